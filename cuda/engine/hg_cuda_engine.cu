@@ -3,11 +3,11 @@
  * hg_cuda_engine.cu
  *	  The CUDA engine: the life of a job on the host's side.
  *
- * Keys are copied to the device piece by piece as they are appended; nothing of the
- * caller's is read after append has returned.  Build makes graphs or bins of them
- * (hg_cuda_build.cu).  Match finds all matches, which are written to device memory a
- * chunk at a time, and next copies some of them out (hg_cuda_stream.cu).  Reduce has all chunks
- * written, and makes groups of each where it is (hg_cuda_reduce.cu).
+ * Keys, or pages that they are taken out of, are copied to the device piece by piece as they are
+ * appended (hg_cuda_append.cu); nothing of the caller's is read after append has returned.  Build
+ * makes graphs or bins of them (hg_cuda_build.cu).  Match finds all matches, which are written to
+ * device memory a chunk at a time, and next copies some of them out (hg_cuda_stream.cu).  Reduce
+ * has all chunks written, and makes groups of each where it is (hg_cuda_reduce.cu).
  *
  * Any thread may use an engine, and a job one thread at a time: jobs share nothing but the
  * device and need no locks, each having a stream and memory of its own (hg_cuda_work.h).
@@ -28,6 +28,7 @@
  */
 #include "../kernels/hg_cuda_describe.h"
 #include "../table/hg_cuda_tables.h"
+#include "hg_cuda_append.h"
 #include "hg_cuda_build.h"
 #include "hg_cuda_devices.h"
 #include "hg_cuda_stream.h"
@@ -42,9 +43,6 @@ struct CudaEngine
 	HgCudaDevice device;
 	HgCudaTables tables;
 };
-
-/* The least room of a column whose rows nobody knows beforehand. */
-static constexpr uint64_t FIRST_CAPACITY = UINT64_C(1) << 16;
 
 /* Adds the time of its life to a phase. */
 class PhaseTimer
@@ -122,6 +120,11 @@ note_spec(HgCudaJob *job, const HgJobSpec *spec, const HgCudaKeptSide kept[2])
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		job->kept[side] = kept[side];
+		if (spec->pages[side] != nullptr)
+		{
+			job->pages[side] = *spec->pages[side];
+			job->spec.pages[side] = &job->pages[side];
+		}
 		if (kept[side].kept != nullptr)
 			job->stats.rows[side] = kept[side].kept->shape.rows;
 		job->spec.kept[side] = nullptr;
@@ -163,81 +166,28 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 	return HG_OK;
 }
 
-/*
- * Make room for rows rows in a column, keeping what it has: the first time for those that are
- * expected, then for half as many more at a time, or, where memory is short, for no more than
- * these.
- */
-static HgStatus
-reserve(HgCudaJob *job, HgCudaKeyColumn *column, uint64_t rows, uint64_t expected, HgError *error)
-{
-	const uint32_t width = job->spec.key_width;
-	uint64_t capacity = column->capacity + column->capacity / 2;
-	HgStatus status;
-	void *keys;
-
-	if (rows <= column->capacity)
-		return HG_OK;
-	if (column->capacity == 0)
-		capacity = expected > 0 && expected <= HG_MAX_ROWS ? expected : FIRST_CAPACITY;
-	if (capacity < rows)
-		capacity = rows;
-	if (capacity > HG_MAX_ROWS)
-		capacity = HG_MAX_ROWS;
-
-	status = hg_cuda_alloc(&job->work, capacity * width, &keys, error);
-	if (status == HG_DEVICE_OUT_OF_MEMORY && capacity > rows)
-	{
-		capacity = rows;
-		status = hg_cuda_alloc(&job->work, capacity * width, &keys, error);
-	}
-	HG_TRY(status);
-	if (column->rows > 0)
-		HG_CUDA_TRY(cudaMemcpyAsync(keys, column->keys, column->rows * width,
-									cudaMemcpyDeviceToDevice, job->work.stream),
-					error);
-	hg_cuda_free(&job->work, column->keys);
-	column->keys = keys;
-	column->capacity = capacity;
-	return HG_OK;
-}
-
+/* Copy keys, which may be appended, to a side. */
 static HgStatus
 append(HgCudaJob *job, HgSide side, const void *keys, uint64_t count, HgError *error)
 {
-	HgCudaKeyColumn *column = &job->columns[side];
-	const unsigned char *from = static_cast<const unsigned char *>(keys);
-	const uint32_t width = job->spec.key_width;
 	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
 
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "keys can not be appended after build");
-	if (count > HG_MAX_ROWS - column->rows)
-		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr,
-							"too many rows in one side of a join");
 	HG_TRY(enter(job, error));
-	HG_TRY(reserve(job, column, column->rows + count, job->spec.expected_rows[side], error));
+	return hg_cuda_append_keys(job, side, keys, count, error);
+}
 
-	while (count > 0)
-	{
-		uint64_t piece = count < HG_APPEND_KEYS ? count : HG_APPEND_KEYS;
-		unsigned char *to = static_cast<unsigned char *>(column->keys) + column->rows * width;
-
-		HG_CUDA_TRY(
-			cudaMemcpyAsync(to, from, piece * width, cudaMemcpyHostToDevice, job->work.stream),
-			error);
-		HG_TRY(hg_cuda_wait(&job->work, error));
-		column->rows += piece;
-		job->stats.rows[side] += piece;
-		from += piece * width;
-		count -= piece;
-	}
-	return HG_OK;
+/* Rows that were appended to a side, and are not out of its pages. */
+static uint64_t
+appended(const HgCudaJob *job, HgSide side)
+{
+	return job->spec.pages[side] != nullptr ? 0 : job->columns[side].rows;
 }
 
 /*
- * A side that is a kept graph gets no rows.  Those of others are numbered by the caller, or not:
- * all rows of a job alike.
+ * A side that is a kept graph gets no rows, and one that comes as pages nothing else.  Those of
+ * others are numbered by the caller, or not: all rows of a job alike.
  */
 static HgStatus
 check_append(const HgCudaJob *job, HgSide side, bool numbered, HgError *error)
@@ -246,7 +196,9 @@ check_append(const HgCudaJob *job, HgSide side, bool numbered, HgError *error)
 
 	if (hg_cuda_job_is_making(job) || job->kept[side].kept != nullptr)
 		return hg_error_set(error, HG_INVALID, nullptr, "keys can not be appended to a kept graph");
-	if (job->columns[HG_OUTER].rows + job->columns[HG_INNER].rows > 0 && (runs > 0) != numbered)
+	if (job->spec.pages[side] != nullptr)
+		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join comes as pages");
+	if (appended(job, HG_OUTER) + appended(job, HG_INNER) > 0 && (runs > 0) != numbered)
 		return hg_error_set(error, HG_INVALID, nullptr, "rows are numbered in two ways");
 	return HG_OK;
 }
@@ -287,10 +239,26 @@ cuda_append_column(HgJob *handle, HgSide side, uint32_t column, const void *valu
 
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "columns can not be appended after build");
+	if (job->spec.pages[side] != nullptr)
+		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join comes as pages");
 	HG_TRY(enter(job, error));
 	return hg_cuda_columns_append(&job->work, &job->values[side], &job->numbers[side],
 								  job->stats.rows[side], job->spec.expected_rows[side], column,
 								  values, nulls, count, first_row, error);
+}
+
+static HgStatus
+cuda_append_pages(HgJob *handle, HgSide side, const void *pages, uint64_t count,
+				  uint64_t first_page, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
+
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "pages can not be appended after build");
+	HG_TRY(hg_pages_append_check(job->spec.pages[side], count, first_page, error));
+	HG_TRY(enter(job, error));
+	return hg_cuda_append_pages(job, side, pages, count, first_page, error);
 }
 
 static HgStatus
@@ -345,6 +313,8 @@ cuda_build(HgJob *handle, HgError *error)
 
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "the join is built already");
+	if (job->bad_page)
+		return hg_pages_bad(error);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		HG_TRY(hg_cuda_columns_check(&job->values[side], job->stats.rows[side], error));
 	HG_TRY(enter(job, error));
@@ -601,6 +571,7 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 	self->engine.append = cuda_append;
 	self->engine.append_rows = cuda_append_rows;
 	self->engine.append_column = cuda_append_column;
+	self->engine.append_pages = cuda_append_pages;
 	self->engine.build = cuda_build;
 	self->engine.match = cuda_match;
 	self->engine.next = cuda_next;
@@ -627,15 +598,16 @@ hg_cuda_engine_job_bytes(const HgJobSpec *spec)
 {
 	const uint64_t outer_rows = spec->expected_rows[HG_OUTER];
 	const uint64_t inner_rows = spec->expected_rows[HG_INNER];
+	const uint64_t pages = hg_cuda_append_pages_bytes(spec);
 
 	/* append will tell */
 	if (outer_rows > HG_MAX_ROWS || inner_rows > HG_MAX_ROWS)
 		return 0;
 	if (hg_kept_is_named(spec))
-		return hg_cuda_kept_job_bytes(spec);
+		return pages + hg_cuda_kept_job_bytes(spec);
 	if (spec->trial != nullptr)
 		return inner_rows * spec->key_width + hg_cuda_table_measure_bytes(spec->trial, inner_rows);
-	return hg_cuda_job_bytes(spec, outer_rows, inner_rows);
+	return pages + hg_cuda_job_bytes(spec, outer_rows, inner_rows);
 }
 
 void

@@ -3,7 +3,8 @@
  * hg_cuda_job.h
  *	  A job of the CUDA engine, for the files that work on it.
  *
- *	hg_cuda_engine.cu		keys and columns in, groups, tables
+ *	hg_cuda_engine.cu		columns in, groups, tables
+ *	hg_cuda_append.cu		keys and pages in
  *	hg_cuda_kept.h			kept graphs and columns, and what of a job is theirs
  *	hg_cuda_build.cu		graphs or bins
  *	hg_cuda_stream.cu		matches
@@ -15,6 +16,7 @@
 #ifndef HG_CUDA_JOB_H
 #define HG_CUDA_JOB_H
 
+#include "../../src/engine/hg_pages.h"
 #include "../kernels/hg_cuda_both.h"
 #include "../kernels/hg_cuda_gather.h"
 #include "../kernels/hg_cuda_reduce.h"
@@ -42,6 +44,8 @@ struct HgCudaJob
 	HgTableTrial trial;		/* where the spec has one: that points here */
 	HgCudaMaking making;	/* the graph or column that it is there to make */
 	HgCudaKeptSide kept[2]; /* by HgSide; graphs that it has for them */
+	HgPageSpec pages[2];	/* by HgSide; of those that come as pages: the spec points here */
+	bool bad_page;			/* one of them makes no sense */
 	HgCudaWork work;
 	HgCudaKeyColumn columns[2]; /* by HgSide; empty once the side has its graph or bins */
 	HgCudaLayout layout;

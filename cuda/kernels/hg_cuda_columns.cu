@@ -73,9 +73,9 @@ hg_cuda_columns_nulls(const HgCudaColumns *columns, uint32_t column)
 			   : nullptr;
 }
 
-/* Have room for rows rows, keeping what there is. */
-static HgStatus
-reserve(HgCudaWork *work, HgCudaColumns *columns, uint64_t rows, uint64_t expected, HgError *error)
+HgStatus
+hg_cuda_columns_reserve(HgCudaWork *work, HgCudaColumns *columns, uint64_t rows, uint64_t expected,
+						HgError *error)
 {
 	uint64_t capacity = expected > rows && expected <= HG_MAX_ROWS ? expected : rows;
 	unsigned char *block;
@@ -124,7 +124,7 @@ hg_cuda_columns_append(HgCudaWork *work, HgCudaColumns *columns, HgCudaNumbers *
 	if (columns->kept_values[column] != nullptr)
 		return hg_error_set(error, HG_INVALID, nullptr, "the column is kept beside its graph");
 	width = columns->width[column];
-	HG_TRY(reserve(work, columns, rows, expected, error));
+	HG_TRY(hg_cuda_columns_reserve(work, columns, rows, expected, error));
 	while (count > 0)
 	{
 		uint64_t position;
@@ -158,6 +158,24 @@ hg_cuda_columns_append(HgCudaWork *work, HgCudaColumns *columns, HgCudaNumbers *
 		count -= piece;
 	}
 	return HG_OK;
+}
+
+void
+hg_cuda_columns_arrays(const HgCudaColumns *columns, uint32_t column, void **values,
+					   uint8_t **nulls)
+{
+	*values = columns->block + values_offset(columns, column, columns->capacity);
+	*nulls = columns->block + nulls_offset(columns, column, columns->capacity);
+}
+
+void
+hg_cuda_columns_give(HgCudaColumns *columns, uint64_t rows, uint32_t nulls)
+{
+	for (uint32_t column = 0; column < columns->count; column++)
+	{
+		columns->given[column] += rows;
+		columns->has_nulls[column] = columns->has_nulls[column] || (nulls >> column & 1) != 0;
+	}
 }
 
 HgStatus

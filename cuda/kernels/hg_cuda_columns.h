@@ -49,6 +49,18 @@ HgStatus hg_cuda_columns_append(HgCudaWork *work, HgCudaColumns *columns, HgCuda
 								const void *values, const uint8_t *nulls, uint64_t count,
 								uint64_t first_row, HgError *error);
 
+/* Have room for rows rows, keeping what there is. */
+HgStatus hg_cuda_columns_reserve(HgCudaWork *work, HgCudaColumns *columns, uint64_t rows,
+								 uint64_t expected, HgError *error);
+
+/* Where values of a column that has room for some are written by position, with what tells NULL. */
+void hg_cuda_columns_arrays(const HgCudaColumns *columns, uint32_t column, void **values,
+							uint8_t **nulls);
+
+/* So many rows have been given their values of all columns: nulls has the bits of those with NULL.
+ */
+void hg_cuda_columns_give(HgCudaColumns *columns, uint64_t rows, uint32_t nulls);
+
 /* HG_INVALID unless each of the side's rows has a value for each column that is not borrowed. */
 HgStatus hg_cuda_columns_check(const HgCudaColumns *columns, uint64_t rows, HgError *error);
 

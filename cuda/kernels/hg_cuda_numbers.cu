@@ -48,6 +48,17 @@ __launch_bounds__(HG_STREAM_THREADS)
 	rows[i] = runs[low].number + (row - runs[low].position);
 }
 
+/* rows[i] = the number that was given for position rows[i]. */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_given_kernel(const uint32_t *given, uint32_t *rows, uint64_t n)
+{
+	const uint64_t i = (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+
+	if (i < n)
+		rows[i] = given[rows[i]];
+}
+
 /* rows[i] = the place of row rows[i].  Nothing is read there: any row would do no harm here. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS) hg_place_kernel(uint32_t stride, uint32_t *rows, uint64_t n)
@@ -163,6 +174,10 @@ hg_cuda_numbers_translate(HgCudaWork *work, HgCudaNumbers *numbers, uint32_t *ro
 		return hg_cuda_launch<hg_unplace_kernel>(work->stream, "hg_unplace_kernel", blocks,
 												 HG_STREAM_THREADS, error, numbers->stride, rows,
 												 count);
+	if (numbers->given != nullptr)
+		return hg_cuda_launch<hg_given_kernel>(work->stream, "hg_given_kernel", blocks,
+											   HG_STREAM_THREADS, error, numbers->given, rows,
+											   count);
 	if (numbers->device_runs == nullptr)
 	{
 		HG_TRY(hg_cuda_alloc_array(work, numbers->count, &numbers->device_runs, error));

@@ -7,6 +7,9 @@
  * order of the appends.  Where the caller has numbers of his own, what follows one another in
  * both is a run, and pairs are translated, run by run, on their way out.
  *
+ * Where each row has come with a number of its own, out of a page, all numbers are in device
+ * memory, by position, and there is no run.
+ *
  * Of a kept graph the rows' numbers are all that there is, and matches come with these.  Where
  * columns are to be read they become positions when they are written, which are the places in kept
  * columns (hg_kept.h), and numbers again on their way out: both by the stride, and no run.
@@ -39,6 +42,8 @@ struct HgCudaNumbers
 	uint64_t capacity;
 	uint64_t found;			/* the run of the last one that was looked for */
 	HgCudaRun *device_runs; /* [count] the same in device memory, once they are needed */
+	uint32_t *given;		/* NULL, or [given_capacity] a number for each position */
+	uint64_t given_capacity;
 };
 
 /* Note that the count rows from position on are numbered from first_row on. */
@@ -56,7 +61,7 @@ uint64_t hg_cuda_numbers_find(HgCudaNumbers *numbers, uint64_t rows, uint64_t nu
 static inline bool
 hg_cuda_numbers_differ(const HgCudaNumbers *numbers)
 {
-	return numbers->count > 0 || numbers->stride > 0;
+	return numbers->count > 0 || numbers->stride > 0 || numbers->given != nullptr;
 }
 
 /*

@@ -209,6 +209,13 @@ constexpr int HG_SORT_DIGIT_BITS = 8;
 constexpr uint64_t HG_APPEND_KEYS = UINT64_C(1) << 22;
 
 /*
+ * Pages that are taken apart at a time, in bytes: as much as a slot of staging has, and enough for
+ * a warp or more on each multiprocessor.  The threads of a block, each warp of which has a page.
+ */
+constexpr uint64_t HG_PAGES_PIECE_BYTES = UINT64_C(8) << 20;
+constexpr int HG_PAGES_THREADS = 128;
+
+/*
  * A chunk of pairs has room for this many where there is any memory for them, and for more, up to
  * the second number, as far as one part in HG_CHUNK_SHARE of what is to spare goes
  * (hg_cuda_stream.cu says why a part).  What does not fit one chunk is matched twice: 2^25 unique

@@ -14,6 +14,7 @@
 #include "hg_tap.h"
 #include "test_cuda_chunks.h"
 #include "test_cuda_lookups.h"
+#include "test_cuda_pages.h"
 #include "test_engine_kept.h"
 #include "test_engine_kept_lookups.h"
 #include "test_engine_suite.h"
@@ -924,7 +925,7 @@ test_kept(HgEngine *engine)
 	}
 }
 
-/* What does not have to do with kept graphs. */
+/* What does not have to do with kept graphs, or pages. */
 static void
 test_jobs(HgEngine *engine)
 {
@@ -963,7 +964,7 @@ test_jobs(HgEngine *engine)
 	hg_engine_cancel_times(engine, test_host_plain(), UINT64_C(1) << 26, false);
 }
 
-/* HG_KIND: engine, kept, or lookups; all where it is not set. */
+/* HG_KIND: engine, kept, lookups, or pages; all where it is not set. */
 static bool
 is_asked_for(const char *kind)
 {
@@ -992,6 +993,8 @@ main(void)
 		hg_engine_kept_lookups_suite(engine, test_host_plain(), most_rows[hg_tap_suite()]);
 		test_cuda_lookups(engine);
 	}
+	if (is_asked_for("pages"))
+		test_cuda_pages(engine);
 	hg_cuda_engine_stop(engine);
 	return hg_tap_done();
 }

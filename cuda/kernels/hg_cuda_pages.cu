@@ -1,0 +1,107 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_pages.cu
+ *	  Pages of a table in device memory, a piece at a time, and the rows in them.
+ *
+ * A piece is read twice, from the cache: how many rows there are is known before there must be room
+ * for them.  A page's rows stay together; the pages come in the order in which they were counted,
+ * which is any.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_pages.h"
+
+#include "../device/hg_cuda_launch.h"
+#include "hg_cuda_pages_kernels.h"
+#include "hg_cuda_tuning.h"
+
+/* What is beside the pages of a piece: the spec, what is found, and where pages' rows start. */
+static uint64_t
+beside_bytes(uint64_t pages)
+{
+	return sizeof(HgPageSpec) + (2 + pages) * sizeof(uint32_t);
+}
+
+uint64_t
+hg_cuda_pages_piece(const HgPageSpec *spec, uint64_t count)
+{
+	const uint64_t most = HG_PAGES_PIECE_BYTES / spec->page_size;
+
+	return count < most ? count : most;
+}
+
+uint64_t
+hg_cuda_pages_bytes(const HgPageSpec *spec)
+{
+	return HG_PAGES_PIECE_BYTES + beside_bytes(HG_PAGES_PIECE_BYTES / spec->page_size);
+}
+
+HgStatus
+hg_cuda_pages_open(HgCudaWork *work, const HgPageSpec *spec, uint32_t ncolumns, uint64_t piece,
+				   HgCudaPages *pages, HgError *error)
+{
+	unsigned char *beside;
+
+	memset(pages, 0, sizeof(*pages));
+	HG_TRY(hg_cuda_alloc_array(work, beside_bytes(piece), &beside, error));
+	HG_TRY(hg_cuda_alloc_array(work, piece * spec->page_size, &pages->pages, error));
+	pages->spec = reinterpret_cast<HgPageSpec *>(beside);
+	pages->found = reinterpret_cast<uint32_t *>(beside + sizeof(HgPageSpec));
+	pages->starts = pages->found + 2;
+	pages->room = piece;
+	pages->page_size = spec->page_size;
+	pages->ncolumns = ncolumns;
+	HG_CUDA_TRY(
+		cudaMemcpyAsync(pages->spec, spec, sizeof(*spec), cudaMemcpyHostToDevice, work->stream),
+		error);
+	return HG_OK;
+}
+
+/* Blocks that have a warp for each page of a piece. */
+static unsigned
+blocks_of(const HgCudaPages *pages)
+{
+	return hg_blocks_for((uint64_t) pages->count * 32, HG_PAGES_THREADS);
+}
+
+HgStatus
+hg_cuda_pages_count(HgCudaWork *work, HgCudaPages *pages, const void *from, uint32_t count,
+					HgError *error)
+{
+	const uint32_t *found;
+	const void *host;
+
+	pages->count = count;
+	HG_CUDA_TRY(cudaMemcpyAsync(pages->pages, from, (uint64_t) count * pages->page_size,
+								cudaMemcpyHostToDevice, work->stream),
+				error);
+	HG_CUDA_TRY(cudaMemsetAsync(pages->found, 0, 2 * sizeof(uint32_t), work->stream), error);
+	HG_TRY(hg_cuda_launch<hg_pages_count_kernel>(
+		work->stream, "hg_pages_count_kernel", blocks_of(pages), HG_PAGES_THREADS, error,
+		pages->spec, pages->ncolumns, pages->pages, count, pages->starts, pages->found));
+	HG_TRY(hg_cuda_read_back(work, pages->found, 2 * sizeof(uint32_t), &host, error));
+	found = static_cast<const uint32_t *>(host);
+	pages->rows = found[0];
+	pages->nulls = found[1] & ~HG_PAGES_BAD;
+	pages->bad = (found[1] & HG_PAGES_BAD) != 0;
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_pages_write(HgCudaWork *work, const HgCudaPages *pages, const HgCudaPagesTarget *target,
+					uint32_t first_row, HgError *error)
+{
+	return hg_cuda_launch<hg_pages_write_kernel>(
+		work->stream, "hg_pages_write_kernel", blocks_of(pages), HG_PAGES_THREADS, error,
+		pages->spec, pages->pages, pages->count, pages->starts, first_row, *target);
+}
+
+void
+hg_cuda_pages_close(HgCudaWork *work, HgCudaPages *pages)
+{
+	hg_cuda_free(work, pages->spec);
+	hg_cuda_free(work, pages->pages);
+	memset(pages, 0, sizeof(*pages));
+}
