@@ -18,6 +18,7 @@
 
 #include "../../src/engine/wire/hg_wire.h"
 #include "hg_tap.h"
+#include "test_engine_pages.h"
 #include "test_measure.h"
 #include "test_session.h"
 
@@ -126,6 +127,26 @@ start_slow_session(Session *session)
  * The device process as it should be
  * ------------------------------------------------------------------------ */
 
+/* Many more pages than have room in a slot at once; test_server_pages.c has the suite. */
+static bool
+pages_are_joined(HgEngine *engine)
+{
+	const TestKeptSpread spreads[2] = {
+		{.way = TEST_KEPT_PAGES, .width = 8, .count = 50000, .keys = 40000, .ncolumns = 2},
+		{.way = TEST_KEPT_PAGES, .width = 8, .count = 20000, .keys = 40000, .nulls = 5}};
+	const TestPagesForm forms[2] = {{.nquals = 2, .run = 1 << 20}, {.noise = 20, .run = 1 << 20}};
+	TestPagesJoin join;
+	HgError error = {0};
+	HgStatus status;
+
+	test_pages_join_create(&join, spreads, forms, 77);
+	status = test_pages_join_run(&join, engine, test_host_plain(), 5000, &error);
+	if (status != HG_OK)
+		hg_tap_diag("status %d: %s", (int) status, error.message);
+	test_pages_join_destroy(&join);
+	return status == HG_OK;
+}
+
 static void
 test_suite(void)
 {
@@ -143,6 +164,7 @@ test_suite(void)
 	setenv("HG_SUITE", "small", 1);
 	hg_engine_reduce_suite(session.engine, test_host_plain());
 	test_measure_suite(session.engine, test_host_plain());
+	hg_tap_ok(pages_are_joined(session.engine), "sides that come as pages");
 	hg_tap_ok(hg_wire_client_state(session.client, NULL) == HG_WIRE_READY,
 			  "the connection survives the suite");
 	hg_tap_ok(end_session(&session), "the process ends when the session does");
