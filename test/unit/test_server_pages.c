@@ -239,6 +239,53 @@ test_reserved(void)
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
+/* What others have is not taken for pages that have more rows than expected. */
+static void
+test_refused(void)
+{
+	static const char *const options[] = {FULL_BUDGET, NULL};
+	const TestKeptSpread spreads[2] = {
+		{.way = TEST_KEPT_PAGES, .width = 8, .count = 20000, .keys = 30000},
+		{.way = TEST_KEPT_PAGES, .width = 8, .count = 100, .keys = 30000}};
+	const TestPagesForm forms[2] = {{.plain = true, .run = 10}, {.plain = true}};
+	TestServer server;
+	TestSpeaker busy;
+	HgWireClient *client;
+	HgEngine *engine;
+	TestPagesJoin join;
+	HgError error = {0};
+	HgJob *job = NULL;
+	uint64_t reserved;
+	bool good;
+
+	test_start_server(&server, options);
+	test_start_speaker(&server, &busy);
+	test_ask_open(&busy, 1, FULL_ROWS - 12500, 0);
+	good = test_is_answered(&busy, HG_OK);
+	reserved = test_status_of(&server).memory_reserved;
+	client = test_start_client(&server);
+	engine = hg_wire_client_engine(client);
+	test_pages_join_create(&join, spreads, forms, 6);
+	join.sides[HG_OUTER].spread.count = 100; /* as far as is told */
+	good = good && test_kept_open(engine, test_host_plain(), &join.sides[0], &join.sides[1], &job,
+								  &error) == HG_OK;
+	if (good)
+		good = test_kept_give(engine, job, HG_OUTER, 0, &join.sides[HG_OUTER], &error) != HG_OK ||
+			   engine->build(job, &error) != HG_OK;
+	hg_tap_ok(good && error.status == HG_DEVICE_OUT_OF_MEMORY,
+			  "pages of more rows than expected are refused where others have the memory");
+	if (job != NULL)
+		engine->close(job);
+	hg_tap_ok(test_counts_jobs(&server, 1) && test_status_of(&server).memory_reserved == reserved &&
+				  hg_wire_client_state(client, NULL) == HG_WIRE_READY,
+			  "and nothing more than that happens");
+	test_pages_join_destroy(&join);
+	hg_wire_client_destroy(client);
+	test_end_speaker(&busy);
+	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_stop_server(&server),
+			  "the process ends after that");
+}
+
 /* ------------------------------------------------------------------------
  * Teams
  * ------------------------------------------------------------------------ */
@@ -513,6 +560,7 @@ main(int argc, char **argv)
 		return hg_tap_done();
 	}
 	test_reserved();
+	test_refused();
 	test_team_reserved();
 	return hg_tap_done();
 }
