@@ -134,6 +134,7 @@ take_rows(HgCudaJob *job, HgSide side, const HgCudaPages *pages, uint64_t first_
 {
 	HgCudaPagesTarget target;
 
+	job->stats.null_keys[side] += pages->null_keys;
 	if (pages->rows == 0)
 		return HG_OK;
 	HG_TRY(reserve_rows(job, side, pages->rows, &target, error));

@@ -21,7 +21,7 @@
 static uint64_t
 beside_bytes(uint64_t pages)
 {
-	return sizeof(HgPageSpec) + (2 + pages) * sizeof(uint32_t);
+	return sizeof(HgPageSpec) + (HG_PAGES_FOUND + pages) * sizeof(uint32_t);
 }
 
 uint64_t
@@ -49,7 +49,7 @@ hg_cuda_pages_open(HgCudaWork *work, const HgPageSpec *spec, uint32_t ncolumns, 
 	HG_TRY(hg_cuda_alloc_array(work, piece * spec->page_size, &pages->pages, error));
 	pages->spec = reinterpret_cast<HgPageSpec *>(beside);
 	pages->found = reinterpret_cast<uint32_t *>(beside + sizeof(HgPageSpec));
-	pages->starts = pages->found + 2;
+	pages->starts = pages->found + HG_PAGES_FOUND;
 	pages->room = piece;
 	pages->page_size = spec->page_size;
 	pages->ncolumns = ncolumns;
@@ -77,14 +77,16 @@ hg_cuda_pages_count(HgCudaWork *work, HgCudaPages *pages, const void *from, uint
 	HG_CUDA_TRY(cudaMemcpyAsync(pages->pages, from, (uint64_t) count * pages->page_size,
 								cudaMemcpyHostToDevice, work->stream),
 				error);
-	HG_CUDA_TRY(cudaMemsetAsync(pages->found, 0, 2 * sizeof(uint32_t), work->stream), error);
+	HG_CUDA_TRY(cudaMemsetAsync(pages->found, 0, HG_PAGES_FOUND * sizeof(uint32_t), work->stream),
+				error);
 	HG_TRY(hg_cuda_launch<hg_pages_count_kernel>(
 		work->stream, "hg_pages_count_kernel", blocks_of(pages), HG_PAGES_THREADS, error,
 		pages->spec, pages->ncolumns, pages->pages, count, pages->starts, pages->found));
-	HG_TRY(hg_cuda_read_back(work, pages->found, 2 * sizeof(uint32_t), &host, error));
+	HG_TRY(hg_cuda_read_back(work, pages->found, HG_PAGES_FOUND * sizeof(uint32_t), &host, error));
 	found = static_cast<const uint32_t *>(host);
 	pages->rows = found[0];
 	pages->nulls = found[1] & ~HG_PAGES_BAD;
+	pages->null_keys = found[2];
 	pages->bad = (found[1] & HG_PAGES_BAD) != 0;
 	return HG_OK;
 }

@@ -16,11 +16,14 @@
 /* In place of columns' bits: a page makes no sense. */
 #define HG_PAGES_BAD (UINT32_C(1) << 31)
 
+/* Numbers that are counted of a piece. */
+#define HG_PAGES_FOUND 3
+
 /* A piece of a side's pages, in two blocks of device memory. */
 struct HgCudaPages
 {
 	HgPageSpec *spec;	  /* in device memory, as what follows ... */
-	uint32_t *found;	  /* [2] as hg_pages_count_kernel has them */
+	uint32_t *found;	  /* [HG_PAGES_FOUND] as hg_pages_count_kernel has them */
 	uint32_t *starts;	  /* [room] */
 	unsigned char *pages; /* [room] */
 	uint64_t room;		  /* in pages */
@@ -30,8 +33,9 @@ struct HgCudaPages
 	/* ... but for what is known of the piece */
 	uint32_t count; /* pages */
 	uint32_t rows;
-	uint32_t nulls; /* bit i is set where a row has NULL in column i */
-	bool bad;		/* a page makes no sense, and nothing is known of rows */
+	uint32_t null_keys; /* rows that want a key alone */
+	uint32_t nulls;		/* bit i is set where a row has NULL in column i */
+	bool bad;			/* a page makes no sense, and nothing is known of rows */
 };
 
 /* Where rows go, by position from first on. */

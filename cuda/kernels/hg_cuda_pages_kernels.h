@@ -45,21 +45,23 @@ hg_pages_lane()
 	return threadIdx.x % 32;
 }
 
-/* The sum of a number of each lane, and all bits that any lane has. */
+/* The sums of two numbers of each lane, and all bits that any lane has. */
 __device__ __forceinline__ void
-hg_pages_gather(uint32_t *sum, uint32_t *bits)
+hg_pages_gather(uint32_t *sum, uint32_t *other, uint32_t *bits)
 {
 	for (int distance = 16; distance > 0; distance /= 2)
 	{
 		*sum += __shfl_xor_sync(0xFFFFFFFFu, *sum, distance);
+		*other += __shfl_xor_sync(0xFFFFFFFFu, *other, distance);
 		*bits |= __shfl_xor_sync(0xFFFFFFFFu, *bits, distance);
 	}
 }
 
 /*
  * Count the rows of pages.  Each page gets the place of its first row among all of them, in
- * starts[count]; found[0] becomes the number of rows, and found[1] has HG_PAGES_BAD where a page
- * makes no sense, and the bits of columns with a NULL.  Both are 0 before.
+ * starts[count]; found[0] becomes the number of rows, found[1] has HG_PAGES_BAD where a page
+ * makes no sense, and the bits of columns with a NULL, and found[2] becomes the number of rows that
+ * want a key alone.  All are 0 before.
  */
 static __global__ void
 __launch_bounds__(HG_PAGES_THREADS)
@@ -70,6 +72,7 @@ __launch_bounds__(HG_PAGES_THREADS)
 	const uint32_t page = hg_pages_page();
 	const unsigned char *from = pages + (uint64_t) page * spec->page_size;
 	uint32_t rows = 0;
+	uint32_t null_keys = 0;
 	uint32_t bits = 0;
 	uint32_t lines;
 
@@ -91,13 +94,17 @@ __launch_bounds__(HG_PAGES_THREADS)
 			rows++;
 			bits |= values.nulls;
 		}
+		else if (row == HG_PAGE_ROW_NO_KEY)
+			null_keys++;
 		else if (row == HG_PAGE_ROW_BAD)
 			bits |= HG_PAGES_BAD;
 	}
-	hg_pages_gather(&rows, &bits);
+	hg_pages_gather(&rows, &null_keys, &bits);
 	if (hg_pages_lane() != 0)
 		return;
 	starts[page] = atomicAdd(&found[0], rows);
+	if (null_keys > 0)
+		atomicAdd(&found[2], null_keys);
 	/* most pages have nothing to tell that others have not told */
 	if ((bits & ~*const_cast<volatile uint32_t *>(&found[1])) != 0)
 		atomicOr(&found[1], bits);

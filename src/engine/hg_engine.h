@@ -388,6 +388,8 @@ extern "C"
 	{
 		uint64_t rows[2];		/* by HgSide; in a shared job those of this participant, in
 								 * one of a team (HgJobSpec) those of all its members */
+		uint64_t null_keys[2];	/* likewise: rows of pages that are not among them for want of a
+								 * key alone */
 		uint64_t vertices;		/* V, of both graphs; where the keys are the vertices, as
 								 * many as from the least inner key to the greatest; 0 before
 								 * build, and after it in a streamed job that can't be one */

@@ -19,8 +19,9 @@
  *	ordinal * rows_per_page + n - 1
  *
  * which is what matches tell; it is below HG_MAX_ROWS.  Rows whose key is NULL, and those that do
- * not pass all of the quals, are not among the job's rows, nor counted in HgJobStats.rows.  Which
- * rows there are is known once build has returned; numbers between theirs are nobody's.
+ * not pass all of the quals, are not among the job's rows, nor counted in HgJobStats.rows; those
+ * that pass, but have no key, are in HgJobStats.null_keys.  Which rows there are is known once
+ * build has returned; numbers between theirs are nobody's.
  *
  * VALUES.  Key and columns are attributes of the table that have the same width in all rows.  A
  * row may have been stored before the table had as many attributes as it has now: it has of those

@@ -84,7 +84,8 @@ typedef enum HgPageRow
 {
 	HG_PAGE_ROW_NONE = 0, /* no row, or none that is wanted */
 	HG_PAGE_ROW_WANTED,
-	HG_PAGE_ROW_BAD /* it makes no sense */
+	HG_PAGE_ROW_NO_KEY, /* it would be, but its key is NULL */
+	HG_PAGE_ROW_BAD		/* it makes no sense */
 } HgPageRow;
 
 /* What is wanted of a row. */
@@ -352,11 +353,11 @@ hg_page_take(const HgPageSpec *pages, uint32_t ncolumns, const unsigned char *pa
 		return found;
 	if (!hg_page_walk(pages, row, length, places))
 		return HG_PAGE_ROW_BAD;
-	if (places[pages->key] == HG_PAGE_AT_NULL)
-		return HG_PAGE_ROW_NONE;
 	for (uint32_t i = 0; i < pages->nquals; i++)
 		if (!hg_page_passes(pages, &pages->quals[i], row, places))
 			return HG_PAGE_ROW_NONE;
+	if (places[pages->key] == HG_PAGE_AT_NULL)
+		return HG_PAGE_ROW_NO_KEY;
 	values->key = (int64_t) hg_page_value(pages, row, places, pages->key, true);
 	values->nulls = 0;
 	for (uint32_t i = 0; i < ncolumns; i++)

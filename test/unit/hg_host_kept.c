@@ -523,6 +523,7 @@ kept_append_pages(HgJob *handle, HgSide which, const void *pages, uint64_t count
 	if (status == HG_OK)
 		status = hg_host_pages_take(&side->pages, &job->spec, which, &job->counting, &job->reduce,
 									pages, count, first_page, &taken, error);
+	job->stats.null_keys[which] += taken.null_keys;
 	if (status != HG_OK || taken.count == 0)
 		return finish(job, status);
 	side->pieces.pieces[side->pieces.count++] =

@@ -82,6 +82,8 @@ take_page(Taking *taking, uint64_t page, HgError *error)
 
 		if (row == HG_PAGE_ROW_BAD)
 			taking->pages->bad = true;
+		if (row == HG_PAGE_ROW_NO_KEY && counting)
+			taking->taken->null_keys++;
 		if (row != HG_PAGE_ROW_WANTED)
 			continue;
 		if (!counting)

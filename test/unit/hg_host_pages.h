@@ -31,6 +31,7 @@ extern "C"
 		void *keys;		/* [count] of the job's width */
 		uint32_t *rows; /* [count] their numbers */
 		uint64_t count; /* 0: there is no memory either */
+		uint64_t null_keys;
 	} HgHostPageRows;
 
 	extern void hg_host_pages_init(HgHostPages *pages, const HgJobSpec *spec, HgSide side);

@@ -9,6 +9,7 @@
  */
 #include "test_engine_pages.h"
 
+#include "../../src/engine/hg_pages_parse.h"
 #include "hg_tap.h"
 #include "test_kept_groups.h"
 
@@ -104,6 +105,28 @@ reduce_right(TestPagesJoin *join, HgEngine *engine, HgJob *job, uint32_t nkeys, 
 	return status;
 }
 
+/* Rows of a side that have no key, and count otherwise. */
+static uint64_t
+null_keys_of(const TestKeptSide *side)
+{
+	const HgPageSpec *spec = &side->pages.spec;
+	uint64_t null_keys = 0;
+
+	for (uint64_t page = 0; side->spread.way == TEST_KEPT_PAGES && page < side->pages.count; page++)
+	{
+		const unsigned char *from = side->pages.bytes + page * spec->page_size;
+		HgPageValues values;
+		uint32_t lines;
+
+		if (!hg_page_open(spec, from, &lines))
+			continue;
+		for (uint32_t line = 0; line < lines; line++)
+			null_keys += hg_page_take(spec, side->spread.ncolumns, from, line, &values) ==
+						 HG_PAGE_ROW_NO_KEY;
+	}
+	return null_keys;
+}
+
 /* Does the job have as many rows as the sides have that count? */
 static HgStatus
 rows_right(TestPagesJoin *join, HgEngine *engine, HgJob *job, HgError *error)
@@ -112,9 +135,15 @@ rows_right(TestPagesJoin *join, HgEngine *engine, HgJob *job, HgError *error)
 
 	engine->stats(job, &stats);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (stats.rows[side] != join->sides[side].spread.count)
-			return hg_error_set(error, HG_INVALID, NULL, "%" PRIu64 " rows, not %u",
-								stats.rows[side], join->sides[side].spread.count);
+	{
+		const TestKeptSide *made = &join->sides[side];
+
+		if (stats.rows[side] != made->spread.count || stats.null_keys[side] != null_keys_of(made))
+			return hg_error_set(
+				error, HG_INVALID, NULL,
+				"%" PRIu64 " rows and %" PRIu64 " without a key, not %u and %" PRIu64,
+				stats.rows[side], stats.null_keys[side], made->spread.count, null_keys_of(made));
+	}
 	return HG_OK;
 }
 
