@@ -123,6 +123,17 @@ extern HgStatus hg_wire_client_offer(HgJob *job, HgSide side, const void *keys, 
 									 bool numbered, uint64_t first_row, uint64_t *taken,
 									 HgError *error);
 
+/*
+ * Wait for room where pages of a side that comes so can be put, to be sent from there without
+ * another copy: *count of them, one at least.  It is the caller's until the next call for the job.
+ */
+extern HgStatus hg_wire_client_page_room(HgJob *job, HgSide side, void **to, uint64_t *count,
+										 HgError *error);
+
+/* Send the first count pages that were put there, as append_pages does. */
+extern HgStatus hg_wire_client_send_pages(HgJob *job, HgSide side, uint64_t count,
+										  uint64_t first_page, HgError *error);
+
 /* Has the job that was begun been admitted, as far as is known here?  It never waits. */
 extern bool hg_wire_client_is_admitted(HgJob *job);
 

@@ -213,6 +213,22 @@ extern HgStatus hg_wire_job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage
 extern HgStatus hg_wire_job_ask_plainly(HgRemoteJob *job, HgWireType type, uint32_t side,
 										uint32_t mode, HgError *error);
 
+/* Wait until the job is admitted: the answer names its lease. */
+extern HgStatus hg_wire_send_wait_open(HgRemoteJob *job, HgError *error);
+
+/*
+ * Can anything be appended to a side?  What the engine would refuse must be told now: its answer
+ * comes too late for us.
+ */
+extern HgStatus hg_wire_send_check_side(HgRemoteJob *job, HgSide side, HgError *error);
+
+/*
+ * Begin a request with as many items as there are left, but no more than most, in the slot whose
+ * turn it is, once what was in it has been taken: *to is where they go.  The caller sends it next.
+ */
+extern HgStatus hg_wire_send_begin(HgRemoteJob *job, uint64_t most, uint64_t left,
+								   HgWireMessage *message, unsigned char **to, HgError *error);
+
 /* The calls of the engine for a job that is not built; see hg_engine.h. */
 extern HgStatus hg_wire_remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
 									HgJob **handle, HgError *error);

@@ -2,7 +2,7 @@
  *
  * hg_wire_send.c
  *	  A job of the remote engine until it is built: it is opened, and gets its keys and columns, or
- *	  pages, or what is to be kept, or masks of graphs that are.
+ *	  what is to be kept, or masks of graphs that are; pages are sent by hg_wire_pages.c.
  *
  * hg_wire.h describes the messages, the sequence numbers and the leases of staging, and
  * hg_wire_internal.h what always holds.
@@ -17,9 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Wait until the job is admitted. */
-static HgStatus
-wait_open(HgRemoteJob *job, HgError *error)
+HgStatus
+hg_wire_send_wait_open(HgRemoteJob *job, HgError *error)
 {
 	return hg_wire_job_wait(job, job->open_sequence, error);
 }
@@ -31,13 +30,9 @@ has_slot(const HgRemoteJob *job)
 	return job->slot_bytes > 0 && job->client->answered >= job->slot_sequence[job->next_slot];
 }
 
-/*
- * Begin a request with as many items as there are left, but no more than most, in the slot whose
- * turn it is, once what was in it has been taken: *to is where they go.  The caller sends it next.
- */
-static HgStatus
-begin_piece(HgRemoteJob *job, uint64_t most, uint64_t left, HgWireMessage *message,
-			unsigned char **to, HgError *error)
+HgStatus
+hg_wire_send_begin(HgRemoteJob *job, uint64_t most, uint64_t left, HgWireMessage *message,
+				   unsigned char **to, HgError *error)
 {
 	unsigned taken = job->next_slot;
 	HgStatus status = hg_wire_job_wait(job, job->slot_sequence[taken], error);
@@ -214,7 +209,7 @@ hg_wire_remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
 
 	if (status != HG_OK)
 		return status;
-	status = wait_open((HgRemoteJob *) begun, error);
+	status = hg_wire_send_wait_open((HgRemoteJob *) begun, error);
 	if (status == HG_OK)
 		*handle = begun;
 	else
@@ -243,12 +238,8 @@ hg_wire_client_lend(HgJob *handle, const HgHost *host)
 	((HgRemoteJob *) handle)->host = host;
 }
 
-/*
- * Can anything be appended to a side?  What the engine would refuse must be told now: its answer
- * comes too late for us.
- */
-static HgStatus
-check_side(HgRemoteJob *job, HgSide side, HgError *error)
+HgStatus
+hg_wire_send_check_side(HgRemoteJob *job, HgSide side, HgError *error)
 {
 	HgStatus status = hg_wire_job_usable(job, error);
 
@@ -265,7 +256,7 @@ check_side(HgRemoteJob *job, HgSide side, HgError *error)
 static HgStatus
 check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, HgError *error)
 {
-	HgStatus status = check_side(job, side, error);
+	HgStatus status = hg_wire_send_check_side(job, side, error);
 
 	if (status != HG_OK)
 		return status;
@@ -306,15 +297,15 @@ append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, ui
 	*taken = 0;
 	/* its answer names the lease */
 	if (status == HG_OK && wait)
-		status = wait_open(job, error);
+		status = hg_wire_send_wait_open(job, error);
 	while (status == HG_OK && *taken < count && (wait || has_slot(job)))
 	{
 		HgWireMessage message;
 		unsigned char *to;
 		uint64_t piece;
 
-		status = begin_piece(job, job->slot_bytes / job->spec.key_width, count - *taken, &message,
-							 &to, error);
+		status = hg_wire_send_begin(job, job->slot_bytes / job->spec.key_width, count - *taken,
+									&message, &to, error);
 		if (status != HG_OK)
 			break;
 		piece = message.request.count;
@@ -383,7 +374,7 @@ send_values(HgRemoteJob *job, HgWireType type, HgSide side, uint32_t column, uin
 {
 	const unsigned char *from = values;
 	/* its answer names the lease */
-	HgStatus status = wait_open(job, error);
+	HgStatus status = hg_wire_send_wait_open(job, error);
 
 	while (status == HG_OK && count > 0)
 	{
@@ -391,7 +382,8 @@ send_values(HgRemoteJob *job, HgWireType type, HgSide side, uint32_t column, uin
 		unsigned char *to;
 		uint64_t piece;
 
-		status = begin_piece(job, job->slot_bytes / (width + 1), count, &message, &to, error);
+		status =
+			hg_wire_send_begin(job, job->slot_bytes / (width + 1), count, &message, &to, error);
 		if (status != HG_OK)
 			break;
 		piece = message.request.count;
@@ -428,58 +420,6 @@ hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column, const 
 	return send_values(job, HG_WIRE_APPEND_COLUMN, side, column,
 					   job->spec.column_width[side][column], values, nulls, count, first_row,
 					   error);
-}
-
-/* Pages have been sent: there may be as many rows more as they have room for. */
-static void
-note_pages(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_page)
-{
-	const HgPageSpec *pages = &job->pages[side];
-	const uint64_t end = (first_page + count) * pages->rows_per_page;
-
-	job->rows[side] += count * hg_pages_most_rows(pages);
-	if (job->rows[side] > HG_MAX_ROWS)
-		job->rows[side] = HG_MAX_ROWS;
-	if (job->page_rows[side] < end)
-		job->page_rows[side] = end;
-}
-
-HgStatus
-hg_wire_remote_append_pages(HgJob *handle, HgSide side, const void *pages, uint64_t count,
-							uint64_t first_page, HgError *error)
-{
-	HgRemoteJob *job = (HgRemoteJob *) handle;
-	const unsigned char *from = pages;
-	HgStatus status = check_side(job, side, error);
-
-	if (status == HG_OK)
-		status = hg_pages_append_check(job->spec.pages[side], count, first_page, error);
-	/* its answer names the lease */
-	if (status == HG_OK)
-		status = wait_open(job, error);
-	while (status == HG_OK && count > 0)
-	{
-		const uint64_t size = job->pages[side].page_size;
-		HgWireMessage message;
-		unsigned char *to;
-		uint64_t piece;
-
-		if (job->slot_bytes < size)
-			return hg_error_set(error, HG_INVALID, NULL, "the staging area has no room for a page");
-		status = begin_piece(job, job->slot_bytes / size, count, &message, &to, error);
-		if (status != HG_OK)
-			break;
-		piece = message.request.count;
-		message.request.side = (uint32_t) side;
-		message.request.first = first_page;
-		memcpy(to, from, (size_t) (piece * size));
-		status = hg_wire_job_send(job, HG_WIRE_APPEND_PAGES, &message, error);
-		note_pages(job, side, piece, first_page);
-		from += piece * size;
-		first_page += piece;
-		count -= piece;
-	}
-	return status;
 }
 
 HgStatus
@@ -520,7 +460,7 @@ hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, 
 		return hg_error_set(error, HG_INVALID, NULL, "more edges than the graph is to have");
 
 	/* its answer names the lease */
-	status = wait_open(job, error);
+	status = hg_wire_send_wait_open(job, error);
 	while (status == HG_OK && count > 0)
 	{
 		/* keys begin where any can, which may leave room for a row between them and the rows */
@@ -529,7 +469,7 @@ hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, 
 		unsigned char *to;
 		uint64_t piece;
 
-		status = begin_piece(job, most, count, &message, &to, error);
+		status = hg_wire_send_begin(job, most, count, &message, &to, error);
 		if (status != HG_OK)
 			break;
 		piece = message.request.count;
@@ -606,7 +546,7 @@ hg_wire_remote_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_
 	HgStatus status = check_mask(job, side, lookup, first_word, count, error);
 
 	if (status == HG_OK)
-		status = wait_open(job, error);
+		status = hg_wire_send_wait_open(job, error);
 	if (status == HG_OK && words == NULL && count > 0)
 		return mask_none(job, side, lookup, first_word, count, error);
 	while (status == HG_OK && count > 0)
@@ -615,7 +555,8 @@ hg_wire_remote_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_
 		unsigned char *to;
 		uint64_t piece;
 
-		status = begin_piece(job, job->slot_bytes / sizeof(*words), count, &message, &to, error);
+		status =
+			hg_wire_send_begin(job, job->slot_bytes / sizeof(*words), count, &message, &to, error);
 		if (status != HG_OK)
 			break;
 		piece = message.request.count;
@@ -640,7 +581,7 @@ hg_wire_client_end_append(HgJob *handle, HgError *error)
 
 	memset(&message, 0, sizeof(message));
 	if (status == HG_OK)
-		status = wait_open(job, error);
+		status = hg_wire_send_wait_open(job, error);
 	if (status == HG_OK)
 		status = hg_wire_job_send(job, HG_WIRE_END_APPEND, &message, error);
 	/* an append that has failed is the answer to this */
