@@ -20,11 +20,12 @@ typedef struct HgMatcherReport
 	char fallback[160]; /* why auto used the CPU although it tried the device,
 						 * "" where it did not */
 	HgJobStats job;
-	uint64 sent_rows; /* keys that the device got while the sides were read */
-	double start_ms;  /* choosing the backend, waiting for the device */
-	double device_ms; /* what the job was expected to take on the device ... */
-	double cpu_ms;	  /* ... and on the CPU; both 0 where there was no such choice */
-	uint32 gathered;  /* columns whose values came with the matches */
+	uint64 sent_rows;  /* keys that the device got while the sides were read */
+	uint64 sent_pages; /* pages of tables, in place of keys */
+	double start_ms;   /* choosing the backend, waiting for the device */
+	double device_ms;  /* what the job was expected to take on the device ... */
+	double cpu_ms;	   /* ... and on the CPU; both 0 where there was no such choice */
+	uint32 gathered;   /* columns whose values came with the matches */
 } HgMatcherReport;
 
 #endif /* HG_REPORT_H */

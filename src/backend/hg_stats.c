@@ -331,6 +331,7 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 	HgJobStats *sum = &record->report.job;
 	HgJobStats before = *sum;
 	uint64 sent_rows = record->report.sent_rows;
+	uint64 sent_pages = record->report.sent_pages;
 	uint32 gathered = record->report.gathered;
 	double start_ms = record->report.start_ms;
 	double device_ms = record->report.device_ms;
@@ -342,6 +343,7 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 	if (report->fallback[0] == '\0')
 		strlcpy(record->report.fallback, fallback, sizeof(fallback));
 	record->report.sent_rows += sent_rows;
+	record->report.sent_pages += sent_pages;
 	record->report.start_ms += start_ms;
 	record->report.device_ms += device_ms;
 	record->report.cpu_ms += cpu_ms;
@@ -385,6 +387,7 @@ hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
 		for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
 			sum->phase_ms[phase] = Max(sum->phase_ms[phase], more->phase_ms[phase]);
 		record->report.sent_rows += other->report.sent_rows;
+		record->report.sent_pages += other->report.sent_pages;
 		record->report.start_ms = Max(record->report.start_ms, other->report.start_ms);
 		record->report.gathered = Max(record->report.gathered, other->report.gathered);
 		if (record->report.fallback[0] == '\0')

@@ -110,6 +110,9 @@ typedef struct HgLent HgLent;
 /* ... and what of them processes share (hg_shared_lent.h). */
 typedef struct HgSharedLent HgSharedLent;
 
+/* A table that a device takes rows out of the pages of (hg_page_offer.h). */
+typedef struct HgPageOffer HgPageOffer;
+
 /* Where blocks of tables came from, or would come from. */
 typedef struct HgScanBlocks
 {
@@ -166,6 +169,13 @@ struct HgBatchSource
 	 * column order[i] of the key.  False: there are fewer.
 	 */
 	bool (*graph_order)(const HgBatchSource *source, int n, int *order);
+
+	/*
+	 * Before the first row is asked for: offer the pages of the table that it scans, all of whose
+	 * blocks would be read, of whose columns the first of wanted[nwanted] is the key, and the
+	 * others come along.  False: they can't be.  NULL: it never offers any.
+	 */
+	bool (*offer_pages)(HgBatchSource *source, int nwanted, const int *wanted, HgPageOffer *offer);
 
 	Size max_bytes;	   /* HG_BATCH_BYTES, unless the consumer has changed it */
 	HgRowCheck *check; /* or NULL */

@@ -51,7 +51,7 @@ hg_heap_page_may_scan(Relation relation, Snapshot snapshot)
 }
 
 void
-hg_heap_count_rows(Relation relation, int nrows)
+hg_heap_count_rows(Relation relation, int64 nrows)
 {
 	/* rows returned are one counter, whatever returned them; this adds to it more than one */
 	pgstat_count_index_tuples(relation, nrows);
@@ -450,6 +450,74 @@ void
 hg_heap_look_end(const HgHeapLook *look)
 {
 	UnlockReleaseBuffer(look->buffer);
+}
+
+/* Count the rows of a page, all of which are to be seen. */
+static int
+hg_heap_page_count(Page page)
+{
+	const ItemIdData *lines = ((PageHeader) page)->pd_linp;
+	const int nlines = PageGetMaxOffsetNumber(page);
+	int rows = 0;
+
+	for (int i = 0; i < nlines; i++)
+		rows += lines[i].lp_flags == LP_NORMAL;
+	return rows;
+}
+
+/*
+ * Copy a page of which not all rows are to be seen, or not by all; those that are not are left out.
+ */
+static int
+hg_heap_page_copy_visible(HeapScanDesc scan, BlockNumber block, char *to)
+{
+	ItemId lines = ((PageHeader) to)->pd_linp;
+	Page page;
+	int end;
+	int next = 0;
+
+	hg_heap_page_prepare(scan, block);
+	page = BufferGetPage(scan->rs_cbuf);
+	LockBuffer(scan->rs_cbuf, BUFFER_LOCK_SHARE);
+	memcpy(to, page, BLCKSZ);
+	/* the copy may lie where others can write to */
+	end = PageGetMaxOffsetNumber(page);
+	LockBuffer(scan->rs_cbuf, BUFFER_LOCK_UNLOCK);
+	/* those that are stay where they are, as the page is pinned */
+	for (int line = FirstOffsetNumber; line <= end; line++)
+	{
+		if (next < (int) scan->rs_ntuples && scan->rs_vistuples[next] == line)
+			next++;
+		else
+			ItemIdSetUnused(&lines[line - FirstOffsetNumber]);
+	}
+	return next;
+}
+
+int
+hg_heap_page_copy(TableScanDesc scan, BlockNumber block, char *to)
+{
+	HeapScanDesc heap = (HeapScanDesc) scan;
+	Page page;
+	bool visible;
+	int rows = 0;
+
+	hg_heap_page_pin(heap, (HgHeapPlace){block, InvalidBuffer});
+	page = BufferGetPage(heap->rs_cbuf);
+	/* others may set hint bits meanwhile, and nothing else: nobody asks the copy for these */
+	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_SHARE);
+	visible = PageIsAllVisible(page) && !scan->rs_snapshot->takenDuringRecovery;
+	if (visible)
+	{
+		memcpy(to, page, BLCKSZ);
+		rows = hg_heap_page_count(page);
+	}
+	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_UNLOCK);
+	if (!visible)
+		rows = hg_heap_page_copy_visible(heap, block, to);
+	if (scan->rs_parallel == NULL && (scan->rs_flags & SO_ALLOW_SYNC) != 0)
+		ss_report_location(scan->rs_rd, block);
+	return rows;
 }
 
 void

@@ -156,11 +156,18 @@ extern void hg_heap_look_end(const HgHeapLook *look);
 extern void hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place,
 							  const OffsetNumber *lines, int nlines, TupleTableSlot *slot);
 
+/*
+ * Copy a block's page, of which only rows that the scan's snapshot sees have line pointers in the
+ * copy that tell of rows.  Returns their number; nothing is counted.  The page is pinned as above.
+ * Not for serializable transactions that must watch for conflicts.
+ */
+extern int hg_heap_page_copy(TableScanDesc scan, BlockNumber block, char *to);
+
 /* Let go of the page of the last call. */
 extern void hg_heap_page_end(TableScanDesc scan, TupleTableSlot *slot);
 
 /* Count rows as returned by scans of a table, wherever they come from. */
-extern void hg_heap_count_rows(Relation relation, int nrows);
+extern void hg_heap_count_rows(Relation relation, int64 nrows);
 
 /* Give row i to the slot that has the pin. */
 extern void hg_heap_page_store(HgHeapPage *page, int i, TupleTableSlot *slot);

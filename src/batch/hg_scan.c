@@ -21,6 +21,7 @@
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
+#include "batch/hg_page_offer.h"
 #include "batch/hg_scan.h"
 #include "batch/hg_scan_lent.h"
 #include "batch/hg_scan_pages.h"
@@ -409,6 +410,19 @@ hg_scan_graph_order(const HgBatchSource *source, int n, int *order)
 	return table != NULL && hg_scan_table_graph_order(table, n, order);
 }
 
+static bool
+hg_scan_offer_pages(HgBatchSource *source, int nwanted, const int *wanted, HgPageOffer *offer)
+{
+	const HgScan *scan = (const HgScan *) source;
+	HgScanTable *table = hg_scan_lender(scan);
+	HgScanBlocks blocks = {0};
+
+	if (table == NULL || scan->at_end)
+		return false;
+	hg_scan_table_expect(table, &blocks);
+	return blocks.resident == 0 && hg_page_offer_init(offer, table, nwanted, wanted);
+}
+
 HgBatchSource *
 hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 {
@@ -426,6 +440,7 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	scan->source.return_lent = hg_scan_return_lent;
 	scan->source.may_lend = hg_scan_may_lend;
 	scan->source.graph_order = hg_scan_graph_order;
+	scan->source.offer_pages = hg_scan_offer_pages;
 	scan->source.may_serve = !IsParallelWorker();
 	scan->plan = plan;
 

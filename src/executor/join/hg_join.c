@@ -7,7 +7,8 @@
  *
  *	READ_INNER		All rows of the inner child become columns and key words.  Before that a
  *					device may be asked about a whole tree of joins (hg_join_star.c); then only
- *					rows that it does not know are read, behind what it has answered: STAR.
+ *					rows that it does not know are read, behind what it has answered: STAR.  Or it
+ *					takes the rows out of both tables' pages (hg_join_pages.c): PAGES.
  *	READ_OUTER		The outer child's rows too, as many as work memory holds: a chunk.
  *					Then the HashGraphs of the chunk and of the inner input are built.
  *	MATCH			Matches stream from the engine as pairs of row numbers.  The needed
@@ -297,6 +298,15 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	MemoryContextSwitchTo(old);
 }
 
+/* Read the inner child, unless a device does that and all that follows; returns the next phase. */
+static HgJoinPhase
+hg_join_begin_reading(HgJoinState *state)
+{
+	if (hg_join_ask_star(state))
+		return HG_JOIN_STAR;
+	return hg_join_ask_pages(state) ? HG_JOIN_PAGES : hg_join_read_inner(state);
+}
+
 static bool
 hg_join_next_batch(HgJoinState *state)
 {
@@ -310,14 +320,19 @@ hg_join_next_batch(HgJoinState *state)
 		switch (progress->phase)
 		{
 			case HG_JOIN_READ_INNER:
-				hg_join_enter(progress,
-							  hg_join_ask_star(state) ? HG_JOIN_STAR : hg_join_read_inner(state));
+				hg_join_enter(progress, hg_join_begin_reading(state));
 				break;
 
 			case HG_JOIN_STAR:
 				if (hg_join_fill_empty(&state->output))
 					return true;
 				hg_join_enter(progress, hg_join_read_inner(state));
+				break;
+
+			case HG_JOIN_PAGES:
+				if (hg_join_fill_empty(&state->output))
+					return true;
+				hg_join_enter(progress, HG_JOIN_DONE);
 				break;
 
 			case HG_JOIN_NEXT_PARTITION:

@@ -153,6 +153,10 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 	}
 	if (record->report.sent_rows > 0)
 		ExplainPropertyUInteger("Keys Sent During Scan", NULL, record->report.sent_rows, es);
+	if (record->report.sent_pages > 0)
+		ExplainPropertyUInteger("Pages Sent to Device", NULL, record->report.sent_pages, es);
+	if (state->pages.failure[0] != '\0')
+		ExplainPropertyText("Pages Sent in Vain", state->pages.failure, es);
 	if (record->spilled_bytes > 0)
 		hg_explain_bytes("Disk Usage", record->spilled_bytes, es);
 	if (!es->timing)

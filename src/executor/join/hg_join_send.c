@@ -117,15 +117,22 @@ hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *
 }
 
 bool
+hg_join_reads_at_once(const HgJoinState *state)
+{
+	/* the job has room for what each process reads of a side, not for one that reads all of it */
+	return hg_backend != HG_BACKEND_CPU && state->css.ss.ps.state->es_epq_active == NULL &&
+		   state->read_once < 0 && hg_join_is_steady(state->inputs[HG_OUTER]) &&
+		   hg_join_is_steady(state->inputs[HG_INNER]);
+}
+
+bool
 hg_join_may_send(const HgJoinState *state, int processes, HgJobColumns *columns)
 {
 	HgSenderSpec spec = hg_join_sender_spec(
 		state, processes, hg_join_current_reduction(state->reduction, state->matched));
 
-	/* the job has room for what each process reads of a side, not for one that reads all of it */
-	return hg_backend != HG_BACKEND_CPU && state->css.ss.ps.state->es_epq_active == NULL &&
-		   state->read_once < 0 && hg_sender_is_wanted(&spec, columns) &&
-		   hg_join_is_steady(state->inputs[HG_OUTER]) && hg_join_is_steady(state->inputs[HG_INNER]);
+	return hg_backend != HG_BACKEND_CPU && hg_sender_is_wanted(&spec, columns) &&
+		   hg_join_reads_at_once(state);
 }
 
 void

@@ -15,7 +15,13 @@
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /*
- * Are both sides read in one go, and is the device expected to be worth sending their keys to
+ * May a device be given both sides, as far as settings say, and are they read in one go by this
+ * process or its team?
+ */
+extern bool hg_join_reads_at_once(const HgJoinState *state);
+
+/*
+ * Are both sides read so, and is the device expected to be worth sending their keys to
  * meanwhile?  Then *columns tells which of their columns are to follow.  Where several processes
  * read them together, one decides for all.
  */

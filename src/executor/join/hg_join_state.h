@@ -24,6 +24,7 @@
 #include "executor/join/hg_join_kept.h"
 #include "executor/join/hg_join_lend.h"
 #include "executor/join/hg_join_matcher.h"
+#include "executor/join/hg_join_pages.h"
 #include "executor/join/hg_join_progress.h"
 #include "executor/join/hg_join_reduce.h"
 #include "executor/join/hg_join_rows.h"
@@ -63,12 +64,13 @@ struct HgJoinState
 	HgJoinEmission emission;
 	HgJoinOutput output;
 
-	/* with a device, each of them NULL without */
+	/* with a device, what is a pointer NULL without */
 	HgSender *sender;			/* of the keys that are being read: hg_join_send.h */
 	HgJoinGather *gather;		/* columns that may come with the matches */
 	HgJoinReduction *reduction; /* groups, where the node above takes them */
 	HgJoinStar *star;			/* a tree that this is the topmost join of */
 	HgJoinAtOnce at_once;		/* what came of it */
+	HgJoinPages pages;			/* of tables that are not read here */
 
 	/* below a Gather */
 	HgJoinTeam team;

@@ -1,0 +1,214 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_page_job.c
+ *	  A job on a device that gets both sides of a join as pages, and tells how many pairs there are,
+ *	  or groups of them.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "utils/memutils.h"
+
+#include "backend/device/hg_device.h"
+#include "backend/hg_cleanup.h"
+#include "backend/matcher/hg_page_job.h"
+#include "backend/matcher/hg_patience.h"
+#include "engine/wire/hg_wire_client.h"
+#include "hg_guc.h"
+
+/* How long a device may take to say that it has room for the job, in ms. */
+#define HG_PAGE_JOB_TURN_MS 20.0
+
+struct HgPageJob
+{
+	MemoryContext context;
+	HgCleanup cleanup;
+	HgPgHost host;
+	HgPageJobSpec spec;
+	HgJob *job;		/* NULL: it has failed, or has answered */
+	HgEngine calls; /* of the job's engine, which may go with its connection */
+	bool admitted;	/* the device has opened the job */
+	HgError error;	/* why it has failed */
+};
+
+static void
+hg_page_job_close(HgPageJob *job)
+{
+	HgJob *open = job->job;
+
+	job->job = NULL;
+	if (open != NULL)
+		job->calls.close(open);
+}
+
+static void
+hg_page_job_release(void *arg)
+{
+	hg_page_job_close(arg);
+}
+
+/* A call has answered status: is that HG_OK?  Else the job is closed. */
+static bool
+hg_page_job_check(HgPageJob *job, HgStatus status)
+{
+	if (status == HG_OK)
+		return true;
+	hg_page_job_close(job);
+	if (status == HG_CANCELLED)
+	{
+		if (!hg_host_lost_patience(&job->host))
+			hg_host_throw(&job->host, status, &job->error);
+		/* to have others before oneself is no reason to complain */
+		if (job->admitted)
+			(void) hg_device_complain(&job->error);
+	}
+	if (status == HG_CONNECTION_LOST)
+		hg_device_discard_lost();
+	return false;
+}
+
+/* What the join may wait for the device. */
+static double
+hg_page_job_patience_ms(const HgPageJobSpec *spec)
+{
+	const HgKeySet sides[2] = {{.rows = spec->expected_rows[HG_OUTER]},
+							   {.rows = spec->expected_rows[HG_INNER]}};
+
+	return hg_backend == HG_BACKEND_CUDA ? -1 : hg_patience_ms(sides, 0);
+}
+
+/* Have the device open the job, without waiting for others'; false where it does not. */
+static bool
+hg_page_job_open(HgPageJob *job)
+{
+	const HgPageJobSpec *spec = &job->spec;
+	HgWireClient *client = NULL;
+	HgJobSpec asked;
+	void *room;
+	uint64 count;
+
+	if (hg_device_state(false, (long) HG_PAGE_JOB_TURN_MS, &job->error) == HG_DEVICE_READY)
+		client = hg_device_client();
+	if (client == NULL)
+		return false;
+	hg_matcher_init_spec(&asked, spec->key_width, spec->reduction, true);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		asked.pages[side] = &spec->pages[side];
+		asked.expected_rows[side] = spec->expected_rows[side];
+	}
+	job->calls = *hg_wire_client_engine(client);
+	hg_host_set_patience(&job->host, HG_PAGE_JOB_TURN_MS);
+	if (!hg_page_job_check(
+			job, hg_wire_client_begin(client, &job->host.host, &asked, &job->job, &job->error)) ||
+		!hg_page_job_check(
+			job, hg_wire_client_page_room(job->job, HG_OUTER, &room, &count, &job->error)))
+		return false;
+	job->admitted = true;
+	hg_host_set_patience(&job->host, hg_page_job_patience_ms(spec));
+	return true;
+}
+
+HgPageJob *
+hg_page_job_create(const HgPageJobSpec *spec)
+{
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraph page job", ALLOCSET_SMALL_SIZES);
+	HgPageJob *job = MemoryContextAllocZero(context, sizeof(HgPageJob));
+
+	job->context = context;
+	hg_cleanup_register(&job->cleanup, context, hg_page_job_release, job);
+	hg_host_init(&job->host, context);
+	job->host.progress = spec->progress;
+	job->spec = *spec;
+	if (hg_page_job_open(job))
+		return job;
+	hg_page_job_destroy(job);
+	return NULL;
+}
+
+char *
+hg_page_job_room(HgPageJob *job, HgSide side, uint64 *count)
+{
+	void *room;
+
+	return hg_page_job_check(job,
+							 hg_wire_client_page_room(job->job, side, &room, count, &job->error))
+			   ? room
+			   : NULL;
+}
+
+bool
+hg_page_job_send(HgPageJob *job, HgSide side, uint64 count, uint64 first_page)
+{
+	return hg_page_job_check(
+		job, hg_wire_client_send_pages(job->job, side, count, first_page, &job->error));
+}
+
+/* Have the job build and answer. */
+static HgStatus
+hg_page_job_ask(HgPageJob *job, HgPageAnswer *answer)
+{
+	const HgReduction *reduction = job->spec.reduction;
+	const HgEngine *calls = &job->calls;
+	const HgMatchMode mode = job->spec.mode;
+	HgStatus status;
+
+	/* both requests are on their way before the first of them is answered */
+	status = calls->start(job->job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT, mode,
+						  &job->error);
+	if (status == HG_OK)
+		status = calls->build(job->job, &job->error);
+	if (status != HG_OK)
+		return status;
+	if (reduction == NULL)
+		return calls->count(job->job, mode, &answer->pairs, &job->error);
+	status = hg_reduction_fetch(reduction, &job->calls, job->job, mode, CurrentMemoryContext,
+								&answer->groups, &job->error);
+	answer->pairs = answer->groups.pairs;
+	if (status == HG_OK && answer->groups.too_many)
+		status = hg_error_set(&job->error, HG_UNAVAILABLE, NULL, "there are too many groups");
+	return status;
+}
+
+bool
+hg_page_job_answer(HgPageJob *job, const uint64 most_rows[2], HgPageAnswer *answer)
+{
+	HgJobStats *stats = &answer->report.job;
+
+	memset(answer, 0, sizeof(*answer));
+	if (!hg_page_job_check(job, hg_page_job_ask(job, answer)))
+		return false;
+	job->calls.stats(job->job, stats);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		answer->rows[side] = stats->rows[side];
+		answer->null_keys[side] = stats->null_keys[side];
+		/* pages have been looked at here, too */
+		if (stats->rows[side] > most_rows[side] ||
+			stats->null_keys[side] > most_rows[side] - stats->rows[side])
+			return hg_page_job_check(job, hg_device_distrust(&job->error));
+	}
+	hg_page_job_close(job);
+	stats->ranges = 1;
+	stats->matches = answer->pairs;
+	strlcpy(answer->report.backend, "cuda", sizeof(answer->report.backend));
+	strlcpy(answer->report.device, hg_device_name(), sizeof(answer->report.device));
+	return true;
+}
+
+const char *
+hg_page_job_failure(const HgPageJob *job)
+{
+	return job->error.message;
+}
+
+void
+hg_page_job_destroy(HgPageJob *job)
+{
+	/* its cleanup closes the job */
+	MemoryContextDelete(job->context);
+}

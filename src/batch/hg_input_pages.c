@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_input_pages.c
+ *	  An input whose rows a device takes out of the pages of its table.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "batch/hg_input_pages.h"
+
+/* Can a device find the key of a row, which must be a column that it takes as it is? */
+static bool
+hg_input_has_key_in_pages(const HgInput *input)
+{
+	const HgKeyEncoder *encoder = input->keys.encoder;
+
+	return input->keys.exprs == NULL && hg_key_is_integer(encoder, input->side) &&
+		   encoder->parts[0].image[input->side] != HG_IMAGE_INT8 && encoder->parts[0].strict;
+}
+
+bool
+hg_input_offer_pages(HgInput *input, int ncolumns, const int *columns, HgPageOffer *offer)
+{
+	int wanted[1 + HG_MAX_COLUMNS];
+
+	Assert(ncolumns <= HG_MAX_COLUMNS);
+	if (input->child->offer_pages == NULL || input->at_end || input->source != NULL ||
+		input->filter != NULL || input->lent != NULL || hg_input_rows(input) > 0 ||
+		input->keep_null_keys || !hg_input_has_key_in_pages(input))
+		return false;
+	wanted[0] = input->keys.columns[0];
+	for (int i = 0; i < ncolumns; i++)
+		wanted[1 + i] = columns[i];
+	return input->child->offer_pages(input->child, 1 + ncolumns, wanted, offer);
+}
+
+void
+hg_input_end_pages(HgInput *input, HgPageOffer *offer, uint64 rows, uint64 null_keys)
+{
+	hg_page_offer_count(offer, rows + null_keys);
+	input->rows_read += rows + null_keys;
+	input->null_keys += null_keys;
+	hg_progress_step(input->progress, HG_PROGRESS_STEP_ROWS);
+}
