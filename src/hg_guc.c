@@ -28,6 +28,7 @@
 
 bool hg_enabled = true;
 bool hg_force = false;
+bool hg_send_pages = true;
 int hg_backend = HG_BACKEND_AUTO;
 int hg_build = HG_BUILD_AUTO;
 int hg_probe = HG_PROBE_AUTO;
@@ -124,6 +125,12 @@ hg_guc_declare_engine(void)
 							 "\"cuda\" raises an error where no GPU can be used.",
 							 &hg_backend, HG_BACKEND_AUTO, hg_guc_backend_options, PGC_USERSET,
 							 GUC_EXPLAIN, NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("hashgraph.send_pages",
+							 "Enables a GPU to take joined rows out of copies of tables' pages.",
+							 "That is done where their number, or groups of them, is all that is "
+							 "asked for.",
+							 &hg_send_pages, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 
 	DefineCustomEnumVariable("hashgraph.build", "Selects the algorithm that builds HashGraphs.",
 							 "\"v1\" counts and scatters in one go; \"v2\" splits the rows into "

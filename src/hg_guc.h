@@ -22,6 +22,7 @@ typedef enum HgBackendChoice
 
 extern bool hg_enabled;
 extern bool hg_force;
+extern bool hg_send_pages;
 extern int hg_backend; /* HgBackendChoice */
 extern int hg_build;   /* HgBuildAlgorithm */
 extern int hg_probe;   /* HgProbeAlgorithm */

@@ -215,6 +215,7 @@ hg_page_offer_send(HgPageOffer *offer, HgPageJob *job, HgSide side)
 	if (!hg_page_offer_may(offer->table) ||
 		hg_heap_blocks_count(scan) >= HG_MAX_ROWS / MaxHeapTuplesPerPage)
 		return false;
+	offer->begun = true;
 	if (instrument != NULL)
 	{
 		offer->before = *instrument;
@@ -247,6 +248,6 @@ hg_page_offer_forget(HgPageOffer *offer)
 {
 	Instrumentation *instrument = offer->table->node->ss.ps.instrument;
 
-	if (instrument != NULL && offer->pages > 0)
+	if (instrument != NULL && offer->begun)
 		*instrument = offer->before;
 }

@@ -37,6 +37,7 @@ typedef struct HgPageOffer
 	/* what was sent */
 	uint64 pages;
 	uint64 sent_rows;
+	bool begun;
 	Instrumentation before; /* of the scan, where it is instrumented */
 } HgPageOffer;
 

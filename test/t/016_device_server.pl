@@ -24,7 +24,7 @@ my $SECONDS = $ENV{HG_QUICK} ? 6 : 15;
 
 # what is slow here is the machine, but where a join's patience is what is tested
 my $conf = "work_mem = '64MB'\nhash_mem_multiplier = 1\nrestart_after_crash = on\nhashgraph.staging_size = '8MB'\n"
-  . "hashgraph.gpu_wait_limit = '5min'\nmax_connections = 40\nwal_log_hints = on\nwal_keep_size = '256MB'\n";
+  . "hashgraph.gpu_wait_limit = '5min'\nhashgraph.send_pages = off\nmax_connections = 40\nwal_log_hints = on\nwal_keep_size = '256MB'\n";
 my $node = new_server('server', conf => $conf, init => [ allows_streaming => 1 ]);
 
 $node->safe_psql('postgres', 'create database other');

@@ -30,6 +30,7 @@ parallel_setup_cost = 0
 parallel_tuple_cost = 0
 min_parallel_table_scan_size = 0
 hashgraph.force = on
+hashgraph.send_pages = off
 hashgraph.gpu_wait_limit = '5min'
 CONF
 

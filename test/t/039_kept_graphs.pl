@@ -24,6 +24,7 @@ my $node = new_server('kept', init => [ extra => [ '--encoding=UTF8', '--locale=
 hashgraph.backend = auto
 hashgraph.resident_memory = '64MB'
 hashgraph.resident_auto = off
+hashgraph.send_pages = off
 hashgraph.force = on
 hashgraph.gpu_wait_limit = '5min'
 hashgraph.device_program = '${\($standin // $device)}'

@@ -173,6 +173,10 @@ foreach my $program (grep { defined } $standin, $device)
 	is_right("$label: not forced: few rows", 'select count(*) from nothing n join few f on n.k = f.k', 0);
 	sql('reset hashgraph.force; reset enable_mergejoin; reset enable_nestloop; reset enable_indexscan; reset enable_indexonlyscan; reset enable_bitmapscan');
 
+	is_right("$label: a setting", 'set hashgraph.send_pages = off; select count(*) from few a join few b on a.k = b.k');
+	is(sql("$EXPLAIN select count(*) from few a join few b on a.k = b.k") =~ /Pages Sent/ ? 'sent' : 'not sent', 'not sent', "$label: ... has rows read");
+	sql('reset hashgraph.send_pages');
+
 	# rows that not everybody sees: in pages that were all-visible, and behind them
 	my $other = RawSession->new($node);
 	sql('begin isolation level repeatable read; select 1');

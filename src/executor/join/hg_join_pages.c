@@ -82,9 +82,13 @@ hg_join_pages_pay(const HgJoinState *state, const HgReduction *reduction,
 	};
 	double saved_ms = 0;
 	HgEngineCosts costs;
+	const bool known = hg_device_costs(&costs);
 	HgMatcherEstimate estimate;
 
-	hg_matcher_estimate(hg_device_costs(&costs) ? &costs : NULL, &spec, offers[HG_OUTER].expected,
+	/* no process is started for pages that are there before it is */
+	if (!known && hg_backend == HG_BACKEND_AUTO)
+		return false;
+	hg_matcher_estimate(known ? &costs : NULL, &spec, offers[HG_OUTER].expected,
 						offers[HG_INNER].expected, &estimate);
 	if (reduction != NULL && !estimate.reduced)
 		return false;
@@ -194,7 +198,11 @@ hg_join_ask_pages(HgJoinState *state)
 	MemoryContext old;
 	bool answered;
 
-	if (!hg_join_is_for_pages(state) || !hg_join_reads_at_once(state))
+	if (!hg_send_pages || state->pages.declined || !hg_join_is_for_pages(state))
+		return false;
+	/* unless it turns out that they are */
+	state->pages.declined = true;
+	if (!hg_join_reads_at_once(state))
 		return false;
 	if (state->rules.rows_wanted &&
 		(hg_join_planned_reduction(state->reduction) == NULL ||
@@ -203,6 +211,7 @@ hg_join_ask_pages(HgJoinState *state)
 	context = AllocSetContextCreate(state->memory.context, "HashGraph pages", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
 	answered = hg_join_join_pages(state, reduction);
+	state->pages.declined = !answered;
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 	return answered;
