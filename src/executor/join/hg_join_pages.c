@@ -181,7 +181,9 @@ hg_join_join_pages(HgJoinState *state, const HgReduction *reduction)
 	job = hg_page_job_create(&spec);
 	if (job == NULL)
 		return false;
+	state->pages.sent = true;
 	answered = hg_join_send_pages(state, offers, job, &answer);
+	state->pages.sent = answered;
 	if (answered)
 		hg_join_take_pages(state, offers, reduction, &answer);
 	else
@@ -198,6 +200,7 @@ hg_join_ask_pages(HgJoinState *state)
 	MemoryContext old;
 	bool answered;
 
+	state->pages.sent = false;
 	if (!hg_send_pages || state->pages.declined || !hg_join_is_for_pages(state))
 		return false;
 	/* unless it turns out that they are */

@@ -16,6 +16,7 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 typedef struct HgJoinPages
 {
+	bool sent;		   /* a device has them, or has joined them, in this execution */
 	bool declined;	   /* they are not worth it, or can't be sent, in any execution */
 	char failure[160]; /* why pages were sent in vain, the last time that they were; or "" */
 } HgJoinPages;

@@ -68,7 +68,8 @@ hg_join_tell_backend(const void *arg)
 
 	if (state->matching.matcher != NULL)
 		return hg_matcher_backend(state->matching.matcher);
-	return state->sender != NULL ? "cuda" : state->progress.record.report.backend;
+	return state->sender != NULL || state->pages.sent ? "cuda"
+													  : state->progress.record.report.backend;
 }
 
 /* HgProgressTeller.count */
