@@ -19,7 +19,7 @@ my ($standin, $device) = device_programs();
 
 # what is slow here is the machine
 my $node = new_server('device', preload => 'session',
-	conf => "work_mem = '256MB'\nrestart_after_crash = on\nhashgraph.gpu_wait_limit = '10min'\n");
+	conf => "work_mem = '256MB'\nrestart_after_crash = on\nhashgraph.gpu_wait_limit = '10min'\nhashgraph.send_pages = off\n");
 
 # More rows than backend auto leaves to the CPU, and many chunks of matches, with long
 # runs of duplicates among them.
