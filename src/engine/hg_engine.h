@@ -63,7 +63,7 @@
  * KEPT GRAPHS
  *
  * A side can be a graph that an engine has kept since a job before, and its rows can look up others
- * on the way (hg_kept.h).
+ * on the way (hg_kept.h).  Columns of such a side can be computed of others (hg_computed.h).
  *
  * PAGES
  *
@@ -108,6 +108,9 @@ extern "C"
 	/* hg_pages.h */
 	struct HgPageSpec;
 
+	/* hg_computed.h */
+	struct HgProgram;
+
 /* A side holds fewer rows than this: row numbers and offsets are 32-bit. */
 #define HG_MAX_ROWS UINT32_C(0xFFFFFFFE)
 
@@ -120,6 +123,9 @@ extern "C"
 
 /* Lookups of a side that is a kept graph, at most. */
 #define HG_MAX_LOOKUPS 8
+
+/* Programs by which columns of a side that is a kept graph are computed, at most. */
+#define HG_MAX_PROGRAMS 8
 
 /* Columns that groups are made by, and numbers that are asked for of each, at most. */
 #define HG_MAX_REDUCE_KEYS 4
@@ -265,6 +271,13 @@ extern "C"
 		 * a side is no kept graph, and nothing is made to be kept, or measured, of it.
 		 */
 		const struct HgPageSpec *pages[2];
+
+		/*
+		 * By HgSide: by which columns of a side that is a kept graph are computed,
+		 * [nprograms[side]], in place until open has returned.
+		 */
+		uint32_t nprograms[2];
+		const struct HgProgram *programs[2];
 	} HgJobSpec;
 
 	/* Distinct keys as bits: bit k of all is set where least + k, modulo the keys' range, is one.

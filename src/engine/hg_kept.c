@@ -9,6 +9,8 @@
  */
 #include "hg_kept.h"
 
+#include "hg_computed.h"
+
 HgStatus
 hg_kept_check(const HgKeptShape *shape, HgError *error)
 {
@@ -99,6 +101,19 @@ check_lookups(const HgJobSpec *spec, HgSide side, HgError *error)
 	return HG_OK;
 }
 
+/* Can a side have a column that is computed, as far as that differs from others? */
+static HgStatus
+check_computed(const HgJobSpec *spec, HgSide side, uint32_t column, HgError *error)
+{
+	const HgKeptColumnUse *use = &spec->kept_columns[side][column];
+
+	if (use->program > spec->nprograms[side])
+		return hg_error_set(error, HG_INVALID, NULL, "a column is computed by no program");
+	if (use->lookup != 0 || use->shape.width != HG_COMPUTED_WIDTH)
+		return hg_error_set(error, HG_INVALID, NULL, "a column is not such as are computed");
+	return hg_program_check(&spec->programs[side][use->program - 1], column, error);
+}
+
 /* Can a side have its columns, each of its own rows or of what they have found? */
 static HgStatus
 check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
@@ -107,6 +122,11 @@ check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 
 	if (spec->ncolumns[side] > 0 && columns == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "columns of a kept graph are kept beside it");
+	if (spec->nprograms[side] > HG_MAX_PROGRAMS)
+		return hg_error_set(error, HG_INVALID, NULL, "too many programs: %u",
+							spec->nprograms[side]);
+	if (spec->nprograms[side] > 0 && spec->programs[side] == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "there are no programs");
 	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
 	{
 		HgStatus status = hg_kept_column_check(&columns[i].shape, error);
@@ -122,6 +142,10 @@ check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 			columns[i].shape.stride != stride || columns[i].shape.parts != parts)
 			return hg_error_set(error, HG_INVALID, NULL,
 								"a kept column is not of its graph's rows");
+		if (columns[i].program > 0)
+			status = check_computed(spec, side, i, error);
+		if (status != HG_OK)
+			return status;
 	}
 	return HG_OK;
 }

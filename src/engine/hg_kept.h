@@ -27,9 +27,9 @@
  *	open (HgJobSpec.keep_column) -> put_values* -> build -> keep -> close
  *
  * A job that has the graph for a side names those that it reads (HgJobSpec.kept_columns).
- * They are all of one stride.  open answers HG_INVALID where a row of the graph has no place, its
- * number in its part not being below the stride: behind open each row that the graph has can be
- * looked up as it is.
+ * They are all of one stride, also those that are computed (hg_computed.h).  open answers
+ * HG_INVALID where a row of the graph has no place, its number in its part not being below the
+ * stride: behind open each row that the graph has can be looked up as it is.
  *
  * MASKS.  Of a kept graph's rows some may not count in a job: a bit for each row number says which
  * do, in 64-bit words, bit r % 64 of word r / 64.
@@ -122,8 +122,9 @@ extern "C"
 		HgKeptColumnShape shape; /* which it has, or else there is none of that name */
 		uint32_t lookup;		 /* 0: of the side's own rows; else of what they have found in the
 								  * lookup of this number, less 1, or NULL where that is nothing */
-		uint32_t unused;		 /* 0 */
-		HgKept *column;			 /* the engine's; NULL in a session */
+		uint32_t program;		 /* 0: it is kept; else it has no name, and is computed by the
+								  * side's program of this number, less 1, for its own rows */
+		HgKept *column;			 /* the engine's; NULL in a session, and of a computed one */
 	} HgKeptColumnUse;
 
 	/*

@@ -273,6 +273,10 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 		if (spec->nlookups[side] > 0 && spec->kept[side] == NULL)
 			return hg_error_set(error, HG_INVALID, NULL,
 								"rows of kept graphs alone look up others");
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (spec->nprograms[side] > 0 && spec->kept[side] == NULL)
+			return hg_error_set(error, HG_INVALID, NULL,
+								"columns of kept graphs alone are computed");
 	if (hg_kept_is_named(spec))
 	{
 		HgStatus status = check_kept(spec, error);

@@ -34,6 +34,8 @@ extern "C"
 								  * looks for no more than one is not the way to join them */
 		HG_BAD_PAGE,			 /* a page of a table makes no sense: rows that its reader takes out
 								  * of it himself may do */
+		HG_OVERFLOW,			 /* a number does not fit that would be computed of a row: it is
+								  * for the caller to see whether that row matters */
 		HG_DEVICE_FAILED,		 /* a call to the device's driver failed */
 		HG_CONNECTION_LOST		 /* the device process is gone */
 	} HgStatus;

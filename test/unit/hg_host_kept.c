@@ -16,6 +16,7 @@
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_host_memory.h"
 #include "../../src/engine/hg_shape.h"
+#include "hg_host_computed.h"
 #include "hg_host_lookup.h"
 #include "hg_host_pages.h"
 #include "hg_host_pieces.h"
@@ -60,6 +61,7 @@ typedef struct KeptSide
 	HgHostLookups lookups;
 	const HgHostColumn *columns[HG_MAX_COLUMNS]; /* that it has ... */
 	uint32_t found_by[HG_MAX_COLUMNS];			 /* ... as of HgKeptColumnUse.lookup */
+	HgHostComputed computed;					 /* in place of those that it has computed */
 
 	HgHostPages pages;
 	HgHostPieces pieces; /* rows that it is given, until build; then their graph */
@@ -252,6 +254,8 @@ open_side_columns(KeptJob *job, HgSide which, HgError *error)
 	{
 		const HgKeptColumnUse *use = &job->spec.kept_columns[which][i];
 
+		if (use->program > 0)
+			continue;
 		if (use->column == NULL ||
 			!hg_kept_column_shape_equal(&use->column->column.shape, &use->shape))
 			return hg_error_set(error, HG_NOT_KEPT, NULL, "there is no such kept column");
@@ -312,6 +316,8 @@ open_side(KeptJob *job, HgSide which, HgError *error)
 	job->stats.rows[which] = use->shape.rows;
 	status = open_side_columns(job, which, error);
 	if (status == HG_OK)
+		status = hg_host_computed_open(&side->computed, &job->spec, which, &job->counting, error);
+	if (status == HG_OK)
 		status = open_side_lookups(job, which, error);
 	if (status == HG_OK && (side->masked || hg_kept_lookups_drop(&job->spec, which)))
 		status = hg_host_mask_open(&side->mask, &use->shape, &job->counting, error);
@@ -324,6 +330,7 @@ close_side(KeptJob *job, KeptSide *side)
 	hg_host_pieces_free(&side->pieces, &job->counting, job->spec.key_width);
 	hg_flat_destroy(&job->counting, side->graph);
 	hg_host_lookups_free(&side->lookups, &job->counting);
+	hg_host_computed_free(&side->computed, &job->counting);
 	hg_host_mask_free(&side->mask, &job->counting);
 }
 
@@ -659,20 +666,23 @@ build_side(KeptJob *job, HgSide which, HgError *error)
 	return status;
 }
 
-/* Have the rows of a kept side look up others, and columns of what they find. */
+/* Have the rows of a kept side look up others, and all of its columns. */
 static HgStatus
-build_lookups(KeptJob *job, HgSide which, HgError *error)
+build_kept_side(KeptJob *job, HgSide which, HgError *error)
 {
 	KeptSide *side = &job->sides[which];
 	const HgHostLookups *lookups = &side->lookups;
 	HgStatus status = hg_host_lookups_run(&side->lookups, &side->mask, &job->counting, error);
 
-	for (uint32_t i = 0; i < job->spec.ncolumns[which] && status == HG_OK; i++)
+	if (status != HG_OK)
+		return status;
+	for (uint32_t i = 0; i < job->spec.ncolumns[which]; i++)
 		hg_host_reduce_borrow(
 			&job->reduce, which, i, side->columns[i],
 			side->found_by[i] == 0 ? NULL : lookups->lookups[side->found_by[i] - 1].places,
 			lookups->stride);
-	return status;
+	return hg_host_computed_run(&side->computed, which, side->kept->graph, &side->mask,
+								&job->reduce, &job->counting, error);
 }
 
 static HgStatus
@@ -689,7 +699,7 @@ build_join(KeptJob *job, HgError *error)
 		uint64_t vertices;
 
 		status = side->kept == NULL ? build_side(job, (HgSide) which, error)
-									: build_lookups(job, (HgSide) which, error);
+									: build_kept_side(job, (HgSide) which, error);
 		if (status != HG_OK)
 			break;
 		flat[which].graph = side->kept != NULL ? side->kept->graph : side->graph;
@@ -969,6 +979,7 @@ hg_host_kept_bytes(const HgJobSpec *spec)
 		else if (spec->kept[side]->masked != 0 || hg_kept_lookups_drop(spec, (HgSide) side))
 			bytes += hg_host_mask_bytes(&spec->kept[side]->shape);
 		bytes += hg_host_lookups_bytes(spec, (HgSide) side);
+		bytes += hg_host_computed_bytes(spec, (HgSide) side);
 	}
 	return bytes;
 }

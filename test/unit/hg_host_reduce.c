@@ -147,9 +147,9 @@ look_up_found(const HgHostColumn *kept, const uint32_t *found, uint64_t place, u
 	return hg_host_column_get_at(kept, found[place], bits);
 }
 
-/* The value of a row in a column; returns whether it is NULL. */
-static bool
-look_up(const HgHostReduce *reduce, uint32_t side, uint32_t column, uint32_t row, uint64_t *bits)
+bool
+hg_host_reduce_value(const HgHostReduce *reduce, uint32_t side, uint32_t column, uint32_t row,
+					 uint64_t *bits)
 {
 	const HgHostColumn *kept = reduce->kept[side][column];
 	const uint32_t *found = reduce->found[side][column];
@@ -176,7 +176,7 @@ gather_column(const HgHostReduce *reduce, int side, uint32_t column, const uint3
 	{
 		uint64_t bits;
 
-		nulls[i] = look_up(reduce, (uint32_t) side, column, rows[i], &bits);
+		nulls[i] = hg_host_reduce_value(reduce, (uint32_t) side, column, rows[i], &bits);
 		memcpy(values + i * width, &bits, width);
 		has_nulls = has_nulls || nulls[i] != 0;
 	}
@@ -229,7 +229,8 @@ static bool
 widen(const HgHostReduce *reduce, const HgReduceColumn *column, const uint32_t rows[2],
 	  uint64_t *bits)
 {
-	const bool null = look_up(reduce, column->side, column->column, rows[column->side], bits);
+	const bool null =
+		hg_host_reduce_value(reduce, column->side, column->column, rows[column->side], bits);
 
 	if (column->is_signed)
 		switch (reduce->job.column_width[column->side][column->column])

@@ -73,6 +73,10 @@ extern "C"
 									  const HgHostColumn *kept, const uint32_t *found,
 									  uint32_t stride);
 
+	/* The value of a row in a column; returns whether it is NULL. */
+	extern bool hg_host_reduce_value(const HgHostReduce *reduce, uint32_t side, uint32_t column,
+									 uint32_t row, uint64_t *bits);
+
 	/* Before build: HG_INVALID unless all rows have all their values. */
 	extern HgStatus hg_host_reduce_check(const HgHostReduce *reduce, HgError *error);
 

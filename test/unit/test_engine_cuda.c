@@ -15,6 +15,7 @@
 #include "test_cuda_chunks.h"
 #include "test_cuda_lookups.h"
 #include "test_cuda_pages.h"
+#include "test_engine_computed.h"
 #include "test_engine_kept.h"
 #include "test_engine_kept_lookups.h"
 #include "test_engine_suite.h"
@@ -991,6 +992,7 @@ main(void)
 	if (is_asked_for("lookups"))
 	{
 		hg_engine_kept_lookups_suite(engine, test_host_plain(), most_rows[hg_tap_suite()]);
+		hg_engine_computed_suite(engine, test_host_plain());
 		test_cuda_lookups(engine);
 	}
 	if (is_asked_for("pages"))

@@ -119,13 +119,9 @@ join_right(Joined *joined, size_t capacity, uint64_t *state, HgError *error)
 	return status;
 }
 
-/*
- * Join two stars, whose graphs are made, and look at what it gives; where a row finds two,
- * HG_NOT_UNIQUE, and *error says so.
- */
-static HgStatus
-join_stars(HgEngine *engine, const HgHost *host, const TestStar *outer, const TestStar *inner,
-		   size_t capacity, uint64_t *state, HgError *error)
+HgStatus
+test_star_join(HgEngine *engine, const HgHost *host, const TestStar *outer, const TestStar *inner,
+			   size_t capacity, uint64_t *state, HgError *error)
 {
 	Joined joined = {
 		.engine = engine, .outer = test_star_flat(outer), .inner = test_star_flat(inner)};
@@ -167,8 +163,8 @@ test_join(HgEngine *engine, const HgHost *base, const TestStarSpread *outer,
 	if (status == HG_OK)
 		status = test_star_make(engine, &host.host, &stars[HG_INNER], &error);
 	if (status == HG_OK)
-		status = join_stars(engine, &host.host, &stars[HG_OUTER], &stars[HG_INNER], capacity, &seed,
-							&error);
+		status = test_star_join(engine, &host.host, &stars[HG_OUTER], &stars[HG_INNER], capacity,
+								&seed, &error);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		test_star_release(engine, &stars[side]);
@@ -494,7 +490,8 @@ test_kept_lookups_stretch(HgEngine *engine, const HgHost *host, HgError *error)
 			status = test_star_make(engine, host, &stars[side], error);
 	}
 	if (status == HG_OK)
-		status = join_stars(engine, host, &stars[HG_OUTER], &stars[HG_INNER], 1000, &state, error);
+		status =
+			test_star_join(engine, host, &stars[HG_OUTER], &stars[HG_INNER], 1000, &state, error);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		test_star_release(engine, &stars[side]);

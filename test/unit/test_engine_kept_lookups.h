@@ -21,6 +21,14 @@ extern "C"
 	extern void hg_engine_kept_lookups_suite(HgEngine *engine, const HgHost *host,
 											 uint32_t most_rows);
 
+	/*
+	 * Join two stars, whose graphs are made, and look at all that it gives, in chunks of some
+	 * capacity; where a row finds two it is HG_NOT_UNIQUE, and *error says so.
+	 */
+	extern HgStatus test_star_join(HgEngine *engine, const HgHost *host, const TestStar *outer,
+								   const TestStar *inner, size_t capacity, uint64_t *state,
+								   HgError *error);
+
 	/* Part of test_kept_stretch (test_engine_kept.h). */
 	extern HgStatus test_kept_lookups_stretch(HgEngine *engine, const HgHost *host, HgError *error);
 

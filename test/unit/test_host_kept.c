@@ -10,6 +10,7 @@
 #include "hg_host_kept.h"
 
 #include "hg_tap.h"
+#include "test_engine_computed.h"
 #include "test_engine_kept.h"
 #include "test_engine_kept_lookups.h"
 
@@ -237,6 +238,7 @@ main(void)
 	hg_host_kept_init(&kept, test_host_plain());
 	hg_engine_kept_suite(&kept.engine, test_host_plain(), most_rows);
 	hg_engine_kept_lookups_suite(&kept.engine, test_host_plain(), most_rows);
+	hg_engine_computed_suite(&kept.engine, test_host_plain());
 	test_keeper();
 	test_bytes();
 	test_lookup_bytes();

@@ -402,6 +402,12 @@ test_star_use(const TestStar *star, HgSide which, TestStarUse *use, HgJobSpec *s
 	{
 		const TestKeptSide *table = table_of(star, star->sources[i]);
 
+		if (star->computed[i] > 0)
+		{
+			use->columns[i].shape = test_kept_column_shape(side, i);
+			use->columns[i].program = star->computed[i];
+			continue;
+		}
 		use->columns[i].shape = test_kept_column_shape(table, i);
 		use->columns[i].column = table->columns[i].kept;
 		use->columns[i].lookup = star->sources[i];
@@ -419,6 +425,9 @@ test_star_use(const TestStar *star, HgSide which, TestStarUse *use, HgJobSpec *s
 	}
 	spec->kept[which] = &use->side;
 	spec->kept_columns[which] = use->columns;
+	memcpy(use->programs, star->programs, sizeof(use->programs));
+	spec->nprograms[which] = star->nprograms;
+	spec->programs[which] = use->programs;
 	spec->nlookups[which] = star->nlookups;
 	spec->lookups[which] = use->lookups;
 }

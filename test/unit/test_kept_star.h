@@ -15,6 +15,8 @@
 
 #include "test_kept_side.h"
 
+#include "../../src/engine/hg_computed.h"
+
 #ifdef __cplusplus
 extern "C"
 {
@@ -65,6 +67,9 @@ extern "C"
 		uint32_t sources[HG_MAX_COLUMNS]; /* of each column, as of HgKeptColumnUse.lookup */
 		bool unique;					  /* no row that counts finds two */
 		TestKeptSide flat;				  /* what it comes to; where it has no lookups, nothing */
+		uint32_t nprograms;
+		HgProgram programs[HG_MAX_PROGRAMS];
+		uint32_t computed[HG_MAX_COLUMNS]; /* of each column, as of HgKeptColumnUse.program */
 	} TestStar;
 
 	extern void test_star_create(TestStar *star, const TestStarSpread *spread, uint64_t *state);
@@ -84,6 +89,7 @@ extern "C"
 		HgKeptUse side;
 		HgKeptColumnUse columns[HG_MAX_COLUMNS];
 		HgKeptLookup lookups[HG_MAX_LOOKUPS];
+		HgProgram programs[HG_MAX_PROGRAMS];
 	} TestStarUse;
 
 	extern void test_star_use(const TestStar *star, HgSide which, TestStarUse *use,

@@ -1,0 +1,62 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_computed.c
+ *	  Computed columns of kept graphs: what all engines check of them.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_computed.h"
+
+#include "hg_kept.h"
+
+/* Can a step be, which would be alone? */
+static HgStatus
+check_step(const HgStep *step, uint32_t column, HgError *error)
+{
+	if (step->kind >= HG_STEP_KINDS)
+		return hg_error_set(error, HG_INVALID, NULL, "unknown kind of step: %u",
+							(unsigned) step->kind);
+	if (step->bits != 16 && step->bits != 32 && step->bits != 64)
+		return hg_error_set(error, HG_INVALID, NULL, "numbers can not be of %u bits",
+							(unsigned) step->bits);
+	if (step->kind == HG_STEP_COLUMN && (step->column >= column || step->is_signed > 1))
+		return hg_error_set(error, HG_INVALID, NULL,
+							"a column is computed of none that comes before it");
+	return HG_OK;
+}
+
+HgStatus
+hg_program_check(const HgProgram *program, uint32_t column, HgError *error)
+{
+	uint32_t numbers = 0;
+
+	if (program->nsteps > HG_MAX_STEPS)
+		return hg_error_set(error, HG_INVALID, NULL, "too many steps: %u", program->nsteps);
+	for (uint32_t i = 0; i < program->nsteps; i++)
+	{
+		const HgStep *step = &program->steps[i];
+		HgStatus status = check_step(step, column, error);
+
+		if (status != HG_OK)
+			return status;
+		if (hg_step_takes(step) > numbers)
+			return hg_error_set(error, HG_INVALID, NULL, "a step takes numbers that no one left");
+		numbers += 1 - hg_step_takes(step);
+		if (numbers > HG_MAX_STEP_NUMBERS)
+			return hg_error_set(error, HG_INVALID, NULL, "steps leave too many numbers");
+	}
+	return numbers == 1 ? HG_OK
+						: hg_error_set(error, HG_INVALID, NULL, "a program is to leave one number");
+}
+
+uint32_t
+hg_computed_columns(const HgJobSpec *spec, HgSide side)
+{
+	uint32_t computed = 0;
+
+	for (uint32_t i = 0; spec->kept[side] != NULL && i < spec->ncolumns[side]; i++)
+		computed += spec->kept_columns[side][i].program > 0;
+	return computed;
+}

@@ -1,0 +1,96 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_computed.h
+ *	  Computed columns of kept graphs: what a job makes of columns that it has.
+ *
+ * A column of a side that is a kept graph (hg_kept.h) is kept as well, or it is COMPUTED of columns
+ * of the side that come before it, and then it is asked for like any other.  What computes it is a
+ * PROGRAM: steps, one after the other, each of which leaves a number, and takes those that the last
+ * steps before it have left and no step has taken yet.  In the end there is one, which is the
+ * value.
+ *
+ *	(a + 1) * b		COLUMN a, CONSTANT 1, ADD, COLUMN b, MULTIPLY
+ *
+ * NUMBERS are signed, and exact.  Each step says how many bits its own has to fit, 16, 32 or 64:
+ * where it does not, it OVERFLOWS.  A number is NULL where one that it is made of is, and then it
+ * does not overflow.
+ *
+ * Values are there from build on, which computes them when the side's lookups are done: columns of
+ * what was found are columns as others are.  Where a step overflows for a row of the side's graph
+ * that counts, whether it has a match or not, build answers HG_OVERFLOW, after which only close is
+ * left.  So does each engine for the same rows, and whoever asked looks for himself whether the
+ * rows that matter are among these.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_COMPUTED_H
+#define HG_COMPUTED_H
+
+#include "hg_engine.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+/* Steps of a program, and numbers that are left at a time, at most. */
+#define HG_MAX_STEPS 32
+#define HG_MAX_STEP_NUMBERS 8
+
+/* Bytes of a computed value. */
+#define HG_COMPUTED_WIDTH 8
+
+	typedef enum HgStepKind
+	{
+		HG_STEP_COLUMN = 0, /* the row's value in a column */
+		HG_STEP_CONSTANT,
+		HG_STEP_NEGATE, /* of one number */
+		HG_STEP_FIT,	/* the number itself, which is to fit */
+		HG_STEP_ADD,	/* of two numbers, of which the first was left first */
+		HG_STEP_SUBTRACT,
+		HG_STEP_MULTIPLY,
+		HG_STEP_KINDS /* number of kinds, not a kind */
+	} HgStepKind;
+
+	typedef struct HgStep
+	{
+		uint8_t kind;	   /* HgStepKind */
+		uint8_t bits;	   /* that its number fits: 16, 32 or 64 */
+		uint8_t column;	   /* COLUMN: of the side, before the one that is computed */
+		uint8_t is_signed; /* COLUMN: 1: two's complement, 0: not */
+		uint32_t unused;   /* 0 */
+		int64_t constant;  /* CONSTANT */
+	} HgStep;
+
+	typedef struct HgProgram
+	{
+		uint32_t nsteps;
+		uint32_t unused; /* 0 */
+		HgStep steps[HG_MAX_STEPS];
+	} HgProgram;
+
+	/* The numbers that a step takes. */
+	static inline uint32_t
+	hg_step_takes(const HgStep *step)
+	{
+		if (step->kind >= HG_STEP_ADD)
+			return 2;
+		return step->kind >= HG_STEP_NEGATE ? 1 : 0;
+	}
+
+	/*
+	 * Can a program compute the column of this number of a side, of columns before it?  HG_OK, or
+	 * HG_INVALID with an explanation.
+	 */
+	extern HgStatus hg_program_check(const HgProgram *program, uint32_t column, HgError *error);
+
+	/* How many columns of a side are computed: none where it is no kept graph. */
+	extern uint32_t hg_computed_columns(const HgJobSpec *spec, HgSide side);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HG_COMPUTED_H */
