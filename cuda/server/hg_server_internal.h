@@ -29,6 +29,7 @@ typedef struct HgServerJob
 	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS];
 	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
 	HgPageSpec pages[2];
+	HgProgram programs[2][HG_MAX_PROGRAMS];
 	HgEngine *engine;	   /* of the process, or of teams */
 	HgJob *job;			   /* the engine's; NULL once it has been evicted */
 	HgHost host;		   /* what the engine gets; its arg is this struct */

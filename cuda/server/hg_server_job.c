@@ -189,6 +189,21 @@ take_lookups(HgServerJob *job, const HgWireOpening *opening, HgSide side)
 	job->spec.lookups[side] = job->spec.kept[side] != NULL ? job->lookups[side] : NULL;
 }
 
+/* Take the columns of such a side, and what computes some of them. */
+static void
+take_columns(HgServerJob *job, const HgWireOpening *opening, HgSide side)
+{
+	const bool kept = job->spec.kept[side] != NULL;
+
+	memcpy(job->kept_columns[side], opening->request.kept_columns[side],
+		   sizeof(job->kept_columns[side]));
+	for (uint32_t column = 0; column < HG_MAX_COLUMNS; column++)
+		job->kept_columns[side][column].column = NULL;
+	job->spec.kept_columns[side] = kept ? job->kept_columns[side] : NULL;
+	memcpy(job->programs[side], opening->programs[side], sizeof(job->programs[side]));
+	job->spec.programs[side] = kept ? job->programs[side] : NULL;
+}
+
 /* Take a job's spec out of a request.  No pointer of the client's is of use here. */
 static void
 take_spec(HgServerJob *job, const HgWireOpening *opening)
@@ -209,11 +224,7 @@ take_spec(HgServerJob *job, const HgWireOpening *opening)
 		*use = request->kept[side];
 		use->graph = NULL;
 		job->spec.kept[side] = use->shape.key_width > 0 ? use : NULL;
-		job->spec.kept_columns[side] = use->shape.key_width > 0 ? job->kept_columns[side] : NULL;
-		memcpy(job->kept_columns[side], request->kept_columns[side],
-			   sizeof(job->kept_columns[side]));
-		for (uint32_t column = 0; column < HG_MAX_COLUMNS; column++)
-			job->kept_columns[side][column].column = NULL;
+		take_columns(job, opening, (HgSide) side);
 		take_lookups(job, opening, (HgSide) side);
 		job->pages[side] = opening->pages[side];
 		job->spec.pages[side] = opening->pages[side].page_size > 0 ? &job->pages[side] : NULL;
@@ -235,7 +246,8 @@ name_kept(HgServerJob *job)
 		{
 			HgKeptColumnUse *column = &job->kept_columns[side][i];
 
-			hg_queue_entry_name(&job->entry, &column->name, &column->shape, &column->column);
+			if (column->program == 0)
+				hg_queue_entry_name(&job->entry, &column->name, &column->shape, &column->column);
 		}
 		for (uint32_t i = 0; i < job->spec.nlookups[side]; i++)
 		{

@@ -62,8 +62,8 @@ send_answer(HgServerSession *session, int attached)
  * ------------------------------------------------------------------------ */
 
 /*
- * Has each of the columns that a side is to have beside its graph the name of one?  There are none
- * where it is no kept graph.
+ * Has each of the columns that a side is to have beside its graph the name of one, or is computed
+ * and has none?  There are none where it is no kept graph.
  */
 static bool
 columns_are_sane(const HgWireRequest *request, HgSide side)
@@ -73,9 +73,10 @@ columns_are_sane(const HgWireRequest *request, HgSide side)
 
 	for (uint32_t i = 0; i < HG_MAX_COLUMNS; i++)
 	{
-		const HgKeptName *name = &request->kept_columns[side][i].name;
+		const HgKeptColumnUse *use = &request->kept_columns[side][i];
+		const bool named = i < ncolumns && use->program == 0;
 
-		if (i < ncolumns ? !hg_kept_is_column(name) : name->serial != 0)
+		if (named ? !hg_kept_is_column(&use->name) : use->name.serial != 0)
 			return false;
 	}
 	return true;

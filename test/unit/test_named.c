@@ -80,7 +80,8 @@ named_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 		for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
 		{
 			columns[side][i] = spec->kept_columns[side][i];
-			columns[side][i].name = spec->kept_columns[side][i].column->name;
+			if (columns[side][i].program == 0)
+				columns[side][i].name = columns[side][i].column->name;
 		}
 		named_spec.kept_columns[side] = columns[side];
 		name_lookups(spec, (HgSide) side, lookups[side]);

@@ -112,6 +112,8 @@ typedef enum Lie
 	LIE_COLUMN_SUM,
 	LIE_NOT_UNIQUE,
 	LIE_NOT_UNIQUE_EARLY,
+	LIE_OVERFLOW,
+	LIE_OVERFLOW_EARLY,
 	LIE_LOOKUP_COUNT,
 	LIE_BAD_PAGE,
 	LIE_BAD_PAGE_EARLY,
@@ -197,6 +199,8 @@ static const char *const lie_names[LIE_COUNT] = {
 	"a group with a sum that the values of a kept column can't have",
 	"a row that finds two where none looks up any",
 	"the same when its job was opened",
+	"a number that overflows where none is computed",
+	"the same when the job that computes one was opened",
 	"more matches of what rows have found than there are pairs of rows",
 	"a page that makes no sense where there is none",
 	"the same before they are all there",
@@ -213,11 +217,12 @@ typedef struct Liar
 	int fd;
 	Lie lie;
 	unsigned char *staging;
-	HgJobStats stats; /* of the job ... */
-	uint64_t made;	  /* bytes that what it makes holds */
-	bool has_kept;	  /* ... of which one side is a kept graph */
-	bool has_lookups; /* ... whose rows look up others */
-	bool has_pages;	  /* ... or comes as pages */
+	HgJobStats stats;  /* of the job ... */
+	uint64_t made;	   /* bytes that what it makes holds */
+	bool has_kept;	   /* ... of which one side is a kept graph */
+	bool has_lookups;  /* ... whose rows look up others ... */
+	bool has_computed; /* ... or that has columns computed */
+	bool has_pages;	   /* ... or comes as pages */
 } Liar;
 
 /* The matches, or one of them that is none. */
@@ -326,6 +331,9 @@ tell_open(Liar *liar, const HgWireOpening *opening, HgWireReply *reply)
 	liar->has_pages = opening->pages[HG_OUTER].page_size > 0;
 	if (liar->has_lookups && liar->lie == LIE_NOT_UNIQUE_EARLY)
 		reply->error.status = HG_NOT_UNIQUE;
+	liar->has_computed = request->spec.nprograms[HG_OUTER] > 0;
+	if (liar->has_computed && liar->lie == LIE_OVERFLOW_EARLY)
+		reply->error.status = HG_OVERFLOW;
 	if (liar->has_kept)
 		liar->stats.rows[HG_OUTER] = ROWS + (liar->lie == LIE_KEPT_MORE_ROWS);
 	if ((liar->lie == LIE_NOT_KEPT && !liar->has_kept) ||
@@ -371,6 +379,8 @@ tell(Liar *liar, const HgWireMessage *message, HgWireReply *reply)
 				reply->error.status = HG_NOT_KEPT;
 			if (liar->has_kept && !liar->has_lookups && liar->lie == LIE_NOT_UNIQUE)
 				reply->error.status = HG_NOT_UNIQUE;
+			if (liar->has_kept && !liar->has_computed && liar->lie == LIE_OVERFLOW)
+				reply->error.status = HG_OVERFLOW;
 			liar->stats.rows[HG_OUTER] -= liar->has_kept && liar->lie == LIE_KEPT_FEWER_ROWS;
 			if (liar->lie == LIE_FIGURES)
 				liar->stats.phase_ms[HG_PHASE_BUILD] = NAN;
@@ -631,6 +641,31 @@ ask_column(HgEngine *engine, const HgHost *host)
 	return right;
 }
 
+/* Join rows of a graph that have a column computed; nothing is believed that is not so. */
+static void
+ask_computed(HgEngine *engine, const HgHost *host)
+{
+	static const HgProgram program = {.nsteps = 1,
+									  .steps = {{.kind = HG_STEP_CONSTANT, .bits = 64}}};
+	const HgKeptUse use = {.name = {1, 1, 0, 0}, .shape = {4, 1, ROWS}};
+	const HgKeptColumnUse column = {.shape = {8, 1, ROWS, 0}, .program = 1};
+	const HgJobSpec spec = {.key_width = 4,
+							.device = -1,
+							.ncolumns = {1, 0},
+							.column_width = {{8}},
+							.kept = {&use, NULL},
+							.kept_columns = {&column, NULL},
+							.nprograms = {1, 0},
+							.programs = {&program, NULL}};
+	HgJob *job;
+
+	if (engine->open(engine, host, &spec, &job, NULL) != HG_OK)
+		return;
+	if (engine->append(job, HG_INNER, liar_keys, ROWS, NULL) == HG_OK)
+		engine->build(job, NULL);
+	engine->close(job);
+}
+
 /* All that can be asked of a job; false where something was answered that is not so. */
 static bool
 ask_all(HgEngine *engine, HgJob *job)
@@ -725,6 +760,7 @@ state_after_lie(Lie lie, bool *right)
 		*right = ask_column(engine, &liar.host) && *right;
 		*right = ask_lookups(engine, &liar.host) && *right;
 		*right = ask_pages(engine, &liar.host) && *right;
+		ask_computed(engine, &liar.host);
 	}
 	state = hg_wire_client_state(client, &error);
 	hg_wire_client_destroy(client);

@@ -94,16 +94,17 @@
  * is refused with HG_NOT_KEPT, at once or when its turn has come, where one of all these is not
  * there, or of another shape than it says.  So it is with the graphs by which rows of a side look
  * up others, and with those that are looked up.  From then on, until it is closed, they stay.  MASK
- * tells which of the graphs' rows count.  BUILD is answered with HG_NOT_UNIQUE where a row that
- * looks up finds two.
+ * tells which of the graphs' rows count.  Columns that have a program have no name, and are
+ * computed (engine/hg_computed.h).  BUILD is answered with HG_NOT_UNIQUE where a row that looks up
+ * finds two, and with HG_OVERFLOW where a number that is computed does not fit.
  *
  * In answers a job that makes something to be kept has no rows, and a side that is a kept graph has
  * the rows of that, whatever a mask says and whatever its rows find.
  *
  * It is nonsense to name anything whose serial is 0, a graph by the number of a column or a column
- * without one, or columns or lookups of a side that is no kept graph; to append keys or columns to
- * one that is; to put values beyond the places of a column; or to ask more of a job that makes
- * something to be kept than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
+ * without one, what is computed, or columns or lookups of a side that is no kept graph; to append
+ * keys or columns to one that is; to put values beyond the places of a column; or to ask more of a
+ * job that makes something to be kept than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
  *
  * PAGES
  *
@@ -191,6 +192,7 @@
 #ifndef HG_WIRE_H
 #define HG_WIRE_H
 
+#include "../hg_computed.h"
 #include "../hg_kept.h"
 #include "../hg_pages.h"
 #include "../hg_table_measure.h"
@@ -307,7 +309,8 @@ typedef struct HgWireRequest
 typedef struct HgWireOpening
 {
 	HgWireRequest request;
-	HgKeptLookup lookups[2][HG_MAX_LOOKUPS]; /* of kept sides, as many as the spec says */
+	HgKeptLookup lookups[2][HG_MAX_LOOKUPS]; /* of kept sides, as many as the spec says ... */
+	HgProgram programs[2][HG_MAX_PROGRAMS];	 /* ... and so are these */
 	HgPageSpec pages[2];					 /* by HgSide; page_size is 0 of one that has none */
 } HgWireOpening;
 

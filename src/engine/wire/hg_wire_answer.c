@@ -112,6 +112,7 @@ status_exists(HgStatus status)
 		case HG_NOT_KEPT:
 		case HG_NOT_UNIQUE:
 		case HG_BAD_PAGE:
+		case HG_OVERFLOW:
 		case HG_DEVICE_FAILED:
 			return true;
 		case HG_CONNECTION_LOST: /* who says so has one */
@@ -141,6 +142,14 @@ is_alone(const HgRemoteJob *job)
 	return job->spec.team == 0;
 }
 
+/* Are columns of these computed? */
+static bool
+has_computed(const HgRemoteJob *job)
+{
+	return hg_computed_columns(&job->spec, HG_OUTER) + hg_computed_columns(&job->spec, HG_INNER) >
+		   0;
+}
+
 /* Can a request of the job be answered with this, whatever else the answer says? */
 static bool
 status_is_sane(const HgRemoteJob *job, const HgWireAsked *asked, HgStatus status)
@@ -152,6 +161,8 @@ status_is_sane(const HgRemoteJob *job, const HgWireAsked *asked, HgStatus status
 	/* another member may have been the one that had it built */
 	if (status == HG_BAD_PAGE)
 		return hg_pages_are_there(&job->spec) && (asked->type == HG_WIRE_BUILD || !is_alone(job));
+	if (status == HG_OVERFLOW)
+		return asked->type == HG_WIRE_BUILD && has_computed(job);
 	return status_exists(status);
 }
 

@@ -83,6 +83,7 @@ struct HgRemoteJob
 	HgKeptColumnSpec keep_column;
 	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS];
 	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
+	HgProgram programs[2][HG_MAX_PROGRAMS];
 	HgPageSpec pages[2];
 	uint64_t page_rows[2]; /* by HgSide: what numbers of rows of the pages sent are below */
 	uint64_t kept_bytes;   /* that what it has made to be kept holds */

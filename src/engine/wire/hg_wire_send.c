@@ -63,6 +63,22 @@ copy_lookups(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
 		job->spec.lookups[side] = job->lookups[side];
 }
 
+/* Have a job keep the columns of a side, and the programs that compute some of them. */
+static void
+copy_columns(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
+{
+	for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+	{
+		job->kept_columns[side][column] = spec->kept_columns[side][column];
+		job->kept_columns[side][column].column = NULL;
+	}
+	job->spec.kept_columns[side] = job->kept_columns[side];
+	if (spec->nprograms[side] == 0)
+		return;
+	memcpy(job->programs[side], spec->programs[side], spec->nprograms[side] * sizeof(HgProgram));
+	job->spec.programs[side] = job->programs[side];
+}
+
 /* Have a job keep what its spec only points to.  Names alone mean something in another process. */
 static void
 copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
@@ -92,18 +108,14 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 			job->pages[side] = *spec->pages[side];
 			job->spec.pages[side] = &job->pages[side];
 		}
+		job->spec.programs[side] = NULL;
 		if (spec->kept[side] == NULL)
 			continue;
 		job->kept[side] = *spec->kept[side];
 		job->kept[side].graph = NULL;
 		job->spec.kept[side] = &job->kept[side];
 		job->rows[side] = job->kept[side].shape.rows;
-		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
-		{
-			job->kept_columns[side][column] = spec->kept_columns[side][column];
-			job->kept_columns[side][column].column = NULL;
-		}
-		job->spec.kept_columns[side] = job->kept_columns[side];
+		copy_columns(job, spec, (HgSide) side);
 		copy_lookups(job, spec, (HgSide) side);
 	}
 }
@@ -131,7 +143,11 @@ check_spec(const HgJobSpec *spec, HgError *error)
 			continue;
 		named &= hg_kept_is_graph(&spec->kept[side]->name);
 		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
-			named &= hg_kept_is_column(&spec->kept_columns[side][column].name);
+		{
+			const HgKeptColumnUse *use = &spec->kept_columns[side][column];
+
+			named &= use->program > 0 ? use->name.serial == 0 : hg_kept_is_column(&use->name);
+		}
 		for (uint32_t i = 0; i < spec->nlookups[side]; i++)
 			named &= hg_kept_is_graph(&spec->lookups[side][i].own.name) &&
 					 hg_kept_is_graph(&spec->lookups[side][i].found.name);
@@ -178,12 +194,14 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 	memcpy(message.request.kept_columns, job->kept_columns, sizeof(job->kept_columns));
 	memcpy(message.opening.lookups, job->lookups, sizeof(job->lookups));
 	memcpy(message.opening.pages, job->pages, sizeof(job->pages));
+	memcpy(message.opening.programs, job->programs, sizeof(job->programs));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		message.request.spec.kept[side] = NULL;
 		message.request.spec.kept_columns[side] = NULL;
 		message.request.spec.lookups[side] = NULL;
 		message.request.spec.pages[side] = NULL;
+		message.request.spec.programs[side] = NULL;
 		message.request.kept[side] = job->kept[side];
 	}
 	status = hg_wire_job_send(job, HG_WIRE_OPEN, &message, error);
