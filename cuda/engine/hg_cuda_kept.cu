@@ -191,6 +191,8 @@ find_columns(HgCudaKeptSide *side, const HgCudaDevice *device, const HgJobSpec *
 	{
 		const HgKeptColumnUse *column = &spec->kept_columns[which][i];
 
+		if (column->program > 0)
+			continue;
 		if (column->column == nullptr || column->column->device != device ||
 			!hg_kept_column_shape_equal(&column->column->column.shape, &column->shape))
 			return hg_error_set(error, HG_NOT_KEPT, nullptr, "there is no such kept column");
@@ -234,6 +236,7 @@ hg_cuda_kept_side_open(HgCudaKeptSide *side, const HgCudaDevice *device, const H
 	HG_TRY(hg_kept_places_check(spec, which, use->graph->numbers, error));
 	side->kept = use->graph;
 	hg_cuda_kept_mask_init(&side->mask, use);
+	hg_cuda_kept_computed_init(&side->computed, spec, which);
 	return HG_OK;
 }
 
@@ -245,9 +248,10 @@ hg_cuda_kept_side_borrow(const HgJobSpec *spec, HgSide which, HgCudaColumns *col
 		return;
 	for (uint32_t i = 0; i < spec->ncolumns[which]; i++)
 	{
-		const HgCudaKeptColumn *column = &spec->kept_columns[which][i].column->column;
+		const HgKept *kept = spec->kept_columns[which][i].column;
 
-		hg_cuda_columns_borrow(columns, i, column->values, column->nulls);
+		if (spec->kept_columns[which][i].program == 0)
+			hg_cuda_columns_borrow(columns, i, kept->column.values, kept->column.nulls);
 		numbers->stride = hg_kept_side_stride(spec, which);
 	}
 }
@@ -272,7 +276,9 @@ hg_cuda_kept_side_graph(HgCudaWork *work, HgCudaKeptSide *side, HgCudaColumns *c
 	bool copied;
 
 	HG_TRY(hg_cuda_kept_lookups_run(work, &side->lookups, &side->mask, columns, error));
-	return hg_cuda_kept_mask_filter(work, &side->mask, &side->kept->graph, graph, &copied, error);
+	HG_TRY(hg_cuda_kept_computed_run(work, &side->computed, columns, error));
+	HG_TRY(hg_cuda_kept_mask_filter(work, &side->mask, &side->kept->graph, graph, &copied, error));
+	return hg_cuda_kept_computed_check(work, &side->computed, graph, error);
 }
 
 /* ------------------------------------------------------------------------
@@ -345,6 +351,8 @@ side_bytes(const HgJobSpec *spec, HgSide side)
 		bytes.before += hg_cuda_kept_lookups_mask_bytes(spec, side);
 		held = bytes.before;
 		bytes.building = hg_cuda_kept_lookups_bytes(spec, side, &held);
+		held += hg_cuda_kept_computed_bytes(spec, side);
+		bytes.building = more(bytes.building, held);
 		bytes.after = held;
 		if (filtered)
 		{
@@ -357,7 +365,7 @@ side_bytes(const HgJobSpec *spec, HgSide side)
 	return bytes;
 }
 
-/* What a job has of columns: those of kept graphs are there already, or come with lookups. */
+/* What a job has of columns: those of kept graphs are there already, or are part of their side. */
 static uint64_t
 columns_bytes(const HgJobSpec *spec)
 {

@@ -33,6 +33,7 @@
 #include "../kernels/hg_cuda_columns.h"
 #include "../kernels/hg_cuda_graph.h"
 #include "hg_cuda_kept_column.h"
+#include "hg_cuda_kept_computed.h"
 #include "hg_cuda_kept_lookup.h"
 #include "hg_cuda_kept_mask.h"
 
@@ -71,6 +72,7 @@ struct HgCudaKeptSide
 	const HgKept *kept;
 	HgCudaKeptMask mask;
 	HgCudaKeptLookups lookups;
+	HgCudaKeptComputed computed;
 };
 
 /* Note what a spec wants to be made, which may be nothing. */
@@ -106,8 +108,8 @@ HgStatus hg_cuda_kept_side_open(HgCudaKeptSide *side, const HgCudaDevice *device
 
 /*
  * Have the columns of a kept graph, which were found, for a side, and its rows known by their
- * places then.  Those of what its rows find stand for what becomes of them in build.  A side that
- * is none stays as it is.
+ * places then.  Those of what its rows find stand for what becomes of them in build, and those that
+ * are computed are there from then on.  A side that is none stays as it is.
  */
 void hg_cuda_kept_side_borrow(const HgJobSpec *spec, HgSide which, HgCudaColumns *columns,
 							  HgCudaNumbers *numbers);
@@ -121,13 +123,14 @@ HgStatus hg_cuda_kept_side_mask(HgCudaWork *work, HgCudaKeptSide *side, uint32_t
 static inline bool
 hg_cuda_kept_side_is_whole(const HgCudaKeptSide *side)
 {
-	return side->mask.words == nullptr && side->lookups.count == 0;
+	return side->mask.words == nullptr && side->lookups.count == 0 && side->computed.count == 0;
 }
 
 /*
  * The graph of the rows that count: the kept one, or a copy that is the work's.  First its rows
- * look up what they are to, with all that hg_cuda_kept_lookups_run does.  It returns when the last
- * of it is launched.
+ * look up what they are to, with all that hg_cuda_kept_lookups_run does, and columns are computed,
+ * for which it waits: HG_OVERFLOW where that is not possible.  Else it returns when the last of it
+ * is launched.
  */
 HgStatus hg_cuda_kept_side_graph(HgCudaWork *work, HgCudaKeptSide *side, HgCudaColumns *columns,
 								 HgCudaGraph *graph, HgError *error);

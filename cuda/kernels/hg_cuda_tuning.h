@@ -198,6 +198,9 @@ constexpr uint64_t HG_PIECE_ROWS = UINT64_C(1) << 26;
 /* The same of kernels that read or write at random for each row. */
 constexpr uint64_t HG_FOUND_ROWS = UINT64_C(1) << 24;
 
+/* Rows for which a thread follows a program (hg_cuda_compute.cu). */
+constexpr int HG_COMPUTE_ROWS = 4;
+
 /*
  * More rows than this are sorted by one digit at a time, with a look at cancellation between
  * them.  Fewer are sorted at once, which reads the keys less often.

@@ -56,7 +56,7 @@ hg_computed_columns(const HgJobSpec *spec, HgSide side)
 {
 	uint32_t computed = 0;
 
-	for (uint32_t i = 0; spec->kept[side] != NULL && i < spec->ncolumns[side]; i++)
+	for (uint32_t i = 0; spec->nprograms[side] > 0 && i < spec->ncolumns[side]; i++)
 		computed += spec->kept_columns[side][i].program > 0;
 	return computed;
 }

@@ -86,7 +86,7 @@ extern "C"
 	 */
 	extern HgStatus hg_program_check(const HgProgram *program, uint32_t column, HgError *error);
 
-	/* How many columns of a side are computed: none where it is no kept graph. */
+	/* How many columns of a side are computed. */
 	extern uint32_t hg_computed_columns(const HgJobSpec *spec, HgSide side);
 
 #ifdef __cplusplus

@@ -85,9 +85,17 @@ hg_is_plain_column(const Node *node)
 	return IsA(node, Var) && get_typbyval(((const Var *) node)->vartype);
 }
 
+/* Can it compute an expression, of columns of one table (hg_join_reduce.c)? */
+static bool
+hg_may_be_computed(PlannerInfo *root, const Node *node)
+{
+	return hg_arithmetic_takes((const Expr *) node) &&
+		   bms_membership(pull_varnos(root, (Node *) node)) == BMS_SINGLETON;
+}
+
 /* Can a device make an aggregate function's results of columns of its? */
 static bool
-hg_aggref_may_be_asked(const Aggref *aggref)
+hg_aggref_may_be_asked(PlannerInfo *root, const Aggref *aggref)
 {
 	const HgAggregateKind kind = hg_aggregate_kind(aggref->aggfnoid);
 	const Node *argument;
@@ -102,9 +110,10 @@ hg_aggref_may_be_asked(const Aggref *aggref)
 		case HG_AGGREGATE_COUNT:
 		case HG_AGGREGATE_SUM_NUMERIC:
 		case HG_AGGREGATE_AVG_NUMERIC:
-			return IsA(argument, Var);
+			return IsA(argument, Var) || hg_may_be_computed(root, argument);
 		default:
-			return hg_aggregate_is_of_integers(kind) && hg_is_plain_column(argument);
+			return hg_aggregate_is_of_integers(kind) &&
+				   (hg_is_plain_column(argument) || hg_may_be_computed(root, argument));
 	}
 }
 
@@ -117,7 +126,8 @@ hg_may_be_grouped_by(const Node *node, double groups)
 
 /* Is a device asked for all that a path wants of a join, as far as its columns go? */
 static bool
-hg_aggregate_asks_device(const HgAggregatePath *path, const HgJoinPath *join, double groups)
+hg_aggregate_asks_device(PlannerInfo *root, const HgAggregatePath *path, const HgJoinPath *join,
+						 double groups)
 {
 	ListCell *lc;
 
@@ -127,7 +137,7 @@ hg_aggregate_asks_device(const HgAggregatePath *path, const HgJoinPath *join, do
 	if (join->join_type != JOIN_INNER && join->join_type != JOIN_SEMI && !join->at_once)
 		return path->group_clause == NIL && hg_aggrefs_count(path->aggrefs);
 	foreach (lc, path->aggrefs)
-		if (!hg_aggref_may_be_asked(lfirst_node(Aggref, lc)))
+		if (!hg_aggref_may_be_asked(root, lfirst_node(Aggref, lc)))
 			return false;
 	foreach (lc, path->group_clause)
 	{
@@ -153,7 +163,7 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	int naggs = list_length(path->aggrefs);
 	bool served = hg_path_is_served(input);
 	bool counted = served && path->group_clause == NIL && hg_aggrefs_count(path->aggrefs);
-	bool asks = hg_aggregate_asks_device(path, hg_path_join(input), groups);
+	bool asks = hg_aggregate_asks_device(root, path, hg_path_join(input), groups);
 	Cost startup = input->total_cost - hg_path_saving(input);
 	Cost run;
 	QualCost having;

@@ -113,7 +113,7 @@ my @others = (
 	[ 'a semi join among them', 'select count(*) from sales s join items i on s.item = i.id where exists (select from customers c where s.customer = c.id and c.age > 30)' ],
 	[ 'another clause', 'select count(*) from sales s join customers c on s.customer = c.id and s.amount < c.age join items i on s.item = i.id' ],
 	[ 'columns beside groups', 'select s.id, i.kind, c.name from sales s join customers c on s.customer = c.id join items i on s.item = i.id where s.id % 1000 = 7' ],
-	[ 'an expression', 'select sum(s.amount * c.age) from sales s join customers c on s.customer = c.id join items i on s.item = i.id' ]);
+	[ 'an expression of a text', 'select sum(length(c.name)), sum(s.amount * c.age) from sales s join customers c on s.customer = c.id join items i on s.item = i.id' ]);
 
 # Has a device joined all of a star's tables at once?
 sub is_star

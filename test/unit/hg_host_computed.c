@@ -138,7 +138,7 @@ hg_host_computed_bytes(const HgJobSpec *spec, HgSide side)
 {
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; spec->kept[side] != NULL && i < spec->ncolumns[side]; i++)
+	for (uint32_t i = 0; spec->nprograms[side] > 0 && i < spec->ncolumns[side]; i++)
 		if (spec->kept_columns[side][i].program > 0)
 			bytes += hg_host_column_bytes(&spec->kept_columns[side][i].shape);
 	return bytes;

@@ -4,7 +4,8 @@
  *	  Lent rows that a device keeps the HashGraphs of.
  *
  * A job has the two graphs by their names (engine/hg_kept.h), with columns of their rows, and is
- * told which of the rows are lent, unless all are.  Neither keys nor values are sent.  What it
+ * told which of the rows are lent, unless all are.  Neither keys nor values are sent; what is to be
+ * computed of columns is told by programs (engine/hg_computed.h).  What it
  * counts, or makes groups of, are pairs of lent rows alone; those of held rows are found here
  * (hg_match_resident.c), which are few.
  *
@@ -119,7 +120,11 @@ hg_kept_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgKeptUses
 		asked.nlookups[side] = kept->nlookups;
 		asked.lookups[side] = uses->lookups[side];
 		if (reduction != NULL)
+		{
 			asked.kept_columns[side] = kept->columns;
+			asked.nprograms[side] = kept->nprograms;
+			asked.programs[side] = kept->programs;
+		}
 		asked.expected_rows[side] = kept->use.shape.rows;
 	}
 	return asked;

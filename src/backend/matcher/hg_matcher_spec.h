@@ -13,6 +13,7 @@
 #include "backend/hg_progress.h"
 #include "backend/matcher/hg_gather.h"
 #include "backend/matcher/hg_team.h"
+#include "engine/hg_computed.h"
 #include "engine/hg_costs.h"
 #include "engine/hg_flat.h"
 #include "engine/hg_kept.h"
@@ -62,6 +63,8 @@ typedef struct HgKeptLent
 		*places; /* [parts + 1] rows of the parts ahead of each, of those that are lent of */
 	uint32 nlookups;
 	HgKeptFound lookups[HG_MAX_LOOKUPS]; /* what they look up on the way */
+	uint32 nprograms;
+	HgProgram programs[HG_MAX_PROGRAMS]; /* that compute some of the columns */
 } HgKeptLent;
 
 typedef struct HgMatcherSpec

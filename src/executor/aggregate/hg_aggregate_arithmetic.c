@@ -36,54 +36,9 @@
 
 #include "batch/hg_numeric.h"
 #include "batch/hg_values.h"
-#include "executor/aggregate/hg_aggregate_arithmetic.h"
+#include "executor/aggregate/hg_aggregate_term.h"
 
 StaticAssertDecl(sizeof(Datum) == sizeof(int64), "columns of int64 are arrays of Datums");
-
-/* No numbers are finer: a unit of a product is still a power of ten that 64 bits hold. */
-#define HG_MOST_DECIMALS 18
-
-typedef enum HgTermKind
-{
-	HG_TERM_COLUMN,
-	HG_TERM_CONSTANT,
-	HG_TERM_CAST,
-	HG_TERM_NEGATE,
-	HG_TERM_ADD,
-	HG_TERM_SUBTRACT,
-	HG_TERM_MULTIPLY
-} HgTermKind;
-
-/* What has been done of a term for the batch. */
-typedef enum HgTermProgress
-{
-	HG_TERM_OPEN,
-	HG_TERM_DONE,
-	HG_TERM_FAILED
-} HgTermProgress;
-
-typedef struct HgTerm
-{
-	const Expr *expr; /* to tell it from others */
-	HgTermKind kind;
-	int width;		 /* of an integer: bytes; 0: a numeric */
-	int column;		 /* of a batch */
-	int operands[2]; /* numbers of terms; -1: none */
-
-	HgTermProgress progress;
-	HgNumbers numbers;
-	int64 *values; /* [HG_BATCH_ROWS] of its own ... */
-	int64 *scaled; /* ... and of the operand whose units are to be made finer */
-	bool *nulls;   /* [HG_BATCH_ROWS] of its own */
-} HgTerm;
-
-struct HgArithmetic
-{
-	int ncolumns;
-	const int *attnos; /* [ncolumns] */
-	List *terms;	   /* HgTerms by number */
-	const HgBatch *batch;
-};
 
 /* ---------------------------------------------------------------------
  * Setting up
@@ -98,12 +53,6 @@ hg_arithmetic_create(int ncolumns, const int *attnos)
 	arithmetic->ncolumns = ncolumns;
 	arithmetic->attnos = attnos;
 	return arithmetic;
-}
-
-static inline HgTerm *
-hg_arithmetic_term(const HgArithmetic *arithmetic, int number)
-{
-	return list_nth(arithmetic->terms, number);
 }
 
 /* The width of an integer type, 0 for numeric, -1 for any other. */

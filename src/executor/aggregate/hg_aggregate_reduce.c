@@ -4,10 +4,11 @@
  *	  The aggregate node's groups that come from a device.
  *
  * Where all aggregates are counts, sums, averages and extremes of integers, sums and averages of
- * numerics, or counts of anything, over plain columns and without FILTER, the join below may hand
- * over groups of its rows instead of the rows (hg_join_reduce.c).  They are merged into the groups
- * that are here, as rows would be, so that it does not matter how often that happens and what comes
- * as rows: chunks and partitions of the join, and the parts of the processes below a Gather.
+ * numerics, or counts of anything, over plain columns or arithmetic and without FILTER, the join
+ * below may hand over groups of its rows instead of the rows (hg_join_reduce.c).  They are merged
+ * into the groups that are here, as rows would be, so that it does not matter how often that
+ * happens and what comes as rows: chunks and partitions of the join, and the parts of the processes
+ * below a Gather.
  *
  * A device tells values apart by their bits.  Those that the type holds to be equal all the same
  * come in several groups, which are one after they are merged.
@@ -25,6 +26,7 @@
 #include "miscadmin.h"
 
 #include "executor/aggregate/hg_aggregate_bulk.h"
+#include "executor/aggregate/hg_aggregate_program.h"
 #include "executor/aggregate/hg_aggregate_state.h"
 #include "executor/join/hg_join_source.h"
 
@@ -218,6 +220,22 @@ hg_aggregate_is_numeric(const HgAggregateState *state, uint32 column)
 	return TupleDescAttr(desc, state->attnos[column] - 1)->atttypid == NUMERICOID;
 }
 
+/* HgReducer.columns */
+static Bitmapset *
+hg_aggregate_expression_columns(void *arg, int expression)
+{
+	return hg_arithmetic_columns(((HgAggregateState *) arg)->taking.arithmetic, expression);
+}
+
+/* HgReducer.compute */
+static bool
+hg_aggregate_compute(void *arg, int expression, const HgOperand *operands, HgProgram *program,
+					 int *scale)
+{
+	return hg_arithmetic_program(((HgAggregateState *) arg)->taking.arithmetic, expression,
+								 operands, program, scale);
+}
+
 /* Ask for what a function is merged from; false where it can't be. */
 static bool
 hg_aggregate_reduce_function(HgAggregateState *state, int f)
@@ -229,19 +247,22 @@ hg_aggregate_reduce_function(HgAggregateState *state, int f)
 	HgReduceKind kind;
 	int number;
 
-	if (function->argument != NULL || function->filter >= 0 ||
-		!hg_aggregate_reduce_kind(function, &kind))
+	if (function->filter >= 0 || !hg_aggregate_reduce_kind(function, &kind) ||
+		(function->argument != NULL && function->number < 0))
 		return false;
 	/* the number of rows is in every record */
-	if (function->column < 0)
+	if (function->column < 0 && function->argument == NULL)
 		return true;
 	item.kind = kind;
-	item.argument.column = (uint32) function->column;
+	item.argument.column = function->argument != NULL
+							   ? reducer->ncolumns + (uint32) function->number
+							   : (uint32) function->column;
 	item.argument.is_signed = kind == HG_REDUCE_COUNT || function->word != HG_WORD_UINT4;
 	number = hg_aggregate_reduce_item(spec, &item);
 	if (number < 0)
 		return false;
-	reducer->numeric_items[number] = hg_aggregate_is_numeric(state, item.argument.column);
+	reducer->numeric_items[number] =
+		function->argument == NULL && hg_aggregate_is_numeric(state, item.argument.column);
 	state->reduction.items[f] = number;
 	state->reduction.places[f] = hg_aggregate_item_place(spec, number);
 	return true;
@@ -266,6 +287,9 @@ hg_aggregate_begin_reduction(HgAggregateState *state)
 		state->reduction.reducer.numeric_keys[i] = hg_aggregate_is_numeric(state, column);
 		spec->keys[spec->nkeys++] = (HgReduceColumn){.column = column, .is_signed = 1};
 	}
+	state->reduction.reducer.ncolumns = (uint32) state->ncolumns;
+	state->reduction.reducer.columns = hg_aggregate_expression_columns;
+	state->reduction.reducer.compute = hg_aggregate_compute;
 	for (int f = 0; f < state->nfunctions; f++)
 		if (!hg_aggregate_reduce_function(state, f))
 			return;

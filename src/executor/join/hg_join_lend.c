@@ -43,6 +43,7 @@
 #include "batch/hg_graph_key.h"
 #include "batch/hg_input_graph.h"
 #include "batch/hg_input_lent.h"
+#include "executor/join/hg_join_kept_columns.h"
 #include "executor/join/hg_join_lend_cost.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
@@ -408,34 +409,6 @@ hg_join_lent_repeats(const HgJoinState *state, uint64 inner_held)
 	/* an inner side that is unique has no other match; partitions have rows, as a whole */
 	return (state->rules.join_type == JOIN_SEMI || state->rules.join_type == JOIN_ANTI) && apart &&
 		   (inner_held > 0 || state->lending.with != HG_LENT_WITH_ALL);
-}
-
-/* Find the columns of a side that a reduction needs on a device; false where one is not there. */
-static bool
-hg_join_find_kept_columns(const HgJoinState *state, HgSide side, const HgReduction *reduction,
-						  HgKeptLent *kept)
-{
-	const HgLent *lent = state->inputs[side]->lent;
-	const HgColumnSet *set = &reduction->columns[side];
-	HgJoinCodes *codes = hg_join_reduction_codes(state->reduction);
-	AttrNumber numbers[HG_MAX_COLUMNS];
-	bool all = true;
-
-	hg_join_reduction_numbers(state->reduction, side, numbers);
-	/* all of them are asked for at once */
-	for (uint32 column = 0; column < set->ncolumns; column++)
-	{
-		const HgGraphCodes **of = &codes->of[side][column];
-
-		*of = NULL;
-		all &= hg_resident_graph_keeps_column(lent->graph, numbers[column], &kept->columns[column],
-											  of) &&
-			   kept->columns[column].shape.width == set->widths[column] &&
-			   (*of != NULL) == hg_join_reduction_is_coded(state->reduction, side, column);
-		kept->coded[column] = *of != NULL && (*of)->scale < 0;
-		kept->ncodes[column] = *of != NULL ? (*of)->ncodes : 0;
-	}
-	return all;
 }
 
 /* Tell a matcher what a device keeps. */

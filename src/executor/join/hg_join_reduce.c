@@ -17,6 +17,10 @@
  * lie beside the graph version, and are there as long as the join has that.  Of numerics it keeps
  * units, which can be summed up, too.
  *
+ * Of columns that it keeps it can also compute others (engine/hg_computed.h): an argument that is
+ * an expression of one side's columns is a column of that side here, which comes behind these, and
+ * has nothing to be sent.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -27,12 +31,17 @@
 #include "executor/join/hg_join_gather.h"
 #include "executor/join/hg_join_reduce.h"
 
+/* In place of a column of a side's store: that of the set is computed. */
+#define HG_SENT_COMPUTED (-1)
+
 struct HgJoinReduction
 {
 	const HgReducer *reducer;
 	HgReduction wanted; /* the same, of the columns of the two sides */
 	HgSentColumns sides[2];
 	bool of_tree;		/* groups of the join's own matches are not all that there is */
+	int expressions[2][HG_MAX_COLUMNS]; /* of those that are computed */
+	uint32 *columns;	/* [ncolumns] of the reducer: what an operand of its source is in its set */
 	bool kept_only;		/* some can't be sent, but kept ... */
 	HgJoinCodes codes;	/* ... as this */
 	uint64 untold_rows; /* that have gone up, and were not told to anybody yet */
@@ -73,6 +82,57 @@ hg_join_reduce_column(HgJoinReduction *reduction, int place, bool code_suffices,
 	return false;
 }
 
+/* The side of a column, whose values are numbers, and its place there, which columns become. */
+static bool
+hg_join_reduce_operand(HgJoinReduction *reduction, int column, int place, HgSide *side)
+{
+	HgReduceColumn operand = {.is_signed = 1};
+
+	if (!hg_join_reduce_column(reduction, place, false, true, &operand))
+		return false;
+	*side = (HgSide) operand.side;
+	reduction->columns[column] = operand.column;
+	return true;
+}
+
+/*
+ * Have an expression be a column of the side that all of its columns are of, which are there
+ * before; false where it can't be.
+ */
+static bool
+hg_join_reduce_expression(HgJoinReduction *reduction, int expression, const int *places,
+						  HgReduceColumn *wanted)
+{
+	const Bitmapset *columns = reduction->reducer->columns(reduction->reducer->arg, expression);
+	HgSide sides[2]; /* of the first one, and of others */
+	HgColumnSet *set;
+	int column = -1;
+	int n = 0;
+
+	while ((column = bms_next_member(columns, column)) >= 0)
+	{
+		if (!hg_join_reduce_operand(reduction, column, places[column], &sides[n > 0]) ||
+			(n > 0 && sides[1] != sides[0]))
+			return false;
+		n++;
+	}
+	if (n == 0)
+		return false;
+	set = &reduction->wanted.columns[sides[0]];
+	wanted->side = (uint32) sides[0];
+	reduction->kept_only = true;
+	for (wanted->column = 0; wanted->column < set->ncolumns; wanted->column++)
+		if (reduction->sides[sides[0]].columns[wanted->column] == HG_SENT_COMPUTED &&
+			reduction->expressions[sides[0]][wanted->column] == expression)
+			return true;
+	if (set->ncolumns == HG_MAX_COLUMNS)
+		return false;
+	reduction->sides[sides[0]].columns[set->ncolumns] = HG_SENT_COMPUTED;
+	reduction->expressions[sides[0]][set->ncolumns] = expression;
+	set->widths[set->ncolumns++] = HG_COMPUTED_WIDTH;
+	return true;
+}
+
 /* Ask for what the reducer wants, of columns at these places in the scan slot; false as above. */
 static bool
 hg_join_reduce_columns(HgJoinReduction *reduction, const int *places)
@@ -85,10 +145,17 @@ hg_join_reduce_columns(HgJoinReduction *reduction, const int *places)
 								   reducer->numeric_keys[i], &spec->keys[i]))
 			return false;
 	for (uint32 i = 0; i < spec->nitems; i++)
-		if (!hg_join_reduce_column(reduction, places[spec->items[i].argument.column],
-								   spec->items[i].kind == HG_REDUCE_COUNT,
-								   reducer->numeric_items[i], &spec->items[i].argument))
+	{
+		HgReduceColumn *argument = &spec->items[i].argument;
+
+		if (argument->column >= reducer->ncolumns
+				? !hg_join_reduce_expression(
+					  reduction, (int) (argument->column - reducer->ncolumns), places, argument)
+				: !hg_join_reduce_column(reduction, places[argument->column],
+										 spec->items[i].kind == HG_REDUCE_COUNT,
+										 reducer->numeric_items[i], argument))
 			return false;
+	}
 	return true;
 }
 
@@ -111,10 +178,12 @@ hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 	reduction->reducer = reducer;
 	reduction->of_tree = of_tree;
 	reduction->wanted.spec = reducer->spec;
+	reduction->columns = palloc0(Max(reducer->ncolumns, 1) * sizeof(uint32));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_join_begin_sent(inputs[side], &reduction->sides[side], &reduction->wanted.columns[side]);
 	if (hg_join_reduce_columns(reduction, places))
 		return reduction;
+	pfree(reduction->columns);
 	pfree(reduction);
 	return NULL;
 }
@@ -166,8 +235,41 @@ hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 	const HgLent *lent = reduction->sides[side].input->lent;
 
 	for (uint32 column = 0; column < reduction->wanted.columns[side].ncolumns; column++)
-		numbers[column] =
-			lent->columns[hg_join_reduction_place(reduction, side, column)].column.number;
+		if (reduction->sides[side].columns[column] != HG_SENT_COMPUTED)
+			numbers[column] =
+				lent->columns[hg_join_reduction_place(reduction, side, column)].column.number;
+}
+
+int
+hg_join_reduction_expression(const HgJoinReduction *reduction, HgSide side, uint32 column,
+							 uint32 *operands)
+{
+	const HgReducer *reducer = reduction->reducer;
+	const Bitmapset *columns;
+	int operand = -1;
+
+	*operands = 0;
+	if (reduction->sides[side].columns[column] != HG_SENT_COMPUTED)
+		return -1;
+	columns = reducer->columns(reducer->arg, reduction->expressions[side][column]);
+	while ((operand = bms_next_member(columns, operand)) >= 0)
+		*operands |= UINT32_C(1) << reduction->columns[operand];
+	return reduction->expressions[side][column];
+}
+
+bool
+hg_join_reduction_program(const HgJoinReduction *reduction, int expression,
+						  const HgOperand operands[HG_MAX_COLUMNS], HgProgram *program, int *scale)
+{
+	const HgReducer *reducer = reduction->reducer;
+	HgOperand *of_source = palloc0(Max(reducer->ncolumns, 1) * sizeof(HgOperand));
+	bool written;
+
+	for (uint32 c = 0; c < reducer->ncolumns; c++)
+		of_source[c] = operands[reduction->columns[c]];
+	written = reducer->compute(reducer->arg, expression, of_source, program, scale);
+	pfree(of_source);
+	return written;
 }
 
 HgJoinCodes *
@@ -181,6 +283,7 @@ hg_join_reduction_is_coded(const HgJoinReduction *reduction, HgSide side, uint32
 {
 	const HgSentColumns *sent = &reduction->sides[side];
 
+	Assert(sent->columns[column] != HG_SENT_COMPUTED);
 	return !hg_join_sends_values(sent->input, sent->columns[column]);
 }
 
@@ -234,9 +337,8 @@ hg_join_scales(const HgReduceSpec *spec, const HgJoinCodes *all, int scales[HG_M
 	for (uint32 i = 0; i < spec->nitems; i++)
 	{
 		const HgReduceColumn *argument = &spec->items[i].argument;
-		const HgGraphCodes *codes = all->of[argument->side][argument->column];
 
-		scales[i] = codes != NULL ? codes->scale : -1;
+		scales[i] = all->scales[argument->side][argument->column];
 	}
 }
 

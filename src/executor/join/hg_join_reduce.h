@@ -12,11 +12,20 @@
 
 #include "backend/matcher/hg_matcher.h"
 #include "batch/hg_input.h"
+#include "engine/hg_computed.h"
 #include "executor/join/hg_join_rules.h"
+
+/* A column that a program computes others of, as a device has it. */
+typedef struct HgOperand
+{
+	uint32 column; /* of a side */
+	int scale;	   /* of numerics, of which there are units; -1: of none */
+} HgOperand;
 
 /*
  * What a node above makes of the join's rows, where it takes groups of them as well as rows.
- * The columns of spec are those of its source; max_groups is told by room.
+ * The columns of spec are those of its source, and what items have from ncolumns on are expressions
+ * of these, by their numbers; max_groups is told by room.
  */
 typedef struct HgReducer
 {
@@ -24,6 +33,16 @@ typedef struct HgReducer
 
 	/* how many groups may come now, all at once; 0: none, there must be rows */
 	uint64 (*room)(void *arg);
+
+	/*
+	 * The source's columns that an expression is made of; and the program that computes it for a
+	 * device (engine/hg_computed.h) which has these columns as operands[column] tells, with the
+	 * display scale of what it computes, or -1: false where there is none.
+	 */
+	uint32 ncolumns;
+	Bitmapset *(*columns)(void *arg, int expression);
+	bool (*compute)(void *arg, int expression, const HgOperand *operands, HgProgram *program,
+					int *scale);
 
 	/* by key and item: it is of a numeric, of which there are units */
 	bool numeric_keys[HG_MAX_REDUCE_KEYS];
@@ -42,6 +61,7 @@ typedef struct HgReducer
 typedef struct HgJoinCodes
 {
 	const HgGraphCodes *of[2][HG_MAX_COLUMNS];
+	int scales[2][HG_MAX_COLUMNS]; /* of numerics, of which there are units; -1: of none */
 } HgJoinCodes;
 
 /* How the join serves it; opaque.  NULL stands for a join that does not, in all that follows. */
@@ -76,6 +96,21 @@ extern const HgReduction *hg_join_wanted_reduction(HgJoinReduction *reduction);
 
 /* A column of that, by its place in the side's batches. */
 extern int hg_join_reduction_place(const HgJoinReduction *reduction, HgSide side, uint32 column);
+
+/*
+ * Is a column of a side none that is kept, but computed of others of the side?  Returns the
+ * expression, or -1, and these as bits, all of which come before it.
+ */
+extern int hg_join_reduction_expression(const HgJoinReduction *reduction, HgSide side,
+										uint32 column, uint32 *operands);
+
+/*
+ * The program of such an expression, for a device that has the columns of the side as operands
+ * tells, by their numbers here; false where there is none.
+ */
+extern bool hg_join_reduction_program(const HgJoinReduction *reduction, int expression,
+									  const HgOperand operands[HG_MAX_COLUMNS], HgProgram *program,
+									  int *scale);
 
 /* Where it is to be told what a device keeps. */
 extern HgJoinCodes *hg_join_reduction_codes(HgJoinReduction *reduction);

@@ -28,12 +28,16 @@
 
 #include "backend/matcher/hg_match_star.h"
 #include "batch/hg_input_select.h"
+#include "executor/join/hg_join_kept_columns.h"
 #include "executor/join/hg_join_lend_cost.h"
 #include "executor/join/hg_join_star.h"
 #include "executor/join/hg_join_star_graphs.h"
 #include "executor/join/hg_join_star_touched.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
+
+/* In place of a table: a column is computed, and goes by the number of its expression. */
+#define HG_STAR_COMPUTED (-1)
 
 struct HgJoinStar
 {
@@ -211,10 +215,91 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, HgReduceColum
 		return false;
 	use->lookup = table->lookup;
 	table->stride = use->shape.stride;
-	star->codes.of[table->side][place] = codes;
-	kept->coded[place] = codes != NULL && codes->scale < 0;
-	kept->ncodes[place] = codes != NULL ? codes->ncodes : 0;
+	hg_kept_note_codes(kept, &star->codes, table->side, (uint32) place, codes);
 	return true;
+}
+
+/* The table that is a side of the job. */
+static const HgStarTable *
+hg_star_side(const HgJoinStar *star, HgSide side)
+{
+	int t = 0;
+
+	while (star->graphs.tables[t].side != side || star->graphs.tables[t].lookup > 0)
+		t++;
+	return &star->graphs.tables[t];
+}
+
+/* The operands of a column that is computed, all of one side of the job; false where they can't be.
+ */
+static bool
+hg_star_find_operands(HgJoinState *state, const HgReduction *wanted, HgSide from, uint32 which,
+					  HgOperand operands[HG_MAX_COLUMNS], HgSide *side)
+{
+	bool all = true;
+	bool any = false;
+
+	for (uint32 i = 0; i < HG_MAX_COLUMNS; i++)
+	{
+		HgReduceColumn operand = {.side = (uint32) from, .column = i};
+
+		operands[i] = (HgOperand){0, -1};
+		if ((which >> i & 1) == 0)
+			continue;
+		/* what is not there is asked for, whatever else is not */
+		if (!hg_star_find_column(state, wanted, &operand) ||
+			(any && operand.side != (uint32) *side))
+		{
+			all = false;
+			continue;
+		}
+		*side = (HgSide) operand.side;
+		any = true;
+		operands[i] =
+			(HgOperand){operand.column, state->star->codes.scales[operand.side][operand.column]};
+	}
+	return all && any;
+}
+
+/* The same of a column that is computed of others: those of one side of the job. */
+static bool
+hg_star_find_computed(HgJoinState *state, const HgReduction *wanted, HgReduceColumn *column)
+{
+	HgJoinStar *star = state->star;
+	HgOperand operands[HG_MAX_COLUMNS];
+	HgTreeColumn origin = {.table = HG_STAR_COMPUTED};
+	const HgStarTable *table;
+	HgSide side = HG_OUTER;
+	uint32 which;
+	uint32 before;
+	int place;
+
+	origin.column = hg_join_reduction_expression(state->reduction, (HgSide) column->side,
+												 column->column, &which);
+	if (!hg_star_find_operands(state, wanted, (HgSide) column->side, which, operands, &side))
+		return false;
+	before = star->reduction.columns[side].ncolumns;
+	place = hg_star_place(star, &origin, side);
+	if (place < 0)
+		return false;
+	column->side = (uint32) side;
+	column->column = (uint32) place;
+	star->reduction.columns[side].widths[place] = HG_COMPUTED_WIDTH;
+	table = hg_star_side(star, side);
+	return (uint32) place < before ||
+		   hg_kept_add_computed(&star->graphs.kept[side], &star->codes, side, (uint32) place,
+								state->reduction, origin.column, operands, table->use.shape.parts,
+								table->stride);
+}
+
+/* Is a column that is wanted computed of others? */
+static bool
+hg_star_is_computed(const HgJoinState *state, const HgReduceColumn *column)
+{
+	uint32 which;
+
+	return hg_join_reduction_expression(state->reduction, (HgSide) column->side, column->column,
+										&which) >= 0;
 }
 
 /* Find all columns that are wanted; all of them are asked for at once. */
@@ -225,11 +310,18 @@ hg_star_find_columns(HgJoinState *state, const HgReduction *wanted)
 	bool all = true;
 
 	memset(reduction->columns, 0, sizeof(reduction->columns));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		state->star->graphs.kept[side].nprograms = 0;
 	reduction->spec = wanted->spec;
 	for (uint32 i = 0; i < wanted->spec.nkeys; i++)
 		all &= hg_star_find_column(state, wanted, &reduction->spec.keys[i]);
 	for (uint32 i = 0; i < wanted->spec.nitems; i++)
-		all &= hg_star_find_column(state, wanted, &reduction->spec.items[i].argument);
+		if (!hg_star_is_computed(state, &wanted->spec.items[i].argument))
+			all &= hg_star_find_column(state, wanted, &reduction->spec.items[i].argument);
+	/* the strides of tables are known then */
+	for (uint32 i = 0; i < wanted->spec.nitems; i++)
+		if (hg_star_is_computed(state, &wanted->spec.items[i].argument))
+			all &= hg_star_find_computed(state, wanted, &reduction->spec.items[i].argument);
 	return all;
 }
 

@@ -1,0 +1,175 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_compute_kernels.h
+ *	  The kernels for columns that are computed of others (hg_cuda_compute.cu).
+ *
+ * Each works on the items first .. end - 1.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_COMPUTE_KERNELS_H
+#define HG_CUDA_COMPUTE_KERNELS_H
+
+#include "../../src/engine/hg_flat.h"
+#include "hg_cuda_compute.h"
+#include "hg_cuda_tuning.h"
+
+/* A number that a step leaves, of one row. */
+struct HgComputed
+{
+	int64_t value;
+	bool null;
+};
+
+/* The value of a place in a column, widened; *fits becomes false where 64 bits have no room. */
+__device__ __forceinline__ HgComputed
+hg_compute_load(const HgCudaOperand *column, bool is_signed, uint64_t place, bool *fits)
+{
+	HgComputed loaded = {0, column->nulls != nullptr && column->nulls[place] != 0};
+
+	switch (column->width)
+	{
+		case 1:
+			loaded.value = is_signed ? static_cast<const int8_t *>(column->values)[place]
+									 : static_cast<const uint8_t *>(column->values)[place];
+			break;
+		case 2:
+			loaded.value = is_signed ? static_cast<const int16_t *>(column->values)[place]
+									 : static_cast<const uint16_t *>(column->values)[place];
+			break;
+		case 4:
+			loaded.value =
+				is_signed
+					? static_cast<int64_t>(static_cast<const int32_t *>(column->values)[place])
+					: static_cast<const uint32_t *>(column->values)[place];
+			break;
+		default:
+			loaded.value = static_cast<const int64_t *>(column->values)[place];
+			*fits = is_signed || loaded.value >= 0;
+			break;
+	}
+	return loaded;
+}
+
+/* What a step makes of one number; of more than 64 bits they are the low ones, and do not fit. */
+__device__ __forceinline__ int64_t
+hg_compute_one(uint8_t kind, int64_t value, bool *fits)
+{
+	if (kind != HG_STEP_NEGATE)
+		return value;
+	*fits = value != INT64_MIN;
+	return static_cast<int64_t>(0 - static_cast<uint64_t>(value));
+}
+
+/* The same of two. */
+__device__ __forceinline__ int64_t
+hg_compute_two(uint8_t kind, int64_t left, int64_t right, bool *fits)
+{
+	const uint64_t a = static_cast<uint64_t>(left);
+	const uint64_t b = static_cast<uint64_t>(right);
+	int64_t value;
+
+	switch (kind)
+	{
+		case HG_STEP_ADD:
+			value = static_cast<int64_t>(a + b);
+			*fits = ((left ^ value) & (right ^ value)) >= 0;
+			break;
+		case HG_STEP_SUBTRACT:
+			value = static_cast<int64_t>(a - b);
+			*fits = ((left ^ right) & (left ^ value)) >= 0;
+			break;
+		default:
+			value = static_cast<int64_t>(a * b);
+			*fits = __mul64hi(left, right) == value >> 63;
+			break;
+	}
+	return value;
+}
+
+/* Is a number one of so many bits? */
+__device__ __forceinline__ bool
+hg_compute_fits(int64_t value, uint32_t bits)
+{
+	const uint32_t above = 64 - bits;
+
+	return static_cast<int64_t>(static_cast<uint64_t>(value) << above) >> above == value;
+}
+
+/* Some places for each thread, which are those of neighbours by turns. */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_compute_kernel(const __grid_constant__ HgCudaComputing computing, uint64_t first,
+					  uint64_t end, int64_t *values, uint8_t *nulls, uint32_t *lost)
+{
+	const uint64_t begin =
+		first + (uint64_t) blockIdx.x * HG_STREAM_THREADS * HG_COMPUTE_ROWS + threadIdx.x;
+	HgComputed below[HG_MAX_STEP_NUMBERS][HG_COMPUTE_ROWS];
+	HgComputed top[HG_COMPUTE_ROWS] = {}; /* the last number of each row, above these */
+	bool overflows[HG_COMPUTE_ROWS] = {};
+	uint32_t numbers = 0; /* with that */
+
+	for (uint32_t s = 0; s < computing.program.nsteps; s++)
+	{
+		const HgStep step = computing.program.steps[s];
+		const bool adds = step.kind <= HG_STEP_CONSTANT;
+
+		numbers = step.kind >= HG_STEP_ADD ? numbers - 1 : numbers;
+#pragma unroll
+		for (int r = 0; r < HG_COMPUTE_ROWS; r++)
+		{
+			const uint64_t place = begin + (uint64_t) r * HG_STREAM_THREADS;
+			bool fits = true;
+
+			if (adds && numbers > 0)
+				below[numbers - 1][r] = top[r];
+			if (step.kind == HG_STEP_CONSTANT)
+				top[r] = {step.constant, false};
+			else if (step.kind == HG_STEP_COLUMN && place < end)
+				top[r] = hg_compute_load(&computing.columns[step.column], step.is_signed != 0,
+										 place, &fits);
+			else if (step.kind >= HG_STEP_ADD)
+			{
+				const HgComputed left = below[numbers - 1][r];
+
+				top[r] = {hg_compute_two(step.kind, left.value, top[r].value, &fits),
+						  left.null || top[r].null};
+			}
+			else
+				top[r].value = hg_compute_one(step.kind, top[r].value, &fits);
+			overflows[r] |= !top[r].null && !(fits && hg_compute_fits(top[r].value, step.bits));
+		}
+		numbers += adds;
+	}
+#pragma unroll
+	for (int r = 0; r < HG_COMPUTE_ROWS; r++)
+	{
+		const uint64_t place = begin + (uint64_t) r * HG_STREAM_THREADS;
+
+		if (place >= end)
+			continue;
+		values[place] = top[r].value;
+		nulls[place] = overflows[r] ? HG_COMPUTED_LOST : top[r].null;
+		if (overflows[r])
+			*lost = 1;
+	}
+}
+
+/* Is there a row, an edge a thread, of whose place it is told that a number overflows? */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_compute_look_kernel(const uint32_t *rows, uint32_t stride, const uint8_t *nulls,
+						   uint64_t first, uint64_t end, uint32_t *lost)
+{
+	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+
+	if (i >= end)
+		return;
+	if (nulls[(uint64_t) HG_FLAT_PART(rows[i]) * stride + HG_FLAT_NUMBER(rows[i])] ==
+		HG_COMPUTED_LOST)
+		*lost = 1;
+}
+
+#endif /* HG_CUDA_COMPUTE_KERNELS_H */

@@ -1,0 +1,175 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_program.c
+ *	  Expressions over the columns of a batch as programs for a device, which has these columns.
+ *
+ * A program does what hg_aggregate_arithmetic.c does, with the same numbers: integers, which have
+ * to fit their type, and units of numerics, which have to fit 64 bits.  What does not is an
+ * overflow on the device, which then has no answer, and all rows are computed here: those that
+ * PostgreSQL raises an error for raise it here, and units that are too many become numerics.  The
+ * device computes rows that have no match as well, and may see an overflow where there is no error;
+ * that costs time, and nothing else.
+ *
+ * Display scales are those of the columns on the device, which are known when it is asked, and so
+ * are programs.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "batch/hg_numeric.h"
+#include "executor/aggregate/hg_aggregate_program.h"
+#include "executor/aggregate/hg_aggregate_term.h"
+
+/* A program that is being written. */
+typedef struct HgProgramWriter
+{
+	const HgArithmetic *arithmetic;
+	const HgOperand *operands;
+	HgProgram *program;
+} HgProgramWriter;
+
+Bitmapset *
+hg_arithmetic_columns(const HgArithmetic *arithmetic, int number)
+{
+	const HgTerm *term = hg_arithmetic_term(arithmetic, number);
+	Bitmapset *columns = NULL;
+
+	if (term->kind == HG_TERM_COLUMN)
+		return bms_make_singleton(term->column);
+	for (int i = 0; i < 2; i++)
+		if (term->operands[i] >= 0)
+			columns = bms_join(columns, hg_arithmetic_columns(arithmetic, term->operands[i]));
+	return columns;
+}
+
+/* The display scale of a term's numbers, 0 of integers; -1: there is none, or they are too fine. */
+static int
+hg_term_scale(const HgProgramWriter *writer, int number)
+{
+	const HgTerm *term = hg_arithmetic_term(writer->arithmetic, number);
+	int left;
+	int right;
+	int scale;
+
+	if (term->kind == HG_TERM_COLUMN)
+		return term->width > 0 ? 0 : writer->operands[term->column].scale;
+	if (term->kind == HG_TERM_CONSTANT)
+		return term->numbers.scale;
+	left = hg_term_scale(writer, term->operands[0]);
+	if (left < 0 || term->operands[1] < 0)
+		return left;
+	right = hg_term_scale(writer, term->operands[1]);
+	if (right < 0)
+		return -1;
+	scale = term->kind == HG_TERM_MULTIPLY ? left + right : Max(left, right);
+	return scale <= HG_MOST_DECIMALS ? scale : -1;
+}
+
+/* The bits that the numbers of a term have to fit. */
+static uint8
+hg_term_bits(const HgTerm *term)
+{
+	return term->width > 0 ? (uint8) (term->width * BITS_PER_BYTE) : 64;
+}
+
+/* Write a step; false where there is no room. */
+static bool
+hg_program_write(HgProgramWriter *writer, HgStep step)
+{
+	HgProgram *program = writer->program;
+
+	if (program->nsteps == HG_MAX_STEPS)
+		return false;
+	program->steps[program->nsteps++] = step;
+	return true;
+}
+
+static bool
+hg_program_write_kind(HgProgramWriter *writer, HgStepKind kind, uint8 bits)
+{
+	return hg_program_write(writer, (HgStep){.kind = (uint8) kind, .bits = bits});
+}
+
+static bool
+hg_program_write_constant(HgProgramWriter *writer, int64 constant)
+{
+	return hg_program_write(writer,
+							(HgStep){.kind = HG_STEP_CONSTANT, .bits = 64, .constant = constant});
+}
+
+/* Have the last number be in units that are finer by so many decimals. */
+static bool
+hg_program_scale_up(HgProgramWriter *writer, int decimals)
+{
+	int128 factor = 1;
+
+	if (decimals == 0)
+		return true;
+	return hg_numeric_scale_up(&factor, decimals) &&
+		   hg_program_write_constant(writer, (int64) factor) &&
+		   hg_program_write_kind(writer, HG_STEP_MULTIPLY, 64);
+}
+
+static HgStepKind
+hg_term_step(HgTermKind kind)
+{
+	switch (kind)
+	{
+		case HG_TERM_NEGATE:
+			return HG_STEP_NEGATE;
+		case HG_TERM_ADD:
+			return HG_STEP_ADD;
+		case HG_TERM_SUBTRACT:
+			return HG_STEP_SUBTRACT;
+		case HG_TERM_MULTIPLY:
+			return HG_STEP_MULTIPLY;
+		default:
+			return HG_STEP_FIT;
+	}
+}
+
+/* Write what leaves a term's number, whose scale and those of its operands there are. */
+static bool
+hg_program_write_term(HgProgramWriter *writer, int number)
+{
+	const HgTerm *term = hg_arithmetic_term(writer->arithmetic, number);
+	const bool aligned = term->kind == HG_TERM_ADD || term->kind == HG_TERM_SUBTRACT;
+
+	if (term->kind == HG_TERM_COLUMN)
+		return hg_program_write(writer,
+								(HgStep){.kind = HG_STEP_COLUMN,
+										 .bits = 64,
+										 .column = (uint8) writer->operands[term->column].column,
+										 .is_signed = 1});
+	if (term->kind == HG_TERM_CONSTANT)
+		return hg_program_write_constant(writer, term->values[0]);
+	for (int i = 0; i < 2 && term->operands[i] >= 0; i++)
+	{
+		const int operand = term->operands[i];
+
+		if (!hg_program_write_term(writer, operand) ||
+			(aligned && !hg_program_scale_up(writer, hg_term_scale(writer, number) -
+														 hg_term_scale(writer, operand))))
+			return false;
+	}
+	return hg_program_write_kind(writer, hg_term_step(term->kind), hg_term_bits(term));
+}
+
+bool
+hg_arithmetic_program(const HgArithmetic *arithmetic, int number, const HgOperand *operands,
+					  HgProgram *program, int *scale)
+{
+	HgProgramWriter writer = {arithmetic, operands, program};
+
+	memset(program, 0, sizeof(*program));
+	*scale = hg_term_scale(&writer, number);
+	if (*scale < 0 || !hg_program_write_term(&writer, number) ||
+		hg_program_check(program, HG_MAX_COLUMNS, NULL) != HG_OK)
+		return false;
+	if (hg_arithmetic_term(arithmetic, number)->width > 0)
+		*scale = -1;
+	return true;
+}

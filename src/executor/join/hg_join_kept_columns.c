@@ -1,0 +1,89 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_kept_columns.c
+ *	  The columns of lent rows that a device has, or is to compute, for the groups of a join.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/join/hg_join_kept_columns.h"
+#include "executor/join/hg_join_state.h"
+
+void
+hg_kept_note_codes(HgKeptLent *kept, HgJoinCodes *codes, HgSide side, uint32 column,
+				   const HgGraphCodes *of)
+{
+	codes->of[side][column] = of;
+	codes->scales[side][column] = of != NULL ? of->scale : -1;
+	kept->coded[column] = of != NULL && of->scale < 0;
+	kept->ncodes[column] = of != NULL ? of->ncodes : 0;
+}
+
+bool
+hg_kept_add_computed(HgKeptLent *kept, HgJoinCodes *codes, HgSide side, uint32 column,
+					 const HgJoinReduction *reduction, int expression,
+					 const HgOperand operands[HG_MAX_COLUMNS], uint32 parts, uint32 stride)
+{
+	/* each has its own, and may be computed */
+	StaticAssertStmt(HG_MAX_PROGRAMS >= HG_MAX_COLUMNS, "there are fewer programs than columns");
+	hg_kept_note_codes(kept, codes, side, column, NULL);
+	if (!hg_join_reduction_program(reduction, expression, operands,
+								   &kept->programs[kept->nprograms], &codes->scales[side][column]))
+		return false;
+	kept->nprograms++;
+	kept->columns[column] =
+		(HgKeptColumnUse){.shape = {.width = HG_COMPUTED_WIDTH, .parts = parts, .stride = stride},
+						  .program = kept->nprograms};
+	return true;
+}
+
+/* Have a column of a side computed, whose others are known. */
+static bool
+hg_join_compute_column(const HgJoinState *state, HgSide side, uint32 column, int expression,
+					   HgKeptLent *kept)
+{
+	HgJoinCodes *codes = hg_join_reduction_codes(state->reduction);
+	HgOperand operands[HG_MAX_COLUMNS];
+
+	for (uint32 i = 0; i < HG_MAX_COLUMNS; i++)
+		operands[i] = (HgOperand){i, i < column ? codes->scales[side][i] : -1};
+	/* it is not the first column, which has the stride of all */
+	return hg_kept_add_computed(kept, codes, side, column, state->reduction, expression, operands,
+								kept->use.shape.parts, kept->columns[0].shape.stride);
+}
+
+bool
+hg_join_find_kept_columns(const HgJoinState *state, HgSide side, const HgReduction *reduction,
+						  HgKeptLent *kept)
+{
+	const HgLent *lent = state->inputs[side]->lent;
+	const HgColumnSet *set = &reduction->columns[side];
+	HgJoinCodes *codes = hg_join_reduction_codes(state->reduction);
+	AttrNumber numbers[HG_MAX_COLUMNS];
+	bool all = true;
+
+	hg_join_reduction_numbers(state->reduction, side, numbers);
+	kept->nprograms = 0;
+	/* all of them are asked for at once */
+	for (uint32 column = 0; column < set->ncolumns; column++)
+	{
+		const HgGraphCodes *of = NULL;
+		uint32 operands;
+		int expression = hg_join_reduction_expression(state->reduction, side, column, &operands);
+
+		if (expression >= 0)
+		{
+			all = all && hg_join_compute_column(state, side, column, expression, kept);
+			continue;
+		}
+		all &= hg_resident_graph_keeps_column(lent->graph, numbers[column], &kept->columns[column],
+											  &of) &&
+			   kept->columns[column].shape.width == set->widths[column] &&
+			   (of != NULL) == hg_join_reduction_is_coded(state->reduction, side, column);
+		hg_kept_note_codes(kept, codes, side, column, of);
+	}
+	return all;
+}
