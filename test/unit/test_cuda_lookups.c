@@ -112,6 +112,9 @@ test_bytes(HgEngine *engine, int shape, bool turned)
 		test_star_create(&stars[i], &spreads[i], &state);
 		if (status == HG_OK)
 			status = test_star_make(engine, test_host_plain(), &stars[i], &error);
+		/* and two columns that are computed, or none */
+		for (uint32_t column = 0; column <= 4 && shape != 2; column += 4)
+			test_star_compute(&stars[i], column, column);
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		test_star_use(&stars[(side == HG_INNER) != turned], (HgSide) side, &uses[side], &spec);

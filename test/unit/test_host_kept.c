@@ -96,12 +96,17 @@ test_bytes(void)
 	hg_tap_ok(host.held_bytes == 0 && keeper.held_bytes == 0, "and gives it back");
 }
 
-/* And with lookups: of rows of the side, and of those that they have found. */
+/* And with lookups, of rows of the side, and of those that they have found; or computed columns. */
 static void
-test_lookup_bytes(void)
+test_lookup_bytes(bool computed)
 {
-	static const TestStarSpread spreads[2] = {
-		{.side = {.width = 8, .parts = 2, .count = 30000, .keys = 5000, .numbers = 20000},
+	const TestStarSpread spreads[2] = {
+		{.side = {.width = 8,
+				  .parts = 2,
+				  .count = 30000,
+				  .keys = 5000,
+				  .numbers = 20000,
+				  .ncolumns = computed ? 5 : 0},
 		 .nlookups = 2,
 		 .lookups = {{.found = {.width = 8,
 								.parts = 1,
@@ -132,6 +137,8 @@ test_lookup_bytes(void)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		test_star_create(&stars[side], &spreads[side], &state);
+		if (computed && side == HG_OUTER)
+			test_star_compute(&stars[side], 4, 5);
 		test_star_use(&stars[side], (HgSide) side, &uses[side], &spec);
 		good =
 			good && test_star_make(&kept.engine, test_host_plain(), &stars[side], &error) == HG_OK;
@@ -140,8 +147,8 @@ test_lookup_bytes(void)
 		   test_star_build(&kept.engine, &host.host, &stars[0], &stars[1], &job, &error) == HG_OK;
 	hg_tap_ok(good && host.peak_bytes <= hg_host_kept_bytes(&spec) + 100000 &&
 				  host.peak_bytes >= hg_host_kept_bytes(&spec) / 2,
-			  "a join with lookups takes what was reckoned: %" PRIu64 " bytes of %" PRIu64,
-			  host.peak_bytes, hg_host_kept_bytes(&spec));
+			  "a join with lookups%s takes what was reckoned: %" PRIu64 " bytes of %" PRIu64,
+			  computed ? " and a computed column" : "", host.peak_bytes, hg_host_kept_bytes(&spec));
 	if (job != NULL)
 		kept.engine.close(job);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -241,7 +248,8 @@ main(void)
 	hg_engine_computed_suite(&kept.engine, test_host_plain());
 	test_keeper();
 	test_bytes();
-	test_lookup_bytes();
+	test_lookup_bytes(false);
+	test_lookup_bytes(true);
 	test_column_bytes();
 	test_limit();
 	test_plain_jobs();

@@ -368,6 +368,14 @@ test_star_release(HgEngine *engine, TestStar *star)
 	}
 }
 
+void
+test_star_compute(TestStar *star, uint32_t column, int64_t constant)
+{
+	star->programs[star->nprograms] = (HgProgram){
+		.nsteps = 1, .steps = {{.kind = HG_STEP_CONSTANT, .bits = 64, .constant = constant}}};
+	star->computed[column] = ++star->nprograms;
+}
+
 static HgKeptUse
 use_of(const TestKeptSide *side)
 {

@@ -83,6 +83,9 @@ extern "C"
 								   HgError *error);
 	extern void test_star_release(HgEngine *engine, TestStar *star);
 
+	/* Have a column, of the width of computed ones, be computed: it is a constant. */
+	extern void test_star_compute(TestStar *star, uint32_t column, int64_t constant);
+
 	/* The parts of a job's spec that a star is, in place as long as this is. */
 	typedef struct TestStarUse
 	{
