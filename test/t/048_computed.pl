@@ -206,6 +206,7 @@ foreach my $program (grep { defined } $standin, $device)
 	kept("$label: all graphs are kept");
 	all_are_right($label, qr/^cuda$/);
 	overflows_are_right($label);
+	like(explain_analyze($node, '', $_->[1]), qr/Tables Joined at Once: 3/, "$label: $_->[0] is joined at once") foreach grep { $_->[0] =~ /star/ } @asked;
 
 	# rows that have changed are computed here, and the others there
 	sql("update a set i = i + 1, m = m + 0.01, l = -l where id % 700 = 3; delete from b where id % 900 = 5; insert into a select 20000 + n, n, n, n, n, n * 0.5, 0.5, 1, 'new', repeat('x', 900) from generate_series(1, 20) n");

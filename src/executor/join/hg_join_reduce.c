@@ -245,7 +245,7 @@ hg_join_reduction_expression(const HgJoinReduction *reduction, HgSide side, uint
 							 uint32 *operands)
 {
 	const HgReducer *reducer = reduction->reducer;
-	const Bitmapset *columns;
+	Bitmapset *columns;
 	int operand = -1;
 
 	*operands = 0;
@@ -254,6 +254,7 @@ hg_join_reduction_expression(const HgJoinReduction *reduction, HgSide side, uint
 	columns = reducer->columns(reducer->arg, reduction->expressions[side][column]);
 	while ((operand = bms_next_member(columns, operand)) >= 0)
 		*operands |= UINT32_C(1) << reduction->columns[operand];
+	bms_free(columns);
 	return reduction->expressions[side][column];
 }
 

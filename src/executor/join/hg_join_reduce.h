@@ -35,9 +35,9 @@ typedef struct HgReducer
 	uint64 (*room)(void *arg);
 
 	/*
-	 * The source's columns that an expression is made of; and the program that computes it for a
-	 * device (engine/hg_computed.h) which has these columns as operands[column] tells, with the
-	 * display scale of what it computes, or -1: false where there is none.
+	 * The source's columns that an expression is made of, the caller's; and the program that
+	 * computes it for a device (engine/hg_computed.h) which has these columns as operands[column]
+	 * tells, with the display scale of what it computes, or -1: false where there is none.
 	 */
 	uint32 ncolumns;
 	Bitmapset *(*columns)(void *arg, int expression);
