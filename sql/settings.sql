@@ -28,7 +28,9 @@ FROM (VALUES
 	('min_rows', '0'), ('min_rows', '1000000'), ('min_rows', '-1'),
 	('gpu_memory_limit', '0'), ('gpu_memory_limit', '1GB'), ('gpu_memory_limit', '-1'),
 	('gpu_wait_limit', '0'), ('gpu_wait_limit', '2s'), ('gpu_wait_limit', '-1'),
-	('gpu_device', '-1'), ('gpu_device', '7'), ('gpu_device', '-2'),
+	('gpu_device', '-1'), ('gpu_device', '7'), ('gpu_device', '0, 2'), ('gpu_device', '0,1,2,3,4,5,6,7'), ('gpu_device', '-2'),
+	('gpu_device', '1024'), ('gpu_device', '0,-1'), ('gpu_device', '-1,0'), ('gpu_device', '1,1'), ('gpu_device', '0,1,2,3,4,5,6,7,8'),
+	('gpu_device', '0,'), ('gpu_device', '0 1'), ('gpu_device', ''), ('gpu_device', 'all'),
 	-- in postgresql.conf alone
 	('gpu_memory_budget', '1GB'), ('staging_size', '64MB'), ('gpu_idle_timeout', '1min'),
 	('resident_gpu_memory', '1GB'),

@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
 #include <limits.h>
 
 #include "miscadmin.h"
@@ -43,13 +44,16 @@ int hg_gpu_wait_limit = 0;
 int hg_gpu_memory_budget = 0;
 int hg_staging_size = 256 * 1024;
 int hg_gpu_idle_timeout = 0;
-int hg_gpu_device = -1;
+HgGpuDevices hg_gpu_devices;
 char *hg_device_program = NULL;
 int hg_resident_memory = 0;
 bool hg_resident = true;
 bool hg_resident_auto = true;
 int hg_resident_workers = 1;
 int hg_resident_gpu_memory = 0;
+
+/* What hg_gpu_devices is read from. */
+static char *hg_gpu_device = NULL;
 
 /* Highest device ordinal that can be asked for. */
 #define HG_MAX_DEVICE 1023
@@ -79,6 +83,65 @@ static const struct config_enum_entry hg_guc_table_options[] = {
 	{"cuckoo", HG_TABLE_CUCKOO, false},
 	{"dycuckoo", HG_TABLE_DYCUCKOO, false},
 	{NULL, 0, false}};
+
+/* Read a number of a list, and go on to what follows it; false where there is none. */
+static bool
+hg_guc_next_number(const char **list, long *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtol(*list, &end, 10);
+	if (end == *list || errno != 0)
+		return false;
+	while (isspace((unsigned char) *end))
+		end++;
+	*list = end;
+	return true;
+}
+
+/* Read what a setting says of GPUs; false where that makes no sense. */
+static bool
+hg_guc_parse_devices(const char *list, HgGpuDevices *devices)
+{
+	long number;
+
+	memset(devices, 0, sizeof(*devices));
+	if (!hg_guc_next_number(&list, &number))
+		return false;
+	if (number == -1)
+		return *list == '\0';
+	for (;;)
+	{
+		if (number < 0 || number > HG_MAX_DEVICE || devices->count == HG_GPU_DEVICES ||
+			hg_gpu_devices_find(devices, (int) number) >= 0)
+			return false;
+		devices->ordinals[devices->count++] = (int) number;
+		if (*list == '\0')
+			return true;
+		if (*list++ != ',' || !hg_guc_next_number(&list, &number))
+			return false;
+	}
+}
+
+static bool
+hg_guc_check_gpu_device(char **value, void **extra pg_attribute_unused(),
+						GucSource source pg_attribute_unused())
+{
+	HgGpuDevices devices;
+
+	if (hg_guc_parse_devices(*value, &devices))
+		return true;
+	GUC_check_errdetail("It is -1, or up to %d numbers from 0 to %d, each once, between commas.",
+						HG_GPU_DEVICES, HG_MAX_DEVICE);
+	return false;
+}
+
+static void
+hg_guc_assign_gpu_device(const char *value, void *extra pg_attribute_unused())
+{
+	hg_guc_parse_devices(value, &hg_gpu_devices);
+}
 
 static void
 hg_guc_declare_planner(void)
@@ -201,9 +264,11 @@ hg_guc_declare_device(void)
 							&hg_gpu_idle_timeout, 0, 0, INT_MAX / 1000, PGC_SIGHUP, GUC_UNIT_S,
 							NULL, NULL, NULL);
 
-	DefineCustomIntVariable("hashgraph.gpu_device", "Selects the GPU to use, by its number.",
-							"-1 means any.", &hg_gpu_device, -1, -1, HG_MAX_DEVICE, PGC_USERSET, 0,
-							NULL, NULL, NULL);
+	DefineCustomStringVariable("hashgraph.gpu_device",
+							   "Selects the GPUs to use, by their numbers.",
+							   "A list of numbers; -1 means all.", &hg_gpu_device, "-1",
+							   PGC_USERSET, GUC_LIST_INPUT, hg_guc_check_gpu_device, hg_guc_assign_gpu_device,
+							   NULL);
 
 	DefineCustomStringVariable(
 		"hashgraph.device_program", "Sets the path of the program that runs joins on a GPU.",

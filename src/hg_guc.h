@@ -20,6 +20,26 @@ typedef enum HgBackendChoice
 /* hashgraph.table = auto */
 #define HG_TABLE_AUTO (-1)
 
+/* Most GPUs that one server uses. */
+#define HG_GPU_DEVICES 8
+
+/* hashgraph.gpu_device: numbers of GPUs, each once. */
+typedef struct HgGpuDevices
+{
+	int count; /* 0: all, as -1 says */
+	int ordinals[HG_GPU_DEVICES];
+} HgGpuDevices;
+
+/* The place of a GPU in a list; -1: it is not in it. */
+static inline int
+hg_gpu_devices_find(const HgGpuDevices *devices, int ordinal)
+{
+	for (int i = 0; i < devices->count; i++)
+		if (devices->ordinals[i] == ordinal)
+			return i;
+	return -1;
+}
+
 extern bool hg_enabled;
 extern bool hg_force;
 extern bool hg_send_pages;
@@ -37,7 +57,7 @@ extern int hg_gpu_wait_limit;	 /* ms; 0 = what the CPU would take */
 extern int hg_gpu_memory_budget; /* kB; 0 = 80 % of the device */
 extern int hg_staging_size;		 /* kB */
 extern int hg_gpu_idle_timeout;	 /* s; 0 = never */
-extern int hg_gpu_device;		 /* -1 = any */
+extern HgGpuDevices hg_gpu_devices;
 extern char *hg_device_program;	 /* "" = beside the server's own programs */
 extern int hg_resident_memory;	 /* kB; 0 = none */
 extern bool hg_resident;		 /* scans may be served from there */

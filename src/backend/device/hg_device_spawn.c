@@ -45,7 +45,7 @@ hg_device_launch_init(HgDeviceLaunch *launch)
 	launch->staging_bytes = (uint64) hg_staging_size * 1024;
 	launch->memory_budget = (uint64) hg_gpu_memory_budget * 1024;
 	launch->kept_bytes = hg_resident_gpu_memory < 0 ? -1 : (int64) hg_resident_gpu_memory * 1024;
-	launch->device = hg_gpu_device;
+	launch->device = hg_gpu_devices.count > 0 ? hg_gpu_devices.ordinals[0] : -1;
 	launch->idle_timeout = hg_gpu_idle_timeout;
 }
 
