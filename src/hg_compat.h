@@ -30,6 +30,7 @@
 #include "optimizer/paths.h"
 #include "storage/buffile.h"
 #include "storage/bufmgr.h"
+#include "storage/latch.h"
 #include "storage/shmem.h"
 #include "utils/acl.h"
 #include "utils/rel.h"
@@ -115,6 +116,17 @@
 #else
 #define HG_WAIT_EVENT(cache, name) ((void) (cache), (uint32) PG_WAIT_EXTENSION)
 #endif
+
+/* 17 has sets of events belong to a resource owner; without one they are their maker's to free */
+static inline WaitEventSet *
+hg_wait_event_set_create(int nevents)
+{
+#if PG_VERSION_NUM >= 170000
+	return CreateWaitEventSet(NULL, nevents);
+#else
+	return CreateWaitEventSet(CurrentMemoryContext, nevents);
+#endif
+}
 
 /*
  * 16 tells exact reads of temporary files from those that may meet the end, which return 0

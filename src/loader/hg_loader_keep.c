@@ -117,15 +117,15 @@ hg_keep_give(const HgKeepTask *task, HgDeviceCopy *copy, bool (*is_left)(void))
 	hg_host_init(&keeping.host, CurrentMemoryContext);
 	keeping.is_interrupted = keeping.host.host.cancelled;
 	keeping.host.host.cancelled = hg_keep_is_cancelled;
-	if (hg_device_state(false, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY)
-		engine = hg_device_engine(true);
+	if (hg_device_state(0, false, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY)
+		engine = hg_device_engine(0, true);
 	if (engine == NULL)
 		return false;
 	status = hg_keep_send(task, engine, &keeping, &bytes, &error);
 	hg_host_rethrow(&keeping.host);
 	if (status == HG_OK)
 	{
-		hg_device_copy_set_kept(copy, hg_device_connection.epoch, bytes);
+		hg_device_copy_set_kept(copy, hg_device_connection(0)->epoch, bytes);
 		hg_resident_count(HG_COUNT_GRAPHS_KEPT, task->column == NULL);
 		return true;
 	}
@@ -133,10 +133,10 @@ hg_keep_give(const HgKeepTask *task, HgDeviceCopy *copy, bool (*is_left)(void))
 					 error.detail[0] != '\0' ? errdetail_internal("%s", error.detail) : 0));
 	if (status == HG_CANCELLED)
 		return false;
-	hg_device_copy_set_missed(copy, hg_device_connection.epoch);
+	hg_device_copy_set_missed(copy, hg_device_connection(0)->epoch);
 	if (status != HG_CONNECTION_LOST && status != HG_DEVICE_FAILED)
 		return true;
-	hg_device_discard_lost();
+	hg_device_discard_lost(0);
 	return false;
 }
 

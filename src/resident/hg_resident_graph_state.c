@@ -125,7 +125,7 @@ hg_graph_keeper(void)
 {
 	if (hg_backend == HG_BACKEND_CPU || hg_resident_gpu_memory < 0)
 		return 0;
-	return hg_device_shared_ready();
+	return hg_device_shared_ready(0);
 }
 
 bool
@@ -142,9 +142,9 @@ hg_graphs_observe(HgDirectoryEntry *entry)
 			continue;
 		if (!graph->wanted && hg_graph_is_due(entry, graph))
 			graph->wanted = true;
-		wanted |= graph->wanted ||
-				  (DsaPointerIsValid(graph->version) &&
-				   hg_graph_version_is_due(hg_graph_version(graph->version), keeper));
+		wanted |=
+			graph->wanted || (DsaPointerIsValid(graph->version) &&
+							  hg_graph_version_is_due(hg_graph_version(graph->version), keeper));
 	}
 	return wanted;
 }

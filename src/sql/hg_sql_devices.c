@@ -71,12 +71,12 @@ hg_sql_cuda_version(int32 version)
 	return psprintf("%d.%d", version / 1000, version % 1000 / 10);
 }
 
-/* Ask the device process for its devices; says why at DEBUG1 where there is none. */
+/* Ask the device processes for their devices; says why at DEBUG1 where there is none. */
 static int
-hg_sql_list_devices(HgDeviceInfo *infos, HgDeviceReport *report)
+hg_sql_list_devices(HgDeviceReport *reports)
 {
 	HgError error = {0};
-	int count = hg_device_list(infos, HG_MAX_LISTED_DEVICES, report, &error);
+	int count = hg_device_list(reports, HG_MAX_LISTED_DEVICES, &error);
 
 	if (count == 0)
 		ereport(DEBUG1, (errmsg_internal("no GPU can be used: %s", error.message),
@@ -115,15 +115,14 @@ static void
 hg_sql_devices_return(FunctionCallInfo fcinfo, int columns)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	HgDeviceInfo *infos = palloc(HG_MAX_LISTED_DEVICES * sizeof(HgDeviceInfo));
-	HgDeviceReport report;
+	HgDeviceReport *reports = palloc(HG_MAX_LISTED_DEVICES * sizeof(HgDeviceReport));
 	int count;
 
 	InitMaterializedSRF(fcinfo, 0);
-	count = hg_sql_list_devices(infos, &report);
+	count = hg_sql_list_devices(reports);
 	for (int i = 0; i < count; i++)
 	{
-		const HgDeviceInfo *info = &infos[i];
+		const HgDeviceInfo *info = &reports[i].info;
 		HgSqlRow row = hg_sql_row_start(fcinfo, columns);
 
 		hg_sql_row_set(&row, DEVICE_ORDINAL, Int32GetDatum(info->ordinal));
@@ -131,12 +130,14 @@ hg_sql_devices_return(FunctionCallInfo fcinfo, int columns)
 		hg_sql_row_set_text(&row, DEVICE_COMPUTE_CAPABILITY,
 							psprintf("%d.%d", info->capability_major, info->capability_minor));
 		hg_sql_row_set_count(&row, DEVICE_MEMORY_TOTAL, info->memory_total);
-		hg_sql_row_set_count(&row, DEVICE_MEMORY_FREE, info->memory_free);
+		/* it can't be had without using the device */
+		if (reports[i].served)
+			hg_sql_row_set_count(&row, DEVICE_MEMORY_FREE, info->memory_free);
 		hg_sql_row_set_count(&row, DEVICE_MEMORY_BUDGET, info->memory_budget);
 		hg_sql_row_set_text(&row, DEVICE_DRIVER, hg_sql_cuda_version(info->driver_version));
 		hg_sql_row_set_text(&row, DEVICE_STATE, info->state);
-		if (columns > DEVICE_JOBS && strcmp(info->state, "ready") == 0)
-			hg_sql_set_report(&row, &report);
+		if (columns > DEVICE_JOBS && reports[i].served)
+			hg_sql_set_report(&row, &reports[i]);
 		tuplestore_putvalues(result->setResult, result->setDesc, row.values, row.nulls);
 	}
 }
@@ -200,23 +201,24 @@ Datum
 hashgraph_version(PG_FUNCTION_ARGS)
 {
 	HgSqlRow row = hg_sql_row_start(fcinfo, VERSION_COLUMNS);
-	HgDeviceInfo *infos = palloc(HG_MAX_LISTED_DEVICES * sizeof(HgDeviceInfo));
-	HgDeviceReport report;
+	HgDeviceReport *reports = palloc(HG_MAX_LISTED_DEVICES * sizeof(HgDeviceReport));
 
 	hg_sql_set_extension_version(&row);
 	hg_sql_row_set_text(&row, VERSION_LIBRARY, HG_VERSION);
 #ifdef HG_CUDA_BUILD
 	hg_sql_row_set_text(&row, VERSION_CUDA_BUILD, HG_CUDA_BUILD);
 #endif
-	if (hg_sql_list_devices(infos, &report) > 0)
+	if (hg_sql_list_devices(reports) > 0)
 	{
 #ifndef HG_CUDA_BUILD
-		/* a program that came by itself, as from a package of its own, has the runtime of its CUDA */
-		if (infos[0].runtime_version > 0)
+		/* a program that came by itself, as from a package of its own, has the runtime of its CUDA
+		 */
+		if (reports[0].info.runtime_version > 0)
 			hg_sql_row_set_text(&row, VERSION_CUDA_BUILD,
-								hg_sql_cuda_version(infos[0].runtime_version));
+								hg_sql_cuda_version(reports[0].info.runtime_version));
 #endif
-		hg_sql_row_set_text(&row, VERSION_DRIVER, hg_sql_cuda_version(infos[0].driver_version));
+		hg_sql_row_set_text(&row, VERSION_DRIVER,
+							hg_sql_cuda_version(reports[0].info.driver_version));
 	}
 	PG_RETURN_DATUM(hg_sql_row_finish(&row));
 }

@@ -436,6 +436,7 @@ sub declared_settings
 		$value = 'on' if $value eq 'true';
 		$value = 'off' if $value eq 'false';
 		$value = '(empty)' if $value eq '""';
+		$value = $1 if $value =~ /^"(.+)"$/;
 		$value = lc $1 if $value =~ /^HG_\w*_([A-Z]+)$/;
 		$value = $1 * $2 if $value =~ /^(\d+) \* (\d+)$/;
 		$value += 0 if $value =~ /^-?[\d.]+$/;

@@ -7,6 +7,9 @@
  * everything but the kernels can be tested on a machine that has no GPU.  Tests
  * make it misbehave through the environment:
  *
+ *	HG_STANDIN_DEVICES=n				sees n devices, of which it uses one; 1 where it is not set
+ *	HG_STANDIN_FAULTY=n					heeds what makes a device fail or vanish, of those below,
+ *										where it uses device n alone
  *	HG_STANDIN_UNAVAILABLE=1			says that there is no device
  *	HG_STANDIN_NO_PIN=1					refuses to pin the staging area
  *	HG_STANDIN_START_DELAY_MS=n			takes that long to start
@@ -72,6 +75,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what jobs sha
 static HgMemoryUse memory;
 static uint64_t budget; /* of memory, while nobody else has any */
 static int control;		/* the socket that it was started with */
+static int ordinal;		/* of the device that it uses */
 static long chunks_to_live = -1;
 
 /* A switch of the environment as a number; 0 where it is not set. */
@@ -83,13 +87,30 @@ switch_value(const char *name)
 	return text != NULL ? strtol(text, NULL, 10) : 0;
 }
 
+/* The devices that it sees. */
+static int
+count_devices(void)
+{
+	const long devices = switch_value("HG_STANDIN_DEVICES");
+
+	return devices > 0 ? (int) devices : 1;
+}
+
+/* Is this the device, of several, that what makes one fail is meant for? */
+static bool
+is_faulty(void)
+{
+	return getenv("HG_STANDIN_FAULTY") == NULL || switch_value("HG_STANDIN_FAULTY") == ordinal;
+}
+
 /* Is the device broken at the moment? */
 static bool
 is_to_fail(void)
 {
 	const char *file = getenv("HG_STANDIN_FAIL_WHILE");
 
-	return file != NULL && access(file, F_OK) == 0;
+	return is_faulty() &&
+		   ((file != NULL && access(file, F_OK) == 0) || switch_value("HG_STANDIN_FAIL") != 0);
 }
 
 /* The CPU engine reads keys in place, until the job is closed: a copy of what was in staging. */
@@ -242,9 +263,12 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	(void) self;
 	if (status != HG_OK)
 		return status;
-	if (spec->device > 0)
+	if (spec->device >= count_devices())
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "there is no device %d",
 							(int) spec->device);
+	if (spec->device >= 0 && spec->device != ordinal)
+		return hg_error_set(error, HG_UNAVAILABLE, NULL, "this process uses device %d, not %d",
+							ordinal, (int) spec->device);
 	if ((spec->kept[HG_OUTER] != NULL || spec->kept[HG_INNER] != NULL) &&
 		switch_value("HG_STANDIN_FORGETS") != 0)
 		return hg_error_set(error, HG_NOT_KEPT, "The stand-in was told to forget it.",
@@ -359,7 +383,7 @@ begin_build(HgJob *job, HgError *error)
 	if (switch_value("HG_STANDIN_OUT_OF_MEMORY") != 0)
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, "The stand-in was told to fail.",
 							"out of device memory");
-	if (switch_value("HG_STANDIN_FAIL") != 0 || is_to_fail())
+	if (is_to_fail())
 		return hg_error_set(error, HG_DEVICE_FAILED, "The stand-in was told to fail.",
 							"the device failed");
 	return HG_OK;
@@ -630,15 +654,16 @@ linger(void)
 static HgStatus
 standin_start(const HgDeviceOptions *options, HgEngine **started, HgError *error)
 {
+	ordinal = options->device > 0 ? options->device : 0;
 	usleep((useconds_t) switch_value("HG_STANDIN_START_DELAY_MS") * 1000);
-	if (switch_value("HG_STANDIN_UNAVAILABLE") != 0)
+	if (switch_value("HG_STANDIN_UNAVAILABLE") != 0 && is_faulty())
 		return hg_error_set(error, HG_UNAVAILABLE, "The stand-in was told to have none.",
 							"no device");
-	if (options->device > 0)
+	if (ordinal >= count_devices())
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "there is no device %d", options->device);
 
 	memory.budget = budget = options->memory_budget > 0 ? options->memory_budget : STANDIN_MEMORY;
-	if (getenv("HG_STANDIN_DIE_AFTER_CHUNKS") != NULL)
+	if (getenv("HG_STANDIN_DIE_AFTER_CHUNKS") != NULL && is_faulty())
 		chunks_to_live = switch_value("HG_STANDIN_DIE_AFTER_CHUNKS");
 	control = options->socket;
 	if (switch_value("HG_STANDIN_END_DELAY_MS") > 0 && atexit(linger) != 0)
@@ -734,20 +759,27 @@ standin_measure(const HgDeviceOptions *options, unsigned char *staging, HgEngine
 static int
 standin_list(HgDeviceInfo *infos, int capacity, HgError *error)
 {
-	HgDeviceInfo info;
+	const int devices = count_devices() < capacity ? count_devices() : capacity;
 
 	if (capacity < 1 || switch_value("HG_STANDIN_UNAVAILABLE") != 0)
 	{
 		hg_error_set(error, HG_UNAVAILABLE, "The stand-in was told to have none.", "no device");
 		return 0;
 	}
-	memset(&info, 0, sizeof(info));
-	snprintf(info.name, sizeof(info.name), "stand-in (CPU)");
-	snprintf(info.state, sizeof(info.state), "ready");
-	info.memory_total = info.memory_free = STANDIN_MEMORY;
-	info.memory_budget = memory.budget > 0 ? memory.budget : STANDIN_MEMORY;
-	infos[0] = info;
-	return 1;
+	for (int i = 0; i < devices; i++)
+	{
+		HgDeviceInfo *info = &infos[i];
+		const bool used = i == ordinal;
+
+		memset(info, 0, sizeof(*info));
+		info->ordinal = i;
+		snprintf(info->name, sizeof(info->name), "stand-in (CPU)");
+		snprintf(info->state, sizeof(info->state), "%s", used ? "ready" : HG_DEVICE_UNUSED);
+		info->memory_total = STANDIN_MEMORY;
+		info->memory_free = used ? STANDIN_MEMORY : 0;
+		info->memory_budget = used && memory.budget > 0 ? memory.budget : STANDIN_MEMORY;
+	}
+	return devices;
 }
 
 int

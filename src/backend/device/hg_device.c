@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device.c
- *	  The device process that this session's jobs run in.
+ *	  The device processes that this session's jobs run in.
  *
  * No PostgreSQL process ever loads CUDA: a crash of the driver must not be a crash
- * of a backend, which would restart the whole cluster.  There is a process of the server's
+ * of a backend, which would restart the whole cluster.  There are processes of the server's
  * (hg_device_server.h) or one of the session's own (hg_device_own.h).
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -34,11 +34,13 @@
 #define HG_DEVICE_NAME_MS 1000
 
 HgStatus
-hg_device_distrust(HgError *error)
+hg_device_distrust(int place, HgError *error)
 {
-	if (hg_device_connection.client == NULL)
+	HgWireClient *client = hg_device_connection(place)->client;
+
+	if (client == NULL)
 		return hg_error_set(error, HG_CONNECTION_LOST, NULL, "the device process is gone");
-	return hg_wire_client_distrust(hg_device_connection.client, error);
+	return hg_wire_client_distrust(client, error);
 }
 
 bool
@@ -46,80 +48,121 @@ hg_device_is_shared(void)
 {
 	HgServerDevice server;
 
-	return hg_device_server_read(&server);
+	return hg_device_server_read(0, &server);
 }
 
 HgStatus
-hg_device_complain(HgError *error)
+hg_device_complain(int place, HgError *error)
 {
-	if (hg_device_connection.client != NULL && hg_device_connection.pid == 0)
-		hg_device_shared_set_silent(hg_device_connection.epoch);
+	const HgDeviceConnection *connection = hg_device_connection(place);
+
+	if (connection->client != NULL && connection->pid == 0)
+		hg_device_shared_set_silent(place, connection->epoch);
 	return hg_error_set(error, HG_UNAVAILABLE, "It is busy with other joins, or hangs.",
 						"the device did not answer in time");
 }
 
 HgDeviceState
-hg_device_state(bool wait, long patience_ms, HgError *error)
+hg_device_state(int place, bool wait, long patience_ms, HgError *error)
 {
 	HgServerDevice server;
 	HgDeviceState state;
-	bool kept = hg_device_server_read(&server);
+	bool kept = hg_device_server_read(place, &server);
 
 	if (kept)
-		state = hg_device_server_state(&server, wait, patience_ms, &kept, error);
+		state = hg_device_server_state(place, &server, wait, patience_ms, &kept, error);
 	return kept ? state : hg_device_own_state(wait, error);
 }
 
 HgDeviceState
-hg_device_glance(HgError *error)
+hg_device_glance(int place, HgError *error)
 {
-	return hg_device_state(false, -1, error);
+	return hg_device_state(place, false, -1, error);
+}
+
+HgDeviceState
+hg_device_choose(HgPlaces among, bool wait, long patience_ms, int *place, HgError *error)
+{
+	HgPlaces left = among;
+	HgDeviceState state = HG_DEVICE_UNAVAILABLE;
+
+	for (int next = hg_device_place(among); next >= 0; next = hg_device_place_ready(left))
+	{
+		*place = next;
+		left &= ~HG_PLACE(next);
+		state = hg_device_state(next, false, patience_ms, error);
+		if (state == HG_DEVICE_READY)
+			return state;
+	}
+	return wait ? hg_device_state(*place, true, patience_ms, error) : state;
 }
 
 HgWireClient *
-hg_device_client(void)
+hg_device_client(int place)
 {
-	if (hg_device_connection.client == NULL || hg_device_own_poll(NULL) != HG_DEVICE_READY)
+	HgDeviceConnection *connection = hg_device_connection(place);
+
+	if (connection->client == NULL)
 		return NULL;
-	return hg_device_connection.client;
+	if (connection->pid != 0)
+		return hg_device_own_poll(NULL) == HG_DEVICE_READY ? connection->client : NULL;
+	switch (hg_wire_client_state(connection->client, NULL))
+	{
+		case HG_WIRE_READY:
+			return connection->client;
+		case HG_WIRE_STARTING:
+			break;
+		case HG_WIRE_UNAVAILABLE:
+		case HG_WIRE_LOST:
+			hg_device_connection_close(connection);
+			break;
+	}
+	return NULL;
 }
 
 /* The engine in the process that runs now, for hg_ranges.h. */
 static HgEngine *
-hg_device_remote(void *arg pg_attribute_unused())
+hg_device_remote(void *arg)
 {
-	HgWireClient *client = hg_device_client();
+	HgWireClient *client = hg_device_client((int) (intptr_t) arg);
 
 	return client != NULL ? hg_wire_client_engine(client) : NULL;
 }
 
 HgEngine *
-hg_device_engine(bool whole)
+hg_device_engine(int place, bool whole)
 {
-	static HgRanges ranges;
-	HgEngine *remote = hg_device_remote(NULL);
+	static HgRanges ranges[HG_GPU_DEVICES];
+	HgEngine *remote = hg_device_remote((void *) (intptr_t) place);
 
 	if (remote == NULL || whole)
 		return remote;
-	if (ranges.target == NULL)
-		hg_ranges_init(&ranges, "cuda", hg_device_remote, NULL);
-	return &ranges.engine;
+	if (ranges[place].target == NULL)
+		hg_ranges_init(&ranges[place], "cuda", hg_device_remote, (void *) (intptr_t) place);
+	return &ranges[place].engine;
 }
 
 bool
 hg_device_costs(HgEngineCosts *costs)
 {
+	const HgWireClient *client = hg_device_connection(0)->client;
 	HgServerDevice server;
 
-	if (hg_device_server_read(&server))
+	if (hg_device_is_shared())
 	{
-		*costs = server.costs;
-		return server.state == HG_SERVER_DEVICE_READY && !server.silent;
-	}
-	if (hg_device_connection.client == NULL ||
-		hg_wire_client_state(hg_device_connection.client, NULL) != HG_WIRE_READY)
+		for (int place = 0; place < hg_device_shared_places(); place++)
+			if (hg_device_server_read(place, &server) && server.state == HG_SERVER_DEVICE_READY &&
+				!server.silent)
+			{
+				*costs = server.costs;
+				return true;
+			}
 		return false;
-	*costs = *hg_wire_client_costs(hg_device_connection.client);
+	}
+	if (client == NULL ||
+		hg_wire_client_state(hg_device_connection(0)->client, NULL) != HG_WIRE_READY)
+		return false;
+	*costs = *hg_wire_client_costs(client);
 	return true;
 }
 
@@ -166,47 +209,126 @@ hg_device_group(void)
 	return MyProc->lockGroupLeader != NULL ? MyProc->lockGroupLeader->pid : MyProcPid;
 }
 
-int
-hg_device_list(HgDeviceInfo *infos, int capacity, HgDeviceReport *report, HgError *error)
+/*
+ * The devices that a place's process sees; at the first of them is its own, with the report.
+ * Returns their number, or 0 with *error filled.
+ */
+static int
+hg_device_ask_place(int place, HgDeviceInfo *infos, int capacity, HgDeviceReport *report,
+					HgError *error)
 {
+	HgWireClient *client = hg_device_connection(place)->client;
 	HgServerDevice server;
 	HgPgHost host;
 	HgStatus status;
 	int count = 0;
 
-	if (hg_device_state(true, 0, error) != HG_DEVICE_READY)
-		return 0;
 	hg_host_init(&host, CurrentMemoryContext);
-	status = hg_wire_client_devices(hg_device_connection.client, &host.host, infos, capacity,
-									&count, error);
+	status = hg_wire_client_devices(client, &host.host, infos, capacity, &count, error);
 	if (status == HG_OK)
-		status =
-			hg_wire_client_status(hg_device_connection.client, &host.host, &report->status, error);
+		status = hg_wire_client_status(client, &host.host, &report->status, error);
 	hg_host_rethrow(&host);
-	report->of_server = hg_device_server_read(&server);
+	report->of_server = hg_device_server_read(place, &server);
 	report->restarts = report->of_server ? server.restarts : 0;
 	return status == HG_OK ? count : 0;
 }
 
-const char *
-hg_device_name(void)
+/* The report of a device, by its number; a new one where it has none; NULL: there is no room. */
+static HgDeviceReport *
+hg_device_find_report(HgDeviceReport *reports, int capacity, int *count, int ordinal)
 {
-	HgDeviceInfo infos[16];
+	for (int i = 0; i < *count; i++)
+		if (reports[i].info.ordinal == ordinal)
+			return &reports[i];
+	if (*count == capacity)
+		return NULL;
+	memset(&reports[*count], 0, sizeof(HgDeviceReport));
+	return &reports[(*count)++];
+}
+
+/* Put what a place's process has told among the reports. */
+static void
+hg_device_add_reports(HgDeviceReport *reports, int capacity, int *count, const HgDeviceInfo *infos,
+					  int ninfos, const HgDeviceReport *report)
+{
+	for (int i = 0; i < ninfos; i++)
+	{
+		const bool served = strcmp(infos[i].state, "ready") == 0;
+		HgDeviceReport *of = hg_device_find_report(reports, capacity, count, infos[i].ordinal);
+
+		if (of == NULL || of->served)
+			continue;
+		if (served)
+			*of = *report;
+		of->served = served;
+		of->info = infos[i];
+	}
+}
+
+/* Tell of a device whose process has not told itself, what the worker knows. */
+static void
+hg_device_add_state(HgDeviceReport *reports, int count, int place)
+{
+	static const char *const names[] = {[HG_SERVER_DEVICE_NONE] = "starting",
+										[HG_SERVER_DEVICE_RESTING] = "resting",
+										[HG_SERVER_DEVICE_STARTING] = "starting",
+										[HG_SERVER_DEVICE_READY] = "silent",
+										[HG_SERVER_DEVICE_UNAVAILABLE] = "unavailable"};
+	HgServerDevice server;
+
+	if (!hg_device_server_read(place, &server))
+		return;
+	for (int i = 0; i < count; i++)
+		if (reports[i].info.ordinal == server.ordinal && !reports[i].served)
+			strlcpy(reports[i].info.state, names[server.state], sizeof(reports[i].info.state));
+}
+
+int
+hg_device_list(HgDeviceReport *reports, int capacity, HgError *error)
+{
+	const int places = Max(hg_device_shared_places(), 1);
+	HgDeviceInfo infos[HG_WIRE_MAX_DEVICES];
+	int count = 0;
+
+	for (int place = 0; place < places; place++)
+	{
+		HgDeviceReport report;
+		HgError why;
+		int ninfos;
+
+		/* others are asked of as they stand: one that fails for good must not be waited for */
+		if (hg_device_state(place, count == 0, HG_DEVICE_NAME_MS, &why) == HG_DEVICE_READY)
+		{
+			ninfos = hg_device_ask_place(place, infos, lengthof(infos), &report, &why);
+			hg_device_add_reports(reports, capacity, &count, infos, ninfos, &report);
+		}
+		if (place == 0)
+			*error = why;
+	}
+	for (int place = 0; place < places; place++)
+		hg_device_add_state(reports, count, place);
+	return count;
+}
+
+const char *
+hg_device_name(int place)
+{
+	HgDeviceConnection *connection = hg_device_connection(place);
+	HgDeviceInfo infos[HG_WIRE_MAX_DEVICES];
 	HgPgHost host;
 	int count = 0;
 
-	if (hg_device_connection.client == NULL || hg_device_connection.name[0] != '\0')
-		return hg_device_connection.name;
+	if (connection->client == NULL || connection->name[0] != '\0')
+		return connection->name;
 	hg_host_init(&host, CurrentMemoryContext);
 	hg_host_set_patience(&host, HG_DEVICE_NAME_MS);
-	hg_wire_client_devices(hg_device_connection.client, &host.host, infos, lengthof(infos), &count,
-						   NULL);
+	hg_wire_client_devices(connection->client, &host.host, infos, lengthof(infos), &count, NULL);
 	hg_host_rethrow(&host);
 	for (int i = 0; i < count; i++)
 		if (strcmp(infos[i].state, "ready") == 0)
 		{
-			strlcpy(hg_device_connection.name, infos[i].name, sizeof(hg_device_connection.name));
+			strlcpy(connection->name, infos[i].name, sizeof(connection->name));
 			break;
 		}
-	return hg_device_connection.name;
+	return connection->name;
 }

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device.h
- *	  The device process that this session's jobs run in.
+ *	  The device processes that this session's jobs run in.
  *
  * CUDA lives in the program hashgraph_device alone.  Where the library is in
- * shared_preload_libraries, the server has one such process, which a background worker keeps
- * (hg_device_worker.h) and sessions connect to.  Elsewhere a session that first wants a device
- * starts a process of its own, which ends with it.  The session talks to either over
- * one socket (see engine/wire).
+ * shared_preload_libraries, the server has such a process for each GPU that it uses, which a
+ * background worker keeps (hg_device_worker.h) and sessions connect to.  Each has a place among
+ * them, which every call here is told (hg_device_placement.h).  Elsewhere a session that first
+ * wants a device starts a process of its own, at place 0, which ends with it.  The session talks
+ * to each over one socket (see engine/wire).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,42 +18,52 @@
 #define HG_DEVICE_H
 
 #include "backend/device/hg_device_connection.h"
+#include "backend/device/hg_device_placement.h"
 #include "engine/hg_costs.h"
 
-/* What the device process and the worker say of the process, for a human. */
+/* What a device process and the worker say of it, for a human. */
 typedef struct HgDeviceReport
 {
+	HgDeviceInfo info; /* of its GPU, or of one that nobody uses */
+	bool served;	   /* a process has it, or is to: what follows is known */
 	HgDeviceStatus status;
 	bool of_server;	   /* it serves all sessions: the rest is known */
 	uint64_t restarts; /* processes that were lost and replaced since the server's start */
 } HgDeviceReport;
 
 /*
- * How things stand; sees to it that a process is started unless one runs or is known to be of no
- * use.  With wait, STARTING is not returned: the call waits (interruptibly, a minute at most)
- * for the process to make up its mind.  Without, it waits patience_ms at most for the greeting of a
- * process that runs, and for nothing else.  *error says why, unless READY.
+ * How things stand at a place; sees to it that a process is started unless one runs or is known to
+ * be of no use.  With wait, STARTING is not returned: the call waits (interruptibly, a minute at
+ * most) for the process to make up its mind.  Without, it waits patience_ms at most for the
+ * greeting of a process that runs, and for nothing else.  *error says why, unless READY.
  */
-extern HgDeviceState hg_device_state(bool wait, long patience_ms, HgError *error);
+extern HgDeviceState hg_device_state(int place, bool wait, long patience_ms, HgError *error);
 
 /*
  * The same without any wait: STARTING where the process has not greeted yet, which may be a matter
  * of microseconds.  The next call, of either function, knows more.
  */
-extern HgDeviceState hg_device_glance(HgError *error);
+extern HgDeviceState hg_device_glance(int place, HgError *error);
+
+/*
+ * Choose a place, of these, for a job (hg_device_place), and say how things stand there; where it
+ * turns out that its process has gone, another one that is READY.
+ */
+extern HgDeviceState hg_device_choose(HgPlaces among, bool wait, long patience_ms, int *place,
+									  HgError *error);
 
 /* The connection to a READY device process; NULL otherwise. */
-extern HgWireClient *hg_device_client(void);
+extern HgWireClient *hg_device_client(int place);
 
 /*
  * The engine of a READY device process; NULL otherwise.  A job that does not fit the device
  * runs as several there, two at a time (engine/hg_ranges.h); or, whole, fails.
  */
-extern HgEngine *hg_device_engine(bool whole);
+extern HgEngine *hg_device_engine(int place, bool whole);
 
 /*
- * What jobs cost on the device and on the CPU, as a device process that is READY has measured;
- * false where there is none.  Neither starts a process nor connects to it.
+ * What jobs cost on a device and on the CPU, as the first device process that is READY has
+ * measured; false where there is none.  Neither starts a process nor connects to it.
  */
 extern bool hg_device_costs(HgEngineCosts *costs);
 
@@ -80,10 +91,10 @@ extern double hg_device_estimate_values(const HgEngineCosts *costs, uint32_t key
 										double pairs, int processes);
 
 /*
- * The name of the device that jobs run on; "" where there is none.  Asks a process
- * of this session's own the first time.
+ * The name of a place's device; "" where there is none.  Asks a process of this session's own the
+ * first time.
  */
-extern const char *hg_device_name(void);
+extern const char *hg_device_name(int place);
 
 /*
  * The number of the group that this process's jobs belong to (HgJobSpec): the query's, with all
@@ -91,26 +102,25 @@ extern const char *hg_device_name(void);
  */
 extern uint64_t hg_device_group(void);
 
-/* Is there a process of the server's, so that a short-lived process has use for it? */
+/* Are there processes of the server's, so that a short-lived process has use for it? */
 extern bool hg_device_is_shared(void);
 
 /*
- * Fill at most capacity of infos, returning their number, and the report; 0 with *error filled
- * where there is no device.  Waits for a process that is starting.
+ * Fill at most capacity of reports, one for each device, returning their number; 0 with *error
+ * filled where there is no device.  Waits for processes that are starting.
  */
-extern int hg_device_list(HgDeviceInfo *infos, int capacity, HgDeviceReport *report,
-						  HgError *error);
+extern int hg_device_list(HgDeviceReport *reports, int capacity, HgError *error);
 
 /*
  * What the process has answered made no sense all together: give the connection up.  Fills *error
  * and returns its status.
  */
-extern HgStatus hg_device_distrust(HgError *error);
+extern HgStatus hg_device_distrust(int place, HgError *error);
 
 /*
  * The process did not answer in time: tell the other sessions, and who looks after it.  Fills
  * *error and returns its status.
  */
-extern HgStatus hg_device_complain(HgError *error);
+extern HgStatus hg_device_complain(int place, HgError *error);
 
 #endif /* HG_DEVICE_H */

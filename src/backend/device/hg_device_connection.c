@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_connection.c
- *	  This session's connection to a device process, whoever's that is.
+ *	  This session's connections to device processes, whoever's those are.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,52 +15,71 @@
 #include "storage/latch.h"
 
 #include "backend/device/hg_device_connection.h"
+#include "backend/device/hg_device_load.h"
 #include "backend/device/hg_device_spawn.h"
+#include "hg_guc.h"
 
-HgDeviceConnection hg_device_connection;
+static HgDeviceConnection connections[HG_GPU_DEVICES]; /* by place */
 
 static uint32 hg_device_hello_wait_event;
 
-void
-hg_device_connection_close(void)
+HgDeviceConnection *
+hg_device_connection(int place)
 {
-	if (hg_device_connection.client != NULL)
-	{
-		pid_t pid = hg_device_connection.pid;
+	return &connections[place];
+}
 
-		hg_wire_client_destroy(hg_device_connection.client);
+void
+hg_device_connection_close(HgDeviceConnection *connection)
+{
+	if (connection->client != NULL)
+	{
+		pid_t pid = connection->pid;
+
+		hg_wire_client_destroy(connection->client);
 		ReleaseExternalFD();
-		hg_device_connection.client = NULL;
-		hg_device_connection.was_ready = false;
-		hg_device_connection.name[0] = '\0';
-		hg_device_connection.pid = 0;
+		connection->client = NULL;
+		connection->was_ready = false;
+		connection->name[0] = '\0';
+		connection->pid = 0;
 		if (pid != 0)
 			hg_device_reap(pid, HG_DEVICE_GRACE_MS);
 	}
 }
 
 void
-hg_device_discard_lost(void)
+hg_device_discard_lost(int place)
 {
-	if (hg_device_connection.client != NULL &&
-		hg_wire_client_state(hg_device_connection.client, NULL) == HG_WIRE_LOST)
-		hg_device_connection_close();
+	HgDeviceConnection *connection = &connections[place];
+
+	if (connection->client != NULL &&
+		hg_wire_client_state(connection->client, NULL) == HG_WIRE_LOST)
+		hg_device_connection_close(connection);
 }
 
 static void
 hg_device_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
 {
-	hg_device_connection_close();
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		hg_device_connection_close(&connections[place]);
+}
+
+/* Jobs were opened, or closed where they are negative, at the other end. */
+static void
+hg_device_note_jobs(void *arg, int jobs, int64_t bytes)
+{
+	hg_device_load_note((int) ((HgDeviceConnection *) arg - connections), jobs, bytes);
 }
 
 bool
-hg_device_connection_adopt(int fd)
+hg_device_connection_adopt(HgDeviceConnection *connection, int fd)
 {
 	static bool exit_callback_registered = false;
 
-	hg_device_connection.client = hg_wire_client_create(fd);
-	if (hg_device_connection.client == NULL)
+	connection->client = hg_wire_client_create(fd);
+	if (connection->client == NULL)
 		return false;
+	hg_wire_client_watch(connection->client, hg_device_note_jobs, connection);
 	if (!exit_callback_registered)
 	{
 		on_proc_exit(hg_device_at_exit, 0);
@@ -70,11 +89,11 @@ hg_device_connection_adopt(int fd)
 }
 
 HgWireState
-hg_device_connection_wait(TimestampTz deadline, HgError *error)
+hg_device_connection_wait(HgDeviceConnection *connection, TimestampTz deadline, HgError *error)
 {
 	HgWireState state;
 
-	while ((state = hg_wire_client_state(hg_device_connection.client, error)) == HG_WIRE_STARTING)
+	while ((state = hg_wire_client_state(connection->client, error)) == HG_WIRE_STARTING)
 	{
 		long left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
 		int events;
@@ -83,7 +102,7 @@ hg_device_connection_wait(TimestampTz deadline, HgError *error)
 			break;
 		events = WaitLatchOrSocket(
 			MyLatch, WL_LATCH_SET | WL_SOCKET_READABLE | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-			hg_wire_client_socket(hg_device_connection.client), left,
+			hg_wire_client_socket(connection->client), left,
 			HG_WAIT_EVENT(hg_device_hello_wait_event, "HashGraphDeviceStart"));
 		if (events & WL_LATCH_SET)
 			ResetLatch(MyLatch);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_connection.h
- *	  This session's connection to a device process, whoever's that is.
+ *	  This session's connections to device processes, whoever's those are.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -33,22 +33,24 @@ typedef struct HgDeviceConnection
 	char name[sizeof(((HgDeviceInfo *) 0)->name)]; /* of the device that jobs run on */
 } HgDeviceConnection;
 
-extern HgDeviceConnection hg_device_connection;
+/* That to a place's process; place 0 is a process of this session's own, too. */
+extern HgDeviceConnection *hg_device_connection(int place);
 
-/* Give the connection up, and the process at its other end if it is this session's own. */
-extern void hg_device_connection_close(void);
+/* Give a connection up, and the process at its other end if it is this session's own. */
+extern void hg_device_connection_close(HgDeviceConnection *connection);
 
 /*
  * Give up a process that was lost, so that the next start makes a new one.  One that runs
  * stays: it may have come after the one that a job lost.
  */
-extern void hg_device_discard_lost(void);
+extern void hg_device_discard_lost(int place);
 
 /* Take a connected socket over; on failure it stays the caller's. */
-extern bool hg_device_connection_adopt(int fd);
+extern bool hg_device_connection_adopt(HgDeviceConnection *connection, int fd);
 
 /* Wait, interruptibly, until the process has said something or the deadline has passed. */
-extern HgWireState hg_device_connection_wait(TimestampTz deadline, HgError *error);
+extern HgWireState hg_device_connection_wait(HgDeviceConnection *connection, TimestampTz deadline,
+											 HgError *error);
 
 /* How long a process of this session's own may take to go after its socket was closed. */
 #define HG_DEVICE_GRACE_MS 500

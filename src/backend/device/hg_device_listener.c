@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_listener.c
- *	  The server's device process, to which sessions connect: its sockets, start and end.
+ *	  A device process of the server, to which sessions connect: its sockets, start and end.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,19 +23,20 @@
 /* Connections that wait to be accepted. */
 #define HG_DEVICE_BACKLOG 1024
 
-/* A listening socket at HG_DEVICE_ADDRESS; -1 with errno set on failure. */
+/* A listening socket at a place's address; -1 with errno set on failure. */
 static int
-hg_device_listener_open(void)
+hg_device_listener_open(int place)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = HG_DEVICE_ADDRESS};
+	struct sockaddr_un address;
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int failure;
 	mode_t mask;
 
 	if (fd < 0)
 		return -1;
+	hg_device_address(place, &address);
 	/* left behind by a worker that could not clean up */
-	unlink(HG_DEVICE_ADDRESS);
+	unlink(address.sun_path);
 	mask = umask(S_IXUSR | S_IRWXG | S_IRWXO);
 	failure = bind(fd, (struct sockaddr *) &address, sizeof(address)) != 0 ? errno : 0;
 	umask(mask);
@@ -49,7 +50,7 @@ hg_device_listener_open(void)
 }
 
 int
-hg_device_listener_start(const HgDeviceLaunch *launch, HgWireClient **client, pid_t *pid)
+hg_device_listener_start(int place, const HgDeviceLaunch *launch, HgWireClient **client, pid_t *pid)
 {
 	int sockets[2];
 	int listening;
@@ -66,7 +67,7 @@ hg_device_listener_start(const HgDeviceLaunch *launch, HgWireClient **client, pi
 		ReleaseExternalFD();
 		return rc;
 	}
-	listening = hg_device_listener_open();
+	listening = hg_device_listener_open(place);
 	rc = listening < 0 ? errno : hg_device_spawn(launch, listening, sockets[1], pid);
 	/* what connects to a process that is gone is refused if no other has its socket */
 	if (listening >= 0)
@@ -90,9 +91,12 @@ hg_device_listener_start(const HgDeviceLaunch *launch, HgWireClient **client, pi
 }
 
 void
-hg_device_listener_close(HgWireClient *client)
+hg_device_listener_close(int place, HgWireClient *client)
 {
-	unlink(HG_DEVICE_ADDRESS);
+	struct sockaddr_un address;
+
+	hg_device_address(place, &address);
+	unlink(address.sun_path);
 	hg_wire_client_destroy(client);
 	ReleaseExternalFD();
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_listener.h
- *	  The server's device process, to which sessions connect: its sockets, start and end.
+ *	  A device process of the server, to which sessions connect: its sockets, start and end.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,13 +20,13 @@
 #define HG_DEVICE_LISTENER_GRACE_MS (5 * 1000)
 
 /*
- * Start the program, with a socket at HG_DEVICE_ADDRESS that it listens on, and *client connected
+ * Start the program, with a socket at a place's address that it listens on, and *client connected
  * to it.  Returns an errno, with *client NULL and *pid 0 where that is not 0.
  */
-extern int hg_device_listener_start(const HgDeviceLaunch *launch, HgWireClient **client,
+extern int hg_device_listener_start(int place, const HgDeviceLaunch *launch, HgWireClient **client,
 									pid_t *pid);
 
 /* Close the connection, which ends the process: it is to be seen off (hg_device_reap). */
-extern void hg_device_listener_close(HgWireClient *client);
+extern void hg_device_listener_close(int place, HgWireClient *client);
 
 #endif /* HG_DEVICE_LISTENER_H */

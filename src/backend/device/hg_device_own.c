@@ -29,6 +29,13 @@ static struct
 	HgDeviceLaunch launch;		/* what was tried */
 } own;
 
+/* The connection to it. */
+static HgDeviceConnection *
+hg_device_own_connection(void)
+{
+	return hg_device_connection(0);
+}
+
 static void
 hg_device_own_set_unusable(HgStatus status, const char *message, const char *detail)
 {
@@ -40,12 +47,13 @@ hg_device_own_set_unusable(HgStatus status, const char *message, const char *det
 static void
 hg_device_own_start(void)
 {
+	HgDeviceConnection *connection = hg_device_own_connection();
 	HgDeviceLaunch launch;
 	int sockets[2];
 	pid_t pid;
 	int rc;
 
-	if (hg_device_connection.client != NULL)
+	if (connection->client != NULL)
 		return;
 	hg_device_launch_init(&launch);
 	if (own.unusable_since != 0 && strcmp(launch.program, own.launch.program) == 0 &&
@@ -82,7 +90,8 @@ hg_device_own_start(void)
 								   strerror(rc));
 		return;
 	}
-	if (fcntl(sockets[0], F_SETFL, O_NONBLOCK) != 0 || !hg_device_connection_adopt(sockets[0]))
+	if (fcntl(sockets[0], F_SETFL, O_NONBLOCK) != 0 ||
+		!hg_device_connection_adopt(connection, sockets[0]))
 	{
 		close(sockets[0]);
 		ReleaseExternalFD();
@@ -90,35 +99,36 @@ hg_device_own_start(void)
 		hg_device_reap(pid, HG_DEVICE_GRACE_MS);
 		return;
 	}
-	hg_device_connection.pid = pid;
+	connection->pid = pid;
 }
 
 HgDeviceState
 hg_device_own_poll(HgError *error)
 {
+	HgDeviceConnection *connection = hg_device_own_connection();
 	bool came_up;
 	HgError why;
 
-	if (hg_device_connection.client == NULL)
+	if (connection->client == NULL)
 	{
 		if (error != NULL)
 			*error = own.reason;
 		return hg_device_is_installed(&own.launch) ? HG_DEVICE_UNAVAILABLE : HG_DEVICE_ABSENT;
 	}
-	switch (hg_wire_client_state(hg_device_connection.client, &why))
+	switch (hg_wire_client_state(connection->client, &why))
 	{
 		case HG_WIRE_STARTING:
 			hg_error_set(error, HG_UNAVAILABLE, "", "the device process is still starting");
 			return HG_DEVICE_STARTING;
 		case HG_WIRE_READY:
-			hg_device_connection.was_ready = true;
+			connection->was_ready = true;
 			return HG_DEVICE_READY;
 		case HG_WIRE_UNAVAILABLE:
 		case HG_WIRE_LOST:
 			break;
 	}
-	came_up = hg_device_connection.was_ready;
-	hg_device_connection_close();
+	came_up = connection->was_ready;
+	hg_device_connection_close(connection);
 	/* one that was lost before it came up is left alone for a while, as one that declined */
 	if (!came_up)
 	{
@@ -134,18 +144,20 @@ hg_device_own_poll(HgError *error)
 HgDeviceState
 hg_device_own_state(bool wait, HgError *error)
 {
+	HgDeviceConnection *connection = hg_device_own_connection();
+
 	/* a process that ended since it was last used (idle, killed) is replaced */
-	if (hg_device_connection.was_ready)
-		hg_device_discard_lost();
+	if (connection->was_ready)
+		hg_device_discard_lost(0);
 	hg_device_own_start();
-	if (wait && hg_device_connection.client != NULL)
+	if (wait && connection->client != NULL)
 	{
 		TimestampTz deadline =
 			TimestampTzPlusMilliseconds(GetCurrentTimestamp(), HG_DEVICE_START_MS);
 
-		if (hg_device_connection_wait(deadline, NULL) == HG_WIRE_STARTING)
+		if (hg_device_connection_wait(connection, deadline, NULL) == HG_WIRE_STARTING)
 		{
-			hg_device_connection_close();
+			hg_device_connection_close(connection);
 			hg_device_own_set_unusable(HG_UNAVAILABLE, "the device process did not start in time",
 									   "");
 		}

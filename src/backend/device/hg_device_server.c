@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_server.c
- *	  This session's connection to the server's device process.
+ *	  This session's connections to the server's device processes.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,9 +26,9 @@
 #define HG_DEVICE_REFUSALS 50
 
 bool
-hg_device_server_read(HgServerDevice *server)
+hg_device_server_read(int place, HgServerDevice *server)
 {
-	if (!hg_device_shared_read(server))
+	if (!hg_device_shared_read(place, server))
 		return false;
 	/* without a slot for a background worker there is none, and never will be */
 	return server->state != HG_SERVER_DEVICE_NONE ||
@@ -36,16 +36,18 @@ hg_device_server_read(HgServerDevice *server)
 }
 
 /*
- * Connect to the server's process: READY, or with *error filled STARTING where it can't be had
+ * Connect to a place's process: READY, or with *error filled STARTING where it can't be had
  * now, and UNAVAILABLE where this session is the one that can't.
  */
 static HgDeviceState
-hg_device_connect(HgError *error)
+hg_device_connect(int place, HgError *error)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = HG_DEVICE_ADDRESS};
+	HgDeviceConnection *connection = hg_device_connection(place);
+	struct sockaddr_un address;
 	int failure;
 	int fd;
 
+	hg_device_address(place, &address);
 	if (!AcquireExternalFD())
 	{
 		hg_error_set(error, HG_UNAVAILABLE, "", "too many files are open in this session");
@@ -54,9 +56,9 @@ hg_device_connect(HgError *error)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd >= 0 && connect(fd, (struct sockaddr *) &address, sizeof(address)) == 0)
 	{
-		if (hg_device_connection_adopt(fd))
+		if (hg_device_connection_adopt(connection, fd))
 		{
-			hg_device_connection.epoch = 0;
+			connection->epoch = 0;
 			return HG_DEVICE_READY;
 		}
 		errno = ENOMEM;
@@ -75,11 +77,10 @@ hg_device_connect(HgError *error)
 
 /* Does the connection lead to another process than the READY one, or nowhere? */
 static bool
-hg_device_is_outdated(const HgServerDevice *server)
+hg_device_is_outdated(const HgDeviceConnection *connection, const HgServerDevice *server)
 {
-	return hg_device_connection.pid != 0 ||
-		   (hg_device_connection.epoch != 0 && hg_device_connection.epoch != server->epoch) ||
-		   hg_wire_client_state(hg_device_connection.client, NULL) == HG_WIRE_LOST;
+	return connection->pid != 0 || (connection->epoch != 0 && connection->epoch != server->epoch) ||
+		   hg_wire_client_state(connection->client, NULL) == HG_WIRE_LOST;
 }
 
 /*
@@ -90,36 +91,38 @@ hg_device_is_outdated(const HgServerDevice *server)
  * while it starts nothing is READY: if something is READY after the greeting, it is what greeted.
  */
 static HgDeviceState
-hg_device_greet(const HgServerDevice *server, bool glance, TimestampTz deadline, HgError *error)
+hg_device_greet(int place, const HgServerDevice *server, bool glance, TimestampTz deadline,
+				HgError *error)
 {
+	HgDeviceConnection *connection = hg_device_connection(place);
 	HgServerDevice now;
 	HgDeviceState state;
 	HgError why;
 
-	if (hg_device_connection.client != NULL && hg_device_is_outdated(server))
-		hg_device_connection_close();
-	if (hg_device_connection.client == NULL)
+	if (connection->client != NULL && hg_device_is_outdated(connection, server))
+		hg_device_connection_close(connection);
+	if (connection->client == NULL)
 	{
-		state = hg_device_connect(error);
+		state = hg_device_connect(place, error);
 		if (state != HG_DEVICE_READY)
 			return state;
 	}
-	switch (hg_device_connection_wait(deadline, &why))
+	switch (hg_device_connection_wait(connection, deadline, &why))
 	{
 		case HG_WIRE_READY:
-			if (hg_device_connection.epoch != 0)
+			if (connection->epoch != 0)
 				return HG_DEVICE_READY;
-			if (hg_device_server_read(&now) && now.state == HG_SERVER_DEVICE_READY)
+			if (hg_device_server_read(place, &now) && now.state == HG_SERVER_DEVICE_READY)
 			{
-				hg_device_connection.epoch = now.epoch;
-				strlcpy(hg_device_connection.name, now.name, sizeof(hg_device_connection.name));
+				connection->epoch = now.epoch;
+				strlcpy(connection->name, now.name, sizeof(connection->name));
 				return HG_DEVICE_READY;
 			}
 			break;
 		case HG_WIRE_STARTING:
 			if (glance)
 				return HG_DEVICE_STARTING;
-			hg_device_shared_set_silent(server->epoch);
+			hg_device_shared_set_silent(place, server->epoch);
 			hg_error_set(error, HG_UNAVAILABLE, "", "the device did not answer in time");
 			break;
 		case HG_WIRE_UNAVAILABLE:
@@ -128,13 +131,13 @@ hg_device_greet(const HgServerDevice *server, bool glance, TimestampTz deadline,
 				*error = why;
 			break;
 	}
-	hg_device_connection_close();
+	hg_device_connection_close(connection);
 	return HG_DEVICE_STARTING;
 }
 
 /* What hg_device_state says without waiting for a start. */
 static HgDeviceState
-hg_device_look_at_server(const HgServerDevice *server, bool glance, TimestampTz deadline,
+hg_device_look_at_server(int place, const HgServerDevice *server, bool glance, TimestampTz deadline,
 						 HgError *error)
 {
 	HgDeviceLaunch launch;
@@ -143,9 +146,9 @@ hg_device_look_at_server(const HgServerDevice *server, bool glance, TimestampTz 
 	switch (server->state)
 	{
 		case HG_SERVER_DEVICE_READY:
-			return hg_device_greet(server, glance, deadline, error);
+			return hg_device_greet(place, server, glance, deadline, error);
 		case HG_SERVER_DEVICE_RESTING:
-			hg_device_shared_ask();
+			hg_device_shared_ask(place);
 			return HG_DEVICE_STARTING;
 		case HG_SERVER_DEVICE_NONE:
 		case HG_SERVER_DEVICE_STARTING:
@@ -158,7 +161,7 @@ hg_device_look_at_server(const HgServerDevice *server, bool glance, TimestampTz 
 		hg_device_launch_init(&launch);
 		if (hg_device_is_installed(&launch))
 		{
-			hg_device_shared_ask();
+			hg_device_shared_ask(place);
 			return HG_DEVICE_STARTING;
 		}
 	}
@@ -168,7 +171,7 @@ hg_device_look_at_server(const HgServerDevice *server, bool glance, TimestampTz 
 }
 
 HgDeviceState
-hg_device_server_state(HgServerDevice *server, bool wait, long patience_ms, bool *kept,
+hg_device_server_state(int place, HgServerDevice *server, bool wait, long patience_ms, bool *kept,
 					   HgError *error)
 {
 	TimestampTz deadline =
@@ -181,11 +184,12 @@ hg_device_server_state(HgServerDevice *server, bool wait, long patience_ms, bool
 	if (!wait)
 	{
 		if (server->state != HG_SERVER_DEVICE_READY || !server->silent)
-			return hg_device_look_at_server(server, patience_ms < 0, deadline, error);
+			return hg_device_look_at_server(place, server, patience_ms < 0, deadline, error);
 		hg_error_set(error, HG_UNAVAILABLE, "", "the device does not answer");
 		return HG_DEVICE_UNAVAILABLE;
 	}
-	while ((state = hg_device_look_at_server(server, false, deadline, error)) == HG_DEVICE_STARTING)
+	while ((state = hg_device_look_at_server(place, server, false, deadline, error)) ==
+		   HG_DEVICE_STARTING)
 	{
 		long left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
 
@@ -207,7 +211,7 @@ hg_device_server_state(HgServerDevice *server, bool wait, long patience_ms, bool
 			break;
 		}
 		hg_device_shared_wait(Min(left, HG_DEVICE_LOOK_MS));
-		*kept = hg_device_server_read(server);
+		*kept = hg_device_server_read(place, server);
 		if (!*kept)
 			break;
 	}

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_server.h
- *	  This session's connection to the server's device process.
+ *	  This session's connections to the server's device processes.
  *
  * hg_device_shared.h says in which state it is and what a session does then.
- * The connection is kept until the session ends, or another process has taken the place of the
+ * A connection is kept until the session ends, or another process has taken the place of the
  * one that it leads to: epochs tell.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -17,14 +17,14 @@
 #include "backend/device/hg_device_connection.h"
 #include "backend/device/hg_device_shared.h"
 
-/* Does the server keep a device process?  If so, how it stands. */
-extern bool hg_device_server_read(HgServerDevice *server);
+/* Does the server keep device processes?  If so, how that of a place stands. */
+extern bool hg_device_server_read(int place, HgServerDevice *server);
 
 /*
  * hg_device_state where the server keeps a process, at a glance where patience_ms is negative;
  * *kept is false, and there is nothing to tell, where it turns out that it never will.
  */
-extern HgDeviceState hg_device_server_state(HgServerDevice *server, bool wait, long patience_ms,
-											bool *kept, HgError *error);
+extern HgDeviceState hg_device_server_state(int place, HgServerDevice *server, bool wait,
+											long patience_ms, bool *kept, HgError *error);
 
 #endif /* HG_DEVICE_SERVER_H */

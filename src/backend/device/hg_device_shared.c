@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_shared.c
- *	  What all processes of a server know of its device process.
+ *	  What all processes of a server know of its device processes.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,6 +20,7 @@
 #include "utils/timestamp.h"
 
 #include "backend/device/hg_device_shared.h"
+#include "hg_guc.h"
 
 /* Falls back to the CPU are logged this often at most. */
 #define HG_FALLBACK_LOG_MS (60 * 1000)
@@ -37,9 +38,11 @@ typedef struct HgFallbackLog
 typedef struct HgDeviceShared
 {
 	slock_t mutex; /* protects all but published */
-	HgServerDevice device;
-	bool asked;	   /* a session wants a process */
-	Latch *worker; /* NULL where none has come up */
+	int places;
+	HgServerDevice devices[HG_GPU_DEVICES]; /* by place */
+	bool asked[HG_GPU_DEVICES];				/* a session wants a process */
+	uint64 epoch;							/* the last that was given out */
+	Latch *worker;							/* NULL where none has come up */
 	HgFallbackLog fallbacks;
 	int nforgotten;
 	HgKeptName forgotten[HG_FORGOTTEN];
@@ -74,7 +77,12 @@ hg_device_shmem_startup(void)
 	if (!found)
 	{
 		memset(shared, 0, sizeof(HgDeviceShared));
-		shared->device.since = GetCurrentTimestamp();
+		shared->places = 1;
+		for (int place = 0; place < HG_GPU_DEVICES; place++)
+		{
+			shared->devices[place].since = GetCurrentTimestamp();
+			shared->devices[place].ordinal = -1;
+		}
 		SpinLockInit(&shared->mutex);
 		ConditionVariableInit(&shared->published);
 	}
@@ -90,27 +98,73 @@ hg_device_shared_init(void)
 	shmem_startup_hook = hg_device_shmem_startup;
 }
 
+void
+hg_device_address(int place, struct sockaddr_un *address)
+{
+	memset(address, 0, sizeof(*address));
+	address->sun_family = AF_UNIX;
+	if (place == 0)
+		strlcpy(address->sun_path, HG_DEVICE_ADDRESS, sizeof(address->sun_path));
+	else
+		snprintf(address->sun_path, sizeof(address->sun_path), "%s.%d", HG_DEVICE_ADDRESS, place);
+}
+
+int
+hg_device_shared_places(void)
+{
+	int places;
+
+	if (shared == NULL)
+		return 0;
+	SpinLockAcquire(&shared->mutex);
+	places = shared->places;
+	SpinLockRelease(&shared->mutex);
+	return places;
+}
+
 bool
-hg_device_shared_read(HgServerDevice *device)
+hg_device_shared_read(int place, HgServerDevice *device)
 {
 	if (shared == NULL)
 		return false;
 	SpinLockAcquire(&shared->mutex);
-	*device = shared->device;
+	*device = shared->devices[place];
 	SpinLockRelease(&shared->mutex);
 	return true;
 }
 
+int
+hg_device_shared_survey(HgPlaceState *states)
+{
+	int places;
+
+	if (shared == NULL)
+		return 0;
+	SpinLockAcquire(&shared->mutex);
+	places = shared->places;
+	for (int place = 0; place < places; place++)
+	{
+		const HgServerDevice *device = &shared->devices[place];
+
+		states[place] = (HgPlaceState){.state = device->state,
+									   .silent = device->silent,
+									   .ordinal = device->ordinal,
+									   .epoch = device->epoch};
+	}
+	SpinLockRelease(&shared->mutex);
+	return places;
+}
+
 uint64
-hg_device_shared_ready(void)
+hg_device_shared_ready(int place)
 {
 	uint64 epoch = 0;
 
 	if (shared == NULL)
 		return 0;
 	SpinLockAcquire(&shared->mutex);
-	if (shared->device.state == HG_SERVER_DEVICE_READY && !shared->device.silent)
-		epoch = shared->device.epoch;
+	if (shared->devices[place].state == HG_SERVER_DEVICE_READY && !shared->devices[place].silent)
+		epoch = shared->devices[place].epoch;
 	SpinLockRelease(&shared->mutex);
 	return epoch;
 }
@@ -124,28 +178,28 @@ hg_device_shared_wake(Latch *worker)
 }
 
 void
-hg_device_shared_ask(void)
+hg_device_shared_ask(int place)
 {
 	Latch *worker;
 
 	SpinLockAcquire(&shared->mutex);
-	shared->asked = true;
+	shared->asked[place] = true;
 	worker = shared->worker;
 	SpinLockRelease(&shared->mutex);
 	hg_device_shared_wake(worker);
 }
 
 void
-hg_device_shared_set_silent(uint64 epoch)
+hg_device_shared_set_silent(int place, uint64 epoch)
 {
 	Latch *worker = NULL;
 
 	if (shared == NULL)
 		return;
 	SpinLockAcquire(&shared->mutex);
-	if (shared->device.epoch == epoch)
+	if (shared->devices[place].epoch == epoch)
 	{
-		shared->device.silent = true;
+		shared->devices[place].silent = true;
 		worker = shared->worker;
 	}
 	SpinLockRelease(&shared->mutex);
@@ -174,35 +228,56 @@ hg_device_shared_attach(void)
 }
 
 void
-hg_device_shared_publish(const HgServerDevice *device)
+hg_device_shared_set_places(int places)
 {
-	bool silent;
-
 	SpinLockAcquire(&shared->mutex);
-	/* a new process has given no cause for complaint */
-	silent = shared->device.silent && shared->device.epoch == device->epoch;
-	shared->device = *device;
-	shared->device.silent = silent;
+	shared->places = places;
 	SpinLockRelease(&shared->mutex);
 	ConditionVariableBroadcast(&shared->published);
 }
 
 void
-hg_device_shared_clear_silent(void)
+hg_device_shared_publish(int place, const HgServerDevice *device)
+{
+	HgServerDevice *published = &shared->devices[place];
+	bool silent;
+
+	SpinLockAcquire(&shared->mutex);
+	/* a new process has given no cause for complaint */
+	silent = published->silent && published->epoch == device->epoch;
+	*published = *device;
+	published->silent = silent;
+	SpinLockRelease(&shared->mutex);
+	ConditionVariableBroadcast(&shared->published);
+}
+
+uint64
+hg_device_shared_next_epoch(void)
+{
+	uint64 epoch;
+
+	SpinLockAcquire(&shared->mutex);
+	epoch = ++shared->epoch;
+	SpinLockRelease(&shared->mutex);
+	return epoch;
+}
+
+void
+hg_device_shared_clear_silent(int place)
 {
 	SpinLockAcquire(&shared->mutex);
-	shared->device.silent = false;
+	shared->devices[place].silent = false;
 	SpinLockRelease(&shared->mutex);
 }
 
 bool
-hg_device_shared_was_asked(void)
+hg_device_shared_was_asked(int place)
 {
 	bool asked;
 
 	SpinLockAcquire(&shared->mutex);
-	asked = shared->asked;
-	shared->asked = false;
+	asked = shared->asked[place];
+	shared->asked[place] = false;
 	SpinLockRelease(&shared->mutex);
 	return asked;
 }

@@ -1,20 +1,29 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_shared.h
- *	  What all processes of a server know of its device process.
+ *	  What all processes of a server know of its device processes.
  *
- * Where the library is in shared_preload_libraries, one device process serves all sessions.  A
- * background worker (hg_device_worker.h) starts it, watches it and starts it again; this is
- * what it tells the sessions, in shared memory, and what they tell it.
+ * Where the library is in shared_preload_libraries, device processes serve all sessions, one for
+ * each GPU that the server uses.  A background worker (hg_device_worker.h) starts them, watches
+ * them and starts them again; this is what it tells the sessions, in shared memory, and what they
+ * tell it.  A GPU has a PLACE, from 0 on, for as long as the settings stay as they are.
+ *
+ * WHY A PROCESS FOR EACH.  An error that CUDA calls sticky, and a crash in the driver, end all that
+ * their process has on any GPU; nothing that is torn down inside it makes that good.  So
+ * what must not fall with a GPU is no part of its process: the others' jobs are not, by
+ * construction, and a lost process is replaced the same way whether there are others or not.  It
+ * costs a staging area and a CUDA runtime for each, and no process sees the queues of all: which
+ * GPU a job goes to is decided in the session (hg_device_placement.h), from figures in shared
+ * memory.
  *
  * WHO WRITES WHAT.  All of it is protected by one spinlock.  The worker alone writes
- * the state of the process (hg_device_shared_publish).  Sessions write two things: that they
- * want a process (hg_device_shared_ask) and that the process does not answer
+ * the state of a process (hg_device_shared_publish).  Sessions write two things: that they
+ * want a process (hg_device_shared_ask) and that it does not answer
  * (hg_device_shared_set_silent); both wake the worker.  The latter holds until the process
  * answers the worker's next question, so that a process that was stopped costs a session its
  * patience once, and the others nothing.
  *
- * WHAT A SESSION DOES that wants the device (hg_device_server.c), by state:
+ * WHAT A SESSION DOES that wants a device (hg_device_server.c), by state:
  *
  *	NONE		No worker has come up.  As STARTING while one may be about to; later, where
  *				there was no slot for a background worker, a process of its own.
@@ -34,15 +43,17 @@
 
 #include "hg_compat.h"
 
+#include <sys/un.h>
+
 #include "datatype/timestamp.h"
 #include "pgstat.h"
 
 #include "engine/wire/hg_wire_client.h"
 
 /*
- * Where the device process listens, below the data directory, which every process of the server
- * has for its working directory.  Base backups and pg_rewind, which would fail on a socket, leave
- * out what is in this directory.
+ * Where the device process of place 0 listens, below the data directory, which every process of
+ * the server has for its working directory; behind that of another are a dot and its place.  Base
+ * backups and pg_rewind, which would fail on a socket, leave out what is in this directory.
  */
 #define HG_DEVICE_ADDRESS PG_STAT_TMP_DIR "/hashgraph_device"
 
@@ -62,27 +73,46 @@ typedef struct HgServerDevice
 	bool installed;	   /* the program was there when the worker looked */
 	bool silent;	   /* it has not answered in time, and not since */
 	pid_t pid;		   /* of the process, 0 where none runs */
-	uint64 epoch;	   /* how many processes have become READY */
-	uint64 restarts;   /* processes that were lost since then, and replaced */
-	HgError reason;	   /* UNAVAILABLE: why */
+	int ordinal;	   /* of the GPU; -1: the first that can be used, which is not known yet */
+	uint64 epoch;	 /* of the process that was READY last, which no other one ever has; 0: none */
+	uint64 restarts; /* processes that were lost since then, and replaced */
+	HgError reason;	 /* UNAVAILABLE: why */
 	char name[sizeof(((HgDeviceInfo *) 0)->name)]; /* READY: of the device that jobs run on */
 	HgEngineCosts costs;						   /* READY: what it has measured */
 } HgServerDevice;
 
+/* The address of a place's process. */
+extern void hg_device_address(int place, struct sockaddr_un *address);
+
 /* Request shared memory; called while shared_preload_libraries are loaded. */
 extern void hg_device_shared_init(void);
 
-/* How things stand; false where the server has no shared memory of ours. */
-extern bool hg_device_shared_read(HgServerDevice *device);
+/* Places that the server has, at least 1; 0 where it has no shared memory of ours. */
+extern int hg_device_shared_places(void);
 
-/* The epoch of the process that is READY, and answers; 0 where none is. */
-extern uint64 hg_device_shared_ready(void);
+/* How things stand at a place; false where the server has no shared memory of ours. */
+extern bool hg_device_shared_read(int place, HgServerDevice *device);
 
-/* Have the worker start a process, if none runs. */
-extern void hg_device_shared_ask(void);
+/* What decides whether a place's process may have jobs. */
+typedef struct HgPlaceState
+{
+	HgServerDeviceState state;
+	bool silent;
+	int ordinal;
+	uint64 epoch;
+} HgPlaceState;
+
+/* The same of all places, in states[HG_GPU_DEVICES]; returns their number. */
+extern int hg_device_shared_survey(HgPlaceState *states);
+
+/* The epoch of a place's process that is READY, and answers; 0 where none is. */
+extern uint64 hg_device_shared_ready(int place);
+
+/* Have the worker start a process at a place, if none runs. */
+extern void hg_device_shared_ask(int place);
 
 /* Tell all that the process of this epoch does not answer. */
-extern void hg_device_shared_set_silent(uint64 epoch);
+extern void hg_device_shared_set_silent(int place, uint64 epoch);
 
 /*
  * Wait, interruptibly, until the worker publishes something or timeout_ms have passed.
@@ -95,19 +125,25 @@ extern void hg_device_shared_wait_end(void);
 /* The worker's: from now on this process is the one to wake. */
 extern void hg_device_shared_attach(void);
 
+/* The worker's: so many places there are. */
+extern void hg_device_shared_set_places(int places);
+
 /* The worker's: everything but silent. */
-extern void hg_device_shared_publish(const HgServerDevice *device);
+extern void hg_device_shared_publish(int place, const HgServerDevice *device);
+
+/* The worker's: an epoch for a process that has come up. */
+extern uint64 hg_device_shared_next_epoch(void);
 
 /* The worker's: the process has answered. */
-extern void hg_device_shared_clear_silent(void);
+extern void hg_device_shared_clear_silent(int place);
 
-/* The worker's: did a session ask for a process since the last call? */
-extern bool hg_device_shared_was_asked(void);
+/* The worker's: did a session ask for a process at a place since the last call? */
+extern bool hg_device_shared_was_asked(int place);
 
 /*
  * A graph that was kept under a name is nobody's any more, nor are its columns: have the worker
- * tell the process.  Where too many of them wait for that, those of a thousand tables that are
- * dropped at once, the process finds out by itself, when it needs their memory.
+ * tell the processes.  Where too many of them wait for that, those of a thousand tables that are
+ * dropped at once, a process finds out by itself, when it needs their memory.
  */
 extern void hg_device_shared_forget(const HgKeptName *name);
 

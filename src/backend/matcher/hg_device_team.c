@@ -73,12 +73,14 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 	/* only the server's process can be reached by several */
 	if (hg_backend == HG_BACKEND_CPU || !possible || !hg_device_is_shared())
 		return;
+	shared->place = hg_device_place(HG_PLACES_ALL);
 	shared->costs_known = hg_device_costs(&shared->costs);
 	if (!shared->costs_known && !wanted)
 	{
 		/* one that rests will be there for the next join */
-		if (hg_device_shared_read(&server) && server.state == HG_SERVER_DEVICE_RESTING)
-			hg_device_shared_ask();
+		if (hg_device_shared_read(shared->place, &server) &&
+			server.state == HG_SERVER_DEVICE_RESTING)
+			hg_device_shared_ask(shared->place);
 		return;
 	}
 	shared->job = hg_device_team_number();
@@ -141,7 +143,7 @@ hg_device_team_status(HgDeviceTeam *device, HgStatus status, HgError *error)
 {
 	if (status != HG_CANCELLED || !hg_host_lost_patience(device->team->host))
 		return status;
-	return hg_device_complain(error);
+	return hg_device_complain(device->shared->place, error);
 }
 
 /* Tell of a step, and learn whether all went well with everybody. */
@@ -177,7 +179,7 @@ hg_device_team_columns(const HgDeviceTeam *device, HgSide side)
 static HgEngine *
 hg_device_team_engine(HgDeviceTeam *device, HgError *error)
 {
-	HgEngine *engine = hg_device_engine(true);
+	HgEngine *engine = hg_device_engine(device->shared->place, true);
 
 	if (engine == NULL)
 	{
@@ -199,7 +201,8 @@ hg_device_team_append(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySe
 	HgEngine *engine;
 	HgStatus status;
 
-	if (hg_device_state(wanted, (long) patience_ms, error) != HG_DEVICE_READY)
+	if (hg_device_state(device->shared->place, wanted, (long) patience_ms, error) !=
+		HG_DEVICE_READY)
 		return error->status != HG_OK ? error->status : HG_UNAVAILABLE;
 	engine = hg_device_team_engine(device, error);
 	if (engine == NULL)
@@ -302,7 +305,7 @@ hg_device_team_count(HgDeviceTeam *device, HgMatchMode mode, uint64 *matches, Hg
 	device->calls.stats(device->job, &after);
 	if (status == HG_OK && (after.matches - before.matches != *matches ||
 							!hg_device_team_can_have(device, mode, *matches)))
-		return hg_device_distrust(error);
+		return hg_device_distrust(device->shared->place, error);
 	return status;
 }
 
@@ -325,7 +328,7 @@ hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *e
 		status = hg_reduction_fetch(device->reduction, &device->calls, device->job, spec->mode,
 									device->context, &device->groups, error);
 		if (status == HG_OK && !hg_device_team_can_have(device, spec->mode, device->groups.pairs))
-			return hg_device_distrust(error);
+			return hg_device_distrust(device->shared->place, error);
 		attempt->reduced = status == HG_OK && !device->groups.too_many;
 	}
 	if (status != HG_OK || attempt->reduced)
@@ -361,7 +364,7 @@ hg_device_team_fetch_chunk(HgDeviceTeam *device, size_t *count, HgError *error)
 	if (*count > 0)
 		hg_match_block_add(block, device->gather, &chunk);
 	if (pg_atomic_add_fetch_u64(&device->attempt->fetched, *count) > device->matches)
-		return hg_device_distrust(error);
+		return hg_device_distrust(device->shared->place, error);
 	return status;
 }
 
@@ -372,7 +375,7 @@ hg_device_team_has_all(HgDeviceTeam *device)
 	if (device->streamed || pg_atomic_read_u64(&device->attempt->fetched) == device->matches)
 		return true;
 	/* whoever was lied to can't be told */
-	hg_device_distrust(&device->failure);
+	hg_device_distrust(device->shared->place, &device->failure);
 	return false;
 }
 
@@ -476,7 +479,7 @@ hg_device_team_make_room(HgDeviceTeam *device)
 	if (device->sender != NULL)
 		hg_sender_give_up(device->sender);
 	device->sent_rows = 0;
-	client = hg_device_client();
+	client = hg_device_client(device->shared->place);
 	if (client != NULL)
 		hg_wire_client_status(client, &device->team->host->host, &status, NULL);
 	hg_device_team_arrive(device);
@@ -522,7 +525,7 @@ hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJob
 			break;
 		hg_device_team_make_room(device);
 	}
-	hg_device_discard_lost();
+	hg_device_discard_lost(device->shared->place);
 	*error = device->failure;
 	return false;
 }
@@ -559,7 +562,7 @@ hg_device_team_stream(HgDeviceTeam *device, const HgMatchBlock **block, HgError 
 		/* the last process knows what all have fetched */
 		if (pg_atomic_sub_fetch_u32(&device->attempt->streaming, 1) == 0 &&
 			pg_atomic_read_u64(&device->attempt->fetched) != device->matches)
-			return hg_device_distrust(error);
+			return hg_device_distrust(device->shared->place, error);
 	}
 	return status;
 }

@@ -33,7 +33,7 @@ hg_match_device_next(HgMatchSource *source, const HgMatches **matches, HgError *
 		return status;
 	hg_patience_extend(&task->host, all->count);
 	if (!hg_delivered_note(&task->delivered, all->outer, all->inner, all->count))
-		return hg_device_distrust(error);
+		return hg_device_distrust(task->place, error);
 	return HG_OK;
 }
 
@@ -80,9 +80,9 @@ hg_match_device_replace(HgMatchSource *source, HgError *why)
 		return hg_match_device_create(task, device->job.engine, &none, true);
 
 	if (why->status == HG_CONNECTION_LOST)
-		hg_device_discard_lost();
+		hg_device_discard_lost(task->place);
 	if (why->status == HG_CANCELLED && hg_host_lost_patience(&task->host))
-		hg_device_complain(why);
+		hg_device_complain(task->place, why);
 	if (why->status == HG_CANCELLED)
 		return NULL;
 	if (device->alone)

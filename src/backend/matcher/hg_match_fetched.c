@@ -45,7 +45,8 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 	INSTR_TIME_SET_CURRENT(start);
 	if (hg_device_team_join(device, &task->spec, &spec, task->sides, patience_ms, error))
 	{
-		strlcpy(task->report.device, hg_device_name(), sizeof(task->report.device));
+		strlcpy(task->report.device, hg_device_name(device->shared->place),
+				sizeof(task->report.device));
 		task->report.sent_rows = device->sent_rows;
 		source->fetched_bytes = hg_match_list_bytes(&device->fetched);
 		return HG_OK;

@@ -248,8 +248,9 @@ hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer 
 
 	memset(answer, 0, sizeof(*answer));
 	answer->status = HG_UNAVAILABLE;
-	if (hg_device_state(false, (long) patience_ms, error) == HG_DEVICE_READY)
-		answer->engine = hg_device_engine(true);
+	if (hg_device_choose(HG_PLACE(0), false, (long) patience_ms, &task->place, error) ==
+		HG_DEVICE_READY)
+		answer->engine = hg_device_engine(task->place, true);
 	if (answer->engine == NULL)
 	{
 		hg_kept_decline(task, error);
@@ -258,12 +259,12 @@ hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer 
 	hg_host_set_patience(&task->host, patience_ms);
 	status = hg_kept_run(task, reduction, answer, error);
 	if (status == HG_CANCELLED && hg_host_lost_patience(&task->host))
-		status = hg_device_complain(error);
+		status = hg_device_complain(task->place, error);
 	hg_host_set_patience(&task->host, -1);
 	if (status == HG_CANCELLED)
 		return status;
 	if (status == HG_CONNECTION_LOST)
-		hg_device_discard_lost();
+		hg_device_discard_lost(task->place);
 	answer->status = status;
 	task->missed = status == HG_NOT_KEPT;
 	if (status != HG_OK)
@@ -271,6 +272,6 @@ hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer 
 	/* groups that were too many are no failure, and no answer */
 	answer->given = status == HG_OK && !answer->groups.too_many;
 	if (answer->given)
-		strlcpy(task->report.device, hg_device_name(), sizeof(task->report.device));
+		strlcpy(task->report.device, hg_device_name(task->place), sizeof(task->report.device));
 	return HG_OK;
 }

@@ -59,6 +59,7 @@ typedef struct HgMatchTask
 	HgPgHost host; /* of every job */
 	HgPgTeam team; /* where spec has one */
 	HgDelivered delivered;
+	int place;				/* of the device that was chosen last (hg_device_placement.h) */
 	HgMatcherReport report; /* but for what the current source reports */
 	bool missed;			/* a device had no more what it was known to keep */
 

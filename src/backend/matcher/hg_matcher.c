@@ -133,7 +133,7 @@ hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeyS
 	 */
 	if (status == HG_CONNECTION_LOST || status == HG_DEVICE_FAILED)
 	{
-		hg_device_discard_lost();
+		hg_device_discard_lost(task->place);
 		status = hg_matcher_open(matcher, &error);
 	}
 	if (status == HG_OK)

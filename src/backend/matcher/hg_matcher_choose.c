@@ -55,7 +55,7 @@ hg_matcher_choose_streamed(HgMatchTask *task)
 
 	if (hg_backend == HG_BACKEND_AUTO &&
 		task->spec.streamed_rows + task->sides[HG_INNER].rows >= HG_DEVICE_ROWS &&
-		hg_device_glance(&error) == HG_DEVICE_ABSENT)
+		hg_device_glance(hg_device_place(HG_PLACES_ALL), &error) == HG_DEVICE_ABSENT)
 		strlcpy(task->report.fallback, error.message, sizeof(task->report.fallback));
 	return hg_match_cpu_create(task);
 }
@@ -94,6 +94,15 @@ hg_matcher_choose_gather_in_team(const HgMatchTask *task, const uint64 rows[2],
 								  columns->gathered);
 }
 
+/* Where a job may be: what has been sent of it is somewhere already. */
+static HgPlaces
+hg_matcher_places(const HgMatchTask *task)
+{
+	const int place = task->spec.sender != NULL ? hg_sender_place(task->spec.sender) : -1;
+
+	return place >= 0 ? HG_PLACE(place) : HG_PLACES_ALL;
+}
+
 /* A job on a device; NULL where the CPU is to do it. */
 static HgMatchSource *
 hg_matcher_choose_device(HgMatchTask *task)
@@ -112,12 +121,13 @@ hg_matcher_choose_device(HgMatchTask *task)
 	if (!wanted && IsParallelWorker() && !hg_device_is_shared())
 		return NULL;
 	patience_ms = hg_patience_ms(task->sides, task->report.cpu_ms);
-	state = hg_device_state(wanted, (long) patience_ms, &error);
+	state =
+		hg_device_choose(hg_matcher_places(task), wanted, (long) patience_ms, &task->place, &error);
 	if (state == HG_DEVICE_READY)
 	{
-		strlcpy(task->report.device, hg_device_name(), sizeof(task->report.device));
+		strlcpy(task->report.device, hg_device_name(task->place), sizeof(task->report.device));
 		/* a table is one job's */
-		engine = hg_device_engine(task->spec.trial != NULL);
+		engine = hg_device_engine(task->place, task->spec.trial != NULL);
 		if (engine == NULL)
 			hg_error_set(&error, HG_CONNECTION_LOST, NULL,
 						 "the device process ended before the join began");

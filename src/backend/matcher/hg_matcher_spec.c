@@ -49,7 +49,7 @@ hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduc
 	spec->bins = (uint32) hg_bins;
 	if (on_device)
 		spec->memory_limit = (uint64) hg_gpu_memory_limit * 1024;
-	spec->device = hg_gpu_devices.count == 1 ? hg_gpu_devices.ordinals[0] : -1;
+	spec->device = hg_device_wanted_ordinal();
 	spec->group = hg_device_group();
 	if (reduction != NULL)
 		hg_reduction_fill_spec(reduction, spec);
@@ -161,6 +161,6 @@ hg_matcher_may_stream(uint32 key_width, uint64 outer_rows, uint64 inner_rows, do
 		return hg_backend == HG_BACKEND_CPU;
 	if (!hg_device_costs(&costs))
 		return outer_rows + inner_rows < HG_DEVICE_ROWS ||
-			   hg_device_glance(&error) == HG_DEVICE_ABSENT;
+			   hg_device_glance(hg_device_place(HG_PLACES_ALL), &error) == HG_DEVICE_ABSENT;
 	return hg_matcher_prefers_cpu(&costs, key_width, outer_rows, inner_rows, pairs);
 }

@@ -55,6 +55,7 @@ struct HgSender
 	instr_time started;
 	HgJob *job;		/* NULL: not yet, or given up, or taken */
 	HgEngine calls; /* of the job's engine, which may go with its connection */
+	int place;		/* where the job is, or is to be */
 	bool asked;
 	bool gave_up;
 	bool finished;
@@ -122,9 +123,13 @@ hg_sender_ask(HgSender *sender)
 
 	if (sender->job != NULL)
 		return true;
-	if (sender->gave_up || hg_device_glance(&error) != HG_DEVICE_READY)
+	if (sender->gave_up)
 		return false;
-	client = hg_device_client();
+	if (sender->spec.team == 0)
+		sender->place = hg_device_place(HG_PLACES_ALL);
+	if (hg_device_glance(sender->place, &error) != HG_DEVICE_READY)
+		return false;
+	client = hg_device_client(sender->place);
 	if (client == NULL)
 		return false;
 	sender->calls = *hg_wire_client_engine(client);
@@ -157,6 +162,7 @@ hg_sender_create(const HgSenderSpec *spec)
 			hg_column_set_fill_spec(sender->columns[side], (HgSide) side, &sender->spec);
 	}
 	sender->spec.team = spec->team;
+	sender->place = spec->place;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		sender->spec.expected_rows[side] = spec->expected_rows[side];
 	INSTR_TIME_SET_CURRENT(sender->started);
@@ -216,6 +222,12 @@ bool
 hg_sender_is_admitted(const HgSender *sender)
 {
 	return sender->job != NULL && hg_wire_client_is_admitted(sender->job);
+}
+
+int
+hg_sender_place(const HgSender *sender)
+{
+	return sender->job != NULL ? sender->place : -1;
 }
 
 bool

@@ -47,6 +47,7 @@ typedef struct HgSenderSpec
 	const HgColumnSet *columns[2];
 	int processes; /* that the CPU's work would be shared by */
 	uint64 team;   /* HgJobSpec.team; 0: the job is this process's alone */
+	int place;	   /* of the device that has the team's job; with no team it is not looked at */
 } HgSenderSpec;
 
 /*
@@ -66,6 +67,9 @@ extern void hg_sender_send(HgSender *sender, HgSide side, const HgKeySet *keys);
 
 /* Has the device admitted the job, as far as is known here, and not failed it? */
 extern bool hg_sender_is_admitted(const HgSender *sender);
+
+/* The place of the device that has its job, admitted or not; -1: it has no job. */
+extern int hg_sender_place(const HgSender *sender);
 
 /* Does its job have the columns of a reduction? */
 extern bool hg_sender_reduces(const HgSender *sender);

@@ -201,9 +201,6 @@
 #define HG_WIRE_MAGIC UINT32_C(0x48475752)
 #define HG_WIRE_VERSION 9
 
-/* Devices that one message has room for. */
-#define HG_WIRE_MAX_DEVICES 16
-
 /* Offsets and lengths of leases and results are multiples of this. */
 #define HG_WIRE_PAGE UINT64_C(4096)
 

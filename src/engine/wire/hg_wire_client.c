@@ -381,10 +381,26 @@ hg_wire_client_costs(const HgWireClient *client)
 }
 
 void
+hg_wire_client_tell(const HgWireClient *client, const HgRemoteJob *job, int change)
+{
+	if (client->noted != NULL)
+		client->noted(client->noted_arg, change, change * job->expected_bytes);
+}
+
+void
+hg_wire_client_watch(HgWireClient *client, void (*noted)(void *arg, int jobs, int64_t bytes),
+					 void *arg)
+{
+	client->noted = noted;
+	client->noted_arg = arg;
+}
+
+void
 hg_wire_client_destroy(HgWireClient *client)
 {
 	for (HgRemoteJob *job = client->jobs; job != NULL; job = job->next)
 	{
+		hg_wire_client_tell(client, job, -1);
 		job->client = NULL;
 		job->past = client;
 	}

@@ -22,7 +22,13 @@
 
 typedef struct HgWireClient HgWireClient;
 
-/* What the device process says of one of its devices. */
+/* Devices that one message has room for. */
+#define HG_WIRE_MAX_DEVICES 16
+
+/* The state of a device that a process leaves alone: it has no context there, and no memory. */
+#define HG_DEVICE_UNUSED "unused"
+
+/* What the device process says of a device that it sees. */
 typedef struct HgDeviceInfo
 {
 	int32_t ordinal;
@@ -34,7 +40,8 @@ typedef struct HgDeviceInfo
 	uint64_t memory_budget; /* bytes that jobs may hold together */
 	int32_t driver_version; /* as cudaDriverGetVersion gives it */
 	int32_t runtime_version;
-	char state[32]; /* "ready", or why not */
+	char state[32]; /* "ready": it is the one that the process uses; HG_DEVICE_UNUSED: it is not,
+					 * and nothing is known that speaks against it; or why it can't be */
 } HgDeviceInfo;
 
 typedef enum HgWireState
@@ -170,6 +177,14 @@ extern bool hg_wire_client_is_distrusted(const HgWireClient *client);
  * arrived, keeps it all the same.
  */
 extern void hg_wire_client_drop(HgWireClient *client, const HgKeptName *name);
+
+/*
+ * Call noted, from now on, when jobs were opened or, where jobs is negative, closed here: by how
+ * many their number has changed, and the bytes of their keys and columns, as far as those were
+ * expected.  A job counts while it waits for its turn.
+ */
+extern void hg_wire_client_watch(HgWireClient *client,
+								 void (*noted)(void *arg, int jobs, int64_t bytes), void *arg);
 
 /* From now on a job of this engine has another host. */
 extern void hg_wire_client_lend(HgJob *job, const HgHost *host);

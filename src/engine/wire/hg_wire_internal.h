@@ -83,6 +83,7 @@ struct HgRemoteJob
 	HgKeptColumnSpec keep_column;
 	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS];
 	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
+	int64_t expected_bytes; /* of its keys and columns */
 	HgProgram programs[2][HG_MAX_PROGRAMS];
 	HgPageSpec pages[2];
 	uint64_t page_rows[2]; /* by HgSide: what numbers of rows of the pages sent are below */
@@ -135,6 +136,9 @@ struct HgWireClient
 	uint32_t last_job;
 	HgRemoteJob *jobs;
 
+	void (*noted)(void *arg, int jobs, int64_t bytes); /* of jobs that come and go; or NULL */
+	void *noted_arg;
+
 	HgWireMessage message; /* the last message received */
 	HgWireDevices devices; /* the last list of devices received */
 };
@@ -174,6 +178,9 @@ extern HgStatus hg_wire_client_check(HgWireClient *client, HgError *error);
  */
 extern HgStatus hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job,
 									HgWireMessage *message, uint64_t width, HgError *error);
+
+/* Tell who watches the client that a job has come, 1, or gone, -1. */
+extern void hg_wire_client_tell(const HgWireClient *client, const HgRemoteJob *job, int change);
 
 /*
  * Wait until the answer to request sequence has come.  HG_OK says nothing about the

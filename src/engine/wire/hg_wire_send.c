@@ -120,6 +120,29 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 	}
 }
 
+/* Bytes of the keys and columns that a job is expected to have, or to be given to keep. */
+static uint64_t
+expected_bytes(const HgJobSpec *spec)
+{
+	uint64_t bytes = 0;
+
+	if (spec->keep != NULL)
+		return spec->keep->shape.rows * (spec->keep->shape.key_width + sizeof(uint32_t));
+	if (spec->keep_column != NULL)
+		return hg_kept_places(&spec->keep_column->shape) * spec->keep_column->shape.width;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		uint64_t row = spec->key_width;
+
+		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+			row += spec->kept[side] != NULL ? spec->kept_columns[side][column].shape.width
+											: spec->column_width[side][column];
+		bytes += row * (spec->kept[side] != NULL ? spec->kept[side]->shape.rows
+												 : spec->expected_rows[side]);
+	}
+	return bytes;
+}
+
 /*
  * Can a job be asked for?  Names that are none would end the connection, and what is sent as pages
  * is reckoned with here.
@@ -182,6 +205,8 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 	job->id = ++client->last_job;
 	job->next = client->jobs;
 	client->jobs = job;
+	job->expected_bytes = (int64_t) expected_bytes(spec);
+	hg_wire_client_tell(client, job, 1);
 
 	memset(&message, 0, sizeof(message));
 	message.request.spec = *spec;

@@ -143,6 +143,8 @@ hg_join_begin_sending(HgJoinState *state, int processes, uint64 team, const HgJo
 	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
 
 	spec.team = team;
+	if (team != 0)
+		spec.place = state->team.shared->device.place;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!columns->gathers[side])
 			spec.columns[side] = NULL;

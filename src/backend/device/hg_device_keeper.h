@@ -1,0 +1,63 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_device_keeper.h
+ *	  The life of the device process at one place of the server.
+ *
+ * The worker has one for each place (hg_device_worker.h), and gives each its turn.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_DEVICE_KEEPER_H
+#define HG_DEVICE_KEEPER_H
+
+#include "backend/device/hg_device_shared.h"
+#include "backend/device/hg_device_spawn.h"
+
+typedef struct HgDeviceKeeper
+{
+	int place;
+	bool wanted;		   /* there is a GPU for it; else it ends what runs */
+	HgServerDevice device; /* as it was published last */
+	HgDeviceLaunch launch; /* of the process that runs, or ran last */
+	HgWireClient *client;  /* NULL where no process runs */
+	TimestampTz started_at;
+	TimestampTz next_start; /* DT_NOEND: when a session asks */
+	TimestampTz next_ping;
+	TimestampTz drained_at; /* 0, or when it is replaced at the latest */
+	long pause_ms;			/* before the next replacement */
+	pid_t lingering;		/* one that would not go, even killed; 0: none */
+
+	/* while a question is under way */
+	TimestampTz asked_at;
+	bool told_silent;
+
+	/* what the process that came up last has seen, its own device and others */
+	int nseen;
+	HgDeviceInfo seen[HG_WIRE_MAX_DEVICES];
+} HgDeviceKeeper;
+
+/* A keeper of a place, that has nothing to keep. */
+extern void hg_keeper_init(HgDeviceKeeper *keeper, int place);
+
+/*
+ * From now on it keeps a process for the GPU of this number, or any for -1: started now, or when
+ * a session asks.  One that runs stays, and is replaced by hg_keeper_reload where it has another.
+ */
+extern void hg_keeper_begin(HgDeviceKeeper *keeper, int ordinal, bool rests, TimestampTz now);
+
+/* Settings, or whether it is wanted, may have changed: does the process still do? */
+extern void hg_keeper_reload(HgDeviceKeeper *keeper, TimestampTz now);
+
+/* Do what is due, and say when something is again. */
+extern void hg_keeper_work(HgDeviceKeeper *keeper, TimestampTz now);
+extern TimestampTz hg_keeper_next_work(const HgDeviceKeeper *keeper, TimestampTz now);
+
+/* Have the process drop what it keeps under a name, if it runs. */
+extern void hg_keeper_drop(HgDeviceKeeper *keeper, const HgKeptName *name);
+
+/* The worker ends: so does the process. */
+extern void hg_keeper_end(HgDeviceKeeper *keeper);
+
+#endif /* HG_DEVICE_KEEPER_H */

@@ -1,0 +1,161 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_device_load.c
+ *	  The jobs that all sessions have at each of the server's device processes.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+#include "port/atomics.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "storage/proc.h"
+#include "storage/shmem.h"
+
+#include "backend/device/hg_device_load.h"
+#include "hg_guc.h"
+
+typedef struct HgPlaceLoad
+{
+	pg_atomic_uint32 jobs;
+	pg_atomic_uint64 bytes;
+} HgPlaceLoad;
+
+typedef struct HgGroupLoad
+{
+	pg_atomic_uint32 jobs[HG_GPU_DEVICES]; /* by place */
+} HgGroupLoad;
+
+typedef struct HgLoads
+{
+	HgPlaceLoad places[HG_GPU_DEVICES];
+	HgGroupLoad groups[FLEXIBLE_ARRAY_MEMBER]; /* by the leader's place among all processes */
+} HgLoads;
+
+static HgLoads *loads = NULL;
+
+/* What this process has added, which it takes back at its end. */
+static struct
+{
+	bool registered;
+	bool ended;
+	HgDeviceLoad places[HG_GPU_DEVICES];
+} own;
+
+static shmem_request_hook_type previous_shmem_request = NULL;
+static shmem_startup_hook_type previous_shmem_startup = NULL;
+
+/* Processes that can have jobs. */
+static int
+hg_device_load_groups(void)
+{
+	return MaxBackends + NUM_AUXILIARY_PROCS;
+}
+
+static Size
+hg_device_load_bytes(void)
+{
+	return add_size(offsetof(HgLoads, groups),
+					mul_size(hg_device_load_groups(), sizeof(HgGroupLoad)));
+}
+
+static void
+hg_device_load_shmem_request(void)
+{
+	if (previous_shmem_request)
+		previous_shmem_request();
+	RequestAddinShmemSpace(hg_device_load_bytes());
+}
+
+static void
+hg_device_load_shmem_startup(void)
+{
+	bool found;
+
+	if (previous_shmem_startup)
+		previous_shmem_startup();
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	loads = ShmemInitStruct("hashgraph device load", hg_device_load_bytes(), &found);
+	if (!found)
+	{
+		for (int place = 0; place < HG_GPU_DEVICES; place++)
+		{
+			pg_atomic_init_u32(&loads->places[place].jobs, 0);
+			pg_atomic_init_u64(&loads->places[place].bytes, 0);
+			for (int group = 0; group < hg_device_load_groups(); group++)
+				pg_atomic_init_u32(&loads->groups[group].jobs[place], 0);
+		}
+	}
+	LWLockRelease(AddinShmemInitLock);
+}
+
+void
+hg_device_load_init(void)
+{
+	previous_shmem_request = shmem_request_hook;
+	shmem_request_hook = hg_device_load_shmem_request;
+	previous_shmem_startup = shmem_startup_hook;
+	shmem_startup_hook = hg_device_load_shmem_startup;
+}
+
+/* The counters of this process's group. */
+static HgGroupLoad *
+hg_device_load_group(void)
+{
+	const PGPROC *leader = MyProc->lockGroupLeader != NULL ? MyProc->lockGroupLeader : MyProc;
+
+	return &loads->groups[leader - ProcGlobal->allProcs];
+}
+
+/* Add to the counters of a place; what is negative wraps around to what it takes away. */
+static void
+hg_device_load_add(int place, int jobs, int64 bytes)
+{
+	pg_atomic_fetch_add_u32(&loads->places[place].jobs, jobs);
+	pg_atomic_fetch_add_u64(&loads->places[place].bytes, bytes);
+	pg_atomic_fetch_add_u32(&hg_device_load_group()->jobs[place], jobs);
+}
+
+/* Connections that are closed later have nothing to tell any more. */
+static void
+hg_device_load_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
+{
+	own.ended = true;
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		hg_device_load_add(place, -(int) own.places[place].jobs, -(int64) own.places[place].bytes);
+}
+
+void
+hg_device_load_note(int place, int jobs, int64 bytes)
+{
+	if (loads == NULL || own.ended)
+		return;
+	if (!own.registered)
+	{
+		before_shmem_exit(hg_device_load_at_exit, 0);
+		own.registered = true;
+	}
+	own.places[place].jobs += jobs;
+	own.places[place].bytes += bytes;
+	hg_device_load_add(place, jobs, bytes);
+}
+
+HgDeviceLoad
+hg_device_load_read(int place)
+{
+	if (loads == NULL)
+		return (HgDeviceLoad){0};
+	return (HgDeviceLoad){.jobs = pg_atomic_read_u32(&loads->places[place].jobs),
+						  .bytes = pg_atomic_read_u64(&loads->places[place].bytes)};
+}
+
+uint32
+hg_device_load_of_group(int place)
+{
+	return loads != NULL ? pg_atomic_read_u32(&hg_device_load_group()->jobs[place]) : 0;
+}

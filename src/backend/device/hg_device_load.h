@@ -1,0 +1,43 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_device_load.h
+ *	  The jobs that all sessions have at each of the server's device processes.
+ *
+ * Counters in shared memory, a pair for each place: changed where a job is opened, and waits for
+ * its turn from then on, and where it is closed.  What a process has open when it ends is taken
+ * back then.  They decide where jobs go, and nothing else: that they are read one by one, while
+ * others change them, does no harm.
+ *
+ * The same is counted for each GROUP, which is a query with its parallel workers, by the process
+ * that leads it.  WHY: a device process lets no job wait whose group has another one open there,
+ * because what it waited for might wait for it (engine/wire/hg_wire.h).  It does not see what the
+ * group has open at another process; so a group's jobs go where it has some already.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_DEVICE_LOAD_H
+#define HG_DEVICE_LOAD_H
+
+#include "hg_compat.h"
+
+typedef struct HgDeviceLoad
+{
+	uint32 jobs;  /* open, or waiting for their turn */
+	uint64 bytes; /* of their keys and columns, as expected */
+} HgDeviceLoad;
+
+/* Request shared memory; called while shared_preload_libraries are loaded. */
+extern void hg_device_load_init(void);
+
+/* So many jobs more, or less, at a place; nothing where the server has no shared memory of ours. */
+extern void hg_device_load_note(int place, int jobs, int64 bytes);
+
+/* What all sessions have at a place. */
+extern HgDeviceLoad hg_device_load_read(int place);
+
+/* The number of jobs that this process's group has there. */
+extern uint32 hg_device_load_of_group(int place);
+
+#endif /* HG_DEVICE_LOAD_H */
