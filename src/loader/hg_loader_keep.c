@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_keep.c
- *	  Giving a device copies of a table's HashGraphs.
+ *	  Giving devices copies of a table's HashGraphs.
  *
  * A graph is pinned meanwhile, and immutable.  Its edges go through the loader's own connection and
  * a lease of staging, bin by bin, as keys of a join do: the device process puts this job behind
@@ -104,10 +104,14 @@ hg_keep_send(const HgKeepTask *task, HgEngine *engine, HgKeeping *keeping, uint6
 	return status;
 }
 
-/* Give it to the device process, and note so.  False: that can't be had at all, or is not to be. */
+/*
+ * Give it to the device process at a place, and note so.  False: that can't be had at all, or is
+ * not to be.
+ */
 static bool
-hg_keep_give(const HgKeepTask *task, HgDeviceCopy *copy, bool (*is_left)(void))
+hg_keep_give(const HgKeepTask *task, HgDeviceCopy *copies, int place, bool (*is_left)(void))
 {
+	HgDeviceCopy *copy = &copies[place];
 	HgKeeping keeping = {.is_left = is_left};
 	HgEngine *engine = NULL;
 	uint64 bytes = 0;
@@ -117,15 +121,15 @@ hg_keep_give(const HgKeepTask *task, HgDeviceCopy *copy, bool (*is_left)(void))
 	hg_host_init(&keeping.host, CurrentMemoryContext);
 	keeping.is_interrupted = keeping.host.host.cancelled;
 	keeping.host.host.cancelled = hg_keep_is_cancelled;
-	if (hg_device_state(0, false, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY)
-		engine = hg_device_engine(0, true);
+	if (hg_device_state(place, false, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY)
+		engine = hg_device_engine(place, true);
 	if (engine == NULL)
 		return false;
 	status = hg_keep_send(task, engine, &keeping, &bytes, &error);
 	hg_host_rethrow(&keeping.host);
 	if (status == HG_OK)
 	{
-		hg_device_copy_set_kept(copy, hg_device_connection(0)->epoch, bytes);
+		hg_device_copy_set_kept(copy, hg_device_connection(place)->epoch, bytes);
 		hg_resident_count(HG_COUNT_GRAPHS_KEPT, task->column == NULL);
 		return true;
 	}
@@ -133,16 +137,16 @@ hg_keep_give(const HgKeepTask *task, HgDeviceCopy *copy, bool (*is_left)(void))
 					 error.detail[0] != '\0' ? errdetail_internal("%s", error.detail) : 0));
 	if (status == HG_CANCELLED)
 		return false;
-	hg_device_copy_set_missed(copy, hg_device_connection(0)->epoch);
+	hg_device_copy_set_missed(copy, hg_device_connection(place)->epoch);
 	if (status != HG_CONNECTION_LOST && status != HG_DEVICE_FAILED)
 		return true;
-	hg_device_discard_lost(0);
+	hg_device_discard_lost(place);
 	return false;
 }
 
-/* Give a pinned graph to the device process. */
+/* Give a pinned graph to the device process at a place. */
 static bool
-hg_keep_graph(const HgPinnedGraph *pinned, bool (*is_left)(void))
+hg_keep_graph(const HgPinnedGraph *pinned, int place, bool (*is_left)(void))
 {
 	HgResidentGraph *version = hg_graph_version(pinned->pointer);
 	const HgKeptSpec keep = {.name = hg_graph_version_name(version, InvalidAttrNumber),
@@ -152,13 +156,13 @@ hg_keep_graph(const HgPinnedGraph *pinned, bool (*is_left)(void))
 		.graph = &pinned->flat,
 	};
 
-	return hg_keep_give(&task, &version->copy, is_left);
+	return hg_keep_give(&task, version->copies, place, is_left);
 }
 
 /* The same of a column of its rows. */
 static bool
-hg_keep_column(HgResidentRelation key, const HgPinnedGraph *pinned, HgGraphColumn *asked,
-			   bool (*is_left)(void))
+hg_keep_column(HgResidentRelation key, const HgPinnedGraph *pinned, HgGraphColumn *asked, int place,
+			   uint64 epoch, bool (*is_left)(void))
 {
 	const AttrNumber number = (AttrNumber) pg_atomic_read_u32(&asked->number);
 	HgKeepColumn *column = hg_keep_column_pin(key, pinned, number, is_left);
@@ -169,37 +173,101 @@ hg_keep_column(HgResidentRelation key, const HgPinnedGraph *pinned, HgGraphColum
 	{
 		task.spec.keep_column = &column->spec;
 		asked->shape = column->spec.shape;
-		there = hg_keep_give(&task, &asked->copy, is_left);
+		there = hg_keep_give(&task, asked->copies, place, is_left);
 		hg_keep_column_unpin(column);
 	}
 	else if (is_left())
 		there = false;
 	else
-		hg_device_copy_set_missed(&asked->copy, hg_graph_keeper());
+		hg_device_copy_set_missed(&asked->copies[place], epoch);
 	return there;
 }
 
-/* Give the device process what it is to have of a pinned graph; false as above. */
+/* Give the process at a place what it is to have of a pinned graph; false as above. */
 static bool
-hg_keep_pinned(HgResidentRelation key, const HgPinnedGraph *pinned, bool (*is_left)(void))
+hg_keep_pinned_at(HgResidentRelation key, const HgPinnedGraph *pinned, int place, uint64 epoch,
+				  bool (*is_left)(void))
 {
 	HgResidentGraph *version = hg_graph_version(pinned->pointer);
-	uint64 keeper = hg_graph_keeper();
+	HgDeviceCopy *copy = &version->copies[place];
 
-	hg_graph_version_offer(version);
-	if (hg_device_copy_is_due(&version->copy, keeper) && !hg_keep_graph(pinned, is_left))
+	if (hg_device_copy_is_due(copy, epoch) && !hg_keep_graph(pinned, place, is_left))
 		return false;
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
 		HgGraphColumn *asked = &version->columns[i];
 
 		if (pg_atomic_read_u32(&asked->number) != InvalidAttrNumber &&
-			hg_device_copy_is_kept(&version->copy, keeper) &&
-			hg_device_copy_is_due(&asked->copy, keeper) &&
-			!hg_keep_column(key, pinned, asked, is_left))
+			hg_device_copy_is_kept(copy, epoch) &&
+			hg_device_copy_is_due(&asked->copies[place], epoch) &&
+			!hg_keep_column(key, pinned, asked, place, epoch, is_left))
 			return false;
 	}
 	return true;
+}
+
+/* The bytes that the process at a place keeps; PG_UINT64_MAX where it does not tell. */
+static uint64
+hg_keep_bytes_at(int place)
+{
+	HgDeviceStatus status;
+	HgPgHost host;
+	HgStatus told = HG_UNAVAILABLE;
+	HgError error;
+
+	hg_host_init(&host, CurrentMemoryContext);
+	hg_host_set_patience(&host, HG_KEEP_PATIENCE_MS);
+	if (hg_device_state(place, false, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY)
+		told = hg_wire_client_status(hg_device_client(place), &host.host, &status, &error);
+	hg_host_rethrow(&host);
+	return told == HG_OK ? status.kept_bytes : PG_UINT64_MAX;
+}
+
+/* Give a large graph its home: where least is kept. */
+static void
+hg_keep_find_home(HgResidentGraph *version, const HgKeepers *keepers)
+{
+	uint64 least = PG_UINT64_MAX;
+	int home = -1;
+
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	{
+		const uint64 bytes = keepers->epochs[place] != 0 ? hg_keep_bytes_at(place) : least;
+
+		if (bytes < least)
+		{
+			least = bytes;
+			home = place;
+		}
+	}
+	if (home >= 0)
+		hg_graph_version_add_homes(version, HG_PLACE(home));
+}
+
+/*
+ * Give the processes of its homes what they are to have of a pinned graph; false where none of them
+ * could be given anything, or nothing more is to be.
+ */
+static bool
+hg_keep_pinned(HgResidentRelation key, const HgPinnedGraph *pinned, const HgKeepers *keepers,
+			   bool (*is_left)(void))
+{
+	HgResidentGraph *version = hg_graph_version(pinned->pointer);
+	bool tried = false;
+	bool there = false;
+	HgPlaces homes;
+
+	if (hg_graph_version_homes(version, keepers) == 0)
+		hg_keep_find_home(version, keepers);
+	homes = hg_graph_version_homes(version, keepers);
+	hg_graph_version_offer(version);
+	for (int place = 0; place < HG_GPU_DEVICES && !is_left(); place++)
+		if ((homes & HG_PLACE(place)) != 0 && keepers->epochs[place] != 0)
+		{
+			tried = true;
+			there |= hg_keep_pinned_at(key, pinned, place, keepers->epochs[place], is_left);
+		}
+	return (there || !tried) && !is_left();
 }
 
 /* Give it what it is to have of the graph of a key; false as above. */
@@ -208,16 +276,18 @@ hg_keep_one(HgResidentRelation key, const HgKeyNumbers *numbers, bool (*is_left)
 			MemoryContext context)
 {
 	volatile bool there = true;
+	HgKeepers keepers;
 
+	hg_graph_keepers(&keepers);
 	PG_TRY();
 	{
 		HgPinnedGraph *pinned;
 
 		StartTransactionCommand();
-		pinned = hg_resident_graph_pin_due(key, numbers, hg_graph_keeper());
+		pinned = hg_resident_graph_pin_due(key, numbers, &keepers);
 		if (pinned != NULL)
 		{
-			there = hg_keep_pinned(key, pinned, is_left);
+			there = hg_keep_pinned(key, pinned, &keepers, is_left);
 			hg_resident_graph_unpin(pinned);
 		}
 		CommitTransactionCommand();
@@ -236,9 +306,10 @@ void
 hg_loader_keep_graphs(HgResidentRelation key, bool (*is_left)(void), MemoryContext context)
 {
 	HgKeyNumbers *keys;
+	HgKeepers keepers;
 	int n;
 
-	if (hg_graph_keeper() == 0)
+	if (!hg_graph_keepers(&keepers))
 		return;
 	n = hg_directory_graph_keys(key, &keys);
 	for (int i = 0; i < n && !is_left() && hg_keep_one(key, &keys[i], is_left, context); i++)

@@ -153,7 +153,8 @@ hg_resident_graph_pin_too(dsa_pointer version)
 }
 
 HgPinnedGraph *
-hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers, uint64 epoch)
+hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
+						  const HgKeepers *keepers)
 {
 	HgPinnedGraph *pinned = hg_graph_begin_pin();
 	HgDirectoryEntry *entry = hg_directory_lock(key, false);
@@ -163,7 +164,7 @@ hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers, u
 		return NULL;
 	graph = hg_directory_find_graph(entry, numbers);
 	if (graph != NULL && DsaPointerIsValid(graph->version) &&
-		hg_graph_version_is_due(hg_graph_version(graph->version), epoch))
+		hg_graph_version_is_due(hg_graph_version(graph->version), keepers))
 	{
 		hg_graph_version_pin(hg_graph_version(graph->version));
 		pinned->pointer = graph->version;
@@ -187,41 +188,61 @@ hg_resident_graph_key(const HgPinnedGraph *graph)
 	return &hg_graph_version(graph->pointer)->key;
 }
 
-bool
-hg_resident_graph_is_kept(const HgPinnedGraph *graph, HgKeptUse *use)
+HgPlaces
+hg_resident_graph_kept(const HgPinnedGraph *graph, HgKeptUse *use)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
+	HgKeepers keepers;
 
 	*use = (HgKeptUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
 					   .shape = hg_graph_version_shape(version)};
-	return hg_device_copy_is_kept(&version->copy, hg_graph_keeper());
+	return hg_graph_keepers(&keepers) ? hg_device_copies_kept(version->copies, &keepers) : 0;
 }
 
-bool
-hg_resident_graph_keeps_column(const HgPinnedGraph *graph, AttrNumber number, HgKeptColumnUse *use,
-							   const HgGraphCodes **codes)
+HgPlaces
+hg_resident_graph_kept_column(const HgPinnedGraph *graph, AttrNumber number, HgKeptColumnUse *use,
+							  const HgGraphCodes **codes)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	int place = hg_graph_version_ask_column(version, number);
+	HgKeepers keepers;
+	HgPlaces kept = 0;
 
-	if (place < 0 || !hg_device_copy_is_kept(&version->columns[place].copy, hg_graph_keeper()))
-		return false;
+	if (place >= 0 && hg_graph_keepers(&keepers))
+		kept = hg_device_copies_kept(version->columns[place].copies, &keepers);
+	if (kept == 0)
+		return 0;
 	*use = (HgKeptColumnUse){.name = hg_graph_version_name(version, number),
 							 .shape = version->columns[place].shape};
 	*codes = hg_graph_codes_find(version, number);
-	return true;
+	return kept;
 }
 
 void
-hg_resident_graph_missed(const HgPinnedGraph *graph)
+hg_resident_graph_bring(const HgPinnedGraph *graph, HgPlaces places)
+{
+	/* those that are brought together all choose the same */
+	hg_graph_version_add_homes(hg_graph_version(graph->pointer), places & (~places + 1));
+}
+
+void
+hg_resident_graph_missed(const HgPinnedGraph *graph, HgPlaces places)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
-	uint64 keeper = hg_graph_keeper();
+	HgKeepers keepers;
 
-	hg_device_copy_set_missed(&version->copy, keeper);
-	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
-		if (hg_device_copy_is_kept(&version->columns[i].copy, keeper))
-			hg_device_copy_set_missed(&version->columns[i].copy, keeper);
+	hg_graph_keepers(&keepers);
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	{
+		const uint64 epoch = keepers.epochs[place];
+
+		if ((places & HG_PLACE(place)) == 0)
+			continue;
+		hg_device_copy_set_missed(&version->copies[place], epoch);
+		for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+			if (hg_device_copy_is_kept(&version->columns[i].copies[place], epoch))
+				hg_device_copy_set_missed(&version->columns[i].copies[place], epoch);
+	}
 	hg_resident_count(HG_COUNT_GRAPHS_MISSED, 1);
 }
 
@@ -260,12 +281,14 @@ hg_resident_graph_extent(Relation rel, const HgGraphKey *key)
 		HgGraphBlocks blocks = hg_graph_blocks(entry, graph, generation);
 		double all = Max(entry->nblocks, 1);
 		double lost = pg_atomic_read_u32(&graph->lost);
+		HgKeepers keepers;
 
 		extent.rows = (double) graph->rows;
 		extent.share = Min(1, blocks.resident / all);
 		extent.changed = blocks.changed;
 		extent.older = Min(1 - extent.share, Max(blocks.changed - lost, 0) / all);
-		extent.kept = hg_device_copy_is_kept(&graph->copy, hg_graph_keeper());
+		extent.kept =
+			hg_graph_keepers(&keepers) && hg_device_copies_kept(graph->copies, &keepers) != 0;
 	}
 	hg_directory_unlock(entry);
 	return extent;

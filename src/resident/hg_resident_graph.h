@@ -52,27 +52,30 @@ extern HgPinnedGraph *hg_resident_graph_look(Relation rel, const HgGraphKey *key
  */
 extern HgPinnedGraph *hg_resident_graph_pin_too(dsa_pointer version);
 /*
- * Pin the graph of a table's key that the device process of this epoch is to be given, or columns
- * of it; NULL where there is none.
+ * Pin the graph of a table's key that device processes are to be given, or columns of it; NULL
+ * where there is none.
  */
 extern HgPinnedGraph *hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
-												uint64 epoch);
+												const HgKeepers *keepers);
 extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
 
 /* What a pinned graph is of. */
 extern const HgGraphKey *hg_resident_graph_key(const HgPinnedGraph *graph);
 
 /*
- * Does the device process that is ready keep a copy of a pinned graph, as far as is known here, and
- * of a column of its rows?  One of a column that is not there is asked for.  *codes tells what it
- * has in place of values; NULL: it has the values.
+ * The places whose device processes keep a copy of a pinned graph, as far as is known here, and of
+ * a column of its rows.  One of a column that is nowhere is asked for.  *codes tells what they have
+ * in place of values; NULL: they have the values.
  */
-extern bool hg_resident_graph_is_kept(const HgPinnedGraph *graph, HgKeptUse *use);
-extern bool hg_resident_graph_keeps_column(const HgPinnedGraph *graph, AttrNumber number,
-										   HgKeptColumnUse *use, const HgGraphCodes **codes);
+extern HgPlaces hg_resident_graph_kept(const HgPinnedGraph *graph, HgKeptUse *use);
+extern HgPlaces hg_resident_graph_kept_column(const HgPinnedGraph *graph, AttrNumber number,
+											  HgKeptColumnUse *use, const HgGraphCodes **codes);
 
-/* It has answered that some of it is not there any more. */
-extern void hg_resident_graph_missed(const HgPinnedGraph *graph);
+/* What it is to be joined with is at these places: have a copy brought to the first of them. */
+extern void hg_resident_graph_bring(const HgPinnedGraph *graph, HgPlaces places);
+
+/* The processes at these places have answered that some of it is not there any more. */
+extern void hg_resident_graph_missed(const HgPinnedGraph *graph, HgPlaces places);
 
 /*
  * Rows of a graph that look others up in graphs whose names come to this number (HgKeptLookup) have

@@ -120,20 +120,40 @@ hg_graph_may_be_made(const HgDirectoryEntry *entry, const HgDirectoryGraph *grap
 	return true;
 }
 
-uint64
-hg_graph_keeper(void)
+bool
+hg_graph_keepers(HgKeepers *keepers)
 {
+	HgPlaceState states[HG_GPU_DEVICES];
+	int places;
+	bool any = false;
+
+	memset(keepers, 0, sizeof(*keepers));
 	if (hg_backend == HG_BACKEND_CPU || hg_resident_gpu_memory < 0)
-		return 0;
-	return hg_device_shared_ready(0);
+		return false;
+	places = hg_device_shared_survey(states);
+	keepers->lost = HG_PLACES_ALL & ~(HG_PLACE(places) - 1);
+	for (int place = 0; place < places; place++)
+	{
+		const HgPlaceState *state = &states[place];
+
+		if (state->state == HG_SERVER_DEVICE_UNAVAILABLE)
+			keepers->lost |= HG_PLACE(place);
+		else if (state->state == HG_SERVER_DEVICE_READY && !state->silent)
+			keepers->epochs[place] = state->epoch;
+		any |= keepers->epochs[place] != 0;
+	}
+	return any;
 }
 
 bool
 hg_graphs_observe(HgDirectoryEntry *entry)
 {
-	const uint64 keeper = entry->ngraphs > 0 ? hg_graph_keeper() : 0;
 	bool wanted = false;
+	HgKeepers keepers;
 
+	if (entry->ngraphs == 0)
+		return false;
+	hg_graph_keepers(&keepers);
 	for (uint32 i = 0; i < entry->ngraphs; i++)
 	{
 		HgDirectoryGraph *graph = &hg_directory_graphs(entry)[i];
@@ -144,7 +164,7 @@ hg_graphs_observe(HgDirectoryEntry *entry)
 			graph->wanted = true;
 		wanted |=
 			graph->wanted || (DsaPointerIsValid(graph->version) &&
-							  hg_graph_version_is_due(hg_graph_version(graph->version), keeper));
+							  hg_graph_version_is_due(hg_graph_version(graph->version), &keepers));
 	}
 	return wanted;
 }

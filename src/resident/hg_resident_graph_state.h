@@ -15,8 +15,8 @@
  *		making graphs takes no more than HG_GRAPH_TIME_PART of a core's time;
  *	-	when somebody asks for it.
  *
- * Where a device process is ready, it is given a copy of each graph, once, and again when it has had
- * to let go of it (resident/hg_resident_graph_version.h).
+ * Where a device process is ready, it is given a copy of each graph, once, and again when it has
+ *had to let go of it (resident/hg_resident_graph_version.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -51,10 +51,11 @@ typedef struct HgGraphBlocks
 extern HgGraphBlocks hg_graph_blocks(const HgDirectoryEntry *entry, const HgResidentGraph *graph,
 									 uint64 generation);
 
-/* The epoch of the device process that graphs are to be given to; 0: none. */
-extern uint64 hg_graph_keeper(void);
+/* The device processes that graphs are to be given to; false: there are none. */
+extern bool hg_graph_keepers(HgKeepers *keepers);
 
-/* Look at the graphs of a locked entry, once in a while.  Is there something to make, or to give? */
+/* Look at the graphs of a locked entry, once in a while.  Is there something to make, or to give?
+ */
 extern bool hg_graphs_observe(HgDirectoryEntry *entry);
 
 /*

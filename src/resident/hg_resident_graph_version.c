@@ -26,12 +26,15 @@ hg_graph_version_nbins(const HgResidentGraph *graph)
 }
 
 static void
-hg_device_copy_init(HgDeviceCopy *copy)
+hg_device_copies_init(HgDeviceCopy *copies)
 {
-	pg_atomic_init_u64(&copy->kept_by, 0);
-	pg_atomic_init_u64(&copy->bytes, 0);
-	pg_atomic_init_u64(&copy->missed_by, 0);
-	pg_atomic_init_u64(&copy->missed_at, 0);
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	{
+		pg_atomic_init_u64(&copies[place].kept_by, 0);
+		pg_atomic_init_u64(&copies[place].bytes, 0);
+		pg_atomic_init_u64(&copies[place].missed_by, 0);
+		pg_atomic_init_u64(&copies[place].missed_at, 0);
+	}
 }
 
 dsa_pointer
@@ -58,12 +61,13 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 	graph->made_at = GetCurrentTimestamp();
 	graph->serial = hg_resident_serial();
 	pg_atomic_init_u32(&graph->offered, 0);
-	hg_device_copy_init(&graph->copy);
+	pg_atomic_init_u32(&graph->homes, 0);
+	hg_device_copies_init(graph->copies);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
 		pg_atomic_init_u32(&graph->columns[i].number, InvalidAttrNumber);
 		pg_atomic_init_u64(&graph->columns[i].used_at, 0);
-		hg_device_copy_init(&graph->columns[i].copy);
+		hg_device_copies_init(graph->columns[i].copies);
 	}
 	pg_atomic_init_u64(&graph->codes, InvalidDsaPointer);
 	pg_atomic_init_u64(&graph->ambiguous, 0);
@@ -209,27 +213,72 @@ hg_graph_version_offer(HgResidentGraph *graph)
 	pg_atomic_write_u32(&graph->offered, 1);
 }
 
-bool
-hg_graph_version_is_due(HgResidentGraph *graph, uint64 epoch)
+HgPlaces
+hg_device_copies_kept(HgDeviceCopy *copies, const HgKeepers *keepers)
 {
-	bool due = hg_device_copy_is_due(&graph->copy, epoch);
+	HgPlaces kept = 0;
+
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if (hg_device_copy_is_kept(&copies[place], keepers->epochs[place]))
+			kept |= HG_PLACE(place);
+	return kept;
+}
+
+HgPlaces
+hg_graph_version_homes(HgResidentGraph *graph, const HgKeepers *keepers)
+{
+	if (graph->rows <= HG_GRAPH_EVERYWHERE_ROWS)
+		return HG_PLACES_ALL;
+	return pg_atomic_read_u32(&graph->homes) & ~keepers->lost;
+}
+
+void
+hg_graph_version_add_homes(HgResidentGraph *graph, HgPlaces places)
+{
+	if ((places & ~pg_atomic_read_u32(&graph->homes)) != 0)
+		pg_atomic_fetch_or_u32(&graph->homes, places);
+}
+
+/* Is a version, or one of its columns, to be given to the device process of this epoch? */
+static bool
+hg_graph_version_is_due_at(HgResidentGraph *graph, int place, uint64 epoch)
+{
+	bool due = hg_device_copy_is_due(&graph->copies[place], epoch);
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS && !due; i++)
 		due = pg_atomic_read_u32(&graph->columns[i].number) != InvalidAttrNumber &&
-			  hg_device_copy_is_due(&graph->columns[i].copy, epoch);
+			  hg_device_copy_is_due(&graph->columns[i].copies[place], epoch);
+	return due;
+}
+
+bool
+hg_graph_version_is_due(HgResidentGraph *graph, const HgKeepers *keepers)
+{
+	const HgPlaces homes = hg_graph_version_homes(graph, keepers);
+	bool due = false;
+
+	for (int place = 0; place < HG_GPU_DEVICES && !due; place++)
+		if (keepers->epochs[place] != 0)
+			due = homes == 0 || ((homes & HG_PLACE(place)) != 0 &&
+								 hg_graph_version_is_due_at(graph, place, keepers->epochs[place]));
 	return due && graph->rows > 0;
 }
 
 Size
-hg_graph_version_kept_bytes(HgResidentGraph *graph, uint64 epoch)
+hg_graph_version_kept_bytes(HgResidentGraph *graph, const HgKeepers *keepers)
 {
 	Size bytes = 0;
 
-	if (hg_device_copy_is_kept(&graph->copy, epoch))
-		bytes += pg_atomic_read_u64(&graph->copy.bytes);
-	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
-		if (hg_device_copy_is_kept(&graph->columns[i].copy, epoch))
-			bytes += pg_atomic_read_u64(&graph->columns[i].copy.bytes);
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	{
+		const uint64 epoch = keepers->epochs[place];
+
+		if (hg_device_copy_is_kept(&graph->copies[place], epoch))
+			bytes += pg_atomic_read_u64(&graph->copies[place].bytes);
+		for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+			if (hg_device_copy_is_kept(&graph->columns[i].copies[place], epoch))
+				bytes += pg_atomic_read_u64(&graph->columns[i].copies[place].bytes);
+	}
 	return bytes;
 }
 
@@ -266,8 +315,11 @@ hg_graph_column_replace(HgGraphColumn *column, AttrNumber number, TimestampTz no
 	if (!pg_atomic_compare_exchange_u32(&column->number, &idle, (uint32) number))
 		return false;
 	pg_atomic_write_u64(&column->used_at, (uint64) now);
-	pg_atomic_write_u64(&column->copy.kept_by, 0);
-	pg_atomic_write_u64(&column->copy.missed_by, 0);
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	{
+		pg_atomic_write_u64(&column->copies[place].kept_by, 0);
+		pg_atomic_write_u64(&column->copies[place].missed_by, 0);
+	}
 	return true;
 }
 
@@ -300,6 +352,7 @@ hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number)
 void
 hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
 {
+	hg_graph_version_add_homes(graph, pg_atomic_read_u32(&other->homes));
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
 		HgGraphColumn *column = &other->columns[i];

@@ -27,6 +27,7 @@
 #include "datatype/timestamp.h"
 #include "port/atomics.h"
 
+#include "backend/device/hg_device_placement.h"
 #include "engine/hg_flat.h"
 #include "engine/hg_kept.h"
 #include "resident/hg_resident_graph_key.h"
@@ -51,6 +52,20 @@ StaticAssertDecl(HG_GRAPH_SEGMENTS < HG_FLAT_PARTS, "no number of a part is left
  */
 #define HG_GRAPH_OFFER_MS (60 * 1000)
 
+/*
+ * A graph of so many rows is given to every device.  Those of more rows have a home, the device
+ * that has least when they come, and go to others where joins ask for that, because what they are
+ * joined with is there.
+ */
+#define HG_GRAPH_EVERYWHERE_ROWS (1 << 20)
+
+/* The device processes that graphs may be given to. */
+typedef struct HgKeepers
+{
+	uint64 epochs[HG_GPU_DEVICES]; /* by place; 0: none there, at the moment */
+	HgPlaces lost;				   /* places where there will be none so soon */
+} HgKeepers;
+
 /* What a device process was given. */
 typedef struct HgDeviceCopy
 {
@@ -70,10 +85,10 @@ typedef struct HgDeviceCopy
 
 typedef struct HgGraphColumn
 {
-	pg_atomic_uint32 number;  /* of the table's; 0: none has asked for this one */
-	pg_atomic_uint64 used_at; /* when one asked last */
-	HgDeviceCopy copy;
-	HgKeptColumnShape shape; /* valid once there is a copy */
+	pg_atomic_uint32 number;			 /* of the table's; 0: none has asked for this one */
+	pg_atomic_uint64 used_at;			 /* when one asked last */
+	HgDeviceCopy copies[HG_GPU_DEVICES]; /* by place */
+	HgKeptColumnShape shape;			 /* valid once there is a copy */
 } HgGraphColumn;
 
 /* A graph version, in shared memory. */
@@ -91,7 +106,8 @@ typedef struct HgResidentGraph
 	bool merged;			  /* of an older one, and what had changed */
 	uint64 serial;			  /* by which a device knows it, which no other version ever has */
 	pg_atomic_uint32 offered; /* 1 where a device was to have any of it, else 0 */
-	HgDeviceCopy copy;
+	pg_atomic_uint32 homes;	  /* HgPlaces: of large ones, the home, and where joins want it */
+	HgDeviceCopy copies[HG_GPU_DEVICES];			/* by place */
 	HgGraphColumn columns[HG_GRAPH_DEVICE_COLUMNS]; /* that were asked for */
 	pg_atomic_uint64 codes;		/* dsa_pointer to those of the first column that has some */
 	pg_atomic_uint64 ambiguous; /* see hg_resident_graph_note_ambiguous(); 0: nothing is */
@@ -152,15 +168,24 @@ extern void hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch);
 /* A version, or a column of it, is going to be given to a device. */
 extern void hg_graph_version_offer(HgResidentGraph *graph);
 
-/* Is a version, or one of its columns, to be given to the device process of this epoch? */
-extern bool hg_graph_version_is_due(HgResidentGraph *graph, uint64 epoch);
+/* The places whose processes have copies, as far as is known here. */
+extern HgPlaces hg_device_copies_kept(HgDeviceCopy *copies, const HgKeepers *keepers);
+
+/* The places that are to have copies of a version; none yet where it has no home among those. */
+extern HgPlaces hg_graph_version_homes(HgResidentGraph *graph, const HgKeepers *keepers);
+
+/* Have it get a copy at these places, too. */
+extern void hg_graph_version_add_homes(HgResidentGraph *graph, HgPlaces places);
+
+/* Is a version, or one of its columns, to be given to a device process, or to get a home? */
+extern bool hg_graph_version_is_due(HgResidentGraph *graph, const HgKeepers *keepers);
 
 /* What a copy of a version goes by on a device, and its shape there; of a column: by its number. */
 extern HgKeptName hg_graph_version_name(const HgResidentGraph *graph, AttrNumber column);
 extern HgKeptShape hg_graph_version_shape(const HgResidentGraph *graph);
 
-/* Bytes of all that the device process of this epoch has of a version. */
-extern Size hg_graph_version_kept_bytes(HgResidentGraph *graph, uint64 epoch);
+/* Bytes of all that device processes have of a version. */
+extern Size hg_graph_version_kept_bytes(HgResidentGraph *graph, const HgKeepers *keepers);
 
 /*
  * Ask for a column of the table.  Its place among those that were asked for: the one that it has, a
@@ -168,7 +193,8 @@ extern Size hg_graph_version_kept_bytes(HgResidentGraph *graph, uint64 epoch);
  */
 extern int hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number);
 
-/* Ask for all that was asked for lately of another one, which this one takes the place of. */
+/* Ask for all that was asked for lately, and where, of another one, which this one takes the place
+ * of. */
 extern void hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other);
 
 /* When a join was served it last. */

@@ -90,12 +90,14 @@ hg_report_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph, ui
 	{
 		HgResidentGraph *version = hg_graph_version(graph->version);
 		HgGraphBlocks blocks = hg_graph_blocks(entry, version, generation);
+		HgKeepers keepers;
 
+		hg_graph_keepers(&keepers);
 		report->resident = blocks.resident;
 		report->stale = blocks.stale;
 		report->bytes = version->bytes;
-		report->kept = hg_device_copy_is_kept(&version->copy, hg_graph_keeper());
-		report->kept_bytes = hg_graph_version_kept_bytes(version, hg_graph_keeper());
+		report->kept = hg_device_copies_kept(version->copies, &keepers) != 0;
+		report->kept_bytes = hg_graph_version_kept_bytes(version, &keepers);
 		report->used_at = hg_graph_version_used_at(version);
 		report->loaded_at = version->made_at;
 	}

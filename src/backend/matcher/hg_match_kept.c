@@ -248,7 +248,7 @@ hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer 
 
 	memset(answer, 0, sizeof(*answer));
 	answer->status = HG_UNAVAILABLE;
-	if (hg_device_choose(HG_PLACE(0), false, (long) patience_ms, &task->place, error) ==
+	if (hg_device_choose(task->spec.kept_at, false, (long) patience_ms, &task->place, error) ==
 		HG_DEVICE_READY)
 		answer->engine = hg_device_engine(task->place, true);
 	if (answer->engine == NULL)
@@ -266,7 +266,7 @@ hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer 
 	if (status == HG_CONNECTION_LOST)
 		hg_device_discard_lost(task->place);
 	answer->status = status;
-	task->missed = status == HG_NOT_KEPT;
+	task->missed = status == HG_NOT_KEPT ? HG_PLACE(task->place) : 0;
 	if (status != HG_OK)
 		hg_kept_decline(task, error);
 	/* groups that were too many are no failure, and no answer */

@@ -20,7 +20,7 @@
 typedef struct HgStarAnswer
 {
 	bool given;				/* what was asked for is here, else the report tells why not: */
-	bool missed;			/* the device had not all of it any more; */
+	HgPlaces missed;		/* of the device that had not all of it any more; */
 	bool ambiguous;			/* a row would have found more than one */
 	uint64 pairs;			/* the number of joined rows */
 	HgGroupSet groups;		/* and where they were to be reduced, what to */

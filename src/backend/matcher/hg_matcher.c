@@ -332,8 +332,8 @@ hg_matcher_backend(const HgMatcher *matcher)
 	return matcher->source != NULL ? matcher->source->ops->backend : "";
 }
 
-bool
-hg_matcher_has_missed(const HgMatcher *matcher)
+HgPlaces
+hg_matcher_missed(const HgMatcher *matcher)
 {
 	return matcher->task.missed;
 }

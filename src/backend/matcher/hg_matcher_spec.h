@@ -10,6 +10,7 @@
 #ifndef HG_MATCHER_SPEC_H
 #define HG_MATCHER_SPEC_H
 
+#include "backend/device/hg_device_placement.h"
 #include "backend/hg_progress.h"
 #include "backend/matcher/hg_gather.h"
 #include "backend/matcher/hg_team.h"
@@ -142,6 +143,7 @@ typedef struct HgMatcherSpec
 	 * to be asked about their pairs, which takes less time.
 	 */
 	const HgKeptLent *kept[2];
+	HgPlaces kept_at; /* of the devices that have all of it */
 
 	/*
 	 * NULL, or what this process shares with others that join the same sides, each with rows

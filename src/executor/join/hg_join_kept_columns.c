@@ -55,7 +55,7 @@ hg_join_compute_column(const HgJoinState *state, HgSide side, uint32 column, int
 								kept->use.shape.parts, kept->columns[0].shape.stride);
 }
 
-bool
+HgPlaces
 hg_join_find_kept_columns(const HgJoinState *state, HgSide side, const HgReduction *reduction,
 						  HgKeptLent *kept)
 {
@@ -63,7 +63,7 @@ hg_join_find_kept_columns(const HgJoinState *state, HgSide side, const HgReducti
 	const HgColumnSet *set = &reduction->columns[side];
 	HgJoinCodes *codes = hg_join_reduction_codes(state->reduction);
 	AttrNumber numbers[HG_MAX_COLUMNS];
-	bool all = true;
+	HgPlaces all = HG_PLACES_ALL;
 
 	hg_join_reduction_numbers(state->reduction, side, numbers);
 	kept->nprograms = 0;
@@ -76,13 +76,15 @@ hg_join_find_kept_columns(const HgJoinState *state, HgSide side, const HgReducti
 
 		if (expression >= 0)
 		{
-			all = all && hg_join_compute_column(state, side, column, expression, kept);
+			if (all != 0 && !hg_join_compute_column(state, side, column, expression, kept))
+				all = 0;
 			continue;
 		}
-		all &= hg_resident_graph_keeps_column(lent->graph, numbers[column], &kept->columns[column],
-											  &of) &&
-			   kept->columns[column].shape.width == set->widths[column] &&
-			   (of != NULL) == hg_join_reduction_is_coded(state->reduction, side, column);
+		all &= hg_resident_graph_kept_column(lent->graph, numbers[column], &kept->columns[column],
+											 &of);
+		if (kept->columns[column].shape.width != set->widths[column] ||
+			(of != NULL) != hg_join_reduction_is_coded(state->reduction, side, column))
+			all = 0;
 		hg_kept_note_codes(kept, codes, side, column, of);
 	}
 	return all;

@@ -29,8 +29,10 @@ extern bool hg_kept_add_computed(HgKeptLent *kept, HgJoinCodes *codes, HgSide si
 								 const HgOperand operands[HG_MAX_COLUMNS], uint32 parts,
 								 uint32 stride);
 
-/* Find the columns of a side that a reduction needs on a device; false where one is not there. */
-extern bool hg_join_find_kept_columns(const HgJoinState *state, HgSide side,
-									  const HgReduction *reduction, HgKeptLent *kept);
+/*
+ * Find the columns of a side that a reduction needs; the places of the devices that have them all.
+ */
+extern HgPlaces hg_join_find_kept_columns(const HgJoinState *state, HgSide side,
+										  const HgReduction *reduction, HgKeptLent *kept);
 
 #endif /* HG_JOIN_KEPT_COLUMNS_H */

@@ -119,7 +119,7 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 			HgKeptUse use;
 
 			shape->edges[side] = (double) input->lent->graph->flat.rows;
-			shape->kept[side] = hg_resident_graph_is_kept(input->lent->graph, &use);
+			shape->kept[side] = hg_resident_graph_kept(input->lent->graph, &use) != 0;
 			shape->rows[side] = (double) (input->words->rows + input->lent->rows);
 			/* there may be as many as the plan says, and are more than there were so far */
 			if (!input->at_end)
@@ -411,32 +411,63 @@ hg_join_lent_repeats(const HgJoinState *state, uint64 inner_held)
 		   (inner_held > 0 || state->lending.with != HG_LENT_WITH_ALL);
 }
 
+/* The graphs of both sides are kept, by different devices: have the smaller brought to the larger.
+ */
+static void
+hg_join_bring_together(const HgJoinState *state, const HgPlaces at[2])
+{
+	const HgPinnedGraph *graphs[2] = {state->inputs[HG_OUTER]->lent->graph,
+									  state->inputs[HG_INNER]->lent->graph};
+	const HgSide larger =
+		graphs[HG_OUTER]->flat.rows > graphs[HG_INNER]->flat.rows ? HG_OUTER : HG_INNER;
+
+	if (at[HG_OUTER] != 0 && at[HG_INNER] != 0)
+		hg_resident_graph_bring(graphs[hg_other_side(larger)], at[larger]);
+}
+
 /* Tell a matcher what a device keeps. */
 static void
 hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 {
+	HgPlaces at[2];
+	HgPlaces columns = HG_PLACES_ALL;
+
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgLent *lent = state->inputs[side]->lent;
 		HgKeptLent *kept = &state->lending.kept[side];
 
-		if (!hg_resident_graph_is_kept(lent->graph, &kept->use))
-			continue;
-		kept->has_columns = spec->reduction != NULL &&
-							hg_join_find_kept_columns(state, (HgSide) side, spec->reduction, kept);
+		at[side] = hg_resident_graph_kept(lent->graph, &kept->use);
+		if (spec->reduction != NULL)
+			columns &= hg_join_find_kept_columns(state, (HgSide) side, spec->reduction, kept);
 		kept->places = lent->places;
-		spec->kept[side] = kept;
 	}
+	spec->kept_at = at[HG_OUTER] & at[HG_INNER];
+	if (spec->kept_at == 0)
+	{
+		hg_join_bring_together(state, at);
+		return;
+	}
+	columns &= spec->kept_at;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		state->lending.kept[side].has_columns = spec->reduction != NULL && columns != 0;
+		spec->kept[side] = &state->lending.kept[side];
+	}
+	if (spec->kept[HG_INNER]->has_columns)
+		spec->kept_at = columns;
 }
 
 void
 hg_join_note_missed(const HgJoinState *state)
 {
-	if (!hg_matcher_has_missed(state->matching.matcher))
+	const HgPlaces missed = hg_matcher_missed(state->matching.matcher);
+
+	if (missed == 0)
 		return;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (state->inputs[side]->lent != NULL)
-			hg_resident_graph_missed(state->inputs[side]->lent->graph);
+			hg_resident_graph_missed(state->inputs[side]->lent->graph, missed);
 }
 
 void

@@ -200,6 +200,7 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, HgReduceColum
 	HgKeptLent *kept = &star->graphs.kept[table->side];
 	const HgGraphCodes *codes;
 	HgKeptColumnUse *use;
+	HgPlaces at;
 	int place;
 
 	place = hg_star_place(star, &origin, table->side);
@@ -209,9 +210,10 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, HgReduceColum
 	column->column = (uint32) place;
 	star->reduction.columns[table->side].widths[place] = width;
 	use = &kept->columns[place];
-	if (!hg_resident_graph_keeps_column(table->graph, lent->columns[origin.column].column.number,
-										use, &codes) ||
-		use->shape.width != width || (codes != NULL) != coded)
+	at = hg_resident_graph_kept_column(table->graph, lent->columns[origin.column].column.number,
+									   use, &codes);
+	star->graphs.at &= at;
+	if (at == 0 || use->shape.width != width || (codes != NULL) != coded)
 		return false;
 	use->lookup = table->lookup;
 	table->stride = use->shape.stride;
@@ -322,7 +324,7 @@ hg_star_find_columns(HgJoinState *state, const HgReduction *wanted)
 	for (uint32 i = 0; i < wanted->spec.nitems; i++)
 		if (hg_star_is_computed(state, &wanted->spec.items[i].argument))
 			all &= hg_star_find_computed(state, wanted, &reduction->spec.items[i].argument);
-	return all;
+	return all && state->star->graphs.at != 0;
 }
 
 /* ---------------------------------------------------------------------
@@ -388,13 +390,13 @@ hg_star_note(const HgJoinStar *star, const HgStarAnswer *answer)
 	if (answer->ambiguous)
 		hg_resident_graph_note_ambiguous(star->graphs.tables[star->graphs.facts].graph,
 										 hg_star_found(&star->tree, &star->graphs));
-	for (int t = 0; t <= star->tree.njoins && answer->missed; t++)
+	for (int t = 0; t <= star->tree.njoins && answer->missed != 0; t++)
 	{
 		const HgStarTable *table = &star->graphs.tables[t];
 
-		hg_resident_graph_missed(table->graph);
+		hg_resident_graph_missed(table->graph, answer->missed);
 		if (table->own != NULL)
-			hg_resident_graph_missed(table->own);
+			hg_resident_graph_missed(table->own, answer->missed);
 	}
 }
 
@@ -416,6 +418,7 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)
 		spec.lent[side] = &star->lent[side];
 		spec.kept[side] = &star->graphs.kept[side];
 	}
+	spec.kept_at = star->graphs.at;
 	spec.reduction = wanted != NULL ? &star->reduction : NULL;
 	spec.pairs = state->css.ss.ps.plan->plan_rows;
 	spec.progress = &state->progress.shown;

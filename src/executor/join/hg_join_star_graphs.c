@@ -19,16 +19,24 @@
 #include "executor/join/hg_join_star_graphs.h"
 #include "executor/join/hg_join_state.h"
 
-/* The graph by an end of an edge, and as a device has it; false where it has none. */
+/* The graph by an end of an edge, and as a device has it that has all of them; false: none has. */
 static bool
-hg_star_find_graph(const HgJoinTree *tree, const HgTreeEdge *edge, int end, HgPinnedGraph **graph,
-				   HgKeptUse *use)
+hg_star_find_graph(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge *edge, int end,
+				   HgPinnedGraph **graph, HgKeptUse *use)
 {
 	const HgTreeColumn *column = &edge->ends[end];
+	HgPlaces at;
 
 	*graph = hg_lent_graph_by(tree->tables[column->table].input->lent, column->column,
 							  &edge->parts[end]);
-	return *graph != NULL && hg_resident_graph_is_kept(*graph, use);
+	if (*graph == NULL)
+		return false;
+	at = hg_resident_graph_kept(*graph, use);
+	/* what the others are kept by has it soon */
+	if (at != 0 && (at & graphs->at) == 0)
+		hg_resident_graph_bring(*graph, graphs->at);
+	graphs->at &= at;
+	return graphs->at != 0;
 }
 
 /*
@@ -54,8 +62,8 @@ hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, int j, int end)
 						   .column = edge->ends[end].column};
 	found->lookup.from = graphs->tables[from].lookup;
 	found->lookup.unmatched = keep[1 - end];
-	return hg_star_find_graph(tree, edge, 1 - end, &table->own, &found->lookup.own) &&
-		   hg_star_find_graph(tree, edge, end, &table->graph, &table->use);
+	return hg_star_find_graph(tree, graphs, edge, 1 - end, &table->own, &found->lookup.own) &&
+		   hg_star_find_graph(tree, graphs, edge, end, &table->graph, &table->use);
 }
 
 /* Begin with an edge of the facts: what it joins is a side each. */
@@ -70,8 +78,9 @@ hg_star_add_sides(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge
 	*other = (HgStarTable){
 		.side = HG_INNER, .from = graphs->facts, .column = edge->ends[1 - facts_end].column};
 	graphs->kept[HG_OUTER].nlookups = graphs->kept[HG_INNER].nlookups = 0;
-	if (!hg_star_find_graph(tree, edge, facts_end, &facts->graph, &facts->use) ||
-		!hg_star_find_graph(tree, edge, 1 - facts_end, &other->graph, &other->use))
+	graphs->at = HG_PLACES_ALL;
+	if (!hg_star_find_graph(tree, graphs, edge, facts_end, &facts->graph, &facts->use) ||
+		!hg_star_find_graph(tree, graphs, edge, 1 - facts_end, &other->graph, &other->use))
 		return false;
 	other->own = facts->graph;
 	return true;

@@ -32,6 +32,7 @@ typedef struct HgStarGraphs
 	HgStarTable tables[HG_TREE_TABLES]; /* as the tree has them */
 	int order[HG_TREE_TABLES];			/* all of them, each behind the one that finds it */
 	HgKeptLent kept[2];					/* of the job: what it looks up */
+	HgPlaces at;						/* of the devices that have all of it */
 } HgStarGraphs;
 
 /* Can these be the facts: is there a table that an inner join joins them with, as a job does? */
