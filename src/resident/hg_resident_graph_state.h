@@ -15,8 +15,8 @@
  *		making graphs takes no more than HG_GRAPH_TIME_PART of a core's time;
  *	-	when somebody asks for it.
  *
- * Where a device process is ready, it is given a copy of each graph, once, and again when it has
- *had to let go of it (resident/hg_resident_graph_version.h).
+ * Where device processes are ready, they are given copies of each graph, once, and again when they
+ * have had to let go of it (resident/hg_resident_graph_version.h says which of them).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -54,7 +54,7 @@ extern HgGraphBlocks hg_graph_blocks(const HgDirectoryEntry *entry, const HgResi
 /* The device processes that graphs are to be given to; false: there are none. */
 extern bool hg_graph_keepers(HgKeepers *keepers);
 
-/* Look at the graphs of a locked entry, once in a while.  Is there something to make, or to give?
+/* Look at the graphs of a locked entry, once in a while.  Is anything to be made, or to be given?
  */
 extern bool hg_graphs_observe(HgDirectoryEntry *entry);
 

@@ -761,7 +761,7 @@ standin_list(HgDeviceInfo *infos, int capacity, HgError *error)
 {
 	const int devices = count_devices() < capacity ? count_devices() : capacity;
 
-	if (capacity < 1 || switch_value("HG_STANDIN_UNAVAILABLE") != 0)
+	if (capacity < 1 || (switch_value("HG_STANDIN_UNAVAILABLE") != 0 && is_faulty()))
 	{
 		hg_error_set(error, HG_UNAVAILABLE, "The stand-in was told to have none.", "no device");
 		return 0;

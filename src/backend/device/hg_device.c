@@ -30,6 +30,9 @@
 #define HG_DEVICE_MESSAGE_MS 0.012
 #define HG_DEVICE_BYTE_NS 0.1
 
+/* How long one of several processes may take to tell of itself. */
+#define HG_DEVICE_LIST_MS 2000
+
 /* How long a session of its own process waits to be told of its devices. */
 #define HG_DEVICE_NAME_MS 1000
 
@@ -224,6 +227,9 @@ hg_device_ask_place(int place, HgDeviceInfo *infos, int capacity, HgDeviceReport
 	int count = 0;
 
 	hg_host_init(&host, CurrentMemoryContext);
+	/* one that hangs must not keep the others from being told of */
+	if (hg_device_shared_places() > 1)
+		hg_host_set_patience(&host, HG_DEVICE_LIST_MS);
 	status = hg_wire_client_devices(client, &host.host, infos, capacity, &count, error);
 	if (status == HG_OK)
 		status = hg_wire_client_status(client, &host.host, &report->status, error);
