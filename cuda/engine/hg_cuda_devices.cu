@@ -99,7 +99,7 @@ describe_device(int ordinal, HgDeviceInfo *info)
 }
 
 int
-hg_cuda_engine_list(HgDeviceInfo *infos, int capacity, HgError *error)
+hg_cuda_engine_list(int used, HgDeviceInfo *infos, int capacity, HgError *error)
 {
 	int count;
 
@@ -116,6 +116,11 @@ hg_cuda_engine_list(HgDeviceInfo *infos, int capacity, HgError *error)
 		describe_device(ordinal, info);
 		if (info->state[0] != '\0')
 			continue;
+		if (used != HG_CUDA_EACH && ordinal != used)
+		{
+			snprintf(info->state, sizeof(info->state), HG_DEVICE_UNUSED);
+			continue;
+		}
 		if (cudaSetDevice(ordinal) != cudaSuccess ||
 			cudaMemGetInfo(&available, &total) != cudaSuccess)
 		{
@@ -128,10 +133,50 @@ hg_cuda_engine_list(HgDeviceInfo *infos, int capacity, HgError *error)
 	return count;
 }
 
+/* The first device that can be used; -1: none can. */
+static int
+find_first(int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		if (cudaSetDevice(i) == cudaSuccess && cudaFree(nullptr) == cudaSuccess && has_code())
+			return i;
+		cudaGetLastError();
+		cudaDeviceReset();
+	}
+	return -1;
+}
+
+/* The one with the most free memory; -1: none can be used. */
+static int
+find_emptiest(int count)
+{
+	uint64_t most = 0;
+	int found = -1;
+
+	/* asking for free memory makes a context, which costs memory itself */
+	if (count == 1)
+		return 0;
+	for (int i = 0; i < count; i++)
+	{
+		size_t available;
+		size_t total;
+
+		if (cudaSetDevice(i) == cudaSuccess && cudaMemGetInfo(&available, &total) == cudaSuccess &&
+			has_code() && available >= most)
+		{
+			most = available;
+			found = i;
+		}
+		cudaGetLastError();
+		cudaDeviceReset();
+	}
+	return found;
+}
+
 HgStatus
 hg_cuda_devices_choose(int wanted, int *ordinal, HgError *error)
 {
-	uint64_t most = 0;
 	char detail[200];
 	int count;
 
@@ -141,25 +186,10 @@ hg_cuda_devices_choose(int wanted, int *ordinal, HgError *error)
 							"there is no device %d", wanted);
 
 	*ordinal = wanted;
-	for (int i = 0; i < count; i++)
-	{
-		size_t available;
-		size_t total;
-
-		/* asking for free memory makes a context, which costs memory itself */
-		if (wanted >= 0 || count == 1)
-		{
-			*ordinal = wanted >= 0 ? wanted : 0;
-			break;
-		}
-		if (cudaSetDevice(i) == cudaSuccess && cudaMemGetInfo(&available, &total) == cudaSuccess &&
-			has_code() && available >= most)
-		{
-			most = available;
-			*ordinal = i;
-		}
-		cudaDeviceReset();
-	}
+	if (wanted == HG_CUDA_FIRST && count > 1)
+		*ordinal = find_first(count);
+	else if (wanted < 0)
+		*ordinal = find_emptiest(count);
 	if (*ordinal < 0)
 		return hg_error_set(error, HG_UNAVAILABLE, nullptr, "no device can be used");
 

@@ -14,8 +14,8 @@
 #include "hg_cuda_engine.h"
 
 /*
- * Choose a device and make it the current one, with a context: wanted, or where that
- * is -1 the one with the most free memory.  HG_UNAVAILABLE where it can't be used.
+ * Choose a device and make it the current one, with a context, and no other has one: wanted, or
+ * HG_CUDA_EMPTIEST or HG_CUDA_FIRST.  HG_UNAVAILABLE where it can't be used.
  */
 HgStatus hg_cuda_devices_choose(int wanted, int *ordinal, HgError *error);
 

@@ -20,8 +20,13 @@ extern "C"
 {
 #endif
 
+	/* In place of the number of a device. */
+#define HG_CUDA_EMPTIEST (-1) /* the one with the most free memory */
+#define HG_CUDA_FIRST (-2)	  /* the first that can be used */
+#define HG_CUDA_EACH (-3)	  /* all of them */
+
 	/*
-	 * Get a device ready (-1: the one with the most free memory) and give the engine that
+	 * Get a device ready, or HG_CUDA_EMPTIEST or HG_CUDA_FIRST, and give the engine that
 	 * uses it: one for the process, for all its threads.  memory_budget is what all jobs
 	 * together may hold of device memory at most; 0 means 80 % of it.  HG_UNAVAILABLE, with the
 	 * reason, where there is no driver, device, or none that this build has code for.
@@ -70,9 +75,11 @@ extern "C"
 
 	/*
 	 * Fill at most capacity of infos with the devices of this machine, and return their
-	 * number; 0, with *error filled (if not NULL), where there is none.
+	 * number; 0, with *error filled (if not NULL), where there is none.  Their free memory, and
+	 * whether they can be used, is told of the one that is used, or of HG_CUDA_EACH: that takes a
+	 * context, and so memory, of each of these.  Others are HG_DEVICE_UNUSED.
 	 */
-	extern int hg_cuda_engine_list(HgDeviceInfo *infos, int capacity, HgError *error);
+	extern int hg_cuda_engine_list(int used, HgDeviceInfo *infos, int capacity, HgError *error);
 
 	/* The version of CUDA that this was built with: 13000 for 13.0. */
 	extern int hg_cuda_engine_build_version(void);

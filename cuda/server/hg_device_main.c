@@ -89,11 +89,14 @@ measure_cpu(void *arg)
 static HgStatus
 cuda_start(const HgDeviceOptions *options, HgEngine **engine, HgError *error)
 {
+	/* a server has a process for each device, and a session one of its own */
+	const int any = options->listen >= 0 ? HG_CUDA_FIRST : HG_CUDA_EMPTIEST;
 	HgStatus status;
 
 	memory_budget = options->memory_budget;
 	cpu_measure.running = pthread_create(&cpu_measure.thread, NULL, measure_cpu, NULL) == 0;
-	status = hg_cuda_engine_start(options->device, memory_budget, engine, error);
+	status = hg_cuda_engine_start(options->device >= 0 ? options->device : any, memory_budget,
+								  engine, error);
 	started = status == HG_OK ? *engine : NULL;
 	return status;
 }
@@ -145,7 +148,8 @@ cuda_memory_use(HgMemoryUse *use)
 static int
 cuda_list(HgDeviceInfo *infos, int capacity, HgError *error)
 {
-	int count = hg_cuda_engine_list(infos, capacity, error);
+	const int used = started != NULL ? hg_cuda_engine_device(started) : HG_CUDA_EACH;
+	int count = hg_cuda_engine_list(used, infos, capacity, error);
 	uint64_t held;
 	uint64_t peak;
 

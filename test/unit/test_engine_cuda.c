@@ -281,7 +281,7 @@ test_budget(void)
 	{
 		if (engine != NULL)
 			hg_cuda_engine_stop(engine);
-		if (hg_cuda_engine_start(-1, budget, &engine, &error) != HG_OK)
+		if (hg_cuda_engine_start(HG_CUDA_EMPTIEST, budget, &engine, &error) != HG_OK)
 		{
 			hg_tap_ok(false, "cuda: a second engine starts");
 			return;
@@ -323,7 +323,7 @@ test_ranges(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_r
 
 	if (!hg_tap_turn())
 		return;
-	if (hg_cuda_engine_start(-1, budget, &engine, &error) != HG_OK)
+	if (hg_cuda_engine_start(HG_CUDA_EMPTIEST, budget, &engine, &error) != HG_OK)
 	{
 		hg_tap_ok(false, "cuda: a second engine starts");
 		return;
@@ -357,7 +357,7 @@ test_early_refusal(void)
 	HgJob *job = NULL;
 	HgJobSpec spec = {.key_width = 4, .device = -1};
 
-	if (hg_cuda_engine_start(-1, UINT64_C(1) << 30, &engine, &error) != HG_OK)
+	if (hg_cuda_engine_start(HG_CUDA_EMPTIEST, UINT64_C(1) << 30, &engine, &error) != HG_OK)
 	{
 		hg_tap_ok(false, "cuda: a second engine starts");
 		return;
@@ -428,7 +428,7 @@ test_little_room(void)
 		HgStatus status;
 		HgJob *job;
 
-		good = hg_cuda_engine_start(-1, budget, &engine, &error) == HG_OK;
+		good = hg_cuda_engine_start(HG_CUDA_EMPTIEST, budget, &engine, &error) == HG_OK;
 		if (!good)
 			break;
 		status = reduce_rows(engine, rows, &job, &groups, &error);
@@ -555,7 +555,7 @@ test_other_processes(HgEngine *engine)
 	uint64_t rows = HG_MAX_ROWS;
 	HgStatus status;
 
-	if (hg_cuda_engine_start(-1, 0, &other, &error) != HG_OK)
+	if (hg_cuda_engine_start(HG_CUDA_EMPTIEST, 0, &other, &error) != HG_OK)
 	{
 		hg_tap_ok(false, "cuda: a second engine starts");
 		return;
@@ -614,14 +614,14 @@ test_tidying(HgEngine *engine)
 		   engine->append(job, HG_INNER, &key, 1, &error) == HG_OK;
 	if (job != NULL)
 		engine->close(job);
-	if (hg_cuda_engine_list(infos, 16, &error) > device)
+	if (hg_cuda_engine_list(HG_CUDA_EACH, infos, 16, &error) > device)
 		kept = infos[device].memory_free;
 	for (int i = 0; i < 11; i++)
 	{
 		hg_cuda_engine_tidy(engine);
 		grow_old();
 	}
-	good = good && hg_cuda_engine_list(infos, 16, &error) > device &&
+	good = good && hg_cuda_engine_list(HG_CUDA_EACH, infos, 16, &error) > device &&
 		   infos[device].memory_free >= kept + (UINT64_C(1) << 30) / 2;
 	hg_tap_ok(good,
 			  "cuda: memory that is not needed any more is given back beside an open job: %llu "
@@ -638,7 +638,7 @@ test_devices(HgEngine *engine)
 	HgJobSpec spec = {.key_width = 4, .device = 15};
 	HgError error = {0};
 	HgJob *job;
-	int count = hg_cuda_engine_list(infos, 16, &error);
+	int count = hg_cuda_engine_list(HG_CUDA_EACH, infos, 16, &error);
 	bool good = count > 0;
 
 	for (int i = 0; i < count; i++)
@@ -678,7 +678,7 @@ test_kept_little_room(void)
 		HgError error = {0};
 		HgStatus status;
 
-		good = hg_cuda_engine_start(-1, budget, &engine, &error) == HG_OK;
+		good = hg_cuda_engine_start(HG_CUDA_EMPTIEST, budget, &engine, &error) == HG_OK;
 		if (!good)
 			break;
 		status = test_kept_stretch(engine, test_host_plain(), &error);
@@ -836,7 +836,7 @@ test_kept_room(void)
 		test_kept_side_create(&side, &spreads[i], &state);
 		keep.shape = test_kept_shape(&side);
 		reckoned = hg_cuda_engine_job_bytes(&spec);
-		good = hg_cuda_engine_start(-1, reckoned + slack, &engine, &error) == HG_OK;
+		good = hg_cuda_engine_start(HG_CUDA_EMPTIEST, reckoned + slack, &engine, &error) == HG_OK;
 		if (good)
 		{
 			good = test_kept_make(engine, test_host_plain(), &side, &error) == HG_OK;
@@ -980,7 +980,7 @@ main(void)
 	HgEngine *engine;
 	HgError error = {0};
 
-	if (hg_cuda_engine_start(-1, 0, &engine, &error) != HG_OK)
+	if (hg_cuda_engine_start(HG_CUDA_EMPTIEST, 0, &engine, &error) != HG_OK)
 	{
 		printf("1..0 # SKIP %s\n", error.message);
 		return error.status == HG_UNAVAILABLE ? 0 : 1;
