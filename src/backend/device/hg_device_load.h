@@ -11,7 +11,9 @@
  * The same is counted for each GROUP, which is a query with its parallel workers, by the process
  * that leads it.  WHY: a device process lets no job wait whose group has another one open there,
  * because what it waited for might wait for it (engine/wire/hg_wire.h).  It does not see what the
- * group has open at another process; so a group's jobs go where it has some already.
+ * group has open at another process; so a group's jobs go where it has some already.  Those that
+ * name graphs which are kept elsewhere alone go there all the same: they wait no longer than the
+ * CPU would take (hg_match_kept.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
