@@ -30,6 +30,7 @@ struct HgPageJob
 	HgPageJobSpec spec;
 	HgJob *job;		/* NULL: it has failed, or has answered */
 	HgEngine calls; /* of the job's engine, which may go with its connection */
+	int place;		/* of the device process */
 	bool admitted;	/* the device has opened the job */
 	HgError error;	/* why it has failed */
 };
@@ -63,10 +64,10 @@ hg_page_job_check(HgPageJob *job, HgStatus status)
 			hg_host_throw(&job->host, status, &job->error);
 		/* to have others before oneself is no reason to complain */
 		if (job->admitted)
-			(void) hg_device_complain(&job->error);
+			(void) hg_device_complain(job->place, &job->error);
 	}
 	if (status == HG_CONNECTION_LOST)
-		hg_device_discard_lost();
+		hg_device_discard_lost(job->place);
 	return false;
 }
 
@@ -90,8 +91,9 @@ hg_page_job_open(HgPageJob *job)
 	void *room;
 	uint64 count;
 
-	if (hg_device_state(false, (long) HG_PAGE_JOB_TURN_MS, &job->error) == HG_DEVICE_READY)
-		client = hg_device_client();
+	if (hg_device_choose(HG_PLACES_ALL, false, (long) HG_PAGE_JOB_TURN_MS, &job->place,
+						 &job->error) == HG_DEVICE_READY)
+		client = hg_device_client(job->place);
 	if (client == NULL)
 		return false;
 	hg_matcher_init_spec(&asked, spec->key_width, spec->reduction, true);
@@ -190,13 +192,13 @@ hg_page_job_answer(HgPageJob *job, const uint64 most_rows[2], HgPageAnswer *answ
 		/* pages have been looked at here, too */
 		if (stats->rows[side] > most_rows[side] ||
 			stats->null_keys[side] > most_rows[side] - stats->rows[side])
-			return hg_page_job_check(job, hg_device_distrust(&job->error));
+			return hg_page_job_check(job, hg_device_distrust(job->place, &job->error));
 	}
 	hg_page_job_close(job);
 	stats->ranges = 1;
 	stats->matches = answer->pairs;
 	strlcpy(answer->report.backend, "cuda", sizeof(answer->report.backend));
-	strlcpy(answer->report.device, hg_device_name(), sizeof(answer->report.device));
+	strlcpy(answer->report.device, hg_device_name(job->place), sizeof(answer->report.device));
 	return true;
 }
 
