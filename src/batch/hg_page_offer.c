@@ -152,6 +152,12 @@ hg_page_offer_init(HgPageOffer *offer, HgScanTable *table, int nwanted, const in
 }
 
 double
+hg_page_offer_reading_ms(const HgPageOffer *offer)
+{
+	return offer->rows * HG_PAGE_ROW_NS / 1e6;
+}
+
+double
 hg_page_offer_saved_ms(const HgPageOffer *offer)
 {
 	return (offer->rows * offer->visible * HG_PAGE_ROW_NS - offer->blocks * HG_PAGE_COPY_NS) / 1e6;

@@ -48,6 +48,9 @@ typedef struct HgPageOffer
 extern bool hg_page_offer_init(HgPageOffer *offer, HgScanTable *table, int nwanted,
 							   const int *wanted);
 
+/* How long it takes to take the rows out of the pages here, in ms. */
+extern double hg_page_offer_reading_ms(const HgPageOffer *offer);
+
 /* How much less time it takes to copy the pages than to take them apart here, in ms. */
 extern double hg_page_offer_saved_ms(const HgPageOffer *offer);
 

@@ -78,7 +78,7 @@ hg_page_job_patience_ms(const HgPageJobSpec *spec)
 	const HgKeySet sides[2] = {{.rows = spec->expected_rows[HG_OUTER]},
 							   {.rows = spec->expected_rows[HG_INNER]}};
 
-	return hg_backend == HG_BACKEND_CUDA ? -1 : hg_patience_ms(sides, 0);
+	return hg_backend == HG_BACKEND_CUDA ? -1 : hg_patience_ms(sides, spec->cpu_ms);
 }
 
 /* Have the device open the job, without waiting for others'; false where it does not. */

@@ -34,6 +34,7 @@ typedef struct HgPageJobSpec
 	HgMatchMode mode;
 	HgPageSpec pages[2];	 /* by HgSide */
 	uint64 expected_rows[2]; /* likewise */
+	double cpu_ms;			 /* that the CPU is expected to take for all of it, reading included */
 
 	/* NULL: the number of pairs is asked for; else it stays in place until the job is destroyed */
 	const HgReduction *reduction;

@@ -69,10 +69,10 @@ hg_join_offer_pages(HgJoinState *state, const HgReduction *reduction, HgPageOffe
 	return true;
 }
 
-/* Is it expected to be worth it to send them? */
+/* Is it expected to be worth it to send them?  *cpu_ms: what the CPU would take for all of it. */
 static bool
 hg_join_pages_pay(const HgJoinState *state, const HgReduction *reduction,
-				  const HgPageOffer offers[2])
+				  const HgPageOffer offers[2], double *cpu_ms)
 {
 	const HgMatcherSpec spec = {
 		.key_width = state->inputs[HG_INNER]->words->width,
@@ -90,6 +90,8 @@ hg_join_pages_pay(const HgJoinState *state, const HgReduction *reduction,
 		return false;
 	hg_matcher_estimate(known ? &costs : NULL, &spec, offers[HG_OUTER].expected,
 						offers[HG_INNER].expected, &estimate);
+	*cpu_ms = estimate.cpu_ms + hg_page_offer_reading_ms(&offers[HG_OUTER]) +
+			  hg_page_offer_reading_ms(&offers[HG_INNER]);
 	if (reduction != NULL && !estimate.reduced)
 		return false;
 	if (hg_force)
@@ -152,8 +154,7 @@ hg_join_forget_pages(HgJoinState *state, HgPageOffer offers[2], const HgPageJob 
 		HgInput *input = state->inputs[side];
 
 		hg_page_offer_forget(&offers[side]);
-		hg_input_restart(input);
-		ExecReScan(input->plan);
+		hg_input_rescan(input);
 	}
 }
 
@@ -171,7 +172,7 @@ hg_join_join_pages(HgJoinState *state, const HgReduction *reduction)
 	bool answered;
 
 	if (!hg_join_offer_pages(state, reduction, offers) ||
-		!hg_join_pages_pay(state, reduction, offers))
+		!hg_join_pages_pay(state, reduction, offers, &spec.cpu_ms))
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
