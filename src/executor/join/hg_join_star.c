@@ -304,6 +304,18 @@ hg_star_is_computed(const HgJoinState *state, const HgReduceColumn *column)
 										&which) >= 0;
 }
 
+/* Find the operands of one that is, before anything is computed of any. */
+static bool
+hg_star_has_operands(HgJoinState *state, const HgReduction *wanted, const HgReduceColumn *column)
+{
+	HgOperand operands[HG_MAX_COLUMNS];
+	HgSide side = HG_OUTER;
+	uint32 which;
+
+	hg_join_reduction_expression(state->reduction, (HgSide) column->side, column->column, &which);
+	return hg_star_find_operands(state, wanted, (HgSide) column->side, which, operands, &side);
+}
+
 /* Find all columns that are wanted; all of them are asked for at once. */
 static bool
 hg_star_find_columns(HgJoinState *state, const HgReduction *wanted)
@@ -320,7 +332,10 @@ hg_star_find_columns(HgJoinState *state, const HgReduction *wanted)
 	for (uint32 i = 0; i < wanted->spec.nitems; i++)
 		if (!hg_star_is_computed(state, &wanted->spec.items[i].argument))
 			all &= hg_star_find_column(state, wanted, &reduction->spec.items[i].argument);
-	/* the strides of tables are known then */
+	for (uint32 i = 0; i < wanted->spec.nitems; i++)
+		if (hg_star_is_computed(state, &wanted->spec.items[i].argument))
+			all &= hg_star_has_operands(state, wanted, &wanted->spec.items[i].argument);
+	/* the strides of tables, which their columns change, are known then */
 	for (uint32 i = 0; i < wanted->spec.nitems; i++)
 		if (hg_star_is_computed(state, &wanted->spec.items[i].argument))
 			all &= hg_star_find_computed(state, wanted, &reduction->spec.items[i].argument);
