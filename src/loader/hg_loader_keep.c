@@ -206,10 +206,11 @@ hg_keep_pinned_at(HgResidentRelation key, const HgPinnedGraph *pinned, int place
 	return true;
 }
 
-/* The bytes that the process at a place keeps; PG_UINT64_MAX where it does not tell. */
+/* The bytes that the process at a place may keep yet; 0 where it does not tell. */
 static uint64
-hg_keep_bytes_at(int place)
+hg_keep_room_at(int place)
 {
+	HgWireClient *client = NULL;
 	HgDeviceStatus status;
 	HgPgHost host;
 	HgStatus told = HG_UNAVAILABLE;
@@ -218,25 +219,30 @@ hg_keep_bytes_at(int place)
 	hg_host_init(&host, CurrentMemoryContext);
 	hg_host_set_patience(&host, HG_KEEP_PATIENCE_MS);
 	if (hg_device_state(place, false, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY)
-		told = hg_wire_client_status(hg_device_client(place), &host.host, &status, &error);
+		client = hg_device_client(place);
+	/* it may have gone since */
+	if (client != NULL)
+		told = hg_wire_client_status(client, &host.host, &status, &error);
 	hg_host_rethrow(&host);
-	return told == HG_OK ? status.kept_bytes : PG_UINT64_MAX;
+	return told == HG_OK && status.kept_limit > status.kept_bytes
+			   ? status.kept_limit - status.kept_bytes
+			   : 0;
 }
 
-/* Give a large graph its home: where least is kept. */
+/* Give a large graph its home: where there is most room. */
 static void
 hg_keep_find_home(HgResidentGraph *version, const HgKeepers *keepers)
 {
-	uint64 least = PG_UINT64_MAX;
+	uint64 most = 0;
 	int home = -1;
 
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 	{
-		const uint64 bytes = keepers->epochs[place] != 0 ? hg_keep_bytes_at(place) : least;
+		const uint64 room = keepers->epochs[place] != 0 ? hg_keep_room_at(place) : 0;
 
-		if (bytes < least)
+		if (room > most)
 		{
-			least = bytes;
+			most = room;
 			home = place;
 		}
 	}
