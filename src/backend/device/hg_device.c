@@ -89,7 +89,15 @@ hg_device_choose(HgPlaces among, bool wait, long patience_ms, int *place, HgErro
 	HgPlaces left = among;
 	HgDeviceState state = HG_DEVICE_UNAVAILABLE;
 
-	for (int next = hg_device_place(among); next >= 0; next = hg_device_place_ready(left))
+	/* nothing is wanted of places that this session excludes, though what it names be there */
+	*place = hg_device_place(among);
+	if (*place < 0)
+	{
+		*place = 0;
+		hg_error_set(error, HG_UNAVAILABLE, "", "hashgraph.gpu_device excludes the device");
+		return HG_DEVICE_UNAVAILABLE;
+	}
+	for (int next = *place; next >= 0; next = hg_device_place_ready(left))
 	{
 		*place = next;
 		left &= ~HG_PLACE(next);
@@ -299,7 +307,7 @@ hg_device_list(HgDeviceReport *reports, int capacity, HgError *error)
 	for (int place = 0; place < places; place++)
 	{
 		HgDeviceReport report;
-		HgError why;
+		HgError why = {0};
 		int ninfos;
 
 		/* others are asked of as they stand: one that fails for good must not be waited for */

@@ -65,7 +65,10 @@ hg_place_choose(const HgPlaceState *states, int places, HgPlaces among, HgDevice
 	return chosen;
 }
 
-/* Which place to wait for, where none is READY: one that is about to be, else whichever. */
+/*
+ * Which place to wait for, where none is READY: one that is about to be, else whichever; -1: none
+ * of these may have this session's jobs.
+ */
 static int
 hg_place_await(const HgPlaceState *states, int places, HgPlaces among)
 {
@@ -79,7 +82,7 @@ hg_place_await(const HgPlaceState *states, int places, HgPlaces among)
 						   states[place].state != HG_SERVER_DEVICE_UNAVAILABLE))
 			chosen = place;
 	}
-	return Max(chosen, 0);
+	return chosen;
 }
 
 /* Have a place that rests come up, as the others are busy. */
@@ -114,29 +117,15 @@ int
 hg_device_place(HgPlaces among)
 {
 	HgPlaceState states[HG_GPU_DEVICES];
-	int places = hg_device_shared_places();
-	int chosen;
+	int places;
+	int chosen = hg_device_place_ready(among);
 
-	if (places <= 1)
-		return 0;
-	chosen = hg_device_place_ready(among);
 	if (chosen >= 0)
 		return chosen;
 	places = hg_device_shared_survey(states);
-	return hg_place_await(states, places, among);
-}
-
-HgPlaces
-hg_device_places_ready(void)
-{
-	HgPlaceState states[HG_GPU_DEVICES];
-	HgPlaces ready = 0;
-	int places = hg_device_shared_survey(states);
-
-	for (int place = 0; place < places; place++)
-		if (hg_place_is_ready(&states[place]))
-			ready |= HG_PLACE(place);
-	return ready;
+	chosen = hg_place_await(states, places, among);
+	/* where none may have any, the process that is asked says so */
+	return chosen < 0 && (places == 0 || among == HG_PLACES_ALL) ? 0 : chosen;
 }
 
 int

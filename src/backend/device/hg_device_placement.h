@@ -32,16 +32,14 @@ typedef uint32 HgPlaces;
 #define HG_PLACES_ALL ((HgPlaces) ((1 << HG_GPU_DEVICES) - 1))
 
 /*
- * The place, of these, for a job; where none is READY, the one that is to be waited for, or 0.
- * Where the session has a process of its own it is 0.
+ * The place, of these, for a job; where none is READY, the one that is to be waited for; -1:
+ * none of these may have this session's jobs.  Of all places it is 0 then, and where the session
+ * has a process of its own.
  */
 extern int hg_device_place(HgPlaces among);
 
 /* The same, but only where one is READY; else -1. */
 extern int hg_device_place_ready(HgPlaces among);
-
-/* The places whose processes are READY and answer. */
-extern HgPlaces hg_device_places_ready(void);
 
 /* What a job says of the GPU that it is to run on (HgJobSpec.device); -1: any. */
 extern int hg_device_wanted_ordinal(void);

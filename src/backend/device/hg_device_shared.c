@@ -155,20 +155,6 @@ hg_device_shared_survey(HgPlaceState *states)
 	return places;
 }
 
-uint64
-hg_device_shared_ready(int place)
-{
-	uint64 epoch = 0;
-
-	if (shared == NULL)
-		return 0;
-	SpinLockAcquire(&shared->mutex);
-	if (shared->devices[place].state == HG_SERVER_DEVICE_READY && !shared->devices[place].silent)
-		epoch = shared->devices[place].epoch;
-	SpinLockRelease(&shared->mutex);
-	return epoch;
-}
-
 /* Wake the worker, whose latch was read under the lock. */
 static void
 hg_device_shared_wake(Latch *worker)

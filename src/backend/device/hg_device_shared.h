@@ -107,9 +107,6 @@ typedef struct HgPlaceState
 /* The same of all places, in states[HG_GPU_DEVICES]; returns their number. */
 extern int hg_device_shared_survey(HgPlaceState *states);
 
-/* The epoch of a place's process that is READY, and answers; 0 where none is. */
-extern uint64 hg_device_shared_ready(int place);
-
 /* Have the worker start a process at a place, if none runs. */
 extern void hg_device_shared_ask(int place);
 
