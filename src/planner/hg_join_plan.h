@@ -22,9 +22,9 @@ typedef struct HgJoinPath
 	bool together; /* partial, and so are the inputs: all processes join both sides as one */
 	int read_once; /* ... but this HgSide's, which one of them reads for all; or -1 */
 	Cost hidden;   /* what it takes beyond its price, but for what its inputs do */
-	bool at_once;  /* ... with the joins below it, so that rows without a match are in it */
 	Cost asked;	   /* all of it where no more is wanted than a device can tell (hg_graph_cost.h);
 					* negative: there is none */
+	bool at_once;  /* ... who tells of all joins below with it, rows without a match included */
 	List *hash_clauses; /* RestrictInfos; outer_is_left is set */
 	List *restrictlist; /* RestrictInfos of the whole join, hash clauses included */
 } HgJoinPath;

@@ -168,10 +168,10 @@ foreach my $program (grep { defined } $standin, $device)
 	like(sql("set hashgraph.enabled = on; explain (analyze, costs off, timing off) $stars[3]->[2]"), qr/Backend: cuda\n.*Device: /, "$label: where it ran, whatever was joined beside");
 
 	# and those of facts that find what has changed, themselves or by what they find
-	sql('update items set price = price + 1 where id = 7; insert into days values (366, 12, true); delete from customers where id = 77; update customers set nation = nation + 1 where id = 34; update customers set age = age + 1 where id = 33; insert into customers values (2100, null, 1, 'x', repeat('y', 2000)); update customers set id = -id where id = 55');
+	sql('update items set price = price + 1 where id = 7; insert into days values (366, 12, true); delete from customers where id = 77; update customers set nation = nation + 1 where id = 34; update customers set age = age + 1 where id = 33; insert into customers values (2100, null, 1, \'x\', repeat(\'y\', 2000)); update customers set id = -id where id = 55');
 	stars_are_right("$label: what they look up has changed", qr/./);
 	my ($kilobytes) = sql("explain (analyze, costs off, timing off) $stars[3]->[2]") =~ /Tables Joined at Once.*?Memory Usage: (\d+) kB/s;
-	cmp_ok($kilobytes, '>=', 12, "$label: what it takes to leave facts out is told");
+	cmp_ok($kilobytes, '>=', 11, "$label: what it takes to leave facts out is told");
 	# of tables in one page nothing is known then
 	sql('update nations set name = \'moved\', region = 3 where id = 4; insert into regions values (5, \'region 5\'); update shops set size = size + 1 where id = 5');
 	stars_are_right("$label: all of what some look up has changed");

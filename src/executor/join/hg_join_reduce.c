@@ -164,7 +164,6 @@ hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 						 const HgReducer *reducer, const int *places)
 {
 	HgJoinReduction *reduction;
-
 	const bool of_tree = rules->join_type == JOIN_LEFT || rules->join_type == JOIN_RIGHT;
 
 	/* what becomes of an inner row, and of an outer one without a match, only pairs can tell */
