@@ -246,6 +246,7 @@ hg_cuda_kept_side_borrow(const HgJobSpec *spec, HgSide which, HgCudaColumns *col
 {
 	if (spec->kept[which] == nullptr)
 		return;
+	columns->borrowed = true;
 	for (uint32_t i = 0; i < spec->ncolumns[which]; i++)
 	{
 		const HgKept *kept = spec->kept_columns[which][i].column;

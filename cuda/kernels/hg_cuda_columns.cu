@@ -121,7 +121,7 @@ hg_cuda_columns_append(HgCudaWork *work, HgCudaColumns *columns, HgCudaNumbers *
 
 	if (column >= columns->count)
 		return hg_error_set(error, HG_INVALID, nullptr, "there is no such column");
-	if (columns->kept_values[column] != nullptr)
+	if (columns->borrowed)
 		return hg_error_set(error, HG_INVALID, nullptr, "the column is kept beside its graph");
 	width = columns->width[column];
 	HG_TRY(hg_cuda_columns_reserve(work, columns, rows, expected, error));
@@ -181,9 +181,8 @@ hg_cuda_columns_give(HgCudaColumns *columns, uint64_t rows, uint32_t nulls)
 HgStatus
 hg_cuda_columns_check(const HgCudaColumns *columns, uint64_t rows, HgError *error)
 {
-	for (uint32_t column = 0; column < columns->count; column++)
-		if (columns->kept_values[column] == nullptr &&
-			(columns->given[column] != rows || columns->capacity < rows))
+	for (uint32_t column = 0; !columns->borrowed && column < columns->count; column++)
+		if (columns->given[column] != rows || columns->capacity < rows)
 			return hg_error_set(error, HG_INVALID, nullptr, "not all rows have their columns");
 	return HG_OK;
 }

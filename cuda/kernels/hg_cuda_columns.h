@@ -22,6 +22,7 @@ struct HgCudaColumns
 {
 	uint32_t count;
 	uint32_t width[HG_MAX_COLUMNS];
+	bool borrowed;		  /* of a kept graph: a column not borrowed yet will be, before it is read */
 	unsigned char *block; /* NULL before the first value */
 	uint64_t capacity;	  /* rows that it has room for */
 	uint64_t given[HG_MAX_COLUMNS];
@@ -61,7 +62,7 @@ void hg_cuda_columns_arrays(const HgCudaColumns *columns, uint32_t column, void 
  */
 void hg_cuda_columns_give(HgCudaColumns *columns, uint64_t rows, uint32_t nulls);
 
-/* HG_INVALID unless each of the side's rows has a value for each column that is not borrowed. */
+/* HG_INVALID unless each of the side's rows has a value for each column, or they are borrowed. */
 HgStatus hg_cuda_columns_check(const HgCudaColumns *columns, uint64_t rows, HgError *error);
 
 /* The arrays of a column that has rows; nulls are NULL where no row has NULL. */
