@@ -6,8 +6,9 @@
  * The executor asks a device about any tree of joins that is such a star.  The planner's own
  * trees may be of other shapes, or of parts that processes join: so what is offered here is the
  * tree that is asked about, the largest table first, and then one of those that are joined with
- * what there is, each by one integer that is unique in it, or left joined so.  It is for an
- * aggregate that asks for no more than a device can tell, and its price is a device's.
+ * what there is, each by one integer that is unique in it, or left joined so.  Where no index says
+ * so statistics do: the device counts, and the joins are joined as ever where they were wrong.  It
+ * is for an aggregate that asks for no more than a device can tell, and its price is a device's.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -29,6 +30,7 @@
 #include "planner/hg_join_clauses.h"
 #include "planner/hg_join_path.h"
 #include "planner/hg_join_plan.h"
+#include "planner/hg_key_range.h"
 #include "planner/hg_scan_share.h"
 #include "planner/hg_star_path.h"
 
@@ -154,6 +156,17 @@ hg_star_clause(const HgStarTree *tree, RelOptInfo *rel, Relids both, SpecialJoin
 	return clauses;
 }
 
+/* Do values that a table is joined by seem to be unique in it? */
+static bool
+hg_star_seems_unique(const HgStarTree *tree, const RelOptInfo *rel, List *clauses)
+{
+	const RestrictInfo *clause = linitial_node(RestrictInfo, clauses);
+	HgKeyRange range;
+
+	return hg_key_range(tree->root, clause, bms_equal(clause->left_relids, rel->relids), &range) &&
+		   !range.repeats;
+}
+
 /* What a join of what there is with a table is of. */
 static Relids
 hg_star_both(const RelOptInfo *joined, const RelOptInfo *rel, const SpecialJoinInfo *left_join)
@@ -187,7 +200,7 @@ hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique, bool *several)
 	if (joinrel == NULL || (left_join != NULL && tree->njoins == 0))
 		return false;
 	is_unique = innerrel_is_unique(root, both, joined->relids, rel, join_type, clauses, false);
-	if (is_unique != unique)
+	if ((is_unique || hg_star_seems_unique(tree, rel, clauses)) != unique)
 		return false;
 	path = hg_join_path_of(root, joinrel, tree->path, create_seqscan_path(root, rel, NULL, 0),
 						   join_type, clauses, is_unique);
