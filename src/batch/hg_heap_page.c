@@ -17,8 +17,9 @@
  *	-	A block is found for whoever names it by heapgetpage(), and since 17 by
  *		heap_prepare_pagescan() after rs_cbuf and rs_cblock are set to it.  heap_rescan() and
  *		heap_endscan() release rs_cbuf.  rs_inited is false from the beginning of a scan, and a
- *		rescan, until a block of it was asked for; rs_startblock is where it begins if it is not
- *		parallel, and else table_block_parallelscan_nextpage() hands out its blocks.
+ *		rescan, until a block of it was asked for, and nothing else tells that one was;
+ *		rs_startblock is where it begins if it is not parallel, and else
+ *		table_block_parallelscan_nextpage() hands out its blocks.
  *
  * So these rows are taken from there at once, counted, and rs_cindex is set to the last of them:
  * core goes on with the next page.  In builds with assertions core brings each of them itself,
@@ -161,6 +162,13 @@ hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan)
 	else
 		blocks->next = heap->rs_startblock;
 	heap->rs_inited = true;
+}
+
+void
+hg_heap_blocks_forget(TableScanDesc scan)
+{
+	Assert(scan->rs_parallel == NULL);
+	((HeapScanDesc) scan)->rs_inited = false;
 }
 
 BlockNumber
@@ -381,6 +389,15 @@ hg_heap_place_ahead(Relation relation, HgHeapPlace place)
 	return (const char *) BufferGetBlock(place.recent);
 }
 
+/* Have a page pruned, as core has it before it looks which of its rows are to be seen. */
+static void
+hg_heap_page_prune(Relation relation pg_attribute_unused(), Buffer buffer pg_attribute_unused())
+{
+#if HG_HAVE_PRUNE_OPT
+	heap_page_prune_opt(relation, buffer);
+#endif
+}
+
 void
 hg_heap_look_begin(HgHeapLook *look, TableScanDesc scan, HgHeapPlace place, HgHeapPlace following)
 {
@@ -390,9 +407,7 @@ hg_heap_look_begin(HgHeapLook *look, TableScanDesc scan, HgHeapPlace place, HgHe
 	if (look->ahead != NULL)
 		HG_PREFETCH(look->ahead);
 	look->buffer = hg_heap_place_read(scan, place);
-#if HG_HAVE_PRUNE_OPT
-	heap_page_prune_opt(scan->rs_rd, look->buffer);
-#endif
+	hg_heap_page_prune(scan->rs_rd, look->buffer);
 	LockBuffer(look->buffer, BUFFER_LOCK_SHARE);
 }
 
@@ -482,65 +497,77 @@ hg_heap_page_count(Page page)
  * keep few of their buffers.
  */
 static HgHeapPlace
-hg_heap_place_guess(HeapScanDesc scan, BlockNumber block)
+hg_heap_place_guess(HeapScanDesc scan, HgHeapPlace before, BlockNumber block)
 {
 	HgHeapPlace place = {block, InvalidBuffer};
 
-	if (scan->rs_strategy == NULL && BufferIsValid(scan->rs_cbuf) && scan->rs_cblock + 1 == block)
-		place.recent = scan->rs_cbuf + 1;
+	if (scan->rs_strategy == NULL && before.recent != InvalidBuffer && before.block + 1 == block)
+		place.recent = before.recent + 1;
 	return place;
 }
 
-/*
- * Copy a page of which not all rows are to be seen, or not by all; those that are not are left out.
- */
+/* Leave out of a copy of a page the rows that the scan's snapshot does not see. */
 static int
-hg_heap_page_copy_visible(HeapScanDesc scan, BlockNumber block, char *to)
+hg_heap_page_leave_out(TableScanDesc scan, BlockNumber block, Buffer buffer, char *copy)
 {
-	ItemId lines = ((PageHeader) to)->pd_linp;
-	Page page;
-	int end;
-	int next = 0;
-
-	hg_heap_page_prepare(scan, block);
-	page = BufferGetPage(scan->rs_cbuf);
-	LockBuffer(scan->rs_cbuf, BUFFER_LOCK_SHARE);
-	memcpy(to, page, BLCKSZ);
+	ItemId lines = ((PageHeader) copy)->pd_linp;
+	Page page = BufferGetPage(buffer);
 	/* the copy may lie where others can write to */
-	end = PageGetMaxOffsetNumber(page);
-	LockBuffer(scan->rs_cbuf, BUFFER_LOCK_UNLOCK);
-	/* those that are stay where they are, as the page is pinned */
-	for (int line = FirstOffsetNumber; line <= end; line++)
+	const OffsetNumber end = PageGetMaxOffsetNumber(page);
+	HgIdAge age = {.id = InvalidTransactionId};
+	int rows = 0;
+
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= end; offset++)
 	{
-		if (next < (int) scan->rs_ntuples && scan->rs_vistuples[next] == line)
-			next++;
+		ItemId line = PageGetItemId(page, offset);
+		bool visible = false;
+
+		if (ItemIdIsNormal(line))
+		{
+			HeapTupleHeader header = (HeapTupleHeader) PageGetItem(page, line);
+			const TransactionId xmin = HeapTupleHeaderGetRawXmin(header);
+
+			if (xmin != age.id)
+				age = (HgIdAge){.id = xmin,
+								.is_past = TransactionIdPrecedes(xmin, scan->rs_snapshot->xmin)};
+			visible = hg_heap_row_is_visible(scan, block, offset, page, buffer, &age);
+		}
+		if (visible)
+			rows++;
 		else
-			ItemIdSetUnused(&lines[line - FirstOffsetNumber]);
+			ItemIdSetUnused(&lines[offset - FirstOffsetNumber]);
 	}
-	return next;
+	return rows;
+}
+
+/* Is each row of a page, which is locked, to be seen by all? */
+static bool
+hg_heap_page_is_visible(TableScanDesc scan, Page page)
+{
+	return PageIsAllVisible(page) && !scan->rs_snapshot->takenDuringRecovery;
 }
 
 int
-hg_heap_page_copy(TableScanDesc scan, BlockNumber block, char *to)
+hg_heap_page_copy(TableScanDesc scan, BlockNumber block, HgHeapPlace *before, char *to)
 {
-	HeapScanDesc heap = (HeapScanDesc) scan;
-	Page page;
-	bool visible;
-	int rows = 0;
+	HgHeapPlace place = hg_heap_place_guess((HeapScanDesc) scan, *before, block);
+	Buffer buffer = hg_heap_place_read(scan, place);
+	Page page = BufferGetPage(buffer);
+	int rows;
 
-	hg_heap_page_pin(heap, hg_heap_place_guess(heap, block));
-	page = BufferGetPage(heap->rs_cbuf);
 	/* others may set hint bits meanwhile, and nothing else: nobody asks the copy for these */
-	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_SHARE);
-	visible = PageIsAllVisible(page) && !scan->rs_snapshot->takenDuringRecovery;
-	if (visible)
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (!hg_heap_page_is_visible(scan, page))
 	{
-		memcpy(to, page, BLCKSZ);
-		rows = hg_heap_page_count(page);
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		hg_heap_page_prune(scan->rs_rd, buffer);
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	}
-	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_UNLOCK);
-	if (!visible)
-		rows = hg_heap_page_copy_visible(heap, block, to);
+	memcpy(to, page, BLCKSZ);
+	rows = hg_heap_page_is_visible(scan, page) ? hg_heap_page_count(page)
+											   : hg_heap_page_leave_out(scan, block, buffer, to);
+	UnlockReleaseBuffer(buffer);
+	*before = (HgHeapPlace){block, buffer};
 	if (scan->rs_parallel == NULL && (scan->rs_flags & SO_ALLOW_SYNC) != 0)
 		ss_report_location(scan->rs_rd, block);
 	return rows;

@@ -74,6 +74,13 @@ extern bool hg_heap_blocks_unread(TableScanDesc scan);
 extern void hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan);
 
 /*
+ * A scan whose blocks have been begun with, and of which no page is pinned, becomes one that was
+ * not read: the same as a rescan, but no further scan for those who count them.  Not for parallel
+ * ones.
+ */
+extern void hg_heap_blocks_forget(TableScanDesc scan);
+
+/*
  * The number of the next block, in the order in which the scan comes to them: synchronised with
  * others, or one that no other process of a parallel scan gets.  InvalidBlockNumber at the end.
  */
@@ -158,10 +165,12 @@ extern void hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace 
 
 /*
  * Copy a block's page, of which only rows that the scan's snapshot sees have line pointers in the
- * copy that tell of rows.  Returns their number; nothing is counted.  The page is pinned as above.
- * Not for serializable transactions that must watch for conflicts.
+ * copy that tell of rows.  Returns their number.  Nothing is counted but the block's buffer, and no
+ * page is pinned after it.  *before, the place of the block that was copied last, becomes this
+ * one's; an invalid block and an invalid buffer at first.  Not for serializable transactions that
+ * must watch for conflicts.
  */
-extern int hg_heap_page_copy(TableScanDesc scan, BlockNumber block, char *to);
+extern int hg_heap_page_copy(TableScanDesc scan, BlockNumber block, HgHeapPlace *before, char *to);
 
 /* Let go of the page of the last call. */
 extern void hg_heap_page_end(TableScanDesc scan, TupleTableSlot *slot);

@@ -190,6 +190,7 @@ hg_page_offer_reserve(HgPageRoom *room, HgPageJob *job, HgSide side, BlockNumber
 static bool
 hg_page_offer_copy(HgPageOffer *offer, TableScanDesc scan, HgPageJob *job, HgSide side)
 {
+	HgHeapPlace before = {InvalidBlockNumber, InvalidBuffer};
 	HgPageRoom room = {0};
 	HgHeapBlocks blocks;
 	BlockNumber block;
@@ -200,7 +201,8 @@ hg_page_offer_copy(HgPageOffer *offer, TableScanDesc scan, HgPageJob *job, HgSid
 		CHECK_FOR_INTERRUPTS();
 		if (!hg_page_offer_reserve(&room, job, side, block))
 			return false;
-		offer->sent_rows += (uint64) hg_heap_page_copy(scan, block, room.to + room.held * BLCKSZ);
+		offer->sent_rows +=
+			(uint64) hg_heap_page_copy(scan, block, &before, room.to + room.held * BLCKSZ);
 		room.held++;
 		offer->pages++;
 	}
@@ -228,7 +230,6 @@ hg_page_offer_send(HgPageOffer *offer, HgPageJob *job, HgSide side)
 		InstrStartNode(instrument);
 	}
 	sent = hg_page_offer_copy(offer, scan, job, side);
-	hg_heap_page_end(scan, node->ss.ss_ScanTupleSlot);
 	if (instrument != NULL)
 		InstrStopNode(instrument, 0);
 	return sent;
@@ -252,8 +253,11 @@ hg_page_offer_count(HgPageOffer *offer, uint64 rows)
 void
 hg_page_offer_forget(HgPageOffer *offer)
 {
-	Instrumentation *instrument = offer->table->node->ss.ps.instrument;
+	SeqScanState *node = offer->table->node;
 
-	if (instrument != NULL && offer->begun)
-		*instrument = offer->before;
+	if (!offer->begun)
+		return;
+	hg_heap_blocks_forget(node->ss.ss_currentScanDesc);
+	if (node->ss.ps.instrument != NULL)
+		*node->ss.ps.instrument = offer->before;
 }

@@ -8,8 +8,8 @@
  * see, and the scan's qual is the device's to ask.  Then the scan has come to its end.  How many
  * rows it has returned, for those who count them, is what the device has found.
  *
- * Where the device does not take them in the end the scan is rescanned, and it is as if it had not
- * been offered.
+ * Where the device does not take them in the end the scan is where it was, and it is as if it had
+ * not been offered.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -60,7 +60,7 @@ extern bool hg_page_offer_send(HgPageOffer *offer, HgPageJob *job, HgSide side);
 /* The device has found so many rows that pass the quals: count them. */
 extern void hg_page_offer_count(HgPageOffer *offer, uint64 rows);
 
-/* The pages were sent for nothing. */
+/* The pages were sent for nothing: the scan begins again, as one that was not read. */
 extern void hg_page_offer_forget(HgPageOffer *offer);
 
 #endif /* HG_PAGE_OFFER_H */

@@ -90,6 +90,31 @@ sub is_right
 	return;
 }
 
+# What is counted of scans of tables, and of what else is named, while a join is made; a query's hashgraph.enabled is on or off.
+sub counted
+{
+	my ($on, $select, @what) = @_;
+
+	return sql("select pg_stat_force_next_flush(); select pg_stat_reset(); set hashgraph.enabled = $on; $select; select pg_stat_force_next_flush(); select concat_ws(' ', sum(seq_scan), sum(seq_tup_read)"
+		. join('', map { ", sum($_)" } @what) . ") from pg_stat_user_tables join pg_statio_user_tables using (relid)") =~ /^(\d+(?: \d+)+)\z/m ? $1 : 'none';
+}
+
+# The pages that the scans of a join have found, or read.
+sub buffers
+{
+	my ($on, $select) = @_;
+	my $plan = sql("set hashgraph.enabled = $on; set enable_mergejoin = off; explain (analyze, buffers, costs off, timing off, summary off) $select");
+	my %found;
+
+	sql('reset enable_mergejoin');
+
+	while ($plan =~ /Seq Scan on (\w+).*\n(?:(?! *->).*\n)*? *Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/g)
+	{
+		$found{$1} += ($2 // 0) + ($3 // 0);
+	}
+	return join ' ', map { "$_ $found{$_}" } sort keys %found;
+}
+
 # What of a join a device can do with pages: 1; else 0.
 my @queries = (
 	[ 1, 'a count', 'select count(*) from l_T l join r_T r on l.k = r.k' ],
@@ -157,8 +182,7 @@ foreach my $program (grep { defined } $standin, $device)
 		s/^ +//gm foreach $ours, $core;
 		is($ours, $core, "$label: rows of the scans: $select");
 		is(() = $core =~ /Seq Scan/g, 2, '... which are two');
-		my $returned = sub { my ($on) = @_; return sql("select pg_stat_force_next_flush(); select pg_stat_reset(); set hashgraph.enabled = $on; $select; select pg_stat_force_next_flush(); select sum(seq_scan) || ' ' || sum(seq_tup_read) from pg_stat_user_tables") =~ /(\d+ \d+)$/ ? $1 : 'none'; };
-		is($returned->('on'), $returned->('off'), "$label: rows that scans have returned: $select");
+		is(counted('on', $select), counted('off', $select), "$label: rows that scans have returned: $select");
 		my $read = 0;
 		$read += $_ foreach $core =~ /actual rows=(\d+)/g;
 		my $matches = sql("set hashgraph.enabled = off; $select");
@@ -184,6 +208,15 @@ foreach my $program (grep { defined } $standin, $device)
 	all_are_right("$label: before others have changed rows", 1, qw(int4 time));
 	sql('commit');
 	all_are_right("$label: others have changed rows", 1, @types);
+	foreach my $select ('select count(*) from l_int4 l join r_int8 r on l.k = r.k', 'select count(*), sum(a.v) from few a join l_int4 l on a.k = l.k')
+	{
+		cmp_ok(pages($select), '>', 0, "$label: pages that not everybody sees are sent: $select");
+		my $buffers = buffers('on', $select);
+
+		is($buffers, buffers('off', $select), '... each of which is read once');
+		like($buffers, qr/^\w+ [1-9]\d* \w+ [1-9]\d*$/, '... and told of');
+		is(counted('on', $select, 'heap_blks_read + heap_blks_hit'), counted('off', $select, 'heap_blks_read + heap_blks_hit'), '... and counted once');
+	}
 	$other->run_each('begin; delete from l_int4 where v % 3 = 0; update r_int4 set k = k + 1 where v % 4 = 0; select * from r_int4 where v % 7 = 1 for update');
 	all_are_right("$label: others have changed rows, and not committed", 1, 'int4');
 	$other->run_each('rollback');
@@ -267,6 +300,7 @@ if (defined $standin)
 		my $plan = $tell->($count);
 		like($plan, $told, "$what is told of");
 		unlike($plan, qr/Seq Scan.*loops=2/, "$what: scans count once");
+		is(counted('on', $count), counted('off', $count), "$what: ... for everybody");
 	}
 
 	# one that lies: who counts may be told another count, and no more
@@ -292,6 +326,40 @@ if (defined $standin)
 	is(sql("set statement_timeout = 0; set hashgraph.gpu_wait_limit = '300ms'; $count"), $core, 'a device that is waited for too long');
 	like(sql("$EXPLAIN $count"), qr/Pages Sent in Vain: /, '... which is told of');
 	sql("set hashgraph.gpu_wait_limit = '20s'");
+
+	# who waits until a device takes more has no page pinned
+	SKIP:
+	{
+		my $looker = RawSession->new($node);
+		my $wide = 'select count(*) from wide v join wide w on v.k = w.k';
+		my $pins = q{select string_agg(relfilenode::text || ' ' || relblocknumber, ',') from pg_buffercache where pinning_backends > 0 and relfilenode = pg_relation_filenode('wide')};
+		my $pinned = '';
+		my $waits = 0;
+
+		skip 'pg_buffercache is not there', 2 unless eval { $looker->run_each('create extension pg_buffercache'); 1 };
+		use_program($node, $standin);
+		ok(wait_for(sub { ready_devices($node, 'name') }, 20), 'a device that can be stopped');
+		sql('select count(*) from wide; set hashgraph.backend = cuda; set hashgraph.force = on');
+		for (my $round = 0; $round < 60 && $waits < 5; $round++)
+		{
+			my $pid = device_process($node);
+
+			$main->send($wide);
+			usleep(1000 * ($round % 20));
+			kill 'STOP', $pid;
+			usleep(100_000);
+			if ($looker->run_each('select wait_event_type from pg_stat_activity where pid = ' . $main->pid) eq 'Extension')
+			{
+				$waits++;
+				$pinned .= $looker->run_each($pins) // '';
+			}
+			kill 'CONT', $pid;
+			$main->finish(60);
+		}
+		is($pinned, '', 'no page is pinned while the device is waited for');
+		diag("it was waited for $waits times");
+		sql('set hashgraph.backend = auto');
+	}
 
 	# pages that make no sense to a device, though they do to PostgreSQL
 	use_program($node, $standin);

@@ -12,7 +12,9 @@
 #include "../../cuda/engine/hg_cuda_engine.h"
 #include "../../src/engine/hg_ranges.h"
 #include "hg_tap.h"
+#include "test_cuda_bins.h"
 #include "test_cuda_chunks.h"
+#include "test_cuda_kept.h"
 #include "test_cuda_lookups.h"
 #include "test_cuda_pages.h"
 #include "test_engine_computed.h"
@@ -30,211 +32,6 @@ static bool
 small_suite(void)
 {
 	return hg_tap_suite() <= HG_SUITE_SMALL;
-}
-
-/*
- * Keys that make bins overflow: every other outer row has one key, the others and the
- * inner rows have each its own.
- */
-static void
-create_skewed(TestData *data, uint32_t width, uint64_t rows)
-{
-	memset(data, 0, sizeof(*data));
-	data->key_width = width;
-	data->rows[HG_OUTER] = data->rows[HG_INNER] = rows;
-	for (int side = 0; side < 2; side++)
-	{
-		data->keys[side] = test_malloc(rows * width);
-		for (uint64_t row = 0; row < rows; row++)
-		{
-			uint64_t key = side == HG_OUTER && row % 2 == 1 ? 7 : row * 3;
-
-			if (width == 4)
-				((uint32_t *) data->keys[side])[row] = (uint32_t) key;
-			else
-				((uint64_t *) data->keys[side])[row] = key << 20;
-		}
-	}
-
-	/* 7 is no inner key, and half of the rows have it */
-	data->pairs = data->first = (rows + 1) / 2;
-	data->distinct[HG_OUTER] = (rows + 1) / 2 + (rows > 1 ? 1 : 0);
-	data->distinct[HG_INNER] = rows;
-	for (uint64_t row = 0; row < rows; row += 2)
-		data->checksum += test_pair_checksum((uint32_t) row, (uint32_t) row);
-}
-
-/* Sizes that need many bins, with a key that fits in none of them. */
-static void
-test_overflowing_bins(HgEngine *engine)
-{
-	static const HgBuildAlgorithm builds[] = {HG_BUILD_V1, HG_BUILD_V2};
-	uint64_t rows = small_suite() ? 60000 : 4000000;
-
-	for (uint32_t width = 4; width <= 8; width += 4)
-		for (int b = 0; b < 2; b++)
-		{
-			TestData data;
-			TestRun run = {.engine = engine,
-						   .host = test_host_plain(),
-						   .data = &data,
-						   .spec = {.key_width = width,
-									.build = builds[b],
-									.probe = HG_PROBE_INTERSECT,
-									.bins = small_suite() && b == 1 ? 64 : 0},
-						   .capacity = 1000000};
-
-			if (!hg_tap_turn())
-				continue;
-			create_skewed(&data, width, rows);
-			hg_tap_ok(test_run(&run), "cuda: a key that fits no bin, build %s, keys of %u bytes",
-					  hg_build_name(builds[b]), width);
-			test_data_destroy(&data);
-		}
-}
-
-/* Whether it is this test's turn, with so many rows of one key, which make the most matches. */
-static bool
-turn_of_hot(const uint64_t hot[2])
-{
-	return (hg_tap_suite() != HG_SUITE_TINY || hot[HG_OUTER] * hot[HG_INNER] <= 1000000) &&
-		   hg_tap_turn();
-}
-
-/* A job that is left to the engine, which joins bins then. */
-static void
-test_bins(HgEngine *engine, uint32_t width, const uint64_t rows[2], const uint64_t hot[2],
-		  size_t capacity)
-{
-	TestData data;
-	TestRun run = {.engine = engine,
-				   .host = test_host_plain(),
-				   .data = &data,
-				   .spec = {.key_width = width, .device = -1},
-				   .capacity = capacity};
-
-	if (!turn_of_hot(hot))
-		return;
-	test_data_create_hot(&data, width, rows, hot);
-	hg_tap_ok(
-		test_run(&run),
-		"cuda: bins of %llu x %llu rows, %llu and %llu of one key, of %u bytes, chunks of %zu",
-		(unsigned long long) rows[HG_OUTER], (unsigned long long) rows[HG_INNER],
-		(unsigned long long) hot[HG_OUTER], (unsigned long long) hot[HG_INNER], width, capacity);
-	test_data_destroy(&data);
-}
-
-/*
- * Sizes around those of hg_cuda_tuning.h: what a bin has on average, what narrow blocks have
- * room for, what no block has room for, tiles, units and pieces of outer rows.
- */
-static void
-test_all_bins(HgEngine *engine)
-{
-	static const uint64_t cases[][4] = {
-		/* outer and inner rows, and those of them that have one key */
-		{3000, 2048, 0, 0},		   {2049, 2049, 0, 0},		  {4095, 4096, 0, 0},
-		{5000, 4097, 0, 0},		   {8192, 8192, 0, 0},		  {8193, 16385, 0, 0},
-		{60, 3072, 20, 3072},	   {60, 3073, 20, 3073},	  {60, 5120, 20, 5120},
-		{60, 5121, 20, 5121},	   {3000, 9000, 7, 5500},	  {33000, 100, 32769, 3},
-		{70000, 50, 70000, 50},	   {6000, 20000, 300, 12000}, {300, 70000, 5, 66000},
-		{20000, 90000, 30, 70000}, {1, 100000, 1, 100000},
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		for (uint32_t width = 4; width <= 8; width += 4)
-			test_bins(engine, width, cases[i], cases[i] + 2, i % 2 == 0 ? 1000 : 65536);
-	for (uint32_t width = 4; width <= 8; width += 4)
-	{
-		static const uint64_t rows[2] = {300, 400};
-		static const uint64_t hot[2] = {10, 20};
-
-		test_bins(engine, width, rows, hot, 1);
-		test_bins(engine, width, rows, hot, 7);
-	}
-	if (!small_suite())
-		for (uint32_t width = 4; width <= 8; width += 4)
-		{
-			/* two passes, more than one launch, and a stream of many chunks */
-			static const uint64_t rows[2] = {20000000, 9000000};
-			static const uint64_t hot[2] = {3000, 4000};
-
-			test_bins(engine, width, rows, hot, 1 << 20);
-		}
-}
-
-/* Graphs whose outer bins are too long for a block, and have few vertices or many; many bins. */
-static void
-test_long_bins(HgEngine *engine)
-{
-	static const uint64_t rows[2] = {30000, 9000};
-	static const uint64_t hot[2] = {20000, 1};
-	static const uint32_t bins[] = {0, 1, 8, 512, 4096, 1 << 20};
-	const size_t count = hg_tap_suite() == HG_SUITE_TINY ? 4 : sizeof(bins) / sizeof(bins[0]);
-
-	for (uint32_t width = 4; width <= 8; width += 4)
-		for (size_t i = 0; i < count; i++)
-		{
-			TestData data;
-			TestRun run = {.engine = engine,
-						   .host = test_host_plain(),
-						   .data = &data,
-						   .spec = {.key_width = width,
-									.build = HG_BUILD_V2,
-									.probe = HG_PROBE_INTERSECT,
-									.bins = bins[i],
-									.device = -1},
-						   .capacity = 65536};
-
-			if (!hg_tap_turn())
-				continue;
-			test_data_create_hot(&data, width, rows, hot);
-			hg_tap_ok(test_run(&run), "cuda: build v2 with a long outer bin, %u bins, of %u bytes",
-					  bins[i], width);
-			test_data_destroy(&data);
-		}
-}
-
-/*
- * Graphs of both sides, whose bins fit narrow blocks, wide ones, or none: then one more pass by
- * vertices has to do, or, where bins have many vertices, a sort.
- */
-static void
-test_both_graphs(HgEngine *engine)
-{
-	static const uint64_t cases[][4] = {
-		/* outer and inner rows, and those of them that have one key */
-		{3072, 3072, 0, 0},		  {4608, 4608, 0, 0},		  {13000, 2000, 9000, 1000},
-		{20000, 500, 0, 0},		  {60, 7000, 20, 7000},		  {15000, 20, 15000, 1},
-		{60000, 9000, 40000, 1},  {40000, 40000, 31000, 3},	  {3000, 60000, 20, 40000},
-		{30000, 30000, 300, 300}, {100000, 3000, 33000, 100}, {40000, 3, 40000, 3},
-		{0, 5000, 0, 40},		  {5000, 0, 40, 0},
-	};
-
-	for (uint32_t width = 4; width <= 8; width += 4)
-		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		{
-			const uint64_t *rows = cases[i];
-			TestData data;
-			TestRun run = {.engine = engine,
-						   .host = test_host_plain(),
-						   .data = &data,
-						   .spec = {.key_width = width,
-									.build = HG_BUILD_V2,
-									.probe = HG_PROBE_INTERSECT,
-									.device = -1},
-						   .capacity = i % 2 == 0 ? 65536 : 5000};
-
-			if (!turn_of_hot(rows + 2))
-				continue;
-			test_data_create_hot(&data, width, rows, rows + 2);
-			hg_tap_ok(test_run(&run) && test_run_intersections(&run),
-					  "cuda: graphs of %llu x %llu rows, %llu and %llu of one key, of %u bytes",
-					  (unsigned long long) rows[HG_OUTER], (unsigned long long) rows[HG_INNER],
-					  (unsigned long long) rows[2 + HG_OUTER],
-					  (unsigned long long) rows[2 + HG_INNER], width);
-			test_data_destroy(&data);
-		}
 }
 
 /* Append and build a job under a budget; returns what came of it. */
@@ -459,18 +256,6 @@ held_by(HgEngine *engine, uint64_t *budget)
 	return held;
 }
 
-/* Does an engine hold nothing any more?  A stream may not have passed the end of its job yet. */
-static bool
-lets_go(HgEngine *engine)
-{
-	const struct timespec pause = {0, 1000000};
-	uint64_t budget;
-
-	for (int i = 0; i < 2000 && held_by(engine, &budget) != 0; i++)
-		nanosleep(&pause, NULL);
-	return held_by(engine, &budget) == 0;
-}
-
 /*
  * Many bins that no block has room for, with few outer rows each: their rows are copied, and take
  * no more than they did before.
@@ -663,246 +448,6 @@ test_tables(HgEngine *engine)
 	hg_tap_ok(held == 0, "cuda: measured tables hold no memory any more");
 }
 
-/* With little memory kept graphs are refused, or jobs that have them, and all of it comes back. */
-static void
-test_kept_little_room(void)
-{
-	const uint64_t steps = hg_tap_suite() == HG_SUITE_TINY ? 2 : 16;
-	uint64_t refused = 0;
-	uint64_t fitted = 0;
-	bool good = true;
-
-	for (uint64_t budget = 4096; good && fitted < 3; budget += budget / steps)
-	{
-		HgEngine *engine;
-		HgError error = {0};
-		HgStatus status;
-
-		good = hg_cuda_engine_start(HG_CUDA_EMPTIEST, budget, &engine, &error) == HG_OK;
-		if (!good)
-			break;
-		status = test_kept_stretch(engine, test_host_plain(), &error);
-		refused += status == HG_DEVICE_OUT_OF_MEMORY;
-		fitted += status == HG_OK;
-		good = (status == HG_OK || status == HG_DEVICE_OUT_OF_MEMORY) && lets_go(engine);
-		if (!good)
-			hg_tap_diag("budget %llu: status %d, %s %s", (unsigned long long) budget, (int) status,
-						error.message, error.detail);
-		hg_cuda_engine_stop(engine);
-	}
-	hg_tap_ok(good && refused > 3 && fitted > 0, "cuda: kept graphs within little memory");
-}
-
-/* Of a job that is to be told: what it took, beside what is allocated whatever there is to do. */
-static uint64_t
-peak_of(HgEngine *engine, HgJob *job)
-{
-	const uint64_t slack = UINT64_C(4) << 20;
-	HgJobStats stats;
-
-	engine->stats(job, &stats);
-	return stats.peak_bytes > slack ? stats.peak_bytes - slack : 0;
-}
-
-/* What is kept is held of the budget to the byte, and jobs take no more than was reckoned. */
-static void
-test_kept_bytes(HgEngine *engine)
-{
-	static const TestKeptSpread spreads[] = {
-		{.width = 8,
-		 .parts = 9,
-		 .mask = TEST_MASK_SOME,
-		 .count = 4000000,
-		 .keys = 4000000,
-		 .ncolumns = 2,
-		 .nulls = 10},
-		{.width = 4,
-		 .parts = 9,
-		 .count = 3000000,
-		 .keys = 4000000,
-		 .hot = 9000,
-		 .numbers = 400000,
-		 .ncolumns = 3},
-		{.way = TEST_KEPT_APPENDED,
-		 .width = 4,
-		 .count = 2000000,
-		 .keys = 4000000,
-		 .ncolumns = 4,
-		 .nulls = 10},
-	};
-	static const int joins[][2] = {{0, 1}, {1, 0}, {0, 2}, {2, 0}};
-	TestKeptSide sides[3];
-	uint64_t budget;
-	uint64_t bytes = held_by(engine, &budget);
-	uint64_t state = 4711;
-	HgError error = {0};
-	bool good = true;
-
-	for (int i = 0; i < 3; i++)
-		test_kept_side_create(&sides[i], &spreads[i], &state);
-	for (int i = 0; i < 2; i++)
-	{
-		good = good && test_kept_make(engine, test_host_plain(), &sides[i], &error) == HG_OK;
-		bytes += sides[i].bytes;
-		for (uint32_t column = 0; column < spreads[i].ncolumns; column++)
-			bytes += sides[i].columns[column].bytes;
-		good = good && held_by(engine, &budget) == bytes;
-	}
-	hg_tap_ok(good, "cuda: what is kept is held of the budget");
-
-	for (int i = 0; i < 4 && good; i++)
-	{
-		const TestKeptSide *const both[2] = {&sides[joins[i][0]], &sides[joins[i][1]]};
-		HgKeptUse uses[2];
-		HgJobSpec spec = {.key_width = 4, .device = -1};
-		uint64_t before = held_by(engine, &budget);
-		uint64_t reckoned;
-		uint64_t counted;
-		HgJob *job;
-
-		memset(uses, 0, sizeof(uses));
-		for (int side = 0; side < 2; side++)
-		{
-			uses[side].shape = test_kept_shape(both[side]);
-			uses[side].masked = both[side]->spread.mask != TEST_MASK_NONE;
-			spec.expected_rows[side] = both[side]->spread.count;
-			spec.kept[side] = both[side]->graph != NULL ? &uses[side] : NULL;
-			spec.ncolumns[side] = both[side]->spread.ncolumns;
-			memcpy(spec.column_width[side], test_kept_widths, sizeof(test_kept_widths));
-		}
-		reckoned = hg_cuda_engine_job_bytes(&spec);
-		good =
-			test_kept_build(engine, test_host_plain(), both[0], both[1], &job, &error) == HG_OK &&
-			engine->count(job, HG_MATCH_ALL, &counted, &error) == HG_OK &&
-			engine->match(job, HG_MATCH_ALL, &error) == HG_OK;
-		good = good && peak_of(engine, job) <= reckoned;
-		if (job != NULL)
-			engine->close(job);
-		good = good && held_by(engine, &budget) == before;
-		hg_tap_ok(good, "cuda: a join of kept graphs takes no more than the %llu bytes reckoned",
-				  (unsigned long long) reckoned);
-	}
-
-	/* of graphs that are there nothing more is taken to count, and of columns nothing at all */
-	sides[0].spread.mask = TEST_MASK_NONE;
-	if (good)
-	{
-		uint64_t counted;
-		HgJobStats stats;
-		HgJob *job;
-
-		good = test_kept_build(engine, test_host_plain(), &sides[0], &sides[1], &job, &error) ==
-				   HG_OK &&
-			   engine->count(job, HG_MATCH_ALL, &counted, &error) == HG_OK;
-		stats.peak_bytes = UINT64_MAX;
-		if (job != NULL)
-		{
-			engine->stats(job, &stats);
-			engine->close(job);
-		}
-		hg_tap_ok(good && stats.peak_bytes < 1048576,
-				  "cuda: nothing is made to count their matches");
-	}
-	for (int i = 0; i < 3; i++)
-	{
-		test_kept_release(engine, &sides[i]);
-		test_kept_side_destroy(&sides[i]);
-	}
-	hg_tap_ok(held_by(engine, &budget) == 0, "cuda: nothing is held when they are released");
-}
-
-/* A graph is made where there is room for what was reckoned, whatever its keys are. */
-static void
-test_kept_room(void)
-{
-	static const TestKeptSpread spreads[] = {
-		{.width = 8, .parts = 9, .count = 3000000, .keys = 3000000},
-		{.width = 4, .parts = 9, .count = 3000000, .keys = 3000000, .hot = 600000},
-		{.width = 4, .parts = 1, .count = 400000, .keys = 400000, .hot = 20000},
-	};
-
-	for (size_t i = 0; i < sizeof(spreads) / sizeof(spreads[0]); i++)
-	{
-		const uint64_t slack = UINT64_C(4) << 20; /* for what does not grow with the rows */
-		HgKeptSpec keep = {.shape = {.parts = 1}};
-		const HgJobSpec spec = {.key_width = 4, .device = -1, .keep = &keep};
-		HgEngine *engine;
-		HgError error = {0};
-		TestKeptSide side;
-		uint64_t state = i;
-		uint64_t reckoned;
-		bool good;
-
-		test_kept_side_create(&side, &spreads[i], &state);
-		keep.shape = test_kept_shape(&side);
-		reckoned = hg_cuda_engine_job_bytes(&spec);
-		good = hg_cuda_engine_start(HG_CUDA_EMPTIEST, reckoned + slack, &engine, &error) == HG_OK;
-		if (good)
-		{
-			good = test_kept_make(engine, test_host_plain(), &side, &error) == HG_OK;
-			if (good)
-				engine->release(engine, side.graph);
-			hg_cuda_engine_stop(engine);
-		}
-		test_kept_side_destroy(&side);
-		if (!hg_tap_ok(good, "cuda: a graph of %u keys of %u bytes, %u of one, in %llu bytes",
-					   spreads[i].count, spreads[i].width, spreads[i].hot,
-					   (unsigned long long) reckoned))
-			hg_tap_diag("%s %s", error.message, error.detail);
-	}
-}
-
-/* A column is made within what was reckoned, with NULLs and without, and not within less. */
-static void
-test_kept_column_room(HgEngine *engine)
-{
-	const HgKeptColumnSpec keep = {.shape = {.width = 8, .parts = 5, .stride = 300000}};
-	const uint64_t places = hg_kept_places(&keep.shape);
-	const uint64_t slack = 1024; /* of two blocks that are rounded up */
-	HgJobSpec spec = {.key_width = 8, .device = -1, .keep_column = &keep};
-	const uint64_t reckoned = hg_cuda_engine_job_bytes(&spec);
-	unsigned char *values = test_malloc(places * 8);
-	uint8_t *nulls = test_malloc(places);
-	uint64_t budget;
-	const uint64_t before = held_by(engine, &budget);
-	bool good = true;
-
-	memset(values, 1, places * 8);
-	memset(nulls, 1, places);
-	for (int turn = 0; turn < 3; turn++)
-	{
-		const HgStatus wanted = turn == 2 ? HG_DEVICE_OUT_OF_MEMORY : HG_OK;
-		HgError error = {0};
-		HgJob *job = NULL;
-		HgKept *column = NULL;
-		uint64_t bytes = 0;
-		HgStatus status;
-
-		spec.memory_limit = turn == 2 ? reckoned - 1 : reckoned + slack;
-		status = engine->open(engine, test_host_plain(), &spec, &job, &error);
-		if (status == HG_OK)
-			status = engine->put_values(job, values, turn == 1 ? NULL : nulls, places, 0, &error);
-		if (status == HG_OK)
-			status = engine->build(job, &error);
-		if (status == HG_OK)
-			status = engine->keep(job, &column, &bytes, &error);
-		if (job != NULL)
-			engine->close(job);
-		good = good && status == wanted;
-		if (column != NULL)
-		{
-			good = good && bytes >= places * (turn == 1 ? 8 : 9) && bytes <= reckoned + slack &&
-				   held_by(engine, &budget) == before + bytes;
-			engine->release(engine, column);
-		}
-		good = good && held_by(engine, &budget) == before;
-	}
-	free(values);
-	free(nulls);
-	hg_tap_ok(good, "cuda: a column is made in the %llu bytes reckoned, and not in fewer",
-			  (unsigned long long) reckoned);
-}
-
 /* Rows of the largest kept graphs. */
 static const uint32_t most_rows[] = {
 	[HG_SUITE_TINY] = 3000,
@@ -910,21 +455,6 @@ static const uint32_t most_rows[] = {
 	[HG_SUITE_WHOLE] = 6000000,
 	[HG_SUITE_LARGE] = 80000000,
 };
-
-/* The suite of kept graphs, and what only a device has. */
-static void
-test_kept(HgEngine *engine)
-{
-	hg_engine_kept_suite(engine, test_host_plain(), most_rows[hg_tap_suite()]);
-	if (hg_tap_turn())
-		test_kept_little_room();
-	if (hg_tap_suite() != HG_SUITE_TINY && hg_tap_turn())
-	{
-		test_kept_bytes(engine);
-		test_kept_room();
-		test_kept_column_room(engine);
-	}
-}
 
 /* What does not have to do with kept graphs, or pages. */
 static void
@@ -935,10 +465,7 @@ test_jobs(HgEngine *engine)
 	test_tables(engine);
 	if (hg_tap_turn())
 		test_devices(engine);
-	test_overflowing_bins(engine);
-	test_all_bins(engine);
-	test_long_bins(engine);
-	test_both_graphs(engine);
+	test_cuda_bins(engine);
 	test_budget();
 	test_early_refusal();
 	if (hg_tap_turn())
@@ -988,7 +515,10 @@ main(void)
 	if (is_asked_for("engine"))
 		test_jobs(engine);
 	if (is_asked_for("kept"))
-		test_kept(engine);
+	{
+		hg_engine_kept_suite(engine, test_host_plain(), most_rows[hg_tap_suite()]);
+		test_cuda_kept(engine);
+	}
 	if (is_asked_for("lookups"))
 	{
 		hg_engine_kept_lookups_suite(engine, test_host_plain(), most_rows[hg_tap_suite()]);

@@ -112,11 +112,13 @@ typedef enum Lie
 	LIE_COLUMN_SUM,
 	LIE_NOT_UNIQUE,
 	LIE_NOT_UNIQUE_EARLY,
+	LIE_NOT_UNIQUE_LATE,
 	LIE_OVERFLOW,
 	LIE_OVERFLOW_EARLY,
 	LIE_LOOKUP_COUNT,
 	LIE_BAD_PAGE,
 	LIE_BAD_PAGE_EARLY,
+	LIE_BAD_PAGE_LATE,
 	LIE_PAGE_ROWS,
 	LIE_PAGE_MORE_ROWS,
 	LIE_PAGE_COUNT,
@@ -199,11 +201,13 @@ static const char *const lie_names[LIE_COUNT] = {
 	"a group with a sum that the values of a kept column can't have",
 	"a row that finds two where none looks up any",
 	"the same when its job was opened",
+	"the same when all have been looked up",
 	"a number that overflows where none is computed",
 	"the same when the job that computes one was opened",
 	"more matches of what rows have found than there are pairs of rows",
 	"a page that makes no sense where there is none",
 	"the same before they are all there",
+	"the same when they have been taken apart",
 	"more rows of pages than they have room for",
 	"more of them once they are counted",
 	"more matches of pages than there are pairs of rows",
@@ -397,6 +401,10 @@ tell(Liar *liar, const HgWireMessage *message, HgWireReply *reply)
 			if (liar->lie == LIE_IMPOSSIBLE_FIRST && request->mode == HG_MATCH_FIRST)
 				reply->count = ROWS + 1;
 			liar->stats.matches += liar->lie == LIE_COUNT_OF_NONE ? 0 : reply->count;
+			if (liar->has_pages && liar->lie == LIE_BAD_PAGE_LATE)
+				reply->error.status = HG_BAD_PAGE;
+			if (liar->has_lookups && liar->lie == LIE_NOT_UNIQUE_LATE)
+				reply->error.status = HG_NOT_UNIQUE;
 			break;
 		case HG_WIRE_NEXT:
 			tell_matches(liar, request, reply);

@@ -506,6 +506,49 @@ test_team_failures(void)
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
+/* What was asked for before it is known that a page makes no sense fails with it, and no more. */
+static void
+test_asked_ahead(void)
+{
+	const TestKeptSpread spreads[2] = {plain_spread, plain_spread};
+	const TestPagesForm forms[2] = {{.nquals = 2}, {.noise = 5}};
+	TestServer server;
+	Members members;
+	TestPagesJoin join;
+	HgJobSpec spec;
+	HgDeviceStatus status;
+	HgEngine *engine;
+	HgJob *job = NULL;
+	uint64_t count;
+	bool good;
+
+	test_start_server(&server, NULL);
+	connect_members(&server, &members);
+	test_pages_join_create(&join, spreads, forms, 8);
+	join.sides[HG_INNER].pages.bytes[18] ^= 1;
+	spec = spec_of_team(&join);
+	spec.team = 0;
+	engine = members.engines[0];
+	good = engine->open(engine, test_host_plain(), &spec, &job, NULL) == HG_OK;
+	for (int side = HG_OUTER; side <= HG_INNER && good; side++)
+		good = engine->append_pages(job, (HgSide) side, join.sides[side].pages.bytes, 1, 0, NULL) ==
+			   HG_OK;
+	good = good && engine->start(job, HG_AHEAD_COUNT, HG_MATCH_ALL, NULL) == HG_OK &&
+		   engine->build(job, NULL) == HG_BAD_PAGE;
+	/* the count has been answered when this is */
+	good = good &&
+		   hg_wire_client_status(members.clients[0], test_host_plain(), &status, NULL) == HG_OK;
+	good = good && engine->count(job, HG_MATCH_ALL, &count, NULL) == HG_BAD_PAGE;
+	if (job != NULL)
+		engine->close(job);
+	hg_tap_ok(good && hg_wire_client_state(members.clients[0], NULL) == HG_WIRE_READY &&
+				  test_counts_jobs(&server, 0),
+			  "a count that was asked for ahead fails with the page, and no connection with it");
+	test_pages_join_destroy(&join);
+	disconnect_members(&members);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
 /* A member's pages that are all rows need what others', which are few, have left. */
 static void
 test_team_reserved(void)
@@ -554,6 +597,7 @@ main(int argc, char **argv)
 	test_nonsense();
 	test_team();
 	test_team_failures();
+	test_asked_ahead();
 	if (!standin)
 	{
 		hg_tap_skip("the stand-in alone has a certain amount of it", "memory");

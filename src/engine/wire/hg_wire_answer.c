@@ -154,6 +154,9 @@ has_computed(const HgRemoteJob *job)
 static bool
 status_is_sane(const HgRemoteJob *job, const HgWireAsked *asked, HgStatus status)
 {
+	/* what was asked ahead, behind a request that has failed so, can't have been done either */
+	if (status == job->failure.status)
+		return status_exists(status);
 	if (status == HG_NOT_KEPT)
 		return asked->type == HG_WIRE_OPEN && has_kept(job);
 	if (status == HG_NOT_UNIQUE)

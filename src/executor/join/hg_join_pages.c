@@ -151,10 +151,8 @@ hg_join_forget_pages(HgJoinState *state, HgPageOffer offers[2], const HgPageJob 
 	strlcpy(state->pages.failure, hg_page_job_failure(job), sizeof(state->pages.failure));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		HgInput *input = state->inputs[side];
-
 		hg_page_offer_forget(&offers[side]);
-		hg_input_rescan(input);
+		hg_input_restart(state->inputs[side]);
 	}
 }
 
