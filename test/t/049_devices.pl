@@ -274,6 +274,55 @@ foreach my $change ([ '-1', '0 ready, 1 ready, 2 ready, 3 ready' ], [ '3', '0 un
 }
 $node->stop;
 
+# a shorter list, and one in another order, have no two processes on a GPU
+begin(3, '');
+become(q{string_agg(state, ' ' order by ordinal)}, 'ready ready ready', 'three devices');
+{
+	my $worker = $node->safe_psql('postgres', q{select pid from pg_stat_activity where backend_type = 'hashgraph device'});
+	my %before = processes();
+	my $session = RawSession->new($node);
+
+	$session->query("set hashgraph.gpu_device = '2'; set hashgraph.backend = cuda; begin; declare c cursor for $rows; move 1000 in c");
+	$node->safe_psql('postgres', 'alter system set hashgraph.gpu_device = 2');
+	$node->reload;
+	ok(wait_for(sub { device_children($worker) == 1 }, 10), 'the last one alone: there is but one process, as long as it has a job');
+	is((device_children($worker))[0], $before{2}, '... the one with the job');
+	is(rest_of($session), 'cuda|', '... which ends');
+	become(q{string_agg(ordinal || ' ' || state, ', ' order by ordinal)}, '0 unused, 1 unused, 2 ready', '... and then it is there');
+
+	%before = processes();
+	$node->safe_psql('postgres', 'alter system set hashgraph.gpu_device = 0, 1, 2');
+	$node->reload;
+	become(q{string_agg(state, ' ' order by ordinal)}, 'ready ready ready', 'a longer list: all of them');
+	is({ processes() }->{2}, $before{2}, '... and the one that was there stays in its process');
+}
+$node->stop;
+
+# what the first process sees may change: the others stay where they are
+{
+	my $hidden = PostgreSQL::Test::Utils::tempdir() . '/hidden';
+
+	append_to_file($hidden, '1');
+	begin(3, '', HG_STANDIN_HIDDEN => $hidden);
+	become(q{string_agg(ordinal || ' ' || state, ', ' order by ordinal)}, '0 ready, 2 ready', 'one of three is not seen');
+	my %before = processes();
+	unlink $hidden;
+	kill 'KILL', $before{0};
+	become(q{string_agg(ordinal || ' ' || state, ', ' order by ordinal)}, '0 ready, 1 ready, 2 ready', '... and is used once it is');
+	$node->reload;
+	usleep(500_000);
+	my %after = processes();
+	is($after{2}, $before{2}, '... while the other one stays where it is');
+	my $worker = $node->safe_psql('postgres', q{select pid from pg_stat_activity where backend_type = 'hashgraph device'});
+	is(scalar(@{ [ device_children($worker) ] }), 3, '... and none has two processes');
+
+	append_to_file($hidden, '1');
+	kill 'KILL', $after{0};
+	become(q{count(*) filter (where state = 'ready'), sum(restarts)}, '3|2', 'one that is not seen any more, but is there, goes on');
+	is({ processes() }->{1}, $after{1}, '... in its process');
+}
+$node->stop;
+
 # those that nobody needs rest, and come back as they are needed
 begin(3, "hashgraph.gpu_idle_timeout = '2s'\n");
 ok(wait_for(sub { my %left = processes(); keys %left == 0 }, 20), 'idle devices give up their memory');

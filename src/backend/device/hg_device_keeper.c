@@ -488,7 +488,7 @@ hg_keeper_begin(HgDeviceKeeper *keeper, int ordinal, bool rests, TimestampTz now
 }
 
 void
-hg_keeper_work(HgDeviceKeeper *keeper, TimestampTz now)
+hg_keeper_work(HgDeviceKeeper *keeper, bool taken, TimestampTz now)
 {
 	if (hg_device_shared_was_asked(keeper->place) && keeper->client == NULL &&
 		(keeper->device.state == HG_SERVER_DEVICE_RESTING ||
@@ -500,7 +500,12 @@ hg_keeper_work(HgDeviceKeeper *keeper, TimestampTz now)
 	if (keeper->client != NULL)
 		hg_keeper_look_after(keeper, now);
 	else if (keeper->wanted && now >= keeper->next_start)
-		hg_keeper_start(keeper, now);
+	{
+		if (taken)
+			keeper->next_start = TimestampTzPlusMilliseconds(now, HG_KEEPER_FIRST_PAUSE_MS);
+		else
+			hg_keeper_start(keeper, now);
+	}
 }
 
 TimestampTz

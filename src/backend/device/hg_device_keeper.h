@@ -50,8 +50,11 @@ extern void hg_keeper_begin(HgDeviceKeeper *keeper, int ordinal, bool rests, Tim
 /* Settings, or whether it is wanted, may have changed: does the process still do? */
 extern void hg_keeper_reload(HgDeviceKeeper *keeper, TimestampTz now);
 
-/* Do what is due, and say when something is again. */
-extern void hg_keeper_work(HgDeviceKeeper *keeper, TimestampTz now);
+/*
+ * Do what is due, and say when something is again.  Where its GPU is taken by another process it
+ * starts none.
+ */
+extern void hg_keeper_work(HgDeviceKeeper *keeper, bool taken, TimestampTz now);
 extern TimestampTz hg_keeper_next_work(const HgDeviceKeeper *keeper, TimestampTz now);
 
 /* Have the process drop what it keeps under a name, if it runs. */
