@@ -215,6 +215,19 @@ is(told(q{string_agg(restarts::text, ' ' order by ordinal)}), '0 2 0', 'lost: wh
 unlike(slurp_file($node->logfile), qr/server process .* was terminated|PANIC/, 'no process of the server crashed');
 $node->stop;
 
+# ... and all of them together hold up the end of the server no longer than one does
+begin(4, '');
+become(q{count(*), bool_and(state = 'ready')}, '4|t', 'four devices');
+{
+	my %processes = processes();
+	my $start = time;
+
+	kill 'STOP', values %processes;
+	$node->stop;
+	cmp_ok(time - $start, '<', 8, 'the server ends within the time that one that hangs is given');
+	is(scalar(grep { kill 0, $_ } values %processes), 0, '... and none of them is left');
+}
+
 # ------------------------------------------------------------------ one of several is faulty
 
 {

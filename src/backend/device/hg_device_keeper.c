@@ -133,14 +133,21 @@ hg_keeper_end_process(HgDeviceKeeper *keeper)
 }
 
 /*
- * The end of the worker is that of the process.  It is seen off last, when the other processes of
- * the server no longer count on this one.  On the ways out that do not come by here the kernel
- * closes the connection.
+ * The end of the worker is that of the processes.  They are seen off last, when the other processes
+ * of the server no longer count on this one, and when all of them have been asked to go: so all
+ * have together the time that one has.  On the ways out that do not come by here the kernel closes
+ * the connections.
  */
 static void
 hg_keeper_reap_at_exit(int code pg_attribute_unused(), Datum pid)
 {
-	hg_device_reap((pid_t) DatumGetInt32(pid), HG_DEVICE_LISTENER_GRACE_MS);
+	static TimestampTz deadline = 0;
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (deadline == 0)
+		deadline = TimestampTzPlusMilliseconds(now, HG_DEVICE_LISTENER_GRACE_MS);
+	hg_device_reap((pid_t) DatumGetInt32(pid),
+				   (int) TimestampDifferenceMilliseconds(now, deadline));
 }
 
 void
