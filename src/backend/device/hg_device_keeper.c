@@ -17,7 +17,8 @@
  *
  * Settings that a process is started with may change while it runs.  It is then replaced: sessions
  * are told that it is STARTING, so that no job begins, and it ends when the last one has, or after
- * HG_KEEPER_DRAIN_MS.  A reload of the configuration also ends all pauses.
+ * HG_KEEPER_DRAIN_MS.  One whose GPU is not used any more ends likewise, but is UNAVAILABLE.  A
+ * reload of the configuration also ends all pauses.
  *
  * DOES IT LIVE?  The worker asks once a second, and at once when a session complains
  * that it got no answer.  A process that keeps it waiting for a second is called
@@ -89,6 +90,16 @@ hg_keeper_set_unavailable(HgDeviceKeeper *keeper, const HgError *reason, Timesta
 	keeper->device.reason.status = HG_UNAVAILABLE;
 	keeper->next_start = next_start;
 	hg_keeper_publish(keeper, HG_SERVER_DEVICE_UNAVAILABLE);
+}
+
+/* There is no GPU for it any more, so that nobody is to wait for its process. */
+static void
+hg_keeper_set_unused(HgDeviceKeeper *keeper)
+{
+	HgError reason;
+
+	hg_error_set(&reason, HG_UNAVAILABLE, "", "hashgraph.gpu_device excludes the device");
+	hg_keeper_set_unavailable(keeper, &reason, DT_NOEND);
 }
 
 /* Log why there is no device, unless that was the reason before. */
@@ -465,7 +476,10 @@ hg_keeper_reload(HgDeviceKeeper *keeper, TimestampTz now)
 		{
 			keeper->drained_at = TimestampTzPlusMilliseconds(now, HG_KEEPER_DRAIN_MS);
 			keeper->next_ping = now;
-			hg_keeper_publish(keeper, HG_SERVER_DEVICE_STARTING);
+			if (keeper->wanted)
+				hg_keeper_publish(keeper, HG_SERVER_DEVICE_STARTING);
+			else
+				hg_keeper_set_unused(keeper);
 		}
 		else
 			hg_keeper_replace(keeper, now);
@@ -489,7 +503,12 @@ hg_keeper_begin(HgDeviceKeeper *keeper, int ordinal, bool rests, TimestampTz now
 	keeper->wanted = true;
 	keeper->device.ordinal = ordinal;
 	if (keeper->client != NULL)
+	{
+		/* one that lets its jobs end, and is replaced after all */
+		if (keeper->drained_at != 0)
+			hg_keeper_publish(keeper, HG_SERVER_DEVICE_STARTING);
 		return;
+	}
 	keeper->next_start = rests ? DT_NOEND : now;
 	hg_keeper_publish(keeper, rests ? HG_SERVER_DEVICE_RESTING : HG_SERVER_DEVICE_STARTING);
 }
@@ -513,6 +532,10 @@ hg_keeper_work(HgDeviceKeeper *keeper, bool taken, TimestampTz now)
 		else
 			hg_keeper_start(keeper, now);
 	}
+	if (keeper->client == NULL && !keeper->wanted &&
+		keeper->device.state != HG_SERVER_DEVICE_NONE &&
+		keeper->device.state != HG_SERVER_DEVICE_UNAVAILABLE)
+		hg_keeper_set_unused(keeper);
 }
 
 TimestampTz
