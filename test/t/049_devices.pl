@@ -345,6 +345,13 @@ ok(wait_for(sub { my %left = processes(); keys %left == 0 }, 20), 'idle devices 
 	ok(wait_for(sub { push @sessions, open_cursor('cuda'); my %now = processes(); keys %now == 3 }, 20), '... and come back one by one, as there is more to do');
 	is(rest_of($_), 'cuda|', '... and do it') foreach @sessions;
 }
+ok(wait_for(sub { my %left = processes(); keys %left == 0 }, 20), '... and rest again');
+$node->reload;
+usleep(500_000);
+is($node->safe_psql('postgres', "set hashgraph.backend = cuda; $join; $last"), "$expected\ncuda|", 'a reload: one is there for a join');
+usleep(500_000);
+is(scalar(my @woken = processes()) / 2, 1, '... and the others rest');
+is(told(q{string_agg(state, ' ' order by state)}), 'ready resting resting', '... as they do when they are looked at');
 $node->stop;
 
 # ------------------------------------------------------------------ little memory on each

@@ -302,6 +302,7 @@ hg_device_list(HgDeviceReport *reports, int capacity, HgError *error)
 {
 	const int places = Max(hg_device_shared_places(), 1);
 	HgDeviceInfo infos[HG_WIRE_MAX_DEVICES];
+	HgServerDevice server;
 	int count = 0;
 
 	for (int place = 0; place < places; place++)
@@ -310,7 +311,10 @@ hg_device_list(HgDeviceReport *reports, int capacity, HgError *error)
 		HgError why = {0};
 		int ninfos;
 
-		/* others are asked of as they stand: one that fails for good must not be waited for */
+		/* one is waited for; others are asked of as they stand, and none of these is woken */
+		if (count > 0 && hg_device_server_read(place, &server) &&
+			server.state == HG_SERVER_DEVICE_RESTING)
+			continue;
 		if (hg_device_state(place, count == 0, HG_DEVICE_NAME_MS, &why) == HG_DEVICE_READY)
 		{
 			ninfos = hg_device_ask_place(place, infos, lengthof(infos), &report, &why);

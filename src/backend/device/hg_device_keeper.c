@@ -377,6 +377,9 @@ hg_keeper_announce(HgDeviceKeeper *keeper, TimestampTz now)
 	keeper->next_ping = now;
 	ereport(LOG, (errmsg("hashgraph device process (PID %d) is ready: %s", (int) keeper->device.pid,
 						 keeper->device.name)));
+	/* who is kept off this GPU is to find the others, and not that there are none */
+	if (keeper->learn != NULL)
+		keeper->learn(now);
 	hg_keeper_publish(keeper, HG_SERVER_DEVICE_READY);
 }
 

@@ -33,9 +33,13 @@ typedef struct HgDeviceKeeper
 	TimestampTz asked_at;
 	bool told_silent;
 
-	/* what the process that came up last has seen, its own device and others */
+	/*
+	 * What the process that came up last has seen, its own device and others; and who is told of it
+	 * before the sessions are let in, or NULL.
+	 */
 	int nseen;
 	HgDeviceInfo seen[HG_WIRE_MAX_DEVICES];
+	void (*learn)(TimestampTz now);
 } HgDeviceKeeper;
 
 /* A keeper of a place, that has nothing to keep. */

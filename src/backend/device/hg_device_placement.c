@@ -107,7 +107,8 @@ hg_device_place_ready(HgPlaces among)
 
 	if (chosen < 0)
 		return -1;
-	if (least.jobs > 0)
+	/* its own group's jobs are no reason, as more of them go there all the same */
+	if (least.jobs > hg_device_load_of_group(chosen))
 		hg_place_wake(states, places);
 	last_place = chosen;
 	return chosen;

@@ -153,12 +153,21 @@ hg_worker_is_taken(const HgDeviceKeeper *keeper)
 	return false;
 }
 
-/* Does no process run? */
+/* The first has come up, and may have seen others: where nobody needs GPUs, they rest. */
+static void
+hg_worker_learn(TimestampTz now)
+{
+	if (hg_gpu_devices.count == 0)
+		hg_worker_assign(hg_backend == HG_BACKEND_CPU, now);
+}
+
+/* Is there no process, nor one that rests, for a GPU that is known to be of use? */
 static bool
-hg_worker_is_idle(void)
+hg_worker_has_none(void)
 {
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if (worker.keepers[place].client != NULL)
+		if (worker.keepers[place].client != NULL ||
+			worker.keepers[place].device.state == HG_SERVER_DEVICE_RESTING)
 			return false;
 	return true;
 }
@@ -170,8 +179,8 @@ hg_worker_reload(TimestampTz now)
 {
 	const bool rests = worker.keepers[0].device.state == HG_SERVER_DEVICE_RESTING;
 
-	/* nobody has a GPU: those that can be used may be others than they were */
-	if (hg_gpu_devices.count == 0 && hg_worker_is_idle())
+	/* those that can be used may be others than they were */
+	if (hg_gpu_devices.count == 0 && hg_worker_has_none())
 	{
 		worker.keepers[0].device.ordinal = -1;
 		worker.keepers[0].nseen = 0;
@@ -206,9 +215,6 @@ hg_worker_work(TimestampTz now)
 	hg_worker_drop_forgotten();
 	for (int place = 0; place < HG_GPU_DEVICES && !ShutdownRequestPending; place++)
 		hg_keeper_work(&worker.keepers[place], hg_worker_is_taken(&worker.keepers[place]), now);
-	/* the first may have come up, and have seen others */
-	if (hg_gpu_devices.count == 0 && worker.keepers[0].device.state == HG_SERVER_DEVICE_READY)
-		hg_worker_assign(false, now);
 }
 
 /* Wait until something is due, or a process has said something. */
@@ -261,6 +267,7 @@ hg_device_worker_main(Datum arg pg_attribute_unused())
 		hg_keeper_init(&worker.keepers[place], place);
 	before_shmem_exit(hg_worker_at_exit, 0);
 	worker.keepers[0].device.ordinal = -1;
+	worker.keepers[0].learn = hg_worker_learn;
 	hg_worker_assign(hg_backend == HG_BACKEND_CPU, GetCurrentTimestamp());
 
 	while (!ShutdownRequestPending)
