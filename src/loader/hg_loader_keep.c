@@ -121,7 +121,7 @@ hg_keep_give(const HgKeepTask *task, HgDeviceCopy *copies, int place, bool (*is_
 	hg_host_init(&keeping.host, CurrentMemoryContext);
 	keeping.is_interrupted = keeping.host.host.cancelled;
 	keeping.host.host.cancelled = hg_keep_is_cancelled;
-	if (hg_device_state(place, false, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY)
+	if (hg_device_state(place, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY)
 		engine = hg_device_engine(place, true);
 	if (engine == NULL)
 		return false;
@@ -218,7 +218,7 @@ hg_keep_room_at(int place)
 
 	hg_host_init(&host, CurrentMemoryContext);
 	hg_host_set_patience(&host, HG_KEEP_PATIENCE_MS);
-	if (hg_device_state(place, false, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY)
+	if (hg_device_state(place, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY)
 		client = hg_device_client(place);
 	/* it may have gone since */
 	if (client != NULL)

@@ -354,6 +354,30 @@ is(scalar(my @woken = processes()) / 2, 1, '... and the others rest');
 is(told(q{string_agg(state, ' ' order by state)}), 'ready resting resting', '... as they do when they are looked at');
 $node->stop;
 
+# ------------------------------------------------------------------ who waits for one
+
+# at the start only the first is known, and which it is turns out when it is there
+begin(2, '');
+{
+	local $ENV{HG_STANDIN_DEVICES} = 2;
+	local $ENV{HG_STANDIN_START_DELAY_MS} = 1500;
+
+	$node->restart;
+	is($node->safe_psql('postgres', "set hashgraph.backend = cuda; set hashgraph.gpu_device = 1; $join; $last"), "$expected\ncuda|",
+		'a session that names the second waits for it');
+}
+$node->stop;
+
+begin(3, "hashgraph.gpu_device = '0, 1, 2'\nhashgraph.gpu_idle_timeout = '1s'\n", HG_STANDIN_FAULTY => 0, HG_STANDIN_START_DELAY_MS => 40_000);
+ok(wait_for(sub { my %left = processes(); keys %left == 1 }, 20), 'one hangs when it starts, and the others rest');
+{
+	my $start = time;
+
+	is($node->safe_psql('postgres', "set hashgraph.backend = cuda; $join; $last"), "$expected\ncuda|", '... which are woken');
+	cmp_ok(time - $start, '<', 15, '... and not waited for longer than they take');
+}
+$node->stop('immediate');
+
 # ------------------------------------------------------------------ little memory on each
 
 begin(3, "hashgraph.gpu_memory_budget = '3MB'\n");

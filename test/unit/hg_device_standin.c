@@ -9,8 +9,8 @@
  *
  *	HG_STANDIN_DEVICES=n				sees n devices, of which it uses one; 1 where it is not set
  *	HG_STANDIN_HIDDEN=FILE				... but for the one whose number is in the file
- *	HG_STANDIN_FAULTY=n					heeds what makes a device fail or vanish, of those below,
- *										where it uses device n alone
+ *	HG_STANDIN_FAULTY=n					heeds what makes a device fail, vanish or start late, of
+ *										those below, where it uses device n alone
  *	HG_STANDIN_UNAVAILABLE=1			says that there is no device
  *	HG_STANDIN_NO_PIN=1					refuses to pin the staging area
  *	HG_STANDIN_START_DELAY_MS=n			takes that long to start
@@ -673,7 +673,8 @@ static HgStatus
 standin_start(const HgDeviceOptions *options, HgEngine **started, HgError *error)
 {
 	ordinal = options->device > 0 ? options->device : 0;
-	usleep((useconds_t) switch_value("HG_STANDIN_START_DELAY_MS") * 1000);
+	if (is_faulty())
+		usleep((useconds_t) switch_value("HG_STANDIN_START_DELAY_MS") * 1000);
 	if (switch_value("HG_STANDIN_UNAVAILABLE") != 0 && is_faulty())
 		return hg_error_set(error, HG_UNAVAILABLE, "The stand-in was told to have none.",
 							"no device");

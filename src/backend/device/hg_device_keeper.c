@@ -78,6 +78,8 @@ static uint32 hg_keeper_wait_event;
 static void
 hg_keeper_publish(HgDeviceKeeper *keeper, HgServerDeviceState state)
 {
+	if (state == HG_SERVER_DEVICE_STARTING && keeper->device.state != HG_SERVER_DEVICE_STARTING)
+		keeper->device.starting_since = GetCurrentTimestamp();
 	keeper->device.state = state;
 	hg_device_shared_publish(keeper->place, &keeper->device);
 }
