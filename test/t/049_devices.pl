@@ -443,4 +443,14 @@ kept_join('select count(*) from large join larger using (k)', '... and are broug
 like(told(q{string_agg(kept_graphs::text, ' ' order by ordinal)}), qr/^(1 2|2 1)$/, '... the smaller to the larger');
 $node->stop;
 
+# the first device has no memory for it, of which it has told nothing
+begin(2, "wal_level = replica\nhashgraph.resident_memory = '512MB'\nhashgraph.resident_auto = off\nhashgraph.resident_gpu_memory = '256MB'\n", HG_STANDIN_FAULTY => 0, HG_STANDIN_OUT_OF_MEMORY => 1);
+$node->safe_psql('postgres', <<'SQL');
+create table large as select i as id, i % 600000 as k from generate_series(1, 1100000) i;
+vacuum analyze;
+select hashgraph_resident_add('large', array['k'], keys => '{k}');
+SQL
+kept(1, qr/^0 1$/, 'a large graph that one device refuses is on the other one');
+$node->stop;
+
 done_testing();

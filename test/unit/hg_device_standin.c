@@ -398,7 +398,7 @@ begin_build(HgJob *job, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	if (switch_value("HG_STANDIN_OUT_OF_MEMORY") != 0)
+	if (switch_value("HG_STANDIN_OUT_OF_MEMORY") != 0 && is_faulty())
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, "The stand-in was told to fail.",
 							"out of device memory");
 	if (is_to_fail())
