@@ -394,6 +394,22 @@ is($node->safe_psql('postgres', "set hashgraph.backend = cuda; $join; $last"), "
 become('sum(jobs), sum(queued), sum(staging_used)', '0|0|0', 'little memory: nothing is left');
 $node->stop;
 
+# two sessions that wait for each other's GPU, as each has set another one meanwhile, and whose jobs are not taken from them
+begin(2, "hashgraph.gpu_memory_budget = '10MB'\nhashgraph.gpu_wait_limit = '2s'\n", HG_STANDIN_EVICT_MS => 600_000);
+become(q{count(*), bool_and(state = 'ready')}, '2|t', 'two devices');
+{
+	my @sessions = map { my $session = RawSession->new($node); $session->query("set hashgraph.backend = cuda; set hashgraph.gpu_device = $_; begin; declare c cursor for $rows; move 1000 in c"); $session } 0 .. 1;
+
+	become(q{string_agg(jobs::text, ' ' order by ordinal)}, '1 1', '... each with a job');
+	$sessions[$_]->query('set hashgraph.gpu_device = ' . (1 - $_)) foreach 0 .. 1;
+	$_->send($join) foreach @sessions;
+	is(scalar(grep { $_->finish(40) } @sessions), 2, 'sessions that wait for each other do not do so for ever');
+	my @ends = map { $_->{error} // $_->{rows}[0] // '' } @sessions;
+	cmp_ok(scalar(grep { /the device did not answer in time/ } @ends), '>', 0, '... but one is told so');
+	is(scalar(grep { !/the device did not answer in time|^\Q$expected\E$/ } @ends), 0, '... and the other one, or goes on') or diag(join "\n", @ends);
+}
+$node->stop;
+
 # ------------------------------------------------------------------ what is resident
 
 # rows that were written without WAL are not served from memory
