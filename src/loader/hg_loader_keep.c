@@ -121,7 +121,7 @@ hg_keep_give(const HgKeepTask *task, HgDeviceCopy *copies, int place, bool (*is_
 	hg_host_init(&keeping.host, CurrentMemoryContext);
 	keeping.is_interrupted = keeping.host.host.cancelled;
 	keeping.host.host.cancelled = hg_keep_is_cancelled;
-	if (hg_device_state(place, false, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY)
+	if (hg_device_state(place, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY)
 		engine = hg_device_engine(place, true);
 	if (engine == NULL)
 		return false;
@@ -191,8 +191,14 @@ hg_keep_pinned_at(HgResidentRelation key, const HgPinnedGraph *pinned, int place
 	HgResidentGraph *version = hg_graph_version(pinned->pointer);
 	HgDeviceCopy *copy = &version->copies[place];
 
-	if (hg_device_copy_is_due(copy, epoch) && !hg_keep_graph(pinned, place, is_left))
-		return false;
+	if (hg_device_copy_is_due(copy, epoch))
+	{
+		if (!hg_keep_graph(pinned, place, is_left))
+			return false;
+		/* a large one may find the room that it has not found here at another place */
+		if (!hg_device_copy_is_kept(copy, epoch))
+			hg_graph_version_remove_home(version, place);
+	}
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
 		HgGraphColumn *asked = &version->columns[i];
@@ -206,9 +212,12 @@ hg_keep_pinned_at(HgResidentRelation key, const HgPinnedGraph *pinned, int place
 	return true;
 }
 
-/* The bytes that the process at a place may keep yet; 0 where it does not tell. */
-static uint64
-hg_keep_room_at(int place)
+/*
+ * The bytes that the process at a place may keep yet, or is to make room for where that is
+ * negative; false where it does not tell.
+ */
+static bool
+hg_keep_room_at(int place, int64 *room)
 {
 	HgWireClient *client = NULL;
 	HgDeviceStatus status;
@@ -218,29 +227,33 @@ hg_keep_room_at(int place)
 
 	hg_host_init(&host, CurrentMemoryContext);
 	hg_host_set_patience(&host, HG_KEEP_PATIENCE_MS);
-	if (hg_device_state(place, false, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY)
+	if (hg_device_state(place, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY)
 		client = hg_device_client(place);
 	/* it may have gone since */
 	if (client != NULL)
 		told = hg_wire_client_status(client, &host.host, &status, &error);
 	hg_host_rethrow(&host);
-	return told == HG_OK && status.kept_limit > status.kept_bytes
-			   ? status.kept_limit - status.kept_bytes
-			   : 0;
+	if (told != HG_OK)
+		return false;
+	*room = (int64) status.kept_limit - (int64) status.kept_bytes;
+	return true;
 }
 
-/* Give a large graph its home: where there is most room. */
+/*
+ * Give a large graph its home: where there is most room, of those that have not refused it lately.
+ * One that is full makes room, where it keeps what was used less lately.
+ */
 static void
 hg_keep_find_home(HgResidentGraph *version, const HgKeepers *keepers)
 {
-	uint64 most = 0;
+	int64 most = 0;
+	int64 room;
 	int home = -1;
 
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 	{
-		const uint64 room = keepers->epochs[place] != 0 ? hg_keep_room_at(place) : 0;
-
-		if (room > most)
+		if (hg_device_copy_is_due(&version->copies[place], keepers->epochs[place]) &&
+			hg_keep_room_at(place, &room) && (home < 0 || room > most))
 		{
 			most = room;
 			home = place;

@@ -239,13 +239,23 @@ hg_graph_version_add_homes(HgResidentGraph *graph, HgPlaces places)
 		pg_atomic_fetch_or_u32(&graph->homes, places);
 }
 
-/* Is a version, or one of its columns, to be given to the device process of this epoch? */
+void
+hg_graph_version_remove_home(HgResidentGraph *graph, int place)
+{
+	pg_atomic_fetch_and_u32(&graph->homes, ~HG_PLACE(place));
+}
+
+/*
+ * Is a version, or one of its columns, to be given to the device process of this epoch?  Columns
+ * are not without it.
+ */
 static bool
 hg_graph_version_is_due_at(HgResidentGraph *graph, int place, uint64 epoch)
 {
+	const bool kept = hg_device_copy_is_kept(&graph->copies[place], epoch);
 	bool due = hg_device_copy_is_due(&graph->copies[place], epoch);
 
-	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS && !due; i++)
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS && kept && !due; i++)
 		due = pg_atomic_read_u32(&graph->columns[i].number) != InvalidAttrNumber &&
 			  hg_device_copy_is_due(&graph->columns[i].copies[place], epoch);
 	return due;
@@ -258,9 +268,8 @@ hg_graph_version_is_due(HgResidentGraph *graph, const HgKeepers *keepers)
 	bool due = false;
 
 	for (int place = 0; place < HG_GPU_DEVICES && !due; place++)
-		if (keepers->epochs[place] != 0)
-			due = homes == 0 || ((homes & HG_PLACE(place)) != 0 &&
-								 hg_graph_version_is_due_at(graph, place, keepers->epochs[place]));
+		due = (homes == 0 || (homes & HG_PLACE(place)) != 0) &&
+			  hg_graph_version_is_due_at(graph, place, keepers->epochs[place]);
 	return due && graph->rows > 0;
 }
 

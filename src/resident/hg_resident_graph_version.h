@@ -54,8 +54,8 @@ StaticAssertDecl(HG_GRAPH_SEGMENTS < HG_FLAT_PARTS, "no number of a part is left
 
 /*
  * A graph of so many rows is given to every device.  Those of more rows have a home, the device
- * that has least when they come, and go to others where joins ask for that, because what they are
- * joined with is there.
+ * that has most room when they come, until it refuses them, and go to others where joins ask for
+ * that, because what they are joined with is there.
  */
 #define HG_GRAPH_EVERYWHERE_ROWS (1 << 20)
 
@@ -174,8 +174,9 @@ extern HgPlaces hg_device_copies_kept(HgDeviceCopy *copies, const HgKeepers *kee
 /* The places that are to have copies of a version; none yet where it has no home among those. */
 extern HgPlaces hg_graph_version_homes(HgResidentGraph *graph, const HgKeepers *keepers);
 
-/* Have it get a copy at these places, too. */
+/* Have it get a copy at these places, too; or at this one no more, which has no room for it. */
 extern void hg_graph_version_add_homes(HgResidentGraph *graph, HgPlaces places);
+extern void hg_graph_version_remove_home(HgResidentGraph *graph, int place);
 
 /* Is a version, or one of its columns, to be given to a device process, or to get a home? */
 extern bool hg_graph_version_is_due(HgResidentGraph *graph, const HgKeepers *keepers);

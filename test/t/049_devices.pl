@@ -215,6 +215,19 @@ is(told(q{string_agg(restarts::text, ' ' order by ordinal)}), '0 2 0', 'lost: wh
 unlike(slurp_file($node->logfile), qr/server process .* was terminated|PANIC/, 'no process of the server crashed');
 $node->stop;
 
+# ... and all of them together hold up the end of the server no longer than one does
+begin(4, '');
+become(q{count(*), bool_and(state = 'ready')}, '4|t', 'four devices');
+{
+	my %processes = processes();
+	my $start = time;
+
+	kill 'STOP', values %processes;
+	$node->stop;
+	cmp_ok(time - $start, '<', 8, 'the server ends within the time that one that hangs is given');
+	is(scalar(grep { kill 0, $_ } values %processes), 0, '... and none of them is left');
+}
+
 # ------------------------------------------------------------------ one of several is faulty
 
 {
@@ -274,6 +287,55 @@ foreach my $change ([ '-1', '0 ready, 1 ready, 2 ready, 3 ready' ], [ '3', '0 un
 }
 $node->stop;
 
+# a shorter list, and one in another order, have no two processes on a GPU
+begin(3, '');
+become(q{string_agg(state, ' ' order by ordinal)}, 'ready ready ready', 'three devices');
+{
+	my $worker = $node->safe_psql('postgres', q{select pid from pg_stat_activity where backend_type = 'hashgraph device'});
+	my %before = processes();
+	my $session = RawSession->new($node);
+
+	$session->query("set hashgraph.gpu_device = '2'; set hashgraph.backend = cuda; begin; declare c cursor for $rows; move 1000 in c");
+	$node->safe_psql('postgres', 'alter system set hashgraph.gpu_device = 2');
+	$node->reload;
+	ok(wait_for(sub { device_children($worker) == 1 }, 10), 'the last one alone: there is but one process, as long as it has a job');
+	is((device_children($worker))[0], $before{2}, '... the one with the job');
+	is(rest_of($session), 'cuda|', '... which ends');
+	become(q{string_agg(ordinal || ' ' || state, ', ' order by ordinal)}, '0 unused, 1 unused, 2 ready', '... and then it is there');
+
+	%before = processes();
+	$node->safe_psql('postgres', 'alter system set hashgraph.gpu_device = 0, 1, 2');
+	$node->reload;
+	become(q{string_agg(state, ' ' order by ordinal)}, 'ready ready ready', 'a longer list: all of them');
+	is({ processes() }->{2}, $before{2}, '... and the one that was there stays in its process');
+}
+$node->stop;
+
+# what the first process sees may change: the others stay where they are
+{
+	my $hidden = PostgreSQL::Test::Utils::tempdir() . '/hidden';
+
+	append_to_file($hidden, '1');
+	begin(3, '', HG_STANDIN_HIDDEN => $hidden);
+	become(q{string_agg(ordinal || ' ' || state, ', ' order by ordinal)}, '0 ready, 2 ready', 'one of three is not seen');
+	my %before = processes();
+	unlink $hidden;
+	kill 'KILL', $before{0};
+	become(q{string_agg(ordinal || ' ' || state, ', ' order by ordinal)}, '0 ready, 1 ready, 2 ready', '... and is used once it is');
+	$node->reload;
+	usleep(500_000);
+	my %after = processes();
+	is($after{2}, $before{2}, '... while the other one stays where it is');
+	my $worker = $node->safe_psql('postgres', q{select pid from pg_stat_activity where backend_type = 'hashgraph device'});
+	is(scalar(@{ [ device_children($worker) ] }), 3, '... and none has two processes');
+
+	append_to_file($hidden, '1');
+	kill 'KILL', $after{0};
+	become(q{count(*) filter (where state = 'ready'), sum(restarts)}, '3|2', 'one that is not seen any more, but is there, goes on');
+	is({ processes() }->{1}, $after{1}, '... in its process');
+}
+$node->stop;
+
 # those that nobody needs rest, and come back as they are needed
 begin(3, "hashgraph.gpu_idle_timeout = '2s'\n");
 ok(wait_for(sub { my %left = processes(); keys %left == 0 }, 20), 'idle devices give up their memory');
@@ -283,7 +345,38 @@ ok(wait_for(sub { my %left = processes(); keys %left == 0 }, 20), 'idle devices 
 	ok(wait_for(sub { push @sessions, open_cursor('cuda'); my %now = processes(); keys %now == 3 }, 20), '... and come back one by one, as there is more to do');
 	is(rest_of($_), 'cuda|', '... and do it') foreach @sessions;
 }
+ok(wait_for(sub { my %left = processes(); keys %left == 0 }, 20), '... and rest again');
+$node->reload;
+usleep(500_000);
+is($node->safe_psql('postgres', "set hashgraph.backend = cuda; $join; $last"), "$expected\ncuda|", 'a reload: one is there for a join');
+usleep(500_000);
+is(scalar(my @woken = processes()) / 2, 1, '... and the others rest');
+is(told(q{string_agg(state, ' ' order by state)}), 'ready resting resting', '... as they do when they are looked at');
 $node->stop;
+
+# ------------------------------------------------------------------ who waits for one
+
+# at the start only the first is known, and which it is turns out when it is there
+begin(2, '');
+{
+	local $ENV{HG_STANDIN_DEVICES} = 2;
+	local $ENV{HG_STANDIN_START_DELAY_MS} = 1500;
+
+	$node->restart;
+	is($node->safe_psql('postgres', "set hashgraph.backend = cuda; set hashgraph.gpu_device = 1; $join; $last"), "$expected\ncuda|",
+		'a session that names the second waits for it');
+}
+$node->stop;
+
+begin(3, "hashgraph.gpu_device = '0, 1, 2'\nhashgraph.gpu_idle_timeout = '1s'\n", HG_STANDIN_FAULTY => 0, HG_STANDIN_START_DELAY_MS => 40_000);
+ok(wait_for(sub { my %left = processes(); keys %left == 1 }, 20), 'one hangs when it starts, and the others rest');
+{
+	my $start = time;
+
+	is($node->safe_psql('postgres', "set hashgraph.backend = cuda; $join; $last"), "$expected\ncuda|", '... which are woken');
+	cmp_ok(time - $start, '<', 15, '... and not waited for longer than they take');
+}
+$node->stop('immediate');
 
 # ------------------------------------------------------------------ little memory on each
 
@@ -299,6 +392,22 @@ is($node->safe_psql('postgres', "set hashgraph.backend = cuda; $join; $last"), "
 	  or diag(join "\n", map { $_->{error} // '' } @sessions);
 }
 become('sum(jobs), sum(queued), sum(staging_used)', '0|0|0', 'little memory: nothing is left');
+$node->stop;
+
+# two sessions that wait for each other's GPU, as each has set another one meanwhile, and whose jobs are not taken from them
+begin(2, "hashgraph.gpu_memory_budget = '10MB'\nhashgraph.gpu_wait_limit = '2s'\n", HG_STANDIN_EVICT_MS => 600_000);
+become(q{count(*), bool_and(state = 'ready')}, '2|t', 'two devices');
+{
+	my @sessions = map { my $session = RawSession->new($node); $session->query("set hashgraph.backend = cuda; set hashgraph.gpu_device = $_; begin; declare c cursor for $rows; move 1000 in c"); $session } 0 .. 1;
+
+	become(q{string_agg(jobs::text, ' ' order by ordinal)}, '1 1', '... each with a job');
+	$sessions[$_]->query('set hashgraph.gpu_device = ' . (1 - $_)) foreach 0 .. 1;
+	$_->send($join) foreach @sessions;
+	is(scalar(grep { $_->finish(40) } @sessions), 2, 'sessions that wait for each other do not do so for ever');
+	my @ends = map { $_->{error} // $_->{rows}[0] // '' } @sessions;
+	cmp_ok(scalar(grep { /the device did not answer in time/ } @ends), '>', 0, '... but one is told so');
+	is(scalar(grep { !/the device did not answer in time|^\Q$expected\E$/ } @ends), 0, '... and the other one, or goes on') or diag(join "\n", @ends);
+}
 $node->stop;
 
 # ------------------------------------------------------------------ what is resident
@@ -348,6 +457,16 @@ $node->safe_psql('postgres', q{select hashgraph_resident_add('large', array['k']
 kept(2, qr/^1 1$/, 'large graphs are on one device each');
 kept_join('select count(*) from large join larger using (k)', '... and are brought together where a join needs both');
 like(told(q{string_agg(kept_graphs::text, ' ' order by ordinal)}), qr/^(1 2|2 1)$/, '... the smaller to the larger');
+$node->stop;
+
+# the first device has no memory for it, of which it has told nothing
+begin(2, "wal_level = replica\nhashgraph.resident_memory = '512MB'\nhashgraph.resident_auto = off\nhashgraph.resident_gpu_memory = '256MB'\n", HG_STANDIN_FAULTY => 0, HG_STANDIN_OUT_OF_MEMORY => 1);
+$node->safe_psql('postgres', <<'SQL');
+create table large as select i as id, i % 600000 as k from generate_series(1, 1100000) i;
+vacuum analyze;
+select hashgraph_resident_add('large', array['k'], keys => '{k}');
+SQL
+kept(1, qr/^0 1$/, 'a large graph that one device refuses is on the other one');
 $node->stop;
 
 done_testing();

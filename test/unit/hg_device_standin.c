@@ -8,8 +8,9 @@
  * make it misbehave through the environment:
  *
  *	HG_STANDIN_DEVICES=n				sees n devices, of which it uses one; 1 where it is not set
- *	HG_STANDIN_FAULTY=n					heeds what makes a device fail or vanish, of those below,
- *										where it uses device n alone
+ *	HG_STANDIN_HIDDEN=FILE				... but for the one whose number is in the file
+ *	HG_STANDIN_FAULTY=n					heeds what makes a device fail, vanish or start late, of
+ *										those below, where it uses device n alone
  *	HG_STANDIN_UNAVAILABLE=1			says that there is no device
  *	HG_STANDIN_NO_PIN=1					refuses to pin the staging area
  *	HG_STANDIN_START_DELAY_MS=n			takes that long to start
@@ -94,6 +95,23 @@ count_devices(void)
 	const long devices = switch_value("HG_STANDIN_DEVICES");
 
 	return devices > 0 ? (int) devices : 1;
+}
+
+/* The number in the file that a switch names; -1 where there is none. */
+static long long
+switch_file(const char *name)
+{
+	const char *path = getenv(name);
+	FILE *file = path != NULL ? fopen(path, "r") : NULL;
+	long long number = -1;
+
+	if (file != NULL)
+	{
+		if (fscanf(file, "%lld", &number) != 1)
+			number = -1;
+		fclose(file);
+	}
+	return number;
 }
 
 /* Is this the device, of several, that what makes one fail is meant for? */
@@ -380,7 +398,7 @@ begin_build(HgJob *job, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	if (switch_value("HG_STANDIN_OUT_OF_MEMORY") != 0)
+	if (switch_value("HG_STANDIN_OUT_OF_MEMORY") != 0 && is_faulty())
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, "The stand-in was told to fail.",
 							"out of device memory");
 	if (is_to_fail())
@@ -655,7 +673,8 @@ static HgStatus
 standin_start(const HgDeviceOptions *options, HgEngine **started, HgError *error)
 {
 	ordinal = options->device > 0 ? options->device : 0;
-	usleep((useconds_t) switch_value("HG_STANDIN_START_DELAY_MS") * 1000);
+	if (is_faulty())
+		usleep((useconds_t) switch_value("HG_STANDIN_START_DELAY_MS") * 1000);
 	if (switch_value("HG_STANDIN_UNAVAILABLE") != 0 && is_faulty())
 		return hg_error_set(error, HG_UNAVAILABLE, "The stand-in was told to have none.",
 							"no device");
@@ -715,16 +734,9 @@ standin_memory_use(HgMemoryUse *use)
 static void
 standin_measure_use(void)
 {
-	const char *name = getenv("HG_STANDIN_NEIGHBOURS");
-	FILE *file = name != NULL ? fopen(name, "r") : NULL;
-	unsigned long long neighbours = 0;
+	const long long told = switch_file("HG_STANDIN_NEIGHBOURS");
+	const uint64_t neighbours = told >= 0 && (uint64_t) told <= budget ? (uint64_t) told : 0;
 
-	if (file != NULL)
-	{
-		if (fscanf(file, "%llu", &neighbours) != 1 || neighbours > budget)
-			neighbours = 0;
-		fclose(file);
-	}
 	pthread_mutex_lock(&lock);
 	memory.budget = budget - neighbours;
 	pthread_mutex_unlock(&lock);
@@ -759,18 +771,22 @@ standin_measure(const HgDeviceOptions *options, unsigned char *staging, HgEngine
 static int
 standin_list(HgDeviceInfo *infos, int capacity, HgError *error)
 {
-	const int devices = count_devices() < capacity ? count_devices() : capacity;
+	const long long hidden = switch_file("HG_STANDIN_HIDDEN");
+	int count = 0;
 
 	if (capacity < 1 || (switch_value("HG_STANDIN_UNAVAILABLE") != 0 && is_faulty()))
 	{
 		hg_error_set(error, HG_UNAVAILABLE, "The stand-in was told to have none.", "no device");
 		return 0;
 	}
-	for (int i = 0; i < devices; i++)
+	for (int i = 0; i < count_devices() && count < capacity; i++)
 	{
-		HgDeviceInfo *info = &infos[i];
+		HgDeviceInfo *info = &infos[count];
 		const bool used = i == ordinal;
 
+		if (i == hidden && !used)
+			continue;
+		count++;
 		memset(info, 0, sizeof(*info));
 		info->ordinal = i;
 		snprintf(info->name, sizeof(info->name), "stand-in (CPU)");
@@ -779,7 +795,7 @@ standin_list(HgDeviceInfo *infos, int capacity, HgError *error)
 		info->memory_free = used ? STANDIN_MEMORY : 0;
 		info->memory_budget = used && memory.budget > 0 ? memory.budget : STANDIN_MEMORY;
 	}
-	return devices;
+	return count;
 }
 
 int

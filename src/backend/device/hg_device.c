@@ -33,6 +33,13 @@
 /* How long one of several processes may take to tell of itself. */
 #define HG_DEVICE_LIST_MS 2000
 
+/* How long a process that is READY may take to greet a session that waits for any. */
+#define HG_DEVICE_GREETING_MS 1000
+
+/* How often such a session looks itself, and how often it lets READY processes turn it away. */
+#define HG_DEVICE_LOOK_MS 100
+#define HG_DEVICE_REFUSALS 50
+
 /* How long a session of its own process waits to be told of its devices. */
 #define HG_DEVICE_NAME_MS 1000
 
@@ -66,25 +73,24 @@ hg_device_complain(int place, HgError *error)
 }
 
 HgDeviceState
-hg_device_state(int place, bool wait, long patience_ms, HgError *error)
+hg_device_state(int place, long patience_ms, HgError *error)
 {
 	HgServerDevice server;
-	HgDeviceState state;
-	bool kept = hg_device_server_read(place, &server);
 
-	if (kept)
-		state = hg_device_server_state(place, &server, wait, patience_ms, &kept, error);
-	return kept ? state : hg_device_own_state(wait, error);
+	return hg_device_server_read(place, &server)
+			   ? hg_device_server_state(place, &server, patience_ms, error)
+			   : hg_device_own_state(false, error);
 }
 
 HgDeviceState
 hg_device_glance(int place, HgError *error)
 {
-	return hg_device_state(place, false, -1, error);
+	return hg_device_state(place, -1, error);
 }
 
-HgDeviceState
-hg_device_choose(HgPlaces among, bool wait, long patience_ms, int *place, HgError *error)
+/* Choose among places as they stand. */
+static HgDeviceState
+hg_device_choose_now(HgPlaces among, long patience_ms, int *place, HgError *error)
 {
 	HgPlaces left = among;
 	HgDeviceState state = HG_DEVICE_UNAVAILABLE;
@@ -101,11 +107,53 @@ hg_device_choose(HgPlaces among, bool wait, long patience_ms, int *place, HgErro
 	{
 		*place = next;
 		left &= ~HG_PLACE(next);
-		state = hg_device_state(next, false, patience_ms, error);
+		state = hg_device_state(next, patience_ms, error);
 		if (state == HG_DEVICE_READY)
 			return state;
 	}
-	return wait ? hg_device_state(*place, true, patience_ms, error) : state;
+	return state;
+}
+
+/*
+ * Choose anew until one of the places is READY: which it is, is not known before, as that one which
+ * is awaited may hang, and another one come up, or be known to be there.
+ */
+static HgDeviceState
+hg_device_choose_in_time(HgPlaces among, int *place, HgError *error)
+{
+	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), HG_DEVICE_START_MS);
+	HgServerDevice server;
+	HgDeviceState state;
+	int refusals = 0;
+
+	while ((state = hg_device_choose_now(among, HG_DEVICE_GREETING_MS, place, error)) ==
+			   HG_DEVICE_STARTING &&
+		   hg_device_server_read(*place, &server))
+	{
+		long left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
+		bool refused = server.state == HG_SERVER_DEVICE_READY && !server.silent;
+
+		refusals = refused ? refusals + 1 : 0;
+		if (refusals > HG_DEVICE_REFUSALS)
+			state = HG_DEVICE_UNAVAILABLE;
+		else if (left <= 0)
+		{
+			state = HG_DEVICE_UNAVAILABLE;
+			hg_error_set(error, HG_UNAVAILABLE, "", "the device process did not start in time");
+		}
+		if (state == HG_DEVICE_UNAVAILABLE)
+			break;
+		hg_device_shared_wait(Min(left, HG_DEVICE_LOOK_MS));
+	}
+	hg_device_shared_wait_end();
+	return state == HG_DEVICE_STARTING ? hg_device_own_state(true, error) : state;
+}
+
+HgDeviceState
+hg_device_choose(HgPlaces among, bool wait, long patience_ms, int *place, HgError *error)
+{
+	return wait ? hg_device_choose_in_time(among, place, error)
+				: hg_device_choose_now(among, patience_ms, place, error);
 }
 
 HgWireClient *
@@ -302,22 +350,26 @@ hg_device_list(HgDeviceReport *reports, int capacity, HgError *error)
 {
 	const int places = Max(hg_device_shared_places(), 1);
 	HgDeviceInfo infos[HG_WIRE_MAX_DEVICES];
+	HgServerDevice server;
 	int count = 0;
+	int any;
 
+	/* one is waited for; others are asked of as they stand, and those that rest are not woken */
+	if (hg_device_choose(HG_PLACES_ALL, true, 0, &any, error) != HG_DEVICE_READY && places == 1)
+		return 0;
 	for (int place = 0; place < places; place++)
 	{
 		HgDeviceReport report;
 		HgError why = {0};
 		int ninfos;
 
-		/* others are asked of as they stand: one that fails for good must not be waited for */
-		if (hg_device_state(place, count == 0, HG_DEVICE_NAME_MS, &why) == HG_DEVICE_READY)
+		if (hg_device_server_read(place, &server) && server.state == HG_SERVER_DEVICE_RESTING)
+			continue;
+		if (hg_device_state(place, HG_DEVICE_NAME_MS, &why) == HG_DEVICE_READY)
 		{
 			ninfos = hg_device_ask_place(place, infos, lengthof(infos), &report, &why);
 			hg_device_add_reports(reports, capacity, &count, infos, ninfos, &report);
 		}
-		if (place == 0)
-			*error = why;
 	}
 	for (int place = 0; place < places; place++)
 		hg_device_add_state(reports, count, place);

@@ -33,11 +33,10 @@ typedef struct HgDeviceReport
 
 /*
  * How things stand at a place; sees to it that a process is started unless one runs or is known to
- * be of no use.  With wait, STARTING is not returned: the call waits (interruptibly, a minute at
- * most) for the process to make up its mind.  Without, it waits patience_ms at most for the
- * greeting of a process that runs, and for nothing else.  *error says why, unless READY.
+ * be of no use.  It waits patience_ms at most for the greeting of a process that runs, and for
+ * nothing else.  *error says why, unless READY.
  */
-extern HgDeviceState hg_device_state(int place, bool wait, long patience_ms, HgError *error);
+extern HgDeviceState hg_device_state(int place, long patience_ms, HgError *error);
 
 /*
  * The same without any wait: STARTING where the process has not greeted yet, which may be a matter
@@ -47,7 +46,9 @@ extern HgDeviceState hg_device_glance(int place, HgError *error);
 
 /*
  * Choose a place, of these, for a job (hg_device_place), and say how things stand there; where it
- * turns out that its process has gone, another one that is READY.
+ * turns out that its process has gone, another one that is READY.  With wait, STARTING is not
+ * returned: the call waits (interruptibly, a minute at most) until one of the places is READY, or
+ * none of them will be.
  */
 extern HgDeviceState hg_device_choose(HgPlaces among, bool wait, long patience_ms, int *place,
 									  HgError *error);

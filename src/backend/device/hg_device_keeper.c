@@ -17,7 +17,8 @@
  *
  * Settings that a process is started with may change while it runs.  It is then replaced: sessions
  * are told that it is STARTING, so that no job begins, and it ends when the last one has, or after
- * HG_KEEPER_DRAIN_MS.  A reload of the configuration also ends all pauses.
+ * HG_KEEPER_DRAIN_MS.  One whose GPU is not used any more ends likewise, but is UNAVAILABLE.  A
+ * reload of the configuration also ends all pauses.
  *
  * DOES IT LIVE?  The worker asks once a second, and at once when a session complains
  * that it got no answer.  A process that keeps it waiting for a second is called
@@ -77,6 +78,8 @@ static uint32 hg_keeper_wait_event;
 static void
 hg_keeper_publish(HgDeviceKeeper *keeper, HgServerDeviceState state)
 {
+	if (state == HG_SERVER_DEVICE_STARTING && keeper->device.state != HG_SERVER_DEVICE_STARTING)
+		keeper->device.starting_since = GetCurrentTimestamp();
 	keeper->device.state = state;
 	hg_device_shared_publish(keeper->place, &keeper->device);
 }
@@ -89,6 +92,16 @@ hg_keeper_set_unavailable(HgDeviceKeeper *keeper, const HgError *reason, Timesta
 	keeper->device.reason.status = HG_UNAVAILABLE;
 	keeper->next_start = next_start;
 	hg_keeper_publish(keeper, HG_SERVER_DEVICE_UNAVAILABLE);
+}
+
+/* There is no GPU for it any more, so that nobody is to wait for its process. */
+static void
+hg_keeper_set_unused(HgDeviceKeeper *keeper)
+{
+	HgError reason;
+
+	hg_error_set(&reason, HG_UNAVAILABLE, "", "hashgraph.gpu_device excludes the device");
+	hg_keeper_set_unavailable(keeper, &reason, DT_NOEND);
 }
 
 /* Log why there is no device, unless that was the reason before. */
@@ -133,14 +146,21 @@ hg_keeper_end_process(HgDeviceKeeper *keeper)
 }
 
 /*
- * The end of the worker is that of the process.  It is seen off last, when the other processes of
- * the server no longer count on this one.  On the ways out that do not come by here the kernel
- * closes the connection.
+ * The end of the worker is that of the processes.  They are seen off last, when the other processes
+ * of the server no longer count on this one, and when all of them have been asked to go: so all
+ * have together the time that one has.  On the ways out that do not come by here the kernel closes
+ * the connections.
  */
 static void
 hg_keeper_reap_at_exit(int code pg_attribute_unused(), Datum pid)
 {
-	hg_device_reap((pid_t) DatumGetInt32(pid), HG_DEVICE_LISTENER_GRACE_MS);
+	static TimestampTz deadline = 0;
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (deadline == 0)
+		deadline = TimestampTzPlusMilliseconds(now, HG_DEVICE_LISTENER_GRACE_MS);
+	hg_device_reap((pid_t) DatumGetInt32(pid),
+				   (int) TimestampDifferenceMilliseconds(now, deadline));
 }
 
 void
@@ -359,6 +379,9 @@ hg_keeper_announce(HgDeviceKeeper *keeper, TimestampTz now)
 	keeper->next_ping = now;
 	ereport(LOG, (errmsg("hashgraph device process (PID %d) is ready: %s", (int) keeper->device.pid,
 						 keeper->device.name)));
+	/* who is kept off this GPU is to find the others, and not that there are none */
+	if (keeper->learn != NULL)
+		keeper->learn(now);
 	hg_keeper_publish(keeper, HG_SERVER_DEVICE_READY);
 }
 
@@ -458,7 +481,10 @@ hg_keeper_reload(HgDeviceKeeper *keeper, TimestampTz now)
 		{
 			keeper->drained_at = TimestampTzPlusMilliseconds(now, HG_KEEPER_DRAIN_MS);
 			keeper->next_ping = now;
-			hg_keeper_publish(keeper, HG_SERVER_DEVICE_STARTING);
+			if (keeper->wanted)
+				hg_keeper_publish(keeper, HG_SERVER_DEVICE_STARTING);
+			else
+				hg_keeper_set_unused(keeper);
 		}
 		else
 			hg_keeper_replace(keeper, now);
@@ -482,13 +508,18 @@ hg_keeper_begin(HgDeviceKeeper *keeper, int ordinal, bool rests, TimestampTz now
 	keeper->wanted = true;
 	keeper->device.ordinal = ordinal;
 	if (keeper->client != NULL)
+	{
+		/* one that lets its jobs end, and is replaced after all */
+		if (keeper->drained_at != 0)
+			hg_keeper_publish(keeper, HG_SERVER_DEVICE_STARTING);
 		return;
+	}
 	keeper->next_start = rests ? DT_NOEND : now;
 	hg_keeper_publish(keeper, rests ? HG_SERVER_DEVICE_RESTING : HG_SERVER_DEVICE_STARTING);
 }
 
 void
-hg_keeper_work(HgDeviceKeeper *keeper, TimestampTz now)
+hg_keeper_work(HgDeviceKeeper *keeper, bool taken, TimestampTz now)
 {
 	if (hg_device_shared_was_asked(keeper->place) && keeper->client == NULL &&
 		(keeper->device.state == HG_SERVER_DEVICE_RESTING ||
@@ -500,7 +531,16 @@ hg_keeper_work(HgDeviceKeeper *keeper, TimestampTz now)
 	if (keeper->client != NULL)
 		hg_keeper_look_after(keeper, now);
 	else if (keeper->wanted && now >= keeper->next_start)
-		hg_keeper_start(keeper, now);
+	{
+		if (taken)
+			keeper->next_start = TimestampTzPlusMilliseconds(now, HG_KEEPER_FIRST_PAUSE_MS);
+		else
+			hg_keeper_start(keeper, now);
+	}
+	if (keeper->client == NULL && !keeper->wanted &&
+		keeper->device.state != HG_SERVER_DEVICE_NONE &&
+		keeper->device.state != HG_SERVER_DEVICE_UNAVAILABLE)
+		hg_keeper_set_unused(keeper);
 }
 
 TimestampTz

@@ -33,9 +33,13 @@ typedef struct HgDeviceKeeper
 	TimestampTz asked_at;
 	bool told_silent;
 
-	/* what the process that came up last has seen, its own device and others */
+	/*
+	 * What the process that came up last has seen, its own device and others; and who is told of it
+	 * before the sessions are let in, or NULL.
+	 */
 	int nseen;
 	HgDeviceInfo seen[HG_WIRE_MAX_DEVICES];
+	void (*learn)(TimestampTz now);
 } HgDeviceKeeper;
 
 /* A keeper of a place, that has nothing to keep. */
@@ -50,8 +54,11 @@ extern void hg_keeper_begin(HgDeviceKeeper *keeper, int ordinal, bool rests, Tim
 /* Settings, or whether it is wanted, may have changed: does the process still do? */
 extern void hg_keeper_reload(HgDeviceKeeper *keeper, TimestampTz now);
 
-/* Do what is due, and say when something is again. */
-extern void hg_keeper_work(HgDeviceKeeper *keeper, TimestampTz now);
+/*
+ * Do what is due, and say when something is again.  Where its GPU is taken by another process it
+ * starts none.
+ */
+extern void hg_keeper_work(HgDeviceKeeper *keeper, bool taken, TimestampTz now);
 extern TimestampTz hg_keeper_next_work(const HgDeviceKeeper *keeper, TimestampTz now);
 
 /* Have the process drop what it keeps under a name, if it runs. */

@@ -159,3 +159,13 @@ hg_device_load_of_group(int place)
 {
 	return loads != NULL ? pg_atomic_read_u32(&hg_device_load_group()->jobs[place]) : 0;
 }
+
+bool
+hg_device_load_is_elsewhere(int place)
+{
+	uint32 jobs = 0;
+
+	for (int other = 0; other < HG_GPU_DEVICES; other++)
+		jobs += other != place ? hg_device_load_of_group(other) : 0;
+	return jobs > 0;
+}

@@ -13,7 +13,11 @@
  * because what it waited for might wait for it (engine/wire/hg_wire.h).  It does not see what the
  * group has open at another process; so a group's jobs go where it has some already.  Those that
  * name graphs which are kept elsewhere alone go there all the same: they wait no longer than the
- * CPU would take (hg_match_kept.c).
+ * CPU would take (hg_match_kept.c).  And so do those that may not have that place, as it does not
+ * answer, or ends, or the session has set another hashgraph.gpu_device meanwhile, and those of a
+ * query whose processes together have begun others.  Two groups that so wait for each other are
+ * told by none but the time: under backend auto that is the patience that each join has, and under
+ * backend cuda, whose joins wait for ever otherwise, hg_patience_alone_ms.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -39,7 +43,8 @@ extern void hg_device_load_note(int place, int jobs, int64 bytes);
 /* What all sessions have at a place. */
 extern HgDeviceLoad hg_device_load_read(int place);
 
-/* The number of jobs that this process's group has there. */
+/* The number of jobs that this process's group has there; has it any anywhere else? */
 extern uint32 hg_device_load_of_group(int place);
+extern bool hg_device_load_is_elsewhere(int place);
 
 #endif /* HG_DEVICE_LOAD_H */

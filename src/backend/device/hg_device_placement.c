@@ -10,6 +10,7 @@
 #include "hg_compat.h"
 
 #include "miscadmin.h"
+#include "utils/timestamp.h"
 
 #include "backend/device/hg_device_load.h"
 #include "backend/device/hg_device_placement.h"
@@ -65,9 +66,36 @@ hg_place_choose(const HgPlaceState *states, int places, HgPlaces among, HgDevice
 	return chosen;
 }
 
+/* How long a process may take to start before others that rest are thought to be faster, in ms. */
+#define HG_PLACE_START_MS (5 * 1000)
+
+/* How soon a place that is not READY may be; less is sooner. */
+static int
+hg_place_rank(const HgPlaceState *state)
+{
+	switch (state->state)
+	{
+		case HG_SERVER_DEVICE_NONE:
+			return 0;
+		case HG_SERVER_DEVICE_STARTING:
+			return TimestampDifferenceExceeds(state->starting_since, GetCurrentTimestamp(),
+											  HG_PLACE_START_MS)
+					   ? 2
+					   : 0;
+		case HG_SERVER_DEVICE_RESTING:
+			return 1;
+		case HG_SERVER_DEVICE_READY:
+			return 2; /* but silent */
+		case HG_SERVER_DEVICE_UNAVAILABLE:
+			break;
+	}
+	return 3;
+}
+
 /*
- * Which place to wait for, where none is READY: one that is about to be, else whichever; -1: none
- * of these may have this session's jobs.
+ * Which place to wait for, where none is READY: one that has begun to start, but not one that hangs
+ * meanwhile where another one rests, which is asked to start then; -1: none of these may have this
+ * session's jobs.
  */
 static int
 hg_place_await(const HgPlaceState *states, int places, HgPlaces among)
@@ -78,8 +106,7 @@ hg_place_await(const HgPlaceState *states, int places, HgPlaces among)
 	{
 		if ((among & HG_PLACE(place)) == 0 || !hg_place_is_allowed(&states[place]))
 			continue;
-		if (chosen < 0 || (states[chosen].state == HG_SERVER_DEVICE_UNAVAILABLE &&
-						   states[place].state != HG_SERVER_DEVICE_UNAVAILABLE))
+		if (chosen < 0 || hg_place_rank(&states[place]) < hg_place_rank(&states[chosen]))
 			chosen = place;
 	}
 	return chosen;
@@ -107,7 +134,8 @@ hg_device_place_ready(HgPlaces among)
 
 	if (chosen < 0)
 		return -1;
-	if (least.jobs > 0)
+	/* its own group's jobs are no reason, as more of them go there all the same */
+	if (least.jobs > hg_device_load_of_group(chosen))
 		hg_place_wake(states, places);
 	last_place = chosen;
 	return chosen;

@@ -12,7 +12,7 @@
  *
  * It stays there until it is closed.  Which places may have it is for the caller to say, who knows
  * where the graphs are that it names, and for hashgraph.gpu_device as the session has it.  A place
- * that rests is woken where all others have something to do.
+ * that rests is woken where all others have something to do for other groups.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

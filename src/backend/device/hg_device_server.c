@@ -21,10 +21,6 @@
 /* How long after its start a server may still be about to bring up its worker. */
 #define HG_DEVICE_WORKER_MS (10 * 1000)
 
-/* How often a session that waits looks itself, and how often it lets one process turn it away. */
-#define HG_DEVICE_LOOK_MS 100
-#define HG_DEVICE_REFUSALS 50
-
 bool
 hg_device_server_read(int place, HgServerDevice *server)
 {
@@ -135,10 +131,8 @@ hg_device_greet(int place, const HgServerDevice *server, bool glance, TimestampT
 	return HG_DEVICE_STARTING;
 }
 
-/* What hg_device_state says without waiting for a start. */
-static HgDeviceState
-hg_device_look_at_server(int place, const HgServerDevice *server, bool glance, TimestampTz deadline,
-						 HgError *error)
+HgDeviceState
+hg_device_server_state(int place, const HgServerDevice *server, long patience_ms, HgError *error)
 {
 	HgDeviceLaunch launch;
 
@@ -146,7 +140,13 @@ hg_device_look_at_server(int place, const HgServerDevice *server, bool glance, T
 	switch (server->state)
 	{
 		case HG_SERVER_DEVICE_READY:
-			return hg_device_greet(place, server, glance, deadline, error);
+			if (!server->silent)
+				return hg_device_greet(
+					place, server, patience_ms < 0,
+					TimestampTzPlusMilliseconds(GetCurrentTimestamp(), patience_ms), error);
+			/* it answers yet, or is replaced */
+			hg_error_set(error, HG_UNAVAILABLE, "", "the device does not answer");
+			return HG_DEVICE_STARTING;
 		case HG_SERVER_DEVICE_RESTING:
 			hg_device_shared_ask(place);
 			return HG_DEVICE_STARTING;
@@ -168,53 +168,4 @@ hg_device_look_at_server(int place, const HgServerDevice *server, bool glance, T
 	if (error != NULL)
 		*error = server->reason;
 	return server->installed ? HG_DEVICE_UNAVAILABLE : HG_DEVICE_ABSENT;
-}
-
-HgDeviceState
-hg_device_server_state(int place, HgServerDevice *server, bool wait, long patience_ms, bool *kept,
-					   HgError *error)
-{
-	TimestampTz deadline =
-		TimestampTzPlusMilliseconds(GetCurrentTimestamp(), wait ? HG_DEVICE_START_MS : patience_ms);
-	HgDeviceState state;
-	uint64 refused_by = 0;
-	int refusals = 0;
-
-	*kept = true;
-	if (!wait)
-	{
-		if (server->state != HG_SERVER_DEVICE_READY || !server->silent)
-			return hg_device_look_at_server(place, server, patience_ms < 0, deadline, error);
-		hg_error_set(error, HG_UNAVAILABLE, "", "the device does not answer");
-		return HG_DEVICE_UNAVAILABLE;
-	}
-	while ((state = hg_device_look_at_server(place, server, false, deadline, error)) ==
-		   HG_DEVICE_STARTING)
-	{
-		long left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
-
-		/* a process that is READY, and yet was not to be had */
-		if (server->state == HG_SERVER_DEVICE_READY)
-		{
-			refusals = server->epoch == refused_by ? refusals + 1 : 1;
-			refused_by = server->epoch;
-			if (refusals > HG_DEVICE_REFUSALS)
-			{
-				state = HG_DEVICE_UNAVAILABLE;
-				break;
-			}
-		}
-		if (left <= 0)
-		{
-			state = HG_DEVICE_UNAVAILABLE;
-			hg_error_set(error, HG_UNAVAILABLE, "", "the device process did not start in time");
-			break;
-		}
-		hg_device_shared_wait(Min(left, HG_DEVICE_LOOK_MS));
-		*kept = hg_device_server_read(place, server);
-		if (!*kept)
-			break;
-	}
-	hg_device_shared_wait_end();
-	return state;
 }

@@ -20,11 +20,8 @@
 /* Does the server keep device processes?  If so, how that of a place stands. */
 extern bool hg_device_server_read(int place, HgServerDevice *server);
 
-/*
- * hg_device_state where the server keeps a process, at a glance where patience_ms is negative;
- * *kept is false, and there is nothing to tell, where it turns out that it never will.
- */
-extern HgDeviceState hg_device_server_state(int place, HgServerDevice *server, bool wait,
-											long patience_ms, bool *kept, HgError *error);
+/* hg_device_state where the server keeps a process, which stands so. */
+extern HgDeviceState hg_device_server_state(int place, const HgServerDevice *server,
+											long patience_ms, HgError *error);
 
 #endif /* HG_DEVICE_SERVER_H */

@@ -149,7 +149,8 @@ hg_device_shared_survey(HgPlaceState *states)
 		states[place] = (HgPlaceState){.state = device->state,
 									   .silent = device->silent,
 									   .ordinal = device->ordinal,
-									   .epoch = device->epoch};
+									   .epoch = device->epoch,
+									   .starting_since = device->starting_since};
 	}
 	SpinLockRelease(&shared->mutex);
 	return places;

@@ -31,7 +31,8 @@
  *				there was no slot for a background worker, a process of its own.
  *	RESTING		No process runs, because it was idle or nobody has wanted it yet.  Asks for
  *				one, and goes on as with STARTING.
- *	STARTING	backend auto goes to the CPU, backend cuda waits, for a minute at most.
+ *	STARTING	backend auto goes to the CPU, backend cuda waits, for a minute at most, and for
+ *				whichever place is READY first.
  *	READY		Connects unless it is connected to the process of this epoch already.
  *	UNAVAILABLE	Takes the reason.  Where that is a program that was not there, and now
  *				is, asks for it, and goes on as with STARTING.
@@ -71,11 +72,12 @@ typedef enum HgServerDeviceState
 typedef struct HgServerDevice
 {
 	HgServerDeviceState state;
-	TimestampTz since; /* when the shared memory was made */
-	bool installed;	   /* the program was there when the worker looked */
-	bool silent;	   /* it has not answered in time, and not since */
-	pid_t pid;		   /* of the process, 0 where none runs */
-	int ordinal;	   /* of the GPU; -1: the first that can be used, which is not known yet */
+	TimestampTz since;			/* when the shared memory was made */
+	bool installed;				/* the program was there when the worker looked */
+	bool silent;				/* it has not answered in time, and not since */
+	pid_t pid;					/* of the process, 0 where none runs */
+	TimestampTz starting_since; /* STARTING: since when, whatever becomes of processes meanwhile */
+	int ordinal;	 /* of the GPU; -1: the first that can be used, which is not known yet */
 	uint64 epoch;	 /* of the process that was READY last, which no other one ever has; 0: none */
 	uint64 restarts; /* processes that were lost since then, and replaced */
 	HgError reason;	 /* UNAVAILABLE: why */
@@ -102,6 +104,7 @@ typedef struct HgPlaceState
 	bool silent;
 	int ordinal;
 	uint64 epoch;
+	TimestampTz starting_since;
 } HgPlaceState;
 
 /* The same of all places, in states[HG_GPU_DEVICES]; returns their number. */

@@ -12,7 +12,10 @@
  *
  * WHICH GPUS.  Where hashgraph.gpu_device names some, each has a place, in that order.  Where it is
  * -1 the process of place 0 takes the first that can be used and tells what others it sees, which
- * have the places behind it.  It keeps its GPU then: one that takes its place has the same.
+ * have the places behind it.  A place keeps its GPU then: a process that takes another's place has
+ * the same, and what is seen later has the next place, while what is not seen any more is missed at
+ * its own place alone.  So it is with a new list as far as it has room for those that have places.
+ * No process begins while another one has its GPU.
  *
  * It looks after one process at a time, and waits for it where it must: ten seconds at most for an
  * answer, five for an end.  Meanwhile others do not get a new process; sessions do not wait for
@@ -79,7 +82,7 @@ hg_device_worker_init(void)
 	RegisterBackgroundWorker(&registered);
 }
 
-/* The GPUs that are to have places: those of the settings, or those that the first has seen. */
+/* The GPUs that are to have places: those of the settings, or all that the first has ever seen. */
 static HgGpuDevices
 hg_worker_list(void)
 {
@@ -88,7 +91,8 @@ hg_worker_list(void)
 
 	if (list.count > 0)
 		return list;
-	list.ordinals[list.count++] = first->device.ordinal;
+	for (int place = 0; place < Max(worker.places, 1); place++)
+		list.ordinals[list.count++] = worker.keepers[place].device.ordinal;
 	for (int i = 0; i < first->nseen && list.count < HG_GPU_DEVICES; i++)
 		if (strcmp(first->seen[i].state, HG_DEVICE_UNUSED) == 0 &&
 			hg_gpu_devices_find(&list, first->seen[i].ordinal) < 0)
@@ -96,12 +100,30 @@ hg_worker_list(void)
 	return list;
 }
 
+/* Put those that have places where they have them, if there are to be as many. */
+static void
+hg_worker_order(HgGpuDevices *list)
+{
+	for (int place = 0; place < Min(list->count, worker.places); place++)
+	{
+		const int ordinal = worker.keepers[place].device.ordinal;
+		const int at = hg_gpu_devices_find(list, ordinal);
+
+		if (at >= 0)
+		{
+			list->ordinals[at] = list->ordinals[place];
+			list->ordinals[place] = ordinal;
+		}
+	}
+}
+
 /* Give each GPU its place. */
 static void
 hg_worker_assign(bool rests, TimestampTz now)
 {
-	const HgGpuDevices list = hg_worker_list();
+	HgGpuDevices list = hg_worker_list();
 
+	hg_worker_order(&list);
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 	{
 		HgDeviceKeeper *keeper = &worker.keepers[place];
@@ -116,12 +138,36 @@ hg_worker_assign(bool rests, TimestampTz now)
 	worker.places = list.count;
 }
 
-/* Does no process run? */
+/* Has the process of another place the GPU of this one, as it has not ended yet? */
 static bool
-hg_worker_is_idle(void)
+hg_worker_is_taken(const HgDeviceKeeper *keeper)
 {
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if (worker.keepers[place].client != NULL)
+	{
+		const HgDeviceKeeper *other = &worker.keepers[place];
+
+		if (other != keeper && other->client != NULL &&
+			other->launch.device == keeper->device.ordinal)
+			return true;
+	}
+	return false;
+}
+
+/* The first has come up, and may have seen others: where nobody needs GPUs, they rest. */
+static void
+hg_worker_learn(TimestampTz now)
+{
+	if (hg_gpu_devices.count == 0)
+		hg_worker_assign(hg_backend == HG_BACKEND_CPU, now);
+}
+
+/* Is there no process, nor one that rests, for a GPU that is known to be of use? */
+static bool
+hg_worker_has_none(void)
+{
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if (worker.keepers[place].client != NULL ||
+			worker.keepers[place].device.state == HG_SERVER_DEVICE_RESTING)
 			return false;
 	return true;
 }
@@ -133,11 +179,12 @@ hg_worker_reload(TimestampTz now)
 {
 	const bool rests = worker.keepers[0].device.state == HG_SERVER_DEVICE_RESTING;
 
-	/* nobody has a GPU: those that can be used may be others than they were */
-	if (hg_gpu_devices.count == 0 && hg_worker_is_idle())
+	/* those that can be used may be others than they were */
+	if (hg_gpu_devices.count == 0 && hg_worker_has_none())
 	{
 		worker.keepers[0].device.ordinal = -1;
 		worker.keepers[0].nseen = 0;
+		worker.places = 0;
 	}
 	hg_worker_assign(rests, now);
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
@@ -167,10 +214,7 @@ hg_worker_work(TimestampTz now)
 	}
 	hg_worker_drop_forgotten();
 	for (int place = 0; place < HG_GPU_DEVICES && !ShutdownRequestPending; place++)
-		hg_keeper_work(&worker.keepers[place], now);
-	/* the first may have come up, and have seen others */
-	if (hg_gpu_devices.count == 0 && worker.keepers[0].device.state == HG_SERVER_DEVICE_READY)
-		hg_worker_assign(false, now);
+		hg_keeper_work(&worker.keepers[place], hg_worker_is_taken(&worker.keepers[place]), now);
 }
 
 /* Wait until something is due, or a process has said something. */
@@ -223,6 +267,7 @@ hg_device_worker_main(Datum arg pg_attribute_unused())
 		hg_keeper_init(&worker.keepers[place], place);
 	before_shmem_exit(hg_worker_at_exit, 0);
 	worker.keepers[0].device.ordinal = -1;
+	worker.keepers[0].learn = hg_worker_learn;
 	hg_worker_assign(hg_backend == HG_BACKEND_CPU, GetCurrentTimestamp());
 
 	while (!ShutdownRequestPending)

@@ -57,6 +57,7 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 {
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
 	HgServerDevice server;
+	HgError error;
 
 	memset(shared, 0, sizeof(*shared));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -74,6 +75,10 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 	if (hg_backend == HG_BACKEND_CPU || !possible || !hg_device_is_shared())
 		return;
 	shared->place = hg_device_place(HG_PLACES_ALL);
+	/* which GPU the first one has turns out when it is there: this session may be kept off it */
+	if (wanted && hg_gpu_devices.count > 0 && hg_device_shared_read(shared->place, &server) &&
+		server.ordinal < 0)
+		(void) hg_device_choose(HG_PLACES_ALL, true, 0, &shared->place, &error);
 	shared->costs_known = hg_device_costs(&shared->costs);
 	if (!shared->costs_known && !wanted)
 	{
@@ -200,9 +205,10 @@ hg_device_team_append(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySe
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
 	HgEngine *engine;
 	HgStatus status;
+	int place;
 
-	if (hg_device_state(device->shared->place, wanted, (long) patience_ms, error) !=
-		HG_DEVICE_READY)
+	if (hg_device_choose(HG_PLACE(device->shared->place), wanted, (long) patience_ms, &place,
+						 error) != HG_DEVICE_READY)
 		return error->status != HG_OK ? error->status : HG_UNAVAILABLE;
 	engine = hg_device_team_engine(device, error);
 	if (engine == NULL)

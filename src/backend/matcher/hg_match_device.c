@@ -42,10 +42,11 @@ hg_match_device_rewind(HgMatchSource *source)
 {
 	HgMatchDevice *device = (HgMatchDevice *) source;
 	HgMatchTask *task = source->task;
+	const double patience_ms = hg_patience_ms(task->sides, task->report.cpu_ms);
 
 	hg_match_job_rewind(source);
-	if (!device->alone)
-		hg_host_set_patience(&task->host, hg_patience_ms(task->sides, task->report.cpu_ms));
+	hg_host_set_patience(&task->host, device->alone ? hg_patience_alone_ms(task->place, patience_ms)
+													: patience_ms);
 }
 
 HgStatus

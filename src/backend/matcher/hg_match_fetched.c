@@ -41,7 +41,9 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 	hg_match_source_fill_spec(source, &spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec.expected_rows[side] = pg_atomic_read_u64(&device->shared->rows[side]);
-	hg_host_set_patience(&task->host, fetched->alone ? -1 : patience_ms);
+	hg_host_set_patience(&task->host, fetched->alone
+										  ? hg_patience_alone_ms(device->shared->place, patience_ms)
+										  : patience_ms);
 	INSTR_TIME_SET_CURRENT(start);
 	if (hg_device_team_join(device, &task->spec, &spec, task->sides, patience_ms, error))
 	{

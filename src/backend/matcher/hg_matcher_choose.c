@@ -138,7 +138,8 @@ hg_matcher_choose_device(HgMatchTask *task)
 			columns.reduction = NULL;
 		if (columns.reduction == NULL)
 			hg_matcher_choose_gather(task, engine, &columns);
-		hg_host_set_patience(&task->host, wanted ? -1 : patience_ms);
+		hg_host_set_patience(&task->host,
+							 wanted ? hg_patience_alone_ms(task->place, patience_ms) : patience_ms);
 		if (task->spec.sender != NULL)
 			return hg_match_sent_create(task, engine, &columns, wanted);
 		return hg_match_device_create(task, engine, &columns, wanted);

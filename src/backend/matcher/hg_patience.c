@@ -9,6 +9,7 @@
  */
 #include "hg_compat.h"
 
+#include "backend/device/hg_device_load.h"
 #include "backend/matcher/hg_patience.h"
 #include "hg_guc.h"
 
@@ -25,6 +26,9 @@
 #define HG_CPU_MATCH_NS 10.0
 #define HG_LEAST_PATIENCE_MS 50.0
 
+/* How long a join that is for a device alone may wait for another group, which may wait for it. */
+#define HG_GROUP_WAIT_MS (60.0 * 1000)
+
 double
 hg_patience_ms(const HgKeySet sides[2], double cpu_ms)
 {
@@ -33,6 +37,14 @@ hg_patience_ms(const HgKeySet sides[2], double cpu_ms)
 	if (hg_gpu_wait_limit > 0)
 		return hg_gpu_wait_limit;
 	return Max(HG_LEAST_PATIENCE_MS, Max(cpu_ms, rows * HG_CPU_ROW_NS / 1e6));
+}
+
+double
+hg_patience_alone_ms(int place, double patience_ms)
+{
+	if (!hg_device_load_is_elsewhere(place))
+		return -1;
+	return hg_gpu_wait_limit > 0 ? patience_ms : HG_GROUP_WAIT_MS + patience_ms;
 }
 
 void

@@ -22,6 +22,12 @@
 /* For sides whose join is expected to take cpu_ms on the CPU, or 0: milliseconds. */
 extern double hg_patience_ms(const HgKeySet sides[2], double cpu_ms);
 
+/*
+ * The same under backend cuda: negative, for ever, but where the group has jobs at another place
+ * (backend/device/hg_device_load.h says why).
+ */
+extern double hg_patience_alone_ms(int place, double patience_ms);
+
 /* So many matches have come, which the CPU would have taken time for: allow that much more. */
 extern void hg_patience_extend(HgPgHost *host, uint64 pairs);
 
