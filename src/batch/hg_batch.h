@@ -173,9 +173,11 @@ struct HgBatchSource
 	/*
 	 * Before the first row is asked for: offer the pages of the table that it scans, all of whose
 	 * blocks would be read, of whose columns the first of wanted[nwanted] is the key, and the
-	 * others come along.  False: they can't be.  NULL: it never offers any.
+	 * others come along; together: those that this process gets of a parallel scan.  False: they
+	 * can't be.  NULL: it never offers any.
 	 */
-	bool (*offer_pages)(HgBatchSource *source, int nwanted, const int *wanted, HgPageOffer *offer);
+	bool (*offer_pages)(HgBatchSource *source, bool together, int nwanted, const int *wanted,
+						HgPageOffer *offer);
 
 	Size max_bytes;	   /* HG_BATCH_BYTES, unless the consumer has changed it */
 	HgRowCheck *check; /* or NULL */

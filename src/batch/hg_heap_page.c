@@ -167,8 +167,13 @@ hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan)
 void
 hg_heap_blocks_forget(TableScanDesc scan)
 {
-	Assert(scan->rs_parallel == NULL);
 	((HeapScanDesc) scan)->rs_inited = false;
+}
+
+void
+hg_heap_blocks_deal_again(TableScanDesc scan)
+{
+	table_parallelscan_reinitialize(scan->rs_rd, scan->rs_parallel);
 }
 
 BlockNumber

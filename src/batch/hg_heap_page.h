@@ -75,10 +75,15 @@ extern void hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan);
 
 /*
  * A scan whose blocks have been begun with, and of which no page is pinned, becomes one that was
- * not read: the same as a rescan, but no further scan for those who count them.  Not for parallel
- * ones.
+ * not read: the same as a rescan, but no further scan for those who count them.
  */
 extern void hg_heap_blocks_forget(TableScanDesc scan);
+
+/*
+ * Have the blocks of a parallel scan handed out once more, all of them, to processes each of whose
+ * scans is one that was not read.
+ */
+extern void hg_heap_blocks_deal_again(TableScanDesc scan);
 
 /*
  * The number of the next block, in the order in which the scan comes to them: synchronised with

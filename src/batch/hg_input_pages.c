@@ -22,7 +22,8 @@ hg_input_has_key_in_pages(const HgInput *input)
 }
 
 bool
-hg_input_offer_pages(HgInput *input, int ncolumns, const int *columns, HgPageOffer *offer)
+hg_input_offer_pages(HgInput *input, bool together, int ncolumns, const int *columns,
+					 HgPageOffer *offer)
 {
 	int wanted[1 + HG_MAX_COLUMNS];
 
@@ -34,14 +35,21 @@ hg_input_offer_pages(HgInput *input, int ncolumns, const int *columns, HgPageOff
 	wanted[0] = input->keys.columns[0];
 	for (int i = 0; i < ncolumns; i++)
 		wanted[1 + i] = columns[i];
-	return input->child->offer_pages(input->child, 1 + ncolumns, wanted, offer);
+	return input->child->offer_pages(input->child, together, 1 + ncolumns, wanted, offer);
 }
 
 void
-hg_input_end_pages(HgInput *input, HgPageOffer *offer, uint64 rows, uint64 null_keys)
+hg_input_end_pages(HgInput *input, HgPageOffer *offer)
 {
-	hg_page_offer_count(offer, rows + null_keys);
+	hg_page_offer_count(offer);
+	hg_progress_step(input->progress, HG_PROGRESS_STEP_ROWS);
+}
+
+void
+hg_input_tell_pages(HgInput *input, HgPageOffer *offer, uint64 sent_rows, uint64 rows,
+					uint64 null_keys)
+{
+	hg_page_offer_tell(offer, sent_rows, rows + null_keys);
 	input->rows_read += rows + null_keys;
 	input->null_keys += null_keys;
-	hg_progress_step(input->progress, HG_PROGRESS_STEP_ROWS);
 }

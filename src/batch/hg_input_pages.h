@@ -15,12 +15,16 @@
 
 /*
  * Offer the pages of the child's table, none of whose rows was read, with its key and these columns
- * of its batches; false where they can't be offered.
+ * of its batches; together: those that this process gets.  False where they can't be offered.
  */
-extern bool hg_input_offer_pages(HgInput *input, int ncolumns, const int *columns,
+extern bool hg_input_offer_pages(HgInput *input, bool together, int ncolumns, const int *columns,
 								 HgPageOffer *offer);
 
-/* All of it was sent and joined, and so many rows with a key, and without, were there. */
-extern void hg_input_end_pages(HgInput *input, HgPageOffer *offer, uint64 rows, uint64 null_keys);
+/* All of it was sent and joined. */
+extern void hg_input_end_pages(HgInput *input, HgPageOffer *offer);
+
+/* So many rows were in the pages that are there, and so many with a key, and without, were left. */
+extern void hg_input_tell_pages(HgInput *input, HgPageOffer *offer, uint64 sent_rows, uint64 rows,
+								uint64 null_keys);
 
 #endif /* HG_INPUT_PAGES_H */

@@ -90,17 +90,18 @@ hg_page_offer_takes(TupleDesc desc, AttrNumber attno)
 
 /* May the scan be read in this way at all? */
 static bool
-hg_page_offer_may(const HgScanTable *table)
+hg_page_offer_may(const HgScanTable *table, bool together)
 {
 	const PlanState *plan = &table->node->ss.ps;
 	TableScanDesc scan = table->node->ss.ss_currentScanDesc;
 
 	/* core watches for conflicts with each row that a serializable transaction reads */
-	return !table->qual_is_odd && table->resident == NULL && !plan->plan->parallel_aware &&
-		   !IsParallelWorker() && plan->chgParam == NULL && !IsolationIsSerializable() &&
-		   hg_snapshots_are_kept() &&
-		   (scan == NULL || (hg_heap_blocks_unread(scan) && scan->rs_parallel == NULL &&
-							 (scan->rs_flags & SO_ALLOW_PAGEMODE) != 0));
+	return !table->qual_is_odd && table->resident == NULL &&
+		   plan->plan->parallel_aware == together && (together || !IsParallelWorker()) &&
+		   plan->chgParam == NULL && !IsolationIsSerializable() && hg_snapshots_are_kept() &&
+		   (scan == NULL ||
+			(hg_heap_blocks_unread(scan) && (scan->rs_parallel != NULL) == together &&
+			 (scan->rs_flags & SO_ALLOW_PAGEMODE) != 0));
 }
 
 /* What the table is like, as the last vacuum has found it. */
@@ -117,7 +118,8 @@ hg_page_offer_measure(HgPageOffer *offer, Relation rel)
 }
 
 bool
-hg_page_offer_init(HgPageOffer *offer, HgScanTable *table, int nwanted, const int *wanted)
+hg_page_offer_init(HgPageOffer *offer, HgScanTable *table, bool together, int nwanted,
+				   const int *wanted)
 {
 	Relation rel = table->node->ss.ss_currentRelation;
 	TupleDesc desc = RelationGetDescr(rel);
@@ -129,12 +131,13 @@ hg_page_offer_init(HgPageOffer *offer, HgScanTable *table, int nwanted, const in
 #ifdef WORDS_BIGENDIAN
 	return false;
 #endif
-	if (!hg_page_offer_may(table))
+	if (!hg_page_offer_may(table, together))
 		return false;
 	for (int i = 0; i < nwanted; i++)
 		if (!hg_page_offer_takes(desc, table->attnos[wanted[i]]))
 			return false;
 	offer->table = table;
+	offer->together = together;
 	hg_page_offer_measure(offer, rel);
 	spec->page_size = BLCKSZ;
 	spec->rows_per_page = MaxHeapTuplesPerPage;
@@ -210,44 +213,54 @@ hg_page_offer_copy(HgPageOffer *offer, TableScanDesc scan, HgPageJob *job, HgSid
 }
 
 bool
+hg_page_offer_begin(HgPageOffer *offer)
+{
+	SeqScanState *node = offer->table->node;
+	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+	TableScanDesc scan = hg_scan_table_begin(offer->table);
+
+	MemoryContextSwitchTo(old);
+	/* what may be served from elsewhere is known now, and so is how the scan was begun */
+	if (!hg_page_offer_may(offer->table, offer->together) ||
+		hg_heap_blocks_count(scan) >= HG_MAX_ROWS / MaxHeapTuplesPerPage)
+		return false;
+	offer->begun = true;
+	if (node->ss.ps.instrument != NULL)
+		offer->before = *node->ss.ps.instrument;
+	return true;
+}
+
+bool
 hg_page_offer_send(HgPageOffer *offer, HgPageJob *job, HgSide side)
 {
 	SeqScanState *node = offer->table->node;
 	Instrumentation *instrument = node->ss.ps.instrument;
-	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
-	TableScanDesc scan = hg_scan_table_begin(offer->table);
 	bool sent;
 
-	MemoryContextSwitchTo(old);
-	/* what may be served from elsewhere is known now, and so is how the scan was begun */
-	if (!hg_page_offer_may(offer->table) ||
-		hg_heap_blocks_count(scan) >= HG_MAX_ROWS / MaxHeapTuplesPerPage)
-		return false;
-	offer->begun = true;
 	if (instrument != NULL)
-	{
-		offer->before = *instrument;
 		InstrStartNode(instrument);
-	}
-	sent = hg_page_offer_copy(offer, scan, job, side);
+	sent = hg_page_offer_copy(offer, node->ss.ss_currentScanDesc, job, side);
 	if (instrument != NULL)
 		InstrStopNode(instrument, 0);
 	return sent;
 }
 
 void
-hg_page_offer_count(HgPageOffer *offer, uint64 rows)
+hg_page_offer_count(HgPageOffer *offer)
+{
+	hg_heap_count_rows(offer->table->node->ss.ss_currentRelation, (int64) offer->sent_rows);
+	offer->table->source->blocks.heap += offer->pages;
+}
+
+void
+hg_page_offer_tell(HgPageOffer *offer, uint64 sent_rows, uint64 rows)
 {
 	SeqScanState *node = offer->table->node;
-	Instrumentation *instrument = node->ss.ps.instrument;
 
-	hg_heap_count_rows(node->ss.ss_currentRelation, (int64) offer->sent_rows);
-	offer->table->source->blocks.heap += offer->pages;
-	if (instrument != NULL)
-	{
-		InstrUpdateTupleCount(instrument, (double) rows);
-		InstrCountFiltered1(&node->ss.ps, (double) (offer->sent_rows - rows));
-	}
+	if (node->ss.ps.instrument == NULL)
+		return;
+	InstrUpdateTupleCount(node->ss.ps.instrument, (double) rows);
+	InstrCountFiltered1(&node->ss.ps, (double) (sent_rows - rows));
 }
 
 void
@@ -260,4 +273,10 @@ hg_page_offer_forget(HgPageOffer *offer)
 	hg_heap_blocks_forget(node->ss.ss_currentScanDesc);
 	if (node->ss.ps.instrument != NULL)
 		*node->ss.ps.instrument = offer->before;
+}
+
+void
+hg_page_offer_deal_again(HgPageOffer *offer)
+{
+	hg_heap_blocks_deal_again(offer->table->node->ss.ss_currentScanDesc);
 }

@@ -26,6 +26,7 @@
 typedef struct HgPageOffer
 {
 	HgScanTable *table;
+	bool together; /* it is a parallel scan, of whose pages each process gets some */
 	HgPageSpec spec;
 	uint64 expected; /* rows, as the planner expects them */
 
@@ -43,9 +44,10 @@ typedef struct HgPageOffer
 
 /*
  * Offer the pages of a table of whose columns the key is the first of wanted[nwanted], and the
- * others come along.  False: they can't be offered.  Nothing is done yet.
+ * others come along; together: of a parallel scan, those that this process gets.  False: they can't
+ * be offered.  Nothing is done yet.
  */
-extern bool hg_page_offer_init(HgPageOffer *offer, HgScanTable *table, int nwanted,
+extern bool hg_page_offer_init(HgPageOffer *offer, HgScanTable *table, bool together, int nwanted,
 							   const int *wanted);
 
 /* How long it takes to take the rows out of the pages here, in ms. */
@@ -54,13 +56,25 @@ extern double hg_page_offer_reading_ms(const HgPageOffer *offer);
 /* How much less time it takes to copy the pages than to take them apart here, in ms. */
 extern double hg_page_offer_saved_ms(const HgPageOffer *offer);
 
-/* Send all pages of the scan, none of which was read; false: they were not all sent. */
+/*
+ * Begin to send all pages of the scan, none of which was read; false, and nothing is begun: they
+ * can't be sent after all.
+ */
+extern bool hg_page_offer_begin(HgPageOffer *offer);
+
+/* Send them; false: they were not all sent. */
 extern bool hg_page_offer_send(HgPageOffer *offer, HgPageJob *job, HgSide side);
 
-/* The device has found so many rows that pass the quals: count them. */
-extern void hg_page_offer_count(HgPageOffer *offer, uint64 rows);
+/* The device has joined them: count what was read of the table. */
+extern void hg_page_offer_count(HgPageOffer *offer);
+
+/* Tell that so many rows have come out of sent_rows that were read, of all processes. */
+extern void hg_page_offer_tell(HgPageOffer *offer, uint64 sent_rows, uint64 rows);
 
 /* The pages were sent for nothing: the scan begins again, as one that was not read. */
 extern void hg_page_offer_forget(HgPageOffer *offer);
+
+/* The same, for one of the processes that have sent them: the others are to get them again, too. */
+extern void hg_page_offer_deal_again(HgPageOffer *offer);
 
 #endif /* HG_PAGE_OFFER_H */

@@ -411,7 +411,8 @@ hg_scan_graph_order(const HgBatchSource *source, int n, int *order)
 }
 
 static bool
-hg_scan_offer_pages(HgBatchSource *source, int nwanted, const int *wanted, HgPageOffer *offer)
+hg_scan_offer_pages(HgBatchSource *source, bool together, int nwanted, const int *wanted,
+					HgPageOffer *offer)
 {
 	const HgScan *scan = (const HgScan *) source;
 	HgScanTable *table = hg_scan_lender(scan);
@@ -420,7 +421,7 @@ hg_scan_offer_pages(HgBatchSource *source, int nwanted, const int *wanted, HgPag
 	if (table == NULL || scan->at_end)
 		return false;
 	hg_scan_table_expect(table, &blocks);
-	return blocks.resident == 0 && hg_page_offer_init(offer, table, nwanted, wanted);
+	return blocks.resident == 0 && hg_page_offer_init(offer, table, together, nwanted, wanted);
 }
 
 HgBatchSource *

@@ -32,6 +32,7 @@ parallel_tuple_cost = 0
 min_parallel_table_scan_size = 0
 hashgraph.force = on
 hashgraph.gpu_wait_limit = '5min'
+hashgraph.send_pages = off
 CONF
 
 $node->safe_psql('postgres', <<'SQL');

@@ -100,6 +100,13 @@ hg_device_team_init_early(HgDeviceTeamShared *shared, const HgJobColumns *column
 }
 
 void
+hg_device_team_init_pages(HgDeviceTeamShared *shared)
+{
+	if (shared->job != 0)
+		shared->pages_job = hg_device_team_number();
+}
+
+void
 hg_device_team_finish_sending(HgDeviceTeamShared *shared, HgSender *sender, const HgKeySet sides[2])
 {
 	HgPgHost host;

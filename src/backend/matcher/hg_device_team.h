@@ -78,6 +78,7 @@ struct HgDeviceTeamShared
 	int place;					/* of the device that has the job */
 	uint64 job;					/* HgJobSpec.team; 0: the device is left out of it */
 	uint64 early_job;			/* the same, of the job that senders have; 0: there are none */
+	uint64 pages_job;			/* the same, of the one that gets pages (hg_page_job.h) */
 	HgJobColumns early_columns; /* that it has */
 	HgEngineCosts costs;		/* as the leader knew them, so that all choose alike */
 	bool costs_known;
@@ -121,6 +122,10 @@ extern void hg_device_team_init(HgDeviceTeamShared *shared, bool possible);
  * The leader's, at the same time: the processes are to have senders, for a job with these columns.
  */
 extern void hg_device_team_init_early(HgDeviceTeamShared *shared, const HgJobColumns *columns);
+
+/* The leader's, at the same time: the processes are to send pages first, where there is a device.
+ */
+extern void hg_device_team_init_pages(HgDeviceTeamShared *shared);
 
 /*
  * This process has read its rows, and others may not have: have its sender finished, if it needs

@@ -73,12 +73,28 @@ hg_page_job_check(HgPageJob *job, HgStatus status)
 
 /* What the join may wait for the device. */
 static double
-hg_page_job_patience_ms(const HgPageJobSpec *spec)
+hg_page_job_patience_ms(const HgPageJob *job)
 {
+	const HgPageJobSpec *spec = &job->spec;
 	const HgKeySet sides[2] = {{.rows = spec->expected_rows[HG_OUTER]},
 							   {.rows = spec->expected_rows[HG_INNER]}};
+	const double patience_ms = hg_patience_ms(sides, spec->cpu_ms);
 
-	return hg_backend == HG_BACKEND_CUDA ? -1 : hg_patience_ms(sides, spec->cpu_ms);
+	return hg_backend == HG_BACKEND_CUDA ? hg_patience_alone_ms(job->place, patience_ms)
+										 : patience_ms;
+}
+
+/* Find the device; false where there is none that is ready. */
+static bool
+hg_page_job_find_device(HgPageJob *job)
+{
+	const HgPageJobSpec *spec = &job->spec;
+
+	if (spec->team == 0)
+		return hg_device_choose(HG_PLACES_ALL, false, (long) HG_PAGE_JOB_TURN_MS, &job->place,
+								&job->error) == HG_DEVICE_READY;
+	job->place = spec->place;
+	return hg_device_state(job->place, (long) HG_PAGE_JOB_TURN_MS, &job->error) == HG_DEVICE_READY;
 }
 
 /* Have the device open the job, without waiting for others'; false where it does not. */
@@ -91,12 +107,12 @@ hg_page_job_open(HgPageJob *job)
 	void *room;
 	uint64 count;
 
-	if (hg_device_choose(HG_PLACES_ALL, false, (long) HG_PAGE_JOB_TURN_MS, &job->place,
-						 &job->error) == HG_DEVICE_READY)
+	if (hg_page_job_find_device(job))
 		client = hg_device_client(job->place);
 	if (client == NULL)
 		return false;
 	hg_matcher_init_spec(&asked, spec->key_width, spec->reduction, true);
+	asked.team = spec->team;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		asked.pages[side] = &spec->pages[side];
@@ -110,7 +126,7 @@ hg_page_job_open(HgPageJob *job)
 			job, hg_wire_client_page_room(job->job, HG_OUTER, &room, &count, &job->error)))
 		return false;
 	job->admitted = true;
-	hg_host_set_patience(&job->host, hg_page_job_patience_ms(spec));
+	hg_host_set_patience(&job->host, hg_page_job_patience_ms(job));
 	return true;
 }
 
@@ -137,6 +153,12 @@ hg_page_job_room(HgPageJob *job, HgSide side, uint64 *count)
 {
 	void *room;
 
+	if (job->spec.failed != NULL && pg_atomic_read_u32(job->spec.failed) != 0)
+	{
+		hg_error_set(&job->error, HG_UNAVAILABLE, NULL, "another process has failed");
+		hg_page_job_close(job);
+		return NULL;
+	}
 	return hg_page_job_check(job,
 							 hg_wire_client_page_room(job->job, side, &room, count, &job->error))
 			   ? room
@@ -150,6 +172,22 @@ hg_page_job_send(HgPageJob *job, HgSide side, uint64 count, uint64 first_page)
 		job, hg_wire_client_send_pages(job->job, side, count, first_page, &job->error));
 }
 
+bool
+hg_page_job_end_sending(HgPageJob *job)
+{
+	return hg_page_job_check(job, hg_wire_client_end_append(job->job, &job->error));
+}
+
+bool
+hg_page_job_is_there(HgPageJob *job)
+{
+	if (hg_wire_client_is_admitted(job->job))
+		return true;
+	hg_error_set(&job->error, HG_CONNECTION_LOST, NULL,
+				 "the device process was lost after pages were sent to it");
+	return hg_page_job_check(job, HG_CONNECTION_LOST);
+}
+
 /* Have the job build and answer. */
 static HgStatus
 hg_page_job_ask(HgPageJob *job, HgPageAnswer *answer)
@@ -159,9 +197,12 @@ hg_page_job_ask(HgPageJob *job, HgPageAnswer *answer)
 	const HgMatchMode mode = job->spec.mode;
 	HgStatus status;
 
-	/* both requests are on their way before the first of them is answered */
-	status = calls->start(job->job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT, mode,
-						  &job->error);
+	/* both requests are on their way before the first of them is answered; a team's has no others
+	 */
+	status = job->spec.team != 0
+				 ? HG_OK
+				 : calls->start(job->job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT, mode,
+								&job->error);
 	if (status == HG_OK)
 		status = calls->build(job->job, &job->error);
 	if (status != HG_OK)
@@ -176,6 +217,13 @@ hg_page_job_ask(HgPageJob *job, HgPageAnswer *answer)
 	return status;
 }
 
+void
+hg_page_job_report(const HgPageJob *job, HgMatcherReport *report)
+{
+	strlcpy(report->backend, "cuda", sizeof(report->backend));
+	strlcpy(report->device, hg_device_name(job->place), sizeof(report->device));
+}
+
 bool
 hg_page_job_answer(HgPageJob *job, const uint64 most_rows[2], HgPageAnswer *answer)
 {
@@ -185,6 +233,9 @@ hg_page_job_answer(HgPageJob *job, const uint64 most_rows[2], HgPageAnswer *answ
 	if (!hg_page_job_check(job, hg_page_job_ask(job, answer)))
 		return false;
 	job->calls.stats(job->job, stats);
+	if (answer->pairs >
+		stats->rows[HG_OUTER] * (job->spec.mode == HG_MATCH_FIRST ? 1 : stats->rows[HG_INNER]))
+		return hg_page_job_check(job, hg_device_distrust(job->place, &job->error));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		answer->rows[side] = stats->rows[side];
@@ -197,8 +248,7 @@ hg_page_job_answer(HgPageJob *job, const uint64 most_rows[2], HgPageAnswer *answ
 	hg_page_job_close(job);
 	stats->ranges = 1;
 	stats->matches = answer->pairs;
-	strlcpy(answer->report.backend, "cuda", sizeof(answer->report.backend));
-	strlcpy(answer->report.device, hg_device_name(job->place), sizeof(answer->report.device));
+	hg_page_job_report(job, &answer->report);
 	return true;
 }
 

@@ -12,6 +12,11 @@
  * else the caller would do needs no turn on a device before both sides are there.  Then it may wait
  * for the device as any join does (hg_patience.h).
  *
+ * A TEAM can have it together (HgJobSpec.team): each member sends pages of its own, and ends that
+ * by hg_page_job_end_sending.  When all have, one of them asks for the answer, while the others
+ * look whether the process that has got their pages is still there (hg_page_job_is_there).  Where
+ * it is not, or one of them has failed, the answer is none.
+ *
  * What it holds is freed by hg_page_job_destroy, by the reset of the memory context that it was
  * created in, or by the release of the resource owner that was current then, whichever comes first.
  *
@@ -21,6 +26,8 @@
  */
 #ifndef HG_PAGE_JOB_H
 #define HG_PAGE_JOB_H
+
+#include "port/atomics.h"
 
 #include "backend/hg_report.h"
 #include "backend/matcher/hg_matcher_spec.h"
@@ -35,6 +42,10 @@ typedef struct HgPageJobSpec
 	HgPageSpec pages[2];	 /* by HgSide */
 	uint64 expected_rows[2]; /* likewise */
 	double cpu_ms;			 /* that the CPU is expected to take for all of it, reading included */
+
+	uint64 team;			  /* or 0: whose job it is is this process's alone; else ... */
+	int place;				  /* ... the device that has it */
+	pg_atomic_uint32 *failed; /* of a team: not 0 where a member has failed; or NULL */
 
 	/* NULL: the number of pairs is asked for; else it stays in place until the job is destroyed */
 	const HgReduction *reduction;
@@ -59,11 +70,20 @@ extern char *hg_page_job_room(HgPageJob *job, HgSide side, uint64 *count);
 /* Send the first count of them, whose ordinals begin with first_page; false: the job has failed. */
 extern bool hg_page_job_send(HgPageJob *job, HgSide side, uint64 count, uint64 first_page);
 
+/* A member has sent all its pages: wait until they have arrived.  False: the job has failed. */
+extern bool hg_page_job_end_sending(HgPageJob *job);
+
+/* Is a member's job still the one that has got his pages? */
+extern bool hg_page_job_is_there(HgPageJob *job);
+
 /*
  * All pages of both sides were sent, of most_rows[side] rows at most: what do they make?  False:
  * the job has failed.
  */
 extern bool hg_page_job_answer(HgPageJob *job, const uint64 most_rows[2], HgPageAnswer *answer);
+
+/* What a member that has not asked tells of the job: it has none of the rows. */
+extern void hg_page_job_report(const HgPageJob *job, HgMatcherReport *report);
 
 /* Why the job has failed. */
 extern const char *hg_page_job_failure(const HgPageJob *job);

@@ -93,6 +93,13 @@ hg_join_shares(int processes)
 	return workers + (parallel_leader_participation ? Max(1.0 - 0.3 * workers, 0) : 0);
 }
 
+uint64
+hg_join_expected_rows(const HgJoinState *state, HgSide side, int processes)
+{
+	return (uint64) Min(state->inputs[side]->plan->plan->plan_rows * hg_join_shares(processes),
+						(double) HG_MAX_ROWS);
+}
+
 /* What a sender is told. */
 static HgSenderSpec
 hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *reduction)
@@ -106,12 +113,9 @@ hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *
 	spec.match_bytes = state->memory.budget.limit * processes;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const Plan *plan = state->inputs[side]->plan->plan;
-
 		spec.columns[side] = hg_join_gathered_columns(state->gather, (HgSide) side);
-		spec.expected_rows[side] =
-			(uint64) Min(plan->plan_rows * hg_join_shares(processes), (double) HG_MAX_ROWS);
-		spec.scan_cost += plan->total_cost;
+		spec.expected_rows[side] = hg_join_expected_rows(state, (HgSide) side, processes);
+		spec.scan_cost += state->inputs[side]->plan->plan->total_cost;
 	}
 	return spec;
 }

@@ -20,6 +20,9 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
  */
 extern bool hg_join_reads_at_once(const HgJoinState *state);
 
+/* The rows of a side that so many processes read together, as the planner expects them. */
+extern uint64 hg_join_expected_rows(const HgJoinState *state, HgSide side, int processes);
+
 /*
  * Are both sides read so, and is the device expected to be worth sending their keys to
  * meanwhile?  Then *columns tells which of their columns are to follow.  Where several processes

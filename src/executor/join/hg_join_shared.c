@@ -96,8 +96,10 @@ hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 	HgJobColumns columns;
 
 	hg_device_team_init(&shared->device, hg_join_device_may_share(&state->rules));
-	if (state->together && !hg_join_has_lent(state) &&
-		hg_join_may_send(state, shared->nprocesses, &columns))
+	if (hg_join_pages_reset(state, &shared->pages))
+		hg_device_team_init_pages(&shared->device);
+	else if (state->together && !hg_join_has_lent(state) &&
+			 hg_join_may_send(state, shared->nprocesses, &columns))
 		hg_device_team_init_early(&shared->device, &columns);
 	BarrierInit(&shared->barrier, 0);
 	hg_shared_budget_init(&shared->budget, state->memory.budget.limit * shared->nprocesses);
@@ -170,6 +172,7 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 			pg_atomic_init_u64(&shared->spills[side].rows[partition], 0);
 	}
 	hg_join_lend_together(state, shared);
+	hg_join_pages_expect(state, &shared->pages, shared->nprocesses);
 	hg_join_shared_reset(state, shared);
 	shared->segment = dsm_segment_handle(pcxt->seg);
 	SharedFileSetInit(&shared->files, pcxt->seg);

@@ -24,6 +24,7 @@
 #include "batch/hg_shared_columns.h"
 #include "batch/hg_shared_lent.h"
 #include "batch/hg_spill.h"
+#include "executor/join/hg_join_pages.h"
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
@@ -35,6 +36,7 @@ typedef struct HgJoinShared
 	Barrier barrier;	/* hg_join_together.c tells its phases */
 	HgTeamState team;
 	HgDeviceTeamShared device;
+	HgJoinPagesShared pages;		 /* that are sent before anything is read */
 	HgSharedBudget budget;			 /* of the inputs of all, and of the filter */
 	pg_atomic_uint32 spill_bits;	 /* 0, or the join has gone to 2^this partitions */
 	pg_atomic_uint32 next_partition; /* not yet taken */

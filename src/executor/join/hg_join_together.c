@@ -3,6 +3,9 @@
  * hg_join_together.c
  *	  The join node's sides, read and joined by the processes below a Gather together.
  *
+ *	(pages)		Where a device may take the rows out of the tables' pages, the processes send these
+ *				first (hg_join_pages.c), which takes three more barriers; then all is joined, or it
+ *				is as if nothing had been read.
  *	reading		Each process reads its parts of both children into column stores of its own in
  *				the query's DSA (hg_shared_columns.h).  What all of them hold is counted, and
  *				when it passes their work memory together, the join goes to disk.  Where a
@@ -60,8 +63,8 @@
 static uint32 hg_join_wait_event;
 
 /*
- * Phases of the barrier; see above.  Without a runtime filter there is only the first of them.
- * Behind the last one all build, or spill; the engine's arrives follow.
+ * Phases of the barrier behind those of pages; see above.  Without a runtime filter there is only
+ * the first of them. Behind the last one all build, or spill; the engine's arrives follow.
  */
 #define HG_TOGETHER_READING 0 /* the inner side, and without a filter the outer one too */
 #define HG_TOGETHER_CREATING 1
@@ -379,6 +382,11 @@ hg_join_read_together(HgJoinState *state)
 		return HG_JOIN_DONE;
 	phase = BarrierAttach(&shared->barrier);
 	state->team.attached = true;
+	if (hg_join_ask_pages_together(state, &phase))
+	{
+		hg_join_leave(&state->team, true);
+		return HG_JOIN_PAGES;
+	}
 	/* also where it comes after the reading: it may still come in time to move rows to files */
 	hg_join_find_reader(state);
 	hg_join_matched_begin(&state->matched[HG_OUTER], state->rules.keep[HG_OUTER], false);
