@@ -145,32 +145,51 @@ take_rows(HgCudaJob *job, HgSide side, const HgCudaPages *pages, uint64_t first_
 	return HG_OK;
 }
 
+/* Have room for a piece of a side's pages, of so many that have come. */
+static HgStatus
+reserve_piece(HgCudaJob *job, HgSide side, uint64_t count, HgError *error)
+{
+	const HgPageSpec *spec = job->spec.pages[side];
+	const uint64_t room = hg_cuda_pages_piece(spec, count);
+
+	if (job->piece.pages != nullptr && job->piece_side == side && job->piece.room >= room)
+		return HG_OK;
+	hg_cuda_append_pages_end(job);
+	job->piece_side = side;
+	return hg_cuda_pages_open(&job->work, spec, job->values[side].count, room, &job->piece, error);
+}
+
 HgStatus
 hg_cuda_append_pages(HgCudaJob *job, HgSide side, const void *pages, uint64_t count,
 					 uint64_t first_page, HgError *error)
 {
 	const HgPageSpec *spec = job->spec.pages[side];
 	const unsigned char *from = static_cast<const unsigned char *>(pages);
-	HgCudaPages piece;
+	HgCudaPages *piece = &job->piece;
 
 	if (count == 0 || job->bad_page)
 		return HG_OK;
-	HG_TRY(hg_cuda_pages_open(&job->work, spec, job->values[side].count,
-							  hg_cuda_pages_piece(spec, count), &piece, error));
+	HG_TRY(reserve_piece(job, side, count, error));
 	while (count > 0 && !job->bad_page)
 	{
-		const uint32_t taken = (uint32_t) (count < piece.room ? count : piece.room);
+		const uint32_t taken = (uint32_t) (count < piece->room ? count : piece->room);
 
-		HG_TRY(hg_cuda_pages_count(&job->work, &piece, from, taken, error));
-		job->bad_page = piece.bad;
-		if (!piece.bad)
-			HG_TRY(take_rows(job, side, &piece, first_page * spec->rows_per_page, error));
+		HG_TRY(hg_cuda_pages_count(&job->work, piece, from, taken, error));
+		job->bad_page = piece->bad;
+		if (!piece->bad)
+			HG_TRY(take_rows(job, side, piece, first_page * spec->rows_per_page, error));
 		from += (uint64_t) taken * spec->page_size;
 		first_page += taken;
 		count -= taken;
 	}
-	hg_cuda_pages_close(&job->work, &piece);
 	return HG_OK;
+}
+
+void
+hg_cuda_append_pages_end(HgCudaJob *job)
+{
+	if (job->piece.spec != nullptr)
+		hg_cuda_pages_close(&job->work, &job->piece);
 }
 
 uint64_t

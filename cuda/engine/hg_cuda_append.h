@@ -24,6 +24,9 @@ HgStatus hg_cuda_append_keys(HgCudaJob *job, HgSide side, const void *keys, uint
 HgStatus hg_cuda_append_pages(HgCudaJob *job, HgSide side, const void *pages, uint64_t count,
 							  uint64_t first_page, HgError *error);
 
+/* No more pages come: give back what they were taken apart in. */
+void hg_cuda_append_pages_end(HgCudaJob *job);
+
 /* What a job holds for its pages at most, beside what it would hold of the same rows' keys. */
 uint64_t hg_cuda_append_pages_bytes(const HgJobSpec *spec);
 

@@ -318,6 +318,7 @@ cuda_build(HgJob *handle, HgError *error)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		HG_TRY(hg_cuda_columns_check(&job->values[side], job->stats.rows[side], error));
 	HG_TRY(enter(job, error));
+	hg_cuda_append_pages_end(job);
 	return hg_cuda_build(job, error);
 }
 

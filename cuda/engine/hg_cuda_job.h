@@ -19,6 +19,7 @@
 #include "../../src/engine/hg_pages.h"
 #include "../kernels/hg_cuda_both.h"
 #include "../kernels/hg_cuda_gather.h"
+#include "../kernels/hg_cuda_pages.h"
 #include "../kernels/hg_cuda_reduce.h"
 #include "../table/hg_cuda_table_measure.h"
 #include "hg_cuda_kept.h"
@@ -46,6 +47,8 @@ struct HgCudaJob
 	HgCudaKeptSide kept[2]; /* by HgSide; graphs that it has for them */
 	HgPageSpec pages[2];	/* by HgSide; of those that come as pages: the spec points here */
 	bool bad_page;			/* one of them makes no sense */
+	HgCudaPages piece;		/* of the side whose pages have come last, until the job is built */
+	HgSide piece_side;
 	HgCudaWork work;
 	HgCudaKeyColumn columns[2]; /* by HgSide; empty once the side has its graph or bins */
 	HgCudaLayout layout;

@@ -46,8 +46,8 @@ hg_cuda_pages_open(HgCudaWork *work, const HgPageSpec *spec, uint32_t ncolumns, 
 
 	memset(pages, 0, sizeof(*pages));
 	HG_TRY(hg_cuda_alloc_array(work, beside_bytes(piece), &beside, error));
-	HG_TRY(hg_cuda_alloc_array(work, piece * spec->page_size, &pages->pages, error));
 	pages->spec = reinterpret_cast<HgPageSpec *>(beside);
+	HG_TRY(hg_cuda_alloc_array(work, piece * spec->page_size, &pages->pages, error));
 	pages->found = reinterpret_cast<uint32_t *>(beside + sizeof(HgPageSpec));
 	pages->starts = pages->found + HG_PAGES_FOUND;
 	pages->room = piece;

@@ -22,6 +22,9 @@
 /* A member's lease is this at most: it has part of the rows, and may keep it while it reads. */
 #define LEASE_OF_MEMBER (UINT64_C(2) << 20)
 
+/* The same of one that has pages, which come as fast as they can be copied. */
+#define LEASE_OF_PAGES (UINT64_C(8) << 20)
+
 /* Leases that any staging has room for. */
 #define LEASES 8
 
@@ -120,7 +123,8 @@ hg_queue_staging_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spe
 {
 	const uint64_t outer = side_bytes(spec, HG_OUTER);
 	const uint64_t inner = side_bytes(spec, HG_INNER);
-	uint64_t most = spec->team != 0 ? LEASE_OF_MEMBER : LEASE_MAX;
+	const bool pages = spec->pages[HG_OUTER] != NULL || spec->pages[HG_INNER] != NULL;
+	uint64_t most = spec->team == 0 ? LEASE_MAX : pages ? LEASE_OF_PAGES : LEASE_OF_MEMBER;
 	uint64_t bytes = more(outer, inner) == UINT64_MAX ? most : outer + inner;
 
 	if (hg_kept_is_made(spec))

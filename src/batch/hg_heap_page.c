@@ -41,6 +41,10 @@
 
 #include "batch/hg_heap_page.h"
 
+/* The runs that are left when they become shorter, and how many blocks they have at least. */
+#define HG_RUNS_LEFT 16
+#define HG_LEAST_RUN 64
+
 #if !HG_HAVE_KNOWN_HEAP_SCAN
 #error "hashgraph does not know how this version of PostgreSQL scans heaps"
 #endif
@@ -155,13 +159,46 @@ hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan)
 	HeapScanDesc heap = (HeapScanDesc) scan;
 
 	Assert((scan->rs_flags & SO_ALLOW_PAGEMODE) != 0);
-	blocks->nblocks = blocks->left = heap->rs_nblocks;
+	*blocks = (HgHeapBlocks){.nblocks = heap->rs_nblocks};
 	if (scan->rs_parallel != NULL)
 		hg_parallelscan_begin(scan->rs_rd, heap->rs_parallelworkerdata,
 							  (ParallelBlockTableScanDesc) scan->rs_parallel);
 	else
+	{
 		blocks->next = heap->rs_startblock;
+		blocks->left = heap->rs_nblocks;
+	}
 	heap->rs_inited = true;
+}
+
+void
+hg_heap_blocks_begin_runs(HgHeapBlocks *blocks, TableScanDesc scan, BlockNumber run)
+{
+	hg_heap_blocks_begin(blocks, scan);
+	blocks->run = run;
+}
+
+/* Take a run of those blocks of a parallel scan that no process has; false: there are none. */
+static bool
+hg_heap_blocks_take_run(HgHeapBlocks *blocks, TableScanDesc scan)
+{
+	ParallelBlockTableScanDesc shared = (ParallelBlockTableScanDesc) scan->rs_parallel;
+	uint64 taken = pg_atomic_read_u64(&shared->phs_nallocated);
+	uint64 run;
+
+	if (taken >= blocks->nblocks)
+		return false;
+	/* in the end all processes have something to do */
+	run = Min(blocks->run, (blocks->nblocks - taken) / HG_RUNS_LEFT);
+	run = Max(run, Min(blocks->run, HG_LEAST_RUN));
+	taken = pg_atomic_fetch_add_u64(&shared->phs_nallocated, run);
+	if (taken >= blocks->nblocks)
+		return false;
+	blocks->left = (BlockNumber) Min(run, blocks->nblocks - taken);
+	blocks->next = (BlockNumber) ((taken + shared->phs_startblock) % blocks->nblocks);
+	if (shared->base.phs_syncscan)
+		ss_report_location(scan->rs_rd, blocks->next);
+	return true;
 }
 
 void
@@ -180,13 +217,14 @@ BlockNumber
 hg_heap_blocks_next(HgHeapBlocks *blocks, TableScanDesc scan)
 {
 	HeapScanDesc heap = (HeapScanDesc) scan;
-	BlockNumber block = blocks->next;
+	BlockNumber block;
 
-	if (scan->rs_parallel != NULL)
+	if (scan->rs_parallel != NULL && blocks->run == 0)
 		return table_block_parallelscan_nextpage(scan->rs_rd, heap->rs_parallelworkerdata,
 												 (ParallelBlockTableScanDesc) scan->rs_parallel);
-	if (blocks->left == 0)
+	if (blocks->left == 0 && (scan->rs_parallel == NULL || !hg_heap_blocks_take_run(blocks, scan)))
 		return InvalidBlockNumber;
+	block = blocks->next;
 	blocks->left--;
 	blocks->next = block + 1 < blocks->nblocks ? block + 1 : 0;
 	return block;

@@ -62,7 +62,8 @@ extern bool hg_heap_page_next(HgHeapPage *page, TableScanDesc scan, TupleTableSl
 typedef struct HgHeapBlocks
 {
 	BlockNumber nblocks; /* of the table, as far as the scan goes */
-	BlockNumber next;	 /* where the scan is not parallel: the next one ... */
+	BlockNumber run;	 /* of a parallel scan: so many are taken at a time; 0: as core does it */
+	BlockNumber next;	 /* where the scan is not parallel, or in a run: the next one ... */
 	BlockNumber left;	 /* ... and how many there are to come */
 } HgHeapBlocks;
 
@@ -72,6 +73,12 @@ extern BlockNumber hg_heap_blocks_count(TableScanDesc scan);
 /* Is the scan where it was begun, or rescanned?  Then begin with its blocks. */
 extern bool hg_heap_blocks_unread(TableScanDesc scan);
 extern void hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan);
+
+/*
+ * The same, and of a parallel scan the process gets its blocks in runs, of so many as long as there
+ * are plenty.  Core's are shorter from the beginning, and down to single blocks in the end.
+ */
+extern void hg_heap_blocks_begin_runs(HgHeapBlocks *blocks, TableScanDesc scan, BlockNumber run);
 
 /*
  * A scan whose blocks have been begun with, and of which no page is pinned, becomes one that was

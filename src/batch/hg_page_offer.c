@@ -26,6 +26,9 @@
 #define HG_PAGE_COPY_NS 1200.0
 #define HG_PAGE_ROW_NS 12.5
 
+/* Pages that a process of several takes at a time: a message each has its price, too. */
+#define HG_PAGE_RUN_BYTES (4 * 1024 * 1024)
+
 /* The alignment of an attribute, in bytes. */
 static uint8
 hg_page_align(char align)
@@ -198,7 +201,7 @@ hg_page_offer_copy(HgPageOffer *offer, TableScanDesc scan, HgPageJob *job, HgSid
 	HgHeapBlocks blocks;
 	BlockNumber block;
 
-	hg_heap_blocks_begin(&blocks, scan);
+	hg_heap_blocks_begin_runs(&blocks, scan, HG_PAGE_RUN_BYTES / BLCKSZ);
 	while ((block = hg_heap_blocks_next(&blocks, scan)) != InvalidBlockNumber)
 	{
 		CHECK_FOR_INTERRUPTS();
