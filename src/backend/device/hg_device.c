@@ -88,6 +88,14 @@ hg_device_glance(int place, HgError *error)
 	return hg_device_state(place, -1, error);
 }
 
+uint64
+hg_device_epoch(int place)
+{
+	const HgDeviceConnection *connection = hg_device_connection(place);
+
+	return connection->pid == 0 ? connection->epoch : 0;
+}
+
 /* Choose among places as they stand. */
 static HgDeviceState
 hg_device_choose_now(HgPlaces among, long patience_ms, int *place, HgError *error)

@@ -45,6 +45,12 @@ extern HgDeviceState hg_device_state(int place, long patience_ms, HgError *error
 extern HgDeviceState hg_device_glance(int place, HgError *error);
 
 /*
+ * Which of the server's processes that a place has had is at the other end of this session's
+ * connection; 0: it is the session's own, or has not greeted.
+ */
+extern uint64 hg_device_epoch(int place);
+
+/*
  * Choose a place, of these, for a job (hg_device_place), and say how things stand there; where it
  * turns out that its process has gone, another one that is READY.  With wait, STARTING is not
  * returned: the call waits (interruptibly, a minute at most) until one of the places is READY, or

@@ -97,6 +97,17 @@ hg_page_job_find_device(HgPageJob *job)
 	return hg_device_state(job->place, (long) HG_PAGE_JOB_TURN_MS, &job->error) == HG_DEVICE_READY;
 }
 
+/* Is the process that this one is connected with that of the other members? */
+static bool
+hg_page_job_is_with_team(const HgPageJob *job)
+{
+	const uint64 epoch = hg_device_epoch(job->place);
+	uint64 first = 0;
+
+	return epoch != 0 &&
+		   (pg_atomic_compare_exchange_u64(job->spec.epoch, &first, epoch) || first == epoch);
+}
+
 /* Have the device open the job, without waiting for others'; false where it does not. */
 static bool
 hg_page_job_open(HgPageJob *job)
@@ -109,7 +120,7 @@ hg_page_job_open(HgPageJob *job)
 
 	if (hg_page_job_find_device(job))
 		client = hg_device_client(job->place);
-	if (client == NULL)
+	if (client == NULL || (spec->team != 0 && !hg_page_job_is_with_team(job)))
 		return false;
 	hg_matcher_init_spec(&asked, spec->key_width, spec->reduction, true);
 	asked.team = spec->team;

@@ -15,7 +15,8 @@
  * A TEAM can have it together (HgJobSpec.team): each member sends pages of its own, and ends that
  * by hg_page_job_end_sending.  When all have, one of them asks for the answer, while the others
  * look whether the process that has got their pages is still there (hg_page_job_is_there).  Where
- * it is not, or one of them has failed, the answer is none.
+ * it is not, or one of them has failed, the answer is none.  Who finds another process there than
+ * the first member has, has no part in it: one that was killed may take long to go.
  *
  * What it holds is freed by hg_page_job_destroy, by the reset of the memory context that it was
  * created in, or by the release of the resource owner that was current then, whichever comes first.
@@ -46,6 +47,8 @@ typedef struct HgPageJobSpec
 	uint64 team;			  /* or 0: whose job it is is this process's alone; else ... */
 	int place;				  /* ... the device that has it */
 	pg_atomic_uint32 *failed; /* of a team: not 0 where a member has failed; or NULL */
+	pg_atomic_uint64
+		*epoch; /* of a team: the process that has it, 0 until a member has asked one */
 
 	/* NULL: the number of pairs is asked for; else it stays in place until the job is destroyed */
 	const HgReduction *reduction;

@@ -306,6 +306,7 @@ hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processe
 {
 	HgPagesTry try = {0};
 
+	pg_atomic_init_u64(&shared->epoch, 0);
 	pg_atomic_init_u32(&shared->failed, 0);
 	pg_atomic_init_u32(&shared->asked, 0);
 	pg_atomic_init_u32(&shared->dealt, 0);
@@ -323,6 +324,7 @@ hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processe
 bool
 hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *shared)
 {
+	pg_atomic_write_u64(&shared->epoch, 0);
 	pg_atomic_write_u32(&shared->failed, 0);
 	pg_atomic_write_u32(&shared->asked, 0);
 	pg_atomic_write_u32(&shared->dealt, 0);
@@ -359,6 +361,7 @@ hg_join_send_together(HgJoinState *state, HgPagesTry *try)
 	HgPageJobSpec spec = {.team = shared->device.pages_job,
 						  .place = shared->device.place,
 						  .failed = &shared->pages.failed,
+						  .epoch = &shared->pages.epoch,
 						  .cpu_ms = shared->pages.cpu_ms};
 
 	memcpy(spec.expected_rows, shared->pages.expected_rows, sizeof(spec.expected_rows));

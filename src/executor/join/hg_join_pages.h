@@ -33,6 +33,7 @@ typedef struct HgJoinPagesShared
 	uint64 expected_rows[2];	   /* ... likewise, by HgSide: of all ... */
 	double cpu_ms;				   /* ... and what the CPU is expected to take */
 	pg_atomic_uint64 sent_rows[2]; /* of all, in pages that were sent; added before they arrive */
+	pg_atomic_uint64 epoch;		   /* of the device process that gets them (hg_page_job.h) */
 	pg_atomic_uint32 failed;	   /* for one of them, and so for all, ... */
 	char failure[160];			   /* ... and why: written by that one before it arrives */
 	pg_atomic_uint32 asked;		   /* one of them asks for all, ... */
