@@ -79,6 +79,15 @@ hg_key_widen(const VariableStatData *variable, int kind, double *least, double *
 	return found;
 }
 
+/* Has ANALYZE seen no value twice?  It says so by a number of its own then. */
+static bool
+hg_key_saw_none_twice(const VariableStatData *variable)
+{
+	Form_pg_statistic stats = (Form_pg_statistic) GETSTRUCT(variable->statsTuple);
+
+	return stats->stadistinct <= (float4) - (1.0 - stats->stanullfrac);
+}
+
 static bool
 hg_key_estimate(PlannerInfo *root, Node *key, HgKeyRange *range)
 {
@@ -100,6 +109,7 @@ hg_key_estimate(PlannerInfo *root, Node *key, HgKeyRange *range)
 		range->size = greatest - least + 1;
 		range->repeats = !variable.isunique && get_variable_numdistinct(&variable, &is_default) <
 												   HG_ALL_DISTINCT * variable.rel->tuples;
+		range->unique = variable.isunique || hg_key_saw_none_twice(&variable);
 	}
 	ReleaseVariableStats(variable);
 	return known;

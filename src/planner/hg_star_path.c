@@ -158,13 +158,12 @@ hg_star_clause(const HgStarTree *tree, RelOptInfo *rel, Relids both, SpecialJoin
 
 /* Do values that a table is joined by seem to be unique in it? */
 static bool
-hg_star_seems_unique(const HgStarTree *tree, const RelOptInfo *rel, List *clauses)
+hg_star_seems_unique(const HgStarTree *tree, const RelOptInfo *rel, const RestrictInfo *clause)
 {
-	const RestrictInfo *clause = linitial_node(RestrictInfo, clauses);
+	const bool left = bms_is_member((int) rel->relid, clause->left_relids);
 	HgKeyRange range;
 
-	return hg_key_range(tree->root, clause, bms_equal(clause->left_relids, rel->relids), &range) &&
-		   !range.repeats;
+	return hg_key_range(tree->root, clause, left, &range) && range.unique;
 }
 
 /* What a join of what there is with a table is of. */
@@ -190,17 +189,22 @@ hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique, bool *several)
 	const JoinType join_type = left_join != NULL ? JOIN_LEFT : JOIN_INNER;
 	Relids both = hg_star_both(joined, rel, left_join);
 	List *clauses = hg_star_clause(tree, rel, both, left_join, several);
-	RelOptInfo *joinrel = clauses != NIL ? find_join_rel(root, both) : NULL;
+	const RestrictInfo *clause = list_length(clauses) == 1 ? linitial(clauses) : NULL;
+	RelOptInfo *joinrel;
 	const HgJoinPath *join;
 	HgGraphExtent extents[2];
 	RelOptInfo *from = NULL;
 	bool is_unique;
 	Path *path;
 
-	if (joinrel == NULL || (left_join != NULL && tree->njoins == 0))
+	/* what a left join is by may be anything */
+	if (clause == NULL || !clause->can_join || (left_join != NULL && tree->njoins == 0))
+		return false;
+	joinrel = find_join_rel(root, both);
+	if (joinrel == NULL)
 		return false;
 	is_unique = innerrel_is_unique(root, both, joined->relids, rel, join_type, clauses, false);
-	if ((is_unique || hg_star_seems_unique(tree, rel, clauses)) != unique)
+	if ((is_unique || hg_star_seems_unique(tree, rel, clause)) != unique)
 		return false;
 	path = hg_join_path_of(root, joinrel, tree->path, create_seqscan_path(root, rel, NULL, 0),
 						   join_type, clauses, is_unique);

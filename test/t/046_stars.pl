@@ -262,6 +262,21 @@ if (defined $standin)
 		is(rows("set hashgraph.enabled = on; $select"), $core, "planned: $what");
 		like(sql("explain $select"), qr/Gather/, "planned: $what: in several");
 	}
+	# left joins by what is no comparison of two columns, or by several
+	foreach my $on ('s.customer = c.id or s.day = c.id', '(s.day = 1 or c.age = 2) and s.customer = c.id', 's.customer = c.id and s.shop = c.age', 'not (s.customer = c.id)', 's.customer is null', 's.customer = c.id and s.day = 7', 's.customer + 0 = c.id', 'c.id = 3', 'abs(c.id - s.customer) = 0')
+	{
+		my $select = "select count(*), count(c.id) from sales s join items i on s.item = i.id left join customers c on $on where s.id <= 300";
+		my $core = sql("set hashgraph.enabled = off; $select");
+
+		is(sql("set hashgraph.enabled = on; $select"), $core, "planned: a left join on $on");
+	}
+	# what statistics tell may be wrong
+	my $repeated = 'select count(*), sum(t.worth) from sales s join items i on s.item = i.id join twice t on s.day = t.id';
+	my $repeats = sql("set hashgraph.enabled = off; $repeated");
+
+	sql('set hashgraph.enabled = on; alter table twice alter id set (n_distinct = -1); analyze twice');
+	is(sql($repeated), $repeats, 'planned: values that come twice, which statistics do not tell');
+	sql('alter table twice alter id reset (n_distinct); analyze twice');
 	# rows that are not those of the tables themselves
 	sql('set max_parallel_workers_per_gather = 0; create table more_items () inherits (items); insert into more_items select * from items where id % 3 = 0; create table more_sales () inherits (sales)');
 	foreach my $tables ([ 'sales', 'items' ], [ 'only sales', 'items' ], [ 'sales', 'only items' ], [ 'only sales', 'only items', 'tablesample bernoulli (10) repeatable (1)' ])

@@ -134,7 +134,9 @@ expected_bytes(const HgJobSpec *spec)
 	{
 		uint64_t row = spec->key_width;
 
-		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+		/* too many are for the device process to refuse */
+		for (uint32_t column = 0; column < spec->ncolumns[side] && column < HG_MAX_COLUMNS;
+			 column++)
 			row += spec->kept[side] != NULL ? spec->kept_columns[side][column].shape.width
 											: spec->column_width[side][column];
 		bytes += row * (spec->kept[side] != NULL ? spec->kept[side]->shape.rows
