@@ -19,7 +19,9 @@
  *		heap_endscan() release rs_cbuf.  rs_inited is false from the beginning of a scan, and a
  *		rescan, until a block of it was asked for, and nothing else tells that one was;
  *		rs_startblock is where it begins if it is not parallel, and else
- *		table_block_parallelscan_nextpage() hands out its blocks.
+ *		table_block_parallelscan_nextpage() hands out its blocks: those whose number, counted from
+ *		phs_startblock on and behind the last one from the first, is below phs_nallocated are some
+ *		process's, and who adds to that gets the next ones.
  *
  * So these rows are taken from there at once, counted, and rs_cindex is set to the last of them:
  * core goes on with the next page.  In builds with assertions core brings each of them itself,

@@ -137,12 +137,11 @@ hg_star_add_table(HgStarTree *tree, const RelOptInfo *rel, const HgGraphExtent *
 }
 
 /*
- * The clause by which a table is joined with what there is, if it is the only one; NIL: there is
- * none yet.  *several: there are others, and it is no tree.
+ * The clauses by which a table is joined with what there is: none yet; one; or several, and it is
+ * no tree.
  */
 static List *
-hg_star_clause(const HgStarTree *tree, RelOptInfo *rel, Relids both, SpecialJoinInfo *left_join,
-			   bool *several)
+hg_star_clauses(const HgStarTree *tree, RelOptInfo *rel, Relids both, SpecialJoinInfo *left_join)
 {
 	const Relids joined = tree->path->parent->relids;
 	const Relids inputs = bms_union(joined, rel->relids);
@@ -152,7 +151,6 @@ hg_star_clause(const HgStarTree *tree, RelOptInfo *rel, Relids both, SpecialJoin
 	foreach (lc, rel->joininfo)
 		if (hg_clause_is_for(lfirst_node(RestrictInfo, lc), inputs))
 			clauses = lappend(clauses, lfirst(lc));
-	*several |= list_length(clauses) > 1;
 	return clauses;
 }
 
@@ -181,14 +179,14 @@ hg_star_both(const RelOptInfo *joined, const RelOptInfo *rel, const SpecialJoinI
  * alone are joined with, need not have unique values, and is not left joined.
  */
 static bool
-hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique, bool *several)
+hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique)
 {
 	PlannerInfo *root = tree->root;
 	RelOptInfo *joined = tree->path->parent;
 	SpecialJoinInfo *left_join = hg_star_left_join(root, rel);
 	const JoinType join_type = left_join != NULL ? JOIN_LEFT : JOIN_INNER;
 	Relids both = hg_star_both(joined, rel, left_join);
-	List *clauses = hg_star_clause(tree, rel, both, left_join, several);
+	List *clauses = hg_star_clauses(tree, rel, both, left_join);
 	const RestrictInfo *clause = list_length(clauses) == 1 ? linitial(clauses) : NULL;
 	RelOptInfo *joinrel;
 	const HgJoinPath *join;
@@ -226,12 +224,10 @@ hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique, bool *several)
 static bool
 hg_star_extend(HgStarTree *tree)
 {
-	bool several = false;
-
 	for (int unique = tree->njoins == 0 ? 0 : 1; unique <= 1; unique++)
-		for (int relid = -1; (relid = bms_next_member(tree->tables, relid)) >= 0 && !several;)
+		for (int relid = -1; (relid = bms_next_member(tree->tables, relid)) >= 0;)
 			if (!bms_is_member(relid, tree->path->parent->relids) &&
-				hg_star_join(tree, tree->root->simple_rel_array[relid], unique != 0, &several))
+				hg_star_join(tree, tree->root->simple_rel_array[relid], unique != 0))
 				return true;
 	return false;
 }
