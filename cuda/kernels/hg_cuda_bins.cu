@@ -129,7 +129,7 @@ survey_bins(HgCudaWork *work, HgCudaBins *bins, HgBinsSurvey *survey, HgError *e
 		chosen.most = bins->widths[i].room;
 		HG_TRY((hg_cuda_launch<hg_pieces_kernel>(
 			work->stream, "hg_pieces_kernel", hg_blocks_for(count, 32), HG_STREAM_THREADS, error,
-			bins->outer.starts, chosen, nullptr, count, PIECE_ROWS, bins->widths[i].pieces,
+			bins->outer.starts, chosen, nullptr, count, PIECE_ROWS, 0, 0, bins->widths[i].pieces,
 			found->pieces + i)));
 	}
 	HG_TRY(hg_cuda_read_back(work, found, sizeof(*found), &host, error));
@@ -162,7 +162,7 @@ gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, ui
 	chosen.least = bins->widths[WIDE].room + 1;
 	HG_TRY((hg_cuda_launch<hg_pieces_kernel>(
 		work->stream, "hg_pieces_kernel", hg_blocks_for(bin_count, 32), HG_STREAM_THREADS, error,
-		side->starts, chosen, nullptr, bin_count, GATHERED_ROWS, pieces, numbers)));
+		side->starts, chosen, nullptr, bin_count, GATHERED_ROWS, 0, 0, pieces, numbers)));
 	HG_TRY(hg_cuda_read_back(work, numbers, sizeof(*numbers), &host, error));
 	memcpy(&piece_count, host, sizeof(piece_count));
 

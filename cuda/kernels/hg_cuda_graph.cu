@@ -221,11 +221,11 @@ build_v1(HgCudaWork *work, Word *words, const uint32_t *rows, uint64_t n, HgCuda
  * Algorithm 2
  * ------------------------------------------------------------------------ */
 
-/* Run Algorithm 1 inside every bin of the graph's edges, which are partitioned. */
+/* Run Algorithm 1 inside bins from to .. end - 1 of the graph's edges, which are partitioned. */
 template <typename Word, bool ORDERED>
 static HgStatus
-build_bins(HgCudaWork *work, const HgShape *shape, const uint32_t *starts, const HgCudaGraph *graph,
-		   uint32_t *unfinished, HgError *error)
+build_bins(HgCudaWork *work, const HgShape *shape, const uint32_t *starts, uint32_t from,
+		   uint32_t end, const HgCudaGraph *graph, uint32_t *unfinished, HgError *error)
 {
 	const uint32_t bins = UINT32_C(1) << shape->bins_log2;
 	const uint32_t bin_vertices = UINT32_C(1) << (shape->vertices_log2 - shape->bins_log2);
@@ -234,15 +234,15 @@ build_bins(HgCudaWork *work, const HgShape *shape, const uint32_t *starts, const
 	const uint64_t piece_bins =
 		HG_PIECE_ROWS / mean_rows < bins ? HG_PIECE_ROWS / mean_rows + 1 : bins;
 
-	for (uint64_t first = 0; first < bins; first += piece_bins)
+	for (uint64_t first = from; first < end; first += piece_bins)
 	{
-		uint64_t piece = bins - first < piece_bins ? bins - first : piece_bins;
+		uint64_t piece = end - first < piece_bins ? end - first : piece_bins;
 
 		HG_TRY((hg_cuda_launch_shared<hg_bin_build_kernel<Word, ORDERED>>(
 			work->stream, "hg_bin_build_kernel", (unsigned) piece, HG_BIN_THREADS, shared, error,
 			starts, (uint32_t) first, 32 - shape->vertices_log2, bin_vertices,
 			static_cast<Word *>(graph->edge_words), graph->edge_rows, graph->offsets, unfinished)));
-		if (first + piece < bins)
+		if (first + piece < end)
 			HG_TRY(hg_cuda_wait(work, error));
 	}
 	return HG_OK;
@@ -296,6 +296,31 @@ read_unfinished(HgCudaWork *work, uint32_t *unfinished, uint32_t *count, HgError
 	return HG_OK;
 }
 
+/* Algorithm 2 in some bins of a graph whose edges are rows in bins. */
+template <typename Word>
+static HgStatus
+build_some_bins(HgCudaWork *work, const HgShape *shape, const uint32_t *starts, uint32_t first,
+				uint32_t end, const HgCudaGraph *graph, uint32_t *unfinished, HgError *error)
+{
+	return graph->ordered
+			   ? build_bins<Word, true>(work, shape, starts, first, end, graph, unfinished, error)
+			   : build_bins<Word, false>(work, shape, starts, first, end, graph, unfinished, error);
+}
+
+/* Sort the edges, if anything could not be finished in its bin. */
+template <typename Word>
+static HgStatus
+finish_bins(HgCudaWork *work, HgCudaGraph *graph, uint32_t *unfinished, HgError *error)
+{
+	uint32_t unfinished_count;
+
+	HG_TRY(read_unfinished(work, unfinished, &unfinished_count, error));
+	if (unfinished_count == 0)
+		return HG_OK;
+	HG_TRY(sort_edges<Word>(work, graph, error));
+	return find_offsets<Word>(work, graph, error);
+}
+
 /* Build by Algorithm 2; edges that could not be finished by bins are sorted. */
 template <typename Word>
 static HgStatus
@@ -304,7 +329,6 @@ build_v2(HgCudaWork *work, const HgShape *shape, void *keys, const uint32_t *row
 {
 	const bool fits = bins_fit<Word>(work, shape);
 	HgCudaPartition partition;
-	uint32_t unfinished_count = 1;
 
 	HG_TRY(hg_cuda_partition_make(work, sizeof(Word), keys, rows, graph->rows, keep_keys,
 								  fits ? shape->bins_log2 : 0, &partition, error));
@@ -313,17 +337,12 @@ build_v2(HgCudaWork *work, const HgShape *shape, void *keys, const uint32_t *row
 	graph->edge_rows = partition.rows;
 	if (fits)
 	{
-		if (graph->ordered)
-			HG_TRY(
-				(build_bins<Word, true>(work, shape, partition.starts, graph, unfinished, error)));
-		else
-			HG_TRY(
-				(build_bins<Word, false>(work, shape, partition.starts, graph, unfinished, error)));
-		HG_TRY(read_unfinished(work, unfinished, &unfinished_count, error));
+		HG_TRY(build_some_bins<Word>(work, shape, partition.starts, 0,
+									 UINT32_C(1) << shape->bins_log2, graph, unfinished, error));
+		hg_cuda_free(work, partition.starts);
+		return finish_bins<Word>(work, graph, unfinished, error);
 	}
 	hg_cuda_free(work, partition.starts);
-	if (unfinished_count == 0)
-		return HG_OK;
 	HG_TRY(sort_edges<Word>(work, graph, error));
 	return find_offsets<Word>(work, graph, error);
 }
@@ -393,6 +412,44 @@ hg_cuda_graph_build(HgCudaWork *work, const HgShape *shape, uint32_t key_width, 
 		HG_TRY(build(work, shape, static_cast<uint64_t *>(keys), rows, keep_keys, graph, error));
 
 	HG_CUDA_TRY(cudaEventRecord(work->kit.marks[2], work->stream), error);
+	return hg_cuda_wait(work, error);
+}
+
+HgStatus
+hg_cuda_graph_begin(HgCudaWork *work, const HgShape *shape, const HgCudaPartition *partition,
+					bool ordered, HgCudaGraph *graph, uint32_t **unfinished, HgError *error)
+{
+	const bool fits = partition->key_width == 4 ? bins_fit<uint32_t>(work, shape)
+												: bins_fit<uint64_t>(work, shape);
+
+	if (!fits || partition->bins_log2 != shape->bins_log2)
+		return hg_error_set(error, HG_INVALID, nullptr, "no block has room for such bins");
+	HG_TRY(begin_graph(work, partition->key_width, shape->vertices_log2, partition->count, graph,
+					   error));
+	graph->ordered = ordered;
+	graph->edge_words = partition->words;
+	graph->edge_rows = partition->rows;
+	HG_TRY(hg_cuda_alloc_array(work, 1, unfinished, error));
+	HG_CUDA_TRY(cudaMemsetAsync(*unfinished, 0, sizeof(**unfinished), work->stream), error);
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_graph_bins(HgCudaWork *work, const HgShape *shape, const uint32_t *starts, uint32_t first,
+				   uint32_t end, const HgCudaGraph *graph, uint32_t *unfinished, HgError *error)
+{
+	return graph->key_width == 4 ? build_some_bins<uint32_t>(work, shape, starts, first, end, graph,
+															 unfinished, error)
+								 : build_some_bins<uint64_t>(work, shape, starts, first, end, graph,
+															 unfinished, error);
+}
+
+HgStatus
+hg_cuda_graph_finish(HgCudaWork *work, HgCudaGraph *graph, uint32_t *unfinished, HgError *error)
+{
+	HG_TRY(graph->key_width == 4 ? finish_bins<uint32_t>(work, graph, unfinished, error)
+								 : finish_bins<uint64_t>(work, graph, unfinished, error));
+	hg_cuda_free(work, unfinished);
 	return hg_cuda_wait(work, error);
 }
 

@@ -10,8 +10,8 @@
 #ifndef HG_CUDA_GRAPH_H
 #define HG_CUDA_GRAPH_H
 
+#include "hg_cuda_partition.h"
 #include "hg_cuda_shape.h"
-#include "../device/hg_cuda_work.h"
 
 /*
  * A HashGraph.  All arrays are in device memory and belong to the work that they were
@@ -49,6 +49,22 @@ HgStatus hg_cuda_unmix(HgCudaWork *work, uint32_t key_width, const void *words, 
 HgStatus hg_cuda_graph_build(HgCudaWork *work, const HgShape *shape, uint32_t key_width, void *keys,
 							 const uint32_t *rows, uint64_t count, bool keep_keys, bool ordered,
 							 HgCudaGraph *graph, HgError *error);
+
+/*
+ * The same of a partition, of the shape's bins, whose bins are there bit by bit: begin takes its
+ * words and rows, which may be undefined yet, for edges; bins builds bins first .. end - 1, once
+ * they are there, of which starts[first .. end] tell where they begin, and returns when that is
+ * launched; finish, once all bins are built, returns when the graph is complete.  *unfinished is
+ * for them alone.
+ */
+HgStatus hg_cuda_graph_begin(HgCudaWork *work, const HgShape *shape,
+							 const HgCudaPartition *partition, bool ordered, HgCudaGraph *graph,
+							 uint32_t **unfinished, HgError *error);
+HgStatus hg_cuda_graph_bins(HgCudaWork *work, const HgShape *shape, const uint32_t *starts,
+							uint32_t first, uint32_t end, const HgCudaGraph *graph,
+							uint32_t *unfinished, HgError *error);
+HgStatus hg_cuda_graph_finish(HgCudaWork *work, HgCudaGraph *graph, uint32_t *unfinished,
+							  HgError *error);
 
 /*
  * Build an ordered graph by sorting count edges, whatever their keys are.  words and rows are

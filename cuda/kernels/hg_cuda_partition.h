@@ -36,6 +36,20 @@ HgStatus hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys
 								const uint32_t *rows, uint64_t count, bool keep_keys,
 								uint32_t bins_log2, HgCudaPartition *partition, HgError *error);
 
+/*
+ * The same in two steps, in one pass, keeping the keys: where the bins begin, *starts, [2^bins_log2
+ * + 1] in device memory, and the partition from that.  bins_log2 is at most HG_PARTITION_WIDE_LOG2,
+ * and no more than a pass can take.  rows NULL: keys[i] is that of the row numbered first_row + i.
+ * Both return when the last of it is launched; the starts stay the caller's.
+ */
+HgStatus hg_cuda_partition_count(HgCudaWork *work, uint32_t key_width, const void *keys,
+								 uint64_t count, uint32_t bins_log2, uint32_t **starts,
+								 HgError *error);
+HgStatus hg_cuda_partition_place(HgCudaWork *work, uint32_t key_width, const void *keys,
+								 const uint32_t *rows, uint32_t first_row, uint64_t count,
+								 const uint32_t *starts, uint32_t bins_log2,
+								 HgCudaPartition *partition, HgError *error);
+
 /* Some of the bins of a partition. */
 struct HgBinList
 {

@@ -24,10 +24,68 @@
 /* Rows first .. end - 1 of what is partitioned, all of one bin. */
 struct HgPiece
 {
-	uint32_t bin; /* or, of listed bins, its number in the list */
+	uint32_t bin; /* or, of listed bins, its number in the list; with HG_PIECE_OTHER, or without */
 	uint32_t first;
 	uint32_t end;
 };
+
+/* Beside the bin of a piece: its rows are among the second of two arrays. */
+constexpr uint32_t HG_PIECE_OTHER = 1u << 31;
+
+/* What a pass moves. */
+enum HgPassOf
+{
+	HG_PASS_KEYS,	  /* keys, which are still to be mixed, of rows that may have no numbers yet */
+	HG_PASS_WORDS,	  /* mixed words and numbers */
+	HG_PASS_HOT,	  /* the same, where one digit may have most rows of a tile */
+	HG_PASS_EXCHANGED /* the same, of which a device has a range, own ones and those of others
+					   * (HG_PIECE_OTHER): they are turned (HgTurn) */
+};
+
+/* Rows that a pass moves: those of pieces are in the first arrays or in the second. */
+template <typename Word> struct HgPassRows
+{
+	const Word *words[2];
+	const uint32_t *rows[2]; /* NULL: numbered by their place, from first_row on */
+	uint32_t first_row;
+};
+
+/*
+ * A range of mixed words, from base on, as words of their own: without base their first bits are
+ * 0, and these, so many, are turned to the end.  It is one-to-one.
+ */
+template <typename Word> struct HgTurn
+{
+	Word base;
+	uint32_t bits;
+};
+
+__device__ __forceinline__ uint32_t
+hg_word_turn(uint32_t word, const HgTurn<uint32_t> &turn)
+{
+	return __funnelshift_l(word - turn.base, word - turn.base, turn.bits);
+}
+
+__device__ __forceinline__ uint64_t
+hg_word_turn(uint64_t word, const HgTurn<uint64_t> &turn)
+{
+	const uint64_t rest = word - turn.base;
+
+	return turn.bits == 0 ? rest : rest << turn.bits | rest >> (64 - turn.bits);
+}
+
+/* The reverse. */
+__device__ __forceinline__ uint32_t
+hg_word_turn_back(uint32_t word, const HgTurn<uint32_t> &turn)
+{
+	return __funnelshift_r(word, word, turn.bits) + turn.base;
+}
+
+__device__ __forceinline__ uint64_t
+hg_word_turn_back(uint64_t word, const HgTurn<uint64_t> &turn)
+{
+	return (turn.bits == 0 ? word : word >> turn.bits | word << (64 - turn.bits)) + turn.base;
+}
 
 /* Some of the bins that one or two sides have: all arrays are starts, see HgCudaPartition. */
 struct HgBinFilter
@@ -92,6 +150,21 @@ hg_tile(const HgPiece *tiles, uint32_t tile, uint32_t tile_rows, uint32_t count)
 	return piece;
 }
 
+/* The bin of a piece, and which of two arrays its rows are in. */
+template <HgPassOf OF>
+__device__ __forceinline__ uint32_t
+hg_piece_bin(const HgPiece &piece)
+{
+	return OF == HG_PASS_EXCHANGED ? piece.bin & ~HG_PIECE_OTHER : piece.bin;
+}
+
+template <HgPassOf OF>
+__device__ __forceinline__ uint32_t
+hg_piece_array(const HgPiece &piece)
+{
+	return OF == HG_PASS_EXCHANGED ? piece.bin / HG_PIECE_OTHER : 0;
+}
+
 /* The sum of value over the threads of a warp before this one. */
 __device__ __forceinline__ uint32_t
 hg_warp_sum_before(uint32_t value, uint32_t lane)
@@ -113,7 +186,8 @@ hg_warp_sum_before(uint32_t value, uint32_t lane)
  * Cut bins into pieces of at most size rows, a block 32 bins: bin b has the rows starts[b] ..
  * starts[b + 1] - 1.  There are bins bins, or as many in a list (NULL: none), and only those are
  * cut that filter chooses.  *count pieces are in the list of pieces already.  Those of one bin
- * follow each other.
+ * follow each other.  Pieces tell bins by their numbers, or, where cycle is not 0, by these modulo
+ * cycle: then each bin is there several times.  flags are set in all of them.
  *
  * Each warp of a block has a thread for each of these bins.  They get room together, and the
  * threads of all warps write their pieces.
@@ -121,7 +195,8 @@ hg_warp_sum_before(uint32_t value, uint32_t lane)
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_pieces_kernel(const uint32_t *starts, HgBinFilter filter, const uint32_t *list,
-					 uint32_t bins, uint32_t size, HgPiece *pieces, uint32_t *count)
+					 uint32_t bins, uint32_t size, uint32_t cycle, uint32_t flags, HgPiece *pieces,
+					 uint32_t *count)
 {
 	__shared__ uint32_t place;
 	const uint32_t lane = threadIdx.x % 32;
@@ -163,6 +238,9 @@ __launch_bounds__(HG_STREAM_THREADS)
 			continue;
 		if (piece.end - piece.first > size)
 			piece.end = piece.first + size;
+		if (cycle > 0)
+			piece.bin %= cycle;
+		piece.bin |= flags;
 		pieces[place + i] = piece;
 	}
 }
@@ -187,10 +265,10 @@ hg_add_counts(const uint32_t *counts, uint32_t n, uint32_t *sums)
  * up: starts[digit] and counts[digit] become the first place of a digit, and the last of starts
  * the number of rows.  *ended, which is 0 before, counts blocks; NULL: nothing of that.
  */
-template <typename Word, int THREADS, int ITEMS, bool KEYS>
+template <typename Word, int THREADS, int ITEMS, HgPassOf OF>
 __global__ void
 __launch_bounds__(THREADS)
-	hg_digits_kernel(const Word *words, const HgPiece *tiles, const uint32_t *tile_count,
+	hg_digits_kernel(HgPassRows<Word> from, const HgPiece *tiles, const uint32_t *tile_count,
 					 uint32_t count, uint32_t first, uint32_t end, uint32_t per_block,
 					 uint32_t shift, uint32_t digits_log2, uint32_t *counts, uint32_t *starts,
 					 uint32_t *ended)
@@ -199,6 +277,7 @@ __launch_bounds__(THREADS)
 	__shared__ typename Scan::TempStorage scan_storage;
 	__shared__ bool is_last;
 	extern __shared__ __align__(16) unsigned char hg_shared[];
+	constexpr bool KEYS = OF == HG_PASS_KEYS;
 	uint32_t *digits = reinterpret_cast<uint32_t *>(hg_shared);
 	const uint32_t thread = threadIdx.x;
 	const uint32_t digit_count = 1u << digits_log2;
@@ -216,10 +295,12 @@ __launch_bounds__(THREADS)
 	for (; tile < end; tile++)
 	{
 		const HgPiece piece = hg_tile<KEYS>(tiles, tile, THREADS * ITEMS, count);
+		const uint32_t piece_bin = hg_piece_bin<OF>(piece);
+		const Word *words = from.words[hg_piece_array<OF>(piece)];
 		const uint32_t n = piece.end - piece.first;
 		Word word[ITEMS];
 
-		if (piece.bin != bin && bin != UINT32_MAX)
+		if (piece_bin != bin && bin != UINT32_MAX)
 		{
 			__syncthreads();
 			hg_add_counts<THREADS>(digits, digit_count, counts + ((size_t) bin << digits_log2));
@@ -227,7 +308,7 @@ __launch_bounds__(THREADS)
 				digits[d] = 0;
 			__syncthreads();
 		}
-		bin = piece.bin;
+		bin = piece_bin;
 
 #pragma unroll
 		for (int k = 0; k < ITEMS; k++)
@@ -310,6 +391,16 @@ __launch_bounds__(HG_COUNT_THREADS)
 	hg_add_counts<HG_COUNT_THREADS>(bins, 1u << bins_log2, counts);
 }
 
+/* array[0 .. count - 1] = value. */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS) hg_set_kernel(uint32_t *array, uint64_t count, uint32_t value)
+{
+	const uint64_t i = (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+
+	if (i < count)
+		array[i] = value;
+}
+
 /* The starts of the bins of a pass from those of smaller ones, 2^finer_log2 of which make one. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
@@ -364,22 +455,21 @@ hg_scatter_shared_bytes(int threads, int items, uint32_t digits_log2)
  * counters in shared memory.  The tile is put in order in shared memory first, so that
  * neighbouring threads write neighbouring places.
  *
- * With KEYS the words are still to be mixed, and the number of a row is its place, unless there are
- * rows.  With HOT one digit may have most rows of a tile.
+ * Of keys that have no rows the number of a row is its place, from first_row on.
  */
-template <typename Word, int THREADS, int ITEMS, bool KEYS, bool HOT>
+template <typename Word, int THREADS, int ITEMS, HgPassOf OF>
 __global__ void
 __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
-	hg_scatter_tiles_kernel(const Word *words, const uint32_t *rows, const HgPiece *tiles,
-							const uint32_t *tile_count, uint32_t count, uint32_t first,
-							uint32_t shift, uint32_t digits_log2, uint32_t *cursors,
-							Word *words_out, uint32_t *rows_out)
+	hg_scatter_tiles_kernel(HgPassRows<Word> from, const HgPiece *tiles, const uint32_t *tile_count,
+							uint32_t count, uint32_t first, uint32_t shift, uint32_t digits_log2,
+							uint32_t *cursors, HgTurn<Word> turn, Word *words_out,
+							uint32_t *rows_out)
 {
 	typedef cub::BlockScan<uint32_t, THREADS, cub::BLOCK_SCAN_WARP_SCANS> Scan;
 	__shared__ typename Scan::TempStorage scan_storage;
 	extern __shared__ __align__(16) unsigned char hg_shared[];
+	constexpr bool KEYS = OF == HG_PASS_KEYS;
 	static_assert(ITEMS % 2 == 0 && THREADS * ITEMS <= 65536, "two numbers share a register");
-	static_assert(!(KEYS && HOT), "words that are hot are mixed");
 
 	Word *tile_words = reinterpret_cast<Word *>(hg_shared);
 	uint32_t *tile_rows = reinterpret_cast<uint32_t *>(tile_words + THREADS * ITEMS);
@@ -395,6 +485,8 @@ __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 		return;
 
 	const HgPiece piece = hg_tile<KEYS>(tiles, first + blockIdx.x, THREADS * ITEMS, count);
+	const Word *words = from.words[hg_piece_array<OF>(piece)];
+	const uint32_t *rows = from.rows[hg_piece_array<OF>(piece)];
 	const uint32_t n = piece.end - piece.first;
 
 #pragma unroll
@@ -411,7 +503,7 @@ __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 	{
 		uint32_t mine = 0;
 
-		if (HOT)
+		if (OF == HG_PASS_HOT)
 		{
 			const bool there = k * THREADS + thread < n;
 
@@ -434,7 +526,8 @@ __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 	uint32_t before;
 
 	if (share > 0)
-		place = atomicAdd(&cursors[((size_t) piece.bin << digits_log2) + thread], share);
+		place =
+			atomicAdd(&cursors[((size_t) hg_piece_bin<OF>(piece) << digits_log2) + thread], share);
 	Scan(scan_storage).ExclusiveSum(share, before);
 	if (thread <= mask)
 	{
@@ -453,7 +546,9 @@ __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 		for (int k = 0; k < ITEMS / 2; k++)
 		{
 			row[k] = piece.first + (half + k) * THREADS + thread;
-			if ((!KEYS || rows != nullptr) && (half + k) * THREADS + thread < n)
+			if (KEYS && rows == nullptr)
+				row[k] += from.first_row;
+			else if ((half + k) * THREADS + thread < n)
 				row[k] = rows[row[k]];
 		}
 #pragma unroll
@@ -479,7 +574,7 @@ __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 			Word out = tile_words[at];
 			uint32_t to = distances[hg_word_vertex(out, shift) & mask] + at;
 
-			words_out[to] = out;
+			words_out[to] = OF == HG_PASS_EXCHANGED ? hg_word_turn(out, turn) : out;
 			rows_out[to] = tile_rows[at];
 		}
 	}

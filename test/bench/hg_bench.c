@@ -22,6 +22,7 @@
 #define _DEFAULT_SOURCE /* strsep */
 
 #include "hg_bench.h"
+#include "hg_bench_gpus.h"
 #include "hg_bench_host.h"
 #include "hg_bench_options.h"
 #include "hg_bench_report.h"
@@ -61,6 +62,7 @@ typedef struct Options
 	unsigned scale;
 	int repeat;
 	HgJobSpec spec;
+	HgBenchGpus gpus;	  /* --gpus, --rows, --strong, --quick: instead of workloads */
 	HgBenchReport report; /* --phases, --json */
 } Options;
 
@@ -343,29 +345,35 @@ bench_workload(int index, Options *options)
 static void
 usage(FILE *file)
 {
-	fprintf(file, "Usage: hg_bench [option]...\n"
-				  "  --backend cpu|cuda|cpu,cuda  what to measure (all that was built in)\n"
-				  "  --workload LIST          names with commas, all (the table: the default),\n"
-				  "                           or variants (what is beside the table), or\n"
-				  "                           jobs (cuda: small joins from open to the last pair)\n"
-				  "  --scale N                shrink every workload by 2^N (0)\n"
-				  "  --repeat N               measured runs of each, at most 101 (5)\n"
-				  "  --jobs                   cuda: whole jobs, keys and pairs in host memory\n"
-				  "  --chunk N                of --jobs: pairs asked for at a time (1048576)\n"
-				  "  --memory N               of --jobs: MB of the device to hold at most\n"
-				  "  --count                  cpu, --jobs: count pairs, write none\n"
-				  "  --warm                   cpu: use the memory of the run before again\n"
-				  "  --phases                 print the time of each phase, and memory\n"
-				  "  --build v1|v2            cpu: build algorithm\n"
-				  "  --probe standard|intersect  cpu: probe algorithm\n"
-				  "  --bins N                 cpu: number of bins\n"
-				  "  --direct                 cpu: dense keys may be the vertices\n"
-				  "  --load-factor C          cpu: rows for each vertex\n"
-				  "  --table KIND             cpu: look rows up in a table, ellpack, cuckoo ...\n"
-				  "  --json FILE              write times of all phases there\n"
-				  "  --first                  one pair of each outer row at most\n"
-				  "  --list                   print the names of all workloads\n"
-				  "Exit status: 0, or 1 where a result is wrong or a run failed, or 2.\n");
+	fprintf(file,
+			"Usage: hg_bench [option]...\n"
+			"  --backend cpu|cuda|cpu,cuda  what to measure (all that was built in)\n"
+			"  --workload LIST          names with commas, all (the table: the default),\n"
+			"                           or variants (what is beside the table), or\n"
+			"                           jobs (cuda: small joins from open to the last pair)\n"
+			"  --scale N                shrink every workload by 2^N (0)\n"
+			"  --repeat N               measured runs of each, at most 101 (5)\n"
+			"  --jobs                   cuda: whole jobs, keys and pairs in host memory\n"
+			"  --chunk N                of --jobs: pairs asked for at a time (1048576)\n"
+			"  --memory N               of --jobs: MB of the device to hold at most\n"
+			"  --count                  cpu, --jobs: count pairs, write none\n"
+			"  --warm                   cpu: use the memory of the run before again\n"
+			"  --phases                 print the time of each phase, and memory\n"
+			"  --build v1|v2            cpu: build algorithm\n"
+			"  --probe standard|intersect  cpu: probe algorithm\n"
+			"  --bins N                 cpu: number of bins\n"
+			"  --direct                 cpu: dense keys may be the vertices\n"
+			"  --load-factor C          cpu: rows for each vertex\n"
+			"  --table KIND             cpu: look rows up in a table, ellpack, cuckoo ...\n"
+			"  --json FILE              write times of all phases there\n"
+			"  --first                  one pair of each outer row at most\n"
+			"  --gpus LIST              cuda, instead of workloads: builds and joins on so many\n"
+			"                           GPUs together, 1,2,4 say\n"
+			"  --rows LOG2              of --gpus: rows of a side for each GPU (28)\n"
+			"  --strong                 of --gpus: ... of all GPUs together\n"
+			"  --quick                  of --gpus: fewer kinds of keys\n"
+			"  --list                   print the names of all workloads\n"
+			"Exit status: 0, or 1 where a result is wrong or a run failed, or 2.\n");
 }
 
 /* The position of text in a list of two names, or the end of the program. */
@@ -401,13 +409,18 @@ parse_options(int argc, char **argv, Options *options)
 										  {"table", required_argument, NULL, 'T'},
 										  {"json", required_argument, NULL, 'J'},
 										  {"first", no_argument, NULL, 'F'},
+										  {"gpus", required_argument, NULL, 'G'},
+										  {"rows", required_argument, NULL, 'R'},
+										  {"strong", no_argument, NULL, 'S'},
+										  {"quick", no_argument, NULL, 'Q'},
 										  {"list", no_argument, NULL, 'l'},
 										  {"help", no_argument, NULL, 'h'},
 										  {NULL, 0, NULL, 0}};
 	const char *backends = NULL;
 	int option;
 
-	*options = (Options){.workloads = "all", .repeat = 5, .chunk = JOB_CHUNK};
+	*options =
+		(Options){.workloads = "all", .repeat = 5, .chunk = JOB_CHUNK, .gpus = {.rows_log2 = 28}};
 	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1)
 		switch (option)
 		{
@@ -472,6 +485,19 @@ parse_options(int argc, char **argv, Options *options)
 			case 'F':
 				options->first = true;
 				break;
+			case 'G':
+				options->gpus.counts = optarg;
+				break;
+			case 'R':
+				options->gpus.rows_log2 =
+					(uint32_t) hg_bench_number("hg_bench", "rows", optarg, 29);
+				break;
+			case 'S':
+				options->gpus.strong = true;
+				break;
+			case 'Q':
+				options->gpus.quick = true;
+				break;
 			case 'l':
 				for (int i = 0; i < hg_workload_count(); i++)
 					printf("%s\n", hg_workload_name(i));
@@ -479,7 +505,9 @@ parse_options(int argc, char **argv, Options *options)
 			default:
 				hg_bench_help(usage, option == 'h');
 		}
-	hg_bench_engines("hg_bench", "backend", backends, &options->cpu, &options->cuda);
+	hg_bench_engines("hg_bench", "backend", options->gpus.counts != NULL ? "cuda" : backends,
+					 &options->cpu, &options->cuda);
+	options->gpus.repeat = options->repeat;
 }
 
 /* All workloads that were asked for; returns whether all is right. */
@@ -530,11 +558,17 @@ main(int argc, char **argv)
 	bool right;
 
 	parse_options(argc, argv, &options);
-	printf("%-14s %-12s %11s %11s %11s %10s %8s  %-8s %s\n", "workload", "backend", "rows A",
-		   "rows B", "pairs", "ms", "G rows/s", "verified", "how");
+	if (options.gpus.counts == NULL)
+		printf("%-14s %-12s %11s %11s %11s %10s %8s  %-8s %s\n", "workload", "backend", "rows A",
+			   "rows B", "pairs", "ms", "G rows/s", "verified", "how");
 	if (options.report.json.file != NULL)
 		hg_bench_json_begin(&options.report.json, "hashgraph engine", options.repeat);
-	right = bench_workloads(&options);
+#ifdef HG_WITH_CUDA
+	if (options.gpus.counts != NULL)
+		right = hg_bench_gpus(&options.gpus, &options.report);
+	else
+#endif
+		right = bench_workloads(&options);
 	if (options.report.json.file != NULL)
 		right &= hg_bench_json_end(&options.report.json, "hg_bench");
 	return right ? 0 : 1;

@@ -16,25 +16,34 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-typedef struct HgBenchJson
+#ifdef __cplusplus
+extern "C"
 {
-	FILE *file; /* NULL: none was asked for */
-	bool first; /* nothing stands in the list yet */
-} HgBenchJson;
+#endif
 
-/* Have a file of this name, or end the program. */
-extern void hg_bench_json_open(HgBenchJson *json, const char *name);
+	typedef struct HgBenchJson
+	{
+		FILE *file; /* NULL: none was asked for */
+		bool first; /* nothing stands in the list yet */
+	} HgBenchJson;
 
-/* Begin it with the benchmark's name and its runs of each course. */
-extern void hg_bench_json_begin(const HgBenchJson *json, const char *benchmark, int runs);
+	/* Have a file of this name, or end the program. */
+	extern void hg_bench_json_open(HgBenchJson *json, const char *name);
 
-/* Separate the course that is to be written from the one before. */
-extern void hg_bench_json_next(HgBenchJson *json);
+	/* Begin it with the benchmark's name and its runs of each course. */
+	extern void hg_bench_json_begin(const HgBenchJson *json, const char *benchmark, int runs);
 
-/* Write a text as JSON has it, with quotes. */
-extern void hg_bench_json_text(const HgBenchJson *json, const char *text);
+	/* Separate the course that is to be written from the one before. */
+	extern void hg_bench_json_next(HgBenchJson *json);
 
-/* Write the end; returns false, and says why, where not all is in the file. */
-extern bool hg_bench_json_end(HgBenchJson *json, const char *program);
+	/* Write a text as JSON has it, with quotes. */
+	extern void hg_bench_json_text(const HgBenchJson *json, const char *text);
+
+	/* Write the end; returns false, and says why, where not all is in the file. */
+	extern bool hg_bench_json_end(HgBenchJson *json, const char *program);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* HG_BENCH_JSON_H */

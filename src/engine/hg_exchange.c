@@ -1,0 +1,77 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_exchange.c
+ *	  Which rows of a job go where, when several devices have it together.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_exchange.h"
+
+#include <stdbool.h>
+
+/*
+ * Bins of a member, as a power of two, that rows are parted by well enough, and of all of them at
+ * least.  (Measured on two H200 that build a graph of 2^29 rows: 2^8 bins 7.8 ms, 2^9 7.6,
+ * 2^10 8.0.)
+ */
+#define MEMBER_LOG2 7
+#define LEAST_LOG2 9
+
+/* A range may have so much more than its share, as a part of it, where all are as wide. */
+#define MORE_PARTS 8
+
+uint32_t
+hg_exchange_bins_log2(uint32_t members)
+{
+	uint32_t log2 = LEAST_LOG2;
+
+	while (log2 < HG_EXCHANGE_MAX_LOG2 && UINT32_C(1) << (log2 - MEMBER_LOG2) < members)
+		log2++;
+	return log2;
+}
+
+/* Can ranges be as wide?  Then they are set. */
+static bool
+part_evenly(const uint64_t *rows, uint32_t bins, uint32_t members, uint64_t all, uint32_t *ends)
+{
+	const uint64_t share = all / members;
+	const uint32_t width = bins / members;
+
+	if (bins % members != 0 || (members & (members - 1)) != 0)
+		return false;
+	for (uint32_t m = 0; m < members; m++)
+	{
+		uint64_t sum = 0;
+
+		for (uint32_t bin = m * width; bin < (m + 1) * width; bin++)
+			sum += rows[bin];
+		if (sum > share + share / MORE_PARTS)
+			return false;
+		ends[m] = (m + 1) * width;
+	}
+	return true;
+}
+
+void
+hg_exchange_part(const uint64_t *rows, uint32_t bins, uint32_t members, uint32_t *ends)
+{
+	uint64_t all = 0;
+	uint64_t before = 0; /* rows of the bins that are given away */
+	uint32_t bin = 0;
+
+	for (uint32_t i = 0; i < bins; i++)
+		all += rows[i];
+	if (part_evenly(rows, bins, members, all, ends))
+		return;
+	for (uint32_t m = 0; m < members; m++)
+	{
+		/* where the sum of all before is (m + 1) / members, or nearest to it */
+		const uint64_t wanted = all / members * (m + 1) + all % members * (m + 1) / members;
+
+		while (bin < bins && before + rows[bin] / 2 < wanted)
+			before += rows[bin++];
+		ends[m] = m + 1 == members ? bins : bin;
+	}
+}
