@@ -34,20 +34,20 @@ static constexpr size_t HOST_SEGMENTS =
 
 HgStatus
 hg_cuda_exchange_open(HgCudaExchange *exchange, uint32_t key_width, uint32_t members, uint32_t self,
-					  const cudaStream_t *copies, HgError *error)
+					  cudaStream_t copies, HgError *error)
 {
 	memset(exchange, 0, sizeof(*exchange));
 	exchange->key_width = key_width;
 	exchange->members = members;
 	exchange->self = self;
 	exchange->bins_log2 = hg_exchange_bins_log2(members);
-	memcpy(exchange->copies, copies, members * sizeof(*copies));
+	exchange->copies = copies;
 	HG_CUDA_TRY(cudaEventCreateWithFlags(&exchange->sorted, cudaEventDisableTiming), error);
 	HG_CUDA_TRY(cudaEventCreateWithFlags(&exchange->ready, cudaEventDisableTiming), error);
 	HG_CUDA_TRY(cudaMallocHost(&exchange->host_segments, HOST_SEGMENTS * sizeof(uint32_t)), error);
-	for (HgCudaExchangeChunk &chunk : exchange->chunks)
-		for (uint32_t m = 0; m < members; m++)
-			HG_CUDA_TRY(cudaEventCreateWithFlags(&chunk.arrived[m], cudaEventDisableTiming), error);
+	for (uint32_t m = 0; m < members; m++)
+		for (cudaEvent_t &event : exchange->sent[m])
+			HG_CUDA_TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), error);
 	return HG_OK;
 }
 
@@ -74,19 +74,14 @@ hg_cuda_exchange_counted(HgCudaWork *work, HgCudaExchange *exchange, HgError *er
 
 HgStatus
 hg_cuda_exchange_sort(HgCudaWork *work, HgCudaExchange *exchange, const void *keys,
-					  const uint32_t *rows, uint32_t first_row, uint64_t count, HgCudaShown *shown,
-					  HgError *error)
+					  const uint32_t *rows, uint32_t first_row, uint64_t count, HgError *error)
 {
 	HG_TRY(hg_cuda_partition_place(work, exchange->key_width, keys, rows, first_row, count,
-								   exchange->device_starts, exchange->bins_log2, &exchange->sent,
-								   error));
+								   exchange->device_starts, exchange->bins_log2,
+								   &exchange->sorted_rows, error));
 	hg_cuda_free(work, exchange->device_starts);
 	exchange->device_starts = nullptr;
 	HG_CUDA_TRY(cudaEventRecord(exchange->sorted, work->stream), error);
-	shown->ordinal = work->device->ordinal;
-	shown->words = exchange->sent.words;
-	shown->rows = exchange->sent.rows;
-	shown->sorted = exchange->sorted;
 	return HG_OK;
 }
 
@@ -129,6 +124,17 @@ chunk_bin(uint32_t bins, uint32_t chunk, uint32_t chunks)
 	return (uint32_t) ((uint64_t) bins * chunk * (chunk + 1) / (chunks * (chunks + 1)));
 }
 
+/* How many chunks there are of a member's range, when no chunk is to be without a bin. */
+static uint32_t
+chunks_of(const uint32_t *ends, uint32_t member, uint32_t chunks)
+{
+	const uint32_t bins = ends[member] - first_bin_of(ends, member);
+
+	while (chunks > 0 && chunk_bin(bins, 1, chunks) == 0)
+		chunks--;
+	return chunks;
+}
+
 /*
  * Note where the segments of a chunk that come from others begin, from number *count on, and rows
  * from *place on.
@@ -149,18 +155,14 @@ note_segments(HgCudaExchange *exchange, HgCudaExchangeChunk *chunk, const uint32
 
 /* Cut the range into chunks, and learn what each has: *count numbers of segments, and its sums. */
 static void
-cut_range(HgCudaExchange *exchange, uint32_t chunks, const uint32_t *const starts[],
-		  uint32_t *count, uint64_t *arriving, uint64_t *rows)
+cut_range(HgCudaExchange *exchange, const uint32_t *const starts[], uint32_t *count,
+		  uint64_t *arriving, uint64_t *rows)
 {
 	const uint32_t bins = exchange->end_bin - exchange->first_bin;
 	uint32_t place = 0;
 
 	*count = 0;
 	*rows = 0;
-	/* so that no chunk is without a bin */
-	exchange->chunk_count = chunks;
-	while (exchange->chunk_count > 0 && chunk_bin(bins, 1, exchange->chunk_count) == 0)
-		exchange->chunk_count--;
 	for (uint32_t c = 0; c < exchange->chunk_count; c++)
 	{
 		HgCudaExchangeChunk *chunk = &exchange->chunks[c];
@@ -174,11 +176,6 @@ cut_range(HgCudaExchange *exchange, uint32_t chunks, const uint32_t *const start
 		chunk->own = own[chunk->end_bin] - own[chunk->first_bin];
 		chunk->arriving = place - before;
 		*rows += chunk->own + chunk->arriving;
-		for (uint32_t m = 0; m < exchange->members; m++)
-		{
-			exchange->taken[m][c] = starts[m][chunk->first_bin];
-			exchange->taken[m][c + 1] = starts[m][chunk->end_bin];
-		}
 	}
 	*arriving = place;
 	for (uint32_t c = 0; c < exchange->chunk_count; c++)
@@ -189,57 +186,83 @@ cut_range(HgCudaExchange *exchange, uint32_t chunks, const uint32_t *const start
  * Copies
  * ------------------------------------------------------------------------ */
 
-/* Copy bytes from a member's device to here. */
+/* Copy bytes to a member's device. */
 static HgStatus
-copy(HgCudaWork *work, cudaStream_t stream, const HgCudaShown *from, const void *source,
+copy(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaShown *to, const void *source,
 	 uint64_t bytes, void *target, HgError *error)
 {
-	HG_CUDA_TRY(
-		cudaMemcpyPeerAsync(target, work->device->ordinal, source, from->ordinal, bytes, stream),
-		error);
+	HG_CUDA_TRY(cudaMemcpyPeerAsync(target, to->ordinal, source, work->device->ordinal, bytes,
+									exchange->copies),
+				error);
 	return HG_OK;
 }
 
-/* Copy what a member has of a chunk to where it has a place. */
+/* Send count sorted rows, from number at on, to where a member has a place for them. */
 static HgStatus
-copy_chunk(HgCudaWork *work, const HgCudaExchange *exchange, uint32_t number, uint32_t member,
-		   const HgCudaShown *from, HgError *error)
+send_rows(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaShown *to, uint64_t at,
+		  uint64_t count, uint64_t place, HgError *error)
 {
-	const HgCudaExchangeChunk *chunk = &exchange->chunks[number];
-	const cudaStream_t stream = exchange->copies[member];
-	const uint32_t bins = chunk->end_bin - chunk->first_bin;
-	const uint32_t others_before = member < exchange->self ? member : member - 1;
-	const uint64_t place = exchange->host_segments[chunk->segments + others_before * bins];
-	const uint64_t at = exchange->taken[member][number];
-	const uint64_t count = exchange->taken[member][number + 1] - at;
 	const size_t width = exchange->key_width;
 
-	if (count > 0)
+	if (count == 0)
+		return HG_OK;
+	HG_TRY(copy(work, exchange, to,
+				static_cast<const char *>(exchange->sorted_rows.words) + at * width, count * width,
+				static_cast<char *>(to->words) + place * width, error));
+	return copy(work, exchange, to, exchange->sorted_rows.rows + at, count * sizeof(uint32_t),
+				to->rows + place, error);
+}
+
+/*
+ * Send what is of a chunk of a member's range.  *place is where the chunk begins there, and becomes
+ * where the next one does: it has the rows of each other member, one after the other.
+ */
+static HgStatus
+send_chunk(HgCudaWork *work, const HgCudaExchange *exchange, const uint32_t *const starts[],
+		   uint32_t first, uint32_t end, uint32_t member, const HgCudaShown *to, uint64_t *place,
+		   HgError *error)
+{
+	for (uint32_t m = 0; m < exchange->members; m++)
 	{
-		HG_TRY(copy(work, stream, from, static_cast<const char *>(from->words) + at * width,
-					count * width, static_cast<char *>(exchange->words) + place * width, error));
-		HG_TRY(copy(work, stream, from, from->rows + at, count * sizeof(uint32_t),
-					exchange->rows + place, error));
+		const uint64_t count = starts[m][end] - starts[m][first];
+
+		if (m == member)
+			continue;
+		if (m == exchange->self)
+			HG_TRY(send_rows(work, exchange, to, starts[m][first], count, *place, error));
+		*place += count;
 	}
-	HG_CUDA_TRY(cudaEventRecord(chunk->arrived[member], stream), error);
 	return HG_OK;
 }
 
 HgStatus
-hg_cuda_exchange_fetch(HgCudaWork *work, HgCudaExchange *exchange, const HgCudaShown *shown,
-					   HgError *error)
+hg_cuda_exchange_send(HgCudaWork *work, HgCudaExchange *exchange, const uint32_t *const starts[],
+					  const uint32_t *ends, uint32_t chunks, const HgCudaShown *shown,
+					  HgError *error)
 {
+	uint64_t places[HG_EXCHANGE_MEMBERS] = {};
+
+	HG_CUDA_TRY(cudaStreamWaitEvent(exchange->copies, exchange->sorted, 0), error);
 	for (uint32_t m = 0; m < exchange->members; m++)
+		if (m != exchange->self)
+			HG_CUDA_TRY(cudaStreamWaitEvent(exchange->copies, shown[m].ready, 0), error);
+	for (uint32_t c = 0; c < chunks; c++)
 	{
-		if (m == exchange->self)
-			continue;
-		HG_CUDA_TRY(cudaStreamWaitEvent(exchange->copies[m], exchange->ready, 0), error);
-		HG_CUDA_TRY(cudaStreamWaitEvent(exchange->copies[m], shown[m].sorted, 0), error);
+		/* members in another order each, so that not all write to the same */
+		for (uint32_t i = 1; i < exchange->members; i++)
+		{
+			const uint32_t m = (exchange->self + i) % exchange->members;
+			const uint32_t first = first_bin_of(ends, m);
+			const uint32_t theirs = chunks_of(ends, m, chunks);
+
+			if (c >= theirs)
+				continue;
+			HG_TRY(send_chunk(work, exchange, starts, first + chunk_bin(ends[m] - first, c, theirs),
+							  first + chunk_bin(ends[m] - first, c + 1, theirs), m, &shown[m],
+							  &places[m], error));
+			HG_CUDA_TRY(cudaEventRecord(exchange->sent[m][c], exchange->copies), error);
+		}
 	}
-	for (uint32_t c = 0; c < exchange->chunk_count; c++)
-		for (uint32_t m = 0; m < exchange->members; m++)
-			if (m != exchange->self)
-				HG_TRY(copy_chunk(work, exchange, c, m, &shown[m], error));
 	return HG_OK;
 }
 
@@ -296,7 +319,7 @@ make_scratch(HgCudaWork *work, HgCudaExchange *exchange, uint32_t digits_log2, H
 HgStatus
 hg_cuda_exchange_expect(HgCudaWork *work, HgCudaExchange *exchange, const uint32_t *const starts[],
 						const uint32_t *ends, uint32_t bins_log2, uint32_t chunks,
-						HgCudaPartition *partition, HgError *error)
+						HgCudaShown *shown, HgCudaPartition *partition, HgError *error)
 {
 	const uint32_t digits_log2 = bins_log2 - hg_cuda_exchange_range_log2(ends, exchange->self);
 	uint32_t segments;
@@ -305,10 +328,16 @@ hg_cuda_exchange_expect(HgCudaWork *work, HgCudaExchange *exchange, const uint32
 
 	exchange->first_bin = first_bin_of(ends, exchange->self);
 	exchange->end_bin = ends[exchange->self];
-	cut_range(exchange, chunks, starts, &segments, &arriving, &rows);
+	exchange->chunk_count = chunks_of(ends, exchange->self, chunks);
+	cut_range(exchange, starts, &segments, &arriving, &rows);
 	HG_TRY(hg_cuda_alloc(work, arriving * exchange->key_width, &exchange->words, error));
 	HG_TRY(hg_cuda_alloc_array(work, arriving, &exchange->rows, error));
 	HG_CUDA_TRY(cudaEventRecord(exchange->ready, work->stream), error);
+	shown->ordinal = work->device->ordinal;
+	shown->words = exchange->words;
+	shown->rows = exchange->rows;
+	shown->ready = exchange->ready;
+	shown->sent = exchange->sent;
 
 	memset(partition, 0, sizeof(*partition));
 	partition->bins_log2 = bins_log2;
@@ -353,7 +382,7 @@ list_chunk(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaExchang
 	tiles->count = scratch->tile_count;
 	tiles->most = (uint32_t) ((chunk->own + chunk->arriving) / tile_rows + bins + segments);
 	HG_CUDA_TRY(cudaMemsetAsync(tiles->count, 0, sizeof(*tiles->count), work->stream), error);
-	HG_TRY(list_segments(work, scratch, exchange->sent.starts + chunk->first_bin, bins, bins,
+	HG_TRY(list_segments(work, scratch, exchange->sorted_rows.starts + chunk->first_bin, bins, bins,
 						 tile_rows, 0, error));
 	return list_segments(work, scratch, exchange->segments + chunk->segments, segments, bins,
 						 tile_rows, HG_PIECE_OTHER, error);
@@ -403,9 +432,9 @@ merge(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaExchangeChun
 	HgPass<Word> pass;
 
 	memset(&pass, 0, sizeof(pass));
-	pass.from.words[0] = static_cast<const Word *>(exchange->sent.words);
+	pass.from.words[0] = static_cast<const Word *>(exchange->sorted_rows.words);
 	pass.from.words[1] = static_cast<const Word *>(exchange->words);
-	pass.from.rows[0] = exchange->sent.rows;
+	pass.from.rows[0] = exchange->sorted_rows.rows;
 	pass.from.rows[1] = exchange->rows;
 	pass.bins_log2 = exchange->bins_log2;
 	pass.digits_log2 = digits_log2;
@@ -426,8 +455,9 @@ merge(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaExchangeChun
 }
 
 HgStatus
-hg_cuda_exchange_merge(HgCudaWork *work, HgCudaExchange *exchange, uint32_t number,
-					   HgCudaPartition *partition, uint32_t *first, uint32_t *end, HgError *error)
+hg_cuda_exchange_merge(HgCudaWork *work, HgCudaExchange *exchange, const HgCudaShown *shown,
+					   uint32_t number, HgCudaPartition *partition, uint32_t *first, uint32_t *end,
+					   HgError *error)
 {
 	const HgCudaExchangeChunk *chunk = &exchange->chunks[number];
 	const uint32_t ends[2] = {exchange->first_bin, exchange->end_bin};
@@ -435,7 +465,8 @@ hg_cuda_exchange_merge(HgCudaWork *work, HgCudaExchange *exchange, uint32_t numb
 
 	for (uint32_t m = 0; m < exchange->members; m++)
 		if (m != exchange->self)
-			HG_CUDA_TRY(cudaStreamWaitEvent(work->stream, chunk->arrived[m], 0), error);
+			HG_CUDA_TRY(cudaStreamWaitEvent(work->stream, shown[m].sent[exchange->self][number], 0),
+						error);
 	*first = (chunk->first_bin - exchange->first_bin) << digits_log2;
 	*end = (chunk->end_bin - exchange->first_bin) << digits_log2;
 	return exchange->key_width == 4
@@ -446,7 +477,7 @@ hg_cuda_exchange_merge(HgCudaWork *work, HgCudaExchange *exchange, uint32_t numb
 void
 hg_cuda_exchange_clear(HgCudaWork *work, HgCudaExchange *exchange)
 {
-	hg_cuda_partition_free(work, &exchange->sent);
+	hg_cuda_partition_free(work, &exchange->sorted_rows);
 	hg_cuda_free(work, exchange->device_starts);
 	hg_cuda_free(work, exchange->words);
 	hg_cuda_free(work, exchange->rows);
@@ -464,10 +495,10 @@ hg_cuda_exchange_clear(HgCudaWork *work, HgCudaExchange *exchange)
 void
 hg_cuda_exchange_close(HgCudaExchange *exchange)
 {
-	for (HgCudaExchangeChunk &chunk : exchange->chunks)
-		for (cudaEvent_t event : chunk.arrived)
-			if (event != nullptr)
-				cudaEventDestroy(event);
+	for (const cudaEvent_t *events : exchange->sent)
+		for (uint32_t c = 0; c < HG_EXCHANGE_CHUNKS; c++)
+			if (events[c] != nullptr)
+				cudaEventDestroy(events[c]);
 	if (exchange->host_segments != nullptr)
 		cudaFreeHost(exchange->host_segments);
 	if (exchange->ready != nullptr)

@@ -109,11 +109,12 @@ struct Member
 	uint32_t *keys[2]; /* by HgSide */
 	uint32_t *outer_rows;
 	uint32_t *inner_rows;
-	uint64_t capacity;						  /* of pairs */
-	cudaStream_t copies[HG_EXCHANGE_MEMBERS]; /* by member that they come from */
+	uint64_t capacity; /* of pairs */
+	cudaStream_t copies;
 
 	HgCudaExchange exchange[2]; /* by HgSide, as all that follows */
 	HgCudaShown shown[2];
+	uint32_t ends[HG_EXCHANGE_MEMBERS];
 	HgCudaPartition sides[2];
 	HgShape shape;
 	HgCudaGraph graph;
@@ -446,44 +447,65 @@ part(Member *member, uint32_t *ends)
 	hg_exchange_part(rows.data(), bins, count, ends);
 }
 
+static uint32_t
+chunks_of(const Team *team)
+{
+	return team->course->joined ? HG_EXCHANGE_AWAITED_CHUNKS : HG_EXCHANGE_USED_CHUNKS;
+}
+
+/* What all members have counted of a side. */
+static void
+get_starts(const Team *team, int side, const uint32_t **starts)
+{
+	for (size_t m = 0; m < team->members.size(); m++)
+		starts[m] = team->members[m]->exchange[side].starts;
+}
+
+/* ... and what they show. */
+static void
+get_shown(const Team *team, int side, HgCudaShown *shown)
+{
+	for (size_t m = 0; m < team->members.size(); m++)
+		shown[m] = team->members[m]->shown[side];
+}
+
 /* Make room for all sides of a member's range. */
 static HgStatus
 expect_sides(Member *member, HgError *error)
 {
 	const Team *team = member->team;
 	const uint32_t count = (uint32_t) team->members.size();
-	const int first_side = team->course->joined ? HG_OUTER : HG_INNER;
+	const int last_side = team->course->joined ? HG_OUTER : HG_INNER;
 	const uint32_t *starts[2][HG_EXCHANGE_MEMBERS];
-	uint32_t ends[HG_EXCHANGE_MEMBERS];
 	uint64_t rows[2] = {0, 0};
 
-	part(member, ends);
-	for (int side = first_side; side <= HG_INNER; side++)
+	part(member, member->ends);
+	for (int side = HG_INNER; side >= last_side; side--)
 	{
-		for (uint32_t m = 0; m < count; m++)
-			starts[side][m] = team->members[m]->exchange[side].starts;
-		rows[side] = hg_cuda_exchange_rows(starts[side], count, ends, member->self);
+		get_starts(team, side, starts[side]);
+		rows[side] = hg_cuda_exchange_rows(starts[side], count, member->ends, member->self);
 	}
 	choose_shape(member, rows[HG_OUTER], rows[HG_INNER],
-				 hg_cuda_exchange_range_log2(ends, member->self));
-	for (int side = HG_INNER; side >= first_side; side--)
-		HG_TRY(hg_cuda_exchange_expect(
-			&member->work, &member->exchange[side], starts[side], ends, member->shape.bins_log2,
-			team->course->joined ? HG_EXCHANGE_AWAITED_CHUNKS : HG_EXCHANGE_USED_CHUNKS,
-			&member->sides[side], error));
+				 hg_cuda_exchange_range_log2(member->ends, member->self));
+	for (int side = HG_INNER; side >= last_side; side--)
+		HG_TRY(hg_cuda_exchange_expect(&member->work, &member->exchange[side], starts[side],
+									   member->ends, member->shape.bins_log2, chunks_of(team),
+									   &member->shown[side], &member->sides[side], error));
 	return HG_OK;
 }
 
-/* Begin to fetch a side. */
+/* Begin to send a side. */
 static HgStatus
-fetch_side(Member *member, int side, HgError *error)
+send_side(Member *member, int side, HgError *error)
 {
 	const Team *team = member->team;
+	const uint32_t *starts[HG_EXCHANGE_MEMBERS];
 	HgCudaShown shown[HG_EXCHANGE_MEMBERS];
 
-	for (size_t m = 0; m < team->members.size(); m++)
-		shown[m] = team->members[m]->shown[side];
-	return hg_cuda_exchange_fetch(&member->work, &member->exchange[side], shown, error);
+	get_starts(team, side, starts);
+	get_shown(team, side, shown);
+	return hg_cuda_exchange_send(&member->work, &member->exchange[side], starts, member->ends,
+								 chunks_of(team), shown, error);
 }
 
 /* Merge the chunks of a side, and build the graph of its bins if that is wanted. */
@@ -492,17 +514,19 @@ merge_side(Member *member, int side, bool built, HgError *error)
 {
 	HgCudaExchange *exchange = &member->exchange[side];
 	HgCudaPartition *partition = &member->sides[side];
+	HgCudaShown shown[HG_EXCHANGE_MEMBERS];
 	uint32_t *unfinished = nullptr;
 	uint32_t first;
 	uint32_t end = 0;
 
+	get_shown(member->team, side, shown);
 	if (built)
 		HG_TRY(hg_cuda_graph_begin(&member->work, &member->shape, partition, false, &member->graph,
 								   &unfinished, error));
 	for (uint32_t chunk = 0; chunk < exchange->chunk_count; chunk++)
 	{
-		HG_TRY(
-			hg_cuda_exchange_merge(&member->work, exchange, chunk, partition, &first, &end, error));
+		HG_TRY(hg_cuda_exchange_merge(&member->work, exchange, shown, chunk, partition, &first,
+									  &end, error));
 		if (built)
 			HG_TRY(hg_cuda_graph_bins(&member->work, &member->shape, partition->starts, first, end,
 									  &member->graph, unfinished, error));
@@ -527,8 +551,7 @@ sort_side(Member *member, int side, HgError *error)
 	const uint64_t share = share_of(member->team);
 
 	return hg_cuda_exchange_sort(&member->work, &member->exchange[side], member->keys[side],
-								 nullptr, (uint32_t) (share * member->self), share,
-								 &member->shown[side], error);
+								 nullptr, (uint32_t) (share * member->self), share, error);
 }
 
 /* Wait for the other members: their failure is this one's. */
@@ -542,7 +565,7 @@ meet(Member *member, HgError *error)
 
 /*
  * One of several; between its steps all wait for each other, while what they have launched runs.
- * What others have of the inner side comes while the outer side is sorted.
+ * The inner side is sent while the outer side is sorted.
  */
 static HgStatus
 run_together(Member *member, HgError *error)
@@ -561,14 +584,15 @@ run_together(Member *member, HgError *error)
 	HG_TRY(sort_side(member, HG_INNER, error));
 	HG_TRY(meet(member, error));
 	HG_TRY(expect_sides(member, error));
-	HG_TRY(fetch_side(member, HG_INNER, error));
+	HG_TRY(meet(member, error));
+	HG_TRY(send_side(member, HG_INNER, error));
 	if (joined)
 	{
 		HG_TRY(sort_side(member, HG_OUTER, error));
-		HG_TRY(meet(member, error));
-		HG_TRY(fetch_side(member, HG_OUTER, error));
+		HG_TRY(send_side(member, HG_OUTER, error));
 	}
 	HG_TRY(mark(member, STEP_MERGE, error));
+	HG_TRY(meet(member, error));
 	for (int side = HG_INNER; side >= last_side; side--)
 		HG_TRY(merge_side(member, side, !joined, error));
 	if (!joined)
@@ -630,9 +654,7 @@ open_member(Member *member, HgError *error)
 		HG_TRY(hg_cuda_device_admit(&member->device, other, &reached, error));
 	}
 	HG_TRY(hg_cuda_work_open(&member->work, &member->device, nullptr, 0, error));
-	for (int other = 0; other < devices; other++)
-		HG_CUDA_TRY(cudaStreamCreateWithFlags(&member->copies[other], cudaStreamNonBlocking),
-					error);
+	HG_CUDA_TRY(cudaStreamCreateWithFlags(&member->copies, cudaStreamNonBlocking), error);
 	for (cudaEvent_t &event : member->marks)
 		HG_CUDA_TRY(cudaEventCreate(&event), error);
 	for (int side = team->course->joined ? HG_OUTER : HG_INNER; side <= HG_INNER; side++)
@@ -666,9 +688,8 @@ close_member(Member *member)
 			cudaEventDestroy(event);
 	for (HgCudaExchange &exchange : member->exchange)
 		hg_cuda_exchange_close(&exchange);
-	for (cudaStream_t stream : member->copies)
-		if (stream != nullptr)
-			cudaStreamDestroy(stream);
+	if (member->copies != nullptr)
+		cudaStreamDestroy(member->copies);
 	if (member->work.device != nullptr)
 		hg_cuda_work_close(&member->work);
 	cudaDeviceSynchronize();
