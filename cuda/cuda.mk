@@ -61,7 +61,7 @@ CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o test_cuda_bi
 	test_cuda_kept.o test_cuda_lookups.o test_cuda_pages.o hg_tap.o test_columns.o \
 	test_data.o test_host.o test_engine_cancel.o test_engine_crowd.o test_engine_kept.o test_engine_computed.o test_engine_reduce.o \
 	test_engine_run.o test_engine_suite.o test_kept_side.o test_measure.o test_settled.o hg_host_reduce.o \
-	hg_host_column.o test_engine_kept_columns.o test_engine_kept_lookups.o test_engine_pages.o test_kept_groups.o test_kept_star.o \
+	hg_host_column.o test_engine_kept_columns.o test_engine_kept_lookups.o test_engine_brought.o test_engine_pages.o test_kept_groups.o test_kept_star.o \
 	test_pages.o)
 CUDA_TABLE_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_table_cuda.o test_table_suite.o \
 	test_table_run.o hg_naive_table.o hg_tap.o test_data.o test_host.o)
