@@ -128,6 +128,20 @@ reserve_rows(HgCudaJob *job, HgSide side, uint32_t rows, HgCudaPagesTarget *targ
 	return HG_OK;
 }
 
+/* The same; where there is no room pieces that are idle make some, and there will be no others. */
+static HgStatus
+make_room(HgCudaJob *job, HgSide side, uint32_t rows, HgCudaPagesTarget *target, HgError *error)
+{
+	const HgStatus status = reserve_rows(job, side, rows, target, error);
+
+	if (status != HG_DEVICE_OUT_OF_MEMORY)
+		return status;
+	/* rows may still be written out of them */
+	HG_TRY(hg_cuda_wait(&job->work, error));
+	hg_cuda_pieces_yield(job->pieces);
+	return reserve_rows(job, side, rows, target, error);
+}
+
 /* Have the rows of a piece of pages, which were counted. */
 static HgStatus
 take_rows(HgCudaJob *job, HgSide side, const HgCudaPages *pages, uint64_t first_row, HgError *error)
@@ -137,7 +151,7 @@ take_rows(HgCudaJob *job, HgSide side, const HgCudaPages *pages, uint64_t first_
 	job->stats.null_keys[side] += pages->null_keys;
 	if (pages->rows == 0)
 		return HG_OK;
-	HG_TRY(reserve_rows(job, side, pages->rows, &target, error));
+	HG_TRY(make_room(job, side, pages->rows, &target, error));
 	HG_TRY(hg_cuda_pages_write(&job->work, pages, &target, (uint32_t) first_row, error));
 	hg_cuda_columns_give(&job->values[side], pages->rows, pages->nulls);
 	job->columns[side].rows += pages->rows;

@@ -10,7 +10,8 @@
  * has all chunks written, and makes groups of each where it is (hg_cuda_reduce.cu).
  *
  * Any thread may use an engine, and a job one thread at a time: jobs share nothing but the
- * device and need no locks, each having a stream and memory of its own (hg_cuda_work.h).
+ * device and need no locks, each having a stream and memory of its own (hg_cuda_work.h).  Pages
+ * alone may be brought to a job by several threads at a time (hg_cuda_pieces.h).
  * Every wait polls the job's cancelled().  What was launched before runs on after a
  * cancellation: a piece of some milliseconds, or one digit of a radix sort.  Copies to the
  * caller's memory are always waited for.

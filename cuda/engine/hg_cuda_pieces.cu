@@ -43,15 +43,31 @@ close_piece(HgCudaPieces *pieces, HgCudaPiece *piece)
 	memset(static_cast<void *>(piece), 0, sizeof(*piece));
 }
 
+/* The same of all that are idle. */
+static void
+close_idle(HgCudaPieces *pieces)
+{
+	for (HgCudaPiece &piece : pieces->pieces)
+		if (piece.state == HG_PIECE_IDLE)
+			close_piece(pieces, &piece);
+}
+
+void
+hg_cuda_pieces_yield(HgCudaPieces *pieces)
+{
+	std::lock_guard<std::mutex> guard(pieces->lock);
+
+	pieces->full = true;
+	close_idle(pieces);
+}
+
 void
 hg_cuda_pieces_end(HgCudaPieces *pieces)
 {
 	std::lock_guard<std::mutex> guard(pieces->lock);
 
 	pieces->ended = true;
-	for (HgCudaPiece &piece : pieces->pieces)
-		if (piece.state == HG_PIECE_IDLE)
-			close_piece(pieces, &piece);
+	close_idle(pieces);
 }
 
 void

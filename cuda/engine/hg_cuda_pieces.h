@@ -76,6 +76,9 @@ struct HgCudaPieces
 void hg_cuda_pieces_open(HgCudaPieces *pieces, HgCudaDevice *device, const HgJobSpec *spec,
 						 uint64_t job_bytes, uint64_t *reserved);
 
+/* The job wants memory: idle pieces go, and no more are made. */
+void hg_cuda_pieces_yield(HgCudaPieces *pieces);
+
 /* There will be no more: idle ones go, and others when they are given back. */
 void hg_cuda_pieces_end(HgCudaPieces *pieces);
 
