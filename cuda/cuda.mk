@@ -61,7 +61,7 @@ CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o test_cuda_bi
 	test_cuda_kept.o test_cuda_lookups.o test_cuda_pages.o hg_tap.o test_columns.o \
 	test_data.o test_host.o test_engine_cancel.o test_engine_crowd.o test_engine_kept.o test_engine_computed.o test_engine_reduce.o \
 	test_engine_run.o test_engine_suite.o test_kept_side.o test_measure.o test_settled.o hg_host_reduce.o \
-	hg_host_column.o test_engine_kept_columns.o test_engine_kept_lookups.o test_engine_pages.o test_kept_groups.o test_kept_star.o \
+	hg_host_column.o test_engine_kept_columns.o test_engine_kept_lookups.o test_engine_brought.o test_engine_pages.o test_kept_groups.o test_kept_star.o \
 	test_pages.o)
 CUDA_TABLE_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_table_cuda.o test_table_suite.o \
 	test_table_run.o hg_naive_table.o hg_tap.o test_data.o test_host.o)
@@ -79,6 +79,11 @@ CUDA_MEMORY_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_memory.o hg_ta
 CUDA_STREAM_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_stream.o hg_tap.o) \
 	$(addprefix $(CUDA_DIR)/,device/hg_cuda_check.o device/hg_cuda_device.o device/hg_cuda_launch.o \
 	device/hg_cuda_work.o engine/hg_cuda_stream.o engine_hg_engine.o)
+
+# ... and of pages on their way, which need none
+CUDA_PIECES_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_pieces.o hg_tap.o) \
+	$(addprefix $(CUDA_DIR)/,device/hg_cuda_check.o device/hg_cuda_device.o device/hg_cuda_launch.o \
+	device/hg_cuda_work.o engine/hg_cuda_pieces.o engine_hg_engine.o)
 
 .PHONY: clean-cuda
 clean-cuda:
@@ -156,6 +161,13 @@ $(CUDA_TEST_BUILD)/test_cuda_stream.o: $(CUDA_TEST_DIR)/test_cuda_stream.cu
 $(CUDA_TEST_BUILD)/test_cuda_stream: $(CUDA_STREAM_TEST_OBJS)
 	$(NVCC) -cudart none -Xcompiler -pthread -o $@ $^
 
+$(CUDA_TEST_BUILD)/test_cuda_pieces.o: $(CUDA_TEST_DIR)/test_cuda_pieces.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -x c++ -MD -MF $(@:.o=.d) -c $< -o $@
+
+$(CUDA_TEST_BUILD)/test_cuda_pieces: $(CUDA_PIECES_TEST_OBJS)
+	$(NVCC) -cudart none -Xcompiler -pthread -o $@ $^
+
 $(CUDA_TEST_BUILD)/test_engine_cuda: $(CUDA_TEST_OBJS) $(CUDA_ENGINE_OBJS) $(CUDA_SHARED_OBJS) \
 		$(CUDA_CPU_OBJS) $(CUDA_TEST_SHARED_OBJS)
 	$(NVCC) $(CUDA_GENCODE) -cudart static -o $@ $^
@@ -179,12 +191,13 @@ racecheck-cuda: $(CUDA_TEST_BUILD)/test_table_cuda_racecheck
 
 .PHONY: unit-cuda
 unit-cuda: $(CUDA_TEST_BUILD)/test_cuda_work $(CUDA_TEST_BUILD)/test_cuda_memory \
-		$(CUDA_TEST_BUILD)/test_cuda_stream $(CUDA_TEST_BUILD)/test_engine_cuda $(CUDA_TEST_BUILD)/test_table_cuda
+		$(CUDA_TEST_BUILD)/test_cuda_stream $(CUDA_TEST_BUILD)/test_cuda_pieces \
+		$(CUDA_TEST_BUILD)/test_engine_cuda $(CUDA_TEST_BUILD)/test_table_cuda
 	@if command -v prove >/dev/null 2>&1; then prove --exec '' $^; else for t in $^; do $$t || exit; done; fi
 unit: unit-cuda
 
 -include $(CUDA_OBJS:.o=.d) $(CUDA_TEST_OBJS:.o=.d) $(CUDA_TABLE_TEST_OBJS:.o=.d) $(CUDA_WORK_TEST_OBJS:.o=.d) \
-	$(CUDA_MEMORY_TEST_OBJS:.o=.d) $(CUDA_STREAM_TEST_OBJS:.o=.d) $(CUDA_TEST_SHARED_OBJS:.o=.d) $(CUDA_RACECHECK_OBJ:.o=.d)
+	$(CUDA_MEMORY_TEST_OBJS:.o=.d) $(CUDA_STREAM_TEST_OBJS:.o=.d) $(CUDA_PIECES_TEST_OBJS:.o=.d) $(CUDA_TEST_SHARED_OBJS:.o=.d) $(CUDA_RACECHECK_OBJ:.o=.d)
 
 else
 $(info CUDA: $(if $(filter no,$(WITH_CUDA)),not wanted,not found), joins run on the CPU)

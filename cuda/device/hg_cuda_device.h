@@ -44,7 +44,7 @@ constexpr size_t HG_READBACK_BYTES = 8192;
  * time, because giving pinned memory back waits for all that runs; and after a rest.
  */
 constexpr int HG_IDLE_KITS = 64;
-constexpr int HG_RESTED_KITS = 4;
+constexpr int HG_RESTED_KITS = 16;
 
 /* What is slow to make and is passed on from job to job. */
 struct HgCudaKit

@@ -13,10 +13,8 @@
 #include <cstring>
 #include <unistd.h>
 
-/* Blocks are rounded up to this, as the pool does. */
-static constexpr uint64_t BLOCK_ALIGNMENT = 512;
-
-/* How a wait spends its time: at first it asks at once again, then it sleeps. */
+/* How a wait spends its time: at first it asks at once again, if it is not told else, then it
+ * sleeps. */
 static constexpr double SPIN_MS = 0.5;
 static constexpr double POLL_MS = 1.0;
 static constexpr useconds_t SLEEP_US = 50;
@@ -49,6 +47,7 @@ hg_cuda_work_open(HgCudaWork *work, HgCudaDevice *device, const HgHost *host, ui
 	work->device = device;
 	work->host = host;
 	work->limit = limit;
+	work->spin_ms = SPIN_MS;
 	HG_CUDA_TRY(cudaSetDevice(device->ordinal), error);
 
 	HG_TRY(hg_cuda_device_take_kit(device, &work->kit, error));
@@ -170,7 +169,7 @@ ask_twice(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error)
 HgStatus
 hg_cuda_alloc(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error)
 {
-	uint64_t rounded = (bytes / BLOCK_ALIGNMENT + 1) * BLOCK_ALIGNMENT;
+	uint64_t rounded = (bytes / HG_BLOCK_ALIGNMENT + 1) * HG_BLOCK_ALIGNMENT;
 	char detail[120];
 
 	*ptr = nullptr;
@@ -277,7 +276,7 @@ wait_for(HgCudaWork *work, cudaEvent_t event, bool heed_cancel, HgError *error)
 			return hg_error_set(error, HG_DEVICE_FAILED, nullptr,
 								"the device did not finish its work in %.0f seconds",
 								HUNG_MS / 1000);
-		if (now - started > SPIN_MS)
+		if (now - started > work->spin_ms)
 			usleep(SLEEP_US);
 	}
 }

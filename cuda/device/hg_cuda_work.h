@@ -31,12 +31,16 @@
 /* Blocks of device memory that one job holds at most. */
 constexpr int HG_WORK_BLOCKS = 48;
 
+/* Their bytes are multiples of this, as in the pool: so much is added to each at most. */
+constexpr uint64_t HG_BLOCK_ALIGNMENT = 512;
+
 struct HgCudaWork
 {
 	HgCudaDevice *device;
 	HgCudaKit kit;
 	cudaStream_t stream; /* of the kit */
 	const HgHost *host;	 /* for cancelled(); may be NULL */
+	double spin_ms;		 /* for so long a wait asks again at once, before it sleeps in between */
 	int pace;			 /* of the kit's, the next one */
 	uint64_t limit;		 /* bytes; 0 = none of its own */
 	uint64_t held;		 /* in blocks */

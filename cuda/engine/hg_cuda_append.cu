@@ -3,9 +3,9 @@
  * hg_cuda_append.cu
  *	  Rows that come to a side of a job of the CUDA engine: as keys, or as pages of a table.
  *
- * Pages are copied a piece at a time, and let go when their rows are out of them.  From then on the
- * side is one whose rows have numbers of their own, one for each (hg_cuda_numbers.h), and nothing
- * else of the job knows that there were pages.
+ * Pages are copied a piece at a time (hg_cuda_pieces.h), and let go when their rows are out of
+ * them.  From then on the side is one whose rows have numbers of their own, one for each
+ * (hg_cuda_numbers.h), and nothing else of the job knows that there were pages.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -128,6 +128,20 @@ reserve_rows(HgCudaJob *job, HgSide side, uint32_t rows, HgCudaPagesTarget *targ
 	return HG_OK;
 }
 
+/* The same; where there is no room pieces that are idle make some, and there will be no others. */
+static HgStatus
+make_room(HgCudaJob *job, HgSide side, uint32_t rows, HgCudaPagesTarget *target, HgError *error)
+{
+	const HgStatus status = reserve_rows(job, side, rows, target, error);
+
+	if (status != HG_DEVICE_OUT_OF_MEMORY)
+		return status;
+	/* rows may still be written out of them */
+	HG_TRY(hg_cuda_wait(&job->work, error));
+	hg_cuda_pieces_yield(job->pieces);
+	return reserve_rows(job, side, rows, target, error);
+}
+
 /* Have the rows of a piece of pages, which were counted. */
 static HgStatus
 take_rows(HgCudaJob *job, HgSide side, const HgCudaPages *pages, uint64_t first_row, HgError *error)
@@ -137,7 +151,7 @@ take_rows(HgCudaJob *job, HgSide side, const HgCudaPages *pages, uint64_t first_
 	job->stats.null_keys[side] += pages->null_keys;
 	if (pages->rows == 0)
 		return HG_OK;
-	HG_TRY(reserve_rows(job, side, pages->rows, &target, error));
+	HG_TRY(make_room(job, side, pages->rows, &target, error));
 	HG_TRY(hg_cuda_pages_write(&job->work, pages, &target, (uint32_t) first_row, error));
 	hg_cuda_columns_give(&job->values[side], pages->rows, pages->nulls);
 	job->columns[side].rows += pages->rows;
@@ -145,18 +159,56 @@ take_rows(HgCudaJob *job, HgSide side, const HgCudaPages *pages, uint64_t first_
 	return HG_OK;
 }
 
-/* Have room for a piece of a side's pages, of so many that have come. */
-static HgStatus
-reserve_piece(HgCudaJob *job, HgSide side, uint64_t count, HgError *error)
+HgStatus
+hg_cuda_append_open(HgCudaJob *job, uint64_t job_bytes, HgError *error)
 {
-	const HgPageSpec *spec = job->spec.pages[side];
-	const uint64_t room = hg_cuda_pages_piece(spec, count);
+	uint64_t reserved;
 
-	if (job->piece.pages != nullptr && job->piece_side == side && job->piece.room >= room)
+	if (!hg_pages_are_there(&job->spec))
 		return HG_OK;
-	hg_cuda_append_pages_end(job);
-	job->piece_side = side;
-	return hg_cuda_pages_open(&job->work, spec, job->values[side].count, room, &job->piece, error);
+	HG_TRY(hg_cuda_make_struct(job->work.host, sizeof(*job->pieces), &job->pieces, error));
+	hg_cuda_pieces_open(job->pieces, job->work.device, &job->spec, job_bytes, &reserved);
+	job->work.limit -= reserved;
+	return HG_OK;
+}
+
+/* Take pages that were copied in some stream. */
+static HgStatus
+take_pages(HgCudaJob *job, const HgCudaPages *pages, uint64_t first_page, HgError *error)
+{
+	const HgPageSpec *spec = job->spec.pages[pages->side];
+
+	job->bad_page = job->bad_page || pages->bad;
+	if (job->bad_page)
+		return HG_OK;
+	return take_rows(job, pages->side, pages, first_page * spec->rows_per_page, error);
+}
+
+HgStatus
+hg_cuda_append_piece(HgCudaJob *job, HgCudaPiece *piece, uint64_t first_page, HgError *error)
+{
+	HgStatus status = take_pages(job, &piece->pages, first_page, error);
+
+	if (status == HG_OK)
+		status = hg_cuda_pieces_follow(piece, job->work.stream, error);
+	hg_cuda_pieces_give(job->pieces, piece);
+	return status;
+}
+
+/* Copy pages, a piece at most, in the job's stream. */
+static HgStatus
+append_in_turn(HgCudaJob *job, HgSide side, const void *pages, uint32_t count, uint64_t first_page,
+			   HgError *error)
+{
+	const uint64_t room = (uint64_t) count * job->spec.pages[side]->page_size;
+
+	if (job->piece.room < room)
+	{
+		hg_cuda_pages_close(&job->work, &job->piece);
+		HG_TRY(hg_cuda_pages_open(&job->work, &job->spec, room, &job->piece, error));
+	}
+	HG_TRY(hg_cuda_pages_count(&job->work, &job->piece, &job->spec, side, pages, count, error));
+	return take_pages(job, &job->piece, first_page, error);
 }
 
 HgStatus
@@ -165,19 +217,18 @@ hg_cuda_append_pages(HgCudaJob *job, HgSide side, const void *pages, uint64_t co
 {
 	const HgPageSpec *spec = job->spec.pages[side];
 	const unsigned char *from = static_cast<const unsigned char *>(pages);
-	HgCudaPages *piece = &job->piece;
 
-	if (count == 0 || job->bad_page)
-		return HG_OK;
-	HG_TRY(reserve_piece(job, side, count, error));
 	while (count > 0 && !job->bad_page)
 	{
-		const uint32_t taken = (uint32_t) (count < piece->room ? count : piece->room);
+		const uint64_t most = hg_cuda_pages_most(spec);
+		const uint32_t taken = (uint32_t) (count < most ? count : most);
+		HgCudaPiece *piece;
 
-		HG_TRY(hg_cuda_pages_count(&job->work, piece, from, taken, error));
-		job->bad_page = piece->bad;
-		if (!piece->bad)
-			HG_TRY(take_rows(job, side, piece, first_page * spec->rows_per_page, error));
+		HG_TRY(hg_cuda_pieces_bring(job->pieces, job->work.host, side, from, taken, &piece, error));
+		if (piece != nullptr)
+			HG_TRY(hg_cuda_append_piece(job, piece, first_page, error));
+		else
+			HG_TRY(append_in_turn(job, side, from, taken, first_page, error));
 		from += (uint64_t) taken * spec->page_size;
 		first_page += taken;
 		count -= taken;
@@ -186,25 +237,54 @@ hg_cuda_append_pages(HgCudaJob *job, HgSide side, const void *pages, uint64_t co
 }
 
 void
-hg_cuda_append_pages_end(HgCudaJob *job)
+hg_cuda_append_end(HgCudaJob *job)
 {
-	if (job->piece.spec != nullptr)
-		hg_cuda_pages_close(&job->work, &job->piece);
+	uint64_t peak;
+	double used_ms;
+
+	if (job->pieces == nullptr)
+		return;
+	hg_cuda_pieces_use(job->pieces, &used_ms, &peak);
+	job->append_peak = job->work.peak + peak;
+	hg_cuda_pages_close(&job->work, &job->piece);
+	hg_cuda_pieces_end(job->pieces);
+	job->work.limit = job->spec.memory_limit;
+}
+
+void
+hg_cuda_append_close(HgCudaJob *job)
+{
+	if (job->pieces == nullptr)
+		return;
+	hg_cuda_pieces_close(job->pieces);
+	job->work.host->free(job->work.host->arg, job->pieces, sizeof(*job->pieces));
+}
+
+void
+hg_cuda_append_stats(HgCudaJob *job, HgJobStats *stats)
+{
+	uint64_t peak;
+	double used_ms;
+
+	if (job->pieces == nullptr)
+		return;
+	hg_cuda_pieces_use(job->pieces, &used_ms, &peak);
+	stats->phase_ms[HG_PHASE_TRANSFER] += used_ms;
+	if (!job->built)
+		stats->peak_bytes += peak;
+	else if (stats->peak_bytes < job->append_peak)
+		stats->peak_bytes = job->append_peak;
 }
 
 uint64_t
 hg_cuda_append_pages_bytes(const HgJobSpec *spec)
 {
-	uint64_t piece = 0;
 	uint64_t numbers = 0;
 
+	if (!hg_pages_are_there(spec))
+		return 0;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		if (spec->pages[side] == nullptr)
-			continue;
-		if (piece < hg_cuda_pages_bytes(spec->pages[side]))
-			piece = hg_cuda_pages_bytes(spec->pages[side]);
-		numbers += spec->expected_rows[side] * sizeof(uint32_t);
-	}
-	return piece + numbers;
+		if (spec->pages[side] != nullptr)
+			numbers += spec->expected_rows[side] * sizeof(uint32_t);
+	return hg_cuda_pages_bytes(spec, HG_PAGES_PIECE_BYTES) + numbers;
 }

@@ -10,7 +10,8 @@
  * has all chunks written, and makes groups of each where it is (hg_cuda_reduce.cu).
  *
  * Any thread may use an engine, and a job one thread at a time: jobs share nothing but the
- * device and need no locks, each having a stream and memory of its own (hg_cuda_work.h).
+ * device and need no locks, each having a stream and memory of its own (hg_cuda_work.h).  Pages
+ * alone may be brought to a job by several threads at a time (hg_cuda_pieces.h).
  * Every wait polls the job's cancelled().  What was launched before runs on after a
  * cancellation: a piece of some milliseconds, or one digit of a radix sort.  Copies to the
  * caller's memory are always waited for.
@@ -162,6 +163,13 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 		return status;
 	}
 	hg_cuda_work_promise(&job->work, hg_cuda_engine_job_bytes(spec));
+	status = hg_cuda_append_open(job, hg_cuda_engine_job_bytes(spec), error);
+	if (status != HG_OK)
+	{
+		hg_cuda_work_close(&job->work);
+		host->free(host->arg, job, sizeof(*job));
+		return status;
+	}
 	*handle = reinterpret_cast<HgJob *>(job);
 	return HG_OK;
 }
@@ -252,13 +260,63 @@ cuda_append_pages(HgJob *handle, HgSide side, const void *pages, uint64_t count,
 				  uint64_t first_page, HgError *error)
 {
 	HgCudaJob *job = job_of(handle);
-	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
+	HgStatus status;
 
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "pages can not be appended after build");
 	HG_TRY(hg_pages_append_check(job->spec.pages[side], count, first_page, error));
 	HG_TRY(enter(job, error));
-	return hg_cuda_append_pages(job, side, pages, count, first_page, error);
+	hg_cuda_pieces_enter(job->pieces);
+	status = hg_cuda_append_pages(job, side, pages, count, first_page, error);
+	hg_cuda_pieces_leave(job->pieces);
+	return status;
+}
+
+/* Any thread may be here: nothing of the job is looked at but what stays as it was opened. */
+static HgStatus
+cuda_bring_pages(HgJob *handle, const HgHost *host, HgSide side, const void *pages, uint64_t count,
+				 HgBroughtPages **brought, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	HgCudaPiece *piece;
+
+	HG_TRY(hg_pages_append_check(job->spec.pages[side], count, 0, error));
+	HG_TRY(enter(job, error));
+	HG_TRY(hg_cuda_pieces_bring(job->pieces, host, side, pages, count, &piece, error));
+	*brought = reinterpret_cast<HgBroughtPages *>(piece);
+	return HG_OK;
+}
+
+static void
+cuda_drop_pages(HgJob *handle, HgBroughtPages *brought)
+{
+	HgCudaJob *job = job_of(handle);
+
+	cudaSetDevice(job->work.device->ordinal);
+	hg_cuda_pieces_give(job->pieces, reinterpret_cast<HgCudaPiece *>(brought));
+}
+
+/* Can a piece be taken? */
+static HgStatus
+check_piece(HgCudaJob *job, const HgCudaPages *pages, uint64_t first_page, HgError *error)
+{
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "pages can not be appended after build");
+	HG_TRY(hg_pages_append_check(job->spec.pages[pages->side], pages->count, first_page, error));
+	return enter(job, error);
+}
+
+static HgStatus
+cuda_take_pages(HgJob *handle, HgBroughtPages *brought, uint64_t first_page, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	HgCudaPiece *piece = reinterpret_cast<HgCudaPiece *>(brought);
+	HgStatus status = check_piece(job, &piece->pages, first_page, error);
+
+	if (status == HG_OK)
+		return hg_cuda_append_piece(job, piece, first_page, error);
+	cuda_drop_pages(handle, brought);
+	return status;
 }
 
 static HgStatus
@@ -318,7 +376,7 @@ cuda_build(HgJob *handle, HgError *error)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		HG_TRY(hg_cuda_columns_check(&job->values[side], job->stats.rows[side], error));
 	HG_TRY(enter(job, error));
-	hg_cuda_append_pages_end(job);
+	hg_cuda_append_end(job);
 	return hg_cuda_build(job, error);
 }
 
@@ -526,6 +584,7 @@ cuda_stats(HgJob *handle, HgJobStats *stats)
 
 	*stats = job->stats;
 	stats->peak_bytes = job->work.peak;
+	hg_cuda_append_stats(job, stats);
 }
 
 static void
@@ -538,6 +597,7 @@ cuda_close(HgJob *handle)
 	/* after a cancellation kernels may still read what is released next */
 	if (hg_cuda_job_has_kept(job) && !hg_cuda_stream_has_passed(job->work.stream))
 		hg_cuda_device_follow(job->work.device, &job->work.kit);
+	hg_cuda_append_close(job);
 	hg_cuda_work_close(&job->work);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_cuda_numbers_close(&job->numbers[side], host);
@@ -573,6 +633,9 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 	self->engine.append_rows = cuda_append_rows;
 	self->engine.append_column = cuda_append_column;
 	self->engine.append_pages = cuda_append_pages;
+	self->engine.bring_pages = cuda_bring_pages;
+	self->engine.take_pages = cuda_take_pages;
+	self->engine.drop_pages = cuda_drop_pages;
 	self->engine.build = cuda_build;
 	self->engine.match = cuda_match;
 	self->engine.next = cuda_next;

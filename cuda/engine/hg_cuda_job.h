@@ -5,6 +5,7 @@
  *
  *	hg_cuda_engine.cu		columns in, groups, tables
  *	hg_cuda_append.cu		keys and pages in
+ *	hg_cuda_pieces.h		pages on their way
  *	hg_cuda_kept.h			kept graphs and columns, and what of a job is theirs
  *	hg_cuda_build.cu		graphs or bins
  *	hg_cuda_stream.cu		matches
@@ -19,10 +20,10 @@
 #include "../../src/engine/hg_pages.h"
 #include "../kernels/hg_cuda_both.h"
 #include "../kernels/hg_cuda_gather.h"
-#include "../kernels/hg_cuda_pages.h"
 #include "../kernels/hg_cuda_reduce.h"
 #include "../table/hg_cuda_table_measure.h"
 #include "hg_cuda_kept.h"
+#include "hg_cuda_pieces.h"
 
 /* One side of a job until it is built. */
 struct HgCudaKeyColumn
@@ -47,8 +48,9 @@ struct HgCudaJob
 	HgCudaKeptSide kept[2]; /* by HgSide; graphs that it has for them */
 	HgPageSpec pages[2];	/* by HgSide; of those that come as pages: the spec points here */
 	bool bad_page;			/* one of them makes no sense */
-	HgCudaPages piece;		/* of the side whose pages have come last, until the job is built */
-	HgSide piece_side;
+	HgCudaPieces *pieces;	/* on their way; NULL where no side comes as pages */
+	HgCudaPages piece;		/* for pages that are none of these, until the job is built */
+	uint64_t append_peak;	/* the most memory that it held until then, and all pieces */
 	HgCudaWork work;
 	HgCudaKeyColumn columns[2]; /* by HgSide; empty once the side has its graph or bins */
 	HgCudaLayout layout;

@@ -17,45 +17,42 @@
 #include "hg_cuda_pages_kernels.h"
 #include "hg_cuda_tuning.h"
 
-/* What is beside the pages of a piece: the spec, what is found, and where pages' rows start. */
+/* What is beside the pages of a piece: the specs, what is found, and where pages' rows start. */
 static uint64_t
-beside_bytes(uint64_t pages)
+beside_bytes(const HgJobSpec *spec, uint64_t room)
 {
-	return sizeof(HgPageSpec) + (HG_PAGES_FOUND + pages) * sizeof(uint32_t);
+	uint32_t least = HG_PAGES_MOST_SIZE;
+
+	for (const HgPageSpec *pages : spec->pages)
+		if (pages != nullptr && pages->page_size < least)
+			least = pages->page_size;
+	return 2 * sizeof(HgPageSpec) + (HG_PAGES_FOUND + room / least) * sizeof(uint32_t);
 }
 
 uint64_t
-hg_cuda_pages_piece(const HgPageSpec *spec, uint64_t count)
+hg_cuda_pages_bytes(const HgJobSpec *spec, uint64_t room)
 {
-	const uint64_t most = HG_PAGES_PIECE_BYTES / spec->page_size;
-
-	return count < most ? count : most;
-}
-
-uint64_t
-hg_cuda_pages_bytes(const HgPageSpec *spec)
-{
-	return HG_PAGES_PIECE_BYTES + beside_bytes(HG_PAGES_PIECE_BYTES / spec->page_size);
+	return room + beside_bytes(spec, room);
 }
 
 HgStatus
-hg_cuda_pages_open(HgCudaWork *work, const HgPageSpec *spec, uint32_t ncolumns, uint64_t piece,
-				   HgCudaPages *pages, HgError *error)
+hg_cuda_pages_open(HgCudaWork *work, const HgJobSpec *spec, uint64_t room, HgCudaPages *pages,
+				   HgError *error)
 {
 	unsigned char *beside;
 
 	memset(pages, 0, sizeof(*pages));
-	HG_TRY(hg_cuda_alloc_array(work, beside_bytes(piece), &beside, error));
-	pages->spec = reinterpret_cast<HgPageSpec *>(beside);
-	HG_TRY(hg_cuda_alloc_array(work, piece * spec->page_size, &pages->pages, error));
-	pages->found = reinterpret_cast<uint32_t *>(beside + sizeof(HgPageSpec));
+	HG_TRY(hg_cuda_alloc_array(work, beside_bytes(spec, room), &beside, error));
+	pages->specs = reinterpret_cast<HgPageSpec *>(beside);
+	HG_TRY(hg_cuda_alloc_array(work, room, &pages->pages, error));
+	pages->found = reinterpret_cast<uint32_t *>(beside + 2 * sizeof(HgPageSpec));
 	pages->starts = pages->found + HG_PAGES_FOUND;
-	pages->room = piece;
-	pages->page_size = spec->page_size;
-	pages->ncolumns = ncolumns;
-	HG_CUDA_TRY(
-		cudaMemcpyAsync(pages->spec, spec, sizeof(*spec), cudaMemcpyHostToDevice, work->stream),
-		error);
+	pages->room = room;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (spec->pages[side] != nullptr)
+			HG_CUDA_TRY(cudaMemcpyAsync(pages->specs + side, spec->pages[side], sizeof(HgPageSpec),
+										cudaMemcpyHostToDevice, work->stream),
+						error);
 	return HG_OK;
 }
 
@@ -67,21 +64,24 @@ blocks_of(const HgCudaPages *pages)
 }
 
 HgStatus
-hg_cuda_pages_count(HgCudaWork *work, HgCudaPages *pages, const void *from, uint32_t count,
-					HgError *error)
+hg_cuda_pages_count(HgCudaWork *work, HgCudaPages *pages, const HgJobSpec *spec, HgSide side,
+					const void *from, uint32_t count, HgError *error)
 {
 	const uint32_t *found;
 	const void *host;
 
+	pages->side = side;
 	pages->count = count;
-	HG_CUDA_TRY(cudaMemcpyAsync(pages->pages, from, (uint64_t) count * pages->page_size,
-								cudaMemcpyHostToDevice, work->stream),
-				error);
+	/* what is done before the copy does not keep others from the bus behind it */
 	HG_CUDA_TRY(cudaMemsetAsync(pages->found, 0, HG_PAGES_FOUND * sizeof(uint32_t), work->stream),
 				error);
-	HG_TRY(hg_cuda_launch<hg_pages_count_kernel>(
-		work->stream, "hg_pages_count_kernel", blocks_of(pages), HG_PAGES_THREADS, error,
-		pages->spec, pages->ncolumns, pages->pages, count, pages->starts, pages->found));
+	HG_CUDA_TRY(cudaMemcpyAsync(pages->pages, from, (uint64_t) count * spec->pages[side]->page_size,
+								cudaMemcpyHostToDevice, work->stream),
+				error);
+	HG_TRY(hg_cuda_launch<hg_pages_count_kernel>(work->stream, "hg_pages_count_kernel",
+												 blocks_of(pages), HG_PAGES_THREADS, error,
+												 pages->specs + side, spec->ncolumns[side],
+												 pages->pages, count, pages->starts, pages->found));
 	HG_TRY(hg_cuda_read_back(work, pages->found, HG_PAGES_FOUND * sizeof(uint32_t), &host, error));
 	found = static_cast<const uint32_t *>(host);
 	pages->rows = found[0];
@@ -97,13 +97,13 @@ hg_cuda_pages_write(HgCudaWork *work, const HgCudaPages *pages, const HgCudaPage
 {
 	return hg_cuda_launch<hg_pages_write_kernel>(
 		work->stream, "hg_pages_write_kernel", blocks_of(pages), HG_PAGES_THREADS, error,
-		pages->spec, pages->pages, pages->count, pages->starts, first_row, *target);
+		pages->specs + pages->side, pages->pages, pages->count, pages->starts, first_row, *target);
 }
 
 void
 hg_cuda_pages_close(HgCudaWork *work, HgCudaPages *pages)
 {
-	hg_cuda_free(work, pages->spec);
+	hg_cuda_free(work, pages->specs);
 	hg_cuda_free(work, pages->pages);
 	memset(pages, 0, sizeof(*pages));
 }

@@ -214,9 +214,16 @@ constexpr uint64_t HG_APPEND_KEYS = UINT64_C(1) << 22;
 /*
  * Pages that are taken apart at a time, in bytes: as much as a slot of staging has, and enough for
  * a warp or more on each multiprocessor.  The threads of a block, each warp of which has a page.
+ *
+ * Pieces that a job has at most beside the one that it was admitted with, and bytes of them: two
+ * for each process of a team that copies as fast as the bus takes it, so that one is filled while
+ * rows are written out of the other, or for the only process.
  */
 constexpr uint64_t HG_PAGES_PIECE_BYTES = UINT64_C(8) << 20;
 constexpr int HG_PAGES_THREADS = 128;
+constexpr int HG_PIECES = 32;
+constexpr int HG_PIECES_ALONE = 2;
+constexpr uint64_t HG_PIECES_BYTES = UINT64_C(128) << 20;
 
 /*
  * A chunk of pairs has room for this many where there is any memory for them, and for more, up to

@@ -8,6 +8,9 @@
  * A member that is cancelled at work leaves a job that can only be closed: the others
  * find it failed.
  *
+ * To bring pages needs no lock: members do that at a time, and have the lock to take what they have
+ * brought.  The engine's job is there as long as they are.
+ *
  * The teams are in a list, which holds each as long as it has members.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -451,25 +454,67 @@ team_append_column(HgJob *job, HgSide side, uint32_t column, const void *values,
 	return end_turn(member, status, error);
 }
 
-/* What was announced of pages is what they have room for. */
+/*
+ * Bring pages, if the engine does, without a turn: *brought is NULL where it has not, because it
+ * can't now, or has failed.
+ */
+static HgStatus
+bring_pages(Member *member, HgSide side, const void *pages, uint64_t count,
+			HgBroughtPages **brought, HgError *error)
+{
+	const HgEngine *engine = member->team->engine;
+
+	*brought = NULL;
+	if (engine->bring_pages == NULL)
+		return HG_OK;
+	return engine->bring_pages(member->team->job, member->host, side, pages, count, brought, error);
+}
+
+/* Have pages appended, in a turn; what was announced of them is what they have room for. */
+static HgStatus
+take_pages(Team *team, HgSide side, const void *pages, uint64_t count, HgBroughtPages *brought,
+		   uint64_t first_page, HgError *error)
+{
+	const HgEngine *engine = team->engine;
+	HgJobStats before;
+	HgJobStats after;
+	HgStatus status;
+
+	engine->stats(team->job, &before);
+	if (brought != NULL)
+		status = engine->take_pages(team->job, brought, first_page, error);
+	else
+		status = engine->append_pages(team->job, side, pages, count, first_page, error);
+	engine->stats(team->job, &after);
+	team->announced[side] -=
+		count * hg_pages_most_rows(&team->pages[side]) - (after.rows[side] - before.rows[side]);
+	return status;
+}
+
 static HgStatus
 team_append_pages(HgJob *job, HgSide side, const void *pages, uint64_t count, uint64_t first_page,
 				  HgError *error)
 {
 	Member *member = member_of(job);
 	Team *team = member->team;
+	HgBroughtPages *brought;
+	HgError why = {0};
+	const HgStatus failed = bring_pages(member, side, pages, count, &brought, &why);
 	HgStatus status = begin_turn(member, error);
-	HgJobStats before;
-	HgJobStats after;
 
 	if (status != HG_OK)
+	{
+		if (brought != NULL)
+			team->engine->drop_pages(team->job, brought);
 		return status;
-	team->engine->stats(team->job, &before);
-	status = team->engine->append_pages(team->job, side, pages, count, first_page, error);
-	team->engine->stats(team->job, &after);
-	team->announced[side] -=
-		count * hg_pages_most_rows(&team->pages[side]) - (after.rows[side] - before.rows[side]);
-	return end_turn(member, status, error);
+	}
+	if (failed == HG_OK)
+		status = take_pages(team, side, pages, count, brought, first_page, &why);
+	else
+		status = failed;
+	if (status != HG_OK && error != NULL)
+		*error = why;
+	return end_turn(member, status, &why);
 }
 
 static HgStatus

@@ -6,7 +6,8 @@
  * The members of a team have one job of the engine.  Each of them is a job of another engine, the
  * team engine, which passes on what must be done once (build, count, match, reduce) for the first
  * who asks, and to the others the answer that he got, but for groups, which he has alone; and what
- * each does for himself (append_rows, append_column, append_pages, next) for one after the other.
+ * each does for himself (append_rows, append_column, append_pages, next) for one after the other,
+ * but that pages of several are on their way to the device at a time.
  * hg_wire.h has the rules.
  *
  * Any thread may call any function, each member one at a time.

@@ -107,6 +107,7 @@ extern "C"
 
 	/* hg_pages.h */
 	struct HgPageSpec;
+	typedef struct HgBroughtPages HgBroughtPages; /* an engine's own; never looked into */
 
 	/* hg_computed.h */
 	struct HgProgram;
@@ -628,6 +629,31 @@ extern "C"
 		 */
 		HgStatus (*append_pages)(HgJob *job, HgSide side, const void *pages, uint64_t count,
 								 uint64_t first_page, HgError *error);
+
+		/*
+		 * append_pages in two steps, for threads that work on one job in turns: to bring pages is
+		 * nobody's turn.  Any number of threads may do it at a time, whatever another has the job
+		 * do meanwhile, but open and close it.  Each has a host of its own, whose memory and
+		 * cancelled() are used, and which outlives what it has brought.  The array is the
+		 * caller's again when the call returns.  HG_OK with *brought NULL says that there is no
+		 * room to do it now, and that append_pages is to be called instead.  NULL, as the two that
+		 * follow, in an engine without.
+		 */
+		HgStatus (*bring_pages)(HgJob *job, const HgHost *host, HgSide side, const void *pages,
+								uint64_t count, HgBroughtPages **brought, HgError *error);
+
+		/*
+		 * What append_pages would have done with pages that were brought, whose ordinals begin with
+		 * first_page.  They are gone then, whatever it answers.
+		 */
+		HgStatus (*take_pages)(HgJob *job, HgBroughtPages *brought, uint64_t first_page,
+							   HgError *error);
+
+		/*
+		 * Let go of pages that were brought, which needs no turn either.  Before close each is
+		 * taken or dropped.
+		 */
+		void (*drop_pages)(HgJob *job, HgBroughtPages *brought);
 	};
 
 	/* Milliseconds of a clock that only goes forward. */

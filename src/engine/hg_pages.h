@@ -38,6 +38,9 @@
  * it one of no sense: what it takes to find key, columns and what quals ask for is looked at.
  *
  * TEAMS can have such sides (HgJobSpec.team): each member appends pages of ordinals of its own.
+ * Most of what that takes an engine is to copy them, which it may do for several at a time:
+ *
+ *	bring_pages (any thread, at any time) -> { take_pages (in its turn) | drop_pages (at any time) }
  *
  * Copyright (c) 2026, the hashgraph authors
  *

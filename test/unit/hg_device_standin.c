@@ -24,6 +24,9 @@
  *	HG_STANDIN_HANG=1					never gets done with closing a job
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
  *	HG_STANDIN_COUNT_MS=n				every count and reduce takes that long, and can be cancelled
+ *	HG_STANDIN_BRING_MS=n				to bring pages takes that long, and can be cancelled ...
+ *	HG_STANDIN_TAKE_MS=n				... and so to take them
+ *	HG_STANDIN_NO_PIECES=1				pages can't be brought
  *	HG_STANDIN_RECKON_MS=n				takes that long to say what a job needs
  *	HG_STANDIN_EVICT_MS=n				evicts jobs that have been idle for so long, rather than for
  *										two seconds
@@ -566,6 +569,66 @@ standin_append_pages(HgJob *job, HgSide side, const void *pages, uint64_t count,
 				  error);
 }
 
+/* Pages that were brought, in memory of the device that was lent for them alone. */
+typedef struct StandinPages
+{
+	StandinJob lent; /* a host's, and no job */
+	HgBroughtPages *inside;
+} StandinPages;
+
+static HgStatus
+standin_bring_pages(HgJob *job, const HgHost *host, HgSide side, const void *pages, uint64_t count,
+					HgBroughtPages **brought, HgError *error)
+{
+	const HgEngine *inner = engine_of(job);
+	StandinPages *made;
+	HgStatus status;
+
+	*brought = NULL;
+	if (inner->bring_pages == NULL || switch_value("HG_STANDIN_NO_PIECES") != 0)
+		return HG_OK;
+	made = calloc(1, sizeof(*made));
+	if (made == NULL)
+		return HG_OK;
+	made->lent.lender = host;
+	made->lent.host = (HgHost){.alloc = device_alloc,
+							   .free = device_free,
+							   .cancelled = device_cancelled,
+							   .arg = &made->lent};
+	status = dawdle((HgJob *) &made->lent, "HG_STANDIN_BRING_MS", error);
+	if (status == HG_OK)
+		status = inner->bring_pages(inside(job), &made->lent.host, side, pages, count,
+									&made->inside, error);
+	if (made->inside != NULL)
+		*brought = (HgBroughtPages *) made;
+	else
+		free(made);
+	return status;
+}
+
+static HgStatus
+standin_take_pages(HgJob *job, HgBroughtPages *brought, uint64_t first_page, HgError *error)
+{
+	StandinPages *made = (StandinPages *) brought;
+	HgStatus status = dawdle(job, "HG_STANDIN_TAKE_MS", error);
+
+	if (status == HG_OK)
+		status = engine_of(job)->take_pages(inside(job), made->inside, first_page, error);
+	else
+		engine_of(job)->drop_pages(inside(job), made->inside);
+	free(made);
+	return answer(status, error);
+}
+
+static void
+standin_drop_pages(HgJob *job, HgBroughtPages *brought)
+{
+	StandinPages *made = (StandinPages *) brought;
+
+	engine_of(job)->drop_pages(inside(job), made->inside);
+	free(made);
+}
+
 static HgStatus
 standin_put_edges(HgJob *job, const void *keys, const uint32_t *rows, uint64_t count,
 				  HgError *error)
@@ -643,6 +706,9 @@ static HgEngine engine = {
 	.append_rows = standin_append_rows,
 	.append_column = standin_append_column,
 	.append_pages = standin_append_pages,
+	.bring_pages = standin_bring_pages,
+	.take_pages = standin_take_pages,
+	.drop_pages = standin_drop_pages,
 	.build = standin_build,
 	.match = standin_match,
 	.next = standin_next,

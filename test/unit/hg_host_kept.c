@@ -513,30 +513,40 @@ kept_append_column(HgJob *handle, HgSide side, uint32_t column, const void *valu
 	return finish(job, status);
 }
 
+/* Nothing of the job is looked at but how the side comes. */
 static HgStatus
-kept_append_pages(HgJob *handle, HgSide which, const void *pages, uint64_t count,
-				  uint64_t first_page, HgError *error)
+kept_bring_pages(HgJob *handle, const HgHost *host, HgSide side, const void *pages, uint64_t count,
+				 HgBroughtPages **brought, HgError *error)
+{
+	return hg_host_pages_bring(&job_of(handle)->sides[side].pages, host, side, pages, count,
+							   brought, error);
+}
+
+static HgStatus
+kept_take_pages(HgJob *handle, HgBroughtPages *brought, uint64_t first_page, HgError *error)
 {
 	KeptJob *job = job_of(handle);
-	KeptSide *side = &job->sides[which];
-	HgHostPageRows taken = {0};
+	KeptSide *side = &job->sides[brought->side];
 	HgStatus status = check_filling(job, error);
 
 	if (status == HG_OK)
-		status = hg_pages_append_check(is_paged(side) ? &side->pages.spec : NULL, count, first_page,
-									   error);
-	if (status == HG_OK)
-		status = hg_host_pieces_reserve(&side->pieces, &job->counting, error);
-	if (status == HG_OK)
-		status = hg_host_pages_take(&side->pages, &job->spec, which, &job->counting, &job->reduce,
-									pages, count, first_page, &taken, error);
-	job->stats.null_keys[which] += taken.null_keys;
-	if (status != HG_OK || taken.count == 0)
-		return finish(job, status);
-	side->pieces.pieces[side->pieces.count++] =
-		(HgFlatRows){.keys = taken.keys, .rows = taken.rows, .count = taken.count};
-	job->stats.rows[which] += taken.count;
-	return HG_OK;
+		status = hg_host_pages_take(&side->pages, &job->spec, &job->counting, &job->reduce,
+									&side->pieces, brought, first_page, &job->stats, error);
+	hg_host_pages_drop(handle, brought);
+	return finish(job, status);
+}
+
+static HgStatus
+kept_append_pages(HgJob *handle, HgSide side, const void *pages, uint64_t count,
+				  uint64_t first_page, HgError *error)
+{
+	KeptJob *job = job_of(handle);
+	HgBroughtPages *copy;
+	HgStatus status = kept_bring_pages(handle, &job->counting, side, pages, count, &copy, error);
+
+	if (status == HG_OK && copy == NULL)
+		status = hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
+	return status == HG_OK ? kept_take_pages(handle, copy, first_page, error) : finish(job, status);
 }
 
 static HgStatus
@@ -945,6 +955,9 @@ hg_host_kept_init(HgHostKept *kept, const HgHost *keeper)
 		.release = kept_release,
 		.mask = kept_mask,
 		.append_pages = kept_append_pages,
+		.bring_pages = kept_bring_pages,
+		.take_pages = kept_take_pages,
+		.drop_pages = hg_host_pages_drop,
 	};
 
 	kept->engine = calls;

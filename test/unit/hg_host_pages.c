@@ -15,6 +15,15 @@
 /* Pages between two looks whether the job is cancelled. */
 #define LOOK_PAGES 64
 
+/* Rows of some pages. */
+typedef struct PageRows
+{
+	void *keys;		/* [count] of the job's width */
+	uint32_t *rows; /* [count] their numbers */
+	uint64_t count; /* 0: there is no memory either */
+	uint64_t null_keys;
+} PageRows;
+
 /* What is being taken: twice, the first time for the number of rows. */
 typedef struct Taking
 {
@@ -23,10 +32,9 @@ typedef struct Taking
 	HgSide side;
 	const HgHost *host;
 	HgHostReduce *reduce;
-	const unsigned char *copy; /* of the pages */
-	uint64_t count;			   /* of them */
+	const HgBroughtPages *copy;
 	uint64_t first_page;
-	HgHostPageRows *taken;
+	PageRows *taken;
 } Taking;
 
 void
@@ -37,11 +45,43 @@ hg_host_pages_init(HgHostPages *pages, const HgJobSpec *spec, HgSide side)
 		pages->spec = *spec->pages[side];
 }
 
+HgStatus
+hg_host_pages_bring(const HgHostPages *pages, const HgHost *host, HgSide side, const void *from,
+					uint64_t count, HgBroughtPages **copy, HgError *error)
+{
+	const HgPageSpec *spec = pages->spec.page_size > 0 ? &pages->spec : NULL;
+	HgStatus status = hg_pages_append_check(spec, count, 0, error);
+	size_t bytes;
+
+	*copy = NULL;
+	if (status == HG_OK)
+		status = hg_host_check_cancel(host, error);
+	if (status != HG_OK)
+		return status;
+	bytes = sizeof(**copy) + (size_t) count * spec->page_size;
+	*copy = host->alloc(host->arg, bytes);
+	if (*copy == NULL)
+		return HG_OK;
+	(*copy)->host = host;
+	(*copy)->bytes = bytes;
+	(*copy)->side = side;
+	(*copy)->count = count;
+	memcpy((*copy)->pages, from, bytes - sizeof(**copy));
+	return HG_OK;
+}
+
+void
+hg_host_pages_drop(HgJob *job, HgBroughtPages *copy)
+{
+	(void) job;
+	copy->host->free(copy->host->arg, copy, copy->bytes);
+}
+
 /* Have a row with its values, behind those that there are. */
 static HgStatus
 add_row(Taking *taking, uint32_t row, const HgPageValues *values, HgError *error)
 {
-	HgHostPageRows *taken = taking->taken;
+	PageRows *taken = taking->taken;
 	HgStatus status = HG_OK;
 
 	if (taking->job->key_width == 4)
@@ -66,7 +106,7 @@ static HgStatus
 take_page(Taking *taking, uint64_t page, HgError *error)
 {
 	const HgPageSpec *spec = &taking->pages->spec;
-	const unsigned char *from = taking->copy + page * spec->page_size;
+	const unsigned char *from = taking->copy->pages + page * spec->page_size;
 	const uint64_t first_row = (taking->first_page + page) * spec->rows_per_page;
 	const bool counting = taking->taken->rows == NULL;
 	HgStatus status = HG_OK;
@@ -99,7 +139,7 @@ take_pages(Taking *taking, HgError *error)
 	HgStatus status = HG_OK;
 
 	taking->taken->count = 0;
-	for (uint64_t page = 0; page < taking->count && status == HG_OK; page++)
+	for (uint64_t page = 0; page < taking->copy->count && status == HG_OK; page++)
 	{
 		if (page % LOOK_PAGES == 0)
 			status = hg_host_check_cancel(taking->host, error);
@@ -113,7 +153,7 @@ take_pages(Taking *taking, HgError *error)
 static HgStatus
 take_counted(Taking *taking, HgError *error)
 {
-	HgHostPageRows *taken = taking->taken;
+	PageRows *taken = taking->taken;
 	const uint64_t count = taken->count;
 	const uint64_t key_bytes = count * taking->job->key_width;
 	const uint64_t row_bytes = count * sizeof(uint32_t);
@@ -129,40 +169,37 @@ take_counted(Taking *taking, HgError *error)
 		return HG_OK;
 	hg_host_memory_free(taking->host, taken->keys, key_bytes);
 	hg_host_memory_free(taking->host, rows, row_bytes);
-	*taken = (HgHostPageRows){0};
+	*taken = (PageRows){0};
 	return status;
 }
 
 HgStatus
-hg_host_pages_take(HgHostPages *pages, const HgJobSpec *spec, HgSide side, const HgHost *host,
-				   HgHostReduce *reduce, const void *from, uint64_t count, uint64_t first_page,
-				   HgHostPageRows *taken, HgError *error)
+hg_host_pages_take(HgHostPages *pages, const HgJobSpec *spec, const HgHost *host,
+				   HgHostReduce *reduce, HgHostPieces *pieces, const HgBroughtPages *copy,
+				   uint64_t first_page, HgJobStats *stats, HgError *error)
 {
-	const uint64_t bytes = count * pages->spec.page_size;
-	void *copy = NULL;
+	PageRows taken = {0};
 	Taking taking = {.pages = pages,
 					 .job = spec,
-					 .side = side,
+					 .side = copy->side,
 					 .host = host,
 					 .reduce = reduce,
-					 .count = count,
+					 .copy = copy,
 					 .first_page = first_page,
-					 .taken = taken};
-	HgStatus status;
+					 .taken = &taken};
+	HgStatus status = hg_pages_append_check(&pages->spec, copy->count, first_page, error);
 
-	*taken = (HgHostPageRows){0};
-	if (count == 0 || pages->bad)
-		return HG_OK;
-	status = hg_host_memory_alloc(host, bytes, &copy, error);
-	if (status != HG_OK)
-		return status;
-	memcpy(copy, from, (size_t) bytes);
-	taking.copy = copy;
-	status = take_pages(&taking, error);
-	if (status == HG_OK && taken->count > 0 && !pages->bad)
+	if (status == HG_OK)
+		status = hg_host_pieces_reserve(pieces, host, error);
+	if (status == HG_OK && !pages->bad)
+		status = take_pages(&taking, error);
+	if (status == HG_OK && taken.count > 0 && !pages->bad)
 		status = take_counted(&taking, error);
-	if (pages->bad)
-		taken->count = 0;
-	hg_host_memory_free(host, copy, bytes);
-	return status;
+	stats->null_keys[copy->side] += taken.null_keys;
+	if (status != HG_OK || taken.count == 0 || pages->bad)
+		return status;
+	pieces->pieces[pieces->count++] =
+		(HgFlatRows){.keys = taken.keys, .rows = taken.rows, .count = taken.count};
+	stats->rows[copy->side] += taken.count;
+	return HG_OK;
 }

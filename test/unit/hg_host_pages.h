@@ -11,6 +11,7 @@
 #define HG_HOST_PAGES_H
 
 #include "../../src/engine/hg_pages.h"
+#include "hg_host_pieces.h"
 #include "hg_host_reduce.h"
 
 #ifdef __cplusplus
@@ -25,25 +26,37 @@ extern "C"
 		bool bad; /* one of them makes no sense */
 	} HgHostPages;
 
-	/* Rows of some pages, in memory of a host: keys and rows end up with whoever had them taken. */
-	typedef struct HgHostPageRows
+	/* Pages in memory of a host. */
+	struct HgBroughtPages
 	{
-		void *keys;		/* [count] of the job's width */
-		uint32_t *rows; /* [count] their numbers */
-		uint64_t count; /* 0: there is no memory either */
-		uint64_t null_keys;
-	} HgHostPageRows;
+		const HgHost *host;
+		size_t bytes; /* of all of it */
+		HgSide side;
+		uint64_t count;
+		unsigned char pages[];
+	};
 
 	extern void hg_host_pages_init(HgHostPages *pages, const HgJobSpec *spec, HgSide side);
 
 	/*
-	 * Take pages apart, with their columns' values; those that make no sense are noted, and give no
-	 * rows.  They are copied first, as others may write to them meanwhile.
+	 * Copy pages, as others may write to them: *copy is NULL where the host has no memory, or they
+	 * can't be appended.
 	 */
-	extern HgStatus hg_host_pages_take(HgHostPages *pages, const HgJobSpec *spec, HgSide side,
-									   const HgHost *host, HgHostReduce *reduce, const void *from,
-									   uint64_t count, uint64_t first_page, HgHostPageRows *taken,
-									   HgError *error);
+	extern HgStatus hg_host_pages_bring(const HgHostPages *pages, const HgHost *host, HgSide side,
+										const void *from, uint64_t count, HgBroughtPages **copy,
+										HgError *error);
+
+	/* Let go of them, whichever job they were for. */
+	extern void hg_host_pages_drop(HgJob *job, HgBroughtPages *copy);
+
+	/*
+	 * Take copied pages apart: their rows become a piece behind the others, with their columns'
+	 * values, and are counted in stats.  Those that make no sense are noted, and give no rows.
+	 */
+	extern HgStatus hg_host_pages_take(HgHostPages *pages, const HgJobSpec *spec,
+									   const HgHost *host, HgHostReduce *reduce,
+									   HgHostPieces *pieces, const HgBroughtPages *copy,
+									   uint64_t first_page, HgJobStats *stats, HgError *error);
 
 #ifdef __cplusplus
 }

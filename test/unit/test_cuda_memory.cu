@@ -24,7 +24,7 @@
 
 static constexpr uint64_t MB = UINT64_C(1) << 20;
 static constexpr uint64_t TOTAL = 1000 * MB;
-static constexpr int STREAMS = 16;
+static constexpr int STREAMS = 32;
 static constexpr int OWN_STREAM = STREAMS - 1; /* of the device, for releases */
 
 struct Block
@@ -525,7 +525,7 @@ test_trimming(void)
 	for (HgCudaWork &work : works)
 	{
 		open_job(&work, &device);
-		taken = taken && take(&work, 50) != nullptr;
+		taken = taken && take(&work, 20) != nullptr;
 	}
 	const int last = number_of(works[HG_RESTED_KITS + 1].stream);
 	for (HgCudaWork &work : works)
@@ -533,7 +533,7 @@ test_trimming(void)
 		busy[number_of(work.stream)] = number_of(work.stream) == last;
 		hg_cuda_work_close(&work);
 	}
-	hg_tap_ok(taken && busy[last] && holds(&device, 50), "a job is closed while something runs");
+	hg_tap_ok(taken && busy[last] && holds(&device, 20), "a job is closed while something runs");
 	hg_cuda_device_trim(&device);
 	hg_tap_ok(device.idle_count == HG_RESTED_KITS && holds(&device, 0),
 			  "what it held is free when its stream is given up");

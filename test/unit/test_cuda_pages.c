@@ -11,7 +11,7 @@
 
 #include "../../cuda/engine/hg_cuda_engine.h"
 #include "hg_tap.h"
-#include "test_engine_pages.h"
+#include "test_engine_brought.h"
 
 #include <string.h>
 #include <time.h>
@@ -130,6 +130,9 @@ test_cuda_pages(HgEngine *engine)
 	};
 
 	hg_engine_pages_suite(engine, test_host_plain(), rows[hg_tap_suite()]);
+	if (hg_tap_turn())
+		hg_engine_brought_suite(engine, test_host_plain(),
+								rows[hg_tap_suite()] < 100000 ? rows[hg_tap_suite()] : 100000);
 	if (hg_tap_turn())
 		test_pages_little_room();
 	if (hg_tap_suite() != HG_SUITE_TINY && hg_tap_turn())

@@ -10,7 +10,7 @@
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "hg_host_kept.h"
 #include "hg_tap.h"
-#include "test_engine_pages.h"
+#include "test_engine_brought.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -73,6 +73,7 @@ main(void)
 	hg_host_kept_init(&kept, test_host_plain());
 	hg_engine_pages_suite(&kept.engine, test_host_plain(),
 						  hg_tap_suite() <= HG_SUITE_SMALL ? 30000 : 300000);
+	hg_engine_brought_suite(&kept.engine, test_host_plain(), 5000);
 	test_bytes();
 	test_cpu_engine();
 	return hg_tap_done();

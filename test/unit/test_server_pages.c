@@ -18,6 +18,7 @@
 #include "test_named.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -586,6 +587,171 @@ test_team_reserved(void)
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
+/* ------------------------------------------------------------------------
+ * Members that send at a time
+ * ------------------------------------------------------------------------ */
+
+/* What bringing the pages of one message takes in these tests, and messages of each member. */
+#define BRING_MS 40 /* as HG_STANDIN_BRING_MS says */
+#define MESSAGES 5
+
+/* A member that sends pages of one side, a page at a time, in a thread of its own. */
+typedef struct Sender
+{
+	pthread_t thread;
+	Members *members;
+	const TestPagesJoin *join;
+	int place;
+	HgStatus status;
+} Sender;
+
+static void *
+send_pages(void *arg)
+{
+	Sender *sender = arg;
+	HgEngine *engine = sender->members->engines[sender->place];
+	HgJob *job = sender->members->jobs[sender->place];
+	const TestKeptPages *pages = &sender->join->sides[HG_INNER].pages;
+
+	sender->status = HG_OK;
+	for (int i = 0; i < MESSAGES && sender->status == HG_OK; i++)
+	{
+		const uint64_t page = (uint64_t) (i * MEMBERS + sender->place);
+
+		sender->status =
+			engine->append_pages(job, HG_INNER, pages->bytes + page * pages->spec.page_size, 1,
+								 test_pages_ordinal(pages, page), NULL);
+	}
+	if (sender->status == HG_OK)
+		sender->status = hg_wire_client_end_append(job, NULL);
+	return NULL;
+}
+
+static void
+start_senders(Sender senders[MEMBERS], Members *members, const TestPagesJoin *join)
+{
+	for (int i = 0; i < MEMBERS; i++)
+	{
+		senders[i] = (Sender){.members = members, .join = join, .place = i};
+		if (pthread_create(&senders[i].thread, NULL, send_pages, &senders[i]) != 0)
+			abort();
+	}
+}
+
+static void
+join_senders(Sender senders[MEMBERS])
+{
+	for (int i = 0; i < MEMBERS; i++)
+		pthread_join(senders[i].thread, NULL);
+}
+
+/* No member waits until others' pages have come to the device. */
+static void
+test_team_at_a_time(void)
+{
+	const TestKeptSpread spreads[2] = {plain_spread, plain_spread};
+	const TestPagesForm forms[2] = {{.nquals = 2, .noise = 10}, {.noise = 5}};
+	Sender senders[MEMBERS];
+	TestServer server;
+	Members members;
+	TestPagesJoin join;
+	HgJobSpec spec;
+	double began;
+	double took;
+	bool good;
+
+	test_start_server_told(&server, "HG_STANDIN_BRING_MS", "40");
+	connect_members(&server, &members);
+	test_pages_join_create(&join, spreads, forms, 10);
+	spec = spec_of_team(&join);
+	good = open_members(&members, &spec);
+	began = hg_clock_ms();
+	if (good)
+		start_senders(senders, &members, &join);
+	if (good)
+		join_senders(senders);
+	took = hg_clock_ms() - began;
+	for (int i = 0; i < MEMBERS; i++)
+		good = good && senders[i].status == HG_OK;
+	hg_tap_ok(good && took >= MESSAGES * BRING_MS && took < (MEMBERS - 1) * MESSAGES * BRING_MS,
+			  "members' pages come at a time: %d x %d messages, each of %d ms, in %.0f ms", MEMBERS,
+			  MESSAGES, BRING_MS, took);
+	close_members(&members);
+	test_pages_join_destroy(&join);
+	disconnect_members(&members);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
+/* What members are told when one of them goes while his pages are on their way. */
+static void
+test_team_deserted(void)
+{
+	const TestKeptSpread spreads[2] = {plain_spread, plain_spread};
+	const TestPagesForm forms[2] = {{.nquals = 2, .noise = 10}, {.noise = 5}};
+	TestServer server;
+	Members members;
+	TestPagesJoin join;
+	HgJobSpec spec;
+	bool good;
+
+	test_start_server_told(&server, "HG_STANDIN_BRING_MS", "300");
+	connect_members(&server, &members);
+	test_pages_join_create(&join, spreads, forms, 11);
+	spec = spec_of_team(&join);
+	for (int gone = 0; gone <= 1; gone++)
+	{
+		good = open_members(&members, &spec);
+		for (int i = 0; i < 2 && good; i++)
+			good = members.engines[i]->append_pages(members.jobs[i], HG_INNER,
+													join.sides[HG_INNER].pages.bytes, 1,
+													(uint64_t) i, NULL) == HG_OK;
+		/* both are on their way: nobody has waited for the answer */
+		members.engines[0]->close(members.jobs[0]);
+		members.jobs[0] = NULL;
+		if (gone == 1)
+			hg_wire_client_destroy(members.clients[0]);
+		good = good && hg_wire_client_end_append(members.jobs[1], NULL) == HG_UNAVAILABLE;
+		good = good && members.engines[2]->build(members.jobs[2], NULL) == HG_UNAVAILABLE;
+		hg_tap_ok(good, "the others are told of a member that %s while his pages are on their way",
+				  gone == 1 ? "goes" : "gives up");
+		close_members(&members);
+		hg_tap_ok(test_counts_jobs(&server, 0) && test_status_of(&server).memory_reserved == 0 &&
+					  test_status_of(&server).memory_held == 0,
+				  "and nothing of theirs is left");
+	}
+	test_pages_join_destroy(&join);
+	for (int i = 1; i < MEMBERS; i++)
+		hg_wire_client_destroy(members.clients[i]);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
+/* Where there is no room for that members' pages come in their turns. */
+static void
+test_team_in_turns(void)
+{
+	const TestKeptSpread spreads[2] = {plain_spread, plain_spread};
+	const TestPagesForm forms[2] = {{.nquals = 2, .noise = 10}, {.noise = 5}};
+	TestServer server;
+	Members members;
+	TestPagesJoin join;
+	HgJobSpec spec;
+	bool good;
+
+	test_start_server_told(&server, "HG_STANDIN_NO_PIECES", "1");
+	connect_members(&server, &members);
+	test_pages_join_create(&join, spreads, forms, 12);
+	spec = spec_of_team(&join);
+	good = open_members(&members, &spec) && fill_members(&members, &join);
+	for (int i = 0; i < MEMBERS && good; i++)
+		good = members.engines[i]->build(members.jobs[i], NULL) == HG_OK;
+	hg_tap_ok(good && fetch_members(&members, &join),
+			  "members whose pages can't be on their way at a time get their matches");
+	close_members(&members);
+	test_pages_join_destroy(&join);
+	disconnect_members(&members);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -606,5 +772,8 @@ main(int argc, char **argv)
 	test_reserved();
 	test_refused();
 	test_team_reserved();
+	test_team_at_a_time();
+	test_team_deserted();
+	test_team_in_turns();
 	return hg_tap_done();
 }
