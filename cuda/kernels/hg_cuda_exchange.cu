@@ -40,7 +40,7 @@ hg_cuda_exchange_open(HgCudaExchange *exchange, uint32_t key_width, uint32_t mem
 	exchange->key_width = key_width;
 	exchange->members = members;
 	exchange->self = self;
-	exchange->bins_log2 = hg_exchange_bins_log2(members);
+	exchange->bins_log2 = hg_exchange_ranges_log2(members);
 	exchange->copies = copies;
 	HG_CUDA_TRY(cudaEventCreateWithFlags(&exchange->sorted, cudaEventDisableTiming), error);
 	HG_CUDA_TRY(cudaEventCreateWithFlags(&exchange->ready, cudaEventDisableTiming), error);
@@ -363,6 +363,8 @@ list_segments(HgCudaWork *work, const HgCudaExchangeScratch *scratch, const uint
 {
 	const HgBinFilter all = {starts, 0, UINT32_MAX, nullptr, 0};
 
+	if (segments == 0)
+		return HG_OK;
 	return hg_cuda_launch<hg_pieces_kernel>(work->stream, "hg_pieces_kernel",
 											hg_blocks_for(segments, 32), HG_STREAM_THREADS, error,
 											starts, all, nullptr, segments, tile_rows, bins, flags,

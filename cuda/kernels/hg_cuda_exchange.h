@@ -4,7 +4,7 @@
  *	  Rows of one side of a job that several devices have together change devices.
  *
  * Each device, a member, has some of the rows, and is to have those of a range of bins, in a
- * partition of its own (src/engine/hg_exchange.h).  Members do the same steps, each in a thread
+ * partition of its own (src/engine/hg_exchange_ranges.h).  Members do the same steps, each in a thread
  * of its own, and between them tell the others what they have found:
  *
  *	count	how many rows of each bin a member has.  From all of these follow the ranges.
@@ -13,8 +13,8 @@
  *	send	begins to copy to others what is of their ranges, in chunks of bins, in a stream of its
  *			own, once all have shown.
  *	merge	waits for a chunk to arrive, and puts it and the member's own rows of these bins into
- *			the bins of its partition, once all have begun to send: what is merged can be used,
- *while other chunks are on their way.
+ *			the bins of its partition, once all have begun to send.  What is merged can be used,
+ *			while other chunks are on their way.
  *
  * A member's sorted rows have to stay until all others have merged their last chunk.
  *
@@ -33,7 +33,7 @@
 #ifndef HG_CUDA_EXCHANGE_H
 #define HG_CUDA_EXCHANGE_H
 
-#include "../../src/engine/hg_exchange.h"
+#include "../../src/engine/hg_exchange_ranges.h"
 #include "hg_cuda_partition.h"
 #include "hg_cuda_partition_kernels.h"
 

@@ -14,6 +14,7 @@
 #include "hg_tap.h"
 #include "test_cuda_bins.h"
 #include "test_cuda_chunks.h"
+#include "test_cuda_exchange.h"
 #include "test_cuda_kept.h"
 #include "test_cuda_lookups.h"
 #include "test_cuda_pages.h"
@@ -492,7 +493,7 @@ test_jobs(HgEngine *engine)
 	hg_engine_cancel_times(engine, test_host_plain(), UINT64_C(1) << 26, false);
 }
 
-/* HG_KIND: engine, kept, lookups, or pages; all where it is not set. */
+/* HG_KIND: engine, kept, lookups, pages, or exchange; all where it is not set. */
 static bool
 is_asked_for(const char *kind)
 {
@@ -527,6 +528,8 @@ main(void)
 	}
 	if (is_asked_for("pages"))
 		test_cuda_pages(engine);
+	if (is_asked_for("exchange"))
+		test_cuda_exchange();
 	hg_cuda_engine_stop(engine);
 	return hg_tap_done();
 }

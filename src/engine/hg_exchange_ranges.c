@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * hg_exchange.c
+ * hg_exchange_ranges.c
  *	  Which rows of a job go where, when several devices have it together.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_exchange.h"
+#include "hg_exchange_ranges.h"
 
 #include <stdbool.h>
 
@@ -23,7 +23,7 @@
 #define MORE_PARTS 8
 
 uint32_t
-hg_exchange_bins_log2(uint32_t members)
+hg_exchange_ranges_log2(uint32_t members)
 {
 	uint32_t log2 = LEAST_LOG2;
 
@@ -55,7 +55,7 @@ part_evenly(const uint64_t *rows, uint32_t bins, uint32_t members, uint64_t all,
 }
 
 void
-hg_exchange_part(const uint64_t *rows, uint32_t bins, uint32_t members, uint32_t *ends)
+hg_exchange_ranges_choose(const uint64_t *rows, uint32_t bins, uint32_t members, uint32_t *ends)
 {
 	uint64_t all = 0;
 	uint64_t before = 0; /* rows of the bins that are given away */

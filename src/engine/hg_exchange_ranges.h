@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_exchange.h
+ * hg_exchange_ranges.h
  *	  Which rows of a job go where, when several devices have it together.
  *
  * The vertex of a row is made of the first bits of its mixed word (hg_hash.h), and so is any
@@ -13,8 +13,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_EXCHANGE_H
-#define HG_EXCHANGE_H
+#ifndef HG_EXCHANGE_RANGES_H
+#define HG_EXCHANGE_RANGES_H
 
 #include <stdint.h>
 
@@ -30,18 +30,18 @@ extern "C"
 #define HG_EXCHANGE_MAX_LOG2 10
 
 	/* How many bins, as a power of two, ranges of so many members are made of. */
-	extern uint32_t hg_exchange_bins_log2(uint32_t members);
+	extern uint32_t hg_exchange_ranges_log2(uint32_t members);
 
 	/*
 	 * Part bins into ranges: member m gets the bins ends[m - 1] (0 for the first) to ends[m] - 1,
 	 * for rows[bins], the rows of both sides in each.  Where members are a power of two and it
 	 * leaves none of them more than an eighth above its share, all ranges are as wide.
 	 */
-	extern void hg_exchange_part(const uint64_t *rows, uint32_t bins, uint32_t members,
-								 uint32_t *ends);
+	extern void hg_exchange_ranges_choose(const uint64_t *rows, uint32_t bins, uint32_t members,
+										  uint32_t *ends);
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* HG_EXCHANGE_H */
+#endif /* HG_EXCHANGE_RANGES_H */
