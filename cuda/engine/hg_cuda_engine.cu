@@ -145,6 +145,8 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 	HgStatus status;
 
 	HG_TRY(hg_spec_check(spec, error));
+	if (spec->members != 0)
+		return hg_error_set(error, HG_INVALID, nullptr, "this engine exchanges no rows");
 	if (spec->device >= 0 && spec->device != self->device.ordinal)
 		return hg_error_set(error, HG_UNAVAILABLE, nullptr, "this process uses device %d, not %d",
 							self->device.ordinal, (int) spec->device);
