@@ -56,6 +56,10 @@ hg_exchange_check(const HgExchange *exchange, uint32_t members, HgError *error)
 								"too many rows in one side of a join");
 		rows += exchange->rows[member];
 	}
+	if (exchange->numbers > HG_MAX_ROWS)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
+	if (rows > exchange->numbers)
+		return hg_error_set(error, HG_INVALID, NULL, "more rows are expected than have numbers");
 	if (begin != HG_EXCHANGE_PARTS)
 		return hg_error_set(error, HG_INVALID, NULL, "a part is no member's");
 	return HG_OK;

@@ -27,9 +27,12 @@
  *	put_rows	of that one: the rows that were taken
  *	arrived		of each member: all rows have come.  It gives up what it sent away
  *
- * Rows keep their numbers, by which they are known in matches.  A call that comes out of this order
- * is HG_INVALID, as is a row of another member's part, one more than was expected, or one less
- * when they are said to have arrived.
+ * Rows keep their numbers, by which they are known in matches.  Statistics tell the rows that were
+ * appended to a member, and, once all have come, those that it has.
+ *
+ * A call that comes out of this order is HG_INVALID, as is a row of another member's part, one
+ * more than was expected, or one less when they are said to have arrived.  What put_rows is given
+ * may lie where others can write: it is copied before it is checked.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -58,6 +61,7 @@ extern "C"
 	{
 		uint32_t members;			   /* as HgJobSpec.members */
 		uint32_t self;				   /* which of them the job is, from 0 */
+		uint64_t numbers;			   /* those of all rows of the side are below this */
 		uint32_t ends[HG_MAX_MEMBERS]; /* member d has the parts ends[d - 1] .. ends[d] - 1,
 										* from 0 on, and the last member all others */
 		uint64_t rows[HG_MAX_MEMBERS]; /* of the job's parts, which each member has: rows[self]

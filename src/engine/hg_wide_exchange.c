@@ -84,7 +84,7 @@ move_rows(HgWideJob *job, HgSide side, uint32_t from, uint32_t to, HgExchangeRow
 static HgStatus
 expect_rows(HgWideJob *job, HgSide side, const Tally *tallies, const uint32_t *ends, HgError *error)
 {
-	HgExchange exchange = {.members = job->members};
+	HgExchange exchange = {.members = job->members, .numbers = job->rows[side]};
 	HgStatus status = HG_OK;
 
 	memcpy(exchange.ends, ends, sizeof(exchange.ends));

@@ -193,6 +193,8 @@ keep_rows(ExchangeJob *job, Side *side, HgError *error)
 
 		if (status != HG_OK)
 			return status;
+		if (side->rows.numbers[row] >= side->exchange.numbers)
+			return hg_error_set(error, HG_INVALID, NULL, "a row has a number beyond all others");
 		if (side->owners[part] != side->exchange.self)
 			continue;
 		if (side->come.count == side->exchange.rows[side->exchange.self])
@@ -256,21 +258,19 @@ engine_take_rows(HgJob *handle, HgSide which, uint32_t member, HgExchangeRows *r
 	return finish(job, status);
 }
 
-/* Are these rows for the job?  Nothing is put where one is not. */
+/* Are so many rows behind those that have come for the job? */
 static HgStatus
-check_rows(const ExchangeJob *job, const Side *side, const HgExchangeRows *rows, HgError *error)
+check_rows(const ExchangeJob *job, const Side *side, uint64_t count, HgError *error)
 {
-	const unsigned char *key = rows->keys;
+	const Rows *come = &side->come;
 
-	if (rows->count > side->come.capacity - 1 - side->come.count)
-		return hg_error_set(error, HG_INVALID, NULL, "more rows come than were expected");
-	for (uint64_t i = 0; i < rows->count; i++, key += job->spec.key_width)
+	for (uint64_t row = come->count; row < come->count + count; row++)
 	{
-		if (side->owners[part_of(job, key)] != side->exchange.self)
+		if (side->owners[part_of(job, come->keys + row * job->spec.key_width)] !=
+			side->exchange.self)
 			return hg_error_set(error, HG_INVALID, NULL, "a row is another member's");
-		if (rows->numbers[i] >= HG_MAX_ROWS)
-			return hg_error_set(error, HG_TOO_MANY_ROWS, NULL,
-								"too many rows in one side of a join");
+		if (come->numbers[row] >= side->exchange.numbers)
+			return hg_error_set(error, HG_INVALID, NULL, "there is no row of that number");
 	}
 	return hg_host_check_cancel(job->host, error);
 }
@@ -280,15 +280,21 @@ engine_put_rows(HgJob *handle, HgSide which, const HgExchangeRows *rows, HgError
 {
 	ExchangeJob *job = job_of(handle);
 	HgStatus status = check_stage(job, which, EXPECTING, error);
-	const unsigned char *key = rows->keys;
+	Rows *come;
 
-	if (status == HG_OK)
-		status = check_rows(job, &job->sides[which], rows, error);
 	if (status != HG_OK)
-		return finish(job, status);
-	for (size_t i = 0; i < rows->count; i++, key += job->spec.key_width)
-		rows_add(job, &job->sides[which].come, key, rows->numbers[i]);
-	return HG_OK;
+		return status;
+	come = &job->sides[which].come;
+	if (rows->count > hg_exchange_rows(&job->sides[which].exchange) - come->count)
+		return hg_error_set(error, HG_INVALID, NULL, "more rows come than were expected");
+	/* copied first: others may write there */
+	memcpy(come->keys + come->count * job->spec.key_width, rows->keys,
+		   rows->count * job->spec.key_width);
+	memcpy(come->numbers + come->count, rows->numbers, rows->count * sizeof(uint32_t));
+	status = check_rows(job, &job->sides[which], rows->count, error);
+	if (status == HG_OK)
+		come->count += rows->count;
+	return finish(job, status);
 }
 
 static HgStatus

@@ -217,8 +217,11 @@ test_choose(void)
 static void
 test_check(void)
 {
-	const HgExchange right = {
-		.members = 3, .self = 2, .ends = {10, 10, HG_EXCHANGE_PARTS}, .rows = {1, 2, 3}};
+	const HgExchange right = {.members = 3,
+							  .self = 2,
+							  .numbers = 6,
+							  .ends = {10, 10, HG_EXCHANGE_PARTS},
+							  .rows = {1, 2, 3}};
 	HgExchange wrong;
 	HgError error;
 	bool good = hg_exchange_check(&right, 3, &error) == HG_OK && hg_exchange_rows(&right) == 6;
@@ -241,6 +244,11 @@ test_check(void)
 	wrong.rows[1] = HG_MAX_ROWS - 4;
 	good = good && hg_exchange_check(&wrong, 3, &error) == HG_TOO_MANY_ROWS;
 	wrong.rows[1] = UINT64_MAX;
+	good = good && hg_exchange_check(&wrong, 3, &error) == HG_TOO_MANY_ROWS;
+	wrong = right;
+	wrong.numbers = 5;
+	good = good && hg_exchange_check(&wrong, 3, &error) == HG_INVALID;
+	wrong.numbers = UINT64_C(1) << 32;
 	good = good && hg_exchange_check(&wrong, 3, &error) == HG_TOO_MANY_ROWS;
 	hg_tap_ok(good, "exchange: what no member can expect is told");
 }
@@ -292,6 +300,7 @@ by_hand_open(ByHand *two)
 	for (uint32_t part = 0; part < HG_EXCHANGE_PARTS; part++)
 		sum[part] = two->tallies[0][part] + two->tallies[1][part];
 	two->exchange.members = 2;
+	two->exchange.numbers = 2 * BY_HAND_ROWS;
 	hg_exchange_choose(2, sum, two->exchange.ends);
 	for (int member = 0; member < 2; member++)
 		two->exchange.rows[member] =
@@ -322,15 +331,17 @@ test_order(void)
 	good = good && device.arrived(job, HG_OUTER, error) == HG_INVALID;
 	good = good && device.build(job, error) == HG_INVALID;
 	good = good && device.append(job, HG_OUTER, two.keys, 1, error) == HG_INVALID;
-	for (int way = 0; way < 3; way++)
+	for (int way = 0; way < 4; way++)
 	{
 		wrong = two.exchange;
 		if (way == 0)
 			wrong.members = 3;
 		else if (way == 1)
 			wrong.rows[0]++;
-		else
+		else if (way == 2)
 			wrong.rows[0]--;
+		else
+			wrong.numbers = BY_HAND_ROWS - 1;
 		good = good && device.expect(job, HG_OUTER, &wrong, error) == HG_INVALID;
 	}
 	hg_tap_ok(good, "exchange: what has no sense yet is refused");
@@ -357,6 +368,9 @@ test_order(void)
 				two.keys[two.rows.count] = key;
 				two.numbers[two.rows.count++] = (uint32_t) key;
 			}
+		two.numbers[0] += BY_HAND_ROWS;
+		good = good && device.put_rows(job, (HgSide) side, &two.rows, error) == HG_INVALID;
+		two.numbers[0] -= BY_HAND_ROWS;
 		good = good && device.put_rows(job, (HgSide) side, &two.rows, error) == HG_OK;
 		good = good && device.put_rows(job, (HgSide) side, &two.rows, error) == HG_INVALID;
 		good = good && device.arrived(job, (HgSide) side, error) == HG_OK;
