@@ -17,6 +17,7 @@
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_host_memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Rows that are looked at between two polls of cancelled(). */
@@ -494,12 +495,14 @@ hg_host_exchange(void)
  * Columns
  * ------------------------------------------------------------------------ */
 
-void
-hg_host_exchange_read(const HgHostReduce *reduce, HgSide side, HgExchangeRows *rows)
+/* Fill in the columns of rows that have been taken. */
+static void
+read_columns(const HgHostReduce *reduce, HgSide side, HgExchangeRows *rows)
 {
 	for (uint32_t column = 0; column < reduce->job.ncolumns[side]; column++)
 	{
 		const uint32_t width = reduce->job.column_width[side][column];
+		unsigned char *values = rows->values[column];
 
 		rows->has_nulls[column] = false;
 		for (size_t i = 0; i < rows->count; i++)
@@ -508,26 +511,74 @@ hg_host_exchange_read(const HgHostReduce *reduce, HgSide side, HgExchangeRows *r
 
 			rows->nulls[column][i] =
 				hg_host_reduce_value(reduce, (uint32_t) side, column, rows->numbers[i], &bits);
-			memcpy((unsigned char *) rows->values[column] + i * width, &bits, width);
+			memcpy(values + i * width, &bits, width);
 			rows->has_nulls[column] = rows->has_nulls[column] || rows->nulls[column][i] != 0;
 		}
 	}
 }
 
 HgStatus
-hg_host_exchange_write(HgHostReduce *reduce, HgSide side, const HgExchangeRows *rows,
-					   HgError *error)
+hg_host_exchange_take(HgEngine *engine, HgJob *job, const HgHostReduce *reduce, HgSide side,
+					  uint32_t member, HgExchangeRows *rows, HgError *error)
 {
-	HgStatus status = HG_OK;
+	HgExchangeRows taken = *rows;
+	uint32_t *numbers = malloc(rows->capacity * sizeof(uint32_t) + 1);
+	HgStatus status;
 
-	for (size_t i = 0; i < rows->count && status == HG_OK; i++)
-		status = hg_host_reduce_add_rows(reduce, side, 1, rows->numbers[i], error);
-	for (uint32_t column = 0; column < reduce->job.ncolumns[side]; column++)
-		for (size_t i = 0; i < rows->count && status == HG_OK; i++)
+	rows->count = 0;
+	if (numbers == NULL)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
+	/* the caller's memory may be shared: others can write there what is no row */
+	taken.numbers = numbers;
+	status = engine->take_rows(job, side, member, &taken, error);
+	if (status == HG_OK)
+	{
+		read_columns(reduce, side, &taken);
+		memcpy(rows->numbers, numbers, taken.count * sizeof(uint32_t));
+		memcpy(rows->has_nulls, taken.has_nulls, sizeof(rows->has_nulls));
+		rows->count = taken.count;
+	}
+	free(numbers);
+	return status;
+}
+
+/* Have the columns of rows that are put. */
+static HgStatus
+write_columns(HgHostReduce *reduce, HgSide side, const HgExchangeRows *rows, HgError *error)
+{
+	for (size_t i = 0; i < rows->count; i++)
+	{
+		const uint32_t number = rows->numbers[i];
+		HgStatus status = hg_host_reduce_add_rows(reduce, side, 1, number, error);
+
+		for (uint32_t column = 0; column < reduce->job.ncolumns[side] && status == HG_OK; column++)
 			status = hg_host_reduce_append(reduce, side, column,
 										   (const unsigned char *) rows->values[column] +
 											   i * reduce->job.column_width[side][column],
 										   rows->has_nulls[column] ? &rows->nulls[column][i] : NULL,
-										   1, rows->numbers[i], error);
+										   1, number, error);
+		if (status != HG_OK)
+			return status;
+	}
+	return HG_OK;
+}
+
+HgStatus
+hg_host_exchange_put(HgEngine *engine, HgJob *job, HgHostReduce *reduce, HgSide side,
+					 const HgExchangeRows *rows, HgError *error)
+{
+	const size_t bytes = rows->count * sizeof(uint32_t);
+	HgExchangeRows put = *rows;
+	HgStatus status;
+
+	/* the same of what is put: both are to know a row by the same number */
+	put.numbers = malloc(bytes + 1);
+	if (put.numbers == NULL)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
+	memcpy(put.numbers, rows->numbers, bytes);
+	status = engine->put_rows(job, side, &put, error);
+	if (status == HG_OK)
+		status = write_columns(reduce, side, &put, error);
+	free(put.numbers);
 	return status;
 }

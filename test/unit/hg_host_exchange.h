@@ -4,8 +4,7 @@
  *	  An engine whose jobs exchange rows, by the plainest means: keys and numbers, in host memory.
  *
  * It is the CPU engine for jobs that are members of several (hg_exchange.h).  It has no columns:
- * whoever has them beside it (hg_host_reduce.h) knows them by the numbers of rows, and passes them
- * on with hg_host_exchange_read and hg_host_exchange_write.
+ * whoever has them beside it (hg_host_reduce.h) knows them by the numbers of rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,13 +24,17 @@ extern "C"
 	/* The engine; all memory of its jobs is their host's. */
 	extern HgEngine *hg_host_exchange(void);
 
-	/* Fill in the columns of rows that have been taken. */
-	extern void hg_host_exchange_read(const HgHostReduce *reduce, HgSide side,
-									  HgExchangeRows *rows);
+	/* take_rows of the engine for its job, with the columns of the rows. */
+	extern HgStatus hg_host_exchange_take(HgEngine *engine, HgJob *job, const HgHostReduce *reduce,
+										  HgSide side, uint32_t member, HgExchangeRows *rows,
+										  HgError *error);
 
-	/* Have the columns of rows that are put: HG_INVALID where a row is here already. */
-	extern HgStatus hg_host_exchange_write(HgHostReduce *reduce, HgSide side,
-										   const HgExchangeRows *rows, HgError *error);
+	/*
+	 * put_rows likewise, all of whose rows get their columns.  It fails where a row is here
+	 * already.
+	 */
+	extern HgStatus hg_host_exchange_put(HgEngine *engine, HgJob *job, HgHostReduce *reduce,
+										 HgSide side, const HgExchangeRows *rows, HgError *error);
 
 #ifdef __cplusplus
 }

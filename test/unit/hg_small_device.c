@@ -356,19 +356,16 @@ static HgStatus
 small_take_rows(HgJob *handle, HgSide side, uint32_t member, HgExchangeRows *rows, HgError *error)
 {
 	SmallJob *job = job_of(handle);
-	HgStatus status = job->engine->take_rows(job->job, side, member, rows, error);
 
-	hg_host_exchange_read(&job->reduce, side, rows);
-	return status;
+	return hg_host_exchange_take(job->engine, job->job, &job->reduce, side, member, rows, error);
 }
 
 static HgStatus
 small_put_rows(HgJob *handle, HgSide side, const HgExchangeRows *rows, HgError *error)
 {
 	SmallJob *job = job_of(handle);
-	HgStatus status = job->engine->put_rows(job->job, side, rows, error);
 
-	return status == HG_OK ? hg_host_exchange_write(&job->reduce, side, rows, error) : status;
+	return hg_host_exchange_put(job->engine, job->job, &job->reduce, side, rows, error);
 }
 
 static HgStatus
