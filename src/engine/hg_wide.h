@@ -34,7 +34,7 @@
 #include "hg_exchange.h"
 
 /* Rows of a side that a member is dealt in turn, as its numbers go. */
-#define HG_WIDE_DEAL_ROWS 65536
+#define HG_WIDE_DEAL_ROWS 16384
 
 /* Rows that are exchanged at a time. */
 #define HG_WIDE_ROWS 65536

@@ -347,6 +347,16 @@ engine_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	return HG_OK;
 }
 
+/* Room for so many rows of a side: for those that are expected, and then a quarter more each time.
+ */
+static uint64_t
+capacity_for(const ExchangeJob *job, HgSide which, uint64_t rows)
+{
+	const uint64_t expected = job->spec.expected_rows[which];
+
+	return expected >= rows ? expected : rows + rows / 4;
+}
+
 static HgStatus
 engine_append_rows(HgJob *handle, HgSide which, const void *keys, uint64_t count,
 				   uint64_t first_row, HgError *error)
@@ -362,7 +372,7 @@ engine_append_rows(HgJob *handle, HgSide which, const void *keys, uint64_t count
 		rows->count >= HG_MAX_ROWS - count)
 		status = hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
 	else if (rows->capacity < rows->count + count)
-		status = rows_resize(job, rows, 2 * rows->capacity + count, error);
+		status = rows_resize(job, rows, capacity_for(job, which, rows->count + count), error);
 	for (uint64_t i = 0; i < count && status == HG_OK; i++, key += job->spec.key_width)
 		rows_add(job, rows, key, (uint32_t) (first_row + i));
 	return finish(job, status);
