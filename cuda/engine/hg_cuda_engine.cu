@@ -32,6 +32,7 @@
 #include "hg_cuda_append.h"
 #include "hg_cuda_build.h"
 #include "hg_cuda_devices.h"
+#include "hg_cuda_members.h"
 #include "hg_cuda_stream.h"
 #include "../kernels/hg_cuda_tuning.h"
 
@@ -206,6 +207,7 @@ check_append(const HgCudaJob *job, HgSide side, bool numbered, HgError *error)
 		return hg_error_set(error, HG_INVALID, nullptr, "keys can not be appended to a kept graph");
 	if (job->spec.pages[side] != nullptr)
 		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join comes as pages");
+	HG_TRY(hg_cuda_members_check_append(job, side, error));
 	if (appended(job, HG_OUTER) + appended(job, HG_INNER) > 0 && (runs > 0) != numbered)
 		return hg_error_set(error, HG_INVALID, nullptr, "rows are numbered in two ways");
 	return HG_OK;
@@ -249,6 +251,7 @@ cuda_append_column(HgJob *handle, HgSide side, uint32_t column, const void *valu
 		return hg_error_set(error, HG_INVALID, nullptr, "columns can not be appended after build");
 	if (job->spec.pages[side] != nullptr)
 		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join comes as pages");
+	HG_TRY(hg_cuda_members_check_append(job, side, error));
 	HG_TRY(enter(job, error));
 	return hg_cuda_columns_append(&job->work, &job->values[side], &job->numbers[side],
 								  job->stats.rows[side], job->spec.expected_rows[side], column,
@@ -320,6 +323,54 @@ cuda_take_pages(HgJob *handle, HgBroughtPages *brought, uint64_t first_page, HgE
 }
 
 static HgStatus
+cuda_tally(HgJob *handle, HgSide side, uint64_t *counts, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+
+	HG_TRY(enter(job, error));
+	return hg_cuda_members_tally(job, side, counts, error);
+}
+
+static HgStatus
+cuda_expect(HgJob *handle, HgSide side, const HgExchange *exchange, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
+
+	HG_TRY(enter(job, error));
+	return hg_cuda_members_expect(job, side, exchange, error);
+}
+
+static HgStatus
+cuda_take_rows(HgJob *handle, HgSide side, uint32_t member, HgExchangeRows *rows, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
+
+	HG_TRY(enter(job, error));
+	return hg_cuda_members_take(job, side, member, rows, error);
+}
+
+static HgStatus
+cuda_put_rows(HgJob *handle, HgSide side, const HgExchangeRows *rows, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
+
+	HG_TRY(enter(job, error));
+	return hg_cuda_members_put(job, side, rows, error);
+}
+
+static HgStatus
+cuda_arrived(HgJob *handle, HgSide side, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+
+	HG_TRY(enter(job, error));
+	return hg_cuda_members_arrived(job, side, error);
+}
+
+static HgStatus
 cuda_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, uint64_t count,
 			   HgError *error)
 {
@@ -373,6 +424,7 @@ cuda_build(HgJob *handle, HgError *error)
 		return hg_error_set(error, HG_INVALID, nullptr, "the join is built already");
 	if (job->bad_page)
 		return hg_pages_bad(error);
+	HG_TRY(hg_cuda_members_check_build(job, error));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		HG_TRY(hg_cuda_columns_check(&job->values[side], job->stats.rows[side], error));
 	HG_TRY(enter(job, error));
@@ -652,6 +704,11 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 	self->engine.keep = cuda_keep;
 	self->engine.release = cuda_release;
 	self->engine.mask = cuda_mask;
+	self->engine.tally = cuda_tally;
+	self->engine.expect = cuda_expect;
+	self->engine.take_rows = cuda_take_rows;
+	self->engine.put_rows = cuda_put_rows;
+	self->engine.arrived = cuda_arrived;
 	hg_cuda_tables_init(&self->tables, &self->device);
 	*engine = &self->engine;
 	return HG_OK;
@@ -671,7 +728,7 @@ hg_cuda_engine_job_bytes(const HgJobSpec *spec)
 		return pages + hg_cuda_kept_job_bytes(spec);
 	if (spec->trial != nullptr)
 		return inner_rows * spec->key_width + hg_cuda_table_measure_bytes(spec->trial, inner_rows);
-	return pages + hg_cuda_job_bytes(spec, outer_rows, inner_rows);
+	return pages + hg_cuda_members_bytes(spec) + hg_cuda_job_bytes(spec, outer_rows, inner_rows);
 }
 
 void

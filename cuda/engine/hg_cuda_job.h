@@ -6,6 +6,7 @@
  *	hg_cuda_engine.cu		columns in, groups, tables
  *	hg_cuda_append.cu		keys and pages in
  *	hg_cuda_pieces.h		pages on their way
+ *	hg_cuda_members.cu		rows that are exchanged with other jobs
  *	hg_cuda_kept.h			kept graphs and columns, and what of a job is theirs
  *	hg_cuda_build.cu		graphs or bins
  *	hg_cuda_stream.cu		matches
@@ -17,6 +18,7 @@
 #ifndef HG_CUDA_JOB_H
 #define HG_CUDA_JOB_H
 
+#include "../../src/engine/hg_exchange.h"
 #include "../../src/engine/hg_pages.h"
 #include "../kernels/hg_cuda_both.h"
 #include "../kernels/hg_cuda_gather.h"
@@ -31,6 +33,36 @@ struct HgCudaKeyColumn
 	void *keys; /* [capacity] in device memory, or NULL */
 	uint64_t rows;
 	uint64_t capacity;
+};
+
+typedef enum HgCudaExchangeStage
+{
+	HG_EXCHANGE_APPENDING = 0,
+	HG_EXCHANGE_EXPECTING,
+	HG_EXCHANGE_ARRIVED
+} HgCudaExchangeStage;
+
+/* A side of a job that is a member of several, while it exchanges rows (hg_cuda_members.cu). */
+struct HgCudaExchanged
+{
+	HgCudaExchangeStage stage;
+	HgExchange exchange;
+	uint8_t *owners;					 /* [HG_EXCHANGE_PARTS] by part: the member that has it */
+	uint32_t *order;					 /* positions of the side's rows, by member */
+	uint64_t starts[HG_MAX_MEMBERS + 1]; /* in order, of each member's */
+	uint64_t taken[HG_MAX_MEMBERS];
+
+	/* the rows that the side will have, and how many have come */
+	void *keys;
+	uint32_t *numbers;
+	HgCudaColumns values;
+	uint64_t rows;
+
+	/* room for rows on their way out */
+	void *taken_keys;
+	uint32_t *taken_numbers;
+	HgCudaColumns taken_values;
+	uint64_t taken_room;
 };
 
 /* The matches of a mode, once a pass has counted them. */
@@ -52,7 +84,8 @@ struct HgCudaJob
 	HgCudaPages piece;		/* for pages that are none of these, until the job is built */
 	uint64_t append_peak;	/* the most memory that it held until then, and all pieces */
 	HgCudaWork work;
-	HgCudaKeyColumn columns[2]; /* by HgSide; empty once the side has its graph or bins */
+	HgCudaExchanged exchanges[2]; /* by HgSide; of a member of several jobs */
+	HgCudaKeyColumn columns[2];	  /* by HgSide; empty once the side has its graph or bins */
 	HgCudaLayout layout;
 	HgShape shape;
 	bool both;		 /* layout graphs: those of both sides are built at a time, when first needed */

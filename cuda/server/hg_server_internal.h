@@ -104,6 +104,50 @@ extern HgQueueWaiter hg_server_job_waiter(HgServerJob *job);
 /* No graph is being exported any more. */
 extern void hg_server_job_drop_export(HgServerJob *job);
 
+/* hg_server_room.c */
+
+/* Do count elements of so many bytes lie in the job's lease, from where a request says on? */
+extern bool hg_server_room_in_lease(const HgServerJob *job, const HgWireRequest *request,
+									uint64_t count, uint64_t width);
+
+/*
+ * Room for results of so many bytes, or fewer: *results is where it begins, until the
+ * next message.
+ */
+extern HgStatus hg_server_room_take(HgServerJob *job, uint64_t bytes, unsigned char **results,
+									HgError *error);
+
+/*
+ * Name the room for results in the answer, or give it back where there are none, unless a device
+ * that has failed may still write there.
+ */
+extern void hg_server_room_answer(HgServerSession *session, HgStatus status, HgWireReply *reply);
+
+/*
+ * Reserve what count rows more of a side need, where the job has not been admitted with them, nor
+ * were they reserved for pages that had fewer than they had room for.
+ */
+extern HgStatus hg_server_room_reserve_rows(HgServerJob *job, HgSide side, uint64_t count,
+											HgError *error);
+
+/* The same where so many rows of a side are all that a member will have. */
+extern HgStatus hg_server_room_reserve_arrivals(HgServerJob *job, HgSide side, uint64_t count,
+												HgError *error);
+
+/* hg_server_exchange.c */
+
+/* Is what a request asks of a member what it can be asked for, and in its lease what is put? */
+extern bool hg_server_exchange_is_sane(const HgServerJob *job, const HgWireRequest *request);
+
+extern HgStatus hg_server_exchange_tally(HgServerJob *job, const HgWireRequest *request,
+										 HgWireReply *reply);
+extern HgStatus hg_server_exchange_expect(HgServerJob *job, const HgWireRequest *request,
+										  HgError *error);
+extern HgStatus hg_server_exchange_take(HgServerJob *job, const HgWireRequest *request,
+										HgWireReply *reply);
+extern HgStatus hg_server_exchange_put(HgServerJob *job, const HgWireRequest *request,
+									   HgError *error);
+
 /* hg_server_request.c */
 
 /* Have the engine do what a sane request for an open job asks. */

@@ -280,6 +280,8 @@ hg_server_job_open(HgServerSession *session, const HgWireOpening *opening, HgWir
 
 	/* before the queue reckons with it */
 	status = check_spec(&job->spec, error);
+	if (status == HG_OK && job->spec.members != 0 && session->config->engine->tally == NULL)
+		status = hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
 	if (status == HG_OK)
 		name_kept(job);
 	if (status == HG_OK)

@@ -14,17 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Do count elements of so many bytes lie in the job's lease, from where a request says on? */
-static bool
-lie_in_lease(const HgServerJob *job, const HgWireRequest *request, uint64_t count, uint64_t width)
-{
-	const HgQueuePart *lease = &job->entry.part;
-
-	return request->offset % 8 == 0 && request->offset >= lease->offset &&
-		   request->offset - lease->offset <= lease->bytes &&
-		   count <= (lease->bytes - (request->offset - lease->offset)) / width;
-}
-
 static bool
 side_exists(const HgWireRequest *request)
 {
@@ -45,14 +34,15 @@ hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request)
 			return false;
 		width = job->spec.column_width[request->side][request->column] + request->nulls;
 	}
-	return lie_in_lease(job, request, request->count, width);
+	return hg_server_room_in_lease(job, request, request->count, width);
 }
 
 bool
 hg_server_job_can_append_pages(const HgServerJob *job, const HgWireRequest *request)
 {
 	return side_exists(request) && job->spec.pages[request->side] != NULL &&
-		   lie_in_lease(job, request, request->count, job->pages[request->side].page_size);
+		   hg_server_room_in_lease(job, request, request->count,
+								   job->pages[request->side].page_size);
 }
 
 bool
@@ -62,8 +52,8 @@ hg_server_job_can_put_edges(const HgServerJob *job, const HgWireRequest *request
 
 	/* with such a count no sum of bytes is too large for 64 bits */
 	return job->spec.keep != NULL && request->count <= HG_MAX_ROWS &&
-		   lie_in_lease(job, request, hg_wire_edge_keys(request->count) + request->count * width,
-						1);
+		   hg_server_room_in_lease(job, request,
+								   hg_wire_edge_keys(request->count) + request->count * width, 1);
 }
 
 bool
@@ -75,8 +65,8 @@ hg_server_job_can_put_values(const HgServerJob *job, const HgWireRequest *reques
 		return false;
 	places = hg_kept_places(&job->keep_column.shape);
 	return request->first <= places && request->count <= places - request->first &&
-		   lie_in_lease(job, request, request->count,
-						job->keep_column.shape.width + request->nulls);
+		   hg_server_room_in_lease(job, request, request->count,
+								   job->keep_column.shape.width + request->nulls);
 }
 
 bool
@@ -94,93 +84,8 @@ hg_server_job_can_mask(const HgServerJob *job, const HgWireRequest *request)
 		return false;
 	words = hg_kept_mask_words(&use->shape);
 	return request->first <= words && request->count <= words - request->first &&
-		   (request->zero == 1 || lie_in_lease(job, request, request->count, sizeof(uint64_t)));
-}
-
-/*
- * Room for results of so many bytes, or fewer: *results is where it begins, until the
- * next message.
- */
-static HgStatus
-take_room(HgServerJob *job, uint64_t bytes, unsigned char **results, HgError *error)
-{
-	HgServerSession *session = job->session;
-	const HgQueueWaiter waiter = hg_server_job_waiter(job);
-	HgStatus status =
-		hg_server_queue_take_room(session->queue, &session->results, bytes, &waiter, error);
-
-	if (status == HG_OK)
-		*results = session->config->staging + session->results.part.offset;
-	return status;
-}
-
-/*
- * Name the room for results in the answer, or give it back where there are none, unless a device
- * that has failed may still write there.
- */
-static void
-answer_room(HgServerSession *session, HgStatus status, HgWireReply *reply)
-{
-	if (status == HG_OK && reply->count > 0)
-	{
-		reply->lease_offset = session->results.part.offset;
-		reply->lease_bytes = session->results.part.bytes;
-	}
-	else if (status != HG_DEVICE_FAILED)
-		hg_server_queue_give_room(session->queue, &session->results);
-}
-
-/* The device memory that a job needs with so many rows, where that are more than expected. */
-static uint64_t
-bytes_with(const HgServerConfig *config, HgJobSpec spec, const uint64_t rows[2])
-{
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (rows[side] > spec.expected_rows[side])
-			spec.expected_rows[side] = rows[side];
-	return config->job_bytes(config->arg, &spec);
-}
-
-/*
- * Reserve what count rows more of a side need, where the job has not been admitted with them, nor
- * were they reserved for pages that had fewer than they had room for.
- */
-static HgStatus
-reserve_rows(HgServerJob *job, HgSide side, uint64_t count, HgError *error)
-{
-	const HgServerConfig *config = job->session->config;
-	HgJobSpec spec = job->spec;
-	uint64_t rows[2];
-	uint64_t wanted;
-	uint64_t before;
-	uint64_t after;
-	HgStatus status;
-
-	if (spec.team != 0)
-	{
-		/* each member begins where the one before him ends, so that all of it is reserved once */
-		status = hg_server_team_announce(job->job, side, count, &spec, rows, &wanted, error);
-		if (status != HG_OK)
-			return status;
-	}
-	else
-	{
-		HgJobStats stats;
-
-		job->engine->stats(job->job, &stats);
-		wanted = stats.rows[side] + count;
-		for (int which = HG_OUTER; which <= HG_INNER; which++)
-			rows[which] =
-				stats.rows[which] > job->reserved[which] ? stats.rows[which] : job->reserved[which];
-	}
-	if (wanted <= spec.expected_rows[side] || wanted <= rows[side])
-		return HG_OK;
-	before = bytes_with(config, spec, rows);
-	rows[side] = wanted;
-	after = bytes_with(config, spec, rows);
-	job->reserved[side] = wanted;
-	if (after <= before)
-		return HG_OK;
-	return hg_server_queue_grow(job->session->queue, &job->entry, after - before, error);
+		   (request->zero == 1 ||
+			hg_server_room_in_lease(job, request, request->count, sizeof(uint64_t)));
 }
 
 /* Can rows have the numbers that a request names? */
@@ -200,7 +105,7 @@ serve_append(HgServerJob *job, const HgWireRequest *request, HgError *error)
 	HgStatus status = check_numbers(request, error);
 
 	if (status == HG_OK)
-		status = reserve_rows(job, side, request->count, error);
+		status = hg_server_room_reserve_rows(job, side, request->count, error);
 	if (status != HG_OK)
 		return status;
 	if (request->header.type == HG_WIRE_APPEND)
@@ -234,8 +139,8 @@ serve_append_pages(HgServerJob *job, const HgWireRequest *request, HgError *erro
 	HgStatus status = hg_pages_append_check(spec, request->count, request->first, error);
 
 	if (status == HG_OK)
-		status = reserve_rows(job, (HgSide) request->side,
-							  request->count * hg_pages_most_rows(spec), error);
+		status = hg_server_room_reserve_rows(job, (HgSide) request->side,
+											 request->count * hg_pages_most_rows(spec), error);
 	if (status != HG_OK)
 		return status;
 	/* an engine without has refused to open the job */
@@ -298,7 +203,7 @@ serve_export(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 
 	status = export_graph(job, side, count, width, error);
 	if (status == HG_OK && piece > 0)
-		status = take_room(job, piece * width[request->part], &results, error);
+		status = hg_server_room_take(job, piece * width[request->part], &results, error);
 	if (status == HG_OK && piece > 0)
 	{
 		if (piece > session->results.part.bytes / width[request->part])
@@ -309,7 +214,7 @@ serve_export(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 			   (size_t) piece * width[request->part]);
 		reply->count = piece;
 	}
-	answer_room(session, status, reply);
+	hg_server_room_answer(session, status, reply);
 	if (request->part == HG_WIRE_EDGE_ROWS && request->first + piece == count[HG_WIRE_EDGE_ROWS])
 		hg_server_job_drop_export(job);
 	return status;
@@ -338,7 +243,8 @@ serve_next(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 	unsigned char *results;
 	HgMatches matches;
 	/* arrays have a multiple of 8 elements */
-	HgStatus status = take_room(job, (wanted + 7) / 8 * 8 * bytes, &results, &reply->error);
+	HgStatus status =
+		hg_server_room_take(job, (wanted + 7) / 8 * 8 * bytes, &results, &reply->error);
 
 	if (status == HG_OK)
 	{
@@ -351,7 +257,7 @@ serve_next(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 		reply->count = matches.count;
 		reply->nulls = columns_with_nulls(job, &matches);
 	}
-	answer_room(session, status, reply);
+	hg_server_room_answer(session, status, reply);
 	return status;
 }
 
@@ -383,7 +289,7 @@ serve_next_groups(HgServerJob *job, const HgWireRequest *request, HgWireReply *r
 	if (bytes == 0)
 		return hg_error_set(&reply->error, HG_INVALID, NULL, "no groups were made");
 	wanted = request->count < HG_WIRE_SLOT_MAX / bytes ? request->count : HG_WIRE_SLOT_MAX / bytes;
-	status = take_room(job, wanted * bytes, &results, &reply->error);
+	status = hg_server_room_take(job, wanted * bytes, &results, &reply->error);
 	if (status == HG_OK)
 	{
 		records.words = (uint64_t *) results;
@@ -394,7 +300,7 @@ serve_next_groups(HgServerJob *job, const HgWireRequest *request, HgWireReply *r
 		status = job->engine->next_groups(job->job, &records, &reply->error);
 		reply->count = records.count;
 	}
-	answer_room(session, status, reply);
+	hg_server_room_answer(session, status, reply);
 	return status;
 }
 
@@ -502,6 +408,16 @@ serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 			return serve_put_values(job, request, error);
 		case HG_WIRE_MASK:
 			return serve_mask(job, request, error);
+		case HG_WIRE_TALLY:
+			return hg_server_exchange_tally(job, request, reply);
+		case HG_WIRE_EXPECT:
+			return hg_server_exchange_expect(job, request, error);
+		case HG_WIRE_TAKE_ROWS:
+			return hg_server_exchange_take(job, request, reply);
+		case HG_WIRE_PUT_ROWS:
+			return hg_server_exchange_put(job, request, error);
+		case HG_WIRE_ARRIVED:
+			return engine->arrived(job->job, (HgSide) request->side, error);
 		case HG_WIRE_MATCH:
 			return engine->match(job->job, (HgMatchMode) request->mode, error);
 		case HG_WIRE_NEXT:

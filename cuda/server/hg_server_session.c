@@ -156,6 +156,12 @@ request_is_sane(const HgServerSession *session, const HgWireMessage *message,
 			return job != NULL && hg_server_job_can_put_values(job, request);
 		case HG_WIRE_MASK:
 			return job != NULL && hg_server_job_can_mask(job, request);
+		case HG_WIRE_TALLY:
+		case HG_WIRE_EXPECT:
+		case HG_WIRE_TAKE_ROWS:
+		case HG_WIRE_PUT_ROWS:
+		case HG_WIRE_ARRIVED:
+			return job != NULL && hg_server_exchange_is_sane(job, request);
 		case HG_WIRE_NEXT:
 			return joins && request->count > 0 &&
 				   (request->columns & ~hg_wire_columns(&job->spec)) == 0;

@@ -4,14 +4,15 @@
  *	  The interface of the engine: HashGraphs of keys and row numbers.
  *
  * The engine knows keys and row numbers only: neither PostgreSQL nor SQL nor
- * CUDA.  Four things implement this interface:
+ * CUDA.  Five things implement this interface:
  *
  *	cpu		engine/cpu, in the calling process;
  *	cuda	cuda/, inside the device process hashgraph_device;
  *	remote	engine/wire, which forwards every call to an engine in another
  *			process.  A session reaches the cuda engine through it;
  *	ranges	hg_ranges.h, around the remote engine: where a job does not fit the
- *			device, it runs smaller jobs, two at a time.
+ *			device, it runs smaller jobs, two at a time;
+ *	wide	hg_wide.h, around several remote engines: each has a part of a job.
  *
  * A HashGraph (O. Green, "HashGraph - Scalable Hash Tables Using a Sparse Graph
  * Data Structure", ACM TOPC 2021) is a hash table laid out as a sparse graph in
@@ -69,6 +70,11 @@
  *
  * A side can come as pages of a table, out of which the engine takes keys and columns (hg_pages.h).
  *
+ * MEMBERS
+ *
+ * Jobs of several engines can be one join, between which rows are exchanged before build
+ * (hg_exchange.h).
+ *
  * NOTHING UNWINDS through these calls: no longjmp, no C++ exception.  Each
  * returns a status and, when that is not HG_OK, fills *error (which may be
  * NULL).  Memory comes from the caller's no-throw callbacks, and the caller's
@@ -111,6 +117,10 @@ extern "C"
 
 	/* hg_computed.h */
 	struct HgProgram;
+
+	/* hg_exchange.h */
+	struct HgExchange;
+	struct HgExchangeRows;
 
 /* A side holds fewer rows than this: row numbers and offsets are 32-bit. */
 #define HG_MAX_ROWS UINT32_C(0xFFFFFFFE)
@@ -230,6 +240,11 @@ extern "C"
 									* without it for now: refused where others wait */
 		uint64_t team;			   /* not 0: in a device process, one job with all others
 									* that are opened with the same number (hg_wire.h) */
+		uint32_t members;		   /* not 0: the job is one of so many that are one join
+									* (hg_exchange.h), 2 or more; its expected rows are its own
+									* share.  Such a job has no team, no kept graphs and no pages,
+									* and is not streamed; an engine without tally refuses it:
+									* HG_INVALID */
 
 		/* columns beside the keys, by HgSide; not every engine has them */
 		uint32_t ncolumns[2];
@@ -654,6 +669,34 @@ extern "C"
 		 * taken or dropped.
 		 */
 		void (*drop_pages)(HgJob *job, HgBroughtPages *brought);
+
+		/*
+		 * Of a member, after the last append: how many rows of a side are of each part,
+		 * counts[HG_EXCHANGE_PARTS].  NULL, as the four that follow, in an engine that exchanges no
+		 * rows.  hg_exchange.h tells what they are for.
+		 */
+		HgStatus (*tally)(HgJob *job, HgSide side, uint64_t *counts, HgError *error);
+
+		/*
+		 * Of a member whose rows were tallied: it is to have these parts of a side, and so many
+		 * rows of them will come.  Nothing is appended to the side any more.
+		 */
+		HgStatus (*expect)(HgJob *job, HgSide side, const struct HgExchange *exchange,
+						   HgError *error);
+
+		/*
+		 * The next rows of a side that are of another member's parts, with their columns, at most
+		 * rows->capacity; count 0 when each has been taken.
+		 */
+		HgStatus (*take_rows)(HgJob *job, HgSide side, uint32_t member, struct HgExchangeRows *rows,
+							  HgError *error);
+
+		/* Rows of a side that were taken of another member.  The arrays stay the caller's. */
+		HgStatus (*put_rows)(HgJob *job, HgSide side, const struct HgExchangeRows *rows,
+							 HgError *error);
+
+		/* All have come that were expected: from now on they are the rows of the side. */
+		HgStatus (*arrived)(HgJob *job, HgSide side, HgError *error);
 	};
 
 	/* Milliseconds of a clock that only goes forward. */

@@ -43,6 +43,7 @@
  */
 #include "hg_shape.h"
 
+#include "hg_exchange.h"
 #include "hg_kept.h"
 #include "hg_pages.h"
 #include "hg_table_measure.h"
@@ -203,6 +204,20 @@ check_kept(const HgJobSpec *spec, HgError *error)
 	return HG_OK;
 }
 
+/* A member of several jobs that are one join. */
+static HgStatus
+check_members(const HgJobSpec *spec, HgError *error)
+{
+	if (spec->members < 2 || spec->members > HG_MAX_MEMBERS)
+		return hg_error_set(error, HG_INVALID, NULL, "a join can not have %u members",
+							spec->members);
+	if (spec->team != 0 || spec->streamed != 0 || spec->trial != NULL || hg_kept_is_named(spec) ||
+		hg_pages_are_there(spec))
+		return hg_error_set(error, HG_INVALID, NULL,
+							"a member of several jobs has keys and columns of its own alone");
+	return HG_OK;
+}
+
 HgStatus
 hg_spec_check(const HgJobSpec *spec, HgError *error)
 {
@@ -288,6 +303,13 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 	{
 		HgStatus status =
 			spec->pages[side] != NULL ? hg_pages_side_check(spec, (HgSide) side, error) : HG_OK;
+
+		if (status != HG_OK)
+			return status;
+	}
+	if (spec->members != 0)
+	{
+		HgStatus status = check_members(spec, error);
 
 		if (status != HG_OK)
 			return status;

@@ -40,8 +40,9 @@
  *
  * Its device memory is what its jobs allocate, and the graphs that it keeps (hg_host_kept.h), all
  * together as much as the memory budget allows, of 1 GB where there is none.  A job needs 32 bytes
- * for each row that it expects, and what its columns take; one that has a table measured, its keys
- * and what that table takes; and one that is about kept graphs, or pages, what these say.
+ * for each row that it expects, and what its columns take, and a member of several another 24 for
+ * the exchange; one that has a table measured, its keys and what that table takes; and one that is
+ * about kept graphs, or pages, what these say.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -57,8 +58,8 @@
 #include "../../src/engine/hg_pages.h"
 #include "../../src/engine/hg_shape.h"
 #include "../../src/engine/table/hg_table_cpu.h"
+#include "hg_host_exchange.h"
 #include "hg_host_kept.h"
-#include "hg_host_reduce.h"
 #include "hg_lies.h"
 
 #include <pthread.h>
@@ -71,6 +72,7 @@
 /* The memory of a device that was given no budget, and what a job needs for a row. */
 #define STANDIN_MEMORY (UINT64_C(1) << 30)
 #define STANDIN_ROW_BYTES 32
+#define STANDIN_EXCHANGE_BYTES 24
 
 static HgEngine engine;
 static HgHostKept keeping; /* the engine of jobs that are about kept graphs, or pages */
@@ -273,6 +275,15 @@ engine_of(HgJob *job)
 	return ((StandinJob *) job)->engine;
 }
 
+/* The engine for a job. */
+static HgEngine *
+engine_for(const HgJobSpec *spec)
+{
+	if (is_kept(spec))
+		return &keeping.engine;
+	return spec->members != 0 ? hg_host_exchange() : hg_cpu_engine();
+}
+
 static HgStatus
 standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **opened,
 			 HgError *error)
@@ -311,7 +322,7 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	job->has_table = spec->trial != NULL;
 	if (job->has_table)
 		job->trial = *spec->trial;
-	job->engine = is_kept(spec) ? &keeping.engine : hg_cpu_engine();
+	job->engine = engine_for(spec);
 	status = job->engine->open(job->engine, &job->host, &keys_alone, &job->job, error);
 	if (status != HG_OK)
 	{
@@ -674,6 +685,44 @@ standin_mask(HgJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint
 				  error);
 }
 
+static HgStatus
+standin_tally(HgJob *job, HgSide side, uint64_t *counts, HgError *error)
+{
+	HgStatus status = hg_host_reduce_check(&((StandinJob *) job)->reduce, error);
+
+	if (status != HG_OK)
+		return status;
+	return answer(engine_of(job)->tally(inside(job), side, counts, error), error);
+}
+
+static HgStatus
+standin_expect(HgJob *job, HgSide side, const HgExchange *exchange, HgError *error)
+{
+	return answer(engine_of(job)->expect(inside(job), side, exchange, error), error);
+}
+
+static HgStatus
+standin_take_rows(HgJob *job, HgSide side, uint32_t member, HgExchangeRows *rows, HgError *error)
+{
+	return answer(hg_host_exchange_take(engine_of(job), inside(job), &((StandinJob *) job)->reduce,
+										side, member, rows, error),
+				  error);
+}
+
+static HgStatus
+standin_put_rows(HgJob *job, HgSide side, const HgExchangeRows *rows, HgError *error)
+{
+	return answer(hg_host_exchange_put(engine_of(job), inside(job), &((StandinJob *) job)->reduce,
+									   side, rows, error),
+				  error);
+}
+
+static HgStatus
+standin_arrived(HgJob *job, HgSide side, HgError *error)
+{
+	return answer(engine_of(job)->arrived(inside(job), side, error), error);
+}
+
 static void
 standin_stats(HgJob *job, HgJobStats *stats)
 {
@@ -725,6 +774,11 @@ static HgEngine engine = {
 	.keep = standin_keep,
 	.release = standin_release,
 	.mask = standin_mask,
+	.tally = standin_tally,
+	.expect = standin_expect,
+	.take_rows = standin_take_rows,
+	.put_rows = standin_put_rows,
+	.arrived = standin_arrived,
 };
 
 /* End slowly, as who has much to free. */
@@ -784,7 +838,8 @@ standin_job_bytes(const HgJobSpec *spec)
 		return hg_host_kept_bytes(spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		bytes += spec->expected_rows[side] *
-				 (STANDIN_ROW_BYTES + hg_reduce_row_bytes(spec, (HgSide) side));
+				 (STANDIN_ROW_BYTES + (spec->members != 0 ? STANDIN_EXCHANGE_BYTES : 0) +
+				  hg_reduce_row_bytes(spec, (HgSide) side));
 	return bytes;
 }
 

@@ -13,7 +13,7 @@
 
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_shape.h"
-#include "hg_host_reduce.h"
+#include "hg_host_exchange.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,9 @@ typedef struct Copy
 
 typedef struct SmallJob
 {
-	HgHost host; /* lent to the CPU engine; its arg is this struct */
+	HgHost host; /* lent to that engine; its arg is this struct */
 	const HgHost *lender;
+	HgEngine *engine; /* the CPU's, or of members of several jobs */
 	HgJob *job;
 	HgHostReduce reduce; /* has the spec */
 	uint64_t limit;		 /* 0 = none */
@@ -120,8 +121,9 @@ static void
 small_close(HgJob *handle)
 {
 	SmallJob *job = job_of(handle);
+
 	if (job->job != NULL)
-		hg_cpu_engine()->close(job->job);
+		job->engine->close(job->job);
 	while (job->copies != NULL)
 	{
 		Copy *next = job->copies->next;
@@ -155,6 +157,7 @@ small_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 	job->host.cancelled = small_cancelled;
 	job->host.arg = job;
 	job->lender = host;
+	job->engine = spec->members != 0 ? hg_host_exchange() : hg_cpu_engine();
 	hg_host_reduce_init(&job->reduce, spec);
 	job->limit = spec->memory_limit;
 	open_jobs++;
@@ -163,7 +166,7 @@ small_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 
 	unlimited.memory_limit = 0;
 	memset(unlimited.ncolumns, 0, sizeof(unlimited.ncolumns));
-	status = hg_cpu_engine()->open(hg_cpu_engine(), &job->host, &unlimited, &job->job, error);
+	status = job->engine->open(job->engine, &job->host, &unlimited, &job->job, error);
 	if (status != HG_OK)
 	{
 		status = answer(job, status, error);
@@ -174,16 +177,14 @@ small_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 	return HG_OK;
 }
 
+/* Append keys, with or without the number of the first row. */
 static HgStatus
-small_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+append(SmallJob *job, HgSide side, const void *keys, uint64_t count, const uint64_t *first_row,
+	   HgError *error)
 {
-	SmallJob *job = job_of(handle);
 	HgStatus status;
 	Copy *copy;
 
-	/* what is refused for its size is not copied */
-	if (count >= HG_MAX_ROWS / 2)
-		return hg_cpu_engine()->append(job->job, side, keys, count, error);
 	job->outer_rows += side == HG_OUTER ? count : 0;
 	if (refused(HG_SMALL_APPEND, job->outer_rows))
 		return say_full(error);
@@ -193,10 +194,31 @@ small_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgErr
 	memcpy(copy->keys, keys, (size_t) count * job->reduce.job.key_width);
 	copy->next = job->copies;
 	job->copies = copy;
-	status = hg_host_reduce_add_rows(&job->reduce, side, count, job->reduce.rows[side], error);
-	if (status == HG_OK)
-		status = hg_cpu_engine()->append(job->job, side, copy->keys, count, error);
+	status = hg_host_reduce_add_rows(
+		&job->reduce, side, count, first_row != NULL ? *first_row : job->reduce.rows[side], error);
+	if (status == HG_OK && first_row != NULL)
+		status = job->engine->append_rows(job->job, side, copy->keys, count, *first_row, error);
+	else if (status == HG_OK)
+		status = job->engine->append(job->job, side, copy->keys, count, error);
 	return answer(job, status, error);
+}
+
+static HgStatus
+small_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	SmallJob *job = job_of(handle);
+
+	/* what is refused for its size is not copied */
+	if (count >= HG_MAX_ROWS / 2)
+		return job->engine->append(job->job, side, keys, count, error);
+	return append(job, side, keys, count, NULL, error);
+}
+
+static HgStatus
+small_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+				  HgError *error)
+{
+	return append(job_of(handle), side, keys, count, &first_row, error);
 }
 
 static HgStatus
@@ -216,7 +238,7 @@ build(SmallJob *job, HgError *error)
 		return say_full(error);
 	status = hg_host_reduce_check(&job->reduce, error);
 	if (status == HG_OK)
-		status = hg_cpu_engine()->build(job->job, error);
+		status = job->engine->build(job->job, error);
 	return answer(job, status, error);
 }
 
@@ -254,7 +276,7 @@ small_match(HgJob *handle, HgMatchMode mode, HgError *error)
 	if (refused(HG_SMALL_MATCH, job->outer_rows))
 		return say_full(error);
 	job->delivered = false;
-	return hg_cpu_engine()->match(job->job, mode, error);
+	return job->engine->match(job->job, mode, error);
 }
 
 static HgStatus
@@ -265,7 +287,7 @@ small_next(HgJob *handle, HgMatches *matches, HgError *error)
 	if (!job->delivered && refused(HG_SMALL_NEXT, job->outer_rows))
 		return say_full(error);
 	job->delivered = true;
-	return hg_host_reduce_gather(&job->reduce, hg_cpu_engine(), job->job, matches, error);
+	return hg_host_reduce_gather(&job->reduce, job->engine, job->job, matches, error);
 }
 
 static HgStatus
@@ -275,7 +297,7 @@ small_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 
 	if (refused(HG_SMALL_COUNT, job->outer_rows))
 		return say_full(error);
-	return hg_cpu_engine()->count(job->job, mode, matches, error);
+	return job->engine->count(job->job, mode, matches, error);
 }
 
 static HgStatus
@@ -286,7 +308,7 @@ small_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t
 
 	if (refused(HG_SMALL_REDUCE, job->outer_rows))
 		return say_full(error);
-	return hg_host_reduce_run(&job->reduce, hg_cpu_engine(), job->job, mode, spec, groups, error);
+	return hg_host_reduce_run(&job->reduce, job->engine, job->job, mode, spec, groups, error);
 }
 
 static HgStatus
@@ -302,21 +324,62 @@ small_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 
 	if (refused(HG_SMALL_DESCRIBE, job->outer_rows))
 		return say_full(error);
-	return hg_cpu_engine()->describe(job->job, side, stats, error);
+	return job->engine->describe(job->job, side, stats, error);
 }
 
 static HgStatus
 small_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
 				   uint32_t *edge_rows, HgError *error)
 {
-	return hg_cpu_engine()->export_graph(job_of(handle)->job, side, offsets, edge_keys, edge_rows,
-										 error);
+	return job_of(handle)->engine->export_graph(job_of(handle)->job, side, offsets, edge_keys,
+												edge_rows, error);
+}
+
+static HgStatus
+small_tally(HgJob *handle, HgSide side, uint64_t *counts, HgError *error)
+{
+	SmallJob *job = job_of(handle);
+	HgStatus status = hg_host_reduce_check(&job->reduce, error);
+
+	return status == HG_OK ? job->engine->tally(job->job, side, counts, error) : status;
+}
+
+static HgStatus
+small_expect(HgJob *handle, HgSide side, const HgExchange *exchange, HgError *error)
+{
+	SmallJob *job = job_of(handle);
+
+	return answer(job, job->engine->expect(job->job, side, exchange, error), error);
+}
+
+static HgStatus
+small_take_rows(HgJob *handle, HgSide side, uint32_t member, HgExchangeRows *rows, HgError *error)
+{
+	SmallJob *job = job_of(handle);
+
+	return hg_host_exchange_take(job->engine, job->job, &job->reduce, side, member, rows, error);
+}
+
+static HgStatus
+small_put_rows(HgJob *handle, HgSide side, const HgExchangeRows *rows, HgError *error)
+{
+	SmallJob *job = job_of(handle);
+
+	return hg_host_exchange_put(job->engine, job->job, &job->reduce, side, rows, error);
+}
+
+static HgStatus
+small_arrived(HgJob *handle, HgSide side, HgError *error)
+{
+	SmallJob *job = job_of(handle);
+
+	return job->engine->arrived(job->job, side, error);
 }
 
 static void
 small_stats(HgJob *handle, HgJobStats *stats)
 {
-	hg_cpu_engine()->stats(job_of(handle)->job, stats);
+	job_of(handle)->engine->stats(job_of(handle)->job, stats);
 }
 
 HgEngine *
@@ -326,6 +389,7 @@ hg_small_device(uint64_t bytes, bool by_itself)
 		.name = "small device",
 		.open = small_open,
 		.append = small_append,
+		.append_rows = small_append_rows,
 		.append_column = small_append_column,
 		.build = small_build,
 		.match = small_match,
@@ -337,6 +401,11 @@ hg_small_device(uint64_t bytes, bool by_itself)
 		.export_graph = small_export_graph,
 		.stats = small_stats,
 		.close = small_close,
+		.tally = small_tally,
+		.expect = small_expect,
+		.take_rows = small_take_rows,
+		.put_rows = small_put_rows,
+		.arrived = small_arrived,
 	};
 
 	device_bytes = bytes;

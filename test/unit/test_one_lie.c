@@ -123,6 +123,18 @@ typedef enum Lie
 	LIE_PAGE_MORE_ROWS,
 	LIE_PAGE_COUNT,
 	LIE_PAGE_ROW,
+	LIE_TALLY_MORE,
+	LIE_TALLY_FEWER,
+	LIE_TALLY_WRAPPED,
+	LIE_TALLY_PARTS,
+	LIE_TALLY_ROOM,
+	LIE_TAKEN_MORE,
+	LIE_TAKEN_ROOM,
+	LIE_TAKEN_ROW,
+	LIE_ARRIVED_MORE,
+	LIE_ARRIVED_FEWER,
+	LIE_ARRIVED_LATE,
+	LIE_MEMBER_ROW,
 	LIE_COUNT
 } Lie;
 
@@ -212,6 +224,18 @@ static const char *const lie_names[LIE_COUNT] = {
 	"more of them once they are counted",
 	"more matches of pages than there are pairs of rows",
 	"the row behind the last one of a page",
+	"more rows in a tally than a member was sent",
+	"fewer of them",
+	"parts whose rows are too many to be counted",
+	"a tally without one of the parts",
+	"a tally that its results have no room for",
+	"more rows for another member than were asked for",
+	"more rows for another member than its results have room for",
+	"a row for another member that the join has not",
+	"more rows when all have come than were to come",
+	"fewer of them",
+	"more rows than were to come, once all have",
+	"a match of a row that the join has not",
 };
 
 /* A device process played by the host's own waiting. */
@@ -227,6 +251,7 @@ typedef struct Liar
 	bool has_lookups;  /* ... whose rows look up others ... */
 	bool has_computed; /* ... or that has columns computed */
 	bool has_pages;	   /* ... or comes as pages */
+	bool is_member;	   /* it is one of several */
 } Liar;
 
 /* The matches, or one of them that is none. */
@@ -250,6 +275,8 @@ tell_matches(const Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 		outer[ROWS - 1] = 1 << HG_FLAT_ROW_BITS;
 	if (liar->lie == LIE_PAGE_ROW && liar->has_pages)
 		outer[ROWS - 1] = ROWS;
+	if (liar->lie == LIE_MEMBER_ROW && liar->is_member)
+		outer[1] = 2 * ROWS;
 	reply->count = liar->lie == LIE_TOO_MANY_PAIRS ? request->count + 1 : ROWS;
 	reply->lease_offset = RESULTS;
 	reply->lease_bytes = liar->lie == LIE_SMALL_RESULTS ? 0 : HG_WIRE_PAGE;
@@ -315,6 +342,40 @@ tell_table(const Liar *liar, HgTableMeasure *measure)
 	measure->inserted -= liar->lie == LIE_TABLE_LOST;
 }
 
+/* The rows of a member: all are of the first part. */
+static void
+tell_tally(const Liar *liar, HgWireReply *reply)
+{
+	uint64_t *counts = (uint64_t *) (liar->staging + RESULTS);
+
+	memset(counts, 0, HG_EXCHANGE_PARTS * sizeof(*counts));
+	counts[0] = ROWS;
+	counts[9] = liar->lie == LIE_TALLY_MORE;
+	counts[0] -= liar->lie == LIE_TALLY_FEWER;
+	if (liar->lie == LIE_TALLY_WRAPPED)
+	{
+		counts[7] = UINT64_MAX;
+		counts[8] = 1;
+	}
+	reply->count = HG_EXCHANGE_PARTS - (liar->lie == LIE_TALLY_PARTS);
+	reply->lease_offset = RESULTS;
+	reply->lease_bytes = liar->lie == LIE_TALLY_ROOM ? 0 : HG_WIRE_PAGE;
+}
+
+/* One row for another member. */
+static void
+tell_rows(const Liar *liar, const HgWireRequest *request, HgWireReply *reply)
+{
+	const HgJobSpec spec = {.key_width = 4};
+	HgExchangeRows rows;
+
+	hg_wire_place_rows(&spec, HG_OUTER, HG_WIRE_PAGE / 8, liar->staging + RESULTS, &rows);
+	rows.numbers[0] = liar->lie == LIE_TAKEN_ROW ? 2 * ROWS : 2 * ROWS - 1;
+	reply->count = liar->lie == LIE_TAKEN_MORE ? request->count + 1 : 1;
+	reply->lease_offset = RESULTS;
+	reply->lease_bytes = liar->lie == LIE_TAKEN_ROOM ? 0 : HG_WIRE_PAGE;
+}
+
 /* A job is opened: what has it from the start? */
 static void
 tell_open(Liar *liar, const HgWireOpening *opening, HgWireReply *reply)
@@ -333,6 +394,7 @@ tell_open(Liar *liar, const HgWireOpening *opening, HgWireReply *reply)
 	liar->has_kept = request->kept[HG_OUTER].shape.key_width > 0;
 	liar->has_lookups = request->spec.nlookups[HG_OUTER] > 0;
 	liar->has_pages = opening->pages[HG_OUTER].page_size > 0;
+	liar->is_member = request->spec.members != 0;
 	if (liar->has_lookups && liar->lie == LIE_NOT_UNIQUE_EARLY)
 		reply->error.status = HG_NOT_UNIQUE;
 	liar->has_computed = request->spec.nprograms[HG_OUTER] > 0;
@@ -363,6 +425,7 @@ tell(Liar *liar, const HgWireMessage *message, HgWireReply *reply)
 				reply->lease_offset = HG_WIRE_PAGE / 2;
 			break;
 		case HG_WIRE_APPEND:
+		case HG_WIRE_APPEND_ROWS:
 			liar->stats.rows[request->side] += request->count + (liar->lie == LIE_MORE_ROWS);
 			break;
 		case HG_WIRE_APPEND_PAGES:
@@ -388,6 +451,18 @@ tell(Liar *liar, const HgWireMessage *message, HgWireReply *reply)
 			liar->stats.rows[HG_OUTER] -= liar->has_kept && liar->lie == LIE_KEPT_FEWER_ROWS;
 			if (liar->lie == LIE_FIGURES)
 				liar->stats.phase_ms[HG_PHASE_BUILD] = NAN;
+			liar->stats.rows[HG_INNER] += liar->is_member && liar->lie == LIE_ARRIVED_LATE;
+			break;
+		case HG_WIRE_TALLY:
+			tell_tally(liar, reply);
+			break;
+		case HG_WIRE_TAKE_ROWS:
+			tell_rows(liar, request, reply);
+			break;
+		case HG_WIRE_ARRIVED:
+			liar->stats.rows[request->side] = ROWS - 1;
+			liar->stats.rows[request->side] += liar->lie == LIE_ARRIVED_MORE;
+			liar->stats.rows[request->side] -= liar->lie == LIE_ARRIVED_FEWER;
 			break;
 		case HG_WIRE_COUNT:
 			reply->count = ROWS;
@@ -576,6 +651,52 @@ ask_lookups(HgEngine *engine, const HgHost *host)
 		engine->count(job, HG_MATCH_ALL, &count, NULL);
 	engine->close(job);
 	return count == ROWS;
+}
+
+/*
+ * Be one of two members, each of which gets a row less than it was given; false where something was
+ * answered that is not so.
+ */
+static bool
+ask_member(HgEngine *engine, const HgHost *host)
+{
+	const HgJobSpec spec = {.key_width = 4, .device = -1, .members = 2};
+	const HgExchange exchange = {
+		.members = 2, .numbers = 2 * ROWS, .ends = {1, HG_EXCHANGE_PARTS}, .rows = {ROWS - 1, 0}};
+	uint64_t counts[HG_EXCHANGE_PARTS];
+	uint32_t rows[2][2 * ROWS];
+	HgExchangeRows taken = {.keys = rows[0], .numbers = rows[1], .capacity = 2};
+	HgMatches matches = {.outer = rows[0], .inner = rows[1], .capacity = 2 * ROWS};
+	HgStatus status;
+	bool right = true;
+	HgJob *job;
+
+	status = engine->open(engine, host, &spec, &job, NULL);
+	if (status != HG_OK)
+		return true;
+	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
+		status = engine->append_rows(job, (HgSide) side, liar_keys, ROWS, 0, NULL);
+	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
+	{
+		status = engine->tally(job, (HgSide) side, counts, NULL);
+		right = right && (status != HG_OK || counts[0] == ROWS);
+		if (status == HG_OK)
+			status = engine->expect(job, (HgSide) side, &exchange, NULL);
+		if (status == HG_OK)
+			status = engine->take_rows(job, (HgSide) side, 1, &taken, NULL);
+		right =
+			right && (status != HG_OK || (taken.count == 1 && taken.numbers[0] == 2 * ROWS - 1));
+		if (status == HG_OK)
+			status = engine->arrived(job, (HgSide) side, NULL);
+	}
+	if (status == HG_OK)
+		status = engine->build(job, NULL);
+	if (status == HG_OK)
+		status = engine->match(job, HG_MATCH_ALL, NULL);
+	if (status == HG_OK && engine->next(job, &matches, NULL) == HG_OK)
+		right = right && are_matches(&matches);
+	engine->close(job);
+	return right;
 }
 
 /* Join rows of pages; false where something was answered that is not so. */
@@ -768,6 +889,7 @@ state_after_lie(Lie lie, bool *right)
 		*right = ask_column(engine, &liar.host) && *right;
 		*right = ask_lookups(engine, &liar.host) && *right;
 		*right = ask_pages(engine, &liar.host) && *right;
+		*right = ask_member(engine, &liar.host) && *right;
 		ask_computed(engine, &liar.host);
 	}
 	state = hg_wire_client_state(client, &error);

@@ -15,9 +15,10 @@
  * name graphs which are kept elsewhere alone go there all the same: they wait no longer than the
  * CPU would take (hg_match_kept.c).  And so do those that may not have that place, as it does not
  * answer, or ends, or the session has set another hashgraph.gpu_device meanwhile, and those of a
- * query whose processes together have begun others.  Two groups that so wait for each other are
- * told by none but the time: under backend auto that is the patience that each join has, and under
- * backend cuda, whose joins wait for ever otherwise, hg_patience_alone_ms.
+ * query whose processes together have begun others; and jobs that are spread over several places,
+ * by groups that have no other one (hg_device_spread.h).  Two groups that so wait for each other
+ * are told by none but the time: under backend auto that is the patience that each join has, and
+ * under backend cuda, whose joins wait for ever otherwise, hg_patience_alone_ms.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -156,6 +156,19 @@ hg_device_place(HgPlaces among)
 	return chosen < 0 && (places == 0 || among == HG_PLACES_ALL) ? 0 : chosen;
 }
 
+HgPlaces
+hg_device_places_ready(void)
+{
+	HgPlaceState states[HG_GPU_DEVICES];
+	const int places = hg_device_shared_survey(states);
+	HgPlaces ready = 0;
+
+	for (int place = 0; place < places; place++)
+		if (hg_place_is_ready(&states[place]) && hg_place_is_allowed(&states[place]))
+			ready |= HG_PLACE(place);
+	return ready;
+}
+
 int
 hg_device_wanted_ordinal(void)
 {

@@ -10,9 +10,10 @@
  *	3. where several have: the one that this process chose last, or else the first from its own
  *	   number on, so that sessions spread.
  *
- * It stays there until it is closed.  Which places may have it is for the caller to say, who knows
- * where the graphs are that it names, and for hashgraph.gpu_device as the session has it.  A place
- * that rests is woken where all others have something to do for other groups.
+ * It stays there until it is closed, unless it is too large for one (hg_device_spread.h).  Which
+ * places may have it is for the caller to say, who knows where the graphs are that it names, and
+ * for hashgraph.gpu_device as the session has it.  A place that rests is woken where all others
+ * have something to do for other groups.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -40,6 +41,9 @@ extern int hg_device_place(HgPlaces among);
 
 /* The same, but only where one is READY; else -1. */
 extern int hg_device_place_ready(HgPlaces among);
+
+/* All places that are READY and may have this session's jobs. */
+extern HgPlaces hg_device_places_ready(void);
 
 /* What a job says of the GPU that it is to run on (HgJobSpec.device); -1: any. */
 extern int hg_device_wanted_ordinal(void);

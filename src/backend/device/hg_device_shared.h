@@ -14,9 +14,9 @@
  * construction, and a lost process is replaced the same way whether there are others or not.  It
  * costs a staging area and a CUDA runtime for each, and no process sees the queues of all: which
  * GPU a job goes to is decided in the session (hg_device_placement.h), from figures in shared
- * memory.  A job that is to run on several GPUs at once has to have its processes copy between
- * them by what CUDA has for that (IPC handles), and loses all of it with any of them, as it would
- * in one process.
+ * memory.  A job that runs on several GPUs at once has its rows pass from process to process
+ * through the session (hg_device_spread.h), unless these copy between them by what CUDA has for
+ * that (IPC handles), and loses all of it with any of them, as it would in one process.
  *
  * WHO WRITES WHAT.  All of it is protected by one spinlock.  The worker alone writes
  * the state of a process (hg_device_shared_publish).  Sessions write two things: that they

@@ -11,10 +11,103 @@
 
 #include "backend/device/hg_device.h"
 #include "backend/device/hg_device_shared.h"
+#include "backend/device/hg_device_spread.h"
 #include "backend/hg_stats.h"
 #include "backend/matcher/hg_match_cpu.h"
 #include "backend/matcher/hg_match_device.h"
 #include "backend/matcher/hg_patience.h"
+#include "engine/hg_ranges.h"
+#include "hg_guc.h"
+
+void
+hg_match_device_rewind(HgMatchSource *source)
+{
+	HgMatchDevice *device = (HgMatchDevice *) source;
+	HgMatchTask *task = source->task;
+	const double patience_ms = hg_patience_ms(task->sides, task->report.cpu_ms);
+
+	hg_match_job_rewind(source);
+	hg_host_set_patience(&task->host, device->alone ? hg_patience_alone_ms(task->place, patience_ms)
+													: patience_ms);
+}
+
+/*
+ * Open the job over several places.  One that can't be opened there leaves things as they were, but
+ * where it was cancelled: then they are those that it has waited for.
+ */
+static HgStatus
+hg_match_device_spread(HgMatchDevice *device, HgPlaces places, HgError *error)
+{
+	HgMatchTask *task = device->job.source.task;
+	HgEngine *engine = hg_device_spread_engine(places);
+	HgStatus status;
+
+	if (engine == NULL)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
+	if (device->alone)
+		hg_host_set_patience(
+			&task->host, hg_patience_apart_ms(hg_patience_ms(task->sides, task->report.cpu_ms)));
+	device->job.engine = engine;
+	device->places = places;
+	status = hg_match_job_open(&device->job.source, error);
+	if (status == HG_OK)
+		hg_device_spread_name(places, task->report.device, sizeof(task->report.device));
+	else if (status != HG_CANCELLED)
+	{
+		device->job.engine = device->engine;
+		device->places = HG_PLACE(task->place);
+		hg_match_device_rewind(&device->job.source);
+	}
+	return status;
+}
+
+/* Open the job at its place, if it fits there. */
+static HgStatus
+hg_match_device_open_whole(HgMatchDevice *device, HgError *error)
+{
+	HgMatchSource *source = &device->job.source;
+	HgEngine *remote = hg_device_engine(source->task->place, true);
+	const HgHost *host = &source->task->host.host;
+	HgJobSpec spec;
+	HgJob *open;
+	HgStatus status;
+
+	if (remote == NULL)
+		return hg_error_set(error, HG_CONNECTION_LOST, NULL, "the device process is gone");
+	hg_match_source_fill_spec(source, &spec);
+	status = remote->open(remote, host, &spec, &open, error);
+	if (status != HG_OK)
+		return status;
+	/* it is still cut where it turns out to be larger than was expected */
+	status = hg_ranges_adopt(device->engine, host, &spec, open, &device->job.job, error);
+	if (status != HG_OK)
+		remote->close(open);
+	return status;
+}
+
+HgStatus
+hg_match_device_open(HgMatchSource *source, HgError *error)
+{
+	HgMatchDevice *device = (HgMatchDevice *) source;
+	HgMatchTask *task = source->task;
+	HgPlaces places;
+	HgStatus status;
+
+	if (task->spec.trial != NULL || !hg_device_spread_is_possible())
+		return hg_match_job_open(source, error);
+	/* a source before may have had several */
+	strlcpy(task->report.device, hg_device_name(task->place), sizeof(task->report.device));
+	status = hg_match_device_open_whole(device, error);
+	if (status != HG_DEVICE_OUT_OF_MEMORY)
+		return status;
+	/* a limit is the job's wherever it is */
+	places = hg_gpu_memory_limit > 0 ? 0 : hg_device_spread_places();
+	if (places != 0)
+		status = hg_match_device_spread(device, places, error);
+	if (places != 0 && (status == HG_OK || status == HG_CANCELLED))
+		return status;
+	return hg_match_job_open(source, error);
+}
 
 HgStatus
 hg_match_device_next(HgMatchSource *source, const HgMatches **matches, HgError *error)
@@ -33,20 +126,8 @@ hg_match_device_next(HgMatchSource *source, const HgMatches **matches, HgError *
 		return status;
 	hg_patience_extend(&task->host, all->count);
 	if (!hg_delivered_note(&task->delivered, all->outer, all->inner, all->count))
-		return hg_device_distrust(task->place, error);
+		return hg_device_spread_distrust(((HgMatchDevice *) source)->places, error);
 	return HG_OK;
-}
-
-void
-hg_match_device_rewind(HgMatchSource *source)
-{
-	HgMatchDevice *device = (HgMatchDevice *) source;
-	HgMatchTask *task = source->task;
-	const double patience_ms = hg_patience_ms(task->sides, task->report.cpu_ms);
-
-	hg_match_job_rewind(source);
-	hg_host_set_patience(&task->host, device->alone ? hg_patience_alone_ms(task->place, patience_ms)
-													: patience_ms);
 }
 
 HgStatus
@@ -75,15 +156,15 @@ hg_match_device_replace(HgMatchSource *source, HgError *why)
 	/* a job without columns may do with less */
 	if (why->status == HG_DEVICE_OUT_OF_MEMORY &&
 		(source->reduction != NULL || hg_gather_is_wanted(&source->gather)))
-		return hg_match_device_create(task, device->job.engine, &none, device->alone);
+		return hg_match_device_create(task, device->engine, &none, device->alone);
 	/* it had nothing to do: wait for another turn */
 	if (why->status == HG_EVICTED && device->alone)
-		return hg_match_device_create(task, device->job.engine, &none, true);
+		return hg_match_device_create(task, device->engine, &none, true);
 
 	if (why->status == HG_CONNECTION_LOST)
-		hg_device_discard_lost(task->place);
+		hg_device_spread_discard_lost(device->places);
 	if (why->status == HG_CANCELLED && hg_host_lost_patience(&task->host))
-		hg_device_complain(task->place, why);
+		hg_device_spread_complain(device->places, why);
 	if (why->status == HG_CANCELLED)
 		return NULL;
 	if (device->alone)
@@ -99,7 +180,7 @@ hg_match_device_replace(HgMatchSource *source, HgError *why)
 
 static const HgMatchSourceOps hg_match_device_ops = {
 	HG_MATCH_DEVICE_CALLS,
-	.open = hg_match_job_open,
+	.open = hg_match_device_open,
 };
 
 void *
@@ -108,7 +189,8 @@ hg_match_device_create_as(HgMatchTask *task, const HgMatchSourceOps *ops, HgEngi
 {
 	HgMatchDevice *device = hg_match_source_create(task, ops, columns, sizeof(HgMatchDevice));
 
-	device->job.engine = engine;
+	device->job.engine = device->engine = engine;
+	device->places = HG_PLACE(task->place);
 	device->alone = alone;
 	return device;
 }

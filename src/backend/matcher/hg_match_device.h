@@ -6,6 +6,9 @@
  * Under backend auto the CPU takes over from it, whatever has failed, also in the middle of the
  * stream; under cuda nothing but another job on a device does.
  *
+ * A job goes to the task's place.  Where that is too small for it, as its process says when it is
+ * opened, and there are others, it is spread over all of them (hg_device_spread.h), or else cut.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -13,12 +16,15 @@
 #ifndef HG_MATCH_DEVICE_H
 #define HG_MATCH_DEVICE_H
 
+#include "backend/device/hg_device_placement.h"
 #include "backend/matcher/hg_match_job.h"
 
 typedef struct HgMatchDevice
 {
-	HgMatchJob job; /* first */
-	bool alone;		/* the join is for a device and nothing else */
+	HgMatchJob job;	  /* first */
+	HgEngine *engine; /* of the task's place; the job's own may be that of several */
+	HgPlaces places;  /* where the job is */
+	bool alone;		  /* the join is for a device and nothing else */
 } HgMatchDevice;
 
 extern HgMatchSource *hg_match_device_create(HgMatchTask *task, HgEngine *engine,
@@ -27,6 +33,7 @@ extern HgMatchSource *hg_match_device_create(HgMatchTask *task, HgEngine *engine
 /* Its making and its calls, for a source that differs in how its job comes to be: in open. */
 extern void *hg_match_device_create_as(HgMatchTask *task, const HgMatchSourceOps *ops,
 									   HgEngine *engine, const HgMatchColumns *columns, bool alone);
+extern HgStatus hg_match_device_open(HgMatchSource *source, HgError *error);
 extern HgStatus hg_match_device_next(HgMatchSource *source, const HgMatches **matches,
 									 HgError *error);
 extern void hg_match_device_rewind(HgMatchSource *source);

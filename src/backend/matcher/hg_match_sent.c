@@ -58,7 +58,7 @@ hg_match_sent_open(HgMatchSource *source, HgError *error)
 	hg_match_task_end_sending(source->task);
 	/* begin anew, if the user does not want to stop */
 	if (!job->filled && status != HG_CANCELLED)
-		status = hg_match_job_open(source, error);
+		status = hg_match_device_open(source, error);
 	return status;
 }
 

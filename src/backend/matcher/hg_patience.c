@@ -42,8 +42,12 @@ hg_patience_ms(const HgKeySet sides[2], double cpu_ms)
 double
 hg_patience_alone_ms(int place, double patience_ms)
 {
-	if (!hg_device_load_is_elsewhere(place))
-		return -1;
+	return hg_device_load_is_elsewhere(place) ? hg_patience_apart_ms(patience_ms) : -1;
+}
+
+double
+hg_patience_apart_ms(double patience_ms)
+{
 	return hg_gpu_wait_limit > 0 ? patience_ms : HG_GROUP_WAIT_MS + patience_ms;
 }
 

@@ -28,6 +28,9 @@ extern double hg_patience_ms(const HgKeySet sides[2], double cpu_ms);
  */
 extern double hg_patience_alone_ms(int place, double patience_ms);
 
+/* The same of a job at several places. */
+extern double hg_patience_apart_ms(double patience_ms);
+
 /* So many matches have come, which the CPU would have taken time for: allow that much more. */
 extern void hg_patience_extend(HgPgHost *host, uint64 pairs);
 

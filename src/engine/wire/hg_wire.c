@@ -13,6 +13,8 @@
 
 #include "hg_wire.h"
 
+#include "../hg_reduce.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -53,6 +55,11 @@ size_of_type(uint16_t type)
 		case HG_WIRE_MEASURE:
 		case HG_WIRE_PUT_EDGES:
 		case HG_WIRE_MASK:
+		case HG_WIRE_TALLY:
+		case HG_WIRE_EXPECT:
+		case HG_WIRE_TAKE_ROWS:
+		case HG_WIRE_PUT_ROWS:
+		case HG_WIRE_ARRIVED:
 		case HG_WIRE_CANCEL:
 		case HG_WIRE_CLOSE:
 		case HG_WIRE_RELEASE:
@@ -271,4 +278,29 @@ hg_wire_place_matches(const HgJobSpec *spec, uint32_t columns, unsigned char *re
 			matches->nulls[side][column] = results;
 			results += capacity;
 		}
+}
+
+uint64_t
+hg_wire_row_bytes(const HgJobSpec *spec, HgSide side)
+{
+	return spec->key_width + sizeof(uint32_t) + hg_reduce_row_bytes(spec, side);
+}
+
+void
+hg_wire_place_rows(const HgJobSpec *spec, HgSide side, uint64_t capacity, unsigned char *at,
+				   HgExchangeRows *rows)
+{
+	memset(rows, 0, sizeof(*rows));
+	rows->capacity = (size_t) capacity;
+	rows->keys = at;
+	at += capacity * spec->key_width;
+	rows->numbers = (uint32_t *) (void *) at;
+	at += capacity * sizeof(uint32_t);
+	for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+	{
+		rows->values[column] = at;
+		at += capacity * spec->column_width[side][column];
+		rows->nulls[column] = at;
+		at += capacity;
+	}
 }

@@ -114,6 +114,16 @@
  * rows that have been found in its pages, which may be as many as pages have room for until it is
  * built; then they are as many as BUILD says.
  *
+ * MEMBERS
+ *
+ * A job whose OPEN says that it is one of several (HgJobSpec.members, engine/hg_exchange.h) is
+ * admitted with the rows that it expects, and what the exchange of as many takes.  It is asked for
+ * TALLY, EXPECT, TAKE_ROWS, PUT_ROWS and ARRIVED before BUILD; the others are jobs of other
+ * connections, mostly to other processes, which know nothing of each other: rows that are to go
+ * from one to another are the client's in between.  EXPECT reserves what more rows than were
+ * expected need.  In answers the job has the rows that it was sent until ARRIVED, and then those
+ * that it has.  No other job is asked for any of these.
+ *
  * THE QUEUE
  *
  * OPEN is answered when the job is admitted: when the device memory that its expected rows
@@ -147,10 +157,11 @@
  *				slots, used in turn, and APPEND names the offset at which the device process shall
  *				read keys.  A slot is busy from the sending of the request that names it until that
  *				request's answer has arrived.
- *	results		The answers to NEXT, NEXT_GROUPS and EXPORT name a part of staging that holds what
- *				was asked for.  It is the client's until its next message, whichever that is: a
- *				client that has nothing else to say sends RELEASE.  Results are copied out before a
- *				call returns, so that between calls no job has a claim on that part of staging.
+ *	results		The answers to NEXT, NEXT_GROUPS, EXPORT, TALLY and TAKE_ROWS name a part of
+ *				staging that holds what was asked for.  It is the client's until its next message,
+ *				whichever that is: a client that has nothing else to say sends RELEASE.  Results
+ *				are copied out before a call returns, so that between calls no job has a claim on
+ *				that part of staging.
  *
  * Three quarters of staging are for leases and one for results, and what waits for room for
  * results waits for nothing but other clients' copying.  The layout there:
@@ -173,6 +184,13 @@
  *				of the kept graph's key width
  *	PUT_VALUES	as APPEND_COLUMN, with the first place for a row number
  *	MASK		words[count], 64 bits each, unless they are all 0
+ *	TALLY		counts[HG_EXCHANGE_PARTS], 64 bits each
+ *	TAKE_ROWS, PUT_ROWS
+ *				keys[n], key_width bytes each, numbers[n], 32 bits each, and for each column of the
+ *				side values[n] of its width and then nulls[n], a byte each, which are set where
+ *				nulls, the answer's, or columns, the request's, says so: n is the greatest multiple
+ *				of 8 that there is room for in results, and the least that is not below count in a
+ *				lease; count of each array are set (hg_wire_place_rows)
  *
  * WHAT IS TRUSTED
  *
@@ -193,13 +211,14 @@
 #define HG_WIRE_H
 
 #include "../hg_computed.h"
+#include "../hg_exchange.h"
 #include "../hg_kept.h"
 #include "../hg_pages.h"
 #include "../hg_table_measure.h"
 #include "hg_wire_client.h"
 
 #define HG_WIRE_MAGIC UINT32_C(0x48475752)
-#define HG_WIRE_VERSION 9
+#define HG_WIRE_VERSION 10
 
 /* Offsets and lengths of leases and results are multiples of this. */
 #define HG_WIRE_PAGE UINT64_C(4096)
@@ -242,6 +261,11 @@ typedef enum HgWireType
 	HG_WIRE_PUT_EDGES,
 	HG_WIRE_PUT_VALUES,
 	HG_WIRE_MASK,
+	HG_WIRE_TALLY,
+	HG_WIRE_EXPECT,
+	HG_WIRE_TAKE_ROWS,
+	HG_WIRE_PUT_ROWS,
+	HG_WIRE_ARRIVED,
 
 	/* ... and notes */
 	HG_WIRE_CANCEL,
@@ -272,26 +296,30 @@ typedef struct HgWireHeader
 typedef struct HgWireRequest
 {
 	HgWireHeader header;
-	HgJobSpec spec;		 /* OPEN: but for the pointers in it, which are NULL */
-	uint32_t side;		 /* APPEND and its like, DESCRIBE, EXPORT, MASK: HgSide */
-	uint32_t mode;		 /* MATCH, COUNT, REDUCE: HgMatchMode */
-	uint32_t part;		 /* EXPORT: HgWirePart */
-	uint32_t column;	 /* APPEND_COLUMN */
-	uint32_t nulls;		 /* APPEND_COLUMN, PUT_VALUES: 1 where bytes that tell NULL follow the
-						  * values, else 0 */
-	uint32_t zero;		 /* MASK: 1 where the words are all 0, and none are in staging, else 0 */
-	uint32_t lookup;	 /* MASK: 0 for the side's own, else the number of the lookup, from 1, of
-						  * whose rows that are looked up it is */
-	uint32_t columns;	 /* NEXT: HG_WIRE_COLUMN of those whose values are wanted */
-	uint64_t offset;	 /* APPEND and its like, PUT_EDGES, PUT_VALUES, MASK: in staging, a multiple
-						  * of 8 */
-	uint64_t count;		 /* APPEND and its like, PUT_EDGES, PUT_VALUES, MASK: keys, values, pages,
-						  * edges, words; NEXT, NEXT_GROUPS, EXPORT: pairs, records, elements wanted
-						  * at most */
-	uint64_t first;		 /* APPEND_ROWS, APPEND_COLUMN: the row number of the first key, value;
-						  * APPEND_PAGES: the ordinal of the first page; PUT_VALUES: the place of the
-						  * first value; EXPORT: the first element	  wanted; MASK: the first word */
+	HgJobSpec spec;	  /* OPEN: but for the pointers in it, which are NULL */
+	uint32_t side;	  /* APPEND, TALLY and their like, DESCRIBE, EXPORT, MASK: HgSide */
+	uint32_t mode;	  /* MATCH, COUNT, REDUCE: HgMatchMode */
+	uint32_t part;	  /* EXPORT: HgWirePart */
+	uint32_t column;  /* APPEND_COLUMN */
+	uint32_t nulls;	  /* APPEND_COLUMN, PUT_VALUES: 1 where bytes that tell NULL follow the
+					   * values, else 0 */
+	uint32_t zero;	  /* MASK: 1 where the words are all 0, and none are in staging, else 0 */
+	uint32_t lookup;  /* MASK: 0 for the side's own, else the number of the lookup, from 1, of
+					   * whose rows that are looked up it is */
+	uint32_t columns; /* HG_WIRE_COLUMN: NEXT: of those whose values are wanted; PUT_ROWS: of
+					   * those with a NULL, whose bytes are set */
+	uint32_t member;  /* TAKE_ROWS: whose rows are wanted */
+	uint32_t unused;  /* 0 */
+	uint64_t offset;  /* APPEND and its like, PUT_EDGES, PUT_VALUES, MASK, PUT_ROWS: in staging, a
+					   * multiple of 8 */
+	uint64_t count;	  /* APPEND and its like, PUT_EDGES, PUT_VALUES, MASK, PUT_ROWS: keys, values,
+					   * pages, edges, words, rows; NEXT, NEXT_GROUPS, EXPORT, TALLY, TAKE_ROWS:
+					   * pairs, records, elements, parts, rows wanted at most */
+	uint64_t first;	  /* APPEND_ROWS, APPEND_COLUMN: the row number of the first key, value;
+					   * APPEND_PAGES: the ordinal of the first page; PUT_VALUES: the place of the
+					   * first value; EXPORT: the first element	  wanted; MASK: the first word */
 	HgReduceSpec reduce; /* REDUCE */
+	HgExchange exchange; /* EXPECT */
 	HgTableTrial trial;	 /* OPEN: the table to be measured; spec.key_width in it is 0 for none */
 	HgKeptSpec keep;	 /* OPEN: the graph to be kept; shape.key_width in it is 0 for none;
 						  * DROP: a name, which may be a column's */
@@ -315,12 +343,14 @@ typedef struct HgWireReply
 {
 	HgWireHeader header;
 	HgError error;		   /* error.status is HG_OK on success */
-	uint64_t count;		   /* NEXT, NEXT_GROUPS, EXPORT: pairs, records, elements in staging;
+	uint64_t count;		   /* NEXT, NEXT_GROUPS, EXPORT, TALLY, TAKE_ROWS: pairs, records,
+							* elements, parts, rows in staging;
 							* COUNT: matches; REDUCE: groups; BUILD of what is to be kept: bytes that
 							* it holds */
-	uint64_t lease_offset; /* OPEN: the job's lease; NEXT, NEXT_GROUPS, EXPORT: the results */
+	uint64_t lease_offset; /* OPEN: the job's lease; where something is in staging: the results */
 	uint64_t lease_bytes;  /* 0 where there is none */
-	uint64_t nulls;		   /* NEXT: HG_WIRE_COLUMN of those with a NULL, whose bytes are set */
+	uint64_t nulls;		   /* NEXT, TAKE_ROWS: HG_WIRE_COLUMN of those with a NULL, whose bytes
+							* are set */
 	HgJobStats stats;	   /* of the job, as it is now; zero where it is none */
 	HgGraphStats graph;	   /* DESCRIBE */
 	HgTableMeasure table;  /* MEASURE */
@@ -410,6 +440,16 @@ extern uint64_t hg_wire_match_bytes(const HgJobSpec *spec, uint32_t columns);
  */
 extern void hg_wire_place_matches(const HgJobSpec *spec, uint32_t columns, unsigned char *results,
 								  uint64_t bytes, HgMatches *matches);
+
+/* Bytes of a row of a side on its way from one member to another. */
+extern uint64_t hg_wire_row_bytes(const HgJobSpec *spec, HgSide side);
+
+/*
+ * Lay such rows out, a multiple of 8 of them, where 64 bits can be: all members but count and
+ * has_nulls are set.
+ */
+extern void hg_wire_place_rows(const HgJobSpec *spec, HgSide side, uint64_t capacity,
+							   unsigned char *at, HgExchangeRows *rows);
 
 /* Does the process at the other end run under our user id? */
 extern bool hg_wire_peer_is_trusted(int fd);

@@ -13,8 +13,9 @@
  * that nobody has appended, and a job without those that were, or those of its kept graphs; more
  * or fewer matches than the job's statistics tell, or more than its rows can have; groups that
  * are not made of the matches, or of numbers that the columns can't hold; tables that can't be
- * made of the job's keys; kept graphs that are not there, where none was asked for, and those that
- * take less memory than their rows, or far more.
+ * made of the job's keys; rows of a member that the join has not, or more or fewer of them than it
+ * was sent, or that come to it; kept graphs that are not there, where none was asked for, and those
+ * that take less memory than their rows, or far more.
  *
  * WHAT IS BELIEVED: numbers that could be so and agree with each other.  A process that leaves
  * matches out and does not count them either, joins rows whose keys differ, or returns another
@@ -176,12 +177,21 @@ build_is_sane(const HgRemoteJob *job, HgBuildAlgorithm build)
 	return (uint32_t) build <= HG_BUILD_DIRECT || (build == HG_BUILD_RESIDENT && has_kept(job));
 }
 
+/* Rows that a job can have of a side: those it was sent, or those that come to it. */
+static uint64_t
+most_rows(const HgRemoteJob *job, HgSide side)
+{
+	if (!is_alone(job))
+		return HG_MAX_ROWS;
+	return job->exchange[side].rows > job->rows[side] ? job->exchange[side].rows : job->rows[side];
+}
+
 /* Can a job that was sent these rows have done this? */
 static bool
 stats_are_sane(const HgRemoteJob *job, const HgJobStats *stats)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (stats->rows[side] > (is_alone(job) ? job->rows[side] : HG_MAX_ROWS))
+		if (stats->rows[side] > most_rows(job, (HgSide) side))
 			return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (stats->null_keys[side] > (job->spec.pages[side] != NULL ? HG_MAX_ROWS : 0))
@@ -222,6 +232,14 @@ has_all_rows(const HgRemoteJob *job, const HgJobStats *stats)
 		if (is_alone(job) && job->spec.pages[side] == NULL && stats->rows[side] != job->rows[side])
 			return false;
 	return true;
+}
+
+/* All rows have come to a member: from now on it has those, and no others. */
+static bool
+take_arrived(HgRemoteJob *job, HgSide side, const HgJobStats *stats)
+{
+	job->rows[side] = job->exchange[side].rows;
+	return stats->rows[side] == job->rows[side];
 }
 
 /* A job is built: from now on its pages have given so many rows, of which there were no more. */
@@ -341,6 +359,12 @@ result_is_sane(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *re
 		case HG_WIRE_MEASURE:
 			return has_all_rows(job, &reply->stats) &&
 				   hg_table_measure_is_sane(&job->trial, job->rows[HG_INNER], &reply->table);
+		case HG_WIRE_TALLY:
+			return has_room(asked, reply, staging_bytes) && reply->count == HG_EXCHANGE_PARTS;
+		case HG_WIRE_TAKE_ROWS:
+			return has_room(asked, reply, staging_bytes);
+		case HG_WIRE_ARRIVED:
+			return take_arrived(job, (HgSide) asked->side, &reply->stats);
 		case HG_WIRE_DESCRIBE:
 			return graph_is_sane(job, (HgSide) asked->side, reply);
 		default:
@@ -419,6 +443,8 @@ are_rows(const HgRemoteJob *job, HgSide side, const uint32_t *rows, size_t count
 		return are_below(rows, count, hg_kept_rows_end(&job->kept[side].shape));
 	if (job->spec.pages[side] != NULL && is_alone(job))
 		return are_below(rows, count, job->page_rows[side]);
+	if (job->exchange[side].arrived)
+		return are_below(rows, count, job->exchange[side].numbers);
 	return are_below(rows, count, job->numbered || !is_alone(job) ? HG_MAX_ROWS : job->rows[side]);
 }
 
@@ -427,6 +453,26 @@ hg_wire_answer_has_matches(const HgRemoteJob *job, const HgMatches *matches)
 {
 	return are_rows(job, HG_OUTER, matches->outer, matches->count) &&
 		   are_rows(job, HG_INNER, matches->inner, matches->count);
+}
+
+bool
+hg_wire_answer_has_rows(const HgRemoteJob *job, HgSide side, const HgExchangeRows *rows)
+{
+	return are_below(rows->numbers, rows->count, job->exchange[side].numbers);
+}
+
+bool
+hg_wire_answer_has_tally(const HgRemoteJob *job, HgSide side, const uint64_t *counts)
+{
+	uint64_t left = job->rows[side];
+
+	for (uint32_t part = 0; part < HG_EXCHANGE_PARTS; part++)
+	{
+		if (counts[part] > left)
+			return false;
+		left -= counts[part];
+	}
+	return left == 0;
 }
 
 bool

@@ -293,6 +293,12 @@ hg_wire_client_state(HgWireClient *client, HgError *error)
 	return client->state;
 }
 
+bool
+hg_wire_client_awaits(const HgWireClient *client)
+{
+	return client->answered < client->sequence;
+}
+
 int
 hg_wire_client_socket(const HgWireClient *client)
 {

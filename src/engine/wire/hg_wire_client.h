@@ -88,6 +88,9 @@ extern HgWireClient *hg_wire_client_create(int fd);
  */
 extern HgWireState hg_wire_client_state(HgWireClient *client, HgError *error);
 
+/* Is there a request that was not answered, as far as is known here? */
+extern bool hg_wire_client_awaits(const HgWireClient *client);
+
 /* The socket, for the caller's own waits. */
 extern int hg_wire_client_socket(const HgWireClient *client);
 

@@ -7,6 +7,7 @@
  *	hg_wire_client.c	the connection: messages in and out, waiting, state
  *	hg_wire_job.c		what calls of a job have in common: requests, and results in staging
  *	hg_wire_send.c		a job until it is built: open, keys, columns, edges, values, masks
+ *	hg_wire_exchange.c	and of a member of several: the exchange of rows
  *	hg_wire_remote.c	the remote engine: the calls of hg_engine.h
  *
  * Each stands on those above it.  What always holds:
@@ -69,6 +70,15 @@ typedef struct HgRemoteGroups
 	uint64_t pairs;	   /* ... and the matches they are made of */
 } HgRemoteGroups;
 
+/* What a member expects of a side. */
+typedef struct HgRemoteExchange
+{
+	bool expects;
+	bool arrived;
+	uint64_t rows;	  /* that it will have */
+	uint64_t numbers; /* those of all rows of the join are below this */
+} HgRemoteExchange;
+
 struct HgRemoteJob
 {
 	HgWireClient *client; /* NULL once the client was destroyed ... */
@@ -93,7 +103,8 @@ struct HgRemoteJob
 	bool appended;	  /* some were sent */
 	bool numbered;	  /* ... with their numbers */
 	uint64_t edges;	  /* put so far */
-	bool built;		  /* or appending has ended: no more keys come */
+	HgRemoteExchange exchange[2];
+	bool built; /* or appending has ended: no more keys come */
 	HgRemoteGroups groups;
 
 	const HgRowNumbers *numbers[2]; /* by HgSide: that rows may have, of a team; or NULL */
@@ -162,6 +173,13 @@ extern bool hg_wire_answer_take(HgRemoteJob *job, const HgWireAsked *asked, HgWi
 /* Are matches, in memory that nobody else writes to, of rows that the job has? */
 extern bool hg_wire_answer_has_matches(const HgRemoteJob *job, const HgMatches *matches);
 
+/* Can rows that the job has for another member be the join's, as far as their numbers go? */
+extern bool hg_wire_answer_has_rows(const HgRemoteJob *job, HgSide side,
+									const HgExchangeRows *rows);
+
+/* Have the rows of a side that the job was sent been tallied, and no others? */
+extern bool hg_wire_answer_has_tally(const HgRemoteJob *job, HgSide side, const uint64_t *counts);
+
 /* Are these the next groups of the job, and, when they are the last, are they of all matches? */
 extern bool hg_wire_answer_has_groups(HgRemoteJob *job, const HgGroupRecords *records);
 
@@ -217,6 +235,13 @@ extern HgStatus hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessag
 extern HgStatus hg_wire_job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 								uint64_t width, HgError *error);
 
+/*
+ * The same of a request for elements of width bytes: *results is where in staging they are, until
+ * the next message.
+ */
+extern HgStatus hg_wire_job_fetch(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
+								  uint64_t width, unsigned char **results, HgError *error);
+
 /* The same with a request that carries no more than these two numbers. */
 extern HgStatus hg_wire_job_ask_plainly(HgRemoteJob *job, HgWireType type, uint32_t side,
 										uint32_t mode, HgError *error);
@@ -256,6 +281,16 @@ extern HgStatus hg_wire_remote_put_values(HgJob *handle, const void *values, con
 extern HgStatus hg_wire_remote_mask(HgJob *handle, HgSide side, uint32_t lookup,
 									uint64_t first_word, uint64_t count, const uint64_t *words,
 									HgError *error);
+
+/* Those of the exchange, in hg_wire_exchange.c; see hg_exchange.h. */
+extern HgStatus hg_wire_remote_tally(HgJob *handle, HgSide side, uint64_t *counts, HgError *error);
+extern HgStatus hg_wire_remote_expect(HgJob *handle, HgSide side, const HgExchange *exchange,
+									  HgError *error);
+extern HgStatus hg_wire_remote_take_rows(HgJob *handle, HgSide side, uint32_t member,
+										 HgExchangeRows *rows, HgError *error);
+extern HgStatus hg_wire_remote_put_rows(HgJob *handle, HgSide side, const HgExchangeRows *rows,
+										HgError *error);
+extern HgStatus hg_wire_remote_arrived(HgJob *handle, HgSide side, HgError *error);
 
 /* ... and its end. */
 extern void hg_wire_job_close(HgJob *handle);

@@ -93,6 +93,17 @@ hg_wire_job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message, uint6
 }
 
 HgStatus
+hg_wire_job_fetch(HgRemoteJob *job, HgWireType type, HgWireMessage *message, uint64_t width,
+				  unsigned char **results, HgError *error)
+{
+	HgStatus status = hg_wire_job_ask(job, type, message, width, error);
+
+	if (status == HG_OK)
+		*results = job->client->staging + job->client->message.reply.lease_offset;
+	return status;
+}
+
+HgStatus
 hg_wire_job_ask_plainly(HgRemoteJob *job, HgWireType type, uint32_t side, uint32_t mode,
 						HgError *error)
 {

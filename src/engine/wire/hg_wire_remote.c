@@ -15,22 +15,6 @@
 
 #include <string.h>
 
-/*
- * Ask for results: NEXT, NEXT_GROUPS or EXPORT.  On HG_OK *results are client->message.reply.count
- * elements of width bytes, at most as many as were wanted; they are there until the next message.
- */
-static HgStatus
-fetch(HgRemoteJob *job, HgWireType type, HgWireMessage *message, uint64_t width,
-	  unsigned char **results, HgError *error)
-{
-	HgWireClient *client = job->client;
-	HgStatus status = hg_wire_job_ask(job, type, message, width, error);
-
-	if (status == HG_OK)
-		*results = client->staging + client->message.reply.lease_offset;
-	return status;
-}
-
 /* Send a request that carries no more than a mode, and leave its answer to await_started. */
 static HgStatus
 start_one(HgRemoteJob *job, HgWireType type, HgMatchMode mode, uint64_t *sequence, HgError *error)
@@ -161,8 +145,8 @@ remote_next(HgJob *handle, HgMatches *matches, HgError *error)
 	memset(&message, 0, sizeof(message));
 	message.request.count = matches->capacity;
 	message.request.columns = columns;
-	status = fetch(job, HG_WIRE_NEXT, &message, hg_wire_match_bytes(&job->spec, columns), &results,
-				   error);
+	status = hg_wire_job_fetch(job, HG_WIRE_NEXT, &message,
+							   hg_wire_match_bytes(&job->spec, columns), &results, error);
 	if (status != HG_OK)
 		return status;
 
@@ -242,7 +226,7 @@ remote_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 
 	memset(&message, 0, sizeof(message));
 	message.request.count = records->capacity;
-	status = fetch(job, HG_WIRE_NEXT_GROUPS, &message, bytes, &words, error);
+	status = hg_wire_job_fetch(job, HG_WIRE_NEXT_GROUPS, &message, bytes, &words, error);
 	if (status != HG_OK)
 		return status;
 
@@ -293,7 +277,7 @@ fetch_part(HgRemoteJob *job, HgSide side, HgWirePart part, uint64_t count, size_
 		message.request.part = (uint32_t) part;
 		message.request.first = first;
 		message.request.count = count - first;
-		status = fetch(job, HG_WIRE_EXPORT, &message, width, &piece, error);
+		status = hg_wire_job_fetch(job, HG_WIRE_EXPORT, &message, width, &piece, error);
 		if (status != HG_OK)
 			return status;
 		memcpy(to + first * width, piece, (size_t) client->message.reply.count * width);
@@ -394,6 +378,11 @@ init_engine(HgEngine *engine)
 	engine->put_edges = hg_wire_remote_put_edges;
 	engine->put_values = hg_wire_remote_put_values;
 	engine->mask = hg_wire_remote_mask;
+	engine->tally = hg_wire_remote_tally;
+	engine->expect = hg_wire_remote_expect;
+	engine->take_rows = hg_wire_remote_take_rows;
+	engine->put_rows = hg_wire_remote_put_rows;
+	engine->arrived = hg_wire_remote_arrived;
 }
 
 HgWireClient *

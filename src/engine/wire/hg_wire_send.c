@@ -309,6 +309,8 @@ check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, 
 		return hg_error_set(error, HG_INVALID, NULL, "this side of the join comes as pages");
 	if (hg_kept_is_made(&job->spec) || job->spec.kept[side] != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended to a kept graph");
+	if (job->exchange[side].expects)
+		return hg_error_set(error, HG_INVALID, NULL, "rows can not be appended as others come");
 	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
 		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
 	return HG_OK;
@@ -323,6 +325,8 @@ check_keys(HgRemoteJob *job, HgWireType type, HgSide side, uint64_t count, uint6
 
 	if (status != HG_OK)
 		return status;
+	if (job->spec.members != 0 && type != HG_WIRE_APPEND_ROWS)
+		return hg_error_set(error, HG_INVALID, NULL, "rows of a member are numbered by its caller");
 	if (job->appended && job->numbered != (type == HG_WIRE_APPEND_ROWS))
 		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");
 	return HG_OK;

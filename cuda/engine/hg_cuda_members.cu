@@ -1,0 +1,390 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_members.cu
+ *	  Rows that a job of the CUDA engine exchanges with other members of its join.
+ *
+ * A side that expects rows has the positions of its own ones in the order of the members that are
+ * to have them.  Those that it keeps are copied first to where all will stand, and others are
+ * gathered as they are taken.  When all have come, that is the side: each row has a number of its
+ * own then (hg_cuda_numbers.h), as if it had come out of a page.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_members.h"
+
+#include "../kernels/hg_cuda_parts.h"
+
+#include <cstring>
+
+/* Rows that are taken at a time, at most. */
+static constexpr uint64_t TAKEN_ROWS = UINT64_C(1) << 20;
+
+/* ------------------------------------------------------------------------
+ * Checks
+ * ------------------------------------------------------------------------ */
+
+/* Is a side of a member where a call wants it to be? */
+static HgStatus
+check_stage(const HgCudaJob *job, HgSide side, HgCudaExchangeStage stage, HgError *error)
+{
+	if (job->spec.members == 0)
+		return hg_error_set(error, HG_INVALID, nullptr, "the job is no member of several");
+	if (job->built || job->exchanges[side].stage != stage)
+		return hg_error_set(error, HG_INVALID, nullptr, "this is not the time to exchange rows so");
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_members_check_append(const HgCudaJob *job, HgSide side, HgError *error)
+{
+	if (job->exchanges[side].stage != HG_EXCHANGE_APPENDING)
+		return hg_error_set(error, HG_INVALID, nullptr, "the rows of this side are exchanged");
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_members_check_build(const HgCudaJob *job, HgError *error)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (job->spec.members > 0 && job->exchanges[side].stage != HG_EXCHANGE_ARRIVED)
+			return hg_error_set(error, HG_INVALID, nullptr, "rows are still to be exchanged");
+	return HG_OK;
+}
+
+/* Do the numbers of all rows stay below those that there are? */
+static bool
+numbers_stay(const HgCudaNumbers *numbers, uint64_t rows, uint64_t limit)
+{
+	if (numbers->count == 0)
+		return rows <= limit;
+	for (uint64_t i = 0; i < numbers->count; i++)
+	{
+		const uint64_t end = i + 1 < numbers->count ? numbers->runs[i + 1].position : rows;
+
+		if (numbers->runs[i].number + (end - numbers->runs[i].position) > limit)
+			return false;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * Before rows move
+ * ------------------------------------------------------------------------ */
+
+HgStatus
+hg_cuda_members_tally(HgCudaJob *job, HgSide side, uint64_t *counts, HgError *error)
+{
+	const HgCudaKeyColumn *column = &job->columns[side];
+
+	HG_TRY(check_stage(job, side, HG_EXCHANGE_APPENDING, error));
+	return hg_cuda_parts_tally(&job->work, job->spec.key_width, column->keys, column->rows, counts,
+							   error);
+}
+
+/* Where the rows of each member begin, when they are in the order of members. */
+static HgStatus
+find_starts(HgCudaJob *job, HgSide side, const HgExchange *exchange, HgError *error)
+{
+	uint64_t counts[HG_EXCHANGE_PARTS];
+	uint64_t *starts = job->exchanges[side].starts;
+
+	HG_TRY(hg_cuda_members_tally(job, side, counts, error));
+	starts[0] = 0;
+	for (uint32_t member = 0; member < exchange->members; member++)
+		starts[member + 1] = starts[member] + hg_exchange_rows_of(counts, exchange->ends, member);
+	if (starts[exchange->self + 1] - starts[exchange->self] != exchange->rows[exchange->self])
+		return hg_error_set(error, HG_INVALID, nullptr, "not as many rows stay as were said to");
+	return HG_OK;
+}
+
+/* Gather count rows, in order from number first on, to arrays: keys, numbers, values. */
+static HgStatus
+gather_rows(HgCudaJob *job, HgSide side, uint64_t first, uint64_t count, void *keys,
+			uint32_t *numbers, HgCudaColumns *values, HgError *error)
+{
+	const uint32_t *order = job->exchanges[side].order + first;
+	HgCudaColumns *from = &job->values[side];
+	uint32_t nulls = 0;
+
+	HG_TRY(hg_cuda_parts_gather(&job->work, job->spec.key_width, job->columns[side].keys, order,
+								count, keys, error));
+	HG_CUDA_TRY(cudaMemcpyAsync(numbers, order, count * sizeof(*numbers), cudaMemcpyDeviceToDevice,
+								job->work.stream),
+				error);
+	HG_TRY(hg_cuda_numbers_translate(&job->work, &job->numbers[side], numbers, count, error));
+	for (uint32_t column = 0; column < from->count && count > 0; column++)
+	{
+		void *to_values;
+		uint8_t *to_nulls;
+
+		hg_cuda_columns_arrays(values, column, &to_values, &to_nulls);
+		HG_TRY(hg_cuda_parts_gather(&job->work, from->width[column],
+									hg_cuda_columns_values(from, column), order, count, to_values,
+									error));
+		if (!from->has_nulls[column])
+			continue;
+		nulls |= 1u << column;
+		HG_TRY(hg_cuda_parts_gather(&job->work, 1, hg_cuda_columns_nulls(from, column), order,
+									count, to_nulls, error));
+	}
+	hg_cuda_columns_give(values, count, nulls);
+	return HG_OK;
+}
+
+/* Rows and columns of a side, with none of its memory. */
+static void
+empty_columns(const HgCudaJob *job, HgSide side, HgCudaColumns *columns)
+{
+	hg_cuda_columns_init(columns, &job->spec, side);
+}
+
+HgStatus
+hg_cuda_members_expect(HgCudaJob *job, HgSide side, const HgExchange *exchange, HgError *error)
+{
+	HgCudaExchanged *it = &job->exchanges[side];
+	const HgCudaKeyColumn *column = &job->columns[side];
+	const uint64_t rows = hg_exchange_rows(exchange);
+	uint8_t owners[HG_EXCHANGE_PARTS];
+
+	HG_TRY(check_stage(job, side, HG_EXCHANGE_APPENDING, error));
+	HG_TRY(hg_exchange_check(exchange, job->spec.members, error));
+	HG_TRY(hg_cuda_columns_check(&job->values[side], column->rows, error));
+	if (!numbers_stay(&job->numbers[side], column->rows, exchange->numbers))
+		return hg_error_set(error, HG_INVALID, nullptr, "a row has a number beyond all others");
+	HG_TRY(find_starts(job, side, exchange, error));
+	it->exchange = *exchange;
+	hg_exchange_owners(exchange, owners);
+	HG_TRY(hg_cuda_alloc(&job->work, rows * job->spec.key_width, &it->keys, error));
+	HG_TRY(hg_cuda_alloc_array(&job->work, rows, &it->numbers, error));
+	empty_columns(job, side, &it->values);
+	if (it->values.count > 0)
+		HG_TRY(hg_cuda_columns_reserve(&job->work, &it->values, rows, rows, error));
+	HG_TRY(hg_cuda_alloc_array(&job->work, HG_EXCHANGE_PARTS, &it->owners, error));
+	HG_CUDA_TRY(cudaMemcpyAsync(it->owners, owners, sizeof(owners), cudaMemcpyHostToDevice,
+								job->work.stream),
+				error);
+	HG_TRY(hg_cuda_alloc_array(&job->work, column->rows, &it->order, error));
+	HG_TRY(hg_cuda_parts_order(&job->work, job->spec.key_width, column->keys, column->rows,
+							   it->owners, exchange->members, it->starts, it->order, error));
+	it->rows = exchange->rows[exchange->self];
+	HG_TRY(gather_rows(job, side, it->starts[exchange->self], it->rows, it->keys, it->numbers,
+					   &it->values, error));
+	HG_TRY(hg_cuda_wait(&job->work, error));
+	it->stage = HG_EXCHANGE_EXPECTING;
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Rows on their way
+ * ------------------------------------------------------------------------ */
+
+/* Have room for rows that are taken, on their way to the caller's arrays. */
+static HgStatus
+reserve_taken(HgCudaJob *job, HgSide side, uint64_t rows, HgError *error)
+{
+	HgCudaExchanged *it = &job->exchanges[side];
+
+	if (rows <= it->taken_room)
+		return HG_OK;
+	hg_cuda_free(&job->work, it->taken_keys);
+	hg_cuda_free(&job->work, it->taken_numbers);
+	hg_cuda_free(&job->work, it->taken_values.block);
+	it->taken_keys = nullptr;
+	it->taken_numbers = nullptr;
+	it->taken_room = 0;
+	empty_columns(job, side, &it->taken_values);
+	HG_TRY(hg_cuda_alloc(&job->work, rows * job->spec.key_width, &it->taken_keys, error));
+	HG_TRY(hg_cuda_alloc_array(&job->work, rows, &it->taken_numbers, error));
+	if (it->taken_values.count > 0)
+		HG_TRY(hg_cuda_columns_reserve(&job->work, &it->taken_values, rows, rows, error));
+	it->taken_room = rows;
+	return HG_OK;
+}
+
+/* Copy an array to the caller's. */
+static HgStatus
+copy_out(HgCudaJob *job, void *to, const void *from, uint64_t bytes, HgError *error)
+{
+	HG_CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, job->work.stream), error);
+	return HG_OK;
+}
+
+/* Copy what was gathered to the caller's arrays, which may be used when it has returned. */
+static HgStatus
+copy_taken(HgCudaJob *job, HgSide side, uint64_t count, HgExchangeRows *rows, HgError *error)
+{
+	const HgCudaExchanged *it = &job->exchanges[side];
+
+	HG_TRY(copy_out(job, rows->keys, it->taken_keys, count * job->spec.key_width, error));
+	HG_TRY(copy_out(job, rows->numbers, it->taken_numbers, count * sizeof(uint32_t), error));
+	for (uint32_t column = 0; column < it->taken_values.count; column++)
+	{
+		void *values;
+		uint8_t *nulls;
+
+		hg_cuda_columns_arrays(&it->taken_values, column, &values, &nulls);
+		HG_TRY(copy_out(job, rows->values[column], values, count * it->taken_values.width[column],
+						error));
+		rows->has_nulls[column] = job->values[side].has_nulls[column];
+		if (rows->has_nulls[column])
+			HG_TRY(copy_out(job, rows->nulls[column], nulls, count, error));
+	}
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_members_take(HgCudaJob *job, HgSide side, uint32_t member, HgExchangeRows *rows,
+					 HgError *error)
+{
+	HgCudaExchanged *it = &job->exchanges[side];
+	HgStatus status;
+	HgStatus finished;
+	uint64_t count;
+	uint64_t first;
+
+	rows->count = 0;
+	HG_TRY(check_stage(job, side, HG_EXCHANGE_EXPECTING, error));
+	if (member >= job->spec.members || member == it->exchange.self)
+		return hg_error_set(error, HG_INVALID, nullptr, "there is no such other member");
+	if (rows->capacity == 0)
+		return hg_error_set(error, HG_INVALID, nullptr, "there is no room for a row");
+	first = it->starts[member] + it->taken[member];
+	count = it->starts[member + 1] - first;
+	if (count > rows->capacity)
+		count = rows->capacity;
+	if (count > TAKEN_ROWS)
+		count = TAKEN_ROWS;
+	if (count == 0)
+		return HG_OK;
+	HG_TRY(reserve_taken(job, side, count, error));
+	HG_TRY(gather_rows(job, side, first, count, it->taken_keys, it->taken_numbers,
+					   &it->taken_values, error));
+	status = copy_taken(job, side, count, rows, error);
+	/* copies to the caller's memory are waited for, whatever comes */
+	finished = hg_cuda_finish(&job->work, status == HG_OK ? error : nullptr);
+	HG_TRY(status);
+	HG_TRY(finished);
+	it->taken[member] += count;
+	rows->count = count;
+	return HG_OK;
+}
+
+/* Copy the caller's rows behind those that have come. */
+static HgStatus
+copy_in(HgCudaJob *job, HgSide side, const HgExchangeRows *rows, HgError *error)
+{
+	HgCudaExchanged *it = &job->exchanges[side];
+	const uint32_t width = job->spec.key_width;
+	cudaStream_t stream = job->work.stream;
+
+	HG_CUDA_TRY(cudaMemcpyAsync(static_cast<char *>(it->keys) + it->rows * width, rows->keys,
+								rows->count * width, cudaMemcpyHostToDevice, stream),
+				error);
+	HG_CUDA_TRY(cudaMemcpyAsync(it->numbers + it->rows, rows->numbers,
+								rows->count * sizeof(uint32_t), cudaMemcpyHostToDevice, stream),
+				error);
+	for (uint32_t column = 0; column < it->values.count; column++)
+	{
+		const uint32_t bytes = it->values.width[column];
+		void *values;
+		uint8_t *nulls;
+
+		hg_cuda_columns_arrays(&it->values, column, &values, &nulls);
+		HG_CUDA_TRY(cudaMemcpyAsync(static_cast<char *>(values) + it->rows * bytes,
+									rows->values[column], rows->count * bytes,
+									cudaMemcpyHostToDevice, stream),
+					error);
+		if (rows->has_nulls[column])
+			HG_CUDA_TRY(cudaMemcpyAsync(nulls + it->rows, rows->nulls[column], rows->count,
+										cudaMemcpyHostToDevice, stream),
+						error);
+	}
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_members_put(HgCudaJob *job, HgSide side, const HgExchangeRows *rows, HgError *error)
+{
+	HgCudaExchanged *it = &job->exchanges[side];
+	uint32_t nulls = 0;
+	bool right;
+
+	HG_TRY(check_stage(job, side, HG_EXCHANGE_EXPECTING, error));
+	if (rows->count > hg_exchange_rows(&it->exchange) - it->rows)
+		return hg_error_set(error, HG_INVALID, nullptr, "more rows come than were expected");
+	if (rows->count == 0)
+		return HG_OK;
+	/* what is looked at is the copy: others may write where it was */
+	HG_TRY(copy_in(job, side, rows, error));
+	HG_TRY(hg_cuda_parts_check(&job->work, job->spec.key_width,
+							   static_cast<char *>(it->keys) + it->rows * job->spec.key_width,
+							   it->numbers + it->rows, rows->count, it->owners, it->exchange.self,
+							   it->exchange.numbers, &right, error));
+	if (!right)
+		return hg_error_set(error, HG_INVALID, nullptr,
+							"a row is another member's, or has a number beyond all others");
+	for (uint32_t column = 0; column < it->values.count; column++)
+		nulls |= rows->has_nulls[column] ? 1u << column : 0;
+	hg_cuda_columns_give(&it->values, rows->count, nulls);
+	it->rows += rows->count;
+	return HG_OK;
+}
+
+/* Give up what a side had before, and what the exchange needed. */
+static void
+free_before(HgCudaJob *job, HgSide side)
+{
+	HgCudaExchanged *it = &job->exchanges[side];
+	HgCudaNumbers *numbers = &job->numbers[side];
+
+	for (void *block :
+		 {job->columns[side].keys, static_cast<void *>(job->values[side].block),
+		  static_cast<void *>(numbers->device_runs), static_cast<void *>(it->owners),
+		  static_cast<void *>(it->order), it->taken_keys, static_cast<void *>(it->taken_numbers),
+		  static_cast<void *>(it->taken_values.block)})
+		hg_cuda_free(&job->work, block);
+	hg_cuda_numbers_close(numbers, job->work.host);
+	memset(numbers, 0, sizeof(*numbers));
+}
+
+HgStatus
+hg_cuda_members_arrived(HgCudaJob *job, HgSide side, HgError *error)
+{
+	HgCudaExchanged *it = &job->exchanges[side];
+
+	HG_TRY(check_stage(job, side, HG_EXCHANGE_EXPECTING, error));
+	if (it->rows < hg_exchange_rows(&it->exchange))
+		return hg_error_set(error, HG_INVALID, nullptr, "fewer rows have come than were expected");
+	free_before(job, side);
+	job->columns[side].keys = it->keys;
+	job->columns[side].rows = job->columns[side].capacity = it->rows;
+	job->values[side] = it->values;
+	job->numbers[side].given = it->numbers;
+	job->numbers[side].given_capacity = it->rows;
+	job->stats.rows[side] = it->rows;
+	memset(it, 0, sizeof(*it));
+	it->stage = HG_EXCHANGE_ARRIVED;
+	return HG_OK;
+}
+
+uint64_t
+hg_cuda_members_bytes(const HgJobSpec *spec)
+{
+	uint64_t most = 0;
+
+	if (spec->members == 0)
+		return 0;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		/* once more what a row has, its number, and its place in the order */
+		uint64_t row = spec->key_width + 2 * sizeof(uint32_t);
+
+		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+			row += spec->column_width[side][column] + 1;
+		most = spec->expected_rows[side] * row > most ? spec->expected_rows[side] * row : most;
+	}
+	return most +
+		   (spec->expected_rows[HG_OUTER] + spec->expected_rows[HG_INNER]) * sizeof(uint32_t);
+}

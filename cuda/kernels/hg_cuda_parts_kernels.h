@@ -1,0 +1,125 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_parts_kernels.h
+ *	  The kernels that tell whose rows are.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_PARTS_KERNELS_H
+#define HG_CUDA_PARTS_KERNELS_H
+
+#include "../../src/engine/hg_exchange.h"
+#include "hg_cuda_tuning.h"
+#include "hg_cuda_word.h"
+
+/* Threads of a block, and rows that each has at a time. */
+constexpr int HG_PARTS_THREADS = 512;
+constexpr int HG_PARTS_ITEMS = 8;
+
+__device__ __forceinline__ uint32_t
+hg_part_of_key(uint32_t key)
+{
+	return hg_exchange_part32(hg_word_mix(key));
+}
+
+__device__ __forceinline__ uint32_t
+hg_part_of_key(uint64_t key)
+{
+	return hg_exchange_part64(hg_word_mix(key));
+}
+
+/* counts[part] += the keys first .. end - 1 that are of it. */
+template <typename Word>
+__global__ void
+__launch_bounds__(HG_PARTS_THREADS)
+	hg_parts_tally_kernel(const Word *keys, uint64_t first, uint64_t end, uint32_t *counts)
+{
+	__shared__ uint32_t parts[HG_EXCHANGE_PARTS];
+	const uint64_t stride = (uint64_t) gridDim.x * HG_PARTS_THREADS;
+
+	for (uint32_t part = threadIdx.x; part < HG_EXCHANGE_PARTS; part += HG_PARTS_THREADS)
+		parts[part] = 0;
+	__syncthreads();
+	for (uint64_t i = first + (uint64_t) blockIdx.x * HG_PARTS_THREADS + threadIdx.x; i < end;
+		 i += stride)
+		atomicAdd(&parts[hg_part_of_key(keys[i])], 1u);
+	__syncthreads();
+	for (uint32_t part = threadIdx.x; part < HG_EXCHANGE_PARTS; part += HG_PARTS_THREADS)
+		if (parts[part] > 0)
+			atomicAdd(&counts[part], parts[part]);
+}
+
+/*
+ * order[next place of the member that has its part] = i, for the keys first .. end - 1.  A block
+ * has HG_PARTS_THREADS * HG_PARTS_ITEMS of them, numbers those of each member in shared memory, and
+ * takes places for them together.
+ */
+template <typename Word>
+__global__ void
+__launch_bounds__(HG_PARTS_THREADS)
+	hg_parts_order_kernel(const Word *keys, uint64_t first, uint64_t end, const uint8_t *owners,
+						  uint32_t *cursors, uint32_t *order)
+{
+	__shared__ uint32_t counts[HG_MAX_MEMBERS];
+	__shared__ uint32_t places[HG_MAX_MEMBERS];
+	const uint64_t begin = first + (uint64_t) blockIdx.x * HG_PARTS_THREADS * HG_PARTS_ITEMS;
+	uint32_t member[HG_PARTS_ITEMS];
+	uint32_t number[HG_PARTS_ITEMS];
+
+	if (threadIdx.x < HG_MAX_MEMBERS)
+		counts[threadIdx.x] = 0;
+	__syncthreads();
+#pragma unroll
+	for (int k = 0; k < HG_PARTS_ITEMS; k++)
+	{
+		const uint64_t i = begin + k * HG_PARTS_THREADS + threadIdx.x;
+
+		if (i < end)
+		{
+			member[k] = owners[hg_part_of_key(keys[i])];
+			number[k] = atomicAdd(&counts[member[k]], 1u);
+		}
+	}
+	__syncthreads();
+	if (threadIdx.x < HG_MAX_MEMBERS && counts[threadIdx.x] > 0)
+		places[threadIdx.x] = atomicAdd(&cursors[threadIdx.x], counts[threadIdx.x]);
+	__syncthreads();
+#pragma unroll
+	for (int k = 0; k < HG_PARTS_ITEMS; k++)
+	{
+		const uint64_t i = begin + k * HG_PARTS_THREADS + threadIdx.x;
+
+		if (i < end)
+			order[places[member[k]] + number[k]] = (uint32_t) i;
+	}
+}
+
+/* to[i] = from[order[i]], for i from first to end - 1. */
+template <typename Element>
+__global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_parts_gather_kernel(const Element *from, const uint32_t *order, uint64_t first, uint64_t end,
+						   Element *to)
+{
+	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+
+	if (i < end)
+		to[i] = from[order[i]];
+}
+
+/* *wrong becomes 1 where a key is not of self's parts, or a number not below limit. */
+template <typename Word>
+__global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_parts_check_kernel(const Word *keys, const uint32_t *numbers, uint64_t first, uint64_t end,
+						  const uint8_t *owners, uint32_t self, uint64_t limit, uint32_t *wrong)
+{
+	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+
+	if (i < end && (owners[hg_part_of_key(keys[i])] != self || numbers[i] >= limit))
+		atomicExch(wrong, 1u);
+}
+
+#endif /* HG_CUDA_PARTS_KERNELS_H */

@@ -1,0 +1,156 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_device_spread.c
+ *	  Jobs that are spread over several of the server's GPUs.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "port/pg_bitutils.h"
+
+#include "backend/device/hg_device.h"
+#include "backend/device/hg_device_load.h"
+#include "backend/device/hg_device_shared.h"
+#include "backend/device/hg_device_spread.h"
+#include "engine/hg_ranges.h"
+#include "engine/hg_wide.h"
+
+/* How long a process that is READY may take to greet, before it is left out. */
+#define HG_SPREAD_GREETING_MS 200
+
+/* The engine over a set of places.  Jobs have its address, so that it stays once it was made. */
+typedef struct HgSpread
+{
+	struct HgSpread *next;
+	HgPlaces places;
+	int place[HG_GPU_DEVICES]; /* by member */
+	HgWide wide;
+	HgRanges ranges;
+} HgSpread;
+
+static HgSpread *spreads = NULL;
+
+bool
+hg_device_spread_is_possible(void)
+{
+	return hg_device_shared_places() > 1;
+}
+
+HgPlaces
+hg_device_spread_places(void)
+{
+	HgPlaces left = hg_device_places_ready();
+	HgPlaces places = 0;
+
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	{
+		HgError error;
+
+		if (hg_device_load_of_group(place) > 0)
+			return 0;
+		if ((left & HG_PLACE(place)) != 0 &&
+			hg_device_state(place, HG_SPREAD_GREETING_MS, &error) == HG_DEVICE_READY)
+			places |= HG_PLACE(place);
+	}
+	return pg_popcount32(places) > 1 ? places : 0;
+}
+
+/* The engine in the process that has a member now, for hg_wide.h. */
+static HgEngine *
+hg_spread_member(void *arg, uint32_t member)
+{
+	const HgSpread *spread = arg;
+	HgWireClient *client = hg_device_client(spread->place[member]);
+
+	return client != NULL ? hg_wire_client_engine(client) : NULL;
+}
+
+/* The engine over all of them, for hg_ranges.h. */
+static HgEngine *
+hg_spread_wide(void *arg)
+{
+	return &((HgSpread *) arg)->wide.engine;
+}
+
+HgEngine *
+hg_device_spread_engine(HgPlaces places)
+{
+	HgSpread *spread = spreads;
+	uint32 members = 0;
+
+	while (spread != NULL && spread->places != places)
+		spread = spread->next;
+	if (spread != NULL)
+		return &spread->ranges.engine;
+	spread = calloc(1, sizeof(*spread));
+	if (spread == NULL)
+		return NULL;
+	spread->places = places;
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if ((places & HG_PLACE(place)) != 0)
+			spread->place[members++] = place;
+	hg_wide_init(&spread->wide, "cuda", members, HG_WIDE_DEAL_ROWS, hg_spread_member, spread);
+	hg_ranges_init(&spread->ranges, "cuda", hg_spread_wide, spread);
+	spread->next = spreads;
+	spreads = spread;
+	return &spread->ranges.engine;
+}
+
+void
+hg_device_spread_name(HgPlaces places, char *name, Size size)
+{
+	const char *first = hg_device_name(pg_rightmost_one_pos32(places));
+	bool same = true;
+
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if ((places & HG_PLACE(place)) != 0)
+			same = same && strcmp(hg_device_name(place), first) == 0;
+	if (same)
+		snprintf(name, size, "%d x %s", pg_popcount32(places), first);
+	else
+		snprintf(name, size, "%d devices, %s among them", pg_popcount32(places), first);
+}
+
+void
+hg_device_spread_discard_lost(HgPlaces places)
+{
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if ((places & HG_PLACE(place)) != 0)
+			hg_device_discard_lost(place);
+}
+
+HgStatus
+hg_device_spread_distrust(HgPlaces places, HgError *error)
+{
+	HgStatus status = HG_OK;
+
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if ((places & HG_PLACE(place)) != 0)
+			status = hg_device_distrust(place, error);
+	return status;
+}
+
+/* Is there a question that a place's process has not answered? */
+static bool
+hg_spread_awaits(int place)
+{
+	HgWireClient *client = hg_device_client(place);
+
+	return client != NULL && hg_wire_client_awaits(client);
+}
+
+HgStatus
+hg_device_spread_complain(HgPlaces places, HgError *error)
+{
+	const bool alone = pg_popcount32(places) == 1;
+	HgStatus status = hg_error_set(error, HG_UNAVAILABLE, "It is busy with other joins, or hangs.",
+								   "the device did not answer in time");
+
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if ((places & HG_PLACE(place)) != 0 && (alone || hg_spread_awaits(place)))
+			status = hg_device_complain(place, error);
+	return status;
+}

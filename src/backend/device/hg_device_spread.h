@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_device_spread.h
+ *	  Jobs that are spread over several of the server's GPUs.
+ *
+ * A job that one device is too small for is spread over all that are READY, as one job on each
+ * (engine/hg_wide.h); what is too large for these is cut into ranges, each of which is spread.
+ *
+ * NO TWO WAIT FOR EACH OTHER.  Members are opened by the order of places, so that of two such jobs
+ * the one that comes second waits without anything that the first one wants.  A job is spread only
+ * where its group has no other one open (hg_device_load.h): it waits at a place for others, which
+ * wait for none of its group's then, but for those that processes of one group open at the same
+ * moment; they are told by the time (hg_patience_apart_ms).
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_DEVICE_SPREAD_H
+#define HG_DEVICE_SPREAD_H
+
+#include "backend/device/hg_device_placement.h"
+#include "engine/hg_engine.h"
+
+/* May there be several places, so that it is worth a look which are READY? */
+extern bool hg_device_spread_is_possible(void);
+
+/*
+ * The places that a job of this process can be spread over, to which it is connected now; 0: there
+ * are fewer than two, or its group has a job open.  Waits a moment for each that has not greeted.
+ */
+extern HgPlaces hg_device_spread_places(void);
+
+/*
+ * The engine whose jobs are spread over these places; it lasts as long as the process.  NULL: out
+ * of memory.
+ */
+extern HgEngine *hg_device_spread_engine(HgPlaces places);
+
+/* The names of the devices, for a human. */
+extern void hg_device_spread_name(HgPlaces places, char *name, Size size);
+
+/*
+ * As hg_device_discard_lost, hg_device_distrust and hg_device_complain, of all of the places; the
+ * last of those whose answers are awaited.
+ */
+extern void hg_device_spread_discard_lost(HgPlaces places);
+extern HgStatus hg_device_spread_distrust(HgPlaces places, HgError *error);
+extern HgStatus hg_device_spread_complain(HgPlaces places, HgError *error);
+
+#endif /* HG_DEVICE_SPREAD_H */

@@ -1,0 +1,601 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_wide.c
+ *	  An engine that spreads each job over several other engines.
+ *
+ * Rows are dealt out by their numbers, HG_WIDE_DEAL_ROWS of them to each member in turn, so that
+ * nothing need be remembered to give a row's columns to the member that has its key.  build, or
+ * start, has the rows exchanged (hg_wide_exchange.c); from there on each call goes to all members,
+ * all of which are told to begin before any is waited for.
+ *
+ * A stream is that of the first member, and then that of the next, each to its end: all matches of
+ * an outer row are with one of them.  All of these are started by match, so that what a member
+ * refuses then is refused before anything was delivered.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_host_memory.h"
+#include "hg_kept.h"
+#include "hg_pages.h"
+#include "hg_reduce.h"
+#include "hg_shape.h"
+#include "hg_wide_job.h"
+
+#include <string.h>
+
+static HgWideJob *
+job_of(HgJob *handle)
+{
+	return (HgWideJob *) handle;
+}
+
+/* Close a call: what the contract forbids has done nothing, all else is the job's end. */
+static HgStatus
+job_finish(HgWideJob *job, HgStatus status)
+{
+	if (status != HG_OK && status != HG_INVALID)
+		job->failed = true;
+	return status;
+}
+
+static HgStatus
+check_usable(const HgWideJob *job, HgError *error)
+{
+	if (job->failed)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has failed before");
+	return HG_OK;
+}
+
+/* Can rows still come? */
+static HgStatus
+check_appending(const HgWideJob *job, HgSide side, HgError *error)
+{
+	HgStatus status = check_usable(job, error);
+
+	if (status != HG_OK)
+		return status;
+	if (job->exchanged)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
+	if (side != HG_OUTER && side != HG_INNER)
+		return hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) side);
+	return HG_OK;
+}
+
+static HgStatus
+check_built(const HgWideJob *job, HgError *error)
+{
+	HgStatus status = check_usable(job, error);
+
+	if (status == HG_OK && !job->built)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has not been built yet");
+	return status;
+}
+
+static HgStatus
+check_mode(HgMatchMode mode, HgError *error)
+{
+	if (mode != HG_MATCH_ALL && mode != HG_MATCH_FIRST)
+		return hg_error_set(error, HG_INVALID, NULL, "unknown match mode: %d", (int) mode);
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Members
+ * ------------------------------------------------------------------------ */
+
+/* What a member is asked for. */
+static HgJobSpec
+member_spec(const HgWideJob *job)
+{
+	HgJobSpec spec = job->spec;
+
+	if (job->wide->members == 1)
+		return spec;
+	spec.members = job->wide->members;
+	spec.direct = 0; /* one member might be, and the next not */
+	spec.device = -1;
+	spec.memory_limit = (spec.memory_limit + spec.members - 1) / spec.members;
+	for (int side = 0; side < 2; side++)
+		spec.expected_rows[side] = (spec.expected_rows[side] + spec.members - 1) / spec.members;
+	return spec;
+}
+
+static HgStatus
+open_members(HgWideJob *job, HgError *error)
+{
+	const HgJobSpec spec = member_spec(job);
+	HgStatus status = HG_OK;
+
+	while (job->members < job->wide->members && status == HG_OK)
+	{
+		HgEngine *target = job->wide->target(job->wide->arg, job->members);
+		HgWideMember *member = &job->member[job->members];
+
+		if (target == NULL)
+			return hg_error_set(error, HG_CONNECTION_LOST, NULL, "the device process is gone");
+		if (spec.members != 0 && target->tally == NULL)
+			return hg_error_set(error, HG_INVALID, NULL, "an engine exchanges no rows");
+		member->calls = *target;
+		status = target->open(target, job->host, &spec, &member->job, error);
+		if (status == HG_OK)
+			job->members++;
+	}
+	return status;
+}
+
+/* Have all members begin with something, where they can. */
+static HgStatus
+start_members(HgWideJob *job, HgAhead ahead, HgMatchMode mode, HgError *error)
+{
+	HgStatus status = HG_OK;
+
+	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
+		if (job->member[i].calls.start != NULL)
+			status = job->member[i].calls.start(job->member[i].job, ahead, mode, error);
+	return status;
+}
+
+/* The same, unless they have begun with it already. */
+static HgStatus
+start_unless_ahead(HgWideJob *job, HgAhead ahead, HgMatchMode mode, HgError *error)
+{
+	const bool begun = job->is_ahead && job->ahead == ahead && job->ahead_mode == mode;
+
+	job->is_ahead = false;
+	return begun ? HG_OK : start_members(job, ahead, mode, error);
+}
+
+static void
+close_members(HgWideJob *job)
+{
+	while (job->members > 0)
+	{
+		HgWideMember *member = &job->member[--job->members];
+
+		member->calls.close(member->job);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * The calls
+ * ------------------------------------------------------------------------ */
+
+static HgStatus
+wide_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
+		  HgError *error)
+{
+	void *memory;
+	HgWideJob *job;
+	HgStatus status;
+
+	if (spec->trial != NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
+	if (hg_kept_is_named(spec))
+		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
+	if (hg_pages_are_there(spec))
+		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
+	if (spec->members != 0)
+		return hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
+	status = hg_spec_check(spec, error);
+	if (status == HG_OK)
+		status = hg_host_memory_alloc(host, sizeof(HgWideJob), &memory, error);
+	if (status != HG_OK)
+		return status;
+	job = memory;
+	memset(job, 0, sizeof(*job));
+	job->wide = (HgWide *) engine;
+	job->host = host;
+	job->spec = *spec;
+	status = open_members(job, error);
+	if (status != HG_OK)
+	{
+		close_members(job);
+		hg_host_memory_free(host, job, sizeof(*job));
+		return status;
+	}
+	*handle = (HgJob *) job;
+	return HG_OK;
+}
+
+/* The member that is dealt a row, and the first row from there on that another is dealt. */
+static HgWideMember *
+member_of_row(HgWideJob *job, uint64_t row, uint64_t *end)
+{
+	const uint64_t deal = row / job->wide->deal_rows;
+
+	*end = job->members > 1 ? (deal + 1) * job->wide->deal_rows : UINT64_MAX;
+	return &job->member[deal % job->members];
+}
+
+static uint64_t
+smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Give rows to the members that are dealt them. */
+static HgStatus
+deal_rows(HgWideJob *job, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+		  HgError *error)
+{
+	const unsigned char *from = keys;
+	HgStatus status = HG_OK;
+
+	if (count >= HG_MAX_ROWS || first_row >= HG_MAX_ROWS - count ||
+		job->appended[side] >= HG_MAX_ROWS - count)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
+	for (uint64_t row = first_row; row < first_row + count && status == HG_OK;)
+	{
+		uint64_t end;
+		HgWideMember *member = member_of_row(job, row, &end);
+		const uint64_t step = smaller(end, first_row + count) - row;
+
+		status = member->calls.append_rows(
+			member->job, side, from + (row - first_row) * job->spec.key_width, step, row, error);
+		row += step;
+	}
+	job->appended[side] += count;
+	if (first_row + count > job->rows[side])
+		job->rows[side] = first_row + count;
+	return status;
+}
+
+/* Append rows, whose numbers the caller gives or not. */
+static HgStatus
+append(HgWideJob *job, HgSide side, const void *keys, uint64_t count, const uint64_t *first_row,
+	   HgError *error)
+{
+	const HgWideFilled filled = first_row != NULL ? HG_WIDE_BY_NUMBER : HG_WIDE_BY_POSITION;
+	HgStatus status = check_appending(job, side, error);
+
+	if (status != HG_OK)
+		return status;
+	if (job->filled != HG_WIDE_EMPTY && job->filled != filled)
+		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered by the caller, or are not");
+	if (count == 0)
+		return HG_OK;
+	job->filled = filled;
+	return job_finish(job, deal_rows(job, side, keys, count,
+									 first_row != NULL ? *first_row : job->rows[side], error));
+}
+
+static HgStatus
+wide_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	return append(job_of(handle), side, keys, count, NULL, error);
+}
+
+static HgStatus
+wide_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+				 HgError *error)
+{
+	return append(job_of(handle), side, keys, count, &first_row, error);
+}
+
+static HgStatus
+wide_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
+				   const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
+{
+	HgWideJob *job = job_of(handle);
+	const unsigned char *from = values;
+	HgStatus status = check_appending(job, side, error);
+
+	if (status != HG_OK)
+		return status;
+	if (column >= job->spec.ncolumns[side])
+		return hg_error_set(error, HG_INVALID, NULL, "there is no such column");
+	if (first_row > job->rows[side] || count > job->rows[side] - first_row)
+		return hg_error_set(error, HG_INVALID, NULL, "a value is of no row");
+	for (uint64_t row = first_row; row < first_row + count && status == HG_OK;)
+	{
+		uint64_t end;
+		HgWideMember *member = member_of_row(job, row, &end);
+		const uint64_t step = smaller(end, first_row + count) - row;
+		const uint64_t at = row - first_row;
+
+		status = member->calls.append_column(member->job, side, column,
+											 from + at * job->spec.column_width[side][column],
+											 nulls != NULL ? nulls + at : NULL, step, row, error);
+		row += step;
+		job->given[side][column] += status == HG_OK ? step : 0;
+		/* what went to another member can't be taken back */
+		if (status == HG_INVALID && at > 0)
+			job->failed = true;
+	}
+	return job_finish(job, status);
+}
+
+/* Has each row its values? */
+static HgStatus
+check_columns(const HgWideJob *job, HgError *error)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
+			if (job->given[side][column] != job->appended[side])
+				return hg_error_set(error, HG_INVALID, NULL, "not all rows have their columns");
+	return HG_OK;
+}
+
+/* Have the rows exchanged, if that was not done yet. */
+static HgStatus
+exchange(HgWideJob *job, HgError *error)
+{
+	if (!job->exchanged)
+	{
+		HgStatus status = check_columns(job, error);
+
+		if (status != HG_OK)
+			return status;
+		job->exchanged = true;
+		job->exchange_status =
+			job->members > 1 ? hg_wide_exchange(job, &job->exchange_error) : HG_OK;
+	}
+	if (error != NULL && job->exchange_status != HG_OK)
+		*error = job->exchange_error;
+	return job->exchange_status;
+}
+
+static HgStatus
+wide_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, HgError *error)
+{
+	HgWideJob *job = job_of(handle);
+	HgStatus status = check_usable(job, error);
+
+	if (status == HG_OK)
+		status = check_mode(mode, error);
+	if (status != HG_OK)
+		return status;
+	/* build tells what came of it */
+	if (exchange(job, NULL) != HG_OK)
+		return HG_OK;
+	job->is_ahead = true;
+	job->ahead = ahead;
+	job->ahead_mode = mode;
+	return job_finish(job, start_members(job, ahead, mode, error));
+}
+
+static HgStatus
+wide_build(HgJob *handle, HgError *error)
+{
+	HgWideJob *job = job_of(handle);
+	HgStatus status = check_usable(job, error);
+
+	if (status != HG_OK)
+		return status;
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
+
+	status = exchange(job, error);
+	if (!job->exchanged)
+		return status;
+	if (status == HG_OK && !job->is_ahead)
+		status = start_members(job, HG_AHEAD_BUILD, HG_MATCH_ALL, error);
+	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
+		status = job->member[i].calls.build(job->member[i].job, error);
+	job->built = status == HG_OK;
+	/* nothing that is wrong now can be put right, since the rows have been exchanged */
+	if (status != HG_OK)
+		job->failed = true;
+	return status;
+}
+
+static HgStatus
+wide_match(HgJob *handle, HgMatchMode mode, HgError *error)
+{
+	HgWideJob *job = job_of(handle);
+	HgStatus status = check_built(job, error);
+
+	if (status == HG_OK)
+		status = check_mode(mode, error);
+	if (status != HG_OK)
+		return status;
+
+	status = start_unless_ahead(job, HG_AHEAD_MATCH, mode, error);
+	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
+		status = job->member[i].calls.match(job->member[i].job, mode, error);
+	job->current = 0;
+	job->streaming = status == HG_OK;
+	return job_finish(job, status);
+}
+
+static HgStatus
+wide_next(HgJob *handle, HgMatches *matches, HgError *error)
+{
+	HgWideJob *job = job_of(handle);
+	HgStatus status = check_built(job, error);
+
+	matches->count = 0;
+	if (status != HG_OK)
+		return status;
+	if (!job->streaming)
+		return hg_error_set(error, HG_INVALID, NULL, "no stream of matches was started");
+	if (matches->capacity == 0)
+		return hg_error_set(error, HG_INVALID, NULL, "there is no room for a match");
+	status = hg_matches_check(&job->spec, matches, error);
+
+	while (status == HG_OK && matches->count == 0 && job->current < job->members)
+	{
+		HgWideMember *member = &job->member[job->current];
+
+		status = member->calls.next(member->job, matches, error);
+		if (status == HG_OK && matches->count == 0)
+			job->current++;
+	}
+	if (status != HG_OK)
+		matches->count = 0;
+	return job_finish(job, status);
+}
+
+static HgStatus
+wide_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
+{
+	HgWideJob *job = job_of(handle);
+	uint64_t sum = 0;
+	HgStatus status = check_built(job, error);
+
+	if (status == HG_OK)
+		status = check_mode(mode, error);
+	if (status != HG_OK)
+		return status;
+
+	job->streaming = false;
+	status = start_unless_ahead(job, HG_AHEAD_COUNT, mode, error);
+	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
+	{
+		uint64_t counted;
+
+		status = job->member[i].calls.count(job->member[i].job, mode, &counted, error);
+		if (status == HG_OK)
+			sum += counted;
+	}
+	if (status == HG_OK)
+		*matches = sum;
+	return job_finish(job, status);
+}
+
+static HgStatus
+wide_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+			HgError *error)
+{
+	HgWideJob *job = job_of(handle);
+	HgStatus status = check_built(job, error);
+
+	if (status == HG_OK)
+		status = check_mode(mode, error);
+	if (status == HG_OK)
+		status = hg_reduce_check(&job->spec, spec, error);
+	if (status != HG_OK)
+		return status;
+	job->streaming = false;
+	return job_finish(job, hg_wide_groups_make(job, mode, spec, groups, error));
+}
+
+static HgStatus
+wide_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
+{
+	HgWideJob *job = job_of(handle);
+	HgStatus status = check_built(job, error);
+
+	records->count = 0;
+	if (status != HG_OK)
+		return status;
+	if (job->groups.words == 0 || records->capacity == 0)
+		return hg_error_set(error, HG_INVALID, NULL, "no groups were made, or none has room");
+	hg_wide_groups_next(job, records);
+	return HG_OK;
+}
+
+static HgStatus
+wide_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
+{
+	HgWideJob *job = job_of(handle);
+	HgGraphStats sum = {0};
+	HgStatus status = check_built(job, error);
+
+	if (status == HG_OK && side != HG_OUTER && side != HG_INNER)
+		status = hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) side);
+	if (status != HG_OK)
+		return status;
+
+	job->streaming = false;
+	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
+	{
+		HgGraphStats one;
+
+		status = job->member[i].calls.describe(job->member[i].job, side, &one, error);
+		if (status != HG_OK)
+			break;
+		sum.vertices += one.vertices;
+		sum.edges += one.edges;
+		sum.empty_vertices += one.empty_vertices;
+		if (one.longest_list > sum.longest_list)
+			sum.longest_list = one.longest_list;
+		sum.distinct_keys += one.distinct_keys;
+		sum.bytes += one.bytes;
+	}
+	if (status == HG_OK)
+		*stats = sum;
+	return job_finish(job, status);
+}
+
+static HgStatus
+wide_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
+				  uint32_t *edge_rows, HgError *error)
+{
+	HgWideJob *job = job_of(handle);
+	HgStatus status = check_built(job, error);
+
+	if (status != HG_OK)
+		return status;
+	if (job->members > 1)
+		return hg_error_set(error, HG_INVALID, NULL, "the graph is in pieces");
+	job->streaming = false;
+	return job_finish(job, job->member[0].calls.export_graph(job->member[0].job, side, offsets,
+															 edge_keys, edge_rows, error));
+}
+
+static void
+wide_stats(HgJob *handle, HgJobStats *stats)
+{
+	HgWideJob *job = job_of(handle);
+
+	job->member[0].calls.stats(job->member[0].job, stats);
+	for (uint32_t i = 1; i < job->members; i++)
+	{
+		HgJobStats one;
+
+		job->member[i].calls.stats(job->member[i].job, &one);
+		stats->vertices += one.vertices;
+		stats->bins += one.bins;
+		stats->ranges += one.ranges;
+		stats->matches += one.matches;
+		stats->comparisons += one.comparisons;
+		stats->intersections += one.intersections;
+		stats->peak_bytes += one.peak_bytes;
+		for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
+			if (one.phase_ms[phase] > stats->phase_ms[phase])
+				stats->phase_ms[phase] = one.phase_ms[phase];
+	}
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		stats->rows[side] = job->appended[side];
+}
+
+static void
+wide_close(HgJob *handle)
+{
+	HgWideJob *job = job_of(handle);
+
+	close_members(job);
+	hg_wide_groups_free(job);
+	hg_host_memory_free(job->host, job, sizeof(*job));
+}
+
+void
+hg_wide_init(HgWide *wide, const char *name, uint32_t members, uint32_t deal_rows,
+			 HgEngine *(*target)(void *arg, uint32_t member), void *arg)
+{
+	wide->engine = (HgEngine){
+		.name = name,
+		.open = wide_open,
+		.append = wide_append,
+		.append_rows = wide_append_rows,
+		.append_column = wide_append_column,
+		.build = wide_build,
+		.match = wide_match,
+		.next = wide_next,
+		.count = wide_count,
+		.reduce = wide_reduce,
+		.next_groups = wide_next_groups,
+		.describe = wide_describe,
+		.export_graph = wide_export_graph,
+		.stats = wide_stats,
+		.close = wide_close,
+		.start = wide_start,
+	};
+	wide->members = members;
+	wide->deal_rows = deal_rows;
+	wide->target = target;
+	wide->arg = arg;
+}

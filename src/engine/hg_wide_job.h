@@ -1,0 +1,89 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_wide_job.h
+ *	  A job that is spread over several engines, and what is done with all of its members.
+ *
+ *	hg_wide.c			the calls of hg_engine.h
+ *	hg_wide_exchange.c	rows to the members that join them
+ *	hg_wide_groups.c	groups of several members become one
+ *
+ * The first of these stands above the others, which know nothing of each other.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_WIDE_JOB_H
+#define HG_WIDE_JOB_H
+
+#include "hg_wide.h"
+
+typedef struct HgWideMember
+{
+	HgEngine calls; /* of the engine that it belongs to */
+	HgJob *job;
+} HgWideMember;
+
+/* Groups of all members, merged. */
+typedef struct HgWideGroups
+{
+	HgReduceSpec spec;
+	uint32_t words; /* of a record; 0 where no groups were made */
+	uint64_t *records;
+	uint64_t capacity;
+	uint64_t count;
+	uint64_t next; /* the group to be delivered next */
+} HgWideGroups;
+
+/* How rows are numbered: which of the calls has brought any. */
+typedef enum HgWideFilled
+{
+	HG_WIDE_EMPTY = 0,
+	HG_WIDE_BY_POSITION, /* append */
+	HG_WIDE_BY_NUMBER	 /* append_rows */
+} HgWideFilled;
+
+typedef struct HgWideJob
+{
+	HgWide *wide;
+	const HgHost *host;
+	HgJobSpec spec; /* as the job was asked for */
+	uint32_t members;
+	HgWideMember member[HG_MAX_MEMBERS]; /* those that are open */
+	HgWideFilled filled;
+	uint64_t rows[2]; /* numbers of rows that are appended are below these */
+	uint64_t appended[2];
+	uint64_t given[2][HG_MAX_COLUMNS]; /* rows that have got their value */
+
+	bool exchanged;
+	HgStatus exchange_status; /* of start, which build tells */
+	HgError exchange_error;
+	bool built;
+	bool failed; /* only close is left */
+
+	bool is_ahead; /* members have begun with this, and the call for it is still to come */
+	HgAhead ahead;
+	HgMatchMode ahead_mode;
+
+	bool streaming;
+	uint32_t current; /* the member whose matches are delivered */
+	HgWideGroups groups;
+} HgWideJob;
+
+/* hg_wide_exchange.c: exchange the rows of both sides. */
+extern HgStatus hg_wide_exchange(HgWideJob *job, HgError *error);
+
+/*
+ * hg_wide_groups.c: have each member make groups, and merge them: HG_TOO_MANY_GROUPS of any member,
+ * or of all together, is that of the job.
+ */
+extern HgStatus hg_wide_groups_make(HgWideJob *job, HgMatchMode mode, const HgReduceSpec *spec,
+									uint64_t *groups, HgError *error);
+
+/* The next records, which there have to be some of. */
+extern void hg_wide_groups_next(HgWideJob *job, HgGroupRecords *records);
+
+/* Forget the groups, if there are any. */
+extern void hg_wide_groups_free(HgWideJob *job);
+
+#endif /* HG_WIDE_JOB_H */

@@ -1,0 +1,203 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_wire_exchange.c
+ *	  A member's part in an exchange of rows, as the client of a device process.
+ *
+ * hg_exchange.h tells the whole way.  Rows that are put go the way of those that are appended: each
+ * piece in a slot of the lease, and its answer is not waited for before that slot's next turn.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_wire_internal.h"
+
+#include <string.h>
+
+/*
+ * Is this the time for a call of the exchange?  What the engine would refuse must be told now: the
+ * device process ends the connection of who asks it of a job that is no member.
+ */
+static HgStatus
+check_exchange(HgRemoteJob *job, HgSide side, bool expecting, HgError *error)
+{
+	HgStatus status = hg_wire_send_check_side(job, side, error);
+
+	if (status != HG_OK)
+		return status;
+	if (job->spec.members == 0)
+		return hg_error_set(error, HG_INVALID, NULL, "the job is no member of several");
+	if (job->exchange[side].expects != expecting || job->exchange[side].arrived)
+		return hg_error_set(error, HG_INVALID, NULL, "this is not the time to exchange rows so");
+	return HG_OK;
+}
+
+HgStatus
+hg_wire_remote_tally(HgJob *handle, HgSide side, uint64_t *counts, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = check_exchange(job, side, false, error);
+	HgWireMessage message;
+	unsigned char *results;
+
+	if (status != HG_OK)
+		return status;
+	memset(&message, 0, sizeof(message));
+	message.request.side = (uint32_t) side;
+	message.request.count = HG_EXCHANGE_PARTS;
+	status = hg_wire_job_fetch(job, HG_WIRE_TALLY, &message, sizeof(*counts), &results, error);
+	if (status != HG_OK)
+		return status;
+	memcpy(counts, results, HG_EXCHANGE_PARTS * sizeof(*counts));
+	hg_wire_job_note(job->client, HG_WIRE_RELEASE, job->id);
+	if (!hg_wire_answer_has_tally(job, side, counts))
+		return hg_wire_client_distrust(job->client, error);
+	return HG_OK;
+}
+
+HgStatus
+hg_wire_remote_expect(HgJob *handle, HgSide side, const HgExchange *exchange, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = check_exchange(job, side, false, error);
+	HgWireMessage message;
+
+	if (status == HG_OK)
+		status = hg_exchange_check(exchange, job->spec.members, error);
+	if (status != HG_OK)
+		return status;
+	memset(&message, 0, sizeof(message));
+	message.request.side = (uint32_t) side;
+	message.request.exchange = *exchange;
+	status = hg_wire_job_ask(job, HG_WIRE_EXPECT, &message, 0, error);
+	if (status != HG_OK)
+		return status;
+	job->exchange[side].expects = true;
+	job->exchange[side].rows = hg_exchange_rows(exchange);
+	job->exchange[side].numbers = exchange->numbers;
+	return HG_OK;
+}
+
+/* Copy rows out of staging, or into it. */
+static void
+copy_rows(const HgJobSpec *spec, HgSide side, const HgExchangeRows *from, HgExchangeRows *to)
+{
+	memcpy(to->keys, from->keys, to->count * spec->key_width);
+	memcpy(to->numbers, from->numbers, to->count * sizeof(uint32_t));
+	for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+	{
+		memcpy(to->values[column], from->values[column],
+			   to->count * spec->column_width[side][column]);
+		to->has_nulls[column] = from->has_nulls[column];
+		if (to->has_nulls[column])
+			memcpy(to->nulls[column], from->nulls[column], to->count);
+	}
+}
+
+/* Copy rows that have been answered, and check what was copied. */
+static HgStatus
+take_answer(HgRemoteJob *job, HgSide side, unsigned char *results, HgExchangeRows *rows,
+			HgError *error)
+{
+	const HgWireReply *reply = &job->client->message.reply;
+	const uint64_t room = reply->lease_bytes / hg_wire_row_bytes(&job->spec, side) / 8 * 8;
+	HgExchangeRows placed;
+
+	if (reply->count > room)
+		return hg_wire_client_distrust(job->client, error);
+	hg_wire_place_rows(&job->spec, side, room, results, &placed);
+	for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
+		placed.has_nulls[column] = (reply->nulls & HG_WIRE_COLUMN(side, column)) != 0;
+	rows->count = (size_t) reply->count;
+	copy_rows(&job->spec, side, &placed, rows);
+	if (reply->lease_bytes > 0)
+		hg_wire_job_note(job->client, HG_WIRE_RELEASE, job->id);
+	if (hg_wire_answer_has_rows(job, side, rows))
+		return HG_OK;
+	rows->count = 0;
+	return hg_wire_client_distrust(job->client, error);
+}
+
+HgStatus
+hg_wire_remote_take_rows(HgJob *handle, HgSide side, uint32_t member, HgExchangeRows *rows,
+						 HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = check_exchange(job, side, true, error);
+	HgWireMessage message;
+	unsigned char *results;
+
+	rows->count = 0;
+	if (status == HG_OK && rows->capacity == 0)
+		status = hg_error_set(error, HG_INVALID, NULL, "there is no room for a row");
+	if (status != HG_OK)
+		return status;
+	memset(&message, 0, sizeof(message));
+	message.request.side = (uint32_t) side;
+	message.request.member = member;
+	message.request.count = rows->capacity;
+	status = hg_wire_job_fetch(job, HG_WIRE_TAKE_ROWS, &message,
+							   hg_wire_row_bytes(&job->spec, side), &results, error);
+	return status == HG_OK ? take_answer(job, side, results, rows, error) : status;
+}
+
+/* The rows from at on. */
+static HgExchangeRows
+rows_from(const HgJobSpec *spec, HgSide side, const HgExchangeRows *rows, size_t at)
+{
+	HgExchangeRows rest = *rows;
+
+	rest.keys = (unsigned char *) rows->keys + at * spec->key_width;
+	rest.numbers = rows->numbers + at;
+	for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+	{
+		rest.values[column] =
+			(unsigned char *) rows->values[column] + at * spec->column_width[side][column];
+		if (rows->has_nulls[column])
+			rest.nulls[column] = rows->nulls[column] + at;
+	}
+	return rest;
+}
+
+HgStatus
+hg_wire_remote_put_rows(HgJob *handle, HgSide side, const HgExchangeRows *rows, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = check_exchange(job, side, true, error);
+
+	for (size_t at = 0; at < rows->count && status == HG_OK;)
+	{
+		const uint64_t most = job->slot_bytes / hg_wire_row_bytes(&job->spec, side) / 8 * 8;
+		const HgExchangeRows rest = rows_from(&job->spec, side, rows, at);
+		HgExchangeRows placed;
+		HgWireMessage message;
+		unsigned char *to;
+
+		status = hg_wire_send_begin(job, most, rows->count - at, &message, &to, error);
+		if (status != HG_OK)
+			break;
+		hg_wire_place_rows(&job->spec, side, (message.request.count + 7) / 8 * 8, to, &placed);
+		placed.count = (size_t) message.request.count;
+		copy_rows(&job->spec, side, &rest, &placed);
+		message.request.side = (uint32_t) side;
+		for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
+			if (rows->has_nulls[column])
+				message.request.columns |= HG_WIRE_COLUMN(side, column);
+		at += placed.count;
+		status = hg_wire_job_send(job, HG_WIRE_PUT_ROWS, &message, error);
+	}
+	return status;
+}
+
+HgStatus
+hg_wire_remote_arrived(HgJob *handle, HgSide side, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = check_exchange(job, side, true, error);
+
+	if (status == HG_OK)
+		status = hg_wire_job_ask_plainly(job, HG_WIRE_ARRIVED, (uint32_t) side, 0, error);
+	if (status == HG_OK)
+		job->exchange[side].arrived = true;
+	return status;
+}

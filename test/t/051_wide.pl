@@ -1,0 +1,196 @@
+# A join that is too large for one GPU runs on all of them together, and so on as much as they have: where it is too large for
+# these, too, in ranges.
+#
+# Runs over the stand-in, which sees as many devices as it is told to.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Utils;
+use RawSession;
+use Test::More;
+use Time::HiRes qw(time);
+
+plan skip_all => 'runs with backend cuda' unless covers('cuda');
+my $standin = standin_program();
+plan skip_all => 'the stand-in was not built: make unit' unless defined $standin;
+
+my $node;
+my $count = 'select count(*) from f join d using (k)';
+my $sums = 'select count(*), sum(v), sum(w), count(v) from f join d using (k)';
+my $groups = 'select v, count(*), sum(w), min(w), max(w), avg(w) from f join d using (k) group by v order by v';
+my $rows = 'select md5(string_agg(r::text, null order by r)) from (select v, w from f join d using (k) offset 0) r';
+my $semi = 'select count(*), sum(v) from f where exists (select from d where d.k = f.k)';
+my $hot = 'select count(*) from f join h using (k)';
+my $last = q{select string_agg(distinct backend || '|' || coalesce(device, '') || '|' || coalesce(device_ranges, 1) || '|' ||
+	coalesce(fallback, ''), ' ') from hashgraph_last_joins()};
+my %expected;
+
+# A server with so many devices of this memory each.
+sub begin
+{
+	my ($devices, $budget, %switches) = @_;
+	my %before = map { $_ => $ENV{$_} } 'HG_STANDIN_DEVICES', keys %switches;
+
+	($ENV{HG_STANDIN_DEVICES}, @ENV{ keys %switches }) = ($devices, values %switches);
+	$node = new_server("wide${devices}_" . int(time * 1000), conf => <<"CONF");
+work_mem = '64MB'
+max_worker_processes = 20
+max_parallel_workers_per_gather = 0
+hashgraph.device_program = '$standin'
+hashgraph.staging_size = '8MB'
+hashgraph.gpu_memory_budget = '$budget'
+hashgraph.resident_gpu_memory = -1
+hashgraph.gpu_wait_limit = '5min'
+hashgraph.backend = cuda
+hashgraph.send_pages = off
+hashgraph.resident = off
+hashgraph.force = on
+CONF
+	foreach my $name (keys %before)
+	{
+		if (defined $before{$name}) { $ENV{$name} = $before{$name}; }
+		else { delete $ENV{$name}; }
+	}
+	$node->safe_psql('postgres', <<'SQL');
+create table f as select i % 200000 + 1 as k, nullif(i % 7, 3)::int2 as v from generate_series(1, 300000) i;
+create table d as select i % 150000 + 100000 as k, nullif(i % 1000, 10)::int4 as w from generate_series(1, 300000) i;
+create table h as select case when i % 10 = 0 then 5 else i end as k from generate_series(1, 300000) i;
+analyze;
+SQL
+	foreach my $query ($count, $sums, $groups, $rows, $semi, $hot)
+	{
+		$expected{$query} //= $node->safe_psql('postgres', "set hashgraph.enabled = off; $query");
+	}
+	ok(wait_for(sub { $node->safe_psql('postgres', q{select bool_and(state = 'ready') and count(*) = } . $devices . ' from hashgraph_devices()') eq 't' }, 30),
+		"$devices devices of $budget: all are there");
+	return;
+}
+
+# A query has the right rows, and its join this to say.
+sub runs
+{
+	my ($query, $said, $name) = @_;
+	my $out = $node->safe_psql('postgres', "$query; $last");
+	my ($where) = $out =~ /\n([^\n]*)\z/;
+
+	is(substr($out, 0, length($out) - length($where) - 1), $expected{$query}, "$name: the rows are right");
+	like($where, $said, '... and it ran where it should');
+	return;
+}
+
+sub nothing_is_left
+{
+	my ($name) = @_;
+
+	return ok(wait_for(sub { $node->safe_psql('postgres', 'select sum(jobs), sum(queued), sum(staging_used), sum(memory_reserved) from hashgraph_devices()') eq '0|0|0|0' }, 30),
+		"$name: nothing is left of it");
+}
+
+# ------------------------------------------------------------------ what fits several
+
+foreach my $devices (2, 3)
+{
+	my $all = qr/^cuda\|\Q$devices x stand-in (CPU)\E\|$devices\|$/;
+
+	begin($devices, '18MB');
+	runs($count, $all, "$devices devices, a count");
+	runs($sums, $all, "$devices devices, sums");
+	runs($groups, $all, "$devices devices, groups, some of whose rows are on each");
+	runs($rows, $all, "$devices devices, rows");
+	runs($semi, $all, "$devices devices, first matches");
+	nothing_is_left("$devices devices");
+	like($node->safe_psql('postgres', "explain (analyze, costs off, timing off, summary off) $count"),
+		qr/Device: $devices x stand-in \(CPU\).*Device Ranges: $devices/s, "$devices devices: EXPLAIN tells");
+
+	# what fits one is on one
+	is($node->safe_psql('postgres', "select count(*) from f join d using (k) where f.v = 1 and d.w < 100; $last"),
+		$node->safe_psql('postgres', 'set hashgraph.enabled = off; select count(*) from f join d using (k) where f.v = 1 and d.w < 100')
+			. "\ncuda|stand-in (CPU)|1|", "$devices devices: a join that fits one is on one");
+
+	# ... and so is one whose query has a job open, which others may wait for
+	my $session = RawSession->new($node);
+	$session->query("begin; declare c cursor for select f.v from f join d using (k) where f.v = 1 and d.w < 100; move 10 in c");
+	is($session->query($count), $expected{$count}, "$devices devices: a second join of a query is right");
+	like($session->query($last), qr/^cuda\|stand-in \(CPU\)\|\d+\|$/, '... and on one device, in ranges');
+	undef $session;
+	$node->stop;
+}
+
+# ------------------------------------------------------------------ what does not
+
+begin(3, '4MB');
+runs($count, qr/^cuda\|3 x stand-in \(CPU\)\|([4-9]|\d\d+)\|$/, 'too large for all: a count is cut');
+runs($rows, qr/^cuda\|3 x stand-in \(CPU\)\|([4-9]|\d\d+)\|$/, '... rows are');
+runs($sums, qr/^cuda\|3 x stand-in \(CPU\)\|([4-9]|\d\d+)\|$/, '... sums are made of rows');
+runs($hot, qr/^cuda\|3 x stand-in \(CPU\)\|([4-9]|\d\d+)\|$/, '... many rows of a side have one key');
+nothing_is_left('too large for all');
+$node->stop;
+
+# ------------------------------------------------------------------ what goes wrong
+
+sub device_processes
+{
+	my $worker = $node->safe_psql('postgres', q{select pid from pg_stat_activity where backend_type = 'hashgraph device'});
+
+	return sort { $a <=> $b } device_children($worker);
+}
+
+begin(3, '18MB', HG_STANDIN_FAST => 1);
+foreach my $backend ('auto', 'cuda')
+{
+	my $session = RawSession->new($node);
+	my ($all, $left) = split /\|/, $expected{$sums};
+
+	$session->query("set hashgraph.backend = $backend; begin; declare c cursor for select v, w from f join d using (k); move 1000 in c");
+	like($session->query("select sum(jobs) from hashgraph_devices()"), qr/^3$/, "lost, $backend: each device has a part of a join");
+	kill 'KILL', (device_processes())[1];
+	$session->query('fetch all in c');
+	if ($backend eq 'auto')
+	{
+		is($session->{error} // scalar(@{ $session->{rows} }), $all - 1000, 'lost, auto: the CPU goes on with it');
+	}
+	else { like($session->{error}, qr/lost/, 'lost, cuda: it fails'); }
+	undef $session;
+	ok(wait_for(sub { $node->safe_psql('postgres', q{select bool_and(state = 'ready') and count(*) = 3 from hashgraph_devices()}) eq 't' }, 30),
+		"lost, $backend: the device comes back");
+	nothing_is_left("lost, $backend");
+}
+
+# one that does not answer is given up, and nothing is held against the others
+{
+	my $session = RawSession->new($node);
+	my $stopped = (device_processes())[1];
+
+	$session->query("set hashgraph.backend = auto; set hashgraph.gpu_wait_limit = '1s'");
+	is($session->query($count), $expected{$count}, 'stopped: a join before');
+	kill 'STOP', $stopped;
+	is($session->query($count), $expected{$count}, 'stopped: the join is right');
+	like($session->query($last), qr/^cpu\|\|1\|.*did not answer in time/, '... and the CPU has done it');
+	is($session->query($count), $expected{$count}, 'stopped: the next join is right');
+	like($session->query($last), qr/^cuda\|2 x stand-in \(CPU\)\|[24]\|$/, '... and the two others have done it');
+	kill 'CONT', $stopped;
+	ok(wait_for(sub { $node->safe_psql('postgres', q{select bool_and(state = 'ready') and count(*) = 3 from hashgraph_devices()}) eq 't' }, 30),
+		'stopped: all are there again, as it goes on');
+	undef $session;
+	nothing_is_left('stopped');
+}
+
+# two of them at a time, in their turn; and cancelled, while the one waits for the other
+{
+	my @sessions = map { RawSession->new($node) } 1, 2;
+
+	$sessions[0]->query('begin; declare c cursor for select v, w from f join d using (k); move 10 in c');
+	$sessions[1]->query("set statement_timeout = '1s'");
+	$sessions[1]->query($count);
+	like($sessions[1]->{error} // 'none', qr/statement timeout/, 'two at a time: the second waits, and can be cancelled');
+	$sessions[0]->query('commit');
+	is($sessions[1]->query("set statement_timeout = 0; $count") // $sessions[1]->{error}, $expected{$count}, '... and runs when the first has ended');
+	nothing_is_left('two at a time');
+}
+$node->stop;
+
+done_testing();

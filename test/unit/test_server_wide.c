@@ -1,0 +1,389 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_server_wide.c
+ *	  Jobs that are spread over several device processes, and what a member may be asked.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "../../src/engine/hg_ranges.h"
+#include "../../src/engine/hg_wide.h"
+#include "hg_tap.h"
+#include "test_columns.h"
+#include "test_serving.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_SERVERS 3
+
+/* Rows that a member is dealt in turn. */
+#define DEAL_ROWS 1000
+
+/* Processes, each with a session. */
+typedef struct Several
+{
+	uint32_t count;
+	TestServer servers[MOST_SERVERS];
+	HgWireClient *clients[MOST_SERVERS];
+	HgWide wide;
+	HgRanges ranges;
+} Several;
+
+static HgEngine *
+find_engine(void *arg, uint32_t member)
+{
+	Several *several = arg;
+
+	return hg_wire_client_engine(several->clients[member]);
+}
+
+static HgEngine *
+find_wide(void *arg)
+{
+	return &((Several *) arg)->wide.engine;
+}
+
+static void
+start_several(Several *several, uint32_t count, const char *const *options)
+{
+	several->count = count;
+	for (uint32_t i = 0; i < count; i++)
+	{
+		test_start_server(&several->servers[i], options);
+		several->clients[i] = test_start_client(&several->servers[i]);
+	}
+	hg_wide_init(&several->wide, "wide", count, DEAL_ROWS, find_engine, several);
+	hg_ranges_init(&several->ranges, "ranges of wide", find_wide, several);
+}
+
+/* Has none of them a job left? */
+static bool
+are_idle(Several *several)
+{
+	bool good = true;
+
+	for (uint32_t i = 0; i < several->count; i++)
+		good = test_counts_become(&several->servers[i], 1, 0, 0) && good;
+	return good;
+}
+
+static void
+stop_several(Several *several)
+{
+	bool good = true;
+
+	for (uint32_t i = 0; i < several->count; i++)
+	{
+		hg_wire_client_destroy(several->clients[i]);
+		good = test_stop_server(&several->servers[i]) && good;
+	}
+	hg_tap_ok(good, "... and all of %u processes end", several->count);
+}
+
+/* ------------------------------------------------------------------------
+ * Joins
+ * ------------------------------------------------------------------------ */
+
+/* Any kind of keys and of call gives what it must. */
+static void
+test_results(uint32_t count)
+{
+	static const TestKeys kinds[] = {TEST_KEYS_UNIQUE, TEST_KEYS_DUPLICATES, TEST_KEYS_SKEWED,
+									 TEST_KEYS_EQUAL};
+	Several several;
+
+	start_several(&several, count, NULL);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		for (uint32_t width = 4; width <= 8; width += 4)
+		{
+			TestData data;
+			TestRun run = {.engine = &several.wide.engine,
+						   .host = test_host_plain(),
+						   .data = &data,
+						   .spec = test_plain_spec,
+						   .piece = 7777,
+						   .capacity = 5000};
+
+			test_data_create(&data, kinds[i], width, 20000, 300);
+			run.spec.key_width = width;
+			hg_tap_ok(test_run(&run), "keys %s of %u bytes over %u processes",
+					  test_keys_name(kinds[i]), width, count);
+			test_data_destroy(&data);
+		}
+	hg_engine_reduce_suite(&several.wide.engine, test_host_plain());
+	hg_tap_ok(are_idle(&several), "no member is left open");
+	stop_several(&several);
+}
+
+/* A job is counted over devices of this much memory; how many ranges does that take? */
+static HgStatus
+count_in(const TestData *data, uint32_t count, const char *budget, uint64_t *ranges)
+{
+	const char *const options[] = {"--memory-budget", budget, NULL};
+	Several several;
+	TestRun run = {.engine = &several.ranges.engine,
+				   .host = test_host_plain(),
+				   .data = data,
+				   .spec = test_plain_spec};
+	HgJobStats stats = {0};
+	uint64_t counted;
+	HgError error;
+	HgStatus status;
+
+	start_several(&several, count, options);
+	run.spec.key_width = data->key_width;
+	memcpy(run.spec.expected_rows, data->rows, sizeof(data->rows));
+	status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
+	if (status == HG_OK && counted != data->pairs)
+		status = HG_INVALID;
+	*ranges = stats.ranges;
+	stop_several(&several);
+	return status;
+}
+
+/* What is too large for one device is whole on several, and cut where it is too large for these. */
+static void
+test_memory(void)
+{
+	TestData data;
+	uint64_t ranges[3] = {0};
+	HgStatus status;
+
+	test_data_create(&data, TEST_KEYS_DUPLICATES, 8, 100000, 100000);
+	status = count_in(&data, 1, "5000000", &ranges[0]);
+	if (status == HG_OK)
+		status = count_in(&data, 3, "5000000", &ranges[1]);
+	if (status == HG_OK)
+		status = count_in(&data, 3, "1000000", &ranges[2]);
+	hg_tap_ok(status == HG_OK && ranges[0] > 1 && ranges[1] == 3 && ranges[2] > 6,
+			  "one device has %" PRIu64 " ranges for it, three have %" PRIu64
+			  ", three smaller ones %" PRIu64,
+			  ranges[0], ranges[1], ranges[2]);
+	test_data_destroy(&data);
+}
+
+/* One of the processes dies before the job is built, or while matches are fetched. */
+static void
+test_death(bool built)
+{
+	Several several;
+	TestData data;
+	TestRun run = {.host = test_host_plain(), .data = &data, .spec = test_plain_spec};
+	uint32_t rows[2][100];
+	HgMatches matches = {.outer = rows[0], .inner = rows[1], .capacity = 100};
+	HgError error = {0};
+	HgStatus status;
+	HgJob *job;
+
+	start_several(&several, 3, NULL);
+	run.engine = &several.wide.engine;
+	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 5000, 5000);
+	status = test_run_append(&run, &job, &error);
+	if (status == HG_OK && built)
+		status = run.engine->build(job, &error);
+	if (status == HG_OK && built)
+		status = run.engine->match(job, HG_MATCH_ALL, &error);
+	kill(several.servers[1].process, SIGKILL);
+	if (status == HG_OK && !built)
+		status = run.engine->build(job, &error);
+	while (status == HG_OK)
+	{
+		status = run.engine->next(job, &matches, &error);
+		if (matches.count == 0)
+			break;
+	}
+	run.engine->close(job);
+	hg_tap_ok(status == HG_CONNECTION_LOST && test_counts_become(&several.servers[0], 1, 0, 0) &&
+				  test_counts_become(&several.servers[2], 1, 0, 0),
+			  "a process that dies %s is a lost connection, and the others have no member left",
+			  built ? "as matches are fetched" : "before the rows are exchanged");
+	for (uint32_t i = 0; i < 3; i++)
+	{
+		hg_wire_client_destroy(several.clients[i]);
+		hg_wire_client_destroy(several.servers[i].control);
+		test_process_ends(several.servers[i].process, &(int){0});
+	}
+	test_data_destroy(&data);
+}
+
+/* A member's client stops waiting at any moment. */
+static void
+test_cancel(void)
+{
+	Several several;
+	TestData data;
+	TestRun run = {.data = &data, .spec = test_plain_spec};
+	bool good = true;
+	int cancels = 0;
+
+	start_several(&several, 2, NULL);
+	run.engine = &several.wide.engine;
+	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 30000, 30000);
+	for (double wait = 0.2; wait < 40; wait *= 1.5)
+	{
+		TestImpatient impatient;
+		uint64_t counted;
+		HgError error;
+		HgStatus status;
+
+		test_impatient_init(&impatient, wait);
+		run.host = &impatient.host;
+		status = test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error);
+		good = good && (status == HG_CANCELLED || (status == HG_OK && counted == data.pairs));
+		cancels += status == HG_CANCELLED;
+	}
+	hg_tap_ok(good && cancels > 0 && are_idle(&several), "a wide job can be cancelled, %d times",
+			  cancels);
+	test_data_destroy(&data);
+	stop_several(&several);
+}
+
+/* ------------------------------------------------------------------------
+ * Messages
+ * ------------------------------------------------------------------------ */
+
+#define HAND_ROWS 8
+
+/* Open a member, whose inner side has a column of one byte. */
+static void
+ask_member(TestSpeaker *speaker, uint32_t members)
+{
+	HgWireMessage message;
+
+	memset(&message, 0, sizeof(message));
+	message.request.spec = test_plain_spec;
+	message.request.spec.members = members;
+	message.request.spec.ncolumns[HG_INNER] = 1;
+	message.request.spec.column_width[HG_INNER][0] = 1;
+	message.request.spec.expected_rows[HG_OUTER] = HAND_ROWS;
+	test_ask(speaker, HG_WIRE_OPEN, 1, &message);
+}
+
+/* Requests that a member can't be asked end the connection. */
+static void
+test_nonsense(void)
+{
+	static const struct
+	{
+		const char *what;
+		HgWireType type;
+		uint32_t members;
+		uint32_t side;
+		uint32_t columns;
+		uint64_t count;
+		bool beyond; /* the lease */
+	} cases[] = {
+		{"a tally of a job that is no member", HG_WIRE_TALLY, 0, HG_OUTER, 0, HG_EXCHANGE_PARTS,
+		 false},
+		{"rows for a job that is no member", HG_WIRE_PUT_ROWS, 0, HG_OUTER, 0, 0, false},
+		{"a tally of no side", HG_WIRE_TALLY, 2, 2, 0, HG_EXCHANGE_PARTS, false},
+		{"a tally of too many parts", HG_WIRE_TALLY, 2, HG_OUTER, 0, HG_EXCHANGE_PARTS + 1, false},
+		{"what no side expects", HG_WIRE_EXPECT, 2, 7, 0, 0, false},
+		{"no rows at all", HG_WIRE_TAKE_ROWS, 2, HG_OUTER, 0, 0, false},
+		{"rows of no side", HG_WIRE_TAKE_ROWS, 2, UINT32_MAX, 0, 1, false},
+		{"columns of another side", HG_WIRE_PUT_ROWS, 2, HG_OUTER, HG_WIRE_COLUMN(HG_INNER, 0), 1,
+		 false},
+		{"a column that is not there", HG_WIRE_PUT_ROWS, 2, HG_INNER, HG_WIRE_COLUMN(HG_INNER, 1),
+		 1, false},
+		{"more rows than a lease holds", HG_WIRE_PUT_ROWS, 2, HG_OUTER, 0, 1 << 28, false},
+		{"more rows than there are numbers", HG_WIRE_PUT_ROWS, 2, HG_OUTER, 0, UINT64_MAX - 3,
+		 false},
+		{"rows beyond a lease", HG_WIRE_PUT_ROWS, 2, HG_OUTER, 0, 1, true},
+		{"the arrival of no side", HG_WIRE_ARRIVED, 2, 2, 0, 0, false},
+	};
+	TestServer server;
+
+	test_start_server(&server, NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		TestSpeaker speaker;
+		HgWireMessage message;
+		bool good;
+
+		test_start_speaker(&server, &speaker);
+		ask_member(&speaker, cases[i].members);
+		good = test_is_answered(&speaker, HG_OK);
+		memset(&message, 0, sizeof(message));
+		message.request.side = cases[i].side;
+		message.request.columns = cases[i].columns;
+		message.request.count = cases[i].count;
+		message.request.offset = speaker.answer.reply.lease_offset +
+								 (cases[i].beyond ? speaker.answer.reply.lease_bytes : 0);
+		test_ask(&speaker, cases[i].type, 1, &message);
+		hg_tap_ok(good && test_is_cut_off(&speaker), "who asks for %s is cut off", cases[i].what);
+		test_end_speaker(&speaker);
+	}
+	test_stop_server(&server);
+}
+
+/* Rows that come in greater numbers than were expected have memory reserved, or are refused. */
+static void
+test_reserved(void)
+{
+	static const char *const options[] = {FULL_BUDGET, NULL};
+	const uint64_t before = HAND_ROWS * (32 + 24);
+	TestServer server;
+	TestSpeaker speaker;
+	HgWireMessage message;
+	HgDeviceStatus status;
+	bool good;
+
+	test_start_server(&server, options);
+	test_start_speaker(&server, &speaker);
+	ask_member(&speaker, 2);
+	good = test_is_answered(&speaker, HG_OK);
+	status = test_status_of(&server);
+	hg_tap_ok(good && status.memory_reserved == before,
+			  "a member is admitted with its share and the exchange: %" PRIu64 " bytes",
+			  status.memory_reserved);
+
+	memset(&message, 0, sizeof(message));
+	message.request.side = HG_OUTER;
+	message.request.exchange.members = 3;
+	message.request.exchange.numbers = 10 * HAND_ROWS;
+	message.request.exchange.ends[0] = 100;
+	message.request.exchange.ends[1] = HG_EXCHANGE_PARTS;
+	message.request.exchange.rows[1] = 10 * HAND_ROWS;
+	test_ask(&speaker, HG_WIRE_EXPECT, 1, &message);
+	good = test_is_answered(&speaker, HG_INVALID);
+	message.request.exchange.members = 2;
+	test_ask(&speaker, HG_WIRE_EXPECT, 1, &message);
+	good = good && test_is_answered(&speaker, HG_OK);
+	status = test_status_of(&server);
+	hg_tap_ok(good && status.memory_reserved == 10 * before,
+			  "... and what comes has memory reserved: %" PRIu64 " bytes", status.memory_reserved);
+
+	message.request.side = HG_INNER;
+	message.request.exchange.numbers = message.request.exchange.rows[1] = FULL_ROWS;
+	test_ask(&speaker, HG_WIRE_EXPECT, 1, &message);
+	hg_tap_ok(test_is_answered(&speaker, HG_DEVICE_OUT_OF_MEMORY),
+			  "... or is refused where there is none");
+	test_end_speaker(&speaker);
+	test_stop_server(&server);
+}
+
+int
+main(int argc, char **argv)
+{
+	const bool is_standin = test_choose_device(argc, argv);
+
+	for (uint32_t count = 1; count <= MOST_SERVERS; count++)
+		test_results(count);
+	test_cancel();
+	test_death(false);
+	test_death(true);
+	if (is_standin)
+	{
+		test_memory();
+		test_nonsense();
+		test_reserved();
+	}
+	return hg_tap_done();
+}

@@ -1,0 +1,785 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_wide.c
+ *	  Jobs that are spread over several devices give the same matches, and members exchange rows.
+ *
+ * The devices are the CPU engine with little memory (hg_small_device.h), each with that of a job.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#define _POSIX_C_SOURCE 200809L /* setenv */
+
+#include "../../src/engine/hg_ranges.h"
+#include "../../src/engine/hg_reduce.h"
+#include "../../src/engine/hg_wide.h"
+#include "hg_small_device.h"
+#include "hg_tap.h"
+#include "test_columns.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that a member is dealt in turn: so few that small jobs have some with each. */
+#define DEAL_ROWS 16
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+static HgWide wide;
+static HgRanges ranges;
+static HgEngine device; /* a small one, which can be told to fail */
+static HgEngine *sound; /* the same without */
+static bool by_itself;	/* devices work by themselves */
+static char name[40];
+
+/* ------------------------------------------------------------------------
+ * Devices that fail
+ * ------------------------------------------------------------------------ */
+
+static uint64_t calls;		  /* of any device so far */
+static uint64_t failing_call; /* this one fails, from 1; 0 = none ... */
+static HgStatus failure;	  /* ... in this way */
+
+/* HG_OK, unless it is this call that fails. */
+static HgStatus
+step(HgError *error)
+{
+	if (++calls != failing_call)
+		return HG_OK;
+	return hg_error_set(error, failure, NULL, "a device was told to fail");
+}
+
+#define FAILING(call, parameters, arguments)                                                       \
+	static HgStatus failing_##call parameters                                                      \
+	{                                                                                              \
+		HgStatus status = step(error);                                                             \
+                                                                                                   \
+		return status == HG_OK ? sound->call arguments : status;                                   \
+	}
+
+FAILING(open,
+		(HgEngine * engine, const HgHost *host, const HgJobSpec *spec, HgJob **job, HgError *error),
+		(engine, host, spec, job, error))
+FAILING(append_rows,
+		(HgJob * job, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+		 HgError *error),
+		(job, side, keys, count, first_row, error))
+FAILING(append_column,
+		(HgJob * job, HgSide side, uint32_t column, const void *values, const uint8_t *nulls,
+		 uint64_t count, uint64_t first_row, HgError *error),
+		(job, side, column, values, nulls, count, first_row, error))
+FAILING(build, (HgJob * job, HgError *error), (job, error))
+FAILING(match, (HgJob * job, HgMatchMode mode, HgError *error), (job, mode, error))
+FAILING(next, (HgJob * job, HgMatches *matches, HgError *error), (job, matches, error))
+FAILING(count, (HgJob * job, HgMatchMode mode, uint64_t *matches, HgError *error),
+		(job, mode, matches, error))
+FAILING(reduce,
+		(HgJob * job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups, HgError *error),
+		(job, mode, spec, groups, error))
+FAILING(next_groups, (HgJob * job, HgGroupRecords *records, HgError *error), (job, records, error))
+FAILING(describe, (HgJob * job, HgSide side, HgGraphStats *stats, HgError *error),
+		(job, side, stats, error))
+FAILING(start, (HgJob * job, HgAhead ahead, HgMatchMode mode, HgError *error),
+		(job, ahead, mode, error))
+FAILING(tally, (HgJob * job, HgSide side, uint64_t *counts, HgError *error),
+		(job, side, counts, error))
+FAILING(expect, (HgJob * job, HgSide side, const HgExchange *exchange, HgError *error),
+		(job, side, exchange, error))
+FAILING(take_rows,
+		(HgJob * job, HgSide side, uint32_t member, HgExchangeRows *rows, HgError *error),
+		(job, side, member, rows, error))
+FAILING(put_rows, (HgJob * job, HgSide side, const HgExchangeRows *rows, HgError *error),
+		(job, side, rows, error))
+FAILING(arrived, (HgJob * job, HgSide side, HgError *error), (job, side, error))
+
+/* A device, unless the one before was the last that there is. */
+static HgEngine *
+find_device(void *arg, uint32_t member)
+{
+	const uint32_t *there = arg;
+
+	if (there != NULL && member >= *there)
+		return NULL;
+	return &device;
+}
+
+static void
+make_device(void)
+{
+	sound = hg_small_device(0, by_itself);
+	device = *sound;
+	device.open = failing_open;
+	device.append_rows = failing_append_rows;
+	device.append_column = failing_append_column;
+	device.build = failing_build;
+	device.match = failing_match;
+	device.next = failing_next;
+	device.count = failing_count;
+	device.reduce = failing_reduce;
+	device.next_groups = failing_next_groups;
+	device.describe = failing_describe;
+	device.start = by_itself ? failing_start : NULL;
+	device.tally = failing_tally;
+	device.expect = failing_expect;
+	device.take_rows = failing_take_rows;
+	device.put_rows = failing_put_rows;
+	device.arrived = failing_arrived;
+	failing_call = 0;
+}
+
+/* The engine over so many devices. */
+static HgEngine *
+wide_of(uint32_t members)
+{
+	make_device();
+	snprintf(name, sizeof(name), "wide over %u%s", members, by_itself ? " by themselves" : "");
+	hg_wide_init(&wide, name, members, DEAL_ROWS, find_device, NULL);
+	return &wide.engine;
+}
+
+static HgEngine *
+find_wide(void *arg)
+{
+	(void) arg;
+	return &wide.engine;
+}
+
+/* The same where jobs that do not fit all devices are cut. */
+static HgEngine *
+ranges_of(uint32_t members)
+{
+	wide_of(members);
+	hg_ranges_init(&ranges, name, find_wide, NULL);
+	return &ranges.engine;
+}
+
+/* ------------------------------------------------------------------------
+ * Parts
+ * ------------------------------------------------------------------------ */
+
+/* The most rows that a member has, of these. */
+static uint64_t
+most_rows(uint32_t members, const uint64_t *rows, uint64_t *sum)
+{
+	uint32_t ends[HG_MAX_MEMBERS];
+	uint64_t most = 0;
+
+	*sum = 0;
+	hg_exchange_choose(members, rows, ends);
+	for (uint32_t member = 0; member < members; member++)
+	{
+		const uint64_t has = hg_exchange_rows_of(rows, ends, member);
+
+		most = has > most ? has : most;
+		*sum += has;
+	}
+	return most;
+}
+
+/* Members get equal shares, where there are no parts with very many rows. */
+static void
+test_choose(void)
+{
+	uint64_t rows[HG_EXCHANGE_PARTS];
+	uint64_t sum;
+	bool good = true;
+
+	for (uint32_t members = 2; members <= HG_MAX_MEMBERS; members++)
+	{
+		for (uint32_t part = 0; part < HG_EXCHANGE_PARTS; part++)
+			rows[part] = 900 + hg_mix32(part) % 200;
+		good = good && most_rows(members, rows, &sum) <= sum / members * 9 / 8;
+		good = good && sum > HG_EXCHANGE_PARTS * 900;
+		/* one part has as many as all others: nobody has more than that, and all the rest */
+		for (uint32_t part = 0; part < HG_EXCHANGE_PARTS; part += 73)
+		{
+			const uint64_t had = rows[part];
+			const uint64_t others = sum - had;
+
+			rows[part] = others;
+			good = good && most_rows(members, rows, &sum) <= others + others / members &&
+				   sum == 2 * others;
+			rows[part] = had;
+			sum = others + had;
+		}
+		memset(rows, 0, sizeof(rows));
+		good = good && most_rows(members, rows, &sum) == 0 && sum == 0;
+		rows[HG_EXCHANGE_PARTS - 1] = rows[0] = 7;
+		good = good && most_rows(members, rows, &sum) == 7 && sum == 14;
+	}
+	hg_tap_ok(good, "exchange: members get equal shares, as far as parts allow");
+}
+
+/* What can't be expected of a side is told. */
+static void
+test_check(void)
+{
+	const HgExchange right = {.members = 3,
+							  .self = 2,
+							  .numbers = 6,
+							  .ends = {10, 10, HG_EXCHANGE_PARTS},
+							  .rows = {1, 2, 3}};
+	HgExchange wrong;
+	HgError error;
+	bool good = hg_exchange_check(&right, 3, &error) == HG_OK && hg_exchange_rows(&right) == 6;
+
+	good = good && hg_exchange_check(&right, 4, &error) == HG_INVALID;
+	good = good && hg_exchange_check(&right, 0, &error) == HG_INVALID;
+	good = good && hg_exchange_check(&right, HG_MAX_MEMBERS + 1, &error) == HG_INVALID;
+	wrong = right;
+	wrong.self = 3;
+	good = good && hg_exchange_check(&wrong, 3, &error) == HG_INVALID;
+	wrong = right;
+	wrong.ends[1] = 9;
+	good = good && hg_exchange_check(&wrong, 3, &error) == HG_INVALID;
+	wrong = right;
+	wrong.ends[2] = HG_EXCHANGE_PARTS - 1;
+	good = good && hg_exchange_check(&wrong, 3, &error) == HG_INVALID;
+	wrong.ends[2] = HG_EXCHANGE_PARTS + 1;
+	good = good && hg_exchange_check(&wrong, 3, &error) == HG_INVALID;
+	wrong = right;
+	wrong.rows[1] = HG_MAX_ROWS - 4;
+	good = good && hg_exchange_check(&wrong, 3, &error) == HG_TOO_MANY_ROWS;
+	wrong.rows[1] = UINT64_MAX;
+	good = good && hg_exchange_check(&wrong, 3, &error) == HG_TOO_MANY_ROWS;
+	wrong = right;
+	wrong.numbers = 5;
+	good = good && hg_exchange_check(&wrong, 3, &error) == HG_INVALID;
+	wrong.numbers = UINT64_C(1) << 32;
+	good = good && hg_exchange_check(&wrong, 3, &error) == HG_TOO_MANY_ROWS;
+	hg_tap_ok(good, "exchange: what no member can expect is told");
+}
+
+/* ------------------------------------------------------------------------
+ * Members, one call at a time
+ * ------------------------------------------------------------------------ */
+
+#define BY_HAND_ROWS 100
+
+/* Two members, each with rows of both sides: 0 .. 99 are the keys and numbers of one, and so on. */
+typedef struct ByHand
+{
+	HgJob *jobs[2];
+	uint64_t tallies[2][HG_EXCHANGE_PARTS];
+	HgExchange exchange; /* of the first */
+	uint64_t keys[BY_HAND_ROWS];
+	uint32_t numbers[BY_HAND_ROWS];
+	HgExchangeRows rows;
+	HgError error;
+} ByHand;
+
+static bool
+by_hand_open(ByHand *two)
+{
+	HgJobSpec spec = {.key_width = 8, .device = -1, .members = 2};
+	uint64_t sum[HG_EXCHANGE_PARTS];
+	bool good = true;
+
+	make_device();
+	memset(two, 0, sizeof(*two));
+	two->rows.keys = two->keys;
+	two->rows.numbers = two->numbers;
+	two->rows.capacity = BY_HAND_ROWS;
+	for (uint64_t member = 0; member < 2; member++)
+	{
+		HgJob **job = &two->jobs[member];
+
+		good = good && device.open(&device, test_host_plain(), &spec, job, &two->error) == HG_OK;
+		for (int side = 0; side < 2 && good; side++)
+		{
+			for (uint64_t i = 0; i < BY_HAND_ROWS; i++)
+				two->keys[i] = member * BY_HAND_ROWS + i;
+			good = device.append_rows(*job, (HgSide) side, two->keys, BY_HAND_ROWS,
+									  member * BY_HAND_ROWS, &two->error) == HG_OK;
+		}
+		good = good && device.tally(*job, HG_OUTER, two->tallies[member], &two->error) == HG_OK;
+	}
+	for (uint32_t part = 0; part < HG_EXCHANGE_PARTS; part++)
+		sum[part] = two->tallies[0][part] + two->tallies[1][part];
+	two->exchange.members = 2;
+	two->exchange.numbers = 2 * BY_HAND_ROWS;
+	hg_exchange_choose(2, sum, two->exchange.ends);
+	for (int member = 0; member < 2; member++)
+		two->exchange.rows[member] =
+			hg_exchange_rows_of(two->tallies[member], two->exchange.ends, 0);
+	return good;
+}
+
+static void
+by_hand_close(ByHand *two)
+{
+	for (int member = 0; member < 2; member++)
+		device.close(two->jobs[member]);
+}
+
+/* Calls that come out of their order, or with what can't be, are refused and do no harm. */
+static void
+test_order(void)
+{
+	ByHand two;
+	HgError *error = &two.error;
+	HgExchange wrong;
+	uint64_t counted = 0;
+	bool good = by_hand_open(&two);
+	HgJob *job = two.jobs[0];
+
+	good = good && device.take_rows(job, HG_OUTER, 1, &two.rows, error) == HG_INVALID;
+	good = good && device.put_rows(job, HG_OUTER, &two.rows, error) == HG_INVALID;
+	good = good && device.arrived(job, HG_OUTER, error) == HG_INVALID;
+	good = good && device.build(job, error) == HG_INVALID;
+	good = good && device.append(job, HG_OUTER, two.keys, 1, error) == HG_INVALID;
+	for (int way = 0; way < 4; way++)
+	{
+		wrong = two.exchange;
+		if (way == 0)
+			wrong.members = 3;
+		else if (way == 1)
+			wrong.rows[0]++;
+		else if (way == 2)
+			wrong.rows[0]--;
+		else
+			wrong.numbers = BY_HAND_ROWS - 1;
+		good = good && device.expect(job, HG_OUTER, &wrong, error) == HG_INVALID;
+	}
+	hg_tap_ok(good, "exchange: what has no sense yet is refused");
+
+	for (int side = 0; side < 2; side++)
+	{
+		good = good && device.expect(job, (HgSide) side, &two.exchange, error) == HG_OK;
+		good = good && device.expect(job, (HgSide) side, &two.exchange, error) == HG_INVALID;
+		good =
+			good && device.append_rows(job, (HgSide) side, two.keys, 1, 500, error) == HG_INVALID;
+		good = good && device.tally(job, (HgSide) side, two.tallies[0], error) == HG_INVALID;
+		good = good && device.arrived(job, (HgSide) side, error) == HG_INVALID;
+		good = good && device.take_rows(job, (HgSide) side, 0, &two.rows, error) == HG_INVALID;
+		good = good && device.take_rows(job, (HgSide) side, 2, &two.rows, error) == HG_INVALID;
+
+		/* its own rows come to nobody else, and no more than were expected come to it */
+		good = good && device.take_rows(job, (HgSide) side, 1, &two.rows, error) == HG_OK &&
+			   two.rows.count == BY_HAND_ROWS - two.exchange.rows[0];
+		good = good && device.put_rows(job, (HgSide) side, &two.rows, error) == HG_INVALID;
+		two.rows.count = 0;
+		for (uint64_t key = BY_HAND_ROWS; key < 2 * BY_HAND_ROWS; key++)
+			if (hg_exchange_part64(hg_mix64(key)) < two.exchange.ends[0])
+			{
+				two.keys[two.rows.count] = key;
+				two.numbers[two.rows.count++] = (uint32_t) key;
+			}
+		two.numbers[0] += BY_HAND_ROWS;
+		good = good && device.put_rows(job, (HgSide) side, &two.rows, error) == HG_INVALID;
+		two.numbers[0] -= BY_HAND_ROWS;
+		good = good && device.put_rows(job, (HgSide) side, &two.rows, error) == HG_OK;
+		good = good && device.put_rows(job, (HgSide) side, &two.rows, error) == HG_INVALID;
+		good = good && device.arrived(job, (HgSide) side, error) == HG_OK;
+		good = good && device.arrived(job, (HgSide) side, error) == HG_INVALID;
+	}
+	good = good && device.build(job, error) == HG_OK &&
+		   device.count(job, HG_MATCH_ALL, &counted, error) == HG_OK;
+	hg_tap_ok(good && counted == two.exchange.rows[0] + two.exchange.rows[1],
+			  "exchange: a member has its part of the join after that");
+	by_hand_close(&two);
+	hg_tap_ok(hg_small_device_open_jobs() == 0, "exchange: ... and ends");
+}
+
+/* A member is no job of another kind, and engines without the calls have none. */
+static void
+test_refused(void)
+{
+	static const uint32_t counts[] = {1, HG_MAX_MEMBERS + 1};
+	const HgHost *host = test_host_plain();
+	HgEngine *engine = wide_of(2);
+	HgJobSpec spec = {.key_width = 4, .device = -1};
+	HgError error;
+	HgJob *job;
+	bool good = true;
+
+	for (size_t i = 0; i < LENGTH(counts); i++)
+	{
+		spec.members = counts[i];
+		good = good && device.open(&device, host, &spec, &job, &error) == HG_INVALID;
+	}
+	spec.members = 2;
+	good = good && engine->open(engine, host, &spec, &job, &error) == HG_INVALID;
+	engine = ranges_of(2);
+	good = good && engine->open(engine, host, &spec, &job, &error) == HG_INVALID;
+	spec.team = 1;
+	good = good && device.open(&device, host, &spec, &job, &error) == HG_INVALID;
+	spec.team = 0;
+	spec.streamed = 1;
+	good = good && device.open(&device, host, &spec, &job, &error) == HG_INVALID;
+	spec.streamed = spec.members = 0;
+	device.tally = NULL;
+	good = good && wide.engine.open(&wide.engine, host, &spec, &job, &error) == HG_INVALID;
+	hg_tap_ok(good && hg_small_device_open_jobs() == 0, "exchange: what can be no member is told");
+}
+
+/* ------------------------------------------------------------------------
+ * Wide jobs
+ * ------------------------------------------------------------------------ */
+
+/* Have the suites of every engine take few samples. */
+static void
+in_short(HgTapSuite most, void (*test)(HgEngine *), HgEngine *engine)
+{
+	static const char *const names[] = {[HG_SUITE_TINY] = "tiny", [HG_SUITE_SMALL] = "small"};
+	const char *suite = getenv("HG_SUITE");
+	char *before = suite != NULL ? strdup(suite) : NULL;
+
+	if (hg_tap_suite() > most)
+		setenv("HG_SUITE", names[most], 1);
+	test(engine);
+	if (before != NULL)
+		setenv("HG_SUITE", before, 1);
+	else
+		unsetenv("HG_SUITE");
+	free(before);
+}
+
+static void
+test_suite(HgEngine *engine)
+{
+	hg_engine_suite(engine, test_host_plain());
+}
+
+static void
+test_reduce_suite(HgEngine *engine)
+{
+	hg_engine_reduce_suite(engine, test_host_plain());
+}
+
+/* A job over devices of so many bytes each: what does not fit all of them is cut. */
+static void
+test_joins(uint32_t members, TestKeys kind, uint32_t width, uint64_t outer_rows,
+		   uint64_t inner_rows, uint64_t bytes)
+{
+	TestData data;
+	TestRun run = {.engine = ranges_of(members), .host = test_host_plain(), .data = &data};
+	bool good = true;
+
+	test_data_create(&data, kind, width, outer_rows, inner_rows);
+	run.spec.key_width = width;
+	run.spec.device = -1;
+	run.spec.memory_limit = bytes * members;
+	run.capacity = 65536;
+	for (int probe = HG_PROBE_AUTO; probe <= HG_PROBE_INTERSECT; probe++)
+	{
+		run.spec.probe = (HgProbeAlgorithm) probe;
+		run.piece = probe == HG_PROBE_AUTO ? 0 : 777;
+		good &= test_run(&run);
+	}
+	hg_tap_ok(good && hg_small_device_open_jobs() == 0,
+			  "%s: %" PRIu64 " x %" PRIu64 " rows, keys %s of %u bytes, in %" PRIu64 " bytes each",
+			  name, outer_rows, inner_rows, test_keys_name(kind), width, bytes);
+	test_data_destroy(&data);
+}
+
+/* Members have equal shares: where they have room for as much, nothing is cut. */
+static void
+test_shares(uint32_t members)
+{
+	TestData data;
+	TestRun run = {.engine = wide_of(members), .host = test_host_plain(), .data = &data};
+	HgJobStats stats = {0};
+	uint64_t counted;
+	HgError error;
+	HgStatus status;
+
+	test_data_create(&data, TEST_KEYS_UNIQUE, 8, 200000, 200000);
+	run.spec.key_width = 8;
+	hg_small_device_most_bytes();
+	status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
+	run.spec.memory_limit = hg_small_device_most_bytes() * 9 / 8;
+	run.engine = ranges_of(members);
+	hg_small_device_most_jobs();
+	if (status == HG_OK)
+		status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
+	hg_tap_ok(status == HG_OK && counted == data.pairs && stats.ranges == members &&
+				  stats.rows[HG_OUTER] == 200000 && stats.rows[HG_INNER] == 200000 &&
+				  hg_small_device_most_jobs() == (int) members,
+			  "%s: each has %" PRIu64 " bytes, and needs no more", name,
+			  run.spec.memory_limit / members);
+	test_data_destroy(&data);
+}
+
+/* What a job holds of host memory, as hg_wide.h says. */
+static void
+test_host_memory(uint32_t members)
+{
+	TestData data;
+	TestHost host;
+	TestRun run = {.engine = wide_of(members), .host = &host.host, .data = &data};
+	const uint64_t bound = members * UINT64_C(100000) + HG_WIDE_ROWS * UINT64_C(12);
+	uint64_t counted;
+	HgError error;
+	HgStatus status;
+
+	test_host_init(&host, test_host_plain());
+	test_data_create(&data, TEST_KEYS_DUPLICATES, 8, 500000, 500000);
+	run.spec.key_width = 8;
+	status = test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error);
+	hg_tap_ok(status == HG_OK && counted == data.pairs && host.peak_bytes <= bound &&
+				  host.held_bytes == 0 && !host.misused,
+			  "%s: 500000 x 500000 rows take %" PRIu64 " kB of the host", name,
+			  host.peak_bytes / 1000);
+	test_data_destroy(&data);
+}
+
+/* ------------------------------------------------------------------------
+ * What fails
+ * ------------------------------------------------------------------------ */
+
+#define STORY_ROWS 200
+
+/* Read a stream to its end. */
+static HgStatus
+read_matches(HgEngine *engine, HgJob *job, uint64_t *pairs, HgError *error)
+{
+	uint32_t rows[2][64];
+	HgMatches matches = {.outer = rows[0], .inner = rows[1], .capacity = 64};
+	HgStatus status = engine->match(job, HG_MATCH_ALL, error);
+
+	while (status == HG_OK)
+	{
+		status = engine->next(job, &matches, error);
+		if (status != HG_OK || matches.count == 0)
+			break;
+		*pairs += matches.count;
+	}
+	return status;
+}
+
+/* Have groups made by the first column, and read them. */
+static HgStatus
+read_groups(HgEngine *engine, HgJob *job, uint64_t *pairs, HgError *error)
+{
+	const HgReduceSpec spec = {.nkeys = 1, .max_groups = 1000};
+	uint64_t words[16 * 3];
+	HgGroupRecords records = {.words = words, .capacity = 16};
+	uint64_t groups;
+	HgStatus status = engine->reduce(job, HG_MATCH_ALL, &spec, &groups, error);
+
+	while (status == HG_OK)
+	{
+		status = engine->next_groups(job, &records, error);
+		if (status != HG_OK || records.count == 0)
+			break;
+		for (size_t i = 0; i < records.count; i++)
+			*pairs += words[i * 3 + 2];
+	}
+	return status;
+}
+
+/* A job with columns of which everything is asked; *right is whether all that it said was so. */
+static HgStatus
+run_story(HgEngine *engine, const HgHost *host, const TestCase *c, bool *right)
+{
+	uint64_t counted[3] = {0};
+	HgError error = {0};
+	HgGraphStats graph;
+	HgJob *job;
+	HgStatus status = test_case_build(c, engine, host, &job, &error);
+
+	if (status == HG_OK)
+		status = read_matches(engine, job, &counted[0], &error);
+	if (status == HG_OK)
+		status = engine->count(job, HG_MATCH_ALL, &counted[1], &error);
+	if (status == HG_OK)
+		status = read_groups(engine, job, &counted[2], &error);
+	if (status == HG_OK)
+		status = engine->describe(job, HG_INNER, &graph, &error);
+	*right = status == HG_OK ? counted[0] == c->data.pairs && counted[1] == c->data.pairs &&
+								   counted[2] == c->data.pairs
+							 : error.status == status;
+	if (status != HG_OK && job != NULL)
+		*right = *right && engine->build(job, &error) == HG_INVALID;
+	if (job != NULL)
+		engine->close(job);
+	return status;
+}
+
+static TestCase
+story_case(void)
+{
+	TestCase c = {.kind = TEST_KEYS_DUPLICATES,
+				  .key_width = 4,
+				  .rows = {STORY_ROWS, STORY_ROWS},
+				  .spread = {.values = 20, .nulls = 10}};
+
+	c.spec.probe = HG_PROBE_INTERSECT; /* of which both sides can be described */
+	test_case_create(&c, 2);
+	return c;
+}
+
+/* Any call of any member fails in turn: that is the job's failure, and nothing is left of it. */
+static void
+test_failures(uint32_t members)
+{
+	static const HgStatus failures[] = {HG_DEVICE_FAILED, HG_DEVICE_OUT_OF_MEMORY,
+										HG_CONNECTION_LOST};
+	TestCase c = story_case();
+	uint64_t moments = 0;
+	bool good = true;
+
+	for (size_t i = 0; i < LENGTH(failures); i++)
+	{
+		HgEngine *engine = wide_of(members);
+		HgStatus status;
+
+		failure = failures[i];
+		do
+		{
+			TestHost host;
+			bool right;
+
+			test_host_init(&host, test_host_plain());
+			calls = 0;
+			failing_call++;
+			status = run_story(engine, &host.host, &c, &right);
+			good = good && right && host.held_bytes == 0 && hg_small_device_open_jobs() == 0 &&
+				   status == (calls < failing_call ? HG_OK : failure);
+		} while (calls >= failing_call);
+		moments = failing_call - 1;
+	}
+	hg_tap_ok(good && moments > 30, "%s: any of %" PRIu64 " calls of members fails", name, moments);
+	test_case_destroy(&c);
+}
+
+/* The same where the device is full: a job without columns is cut. */
+static void
+test_full(uint32_t members)
+{
+	TestData data;
+	HgEngine *engine = ranges_of(members);
+	bool good = true;
+
+	failure = HG_DEVICE_OUT_OF_MEMORY;
+	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, STORY_ROWS, STORY_ROWS);
+	do
+	{
+		TestHost host;
+		TestRun run = {.engine = engine, .host = &host.host, .data = &data};
+		uint64_t counted;
+		HgError error;
+
+		test_host_init(&host, test_host_plain());
+		run.spec.key_width = 4;
+		calls = 0;
+		failing_call++;
+		good = good && test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error) == HG_OK &&
+			   counted == data.pairs && host.held_bytes == 0 && hg_small_device_open_jobs() == 0;
+	} while (calls >= failing_call);
+	hg_tap_ok(good, "%s: a job is cut where any of them is full at any moment", name);
+	test_data_destroy(&data);
+}
+
+/* The host has no memory, or cancels, at any moment in turn. */
+static void
+test_host_fails(uint32_t members)
+{
+	TestCase c = story_case();
+	HgEngine *engine = wide_of(members);
+	bool good = true;
+	TestHost host;
+	HgStatus status;
+	uint64_t moment = 0;
+	bool right;
+
+	do
+	{
+		test_host_init(&host, test_host_plain());
+		host.fail_allocation = ++moment;
+		status = run_story(engine, &host.host, &c, &right);
+		good = good && right && host.held_bytes == 0 && hg_small_device_open_jobs() == 0 &&
+			   status == (host.allocations < moment ? HG_OK : HG_OUT_OF_MEMORY);
+	} while (host.allocations >= moment);
+	hg_tap_ok(good && moment > 4, "%s: any of %" PRIu64 " allocations fails", name, moment - 1);
+
+	moment = 0;
+	do
+	{
+		test_host_init(&host, test_host_plain());
+		host.cancel_poll = ++moment;
+		status = run_story(engine, &host.host, &c, &right);
+		good = good && right && host.held_bytes == 0 && hg_small_device_open_jobs() == 0 &&
+			   status == (host.polls < moment ? HG_OK : HG_CANCELLED);
+	} while (host.polls >= moment);
+	hg_tap_ok(good && moment > 10, "%s: any of %" PRIu64 " polls cancels it", name, moment - 1);
+	test_case_destroy(&c);
+}
+
+/* One of the devices is gone. */
+static void
+test_gone(void)
+{
+	const HgJobSpec spec = {.key_width = 4, .device = -1};
+	HgEngine *engine = wide_of(4);
+	HgError error;
+	bool good = true;
+	HgJob *job;
+
+	for (uint32_t there = 0; there < 4; there++)
+	{
+		wide.arg = &there;
+		good = good &&
+			   engine->open(engine, test_host_plain(), &spec, &job, &error) == HG_CONNECTION_LOST;
+	}
+	wide.arg = NULL;
+	hg_tap_ok(good && hg_small_device_open_jobs() == 0,
+			  "wide: where a device is gone, none is left with a member");
+}
+
+/* ------------------------------------------------------------------------
+ * All of it
+ * ------------------------------------------------------------------------ */
+
+static void
+test_members(uint32_t members)
+{
+	in_short(members == 3 ? HG_SUITE_SMALL : HG_SUITE_TINY, test_suite, wide_of(members));
+	in_short(HG_SUITE_SMALL, test_reduce_suite, wide_of(members));
+	for (uint32_t width = 4; width <= 8; width += 4)
+	{
+		test_joins(members, TEST_KEYS_UNIQUE, width, 30000, 20000, 0);
+		test_joins(members, TEST_KEYS_UNIQUE, width, 30000, 20000, 400000);
+		test_joins(members, TEST_KEYS_DUPLICATES, width, 20000, 30000, 200000);
+		test_joins(members, TEST_KEYS_SKEWED, width, 10000, 100, 0);
+		test_joins(members, TEST_KEYS_SKEWED, width, 10000, 100, 100000);
+		test_joins(members, TEST_KEYS_ONE_LIST, width, 20000, 1000, 0);
+		test_joins(members, TEST_KEYS_HIGH, width, 20000, 1000, 100000);
+		test_joins(members, TEST_KEYS_EQUAL, width, 30000, 20, 0);
+		test_joins(members, TEST_KEYS_EQUAL, width, 30000, 20, 100000);
+		test_joins(members, TEST_KEYS_UNIQUE, width, 0, 3000, 0);
+		test_joins(members, TEST_KEYS_UNIQUE, width, 3000, 0, 0);
+		test_joins(members, TEST_KEYS_UNIQUE, width, 0, 0, 0);
+	}
+	test_host_memory(members);
+	if (members > 1)
+	{
+		test_shares(members);
+		test_failures(members);
+		test_full(members);
+		test_host_fails(members);
+	}
+}
+
+int
+main(void)
+{
+	static const uint32_t members[] = {1, 2, 3, 8};
+
+	test_choose();
+	test_check();
+	test_order();
+	test_refused();
+	test_gone();
+	for (int way = 0; way < 2; way++)
+	{
+		by_itself = way == 1;
+		for (size_t i = 0; i < LENGTH(members); i++)
+			test_members(members[i]);
+	}
+	return hg_tap_done();
+}
