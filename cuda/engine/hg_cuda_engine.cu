@@ -728,7 +728,7 @@ hg_cuda_engine_job_bytes(const HgJobSpec *spec)
 		return pages + hg_cuda_kept_job_bytes(spec);
 	if (spec->trial != nullptr)
 		return inner_rows * spec->key_width + hg_cuda_table_measure_bytes(spec->trial, inner_rows);
-	return pages + hg_cuda_members_bytes(spec) + hg_cuda_job_bytes(spec, outer_rows, inner_rows);
+	return pages + hg_cuda_members_bytes(spec, hg_cuda_job_bytes(spec, outer_rows, inner_rows));
 }
 
 void

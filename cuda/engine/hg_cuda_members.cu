@@ -369,22 +369,37 @@ hg_cuda_members_arrived(HgCudaJob *job, HgSide side, HgError *error)
 	return HG_OK;
 }
 
-uint64_t
-hg_cuda_members_bytes(const HgJobSpec *spec)
+/* What a row of a side holds: its key, and its values with what tells NULL. */
+static uint64_t
+row_bytes(const HgJobSpec *spec, int side)
 {
+	uint64_t bytes = spec->key_width;
+
+	for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+		bytes += spec->column_width[side][column] + 1;
+	return bytes;
+}
+
+uint64_t
+hg_cuda_members_bytes(const HgJobSpec *spec, uint64_t joined)
+{
+	const uint64_t numbers =
+		(spec->expected_rows[HG_OUTER] + spec->expected_rows[HG_INNER]) * sizeof(uint32_t);
+	uint64_t exchanged = numbers;
 	uint64_t most = 0;
 
 	if (spec->members == 0)
-		return 0;
+		return joined;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		/* once more what a row has, its number, and its place in the order */
-		uint64_t row = spec->key_width + 2 * sizeof(uint32_t);
+		const uint64_t bytes = spec->expected_rows[side] * row_bytes(spec, side);
+		/* of one side at a time: the rows that it will have, and its order */
+		const uint64_t more = bytes + spec->expected_rows[side] * sizeof(uint32_t);
 
-		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
-			row += spec->column_width[side][column] + 1;
-		most = spec->expected_rows[side] * row > most ? spec->expected_rows[side] * row : most;
+		exchanged += bytes;
+		most = more > most ? more : most;
 	}
-	return most +
-		   (spec->expected_rows[HG_OUTER] + spec->expected_rows[HG_INNER]) * sizeof(uint32_t);
+	exchanged += most;
+	/* the numbers stay */
+	return exchanged > joined + numbers ? exchanged : joined + numbers;
 }

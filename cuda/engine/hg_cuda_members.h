@@ -28,7 +28,7 @@ HgStatus hg_cuda_members_arrived(HgCudaJob *job, HgSide side, HgError *error);
 HgStatus hg_cuda_members_check_append(const HgCudaJob *job, HgSide side, HgError *error);
 HgStatus hg_cuda_members_check_build(const HgCudaJob *job, HgError *error);
 
-/* What a job holds for the exchange at most, beside what it would hold of its rows otherwise. */
-uint64_t hg_cuda_members_bytes(const HgJobSpec *spec);
+/* What a job holds at most that would hold joined bytes if it had its rows from the beginning. */
+uint64_t hg_cuda_members_bytes(const HgJobSpec *spec, uint64_t joined);
 
 #endif /* HG_CUDA_MEMBERS_H */

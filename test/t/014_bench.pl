@@ -311,6 +311,15 @@ bench_ok('plot phases of the engine', "$bench/plot", 'phases', "$out/engine.json
 picture_ok(slurp_file("$out/engine.svg"), 'the plot');
 is_deeply([ parts_of(slurp_file("$out/engine.svg")) ], [ 100, 100 ], '... has a bar for each workload, of all that it took');
 
+# what GPUs do together, as hg_bench --gpus writes it
+my @scaling = map { my $gpus = $_; map { { what => $_, gpus => $gpus, order => 'random', duplicates => 1, rows => 1000 * $gpus,
+	total_ms => $gpus == 1 ? 10 : 12, verified => JSON::PP::true, steps_ms => {} } } qw(build join) } 1, 2;
+append_to_file("$out/gpus.json", JSON::PP::encode_json({ benchmark => 'hashgraph engine', runs => 1, courses => \@scaling }));
+bench_ok('plot gpus', "$bench/plot", 'gpus', "$out/gpus.json", "$out/gpus.svg");
+picture_ok(slurp_file("$out/gpus.svg"), 'of GPUs that work together');
+is(scalar(() = slurp_file("$out/gpus.svg") =~ /<polyline/g), 3, '... a line for builds, one for joins, and what would be linear');
+plot_fails(qr/\S+ has nothing that GPUs did together$/m, 'what one GPU did', 'gpus', "$out/engine.json");
+
 # ------------------------------------------------------------------ pictures
 
 # What the parts of each bar of a plot add up to, in percent, with one decimal of each.

@@ -18,6 +18,7 @@
 #include "test_cuda_kept.h"
 #include "test_cuda_lookups.h"
 #include "test_cuda_pages.h"
+#include "test_cuda_wide.h"
 #include "test_engine_computed.h"
 #include "test_engine_kept.h"
 #include "test_engine_kept_lookups.h"
@@ -493,7 +494,7 @@ test_jobs(HgEngine *engine)
 	hg_engine_cancel_times(engine, test_host_plain(), UINT64_C(1) << 26, false);
 }
 
-/* HG_KIND: engine, kept, lookups, pages, or exchange; all where it is not set. */
+/* HG_KIND: engine, kept, lookups, pages, exchange, or wide; all where it is not set. */
 static bool
 is_asked_for(const char *kind)
 {
@@ -530,6 +531,8 @@ main(void)
 		test_cuda_pages(engine);
 	if (is_asked_for("exchange"))
 		test_cuda_exchange();
+	if (is_asked_for("wide"))
+		test_cuda_wide(engine);
 	hg_cuda_engine_stop(engine);
 	return hg_tap_done();
 }

@@ -1,0 +1,170 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_cuda_wide.c
+ *	  Jobs of the CUDA engine that are members of one join, which exchange their rows.
+ *
+ * Members are on one device: that they are on several makes no difference to any of them, as rows
+ * pass through the host's memory.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "test_cuda_wide.h"
+
+#include "../../src/engine/hg_wide.h"
+#include "hg_tap.h"
+#include "test_data.h"
+#include "test_engine_suite.h"
+#include "test_host.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Rows that a member is dealt in turn: so few that small jobs have some with each. */
+#define DEAL_ROWS 16
+
+#define ROWS 1000
+
+static HgEngine *
+find_engine(void *arg, uint32_t member)
+{
+	(void) member;
+	return arg;
+}
+
+/* A member of two, with rows in both sides. */
+static HgJob *
+open_member(HgEngine *engine, const uint32_t *keys)
+{
+	const HgJobSpec spec = {
+		.key_width = 4, .device = -1, .members = 2, .ncolumns = {1, 0}, .column_width = {{4}}};
+	HgError error;
+	HgJob *job;
+
+	if (engine->open(engine, test_host_plain(), &spec, &job, &error) != HG_OK)
+		return NULL;
+	if (engine->append_rows(job, HG_OUTER, keys, ROWS, 0, &error) != HG_OK ||
+		engine->append_column(job, HG_OUTER, 0, keys, NULL, ROWS, 0, &error) != HG_OK ||
+		engine->append_rows(job, HG_INNER, keys, ROWS, 0, &error) != HG_OK)
+	{
+		engine->close(job);
+		return NULL;
+	}
+	return job;
+}
+
+/* What a side is to expect where half of the parts are its own, and as many come as it has. */
+static HgExchange
+expected(HgEngine *engine, HgJob *job, HgSide side)
+{
+	HgExchange exchange = {.members = 2, .numbers = 2 * ROWS, .ends = {HG_EXCHANGE_PARTS / 2}};
+	uint64_t tally[HG_EXCHANGE_PARTS] = {0};
+	HgError error;
+
+	for (int member = 1; member < HG_MAX_MEMBERS; member++)
+		exchange.ends[member] = HG_EXCHANGE_PARTS;
+	engine->tally(job, side, tally, &error);
+	exchange.rows[0] = exchange.rows[1] = hg_exchange_rows_of(tally, exchange.ends, 0);
+	return exchange;
+}
+
+/* Calls out of their order, and rows that are not what they should be, are refused. */
+static void
+test_refused(HgEngine *engine)
+{
+	uint32_t keys[ROWS];
+	uint32_t numbers[ROWS];
+	uint32_t values[ROWS];
+	HgExchangeRows rows = {.keys = keys, .numbers = numbers, .values = {values}, .capacity = ROWS};
+	HgExchange exchange;
+	HgError error;
+	HgJob *job;
+	bool good;
+
+	for (uint32_t i = 0; i < ROWS; i++)
+		keys[i] = i;
+	job = open_member(engine, keys);
+	hg_tap_ok(job != NULL, "a member of two gets rows");
+	if (job == NULL)
+		return;
+	exchange = expected(engine, job, HG_OUTER);
+	good = engine->build(job, &error) == HG_INVALID &&
+		   engine->take_rows(job, HG_OUTER, 1, &rows, &error) == HG_INVALID &&
+		   engine->put_rows(job, HG_OUTER, &rows, &error) == HG_INVALID &&
+		   engine->arrived(job, HG_OUTER, &error) == HG_INVALID;
+	hg_tap_ok(good, "nothing is built, taken, put or there before rows are expected");
+
+	exchange.rows[0]++;
+	good = engine->expect(job, HG_OUTER, &exchange, &error) == HG_INVALID;
+	exchange.rows[0]--;
+	exchange.numbers = ROWS - 1;
+	good = good && engine->expect(job, HG_OUTER, &exchange, &error) == HG_INVALID;
+	exchange.numbers = 2 * ROWS;
+	exchange.members = 3;
+	good = good && engine->expect(job, HG_OUTER, &exchange, &error) == HG_INVALID;
+	exchange.members = 2;
+	hg_tap_ok(good, "what does not go together is not expected");
+
+	good = engine->expect(job, HG_OUTER, &exchange, &error) == HG_OK &&
+		   engine->expect(job, HG_OUTER, &exchange, &error) == HG_INVALID &&
+		   engine->append_rows(job, HG_OUTER, keys, 1, ROWS, &error) == HG_INVALID &&
+		   engine->take_rows(job, HG_OUTER, 0, &rows, &error) == HG_INVALID &&
+		   engine->take_rows(job, HG_OUTER, 2, &rows, &error) == HG_INVALID &&
+		   engine->arrived(job, HG_OUTER, &error) == HG_INVALID;
+	hg_tap_ok(good, "a side that expects rows gets no others, and is not there without them");
+
+	good = engine->take_rows(job, HG_OUTER, 1, &rows, &error) == HG_OK &&
+		   rows.count == ROWS - exchange.rows[0];
+	for (size_t i = 0; good && i < rows.count; i++)
+		good = keys[i] == numbers[i] && keys[i] == values[i] &&
+			   hg_exchange_part32(hg_mix32(keys[i])) >= HG_EXCHANGE_PARTS / 2;
+	hg_tap_ok(good, "another member's rows are taken, with numbers and values");
+	hg_tap_ok(engine->take_rows(job, HG_OUTER, 1, &rows, &error) == HG_OK && rows.count == 0,
+			  "... once");
+
+	rows.count = 0;
+	for (uint32_t key = 0; rows.count < exchange.rows[1]; key++)
+		if (hg_exchange_part32(hg_mix32(key)) < HG_EXCHANGE_PARTS / 2)
+		{
+			numbers[rows.count] = ROWS + (uint32_t) rows.count;
+			keys[rows.count++] = key;
+		}
+	good = true;
+	for (uint32_t key = 0; key < 100 && good; key++)
+		if (hg_exchange_part32(hg_mix32(key)) >= HG_EXCHANGE_PARTS / 2)
+		{
+			const uint32_t right = keys[7];
+
+			keys[7] = key;
+			good = engine->put_rows(job, HG_OUTER, &rows, &error) == HG_INVALID;
+			keys[7] = right;
+		}
+	numbers[8] = 2 * ROWS;
+	good = good && engine->put_rows(job, HG_OUTER, &rows, &error) == HG_INVALID;
+	numbers[8] = ROWS + 8;
+	rows.count++;
+	good = good && engine->put_rows(job, HG_OUTER, &rows, &error) == HG_INVALID;
+	rows.count--;
+	hg_tap_ok(good, "rows of others, beyond all numbers, or too many, are not taken in");
+	hg_tap_ok(engine->put_rows(job, HG_OUTER, &rows, &error) == HG_OK &&
+				  engine->arrived(job, HG_OUTER, &error) == HG_OK &&
+				  engine->arrived(job, HG_OUTER, &error) == HG_INVALID &&
+				  engine->build(job, &error) == HG_INVALID,
+			  "those that were expected are; the other side is still to come");
+	engine->close(job);
+}
+
+void
+test_cuda_wide(HgEngine *engine)
+{
+	test_refused(engine);
+	for (uint32_t members = 2; members <= 3; members++)
+	{
+		HgWide wide;
+
+		hg_wide_init(&wide, "wide over cuda", members, DEAL_ROWS, find_engine, engine);
+		hg_engine_suite(&wide.engine, test_host_plain());
+		hg_engine_reduce_suite(&wide.engine, test_host_plain());
+	}
+}
