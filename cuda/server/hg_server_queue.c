@@ -182,6 +182,7 @@ hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *
 	job->connection = connection;
 	job->group = spec->group;
 	job->in_team = spec->team != 0;
+	job->is_member = spec->members != 0;
 	job->ahead = spec->ahead != 0;
 	job->wanted = hg_queue_staging_lease_bytes(&queue->staging, spec);
 	job->least = hg_queue_staging_least_lease_bytes(&queue->staging, spec);

@@ -369,6 +369,52 @@ test_reserved(void)
 	test_stop_server(&server);
 }
 
+/* A member whose client has to do with others is not evicted as soon as other jobs are. */
+static void
+test_idle(void)
+{
+	static const char *const options[] = {FULL_BUDGET, NULL};
+	static const HgWireType steps[] = {HG_WIRE_EXPECT, HG_WIRE_ARRIVED};
+	TestServer server;
+	TestSpeaker speaker;
+	TestSpeaker other;
+	HgWireMessage message;
+	bool good;
+
+	setenv("HG_STANDIN_EVICT_MS", "100", 1);
+	test_start_server(&server, options);
+	unsetenv("HG_STANDIN_EVICT_MS");
+	test_start_speaker(&server, &speaker);
+	test_start_speaker(&server, &other);
+	ask_member(&speaker, 2);
+	good = test_is_answered(&speaker, HG_OK);
+	for (uint32_t side = HG_OUTER; side <= HG_INNER; side++)
+		for (int step = 0; step < 2; step++)
+		{
+			memset(&message, 0, sizeof(message));
+			message.request.side = side;
+			message.request.exchange.members = 2;
+			message.request.exchange.ends[1] = HG_EXCHANGE_PARTS;
+			test_ask(&speaker, steps[step], 1, &message);
+			good = good && test_is_answered(&speaker, HG_OK);
+		}
+	test_ask_plainly(&speaker, HG_WIRE_BUILD, 1);
+	good = good && test_is_answered(&speaker, HG_OK);
+	test_ask_open(&other, 1, FULL_ROWS, 0);
+	good = good && test_counts_become(&server, 2, 1, 1);
+	for (int i = 0; i < 3; i++)
+		good = good && test_is_waiting(&other);
+	hg_tap_ok(good, "a member is idle for longer than other jobs may be");
+	good = test_is_answered(&other, HG_OK);
+	memset(&message, 0, sizeof(message));
+	message.request.mode = HG_MATCH_ALL;
+	test_ask(&speaker, HG_WIRE_COUNT, 1, &message);
+	hg_tap_ok(good && test_is_answered(&speaker, HG_EVICTED), "... and is evicted in the end");
+	test_end_speaker(&other);
+	test_end_speaker(&speaker);
+	test_stop_server(&server);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -384,6 +430,7 @@ main(int argc, char **argv)
 		test_memory();
 		test_nonsense();
 		test_reserved();
+		test_idle();
 	}
 	return hg_tap_done();
 }

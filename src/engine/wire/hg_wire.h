@@ -122,7 +122,8 @@
  * connections, mostly to other processes, which know nothing of each other: rows that are to go
  * from one to another are the client's in between.  EXPECT reserves what more rows than were
  * expected need.  In answers the job has the rows that it was sent until ARRIVED, and then those
- * that it has.  No other job is asked for any of these.
+ * that it has.  No other job is asked for any of these.  Once it is built it may be idle for longer
+ * than others before it is evicted: its client may be fetching what the other members have.
  *
  * THE QUEUE
  *
