@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "batch/hg_bytes_find.h"
 #include "batch/hg_predicate_apply.h"
 
 /* ---------------------------------------------------------------------
@@ -41,19 +42,53 @@ hg_predicate_is_equal(const HgPredicate *predicate, HgBytes value)
 	return false;
 }
 
+/*
+ * Are a predicate's parts in bytes, one behind the other?  Each is taken where it is first, which
+ * leaves the most to those behind it.
+ */
+static inline bool
+hg_predicate_is_like(const HgPredicate *predicate, HgBytes value)
+{
+	const HgBytes *part = predicate->bytes;
+	const HgBytes *end = predicate->bytes + predicate->nbytes;
+
+	if (predicate->at_start)
+	{
+		if (value.length < part->length || memcmp(value.data, part->data, part->length) != 0)
+			return false;
+		value.data += part->length;
+		value.length -= part->length;
+		part++;
+	}
+	if (predicate->at_end)
+	{
+		end--;
+		value.length -= end->length;
+		if (value.length < 0 || memcmp(value.data + value.length, end->data, end->length) != 0)
+			return false;
+	}
+	for (; part < end; part++)
+	{
+		const char *found = hg_bytes_find(value, *part);
+
+		if (found == NULL)
+			return false;
+		value.length -= (int) (found - value.data) + part->length;
+		value.data = found + part->length;
+	}
+	return true;
+}
+
 static inline bool
 hg_predicate_test_bytes(const HgPredicate *predicate, HgBytes value)
 {
-	HgBytes constant;
 	int order;
 
 	if (predicate->kind == HG_PREDICATE_EQUAL)
 		return hg_predicate_is_equal(predicate, value) != predicate->negated;
-	constant = predicate->bytes[0];
-	if (predicate->kind == HG_PREDICATE_PREFIX)
-		return (value.length >= constant.length &&
-				memcmp(value.data, constant.data, constant.length) == 0) != predicate->negated;
-	order = hg_bytes_compare(value, constant);
+	if (predicate->kind == HG_PREDICATE_LIKE)
+		return hg_predicate_is_like(predicate, value) != predicate->negated;
+	order = hg_bytes_compare(value, predicate->bytes[0]);
 	return predicate->allows[(order > 0) - (order < 0) + 1];
 }
 
@@ -368,7 +403,7 @@ hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds, bo
 			return hg_predicate_apply_numerics(predicate, batch, holds, undecided);
 		case HG_PREDICATE_BYTES:
 		case HG_PREDICATE_EQUAL:
-		case HG_PREDICATE_PREFIX:
+		case HG_PREDICATE_LIKE:
 			return hg_predicate_apply_bytes(predicate, batch, holds, undecided);
 	}
 	pg_unreachable();
