@@ -105,7 +105,7 @@ hg_predicate_apply_value(const HgPredicate *predicate, Datum value, bool *holds)
 /* What is known of the value of a code. */
 typedef enum HgVerdict
 {
-	HG_VERDICT_NO,
+	HG_VERDICT_NO, /* these two as booleans */
 	HG_VERDICT_YES,
 	HG_VERDICT_UNDECIDED,
 	HG_VERDICT_MISSING /* nobody has asked yet */
@@ -145,6 +145,18 @@ hg_predicate_judge_code(HgPredicate *predicate, const HgDictionary *dictionary, 
 			predicate->verdicts[code] = holds ? HG_VERDICT_YES : HG_VERDICT_NO;
 	}
 	return (HgVerdict) predicate->verdicts[code];
+}
+
+bool
+hg_predicate_judge_codes(HgPredicate *predicate, const HgDictionary *dictionary)
+{
+	bool decided = true;
+
+	/* they are known already, or are found out */
+	hg_predicate_take_dictionary(predicate, dictionary);
+	for (uint32 code = 0; code < dictionary->ncodes && decided; code++)
+		decided = hg_predicate_judge_code(predicate, dictionary, code) <= HG_VERDICT_YES;
+	return decided;
 }
 
 static bool
@@ -221,57 +233,6 @@ hg_predicate_test_integers(const HgPredicate *predicate, int n, const int64 *int
 	else
 		for (int i = 0; i < n; i++)
 			holds[i] = hg_predicate_find(predicate, integers[i]) != negated;
-}
-
-/*
- * holds[i] = values[i] is from least to greatest, and not so if negated.  One comparison tells it,
- * of the distance to the least in the unsigned type.
- */
-#define HG_TEST_VALUES(type, unsigned_type)                                                        \
-	do                                                                                             \
-	{                                                                                              \
-		const type *array = values;                                                                \
-		unsigned_type from = (unsigned_type) least;                                                \
-		unsigned_type range = (unsigned_type) ((unsigned_type) greatest - from);                   \
-                                                                                                   \
-		for (int i = 0; i < n; i++)                                                                \
-			holds[i] = ((unsigned_type) ((unsigned_type) array[i] - from) <= range) != negated;    \
-	} while (0)
-
-void
-hg_predicate_apply_plain(const HgPredicate *predicate, const void *values, int n, bool *holds)
-{
-	bool negated = predicate->fast_negated;
-	int64 most = PG_INT64_MAX >> (64 - predicate->attlen * BITS_PER_BYTE);
-	int64 least = 1;
-	int64 greatest = 0;
-
-	Assert(hg_predicate_is_plain(predicate));
-	if (predicate->nfast > 0)
-	{
-		least = Max(predicate->fast_lows[0], -most - 1);
-		greatest = Min(predicate->fast_highs[0], most);
-	}
-	if (least > greatest)
-	{
-		memset(holds, negated, n * sizeof(bool));
-		return;
-	}
-	switch (predicate->attlen)
-	{
-		case 1:
-			HG_TEST_VALUES(int8, uint8);
-			break;
-		case 2:
-			HG_TEST_VALUES(int16, uint16);
-			break;
-		case 4:
-			HG_TEST_VALUES(int32, uint32);
-			break;
-		default:
-			HG_TEST_VALUES(int64, uint64);
-			break;
-	}
 }
 
 /* No row whose column is NULL holds. */
