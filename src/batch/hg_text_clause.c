@@ -4,10 +4,10 @@
  *	  What is known of texts: collations that compare them as bytes, and LIKE.
  *
  * Under a deterministic collation texts are equal if their bytes are (texteq(), bpchareq()), and
- * LIKE compares bytes (like_match.c); under any other neither is taken.  What % stands for are
- *whole characters: where a character may have bytes that others have too, as in EUC, bytes of a
- *pattern that are in a text need not be characters of it, but for those that it begins with.  Texts
- *are ordered by their bytes where the collation is that of C alone.
+ * LIKE compares bytes (like_match.c); under any other neither is taken.  A % stands for whole
+ * characters: where a character may have bytes that others have too, as in EUC, a pattern's bytes
+ * that are somewhere in a text need not be characters of it.  Texts are ordered by their bytes
+ *where the collation is that of C alone.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
