@@ -7,7 +7,7 @@
  * LIKE compares bytes (like_match.c); under any other neither is taken.  A % stands for whole
  * characters: where a character may have bytes that others have too, as in EUC, a pattern's bytes
  * that are somewhere in a text need not be characters of it.  Texts are ordered by their bytes
- *where the collation is that of C alone.
+ * where the collation is that of C alone.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
