@@ -124,6 +124,10 @@ select agg_check('select c.k, s.* from (values (2), (3)) c (k) cross join latera
 set work_mem = '64kB';
 select agg_check('select g, sum(n), max(v) from g_h join g_hk using (k) group by g having sum(n) > 100 and max(v) > 20');
 reset work_mem;
+set work_mem = '64kB';
+select agg_check('select k, count(distinct g), sum(distinct g) from g_h join g_hk using (k) group by k having count(distinct g) > 3');
+select agg_check('select s, count(distinct g) from g_h join g_hk using (k) group by s');
+reset work_mem;
 -- rows of a group that come together, by one column and by several, with NULLs, and such as come apart again
 select agg_check(format('select %1$s, count(*), sum(v), max(n) from (select * from g_h order by g) q join g_hk using (k) group by %1$s', by)) as result, by
   from unnest(array['g', 'h', 's', 'n', 'h, s', 'g, n', 's, v', 'g::text', 'g::numeric, h', 'v']) by;
@@ -274,6 +278,14 @@ select agg_check('select z, count(*) from g_b b left join (select k, coalesce(i4
 
 -- aggregates that are core's, over our rows
 select agg_check('select count(distinct i4) from g_a join g_b using (k)');
+-- aggregates of distinct values: of one column, in groups and in all, with HAVING, again, and to disk; all else is core's
+select agg_check(format('select %s', q)) as result, q
+  from unnest(array['g, count(distinct i4) from g_a join g_b using (k) group by g', 'count(distinct s) from g_a join g_b using (k)', 'h, count(distinct n), count(distinct n) + 1 from g_a join g_b using (k) group by h',
+    'g, h, sum(distinct i2), avg(distinct i2), min(distinct i2) from g_a join g_b using (k) group by g, h', 'g + 1, count(distinct bc) from g_a join g_b using (k) group by g + 1 having count(distinct bc) > 3',
+    'c.k, y, count(distinct i4), x from g_c c join g_a using (k) group by c.k', 'g, count(distinct g) from g_a join g_b using (k) group by g', 'count(distinct s) from g_a join g_empty using (k)',
+    'c.x, (select count(distinct a.i4) from g_a a join g_b b using (k) where b.g = c.k % 4) from g_c c', 'g, count(distinct f8) from (select g, -(f8 - f8) * w as f8 from g_a join g_b using (k) offset 0) q group by g',
+    'g, count(distinct i4), count(*) from g_a join g_b using (k) group by g', 'g, count(distinct i4), count(distinct i2) from g_a join g_b using (k) group by g', 'g, sum(distinct n) from g_a join g_b using (k) group by g',
+    'g, count(distinct i4) filter (where w > 3) from g_a join g_b using (k) group by g', 'g, count(distinct i4 + 1) from g_a join g_b using (k) group by g', 'g, count(distinct (i4, i2)) from g_a join g_b using (k) group by g']) q;
 select agg_check('select g, array_agg(id order by id, w) from g_a join g_b using (k) group by g');
 select agg_check($$select string_agg(s, ',' order by s) from g_a join g_b using (k)$$);
 select agg_check('select percentile_disc(0.5) within group (order by i4) from g_a join g_b using (k)');
