@@ -125,6 +125,18 @@ hg_having_add_column(HgAggregateState *state, int place)
 	}
 }
 
+/* Have units of 10^-from be such of 10^-to; false where they do not fit 64 bits. */
+static bool
+hg_having_scale(Datum *value, int from, int to)
+{
+	int128 units = DatumGetInt64(*value);
+
+	if (!hg_numeric_scale_up(&units, to - from) || units != (int64) units)
+		return false;
+	*value = Int64GetDatum((int64) units);
+	return true;
+}
+
 /*
  * Put sums of numerics into the batch, in units of the greatest scale that one of them has.  Those
  * that do not fit are set in unknown.
@@ -134,31 +146,29 @@ hg_having_add_units(HgAggregateState *state, int place, const HgFunction *functi
 {
 	HgAggregateHaving *having = state->having;
 	HgBatch *batch = having->batch;
-	HgUnitsSum sums[HG_BATCH_ROWS];
-	int scale = 0;
+	Datum *values = batch->values[place];
+	bool *nulls = batch->nulls[place];
+	int scales[HG_BATCH_ROWS];
+	int greatest = 0;
+	bool differ = false;
 
 	for (int i = 0; i < batch->nrows; i++)
 	{
-		sums[i] = hg_function_units(function, hg_groups_get(state->groups, having->first + i));
-		if (sums[i].known && sums[i].scale <= HG_PREDICATE_SCALE)
-			scale = Max(scale, sums[i].scale);
+		HgUnitsSum sum =
+			hg_function_units(function, hg_groups_get(state->groups, having->first + i));
+		bool fits = sum.known && sum.scale <= HG_PREDICATE_SCALE && sum.units == (int64) sum.units;
+
+		nulls[i] = sum.isnull;
+		values[i] = fits ? Int64GetDatum((int64) sum.units) : Int64GetDatum(0);
+		unknown[i] |= !fits && !sum.isnull;
+		scales[i] = fits ? sum.scale : 0;
+		greatest = Max(greatest, scales[i]);
+		differ |= scales[i] != scales[0];
 	}
-	batch->scales[place] = scale;
-	for (int i = 0; i < batch->nrows; i++)
-	{
-		HgUnitsSum *sum = &sums[i];
-
-		batch->nulls[place][i] = sum->isnull;
-		batch->values[place][i] = Int64GetDatum(0);
-		if (sum->isnull)
-			continue;
-		if (sum->known && sum->scale <= scale &&
-			(sum->scale == scale || hg_numeric_scale_up(&sum->units, scale - sum->scale)) &&
-			sum->units == (int64) sum->units)
-			batch->values[place][i] = Int64GetDatum((int64) sum->units);
-		else
+	batch->scales[place] = greatest;
+	for (int i = 0; differ && i < batch->nrows; i++)
+		if (!nulls[i] && !unknown[i] && !hg_having_scale(&values[i], scales[i], greatest))
 			unknown[i] = true;
-	}
 }
 
 static void
