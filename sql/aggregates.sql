@@ -106,6 +106,32 @@ select agg_check('select count(*) from g_a a join g_b b using (k) having count(*
 select agg_check('select 1 from g_a a join g_b b using (k) having max(w) > 0');
 select agg_check('select g, (select count(*) from g_c c where c.x > sum(a.i4) / 1000), exists (select from g_c c where c.k = g + 20) from g_a a join g_b b using (k) group by g having sum(i4) < (select min(x) from g_c c where c.k > g + 20)');
 select agg_check('select count(*) from g_a a join g_b b using (k) having random() > 2');
+-- ... of more groups than are decided on at once, by sums of scales that differ, that are large, NULL or NaN, and by group columns
+create table g_h as
+  select i / 3 as g, case when i / 3 % 5 > 0 then i / 3 % 7 end as h, case when i / 3 % 11 > 0 then 'h ' || i / 3 % 13 end as s, i % 90 as k,
+         case when i / 3 % 17 = 0 then null when i / 3 % 19 = 0 then 'nan' when i / 3 % 23 = 0 then 1e30 when i / 3 % 29 = 0 then 1e-20
+              when i / 3 % 4 = 0 then i % 100 else round(i % 1000 / 8.0, i / 3 % 3) end as n, case when i / 3 % 6 > 0 then i % 50 end as v
+    from generate_series(1, 9000) i;
+create table g_hk as select i as k from generate_series(0, 89) i;
+analyze g_h, g_hk;
+select agg_check(format('select g, h, s, count(*), sum(n) from g_h join g_hk using (k) group by g, h, s having %s', clause)) as result, clause
+  from unnest(array['sum(n) > 100', 'sum(n) <= 60.5', 'sum(n) is null', 'sum(n) > 0.00000000000001 and sum(n) < 1', 'sum(n) = ''nan''', 'sum(n) in (3, 150.00)', 'not (sum(n) > 100)',
+    'count(*) > 2 and max(v) > 45', 'count(v) < 2 or sum(v) between 30 and 40', 'h > 4 and sum(n) > 150', 's = ''h 3'' and min(v) < 20', 's like ''%1%'' or h is null and count(*) = 2',
+    'sum(n) > 100 or avg(n) < 3', 'sum(v::int8) > 100', 'h is null and s is null', 'sum(n) < null', 'false', 'sum(n) > 1e25 and g % 2 = 0']) clause;
+-- ... and again for each row, and in partitions
+select agg_check('select c.k, s.* from (values (2), (3)) c (k) cross join lateral (select g, sum(n) from g_h join g_hk using (k) where g_h.k > c.k * 10 group by g having sum(n) > 200 and count(*) < 3) s');
+select agg_check('select c.k, s.* from (values (2), (3)) c (k) cross join lateral (select g, sum(n) from g_h join g_hk using (k) group by g having sum(n) > 300 and count(*) < 4 offset 0) s where c.k <> s.g');
+set work_mem = '64kB';
+select agg_check('select g, sum(n), max(v) from g_h join g_hk using (k) group by g having sum(n) > 100 and max(v) > 20');
+reset work_mem;
+set work_mem = '64kB';
+select agg_check('select k, count(distinct g), sum(distinct g) from g_h join g_hk using (k) group by k having count(distinct g) > 3');
+select agg_check('select s, count(distinct g) from g_h join g_hk using (k) group by s');
+reset work_mem;
+-- rows of a group that come together, by one column and by several, with NULLs, and such as come apart again
+select agg_check(format('select %1$s, count(*), sum(v), max(n) from (select * from g_h order by g) q join g_hk using (k) group by %1$s', by)) as result, by
+  from unnest(array['g', 'h', 's', 'n', 'h, s', 'g, n', 's, v', 'g::text', 'g::numeric, h', 'v']) by;
+drop table g_h, g_hk;
 
 -- GROUP BY: columns of either side, of both, and what depends on them
 select agg_check('select h, count(*), sum(i4) from g_a a join g_b b using (k) group by h');
@@ -252,6 +278,14 @@ select agg_check('select z, count(*) from g_b b left join (select k, coalesce(i4
 
 -- aggregates that are core's, over our rows
 select agg_check('select count(distinct i4) from g_a join g_b using (k)');
+-- aggregates of distinct values: of one column, in groups and in all, with HAVING, again, and to disk; all else is core's
+select agg_check(format('select %s', q)) as result, q
+  from unnest(array['g, count(distinct i4) from g_a join g_b using (k) group by g', 'count(distinct s) from g_a join g_b using (k)', 'h, count(distinct n), count(distinct n) + 1 from g_a join g_b using (k) group by h',
+    'g, h, sum(distinct i2), avg(distinct i2), min(distinct i2) from g_a join g_b using (k) group by g, h', 'g + 1, count(distinct bc) from g_a join g_b using (k) group by g + 1 having count(distinct bc) > 3',
+    'c.k, y, count(distinct i4), x from g_c c join g_a using (k) group by c.k', 'g, count(distinct g) from g_a join g_b using (k) group by g', 'count(distinct s) from g_a join g_empty using (k)',
+    'c.x, (select count(distinct a.i4) from g_a a join g_b b using (k) where b.g = c.k % 4) from g_c c', 'g, count(distinct f8) from (select g, -(f8 - f8) * w as f8 from g_a join g_b using (k) offset 0) q group by g',
+    'g, count(distinct i4), count(*) from g_a join g_b using (k) group by g', 'g, count(distinct i4), count(distinct i2) from g_a join g_b using (k) group by g', 'g, sum(distinct n) from g_a join g_b using (k) group by g',
+    'g, count(distinct i4) filter (where w > 3) from g_a join g_b using (k) group by g', 'g, count(distinct i4 + 1) from g_a join g_b using (k) group by g', 'g, count(distinct (i4, i2)) from g_a join g_b using (k) group by g']) q;
 select agg_check('select g, array_agg(id order by id, w) from g_a join g_b using (k) group by g');
 select agg_check($$select string_agg(s, ',' order by s) from g_a join g_b using (k)$$);
 select agg_check('select percentile_disc(0.5) within group (order by i4) from g_a join g_b using (k)');

@@ -92,7 +92,9 @@ begin
   end loop;
   if p.likes and f_pick(3, seed, 'like') = 0 then
     return format('%I %slike %L', p.col, (array['', 'not '])[1 + f_pick(2, seed, 'not')],
-                  p.pool[1 + f_pick(cardinality(p.pool), seed, 'prefix')] || (array['', '%', '%', '%%'])[1 + f_pick(4, seed, '%')]);
+                  (array['', '', '%', '%%'])[1 + f_pick(4, seed, 'ahead')] || p.pool[1 + f_pick(cardinality(p.pool), seed, 'prefix')]
+                  || (array['', '%', '%', '%%'])[1 + f_pick(4, seed, '%')]
+                  || case when f_pick(3, seed, 'suffix') = 0 then p.pool[1 + f_pick(cardinality(p.pool), seed, 'behind')] || (array['', '%'])[1 + f_pick(2, seed, '%%')] else '' end);
   end if;
   return case
     when kind <= 3 then format('%I %s %s', p.col, op, c[1])
@@ -163,6 +165,28 @@ $$;
 explain (costs off) select k from f_rows join f_keys using (k) where i4 between 3 and 5 or tx like 'a%';
 select different, empty < 500 as "some rows", failed < 10 as "few errors" from f_differ(array(select f_leaf(seed) from generate_series(1, 900) seed));
 select different, empty < 300 as "some rows", failed < 10 as "few errors" from f_differ(array(select f_filter(seed, 3) from generate_series(1, 700) seed));
+
+-- parts of patterns anywhere in texts of few letters, where much begins like them
+create table f_texts as
+  select i as k, (select coalesce(string_agg((array['a', 'b', 'ä'])[1 + f_pick(3, i * 100 + j, 'letter')], ''), '') from generate_series(1, i / 5) j) as t
+  from generate_series(1, 400) i;
+create function f_likes(seed int) returns text language sql as
+  $$ select format('t %slike %L', (array['', 'not '])[1 + f_pick(2, seed, 'not')],
+                   (select string_agg((array['a', 'b', 'ä', 'ab', 'ba', '%', '%'])[1 + f_pick(7, seed * 100 + i, 'part')], '') from generate_series(1, 1 + seed % 9) i)) $$;
+create function f_likes_of(filter text, enabled text) returns text language plpgsql as $$
+declare
+  result text;
+begin
+  perform set_config('hashgraph.enabled', enabled, true);
+  execute format('select string_agg(k::text, '' '' order by k) from f_texts join f_keys using (k) where %s', filter) into result;
+  return result;
+end
+$$;
+select count(*) filter (where f_likes_of(filter, 'on') is distinct from f_likes_of(filter, 'off')) as different,
+       count(*) filter (where length(f_likes_of(filter, 'off')) between 1 and 1500) > 100 as "some rows"
+from (select distinct f_likes(seed) as filter from generate_series(1, 300) seed) f;
+drop table f_texts;
+drop function f_likes, f_likes_of;
 
 -- one clause that is a condition for each of many columns
 do $$

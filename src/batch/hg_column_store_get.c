@@ -63,7 +63,11 @@ hg_column_store_get_values(const HgColumnStore *store, const HgColumn *column, c
 	}
 }
 
-/* The same for a column by reference, whose values, or pointers to them, lie in the chunks. */
+/*
+ * The same for a column by reference, whose values, or pointers to them, lie in the chunks.  The
+ * values are all over memory too, which is asked for them: whoever is given them looks at them one
+ * by one, with other things in between.
+ */
 static void
 hg_column_store_get_references(const HgColumnStore *store, const HgColumn *column,
 							   const uint32 *rows, int nrows, Datum *values, const bool *nulls)
@@ -82,6 +86,7 @@ hg_column_store_get_references(const HgColumnStore *store, const HgColumn *colum
 				PointerGetDatum(nulls != NULL && nulls[i]
 									? NULL
 									: dsa_get_address(store->area, *(const dsa_pointer *) place));
+		HG_PREFETCH(DatumGetPointer(values[i]));
 	}
 }
 

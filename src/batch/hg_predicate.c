@@ -177,13 +177,16 @@ hg_predicate_equal(AttrNumber attno, HgValueOrder order, int nconstants, HgBytes
 }
 
 HgPredicate *
-hg_predicate_prefix(AttrNumber attno, HgValueOrder order, HgBytes prefix, bool negated)
+hg_predicate_like(AttrNumber attno, HgValueOrder order, int nparts, const HgBytes *parts,
+				  bool at_start, bool at_end, bool negated)
 {
-	HgPredicate *predicate = hg_predicate_create(HG_PREDICATE_PREFIX, attno, order);
+	HgPredicate *predicate = hg_predicate_create(HG_PREDICATE_LIKE, attno, order);
 
-	predicate->bytes = palloc(sizeof(HgBytes));
-	predicate->bytes[0] = prefix;
-	predicate->nbytes = 1;
+	predicate->bytes = palloc(Max(nparts, 1) * sizeof(HgBytes));
+	memcpy(predicate->bytes, parts, nparts * sizeof(HgBytes));
+	predicate->nbytes = nparts;
+	predicate->at_start = at_start;
+	predicate->at_end = at_end;
 	predicate->negated = negated;
 	return predicate;
 }
@@ -293,7 +296,7 @@ hg_predicate_mark_codes(const HgPredicate *predicate, bool *used)
 	for (int a = 0; a < predicate->nargs; a++)
 		hg_predicate_mark_codes(predicate->args[a], used);
 	if (predicate->kind == HG_PREDICATE_BYTES || predicate->kind == HG_PREDICATE_EQUAL ||
-		predicate->kind == HG_PREDICATE_PREFIX)
+		predicate->kind == HG_PREDICATE_LIKE)
 		used[predicate->column] = true;
 }
 

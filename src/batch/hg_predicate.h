@@ -39,7 +39,7 @@ typedef enum HgPredicateKind
 	HG_PREDICATE_ORDER,	   /* the integer -1, 0 or 1 that tells its order to another column is */
 	HG_PREDICATE_BYTES,	   /* its bytes compare so with a constant's, and it is not NULL */
 	HG_PREDICATE_EQUAL,	   /* its bytes are one of some constants', or of none, and not NULL */
-	HG_PREDICATE_PREFIX,   /* its bytes begin with a constant's, or don't, and it is not NULL */
+	HG_PREDICATE_LIKE,	   /* some constants' are in its bytes, or are not, and it is not NULL */
 } HgPredicateKind;
 
 /* Decimal digits behind the point in which numerics are compared. */
@@ -68,10 +68,12 @@ struct HgPredicate
 	int64 *fast_lows;  /* [nfast] of the set within 64 bits, or of what is not in it */
 	int64 *fast_highs; /* [nfast] */
 
-	bool negated;	/* of EQUAL and PREFIX */
+	bool negated;	/* of EQUAL and LIKE */
+	bool at_start;	/* of LIKE: the first of bytes is where the value begins ... */
+	bool at_end;	/* ... and the last one where it ends */
 	bool allows[3]; /* of BYTES: the row's value may be less, equal, greater */
 	int nbytes;
-	HgBytes *bytes; /* [nbytes]; of EQUAL sorted, each once */
+	HgBytes *bytes; /* [nbytes]; of EQUAL sorted, each once; of LIKE none is empty */
 
 	/* what was found of the values of a dictionary's codes (hg_predicate_apply.c) */
 	uint64 dictionary; /* its serial; 0: of none */
@@ -97,8 +99,10 @@ extern HgPredicate *hg_predicate_bytes(AttrNumber attno, HgValueOrder order, HgB
 									   const bool *allows);
 extern HgPredicate *hg_predicate_equal(AttrNumber attno, HgValueOrder order, int nconstants,
 									   HgBytes *constants, bool negated);
-extern HgPredicate *hg_predicate_prefix(AttrNumber attno, HgValueOrder order, HgBytes prefix,
-										bool negated);
+/* The parts are in a value, one behind the other; what at_start and at_end tell is of some part. */
+extern HgPredicate *hg_predicate_like(AttrNumber attno, HgValueOrder order, int nparts,
+									  const HgBytes *parts, bool at_start, bool at_end,
+									  bool negated);
 
 /* What is in all of them, or in any; sets of one column become one. */
 extern HgPredicate *hg_predicate_combine(HgPredicateKind kind, int nargs, HgPredicate **args);

@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "batch/hg_bytes_find.h"
 #include "batch/hg_predicate_apply.h"
 
 /* ---------------------------------------------------------------------
@@ -41,19 +42,53 @@ hg_predicate_is_equal(const HgPredicate *predicate, HgBytes value)
 	return false;
 }
 
+/*
+ * Are a predicate's parts in bytes, one behind the other?  Each is taken where it is first, which
+ * leaves the most to those behind it.
+ */
+static inline bool
+hg_predicate_is_like(const HgPredicate *predicate, HgBytes value)
+{
+	const HgBytes *part = predicate->bytes;
+	const HgBytes *end = predicate->bytes + predicate->nbytes;
+
+	if (predicate->at_start)
+	{
+		if (value.length < part->length || memcmp(value.data, part->data, part->length) != 0)
+			return false;
+		value.data += part->length;
+		value.length -= part->length;
+		part++;
+	}
+	if (predicate->at_end)
+	{
+		end--;
+		value.length -= end->length;
+		if (value.length < 0 || memcmp(value.data + value.length, end->data, end->length) != 0)
+			return false;
+	}
+	for (; part < end; part++)
+	{
+		const char *found = hg_bytes_find(value, *part);
+
+		if (found == NULL)
+			return false;
+		value.length -= (int) (found - value.data) + part->length;
+		value.data = found + part->length;
+	}
+	return true;
+}
+
 static inline bool
 hg_predicate_test_bytes(const HgPredicate *predicate, HgBytes value)
 {
-	HgBytes constant;
 	int order;
 
 	if (predicate->kind == HG_PREDICATE_EQUAL)
 		return hg_predicate_is_equal(predicate, value) != predicate->negated;
-	constant = predicate->bytes[0];
-	if (predicate->kind == HG_PREDICATE_PREFIX)
-		return (value.length >= constant.length &&
-				memcmp(value.data, constant.data, constant.length) == 0) != predicate->negated;
-	order = hg_bytes_compare(value, constant);
+	if (predicate->kind == HG_PREDICATE_LIKE)
+		return hg_predicate_is_like(predicate, value) != predicate->negated;
+	order = hg_bytes_compare(value, predicate->bytes[0]);
 	return predicate->allows[(order > 0) - (order < 0) + 1];
 }
 
@@ -70,7 +105,7 @@ hg_predicate_apply_value(const HgPredicate *predicate, Datum value, bool *holds)
 /* What is known of the value of a code. */
 typedef enum HgVerdict
 {
-	HG_VERDICT_NO,
+	HG_VERDICT_NO, /* these two as booleans */
 	HG_VERDICT_YES,
 	HG_VERDICT_UNDECIDED,
 	HG_VERDICT_MISSING /* nobody has asked yet */
@@ -110,6 +145,18 @@ hg_predicate_judge_code(HgPredicate *predicate, const HgDictionary *dictionary, 
 			predicate->verdicts[code] = holds ? HG_VERDICT_YES : HG_VERDICT_NO;
 	}
 	return (HgVerdict) predicate->verdicts[code];
+}
+
+bool
+hg_predicate_judge_codes(HgPredicate *predicate, const HgDictionary *dictionary)
+{
+	bool decided = true;
+
+	/* they are known already, or are found out */
+	hg_predicate_take_dictionary(predicate, dictionary);
+	for (uint32 code = 0; code < dictionary->ncodes && decided; code++)
+		decided = hg_predicate_judge_code(predicate, dictionary, code) <= HG_VERDICT_YES;
+	return decided;
 }
 
 static bool
@@ -186,57 +233,6 @@ hg_predicate_test_integers(const HgPredicate *predicate, int n, const int64 *int
 	else
 		for (int i = 0; i < n; i++)
 			holds[i] = hg_predicate_find(predicate, integers[i]) != negated;
-}
-
-/*
- * holds[i] = values[i] is from least to greatest, and not so if negated.  One comparison tells it,
- * of the distance to the least in the unsigned type.
- */
-#define HG_TEST_VALUES(type, unsigned_type)                                                        \
-	do                                                                                             \
-	{                                                                                              \
-		const type *array = values;                                                                \
-		unsigned_type from = (unsigned_type) least;                                                \
-		unsigned_type range = (unsigned_type) ((unsigned_type) greatest - from);                   \
-                                                                                                   \
-		for (int i = 0; i < n; i++)                                                                \
-			holds[i] = ((unsigned_type) ((unsigned_type) array[i] - from) <= range) != negated;    \
-	} while (0)
-
-void
-hg_predicate_apply_plain(const HgPredicate *predicate, const void *values, int n, bool *holds)
-{
-	bool negated = predicate->fast_negated;
-	int64 most = PG_INT64_MAX >> (64 - predicate->attlen * BITS_PER_BYTE);
-	int64 least = 1;
-	int64 greatest = 0;
-
-	Assert(hg_predicate_is_plain(predicate));
-	if (predicate->nfast > 0)
-	{
-		least = Max(predicate->fast_lows[0], -most - 1);
-		greatest = Min(predicate->fast_highs[0], most);
-	}
-	if (least > greatest)
-	{
-		memset(holds, negated, n * sizeof(bool));
-		return;
-	}
-	switch (predicate->attlen)
-	{
-		case 1:
-			HG_TEST_VALUES(int8, uint8);
-			break;
-		case 2:
-			HG_TEST_VALUES(int16, uint16);
-			break;
-		case 4:
-			HG_TEST_VALUES(int32, uint32);
-			break;
-		default:
-			HG_TEST_VALUES(int64, uint64);
-			break;
-	}
 }
 
 /* No row whose column is NULL holds. */
@@ -368,7 +364,7 @@ hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds, bo
 			return hg_predicate_apply_numerics(predicate, batch, holds, undecided);
 		case HG_PREDICATE_BYTES:
 		case HG_PREDICATE_EQUAL:
-		case HG_PREDICATE_PREFIX:
+		case HG_PREDICATE_LIKE:
 			return hg_predicate_apply_bytes(predicate, batch, holds, undecided);
 	}
 	pg_unreachable();

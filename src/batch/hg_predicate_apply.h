@@ -23,16 +23,10 @@
 extern bool hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds,
 							   bool *undecided);
 
-/* Is it told by the integers that are inside the values of one column alone? */
-static inline bool
-hg_predicate_is_plain(const HgPredicate *predicate)
-{
-	return predicate->kind == HG_PREDICATE_INTEGER && predicate->order == HG_ORDER_SIGNED &&
-		   predicate->nfast <= 1;
-}
-
-/* Then: the same of values[n] that lie one behind the other, none of them NULL. */
-extern void hg_predicate_apply_plain(const HgPredicate *predicate, const void *values, int n,
-									 bool *holds);
+/*
+ * Of a predicate over a column's bytes, does it hold for the values of all codes of a dictionary?
+ * predicate->verdicts tells it by code then; false: of some value it does not know.
+ */
+extern bool hg_predicate_judge_codes(HgPredicate *predicate, const HgDictionary *dictionary);
 
 #endif /* HG_PREDICATE_APPLY_H */

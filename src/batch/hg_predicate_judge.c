@@ -75,7 +75,7 @@ hg_predicate_judge(const HgPredicate *predicate, const HgValueBounds *bounds)
 																		   : HG_SHARE_SOME;
 		case HG_PREDICATE_BYTES:
 		case HG_PREDICATE_EQUAL:
-		case HG_PREDICATE_PREFIX:
+		case HG_PREDICATE_LIKE:
 			return column->all_nulls ? HG_SHARE_NONE : HG_SHARE_SOME;
 	}
 	pg_unreachable();

@@ -598,6 +598,18 @@ hg_resident_columns_run(const HgResidentScan *resident, const HgResidentColumns 
 }
 
 void
+hg_resident_columns_arrays(const HgResidentScan *resident, const HgResidentColumns *columns,
+						   HgPredicateColumn *arrays)
+{
+	for (int c = 0; c < columns->ncolumns; c++)
+	{
+		const HgResidentSource *source = &resident->sources[columns->sources[c]];
+
+		arrays[c] = (HgPredicateColumn){&source->array, &source->dictionary};
+	}
+}
+
+void
 hg_resident_columns_bounds(const HgResidentScan *resident, const HgResidentColumns *columns,
 						   HgValueBounds *bounds)
 {

@@ -23,6 +23,7 @@
 
 #include "batch/hg_batch.h"
 #include "batch/hg_heap_page.h"
+#include "batch/hg_predicate_arrays.h"
 #include "batch/hg_predicate_judge.h"
 #include "batch/hg_scan_changed.h"
 #include "resident/hg_resident_array.h"
@@ -139,6 +140,10 @@ extern bool hg_resident_columns_join(const HgResidentScan *resident,
 /* What is known of all rows of the segment that the current run is of, by column. */
 extern void hg_resident_columns_bounds(const HgResidentScan *resident,
 									   const HgResidentColumns *columns, HgValueBounds *bounds);
+
+/* The arrays of that segment, each of which is one of the columns'. */
+extern void hg_resident_columns_arrays(const HgResidentScan *resident,
+									   const HgResidentColumns *columns, HgPredicateColumn *arrays);
 
 /*
  * How many of the next n rows of the current run a batch may take, at least one, for their values

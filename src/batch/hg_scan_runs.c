@@ -18,8 +18,11 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
+#include "port/pg_bitutils.h"
+
 #include "batch/hg_heap_page.h"
 #include "batch/hg_predicate_apply.h"
+#include "batch/hg_predicate_arrays.h"
 #include "batch/hg_scan_runs.h"
 
 /* A clause of the qual that is decided over columns. */
@@ -38,7 +41,7 @@ struct HgScanRuns
 	const HgColumnQual *column_qual;  /* ... the qual's part over columns, which is the select's: */
 	HgResidentColumns *qual_columns;  /* ... those that it looks at ... */
 	HgRunClause *clauses;			  /* ... by which it is evaluated ... */
-	const void **qual_values;		  /* ... where their values lie; ... */
+	HgPredicateColumn *qual_arrays;	  /* ... where these lie in a segment; ... */
 	HgValueBounds *bounds;			  /* ... what is known of them in a segment ... */
 	HgQualShares *shares;			  /* ... and what follows for its rows; ... */
 	uint32 judged;					  /* ... this one; PG_UINT32_MAX: none */
@@ -135,7 +138,7 @@ hg_scan_runs_follow(HgScanRuns *runs)
 	n = hg_column_qual_attributes(qual, &looked_at);
 	runs->qual_columns = hg_resident_columns_create(runs->resident, n, looked_at);
 	hg_scan_runs_create_clauses(runs, n, looked_at);
-	runs->qual_values = palloc0(Max(n, 1) * sizeof(void *));
+	runs->qual_arrays = palloc0(Max(n, 1) * sizeof(HgPredicateColumn));
 	runs->bounds = palloc(Max(n, 1) * sizeof(HgValueBounds));
 	runs->shares = hg_column_qual_shares_create(qual);
 	runs->judged = PG_UINT32_MAX;
@@ -235,34 +238,75 @@ hg_scan_runs_check_rows(HgScanRuns *runs, bool in_order, const HgRowsLeft *left,
 	return nwhich;
 }
 
-/* hg_predicate_apply() for rows of a run: over its arrays, where that can be, else over a batch. */
+/*
+ * How many of the first of so many clauses are decided over arrays?  Where the current run begins,
+ * or its segment is another one than it was.
+ */
+static int
+hg_scan_runs_count_arrays(HgScanRuns *runs, int nclauses)
+{
+	int count = 0;
+
+	hg_resident_columns_arrays(runs->resident, runs->qual_columns, runs->qual_arrays);
+	while (count < nclauses &&
+		   hg_predicate_takes_arrays(runs->clauses[count].predicate, runs->qual_arrays))
+		count++;
+	return count;
+}
+
+/* Set holds[n] for rows from first on that clauses which are decided over arrays all hold for. */
+static void
+hg_scan_runs_apply_arrays(HgScanRuns *runs, int nclauses, uint32 first, int n, bool *holds)
+{
+	bool more[HG_BATCH_ROWS];
+	bool any = false;
+
+	for (int c = 0; c < nclauses; c++)
+	{
+		if (hg_column_qual_share_of(runs->shares, c) == HG_SHARE_ALL)
+			continue;
+		hg_predicate_apply_arrays(runs->clauses[c].predicate, runs->qual_arrays, first, n,
+								  any ? more : holds);
+		for (int i = 0; any && i < n; i++)
+			holds[i] &= more[i];
+		any = true;
+	}
+	if (!any)
+		memset(holds, true, n * sizeof(bool));
+}
+
+/* hg_predicate_apply() for rows of a run, over a batch. */
 static bool
 hg_scan_runs_apply(HgScanRuns *runs, HgRunClause *clause, const HgRunRows *rows, bool *holds,
 				   bool *undecided)
 {
-	const HgPredicate *predicate = clause->predicate;
-	HgBatch *batch;
+	HgBatch *batch = hg_column_qual_batch(runs->select->column_qual);
 
-	if (rows->which == NULL && hg_predicate_is_plain(predicate) &&
-		hg_resident_columns_run(runs->resident, clause->columns, rows->first, runs->qual_values))
-	{
-		hg_predicate_apply_plain(predicate, runs->qual_values[predicate->column], rows->n, holds);
-		return false;
-	}
-	batch = hg_column_qual_batch(runs->select->column_qual);
 	hg_resident_columns_add(runs->resident, clause->columns, rows->first, rows->which, rows->n,
 							batch);
 	memset(undecided, false, rows->n * sizeof(bool));
 	return hg_predicate_apply(clause->predicate, batch, holds, undecided);
 }
 
-/* Leave out what clauses that are decided over columns do not hold for, one after the other. */
+/*
+ * Leave out what clauses that are decided over columns do not hold for: the first ones together as
+ * long as they are decided over arrays, then one after the other.
+ */
 static void
 hg_scan_runs_decide(HgScanRuns *runs, bool in_order, HgRunRows *rows, HgRowsLeft *left)
 {
 	int nclauses = hg_column_qual_count(runs->select->column_qual, in_order);
+	int narrays = rows->which == NULL ? hg_scan_runs_count_arrays(runs, nclauses) : 0;
 
-	for (int i = 0; i < nclauses && rows->n > 0; i++)
+	if (narrays > 0)
+	{
+		bool holds[HG_BATCH_ROWS];
+
+		hg_scan_runs_apply_arrays(runs, narrays, rows->first, rows->n, holds);
+		hg_rows_left_keep(left, holds, NULL);
+		hg_run_rows_keep(rows, left->n, left->which);
+	}
+	for (int i = narrays; i < nclauses && rows->n > 0; i++)
 	{
 		bool holds[HG_BATCH_ROWS];
 		bool undecided[HG_BATCH_ROWS];
@@ -297,16 +341,72 @@ hg_scan_runs_filter(HgScanRuns *runs, HgRunRows *rows)
 	hg_scan_select_count(select, seen, rows->n);
 }
 
+/* The bits of eight booleans, the first one's lowest. */
+static inline uint64
+hg_runs_pack(const bool *holds)
+{
+	uint64 bytes;
+
+	memcpy(&bytes, holds, sizeof(bytes));
+	/* each byte's bit comes to another place of the highest byte, and no two to one below it */
+#ifdef WORDS_BIGENDIAN
+	return (bytes * UINT64CONST(0x8040201008040201)) >> 56;
+#else
+	return (bytes * UINT64CONST(0x0102040810204080)) >> 56;
+#endif
+}
+
+/* Set the bits of those of n rows from first on that hold; returns how many. */
+static uint32
+hg_runs_set_bits(uint32 first, int n, const bool *holds, uint64 *bits)
+{
+	uint32 count = 0;
+
+	for (int done = 0; done < n; done += 64)
+	{
+		uint32 row = first + done;
+		int rows = Min(n - done, 64);
+		uint64 word = 0;
+		int i = 0;
+
+		for (; i + 8 <= rows; i += 8)
+			word |= hg_runs_pack(holds + done + i) << i;
+		for (; i < rows; i++)
+			word |= (uint64) holds[done + i] << i;
+		count += pg_popcount64(word);
+		bits[row / 64] |= word << row % 64;
+		/* there is no next word where no row is in it */
+		if (row % 64 != 0 && word >> (64 - row % 64) != 0)
+			bits[row / 64 + 1] |= word >> (64 - row % 64);
+	}
+	return count;
+}
+
 uint32
 hg_scan_runs_mark(HgScanRuns *runs, uint32 first, uint32 nrows, uint64 *bits)
 {
+	HgScanSelect *select = runs->select;
+	int nclauses = 0;
 	uint32 left = 0;
 
+	if (select->column_qual != NULL && hg_scan_select_is_columns(select))
+		nclauses = hg_column_qual_count(select->column_qual, false);
 	for (uint32 done = 0; done < nrows; done += HG_BATCH_ROWS)
 	{
 		HgRunRows rows = {.first = first + done, .n = (int) Min(nrows - done, HG_BATCH_ROWS)};
 
 		CHECK_FOR_INTERRUPTS();
+		if (nclauses > 0 && hg_scan_runs_count_arrays(runs, nclauses) == nclauses)
+		{
+			bool holds[HG_BATCH_ROWS];
+			uint32 kept;
+
+			hg_scan_runs_apply_arrays(runs, nclauses, rows.first, rows.n, holds);
+			kept = hg_runs_set_bits(rows.first, rows.n, holds, bits);
+			hg_scan_select_count(select, rows.n, (int) kept);
+			left += kept;
+			continue;
+		}
 		hg_scan_runs_filter(runs, &rows);
 		for (int i = 0; i < rows.n; i++)
 		{

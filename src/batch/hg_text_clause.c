@@ -4,8 +4,10 @@
  *	  What is known of texts: collations that compare them as bytes, and LIKE.
  *
  * Under a deterministic collation texts are equal if their bytes are (texteq(), bpchareq()), and
- * LIKE compares bytes (like_match.c); under any other neither is taken.  Texts are ordered by their
- * bytes where the collation is that of C alone.
+ * LIKE compares bytes (like_match.c); under any other neither is taken.  A % stands for whole
+ * characters: where a character may have bytes that others have too, as in EUC, a pattern's bytes
+ * that are somewhere in a text need not be characters of it.  Texts are ordered by their bytes
+ * where the collation is that of C alone.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,6 +20,7 @@
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -69,26 +72,59 @@ hg_text_is_like(Oid opno)
 	return opno == OID_TEXT_LIKE_OP || opno == OID_BPCHAR_LIKE_OP;
 }
 
+/* Are bytes of whole characters that are in a text characters of it? */
+static bool
+hg_text_has_characters(void)
+{
+	return GetDatabaseEncoding() == PG_UTF8 || pg_database_encoding_max_length() == 1;
+}
+
+/* The parts of a pattern between its %; returns how many there are that are not empty. */
+static int
+hg_pattern_part(HgBytes pattern, HgBytes *parts)
+{
+	int nparts = 0;
+	int begin = 0;
+
+	for (int i = 0; i <= pattern.length; i++)
+	{
+		if (i < pattern.length && pattern.data[i] != '%')
+			continue;
+		if (i > begin)
+			parts[nparts++] = (HgBytes){pattern.data + begin, i - begin};
+		begin = i + 1;
+	}
+	return nparts;
+}
+
 HgPredicate *
 hg_predicate_from_like(AttrNumber attno, const Const *pattern, Oid collation, bool negated)
 {
 	HgBytes bytes;
-	int length;
+	HgBytes *parts;
+	HgPredicate *predicate;
+	bool at_start;
+	bool at_end;
+	int nparts;
 
 	if (attno == 0 || pattern->consttype != TEXTOID || !OidIsValid(collation) ||
 		!get_collation_isdeterministic(collation))
 		return NULL;
 	bytes =
 		hg_bytes_of(HG_ORDER_TEXT, PointerGetDatum(PG_DETOAST_DATUM_PACKED(pattern->constvalue)));
-	length = bytes.length;
-	while (length > 0 && bytes.data[length - 1] == '%')
-		length--;
-	for (int i = 0; i < length; i++)
-		if (bytes.data[i] == '%' || bytes.data[i] == '_' || bytes.data[i] == '\\')
-			return NULL;
+	if (memchr(bytes.data, '_', bytes.length) != NULL ||
+		memchr(bytes.data, '\\', bytes.length) != NULL)
+		return NULL;
 	/* the blanks at the end of a char(n) count here */
-	if (length == bytes.length)
+	if (memchr(bytes.data, '%', bytes.length) == NULL)
 		return hg_predicate_equal(attno, HG_ORDER_TEXT, 1, &bytes, negated);
-	bytes.length = length;
-	return hg_predicate_prefix(attno, HG_ORDER_TEXT, bytes, negated);
+	at_start = bytes.data[0] != '%';
+	at_end = bytes.data[bytes.length - 1] != '%';
+	parts = palloc((bytes.length + 1) * sizeof(HgBytes));
+	nparts = hg_pattern_part(bytes, parts);
+	if ((at_end || nparts > (at_start ? 1 : 0)) && !hg_text_has_characters())
+		return NULL;
+	predicate = hg_predicate_like(attno, HG_ORDER_TEXT, nparts, parts, at_start, at_end, negated);
+	pfree(parts);
+	return predicate;
 }

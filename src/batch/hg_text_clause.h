@@ -22,7 +22,7 @@ extern bool hg_text_is_like(Oid opno);
 
 /*
  * "column LIKE pattern", of a pattern that is not NULL, or where negated NOT LIKE, in
- * CurrentMemoryContext; NULL where it has wildcards but % at its end, or is not understood.
+ * CurrentMemoryContext; NULL where it has wildcards but %, or is not understood.
  */
 extern HgPredicate *hg_predicate_from_like(AttrNumber attno, const Const *pattern, Oid collation,
 										   bool negated);

@@ -133,9 +133,12 @@ hg_aggregate_asks_device(PlannerInfo *root, const HgAggregatePath *path, const H
 
 	if (join == NULL || join->asked < 0)
 		return false;
+	if (path->distinct != NULL && !hg_may_be_grouped_by((const Node *) path->distinct, groups))
+		return false;
 	/* of rows without a match there is no more than their number (hg_join_count.c) */
 	if (join->join_type != JOIN_INNER && join->join_type != JOIN_SEMI && !join->at_once)
-		return path->group_clause == NIL && hg_aggrefs_count(path->aggrefs);
+		return path->group_clause == NIL && path->distinct == NULL &&
+			   hg_aggrefs_count(path->aggrefs);
 	foreach (lc, path->aggrefs)
 		if (!hg_aggref_may_be_asked(root, lfirst_node(Aggref, lc)))
 			return false;
@@ -159,10 +162,10 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 {
 	Path *out = &path->custom.path;
 	const Path *input = linitial(path->custom.custom_paths);
-	int nkeys = list_length(path->group_clause);
+	int nkeys = list_length(path->group_clause) + (path->distinct != NULL);
 	int naggs = list_length(path->aggrefs);
 	bool served = hg_path_is_served(input);
-	bool counted = served && path->group_clause == NIL && hg_aggrefs_count(path->aggrefs);
+	bool counted = served && nkeys == 0 && hg_aggrefs_count(path->aggrefs);
 	bool asks = hg_aggregate_asks_device(root, path, hg_path_join(input), groups);
 	Cost startup = input->total_cost - hg_path_saving(input);
 	Cost run;

@@ -5,10 +5,15 @@
  *
  * The planner calls the hook when it has its own paths for a query's GROUP BY and aggregates.
  * The node is offered where all aggregates are among those that the executor knows
- * (hg_aggregate_kind) and used plainly: no DISTINCT, no ORDER BY; group columns can be hashed;
- * and the input is a HashGraph join, a table that is read by pages for a subquery whose
+ * (hg_aggregate_kind) and used plainly: no ORDER BY, and DISTINCT as below; group columns can be
+ * hashed; and the input is a HashGraph join, a table that is read by pages for a subquery whose
  * groups are joined, or one of which something is resident, with its partitions.  All else is left
  * to core, which aggregates rows; so is what has nothing to do with a join or a resident column.
+ *
+ * DISTINCT.  Where all aggregates are of the distinct values of one column the node makes groups by
+ * that column too, and once more groups of these: each value is there once then.  Both may go to
+ * disk, as core's sorts of the values of each group may.  Of values that are equal and yet differ
+ * core takes any; they are counted, or have no such (those by value).
  *
  * PARTIAL GROUPS.  Processes below a Gather make groups of their own, which core's Finalize
  * Aggregate combines.  So it is with partitions that are grouped one by one
@@ -32,6 +37,8 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 
 #include "executor/aggregate/hg_aggregate_kind.h"
 #include "hg_guc.h"
@@ -53,11 +60,12 @@ static const CustomPathMethods hg_aggregate_path_methods = {
 };
 
 /*
- * Can the node compute it?  Its functions go over the rows of a batch one after the other, and not
- * row by row: what is volatile would be called in another order than core's.
+ * Can the node compute it, of all values or of distinct ones?  Its functions go over the rows of a
+ * batch one after the other, and not row by row: what is volatile would be called in another order
+ * than core's.
  */
 static bool
-hg_aggref_supported(const Aggref *aggref)
+hg_aggref_supported(const Aggref *aggref, bool distinct)
 {
 	Node *argument = (Node *) aggref->args;
 	Node *filter = (Node *) aggref->aggfilter;
@@ -65,19 +73,19 @@ hg_aggref_supported(const Aggref *aggref)
 	if (hg_aggregate_kind(aggref->aggfnoid) == HG_AGGREGATE_UNSUPPORTED)
 		return false;
 	if (aggref->aggkind != AGGKIND_NORMAL || aggref->agglevelsup > 0 || aggref->aggvariadic ||
-		aggref->aggorder != NIL || aggref->aggdistinct != NIL || aggref->aggdirectargs != NIL ||
-		list_length(aggref->args) > 1)
+		aggref->aggorder != NIL || (aggref->aggdistinct != NIL) != distinct ||
+		aggref->aggdirectargs != NIL || list_length(aggref->args) > 1)
 		return false;
 	return !contain_subplans(argument) && !contain_volatile_functions(argument) &&
 		   !contain_subplans(filter) && !contain_volatile_functions(filter);
 }
 
 /*
- * The Aggrefs of expressions, each once; false where one of them, or something else that needs
- * core's own node, is not supported.
+ * The Aggrefs of expressions, each once, which are of distinct values or none is; false where one
+ * of them, or something else that needs core's own node, is not supported.
  */
 static bool
-hg_find_aggrefs(List *exprs, List **aggrefs)
+hg_find_aggrefs(List *exprs, bool distinct, List **aggrefs)
 {
 	List *found = pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
 													  PVC_INCLUDE_PLACEHOLDERS);
@@ -89,7 +97,7 @@ hg_find_aggrefs(List *exprs, List **aggrefs)
 		Node *node = lfirst(lc);
 
 		if (IsA(node, GroupingFunc) ||
-			(IsA(node, Aggref) && !hg_aggref_supported((const Aggref *) node)))
+			(IsA(node, Aggref) && !hg_aggref_supported((const Aggref *) node, distinct)))
 			return false;
 		if (IsA(node, Aggref))
 			*aggrefs = list_append_unique(*aggrefs, node);
@@ -115,6 +123,27 @@ hg_find_join_path(List *pathlist)
 	return best;
 }
 
+/* A path that groups a path of the input by the query's GROUP BY; its price is not known yet. */
+static HgAggregatePath *
+hg_aggregate_path_make(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, Path *input)
+{
+	HgAggregatePath *path = (HgAggregatePath *) newNode(sizeof(HgAggregatePath), T_CustomPath);
+
+	path->custom.path.pathtype = T_CustomScan;
+	path->custom.path.parent = rel;
+	path->custom.path.pathtarget = target;
+	path->custom.path.parallel_safe = rel->consider_parallel && input->parallel_safe;
+	path->custom.path.parallel_workers = input->parallel_workers;
+	/* it gets shared memory then, to tell what each process did */
+	path->custom.path.parallel_aware = input->parallel_workers > 0;
+	path->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom.custom_paths = list_make1(input);
+	path->custom.methods = &hg_aggregate_path_methods;
+	path->grouped = root->parse->groupClause != NIL;
+	path->group_clause = HG_GROUP_CLAUSE(root);
+	return path;
+}
+
 /*
  * The path that computes the aggregates of rel's target over a path of the input, or NULL where
  * the node can't do that.
@@ -126,22 +155,69 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 	HgAggregatePath *path;
 	List *aggrefs;
 
-	if (!hg_find_aggrefs(list_concat_copy(rel->reltarget->exprs, having), &aggrefs))
+	if (!hg_find_aggrefs(list_concat_copy(rel->reltarget->exprs, having), false, &aggrefs))
 		return NULL;
+	path = hg_aggregate_path_make(root, rel, rel->reltarget, input);
+	path->aggrefs = aggrefs;
+	path->having = having;
+	hg_aggregate_cost(root, path, groups);
+	return &path->custom.path;
+}
 
-	path = (HgAggregatePath *) newNode(sizeof(HgAggregatePath), T_CustomPath);
-	path->custom.path.pathtype = T_CustomScan;
-	path->custom.path.parent = rel;
-	path->custom.path.pathtarget = rel->reltarget;
-	path->custom.path.parallel_safe = rel->consider_parallel && input->parallel_safe;
-	path->custom.path.parallel_workers = input->parallel_workers;
-	/* it gets shared memory then, to tell what each process did */
-	path->custom.path.parallel_aware = input->parallel_workers > 0;
-	path->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom.custom_paths = list_make1(input);
-	path->custom.methods = &hg_aggregate_path_methods;
-	path->grouped = root->parse->groupClause != NIL;
-	path->group_clause = HG_GROUP_CLAUSE(root);
+/*
+ * The column whose distinct values all aggregates take, and the equality that these go by; NULL
+ * where there is no such column, or it can't be hashed.
+ */
+static Var *
+hg_find_distinct(const List *aggrefs, Oid *equality)
+{
+	Var *distinct = NULL;
+	ListCell *lc;
+
+	foreach (lc, aggrefs)
+	{
+		const Aggref *aggref = lfirst_node(Aggref, lc);
+		const SortGroupClause *clause = linitial_node(SortGroupClause, aggref->aggdistinct);
+		Var *var = (Var *) linitial_node(TargetEntry, aggref->args)->expr;
+
+		if (!IsA(var, Var) || var->varlevelsup > 0 || !clause->hashable ||
+			aggref->aggfilter != NULL || (distinct != NULL && !equal(var, distinct)) ||
+			(hg_aggregate_kind(aggref->aggfnoid) != HG_AGGREGATE_COUNT &&
+			 !get_typbyval(var->vartype)))
+			return NULL;
+		distinct = var;
+		*equality = clause->eqop;
+	}
+	return distinct;
+}
+
+/* The same where the aggregates are of distinct values: of groups by these too. */
+static Path *
+hg_distinct_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *having,
+						double groups)
+{
+	HgAggregatePath *path;
+	List *group_exprs;
+	List *aggrefs;
+	Var *distinct;
+	Oid equality = InvalidOid;
+
+	if (!root->parse->hasAggs ||
+		!hg_find_aggrefs(list_concat_copy(rel->reltarget->exprs, having), true, &aggrefs))
+		return NULL;
+	distinct = hg_find_distinct(aggrefs, &equality);
+	if (distinct == NULL || !list_member(input->pathtarget->exprs, distinct))
+		return NULL;
+	/* what else the input has is the same in all rows of a group */
+	path = hg_aggregate_path_make(root, rel, input->pathtarget, input);
+	path->grouped = true;
+	path->distinct = distinct;
+	path->distinct_equality = equality;
+	group_exprs = get_sortgrouplist_exprs(path->group_clause, root->processed_tlist);
+	hg_aggregate_cost(
+		root, path,
+		estimate_num_groups(root, lappend(group_exprs, distinct), input->rows, NULL, NULL));
+	path = hg_aggregate_path_make(root, rel, rel->reltarget, &path->custom.path);
 	path->aggrefs = aggrefs;
 	path->having = having;
 	hg_aggregate_cost(root, path, groups);
@@ -220,6 +296,8 @@ hg_consider_serial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 	{
 		Path *path = hg_aggregate_path_create(root, grouped_rel, lfirst(lc), having, groups);
 
+		if (path == NULL)
+			path = hg_distinct_path_create(root, grouped_rel, lfirst(lc), having, groups);
 		if (path != NULL)
 			add_path(grouped_rel, path);
 	}

@@ -17,6 +17,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
 
 #include "backend/hg_library.h"
 #include "executor/aggregate/hg_aggregate.h"
@@ -79,6 +80,14 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 		keys = lappend_int(keys, tle->resno - 1);
 		equalities = lappend_oid(equalities, clause->eqop);
 		collations = lappend_oid(collations, exprCollation((Node *) tle->expr));
+	}
+	if (path->distinct != NULL)
+	{
+		const TargetEntry *tle = tlist_member((Expr *) path->distinct, input);
+
+		keys = lappend_int(keys, tle->resno - 1);
+		equalities = lappend_oid(equalities, path->distinct_equality);
+		collations = lappend_oid(collations, path->distinct->varcollid);
 	}
 
 	cscan->scan.plan.targetlist = tlist;

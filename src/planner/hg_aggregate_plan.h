@@ -19,6 +19,8 @@ typedef struct HgAggregatePath
 	CustomPath custom;	/* must be first; custom_paths is the input */
 	bool grouped;		/* there is a GROUP BY */
 	List *group_clause; /* SortGroupClauses, over the input's target */
+	Var *distinct;		/* of the input: a group column too, that the query has none of; or NULL */
+	Oid distinct_equality;
 	List *aggrefs;
 	List *having;
 } HgAggregatePath;

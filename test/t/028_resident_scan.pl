@@ -180,6 +180,17 @@ foreach my $filter ("t like 'tt%'", "t = 'ttttt'", "t is null", "c = 'c5'", "v i
 sql("update strings set p = p || 'u' where k % 1000 = 9; alter table strings alter v type text");
 same_is("select f.v, s.k, s.$_, pg_column_size(s.$_) from strings s join few f using (k)", '[0-9]+ rows, some served', "strings.$_ where blocks have changed") foreach qw(t n m p x o);
 same_is('select f.v, s.k, md5(s.q), s.v from strings s join few f using (k)', '[0-9]+ rows, some served', '... and of another type');
+# conditions that are decided over arrays: comparisons of columns of one width and of others, with NULLs, and all that can be made of them
+sql(q{create table pairs as } . pairs_rows(9001));
+sql(q{delete from pairs where k % 10 = 3});
+become_resident($node, 'pairs', 'few');
+foreach my $filter (pairs_filters())
+{
+	same_is("select p.k, p.n, p.w, f.v from (select * from pairs where $filter) p join few f on f.k = p.a", '[0-9]+ rows, all served', "filter $filter");
+	same_is("select count(*), count(p.n), sum(p.b) from (select * from pairs where $filter) p join few f on f.k = p.a", '1 rows, all served', "aggregates, filter $filter");
+}
+sql(q{drop table pairs});
+
 # numerics, which are integers where they can be, with another scale in each segment, none in the last, and pages between that have changed
 sql(<<'SQL');
 create table amounts (k int, n numeric, m numeric(15, 2), p numeric(6, 2), q numeric(20, 10), pad text);

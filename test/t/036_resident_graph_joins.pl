@@ -131,6 +131,13 @@ sub tallies
 }
 tallies('all in step');
 
+# Filters whose bits are made of the arrays, in segments of any number of rows
+sql('create table pairs as ' . pairs_rows(9001) . '; delete from pairs where k % 10 = 3; vacuum analyze pairs');
+sql(q{select hashgraph_resident_add('pairs', keys => '{a,b,e}')});
+settle('pairs');
+same_is("select p.k, p.n, p.w, c.x from (select * from pairs where $_) p join c on c.k = p.a", /length|m <> n/ ? '' : '[oi]', "filter $_") foreach pairs_filters();
+sql('drop table pairs');
+
 # Keys that are frequent on the side that is read, of which the graph has rows that do not count: those of other keys count all the same
 sql(q{create function frequent() returns setof int rows 100 volatile language sql as 'select i / 300 from generate_series(1, 30000) i'});
 same_is("select f, id from frequent() f join a on f = a.k4 where v < 5", 'o', 'a frequent key whose lent rows are left out');

@@ -22,7 +22,7 @@ use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
   new_server backends standin_program device_programs covers device_children device_process proc_file process_state environment_of use_program
-  ready_devices devices_become rows_of explain_analyze wait_for log_tells become_resident temp_files join_check_sql session_ok accepts);
+  ready_devices devices_become rows_of explain_analyze wait_for log_tells become_resident temp_files join_check_sql pairs_rows pairs_filters session_ok accepts);
 
 # A running server with the library preloaded and the extension in database postgres.
 # Options: conf => lines for postgresql.conf; preload => shared_preload_libraries, or 'session'
@@ -303,6 +303,28 @@ sub temp_files
 sub join_check_sql
 {
 	return slurp_file("$FindBin::Bin/../../sql/include/join_check.sql");
+}
+
+# Rows of pairs of columns of one type, the second of which has NULLs, and texts of which few differ: a query.
+sub pairs_rows
+{
+	my ($rows) = @_;
+
+	return <<"SQL";
+select i as k, i % 90 as a, case when i % 7 > 0 then i * 31 % 90 end as b, (i % 50)::int2 as c, case when i % 4 > 0 then (i * 17 % 50)::int2 end as d,
+  i * 41::int8 % 99 as e, case when i % 8 > 0 then i * 13::int8 % 99 end as f, date '2020-01-01' + i % 60 as g, case when i % 7 > 0 then date '2020-01-01' + i * 19 % 60 end as h,
+  (i % 3000)::numeric(12, 2) / 100 as m, case when i % 6 > 0 then (i * 23 % 3000)::numeric(12, 2) / 100 end as n, 'v ' || i % 40 as v, case when i % 8 > 0 then 'w ' || i % 40 end as w
+from generate_series(1, $rows) i
+SQL
+}
+
+# Conditions on their columns, which are decided over arrays.
+sub pairs_filters
+{
+	return ((map { ("a $_ b", "c $_ d", "f $_ e", "g $_ h", "a $_ c", "n $_ 7.12", "b $_ 44", "d $_ 20") } qw(< <= = <> >= >)),
+		'not a < b', '(a < b) is unknown', 'b is null and c < d', 'b is not null or c > d', 'n is null and w is null', 'm between 1.50 and 20 and n > 3 and b < 70',
+		"v like '%1%'", "w not like '%1%'", "v in ('v 1', 'v 2') and a < b", "not (w = 'w 3' or n < 3)", q{w > 'w 3' collate "C" or v like 'v%9' and b <> a},
+		'a in (1, 5, 9) and a < b', 'a < b and length(v) = 3 and c < d', 'a < b or m <> n');
 }
 
 # A server, or a session's server, still answers and joins.

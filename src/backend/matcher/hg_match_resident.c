@@ -8,8 +8,8 @@
  * come one after the other:
  *
  *	lent x lent		two graphs, intersected as they are
- *	held x lent		the keys are looked up in the graph; where they are many beside its rows, a
- *					graph is made of them first, and intersected
+ *	held x lent		the keys are looked up in the graph; where they are many beside its rows, and
+ *					little is wanted of their rows, a graph is made of them first, and intersected
  *	lent x held		a graph is made of the keys
  *	held x held		a job of the CPU engine
  *
@@ -52,9 +52,13 @@
  * Held outer keys are looked up, in the order that they come in, where there are so many times as
  * many lent rows; as long as there are fewer than the latter a graph of them finds them in the
  * order of vertices, which is faster, but takes memory: one part in so many of what there is.
+ * And it is slower where the caller then looks for each row at so many places or more, all over
+ * memory, which he would go through from one to the next.
  */
+#define HG_LOOKUP_PLACES 5
 #define HG_LOOKUP_ROWS 8
 #define HG_LOOKUP_FEW_ROWS 512
+#define HG_LOOKUP_NEAR_ROWS 8192 /* ... which are in a near cache as long as there are no more */
 #define HG_LOOKUP_SHARE 4
 
 /*
@@ -159,7 +163,11 @@ hg_match_resident_makes(const HgMatchTask *task, HgSide side)
 
 	if (lent == NULL || rows == 0)
 		return false;
-	if (side == HG_INNER || rows > lent->graph->rows / HG_LOOKUP_ROWS)
+	if (side == HG_INNER)
+		return true;
+	if (task->spec.places[side] >= HG_LOOKUP_PLACES && rows > HG_LOOKUP_NEAR_ROWS)
+		return false;
+	if (rows > lent->graph->rows / HG_LOOKUP_ROWS)
 		return true;
 	shape = hg_flat_shape(task->spec.key_width, rows);
 	return rows > lent->graph->rows / HG_LOOKUP_FEW_ROWS &&

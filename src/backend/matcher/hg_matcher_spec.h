@@ -99,6 +99,9 @@ typedef struct HgMatcherSpec
 	bool unread[2];
 	bool any_order;
 
+	/* By HgSide: at how many places in memory the caller looks for what he wants of a held row. */
+	int places[2];
+
 	/*
 	 * NULL, or then: keys that are the inner side, each of them once, in place of those of create;
 	 * they stay in place until the matcher is destroyed.

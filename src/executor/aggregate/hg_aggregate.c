@@ -357,6 +357,7 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 			state->source->max_bytes = HG_BATCH_BYTES;
 	state->batch = hg_batch_create(state->ncolumns);
 	hg_aggregate_begin_finding(state);
+	state->having = hg_aggregate_begin_having(state);
 	hg_aggregate_begin_units(state);
 	hg_aggregate_spill_init(&state->spill, ExecGetResultType(child), state->ncolumns,
 							state->attnos);
@@ -381,6 +382,8 @@ static void
 hg_aggregate_end_reading(HgAggregateState *state)
 {
 	state->next_group = 0;
+	if (state->having != NULL)
+		hg_aggregate_forget_having(state->having);
 	state->record.spilled_bytes += hg_aggregate_spill_finish(&state->spill);
 }
 
@@ -482,9 +485,15 @@ hg_aggregate_next_group(HgAggregateState *state)
 		TupleTableSlot *slot;
 
 		CHECK_FOR_INTERRUPTS();
+		state->record.groups++;
+		if (state->having != NULL && hg_aggregate_is_ruled_out(state, state->next_group))
+		{
+			state->next_group++;
+			InstrCountFiltered1(ss, 1);
+			continue;
+		}
 		ResetExprContext(ss->ps.ps_ExprContext);
 		slot = hg_aggregate_load_group(state, hg_groups_get(state->groups, state->next_group++));
-		state->record.groups++;
 		slot = hg_join_return_slot(ss, slot);
 		if (slot != NULL)
 			return slot;

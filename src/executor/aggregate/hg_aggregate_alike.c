@@ -143,3 +143,24 @@ hg_alike_find(HgAlike *alike, const HgBatch *batch, int ncolumns, const int *col
 		*next[alike->kinds[row]]++ = (uint16) row;
 	return true;
 }
+
+void
+hg_alike_mark_same(const HgBatch *batch, int ncolumns, const int *columns, bool *same)
+{
+	if (batch->nrows == 0)
+		return;
+	memset(same, true, batch->nrows * sizeof(bool));
+	same[0] = false;
+	for (int c = 0; c < ncolumns; c++)
+	{
+		const Datum *values = batch->values[columns[c]];
+		const bool *nulls = batch->nulls[columns[c]];
+
+		if (!batch->has_nulls[columns[c]])
+			for (int i = 1; i < batch->nrows; i++)
+				same[i] &= values[i] == values[i - 1];
+		else
+			for (int i = 1; i < batch->nrows; i++)
+				same[i] &= nulls[i] == nulls[i - 1] && (nulls[i] || values[i] == values[i - 1]);
+	}
+}

@@ -32,4 +32,10 @@ typedef struct HgAlike
  */
 extern bool hg_alike_find(HgAlike *alike, const HgBatch *batch, int ncolumns, const int *columns);
 
+/*
+ * same[i] = has row i the very same Datums in some columns as the row ahead of it; of the first one
+ * false.
+ */
+extern void hg_alike_mark_same(const HgBatch *batch, int ncolumns, const int *columns, bool *same);
+
 #endif /* HG_AGGREGATE_ALIKE_H */

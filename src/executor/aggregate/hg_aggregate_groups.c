@@ -29,6 +29,7 @@
 
 #include "backend/hg_memory.h"
 #include "backend/hg_privilege.h"
+#include "executor/aggregate/hg_aggregate_alike.h"
 #include "executor/aggregate/hg_aggregate_groups.h"
 
 /* Slots of the smallest table. */
@@ -256,10 +257,13 @@ hg_groups_add(HgGroups *groups, const HgBatch *batch, int row, uint64 hash)
 		nulls[i] = batch == NULL || hg_batch_is_null(batch, groups->columns[i], row);
 		if (!nulls[i])
 		{
-			MemoryContext old = MemoryContextSwitchTo(groups->values);
+			MemoryContext old;
 
-			group->values[i] = datumCopy(batch->values[groups->columns[i]][row], groups->byvals[i],
-										 groups->attlens[i]);
+			group->values[i] = batch->values[groups->columns[i]][row];
+			if (groups->byvals[i])
+				continue;
+			old = MemoryContextSwitchTo(groups->values);
+			group->values[i] = datumCopy(group->values[i], false, groups->attlens[i]);
 			MemoryContextSwitchTo(old);
 		}
 	}
@@ -516,6 +520,71 @@ hg_groups_have_near(HgGroups *groups, const Datum *values, int nrows, HgGroup *c
 		groups->near[hg_groups_near_place(values[i] & groups->keys[0].mask)] = found[i];
 }
 
+/*
+ * The rows of a batch whose groups are looked up: not those that have the very same values as the
+ * row ahead of them, which are same.  Returns how many they are.
+ */
+static int
+hg_groups_find_heads(const HgGroups *groups, const HgBatch *batch, bool *same, uint16 *heads)
+{
+	int nheads = 0;
+
+	/* the first columns are those of the keys */
+	hg_alike_mark_same(batch, groups->nkeys, groups->columns, same);
+	for (int i = 0; i < batch->nrows; i++)
+	{
+		heads[nheads] = (uint16) i;
+		nheads += !same[i];
+	}
+	return nheads;
+}
+
+/*
+ * Have the groups of rows be on their way to the cache.  A compiler that found no effect in a
+ * function of its own would leave the call out.
+ */
+static pg_attribute_always_inline void
+hg_groups_prefetch(const HgGroups *groups, const uint64 *hashes, const uint16 *rows, int nrows)
+{
+	for (int i = 0; i < nrows; i++)
+		HG_PREFETCH(&groups->slots[hashes[rows[i]] & groups->mask]);
+	for (int i = 0; i < nrows; i++)
+	{
+		uint32 number = groups->slots[hashes[rows[i]] & groups->mask].number;
+
+		if (number != 0)
+			HG_PREFETCH(hg_groups_get(groups, number - 1));
+	}
+}
+
+/* The group of a row, made where it is not there and add is set; words are a single key's. */
+static inline HgGroup *
+hg_groups_find_row(HgGroups *groups, const HgBatch *batch, int row, uint64 hash, bool add,
+				   const Datum *words)
+{
+	for (uint64 place = hash & groups->mask;; place = (place + 1) & groups->mask)
+	{
+		HgGroupSlot *slot = &groups->slots[place];
+		HgGroup *group;
+
+		if (slot->number == 0)
+		{
+			if (!add)
+				return NULL;
+			group = hg_groups_add(groups, batch, row, hash);
+			slot->hash = (uint32) hash;
+			slot->number = groups->count;
+			return group;
+		}
+		if (slot->hash != (uint32) hash)
+			continue;
+		group = hg_groups_get(groups, slot->number - 1);
+		if (words != NULL ? hg_groups_equal_word(groups, group, words, groups->keys[0].mask, row)
+						  : hg_groups_equal(groups, group, batch, row))
+			return group;
+	}
+}
+
 void
 hg_groups_find(HgGroups *groups, const HgBatch *batch, const uint64 *hashes, bool add,
 			   HgGroup **found)
@@ -524,49 +593,20 @@ hg_groups_find(HgGroups *groups, const HgBatch *batch, const uint64 *hashes, boo
 	bool one_word =
 		groups->nkeys == 1 && key->kind == HG_GROUP_KEY_WORD && !batch->has_nulls[key->column];
 	const Datum *words = one_word ? batch->values[key->column] : NULL;
+	bool same[HG_BATCH_ROWS];
+	uint16 heads[HG_BATCH_ROWS];
+	int nheads = hg_groups_find_heads(groups, batch, same, heads);
 
 	while (groups->slots == NULL ||
 		   (add && groups->count + (uint64) batch->nrows > (groups->mask + 1) / 2))
 		hg_groups_grow(groups);
 	if (groups->mask >= HG_GROUPS_CACHED_SLOTS)
-	{
-		for (int i = 0; i < batch->nrows; i++)
-			HG_PREFETCH(&groups->slots[hashes[i] & groups->mask]);
-		for (int i = 0; i < batch->nrows; i++)
-		{
-			uint32 number = groups->slots[hashes[i] & groups->mask].number;
-
-			if (number != 0)
-				HG_PREFETCH(hg_groups_get(groups, number - 1));
-		}
-	}
-	for (int i = 0; i < batch->nrows; i++)
-	{
-		uint64 place = hashes[i] & groups->mask;
-
-		for (;; place = (place + 1) & groups->mask)
-		{
-			HgGroupSlot *slot = &groups->slots[place];
-
-			if (slot->number == 0)
-			{
-				found[i] = NULL;
-				if (add)
-				{
-					found[i] = hg_groups_add(groups, batch, i, hashes[i]);
-					slot->hash = (uint32) hashes[i];
-					slot->number = groups->count;
-				}
-				break;
-			}
-			if (slot->hash != (uint32) hashes[i])
-				continue;
-			found[i] = hg_groups_get(groups, slot->number - 1);
-			if (one_word ? hg_groups_equal_word(groups, found[i], words, key->mask, i)
-						 : hg_groups_equal(groups, found[i], batch, i))
-				break;
-		}
-	}
+		hg_groups_prefetch(groups, hashes, heads, nheads);
+	for (int i = 0; i < nheads; i++)
+		found[heads[i]] = hg_groups_find_row(groups, batch, heads[i], hashes[heads[i]], add, words);
+	if (nheads < batch->nrows)
+		for (int i = 1; i < batch->nrows; i++)
+			found[i] = same[i] ? found[i - 1] : found[i];
 	if (add && one_word && groups->near_rest == 0)
 		hg_groups_have_near(groups, words, batch->nrows, found);
 	if (add)

@@ -170,3 +170,15 @@ hg_function_finish(const HgFunction *function, HgAggregateKind kind, HgGroup *gr
 			return hg_transition_finish(function->transition, at, isnull);
 	}
 }
+
+HgUnitsSum
+hg_function_units(const HgFunction *function, const HgGroup *group)
+{
+	const HgNumericState *state =
+		(const HgNumericState *) ((const char *) group + function->offset);
+
+	return (HgUnitsSum){.units = hg_numeric_sum_of(state),
+						.scale = state->scale,
+						.isnull = state->count == 0,
+						.known = !state->rest.started};
+}

@@ -23,4 +23,16 @@ extern bool hg_function_has_state_of(const HgFunction *function, HgAggregateKind
 extern Datum hg_function_finish(const HgFunction *function, HgAggregateKind kind, HgGroup *group,
 								bool *isnull);
 
+/* A sum of numerics as it is in its state. */
+typedef struct HgUnitsSum
+{
+	int128 units; /* of 10^-scale */
+	int scale;
+	bool isnull;
+	bool known; /* else it has other values too, or is no such sum */
+} HgUnitsSum;
+
+/* That of HG_AGGREGATE_SUM_NUMERIC for a group. */
+extern HgUnitsSum hg_function_units(const HgFunction *function, const HgGroup *group);
+
 #endif /* HG_AGGREGATE_RESULT_H */

@@ -18,6 +18,7 @@
 #include "backend/hg_budget.h"
 #include "executor/aggregate/hg_aggregate_function.h"
 #include "executor/aggregate/hg_aggregate_groups.h"
+#include "executor/aggregate/hg_aggregate_having.h"
 #include "executor/aggregate/hg_aggregate_reduce.h"
 #include "executor/aggregate/hg_aggregate_shared.h"
 #include "executor/aggregate/hg_aggregate_spill.h"
@@ -49,9 +50,10 @@ struct HgAggregateState
 	int nfunctions;
 	HgFunction *functions; /* [nfunctions] that take rows */
 	int nresults;
-	HgResult *results; /* [nresults] of the aggregates */
-	Bitmapset *params; /* PARAM_EXECs that filters and arguments use */
-	int first_result;  /* place of the first aggregate in the scan slot */
+	HgResult *results;		   /* [nresults] of the aggregates */
+	Bitmapset *params;		   /* PARAM_EXECs that filters and arguments use */
+	int first_result;		   /* place of the first aggregate in the scan slot */
+	HgAggregateHaving *having; /* of many groups at once; NULL: they are looked at one by one */
 
 	/* the input */
 	int ncolumns; /* that are needed of it */

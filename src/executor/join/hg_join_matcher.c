@@ -55,6 +55,19 @@ hg_join_is_unread(const HgJoinState *state, HgSide side)
 		   state->rules.join_qual == NULL;
 }
 
+/* At how many places in memory are the columns of a row of a side? */
+static int
+hg_join_places(const HgJoinState *state, HgSide side)
+{
+	const HgInput *input = state->inputs[side];
+	int places = 0;
+
+	/* a value by reference is somewhere else than the pointer to it */
+	for (int c = 0; c < input->ncolumns; c++)
+		places += input->rows->columns[c].attbyval ? 1 : 2;
+	return places;
+}
+
 void
 hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 {
@@ -88,6 +101,7 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	{
 		spec->unread[side] = hg_join_is_unread(state, (HgSide) side);
 		spec->any_order &= !state->matched[side].tracked;
+		spec->places[side] = spec->counted ? 0 : hg_join_places(state, (HgSide) side);
 	}
 	spec->reduction = hg_join_current_reduction(state->reduction, state->matched);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

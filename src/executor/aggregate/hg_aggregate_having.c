@@ -1,0 +1,227 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_having.c
+ *	  HAVING, decided for many groups at once.
+ *
+ * It is a predicate over the columns of the node's scan slot, as FILTER clauses are over those of
+ * its input (hg_aggregate_filter.h), and is asked for a batch of groups ahead of the first of them.
+ * Results that take no memory are put into the batch: integers, and sums of numerics as units of
+ * one scale.  Groups of which it is not known, and those that pass, are looked at one by one.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "nodes/makefuncs.h"
+
+#include "batch/hg_bound_params.h"
+#include "batch/hg_numeric.h"
+#include "batch/hg_predicate.h"
+#include "executor/aggregate/hg_aggregate_filter.h"
+#include "executor/aggregate/hg_aggregate_having.h"
+#include "executor/aggregate/hg_aggregate_result.h"
+#include "executor/aggregate/hg_aggregate_state.h"
+
+struct HgAggregateHaving
+{
+	HgColumnFilter *filter;
+	int nplaces;	/* of the scan slot that it looks at ... */
+	int *places;	/* [nplaces] ... are these, ... */
+	HgBatch *batch; /* ... which are columns of this */
+
+	/* what is known of some groups */
+	uint32 first;
+	bool passes[HG_BATCH_ROWS];	   /* [batch->nrows] from the first one on */
+	bool undecided[HG_BATCH_ROWS]; /* [batch->nrows] */
+};
+
+/* Is a sum of numerics in units, as long as its values are? */
+static bool
+hg_result_is_units(const HgResult *result)
+{
+	return result->kind == HG_AGGREGATE_SUM_NUMERIC && !result->function->partial;
+}
+
+/* Is a result had from its state without memory? */
+static bool
+hg_result_is_cheap(const HgResult *result)
+{
+	switch (result->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_MIN:
+		case HG_AGGREGATE_MAX:
+			return true;
+		default:
+			return hg_result_is_units(result);
+	}
+}
+
+HgAggregateHaving *
+hg_aggregate_begin_having(HgAggregateState *state)
+{
+	const PlanState *plan = &state->css.ss.ps;
+	TupleDesc desc = state->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor;
+	Expr *qual = make_ands_explicit(plan->plan->qual);
+	HgAggregateHaving *having;
+	HgColumnFilter *filter;
+	int *attnos = palloc(desc->natts * sizeof(int));
+	bool *used = palloc0(desc->natts * sizeof(bool));
+
+	if (plan->plan->qual == NIL)
+		return NULL;
+	for (int place = 0; place < desc->natts; place++)
+		attnos[place] = place + 1;
+	filter = hg_column_filter_create((Expr *) hg_bind_params((Node *) qual, plan->state, false),
+									 desc, desc->natts, attnos);
+	if (filter == NULL)
+		return NULL;
+	having = palloc0(sizeof(HgAggregateHaving));
+	having->filter = filter;
+	having->places = palloc(desc->natts * sizeof(int));
+	hg_column_filter_take_units(filter, used);
+	for (int place = 0; place < desc->natts; place++)
+	{
+		if (!used[place])
+			continue;
+		if (place >= state->first_result &&
+			!hg_result_is_cheap(&state->results[place - state->first_result]))
+			return NULL;
+		having->places[having->nplaces++] = place;
+	}
+	having->batch = hg_batch_create_partial(desc->natts, having->nplaces, having->places);
+	return having;
+}
+
+void
+hg_aggregate_forget_having(HgAggregateHaving *having)
+{
+	having->batch->nrows = 0;
+}
+
+/* Put a column of the groups into the batch. */
+static void
+hg_having_add_column(HgAggregateState *state, int place)
+{
+	HgAggregateHaving *having = state->having;
+	HgGroups *groups = state->groups;
+	HgBatch *batch = having->batch;
+	int value = 0;
+
+	while (state->attnos[groups->columns[value]] != place + 1)
+	{
+		value++;
+		Assert(value < groups->nvalues);
+	}
+	for (int i = 0; i < batch->nrows; i++)
+	{
+		HgGroup *group = hg_groups_get(groups, having->first + i);
+
+		batch->values[place][i] = group->values[value];
+		batch->nulls[place][i] = hg_group_nulls(groups, group)[value];
+	}
+}
+
+/* Have units of 10^-from be such of 10^-to; false where they do not fit 64 bits. */
+static bool
+hg_having_scale(Datum *value, int from, int to)
+{
+	int128 units = DatumGetInt64(*value);
+
+	if (!hg_numeric_scale_up(&units, to - from) || units != (int64) units)
+		return false;
+	*value = Int64GetDatum((int64) units);
+	return true;
+}
+
+/*
+ * Put sums of numerics into the batch, in units of the greatest scale that one of them has.  Those
+ * that do not fit are set in unknown.
+ */
+static void
+hg_having_add_units(HgAggregateState *state, int place, const HgFunction *function, bool *unknown)
+{
+	HgAggregateHaving *having = state->having;
+	HgBatch *batch = having->batch;
+	Datum *values = batch->values[place];
+	bool *nulls = batch->nulls[place];
+	int scales[HG_BATCH_ROWS];
+	int greatest = 0;
+	bool differ = false;
+
+	for (int i = 0; i < batch->nrows; i++)
+	{
+		HgUnitsSum sum =
+			hg_function_units(function, hg_groups_get(state->groups, having->first + i));
+		bool fits = sum.known && sum.scale <= HG_PREDICATE_SCALE && sum.units == (int64) sum.units;
+
+		nulls[i] = sum.isnull;
+		values[i] = fits ? Int64GetDatum((int64) sum.units) : Int64GetDatum(0);
+		unknown[i] |= !fits && !sum.isnull;
+		scales[i] = fits ? sum.scale : 0;
+		greatest = Max(greatest, scales[i]);
+		differ |= scales[i] != scales[0];
+	}
+	batch->scales[place] = greatest;
+	for (int i = 0; differ && i < batch->nrows; i++)
+		if (!nulls[i] && !unknown[i] && !hg_having_scale(&values[i], scales[i], greatest))
+			unknown[i] = true;
+}
+
+static void
+hg_having_add_result(HgAggregateState *state, int place, bool *unknown)
+{
+	const HgResult *result = &state->results[place - state->first_result];
+	HgAggregateHaving *having = state->having;
+	HgBatch *batch = having->batch;
+
+	if (hg_result_is_units(result))
+	{
+		hg_having_add_units(state, place, result->function, unknown);
+		return;
+	}
+	for (int i = 0; i < batch->nrows; i++)
+		batch->values[place][i] = hg_function_finish(
+			result->function, result->kind, hg_groups_get(state->groups, having->first + i),
+			&batch->nulls[place][i]);
+}
+
+/* Decide on the groups from one on. */
+static void
+hg_having_decide(HgAggregateState *state, uint32 first)
+{
+	HgAggregateHaving *having = state->having;
+	HgBatch *batch = having->batch;
+	bool unknown[HG_BATCH_ROWS];
+
+	having->first = first;
+	batch->nrows = (int) Min(state->groups->count - first, HG_BATCH_ROWS);
+	memset(unknown, false, batch->nrows * sizeof(bool));
+	for (int p = 0; p < having->nplaces; p++)
+	{
+		int place = having->places[p];
+
+		batch->has_nulls[place] = true;
+		if (place < state->first_result)
+			hg_having_add_column(state, place);
+		else
+			hg_having_add_result(state, place, unknown);
+	}
+	hg_column_filter_decide(having->filter, batch, having->passes, having->undecided);
+	for (int i = 0; i < batch->nrows; i++)
+		having->undecided[i] |= unknown[i];
+}
+
+bool
+hg_aggregate_is_ruled_out(HgAggregateState *state, uint32 number)
+{
+	HgAggregateHaving *having = state->having;
+
+	if (number < having->first || number - having->first >= (uint32) having->batch->nrows)
+		hg_having_decide(state, number);
+	number -= having->first;
+	return !having->passes[number] && !having->undecided[number];
+}
