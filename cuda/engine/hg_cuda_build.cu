@@ -73,6 +73,23 @@ build_graphs(HgCudaJob *job, const HgShape *shape, HgError *error)
 					   error);
 }
 
+/*
+ * The numbers of a side's rows, if each has been given one, to be known by from now on, and no more
+ * by its position: they belong to the caller then.  Columns are read by position.
+ */
+static uint32_t *
+take_numbers(HgCudaJob *job, HgSide side)
+{
+	HgCudaNumbers *numbers = &job->numbers[side];
+	uint32_t *given = numbers->given;
+
+	if (hg_cuda_job_has_columns(job))
+		return nullptr;
+	numbers->given = nullptr;
+	numbers->given_capacity = 0;
+	return given;
+}
+
 /* Put the rows of both sides into bins; with both graphs nothing else is built yet. */
 static HgStatus
 build_bins(HgCudaJob *job, const HgShape *shape, HgError *error)
@@ -84,9 +101,9 @@ build_bins(HgCudaJob *job, const HgShape *shape, HgError *error)
 	{
 		HgCudaKeyColumn *column = &job->columns[side];
 
-		HG_TRY(hg_cuda_partition_make(&job->work, job->spec.key_width, column->keys, nullptr,
-									  column->rows, false, shape->bins_log2, &job->partitions[side],
-									  error));
+		HG_TRY(hg_cuda_partition_make(
+			&job->work, job->spec.key_width, column->keys, take_numbers(job, (HgSide) side),
+			column->rows, HG_KEEP_NOTHING, shape->bins_log2, &job->partitions[side], error));
 		memset(column, 0, sizeof(*column));
 	}
 	HG_CUDA_TRY(cudaEventRecord(marks[1], job->work.stream), error);

@@ -383,6 +383,7 @@ row_bytes(const HgJobSpec *spec, int side)
 uint64_t
 hg_cuda_members_bytes(const HgJobSpec *spec, uint64_t joined)
 {
+	const bool columns = spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0;
 	const uint64_t numbers =
 		(spec->expected_rows[HG_OUTER] + spec->expected_rows[HG_INNER]) * sizeof(uint32_t);
 	uint64_t exchanged = numbers;
@@ -400,6 +401,8 @@ hg_cuda_members_bytes(const HgJobSpec *spec, uint64_t joined)
 		most = more > most ? more : most;
 	}
 	exchanged += most;
-	/* the numbers stay */
-	return exchanged > joined + numbers ? exchanged : joined + numbers;
+	/* where rows are read by position their numbers stay beside them */
+	if (columns || hg_cuda_layout_choose(spec) != HG_LAYOUT_BINS)
+		joined += numbers;
+	return exchanged > joined ? exchanged : joined;
 }

@@ -330,7 +330,8 @@ build_v2(HgCudaWork *work, const HgShape *shape, void *keys, const uint32_t *row
 	const bool fits = bins_fit<Word>(work, shape);
 	HgCudaPartition partition;
 
-	HG_TRY(hg_cuda_partition_make(work, sizeof(Word), keys, rows, graph->rows, keep_keys,
+	HG_TRY(hg_cuda_partition_make(work, sizeof(Word), keys, rows, graph->rows,
+								  keep_keys ? HG_KEEP_KEYS : HG_KEEP_ROWS,
 								  fits ? shape->bins_log2 : 0, &partition, error));
 	HG_CUDA_TRY(cudaEventRecord(work->kit.marks[1], work->stream), error);
 	graph->edge_words = partition.words;

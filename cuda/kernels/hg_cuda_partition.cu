@@ -80,8 +80,8 @@ count_bins(HgCudaWork *work, const Word *keys, uint64_t count, uint32_t bins_log
 
 template <typename Word>
 static HgStatus
-make(HgCudaWork *work, Word *keys, const uint32_t *rows, bool keep_keys, HgCudaPartition *partition,
-	 HgError *error)
+make(HgCudaWork *work, Word *keys, const uint32_t *rows, HgPartitionKeeps keeps,
+	 HgCudaPartition *partition, HgError *error)
 {
 	const uint32_t most = hg_pass_most_log2(work, sizeof(Word));
 	uint32_t passes = partition->bins_log2 == 0 ? 1 : (partition->bins_log2 - 1) / most + 1;
@@ -112,9 +112,9 @@ make(HgCudaWork *work, Word *keys, const uint32_t *rows, bool keep_keys, HgCudaP
 			HG_TRY((hg_pass_run<Word, false>(work, &pass, error)));
 
 		/* given back in the order of the stream: the pass has read it by then */
-		if (!is_first || !keep_keys)
+		if (!is_first || keeps < HG_KEEP_KEYS)
 			hg_cuda_free(work, const_cast<Word *>(pass.from.words[0]));
-		if (!is_first)
+		if (!is_first || keeps < HG_KEEP_ROWS)
 			hg_cuda_free(work, const_cast<uint32_t *>(pass.from.rows[0]));
 		hg_cuda_free(work, partition->starts);
 		pass.from.words[0] = pass.words_out;
@@ -130,7 +130,7 @@ make(HgCudaWork *work, Word *keys, const uint32_t *rows, bool keep_keys, HgCudaP
 
 HgStatus
 hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys, const uint32_t *rows,
-					   uint64_t count, bool keep_keys, uint32_t bins_log2,
+					   uint64_t count, HgPartitionKeeps keeps, uint32_t bins_log2,
 					   HgCudaPartition *partition, HgError *error)
 {
 	memset(partition, 0, sizeof(*partition));
@@ -138,8 +138,8 @@ hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys, const u
 	partition->bins_log2 = bins_log2;
 	partition->count = count;
 	return key_width == 4
-			   ? make(work, static_cast<uint32_t *>(keys), rows, keep_keys, partition, error)
-			   : make(work, static_cast<uint64_t *>(keys), rows, keep_keys, partition, error);
+			   ? make(work, static_cast<uint32_t *>(keys), rows, keeps, partition, error)
+			   : make(work, static_cast<uint64_t *>(keys), rows, keeps, partition, error);
 }
 
 /* ------------------------------------------------------------------------

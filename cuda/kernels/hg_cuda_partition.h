@@ -26,14 +26,21 @@ struct HgCudaPartition
 	uint32_t *starts; /* [2^bins_log2 + 1]: bin b has rows starts[b] .. starts[b + 1] - 1 */
 };
 
+/* What stays of what a partition is made of.  All else is blocks of work, and is given back. */
+typedef enum HgPartitionKeeps
+{
+	HG_KEEP_NOTHING = 0, /* rows may be NULL */
+	HG_KEEP_ROWS,
+	HG_KEEP_KEYS /* and rows */
+} HgPartitionKeeps;
+
 /*
  * Partition count rows by the first bins_log2 bits of their mixed words.  keys are not mixed;
- * keys[i] is that of the row which is numbered rows[i], or i if rows is NULL.  rows stay as they
- * are.  keep_keys: keys do too; otherwise they are a block of work, and become part of the
- * partition or are given back.  It returns when the last of it is launched.
+ * keys[i] is that of the row which is numbered rows[i], or i if rows is NULL.  It returns when the
+ * last of it is launched.
  */
 HgStatus hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys,
-								const uint32_t *rows, uint64_t count, bool keep_keys,
+								const uint32_t *rows, uint64_t count, HgPartitionKeeps keeps,
 								uint32_t bins_log2, HgCudaPartition *partition, HgError *error);
 
 /*

@@ -141,11 +141,11 @@ partition(HgCudaTable *table, const HgCuckooPlaces *places, const void *keys, co
 
 	if (places->key_factor == 1 && places->key_flip == 0)
 		return hg_cuda_partition_make(&table->work, width, const_cast<void *>(keys), rows, count,
-									  true, places->bins_log2, parts, error);
+									  HG_KEEP_KEYS, places->bins_log2, parts, error);
 	HG_TRY(hg_cuda_alloc(&table->work, count * width, &spread, error));
 	HG_TRY(
 		hg_cuda_cuckoo_launches(&table->spec)->spread(table, places, keys, count, spread, error));
-	return hg_cuda_partition_make(&table->work, width, spread, rows, count, false,
+	return hg_cuda_partition_make(&table->work, width, spread, rows, count, HG_KEEP_ROWS,
 								  places->bins_log2, parts, error);
 }
 

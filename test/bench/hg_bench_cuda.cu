@@ -211,10 +211,10 @@ bin_sides(Bench *bench, HgError *error)
 	const HgWorkload *workload = bench->workload;
 
 	HG_TRY(hg_cuda_partition_make(&bench->work, workload->key_width, bench->keys_a, nullptr,
-								  workload->rows_a, true, bench->shape.bins_log2,
+								  workload->rows_a, HG_KEEP_KEYS, bench->shape.bins_log2,
 								  &bench->sides[HG_INNER], error));
 	return hg_cuda_partition_make(&bench->work, workload->key_width, bench->keys_b, nullptr,
-								  workload->rows_b, true, bench->shape.bins_log2,
+								  workload->rows_b, HG_KEEP_KEYS, bench->shape.bins_log2,
 								  &bench->sides[HG_OUTER], error);
 }
 

@@ -423,8 +423,8 @@ run_alone(Member *member, HgError *error)
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		HG_TRY(hg_cuda_partition_make(&member->work, sizeof(uint32_t), member->keys[side], nullptr,
-									  rows, true, member->shape.bins_log2, &member->sides[side],
-									  error));
+									  rows, HG_KEEP_KEYS, member->shape.bins_log2,
+									  &member->sides[side], error));
 	HG_TRY(mark(member, STEP_END, error));
 	return join_sides(member, error);
 }

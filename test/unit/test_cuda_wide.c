@@ -16,7 +16,6 @@
 #include "hg_tap.h"
 #include "test_data.h"
 #include "test_engine_suite.h"
-#include "test_host.h"
 
 #include <stdio.h>
 #include <string.h>
