@@ -3,8 +3,8 @@
  * hg_cuda_members.h
  *	  Rows that a job of the CUDA engine exchanges with other members of its join.
  *
- * src/engine/hg_exchange.h tells the way of it, and the engine's calls (src/engine/hg_engine.h)
- *what each of these does.  The sides of a job are exchanged one by one.
+ * src/engine/hg_exchange.h tells the way of it, and src/engine/hg_engine.h what each of these calls
+ * does.  The sides of a job are exchanged one by one.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
