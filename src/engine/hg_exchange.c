@@ -9,31 +9,15 @@
  */
 #include "hg_exchange.h"
 
+#include "hg_exchange_ranges.h"
+
 void
 hg_exchange_choose(uint32_t members, const uint64_t rows[HG_EXCHANGE_PARTS],
 				   uint32_t ends[HG_MAX_MEMBERS])
 {
-	uint32_t part = 0;
-	uint64_t left = 0;
-
-	for (uint32_t i = 0; i < HG_EXCHANGE_PARTS; i++)
-		left += rows[i];
-	for (uint32_t member = 0; member < HG_MAX_MEMBERS; member++)
-	{
-		/* of what is left: so those behind a part with very many rows share the rest */
-		const uint64_t share = member < members ? left / (members - member) : 0;
-		uint64_t has = 0;
-
-		/* as long as that comes nearer to the share */
-		while (part < HG_EXCHANGE_PARTS && member + 1 < members &&
-			   (has == 0 || has + rows[part] <= share ||
-				(has < share && has + rows[part] - share < share - has)))
-			has += rows[part++];
-		if (member + 1 >= members)
-			part = HG_EXCHANGE_PARTS;
-		left -= has;
-		ends[member] = part;
-	}
+	hg_exchange_ranges_balance(rows, HG_EXCHANGE_PARTS, members, ends);
+	for (uint32_t member = members; member < HG_MAX_MEMBERS; member++)
+		ends[member] = HG_EXCHANGE_PARTS;
 }
 
 HgStatus

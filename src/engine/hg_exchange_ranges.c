@@ -55,23 +55,36 @@ part_evenly(const uint64_t *rows, uint32_t bins, uint32_t members, uint64_t all,
 }
 
 void
+hg_exchange_ranges_balance(const uint64_t *rows, uint32_t bins, uint32_t members, uint32_t *ends)
+{
+	uint32_t bin = 0;
+	uint64_t left = 0;
+
+	for (uint32_t i = 0; i < bins; i++)
+		left += rows[i];
+	for (uint32_t m = 0; m < members; m++)
+	{
+		/* of what is left: so those behind a bin with very many rows share the rest */
+		const uint64_t share = left / (members - m);
+		uint64_t has = 0;
+
+		/* as long as that comes nearer to the share */
+		while (bin < bins && m + 1 < members &&
+			   (has == 0 || has + rows[bin] <= share ||
+				(has < share && has + rows[bin] - share < share - has)))
+			has += rows[bin++];
+		left -= has;
+		ends[m] = m + 1 < members ? bin : bins;
+	}
+}
+
+void
 hg_exchange_ranges_choose(const uint64_t *rows, uint32_t bins, uint32_t members, uint32_t *ends)
 {
 	uint64_t all = 0;
-	uint64_t before = 0; /* rows of the bins that are given away */
-	uint32_t bin = 0;
 
 	for (uint32_t i = 0; i < bins; i++)
 		all += rows[i];
-	if (part_evenly(rows, bins, members, all, ends))
-		return;
-	for (uint32_t m = 0; m < members; m++)
-	{
-		/* where the sum of all before is (m + 1) / members, or nearest to it */
-		const uint64_t wanted = all / members * (m + 1) + all % members * (m + 1) / members;
-
-		while (bin < bins && before + rows[bin] / 2 < wanted)
-			before += rows[bin++];
-		ends[m] = m + 1 == members ? bins : bin;
-	}
+	if (!part_evenly(rows, bins, members, all, ends))
+		hg_exchange_ranges_balance(rows, bins, members, ends);
 }

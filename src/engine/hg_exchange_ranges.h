@@ -33,9 +33,16 @@ extern "C"
 	extern uint32_t hg_exchange_ranges_log2(uint32_t members);
 
 	/*
-	 * Part bins into ranges: member m gets the bins ends[m - 1] (0 for the first) to ends[m] - 1,
-	 * for rows[bins], the rows of both sides in each.  Where members are a power of two and it
-	 * leaves none of them more than an eighth above its share, all ranges are as wide.
+	 * Part bins, or whatever rows are counted by, into ranges: member m gets ends[m - 1] (0 for
+	 * the first) to ends[m] - 1, of as many as rows[bins] tell the rows of both sides of.  Each
+	 * member's rows come as near to an equal share as whole bins allow; any of them may get none.
+	 */
+	extern void hg_exchange_ranges_balance(const uint64_t *rows, uint32_t bins, uint32_t members,
+										   uint32_t *ends);
+
+	/*
+	 * The same, but that all ranges are as wide where members are a power of two and it leaves
+	 * none of them more than an eighth above its share.
 	 */
 	extern void hg_exchange_ranges_choose(const uint64_t *rows, uint32_t bins, uint32_t members,
 										  uint32_t *ends);
