@@ -85,12 +85,6 @@ constexpr double HG_TIDY_MS = 5000;
 HgStatus hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError *error);
 void hg_cuda_device_close(HgCudaDevice *device);
 
-/*
- * Have a device read and write the memory of this one, where the two can reach each other:
- * *reached. Else copies between them go through the host's memory.
- */
-HgStatus hg_cuda_device_admit(HgCudaDevice *device, int other, bool *reached, HgError *error);
-
 /* The budget, what jobs hold of it now, and the most that they held. */
 void hg_cuda_device_use(HgCudaDevice *device, uint64_t *budget, uint64_t *held, uint64_t *peak);
 

@@ -21,6 +21,7 @@
  *-------------------------------------------------------------------------
  */
 #include "../../cuda/device/hg_cuda_launch.h"
+#include "../../cuda/device/hg_cuda_peers.h"
 #include "../../cuda/kernels/hg_cuda_bins.h"
 #include "../../cuda/kernels/hg_cuda_exchange.h"
 #include "../../cuda/kernels/hg_cuda_graph.h"
@@ -651,7 +652,7 @@ open_member(Member *member, HgError *error)
 	{
 		bool reached;
 
-		HG_TRY(hg_cuda_device_admit(&member->device, other, &reached, error));
+		HG_TRY(hg_cuda_peers_admit(&member->device, other, &reached, error));
 	}
 	HG_TRY(hg_cuda_work_open(&member->work, &member->device, nullptr, 0, error));
 	HG_CUDA_TRY(cudaStreamCreateWithFlags(&member->copies, cudaStreamNonBlocking), error);

@@ -10,6 +10,7 @@
  */
 #include "test_cuda_exchange.h"
 
+#include "../../cuda/device/hg_cuda_peers.h"
 #include "../../cuda/kernels/hg_cuda_exchange.h"
 #include "hg_tap.h"
 
@@ -88,7 +89,7 @@ open_member(Member *member, const Case *it, uint32_t self, int devices, HgError 
 	{
 		bool reached;
 
-		HG_TRY(hg_cuda_device_admit(&member->device, other, &reached, error));
+		HG_TRY(hg_cuda_peers_admit(&member->device, other, &reached, error));
 	}
 	HG_TRY(hg_cuda_work_open(&member->work, &member->device, nullptr, 0, error));
 	HG_CUDA_TRY(cudaStreamCreateWithFlags(&member->copies, cudaStreamNonBlocking), error);
