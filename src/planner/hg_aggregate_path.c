@@ -166,7 +166,8 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 
 /*
  * The column whose distinct values all aggregates take, and the equality that these go by; NULL
- * where there is no such column, or it can't be hashed.
+ * where there is no such column, or it can't be hashed.  PostgreSQL takes the values in their
+ * order, which sums of floating-point numbers depend on.
  */
 static Var *
 hg_find_distinct(const List *aggrefs, Oid *equality)
@@ -183,7 +184,8 @@ hg_find_distinct(const List *aggrefs, Oid *equality)
 		if (!IsA(var, Var) || var->varlevelsup > 0 || !clause->hashable ||
 			aggref->aggfilter != NULL || (distinct != NULL && !equal(var, distinct)) ||
 			(hg_aggregate_kind(aggref->aggfnoid) != HG_AGGREGATE_COUNT &&
-			 !get_typbyval(var->vartype)))
+			 (!get_typbyval(var->vartype) || var->vartype == FLOAT4OID ||
+			  var->vartype == FLOAT8OID)))
 			return NULL;
 		distinct = var;
 		*equality = clause->eqop;
@@ -535,6 +537,11 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 		return;
 	if ((parse->groupClause == NIL && !parse->hasAggs) ||
 		!grouping_is_hashable(HG_GROUP_CLAUSE(root)))
+		return;
+	/* columns of a custom scan are known by their expressions: volatile ones that are written alike
+	 * would be one */
+	if (contain_volatile_functions(
+			(Node *) get_sortgrouplist_exprs(HG_GROUP_CLAUSE(root), root->processed_tlist)))
 		return;
 
 	groups = hg_count_groups(grouped_rel->pathlist);
