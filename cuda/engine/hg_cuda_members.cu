@@ -394,8 +394,11 @@ hg_cuda_members_bytes(const HgJobSpec *spec, uint64_t joined)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const uint64_t bytes = spec->expected_rows[side] * row_bytes(spec, side);
-		/* of one side at a time: the rows that it will have, and its order */
-		const uint64_t more = bytes + spec->expected_rows[side] * sizeof(uint32_t);
+		const uint64_t taken =
+			spec->expected_rows[side] < TAKEN_ROWS ? spec->expected_rows[side] : TAKEN_ROWS;
+		/* of one side at a time: the rows that it will have, its order, and rows on their way */
+		const uint64_t more = bytes + spec->expected_rows[side] * sizeof(uint32_t) +
+							  taken * (row_bytes(spec, side) + sizeof(uint32_t));
 
 		exchanged += bytes;
 		most = more > most ? more : most;

@@ -85,6 +85,17 @@ check_mode(HgMatchMode mode, HgError *error)
  * Members
  * ------------------------------------------------------------------------ */
 
+/* The most rows of a side that a member has: of those it is dealt in turns, or by whole parts. */
+static uint64_t
+member_rows(const HgWide *wide, uint64_t rows)
+{
+	const uint64_t turns = (rows + wide->deal_rows - 1) / wide->deal_rows;
+	const uint64_t dealt = (turns + wide->members - 1) / wide->members * wide->deal_rows;
+	const uint64_t most = dealt + rows / HG_EXCHANGE_PARTS;
+
+	return most < rows ? most : rows;
+}
+
 /* What a member is asked for. */
 static HgJobSpec
 member_spec(const HgWideJob *job)
@@ -98,7 +109,7 @@ member_spec(const HgWideJob *job)
 	spec.device = -1;
 	spec.memory_limit = (spec.memory_limit + spec.members - 1) / spec.members;
 	for (int side = 0; side < 2; side++)
-		spec.expected_rows[side] = (spec.expected_rows[side] + spec.members - 1) / spec.members;
+		spec.expected_rows[side] = member_rows(job->wide, spec.expected_rows[side]);
 	return spec;
 }
 

@@ -3,8 +3,9 @@
  * hg_wide_groups.c
  *	  Groups of several members become one.
  *
- * All records of all members are fetched into one array, and each is either added to the one with
- * the same keys, which a table of slots finds, or moved up to become a group of its own.
+ * Records are fetched a buffer at a time, and each is either added to the one with the same keys,
+ * which a table of slots finds, or becomes a group of its own.  There are never more of these than
+ * the caller has room for, and one.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,31 +17,15 @@
 
 #include <string.h>
 
-/* Records that are merged between two polls of cancelled(). */
-#define POLL_RECORDS 4096
+/* Records that are fetched at a time. */
+#define BUFFER_RECORDS 4096
 
 /* Where records are found by their keys: a slot has the number of a group + 1, or 0. */
 typedef struct Slots
 {
 	uint32_t *slots;
-	uint64_t count; /* a power of two, twice the records or more */
+	uint64_t count; /* a power of two, twice the groups or more */
 } Slots;
-
-static HgStatus
-slots_open(Slots *slots, const HgWideJob *job, uint64_t records, HgError *error)
-{
-	void *memory;
-	HgStatus status;
-
-	slots->count = 2;
-	while (slots->count < 2 * records)
-		slots->count *= 2;
-	status = hg_host_memory_alloc(job->host, slots->count * sizeof(uint32_t), &memory, error);
-	slots->slots = memory;
-	if (status == HG_OK)
-		memset(slots->slots, 0, (size_t) slots->count * sizeof(uint32_t));
-	return status;
-}
 
 /* Where a group with the keys of this record is, or would be. */
 static uint32_t *
@@ -119,81 +104,119 @@ add_record(const HgReduceSpec *spec, uint64_t *to, const uint64_t *from)
 	}
 }
 
-/* Of all records, which the groups hold, make one for each group. */
-static HgStatus
-merge_records(HgWideJob *job, Slots *slots, HgError *error)
+static void
+slots_free(const HgWideJob *job, Slots *slots)
 {
-	HgWideGroups *groups = &job->groups;
-	const uint64_t records = groups->count;
-
-	groups->count = 0;
-	for (uint64_t i = 0; i < records; i++)
-	{
-		const uint64_t *record = groups->records + i * groups->words;
-		uint32_t *slot = find_slot(slots, groups, record);
-
-		if (*slot != 0)
-			add_record(&groups->spec, groups->records + (uint64_t) (*slot - 1) * groups->words,
-					   record);
-		else
-		{
-			memmove(groups->records + groups->count * groups->words, record,
-					groups->words * sizeof(uint64_t));
-			*slot = (uint32_t) ++groups->count;
-		}
-		if (i % POLL_RECORDS == 0)
-		{
-			HgStatus status = hg_host_check_cancel(job->host, error);
-
-			if (status != HG_OK)
-				return status;
-		}
-	}
-	return HG_OK;
+	hg_host_memory_free(job->host, slots->slots, slots->count * sizeof(uint32_t));
 }
 
-/* Fetch the groups that a member has made. */
+/* Have slots for so many groups, with those that there are. */
 static HgStatus
-fetch_groups(HgWideJob *job, HgWideMember *member, HgError *error)
+slots_resize(HgWideJob *job, Slots *slots, uint64_t groups, HgError *error)
 {
-	HgWideGroups *groups = &job->groups;
-
-	while (groups->count < groups->capacity)
-	{
-		HgGroupRecords records = {.words = groups->records + groups->count * groups->words,
-								  .capacity = (size_t) (groups->capacity - groups->count)};
-		HgStatus status = member->calls.next_groups(member->job, &records, error);
-
-		if (status != HG_OK || records.count == 0)
-			return status;
-		groups->count += records.count;
-	}
-	return HG_OK;
-}
-
-/* Fetch the groups of all members, and merge them. */
-static HgStatus
-merge_members(HgWideJob *job, uint64_t records, HgError *error)
-{
-	HgWideGroups *groups = &job->groups;
+	Slots more = {NULL, 2};
 	void *memory;
-	Slots slots;
 	HgStatus status;
 
-	status = hg_host_memory_alloc(job->host, (records + 1) * groups->words * sizeof(uint64_t),
-								  &memory, error);
+	while (more.count < 2 * groups)
+		more.count *= 2;
+	status = hg_host_memory_alloc(job->host, more.count * sizeof(uint32_t), &memory, error);
 	if (status != HG_OK)
 		return status;
+	more.slots = memory;
+	memset(more.slots, 0, (size_t) more.count * sizeof(uint32_t));
+	for (uint64_t i = 0; i < job->groups.count; i++)
+		*find_slot(&more, &job->groups, job->groups.records + i * job->groups.words) =
+			(uint32_t) (i + 1);
+	slots_free(job, slots);
+	*slots = more;
+	return HG_OK;
+}
+
+/* Have room for groups of so many, at most. */
+static HgStatus
+reserve_groups(HgWideJob *job, Slots *slots, uint64_t most, HgError *error)
+{
+	HgWideGroups *groups = &job->groups;
+	const uint64_t bytes = groups->words * sizeof(uint64_t);
+	uint64_t capacity = groups->capacity == 0 ? BUFFER_RECORDS : 2 * groups->capacity;
+	void *memory;
+	HgStatus status;
+
+	if (groups->count < groups->capacity)
+		return HG_OK;
+	if (capacity > most)
+		capacity = most;
+	status = hg_host_memory_alloc(job->host, capacity * bytes, &memory, error);
+	if (status != HG_OK)
+		return status;
+	if (groups->count > 0)
+		memcpy(memory, groups->records, (size_t) (groups->count * bytes));
+	hg_host_memory_free(job->host, groups->records, groups->capacity * bytes);
 	groups->records = memory;
-	groups->capacity = records + 1;
-	for (uint32_t member = 0; member < job->members && status == HG_OK; member++)
-		status = fetch_groups(job, &job->member[member], error);
-	if (status == HG_OK)
-		status = slots_open(&slots, job, groups->count, error);
+	groups->capacity = capacity;
+	return slots_resize(job, slots, capacity, error);
+}
+
+/* Add a record to its group, or make it one: as long as there are fewer than most. */
+static HgStatus
+merge_record(HgWideJob *job, Slots *slots, uint64_t most, const uint64_t *record, HgError *error)
+{
+	HgWideGroups *groups = &job->groups;
+	uint32_t *slot;
+	HgStatus status;
+
+	if (groups->capacity > 0 && *(slot = find_slot(slots, groups, record)) != 0)
+	{
+		add_record(&groups->spec, groups->records + (uint64_t) (*slot - 1) * groups->words, record);
+		return HG_OK;
+	}
+	status = reserve_groups(job, slots, most, error);
 	if (status != HG_OK)
 		return status;
-	status = merge_records(job, &slots, error);
-	hg_host_memory_free(job->host, slots.slots, slots.count * sizeof(uint32_t));
+	memcpy(groups->records + groups->count * groups->words, record,
+		   groups->words * sizeof(uint64_t));
+	*find_slot(slots, groups, record) = (uint32_t) ++groups->count;
+	return HG_OK;
+}
+
+/* Fetch the groups that a member has made, and merge them: no more than most in all. */
+static HgStatus
+merge_member(HgWideJob *job, HgWideMember *member, Slots *slots, uint64_t most, uint64_t *buffer,
+			 HgError *error)
+{
+	HgWideGroups *groups = &job->groups;
+	HgStatus status = HG_OK;
+
+	while (status == HG_OK && groups->count < most)
+	{
+		HgGroupRecords records = {.words = buffer, .capacity = BUFFER_RECORDS};
+
+		status = hg_host_check_cancel(job->host, error);
+		if (status == HG_OK)
+			status = member->calls.next_groups(member->job, &records, error);
+		if (status != HG_OK || records.count == 0)
+			return status;
+		for (size_t i = 0; i < records.count && status == HG_OK && groups->count < most; i++)
+			status = merge_record(job, slots, most, buffer + i * groups->words, error);
+	}
+	return status;
+}
+
+/* The groups of all members, as long as there are fewer than most. */
+static HgStatus
+merge_members(HgWideJob *job, uint64_t most, HgError *error)
+{
+	const uint64_t bytes = BUFFER_RECORDS * job->groups.words * sizeof(uint64_t);
+	Slots slots = {NULL, 0};
+	void *buffer;
+	HgStatus status = hg_host_memory_alloc(job->host, bytes, &buffer, error);
+
+	for (uint32_t member = 0; member < job->members && status == HG_OK; member++)
+		status = merge_member(job, &job->member[member], &slots, most, buffer, error);
+	if (buffer != NULL)
+		hg_host_memory_free(job->host, buffer, bytes);
+	slots_free(job, &slots);
 	return status;
 }
 
@@ -201,7 +224,8 @@ HgStatus
 hg_wide_groups_make(HgWideJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
 					HgError *error)
 {
-	uint64_t records = 0;
+	/* all of them together are numbered in 32 bits */
+	const uint64_t most = spec->max_groups < HG_MAX_ROWS - 1 ? spec->max_groups + 1 : HG_MAX_ROWS;
 	HgStatus status;
 
 	hg_wide_groups_free(job);
@@ -213,22 +237,20 @@ hg_wide_groups_make(HgWideJob *job, HgMatchMode mode, const HgReduceSpec *spec, 
 		status = one->calls.reduce(one->job, mode, spec, &made, error);
 		if (status != HG_OK)
 			return status;
-		/* all of them together are numbered in 32 bits */
-		if (made >= HG_MAX_ROWS - records)
+		if (made == HG_TOO_MANY_GROUPS)
 		{
 			*groups = HG_TOO_MANY_GROUPS;
 			return HG_OK;
 		}
-		records += made;
 	}
 
 	job->groups.spec = *spec;
 	job->groups.words = hg_reduce_words(spec);
-	status = merge_members(job, records, error);
+	status = merge_members(job, most, error);
 	if (status != HG_OK)
 		return status;
 	*groups = job->groups.count;
-	if (*groups > spec->max_groups)
+	if (*groups == most)
 	{
 		hg_wide_groups_free(job);
 		*groups = HG_TOO_MANY_GROUPS;

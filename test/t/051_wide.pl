@@ -193,4 +193,19 @@ foreach my $backend ('auto', 'cuda')
 }
 $node->stop;
 
+# a join that is there for GPUs alone waits for those that it has, however long they take
+begin(2, '18MB', HG_STANDIN_COUNT_MS => 3000);
+is($node->safe_psql('postgres', "set hashgraph.gpu_wait_limit = '1s'; $count; $last"), "$expected{$count}\ncuda|2 x stand-in (CPU)|2|",
+	'slow: nothing else is waited for, and so they are not given up');
+
+# those that rest come up for the next join that is too large for one
+$node->safe_psql('postgres', q{alter system set hashgraph.gpu_idle_timeout = '1s'});
+$node->reload;
+ok(wait_for(sub { $node->safe_psql('postgres', q{select count(*) from hashgraph_devices() where state = 'resting'}) ne '0' }, 30), 'a device rests');
+$node->safe_psql('postgres', q{alter system set hashgraph.gpu_idle_timeout = 0});
+$node->reload;
+is($node->safe_psql('postgres', $count), $expected{$count}, '... a join is right');
+ok(wait_for(sub { $node->safe_psql('postgres', q{select bool_and(state = 'ready') and count(*) = 2 from hashgraph_devices()}) eq 't' }, 30), '... for which it comes up');
+$node->stop;
+
 done_testing();

@@ -157,15 +157,21 @@ hg_device_place(HgPlaces among)
 }
 
 HgPlaces
-hg_device_places_ready(void)
+hg_device_places_wanted(void)
 {
 	HgPlaceState states[HG_GPU_DEVICES];
 	const int places = hg_device_shared_survey(states);
 	HgPlaces ready = 0;
 
 	for (int place = 0; place < places; place++)
-		if (hg_place_is_ready(&states[place]) && hg_place_is_allowed(&states[place]))
+	{
+		if (!hg_place_is_allowed(&states[place]))
+			continue;
+		if (hg_place_is_ready(&states[place]))
 			ready |= HG_PLACE(place);
+		else if (states[place].state == HG_SERVER_DEVICE_RESTING)
+			hg_device_shared_ask(place);
+	}
 	return ready;
 }
 

@@ -42,8 +42,11 @@ extern int hg_device_place(HgPlaces among);
 /* The same, but only where one is READY; else -1. */
 extern int hg_device_place_ready(HgPlaces among);
 
-/* All places that are READY and may have this session's jobs. */
-extern HgPlaces hg_device_places_ready(void);
+/*
+ * All places that are READY and may have this session's jobs.  Those that rest are told to come up,
+ * for whoever asks next.
+ */
+extern HgPlaces hg_device_places_wanted(void);
 
 /* What a job says of the GPU that it is to run on (HgJobSpec.device); -1: any. */
 extern int hg_device_wanted_ordinal(void);

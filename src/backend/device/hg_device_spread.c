@@ -42,7 +42,7 @@ hg_device_spread_is_possible(void)
 HgPlaces
 hg_device_spread_places(void)
 {
-	HgPlaces left = hg_device_places_ready();
+	HgPlaces left = hg_device_places_wanted();
 	HgPlaces places = 0;
 
 	for (int place = 0; place < HG_GPU_DEVICES; place++)

@@ -19,16 +19,26 @@
 #include "engine/hg_ranges.h"
 #include "hg_guc.h"
 
+/* Wait for the job's places as long as is wanted from now on. */
+static void
+hg_match_device_be_patient(HgMatchDevice *device)
+{
+	HgMatchTask *task = device->job.source.task;
+	double patience_ms = hg_patience_ms(task->sides, task->report.cpu_ms);
+
+	/* a job that is open on several waits for none that it does not have */
+	if (device->alone)
+		patience_ms = device->places == HG_PLACE(task->place)
+						  ? hg_patience_alone_ms(task->place, patience_ms)
+						  : -1;
+	hg_host_set_patience(&task->host, patience_ms);
+}
+
 void
 hg_match_device_rewind(HgMatchSource *source)
 {
-	HgMatchDevice *device = (HgMatchDevice *) source;
-	HgMatchTask *task = source->task;
-	const double patience_ms = hg_patience_ms(task->sides, task->report.cpu_ms);
-
 	hg_match_job_rewind(source);
-	hg_host_set_patience(&task->host, device->alone ? hg_patience_alone_ms(task->place, patience_ms)
-													: patience_ms);
+	hg_match_device_be_patient((HgMatchDevice *) source);
 }
 
 /*
@@ -51,7 +61,11 @@ hg_match_device_spread(HgMatchDevice *device, HgPlaces places, HgError *error)
 	device->places = places;
 	status = hg_match_job_open(&device->job.source, error);
 	if (status == HG_OK)
+	{
 		hg_device_spread_name(places, task->report.device, sizeof(task->report.device));
+		if (device->alone)
+			hg_match_device_be_patient(device);
+	}
 	else if (status != HG_CANCELLED)
 	{
 		device->job.engine = device->engine;
@@ -95,7 +109,9 @@ hg_match_device_open(HgMatchSource *source, HgError *error)
 
 	if (task->spec.trial != NULL || !hg_device_spread_is_possible())
 		return hg_match_job_open(source, error);
-	/* a source before may have had several */
+	/* a source before may have had several, and waited for them */
+	if (device->alone)
+		hg_match_device_be_patient(device);
 	strlcpy(task->report.device, hg_device_name(task->place), sizeof(task->report.device));
 	status = hg_match_device_open_whole(device, error);
 	if (status != HG_DEVICE_OUT_OF_MEMORY)
