@@ -779,7 +779,9 @@ main(void)
 	{
 		by_itself = way == 1;
 		for (size_t i = 0; i < LENGTH(members); i++)
-			test_members(members[i]);
+			/* in a small suite each number of members in one of the ways */
+			if (hg_tap_suite() >= HG_SUITE_WHOLE || i / 2 != (size_t) way)
+				test_members(members[i]);
 	}
 	return hg_tap_done();
 }
