@@ -265,8 +265,9 @@ hg_wide_groups_next(HgWideJob *job, HgGroupRecords *records)
 	const uint64_t left = groups->count - groups->next;
 
 	records->count = left < records->capacity ? (size_t) left : records->capacity;
-	memcpy(records->words, groups->records + groups->next * groups->words,
-		   records->count * groups->words * sizeof(uint64_t));
+	if (records->count > 0)
+		memcpy(records->words, groups->records + groups->next * groups->words,
+			   records->count * groups->words * sizeof(uint64_t));
 	groups->next += records->count;
 }
 
