@@ -58,6 +58,7 @@
 #include "hg_host_memory.h"
 #include "hg_kept.h"
 #include "hg_pages.h"
+#include "hg_wrapped_job.h"
 
 #include <string.h>
 
@@ -68,8 +69,7 @@ typedef struct HgRangesJob
 {
 	HgRangesPass pass;
 	bool refused; /* the device has no memory for all of it */
-	bool built;
-	bool failed; /* only close is left */
+	HgWrappedState state;
 	bool cut;
 } HgRangesJob;
 
@@ -77,15 +77,6 @@ static HgRangesJob *
 job_of(HgJob *handle)
 {
 	return (HgRangesJob *) handle;
-}
-
-/* Close a call: what the contract forbids has done nothing, all else is the job's end. */
-static HgStatus
-job_finish(HgRangesJob *job, HgStatus status)
-{
-	if (status != HG_OK && status != HG_INVALID)
-		job->failed = true;
-	return status;
 }
 
 /* Must a job with this spec run whole?  Only keys can be given to the device range by range. */
@@ -107,32 +98,6 @@ job_turns(HgRangesJob *job, HgStatus *status, HgError *error)
 	job->cut = true;
 	*status = hg_ranges_pass_prepare(&job->pass, error);
 	return *status == HG_OK;
-}
-
-static HgStatus
-check_usable(const HgRangesJob *job, HgError *error)
-{
-	if (job->failed)
-		return hg_error_set(error, HG_INVALID, NULL, "the job has failed before");
-	return HG_OK;
-}
-
-static HgStatus
-check_built(const HgRangesJob *job, HgError *error)
-{
-	HgStatus status = check_usable(job, error);
-
-	if (status == HG_OK && !job->built)
-		return hg_error_set(error, HG_INVALID, NULL, "the job has not been built yet");
-	return status;
-}
-
-static HgStatus
-check_mode(HgMatchMode mode, HgError *error)
-{
-	if (mode != HG_MATCH_ALL && mode != HG_MATCH_FIRST)
-		return hg_error_set(error, HG_INVALID, NULL, "unknown match mode: %d", (int) mode);
-	return HG_OK;
 }
 
 /* A job without a job of the wrapped engine. */
@@ -242,26 +207,28 @@ hg_ranges_note(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgE
 {
 	HgRangesJob *job = job_of(handle);
 
-	return job_finish(job, side_remember(job, &job->pass.slices.sides[side], keys, count, error));
+	return hg_wrapped_finish(&job->state,
+							 side_remember(job, &job->pass.slices.sides[side], keys, count, error));
 }
 
 static HgStatus
 ranges_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
 {
 	HgRangesJob *job = job_of(handle);
-	HgStatus status = check_usable(job, error);
+	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
 	if (status != HG_OK)
 		return status;
-	if (job->built)
+	if (job->state.built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
-	if (side != HG_OUTER && side != HG_INNER)
-		return hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) side);
+	status = hg_wrapped_check_side(side, error);
+	if (status != HG_OK)
+		return status;
 	if (count == 0)
 		return HG_OK;
 	if (count >= HG_MAX_ROWS - job->pass.slices.sides[side].rows)
-		return job_finish(job, hg_error_set(error, HG_TOO_MANY_ROWS, NULL,
-											"too many rows in one side of a join"));
+		return hg_wrapped_finish(&job->state, hg_error_set(error, HG_TOO_MANY_ROWS, NULL,
+														   "too many rows in one side of a join"));
 
 	status = side_remember(job, &job->pass.slices.sides[side], keys, count, error);
 	if (status == HG_OK && !job->refused)
@@ -274,7 +241,7 @@ ranges_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgEr
 			status = HG_OK;
 		}
 	}
-	return job_finish(job, status);
+	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
@@ -282,26 +249,26 @@ ranges_append_column(HgJob *handle, HgSide side, uint32_t column, const void *va
 					 const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
 {
 	HgRangesJob *job = job_of(handle);
-	HgStatus status = check_usable(job, error);
+	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
 	if (status != HG_OK)
 		return status;
 	if (!must_run_whole(&job->pass.spec))
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
-	return job_finish(job,
-					  job->pass.now.calls.append_column(job->pass.now.job, side, column, values,
-														nulls, count, first_row, error));
+	return hg_wrapped_finish(
+		&job->state, job->pass.now.calls.append_column(job->pass.now.job, side, column, values,
+													   nulls, count, first_row, error));
 }
 
 static HgStatus
 ranges_build(HgJob *handle, HgError *error)
 {
 	HgRangesJob *job = job_of(handle);
-	HgStatus status = check_usable(job, error);
+	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
 	if (status != HG_OK)
 		return status;
-	if (job->built)
+	if (job->state.built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 
 	status = job->refused ? HG_DEVICE_OUT_OF_MEMORY
@@ -311,18 +278,18 @@ ranges_build(HgJob *handle, HgError *error)
 		hg_ranges_pass_begin(&job->pass, HG_RANGES_FOR_BUILD, true, true);
 		status = hg_ranges_pass_build(&job->pass, error);
 	}
-	job->built = status == HG_OK;
-	return job_finish(job, status);
+	job->state.built = status == HG_OK;
+	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
 ranges_match(HgJob *handle, HgMatchMode mode, HgError *error)
 {
 	HgRangesJob *job = job_of(handle);
-	HgStatus status = check_built(job, error);
+	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status == HG_OK)
-		status = check_mode(mode, error);
+		status = hg_wrapped_check_mode(mode, error);
 	if (status != HG_OK)
 		return status;
 
@@ -339,14 +306,14 @@ ranges_match(HgJob *handle, HgMatchMode mode, HgError *error)
 		status = hg_ranges_pass_match(&job->pass, error);
 	}
 	job->pass.streaming = status == HG_OK;
-	return job_finish(job, status);
+	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
 ranges_next(HgJob *handle, HgMatches *matches, HgError *error)
 {
 	HgRangesJob *job = job_of(handle);
-	HgStatus status = check_built(job, error);
+	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	matches->count = 0;
 	if (status != HG_OK)
@@ -371,17 +338,17 @@ ranges_next(HgJob *handle, HgMatches *matches, HgError *error)
 		status = hg_ranges_cut_next(&job->pass, matches, error);
 	if (status != HG_OK)
 		matches->count = 0;
-	return job_finish(job, status);
+	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
 ranges_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
 	HgRangesJob *job = job_of(handle);
-	HgStatus status = check_built(job, error);
+	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status == HG_OK)
-		status = check_mode(mode, error);
+		status = hg_wrapped_check_mode(mode, error);
 	if (status != HG_OK)
 		return status;
 
@@ -392,7 +359,7 @@ ranges_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 	}
 	if (job->cut && status == HG_OK)
 		status = hg_ranges_cut_count(&job->pass, mode, matches, error);
-	return job_finish(job, status);
+	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
@@ -400,43 +367,45 @@ ranges_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_
 			  HgError *error)
 {
 	HgRangesJob *job = job_of(handle);
-	HgStatus status = check_built(job, error);
+	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status == HG_OK)
-		status = check_mode(mode, error);
+		status = hg_wrapped_check_mode(mode, error);
 	if (status != HG_OK)
 		return status;
 	if (!must_run_whole(&job->pass.spec))
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
 	job->pass.streaming = false;
-	return job_finish(job,
-					  job->pass.now.calls.reduce(job->pass.now.job, mode, spec, groups, error));
+	return hg_wrapped_finish(
+		&job->state, job->pass.now.calls.reduce(job->pass.now.job, mode, spec, groups, error));
 }
 
 static HgStatus
 ranges_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 {
 	HgRangesJob *job = job_of(handle);
-	HgStatus status = check_built(job, error);
+	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	records->count = 0;
 	if (status != HG_OK)
 		return status;
 	if (!must_run_whole(&job->pass.spec))
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
-	return job_finish(job, job->pass.now.calls.next_groups(job->pass.now.job, records, error));
+	return hg_wrapped_finish(&job->state,
+							 job->pass.now.calls.next_groups(job->pass.now.job, records, error));
 }
 
 static HgStatus
 ranges_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 {
 	HgRangesJob *job = job_of(handle);
-	HgStatus status = check_built(job, error);
+	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status != HG_OK)
 		return status;
-	if (side != HG_OUTER && side != HG_INNER)
-		return hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) side);
+	status = hg_wrapped_check_side(side, error);
+	if (status != HG_OK)
+		return status;
 
 	if (!job->cut)
 	{
@@ -445,7 +414,7 @@ ranges_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 	}
 	if (job->cut && status == HG_OK)
 		status = hg_ranges_cut_describe(&job->pass, side, stats, error);
-	return job_finish(job, status);
+	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
@@ -453,14 +422,15 @@ ranges_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_ke
 					uint32_t *edge_rows, HgError *error)
 {
 	HgRangesJob *job = job_of(handle);
-	HgStatus status = check_built(job, error);
+	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status != HG_OK)
 		return status;
 	if (job->cut)
 		return hg_error_set(error, HG_INVALID, NULL, "the job was cut into ranges");
-	return job_finish(job, job->pass.now.calls.export_graph(job->pass.now.job, side, offsets,
-															edge_keys, edge_rows, error));
+	return hg_wrapped_finish(&job->state,
+							 job->pass.now.calls.export_graph(job->pass.now.job, side, offsets,
+															  edge_keys, edge_rows, error));
 }
 
 static void
@@ -470,7 +440,7 @@ ranges_stats(HgJob *handle, HgJobStats *stats)
 	if (!job->cut && job->pass.now.job != NULL)
 		job->pass.now.calls.stats(job->pass.now.job, stats);
 	else
-		hg_ranges_cut_stats(&job->pass, job->built && job->cut, stats);
+		hg_ranges_cut_stats(&job->pass, job->state.built && job->cut, stats);
 }
 
 static void

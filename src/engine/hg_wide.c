@@ -31,54 +31,17 @@ job_of(HgJob *handle)
 	return (HgWideJob *) handle;
 }
 
-/* Close a call: what the contract forbids has done nothing, all else is the job's end. */
-static HgStatus
-job_finish(HgWideJob *job, HgStatus status)
-{
-	if (status != HG_OK && status != HG_INVALID)
-		job->failed = true;
-	return status;
-}
-
-static HgStatus
-check_usable(const HgWideJob *job, HgError *error)
-{
-	if (job->failed)
-		return hg_error_set(error, HG_INVALID, NULL, "the job has failed before");
-	return HG_OK;
-}
-
 /* Can rows still come? */
 static HgStatus
 check_appending(const HgWideJob *job, HgSide side, HgError *error)
 {
-	HgStatus status = check_usable(job, error);
+	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
 	if (status != HG_OK)
 		return status;
 	if (job->exchanged)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
-	if (side != HG_OUTER && side != HG_INNER)
-		return hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) side);
-	return HG_OK;
-}
-
-static HgStatus
-check_built(const HgWideJob *job, HgError *error)
-{
-	HgStatus status = check_usable(job, error);
-
-	if (status == HG_OK && !job->built)
-		return hg_error_set(error, HG_INVALID, NULL, "the job has not been built yet");
-	return status;
-}
-
-static HgStatus
-check_mode(HgMatchMode mode, HgError *error)
-{
-	if (mode != HG_MATCH_ALL && mode != HG_MATCH_FIRST)
-		return hg_error_set(error, HG_INVALID, NULL, "unknown match mode: %d", (int) mode);
-	return HG_OK;
+	return hg_wrapped_check_side(side, error);
 }
 
 /* ------------------------------------------------------------------------
@@ -268,8 +231,9 @@ append(HgWideJob *job, HgSide side, const void *keys, uint64_t count, const uint
 	if (count == 0)
 		return HG_OK;
 	job->filled = filled;
-	return job_finish(job, deal_rows(job, side, keys, count,
-									 first_row != NULL ? *first_row : job->rows[side], error));
+	return hg_wrapped_finish(
+		&job->state,
+		deal_rows(job, side, keys, count, first_row != NULL ? *first_row : job->rows[side], error));
 }
 
 static HgStatus
@@ -313,9 +277,9 @@ wide_append_column(HgJob *handle, HgSide side, uint32_t column, const void *valu
 		job->given[side][column] += status == HG_OK ? step : 0;
 		/* what went to another member can't be taken back */
 		if (status == HG_INVALID && at > 0)
-			job->failed = true;
+			job->state.failed = true;
 	}
-	return job_finish(job, status);
+	return hg_wrapped_finish(&job->state, status);
 }
 
 /* Has each row its values? */
@@ -352,10 +316,10 @@ static HgStatus
 wide_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, HgError *error)
 {
 	HgWideJob *job = job_of(handle);
-	HgStatus status = check_usable(job, error);
+	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
 	if (status == HG_OK)
-		status = check_mode(mode, error);
+		status = hg_wrapped_check_mode(mode, error);
 	if (status != HG_OK)
 		return status;
 	/* build tells what came of it */
@@ -364,18 +328,18 @@ wide_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, HgError *error)
 	job->is_ahead = true;
 	job->ahead = ahead;
 	job->ahead_mode = mode;
-	return job_finish(job, start_members(job, ahead, mode, error));
+	return hg_wrapped_finish(&job->state, start_members(job, ahead, mode, error));
 }
 
 static HgStatus
 wide_build(HgJob *handle, HgError *error)
 {
 	HgWideJob *job = job_of(handle);
-	HgStatus status = check_usable(job, error);
+	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
 	if (status != HG_OK)
 		return status;
-	if (job->built)
+	if (job->state.built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 
 	status = exchange(job, error);
@@ -385,10 +349,10 @@ wide_build(HgJob *handle, HgError *error)
 		status = start_members(job, HG_AHEAD_BUILD, HG_MATCH_ALL, error);
 	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
 		status = job->member[i].calls.build(job->member[i].job, error);
-	job->built = status == HG_OK;
+	job->state.built = status == HG_OK;
 	/* nothing that is wrong now can be put right, since the rows have been exchanged */
 	if (status != HG_OK)
-		job->failed = true;
+		job->state.failed = true;
 	return status;
 }
 
@@ -396,10 +360,10 @@ static HgStatus
 wide_match(HgJob *handle, HgMatchMode mode, HgError *error)
 {
 	HgWideJob *job = job_of(handle);
-	HgStatus status = check_built(job, error);
+	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status == HG_OK)
-		status = check_mode(mode, error);
+		status = hg_wrapped_check_mode(mode, error);
 	if (status != HG_OK)
 		return status;
 
@@ -408,14 +372,14 @@ wide_match(HgJob *handle, HgMatchMode mode, HgError *error)
 		status = job->member[i].calls.match(job->member[i].job, mode, error);
 	job->current = 0;
 	job->streaming = status == HG_OK;
-	return job_finish(job, status);
+	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
 wide_next(HgJob *handle, HgMatches *matches, HgError *error)
 {
 	HgWideJob *job = job_of(handle);
-	HgStatus status = check_built(job, error);
+	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	matches->count = 0;
 	if (status != HG_OK)
@@ -436,7 +400,7 @@ wide_next(HgJob *handle, HgMatches *matches, HgError *error)
 	}
 	if (status != HG_OK)
 		matches->count = 0;
-	return job_finish(job, status);
+	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
@@ -444,10 +408,10 @@ wide_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
 	HgWideJob *job = job_of(handle);
 	uint64_t sum = 0;
-	HgStatus status = check_built(job, error);
+	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status == HG_OK)
-		status = check_mode(mode, error);
+		status = hg_wrapped_check_mode(mode, error);
 	if (status != HG_OK)
 		return status;
 
@@ -463,7 +427,7 @@ wide_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 	}
 	if (status == HG_OK)
 		*matches = sum;
-	return job_finish(job, status);
+	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
@@ -471,23 +435,23 @@ wide_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t 
 			HgError *error)
 {
 	HgWideJob *job = job_of(handle);
-	HgStatus status = check_built(job, error);
+	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status == HG_OK)
-		status = check_mode(mode, error);
+		status = hg_wrapped_check_mode(mode, error);
 	if (status == HG_OK)
 		status = hg_reduce_check(&job->spec, spec, error);
 	if (status != HG_OK)
 		return status;
 	job->streaming = false;
-	return job_finish(job, hg_wide_groups_make(job, mode, spec, groups, error));
+	return hg_wrapped_finish(&job->state, hg_wide_groups_make(job, mode, spec, groups, error));
 }
 
 static HgStatus
 wide_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 {
 	HgWideJob *job = job_of(handle);
-	HgStatus status = check_built(job, error);
+	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	records->count = 0;
 	if (status != HG_OK)
@@ -503,10 +467,10 @@ wide_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 {
 	HgWideJob *job = job_of(handle);
 	HgGraphStats sum = {0};
-	HgStatus status = check_built(job, error);
+	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
-	if (status == HG_OK && side != HG_OUTER && side != HG_INNER)
-		status = hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) side);
+	if (status == HG_OK)
+		status = hg_wrapped_check_side(side, error);
 	if (status != HG_OK)
 		return status;
 
@@ -528,7 +492,7 @@ wide_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 	}
 	if (status == HG_OK)
 		*stats = sum;
-	return job_finish(job, status);
+	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
@@ -536,15 +500,16 @@ wide_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys
 				  uint32_t *edge_rows, HgError *error)
 {
 	HgWideJob *job = job_of(handle);
-	HgStatus status = check_built(job, error);
+	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status != HG_OK)
 		return status;
 	if (job->members > 1)
 		return hg_error_set(error, HG_INVALID, NULL, "the graph is in pieces");
 	job->streaming = false;
-	return job_finish(job, job->member[0].calls.export_graph(job->member[0].job, side, offsets,
-															 edge_keys, edge_rows, error));
+	return hg_wrapped_finish(&job->state,
+							 job->member[0].calls.export_graph(job->member[0].job, side, offsets,
+															   edge_keys, edge_rows, error));
 }
 
 static void

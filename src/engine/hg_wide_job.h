@@ -17,6 +17,7 @@
 #define HG_WIDE_JOB_H
 
 #include "hg_wide.h"
+#include "hg_wrapped_job.h"
 
 typedef struct HgWideMember
 {
@@ -58,8 +59,7 @@ typedef struct HgWideJob
 	bool exchanged;
 	HgStatus exchange_status; /* of start, which build tells */
 	HgError exchange_error;
-	bool built;
-	bool failed; /* only close is left */
+	HgWrappedState state;
 
 	bool is_ahead; /* members have begun with this, and the call for it is still to come */
 	HgAhead ahead;

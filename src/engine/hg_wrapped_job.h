@@ -1,0 +1,66 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_wrapped_job.h
+ *	  What engines around other engines (hg_ranges.h, hg_wide.h) watch over in each of their jobs.
+ *
+ * Engines on the host have hg_host_job.h for that, which holds keys and memory as well.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_WRAPPED_JOB_H
+#define HG_WRAPPED_JOB_H
+
+#include "hg_engine.h"
+
+typedef struct HgWrappedState
+{
+	bool built;
+	bool failed; /* only close is left */
+} HgWrappedState;
+
+/* Close a call: what the contract forbids has done nothing, all else is the job's end. */
+static inline HgStatus
+hg_wrapped_finish(HgWrappedState *state, HgStatus status)
+{
+	if (status != HG_OK && status != HG_INVALID)
+		state->failed = true;
+	return status;
+}
+
+static inline HgStatus
+hg_wrapped_check_usable(const HgWrappedState *state, HgError *error)
+{
+	if (state->failed)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has failed before");
+	return HG_OK;
+}
+
+static inline HgStatus
+hg_wrapped_check_built(const HgWrappedState *state, HgError *error)
+{
+	HgStatus status = hg_wrapped_check_usable(state, error);
+
+	if (status == HG_OK && !state->built)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has not been built yet");
+	return status;
+}
+
+static inline HgStatus
+hg_wrapped_check_mode(HgMatchMode mode, HgError *error)
+{
+	if (mode != HG_MATCH_ALL && mode != HG_MATCH_FIRST)
+		return hg_error_set(error, HG_INVALID, NULL, "unknown match mode: %d", (int) mode);
+	return HG_OK;
+}
+
+static inline HgStatus
+hg_wrapped_check_side(HgSide side, HgError *error)
+{
+	if (side != HG_OUTER && side != HG_INNER)
+		return hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) side);
+	return HG_OK;
+}
+
+#endif /* HG_WRAPPED_JOB_H */
