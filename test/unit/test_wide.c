@@ -504,6 +504,71 @@ test_shares(uint32_t members)
 	test_data_destroy(&data);
 }
 
+/* Rows that each member was opened for, and dealt, a side at most. */
+static struct
+{
+	HgJob *job;
+	uint64_t expected[2];
+	uint64_t dealt[2];
+} noted[HG_MAX_MEMBERS];
+static uint32_t noted_count;
+
+static HgStatus
+noting_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job,
+			HgError *error)
+{
+	HgStatus status = failing_open(engine, host, spec, job, error);
+
+	if (status == HG_OK && noted_count < HG_MAX_MEMBERS)
+	{
+		memset(&noted[noted_count], 0, sizeof(noted[noted_count]));
+		noted[noted_count].job = *job;
+		memcpy(noted[noted_count++].expected, spec->expected_rows, sizeof(noted[0].expected));
+	}
+	return status;
+}
+
+static HgStatus
+noting_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+				   HgError *error)
+{
+	for (uint32_t i = 0; i < noted_count; i++)
+		if (noted[i].job == job)
+			noted[i].dealt[side] += count;
+	return failing_append_rows(job, side, keys, count, first_row, error);
+}
+
+/* No member is dealt more rows than it was opened for, whatever is left of the last turn. */
+static void
+test_expected(uint32_t members)
+{
+	static const uint64_t rows[] = {1, DEAL_ROWS, DEAL_ROWS + 1, 3000, 3 * DEAL_ROWS * 100 + 5};
+	bool good = true;
+
+	for (size_t i = 0; i < LENGTH(rows); i++)
+	{
+		TestData data;
+		TestRun run = {.engine = wide_of(members), .host = test_host_plain(), .data = &data};
+		uint64_t counted;
+		HgError error;
+
+		device.open = noting_open;
+		device.append_rows = noting_append_rows;
+		noted_count = 0;
+		test_data_create(&data, TEST_KEYS_UNIQUE, 4, (uint32_t) rows[i], (uint32_t) rows[i]);
+		run.spec.key_width = 4;
+		run.spec.expected_rows[HG_OUTER] = run.spec.expected_rows[HG_INNER] = rows[i];
+		good = good && test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error) == HG_OK &&
+			   counted == data.pairs && noted_count == members;
+		for (uint32_t m = 0; m < noted_count; m++)
+			for (int side = HG_OUTER; side <= HG_INNER; side++)
+				good = good && noted[m].dealt[side] <= noted[m].expected[side] &&
+					   noted[m].expected[side] <= rows[i];
+		test_data_destroy(&data);
+	}
+	hg_tap_ok(good, "%s: no member is dealt more rows than it was opened for", name);
+}
+
 /* What a job holds of host memory, as hg_wide.h says. */
 static void
 test_host_memory(uint32_t members)
@@ -759,6 +824,7 @@ test_members(uint32_t members)
 	if (members > 1)
 	{
 		test_shares(members);
+		test_expected(members);
 		test_failures(members);
 		test_full(members);
 		test_host_fails(members);
