@@ -269,6 +269,15 @@ extern "C"
 		 */
 		const struct HgKeptUse *kept[2];
 
+		/*
+		 * By HgSide: NULL, or the side's kept graph is one that several engines have slices of
+		 * (hg_slices.h), which stay in place until close.  An engine over these has a member for
+		 * each, whose slice has the shape that follows from it.  Such a job counts pairs and makes
+		 * groups of them; it has two kept graphs, and no lookups.  Other engines refuse it:
+		 * HG_INVALID.
+		 */
+		const struct HgSlices *slices[2];
+
 		/* NULL, or, in place of a graph that is to be kept, a column. */
 		const struct HgKeptColumnSpec *keep_column;
 

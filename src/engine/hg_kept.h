@@ -53,6 +53,9 @@
  * whoever gives names.  It is what a session sends; the device process has the graph of that name
  * or answers HG_NOT_KEPT.  Nothing is ever answered from one of another name.
  *
+ * SLICES of a graph that is too large for one device are kept by several, each by a name of its own
+ * (hg_slices.h).
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -73,7 +76,7 @@ extern "C"
 		uint64_t epoch;	 /* random, of the memory that the graph was made from */
 		uint64_t serial; /* of the graph in it; 0: none */
 		uint32_t column; /* 0: the graph itself; else a column of its rows */
-		uint32_t unused; /* 0 */
+		uint32_t slice;	 /* 0: all of it; else one of its slices (hg_slices.h) */
 	} HgKeptName;
 
 	typedef struct HgKeptShape
@@ -183,7 +186,8 @@ extern "C"
 	static inline bool
 	hg_kept_name_equal(const HgKeptName *a, const HgKeptName *b)
 	{
-		return a->epoch == b->epoch && a->serial == b->serial && a->column == b->column;
+		return a->epoch == b->epoch && a->serial == b->serial && a->column == b->column &&
+			   a->slice == b->slice;
 	}
 
 	/* Can a graph have that name?  And a column? */

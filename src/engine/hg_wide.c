@@ -8,6 +8,9 @@
  * start, has the rows exchanged (hg_wide_exchange.c); from there on each call goes to all members,
  * all of which are told to begin before any is waited for.
  *
+ * Where the sides are kept graphs of which the members have slices, there is nothing to be
+ * exchanged, and only counts and groups are asked for (hg_wide_slices.c).
+ *
  * A stream is that of the first member, and then that of the next, each to its end: all matches of
  * an outer row are with one of them.  All of these are started by match, so that what a member
  * refuses then is refused before anything was delivered.
@@ -39,6 +42,8 @@ check_appending(const HgWideJob *job, HgSide side, HgError *error)
 
 	if (status != HG_OK)
 		return status;
+	if (job->is_sliced)
+		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended to a kept graph");
 	if (job->exchanged)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 	return hg_wrapped_check_side(side, error);
@@ -67,11 +72,11 @@ member_spec(const HgWideJob *job)
 
 	if (job->wide->members == 1)
 		return spec;
-	spec.members = job->wide->members;
+	spec.members = job->is_sliced ? 0 : job->wide->members;
 	spec.direct = 0; /* one member might be, and the next not */
 	spec.device = -1;
-	spec.memory_limit = (spec.memory_limit + spec.members - 1) / spec.members;
-	for (int side = 0; side < 2; side++)
+	spec.memory_limit = (spec.memory_limit + job->wide->members - 1) / job->wide->members;
+	for (int side = 0; side < 2 && !job->is_sliced; side++)
 		spec.expected_rows[side] = member_rows(job->wide, spec.expected_rows[side]);
 	return spec;
 }
@@ -79,18 +84,22 @@ member_spec(const HgWideJob *job)
 static HgStatus
 open_members(HgWideJob *job, HgError *error)
 {
-	const HgJobSpec spec = member_spec(job);
+	const HgJobSpec common = member_spec(job);
+	HgWideSliceSpec slices;
 	HgStatus status = HG_OK;
 
 	while (job->members < job->wide->members && status == HG_OK)
 	{
 		HgEngine *target = job->wide->target(job->wide->arg, job->members);
 		HgWideMember *member = &job->member[job->members];
+		HgJobSpec spec = common;
 
 		if (target == NULL)
 			return hg_error_set(error, HG_CONNECTION_LOST, NULL, "the device process is gone");
 		if (spec.members != 0 && target->tally == NULL)
 			return hg_error_set(error, HG_INVALID, NULL, "an engine exchanges no rows");
+		if (job->is_sliced)
+			hg_wide_slices_member(job, job->members, &slices, &spec);
 		member->calls = *target;
 		status = target->open(target, job->host, &spec, &member->job, error);
 		if (status == HG_OK)
@@ -136,6 +145,29 @@ close_members(HgWideJob *job)
  * The calls
  * ------------------------------------------------------------------------ */
 
+/* Can there be such a job, slices aside? */
+static HgStatus
+check_spec(const HgJobSpec *spec, HgError *error)
+{
+	HgJobSpec whole = *spec;
+
+	whole.slices[HG_OUTER] = whole.slices[HG_INNER] = NULL;
+	return hg_spec_check(&whole, error);
+}
+
+/* What a spec names stays in place until open has returned. */
+static void
+forget_kept(HgJobSpec *spec)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		spec->kept[side] = NULL;
+		spec->kept_columns[side] = NULL;
+		spec->programs[side] = NULL;
+		spec->slices[side] = NULL;
+	}
+}
+
 static HgStatus
 wide_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
 		  HgError *error)
@@ -146,13 +178,13 @@ wide_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 
 	if (spec->trial != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
-	if (hg_kept_is_named(spec))
+	if (hg_kept_is_named(spec) && !hg_wide_are_sliced(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
 	if (hg_pages_are_there(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
 	if (spec->members != 0)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
-	status = hg_spec_check(spec, error);
+	status = check_spec(spec, error);
 	if (status == HG_OK)
 		status = hg_host_memory_alloc(host, sizeof(HgWideJob), &memory, error);
 	if (status != HG_OK)
@@ -162,7 +194,12 @@ wide_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 	job->wide = (HgWide *) engine;
 	job->host = host;
 	job->spec = *spec;
-	status = open_members(job, error);
+	job->is_sliced = hg_wide_are_sliced(spec);
+	if (job->is_sliced)
+		status = hg_wide_slices_open(job, error);
+	if (status == HG_OK)
+		status = open_members(job, error);
+	forget_kept(&job->spec);
 	if (status != HG_OK)
 	{
 		close_members(job);
@@ -293,19 +330,21 @@ check_columns(const HgWideJob *job, HgError *error)
 	return HG_OK;
 }
 
-/* Have the rows exchanged, if that was not done yet. */
+/* Have the rows exchanged, if that was not done yet, or the members told of masks. */
 static HgStatus
 exchange(HgWideJob *job, HgError *error)
 {
 	if (!job->exchanged)
 	{
-		HgStatus status = check_columns(job, error);
+		HgStatus status = job->is_sliced ? HG_OK : check_columns(job, error);
 
 		if (status != HG_OK)
 			return status;
 		job->exchanged = true;
-		job->exchange_status =
-			job->members > 1 ? hg_wide_exchange(job, &job->exchange_error) : HG_OK;
+		if (job->is_sliced)
+			job->exchange_status = hg_wide_slices_tell(job, &job->exchange_error);
+		else if (job->members > 1)
+			job->exchange_status = hg_wide_exchange(job, &job->exchange_error);
 	}
 	if (error != NULL && job->exchange_status != HG_OK)
 		*error = job->exchange_error;
@@ -356,6 +395,26 @@ wide_build(HgJob *handle, HgError *error)
 	return status;
 }
 
+/* HgEngine.mask: of graphs alone that are kept in slices, or beside them. */
+static HgStatus
+wide_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
+		  const uint64_t *words, HgError *error)
+{
+	HgWideJob *job = job_of(handle);
+	HgStatus status = hg_wrapped_check_usable(&job->state, error);
+
+	if (status == HG_OK)
+		status = hg_wrapped_check_side(side, error);
+	if (status != HG_OK)
+		return status;
+	if (!job->is_sliced || lookup > 0)
+		return hg_error_set(error, HG_INVALID, NULL, "there is no kept graph to be masked");
+	if (job->exchanged)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
+	return hg_wrapped_finish(&job->state,
+							 hg_wide_slices_mask(job, side, first_word, count, words, error));
+}
+
 static HgStatus
 wide_match(HgJob *handle, HgMatchMode mode, HgError *error)
 {
@@ -366,6 +425,9 @@ wide_match(HgJob *handle, HgMatchMode mode, HgError *error)
 		status = hg_wrapped_check_mode(mode, error);
 	if (status != HG_OK)
 		return status;
+	if (job->is_sliced)
+		return hg_error_set(error, HG_INVALID, NULL,
+							"rows of slices have no numbers that others know");
 
 	status = start_unless_ahead(job, HG_AHEAD_MATCH, mode, error);
 	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
@@ -545,6 +607,7 @@ wide_close(HgJob *handle)
 
 	close_members(job);
 	hg_wide_groups_free(job);
+	hg_wide_slices_free(job);
 	hg_host_memory_free(job->host, job, sizeof(*job));
 }
 
@@ -569,6 +632,7 @@ hg_wide_init(HgWide *wide, const char *name, uint32_t members, uint32_t deal_row
 		.stats = wide_stats,
 		.close = wide_close,
 		.start = wide_start,
+		.mask = wide_mask,
 	};
 	wide->members = members;
 	wide->deal_rows = deal_rows;

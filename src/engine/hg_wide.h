@@ -16,6 +16,9 @@
  * vertices (HgJobSpec.direct).  What any member refuses is refused, and what fails for any has
  * failed.
  *
+ * Where both sides are kept graphs, and one at least is cut into slices, of which each engine has
+ * one (HgJobSpec.slices), each member joins its own, and no row is exchanged.
+ *
  * With one engine there is one member, which is a job as it was asked for, and exchanges nothing.
  *
  * Members are opened in the order of the engines, which is to be the same for all that open any: so

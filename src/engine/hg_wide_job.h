@@ -6,6 +6,7 @@
  *	hg_wide.c			the calls of hg_engine.h
  *	hg_wide_exchange.c	rows to the members that join them
  *	hg_wide_groups.c	groups of several members become one
+ *	hg_wide_slices.c	kept graphs of which each member has a slice
  *
  * The first of these stands above the others, which know nothing of each other.
  *
@@ -16,6 +17,7 @@
 #ifndef HG_WIDE_JOB_H
 #define HG_WIDE_JOB_H
 
+#include "hg_kept.h"
 #include "hg_wide.h"
 #include "hg_wrapped_job.h"
 
@@ -36,6 +38,21 @@ typedef struct HgWideGroups
 	uint64_t next; /* the group to be delivered next */
 } HgWideGroups;
 
+/* Kept graphs of which each member has a slice, in place of rows. */
+typedef struct HgWideSliced
+{
+	const struct HgSlices *slices[2];	/* by HgSide; NULL: the members have the side as it is */
+	uint32_t parts[2];					/* of the whole graphs */
+	uint64_t *masks[2][HG_MAX_MEMBERS]; /* of slices, for their members; NULL: all rows count */
+} HgWideSliced;
+
+/* What a member has in place of the whole graphs, in place until it is open. */
+typedef struct HgWideSliceSpec
+{
+	HgKeptUse kept[2];
+	HgKeptColumnUse columns[2][HG_MAX_COLUMNS];
+} HgWideSliceSpec;
+
 /* How rows are numbered: which of the calls has brought any. */
 typedef enum HgWideFilled
 {
@@ -51,6 +68,8 @@ typedef struct HgWideJob
 	HgJobSpec spec; /* as the job was asked for */
 	uint32_t members;
 	HgWideMember member[HG_MAX_MEMBERS]; /* those that are open */
+	bool is_sliced;
+	HgWideSliced sliced;
 	HgWideFilled filled;
 	uint64_t rows[2]; /* numbers of rows that are appended are below these */
 	uint64_t appended[2];
@@ -82,6 +101,24 @@ extern HgStatus hg_wide_groups_make(HgWideJob *job, HgMatchMode mode, const HgRe
 
 /* The next records, which there have to be some of. */
 extern void hg_wide_groups_next(HgWideJob *job, HgGroupRecords *records);
+
+/* hg_wide_slices.c: does a spec ask for slices of kept graphs? */
+extern bool hg_wide_are_sliced(const HgJobSpec *spec);
+
+/* Begin a job of them, if it can be so, before its members are opened. */
+extern HgStatus hg_wide_slices_open(HgWideJob *job, HgError *error);
+
+/* Have a member's spec, which is the job's so far, name its slices. */
+extern void hg_wide_slices_member(const HgWideJob *job, uint32_t member, HgWideSliceSpec *of,
+								  HgJobSpec *spec);
+
+/* HgEngine.mask of a side; and tell the members, before they build. */
+extern HgStatus hg_wide_slices_mask(HgWideJob *job, HgSide side, uint64_t first_word,
+									uint64_t count, const uint64_t *words, HgError *error);
+extern HgStatus hg_wide_slices_tell(HgWideJob *job, HgError *error);
+
+/* Free the masks. */
+extern void hg_wide_slices_free(HgWideJob *job);
 
 /* Forget the groups, if there are any. */
 extern void hg_wide_groups_free(HgWideJob *job);

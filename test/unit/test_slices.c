@@ -1,0 +1,506 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_slices.c
+ *	  Kept graphs in slices, each on a device of its own, give what whole ones give.
+ *
+ * The devices are the host's engine of kept graphs, which has slices by their names here.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../../src/engine/hg_slices.h"
+#include "../../src/engine/hg_wide.h"
+#include "hg_host_kept.h"
+#include "hg_tap.h"
+#include "test_kept_groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Rows that columns of slices have no more of: their stride is that of a whole part. */
+#define COLUMNS 3
+
+/* ------------------------------------------------------------------------
+ * Slices of a side
+ * ------------------------------------------------------------------------ */
+
+/* A side that is cut, and its slices, each a side of its own. */
+typedef struct Cut
+{
+	const TestKeptSide *side;
+	HgSlices slices;
+	uint32_t *words;
+	uint64_t **bits;
+	uint64_t *before;
+	TestKeptSide slice[HG_MAX_MEMBERS];
+} Cut;
+
+static void *
+zeroed(size_t bytes)
+{
+	void *memory = calloc(1, bytes + 1);
+
+	if (memory == NULL)
+		abort();
+	return memory;
+}
+
+static uint32_t
+slice_of_row(const Cut *cut, uint32_t i)
+{
+	return hg_slice_of(cut->slices.count, test_kept_key(cut->side, i));
+}
+
+/* Set the bits of all rows. */
+static void
+mark_rows(Cut *cut)
+{
+	const TestKeptSide *side = cut->side;
+
+	cut->words = zeroed(side->spread.parts * sizeof(uint32_t));
+	cut->bits = zeroed(side->spread.parts * sizeof(uint64_t *));
+	for (uint32_t i = 0; i < side->spread.count; i++)
+	{
+		uint32_t *words = &cut->words[HG_FLAT_PART(side->rows[i])];
+		const uint32_t needed = HG_FLAT_NUMBER(side->rows[i]) / 64 + 1;
+
+		*words = needed > *words ? needed : *words;
+	}
+	for (uint32_t part = 0; part < side->spread.parts; part++)
+		cut->bits[part] = zeroed(cut->slices.count * (size_t) cut->words[part] * sizeof(uint64_t));
+	for (uint32_t i = 0; i < side->spread.count; i++)
+	{
+		const uint32_t part = HG_FLAT_PART(side->rows[i]);
+		const uint32_t number = HG_FLAT_NUMBER(side->rows[i]);
+
+		cut->bits[part][slice_of_row(cut, i) * (size_t) cut->words[part] + number / 64] |=
+			UINT64_C(1) << number % 64;
+	}
+}
+
+/* The number of a row in its slice. */
+static uint32_t
+number_in(const Cut *cut, uint32_t slice, uint32_t row)
+{
+	const uint32_t part = HG_FLAT_PART(row);
+	const uint64_t *bits = hg_slice_bits(&cut->slices, slice, part);
+	uint32_t *ranks = zeroed(hg_slice_ranks(cut->slices.words[part]) * sizeof(uint32_t));
+	uint32_t rank;
+
+	hg_slice_rank_all(bits, cut->slices.words[part], ranks);
+	rank = hg_slice_rank(bits, ranks, HG_FLAT_NUMBER(row));
+	free(ranks);
+	return (uint32_t) hg_slice_before(&cut->slices, slice, part) + rank;
+}
+
+/* Copy the rows of a slice, with their columns, into a side. */
+static void
+fill_slice(Cut *cut, uint32_t number)
+{
+	const TestKeptSide *side = cut->side;
+	TestKeptSide *slice = &cut->slice[number];
+	const uint32_t width = side->spread.width;
+	uint32_t count = 0;
+
+	slice->spread = side->spread;
+	slice->spread.parts = hg_slice_shape(&cut->slices, number, width).parts;
+	slice->spread.numbers = 0;
+	slice->spread.stride = hg_slice_column_shape(&cut->slices, number, 8).stride;
+	slice->keys = zeroed((size_t) side->spread.count * width);
+	slice->rows = zeroed(side->spread.count * sizeof(uint32_t));
+	for (uint32_t column = 0; column < side->spread.ncolumns; column++)
+	{
+		slice->columns[column].values =
+			zeroed((size_t) side->spread.count * test_kept_widths[column]);
+		if (side->columns[column].nulls != NULL)
+			slice->columns[column].nulls = zeroed(side->spread.count);
+	}
+	for (uint32_t i = 0; i < side->spread.count; i++)
+	{
+		if (slice_of_row(cut, i) != number)
+			continue;
+		memcpy((char *) slice->keys + (size_t) count * width,
+			   (const char *) side->keys + (size_t) i * width, width);
+		slice->rows[count] = number_in(cut, number, side->rows[i]);
+		for (uint32_t column = 0; column < side->spread.ncolumns; column++)
+		{
+			const uint32_t bytes = test_kept_widths[column];
+
+			memcpy(slice->columns[column].values + (size_t) count * bytes,
+				   side->columns[column].values + (size_t) i * bytes, bytes);
+			if (side->columns[column].nulls != NULL)
+				slice->columns[column].nulls[count] = side->columns[column].nulls[i];
+		}
+		count++;
+	}
+	slice->spread.count = count;
+}
+
+/* Cut a side, and have its slices kept; true where each row has a number of its own, in order. */
+static bool
+cut_create(Cut *cut, HgEngine *engine, const HgHost *host, const TestKeptSide *side, uint32_t count)
+{
+	HgError error;
+	bool good = true;
+
+	memset(cut, 0, sizeof(*cut));
+	cut->side = side;
+	cut->slices.count = count;
+	cut->slices.parts = side->spread.parts;
+	mark_rows(cut);
+	cut->before = zeroed(count * (size_t) (side->spread.parts + 1) * sizeof(uint64_t));
+	cut->slices.words = cut->words;
+	cut->slices.bits = (const uint64_t *const *) cut->bits;
+	cut->slices.before = cut->before;
+	hg_slices_count(&cut->slices, cut->before);
+	for (uint32_t i = 0; i < count; i++)
+	{
+		fill_slice(cut, i);
+		good = good && cut->slice[i].spread.count == hg_slice_rows(&cut->slices, i);
+		for (uint32_t row = 0; row < cut->slice[i].spread.count && good; row++)
+			good = cut->slice[i].rows[row] < cut->slice[i].spread.count;
+		good = good && test_kept_make(engine, host, &cut->slice[i], &error) == HG_OK;
+	}
+	return good;
+}
+
+static void
+cut_destroy(Cut *cut, HgEngine *engine)
+{
+	for (uint32_t i = 0; i < cut->slices.count; i++)
+	{
+		TestKeptSide *slice = &cut->slice[i];
+
+		test_kept_release(engine, slice);
+		for (uint32_t column = 0; column < slice->spread.ncolumns; column++)
+		{
+			free(slice->columns[column].values);
+			free(slice->columns[column].nulls);
+		}
+		free(slice->keys);
+		free(slice->rows);
+	}
+	for (uint32_t part = 0; part < cut->slices.parts; part++)
+		free(cut->bits[part]);
+	free(cut->bits);
+	free(cut->words);
+	free(cut->before);
+}
+
+/* ------------------------------------------------------------------------
+ * Devices
+ * ------------------------------------------------------------------------ */
+
+static HgHostKept keeping;
+static HgEngine device;
+static const Cut *cuts[2];			  /* by HgSide; NULL: the side is whole */
+static const TestKeptSide *wholes[2]; /* the same of those that are */
+static uint32_t missing; /* this member, from 1, has not what is asked for; 0: all have */
+static uint32_t opened;
+
+/* What a name of a slice stands for; NULL where that is not the member's. */
+static const TestKeptSide *
+find_slice(const HgKeptName *name, HgSide side)
+{
+	const uint32_t member = opened - 1;
+
+	if (cuts[side] == NULL)
+		return name->slice == 0 ? wholes[side] : NULL;
+	return name->slice == hg_slice_number(cuts[side]->slices.count, member)
+			   ? &cuts[side]->slice[member]
+			   : NULL;
+}
+
+/* HgEngine.open of a device, which finds what is kept by its name. */
+static HgStatus
+device_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job,
+			HgError *error)
+{
+	HgKeptColumnUse columns[2][HG_MAX_COLUMNS];
+	HgKeptUse uses[2];
+	HgJobSpec named = *spec;
+
+	(void) engine;
+	opened++;
+	if (opened == missing)
+		return hg_error_set(error, HG_NOT_KEPT, NULL, "it is not kept");
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const TestKeptSide *slice = find_slice(&spec->kept[side]->name, (HgSide) side);
+
+		if (slice == NULL)
+			return hg_error_set(error, HG_NOT_KEPT, NULL, "another slice was asked for");
+		uses[side] = *spec->kept[side];
+		uses[side].graph = slice->graph;
+		named.kept[side] = &uses[side];
+		for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
+		{
+			columns[side][i] = spec->kept_columns[side][i];
+			if (find_slice(&columns[side][i].name, (HgSide) side) != slice)
+				return hg_error_set(error, HG_NOT_KEPT, NULL, "another column was asked for");
+			columns[side][i].column = slice->columns[i].kept;
+		}
+		named.kept_columns[side] = columns[side];
+	}
+	return keeping.engine.open(&keeping.engine, host, &named, job, error);
+}
+
+static HgEngine *
+find_device(void *arg, uint32_t member)
+{
+	(void) arg;
+	(void) member;
+	return &device;
+}
+
+/* ------------------------------------------------------------------------
+ * Joins
+ * ------------------------------------------------------------------------ */
+
+static HgWide wide;
+
+/* Open a job of both sides, cut or whole. */
+static HgStatus
+open_job(const HgHost *host, const TestKeptSide *sides, HgJob **job, HgError *error)
+{
+	HgJobSpec spec = {.key_width = 8, .device = -1};
+	HgKeptColumnUse columns[2][HG_MAX_COLUMNS] = {0};
+	HgKeptUse uses[2] = {0};
+
+	*job = NULL;
+	opened = 0;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		spec.ncolumns[side] = sides[side].spread.ncolumns;
+		memcpy(spec.column_width[side], test_kept_widths, sizeof(test_kept_widths));
+		for (uint32_t i = 0; i < sides[side].spread.ncolumns; i++)
+			columns[side][i].shape = test_kept_column_shape(&sides[side], i);
+		uses[side].shape = test_kept_shape(&sides[side]);
+		uses[side].masked = sides[side].spread.mask != TEST_MASK_NONE;
+		spec.kept[side] = &uses[side];
+		spec.kept_columns[side] = columns[side];
+		spec.slices[side] = cuts[side] != NULL ? &cuts[side]->slices : NULL;
+	}
+	return wide.engine.open(&wide.engine, host, &spec, job, error);
+}
+
+/* Open it, tell which rows count, and build. */
+static HgStatus
+build_job(const HgHost *host, const TestKeptSide *sides, HgJob **job, HgError *error)
+{
+	HgStatus status = open_job(host, sides, job, error);
+
+	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
+		status = test_kept_give(&wide.engine, *job, (HgSide) side, 0, &sides[side], error);
+	if (status == HG_OK)
+		status = wide.engine.build(*job, error);
+	return status;
+}
+
+/* Are the groups of a job those that there should be? */
+static bool
+groups_right(HgJob *job, const TestKeptSide *sides, const TestKeptPairs *pairs, HgMatchMode mode,
+			 uint32_t nkeys, uint64_t *seed)
+{
+	TestKeptGroups wanted;
+	TestKeptGroups groups = {0};
+	HgReduceSpec spec;
+	HgError error;
+	uint64_t count;
+	bool good;
+
+	test_kept_draw_reduce(&spec, &sides[HG_OUTER], &sides[HG_INNER], mode == HG_MATCH_FIRST, nkeys,
+						  seed);
+	test_kept_naive_groups(&sides[HG_OUTER], &sides[HG_INNER], pairs, mode, &spec, &wanted);
+	good = wide.engine.reduce(job, mode, &spec, &count, &error) == HG_OK && count == wanted.count &&
+		   test_kept_fetch_groups(&wide.engine, job, &spec, count, 100, &groups, &error) == HG_OK &&
+		   test_kept_groups_equal(&groups, &wanted, &spec);
+	free(groups.words);
+	free(wanted.words);
+	return good;
+}
+
+/* Does a job of both sides count, and make groups, as it should? */
+static bool
+join_right(const HgHost *host, const TestKeptSide *sides, uint64_t *seed)
+{
+	TestKeptPairs pairs;
+	HgError error;
+	HgJob *job;
+	HgJobStats stats;
+	bool good = build_job(host, sides, &job, &error) == HG_OK;
+
+	test_kept_naive(&sides[HG_OUTER], &sides[HG_INNER], &pairs);
+	for (int mode = HG_MATCH_ALL; mode <= HG_MATCH_FIRST && good; mode++)
+	{
+		uint64_t matches;
+
+		good = wide.engine.count(job, (HgMatchMode) mode, &matches, &error) == HG_OK &&
+			   matches == test_kept_wanted(&pairs, (HgMatchMode) mode);
+		for (uint32_t nkeys = 0; nkeys <= 2 && good; nkeys++)
+			good = groups_right(job, sides, &pairs, (HgMatchMode) mode, nkeys, seed);
+	}
+	if (good)
+	{
+		wide.engine.stats(job, &stats);
+		good = stats.rows[HG_OUTER] == sides[HG_OUTER].spread.count &&
+			   stats.rows[HG_INNER] == sides[HG_INNER].spread.count;
+		good = good && wide.engine.match(job, HG_MATCH_ALL, &error) == HG_INVALID;
+	}
+	if (job != NULL)
+		wide.engine.close(job);
+	free(pairs.pairs);
+	return good;
+}
+
+/* A join, named, of sides of which those are cut that a number says, bit by bit. */
+static void
+test_join(const TestKeptSpread *outer, const TestKeptSpread *inner, uint32_t members,
+		  uint32_t which, uint64_t seed)
+{
+	const TestKeptSpread *spreads[2] = {outer, inner};
+	TestKeptSide sides[2];
+	Cut made[2];
+	TestHost host;
+	HgError error;
+	bool good = true;
+
+	if (!hg_tap_turn())
+		return;
+	test_host_init(&host, test_host_plain());
+	hg_wide_init(&wide, "slices", members, HG_WIDE_DEAL_ROWS, find_device, NULL);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		test_kept_side_create(&sides[side], spreads[side], &seed);
+		cuts[side] = NULL;
+		wholes[side] = &sides[side];
+		if ((which >> side & 1) == 0)
+		{
+			good &=
+				test_kept_make(&keeping.engine, test_host_plain(), &sides[side], &error) == HG_OK;
+			continue;
+		}
+		good &= cut_create(&made[side], &keeping.engine, test_host_plain(), &sides[side], members);
+		cuts[side] = &made[side];
+	}
+	good = good && join_right(&host.host, sides, &seed);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		if (cuts[side] != NULL)
+			cut_destroy(&made[side], &keeping.engine);
+		test_kept_release(&keeping.engine, &sides[side]);
+		test_kept_side_destroy(&sides[side]);
+	}
+	hg_tap_ok(good && host.held_bytes == 0 && !host.misused,
+			  "%u devices, %s: %u rows of %u bytes in %u parts%s x %u of %u in %u%s", members,
+			  which == 3   ? "both sides cut"
+			  : which == 1 ? "outer side cut"
+						   : "inner side cut",
+			  outer->count, outer->width, outer->parts,
+			  outer->mask != TEST_MASK_NONE ? ", masked" : "", inner->count, inner->width,
+			  inner->parts, inner->mask != TEST_MASK_NONE ? ", masked" : "");
+}
+
+static void
+test_joins(void)
+{
+	static const uint32_t counts[] = {0, 1, 700, 5000};
+	static const uint32_t devices[] = {2, 3, 8};
+	uint64_t seed = 42;
+
+	for (uint32_t d = 0; d < LENGTH(devices); d++)
+		for (uint32_t which = 1; which <= 3; which++)
+			for (int mask = TEST_MASK_NONE; mask < TEST_MASKS; mask++)
+			{
+				const uint32_t n = counts[test_kept_random(&seed, LENGTH(counts))];
+				const TestKeptSpread outer = {.mask = (TestKeptMask) mask,
+											  .width = mask % 2 == 0 ? 4 : 8,
+											  .parts = 1 + (uint32_t) mask % 3,
+											  .count = 5000,
+											  .keys = 3000,
+											  .hot = 30,
+											  .numbers = 9000,
+											  .ncolumns = COLUMNS,
+											  .values = 20,
+											  .nulls = 10};
+				TestKeptSpread inner = outer;
+
+				inner.mask = (TestKeptMask) ((mask + d) % TEST_MASKS);
+				inner.width = d == 1 ? 8 : 4;
+				inner.parts = 2;
+				inner.count = n;
+				inner.hot = n > 100 ? 20 : 0;
+				test_join(&outer, &inner, devices[d], which, seed);
+			}
+}
+
+/* ------------------------------------------------------------------------
+ * What can't be
+ * ------------------------------------------------------------------------ */
+
+static void
+test_refusals(void)
+{
+	const TestKeptSpread spread = {
+		.width = 8, .parts = 2, .count = 1000, .keys = 500, .numbers = 900};
+	uint64_t seed = 7;
+	TestKeptSide sides[2];
+	Cut made[2];
+	TestHost host;
+	HgError error;
+	uint64_t key = 1;
+	HgJob *job;
+
+	test_host_init(&host, test_host_plain());
+	hg_wide_init(&wide, "slices", 2, HG_WIDE_DEAL_ROWS, find_device, NULL);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		test_kept_side_create(&sides[side], &spread, &seed);
+		(void) cut_create(&made[side], &keeping.engine, test_host_plain(), &sides[side], 2);
+		cuts[side] = &made[side];
+	}
+	missing = 2;
+	hg_tap_ok(open_job(&host.host, sides, &job, &error) == HG_NOT_KEPT && host.held_bytes == 0,
+			  "what one device has not is missed by all");
+	missing = 0;
+	hg_tap_ok(open_job(&host.host, sides, &job, &error) == HG_OK &&
+				  wide.engine.append(job, HG_OUTER, &key, 1, &error) == HG_INVALID &&
+				  wide.engine.mask(job, HG_OUTER, 1, 0, 1, &key, &error) == HG_INVALID &&
+				  wide.engine.mask(job, HG_OUTER, 0, UINT64_C(1) << 40, 1, &key, &error) ==
+					  HG_INVALID &&
+				  wide.engine.build(job, &error) == HG_OK &&
+				  wide.engine.mask(job, HG_OUTER, 0, 0, 1, &key, &error) == HG_INVALID,
+			  "keys, and masks that are none, are refused, and the job goes on");
+	wide.engine.close(job);
+	hg_wide_init(&wide, "slices", 3, HG_WIDE_DEAL_ROWS, find_device, NULL);
+	hg_tap_ok(open_job(&host.host, sides, &job, &error) == HG_INVALID && host.held_bytes == 0,
+			  "two slices are not for three devices");
+	{
+		const HgKeptUse use = {.shape = test_kept_shape(&sides[0])};
+		const HgJobSpec spec = {
+			.key_width = 8, .device = -1, .kept = {&use, &use}, .slices = {&made[0].slices, NULL}};
+
+		hg_tap_ok(keeping.engine.open(&keeping.engine, &host.host, &spec, &job, &error) ==
+					  HG_INVALID,
+				  "an engine of one device refuses slices");
+	}
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		cut_destroy(&made[side], &keeping.engine);
+		test_kept_side_destroy(&sides[side]);
+	}
+}
+
+int
+main(void)
+{
+	hg_host_kept_init(&keeping, test_host_plain());
+	device = keeping.engine;
+	device.open = device_open;
+	test_joins();
+	test_refusals();
+	return hg_tap_done();
+}
