@@ -59,10 +59,13 @@ hg_slice_shape(const HgSlices *slices, uint32_t slice, uint32_t key_width)
 HgKeptColumnShape
 hg_slice_column_shape(const HgSlices *slices, uint32_t slice, uint32_t width)
 {
-	/* so that a row's place is its number */
-	return (HgKeptColumnShape){.width = width,
-							   .parts = parts_of(hg_slice_rows(slices, slice)),
-							   .stride = UINT32_C(1) << HG_FLAT_ROW_BITS};
+	const uint64_t rows = hg_slice_rows(slices, slice);
+	const uint32_t parts = parts_of(rows);
+	const uint64_t stride = parts > 1 ? UINT64_C(1) << HG_FLAT_ROW_BITS : rows;
+
+	/* a row's place is its number */
+	return (HgKeptColumnShape){
+		.width = width, .parts = parts, .stride = stride > 0 ? (uint32_t) stride : 1};
 }
 
 void

@@ -11,6 +11,10 @@
  *
  * Columns that joins have asked for follow it (hg_loader_keep_column.h).
  *
+ * A graph that takes more than half of what any device may keep, so that no two of that kind would
+ * fit there, is cut over several devices, which get a slice each (hg_loader_keep_slices.h), and
+ * slices of the columns.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -18,12 +22,14 @@
 #include "hg_compat.h"
 
 #include "access/xact.h"
+#include "port/pg_bitutils.h"
 
 #include "backend/device/hg_device.h"
 #include "backend/hg_cleanup.h"
 #include "backend/hg_host.h"
 #include "loader/hg_loader_keep.h"
 #include "loader/hg_loader_keep_column.h"
+#include "loader/hg_loader_keep_slices.h"
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_graph.h"
@@ -32,6 +38,9 @@
 
 /* How long a process that is ready may take to greet, in ms. */
 #define HG_KEEP_PATIENCE_MS 1000
+
+/* A graph is a device's alone where it takes no more than this part of what that may keep. */
+#define HG_KEEP_ALONE_SHARE 2
 
 typedef struct HgKeeping
 {
@@ -53,7 +62,7 @@ hg_keep_is_cancelled(void *arg)
 
 /* Send the edges of a graph to a job that was opened for it. */
 static HgStatus
-hg_keep_put(HgEngine *engine, HgJob *job, const HgFlatGraph *graph, HgError *error)
+hg_keep_put_graph(HgEngine *engine, HgJob *job, const HgFlatGraph *graph, HgError *error)
 {
 	HgStatus status = HG_OK;
 
@@ -74,13 +83,26 @@ hg_keep_put(HgEngine *engine, HgJob *job, const HgFlatGraph *graph, HgError *err
  * ---------------------------------------------------------------------
  */
 
-/* What is to be kept: a graph, or a column. */
+/* What is to be kept: a graph, or a column; all of it, or a slice. */
 typedef struct HgKeepTask
 {
 	HgJobSpec spec;
 	const HgFlatGraph *graph;
 	HgKeepColumn *column;
+	const HgSlices *slices; /* or NULL: all of it */
+	uint32 slice;
 } HgKeepTask;
+
+/* Send what is to be kept to a job that was opened for it. */
+static HgStatus
+hg_keep_put(const HgKeepTask *task, HgEngine *engine, HgJob *job, HgError *error)
+{
+	if (task->column != NULL)
+		return hg_keep_column_put(task->column, engine, job, task->slices, task->slice, error);
+	if (task->slices != NULL)
+		return hg_keep_put_slice(engine, job, task->graph, task->slices, task->slice, error);
+	return hg_keep_put_graph(engine, job, task->graph, error);
+}
 
 /* Have the device keep it; *bytes is what it takes there. */
 static HgStatus
@@ -93,8 +115,7 @@ hg_keep_send(const HgKeepTask *task, HgEngine *engine, HgKeeping *keeping, uint6
 
 	if (status != HG_OK)
 		return status;
-	status = task->column != NULL ? hg_keep_column_put(task->column, engine, job, error)
-								  : hg_keep_put(engine, job, task->graph, error);
+	status = hg_keep_put(task, engine, job, error);
 	keeping->sent = true;
 	if (status == HG_OK)
 		status = engine->build(job, error);
@@ -144,83 +165,123 @@ hg_keep_give(const HgKeepTask *task, HgDeviceCopy *copies, int place, bool (*is_
 	return false;
 }
 
-/* Give a pinned graph to the device process at a place. */
-static bool
-hg_keep_graph(const HgPinnedGraph *pinned, int place, bool (*is_left)(void))
+/* What a place is to have of a pinned graph: all of it, or a slice. */
+typedef struct HgKeepPart
 {
-	HgResidentGraph *version = hg_graph_version(pinned->pointer);
-	const HgKeptSpec keep = {.name = hg_graph_version_name(version, InvalidAttrNumber),
-							 .shape = hg_graph_version_shape(version)};
+	HgResidentRelation key;
+	const HgPinnedGraph *pinned;
+	HgResidentGraph *version;
+	const HgSlices *slices; /* or NULL: all of it */
+	uint32 slice;
+	HgDeviceCopy *copies; /* by place, of the graph ... */
+	HgDeviceCopy *(*of_column)(const struct HgKeepPart *part, int column); /* ... and of a column */
+	int place;
+	uint64 epoch;
+	bool (*is_left)(void);
+} HgKeepPart;
+
+static HgDeviceCopy *
+hg_keep_whole_column(const HgKeepPart *part, int column)
+{
+	return part->version->columns[column].copies;
+}
+
+static HgDeviceCopy *
+hg_keep_sliced_column(const HgKeepPart *part, int column)
+{
+	return hg_graph_version_slices(part->version)->columns[column];
+}
+
+/* Give a graph to the device process at a place. */
+static bool
+hg_keep_graph(const HgKeepPart *part)
+{
+	HgKeptSpec keep = {.name = hg_graph_version_name(part->version, InvalidAttrNumber),
+					   .shape = hg_graph_version_shape(part->version)};
 	const HgKeepTask task = {
 		.spec = {.key_width = keep.shape.key_width, .device = -1, .keep = &keep},
-		.graph = &pinned->flat,
+		.graph = &part->pinned->flat,
+		.slices = part->slices,
+		.slice = part->slice,
 	};
 
-	return hg_keep_give(&task, version->copies, place, is_left);
+	if (part->slices != NULL)
+	{
+		keep.name.slice = hg_slice_number(part->slices->count, part->slice);
+		keep.shape = hg_slice_shape(part->slices, part->slice, keep.shape.key_width);
+	}
+	return hg_keep_give(&task, part->copies, part->place, part->is_left);
 }
 
 /* The same of a column of its rows. */
 static bool
-hg_keep_column(HgResidentRelation key, const HgPinnedGraph *pinned, HgGraphColumn *asked, int place,
-			   uint64 epoch, bool (*is_left)(void))
+hg_keep_column(const HgKeepPart *part, int number)
 {
-	const AttrNumber number = (AttrNumber) pg_atomic_read_u32(&asked->number);
-	HgKeepColumn *column = hg_keep_column_pin(key, pinned, number, is_left);
-	HgKeepTask task = {.spec = {.key_width = sizeof(uint64), .device = -1}, .column = column};
+	HgGraphColumn *asked = &part->version->columns[number];
+	HgDeviceCopy *copies = part->of_column(part, number);
+	HgKeepColumn *column = hg_keep_column_pin(
+		part->key, part->pinned, (AttrNumber) pg_atomic_read_u32(&asked->number), part->is_left);
+	HgKeptColumnSpec keep;
+	const HgKeepTask task = {
+		.spec = {.key_width = sizeof(uint64), .device = -1, .keep_column = &keep},
+		.column = column,
+		.slices = part->slices,
+		.slice = part->slice,
+	};
 	bool there = true;
 
 	if (column != NULL)
 	{
-		task.spec.keep_column = &column->spec;
-		asked->shape = column->spec.shape;
-		there = hg_keep_give(&task, asked->copies, place, is_left);
+		keep = column->spec;
+		asked->shape = keep.shape;
+		if (part->slices != NULL)
+		{
+			keep.name.slice = hg_slice_number(part->slices->count, part->slice);
+			keep.shape = hg_slice_column_shape(part->slices, part->slice, keep.shape.width);
+		}
+		there = hg_keep_give(&task, copies, part->place, part->is_left);
 		hg_keep_column_unpin(column);
 	}
-	else if (is_left())
+	else if (part->is_left())
 		there = false;
 	else
-		hg_device_copy_set_missed(&asked->copies[place], epoch);
+		hg_device_copy_set_missed(&copies[part->place], part->epoch);
 	return there;
 }
 
 /* Give the process at a place what it is to have of a pinned graph; false as above. */
 static bool
-hg_keep_pinned_at(HgResidentRelation key, const HgPinnedGraph *pinned, int place, uint64 epoch,
-				  bool (*is_left)(void))
+hg_keep_pinned_at(const HgKeepPart *part)
 {
-	HgResidentGraph *version = hg_graph_version(pinned->pointer);
-	HgDeviceCopy *copy = &version->copies[place];
+	HgDeviceCopy *copy = &part->copies[part->place];
 
-	if (hg_device_copy_is_due(copy, epoch))
+	if (hg_device_copy_is_due(copy, part->epoch))
 	{
-		if (!hg_keep_graph(pinned, place, is_left))
+		if (!hg_keep_graph(part))
 			return false;
 		/* a large one may find the room that it has not found here at another place */
-		if (!hg_device_copy_is_kept(copy, epoch))
-			hg_graph_version_remove_home(version, place);
+		if (part->slices == NULL && !hg_device_copy_is_kept(copy, part->epoch))
+			hg_graph_version_remove_home(part->version, part->place);
 	}
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
-	{
-		HgGraphColumn *asked = &version->columns[i];
-
-		if (pg_atomic_read_u32(&asked->number) != InvalidAttrNumber &&
-			hg_device_copy_is_kept(copy, epoch) &&
-			hg_device_copy_is_due(&asked->copies[place], epoch) &&
-			!hg_keep_column(key, pinned, asked, place, epoch, is_left))
+		if (pg_atomic_read_u32(&part->version->columns[i].number) != InvalidAttrNumber &&
+			hg_device_copy_is_kept(copy, part->epoch) &&
+			hg_device_copy_is_due(&part->of_column(part, i)[part->place], part->epoch) &&
+			!hg_keep_column(part, i))
 			return false;
-	}
 	return true;
 }
 
-/*
- * The bytes that the process at a place may keep yet, or is to make room for where that is
- * negative; false where it does not tell.
+/* ---------------------------------------------------------------------
+ * Which devices are to have it
+ * ---------------------------------------------------------------------
  */
+
+/* What a device process says of what it keeps; false where it does not tell. */
 static bool
-hg_keep_room_at(int place, int64 *room)
+hg_keep_status_at(int place, HgDeviceStatus *status)
 {
 	HgWireClient *client = NULL;
-	HgDeviceStatus status;
 	HgPgHost host;
 	HgStatus told = HG_UNAVAILABLE;
 	HgError error;
@@ -231,12 +292,9 @@ hg_keep_room_at(int place, int64 *room)
 		client = hg_device_client(place);
 	/* it may have gone since */
 	if (client != NULL)
-		told = hg_wire_client_status(client, &host.host, &status, &error);
+		told = hg_wire_client_status(client, &host.host, status, &error);
 	hg_host_rethrow(&host);
-	if (told != HG_OK)
-		return false;
-	*room = (int64) status.kept_limit - (int64) status.kept_bytes;
-	return true;
+	return told == HG_OK;
 }
 
 /*
@@ -247,13 +305,18 @@ static void
 hg_keep_find_home(HgResidentGraph *version, const HgKeepers *keepers)
 {
 	int64 most = 0;
-	int64 room;
 	int home = -1;
 
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 	{
-		if (hg_device_copy_is_due(&version->copies[place], keepers->epochs[place]) &&
-			hg_keep_room_at(place, &room) && (home < 0 || room > most))
+		HgDeviceStatus status;
+		int64 room;
+
+		if (!hg_device_copy_is_due(&version->copies[place], keepers->epochs[place]) ||
+			!hg_keep_status_at(place, &status))
+			continue;
+		room = (int64) status.kept_limit - (int64) status.kept_bytes;
+		if (home < 0 || room > most)
 		{
 			most = room;
 			home = place;
@@ -264,28 +327,106 @@ hg_keep_find_home(HgResidentGraph *version, const HgKeepers *keepers)
 }
 
 /*
- * Give the processes of its homes what they are to have of a pinned graph; false where none of them
- * could be given anything, or nothing more is to be.
+ * Have a graph cut that is too large for any device alone, over those that have room for an equal
+ * share of it.
+ */
+static void
+hg_keep_find_cut(HgResidentGraph *version, const HgKeepers *keepers)
+{
+	const HgKeptSpec keep = {.shape = hg_graph_version_shape(version)};
+	const HgJobSpec spec = {.key_width = keep.shape.key_width, .keep = &keep};
+	const uint64 bytes = hg_kept_least_bytes(&spec);
+	uint64 limits[HG_GPU_DEVICES] = {0};
+	uint64 most = 0;
+	HgPlaces places = 0;
+
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	{
+		HgDeviceStatus status;
+
+		if (keepers->epochs[place] == 0 || !hg_keep_status_at(place, &status))
+			continue;
+		limits[place] = status.kept_limit;
+		most = Max(most, limits[place]);
+	}
+	if (bytes <= most / HG_KEEP_ALONE_SHARE)
+		return;
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if (limits[place] >= most / HG_KEEP_ALONE_SHARE && limits[place] > 0)
+			places |= HG_PLACE(place);
+	if (pg_popcount32(places) > 1 && bytes / pg_popcount32(places) <= most / HG_KEEP_ALONE_SHARE)
+		hg_graph_version_set_cut(version, places, true);
+}
+
+/* What devices have, or are to have, of a pinned graph; false as hg_keep_pinned(). */
+static bool
+hg_keep_part(HgKeepPart *part, HgPlaces places, const HgKeepers *keepers, bool *tried)
+{
+	const HgGraphSlices *slices =
+		part->slices != NULL ? hg_graph_version_slices(part->version) : NULL;
+	bool there = false;
+
+	for (int place = 0; place < HG_GPU_DEVICES && !part->is_left(); place++)
+	{
+		if ((places & HG_PLACE(place)) == 0 || keepers->epochs[place] == 0)
+			continue;
+		*tried = true;
+		part->place = place;
+		part->epoch = keepers->epochs[place];
+		if (slices != NULL)
+			part->slice = hg_graph_slice_at(slices, place);
+		there |= hg_keep_pinned_at(part);
+	}
+	return there;
+}
+
+/* The same of its slices, which it is cut into first. */
+static bool
+hg_keep_slices(HgKeepPart *part, const HgKeepers *keepers, bool *tried)
+{
+	const HgPlaces cut = hg_graph_version_cut(part->version, keepers);
+	HgGraphSlices *slices;
+	HgSlices view;
+
+	if (cut == 0)
+		return false;
+	if (hg_graph_version_is_to_be_cut(part->version, keepers) &&
+		!hg_keep_cut(part->pinned, cut, part->is_left))
+		return false;
+	slices = hg_graph_version_slices(part->version);
+	if (slices == NULL || slices->places != cut)
+		return false;
+	hg_graph_slices_view(slices, CurrentMemoryContext, &view);
+	part->slices = &view;
+	part->copies = slices->copies;
+	part->of_column = hg_keep_sliced_column;
+	return hg_keep_part(part, cut, keepers, tried);
+}
+
+/*
+ * Give the processes that are to have it what they are to have of a pinned graph; false where none
+ * of them could be given anything, or nothing more is to be.
  */
 static bool
 hg_keep_pinned(HgResidentRelation key, const HgPinnedGraph *pinned, const HgKeepers *keepers,
 			   bool (*is_left)(void))
 {
 	HgResidentGraph *version = hg_graph_version(pinned->pointer);
+	HgKeepPart part = {.key = key, .pinned = pinned, .version = version, .is_left = is_left};
 	bool tried = false;
-	bool there = false;
-	HgPlaces homes;
+	bool there;
 
-	if (hg_graph_version_homes(version, keepers) == 0)
+	if (hg_graph_version_cut(version, keepers) == 0 && !hg_graph_version_is_kept(version, keepers))
+		hg_keep_find_cut(version, keepers);
+	if (hg_graph_version_cut(version, keepers) == 0 &&
+		hg_graph_version_homes(version, keepers) == 0)
 		hg_keep_find_home(version, keepers);
-	homes = hg_graph_version_homes(version, keepers);
 	hg_graph_version_offer(version);
-	for (int place = 0; place < HG_GPU_DEVICES && !is_left(); place++)
-		if ((homes & HG_PLACE(place)) != 0 && keepers->epochs[place] != 0)
-		{
-			tried = true;
-			there |= hg_keep_pinned_at(key, pinned, place, keepers->epochs[place], is_left);
-		}
+	there = hg_keep_slices(&part, keepers, &tried);
+	part.slices = NULL;
+	part.copies = version->copies;
+	part.of_column = hg_keep_whole_column;
+	there |= hg_keep_part(&part, hg_graph_version_homes(version, keepers), keepers, &tried);
 	return (there || !tried) && !is_left();
 }
 

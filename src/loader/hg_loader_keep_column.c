@@ -14,6 +14,7 @@
 
 #include "batch/hg_numeric_units.h"
 #include "loader/hg_loader_keep_column.h"
+#include "loader/hg_loader_keep_slices.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_graph_codes.h"
 
@@ -383,31 +384,69 @@ hg_keep_nulls(const HgKeepColumn *keep, const HgSegmentArray *array, uint32 firs
 	return any ? keep->nulls : NULL;
 }
 
+/* Values of a part's rows, from first on, with bytes that tell NULL, or NULL. */
+typedef struct HgKeepValues
+{
+	uint32 part;
+	uint32 first;
+	uint32 count;
+	const void *values;
+	const uint8 *nulls;
+} HgKeepValues;
+
+/* Put those that are of a slice's rows. */
+static HgStatus
+hg_keep_put_selected(HgKeepColumn *keep, HgEngine *engine, HgJob *job, const HgKeepValues *all,
+					 const HgSlices *slices, uint32 slice, HgError *error)
+{
+	uint64 number;
+	uint32 count;
+
+	if (keep->selected == NULL)
+	{
+		keep->selected = palloc((Size) HG_KEEP_ROWS * keep->spec.shape.width);
+		keep->selected_nulls = palloc(HG_KEEP_ROWS);
+	}
+	count = hg_keep_select_slice(slices, slice, all->part, all->first, all->count,
+								 keep->spec.shape.width, all->values, all->nulls, keep->selected,
+								 keep->selected_nulls, &number);
+	if (count == 0)
+		return HG_OK;
+	return engine->put_values(job, keep->selected, all->nulls != NULL ? keep->selected_nulls : NULL,
+							  count, number, error);
+}
+
 /* Send the values of a segment. */
 static HgStatus
 hg_keep_put_segment(HgKeepColumn *keep, HgEngine *engine, HgJob *job, uint32 part,
-					const HgSegmentArray *array, uint32 nrows, HgError *error)
+					const HgSegmentArray *array, uint32 nrows, const HgSlices *slices, uint32 slice,
+					HgError *error)
 {
 	const uint64 place = (uint64) part * keep->spec.shape.stride;
 	HgStatus status = HG_OK;
 
 	for (uint32 first = 0; first < nrows && status == HG_OK; first += HG_KEEP_ROWS)
 	{
-		const uint32 count = Min(HG_KEEP_ROWS, nrows - first);
-		const void *values = array->values + (Size) first * array->width;
+		HgKeepValues all = {part, first, Min(HG_KEEP_ROWS, nrows - first)};
 
+		all.values = array->values + (Size) first * array->width;
 		if (keep->codes != NULL)
-			values = hg_keep_codes(keep, part, array, first, count);
+			all.values = hg_keep_codes(keep, part, array, first, all.count);
 		else if (!hg_keep_is_plain(&keep->column))
-			values = hg_keep_units(keep, array, first, count);
-		status = engine->put_values(job, values, hg_keep_nulls(keep, array, first, count), count,
-									place + first, error);
+			all.values = hg_keep_units(keep, array, first, all.count);
+		all.nulls = hg_keep_nulls(keep, array, first, all.count);
+		if (slices != NULL)
+			status = hg_keep_put_selected(keep, engine, job, &all, slices, slice, error);
+		else
+			status =
+				engine->put_values(job, all.values, all.nulls, all.count, place + first, error);
 	}
 	return status;
 }
 
 HgStatus
-hg_keep_column_put(HgKeepColumn *keep, HgEngine *engine, HgJob *job, HgError *error)
+hg_keep_column_put(HgKeepColumn *keep, HgEngine *engine, HgJob *job, const HgSlices *slices,
+				   uint32 slice, HgError *error)
 {
 	HgStatus status = HG_OK;
 
@@ -420,7 +459,8 @@ hg_keep_column_put(HgKeepColumn *keep, HgEngine *engine, HgJob *job, HgError *er
 		if (version == NULL)
 			continue;
 		array = hg_segment_array(version, at);
-		status = hg_keep_put_segment(keep, engine, job, part, &array, version->nrows, error);
+		status = hg_keep_put_segment(keep, engine, job, part, &array, version->nrows, slices, slice,
+									 error);
 	}
 	return status;
 }

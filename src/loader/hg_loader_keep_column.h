@@ -38,6 +38,9 @@ typedef struct HgKeepColumn
 	HgCodes *codes;		   /* of values that go as codes; NULL: none do */
 	uint16 **of_parts; /* [nparts] codes of those of a segment's dictionary; NULL: it has none */
 	void *put;		   /* codes or units that are put at a time */
+	void
+		*selected; /* of a slice's rows: values, and bytes that tell NULL, that are put at a time */
+	uint8 *selected_nulls;
 	HgKeptColumnSpec spec;
 } HgKeepColumn;
 
@@ -49,8 +52,11 @@ extern HgKeepColumn *hg_keep_column_pin(HgResidentRelation key, const HgPinnedGr
 										AttrNumber number, bool (*is_left)(void));
 extern void hg_keep_column_unpin(HgKeepColumn *keep);
 
-/* Send its values to a job that was opened for it. */
+/*
+ * Send its values to a job that was opened for it; or, where slices are not NULL, those of the rows
+ * of a slice, to a job that was opened for that.
+ */
 extern HgStatus hg_keep_column_put(HgKeepColumn *keep, HgEngine *engine, HgJob *job,
-								   HgError *error);
+								   const HgSlices *slices, uint32 slice, HgError *error);
 
 #endif /* HG_LOADER_KEEP_COLUMN_H */

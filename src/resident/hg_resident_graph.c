@@ -218,6 +218,70 @@ hg_resident_graph_kept_column(const HgPinnedGraph *graph, AttrNumber number, HgK
 	return kept;
 }
 
+/* Have the arrays that tell how a graph is cut at addresses of this process. */
+static void
+hg_graph_view_slices(HgPinnedGraph *graph, const HgGraphSlices *slices)
+{
+	if (graph->cut == slices)
+		return;
+	hg_graph_slices_view(slices, GetMemoryChunkContext(graph), &graph->slices);
+	graph->cut = slices;
+}
+
+HgPlaces
+hg_resident_graph_sliced(HgPinnedGraph *graph, HgKeptUse *use, const HgSlices **slices)
+{
+	HgResidentGraph *version = hg_graph_version(graph->pointer);
+	HgGraphSlices *cut = hg_graph_version_slices(version);
+	HgKeepers keepers;
+
+	*slices = NULL;
+	if (cut == NULL || !hg_graph_keepers(&keepers) || !hg_graph_slices_are_kept(cut, &keepers))
+		return 0;
+	*use = (HgKeptUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
+					   .shape = hg_graph_version_shape(version)};
+	hg_graph_view_slices(graph, cut);
+	*slices = &graph->slices;
+	return cut->places;
+}
+
+HgPlaces
+hg_resident_graph_sliced_column(const HgPinnedGraph *graph, AttrNumber number, HgKeptColumnUse *use,
+								const HgGraphCodes **codes)
+{
+	HgResidentGraph *version = hg_graph_version(graph->pointer);
+	int place = hg_graph_version_ask_column(version, number);
+	HgGraphSlices *cut = hg_graph_version_slices(version);
+	HgKeepers keepers;
+
+	/* it may have been cut otherwise meanwhile */
+	if (place < 0 || cut == NULL || cut != graph->cut || !hg_graph_keepers(&keepers) ||
+		!hg_graph_slices_have_column(cut, place, &keepers))
+		return 0;
+	*use = (HgKeptColumnUse){.name = hg_graph_version_name(version, number),
+							 .shape = version->columns[place].shape};
+	*codes = hg_graph_codes_find(version, number);
+	return cut->places;
+}
+
+bool
+hg_resident_graph_is_kept(const HgPinnedGraph *graph)
+{
+	HgKeepers keepers;
+
+	return hg_graph_keepers(&keepers) &&
+		   hg_graph_version_is_kept(hg_graph_version(graph->pointer), &keepers);
+}
+
+void
+hg_resident_graph_bring_slices(const HgPinnedGraph *graph, HgPlaces places)
+{
+	HgResidentGraph *version = hg_graph_version(graph->pointer);
+
+	if (version->rows > HG_GRAPH_EVERYWHERE_ROWS)
+		hg_graph_version_set_cut(version, places, false);
+}
+
 void
 hg_resident_graph_bring(const HgPinnedGraph *graph, HgPlaces places)
 {
@@ -229,9 +293,16 @@ void
 hg_resident_graph_missed(const HgPinnedGraph *graph, HgPlaces places)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
+	HgGraphSlices *slices = hg_graph_version_slices(version);
 	HgKeepers keepers;
 
 	hg_graph_keepers(&keepers);
+	hg_resident_count(HG_COUNT_GRAPHS_MISSED, 1);
+	if (slices != NULL && slices == graph->cut && (places & (places - 1)) != 0)
+	{
+		hg_graph_slices_set_missed(slices, places, &keepers);
+		return;
+	}
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 	{
 		const uint64 epoch = keepers.epochs[place];
@@ -243,7 +314,6 @@ hg_resident_graph_missed(const HgPinnedGraph *graph, HgPlaces places)
 			if (hg_device_copy_is_kept(&version->columns[i].copies[place], epoch))
 				hg_device_copy_set_missed(&version->columns[i].copies[place], epoch);
 	}
-	hg_resident_count(HG_COUNT_GRAPHS_MISSED, 1);
 }
 
 void
@@ -287,8 +357,7 @@ hg_resident_graph_extent(Relation rel, const HgGraphKey *key)
 		extent.share = Min(1, blocks.resident / all);
 		extent.changed = blocks.changed;
 		extent.older = Min(1 - extent.share, Max(blocks.changed - lost, 0) / all);
-		extent.kept =
-			hg_graph_keepers(&keepers) && hg_device_copies_kept(graph->copies, &keepers) != 0;
+		extent.kept = hg_graph_keepers(&keepers) && hg_graph_version_is_kept(graph, &keepers);
 	}
 	hg_directory_unlock(entry);
 	return extent;

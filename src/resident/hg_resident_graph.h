@@ -37,7 +37,9 @@ typedef struct HgPinnedGraph
 	dsa_pointer pointer;
 	HgFlatGraph flat;
 	uint32 nsegments;
-	const uint64 *serials; /* [nsegments] */
+	const uint64 *serials;	  /* [nsegments] */
+	const HgGraphSlices *cut; /* how it is cut, where that was asked for; NULL: it was not */
+	HgSlices slices;		  /* ... at addresses of this process */
 } HgPinnedGraph;
 
 /*
@@ -71,10 +73,29 @@ extern HgPlaces hg_resident_graph_kept(const HgPinnedGraph *graph, HgKeptUse *us
 extern HgPlaces hg_resident_graph_kept_column(const HgPinnedGraph *graph, AttrNumber number,
 											  HgKeptColumnUse *use, const HgGraphCodes **codes);
 
+/*
+ * The same of a graph that is cut: the places whose device processes have a slice each, where all
+ * of them are known to keep them, and how it is cut, which stays as long as the pin; and where they
+ * all keep those of a column as well.  Else 0.
+ */
+extern HgPlaces hg_resident_graph_sliced(HgPinnedGraph *graph, HgKeptUse *use,
+										 const HgSlices **slices);
+extern HgPlaces hg_resident_graph_sliced_column(const HgPinnedGraph *graph, AttrNumber number,
+												HgKeptColumnUse *use, const HgGraphCodes **codes);
+
+/* Does any device keep a copy of it, or several all of its slices? */
+extern bool hg_resident_graph_is_kept(const HgPinnedGraph *graph);
+
+/* What it is to be joined with is cut over these places: have it cut so, unless it comes whole. */
+extern void hg_resident_graph_bring_slices(const HgPinnedGraph *graph, HgPlaces places);
+
 /* What it is to be joined with is at these places: have a copy brought to the first of them. */
 extern void hg_resident_graph_bring(const HgPinnedGraph *graph, HgPlaces places);
 
-/* The processes at these places have answered that some of it is not there any more. */
+/*
+ * The processes at these places have answered that some of it is not there any more: of its slices
+ * where they are several.
+ */
 extern void hg_resident_graph_missed(const HgPinnedGraph *graph, HgPlaces places);
 
 /*

@@ -25,18 +25,6 @@ hg_graph_version_nbins(const HgResidentGraph *graph)
 	return (uint32) 1 << graph->shape.bins_log2;
 }
 
-static void
-hg_device_copies_init(HgDeviceCopy *copies)
-{
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-	{
-		pg_atomic_init_u64(&copies[place].kept_by, 0);
-		pg_atomic_init_u64(&copies[place].bytes, 0);
-		pg_atomic_init_u64(&copies[place].missed_by, 0);
-		pg_atomic_init_u64(&copies[place].missed_at, 0);
-	}
-}
-
 dsa_pointer
 hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFlatShape *shape,
 					  uint32 nsegments)
@@ -62,6 +50,10 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 	graph->serial = hg_resident_serial();
 	pg_atomic_init_u32(&graph->offered, 0);
 	pg_atomic_init_u32(&graph->homes, 0);
+	pg_atomic_init_u32(&graph->cut, 0);
+	pg_atomic_init_u32(&graph->too_large, 0);
+	pg_atomic_init_u64(&graph->cut_at, 0);
+	pg_atomic_init_u64(&graph->slices, InvalidDsaPointer);
 	hg_device_copies_init(graph->copies);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
@@ -150,6 +142,7 @@ hg_graph_version_retire(dsa_pointer pointer)
 		return;
 	hg_graph_version_forget_copies(graph);
 	hg_graph_codes_free(graph);
+	hg_graph_slices_free((dsa_pointer) pg_atomic_read_u64(&graph->slices));
 	chunks = hg_resident_address(graph->bins);
 	/* the version counts the bytes of all of it */
 	for (uint32 i = 0; i < hg_graph_version_nbins(graph); i++)
@@ -161,51 +154,9 @@ hg_graph_version_retire(dsa_pointer pointer)
 }
 
 /* ---------------------------------------------------------------------
- * Copies that devices have
+ * What devices are to have
  * ---------------------------------------------------------------------
  */
-
-bool
-hg_device_copy_is_kept(HgDeviceCopy *copy, uint64 epoch)
-{
-	bool kept = epoch != 0 && pg_atomic_read_u64(&copy->kept_by) == epoch;
-
-	pg_read_barrier();
-	return kept;
-}
-
-bool
-hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch)
-{
-	if (epoch == 0 || pg_atomic_read_u64(&copy->kept_by) == epoch)
-		return false;
-	return pg_atomic_read_u64(&copy->missed_by) != epoch ||
-		   TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&copy->missed_at),
-									  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
-}
-
-void
-hg_device_copy_set_kept(HgDeviceCopy *copy, uint64 epoch, uint64 bytes)
-{
-	pg_atomic_write_u64(&copy->bytes, bytes);
-	pg_atomic_write_u64(&copy->missed_by, 0);
-	/* who sees this sees a column's shape too */
-	pg_write_barrier();
-	pg_atomic_write_u64(&copy->kept_by, epoch);
-}
-
-void
-hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch)
-{
-	uint64 kept_by = pg_atomic_read_u64(&copy->kept_by);
-
-	/* another process may have it by now */
-	if (kept_by != epoch && kept_by != 0)
-		return;
-	pg_atomic_write_u64(&copy->missed_at, (uint64) GetCurrentTimestamp());
-	pg_atomic_write_u64(&copy->missed_by, epoch);
-	(void) pg_atomic_compare_exchange_u64(&copy->kept_by, &kept_by, 0);
-}
 
 void
 hg_graph_version_offer(HgResidentGraph *graph)
@@ -214,19 +165,74 @@ hg_graph_version_offer(HgResidentGraph *graph)
 }
 
 HgPlaces
-hg_device_copies_kept(HgDeviceCopy *copies, const HgKeepers *keepers)
+hg_graph_version_cut(HgResidentGraph *graph, const HgKeepers *keepers)
 {
-	HgPlaces kept = 0;
+	const HgPlaces cut = pg_atomic_read_u32(&graph->cut);
 
+	return (cut & keepers->lost) == 0 ? cut : 0;
+}
+
+void
+hg_graph_version_set_cut(HgResidentGraph *graph, HgPlaces places, bool too_large)
+{
+	const HgGraphSlices *slices = hg_graph_version_slices(graph);
+
+	if (slices != NULL && slices->places != places && slices->cuts >= HG_GRAPH_CUTS)
+		return;
+	if (too_large)
+		pg_atomic_write_u32(&graph->too_large, 1);
+	if (pg_atomic_read_u32(&graph->cut) != places)
+		pg_atomic_write_u32(&graph->cut, places);
+}
+
+HgGraphSlices *
+hg_graph_version_slices(HgResidentGraph *graph)
+{
+	const dsa_pointer slices = (dsa_pointer) pg_atomic_read_u64(&graph->slices);
+
+	pg_read_barrier();
+	return DsaPointerIsValid(slices) ? hg_graph_slices(slices) : NULL;
+}
+
+void
+hg_graph_version_link_slices(HgResidentGraph *graph, dsa_pointer pointer)
+{
+	const HgGraphSlices *older = hg_graph_version_slices(graph);
+
+	if (!DsaPointerIsValid(pointer))
+	{
+		pg_atomic_write_u64(&graph->cut_at, (uint64) GetCurrentTimestamp());
+		return;
+	}
+	if (older != NULL)
+	{
+		hg_graph_slices(pointer)->older = (dsa_pointer) pg_atomic_read_u64(&graph->slices);
+		hg_graph_slices(pointer)->cuts = older->cuts + 1;
+	}
+	pg_write_barrier();
+	pg_atomic_write_u64(&graph->slices, (uint64) pointer);
+}
+
+bool
+hg_graph_version_is_to_be_cut(HgResidentGraph *graph, const HgKeepers *keepers)
+{
+	const HgPlaces cut = hg_graph_version_cut(graph, keepers);
+	const HgGraphSlices *slices = hg_graph_version_slices(graph);
+
+	if (cut == 0 || (slices != NULL && slices->places == cut))
+		return false;
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if (hg_device_copy_is_kept(&copies[place], keepers->epochs[place]))
-			kept |= HG_PLACE(place);
-	return kept;
+		if ((cut & HG_PLACE(place)) != 0 && keepers->epochs[place] == 0)
+			return false;
+	return TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&graph->cut_at),
+									  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
 }
 
 HgPlaces
 hg_graph_version_homes(HgResidentGraph *graph, const HgKeepers *keepers)
 {
+	if (pg_atomic_read_u32(&graph->too_large) != 0 && hg_graph_version_cut(graph, keepers) != 0)
+		return 0;
 	if (graph->rows <= HG_GRAPH_EVERYWHERE_ROWS)
 		return HG_PLACES_ALL;
 	return pg_atomic_read_u32(&graph->homes) & ~keepers->lost;
@@ -245,6 +251,15 @@ hg_graph_version_remove_home(HgResidentGraph *graph, int place)
 	pg_atomic_fetch_and_u32(&graph->homes, ~HG_PLACE(place));
 }
 
+/* Is a column of these notes, by its place, to be given to the process at a place? */
+static bool
+hg_graph_version_asks_column(HgResidentGraph *graph, int column, HgDeviceCopy *copies, int place,
+							 uint64 epoch)
+{
+	return pg_atomic_read_u32(&graph->columns[column].number) != InvalidAttrNumber &&
+		   hg_device_copy_is_due(&copies[place], epoch);
+}
+
 /*
  * Is a version, or one of its columns, to be given to the device process of this epoch?  Columns
  * are not without it.
@@ -256,8 +271,36 @@ hg_graph_version_is_due_at(HgResidentGraph *graph, int place, uint64 epoch)
 	bool due = hg_device_copy_is_due(&graph->copies[place], epoch);
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS && kept && !due; i++)
-		due = pg_atomic_read_u32(&graph->columns[i].number) != InvalidAttrNumber &&
-			  hg_device_copy_is_due(&graph->columns[i].copies[place], epoch);
+		due = hg_graph_version_asks_column(graph, i, graph->columns[i].copies, place, epoch);
+	return due;
+}
+
+/* The same of its slice. */
+static bool
+hg_graph_version_slice_is_due_at(HgResidentGraph *graph, HgGraphSlices *slices, int place,
+								 uint64 epoch)
+{
+	const bool kept = hg_device_copy_is_kept(&slices->copies[place], epoch);
+	bool due = hg_device_copy_is_due(&slices->copies[place], epoch);
+
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS && kept && !due; i++)
+		due = hg_graph_version_asks_column(graph, i, slices->columns[i], place, epoch);
+	return due;
+}
+
+/* Is it to be cut, or is a slice, or a column of one, to be given to a device process? */
+static bool
+hg_graph_version_slices_are_due(HgResidentGraph *graph, const HgKeepers *keepers)
+{
+	const HgPlaces cut = hg_graph_version_cut(graph, keepers);
+	HgGraphSlices *slices = hg_graph_version_slices(graph);
+	bool due = hg_graph_version_is_to_be_cut(graph, keepers);
+
+	if (slices == NULL || slices->places != cut)
+		return due;
+	for (int place = 0; place < HG_GPU_DEVICES && !due; place++)
+		due = (cut & HG_PLACE(place)) != 0 &&
+			  hg_graph_version_slice_is_due_at(graph, slices, place, keepers->epochs[place]);
 	return due;
 }
 
@@ -265,30 +308,34 @@ bool
 hg_graph_version_is_due(HgResidentGraph *graph, const HgKeepers *keepers)
 {
 	const HgPlaces homes = hg_graph_version_homes(graph, keepers);
-	bool due = false;
+	/* one that is cut gets no home by itself */
+	const bool any = homes == 0 && hg_graph_version_cut(graph, keepers) == 0;
+	bool due = hg_graph_version_slices_are_due(graph, keepers);
 
 	for (int place = 0; place < HG_GPU_DEVICES && !due; place++)
-		due = (homes == 0 || (homes & HG_PLACE(place)) != 0) &&
+		due = (any || (homes & HG_PLACE(place)) != 0) &&
 			  hg_graph_version_is_due_at(graph, place, keepers->epochs[place]);
 	return due && graph->rows > 0;
+}
+
+bool
+hg_graph_version_is_kept(HgResidentGraph *graph, const HgKeepers *keepers)
+{
+	HgGraphSlices *slices = hg_graph_version_slices(graph);
+
+	return hg_device_copies_kept(graph->copies, keepers) != 0 ||
+		   (slices != NULL && hg_graph_slices_are_kept(slices, keepers));
 }
 
 Size
 hg_graph_version_kept_bytes(HgResidentGraph *graph, const HgKeepers *keepers)
 {
-	Size bytes = 0;
+	HgGraphSlices *slices = hg_graph_version_slices(graph);
+	Size bytes = hg_device_copies_bytes(graph->copies, keepers);
 
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-	{
-		const uint64 epoch = keepers->epochs[place];
-
-		if (hg_device_copy_is_kept(&graph->copies[place], epoch))
-			bytes += pg_atomic_read_u64(&graph->copies[place].bytes);
-		for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
-			if (hg_device_copy_is_kept(&graph->columns[i].copies[place], epoch))
-				bytes += pg_atomic_read_u64(&graph->columns[i].copies[place].bytes);
-	}
-	return bytes;
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+		bytes += hg_device_copies_bytes(graph->columns[i].copies, keepers);
+	return bytes + (slices != NULL ? hg_graph_slices_kept_bytes(slices, keepers) : 0);
 }
 
 HgKeptName
@@ -317,18 +364,18 @@ hg_graph_column_is_idle(HgGraphColumn *column, TimestampTz now, int ms)
  * is none that the device knows by that name: they miss it.
  */
 static bool
-hg_graph_column_replace(HgGraphColumn *column, AttrNumber number, TimestampTz now)
+hg_graph_column_replace(HgResidentGraph *graph, int place_of, AttrNumber number, TimestampTz now)
 {
+	HgGraphColumn *column = &graph->columns[place_of];
+	HgGraphSlices *slices = hg_graph_version_slices(graph);
 	uint32 idle = pg_atomic_read_u32(&column->number);
 
 	if (!pg_atomic_compare_exchange_u32(&column->number, &idle, (uint32) number))
 		return false;
 	pg_atomic_write_u64(&column->used_at, (uint64) now);
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-	{
-		pg_atomic_write_u64(&column->copies[place].kept_by, 0);
-		pg_atomic_write_u64(&column->copies[place].missed_by, 0);
-	}
+	hg_device_copies_forget(column->copies);
+	if (slices != NULL)
+		hg_device_copies_forget(slices->columns[place_of]);
 	return true;
 }
 
@@ -355,13 +402,15 @@ hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number)
 							 pg_atomic_read_u64(&graph->columns[idle].used_at)))
 			idle = i;
 	}
-	return idle >= 0 && hg_graph_column_replace(&graph->columns[idle], number, now) ? idle : -1;
+	return idle >= 0 && hg_graph_column_replace(graph, idle, number, now) ? idle : -1;
 }
 
 void
 hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
 {
 	hg_graph_version_add_homes(graph, pg_atomic_read_u32(&other->homes));
+	hg_graph_version_set_cut(graph, pg_atomic_read_u32(&other->cut),
+							 pg_atomic_read_u32(&other->too_large) != 0);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
 		HgGraphColumn *column = &other->columns[i];

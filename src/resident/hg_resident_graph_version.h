@@ -9,8 +9,9 @@
  * version whose rows it can't have is listed as PASSED OVER.
  *
  * A DEVICE may have a copy of a version (engine/hg_kept.h), which goes by its serial number, and
- * beside it copies of columns of its rows that joins have asked for.  Whether it has them is known
- * by the device process alone; what is noted here is a hint to those who would ask it.
+ * beside it copies of columns of its rows that joins have asked for.  One that is too large for a
+ * device is cut over several instead, each of which has a slice, and so is one that is to be joined
+ * with such a one (hg_resident_graph_slices.h).
  *
  * USERS are those of a segment version: the directory as long as its entry names it, and each
  * process that has pinned it; the last one to let go frees it.
@@ -27,10 +28,11 @@
 #include "datatype/timestamp.h"
 #include "port/atomics.h"
 
-#include "backend/device/hg_device_placement.h"
 #include "engine/hg_flat.h"
 #include "engine/hg_kept.h"
+#include "resident/hg_resident_device_copy.h"
 #include "resident/hg_resident_graph_key.h"
+#include "resident/hg_resident_graph_slices.h"
 #include "resident/hg_resident_memory.h"
 
 StaticAssertDecl(HG_SEGMENT_ROWS < (1 << HG_FLAT_ROW_BITS), "segments are larger than parts");
@@ -47,39 +49,16 @@ StaticAssertDecl(HG_GRAPH_SEGMENTS < HG_FLAT_PARTS, "no number of a part is left
 #define HG_GRAPH_PASSED (UINT64CONST(1) << 63)
 
 /*
- * What a device had no room for, or others wanted the room of, is offered to it again after so
- * long, in ms.
- */
-#define HG_GRAPH_OFFER_MS (60 * 1000)
-
-/*
  * A graph of so many rows is given to every device.  Those of more rows have a home, the device
  * that has most room when they come, until it refuses them, and go to others where joins ask for
  * that, because what they are joined with is there.
  */
 #define HG_GRAPH_EVERYWHERE_ROWS (1 << 20)
 
-/* The device processes that graphs may be given to. */
-typedef struct HgKeepers
-{
-	uint64 epochs[HG_GPU_DEVICES]; /* by place; 0: none there, at the moment */
-	HgPlaces lost;				   /* places where there will be none so soon */
-} HgKeepers;
-
-/* What a device process was given. */
-typedef struct HgDeviceCopy
-{
-	pg_atomic_uint64 kept_by;	/* the process, by its epoch; 0: none, or it has not kept it */
-	pg_atomic_uint64 bytes;		/* ... which takes that of it */
-	pg_atomic_uint64 missed_by; /* the process that could not take it, or had it no more; 0: none */
-	pg_atomic_uint64 missed_at; /* ... and when */
-} HgDeviceCopy;
-
 /*
- * Most columns of a graph's rows that devices have copies of.  One that no join has asked for in so
- * many ms gives its place to another, where there is none; or is not the next version's any more.
+ * A column that no join has asked for in so many ms gives its place to another, where there is
+ * none; or is not the next version's any more.
  */
-#define HG_GRAPH_DEVICE_COLUMNS 16
 #define HG_GRAPH_COLUMN_IDLE_MS (60 * 1000)
 #define HG_GRAPH_COLUMN_END_MS (60 * 60 * 1000)
 
@@ -102,11 +81,15 @@ typedef struct HgResidentGraph
 	pg_atomic_uint32 pins;
 	pg_atomic_uint64 used_at; /* when a join was served it last; 0: never */
 	TimestampTz made_at;
-	double made_ms;			  /* what making it took */
-	bool merged;			  /* of an older one, and what had changed */
-	uint64 serial;			  /* by which a device knows it, which no other version ever has */
-	pg_atomic_uint32 offered; /* 1 where a device was to have any of it, else 0 */
-	pg_atomic_uint32 homes;	  /* HgPlaces: of large ones, the home, and where joins want it */
+	double made_ms;				/* what making it took */
+	bool merged;				/* of an older one, and what had changed */
+	uint64 serial;				/* by which a device knows it, which no other version ever has */
+	pg_atomic_uint32 offered;	/* 1 where a device was to have any of it, else 0 */
+	pg_atomic_uint32 homes;		/* HgPlaces: of large ones, the home, and where joins want it */
+	pg_atomic_uint32 cut;		/* HgPlaces over which it is to be cut; 0: it is not */
+	pg_atomic_uint32 too_large; /* not 0: for a device alone */
+	pg_atomic_uint64 cut_at;	/* when there was no room for how it is cut; 0: never */
+	pg_atomic_uint64 slices;	/* dsa_pointer to how it is cut; invalid: it is not */
 	HgDeviceCopy copies[HG_GPU_DEVICES];			/* by place */
 	HgGraphColumn columns[HG_GRAPH_DEVICE_COLUMNS]; /* that were asked for */
 	pg_atomic_uint64 codes;		/* dsa_pointer to those of the first column that has some */
@@ -156,20 +139,8 @@ hg_graph_version_is_pinned(HgResidentGraph *graph)
 	return pg_atomic_read_u32(&graph->pins) > 0;
 }
 
-/*
- * Has the device process of this epoch a copy, as far as is known here?  Is it to be given one?
- * It has taken it, of so many bytes; or it has not, or not any more.
- */
-extern bool hg_device_copy_is_kept(HgDeviceCopy *copy, uint64 epoch);
-extern bool hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch);
-extern void hg_device_copy_set_kept(HgDeviceCopy *copy, uint64 epoch, uint64 bytes);
-extern void hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch);
-
 /* A version, or a column of it, is going to be given to a device. */
 extern void hg_graph_version_offer(HgResidentGraph *graph);
-
-/* The places whose processes have copies, as far as is known here. */
-extern HgPlaces hg_device_copies_kept(HgDeviceCopy *copies, const HgKeepers *keepers);
 
 /* The places that are to have copies of a version; none yet where it has no home among those. */
 extern HgPlaces hg_graph_version_homes(HgResidentGraph *graph, const HgKeepers *keepers);
@@ -178,12 +149,30 @@ extern HgPlaces hg_graph_version_homes(HgResidentGraph *graph, const HgKeepers *
 extern void hg_graph_version_add_homes(HgResidentGraph *graph, HgPlaces places);
 extern void hg_graph_version_remove_home(HgResidentGraph *graph, int place);
 
+/*
+ * The places over which a version is to be cut, or 0; one of them may have no process now.  Have it
+ * cut over these, as it is too large for any of them, or is to be joined with one that is; that is
+ * not done ever so often.
+ */
+extern HgPlaces hg_graph_version_cut(HgResidentGraph *graph, const HgKeepers *keepers);
+extern void hg_graph_version_set_cut(HgResidentGraph *graph, HgPlaces places, bool too_large);
+
+/* How it is cut; NULL: it is not.  Link how it is, or that there was no room to tell that. */
+extern HgGraphSlices *hg_graph_version_slices(HgResidentGraph *graph);
+extern void hg_graph_version_link_slices(HgResidentGraph *graph, dsa_pointer slices);
+
+/* Is that to be found out, for the places over which it is to be cut? */
+extern bool hg_graph_version_is_to_be_cut(HgResidentGraph *graph, const HgKeepers *keepers);
+
 /* Is a version, or one of its columns, to be given to a device process, or to get a home? */
 extern bool hg_graph_version_is_due(HgResidentGraph *graph, const HgKeepers *keepers);
 
 /* What a copy of a version goes by on a device, and its shape there; of a column: by its number. */
 extern HgKeptName hg_graph_version_name(const HgResidentGraph *graph, AttrNumber column);
 extern HgKeptShape hg_graph_version_shape(const HgResidentGraph *graph);
+
+/* Is a copy of it somewhere, or is a slice everywhere, as far as is known here? */
+extern bool hg_graph_version_is_kept(HgResidentGraph *graph, const HgKeepers *keepers);
 
 /* Bytes of all that device processes have of a version. */
 extern Size hg_graph_version_kept_bytes(HgResidentGraph *graph, const HgKeepers *keepers);

@@ -96,7 +96,7 @@ hg_report_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph, ui
 		report->resident = blocks.resident;
 		report->stale = blocks.stale;
 		report->bytes = version->bytes;
-		report->kept = hg_device_copies_kept(version->copies, &keepers) != 0;
+		report->kept = hg_graph_version_is_kept(version, &keepers);
 		report->kept_bytes = hg_graph_version_kept_bytes(version, &keepers);
 		report->used_at = hg_graph_version_used_at(version);
 		report->loaded_at = version->made_at;

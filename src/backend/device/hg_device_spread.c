@@ -75,8 +75,9 @@ hg_spread_wide(void *arg)
 	return &((HgSpread *) arg)->wide.engine;
 }
 
-HgEngine *
-hg_device_spread_engine(HgPlaces places)
+/* The engines over a set of places; NULL: out of memory. */
+static HgSpread *
+hg_spread_find(HgPlaces places)
 {
 	HgSpread *spread = spreads;
 	uint32 members = 0;
@@ -84,7 +85,7 @@ hg_device_spread_engine(HgPlaces places)
 	while (spread != NULL && spread->places != places)
 		spread = spread->next;
 	if (spread != NULL)
-		return &spread->ranges.engine;
+		return spread;
 	spread = calloc(1, sizeof(*spread));
 	if (spread == NULL)
 		return NULL;
@@ -96,7 +97,23 @@ hg_device_spread_engine(HgPlaces places)
 	hg_ranges_init(&spread->ranges, "cuda", hg_spread_wide, spread);
 	spread->next = spreads;
 	spreads = spread;
-	return &spread->ranges.engine;
+	return spread;
+}
+
+HgEngine *
+hg_device_spread_engine(HgPlaces places)
+{
+	HgSpread *spread = hg_spread_find(places);
+
+	return spread != NULL ? &spread->ranges.engine : NULL;
+}
+
+HgEngine *
+hg_device_spread_slices(HgPlaces places)
+{
+	HgSpread *spread = hg_spread_find(places);
+
+	return spread != NULL ? &spread->wide.engine : NULL;
 }
 
 void

@@ -37,6 +37,12 @@ extern HgPlaces hg_device_spread_places(void);
  */
 extern HgEngine *hg_device_spread_engine(HgPlaces places);
 
+/*
+ * The engine whose jobs are of kept graphs that these places have slices of (engine/hg_slices.h),
+ * to all of which this process is connected; the same.
+ */
+extern HgEngine *hg_device_spread_slices(HgPlaces places);
+
 /* The names of the devices, for a human. */
 extern void hg_device_spread_name(HgPlaces places, char *name, Size size);
 

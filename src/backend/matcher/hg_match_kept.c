@@ -9,6 +9,9 @@
  * counts, or makes groups of, are pairs of lent rows alone; those of held rows are found here
  * (hg_match_resident.c), which are few.
  *
+ * Where several devices have slices of a graph all of them are asked, in one job over them
+ * (engine/hg_wide.h).
+ *
  * The graphs may be gone when they are asked for, and so may the device.  Then the pairs are found
  * here, from the graphs that the host has in any case.
  *
@@ -20,6 +23,7 @@
 
 #include "backend/device/hg_device.h"
 #include "backend/device/hg_device_shared.h"
+#include "backend/device/hg_device_spread.h"
 #include "backend/matcher/hg_match_kept.h"
 #include "backend/matcher/hg_patience.h"
 
@@ -112,6 +116,7 @@ hg_kept_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgKeptUses
 		uses->sides[side] = kept->use;
 		uses->sides[side].masked = spec->lent[side]->mask != NULL;
 		asked.kept[side] = &uses->sides[side];
+		asked.slices[side] = kept->slices;
 		for (uint32 i = 0; i < kept->nlookups; i++)
 		{
 			uses->lookups[side][i] = kept->lookups[i].lookup;
@@ -239,18 +244,59 @@ hg_kept_decline(HgMatchTask *task, const HgError *why)
 	strlcpy(task->report.fallback, why->message, sizeof(task->report.fallback));
 }
 
+/*
+ * The engine of the device that is to be asked, or of all that have slices, and the places of
+ * these; NULL: it is not to be had, or one of them is not.
+ */
+static HgEngine *
+hg_kept_engine(HgMatchTask *task, double patience_ms, HgPlaces *places, HgError *error)
+{
+	const HgMatcherSpec *spec = &task->spec;
+
+	if (!spec->kept_sliced)
+	{
+		if (hg_device_choose(spec->kept_at, false, (long) patience_ms, &task->place, error) !=
+			HG_DEVICE_READY)
+			return NULL;
+		*places = HG_PLACE(task->place);
+		return hg_device_engine(task->place, true);
+	}
+	*places = spec->kept_at;
+	if ((hg_device_places_wanted() & *places) != *places)
+	{
+		hg_error_set(error, HG_UNAVAILABLE, NULL, "a device that has a part of a table is missing");
+		return NULL;
+	}
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if ((*places & HG_PLACE(place)) != 0 &&
+			hg_device_state(place, (long) patience_ms, error) != HG_DEVICE_READY)
+			return NULL;
+	return hg_device_spread_slices(*places);
+}
+
+/* The name of what has answered. */
+static void
+hg_kept_name_device(HgMatchTask *task, HgPlaces places)
+{
+	char *name = task->report.device;
+
+	if (task->spec.kept_sliced)
+		hg_device_spread_name(places, name, sizeof(task->report.device));
+	else
+		strlcpy(name, hg_device_name(task->place), sizeof(task->report.device));
+}
+
 HgStatus
 hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *answer,
 				  HgError *error)
 {
 	const double patience_ms = hg_kept_patience_ms(task, reduction);
+	HgPlaces places = 0;
 	HgStatus status;
 
 	memset(answer, 0, sizeof(*answer));
 	answer->status = HG_UNAVAILABLE;
-	if (hg_device_choose(task->spec.kept_at, false, (long) patience_ms, &task->place, error) ==
-		HG_DEVICE_READY)
-		answer->engine = hg_device_engine(task->place, true);
+	answer->engine = hg_kept_engine(task, patience_ms, &places, error);
 	if (answer->engine == NULL)
 	{
 		hg_kept_decline(task, error);
@@ -259,19 +305,19 @@ hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer 
 	hg_host_set_patience(&task->host, patience_ms);
 	status = hg_kept_run(task, reduction, answer, error);
 	if (status == HG_CANCELLED && hg_host_lost_patience(&task->host))
-		status = hg_device_complain(task->place, error);
+		status = hg_device_spread_complain(places, error);
 	hg_host_set_patience(&task->host, -1);
 	if (status == HG_CANCELLED)
 		return status;
 	if (status == HG_CONNECTION_LOST)
-		hg_device_discard_lost(task->place);
+		hg_device_spread_discard_lost(places);
 	answer->status = status;
-	task->missed = status == HG_NOT_KEPT ? HG_PLACE(task->place) : 0;
+	task->missed = status == HG_NOT_KEPT ? places : 0;
 	if (status != HG_OK)
 		hg_kept_decline(task, error);
 	/* groups that were too many are no failure, and no answer */
 	answer->given = status == HG_OK && !answer->groups.too_many;
 	if (answer->given)
-		strlcpy(task->report.device, hg_device_name(task->place), sizeof(task->report.device));
+		hg_kept_name_device(task, places);
 	return HG_OK;
 }

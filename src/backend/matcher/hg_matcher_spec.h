@@ -18,6 +18,7 @@
 #include "engine/hg_costs.h"
 #include "engine/hg_flat.h"
 #include "engine/hg_kept.h"
+#include "engine/hg_slices.h"
 #include "engine/hg_table_measure.h"
 
 /* The side that is not this one. */
@@ -56,6 +57,7 @@ typedef struct HgKeptFound
 typedef struct HgKeptLent
 {
 	HgKeptUse use;
+	const HgSlices *slices; /* how it is cut, where devices keep a slice each; NULL: it is not */
 	HgKeptColumnUse columns[HG_MAX_COLUMNS]; /* of the reduction, if has_columns */
 	bool coded[HG_MAX_COLUMNS];				 /* has codes in place of values, ... */
 	uint32 ncodes[HG_MAX_COLUMNS];			 /* ... which are below that */
@@ -146,7 +148,8 @@ typedef struct HgMatcherSpec
 	 * to be asked about their pairs, which takes less time.
 	 */
 	const HgKeptLent *kept[2];
-	HgPlaces kept_at; /* of the devices that have all of it */
+	HgPlaces kept_at; /* of the devices that have all of it, ... */
+	bool kept_sliced; /* ... together, as graphs are cut into slices: all of them are asked */
 
 	/*
 	 * NULL, or what this process shares with others that join the same sides, each with rows

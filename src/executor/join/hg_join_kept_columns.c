@@ -80,8 +80,12 @@ hg_join_find_kept_columns(const HgJoinState *state, HgSide side, const HgReducti
 				all = 0;
 			continue;
 		}
-		all &= hg_resident_graph_kept_column(lent->graph, numbers[column], &kept->columns[column],
-											 &of);
+		if (kept->slices != NULL)
+			all &= hg_resident_graph_sliced_column(lent->graph, numbers[column],
+												   &kept->columns[column], &of);
+		else
+			all &= hg_resident_graph_kept_column(lent->graph, numbers[column],
+												 &kept->columns[column], &of);
 		if (kept->columns[column].shape.width != set->widths[column] ||
 			(of != NULL) != hg_join_reduction_is_coded(state->reduction, side, column))
 			all = 0;

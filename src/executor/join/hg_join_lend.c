@@ -43,7 +43,7 @@
 #include "batch/hg_graph_key.h"
 #include "batch/hg_input_graph.h"
 #include "batch/hg_input_lent.h"
-#include "executor/join/hg_join_kept_columns.h"
+#include "executor/join/hg_join_lend_kept.h"
 #include "executor/join/hg_join_lend_cost.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
@@ -116,10 +116,8 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 		shape->columns[side] = state->rules.rows_wanted ? input->ncolumns : 0;
 		if (input->lent != NULL)
 		{
-			HgKeptUse use;
-
 			shape->edges[side] = (double) input->lent->graph->flat.rows;
-			shape->kept[side] = hg_resident_graph_kept(input->lent->graph, &use) != 0;
+			shape->kept[side] = hg_resident_graph_is_kept(input->lent->graph);
 			shape->rows[side] = (double) (input->words->rows + input->lent->rows);
 			/* there may be as many as the plan says, and are more than there were so far */
 			if (!input->at_end)
@@ -409,53 +407,6 @@ hg_join_lent_repeats(const HgJoinState *state, uint64 inner_held)
 	/* an inner side that is unique has no other match; partitions have rows, as a whole */
 	return (state->rules.join_type == JOIN_SEMI || state->rules.join_type == JOIN_ANTI) && apart &&
 		   (inner_held > 0 || state->lending.with != HG_LENT_WITH_ALL);
-}
-
-/* The graphs of both sides are kept, by different devices: have the smaller brought to the larger.
- */
-static void
-hg_join_bring_together(const HgJoinState *state, const HgPlaces at[2])
-{
-	const HgPinnedGraph *graphs[2] = {state->inputs[HG_OUTER]->lent->graph,
-									  state->inputs[HG_INNER]->lent->graph};
-	const HgSide larger =
-		graphs[HG_OUTER]->flat.rows > graphs[HG_INNER]->flat.rows ? HG_OUTER : HG_INNER;
-
-	if (at[HG_OUTER] != 0 && at[HG_INNER] != 0)
-		hg_resident_graph_bring(graphs[hg_other_side(larger)], at[larger]);
-}
-
-/* Tell a matcher what a device keeps. */
-static void
-hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
-{
-	HgPlaces at[2];
-	HgPlaces columns = HG_PLACES_ALL;
-
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		const HgLent *lent = state->inputs[side]->lent;
-		HgKeptLent *kept = &state->lending.kept[side];
-
-		at[side] = hg_resident_graph_kept(lent->graph, &kept->use);
-		if (spec->reduction != NULL)
-			columns &= hg_join_find_kept_columns(state, (HgSide) side, spec->reduction, kept);
-		kept->places = lent->places;
-	}
-	spec->kept_at = at[HG_OUTER] & at[HG_INNER];
-	if (spec->kept_at == 0)
-	{
-		hg_join_bring_together(state, at);
-		return;
-	}
-	columns &= spec->kept_at;
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		state->lending.kept[side].has_columns = spec->reduction != NULL && columns != 0;
-		spec->kept[side] = &state->lending.kept[side];
-	}
-	if (spec->kept[HG_INNER]->has_columns)
-		spec->kept_at = columns;
 }
 
 void

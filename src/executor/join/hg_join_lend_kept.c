@@ -1,0 +1,150 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_lend_kept.c
+ *	  What devices keep of the rows that are lent to a join.
+ *
+ * A device that keeps both graphs is asked alone.  Where one of them is cut into slices, which
+ * several devices keep (engine/hg_slices.h), all of these are asked, if they keep the other one
+ * too: its slices, or all of it.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/join/hg_join_kept_columns.h"
+#include "executor/join/hg_join_lend_kept.h"
+#include "executor/join/hg_join_state.h"
+
+/* The places of devices that keep the graph of a side, and those whose slices of it are all kept.
+ */
+typedef struct HgSidePlaces
+{
+	HgPlaces whole;
+	HgPlaces sliced;
+} HgSidePlaces;
+
+static HgPinnedGraph *
+hg_join_lent_graph(const HgJoinState *state, HgSide side)
+{
+	return state->inputs[side]->lent->graph;
+}
+
+/* The places of devices that have all columns of both sides which a reduction needs. */
+static HgPlaces
+hg_join_find_columns(HgJoinState *state, const HgReduction *reduction)
+{
+	HgPlaces columns = HG_PLACES_ALL;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		columns &=
+			hg_join_find_kept_columns(state, (HgSide) side, reduction, &state->lending.kept[side]);
+	return columns;
+}
+
+/* Both sides' graphs are at these places: have the matcher know, and whether their columns are. */
+static void
+hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgPlaces places, bool has_columns)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		state->lending.kept[side].has_columns = has_columns;
+		spec->kept[side] = &state->lending.kept[side];
+	}
+	spec->kept_at = places;
+}
+
+/* The places that keep both sides, one of them, or both, in slices; 0: there are none. */
+static HgPlaces
+hg_join_sliced_places(HgJoinState *state, const HgSidePlaces at[2])
+{
+	HgKeptLent *kept = state->lending.kept;
+
+	if (at[HG_OUTER].sliced != 0 && at[HG_OUTER].sliced == at[HG_INNER].sliced)
+		return at[HG_OUTER].sliced;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgSide other = hg_other_side((HgSide) side);
+
+		if (at[side].sliced != 0 && (at[other].whole & at[side].sliced) == at[side].sliced)
+		{
+			kept[other].slices = NULL;
+			return at[side].sliced;
+		}
+	}
+	return 0;
+}
+
+/*
+ * The graphs of both sides are kept, by different devices: have the smaller brought to the larger,
+ * or that which is not cut to the one that is.
+ */
+static void
+hg_join_bring_together(const HgJoinState *state, const HgSidePlaces at[2])
+{
+	const HgPinnedGraph *graphs[2] = {hg_join_lent_graph(state, HG_OUTER),
+									  hg_join_lent_graph(state, HG_INNER)};
+	const HgSide larger =
+		graphs[HG_OUTER]->flat.rows > graphs[HG_INNER]->flat.rows ? HG_OUTER : HG_INNER;
+	const HgSide smaller = hg_other_side(larger);
+
+	if (at[larger].sliced != 0)
+		hg_resident_graph_bring_slices(graphs[smaller], at[larger].sliced);
+	else if (at[smaller].sliced != 0)
+		hg_resident_graph_bring_slices(graphs[larger], at[smaller].sliced);
+	else if (at[larger].whole != 0 && at[smaller].whole != 0)
+		hg_resident_graph_bring(graphs[smaller], at[larger].whole);
+}
+
+/* Tell the matcher of what several devices keep in slices; false: they do not. */
+static bool
+hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSidePlaces at[2])
+{
+	HgPlaces places;
+	HgPlaces columns = HG_PLACES_ALL;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgKeptLent *kept = &state->lending.kept[side];
+
+		at[side].sliced = hg_resident_graph_sliced(hg_join_lent_graph(state, (HgSide) side),
+												   &kept->use, &kept->slices);
+	}
+	places = hg_join_sliced_places(state, at);
+	if (places == 0)
+		return false;
+	if (spec->reduction != NULL)
+		columns = hg_join_find_columns(state, spec->reduction);
+	spec->kept_sliced = true;
+	hg_join_tell_graphs(state, spec, places,
+						spec->reduction != NULL && (columns & places) == places);
+	return true;
+}
+
+void
+hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
+{
+	HgSidePlaces at[2] = {0};
+	HgPlaces places;
+	HgPlaces columns = 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgKeptLent *kept = &state->lending.kept[side];
+
+		at[side].whole =
+			hg_resident_graph_kept(hg_join_lent_graph(state, (HgSide) side), &kept->use);
+		kept->places = state->inputs[side]->lent->places;
+		kept->slices = NULL;
+	}
+	/* they are asked for, wherever the graphs are */
+	if (spec->reduction != NULL)
+		columns = hg_join_find_columns(state, spec->reduction);
+	places = at[HG_OUTER].whole & at[HG_INNER].whole;
+	columns &= places;
+	if (places != 0)
+		hg_join_tell_graphs(state, spec, columns != 0 ? columns : places, columns != 0);
+	else if (!hg_join_tell_sliced(state, spec, at))
+		hg_join_bring_together(state, at);
+}

@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_lend_kept.h
+ *	  What devices keep of the rows that are lent to a join.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_LEND_KEPT_H
+#define HG_JOIN_LEND_KEPT_H
+
+#include "backend/matcher/hg_matcher_spec.h"
+
+typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
+
+/*
+ * Tell a matcher which devices keep the graphs of both sides' lent rows, and the columns that it
+ * needs of them: each all of it, or several a slice each.  Where none do, what they keep is brought
+ * together, for joins to come.
+ */
+extern void hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec);
+
+#endif /* HG_JOIN_LEND_KEPT_H */

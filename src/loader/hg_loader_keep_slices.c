@@ -1,0 +1,245 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_keep_slices.c
+ *	  Cutting graphs into slices, and sending the rows of one.
+ *
+ * A graph is gone through twice to be cut: for how many bits each part needs, and to set them.
+ * From then on it is known which number each row has in its slice, for as long as the version is
+ * there; and for each slice that is sent it is gone through once more.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+
+#include "loader/hg_loader_keep_slices.h"
+
+/* Edges that are put at a time. */
+#define HG_SLICE_EDGES 65536
+
+static uint32
+hg_keep_bins(const HgFlatGraph *graph)
+{
+	return (uint32) 1 << graph->shape.bins_log2;
+}
+
+static int64
+hg_keep_key(const HgFlatGraph *graph, const void *keys, uint64 i)
+{
+	return graph->shape.key_width == sizeof(int32) ? ((const int32 *) keys)[i]
+												   : ((const int64 *) keys)[i];
+}
+
+/* ---------------------------------------------------------------------
+ * Cutting
+ * ---------------------------------------------------------------------
+ */
+
+/* How many words of bits the rows of each part take; false: is_left said to go. */
+static bool
+hg_keep_measure(const HgFlatGraph *graph, uint32 parts, uint32 *words, bool (*is_left)(void))
+{
+	memset(words, 0, parts * sizeof(uint32));
+	for (uint32 bin = 0; bin < hg_keep_bins(graph); bin++)
+	{
+		const void *keys;
+		const uint32_t *rows;
+		const uint64 count = hg_flat_scan(graph, bin, &keys, &rows);
+
+		CHECK_FOR_INTERRUPTS();
+		if (is_left())
+			return false;
+		for (uint64 i = 0; i < count; i++)
+		{
+			const uint32 part = HG_FLAT_PART(rows[i]);
+
+			Assert(part < parts);
+			words[part] = Max(words[part], HG_FLAT_NUMBER(rows[i]) / 64 + 1);
+		}
+	}
+	return true;
+}
+
+/* Set the bit of each row in its slice; false: is_left said to go. */
+static bool
+hg_keep_mark(const HgFlatGraph *graph, const HgGraphSlices *slices, const uint32 *words,
+			 bool (*is_left)(void))
+{
+	uint64 **bits = palloc(slices->parts * sizeof(uint64 *));
+
+	for (uint32 part = 0; part < slices->parts; part++)
+		bits[part] = hg_graph_slices_bits(slices, part);
+	for (uint32 bin = 0; bin < hg_keep_bins(graph); bin++)
+	{
+		const void *keys;
+		const uint32_t *rows;
+		const uint64 count = hg_flat_scan(graph, bin, &keys, &rows);
+
+		CHECK_FOR_INTERRUPTS();
+		if (is_left())
+			return false;
+		for (uint64 i = 0; i < count; i++)
+		{
+			const uint32 part = HG_FLAT_PART(rows[i]);
+			const uint32 number = HG_FLAT_NUMBER(rows[i]);
+			const uint32 slice = hg_slice_of(slices->count, hg_keep_key(graph, keys, i));
+
+			bits[part][(Size) slice * words[part] + number / 64] |= UINT64CONST(1) << number % 64;
+		}
+	}
+	pfree(bits);
+	return true;
+}
+
+bool
+hg_keep_cut(const HgPinnedGraph *graph, HgPlaces places, bool (*is_left)(void))
+{
+	HgResidentGraph *version = hg_graph_version(graph->pointer);
+	const uint32 parts = Max(graph->nsegments, 1);
+	uint32 *words = palloc(parts * sizeof(uint32));
+	HgResidentClaim *claim = palloc0(sizeof(HgResidentClaim));
+	dsa_pointer pointer;
+	HgSlices view;
+
+	if (!hg_keep_measure(&graph->flat, parts, words, is_left))
+		return false;
+	hg_resident_claim_open(claim, CurrentMemoryContext);
+	pointer = hg_graph_slices_make(claim, places, parts, words);
+	if (!DsaPointerIsValid(pointer))
+	{
+		hg_resident_claim_release(claim);
+		hg_graph_version_link_slices(version, InvalidDsaPointer);
+		return true;
+	}
+	if (!hg_keep_mark(&graph->flat, hg_graph_slices(pointer), words, is_left))
+	{
+		hg_resident_claim_release(claim);
+		return false;
+	}
+	hg_graph_slices_view(hg_graph_slices(pointer), CurrentMemoryContext, &view);
+	hg_graph_slices_count(hg_graph_slices(pointer), &view);
+	hg_graph_version_link_slices(version, pointer);
+	hg_resident_claim_keep(claim);
+	return true;
+}
+
+/* ---------------------------------------------------------------------
+ * Sending
+ * ---------------------------------------------------------------------
+ */
+
+/* The ranks of a slice's bits in all parts, [parts]. */
+static uint32 **
+hg_keep_ranks(const HgSlices *slices, uint32 slice)
+{
+	uint32 **ranks = palloc(slices->parts * sizeof(uint32 *));
+
+	for (uint32 part = 0; part < slices->parts; part++)
+	{
+		ranks[part] = palloc(hg_slice_ranks(slices->words[part]) * sizeof(uint32));
+		hg_slice_rank_all(hg_slice_bits(slices, slice, part), slices->words[part], ranks[part]);
+	}
+	return ranks;
+}
+
+static void
+hg_keep_free_ranks(uint32 **ranks, uint32 parts)
+{
+	for (uint32 part = 0; part < parts; part++)
+		pfree(ranks[part]);
+	pfree(ranks);
+}
+
+/* Edges of a slice that are collected to be put. */
+typedef struct HgSliceEdges
+{
+	char *keys;
+	uint32 *rows;
+	uint64 count;
+} HgSliceEdges;
+
+static HgStatus
+hg_keep_flush(HgEngine *engine, HgJob *job, HgSliceEdges *edges, HgError *error)
+{
+	const uint64 count = edges->count;
+
+	edges->count = 0;
+	return count > 0 ? engine->put_edges(job, edges->keys, edges->rows, count, error) : HG_OK;
+}
+
+/* Put those of a bin's edges that are a slice's, under their numbers in it. */
+static HgStatus
+hg_keep_put_bin(HgEngine *engine, HgJob *job, const HgFlatGraph *graph, uint32 bin,
+				const HgSlices *slices, uint32 slice, uint32 **ranks, HgSliceEdges *edges,
+				HgError *error)
+{
+	const uint32 width = graph->shape.key_width;
+	const void *keys;
+	const uint32_t *rows;
+	const uint64 count = hg_flat_scan(graph, bin, &keys, &rows);
+	HgStatus status = HG_OK;
+
+	for (uint64 i = 0; i < count && status == HG_OK; i++)
+	{
+		const uint32 part = HG_FLAT_PART(rows[i]);
+
+		if (hg_slice_of(slices->count, hg_keep_key(graph, keys, i)) != slice)
+			continue;
+		memcpy(edges->keys + edges->count * width, (const char *) keys + i * width, width);
+		edges->rows[edges->count++] =
+			(uint32) hg_slice_before(slices, slice, part) +
+			hg_slice_rank(hg_slice_bits(slices, slice, part), ranks[part], HG_FLAT_NUMBER(rows[i]));
+		if (edges->count == HG_SLICE_EDGES)
+			status = hg_keep_flush(engine, job, edges, error);
+	}
+	return status;
+}
+
+HgStatus
+hg_keep_put_slice(HgEngine *engine, HgJob *job, const HgFlatGraph *graph, const HgSlices *slices,
+				  uint32 slice, HgError *error)
+{
+	uint32 **ranks = hg_keep_ranks(slices, slice);
+	HgSliceEdges edges = {.keys = palloc((Size) HG_SLICE_EDGES * graph->shape.key_width),
+						  .rows = palloc(HG_SLICE_EDGES * sizeof(uint32))};
+	HgStatus status = HG_OK;
+
+	for (uint32 bin = 0; bin < hg_keep_bins(graph) && status == HG_OK; bin++)
+		status = hg_keep_put_bin(engine, job, graph, bin, slices, slice, ranks, &edges, error);
+	if (status == HG_OK)
+		status = hg_keep_flush(engine, job, &edges, error);
+	hg_keep_free_ranks(ranks, slices->parts);
+	pfree(edges.keys);
+	pfree(edges.rows);
+	return status;
+}
+
+uint32
+hg_keep_select_slice(const HgSlices *slices, uint32 slice, uint32 part, uint32 first, uint32 count,
+					 uint32 width, const void *values, const uint8 *nulls, void *to,
+					 uint8 *nulls_to, uint64 *number)
+{
+	const uint64_t *bits = hg_slice_bits(slices, slice, part);
+	const uint32 end = Min((first + count + 63) / 64, slices->words[part]);
+	uint32 selected = 0;
+
+	*number = hg_slice_before(slices, slice, part);
+	for (uint32 word = 0; word < Min(first / 64, slices->words[part]); word++)
+		*number += pg_popcount64(bits[word]);
+	for (uint32 word = first / 64; word < end; word++)
+		for (uint64 left = bits[word]; left != 0; left &= left - 1)
+		{
+			const uint32 row = word * 64 + (uint32) pg_rightmost_one_pos64(left) - first;
+
+			memcpy((char *) to + (Size) selected * width,
+				   (const char *) values + (Size) row * width, width);
+			if (nulls != NULL)
+				nulls_to[selected] = nulls[row];
+			selected++;
+		}
+	return selected;
+}

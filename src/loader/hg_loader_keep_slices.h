@@ -1,0 +1,36 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_keep_slices.h
+ *	  Cutting graphs into slices, and sending the rows of one.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_LOADER_KEEP_SLICES_H
+#define HG_LOADER_KEEP_SLICES_H
+
+#include "hg_compat.h"
+
+#include "resident/hg_resident_graph.h"
+
+/*
+ * Find out how a pinned graph is cut over these places, and link that to its version; where there
+ * is no room for it that is noted.  False: is_left said to go.
+ */
+extern bool hg_keep_cut(const HgPinnedGraph *graph, HgPlaces places, bool (*is_left)(void));
+
+/* Send the edges of a slice to a job that was opened for it. */
+extern HgStatus hg_keep_put_slice(HgEngine *engine, HgJob *job, const HgFlatGraph *graph,
+								  const HgSlices *slices, uint32 slice, HgError *error);
+
+/*
+ * Of values[count] of a part's rows from first on, which is a multiple of 64, each width bytes, and
+ * bytes that tell NULL, or NULL: bring those of a slice's rows together at the beginning.  Returns
+ * how many there are, and *number is that of the first of them in the slice.
+ */
+extern uint32 hg_keep_select_slice(const HgSlices *slices, uint32 slice, uint32 part, uint32 first,
+								   uint32 count, uint32 width, const void *values,
+								   const uint8 *nulls, void *to, uint8 *nulls_to, uint64 *number);
+
+#endif /* HG_LOADER_KEEP_SLICES_H */

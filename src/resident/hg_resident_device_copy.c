@@ -1,0 +1,100 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_device_copy.c
+ *	  What device processes were given of a HashGraph: notes of it, in shared memory.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "utils/timestamp.h"
+
+#include "resident/hg_resident_device_copy.h"
+
+void
+hg_device_copies_init(HgDeviceCopy *copies)
+{
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	{
+		pg_atomic_init_u64(&copies[place].kept_by, 0);
+		pg_atomic_init_u64(&copies[place].bytes, 0);
+		pg_atomic_init_u64(&copies[place].missed_by, 0);
+		pg_atomic_init_u64(&copies[place].missed_at, 0);
+	}
+}
+
+void
+hg_device_copies_forget(HgDeviceCopy *copies)
+{
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	{
+		pg_atomic_write_u64(&copies[place].kept_by, 0);
+		pg_atomic_write_u64(&copies[place].missed_by, 0);
+	}
+}
+
+bool
+hg_device_copy_is_kept(HgDeviceCopy *copy, uint64 epoch)
+{
+	bool kept = epoch != 0 && pg_atomic_read_u64(&copy->kept_by) == epoch;
+
+	pg_read_barrier();
+	return kept;
+}
+
+bool
+hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch)
+{
+	if (epoch == 0 || pg_atomic_read_u64(&copy->kept_by) == epoch)
+		return false;
+	return pg_atomic_read_u64(&copy->missed_by) != epoch ||
+		   TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&copy->missed_at),
+									  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
+}
+
+void
+hg_device_copy_set_kept(HgDeviceCopy *copy, uint64 epoch, uint64 bytes)
+{
+	pg_atomic_write_u64(&copy->bytes, bytes);
+	pg_atomic_write_u64(&copy->missed_by, 0);
+	/* who sees this sees a column's shape too */
+	pg_write_barrier();
+	pg_atomic_write_u64(&copy->kept_by, epoch);
+}
+
+void
+hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch)
+{
+	uint64 kept_by = pg_atomic_read_u64(&copy->kept_by);
+
+	/* another process may have it by now */
+	if (kept_by != epoch && kept_by != 0)
+		return;
+	pg_atomic_write_u64(&copy->missed_at, (uint64) GetCurrentTimestamp());
+	pg_atomic_write_u64(&copy->missed_by, epoch);
+	(void) pg_atomic_compare_exchange_u64(&copy->kept_by, &kept_by, 0);
+}
+
+HgPlaces
+hg_device_copies_kept(HgDeviceCopy *copies, const HgKeepers *keepers)
+{
+	HgPlaces kept = 0;
+
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if (hg_device_copy_is_kept(&copies[place], keepers->epochs[place]))
+			kept |= HG_PLACE(place);
+	return kept;
+}
+
+Size
+hg_device_copies_bytes(HgDeviceCopy *copies, const HgKeepers *keepers)
+{
+	Size bytes = 0;
+
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if (hg_device_copy_is_kept(&copies[place], keepers->epochs[place]))
+			bytes += pg_atomic_read_u64(&copies[place].bytes);
+	return bytes;
+}

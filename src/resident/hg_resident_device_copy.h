@@ -1,0 +1,64 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_device_copy.h
+ *	  What device processes were given of a HashGraph: notes of it, in shared memory.
+ *
+ * Whether a process has a copy is known by itself alone; what is noted here is a hint to those who
+ * would ask it.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_RESIDENT_DEVICE_COPY_H
+#define HG_RESIDENT_DEVICE_COPY_H
+
+#include "hg_compat.h"
+
+#include "port/atomics.h"
+
+#include "backend/device/hg_device_placement.h"
+
+/*
+ * What a device had no room for, or others wanted the room of, is offered to it again after so
+ * long, in ms.
+ */
+#define HG_GRAPH_OFFER_MS (60 * 1000)
+
+/* Most columns of a graph's rows that devices have copies of. */
+#define HG_GRAPH_DEVICE_COLUMNS 16
+
+/* The device processes that graphs may be given to. */
+typedef struct HgKeepers
+{
+	uint64 epochs[HG_GPU_DEVICES]; /* by place; 0: none there, at the moment */
+	HgPlaces lost;				   /* places where there will be none so soon */
+} HgKeepers;
+
+/* What a device process was given. */
+typedef struct HgDeviceCopy
+{
+	pg_atomic_uint64 kept_by;	/* the process, by its epoch; 0: none, or it has not kept it */
+	pg_atomic_uint64 bytes;		/* ... which takes that of it */
+	pg_atomic_uint64 missed_by; /* the process that could not take it, or had it no more; 0: none */
+	pg_atomic_uint64 missed_at; /* ... and when */
+} HgDeviceCopy;
+
+/* Of copies[HG_GPU_DEVICES], by place: none is there so far; and those that are, forgotten. */
+extern void hg_device_copies_init(HgDeviceCopy *copies);
+extern void hg_device_copies_forget(HgDeviceCopy *copies);
+
+/*
+ * Has the device process of this epoch a copy, as far as is known here?  Is it to be given one?
+ * It has taken it, of so many bytes; or it has not, or not any more.
+ */
+extern bool hg_device_copy_is_kept(HgDeviceCopy *copy, uint64 epoch);
+extern bool hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch);
+extern void hg_device_copy_set_kept(HgDeviceCopy *copy, uint64 epoch, uint64 bytes);
+extern void hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch);
+
+/* The places whose processes have copies, as far as is known here; and the bytes of these. */
+extern HgPlaces hg_device_copies_kept(HgDeviceCopy *copies, const HgKeepers *keepers);
+extern Size hg_device_copies_bytes(HgDeviceCopy *copies, const HgKeepers *keepers);
+
+#endif /* HG_RESIDENT_DEVICE_COPY_H */

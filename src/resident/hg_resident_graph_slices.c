@@ -1,0 +1,165 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_graph_slices.c
+ *	  How a graph version is cut into slices, which several devices have one each of.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "port/pg_bitutils.h"
+
+#include "resident/hg_resident_graph_slices.h"
+
+uint32
+hg_graph_slice_at(const HgGraphSlices *slices, int place)
+{
+	return (uint32) pg_popcount32(slices->places & (HG_PLACE(place) - 1));
+}
+
+/* Have blocks for the bits of all parts; false: there is no room. */
+static bool
+hg_graph_slices_allocate_bits(HgResidentClaim *claim, HgGraphSlices *slices)
+{
+	const uint32 *words = hg_resident_address(slices->words);
+	dsa_pointer *bits = hg_resident_address(slices->bits);
+
+	for (uint32 part = 0; part < slices->parts; part++)
+	{
+		const Size bytes = (Size) slices->count * words[part] * sizeof(uint64);
+
+		bits[part] = InvalidDsaPointer;
+		if (bytes == 0)
+			continue;
+		bits[part] = hg_resident_allocate(claim, bytes);
+		if (!DsaPointerIsValid(bits[part]))
+			return false;
+		memset(hg_resident_address(bits[part]), 0, bytes);
+		slices->bytes += bytes;
+	}
+	return true;
+}
+
+dsa_pointer
+hg_graph_slices_make(HgResidentClaim *claim, HgPlaces places, uint32 parts, const uint32 *words)
+{
+	const uint32 count = (uint32) pg_popcount32(places);
+	const Size words_bytes = Max(parts, 1) * sizeof(uint32);
+	const Size before_bytes = (Size) count * (parts + 1) * sizeof(uint64);
+	const Size bits_bytes = Max(parts, 1) * sizeof(dsa_pointer);
+	dsa_pointer pointer = hg_resident_allocate(claim, sizeof(HgGraphSlices));
+	dsa_pointer of_words = hg_resident_allocate(claim, words_bytes);
+	dsa_pointer before = hg_resident_allocate(claim, before_bytes);
+	dsa_pointer bits = hg_resident_allocate(claim, bits_bytes);
+	HgGraphSlices *slices;
+
+	if (!DsaPointerIsValid(pointer) || !DsaPointerIsValid(of_words) || !DsaPointerIsValid(before) ||
+		!DsaPointerIsValid(bits))
+		return InvalidDsaPointer;
+	slices = hg_graph_slices(pointer);
+	memset(slices, 0, sizeof(HgGraphSlices));
+	slices->older = InvalidDsaPointer;
+	slices->cuts = 1;
+	slices->places = places;
+	slices->count = count;
+	slices->parts = parts;
+	slices->bytes = sizeof(HgGraphSlices) + words_bytes + before_bytes + bits_bytes;
+	slices->words = of_words;
+	slices->before = before;
+	slices->bits = bits;
+	memcpy(hg_resident_address(of_words), words, parts * sizeof(uint32));
+	hg_device_copies_init(slices->copies);
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+		hg_device_copies_init(slices->columns[i]);
+	return hg_graph_slices_allocate_bits(claim, slices) ? pointer : InvalidDsaPointer;
+}
+
+uint64 *
+hg_graph_slices_bits(const HgGraphSlices *slices, uint32 part)
+{
+	const dsa_pointer *bits = hg_resident_address(slices->bits);
+
+	return DsaPointerIsValid(bits[part]) ? hg_resident_address(bits[part]) : NULL;
+}
+
+void
+hg_graph_slices_view(const HgGraphSlices *slices, MemoryContext context, HgSlices *view)
+{
+	const uint64 **bits = MemoryContextAlloc(context, Max(slices->parts, 1) * sizeof(uint64 *));
+
+	for (uint32 part = 0; part < slices->parts; part++)
+		bits[part] = hg_graph_slices_bits(slices, part);
+	*view = (HgSlices){.count = slices->count,
+					   .parts = slices->parts,
+					   .words = hg_resident_address(slices->words),
+					   .bits = (const uint64_t *const *) bits,
+					   .before = hg_resident_address(slices->before)};
+}
+
+void
+hg_graph_slices_count(const HgGraphSlices *slices, const HgSlices *view)
+{
+	hg_slices_count(view, hg_resident_address(slices->before));
+}
+
+bool
+hg_graph_slices_are_kept(HgGraphSlices *slices, const HgKeepers *keepers)
+{
+	return (hg_device_copies_kept(slices->copies, keepers) & slices->places) == slices->places;
+}
+
+bool
+hg_graph_slices_have_column(HgGraphSlices *slices, int column, const HgKeepers *keepers)
+{
+	return (hg_device_copies_kept(slices->columns[column], keepers) & slices->places) ==
+		   slices->places;
+}
+
+void
+hg_graph_slices_set_missed(HgGraphSlices *slices, HgPlaces places, const HgKeepers *keepers)
+{
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	{
+		const uint64 epoch = keepers->epochs[place];
+
+		if ((places & slices->places & HG_PLACE(place)) == 0)
+			continue;
+		hg_device_copy_set_missed(&slices->copies[place], epoch);
+		for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+			if (hg_device_copy_is_kept(&slices->columns[i][place], epoch))
+				hg_device_copy_set_missed(&slices->columns[i][place], epoch);
+	}
+}
+
+Size
+hg_graph_slices_kept_bytes(HgGraphSlices *slices, const HgKeepers *keepers)
+{
+	Size bytes = hg_device_copies_bytes(slices->copies, keepers);
+
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+		bytes += hg_device_copies_bytes(slices->columns[i], keepers);
+	return bytes;
+}
+
+void
+hg_graph_slices_free(dsa_pointer pointer)
+{
+	while (DsaPointerIsValid(pointer))
+	{
+		const HgGraphSlices *slices = hg_graph_slices(pointer);
+		const dsa_pointer older = slices->older;
+		const dsa_pointer *bits = hg_resident_address(slices->bits);
+
+		/* the first of them counts the bytes of all of it */
+		for (uint32 part = 0; part < slices->parts; part++)
+			if (DsaPointerIsValid(bits[part]))
+				hg_resident_free(bits[part], 0);
+		hg_resident_free(slices->bits, 0);
+		hg_resident_free(slices->before, 0);
+		hg_resident_free(slices->words, 0);
+		hg_resident_free(pointer, slices->bytes);
+		pointer = older;
+	}
+}

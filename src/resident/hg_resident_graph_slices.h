@@ -1,0 +1,86 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_graph_slices.h
+ *	  How a graph version is cut into slices, which several devices have one each of.
+ *
+ * A graph that is too large for one device, or is joined with one that is, is cut over several
+ * (engine/hg_slices.h).  What tells which rows a slice has lies beside the version as long as that
+ * is there: who has pinned the version can use it.  Where other devices are to have it, it is cut
+ * again, and what was there stays.
+ *
+ * The memory that it takes is a bit of each row for each slice.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_RESIDENT_GRAPH_SLICES_H
+#define HG_RESIDENT_GRAPH_SLICES_H
+
+#include "hg_compat.h"
+
+#include "engine/hg_slices.h"
+#include "resident/hg_resident_device_copy.h"
+#include "resident/hg_resident_memory.h"
+
+/* How often a version is cut at most. */
+#define HG_GRAPH_CUTS 4
+
+/* How it is cut, in shared memory: immutable once it is linked, but for the notes of copies. */
+typedef struct HgGraphSlices
+{
+	dsa_pointer older; /* how it was cut before; invalid: it was not */
+	uint32 cuts;	   /* how often, with this one */
+	HgPlaces places;   /* of the devices: the first of them has slice 0, and so on */
+	uint32 count;	   /* of slices */
+	uint32 parts;
+	Size bytes;			/* of all of it */
+	dsa_pointer words;	/* uint32[parts]; these three are those of HgSlices */
+	dsa_pointer before; /* uint64[count * (parts + 1)] */
+	dsa_pointer bits;	/* dsa_pointer[parts], of uint64[count * words[part]]; invalid: no words */
+	HgDeviceCopy copies[HG_GPU_DEVICES]; /* by place, of the slice that it has */
+	HgDeviceCopy columns[HG_GRAPH_DEVICE_COLUMNS][HG_GPU_DEVICES]; /* of columns of its rows */
+} HgGraphSlices;
+
+static inline HgGraphSlices *
+hg_graph_slices(dsa_pointer slices)
+{
+	return hg_resident_address(slices);
+}
+
+/* The number of the slice that the device of a place has, which is one of these. */
+extern uint32 hg_graph_slice_at(const HgGraphSlices *slices, int place);
+
+/*
+ * Make room for how a graph is cut over these places, words[parts] of each slice, with no bit set:
+ * all its maker's.  InvalidDsaPointer where there is no room.
+ */
+extern dsa_pointer hg_graph_slices_make(HgResidentClaim *claim, HgPlaces places, uint32 parts,
+										const uint32 *words);
+
+/* The bits of a part, of all slices, which its maker sets. */
+extern uint64 *hg_graph_slices_bits(const HgGraphSlices *slices, uint32 part);
+
+/* The arrays of it at addresses of this process: pointers to the parts' bits are in context. */
+extern void hg_graph_slices_view(const HgGraphSlices *slices, MemoryContext context,
+								 HgSlices *view);
+
+/* All bits are set: count them. */
+extern void hg_graph_slices_count(const HgGraphSlices *slices, const HgSlices *view);
+
+/* Have copies all that are to have one, as far as is known here?  Of a column, by its place. */
+extern bool hg_graph_slices_are_kept(HgGraphSlices *slices, const HgKeepers *keepers);
+extern bool hg_graph_slices_have_column(HgGraphSlices *slices, int column,
+										const HgKeepers *keepers);
+
+/* The processes at these places have answered that some of it is not there any more. */
+extern void hg_graph_slices_set_missed(HgGraphSlices *slices, HgPlaces places,
+									   const HgKeepers *keepers);
+
+/* Bytes of all copies. */
+extern Size hg_graph_slices_kept_bytes(HgGraphSlices *slices, const HgKeepers *keepers);
+
+/* Free it, and how it was cut before. */
+extern void hg_graph_slices_free(dsa_pointer slices);
+
+#endif /* HG_RESIDENT_GRAPH_SLICES_H */

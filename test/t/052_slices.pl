@@ -1,0 +1,208 @@
+# Resident tables that are too large for one GPU: HashGraphs and columns are cut into slices, of which each device has one, and
+# joined slice by slice, with what PostgreSQL's own join gives, whatever changes, and whichever device fails.
+#
+# Runs over the stand-in, which sees as many devices as it is told to.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Utils;
+use RawSession;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+plan skip_all => 'runs with backend cuda' unless covers('cuda');
+my $standin = standin_program();
+plan skip_all => 'the stand-in was not built: make unit' unless defined $standin;
+
+# Seconds of random joins.
+my $SECONDS = $ENV{HG_QUICK} ? 4 : 30;
+
+# What a device may keep, in kB: a graph of 100,000 rows takes 1,200, and its columns 800, so that no device keeps all of a join.
+my $LIMIT = 2300;
+
+my ($node, $main);
+
+sub begin
+{
+	my ($devices) = @_;
+
+	local $ENV{HG_STANDIN_DEVICES} = $devices;
+	$node = new_server("slices${devices}_" . int(time * 1000), conf => <<"CONF");
+wal_level = replica
+work_mem = '64MB'
+max_worker_processes = 20
+hashgraph.device_program = '$standin'
+hashgraph.staging_size = '8MB'
+hashgraph.resident_memory = '256MB'
+hashgraph.resident_auto = off
+hashgraph.resident_gpu_memory = '${LIMIT}kB'
+hashgraph.force = on
+CONF
+	$node->safe_psql('postgres', <<'SQL');
+create table a as select i as id, nullif(i % 40000, 7)::int8 as k, (i % 1000)::int2 as v, ((i % 7000) / 100.0)::numeric(10, 2) as m, 'group ' || i % 5 as g from generate_series(1, 100000) i;
+create table b as select i as id, (i * 7::int8 % 50000)::int8 as k, (i % 300)::int2 as w, nullif(i % 11, 3)::int2 as h from generate_series(1, 100000) i;
+create table c as select i as id, i * 3 as k, i::int2 as x from generate_series(1, 2000) i;
+create table one as select i as id, 5::int8 as k, (i % 10)::int2 as v from generate_series(1, 100000) i;
+alter table a set (autovacuum_enabled = off); alter table b set (autovacuum_enabled = off); alter table c set (autovacuum_enabled = off);
+vacuum analyze;
+select hashgraph_resident_add(t::regclass, keys => '{k}') from unnest(array['a', 'b', 'c']) t;
+SQL
+	$main = RawSession->new($node);
+	sql('set jit = off; set max_parallel_workers_per_gather = 0; set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0');
+	return;
+}
+
+# The rows of a statement in the main session, in order, or its error.
+sub sql
+{
+	my ($statement) = @_;
+	my $rows = $main->run_each($statement);
+
+	return $main->{error} // join "\n", sort split /\n/, $rows;
+}
+
+sub core_of
+{
+	my ($select) = @_;
+
+	sql('set hashgraph.enabled = off');
+	my $core = sql($select);
+	sql('set hashgraph.enabled = on');
+	return $core;
+}
+
+# Tests: a query gives what PostgreSQL gives each time, and within a while the devices answer together.
+sub is_sliced
+{
+	my ($what, $select, $devices) = @_;
+	my $core = core_of($select);
+	my ($ours, $ran);
+
+	wait_for(sub {
+		$ours = sql($select);
+		$ran = sql(q{select string_agg(distinct backend || ' on ' || coalesce(device, '') || ' ' || coalesce(fallback, ''), ', ') from hashgraph_last_joins()});
+		$ours ne $core or $ran =~ /^cuda on $devices x / or not usleep(200_000) }, 30);
+	is($ours, $core, $what);
+	return like($ran, qr/^cuda on $devices x /, "$what: by all devices");
+}
+
+sub is_right
+{
+	my ($what, $select) = @_;
+
+	return is(sql($select), core_of($select), $what);
+}
+
+my @queries = (
+	[ 'a count', 'select count(*) from a join b using (k)' ],
+	[ 'sums of both sides', 'select sum(a.v), sum(b.w), min(a.v), max(b.h), count(b.h), avg(a.v) from a join b using (k)' ],
+	[ 'groups by codes', 'select a.g, count(*), sum(b.w), sum(a.m) from a join b using (k) group by a.g' ],
+	[ 'groups by numbers that may be NULL', 'select b.h, count(*), sum(a.v), sum(a.m) from a join b using (k) group by b.h' ],
+	[ 'groups by columns of both sides', 'select a.g, b.h, count(*), max(a.v) from a join b using (k) group by a.g, b.h' ],
+	[ 'what is computed', 'select b.h, sum(a.v * 3 - a.v), sum(a.m * (1 - a.m)) from a join b using (k) group by b.h' ],
+	[ 'filters', 'select a.g, count(*), sum(b.w) from a join b using (k) where a.v < 400 and b.w between 20 and 250 group by a.g' ],
+	[ 'a filter that leaves nothing', 'select count(*), sum(b.w) from a join b using (k) where a.v < 0' ],
+	[ 'a semi join', 'select count(*), sum(v) from a where exists (select from b where a.k = b.k and b.w > 100)' ],
+	[ 'one side whole', 'select count(*), sum(a.v), sum(c.x) from a join c using (k)' ],
+	[ 'the other side whole', 'select b.h, count(*), sum(c.x) from c join b using (k) group by b.h' ]);
+
+sub all_are_right
+{
+	my ($when, $devices) = @_;
+
+	is_sliced("$when: $_->[0]", $_->[1], $devices) foreach @queries;
+	is_right("$when: rows", 'select a.id, b.id from a join b using (k) where a.id < 100');
+	is_right("$when: an outer join", 'select count(*), count(b.id), sum(a.v) from a left join b using (k)');
+	is_right("$when: an anti join", 'select count(*), sum(v) from a where not exists (select from b where a.k = b.k)');
+	is_right("$when: a star", 'select count(*), sum(c.x) from a join b using (k) join c on a.id = c.id');
+	sql('set max_parallel_workers_per_gather = 2');
+	is_right("$when, in parallel: $_->[0]", $_->[1]) foreach @queries;
+	sql('set max_parallel_workers_per_gather = 0');
+	return;
+}
+
+# Tests: no device keeps more than it may.
+sub is_within_limits
+{
+	my ($when) = @_;
+
+	return is($node->safe_psql('postgres', "select count(*) from hashgraph_devices() where kept_bytes > $LIMIT * 1024"), '0', "$when: no device keeps more than it may");
+}
+
+foreach my $devices (2, 3, 8)
+{
+	begin($devices);
+	all_are_right("$devices devices", $devices);
+	is_within_limits("$devices devices");
+	is($node->safe_psql('postgres', q{select string_agg(location, ' ') from hashgraph_resident where kind = 'graph' and relation::text in ('a', 'b')}), 'both both', "$devices devices: both graphs are told to be there");
+
+	# rows that have changed are not the devices'; and then they are again
+	sql('update a set v = v + 1, k = k + 1 where id % 5000 = 3; delete from b where id % 9000 = 5; insert into a select 200000 + i, i, i, 0.5, null from generate_series(1, 20) i');
+	all_are_right("$devices devices, rows have changed", $devices);
+	sql(q{vacuum a; vacuum b; select hashgraph_resident_refresh('a'), hashgraph_resident_refresh('b')});
+	all_are_right("$devices devices, in step", $devices) if $devices == 2;
+	$node->stop unless $devices == 3;
+}
+
+# ------------------------------------------------------------------ devices that fail
+
+{
+	my $when = 'a device is lost';
+	my $worker = $node->safe_psql('postgres', q{select pid from pg_stat_activity where backend_type = 'hashgraph device'});
+	my $core = core_of($queries[2][1]);
+	my $wrong = 0;
+
+	foreach my $pid (device_children($worker))
+	{
+		kill 'KILL', $pid;
+		$wrong += sql($queries[2][1]) ne $core foreach 1 .. 3;
+	}
+	is($wrong, 0, "$when: no query is wrong, or fails");
+	is_sliced("$when: and it has its slices again", $queries[2][1], 3);
+}
+
+# ------------------------------------------------------------------ skew
+
+# of all rows with one key one device has all, and the others have empty slices
+sql(q{select hashgraph_resident_drop('b'), hashgraph_resident_add('one', keys => '{k}')});
+is_sliced('one key', 'select count(*), sum(one.v), sum(a.v) from one join a using (k)', 3);
+is_within_limits('one key');
+sql(q{select hashgraph_resident_drop('one'), hashgraph_resident_add('b', keys => '{k}')});
+
+# ------------------------------------------------------------------ random joins, and writers
+
+{
+	my $end = time + $SECONDS;
+	my %ran = (checked => 0, wrong => 0, together => 0);
+	my @where = ('', 'where a.v < 500', 'where b.w > 40 and a.id % 2 = 0', 'where a.g <> \'group 3\'', 'where b.h is null', 'where a.k between 100 and 20000');
+	my @columns = ('count(*)', 'sum(a.v)', 'sum(b.w)', 'min(b.h)', 'max(a.v)', 'sum(a.m)', 'sum(a.v * 2)', 'count(b.h)', 'avg(b.w)');
+	my @groups = ('a.g', 'b.h', 'b.w', 'a.v');
+
+	while (time < $end)
+	{
+		my $group = rand() < 0.6 ? $groups[ rand @groups ] : undef;
+		my $select = 'select ' . join(', ', (defined $group ? $group : ()), map { $columns[ rand @columns ] } 1 .. 1 + int rand 3) . ' from a join b using (k) ' . $where[ rand @where ] . (defined $group ? " group by $group" : '');
+
+		sql('update a set v = v + 1 where id % 9973 = ' . int(rand 9973)) if rand() < 0.3;
+		sql('delete from b where id % 9973 = ' . int(rand 9973)) if rand() < 0.1;
+		sql(q{vacuum a; vacuum b}) if rand() < 0.1;
+		my $core = core_of($select);
+		my $ours = sql($select);
+
+		$ran{checked}++;
+		$ran{together}++ if sql(q{select string_agg(device, ' ') from hashgraph_last_joins()}) =~ /^3 x /;
+		next if $ours eq $core;
+		$ran{wrong}++;
+		diag("$select\nis: $ours\nand not: $core");
+	}
+	is($ran{wrong}, 0, "no random join of $ran{checked} was wrong, $ran{together} by all devices");
+	cmp_ok($ran{together}, '>', 0, '... and there were some of these');
+}
+is_within_limits('at the end');
+$node->stop;
+
+done_testing();
