@@ -6,8 +6,8 @@
  * A graph that is too large for one device is cut into SLICES by the parts that its keys are of
  * (hg_exchange.h): slice s of n has those from s * HG_EXCHANGE_PARTS / n on.  All rows of a key are
  * in one slice, and those of the same key of another graph in the slice of the same number, if that
- * is cut into as many.  So two such graphs are joined slice by slice, with nothing exchanged, and
- *so is one with a graph that each of the devices has whole.
+ * is cut into as many.  So two such graphs are joined slice by slice, with nothing exchanged; and
+ * one of them is so with a graph that each of the devices has whole.
  *
  * ROWS of a slice have numbers of their own: 0, 1, 2 ... in the order of those that the graph has
  * for them.  A slice is a kept graph like any other then (hg_kept.h), whose rows' places in columns

@@ -409,8 +409,9 @@ void
 hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
 {
 	hg_graph_version_add_homes(graph, pg_atomic_read_u32(&other->homes));
-	hg_graph_version_set_cut(graph, pg_atomic_read_u32(&other->cut),
-							 pg_atomic_read_u32(&other->too_large) != 0);
+	/* over which devices one is cut that is too large for any is found out anew */
+	if (pg_atomic_read_u32(&other->too_large) == 0)
+		hg_graph_version_set_cut(graph, pg_atomic_read_u32(&other->cut), false);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
 		HgGraphColumn *column = &other->columns[i];

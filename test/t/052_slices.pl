@@ -133,7 +133,7 @@ sub is_within_limits
 	return is($node->safe_psql('postgres', "select count(*) from hashgraph_devices() where kept_bytes > $LIMIT * 1024"), '0', "$when: no device keeps more than it may");
 }
 
-foreach my $devices (2, 3, 8)
+foreach my $devices (2, 8, 3)
 {
 	begin($devices);
 	all_are_right("$devices devices", $devices);
@@ -164,6 +164,16 @@ foreach my $devices (2, 3, 8)
 	is($wrong, 0, "$when: no query is wrong, or fails");
 	is_sliced("$when: and it has its slices again", $queries[2][1], 3);
 }
+
+# one that is not to be used any more is not waited for: the tables are cut anew over the others
+$node->safe_psql('postgres', q{alter system set hashgraph.gpu_device = '0,1'});
+$node->safe_psql('postgres', 'select pg_reload_conf()');
+is_sliced("with a device less: $_->[0]", $_->[1], 2) foreach @queries;
+is_within_limits('with a device less');
+$node->safe_psql('postgres', 'alter system reset hashgraph.gpu_device');
+$node->safe_psql('postgres', 'select pg_reload_conf()');
+sql(q{update a set v = 1 where id % 3 = 0; update b set w = 1 where id % 3 = 0; vacuum a; vacuum b; select hashgraph_resident_refresh('a'), hashgraph_resident_refresh('b')});
+is_sliced('with all of them again, and new versions of the tables', $queries[0][1], 3);
 
 # ------------------------------------------------------------------ skew
 
