@@ -54,7 +54,7 @@
  * or answers HG_NOT_KEPT.  Nothing is ever answered from one of another name.
  *
  * SLICES of a graph that is too large for one device are kept by several, each by a name of its own
- * (hg_slices.h).
+ * (hg_slices.h).  They go with the graph where that is dropped by its name.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -194,6 +194,22 @@ hg_graph_version_slices(HgResidentGraph *graph)
 	return DsaPointerIsValid(slices) ? hg_graph_slices(slices) : NULL;
 }
 
+/*
+ * A version is cut anew: have devices let go of older slices.  Those that are as many are the same,
+ * at other places, and are left there to be evicted.
+ */
+static void
+hg_graph_version_forget_slices(HgResidentGraph *graph, const HgGraphSlices *older, uint32 count)
+{
+	HgKeptName name = hg_graph_version_name(graph, InvalidAttrNumber);
+
+	for (uint32 slice = 0; slice < older->count && older->count != count; slice++)
+	{
+		name.slice = hg_slice_number(older->count, slice);
+		hg_device_shared_forget(&name);
+	}
+}
+
 void
 hg_graph_version_link_slices(HgResidentGraph *graph, dsa_pointer pointer)
 {
@@ -208,6 +224,7 @@ hg_graph_version_link_slices(HgResidentGraph *graph, dsa_pointer pointer)
 	{
 		hg_graph_slices(pointer)->older = (dsa_pointer) pg_atomic_read_u64(&graph->slices);
 		hg_graph_slices(pointer)->cuts = older->cuts + 1;
+		hg_graph_version_forget_slices(graph, older, hg_graph_slices(pointer)->count);
 	}
 	pg_write_barrier();
 	pg_atomic_write_u64(&graph->slices, (uint64) pointer);

@@ -189,6 +189,71 @@ test_names(void)
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
+/* Have a slice of graph 1 kept, of so many rows. */
+static HgStatus
+make_slice(HgWireClient *client, uint32_t slice, uint64_t rows)
+{
+	const HgKeptName name = {TEST_EPOCH, 1, 0, slice};
+	const HgKeptShape of = {8, 1, rows};
+	HgEngine *engine = hg_wire_client_engine(client);
+	HgError error = {0};
+	HgJob *job = NULL;
+	HgStatus status = test_named_open(client, test_host_plain(), &name, &of, &job, &error);
+
+	if (status == HG_OK)
+		status = test_named_put(client, job, 8, 0, rows, &error);
+	if (status == HG_OK)
+		status = engine->build(job, &error);
+	if (job != NULL)
+		engine->close(job);
+	return status;
+}
+
+/* Ask for it. */
+static HgStatus
+ask_slice(HgWireClient *client, uint32_t slice, uint64_t rows)
+{
+	const HgKeptName name = {TEST_EPOCH, 1, 0, slice};
+	const HgKeptShape of = {8, 1, rows};
+	HgError error = {0};
+	HgJob *job = NULL;
+	HgStatus status = test_named_join(client, test_host_plain(), &name, &of, &job, &error);
+
+	if (job != NULL)
+		hg_wire_client_engine(client)->close(job);
+	return status;
+}
+
+/* Slices of a graph are its own, and none is another one. */
+static void
+test_slices(void)
+{
+	const HgKeptName second = {TEST_EPOCH, 1, 0, 2};
+	TestServer server;
+	HgWireClient *client;
+
+	test_start_server(&server, NULL);
+	client = test_start_client(&server);
+	hg_tap_ok(make_slice(client, 1, ROWS) == HG_OK && make_slice(client, 2, ROWS) == HG_OK &&
+				  test_named_graphs_become(&server, 2) && ask_slice(client, 1, ROWS) == HG_OK &&
+				  ask_slice(client, 2, ROWS) == HG_OK &&
+				  ask_slice(client, 3, ROWS) == HG_NOT_KEPT &&
+				  ask_slice(client, 0, ROWS) == HG_NOT_KEPT,
+			  "slices of a graph are kept, and it is not");
+	hg_wire_client_drop(client, &second);
+	hg_tap_ok(test_named_graphs_become(&server, 1) && ask_slice(client, 1, ROWS) == HG_OK &&
+				  ask_slice(client, 2, ROWS) == HG_NOT_KEPT,
+			  "one is dropped by its name, and the other stays");
+	hg_tap_ok(test_named_make(client, test_host_plain(), 1, ROWS, NULL) == HG_OK &&
+				  test_named_graphs_become(&server, 2),
+			  "the whole graph is there beside it");
+	test_named_drop(client, 1);
+	hg_tap_ok(test_named_graphs_become(&server, 0) && ask_slice(client, 1, ROWS) == HG_NOT_KEPT,
+			  "slices go with the graph");
+	hg_wire_client_destroy(client);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
 /* A graph that is in use is dropped. */
 static void
 test_drop_in_use(void)
@@ -794,6 +859,7 @@ main(int argc, char **argv)
 
 	test_joins();
 	test_names();
+	test_slices();
 	test_drop_in_use();
 	test_both_make();
 	test_lease();
