@@ -30,7 +30,8 @@ use constant OUTER => 100000;
 use constant INNER => 100000;
 use constant PAIRS => 100000;
 
-# hold(place, i) waits at the place's lock where i = 0, and slow(i) takes a while now and then.
+# hold(place, i) waits at the place's lock where i = 0, and so does stand(place, i), in each process of a join;
+# slow(i) takes a while now and then.
 $node->safe_psql('postgres', <<'SQL');
 create table l (k int, v int, pad text);
 create table r (k int, w int, pad text);
@@ -43,6 +44,14 @@ create table parted_2 partition of parted for values in (2);
 insert into parted select i, 1 + i % 2 from generate_series(1, 1000) i;
 vacuum analyze;
 create function hold(place int, i int) returns boolean language plpgsql volatile parallel restricted as $$
+begin
+	if i = 0 then
+		perform pg_advisory_lock_shared(place);
+		perform pg_advisory_unlock_shared(place);
+	end if;
+	return true;
+end $$;
+create function stand(place int, i int) returns boolean language plpgsql volatile parallel safe as $$
 begin
 	if i = 0 then
 		perform pg_advisory_lock_shared(place);
@@ -239,25 +248,37 @@ go_forward('streamed', \@samples, 'scan outer and match');
 is("$end->{phase} $end->{outer_rows} $end->{outer_rows_expected} $end->{matches} $end->{rows_out}", join(' ', 'done', (OUTER) x 4),
 	'streamed: all rows have come by');
 
-# Several processes together: the leader is held at its first row, when all have joined and wait to be asked for theirs.
+# Several processes together.  Each is held at a match, so that none of them goes without: one that finds none has no
+# rows, and ends, and is shown no more.  Then the leader is held at its first row, when all have joined and wait to be
+# asked for theirs, of which there are more than a queue takes.
 my $together = <<'SQL';
 select count(*) from (
-  select v, w from (select * from l where slow(v)) l join (select * from r where slow(w)) r using (k) order by v offset 0) s
+  select v, w from (select * from l where slow(v)) l join (select * from r where slow(w)) r on l.k = r.k and stand(32, (v + 0 * w) % 100) order by v offset 0) s
 where hold(31, v - 1)
 SQL
+
+# Sample a query's joins until so many processes stand at a place, or they do not come: the samples.
+sub sample_until_held
+{
+	my ($of, $place, $processes) = @_;
+	my @seen;
+
+	wait_for(sub { held_at_now($of, $place, $processes) or not push @seen, [ joins_of($of->pid) ] });
+	return @seen;
+}
+
 foreach my $memory ('64MB', '512kB')
 {
 	$session->query("set work_mem = '$memory'; set max_parallel_workers_per_gather = 2; set enable_hashagg = off");
 	my $plan = $session->query("explain (costs off) $together");
 	like($plan, qr/Gather Merge.*HashGraphJoin/s, "below a Gather: with $memory") or diag($plan);
-	hold(31);
-	@samples = ();
+	hold($_) foreach 31, 32;
 	$session->send($together);
-	until (held_at_now($session, 31))
-	{
-		push @samples, [ joins_of($pid) ];
-		usleep(10_000);
-	}
+	@samples = sample_until_held($session, 32, 3);
+	@joins = joins_of($pid);
+	is(join(' ', map { $_->{phase} } @joins), 'match match match', '... each of three processes stands at a match');
+	let_go(32);
+	push @samples, sample_until_held($session, 31, 1);
 	@joins = joins_of($pid);
 	go_forward("below a Gather with $memory", \@samples, 'scan inner', 'scan outer');
 	is(scalar @joins, 3, '... there are three processes');
@@ -277,10 +298,10 @@ $session->query('reset work_mem; set max_parallel_workers_per_gather = 0');
 
 sub held_at_now
 {
-	my ($of, $place) = @_;
+	my ($of, $place, $processes) = @_;
 
-	die "over: $of->{error}" if $of->finish(0.005);
-	return $watcher->query("select count(*) from pg_locks where locktype = 'advisory' and objid = $place and not granted") > 0;
+	die 'over: ' . ($of->{error} // 'no error') if $of->finish(0.005);
+	return $watcher->query("select count(*) from pg_locks where locktype = 'advisory' and objid = $place and not granted") >= $processes;
 }
 
 # Executions add up, and a side that is kept is not read again.
