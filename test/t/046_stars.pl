@@ -115,13 +115,13 @@ my @others = (
 	[ 'columns beside groups', 'select s.id, i.kind, c.name from sales s join customers c on s.customer = c.id join items i on s.item = i.id where s.id % 1000 = 7' ],
 	[ 'an expression of a text', 'select sum(length(c.name)), sum(s.amount * c.age) from sales s join customers c on s.customer = c.id join items i on s.item = i.id' ]);
 
-# Has a device joined all of a star's tables at once?
+# Has a device joined all of a star's tables at once, or any number of what is none?
 sub is_star
 {
 	my ($star) = @_;
 	my ($tables, undef, $select) = @$star;
 
-	return sql("set hashgraph.enabled = on; explain (analyze, costs off, timing off) $select") =~ /Tables Joined at Once: $tables\b/;
+	return sql("set hashgraph.enabled = on; explain (analyze, costs off, timing off) $select") =~ ($tables ? qr/Tables Joined at Once: $tables\b/ : qr/Tables Joined at Once/);
 }
 
 # A test: all of the tables is resident and served, and a device has all of their graphs.
@@ -145,11 +145,16 @@ sub stars_are_right
 	{
 		my ($tables, $what, $select) = @$query;
 		my $core = rows("set hashgraph.enabled = off; $select");
-		my $ours = rows("set hashgraph.enabled = on; $select");
+		my $expected = defined $where && $tables && $what =~ $where ? 'at once' : 'two by two';
+		my ($ours, $ran);
 
+		# a graph that has just been made anew is a device's a moment later
+		wait_for(sub {
+			$ours = rows("set hashgraph.enabled = on; $select");
+			$ran = is_star($query) ? 'at once' : 'two by two';
+			$ours ne $core or !defined $where or $ran eq $expected or not usleep(200_000) }, 15);
 		is($ours, $core, "$when: $what");
-		next unless defined $where;
-		is(is_star($query) ? 'at once' : 'two by two', $tables && $what =~ $where ? 'at once' : 'two by two', "$when: $what: where it ran");
+		is($ran, $expected, "$when: $what: where it ran") if defined $where;
 	}
 	return;
 }
@@ -165,12 +170,13 @@ foreach my $program (grep { defined } $standin, $device)
 	# joins of facts that have changed are done here, beside those of all others
 	sql('update sales set amount = amount + 1000, customer = customer + 1 where id % 900 = 5; delete from sales where id % 1100 = 9; insert into sales select 30000 + i, i, i, i, i % 40, i, i, \'new\', repeat(\'x\', 900) from generate_series(1, 50) i');
 	stars_are_right("$label: facts have changed", qr/./);
-	like(sql("set hashgraph.enabled = on; explain (analyze, costs off, timing off) $stars[3]->[2]"), qr/Backend: cuda\n.*Device: /, "$label: where it ran, whatever was joined beside");
+	becomes_like(sub { sql("set hashgraph.enabled = on; explain (analyze, costs off, timing off) $stars[3]->[2]") }, qr/Backend: cuda\n.*Device: /, "$label: where it ran, whatever was joined beside");
 
 	# and those of facts that find what has changed, themselves or by what they find
 	sql('update items set price = price + 1 where id = 7; insert into days values (366, 12, true); delete from customers where id = 77; update customers set nation = nation + 1 where id = 34; update customers set age = age + 1 where id = 33; insert into customers values (2100, null, 1, \'x\', repeat(\'y\', 2000)); update customers set id = -id where id = 55');
 	stars_are_right("$label: what they look up has changed", qr/./);
-	my ($kilobytes) = sql("explain (analyze, costs off, timing off) $stars[3]->[2]") =~ /Tables Joined at Once.*?Memory Usage: (\d+) kB/s;
+	my $kilobytes = 0;
+	wait_for(sub { ($kilobytes) = sql("explain (analyze, costs off, timing off) $stars[3]->[2]") =~ /Tables Joined at Once.*?Memory Usage: (\d+) kB/s or not usleep(200_000) }, 15);
 	cmp_ok($kilobytes, '>=', 11, "$label: what it takes to leave facts out is told");
 	# of tables in one page nothing is known then
 	sql('update nations set name = \'moved\', region = 3 where id = 4; insert into regions values (5, \'region 5\'); update shops set size = size + 1 where id = 5');
@@ -205,7 +211,7 @@ foreach my $program (grep { defined } $standin, $device)
 		my $core = sql("set local hashgraph.enabled = off; $select");
 
 		is(sql("set local hashgraph.enabled = on; $select"), $core, "$label: facts that don't fit, several times");
-		like(sql("explain (analyze, costs off, timing off) $select"), qr/Tables Joined at Once: 3\b.*Disk Usage/s, '... of which a device joined those that have not changed');
+		becomes_like(sub { sql("explain (analyze, costs off, timing off) $select") }, qr/Tables Joined at Once: 3\b.*Disk Usage/s, '... of which a device joined those that have not changed');
 		sql('rollback');
 	}
 
