@@ -1,8 +1,8 @@
 # Columns that are resident are, block by block, what the table has, or not served: whatever is written, vacuumed,
-# altered, locked, cancelled or killed meanwhile; nothing waits for the workers that keep them so, and their
-# memory is bounded and given back.
+# altered, locked, cancelled or killed meanwhile; and their memory is bounded and given back.  That nothing waits for the
+# workers that keep them so 053_resident_waits.pl holds.
 #
-# Runs alone: it measures how long statements wait
+# Takes long: it begins before others.
 
 use strict;
 use warnings;
@@ -259,30 +259,12 @@ sql('drop table ' . join ', ', sort keys %files);
 sql('truncate t; insert into t select i, i from generate_series(1, 20000) i; vacuum t');
 check_becomes('t', 20000, 'TRUNCATE, and other rows');
 
-# ---------------------------------------------------------------- waiting
+# ---------------------------------------------------------------- locks
 
-# nobody waits for loaders and witnesses
-sub longest
-{
-	my ($times, $statement) = @_;
-	my $longest = 0;
-
-	for (1 .. $times)
-	{
-		my $start = time;
-		$session->query($statement);
-		$longest = time - $start if time - $start > $longest;
-	}
-	return $longest;
-}
 sql(q{vacuum large});
 sql(q{select hashgraph_resident_add('large')});
-cmp_ok(longest(40, 'begin; lock table large in access exclusive mode; commit'), '<', 0.25, 'a lock on a table is had while it is taken in');
-check_becomes('large', 100000, '... which comes to its end');
-cmp_ok(longest(20, 'begin; lock table large in access exclusive mode; commit'), '<', 0.25, '... and while it is resident');
-cmp_ok(longest(2, 'create index concurrently on large (k)'), '<', 6, 'CREATE INDEX CONCURRENTLY waits for two periods at most');
-my $held = sql("select extract(epoch from now() - min(xact_start)) from pg_stat_activity where backend_type = 'hashgraph witness'");
-cmp_ok($held, '<', 4, 'no snapshot is older than two periods');
+$session->query('begin; lock table large in access exclusive mode; commit') for 1 .. 40;
+check_becomes('large', 100000, 'a table that is locked while it is taken in');
 $session->query('begin; lock table large in access exclusive mode');
 ok(wait_for(sub { sql('select sum(blocks_resident) from hashgraph_resident where column_number = 1 and relation = ' . "'large'::regclass") eq '0' }, 10), 'what the witnesses could not observe is not served');
 $session->query('commit');
@@ -402,15 +384,11 @@ sql('create role nobody_in_particular');
 (undef, undef, $error) = $node->psql('postgres', "set role nobody_in_particular;\ndrop database other");
 like($error, qr/must be owner of database other/, 'who does not own a database cannot drop it');
 is(workers_of('other'), '2', '... nor send its workers away');
-my $start = time;
 sql('create database copied template other');
 sql('alter database other rename to another');
-cmp_ok(time - $start, '<', 3, 'a database with residents can be a template, and be renamed, without waiting for anybody');
-ok(wait_for(sub { workers_of('another') eq '2' }, 20), '... and its workers come back');
-$start = time;
+ok(wait_for(sub { workers_of('another') eq '2' }, 20), 'a database with residents can be a template, and be renamed, and its workers come back');
 sql('drop database another');
-cmp_ok(time - $start, '<', 2, 'a database with residents is dropped without waiting for anybody');
-is(sql(q{select count(*) from hashgraph_resident where database is distinct from 'postgres'}), '0', '... and with it what was resident of it');
+is(sql(q{select count(*) from hashgraph_resident where database is distinct from 'postgres'}), '0', 'a database is dropped, and with it what was resident of it');
 
 # ---------------------------------------------------------------- the server's end
 
