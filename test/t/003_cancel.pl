@@ -1,4 +1,6 @@
 # A join is cancelled wherever it stands, soon, and leaves a usable session.
+#
+# Takes long: it begins before others.
 
 use strict;
 use warnings;

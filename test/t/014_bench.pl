@@ -2,6 +2,7 @@
 # that somebody cheats in is called off.
 #
 # Once: what is tested are programs and their harness, which ask any PostgreSQL the same.
+# Takes long: it begins before others.
 
 use strict;
 use warnings;

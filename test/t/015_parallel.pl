@@ -1,6 +1,8 @@
 # A join that several processes share ends, whatever happens to one of them and whenever: the
 # others wait for nobody who is gone, the error is the one that there was, nothing is left, and
 # the next join is right.  On disk its memory stays within bounds.
+#
+# Takes long: it begins before others.
 
 use strict;
 use warnings;

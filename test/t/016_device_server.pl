@@ -3,6 +3,8 @@
 #
 # Runs over the stand-in, and what needs no misbehaviour over the real one too, where it finds a
 # device.
+#
+# Takes long: it begins before others.
 
 use strict;
 use warnings;

@@ -1,6 +1,8 @@
 # Columns that come from the device with the matches: that they do, and that the rows are right
 # whatever becomes of the device meanwhile, or of memory.  (sql/join_gather.sql compares many more
 # queries with PostgreSQL's own.)
+#
+# Takes long: it begins before others.
 
 use strict;
 use warnings;

@@ -1,5 +1,7 @@
 # Joins give the same rows whether they are served from resident columns or read their tables, to the row and the counter: over values,
 # filters, rescans, cursors, own changes, parallel queries and whatever ends them in the middle; and are served what may be.
+#
+# Takes long: it begins before others.
 
 use strict;
 use warnings;

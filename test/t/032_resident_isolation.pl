@@ -6,6 +6,7 @@
 # until these are so many, for a witness or loader of a slow machine may come late, and does not where they are more.
 #
 # Once: most of it waits, and what another PostgreSQL does in between 028_resident_scan.pl holds.
+# Takes long: it begins before others.
 
 use strict;
 use warnings;

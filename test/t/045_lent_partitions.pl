@@ -1,6 +1,8 @@
 # Rows that are read beside those of resident HashGraphs, and do not fit into work memory, go to disk in partitions, and the HashGraphs
 # are joined with each of them: the rows are those of PostgreSQL's own joins, of every type, with keys that many rows have, in serial
 # plans and parallel ones, and memory and graphs are used as they should be.
+#
+# Takes long: it begins before others.
 
 use strict;
 use warnings;

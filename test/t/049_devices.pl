@@ -2,6 +2,8 @@
 # befalls its own jobs alone, and it comes back by itself; resident HashGraphs are where joins find them.
 #
 # Runs over the stand-in, which sees as many devices as it is told to.
+#
+# Takes long: it begins before others.
 
 use strict;
 use warnings;
