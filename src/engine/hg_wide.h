@@ -6,7 +6,7 @@
  * It wraps the engines of several devices, which have the calls of hg_exchange.h.  A job is a job
  * on each of them, a member.  Rows are dealt out to the members in turn as they are appended, and
  * exchanged before build, so that each member has all rows of some keys: the rows themselves pass
- * through the caller's memory, a buffer of HG_WIDE_ROWS at a time.  Then the members work side by
+ * through the caller's memory, a buffer of HG_WIDE_ROWS at most.  Then the members work side by
  * side, where their engines have start().
  *
  * The promises of hg_engine.h hold for such a job, except that export_graph answers HG_INVALID: its
@@ -39,7 +39,7 @@
 /* Rows of a side that a member is dealt in turn, as its numbers go. */
 #define HG_WIDE_DEAL_ROWS 16384
 
-/* Rows that are exchanged at a time. */
+/* Rows that are exchanged at a time, at most. */
 #define HG_WIDE_ROWS 65536
 
 typedef struct HgWide

@@ -29,11 +29,12 @@ typedef struct Buffer
 static HgStatus
 buffer_open(Buffer *buffer, const HgWideJob *job, HgSide side, HgError *error)
 {
-	const uint64_t rows = HG_WIDE_ROWS;
+	/* as many of any width make arrays that are aligned */
+	const uint64_t all = (job->rows[side] + 63) / 64 * 64;
+	const uint64_t rows = all < HG_WIDE_ROWS ? all : HG_WIDE_ROWS;
 	unsigned char *at;
 	HgStatus status;
 
-	memset(buffer, 0, sizeof(*buffer));
 	buffer->bytes = rows * (job->spec.key_width + sizeof(uint32_t));
 	for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
 		buffer->bytes += rows * (job->spec.column_width[side][column] + UINT64_C(1));
@@ -41,7 +42,6 @@ buffer_open(Buffer *buffer, const HgWideJob *job, HgSide side, HgError *error)
 	if (status != HG_OK)
 		return status;
 
-	/* as many rows as of any width make arrays that are aligned */
 	at = buffer->memory;
 	buffer->rows.capacity = (size_t) rows;
 	buffer->rows.keys = at;
@@ -102,10 +102,10 @@ static HgStatus
 exchange_side(HgWideJob *job, HgSide side, const Tally *tallies, const uint32_t *ends,
 			  HgError *error)
 {
-	Buffer buffer;
+	Buffer buffer = {0};
 	HgStatus status = expect_rows(job, side, tallies, ends, error);
 
-	if (status == HG_OK)
+	if (status == HG_OK && job->rows[side] > 0)
 		status = buffer_open(&buffer, job, side, error);
 	if (status != HG_OK)
 		return status;
