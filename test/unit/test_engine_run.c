@@ -516,9 +516,12 @@ test_run(const TestRun *run)
 
 	test_host_init(&host, run->host);
 	counted.host = &host.host;
-	arrays.matches.capacity = run->capacity;
-	arrays.matches.outer = test_malloc(run->capacity * sizeof(uint32_t));
-	arrays.matches.inner = test_malloc(run->capacity * sizeof(uint32_t));
+	/* room for more than all of them no engine writes to, and the sanitizers fetch it for each job */
+	if (counted.capacity > run->data->pairs)
+		counted.capacity = (size_t) run->data->pairs + 1;
+	arrays.matches.capacity = counted.capacity;
+	arrays.matches.outer = test_malloc(counted.capacity * sizeof(uint32_t));
+	arrays.matches.inner = test_malloc(counted.capacity * sizeof(uint32_t));
 	arrays.seen = test_malloc(run->data->rows[HG_OUTER]);
 
 	status = test_run_build(&counted, &job, &error);
@@ -541,7 +544,7 @@ test_run(const TestRun *run)
 					run->data->rows[0], run->data->rows[1], run->spec.key_width,
 					run->spec.direct ? "direct or " : "", hg_build_name(run->spec.build),
 					hg_probe_name(run->spec.probe), run->spec.load_factor, run->spec.bins,
-					run->piece, run->capacity);
+					run->piece, counted.capacity);
 	free(arrays.seen);
 	free(arrays.matches.inner);
 	free(arrays.matches.outer);
