@@ -49,77 +49,6 @@ check_appending(const HgWideJob *job, HgSide side, HgError *error)
 	return hg_wrapped_check_side(side, error);
 }
 
-/* ------------------------------------------------------------------------
- * Members
- * ------------------------------------------------------------------------ */
-
-/* The most rows of a side that a member has: of those it is dealt in turns, or by whole parts. */
-static uint64_t
-member_rows(const HgWide *wide, uint64_t rows)
-{
-	const uint64_t turns = (rows + wide->deal_rows - 1) / wide->deal_rows;
-	const uint64_t dealt = (turns + wide->members - 1) / wide->members * wide->deal_rows;
-	const uint64_t most = dealt + rows / HG_EXCHANGE_PARTS;
-
-	return most < rows ? most : rows;
-}
-
-/* What a member is asked for. */
-static HgJobSpec
-member_spec(const HgWideJob *job)
-{
-	HgJobSpec spec = job->spec;
-
-	if (job->wide->members == 1)
-		return spec;
-	spec.members = job->is_sliced ? 0 : job->wide->members;
-	spec.direct = 0; /* one member might be, and the next not */
-	spec.device = -1;
-	spec.memory_limit = (spec.memory_limit + job->wide->members - 1) / job->wide->members;
-	for (int side = 0; side < 2 && !job->is_sliced; side++)
-		spec.expected_rows[side] = member_rows(job->wide, spec.expected_rows[side]);
-	return spec;
-}
-
-static HgStatus
-open_members(HgWideJob *job, HgError *error)
-{
-	const HgJobSpec common = member_spec(job);
-	HgWideSliceSpec slices;
-	HgStatus status = HG_OK;
-
-	while (job->members < job->wide->members && status == HG_OK)
-	{
-		HgEngine *target = job->wide->target(job->wide->arg, job->members);
-		HgWideMember *member = &job->member[job->members];
-		HgJobSpec spec = common;
-
-		if (target == NULL)
-			return hg_error_set(error, HG_CONNECTION_LOST, NULL, "the device process is gone");
-		if (spec.members != 0 && target->tally == NULL)
-			return hg_error_set(error, HG_INVALID, NULL, "an engine exchanges no rows");
-		if (job->is_sliced)
-			hg_wide_slices_member(job, job->members, &slices, &spec);
-		member->calls = *target;
-		status = target->open(target, job->host, &spec, &member->job, error);
-		if (status == HG_OK)
-			job->members++;
-	}
-	return status;
-}
-
-/* Have all members begin with something, where they can. */
-static HgStatus
-start_members(HgWideJob *job, HgAhead ahead, HgMatchMode mode, HgError *error)
-{
-	HgStatus status = HG_OK;
-
-	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
-		if (job->member[i].calls.start != NULL)
-			status = job->member[i].calls.start(job->member[i].job, ahead, mode, error);
-	return status;
-}
-
 /* The same, unless they have begun with it already. */
 static HgStatus
 start_unless_ahead(HgWideJob *job, HgAhead ahead, HgMatchMode mode, HgError *error)
@@ -127,18 +56,7 @@ start_unless_ahead(HgWideJob *job, HgAhead ahead, HgMatchMode mode, HgError *err
 	const bool begun = job->is_ahead && job->ahead == ahead && job->ahead_mode == mode;
 
 	job->is_ahead = false;
-	return begun ? HG_OK : start_members(job, ahead, mode, error);
-}
-
-static void
-close_members(HgWideJob *job)
-{
-	while (job->members > 0)
-	{
-		HgWideMember *member = &job->member[--job->members];
-
-		member->calls.close(member->job);
-	}
+	return begun ? HG_OK : hg_wide_members_start(job, ahead, mode, error);
 }
 
 /* ------------------------------------------------------------------------
@@ -194,30 +112,17 @@ wide_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 	job->wide = (HgWide *) engine;
 	job->host = host;
 	job->spec = *spec;
-	job->is_sliced = hg_wide_are_sliced(spec);
-	if (job->is_sliced)
-		status = hg_wide_slices_open(job, error);
 	if (status == HG_OK)
-		status = open_members(job, error);
+		status = hg_wide_members_open(job, error);
 	forget_kept(&job->spec);
 	if (status != HG_OK)
 	{
-		close_members(job);
+		hg_wide_members_close(job);
 		hg_host_memory_free(host, job, sizeof(*job));
 		return status;
 	}
 	*handle = (HgJob *) job;
 	return HG_OK;
-}
-
-/* The member that is dealt a row, and the first row from there on that another is dealt. */
-static HgWideMember *
-member_of_row(HgWideJob *job, uint64_t row, uint64_t *end)
-{
-	const uint64_t deal = row / job->wide->deal_rows;
-
-	*end = job->members > 1 ? (deal + 1) * job->wide->deal_rows : UINT64_MAX;
-	return &job->member[deal % job->members];
 }
 
 static uint64_t
@@ -240,7 +145,7 @@ deal_rows(HgWideJob *job, HgSide side, const void *keys, uint64_t count, uint64_
 	for (uint64_t row = first_row; row < first_row + count && status == HG_OK;)
 	{
 		uint64_t end;
-		HgWideMember *member = member_of_row(job, row, &end);
+		HgWideMember *member = hg_wide_member_of_row(job, row, &end);
 		const uint64_t step = smaller(end, first_row + count) - row;
 
 		status = member->calls.append_rows(
@@ -303,7 +208,7 @@ wide_append_column(HgJob *handle, HgSide side, uint32_t column, const void *valu
 	for (uint64_t row = first_row; row < first_row + count && status == HG_OK;)
 	{
 		uint64_t end;
-		HgWideMember *member = member_of_row(job, row, &end);
+		HgWideMember *member = hg_wide_member_of_row(job, row, &end);
 		const uint64_t step = smaller(end, first_row + count) - row;
 		const uint64_t at = row - first_row;
 
@@ -367,7 +272,7 @@ wide_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, HgError *error)
 	job->is_ahead = true;
 	job->ahead = ahead;
 	job->ahead_mode = mode;
-	return hg_wrapped_finish(&job->state, start_members(job, ahead, mode, error));
+	return hg_wrapped_finish(&job->state, hg_wide_members_start(job, ahead, mode, error));
 }
 
 static HgStatus
@@ -385,7 +290,7 @@ wide_build(HgJob *handle, HgError *error)
 	if (!job->exchanged)
 		return status;
 	if (status == HG_OK && !job->is_ahead)
-		status = start_members(job, HG_AHEAD_BUILD, HG_MATCH_ALL, error);
+		status = hg_wide_members_start(job, HG_AHEAD_BUILD, HG_MATCH_ALL, error);
 	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
 		status = job->member[i].calls.build(job->member[i].job, error);
 	job->state.built = status == HG_OK;
@@ -605,7 +510,7 @@ wide_close(HgJob *handle)
 {
 	HgWideJob *job = job_of(handle);
 
-	close_members(job);
+	hg_wide_members_close(job);
 	hg_wide_groups_free(job);
 	hg_wide_slices_free(job);
 	hg_host_memory_free(job->host, job, sizeof(*job));

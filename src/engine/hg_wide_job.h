@@ -4,6 +4,7 @@
  *	  A job that is spread over several engines, and what is done with all of its members.
  *
  *	hg_wide.c			the calls of hg_engine.h
+ *	hg_wide_members.c	what each member is given
  *	hg_wide_exchange.c	rows to the members that join them
  *	hg_wide_groups.c	groups of several members become one
  *	hg_wide_slices.c	kept graphs of which each member has a slice
@@ -88,6 +89,19 @@ typedef struct HgWideJob
 	uint32_t current; /* the member whose matches are delivered */
 	HgWideGroups groups;
 } HgWideJob;
+
+/* hg_wide_members.c: open all of them; what was opened is in the job, whatever comes of it. */
+extern HgStatus hg_wide_members_open(HgWideJob *job, HgError *error);
+
+/* Have all members begin with something, where they can. */
+extern HgStatus hg_wide_members_start(HgWideJob *job, HgAhead ahead, HgMatchMode mode,
+									  HgError *error);
+
+/* Close those that are open. */
+extern void hg_wide_members_close(HgWideJob *job);
+
+/* The member that is dealt a row, and the first row from there on that another is dealt. */
+extern HgWideMember *hg_wide_member_of_row(HgWideJob *job, uint64_t row, uint64_t *end);
 
 /* hg_wide_exchange.c: exchange the rows of both sides. */
 extern HgStatus hg_wide_exchange(HgWideJob *job, HgError *error);
