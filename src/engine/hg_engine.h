@@ -408,7 +408,8 @@ extern "C"
 	{
 		HG_AHEAD_BUILD = 0,
 		HG_AHEAD_MATCH, /* build, if that was not called yet, and then match */
-		HG_AHEAD_COUNT	/* the same with count */
+		HG_AHEAD_COUNT, /* the same with count */
+		HG_AHEAD_REDUCE /* ... and with reduce */
 	} HgAhead;
 
 	/* Where the time of a job went. */
@@ -591,12 +592,13 @@ extern "C"
 
 		/*
 		 * Begin with what the next calls on the job will ask for, and return at once: build,
-		 * if it was not called yet, and then match or count, of mode.  These calls must
-		 * follow, and tell what came of it.  The caller can do other things meanwhile, also on
-		 * other jobs of the engine, but what he asks for there waits behind this.  NULL in an
-		 * engine that works in its caller's thread.
+		 * if it was not called yet, and then match, count or reduce, of mode; spec is that of
+		 * reduce, and else not looked at.  These calls must follow, and tell what came of it.  The
+		 * caller can do other things meanwhile, also on other jobs of the engine, but what he asks
+		 * for there waits behind this.  NULL in an engine that works in its caller's thread.
 		 */
-		HgStatus (*start)(HgJob *job, HgAhead ahead, HgMatchMode mode, HgError *error);
+		HgStatus (*start)(HgJob *job, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
+						  HgError *error);
 
 		/*
 		 * Of a job with spec.trial, in place of build: measure the table over all inner keys. Times

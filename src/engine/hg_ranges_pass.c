@@ -134,7 +134,7 @@ run_start(const HgRangesPass *pass, const HgRangesRun *run, HgError *error)
 		ahead = HG_AHEAD_MATCH;
 	else if (pass->purpose == HG_RANGES_FOR_COUNT)
 		ahead = HG_AHEAD_COUNT;
-	return run->calls.start(run->job, ahead, pass->mode, error);
+	return run->calls.start(run->job, ahead, pass->mode, NULL, error);
 }
 
 HgStatus

@@ -49,14 +49,15 @@ check_appending(const HgWideJob *job, HgSide side, HgError *error)
 	return hg_wrapped_check_side(side, error);
 }
 
-/* The same, unless they have begun with it already. */
+/* Have all members begin with something, unless they have already. */
 static HgStatus
-start_unless_ahead(HgWideJob *job, HgAhead ahead, HgMatchMode mode, HgError *error)
+start_unless_ahead(HgWideJob *job, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
+				   HgError *error)
 {
 	const bool begun = job->is_ahead && job->ahead == ahead && job->ahead_mode == mode;
 
 	job->is_ahead = false;
-	return begun ? HG_OK : hg_wide_members_start(job, ahead, mode, error);
+	return begun ? HG_OK : hg_wide_members_start(job, ahead, mode, spec, error);
 }
 
 /* ------------------------------------------------------------------------
@@ -257,13 +258,15 @@ exchange(HgWideJob *job, HgError *error)
 }
 
 static HgStatus
-wide_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, HgError *error)
+wide_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec, HgError *error)
 {
 	HgWideJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
 	if (status == HG_OK)
 		status = hg_wrapped_check_mode(mode, error);
+	if (status == HG_OK && ahead == HG_AHEAD_REDUCE)
+		status = hg_reduce_check(&job->spec, spec, error);
 	if (status != HG_OK)
 		return status;
 	/* build tells what came of it */
@@ -272,7 +275,7 @@ wide_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, HgError *error)
 	job->is_ahead = true;
 	job->ahead = ahead;
 	job->ahead_mode = mode;
-	return hg_wrapped_finish(&job->state, hg_wide_members_start(job, ahead, mode, error));
+	return hg_wrapped_finish(&job->state, hg_wide_members_start(job, ahead, mode, spec, error));
 }
 
 static HgStatus
@@ -290,7 +293,7 @@ wide_build(HgJob *handle, HgError *error)
 	if (!job->exchanged)
 		return status;
 	if (status == HG_OK && !job->is_ahead)
-		status = hg_wide_members_start(job, HG_AHEAD_BUILD, HG_MATCH_ALL, error);
+		status = hg_wide_members_start(job, HG_AHEAD_BUILD, HG_MATCH_ALL, NULL, error);
 	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
 		status = job->member[i].calls.build(job->member[i].job, error);
 	job->state.built = status == HG_OK;
@@ -334,7 +337,7 @@ wide_match(HgJob *handle, HgMatchMode mode, HgError *error)
 		return hg_error_set(error, HG_INVALID, NULL,
 							"rows of slices have no numbers that others know");
 
-	status = start_unless_ahead(job, HG_AHEAD_MATCH, mode, error);
+	status = start_unless_ahead(job, HG_AHEAD_MATCH, mode, NULL, error);
 	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
 		status = job->member[i].calls.match(job->member[i].job, mode, error);
 	job->current = 0;
@@ -383,7 +386,7 @@ wide_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 		return status;
 
 	job->streaming = false;
-	status = start_unless_ahead(job, HG_AHEAD_COUNT, mode, error);
+	status = start_unless_ahead(job, HG_AHEAD_COUNT, mode, NULL, error);
 	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
 	{
 		uint64_t counted;
@@ -411,7 +414,10 @@ wide_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t 
 	if (status != HG_OK)
 		return status;
 	job->streaming = false;
-	return hg_wrapped_finish(&job->state, hg_wide_groups_make(job, mode, spec, groups, error));
+	status = start_unless_ahead(job, HG_AHEAD_REDUCE, mode, spec, error);
+	if (status == HG_OK)
+		status = hg_wide_groups_make(job, mode, spec, groups, error);
+	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus

@@ -226,6 +226,7 @@ hg_wide_groups_make(HgWideJob *job, HgMatchMode mode, const HgReduceSpec *spec, 
 {
 	/* all of them together are numbered in 32 bits */
 	const uint64_t most = spec->max_groups < HG_MAX_ROWS - 1 ? spec->max_groups + 1 : HG_MAX_ROWS;
+	bool too_many = false;
 	HgStatus status;
 
 	hg_wide_groups_free(job);
@@ -234,14 +235,16 @@ hg_wide_groups_make(HgWideJob *job, HgMatchMode mode, const HgReduceSpec *spec, 
 		HgWideMember *one = &job->member[member];
 		uint64_t made;
 
+		/* also where one has too many: the others have begun */
 		status = one->calls.reduce(one->job, mode, spec, &made, error);
 		if (status != HG_OK)
 			return status;
-		if (made == HG_TOO_MANY_GROUPS)
-		{
-			*groups = HG_TOO_MANY_GROUPS;
-			return HG_OK;
-		}
+		too_many = too_many || made == HG_TOO_MANY_GROUPS;
+	}
+	if (too_many)
+	{
+		*groups = HG_TOO_MANY_GROUPS;
+		return HG_OK;
 	}
 
 	job->groups.spec = *spec;

@@ -95,7 +95,7 @@ extern HgStatus hg_wide_members_open(HgWideJob *job, HgError *error);
 
 /* Have all members begin with something, where they can. */
 extern HgStatus hg_wide_members_start(HgWideJob *job, HgAhead ahead, HgMatchMode mode,
-									  HgError *error);
+									  const HgReduceSpec *spec, HgError *error);
 
 /* Close those that are open. */
 extern void hg_wide_members_close(HgWideJob *job);
@@ -107,8 +107,8 @@ extern HgWideMember *hg_wide_member_of_row(HgWideJob *job, uint64_t row, uint64_
 extern HgStatus hg_wide_exchange(HgWideJob *job, HgError *error);
 
 /*
- * hg_wide_groups.c: have each member make groups, and merge them: HG_TOO_MANY_GROUPS of any member,
- * or of all together, is that of the job.
+ * hg_wide_groups.c: have each member make groups, which all have begun with where they can, and
+ * merge them: HG_TOO_MANY_GROUPS of any member, or of all together, is that of the job.
  */
 extern HgStatus hg_wide_groups_make(HgWideJob *job, HgMatchMode mode, const HgReduceSpec *spec,
 									uint64_t *groups, HgError *error);

@@ -65,13 +65,14 @@ hg_wide_members_open(HgWideJob *job, HgError *error)
 }
 
 HgStatus
-hg_wide_members_start(HgWideJob *job, HgAhead ahead, HgMatchMode mode, HgError *error)
+hg_wide_members_start(HgWideJob *job, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
+					  HgError *error)
 {
 	HgStatus status = HG_OK;
 
 	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
 		if (job->member[i].calls.start != NULL)
-			status = job->member[i].calls.start(job->member[i].job, ahead, mode, error);
+			status = job->member[i].calls.start(job->member[i].job, ahead, mode, spec, error);
 	return status;
 }
 

@@ -256,12 +256,14 @@ small_build(HgJob *handle, HgError *error)
 
 /* It works in its caller's thread, and thus at once. */
 static HgStatus
-small_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, HgError *error)
+small_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
+			HgError *error)
 {
 	SmallJob *job = job_of(handle);
 
 	(void) ahead;
 	(void) mode;
+	(void) spec;
 	(void) error;
 	job->started = true;
 	job->build_status = build(job, &job->build_error);

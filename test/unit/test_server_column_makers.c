@@ -177,7 +177,7 @@ test_both_make(void)
 				test_named_put_values(clients[i], jobs[i], 1, first, STRIDE / 3, &error) == HG_OK;
 	for (int i = 0; i < 2 && good; i++)
 		good = hg_wire_client_engine(clients[i])
-				   ->start(jobs[i], HG_AHEAD_BUILD, HG_MATCH_ALL, &error) == HG_OK;
+				   ->start(jobs[i], HG_AHEAD_BUILD, HG_MATCH_ALL, NULL, &error) == HG_OK;
 	for (int i = 0; i < 2; i++)
 	{
 		good = good && hg_wire_client_engine(clients[i])->build(jobs[i], &error) == HG_OK;

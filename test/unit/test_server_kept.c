@@ -316,7 +316,7 @@ test_both_make(void)
 	for (int i = 0; i < 2 && good; i++)
 		good = test_named_put(clients[i], jobs[i], 8, 0, ROWS, &error) == HG_OK &&
 			   hg_wire_client_engine(clients[i])
-					   ->start(jobs[i], HG_AHEAD_BUILD, HG_MATCH_ALL, &error) == HG_OK;
+					   ->start(jobs[i], HG_AHEAD_BUILD, HG_MATCH_ALL, NULL, &error) == HG_OK;
 	for (int i = 0; i < 2 && good; i++)
 	{
 		good = hg_wire_client_engine(clients[i])->build(jobs[i], &error) == HG_OK;
@@ -572,7 +572,7 @@ test_client_refuses(void)
 				  engine->put_edges(job, words, rows, UINT64_MAX, &error) == HG_INVALID &&
 				  test_named_put(client, job, 8, 0, ROWS, &error) == HG_OK &&
 				  engine->put_edges(job, words, rows, 1, &error) == HG_INVALID &&
-				  engine->start(job, HG_AHEAD_COUNT, HG_MATCH_ALL, &error) == HG_INVALID &&
+				  engine->start(job, HG_AHEAD_COUNT, HG_MATCH_ALL, NULL, &error) == HG_INVALID &&
 				  engine->build(job, &error) == HG_OK &&
 				  engine->put_edges(job, words, rows, 0, &error) == HG_INVALID &&
 				  engine->match(job, HG_MATCH_ALL, &error) == HG_INVALID &&

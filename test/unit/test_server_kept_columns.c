@@ -670,8 +670,8 @@ test_client_refuses(void)
 				  engine->keep(job, &kept, &number, &error) == HG_INVALID &&
 				  engine->put_values(job, words, NULL, 0, STRIDE, &error) == HG_OK &&
 				  test_named_put_values(client, job, 1, 0, STRIDE, &error) == HG_OK &&
-				  engine->start(job, HG_AHEAD_COUNT, HG_MATCH_ALL, &error) == HG_INVALID &&
-				  engine->start(job, HG_AHEAD_MATCH, HG_MATCH_ALL, &error) == HG_INVALID &&
+				  engine->start(job, HG_AHEAD_COUNT, HG_MATCH_ALL, NULL, &error) == HG_INVALID &&
+				  engine->start(job, HG_AHEAD_MATCH, HG_MATCH_ALL, NULL, &error) == HG_INVALID &&
 				  engine->build(job, &error) == HG_OK,
 			  "a job that makes a column takes its values alone");
 	hg_tap_ok(good && engine->put_values(job, words, NULL, 1, 0, &error) == HG_INVALID &&

@@ -534,7 +534,7 @@ test_asked_ahead(void)
 	for (int side = HG_OUTER; side <= HG_INNER && good; side++)
 		good = engine->append_pages(job, (HgSide) side, join.sides[side].pages.bytes, 1, 0, NULL) ==
 			   HG_OK;
-	good = good && engine->start(job, HG_AHEAD_COUNT, HG_MATCH_ALL, NULL) == HG_OK &&
+	good = good && engine->start(job, HG_AHEAD_COUNT, HG_MATCH_ALL, NULL, NULL) == HG_OK &&
 		   engine->build(job, NULL) == HG_BAD_PAGE;
 	/* the count has been answered when this is */
 	good = good &&

@@ -10,6 +10,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "../../src/engine/hg_ranges.h"
+#include "../../src/engine/hg_reduce.h"
 #include "../../src/engine/hg_wide.h"
 #include "hg_tap.h"
 #include "test_columns.h"
@@ -167,6 +168,92 @@ test_memory(void)
 			  ", three smaller ones %" PRIu64,
 			  ranges[0], ranges[1], ranges[2]);
 	test_data_destroy(&data);
+}
+
+/* How long every count and reduce of a process takes. */
+#define SLOW_MS "400"
+#define SLOW 400.0
+
+/* Have groups made of a built job, and count the pairs that they are made of. */
+static HgStatus
+count_in_groups(HgEngine *engine, HgJob *job, const HgReduceSpec *spec, uint64_t *pairs,
+				HgError *error)
+{
+	uint64_t words[3 * 100];
+	HgGroupRecords records = {.words = words, .capacity = 100};
+	uint64_t groups;
+	HgStatus status = engine->reduce(job, HG_MATCH_ALL, spec, &groups, error);
+
+	*pairs = 0;
+	while (status == HG_OK)
+	{
+		status = engine->next_groups(job, &records, error);
+		if (status != HG_OK || records.count == 0)
+			break;
+		for (size_t i = 0; i < records.count; i++)
+			*pairs += words[i * 3 + 2];
+	}
+	return status;
+}
+
+/*
+ * All members make their groups at the same time, whether they were told before build or when they
+ * are asked for them; so they are when it was other groups that they have made before.
+ */
+static void
+test_groups_together(void)
+{
+	const HgReduceSpec spec = {.nkeys = 1, .max_groups = 1000};
+	const HgReduceSpec few = {.nkeys = 1, .max_groups = 1};
+	TestCase c = {.kind = TEST_KEYS_DUPLICATES,
+				  .key_width = 4,
+				  .rows = {3000, 3000},
+				  .spread = {.values = 20, .nulls = 10}};
+	Several several;
+	HgEngine *engine = &several.wide.engine;
+	HgError error = {0};
+	uint64_t pairs = 0;
+	uint64_t groups = 0;
+	bool good = true;
+	double began;
+	HgJob *job;
+
+	setenv("HG_STANDIN_COUNT_MS", SLOW_MS, 1);
+	start_several(&several, MOST_SERVERS, NULL);
+	unsetenv("HG_STANDIN_COUNT_MS");
+	test_case_create(&c, 1);
+	good = test_case_build(&c, engine, test_host_plain(), &job, &error) == HG_OK;
+	for (int time = 0; time < 2 && good; time++)
+	{
+		began = hg_clock_ms();
+		good = count_in_groups(engine, job, &spec, &pairs, &error) == HG_OK &&
+			   pairs == c.data.pairs && hg_clock_ms() - began < (MOST_SERVERS - 0.5) * SLOW;
+		/* too many are told by all of them, and leave the job as it was */
+		good = good && engine->reduce(job, HG_MATCH_ALL, &few, &groups, &error) == HG_OK &&
+			   groups == HG_TOO_MANY_GROUPS;
+	}
+	hg_tap_ok(good, "groups: %u processes make them together", MOST_SERVERS);
+	engine->close(job);
+
+	good = engine->open(engine, test_host_plain(), &c.spec, &job, &error) == HG_OK;
+	for (int side = HG_OUTER; side <= HG_INNER && good; side++)
+		good = test_case_append_keys(&c, engine, job, (HgSide) side, &error) == HG_OK &&
+			   test_case_append_column(&c, engine, job, (HgSide) side, 0, &error) == HG_OK;
+	began = hg_clock_ms();
+	good = good && engine->start(job, HG_AHEAD_REDUCE, HG_MATCH_ALL, &spec, &error) == HG_OK &&
+		   engine->build(job, &error) == HG_OK &&
+		   count_in_groups(engine, job, &spec, &pairs, &error) == HG_OK && pairs == c.data.pairs &&
+		   hg_clock_ms() - began < (MOST_SERVERS - 0.5) * SLOW;
+	hg_tap_ok(good, "groups: ... and so where they begin before the job is built");
+	good = engine->start(job, HG_AHEAD_REDUCE, HG_MATCH_ALL, &(HgReduceSpec){.nkeys = 9}, &error) ==
+		   HG_INVALID;
+	hg_tap_ok(good && count_in_groups(engine, job, &spec, &pairs, &error) == HG_OK &&
+				  pairs == c.data.pairs,
+			  "groups: what can't be made is not begun");
+	engine->close(job);
+	test_case_destroy(&c);
+	hg_tap_ok(are_idle(&several), "groups: nothing is left of it");
+	stop_several(&several);
 }
 
 /* One of the processes dies before the job is built, or while matches are fetched. */
@@ -428,6 +515,7 @@ main(int argc, char **argv)
 	if (is_standin)
 	{
 		test_memory();
+		test_groups_together();
 		test_nonsense();
 		test_reserved();
 		test_idle();

@@ -82,8 +82,9 @@ FAILING(reduce,
 FAILING(next_groups, (HgJob * job, HgGroupRecords *records, HgError *error), (job, records, error))
 FAILING(describe, (HgJob * job, HgSide side, HgGraphStats *stats, HgError *error),
 		(job, side, stats, error))
-FAILING(start, (HgJob * job, HgAhead ahead, HgMatchMode mode, HgError *error),
-		(job, ahead, mode, error))
+FAILING(start,
+		(HgJob * job, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec, HgError *error),
+		(job, ahead, mode, spec, error))
 FAILING(tally, (HgJob * job, HgSide side, uint64_t *counts, HgError *error),
 		(job, side, counts, error))
 FAILING(expect, (HgJob * job, HgSide side, const HgExchange *exchange, HgError *error),
@@ -775,6 +776,47 @@ test_host_fails(uint32_t members)
 	test_case_destroy(&c);
 }
 
+static uint32_t begun;	 /* members that have begun with groups ... */
+static bool are_awaited; /* ... before any was waited for: not so */
+
+static HgStatus
+begun_start(HgJob *job, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec, HgError *error)
+{
+	begun += ahead == HG_AHEAD_REDUCE;
+	return failing_start(job, ahead, mode, spec, error);
+}
+
+static HgStatus
+begun_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+			 HgError *error)
+{
+	are_awaited |= begun != wide.members;
+	return failing_reduce(job, mode, spec, groups, error);
+}
+
+/* Groups are begun with on all members before any of these is waited for. */
+static void
+test_begun(uint32_t members)
+{
+	TestCase c = story_case();
+	HgEngine *engine = wide_of(members);
+	uint64_t pairs = 0;
+	HgError error;
+	HgJob *job;
+	bool good;
+
+	device.start = begun_start;
+	device.reduce = begun_reduce;
+	begun = 0;
+	are_awaited = false;
+	good = test_case_build(&c, engine, test_host_plain(), &job, &error) == HG_OK &&
+		   read_groups(engine, job, &pairs, &error) == HG_OK;
+	hg_tap_ok(good && pairs == c.data.pairs && begun == members && !are_awaited,
+			  "%s: groups are begun with on all of them", name);
+	engine->close(job);
+	test_case_destroy(&c);
+}
+
 /* One of the devices is gone. */
 static void
 test_gone(void)
@@ -825,6 +867,8 @@ test_members(uint32_t members)
 	{
 		test_shares(members);
 		test_expected(members);
+		if (by_itself)
+			test_begun(members);
 		test_failures(members);
 		test_full(members);
 		test_host_fails(members);

@@ -175,7 +175,7 @@ hg_kept_answer(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *an
 	/* both requests are on their way before the first of them is answered */
 	if (status == HG_OK)
 		status = engine->start(job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT, spec->mode,
-							   error);
+							   NULL, error);
 	if (status == HG_OK)
 		status = engine->build(job, error);
 	if (status != HG_OK)

@@ -213,7 +213,7 @@ hg_page_job_ask(HgPageJob *job, HgPageAnswer *answer)
 	status = job->spec.team != 0
 				 ? HG_OK
 				 : calls->start(job->job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT, mode,
-								&job->error);
+								NULL, &job->error);
 	if (status == HG_OK)
 		status = calls->build(job->job, &job->error);
 	if (status != HG_OK)

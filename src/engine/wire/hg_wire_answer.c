@@ -308,6 +308,7 @@ take_groups(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *reply
 	HgRemoteGroups *groups = &job->groups;
 
 	groups->left = groups->pairs = 0;
+	job->count = reply->count;
 	if (reply->count == HG_TOO_MANY_GROUPS)
 		return true;
 	if (reply->count > groups->spec.max_groups || reply->stats.matches < job->stats.matches)

@@ -120,9 +120,10 @@ struct HgRemoteJob
 	 */
 	uint64_t started_build;
 	uint64_t started_stream; /* MATCH, or ... */
-	uint64_t started_count;	 /* ... COUNT, and the answer's count */
-	uint64_t count;
+	uint64_t started_count;	 /* ... COUNT, or ... */
+	uint64_t started_groups; /* ... REDUCE, of groups.spec */
 	HgMatchMode started_mode;
+	uint64_t count; /* of the last answer to COUNT or REDUCE */
 
 	HgError failure;  /* status HG_OK while all is well */
 	HgJobStats stats; /* as of the last answer */

@@ -15,15 +15,24 @@
 
 #include <string.h>
 
-/* Send a request that carries no more than a mode, and leave its answer to await_started. */
+/*
+ * Send a request that carries no more than a mode, and spec where it is REDUCE, and leave its
+ * answer to await_started.
+ */
 static HgStatus
-start_one(HgRemoteJob *job, HgWireType type, HgMatchMode mode, uint64_t *sequence, HgError *error)
+start_one(HgRemoteJob *job, HgWireType type, HgMatchMode mode, const HgReduceSpec *spec,
+		  uint64_t *sequence, HgError *error)
 {
 	HgWireMessage message;
 	HgStatus status;
 
 	memset(&message, 0, sizeof(message));
 	message.request.mode = (uint32_t) mode;
+	if (spec != NULL)
+	{
+		message.request.reduce = *spec;
+		job->groups = (HgRemoteGroups){.spec = *spec};
+	}
 	status = hg_wire_job_send(job, type, &message, error);
 	if (status == HG_OK)
 		*sequence = job->client->sequence;
@@ -31,22 +40,27 @@ start_one(HgRemoteJob *job, HgWireType type, HgMatchMode mode, uint64_t *sequenc
 }
 
 static HgStatus
-remote_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, HgError *error)
+remote_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
+			 HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgStatus status =
 		ahead == HG_AHEAD_BUILD ? hg_wire_job_usable(job, error) : hg_wire_job_joins(job, error);
 
+	if (status == HG_OK && ahead == HG_AHEAD_REDUCE)
+		status = hg_reduce_check(&job->spec, spec, error);
 	if (status == HG_OK && !job->built)
 	{
-		status = start_one(job, HG_WIRE_BUILD, HG_MATCH_ALL, &job->started_build, error);
+		status = start_one(job, HG_WIRE_BUILD, HG_MATCH_ALL, NULL, &job->started_build, error);
 		job->built = status == HG_OK;
 	}
 	job->started_mode = mode;
 	if (status == HG_OK && ahead == HG_AHEAD_MATCH)
-		status = start_one(job, HG_WIRE_MATCH, mode, &job->started_stream, error);
+		status = start_one(job, HG_WIRE_MATCH, mode, NULL, &job->started_stream, error);
 	else if (status == HG_OK && ahead == HG_AHEAD_COUNT)
-		status = start_one(job, HG_WIRE_COUNT, mode, &job->started_count, error);
+		status = start_one(job, HG_WIRE_COUNT, mode, NULL, &job->started_count, error);
+	else if (status == HG_OK && ahead == HG_AHEAD_REDUCE)
+		status = start_one(job, HG_WIRE_REDUCE, mode, spec, &job->started_groups, error);
 	return status;
 }
 
@@ -190,21 +204,28 @@ remote_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_
 			  HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
+	const uint64_t started = job->started_groups;
 	HgWireMessage message;
 	HgStatus status = hg_wire_job_joins(job, error);
 
+	job->started_groups = 0;
 	if (status == HG_OK)
 		status = hg_reduce_check(&job->spec, spec, error);
 	if (status != HG_OK)
 		return status;
-	memset(&message, 0, sizeof(message));
-	message.request.mode = (uint32_t) mode;
-	message.request.reduce = *spec;
-	job->groups = (HgRemoteGroups){.spec = *spec};
-	status = hg_wire_job_ask(job, HG_WIRE_REDUCE, &message, 0, error);
+	if (started > 0 && job->started_mode == mode)
+		status = await_started(job, started, error);
+	else
+	{
+		memset(&message, 0, sizeof(message));
+		message.request.mode = (uint32_t) mode;
+		message.request.reduce = *spec;
+		job->groups = (HgRemoteGroups){.spec = *spec};
+		status = hg_wire_job_ask(job, HG_WIRE_REDUCE, &message, 0, error);
+	}
 	job->groups.made = status == HG_OK;
 	if (status == HG_OK)
-		*groups = job->client->message.reply.count;
+		*groups = job->count;
 	return status;
 }
 
