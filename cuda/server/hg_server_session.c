@@ -210,6 +210,9 @@ serve_question(HgServerSession *session, const HgWireHeader *request)
 	else
 	{
 		hg_wire_header(&answer->header, HG_WIRE_LOAD, 0, request->sequence);
+		/* who has jobs asks what he can have here; who has none, whether the process hangs */
+		if (!session->is_control)
+			session->config->measure(session->config->arg);
 		hg_server_queue_status(session->queue, &answer->status.status);
 	}
 	send_answer(session, -1);

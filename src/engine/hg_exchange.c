@@ -12,10 +12,10 @@
 #include "hg_exchange_ranges.h"
 
 void
-hg_exchange_choose(uint32_t members, const uint64_t rows[HG_EXCHANGE_PARTS],
+hg_exchange_choose(uint32_t members, const uint64_t rows[HG_EXCHANGE_PARTS], const uint32_t *shares,
 				   uint32_t ends[HG_MAX_MEMBERS])
 {
-	hg_exchange_ranges_balance(rows, HG_EXCHANGE_PARTS, members, ends);
+	hg_exchange_ranges_balance(rows, HG_EXCHANGE_PARTS, members, shares, ends);
 	for (uint32_t member = members; member < HG_MAX_MEMBERS; member++)
 		ends[member] = HG_EXCHANGE_PARTS;
 }

@@ -95,11 +95,11 @@ extern "C"
 
 	/*
 	 * Choose the parts of so many members, of parts that have so many rows of both sides together:
-	 * each member's rows come as near to an equal share as whole parts allow.  Any of them may get
-	 * none.
+	 * each member's rows come as near to its share (hg_exchange_ranges.h), or an equal one where
+	 * shares are NULL, as whole parts allow.  Any of them may get none.
 	 */
 	extern void hg_exchange_choose(uint32_t members, const uint64_t rows[HG_EXCHANGE_PARTS],
-								   uint32_t ends[HG_MAX_MEMBERS]);
+								   const uint32_t *shares, uint32_t ends[HG_MAX_MEMBERS]);
 
 	/*
 	 * Is this something that a job of so many members can expect?  HG_OK, or HG_INVALID with an

@@ -10,6 +10,7 @@
 #include "hg_exchange_ranges.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * Bins of a member, as a power of two, that rows are parted by well enough, and of all of them at
@@ -30,6 +31,35 @@ hg_exchange_ranges_log2(uint32_t members)
 	while (log2 < HG_EXCHANGE_MAX_LOG2 && UINT32_C(1) << (log2 - MEMBER_LOG2) < members)
 		log2++;
 	return log2;
+}
+
+uint32_t
+hg_exchange_ranges_share(uint32_t members, const uint64_t *room, uint32_t *shares)
+{
+	const uint32_t units = HG_EXCHANGE_SHARES * members;
+	uint64_t all = 0;
+	uint32_t most = 0;
+	uint32_t least = 0;
+	uint32_t sum = 0;
+
+	for (uint32_t m = 0; m < members; m++)
+	{
+		all += room[m];
+		most = room[m] > room[most] ? m : most;
+		least = room[m] < room[least] ? m : least;
+		shares[m] = 1;
+	}
+	if (room[least] * HG_EXCHANGE_ALIKE_OF >= room[most] * HG_EXCHANGE_ALIKE)
+		return members;
+	for (uint32_t m = 0; m < members; m++)
+	{
+		shares[m] = (uint32_t) (room[m] * units / all);
+		shares[m] += shares[m] == 0;
+		sum += shares[m];
+	}
+	/* what was rounded does least harm there, and it has a member's part at least of all */
+	shares[most] += units - sum;
+	return units;
 }
 
 /* Can ranges be as wide?  Then they are set. */
@@ -55,17 +85,22 @@ part_evenly(const uint64_t *rows, uint32_t bins, uint32_t members, uint64_t all,
 }
 
 void
-hg_exchange_ranges_balance(const uint64_t *rows, uint32_t bins, uint32_t members, uint32_t *ends)
+hg_exchange_ranges_balance(const uint64_t *rows, uint32_t bins, uint32_t members,
+						   const uint32_t *shares, uint32_t *ends)
 {
 	uint32_t bin = 0;
 	uint64_t left = 0;
+	uint64_t shares_left = 0;
 
 	for (uint32_t i = 0; i < bins; i++)
 		left += rows[i];
 	for (uint32_t m = 0; m < members; m++)
+		shares_left += shares != NULL ? shares[m] : 1;
+	for (uint32_t m = 0; m < members; m++)
 	{
+		const uint32_t own = shares != NULL ? shares[m] : 1;
 		/* of what is left: so those behind a bin with very many rows share the rest */
-		const uint64_t share = left / (members - m);
+		const uint64_t share = left * own / shares_left;
 		uint64_t has = 0;
 
 		/* as long as that comes nearer to the share */
@@ -74,17 +109,19 @@ hg_exchange_ranges_balance(const uint64_t *rows, uint32_t bins, uint32_t members
 				(has < share && has + rows[bin] - share < share - has)))
 			has += rows[bin++];
 		left -= has;
+		shares_left -= own;
 		ends[m] = m + 1 < members ? bin : bins;
 	}
 }
 
 void
-hg_exchange_ranges_choose(const uint64_t *rows, uint32_t bins, uint32_t members, uint32_t *ends)
+hg_exchange_ranges_choose(const uint64_t *rows, uint32_t bins, uint32_t members,
+						  const uint32_t *shares, uint32_t *ends)
 {
 	uint64_t all = 0;
 
 	for (uint32_t i = 0; i < bins; i++)
 		all += rows[i];
-	if (!part_evenly(rows, bins, members, all, ends))
-		hg_exchange_ranges_balance(rows, bins, members, ends);
+	if (shares != NULL || !part_evenly(rows, bins, members, all, ends))
+		hg_exchange_ranges_balance(rows, bins, members, shares, ends);
 }

@@ -3,7 +3,7 @@
  * hg_wide.c
  *	  An engine that spreads each job over several other engines.
  *
- * Rows are dealt out by their numbers, HG_WIDE_DEAL_ROWS of them to each member in turn, so that
+ * Rows are dealt out by their numbers, HG_WIDE_DEAL_ROWS of them to a member in turn, so that
  * nothing need be remembered to give a row's columns to the member that has its key.  build, or
  * start, has the rows exchanged (hg_wide_exchange.c); from there on each call goes to all members,
  * all of which are told to begin before any is waited for.
@@ -113,6 +113,9 @@ wide_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 	job->wide = (HgWide *) engine;
 	job->host = host;
 	job->spec = *spec;
+	job->is_sliced = hg_wide_are_sliced(spec);
+	if (job->is_sliced)
+		status = hg_wide_slices_open(job, error);
 	if (status == HG_OK)
 		status = hg_wide_members_open(job, error);
 	forget_kept(&job->spec);
@@ -548,5 +551,6 @@ hg_wide_init(HgWide *wide, const char *name, uint32_t members, uint32_t deal_row
 	wide->members = members;
 	wide->deal_rows = deal_rows;
 	wide->target = target;
+	wide->room = NULL;
 	wide->arg = arg;
 }

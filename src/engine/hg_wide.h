@@ -4,7 +4,7 @@
  *	  An engine that spreads each job over several other engines.
  *
  * It wraps the engines of several devices, which have the calls of hg_exchange.h.  A job is a job
- * on each of them, a member.  Rows are dealt out to the members in turn as they are appended, and
+ * on each of them, a member.  Rows are dealt out to the members in turns as they are appended, and
  * exchanged before build, so that each member has all rows of some keys: the rows themselves pass
  * through the caller's memory, a buffer of HG_WIDE_ROWS at most.  Then the members work side by
  * side, where their engines have start().
@@ -12,12 +12,16 @@
  * The promises of hg_engine.h hold for such a job, except that export_graph answers HG_INVALID: its
  * graph is in pieces.  It has as many ranges, at least, as there are members.  What describe tells
  * is the sum of theirs, and so are the statistics, but for phases, which are those of the member
- * that took longest.  Each member has an equal share of the job's memory limit, and no keys are
+ * that took longest.  Each member has its share of the job's memory limit, and no keys are
  * vertices (HgJobSpec.direct).  What any member refuses is refused, and what fails for any has
  * failed.
  *
  * Where both sides are kept graphs, and one at least is cut into slices, of which each engine has
  * one (HgJobSpec.slices), each member joins its own, and no row is exchanged.
+ *
+ * SHARES of rows are equal ones where members have room for about as many, and else in proportion
+ * to that room (hg_exchange_ranges_share): a job fits then where all of them together have room for
+ * it.
  *
  * With one engine there is one member, which is a job as it was asked for, and exchanges nothing.
  *
@@ -48,6 +52,7 @@ typedef struct HgWide
 	uint32_t members;
 	uint32_t deal_rows;
 	HgEngine *(*target)(void *arg, uint32_t member);
+	uint64_t (*room)(void *arg, uint32_t member); /* or NULL: they are alike */
 	void *arg;
 } HgWide;
 
@@ -55,7 +60,8 @@ typedef struct HgWide
  * Set up *wide, whose engine then opens jobs of 1 to HG_MAX_MEMBERS members; it must outlive them.
  * target(arg, member) is called whenever a member is to be opened, and returns its engine, or NULL
  * where it is gone (HG_CONNECTION_LOST).  Its append_rows must have taken a copy of the keys when
- * it returns.  deal_rows is HG_WIDE_DEAL_ROWS but in tests.
+ * it returns.  deal_rows is HG_WIDE_DEAL_ROWS but in tests.  wide->room can be set afterwards, to
+ * what tells, when a job is to be opened, how many bytes of it a member has memory for.
  */
 extern void hg_wide_init(HgWide *wide, const char *name, uint32_t members, uint32_t deal_rows,
 						 HgEngine *(*target)(void *arg, uint32_t member), void *arg);

@@ -137,7 +137,7 @@ choose_parts(HgWideJob *job, Tally *tallies[2], uint32_t *ends, HgError *error)
 			for (uint32_t part = 0; part < HG_EXCHANGE_PARTS; part++)
 				sum[part] += tallies[side][member][part];
 		}
-	hg_exchange_choose(job->members, sum, ends);
+	hg_exchange_choose(job->members, sum, job->shares, ends);
 	return HG_OK;
 }
 

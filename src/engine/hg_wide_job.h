@@ -18,6 +18,7 @@
 #ifndef HG_WIDE_JOB_H
 #define HG_WIDE_JOB_H
 
+#include "hg_exchange_ranges.h"
 #include "hg_kept.h"
 #include "hg_wide.h"
 #include "hg_wrapped_job.h"
@@ -53,6 +54,8 @@ typedef struct HgWideSliceSpec
 	HgKeptUse kept[2];
 	HgKeptColumnUse columns[2][HG_MAX_COLUMNS];
 } HgWideSliceSpec;
+/* The most that shares of members can be together. */
+#define HG_WIDE_SHARES (HG_EXCHANGE_SHARES * HG_MAX_MEMBERS)
 
 /* How rows are numbered: which of the calls has brought any. */
 typedef enum HgWideFilled
@@ -71,6 +74,10 @@ typedef struct HgWideJob
 	HgWideMember member[HG_MAX_MEMBERS]; /* those that are open */
 	bool is_sliced;
 	HgWideSliced sliced;
+
+	uint32_t shares[HG_MAX_MEMBERS];
+	uint32_t turns;				  /* the sum of these, after which dealing begins anew */
+	uint8_t turn[HG_WIDE_SHARES]; /* [turns] the member that is dealt rows */
 	HgWideFilled filled;
 	uint64_t rows[2]; /* numbers of rows that are appended are below these */
 	uint64_t appended[2];

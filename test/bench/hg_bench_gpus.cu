@@ -445,7 +445,7 @@ part(Member *member, uint32_t *ends)
 			for (uint32_t bin = 0; bin < bins; bin++)
 				rows[bin] +=
 					other->exchange[side].starts[bin + 1] - other->exchange[side].starts[bin];
-	hg_exchange_ranges_choose(rows.data(), bins, count, ends);
+	hg_exchange_ranges_choose(rows.data(), bins, count, NULL, ends);
 }
 
 static uint32_t

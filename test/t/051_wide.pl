@@ -120,6 +120,35 @@ foreach my $devices (2, 3)
 	$node->stop;
 }
 
+# ------------------------------------------------------------------ devices of unequal memory
+
+# Have the second device so many bytes less than the others.
+my $neighbours = PostgreSQL::Test::Utils::tempdir() . '/neighbours';
+
+sub neighbours_have
+{
+	my ($bytes) = @_;
+
+	append_to_file("$neighbours.new", $bytes);
+	rename "$neighbours.new", $neighbours or die "$neighbours: $!";
+	return;
+}
+
+neighbours_have(0);
+begin(3, '18MB', HG_STANDIN_FAULTY => 1, HG_STANDIN_NEIGHBOURS => $neighbours);
+neighbours_have(14 * 1024 * 1024);
+foreach my $case ([ $count, 'a count' ], [ $sums, 'sums' ], [ $rows, 'rows' ])
+{
+	runs($case->[0], qr/^cuda\|3 x stand-in \(CPU\)\|3\|$/, "18, 4 and 18 MB: $case->[1] has shares of the rows that fit");
+}
+nothing_is_left('18, 4 and 18 MB');
+neighbours_have(18 * 1024 * 1024 - 200_000);
+runs($count, qr/^cuda\|2 x stand-in \(CPU\)\|2\|$/, '18, 0.2 and 18 MB: those with memory do without the other');
+neighbours_have(0);
+runs($count, qr/^cuda\|3 x stand-in \(CPU\)\|3\|$/, '18, 18 and 18 MB again: all have a part');
+nothing_is_left('18, 18 and 18 MB');
+$node->stop;
+
 # ------------------------------------------------------------------ what does not
 
 begin(3, '4MB');
@@ -160,7 +189,7 @@ foreach my $backend ('auto', 'cuda')
 	nothing_is_left("lost, $backend");
 }
 
-# one that does not answer is given up, and nothing is held against the others
+# one that does not answer has no part, or is given up, and nothing is held against the others
 {
 	my $session = RawSession->new($node);
 	my $stopped = (device_processes())[1];
@@ -169,12 +198,24 @@ foreach my $backend ('auto', 'cuda')
 	is($session->query($count), $expected{$count}, 'stopped: a join before');
 	kill 'STOP', $stopped;
 	is($session->query($count), $expected{$count}, 'stopped: the join is right');
-	like($session->query($last), qr/^cpu\|\|1\|.*did not answer in time/, '... and the CPU has done it');
+	like($session->query($last), qr/^(cpu\|\|1\|.*did not answer in time|cuda\|2 x stand-in \(CPU\)\|[24]\|)$/,
+		'... and the CPU has done it, where it was to be whole on that one, or else the two others');
 	is($session->query($count), $expected{$count}, 'stopped: the next join is right');
 	like($session->query($last), qr/^cuda\|2 x stand-in \(CPU\)\|[24]\|$/, '... and the two others have done it');
 	kill 'CONT', $stopped;
 	ok(wait_for(sub { $node->safe_psql('postgres', q{select bool_and(state = 'ready') and count(*) = 3 from hashgraph_devices()}) eq 't' }, 30),
 		'stopped: all are there again, as it goes on');
+	$session->query('begin; declare c cursor for select v, w from f join d using (k); move 1000 in c');
+	kill 'STOP', $stopped;
+	$session->query('fetch all in c');
+	is($session->{error} // scalar(@{ $session->{rows} }), (split /\|/, $expected{$sums})[0] - 1000, 'stopped in the middle: the rows are right');
+	$session->query('commit');
+	like($session->query($last), qr/^cpu\|\|1\|.*did not answer in time/, '... and the CPU has gone on with it');
+	is($session->query($count), $expected{$count}, 'stopped in the middle: the next join is right');
+	like($session->query($last), qr/^cuda\|2 x stand-in \(CPU\)\|[24]\|$/, '... and the two others have done it');
+	kill 'CONT', $stopped;
+	ok(wait_for(sub { $node->safe_psql('postgres', q{select bool_and(state = 'ready') and count(*) = 3 from hashgraph_devices()}) eq 't' }, 30),
+		'stopped in the middle: all are there again, as it goes on');
 	undef $session;
 	nothing_is_left('stopped');
 }

@@ -9,8 +9,8 @@
  *
  *	HG_STANDIN_DEVICES=n				sees n devices, of which it uses one; 1 where it is not set
  *	HG_STANDIN_HIDDEN=FILE				... but for the one whose number is in the file
- *	HG_STANDIN_FAULTY=n					heeds what makes a device fail, vanish or start late, of
- *										those below, where it uses device n alone
+ *	HG_STANDIN_FAULTY=n					heeds what makes a device fail, vanish or start late, or have
+ *										neighbours, of those below, where it uses device n alone
  *	HG_STANDIN_UNAVAILABLE=1			says that there is no device
  *	HG_STANDIN_NO_PIN=1					refuses to pin the staging area
  *	HG_STANDIN_START_DELAY_MS=n			takes that long to start
@@ -855,7 +855,7 @@ standin_memory_use(HgMemoryUse *use)
 static void
 standin_measure_use(void)
 {
-	const long long told = switch_file("HG_STANDIN_NEIGHBOURS");
+	const long long told = is_faulty() ? switch_file("HG_STANDIN_NEIGHBOURS") : -1;
 	const uint64_t neighbours = told >= 0 && (uint64_t) told <= budget ? (uint64_t) told : 0;
 
 	pthread_mutex_lock(&lock);

@@ -151,7 +151,7 @@ exchange_rows(const Case *it, std::vector<std::unique_ptr<Member>> &members, HgE
 		for (uint32_t bin = 0; bin < bins; bin++)
 			rows[bin] += starts[m][bin + 1] - starts[m][bin];
 	}
-	hg_exchange_ranges_choose(rows.data(), bins, it->members, ends);
+	hg_exchange_ranges_choose(rows.data(), bins, it->members, NULL, ends);
 	for (uint32_t m = 0; m < it->members; m++)
 	{
 		HG_TRY(enter(members[m].get(), error));

@@ -36,10 +36,11 @@ rows_of(uint32_t member)
  * has more than its share by more than the longest bin.
  */
 static bool
-choose(uint32_t bins, uint32_t members)
+choose(uint32_t bins, uint32_t members, const uint32_t *shares)
 {
 	uint64_t longest = 0;
 	uint64_t all = 0;
+	uint64_t sum = 0;
 	bool right = true;
 
 	for (uint32_t bin = 0; bin < bins; bin++)
@@ -47,13 +48,17 @@ choose(uint32_t bins, uint32_t members)
 		all += rows[bin];
 		longest = rows[bin] > longest ? rows[bin] : longest;
 	}
+	for (uint32_t m = 0; m < members; m++)
+		sum += shares != NULL ? shares[m] : 1;
 	memset(ends, 0xff, sizeof(ends));
-	hg_exchange_ranges_choose(rows, bins, members, ends);
+	hg_exchange_ranges_choose(rows, bins, members, shares, ends);
 	for (uint32_t m = 0; m < members; m++)
 	{
 		right &= ends[m] <= bins && (m == 0 || ends[m] >= ends[m - 1]);
-		if (right)
+		if (right && shares == NULL)
 			right &= rows_of(m) <= all / members + all / members / 8 + longest + 1;
+		else if (right)
+			right &= rows_of(m) <= all * shares[m] / sum + longest + 1;
 	}
 	return right && ends[members - 1] == bins;
 }
@@ -80,9 +85,59 @@ test_even(void)
 				  "%u members have enough bins: 2^%u", members, log2);
 		for (uint32_t bin = 0; bin < bins; bin++)
 			rows[bin] = 1000 + hg_mix32(bin) % 50;
-		hg_tap_ok(choose(bins, members), "%u members get shares of rows that are spread", members);
+		hg_tap_ok(choose(bins, members, NULL), "%u members get shares of rows that are spread",
+				  members);
 		hg_tap_ok(are_as_wide(bins, members) == is_power,
 				  "... and ranges as wide where they are a power of two");
+	}
+}
+
+/* Members with very different room get rows in proportion to it, and others equal shares. */
+static void
+test_room(void)
+{
+	static const struct
+	{
+		uint32_t members;
+		uint64_t room[HG_EXCHANGE_MEMBERS];
+		bool are_alike;
+	} cases[] = {
+		{1, {0}, true},
+		{2, {0, 0}, true},
+		{2, {2000, 3000}, true},
+		{2, {1999, 3000}, false},
+		{2, {1, (UINT64_C(1) << 48) - 1}, false},
+		{3, {80, 10, 80}, false},
+		{8, {3, 3, 3, 2, 3, 3, 3, 3}, true},
+		{8, {0, 0, 0, 0, 0, 0, 0, 1}, false},
+		{8, {80, 70, 60, 50, 40, 30, 20, 10}, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		const uint32_t members = cases[i].members;
+		const uint32_t bins = UINT32_C(1) << hg_exchange_ranges_log2(members);
+		uint32_t shares[HG_EXCHANGE_MEMBERS];
+		const uint32_t sum = hg_exchange_ranges_share(members, cases[i].room, shares);
+		uint64_t all = 0;
+		uint32_t added = 0;
+		bool right = sum == (cases[i].are_alike ? members : HG_EXCHANGE_SHARES * members);
+
+		for (uint32_t m = 0; m < members; m++)
+			all += cases[i].room[m];
+		for (uint32_t m = 0; m < members; m++)
+		{
+			const double part = all > 0 ? (double) cases[i].room[m] / (double) all * sum : 1;
+
+			right &= shares[m] >= 1;
+			right &= cases[i].are_alike ? shares[m] == 1
+										: shares[m] >= part - members && shares[m] < part + members;
+			added += shares[m];
+		}
+		for (uint32_t bin = 0; bin < bins; bin++)
+			rows[bin] = 1000 + hg_mix32(bin) % 50;
+		hg_tap_ok(right && added == sum && choose(bins, members, shares),
+				  "%u members get shares in proportion to room: case %zu", members, i);
 	}
 }
 
@@ -103,10 +158,10 @@ test_skew(void)
 				for (uint32_t bin = 0; bin < bins; bin++)
 					rows[bin] = 1000;
 				rows[place] = hot[i];
-				right &= choose(bins, members);
+				right &= choose(bins, members, NULL);
 				memset(rows, 0, sizeof(rows));
 				rows[place] = hot[i];
-				right &= choose(bins, members);
+				right &= choose(bins, members, NULL);
 			}
 			hg_tap_ok(right, "%u members, a bin of %llu rows, and others or none", members,
 					  (unsigned long long) hot[i]);
@@ -121,7 +176,7 @@ test_slope(void)
 
 	for (uint32_t bin = 0; bin < bins; bin++)
 		rows[bin] = 1000 * (bins - bin);
-	hg_tap_ok(choose(bins, 4), "four members get shares of rows that become fewer");
+	hg_tap_ok(choose(bins, 4, NULL), "four members get shares of rows that become fewer");
 	hg_tap_ok(!are_as_wide(bins, 4) && ends[0] < 128 && ends[3] - ends[2] > 128,
 			  "... the first a narrow range, the last a wide one");
 	for (uint32_t m = 0; m < 4; m++)
@@ -133,6 +188,7 @@ int
 main(void)
 {
 	test_even();
+	test_room();
 	test_skew();
 	test_slope();
 	return hg_tap_done();

@@ -23,17 +23,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
 /* Rows that a member is dealt in turn: so few that small jobs have some with each. */
 #define DEAL_ROWS 16
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 static HgWide wide;
 static HgRanges ranges;
 static HgEngine device; /* a small one, which can be told to fail */
 static HgEngine *sound; /* the same without */
 static bool by_itself;	/* devices work by themselves */
-static char name[40];
+static char name[60];
+static bool are_unequal; /* the memory of devices is very different */
+
+/* The part of memory that a device has: a third of what the next one has. */
+static uint64_t
+find_room(void *arg, uint32_t member)
+{
+	static const uint64_t rooms[] = {1000, 3000, 9000};
+
+	(void) arg;
+	return rooms[member % LENGTH(rooms)];
+}
 
 /* ------------------------------------------------------------------------
  * Devices that fail
@@ -136,8 +147,11 @@ static HgEngine *
 wide_of(uint32_t members)
 {
 	make_device();
-	snprintf(name, sizeof(name), "wide over %u%s", members, by_itself ? " by themselves" : "");
+	snprintf(name, sizeof(name), "wide over %u%s%s", members, are_unequal ? " unequal" : "",
+			 by_itself ? " by themselves" : "");
 	hg_wide_init(&wide, name, members, DEAL_ROWS, find_device, NULL);
+	if (are_unequal)
+		wide.room = find_room;
 	return &wide.engine;
 }
 
@@ -169,7 +183,7 @@ most_rows(uint32_t members, const uint64_t *rows, uint64_t *sum)
 	uint64_t most = 0;
 
 	*sum = 0;
-	hg_exchange_choose(members, rows, ends);
+	hg_exchange_choose(members, rows, NULL, ends);
 	for (uint32_t member = 0; member < members; member++)
 	{
 		const uint64_t has = hg_exchange_rows_of(rows, ends, member);
@@ -302,7 +316,7 @@ by_hand_open(ByHand *two)
 		sum[part] = two->tallies[0][part] + two->tallies[1][part];
 	two->exchange.members = 2;
 	two->exchange.numbers = 2 * BY_HAND_ROWS;
-	hg_exchange_choose(2, sum, two->exchange.ends);
+	hg_exchange_choose(2, sum, NULL, two->exchange.ends);
 	for (int member = 0; member < 2; member++)
 		two->exchange.rows[member] =
 			hg_exchange_rows_of(two->tallies[member], two->exchange.ends, 0);
@@ -568,6 +582,63 @@ test_expected(uint32_t members)
 		test_data_destroy(&data);
 	}
 	hg_tap_ok(good, "%s: no member is dealt more rows than it was opened for", name);
+}
+
+/* How many members are open, and whether these devices' limits are heeded. */
+static const uint64_t *limits;
+
+static HgStatus
+limited_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job,
+			 HgError *error)
+{
+	HgJobSpec limited = *spec;
+
+	limited.memory_limit = limits[hg_small_device_open_jobs()];
+	return failing_open(engine, host, &limited, job, error);
+}
+
+static uint64_t
+limited_room(void *arg, uint32_t member)
+{
+	(void) arg;
+	return limits[member];
+}
+
+/* Devices of very different memory: what fits all of them together is not cut. */
+static void
+test_room(void)
+{
+	TestData data;
+	TestRun run = {.engine = wide_of(3), .host = test_host_plain(), .data = &data};
+	HgJobStats stats = {0};
+	uint64_t counted;
+	uint64_t bytes;
+	uint64_t room[3];
+	HgError error;
+	HgStatus status;
+	bool good;
+
+	test_data_create(&data, TEST_KEYS_UNIQUE, 8, 200000, 200000);
+	run.spec.key_width = 8;
+	hg_small_device_most_bytes();
+	status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
+	bytes = hg_small_device_most_bytes() * 9 / 8;
+	room[0] = bytes * 6 / 10;
+	room[1] = bytes / 10;
+	room[2] = bytes * 3 / 10;
+	limits = room;
+	for (int told = 0; told < 2; told++)
+	{
+		run.engine = ranges_of(3);
+		device.open = limited_open;
+		wide.room = told == 1 ? limited_room : NULL;
+		if (status == HG_OK)
+			status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
+		good = status == HG_OK && counted == data.pairs && (stats.ranges == 3) == (told == 1);
+		hg_tap_ok(good, "devices of %" PRIu64 ", %" PRIu64 " and %" PRIu64 " bytes: %s", room[0],
+				  room[1], room[2], told == 1 ? "the job fits them" : "... not so in equal shares");
+	}
+	test_data_destroy(&data);
 }
 
 /* What a job holds of host memory, as hg_wide.h says. */
@@ -885,6 +956,10 @@ main(void)
 	test_order();
 	test_refused();
 	test_gone();
+	test_room();
+	are_unequal = true;
+	test_members(3);
+	are_unequal = false;
 	for (int way = 0; way < 2; way++)
 	{
 		by_itself = way == 1;

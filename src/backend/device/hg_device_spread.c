@@ -15,11 +15,27 @@
 #include "backend/device/hg_device_load.h"
 #include "backend/device/hg_device_shared.h"
 #include "backend/device/hg_device_spread.h"
+#include "backend/hg_host.h"
 #include "engine/hg_ranges.h"
 #include "engine/hg_wide.h"
 
 /* How long a process that is READY may take to greet, before it is left out. */
 #define HG_SPREAD_GREETING_MS 200
+
+/* How long it may take then to say what memory it has, before it is said to be silent. */
+#define HG_SPREAD_ROOM_MS 1000
+
+/*
+ * A device with less memory than the greatest one's, divided by this, has no part in a job: its
+ * part of the rows would be less than what a member costs.
+ */
+#define HG_SPREAD_ROOM_PART 16
+
+/* No device has more than that, whatever it says. */
+#define HG_SPREAD_MOST_ROOM (UINT64CONST(1) << 47)
+
+/* Bytes of memory that jobs can have, as each process said when it was asked last. */
+static uint64 rooms[HG_GPU_DEVICES];
 
 /* The engine over a set of places.  Jobs have its address, so that it stays once it was made. */
 typedef struct HgSpread
@@ -39,6 +55,42 @@ hg_device_spread_is_possible(void)
 	return hg_device_shared_places() > 1;
 }
 
+/* Ask a place to which this session is connected what memory jobs can have there. */
+static bool
+hg_spread_ask_room(int place)
+{
+	HgWireClient *client = hg_device_client(place);
+	HgDeviceStatus status;
+	HgPgHost host;
+	HgError error;
+	bool known;
+
+	hg_host_init(&host, CurrentMemoryContext);
+	hg_host_set_patience(&host, HG_SPREAD_ROOM_MS);
+	known = client != NULL && hg_wire_client_status(client, &host.host, &status, &error) == HG_OK;
+	hg_host_rethrow(&host);
+	if (hg_host_lost_patience(&host))
+		hg_device_complain(place, &error);
+	rooms[place] = known ? Min(status.memory_budget, HG_SPREAD_MOST_ROOM) : 0;
+	return known;
+}
+
+/* Those of the places that have enough memory to be of use beside the others. */
+static HgPlaces
+hg_spread_with_room(HgPlaces places)
+{
+	HgPlaces with_room = 0;
+	uint64 most = 0;
+
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if ((places & HG_PLACE(place)) != 0)
+			most = Max(most, rooms[place]);
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if ((places & HG_PLACE(place)) != 0 && rooms[place] >= most / HG_SPREAD_ROOM_PART)
+			with_room |= HG_PLACE(place);
+	return with_room;
+}
+
 HgPlaces
 hg_device_spread_places(void)
 {
@@ -52,9 +104,11 @@ hg_device_spread_places(void)
 		if (hg_device_load_of_group(place) > 0)
 			return 0;
 		if ((left & HG_PLACE(place)) != 0 &&
-			hg_device_state(place, HG_SPREAD_GREETING_MS, &error) == HG_DEVICE_READY)
+			hg_device_state(place, HG_SPREAD_GREETING_MS, &error) == HG_DEVICE_READY &&
+			hg_spread_ask_room(place))
 			places |= HG_PLACE(place);
 	}
+	places = hg_spread_with_room(places);
 	return pg_popcount32(places) > 1 ? places : 0;
 }
 
@@ -66,6 +120,13 @@ hg_spread_member(void *arg, uint32_t member)
 	HgWireClient *client = hg_device_client(spread->place[member]);
 
 	return client != NULL ? hg_wire_client_engine(client) : NULL;
+}
+
+/* What a member has memory for. */
+static uint64_t
+hg_spread_room(void *arg, uint32_t member)
+{
+	return rooms[((const HgSpread *) arg)->place[member]];
 }
 
 /* The engine over all of them, for hg_ranges.h. */
@@ -94,6 +155,7 @@ hg_spread_find(HgPlaces places)
 		if ((places & HG_PLACE(place)) != 0)
 			spread->place[members++] = place;
 	hg_wide_init(&spread->wide, "cuda", members, HG_WIDE_DEAL_ROWS, hg_spread_member, spread);
+	spread->wide.room = hg_spread_room;
 	hg_ranges_init(&spread->ranges, "cuda", hg_spread_wide, spread);
 	spread->next = spreads;
 	spreads = spread;

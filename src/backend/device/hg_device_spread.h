@@ -4,7 +4,9 @@
  *	  Jobs that are spread over several of the server's GPUs.
  *
  * A job that one device is too small for is spread over all that are READY, as one job on each
- * (engine/hg_wide.h); what is too large for these is cut into ranges, each of which is spread.
+ * (engine/hg_wide.h); what is too large for these is cut into ranges, each of which is spread. Each
+ * device is asked before what memory it has: their shares of the rows are in proportion to that,
+ * where it differs by much, and one that has next to none is left out.
  *
  * NO TWO WAIT FOR EACH OTHER.  Members are opened by the order of places, so that of two such jobs
  * the one that comes second waits without anything that the first one wants.  A job is spread only
@@ -27,7 +29,8 @@ extern bool hg_device_spread_is_possible(void);
 
 /*
  * The places that a job of this process can be spread over, to which it is connected now; 0: there
- * are fewer than two, or its group has a job open.  Waits a moment for each that has not greeted.
+ * are fewer than two that have memory, or its group has a job open.  Waits a moment for each that
+ * has not greeted, or does not say what memory it has.
  */
 extern HgPlaces hg_device_spread_places(void);
 
