@@ -433,8 +433,9 @@ extern "C"
 								 * many as from the least inner key to the greatest; 0 before
 								 * build, and after it in a streamed job that can't be one */
 		uint64_t bins;			/* 1 where nothing was binned; 0 before build */
-		uint64_t ranges;		/* pieces that the job was cut into for want of
-								 * memory; 1 where it ran whole; 0 before build */
+		uint64_t ranges;		/* pieces that the job was cut into for want of memory, each of
+								 * which a device had at a time, of a job over several devices
+								 * each member's; 1 where it ran whole; 0 before build */
 		HgBuildAlgorithm build; /* what was chosen; never AUTO after build */
 		HgProbeAlgorithm probe;
 		HgTableKind table;		/* with HG_BUILD_TABLE; its slots are told as vertices */

@@ -112,16 +112,22 @@ hg_ranges_cut_describe(HgRangesPass *pass, HgSide side, HgGraphStats *stats, HgE
 }
 
 /*
- * The slices of the pass: those done, those at work, and those still to come.
- * A job that was cut has two at least, if only because one had nothing to match.
+ * The pieces that the slices of the pass are: of those done, and of those at work and still to
+ * come, which are as many each as of the one that is built, or of those before.  A job that was cut
+ * has two slices at least, if only because one had nothing to match.
  */
 static uint64_t
-count_slices(const HgRangesPass *pass)
+count_pieces(const HgRangesPass *pass, const HgJobStats *built)
 {
-	uint64_t slices = pass->done + (pass->now.job != NULL) + (pass->next.job != NULL) +
-					  hg_ranges_slices_left(&pass->slices);
+	uint64_t left =
+		(pass->now.job != NULL) + (pass->next.job != NULL) + hg_ranges_slices_left(&pass->slices);
+	uint64_t each = built->ranges;
 
-	return slices < 2 ? 2 : slices;
+	if (each == 0)
+		each = pass->done > 0 ? pass->pieces / pass->done : 1;
+	if (pass->done + left < 2)
+		left = 2 - pass->done;
+	return pass->pieces + left * each;
 }
 
 void
@@ -149,5 +155,5 @@ hg_ranges_cut_stats(const HgRangesPass *pass, bool built, HgJobStats *stats)
 	}
 	stats->vertices = pass->vertices + open.vertices;
 	stats->bins = pass->bins + open.bins;
-	stats->ranges = built ? count_slices(pass) : 0;
+	stats->ranges = built ? count_pieces(pass, &open) : 0;
 }

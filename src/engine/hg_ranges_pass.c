@@ -74,6 +74,7 @@ hg_ranges_run_close(HgRangesPass *pass, HgRangesRun *run, bool done)
 		pass->sum.probe = stats.probe;
 		pass->vertices += stats.vertices;
 		pass->bins += stats.bins;
+		pass->pieces += stats.ranges;
 		pass->done++;
 	}
 	run->calls.close(run->job);
@@ -180,7 +181,7 @@ hg_ranges_pass_begin(HgRangesPass *pass, HgRangesPurpose purpose, bool outer, bo
 	pass->slices.depth = 0;
 	pass->slices.next_range = 0;
 	pass->done = 0;
-	pass->vertices = pass->bins = 0;
+	pass->vertices = pass->bins = pass->pieces = 0;
 	for (int side = 0; side < 2; side++)
 		pass->slices.sides[side].left = 0;
 }

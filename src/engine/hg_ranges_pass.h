@@ -53,6 +53,7 @@ typedef struct HgRangesPass
 	HgJobStats sum;	   /* of jobs that were closed */
 	uint64_t done;	   /* slices of this pass that are ... */
 	uint64_t vertices; /* ... and their vertices ... */
+	uint64_t pieces;   /* ... and the ranges that each of them was cut into ... */
 	uint64_t bins;	   /* ... and bins */
 } HgRangesPass;
 

@@ -10,7 +10,7 @@
  * side, where their engines have start().
  *
  * The promises of hg_engine.h hold for such a job, except that export_graph answers HG_INVALID: its
- * graph is in pieces.  It has as many ranges, at least, as there are members.  What describe tells
+ * graph is in pieces.  It has as many ranges as there are members.  What describe tells
  * is the sum of theirs, and so are the statistics, but for phases, which are those of the member
  * that took longest.  Each member has its share of the job's memory limit, and no keys are
  * vertices (HgJobSpec.direct).  What any member refuses is refused, and what fails for any has
