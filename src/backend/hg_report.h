@@ -19,6 +19,8 @@ typedef struct HgMatcherReport
 	char device[96];	/* name of the device, "" on the CPU */
 	char fallback[160]; /* why auto used the CPU although it tried the device,
 						 * "" where it did not */
+	char left[160];		/* why one device alone has cut a join that is too large for it, although
+						 * there are others; "" where none has */
 	HgJobStats job;
 	uint64 sent_rows;  /* keys that the device got while the sides were read */
 	uint64 sent_pages; /* pages of tables, in place of keys */
@@ -27,5 +29,12 @@ typedef struct HgMatcherReport
 	double cpu_ms;	   /* ... and on the CPU; both 0 where there was no such choice */
 	uint32 gathered;   /* columns whose values came with the matches */
 } HgMatcherReport;
+
+/* Why a join did not run as it was to, for users; "" where it did. */
+static inline const char *
+hg_report_fallback(const HgMatcherReport *report)
+{
+	return report->fallback[0] != '\0' ? report->fallback : report->left;
+}
 
 #endif /* HG_REPORT_H */

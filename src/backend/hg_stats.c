@@ -325,6 +325,16 @@ hg_stats_lock_entry(void)
 	return entry;
 }
 
+/* Where a report has no reasons, give it those of another. */
+static void
+hg_stats_keep_reasons(HgMatcherReport *report, const HgMatcherReport *other)
+{
+	if (report->fallback[0] == '\0')
+		strlcpy(report->fallback, other->fallback, sizeof(report->fallback));
+	if (report->left[0] == '\0')
+		strlcpy(report->left, other->left, sizeof(report->left));
+}
+
 void
 hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 {
@@ -336,12 +346,10 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 	double start_ms = record->report.start_ms;
 	double device_ms = record->report.device_ms;
 	double cpu_ms = record->report.cpu_ms;
-	char fallback[sizeof(record->report.fallback)];
+	HgMatcherReport earlier = record->report;
 
-	strlcpy(fallback, record->report.fallback, sizeof(fallback));
 	record->report = *report;
-	if (report->fallback[0] == '\0')
-		strlcpy(record->report.fallback, fallback, sizeof(fallback));
+	hg_stats_keep_reasons(&record->report, &earlier);
 	record->report.sent_rows += sent_rows;
 	record->report.sent_pages += sent_pages;
 	record->report.start_ms += start_ms;
@@ -390,9 +398,7 @@ hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
 		record->report.sent_pages += other->report.sent_pages;
 		record->report.start_ms = Max(record->report.start_ms, other->report.start_ms);
 		record->report.gathered = Max(record->report.gathered, other->report.gathered);
-		if (record->report.fallback[0] == '\0')
-			strlcpy(record->report.fallback, other->report.fallback,
-					sizeof(record->report.fallback));
+		hg_stats_keep_reasons(&record->report, &other->report);
 	}
 	record->executions = Max(record->executions, other->executions);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

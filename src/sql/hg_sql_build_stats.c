@@ -70,7 +70,7 @@ hg_sql_build_stats_fill(HgSqlRow *row, const HgSqlSide *side, const HgGraphStats
 	hg_sql_row_set_text(row, BUILD_ALGORITHM, hg_build_name(job->build));
 	hg_sql_row_set_text(row, BUILD_BACKEND, report->backend);
 	hg_sql_row_set_text(row, BUILD_DEVICE, report->device);
-	hg_sql_row_set_text(row, BUILD_FALLBACK, report->fallback);
+	hg_sql_row_set_text(row, BUILD_FALLBACK, hg_report_fallback(report));
 }
 
 /*

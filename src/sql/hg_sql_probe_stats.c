@@ -100,7 +100,7 @@ hg_sql_probe_stats_fill(HgSqlRow *row, HgSqlMatch *match, uint64 matches, double
 	hg_sql_row_set_number(row, PROBE_TOTAL_MS, hg_sql_ms_since(match->start));
 	hg_sql_row_set_text(row, PROBE_BACKEND, report.backend);
 	hg_sql_row_set_text(row, PROBE_DEVICE, report.device);
-	hg_sql_row_set_text(row, PROBE_FALLBACK, report.fallback);
+	hg_sql_row_set_text(row, PROBE_FALLBACK, hg_report_fallback(&report));
 }
 
 /*

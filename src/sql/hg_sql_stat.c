@@ -97,7 +97,7 @@ hg_sql_last_joins_fill(HgSqlRow *row, int ordinal, const HgJoinRecord *record)
 	hg_sql_row_set_text(row, JOIN_TYPE, record->join_type);
 	hg_sql_row_set_text(row, JOIN_BACKEND, report->backend);
 	hg_sql_row_set_text(row, JOIN_DEVICE, report->device);
-	hg_sql_row_set_text(row, JOIN_FALLBACK, report->fallback);
+	hg_sql_row_set_text(row, JOIN_FALLBACK, hg_report_fallback(report));
 	hg_sql_row_set_text(row, JOIN_BUILD, hg_build_name(job->build));
 	hg_sql_row_set_text(row, JOIN_PROBE, hg_probe_name(job->probe));
 	hg_sql_row_set_count(row, JOIN_EXECUTIONS, record->executions);

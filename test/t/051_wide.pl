@@ -77,7 +77,7 @@ sub runs
 	my $out = $node->safe_psql('postgres', "$query; $last");
 	my ($where) = $out =~ /\n([^\n]*)\z/;
 
-	is(substr($out, 0, length($out) - length($where) - 1), $expected{$query}, "$name: the rows are right");
+	is(substr($out, 0, length($out) - length($where) - 1), $expected{ $query =~ s/^set .*?; //r }, "$name: the rows are right");
 	like($where, $said, '... and it ran where it should');
 	return;
 }
@@ -115,8 +115,19 @@ foreach my $devices (2, 3)
 	my $session = RawSession->new($node);
 	$session->query("begin; declare c cursor for select f.v from f join d using (k) where f.v = 1 and d.w < 100; move 10 in c");
 	is($session->query($count), $expected{$count}, "$devices devices: a second join of a query is right");
-	like($session->query($last), qr/^cuda\|stand-in \(CPU\)\|\d+\|$/, '... and on one device, in ranges');
+	like($session->query($last), qr/^cuda\|stand-in \(CPU\)\|\d+\|the join was left to one device: its query has another one on a device$/,
+		'... and on one device, in ranges, which is told');
 	undef $session;
+
+	# ... and so is one that has a limit, or may have no other device
+	is($node->safe_psql('postgres', 'select hashgraph_stat_reset()'), '', 'counters begin anew');
+	runs("set hashgraph.gpu_memory_limit = '16MB'; $count", qr/^cuda\|stand-in \(CPU\)\|\d+\|the join was left to one device: hashgraph.gpu_memory_limit is set$/,
+		"$devices devices, a limit");
+	runs("set hashgraph.gpu_device = 1; $count", qr/^cuda\|stand-in \(CPU\)\|\d+\|the join was left to one device: no other device is ready$/,
+		"$devices devices, but one");
+	like($node->safe_psql('postgres', "set hashgraph.gpu_device = 1; explain (analyze, costs off, timing off, summary off) $count"),
+		qr/Device: stand-in \(CPU\)\s+Fallback: the join was left to one device: no other device is ready\s.*Device Ranges: [2-9]/s, '... EXPLAIN tells');
+	is($node->safe_psql('postgres', 'select cuda_joins, fallbacks from hashgraph_stat'), '3|0', '... and none counts as a fallback');
 	$node->stop;
 }
 
@@ -144,6 +155,8 @@ foreach my $case ([ $count, 'a count' ], [ $sums, 'sums' ], [ $rows, 'rows' ])
 nothing_is_left('18, 4 and 18 MB');
 neighbours_have(18 * 1024 * 1024 - 200_000);
 runs($count, qr/^cuda\|2 x stand-in \(CPU\)\|2\|$/, '18, 0.2 and 18 MB: those with memory do without the other');
+is($node->safe_psql('postgres', "set hashgraph.gpu_device = '0, 1'; $count; $last") =~ s/stand-in \(CPU\)\|\d+/stand-in/r,
+	"$expected{$count}\ncuda|stand-in|the join was left to one device: others have next to no memory beside it", '... and one alone, as is told');
 neighbours_have(0);
 runs($count, qr/^cuda\|3 x stand-in \(CPU\)\|3\|$/, '18, 18 and 18 MB again: all have a part');
 nothing_is_left('18, 18 and 18 MB');

@@ -92,7 +92,7 @@ hg_spread_with_room(HgPlaces places)
 }
 
 HgPlaces
-hg_device_spread_places(void)
+hg_device_spread_places(HgError *why)
 {
 	HgPlaces left = hg_device_places_wanted();
 	HgPlaces places = 0;
@@ -102,14 +102,25 @@ hg_device_spread_places(void)
 		HgError error;
 
 		if (hg_device_load_of_group(place) > 0)
+		{
+			hg_error_set(why, HG_UNAVAILABLE, NULL, "its query has another one on a device");
 			return 0;
+		}
 		if ((left & HG_PLACE(place)) != 0 &&
 			hg_device_state(place, HG_SPREAD_GREETING_MS, &error) == HG_DEVICE_READY &&
 			hg_spread_ask_room(place))
 			places |= HG_PLACE(place);
 	}
+	if (pg_popcount32(places) < 2)
+	{
+		hg_error_set(why, HG_UNAVAILABLE, NULL, "no other device is ready");
+		return 0;
+	}
 	places = hg_spread_with_room(places);
-	return pg_popcount32(places) > 1 ? places : 0;
+	if (pg_popcount32(places) > 1)
+		return places;
+	hg_error_set(why, HG_UNAVAILABLE, NULL, "others have next to no memory beside it");
+	return 0;
 }
 
 /* The engine in the process that has a member now, for hg_wide.h. */

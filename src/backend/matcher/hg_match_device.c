@@ -41,6 +41,14 @@ hg_match_device_rewind(HgMatchSource *source)
 	hg_match_device_be_patient((HgMatchDevice *) source);
 }
 
+/* Say why one device has a job that it must cut, and not others beside it. */
+static void
+hg_match_device_tell_left(HgMatchTask *task, const char *why)
+{
+	snprintf(task->report.left, sizeof(task->report.left), "the join was left to one device: %s",
+			 why);
+}
+
 /*
  * Open the job over several places.  One that can't be opened there leaves things as they were, but
  * where it was cancelled: then they are those that it has waited for.
@@ -104,7 +112,8 @@ hg_match_device_open(HgMatchSource *source, HgError *error)
 {
 	HgMatchDevice *device = (HgMatchDevice *) source;
 	HgMatchTask *task = source->task;
-	HgPlaces places;
+	HgPlaces places = 0;
+	HgError why;
 	HgStatus status;
 
 	if (task->spec.trial != NULL || !hg_device_spread_is_possible())
@@ -113,16 +122,36 @@ hg_match_device_open(HgMatchSource *source, HgError *error)
 	if (device->alone)
 		hg_match_device_be_patient(device);
 	strlcpy(task->report.device, hg_device_name(task->place), sizeof(task->report.device));
+	task->report.left[0] = '\0';
 	status = hg_match_device_open_whole(device, error);
 	if (status != HG_DEVICE_OUT_OF_MEMORY)
 		return status;
 	/* a limit is the job's wherever it is */
-	places = hg_gpu_memory_limit > 0 ? 0 : hg_device_spread_places();
+	if (hg_gpu_memory_limit > 0)
+		hg_error_set(&why, HG_UNAVAILABLE, NULL, "hashgraph.gpu_memory_limit is set");
+	else
+		places = hg_device_spread_places(&why);
 	if (places != 0)
+	{
 		status = hg_match_device_spread(device, places, error);
-	if (places != 0 && (status == HG_OK || status == HG_CANCELLED))
-		return status;
+		if (status == HG_OK || status == HG_CANCELLED)
+			return status;
+		why = *error;
+	}
+	hg_match_device_tell_left(task, why.message);
 	return hg_match_job_open(source, error);
+}
+
+void
+hg_match_device_report(HgMatchSource *source, HgJobStats *stats)
+{
+	HgMatchDevice *device = (HgMatchDevice *) source;
+	HgMatchTask *task = source->task;
+
+	hg_match_job_report(source, stats);
+	if (stats->ranges > 1 && device->places == HG_PLACE(task->place) &&
+		task->report.left[0] == '\0' && hg_device_spread_is_possible())
+		hg_match_device_tell_left(task, "it has become larger than was expected");
 }
 
 HgStatus

@@ -7,7 +7,8 @@
  * stream; under cuda nothing but another job on a device does.
  *
  * A job goes to the task's place.  Where that is too small for it, as its process says when it is
- * opened, and there are others, it is spread over all of them (hg_device_spread.h), or else cut.
+ * opened, and there are others, it is spread over all of them (hg_device_spread.h).  Else it is
+ *cut, and the report says why.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -39,12 +40,14 @@ extern HgStatus hg_match_device_next(HgMatchSource *source, const HgMatches **ma
 extern void hg_match_device_rewind(HgMatchSource *source);
 extern HgStatus hg_match_device_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduced,
 									   HgError *error);
+extern void hg_match_device_report(HgMatchSource *source, HgJobStats *stats);
 extern HgMatchSource *hg_match_device_replace(HgMatchSource *source, HgError *why);
 
 #define HG_MATCH_DEVICE_CALLS                                                                      \
 	.backend = "cuda", .on_device = true, .build = hg_match_job_build,                             \
 	.next = hg_match_device_next, .rewind = hg_match_device_rewind, .count = hg_match_job_count,   \
 	.reduce = hg_match_device_reduce, .describe = hg_match_job_describe,                           \
-	.report = hg_match_job_report, .replace = hg_match_device_replace, .close = hg_match_job_close
+	.report = hg_match_device_report, .replace = hg_match_device_replace,                          \
+	.close = hg_match_job_close
 
 #endif /* HG_MATCH_DEVICE_H */

@@ -103,12 +103,13 @@ static void
 hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainState *es)
 {
 	const HgJobStats *job = &record->report.job;
+	const char *fallback = hg_report_fallback(&record->report);
 
 	ExplainPropertyText("Backend", record->report.backend, es);
 	if (record->report.device[0] != '\0')
 		ExplainPropertyText("Device", record->report.device, es);
-	if (record->report.fallback[0] != '\0')
-		ExplainPropertyText("Fallback", record->report.fallback, es);
+	if (fallback[0] != '\0')
+		ExplainPropertyText("Fallback", fallback, es);
 	hg_explain_estimates(record->report.device_ms, record->report.cpu_ms, es);
 	ExplainPropertyText("Build", hg_build_name(job->build), es);
 	ExplainPropertyText("Probe", hg_probe_name(job->probe), es);
