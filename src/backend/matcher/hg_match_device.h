@@ -7,8 +7,8 @@
  * stream; under cuda nothing but another job on a device does.
  *
  * A job goes to the task's place.  Where that is too small for it, as its process says when it is
- * opened, and there are others, it is spread over all of them (hg_device_spread.h).  Else it is
- *cut, and the report says why.
+ * opened, and there are others, it is spread over all of them (hg_device_spread.h), or else cut: the
+ * report says why.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -14,7 +14,8 @@
  * or fewer matches than the job's statistics tell, or more than its rows can have; groups that
  * are not made of the matches, or of numbers that the columns can't hold; tables that can't be
  * made of the job's keys; rows of a member that the join has not, or more or fewer of them than it
- * was sent, or that come to it; kept graphs that are not there, where none was asked for, and those
+ * was sent, or that come to it; rows for another member that are not of its parts, or more or fewer
+ * than were tallied; kept graphs that are not there, where none was asked for, and those
  * that take less memory than their rows, or far more.
  *
  * WHAT IS BELIEVED: numbers that could be so and agree with each other.  A process that leaves
@@ -456,10 +457,40 @@ hg_wire_answer_has_matches(const HgRemoteJob *job, const HgMatches *matches)
 		   are_rows(job, HG_INNER, matches->inner, matches->count);
 }
 
-bool
-hg_wire_answer_has_rows(const HgRemoteJob *job, HgSide side, const HgExchangeRows *rows)
+/* Are keys of parts from begin on, of which there are so many?  Without a branch for each. */
+static bool
+are_of_parts(const HgRemoteJob *job, const HgExchangeRows *rows, uint32_t begin, uint32_t parts)
 {
-	return are_below(rows->numbers, rows->count, job->exchange[side].numbers);
+	unsigned others = 0;
+
+	if (job->spec.key_width == sizeof(uint32_t))
+		for (size_t i = 0; i < rows->count; i++)
+			others |=
+				hg_exchange_part32(hg_mix32(((const uint32_t *) rows->keys)[i])) - begin >= parts;
+	else
+		for (size_t i = 0; i < rows->count; i++)
+			others |=
+				hg_exchange_part64(hg_mix64(((const uint64_t *) rows->keys)[i])) - begin >= parts;
+	return others == 0;
+}
+
+bool
+hg_wire_answer_has_rows(HgRemoteJob *job, HgSide side, uint32_t member, const HgExchangeRows *rows)
+{
+	HgRemoteExchange *exchange = &job->exchange[side];
+	uint32_t begin;
+
+	if (member >= job->spec.members || !are_below(rows->numbers, rows->count, exchange->numbers))
+		return false;
+	begin = member > 0 ? exchange->ends[member - 1] : 0;
+	if (!are_of_parts(job, rows, begin, exchange->ends[member] - begin))
+		return false;
+	/* all that were tallied, and no others */
+	if (exchange->is_tallied && (rows->count > exchange->left[member] ||
+								 (rows->count == 0) != (exchange->left[member] == 0)))
+		return false;
+	exchange->left[member] -= exchange->is_tallied ? rows->count : 0;
+	return true;
 }
 
 bool

@@ -52,6 +52,8 @@ hg_wire_remote_tally(HgJob *handle, HgSide side, uint64_t *counts, HgError *erro
 	hg_wire_job_note(job->client, HG_WIRE_RELEASE, job->id);
 	if (!hg_wire_answer_has_tally(job, side, counts))
 		return hg_wire_client_distrust(job->client, error);
+	memcpy(job->exchange[side].counts, counts, sizeof(job->exchange[side].counts));
+	job->exchange[side].is_tallied = true;
 	return HG_OK;
 }
 
@@ -59,6 +61,7 @@ HgStatus
 hg_wire_remote_expect(HgJob *handle, HgSide side, const HgExchange *exchange, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgRemoteExchange *own;
 	HgStatus status = check_exchange(job, side, false, error);
 	HgWireMessage message;
 
@@ -72,9 +75,13 @@ hg_wire_remote_expect(HgJob *handle, HgSide side, const HgExchange *exchange, Hg
 	status = hg_wire_job_ask(job, HG_WIRE_EXPECT, &message, 0, error);
 	if (status != HG_OK)
 		return status;
-	job->exchange[side].expects = true;
-	job->exchange[side].rows = hg_exchange_rows(exchange);
-	job->exchange[side].numbers = exchange->numbers;
+	own = &job->exchange[side];
+	own->expects = true;
+	own->rows = hg_exchange_rows(exchange);
+	own->numbers = exchange->numbers;
+	memcpy(own->ends, exchange->ends, sizeof(own->ends));
+	for (uint32_t member = 0; member < exchange->members; member++)
+		own->left[member] = hg_exchange_rows_of(own->counts, own->ends, member);
 	return HG_OK;
 }
 
@@ -94,10 +101,13 @@ copy_rows(const HgJobSpec *spec, HgSide side, const HgExchangeRows *from, HgExch
 	}
 }
 
-/* Copy rows that have been answered, and check what was copied. */
+/*
+ * Copy rows that have been answered for another member, and check what was copied: that one would
+ * refuse what is not of its parts, or not as many, and be thought to be the one that lies.
+ */
 static HgStatus
-take_answer(HgRemoteJob *job, HgSide side, unsigned char *results, HgExchangeRows *rows,
-			HgError *error)
+take_answer(HgRemoteJob *job, HgSide side, uint32_t member, unsigned char *results,
+			HgExchangeRows *rows, HgError *error)
 {
 	const HgWireReply *reply = &job->client->message.reply;
 	const uint64_t room = reply->lease_bytes / hg_wire_row_bytes(&job->spec, side) / 8 * 8;
@@ -112,7 +122,7 @@ take_answer(HgRemoteJob *job, HgSide side, unsigned char *results, HgExchangeRow
 	copy_rows(&job->spec, side, &placed, rows);
 	if (reply->lease_bytes > 0)
 		hg_wire_job_note(job->client, HG_WIRE_RELEASE, job->id);
-	if (hg_wire_answer_has_rows(job, side, rows))
+	if (hg_wire_answer_has_rows(job, side, member, rows))
 		return HG_OK;
 	rows->count = 0;
 	return hg_wire_client_distrust(job->client, error);
@@ -138,7 +148,7 @@ hg_wire_remote_take_rows(HgJob *handle, HgSide side, uint32_t member, HgExchange
 	message.request.count = rows->capacity;
 	status = hg_wire_job_fetch(job, HG_WIRE_TAKE_ROWS, &message,
 							   hg_wire_row_bytes(&job->spec, side), &results, error);
-	return status == HG_OK ? take_answer(job, side, results, rows, error) : status;
+	return status == HG_OK ? take_answer(job, side, member, results, rows, error) : status;
 }
 
 /* The rows from at on. */

@@ -73,10 +73,14 @@ typedef struct HgRemoteGroups
 /* What a member expects of a side. */
 typedef struct HgRemoteExchange
 {
+	bool is_tallied;
 	bool expects;
 	bool arrived;
-	uint64_t rows;	  /* that it will have */
-	uint64_t numbers; /* those of all rows of the join are below this */
+	uint64_t counts[HG_EXCHANGE_PARTS]; /* as tallied */
+	uint64_t rows;						/* that it will have */
+	uint64_t numbers;					/* those of all rows of the join are below this */
+	uint32_t ends[HG_MAX_MEMBERS];		/* whose which parts are: HgExchange */
+	uint64_t left[HG_MAX_MEMBERS];		/* rows of each one's parts that it has still to give */
 } HgRemoteExchange;
 
 struct HgRemoteJob
@@ -174,8 +178,11 @@ extern bool hg_wire_answer_take(HgRemoteJob *job, const HgWireAsked *asked, HgWi
 /* Are matches, in memory that nobody else writes to, of rows that the job has? */
 extern bool hg_wire_answer_has_matches(const HgRemoteJob *job, const HgMatches *matches);
 
-/* Can rows that the job has for another member be the join's, as far as their numbers go? */
-extern bool hg_wire_answer_has_rows(const HgRemoteJob *job, HgSide side,
+/*
+ * Can these be the next rows that the job has for another member: numbers of the join, keys of that
+ * one's parts, and not more than were tallied, or none before these have come?
+ */
+extern bool hg_wire_answer_has_rows(HgRemoteJob *job, HgSide side, uint32_t member,
 									const HgExchangeRows *rows);
 
 /* Have the rows of a side that the job was sent been tallied, and no others? */

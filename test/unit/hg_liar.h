@@ -1,0 +1,153 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_liar.h
+ *	  A device process, played by its client's own waiting, that tells one lie.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_LIAR_H
+#define HG_LIAR_H
+
+#include "../../src/engine/wire/hg_wire.h"
+
+#define LIAR_STAGING_BYTES 262144
+
+/* Rows of either side of the job, which match one by one, and what their column holds. */
+#define LIAR_ROWS 4
+#define LIAR_VALUE 7
+
+/* What a device process can get wrong. */
+typedef enum Lie
+{
+	LIE_NONE,
+	LIE_MAGIC,
+	LIE_NO_DESCRIPTOR,
+	LIE_SMALL_STAGING,
+	LIE_UNSEALED,
+	LIE_TOO_MANY_DEVICES,
+	LIE_COSTS,
+	LIE_UNASKED_REPLY,
+	LIE_SEQUENCE,
+	LIE_KIND_OF_ANSWER,
+	LIE_JOB,
+	LIE_STATUS,
+	LIE_CANCELLED,
+	LIE_LOST,
+	LIE_FIGURES,
+	LIE_ALGORITHM,
+	LIE_NO_LEASE,
+	LIE_LEASE_BEYOND,
+	LIE_LEASE_UNALIGNED,
+	LIE_MORE_ROWS,
+	LIE_FEWER_ROWS,
+	LIE_COUNT_OF_NONE,
+	LIE_IMPOSSIBLE_COUNT,
+	LIE_IMPOSSIBLE_FIRST,
+	LIE_TOO_MANY_PAIRS,
+	LIE_SMALL_RESULTS,
+	LIE_UNCOUNTED_PAIRS,
+	LIE_LOST_PAIRS,
+	LIE_OUTER_ROW,
+	LIE_INNER_ROW,
+	LIE_LAST_ROW,
+	LIE_GRAPH,
+	LIE_EXPORT,
+	LIE_TOO_MANY_GROUPS,
+	LIE_GROUPS_OF_NOTHING,
+	LIE_NO_MORE_GROUPS,
+	LIE_GROUP_PAIRS,
+	LIE_IMPOSSIBLE_PAIRS,
+	LIE_GROUP_KEY,
+	LIE_GROUP_NULLS,
+	LIE_GROUP_COUNT,
+	LIE_GROUP_SUM,
+	LIE_GROUP_EXTREME,
+	LIE_TABLE_TIME,
+	LIE_TABLE_NO_TIME,
+	LIE_TABLE_MORE_ROWS,
+	LIE_TABLE_FEWER_ROWS,
+	LIE_TABLE_SLOTS,
+	LIE_TABLE_FILLED,
+	LIE_TABLE_LIST,
+	LIE_TABLE_BYTES,
+	LIE_TABLE_SAMPLE,
+	LIE_TABLE_LOST,
+	LIE_RESIDENT,
+	LIE_NOT_KEPT,
+	LIE_NOT_KEPT_GRAPH,
+	LIE_NOT_KEPT_LATE,
+	LIE_KEPT_MORE_ROWS,
+	LIE_KEPT_FEWER_ROWS,
+	LIE_KEPT_COUNT,
+	LIE_KEPT_ROW,
+	LIE_KEPT_LAST_ROW,
+	LIE_EDGES,
+	LIE_NOT_KEPT_COLUMN,
+	LIE_VALUES,
+	LIE_COLUMN_BUILD,
+	LIE_KEPT_FEW_BYTES,
+	LIE_KEPT_MANY_BYTES,
+	LIE_COLUMN_BYTES,
+	LIE_COLUMN_GROUPS,
+	LIE_COLUMN_KEY,
+	LIE_COLUMN_SUM,
+	LIE_NOT_UNIQUE,
+	LIE_NOT_UNIQUE_EARLY,
+	LIE_NOT_UNIQUE_LATE,
+	LIE_OVERFLOW,
+	LIE_OVERFLOW_EARLY,
+	LIE_LOOKUP_COUNT,
+	LIE_BAD_PAGE,
+	LIE_BAD_PAGE_EARLY,
+	LIE_BAD_PAGE_LATE,
+	LIE_PAGE_ROWS,
+	LIE_PAGE_MORE_ROWS,
+	LIE_PAGE_COUNT,
+	LIE_PAGE_ROW,
+	LIE_TALLY_MORE,
+	LIE_TALLY_FEWER,
+	LIE_TALLY_WRAPPED,
+	LIE_TALLY_PARTS,
+	LIE_TALLY_ROOM,
+	LIE_TAKEN_MORE,
+	LIE_TAKEN_ROOM,
+	LIE_TAKEN_ROW,
+	LIE_TAKEN_PART,
+	LIE_TAKEN_TWICE,
+	LIE_TAKEN_NONE,
+	LIE_ARRIVED_MORE,
+	LIE_ARRIVED_FEWER,
+	LIE_ARRIVED_LATE,
+	LIE_MEMBER_ROW,
+	LIE_COUNT
+} Lie;
+
+/* What the client drops the process over, in words. */
+extern const char *const lie_names[LIE_COUNT];
+
+/* A device process played by the host's own waiting. */
+typedef struct Liar
+{
+	HgHost host;
+	int fd;
+	Lie lie;
+	unsigned char *staging;
+	HgJobStats stats;  /* of the job ... */
+	uint64_t made;	   /* bytes that what it makes holds */
+	bool has_kept;	   /* ... of which one side is a kept graph */
+	bool has_lookups;  /* ... whose rows look up others ... */
+	bool has_computed; /* ... or that has columns computed */
+	bool has_pages;	   /* ... or comes as pages */
+	bool is_member;	   /* it is one of several */
+	bool has_given;	   /* ... which has given all rows of others */
+} Liar;
+
+/* Its client waits: answer its request, with the lie. */
+extern bool liar_wait(void *arg, int fd);
+
+/* Is the key of the first part, which is that of the member that is played? */
+extern bool liar_key_is_own(uint32_t key);
+
+#endif /* HG_LIAR_H */
