@@ -29,7 +29,8 @@
  * no two jobs wait each for one that the other has.
  *
  * HOST MEMORY.  Some 100 kB for each member, the buffer of the exchange while that goes on, and the
- * records of all members' groups.
+ * records of all groups, of which there are max_groups at most and one; while these are merged, as
+ * much again, and a few thousand records.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

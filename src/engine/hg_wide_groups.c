@@ -7,6 +7,10 @@
  * which a table of slots finds, or becomes a group of its own.  There are never more of these than
  * the caller has room for, and one.
  *
+ * MEMORY.  While they are merged, they take twice what their records do, at most: the records have
+ * as much room as before and as much again when there are more of them, and the slots, which are
+ * four a group at most and no longer than a record, are made anew when that is done.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -108,28 +112,27 @@ static void
 slots_free(const HgWideJob *job, Slots *slots)
 {
 	hg_host_memory_free(job->host, slots->slots, slots->count * sizeof(uint32_t));
+	*slots = (Slots){NULL, 0};
 }
 
 /* Have slots for so many groups, with those that there are. */
 static HgStatus
-slots_resize(HgWideJob *job, Slots *slots, uint64_t groups, HgError *error)
+slots_make(HgWideJob *job, Slots *slots, uint64_t groups, HgError *error)
 {
-	Slots more = {NULL, 2};
+	uint64_t count = 2;
 	void *memory;
 	HgStatus status;
 
-	while (more.count < 2 * groups)
-		more.count *= 2;
-	status = hg_host_memory_alloc(job->host, more.count * sizeof(uint32_t), &memory, error);
+	while (count < 2 * groups)
+		count *= 2;
+	status = hg_host_memory_alloc(job->host, count * sizeof(uint32_t), &memory, error);
 	if (status != HG_OK)
 		return status;
-	more.slots = memory;
-	memset(more.slots, 0, (size_t) more.count * sizeof(uint32_t));
+	*slots = (Slots){memory, count};
+	memset(slots->slots, 0, (size_t) count * sizeof(uint32_t));
 	for (uint64_t i = 0; i < job->groups.count; i++)
-		*find_slot(&more, &job->groups, job->groups.records + i * job->groups.words) =
+		*find_slot(slots, &job->groups, job->groups.records + i * job->groups.words) =
 			(uint32_t) (i + 1);
-	slots_free(job, slots);
-	*slots = more;
 	return HG_OK;
 }
 
@@ -147,6 +150,7 @@ reserve_groups(HgWideJob *job, Slots *slots, uint64_t most, HgError *error)
 		return HG_OK;
 	if (capacity > most)
 		capacity = most;
+	slots_free(job, slots);
 	status = hg_host_memory_alloc(job->host, capacity * bytes, &memory, error);
 	if (status != HG_OK)
 		return status;
@@ -155,7 +159,7 @@ reserve_groups(HgWideJob *job, Slots *slots, uint64_t most, HgError *error)
 	hg_host_memory_free(job->host, groups->records, groups->capacity * bytes);
 	groups->records = memory;
 	groups->capacity = capacity;
-	return slots_resize(job, slots, capacity, error);
+	return slots_make(job, slots, capacity, error);
 }
 
 /* Add a record to its group, or make it one: as long as there are fewer than most. */

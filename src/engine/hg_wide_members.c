@@ -21,7 +21,7 @@ choose_shares(HgWideJob *job)
 	uint32_t given[HG_MAX_MEMBERS] = {0};
 
 	for (uint32_t m = 0; m < wide->members; m++)
-		room[m] = wide->room != NULL ? wide->room(wide->arg, m) : 1;
+		room[m] = wide->room != NULL && !job->is_sliced ? wide->room(wide->arg, m) : 1;
 	job->turns = hg_exchange_ranges_share(wide->members, room, job->shares);
 	for (uint32_t turn = 0; turn < job->turns; turn++)
 	{

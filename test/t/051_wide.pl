@@ -174,6 +174,34 @@ is($node->safe_psql('postgres', "$count; select bool_and(device_ranges % 3 = 0 a
 nothing_is_left('too large for all');
 $node->stop;
 
+# ------------------------------------------------------------------ memory of groups
+
+# The least work_mem, in units of 256 kB, in which groups are made by a device.
+sub least_for_groups
+{
+	my ($devices) = @_;
+	my ($too_little, $enough) = (4, 256);
+
+	begin($devices, '64MB');
+	while ($enough - $too_little > 1)
+	{
+		my $units = int(($too_little + $enough) / 2);
+		my $plan = $node->safe_psql('postgres', "set hash_mem_multiplier = 1; set work_mem = '" . $units * 256 . "kB'; "
+				. 'explain (analyze, costs off, timing off, summary off) select k, count(*), sum(w) from f join d using (k) group by k');
+
+		if ($plan =~ /Rows Reduced on Device: [1-9]/) { $enough = $units; }
+		else { $too_little = $units; }
+	}
+	$node->stop;
+	return $enough;
+}
+
+{
+	my ($one, $two) = map { least_for_groups($_) } 1, 2;
+
+	cmp_ok($two, '>', $one * 1.1, 'memory: groups that several devices may make are reckoned twice, as their records are merged');
+}
+
 # ------------------------------------------------------------------ what goes wrong
 
 sub device_processes

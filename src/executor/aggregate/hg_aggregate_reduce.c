@@ -50,10 +50,10 @@ hg_aggregate_group_bytes(const HgAggregateState *state)
 
 /* HgReducer.room */
 static uint64
-hg_aggregate_room(void *arg)
+hg_aggregate_room(void *arg, uint64 more)
 {
 	HgAggregateState *state = arg;
-	uint64 room = hg_budget_room(&state->budget) / hg_aggregate_group_bytes(state);
+	uint64 room = hg_budget_room(&state->budget) / (hg_aggregate_group_bytes(state) + more);
 
 	if (state->groups->nkeys == 0)
 		return state->groups->nvalues == 0 ? 1 : Max(room, 1);

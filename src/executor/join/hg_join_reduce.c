@@ -27,6 +27,7 @@
  */
 #include "hg_compat.h"
 
+#include "backend/device/hg_device_spread.h"
 #include "batch/hg_numeric_units.h"
 #include "executor/join/hg_join_gather.h"
 #include "executor/join/hg_join_reduce.h"
@@ -39,7 +40,7 @@ struct HgJoinReduction
 	const HgReducer *reducer;
 	HgReduction wanted; /* the same, of the columns of the two sides */
 	HgSentColumns sides[2];
-	bool of_tree;		/* groups of the join's own matches are not all that there is */
+	bool of_tree; /* groups of the join's own matches are not all that there is */
 	int expressions[2][HG_MAX_COLUMNS]; /* of those that are computed */
 	uint32 *columns;	/* [ncolumns] of the reducer: what an operand of its source is in its set */
 	bool kept_only;		/* some can't be sent, but kept ... */
@@ -202,7 +203,13 @@ hg_join_planned_reduction(const HgJoinReduction *reduction)
 const HgReduction *
 hg_join_wanted_reduction(HgJoinReduction *reduction)
 {
-	reduction->wanted.spec.max_groups = reduction->reducer->room(reduction->reducer->arg);
+	HgReduceSpec *spec = &reduction->wanted.spec;
+	uint64 more = 0;
+
+	/* groups of several devices are here once more, as they are merged (engine/hg_wide.h) */
+	if (hg_device_spread_is_possible())
+		more = hg_reduce_words(spec) * sizeof(uint64);
+	spec->max_groups = reduction->reducer->room(reduction->reducer->arg, more);
 	return reduction->wanted.spec.max_groups > 0 ? &reduction->wanted : NULL;
 }
 

@@ -31,8 +31,11 @@ typedef struct HgReducer
 {
 	HgReduceSpec spec;
 
-	/* how many groups may come now, all at once; 0: none, there must be rows */
-	uint64 (*room)(void *arg);
+	/*
+	 * how many groups may come now, all at once, each of which takes so many bytes more than a
+	 * record until it is taken; 0: none, there must be rows
+	 */
+	uint64 (*room)(void *arg, uint64 more);
 
 	/*
 	 * The source's columns that an expression is made of, the caller's; and the program that
