@@ -516,7 +516,7 @@ test_run(const TestRun *run)
 
 	test_host_init(&host, run->host);
 	counted.host = &host.host;
-	/* room for more than all of them no engine writes to, and the sanitizers fetch it for each job */
+	/* no engine writes where there is room for more, which sanitizers fetch for each job */
 	if (counted.capacity > run->data->pairs)
 		counted.capacity = (size_t) run->data->pairs + 1;
 	arrays.matches.capacity = counted.capacity;
