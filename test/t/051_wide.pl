@@ -157,6 +157,12 @@ neighbours_have(18 * 1024 * 1024 - 200_000);
 runs($count, qr/^cuda\|2 x stand-in \(CPU\)\|2\|$/, '18, 0.2 and 18 MB: those with memory do without the other');
 is($node->safe_psql('postgres', "set hashgraph.gpu_device = '0, 1'; $count; $last") =~ s/stand-in \(CPU\)\|\d+/stand-in/r,
 	"$expected{$count}\ncuda|stand-in|the join was left to one device: others have next to no memory beside it", '... and one alone, as is told');
+foreach my $time (1 .. 4)
+{
+	is($node->safe_psql('postgres', "set hashgraph.gpu_device = '0, 1'; select count(*) from f join d using (k) where f.v < 4 and d.w < 500; $last"),
+		$node->safe_psql('postgres', 'set hashgraph.enabled = off; select count(*) from f join d using (k) where f.v < 4 and d.w < 500') . "\ncuda|stand-in (CPU)|1|",
+		"... which has it, wherever session $time would go");
+}
 neighbours_have(0);
 runs($count, qr/^cuda\|3 x stand-in \(CPU\)\|3\|$/, '18, 18 and 18 MB again: all have a part');
 nothing_is_left('18, 18 and 18 MB');

@@ -117,10 +117,9 @@ hg_device_spread_places(HgError *why)
 		return 0;
 	}
 	places = hg_spread_with_room(places);
-	if (pg_popcount32(places) > 1)
-		return places;
-	hg_error_set(why, HG_UNAVAILABLE, NULL, "others have next to no memory beside it");
-	return 0;
+	if (pg_popcount32(places) == 1)
+		hg_error_set(why, HG_UNAVAILABLE, NULL, "others have next to no memory beside it");
+	return places;
 }
 
 /* The engine in the process that has a member now, for hg_wide.h. */
@@ -198,7 +197,9 @@ hg_device_spread_name(HgPlaces places, char *name, Size size)
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 		if ((places & HG_PLACE(place)) != 0)
 			same = same && strcmp(hg_device_name(place), first) == 0;
-	if (same)
+	if (pg_popcount32(places) == 1)
+		strlcpy(name, first, size);
+	else if (same)
 		snprintf(name, size, "%d x %s", pg_popcount32(places), first);
 	else
 		snprintf(name, size, "%d devices, %s among them", pg_popcount32(places), first);

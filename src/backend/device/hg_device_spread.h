@@ -28,9 +28,10 @@
 extern bool hg_device_spread_is_possible(void);
 
 /*
- * The places that a job of this process can be spread over, to which it is connected now; 0 with
- * *why filled: there are fewer than two that have memory, or its group has a job open.  Waits a
- * moment for each that has not greeted, or does not say what memory it has.
+ * The places that a job of this process can be spread over, to which it is connected now; with *why
+ * filled where that is one, since no other has memory to speak of, or 0: there are fewer than two,
+ * or its group has a job open.  Waits a moment for each that has not greeted, or does not say what
+ * memory it has.
  */
 extern HgPlaces hg_device_spread_places(HgError *why);
 

@@ -9,6 +9,8 @@
  */
 #include "hg_compat.h"
 
+#include "port/pg_bitutils.h"
+
 #include "backend/device/hg_device.h"
 #include "backend/device/hg_device_shared.h"
 #include "backend/device/hg_device_spread.h"
@@ -131,9 +133,12 @@ hg_match_device_open(HgMatchSource *source, HgError *error)
 		hg_error_set(&why, HG_UNAVAILABLE, NULL, "hashgraph.gpu_memory_limit is set");
 	else
 		places = hg_device_spread_places(&why);
-	if (places != 0)
+	if (places != 0 && places != HG_PLACE(task->place))
 	{
 		status = hg_match_device_spread(device, places, error);
+		/* one that is not this one has all the memory */
+		if (status == HG_OK && pg_popcount32(places) == 1)
+			hg_match_device_tell_left(task, why.message);
 		if (status == HG_OK || status == HG_CANCELLED)
 			return status;
 		why = *error;
@@ -149,8 +154,10 @@ hg_match_device_report(HgMatchSource *source, HgJobStats *stats)
 	HgMatchTask *task = source->task;
 
 	hg_match_job_report(source, stats);
-	if (stats->ranges > 1 && device->places == HG_PLACE(task->place) &&
-		task->report.left[0] == '\0' && hg_device_spread_is_possible())
+	if (stats->ranges <= 1)
+		task->report.left[0] = '\0';
+	else if (device->places == HG_PLACE(task->place) && task->report.left[0] == '\0' &&
+			 hg_device_spread_is_possible())
 		hg_match_device_tell_left(task, "it has become larger than was expected");
 }
 
