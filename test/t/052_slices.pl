@@ -52,7 +52,8 @@ vacuum analyze;
 select hashgraph_resident_add(t::regclass, keys => '{k}') from unnest(array['a', 'b', 'c']) t;
 SQL
 	$main = RawSession->new($node);
-	sql('set jit = off; set max_parallel_workers_per_gather = 0; set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0');
+	# what is resident is joined where it is under auto alone
+	sql('set hashgraph.backend = auto; set jit = off; set max_parallel_workers_per_gather = 0; set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0');
 	return;
 }
 
