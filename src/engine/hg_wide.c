@@ -298,7 +298,10 @@ wide_build(HgJob *handle, HgError *error)
 	if (status == HG_OK && !job->is_ahead)
 		status = hg_wide_members_start(job, HG_AHEAD_BUILD, HG_MATCH_ALL, NULL, error);
 	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
+	{
+		job->wide->called = i;
 		status = job->member[i].calls.build(job->member[i].job, error);
+	}
 	job->state.built = status == HG_OK;
 	/* nothing that is wrong now can be put right, since the rows have been exchanged */
 	if (status != HG_OK)
@@ -394,6 +397,7 @@ wide_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 	{
 		uint64_t counted;
 
+		job->wide->called = i;
 		status = job->member[i].calls.count(job->member[i].job, mode, &counted, error);
 		if (status == HG_OK)
 			sum += counted;

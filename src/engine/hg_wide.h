@@ -55,6 +55,7 @@ typedef struct HgWide
 	HgEngine *(*target)(void *arg, uint32_t member);
 	uint64_t (*room)(void *arg, uint32_t member); /* or NULL: they are alike */
 	void *arg;
+	uint32_t called; /* of a job of slices: the member that was called last, or whose call failed */
 } HgWide;
 
 /*

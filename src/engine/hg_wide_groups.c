@@ -239,6 +239,7 @@ hg_wide_groups_make(HgWideJob *job, HgMatchMode mode, const HgReduceSpec *spec, 
 		HgWideMember *one = &job->member[member];
 		uint64_t made;
 
+		job->wide->called = member;
 		/* also where one has too many: the others have begun */
 		status = one->calls.reduce(one->job, mode, spec, &made, error);
 		if (status != HG_OK)

@@ -99,6 +99,7 @@ hg_wide_members_open(HgWideJob *job, HgError *error)
 		HgWideMember *member = &job->member[job->members];
 		HgJobSpec spec = member_spec(job, job->members);
 
+		job->wide->called = job->members;
 		if (target == NULL)
 			return hg_error_set(error, HG_CONNECTION_LOST, NULL, "the device process is gone");
 		if (spec.members != 0 && target->tally == NULL)
@@ -120,8 +121,11 @@ hg_wide_members_start(HgWideJob *job, HgAhead ahead, HgMatchMode mode, const HgR
 	HgStatus status = HG_OK;
 
 	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
+	{
+		job->wide->called = i;
 		if (job->member[i].calls.start != NULL)
 			status = job->member[i].calls.start(job->member[i].job, ahead, mode, spec, error);
+	}
 	return status;
 }
 

@@ -168,8 +168,11 @@ hg_wide_slices_mask(HgWideJob *job, HgSide side, uint64_t first_word, uint64_t c
 	if (job->sliced.slices[side] != NULL)
 		return mask_slices(job, side, first_word, count, words, error);
 	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
+	{
+		job->wide->called = i;
 		status =
 			job->member[i].calls.mask(job->member[i].job, side, 0, first_word, count, words, error);
+	}
 	return status;
 }
 
@@ -183,6 +186,7 @@ hg_wide_slices_tell(HgWideJob *job, HgError *error)
 		{
 			const uint64_t *mask = job->sliced.masks[side][i];
 
+			job->wide->called = i;
 			if (mask != NULL)
 				status =
 					job->member[i].calls.mask(job->member[i].job, (HgSide) side, 0, 0,

@@ -47,8 +47,7 @@ typedef struct HgKeeping
 	HgPgHost host; /* the first member: what it is given as */
 	bool (*is_interrupted)(void *arg);
 	bool (*is_left)(void);
-	bool
-		sent; /* what is made of it is the device's soon, which is waited for: to be dropped then */
+	bool sent; /* what is made of it is the device's soon, and is waited for: to be dropped then */
 } HgKeeping;
 
 /* The engine's question, every few milliseconds. */
@@ -328,9 +327,9 @@ hg_keep_find_home(HgResidentGraph *version, const HgKeepers *keepers)
 
 /*
  * Have a graph cut that is too large for any device alone, over those that have room for an equal
- * share of it.
+ * share of it.  False: it is too large, and there is a device that will be ready in a moment.
  */
-static void
+static bool
 hg_keep_find_cut(HgResidentGraph *version, const HgKeepers *keepers)
 {
 	const HgKeptSpec keep = {.shape = hg_graph_version_shape(version)};
@@ -350,12 +349,15 @@ hg_keep_find_cut(HgResidentGraph *version, const HgKeepers *keepers)
 		most = Max(most, limits[place]);
 	}
 	if (bytes <= most / HG_KEEP_ALONE_SHARE)
-		return;
+		return true;
+	if (keepers->starting != 0)
+		return false;
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 		if (limits[place] >= most / HG_KEEP_ALONE_SHARE && limits[place] > 0)
 			places |= HG_PLACE(place);
 	if (pg_popcount32(places) > 1 && bytes / pg_popcount32(places) <= most / HG_KEEP_ALONE_SHARE)
 		hg_graph_version_set_cut(version, places, true);
+	return true;
 }
 
 /* What devices have, or are to have, of a pinned graph; false as hg_keep_pinned(). */
@@ -391,7 +393,7 @@ hg_keep_slices(HgKeepPart *part, const HgKeepers *keepers, bool *tried)
 	if (cut == 0)
 		return false;
 	if (hg_graph_version_is_to_be_cut(part->version, keepers) &&
-		!hg_keep_cut(part->pinned, cut, part->is_left))
+		!hg_keep_cut(part->key, part->pinned, cut, part->is_left))
 		return false;
 	slices = hg_graph_version_slices(part->version);
 	if (slices == NULL || slices->places != cut)
@@ -416,8 +418,11 @@ hg_keep_pinned(HgResidentRelation key, const HgPinnedGraph *pinned, const HgKeep
 	bool tried = false;
 	bool there;
 
-	if (hg_graph_version_cut(version, keepers) == 0 && !hg_graph_version_is_kept(version, keepers))
-		hg_keep_find_cut(version, keepers);
+	if (((hg_graph_version_cut(version, keepers) == 0 &&
+		  !hg_graph_version_is_kept(version, keepers)) ||
+		 hg_graph_version_may_widen(version, keepers)) &&
+		!hg_keep_find_cut(version, keepers))
+		return !is_left();
 	if (hg_graph_version_cut(version, keepers) == 0 &&
 		hg_graph_version_homes(version, keepers) == 0)
 		hg_keep_find_home(version, keepers);

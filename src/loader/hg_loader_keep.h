@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_keep.h
- *	  Giving a device copies of a table's HashGraphs.
+ *	  Giving devices copies of a table's HashGraphs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,9 +15,9 @@
 #include "resident/hg_resident_key.h"
 
 /*
- * Give the server's device process those graphs of a table that it is to have and has not, until
- * is_left says to go.  What it does not take is offered again later.  No transaction is open, and
- * none is left so.
+ * Give the server's device processes those graphs of a table that they are to have and have not,
+ * until is_left says to go.  What they do not take is offered again later.  No transaction is open,
+ * and none is left so.
  */
 extern void hg_loader_keep_graphs(HgResidentRelation key, bool (*is_left)(void),
 								  MemoryContext context);

@@ -38,9 +38,8 @@ typedef struct HgKeepColumn
 	HgCodes *codes;		   /* of values that go as codes; NULL: none do */
 	uint16 **of_parts; /* [nparts] codes of those of a segment's dictionary; NULL: it has none */
 	void *put;		   /* codes or units that are put at a time */
-	void
-		*selected; /* of a slice's rows: values, and bytes that tell NULL, that are put at a time */
-	uint8 *selected_nulls;
+	void *selected;	   /* values of a slice's rows, and ... */
+	uint8 *selected_nulls; /* ... bytes that tell NULL, that are put at a time; NULL so far */
 	HgKeptColumnSpec spec;
 } HgKeepColumn;
 

@@ -17,6 +17,7 @@
 #include "port/pg_bitutils.h"
 
 #include "loader/hg_loader_keep_slices.h"
+#include "resident/hg_resident_eviction.h"
 
 /* Edges that are put at a time. */
 #define HG_SLICE_EDGES 65536
@@ -95,36 +96,83 @@ hg_keep_mark(const HgFlatGraph *graph, const HgGraphSlices *slices, const uint32
 	return true;
 }
 
-bool
-hg_keep_cut(const HgPinnedGraph *graph, HgPlaces places, bool (*is_left)(void))
+/*
+ * Room to tell how a graph is cut over these places, in the claim: of a version that has been cut
+ * into as many slices nothing more is to be found out.  Invalid: there is none.
+ */
+static dsa_pointer
+hg_keep_make_room(HgResidentClaim *claim, HgResidentRelation key, const HgPinnedGraph *graph,
+				  HgPlaces places, const uint32 *words)
+{
+	const uint32 count = (uint32) pg_popcount32(places);
+	const HgGraphSlices *like =
+		hg_graph_version_slices_into(hg_graph_version(graph->pointer), count);
+	const uint32 parts = Max(graph->nsegments, 1);
+	Size bytes = sizeof(HgGraphSlices);
+
+	for (uint32 part = 0; part < parts && like == NULL; part++)
+		bytes += (Size) count * (words[part] + 1) * sizeof(uint64);
+	for (;;)
+	{
+		dsa_pointer pointer = like != NULL ? hg_graph_slices_make_like(claim, places, like)
+										   : hg_graph_slices_make(claim, places, parts, words);
+
+		if (DsaPointerIsValid(pointer))
+			return pointer;
+		hg_resident_claim_release(claim);
+		if (hg_eviction_make_room(key, bytes, false) == 0)
+			return InvalidDsaPointer;
+	}
+}
+
+/* Find out how it is cut, in the claim; false: is_left said to go. */
+static bool
+hg_keep_cut_new(HgResidentClaim *claim, HgResidentRelation key, const HgPinnedGraph *graph,
+				HgPlaces places, bool (*is_left)(void))
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	const uint32 parts = Max(graph->nsegments, 1);
 	uint32 *words = palloc(parts * sizeof(uint32));
-	HgResidentClaim *claim = palloc0(sizeof(HgResidentClaim));
 	dsa_pointer pointer;
-	HgSlices view;
 
 	if (!hg_keep_measure(&graph->flat, parts, words, is_left))
 		return false;
-	hg_resident_claim_open(claim, CurrentMemoryContext);
-	pointer = hg_graph_slices_make(claim, places, parts, words);
+	pointer = hg_keep_make_room(claim, key, graph, places, words);
 	if (!DsaPointerIsValid(pointer))
+		ereport(DEBUG1, (errmsg_internal("there is no room to tell how a HashGraph is cut")));
+	else if (!hg_graph_slices(pointer)->borrows)
 	{
-		hg_resident_claim_release(claim);
-		hg_graph_version_link_slices(version, InvalidDsaPointer);
-		return true;
+		HgSlices view;
+
+		if (!hg_keep_mark(&graph->flat, hg_graph_slices(pointer), words, is_left))
+			return false;
+		hg_graph_slices_view(hg_graph_slices(pointer), CurrentMemoryContext, &view);
+		hg_graph_slices_count(hg_graph_slices(pointer), &view);
 	}
-	if (!hg_keep_mark(&graph->flat, hg_graph_slices(pointer), words, is_left))
-	{
-		hg_resident_claim_release(claim);
-		return false;
-	}
-	hg_graph_slices_view(hg_graph_slices(pointer), CurrentMemoryContext, &view);
-	hg_graph_slices_count(hg_graph_slices(pointer), &view);
 	hg_graph_version_link_slices(version, pointer);
 	hg_resident_claim_keep(claim);
 	return true;
+}
+
+bool
+hg_keep_cut(HgResidentRelation key, const HgPinnedGraph *graph, HgPlaces places,
+			bool (*is_left)(void))
+{
+	HgResidentGraph *version = hg_graph_version(graph->pointer);
+	const dsa_pointer pointer = hg_graph_version_slices_over(version, places);
+	HgResidentClaim *claim;
+
+	if (DsaPointerIsValid(pointer))
+	{
+		hg_graph_version_link_slices(version, pointer);
+		return true;
+	}
+	claim = palloc(sizeof(HgResidentClaim));
+	hg_resident_claim_open(claim, CurrentMemoryContext);
+	if (hg_keep_cut_new(claim, key, graph, places, is_left))
+		return true;
+	hg_resident_claim_release(claim);
+	return false;
 }
 
 /* ---------------------------------------------------------------------

@@ -15,10 +15,12 @@
 #include "resident/hg_resident_graph.h"
 
 /*
- * Find out how a pinned graph is cut over these places, and link that to its version; where there
- * is no room for it that is noted.  False: is_left said to go.
+ * Find out how a pinned graph of a table is cut over these places, and link that to its version;
+ * where there is no room for it, even if others make some, that is noted.  False: is_left said to
+ * go.
  */
-extern bool hg_keep_cut(const HgPinnedGraph *graph, HgPlaces places, bool (*is_left)(void));
+extern bool hg_keep_cut(HgResidentRelation key, const HgPinnedGraph *graph, HgPlaces places,
+						bool (*is_left)(void));
 
 /* Send the edges of a slice to a job that was opened for it. */
 extern HgStatus hg_keep_put_slice(HgEngine *engine, HgJob *job, const HgFlatGraph *graph,

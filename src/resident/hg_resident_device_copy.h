@@ -32,7 +32,8 @@
 typedef struct HgKeepers
 {
 	uint64 epochs[HG_GPU_DEVICES]; /* by place; 0: none there, at the moment */
-	HgPlaces lost;				   /* places where there will be none so soon */
+	HgPlaces lost;				   /* places where there will be none so soon ... */
+	HgPlaces starting;			   /* ... and where there will be one in a moment */
 } HgKeepers;
 
 /* What a device process was given. */

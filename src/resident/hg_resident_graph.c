@@ -265,6 +265,12 @@ hg_resident_graph_sliced_column(const HgPinnedGraph *graph, AttrNumber number, H
 }
 
 bool
+hg_resident_graph_is_cut(const HgPinnedGraph *graph)
+{
+	return hg_graph_version_slices(hg_graph_version(graph->pointer)) != NULL;
+}
+
+bool
 hg_resident_graph_is_kept(const HgPinnedGraph *graph)
 {
 	HgKeepers keepers;
@@ -278,7 +284,8 @@ hg_resident_graph_bring_slices(const HgPinnedGraph *graph, HgPlaces places)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 
-	if (version->rows > HG_GRAPH_EVERYWHERE_ROWS)
+	/* small ones come whole, where there is room for them */
+	if (version->rows > HG_GRAPH_EVERYWHERE_ROWS || pg_atomic_read_u32(&version->too_large) != 0)
 		hg_graph_version_set_cut(version, places, false);
 }
 
@@ -290,30 +297,16 @@ hg_resident_graph_bring(const HgPinnedGraph *graph, HgPlaces places)
 }
 
 void
-hg_resident_graph_missed(const HgPinnedGraph *graph, HgPlaces places)
+hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgPlaces places)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
-	HgGraphSlices *slices = hg_graph_version_slices(version);
 	HgKeepers keepers;
 
 	hg_graph_keepers(&keepers);
-	hg_resident_count(HG_COUNT_GRAPHS_MISSED, 1);
-	if (slices != NULL && slices == graph->cut && (places & (places - 1)) != 0)
-	{
-		hg_graph_slices_set_missed(slices, places, &keepers);
-		return;
-	}
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
-	{
-		const uint64 epoch = keepers.epochs[place];
-
-		if ((places & HG_PLACE(place)) == 0)
-			continue;
-		hg_device_copy_set_missed(&version->copies[place], epoch);
-		for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
-			if (hg_device_copy_is_kept(&version->columns[i].copies[place], epoch))
-				hg_device_copy_set_missed(&version->columns[i].copies[place], epoch);
-	}
+		if ((places & HG_PLACE(place)) != 0)
+			hg_graph_version_set_missed(version, sliced, place, keepers.epochs[place]);
+	hg_resident_count(HG_COUNT_GRAPHS_MISSED, 1);
 }
 
 void

@@ -83,6 +83,9 @@ extern HgPlaces hg_resident_graph_sliced(HgPinnedGraph *graph, HgKeptUse *use,
 extern HgPlaces hg_resident_graph_sliced_column(const HgPinnedGraph *graph, AttrNumber number,
 												HgKeptColumnUse *use, const HgGraphCodes **codes);
 
+/* Is it cut, whether devices have its slices or not? */
+extern bool hg_resident_graph_is_cut(const HgPinnedGraph *graph);
+
 /* Does any device keep a copy of it, or several all of its slices? */
 extern bool hg_resident_graph_is_kept(const HgPinnedGraph *graph);
 
@@ -93,10 +96,10 @@ extern void hg_resident_graph_bring_slices(const HgPinnedGraph *graph, HgPlaces 
 extern void hg_resident_graph_bring(const HgPinnedGraph *graph, HgPlaces places);
 
 /*
- * The processes at these places have answered that some of it is not there any more: of its slices
- * where they are several.
+ * The processes at these places have answered that some of it, or of their slices of it, is not
+ * there any more.
  */
-extern void hg_resident_graph_missed(const HgPinnedGraph *graph, HgPlaces places);
+extern void hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgPlaces places);
 
 /*
  * Rows of a graph that look others up in graphs whose names come to this number (HgKeptLookup) have

@@ -42,12 +42,29 @@ hg_graph_slices_allocate_bits(HgResidentClaim *claim, HgGraphSlices *slices)
 	return true;
 }
 
+/* One of no arrays and no copies so far. */
+static HgGraphSlices *
+hg_graph_slices_init(dsa_pointer pointer, HgPlaces places, uint32 parts)
+{
+	HgGraphSlices *slices = hg_graph_slices(pointer);
+
+	memset(slices, 0, sizeof(HgGraphSlices));
+	slices->next = InvalidDsaPointer;
+	slices->places = places;
+	slices->count = (uint32) pg_popcount32(places);
+	slices->parts = parts;
+	slices->bytes = sizeof(HgGraphSlices);
+	hg_device_copies_init(slices->copies);
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+		hg_device_copies_init(slices->columns[i]);
+	return slices;
+}
+
 dsa_pointer
 hg_graph_slices_make(HgResidentClaim *claim, HgPlaces places, uint32 parts, const uint32 *words)
 {
-	const uint32 count = (uint32) pg_popcount32(places);
 	const Size words_bytes = Max(parts, 1) * sizeof(uint32);
-	const Size before_bytes = (Size) count * (parts + 1) * sizeof(uint64);
+	const Size before_bytes = (Size) pg_popcount32(places) * (parts + 1) * sizeof(uint64);
 	const Size bits_bytes = Max(parts, 1) * sizeof(dsa_pointer);
 	dsa_pointer pointer = hg_resident_allocate(claim, sizeof(HgGraphSlices));
 	dsa_pointer of_words = hg_resident_allocate(claim, words_bytes);
@@ -58,22 +75,29 @@ hg_graph_slices_make(HgResidentClaim *claim, HgPlaces places, uint32 parts, cons
 	if (!DsaPointerIsValid(pointer) || !DsaPointerIsValid(of_words) || !DsaPointerIsValid(before) ||
 		!DsaPointerIsValid(bits))
 		return InvalidDsaPointer;
-	slices = hg_graph_slices(pointer);
-	memset(slices, 0, sizeof(HgGraphSlices));
-	slices->older = InvalidDsaPointer;
-	slices->cuts = 1;
-	slices->places = places;
-	slices->count = count;
-	slices->parts = parts;
-	slices->bytes = sizeof(HgGraphSlices) + words_bytes + before_bytes + bits_bytes;
+	slices = hg_graph_slices_init(pointer, places, parts);
+	slices->bytes += words_bytes + before_bytes + bits_bytes;
 	slices->words = of_words;
 	slices->before = before;
 	slices->bits = bits;
 	memcpy(hg_resident_address(of_words), words, parts * sizeof(uint32));
-	hg_device_copies_init(slices->copies);
-	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
-		hg_device_copies_init(slices->columns[i]);
 	return hg_graph_slices_allocate_bits(claim, slices) ? pointer : InvalidDsaPointer;
+}
+
+dsa_pointer
+hg_graph_slices_make_like(HgResidentClaim *claim, HgPlaces places, const HgGraphSlices *other)
+{
+	dsa_pointer pointer = hg_resident_allocate(claim, sizeof(HgGraphSlices));
+	HgGraphSlices *slices;
+
+	if (!DsaPointerIsValid(pointer))
+		return InvalidDsaPointer;
+	slices = hg_graph_slices_init(pointer, places, other->parts);
+	slices->borrows = true;
+	slices->words = other->words;
+	slices->before = other->before;
+	slices->bits = other->bits;
+	return pointer;
 }
 
 uint64 *
@@ -118,19 +142,11 @@ hg_graph_slices_have_column(HgGraphSlices *slices, int column, const HgKeepers *
 }
 
 void
-hg_graph_slices_set_missed(HgGraphSlices *slices, HgPlaces places, const HgKeepers *keepers)
+hg_graph_slices_forget(HgGraphSlices *slices)
 {
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-	{
-		const uint64 epoch = keepers->epochs[place];
-
-		if ((places & slices->places & HG_PLACE(place)) == 0)
-			continue;
-		hg_device_copy_set_missed(&slices->copies[place], epoch);
-		for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
-			if (hg_device_copy_is_kept(&slices->columns[i][place], epoch))
-				hg_device_copy_set_missed(&slices->columns[i][place], epoch);
-	}
+	hg_device_copies_forget(slices->copies);
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+		hg_device_copies_forget(slices->columns[i]);
 }
 
 Size
@@ -143,23 +159,31 @@ hg_graph_slices_kept_bytes(HgGraphSlices *slices, const HgKeepers *keepers)
 	return bytes;
 }
 
+/* Free the arrays of one; the bytes of all of it are counted by itself. */
+static void
+hg_graph_slices_free_arrays(const HgGraphSlices *slices)
+{
+	const dsa_pointer *bits = hg_resident_address(slices->bits);
+
+	for (uint32 part = 0; part < slices->parts; part++)
+		if (DsaPointerIsValid(bits[part]))
+			hg_resident_free(bits[part], 0);
+	hg_resident_free(slices->bits, 0);
+	hg_resident_free(slices->before, 0);
+	hg_resident_free(slices->words, 0);
+}
+
 void
 hg_graph_slices_free(dsa_pointer pointer)
 {
 	while (DsaPointerIsValid(pointer))
 	{
 		const HgGraphSlices *slices = hg_graph_slices(pointer);
-		const dsa_pointer older = slices->older;
-		const dsa_pointer *bits = hg_resident_address(slices->bits);
+		const dsa_pointer next = slices->next;
 
-		/* the first of them counts the bytes of all of it */
-		for (uint32 part = 0; part < slices->parts; part++)
-			if (DsaPointerIsValid(bits[part]))
-				hg_resident_free(bits[part], 0);
-		hg_resident_free(slices->bits, 0);
-		hg_resident_free(slices->before, 0);
-		hg_resident_free(slices->words, 0);
+		if (!slices->borrows)
+			hg_graph_slices_free_arrays(slices);
 		hg_resident_free(pointer, slices->bytes);
-		pointer = older;
+		pointer = next;
 	}
 }

@@ -6,9 +6,10 @@
  * A graph that is too large for one device, or is joined with one that is, is cut over several
  * (engine/hg_slices.h).  What tells which rows a slice has lies beside the version as long as that
  * is there: who has pinned the version can use it.  Where other devices are to have it, it is cut
- * again, and what was there stays.
+ * again, and how it was cut before stays, for whoever uses it, and for when it is cut so again.
  *
- * The memory that it takes is a bit of each row for each slice.
+ * The memory that it takes is a bit of each row for each slice.  What rows a slice has follows from
+ * how many slices there are: so ways to cut it into as many, for other devices, share their bits.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,16 +24,13 @@
 #include "resident/hg_resident_device_copy.h"
 #include "resident/hg_resident_memory.h"
 
-/* How often a version is cut at most. */
-#define HG_GRAPH_CUTS 4
-
 /* How it is cut, in shared memory: immutable once it is linked, but for the notes of copies. */
 typedef struct HgGraphSlices
 {
-	dsa_pointer older; /* how it was cut before; invalid: it was not */
-	uint32 cuts;	   /* how often, with this one */
-	HgPlaces places;   /* of the devices: the first of them has slice 0, and so on */
-	uint32 count;	   /* of slices */
+	dsa_pointer next; /* another way in which it was cut; invalid: there are no more */
+	bool borrows;	  /* the arrays below are those of another way, which stays as long */
+	HgPlaces places;  /* of the devices: the first of them has slice 0, and so on */
+	uint32 count;	  /* of slices */
 	uint32 parts;
 	Size bytes;			/* of all of it */
 	dsa_pointer words;	/* uint32[parts]; these three are those of HgSlices */
@@ -58,6 +56,10 @@ extern uint32 hg_graph_slice_at(const HgGraphSlices *slices, int place);
 extern dsa_pointer hg_graph_slices_make(HgResidentClaim *claim, HgPlaces places, uint32 parts,
 										const uint32 *words);
 
+/* The same for other places, as many as these: whose arrays it has. */
+extern dsa_pointer hg_graph_slices_make_like(HgResidentClaim *claim, HgPlaces places,
+											 const HgGraphSlices *other);
+
 /* The bits of a part, of all slices, which its maker sets. */
 extern uint64 *hg_graph_slices_bits(const HgGraphSlices *slices, uint32 part);
 
@@ -73,14 +75,13 @@ extern bool hg_graph_slices_are_kept(HgGraphSlices *slices, const HgKeepers *kee
 extern bool hg_graph_slices_have_column(HgGraphSlices *slices, int column,
 										const HgKeepers *keepers);
 
-/* The processes at these places have answered that some of it is not there any more. */
-extern void hg_graph_slices_set_missed(HgGraphSlices *slices, HgPlaces places,
-									   const HgKeepers *keepers);
+/* Devices are told to let go of all copies: none is there any more. */
+extern void hg_graph_slices_forget(HgGraphSlices *slices);
 
 /* Bytes of all copies. */
 extern Size hg_graph_slices_kept_bytes(HgGraphSlices *slices, const HgKeepers *keepers);
 
-/* Free it, and how it was cut before. */
+/* Free it, and all others from there on. */
 extern void hg_graph_slices_free(dsa_pointer slices);
 
 #endif /* HG_RESIDENT_GRAPH_SLICES_H */

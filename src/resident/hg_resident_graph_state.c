@@ -140,6 +140,8 @@ hg_graph_keepers(HgKeepers *keepers)
 			keepers->lost |= HG_PLACE(place);
 		else if (state->state == HG_SERVER_DEVICE_READY && !state->silent)
 			keepers->epochs[place] = state->epoch;
+		else if (state->state == HG_SERVER_DEVICE_STARTING)
+			keepers->starting |= HG_PLACE(place);
 		any |= keepers->epochs[place] != 0;
 	}
 	return any;

@@ -53,7 +53,9 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 	pg_atomic_init_u32(&graph->cut, 0);
 	pg_atomic_init_u32(&graph->too_large, 0);
 	pg_atomic_init_u64(&graph->cut_at, 0);
+	pg_atomic_init_u64(&graph->chosen_at, 0);
 	pg_atomic_init_u64(&graph->slices, InvalidDsaPointer);
+	pg_atomic_init_u64(&graph->all_slices, InvalidDsaPointer);
 	hg_device_copies_init(graph->copies);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
@@ -142,7 +144,7 @@ hg_graph_version_retire(dsa_pointer pointer)
 		return;
 	hg_graph_version_forget_copies(graph);
 	hg_graph_codes_free(graph);
-	hg_graph_slices_free((dsa_pointer) pg_atomic_read_u64(&graph->slices));
+	hg_graph_slices_free((dsa_pointer) pg_atomic_read_u64(&graph->all_slices));
 	chunks = hg_resident_address(graph->bins);
 	/* the version counts the bytes of all of it */
 	for (uint32 i = 0; i < hg_graph_version_nbins(graph); i++)
@@ -175,14 +177,25 @@ hg_graph_version_cut(HgResidentGraph *graph, const HgKeepers *keepers)
 void
 hg_graph_version_set_cut(HgResidentGraph *graph, HgPlaces places, bool too_large)
 {
-	const HgGraphSlices *slices = hg_graph_version_slices(graph);
-
-	if (slices != NULL && slices->places != places && slices->cuts >= HG_GRAPH_CUTS)
-		return;
+	pg_atomic_write_u64(&graph->chosen_at, (uint64) GetCurrentTimestamp());
 	if (too_large)
 		pg_atomic_write_u32(&graph->too_large, 1);
 	if (pg_atomic_read_u32(&graph->cut) != places)
 		pg_atomic_write_u32(&graph->cut, places);
+}
+
+bool
+hg_graph_version_may_widen(HgResidentGraph *graph, const HgKeepers *keepers)
+{
+	const HgPlaces cut = hg_graph_version_cut(graph, keepers);
+	HgPlaces others = 0;
+
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if (keepers->epochs[place] != 0)
+			others |= HG_PLACE(place) & ~cut;
+	return cut != 0 && others != 0 && pg_atomic_read_u32(&graph->too_large) != 0 &&
+		   TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&graph->chosen_at),
+									  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
 }
 
 HgGraphSlices *
@@ -194,18 +207,52 @@ hg_graph_version_slices(HgResidentGraph *graph)
 	return DsaPointerIsValid(slices) ? hg_graph_slices(slices) : NULL;
 }
 
+/* The first of all ways in which a version was cut, or invalid. */
+static dsa_pointer
+hg_graph_version_all_slices(HgResidentGraph *graph)
+{
+	const dsa_pointer all = (dsa_pointer) pg_atomic_read_u64(&graph->all_slices);
+
+	pg_read_barrier();
+	return all;
+}
+
+dsa_pointer
+hg_graph_version_slices_over(HgResidentGraph *graph, HgPlaces places)
+{
+	dsa_pointer pointer = hg_graph_version_all_slices(graph);
+
+	while (DsaPointerIsValid(pointer) && hg_graph_slices(pointer)->places != places)
+		pointer = hg_graph_slices(pointer)->next;
+	return pointer;
+}
+
+HgGraphSlices *
+hg_graph_version_slices_into(HgResidentGraph *graph, uint32 count)
+{
+	dsa_pointer pointer = hg_graph_version_all_slices(graph);
+
+	while (DsaPointerIsValid(pointer) && hg_graph_slices(pointer)->count != count)
+		pointer = hg_graph_slices(pointer)->next;
+	return DsaPointerIsValid(pointer) ? hg_graph_slices(pointer) : NULL;
+}
+
 /*
- * A version is cut anew: have devices let go of older slices.  Those that are as many are the same,
- * at other places, and are left there to be evicted.
+ * A version is cut into another number of slices: have devices let go of those that it had.  As
+ * many of them, at other places, go by the same names.
  */
 static void
-hg_graph_version_forget_slices(HgResidentGraph *graph, const HgGraphSlices *older, uint32 count)
+hg_graph_version_forget_slices(HgResidentGraph *graph, uint32 count)
 {
 	HgKeptName name = hg_graph_version_name(graph, InvalidAttrNumber);
+	dsa_pointer pointer = hg_graph_version_all_slices(graph);
 
-	for (uint32 slice = 0; slice < older->count && older->count != count; slice++)
+	for (; DsaPointerIsValid(pointer); pointer = hg_graph_slices(pointer)->next)
+		if (hg_graph_slices(pointer)->count == count)
+			hg_graph_slices_forget(hg_graph_slices(pointer));
+	for (uint32 slice = 0; slice < count; slice++)
 	{
-		name.slice = hg_slice_number(older->count, slice);
+		name.slice = hg_slice_number(count, slice);
 		hg_device_shared_forget(&name);
 	}
 }
@@ -214,18 +261,22 @@ void
 hg_graph_version_link_slices(HgResidentGraph *graph, dsa_pointer pointer)
 {
 	const HgGraphSlices *older = hg_graph_version_slices(graph);
+	HgGraphSlices *slices;
 
 	if (!DsaPointerIsValid(pointer))
 	{
 		pg_atomic_write_u64(&graph->cut_at, (uint64) GetCurrentTimestamp());
 		return;
 	}
-	if (older != NULL)
+	slices = hg_graph_slices(pointer);
+	if (hg_graph_version_slices_over(graph, slices->places) != pointer)
 	{
-		hg_graph_slices(pointer)->older = (dsa_pointer) pg_atomic_read_u64(&graph->slices);
-		hg_graph_slices(pointer)->cuts = older->cuts + 1;
-		hg_graph_version_forget_slices(graph, older, hg_graph_slices(pointer)->count);
+		slices->next = hg_graph_version_all_slices(graph);
+		pg_write_barrier();
+		pg_atomic_write_u64(&graph->all_slices, (uint64) pointer);
 	}
+	if (older != NULL && older->count != slices->count)
+		hg_graph_version_forget_slices(graph, older->count);
 	pg_write_barrier();
 	pg_atomic_write_u64(&graph->slices, (uint64) pointer);
 }
@@ -268,41 +319,47 @@ hg_graph_version_remove_home(HgResidentGraph *graph, int place)
 	pg_atomic_fetch_and_u32(&graph->homes, ~HG_PLACE(place));
 }
 
-/* Is a column of these notes, by its place, to be given to the process at a place? */
-static bool
-hg_graph_version_asks_column(HgResidentGraph *graph, int column, HgDeviceCopy *copies, int place,
-							 uint64 epoch)
+/* What is noted of a column: of the whole graph's, or of those of slices, which are not NULL. */
+static HgDeviceCopy *
+hg_graph_version_column_copies(HgResidentGraph *graph, HgGraphSlices *slices, int column)
 {
-	return pg_atomic_read_u32(&graph->columns[column].number) != InvalidAttrNumber &&
-		   hg_device_copy_is_due(&copies[place], epoch);
+	return slices != NULL ? slices->columns[column] : graph->columns[column].copies;
 }
 
 /*
- * Is a version, or one of its columns, to be given to the device process of this epoch?  Columns
- * are not without it.
+ * Is a version, or one of its columns, to be given to the device process of this epoch, or its
+ * slice of them?  Columns are not without it.
  */
 static bool
-hg_graph_version_is_due_at(HgResidentGraph *graph, int place, uint64 epoch)
+hg_graph_version_is_due_at(HgResidentGraph *graph, HgGraphSlices *slices, int place, uint64 epoch)
 {
-	const bool kept = hg_device_copy_is_kept(&graph->copies[place], epoch);
-	bool due = hg_device_copy_is_due(&graph->copies[place], epoch);
+	HgDeviceCopy *copy = slices != NULL ? &slices->copies[place] : &graph->copies[place];
+	const bool kept = hg_device_copy_is_kept(copy, epoch);
+	bool due = hg_device_copy_is_due(copy, epoch);
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS && kept && !due; i++)
-		due = hg_graph_version_asks_column(graph, i, graph->columns[i].copies, place, epoch);
+		due =
+			pg_atomic_read_u32(&graph->columns[i].number) != InvalidAttrNumber &&
+			hg_device_copy_is_due(&hg_graph_version_column_copies(graph, slices, i)[place], epoch);
 	return due;
 }
 
-/* The same of its slice. */
-static bool
-hg_graph_version_slice_is_due_at(HgResidentGraph *graph, HgGraphSlices *slices, int place,
-								 uint64 epoch)
+void
+hg_graph_version_set_missed(HgResidentGraph *graph, bool sliced, int place, uint64 epoch)
 {
-	const bool kept = hg_device_copy_is_kept(&slices->copies[place], epoch);
-	bool due = hg_device_copy_is_due(&slices->copies[place], epoch);
+	HgGraphSlices *slices = sliced ? hg_graph_version_slices(graph) : NULL;
 
-	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS && kept && !due; i++)
-		due = hg_graph_version_asks_column(graph, i, slices->columns[i], place, epoch);
-	return due;
+	if (sliced && slices == NULL)
+		return;
+	hg_device_copy_set_missed(slices != NULL ? &slices->copies[place] : &graph->copies[place],
+							  epoch);
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+	{
+		HgDeviceCopy *copy = &hg_graph_version_column_copies(graph, slices, i)[place];
+
+		if (hg_device_copy_is_kept(copy, epoch))
+			hg_device_copy_set_missed(copy, epoch);
+	}
 }
 
 /* Is it to be cut, or is a slice, or a column of one, to be given to a device process? */
@@ -311,13 +368,14 @@ hg_graph_version_slices_are_due(HgResidentGraph *graph, const HgKeepers *keepers
 {
 	const HgPlaces cut = hg_graph_version_cut(graph, keepers);
 	HgGraphSlices *slices = hg_graph_version_slices(graph);
-	bool due = hg_graph_version_is_to_be_cut(graph, keepers);
+	bool due =
+		hg_graph_version_is_to_be_cut(graph, keepers) || hg_graph_version_may_widen(graph, keepers);
 
 	if (slices == NULL || slices->places != cut)
 		return due;
 	for (int place = 0; place < HG_GPU_DEVICES && !due; place++)
 		due = (cut & HG_PLACE(place)) != 0 &&
-			  hg_graph_version_slice_is_due_at(graph, slices, place, keepers->epochs[place]);
+			  hg_graph_version_is_due_at(graph, slices, place, keepers->epochs[place]);
 	return due;
 }
 
@@ -331,7 +389,7 @@ hg_graph_version_is_due(HgResidentGraph *graph, const HgKeepers *keepers)
 
 	for (int place = 0; place < HG_GPU_DEVICES && !due; place++)
 		due = (any || (homes & HG_PLACE(place)) != 0) &&
-			  hg_graph_version_is_due_at(graph, place, keepers->epochs[place]);
+			  hg_graph_version_is_due_at(graph, NULL, place, keepers->epochs[place]);
 	return due && graph->rows > 0;
 }
 
@@ -342,6 +400,17 @@ hg_graph_version_is_kept(HgResidentGraph *graph, const HgKeepers *keepers)
 
 	return hg_device_copies_kept(graph->copies, keepers) != 0 ||
 		   (slices != NULL && hg_graph_slices_are_kept(slices, keepers));
+}
+
+Size
+hg_graph_version_host_bytes(HgResidentGraph *graph)
+{
+	dsa_pointer pointer = hg_graph_version_all_slices(graph);
+	Size bytes = graph->bytes;
+
+	for (; DsaPointerIsValid(pointer); pointer = hg_graph_slices(pointer)->next)
+		bytes += hg_graph_slices(pointer)->bytes;
+	return bytes;
 }
 
 Size

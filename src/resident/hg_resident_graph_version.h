@@ -49,9 +49,9 @@ StaticAssertDecl(HG_GRAPH_SEGMENTS < HG_FLAT_PARTS, "no number of a part is left
 #define HG_GRAPH_PASSED (UINT64CONST(1) << 63)
 
 /*
- * A graph of so many rows is given to every device.  Those of more rows have a home, the device
- * that has most room when they come, until it refuses them, and go to others where joins ask for
- * that, because what they are joined with is there.
+ * A graph of so many rows is given to every device that it is not too large for.  Those of more
+ * rows have a home, the device that has most room when they come, until it refuses them, and go to
+ * others where joins ask for that, because what they are joined with is there.
  */
 #define HG_GRAPH_EVERYWHERE_ROWS (1 << 20)
 
@@ -81,15 +81,17 @@ typedef struct HgResidentGraph
 	pg_atomic_uint32 pins;
 	pg_atomic_uint64 used_at; /* when a join was served it last; 0: never */
 	TimestampTz made_at;
-	double made_ms;				/* what making it took */
-	bool merged;				/* of an older one, and what had changed */
-	uint64 serial;				/* by which a device knows it, which no other version ever has */
-	pg_atomic_uint32 offered;	/* 1 where a device was to have any of it, else 0 */
-	pg_atomic_uint32 homes;		/* HgPlaces: of large ones, the home, and where joins want it */
-	pg_atomic_uint32 cut;		/* HgPlaces over which it is to be cut; 0: it is not */
-	pg_atomic_uint32 too_large; /* not 0: for a device alone */
-	pg_atomic_uint64 cut_at;	/* when there was no room for how it is cut; 0: never */
-	pg_atomic_uint64 slices;	/* dsa_pointer to how it is cut; invalid: it is not */
+	double made_ms;				 /* what making it took */
+	bool merged;				 /* of an older one, and what had changed */
+	uint64 serial;				 /* by which a device knows it, which no other version ever has */
+	pg_atomic_uint32 offered;	 /* 1 where a device was to have any of it, else 0 */
+	pg_atomic_uint32 homes;		 /* HgPlaces: of large ones, the home, and where joins want it */
+	pg_atomic_uint32 cut;		 /* HgPlaces over which it is to be cut; 0: it is not */
+	pg_atomic_uint32 too_large;	 /* not 0: for a device alone */
+	pg_atomic_uint64 chosen_at;	 /* when cut was chosen last */
+	pg_atomic_uint64 cut_at;	 /* when there was no room for how it is cut; 0: never */
+	pg_atomic_uint64 slices;	 /* dsa_pointer to how it is cut; invalid: it is not */
+	pg_atomic_uint64 all_slices; /* dsa_pointer to the first of all ways in which it was */
 	HgDeviceCopy copies[HG_GPU_DEVICES];			/* by place */
 	HgGraphColumn columns[HG_GRAPH_DEVICE_COLUMNS]; /* that were asked for */
 	pg_atomic_uint64 codes;		/* dsa_pointer to those of the first column that has some */
@@ -150,15 +152,24 @@ extern void hg_graph_version_add_homes(HgResidentGraph *graph, HgPlaces places);
 extern void hg_graph_version_remove_home(HgResidentGraph *graph, int place);
 
 /*
- * The places over which a version is to be cut, or 0; one of them may have no process now.  Have it
- * cut over these, as it is too large for any of them, or is to be joined with one that is; that is
- * not done ever so often.
+ * The places over which a version is to be cut, or 0: also where one of them is lost; one may have
+ * no process now.  Have it cut over these, as it is too large for any of them, or is to be joined
+ * with one that is.
  */
 extern HgPlaces hg_graph_version_cut(HgResidentGraph *graph, const HgKeepers *keepers);
 extern void hg_graph_version_set_cut(HgResidentGraph *graph, HgPlaces places, bool too_large);
 
-/* How it is cut; NULL: it is not.  Link how it is, or that there was no room to tell that. */
+/* Has one that is too large been cut for a while, and is there a process that has no part in it? */
+extern bool hg_graph_version_may_widen(HgResidentGraph *graph, const HgKeepers *keepers);
+
+/*
+ * How it is cut; NULL: it is not.  Ways in which it was cut already: over these places, invalid
+ * where it was not, and into so many slices, or NULL.  Link how it is cut from now on, which is one
+ * of these or new, or invalid: there was no room to tell.
+ */
 extern HgGraphSlices *hg_graph_version_slices(HgResidentGraph *graph);
+extern dsa_pointer hg_graph_version_slices_over(HgResidentGraph *graph, HgPlaces places);
+extern HgGraphSlices *hg_graph_version_slices_into(HgResidentGraph *graph, uint32 count);
 extern void hg_graph_version_link_slices(HgResidentGraph *graph, dsa_pointer slices);
 
 /* Is that to be found out, for the places over which it is to be cut? */
@@ -171,8 +182,18 @@ extern bool hg_graph_version_is_due(HgResidentGraph *graph, const HgKeepers *kee
 extern HgKeptName hg_graph_version_name(const HgResidentGraph *graph, AttrNumber column);
 extern HgKeptShape hg_graph_version_shape(const HgResidentGraph *graph);
 
+/*
+ * The process of this epoch at a place has answered that some of a version, or of its slice of it,
+ * is not there any more.
+ */
+extern void hg_graph_version_set_missed(HgResidentGraph *graph, bool sliced, int place,
+										uint64 epoch);
+
 /* Is a copy of it somewhere, or is a slice everywhere, as far as is known here? */
 extern bool hg_graph_version_is_kept(HgResidentGraph *graph, const HgKeepers *keepers);
+
+/* Bytes of a version, with those of how it was cut. */
+extern Size hg_graph_version_host_bytes(HgResidentGraph *graph);
 
 /* Bytes of all that device processes have of a version. */
 extern Size hg_graph_version_kept_bytes(HgResidentGraph *graph, const HgKeepers *keepers);

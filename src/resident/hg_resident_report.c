@@ -95,7 +95,7 @@ hg_report_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph, ui
 		hg_graph_keepers(&keepers);
 		report->resident = blocks.resident;
 		report->stale = blocks.stale;
-		report->bytes = version->bytes;
+		report->bytes = hg_graph_version_host_bytes(version);
 		report->kept = hg_graph_version_is_kept(version, &keepers);
 		report->kept_bytes = hg_graph_version_kept_bytes(version, &keepers);
 		report->used_at = hg_graph_version_used_at(version);

@@ -28,9 +28,10 @@ my ($node, $main);
 
 sub begin
 {
-	my ($devices) = @_;
+	my ($devices, %switches) = @_;
 
 	local $ENV{HG_STANDIN_DEVICES} = $devices;
+	local @ENV{ keys %switches } = values %switches;
 	$node = new_server("slices${devices}_" . int(time * 1000), conf => <<"CONF");
 wal_level = replica
 work_mem = '64MB'
@@ -77,6 +78,7 @@ sub core_of
 }
 
 # Tests: a query gives what PostgreSQL gives each time, and within a while the devices answer together, with that done now and then.
+# What a device has had no room for is offered to it again after a minute.
 sub is_sliced
 {
 	my ($what, $select, $devices, $now_and_then) = @_;
@@ -90,7 +92,7 @@ sub is_sliced
 		sql($now_and_then) if defined $now_and_then;
 		usleep(200_000);
 		return 0;
-	}, 30);
+	}, 90);
 	is($ours, $core, $what);
 	return like($ran, qr/^cuda on $devices x /, "$what: by all devices");
 }
@@ -177,6 +179,14 @@ $node->safe_psql('postgres', q{alter system set hashgraph.gpu_device = '0,1'});
 $node->safe_psql('postgres', 'select pg_reload_conf()');
 is_sliced("with a device less: $_->[0]", $_->[1], 2) foreach @queries;
 is_within_limits('with a device less');
+# ... and anew, as often as that may be
+foreach my $others ('1,2', '0,2', '0,1')
+{
+	$node->safe_psql('postgres', "alter system set hashgraph.gpu_device = '$others'");
+	$node->safe_psql('postgres', 'select pg_reload_conf()');
+	is_sliced("with devices $others: $_->[0]", $_->[1], 2) foreach @queries[0, 2];
+}
+is_within_limits('with other devices');
 $node->safe_psql('postgres', 'alter system reset hashgraph.gpu_device');
 $node->safe_psql('postgres', 'select pg_reload_conf()');
 sql('update a set v = 1 where id % 3 = 0; update b set w = 1 where id % 3 = 0');
@@ -220,6 +230,18 @@ sql(q{select hashgraph_resident_drop('one'), hashgraph_resident_add('b', keys =>
 	cmp_ok($ran{together}, '>', 0, '... and there were some of these');
 }
 is_within_limits('at the end');
+$node->stop;
+
+# ------------------------------------------------------------------ a device that is late
+
+begin(3, HG_STANDIN_FAULTY => 2, HG_STANDIN_START_DELAY_MS => 6000);
+is_sliced('a device is late: it is waited for', $queries[2][1], 3);
+
+# those that rest have no slices, and are woken by who would have them answer
+$node->safe_psql('postgres', q{alter system set hashgraph.gpu_idle_timeout = '8s'});
+$node->safe_psql('postgres', 'select pg_reload_conf()');
+ok(wait_for(sub { $node->safe_psql('postgres', q{select count(*) > 1 from hashgraph_devices() where state = 'resting'}) eq 't' }, 40), 'devices rest');
+is_sliced('devices that have rested', $queries[2][1], 3);
 $node->stop;
 
 done_testing();

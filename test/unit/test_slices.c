@@ -463,8 +463,9 @@ test_refusals(void)
 		cuts[side] = &made[side];
 	}
 	missing = 2;
-	hg_tap_ok(open_job(&host.host, sides, &job, &error) == HG_NOT_KEPT && host.held_bytes == 0,
-			  "what one device has not is missed by all");
+	hg_tap_ok(open_job(&host.host, sides, &job, &error) == HG_NOT_KEPT && host.held_bytes == 0 &&
+				  wide.called == 1,
+			  "what one device has not is missed, and which one that is is known");
 	missing = 0;
 	hg_tap_ok(open_job(&host.host, sides, &job, &error) == HG_OK &&
 				  wide.engine.append(job, HG_OUTER, &key, 1, &error) == HG_INVALID &&

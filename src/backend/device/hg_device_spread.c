@@ -188,6 +188,14 @@ hg_device_spread_slices(HgPlaces places)
 	return spread != NULL ? &spread->wide.engine : NULL;
 }
 
+int
+hg_device_spread_called(HgPlaces places)
+{
+	const HgSpread *spread = hg_spread_find(places);
+
+	return spread != NULL ? spread->place[spread->wide.called] : pg_rightmost_one_pos32(places);
+}
+
 void
 hg_device_spread_name(HgPlaces places, char *name, Size size)
 {

@@ -47,6 +47,9 @@ extern HgEngine *hg_device_spread_engine(HgPlaces places);
  */
 extern HgEngine *hg_device_spread_slices(HgPlaces places);
 
+/* The place, of these, that a job of slices was at work with last: where that failed, it has. */
+extern int hg_device_spread_called(HgPlaces places);
+
 /* The names of the devices, for a human. */
 extern void hg_device_spread_name(HgPlaces places, char *name, Size size);
 

@@ -312,6 +312,8 @@ hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer 
 	if (status == HG_CONNECTION_LOST)
 		hg_device_spread_discard_lost(places);
 	answer->status = status;
+	if (status == HG_NOT_KEPT && task->spec.kept_sliced)
+		places = HG_PLACE(hg_device_spread_called(places));
 	task->missed = status == HG_NOT_KEPT ? places : 0;
 	if (status != HG_OK)
 		hg_kept_decline(task, error);

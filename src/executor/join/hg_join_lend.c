@@ -418,7 +418,8 @@ hg_join_note_missed(const HgJoinState *state)
 		return;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (state->inputs[side]->lent != NULL)
-			hg_resident_graph_missed(state->inputs[side]->lent->graph, missed);
+			hg_resident_graph_missed(state->inputs[side]->lent->graph,
+									 state->lending.kept[side].slices != NULL, missed);
 }
 
 void
@@ -442,6 +443,10 @@ hg_join_lend_to_matcher(HgJoinState *state, HgMatcherSpec *spec)
 		spec->lent[side] = hg_join_joins_lent(state, (HgSide) side) ? &input->lent->side : NULL;
 		spec->first_row[side] = hg_input_first_number(input);
 	}
-	if (on_device && spec->lent[HG_OUTER] != NULL && spec->lent[HG_INNER] != NULL)
+	if (spec->lent[HG_OUTER] == NULL || spec->lent[HG_INNER] == NULL)
+		return;
+	if (on_device)
 		hg_join_tell_kept(state, spec);
+	else
+		hg_join_wake_slices(state);
 }

@@ -16,9 +16,9 @@
 #include "executor/join/hg_join_kept_columns.h"
 #include "executor/join/hg_join_lend_kept.h"
 #include "executor/join/hg_join_state.h"
+#include "hg_guc.h"
 
-/* The places of devices that keep the graph of a side, and those whose slices of it are all kept.
- */
+/* The devices that keep the graph of a side, and those that keep all slices of it together. */
 typedef struct HgSidePlaces
 {
 	HgPlaces whole;
@@ -106,10 +106,10 @@ hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSidePlaces at[2])
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
+		HgPinnedGraph *graph = hg_join_lent_graph(state, (HgSide) side);
 		HgKeptLent *kept = &state->lending.kept[side];
 
-		at[side].sliced = hg_resident_graph_sliced(hg_join_lent_graph(state, (HgSide) side),
-												   &kept->use, &kept->slices);
+		at[side].sliced = hg_resident_graph_sliced(graph, &kept->use, &kept->slices);
 	}
 	places = hg_join_sliced_places(state, at);
 	if (places == 0)
@@ -147,4 +147,15 @@ hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 		hg_join_tell_graphs(state, spec, columns != 0 ? columns : places, columns != 0);
 	else if (!hg_join_tell_sliced(state, spec, at))
 		hg_join_bring_together(state, at);
+}
+
+void
+hg_join_wake_slices(const HgJoinState *state)
+{
+	bool cut = false;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		cut |= hg_resident_graph_is_cut(hg_join_lent_graph(state, (HgSide) side));
+	if (cut && hg_backend != HG_BACKEND_CPU)
+		(void) hg_device_places_wanted();
 }

@@ -21,4 +21,10 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
  */
 extern void hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec);
 
+/*
+ * No device is asked: where the graph of a side is cut, devices that rest, and so have no slice of
+ * it, are to come up, for joins to come.
+ */
+extern void hg_join_wake_slices(const HgJoinState *state);
+
 #endif /* HG_JOIN_LEND_KEPT_H */

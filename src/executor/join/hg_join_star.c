@@ -409,9 +409,9 @@ hg_star_note(const HgJoinStar *star, const HgStarAnswer *answer)
 	{
 		const HgStarTable *table = &star->graphs.tables[t];
 
-		hg_resident_graph_missed(table->graph, answer->missed);
+		hg_resident_graph_missed(table->graph, false, answer->missed);
 		if (table->own != NULL)
-			hg_resident_graph_missed(table->own, answer->missed);
+			hg_resident_graph_missed(table->own, false, answer->missed);
 	}
 }
 
