@@ -170,26 +170,13 @@ typedef struct HgKeepPart
 	HgResidentRelation key;
 	const HgPinnedGraph *pinned;
 	HgResidentGraph *version;
-	const HgSlices *slices; /* or NULL: all of it */
+	HgGraphSlices *cut;		/* or NULL: all of it */
+	const HgSlices *slices; /* of cut */
 	uint32 slice;
-	HgDeviceCopy *copies; /* by place, of the graph ... */
-	HgDeviceCopy *(*of_column)(const struct HgKeepPart *part, int column); /* ... and of a column */
 	int place;
 	uint64 epoch;
 	bool (*is_left)(void);
 } HgKeepPart;
-
-static HgDeviceCopy *
-hg_keep_whole_column(const HgKeepPart *part, int column)
-{
-	return part->version->columns[column].copies;
-}
-
-static HgDeviceCopy *
-hg_keep_sliced_column(const HgKeepPart *part, int column)
-{
-	return hg_graph_version_slices(part->version)->columns[column];
-}
 
 /* Give a graph to the device process at a place. */
 static bool
@@ -209,7 +196,8 @@ hg_keep_graph(const HgKeepPart *part)
 		keep.name.slice = hg_slice_number(part->slices->count, part->slice);
 		keep.shape = hg_slice_shape(part->slices, part->slice, keep.shape.key_width);
 	}
-	return hg_keep_give(&task, part->copies, part->place, part->is_left);
+	return hg_keep_give(&task, hg_graph_version_copies(part->version, part->cut), part->place,
+						part->is_left);
 }
 
 /* The same of a column of its rows. */
@@ -217,7 +205,7 @@ static bool
 hg_keep_column(const HgKeepPart *part, int number)
 {
 	HgGraphColumn *asked = &part->version->columns[number];
-	HgDeviceCopy *copies = part->of_column(part, number);
+	HgDeviceCopy *copies = hg_graph_version_column_copies(part->version, part->cut, number);
 	HgKeepColumn *column = hg_keep_column_pin(
 		part->key, part->pinned, (AttrNumber) pg_atomic_read_u32(&asked->number), part->is_left);
 	HgKeptColumnSpec keep;
@@ -252,7 +240,7 @@ hg_keep_column(const HgKeepPart *part, int number)
 static bool
 hg_keep_pinned_at(const HgKeepPart *part)
 {
-	HgDeviceCopy *copy = &part->copies[part->place];
+	HgDeviceCopy *copy = &hg_graph_version_copies(part->version, part->cut)[part->place];
 
 	if (hg_device_copy_is_due(copy, part->epoch))
 	{
@@ -265,7 +253,9 @@ hg_keep_pinned_at(const HgKeepPart *part)
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 		if (pg_atomic_read_u32(&part->version->columns[i].number) != InvalidAttrNumber &&
 			hg_device_copy_is_kept(copy, part->epoch) &&
-			hg_device_copy_is_due(&part->of_column(part, i)[part->place], part->epoch) &&
+			hg_device_copy_is_due(
+				&hg_graph_version_column_copies(part->version, part->cut, i)[part->place],
+				part->epoch) &&
 			!hg_keep_column(part, i))
 			return false;
 	return true;
@@ -364,8 +354,6 @@ hg_keep_find_cut(HgResidentGraph *version, const HgKeepers *keepers)
 static bool
 hg_keep_part(HgKeepPart *part, HgPlaces places, const HgKeepers *keepers, bool *tried)
 {
-	const HgGraphSlices *slices =
-		part->slices != NULL ? hg_graph_version_slices(part->version) : NULL;
 	bool there = false;
 
 	for (int place = 0; place < HG_GPU_DEVICES && !part->is_left(); place++)
@@ -375,8 +363,8 @@ hg_keep_part(HgKeepPart *part, HgPlaces places, const HgKeepers *keepers, bool *
 		*tried = true;
 		part->place = place;
 		part->epoch = keepers->epochs[place];
-		if (slices != NULL)
-			part->slice = hg_graph_slice_at(slices, place);
+		if (part->cut != NULL)
+			part->slice = hg_graph_slice_at(part->cut, place);
 		there |= hg_keep_pinned_at(part);
 	}
 	return there;
@@ -387,22 +375,25 @@ static bool
 hg_keep_slices(HgKeepPart *part, const HgKeepers *keepers, bool *tried)
 {
 	const HgPlaces cut = hg_graph_version_cut(part->version, keepers);
-	HgGraphSlices *slices;
 	HgSlices view;
+	bool there;
 
 	if (cut == 0)
 		return false;
 	if (hg_graph_version_is_to_be_cut(part->version, keepers) &&
 		!hg_keep_cut(part->key, part->pinned, cut, part->is_left))
 		return false;
-	slices = hg_graph_version_slices(part->version);
-	if (slices == NULL || slices->places != cut)
-		return false;
-	hg_graph_slices_view(slices, CurrentMemoryContext, &view);
-	part->slices = &view;
-	part->copies = slices->copies;
-	part->of_column = hg_keep_sliced_column;
-	return hg_keep_part(part, cut, keepers, tried);
+	part->cut = hg_graph_version_slices(part->version);
+	there = part->cut != NULL && part->cut->places == cut;
+	if (there)
+	{
+		hg_graph_slices_view(part->cut, CurrentMemoryContext, &view);
+		part->slices = &view;
+		there = hg_keep_part(part, cut, keepers, tried);
+	}
+	part->cut = NULL;
+	part->slices = NULL;
+	return there;
 }
 
 /*
@@ -428,9 +419,6 @@ hg_keep_pinned(HgResidentRelation key, const HgPinnedGraph *pinned, const HgKeep
 		hg_keep_find_home(version, keepers);
 	hg_graph_version_offer(version);
 	there = hg_keep_slices(&part, keepers, &tried);
-	part.slices = NULL;
-	part.copies = version->copies;
-	part.of_column = hg_keep_whole_column;
 	there |= hg_keep_part(&part, hg_graph_version_homes(version, keepers), keepers, &tried);
 	return (there || !tried) && !is_left();
 }

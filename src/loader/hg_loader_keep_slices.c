@@ -40,6 +40,18 @@ hg_keep_key(const HgFlatGraph *graph, const void *keys, uint64 i)
  * ---------------------------------------------------------------------
  */
 
+/* The next bin that is gone through; false: is_left said to go. */
+static bool
+hg_keep_scan(const HgFlatGraph *graph, uint32 bin, bool (*is_left)(void), const void **keys,
+			 const uint32_t **rows, uint64 *count)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (is_left())
+		return false;
+	*count = hg_flat_scan(graph, bin, keys, rows);
+	return true;
+}
+
 /* How many words of bits the rows of each part take; false: is_left said to go. */
 static bool
 hg_keep_measure(const HgFlatGraph *graph, uint32 parts, uint32 *words, bool (*is_left)(void))
@@ -49,10 +61,9 @@ hg_keep_measure(const HgFlatGraph *graph, uint32 parts, uint32 *words, bool (*is
 	{
 		const void *keys;
 		const uint32_t *rows;
-		const uint64 count = hg_flat_scan(graph, bin, &keys, &rows);
+		uint64 count;
 
-		CHECK_FOR_INTERRUPTS();
-		if (is_left())
+		if (!hg_keep_scan(graph, bin, is_left, &keys, &rows, &count))
 			return false;
 		for (uint64 i = 0; i < count; i++)
 		{
@@ -67,32 +78,25 @@ hg_keep_measure(const HgFlatGraph *graph, uint32 parts, uint32 *words, bool (*is
 
 /* Set the bit of each row in its slice; false: is_left said to go. */
 static bool
-hg_keep_mark(const HgFlatGraph *graph, const HgGraphSlices *slices, const uint32 *words,
-			 bool (*is_left)(void))
+hg_keep_mark(const HgFlatGraph *graph, const HgSlices *view, bool (*is_left)(void))
 {
-	uint64 **bits = palloc(slices->parts * sizeof(uint64 *));
-
-	for (uint32 part = 0; part < slices->parts; part++)
-		bits[part] = hg_graph_slices_bits(slices, part);
 	for (uint32 bin = 0; bin < hg_keep_bins(graph); bin++)
 	{
 		const void *keys;
 		const uint32_t *rows;
-		const uint64 count = hg_flat_scan(graph, bin, &keys, &rows);
+		uint64 count;
 
-		CHECK_FOR_INTERRUPTS();
-		if (is_left())
+		if (!hg_keep_scan(graph, bin, is_left, &keys, &rows, &count))
 			return false;
 		for (uint64 i = 0; i < count; i++)
 		{
-			const uint32 part = HG_FLAT_PART(rows[i]);
+			const uint32 slice = hg_slice_of(view->count, hg_keep_key(graph, keys, i));
 			const uint32 number = HG_FLAT_NUMBER(rows[i]);
-			const uint32 slice = hg_slice_of(slices->count, hg_keep_key(graph, keys, i));
+			uint64 *bits = unconstify(uint64 *, hg_slice_bits(view, slice, HG_FLAT_PART(rows[i])));
 
-			bits[part][(Size) slice * words[part] + number / 64] |= UINT64CONST(1) << number % 64;
+			bits[number / 64] |= UINT64CONST(1) << number % 64;
 		}
 	}
-	pfree(bits);
 	return true;
 }
 
@@ -144,9 +148,9 @@ hg_keep_cut_new(HgResidentClaim *claim, HgResidentRelation key, const HgPinnedGr
 	{
 		HgSlices view;
 
-		if (!hg_keep_mark(&graph->flat, hg_graph_slices(pointer), words, is_left))
-			return false;
 		hg_graph_slices_view(hg_graph_slices(pointer), CurrentMemoryContext, &view);
+		if (!hg_keep_mark(&graph->flat, &view, is_left))
+			return false;
 		hg_graph_slices_count(hg_graph_slices(pointer), &view);
 	}
 	hg_graph_version_link_slices(version, pointer);

@@ -100,21 +100,14 @@ hg_graph_slices_make_like(HgResidentClaim *claim, HgPlaces places, const HgGraph
 	return pointer;
 }
 
-uint64 *
-hg_graph_slices_bits(const HgGraphSlices *slices, uint32 part)
-{
-	const dsa_pointer *bits = hg_resident_address(slices->bits);
-
-	return DsaPointerIsValid(bits[part]) ? hg_resident_address(bits[part]) : NULL;
-}
-
 void
 hg_graph_slices_view(const HgGraphSlices *slices, MemoryContext context, HgSlices *view)
 {
+	const dsa_pointer *chunks = hg_resident_address(slices->bits);
 	const uint64 **bits = MemoryContextAlloc(context, Max(slices->parts, 1) * sizeof(uint64 *));
 
 	for (uint32 part = 0; part < slices->parts; part++)
-		bits[part] = hg_graph_slices_bits(slices, part);
+		bits[part] = DsaPointerIsValid(chunks[part]) ? hg_resident_address(chunks[part]) : NULL;
 	*view = (HgSlices){.count = slices->count,
 					   .parts = slices->parts,
 					   .words = hg_resident_address(slices->words),

@@ -60,10 +60,10 @@ extern dsa_pointer hg_graph_slices_make(HgResidentClaim *claim, HgPlaces places,
 extern dsa_pointer hg_graph_slices_make_like(HgResidentClaim *claim, HgPlaces places,
 											 const HgGraphSlices *other);
 
-/* The bits of a part, of all slices, which its maker sets. */
-extern uint64 *hg_graph_slices_bits(const HgGraphSlices *slices, uint32 part);
-
-/* The arrays of it at addresses of this process: pointers to the parts' bits are in context. */
+/*
+ * The arrays of it at addresses of this process, through which its maker sets the bits: pointers to
+ * those of parts are in context.
+ */
 extern void hg_graph_slices_view(const HgGraphSlices *slices, MemoryContext context,
 								 HgSlices *view);
 

@@ -319,8 +319,13 @@ hg_graph_version_remove_home(HgResidentGraph *graph, int place)
 	pg_atomic_fetch_and_u32(&graph->homes, ~HG_PLACE(place));
 }
 
-/* What is noted of a column: of the whole graph's, or of those of slices, which are not NULL. */
-static HgDeviceCopy *
+HgDeviceCopy *
+hg_graph_version_copies(HgResidentGraph *graph, HgGraphSlices *slices)
+{
+	return slices != NULL ? slices->copies : graph->copies;
+}
+
+HgDeviceCopy *
 hg_graph_version_column_copies(HgResidentGraph *graph, HgGraphSlices *slices, int column)
 {
 	return slices != NULL ? slices->columns[column] : graph->columns[column].copies;
@@ -333,7 +338,7 @@ hg_graph_version_column_copies(HgResidentGraph *graph, HgGraphSlices *slices, in
 static bool
 hg_graph_version_is_due_at(HgResidentGraph *graph, HgGraphSlices *slices, int place, uint64 epoch)
 {
-	HgDeviceCopy *copy = slices != NULL ? &slices->copies[place] : &graph->copies[place];
+	HgDeviceCopy *copy = &hg_graph_version_copies(graph, slices)[place];
 	const bool kept = hg_device_copy_is_kept(copy, epoch);
 	bool due = hg_device_copy_is_due(copy, epoch);
 
@@ -351,8 +356,7 @@ hg_graph_version_set_missed(HgResidentGraph *graph, bool sliced, int place, uint
 
 	if (sliced && slices == NULL)
 		return;
-	hg_device_copy_set_missed(slices != NULL ? &slices->copies[place] : &graph->copies[place],
-							  epoch);
+	hg_device_copy_set_missed(&hg_graph_version_copies(graph, slices)[place], epoch);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
 		HgDeviceCopy *copy = &hg_graph_version_column_copies(graph, slices, i)[place];

@@ -172,6 +172,11 @@ extern dsa_pointer hg_graph_version_slices_over(HgResidentGraph *graph, HgPlaces
 extern HgGraphSlices *hg_graph_version_slices_into(HgResidentGraph *graph, uint32 count);
 extern void hg_graph_version_link_slices(HgResidentGraph *graph, dsa_pointer slices);
 
+/* The notes of copies, by place: of the whole graph, or of slices; and of one of its columns. */
+extern HgDeviceCopy *hg_graph_version_copies(HgResidentGraph *graph, HgGraphSlices *slices);
+extern HgDeviceCopy *hg_graph_version_column_copies(HgResidentGraph *graph, HgGraphSlices *slices,
+													int column);
+
 /* Is that to be found out, for the places over which it is to be cut? */
 extern bool hg_graph_version_is_to_be_cut(HgResidentGraph *graph, const HgKeepers *keepers);
 
