@@ -270,20 +270,10 @@ hg_keep_pinned_at(const HgKeepPart *part)
 static bool
 hg_keep_status_at(int place, HgDeviceStatus *status)
 {
-	HgWireClient *client = NULL;
-	HgPgHost host;
-	HgStatus told = HG_UNAVAILABLE;
 	HgError error;
 
-	hg_host_init(&host, CurrentMemoryContext);
-	hg_host_set_patience(&host, HG_KEEP_PATIENCE_MS);
-	if (hg_device_state(place, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY)
-		client = hg_device_client(place);
-	/* it may have gone since */
-	if (client != NULL)
-		told = hg_wire_client_status(client, &host.host, status, &error);
-	hg_host_rethrow(&host);
-	return told == HG_OK;
+	return hg_device_state(place, HG_KEEP_PATIENCE_MS, &error) == HG_DEVICE_READY &&
+		   hg_device_ask_status(place, HG_KEEP_PATIENCE_MS, status);
 }
 
 /*

@@ -187,6 +187,23 @@ hg_device_client(int place)
 	return NULL;
 }
 
+bool
+hg_device_ask_status(int place, double patience_ms, HgDeviceStatus *status)
+{
+	HgWireClient *client = hg_device_client(place);
+	HgPgHost host;
+	HgError error;
+	bool told;
+
+	hg_host_init(&host, CurrentMemoryContext);
+	hg_host_set_patience(&host, patience_ms);
+	told = client != NULL && hg_wire_client_status(client, &host.host, status, &error) == HG_OK;
+	hg_host_rethrow(&host);
+	if (hg_host_lost_patience(&host))
+		(void) hg_device_complain(place, &error);
+	return told;
+}
+
 /* The engine in the process that runs now, for hg_ranges.h. */
 static HgEngine *
 hg_device_remote(void *arg)

@@ -63,6 +63,12 @@ extern HgDeviceState hg_device_choose(HgPlaces among, bool wait, long patience_m
 extern HgWireClient *hg_device_client(int place);
 
 /*
+ * What a READY device process says of its device and of the jobs there.  False where none is ready,
+ * or it does not answer within so many ms, which others are told (hg_device_complain).
+ */
+extern bool hg_device_ask_status(int place, double patience_ms, HgDeviceStatus *status);
+
+/*
  * The engine of a READY device process; NULL otherwise.  A job that does not fit the device
  * runs as several there, two at a time (engine/hg_ranges.h); or, whole, fails.
  */

@@ -59,18 +59,9 @@ hg_device_spread_is_possible(void)
 static bool
 hg_spread_ask_room(int place)
 {
-	HgWireClient *client = hg_device_client(place);
 	HgDeviceStatus status;
-	HgPgHost host;
-	HgError error;
-	bool known;
+	const bool known = hg_device_ask_status(place, HG_SPREAD_ROOM_MS, &status);
 
-	hg_host_init(&host, CurrentMemoryContext);
-	hg_host_set_patience(&host, HG_SPREAD_ROOM_MS);
-	known = client != NULL && hg_wire_client_status(client, &host.host, &status, &error) == HG_OK;
-	hg_host_rethrow(&host);
-	if (hg_host_lost_patience(&host))
-		hg_device_complain(place, &error);
 	rooms[place] = known ? Min(status.memory_budget, HG_SPREAD_MOST_ROOM) : 0;
 	return known;
 }
