@@ -292,6 +292,9 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 		if (spec->nprograms[side] > 0 && spec->kept[side] == NULL)
 			return hg_error_set(error, HG_INVALID, NULL,
 								"columns of kept graphs alone are computed");
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (spec->filters[side] != NULL && spec->kept[side] == NULL)
+			return hg_error_set(error, HG_INVALID, NULL, "rows of kept graphs alone are filtered");
 	if (spec->slices[HG_OUTER] != NULL || spec->slices[HG_INNER] != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine has no slices of kept graphs");
 	if (hg_kept_is_named(spec))

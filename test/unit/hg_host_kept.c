@@ -17,6 +17,7 @@
 #include "../../src/engine/hg_host_memory.h"
 #include "../../src/engine/hg_shape.h"
 #include "hg_host_computed.h"
+#include "hg_host_filter.h"
 #include "hg_host_lookup.h"
 #include "hg_host_pages.h"
 #include "hg_host_pieces.h"
@@ -59,6 +60,7 @@ typedef struct KeptSide
 	HgHostMask mask; /* where there is to be one, or rows may not count for what they find */
 	bool masked;	 /* it is for the caller to give */
 	HgHostLookups lookups;
+	HgHostFilters filters;						 /* of its rows, and of what they look up */
 	const HgHostColumn *columns[HG_MAX_COLUMNS]; /* that it has ... */
 	uint32_t found_by[HG_MAX_COLUMNS];			 /* ... as of HgKeptColumnUse.lookup */
 	HgHostComputed computed;					 /* in place of those that it has computed */
@@ -265,6 +267,27 @@ open_side_columns(KeptJob *job, HgSide which, HgError *error)
 	return hg_kept_places_check(&job->spec, which, side->kept->numbers, error);
 }
 
+/* Note the filters of a side, and find their columns. */
+static HgStatus
+open_side_filters(KeptJob *job, HgSide which, HgError *error)
+{
+	HgHostFilters *filters = &job->sides[which].filters;
+
+	if (job->spec.filters[which] == NULL)
+		return HG_OK;
+	filters->filters = *job->spec.filters[which];
+	for (uint32_t i = 0; i < filters->filters.ncolumns; i++)
+	{
+		const HgKeptColumnUse *use = &filters->filters.columns[i];
+
+		if (use->column == NULL ||
+			!hg_kept_column_shape_equal(&use->column->column.shape, &use->shape))
+			return hg_error_set(error, HG_NOT_KEPT, NULL, "there is no such kept column");
+		filters->columns[i] = &use->column->column;
+	}
+	return HG_OK;
+}
+
 /* A kept graph that is named; HG_NOT_KEPT where there is none of that shape. */
 static HgStatus
 find_kept(const HgKeptUse *use, HgError *error)
@@ -316,10 +339,13 @@ open_side(KeptJob *job, HgSide which, HgError *error)
 	job->stats.rows[which] = use->shape.rows;
 	status = open_side_columns(job, which, error);
 	if (status == HG_OK)
+		status = open_side_filters(job, which, error);
+	if (status == HG_OK)
 		status = hg_host_computed_open(&side->computed, &job->spec, which, &job->counting, error);
 	if (status == HG_OK)
 		status = open_side_lookups(job, which, error);
-	if (status == HG_OK && (side->masked || hg_kept_lookups_drop(&job->spec, which)))
+	if (status == HG_OK &&
+		(hg_kept_is_masked(&job->spec, which, 0) || hg_kept_lookups_drop(&job->spec, which)))
 		status = hg_host_mask_open(&side->mask, &use->shape, &job->counting, error);
 	return status;
 }
@@ -601,7 +627,8 @@ kept_mask(HgJob *handle, HgSide which, uint32_t lookup, uint64_t first_word, uin
 
 	if (status != HG_OK)
 		return status;
-	if (lookup == 0 ? !side->masked : lookup > side->lookups.count)
+	if (lookup == 0 ? !side->masked
+					: lookup > side->lookups.count || !side->lookups.lookups[lookup - 1].masked)
 		return invalid(error, "this side of the join has no mask");
 	status = hg_host_check_cancel(job->host, error);
 	if (status == HG_OK)
@@ -676,14 +703,28 @@ build_side(KeptJob *job, HgSide which, HgError *error)
 	return status;
 }
 
+/* Have rows of a kept side not count, and of those that are looked up, by filters. */
+static HgStatus
+apply_filters(KeptJob *job, KeptSide *side, HgError *error)
+{
+	HgStatus status = hg_host_filter_apply(&side->filters, 0, &side->mask, &job->counting, error);
+
+	for (uint32_t i = 0; i < side->lookups.count && status == HG_OK; i++)
+		status = hg_host_filter_apply(&side->filters, i + 1, &side->lookups.lookups[i].mask,
+									  &job->counting, error);
+	return status;
+}
+
 /* Have the rows of a kept side look up others, and all of its columns. */
 static HgStatus
 build_kept_side(KeptJob *job, HgSide which, HgError *error)
 {
 	KeptSide *side = &job->sides[which];
 	const HgHostLookups *lookups = &side->lookups;
-	HgStatus status = hg_host_lookups_run(&side->lookups, &side->mask, &job->counting, error);
+	HgStatus status = apply_filters(job, side, error);
 
+	if (status == HG_OK)
+		status = hg_host_lookups_run(&side->lookups, &side->mask, &job->counting, error);
 	if (status != HG_OK)
 		return status;
 	for (uint32_t i = 0; i < job->spec.ncolumns[which]; i++)
@@ -935,6 +976,7 @@ hg_host_kept_init(HgHostKept *kept, const HgHost *keeper)
 {
 	static const HgEngine calls = {
 		.name = "kept graphs on the cpu",
+		.filters = true,
 		.open = kept_open,
 		.append = kept_append,
 		.append_rows = kept_append_rows,
@@ -989,7 +1031,8 @@ hg_host_kept_bytes(const HgJobSpec *spec)
 			bytes += rows * sizeof(uint32_t);
 		if (spec->kept[side] == NULL)
 			bytes += rows * spec->key_width + hg_flat_make_bytes(&flat, rows);
-		else if (spec->kept[side]->masked != 0 || hg_kept_lookups_drop(spec, (HgSide) side))
+		else if (hg_kept_is_masked(spec, (HgSide) side, 0) ||
+				 hg_kept_lookups_drop(spec, (HgSide) side))
 			bytes += hg_host_mask_bytes(&spec->kept[side]->shape);
 		bytes += hg_host_lookups_bytes(spec, (HgSide) side);
 		bytes += hg_host_computed_bytes(spec, (HgSide) side);
