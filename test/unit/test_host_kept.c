@@ -11,6 +11,7 @@
 
 #include "hg_tap.h"
 #include "test_engine_computed.h"
+#include "test_engine_filters.h"
 #include "test_engine_kept.h"
 #include "test_engine_kept_lookups.h"
 
@@ -246,6 +247,7 @@ main(void)
 	hg_engine_kept_suite(&kept.engine, test_host_plain(), most_rows);
 	hg_engine_kept_lookups_suite(&kept.engine, test_host_plain(), most_rows);
 	hg_engine_computed_suite(&kept.engine, test_host_plain());
+	hg_engine_filters_suite(&kept.engine, test_host_plain());
 	test_keeper();
 	test_bytes();
 	test_lookup_bytes(false);
