@@ -245,6 +245,16 @@ hg_match_resident_has_lent(HgMatchResident *resident)
 	return resident->is_mine;
 }
 
+/* Lent rows are about to be joined here. */
+static void
+hg_match_resident_decide(const HgMatchResident *resident)
+{
+	const HgMatcherSpec *spec = &resident->source.task->spec;
+
+	if (spec->decide != NULL)
+		spec->decide(spec->decide_arg);
+}
+
 /* Open the join of lent x lent. */
 static HgStatus
 hg_match_resident_open_lent(HgMatchResident *resident, HgError *error)
@@ -255,6 +265,7 @@ hg_match_resident_open_lent(HgMatchResident *resident, HgError *error)
 	HgSide side;
 	HgStatus status;
 
+	hg_match_resident_decide(resident);
 	if (task->spec.team != NULL && !task->spec.team->at_once)
 		work = (HgFlatWork){hg_match_resident_take, task->spec.team->next_part};
 	else if (task->spec.lent_part != NULL)
@@ -297,6 +308,7 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 		if (resident->piece > 0)
 			return HG_OK;
 		resident->piece = 1;
+		hg_match_resident_decide(resident);
 		sides[held] = resident->made_side[held];
 		sides[hg_other_side(held)] = *lent[hg_other_side(held)];
 		return hg_flat_join_open(host, &sides[HG_OUTER], &sides[HG_INNER], NULL, &resident->join,
@@ -305,6 +317,7 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 	if (resident->piece == task->sides[held].npieces)
 		return HG_OK;
 	Assert(held == HG_OUTER);
+	hg_match_resident_decide(resident);
 	rows = hg_match_resident_rows(task, held, &task->sides[held].pieces[resident->piece++]);
 	return hg_flat_lookup_open(host, &rows, task->spec.key_width, held, lent[hg_other_side(held)],
 							   &resident->join, error);
