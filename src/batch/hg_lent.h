@@ -15,8 +15,8 @@
  *
  * A qual that the scan has is decided for all lent rows when they are lent.  Or, if it is such as a
  * device can decide by columns that it keeps (batch/hg_predicate_filter.h), and the rows are lent
- *to somebody who asks a device, they are UNDECIDED: more of them are lent than the qual leaves,
- *until hg_lent_decide(), which is for who joins them here, and may never be called.
+ * to somebody who asks a device, they are UNDECIDED: more of them are lent than the qual leaves,
+ * until hg_lent_decide(), which is for who joins them here, and may never be called.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

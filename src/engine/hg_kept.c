@@ -175,9 +175,7 @@ hg_kept_side_check(const HgJobSpec *spec, HgSide side, HgError *error)
 
 	if (status == HG_OK)
 		status = check_lookups(spec, side, error);
-	if (status == HG_OK)
-		status = check_columns(spec, side, error);
-	return status == HG_OK ? hg_row_filters_check(spec, side, error) : status;
+	return status == HG_OK ? check_columns(spec, side, error) : status;
 }
 
 static HgStatus

@@ -22,24 +22,6 @@ first_step(const HgRowFilters *filters, uint32_t number)
 	return first;
 }
 
-const HgRowFilter *
-hg_row_filter_find(const HgRowFilters *filters, uint32_t lookup)
-{
-	for (uint32_t i = 0; filters != NULL && i < filters->nfilters; i++)
-		if (filters->filters[i].lookup == lookup)
-			return &filters->filters[i];
-	return NULL;
-}
-
-uint32_t
-hg_row_filter_stride(const HgRowFilters *filters, uint32_t lookup)
-{
-	for (uint32_t i = 0; filters != NULL && i < filters->ncolumns; i++)
-		if (filters->columns[i].lookup == lookup)
-			return filters->columns[i].shape.stride;
-	return 0;
-}
-
 bool
 hg_filter_test_init(HgFilterTest *test, const HgRowFilters *filters, uint32_t lookup)
 {

@@ -144,10 +144,24 @@ extern "C"
 	 * A side's filter of its rows, or of what a lookup looks up; NULL where there is none, as where
 	 * the side has none at all: filters are NULL then.
 	 */
-	extern const HgRowFilter *hg_row_filter_find(const HgRowFilters *filters, uint32_t lookup);
+	static inline const HgRowFilter *
+	hg_row_filter_find(const HgRowFilters *filters, uint32_t lookup)
+	{
+		for (uint32_t i = 0; filters != NULL && i < filters->nfilters; i++)
+			if (filters->filters[i].lookup == lookup)
+				return &filters->filters[i];
+		return NULL;
+	}
 
 	/* The stride of the places that it knows rows by; 0 where there is none. */
-	extern uint32_t hg_row_filter_stride(const HgRowFilters *filters, uint32_t lookup);
+	static inline uint32_t
+	hg_row_filter_stride(const HgRowFilters *filters, uint32_t lookup)
+	{
+		for (uint32_t i = 0; filters != NULL && i < filters->ncolumns; i++)
+			if (filters->columns[i].lookup == lookup)
+				return filters->columns[i].shape.stride;
+		return 0;
+	}
 
 	/*
 	 * Can a side that is a kept graph have its filters, which may be NULL?  HG_OK, or HG_INVALID

@@ -46,6 +46,7 @@
 #include "hg_exchange.h"
 #include "hg_kept.h"
 #include "hg_pages.h"
+#include "hg_row_filter.h"
 #include "hg_table_measure.h"
 
 #include <stdio.h>
@@ -192,7 +193,11 @@ check_kept(const HgJobSpec *spec, HgError *error)
 		status = hg_kept_column_check(&spec->keep_column->shape, error);
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 		if (spec->kept[side] != NULL)
+		{
 			status = hg_kept_side_check(spec, (HgSide) side, error);
+			if (status == HG_OK)
+				status = hg_row_filters_check(spec, (HgSide) side, error);
+		}
 	if (status != HG_OK)
 		return status;
 	if (spec->team != 0 || spec->trial != NULL ||

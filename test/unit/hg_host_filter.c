@@ -14,9 +14,10 @@
 /* Rows of a part between two looks at whether the job was cancelled. */
 #define CHECKED_ROWS 65536
 
-HgStatus
-hg_host_filter_apply(const HgHostFilters *filters, uint32_t lookup, HgHostMask *mask,
-					 const HgHost *host, HgError *error)
+/* The same of the rows of a lookup, as HgRowFilter has it; where it has none nothing is done. */
+static HgStatus
+apply(const HgHostFilters *filters, uint32_t lookup, HgHostMask *mask, const HgHost *host,
+	  HgError *error)
 {
 	HgFilterTest test;
 	HgStatus status = HG_OK;
@@ -41,4 +42,15 @@ hg_host_filter_apply(const HgHostFilters *filters, uint32_t lookup, HgHostMask *
 				mask->words[row / 64] &= ~(UINT64_C(1) << row % 64);
 		}
 	return HG_OK;
+}
+
+HgStatus
+hg_host_filters_apply(const HgHostFilters *filters, HgHostMask *mask, HgHostLookups *lookups,
+					  const HgHost *host, HgError *error)
+{
+	HgStatus status = apply(filters, 0, mask, host, error);
+
+	for (uint32_t i = 0; i < lookups->count && status == HG_OK; i++)
+		status = apply(filters, i + 1, &lookups->lookups[i].mask, host, error);
+	return status;
 }

@@ -12,6 +12,7 @@
 
 #include "../../src/engine/hg_row_filter.h"
 #include "hg_host_column.h"
+#include "hg_host_lookup.h"
 #include "hg_host_mask.h"
 
 #ifdef __cplusplus
@@ -27,11 +28,12 @@ extern "C"
 	} HgHostFilters;
 
 	/*
-	 * Have rows not count that the filter of a lookup, as HgRowFilter has it, does not let through;
-	 * where there is none nothing is done.  Else there is a mask.
+	 * Have rows of a side, and of what it looks up, not count that its filters do not let through:
+	 * there is a mask of those that have one.
 	 */
-	extern HgStatus hg_host_filter_apply(const HgHostFilters *filters, uint32_t lookup,
-										 HgHostMask *mask, const HgHost *host, HgError *error);
+	extern HgStatus hg_host_filters_apply(const HgHostFilters *filters, HgHostMask *mask,
+										  HgHostLookups *lookups, const HgHost *host,
+										  HgError *error);
 
 #ifdef __cplusplus
 }

@@ -246,46 +246,38 @@ open_column(KeptJob *job, const HgKeptColumnShape *shape, HgError *error)
 	return status;
 }
 
-/* Find the columns that a job has of a kept graph, and of what its rows find. */
+/* A kept column that is named; HG_NOT_KEPT where there is none of that shape. */
+static HgStatus
+find_column(const HgKeptColumnUse *use, const HgHostColumn **column, HgError *error)
+{
+	if (use->column == NULL || !hg_kept_column_shape_equal(&use->column->column.shape, &use->shape))
+		return hg_error_set(error, HG_NOT_KEPT, NULL, "there is no such kept column");
+	*column = &use->column->column;
+	return HG_OK;
+}
+
+/* Find the columns that a job has of a kept graph, and of what its rows find, and of filters. */
 static HgStatus
 open_side_columns(KeptJob *job, HgSide which, HgError *error)
 {
 	KeptSide *side = &job->sides[which];
+	HgRowFilters *filters = &side->filters.filters;
+	HgStatus status = HG_OK;
 
-	for (uint32_t i = 0; i < job->spec.ncolumns[which]; i++)
+	for (uint32_t i = 0; i < job->spec.ncolumns[which] && status == HG_OK; i++)
 	{
 		const HgKeptColumnUse *use = &job->spec.kept_columns[which][i];
 
-		if (use->program > 0)
-			continue;
-		if (use->column == NULL ||
-			!hg_kept_column_shape_equal(&use->column->column.shape, &use->shape))
-			return hg_error_set(error, HG_NOT_KEPT, NULL, "there is no such kept column");
-		side->columns[i] = &use->column->column;
 		side->found_by[i] = use->lookup;
+		if (use->program == 0)
+			status = find_column(use, &side->columns[i], error);
 	}
-	return hg_kept_places_check(&job->spec, which, side->kept->numbers, error);
-}
-
-/* Note the filters of a side, and find their columns. */
-static HgStatus
-open_side_filters(KeptJob *job, HgSide which, HgError *error)
-{
-	HgHostFilters *filters = &job->sides[which].filters;
-
-	if (job->spec.filters[which] == NULL)
-		return HG_OK;
-	filters->filters = *job->spec.filters[which];
-	for (uint32_t i = 0; i < filters->filters.ncolumns; i++)
-	{
-		const HgKeptColumnUse *use = &filters->filters.columns[i];
-
-		if (use->column == NULL ||
-			!hg_kept_column_shape_equal(&use->column->column.shape, &use->shape))
-			return hg_error_set(error, HG_NOT_KEPT, NULL, "there is no such kept column");
-		filters->columns[i] = &use->column->column;
-	}
-	return HG_OK;
+	if (job->spec.filters[which] != NULL)
+		*filters = *job->spec.filters[which];
+	for (uint32_t i = 0; i < filters->ncolumns && status == HG_OK; i++)
+		status = find_column(&filters->columns[i], &side->filters.columns[i], error);
+	return status == HG_OK ? hg_kept_places_check(&job->spec, which, side->kept->numbers, error)
+						   : status;
 }
 
 /* A kept graph that is named; HG_NOT_KEPT where there is none of that shape. */
@@ -338,8 +330,6 @@ open_side(KeptJob *job, HgSide which, HgError *error)
 	side->masked = use->masked != 0;
 	job->stats.rows[which] = use->shape.rows;
 	status = open_side_columns(job, which, error);
-	if (status == HG_OK)
-		status = open_side_filters(job, which, error);
 	if (status == HG_OK)
 		status = hg_host_computed_open(&side->computed, &job->spec, which, &job->counting, error);
 	if (status == HG_OK)
@@ -642,30 +632,6 @@ kept_mask(HgJob *handle, HgSide which, uint32_t lookup, uint64_t first_word, uin
  * Build
  * ------------------------------------------------------------------------ */
 
-/*
- * Is all there that a graph to be kept needs?  *numbers is what the numbers of rows in their parts
- * are below then.
- */
-static HgStatus
-check_edges(const KeptJob *job, uint32_t *numbers, HgError *error)
-{
-	const uint64_t end = hg_kept_rows_end(&job->shape);
-
-	if (job->making.count < job->shape.rows)
-		return invalid(error, "fewer edges than the graph is to have");
-	*numbers = 0;
-	for (uint64_t i = 0; i < job->making.count; i++)
-	{
-		const uint32_t row = job->making.rows[i];
-
-		if (row >= end)
-			return invalid(error, "an edge is of no row that the graph can have");
-		if (HG_FLAT_NUMBER(row) >= *numbers)
-			*numbers = HG_FLAT_NUMBER(row) + 1;
-	}
-	return HG_OK;
-}
-
 static HgStatus
 build_kept(KeptJob *job, HgError *error)
 {
@@ -673,7 +639,8 @@ build_kept(KeptJob *job, HgError *error)
 	const HgFlatShape shape = hg_flat_shape(job->shape.key_width, job->shape.rows);
 	const HgFlatRows edges = {.keys = making->keys, .rows = making->rows, .count = making->count};
 	uint32_t numbers = 0;
-	HgStatus status = check_edges(job, &numbers, error);
+	HgStatus status =
+		hg_host_edges_check(&job->shape, making->rows, making->count, &numbers, error);
 
 	if (status == HG_OK)
 		status = make_kept(job, error);
@@ -703,25 +670,14 @@ build_side(KeptJob *job, HgSide which, HgError *error)
 	return status;
 }
 
-/* Have rows of a kept side not count, and of those that are looked up, by filters. */
-static HgStatus
-apply_filters(KeptJob *job, KeptSide *side, HgError *error)
-{
-	HgStatus status = hg_host_filter_apply(&side->filters, 0, &side->mask, &job->counting, error);
-
-	for (uint32_t i = 0; i < side->lookups.count && status == HG_OK; i++)
-		status = hg_host_filter_apply(&side->filters, i + 1, &side->lookups.lookups[i].mask,
-									  &job->counting, error);
-	return status;
-}
-
 /* Have the rows of a kept side look up others, and all of its columns. */
 static HgStatus
 build_kept_side(KeptJob *job, HgSide which, HgError *error)
 {
 	KeptSide *side = &job->sides[which];
 	const HgHostLookups *lookups = &side->lookups;
-	HgStatus status = apply_filters(job, side, error);
+	HgStatus status =
+		hg_host_filters_apply(&side->filters, &side->mask, &side->lookups, &job->counting, error);
 
 	if (status == HG_OK)
 		status = hg_host_lookups_run(&side->lookups, &side->mask, &job->counting, error);

@@ -85,7 +85,8 @@ typedef struct HgMatchResident
 	HgMatchSource source; /* first */
 	HgFlatGraph *made[2]; /* by HgSide: of the held keys, to meet the other side's; or NULL */
 	HgFlatSide made_side[2];
-	HgMatchSource *held; /* of the held keys of both sides; or NULL */
+	const HgFlatSide *decided[2]; /* by HgSide: lent rows, as they meet those that are held */
+	HgMatchSource *held;		  /* of the held keys of both sides; or NULL */
 
 	/* where the stream stands */
 	HgResidentPart part;
@@ -245,14 +246,23 @@ hg_match_resident_has_lent(HgMatchResident *resident)
 	return resident->is_mine;
 }
 
-/* Lent rows are about to be joined here. */
-static void
-hg_match_resident_decide(const HgMatchResident *resident)
+/* The lent rows of a side, to be joined with what is held of the other one. */
+static const HgFlatSide *
+hg_match_resident_lent(HgMatchResident *resident, HgSide side)
 {
-	const HgMatcherSpec *spec = &resident->source.task->spec;
+	HgMatchTask *task = resident->source.task;
+	MemoryContext old;
 
-	if (spec->decide != NULL)
-		spec->decide(spec->decide_arg);
+	if (task->spec.decide_some == NULL)
+		return task->spec.lent[side];
+	if (resident->decided[side] == NULL)
+	{
+		old = MemoryContextSwitchTo(task->context);
+		resident->decided[side] =
+			task->spec.decide_some(task->spec.decide_arg, side, &task->sides[hg_other_side(side)]);
+		MemoryContextSwitchTo(old);
+	}
+	return resident->decided[side];
 }
 
 /* Open the join of lent x lent. */
@@ -265,7 +275,8 @@ hg_match_resident_open_lent(HgMatchResident *resident, HgError *error)
 	HgSide side;
 	HgStatus status;
 
-	hg_match_resident_decide(resident);
+	if (task->spec.decide != NULL)
+		task->spec.decide(task->spec.decide_arg);
 	if (task->spec.team != NULL && !task->spec.team->at_once)
 		work = (HgFlatWork){hg_match_resident_take, task->spec.team->next_part};
 	else if (task->spec.lent_part != NULL)
@@ -308,18 +319,17 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 		if (resident->piece > 0)
 			return HG_OK;
 		resident->piece = 1;
-		hg_match_resident_decide(resident);
 		sides[held] = resident->made_side[held];
-		sides[hg_other_side(held)] = *lent[hg_other_side(held)];
+		sides[hg_other_side(held)] = *hg_match_resident_lent(resident, hg_other_side(held));
 		return hg_flat_join_open(host, &sides[HG_OUTER], &sides[HG_INNER], NULL, &resident->join,
 								 error);
 	}
 	if (resident->piece == task->sides[held].npieces)
 		return HG_OK;
 	Assert(held == HG_OUTER);
-	hg_match_resident_decide(resident);
 	rows = hg_match_resident_rows(task, held, &task->sides[held].pieces[resident->piece++]);
-	return hg_flat_lookup_open(host, &rows, task->spec.key_width, held, lent[hg_other_side(held)],
+	return hg_flat_lookup_open(host, &rows, task->spec.key_width, held,
+							   hg_match_resident_lent(resident, hg_other_side(held)),
 							   &resident->join, error);
 }
 

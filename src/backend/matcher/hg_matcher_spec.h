@@ -138,10 +138,13 @@ typedef struct HgMatcherSpec
 	uint32 first_row[2];
 
 	/*
-	 * NULL, or to be called before lent rows are joined here: fewer are lent from then on, those
-	 * that a device leaves by filters.  It may ereport.
+	 * NULL, or to be called before lent rows meet here: fewer are lent from then on, those that a
+	 * device leaves by filters.  Rows that are held need not know all of these: for keys of one
+	 * side the other returns those of its lent rows, in CurrentMemoryContext, that may have one.
+	 * Both may ereport.
 	 */
 	void (*decide)(void *arg);
+	const HgFlatSide *(*decide_some)(void *arg, HgSide side, const HgKeySet *keys);
 	void *decide_arg;
 
 	/*

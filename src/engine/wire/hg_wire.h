@@ -104,8 +104,8 @@
  *
  * It is nonsense to name anything whose serial is 0, a graph by the number of a column or a column
  * without one, what is computed, or columns, lookups or filters of a side that is no kept graph; to
- *append keys or columns to one that is; to put values beyond the places of a column; or to ask more
- *of a job that makes something to be kept than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
+ * append keys or columns to one that is; to put values beyond the places of a column; or to ask more
+ * of a job that makes something to be kept than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
  *
  * PAGES
  *

@@ -18,6 +18,12 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
+/* Have it decided which rows of both sides are lent. */
+extern void hg_join_decide_lent(HgJoinState *state);
+
+/* Have a matcher have that done, when it joins them. */
+extern void hg_join_tell_undecided(HgJoinState *state, HgMatcherSpec *spec);
+
 /* There are none of a side. */
 extern void hg_join_clear_filters(HgKeptLent *kept);
 

@@ -43,6 +43,7 @@
 #include "batch/hg_graph_key.h"
 #include "batch/hg_input_graph.h"
 #include "batch/hg_input_lent.h"
+#include "executor/join/hg_join_filters.h"
 #include "executor/join/hg_join_lend_kept.h"
 #include "executor/join/hg_join_lend_cost.h"
 #include "executor/join/hg_join_state.h"
@@ -438,16 +439,6 @@ hg_join_note_missed(const HgJoinState *state)
 									 state->lending.kept[side].slices != NULL, missed);
 }
 
-/* HgMatcherSpec.decide of a join's state. */
-static void
-hg_join_decide_lent(void *arg)
-{
-	HgJoinState *state = arg;
-
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_decide_lent(state->inputs[side]);
-}
-
 void
 hg_join_lend_to_matcher(HgJoinState *state, HgMatcherSpec *spec)
 {
@@ -465,8 +456,8 @@ hg_join_lend_to_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	/* see hg_join_defers(); it may be one of a star that a device has joined but for some facts */
 	if (state->rules.join_type != JOIN_INNER)
 		hg_join_decide_lent(state);
-	spec->decide = hg_join_decide_lent;
-	spec->decide_arg = state;
+	else
+		hg_join_tell_undecided(state, spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgInput *input = state->inputs[side];
