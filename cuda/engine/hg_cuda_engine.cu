@@ -680,6 +680,7 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 	}
 
 	self->engine.name = "cuda";
+	self->engine.filters = true;
 	self->engine.open = cuda_open;
 	self->engine.append = cuda_append;
 	self->engine.append_rows = cuda_append_rows;

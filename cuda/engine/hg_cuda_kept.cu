@@ -201,6 +201,28 @@ find_columns(HgCudaKeptSide *side, const HgCudaDevice *device, const HgJobSpec *
 	return HG_OK;
 }
 
+/* The same of the columns of its filters. */
+static HgStatus
+find_filters(HgCudaKeptSide *side, const HgCudaDevice *device, const HgJobSpec *spec, HgSide which,
+			 HgError *error)
+{
+	HgCudaKeptFilters *filters = &side->filters;
+
+	if (spec->filters[which] == nullptr)
+		return HG_OK;
+	filters->all = *spec->filters[which];
+	for (uint32_t i = 0; i < filters->all.ncolumns; i++)
+	{
+		const HgKeptColumnUse *column = &filters->all.columns[i];
+
+		if (column->column == nullptr || column->column->device != device ||
+			!hg_kept_column_shape_equal(&column->column->column.shape, &column->shape))
+			return hg_error_set(error, HG_NOT_KEPT, nullptr, "there is no such kept column");
+		filters->columns[i] = &column->column->column;
+	}
+	return HG_OK;
+}
+
 /* The same of the graphs of its lookups, whose rows must have their places. */
 static HgStatus
 find_lookups(HgCudaKeptSide *side, const HgCudaDevice *device, const HgJobSpec *spec, HgSide which,
@@ -233,6 +255,7 @@ hg_cuda_kept_side_open(HgCudaKeptSide *side, const HgCudaDevice *device, const H
 	HG_TRY(find_graph(device, use, error));
 	HG_TRY(find_lookups(side, device, spec, which, error));
 	HG_TRY(find_columns(side, device, spec, which, error));
+	HG_TRY(find_filters(side, device, spec, which, error));
 	HG_TRY(hg_kept_places_check(spec, which, use->graph->numbers, error));
 	side->kept = use->graph;
 	hg_cuda_kept_mask_init(&side->mask, use);
@@ -276,6 +299,10 @@ hg_cuda_kept_side_graph(HgCudaWork *work, HgCudaKeptSide *side, HgCudaColumns *c
 {
 	bool copied;
 
+	HG_TRY(hg_cuda_kept_filters_apply(work, &side->filters, 0, &side->mask, error));
+	for (uint32_t i = 0; i < side->lookups.count; i++)
+		HG_TRY(hg_cuda_kept_filters_apply(work, &side->filters, i + 1,
+										  &side->lookups.lookups[i].mask, error));
 	HG_TRY(hg_cuda_kept_lookups_run(work, &side->lookups, &side->mask, columns, error));
 	HG_TRY(hg_cuda_kept_computed_run(work, &side->computed, columns, error));
 	HG_TRY(hg_cuda_kept_mask_filter(work, &side->mask, &side->kept->graph, graph, &copied, error));
@@ -344,11 +371,12 @@ side_bytes(const HgJobSpec *spec, HgSide side)
 	else
 	{
 		const uint64_t mask = hg_kept_mask_words(&use->shape) * sizeof(uint64_t);
-		const bool filtered = use->masked != 0 || hg_kept_lookups_drop(spec, side);
+		const bool masked = hg_kept_is_masked(spec, side, 0);
+		const bool filtered = masked || hg_kept_lookups_drop(spec, side);
 		uint64_t held;
 		uint64_t copy;
 
-		bytes.before = use->masked != 0 ? mask : 0;
+		bytes.before = masked ? mask : 0;
 		bytes.before += hg_cuda_kept_lookups_mask_bytes(spec, side);
 		held = bytes.before;
 		bytes.building = hg_cuda_kept_lookups_bytes(spec, side, &held);

@@ -34,6 +34,7 @@
 #include "../kernels/hg_cuda_graph.h"
 #include "hg_cuda_kept_column.h"
 #include "hg_cuda_kept_computed.h"
+#include "hg_cuda_kept_filter.h"
 #include "hg_cuda_kept_lookup.h"
 #include "hg_cuda_kept_mask.h"
 
@@ -72,6 +73,7 @@ struct HgCudaKeptSide
 	const HgKept *kept;
 	HgCudaKeptMask mask;
 	HgCudaKeptLookups lookups;
+	HgCudaKeptFilters filters;
 	HgCudaKeptComputed computed;
 };
 
@@ -123,14 +125,15 @@ HgStatus hg_cuda_kept_side_mask(HgCudaWork *work, HgCudaKeptSide *side, uint32_t
 static inline bool
 hg_cuda_kept_side_is_whole(const HgCudaKeptSide *side)
 {
-	return side->mask.words == nullptr && side->lookups.count == 0 && side->computed.count == 0;
+	return side->mask.words == nullptr && side->lookups.count == 0 && side->computed.count == 0 &&
+		   side->filters.all.nfilters == 0;
 }
 
 /*
- * The graph of the rows that count: the kept one, or a copy that is the work's.  First its rows
- * look up what they are to, with all that hg_cuda_kept_lookups_run does, and columns are computed,
- * for which it waits: HG_OVERFLOW where that is not possible.  Else it returns when the last of it
- * is launched.
+ * The graph of the rows that count: the kept one, or a copy that is the work's.  First filters are
+ * applied, of its rows and of what they look up; then its rows look up what they are to, with all
+ * that hg_cuda_kept_lookups_run does, and columns are computed, for which it waits: HG_OVERFLOW
+ * where that is not possible.  Else it returns when the last of it is launched.
  */
 HgStatus hg_cuda_kept_side_graph(HgCudaWork *work, HgCudaKeptSide *side, HgCudaColumns *columns,
 								 HgCudaGraph *graph, HgError *error);

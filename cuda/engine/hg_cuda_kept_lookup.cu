@@ -190,7 +190,7 @@ hg_cuda_kept_lookups_mask_bytes(const HgJobSpec *spec, HgSide side)
 	uint64_t bytes = 0;
 
 	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
-		if (spec->lookups[side][i].found.masked != 0)
+		if (hg_kept_is_masked(spec, side, i + 1))
 			bytes += mask_bytes(&spec->lookups[side][i].found.shape);
 	return bytes;
 }
@@ -211,14 +211,14 @@ hold(Holding *holding, uint64_t bytes, uint64_t beside)
 		holding->most = holding->now + beside;
 }
 
-/* As find does it; the array is held then. */
+/* As find does it, of what is masked or not; the array is held then. */
 static void
-hold_find(Holding *holding, const HgKeptLookup *lookup)
+hold_find(Holding *holding, const HgKeptLookup *lookup, bool masked)
 {
 	const HgKeptShape *shape = &lookup->found.shape;
 	uint64_t filtered = 0;
 
-	if (lookup->found.masked != 0)
+	if (masked)
 	{
 		const HgShape graph = hg_cuda_graph_shape(sizeof(uint64_t), shape->rows);
 
@@ -244,7 +244,7 @@ count_freed(const HgCudaKeptLookups *lookups, uint32_t next)
 uint64_t
 hg_cuda_kept_lookups_bytes(const HgJobSpec *spec, HgSide side, uint64_t *held)
 {
-	bool has_mask = spec->kept[side]->masked != 0;
+	bool has_mask = hg_kept_is_masked(spec, side, 0);
 	HgCudaKeptLookups lookups;
 	Holding holding = {*held, *held};
 	uint64_t places;
@@ -255,7 +255,7 @@ hg_cuda_kept_lookups_bytes(const HgJobSpec *spec, HgSide side, uint64_t *held)
 	{
 		const HgKeptLookup *lookup = &spec->lookups[side][i];
 
-		hold_find(&holding, lookup);
+		hold_find(&holding, lookup, hg_kept_is_masked(spec, side, i + 1));
 		if (lookup->from > 0)
 		{
 			hold(&holding, places * PLACE_BYTES, 0);

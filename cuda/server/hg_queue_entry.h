@@ -50,8 +50,11 @@ typedef struct HgQueueNamed
 	struct HgQueueItem *item; /* and this is what keeps it */
 } HgQueueNamed;
 
-/* What a job can name: of each side a graph, its columns, and two graphs for each lookup. */
-#define HG_QUEUE_NAMED (2 * (1 + HG_MAX_COLUMNS + 2 * HG_MAX_LOOKUPS))
+/*
+ * What a job can name: of each side a graph, its columns, two graphs for each lookup, and the
+ * columns of filters.
+ */
+#define HG_QUEUE_NAMED (2 * (1 + HG_MAX_COLUMNS + 2 * HG_MAX_LOOKUPS + HG_MAX_FILTER_COLUMNS))
 
 /* A job, or a request for room for results.  Zeroed by its owner, then the queue's alone. */
 typedef struct HgQueueEntry

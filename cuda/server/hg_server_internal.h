@@ -30,6 +30,7 @@ typedef struct HgServerJob
 	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
 	HgPageSpec pages[2];
 	HgProgram programs[2][HG_MAX_PROGRAMS];
+	HgRowFilters filters[2];
 	HgEngine *engine;	   /* of the process, or of teams */
 	HgJob *job;			   /* the engine's; NULL once it has been evicted */
 	HgHost host;		   /* what the engine gets; its arg is this struct */

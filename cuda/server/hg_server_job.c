@@ -204,6 +204,19 @@ take_columns(HgServerJob *job, const HgWireOpening *opening, HgSide side)
 	job->spec.programs[side] = kept ? job->programs[side] : NULL;
 }
 
+/* Take the filters of such a side. */
+static void
+take_filters(HgServerJob *job, const HgWireOpening *opening, HgSide side)
+{
+	HgRowFilters *filters = &job->filters[side];
+
+	*filters = opening->filters[side];
+	for (uint32_t column = 0; column < HG_MAX_FILTER_COLUMNS; column++)
+		filters->columns[column].column = NULL;
+	job->spec.filters[side] =
+		job->spec.kept[side] != NULL && filters->nfilters > 0 ? filters : NULL;
+}
+
 /* Take a job's spec out of a request.  No pointer of the client's is of use here. */
 static void
 take_spec(HgServerJob *job, const HgWireOpening *opening)
@@ -226,6 +239,7 @@ take_spec(HgServerJob *job, const HgWireOpening *opening)
 		job->spec.kept[side] = use->shape.key_width > 0 ? use : NULL;
 		take_columns(job, opening, (HgSide) side);
 		take_lookups(job, opening, (HgSide) side);
+		take_filters(job, opening, (HgSide) side);
 		job->pages[side] = opening->pages[side];
 		job->spec.pages[side] = opening->pages[side].page_size > 0 ? &job->pages[side] : NULL;
 	}
@@ -257,6 +271,13 @@ name_kept(HgServerJob *job)
 			hg_queue_entry_name(&job->entry, &own->name, &own->shape, &own->graph);
 			hg_queue_entry_name(&job->entry, &found->name, &found->shape, &found->graph);
 		}
+		for (uint32_t i = 0; job->spec.filters[side] != NULL && i < job->filters[side].ncolumns;
+			 i++)
+		{
+			HgKeptColumnUse *column = &job->filters[side].columns[i];
+
+			hg_queue_entry_name(&job->entry, &column->name, &column->shape, &column->column);
+		}
 	}
 }
 
@@ -282,6 +303,9 @@ hg_server_job_open(HgServerSession *session, const HgWireOpening *opening, HgWir
 	status = check_spec(&job->spec, error);
 	if (status == HG_OK && job->spec.members != 0 && session->config->engine->tally == NULL)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
+	if (status == HG_OK && !session->config->engine->filters &&
+		(job->spec.filters[HG_OUTER] != NULL || job->spec.filters[HG_INNER] != NULL))
+		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no filters");
 	if (status == HG_OK)
 		name_kept(job);
 	if (status == HG_OK)

@@ -104,6 +104,26 @@ lookups_are_sane(const HgWireOpening *opening, HgSide side)
 	return true;
 }
 
+/* Has each of the columns that a side's filters look at the name of one?  The same. */
+static bool
+filters_are_sane(const HgWireOpening *opening, HgSide side)
+{
+	const bool kept = opening->request.kept[side].shape.key_width > 0;
+	const HgRowFilters *filters = &opening->filters[side];
+	const uint32_t ncolumns = kept && filters->nfilters > 0 ? filters->ncolumns : 0;
+
+	if (!kept && filters->nfilters > 0)
+		return false;
+	for (uint32_t i = 0; i < HG_MAX_FILTER_COLUMNS; i++)
+	{
+		const HgKeptName *name = &filters->columns[i].name;
+
+		if (i < ncolumns ? !hg_kept_is_column(name) : name->serial != 0)
+			return false;
+	}
+	return true;
+}
+
 /* Has what a request to open a job says is kept, or is to be, a name of its kind? */
 static bool
 names_are_sane(const HgWireOpening *opening)
@@ -118,7 +138,8 @@ names_are_sane(const HgWireOpening *opening)
 	{
 		if (request->kept[side].shape.key_width > 0 && !hg_kept_is_graph(&request->kept[side].name))
 			return false;
-		if (!columns_are_sane(request, (HgSide) side) || !lookups_are_sane(opening, (HgSide) side))
+		if (!columns_are_sane(request, (HgSide) side) ||
+			!lookups_are_sane(opening, (HgSide) side) || !filters_are_sane(opening, (HgSide) side))
 			return false;
 	}
 	return true;

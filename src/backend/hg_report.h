@@ -28,6 +28,7 @@ typedef struct HgMatcherReport
 	double device_ms;  /* what the job was expected to take on the device ... */
 	double cpu_ms;	   /* ... and on the CPU; both 0 where there was no such choice */
 	uint32 gathered;   /* columns whose values came with the matches */
+	uint32 filters;	   /* tables whose quals the device has decided */
 } HgMatcherReport;
 
 /* Why a join did not run as it was to, for users; "" where it did. */

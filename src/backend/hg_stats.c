@@ -343,6 +343,7 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 	uint64 sent_rows = record->report.sent_rows;
 	uint64 sent_pages = record->report.sent_pages;
 	uint32 gathered = record->report.gathered;
+	uint32 filters = record->report.filters;
 	double start_ms = record->report.start_ms;
 	double device_ms = record->report.device_ms;
 	double cpu_ms = record->report.cpu_ms;
@@ -356,6 +357,7 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 	record->report.device_ms += device_ms;
 	record->report.cpu_ms += cpu_ms;
 	record->report.gathered = Max(record->report.gathered, gathered);
+	record->report.filters = Max(record->report.filters, filters);
 	sum->ranges = Max(sum->ranges, before.ranges);
 	sum->matches += before.matches;
 	sum->comparisons += before.comparisons;
@@ -398,6 +400,7 @@ hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
 		record->report.sent_pages += other->report.sent_pages;
 		record->report.start_ms = Max(record->report.start_ms, other->report.start_ms);
 		record->report.gathered = Max(record->report.gathered, other->report.gathered);
+		record->report.filters = Max(record->report.filters, other->report.filters);
 		hg_stats_keep_reasons(&record->report, &other->report);
 	}
 	record->executions = Max(record->executions, other->executions);

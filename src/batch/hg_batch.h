@@ -157,10 +157,11 @@ struct HgBatchSource
 	 * lends any.
 	 *
 	 * shared is NULL, or what the processes of a parallel scan share, before it is begun: the
-	 * leader's source decides, and tells the others' there, in the area.
+	 * leader's source decides, and tells the others' there, in the area.  defer: what a qual leaves
+	 * of the rows need not be decided yet (hg_lent.h), where shared is NULL.
 	 */
 	const HgSourceKey *key; /* by which the rows are joined, where a graph can be of it; or NULL */
-	HgLent *(*lend)(HgBatchSource *source, HgSharedLent *shared, dsa_area *area);
+	HgLent *(*lend)(HgBatchSource *source, bool defer, HgSharedLent *shared, dsa_area *area);
 	void (*return_lent)(HgBatchSource *source);
 	/* What would be lent of the table, as far as is known now, but for what a qual leaves out? */
 	HgGraphExtent (*may_lend)(const HgBatchSource *source);

@@ -24,7 +24,7 @@ hg_input_may_lend(const HgInput *input)
 }
 
 bool
-hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area)
+hg_input_lend(HgInput *input, bool defer, HgSharedLent *shared, dsa_area *area)
 {
 	MemoryContext old;
 
@@ -34,7 +34,7 @@ hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area)
 	input->lent_context = AllocSetContextCreate(GetMemoryChunkContext(input), "HashGraph lent rows",
 												ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(input->lent_context);
-	input->lent = input->child->lend(input->child, shared, area);
+	input->lent = input->child->lend(input->child, defer, shared, area);
 	if (input->lent == NULL)
 	{
 		MemoryContextSwitchTo(old);
@@ -59,6 +59,22 @@ hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area)
 }
 
 void
+hg_input_decide_lent(HgInput *input)
+{
+	HgLent *lent = input->lent;
+	uint64 gone;
+
+	if (lent == NULL || !hg_lent_is_undecided(lent))
+		return;
+	gone = lent->rows;
+	hg_lent_decide(lent);
+	gone -= lent->rows;
+	input->lent_read -= gone;
+	input->rows_read -= gone;
+	hg_charge_set(&input->lent_charge, lent->bytes);
+}
+
+void
 hg_input_end_lent(HgInput *input, const HgIntegers *left)
 {
 	Assert(hg_input_rows(input) == 0);
@@ -69,6 +85,7 @@ hg_input_end_lent(HgInput *input, const HgIntegers *left)
 
 		pg_atomic_init_u32(next_part, 0);
 		hg_lent_keep_rows(input->lent, left);
+		hg_lent_decide(input->lent);
 		hg_lent_back_begin(&input->back, input->lent, next_part);
 		hg_charge_set(&input->lent_charge, input->lent->bytes);
 		/* they are counted when they are read */

@@ -21,10 +21,13 @@
 extern HgGraphExtent hg_input_may_lend(const HgInput *input);
 
 /*
- * Have rows lent from now on, of which none was read; false where none may be.  shared and area as
- * in HgBatchSource.lend.
+ * Have rows lent from now on, of which none was read; false where none may be.  The rest is as in
+ * HgBatchSource.lend.
  */
-extern bool hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area);
+extern bool hg_input_lend(HgInput *input, bool defer, HgSharedLent *shared, dsa_area *area);
+
+/* Have it decided which rows are lent, where it is not: hg_lent_decide(). */
+extern void hg_input_decide_lent(HgInput *input);
 
 /*
  * The lent rows have been joined, but for some, which are read behind those that are not lent in

@@ -158,14 +158,12 @@ hg_lent_add(HgLent *lent, const HgServedSegment *segment, uint64 *bits, uint64 c
 	}
 }
 
-void
-hg_lent_end(HgLent *lent)
+/* Know which rows of the graph are lent, by what is known of each segment. */
+static void
+hg_lent_select(HgLent *lent)
 {
 	uint32 known = 0; /* segments that the graph has rows of */
 
-	/* what stands there are the rows of each segment */
-	for (uint32 part = 0; part < lent->nparts; part++)
-		lent->places[part + 1] += lent->places[part];
 	lent->mask = (HgFlatMask){.nparts = lent->nparts,
 							  .states = lent->states,
 							  .bits = (const uint64_t *const *) lent->bits};
@@ -176,6 +174,42 @@ hg_lent_end(HgLent *lent)
 	/* what a version had that is not served any more is not known */
 	if (known == lent->known && lent->left_out <= lent->graph->flat.rows / HG_LENT_MARKED_PART)
 		lent->side.masked = lent->masked;
+}
+
+void
+hg_lent_end(HgLent *lent)
+{
+	/* what stands there are the rows of each segment */
+	for (uint32 part = 0; part < lent->nparts; part++)
+		lent->places[part + 1] += lent->places[part];
+	hg_lent_select(lent);
+}
+
+void
+hg_lent_leave(HgLent *lent, const HgServedSegment *segment, uint64 *bits, uint64 count)
+{
+	const uint32 part = segment->version->first / HG_SEGMENT_BLOCKS;
+	const uint64 gone = lent->counts[part] - count;
+
+	if (gone == 0)
+		return;
+	if (lent->bits[part] == NULL)
+		lent->bytes += hg_segment_bits_bytes(segment->version->nrows);
+	lent->states[part] = count == 0 ? HG_FLAT_NONE : HG_FLAT_SOME;
+	lent->bits[part] = bits;
+	lent->counts[part] = (uint32) count;
+	lent->rows -= gone;
+	hg_lent_leave_out(lent, segment->version, bits, gone);
+}
+
+void
+hg_lent_decide(HgLent *lent)
+{
+	if (!hg_lent_is_undecided(lent))
+		return;
+	lent->decide(lent, lent->decide_arg);
+	lent->undecided = NULL;
+	hg_lent_select(lent);
 }
 
 bool

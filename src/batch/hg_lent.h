@@ -13,7 +13,10 @@
  * may be numbered from first_other on.  Where numbers without gaps are wanted, for a bit each, they
  * have a PLACE: of a segment one behind the other, and then the other rows.
  *
- * A qual that the scan has is decided for all lent rows when they are lent.
+ * A qual that the scan has is decided for all lent rows when they are lent.  Or, if it is such as a
+ * device can decide by columns that it keeps (batch/hg_predicate_filter.h), and the rows are lent
+ * to somebody who asks a device, they are UNDECIDED: more of them are lent than the qual leaves,
+ * until hg_lent_decide(), which is for who joins them here, and may never be called.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,6 +29,7 @@
 
 #include "batch/hg_batch.h"
 #include "batch/hg_graph_key.h"
+#include "batch/hg_predicate.h"
 #include "engine/hg_flat.h"
 #include "resident/hg_resident_array.h"
 #include "resident/hg_resident_graph.h"
@@ -66,6 +70,11 @@ struct HgLent
 	uint64 left_out;		/* ... such of their rows as are not ... */
 	uint64 *masked;			/* ... and the vertices of these, as long as they are few; or NULL */
 	const HgServed *served; /* what the rows are of */
+	bool *undecided; /* [nparts] the qual was not asked about rows of this segment; or NULL */
+	int npredicates;
+	HgPredicate **predicates;				 /* [npredicates] ... which all have to hold */
+	void (*decide)(HgLent *lent, void *arg); /* asks it, for hg_lent_decide() */
+	void *decide_arg;
 	int ncolumns;
 	HgLentColumn *columns; /* [ncolumns] */
 	Size bytes;			   /* that all this takes */
@@ -107,6 +116,22 @@ extern void hg_lent_add(HgLent *lent, const HgServedSegment *segment, uint64 *bi
 
 /* All have been: their places. */
 extern void hg_lent_end(HgLent *lent);
+
+/* Are there rows that the qual was not asked about? */
+static inline bool
+hg_lent_is_undecided(const HgLent *lent)
+{
+	return lent->undecided != NULL;
+}
+
+/*
+ * Have it decided which rows are lent, where it is not: the others are not from now on.  The scan
+ * that lends them may be in the middle of other rows.
+ */
+extern void hg_lent_decide(HgLent *lent);
+
+/* Then: of a version's rows that were lent those that have their bit set are, count of them. */
+extern void hg_lent_leave(HgLent *lent, const HgServedSegment *segment, uint64 *bits, uint64 count);
 
 /*
  * A graph of the table's that has the lent rows under the same numbers, by a column alone whose

@@ -167,3 +167,21 @@ hg_lent_keep_rows(HgLent *lent, const HgIntegers *rows)
 	}
 	lent->side = (HgFlatSide){.graph = &lent->graph->flat, .mask = &lent->mask};
 }
+
+HgLent *
+hg_lent_decide_rows(const HgLent *lent, const HgIntegers *rows)
+{
+	HgLent *some = palloc(sizeof(HgLent));
+
+	/* all that is of these rows alone is its own */
+	*some = *lent;
+	some->marks = false;
+	some->masked = NULL;
+	some->states = palloc(Max(lent->nparts, 1) * sizeof(uint8));
+	some->bits = palloc(Max(lent->nparts, 1) * sizeof(uint64 *));
+	some->counts = palloc(Max(lent->nparts, 1) * sizeof(uint32));
+	hg_lent_keep_rows(some, rows);
+	hg_lent_decide(some);
+	some->side = (HgFlatSide){.graph = &some->graph->flat, .mask = &some->mask};
+	return some;
+}

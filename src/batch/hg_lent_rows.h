@@ -40,6 +40,12 @@ extern void hg_lent_add_values(const HgLent *lent, const HgIntegers *rows, int c
 /* The rows that are lent without these, in CurrentMemoryContext. */
 extern HgFlatMask *hg_lent_mask_without(const HgLent *lent, const HgIntegers *rows);
 
+/*
+ * Those of some lent rows that a qual leaves, which is not decided about the others (hg_lent.h); in
+ * CurrentMemoryContext.
+ */
+extern HgLent *hg_lent_decide_rows(const HgLent *lent, const HgIntegers *rows);
+
 /* Have these rows be all that are lent. */
 extern void hg_lent_keep_rows(HgLent *lent, const HgIntegers *rows);
 

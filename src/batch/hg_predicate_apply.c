@@ -102,6 +102,12 @@ hg_predicate_apply_value(const HgPredicate *predicate, Datum value, bool *holds)
 	return known;
 }
 
+bool
+hg_predicate_apply_one(const HgPredicate *predicate, Datum value, bool *holds)
+{
+	return hg_predicate_apply_value(predicate, value, holds);
+}
+
 /* What is known of the value of a code. */
 typedef enum HgVerdict
 {

@@ -23,6 +23,9 @@
 extern bool hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds,
 							   bool *undecided);
 
+/* Of one over a column's bytes: does it hold for a value?  False: that is not known. */
+extern bool hg_predicate_apply_one(const HgPredicate *predicate, Datum value, bool *holds);
+
 /*
  * Of a predicate over a column's bytes, does it hold for the values of all codes of a dictionary?
  * predicate->verdicts tells it by code then; false: of some value it does not know.

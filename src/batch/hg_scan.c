@@ -380,12 +380,12 @@ hg_scan_lender(const HgScan *scan)
 }
 
 static HgLent *
-hg_scan_lend(HgBatchSource *source, HgSharedLent *shared, dsa_area *area)
+hg_scan_lend(HgBatchSource *source, bool defer, HgSharedLent *shared, dsa_area *area)
 {
 	HgScan *scan = (HgScan *) source;
 	HgScanTable *table = hg_scan_lender(scan);
 
-	return table != NULL && !scan->at_end ? hg_scan_table_lend(table, shared, area) : NULL;
+	return table != NULL && !scan->at_end ? hg_scan_table_lend(table, defer, shared, area) : NULL;
 }
 
 static void

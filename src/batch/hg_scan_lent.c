@@ -14,6 +14,7 @@
 
 #include "batch/hg_heap_page.h"
 #include "batch/hg_lent.h"
+#include "batch/hg_predicate_filter.h"
 #include "batch/hg_scan_changed.h"
 #include "batch/hg_scan_lent.h"
 #include "hg_guc.h"
@@ -143,6 +144,18 @@ hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, HgLent *lent,
 	return left;
 }
 
+/* Is the qual not to be asked about rows of the segment of which it leaves some? */
+static bool
+hg_scan_leave_undecided(HgLent *lent, HgPredicateShare share, uint32 part)
+{
+	if (share != HG_SHARE_SOME || lent->decide == NULL)
+		return false;
+	if (lent->undecided == NULL)
+		lent->undecided = palloc0(lent->nparts * sizeof(bool));
+	lent->undecided[part] = true;
+	return true;
+}
+
 /*
  * Lend the rows of a segment that are served, or have not changed, and that the qual leaves;
  * *blocks grows by those that the scan does not come to.
@@ -163,6 +176,8 @@ hg_scan_lend_segment(HgScanTable *table, TableScanDesc scan, HgLent *lent,
 	hg_resident_scan_stand(table->resident, segment);
 	*blocks += hg_block_bits_count(segment->blocks, NULL);
 	share = hg_scan_runs_judge(table->runs, version->first / HG_SEGMENT_BLOCKS);
+	if (hg_scan_leave_undecided(lent, share, version->first / HG_SEGMENT_BLOCKS))
+		share = HG_SHARE_ALL;
 	if (share == HG_SHARE_ALL && served == version->nrows)
 	{
 		hg_lent_add(lent, segment, NULL, served);
@@ -197,10 +212,85 @@ hg_scan_lent_columns(const HgScanTable *table)
 	return columns;
 }
 
-/* What a graph of the key has of what is served, and of changed blocks as a scan sees them. */
+/* Decide about the rows of a segment, where the scan stands. */
+static void
+hg_scan_decide_segment(HgScanTable *table, HgLent *lent, const HgServedSegment *segment)
+{
+	const HgSegmentVersion *version = segment->version;
+	const uint32 part = version->first / HG_SEGMENT_BLOCKS;
+	const HgPredicateShare share = hg_scan_runs_judge(table->runs, part);
+	uint64 *bits = palloc0(hg_segment_bits_bytes(version->nrows));
+	uint32 left;
+
+	if (lent->bits[part] != NULL)
+		left = share == HG_SHARE_NONE
+				   ? 0
+				   : hg_scan_runs_mark_seen(table->runs, lent->bits[part], 0, version->nrows, bits);
+	else
+		left = hg_scan_mark_lent(table, share, 0, version->nrows, bits);
+	hg_lent_leave(lent, segment, bits, left);
+}
+
+/* HgLent.decide of a scan table. */
+static void
+hg_scan_decide_lent(HgLent *lent, void *arg)
+{
+	HgScanTable *table = arg;
+	const HgServed *served = lent->served;
+	const HgServedSegment *stands = hg_resident_scan_stands(table->resident);
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(lent));
+
+	/* what is not decided may not be joined */
+	if (served->nsegments == 0)
+		elog(ERROR, "resident columns have been let go in the middle of a join");
+	for (int i = 0; i < served->nsegments; i++)
+	{
+		const HgServedSegment *segment = &served->segments[i];
+		const uint32 part = segment->version->first / HG_SEGMENT_BLOCKS;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!lent->undecided[part] || lent->counts[part] == 0)
+			continue;
+		hg_resident_scan_stand(table->resident, segment);
+		hg_scan_decide_segment(table, lent, segment);
+	}
+	/* it may be in the middle of rows of another one */
+	if (stands != NULL)
+	{
+		hg_resident_scan_stand(table->resident, stands);
+		(void) hg_scan_runs_judge(table->runs, stands->version->first / HG_SEGMENT_BLOCKS);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Leave lent rows undecided, if a device can decide about them. */
+static void
+hg_scan_defer_qual(HgScanTable *table, HgLent *lent)
+{
+	const HgColumnQual *qual;
+	HgRowFilters *filters = palloc0(sizeof(HgRowFilters));
+	HgPlaces places = HG_PLACES_ALL;
+
+	hg_scan_select_follow(table->select);
+	qual = table->select->column_qual;
+	lent->npredicates = qual != NULL ? hg_column_qual_count(qual, false) : 0;
+	lent->predicates = palloc(Max(lent->npredicates, 1) * sizeof(HgPredicate *));
+	for (int i = 0; i < lent->npredicates; i++)
+		lent->predicates[i] = hg_column_qual_predicate(qual, i);
+	lent->decide_arg = table;
+	if (lent->npredicates > 0 && hg_predicate_filter_add(filters, 0, lent->graph, lent->npredicates,
+														 lent->predicates, &places))
+		lent->decide = hg_scan_decide_lent;
+	pfree(filters);
+}
+
+/*
+ * What a graph of the key has of what is served, and of changed blocks as a scan sees them; defer:
+ * undecided rows, where they can be.
+ */
 static HgLent *
 hg_scan_lend_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
-				  const HgGraphKey *key)
+				  const HgGraphKey *key, bool defer)
 {
 	HgResidentColumn *columns = hg_scan_lent_columns(table);
 	uint32 nsegments;
@@ -211,6 +301,8 @@ hg_scan_lend_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
 	lent = hg_lent_create(table->node->ss.ss_currentRelation, graph, key, served, nsegments,
 						  table->nattnos, columns);
 	pfree(columns);
+	if (defer)
+		hg_scan_defer_qual(table, lent);
 	for (int i = 0; i < served->nsegments; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -275,7 +367,7 @@ hg_scan_begin_lending(HgScanTable *table, bool parallel, TableScanDesc *scan)
 
 /* Lend what may be, as a scan sees it that has begun; or NULL. */
 static HgLent *
-hg_scan_lend_graph(HgScanTable *table, TableScanDesc scan)
+hg_scan_lend_graph(HgScanTable *table, TableScanDesc scan, bool defer)
 {
 	PlanState *plan = &table->node->ss.ps;
 	HgGraphKey key;
@@ -294,14 +386,14 @@ hg_scan_lend_graph(HgScanTable *table, TableScanDesc scan)
 		return NULL;
 	if (plan->instrument)
 		InstrStartNode(plan->instrument);
-	lent = hg_scan_lend_rows(table, scan, graph, &key);
+	lent = hg_scan_lend_rows(table, scan, graph, &key, defer);
 	if (plan->instrument)
 		InstrStopNode(plan->instrument, (double) lent->rows);
 	return lent;
 }
 
 HgLent *
-hg_scan_table_lend(HgScanTable *table, HgSharedLent *shared, dsa_area *area)
+hg_scan_table_lend(HgScanTable *table, bool defer, HgSharedLent *shared, dsa_area *area)
 {
 	HgLent *lent;
 	TableScanDesc scan;
@@ -310,7 +402,8 @@ hg_scan_table_lend(HgScanTable *table, HgSharedLent *shared, dsa_area *area)
 		return hg_scan_lend_too(table, shared, area);
 	if (!hg_scan_begin_lending(table, shared != NULL, &scan))
 		return NULL;
-	lent = hg_scan_lend_graph(table, scan);
+	/* processes share what is decided */
+	lent = hg_scan_lend_graph(table, scan, defer && shared == NULL);
 	if (shared == NULL)
 		return lent;
 	table_endscan(scan);

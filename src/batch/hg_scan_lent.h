@@ -18,7 +18,8 @@
  * CurrentMemoryContext; what share of the table's rows would be lent; and
  * HgBatchSource.graph_order.
  */
-extern HgLent *hg_scan_table_lend(HgScanTable *table, HgSharedLent *shared, dsa_area *area);
+extern HgLent *hg_scan_table_lend(HgScanTable *table, bool defer, HgSharedLent *shared,
+								  dsa_area *area);
 extern void hg_scan_table_return_lent(HgScanTable *table);
 extern HgGraphExtent hg_scan_table_may_lend(const HgScanTable *table);
 extern bool hg_scan_table_graph_order(const HgScanTable *table, int n, int *order);

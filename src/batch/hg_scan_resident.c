@@ -430,8 +430,13 @@ hg_resident_scan_return_lent(HgResidentScan *resident)
 void
 hg_resident_scan_stand(HgResidentScan *resident, const HgServedSegment *segment)
 {
-	Assert(resident->nrows == 0);
 	hg_resident_scan_load(resident, segment);
+}
+
+const HgServedSegment *
+hg_resident_scan_stands(const HgResidentScan *resident)
+{
+	return resident->loaded < resident->nsegments ? resident->segments[resident->loaded] : NULL;
 }
 
 /* ---------------------------------------------------------------------

@@ -110,8 +110,12 @@ extern Size hg_resident_scan_lent_bytes(const HgResidentScan *resident);
 /* From the next rescan on no segment is passed over. */
 extern void hg_resident_scan_return_lent(HgResidentScan *resident);
 
-/* Stand at a segment, where no run has begun: columns are those of its rows. */
+/*
+ * Stand at a segment: columns are those of its rows.  Where a run has begun it is to stand where it
+ * stood before the next of its rows are asked for.  NULL: it stands at none.
+ */
 extern void hg_resident_scan_stand(HgResidentScan *resident, const HgServedSegment *segment);
+extern const HgServedSegment *hg_resident_scan_stands(const HgResidentScan *resident);
 
 /* Columns of a batch that are taken from arrays. */
 typedef struct HgResidentColumns HgResidentColumns;

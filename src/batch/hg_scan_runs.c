@@ -428,6 +428,11 @@ hg_scan_runs_mark_seen(HgScanRuns *runs, const uint64 *seen, uint32 first, uint3
 	{
 		uint32 behind = first;
 
+		if (first % 64 == 0 && seen[first / 64] == 0)
+		{
+			first += 64;
+			continue;
+		}
 		while (behind < end && hg_segment_bit(seen, behind))
 			behind++;
 		left += behind > first ? hg_scan_runs_mark(runs, first, behind - first, bits) : 0;

@@ -64,7 +64,8 @@
  * KEPT GRAPHS
  *
  * A side can be a graph that an engine has kept since a job before, and its rows can look up others
- * on the way (hg_kept.h).  Columns of such a side can be computed of others (hg_computed.h).
+ * on the way (hg_kept.h).  Columns of such a side can be computed of others (hg_computed.h), and
+ * which of its rows count can be decided by columns (hg_row_filter.h).
  *
  * PAGES
  *
@@ -118,6 +119,9 @@ extern "C"
 	/* hg_computed.h */
 	struct HgProgram;
 
+	/* hg_row_filter.h */
+	struct HgRowFilters;
+
 	/* hg_exchange.h */
 	struct HgExchange;
 	struct HgExchangeRows;
@@ -137,6 +141,9 @@ extern "C"
 
 /* Programs by which columns of a side that is a kept graph are computed, at most. */
 #define HG_MAX_PROGRAMS 8
+
+/* Columns that filters of such a side, and of what it looks up, look at, at most. */
+#define HG_MAX_FILTER_COLUMNS 12
 
 /* Columns that groups are made by, and numbers that are asked for of each, at most. */
 #define HG_MAX_REDUCE_KEYS 4
@@ -303,6 +310,13 @@ extern "C"
 		 */
 		uint32_t nprograms[2];
 		const struct HgProgram *programs[2];
+
+		/*
+		 * By HgSide: NULL, or by what columns which rows of a side that is a kept graph count, and
+		 * of what they look up; in place until open has returned, as the columns have to be until
+		 * close.  An engine that has no filters refuses it: HG_INVALID.
+		 */
+		const struct HgRowFilters *filters[2];
 	} HgJobSpec;
 
 	/* Distinct keys as bits: bit k of all is set where least + k, modulo the keys' range, is one.
@@ -470,6 +484,7 @@ extern "C"
 	struct HgEngine
 	{
 		const char *name; /* "cpu" or "cuda" */
+		bool filters;	  /* kept graphs can have filters (HgJobSpec.filters) */
 
 		/* Start a job.  host must outlive it.  *job is set on HG_OK only. */
 		HgStatus (*open)(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job,

@@ -10,6 +10,24 @@
 #include "hg_kept.h"
 
 #include "hg_computed.h"
+#include "hg_row_filter.h"
+
+uint32_t
+hg_kept_side_stride(const HgJobSpec *spec, HgSide side)
+{
+	if (spec->nlookups[side] > 0)
+		return spec->lookups[side][0].stride;
+	return spec->ncolumns[side] > 0 ? spec->kept_columns[side][0].shape.stride
+									: hg_row_filter_stride(spec->filters[side], 0);
+}
+
+bool
+hg_kept_is_masked(const HgJobSpec *spec, HgSide side, uint32_t lookup)
+{
+	const HgKeptUse *use = lookup == 0 ? spec->kept[side] : &spec->lookups[side][lookup - 1].found;
+
+	return use->masked != 0 || hg_row_filter_find(spec->filters[side], lookup) != NULL;
+}
 
 HgStatus
 hg_kept_check(const HgKeptShape *shape, HgError *error)

@@ -32,7 +32,8 @@
  * stride: behind open each row that the graph has can be looked up as it is.
  *
  * MASKS.  Of a kept graph's rows some may not count in a job: a bit for each row number says which
- * do, in 64-bit words, bit r % 64 of word r / 64.
+ * do, in 64-bit words, bit r % 64 of word r / 64.  Or what its columns have says so: FILTERS
+ * (hg_row_filter.h), which build applies to the masks before anything is looked up.
  *
  * LOOKUPS.  Rows of a side that is a kept graph can look up rows of other kept graphs on the way,
  * by other keys than that of the side, and these look up others: a star or a snowflake of joins is
@@ -218,13 +219,13 @@ extern "C"
 	}
 
 	/* The stride of the places of a side's own rows; 0 where nothing asks for places. */
-	static inline uint32_t
-	hg_kept_side_stride(const HgJobSpec *spec, HgSide side)
-	{
-		if (spec->nlookups[side] > 0)
-			return spec->lookups[side][0].stride;
-		return spec->ncolumns[side] > 0 ? spec->kept_columns[side][0].shape.stride : 0;
-	}
+	extern uint32_t hg_kept_side_stride(const HgJobSpec *spec, HgSide side);
+
+	/*
+	 * Has a job a mask of the rows of a side, or of those that a lookup of its looks up, which is
+	 * given or made by a filter?  lookup is as mask has it.
+	 */
+	extern bool hg_kept_is_masked(const HgJobSpec *spec, HgSide side, uint32_t lookup);
 
 	/* Are there rows of a side that do not count where they find nothing? */
 	static inline bool

@@ -46,6 +46,7 @@
 #include "hg_exchange.h"
 #include "hg_kept.h"
 #include "hg_pages.h"
+#include "hg_row_filter.h"
 #include "hg_table_measure.h"
 
 #include <stdio.h>
@@ -192,7 +193,11 @@ check_kept(const HgJobSpec *spec, HgError *error)
 		status = hg_kept_column_check(&spec->keep_column->shape, error);
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 		if (spec->kept[side] != NULL)
+		{
 			status = hg_kept_side_check(spec, (HgSide) side, error);
+			if (status == HG_OK)
+				status = hg_row_filters_check(spec, (HgSide) side, error);
+		}
 	if (status != HG_OK)
 		return status;
 	if (spec->team != 0 || spec->trial != NULL ||
@@ -292,6 +297,9 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 		if (spec->nprograms[side] > 0 && spec->kept[side] == NULL)
 			return hg_error_set(error, HG_INVALID, NULL,
 								"columns of kept graphs alone are computed");
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (spec->filters[side] != NULL && spec->kept[side] == NULL)
+			return hg_error_set(error, HG_INVALID, NULL, "rows of kept graphs alone are filtered");
 	if (spec->slices[HG_OUTER] != NULL || spec->slices[HG_INNER] != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine has no slices of kept graphs");
 	if (hg_kept_is_named(spec))

@@ -83,6 +83,7 @@ forget_kept(HgJobSpec *spec)
 		spec->kept[side] = NULL;
 		spec->kept_columns[side] = NULL;
 		spec->programs[side] = NULL;
+		spec->filters[side] = NULL;
 		spec->slices[side] = NULL;
 	}
 }

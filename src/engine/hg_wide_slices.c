@@ -42,6 +42,8 @@ check_side(const HgJobSpec *spec, HgSide side, uint32_t members, HgError *error)
 	if (spec->kept[side] == NULL || spec->nlookups[side] > 0)
 		return hg_error_set(error, HG_INVALID, NULL,
 							"slices are joined with kept graphs alone, and look nothing up");
+	if (spec->filters[side] != NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "this engine has no filters");
 	if (slices == NULL)
 		return HG_OK;
 	if (slices->count != members || slices->parts != spec->kept[side]->shape.parts)

@@ -750,6 +750,7 @@ standin_close(HgJob *handle)
 
 static HgEngine engine = {
 	.name = "cuda",
+	.filters = true,
 	.open = standin_open,
 	.append = standin_append,
 	.append_rows = standin_append_rows,

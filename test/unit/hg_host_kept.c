@@ -17,6 +17,7 @@
 #include "../../src/engine/hg_host_memory.h"
 #include "../../src/engine/hg_shape.h"
 #include "hg_host_computed.h"
+#include "hg_host_filter.h"
 #include "hg_host_lookup.h"
 #include "hg_host_pages.h"
 #include "hg_host_pieces.h"
@@ -59,6 +60,7 @@ typedef struct KeptSide
 	HgHostMask mask; /* where there is to be one, or rows may not count for what they find */
 	bool masked;	 /* it is for the caller to give */
 	HgHostLookups lookups;
+	HgHostFilters filters;						 /* of its rows, and of what they look up */
 	const HgHostColumn *columns[HG_MAX_COLUMNS]; /* that it has ... */
 	uint32_t found_by[HG_MAX_COLUMNS];			 /* ... as of HgKeptColumnUse.lookup */
 	HgHostComputed computed;					 /* in place of those that it has computed */
@@ -244,25 +246,38 @@ open_column(KeptJob *job, const HgKeptColumnShape *shape, HgError *error)
 	return status;
 }
 
-/* Find the columns that a job has of a kept graph, and of what its rows find. */
+/* A kept column that is named; HG_NOT_KEPT where there is none of that shape. */
+static HgStatus
+find_column(const HgKeptColumnUse *use, const HgHostColumn **column, HgError *error)
+{
+	if (use->column == NULL || !hg_kept_column_shape_equal(&use->column->column.shape, &use->shape))
+		return hg_error_set(error, HG_NOT_KEPT, NULL, "there is no such kept column");
+	*column = &use->column->column;
+	return HG_OK;
+}
+
+/* Find the columns that a job has of a kept graph, and of what its rows find, and of filters. */
 static HgStatus
 open_side_columns(KeptJob *job, HgSide which, HgError *error)
 {
 	KeptSide *side = &job->sides[which];
+	HgRowFilters *filters = &side->filters.filters;
+	HgStatus status = HG_OK;
 
-	for (uint32_t i = 0; i < job->spec.ncolumns[which]; i++)
+	for (uint32_t i = 0; i < job->spec.ncolumns[which] && status == HG_OK; i++)
 	{
 		const HgKeptColumnUse *use = &job->spec.kept_columns[which][i];
 
-		if (use->program > 0)
-			continue;
-		if (use->column == NULL ||
-			!hg_kept_column_shape_equal(&use->column->column.shape, &use->shape))
-			return hg_error_set(error, HG_NOT_KEPT, NULL, "there is no such kept column");
-		side->columns[i] = &use->column->column;
 		side->found_by[i] = use->lookup;
+		if (use->program == 0)
+			status = find_column(use, &side->columns[i], error);
 	}
-	return hg_kept_places_check(&job->spec, which, side->kept->numbers, error);
+	if (job->spec.filters[which] != NULL)
+		*filters = *job->spec.filters[which];
+	for (uint32_t i = 0; i < filters->ncolumns && status == HG_OK; i++)
+		status = find_column(&filters->columns[i], &side->filters.columns[i], error);
+	return status == HG_OK ? hg_kept_places_check(&job->spec, which, side->kept->numbers, error)
+						   : status;
 }
 
 /* A kept graph that is named; HG_NOT_KEPT where there is none of that shape. */
@@ -319,7 +334,8 @@ open_side(KeptJob *job, HgSide which, HgError *error)
 		status = hg_host_computed_open(&side->computed, &job->spec, which, &job->counting, error);
 	if (status == HG_OK)
 		status = open_side_lookups(job, which, error);
-	if (status == HG_OK && (side->masked || hg_kept_lookups_drop(&job->spec, which)))
+	if (status == HG_OK &&
+		(hg_kept_is_masked(&job->spec, which, 0) || hg_kept_lookups_drop(&job->spec, which)))
 		status = hg_host_mask_open(&side->mask, &use->shape, &job->counting, error);
 	return status;
 }
@@ -601,7 +617,8 @@ kept_mask(HgJob *handle, HgSide which, uint32_t lookup, uint64_t first_word, uin
 
 	if (status != HG_OK)
 		return status;
-	if (lookup == 0 ? !side->masked : lookup > side->lookups.count)
+	if (lookup == 0 ? !side->masked
+					: lookup > side->lookups.count || !side->lookups.lookups[lookup - 1].masked)
 		return invalid(error, "this side of the join has no mask");
 	status = hg_host_check_cancel(job->host, error);
 	if (status == HG_OK)
@@ -615,30 +632,6 @@ kept_mask(HgJob *handle, HgSide which, uint32_t lookup, uint64_t first_word, uin
  * Build
  * ------------------------------------------------------------------------ */
 
-/*
- * Is all there that a graph to be kept needs?  *numbers is what the numbers of rows in their parts
- * are below then.
- */
-static HgStatus
-check_edges(const KeptJob *job, uint32_t *numbers, HgError *error)
-{
-	const uint64_t end = hg_kept_rows_end(&job->shape);
-
-	if (job->making.count < job->shape.rows)
-		return invalid(error, "fewer edges than the graph is to have");
-	*numbers = 0;
-	for (uint64_t i = 0; i < job->making.count; i++)
-	{
-		const uint32_t row = job->making.rows[i];
-
-		if (row >= end)
-			return invalid(error, "an edge is of no row that the graph can have");
-		if (HG_FLAT_NUMBER(row) >= *numbers)
-			*numbers = HG_FLAT_NUMBER(row) + 1;
-	}
-	return HG_OK;
-}
-
 static HgStatus
 build_kept(KeptJob *job, HgError *error)
 {
@@ -646,7 +639,8 @@ build_kept(KeptJob *job, HgError *error)
 	const HgFlatShape shape = hg_flat_shape(job->shape.key_width, job->shape.rows);
 	const HgFlatRows edges = {.keys = making->keys, .rows = making->rows, .count = making->count};
 	uint32_t numbers = 0;
-	HgStatus status = check_edges(job, &numbers, error);
+	HgStatus status =
+		hg_host_edges_check(&job->shape, making->rows, making->count, &numbers, error);
 
 	if (status == HG_OK)
 		status = make_kept(job, error);
@@ -682,8 +676,11 @@ build_kept_side(KeptJob *job, HgSide which, HgError *error)
 {
 	KeptSide *side = &job->sides[which];
 	const HgHostLookups *lookups = &side->lookups;
-	HgStatus status = hg_host_lookups_run(&side->lookups, &side->mask, &job->counting, error);
+	HgStatus status =
+		hg_host_filters_apply(&side->filters, &side->mask, &side->lookups, &job->counting, error);
 
+	if (status == HG_OK)
+		status = hg_host_lookups_run(&side->lookups, &side->mask, &job->counting, error);
 	if (status != HG_OK)
 		return status;
 	for (uint32_t i = 0; i < job->spec.ncolumns[which]; i++)
@@ -935,6 +932,7 @@ hg_host_kept_init(HgHostKept *kept, const HgHost *keeper)
 {
 	static const HgEngine calls = {
 		.name = "kept graphs on the cpu",
+		.filters = true,
 		.open = kept_open,
 		.append = kept_append,
 		.append_rows = kept_append_rows,
@@ -989,7 +987,8 @@ hg_host_kept_bytes(const HgJobSpec *spec)
 			bytes += rows * sizeof(uint32_t);
 		if (spec->kept[side] == NULL)
 			bytes += rows * spec->key_width + hg_flat_make_bytes(&flat, rows);
-		else if (spec->kept[side]->masked != 0 || hg_kept_lookups_drop(spec, (HgSide) side))
+		else if (hg_kept_is_masked(spec, (HgSide) side, 0) ||
+				 hg_kept_lookups_drop(spec, (HgSide) side))
 			bytes += hg_host_mask_bytes(&spec->kept[side]->shape);
 		bytes += hg_host_lookups_bytes(spec, (HgSide) side);
 		bytes += hg_host_computed_bytes(spec, (HgSide) side);

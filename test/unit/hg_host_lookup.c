@@ -44,7 +44,8 @@ hg_host_lookups_open(HgHostLookups *lookups, const HgJobSpec *spec, HgSide side,
 		lookup->stride = from->stride;
 		lookup->found_stride = from->found_stride;
 		lookup->own_places = places_of(&from->own.shape, from->stride);
-		if (from->found.masked != 0)
+		lookup->masked = from->found.masked != 0;
+		if (hg_kept_is_masked(spec, side, i + 1))
 			status = hg_host_mask_open(&lookup->mask, &from->found.shape, host, error);
 	}
 	return status;
@@ -175,7 +176,7 @@ hg_host_lookups_bytes(const HgJobSpec *spec, HgSide side)
 
 		bytes +=
 			places_of(&spec->kept[side]->shape, hg_kept_side_stride(spec, side)) * sizeof(uint32_t);
-		if (lookup->found.masked != 0)
+		if (hg_kept_is_masked(spec, side, i + 1))
 			bytes += hg_host_mask_bytes(&lookup->found.shape);
 		most = lookup->from > 0 && own > most ? own : most;
 	}

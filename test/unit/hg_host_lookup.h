@@ -24,6 +24,7 @@ extern "C"
 	{
 		uint32_t from; /* as of HgKeptLookup */
 		bool unmatched;
+		bool masked; /* it is for the caller to give */
 		uint32_t stride;
 		uint32_t found_stride;
 		const HgFlatGraph *own;

@@ -66,3 +66,23 @@ hg_host_pieces_free(HgHostPieces *pieces, const HgHost *host, uint32_t key_width
 	hg_host_memory_free(host, pieces->pieces, pieces->capacity * sizeof(HgFlatRows));
 	*pieces = (HgHostPieces){0};
 }
+
+HgStatus
+hg_host_edges_check(const HgKeptShape *shape, const uint32_t *rows, uint64_t count,
+					uint32_t *numbers, HgError *error)
+{
+	const uint64_t end = hg_kept_rows_end(shape);
+
+	if (count < shape->rows)
+		return hg_error_set(error, HG_INVALID, NULL, "fewer edges than the graph is to have");
+	*numbers = 0;
+	for (uint64_t i = 0; i < count; i++)
+	{
+		if (rows[i] >= end)
+			return hg_error_set(error, HG_INVALID, NULL,
+								"an edge is of no row that the graph can have");
+		if (HG_FLAT_NUMBER(rows[i]) >= *numbers)
+			*numbers = HG_FLAT_NUMBER(rows[i]) + 1;
+	}
+	return HG_OK;
+}

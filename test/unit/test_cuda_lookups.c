@@ -32,7 +32,10 @@ table_of(uint32_t rows, TestKeptMask mask)
 							.nulls = 10};
 }
 
-/* Stars of all shapes: columns of all, with masks or without, where rows go on or need not find. */
+/*
+ * Stars of all shapes: columns of all, with masks or without, where rows go on or need not find;
+ * the last one has filters.
+ */
 static TestStarSpread
 star_of(int shape)
 {
@@ -48,6 +51,27 @@ star_of(int shape)
 			.nulls = 2,
 			.misses = 2};
 	return star;
+}
+
+/* Have filters of all tables of a star: rows pass that have a value. */
+static void
+filter(TestStar *star)
+{
+	for (uint32_t l = 0; l <= star->nlookups; l++)
+	{
+		TestKeptSide *table = test_star_table(star, l);
+		uint64_t bits;
+
+		star->filters.filters[l] = (HgRowFilter){.lookup = l, .nsteps = 1};
+		star->filters.columns[l].lookup = l;
+		star->filters.steps[l] = (HgFilterStep){.kind = HG_FILTER_NOT_NULL, .column = (uint8_t) l};
+		star->filtered[l] = 1;
+		table->passed = test_malloc((size_t) table->spread.count + 1);
+		for (uint32_t i = 0; i < table->spread.count; i++)
+			table->passed[i] = !test_kept_value(table, 1, i, false, &bits);
+	}
+	star->filters.nfilters = star->filters.ncolumns = star->nlookups + 1;
+	test_star_filtered(star);
 }
 
 static uint64_t
@@ -110,6 +134,8 @@ test_bytes(HgEngine *engine, int shape, bool turned)
 	for (int i = 0; i < 2; i++)
 	{
 		test_star_create(&stars[i], &spreads[i], &state);
+		if (shape == 3)
+			filter(&stars[i]);
 		if (status == HG_OK)
 			status = test_star_make(engine, test_host_plain(), &stars[i], &error);
 		/* and two columns that are computed, or none */
@@ -139,7 +165,7 @@ test_cuda_lookups(HgEngine *engine)
 {
 	if (hg_tap_suite() == HG_SUITE_TINY)
 		return;
-	for (int shape = 0; shape < 3; shape++)
+	for (int shape = 0; shape < 4; shape++)
 		for (int turned = 0; turned < 2; turned++)
 			if (hg_tap_turn())
 				test_bytes(engine, shape, turned != 0);

@@ -20,6 +20,7 @@
 #include "test_cuda_pages.h"
 #include "test_cuda_wide.h"
 #include "test_engine_computed.h"
+#include "test_engine_filters.h"
 #include "test_engine_kept.h"
 #include "test_engine_kept_lookups.h"
 #include "test_engine_suite.h"
@@ -494,7 +495,7 @@ test_jobs(HgEngine *engine)
 	hg_engine_cancel_times(engine, test_host_plain(), UINT64_C(1) << 26, false);
 }
 
-/* HG_KIND: engine, kept, lookups, pages, exchange, or wide; all where it is not set. */
+/* HG_KIND: engine, kept, lookups, filters, pages, exchange, or wide; all where it is not set. */
 static bool
 is_asked_for(const char *kind)
 {
@@ -527,6 +528,8 @@ main(void)
 		hg_engine_computed_suite(engine, test_host_plain());
 		test_cuda_lookups(engine);
 	}
+	if (is_asked_for("filters"))
+		hg_engine_filters_suite(engine, test_host_plain());
 	if (is_asked_for("pages"))
 		test_cuda_pages(engine);
 	if (is_asked_for("exchange"))

@@ -11,6 +11,7 @@
 
 #include "hg_tap.h"
 #include "test_engine_computed.h"
+#include "test_engine_filters.h"
 #include "test_engine_kept.h"
 #include "test_engine_kept_lookups.h"
 
@@ -96,9 +97,24 @@ test_bytes(void)
 	hg_tap_ok(host.held_bytes == 0 && keeper.held_bytes == 0, "and gives it back");
 }
 
-/* And with lookups, of rows of the side, and of those that they have found; or computed columns. */
+/* Have filters of a star's rows, and of those that a lookup looks up, which have no masks. */
 static void
-test_lookup_bytes(bool computed)
+add_filters(TestStar *star)
+{
+	star->filters = (HgRowFilters){
+		.nfilters = 2,
+		.ncolumns = 2,
+		.filters = {{.lookup = 0, .nsteps = 1}, {.lookup = 2, .nsteps = 1}},
+		.columns = {{.lookup = 0}, {.lookup = 2}},
+		.steps = {{.kind = HG_FILTER_NOT_NULL}, {.kind = HG_FILTER_NOT_NULL, .column = 1}}};
+}
+
+/*
+ * And with lookups, of rows of the side, and of those that they have found; or computed columns, or
+ * filters.
+ */
+static void
+test_lookup_bytes(bool computed, bool filtered)
 {
 	const TestStarSpread spreads[2] = {
 		{.side = {.width = 8,
@@ -106,7 +122,7 @@ test_lookup_bytes(bool computed)
 				  .count = 30000,
 				  .keys = 5000,
 				  .numbers = 20000,
-				  .ncolumns = computed ? 5 : 0},
+				  .ncolumns = computed || filtered ? 5 : 0},
 		 .nlookups = 2,
 		 .lookups = {{.found = {.width = 8,
 								.parts = 1,
@@ -139,6 +155,8 @@ test_lookup_bytes(bool computed)
 		test_star_create(&stars[side], &spreads[side], &state);
 		if (computed && side == HG_OUTER)
 			test_star_compute(&stars[side], 4, 5);
+		if (filtered && side == HG_OUTER)
+			add_filters(&stars[side]);
 		test_star_use(&stars[side], (HgSide) side, &uses[side], &spec);
 		good =
 			good && test_star_make(&kept.engine, test_host_plain(), &stars[side], &error) == HG_OK;
@@ -148,7 +166,10 @@ test_lookup_bytes(bool computed)
 	hg_tap_ok(good && host.peak_bytes <= hg_host_kept_bytes(&spec) + 100000 &&
 				  host.peak_bytes >= hg_host_kept_bytes(&spec) / 2,
 			  "a join with lookups%s takes what was reckoned: %" PRIu64 " bytes of %" PRIu64,
-			  computed ? " and a computed column" : "", host.peak_bytes, hg_host_kept_bytes(&spec));
+			  computed	 ? " and a computed column"
+			  : filtered ? " and filters"
+						 : "",
+			  host.peak_bytes, hg_host_kept_bytes(&spec));
 	if (job != NULL)
 		kept.engine.close(job);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -246,10 +267,12 @@ main(void)
 	hg_engine_kept_suite(&kept.engine, test_host_plain(), most_rows);
 	hg_engine_kept_lookups_suite(&kept.engine, test_host_plain(), most_rows);
 	hg_engine_computed_suite(&kept.engine, test_host_plain());
+	hg_engine_filters_suite(&kept.engine, test_host_plain());
 	test_keeper();
 	test_bytes();
-	test_lookup_bytes(false);
-	test_lookup_bytes(true);
+	test_lookup_bytes(false, false);
+	test_lookup_bytes(true, false);
+	test_lookup_bytes(false, true);
 	test_column_bytes();
 	test_limit();
 	test_plain_jobs();

@@ -204,6 +204,7 @@ test_kept_side_destroy(TestKeptSide *side)
 	free(side->keys);
 	free(side->rows);
 	free(side->words);
+	free(side->passed);
 	free(side->pages.bytes);
 	for (uint32_t column = 0; column < side->spread.ncolumns; column++)
 	{
@@ -217,7 +218,8 @@ test_kept_counts(const TestKeptSide *side, uint32_t i)
 {
 	const uint32_t row = side->rows[i];
 
-	return side->words == NULL || (side->words[row / 64] >> row % 64 & 1) != 0;
+	return (side->words == NULL || (side->words[row / 64] >> row % 64 & 1) != 0) &&
+		   (side->passed == NULL || side->passed[i] != 0);
 }
 
 /* ------------------------------------------------------------------------

@@ -101,6 +101,7 @@ extern "C"
 		void *keys;		 /* [count] */
 		uint32_t *rows;	 /* [count] in no order, of a kept graph the last possible one among them */
 		uint64_t *words; /* [hg_kept_mask_words] which rows count; NULL: all */
+		uint8_t *passed; /* [count] not 0: a filter lets the row through; NULL: there is none */
 		HgKept *graph;	 /* once it is made */
 		uint64_t bytes;
 		TestKeptColumn columns[HG_MAX_COLUMNS]; /* [spread.ncolumns] */

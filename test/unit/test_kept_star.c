@@ -317,6 +317,28 @@ test_star_create(TestStar *star, const TestStarSpread *spread, uint64_t *state)
 		flatten(star);
 }
 
+TestKeptSide *
+test_star_table(TestStar *star, uint32_t lookup)
+{
+	return lookup == 0 ? &star->side : &star->lookups[lookup - 1].found;
+}
+
+void
+test_star_filtered(TestStar *star)
+{
+	star->unique = true;
+	for (uint32_t l = 0; l < star->nlookups; l++)
+	{
+		free(star->lookups[l].places);
+		find(&star->lookups[l], table_of(star, star->lookups[l].spread.from));
+	}
+	if (star->nlookups == 0)
+		return;
+	test_kept_side_destroy(&star->flat);
+	memset(&star->flat, 0, sizeof(star->flat));
+	flatten(star);
+}
+
 void
 test_star_destroy(TestStar *star)
 {
@@ -391,6 +413,23 @@ stride_of(const TestKeptSide *side)
 	return test_kept_column_shape(side, 0).stride;
 }
 
+static void
+use_filters(const TestStar *star, HgSide which, TestStarUse *use, HgJobSpec *spec)
+{
+	if (star->filters.nfilters == 0)
+		return;
+	use->filters = star->filters;
+	for (uint32_t i = 0; i < use->filters.ncolumns; i++)
+	{
+		HgKeptColumnUse *column = &use->filters.columns[i];
+		const TestKeptSide *table = table_of(star, column->lookup);
+
+		column->shape = test_kept_column_shape(table, star->filtered[i]);
+		column->column = table->columns[star->filtered[i]].kept;
+	}
+	spec->filters[which] = &use->filters;
+}
+
 void
 test_star_use(const TestStar *star, HgSide which, TestStarUse *use, HgJobSpec *spec)
 {
@@ -436,6 +475,7 @@ test_star_use(const TestStar *star, HgSide which, TestStarUse *use, HgJobSpec *s
 	memcpy(use->programs, star->programs, sizeof(use->programs));
 	spec->nprograms[which] = star->nprograms;
 	spec->programs[which] = use->programs;
+	use_filters(star, which, use, spec);
 	spec->nlookups[which] = star->nlookups;
 	spec->lookups[which] = use->lookups;
 }

@@ -16,6 +16,7 @@
 #include "test_kept_side.h"
 
 #include "../../src/engine/hg_computed.h"
+#include "../../src/engine/hg_row_filter.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -70,10 +71,18 @@ extern "C"
 		uint32_t nprograms;
 		HgProgram programs[HG_MAX_PROGRAMS];
 		uint32_t computed[HG_MAX_COLUMNS]; /* of each column, as of HgKeptColumnUse.program */
+		HgRowFilters filters;			   /* but for their columns, ... */
+		uint32_t filtered[HG_MAX_FILTER_COLUMNS]; /* ... which are those of these numbers */
 	} TestStar;
 
 	extern void test_star_create(TestStar *star, const TestStarSpread *spread, uint64_t *state);
 	extern void test_star_destroy(TestStar *star); /* but for graphs and columns */
+
+	/* The table whose rows a lookup of its looks up; 0: its own. */
+	extern TestKeptSide *test_star_table(TestStar *star, uint32_t lookup);
+
+	/* Other rows of its tables pass than when it was created: find what it comes to now. */
+	extern void test_star_filtered(TestStar *star);
 
 	/* What it comes to. */
 	extern const TestKeptSide *test_star_flat(const TestStar *star);
@@ -93,6 +102,7 @@ extern "C"
 		HgKeptColumnUse columns[HG_MAX_COLUMNS];
 		HgKeptLookup lookups[HG_MAX_LOOKUPS];
 		HgProgram programs[HG_MAX_PROGRAMS];
+		HgRowFilters filters;
 	} TestStarUse;
 
 	extern void test_star_use(const TestStar *star, HgSide which, TestStarUse *use,

@@ -332,6 +332,38 @@ play_columns(HgWireClient *client, const HgHost *host, bool *right)
 	engine->close(job);
 }
 
+/* The same by a filter of its rows that lets all of them through, by what a column has. */
+static void
+play_filter(HgWireClient *client, const HgHost *host, bool *right)
+{
+	const uint64_t serial = 1 + hg_lies_random() % KEPT_NAMES;
+	const uint64_t rows = KEPT_ROWS(serial);
+	const HgKeptUse use = {.name = {TEST_EPOCH, serial}, .shape = {8, 1, rows}};
+	const HgRowFilters filters = {
+		.nfilters = 1,
+		.ncolumns = 1,
+		.filters = {{.nsteps = 3}},
+		.columns = {{.name = {TEST_EPOCH, serial, 1, 0}, .shape = {4, 1, (uint32_t) rows, 0}}},
+		.steps = {
+			{.kind = HG_FILTER_IS_NULL}, {.kind = HG_FILTER_NOT_NULL}, {.kind = HG_FILTER_OR}}};
+	const HgJobSpec spec = {
+		.key_width = 8, .device = -1, .kept = {&use, &use}, .filters = {&filters, NULL}};
+	HgEngine *engine = hg_wire_client_engine(client);
+	uint64_t count = 0;
+	HgJob *job;
+
+	if (hg_lies_random() % 2)
+		test_named_make(client, host, serial, rows, NULL);
+	if (hg_lies_random() % 2)
+		test_named_make_column(client, host, serial, 1, (uint32_t) rows, NULL);
+	if (engine->open(engine, host, &spec, &job, NULL) != HG_OK)
+		return;
+	if (engine->build(job, NULL) == HG_OK &&
+		engine->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)
+		*right = *right && count == rows;
+	engine->close(job);
+}
+
 /* Join a side that comes as pages with itself. */
 static void
 play_pages(HgWireClient *client, const HgHost *host, bool *right)
@@ -411,6 +443,8 @@ play_session(HgWireClient *client)
 			play_kept(client, &impatient.host, &right);
 		if (hg_lies_random() % 3 == 0)
 			play_columns(client, &impatient.host, &right);
+		if (hg_lies_random() % 3 == 0)
+			play_filter(client, &impatient.host, &right);
 		if (hg_lies_random() % 3 == 0)
 			play_pages(client, &impatient.host, &right);
 		if (test_case_build(&c, engine, &impatient.host, &job, NULL) == HG_OK)

@@ -46,6 +46,20 @@ name_lookups(const HgJobSpec *spec, HgSide side, HgKeptLookup lookups[HG_MAX_LOO
 	}
 }
 
+/* The filters of a side, whose columns go by names; one that is none has a name that none has. */
+static void
+name_filters(const HgJobSpec *spec, HgSide side, HgRowFilters *filters)
+{
+	*filters = *spec->filters[side];
+	for (uint32_t i = 0; i < filters->ncolumns && i < HG_MAX_FILTER_COLUMNS; i++)
+	{
+		const HgKept *column = filters->columns[i].column;
+
+		filters->columns[i].name =
+			column != NULL ? column->name : (HgKeptName){TEST_EPOCH, UINT64_MAX, 1, 0};
+	}
+}
+
 static HgStatus
 named_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job, HgError *error)
 {
@@ -57,6 +71,7 @@ named_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 	HgKeptUse kept[2];
 	HgKeptColumnUse columns[2][HG_MAX_COLUMNS];
 	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
+	HgRowFilters filters[2];
 
 	if (spec->keep != NULL)
 	{
@@ -86,6 +101,10 @@ named_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 		named_spec.kept_columns[side] = columns[side];
 		name_lookups(spec, (HgSide) side, lookups[side]);
 		named_spec.lookups[side] = lookups[side];
+		if (spec->filters[side] == NULL)
+			continue;
+		name_filters(spec, (HgSide) side, &filters[side]);
+		named_spec.filters[side] = &filters[side];
 	}
 	return remote->open(remote, host, &named_spec, job, error);
 }

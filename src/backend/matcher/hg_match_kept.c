@@ -5,7 +5,8 @@
  *
  * A job has the two graphs by their names (engine/hg_kept.h), with columns of their rows, and is
  * told which of the rows are lent, unless all are.  Neither keys nor values are sent; what is to be
- * computed of columns is told by programs (engine/hg_computed.h).  What it
+ * computed of columns is told by programs (engine/hg_computed.h), and which of the rows a qual
+ * leaves by filters (engine/hg_row_filter.h).  What it
  * counts, or makes groups of, are pairs of lent rows alone; those of held rows are found here
  * (hg_match_resident.c), which are few.
  *
@@ -131,6 +132,8 @@ hg_kept_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgKeptUses
 			asked.programs[side] = kept->programs;
 		}
 		asked.expected_rows[side] = kept->use.shape.rows;
+		if (kept->filters.nfilters > 0)
+			asked.filters[side] = &kept->filters;
 	}
 	return asked;
 }
@@ -319,7 +322,11 @@ hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer 
 		hg_kept_decline(task, error);
 	/* groups that were too many are no failure, and no answer */
 	answer->given = status == HG_OK && !answer->groups.too_many;
-	if (answer->given)
-		hg_kept_name_device(task, places);
+	task->report.filters = 0;
+	if (!answer->given)
+		return HG_OK;
+	hg_kept_name_device(task, places);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		task->report.filters += task->spec.kept[side]->filters.nfilters;
 	return HG_OK;
 }

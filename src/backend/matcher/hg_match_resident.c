@@ -85,7 +85,8 @@ typedef struct HgMatchResident
 	HgMatchSource source; /* first */
 	HgFlatGraph *made[2]; /* by HgSide: of the held keys, to meet the other side's; or NULL */
 	HgFlatSide made_side[2];
-	HgMatchSource *held; /* of the held keys of both sides; or NULL */
+	const HgFlatSide *decided[2]; /* by HgSide: lent rows, as they meet those that are held */
+	HgMatchSource *held;		  /* of the held keys of both sides; or NULL */
 
 	/* where the stream stands */
 	HgResidentPart part;
@@ -245,6 +246,25 @@ hg_match_resident_has_lent(HgMatchResident *resident)
 	return resident->is_mine;
 }
 
+/* The lent rows of a side, to be joined with what is held of the other one. */
+static const HgFlatSide *
+hg_match_resident_lent(HgMatchResident *resident, HgSide side)
+{
+	HgMatchTask *task = resident->source.task;
+	MemoryContext old;
+
+	if (task->spec.decide_some == NULL)
+		return task->spec.lent[side];
+	if (resident->decided[side] == NULL)
+	{
+		old = MemoryContextSwitchTo(task->context);
+		resident->decided[side] =
+			task->spec.decide_some(task->spec.decide_arg, side, &task->sides[hg_other_side(side)]);
+		MemoryContextSwitchTo(old);
+	}
+	return resident->decided[side];
+}
+
 /* Open the join of lent x lent. */
 static HgStatus
 hg_match_resident_open_lent(HgMatchResident *resident, HgError *error)
@@ -255,6 +275,8 @@ hg_match_resident_open_lent(HgMatchResident *resident, HgError *error)
 	HgSide side;
 	HgStatus status;
 
+	if (task->spec.decide != NULL)
+		task->spec.decide(task->spec.decide_arg);
 	if (task->spec.team != NULL && !task->spec.team->at_once)
 		work = (HgFlatWork){hg_match_resident_take, task->spec.team->next_part};
 	else if (task->spec.lent_part != NULL)
@@ -298,7 +320,7 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 			return HG_OK;
 		resident->piece = 1;
 		sides[held] = resident->made_side[held];
-		sides[hg_other_side(held)] = *lent[hg_other_side(held)];
+		sides[hg_other_side(held)] = *hg_match_resident_lent(resident, hg_other_side(held));
 		return hg_flat_join_open(host, &sides[HG_OUTER], &sides[HG_INNER], NULL, &resident->join,
 								 error);
 	}
@@ -306,7 +328,8 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 		return HG_OK;
 	Assert(held == HG_OUTER);
 	rows = hg_match_resident_rows(task, held, &task->sides[held].pieces[resident->piece++]);
-	return hg_flat_lookup_open(host, &rows, task->spec.key_width, held, lent[hg_other_side(held)],
+	return hg_flat_lookup_open(host, &rows, task->spec.key_width, held,
+							   hg_match_resident_lent(resident, hg_other_side(held)),
 							   &resident->join, error);
 }
 

@@ -18,6 +18,7 @@
 #include "engine/hg_costs.h"
 #include "engine/hg_flat.h"
 #include "engine/hg_kept.h"
+#include "engine/hg_row_filter.h"
 #include "engine/hg_slices.h"
 #include "engine/hg_table_measure.h"
 
@@ -68,6 +69,7 @@ typedef struct HgKeptLent
 	HgKeptFound lookups[HG_MAX_LOOKUPS]; /* what they look up on the way */
 	uint32 nprograms;
 	HgProgram programs[HG_MAX_PROGRAMS]; /* that compute some of the columns */
+	HgRowFilters filters; /* by which fewer rows count than are lent, and of what they look up */
 } HgKeptLent;
 
 typedef struct HgMatcherSpec
@@ -134,6 +136,16 @@ typedef struct HgMatcherSpec
 	 */
 	const HgFlatSide *lent[2];
 	uint32 first_row[2];
+
+	/*
+	 * NULL, or to be called before lent rows meet here: fewer are lent from then on, those that a
+	 * device leaves by filters.  Rows that are held need not know all of these: for keys of one
+	 * side the other returns those of its lent rows, in CurrentMemoryContext, that may have one.
+	 * Both may ereport.
+	 */
+	void (*decide)(void *arg);
+	const HgFlatSide *(*decide_some)(void *arg, HgSide side, const HgKeySet *keys);
+	void *decide_arg;
 
 	/*
 	 * Pairs of lent rows of both sides are another matcher's.  Else, without a team: NULL, or a

@@ -94,7 +94,8 @@
  * is refused with HG_NOT_KEPT, at once or when its turn has come, where one of all these is not
  * there, or of another shape than it says.  So it is with the graphs by which rows of a side look
  * up others, and with those that are looked up.  From then on, until it is closed, they stay.  MASK
- * tells which of the graphs' rows count.  Columns that have a program have no name, and are
+ * tells which of the graphs' rows count, and so do filters (engine/hg_row_filter.h), whose columns
+ * are named and stay as those of the sides do.  Columns that have a program have no name, and are
  * computed (engine/hg_computed.h).  BUILD is answered with HG_NOT_UNIQUE where a row that looks up
  * finds two, and with HG_OVERFLOW where a number that is computed does not fit.
  *
@@ -102,9 +103,9 @@
  * the rows of that, whatever a mask says and whatever its rows find.
  *
  * It is nonsense to name anything whose serial is 0, a graph by the number of a column or a column
- * without one, what is computed, or columns or lookups of a side that is no kept graph; to append
- * keys or columns to one that is; to put values beyond the places of a column; or to ask more of a
- * job that makes something to be kept than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
+ * without one, what is computed, or columns, lookups or filters of a side that is no kept graph; to
+ * append keys or columns to one that is; to put values beyond the places of a column; or to ask more
+ * of a job that makes something to be kept than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
  *
  * PAGES
  *
@@ -215,11 +216,12 @@
 #include "../hg_exchange.h"
 #include "../hg_kept.h"
 #include "../hg_pages.h"
+#include "../hg_row_filter.h"
 #include "../hg_table_measure.h"
 #include "hg_wire_client.h"
 
 #define HG_WIRE_MAGIC UINT32_C(0x48475752)
-#define HG_WIRE_VERSION 11
+#define HG_WIRE_VERSION 12
 
 /* Offsets and lengths of leases and results are multiples of this. */
 #define HG_WIRE_PAGE UINT64_C(4096)
@@ -338,6 +340,7 @@ typedef struct HgWireOpening
 	HgKeptLookup lookups[2][HG_MAX_LOOKUPS]; /* of kept sides, as many as the spec says ... */
 	HgProgram programs[2][HG_MAX_PROGRAMS];	 /* ... and so are these */
 	HgPageSpec pages[2];					 /* by HgSide; page_size is 0 of one that has none */
+	HgRowFilters filters[2];				 /* by HgSide; nfilters is 0 of one that has none */
 } HgWireOpening;
 
 typedef struct HgWireReply

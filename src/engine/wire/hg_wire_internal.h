@@ -99,6 +99,7 @@ struct HgRemoteJob
 	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
 	int64_t expected_bytes; /* of its keys and columns */
 	HgProgram programs[2][HG_MAX_PROGRAMS];
+	HgRowFilters filters[2];
 	HgPageSpec pages[2];
 	uint64_t page_rows[2]; /* by HgSide: what numbers of rows of the pages sent are below */
 	uint64_t kept_bytes;   /* that what it has made to be kept holds */

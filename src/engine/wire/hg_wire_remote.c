@@ -377,6 +377,8 @@ static void
 init_engine(HgEngine *engine)
 {
 	engine->name = "cuda";
+	/* one without refuses to open a job with any */
+	engine->filters = true;
 	engine->open = hg_wire_remote_open;
 	engine->append = hg_wire_remote_append;
 	engine->append_rows = hg_wire_remote_append_rows;

@@ -79,6 +79,20 @@ copy_columns(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
 	job->spec.programs[side] = job->programs[side];
 }
 
+/* Have a job keep the filters of a side, whose columns it has by names. */
+static void
+copy_filters(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
+{
+	HgRowFilters *filters = &job->filters[side];
+
+	if (spec->filters[side] == NULL || spec->filters[side]->nfilters == 0)
+		return;
+	*filters = *spec->filters[side];
+	for (uint32_t i = 0; i < filters->ncolumns; i++)
+		filters->columns[i].column = NULL;
+	job->spec.filters[side] = filters;
+}
+
 /* Have a job keep what its spec only points to.  Names alone mean something in another process. */
 static void
 copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
@@ -109,6 +123,7 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 			job->spec.pages[side] = &job->pages[side];
 		}
 		job->spec.programs[side] = NULL;
+		job->spec.filters[side] = NULL;
 		if (spec->kept[side] == NULL)
 			continue;
 		job->kept[side] = *spec->kept[side];
@@ -117,6 +132,7 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 		job->rows[side] = job->kept[side].shape.rows;
 		copy_columns(job, spec, (HgSide) side);
 		copy_lookups(job, spec, (HgSide) side);
+		copy_filters(job, spec, (HgSide) side);
 	}
 }
 
@@ -176,6 +192,8 @@ check_spec(const HgJobSpec *spec, HgError *error)
 		for (uint32_t i = 0; i < spec->nlookups[side]; i++)
 			named &= hg_kept_is_graph(&spec->lookups[side][i].own.name) &&
 					 hg_kept_is_graph(&spec->lookups[side][i].found.name);
+		for (uint32_t i = 0; spec->filters[side] != NULL && i < spec->filters[side]->ncolumns; i++)
+			named &= hg_kept_is_column(&spec->filters[side]->columns[i].name);
 	}
 	return named ? HG_OK
 				 : hg_error_set(error, HG_INVALID, NULL, "what is kept has no name of its kind");
@@ -222,6 +240,7 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 	memcpy(message.opening.lookups, job->lookups, sizeof(job->lookups));
 	memcpy(message.opening.pages, job->pages, sizeof(job->pages));
 	memcpy(message.opening.programs, job->programs, sizeof(job->programs));
+	memcpy(message.opening.filters, job->filters, sizeof(job->filters));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		message.request.spec.kept[side] = NULL;
@@ -229,6 +248,7 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 		message.request.spec.lookups[side] = NULL;
 		message.request.spec.pages[side] = NULL;
 		message.request.spec.programs[side] = NULL;
+		message.request.spec.filters[side] = NULL;
 		message.request.kept[side] = job->kept[side];
 	}
 	status = hg_wire_job_send(job, HG_WIRE_OPEN, &message, error);

@@ -139,6 +139,8 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 		ExplainPropertyInteger("Tables Joined at Once", NULL, state->at_once.tables, es);
 	if (record->report.gathered > 0)
 		ExplainPropertyUInteger("Columns Gathered on Device", NULL, record->report.gathered, es);
+	if (record->report.filters > 0)
+		ExplainPropertyUInteger("Tables Filtered on Device", NULL, record->report.filters, es);
 	if (record->processes > 1)
 		ExplainPropertyInteger("Processes", NULL, record->processes, es);
 	ExplainPropertyUInteger("Executions", NULL, record->executions, es);

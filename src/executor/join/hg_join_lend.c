@@ -43,6 +43,7 @@
 #include "batch/hg_graph_key.h"
 #include "batch/hg_input_graph.h"
 #include "batch/hg_input_lent.h"
+#include "executor/join/hg_join_filters.h"
 #include "executor/join/hg_join_lend_kept.h"
 #include "executor/join/hg_join_lend_cost.h"
 #include "executor/join/hg_join_state.h"
@@ -173,6 +174,21 @@ hg_join_expect_lent(const HgJoinState *state, bool lend[2])
 			lend[side] |= !state->lending.decided[side] && shape.lent[side] > 0;
 }
 
+/*
+ * Is a device expected to be asked about the rows of both sides, so that quals need not be decided
+ * here?  Where rows without a match are returned, or counted, it must be known which there are.
+ */
+static bool
+hg_join_defers(const HgJoinState *state, const bool lend[2])
+{
+	HgLendShape shape;
+
+	if (state->rules.join_type != JOIN_INNER)
+		return false;
+	hg_join_lend_shape(state, &shape);
+	return hg_lend_asks_device(&shape, lend);
+}
+
 void
 hg_join_lend(HgJoinState *state, HgSide side)
 {
@@ -188,7 +204,7 @@ hg_join_lend(HgJoinState *state, HgSide side)
 	if (!hg_join_may_lend(state) || (!lend[side] && hg_input_may_lend(input).share > 0))
 		return;
 	INSTR_TIME_SET_CURRENT(start);
-	(void) hg_input_lend(input, NULL, NULL);
+	(void) hg_input_lend(input, hg_join_defers(state, lend), NULL, NULL);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 }
 
@@ -290,7 +306,7 @@ hg_join_lend_together(HgJoinState *state, HgJoinShared *shared)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		if (lend[side] && !state->lending.decided[side])
-			(void) hg_input_lend(state->inputs[side], &shared->lent[side],
+			(void) hg_input_lend(state->inputs[side], false, &shared->lent[side],
 								 state->css.ss.ps.state->es_query_dsa);
 		state->lending.decided[side] = true;
 	}
@@ -331,8 +347,9 @@ hg_join_borrow(HgJoinState *state)
 	LWLockAcquire(&shared->lending, LW_SHARED);
 	state->lending.too_late = !shared->lends;
 	for (int side = HG_OUTER; side <= HG_INNER && shared->lends; side++)
-		if (shared->lent[side].lent && !hg_input_lend(state->inputs[side], &shared->lent[side],
-													  state->css.ss.ps.state->es_query_dsa))
+		if (shared->lent[side].lent &&
+			!hg_input_lend(state->inputs[side], false, &shared->lent[side],
+						   state->css.ss.ps.state->es_query_dsa))
 			elog(ERROR, "a worker can't have the rows lent that the leader has");
 	LWLockRelease(&shared->lending);
 }
@@ -436,6 +453,11 @@ hg_join_lend_to_matcher(HgJoinState *state, HgMatcherSpec *spec)
 		on_device &= !spec->lent_apart && shared == NULL;
 	}
 
+	/* see hg_join_defers(); it may be one of a star that a device has joined but for some facts */
+	if (state->rules.join_type != JOIN_INNER)
+		hg_join_decide_lent(state);
+	else
+		hg_join_tell_undecided(state, spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgInput *input = state->inputs[side];

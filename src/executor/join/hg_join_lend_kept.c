@@ -13,6 +13,7 @@
  */
 #include "hg_compat.h"
 
+#include "executor/join/hg_join_filters.h"
 #include "executor/join/hg_join_kept_columns.h"
 #include "executor/join/hg_join_lend_kept.h"
 #include "executor/join/hg_join_state.h"
@@ -116,6 +117,8 @@ hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSidePlaces at[2])
 		return false;
 	if (spec->reduction != NULL)
 		columns = hg_join_find_columns(state, spec->reduction);
+	/* places of a slice's rows are not those of the graph's */
+	hg_join_decide_lent(state);
 	spec->kept_sliced = true;
 	hg_join_tell_graphs(state, spec, places,
 						spec->reduction != NULL && (columns & places) == places);
@@ -137,6 +140,7 @@ hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 			hg_resident_graph_kept(hg_join_lent_graph(state, (HgSide) side), &kept->use);
 		kept->places = state->inputs[side]->lent->places;
 		kept->slices = NULL;
+		hg_join_clear_filters(kept);
 	}
 	/* they are asked for, wherever the graphs are */
 	if (spec->reduction != NULL)
@@ -144,7 +148,10 @@ hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 	places = at[HG_OUTER].whole & at[HG_INNER].whole;
 	columns &= places;
 	if (places != 0)
-		hg_join_tell_graphs(state, spec, columns != 0 ? columns : places, columns != 0);
+	{
+		places = hg_join_tell_filters(state, columns != 0 ? columns : places);
+		hg_join_tell_graphs(state, spec, places, columns != 0);
+	}
 	else if (!hg_join_tell_sliced(state, spec, at))
 		hg_join_bring_together(state, at);
 }

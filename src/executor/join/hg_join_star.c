@@ -28,6 +28,7 @@
 
 #include "backend/matcher/hg_match_star.h"
 #include "batch/hg_input_select.h"
+#include "executor/join/hg_join_filters.h"
 #include "executor/join/hg_join_kept_columns.h"
 #include "executor/join/hg_join_lend_cost.h"
 #include "executor/join/hg_join_star.h"
@@ -141,8 +142,8 @@ hg_star_lend(HgJoinState *state, HgJoinStar *star)
 	INSTR_TIME_SET_CURRENT(start);
 	for (int t = 0; t <= star->tree.njoins && lent; t++)
 		if (t != star->graphs.facts)
-			lent = hg_input_lend(star->tree.tables[t].input, NULL, NULL);
-	lent = lent && hg_input_lend(star->tree.tables[star->graphs.facts].input, NULL, NULL);
+			lent = hg_input_lend(star->tree.tables[t].input, true, NULL, NULL);
+	lent = lent && hg_input_lend(star->tree.tables[star->graphs.facts].input, true, NULL, NULL);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 	return lent;
 }
@@ -389,8 +390,10 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 		return false;
 	for (int t = 0; t <= star->tree.njoins; t++)
 		star->graphs.tables[t].stride = hg_lent_stride(star->tree.tables[t].input->lent);
+	hg_star_tell_filters(&star->tree, &star->graphs);
 	if (wanted != NULL && !hg_star_find_columns(state, wanted))
 		return false;
+	hg_star_decide_others(&star->tree, &star->graphs);
 	hg_integers_init(&star->touched);
 	if (!hg_star_find_touched(&star->tree, &star->graphs, &star->touched))
 		return false;

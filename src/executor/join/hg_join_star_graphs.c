@@ -156,7 +156,8 @@ hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs)
 	{
 		const HgStarTable *table = &graphs->tables[t];
 		/* of some of its rows values may be unique that are not of all */
-		const bool all = hg_lent_has_all(tree->tables[t].input->lent, table->graph);
+		const HgLent *lent = tree->tables[t].input->lent;
+		const bool all = hg_lent_has_all(lent, table->graph) && !hg_lent_is_undecided(lent);
 		const uint64 words[] = {table->use.name.serial, all};
 
 		if (table->lookup > 0)

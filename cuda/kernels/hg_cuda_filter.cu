@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_filter.cu
+ *	  Filters of kept graphs' rows, decided by place for a mask by row number.
+ *
+ * A thread has a row, and a warp the rows of one word of the mask: all of them do the same steps,
+ * and read neighbouring values.  Where a word says that none of its rows counts nothing is read.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_filter.h"
+
+#include "hg_cuda_filter_kernels.h"
+#include "hg_cuda_pieces.h"
+
+/* A piece must begin with a whole word of a mask. */
+static_assert(HG_PIECE_ROWS % 32 == 0 && HG_STREAM_THREADS % 32 == 0,
+			  "a warp decides about 32 rows of a part");
+
+HgStatus
+hg_cuda_filter(HgCudaWork *work, const HgFilterTest *test, uint32_t parts, uint64_t *mask,
+			   HgError *error)
+{
+	const uint32_t part_words = (test->stride + 31) / 32;
+
+	return hg_cuda_launch_pieces<hg_filter_kernel, HG_STREAM_THREADS>(
+		work, "hg_filter_kernel", (uint64_t) parts * part_words * 32, HG_PIECE_ROWS, error, *test,
+		part_words, reinterpret_cast<uint32_t *>(mask), HG_PIECE_FIRST, HG_PIECE_END);
+}

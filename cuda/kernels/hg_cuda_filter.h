@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_filter.h
+ *	  Filters of kept graphs' rows, decided by place for a mask by row number.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_FILTER_H
+#define HG_CUDA_FILTER_H
+
+#include "../../src/engine/hg_row_filter.h"
+#include "../device/hg_cuda_work.h"
+
+/*
+ * Clear the bits of rows of so many parts in a mask, which the filter does not let through; its
+ * columns are in device memory, as the mask is.  Bits of numbers that no row can have become
+ * anything.  It returns when that is launched.
+ */
+HgStatus hg_cuda_filter(HgCudaWork *work, const HgFilterTest *test, uint32_t parts, uint64_t *mask,
+						HgError *error);
+
+#endif /* HG_CUDA_FILTER_H */

@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_filter_kernels.h
+ *	  The kernel for filters of kept graphs' rows (hg_cuda_filter.cu).
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_FILTER_KERNELS_H
+#define HG_CUDA_FILTER_KERNELS_H
+
+#include "../../src/engine/hg_flat.h"
+#include "../../src/engine/hg_row_filter.h"
+#include "hg_cuda_tuning.h"
+
+/*
+ * Decide about the items first .. end - 1, both multiples of 32: a warp for each 32 numbers of a
+ * part, of which so many words of the mask are needed, of those that it has.
+ */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_filter_kernel(const __grid_constant__ HgFilterTest test, uint32_t part_words, uint32_t *mask,
+					 uint64_t first, uint64_t end)
+{
+	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+	const uint32_t lane = threadIdx.x % 32;
+	const uint64_t part = i / 32 / part_words;
+	const uint32_t word_in_part = (uint32_t) (i / 32 % part_words);
+	const uint32_t number = word_in_part * 32 + lane;
+	uint32_t *bits = mask + (part << (HG_FLAT_ROW_BITS - 5)) + word_in_part;
+	uint32_t counts;
+	uint32_t held;
+	bool holds = false;
+
+	/* both are of a whole warp */
+	if (i >= end)
+		return;
+	counts = *bits;
+	if (counts == 0)
+		return;
+	if (number < test.stride && (counts >> lane & 1) != 0)
+		holds = hg_filter_holds(&test, part * test.stride + number);
+	held = __ballot_sync(UINT32_MAX, holds);
+	if (lane == 0 && held != counts)
+		*bits = held;
+}
+
+#endif /* HG_CUDA_FILTER_KERNELS_H */

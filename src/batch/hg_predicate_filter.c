@@ -1,0 +1,321 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_predicate_filter.c
+ *	  Predicates as filters of a device (engine/hg_row_filter.h), which keeps the columns.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+
+#include "batch/hg_predicate_apply.h"
+#include "batch/hg_predicate_filter.h"
+
+/* What is made of one lookup's predicates. */
+typedef struct HgFilterMaker
+{
+	HgRowFilters *filters;
+	HgRowFilter *filter;
+	const HgPinnedGraph *graph;
+	HgPlaces places;  /* that have the columns so far */
+	HgFilterStep *at; /* the next step */
+	uint32 sets;	  /* that are left */
+	const HgGraphCodes *codes[HG_MAX_FILTER_COLUMNS];
+} HgFilterMaker;
+
+/* Does a predicate look at a column itself? */
+static inline bool
+hg_filter_has_column(const HgPredicate *predicate)
+{
+	return predicate->attno > 0;
+}
+
+/* May a predicate be a filter, as far as is known without the columns? */
+static bool
+hg_filter_may(const HgPredicate *predicate)
+{
+	bool may = predicate->order != HG_ORDER_FLOAT;
+
+	for (int a = 0; a < predicate->nargs && may; a++)
+		may = hg_filter_may(predicate->args[a]);
+	return may;
+}
+
+/* ---------------------------------------------------------------------
+ * Columns
+ * ---------------------------------------------------------------------
+ */
+
+/* The number of a column among those of the filters, where it is put; -1: it is not kept. */
+static int
+hg_filter_column(HgFilterMaker *maker, AttrNumber attno)
+{
+	HgRowFilters *filters = maker->filters;
+	HgKeptColumnUse *use = &filters->columns[filters->ncolumns];
+	const HgGraphCodes *codes = NULL;
+	HgPlaces at;
+
+	for (uint32 i = 0; i < filters->ncolumns; i++)
+		if (filters->columns[i].lookup == maker->filter->lookup &&
+			filters->columns[i].name.column == (uint32) attno)
+			return (int) i;
+	if (filters->ncolumns == HG_MAX_FILTER_COLUMNS)
+		return -1;
+	at = hg_resident_graph_kept_column(maker->graph, attno, use, &codes);
+	maker->places &= at;
+	if (at == 0)
+		return -1;
+	use->lookup = maker->filter->lookup;
+	maker->codes[filters->ncolumns] = codes;
+	return (int) filters->ncolumns++;
+}
+
+/* Have all columns of a predicate among those of the filters: none is left unasked for. */
+static bool
+hg_filter_columns(HgFilterMaker *maker, const HgPredicate *predicate)
+{
+	bool all = true;
+
+	for (int a = 0; a < predicate->nargs; a++)
+		all &= hg_filter_columns(maker, predicate->args[a]);
+	if (hg_filter_has_column(predicate))
+		all &= hg_filter_column(maker, predicate->attno) >= 0;
+	if (predicate->other_attno > 0)
+		all &= hg_filter_column(maker, predicate->other_attno) >= 0;
+	return all;
+}
+
+/* Has a device the very integers that values are compared as? */
+static bool
+hg_filter_is_integer(const HgFilterMaker *maker, int column, HgValueOrder order, int16 attlen)
+{
+	return maker->codes[column] == NULL &&
+		   maker->filters->columns[column].shape.width == (uint32) attlen &&
+		   (order == HG_ORDER_SIGNED || (order == HG_ORDER_UNSIGNED && attlen < 8));
+}
+
+/* ---------------------------------------------------------------------
+ * Steps
+ * ---------------------------------------------------------------------
+ */
+
+/* Add a step; false where there is no room. */
+static bool
+hg_filter_step(HgFilterMaker *maker, HgFilterStep step)
+{
+	const uint32 takes = hg_filter_takes(&step);
+
+	if (maker->at == maker->filters->steps + HG_MAX_FILTER_STEPS ||
+		maker->sets + 1 - takes > HG_MAX_FILTER_SETS)
+		return false;
+	maker->sets += 1 - takes;
+	*maker->at++ = step;
+	maker->filter->nsteps++;
+	return true;
+}
+
+/* Add a range to the step that is made; false where there is no room. */
+static bool
+hg_filter_range(HgFilterMaker *maker, HgFilterStep *step, int64 low, int64 high)
+{
+	HgRowFilters *filters = maker->filters;
+
+	if (filters->nranges == HG_MAX_FILTER_RANGES)
+		return false;
+	filters->ranges[filters->nranges++] = (HgFilterRange){low, high};
+	step->count++;
+	return true;
+}
+
+/* The values that a predicate's set was prepared for. */
+static bool
+hg_filter_set(HgFilterMaker *maker, const HgPredicate *predicate, int column)
+{
+	HgFilterStep step = {.kind = HG_FILTER_IN,
+						 .column = (uint8) column,
+						 .is_signed = predicate->order != HG_ORDER_UNSIGNED,
+						 .negated = predicate->fast_negated,
+						 .first = (uint16) maker->filters->nranges};
+
+	for (int i = 0; i < predicate->nfast; i++)
+		if (!hg_filter_range(maker, &step, predicate->fast_lows[i], predicate->fast_highs[i]))
+			return false;
+	return hg_filter_step(maker, step);
+}
+
+static bool
+hg_filter_integer(HgFilterMaker *maker, const HgPredicate *predicate, int column)
+{
+	return hg_filter_is_integer(maker, column, predicate->order, predicate->attlen) &&
+		   hg_filter_set(maker, predicate, column);
+}
+
+static bool
+hg_filter_numeric(HgFilterMaker *maker, HgPredicate *predicate, int column)
+{
+	const HgGraphCodes *codes = maker->codes[column];
+
+	if (codes == NULL || codes->scale < 0 || codes->scale > HG_PREDICATE_SCALE)
+		return false;
+	hg_predicate_prepare(predicate, codes->scale);
+	return hg_filter_set(maker, predicate, column);
+}
+
+static bool
+hg_filter_order(HgFilterMaker *maker, const HgPredicate *predicate, int column, int other)
+{
+	HgFilterStep step = {.kind = HG_FILTER_ORDER,
+						 .column = (uint8) column,
+						 .other = (uint8) other,
+						 .is_signed = predicate->order != HG_ORDER_UNSIGNED};
+
+	for (int order = -1; order <= 1; order++)
+		if (hg_intervals_contain(predicate->set, order))
+			step.allowed |= (uint8) (HG_FILTER_LESS << (order + 1));
+	return hg_filter_is_integer(maker, column, predicate->order, predicate->attlen) &&
+		   hg_filter_is_integer(maker, other, predicate->order, predicate->other_attlen) &&
+		   hg_filter_step(maker, step);
+}
+
+/* Codes in a row of which a predicate over bytes holds, or does not. */
+static bool
+hg_filter_bytes(HgFilterMaker *maker, const HgPredicate *predicate, int column)
+{
+	const HgGraphCodes *codes = maker->codes[column];
+	HgFilterStep step = {
+		.kind = HG_FILTER_IN, .column = (uint8) column, .first = (uint16) maker->filters->nranges};
+	bool *holds;
+	bool told = true;
+
+	if (codes == NULL || codes->scale >= 0)
+		return false;
+	holds = palloc(Max(codes->ncodes, 1) * sizeof(bool));
+	for (uint32 code = 0; code < codes->ncodes && told; code++)
+	{
+		if (code % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+		told = hg_predicate_apply_one(predicate, PointerGetDatum(hg_graph_code_value(codes, code)),
+									  &holds[code]);
+	}
+	/* ranges of those that hold, or of the others, which begin with the first one */
+	step.negated = codes->ncodes > 0 && told && holds[0] && holds[codes->ncodes - 1];
+	for (uint32 code = 0; code < codes->ncodes && told;)
+	{
+		const uint32 first = code;
+
+		while (code < codes->ncodes && holds[code] == holds[first])
+			code++;
+		if (holds[first] != (step.negated != 0))
+			told = hg_filter_range(maker, &step, first, code - 1);
+	}
+	pfree(holds);
+	return told && hg_filter_step(maker, step);
+}
+
+static bool hg_filter_write(HgFilterMaker *maker, HgPredicate *predicate);
+
+/* One argument after the other; where there is none it is the empty set, or that of all rows. */
+static bool
+hg_filter_args(HgFilterMaker *maker, const HgPredicate *predicate)
+{
+	const bool all = predicate->kind == HG_PREDICATE_AND;
+	bool written = true;
+
+	if (predicate->nargs == 0)
+		return hg_filter_step(maker, (HgFilterStep){.kind = all ? HG_FILTER_ALL : HG_FILTER_NONE});
+	for (int a = 0; a < predicate->nargs && written; a++)
+	{
+		written = hg_filter_write(maker, predicate->args[a]);
+		if (written && a > 0)
+			written =
+				hg_filter_step(maker, (HgFilterStep){.kind = all ? HG_FILTER_AND : HG_FILTER_OR});
+	}
+	return written;
+}
+
+/* Write the steps of a predicate, whose columns are all there. */
+static bool
+hg_filter_write(HgFilterMaker *maker, HgPredicate *predicate)
+{
+	const int column =
+		hg_filter_has_column(predicate) ? hg_filter_column(maker, predicate->attno) : 0;
+
+	check_stack_depth();
+	switch (predicate->kind)
+	{
+		case HG_PREDICATE_NONE:
+			return hg_filter_step(maker, (HgFilterStep){.kind = HG_FILTER_NONE});
+		case HG_PREDICATE_ALL:
+			return hg_filter_step(maker, (HgFilterStep){.kind = HG_FILTER_ALL});
+		case HG_PREDICATE_AND:
+		case HG_PREDICATE_OR:
+			return hg_filter_args(maker, predicate);
+		case HG_PREDICATE_NOT:
+			return hg_filter_write(maker, predicate->args[0]) &&
+				   hg_filter_step(maker, (HgFilterStep){.kind = HG_FILTER_NOT});
+		case HG_PREDICATE_IS_NULL:
+			return hg_filter_step(
+				maker, (HgFilterStep){.kind = HG_FILTER_IS_NULL, .column = (uint8) column});
+		case HG_PREDICATE_NOT_NULL:
+			return hg_filter_step(
+				maker, (HgFilterStep){.kind = HG_FILTER_NOT_NULL, .column = (uint8) column});
+		case HG_PREDICATE_INTEGER:
+			return hg_filter_integer(maker, predicate, column);
+		case HG_PREDICATE_NUMERIC:
+			return hg_filter_numeric(maker, predicate, column);
+		case HG_PREDICATE_ORDER:
+			return hg_filter_order(maker, predicate, column,
+								   hg_filter_column(maker, predicate->other_attno));
+		case HG_PREDICATE_BYTES:
+		case HG_PREDICATE_EQUAL:
+		case HG_PREDICATE_LIKE:
+			return hg_filter_bytes(maker, predicate, column);
+	}
+	pg_unreachable();
+}
+
+/* Write all of them, which are to hold together. */
+static bool
+hg_filter_write_all(HgFilterMaker *maker, int npredicates, HgPredicate **predicates)
+{
+	const HgPredicate all = {.kind = HG_PREDICATE_AND,
+							 .nargs = npredicates,
+							 .args = predicates};
+	bool may = true;
+
+	for (int i = 0; i < npredicates; i++)
+		may = may && hg_filter_may(predicates[i]);
+	if (!may || !hg_filter_columns(maker, &all) || maker->places == 0)
+		return false;
+	/* by its columns alone a filter knows rows */
+	return hg_row_filter_stride(maker->filters, maker->filter->lookup) > 0 &&
+		   hg_filter_args(maker, &all);
+}
+
+bool
+hg_predicate_filter_add(HgRowFilters *filters, uint32 lookup, const HgPinnedGraph *graph,
+						int npredicates, HgPredicate **predicates, HgPlaces *places)
+{
+	const HgRowFilters before = *filters;
+	HgFilterMaker maker = {.filters = filters,
+						   .filter = &filters->filters[filters->nfilters],
+						   .graph = graph,
+						   .places = *places,
+						   .at = filters->steps};
+
+	Assert(filters->nfilters < HG_MAX_FILTERS);
+	for (uint32 i = 0; i < filters->nfilters; i++)
+		maker.at += filters->filters[i].nsteps;
+	maker.filter->lookup = lookup;
+	filters->nfilters++;
+	if (!hg_filter_write_all(&maker, npredicates, predicates))
+	{
+		*filters = before;
+		return false;
+	}
+	*places = maker.places;
+	return true;
+}

@@ -1,0 +1,180 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_row_filter.c
+ *	  Filters of kept graphs' rows: what all engines check of them.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_row_filter.h"
+
+#include <string.h>
+
+/* The first step of a filter, which is a side's of this number. */
+static uint32_t
+first_step(const HgRowFilters *filters, uint32_t number)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i < number; i++)
+		first += filters->filters[i].nsteps;
+	return first;
+}
+
+bool
+hg_filter_test_init(HgFilterTest *test, const HgRowFilters *filters, uint32_t lookup)
+{
+	const HgRowFilter *filter = hg_row_filter_find(filters, lookup);
+
+	if (filter == NULL)
+		return false;
+	memset(test, 0, sizeof(*test));
+	test->nsteps = filter->nsteps;
+	test->stride = hg_row_filter_stride(filters, lookup);
+	memcpy(test->steps,
+		   filters->steps + first_step(filters, (uint32_t) (filter - filters->filters)),
+		   filter->nsteps * sizeof(*test->steps));
+	memcpy(test->ranges, filters->ranges, filters->nranges * sizeof(*test->ranges));
+	for (uint32_t i = 0; i < filters->ncolumns; i++)
+		test->columns[i].width = filters->columns[i].shape.width;
+	return true;
+}
+
+/* Can all columns be, each of rows that there are, by places as others know them? */
+static HgStatus
+check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
+{
+	const HgRowFilters *filters = spec->filters[side];
+
+	for (uint32_t i = 0; i < filters->ncolumns; i++)
+	{
+		const HgKeptColumnUse *use = &filters->columns[i];
+		const HgKeptUse *graph = spec->kept[side];
+		uint32_t stride = hg_kept_side_stride(spec, side);
+		HgStatus status = hg_kept_column_check(&use->shape, error);
+
+		if (status != HG_OK)
+			return status;
+		if (use->lookup > spec->nlookups[side] || use->program != 0)
+			return hg_error_set(error, HG_INVALID, NULL, "a filter is of no kept column");
+		if (use->lookup > 0)
+		{
+			graph = &spec->lookups[side][use->lookup - 1].found;
+			stride = spec->lookups[side][use->lookup - 1].found_stride;
+		}
+		if (use->shape.parts != graph->shape.parts || use->shape.stride != stride)
+			return hg_error_set(error, HG_INVALID, NULL, "a filter is not of its graph's rows");
+	}
+	return HG_OK;
+}
+
+/* Is a column of a step one of the rows that its filter is of? */
+static bool
+has_column(const HgRowFilters *filters, const HgRowFilter *filter, uint32_t column)
+{
+	return column < filters->ncolumns && filters->columns[column].lookup == filter->lookup;
+}
+
+/* Can values of a column be compared as integers of 64 bits? */
+static bool
+is_comparable(const HgRowFilters *filters, const HgFilterStep *step, uint32_t column)
+{
+	return step->is_signed == 1 ||
+		   (step->is_signed == 0 && filters->columns[column].shape.width < sizeof(int64_t));
+}
+
+/* Are the ranges of a step there, and in order? */
+static bool
+has_ranges(const HgRowFilters *filters, const HgFilterStep *step)
+{
+	const HgFilterRange *ranges = filters->ranges + step->first;
+
+	if (step->first > filters->nranges || step->count > filters->nranges - step->first)
+		return false;
+	for (uint32_t i = 0; i < step->count; i++)
+		if (ranges[i].low > ranges[i].high || (i > 0 && ranges[i].low <= ranges[i - 1].high))
+			return false;
+	return true;
+}
+
+/* Can a step be, which would be alone? */
+static HgStatus
+check_step(const HgRowFilters *filters, const HgRowFilter *filter, const HgFilterStep *step,
+		   HgError *error)
+{
+	bool sane = true;
+
+	if (step->kind >= HG_FILTER_KINDS)
+		return hg_error_set(error, HG_INVALID, NULL, "unknown kind of a filter's step: %u",
+							(unsigned) step->kind);
+	if (!hg_filter_looks(step))
+		return HG_OK;
+	if (!has_column(filters, filter, step->column) ||
+		(step->kind == HG_FILTER_ORDER && !has_column(filters, filter, step->other)))
+		return hg_error_set(error, HG_INVALID, NULL, "a filter looks at no column of its rows");
+	if (step->kind == HG_FILTER_IN)
+		sane = step->negated <= 1 && has_ranges(filters, step);
+	else if (step->kind == HG_FILTER_ORDER)
+		sane = step->allowed <= (HG_FILTER_LESS | HG_FILTER_EQUAL | HG_FILTER_GREATER) &&
+			   is_comparable(filters, step, step->other);
+	if (step->kind <= HG_FILTER_ORDER)
+		sane = sane && is_comparable(filters, step, step->column);
+	return sane ? HG_OK
+				: hg_error_set(error, HG_INVALID, NULL, "a filter compares values with none");
+}
+
+/* Can a filter be, whose steps begin there? */
+static HgStatus
+check_filter(const HgRowFilters *filters, const HgRowFilter *filter, const HgFilterStep *steps,
+			 HgError *error)
+{
+	uint32_t sets = 0;
+	bool looks = false;
+
+	for (uint32_t i = 0; i < filter->nsteps; i++)
+	{
+		HgStatus status = check_step(filters, filter, &steps[i], error);
+
+		if (status != HG_OK)
+			return status;
+		if (hg_filter_takes(&steps[i]) > sets)
+			return hg_error_set(error, HG_INVALID, NULL, "a step takes sets that no one left");
+		sets += 1 - hg_filter_takes(&steps[i]);
+		if (sets > HG_MAX_FILTER_SETS)
+			return hg_error_set(error, HG_INVALID, NULL, "steps leave too many sets");
+		looks |= hg_filter_looks(&steps[i]);
+	}
+	/* by its columns alone it knows the places of rows */
+	return sets == 1 && looks ? HG_OK
+							  : hg_error_set(error, HG_INVALID, NULL,
+											 "a filter is to leave one set, by what columns have");
+}
+
+HgStatus
+hg_row_filters_check(const HgJobSpec *spec, HgSide side, HgError *error)
+{
+	const HgRowFilters *filters = spec->filters[side];
+	uint32_t nsteps = 0;
+	HgStatus status;
+
+	if (filters == NULL)
+		return HG_OK;
+	if (filters->nfilters > HG_MAX_FILTERS || filters->ncolumns > HG_MAX_FILTER_COLUMNS ||
+		filters->nranges > HG_MAX_FILTER_RANGES)
+		return hg_error_set(error, HG_INVALID, NULL, "a side has too many filters");
+	status = check_columns(spec, side, error);
+	for (uint32_t i = 0; i < filters->nfilters && status == HG_OK; i++)
+	{
+		const HgRowFilter *filter = &filters->filters[i];
+
+		if (filter->lookup > spec->nlookups[side] ||
+			(i > 0 && filter->lookup <= filters->filters[i - 1].lookup))
+			return hg_error_set(error, HG_INVALID, NULL, "a filter is of no rows, or the second");
+		if (filter->nsteps > HG_MAX_FILTER_STEPS - nsteps)
+			return hg_error_set(error, HG_INVALID, NULL, "filters have too many steps");
+		status = check_filter(filters, filter, filters->steps + nsteps, error);
+		nsteps += filter->nsteps;
+	}
+	return status;
+}

@@ -1,0 +1,278 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_row_filter.h
+ *	  Filters of kept graphs' rows: which of them count in a job, by what kept columns have.
+ *
+ * A job says by a mask which rows of a kept graph count (hg_kept.h), or it says what is to hold for
+ * them and the engine decides that in build, before rows look anything up: by columns that it
+ * keeps, so that nobody reads them elsewhere.  Where there is a mask too, a row counts that both
+ * let through.
+ *
+ * A side's filters are its own, and those of what its lookups look up, each at most one: STEPS, one
+ * after the other, each of which leaves a set of rows, and takes those that the last steps before
+ * it have left and no step has taken yet.  In the end there is one, which are the rows that count.
+ *
+ *	NOT (a BETWEEN 1 AND 5) OR b IS NULL		IN a [1, 5], NOT, NULL b, OR
+ *
+ * SETS have two values where SQL has three: a row is in one or not.  One whose value is NULL is in
+ * no set of values, negated or not, and in no order.
+ *
+ * VALUES are compared as integers of 64 bits.  Ranges of a step are not empty, in order, and do not
+ * meet.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_ROW_FILTER_H
+#define HG_ROW_FILTER_H
+
+#include "hg_hash.h"
+#include "hg_kept.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+/* Of all filters of a side together; their columns are HG_MAX_FILTER_COLUMNS. */
+#define HG_MAX_FILTER_STEPS 64
+#define HG_MAX_FILTER_RANGES 128
+
+/* Sets that are left at a time, at most: a bit each, of one row. */
+#define HG_MAX_FILTER_SETS 32
+
+/* A side's own filter, and one for each lookup. */
+#define HG_MAX_FILTERS (1 + HG_MAX_LOOKUPS)
+
+	typedef enum HgFilterStepKind
+	{
+		HG_FILTER_NONE = 0, /* no row */
+		HG_FILTER_ALL,		/* each row */
+		HG_FILTER_IN,	 /* the value is in one of the ranges, or, negated, in none; and not NULL */
+		HG_FILTER_ORDER, /* its order to that of another column is one that is allowed */
+		HG_FILTER_IS_NULL,	/* it is NULL */
+		HG_FILTER_NOT_NULL, /* it is not */
+		HG_FILTER_NOT,		/* rows that are not in a set */
+		HG_FILTER_AND,		/* in both of two */
+		HG_FILTER_OR,		/* in one of them */
+		HG_FILTER_KINDS		/* number of kinds, not a kind */
+	} HgFilterStepKind;
+
+/* What ORDER allows: the value is less than the other one, equal or greater. */
+#define HG_FILTER_LESS 1
+#define HG_FILTER_EQUAL 2
+#define HG_FILTER_GREATER 4
+
+	typedef struct HgFilterStep
+	{
+		uint8_t kind;	   /* HgFilterStepKind */
+		uint8_t column;	   /* of those that look at one: its number among the filters' */
+		uint8_t other;	   /* ORDER: of the other one */
+		uint8_t is_signed; /* IN, ORDER: 1: two's complement, 0: not, of less than 8 bytes */
+		uint8_t allowed;   /* ORDER: a sum of the above */
+		uint8_t negated;   /* IN: 0 or 1 */
+		uint16_t unused;   /* 0 */
+		uint16_t first;	   /* IN: the first of its ranges ... */
+		uint16_t count;	   /* ... and how many they are */
+	} HgFilterStep;
+
+	/* Values from low to high, both among them. */
+	typedef struct HgFilterRange
+	{
+		int64_t low;
+		int64_t high;
+	} HgFilterRange;
+
+	typedef struct HgRowFilter
+	{
+		uint32_t lookup; /* 0: of the side's rows; else of those that the lookup of this number,
+						  * less 1, looks up */
+		uint32_t nsteps;
+	} HgRowFilter;
+
+	/* All filters of a side (HgJobSpec.filters); what is not used is 0. */
+	typedef struct HgRowFilters
+	{
+		uint32_t nfilters;
+		uint32_t ncolumns;
+		uint32_t nranges;
+		uint32_t unused;					 /* 0 */
+		HgRowFilter filters[HG_MAX_FILTERS]; /* by lookup, ascending */
+		/* all are kept; lookup is that of the filter which looks at it */
+		HgKeptColumnUse columns[HG_MAX_FILTER_COLUMNS];
+		HgFilterStep steps[HG_MAX_FILTER_STEPS]; /* those of one filter after those of another */
+		HgFilterRange ranges[HG_MAX_FILTER_RANGES];
+	} HgRowFilters;
+
+	/* The values of a column by place, wherever they are. */
+	typedef struct HgFilterColumn
+	{
+		const void *values;
+		const uint8_t *nulls; /* not 0 where it is NULL; NULL where no row has NULL */
+		uint32_t width;
+		uint32_t unused; /* 0 */
+	} HgFilterColumn;
+
+	/* One filter, ready to be asked. */
+	typedef struct HgFilterTest
+	{
+		uint32_t nsteps;
+		uint32_t stride; /* of the places of its columns */
+		HgFilterColumn columns[HG_MAX_FILTER_COLUMNS];
+		HgFilterStep steps[HG_MAX_FILTER_STEPS];
+		HgFilterRange ranges[HG_MAX_FILTER_RANGES];
+	} HgFilterTest;
+
+	/* The sets that a step takes. */
+	static inline uint32_t
+	hg_filter_takes(const HgFilterStep *step)
+	{
+		if (step->kind >= HG_FILTER_AND)
+			return 2;
+		return step->kind == HG_FILTER_NOT ? 1 : 0;
+	}
+
+	/* Does it look at a column? */
+	static inline bool
+	hg_filter_looks(const HgFilterStep *step)
+	{
+		return step->kind >= HG_FILTER_IN && step->kind <= HG_FILTER_NOT_NULL;
+	}
+
+	/*
+	 * A side's filter of its rows, or of what a lookup looks up; NULL where there is none, as where
+	 * the side has none at all: filters are NULL then.
+	 */
+	static inline const HgRowFilter *
+	hg_row_filter_find(const HgRowFilters *filters, uint32_t lookup)
+	{
+		for (uint32_t i = 0; filters != NULL && i < filters->nfilters; i++)
+			if (filters->filters[i].lookup == lookup)
+				return &filters->filters[i];
+		return NULL;
+	}
+
+	/* The stride of the places that it knows rows by; 0 where there is none. */
+	static inline uint32_t
+	hg_row_filter_stride(const HgRowFilters *filters, uint32_t lookup)
+	{
+		for (uint32_t i = 0; filters != NULL && i < filters->ncolumns; i++)
+			if (filters->columns[i].lookup == lookup)
+				return filters->columns[i].shape.stride;
+		return 0;
+	}
+
+	/*
+	 * Can a side that is a kept graph have its filters, which may be NULL?  HG_OK, or HG_INVALID
+	 * with an explanation.  What its lookups are was checked.
+	 */
+	extern HgStatus hg_row_filters_check(const HgJobSpec *spec, HgSide side, HgError *error);
+
+	/*
+	 * Have a filter that can be ready to be asked; false where there is none.  The values of its
+	 * columns are for the caller to fill in, for each column of the side's filters that has its
+	 * lookup.
+	 */
+	extern bool hg_filter_test_init(HgFilterTest *test, const HgRowFilters *filters,
+									uint32_t lookup);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* ------------------------------------------------------------------------
+ * Asking, on the host and in kernels
+ * ------------------------------------------------------------------------ */
+
+/* The value of a place in a column, widened. */
+HG_HOST_DEVICE int64_t
+hg_filter_value(const HgFilterColumn *column, uint8_t is_signed, uint64_t place)
+{
+	switch (column->width)
+	{
+		case 1:
+			return is_signed ? ((const int8_t *) column->values)[place]
+							 : ((const uint8_t *) column->values)[place];
+		case 2:
+			return is_signed ? ((const int16_t *) column->values)[place]
+							 : ((const uint16_t *) column->values)[place];
+		case 4:
+			return is_signed ? (int64_t) ((const int32_t *) column->values)[place]
+							 : (int64_t) ((const uint32_t *) column->values)[place];
+		default:
+			return ((const int64_t *) column->values)[place];
+	}
+}
+
+HG_HOST_DEVICE bool
+hg_filter_is_null(const HgFilterColumn *column, uint64_t place)
+{
+	return column->nulls != NULL && column->nulls[place] != 0;
+}
+
+/* Is a value in one of count ranges?  The last one that begins there or ahead of it tells. */
+HG_HOST_DEVICE bool
+hg_filter_is_in(const HgFilterRange *ranges, uint32_t count, int64_t value)
+{
+	uint32_t first = 0;
+
+	if (count == 0)
+		return false;
+	for (uint32_t left = count; left > 1; left -= left / 2)
+		first += ranges[first + left / 2].low <= value ? left / 2 : 0;
+	return value >= ranges[first].low && value <= ranges[first].high;
+}
+
+/* Is the row of a place in the set of a step that looks at columns? */
+HG_HOST_DEVICE bool
+hg_filter_look(const HgFilterTest *test, const HgFilterStep *step, uint64_t place)
+{
+	const HgFilterColumn *column = &test->columns[step->column];
+	const HgFilterColumn *other = &test->columns[step->other];
+	const bool null = hg_filter_is_null(column, place);
+	int64_t value;
+	int64_t than;
+
+	if (step->kind >= HG_FILTER_IS_NULL)
+		return null == (step->kind == HG_FILTER_IS_NULL);
+	if (null)
+		return false;
+	value = hg_filter_value(column, step->is_signed, place);
+	if (step->kind == HG_FILTER_IN)
+		return hg_filter_is_in(test->ranges + step->first, step->count, value) !=
+			   (step->negated != 0);
+	if (hg_filter_is_null(other, place))
+		return false;
+	than = hg_filter_value(other, step->is_signed, place);
+	return (step->allowed & (value < than	 ? HG_FILTER_LESS
+							 : value == than ? HG_FILTER_EQUAL
+											 : HG_FILTER_GREATER)) != 0;
+}
+
+/* Does the row of a place count, by a filter that can be?  Sets that are left are bits of a word.
+ */
+HG_HOST_DEVICE bool
+hg_filter_holds(const HgFilterTest *test, uint64_t place)
+{
+	uint32_t sets = 0;
+
+	for (uint32_t s = 0; s < test->nsteps; s++)
+	{
+		const HgFilterStep *step = &test->steps[s];
+
+		if (step->kind == HG_FILTER_NOT)
+			sets ^= 1;
+		else if (step->kind == HG_FILTER_AND)
+			sets = sets >> 1 & (sets | ~UINT32_C(1));
+		else if (step->kind == HG_FILTER_OR)
+			sets = sets >> 1 | (sets & 1);
+		else if (step->kind <= HG_FILTER_ALL)
+			sets = sets << 1 | step->kind;
+		else
+			sets = sets << 1 | hg_filter_look(test, step, place);
+	}
+	return (sets & 1) != 0;
+}
+
+#endif /* HG_ROW_FILTER_H */

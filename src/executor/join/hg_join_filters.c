@@ -1,0 +1,152 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_filters.c
+ *	  Quals of lent rows that a device decides, by columns that it keeps.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "batch/hg_lent_rows.h"
+#include "batch/hg_predicate_filter.h"
+#include "executor/join/hg_join_filters.h"
+#include "executor/join/hg_join_state.h"
+
+/* Rows of a side that others may find are few as long as they are one in so many of its own. */
+#define HG_DECIDED_PART 64
+
+void
+hg_join_decide_lent(HgJoinState *state)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_input_decide_lent(state->inputs[side]);
+}
+
+/* HgMatcherSpec.decide of a join's state. */
+static void
+hg_join_decide_all(void *arg)
+{
+	hg_join_decide_lent(arg);
+}
+
+/* The keys of a set, which are few, as a graph has them. */
+static void
+hg_join_add_keys(const HgKeySet *set, uint32 width, HgIntegers *keys)
+{
+	for (int p = 0; p < set->npieces; p++)
+		for (uint64 i = 0; i < set->pieces[p].count; i++)
+			hg_integers_add(keys, width == sizeof(int32)
+									  ? ((const int32 *) set->pieces[p].keys)[i]
+									  : ((const int64 *) set->pieces[p].keys)[i]);
+}
+
+/*
+ * HgMatcherSpec.decide_some of a join's state: it is not worth while to decide about all lent rows
+ * for a few that have changed since.
+ */
+static const HgFlatSide *
+hg_join_decide_some(void *arg, HgSide side, const HgKeySet *keys)
+{
+	HgJoinState *state = arg;
+	HgInput *input = state->inputs[side];
+	HgLent *lent = input->lent;
+	const uint64 most = lent->rows / HG_DECIDED_PART;
+	HgIntegers values;
+	HgIntegers rows;
+
+	if (!hg_lent_is_undecided(lent))
+		return &lent->side;
+	hg_integers_init(&values);
+	hg_integers_init(&rows);
+	if (keys->rows <= most)
+	{
+		hg_join_add_keys(keys, input->words->width, &values);
+		if (hg_lent_find_rows(lent, lent->graph, &values, most, &rows))
+		{
+			lent = hg_lent_decide_rows(lent, &rows);
+			/* it has taken more than that which it is made of */
+			hg_charge_set(&input->lent_charge, lent->bytes);
+			return &lent->side;
+		}
+	}
+	hg_input_decide_lent(input);
+	return &lent->side;
+}
+
+void
+hg_join_tell_undecided(HgJoinState *state, HgMatcherSpec *spec)
+{
+	spec->decide = hg_join_decide_all;
+	spec->decide_some = hg_join_decide_some;
+	spec->decide_arg = state;
+}
+
+void
+hg_join_clear_filters(HgKeptLent *kept)
+{
+	memset(&kept->filters, 0, sizeof(kept->filters));
+}
+
+/*
+ * Have a filter of an input's rows, which a lookup of a side looks up (HgRowFilter), by a graph;
+ * false where they are undecided, and it can't be.
+ */
+static bool
+hg_join_add_filter(HgKeptLent *kept, uint32 lookup, const HgInput *input,
+				   const HgPinnedGraph *graph, HgPlaces *places)
+{
+	const HgLent *lent = input->lent;
+
+	return !hg_lent_is_undecided(lent) ||
+		   hg_predicate_filter_add(&kept->filters, lookup, graph, lent->npredicates,
+								   lent->predicates, places);
+}
+
+HgPlaces
+hg_join_tell_filters(HgJoinState *state, HgPlaces places)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (!hg_join_add_filter(&state->lending.kept[side], 0, state->inputs[side],
+								state->inputs[side]->lent->graph, &places))
+			hg_input_decide_lent(state->inputs[side]);
+	return places;
+}
+
+void
+hg_star_tell_filters(const HgJoinTree *tree, HgStarGraphs *graphs)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgKeptLent *kept = &graphs->kept[side];
+
+		hg_join_clear_filters(kept);
+		for (uint32 lookup = 0; lookup <= kept->nlookups; lookup++)
+			for (int t = 0; t <= tree->njoins; t++)
+			{
+				HgStarTable *table = &graphs->tables[t];
+				uint32 stride;
+
+				if (table->side != (HgSide) side || table->lookup != lookup)
+					continue;
+				(void) hg_join_add_filter(kept, lookup, tree->tables[t].input, table->graph,
+										  &graphs->at);
+				stride = hg_row_filter_stride(&kept->filters, lookup);
+				if (stride > 0)
+					table->stride = stride;
+			}
+	}
+}
+
+void
+hg_star_decide_others(const HgJoinTree *tree, const HgStarGraphs *graphs)
+{
+	for (int t = 0; t <= tree->njoins; t++)
+	{
+		const HgStarTable *table = &graphs->tables[t];
+
+		if (hg_row_filter_find(&graphs->kept[table->side].filters, table->lookup) == NULL)
+			hg_input_decide_lent(tree->tables[t].input);
+	}
+}

@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_filters.h
+ *	  Quals of lent rows that a device decides, by columns that it keeps.
+ *
+ * Rows that are lent undecided (batch/hg_lent.h) go to a device with a filter.  Where it can not
+ * have one, as a column is not kept any more beside the graph that it has, they are decided here.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_FILTERS_H
+#define HG_JOIN_FILTERS_H
+
+#include "backend/matcher/hg_matcher_spec.h"
+#include "executor/join/hg_join_star_graphs.h"
+
+typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
+
+/* Have it decided which rows of both sides are lent. */
+extern void hg_join_decide_lent(HgJoinState *state);
+
+/* Have a matcher have that done, when it joins them. */
+extern void hg_join_tell_undecided(HgJoinState *state, HgMatcherSpec *spec);
+
+/* There are none of a side. */
+extern void hg_join_clear_filters(HgKeptLent *kept);
+
+/*
+ * Have the matcher know those of both sides, which are not there yet: the places, of some, of the
+ * devices that keep what this takes.
+ */
+extern HgPlaces hg_join_tell_filters(HgJoinState *state, HgPlaces places);
+
+/*
+ * Have those of all tables of a tree, whose graphs are known: of the places there, and with strides
+ * that are then those of the tables.  When it is known that a device has all else, rows of tables
+ * that have none are to be decided.
+ */
+extern void hg_star_tell_filters(const HgJoinTree *tree, HgStarGraphs *graphs);
+extern void hg_star_decide_others(const HgJoinTree *tree, const HgStarGraphs *graphs);
+
+#endif /* HG_JOIN_FILTERS_H */

@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_engine_filters.h
+ *	  The part of the suite of kept graphs that is about filters of their rows.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TEST_ENGINE_FILTERS_H
+#define TEST_ENGINE_FILTERS_H
+
+#include "test_kept_star.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+	/* Run it; each test is reported by hg_tap_ok. */
+	extern void hg_engine_filters_suite(HgEngine *engine, const HgHost *host);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TEST_ENGINE_FILTERS_H */
