@@ -21,6 +21,12 @@ hg_slice_number(uint32_t count, uint32_t slice)
 	return count << 16 | slice;
 }
 
+uint32_t
+hg_slice_number_along(uint32_t cut, uint32_t count, uint32_t slice)
+{
+	return cut << 24 | hg_slice_number(count, slice);
+}
+
 void
 hg_slices_count(const HgSlices *slices, uint64_t *before)
 {
@@ -54,6 +60,13 @@ hg_slice_shape(const HgSlices *slices, uint32_t slice, uint32_t key_width)
 	const uint64_t rows = hg_slice_rows(slices, slice);
 
 	return (HgKeptShape){.key_width = key_width, .parts = parts_of(rows), .rows = rows};
+}
+
+HgKeptShape
+hg_slice_shape_along(const HgSlices *slices, uint32_t slice, uint32_t key_width, uint64_t rows)
+{
+	return (HgKeptShape){
+		.key_width = key_width, .parts = parts_of(hg_slice_rows(slices, slice)), .rows = rows};
 }
 
 HgKeptColumnShape

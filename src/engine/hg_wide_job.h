@@ -53,7 +53,9 @@ typedef struct HgWideSliceSpec
 {
 	HgKeptUse kept[2];
 	HgKeptColumnUse columns[2][HG_MAX_COLUMNS];
+	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
 } HgWideSliceSpec;
+
 /* The most that shares of members can be together. */
 #define HG_WIDE_SHARES (HG_EXCHANGE_SHARES * HG_MAX_MEMBERS)
 
@@ -133,9 +135,10 @@ extern HgStatus hg_wide_slices_open(HgWideJob *job, HgError *error);
 extern void hg_wide_slices_member(const HgWideJob *job, uint32_t member, HgWideSliceSpec *of,
 								  HgJobSpec *spec);
 
-/* HgEngine.mask of a side; and tell the members, before they build. */
-extern HgStatus hg_wide_slices_mask(HgWideJob *job, HgSide side, uint64_t first_word,
-									uint64_t count, const uint64_t *words, HgError *error);
+/* HgEngine.mask of a side, or of a lookup; and tell the members, before they build. */
+extern HgStatus hg_wide_slices_mask(HgWideJob *job, HgSide side, uint32_t lookup,
+									uint64_t first_word, uint64_t count, const uint64_t *words,
+									HgError *error);
 extern HgStatus hg_wide_slices_tell(HgWideJob *job, HgError *error);
 
 /* Free the masks. */

@@ -4,7 +4,8 @@
  *	  Kept graphs of which each member has a slice.
  *
  * A member has its slice in the place of the graph, under the name and in the shape that follow
- * from how that is cut; a graph that is whole on all devices is each member's.  Masks of a graph
+ * from how that is cut; a graph that is whole on all devices is each member's.  What rows of a
+ * slice look up is whole, and the graph by which they do it is cut along.  Masks of a graph
  * that is whole are passed on.  Those of one that is cut are collected, for each member by the
  * numbers that rows have in its slice, and given to it before it builds.
  *
@@ -33,21 +34,44 @@ mask_words(const HgSlices *slices, uint32_t slice)
 	return (hg_slice_rows(slices, slice) + 63) / 64;
 }
 
+/* Are the graphs cut along by which rows of a side that is cut look up? */
+static HgStatus
+check_along(const HgJobSpec *spec, HgSide side, HgError *error)
+{
+	const HgSlices *slices = spec->slices[side];
+
+	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+	{
+		const HgSlicedAlong *along = spec->along[side] != NULL ? &spec->along[side][i] : NULL;
+		bool good;
+
+		if (spec->lookups[side][i].from > 0)
+			continue;
+		good = along != NULL && along->cut < HG_SLICED_CUTS &&
+			   (along->cut == 0 || along->rows != NULL);
+		for (uint32_t s = 0; good && along->cut > 0 && s < slices->count; s++)
+			good = along->rows[s] <= hg_slice_rows(slices, s);
+		if (!good)
+			return hg_error_set(error, HG_INVALID, NULL,
+								"rows of slices look up by a graph that is not cut along");
+	}
+	return HG_OK;
+}
+
 /* Can a side of so many members be so? */
 static HgStatus
 check_side(const HgJobSpec *spec, HgSide side, uint32_t members, HgError *error)
 {
 	const HgSlices *slices = spec->slices[side];
 
-	if (spec->kept[side] == NULL || spec->nlookups[side] > 0)
-		return hg_error_set(error, HG_INVALID, NULL,
-							"slices are joined with kept graphs alone, and look nothing up");
+	if (spec->kept[side] == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "slices are joined with kept graphs alone");
 	if (slices == NULL)
 		return HG_OK;
 	if (slices->count != members || slices->parts != spec->kept[side]->shape.parts)
 		return hg_error_set(error, HG_INVALID, NULL,
 							"a graph is not cut into as many slices as there are members");
-	return HG_OK;
+	return check_along(spec, side, error);
 }
 
 HgStatus
@@ -68,6 +92,45 @@ hg_wide_slices_open(HgWideJob *job, HgError *error)
 	return status;
 }
 
+/* The columns of a member's rows of a side; those of rows that these look up are whole. */
+static void
+cut_columns(const HgJobSpec *spec, HgSide side, uint32_t member, HgKeptColumnUse *columns)
+{
+	const HgSlices *slices = spec->slices[side];
+
+	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
+	{
+		columns[i] = spec->kept_columns[side][i];
+		if (columns[i].lookup > 0)
+			continue;
+		columns[i].shape = hg_slice_column_shape(slices, member, columns[i].shape.width);
+		if (columns[i].program == 0)
+			columns[i].name.slice = hg_slice_number(slices->count, member);
+	}
+}
+
+/* What they look up, by graphs that are cut along. */
+static void
+cut_lookups(const HgJobSpec *spec, HgSide side, uint32_t member, HgKeptLookup *lookups)
+{
+	const HgSlices *slices = spec->slices[side];
+
+	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+	{
+		const HgSlicedAlong *along = &spec->along[side][i];
+		HgKeptUse *own = &lookups[i].own;
+
+		lookups[i] = spec->lookups[side][i];
+		if (lookups[i].from > 0)
+			continue;
+		lookups[i].stride = hg_slice_column_shape(slices, member, 1).stride;
+		own->name.slice = hg_slice_number_along(along->cut, slices->count, member);
+		own->shape = hg_slice_shape_along(slices, member, own->shape.key_width,
+										  along->cut > 0 ? along->rows[member]
+														 : hg_slice_rows(slices, member));
+	}
+}
+
 void
 hg_wide_slices_member(const HgWideJob *job, uint32_t member, HgWideSliceSpec *of, HgJobSpec *spec)
 {
@@ -80,19 +143,14 @@ hg_wide_slices_member(const HgWideJob *job, uint32_t member, HgWideSliceSpec *of
 		of->kept[side] = *spec->kept[side];
 		of->kept[side].name.slice = hg_slice_number(job->wide->members, member);
 		of->kept[side].shape = hg_slice_shape(slices, member, spec->kept[side]->shape.key_width);
+		cut_columns(spec, (HgSide) side, member, of->columns[side]);
+		cut_lookups(spec, (HgSide) side, member, of->lookups[side]);
 		spec->kept[side] = &of->kept[side];
-		for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
-		{
-			HgKeptColumnUse *column = &of->columns[side][i];
-
-			*column = spec->kept_columns[side][i];
-			column->shape = hg_slice_column_shape(slices, member, column->shape.width);
-			if (column->program == 0)
-				column->name.slice = of->kept[side].name.slice;
-		}
 		spec->kept_columns[side] = of->columns[side];
+		spec->lookups[side] = of->lookups[side];
 		spec->expected_rows[side] = of->kept[side].shape.rows;
 		spec->slices[side] = NULL;
+		spec->along[side] = NULL;
 	}
 }
 
@@ -160,18 +218,18 @@ mask_slices(HgWideJob *job, HgSide side, uint64_t first_word, uint64_t count, co
 }
 
 HgStatus
-hg_wide_slices_mask(HgWideJob *job, HgSide side, uint64_t first_word, uint64_t count,
-					const uint64_t *words, HgError *error)
+hg_wide_slices_mask(HgWideJob *job, HgSide side, uint32_t lookup, uint64_t first_word,
+					uint64_t count, const uint64_t *words, HgError *error)
 {
 	HgStatus status = HG_OK;
 
-	if (job->sliced.slices[side] != NULL)
+	if (lookup == 0 && job->sliced.slices[side] != NULL)
 		return mask_slices(job, side, first_word, count, words, error);
 	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
 	{
 		job->wide->called = i;
-		status =
-			job->member[i].calls.mask(job->member[i].job, side, 0, first_word, count, words, error);
+		status = job->member[i].calls.mask(job->member[i].job, side, lookup, first_word, count,
+										   words, error);
 	}
 	return status;
 }

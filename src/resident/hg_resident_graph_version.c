@@ -16,6 +16,7 @@
 #include "utils/timestamp.h"
 
 #include "backend/device/hg_device_shared.h"
+#include "resident/hg_resident_graph_along.h"
 #include "resident/hg_resident_graph_codes.h"
 #include "resident/hg_resident_graph_version.h"
 
@@ -63,6 +64,13 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 		pg_atomic_init_u64(&graph->columns[i].used_at, 0);
 		hg_device_copies_init(graph->columns[i].copies);
 	}
+	for (int i = 0; i < HG_GRAPH_ALONGS; i++)
+	{
+		pg_atomic_init_u32(&graph->along[i].column, InvalidAttrNumber);
+		pg_atomic_init_u64(&graph->along[i].used_at, 0);
+	}
+	pg_atomic_init_u64(&graph->alongs, InvalidDsaPointer);
+	pg_atomic_init_u64(&graph->along_at, 0);
 	pg_atomic_init_u64(&graph->codes, InvalidDsaPointer);
 	pg_atomic_init_u64(&graph->ambiguous, 0);
 	pg_atomic_init_u32(&graph->lost, 0);
@@ -144,6 +152,7 @@ hg_graph_version_retire(dsa_pointer pointer)
 		return;
 	hg_graph_version_forget_copies(graph);
 	hg_graph_codes_free(graph);
+	hg_graph_along_free(graph);
 	hg_graph_slices_free((dsa_pointer) pg_atomic_read_u64(&graph->all_slices));
 	chunks = hg_resident_address(graph->bins);
 	/* the version counts the bytes of all of it */
@@ -410,7 +419,7 @@ Size
 hg_graph_version_host_bytes(HgResidentGraph *graph)
 {
 	dsa_pointer pointer = hg_graph_version_all_slices(graph);
-	Size bytes = graph->bytes;
+	Size bytes = graph->bytes + hg_graph_along_host_bytes(graph);
 
 	for (; DsaPointerIsValid(pointer); pointer = hg_graph_slices(pointer)->next)
 		bytes += hg_graph_slices(pointer)->bytes;
@@ -421,7 +430,8 @@ Size
 hg_graph_version_kept_bytes(HgResidentGraph *graph, const HgKeepers *keepers)
 {
 	HgGraphSlices *slices = hg_graph_version_slices(graph);
-	Size bytes = hg_device_copies_bytes(graph->copies, keepers);
+	Size bytes =
+		hg_device_copies_bytes(graph->copies, keepers) + hg_graph_along_kept_bytes(graph, keepers);
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 		bytes += hg_device_copies_bytes(graph->columns[i].copies, keepers);
@@ -512,5 +522,10 @@ hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
 			continue;
 		pg_atomic_write_u32(&graph->columns[i].number, number);
 		pg_atomic_write_u64(&graph->columns[i].used_at, pg_atomic_read_u64(&column->used_at));
+	}
+	for (int i = 0; i < HG_GRAPH_ALONGS; i++)
+	{
+		pg_atomic_write_u64(&graph->along[i].used_at, pg_atomic_read_u64(&other->along[i].used_at));
+		pg_atomic_write_u32(&graph->along[i].column, pg_atomic_read_u32(&other->along[i].column));
 	}
 }

@@ -124,6 +124,7 @@ hg_kept_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgKeptUses
 		}
 		asked.nlookups[side] = kept->nlookups;
 		asked.lookups[side] = uses->lookups[side];
+		asked.along[side] = kept->along;
 		if (reduction != NULL)
 		{
 			asked.kept_columns[side] = kept->columns;

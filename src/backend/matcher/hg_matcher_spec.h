@@ -65,7 +65,8 @@ typedef struct HgKeptLent
 	const uint64
 		*places; /* [parts + 1] rows of the parts ahead of each, of those that are lent of */
 	uint32 nlookups;
-	HgKeptFound lookups[HG_MAX_LOOKUPS]; /* what they look up on the way */
+	HgKeptFound lookups[HG_MAX_LOOKUPS]; /* what they look up on the way ... */
+	HgSlicedAlong along[HG_MAX_LOOKUPS]; /* ... and how that is cut by which slices' rows do */
 	uint32 nprograms;
 	HgProgram programs[HG_MAX_PROGRAMS]; /* that compute some of the columns */
 } HgKeptLent;
