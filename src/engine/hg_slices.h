@@ -18,9 +18,9 @@
  * row's number in the slice is how many of the slice's bits are set before its own.
  *
  * ALONG.  Where rows of a graph that is cut look others up (hg_kept.h), the graph by which they do
- *it is one of the same rows by another key, and is cut ALONG with it: each of its rows is in the
- *slice, and has the number there, that it has of the graph that is cut.  Those that this one has
- *not are in none.  Rows that are looked up are whole on each device.
+ * it is one of the same rows by another key, and is cut ALONG with it: each of its rows is in the
+ * slice, and has the number there, that it has of the graph that is cut.  Those that this one has
+ * not are in none.  Rows that are looked up are whole on each device.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

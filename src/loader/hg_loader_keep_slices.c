@@ -8,9 +8,9 @@
  * there; and for each slice that is sent it is gone through once more.
  *
  * A graph that is cut along with another one (resident/hg_resident_graph_along.h) is gone through
- *to count its rows in each slice of that.  They are the same rows where both graphs were made of
- *the same version of a segment; of other segments it has none in any slice: no join has rows of a
- *segment that not all of its graphs list alike.
+ * to count its rows in each slice of that.  They are the same rows where both graphs were made of
+ * the same version of a segment; of other segments it has none in any slice: no join has rows of a
+ * segment that not all of its graphs list alike.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

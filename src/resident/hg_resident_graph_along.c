@@ -183,39 +183,3 @@ hg_graph_along_is_due(HgResidentGraph *graph, HgResidentGraph *with, const HgKee
 			  hg_device_copy_is_due(&along->copies[place], keepers->epochs[place]);
 	return due;
 }
-
-Size
-hg_graph_along_host_bytes(HgResidentGraph *graph)
-{
-	dsa_pointer pointer = hg_along_first(graph);
-	Size bytes = 0;
-
-	for (; DsaPointerIsValid(pointer); pointer = hg_graph_along(pointer)->next)
-		bytes += sizeof(HgGraphAlong);
-	return bytes;
-}
-
-Size
-hg_graph_along_kept_bytes(HgResidentGraph *graph, const HgKeepers *keepers)
-{
-	dsa_pointer pointer = hg_along_first(graph);
-	Size bytes = 0;
-
-	for (; DsaPointerIsValid(pointer); pointer = hg_graph_along(pointer)->next)
-		bytes += hg_device_copies_bytes(hg_graph_along(pointer)->copies, keepers);
-	return bytes;
-}
-
-void
-hg_graph_along_free(HgResidentGraph *graph)
-{
-	dsa_pointer pointer = hg_along_first(graph);
-
-	while (DsaPointerIsValid(pointer))
-	{
-		const dsa_pointer next = hg_graph_along(pointer)->next;
-
-		hg_resident_free(pointer, sizeof(HgGraphAlong));
-		pointer = next;
-	}
-}

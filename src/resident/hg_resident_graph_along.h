@@ -4,14 +4,12 @@
  *	  Graph versions that are cut along with another one of their table.
  *
  * Where rows of a graph that is cut over several devices look others up by another key, the graph
- *by that key is cut ALONG with it (engine/hg_slices.h): each device has those of its rows that it
- *has of the graph that is cut, under the same numbers.  Joins ask for that by the column which the
- *graph is by that is cut; and it is found out anew where that has another version, or is cut
- *otherwise.
+ * by that key is cut ALONG with it (engine/hg_slices.h): each device has those of its rows that it
+ * has of the graph that is cut, under the same numbers.  Joins ask for that by the column which the
+ * graph is by that is cut; and it is found out anew where that has another version, or is cut
+ * otherwise.
  *
- * What tells which rows a slice has are the bits of the graph that is cut: of this one no more is
- * noted than how many rows are in each slice.  It may be cut by its own keys as well, and be whole
- * somewhere.
+ * It may be cut by its own keys as well, and be whole somewhere.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,26 +22,6 @@
 
 #include "engine/hg_slices.h"
 #include "resident/hg_resident_graph_version.h"
-
-/* How it is cut along, in shared memory: immutable once it is linked, but for the notes of copies.
- */
-typedef struct HgGraphAlong
-{
-	dsa_pointer next;  /* another way in which it was, before; invalid: there are no more */
-	uint64 with;	   /* the serial number of the version that it is cut along with ... */
-	AttrNumber column; /* ... which is by that */
-	HgPlaces places;   /* over which that is cut */
-	uint32 count;	   /* of slices */
-	uint32 cut;		   /* its number: of this version no other way has it */
-	uint64 rows[HG_GPU_DEVICES];		 /* of each slice */
-	HgDeviceCopy copies[HG_GPU_DEVICES]; /* by place, of the slice that it has */
-} HgGraphAlong;
-
-static inline HgGraphAlong *
-hg_graph_along(dsa_pointer along)
-{
-	return hg_resident_address(along);
-}
 
 /* Ask for a graph to be cut along with that of its table by this column. */
 extern void hg_graph_along_ask(HgResidentGraph *graph, AttrNumber column);
@@ -74,12 +52,5 @@ extern bool hg_graph_along_is_due(HgResidentGraph *graph, HgResidentGraph *with,
 
 /* A version that is cut, as it is to be, over places whose devices are known; NULL: it is not. */
 extern HgGraphSlices *hg_graph_along_slices(HgResidentGraph *with, const HgKeepers *keepers);
-
-/* Bytes of all this, and of all copies. */
-extern Size hg_graph_along_host_bytes(HgResidentGraph *graph);
-extern Size hg_graph_along_kept_bytes(HgResidentGraph *graph, const HgKeepers *keepers);
-
-/* The version is freed. */
-extern void hg_graph_along_free(HgResidentGraph *graph);
 
 #endif /* HG_RESIDENT_GRAPH_ALONG_H */

@@ -16,7 +16,6 @@
 #include "utils/timestamp.h"
 
 #include "backend/device/hg_device_shared.h"
-#include "resident/hg_resident_graph_along.h"
 #include "resident/hg_resident_graph_codes.h"
 #include "resident/hg_resident_graph_version.h"
 
@@ -112,6 +111,16 @@ hg_graph_version_bins(const HgResidentGraph *graph, const HgFlatBin **bins)
 		bins[i] = DsaPointerIsValid(chunks[i]) ? hg_resident_address(chunks[i]) : NULL;
 }
 
+/* The last way in which a version was cut along with another one; invalid: there is none. */
+static dsa_pointer
+hg_graph_version_alongs(HgResidentGraph *graph)
+{
+	const dsa_pointer alongs = (dsa_pointer) pg_atomic_read_u64(&graph->alongs);
+
+	pg_read_barrier();
+	return alongs;
+}
+
 void
 hg_graph_version_pin(HgResidentGraph *graph)
 {
@@ -152,7 +161,7 @@ hg_graph_version_retire(dsa_pointer pointer)
 		return;
 	hg_graph_version_forget_copies(graph);
 	hg_graph_codes_free(graph);
-	hg_graph_along_free(graph);
+	hg_graph_along_free(hg_graph_version_alongs(graph));
 	hg_graph_slices_free((dsa_pointer) pg_atomic_read_u64(&graph->all_slices));
 	chunks = hg_resident_address(graph->bins);
 	/* the version counts the bytes of all of it */
@@ -419,7 +428,7 @@ Size
 hg_graph_version_host_bytes(HgResidentGraph *graph)
 {
 	dsa_pointer pointer = hg_graph_version_all_slices(graph);
-	Size bytes = graph->bytes + hg_graph_along_host_bytes(graph);
+	Size bytes = graph->bytes + hg_graph_along_host_bytes(hg_graph_version_alongs(graph));
 
 	for (; DsaPointerIsValid(pointer); pointer = hg_graph_slices(pointer)->next)
 		bytes += hg_graph_slices(pointer)->bytes;
@@ -430,8 +439,8 @@ Size
 hg_graph_version_kept_bytes(HgResidentGraph *graph, const HgKeepers *keepers)
 {
 	HgGraphSlices *slices = hg_graph_version_slices(graph);
-	Size bytes =
-		hg_device_copies_bytes(graph->copies, keepers) + hg_graph_along_kept_bytes(graph, keepers);
+	Size bytes = hg_device_copies_bytes(graph->copies, keepers) +
+				 hg_graph_along_kept_bytes(hg_graph_version_alongs(graph), keepers);
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 		bytes += hg_device_copies_bytes(graph->columns[i].copies, keepers);

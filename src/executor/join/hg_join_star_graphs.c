@@ -10,8 +10,8 @@
  *
  * Where the graph of a side is cut over several devices (engine/hg_slices.h) each of them joins its
  * slice.  What rows look up it has all of, and it is asked for where it has not; the graphs by
- *which rows of slices look up are cut along.  A graph that is cut can't be looked up: so one that
- *is joined with the facts is a side, if there is one.
+ * which rows of slices look up are cut along.  A graph that is cut can't be looked up: so one that
+ * is joined with the facts is a side, if there is one.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
