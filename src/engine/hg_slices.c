@@ -164,3 +164,13 @@ hg_slice_mask(const HgSlices *slices, uint32_t slice, uint32_t part, uint32_t fi
 		at += rows;
 	}
 }
+
+uint64_t
+hg_slices_mask_bytes(const HgSlices *slices)
+{
+	uint64_t words = 0;
+
+	for (uint32_t slice = 0; slice < slices->count; slice++)
+		words += hg_slice_mask_words(slices, slice);
+	return words * sizeof(uint64_t);
+}

@@ -130,4 +130,13 @@ extern uint32_t hg_slice_rank(const uint64_t *bits, const uint32_t *ranks, uint3
 extern void hg_slice_mask(const HgSlices *slices, uint32_t slice, uint32_t part, uint32_t first,
 						  const uint64_t *words, uint32_t count, uint64_t *mask);
 
+/* Words of the mask of a slice; and bytes of those of all slices together. */
+static inline uint64_t
+hg_slice_mask_words(const HgSlices *slices, uint32_t slice)
+{
+	return (hg_slice_rows(slices, slice) + 63) / 64;
+}
+
+extern uint64_t hg_slices_mask_bytes(const HgSlices *slices);
+
 #endif /* HG_SLICES_H */

@@ -28,12 +28,6 @@ hg_wide_are_sliced(const HgJobSpec *spec)
 	return spec->slices[HG_OUTER] != NULL || spec->slices[HG_INNER] != NULL;
 }
 
-static uint64_t
-mask_words(const HgSlices *slices, uint32_t slice)
-{
-	return (hg_slice_rows(slices, slice) + 63) / 64;
-}
-
 /* Are the graphs cut along by which rows of a side that is cut look up? */
 static HgStatus
 check_along(const HgJobSpec *spec, HgSide side, HgError *error)
@@ -164,7 +158,7 @@ make_masks(HgWideJob *job, HgSide side, HgError *error)
 
 	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
 	{
-		const uint64_t words = mask_words(slices, i);
+		const uint64_t words = hg_slice_mask_words(slices, i);
 		void *memory;
 
 		if (masks[i] != NULL || words == 0)
@@ -246,9 +240,9 @@ hg_wide_slices_tell(HgWideJob *job, HgError *error)
 
 			job->wide->called = i;
 			if (mask != NULL)
-				status =
-					job->member[i].calls.mask(job->member[i].job, (HgSide) side, 0, 0,
-											  mask_words(job->sliced.slices[side], i), mask, error);
+				status = job->member[i].calls.mask(job->member[i].job, (HgSide) side, 0, 0,
+												   hg_slice_mask_words(job->sliced.slices[side], i),
+												   mask, error);
 		}
 	return status;
 }
@@ -260,5 +254,6 @@ hg_wide_slices_free(HgWideJob *job)
 		for (uint32_t i = 0; i < HG_MAX_MEMBERS; i++)
 			if (job->sliced.masks[side][i] != NULL)
 				hg_host_memory_free(job->host, job->sliced.masks[side][i],
-									mask_words(job->sliced.slices[side], i) * sizeof(uint64_t));
+									hg_slice_mask_words(job->sliced.slices[side], i) *
+										sizeof(uint64_t));
 }

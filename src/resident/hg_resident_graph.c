@@ -307,6 +307,13 @@ hg_resident_graph_is_cut(const HgPinnedGraph *graph)
 }
 
 bool
+hg_resident_graph_is_too_large(const HgPinnedGraph *graph)
+{
+	return hg_resident_graph_is_cut(graph) &&
+		   pg_atomic_read_u32(&hg_graph_version(graph->pointer)->too_large) != 0;
+}
+
+bool
 hg_resident_graph_is_kept(const HgPinnedGraph *graph)
 {
 	HgKeepers keepers;

@@ -96,6 +96,9 @@ extern HgPlaces hg_resident_graph_along(const HgPinnedGraph *graph, const HgPinn
 /* Is it cut, whether devices have its slices or not? */
 extern bool hg_resident_graph_is_cut(const HgPinnedGraph *graph);
 
+/* Is it cut because no device alone has room for it? */
+extern bool hg_resident_graph_is_too_large(const HgPinnedGraph *graph);
+
 /* Does any device keep a copy of it, or several all of its slices? */
 extern bool hg_resident_graph_is_kept(const HgPinnedGraph *graph);
 

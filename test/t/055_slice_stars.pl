@@ -26,9 +26,10 @@ my $LIMIT = 2300;
 
 my ($node, $main);
 
-sub begin
+# A server, and the main session.
+sub begin_server
 {
-	my ($devices, %switches) = @_;
+	my ($devices, $limit, %switches) = @_;
 
 	local $ENV{HG_STANDIN_DEVICES} = $devices;
 	local @ENV{ keys %switches } = values %switches;
@@ -40,10 +41,21 @@ hashgraph.device_program = '$standin'
 hashgraph.staging_size = '8MB'
 hashgraph.resident_memory = '256MB'
 hashgraph.resident_auto = off
-hashgraph.resident_gpu_memory = '${LIMIT}kB'
+hashgraph.resident_gpu_memory = '${limit}kB'
 hashgraph.gpu_wait_limit = '5min'
 hashgraph.force = on
 CONF
+	$main = RawSession->new($node);
+	# what is resident is joined where it is under auto alone
+	sql('set hashgraph.backend = auto; set jit = off; set max_parallel_workers_per_gather = 0');
+	return;
+}
+
+sub begin
+{
+	my ($devices, %switches) = @_;
+
+	begin_server($devices, $LIMIT, %switches);
 	# facts are in several segments, as their rows are wide
 	$node->safe_psql('postgres', <<'SQL');
 create table sales (id int, customer int8, item int4, day int4, shop int2, amount int2, total numeric(10, 2), note text, wide text);
@@ -69,9 +81,6 @@ select hashgraph_resident_add('sales', '{id,customer,item,day,shop,amount,total,
 select hashgraph_resident_add('customers', '{id,nation,age,name}', keys => '{id,nation}');
 select hashgraph_resident_add(t::regclass, keys => '{id}') from unnest(array['items', 'days', 'shops', 'nations', 'twice']) t;
 SQL
-	$main = RawSession->new($node);
-	# what is resident is joined where it is under auto alone
-	sql('set hashgraph.backend = auto; set jit = off; set max_parallel_workers_per_gather = 0');
 	return;
 }
 
@@ -205,8 +214,7 @@ my @cut = (
 is_star('visits', $_, 3) foreach @cut;
 sql('update visits set minutes = minutes + 1 where minutes = 7; update sales set item = item + 1 where id % 777 = 0');
 is_right('visits have changed', [ @$_[ 1, 2 ] ]) foreach @cut;
-sql("$refresh; vacuum visits; select hashgraph_resident_refresh('visits')");
-is_star('visits in step', $_, 3, $refresh) foreach @cut;
+is_star('visits in step', $_, 3, "$refresh; vacuum visits; select hashgraph_resident_refresh('visits')") foreach @cut;
 is_within_limits('visits');
 sql(q{select hashgraph_resident_drop('visits')});
 
@@ -298,6 +306,24 @@ begin(3, HG_STANDIN_FORGETS => 1);
 my $missed = sql('select graphs_missed from hashgraph_stat_resident');
 ok(wait_for(sub { sql($stars[0][2]); sql('select graphs_missed from hashgraph_stat_resident') > $missed or not usleep(200_000) }, 60), 'a star misses what was forgotten');
 is_right('what was given is forgotten', [ @$_[ 1, 2 ] ]) foreach @stars;
+$node->stop;
+
+# ------------------------------------------------------------------ what is looked up has more than a million rows
+
+# it comes to all devices that have slices of the facts when a star asks for it; and is cut as the facts are where it is a side
+begin_server(3, 34 * 1024);
+$node->safe_psql('postgres', <<'SQL');
+create table facts as select (i * 7919::int8) % 1100000 as d, case when i % 3 = 0 then i % 300 end as e, (i % 100)::int2 as v from generate_series(1, 1600000) i;
+create table many as select i as id, (i % 50)::int2 as w from generate_series(0, 1099999) i;
+create table few as select i::int8 as id, i % 9 as h from generate_series(0, 999) i;
+create table fewer as select i as id, i % 7 as g from generate_series(0, 299) i;
+vacuum analyze;
+select hashgraph_resident_add('facts', keys => '{d,e}');
+select hashgraph_resident_add(t::regclass, keys => '{id}') from unnest(array['many', 'few', 'fewer']) t;
+SQL
+is_star('many rows', $_, 3, 'vacuum facts; vacuum many; vacuum few; vacuum fewer') foreach (
+	[ 3, 'are looked up', 'select w.h, count(*), sum(f.v), sum(m.w) from facts f join few w on f.d = w.id join many m on f.e = m.id group by w.h' ],
+	[ 3, 'are a side', 'select w.g, count(*), sum(f.v), sum(m.w) from facts f join many m on f.d = m.id join fewer w on f.e = w.id group by w.g' ]);
 $node->stop;
 
 done_testing();

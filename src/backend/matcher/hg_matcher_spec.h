@@ -11,6 +11,7 @@
 #define HG_MATCHER_SPEC_H
 
 #include "backend/device/hg_device_placement.h"
+#include "backend/hg_budget.h"
 #include "backend/hg_progress.h"
 #include "backend/matcher/hg_gather.h"
 #include "backend/matcher/hg_team.h"
@@ -164,7 +165,14 @@ typedef struct HgMatcherSpec
 	 */
 	HgSender *sender;
 
-	/* NULL, or what is to be told while the engine works; it stays as long as the matcher does. */
+	/*
+	 * NULL, or what is charged while devices are asked about lent rows: what tells those that have
+	 * a slice each which rows are lent.  It stays as long as the matcher does, and so does the
+	 * next.
+	 */
+	HgBudget *budget;
+
+	/* NULL, or what is to be told while the engine works. */
 	HgProgress *progress;
 
 	/*

@@ -430,6 +430,7 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)
 	spec.kept_sliced = star->graphs.sliced;
 	spec.reduction = wanted != NULL ? &star->reduction : NULL;
 	spec.pairs = state->css.ss.ps.plan->plan_rows;
+	spec.budget = &state->memory.budget;
 	spec.progress = &state->progress.shown;
 	hg_charge_set(charge, MemoryContextMemAllocated(CurrentMemoryContext, true));
 	hg_match_star_ask(&spec, &answer);

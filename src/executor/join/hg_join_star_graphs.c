@@ -10,8 +10,8 @@
  *
  * Where the graph of a side is cut over several devices (engine/hg_slices.h) each of them joins its
  * slice.  What rows look up it has all of, and it is asked for where it has not; the graphs by
- * which rows of slices look up are cut along.  A graph that is cut can't be looked up: so one that
- * is joined with the facts is a side, if there is one.
+ * which rows of slices look up are cut along.  A graph that is too large for one can't be
+ * looked up: so one that is joined with the facts is a side, if there is one.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -203,36 +203,41 @@ hg_star_find_all(const HgJoinTree *tree, HgStarGraphs *graphs, int first_edge)
 	return !graphs->missing;
 }
 
-/* Is the graph by an end of an edge cut? */
-static bool
-hg_star_is_cut(const HgJoinTree *tree, const HgTreeEdge *edge, int end)
+/* How good an edge is for sides that are cut; -1: facts and another table can't be sides by it. */
+static int
+hg_star_rank_edge(const HgJoinTree *tree, int j, int facts)
 {
-	const HgPinnedGraph *graph = hg_star_pin_graph(tree, edge, end);
+	const HgTreeEdge *edge = &tree->edges[j];
+	const int end = edge->ends[0].table == facts ? 0 : 1;
+	const HgPinnedGraph *of_facts;
+	const HgPinnedGraph *other;
 
-	return graph != NULL && hg_resident_graph_is_cut(graph);
+	if (!hg_star_is_first_edge(tree, j, facts))
+		return -1;
+	of_facts = hg_star_pin_graph(tree, edge, end);
+	other = hg_star_pin_graph(tree, edge, 1 - end);
+	if (of_facts == NULL || other == NULL)
+		return -1;
+	/* what is too large can't be looked up, and where facts are whole they look up by whole graphs
+	 */
+	return 4 * hg_resident_graph_is_too_large(other) + 2 * hg_resident_graph_is_cut(of_facts) +
+		   hg_resident_graph_is_cut(other);
 }
 
 /* The inner join that facts and another table are the sides of, where there are slices of one. */
 static int
 hg_star_sliced_edge(const HgJoinTree *tree, int facts, int usual)
 {
+	int most = hg_star_rank_edge(tree, usual, facts);
 	int chosen = usual;
-	int most = -1;
 
-	for (int j = -1; j < tree->njoins; j++)
+	for (int j = 0; j < tree->njoins; j++)
 	{
-		const int number = j < 0 ? usual : j;
-		const HgTreeEdge *edge = &tree->edges[number];
-		const int end = edge->ends[0].table == facts ? 0 : 1;
-		int cut;
+		const int rank = hg_star_rank_edge(tree, j, facts);
 
-		if (!hg_star_is_first_edge(tree, number, facts))
-			continue;
-		/* the other one could not be looked up; and rows of facts can, by any of their keys */
-		cut = 2 * hg_star_is_cut(tree, edge, 1 - end) + hg_star_is_cut(tree, edge, end);
-		if (cut > most)
-			chosen = number;
-		most = Max(most, cut);
+		if (rank > most)
+			chosen = j;
+		most = Max(most, rank);
 	}
 	return chosen;
 }
