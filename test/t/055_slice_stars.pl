@@ -308,6 +308,17 @@ ok(wait_for(sub { sql($stars[0][2]); sql('select graphs_missed from hashgraph_st
 is_right('what was given is forgotten', [ @$_[ 1, 2 ] ]) foreach @stars;
 $node->stop;
 
+# ------------------------------------------------------------------ devices that rest
+
+# they have no slices then, and are woken by who would have them answer
+begin(3);
+is_star('before devices rest', $stars[3], 3);
+$node->safe_psql('postgres', q{alter system set hashgraph.gpu_idle_timeout = '5s'});
+$node->safe_psql('postgres', 'select pg_reload_conf()');
+ok(wait_for(sub { $node->safe_psql('postgres', q{select count(*) > 1 from hashgraph_devices() where state = 'resting'}) eq 't' }, 40), 'devices rest');
+is_star('devices that have rested', $stars[3], 3);
+$node->stop;
+
 # ------------------------------------------------------------------ what is looked up has more than a million rows
 
 # it comes to all devices that have slices of the facts when a star asks for it; and is cut as the facts are where it is a side
@@ -323,7 +334,11 @@ select hashgraph_resident_add(t::regclass, keys => '{id}') from unnest(array['ma
 SQL
 is_star('many rows', $_, 3, 'vacuum facts; vacuum many; vacuum few; vacuum fewer') foreach (
 	[ 3, 'are looked up', 'select w.h, count(*), sum(f.v), sum(m.w) from facts f join few w on f.d = w.id join many m on f.e = m.id group by w.h' ],
+	[ 3, 'are looked up by some', 'select w.h, count(*), sum(f.v), sum(m.w) from facts f join few w on f.d = w.id join many m on f.e = m.id where f.v < 50 group by w.h' ],
 	[ 3, 'are a side', 'select w.g, count(*), sum(f.v), sum(m.w) from facts f join many m on f.d = m.id join fewer w on f.e = w.id group by w.g' ]);
+# a bit for each row of the facts, by the slices that they are in
+my ($kilobytes) = $main->run_each('explain (analyze, costs off, timing off) select w.h, count(*), sum(f.v), sum(m.w) from facts f join few w on f.d = w.id join many m on f.e = m.id where f.v < 50 group by w.h') =~ /Tables Joined at Once.*?Memory Usage: (\d+) kB/s;
+cmp_ok($kilobytes // 0, '>=', 1600 / 8, 'what tells which facts count is told');
 $node->stop;
 
 done_testing();

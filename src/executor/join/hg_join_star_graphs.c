@@ -218,8 +218,7 @@ hg_star_rank_edge(const HgJoinTree *tree, int j, int facts)
 	other = hg_star_pin_graph(tree, edge, 1 - end);
 	if (of_facts == NULL || other == NULL)
 		return -1;
-	/* what is too large can't be looked up, and where facts are whole they look up by whole graphs
-	 */
+	/* what is too large can't be looked up, nor can whole facts look up by what is */
 	return 4 * hg_resident_graph_is_too_large(other) + 2 * hg_resident_graph_is_cut(of_facts) +
 		   hg_resident_graph_is_cut(other);
 }
