@@ -279,7 +279,8 @@ extern "C"
 
 		/*
 		 * By HgSide, [nlookups[side]], where the side is cut: how the graphs are, along with it, by
-		 * which its own rows look others up (hg_slices.h); in place until open has returned.
+		 * which its rows look others up, and what they find (hg_slices.h); in place until open has
+		 * returned, but for slices of what is found, which stay until close.
 		 */
 		const struct HgSlicedAlong *along[2];
 

@@ -20,7 +20,9 @@
  * ALONG.  Where rows of a graph that is cut look others up (hg_kept.h), the graph by which they do
  * it is one of the same rows by another key, and is cut ALONG with it: each of its rows is in the
  * slice, and has the number there, that it has of the graph that is cut.  Those that this one has
- * not are in none.  Rows that are looked up are whole on each device.
+ * not are in none.  Rows that are looked up are whole on each device; or they are cut by the keys
+ * that they are found by, where those that look up are cut by these too: what a row finds is in the
+ * slice of the same number then.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -48,12 +50,13 @@ typedef struct HgSlices
 	const uint64_t *before;
 } HgSlices;
 
-/* How a graph by another key of the same rows is cut along with one. */
+/* How rows of slices look others up: a graph by another key of theirs is cut along with theirs. */
 typedef struct HgSlicedAlong
 {
-	uint32_t cut;		  /* of those of the other graph: part of the names of slices, below
-						   * HG_SLICED_CUTS; 0: it is the graph that is cut itself */
-	const uint64_t *rows; /* [count] that it has in each slice, where it is another one */
+	uint32_t cut;		   /* of those of the other graph: part of the names of slices, below
+							* HG_SLICED_CUTS; 0: it is the graph that is cut itself ... */
+	const HgSlices *found; /* ... and then how what is looked up is cut; NULL: it is whole */
+	const uint64_t *rows;  /* [count] that another graph has in each slice */
 } HgSlicedAlong;
 
 /* One graph is cut along with others, or with the same anew, less often than that. */

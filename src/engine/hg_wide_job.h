@@ -40,12 +40,18 @@ typedef struct HgWideGroups
 	uint64_t next; /* the group to be delivered next */
 } HgWideGroups;
 
+/* The rows of a side, and, by the number of a lookup and 1, those that it finds. */
+#define HG_WIDE_TABLES (HG_MAX_LOOKUPS + 1)
+
 /* Kept graphs of which each member has a slice, in place of rows. */
 typedef struct HgWideSliced
 {
-	const struct HgSlices *slices[2];	/* by HgSide; NULL: the members have the side as it is */
-	uint32_t parts[2];					/* of the whole graphs */
-	uint64_t *masks[2][HG_MAX_MEMBERS]; /* of slices, for their members; NULL: all rows count */
+	/* by HgSide; NULL: the members have them as they are */
+	const struct HgSlices *slices[2][HG_WIDE_TABLES];
+	uint32_t parts[2][HG_WIDE_TABLES]; /* of the whole graphs */
+
+	/* of slices, for their members; NULL: all rows count */
+	uint64_t *masks[2][HG_WIDE_TABLES][HG_MAX_MEMBERS];
 } HgWideSliced;
 
 /* What a member has in place of the whole graphs, in place until it is open. */

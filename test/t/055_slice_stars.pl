@@ -65,6 +65,7 @@ create table days (id int8, month int, holiday bool);
 create table shops (id int4, region int8, size int);
 create table nations (id int4, region int4, name text);
 create table visits (customer int8, shop int4, minutes int2, how text);
+create table profiles (customer int8, nation int4, points int2);
 create table twice (id int4, worth int);
 alter table sales alter wide set storage plain;
 insert into sales select i, case when i % 97 > 0 then (i * 7919::int8) % 2200 end, case when i % 10 in (3, 7) then (i * 31::int8) % 320 end, case when i % 10 = 3 then i % 400 end, case when i % 10 = 3 then (i * 17::int8) % 50 end, i % 100, i % 1000 * 0.25, 'note ' || i % 7, repeat('x', 250) from generate_series(1, 105000) i;
@@ -74,8 +75,9 @@ insert into days select i, i / 30, i % 7 = 0 from generate_series(0, 365) i;
 insert into shops select i, i % 6, i * 3 from generate_series(0, 45) i;
 insert into nations select i, i % 5, 'nation ' || i from generate_series(0, 24) i;
 insert into visits select i % 30000, case when i % 10 = 1 then i % 60 end, i % 50, 'how ' || i % 3 from generate_series(1, 100000) i;
+insert into profiles select i, case when i % 10 = 2 then i % 25 end, i % 100 from generate_series(1, 100000) i;
 insert into twice select i / 2, i from generate_series(0, 4000) i;
-do $$ declare t text; begin foreach t in array array['sales', 'customers', 'items', 'days', 'shops', 'nations', 'visits', 'twice'] loop execute format('alter table %I set (autovacuum_enabled = off)', t); end loop; end $$;
+do $$ declare t text; begin foreach t in array array['sales', 'customers', 'items', 'days', 'shops', 'nations', 'visits', 'profiles', 'twice'] loop execute format('alter table %I set (autovacuum_enabled = off)', t); end loop; end $$;
 vacuum analyze;
 select hashgraph_resident_add('sales', '{id,customer,item,day,shop,amount,total,note}', keys => '{customer,item,day,shop}');
 select hashgraph_resident_add('customers', '{id,nation,age,name}', keys => '{id,nation}');
@@ -216,6 +218,18 @@ sql('update visits set minutes = minutes + 1 where minutes = 7; update sales set
 is_right('visits have changed', [ @$_[ 1, 2 ] ]) foreach @cut;
 is_star('visits in step', $_, 3, "$refresh; vacuum visits; select hashgraph_resident_refresh('visits')") foreach @cut;
 is_within_limits('visits');
+
+# two tables that no device has room for, joined with the facts by the same column: what rows of a slice find in the second one is in a slice, too, and looks up others
+sql(q{select hashgraph_resident_add('profiles', keys => '{customer,nation}')});
+my @two = (
+	[ 3, 'a side and what is looked up are cut', 'select v.how, count(*), sum(s.amount), sum(v.minutes), sum(p.points) from sales s join visits v on s.customer = v.customer join profiles p on s.customer = p.customer where p.points < 90 group by v.how' ],
+	[ 4, 'what is found in slices looks up', 'select n.name, count(*), sum(s.amount), max(v.minutes), sum(p.points) from sales s join visits v on s.customer = v.customer join profiles p on s.customer = p.customer left join nations n on p.nation = n.id group by n.name' ]);
+is_star('profiles', $_, 3) foreach @two;
+sql('update profiles set points = points + 1 where customer = 77; delete from profiles where customer = 78');
+is_right('profiles have changed', [ @$_[ 1, 2 ] ]) foreach @two;
+is_star('profiles in step', $_, 3, "$refresh; vacuum visits; vacuum profiles; select hashgraph_resident_refresh('profiles')") foreach @two;
+is_within_limits('profiles');
+sql(q{select hashgraph_resident_drop('profiles')});
 sql(q{select hashgraph_resident_drop('visits')});
 
 # ------------------------------------------------------------------ rows that come more than once

@@ -35,6 +35,7 @@ typedef struct CutStar
 	TestStar star;
 	bool is_cut;
 	TestCut cut;
+	TestCut found[HG_MAX_LOOKUPS]; /* of those that are looked up by the key of the cut */
 	TestKeptSide own[HG_MAX_LOOKUPS][HG_MAX_MEMBERS];
 	uint64_t rows[HG_MAX_LOOKUPS][HG_MAX_MEMBERS];
 	HgSlicedAlong along[HG_MAX_LOOKUPS];
@@ -44,29 +45,65 @@ static HgHostKept keeping;
 static HgWide wide;
 static CutStar stars[2]; /* by HgSide */
 
-/* Copy the rows of a graph that a slice of the star's side has. */
+/* How rows are cut that look up, those of a side or what it finds; NULL: they are whole. */
+static const TestCut *
+cut_of(const CutStar *of, uint32_t from)
+{
+	if (!of->is_cut)
+		return NULL;
+	if (from == 0)
+		return &of->cut;
+	return of->star.lookups[from - 1].spread.by_key ? &of->found[from - 1] : NULL;
+}
+
+/* Copy the rows of a graph that a slice of those that look up has. */
 static void
 fill_own(CutStar *of, uint32_t lookup, uint32_t slice)
 {
+	const TestCut *cut = cut_of(of, of->star.lookups[lookup].spread.from);
 	const TestKeptSide *whole = &of->star.lookups[lookup].own;
 	TestKeptSide *own = &of->own[lookup][slice];
 	const uint32_t width = whole->spread.width;
 
 	own->spread = whole->spread;
-	own->spread.parts = hg_slice_shape(&of->cut.slices, slice, width).parts;
+	own->spread.parts = hg_slice_shape(&cut->slices, slice, width).parts;
 	own->spread.count = 0;
 	own->keys = test_malloc((size_t) whole->spread.count * width + 1);
 	own->rows = test_malloc(whole->spread.count * sizeof(uint32_t) + 1);
 	for (uint32_t i = 0; i < whole->spread.count; i++)
 	{
-		if (!test_cut_has(&of->cut, slice, whole->rows[i]))
+		if (!test_cut_has(cut, slice, whole->rows[i]))
 			continue;
 		memcpy((char *) own->keys + (size_t) own->spread.count * width,
 			   (const char *) whole->keys + (size_t) i * width, width);
-		own->rows[own->spread.count++] = test_cut_number(&of->cut, slice, whole->rows[i]);
+		own->rows[own->spread.count++] = test_cut_number(cut, slice, whole->rows[i]);
 	}
 	of->rows[lookup][slice] = own->spread.count;
 	of->along[lookup] = (HgSlicedAlong){.cut = CUT_OF(lookup), .rows = of->rows[lookup]};
+}
+
+/* Cut what a lookup finds, or the graph by which it is made along, where rows that are cut look up.
+ */
+static bool
+along_create(CutStar *of, uint32_t lookup, uint32_t members)
+{
+	const TestLookupSpread *spread = &of->star.lookups[lookup].spread;
+	HgError error;
+	bool good = true;
+
+	if (spread->by_key)
+	{
+		of->along[lookup] = (HgSlicedAlong){.found = &of->found[lookup].slices};
+		return test_cut_create(&of->found[lookup], &keeping.engine, test_host_plain(),
+							   &of->star.lookups[lookup].found, members);
+	}
+	for (uint32_t i = 0; i < members && cut_of(of, spread->from) != NULL && good; i++)
+	{
+		fill_own(of, lookup, i);
+		good = test_kept_make(&keeping.engine, test_host_plain(), &of->own[lookup][i], &error) ==
+			   HG_OK;
+	}
+	return good;
 }
 
 /* Make a star, and all that is kept of it. */
@@ -84,13 +121,8 @@ star_create(CutStar *of, const TestStarSpread *spread, bool is_cut, uint32_t mem
 	if (!is_cut)
 		return good;
 	good &= test_cut_create(&of->cut, &keeping.engine, test_host_plain(), &of->star.side, members);
-	for (uint32_t l = 0; l < of->star.nlookups; l++)
-		for (uint32_t i = 0; i < members && of->star.lookups[l].spread.from == 0; i++)
-		{
-			fill_own(of, l, i);
-			good &=
-				test_kept_make(&keeping.engine, test_host_plain(), &of->own[l][i], &error) == HG_OK;
-		}
+	for (uint32_t l = 0; l < of->star.nlookups && good; l++)
+		good = along_create(of, l, members);
 	return good;
 }
 
@@ -105,6 +137,9 @@ star_destroy(CutStar *of)
 			free(of->own[l][i].keys);
 			free(of->own[l][i].rows);
 		}
+	for (uint32_t l = 0; of->is_cut && l < of->star.nlookups; l++)
+		if (of->star.lookups[l].spread.by_key)
+			test_cut_destroy(&of->found[l], &keeping.engine);
 	if (of->is_cut)
 		test_cut_destroy(&of->cut, &keeping.engine);
 	test_star_destroy(&of->star);
@@ -117,40 +152,54 @@ star_destroy(CutStar *of)
 static HgEngine device;
 static uint32_t opened; /* members so far */
 
-/* What a member has of a side, in place of its names; false where it has not what these say. */
+/* What a member has in place of the names of a lookup; false where it has not what these say. */
+static bool
+find_lookup(const CutStar *of, uint32_t number, HgKeptLookup *lookup)
+{
+	const uint32_t member = opened - 1;
+	const TestCut *cut = cut_of(of, lookup->from);
+
+	if (cut == NULL)
+		return lookup->own.name.slice == 0 && lookup->found.name.slice == 0;
+	if (of->star.lookups[number].spread.by_key)
+	{
+		lookup->own.graph = cut->slice[member].graph;
+		lookup->found.graph = of->found[number].slice[member].graph;
+		return lookup->own.name.slice == hg_slice_number(wide.members, member) &&
+			   lookup->found.name.slice == hg_slice_number(wide.members, member);
+	}
+	lookup->own.graph = of->own[number][member].graph;
+	return lookup->own.name.slice == hg_slice_number_along(CUT_OF(number), wide.members, member) &&
+		   lookup->found.name.slice == 0;
+}
+
+/* The same of a side. */
 static bool
 find_side(const HgJobSpec *spec, HgSide side, TestStarUse *use)
 {
 	const CutStar *of = &stars[side];
 	const uint32_t member = opened - 1;
-	const uint32_t count = wide.members;
-	bool good = true;
+	const uint32_t number = of->is_cut ? hg_slice_number(wide.members, member) : 0;
+	bool good;
 
 	use->side = *spec->kept[side];
+	good = use->side.name.slice == number;
+	if (of->is_cut)
+		use->side.graph = of->cut.slice[member].graph;
 	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
-		use->columns[i] = spec->kept_columns[side][i];
+	{
+		HgKeptColumnUse *column = &use->columns[i];
+		const TestCut *cut = cut_of(of, spec->kept_columns[side][i].lookup);
+
+		*column = spec->kept_columns[side][i];
+		good &= column->name.slice == (cut != NULL ? number : 0);
+		if (cut != NULL)
+			column->column = cut->slice[member].columns[i].kept;
+	}
 	for (uint32_t l = 0; l < spec->nlookups[side]; l++)
 	{
 		use->lookups[l] = spec->lookups[side][l];
-		good &= use->lookups[l].found.name.slice == 0;
-	}
-	if (!of->is_cut)
-		return good && use->side.name.slice == 0;
-	good &= use->side.name.slice == hg_slice_number(count, member);
-	use->side.graph = of->cut.slice[member].graph;
-	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
-	{
-		if (use->columns[i].lookup > 0 || use->columns[i].program > 0)
-			continue;
-		good &= use->columns[i].name.slice == hg_slice_number(count, member);
-		use->columns[i].column = of->cut.slice[member].columns[i].kept;
-	}
-	for (uint32_t l = 0; l < spec->nlookups[side]; l++)
-	{
-		if (use->lookups[l].from > 0)
-			continue;
-		good &= use->lookups[l].own.name.slice == hg_slice_number_along(CUT_OF(l), count, member);
-		use->lookups[l].own.graph = of->own[l][member].graph;
+		good &= find_lookup(of, l, &use->lookups[l]);
 	}
 	return good;
 }
@@ -331,12 +380,23 @@ side_of(uint32_t rows, uint32_t parts, TestKeptMask mask)
 							.nulls = 20};
 }
 
+/* Are rows of a new lookup looked up by the key of the cut?  Some are. */
+static bool
+is_by_key(const TestStarSpread *star, uint32_t number, TestStarDoubles doubles, uint64_t *seed)
+{
+	const uint32_t from = star->lookups[number].from;
+
+	return doubles == TEST_DOUBLES_NONE && (from == 0 || star->lookups[from - 1].by_key) &&
+		   test_kept_random(seed, 3) == 0;
+}
+
 /* Lookups of the side's rows, and of what these have found, with masks on them. */
 static void
 draw_lookups(TestStarSpread *star, uint32_t nlookups, TestStarDoubles doubles, uint64_t *seed)
 {
 	star->nlookups = nlookups;
 	for (uint32_t l = 0; l < nlookups; l++)
+	{
 		star->lookups[l] = (TestLookupSpread){
 			.from = l > 0 && test_kept_random(seed, 3) == 0
 						? 1 + (uint32_t) test_kept_random(seed, l)
@@ -349,6 +409,8 @@ draw_lookups(TestStarSpread *star, uint32_t nlookups, TestStarDoubles doubles, u
 			.nulls = 10 * (l % 3),
 			.misses = 5 * (l % 2),
 			.doubles = l == 0 ? doubles : TEST_DOUBLES_NONE};
+		star->lookups[l].by_key = is_by_key(star, l, doubles, seed);
+	}
 }
 
 static void
@@ -406,7 +468,7 @@ test_refusals(void)
 
 	test_host_init(&host, test_host_plain());
 	hg_wide_init(&wide, "slices", 2, HG_WIDE_DEAL_ROWS, find_device, NULL);
-	draw_lookups(&outer, 1, TEST_DOUBLES_NONE, &seed);
+	draw_lookups(&outer, 1, TEST_DOUBLES_MASKED, &seed);
 	(void) star_create(cut, &outer, true, 2, &seed);
 	(void) star_create(&stars[HG_INNER], &inner, false, 2, &seed);
 	hg_tap_ok(open_job(&host.host, &job, &error) == HG_OK &&
@@ -427,6 +489,14 @@ test_refusals(void)
 	cut->along[0] = (HgSlicedAlong){0};
 	hg_tap_ok(open_job(&host.host, &job, &error) == HG_NOT_KEPT && host.held_bytes == 0,
 			  "by the graph that is cut itself its rows would look up by its slices");
+	cut->along[0].found = &cut->cut.slices;
+	hg_tap_ok(open_job(&host.host, &job, &error) == HG_INVALID && host.held_bytes == 0,
+			  "what they find is not cut as another graph is");
+	cut->along[0].cut = 1;
+	cut->along[0].rows = cut->rows[0];
+	cut->rows[0][1]--;
+	hg_tap_ok(open_job(&host.host, &job, &error) == HG_INVALID && host.held_bytes == 0,
+			  "... nor cut, where it is found by another key");
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		star_destroy(&stars[side]);
 }

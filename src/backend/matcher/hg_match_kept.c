@@ -198,8 +198,15 @@ hg_kept_held_bytes(const HgMatcherSpec *spec)
 	uint64 bytes = 0;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (spec->kept[side]->slices != NULL && spec->lent[side]->mask != NULL)
-			bytes += hg_slices_mask_bytes(spec->kept[side]->slices);
+	{
+		const HgKeptLent *kept = spec->kept[side];
+
+		if (kept->slices != NULL && spec->lent[side]->mask != NULL)
+			bytes += hg_slices_mask_bytes(kept->slices);
+		for (uint32 i = 0; i < kept->nlookups; i++)
+			if (kept->along[i].found != NULL && kept->lookups[i].mask != NULL)
+				bytes += hg_slices_mask_bytes(kept->along[i].found);
+	}
 	return bytes;
 }
 

@@ -67,7 +67,7 @@ typedef struct HgKeptLent
 		*places; /* [parts + 1] rows of the parts ahead of each, of those that are lent of */
 	uint32 nlookups;
 	HgKeptFound lookups[HG_MAX_LOOKUPS]; /* what they look up on the way ... */
-	HgSlicedAlong along[HG_MAX_LOOKUPS]; /* ... and how that is cut by which slices' rows do */
+	HgSlicedAlong along[HG_MAX_LOOKUPS]; /* ... and, of slices, how that is cut */
 	uint32 nprograms;
 	HgProgram programs[HG_MAX_PROGRAMS]; /* that compute some of the columns */
 } HgKeptLent;

@@ -10,8 +10,9 @@
  *
  * Where the graph of a side is cut over several devices (engine/hg_slices.h) each of them joins its
  * slice.  What rows look up it has all of, and it is asked for where it has not; the graphs by
- * which rows of slices look up are cut along.  A graph that is too large for one can't be
- * looked up: so one that is joined with the facts is a side, if there is one.
+ * which rows of slices look up are cut along.  A graph that is too large for
+ * one can be looked up only by rows that are cut by the same key, which then find what they find in
+ * the slice of the same number: so one that is joined with the facts is a side, if there is one.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -64,10 +65,31 @@ hg_star_use_own(HgStarGraphs *graphs, const HgStarTable *from, const HgPinnedGra
 	const uint32 last = kept->nlookups - 1;
 	HgKeptUse *use = &kept->lookups[last].lookup.own;
 
-	if (from->lookup > 0 || kept->slices == NULL)
+	kept->along[last] = (HgSlicedAlong){0};
+	if (from->slices == NULL)
 		return hg_star_use_graph(graphs, own, use);
 	graphs->missing |=
 		hg_resident_graph_along(own, from->graph, use, &kept->along[last]) != graphs->at;
+	return true;
+}
+
+/*
+ * And of the graph by which a table's rows are found then: it may be in slices, where those that
+ * find them are in slices by the same graph.
+ */
+static bool
+hg_star_use_found(HgStarGraphs *graphs, const HgStarTable *from, HgStarTable *table)
+{
+	HgKeptLent *kept = &graphs->kept[from->side];
+	const HgSlices *slices;
+
+	if (from->slices == NULL || table->own->pointer != from->graph->pointer ||
+		!hg_resident_graph_is_too_large(table->graph))
+		return hg_star_use_graph(graphs, table->graph, &table->use);
+	if (hg_resident_graph_sliced(table->graph, &table->use, &slices) == graphs->at)
+		table->slices = kept->along[kept->nlookups - 1].found = slices;
+	else
+		graphs->missing = true;
 	return true;
 }
 
@@ -98,7 +120,7 @@ hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, int j, int end)
 	table->graph = hg_star_pin_graph(tree, edge, end);
 	return table->own != NULL && table->graph != NULL &&
 		   hg_star_use_own(graphs, &graphs->tables[from], table->own) &&
-		   hg_star_use_graph(graphs, table->graph, &table->use);
+		   hg_star_use_found(graphs, &graphs->tables[from], table);
 }
 
 /* Several devices are to have slices of the sides; false: they have not. */
@@ -111,6 +133,8 @@ hg_star_use_slices(HgStarGraphs *graphs, HgStarTable *sides[2])
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		at[side].whole = hg_resident_graph_kept(of[side], &sides[side]->use);
 	graphs->at = hg_kept_find_slices(of, graphs->kept, at);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		sides[side]->slices = graphs->kept[side].slices;
 	if (graphs->at == 0 && at[HG_OUTER].sliced + at[HG_INNER].sliced != 0)
 		hg_kept_bring_together(of, at);
 	return graphs->at != 0;
@@ -218,7 +242,7 @@ hg_star_rank_edge(const HgJoinTree *tree, int j, int facts)
 	other = hg_star_pin_graph(tree, edge, 1 - end);
 	if (of_facts == NULL || other == NULL)
 		return -1;
-	/* what is too large can't be looked up, nor can whole facts look up by what is */
+	/* what is too large can't be looked up by another key, nor whole facts look up by what is */
 	return 4 * hg_resident_graph_is_too_large(other) + 2 * hg_resident_graph_is_cut(of_facts) +
 		   hg_resident_graph_is_cut(other);
 }
@@ -259,7 +283,7 @@ hg_star_find_kept_column(HgStarGraphs *graphs, const HgStarTable *table, AttrNum
 {
 	HgPlaces at;
 
-	if (table->lookup == 0 && graphs->kept[table->side].slices != NULL)
+	if (table->slices != NULL)
 		at = hg_resident_graph_sliced_column(table->graph, number, use, codes);
 	else
 		at = hg_resident_graph_kept_column(table->graph, number, use, codes);
@@ -277,12 +301,11 @@ hg_star_note_missed(const HgJoinTree *tree, const HgStarGraphs *graphs, HgPlaces
 		const HgStarTable *table = &graphs->tables[t];
 		const HgStarTable *from = table->from >= 0 ? &graphs->tables[table->from] : NULL;
 
-		hg_resident_graph_missed(
-			table->graph, table->lookup == 0 && graphs->kept[table->side].slices != NULL, places);
+		hg_resident_graph_missed(table->graph, table->slices != NULL, places);
 		/* what a side is joined with is one itself */
 		if (table->lookup == 0)
 			continue;
-		if (from->lookup == 0 && graphs->kept[from->side].slices != NULL)
+		if (from->slices != NULL)
 			hg_resident_graph_missed_along(table->own, from->graph, places);
 		else
 			hg_resident_graph_missed(table->own, false, places);

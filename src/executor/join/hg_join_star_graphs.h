@@ -16,14 +16,15 @@
 
 typedef struct HgStarTable
 {
-	HgSide side;		  /* of the job, whose rows it is of or looked up by */
-	uint32 lookup;		  /* 0: it is that side; else the number of the lookup, and 1 */
-	int from;			  /* the table whose rows find its; -1: they are the facts */
-	int column;			  /* ... by this column ... */
-	HgPinnedGraph *own;	  /* ... and by this graph of that table's */
-	HgPinnedGraph *graph; /* the graph of its own by which they are found */
-	HgKeptUse use;		  /* ... as the device has it */
-	uint32 stride;		  /* of its rows' places */
+	HgSide side;			/* of the job, whose rows it is of or looked up by */
+	uint32 lookup;			/* 0: it is that side; else the number of the lookup, and 1 */
+	int from;				/* the table whose rows find its; -1: they are the facts */
+	int column;				/* ... by this column ... */
+	HgPinnedGraph *own;		/* ... and by this graph of that table's */
+	HgPinnedGraph *graph;	/* the graph of its own by which they are found */
+	HgKeptUse use;			/* ... as the device has it, ... */
+	const HgSlices *slices; /* ... or several, cut so; NULL: each has all of it */
+	uint32 stride;			/* of its rows' places */
 } HgStarTable;
 
 typedef struct HgStarGraphs
