@@ -280,10 +280,16 @@ extern "C"
 		 * By HgSide: NULL, or the side's kept graph is one that several engines have slices of
 		 * (hg_slices.h), which stay in place until close.  An engine over these has a member for
 		 * each, whose slice has the shape that follows from it.  Such a job counts pairs and makes
-		 * groups of them; it has two kept graphs, and no lookups.  Other engines refuse it:
-		 * HG_INVALID.
+		 * groups of them, and has two kept graphs.  Other engines refuse it: HG_INVALID.
 		 */
 		const struct HgSlices *slices[2];
+
+		/*
+		 * By HgSide, [nlookups[side]], where the side is cut: how the graphs are, along with it, by
+		 * which its rows look others up, and what they find (hg_slices.h); in place until open has
+		 * returned, but for slices of what is found, which stay until close.
+		 */
+		const struct HgSlicedAlong *along[2];
 
 		/* NULL, or, in place of a graph that is to be kept, a column. */
 		const struct HgKeptColumnSpec *keep_column;

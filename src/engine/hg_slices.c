@@ -21,6 +21,12 @@ hg_slice_number(uint32_t count, uint32_t slice)
 	return count << 16 | slice;
 }
 
+uint32_t
+hg_slice_number_along(uint32_t cut, uint32_t count, uint32_t slice)
+{
+	return cut << 24 | hg_slice_number(count, slice);
+}
+
 void
 hg_slices_count(const HgSlices *slices, uint64_t *before)
 {
@@ -54,6 +60,13 @@ hg_slice_shape(const HgSlices *slices, uint32_t slice, uint32_t key_width)
 	const uint64_t rows = hg_slice_rows(slices, slice);
 
 	return (HgKeptShape){.key_width = key_width, .parts = parts_of(rows), .rows = rows};
+}
+
+HgKeptShape
+hg_slice_shape_along(const HgSlices *slices, uint32_t slice, uint32_t key_width, uint64_t rows)
+{
+	return (HgKeptShape){
+		.key_width = key_width, .parts = parts_of(hg_slice_rows(slices, slice)), .rows = rows};
 }
 
 HgKeptColumnShape
@@ -150,4 +163,14 @@ hg_slice_mask(const HgSlices *slices, uint32_t slice, uint32_t part, uint32_t fi
 					   rows);
 		at += rows;
 	}
+}
+
+uint64_t
+hg_slices_mask_bytes(const HgSlices *slices)
+{
+	uint64_t words = 0;
+
+	for (uint32_t slice = 0; slice < slices->count; slice++)
+		words += hg_slice_mask_words(slices, slice);
+	return words * sizeof(uint64_t);
 }

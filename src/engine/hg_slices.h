@@ -17,6 +17,13 @@
  * WHICH ROWS a slice has is told by a bit for each row number, part of the graph by part of it.  A
  * row's number in the slice is how many of the slice's bits are set before its own.
  *
+ * ALONG.  Where rows of a graph that is cut look others up (hg_kept.h), the graph by which they do
+ * it is one of the same rows by another key, and is cut ALONG with it: each of its rows is in the
+ * slice, and has the number there, that it has of the graph that is cut.  Those that this one has
+ * not are in none.  Rows that are looked up are whole on each device; or they are cut by the keys
+ * that they are found by, where those that look up are cut by these too: what a row finds is in the
+ * slice of the same number then.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -42,6 +49,18 @@ typedef struct HgSlices
 	/* [count * (parts + 1)]: rows of slice s in parts before p are before[s * (parts + 1) + p] */
 	const uint64_t *before;
 } HgSlices;
+
+/* How rows of slices look others up: a graph by another key of theirs is cut along with theirs. */
+typedef struct HgSlicedAlong
+{
+	uint32_t cut;		   /* of those of the other graph: part of the names of slices, below
+							* HG_SLICED_CUTS; 0: it is the graph that is cut itself ... */
+	const HgSlices *found; /* ... and then how what is looked up is cut; NULL: it is whole */
+	const uint64_t *rows;  /* [count] that another graph has in each slice */
+} HgSlicedAlong;
+
+/* One graph is cut along with others, or with the same anew, less often than that. */
+#define HG_SLICED_CUTS 256
 
 /* The slice, of so many, of the rows with this key. */
 static inline uint32_t
@@ -76,10 +95,17 @@ extern void hg_slices_count(const HgSlices *slices, uint64_t *before);
 /* What a slice of something of this name goes by: a number that is never 0. */
 extern uint32_t hg_slice_number(uint32_t count, uint32_t slice);
 
+/* The same of a graph that is cut along with others: by the number of its cut, or 0. */
+extern uint32_t hg_slice_number_along(uint32_t cut, uint32_t count, uint32_t slice);
+
 /* The shape of a slice, of keys that are so wide; and that of a column of its rows. */
 extern HgKeptShape hg_slice_shape(const HgSlices *slices, uint32_t slice, uint32_t key_width);
 extern HgKeptColumnShape hg_slice_column_shape(const HgSlices *slices, uint32_t slice,
 											   uint32_t width);
+
+/* The shape of the slice of a graph that is cut along, with so many of its rows. */
+extern HgKeptShape hg_slice_shape_along(const HgSlices *slices, uint32_t slice, uint32_t key_width,
+										uint64_t rows);
 
 /*
  * NUMBERS of many rows in a slice: with the ranks of a part, which are those of every
@@ -106,5 +132,14 @@ extern uint32_t hg_slice_rank(const uint64_t *bits, const uint32_t *ranks, uint3
  */
 extern void hg_slice_mask(const HgSlices *slices, uint32_t slice, uint32_t part, uint32_t first,
 						  const uint64_t *words, uint32_t count, uint64_t *mask);
+
+/* Words of the mask of a slice; and bytes of those of all slices together. */
+static inline uint64_t
+hg_slice_mask_words(const HgSlices *slices, uint32_t slice)
+{
+	return (hg_slice_rows(slices, slice) + 63) / 64;
+}
+
+extern uint64_t hg_slices_mask_bytes(const HgSlices *slices);
 
 #endif /* HG_SLICES_H */

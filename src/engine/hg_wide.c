@@ -85,6 +85,8 @@ forget_kept(HgJobSpec *spec)
 		spec->programs[side] = NULL;
 		spec->filters[side] = NULL;
 		spec->slices[side] = NULL;
+		spec->lookups[side] = NULL;
+		spec->along[side] = NULL;
 	}
 }
 
@@ -322,12 +324,12 @@ wide_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, uint
 		status = hg_wrapped_check_side(side, error);
 	if (status != HG_OK)
 		return status;
-	if (!job->is_sliced || lookup > 0)
+	if (!job->is_sliced || lookup > job->spec.nlookups[side])
 		return hg_error_set(error, HG_INVALID, NULL, "there is no kept graph to be masked");
 	if (job->exchanged)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
-	return hg_wrapped_finish(&job->state,
-							 hg_wide_slices_mask(job, side, first_word, count, words, error));
+	return hg_wrapped_finish(
+		&job->state, hg_wide_slices_mask(job, side, lookup, first_word, count, words, error));
 }
 
 static HgStatus

@@ -40,12 +40,18 @@ typedef struct HgWideGroups
 	uint64_t next; /* the group to be delivered next */
 } HgWideGroups;
 
+/* The rows of a side, and, by the number of a lookup and 1, those that it finds. */
+#define HG_WIDE_TABLES (HG_MAX_LOOKUPS + 1)
+
 /* Kept graphs of which each member has a slice, in place of rows. */
 typedef struct HgWideSliced
 {
-	const struct HgSlices *slices[2];	/* by HgSide; NULL: the members have the side as it is */
-	uint32_t parts[2];					/* of the whole graphs */
-	uint64_t *masks[2][HG_MAX_MEMBERS]; /* of slices, for their members; NULL: all rows count */
+	/* by HgSide; NULL: the members have them as they are */
+	const struct HgSlices *slices[2][HG_WIDE_TABLES];
+	uint32_t parts[2][HG_WIDE_TABLES]; /* of the whole graphs */
+
+	/* of slices, for their members; NULL: all rows count */
+	uint64_t *masks[2][HG_WIDE_TABLES][HG_MAX_MEMBERS];
 } HgWideSliced;
 
 /* What a member has in place of the whole graphs, in place until it is open. */
@@ -53,7 +59,9 @@ typedef struct HgWideSliceSpec
 {
 	HgKeptUse kept[2];
 	HgKeptColumnUse columns[2][HG_MAX_COLUMNS];
+	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
 } HgWideSliceSpec;
+
 /* The most that shares of members can be together. */
 #define HG_WIDE_SHARES (HG_EXCHANGE_SHARES * HG_MAX_MEMBERS)
 
@@ -133,9 +141,10 @@ extern HgStatus hg_wide_slices_open(HgWideJob *job, HgError *error);
 extern void hg_wide_slices_member(const HgWideJob *job, uint32_t member, HgWideSliceSpec *of,
 								  HgJobSpec *spec);
 
-/* HgEngine.mask of a side; and tell the members, before they build. */
-extern HgStatus hg_wide_slices_mask(HgWideJob *job, HgSide side, uint64_t first_word,
-									uint64_t count, const uint64_t *words, HgError *error);
+/* HgEngine.mask of a side, or of a lookup; and tell the members, before they build. */
+extern HgStatus hg_wide_slices_mask(HgWideJob *job, HgSide side, uint32_t lookup,
+									uint64_t first_word, uint64_t count, const uint64_t *words,
+									HgError *error);
 extern HgStatus hg_wide_slices_tell(HgWideJob *job, HgError *error);
 
 /* Free the masks. */

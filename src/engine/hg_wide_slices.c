@@ -4,9 +4,10 @@
  *	  Kept graphs of which each member has a slice.
  *
  * A member has its slice in the place of the graph, under the name and in the shape that follow
- * from how that is cut; a graph that is whole on all devices is each member's.  Masks of a graph
- * that is whole are passed on.  Those of one that is cut are collected, for each member by the
- * numbers that rows have in its slice, and given to it before it builds.
+ * from how that is cut; a graph that is whole on all devices is each member's.  The graph by which
+ * rows of a slice look up is cut along, and what they find is whole, or cut as well.  Masks of a
+ * graph that is whole are passed on.  Those of one that is cut are collected, for each member by
+ * the numbers that rows have in its slice, and given to it before it builds.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,10 +28,45 @@ hg_wide_are_sliced(const HgJobSpec *spec)
 	return spec->slices[HG_OUTER] != NULL || spec->slices[HG_INNER] != NULL;
 }
 
-static uint64_t
-mask_words(const HgSlices *slices, uint32_t slice)
+/* Can rows that are cut so look up as a job says? */
+static bool
+is_along(const HgSlices *slices, const HgSlicedAlong *along, const HgKeptLookup *lookup)
 {
-	return (hg_slice_rows(slices, slice) + 63) / 64;
+	if (along == NULL || along->cut >= HG_SLICED_CUTS)
+		return false;
+	if (along->cut == 0)
+		return along->found == NULL || (along->found->count == slices->count &&
+										along->found->parts == lookup->found.shape.parts);
+	if (along->rows == NULL || along->found != NULL)
+		return false;
+	for (uint32_t s = 0; s < slices->count; s++)
+		if (along->rows[s] > hg_slice_rows(slices, s))
+			return false;
+	return true;
+}
+
+/* Note how what is looked up is cut, where the rows of a side are; each lookup is of rows before
+ * it. */
+static HgStatus
+open_lookups(HgWideJob *job, HgSide side, HgError *error)
+{
+	const HgJobSpec *spec = &job->spec;
+	const HgSlices **slices = job->sliced.slices[side];
+
+	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+	{
+		const HgKeptLookup *lookup = &spec->lookups[side][i];
+		const HgSlicedAlong *along = spec->along[side] != NULL ? &spec->along[side][i] : NULL;
+
+		job->sliced.parts[side][i + 1] = lookup->found.shape.parts;
+		if (slices[lookup->from] == NULL)
+			continue;
+		if (!is_along(slices[lookup->from], along, lookup))
+			return hg_error_set(error, HG_INVALID, NULL,
+								"rows of slices look up by a graph that is not cut along");
+		slices[i + 1] = along->found;
+	}
+	return HG_OK;
 }
 
 /* Can a side of so many members be so? */
@@ -39,9 +75,8 @@ check_side(const HgJobSpec *spec, HgSide side, uint32_t members, HgError *error)
 {
 	const HgSlices *slices = spec->slices[side];
 
-	if (spec->kept[side] == NULL || spec->nlookups[side] > 0)
-		return hg_error_set(error, HG_INVALID, NULL,
-							"slices are joined with kept graphs alone, and look nothing up");
+	if (spec->kept[side] == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "slices are joined with kept graphs alone");
 	if (spec->filters[side] != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine has no filters");
 	if (slices == NULL)
@@ -63,11 +98,67 @@ hg_wide_slices_open(HgWideJob *job, HgError *error)
 		status = check_side(spec, (HgSide) side, job->wide->members, error);
 		if (status != HG_OK)
 			break;
-		job->sliced.slices[side] = spec->slices[side];
-		job->sliced.parts[side] = spec->kept[side]->shape.parts;
+		job->sliced.slices[side][0] = spec->slices[side];
+		job->sliced.parts[side][0] = spec->kept[side]->shape.parts;
 		job->appended[side] = spec->kept[side]->shape.rows;
+		status = open_lookups(job, (HgSide) side, error);
 	}
 	return status;
+}
+
+/* The columns of a member's rows of a side, and of what these look up. */
+static void
+cut_columns(const HgWideJob *job, HgSide side, uint32_t member, HgKeptColumnUse *columns)
+{
+	const HgJobSpec *spec = &job->spec;
+
+	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
+	{
+		const HgSlices *slices = job->sliced.slices[side][spec->kept_columns[side][i].lookup];
+
+		columns[i] = spec->kept_columns[side][i];
+		if (slices == NULL)
+			continue;
+		columns[i].shape = hg_slice_column_shape(slices, member, columns[i].shape.width);
+		if (columns[i].program == 0)
+			columns[i].name.slice = hg_slice_number(slices->count, member);
+	}
+}
+
+/* The slice of a graph that is a side, or is looked up. */
+static void
+cut_use(const HgSlices *slices, uint32_t member, HgKeptUse *use)
+{
+	use->name.slice = hg_slice_number(slices->count, member);
+	use->shape = hg_slice_shape(slices, member, use->shape.key_width);
+}
+
+/* What they look up, by graphs that are cut along. */
+static void
+cut_lookups(const HgWideJob *job, HgSide side, uint32_t member, HgKeptLookup *lookups)
+{
+	const HgJobSpec *spec = &job->spec;
+
+	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+	{
+		const HgSlices *slices = job->sliced.slices[side][spec->lookups[side][i].from];
+		const HgSlices *found = job->sliced.slices[side][i + 1];
+		const HgSlicedAlong *along = &spec->along[side][i];
+		HgKeptUse *own = &lookups[i].own;
+
+		lookups[i] = spec->lookups[side][i];
+		if (slices == NULL)
+			continue;
+		lookups[i].stride = hg_slice_column_shape(slices, member, 1).stride;
+		own->name.slice = hg_slice_number_along(along->cut, slices->count, member);
+		own->shape = hg_slice_shape_along(slices, member, own->shape.key_width,
+										  along->cut > 0 ? along->rows[member]
+														 : hg_slice_rows(slices, member));
+		if (found == NULL)
+			continue;
+		lookups[i].found_stride = hg_slice_column_shape(found, member, 1).stride;
+		cut_use(found, member, &lookups[i].found);
+	}
 }
 
 void
@@ -80,35 +171,29 @@ hg_wide_slices_member(const HgWideJob *job, uint32_t member, HgWideSliceSpec *of
 		if (slices == NULL)
 			continue;
 		of->kept[side] = *spec->kept[side];
-		of->kept[side].name.slice = hg_slice_number(job->wide->members, member);
-		of->kept[side].shape = hg_slice_shape(slices, member, spec->kept[side]->shape.key_width);
+		cut_use(slices, member, &of->kept[side]);
+		cut_columns(job, (HgSide) side, member, of->columns[side]);
+		cut_lookups(job, (HgSide) side, member, of->lookups[side]);
 		spec->kept[side] = &of->kept[side];
-		for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
-		{
-			HgKeptColumnUse *column = &of->columns[side][i];
-
-			*column = spec->kept_columns[side][i];
-			column->shape = hg_slice_column_shape(slices, member, column->shape.width);
-			if (column->program == 0)
-				column->name.slice = of->kept[side].name.slice;
-		}
 		spec->kept_columns[side] = of->columns[side];
+		spec->lookups[side] = of->lookups[side];
 		spec->expected_rows[side] = of->kept[side].shape.rows;
 		spec->slices[side] = NULL;
+		spec->along[side] = NULL;
 	}
 }
 
-/* Have masks of a side, in which all rows count. */
+/* Have masks of rows of a side, or of those that it looks up, in which all count. */
 static HgStatus
-make_masks(HgWideJob *job, HgSide side, HgError *error)
+make_masks(HgWideJob *job, HgSide side, uint32_t lookup, HgError *error)
 {
-	const HgSlices *slices = job->sliced.slices[side];
-	uint64_t **masks = job->sliced.masks[side];
+	const HgSlices *slices = job->sliced.slices[side][lookup];
+	uint64_t **masks = job->sliced.masks[side][lookup];
 	HgStatus status = HG_OK;
 
 	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
 	{
-		const uint64_t words = mask_words(slices, i);
+		const uint64_t words = hg_slice_mask_words(slices, i);
 		void *memory;
 
 		if (masks[i] != NULL || words == 0)
@@ -122,58 +207,86 @@ make_masks(HgWideJob *job, HgSide side, HgError *error)
 	return status;
 }
 
-/* Tell the members' masks of a part which of its rows count. */
+/* Words of a part of a mask, from first on; NULL: no row of them counts. */
+typedef struct MaskWords
+{
+	uint32_t part;
+	uint32_t first;
+	uint32_t count;
+	const uint64_t *words;
+} MaskWords;
+
+/* Tell the members' masks which of their rows count. */
 static HgStatus
-mask_part(HgWideJob *job, HgSide side, uint32_t part, uint32_t first, const uint64_t *words,
-		  uint32_t count, HgError *error)
+mask_part(HgWideJob *job, HgSide side, uint32_t lookup, const MaskWords *told, HgError *error)
 {
 	HgStatus status = hg_host_check_cancel(job->host, error);
 
 	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
-		if (job->sliced.masks[side][i] != NULL)
-			hg_slice_mask(job->sliced.slices[side], i, part, first, words, count,
-						  job->sliced.masks[side][i]);
+		if (job->sliced.masks[side][lookup][i] != NULL)
+			hg_slice_mask(job->sliced.slices[side][lookup], i, told->part, told->first, told->words,
+						  told->count, job->sliced.masks[side][lookup][i]);
 	return status;
 }
 
 /* The same of any words of the graph's mask. */
 static HgStatus
-mask_slices(HgWideJob *job, HgSide side, uint64_t first_word, uint64_t count, const uint64_t *words,
-			HgError *error)
+mask_slices(HgWideJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
+			const uint64_t *words, HgError *error)
 {
-	const uint64_t end = (uint64_t) job->sliced.parts[side] * PART_WORDS;
+	const uint64_t end = (uint64_t) job->sliced.parts[side][lookup] * PART_WORDS;
 	HgStatus status;
 
 	if (first_word > end || count > end - first_word)
 		return hg_error_set(error, HG_INVALID, NULL, "a mask goes beyond the rows of its graph");
-	status = make_masks(job, side, error);
+	status = make_masks(job, side, lookup, error);
 	for (uint64_t word = first_word; word < first_word + count && status == HG_OK;)
 	{
-		const uint32_t part = (uint32_t) (word / PART_WORDS);
-		const uint32_t first = (uint32_t) (word % PART_WORDS);
 		const uint64_t left = first_word + count - word;
-		const uint32_t step = left < PART_WORDS - first ? (uint32_t) left : PART_WORDS - first;
+		MaskWords told = {.part = (uint32_t) (word / PART_WORDS),
+						  .first = (uint32_t) (word % PART_WORDS)};
 
-		status = mask_part(job, side, part, first,
-						   words != NULL ? words + (word - first_word) : NULL, step, error);
-		word += step;
+		told.count = left < PART_WORDS - told.first ? (uint32_t) left : PART_WORDS - told.first;
+		told.words = words != NULL ? words + (word - first_word) : NULL;
+		status = mask_part(job, side, lookup, &told, error);
+		word += told.count;
 	}
 	return status;
 }
 
 HgStatus
-hg_wide_slices_mask(HgWideJob *job, HgSide side, uint64_t first_word, uint64_t count,
-					const uint64_t *words, HgError *error)
+hg_wide_slices_mask(HgWideJob *job, HgSide side, uint32_t lookup, uint64_t first_word,
+					uint64_t count, const uint64_t *words, HgError *error)
 {
 	HgStatus status = HG_OK;
 
-	if (job->sliced.slices[side] != NULL)
-		return mask_slices(job, side, first_word, count, words, error);
+	if (job->sliced.slices[side][lookup] != NULL)
+		return mask_slices(job, side, lookup, first_word, count, words, error);
 	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
 	{
 		job->wide->called = i;
-		status =
-			job->member[i].calls.mask(job->member[i].job, side, 0, first_word, count, words, error);
+		status = job->member[i].calls.mask(job->member[i].job, side, lookup, first_word, count,
+										   words, error);
+	}
+	return status;
+}
+
+/* Tell a member which of its rows of a side count, and which of those that it looks up. */
+static HgStatus
+tell_member(HgWideJob *job, HgSide side, uint32_t member, HgError *error)
+{
+	HgWideMember *of = &job->member[member];
+	HgStatus status = HG_OK;
+
+	job->wide->called = member;
+	for (uint32_t lookup = 0; lookup < HG_WIDE_TABLES && status == HG_OK; lookup++)
+	{
+		const uint64_t *mask = job->sliced.masks[side][lookup][member];
+
+		if (mask != NULL)
+			status = of->calls.mask(of->job, side, lookup, 0,
+									hg_slice_mask_words(job->sliced.slices[side][lookup], member),
+									mask, error);
 	}
 	return status;
 }
@@ -185,24 +298,27 @@ hg_wide_slices_tell(HgWideJob *job, HgError *error)
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
-		{
-			const uint64_t *mask = job->sliced.masks[side][i];
-
-			job->wide->called = i;
-			if (mask != NULL)
-				status =
-					job->member[i].calls.mask(job->member[i].job, (HgSide) side, 0, 0,
-											  mask_words(job->sliced.slices[side], i), mask, error);
-		}
+			status = tell_member(job, (HgSide) side, i, error);
 	return status;
+}
+
+/* Free the masks of rows of a side, or of those that it looks up. */
+static void
+free_masks(HgWideJob *job, HgSide side, uint32_t lookup)
+{
+	const HgSlices *slices = job->sliced.slices[side][lookup];
+	uint64_t **masks = job->sliced.masks[side][lookup];
+
+	for (uint32_t i = 0; i < HG_MAX_MEMBERS; i++)
+		if (masks[i] != NULL)
+			hg_host_memory_free(job->host, masks[i],
+								hg_slice_mask_words(slices, i) * sizeof(uint64_t));
 }
 
 void
 hg_wide_slices_free(HgWideJob *job)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint32_t i = 0; i < HG_MAX_MEMBERS; i++)
-			if (job->sliced.masks[side][i] != NULL)
-				hg_host_memory_free(job->host, job->sliced.masks[side][i],
-									mask_words(job->sliced.slices[side], i) * sizeof(uint64_t));
+		for (uint32_t lookup = 0; lookup < HG_WIDE_TABLES; lookup++)
+			free_masks(job, (HgSide) side, lookup);
 }

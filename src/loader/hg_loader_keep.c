@@ -13,7 +13,7 @@
  *
  * A graph that takes more than half of what any device may keep, so that no two of that kind would
  * fit there, is cut over several devices, which get a slice each (hg_loader_keep_slices.h), and
- * slices of the columns.
+ * slices of the columns.  Graphs by which rows of such a one look others up are cut along with it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -33,6 +33,7 @@
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_graph.h"
+#include "resident/hg_resident_graph_along.h"
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 
@@ -86,10 +87,8 @@ hg_keep_put_graph(HgEngine *engine, HgJob *job, const HgFlatGraph *graph, HgErro
 typedef struct HgKeepTask
 {
 	HgJobSpec spec;
-	const HgFlatGraph *graph;
 	HgKeepColumn *column;
-	const HgSlices *slices; /* or NULL: all of it */
-	uint32 slice;
+	HgKeepSlice part; /* of a graph, or of a column; where slices are NULL: all of it */
 } HgKeepTask;
 
 /* Send what is to be kept to a job that was opened for it. */
@@ -97,10 +96,11 @@ static HgStatus
 hg_keep_put(const HgKeepTask *task, HgEngine *engine, HgJob *job, HgError *error)
 {
 	if (task->column != NULL)
-		return hg_keep_column_put(task->column, engine, job, task->slices, task->slice, error);
-	if (task->slices != NULL)
-		return hg_keep_put_slice(engine, job, task->graph, task->slices, task->slice, error);
-	return hg_keep_put_graph(engine, job, task->graph, error);
+		return hg_keep_column_put(task->column, engine, job, task->part.slices, task->part.slice,
+								  error);
+	if (task->part.slices != NULL)
+		return hg_keep_put_slice(engine, job, &task->part, error);
+	return hg_keep_put_graph(engine, job, &task->part.graph->flat, error);
 }
 
 /* Have the device keep it; *bytes is what it takes there. */
@@ -173,10 +173,20 @@ typedef struct HgKeepPart
 	HgGraphSlices *cut;		/* or NULL: all of it */
 	const HgSlices *slices; /* of cut */
 	uint32 slice;
+	HgGraphAlong *along;	   /* or NULL: in place of all that, how it is cut along ... */
+	const HgPinnedGraph *with; /* ... with this one, whose slices those are */
 	int place;
 	uint64 epoch;
 	bool (*is_left)(void);
 } HgKeepPart;
+
+/* The slice that a part is, or all of it. */
+static HgKeepSlice
+hg_keep_slice_of(const HgKeepPart *part)
+{
+	return (HgKeepSlice){
+		.graph = part->pinned, .with = part->with, .slices = part->slices, .slice = part->slice};
+}
 
 /* Give a graph to the device process at a place. */
 static bool
@@ -186,11 +196,16 @@ hg_keep_graph(const HgKeepPart *part)
 					   .shape = hg_graph_version_shape(part->version)};
 	const HgKeepTask task = {
 		.spec = {.key_width = keep.shape.key_width, .device = -1, .keep = &keep},
-		.graph = &part->pinned->flat,
-		.slices = part->slices,
-		.slice = part->slice,
+		.part = hg_keep_slice_of(part),
 	};
 
+	if (part->along != NULL)
+	{
+		keep.name.slice = hg_slice_number_along(part->along->cut, part->slices->count, part->slice);
+		keep.shape = hg_slice_shape_along(part->slices, part->slice, keep.shape.key_width,
+										  part->along->rows[part->slice]);
+		return hg_keep_give(&task, part->along->copies, part->place, part->is_left);
+	}
 	if (part->slices != NULL)
 	{
 		keep.name.slice = hg_slice_number(part->slices->count, part->slice);
@@ -212,8 +227,7 @@ hg_keep_column(const HgKeepPart *part, int number)
 	const HgKeepTask task = {
 		.spec = {.key_width = sizeof(uint64), .device = -1, .keep_column = &keep},
 		.column = column,
-		.slices = part->slices,
-		.slice = part->slice,
+		.part = hg_keep_slice_of(part),
 	};
 	bool there = true;
 
@@ -386,6 +400,73 @@ hg_keep_slices(HgKeepPart *part, const HgKeepers *keepers, bool *tried)
 	return there;
 }
 
+/* Find out how it is cut along with another one, of whose slices this is a view; NULL: it is not.
+ */
+static HgGraphAlong *
+hg_keep_find_along(const HgKeepPart *part, const HgGraphSlices *cut)
+{
+	HgResidentGraph *with = hg_graph_version(part->with->pointer);
+	HgGraphAlong *along = hg_graph_along_find(part->version, with, cut->places);
+	uint64 rows[HG_GPU_DEVICES];
+
+	if (along == NULL &&
+		hg_keep_count_along(part->pinned, part->with, part->slices, rows, part->is_left))
+		along = hg_graph_along_add(part->version, with, cut, rows);
+	return along;
+}
+
+/* The same of the slices of it as it is cut along with a pinned graph. */
+static bool
+hg_keep_along_with(HgKeepPart *part, const HgKeepers *keepers, bool *tried)
+{
+	HgResidentGraph *with = hg_graph_version(part->with->pointer);
+	HgGraphSlices *cut = hg_graph_along_slices(with, keepers);
+	HgSlices view;
+	bool there = false;
+
+	if (cut == NULL || !hg_graph_along_is_due(part->version, with, keepers))
+		return false;
+	hg_graph_slices_view(cut, CurrentMemoryContext, &view);
+	part->slices = &view;
+	part->along = hg_keep_find_along(part, cut);
+	for (int place = 0; place < HG_GPU_DEVICES && part->along != NULL && !part->is_left(); place++)
+	{
+		if ((cut->places & HG_PLACE(place)) == 0 ||
+			!hg_device_copy_is_due(&part->along->copies[place], keepers->epochs[place]))
+			continue;
+		*tried = true;
+		part->place = place;
+		part->epoch = keepers->epochs[place];
+		part->slice = hg_graph_slice_at(cut, place);
+		there |= hg_keep_graph(part);
+	}
+	return there;
+}
+
+/* The same along with all graphs of the table that it is asked to be cut along with. */
+static bool
+hg_keep_along(const HgKeepPart *part, const HgKeepers *keepers, bool *tried)
+{
+	AttrNumber columns[HG_GRAPH_ALONGS];
+	const int n = hg_graph_along_asked(part->version, columns);
+	bool there = false;
+
+	for (int i = 0; i < n && !part->is_left(); i++)
+	{
+		const HgKeyNumbers numbers = {.n = 1, .numbers = {columns[i]}};
+		HgPinnedGraph *with = hg_resident_graph_pin_to_give(part->key, &numbers);
+		HgKeepPart along = *part;
+
+		if (with == NULL)
+			continue;
+		along.with = with;
+		if (with->pointer != part->pinned->pointer)
+			there |= hg_keep_along_with(&along, keepers, tried);
+		hg_resident_graph_unpin(with);
+	}
+	return there;
+}
+
 /*
  * Give the processes that are to have it what they are to have of a pinned graph; false where none
  * of them could be given anything, or nothing more is to be.
@@ -410,6 +491,7 @@ hg_keep_pinned(HgResidentRelation key, const HgPinnedGraph *pinned, const HgKeep
 	hg_graph_version_offer(version);
 	there = hg_keep_slices(&part, keepers, &tried);
 	there |= hg_keep_part(&part, hg_graph_version_homes(version, keepers), keepers, &tried);
+	there |= hg_keep_along(&part, keepers, &tried);
 	return (there || !tried) && !is_left();
 }
 

@@ -7,6 +7,11 @@
  * From then on it is known which number each row has in its slice, for as long as the version is
  * there; and for each slice that is sent it is gone through once more.
  *
+ * A graph that is cut along with another one (resident/hg_resident_graph_along.h) is gone through
+ * to count its rows in each slice of that.  They are the same rows where both graphs were made of
+ * the same version of a segment; of other segments it has none in any slice: no join has rows of a
+ * segment that not all of its graphs list alike.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -180,6 +185,44 @@ hg_keep_cut(HgResidentRelation key, const HgPinnedGraph *graph, HgPlaces places,
 }
 
 /* ---------------------------------------------------------------------
+ * Cutting along
+ * ---------------------------------------------------------------------
+ */
+
+/* Has a slice of a graph this row of another one, which is cut along? */
+static bool
+hg_keep_has_along(const HgPinnedGraph *graph, const HgPinnedGraph *with, const HgSlices *slices,
+				  uint32 slice, uint32 row)
+{
+	const uint32 part = HG_FLAT_PART(row);
+	const uint32 number = HG_FLAT_NUMBER(row);
+
+	return part < with->nsegments && graph->serials[part] == with->serials[part] &&
+		   number / 64 < slices->words[part] &&
+		   (hg_slice_bits(slices, slice, part)[number / 64] >> number % 64 & 1) != 0;
+}
+
+bool
+hg_keep_count_along(const HgPinnedGraph *graph, const HgPinnedGraph *with, const HgSlices *slices,
+					uint64 *rows, bool (*is_left)(void))
+{
+	memset(rows, 0, slices->count * sizeof(uint64));
+	for (uint32 bin = 0; bin < hg_keep_bins(&graph->flat); bin++)
+	{
+		const void *keys;
+		const uint32_t *of_bin;
+		uint64 count;
+
+		if (!hg_keep_scan(&graph->flat, bin, is_left, &keys, &of_bin, &count))
+			return false;
+		for (uint64 i = 0; i < count; i++)
+			for (uint32 slice = 0; slice < slices->count; slice++)
+				rows[slice] += hg_keep_has_along(graph, with, slices, slice, of_bin[i]);
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------------
  * Sending
  * ---------------------------------------------------------------------
  */
@@ -223,28 +266,38 @@ hg_keep_flush(HgEngine *engine, HgJob *job, HgSliceEdges *edges, HgError *error)
 	return count > 0 ? engine->put_edges(job, edges->keys, edges->rows, count, error) : HG_OK;
 }
 
+/* Is row i of those of some keys one of a slice's? */
+static bool
+hg_keep_is_of(const HgKeepSlice *slice, const void *keys, const uint32_t *rows, uint64 i)
+{
+	if (slice->with != NULL)
+		return hg_keep_has_along(slice->graph, slice->with, slice->slices, slice->slice, rows[i]);
+	return hg_slice_of(slice->slices->count, hg_keep_key(&slice->graph->flat, keys, i)) ==
+		   slice->slice;
+}
+
 /* Put those of a bin's edges that are a slice's, under their numbers in it. */
 static HgStatus
-hg_keep_put_bin(HgEngine *engine, HgJob *job, const HgFlatGraph *graph, uint32 bin,
-				const HgSlices *slices, uint32 slice, uint32 **ranks, HgSliceEdges *edges,
-				HgError *error)
+hg_keep_put_bin(HgEngine *engine, HgJob *job, const HgKeepSlice *slice, uint32 bin, uint32 **ranks,
+				HgSliceEdges *edges, HgError *error)
 {
-	const uint32 width = graph->shape.key_width;
+	const HgSlices *slices = slice->slices;
+	const uint32 width = slice->graph->flat.shape.key_width;
 	const void *keys;
 	const uint32_t *rows;
-	const uint64 count = hg_flat_scan(graph, bin, &keys, &rows);
+	const uint64 count = hg_flat_scan(&slice->graph->flat, bin, &keys, &rows);
 	HgStatus status = HG_OK;
 
 	for (uint64 i = 0; i < count && status == HG_OK; i++)
 	{
 		const uint32 part = HG_FLAT_PART(rows[i]);
 
-		if (hg_slice_of(slices->count, hg_keep_key(graph, keys, i)) != slice)
+		if (!hg_keep_is_of(slice, keys, rows, i))
 			continue;
 		memcpy(edges->keys + edges->count * width, (const char *) keys + i * width, width);
-		edges->rows[edges->count++] =
-			(uint32) hg_slice_before(slices, slice, part) +
-			hg_slice_rank(hg_slice_bits(slices, slice, part), ranks[part], HG_FLAT_NUMBER(rows[i]));
+		edges->rows[edges->count++] = (uint32) hg_slice_before(slices, slice->slice, part) +
+									  hg_slice_rank(hg_slice_bits(slices, slice->slice, part),
+													ranks[part], HG_FLAT_NUMBER(rows[i]));
 		if (edges->count == HG_SLICE_EDGES)
 			status = hg_keep_flush(engine, job, edges, error);
 	}
@@ -252,19 +305,19 @@ hg_keep_put_bin(HgEngine *engine, HgJob *job, const HgFlatGraph *graph, uint32 b
 }
 
 HgStatus
-hg_keep_put_slice(HgEngine *engine, HgJob *job, const HgFlatGraph *graph, const HgSlices *slices,
-				  uint32 slice, HgError *error)
+hg_keep_put_slice(HgEngine *engine, HgJob *job, const HgKeepSlice *slice, HgError *error)
 {
-	uint32 **ranks = hg_keep_ranks(slices, slice);
+	const HgFlatGraph *graph = &slice->graph->flat;
+	uint32 **ranks = hg_keep_ranks(slice->slices, slice->slice);
 	HgSliceEdges edges = {.keys = palloc((Size) HG_SLICE_EDGES * graph->shape.key_width),
 						  .rows = palloc(HG_SLICE_EDGES * sizeof(uint32))};
 	HgStatus status = HG_OK;
 
 	for (uint32 bin = 0; bin < hg_keep_bins(graph) && status == HG_OK; bin++)
-		status = hg_keep_put_bin(engine, job, graph, bin, slices, slice, ranks, &edges, error);
+		status = hg_keep_put_bin(engine, job, slice, bin, ranks, &edges, error);
 	if (status == HG_OK)
 		status = hg_keep_flush(engine, job, &edges, error);
-	hg_keep_free_ranks(ranks, slices->parts);
+	hg_keep_free_ranks(ranks, slice->slices->parts);
 	pfree(edges.keys);
 	pfree(edges.rows);
 	return status;

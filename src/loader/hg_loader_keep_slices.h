@@ -22,9 +22,25 @@
 extern bool hg_keep_cut(HgResidentRelation key, const HgPinnedGraph *graph, HgPlaces places,
 						bool (*is_left)(void));
 
+/* A slice of a pinned graph. */
+typedef struct HgKeepSlice
+{
+	const HgPinnedGraph *graph;
+	const HgPinnedGraph *with; /* along with which it is cut; NULL: it is by its own keys */
+	const HgSlices *slices;	   /* of that, or of it */
+	uint32 slice;
+} HgKeepSlice;
+
 /* Send the edges of a slice to a job that was opened for it. */
-extern HgStatus hg_keep_put_slice(HgEngine *engine, HgJob *job, const HgFlatGraph *graph,
-								  const HgSlices *slices, uint32 slice, HgError *error);
+extern HgStatus hg_keep_put_slice(HgEngine *engine, HgJob *job, const HgKeepSlice *slice,
+								  HgError *error);
+
+/*
+ * Count the rows that a graph has in each slice of another one of its table, rows[count].  False:
+ * is_left said to go.
+ */
+extern bool hg_keep_count_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
+								const HgSlices *slices, uint64 *rows, bool (*is_left)(void));
 
 /*
  * Of values[count] of a part's rows from first on, which is a multiple of 64, each width bytes, and

@@ -15,6 +15,7 @@
 
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_graph.h"
+#include "resident/hg_resident_graph_along.h"
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 
@@ -152,9 +153,9 @@ hg_resident_graph_pin_too(dsa_pointer version)
 	return pinned;
 }
 
-HgPinnedGraph *
-hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
-						  const HgKeepers *keepers)
+/* Pin the graph of a table's key; only where that is due, unless keepers are NULL. */
+static HgPinnedGraph *
+hg_graph_pin_to_give(HgResidentRelation key, const HgKeyNumbers *numbers, const HgKeepers *keepers)
 {
 	HgPinnedGraph *pinned = hg_graph_begin_pin();
 	HgDirectoryEntry *entry = hg_directory_lock(key, false);
@@ -164,7 +165,7 @@ hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
 		return NULL;
 	graph = hg_directory_find_graph(entry, numbers);
 	if (graph != NULL && DsaPointerIsValid(graph->version) &&
-		hg_graph_version_is_due(hg_graph_version(graph->version), keepers))
+		(keepers == NULL || hg_graph_is_to_be_given(entry, graph, keepers)))
 	{
 		hg_graph_version_pin(hg_graph_version(graph->version));
 		pinned->pointer = graph->version;
@@ -174,6 +175,19 @@ hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
 		return NULL;
 	hg_graph_end_pin(pinned);
 	return pinned;
+}
+
+HgPinnedGraph *
+hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
+						  const HgKeepers *keepers)
+{
+	return hg_graph_pin_to_give(key, numbers, keepers);
+}
+
+HgPinnedGraph *
+hg_resident_graph_pin_to_give(HgResidentRelation key, const HgKeyNumbers *numbers)
+{
+	return hg_graph_pin_to_give(key, numbers, NULL);
 }
 
 void
@@ -264,10 +278,39 @@ hg_resident_graph_sliced_column(const HgPinnedGraph *graph, AttrNumber number, H
 	return cut->places;
 }
 
+HgPlaces
+hg_resident_graph_along(const HgPinnedGraph *graph, const HgPinnedGraph *with, HgKeptUse *use,
+						HgSlicedAlong *along)
+{
+	HgResidentGraph *version = hg_graph_version(graph->pointer);
+	HgResidentGraph *cut = hg_graph_version(with->pointer);
+	HgGraphAlong *found;
+	HgKeepers keepers;
+
+	*use = (HgKeptUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
+					   .shape = hg_graph_version_shape(version)};
+	*along = (HgSlicedAlong){0};
+	if (version == cut)
+		return with->cut->places;
+	hg_graph_along_ask(version, cut->key.columns[0].number);
+	found = hg_graph_along_find(version, cut, with->cut->places);
+	if (found == NULL || !hg_graph_keepers(&keepers) || !hg_graph_along_is_kept(found, &keepers))
+		return 0;
+	*along = (HgSlicedAlong){.cut = found->cut, .rows = found->rows};
+	return found->places;
+}
+
 bool
 hg_resident_graph_is_cut(const HgPinnedGraph *graph)
 {
 	return hg_graph_version_slices(hg_graph_version(graph->pointer)) != NULL;
+}
+
+bool
+hg_resident_graph_is_too_large(const HgPinnedGraph *graph)
+{
+	return hg_resident_graph_is_cut(graph) &&
+		   pg_atomic_read_u32(&hg_graph_version(graph->pointer)->too_large) != 0;
 }
 
 bool
@@ -297,6 +340,12 @@ hg_resident_graph_bring(const HgPinnedGraph *graph, HgPlaces places)
 }
 
 void
+hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgPlaces places)
+{
+	hg_graph_version_add_homes(hg_graph_version(graph->pointer), places);
+}
+
+void
 hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgPlaces places)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
@@ -307,6 +356,20 @@ hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgPlaces place
 		if ((places & HG_PLACE(place)) != 0)
 			hg_graph_version_set_missed(version, sliced, place, keepers.epochs[place]);
 	hg_resident_count(HG_COUNT_GRAPHS_MISSED, 1);
+}
+
+void
+hg_resident_graph_missed_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
+							   HgPlaces places)
+{
+	HgGraphAlong *along = hg_graph_along_find(hg_graph_version(graph->pointer),
+											  hg_graph_version(with->pointer), with->cut->places);
+	HgKeepers keepers;
+
+	hg_graph_keepers(&keepers);
+	for (int place = 0; place < HG_GPU_DEVICES && along != NULL; place++)
+		if ((places & HG_PLACE(place)) != 0)
+			hg_device_copy_set_missed(&along->copies[place], keepers.epochs[place]);
 }
 
 void

@@ -59,6 +59,9 @@ extern HgPinnedGraph *hg_resident_graph_pin_too(dsa_pointer version);
  */
 extern HgPinnedGraph *hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
 												const HgKeepers *keepers);
+/* Pin the newest version of the graph of a table's key, for who gives it to devices; or NULL. */
+extern HgPinnedGraph *hg_resident_graph_pin_to_give(HgResidentRelation key,
+													const HgKeyNumbers *numbers);
 extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
 
 /* What a pinned graph is of. */
@@ -83,8 +86,18 @@ extern HgPlaces hg_resident_graph_sliced(HgPinnedGraph *graph, HgKeptUse *use,
 extern HgPlaces hg_resident_graph_sliced_column(const HgPinnedGraph *graph, AttrNumber number,
 												HgKeptColumnUse *use, const HgGraphCodes **codes);
 
+/*
+ * The same of a graph by another key, or of that itself, as it is cut along with one by a column of
+ * the table, of which all slices are known to be kept.  Where it is not all there it is asked for.
+ */
+extern HgPlaces hg_resident_graph_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
+										HgKeptUse *use, HgSlicedAlong *along);
+
 /* Is it cut, whether devices have its slices or not? */
 extern bool hg_resident_graph_is_cut(const HgPinnedGraph *graph);
+
+/* Is it cut because no device alone has room for it? */
+extern bool hg_resident_graph_is_too_large(const HgPinnedGraph *graph);
 
 /* Does any device keep a copy of it, or several all of its slices? */
 extern bool hg_resident_graph_is_kept(const HgPinnedGraph *graph);
@@ -95,11 +108,17 @@ extern void hg_resident_graph_bring_slices(const HgPinnedGraph *graph, HgPlaces 
 /* What it is to be joined with is at these places: have a copy brought to the first of them. */
 extern void hg_resident_graph_bring(const HgPinnedGraph *graph, HgPlaces places);
 
+/* All of these places are to have a copy. */
+extern void hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgPlaces places);
+
 /*
  * The processes at these places have answered that some of it, or of their slices of it, is not
  * there any more.
  */
 extern void hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgPlaces places);
+/* The same of their slices of it as it is cut along with another one. */
+extern void hg_resident_graph_missed_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
+										   HgPlaces places);
 
 /*
  * Rows of a graph that look others up in graphs whose names come to this number (HgKeptLookup) have

@@ -180,3 +180,35 @@ hg_graph_slices_free(dsa_pointer pointer)
 		pointer = next;
 	}
 }
+
+Size
+hg_graph_along_host_bytes(dsa_pointer pointer)
+{
+	Size bytes = 0;
+
+	for (; DsaPointerIsValid(pointer); pointer = hg_graph_along(pointer)->next)
+		bytes += sizeof(HgGraphAlong);
+	return bytes;
+}
+
+Size
+hg_graph_along_kept_bytes(dsa_pointer pointer, const HgKeepers *keepers)
+{
+	Size bytes = 0;
+
+	for (; DsaPointerIsValid(pointer); pointer = hg_graph_along(pointer)->next)
+		bytes += hg_device_copies_bytes(hg_graph_along(pointer)->copies, keepers);
+	return bytes;
+}
+
+void
+hg_graph_along_free(dsa_pointer pointer)
+{
+	while (DsaPointerIsValid(pointer))
+	{
+		const dsa_pointer next = hg_graph_along(pointer)->next;
+
+		hg_resident_free(pointer, sizeof(HgGraphAlong));
+		pointer = next;
+	}
+}

@@ -46,6 +46,28 @@ hg_graph_slices(dsa_pointer slices)
 	return hg_resident_address(slices);
 }
 
+/*
+ * How a version is cut along with another one of its table (hg_resident_graph_along.h), in shared
+ * memory, immutable as well: which rows a slice has is told by the bits of that.
+ */
+typedef struct HgGraphAlong
+{
+	dsa_pointer next;  /* another way in which it was, before; invalid: there are no more */
+	uint64 with;	   /* the serial number of the version that it is cut along with ... */
+	AttrNumber column; /* ... which is by that */
+	HgPlaces places;   /* over which that is cut */
+	uint32 count;	   /* of slices */
+	uint32 cut;		   /* its number: of this version no other way has it */
+	uint64 rows[HG_GPU_DEVICES];		 /* of each slice */
+	HgDeviceCopy copies[HG_GPU_DEVICES]; /* by place, of the slice that it has */
+} HgGraphAlong;
+
+static inline HgGraphAlong *
+hg_graph_along(dsa_pointer along)
+{
+	return hg_resident_address(along);
+}
+
 /* The number of the slice that the device of a place has, which is one of these. */
 extern uint32 hg_graph_slice_at(const HgGraphSlices *slices, int place);
 
@@ -83,5 +105,10 @@ extern Size hg_graph_slices_kept_bytes(HgGraphSlices *slices, const HgKeepers *k
 
 /* Free it, and all others from there on. */
 extern void hg_graph_slices_free(dsa_pointer slices);
+
+/* Bytes of a way to be cut along and all others from there on, and of all copies; and free them. */
+extern Size hg_graph_along_host_bytes(dsa_pointer along);
+extern Size hg_graph_along_kept_bytes(dsa_pointer along, const HgKeepers *keepers);
+extern void hg_graph_along_free(dsa_pointer along);
 
 #endif /* HG_RESIDENT_GRAPH_SLICES_H */

@@ -15,6 +15,7 @@
 #include "backend/device/hg_device_shared.h"
 #include "hg_guc.h"
 #include "resident/hg_resident_eviction.h"
+#include "resident/hg_resident_graph_along.h"
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 
@@ -148,6 +149,26 @@ hg_graph_keepers(HgKeepers *keepers)
 }
 
 bool
+hg_graph_is_to_be_given(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
+						const HgKeepers *keepers)
+{
+	HgResidentGraph *version = hg_graph_version(graph->version);
+	bool due = hg_graph_version_is_due(version, keepers);
+	AttrNumber columns[HG_GRAPH_ALONGS];
+	const int n = hg_graph_along_asked(version, columns);
+
+	for (int i = 0; i < n && !due; i++)
+	{
+		const HgKeyNumbers numbers = {.n = 1, .numbers = {columns[i]}};
+		const HgDirectoryGraph *with = hg_directory_find_graph(entry, &numbers);
+
+		due = with != NULL && with != graph && DsaPointerIsValid(with->version) &&
+			  hg_graph_along_is_due(version, hg_graph_version(with->version), keepers);
+	}
+	return due;
+}
+
+bool
 hg_graphs_observe(HgDirectoryEntry *entry)
 {
 	bool wanted = false;
@@ -164,9 +185,8 @@ hg_graphs_observe(HgDirectoryEntry *entry)
 			continue;
 		if (!graph->wanted && hg_graph_is_due(entry, graph))
 			graph->wanted = true;
-		wanted |=
-			graph->wanted || (DsaPointerIsValid(graph->version) &&
-							  hg_graph_version_is_due(hg_graph_version(graph->version), &keepers));
+		wanted |= graph->wanted || (DsaPointerIsValid(graph->version) &&
+									hg_graph_is_to_be_given(entry, graph, &keepers));
 	}
 	return wanted;
 }

@@ -63,6 +63,13 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 		pg_atomic_init_u64(&graph->columns[i].used_at, 0);
 		hg_device_copies_init(graph->columns[i].copies);
 	}
+	for (int i = 0; i < HG_GRAPH_ALONGS; i++)
+	{
+		pg_atomic_init_u32(&graph->along[i].column, InvalidAttrNumber);
+		pg_atomic_init_u64(&graph->along[i].used_at, 0);
+	}
+	pg_atomic_init_u64(&graph->alongs, InvalidDsaPointer);
+	pg_atomic_init_u64(&graph->along_at, 0);
 	pg_atomic_init_u64(&graph->codes, InvalidDsaPointer);
 	pg_atomic_init_u64(&graph->ambiguous, 0);
 	pg_atomic_init_u32(&graph->lost, 0);
@@ -102,6 +109,16 @@ hg_graph_version_bins(const HgResidentGraph *graph, const HgFlatBin **bins)
 
 	for (uint32 i = 0; i < hg_graph_version_nbins(graph); i++)
 		bins[i] = DsaPointerIsValid(chunks[i]) ? hg_resident_address(chunks[i]) : NULL;
+}
+
+/* The last way in which a version was cut along with another one; invalid: there is none. */
+static dsa_pointer
+hg_graph_version_alongs(HgResidentGraph *graph)
+{
+	const dsa_pointer alongs = (dsa_pointer) pg_atomic_read_u64(&graph->alongs);
+
+	pg_read_barrier();
+	return alongs;
 }
 
 void
@@ -144,6 +161,7 @@ hg_graph_version_retire(dsa_pointer pointer)
 		return;
 	hg_graph_version_forget_copies(graph);
 	hg_graph_codes_free(graph);
+	hg_graph_along_free(hg_graph_version_alongs(graph));
 	hg_graph_slices_free((dsa_pointer) pg_atomic_read_u64(&graph->all_slices));
 	chunks = hg_resident_address(graph->bins);
 	/* the version counts the bytes of all of it */
@@ -410,7 +428,7 @@ Size
 hg_graph_version_host_bytes(HgResidentGraph *graph)
 {
 	dsa_pointer pointer = hg_graph_version_all_slices(graph);
-	Size bytes = graph->bytes;
+	Size bytes = graph->bytes + hg_graph_along_host_bytes(hg_graph_version_alongs(graph));
 
 	for (; DsaPointerIsValid(pointer); pointer = hg_graph_slices(pointer)->next)
 		bytes += hg_graph_slices(pointer)->bytes;
@@ -421,7 +439,8 @@ Size
 hg_graph_version_kept_bytes(HgResidentGraph *graph, const HgKeepers *keepers)
 {
 	HgGraphSlices *slices = hg_graph_version_slices(graph);
-	Size bytes = hg_device_copies_bytes(graph->copies, keepers);
+	Size bytes = hg_device_copies_bytes(graph->copies, keepers) +
+				 hg_graph_along_kept_bytes(hg_graph_version_alongs(graph), keepers);
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 		bytes += hg_device_copies_bytes(graph->columns[i].copies, keepers);
@@ -512,5 +531,10 @@ hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
 			continue;
 		pg_atomic_write_u32(&graph->columns[i].number, number);
 		pg_atomic_write_u64(&graph->columns[i].used_at, pg_atomic_read_u64(&column->used_at));
+	}
+	for (int i = 0; i < HG_GRAPH_ALONGS; i++)
+	{
+		pg_atomic_write_u64(&graph->along[i].used_at, pg_atomic_read_u64(&other->along[i].used_at));
+		pg_atomic_write_u32(&graph->along[i].column, pg_atomic_read_u32(&other->along[i].column));
 	}
 }

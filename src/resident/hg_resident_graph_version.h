@@ -11,7 +11,8 @@
  * A DEVICE may have a copy of a version (engine/hg_kept.h), which goes by its serial number, and
  * beside it copies of columns of its rows that joins have asked for.  One that is too large for a
  * device is cut over several instead, each of which has a slice, and so is one that is to be joined
- * with such a one (hg_resident_graph_slices.h).
+ * with such a one (hg_resident_graph_slices.h).  By another key the rows of one that is cut are cut
+ * along with it, where they look others up (hg_resident_graph_along.h).
  *
  * USERS are those of a segment version: the directory as long as its entry names it, and each
  * process that has pinned it; the last one to let go frees it.
@@ -70,6 +71,15 @@ typedef struct HgGraphColumn
 	HgKeptColumnShape shape;			 /* valid once there is a copy */
 } HgGraphColumn;
 
+/* Most other graphs of its table that a graph is asked to be cut along with. */
+#define HG_GRAPH_ALONGS 4
+
+typedef struct HgGraphAlongAsked
+{
+	pg_atomic_uint32 column;  /* by which that is; 0: none */
+	pg_atomic_uint64 used_at; /* when a join asked for it last */
+} HgGraphAlongAsked;
+
 /* A graph version, in shared memory. */
 typedef struct HgResidentGraph
 {
@@ -94,6 +104,9 @@ typedef struct HgResidentGraph
 	pg_atomic_uint64 all_slices; /* dsa_pointer to the first of all ways in which it was */
 	HgDeviceCopy copies[HG_GPU_DEVICES];			/* by place */
 	HgGraphColumn columns[HG_GRAPH_DEVICE_COLUMNS]; /* that were asked for */
+	HgGraphAlongAsked along[HG_GRAPH_ALONGS];
+	pg_atomic_uint64 alongs; /* dsa_pointer to the last way in which it was cut along; or invalid */
+	pg_atomic_uint64 along_at;	/* when there was no room for another one; 0: never */
 	pg_atomic_uint64 codes;		/* dsa_pointer to those of the first column that has some */
 	pg_atomic_uint64 ambiguous; /* see hg_resident_graph_note_ambiguous(); 0: nothing is */
 	pg_atomic_uint32 lost;		/* see hg_resident_graph_note_lost() */

@@ -150,19 +150,22 @@ draw_own(TestStarLookup *lookup, const TestKeptSide *table, uint64_t *state)
 	TestKeptSide *own = &lookup->own;
 
 	memset(own, 0, sizeof(*own));
-	own->spread = (TestKeptSpread){.width = spread->width, .parts = table->spread.parts};
-	own->keys = test_malloc((size_t) most * spread->width + 1);
+	own->spread = (TestKeptSpread){.width = spread->by_key ? table->spread.width : spread->width,
+								   .parts = table->spread.parts};
+	own->keys = test_malloc((size_t) most * own->spread.width + 1);
 	own->rows = test_malloc((size_t) most * sizeof(uint32_t) + 1);
 	if (taken == NULL)
 		abort();
 	for (uint32_t i = 0; i < count; i++)
 	{
 		taken[table->rows[i] / 64] |= UINT64_C(1) << table->rows[i] % 64;
-		if (test_kept_random(state, 100) >= spread->nulls)
+		if (spread->by_key)
+			add_own(own, table->rows[i], test_kept_key(table, i));
+		else if (test_kept_random(state, 100) >= spread->nulls)
 			add_own(own, table->rows[i],
 					draw_key(&lookup->found, spread, test_kept_counts(table, i), state));
 	}
-	for (uint32_t i = count; i < most; i++)
+	for (uint32_t i = count; i < most && !spread->by_key; i++)
 	{
 		const uint32_t number = table->spread.numbers > 0 ? table->spread.numbers : 1 << 19;
 		const uint32_t row = HG_FLAT_ROW(test_kept_random(state, table->spread.parts),

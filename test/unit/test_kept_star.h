@@ -42,6 +42,8 @@ extern "C"
 		uint32_t nulls;	 /* of a hundred rows so many have none */
 		uint32_t misses; /* ... and so many look for one that is not there */
 		TestStarDoubles doubles;
+		bool
+			by_key; /* all rows look for their table's own key, and nothing of the above is drawn */
 	} TestLookupSpread;
 
 	/* And a side, whose table and those that are looked up have as many columns as the side. */

@@ -13,6 +13,7 @@
 #include "../../src/engine/hg_wide.h"
 #include "hg_host_kept.h"
 #include "hg_tap.h"
+#include "test_cut.h"
 #include "test_kept_groups.h"
 
 #include <stdlib.h>
@@ -24,179 +25,12 @@
 #define COLUMNS 3
 
 /* ------------------------------------------------------------------------
- * Slices of a side
- * ------------------------------------------------------------------------ */
-
-/* A side that is cut, and its slices, each a side of its own. */
-typedef struct Cut
-{
-	const TestKeptSide *side;
-	HgSlices slices;
-	uint32_t *words;
-	uint64_t **bits;
-	uint64_t *before;
-	TestKeptSide slice[HG_MAX_MEMBERS];
-} Cut;
-
-static void *
-zeroed(size_t bytes)
-{
-	void *memory = calloc(1, bytes + 1);
-
-	if (memory == NULL)
-		abort();
-	return memory;
-}
-
-static uint32_t
-slice_of_row(const Cut *cut, uint32_t i)
-{
-	return hg_slice_of(cut->slices.count, test_kept_key(cut->side, i));
-}
-
-/* Set the bits of all rows. */
-static void
-mark_rows(Cut *cut)
-{
-	const TestKeptSide *side = cut->side;
-
-	cut->words = zeroed(side->spread.parts * sizeof(uint32_t));
-	cut->bits = zeroed(side->spread.parts * sizeof(uint64_t *));
-	for (uint32_t i = 0; i < side->spread.count; i++)
-	{
-		uint32_t *words = &cut->words[HG_FLAT_PART(side->rows[i])];
-		const uint32_t needed = HG_FLAT_NUMBER(side->rows[i]) / 64 + 1;
-
-		*words = needed > *words ? needed : *words;
-	}
-	for (uint32_t part = 0; part < side->spread.parts; part++)
-		cut->bits[part] = zeroed(cut->slices.count * (size_t) cut->words[part] * sizeof(uint64_t));
-	for (uint32_t i = 0; i < side->spread.count; i++)
-	{
-		const uint32_t part = HG_FLAT_PART(side->rows[i]);
-		const uint32_t number = HG_FLAT_NUMBER(side->rows[i]);
-
-		cut->bits[part][slice_of_row(cut, i) * (size_t) cut->words[part] + number / 64] |=
-			UINT64_C(1) << number % 64;
-	}
-}
-
-/* The number of a row in its slice. */
-static uint32_t
-number_in(const Cut *cut, uint32_t slice, uint32_t row)
-{
-	const uint32_t part = HG_FLAT_PART(row);
-	const uint64_t *bits = hg_slice_bits(&cut->slices, slice, part);
-	uint32_t *ranks = zeroed(hg_slice_ranks(cut->slices.words[part]) * sizeof(uint32_t));
-	uint32_t rank;
-
-	hg_slice_rank_all(bits, cut->slices.words[part], ranks);
-	rank = hg_slice_rank(bits, ranks, HG_FLAT_NUMBER(row));
-	free(ranks);
-	return (uint32_t) hg_slice_before(&cut->slices, slice, part) + rank;
-}
-
-/* Copy the rows of a slice, with their columns, into a side. */
-static void
-fill_slice(Cut *cut, uint32_t number)
-{
-	const TestKeptSide *side = cut->side;
-	TestKeptSide *slice = &cut->slice[number];
-	const uint32_t width = side->spread.width;
-	uint32_t count = 0;
-
-	slice->spread = side->spread;
-	slice->spread.parts = hg_slice_shape(&cut->slices, number, width).parts;
-	slice->spread.numbers = 0;
-	slice->spread.stride = hg_slice_column_shape(&cut->slices, number, 8).stride;
-	slice->keys = zeroed((size_t) side->spread.count * width);
-	slice->rows = zeroed(side->spread.count * sizeof(uint32_t));
-	for (uint32_t column = 0; column < side->spread.ncolumns; column++)
-	{
-		slice->columns[column].values =
-			zeroed((size_t) side->spread.count * test_kept_widths[column]);
-		if (side->columns[column].nulls != NULL)
-			slice->columns[column].nulls = zeroed(side->spread.count);
-	}
-	for (uint32_t i = 0; i < side->spread.count; i++)
-	{
-		if (slice_of_row(cut, i) != number)
-			continue;
-		memcpy((char *) slice->keys + (size_t) count * width,
-			   (const char *) side->keys + (size_t) i * width, width);
-		slice->rows[count] = number_in(cut, number, side->rows[i]);
-		for (uint32_t column = 0; column < side->spread.ncolumns; column++)
-		{
-			const uint32_t bytes = test_kept_widths[column];
-
-			memcpy(slice->columns[column].values + (size_t) count * bytes,
-				   side->columns[column].values + (size_t) i * bytes, bytes);
-			if (side->columns[column].nulls != NULL)
-				slice->columns[column].nulls[count] = side->columns[column].nulls[i];
-		}
-		count++;
-	}
-	slice->spread.count = count;
-}
-
-/* Cut a side, and have its slices kept; true where each row has a number of its own, in order. */
-static bool
-cut_create(Cut *cut, HgEngine *engine, const HgHost *host, const TestKeptSide *side, uint32_t count)
-{
-	HgError error;
-	bool good = true;
-
-	memset(cut, 0, sizeof(*cut));
-	cut->side = side;
-	cut->slices.count = count;
-	cut->slices.parts = side->spread.parts;
-	mark_rows(cut);
-	cut->before = zeroed(count * (size_t) (side->spread.parts + 1) * sizeof(uint64_t));
-	cut->slices.words = cut->words;
-	cut->slices.bits = (const uint64_t *const *) cut->bits;
-	cut->slices.before = cut->before;
-	hg_slices_count(&cut->slices, cut->before);
-	for (uint32_t i = 0; i < count; i++)
-	{
-		fill_slice(cut, i);
-		good = good && cut->slice[i].spread.count == hg_slice_rows(&cut->slices, i);
-		for (uint32_t row = 0; row < cut->slice[i].spread.count && good; row++)
-			good = cut->slice[i].rows[row] < cut->slice[i].spread.count;
-		good = good && test_kept_make(engine, host, &cut->slice[i], &error) == HG_OK;
-	}
-	return good;
-}
-
-static void
-cut_destroy(Cut *cut, HgEngine *engine)
-{
-	for (uint32_t i = 0; i < cut->slices.count; i++)
-	{
-		TestKeptSide *slice = &cut->slice[i];
-
-		test_kept_release(engine, slice);
-		for (uint32_t column = 0; column < slice->spread.ncolumns; column++)
-		{
-			free(slice->columns[column].values);
-			free(slice->columns[column].nulls);
-		}
-		free(slice->keys);
-		free(slice->rows);
-	}
-	for (uint32_t part = 0; part < cut->slices.parts; part++)
-		free(cut->bits[part]);
-	free(cut->bits);
-	free(cut->words);
-	free(cut->before);
-}
-
-/* ------------------------------------------------------------------------
  * Devices
  * ------------------------------------------------------------------------ */
 
 static HgHostKept keeping;
 static HgEngine device;
-static const Cut *cuts[2];			  /* by HgSide; NULL: the side is whole */
+static const TestCut *cuts[2];		  /* by HgSide; NULL: the side is whole */
 static const TestKeptSide *wholes[2]; /* the same of those that are */
 static uint32_t missing; /* this member, from 1, has not what is asked for; 0: all have */
 static uint32_t opened;
@@ -363,7 +197,7 @@ test_join(const TestKeptSpread *outer, const TestKeptSpread *inner, uint32_t mem
 {
 	const TestKeptSpread *spreads[2] = {outer, inner};
 	TestKeptSide sides[2];
-	Cut made[2];
+	TestCut made[2];
 	TestHost host;
 	HgError error;
 	bool good = true;
@@ -383,14 +217,15 @@ test_join(const TestKeptSpread *outer, const TestKeptSpread *inner, uint32_t mem
 				test_kept_make(&keeping.engine, test_host_plain(), &sides[side], &error) == HG_OK;
 			continue;
 		}
-		good &= cut_create(&made[side], &keeping.engine, test_host_plain(), &sides[side], members);
+		good &=
+			test_cut_create(&made[side], &keeping.engine, test_host_plain(), &sides[side], members);
 		cuts[side] = &made[side];
 	}
 	good = good && join_right(&host.host, sides, &seed);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		if (cuts[side] != NULL)
-			cut_destroy(&made[side], &keeping.engine);
+			test_cut_destroy(&made[side], &keeping.engine);
 		test_kept_release(&keeping.engine, &sides[side]);
 		test_kept_side_destroy(&sides[side]);
 	}
@@ -448,7 +283,7 @@ test_refusals(void)
 		.width = 8, .parts = 2, .count = 1000, .keys = 500, .numbers = 900};
 	uint64_t seed = 7;
 	TestKeptSide sides[2];
-	Cut made[2];
+	TestCut made[2];
 	TestHost host;
 	HgError error;
 	uint64_t key = 1;
@@ -459,7 +294,7 @@ test_refusals(void)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		test_kept_side_create(&sides[side], &spread, &seed);
-		(void) cut_create(&made[side], &keeping.engine, test_host_plain(), &sides[side], 2);
+		(void) test_cut_create(&made[side], &keeping.engine, test_host_plain(), &sides[side], 2);
 		cuts[side] = &made[side];
 	}
 	missing = 2;
@@ -490,7 +325,7 @@ test_refusals(void)
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		cut_destroy(&made[side], &keeping.engine);
+		test_cut_destroy(&made[side], &keeping.engine);
 		test_kept_side_destroy(&sides[side]);
 	}
 }

@@ -125,6 +125,7 @@ hg_kept_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgKeptUses
 		}
 		asked.nlookups[side] = kept->nlookups;
 		asked.lookups[side] = uses->lookups[side];
+		asked.along[side] = kept->along;
 		if (reduction != NULL)
 		{
 			asked.kept_columns[side] = kept->columns;
@@ -193,20 +194,42 @@ hg_kept_answer(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *an
 	return status;
 }
 
+/* What a job holds here: masks of slices (engine/hg_wide.h). */
+static uint64
+hg_kept_held_bytes(const HgMatcherSpec *spec)
+{
+	uint64 bytes = 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgKeptLent *kept = spec->kept[side];
+
+		if (kept->slices != NULL && spec->lent[side]->mask != NULL)
+			bytes += hg_slices_mask_bytes(kept->slices);
+		for (uint32 i = 0; i < kept->nlookups; i++)
+			if (kept->along[i].found != NULL && kept->lookups[i].mask != NULL)
+				bytes += hg_slices_mask_bytes(kept->along[i].found);
+	}
+	return bytes;
+}
+
 /* Have a job of the engine answer. */
 static HgStatus
 hg_kept_run(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *answer, HgError *error)
 {
 	HgKeptUses uses;
+	HgCharge charge = {.budget = task->spec.budget};
 	const HgJobSpec asked = hg_kept_spec(&task->spec, reduction, &uses);
 	HgStatus status =
 		answer->engine->open(answer->engine, &task->host.host, &asked, &answer->job, error);
 
 	if (status != HG_OK)
 		return status;
+	hg_charge_set(&charge, hg_kept_held_bytes(&task->spec));
 	status = hg_kept_answer(task, reduction, answer, error);
 	answer->engine->stats(answer->job, &answer->stats);
 	hg_match_kept_close(answer);
+	hg_charge_set(&charge, 0);
 	return status;
 }
 

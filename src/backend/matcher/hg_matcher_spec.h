@@ -11,6 +11,7 @@
 #define HG_MATCHER_SPEC_H
 
 #include "backend/device/hg_device_placement.h"
+#include "backend/hg_budget.h"
 #include "backend/hg_progress.h"
 #include "backend/matcher/hg_gather.h"
 #include "backend/matcher/hg_team.h"
@@ -66,7 +67,8 @@ typedef struct HgKeptLent
 	const uint64
 		*places; /* [parts + 1] rows of the parts ahead of each, of those that are lent of */
 	uint32 nlookups;
-	HgKeptFound lookups[HG_MAX_LOOKUPS]; /* what they look up on the way */
+	HgKeptFound lookups[HG_MAX_LOOKUPS]; /* what they look up on the way ... */
+	HgSlicedAlong along[HG_MAX_LOOKUPS]; /* ... and, of slices, how that is cut */
 	uint32 nprograms;
 	HgProgram programs[HG_MAX_PROGRAMS]; /* that compute some of the columns */
 	HgRowFilters filters; /* by which fewer rows count than are lent, and of what they look up */
@@ -175,7 +177,14 @@ typedef struct HgMatcherSpec
 	 */
 	HgSender *sender;
 
-	/* NULL, or what is to be told while the engine works; it stays as long as the matcher does. */
+	/*
+	 * NULL, or what is charged while devices are asked about lent rows: what tells those that have
+	 * a slice each which rows are lent.  It stays as long as the matcher does, and so does the
+	 * next.
+	 */
+	HgBudget *budget;
+
+	/* NULL, or what is to be told while the engine works. */
 	HgProgress *progress;
 
 	/*

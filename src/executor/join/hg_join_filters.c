@@ -122,6 +122,9 @@ hg_star_tell_filters(const HgJoinTree *tree, HgStarGraphs *graphs)
 		HgKeptLent *kept = &graphs->kept[side];
 
 		hg_join_clear_filters(kept);
+		/* places of a slice's rows are not those of the graph's */
+		if (graphs->sliced)
+			continue;
 		for (uint32 lookup = 0; lookup <= kept->nlookups; lookup++)
 			for (int t = 0; t <= tree->njoins; t++)
 			{

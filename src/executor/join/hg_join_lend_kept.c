@@ -15,16 +15,10 @@
 
 #include "executor/join/hg_join_filters.h"
 #include "executor/join/hg_join_kept_columns.h"
+#include "executor/join/hg_join_kept_slices.h"
 #include "executor/join/hg_join_lend_kept.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
-
-/* The devices that keep the graph of a side, and those that keep all slices of it together. */
-typedef struct HgSidePlaces
-{
-	HgPlaces whole;
-	HgPlaces sliced;
-} HgSidePlaces;
 
 static HgPinnedGraph *
 hg_join_lent_graph(const HgJoinState *state, HgSide side)
@@ -56,65 +50,23 @@ hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgPlaces places, bo
 	spec->kept_at = places;
 }
 
-/* The places that keep both sides, one of them, or both, in slices; 0: there are none. */
-static HgPlaces
-hg_join_sliced_places(HgJoinState *state, const HgSidePlaces at[2])
-{
-	HgKeptLent *kept = state->lending.kept;
-
-	if (at[HG_OUTER].sliced != 0 && at[HG_OUTER].sliced == at[HG_INNER].sliced)
-		return at[HG_OUTER].sliced;
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		const HgSide other = hg_other_side((HgSide) side);
-
-		if (at[side].sliced != 0 && (at[other].whole & at[side].sliced) == at[side].sliced)
-		{
-			kept[other].slices = NULL;
-			return at[side].sliced;
-		}
-	}
-	return 0;
-}
-
 /*
- * The graphs of both sides are kept, by different devices: have the smaller brought to the larger,
- * or that which is not cut to the one that is.
+ * Tell the matcher of what several devices keep in slices; where they do not, what is kept is
+ * brought together.
  */
 static void
-hg_join_bring_together(const HgJoinState *state, const HgSidePlaces at[2])
-{
-	const HgPinnedGraph *graphs[2] = {hg_join_lent_graph(state, HG_OUTER),
-									  hg_join_lent_graph(state, HG_INNER)};
-	const HgSide larger =
-		graphs[HG_OUTER]->flat.rows > graphs[HG_INNER]->flat.rows ? HG_OUTER : HG_INNER;
-	const HgSide smaller = hg_other_side(larger);
-
-	if (at[larger].sliced != 0)
-		hg_resident_graph_bring_slices(graphs[smaller], at[larger].sliced);
-	else if (at[smaller].sliced != 0)
-		hg_resident_graph_bring_slices(graphs[larger], at[smaller].sliced);
-	else if (at[larger].whole != 0 && at[smaller].whole != 0)
-		hg_resident_graph_bring(graphs[smaller], at[larger].whole);
-}
-
-/* Tell the matcher of what several devices keep in slices; false: they do not. */
-static bool
 hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSidePlaces at[2])
 {
-	HgPlaces places;
+	HgPinnedGraph *const graphs[2] = {hg_join_lent_graph(state, HG_OUTER),
+									  hg_join_lent_graph(state, HG_INNER)};
+	const HgPlaces places = hg_kept_find_slices(graphs, state->lending.kept, at);
 	HgPlaces columns = HG_PLACES_ALL;
 
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		HgPinnedGraph *graph = hg_join_lent_graph(state, (HgSide) side);
-		HgKeptLent *kept = &state->lending.kept[side];
-
-		at[side].sliced = hg_resident_graph_sliced(graph, &kept->use, &kept->slices);
-	}
-	places = hg_join_sliced_places(state, at);
 	if (places == 0)
-		return false;
+	{
+		hg_kept_bring_together(graphs, at);
+		return;
+	}
 	if (spec->reduction != NULL)
 		columns = hg_join_find_columns(state, spec->reduction);
 	/* places of a slice's rows are not those of the graph's */
@@ -122,7 +74,6 @@ hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSidePlaces at[2])
 	spec->kept_sliced = true;
 	hg_join_tell_graphs(state, spec, places,
 						spec->reduction != NULL && (columns & places) == places);
-	return true;
 }
 
 void
@@ -152,8 +103,8 @@ hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 		places = hg_join_tell_filters(state, columns != 0 ? columns : places);
 		hg_join_tell_graphs(state, spec, places, columns != 0);
 	}
-	else if (!hg_join_tell_sliced(state, spec, at))
-		hg_join_bring_together(state, at);
+	else
+		hg_join_tell_sliced(state, spec, at);
 }
 
 void

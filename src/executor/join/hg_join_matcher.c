@@ -107,6 +107,7 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec->columns[side] = hg_join_gathered_columns(state->gather, (HgSide) side);
 	spec->sender = state->sender;
+	spec->budget = &state->memory.budget;
 	spec->progress = &state->progress.shown;
 	hg_join_lend_to_matcher(state, spec);
 

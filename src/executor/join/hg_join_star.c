@@ -8,6 +8,7 @@
  * device keeps graphs of all of them it need not return the rows of one join for the next one
  * (engine/hg_kept.h): facts are one side of a job, a table that is joined with them the other one,
  * and all others are looked up on the way, from the facts on.  So a snowflake is such a tree too.
+ * Where a side is cut over several devices each of them does so with its slice.
  *
  * Rows of the facts that are not lent, because somebody has changed them, go through the joins of
  * the tree as if there were no others, and so do facts that find changed rows of other tables
@@ -201,7 +202,6 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, HgReduceColum
 	HgKeptLent *kept = &star->graphs.kept[table->side];
 	const HgGraphCodes *codes;
 	HgKeptColumnUse *use;
-	HgPlaces at;
 	int place;
 
 	place = hg_star_place(star, &origin, table->side);
@@ -211,10 +211,9 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, HgReduceColum
 	column->column = (uint32) place;
 	star->reduction.columns[table->side].widths[place] = width;
 	use = &kept->columns[place];
-	at = hg_resident_graph_kept_column(table->graph, lent->columns[origin.column].column.number,
-									   use, &codes);
-	star->graphs.at &= at;
-	if (at == 0 || use->shape.width != width || (codes != NULL) != coded)
+	if (!hg_star_find_kept_column(&star->graphs, table, lent->columns[origin.column].column.number,
+								  use, &codes) ||
+		use->shape.width != width || (codes != NULL) != coded)
 		return false;
 	use->lookup = table->lookup;
 	table->stride = use->shape.stride;
@@ -408,14 +407,8 @@ hg_star_note(const HgJoinStar *star, const HgStarAnswer *answer)
 	if (answer->ambiguous)
 		hg_resident_graph_note_ambiguous(star->graphs.tables[star->graphs.facts].graph,
 										 hg_star_found(&star->tree, &star->graphs));
-	for (int t = 0; t <= star->tree.njoins && answer->missed != 0; t++)
-	{
-		const HgStarTable *table = &star->graphs.tables[t];
-
-		hg_resident_graph_missed(table->graph, false, answer->missed);
-		if (table->own != NULL)
-			hg_resident_graph_missed(table->own, false, answer->missed);
-	}
+	if (answer->missed != 0)
+		hg_star_note_missed(&star->tree, &star->graphs, answer->missed);
 }
 
 /*
@@ -437,8 +430,10 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)
 		spec.kept[side] = &star->graphs.kept[side];
 	}
 	spec.kept_at = star->graphs.at;
+	spec.kept_sliced = star->graphs.sliced;
 	spec.reduction = wanted != NULL ? &star->reduction : NULL;
 	spec.pairs = state->css.ss.ps.plan->plan_rows;
+	spec.budget = &state->memory.budget;
 	spec.progress = &state->progress.shown;
 	hg_charge_set(charge, MemoryContextMemAllocated(CurrentMemoryContext, true));
 	hg_match_star_ask(&spec, &answer);

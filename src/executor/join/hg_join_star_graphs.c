@@ -8,6 +8,12 @@
  * tells, and by which graph of the other's rows.  What an outer join may find nothing in is looked
  * up, and neither facts nor a side.
  *
+ * Where the graph of a side is cut over several devices (engine/hg_slices.h) each of them joins its
+ * slice.  What rows look up it has all of, and it is asked for where it has not; the graphs by
+ * which rows of slices look up are cut along.  A graph that is too large for
+ * one can be looked up only by rows that are cut by the same key, which then find what they find in
+ * the slice of the same number: so one that is joined with the facts is a side, if there is one.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -16,27 +22,75 @@
 
 #include "common/hashfn.h"
 
+#include "executor/join/hg_join_kept_slices.h"
 #include "executor/join/hg_join_star_graphs.h"
 #include "executor/join/hg_join_state.h"
 
-/* The graph by an end of an edge, and as a device has it that has all of them; false: none has. */
-static bool
-hg_star_find_graph(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge *edge, int end,
-				   HgPinnedGraph **graph, HgKeptUse *use)
+/* The graph by an end of an edge; NULL: there is none. */
+static HgPinnedGraph *
+hg_star_pin_graph(const HgJoinTree *tree, const HgTreeEdge *edge, int end)
 {
 	const HgTreeColumn *column = &edge->ends[end];
-	HgPlaces at;
 
-	*graph = hg_lent_graph_by(tree->tables[column->table].input->lent, column->column,
-							  &edge->parts[end]);
-	if (*graph == NULL)
-		return false;
-	at = hg_resident_graph_kept(*graph, use);
+	return hg_lent_graph_by(tree->tables[column->table].input->lent, column->column,
+							&edge->parts[end]);
+}
+
+/* It is, as a device has it that has all of them; false: none has. */
+static bool
+hg_star_use_graph(HgStarGraphs *graphs, const HgPinnedGraph *graph, HgKeptUse *use)
+{
+	const HgPlaces at = hg_resident_graph_kept(graph, use);
+
+	if (graphs->sliced)
+	{
+		if ((graphs->at & ~at) != 0)
+			hg_resident_graph_bring_all(graph, graphs->at);
+		/* whatever else is not there is asked for, too */
+		graphs->missing |= (graphs->at & ~at) != 0;
+		return true;
+	}
 	/* what the others are kept by has it soon */
 	if (at != 0 && (at & graphs->at) == 0)
-		hg_resident_graph_bring(*graph, graphs->at);
+		hg_resident_graph_bring(graph, graphs->at);
 	graphs->at &= at;
 	return graphs->at != 0;
+}
+
+/* The same of the graph by which rows of a table look others up, in the last lookup of its side. */
+static bool
+hg_star_use_own(HgStarGraphs *graphs, const HgStarTable *from, const HgPinnedGraph *own)
+{
+	HgKeptLent *kept = &graphs->kept[from->side];
+	const uint32 last = kept->nlookups - 1;
+	HgKeptUse *use = &kept->lookups[last].lookup.own;
+
+	kept->along[last] = (HgSlicedAlong){0};
+	if (from->slices == NULL)
+		return hg_star_use_graph(graphs, own, use);
+	graphs->missing |=
+		hg_resident_graph_along(own, from->graph, use, &kept->along[last]) != graphs->at;
+	return true;
+}
+
+/*
+ * And of the graph by which a table's rows are found then: it may be in slices, where those that
+ * find them are in slices by the same graph.
+ */
+static bool
+hg_star_use_found(HgStarGraphs *graphs, const HgStarTable *from, HgStarTable *table)
+{
+	HgKeptLent *kept = &graphs->kept[from->side];
+	const HgSlices *slices;
+
+	if (from->slices == NULL || table->own->pointer != from->graph->pointer ||
+		!hg_resident_graph_is_too_large(table->graph))
+		return hg_star_use_graph(graphs, table->graph, &table->use);
+	if (hg_resident_graph_sliced(table->graph, &table->use, &slices) == graphs->at)
+		table->slices = kept->along[kept->nlookups - 1].found = slices;
+	else
+		graphs->missing = true;
+	return true;
 }
 
 /*
@@ -62,8 +116,28 @@ hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, int j, int end)
 						   .column = edge->ends[end].column};
 	found->lookup.from = graphs->tables[from].lookup;
 	found->lookup.unmatched = keep[1 - end];
-	return hg_star_find_graph(tree, graphs, edge, 1 - end, &table->own, &found->lookup.own) &&
-		   hg_star_find_graph(tree, graphs, edge, end, &table->graph, &table->use);
+	table->own = hg_star_pin_graph(tree, edge, 1 - end);
+	table->graph = hg_star_pin_graph(tree, edge, end);
+	return table->own != NULL && table->graph != NULL &&
+		   hg_star_use_own(graphs, &graphs->tables[from], table->own) &&
+		   hg_star_use_found(graphs, &graphs->tables[from], table);
+}
+
+/* Several devices are to have slices of the sides; false: they have not. */
+static bool
+hg_star_use_slices(HgStarGraphs *graphs, HgStarTable *sides[2])
+{
+	HgPinnedGraph *const of[2] = {sides[HG_OUTER]->graph, sides[HG_INNER]->graph};
+	HgSidePlaces at[2] = {0};
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		at[side].whole = hg_resident_graph_kept(of[side], &sides[side]->use);
+	graphs->at = hg_kept_find_slices(of, graphs->kept, at);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		sides[side]->slices = graphs->kept[side].slices;
+	if (graphs->at == 0 && at[HG_OUTER].sliced + at[HG_INNER].sliced != 0)
+		hg_kept_bring_together(of, at);
+	return graphs->at != 0;
 }
 
 /* Begin with an edge of the facts: what it joins is a side each. */
@@ -78,12 +152,16 @@ hg_star_add_sides(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge
 	*other = (HgStarTable){
 		.side = HG_INNER, .from = graphs->facts, .column = edge->ends[1 - facts_end].column};
 	graphs->kept[HG_OUTER].nlookups = graphs->kept[HG_INNER].nlookups = 0;
+	graphs->kept[HG_OUTER].slices = graphs->kept[HG_INNER].slices = NULL;
 	graphs->at = HG_PLACES_ALL;
-	if (!hg_star_find_graph(tree, graphs, edge, facts_end, &facts->graph, &facts->use) ||
-		!hg_star_find_graph(tree, graphs, edge, 1 - facts_end, &other->graph, &other->use))
+	facts->graph = other->own = hg_star_pin_graph(tree, edge, facts_end);
+	other->graph = hg_star_pin_graph(tree, edge, 1 - facts_end);
+	if (facts->graph == NULL || other->graph == NULL)
 		return false;
-	other->own = facts->graph;
-	return true;
+	if (graphs->sliced)
+		return hg_star_use_slices(graphs, (HgStarTable *[2]){facts, other});
+	return hg_star_use_graph(graphs, facts->graph, &facts->use) &&
+		   hg_star_use_graph(graphs, other->graph, &other->use);
 }
 
 /* Is an inner join's edge one of the facts? */
@@ -119,13 +197,15 @@ hg_star_has_sides(const HgJoinTree *tree, int facts)
 	return !tree->tables[facts].optional && hg_star_first_edge(tree, facts) >= 0;
 }
 
-bool
-hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs)
+/* Find the graphs, of which a device has all, or several slices. */
+static bool
+hg_star_find_all(const HgJoinTree *tree, HgStarGraphs *graphs, int first_edge)
 {
-	const HgTreeEdge *first = &tree->edges[hg_star_first_edge(tree, graphs->facts)];
+	const HgTreeEdge *first = &tree->edges[first_edge];
 	bool reached[HG_TREE_TABLES] = {0};
 	int n = 0;
 
+	graphs->missing = false;
 	if (!hg_star_add_sides(tree, graphs, first))
 		return false;
 	graphs->order[n++] = graphs->facts;
@@ -144,7 +224,92 @@ hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs)
 				graphs->order[n++] = edge->ends[end].table;
 				reached[edge->ends[end].table] = true;
 			}
-	return true;
+	return !graphs->missing;
+}
+
+/* How good an edge is for sides that are cut; -1: facts and another table can't be sides by it. */
+static int
+hg_star_rank_edge(const HgJoinTree *tree, int j, int facts)
+{
+	const HgTreeEdge *edge = &tree->edges[j];
+	const int end = edge->ends[0].table == facts ? 0 : 1;
+	const HgPinnedGraph *of_facts;
+	const HgPinnedGraph *other;
+
+	if (!hg_star_is_first_edge(tree, j, facts))
+		return -1;
+	of_facts = hg_star_pin_graph(tree, edge, end);
+	other = hg_star_pin_graph(tree, edge, 1 - end);
+	if (of_facts == NULL || other == NULL)
+		return -1;
+	/* what is too large can't be looked up by another key, nor whole facts look up by what is */
+	return 4 * hg_resident_graph_is_too_large(other) + 2 * hg_resident_graph_is_cut(of_facts) +
+		   hg_resident_graph_is_cut(other);
+}
+
+/* The inner join that facts and another table are the sides of, where there are slices of one. */
+static int
+hg_star_sliced_edge(const HgJoinTree *tree, int facts, int usual)
+{
+	int most = hg_star_rank_edge(tree, usual, facts);
+	int chosen = usual;
+
+	for (int j = 0; j < tree->njoins; j++)
+	{
+		const int rank = hg_star_rank_edge(tree, j, facts);
+
+		if (rank > most)
+			chosen = j;
+		most = Max(most, rank);
+	}
+	return chosen;
+}
+
+bool
+hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs)
+{
+	const int usual = hg_star_first_edge(tree, graphs->facts);
+
+	graphs->sliced = false;
+	if (hg_star_find_all(tree, graphs, usual))
+		return true;
+	graphs->sliced = true;
+	return hg_star_find_all(tree, graphs, hg_star_sliced_edge(tree, graphs->facts, usual));
+}
+
+bool
+hg_star_find_kept_column(HgStarGraphs *graphs, const HgStarTable *table, AttrNumber number,
+						 HgKeptColumnUse *use, const HgGraphCodes **codes)
+{
+	HgPlaces at;
+
+	if (table->slices != NULL)
+		at = hg_resident_graph_sliced_column(table->graph, number, use, codes);
+	else
+		at = hg_resident_graph_kept_column(table->graph, number, use, codes);
+	if (graphs->sliced)
+		return at != 0 && (graphs->at & ~at) == 0;
+	graphs->at &= at;
+	return at != 0;
+}
+
+void
+hg_star_note_missed(const HgJoinTree *tree, const HgStarGraphs *graphs, HgPlaces places)
+{
+	for (int t = 0; t <= tree->njoins; t++)
+	{
+		const HgStarTable *table = &graphs->tables[t];
+		const HgStarTable *from = table->from >= 0 ? &graphs->tables[table->from] : NULL;
+
+		hg_resident_graph_missed(table->graph, table->slices != NULL, places);
+		/* what a side is joined with is one itself */
+		if (table->lookup == 0)
+			continue;
+		if (from->slices != NULL)
+			hg_resident_graph_missed_along(table->own, from->graph, places);
+		else
+			hg_resident_graph_missed(table->own, false, places);
+	}
 }
 
 uint64

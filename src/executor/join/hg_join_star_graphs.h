@@ -16,14 +16,15 @@
 
 typedef struct HgStarTable
 {
-	HgSide side;		  /* of the job, whose rows it is of or looked up by */
-	uint32 lookup;		  /* 0: it is that side; else the number of the lookup, and 1 */
-	int from;			  /* the table whose rows find its; -1: they are the facts */
-	int column;			  /* ... by this column ... */
-	HgPinnedGraph *own;	  /* ... and by this graph of that table's */
-	HgPinnedGraph *graph; /* the graph of its own by which they are found */
-	HgKeptUse use;		  /* ... as the device has it */
-	uint32 stride;		  /* of its rows' places */
+	HgSide side;			/* of the job, whose rows it is of or looked up by */
+	uint32 lookup;			/* 0: it is that side; else the number of the lookup, and 1 */
+	int from;				/* the table whose rows find its; -1: they are the facts */
+	int column;				/* ... by this column ... */
+	HgPinnedGraph *own;		/* ... and by this graph of that table's */
+	HgPinnedGraph *graph;	/* the graph of its own by which they are found */
+	HgKeptUse use;			/* ... as the device has it, ... */
+	const HgSlices *slices; /* ... or several, cut so; NULL: each has all of it */
+	uint32 stride;			/* of its rows' places */
 } HgStarTable;
 
 typedef struct HgStarGraphs
@@ -32,7 +33,9 @@ typedef struct HgStarGraphs
 	HgStarTable tables[HG_TREE_TABLES]; /* as the tree has them */
 	int order[HG_TREE_TABLES];			/* all of them, each behind the one that finds it */
 	HgKeptLent kept[2];					/* of the job: what it looks up */
-	HgPlaces at;						/* of the devices that have all of it */
+	bool sliced;						/* several devices have slices of a side ... */
+	HgPlaces at;  /* of the devices that have all of it; or, together, slices and all else */
+	bool missing; /* ... but for what has been asked for */
 } HgStarGraphs;
 
 /* Can these be the facts: is there a table that an inner join joins them with, as a job does? */
@@ -40,9 +43,22 @@ extern bool hg_star_has_sides(const HgJoinTree *tree, int facts);
 
 /*
  * Find the graphs of a tree all of whose tables lend rows, the facts of which are told, in
- * CurrentMemoryContext.  False: a device does not keep all that it takes.
+ * CurrentMemoryContext.  False: neither does a device keep all that it takes, nor do several that
+ * have a slice each of a side.
  */
 extern bool hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs);
+
+/*
+ * A column of a table's rows, as the device has it that has all else, or the devices.  False: it is
+ * not there, and was asked for.
+ */
+extern bool hg_star_find_kept_column(HgStarGraphs *graphs, const HgStarTable *table,
+									 AttrNumber number, HgKeptColumnUse *use,
+									 const HgGraphCodes **codes);
+
+/* These places have answered that some of what they have of the tables is not there any more. */
+extern void hg_star_note_missed(const HgJoinTree *tree, const HgStarGraphs *graphs,
+								HgPlaces places);
 
 /* A number that the graphs which rows are looked up in come to; not 0. */
 extern uint64 hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs);

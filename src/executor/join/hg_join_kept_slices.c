@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_kept_slices.c
+ *	  Where two graphs that are joined are, if one of them at least is cut over several devices.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/join/hg_join_kept_slices.h"
+
+/* The places that keep both sides, one of them, or both, in slices; 0: there are none. */
+static HgPlaces
+hg_kept_sliced_places(HgKeptLent kept[2], const HgSidePlaces at[2])
+{
+	if (at[HG_OUTER].sliced != 0 && at[HG_OUTER].sliced == at[HG_INNER].sliced)
+		return at[HG_OUTER].sliced;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgSide other = hg_other_side((HgSide) side);
+
+		if (at[side].sliced != 0 && (at[other].whole & at[side].sliced) == at[side].sliced)
+		{
+			kept[other].slices = NULL;
+			return at[side].sliced;
+		}
+	}
+	return 0;
+}
+
+HgPlaces
+hg_kept_find_slices(HgPinnedGraph *const graphs[2], HgKeptLent kept[2], HgSidePlaces at[2])
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		at[side].sliced =
+			hg_resident_graph_sliced(graphs[side], &kept[side].use, &kept[side].slices);
+	return hg_kept_sliced_places(kept, at);
+}
+
+void
+hg_kept_bring_together(HgPinnedGraph *const graphs[2], const HgSidePlaces at[2])
+{
+	const HgSide larger =
+		graphs[HG_OUTER]->flat.rows > graphs[HG_INNER]->flat.rows ? HG_OUTER : HG_INNER;
+	const HgSide smaller = hg_other_side(larger);
+
+	if (at[larger].sliced != 0)
+		hg_resident_graph_bring_slices(graphs[smaller], at[larger].sliced);
+	else if (at[smaller].sliced != 0)
+		hg_resident_graph_bring_slices(graphs[larger], at[smaller].sliced);
+	else if (at[larger].whole != 0 && at[smaller].whole != 0)
+		hg_resident_graph_bring(graphs[smaller], at[larger].whole);
+}

@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_kept_slices.h
+ *	  Where two graphs that are joined are, if one of them at least is cut over several devices.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_KEPT_SLICES_H
+#define HG_JOIN_KEPT_SLICES_H
+
+#include "backend/matcher/hg_matcher_spec.h"
+#include "resident/hg_resident_graph.h"
+
+/* The devices that keep the graph of a side, and those that keep all slices of it together. */
+typedef struct HgSidePlaces
+{
+	HgPlaces whole;
+	HgPlaces sliced;
+} HgSidePlaces;
+
+/*
+ * Find out which devices have slices of the sides' graphs, by HgSide, where those that have all of
+ * them are known.  The places of devices that keep one side in slices and the other one in slices,
+ * too, or all of it; 0: there are none.
+ */
+extern HgPlaces hg_kept_find_slices(HgPinnedGraph *const graphs[2], HgKeptLent kept[2],
+									HgSidePlaces at[2]);
+
+/*
+ * The graphs of both sides are kept, by different devices: have the smaller brought to the larger,
+ * or that which is not cut to the one that is.
+ */
+extern void hg_kept_bring_together(HgPinnedGraph *const graphs[2], const HgSidePlaces at[2]);
+
+#endif /* HG_JOIN_KEPT_SLICES_H */

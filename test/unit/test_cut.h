@@ -1,0 +1,36 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_cut.h
+ *	  Sides of joins that are cut into slices, each a side of its own.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TEST_CUT_H
+#define TEST_CUT_H
+
+#include "../../src/engine/hg_slices.h"
+#include "test_kept_side.h"
+
+/* A side that is cut, and its slices. */
+typedef struct TestCut
+{
+	const TestKeptSide *side;
+	HgSlices slices;
+	uint32_t *words;
+	uint64_t **bits;
+	uint64_t *before;
+	TestKeptSide slice[HG_MAX_MEMBERS];
+} TestCut;
+
+/* Cut a side, and have its slices kept; true where each row has a number of its own, in order. */
+extern bool test_cut_create(TestCut *cut, HgEngine *engine, const HgHost *host,
+							const TestKeptSide *side, uint32_t count);
+extern void test_cut_destroy(TestCut *cut, HgEngine *engine);
+
+/* Has a slice this row?  And the number of one that it has. */
+extern bool test_cut_has(const TestCut *cut, uint32_t slice, uint32_t row);
+extern uint32_t test_cut_number(const TestCut *cut, uint32_t slice, uint32_t row);
+
+#endif /* TEST_CUT_H */
