@@ -35,6 +35,12 @@
  *	HG_STANDIN_LIES="KIND ONE_IN SEED"	says what is not so (hg_lies.h)
  *	HG_STANDIN_FORGETS=1				has no kept graph any more when a job names it
  *	HG_STANDIN_RELEASE_MS=n				takes that long to release one
+ *	HG_STANDIN_NO_OFFER=1				offers no memory to what sends it rows
+ *	HG_STANDIN_SENDS=HOW				sends rows so: not at all ("not"), or once half of them are
+ *										there "fails" or "dies"; or they have their keys altered
+ *										("alters"), a number that is none ("numbers"), an end that
+ *										says less ("short") or none ("silent")
+ *	HG_STANDIN_SEND_MS=n				takes that long before it does, and can be cancelled
  *	HG_STANDIN_GROUP_KEY=n				says of the first group of columns that are kept that it has
  *										this key, and that it is not NULL
  *
@@ -60,6 +66,7 @@
 #include "../../src/engine/table/hg_table_cpu.h"
 #include "hg_host_exchange.h"
 #include "hg_host_kept.h"
+#include "hg_host_offer.h"
 #include "hg_lies.h"
 
 #include <pthread.h>
@@ -153,17 +160,17 @@ typedef struct StandinJob
 	HgHost host; /* its arg is this struct */
 	const HgHost *lender;
 	KeptKeys *kept;		 /* the last ones first */
+	HgHostOffer offers[2];
 	HgHostReduce reduce; /* has the spec */
 	HgTableTrial trial;	 /* where the spec has one */
 	bool has_table;
 } StandinJob;
 
-/* Memory of the device, which is somebody's. */
-static void *
-alloc_of(const HgHost *lender, size_t bytes)
+/* Have so many bytes more of the device held, or none where it has not as many. */
+static bool
+hold(uint64_t bytes)
 {
 	bool fits;
-	void *ptr;
 
 	pthread_mutex_lock(&lock);
 	fits = memory.held <= memory.budget && bytes <= memory.budget - memory.held;
@@ -172,14 +179,26 @@ alloc_of(const HgHost *lender, size_t bytes)
 	if (memory.held > memory.peak)
 		memory.peak = memory.held;
 	pthread_mutex_unlock(&lock);
+	return fits;
+}
 
-	ptr = fits ? lender->alloc(lender->arg, bytes) : NULL;
+static void
+let_go(uint64_t bytes)
+{
+	pthread_mutex_lock(&lock);
+	memory.held -= bytes;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Memory of the device, which is somebody's. */
+static void *
+alloc_of(const HgHost *lender, size_t bytes)
+{
+	const bool fits = hold(bytes);
+	void *ptr = fits ? lender->alloc(lender->arg, bytes) : NULL;
+
 	if (fits && ptr == NULL)
-	{
-		pthread_mutex_lock(&lock);
-		memory.held -= bytes;
-		pthread_mutex_unlock(&lock);
-	}
+		let_go(bytes);
 	return ptr;
 }
 
@@ -187,9 +206,7 @@ static void
 free_of(const HgHost *lender, void *ptr, size_t bytes)
 {
 	lender->free(lender->arg, ptr, bytes);
-	pthread_mutex_lock(&lock);
-	memory.held -= bytes;
-	pthread_mutex_unlock(&lock);
+	let_go(bytes);
 }
 
 static void *
@@ -698,7 +715,12 @@ standin_tally(HgJob *job, HgSide side, uint64_t *counts, HgError *error)
 static HgStatus
 standin_expect(HgJob *job, HgSide side, const HgExchange *exchange, HgError *error)
 {
-	return answer(engine_of(job)->expect(inside(job), side, exchange, error), error);
+	HgStatus status = engine_of(job)->expect(inside(job), side, exchange, error);
+
+	if (status == HG_OK)
+		hg_host_offer_expect(&((StandinJob *) job)->offers[side],
+							 &((StandinJob *) job)->reduce.job, side, exchange);
+	return answer(status, error);
 }
 
 static HgStatus
@@ -717,10 +739,92 @@ standin_put_rows(HgJob *job, HgSide side, const HgExchangeRows *rows, HgError *e
 				  error);
 }
 
+/* Offer memory that is the device's, where it has as much. */
 static HgStatus
-standin_arrived(HgJob *job, HgSide side, HgError *error)
+standin_offer(HgJob *handle, HgSide side, HgOffer *made, HgError *error)
 {
-	return answer(engine_of(job)->arrived(inside(job), side, error), error);
+	HgHostOffer *offer = &((StandinJob *) handle)->offers[side];
+	HgStatus status;
+
+	if (offer->memory != NULL || switch_value("HG_STANDIN_NO_OFFER") != 0 ||
+		!hold(offer->head.bytes))
+		return hg_error_set(error, HG_INVALID, NULL, "there is no memory to be offered");
+	status = hg_host_offer_make(offer, made, error);
+	if (status != HG_OK)
+		let_go(offer->head.bytes);
+	return status;
+}
+
+/* No more is to come to what was offered for a side, if it was. */
+static void
+end_offer(StandinJob *job, int side)
+{
+	if (job->offers[side].memory != NULL)
+		let_go(job->offers[side].head.bytes);
+	hg_host_offer_free(&job->offers[side]);
+}
+
+/* What a switch says that sending is to be. */
+static HgStatus
+find_fault(HgHostSendFault *fault, HgError *error)
+{
+	static const char *const names[] = {[HG_SEND_FAILS] = "fails",	   [HG_SEND_DIES] = "dies",
+										[HG_SEND_ALTERS] = "alters",   [HG_SEND_NUMBERS] = "numbers",
+										[HG_SEND_SHORT] = "short",	   [HG_SEND_SILENT] = "silent"};
+	const char *how = getenv("HG_STANDIN_SENDS");
+
+	*fault = HG_SEND_WELL;
+	if (how == NULL || !is_faulty())
+		return HG_OK;
+	if (strcmp(how, "not") == 0)
+		return hg_error_set(error, HG_INVALID, NULL, "the stand-in was told to reach nothing");
+	for (int i = HG_SEND_FAILS; i <= HG_SEND_SILENT; i++)
+		if (strcmp(how, names[i]) == 0)
+			*fault = (HgHostSendFault) i;
+	return HG_OK;
+}
+
+static HgStatus
+standin_send_rows(HgJob *handle, HgSide side, uint32_t member, const HgOffer *offer, HgError *error)
+{
+	StandinJob *job = (StandinJob *) handle;
+	HgHostSendFault fault;
+	HgStatus status = dawdle(handle, "HG_STANDIN_SEND_MS", error);
+
+	if (status == HG_OK)
+		status = find_fault(&fault, error);
+	if (status != HG_OK)
+		return status;
+	return answer(hg_host_offer_send(&job->offers[side], engine_of(handle), inside(handle),
+									 &job->reduce, side, member, offer, fault, error),
+				  error);
+}
+
+/* They are there when send_rows has returned. */
+static HgStatus
+standin_sent(HgJob *job, HgSide side, HgError *error)
+{
+	(void) job;
+	(void) side;
+	(void) error;
+	return HG_OK;
+}
+
+static HgStatus
+standin_arrived(HgJob *handle, HgSide side, HgError *error)
+{
+	StandinJob *job = (StandinJob *) handle;
+	HgStatus status;
+
+	/* what was offered is the device's until the rows have memory of their own */
+	status = hg_host_offer_take(&job->offers[side], engine_of(handle), inside(handle), &job->reduce,
+								side, error);
+	end_offer(job, side);
+	if (status == HG_OK)
+		status = engine_of(handle)->arrived(inside(handle), side, error);
+	if (status == HG_OK)
+		job->offers[side].exchange.members = 0;
+	return answer(status, error);
 }
 
 static void
@@ -737,6 +841,8 @@ standin_close(HgJob *handle)
 	while (switch_value("HG_STANDIN_HANG") != 0)
 		pause();
 	job->engine->close(job->job);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		end_offer(job, side);
 	hg_host_reduce_free(&job->reduce);
 	while (job->kept != NULL)
 	{
@@ -779,6 +885,9 @@ static HgEngine engine = {
 	.take_rows = standin_take_rows,
 	.put_rows = standin_put_rows,
 	.arrived = standin_arrived,
+	.offer = standin_offer,
+	.send_rows = standin_send_rows,
+	.sent = standin_sent,
 };
 
 /* End slowly, as who has much to free. */
