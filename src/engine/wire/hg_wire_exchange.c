@@ -267,16 +267,17 @@ HgStatus
 hg_wire_remote_sent(HgJob *handle, HgSide side, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = check_exchange(job, side, true, error);
-	HgRemoteExchange *exchange = &job->exchange[side];
+	HgRemoteExchange *exchange = &job->exchange[side == HG_INNER ? HG_INNER : HG_OUTER];
 	const uint64_t sending = exchange->sending;
+	HgStatus status;
 
-	if (status == HG_OK && sending == 0)
-		status = hg_error_set(error, HG_INVALID, NULL, "no rows are being sent");
-	if (status != HG_OK)
-		return status;
+	if (sending == 0)
+		return hg_error_set(error, HG_INVALID, NULL, "no rows are being sent");
 	exchange->sending = 0;
-	status = hg_wire_job_wait(job, sending, error);
+	/* its answer may have been taken in before anybody waits for it */
+	status = hg_wire_job_usable(job, error);
+	if (status == HG_OK)
+		status = hg_wire_job_wait(job, sending, error);
 	if (status == HG_OK)
 		exchange->left[exchange->sending_to] = 0;
 	/* the job is none the worse for it */
