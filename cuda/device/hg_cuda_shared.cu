@@ -42,8 +42,8 @@ find_call(const char *name, Call *call)
 	void *found = nullptr;
 #if CUDART_VERSION >= 12050
 	cudaDriverEntryPointQueryResult result;
-	cudaError_t code = cudaGetDriverEntryPointByVersion(name, &found, CALLS_VERSION,
-														cudaEnableDefault, &result);
+	cudaError_t code =
+		cudaGetDriverEntryPointByVersion(name, &found, CALLS_VERSION, cudaEnableDefault, &result);
 #else
 	cudaError_t code = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault);
 #endif
@@ -59,15 +59,14 @@ find_calls()
 {
 	Calls calls;
 
-	calls.are_there = find_call("cuMemGetAllocationGranularity", &calls.granularity) &&
-					  find_call("cuMemCreate", &calls.create) &&
-					  find_call("cuMemRelease", &calls.release) &&
-					  find_call("cuMemExportToShareableHandle", &calls.export_handle) &&
-					  find_call("cuMemImportFromShareableHandle", &calls.import_handle) &&
-					  find_call("cuMemAddressReserve", &calls.reserve) &&
-					  find_call("cuMemAddressFree", &calls.unreserve) &&
-					  find_call("cuMemMap", &calls.map) && find_call("cuMemUnmap", &calls.unmap) &&
-					  find_call("cuMemSetAccess", &calls.set_access);
+	calls.are_there =
+		find_call("cuMemGetAllocationGranularity", &calls.granularity) &&
+		find_call("cuMemCreate", &calls.create) && find_call("cuMemRelease", &calls.release) &&
+		find_call("cuMemExportToShareableHandle", &calls.export_handle) &&
+		find_call("cuMemImportFromShareableHandle", &calls.import_handle) &&
+		find_call("cuMemAddressReserve", &calls.reserve) &&
+		find_call("cuMemAddressFree", &calls.unreserve) && find_call("cuMemMap", &calls.map) &&
+		find_call("cuMemUnmap", &calls.unmap) && find_call("cuMemSetAccess", &calls.set_access);
 	return calls;
 }
 

@@ -340,8 +340,8 @@ copy_in(HgCudaJob *job, HgSide side, const HgExchangeRows *rows, HgError *error)
 
 		hg_cuda_columns_arrays(&it->values, column, &values, &nulls);
 		HG_CUDA_TRY(cudaMemcpyAsync(static_cast<char *>(values) + it->rows * bytes,
-									rows->values[column], rows->count * bytes,
-									cudaMemcpyDefault, stream),
+									rows->values[column], rows->count * bytes, cudaMemcpyDefault,
+									stream),
 					error);
 		if (rows->has_nulls[column])
 			HG_CUDA_TRY(cudaMemcpyAsync(nulls + it->rows, rows->nulls[column], rows->count,

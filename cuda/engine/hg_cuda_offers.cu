@@ -3,10 +3,10 @@
  * hg_cuda_offers.cu
  *	  Rows that jobs of the CUDA engine send each other, from device to device.
  *
- * What a job offers is memory of its device that others map for theirs (hg_cuda_shared.h).  A sender
- * gathers rows in its own memory, as for a caller who takes them, and has them copied there, in its
- * stream: a copy over NVLink runs at 395 GB/s between two H200, where a kernel that writes to the
- * other device comes to 260.  One piece is gathered while the host waits for the copy of the one
+ * What a job offers is memory of its device that others map for theirs (hg_cuda_shared.h).  A
+ *sender gathers rows in its own memory, as for a caller who takes them, and has them copied there,
+ *in its stream: a copy over NVLink runs at 395 GB/s between two H200, where a kernel that writes to
+ *the other device comes to 260.  One piece is gathered while the host waits for the copy of the one
  * before, and looks whether the job is cancelled.
  *
  * A sender that is refused, or cancelled, waits for its copies before it unmaps the memory.  Whose
@@ -184,8 +184,7 @@ send_all(HgCudaJob *job, HgSide side, const HgOfferHead *head, uint64_t count,
 		HG_TRY(hg_cuda_pace(&job->work, error));
 	}
 	hg_offer_make_trailer(head, count, nulls, trailer);
-	HG_TRY(
-		copy_out(job, memory + hg_offer_trailer_at(self), trailer, sizeof(*trailer), error));
+	HG_TRY(copy_out(job, memory + hg_offer_trailer_at(self), trailer, sizeof(*trailer), error));
 	return hg_cuda_wait(&job->work, error);
 }
 

@@ -715,10 +715,10 @@ extern "C"
 		HgStatus (*arrived)(HgJob *job, HgSide side, HgError *error);
 
 		/*
-		 * Of a member that expects rows of a side: memory for all that come from others, once, until
-		 * they have arrived.  HG_INVALID where there is none to offer, which is no failure, in this
-		 * call and in the two that follow.  NULL, as these, in an engine whose memory others do not
-		 * reach.  hg_offer.h tells the whole way.
+		 * Of a member that expects rows of a side: memory for all that come from others, once,
+		 * until they have arrived.  HG_INVALID where there is none to offer, which is no failure,
+		 * in this call and in the two that follow.  NULL, as these, in an engine whose memory
+		 * others do not reach.  hg_offer.h tells the whole way.
 		 */
 		HgStatus (*offer)(HgJob *job, HgSide side, struct HgOffer *offer, HgError *error);
 

@@ -9,10 +9,9 @@
  *
  *	HG_STANDIN_DEVICES=n				sees n devices, of which it uses one; 1 where it is not set
  *	HG_STANDIN_HIDDEN=FILE				... but for the one whose number is in the file
- *	HG_STANDIN_FAULTY=n					heeds what makes a device fail, vanish or start late, or have
- *										neighbours, of those below, where it uses device n alone
- *	HG_STANDIN_UNAVAILABLE=1			says that there is no device
- *	HG_STANDIN_NO_PIN=1					refuses to pin the staging area
+ *	HG_STANDIN_FAULTY=n					heeds what makes a device fail, vanish or start late, or
+ *have neighbours, of those below, where it uses device n alone HG_STANDIN_UNAVAILABLE=1
+ *says that there is no device HG_STANDIN_NO_PIN=1					refuses to pin the staging area
  *	HG_STANDIN_START_DELAY_MS=n			takes that long to start
  *	HG_STANDIN_END_DELAY_MS=n			takes that long to end, after it has closed its socket
  *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1, or when
@@ -68,6 +67,7 @@
 #include "hg_host_kept.h"
 #include "hg_host_offer.h"
 #include "hg_lies.h"
+#include "hg_standin_memory.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -84,12 +84,11 @@
 static HgEngine engine;
 static HgHostKept keeping; /* the engine of jobs that are about kept graphs, or pages */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what jobs share */
-static HgMemoryUse memory;
-static uint64_t budget; /* of memory, while nobody else has any */
-static int control;		/* the socket that it was started with */
-static int ordinal;		/* of the device that it uses */
-static long chunks_to_live = -1;
+static uint64_t budget;									 /* of memory, while nobody else has any */
+static int control;										 /* the socket that it was started with */
+static int ordinal;										 /* of the device that it uses */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards ... */
+static long chunks_to_live = -1;						 /* ... these */
 
 /* A switch of the environment as a number; 0 where it is not set. */
 static long
@@ -159,66 +158,23 @@ typedef struct StandinJob
 	HgJob *job;
 	HgHost host; /* its arg is this struct */
 	const HgHost *lender;
-	KeptKeys *kept;		 /* the last ones first */
+	KeptKeys *kept; /* the last ones first */
 	HgHostOffer offers[2];
 	HgHostReduce reduce; /* has the spec */
 	HgTableTrial trial;	 /* where the spec has one */
 	bool has_table;
 } StandinJob;
 
-/* Have so many bytes more of the device held, or none where it has not as many. */
-static bool
-hold(uint64_t bytes)
-{
-	bool fits;
-
-	pthread_mutex_lock(&lock);
-	fits = memory.held <= memory.budget && bytes <= memory.budget - memory.held;
-	if (fits)
-		memory.held += bytes;
-	if (memory.held > memory.peak)
-		memory.peak = memory.held;
-	pthread_mutex_unlock(&lock);
-	return fits;
-}
-
-static void
-let_go(uint64_t bytes)
-{
-	pthread_mutex_lock(&lock);
-	memory.held -= bytes;
-	pthread_mutex_unlock(&lock);
-}
-
-/* Memory of the device, which is somebody's. */
-static void *
-alloc_of(const HgHost *lender, size_t bytes)
-{
-	const bool fits = hold(bytes);
-	void *ptr = fits ? lender->alloc(lender->arg, bytes) : NULL;
-
-	if (fits && ptr == NULL)
-		let_go(bytes);
-	return ptr;
-}
-
-static void
-free_of(const HgHost *lender, void *ptr, size_t bytes)
-{
-	lender->free(lender->arg, ptr, bytes);
-	let_go(bytes);
-}
-
 static void *
 device_alloc(void *arg, size_t bytes)
 {
-	return alloc_of(((StandinJob *) arg)->lender, bytes);
+	return hg_standin_memory_alloc(((StandinJob *) arg)->lender, bytes);
 }
 
 static void
 device_free(void *arg, void *ptr, size_t bytes)
 {
-	free_of(((StandinJob *) arg)->lender, ptr, bytes);
+	hg_standin_memory_free(((StandinJob *) arg)->lender, ptr, bytes);
 }
 
 /* The same for kept graphs, which are no job's. */
@@ -228,14 +184,14 @@ static void *
 keeper_alloc(void *arg, size_t bytes)
 {
 	(void) arg;
-	return alloc_of(&process, bytes);
+	return hg_standin_memory_alloc(&process, bytes);
 }
 
 static void
 keeper_free(void *arg, void *ptr, size_t bytes)
 {
 	(void) arg;
-	free_of(&process, ptr, bytes);
+	hg_standin_memory_free(&process, ptr, bytes);
 }
 
 static const HgHost keeper = {.alloc = keeper_alloc, .free = keeper_free};
@@ -718,8 +674,8 @@ standin_expect(HgJob *job, HgSide side, const HgExchange *exchange, HgError *err
 	HgStatus status = engine_of(job)->expect(inside(job), side, exchange, error);
 
 	if (status == HG_OK)
-		hg_host_offer_expect(&((StandinJob *) job)->offers[side],
-							 &((StandinJob *) job)->reduce.job, side, exchange);
+		hg_host_offer_expect(&((StandinJob *) job)->offers[side], &((StandinJob *) job)->reduce.job,
+							 side, exchange);
 	return answer(status, error);
 }
 
@@ -747,11 +703,11 @@ standin_offer(HgJob *handle, HgSide side, HgOffer *made, HgError *error)
 	HgStatus status;
 
 	if (offer->memory != NULL || switch_value("HG_STANDIN_NO_OFFER") != 0 ||
-		!hold(offer->head.bytes))
+		!hg_standin_memory_hold(offer->head.bytes))
 		return hg_error_set(error, HG_INVALID, NULL, "there is no memory to be offered");
 	status = hg_host_offer_make(offer, made, error);
 	if (status != HG_OK)
-		let_go(offer->head.bytes);
+		hg_standin_memory_let_go(offer->head.bytes);
 	return status;
 }
 
@@ -760,43 +716,22 @@ static void
 end_offer(StandinJob *job, int side)
 {
 	if (job->offers[side].memory != NULL)
-		let_go(job->offers[side].head.bytes);
+		hg_standin_memory_let_go(job->offers[side].head.bytes);
 	hg_host_offer_free(&job->offers[side]);
-}
-
-/* What a switch says that sending is to be. */
-static HgStatus
-find_fault(HgHostSendFault *fault, HgError *error)
-{
-	static const char *const names[] = {[HG_SEND_FAILS] = "fails",	   [HG_SEND_DIES] = "dies",
-										[HG_SEND_ALTERS] = "alters",   [HG_SEND_NUMBERS] = "numbers",
-										[HG_SEND_SHORT] = "short",	   [HG_SEND_SILENT] = "silent"};
-	const char *how = getenv("HG_STANDIN_SENDS");
-
-	*fault = HG_SEND_WELL;
-	if (how == NULL || !is_faulty())
-		return HG_OK;
-	if (strcmp(how, "not") == 0)
-		return hg_error_set(error, HG_INVALID, NULL, "the stand-in was told to reach nothing");
-	for (int i = HG_SEND_FAILS; i <= HG_SEND_SILENT; i++)
-		if (strcmp(how, names[i]) == 0)
-			*fault = (HgHostSendFault) i;
-	return HG_OK;
 }
 
 static HgStatus
 standin_send_rows(HgJob *handle, HgSide side, uint32_t member, const HgOffer *offer, HgError *error)
 {
 	StandinJob *job = (StandinJob *) handle;
-	HgHostSendFault fault;
+	const char *how = is_faulty() ? getenv("HG_STANDIN_SENDS") : NULL;
 	HgStatus status = dawdle(handle, "HG_STANDIN_SEND_MS", error);
 
-	if (status == HG_OK)
-		status = find_fault(&fault, error);
 	if (status != HG_OK)
 		return status;
 	return answer(hg_host_offer_send(&job->offers[side], engine_of(handle), inside(handle),
-									 &job->reduce, side, member, offer, fault, error),
+									 &job->reduce, side, member, offer, hg_host_send_fault(how),
+									 error),
 				  error);
 }
 
@@ -910,7 +845,8 @@ standin_start(const HgDeviceOptions *options, HgEngine **started, HgError *error
 	if (ordinal >= count_devices())
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "there is no device %d", options->device);
 
-	memory.budget = budget = options->memory_budget > 0 ? options->memory_budget : STANDIN_MEMORY;
+	budget = options->memory_budget > 0 ? options->memory_budget : STANDIN_MEMORY;
+	hg_standin_memory_allow(budget);
 	if (getenv("HG_STANDIN_DIE_AFTER_CHUNKS") != NULL && is_faulty())
 		chunks_to_live = switch_value("HG_STANDIN_DIE_AFTER_CHUNKS");
 	control = options->socket;
@@ -952,14 +888,6 @@ standin_job_bytes(const HgJobSpec *spec)
 	return bytes;
 }
 
-static void
-standin_memory_use(HgMemoryUse *use)
-{
-	pthread_mutex_lock(&lock);
-	*use = memory;
-	pthread_mutex_unlock(&lock);
-}
-
 /* What a file says that other processes have of the memory. */
 static void
 standin_measure_use(void)
@@ -967,9 +895,7 @@ standin_measure_use(void)
 	const long long told = is_faulty() ? switch_file("HG_STANDIN_NEIGHBOURS") : -1;
 	const uint64_t neighbours = told >= 0 && (uint64_t) told <= budget ? (uint64_t) told : 0;
 
-	pthread_mutex_lock(&lock);
-	memory.budget = budget - neighbours;
-	pthread_mutex_unlock(&lock);
+	hg_standin_memory_allow(budget - neighbours);
 }
 
 /* It keeps nothing for the next job. */
@@ -1002,8 +928,10 @@ static int
 standin_list(HgDeviceInfo *infos, int capacity, HgError *error)
 {
 	const long long hidden = switch_file("HG_STANDIN_HIDDEN");
+	HgMemoryUse use;
 	int count = 0;
 
+	hg_standin_memory_use(&use);
 	if (capacity < 1 || (switch_value("HG_STANDIN_UNAVAILABLE") != 0 && is_faulty()))
 	{
 		hg_error_set(error, HG_UNAVAILABLE, "The stand-in was told to have none.", "no device");
@@ -1023,7 +951,7 @@ standin_list(HgDeviceInfo *infos, int capacity, HgError *error)
 		snprintf(info->state, sizeof(info->state), "%s", used ? "ready" : HG_DEVICE_UNUSED);
 		info->memory_total = STANDIN_MEMORY;
 		info->memory_free = used ? STANDIN_MEMORY : 0;
-		info->memory_budget = used && memory.budget > 0 ? memory.budget : STANDIN_MEMORY;
+		info->memory_budget = used && use.budget > 0 ? use.budget : STANDIN_MEMORY;
 	}
 	return count;
 }
@@ -1041,7 +969,7 @@ main(int argc, char **argv)
 						? (int) switch_value("HG_STANDIN_EVICT_MS")
 						: HG_SERVER_EVICT_MS,
 		.job_bytes = standin_job_bytes,
-		.memory_use = standin_memory_use,
+		.memory_use = hg_standin_memory_use,
 		.measure_use = standin_measure_use,
 		.rest = standin_keep_nothing,
 		.tidy = standin_keep_nothing,

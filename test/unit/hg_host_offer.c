@@ -39,6 +39,20 @@ map(int memory, uint64_t bytes)
 	return mapped != MAP_FAILED ? mapped : NULL;
 }
 
+HgHostSendFault
+hg_host_send_fault(const char *name)
+{
+	static const char *const names[] = {
+		[HG_SEND_NOT] = "not",		 [HG_SEND_FAILS] = "fails",		[HG_SEND_DIES] = "dies",
+		[HG_SEND_ALTERS] = "alters", [HG_SEND_NUMBERS] = "numbers", [HG_SEND_SHORT] = "short",
+		[HG_SEND_SILENT] = "silent"};
+
+	for (int fault = HG_SEND_NOT; name != NULL && fault <= HG_SEND_SILENT; fault++)
+		if (strcmp(name, names[fault]) == 0)
+			return (HgHostSendFault) fault;
+	return HG_SEND_WELL;
+}
+
 /* ------------------------------------------------------------------------
  * Who offers
  * ------------------------------------------------------------------------ */
@@ -212,15 +226,14 @@ hg_host_offer_send(const HgHostOffer *own, HgEngine *engine, HgJob *job, const H
 
 	if (status != HG_OK)
 		return status;
-	memory = map_offer(offer);
+	memory = fault != HG_SEND_NOT ? map_offer(offer) : NULL;
 	if (memory == NULL)
 		return refuse(error, "what was offered can not be used");
 	memcpy(&head, memory, sizeof(head));
 	status = hg_offer_check(&head, offer, &reduce->job, side, self, member, count, error);
 	if (status == HG_OK)
 	{
-		status =
-			send_to(&head, memory, engine, job, reduce, side, self, count, fault, error);
+		status = send_to(&head, memory, engine, job, reduce, side, self, count, fault, error);
 		if (status != HG_OK)
 			hg_host_exchange_rewind(job, side, member);
 	}

@@ -22,17 +22,21 @@ extern "C"
 {
 #endif
 
-	/* What a sender is to do wrong, once half of the rows are there. */
+	/* What a sender is to do wrong. */
 	typedef enum HgHostSendFault
 	{
 		HG_SEND_WELL = 0,
-		HG_SEND_FAILS,	/* is refused */
-		HG_SEND_DIES,	/* as of SIGKILL */
-		HG_SEND_ALTERS, /* has all their keys altered in the end */
+		HG_SEND_NOT,	 /* reaches nothing; or, once half of the rows are there, ... */
+		HG_SEND_FAILS,	 /* is refused */
+		HG_SEND_DIES,	 /* as of SIGKILL */
+		HG_SEND_ALTERS,	 /* has all their keys altered in the end */
 		HG_SEND_NUMBERS, /* has one of their numbers beyond all others */
-		HG_SEND_SHORT,	/* says that there was one less */
-		HG_SEND_SILENT	/* says nothing at all, but that it is done */
+		HG_SEND_SHORT,	 /* says that there was one less */
+		HG_SEND_SILENT	 /* says nothing at all, but that it is done */
 	} HgHostSendFault;
+
+	/* The fault of that name ("fails"); NULL, or any other one, is none. */
+	extern HgHostSendFault hg_host_send_fault(const char *name);
 
 	/* What a job offers for a side. */
 	typedef struct HgHostOffer

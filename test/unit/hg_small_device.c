@@ -442,8 +442,8 @@ static HgStatus
 small_arrived(HgJob *handle, HgSide side, HgError *error)
 {
 	SmallJob *job = job_of(handle);
-	HgStatus status = hg_host_offer_take(&job->offers[side], job->engine, job->job, &job->reduce,
-										 side, error);
+	HgStatus status =
+		hg_host_offer_take(&job->offers[side], job->engine, job->job, &job->reduce, side, error);
 
 	end_offer(job, side);
 	if (status == HG_OK)

@@ -3,7 +3,8 @@
  * test_exchange.c
  *	  Members of a join exchange rows, one call at a time, and share their parts out.
  *
- * The devices are the CPU engine with little memory (hg_small_device.h), which offer each other some.
+ * The devices are the CPU engine with little memory (hg_small_device.h), which offer each other
+ *some.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -350,8 +351,7 @@ test_forged(void)
 	forged[4].memory = make_file(offer.bytes, false);
 	forged[5].memory = make_file(offer.bytes, true);
 	for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++)
-		good = good &&
-			   device->send_rows(two.jobs[1], HG_OUTER, 0, &forged[i], error) == HG_INVALID;
+		good = good && device->send_rows(two.jobs[1], HG_OUTER, 0, &forged[i], error) == HG_INVALID;
 	empty = mmap(NULL, (size_t) offer.bytes, PROT_READ, MAP_SHARED, forged[5].memory, 0);
 	for (uint64_t i = 0; i < offer.bytes; i++)
 		good = good && empty[i] == 0;

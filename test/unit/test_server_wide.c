@@ -54,13 +54,20 @@ find_wide(void *arg)
 	return &((Several *) arg)->wide.engine;
 }
 
+/* Start them, on devices in turn where HG_DEVICES says how many there are. */
 static void
 start_several(Several *several, uint32_t count, const char *const *options)
 {
+	const char *devices = getenv("HG_DEVICES");
+
 	several->count = count;
 	for (uint32_t i = 0; i < count; i++)
 	{
-		test_start_server(&several->servers[i], options);
+		char device[16];
+		const char *const one[] = {"--device", device, NULL};
+
+		snprintf(device, sizeof(device), "%d", devices != NULL ? (int) i % atoi(devices) : 0);
+		test_start_server(&several->servers[i], devices != NULL && options == NULL ? one : options);
 		several->clients[i] = test_start_client(&several->servers[i]);
 	}
 	hg_wide_init(&several->wide, "wide", count, DEAL_ROWS, find_engine, several);
@@ -408,8 +415,7 @@ test_sent(uint32_t count, bool is_standin)
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 300000, 200000);
 	for (int time = 0; time < 3; time++)
 	{
-		good = good &&
-			   test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error) == HG_OK &&
+		good = good && test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error) == HG_OK &&
 			   counted == data.pairs;
 		good = are_idle(&several) && good;
 		if (time == 0)
@@ -616,7 +622,8 @@ test_attached(void)
 	hg_tap_ok(good && descriptors_become(server.process, before),
 			  "rows are sent to no memory that was not offered");
 	ask_with(&speaker, HG_WIRE_OFFER, &message, open("/dev/null", O_RDWR));
-	hg_tap_ok(test_is_cut_off(&speaker), "... and who attaches something to another request is cut off");
+	hg_tap_ok(test_is_cut_off(&speaker),
+			  "... and who attaches something to another request is cut off");
 	test_end_speaker(&speaker);
 	test_stop_server(&server);
 }
