@@ -50,13 +50,13 @@ hg_cuda_device_measure_now(HgCudaDevice *device)
 {
 	std::unique_lock<std::mutex> guard(device->lock, std::defer_lock);
 	uint64_t ours = 0;
+	uint64_t outside;
 	size_t available;
 	size_t total;
 
 	guard.lock();
 	device->measured_ms = hg_clock_ms();
-	if (device->pool == nullptr)
-		ours = device->held;
+	outside = device->pool == nullptr ? device->held : device->outside;
 	guard.unlock();
 
 	/* ours is asked for first: what another thread takes in between is missing in both */
@@ -69,7 +69,7 @@ hg_cuda_device_measure_now(HgCudaDevice *device)
 		cudaGetLastError(); /* who needs the device finds out himself */
 		return;
 	}
-	ours += available - available / LEFT_PARTS;
+	ours += outside + available - available / LEFT_PARTS;
 	guard.lock();
 	device->budget = ours < device->most ? ours : device->most;
 }
@@ -360,7 +360,7 @@ hg_cuda_device_promise(HgCudaDevice *device, uint64_t before, uint64_t bytes)
 }
 
 uint64_t
-hg_cuda_device_room(HgCudaDevice *device, bool beside_promises)
+hg_cuda_device_room(HgCudaDevice *device, bool beside_promises, uint64_t own_promise)
 {
 	std::lock_guard<std::mutex> guard(device->lock);
 	uint64_t taken;
@@ -369,8 +369,16 @@ hg_cuda_device_room(HgCudaDevice *device, bool beside_promises)
 	taken = device->held;
 	/* what a job holds of its promise already is in both: rather too little than too much */
 	if (beside_promises)
-		taken += device->promised;
+		taken += device->promised - own_promise;
 	return taken < device->budget ? device->budget - taken : 0;
+}
+
+void
+hg_cuda_device_add_outside(HgCudaDevice *device, int64_t bytes)
+{
+	std::lock_guard<std::mutex> guard(device->lock);
+
+	device->outside += (uint64_t) bytes;
 }
 
 void

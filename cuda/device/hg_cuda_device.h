@@ -68,7 +68,8 @@ struct HgCudaDevice
 	std::mutex lock;	/* guards all that follows */
 	uint64_t budget;	/* bytes that all jobs may hold together, as measured last ... */
 	double measured_ms; /* ... which was then */
-	uint64_t held;		/* what they are charged with */
+	uint64_t held;		/* what they are charged with ... */
+	uint64_t outside;	/* ... and the part of it that is in no pool */
 	uint64_t promised;	/* what they were opened for, of those that have not taken it all */
 	uint64_t peak;
 	uint64_t releasing;		/* part of it, whose release that stream has not passed yet */
@@ -124,8 +125,14 @@ bool hg_cuda_device_charge(HgCudaDevice *device, uint64_t needed, uint64_t *char
 /* A job was opened for so many bytes, which were before. */
 void hg_cuda_device_promise(HgCudaDevice *device, uint64_t before, uint64_t bytes);
 
-/* The part of the budget that is not held, or that is not promised either. */
-uint64_t hg_cuda_device_room(HgCudaDevice *device, bool beside_promises);
+/*
+ * The part of the budget that is not held, or that is not promised either, but for what was
+ * promised to who asks.
+ */
+uint64_t hg_cuda_device_room(HgCudaDevice *device, bool beside_promises, uint64_t own_promise);
+
+/* So many bytes more, or less, of what is charged are in no pool though there is one. */
+void hg_cuda_device_add_outside(HgCudaDevice *device, int64_t bytes);
 
 /* Charge no more than held. */
 void hg_cuda_device_uncharge(HgCudaDevice *device, uint64_t held, uint64_t *charged);

@@ -81,14 +81,16 @@ hg_cuda_work_promise(HgCudaWork *work, uint64_t bytes)
 	work->promised = bytes;
 }
 
+/* What there is for a job, whoever else wants it, or beside promises, but for one of its own. */
 static uint64_t
-room_of(HgCudaWork *work, bool beside_promises)
+room_of(HgCudaWork *work, bool beside_promises, uint64_t own_promise)
 {
 	uint64_t room;
 
 	hg_cuda_device_measure(work->device);
 	/* what it has given back lately it can have again */
-	room = hg_cuda_device_room(work->device, beside_promises) + (work->charged - work->held);
+	room = hg_cuda_device_room(work->device, beside_promises, own_promise) +
+		   (work->charged - work->held);
 	if (work->limit == 0)
 		return room;
 	if (work->held >= work->limit)
@@ -99,13 +101,33 @@ room_of(HgCudaWork *work, bool beside_promises)
 uint64_t
 hg_cuda_work_room(HgCudaWork *work)
 {
-	return room_of(work, false);
+	return room_of(work, false, 0);
 }
 
 uint64_t
 hg_cuda_work_spare(HgCudaWork *work)
 {
-	return room_of(work, true);
+	return room_of(work, true, 0);
+}
+
+bool
+hg_cuda_work_hold(HgCudaWork *work, uint64_t bytes)
+{
+	if (bytes > room_of(work, true, work->promised) || !charge(work, bytes))
+		return false;
+	work->held += bytes;
+	if (work->held > work->peak)
+		work->peak = work->held;
+	hg_cuda_device_add_outside(work->device, (int64_t) bytes);
+	return true;
+}
+
+void
+hg_cuda_work_let_go(HgCudaWork *work, uint64_t bytes)
+{
+	work->held -= bytes;
+	hg_cuda_device_uncharge(work->device, work->charged - bytes, &work->charged);
+	hg_cuda_device_add_outside(work->device, -(int64_t) bytes);
 }
 
 /* Charge the job with bytes more and ask the device for them, whose answer is *code. */

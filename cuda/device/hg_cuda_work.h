@@ -76,6 +76,15 @@ uint64_t hg_cuda_work_room(HgCudaWork *work);
 uint64_t hg_cuda_work_spare(HgCudaWork *work);
 
 /*
+ * Charge the job with so many bytes of the device that are in none of its blocks, and not of the
+ * pool.  False where that is over a limit, or would take from other jobs what they were promised.
+ */
+bool hg_cuda_work_hold(HgCudaWork *work, uint64_t bytes);
+
+/* They are the driver's again. */
+void hg_cuda_work_let_go(HgCudaWork *work, uint64_t bytes);
+
+/*
  * bytes of device memory, aligned to 256, in stream order.  HG_DEVICE_OUT_OF_MEMORY over the
  * job's limit, over the device's budget, or when refused.  Where the device refuses at first it
  * waits for the stream, polling cancelled().

@@ -33,6 +33,7 @@
 #include "hg_cuda_build.h"
 #include "hg_cuda_devices.h"
 #include "hg_cuda_members.h"
+#include "hg_cuda_offers.h"
 #include "hg_cuda_stream.h"
 #include "../kernels/hg_cuda_tuning.h"
 
@@ -367,7 +368,34 @@ cuda_arrived(HgJob *handle, HgSide side, HgError *error)
 	HgCudaJob *job = job_of(handle);
 
 	HG_TRY(enter(job, error));
+	HG_TRY(hg_cuda_offers_take(job, side, error));
 	return hg_cuda_members_arrived(job, side, error);
+}
+
+static HgStatus
+cuda_offer(HgJob *handle, HgSide side, HgOffer *offer, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+
+	HG_TRY(enter(job, error));
+	return hg_cuda_offers_make(job, side, offer, error);
+}
+
+static HgStatus
+cuda_send_rows(HgJob *handle, HgSide side, uint32_t member, const HgOffer *offer, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
+
+	HG_TRY(enter(job, error));
+	return hg_cuda_offers_send(job, side, member, offer, error);
+}
+
+/* They are there when they were sent. */
+static HgStatus
+cuda_sent(HgJob *, HgSide, HgError *)
+{
+	return HG_OK;
 }
 
 static HgStatus
@@ -650,6 +678,7 @@ cuda_close(HgJob *handle)
 	if (hg_cuda_job_has_kept(job) && !hg_cuda_stream_has_passed(job->work.stream))
 		hg_cuda_device_follow(job->work.device, &job->work.kit);
 	hg_cuda_append_close(job);
+	hg_cuda_offers_close(job);
 	hg_cuda_work_close(&job->work);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_cuda_numbers_close(&job->numbers[side], host);
@@ -710,6 +739,9 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 	self->engine.take_rows = cuda_take_rows;
 	self->engine.put_rows = cuda_put_rows;
 	self->engine.arrived = cuda_arrived;
+	self->engine.offer = cuda_offer;
+	self->engine.send_rows = cuda_send_rows;
+	self->engine.sent = cuda_sent;
 	hg_cuda_tables_init(&self->tables, &self->device);
 	*engine = &self->engine;
 	return HG_OK;

@@ -7,6 +7,7 @@
  *	hg_cuda_append.cu		keys and pages in
  *	hg_cuda_pieces.h		pages on their way
  *	hg_cuda_members.cu		rows that are exchanged with other jobs
+ *	hg_cuda_offers.cu		... straight from device to device
  *	hg_cuda_kept.h			kept graphs and columns, and what of a job is theirs
  *	hg_cuda_build.cu		graphs or bins
  *	hg_cuda_stream.cu		matches
@@ -18,8 +19,9 @@
 #ifndef HG_CUDA_JOB_H
 #define HG_CUDA_JOB_H
 
-#include "../../src/engine/hg_exchange.h"
+#include "../../src/engine/hg_offer.h"
 #include "../../src/engine/hg_pages.h"
+#include "../device/hg_cuda_shared.h"
 #include "../kernels/hg_cuda_both.h"
 #include "../kernels/hg_cuda_gather.h"
 #include "../kernels/hg_cuda_reduce.h"
@@ -63,6 +65,10 @@ struct HgCudaExchanged
 	uint32_t *taken_numbers;
 	HgCudaColumns taken_values;
 	uint64_t taken_room;
+
+	/* where others send rows to, and what it says (hg_cuda_offers.cu) */
+	HgCudaShared offered;
+	HgOfferHead head;
 };
 
 /* The matches of a mode, once a pass has counted them. */

@@ -235,43 +235,90 @@ copy_taken(HgCudaJob *job, HgSide side, uint64_t count, HgExchangeRows *rows, Hg
 }
 
 HgStatus
-hg_cuda_members_take(HgCudaJob *job, HgSide side, uint32_t member, HgExchangeRows *rows,
+hg_cuda_members_left(const HgCudaJob *job, HgSide side, uint32_t member, uint64_t *rows,
 					 HgError *error)
 {
-	HgCudaExchanged *it = &job->exchanges[side];
-	HgStatus status;
-	HgStatus finished;
-	uint64_t count;
-	uint64_t first;
+	const HgCudaExchanged *it = &job->exchanges[side];
 
-	rows->count = 0;
+	*rows = 0;
 	HG_TRY(check_stage(job, side, HG_EXCHANGE_EXPECTING, error));
 	if (member >= job->spec.members || member == it->exchange.self)
 		return hg_error_set(error, HG_INVALID, nullptr, "there is no such other member");
+	*rows = it->starts[member + 1] - it->starts[member] - it->taken[member];
+	return HG_OK;
+}
+
+/* Gather the next rows for another member, at most so many of those that are left: *count. */
+static HgStatus
+gather_next(HgCudaJob *job, HgSide side, uint32_t member, uint64_t most, uint64_t *count,
+			HgError *error)
+{
+	HgCudaExchanged *it = &job->exchanges[side];
+
+	HG_TRY(hg_cuda_members_left(job, side, member, count, error));
+	*count = *count < most ? *count : most;
+	*count = *count < TAKEN_ROWS ? *count : TAKEN_ROWS;
+	if (*count == 0)
+		return HG_OK;
+	HG_TRY(reserve_taken(job, side, *count, error));
+	return gather_rows(job, side, it->starts[member] + it->taken[member], *count, it->taken_keys,
+					   it->taken_numbers, &it->taken_values, error);
+}
+
+HgStatus
+hg_cuda_members_take(HgCudaJob *job, HgSide side, uint32_t member, HgExchangeRows *rows,
+					 HgError *error)
+{
+	HgStatus status;
+	HgStatus finished;
+	uint64_t count;
+
+	rows->count = 0;
+	HG_TRY(hg_cuda_members_left(job, side, member, &count, error));
 	if (rows->capacity == 0)
 		return hg_error_set(error, HG_INVALID, nullptr, "there is no room for a row");
-	first = it->starts[member] + it->taken[member];
-	count = it->starts[member + 1] - first;
-	if (count > rows->capacity)
-		count = rows->capacity;
-	if (count > TAKEN_ROWS)
-		count = TAKEN_ROWS;
+	HG_TRY(gather_next(job, side, member, rows->capacity, &count, error));
 	if (count == 0)
 		return HG_OK;
-	HG_TRY(reserve_taken(job, side, count, error));
-	HG_TRY(gather_rows(job, side, first, count, it->taken_keys, it->taken_numbers,
-					   &it->taken_values, error));
 	status = copy_taken(job, side, count, rows, error);
 	/* copies to the caller's memory are waited for, whatever comes */
 	finished = hg_cuda_finish(&job->work, status == HG_OK ? error : nullptr);
 	HG_TRY(status);
 	HG_TRY(finished);
-	it->taken[member] += count;
+	job->exchanges[side].taken[member] += count;
 	rows->count = count;
 	return HG_OK;
 }
 
-/* Copy the caller's rows behind those that have come. */
+HgStatus
+hg_cuda_members_gather(HgCudaJob *job, HgSide side, uint32_t member, HgExchangeRows *rows,
+					   HgError *error)
+{
+	HgCudaExchanged *it = &job->exchanges[side];
+	uint64_t count;
+
+	memset(rows, 0, sizeof(*rows));
+	HG_TRY(gather_next(job, side, member, TAKEN_ROWS, &count, error));
+	rows->keys = it->taken_keys;
+	rows->numbers = it->taken_numbers;
+	for (uint32_t column = 0; column < job->values[side].count && count > 0; column++)
+	{
+		hg_cuda_columns_arrays(&it->taken_values, column, &rows->values[column],
+							   &rows->nulls[column]);
+		rows->has_nulls[column] = job->values[side].has_nulls[column];
+	}
+	rows->count = count;
+	it->taken[member] += count;
+	return HG_OK;
+}
+
+void
+hg_cuda_members_rewind(HgCudaJob *job, HgSide side, uint32_t member)
+{
+	job->exchanges[side].taken[member] = 0;
+}
+
+/* Copy the caller's rows behind those that have come: out of memory of the host, or a device. */
 static HgStatus
 copy_in(HgCudaJob *job, HgSide side, const HgExchangeRows *rows, HgError *error)
 {
@@ -280,10 +327,10 @@ copy_in(HgCudaJob *job, HgSide side, const HgExchangeRows *rows, HgError *error)
 	cudaStream_t stream = job->work.stream;
 
 	HG_CUDA_TRY(cudaMemcpyAsync(static_cast<char *>(it->keys) + it->rows * width, rows->keys,
-								rows->count * width, cudaMemcpyHostToDevice, stream),
+								rows->count * width, cudaMemcpyDefault, stream),
 				error);
 	HG_CUDA_TRY(cudaMemcpyAsync(it->numbers + it->rows, rows->numbers,
-								rows->count * sizeof(uint32_t), cudaMemcpyHostToDevice, stream),
+								rows->count * sizeof(uint32_t), cudaMemcpyDefault, stream),
 				error);
 	for (uint32_t column = 0; column < it->values.count; column++)
 	{
@@ -293,12 +340,12 @@ copy_in(HgCudaJob *job, HgSide side, const HgExchangeRows *rows, HgError *error)
 
 		hg_cuda_columns_arrays(&it->values, column, &values, &nulls);
 		HG_CUDA_TRY(cudaMemcpyAsync(static_cast<char *>(values) + it->rows * bytes,
-									rows->values[column], rows->count * bytes,
-									cudaMemcpyHostToDevice, stream),
+									rows->values[column], rows->count * bytes, cudaMemcpyDefault,
+									stream),
 					error);
 		if (rows->has_nulls[column])
 			HG_CUDA_TRY(cudaMemcpyAsync(nulls + it->rows, rows->nulls[column], rows->count,
-										cudaMemcpyHostToDevice, stream),
+										cudaMemcpyDefault, stream),
 						error);
 	}
 	return HG_OK;

@@ -20,9 +20,25 @@ HgStatus hg_cuda_members_expect(HgCudaJob *job, HgSide side, const HgExchange *e
 								HgError *error);
 HgStatus hg_cuda_members_take(HgCudaJob *job, HgSide side, uint32_t member, HgExchangeRows *rows,
 							  HgError *error);
+
+/* Here the arrays may be in memory of the device, too, where others can write. */
 HgStatus hg_cuda_members_put(HgCudaJob *job, HgSide side, const HgExchangeRows *rows,
 							 HgError *error);
 HgStatus hg_cuda_members_arrived(HgCudaJob *job, HgSide side, HgError *error);
+
+/* The rows of a side that are still to be taken for another member. */
+HgStatus hg_cuda_members_left(const HgCudaJob *job, HgSide side, uint32_t member, uint64_t *rows,
+							  HgError *error);
+
+/*
+ * Take the next of them, in arrays of the device that the job's stream uses again when this is
+ * called the next time: none when all have been.  It returns when the last of it is launched.
+ */
+HgStatus hg_cuda_members_gather(HgCudaJob *job, HgSide side, uint32_t member, HgExchangeRows *rows,
+								HgError *error);
+
+/* They are all to be taken again. */
+void hg_cuda_members_rewind(HgCudaJob *job, HgSide side, uint32_t member);
 
 /* HG_INVALID where the rows of a side, or of a job that is to be built, are not to be touched. */
 HgStatus hg_cuda_members_check_append(const HgCudaJob *job, HgSide side, HgError *error);

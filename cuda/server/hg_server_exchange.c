@@ -124,3 +124,23 @@ hg_server_exchange_put(HgServerJob *job, const HgWireRequest *request, HgError *
 		rows.has_nulls[column] = (request->columns & HG_WIRE_COLUMN(side, column)) != 0;
 	return job->engine->put_rows(job->job, side, &rows, error);
 }
+
+HgStatus
+hg_server_exchange_offer(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
+{
+	if (job->engine->offer == NULL)
+		return hg_error_set(&reply->error, HG_INVALID, NULL, "this engine offers no memory");
+	return job->engine->offer(job->job, (HgSide) request->side, &reply->offer, &reply->error);
+}
+
+HgStatus
+hg_server_exchange_send(HgServerJob *job, const HgWireRequest *request, HgError *error)
+{
+	HgStatus status;
+
+	if (job->engine->send_rows == NULL || request->offer.memory < 0)
+		return hg_error_set(error, HG_INVALID, NULL, "nothing was offered that is in reach");
+	status = job->engine->send_rows(job->job, (HgSide) request->side, request->member,
+									&request->offer, error);
+	return status == HG_OK ? job->engine->sent(job->job, (HgSide) request->side, error) : status;
+}

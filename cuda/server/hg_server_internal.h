@@ -149,6 +149,12 @@ extern HgStatus hg_server_exchange_take(HgServerJob *job, const HgWireRequest *r
 extern HgStatus hg_server_exchange_put(HgServerJob *job, const HgWireRequest *request,
 									   HgError *error);
 
+/* On HG_OK the descriptor in the answer's offer is the caller's. */
+extern HgStatus hg_server_exchange_offer(HgServerJob *job, const HgWireRequest *request,
+										 HgWireReply *reply);
+extern HgStatus hg_server_exchange_send(HgServerJob *job, const HgWireRequest *request,
+										HgError *error);
+
 /* hg_server_request.c */
 
 /* Have the engine do what a sane request for an open job asks. */

@@ -182,6 +182,8 @@ request_is_sane(const HgServerSession *session, const HgWireMessage *message,
 		case HG_WIRE_TAKE_ROWS:
 		case HG_WIRE_PUT_ROWS:
 		case HG_WIRE_ARRIVED:
+		case HG_WIRE_OFFER:
+		case HG_WIRE_SEND_ROWS:
 			return job != NULL && hg_server_exchange_is_sane(job, request);
 		case HG_WIRE_NEXT:
 			return joins && request->count > 0 &&
@@ -246,6 +248,7 @@ serve_request(HgServerSession *session, const HgWireMessage *message)
 	const HgWireRequest *request = &message->request;
 	HgWireReply *reply = &session->answer.reply;
 	HgServerJob *job = hg_server_job_find(session, request->header.job);
+	int attached = -1;
 	HgStatus status;
 
 	if (!request_is_sane(session, message, job))
@@ -275,11 +278,16 @@ serve_request(HgServerSession *session, const HgWireMessage *message)
 		/* a wrong question is no failure of the job */
 		if (status != HG_OK && status != HG_INVALID)
 			job->failure = reply->error;
+		if (status == HG_OK && request->header.type == HG_WIRE_OFFER)
+			attached = reply->offer.memory;
+		reply->offer.memory = 0;
 	}
 	reply->error.status = status;
 	if (job != NULL)
 		hg_server_job_stats(job, &reply->stats);
-	send_answer(session, -1);
+	send_answer(session, attached);
+	if (attached >= 0)
+		close(attached);
 	if (status == HG_DEVICE_FAILED)
 		leave(session, HG_SESSION_DEVICE_FAILED);
 }
@@ -308,9 +316,18 @@ serve_note(HgServerSession *session, const HgWireHeader *note)
 		hg_server_job_cancel(job);
 }
 
+/* The descriptor that came with a message is not needed any more; there may be none. */
+static void
+drop_attached(HgWireMessage *message)
+{
+	if (message->header.type == HG_WIRE_SEND_ROWS && message->request.offer.memory >= 0)
+		close(message->request.offer.memory);
+}
+
 /*
  * Receive a message of the client's.  False where there is none to be had, for which the
- * connection is left but at its end: that is found again.
+ * connection is left but at its end: that is found again.  SEND_ROWS has the descriptor that came
+ * along in its offer, or -1, and keeps it until that is dropped.
  */
 static bool
 take_message(HgServerSession *session, HgWireMessage *message, bool *ended)
@@ -332,11 +349,16 @@ take_message(HgServerSession *session, HgWireMessage *message, bool *ended)
 			leave(session, HG_SESSION_BROKEN);
 			return false;
 	}
+	if (message->header.type == HG_WIRE_SEND_ROWS)
+	{
+		message->request.offer.memory = attached;
+		return true;
+	}
 	if (attached < 0 && (message->header.length == sizeof(HgWireRequest) ||
 						 message->header.length == sizeof(HgWireOpening)))
 		return true;
 	if (attached >= 0)
-		close(attached); /* nobody has a descriptor to give us */
+		close(attached); /* nobody has another descriptor to give us */
 	leave(session, HG_SESSION_BROKEN);
 	return false;
 }
@@ -386,6 +408,7 @@ serve_message(HgServerSession *session)
 			break;
 		default:
 			serve_request(session, &session->received);
+			drop_attached(&session->received);
 	}
 }
 
@@ -470,6 +493,8 @@ hg_server_session_destroy(HgServerSession *session)
 {
 	while (session->jobs != NULL)
 		hg_server_job_close(session->jobs);
+	while (session->ahead_count > 0)
+		drop_attached(&session->ahead[--session->ahead_count]);
 	hg_server_queue_give_room(session->queue, &session->results);
 	close(session->wake);
 	free(session);

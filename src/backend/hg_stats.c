@@ -362,6 +362,8 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 	sum->matches += before.matches;
 	sum->comparisons += before.comparisons;
 	sum->intersections += before.intersections;
+	sum->exchanged += before.exchanged;
+	sum->sent += before.sent;
 	sum->peak_bytes = Max(sum->peak_bytes, before.peak_bytes);
 	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
 		sum->phase_ms[phase] += before.phase_ms[phase];
@@ -393,6 +395,8 @@ hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
 		sum->matches += more->matches;
 		sum->comparisons += more->comparisons;
 		sum->intersections += more->intersections;
+		sum->exchanged += more->exchanged;
+		sum->sent += more->sent;
 		sum->peak_bytes = Max(sum->peak_bytes, more->peak_bytes);
 		for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
 			sum->phase_ms[phase] = Max(sum->phase_ms[phase], more->phase_ms[phase]);

@@ -125,6 +125,7 @@ extern "C"
 	/* hg_exchange.h */
 	struct HgExchange;
 	struct HgExchangeRows;
+	struct HgOffer;
 
 /* A side holds fewer rows than this: row numbers and offsets are 32-bit. */
 #define HG_MAX_ROWS UINT32_C(0xFFFFFFFE)
@@ -466,6 +467,9 @@ extern "C"
 		uint64_t intersections; /* intersect: pairs of non-empty lists visited;
 								 * standard: probes of a non-empty list, of a table those that
 								 * found a row */
+		uint64_t exchanged;		/* rows of both sides that went from one member of a job over
+								 * several devices to another ... */
+		uint64_t sent;			/* ... and those of them that one sent to the other itself */
 		uint64_t peak_bytes;	/* most memory held: device memory for cuda */
 		double phase_ms[HG_PHASE_COUNT];
 	} HgJobStats;
@@ -730,6 +734,29 @@ extern "C"
 
 		/* All have come that were expected: from now on they are the rows of the side. */
 		HgStatus (*arrived)(HgJob *job, HgSide side, HgError *error);
+
+		/*
+		 * Of a member that expects rows of a side: memory for all that come from others, once,
+		 * until they have arrived.  HG_INVALID where there is none to offer, which is no failure,
+		 * in this call and in the two that follow.  NULL, as these, in an engine whose memory
+		 * others do not reach.  hg_offer.h tells the whole way.
+		 */
+		HgStatus (*offer)(HgJob *job, HgSide side, struct HgOffer *offer, HgError *error);
+
+		/*
+		 * Send the rows of a side that are of another member's parts, none of which were taken, to
+		 * where that one has offered.  The descriptor stays the caller's.  An engine that works by
+		 * itself may return before they are there: until sent nothing else is asked of the job, but
+		 * to be closed.
+		 */
+		HgStatus (*send_rows)(HgJob *job, HgSide side, uint32_t member, const struct HgOffer *offer,
+							  HgError *error);
+
+		/*
+		 * Wait until the rows are there that were sent last.  They are taken then; or none of them
+		 * are, with HG_INVALID, because they could not be sent so.
+		 */
+		HgStatus (*sent)(HgJob *job, HgSide side, HgError *error);
 	};
 
 	/* Milliseconds of a clock that only goes forward. */

@@ -27,6 +27,9 @@
  *	put_rows	of that one: the rows that were taken
  *	arrived		of each member: all rows have come.  It gives up what it sent away
  *
+ * Where the devices of members reach each other rows go from one to another without the caller's
+ * memory in between: hg_offer.h.
+ *
  * Rows keep their numbers, by which they are known in matches.  Statistics tell the rows that were
  * appended to a member, and, once all have come, those that it has.
  *

@@ -145,6 +145,8 @@ hg_ranges_cut_stats(const HgRangesPass *pass, bool built, HgJobStats *stats)
 	stats->matches += open.matches;
 	stats->comparisons += open.comparisons;
 	stats->intersections += open.intersections;
+	stats->exchanged += open.exchanged;
+	stats->sent += open.sent;
 	stats->peak_bytes = hg_ranges_peak_bytes(pass);
 	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
 		stats->phase_ms[phase] += open.phase_ms[phase];

@@ -66,6 +66,8 @@ hg_ranges_run_close(HgRangesPass *pass, HgRangesRun *run, bool done)
 	pass->sum.matches += stats.matches;
 	pass->sum.comparisons += stats.comparisons;
 	pass->sum.intersections += stats.intersections;
+	pass->sum.exchanged += stats.exchanged;
+	pass->sum.sent += stats.sent;
 	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
 		pass->sum.phase_ms[phase] += stats.phase_ms[phase];
 	if (done)

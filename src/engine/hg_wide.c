@@ -517,6 +517,8 @@ wide_stats(HgJob *handle, HgJobStats *stats)
 			if (one.phase_ms[phase] > stats->phase_ms[phase])
 				stats->phase_ms[phase] = one.phase_ms[phase];
 	}
+	stats->exchanged = job->moved;
+	stats->sent = job->sent;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		stats->rows[side] = job->appended[side];
 }

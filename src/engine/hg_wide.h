@@ -5,9 +5,9 @@
  *
  * It wraps the engines of several devices, which have the calls of hg_exchange.h.  A job is a job
  * on each of them, a member.  Rows are dealt out to the members in turns as they are appended, and
- * exchanged before build, so that each member has all rows of some keys: the rows themselves pass
- * through the caller's memory, a buffer of HG_WIDE_ROWS at most.  Then the members work side by
- * side, where their engines have start().
+ * exchanged before build, so that each member has all rows of some keys: members send them to each
+ * other (hg_offer.h), and what they can't send passes through the caller's memory, a buffer of
+ * HG_WIDE_ROWS at most.  Then the members work side by side, where their engines have start().
  *
  * The promises of hg_engine.h hold for such a job, except that export_graph answers HG_INVALID: its
  * graph is in pieces.  It has as many ranges as there are members.  What describe tells
@@ -28,7 +28,7 @@
  * Members are opened in the order of the engines, which is to be the same for all that open any: so
  * no two jobs wait each for one that the other has.
  *
- * HOST MEMORY.  Some 100 kB for each member, the buffer of the exchange while that goes on, and the
+ * HOST MEMORY.  Some 100 kB for each member, the buffer of the exchange while that is used, and the
  * records of all groups, of which there are max_groups at most and one; while these are merged, as
  * much again, and a few thousand records.
  *

@@ -1,22 +1,39 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wide_exchange.c
- *	  Rows to the members that join them, through the memory of the caller.
+ *	  Rows to the members that join them.
  *
  * hg_exchange.h tells the whole way.  Sides are exchanged one after the other, so that no member
  * has to have room for more than what comes of one; parts are chosen once for both.
+ *
+ * Members send each other their rows themselves, where they can (hg_offer.h), in as many rounds as
+ * there are other members: in each of them all send, and no two to the same one.  What is left goes
+ * through the memory of the caller, from one pair of them after the other.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
 #include "hg_host_memory.h"
+#include "hg_offer.h"
 #include "hg_wide_job.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* How many rows each member has of each part of a side. */
 typedef uint64_t Tally[HG_EXCHANGE_PARTS];
+
+/* Rows of a side that go from one member to another. */
+typedef struct Moves
+{
+	uint64_t rows[HG_MAX_MEMBERS][HG_MAX_MEMBERS]; /* by who has them and who joins them, until
+													* they are there */
+	uint64_t coming[HG_MAX_MEMBERS];			   /* to each, before any have moved */
+	HgOffer offers[HG_MAX_MEMBERS];
+	bool is_offered[HG_MAX_MEMBERS];
+	bool is_sent_to[HG_MAX_MEMBERS]; /* others say that they have sent it rows */
+} Moves;
 
 /* A buffer for rows of a side, in one piece of memory. */
 typedef struct Buffer
@@ -98,24 +115,152 @@ expect_rows(HgWideJob *job, HgSide side, const Tally *tallies, const uint32_t *e
 	return status;
 }
 
+/* ------------------------------------------------------------------------
+ * From member to member
+ * ------------------------------------------------------------------------ */
+
+/* Have each member that rows come to offer memory for them, where it can. */
+static HgStatus
+take_offers(HgWideJob *job, HgSide side, Moves *moves, HgError *error)
+{
+	for (uint32_t to = 0; to < job->members; to++)
+	{
+		HgWideMember *member = &job->member[to];
+		HgStatus status;
+
+		if (moves->coming[to] == 0 || member->calls.offer == NULL)
+			continue;
+		status = member->calls.offer(member->job, side, &moves->offers[to], error);
+		moves->is_offered[to] = status == HG_OK;
+		if (status != HG_OK && status != HG_INVALID)
+			return status;
+	}
+	return HG_OK;
+}
+
+static void
+close_offers(Moves *moves)
+{
+	for (uint32_t to = 0; to < HG_MAX_MEMBERS; to++)
+		if (moves->is_offered[to])
+			close(moves->offers[to].memory);
+}
+
+/* Have each member send its rows to the one that is so far behind it, all at a time. */
+static HgStatus
+send_round(HgWideJob *job, HgSide side, uint32_t distance, Moves *moves, HgError *error)
+{
+	bool sends[HG_MAX_MEMBERS] = {false};
+	HgStatus status = HG_OK;
+
+	for (uint32_t from = 0; from < job->members && status == HG_OK; from++)
+	{
+		const uint32_t to = (from + distance) % job->members;
+		HgWideMember *member = &job->member[from];
+
+		if (moves->rows[from][to] == 0 || !moves->is_offered[to] || member->calls.send_rows == NULL)
+			continue;
+		status = member->calls.send_rows(member->job, side, to, &moves->offers[to], error);
+		sends[from] = status == HG_OK;
+		status = status == HG_INVALID ? HG_OK : status;
+	}
+	for (uint32_t from = 0; from < job->members && status == HG_OK; from++)
+	{
+		const uint32_t to = (from + distance) % job->members;
+
+		if (!sends[from])
+			continue;
+		status = job->member[from].calls.sent(job->member[from].job, side, error);
+		if (status == HG_OK)
+		{
+			job->sent += moves->rows[from][to];
+			moves->rows[from][to] = 0;
+			moves->is_sent_to[to] = true;
+		}
+		status = status == HG_INVALID ? HG_OK : status;
+	}
+	return status;
+}
+
+/* Have members send what they can themselves. */
+static HgStatus
+send_rows(HgWideJob *job, HgSide side, Moves *moves, HgError *error)
+{
+	HgStatus status = take_offers(job, side, moves, error);
+
+	for (uint32_t distance = 1; distance < job->members && status == HG_OK; distance++)
+		status = send_round(job, side, distance, moves, error);
+	close_offers(moves);
+	return status;
+}
+
+/* ------------------------------------------------------------------------
+ * A side
+ * ------------------------------------------------------------------------ */
+
+/* The rows that each member has for each other one. */
+static void
+find_moves(const HgWideJob *job, const Tally *tallies, const uint32_t *ends, Moves *moves)
+{
+	memset(moves, 0, sizeof(*moves));
+	for (uint32_t from = 0; from < job->members; from++)
+		for (uint32_t to = 0; to < job->members; to++)
+			if (from != to)
+			{
+				moves->rows[from][to] = hg_exchange_rows_of(tallies[from], ends, to);
+				moves->coming[to] += moves->rows[from][to];
+			}
+}
+
+/* Move the rows that are left through memory of the caller, if there are any. */
+static HgStatus
+move_rest(HgWideJob *job, HgSide side, const Moves *moves, HgError *error)
+{
+	Buffer buffer = {0};
+	HgStatus status = HG_OK;
+
+	for (uint32_t from = 0; from < job->members && status == HG_OK; from++)
+		for (uint32_t to = 0; to < job->members && status == HG_OK; to++)
+		{
+			if (moves->rows[from][to] == 0)
+				continue;
+			if (buffer.memory == NULL)
+				status = buffer_open(&buffer, job, side, error);
+			if (status == HG_OK)
+				status = move_rows(job, side, from, to, &buffer.rows, error);
+		}
+	hg_host_memory_free(job->host, buffer.memory, buffer.bytes);
+	return status;
+}
+
+/* All has come to a member.  What it misses of what others say they have sent is not its fault. */
+static HgStatus
+rows_arrived(HgWideJob *job, HgSide side, uint32_t to, const Moves *moves, HgError *error)
+{
+	HgStatus status = job->member[to].calls.arrived(job->member[to].job, side, error);
+
+	if (status == HG_INVALID && moves->is_sent_to[to])
+		status = hg_error_set(error, HG_CONNECTION_LOST, NULL,
+							  "rows that one device sent to another have not come there");
+	return status;
+}
+
 static HgStatus
 exchange_side(HgWideJob *job, HgSide side, const Tally *tallies, const uint32_t *ends,
 			  HgError *error)
 {
-	Buffer buffer = {0};
+	Moves moves;
 	HgStatus status = expect_rows(job, side, tallies, ends, error);
 
-	if (status == HG_OK && job->rows[side] > 0)
-		status = buffer_open(&buffer, job, side, error);
-	if (status != HG_OK)
-		return status;
-	for (uint32_t from = 0; from < job->members && status == HG_OK; from++)
-		for (uint32_t to = 0; to < job->members && status == HG_OK; to++)
-			if (from != to && hg_exchange_rows_of(tallies[from], ends, to) > 0)
-				status = move_rows(job, side, from, to, &buffer.rows, error);
-	hg_host_memory_free(job->host, buffer.memory, buffer.bytes);
+	find_moves(job, tallies, ends, &moves);
+	for (uint32_t to = 0; to < job->members; to++)
+		job->moved += moves.coming[to];
+	if (status == HG_OK)
+		status = send_rows(job, side, &moves, error);
+	if (status == HG_OK)
+		status = move_rest(job, side, &moves, error);
 	for (uint32_t to = 0; to < job->members && status == HG_OK; to++)
-		status = job->member[to].calls.arrived(job->member[to].job, side, error);
+		status = rows_arrived(job, side, to, &moves, error);
 	return status;
 }
 

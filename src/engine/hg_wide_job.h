@@ -91,6 +91,8 @@ typedef struct HgWideJob
 	uint64_t appended[2];
 	uint64_t given[2][HG_MAX_COLUMNS]; /* rows that have got their value */
 
+	uint64_t moved; /* rows that went from one member to another ... */
+	uint64_t sent;	/* ... and those of them that one sent to the other */
 	bool exchanged;
 	HgStatus exchange_status; /* of start, which build tells */
 	HgError exchange_error;

@@ -12,7 +12,7 @@ use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(time);
+use Time::HiRes qw(time usleep);
 
 plan skip_all => 'runs with backend cuda' unless covers('cuda');
 my $standin = standin_program();
@@ -130,6 +130,84 @@ foreach my $devices (2, 3)
 	is($node->safe_psql('postgres', 'select cuda_joins, fallbacks from hashgraph_stat'), '3|0', '... and none counts as a fallback');
 	$node->stop;
 }
+
+# ------------------------------------------------------------------ how rows come there
+
+# The rows that a query's join has exchanged, and those of them that devices have sent each other.
+sub exchanged
+{
+	my ($query) = @_;
+
+	return $node->safe_psql('postgres', "explain (analyze, costs off, timing off, summary off) $query") =~ /Rows Exchanged: (\d+)\s+Rows Exchanged Directly: (\d+)/;
+}
+
+# Devices do something as they send rows, of which these are left to the session; or, where none are told, the join is lost.
+sub sends
+{
+	my ($devices, $name, $left, %switches) = @_;
+
+	begin($devices, '18MB', %switches);
+	if (defined $left)
+	{
+		runs($_, qr/^cuda\|$devices x stand-in \(CPU\)\|$devices\|$/, "$name: " . ($_ eq $count ? 'a count' : $_ eq $sums ? 'sums' : 'rows')) foreach $count, $sums, $rows;
+		my ($all, $directly) = exchanged($sums);
+
+		like($all, qr/^[1-9]\d{5}$/, "$name: $all rows are exchanged");
+		if ($left eq 'none') { is($directly, $all, '... all of them directly'); }
+		elsif ($left eq 'all') { is($directly, 0, '... none of them directly'); }
+		else { ok($directly > 0 && $directly < $all, "... $directly of them directly"); }
+	}
+	else
+	{
+		is($node->safe_psql('postgres', "set hashgraph.backend = auto; $sums; $last") =~ s/\|[^|]*\z//r, "$expected{$sums}\ncpu||1", "$name: the CPU has it under auto");
+		like((psql_error($sums)), qr/device/, '... and under cuda it fails');
+		ok(wait_for(sub { $node->safe_psql('postgres', qq{select bool_and(state = 'ready') and count(*) = $devices from hashgraph_devices()}) eq 't' }, 30),
+			'... and all devices are there again');
+	}
+	nothing_is_left($name);
+	$node->stop;
+	return;
+}
+
+sub psql_error
+{
+	my ($query) = @_;
+	my ($code, $out, $error) = $node->psql('postgres', $query);
+
+	return $code == 0 ? 'none' : $error;
+}
+
+sends(2, 'two that send all', 'none');
+sends(3, 'three that send all', 'none');
+sends(3, 'none that offers memory', 'all', HG_STANDIN_NO_OFFER => 1);
+sends(2, 'none that reaches another', 'all', HG_STANDIN_SENDS => 'not');
+sends(3, 'one that reaches no other', 'some', HG_STANDIN_SENDS => 'not', HG_STANDIN_FAULTY => 1);
+sends(3, 'one that fails in the middle', 'some', HG_STANDIN_SENDS => 'fails', HG_STANDIN_FAULTY => 2);
+sends(3, 'one that dies in the middle', undef, HG_STANDIN_SENDS => 'dies', HG_STANDIN_FAULTY => 1, HG_STANDIN_FAST => 1);
+sends(2, 'one that sends other keys', undef, HG_STANDIN_SENDS => 'alters', HG_STANDIN_FAULTY => 1, HG_STANDIN_FAST => 1);
+sends(2, 'one that does not send what it says', undef, HG_STANDIN_SENDS => 'silent', HG_STANDIN_FAULTY => 0, HG_STANDIN_FAST => 1);
+
+# while they send: one is killed, which is sent rows as well, or the query is cancelled
+begin(3, '18MB', HG_STANDIN_SEND_MS => 1500, HG_STANDIN_FAST => 1);
+{
+	my $session = RawSession->new($node);
+	my @processes = device_processes();
+
+	$session->send("set hashgraph.backend = auto; $sums");
+	ok(wait_for(sub { $node->safe_psql('postgres', 'select sum(jobs) from hashgraph_devices()') eq '3' }, 30), 'killed while rows are sent: each device has a part');
+	usleep(700_000);
+	kill 'KILL', $processes[1];
+	$session->finish;
+	is($session->{error} // join("\n", @{ $session->{rows} }), $expected{$sums}, 'killed while rows are sent: the CPU has it');
+	ok(wait_for(sub { $node->safe_psql('postgres', q{select bool_and(state = 'ready') and count(*) = 3 from hashgraph_devices()}) eq 't' }, 30), '... and the device comes back');
+	is(scalar(grep { kill 0, $_ } @processes[ 0, 2 ]), 2, '... the others never went');
+	nothing_is_left('killed while rows are sent');
+	$session->query("set statement_timeout = '1200ms'");
+	$session->query($sums);
+	like($session->{error} // 'none', qr/statement timeout/, 'cancelled while rows are sent');
+	nothing_is_left('cancelled while rows are sent');
+}
+$node->stop;
 
 # ------------------------------------------------------------------ devices of unequal memory
 

@@ -9,10 +9,9 @@
  *
  *	HG_STANDIN_DEVICES=n				sees n devices, of which it uses one; 1 where it is not set
  *	HG_STANDIN_HIDDEN=FILE				... but for the one whose number is in the file
- *	HG_STANDIN_FAULTY=n					heeds what makes a device fail, vanish or start late, or have
- *										neighbours, of those below, where it uses device n alone
- *	HG_STANDIN_UNAVAILABLE=1			says that there is no device
- *	HG_STANDIN_NO_PIN=1					refuses to pin the staging area
+ *	HG_STANDIN_FAULTY=n					heeds what makes a device fail, vanish or start late, or
+ *have neighbours, of those below, where it uses device n alone HG_STANDIN_UNAVAILABLE=1
+ *says that there is no device HG_STANDIN_NO_PIN=1					refuses to pin the staging area
  *	HG_STANDIN_START_DELAY_MS=n			takes that long to start
  *	HG_STANDIN_END_DELAY_MS=n			takes that long to end, after it has closed its socket
  *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1, or when
@@ -35,6 +34,12 @@
  *	HG_STANDIN_LIES="KIND ONE_IN SEED"	says what is not so (hg_lies.h)
  *	HG_STANDIN_FORGETS=1				has no kept graph any more when a job names it
  *	HG_STANDIN_RELEASE_MS=n				takes that long to release one
+ *	HG_STANDIN_NO_OFFER=1				offers no memory to what sends it rows
+ *	HG_STANDIN_SENDS=HOW				sends rows so: not at all ("not"), or once half of them are
+ *										there "fails" or "dies"; or they have their keys altered
+ *										("alters"), a number that is none ("numbers"), an end that
+ *										says less ("short") or none ("silent")
+ *	HG_STANDIN_SEND_MS=n				takes that long before it does, and can be cancelled
  *	HG_STANDIN_GROUP_KEY=n				says of the first group of columns that are kept that it has
  *										this key, and that it is not NULL
  *
@@ -60,7 +65,9 @@
 #include "../../src/engine/table/hg_table_cpu.h"
 #include "hg_host_exchange.h"
 #include "hg_host_kept.h"
+#include "hg_host_offer.h"
 #include "hg_lies.h"
+#include "hg_standin_memory.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -77,12 +84,11 @@
 static HgEngine engine;
 static HgHostKept keeping; /* the engine of jobs that are about kept graphs, or pages */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what jobs share */
-static HgMemoryUse memory;
-static uint64_t budget; /* of memory, while nobody else has any */
-static int control;		/* the socket that it was started with */
-static int ordinal;		/* of the device that it uses */
-static long chunks_to_live = -1;
+static uint64_t budget;									 /* of memory, while nobody else has any */
+static int control;										 /* the socket that it was started with */
+static int ordinal;										 /* of the device that it uses */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards ... */
+static long chunks_to_live = -1;						 /* ... these */
 
 /* A switch of the environment as a number; 0 where it is not set. */
 static long
@@ -152,56 +158,23 @@ typedef struct StandinJob
 	HgJob *job;
 	HgHost host; /* its arg is this struct */
 	const HgHost *lender;
-	KeptKeys *kept;		 /* the last ones first */
+	KeptKeys *kept; /* the last ones first */
+	HgHostOffer offers[2];
 	HgHostReduce reduce; /* has the spec */
 	HgTableTrial trial;	 /* where the spec has one */
 	bool has_table;
 } StandinJob;
 
-/* Memory of the device, which is somebody's. */
-static void *
-alloc_of(const HgHost *lender, size_t bytes)
-{
-	bool fits;
-	void *ptr;
-
-	pthread_mutex_lock(&lock);
-	fits = memory.held <= memory.budget && bytes <= memory.budget - memory.held;
-	if (fits)
-		memory.held += bytes;
-	if (memory.held > memory.peak)
-		memory.peak = memory.held;
-	pthread_mutex_unlock(&lock);
-
-	ptr = fits ? lender->alloc(lender->arg, bytes) : NULL;
-	if (fits && ptr == NULL)
-	{
-		pthread_mutex_lock(&lock);
-		memory.held -= bytes;
-		pthread_mutex_unlock(&lock);
-	}
-	return ptr;
-}
-
-static void
-free_of(const HgHost *lender, void *ptr, size_t bytes)
-{
-	lender->free(lender->arg, ptr, bytes);
-	pthread_mutex_lock(&lock);
-	memory.held -= bytes;
-	pthread_mutex_unlock(&lock);
-}
-
 static void *
 device_alloc(void *arg, size_t bytes)
 {
-	return alloc_of(((StandinJob *) arg)->lender, bytes);
+	return hg_standin_memory_alloc(((StandinJob *) arg)->lender, bytes);
 }
 
 static void
 device_free(void *arg, void *ptr, size_t bytes)
 {
-	free_of(((StandinJob *) arg)->lender, ptr, bytes);
+	hg_standin_memory_free(((StandinJob *) arg)->lender, ptr, bytes);
 }
 
 /* The same for kept graphs, which are no job's. */
@@ -211,14 +184,14 @@ static void *
 keeper_alloc(void *arg, size_t bytes)
 {
 	(void) arg;
-	return alloc_of(&process, bytes);
+	return hg_standin_memory_alloc(&process, bytes);
 }
 
 static void
 keeper_free(void *arg, void *ptr, size_t bytes)
 {
 	(void) arg;
-	free_of(&process, ptr, bytes);
+	hg_standin_memory_free(&process, ptr, bytes);
 }
 
 static const HgHost keeper = {.alloc = keeper_alloc, .free = keeper_free};
@@ -698,7 +671,12 @@ standin_tally(HgJob *job, HgSide side, uint64_t *counts, HgError *error)
 static HgStatus
 standin_expect(HgJob *job, HgSide side, const HgExchange *exchange, HgError *error)
 {
-	return answer(engine_of(job)->expect(inside(job), side, exchange, error), error);
+	HgStatus status = engine_of(job)->expect(inside(job), side, exchange, error);
+
+	if (status == HG_OK)
+		hg_host_offer_expect(&((StandinJob *) job)->offers[side], &((StandinJob *) job)->reduce.job,
+							 side, exchange);
+	return answer(status, error);
 }
 
 static HgStatus
@@ -717,10 +695,71 @@ standin_put_rows(HgJob *job, HgSide side, const HgExchangeRows *rows, HgError *e
 				  error);
 }
 
+/* Offer memory that is the device's, where it has as much. */
 static HgStatus
-standin_arrived(HgJob *job, HgSide side, HgError *error)
+standin_offer(HgJob *handle, HgSide side, HgOffer *made, HgError *error)
 {
-	return answer(engine_of(job)->arrived(inside(job), side, error), error);
+	HgHostOffer *offer = &((StandinJob *) handle)->offers[side];
+	HgStatus status;
+
+	if (offer->memory != NULL || switch_value("HG_STANDIN_NO_OFFER") != 0 ||
+		!hg_standin_memory_hold(offer->head.bytes))
+		return hg_error_set(error, HG_INVALID, NULL, "there is no memory to be offered");
+	status = hg_host_offer_make(offer, made, error);
+	if (status != HG_OK)
+		hg_standin_memory_let_go(offer->head.bytes);
+	return status;
+}
+
+/* No more is to come to what was offered for a side, if it was. */
+static void
+end_offer(StandinJob *job, int side)
+{
+	if (job->offers[side].memory != NULL)
+		hg_standin_memory_let_go(job->offers[side].head.bytes);
+	hg_host_offer_free(&job->offers[side]);
+}
+
+static HgStatus
+standin_send_rows(HgJob *handle, HgSide side, uint32_t member, const HgOffer *offer, HgError *error)
+{
+	StandinJob *job = (StandinJob *) handle;
+	const char *how = is_faulty() ? getenv("HG_STANDIN_SENDS") : NULL;
+	HgStatus status = dawdle(handle, "HG_STANDIN_SEND_MS", error);
+
+	if (status != HG_OK)
+		return status;
+	return answer(hg_host_offer_send(&job->offers[side], engine_of(handle), inside(handle),
+									 &job->reduce, side, member, offer, hg_host_send_fault(how),
+									 error),
+				  error);
+}
+
+/* They are there when send_rows has returned. */
+static HgStatus
+standin_sent(HgJob *job, HgSide side, HgError *error)
+{
+	(void) job;
+	(void) side;
+	(void) error;
+	return HG_OK;
+}
+
+static HgStatus
+standin_arrived(HgJob *handle, HgSide side, HgError *error)
+{
+	StandinJob *job = (StandinJob *) handle;
+	HgStatus status;
+
+	/* what was offered is the device's until the rows have memory of their own */
+	status = hg_host_offer_take(&job->offers[side], engine_of(handle), inside(handle), &job->reduce,
+								side, error);
+	end_offer(job, side);
+	if (status == HG_OK)
+		status = engine_of(handle)->arrived(inside(handle), side, error);
+	if (status == HG_OK)
+		job->offers[side].exchange.members = 0;
+	return answer(status, error);
 }
 
 static void
@@ -737,6 +776,8 @@ standin_close(HgJob *handle)
 	while (switch_value("HG_STANDIN_HANG") != 0)
 		pause();
 	job->engine->close(job->job);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		end_offer(job, side);
 	hg_host_reduce_free(&job->reduce);
 	while (job->kept != NULL)
 	{
@@ -780,6 +821,9 @@ static HgEngine engine = {
 	.take_rows = standin_take_rows,
 	.put_rows = standin_put_rows,
 	.arrived = standin_arrived,
+	.offer = standin_offer,
+	.send_rows = standin_send_rows,
+	.sent = standin_sent,
 };
 
 /* End slowly, as who has much to free. */
@@ -802,7 +846,8 @@ standin_start(const HgDeviceOptions *options, HgEngine **started, HgError *error
 	if (ordinal >= count_devices())
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "there is no device %d", options->device);
 
-	memory.budget = budget = options->memory_budget > 0 ? options->memory_budget : STANDIN_MEMORY;
+	budget = options->memory_budget > 0 ? options->memory_budget : STANDIN_MEMORY;
+	hg_standin_memory_allow(budget);
 	if (getenv("HG_STANDIN_DIE_AFTER_CHUNKS") != NULL && is_faulty())
 		chunks_to_live = switch_value("HG_STANDIN_DIE_AFTER_CHUNKS");
 	control = options->socket;
@@ -844,14 +889,6 @@ standin_job_bytes(const HgJobSpec *spec)
 	return bytes;
 }
 
-static void
-standin_memory_use(HgMemoryUse *use)
-{
-	pthread_mutex_lock(&lock);
-	*use = memory;
-	pthread_mutex_unlock(&lock);
-}
-
 /* What a file says that other processes have of the memory. */
 static void
 standin_measure_use(void)
@@ -859,9 +896,7 @@ standin_measure_use(void)
 	const long long told = is_faulty() ? switch_file("HG_STANDIN_NEIGHBOURS") : -1;
 	const uint64_t neighbours = told >= 0 && (uint64_t) told <= budget ? (uint64_t) told : 0;
 
-	pthread_mutex_lock(&lock);
-	memory.budget = budget - neighbours;
-	pthread_mutex_unlock(&lock);
+	hg_standin_memory_allow(budget - neighbours);
 }
 
 /* It keeps nothing for the next job. */
@@ -894,8 +929,10 @@ static int
 standin_list(HgDeviceInfo *infos, int capacity, HgError *error)
 {
 	const long long hidden = switch_file("HG_STANDIN_HIDDEN");
+	HgMemoryUse use;
 	int count = 0;
 
+	hg_standin_memory_use(&use);
 	if (capacity < 1 || (switch_value("HG_STANDIN_UNAVAILABLE") != 0 && is_faulty()))
 	{
 		hg_error_set(error, HG_UNAVAILABLE, "The stand-in was told to have none.", "no device");
@@ -915,7 +952,7 @@ standin_list(HgDeviceInfo *infos, int capacity, HgError *error)
 		snprintf(info->state, sizeof(info->state), "%s", used ? "ready" : HG_DEVICE_UNUSED);
 		info->memory_total = STANDIN_MEMORY;
 		info->memory_free = used ? STANDIN_MEMORY : 0;
-		info->memory_budget = used && memory.budget > 0 ? memory.budget : STANDIN_MEMORY;
+		info->memory_budget = used && use.budget > 0 ? use.budget : STANDIN_MEMORY;
 	}
 	return count;
 }
@@ -933,7 +970,7 @@ main(int argc, char **argv)
 						? (int) switch_value("HG_STANDIN_EVICT_MS")
 						: HG_SERVER_EVICT_MS,
 		.job_bytes = standin_job_bytes,
-		.memory_use = standin_memory_use,
+		.memory_use = hg_standin_memory_use,
 		.measure_use = standin_measure_use,
 		.rest = standin_keep_nothing,
 		.tidy = standin_keep_nothing,

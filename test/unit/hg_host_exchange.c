@@ -259,6 +259,34 @@ engine_take_rows(HgJob *handle, HgSide which, uint32_t member, HgExchangeRows *r
 	return finish(job, status);
 }
 
+HgStatus
+hg_host_exchange_count(HgJob *handle, HgSide which, uint32_t member, uint64_t *rows, HgError *error)
+{
+	ExchangeJob *job = job_of(handle);
+	HgStatus status = check_stage(job, which, EXPECTING, error);
+	const Side *side = &job->sides[which];
+
+	*rows = 0;
+	if (status == HG_OK && (member >= job->spec.members || member == side->exchange.self))
+		status = hg_error_set(error, HG_INVALID, NULL, "there is no such other member");
+	if (status == HG_OK && side->taken[member] > 0)
+		status = hg_error_set(error, HG_INVALID, NULL, "rows were taken already");
+	for (uint64_t row = 0; status == HG_OK && row < side->rows.count; row++)
+	{
+		uint32_t part;
+
+		status = row_part(job, &side->rows, row, &part, error);
+		*rows += side->owners[part] == member;
+	}
+	return finish(job, status);
+}
+
+void
+hg_host_exchange_rewind(HgJob *handle, HgSide which, uint32_t member)
+{
+	job_of(handle)->sides[which].taken[member] = 0;
+}
+
 /* Are so many rows behind those that have come for the job? */
 static HgStatus
 check_rows(const ExchangeJob *job, const Side *side, uint64_t count, HgError *error)

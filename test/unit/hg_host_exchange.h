@@ -36,6 +36,16 @@ extern "C"
 	extern HgStatus hg_host_exchange_put(HgEngine *engine, HgJob *job, HgHostReduce *reduce,
 										 HgSide side, const HgExchangeRows *rows, HgError *error);
 
+	/*
+	 * The rows of a side that a job of the engine has for another member, of which none may have
+	 * been taken: else, or where it is not the time to take them, HG_INVALID.
+	 */
+	extern HgStatus hg_host_exchange_count(HgJob *job, HgSide side, uint32_t member, uint64_t *rows,
+										   HgError *error);
+
+	/* What was taken for a member is to be taken again. */
+	extern void hg_host_exchange_rewind(HgJob *job, HgSide side, uint32_t member);
+
 #ifdef __cplusplus
 }
 #endif

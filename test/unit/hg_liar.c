@@ -121,6 +121,7 @@ const char *const lie_names[LIE_COUNT] = {
 	"fewer of them",
 	"more rows than were to come, once all have",
 	"a match of a row that the join has not",
+	"rows that it has sent to others without being asked",
 };
 
 /* The matches, or one of them that is none. */
@@ -355,6 +356,11 @@ tell(Liar *liar, const HgWireMessage *message, HgWireReply *reply)
 			liar->stats.rows[request->side] = LIAR_ROWS - 1;
 			liar->stats.rows[request->side] += liar->lie == LIE_ARRIVED_MORE;
 			liar->stats.rows[request->side] -= liar->lie == LIE_ARRIVED_FEWER;
+			liar->stats.sent += liar->lie == LIE_EXCHANGED;
+			break;
+		case HG_WIRE_OFFER:
+		case HG_WIRE_SEND_ROWS:
+			reply->error.status = liar->lie == LIE_NONE ? HG_OK : HG_INVALID;
 			break;
 		case HG_WIRE_COUNT:
 			reply->count = LIAR_ROWS;

@@ -13,7 +13,7 @@
 
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_shape.h"
-#include "hg_host_exchange.h"
+#include "hg_host_offer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,9 +41,12 @@ typedef struct SmallJob
 	uint64_t outer_rows;
 	bool delivered; /* the stream has begun */
 	Copy *copies;
+	HgHostOffer offers[2]; /* by HgSide */
 } SmallJob;
 
 static uint64_t device_bytes;
+static bool are_offered; /* memory of members */
+static HgHostSendFault fault;
 static uint64_t most_outer_rows[HG_SMALL_STAGES];
 static uint64_t held; /* by all jobs */
 static int open_jobs;
@@ -57,34 +60,60 @@ job_of(HgJob *handle)
 	return (SmallJob *) handle;
 }
 
+/* Has a job room for so many bytes more? */
+static bool
+fits(const SmallJob *job, uint64_t bytes)
+{
+	return (job->limit == 0 || (bytes <= job->limit && job->held <= job->limit - bytes)) &&
+		   (device_bytes == 0 || (bytes <= device_bytes && held <= device_bytes - bytes));
+}
+
+static void
+hold(SmallJob *job, uint64_t bytes)
+{
+	job->held += bytes;
+	held += bytes;
+	most_held = held > most_held ? held : most_held;
+}
+
+static void
+let_go(SmallJob *job, uint64_t bytes)
+{
+	job->held -= bytes;
+	held -= bytes;
+}
+
 static void *
 small_alloc(void *arg, size_t bytes)
 {
 	SmallJob *job = arg;
 	void *ptr;
 
-	if ((job->limit > 0 && (bytes > job->limit || job->held > job->limit - bytes)) ||
-		(device_bytes > 0 && (bytes > device_bytes || held > device_bytes - bytes)))
+	if (!fits(job, bytes))
 	{
 		job->full = true;
 		return NULL;
 	}
 	if (posix_memalign(&ptr, 64, bytes) != 0)
 		return NULL;
-	job->held += bytes;
-	held += bytes;
-	most_held = held > most_held ? held : most_held;
+	hold(job, bytes);
 	return ptr;
 }
 
 static void
 small_free(void *arg, void *ptr, size_t bytes)
 {
-	SmallJob *job = arg;
-
-	job->held -= bytes;
-	held -= bytes;
+	let_go(arg, bytes);
 	free(ptr);
+}
+
+/* What was offered for a side, if it was, is not needed any more. */
+static void
+end_offer(SmallJob *job, int side)
+{
+	if (job->offers[side].memory != NULL)
+		let_go(job, job->offers[side].head.bytes);
+	hg_host_offer_free(&job->offers[side]);
 }
 
 static bool
@@ -131,6 +160,8 @@ small_close(HgJob *handle)
 		free(job->copies);
 		job->copies = next;
 	}
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		end_offer(job, side);
 	hg_host_reduce_free(&job->reduce);
 	free(job);
 	open_jobs--;
@@ -350,8 +381,45 @@ static HgStatus
 small_expect(HgJob *handle, HgSide side, const HgExchange *exchange, HgError *error)
 {
 	SmallJob *job = job_of(handle);
+	HgStatus status = job->engine->expect(job->job, side, exchange, error);
 
-	return answer(job, job->engine->expect(job->job, side, exchange, error), error);
+	if (status == HG_OK)
+		hg_host_offer_expect(&job->offers[side], &job->reduce.job, side, exchange);
+	return answer(job, status, error);
+}
+
+static HgStatus
+small_offer(HgJob *handle, HgSide side, HgOffer *made, HgError *error)
+{
+	SmallJob *job = job_of(handle);
+	HgHostOffer *offer = &job->offers[side];
+	HgStatus status;
+
+	if (!are_offered || !fits(job, offer->head.bytes))
+		return hg_error_set(error, HG_INVALID, NULL, "there is no memory to be offered");
+	status = hg_host_offer_make(offer, made, error);
+	if (status == HG_OK)
+		hold(job, offer->head.bytes);
+	return status;
+}
+
+static HgStatus
+small_send_rows(HgJob *handle, HgSide side, uint32_t member, const HgOffer *offer, HgError *error)
+{
+	SmallJob *job = job_of(handle);
+
+	return hg_host_offer_send(&job->offers[side], job->engine, job->job, &job->reduce, side, member,
+							  offer, fault, error);
+}
+
+/* They are there when send_rows has returned. */
+static HgStatus
+small_sent(HgJob *handle, HgSide side, HgError *error)
+{
+	(void) handle;
+	(void) side;
+	(void) error;
+	return HG_OK;
 }
 
 static HgStatus
@@ -374,8 +442,15 @@ static HgStatus
 small_arrived(HgJob *handle, HgSide side, HgError *error)
 {
 	SmallJob *job = job_of(handle);
+	HgStatus status =
+		hg_host_offer_take(&job->offers[side], job->engine, job->job, &job->reduce, side, error);
 
-	return job->engine->arrived(job->job, side, error);
+	end_offer(job, side);
+	if (status == HG_OK)
+		status = job->engine->arrived(job->job, side, error);
+	if (status == HG_OK)
+		job->offers[side].exchange.members = 0;
+	return status;
 }
 
 static void
@@ -408,6 +483,9 @@ hg_small_device(uint64_t bytes, bool by_itself)
 		.take_rows = small_take_rows,
 		.put_rows = small_put_rows,
 		.arrived = small_arrived,
+		.offer = small_offer,
+		.send_rows = small_send_rows,
+		.sent = small_sent,
 	};
 
 	device_bytes = bytes;
@@ -419,6 +497,13 @@ void
 hg_small_device_refuse(HgSmallStage stage, uint64_t outer_rows)
 {
 	most_outer_rows[stage] = outer_rows;
+}
+
+void
+hg_small_device_offer(bool offers, HgHostSendFault how)
+{
+	are_offered = offers;
+	fault = how;
 }
 
 int

@@ -13,7 +13,7 @@
 #ifndef HG_SMALL_DEVICE_H
 #define HG_SMALL_DEVICE_H
 
-#include "../../src/engine/hg_engine.h"
+#include "hg_host_offer.h"
 
 /* Calls that a device can refuse for want of memory. */
 typedef enum HgSmallStage
@@ -41,6 +41,12 @@ extern HgEngine *hg_small_device(uint64_t bytes, bool by_itself);
  * limit.
  */
 extern void hg_small_device_refuse(HgSmallStage stage, uint64_t outer_rows);
+
+/*
+ * From now on members of a join offer memory for the rows that others have for them, where they
+ * have as much, and send theirs in this way; or they do not.
+ */
+extern void hg_small_device_offer(bool offers, HgHostSendFault fault);
 
 /* Jobs that are open, and those that were opened since the program began. */
 extern int hg_small_device_open_jobs(void);

@@ -3,8 +3,8 @@
  * test_cuda_wide.c
  *	  Jobs of the CUDA engine that are members of one join, which exchange their rows.
  *
- * Members are on one device: that they are on several makes no difference to any of them, as rows
- * pass through the host's memory.
+ * Members are on one device, and send each other their rows there; test_server_wide has them in
+ * processes of their own, and on devices of their own where there are several.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,13 +12,17 @@
  */
 #include "test_cuda_wide.h"
 
+#include "../../src/engine/hg_offer.h"
 #include "../../src/engine/hg_wide.h"
 #include "hg_tap.h"
 #include "test_data.h"
 #include "test_engine_suite.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Rows that a member is dealt in turn: so few that small jobs have some with each. */
 #define DEAL_ROWS 16
@@ -154,10 +158,119 @@ test_refused(HgEngine *engine)
 	engine->close(job);
 }
 
+/* What is no offer, or not this one, is not written to; what is sent to one that is, is there. */
+static void
+test_offers(HgEngine *engine)
+{
+	uint32_t keys[ROWS];
+	uint32_t numbers[ROWS];
+	uint32_t values[ROWS];
+	HgExchangeRows rows = {.keys = keys, .numbers = numbers, .values = {values}, .capacity = ROWS};
+	HgExchange exchange;
+	HgOffer offer;
+	HgOffer forged[4];
+	HgJob *jobs[2];
+	HgError error;
+	bool good;
+
+	for (uint32_t i = 0; i < ROWS; i++)
+		keys[i] = i;
+	jobs[0] = open_member(engine, keys);
+	for (uint32_t i = 0; i < ROWS; i++)
+		keys[i] = ROWS + i;
+	jobs[1] = open_member(engine, keys);
+	good = jobs[0] != NULL && jobs[1] != NULL;
+	hg_tap_ok(good, "two members get rows");
+	if (!good)
+		return;
+	exchange = (HgExchange){.members = 2, .numbers = 2 * ROWS, .ends = {HG_EXCHANGE_PARTS / 2}};
+	for (int member = 1; member < HG_MAX_MEMBERS; member++)
+		exchange.ends[member] = HG_EXCHANGE_PARTS;
+	good = engine->offer(jobs[0], HG_OUTER, &offer, &error) == HG_INVALID;
+	for (uint32_t self = 0; self < 2 && good; self++)
+	{
+		exchange.self = self;
+		for (int from = 0; from < 2; from++)
+		{
+			uint64_t tally[HG_EXCHANGE_PARTS] = {0};
+
+			/* as it was, before anything was expected */
+			for (uint32_t i = 0; i < ROWS; i++)
+				tally[hg_exchange_part32(hg_mix32((uint32_t) from * ROWS + i))]++;
+			exchange.rows[from] = hg_exchange_rows_of(tally, exchange.ends, self);
+		}
+		good = engine->expect(jobs[self], HG_OUTER, &exchange, &error) == HG_OK;
+	}
+	hg_tap_ok(good, "... and expect those of each other");
+	if (engine->offer(jobs[0], HG_OUTER, &offer, &error) != HG_OK)
+	{
+		hg_tap_skip("there are none", "offers: %s", error.message);
+		for (int i = 0; i < 2; i++)
+			engine->close(jobs[i]);
+		return;
+	}
+	for (int i = 0; i < 4; i++)
+		forged[i] = offer;
+	forged[0].token[0]++;
+	forged[1].bytes += UINT64_C(1) << 30;
+	forged[2].bytes--;
+	forged[3].memory = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int i = 0; i < 4; i++)
+		good = good && engine->send_rows(jobs[1], HG_OUTER, 0, &forged[i], &error) == HG_INVALID;
+	good = good && engine->send_rows(jobs[1], HG_OUTER, 1, &offer, &error) == HG_INVALID;
+	good = good && engine->send_rows(jobs[0], HG_OUTER, 1, &offer, &error) == HG_INVALID;
+	good = good && engine->offer(jobs[0], HG_OUTER, &forged[0], &error) == HG_INVALID;
+	close(forged[3].memory);
+	hg_tap_ok(good, "an offer is made once, and forged ones are refused");
+
+	good = engine->send_rows(jobs[1], HG_OUTER, 0, &offer, &error) == HG_OK &&
+		   engine->sent(jobs[1], HG_OUTER, &error) == HG_OK &&
+		   engine->take_rows(jobs[1], HG_OUTER, 0, &rows, &error) == HG_OK && rows.count == 0;
+	close(offer.memory);
+	good = good && engine->offer(jobs[1], HG_OUTER, &offer, &error) == HG_OK;
+	engine->close(jobs[1]);
+	good = good && engine->send_rows(jobs[0], HG_OUTER, 1, &offer, &error) == HG_OK &&
+		   engine->sent(jobs[0], HG_OUTER, &error) == HG_OK;
+	close(offer.memory);
+	hg_tap_ok(good, "... what is sent to a job that is closed does no harm");
+	hg_tap_ok(engine->arrived(jobs[0], HG_OUTER, &error) == HG_OK,
+			  "... and what is sent to one that is open is there");
+	engine->close(jobs[0]);
+}
+
+/* Do members send each other all rows that they exchange, as far as the device can? */
+static void
+test_sent(HgEngine *engine, uint32_t members)
+{
+	HgWide wide;
+	TestData data;
+	TestRun run = {.engine = &wide.engine, .host = test_host_plain(), .data = &data};
+	HgJobStats stats = {0};
+	uint64_t counted = 0;
+	HgError error;
+	bool good = true;
+
+	hg_wide_init(&wide, "wide over cuda", members, 1000, find_engine, engine);
+	for (uint32_t width = 4; width <= 8; width += 4)
+	{
+		test_data_create(&data, TEST_KEYS_DUPLICATES, width, 3000000, 2000000);
+		run.spec.key_width = width;
+		run.spec.device = -1;
+		good = good && test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error) == HG_OK &&
+			   counted == data.pairs && (stats.sent == stats.exchanged || stats.sent == 0);
+		test_data_destroy(&data);
+	}
+	hg_tap_ok(good, "%u members send each other %" PRIu64 " of %" PRIu64 " rows", members,
+			  stats.sent, stats.exchanged);
+}
+
 void
 test_cuda_wide(HgEngine *engine)
 {
 	test_refused(engine);
+	test_offers(engine);
+	for (uint32_t members = 2; members <= 4; members++)
+		test_sent(engine, members);
 	for (uint32_t members = 2; members <= 3; members++)
 	{
 		HgWide wide;

@@ -3,18 +3,25 @@
  * test_exchange.c
  *	  Members of a join exchange rows, one call at a time, and share their parts out.
  *
- * The devices are the CPU engine with little memory (hg_small_device.h).
+ * The devices are the CPU engine with little memory (hg_small_device.h), which offer each other
+ *some.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#include "../../src/engine/hg_exchange.h"
+#define _GNU_SOURCE /* memfd_create */
+
+#include "../../src/engine/hg_offer.h"
+#include "../../src/engine/hg_wide.h"
 #include "hg_small_device.h"
 #include "hg_tap.h"
 #include "test_engine_suite.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static HgEngine *device;
 
@@ -246,11 +253,208 @@ test_order(void)
 	hg_tap_ok(hg_small_device_open_jobs() == 0, "exchange: ... and ends");
 }
 
+/* ------------------------------------------------------------------------
+ * Rows that members send each other
+ * ------------------------------------------------------------------------ */
+
+/* Have both members expect what each is to have of the outer side. */
+static bool
+by_hand_expect(ByHand *two)
+{
+	bool good = true;
+
+	for (uint32_t to = 0; to < 2; to++)
+	{
+		HgExchange exchange = two->exchange;
+
+		exchange.self = to;
+		for (int from = 0; from < 2; from++)
+			exchange.rows[from] = hg_exchange_rows_of(two->tallies[from], exchange.ends, to);
+		good = good && device->expect(two->jobs[to], HG_OUTER, &exchange, &two->error) == HG_OK;
+	}
+	return good;
+}
+
+/* What comes out of the order is refused, and an offer is of one side and one member. */
+static void
+test_offer_order(void)
+{
+	ByHand two;
+	HgError *error = &two.error;
+	HgOffer offers[2];
+	bool good = by_hand_open(&two);
+	HgJob **jobs = two.jobs;
+
+	hg_small_device_offer(true, HG_SEND_WELL);
+	good = good && device->offer(jobs[0], HG_OUTER, &offers[0], error) == HG_INVALID;
+	memset(offers, 0, sizeof(offers));
+	offers[0].memory = -1;
+	good = good && device->send_rows(jobs[1], HG_OUTER, 0, &offers[0], error) == HG_INVALID;
+	good = good && by_hand_expect(&two);
+	for (int to = 0; to < 2; to++)
+		good = good && device->offer(jobs[to], HG_OUTER, &offers[to], error) == HG_OK;
+	good = good && device->offer(jobs[0], HG_OUTER, &(HgOffer){0}, error) == HG_INVALID;
+	good = good && device->offer(jobs[0], HG_INNER, &(HgOffer){0}, error) == HG_INVALID;
+	good = good && device->send_rows(jobs[0], HG_OUTER, 0, &offers[1], error) == HG_INVALID;
+	good = good && device->send_rows(jobs[0], HG_OUTER, 2, &offers[1], error) == HG_INVALID;
+	good = good && device->send_rows(jobs[0], HG_OUTER, 1, &offers[0], error) == HG_INVALID;
+	good = good && device->send_rows(jobs[0], HG_INNER, 1, &offers[1], error) == HG_INVALID;
+	good = good && device->arrived(jobs[1], HG_OUTER, error) == HG_INVALID;
+	hg_tap_ok(good, "offers: what comes out of the order is refused");
+
+	/* what was offered to the second is there no more, as it was said that all had come */
+	good = device->send_rows(jobs[1], HG_OUTER, 0, &offers[0], error) == HG_OK &&
+		   device->sent(jobs[1], HG_OUTER, error) == HG_OK &&
+		   device->take_rows(jobs[1], HG_OUTER, 0, &two.rows, error) == HG_OK &&
+		   two.rows.count == 0 &&
+		   device->send_rows(jobs[1], HG_OUTER, 0, &offers[0], error) == HG_INVALID;
+	good = good && device->arrived(jobs[0], HG_OUTER, error) == HG_OK;
+	good = good && device->take_rows(jobs[0], HG_OUTER, 1, &two.rows, error) == HG_INVALID;
+	hg_tap_ok(good, "offers: rows that were sent are there, and are not to be taken again");
+	by_hand_close(&two);
+	for (int to = 0; to < 2; to++)
+		close(offers[to].memory);
+	hg_tap_ok(hg_small_device_open_jobs() == 0, "offers: ... and nothing is left of it");
+}
+
+/* A file of so many bytes, sealed or not. */
+static int
+make_file(uint64_t bytes, bool sealed)
+{
+	int file = memfd_create("forged", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (ftruncate(file, (off_t) bytes) != 0 ||
+		(sealed && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0))
+		close(file);
+	return file;
+}
+
+/* What is no offer, or not this one, is not written to: the rows are there to be taken. */
+static void
+test_forged(void)
+{
+	ByHand two;
+	HgError *error = &two.error;
+	HgOffer offer;
+	HgOffer forged[6];
+	bool good = by_hand_open(&two) && by_hand_expect(&two);
+	unsigned char *empty;
+
+	hg_small_device_offer(true, HG_SEND_WELL);
+	good = good && device->offer(two.jobs[0], HG_OUTER, &offer, error) == HG_OK;
+	for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++)
+		forged[i] = offer;
+	forged[0].token[1]++;
+	forged[1].bytes += HG_OFFER_ROWS;
+	forged[2].bytes = HG_OFFER_ROWS;
+	forged[3].memory = open("/dev/null", O_RDWR | O_CLOEXEC);
+	forged[4].memory = make_file(offer.bytes, false);
+	forged[5].memory = make_file(offer.bytes, true);
+	for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++)
+		good = good && device->send_rows(two.jobs[1], HG_OUTER, 0, &forged[i], error) == HG_INVALID;
+	empty = mmap(NULL, (size_t) offer.bytes, PROT_READ, MAP_SHARED, forged[5].memory, 0);
+	for (uint64_t i = 0; i < offer.bytes; i++)
+		good = good && empty[i] == 0;
+	munmap(empty, (size_t) offer.bytes);
+	hg_tap_ok(good, "offers: forged ones are refused, and nothing is written there");
+
+	good = device->take_rows(two.jobs[1], HG_OUTER, 0, &two.rows, error) == HG_OK &&
+		   two.rows.count == hg_exchange_rows_of(two.tallies[1], two.exchange.ends, 0) &&
+		   device->put_rows(two.jobs[0], HG_OUTER, &two.rows, error) == HG_OK &&
+		   device->send_rows(two.jobs[1], HG_OUTER, 0, &offer, error) == HG_INVALID &&
+		   device->arrived(two.jobs[0], HG_OUTER, error) == HG_OK;
+	hg_tap_ok(good, "offers: ... and the rows go another way");
+	by_hand_close(&two);
+	for (int i = 3; i < 6; i++)
+		close(forged[i].memory);
+	close(offer.memory);
+}
+
+/* Who offered it is closed before rows are sent there: that is no one's harm. */
+static void
+test_offer_of_closed(void)
+{
+	ByHand two;
+	HgOffer offer;
+	bool good = by_hand_open(&two) && by_hand_expect(&two);
+
+	hg_small_device_offer(true, HG_SEND_WELL);
+	good = good && device->offer(two.jobs[0], HG_OUTER, &offer, &two.error) == HG_OK;
+	device->close(two.jobs[0]);
+	good = good && device->send_rows(two.jobs[1], HG_OUTER, 0, &offer, &two.error) == HG_OK &&
+		   device->sent(two.jobs[1], HG_OUTER, &two.error) == HG_OK;
+	close(offer.memory);
+	device->close(two.jobs[1]);
+	hg_tap_ok(good && hg_small_device_open_jobs() == 0,
+			  "offers: to send rows to a job that is closed does no harm");
+}
+
+static HgEngine *
+find_device(void *arg, uint32_t member)
+{
+	(void) arg;
+	(void) member;
+	return device;
+}
+
+/* A job over so many devices, which send rows so; how many did, of how many? */
+static HgStatus
+run_sending(uint32_t members, bool offers, HgHostSendFault fault, HgJobStats *stats, bool *right)
+{
+	HgWide wide;
+	TestData data;
+	TestRun run = {.engine = &wide.engine, .host = test_host_plain(), .data = &data};
+	uint64_t counted = 0;
+	HgError error;
+	HgStatus status;
+
+	device = hg_small_device(0, false);
+	hg_wide_init(&wide, "wide", members, 100, find_device, NULL);
+	hg_small_device_offer(offers, fault);
+	test_data_create(&data, TEST_KEYS_DUPLICATES, 8, 20000, 10000);
+	run.spec.key_width = 8;
+	run.spec.device = -1;
+	memset(stats, 0, sizeof(*stats));
+	status = test_run_count(&run, HG_MATCH_ALL, &counted, stats, &error);
+	*right = (status != HG_OK || counted == data.pairs) && hg_small_device_open_jobs() == 0;
+	test_data_destroy(&data);
+	return status;
+}
+
+/* All rows are sent where all is well, none where nothing is offered or in reach. */
+static void
+test_sending(uint32_t members)
+{
+	HgJobStats stats;
+	bool right;
+	bool good = run_sending(members, true, HG_SEND_WELL, &stats, &right) == HG_OK && right;
+
+	good = good && stats.sent == stats.exchanged;
+	good = good && stats.exchanged > (30000 - 30000 / members) * 9 / 10;
+	hg_tap_ok(good, "%u members send each other all rows that they exchange", members);
+	good = run_sending(members, false, HG_SEND_WELL, &stats, &right) == HG_OK && right;
+	good = good && stats.sent == 0 && stats.exchanged > 0;
+	good = good && run_sending(members, true, HG_SEND_FAILS, &stats, &right) == HG_OK && right;
+	hg_tap_ok(good && stats.sent == 0,
+			  "... or none, where none can be sent, or half of them are there when that fails");
+	for (int fault = HG_SEND_ALTERS; fault <= HG_SEND_SILENT; fault++)
+		good = good &&
+			   run_sending(members, true, (HgHostSendFault) fault, &stats, &right) ==
+				   HG_CONNECTION_LOST &&
+			   right;
+	hg_tap_ok(good, "... and who sends what can not be, or not what he says, is found out");
+}
+
 int
 main(void)
 {
 	test_choose();
 	test_check();
 	test_order();
+	test_offer_order();
+	test_forged();
+	test_offer_of_closed();
+	for (uint32_t members = 2; members <= HG_MAX_MEMBERS; members *= 2)
+		test_sending(members);
 	return hg_tap_done();
 }

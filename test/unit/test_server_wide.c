@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* getpid, opendir */
 
 #include "../../src/engine/hg_ranges.h"
 #include "../../src/engine/hg_reduce.h"
@@ -16,11 +16,14 @@
 #include "test_columns.h"
 #include "test_serving.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST_SERVERS 3
 
@@ -51,13 +54,20 @@ find_wide(void *arg)
 	return &((Several *) arg)->wide.engine;
 }
 
+/* Start them, on devices in turn where HG_DEVICES says how many there are. */
 static void
 start_several(Several *several, uint32_t count, const char *const *options)
 {
+	const char *devices = getenv("HG_DEVICES");
+
 	several->count = count;
 	for (uint32_t i = 0; i < count; i++)
 	{
-		test_start_server(&several->servers[i], options);
+		char device[16];
+		const char *const one[] = {"--device", device, NULL};
+
+		snprintf(device, sizeof(device), "%d", devices != NULL ? (int) i % atoi(devices) : 0);
+		test_start_server(&several->servers[i], devices != NULL && options == NULL ? one : options);
 		several->clients[i] = test_start_client(&several->servers[i]);
 	}
 	hg_wide_init(&several->wide, "wide", count, DEAL_ROWS, find_engine, several);
@@ -334,6 +344,156 @@ test_cancel(void)
 }
 
 /* ------------------------------------------------------------------------
+ * Rows that processes send each other
+ * ------------------------------------------------------------------------ */
+
+/* The descriptors that a process has. */
+static int
+count_descriptors(pid_t process)
+{
+	char path[64];
+	int count = 0;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int) process);
+	directory = opendir(path);
+	while (directory != NULL && readdir(directory) != NULL)
+		count++;
+	if (directory != NULL)
+		closedir(directory);
+	return count;
+}
+
+/* Has it so many in the end?  It closes some when it has answered. */
+static bool
+descriptors_become(pid_t process, int count)
+{
+	const double deadline = hg_clock_ms() + TEST_PATIENCE_MS;
+
+	while (count_descriptors(process) != count && hg_clock_ms() < deadline)
+		usleep(1000);
+	return count_descriptors(process) == count;
+}
+
+/* Start processes that are told how to send. */
+static void
+start_sending(Several *several, uint32_t count, const char *name, const char *value)
+{
+	if (value != NULL)
+		setenv(name, value, 1);
+	start_several(several, count, NULL);
+	unsetenv(name);
+}
+
+/* Stop those that are left, one of which may be dead. */
+static void
+end_several(Several *several)
+{
+	for (uint32_t i = 0; i < several->count; i++)
+	{
+		hg_wire_client_destroy(several->clients[i]);
+		hg_wire_client_destroy(several->servers[i].control);
+		test_process_ends(several->servers[i].process, &(int){0});
+	}
+}
+
+/* All rows go from process to process; on a device where it reaches others' memory. */
+static void
+test_sent(uint32_t count, bool is_standin)
+{
+	Several several;
+	TestData data;
+	TestRun run = {.host = test_host_plain(), .data = &data, .spec = test_plain_spec};
+	HgJobStats stats = {0};
+	uint64_t counted = 0;
+	HgError error;
+	bool good = true;
+	int before[2] = {0};
+
+	start_several(&several, count, NULL);
+	run.engine = &several.wide.engine;
+	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 300000, 200000);
+	for (int time = 0; time < 3; time++)
+	{
+		good = good && test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error) == HG_OK &&
+			   counted == data.pairs;
+		good = are_idle(&several) && good;
+		if (time == 0)
+		{
+			before[0] = count_descriptors(getpid());
+			before[1] = count_descriptors(several.servers[0].process);
+		}
+	}
+	hg_tap_ok(good && stats.exchanged > 100000 &&
+				  (stats.sent == stats.exchanged || (!is_standin && stats.sent == 0)),
+			  "of %" PRIu64 " rows %u processes send %" PRIu64 " to each other", stats.exchanged,
+			  count, stats.sent);
+	hg_tap_ok(count_descriptors(getpid()) == before[0] &&
+				  descriptors_become(several.servers[0].process, before[1]),
+			  "... and no descriptor is left of that, here or there");
+	test_data_destroy(&data);
+	stop_several(&several);
+}
+
+/* Where a process does wrong as it sends; rows that it can't send go another way. */
+static void
+test_sends(const char *how, HgStatus expected)
+{
+	Several several;
+	TestData data;
+	TestRun run = {.host = test_host_plain(), .data = &data, .spec = test_plain_spec};
+	HgJobStats stats = {0};
+	uint64_t counted = 0;
+	HgError error;
+	HgStatus status;
+
+	start_sending(&several, 3, "HG_STANDIN_SENDS", how);
+	run.engine = &several.wide.engine;
+	run.spec.key_width = 8;
+	test_data_create(&data, TEST_KEYS_UNIQUE, 8, 20000, 20000);
+	status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
+	hg_tap_ok(status == expected && (status != HG_OK || (counted == data.pairs && stats.sent == 0)),
+			  "of processes that send \"%s\" the job %s", how,
+			  expected == HG_OK ? "is right" : "fails");
+	test_data_destroy(&data);
+	if (expected == HG_OK)
+		stop_several(&several);
+	else
+		end_several(&several);
+}
+
+/* One that rows are sent to, and that sends some, dies meanwhile; or it is cancelled. */
+static void
+test_while_sending(bool dies)
+{
+	Several several;
+	TestData data;
+	TestImpatient impatient;
+	TestRun run = {.host = &impatient.host, .data = &data, .spec = test_plain_spec};
+	uint64_t counted = 0;
+	HgError error;
+	HgStatus status;
+	double began;
+	bool good;
+
+	start_sending(&several, 3, "HG_STANDIN_SEND_MS", "1000");
+	run.engine = &several.wide.engine;
+	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 5000, 5000);
+	test_impatient_init(&impatient, 300);
+	impatient.victim = dies ? several.servers[1].process : 0;
+	began = hg_clock_ms();
+	status = test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error);
+	good = status == (dies ? HG_CONNECTION_LOST : HG_CANCELLED) &&
+		   hg_clock_ms() - began < (dies ? 2000 : 800) &&
+		   test_counts_become(&several.servers[0], 1, 0, 0) &&
+		   test_counts_become(&several.servers[2], 1, 0, 0);
+	hg_tap_ok(good, "a process that %s while rows are sent: nothing is left of the job",
+			  dies ? "dies" : "is to stop");
+	test_data_destroy(&data);
+	end_several(&several);
+}
+
+/* ------------------------------------------------------------------------
  * Messages
  * ------------------------------------------------------------------------ */
 
@@ -385,6 +545,9 @@ test_nonsense(void)
 		 false},
 		{"rows beyond a lease", HG_WIRE_PUT_ROWS, 2, HG_OUTER, 0, 1, true},
 		{"the arrival of no side", HG_WIRE_ARRIVED, 2, 2, 0, 0, false},
+		{"an offer of a job that is no member", HG_WIRE_OFFER, 0, HG_OUTER, 0, 0, false},
+		{"an offer of no side", HG_WIRE_OFFER, 2, 2, 0, 0, false},
+		{"the sending of no side", HG_WIRE_SEND_ROWS, 2, 7, 0, 0, false},
 	};
 	TestServer server;
 
@@ -408,6 +571,60 @@ test_nonsense(void)
 		hg_tap_ok(good && test_is_cut_off(&speaker), "who asks for %s is cut off", cases[i].what);
 		test_end_speaker(&speaker);
 	}
+	test_stop_server(&server);
+}
+
+/* Send a request with a descriptor, which is closed then. */
+static void
+ask_with(TestSpeaker *speaker, HgWireType type, HgWireMessage *message, int attached)
+{
+	hg_wire_header(&message->header, type, 1, ++speaker->sequence);
+	hg_wire_send(speaker->fd, message, attached);
+	if (attached >= 0)
+		close(attached);
+}
+
+/* A request to send rows that has no descriptor, or another one, is refused, and no other has one.
+ */
+static void
+test_attached(void)
+{
+	TestServer server;
+	TestSpeaker speaker;
+	HgWireMessage message;
+	bool good;
+	int before;
+
+	test_start_server(&server, NULL);
+	test_start_speaker(&server, &speaker);
+	ask_member(&speaker, 2);
+	good = test_is_answered(&speaker, HG_OK);
+	memset(&message, 0, sizeof(message));
+	message.request.side = HG_OUTER;
+	message.request.member = 1;
+	message.request.exchange.members = 2;
+	message.request.exchange.numbers = HAND_ROWS;
+	message.request.exchange.ends[0] = 100;
+	message.request.exchange.ends[1] = HG_EXCHANGE_PARTS;
+	test_ask(&speaker, HG_WIRE_EXPECT, 1, &message);
+	good = good && test_is_answered(&speaker, HG_OK);
+	before = count_descriptors(server.process);
+	message.request.offer.bytes = HG_OFFER_ROWS;
+	/* a number in the message is nobody's descriptor */
+	message.request.offer.memory = 3;
+	test_ask(&speaker, HG_WIRE_SEND_ROWS, 1, &message);
+	good = good && test_is_answered(&speaker, HG_INVALID);
+	for (int i = 0; i < 20; i++)
+	{
+		ask_with(&speaker, HG_WIRE_SEND_ROWS, &message, open("/dev/null", O_RDWR));
+		good = good && test_is_answered(&speaker, HG_INVALID);
+	}
+	hg_tap_ok(good && descriptors_become(server.process, before),
+			  "rows are sent to no memory that was not offered");
+	ask_with(&speaker, HG_WIRE_OFFER, &message, open("/dev/null", O_RDWR));
+	hg_tap_ok(test_is_cut_off(&speaker),
+			  "... and who attaches something to another request is cut off");
+	test_end_speaker(&speaker);
 	test_stop_server(&server);
 }
 
@@ -510,6 +727,8 @@ main(int argc, char **argv)
 
 	for (uint32_t count = 1; count <= MOST_SERVERS; count++)
 		test_results(count);
+	for (uint32_t count = 2; count <= MOST_SERVERS; count++)
+		test_sent(count, is_standin);
 	test_cancel();
 	test_death(false);
 	test_death(true);
@@ -518,6 +737,16 @@ main(int argc, char **argv)
 		test_memory();
 		test_groups_together();
 		test_nonsense();
+		test_attached();
+		test_sends("not", HG_OK);
+		test_sends("fails", HG_OK);
+		test_sends("dies", HG_CONNECTION_LOST);
+		test_sends("alters", HG_CONNECTION_LOST);
+		test_sends("numbers", HG_CONNECTION_LOST);
+		test_sends("short", HG_CONNECTION_LOST);
+		test_sends("silent", HG_CONNECTION_LOST);
+		test_while_sending(false);
+		test_while_sending(true);
 		test_reserved();
 		test_idle();
 	}

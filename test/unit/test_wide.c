@@ -106,6 +106,12 @@ FAILING(take_rows,
 FAILING(put_rows, (HgJob * job, HgSide side, const HgExchangeRows *rows, HgError *error),
 		(job, side, rows, error))
 FAILING(arrived, (HgJob * job, HgSide side, HgError *error), (job, side, error))
+FAILING(offer, (HgJob * job, HgSide side, HgOffer *offer, HgError *error),
+		(job, side, offer, error))
+FAILING(send_rows,
+		(HgJob * job, HgSide side, uint32_t member, const HgOffer *offer, HgError *error),
+		(job, side, member, offer, error))
+FAILING(sent, (HgJob * job, HgSide side, HgError *error), (job, side, error))
 
 /* A device, unless the one before was the last that there is. */
 static HgEngine *
@@ -139,6 +145,11 @@ make_device(void)
 	device.take_rows = failing_take_rows;
 	device.put_rows = failing_put_rows;
 	device.arrived = failing_arrived;
+	/* those that work by themselves also send each other their rows */
+	hg_small_device_offer(by_itself, HG_SEND_WELL);
+	device.offer = failing_offer;
+	device.send_rows = failing_send_rows;
+	device.sent = failing_sent;
 	failing_call = 0;
 }
 

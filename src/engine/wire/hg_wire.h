@@ -44,7 +44,7 @@
  *
  * Requests are answered one at a time.  The client waits for each answer before it
  * goes on, but for APPEND and its like: there it goes on filling the other slot of its lease, and
- * looks at the answer when it needs the slot again; for BUILD, MATCH and COUNT, where it
+ * looks at the answer when it needs the slot again; for BUILD, MATCH, COUNT and SEND_ROWS, where it
  * may go on with another job; and for the OPEN of a job whose keys are not all there yet: until
  * that is answered it asks for nothing else on this connection.  The device process looks for
  * notes behind the requests that wait.  A client that stops
@@ -121,10 +121,15 @@
  * admitted with the rows that it expects, and what the exchange of as many takes.  It is asked for
  * TALLY, EXPECT, TAKE_ROWS, PUT_ROWS and ARRIVED before BUILD; the others are jobs of other
  * connections, mostly to other processes, which know nothing of each other: rows that are to go
- * from one to another are the client's in between.  EXPECT reserves what more rows than were
- * expected need.  In answers the job has the rows that it was sent until ARRIVED, and then those
- * that it has.  No other job is asked for any of these.  Once it is built it may be idle for longer
- * than others before it is evicted: its client may be fetching what the other members have.
+ * from one to another are the client's in between, or it has the one make memory for them by OFFER,
+ * whose answer has a descriptor attached, and attaches that to SEND_ROWS for the other
+ * (engine/hg_offer.h).  Both may be answered with HG_INVALID, and the client may go on to another
+ * job before SEND_ROWS is answered.  An answer or a request without its descriptor is worth
+ *nothing, and no harm: who has no number free for one does not get it.  EXPECT reserves what more
+ *rows than were expected need; what is offered is reserved by nobody, and only had while there is
+ *room.  In answers the job has the rows that it was sent until ARRIVED, and then those that it has.
+ *No other job is asked for any of these.  Once it is built it may be idle for longer than others
+ *before it is evicted: its client may be fetching what the other members have.
  *
  * THE QUEUE
  *
@@ -215,6 +220,7 @@
 #include "../hg_computed.h"
 #include "../hg_exchange.h"
 #include "../hg_kept.h"
+#include "../hg_offer.h"
 #include "../hg_pages.h"
 #include "../hg_row_filter.h"
 #include "../hg_table_measure.h"
@@ -269,6 +275,8 @@ typedef enum HgWireType
 	HG_WIRE_TAKE_ROWS,
 	HG_WIRE_PUT_ROWS,
 	HG_WIRE_ARRIVED,
+	HG_WIRE_OFFER,
+	HG_WIRE_SEND_ROWS,
 
 	/* ... and notes */
 	HG_WIRE_CANCEL,
@@ -311,7 +319,7 @@ typedef struct HgWireRequest
 					   * whose rows that are looked up it is */
 	uint32_t columns; /* HG_WIRE_COLUMN: NEXT: of those whose values are wanted; PUT_ROWS: of
 					   * those with a NULL, whose bytes are set */
-	uint32_t member;  /* TAKE_ROWS: whose rows are wanted */
+	uint32_t member;  /* TAKE_ROWS, SEND_ROWS: of whose parts rows are wanted, or sent */
 	uint32_t unused;  /* 0 */
 	uint64_t offset;  /* APPEND and its like, PUT_EDGES, PUT_VALUES, MASK, PUT_ROWS: in staging, a
 					   * multiple of 8 */
@@ -323,6 +331,7 @@ typedef struct HgWireRequest
 					   * first value; EXPORT: the first element	  wanted; MASK: the first word */
 	HgReduceSpec reduce; /* REDUCE */
 	HgExchange exchange; /* EXPECT */
+	HgOffer offer;		 /* SEND_ROWS: that member's, whose descriptor is attached, and no number */
 	HgTableTrial trial;	 /* OPEN: the table to be measured; spec.key_width in it is 0 for none */
 	HgKeptSpec keep;	 /* OPEN: the graph to be kept; shape.key_width in it is 0 for none;
 						  * DROP: a name, which may be a column's */
@@ -358,6 +367,7 @@ typedef struct HgWireReply
 	HgJobStats stats;	   /* of the job, as it is now; zero where it is none */
 	HgGraphStats graph;	   /* DESCRIBE */
 	HgTableMeasure table;  /* MEASURE */
+	HgOffer offer;		   /* OFFER: whose descriptor is attached, and no number */
 } HgWireReply;
 
 /* Hello, and the answer to LIST. */

@@ -197,6 +197,9 @@ stats_are_sane(const HgRemoteJob *job, const HgJobStats *stats)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (stats->null_keys[side] > (job->spec.pages[side] != NULL ? HG_MAX_ROWS : 0))
 			return false;
+	/* a process knows of one member alone */
+	if (stats->exchanged != 0 || stats->sent != 0)
+		return false;
 	/* differences of times, which may have been rounded to less than nothing */
 	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
 		if (!isfinite(stats->phase_ms[phase]))

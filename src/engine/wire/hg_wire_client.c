@@ -166,6 +166,15 @@ take_answer(HgWireClient *client, HgWireMessage *message)
 	return true;
 }
 
+/* Nobody needs the descriptor that came with the last message. */
+static void
+drop_attached(HgWireClient *client)
+{
+	if (client->attached >= 0)
+		close(client->attached);
+	client->attached = -1;
+}
+
 /*
  * Take in one message, if one is there.  Returns false where there is none, or the
  * connection is lost.
@@ -174,13 +183,13 @@ static bool
 take_message(HgWireClient *client)
 {
 	HgWireMessage *message = &client->message;
-	int attached;
 	HgWireResult result;
 
 	if (client->state == HG_WIRE_LOST)
 		return false;
 
-	result = hg_wire_receive(client->fd, message, &attached);
+	drop_attached(client);
+	result = hg_wire_receive(client->fd, message, &client->attached);
 	if (result == HG_WIRE_NOTHING)
 		return false;
 	if (result != HG_WIRE_DONE)
@@ -194,7 +203,7 @@ take_message(HgWireClient *client)
 	if (client->state == HG_WIRE_STARTING)
 	{
 		if (message->header.type == HG_WIRE_HELLO)
-			take_hello(client, &message->devices, attached);
+			take_hello(client, &message->devices, client->attached);
 		else
 			hg_wire_client_distrust(client, NULL);
 	}
@@ -204,9 +213,6 @@ take_message(HgWireClient *client)
 	else if (message->header.type == HG_WIRE_REPLY &&
 			 message->reply.error.status == HG_DEVICE_FAILED)
 		lose(client, "Its device has failed.");
-
-	if (attached >= 0)
-		close(attached);
 	return client->state != HG_WIRE_LOST;
 }
 
@@ -229,9 +235,10 @@ hg_wire_client_wait(HgWireClient *client, const HgHost *host, uint64_t sequence,
 	return HG_OK;
 }
 
-HgStatus
-hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job, HgWireMessage *message,
-					uint64_t width, HgError *error)
+/* Send a message, with a descriptor or -1. */
+static HgStatus
+send_message(HgWireClient *client, HgWireType type, uint32_t job, HgWireMessage *message,
+			 int attached, uint64_t width, HgError *error)
 {
 	bool is_note = type == HG_WIRE_CANCEL || type == HG_WIRE_CLOSE || type == HG_WIRE_RELEASE ||
 				   type == HG_WIRE_DROP;
@@ -248,7 +255,7 @@ hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job, HgWireM
 		 * way, so the other end must have stopped reading long ago.
 		 */
 		hg_wire_header(&message->header, type, job, client->sequence + (is_note ? 0 : 1));
-		result = hg_wire_send(client->fd, message, -1);
+		result = hg_wire_send(client->fd, message, attached);
 		if (result != HG_WIRE_DONE)
 			lose_for_result(client, result);
 		else if (!is_note)
@@ -265,6 +272,20 @@ hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job, HgWireM
 	return HG_OK;
 }
 
+HgStatus
+hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job, HgWireMessage *message,
+					uint64_t width, HgError *error)
+{
+	return send_message(client, type, job, message, -1, width, error);
+}
+
+HgStatus
+hg_wire_client_send_along(HgWireClient *client, HgWireType type, uint32_t job,
+						  HgWireMessage *message, int attached, HgError *error)
+{
+	return send_message(client, type, job, message, attached, 0, error);
+}
+
 /* ------------------------------------------------------------------------
  * The client
  * ------------------------------------------------------------------------ */
@@ -277,6 +298,7 @@ hg_wire_client_connect(int fd)
 	if (client == NULL)
 		return NULL;
 	client->fd = fd;
+	client->attached = -1;
 	client->state = HG_WIRE_STARTING;
 	if (!hg_wire_peer_is_trusted(fd))
 		lose(client, "It runs under another user id.");
@@ -412,6 +434,7 @@ hg_wire_client_destroy(HgWireClient *client)
 	}
 	if (client->staging != NULL)
 		munmap(client->staging, (size_t) client->staging_bytes);
+	drop_attached(client);
 	close(client->fd);
 	/* its engine is called for orphans still */
 	if (client->jobs == NULL)

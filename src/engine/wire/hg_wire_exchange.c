@@ -211,3 +211,77 @@ hg_wire_remote_arrived(HgJob *handle, HgSide side, HgError *error)
 		job->exchange[side].arrived = true;
 	return status;
 }
+
+/*
+ * The descriptor came with the last message, and is the caller's now.  An answer without is no lie:
+ * this process may have no number free for it.
+ */
+static HgStatus
+take_offer(HgWireClient *client, HgOffer *offer, HgError *error)
+{
+	*offer = client->message.reply.offer;
+	offer->memory = client->attached;
+	client->attached = -1;
+	if (offer->memory < 0)
+		return hg_error_set(error, HG_INVALID, NULL, "no descriptor of what was offered has come");
+	return HG_OK;
+}
+
+HgStatus
+hg_wire_remote_offer(HgJob *handle, HgSide side, HgOffer *offer, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = check_exchange(job, side, true, error);
+
+	if (status == HG_OK)
+		status = hg_wire_job_ask_plainly(job, HG_WIRE_OFFER, (uint32_t) side, 0, error);
+	return status == HG_OK ? take_offer(job->client, offer, error) : status;
+}
+
+HgStatus
+hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t member, const HgOffer *offer,
+						 HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = check_exchange(job, side, true, error);
+	HgRemoteExchange *exchange = &job->exchange[side];
+	HgWireMessage message;
+
+	if (status == HG_OK && (member >= job->spec.members || exchange->sending != 0))
+		status = hg_error_set(error, HG_INVALID, NULL, "rows can not be sent there now");
+	if (status != HG_OK)
+		return status;
+	memset(&message, 0, sizeof(message));
+	message.request.side = (uint32_t) side;
+	message.request.member = member;
+	message.request.offer = *offer;
+	message.request.offer.memory = 0;
+	status = hg_wire_client_send_along(job->client, HG_WIRE_SEND_ROWS, job->id, &message,
+									   offer->memory, error);
+	exchange->sending = job->client->sequence;
+	exchange->sending_to = member;
+	return status;
+}
+
+HgStatus
+hg_wire_remote_sent(HgJob *handle, HgSide side, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgRemoteExchange *exchange = &job->exchange[side == HG_INNER ? HG_INNER : HG_OUTER];
+	const uint64_t sending = exchange->sending;
+	HgStatus status;
+
+	if (sending == 0)
+		return hg_error_set(error, HG_INVALID, NULL, "no rows are being sent");
+	exchange->sending = 0;
+	/* its answer may have been taken in before anybody waits for it */
+	status = hg_wire_job_usable(job, error);
+	if (status == HG_OK)
+		status = hg_wire_job_wait(job, sending, error);
+	if (status == HG_OK)
+		exchange->left[exchange->sending_to] = 0;
+	/* the job is none the worse for it */
+	if (status == HG_INVALID)
+		job->failure.status = HG_OK;
+	return status;
+}

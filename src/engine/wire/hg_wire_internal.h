@@ -81,6 +81,8 @@ typedef struct HgRemoteExchange
 	uint64_t numbers;					/* those of all rows of the join are below this */
 	uint32_t ends[HG_MAX_MEMBERS];		/* whose which parts are: HgExchange */
 	uint64_t left[HG_MAX_MEMBERS];		/* rows of each one's parts that it has still to give */
+	uint64_t sending;					/* the request that sends some, 0 where none does ... */
+	uint32_t sending_to;				/* ... and to whom */
 } HgRemoteExchange;
 
 struct HgRemoteJob
@@ -156,7 +158,8 @@ struct HgWireClient
 	void (*noted)(void *arg, int jobs, int64_t bytes); /* of jobs that come and go; or NULL */
 	void *noted_arg;
 
-	HgWireMessage message; /* the last message received */
+	HgWireMessage message; /* the last message received ... */
+	int attached;		   /* ... and the descriptor that came along, or -1 */
 	HgWireDevices devices; /* the last list of devices received */
 };
 
@@ -205,6 +208,10 @@ extern HgStatus hg_wire_client_check(HgWireClient *client, HgError *error);
  */
 extern HgStatus hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job,
 									HgWireMessage *message, uint64_t width, HgError *error);
+
+/* The same of a request of the exchange, with a descriptor, which stays the caller's. */
+extern HgStatus hg_wire_client_send_along(HgWireClient *client, HgWireType type, uint32_t job,
+										  HgWireMessage *message, int attached, HgError *error);
 
 /* Tell who watches the client that a job has come, 1, or gone, -1. */
 extern void hg_wire_client_tell(const HgWireClient *client, const HgRemoteJob *job, int change);
@@ -300,6 +307,10 @@ extern HgStatus hg_wire_remote_take_rows(HgJob *handle, HgSide side, uint32_t me
 extern HgStatus hg_wire_remote_put_rows(HgJob *handle, HgSide side, const HgExchangeRows *rows,
 										HgError *error);
 extern HgStatus hg_wire_remote_arrived(HgJob *handle, HgSide side, HgError *error);
+extern HgStatus hg_wire_remote_offer(HgJob *handle, HgSide side, HgOffer *offer, HgError *error);
+extern HgStatus hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t member,
+										 const HgOffer *offer, HgError *error);
+extern HgStatus hg_wire_remote_sent(HgJob *handle, HgSide side, HgError *error);
 
 /* ... and its end. */
 extern void hg_wire_job_close(HgJob *handle);

@@ -153,6 +153,11 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 		hg_explain_bytes("Device Memory Usage", job->peak_bytes, es);
 		if (job->ranges > 1)
 			ExplainPropertyUInteger("Device Ranges", NULL, job->ranges, es);
+		if (job->exchanged > 0)
+		{
+			ExplainPropertyUInteger("Rows Exchanged", NULL, job->exchanged, es);
+			ExplainPropertyUInteger("Rows Exchanged Directly", NULL, job->sent, es);
+		}
 	}
 	if (record->report.sent_rows > 0)
 		ExplainPropertyUInteger("Keys Sent During Scan", NULL, record->report.sent_rows, es);

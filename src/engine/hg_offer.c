@@ -1,0 +1,150 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_offer.c
+ *	  Memory that a member of several jobs offers to the others: its layout, and what is checked.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_offer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+_Static_assert(sizeof(HgOfferHead) <= HG_OFFER_TRAILERS, "the head has its place");
+_Static_assert(HG_OFFER_TRAILERS + HG_MAX_MEMBERS * sizeof(HgOfferTrailer) <= HG_OFFER_ROWS,
+			   "trailers have theirs");
+
+HgStatus
+hg_offer_make_token(uint64_t token[HG_OFFER_TOKEN], HgError *error)
+{
+	const size_t bytes = HG_OFFER_TOKEN * sizeof(*token);
+
+	if (getrandom(token, bytes, GRND_NONBLOCK) != (ssize_t) bytes)
+		return hg_error_set(error, HG_INVALID, strerror(errno), "no token could be made");
+	return HG_OK;
+}
+
+/* Rows that each array has room for. */
+static uint64_t
+capacity_of(const HgOfferHead *head)
+{
+	return (head->first[head->members] + 63) / 64 * 64;
+}
+
+/* Bytes of a row in all arrays. */
+static uint64_t
+row_bytes(const HgOfferHead *head)
+{
+	uint64_t bytes = head->key_width + sizeof(uint32_t);
+
+	for (uint32_t column = 0; column < head->ncolumns; column++)
+		bytes += head->column_width[column] + UINT64_C(1);
+	return bytes;
+}
+
+/* What the memory is of, but for the rows of members. */
+static void
+describe(const HgJobSpec *spec, HgSide side, uint32_t self, HgOfferHead *head)
+{
+	memset(head, 0, sizeof(*head));
+	head->side = (uint32_t) side;
+	head->self = self;
+	head->members = spec->members;
+	head->key_width = spec->key_width;
+	head->ncolumns = spec->ncolumns[side];
+	memcpy(head->column_width, spec->column_width[side], head->ncolumns);
+}
+
+void
+hg_offer_lay_out(const HgJobSpec *spec, HgSide side, const HgExchange *exchange, HgOfferHead *head)
+{
+	describe(spec, side, exchange->self, head);
+	for (uint32_t member = 0; member < head->members; member++)
+		head->first[member + 1] =
+			head->first[member] + (member != exchange->self ? exchange->rows[member] : 0);
+	head->bytes = HG_OFFER_ROWS + capacity_of(head) * row_bytes(head);
+}
+
+/* Do the members have their rows one behind the other, and not too many? */
+static bool
+are_in_order(const HgOfferHead *head)
+{
+	for (uint32_t member = 0; member < head->members; member++)
+		if (head->first[member] > head->first[member + 1])
+			return false;
+	return head->first[0] == 0 && head->first[head->members] <= HG_MAX_ROWS;
+}
+
+HgStatus
+hg_offer_check(const HgOfferHead *head, const HgOffer *offer, const HgJobSpec *spec, HgSide side,
+			   uint32_t sender, uint32_t member, uint64_t rows, HgError *error)
+{
+	HgOfferHead wanted;
+
+	describe(spec, side, member, &wanted);
+	memcpy(wanted.token, offer->token, sizeof(wanted.token));
+	wanted.bytes = offer->bytes;
+	memcpy(wanted.first, head->first, sizeof(wanted.first));
+	if (memcmp(head, &wanted, sizeof(wanted)) != 0)
+		return hg_error_set(error, HG_INVALID, NULL, "the memory is not what was offered");
+	if (!are_in_order(head) || head->bytes != HG_OFFER_ROWS + capacity_of(head) * row_bytes(head) ||
+		head->first[sender + 1] - head->first[sender] != rows)
+		return hg_error_set(error, HG_INVALID, NULL, "what was offered is not for these rows");
+	return HG_OK;
+}
+
+void
+hg_offer_place(const HgOfferHead *head, unsigned char *memory, uint64_t row, HgExchangeRows *rows)
+{
+	const uint64_t capacity = capacity_of(head);
+	unsigned char *at = memory + HG_OFFER_ROWS;
+
+	memset(rows, 0, sizeof(*rows));
+	rows->capacity = (size_t) (head->first[head->members] - row);
+	rows->keys = at + row * head->key_width;
+	at += capacity * head->key_width;
+	rows->numbers = (uint32_t *) (void *) at + row;
+	at += capacity * sizeof(uint32_t);
+	for (uint32_t column = 0; column < head->ncolumns; column++)
+	{
+		rows->values[column] = at + row * head->column_width[column];
+		at += capacity * head->column_width[column];
+		rows->nulls[column] = at + row;
+		at += capacity;
+	}
+}
+
+uint64_t
+hg_offer_trailer_at(uint32_t member)
+{
+	return HG_OFFER_TRAILERS + member * sizeof(HgOfferTrailer);
+}
+
+void
+hg_offer_make_trailer(const HgOfferHead *head, uint64_t rows, uint64_t nulls,
+					  HgOfferTrailer *trailer)
+{
+	memcpy(trailer->token, head->token, sizeof(trailer->token));
+	trailer->rows = rows;
+	trailer->nulls = nulls;
+}
+
+HgStatus
+hg_offer_read_trailer(const HgOfferHead *head, uint32_t member, const HgOfferTrailer *trailer,
+					  uint64_t *rows, HgError *error)
+{
+	static const HgOfferTrailer none;
+
+	*rows = 0;
+	if (memcmp(trailer, &none, sizeof(none)) == 0)
+		return HG_OK;
+	if (memcmp(trailer->token, head->token, sizeof(trailer->token)) != 0 ||
+		trailer->rows != head->first[member + 1] - head->first[member] ||
+		trailer->nulls >> head->ncolumns != 0)
+		return hg_error_set(error, HG_INVALID, NULL, "what was sent has no end that makes sense");
+	*rows = trailer->rows;
+	return HG_OK;
+}
