@@ -4,10 +4,10 @@
  *	  Rows that jobs of the CUDA engine send each other, from device to device.
  *
  * What a job offers is memory of its device that others map for theirs (hg_cuda_shared.h).  A
- *sender gathers rows in its own memory, as for a caller who takes them, and has them copied there,
- *in its stream: a copy over NVLink runs at 395 GB/s between two H200, where a kernel that writes to
- *the other device comes to 260.  One piece is gathered while the host waits for the copy of the one
- * before, and looks whether the job is cancelled.
+ * sender gathers rows in its own memory, as for a caller who takes them, and has them copied
+ * there, in its stream: a copy over NVLink runs at 395 GB/s between two H200, where a kernel that
+ * writes to the other device comes to 260.  One piece is gathered while the host waits for the
+ * copy of the one before, and looks whether the job is cancelled.
  *
  * A sender that is refused, or cancelled, waits for its copies before it unmaps the memory.  Whose
  * memory it is need not wait for the sender: it is there as long as that has it mapped.

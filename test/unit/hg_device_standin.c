@@ -9,9 +9,10 @@
  *
  *	HG_STANDIN_DEVICES=n				sees n devices, of which it uses one; 1 where it is not set
  *	HG_STANDIN_HIDDEN=FILE				... but for the one whose number is in the file
- *	HG_STANDIN_FAULTY=n					heeds what makes a device fail, vanish or start late, or
- *have neighbours, of those below, where it uses device n alone HG_STANDIN_UNAVAILABLE=1
- *says that there is no device HG_STANDIN_NO_PIN=1					refuses to pin the staging area
+ *	HG_STANDIN_FAULTY=n					heeds what makes a device fail, vanish or start late, or have
+ *										neighbours, of those below, where it uses device n alone
+ *	HG_STANDIN_UNAVAILABLE=1			says that there is no device
+ *	HG_STANDIN_NO_PIN=1					refuses to pin the staging area
  *	HG_STANDIN_START_DELAY_MS=n			takes that long to start
  *	HG_STANDIN_END_DELAY_MS=n			takes that long to end, after it has closed its socket
  *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1, or when

@@ -4,7 +4,7 @@
  *	  Members of a join exchange rows, one call at a time, and share their parts out.
  *
  * The devices are the CPU engine with little memory (hg_small_device.h), which offer each other
- *some.
+ * some.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

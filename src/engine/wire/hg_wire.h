@@ -125,11 +125,11 @@
  * whose answer has a descriptor attached, and attaches that to SEND_ROWS for the other
  * (engine/hg_offer.h).  Both may be answered with HG_INVALID, and the client may go on to another
  * job before SEND_ROWS is answered.  An answer or a request without its descriptor is worth
- *nothing, and no harm: who has no number free for one does not get it.  EXPECT reserves what more
- *rows than were expected need; what is offered is reserved by nobody, and only had while there is
- *room.  In answers the job has the rows that it was sent until ARRIVED, and then those that it has.
- *No other job is asked for any of these.  Once it is built it may be idle for longer than others
- *before it is evicted: its client may be fetching what the other members have.
+ * nothing, and no harm: who has no number free for one does not get it.  EXPECT reserves what more
+ * rows than were expected need; what is offered is reserved by nobody, and only had while there is
+ * room.  In answers the job has the rows that it was sent until ARRIVED, and then those that it
+ * has.  No other job is asked for any of these.  Once it is built it may be idle for longer than
+ * others before it is evicted: its client may be fetching what the other members have.
  *
  * THE QUEUE
  *
