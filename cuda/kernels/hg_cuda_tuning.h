@@ -265,6 +265,10 @@ constexpr int HG_REDUCE_CROWD = 8;
 /*
  * An inner graph up to this size is probed by outer rows in any order, where these are
  * many more: it stays in the L2 cache.
+ *
+ * (Measured on an H200, 2^27 outer and 2^20 inner rows of 4 bytes: 2.1 ms, pairs written.  A table
+ * of words and rows side by side in its place, which is probed from a word's slot on, took 2.4 ms
+ * to count alone where a quarter of its slots are used, and 3.3 where half of them are.)
  */
 constexpr uint64_t HG_STANDARD_UP_TO_BYTES = UINT64_C(64) << 20;
 constexpr uint64_t HG_STANDARD_MIN_RATIO = 4;
