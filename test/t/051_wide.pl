@@ -29,6 +29,14 @@ my $last = q{select string_agg(distinct backend || '|' || coalesce(device, '') |
 	coalesce(fallback, ''), ' ') from hashgraph_last_joins()};
 my %expected;
 
+# Do so many devices become ready, within a while?
+sub all_are_there
+{
+	my ($devices) = @_;
+
+	return wait_for(sub { $node->safe_psql('postgres', qq{select bool_and(state = 'ready') and count(*) = $devices from hashgraph_devices()}) eq 't' }, 30);
+}
+
 # A server with so many devices of this memory each.
 sub begin
 {
@@ -65,8 +73,7 @@ SQL
 	{
 		$expected{$query} //= $node->safe_psql('postgres', "set hashgraph.enabled = off; $query");
 	}
-	ok(wait_for(sub { $node->safe_psql('postgres', q{select bool_and(state = 'ready') and count(*) = } . $devices . ' from hashgraph_devices()') eq 't' }, 30),
-		"$devices devices of $budget: all are there");
+	ok(all_are_there($devices), "$devices devices of $budget: all are there");
 	return;
 }
 
@@ -139,14 +146,6 @@ sub exchanged
 	my ($query) = @_;
 
 	return $node->safe_psql('postgres', "explain (analyze, costs off, timing off, summary off) $query") =~ /Rows Exchanged: (\d+)\s+Rows Exchanged Directly: (\d+)/;
-}
-
-# Do so many devices become ready, within a while?
-sub all_are_there
-{
-	my ($devices) = @_;
-
-	return wait_for(sub { $node->safe_psql('postgres', qq{select bool_and(state = 'ready') and count(*) = $devices from hashgraph_devices()}) eq 't' }, 30);
 }
 
 # Devices do something as they send rows, of which these are left to the session; or, where none are told, the join is lost.
@@ -320,8 +319,7 @@ foreach my $backend ('auto', 'cuda')
 	}
 	else { like($session->{error}, qr/lost/, 'lost, cuda: it fails'); }
 	undef $session;
-	ok(wait_for(sub { $node->safe_psql('postgres', q{select bool_and(state = 'ready') and count(*) = 3 from hashgraph_devices()}) eq 't' }, 30),
-		"lost, $backend: the device comes back");
+	ok(all_are_there(3), "lost, $backend: the device comes back");
 	nothing_is_left("lost, $backend");
 }
 
@@ -339,8 +337,7 @@ foreach my $backend ('auto', 'cuda')
 	is($session->query($count), $expected{$count}, 'stopped: the next join is right');
 	like($session->query($last), qr/^cuda\|2 x stand-in \(CPU\)\|[24]\|$/, '... and the two others have done it');
 	kill 'CONT', $stopped;
-	ok(wait_for(sub { $node->safe_psql('postgres', q{select bool_and(state = 'ready') and count(*) = 3 from hashgraph_devices()}) eq 't' }, 30),
-		'stopped: all are there again, as it goes on');
+	ok(all_are_there(3), 'stopped: all are there again, as it goes on');
 	$session->query('begin; declare c cursor for select v, w from f join d using (k); move 1000 in c');
 	kill 'STOP', $stopped;
 	$session->query('fetch all in c');
@@ -350,8 +347,7 @@ foreach my $backend ('auto', 'cuda')
 	is($session->query($count), $expected{$count}, 'stopped in the middle: the next join is right');
 	like($session->query($last), qr/^cuda\|2 x stand-in \(CPU\)\|[24]\|$/, '... and the two others have done it');
 	kill 'CONT', $stopped;
-	ok(wait_for(sub { $node->safe_psql('postgres', q{select bool_and(state = 'ready') and count(*) = 3 from hashgraph_devices()}) eq 't' }, 30),
-		'stopped in the middle: all are there again, as it goes on');
+	ok(all_are_there(3), 'stopped in the middle: all are there again, as it goes on');
 	undef $session;
 	nothing_is_left('stopped');
 }
