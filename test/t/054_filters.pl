@@ -224,6 +224,40 @@ foreach my $program (grep { defined } $standin, $device)
 
 	is(rows($lateral), core_of($lateral), "$label: a subquery for each row");
 
+	# beside another session that writes, each query in one snapshot with PostgreSQL's own
+	my $writer = RawSession->new($node);
+	my %beside = (checked => 0, wrong => 0, filtered => 0);
+
+	for (my $until = time + $SECONDS; time < $until;)
+	{
+		my $select = 'select count(*), sum(a.i), min(b.g) from a join b using (k)' . (rand() < 0.5 ? ' join c on a.c = c.id' : '') . ' where ' . draw('a', 2) . ' and ' . draw('b', 1);
+
+		$writer->run_each((
+			'update a set s = s + 1, i = -i where id % 997 = ' . int(rand 997),
+			'delete from a where id = ' . int(rand 9000),
+			'update b set s = s + 1 where k = ' . int(rand 3500),
+			'update c set x = x + 1 where id = ' . int(rand 480),
+			'vacuum a', 'vacuum b')[ rand 6 ]);
+		my $found = 0;
+
+		sql('begin isolation level repeatable read');
+		my $core = core_of($select);
+
+		$writer->run_each('update a set i = i + 1 where id % 991 = ' . int(rand 991)) if rand() < 0.5;
+		$found = filtered($select);
+		my $ours = rows($select);
+
+		sql('commit');
+		$beside{checked}++;
+		$beside{filtered}++ if $found > 0;
+		next if $ours eq $core;
+		$beside{wrong}++;
+		diag("$select\nis: $ours\nand not: $core");
+	}
+	is($beside{wrong}, 0, "$label: no condition of $beside{checked} was wrong beside a writer, $beside{filtered} with filters of a device");
+	cmp_ok($beside{filtered}, '>', 5, '... and some were filtered there');
+	kept("$label: graphs are kept after that");
+
 	my $end = time + $SECONDS;
 	my %ran = (checked => 0, wrong => 0, filtered => 0);
 
