@@ -388,26 +388,44 @@ hg_heap_newer_id(TransactionId newest, TransactionId id)
 }
 
 /*
- * Does a row say of all transactions that have to do with its being there how they have ended?
- * *newest becomes the newest one that was committed.
+ * Has a transaction committed that has ended, and preceded that xmin of a snapshot?  Where a row's
+ * hint does not say so yet, the commit log does: a standby writes hints of what its primary has
+ * committed when its own minimum recovery point has passed that, which may be much later.
+ * *newest becomes the newer one of it and the transaction's id, if it has.  False: it may run still.
  */
 static inline bool
-hg_heap_row_is_settled(HeapTupleHeader header, TransactionId *newest)
+hg_heap_id_is_settled(TransactionId id, bool is_committed, TransactionId xmin,
+					  TransactionId *newest)
+{
+	if (!is_committed && !TransactionIdPrecedes(id, xmin))
+		return false;
+	if (is_committed || TransactionIdDidCommit(id))
+		*newest = hg_heap_newer_id(*newest, id);
+	return true;
+}
+
+/*
+ * Have all transactions ended that have to do with a row's being there, for a snapshot of that
+ * xmin?  *newest becomes the newest one that was committed.
+ */
+static inline bool
+hg_heap_row_is_settled(HeapTupleHeader header, TransactionId xmin, TransactionId *newest)
 {
 	uint16 info = header->t_infomask;
 
 	if ((info & HEAP_MOVED) != 0)
 		return false;
-	if (!HeapTupleHeaderXminCommitted(header))
-		return HeapTupleHeaderXminInvalid(header);
-	if (!HeapTupleHeaderXminFrozen(header))
-		*newest = hg_heap_newer_id(*newest, HeapTupleHeaderGetRawXmin(header));
+	if (HeapTupleHeaderXminInvalid(header))
+		return true;
+	if (!HeapTupleHeaderXminFrozen(header) &&
+		!hg_heap_id_is_settled(HeapTupleHeaderGetRawXmin(header),
+							   HeapTupleHeaderXminCommitted(header), xmin, newest))
+		return false;
 	if ((info & HEAP_XMAX_INVALID) != 0 || HEAP_XMAX_IS_LOCKED_ONLY(info))
 		return true;
-	if ((info & HEAP_XMAX_IS_MULTI) != 0 || (info & HEAP_XMAX_COMMITTED) == 0)
-		return false;
-	*newest = hg_heap_newer_id(*newest, HeapTupleHeaderGetRawXmax(header));
-	return true;
+	return (info & HEAP_XMAX_IS_MULTI) == 0 &&
+		   hg_heap_id_is_settled(HeapTupleHeaderGetRawXmax(header),
+								 (info & HEAP_XMAX_COMMITTED) != 0, xmin, newest);
 }
 
 const char *
@@ -494,9 +512,10 @@ hg_heap_look_lines(const HgHeapLook *look, TransactionId id, HgHeapLines *lines)
 							.is_older = TransactionIdPrecedes(xmin, id),
 							.is_past = TransactionIdPrecedes(xmin, scan->rs_snapshot->xmin)};
 		visible = hg_heap_row_is_visible(scan, look->block, offset, page, look->buffer, &age);
-		/* what it says of the transactions it may have been told just now */
+		/* what its hints say of transactions they may have been told just now */
 		if (lines->settled)
-			lines->settled = hg_heap_row_is_settled(header, &lines->newest);
+			lines->settled =
+				hg_heap_row_is_settled(header, scan->rs_snapshot->xmin, &lines->newest);
 		if (!visible)
 			continue;
 		if (age.is_older)

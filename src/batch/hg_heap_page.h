@@ -136,7 +136,7 @@ typedef struct HgHeapLines
 	int nothers;				 /* ... and the others */
 	Buffer buffer;				 /* that had the page */
 	OffsetNumber others[MaxHeapTuplesPerPage];
-	bool settled;		  /* transactions that the rows name have ended, and the page says how */
+	bool settled;		  /* transactions that the rows name have ended, and it is known how */
 	TransactionId newest; /* then, the newest of them that was committed; invalid: there is none */
 } HgHeapLines;
 

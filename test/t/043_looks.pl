@@ -220,6 +220,8 @@ settle('all is in step, once more');
 $node->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('looks_standby');
 $standby->init_from_backup($node, 'base', has_streaming => 1);
+# nothing writes buffers, so that no row has a hint of what is committed from now on
+$standby->append_conf('postgresql.conf', "shared_buffers = '64MB'\nbgwriter_lru_maxpages = 0\ncheckpoint_timeout = '1h'");
 $standby->start;
 $standby->safe_psql('postgres', q{select hashgraph_resident_add('r', keys => array['k']), hashgraph_resident_add('s', keys => array['k'])});
 {
