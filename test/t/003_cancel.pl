@@ -24,7 +24,7 @@ use constant PROMISE => 0.1;
 use constant HICCUP => 0.4;
 
 # Samples of each query, ours and core's.
-my ($OURS, $CORES) = $ENV{HG_QUICK} ? (8, 3) : (24, 7);
+my ($OURS, $CORES) = $ENV{HG_QUICK} ? (5, 2) : (24, 7);
 
 my $node = new_server('cancel', conf => "shared_buffers = 512MB\nwork_mem = '1GB'\nhash_mem_multiplier = 1\n");
 

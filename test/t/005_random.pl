@@ -8,7 +8,7 @@
 # each that a query scans is (test/fault/hg_fault_at_once.c).
 #
 # HG_SEED chooses the tables and the queries (the same seed means the same ones),
-# HG_QUERIES how many for each backend (750, with HG_QUICK 400), in rounds of at most 1000 with tables of
+# HG_QUERIES how many for each backend (750, with HG_QUICK 250), in rounds of at most 1000 with tables of
 # their own.  A failure shows the query with its settings; PG_TEST_NOCLEAN=1 keeps the
 # server's files, with the tables in them.
 
@@ -25,7 +25,7 @@ use Test::More;
 use Time::HiRes qw(usleep);
 
 my $seed = $ENV{HG_SEED} // 20;
-my $queries = $ENV{HG_QUERIES} // ($ENV{HG_QUICK} ? 400 : 750);
+my $queries = $ENV{HG_QUERIES} // ($ENV{HG_QUICK} ? 250 : 750);
 my $round_size = 1000;
 # what is shown of the failures of a kind
 my $most_shown = 5;

@@ -22,7 +22,7 @@ my $all = ($ENV{HG_FAULTS} // '') eq 'all';
 my $only = $ENV{HG_FAULTS} && !$all ? qr/$ENV{HG_FAULTS}/ : qr/./;
 
 # The step's growth after the events that are taken one by one.
-my $GROWTH = $ENV{HG_QUICK} ? 2 : 0.5;
+my $GROWTH = $ENV{HG_QUICK} ? 4 : 0.5;
 
 # Faults between two looks at the processes and the log.
 my $BATCH = 60;

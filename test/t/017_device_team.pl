@@ -16,7 +16,7 @@ use Time::HiRes qw(time usleep);
 my ($standin, $device) = device_programs();
 my $program = $device // $standin;
 
-my $KILLS = $ENV{HG_QUICK} ? 12 : 40;
+my $KILLS = $ENV{HG_QUICK} ? 6 : 40;
 use constant HANGS => 60;
 
 # memory that was freed is of no use to anybody
