@@ -12,8 +12,9 @@
  * Columns that joins have asked for follow it (hg_loader_keep_column.h).
  *
  * A graph that takes more than half of what any device may keep, so that no two of that kind would
- * fit there, is cut over several devices, which get a slice each (hg_loader_keep_slices.h), and
- * slices of the columns.  Graphs by which rows of such a one look others up are cut along with it.
+ * fit there, or that joins need more with than any may keep (resident/hg_resident_graph_needs.h), is
+ * cut over several devices, which get a slice each (hg_loader_keep_slices.h), and slices of the
+ * columns.  Graphs by which rows of such a one look others up are cut along with it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -42,6 +43,9 @@
 
 /* A graph is a device's alone where it takes no more than this part of what that may keep. */
 #define HG_KEEP_ALONE_SHARE 2
+
+/* What joins need is more than can be told, by this part of it. */
+#define HG_KEEP_NEEDS_PART 8
 
 typedef struct HgKeeping
 {
@@ -319,9 +323,42 @@ hg_keep_find_home(HgResidentGraph *version, const HgKeepers *keepers)
 		hg_graph_version_add_homes(version, HG_PLACE(home));
 }
 
+/* What devices may keep. */
+typedef struct HgKeepLimits
+{
+	uint64 of[HG_GPU_DEVICES]; /* by place; 0: there is none, or it does not tell */
+	uint64 most;
+} HgKeepLimits;
+
+static void
+hg_keep_ask_limits(const HgKeepers *keepers, HgKeepLimits *limits)
+{
+	*limits = (HgKeepLimits){0};
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	{
+		HgDeviceStatus status;
+
+		if (keepers->epochs[place] == 0 || !hg_keep_status_at(place, &status))
+			continue;
+		limits->of[place] = status.kept_limit;
+		limits->most = Max(limits->most, limits->of[place]);
+	}
+}
+
+/* Do all of so many devices have room for a graph, or its slices, and for what joins need with it? */
+static bool
+hg_keep_is_room(const HgKeepLimits *limits, uint64 bytes, const HgGraphNeeds *needs, uint32 devices)
+{
+	const uint64 each = hg_graph_needs_each(needs, devices);
+
+	return bytes / devices <= limits->most / HG_KEEP_ALONE_SHARE &&
+		   each + each / HG_KEEP_NEEDS_PART <= limits->most;
+}
+
 /*
- * Have a graph cut that is too large for any device alone, over those that have room for an equal
- * share of it.  False: it is too large, and there is a device that will be ready in a moment.
+ * Have a graph cut that is too large for any device, alone or with what joins need beside it, over
+ * those that have room for an equal share of it.  False: it is too large, and there is a device that
+ * will be ready in a moment.
  */
 static bool
 hg_keep_find_cut(HgResidentGraph *version, const HgKeepers *keepers)
@@ -329,27 +366,32 @@ hg_keep_find_cut(HgResidentGraph *version, const HgKeepers *keepers)
 	const HgKeptSpec keep = {.shape = hg_graph_version_shape(version)};
 	const HgJobSpec spec = {.key_width = keep.shape.key_width, .keep = &keep};
 	const uint64 bytes = hg_kept_least_bytes(&spec);
-	uint64 limits[HG_GPU_DEVICES] = {0};
-	uint64 most = 0;
+	const HgGraphNeeds none = {0};
+	HgGraphNeeds needs = hg_graph_wishes_told(&version->wishes);
+	HgKeepLimits limits;
 	HgPlaces places = 0;
+	uint32 n;
 
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	hg_keep_ask_limits(keepers, &limits);
+	if (hg_keep_is_room(&limits, bytes, &needs, 1))
 	{
-		HgDeviceStatus status;
-
-		if (keepers->epochs[place] == 0 || !hg_keep_status_at(place, &status))
-			continue;
-		limits[place] = status.kept_limit;
-		most = Max(most, limits[place]);
-	}
-	if (bytes <= most / HG_KEEP_ALONE_SHARE)
+		hg_graph_wishes_tell(&version->wishes, &none);
 		return true;
+	}
 	if (keepers->starting != 0)
 		return false;
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if (limits[place] >= most / HG_KEEP_ALONE_SHARE && limits[place] > 0)
+		if (limits.of[place] >= limits.most / HG_KEEP_ALONE_SHARE && limits.of[place] > 0)
 			places |= HG_PLACE(place);
-	if (pg_popcount32(places) > 1 && bytes / pg_popcount32(places) <= most / HG_KEEP_ALONE_SHARE)
+	n = (uint32) pg_popcount32(places);
+	/* needs that cutting does not help are nobody's, until somebody tells of them again */
+	if (n < 2 || !hg_keep_is_room(&limits, bytes, &needs, n))
+	{
+		hg_graph_wishes_tell(&version->wishes, &none);
+		needs = none;
+	}
+	if (n > 1 && !hg_keep_is_room(&limits, bytes, &needs, 1) &&
+		hg_keep_is_room(&limits, bytes, &needs, n))
 		hg_graph_version_set_cut(version, places, true);
 	return true;
 }
@@ -411,7 +453,10 @@ hg_keep_find_along(const HgKeepPart *part, const HgGraphSlices *cut)
 
 	if (along == NULL &&
 		hg_keep_count_along(part->pinned, part->with, part->slices, rows, part->is_left))
+	{
+		hg_graph_version_end_whole(part->version);
 		along = hg_graph_along_add(part->version, with, cut, rows);
+	}
 	return along;
 }
 
@@ -482,11 +527,11 @@ hg_keep_pinned(HgResidentRelation key, const HgPinnedGraph *pinned, const HgKeep
 
 	if (((hg_graph_version_cut(version, keepers) == 0 &&
 		  !hg_graph_version_is_kept(version, keepers)) ||
+		 hg_graph_version_is_in_need(version, keepers) ||
 		 hg_graph_version_may_widen(version, keepers)) &&
 		!hg_keep_find_cut(version, keepers))
 		return !is_left();
-	if (hg_graph_version_cut(version, keepers) == 0 &&
-		hg_graph_version_homes(version, keepers) == 0)
+	if (hg_graph_version_lacks_home(version, keepers))
 		hg_keep_find_home(version, keepers);
 	hg_graph_version_offer(version);
 	there = hg_keep_slices(&part, keepers, &tried);

@@ -210,7 +210,25 @@ hg_resident_graph_kept(const HgPinnedGraph *graph, HgKeptUse *use)
 
 	*use = (HgKeptUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
 					   .shape = hg_graph_version_shape(version)};
+	pg_atomic_write_u64(&version->wishes.whole_at, (uint64) GetCurrentTimestamp());
 	return hg_graph_keepers(&keepers) ? hg_device_copies_kept(version->copies, &keepers) : 0;
+}
+
+void
+hg_resident_graph_tell_needs(const HgPinnedGraph *graph, const HgGraphNeeds *needs)
+{
+	/* what it is cut for already it stays cut for */
+	if (!hg_resident_graph_is_too_large(graph))
+		hg_graph_wishes_tell(&hg_graph_version(graph->pointer)->wishes, needs);
+}
+
+uint64
+hg_resident_graph_least_bytes(const HgPinnedGraph *graph)
+{
+	const HgKeptSpec keep = {.shape = hg_graph_version_shape(hg_graph_version(graph->pointer))};
+	const HgJobSpec spec = {.key_width = keep.shape.key_width, .keep = &keep};
+
+	return hg_kept_least_bytes(&spec);
 }
 
 HgPlaces

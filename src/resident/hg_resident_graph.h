@@ -96,11 +96,20 @@ extern HgPlaces hg_resident_graph_along(const HgPinnedGraph *graph, const HgPinn
 /* Is it cut, whether devices have its slices or not? */
 extern bool hg_resident_graph_is_cut(const HgPinnedGraph *graph);
 
-/* Is it cut because no device alone has room for it? */
+/* Is it cut because no device alone has room for it, or for what joins need with it? */
 extern bool hg_resident_graph_is_too_large(const HgPinnedGraph *graph);
 
 /* Does any device keep a copy of it, or several all of its slices? */
 extern bool hg_resident_graph_is_kept(const HgPinnedGraph *graph);
+
+/*
+ * A join that no device has answered needs so much together, and this graph is the one to be cut
+ * for it where no device may keep all of that (hg_resident_graph_needs.h).
+ */
+extern void hg_resident_graph_tell_needs(const HgPinnedGraph *graph, const HgGraphNeeds *needs);
+
+/* What a device needs for a copy of it, at least. */
+extern uint64 hg_resident_graph_least_bytes(const HgPinnedGraph *graph);
 
 /* What it is to be joined with is cut over these places: have it cut so, unless it comes whole. */
 extern void hg_resident_graph_bring_slices(const HgPinnedGraph *graph, HgPlaces places);

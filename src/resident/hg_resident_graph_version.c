@@ -68,6 +68,7 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 		pg_atomic_init_u32(&graph->along[i].column, InvalidAttrNumber);
 		pg_atomic_init_u64(&graph->along[i].used_at, 0);
 	}
+	hg_graph_wishes_init(&graph->wishes);
 	pg_atomic_init_u64(&graph->alongs, InvalidDsaPointer);
 	pg_atomic_init_u64(&graph->along_at, 0);
 	pg_atomic_init_u64(&graph->codes, InvalidDsaPointer);
@@ -138,7 +139,7 @@ hg_graph_version_release(dsa_pointer pointer)
 }
 
 /*
- * A version is freed: have a device let go of what it has of it.  What that is nobody knows for
+ * Have a device let go of what it has of a version that is freed.  What that is nobody knows for
  * sure: a column may be there that its graph has missed, or that was on its way when the loader
  * left.
  */
@@ -192,12 +193,41 @@ hg_graph_version_cut(HgResidentGraph *graph, const HgKeepers *keepers)
 	return (cut & keepers->lost) == 0 ? cut : 0;
 }
 
+/* Have joins asked for it to be cut along with others, and for nothing else since? */
+static bool
+hg_graph_version_is_along(HgResidentGraph *graph)
+{
+	const uint64 whole_at = pg_atomic_read_u64(&graph->wishes.whole_at);
+	uint64 along_at = 0;
+
+	for (int i = 0; i < HG_GRAPH_ALONGS; i++)
+		if (pg_atomic_read_u32(&graph->along[i].column) != InvalidAttrNumber)
+			along_at = Max(along_at, pg_atomic_read_u64(&graph->along[i].used_at));
+	return along_at > whole_at;
+}
+
+void
+hg_graph_version_end_whole(HgResidentGraph *graph)
+{
+	const bool is_cut = pg_atomic_read_u32(&graph->too_large) != 0;
+
+	/* what goes by the version's own name is its slices, too */
+	if ((!is_cut && !hg_graph_version_is_along(graph)) ||
+		DsaPointerIsValid((dsa_pointer) pg_atomic_read_u64(&graph->all_slices)) ||
+		DsaPointerIsValid(hg_graph_version_alongs(graph)))
+		return;
+	hg_device_copies_forget(graph->copies);
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+		hg_device_copies_forget(graph->columns[i].copies);
+	hg_graph_version_forget_copies(graph);
+}
+
 void
 hg_graph_version_set_cut(HgResidentGraph *graph, HgPlaces places, bool too_large)
 {
 	pg_atomic_write_u64(&graph->chosen_at, (uint64) GetCurrentTimestamp());
-	if (too_large)
-		pg_atomic_write_u32(&graph->too_large, 1);
+	if (too_large && pg_atomic_exchange_u32(&graph->too_large, 1) == 0)
+		hg_graph_version_end_whole(graph);
 	if (pg_atomic_read_u32(&graph->cut) != places)
 		pg_atomic_write_u32(&graph->cut, places);
 }
@@ -314,14 +344,32 @@ hg_graph_version_is_to_be_cut(HgResidentGraph *graph, const HgKeepers *keepers)
 									  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
 }
 
+bool
+hg_graph_version_is_in_need(HgResidentGraph *graph, const HgKeepers *keepers)
+{
+	const HgGraphNeeds needs = hg_graph_wishes_told(&graph->wishes);
+
+	return needs.cut > 0 && hg_graph_version_cut(graph, keepers) == 0;
+}
+
 HgPlaces
 hg_graph_version_homes(HgResidentGraph *graph, const HgKeepers *keepers)
 {
 	if (pg_atomic_read_u32(&graph->too_large) != 0 && hg_graph_version_cut(graph, keepers) != 0)
 		return 0;
+	if (hg_graph_version_is_along(graph))
+		return 0;
 	if (graph->rows <= HG_GRAPH_EVERYWHERE_ROWS)
 		return HG_PLACES_ALL;
 	return pg_atomic_read_u32(&graph->homes) & ~keepers->lost;
+}
+
+bool
+hg_graph_version_lacks_home(HgResidentGraph *graph, const HgKeepers *keepers)
+{
+	/* one that is cut gets none by itself */
+	return hg_graph_version_homes(graph, keepers) == 0 &&
+		   hg_graph_version_cut(graph, keepers) == 0 && !hg_graph_version_is_along(graph);
 }
 
 void
@@ -405,9 +453,9 @@ bool
 hg_graph_version_is_due(HgResidentGraph *graph, const HgKeepers *keepers)
 {
 	const HgPlaces homes = hg_graph_version_homes(graph, keepers);
-	/* one that is cut gets no home by itself */
-	const bool any = homes == 0 && hg_graph_version_cut(graph, keepers) == 0;
-	bool due = hg_graph_version_slices_are_due(graph, keepers);
+	const bool any = hg_graph_version_lacks_home(graph, keepers);
+	bool due = hg_graph_version_slices_are_due(graph, keepers) ||
+			   hg_graph_version_is_in_need(graph, keepers);
 
 	for (int place = 0; place < HG_GPU_DEVICES && !due; place++)
 		due = (any || (homes & HG_PLACE(place)) != 0) &&
@@ -517,6 +565,10 @@ hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number)
 void
 hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
 {
+	const HgGraphNeeds needs = hg_graph_wishes_told(&other->wishes);
+
+	hg_graph_wishes_tell(&graph->wishes, &needs);
+	pg_atomic_write_u64(&graph->wishes.whole_at, pg_atomic_read_u64(&other->wishes.whole_at));
 	hg_graph_version_add_homes(graph, pg_atomic_read_u32(&other->homes));
 	/* over which devices one is cut that is too large for any is found out anew */
 	if (pg_atomic_read_u32(&other->too_large) == 0)

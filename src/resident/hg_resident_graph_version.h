@@ -10,8 +10,9 @@
  *
  * A DEVICE may have a copy of a version (engine/hg_kept.h), which goes by its serial number, and
  * beside it copies of columns of its rows that joins have asked for.  One that is too large for a
- * device is cut over several instead, each of which has a slice, and so is one that is to be joined
- * with such a one (hg_resident_graph_slices.h).  By another key the rows of one that is cut are cut
+ * device, alone or with what joins need beside it (hg_resident_graph_needs.h), is cut over several
+ * instead, each of which has a slice, and so is one that is to be joined with such a one
+ * (hg_resident_graph_slices.h).  By another key the rows of one that is cut are cut
  * along with it, where they look others up (hg_resident_graph_along.h).
  *
  * USERS are those of a segment version: the directory as long as its entry names it, and each
@@ -33,6 +34,7 @@
 #include "engine/hg_kept.h"
 #include "resident/hg_resident_device_copy.h"
 #include "resident/hg_resident_graph_key.h"
+#include "resident/hg_resident_graph_needs.h"
 #include "resident/hg_resident_graph_slices.h"
 #include "resident/hg_resident_memory.h"
 
@@ -105,6 +107,7 @@ typedef struct HgResidentGraph
 	HgDeviceCopy copies[HG_GPU_DEVICES];			/* by place */
 	HgGraphColumn columns[HG_GRAPH_DEVICE_COLUMNS]; /* that were asked for */
 	HgGraphAlongAsked along[HG_GRAPH_ALONGS];
+	HgGraphWishes wishes;
 	pg_atomic_uint64 alongs; /* dsa_pointer to the last way in which it was cut along; or invalid */
 	pg_atomic_uint64 along_at;	/* when there was no room for another one; 0: never */
 	pg_atomic_uint64 codes;		/* dsa_pointer to those of the first column that has some */
@@ -157,8 +160,11 @@ hg_graph_version_is_pinned(HgResidentGraph *graph)
 /* A version, or a column of it, is going to be given to a device. */
 extern void hg_graph_version_offer(HgResidentGraph *graph);
 
-/* The places that are to have copies of a version; none yet where it has no home among those. */
+/* The places that are to have copies of a version. */
 extern HgPlaces hg_graph_version_homes(HgResidentGraph *graph, const HgKeepers *keepers);
+
+/* Is it to have a home, and has none yet among those? */
+extern bool hg_graph_version_lacks_home(HgResidentGraph *graph, const HgKeepers *keepers);
 
 /* Have it get a copy at these places, too; or at this one no more, which has no room for it. */
 extern void hg_graph_version_add_homes(HgResidentGraph *graph, HgPlaces places);
@@ -171,6 +177,16 @@ extern void hg_graph_version_remove_home(HgResidentGraph *graph, int place);
  */
 extern HgPlaces hg_graph_version_cut(HgResidentGraph *graph, const HgKeepers *keepers);
 extern void hg_graph_version_set_cut(HgResidentGraph *graph, HgPlaces places, bool too_large);
+
+/*
+ * A version is going to be in slices instead of whole, for the first time: where no whole copy of it
+ * is wanted, have devices let go of those that they have, whose room the slices need.  Whoever asks
+ * for one meanwhile is told that it is not there.
+ */
+extern void hg_graph_version_end_whole(HgResidentGraph *graph);
+
+/* Has a join told that it needs more together than may fit a device, and the version is not cut? */
+extern bool hg_graph_version_is_in_need(HgResidentGraph *graph, const HgKeepers *keepers);
 
 /* Has one that is too large been cut for a while, and is there a process that has no part in it? */
 extern bool hg_graph_version_may_widen(HgResidentGraph *graph, const HgKeepers *keepers);

@@ -39,11 +39,28 @@ hg_kept_find_slices(HgPinnedGraph *const graphs[2], HgKeptLent kept[2], HgSidePl
 	return hg_kept_sliced_places(kept, at);
 }
 
+/* The side of the larger graph. */
+static HgSide
+hg_kept_larger(HgPinnedGraph *const graphs[2])
+{
+	return graphs[HG_OUTER]->flat.rows > graphs[HG_INNER]->flat.rows ? HG_OUTER : HG_INNER;
+}
+
+void
+hg_kept_tell_needs(HgPinnedGraph *const graphs[2], const uint64 columns[2])
+{
+	HgGraphNeeds needs = {0};
+
+	/* the smaller one is cut with it, or is too small to matter */
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		needs.cut += hg_resident_graph_least_bytes(graphs[side]) + columns[side];
+	hg_resident_graph_tell_needs(graphs[hg_kept_larger(graphs)], &needs);
+}
+
 void
 hg_kept_bring_together(HgPinnedGraph *const graphs[2], const HgSidePlaces at[2])
 {
-	const HgSide larger =
-		graphs[HG_OUTER]->flat.rows > graphs[HG_INNER]->flat.rows ? HG_OUTER : HG_INNER;
+	const HgSide larger = hg_kept_larger(graphs);
 	const HgSide smaller = hg_other_side(larger);
 
 	if (at[larger].sliced != 0)

@@ -29,6 +29,12 @@ extern HgPlaces hg_kept_find_slices(HgPinnedGraph *const graphs[2], HgKeptLent k
 									HgSidePlaces at[2]);
 
 /*
+ * No device has all that is asked for: tell whoever gives them what they keep how much it is, of
+ * which so many bytes are columns, by HgSide.
+ */
+extern void hg_kept_tell_needs(HgPinnedGraph *const graphs[2], const uint64 columns[2]);
+
+/*
  * The graphs of both sides are kept, by different devices: have the smaller brought to the larger,
  * or that which is not cut to the one that is.
  */

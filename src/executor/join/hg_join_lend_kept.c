@@ -76,6 +76,25 @@ hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSidePlaces at[2])
 						spec->reduction != NULL && (columns & places) == places);
 }
 
+/* Not all that is asked for is there: tell how much it is, with the columns of a reduction. */
+static void
+hg_join_tell_wanted(const HgJoinState *state, const HgReduction *reduction)
+{
+	HgPinnedGraph *const graphs[2] = {hg_join_lent_graph(state, HG_OUTER),
+									  hg_join_lent_graph(state, HG_INNER)};
+	uint64 bytes[2] = {0};
+
+	for (int side = HG_OUTER; side <= HG_INNER && reduction != NULL; side++)
+	{
+		uint32 operands;
+
+		for (uint32 c = 0; c < reduction->columns[side].ncolumns; c++)
+			if (hg_join_reduction_expression(state->reduction, (HgSide) side, c, &operands) < 0)
+				bytes[side] += graphs[side]->flat.rows * reduction->columns[side].widths[c];
+	}
+	hg_kept_tell_needs(graphs, bytes);
+}
+
 void
 hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 {
@@ -105,6 +124,9 @@ hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 	}
 	else
 		hg_join_tell_sliced(state, spec, at);
+	if (spec->kept_at == 0 ||
+		(spec->reduction != NULL && !state->lending.kept[HG_OUTER].has_columns))
+		hg_join_tell_wanted(state, spec->reduction);
 }
 
 void

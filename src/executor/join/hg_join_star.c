@@ -377,21 +377,52 @@ hg_star_tell_tables(HgJoinStar *star)
 	}
 }
 
+/* What is wanted is not all there: tell how much it is, with its columns. */
+static void
+hg_star_tell_wanted(HgJoinState *state, const HgReduction *wanted)
+{
+	HgJoinStar *star = state->star;
+	uint64 bytes[HG_TREE_TABLES] = {0};
+
+	for (int side = HG_OUTER; side <= HG_INNER && wanted != NULL; side++)
+		for (uint32 c = 0; c < wanted->columns[side].ncolumns; c++)
+		{
+			const HgReduceColumn column = {.side = (uint32) side, .column = c};
+			int table;
+
+			if (hg_star_is_computed(state, &column))
+				continue;
+			table = hg_join_tree_trace(&star->tree, state, (HgSide) side,
+									   hg_join_reduction_place(state->reduction, (HgSide) side, c))
+						.table;
+			bytes[table] += star->tree.tables[table].input->lent->graph->flat.rows *
+							wanted->columns[side].widths[c];
+		}
+	hg_star_tell_needs(&star->tree, &star->graphs, bytes);
+}
+
 /* What there is to be told of the tables; false where the device has not all that it needs. */
 static bool
 hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 {
 	HgJoinStar *star = state->star;
 
-	if (!hg_star_find_graphs(&star->tree, &star->graphs) ||
-		hg_resident_graph_is_ambiguous(star->graphs.tables[star->graphs.facts].graph,
+	if (!hg_star_find_graphs(&star->tree, &star->graphs))
+	{
+		hg_star_tell_wanted(state, wanted);
+		return false;
+	}
+	if (hg_resident_graph_is_ambiguous(star->graphs.tables[star->graphs.facts].graph,
 									   hg_star_found(&star->tree, &star->graphs)))
 		return false;
 	for (int t = 0; t <= star->tree.njoins; t++)
 		star->graphs.tables[t].stride = hg_lent_stride(star->tree.tables[t].input->lent);
 	hg_star_tell_filters(&star->tree, &star->graphs);
 	if (wanted != NULL && !hg_star_find_columns(state, wanted))
+	{
+		hg_star_tell_wanted(state, wanted);
 		return false;
+	}
 	hg_star_decide_others(&star->tree, &star->graphs);
 	hg_integers_init(&star->touched);
 	if (!hg_star_find_touched(&star->tree, &star->graphs, &star->touched))

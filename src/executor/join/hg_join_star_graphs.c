@@ -277,6 +277,39 @@ hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs)
 	return hg_star_find_all(tree, graphs, hg_star_sliced_edge(tree, graphs->facts, usual));
 }
 
+void
+hg_star_tell_needs(const HgJoinTree *tree, const HgStarGraphs *graphs,
+				   const uint64 columns[HG_TREE_TABLES])
+{
+	const HgTreeEdge *first = &tree->edges[hg_star_first_edge(tree, graphs->facts)];
+	const HgPinnedGraph *facts =
+		hg_star_pin_graph(tree, first, first->ends[0].table == graphs->facts ? 0 : 1);
+	dsa_pointer counted[2 * HG_TREE_TABLES];
+	uint64 bytes[HG_TREE_TABLES];
+	HgGraphNeeds needs = {0};
+	int n = 0;
+
+	memcpy(bytes, columns, sizeof(bytes));
+	for (int end = 0; end < 2 * tree->njoins; end++)
+	{
+		const HgTreeEdge *edge = &tree->edges[end / 2];
+		const HgPinnedGraph *graph = hg_star_pin_graph(tree, edge, end % 2);
+		int i = 0;
+
+		if (graph == NULL)
+			return;
+		while (i < n && counted[i] != graph->pointer)
+			i++;
+		if (i < n)
+			continue;
+		counted[n++] = graph->pointer;
+		bytes[edge->ends[end % 2].table] += hg_resident_graph_least_bytes(graph);
+	}
+	for (int t = 0; t <= tree->njoins; t++)
+		*(t == graphs->facts ? &needs.cut : &needs.whole) += bytes[t];
+	hg_resident_graph_tell_needs(facts, &needs);
+}
+
 bool
 hg_star_find_kept_column(HgStarGraphs *graphs, const HgStarTable *table, AttrNumber number,
 						 HgKeptColumnUse *use, const HgGraphCodes **codes)

@@ -49,6 +49,13 @@ extern bool hg_star_has_sides(const HgJoinTree *tree, int facts);
 extern bool hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs);
 
 /*
+ * They were not found, or not all columns: tell whoever gives devices what they keep how much the
+ * tree needs of them, of which so many bytes are columns, by table.
+ */
+extern void hg_star_tell_needs(const HgJoinTree *tree, const HgStarGraphs *graphs,
+							   const uint64 columns[HG_TREE_TABLES]);
+
+/*
  * A column of a table's rows, as the device has it that has all else, or the devices.  False: it is
  * not there, and was asked for.
  */

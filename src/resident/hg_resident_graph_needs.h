@@ -1,0 +1,54 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_graph_needs.h
+ *	  What joins need of devices beside a graph version.
+ *
+ * A device answers a join where it keeps all that this takes: the graphs of its tables, and columns
+ * of theirs.  Each of them may be small enough for a device, and all together too large for any:
+ * then they come and go, and no join is ever answered.  So a join that was not answered TELLS what
+ * it needs together, with the graph that would be cut over several devices for it, and the loader,
+ * which knows what these may keep, cuts it as one that is too large by itself.
+ *
+ * One graph of a table is cut for that, and the others are cut along with it
+ * (hg_resident_graph_along.h).  Those are not given to a device whole, unless a join has wanted it
+ * since: what joins wanted last counts.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_RESIDENT_GRAPH_NEEDS_H
+#define HG_RESIDENT_GRAPH_NEEDS_H
+
+#include "hg_compat.h"
+
+#include "port/atomics.h"
+
+/* Bytes of devices' memory, at least. */
+typedef struct HgGraphNeeds
+{
+	uint64 cut;	  /* where the graph is cut each device has a part of these ... */
+	uint64 whole; /* ... beside all of these */
+} HgGraphNeeds;
+
+/* Those of the join that has told last, in shared memory; and when one wanted the graph whole. */
+typedef struct HgGraphWishes
+{
+	pg_atomic_uint64 cut; /* HgGraphNeeds; both are 0: none has told */
+	pg_atomic_uint64 whole;
+	pg_atomic_uint64 whole_at; /* 0: never */
+} HgGraphWishes;
+
+extern void hg_graph_wishes_init(HgGraphWishes *wishes);
+
+extern void hg_graph_wishes_tell(HgGraphWishes *wishes, const HgGraphNeeds *needs);
+extern HgGraphNeeds hg_graph_wishes_told(HgGraphWishes *wishes);
+
+/* How much each of so many devices has to keep of it; 1: where nothing is cut. */
+static inline uint64
+hg_graph_needs_each(const HgGraphNeeds *needs, uint32 devices)
+{
+	return needs->cut / devices + needs->whole;
+}
+
+#endif /* HG_RESIDENT_GRAPH_NEEDS_H */
