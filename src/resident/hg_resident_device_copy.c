@@ -20,8 +20,10 @@ hg_device_copies_init(HgDeviceCopy *copies)
 	{
 		pg_atomic_init_u64(&copies[place].kept_by, 0);
 		pg_atomic_init_u64(&copies[place].bytes, 0);
+		pg_atomic_init_u64(&copies[place].kept_at, 0);
 		pg_atomic_init_u64(&copies[place].missed_by, 0);
 		pg_atomic_init_u64(&copies[place].missed_at, 0);
+		pg_atomic_init_u32(&copies[place].rest_ms, 0);
 	}
 }
 
@@ -32,6 +34,7 @@ hg_device_copies_forget(HgDeviceCopy *copies)
 	{
 		pg_atomic_write_u64(&copies[place].kept_by, 0);
 		pg_atomic_write_u64(&copies[place].missed_by, 0);
+		pg_atomic_write_u32(&copies[place].rest_ms, 0);
 	}
 }
 
@@ -51,30 +54,56 @@ hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch)
 		return false;
 	return pg_atomic_read_u64(&copy->missed_by) != epoch ||
 		   TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&copy->missed_at),
-									  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
+									  GetCurrentTimestamp(),
+									  (int) pg_atomic_read_u32(&copy->rest_ms));
 }
 
 void
 hg_device_copy_set_kept(HgDeviceCopy *copy, uint64 epoch, uint64 bytes)
 {
 	pg_atomic_write_u64(&copy->bytes, bytes);
+	pg_atomic_write_u64(&copy->kept_at, (uint64) GetCurrentTimestamp());
 	pg_atomic_write_u64(&copy->missed_by, 0);
 	/* who sees this sees a column's shape too */
 	pg_write_barrier();
 	pg_atomic_write_u64(&copy->kept_by, epoch);
 }
 
-void
-hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch)
+/* A process has it not, and is to be offered it again after so many ms. */
+static void
+hg_device_copy_note_missed(HgDeviceCopy *copy, uint64 epoch, uint32 rest_ms)
 {
 	uint64 kept_by = pg_atomic_read_u64(&copy->kept_by);
 
 	/* another process may have it by now */
 	if (kept_by != epoch && kept_by != 0)
 		return;
+	pg_atomic_write_u32(&copy->rest_ms, rest_ms);
 	pg_atomic_write_u64(&copy->missed_at, (uint64) GetCurrentTimestamp());
 	pg_atomic_write_u64(&copy->missed_by, epoch);
 	(void) pg_atomic_compare_exchange_u64(&copy->kept_by, &kept_by, 0);
+}
+
+void
+hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch)
+{
+	hg_device_copy_note_missed(copy, epoch, HG_GRAPH_OFFER_MS);
+}
+
+void
+hg_device_copy_set_gone(HgDeviceCopy *copy, uint64 epoch)
+{
+	uint32 rest_ms = HG_GRAPH_OFFER_FIRST_MS;
+
+	/* others have told already */
+	if (!hg_device_copy_is_kept(copy, epoch))
+		return;
+	/* those that make room for each other in turn do so ever less often */
+	if (!TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&copy->kept_at),
+									GetCurrentTimestamp(), HG_GRAPH_OFFER_MS))
+		rest_ms =
+			Max(rest_ms, Min(2 * pg_atomic_read_u32(&copy->rest_ms), (uint32) HG_GRAPH_OFFER_MS));
+	hg_device_copy_note_missed(copy, epoch, rest_ms);
 }
 
 HgPlaces

@@ -20,10 +20,11 @@
 #include "backend/device/hg_device_placement.h"
 
 /*
- * What a device had no room for, or others wanted the room of, is offered to it again after so
- * long, in ms.
+ * What a device had no room for is offered to it again after so long, in ms.  What it had, and
+ * others wanted the room of, is so sooner: but later each time where it was there for less.
  */
 #define HG_GRAPH_OFFER_MS (60 * 1000)
+#define HG_GRAPH_OFFER_FIRST_MS 1000
 
 /* Most columns of a graph's rows that devices have copies of. */
 #define HG_GRAPH_DEVICE_COLUMNS 16
@@ -41,8 +42,10 @@ typedef struct HgDeviceCopy
 {
 	pg_atomic_uint64 kept_by;	/* the process, by its epoch; 0: none, or it has not kept it */
 	pg_atomic_uint64 bytes;		/* ... which takes that of it */
+	pg_atomic_uint64 kept_at;	/* ... and has taken it then */
 	pg_atomic_uint64 missed_by; /* the process that could not take it, or had it no more; 0: none */
 	pg_atomic_uint64 missed_at; /* ... and when */
+	pg_atomic_uint32 rest_ms;	/* after which it is offered again; 0: it was never missed */
 } HgDeviceCopy;
 
 /* Of copies[HG_GPU_DEVICES], by place: none is there so far; and those that are, forgotten. */
@@ -51,12 +54,13 @@ extern void hg_device_copies_forget(HgDeviceCopy *copies);
 
 /*
  * Has the device process of this epoch a copy, as far as is known here?  Is it to be given one?
- * It has taken it, of so many bytes; or it has not, or not any more.
+ * It has taken it, of so many bytes; or it has not; or it has told that it is not there any more.
  */
 extern bool hg_device_copy_is_kept(HgDeviceCopy *copy, uint64 epoch);
 extern bool hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch);
 extern void hg_device_copy_set_kept(HgDeviceCopy *copy, uint64 epoch, uint64 bytes);
 extern void hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch);
+extern void hg_device_copy_set_gone(HgDeviceCopy *copy, uint64 epoch);
 
 /* The places whose processes have copies, as far as is known here; and the bytes of these. */
 extern HgPlaces hg_device_copies_kept(HgDeviceCopy *copies, const HgKeepers *keepers);

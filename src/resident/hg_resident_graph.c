@@ -372,7 +372,7 @@ hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgPlaces place
 	hg_graph_keepers(&keepers);
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 		if ((places & HG_PLACE(place)) != 0)
-			hg_graph_version_set_missed(version, sliced, place, keepers.epochs[place]);
+			hg_graph_version_set_gone(version, sliced, place, keepers.epochs[place]);
 	hg_resident_count(HG_COUNT_GRAPHS_MISSED, 1);
 }
 
@@ -387,7 +387,7 @@ hg_resident_graph_missed_along(const HgPinnedGraph *graph, const HgPinnedGraph *
 	hg_graph_keepers(&keepers);
 	for (int place = 0; place < HG_GPU_DEVICES && along != NULL; place++)
 		if ((places & HG_PLACE(place)) != 0)
-			hg_device_copy_set_missed(&along->copies[place], keepers.epochs[place]);
+			hg_device_copy_set_gone(&along->copies[place], keepers.epochs[place]);
 }
 
 void

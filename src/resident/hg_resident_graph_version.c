@@ -416,20 +416,15 @@ hg_graph_version_is_due_at(HgResidentGraph *graph, HgGraphSlices *slices, int pl
 }
 
 void
-hg_graph_version_set_missed(HgResidentGraph *graph, bool sliced, int place, uint64 epoch)
+hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int place, uint64 epoch)
 {
 	HgGraphSlices *slices = sliced ? hg_graph_version_slices(graph) : NULL;
 
 	if (sliced && slices == NULL)
 		return;
-	hg_device_copy_set_missed(&hg_graph_version_copies(graph, slices)[place], epoch);
+	hg_device_copy_set_gone(&hg_graph_version_copies(graph, slices)[place], epoch);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
-	{
-		HgDeviceCopy *copy = &hg_graph_version_column_copies(graph, slices, i)[place];
-
-		if (hg_device_copy_is_kept(copy, epoch))
-			hg_device_copy_set_missed(copy, epoch);
-	}
+		hg_device_copy_set_gone(&hg_graph_version_column_copies(graph, slices, i)[place], epoch);
 }
 
 /* Is it to be cut, or is a slice, or a column of one, to be given to a device process? */

@@ -220,8 +220,8 @@ extern HgKeptShape hg_graph_version_shape(const HgResidentGraph *graph);
  * The process of this epoch at a place has answered that some of a version, or of its slice of it,
  * is not there any more.
  */
-extern void hg_graph_version_set_missed(HgResidentGraph *graph, bool sliced, int place,
-										uint64 epoch);
+extern void hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int place,
+									  uint64 epoch);
 
 /* Is a copy of it somewhere, or is a slice everywhere, as far as is known here? */
 extern bool hg_graph_version_is_kept(HgResidentGraph *graph, const HgKeepers *keepers);

@@ -96,8 +96,9 @@ hg_report_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph, ui
 		report->resident = blocks.resident;
 		report->stale = blocks.stale;
 		report->bytes = hg_graph_version_host_bytes(version);
-		report->kept = hg_graph_version_is_kept(version, &keepers);
 		report->kept_bytes = hg_graph_version_kept_bytes(version, &keepers);
+		/* or it is cut along with another one */
+		report->kept = hg_graph_version_is_kept(version, &keepers) || report->kept_bytes > 0;
 		report->used_at = hg_graph_version_used_at(version);
 		report->loaded_at = version->made_at;
 	}

@@ -358,4 +358,36 @@ my ($kilobytes) = $main->run_each('explain (analyze, costs off, timing off) sele
 cmp_ok($kilobytes // 0, '>=', 1600 / 8, 'what tells which facts count is told');
 $node->stop;
 
+# ------------------------------------------------------------------ together they are too large
+
+# no graph or column takes more than half of what a device may keep, and no device has room for all that a join needs
+begin_server(2, 4000);
+$node->safe_psql('postgres', <<'SQL');
+create table facts as select (i * 7919::int8 % 1000)::int as a, (i * 104729::int8 % 2000)::int as b, (i * 15485863::int8 % 5000)::int as c, i % 100 as v from generate_series(1, 200000) i;
+create table others as select i % 1000 as a, i % 77 as w from generate_series(1, 190000) i;
+create table d1 as select i as id, i % 10 as g from generate_series(0, 999) i;
+create table d2 as select i as id, i % 7 as g from generate_series(0, 1999) i;
+create table d3 as select i as id, i % 5 as g from generate_series(0, 4999) i;
+vacuum analyze;
+select hashgraph_resident_add('facts', keys => '{a,b,c}');
+select hashgraph_resident_add(t::regclass, keys => '{id}') from unnest(array['d1', 'd2', 'd3']) t;
+SQL
+my @together = (
+	[ 4, 'a star', 'select d1.g, count(*), sum(f.v), sum(d3.g) from facts f join d1 on f.a = d1.id join d2 on f.b = d2.id join d3 on f.c = d3.id group by d1.g' ],
+	[ 3, 'without a table', 'select count(*), sum(f.v) from facts f join d1 on f.a = d1.id join d3 on f.c = d3.id' ]);
+is_star('too large together', $_, 2) foreach @together;
+is(sql(q{select count(*) from hashgraph_resident where relation = 'facts'::regclass and kind = 'graph' and location <> 'host'}), 3, '... and it is told where all of them are');
+sql('update facts set v = v + 1 where a = 7; delete from facts where b = 8');
+is_right('too large together, changed', [ @$_[ 1, 2 ] ]) foreach @together;
+is_star('too large together, in step', $_, 2, "vacuum facts; select hashgraph_resident_refresh('facts')") foreach @together;
+sql(q{select hashgraph_resident_drop('facts'); vacuum facts; select hashgraph_resident_add('facts', keys => '{a}'), hashgraph_resident_add('others', keys => '{a}')});
+my $sums = 'select count(*), sum(f.v), sum(o.w) from facts f join others o using (a) where f.a < 20';
+my $sliced;
+ok(wait_for(sub {
+	sql($sums);
+	$sliced = $main->run_each("explain (analyze, costs off, timing off) $sums");
+	$sliced =~ /Device: 2 x / or not usleep(200_000) }, 90), 'two tables too large together are joined in slices') or diag($sliced);
+is(sql($sums), core_of($sums), '... and rightly');
+$node->stop;
+
 done_testing();

@@ -47,13 +47,12 @@ hg_kept_larger(HgPinnedGraph *const graphs[2])
 }
 
 void
-hg_kept_tell_needs(HgPinnedGraph *const graphs[2], const uint64 columns[2])
+hg_kept_tell_needs(HgPinnedGraph *const graphs[2], uint64 columns)
 {
-	HgGraphNeeds needs = {0};
-
 	/* the smaller one is cut with it, or is too small to matter */
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		needs.cut += hg_resident_graph_least_bytes(graphs[side]) + columns[side];
+	const HgGraphNeeds needs = {.cut = hg_resident_graph_least_bytes(graphs[HG_OUTER]) +
+									   hg_resident_graph_least_bytes(graphs[HG_INNER]) + columns};
+
 	hg_resident_graph_tell_needs(graphs[hg_kept_larger(graphs)], &needs);
 }
 

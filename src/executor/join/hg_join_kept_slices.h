@@ -30,9 +30,9 @@ extern HgPlaces hg_kept_find_slices(HgPinnedGraph *const graphs[2], HgKeptLent k
 
 /*
  * No device has all that is asked for: tell whoever gives them what they keep how much it is, of
- * which so many bytes are columns, by HgSide.
+ * which so many bytes are columns.
  */
-extern void hg_kept_tell_needs(HgPinnedGraph *const graphs[2], const uint64 columns[2]);
+extern void hg_kept_tell_needs(HgPinnedGraph *const graphs[2], uint64 columns);
 
 /*
  * The graphs of both sides are kept, by different devices: have the smaller brought to the larger,

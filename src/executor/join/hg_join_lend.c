@@ -427,19 +427,6 @@ hg_join_lent_repeats(const HgJoinState *state, uint64 inner_held)
 }
 
 void
-hg_join_note_missed(const HgJoinState *state)
-{
-	const HgPlaces missed = hg_matcher_missed(state->matching.matcher);
-
-	if (missed == 0)
-		return;
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (state->inputs[side]->lent != NULL)
-			hg_resident_graph_missed(state->inputs[side]->lent->graph,
-									 state->lending.kept[side].slices != NULL, missed);
-}
-
-void
 hg_join_lend_to_matcher(HgJoinState *state, HgMatcherSpec *spec)
 {
 	HgJoinShared *shared = state->team.shared;

@@ -27,9 +27,10 @@ typedef enum HgLentWith
 typedef struct HgJoinLending
 {
 	HgLentWith with;
-	bool decided[2];	/* by HgSide: rows of it are lent to all executions, or none are */
-	bool too_late;		/* in a worker: the leader has ended, and let go of what it has lent */
-	HgKeptLent kept[2]; /* by HgSide: what a device was last known to keep */
+	bool decided[2];	  /* by HgSide: rows of it are lent to all executions, or none are */
+	bool too_late;		  /* in a worker: the leader has ended, and let go of what it has lent */
+	HgKeptLent kept[2];	  /* by HgSide: what a device was last known to keep */
+	uint64 columns_bytes; /* of the columns that were wanted then, at least */
 } HgJoinLending;
 
 /*
@@ -107,8 +108,5 @@ extern bool hg_join_lent_repeats(const HgJoinState *state, uint64 inner_held);
 
 /* Tell a matcher of the lent rows. */
 extern void hg_join_lend_to_matcher(HgJoinState *state, HgMatcherSpec *spec);
-
-/* A matcher has asked: note where a device has not kept what it was known to. */
-extern void hg_join_note_missed(const HgJoinState *state);
 
 #endif /* HG_JOIN_LEND_H */

@@ -76,23 +76,32 @@ hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSidePlaces at[2])
 						spec->reduction != NULL && (columns & places) == places);
 }
 
-/* Not all that is asked for is there: tell how much it is, with the columns of a reduction. */
-static void
-hg_join_tell_wanted(const HgJoinState *state, const HgReduction *reduction)
+/* Bytes of the columns that a reduction, or NULL, needs of both sides, at least. */
+static uint64
+hg_join_columns_bytes(const HgJoinState *state, const HgReduction *reduction)
 {
-	HgPinnedGraph *const graphs[2] = {hg_join_lent_graph(state, HG_OUTER),
-									  hg_join_lent_graph(state, HG_INNER)};
-	uint64 bytes[2] = {0};
+	uint64 bytes = 0;
 
 	for (int side = HG_OUTER; side <= HG_INNER && reduction != NULL; side++)
 	{
+		const HgPinnedGraph *graph = hg_join_lent_graph(state, (HgSide) side);
 		uint32 operands;
 
 		for (uint32 c = 0; c < reduction->columns[side].ncolumns; c++)
 			if (hg_join_reduction_expression(state->reduction, (HgSide) side, c, &operands) < 0)
-				bytes[side] += graphs[side]->flat.rows * reduction->columns[side].widths[c];
+				bytes += graph->flat.rows * reduction->columns[side].widths[c];
 	}
-	hg_kept_tell_needs(graphs, bytes);
+	return bytes;
+}
+
+/* Not all that is asked for is there: tell how much it is. */
+static void
+hg_join_tell_needs(const HgJoinState *state)
+{
+	HgPinnedGraph *const graphs[2] = {hg_join_lent_graph(state, HG_OUTER),
+									  hg_join_lent_graph(state, HG_INNER)};
+
+	hg_kept_tell_needs(graphs, state->lending.columns_bytes);
 }
 
 void
@@ -124,9 +133,26 @@ hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 	}
 	else
 		hg_join_tell_sliced(state, spec, at);
+	state->lending.columns_bytes = hg_join_columns_bytes(state, spec->reduction);
 	if (spec->kept_at == 0 ||
 		(spec->reduction != NULL && !state->lending.kept[HG_OUTER].has_columns))
-		hg_join_tell_wanted(state, spec->reduction);
+		hg_join_tell_needs(state);
+}
+
+void
+hg_join_note_missed(const HgJoinState *state)
+{
+	const HgPlaces missed = hg_matcher_missed(state->matching.matcher);
+
+	if (missed == 0)
+		return;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (state->inputs[side]->lent != NULL)
+			hg_resident_graph_missed(hg_join_lent_graph(state, (HgSide) side),
+									 state->lending.kept[side].slices != NULL, missed);
+	/* one may have made room for the other */
+	if (state->inputs[HG_OUTER]->lent != NULL && state->inputs[HG_INNER]->lent != NULL)
+		hg_join_tell_needs(state);
 }
 
 void

@@ -21,6 +21,9 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
  */
 extern void hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec);
 
+/* A matcher has asked: note where a device has not kept what it was known to. */
+extern void hg_join_note_missed(const HgJoinState *state);
+
 /*
  * No device is asked: where the graph of a side is cut, devices that rest, and so have no slice of
  * it, are to come up, for joins to come.

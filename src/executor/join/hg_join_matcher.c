@@ -11,6 +11,7 @@
 
 #include "utils/memutils.h"
 
+#include "executor/join/hg_join_lend_kept.h"
 #include "executor/join/hg_join_state.h"
 
 void

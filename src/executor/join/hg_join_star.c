@@ -433,13 +433,18 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 
 /* What is not there any more, or can't be had, is not to be asked for again. */
 static void
-hg_star_note(const HgJoinStar *star, const HgStarAnswer *answer)
+hg_star_note(HgJoinState *state, const HgReduction *wanted, const HgStarAnswer *answer)
 {
+	const HgJoinStar *star = state->star;
+
 	if (answer->ambiguous)
 		hg_resident_graph_note_ambiguous(star->graphs.tables[star->graphs.facts].graph,
 										 hg_star_found(&star->tree, &star->graphs));
-	if (answer->missed != 0)
-		hg_star_note_missed(&star->tree, &star->graphs, answer->missed);
+	if (answer->missed == 0)
+		return;
+	hg_star_note_missed(&star->tree, &star->graphs, answer->missed);
+	/* it may have made room for others of the same tables */
+	hg_star_tell_wanted(state, wanted);
 }
 
 /*
@@ -468,7 +473,7 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)
 	spec.progress = &state->progress.shown;
 	hg_charge_set(charge, MemoryContextMemAllocated(CurrentMemoryContext, true));
 	hg_match_star_ask(&spec, &answer);
-	hg_star_note(star, &answer);
+	hg_star_note(state, wanted, &answer);
 	if (!answer.given)
 	{
 		strlcpy(state->progress.record.report.fallback, answer.report.fallback,

@@ -265,13 +265,25 @@ hg_star_sliced_edge(const HgJoinTree *tree, int facts, int usual)
 	return chosen;
 }
 
+/* The graph of the facts by an edge of theirs; NULL: there is none. */
+static HgPinnedGraph *
+hg_star_facts_graph(const HgJoinTree *tree, int facts, int j)
+{
+	const HgTreeEdge *edge = &tree->edges[j];
+
+	return hg_star_pin_graph(tree, edge, edge->ends[0].table == facts ? 0 : 1);
+}
+
 bool
 hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs)
 {
 	const int usual = hg_star_first_edge(tree, graphs->facts);
+	const HgPinnedGraph *facts = hg_star_facts_graph(tree, graphs->facts, usual);
 
 	graphs->sliced = false;
-	if (hg_star_find_all(tree, graphs, usual))
+	/* others are not to be brought to a device that does not have all of them */
+	if (facts != NULL && !hg_resident_graph_is_too_large(facts) &&
+		hg_star_find_all(tree, graphs, usual))
 		return true;
 	graphs->sliced = true;
 	return hg_star_find_all(tree, graphs, hg_star_sliced_edge(tree, graphs->facts, usual));
@@ -281,9 +293,8 @@ void
 hg_star_tell_needs(const HgJoinTree *tree, const HgStarGraphs *graphs,
 				   const uint64 columns[HG_TREE_TABLES])
 {
-	const HgTreeEdge *first = &tree->edges[hg_star_first_edge(tree, graphs->facts)];
 	const HgPinnedGraph *facts =
-		hg_star_pin_graph(tree, first, first->ends[0].table == graphs->facts ? 0 : 1);
+		hg_star_facts_graph(tree, graphs->facts, hg_star_first_edge(tree, graphs->facts));
 	dsa_pointer counted[2 * HG_TREE_TABLES];
 	uint64 bytes[HG_TREE_TABLES];
 	HgGraphNeeds needs = {0};
