@@ -86,13 +86,16 @@ hg_column_qual_add(HgColumnQual *qual, int n, HgPredicate **predicates)
 {
 	HgPredicate *all;
 	HgPredicate **args;
+	bool parted;
 	int nargs;
 
 	if (n == 0)
 		return;
 	all = hg_predicate_combine(HG_PREDICATE_AND, n, predicates);
-	args = all->kind == HG_PREDICATE_AND ? all->args : &all;
-	nargs = all->kind == HG_PREDICATE_AND ? all->nargs : 1;
+	/* of one clause that is NULL in a part the next one is evaluated, which may raise an error */
+	parted = all->kind == HG_PREDICATE_AND && (n > 1 || all->nterms == 0);
+	args = parted ? all->args : &all;
+	nargs = parted ? all->nargs : 1;
 	qual->predicates =
 		repalloc(qual->predicates, (qual->npredicates + nargs) * sizeof(HgPredicate *));
 	memcpy(qual->predicates + qual->npredicates, args, nargs * sizeof(HgPredicate *));

@@ -112,6 +112,7 @@ my @conditions = (
 	[ 'OR', q{a.i + a.s > 1500 or a.kind = 'kind 1' or a.m - 1 < 0} ],
 	[ 'NOT', 'not (a.i + a.s > 10 and a.r * 2 < 50)' ],
 	[ 'TRUE or not', '(a.i + a.s > 10) is not true' ],
+	[ 'TRUE, where NULL stands ahead of an error', '((a.j % 1000 = a.j and a.j * 2 <> 2 and a.i + a.i > 5) is true)' ],
 	[ 'UNKNOWN', '(a.j + a.s > 10) is unknown' ],
 	[ 'DISTINCT', 'a.s + 1 is distinct from 4' ],
 	[ 'few', 'a.r * 1000 < 5 and a.i % 9 = 4' ]);
