@@ -47,6 +47,9 @@ analyze ar, br;
 select arithmetic('select sum(i4 + w), sum(i4 - w), sum(i4 * 2), sum(-i4), sum(i4 + i2), sum(i2 * w), count(i4 * w), min(i4 - w), max(w - i4) from ar join br using (k)');
 select arithmetic('select sum(i8 + w), sum(w - i8), sum(i8 * w), avg(-i8), avg(i8 * 2 - i4), min(i8 * w), max(i8 + i2), sum(i2::int8 * i4 * w) from ar join br using (k)');
 select arithmetic('select avg(i4 + w), avg(i2 - 1::int2), sum(i2 * 2::int2), pg_typeof(sum(i8 * w)), pg_typeof(sum(i4 * w)), min(i2::int4), max(i4::int8 + 1), sum((i4 % 7)::int2) from ar join br using (k)');
+select arithmetic('select g, sum(i4 % 7), min(i8 % (-1000)::int8), max(i2 % 3::int2 * 5), sum(i4 % (-1)), count(*) filter (where i4 % 5 = 2), sum(n * p) filter (where n - p * 2 > 100.25 or i4 + i2 < 7) from ar join br using (k) group by g');
+select arithmetic('select sum(i4 % 0) from ar join br using (k)');
+select arithmetic('select count(*) filter (where i4 * i4 * i4 > 5) from ar join br using (k)');
 select arithmetic('select g, sum(i4 + w), avg(i8 * w), count(i2 + i4), min(i4 * i2), max(-i8) from ar join br using (k) group by g');
 select arithmetic('select sum(1), sum(2 + w), sum(1.50), count(null::int + w), avg(w * 1::int8) from ar join br using (k)');
 -- numerics: sums, differences and products of columns and constants, with the display scale that PostgreSQL has

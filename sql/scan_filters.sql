@@ -166,6 +166,30 @@ explain (costs off) select k from f_rows join f_keys using (k) where i4 between 
 select different, empty < 500 as "some rows", failed < 10 as "few errors" from f_differ(array(select f_leaf(seed) from generate_series(1, 900) seed));
 select different, empty < 300 as "some rows", failed < 10 as "few errors" from f_differ(array(select f_filter(seed, 3) from generate_series(1, 700) seed));
 
+-- numbers that are computed of columns, over the ends of types, NaN and infinity: the same rows, or the same error
+create function f_number(seed int, depth int) returns text language plpgsql as $$
+declare
+  columns text[] := case f_pick(3, seed, 'numeric') when 0 then array['n2', 'nu', 'n2', 'i4::numeric', '1.5', '0.001'] else array['i2', 'i4', 'i8', 'i4', '3', '-7', '2147483647', '4::int2', 'i8::int4', 'i2::int8'] end;
+begin
+  if depth = 0 or f_pick(6, seed, 'number') = 0 then
+    return columns[1 + f_pick(cardinality(columns), seed, 'column')];
+  end if;
+  return case f_pick(6, seed, 'operator')
+    when 0 then format('(- %s)', f_number(seed * 3 + 1, depth - 1))
+    when 1 then format('(%s %% %s)', (array['i2', 'i4', 'i8', 'i4 + i2', '- i8'])[1 + f_pick(5, seed, 'of')], (array['1', '(-1)', '3', '1000', '(-5)', '2147483647'])[1 + f_pick(6, seed, 'by')])
+    else format('(%s %s %s)', f_number(seed * 3 + 1, depth - 1), (array['+', '-', '*'])[1 + f_pick(3, seed, 'arithmetic')], f_number(seed * 5 + 2, depth - 1))
+  end;
+end
+$$;
+create function f_computed(seed int) returns text language sql as $$
+  select format((array['%1$s %2$s %3$s', '%1$s %2$s %4$s', '%4$s %2$s %1$s', '%1$s between %4$s and %5$s', '%1$s in (%4$s, %5$s, null)', '%1$s %2$s any (array[%4$s, %5$s])', '%1$s %2$s all (array[%4$s, %5$s])',
+                       '(%1$s %2$s %3$s) is not true', 'not (%1$s %2$s %4$s or i2 > 3)', 'i4 between -10 and 10 and %1$s %2$s %3$s', '(%1$s %2$s %4$s) is unknown', '%1$s is distinct from %4$s'])[1 + f_pick(12, seed, 'form')],
+                f_number(seed, 2), (array['=', '<>', '<', '<=', '>', '>='])[1 + f_pick(6, seed, 'op')], f_number(seed * 7 + 3, 1), f_pick(20, seed, 'c1') - 10, f_pick(100, seed, 'c2')) $$;
+select different, empty < 200 as "some rows", failed between 50 and 600 as "some errors" from f_differ(array(select f_computed(seed) from generate_series(1, 700) seed));
+-- ... of a long expression, and of many
+select different, empty, failed from f_differ(array[(select string_agg('i2', ' + ') || ' > 3' from generate_series(1, 2000)), (select string_agg(format('i2 + %s::int8 = %s', i, i + 3), ' or ') from generate_series(1, 1000) i)]);
+drop function f_number, f_computed;
+
 -- parts of patterns anywhere in texts of few letters, where much begins like them
 create table f_texts as
   select i as k, (select coalesce(string_agg((array['a', 'b', 'ä'])[1 + f_pick(3, i * 100 + j, 'letter')], ''), '') from generate_series(1, i / 5) j) as t

@@ -1,9 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_comparison.c
- *	  Comparisons of a column with constants, or with another column, as predicates.
+ *	  Comparisons of a column or what is computed of columns with constants, or with another one, as
+ *	  predicates.
  *
  * A date is compared with a timestamp as the day that begins with it, or after it.
+ *
+ * What is computed may raise an error in PostgreSQL, which evaluates it whatever it is compared
+ * with: so it is a predicate even where no row can be in it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -94,9 +98,29 @@ hg_comparison_init(HgComparison *comparison, Node *column, Oid other_type, Oid o
 	comparison->order = hg_value_order(comparison->type);
 	comparison->other_type = other_type;
 	comparison->negated = negated;
-	return comparison->attno > 0 && hg_comparison_takes(comparison) &&
-		   hg_comparison_set_operator(comparison, opno) &&
-		   hg_comparison_is_bytewise(comparison, collation);
+	comparison->compared = NULL;
+	if (!hg_comparison_takes(comparison) || !hg_comparison_set_operator(comparison, opno) ||
+		!hg_comparison_is_bytewise(comparison, collation))
+		return false;
+	if (comparison->attno == 0)
+		comparison->compared = hg_compared_create(column, NULL);
+	return comparison->attno > 0 || comparison->compared != NULL;
+}
+
+/* The rows whose column, or number that is computed, is in a set. */
+static HgPredicate *
+hg_comparison_set(const HgComparison *comparison, HgIntervals *set)
+{
+	return comparison->compared != NULL
+			   ? hg_predicate_computed(comparison->compared, comparison->order, set)
+			   : hg_predicate_integer(comparison->attno, comparison->order, set);
+}
+
+HgPredicate *
+hg_comparison_null(const HgComparison *comparison)
+{
+	return comparison->compared != NULL ? hg_comparison_set(comparison, hg_intervals_create(0, NULL))
+										: hg_predicate_constant(false);
 }
 
 /* The integer of a constant; *between: it is somewhere between that and the next. */
@@ -206,7 +230,7 @@ hg_comparison_predicate_integers(const HgComparison *comparison, int nconstants,
 	set = hg_intervals_create(n, intervals);
 	if (all)
 		set = hg_intervals_complement(set);
-	return hg_predicate_integer(comparison->attno, comparison->order, set);
+	return hg_comparison_set(comparison, set);
 }
 
 /* The same of bytes. */
@@ -248,19 +272,29 @@ hg_comparison_predicate(const HgComparison *comparison, int nconstants, const Da
 }
 
 HgPredicate *
-hg_comparison_predicate_column(Node *column, Node *other, Oid opno, Oid collation, bool negated)
+hg_comparison_predicate_column(Node *column, Node *other, Oid opno, bool negated)
 {
-	HgComparison comparison;
-	Oid type;
-	AttrNumber other_attno = hg_comparison_column(other, &type);
+	HgComparison comparison = {.negated = negated};
+	AttrNumber attno = hg_comparison_column(column, &comparison.type);
+	AttrNumber other_attno = hg_comparison_column(other, &comparison.other_type);
+	const HgValueOrder order = hg_value_order(comparison.type);
+	const bool shared = hg_order_is_shared(comparison.type, comparison.other_type);
+	HgCompared *compared = NULL;
 	HgIntervals *set;
 
-	if (other_attno == 0 ||
-		!hg_comparison_init(&comparison, column, type, opno, collation, negated) ||
-		!hg_order_is_shared(comparison.type, type))
+	if ((!shared && (order != HG_ORDER_NUMERIC || comparison.other_type != comparison.type)) ||
+		!hg_comparison_set_operator(&comparison, opno))
 		return NULL;
+	if (!shared || attno == 0 || other_attno == 0)
+	{
+		compared = hg_compared_create(column, other);
+		if (compared == NULL)
+			return NULL;
+	}
 	/* the order of the two is compared with 0 */
 	comparison.type = comparison.other_type = INT8OID;
+	comparison.order = HG_ORDER_SIGNED;
 	set = hg_comparison_intervals(&comparison, Int64GetDatum(0));
-	return hg_predicate_order(comparison.attno, comparison.order, other_attno, set);
+	return compared != NULL ? hg_predicate_computed(compared, HG_ORDER_SIGNED, set)
+							: hg_predicate_order(attno, order, other_attno, set);
 }

@@ -144,6 +144,18 @@ hg_predicate_order(AttrNumber attno, HgValueOrder order, AttrNumber other_attno,
 }
 
 HgPredicate *
+hg_predicate_computed(HgCompared *compared, HgValueOrder order, HgIntervals *set)
+{
+	HgPredicate *predicate = hg_predicate_create(
+		compared->exprs[1] != NULL ? HG_PREDICATE_COMPUTED_ORDER : HG_PREDICATE_COMPUTED, 0, order);
+
+	predicate->compared = compared;
+	predicate->nterms = hg_arithmetic_count(compared->arithmetic);
+	hg_predicate_set(predicate, set);
+	return predicate;
+}
+
+HgPredicate *
 hg_predicate_bytes(AttrNumber attno, HgValueOrder order, HgBytes constant, const bool *allows)
 {
 	HgPredicate *predicate = hg_predicate_create(HG_PREDICATE_BYTES, attno, order);
@@ -191,18 +203,20 @@ hg_predicate_like(AttrNumber attno, HgValueOrder order, int nparts, const HgByte
 	return predicate;
 }
 
-/* Is a predicate a set of a column's integers, or units? */
+/* Is a predicate a set of a column's integers, or units, or of an expression's? */
 static bool
 hg_predicate_is_set(const HgPredicate *predicate)
 {
-	return predicate->kind == HG_PREDICATE_INTEGER || predicate->kind == HG_PREDICATE_NUMERIC;
+	return predicate->kind == HG_PREDICATE_INTEGER || predicate->kind == HG_PREDICATE_NUMERIC ||
+		   predicate->kind == HG_PREDICATE_COMPUTED;
 }
 
-/* Can two predicates become one set of the same column? */
+/* Can two predicates become one set of the same column, or expression? */
 static bool
 hg_predicate_alike(const HgPredicate *a, const HgPredicate *b)
 {
-	return a->kind == b->kind && hg_predicate_is_set(a) && a->attno == b->attno;
+	return a->kind == b->kind && hg_predicate_is_set(a) && a->attno == b->attno &&
+		   (a->kind != HG_PREDICATE_COMPUTED || hg_compared_equal(a->compared, b->compared));
 }
 
 /* What is in all sets of predicates that are like the first one, or in one of them. */
@@ -232,8 +246,11 @@ hg_predicate_combine_alike(HgPredicateKind kind, int nargs, HgPredicate **args)
 		}
 	set = hg_intervals_create(n, intervals);
 	pfree(intervals);
-	return hg_predicate_integer(args[0]->attno, args[0]->order,
-								all ? hg_intervals_complement(set) : set);
+	if (all)
+		set = hg_intervals_complement(set);
+	return args[0]->kind == HG_PREDICATE_COMPUTED
+			   ? hg_predicate_computed(args[0]->compared, args[0]->order, set)
+			   : hg_predicate_integer(args[0]->attno, args[0]->order, set);
 }
 
 HgPredicate *
@@ -255,8 +272,9 @@ hg_predicate_combine(HgPredicateKind kind, int nargs, HgPredicate **args)
 			for (int other = i + 1; other < nargs; other++)
 				if (hg_predicate_alike(args[i], args[other]))
 					done[other] = others = true;
-		predicate->args[predicate->nargs++] =
+		predicate->args[predicate->nargs] =
 			others ? hg_predicate_combine_alike(kind, nargs - i, args + i) : args[i];
+		predicate->nterms += predicate->args[predicate->nargs++]->nterms;
 	}
 	pfree(done);
 	return predicate->nargs == 1 ? predicate->args[0] : predicate;
@@ -270,6 +288,7 @@ hg_predicate_not(HgPredicate *arg)
 	predicate->args = palloc(sizeof(HgPredicate *));
 	predicate->args[0] = arg;
 	predicate->nargs = 1;
+	predicate->nterms = arg->nterms;
 	return predicate;
 }
 
@@ -287,6 +306,8 @@ hg_predicate_mark(const HgPredicate *predicate, bool *used)
 		used[predicate->column] = true;
 	if (predicate->other_attno > 0)
 		used[predicate->other] = true;
+	for (int c = 0; predicate->compared != NULL && c < predicate->compared->ncolumns; c++)
+		used[predicate->compared->columns[c]] = true;
 }
 
 /* A column's type tells whether its bytes are what is compared. */
@@ -328,4 +349,7 @@ hg_predicate_bind(HgPredicate *predicate, TupleDesc desc, AttrNumber *attnos, in
 		predicate->other = hg_predicate_column(predicate->other_attno, attnos, nattnos);
 		predicate->other_attlen = TupleDescAttr(desc, predicate->other_attno - 1)->attlen;
 	}
+	for (int c = 0; predicate->compared != NULL && c < predicate->compared->ncolumns; c++)
+		predicate->compared->columns[c] =
+			hg_predicate_column((AttrNumber) predicate->compared->attnos[c], attnos, nattnos);
 }

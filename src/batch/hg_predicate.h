@@ -22,6 +22,7 @@
 #include "access/tupdesc.h"
 
 #include "batch/hg_bytes.h"
+#include "batch/hg_compared.h"
 #include "batch/hg_intervals.h"
 #include "batch/hg_value_order.h"
 
@@ -37,6 +38,8 @@ typedef enum HgPredicateKind
 	HG_PREDICATE_INTEGER,  /* its integer is in a set, and not NULL */
 	HG_PREDICATE_NUMERIC,  /* the same of a numeric's units of 10^-HG_PREDICATE_SCALE */
 	HG_PREDICATE_ORDER,	   /* the integer -1, 0 or 1 that tells its order to another column is */
+	HG_PREDICATE_COMPUTED, /* the number of an expression is in a set, and not NULL */
+	HG_PREDICATE_COMPUTED_ORDER, /* what tells its order to another one's is, and neither is NULL */
 	HG_PREDICATE_BYTES,	   /* its bytes compare so with a constant's, and it is not NULL */
 	HG_PREDICATE_EQUAL,	   /* its bytes are one of some constants', or of none, and not NULL */
 	HG_PREDICATE_LIKE,	   /* some constants' are in its bytes, or are not, and it is not NULL */
@@ -61,7 +64,11 @@ struct HgPredicate
 	int other;
 	int16 other_attlen;
 
-	HgIntervals *set; /* of INTEGER, NUMERIC and ORDER */
+	/* of COMPUTED and COMPUTED_ORDER; order tells numerics of integers */
+	HgCompared *compared;
+	int nterms; /* of what this and its arguments compare */
+
+	HgIntervals *set; /* of INTEGER, NUMERIC, ORDER and what is computed */
 	int scale;		  /* of units: what fast was made for */
 	bool fast_negated;
 	int nfast;
@@ -94,6 +101,9 @@ extern HgPredicate *hg_predicate_integer(AttrNumber attno, HgValueOrder order, H
 /* The order of the column to another one is in a set. */
 extern HgPredicate *hg_predicate_order(AttrNumber attno, HgValueOrder order, AttrNumber other_attno,
 									   HgIntervals *set);
+/* The number of an expression, or where there are two the order of one to the other, is in a set. */
+extern HgPredicate *hg_predicate_computed(HgCompared *compared, HgValueOrder order,
+										  HgIntervals *set);
 /* Comparisons of bytes; those of constants stay where they are, of BLANKS without these. */
 extern HgPredicate *hg_predicate_bytes(AttrNumber attno, HgValueOrder order, HgBytes constant,
 									   const bool *allows);

@@ -307,6 +307,51 @@ hg_predicate_apply_numerics(HgPredicate *predicate, const HgBatch *batch, bool *
 }
 
 /* ---------------------------------------------------------------------
+ * What is computed
+ * ---------------------------------------------------------------------
+ */
+
+/* No row is decided. */
+static bool
+hg_predicate_leave(const HgBatch *batch, bool *holds, bool *undecided)
+{
+	memset(holds, false, batch->nrows * sizeof(bool));
+	memset(undecided, true, batch->nrows * sizeof(bool));
+	return batch->nrows > 0;
+}
+
+static bool
+hg_predicate_apply_computed(HgPredicate *predicate, const HgBatch *batch, bool *holds,
+							bool *undecided)
+{
+	const HgNumbers *numbers = hg_compared_numbers(predicate->compared, batch);
+
+	if (numbers == NULL || numbers->scale > HG_PREDICATE_SCALE)
+		return hg_predicate_leave(batch, holds, undecided);
+	if (predicate->order == HG_ORDER_NUMERIC && numbers->scale != predicate->scale)
+		hg_predicate_prepare(predicate, numbers->scale);
+	hg_predicate_test_integers(predicate, batch->nrows, numbers->values, holds);
+	for (int i = 0; numbers->nulls != NULL && i < batch->nrows; i++)
+		holds[i] &= !numbers->nulls[i];
+	return false;
+}
+
+static bool
+hg_predicate_apply_computed_order(const HgPredicate *predicate, const HgBatch *batch, bool *holds,
+								  bool *undecided)
+{
+	int64 orders[HG_BATCH_ROWS];
+	bool nulls[HG_BATCH_ROWS];
+
+	if (!hg_compared_orders(predicate->compared, batch, orders, nulls))
+		return hg_predicate_leave(batch, holds, undecided);
+	hg_predicate_test_integers(predicate, batch->nrows, orders, holds);
+	for (int i = 0; i < batch->nrows; i++)
+		holds[i] &= !nulls[i];
+	return false;
+}
+
+/* ---------------------------------------------------------------------
  * All of them
  * ---------------------------------------------------------------------
  */
@@ -368,6 +413,10 @@ hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds, bo
 			return false;
 		case HG_PREDICATE_NUMERIC:
 			return hg_predicate_apply_numerics(predicate, batch, holds, undecided);
+		case HG_PREDICATE_COMPUTED:
+			return hg_predicate_apply_computed(predicate, batch, holds, undecided);
+		case HG_PREDICATE_COMPUTED_ORDER:
+			return hg_predicate_apply_computed_order(predicate, batch, holds, undecided);
 		case HG_PREDICATE_BYTES:
 		case HG_PREDICATE_EQUAL:
 		case HG_PREDICATE_LIKE:

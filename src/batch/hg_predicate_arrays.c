@@ -98,6 +98,9 @@ hg_predicate_takes_arrays(HgPredicate *predicate, const HgPredicateColumn *colum
 			return hg_predicate_is_signed(predicate, column->array) &&
 				   hg_predicate_is_signed(predicate, columns[predicate->other].array) &&
 				   column->array->width == columns[predicate->other].array->width;
+		case HG_PREDICATE_COMPUTED:
+		case HG_PREDICATE_COMPUTED_ORDER:
+			return false;
 		case HG_PREDICATE_BYTES:
 		case HG_PREDICATE_EQUAL:
 		case HG_PREDICATE_LIKE:
@@ -302,6 +305,10 @@ hg_predicate_apply_arrays(const HgPredicate *predicate, const HgPredicateColumn 
 			hg_array_ordered(predicate, array, columns[predicate->other].array, first, n, holds);
 			hg_array_keep_nulls(columns[predicate->other].array, first, n, false, holds);
 			break;
+		case HG_PREDICATE_COMPUTED:
+		case HG_PREDICATE_COMPUTED_ORDER:
+			/* never taken */
+			pg_unreachable();
 		case HG_PREDICATE_BYTES:
 		case HG_PREDICATE_EQUAL:
 		case HG_PREDICATE_LIKE:

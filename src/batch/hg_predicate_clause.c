@@ -3,7 +3,7 @@
  * hg_predicate_clause.c
  *	  Expressions of a table scan's qual as predicates.
  *
- * Comparisons of columns with constants and with columns, = ANY and its kind over constant arrays,
+ * Comparisons of columns, and what is computed of them, with constants and with each other, = ANY and its kind over constant arrays,
  * LIKE without wildcards but %, tests for NULL and for truth, boolean columns, and AND, OR and NOT
  * of all of these.
  *
@@ -51,8 +51,7 @@ hg_predicate_from_operator(const OpExpr *op, bool holds)
 		opno = get_commutator(opno);
 	}
 	if (!IsA(right, Const))
-		return hg_comparison_predicate_column(linitial(op->args), right, op->opno, op->inputcollid,
-											  !holds);
+		return hg_comparison_predicate_column(linitial(op->args), right, op->opno, !holds);
 	constant = (Const *) right;
 	/* all operators that are understood are strict */
 	if (hg_text_is_like(opno) || (OidIsValid(opno) && hg_text_is_like(get_negator(opno))))
@@ -63,7 +62,7 @@ hg_predicate_from_operator(const OpExpr *op, bool holds)
 	if (!hg_comparison_init(&comparison, left, constant->consttype, opno, op->inputcollid, !holds))
 		return NULL;
 	if (constant->constisnull)
-		return hg_predicate_constant(false);
+		return hg_comparison_null(&comparison);
 	return hg_comparison_predicate(&comparison, 1, &constant->constvalue, false);
 }
 
@@ -98,13 +97,14 @@ hg_predicate_from_array(const ScalarArrayOpExpr *op, bool holds)
 	int nvalues;
 	int n = 0;
 
-	if (!IsA(constant, Const))
+	if (!IsA(constant, Const) ||
+		!hg_comparison_init(&comparison, linitial(op->args), get_element_type(constant->consttype),
+							op->opno, op->inputcollid, !holds))
 		return NULL;
 	if (constant->constisnull)
-		return hg_predicate_constant(false);
+		return hg_comparison_null(&comparison);
 	array = DatumGetArrayTypeP(constant->constvalue);
-	if (!hg_comparison_init(&comparison, linitial(op->args), ARR_ELEMTYPE(array), op->opno,
-							op->inputcollid, !holds))
+	if (ARR_ELEMTYPE(array) != comparison.other_type)
 		return NULL;
 	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
 	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &values, &nulls,
@@ -113,28 +113,34 @@ hg_predicate_from_array(const ScalarArrayOpExpr *op, bool holds)
 	{
 		/* a comparison with NULL neither holds nor does not */
 		if (nulls[i] && all)
-			return hg_predicate_constant(false);
+			return hg_comparison_null(&comparison);
 		if (!nulls[i])
 			values[n++] = values[i];
 	}
 	/* an empty array is not even compared with NULL */
+	if (n == 0 && all)
+		return comparison.compared != NULL ? NULL : hg_predicate_constant(true);
 	if (n == 0)
-		return hg_predicate_constant(all);
+		return hg_comparison_null(&comparison);
 	return hg_comparison_predicate(&comparison, n, values, all);
 }
 
-/* All arguments, or one of them. */
+/* All arguments, or one of them; NULL where they compute too much. */
 static HgPredicate *
 hg_predicate_from_list(List *clauses, HgPredicateKind kind, bool holds)
 {
 	HgPredicate **args = palloc(list_length(clauses) * sizeof(HgPredicate *));
+	int nterms = 0;
 	int n = 0;
 	ListCell *lc;
 
 	foreach (lc, clauses)
 	{
 		args[n] = hg_predicate_from_clause(lfirst(lc), holds);
-		if (args[n++] == NULL)
+		if (args[n] == NULL)
+			return NULL;
+		nterms += args[n++]->nterms;
+		if (nterms > HG_MAX_COMPARED_TERMS)
 			return NULL;
 	}
 	return hg_predicate_combine(kind, n, args);

@@ -37,7 +37,7 @@ hg_filter_has_column(const HgPredicate *predicate)
 static bool
 hg_filter_may(const HgPredicate *predicate)
 {
-	bool may = predicate->order != HG_ORDER_FLOAT;
+	bool may = predicate->order != HG_ORDER_FLOAT && predicate->nterms == 0;
 
 	for (int a = 0; a < predicate->nargs && may; a++)
 		may = hg_filter_may(predicate->args[a]);
@@ -269,6 +269,9 @@ hg_filter_write(HgFilterMaker *maker, HgPredicate *predicate)
 		case HG_PREDICATE_ORDER:
 			return hg_filter_order(maker, predicate, column,
 								   hg_filter_column(maker, predicate->other_attno));
+		case HG_PREDICATE_COMPUTED:
+		case HG_PREDICATE_COMPUTED_ORDER:
+			return false;
 		case HG_PREDICATE_BYTES:
 		case HG_PREDICATE_EQUAL:
 		case HG_PREDICATE_LIKE:

@@ -36,6 +36,9 @@ hg_predicate_judge(const HgPredicate *predicate, const HgValueBounds *bounds)
 	const HgValueBounds *column = &bounds[predicate->column];
 	HgPredicateShare share;
 
+	/* an error for a row is one, whatever holds for it beside */
+	if (predicate->nterms > 0)
+		return HG_SHARE_SOME;
 	switch (predicate->kind)
 	{
 		case HG_PREDICATE_NONE:
@@ -73,6 +76,9 @@ hg_predicate_judge(const HgPredicate *predicate, const HgValueBounds *bounds)
 		case HG_PREDICATE_ORDER:
 			return column->all_nulls || bounds[predicate->other].all_nulls ? HG_SHARE_NONE
 																		   : HG_SHARE_SOME;
+		case HG_PREDICATE_COMPUTED:
+		case HG_PREDICATE_COMPUTED_ORDER:
+			return HG_SHARE_SOME;
 		case HG_PREDICATE_BYTES:
 		case HG_PREDICATE_EQUAL:
 		case HG_PREDICATE_LIKE:

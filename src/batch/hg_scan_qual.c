@@ -19,8 +19,13 @@
  *	-	Of a clause that is neither, its errors alone are seen, and those of a row that is left out
  *		are not.  Core has that freedom too: it orders a qual's clauses by cost, and lets a cheap
  *		one that is leakproof overtake even the quals of a security barrier.  Not all operators
- *		here are marked as leakproof: those of a date with a timestamp, and LIKE, are not.  But
- *		comparisons of integers and of bytes are, and that is what becomes of them.
+ *		here are marked as leakproof: those of a date with a timestamp, LIKE and arithmetic are not.
+ *		But comparisons of integers and of bytes are, and that is what becomes of them.
+ *
+ * ARITHMETIC raises no error here: rows whose numbers do not fit are left to the whole qual, which
+ * comes to it behind whatever stands ahead of it.  Predicates that compute nothing go ahead of
+ * those that do, as they go ahead of all other clauses; among themselves the latter have core's
+ * order, in that none leaves out a row that one ahead of it has not decided about.
  *
  * The regression topic page_scan counts the calls, and scan_filters compares the rows.
  *
@@ -38,8 +43,11 @@
 #include "batch/hg_predicate_clause.h"
 #include "batch/hg_scan_qual.h"
 
-/* Clauses that stand ahead of a parameter, and those behind one. */
-#define HG_QUAL_PARTS 2
+/*
+ * Clauses that stand ahead of a parameter, and those behind one; of each, those that compute
+ * nothing and then those that do.
+ */
+#define HG_QUAL_PARTS 4
 
 struct HgColumnQual
 {
@@ -78,13 +86,16 @@ hg_column_qual_add(HgColumnQual *qual, int n, HgPredicate **predicates)
 {
 	HgPredicate *all;
 	HgPredicate **args;
+	bool parted;
 	int nargs;
 
 	if (n == 0)
 		return;
 	all = hg_predicate_combine(HG_PREDICATE_AND, n, predicates);
-	args = all->kind == HG_PREDICATE_AND ? all->args : &all;
-	nargs = all->kind == HG_PREDICATE_AND ? all->nargs : 1;
+	/* of one clause that is NULL in a part the next one is evaluated, which may raise an error */
+	parted = all->kind == HG_PREDICATE_AND && (n > 1 || all->nterms == 0);
+	args = parted ? all->args : &all;
+	nargs = parted ? all->nargs : 1;
 	qual->predicates =
 		repalloc(qual->predicates, (qual->npredicates + nargs) * sizeof(HgPredicate *));
 	memcpy(qual->predicates + qual->npredicates, args, nargs * sizeof(HgPredicate *));
@@ -98,14 +109,21 @@ hg_column_qual_take(List *qual, HgPredicate **parts[HG_QUAL_PARTS], int n[HG_QUA
 {
 	bool param_ahead = false;
 	bool volatile_ahead = false;
+	int nterms = 0;
 	ListCell *lc;
 
 	foreach (lc, qual)
 	{
 		HgPredicate *predicate = volatile_ahead ? NULL : hg_predicate_from_clause(lfirst(lc), true);
 
-		if (predicate != NULL)
-			parts[param_ahead][n[param_ahead]++] = predicate;
+		/* what is computed takes memory that nobody has counted */
+		if (predicate != NULL && nterms + predicate->nterms <= HG_MAX_COMPARED_TERMS)
+		{
+			int part = param_ahead * 2 + (predicate->nterms > 0);
+
+			parts[part][n[part]++] = predicate;
+			nterms += predicate->nterms;
+		}
 		else
 		{
 			*rest = lappend(*rest, lfirst(lc));
@@ -126,13 +144,15 @@ hg_column_qual_create(TupleDesc desc, List *qual, List **rest)
 	for (int p = 0; p < HG_QUAL_PARTS; p++)
 		parts[p] = palloc(Max(list_length(qual), 1) * sizeof(HgPredicate *));
 	hg_column_qual_take(qual, parts, n, rest);
-	if (n[0] + n[1] == 0)
+	if (n[0] + n[1] + n[2] + n[3] == 0)
 		return NULL;
 	columns = palloc0(sizeof(HgColumnQual));
 	columns->predicates = palloc(sizeof(HgPredicate *));
 	hg_column_qual_add(columns, n[0], parts[0]);
-	columns->nfirst = columns->npredicates;
 	hg_column_qual_add(columns, n[1], parts[1]);
+	columns->nfirst = columns->npredicates;
+	hg_column_qual_add(columns, n[2], parts[2]);
+	hg_column_qual_add(columns, n[3], parts[3]);
 	columns->attnos = palloc(Max(desc->natts, 1) * sizeof(AttrNumber));
 	for (int i = 0; i < columns->npredicates; i++)
 		hg_predicate_bind(columns->predicates[i], desc, columns->attnos, &columns->nattnos);
@@ -282,6 +302,9 @@ hg_column_qual_apply(HgPredicate *predicate, const HgBatch *batch, bool *keep, b
 
 	memset(undecided, false, batch->nrows * sizeof(bool));
 	any = hg_predicate_apply(predicate, batch, holds, undecided);
+	if (predicate->nterms > 0)
+		for (int i = 0; i < batch->nrows; i++)
+			holds[i] |= unknown[i];
 	for (int i = 0; any && i < batch->nrows; i++)
 	{
 		holds[i] |= undecided[i];

@@ -275,17 +275,25 @@ hg_scan_runs_apply_arrays(HgScanRuns *runs, int nclauses, uint32 first, int n, b
 		memset(holds, true, n * sizeof(bool));
 }
 
-/* hg_predicate_apply() for rows of a run, over a batch. */
+/*
+ * hg_predicate_apply() for rows of a run that are left, over a batch; those that are undecided stay
+ * where the clause computes something (hg_scan_qual.c).
+ */
 static bool
-hg_scan_runs_apply(HgScanRuns *runs, HgRunClause *clause, const HgRunRows *rows, bool *holds,
-				   bool *undecided)
+hg_scan_runs_apply(HgScanRuns *runs, HgRunClause *clause, const HgRunRows *rows,
+				   const HgRowsLeft *left, bool *holds, bool *undecided)
 {
 	HgBatch *batch = hg_column_qual_batch(runs->select->column_qual);
+	bool any;
 
 	hg_resident_columns_add(runs->resident, clause->columns, rows->first, rows->which, rows->n,
 							batch);
 	memset(undecided, false, rows->n * sizeof(bool));
-	return hg_predicate_apply(clause->predicate, batch, holds, undecided);
+	any = hg_predicate_apply(clause->predicate, batch, holds, undecided);
+	if (left->any_undecided && clause->predicate->nterms > 0)
+		for (int i = 0; i < rows->n; i++)
+			holds[i] |= left->undecided[i];
+	return any;
 }
 
 /*
@@ -314,7 +322,7 @@ hg_scan_runs_decide(HgScanRuns *runs, bool in_order, HgRunRows *rows, HgRowsLeft
 
 		if (hg_column_qual_share_of(runs->shares, i) == HG_SHARE_ALL)
 			continue;
-		any = hg_scan_runs_apply(runs, &runs->clauses[i], rows, holds, undecided);
+		any = hg_scan_runs_apply(runs, &runs->clauses[i], rows, left, holds, undecided);
 		hg_rows_left_keep(left, holds, any ? undecided : NULL);
 		hg_run_rows_keep(rows, left->n, left->which);
 	}

@@ -34,9 +34,9 @@
 #include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
 
+#include "batch/hg_arithmetic.h"
 #include "batch/hg_bound_params.h"
 #include "batch/hg_scan_qual.h"
-#include "executor/aggregate/hg_aggregate_arithmetic.h"
 #include "executor/aggregate/hg_aggregate_kind.h"
 #include "hg_guc.h"
 #include "planner/hg_aggregate_cost.h"

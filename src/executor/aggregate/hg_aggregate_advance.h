@@ -10,7 +10,7 @@
 #ifndef HG_AGGREGATE_ADVANCE_H
 #define HG_AGGREGATE_ADVANCE_H
 
-#include "executor/aggregate/hg_aggregate_arithmetic.h"
+#include "batch/hg_arithmetic.h"
 #include "executor/aggregate/hg_aggregate_function.h"
 #include "executor/aggregate/hg_aggregate_groups.h"
 

@@ -3,7 +3,7 @@
  * hg_aggregate_program.c
  *	  Expressions over the columns of a batch as programs for a device, which has these columns.
  *
- * A program does what hg_aggregate_arithmetic.c does, with the same numbers: integers, which have
+ * A program does what hg_arithmetic.c does, with the same numbers: integers, which have
  * to fit their type, and units of numerics, which have to fit 64 bits.  What does not is an
  * overflow on the device, which then has no answer, and all rows are computed here: those that
  * PostgreSQL raises an error for raise it here, and units that are too many become numerics.  The
@@ -19,9 +19,9 @@
  */
 #include "hg_compat.h"
 
+#include "batch/hg_arithmetic_term.h"
 #include "batch/hg_numeric.h"
 #include "executor/aggregate/hg_aggregate_program.h"
-#include "executor/aggregate/hg_aggregate_term.h"
 
 /* A program that is being written. */
 typedef struct HgProgramWriter
@@ -145,7 +145,9 @@ hg_program_write_term(HgProgramWriter *writer, int number)
 										 .column = (uint8) writer->operands[term->column].column,
 										 .is_signed = 1});
 	if (term->kind == HG_TERM_CONSTANT)
-		return hg_program_write_constant(writer, term->values[0]);
+		return !term->constant_null && hg_program_write_constant(writer, term->constant);
+	if (term->kind == HG_TERM_MODULO)
+		return false;
 	for (int i = 0; i < 2 && term->operands[i] >= 0; i++)
 	{
 		const int operand = term->operands[i];

@@ -10,8 +10,8 @@
 #ifndef HG_AGGREGATE_PROGRAM_H
 #define HG_AGGREGATE_PROGRAM_H
 
+#include "batch/hg_arithmetic.h"
 #include "engine/hg_computed.h"
-#include "executor/aggregate/hg_aggregate_arithmetic.h"
 #include "executor/join/hg_join_reduce.h"
 
 /* The columns that an expression is made of. */

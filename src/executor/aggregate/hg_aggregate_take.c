@@ -7,7 +7,7 @@
  * (hg_aggregate_filter.h) where that can be done.  Then functions take the rows in one of two ways:
  *
  *	by column	By a loop over all rows for each function.  An argument that is no column has been
- *				computed for all of them by loops over columns (hg_aggregate_arithmetic.h); of one
+ *				computed for all of them by loops over columns (hg_arithmetic.h); of one
  *				that is only counted nothing is looked at but whether it is NULL.
  *	by runs		Where arguments are to be evaluated row by row: for each row those of all functions,
  *				so that what fails first is what would have in PostgreSQL.  Values by reference are

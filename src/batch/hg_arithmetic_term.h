@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
- * hg_aggregate_term.h
- *	  The terms of expressions over the columns of a batch (hg_aggregate_arithmetic.c), for what is
+ * hg_arithmetic_term.h
+ *	  The terms of expressions over the columns of a batch (hg_arithmetic.c), for what is
  *	  made of them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_AGGREGATE_TERM_H
-#define HG_AGGREGATE_TERM_H
+#ifndef HG_ARITHMETIC_TERM_H
+#define HG_ARITHMETIC_TERM_H
 
 #include "hg_compat.h"
 
-#include "executor/aggregate/hg_aggregate_arithmetic.h"
+#include "batch/hg_arithmetic.h"
 
 /* No numbers are finer: a unit of a product is still a power of ten that 64 bits hold. */
 #define HG_MOST_DECIMALS 18
@@ -26,7 +26,8 @@ typedef enum HgTermKind
 	HG_TERM_NEGATE,
 	HG_TERM_ADD,
 	HG_TERM_SUBTRACT,
-	HG_TERM_MULTIPLY
+	HG_TERM_MULTIPLY,
+	HG_TERM_MODULO /* by a constant other than 0 */
 } HgTermKind;
 
 /* What has been done of a term for the batch. */
@@ -42,12 +43,14 @@ typedef struct HgTerm
 	const Expr *expr; /* to tell it from others */
 	HgTermKind kind;
 	int width;		 /* of an integer: bytes; 0: a numeric */
-	int column;		 /* of a batch */
+	int column;		 /* of a batch, or of those that it is bound to */
 	int operands[2]; /* numbers of terms; -1: none */
+	int64 constant;	 /* of CONSTANT, 0 where that is NULL; what MODULO divides by, 1 there */
+	bool constant_null;
 
 	HgTermProgress progress;
 	HgNumbers numbers;
-	int64 *values; /* [HG_BATCH_ROWS] of its own ... */
+	int64 *values; /* [HG_BATCH_ROWS] of its own, NULL ahead of the first batch, ... */
 	int64 *scaled; /* ... and of the operand whose units are to be made finer */
 	bool *nulls;   /* [HG_BATCH_ROWS] of its own */
 } HgTerm;
@@ -55,7 +58,8 @@ typedef struct HgTerm
 struct HgArithmetic
 {
 	int ncolumns;
-	const int *attnos; /* [ncolumns] */
+	const int *attnos;	/* [ncolumns] */
+	const int *columns; /* [ncolumns] of a batch; NULL: they are these */
 	List *terms;	   /* HgTerms by number */
 	const HgBatch *batch;
 };
@@ -66,4 +70,4 @@ hg_arithmetic_term(const HgArithmetic *arithmetic, int number)
 	return list_nth(arithmetic->terms, number);
 }
 
-#endif /* HG_AGGREGATE_TERM_H */
+#endif /* HG_ARITHMETIC_TERM_H */

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * hg_aggregate_arithmetic.h
- *	  Arithmetic over the columns of a batch: arguments of aggregates, column by column.
+ * hg_arithmetic.h
+ *	  Arithmetic over the columns of a batch, column by column.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_AGGREGATE_ARITHMETIC_H
-#define HG_AGGREGATE_ARITHMETIC_H
+#ifndef HG_ARITHMETIC_H
+#define HG_ARITHMETIC_H
 
 #include "nodes/primnodes.h"
 
@@ -34,8 +34,14 @@ extern bool hg_arithmetic_takes(const Expr *expr);
  */
 extern HgArithmetic *hg_arithmetic_create(int ncolumns, const int *attnos);
 
+/* Have column c be columns[c] of the batches to come, which stays where it is. */
+extern void hg_arithmetic_bind(HgArithmetic *arithmetic, const int *columns);
+
 /* Add an expression; returns its number, or -1 where it is none that can be computed so. */
 extern int hg_arithmetic_add(HgArithmetic *arithmetic, Expr *expr);
+
+/* The terms of all expressions: each takes so many bytes once there is a batch. */
+extern int hg_arithmetic_count(const HgArithmetic *arithmetic);
 
 /* Is a column of numerics one that expressions are made of? */
 extern bool hg_arithmetic_uses_numeric(const HgArithmetic *arithmetic, int column);
@@ -49,4 +55,4 @@ extern void hg_arithmetic_begin_batch(HgArithmetic *arithmetic, const HgBatch *b
  */
 extern const HgNumbers *hg_arithmetic_evaluate(HgArithmetic *arithmetic, int number);
 
-#endif /* HG_AGGREGATE_ARITHMETIC_H */
+#endif /* HG_ARITHMETIC_H */

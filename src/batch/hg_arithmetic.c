@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * hg_aggregate_arithmetic.c
- *	  Arithmetic over the columns of a batch: arguments of aggregates, column by column.
+ * hg_arithmetic.c
+ *	  Arithmetic over the columns of a batch, column by column: arguments of aggregates, and what
+ *	  conditions compare.
  *
  * What is computed: +, -, * and unary minus of int2, int4, int8 and numeric, casts between them
- * that do not round, constants and columns.  An expression is a tree of TERMS, each of which has a
+ * that do not round, % of integers by a constant other than 0, constants and columns.  An expression is a tree of TERMS, each of which has a
  * number for each row of the batch, as 64 bits: an integer, or units of a numeric, all of them with
  * the same display scale.  So one loop over two arrays is all that an operator takes, and
  * expressions that have parts in common have the terms of these in common.
@@ -30,13 +31,14 @@
 #include "hg_compat.h"
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "batch/hg_numeric.h"
 #include "batch/hg_values.h"
-#include "executor/aggregate/hg_aggregate_term.h"
+#include "batch/hg_arithmetic_term.h"
 
 StaticAssertDecl(sizeof(Datum) == sizeof(int64), "columns of int64 are arrays of Datums");
 
@@ -53,6 +55,18 @@ hg_arithmetic_create(int ncolumns, const int *attnos)
 	arithmetic->ncolumns = ncolumns;
 	arithmetic->attnos = attnos;
 	return arithmetic;
+}
+
+void
+hg_arithmetic_bind(HgArithmetic *arithmetic, const int *columns)
+{
+	arithmetic->columns = columns;
+}
+
+int
+hg_arithmetic_count(const HgArithmetic *arithmetic)
+{
+	return list_length(arithmetic->terms);
 }
 
 /* The width of an integer type, 0 for numeric, -1 for any other. */
@@ -116,6 +130,11 @@ hg_term_kind(Oid function, HgTermKind *kind)
 		case F_NUMERIC_MUL:
 			*kind = HG_TERM_MULTIPLY;
 			return true;
+		case F_INT2MOD:
+		case F_INT4MOD:
+		case F_INT8MOD:
+			*kind = HG_TERM_MODULO;
+			return true;
 		case F_INT2UM:
 		case F_INT4UM:
 		case F_INT8UM:
@@ -138,6 +157,25 @@ hg_term_kind(Oid function, HgTermKind *kind)
 	}
 }
 
+/* What an integer is divided by, 1 where that is NULL; 0: it is none to divide by. */
+static int64
+hg_term_divisor(const Expr *expr)
+{
+	const Const *constant = (const Const *) expr;
+
+	if (!IsA(constant, Const))
+		return 0;
+	return constant->constisnull ? 1
+								 : hg_value_integer(constant->constlen, constant->constvalue);
+}
+
+/* Can a kind of term be made of these arguments, as far as they matter for it? */
+static bool
+hg_term_takes(HgTermKind kind, List *arguments)
+{
+	return kind != HG_TERM_MODULO || hg_term_divisor(lsecond(arguments)) != 0;
+}
+
 bool
 hg_arithmetic_takes(const Expr *expr)
 {
@@ -146,6 +184,7 @@ hg_arithmetic_takes(const Expr *expr)
 	Oid function;
 	ListCell *lc;
 
+	check_stack_depth();
 	if (hg_number_width(exprType((const Node *) expr)) < 0)
 		return false;
 	switch (nodeTag(expr))
@@ -166,7 +205,7 @@ hg_arithmetic_takes(const Expr *expr)
 		default:
 			return false;
 	}
-	if (!hg_term_kind(function, &kind))
+	if (!hg_term_kind(function, &kind) || !hg_term_takes(kind, arguments))
 		return false;
 	foreach (lc, arguments)
 		if (!hg_arithmetic_takes(lfirst(lc)))
@@ -174,22 +213,22 @@ hg_arithmetic_takes(const Expr *expr)
 	return true;
 }
 
-/* The number of a constant that is not NULL; false where it does not fit. */
+/* The number of a constant, or NULL; false where it does not fit. */
 static bool
 hg_term_begin_constant(HgTerm *term, const Const *constant)
 {
-	int128 units;
+	int128 units = 0;
 
+	term->kind = HG_TERM_CONSTANT;
+	term->constant_null = constant->constisnull;
 	if (constant->constisnull)
-		return false;
+		return true;
 	if (term->width > 0)
 		units = hg_value_integer(term->width, constant->constvalue);
 	else if (!hg_numeric_decode(constant->constvalue, &units, &term->numbers.scale) ||
 			 units < PG_INT64_MIN || units > PG_INT64_MAX)
 		return false;
-	for (int i = 0; i < HG_BATCH_ROWS; i++)
-		term->values[i] = (int64) units;
-	term->kind = HG_TERM_CONSTANT;
+	term->constant = (int64) units;
 	return true;
 }
 
@@ -213,9 +252,11 @@ hg_term_begin_function(HgTerm *term, HgArithmetic *arithmetic, Oid function, Lis
 {
 	ListCell *lc;
 
-	if (!hg_term_kind(function, &term->kind))
+	if (!hg_term_kind(function, &term->kind) || !hg_term_takes(term->kind, arguments))
 		return false;
 	Assert(list_length(arguments) <= 2);
+	if (term->kind == HG_TERM_MODULO)
+		term->constant = hg_term_divisor(lsecond(arguments));
 	foreach (lc, arguments)
 	{
 		int operand = hg_arithmetic_add(arithmetic, lfirst(lc));
@@ -235,10 +276,6 @@ hg_term_create(const Expr *expr, int width)
 	term->expr = expr;
 	term->width = width;
 	term->operands[0] = term->operands[1] = -1;
-	term->values = palloc(HG_BATCH_ROWS * sizeof(int64));
-	term->scaled = palloc(HG_BATCH_ROWS * sizeof(int64));
-	term->nulls = palloc(HG_BATCH_ROWS * sizeof(bool));
-	term->numbers.values = term->values;
 	return term;
 }
 
@@ -251,6 +288,7 @@ hg_arithmetic_add(HgArithmetic *arithmetic, Expr *expr)
 	int before = list_length(arithmetic->terms);
 	int width;
 
+	check_stack_depth();
 	while (IsA(expr, RelabelType))
 		expr = ((RelabelType *) expr)->arg;
 	width = hg_number_width(exprType((Node *) expr));
@@ -313,20 +351,41 @@ hg_arithmetic_uses_numeric(const HgArithmetic *arithmetic, int column)
  * ---------------------------------------------------------------------
  */
 
-/* The numbers of a column. */
-static bool
-hg_term_load_column(HgTerm *term, const HgBatch *batch)
+/* Have room for a term's numbers, in which those of a constant are already. */
+static void
+hg_term_prepare(HgArithmetic *arithmetic, HgTerm *term)
 {
-	const Datum *values = batch->values[term->column];
-	const bool *nulls = batch->has_nulls[term->column] ? batch->nulls[term->column] : NULL;
+	MemoryContext context = GetMemoryChunkContext(arithmetic);
+
+	if (term->values != NULL)
+		return;
+	term->scaled = MemoryContextAlloc(context, HG_BATCH_ROWS * sizeof(int64));
+	term->nulls = MemoryContextAlloc(context, HG_BATCH_ROWS * sizeof(bool));
+	term->values = MemoryContextAlloc(context, HG_BATCH_ROWS * sizeof(int64));
+	term->numbers.values = term->values;
+	if (term->kind == HG_TERM_CONSTANT)
+	{
+		for (int i = 0; i < HG_BATCH_ROWS; i++)
+			term->values[i] = term->constant;
+		memset(term->nulls, term->constant_null, HG_BATCH_ROWS * sizeof(bool));
+		term->numbers.nulls = term->constant_null ? term->nulls : NULL;
+	}
+}
+
+/* The numbers of a column of a batch. */
+static bool
+hg_term_load_column(HgTerm *term, const HgBatch *batch, int column)
+{
+	const Datum *values = batch->values[column];
+	const bool *nulls = batch->has_nulls[column] ? batch->nulls[column] : NULL;
 
 	term->numbers.nulls = nulls;
 	term->numbers.values = term->values;
-	if (term->width == 0 && batch->scales[term->column] < 0)
+	if (term->width == 0 && batch->scales[column] < 0)
 		return hg_numeric_decode_column(values, nulls, batch->nrows, term->values,
 										&term->numbers.scale);
 	if (term->width == 0)
-		term->numbers.scale = batch->scales[term->column];
+		term->numbers.scale = batch->scales[column];
 	if (term->width == 0 && nulls == NULL)
 		term->numbers.values = (const int64 *) values;
 	else
@@ -383,6 +442,23 @@ hg_term_merge_nulls(HgTerm *term, const bool *left, const bool *right, int n)
 	term->numbers.nulls = term->nulls;
 }
 
+/* The remainders of integers, with their signs. */
+static void
+hg_term_divide(const HgTerm *term, const int64 *values, int n)
+{
+	const int64 divisor = term->constant;
+
+	/* the least integer by -1 is none that processors divide */
+	if (divisor == -1)
+		memset(term->values, 0, n * sizeof(int64));
+	else if (term->width <= (int) sizeof(int32))
+		for (int i = 0; i < n; i++)
+			term->values[i] = (int32) values[i] % (int32) divisor;
+	else
+		for (int i = 0; i < n; i++)
+			term->values[i] = values[i] % divisor;
+}
+
 /* What a term makes of its one operand. */
 static bool
 hg_term_compute_unary(HgTerm *term, const HgNumbers *operand, int n)
@@ -409,7 +485,9 @@ hg_term_compute_binary(HgTerm *term, const HgNumbers *left, const HgNumbers *rig
 	bool overflow = false;
 
 	hg_term_merge_nulls(term, left->nulls, right->nulls, n);
-	if (term->kind == HG_TERM_MULTIPLY)
+	if (term->kind == HG_TERM_MODULO)
+		hg_term_divide(term, a, n);
+	else if (term->kind == HG_TERM_MULTIPLY)
 	{
 		term->numbers.scale = left->scale + right->scale;
 		for (int i = 0; i < n; i++)
@@ -439,8 +517,11 @@ hg_term_compute(HgArithmetic *arithmetic, HgTerm *term)
 	const HgNumbers *left;
 	const HgNumbers *right;
 
+	hg_term_prepare(arithmetic, term);
 	if (term->kind == HG_TERM_COLUMN)
-		return hg_term_load_column(term, arithmetic->batch);
+		return hg_term_load_column(term, arithmetic->batch,
+								   arithmetic->columns != NULL ? arithmetic->columns[term->column]
+															   : term->column);
 	if (term->kind == HG_TERM_CONSTANT)
 		return true;
 	left = hg_arithmetic_evaluate(arithmetic, term->operands[0]);

@@ -1,0 +1,298 @@
+
+# Quals over numbers that are computed of columns are decided over columns: sums, differences, products and remainders of integers and numerics, compared with constants and with each other, over the ends of types, NULL, NaN and
+# infinity. What comes of them is what PostgreSQL gives, rows and errors, from resident tables and while rows change. A row that it raises an error for raises it, and one that no snapshot or no barrier lets it come to does not.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Utils;
+use RawSession;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+my ($standin, $device) = device_programs();
+
+# Seconds of each random part.
+my $SECONDS = $ENV{HG_QUICK} ? 5 : 25;
+
+my $node = new_server('computed_filters', init => [ extra => [ '--encoding=UTF8', '--locale=C.UTF-8' ] ], conf => <<"CONF");
+hashgraph.backend = auto
+hashgraph.resident_memory = '64MB'
+hashgraph.resident_auto = off
+hashgraph.force = on
+hashgraph.gpu_wait_limit = '5min'
+hashgraph.device_program = '${\($standin // $device)}'
+max_parallel_workers_per_gather = 0
+parallel_setup_cost = 0
+parallel_tuple_cost = 0
+min_parallel_table_scan_size = 0
+CONF
+
+# Several segments. Rows whose kind is 'end' have the ends of types, of which sums and products are none; the others have none.
+$node->safe_psql('postgres', <<'SQL');
+create domain whole as int4;
+create table a (id int4, k int4, kind text, s int2, r int2, i int4, j whole, l int8, h int8, m numeric(12, 2), n numeric(9, 4), x numeric, wide text) with (fillfactor = 90);
+create table b (k int4, g int4, s int2, i int4, wide text) with (fillfactor = 90);
+alter table a alter wide set storage plain;
+alter table b alter wide set storage plain;
+insert into a select n, case when n % 13 > 0 then (n * 7919) % 3000 end, 'kind ' || n % 4, case when n % 5 > 0 then n % 100 - 50 end, n % 90, (n * 104729::int8) % 4000 - 2000, case when n % 7 > 0 then n % 300 end, (n * 31007::int8) % 3000000 - 1500000, n % 800,
+  case when n % 9 > 0 then (n % 1000 - 300) * 12.25 end, (n % 700) * 0.0625, case when n % 1000 = 3 then 'NaN' when n % 1000 = 4 then 'Infinity' when n % 1000 = 5 then '-Infinity' when n % 17 = 0 then null else (n % 50) * 1.5 end, repeat('x', 900) from generate_series(1, 7000) n;
+insert into a select 10000 + n, n * 3, 'end', (array[-32768, 32767])[1 + n % 2], (array[-32768, 32767, 1, null])[1 + n % 4], (array[-2147483648, 2147483647])[1 + n % 2], (array[-2147483648, 2147483647, 1, null])[1 + n % 4], (array[-9223372036854775808, 9223372036854775807])[1 + n % 2],
+  (array[-9223372036854775808, 9223372036854775807, 1, null])[1 + n % 4], (array[9999999999.99, -9999999999.99])[1 + n % 2], (array[99999.9999, -99999.9999])[1 + n % 2], (array[1e30, -1e30, 1e-30, 'NaN'])[1 + n % 4], repeat('x', 900) from generate_series(1, 90) n;
+insert into b select (n * 17) % 3500, n % 6, case when n % 7 > 0 then n % 90 end, n, repeat('y', 1500) from generate_series(1, 3500) n;
+create view kept with (security_barrier) as select * from a where kind <> 'end';
+create function shown(int4) returns bool language plpgsql cost 0.0001 as $$ begin if $1 > 10000 then raise exception 'shown: %', $1; end if; return true; end $$;
+analyze;
+SQL
+
+my $main = RawSession->new($node);
+sub sql { return $main->run_each(shift); }
+
+sql("select hashgraph_resident_add('a', '{id,k,kind,s,r,i,j,l,h,m,n,x}', keys => '{k}'), hashgraph_resident_add('b', '{k,g,s,i}', keys => '{k}')");
+
+# The rows of a query, in an order of their own, or its error.
+sub rows
+{
+	my $rows = $main->query(shift);
+
+	return defined $main->{error} ? "$main->{sqlstate} $main->{error}" : join "\n", sort split /\n/, $rows;
+}
+
+sub core_of
+{
+	my ($select) = @_;
+
+	$main->query('set hashgraph.enabled = off');
+	my $core = rows($select);
+	$main->query('set hashgraph.enabled = on');
+	return $core;
+}
+
+# All of the tables is resident.
+sub resident
+{
+	my ($name) = @_;
+
+	return ok(wait_for(sub {
+		sql("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) filter (where kind = 'graph') = 2 from hashgraph_resident where state <> 'declined'") eq 't'
+		  or not sql("vacuum a; vacuum b; select hashgraph_resident_refresh('a'), hashgraph_resident_refresh('b')") and not usleep(200_000) }, 40), $name)
+	  || diag(sql('select json_agg(r) from hashgraph_resident r'));
+}
+
+# Conditions that are decided over columns, and raise no error where kind is not 'end'.
+my @conditions = (
+	[ 'int4 + int4', 'a.i + a.i > 10' ],
+	[ 'int2 + int4', 'a.s + a.i > 10' ],
+	[ 'int8 - int2', 'a.l - a.s <= 77' ],
+	[ 'int2 + int2', 'a.s + a.r >= 40::int2' ],
+	[ 'int4 * constant', 'a.i * 2 between 5 and 900' ],
+	[ 'int8 * int4', 'a.l * a.i < 0' ],
+	[ 'unary minus', '- a.i > 500' ],
+	[ 'a constant ahead', '100 < a.i + 1' ],
+	[ 'a list', 'a.r + 1 in (3, 7, 9, 50, null)' ],
+	[ 'a list that is not', 'a.s * 2 not in (4, 6, 18)' ],
+	[ 'remainder', 'a.i % 10 = 3' ],
+	[ 'remainders of all signs', 'a.i % (-7) <> -3 and a.l % 1000::int8 > -400 and a.s % 3::int2 = 1' ],
+	[ 'remainder by -1', 'a.l % (-1)::int8 = 0' ],
+	[ 'two expressions', 'a.i + 1 < a.s * 20' ],
+	[ 'expression and column', 'a.h >= a.i + a.s' ],
+	[ 'a domain', 'a.j * 3 < a.i' ],
+	[ 'casts', 'a.s::int8 + a.r::int4 <> a.h and (a.h::int4)::int2 > 300' ],
+	[ 'numeric - numeric', 'a.m - a.n >= 3.5' ],
+	[ 'numeric * numeric', 'a.m * a.n > 1000.0625' ],
+	[ 'numeric and an integer', 'a.m * a.i > 10000' ],
+	[ 'numerics in between', 'a.m * 1.19 between 100 and 2000.005' ],
+	[ 'two numerics', 'a.m > a.n' ],
+	[ 'numerics of several scales', 'a.m * a.n * 0.001 < a.n - a.i' ],
+	[ 'numerics that are no numbers', 'a.x + 1 > 20' ],
+	[ 'two of those', 'a.x * 2 <= a.n' ],
+	[ 'OR', q{a.i + a.s > 1500 or a.kind = 'kind 1' or a.m - 1 < 0} ],
+	[ 'NOT', 'not (a.i + a.s > 10 and a.r * 2 < 50)' ],
+	[ 'TRUE or not', '(a.i + a.s > 10) is not true' ],
+	[ 'TRUE, where NULL stands ahead of an error', '((a.j % 1000 = a.j and a.j * 2 <> 2 and a.i + a.i > 5) is true)' ],
+	[ 'UNKNOWN', '(a.j + a.s > 10) is unknown' ],
+	[ 'DISTINCT', 'a.s + 1 is distinct from 4' ],
+	[ 'few', 'a.r * 1000 < 5 and a.i % 9 = 4' ]);
+
+# Tests: it is what PostgreSQL gives, and no row of either table is read, or the qual's is not decided over columns.
+sub is_right
+{
+	my ($what, $select, $lent) = @_;
+	my $core = core_of($select);
+
+	is(rows($select), $core, $what);
+	return 1 unless $lent;
+	my $plan = sql("explain (analyze, costs off, timing off) $select");
+
+	return like($plan, qr/HashGraph: resident.*HashGraph: resident/s, "$what: from HashGraphs") || diag($plan);
+}
+
+# All of them; where there are HashGraphs of all rows, these are taken.
+sub all_are_right
+{
+	my ($when, $lent) = @_;
+
+	foreach my $condition (@conditions)
+	{
+		my ($what, $where) = @$condition;
+
+		is_right("$when: $what", "select count(*), sum(a.id), b.g from a join b using (k) where a.kind <> 'end' and $where group by b.g", $lent);
+		is_right("$when: $what, over the ends of types", "select count(*), sum(a.id) from a join b using (k) where $where", 0);
+		is_right("$when: $what, one table", "select count(*), sum(a.r), sum(a.r) filter (where a.r + 1 < 40) from a where a.id < 10000 and ($where)", 0);
+	}
+	is_right("$when: both sides", q{select count(*), sum(a.id) from a join b using (k) where a.kind <> 'end' and a.s + a.i > 3 and b.i * 2 + b.s < 5000}, $lent);
+	is_right("$when: a barrier", 'select count(*), sum(a.id) from kept a join b using (k) where a.i + a.i > 10', 0);
+	is_right("$when: a function behind a computed condition", 'select count(*) from a join b using (k) where a.id % 20000 < 5000 and shown(a.id)', 0);
+	is_right("$when: a barrier ahead of a function", 'select count(*) from kept a join b using (k) where a.i + a.s > 10 and shown(a.id)', 0);
+	is_right("$when: errors of rows that are left out", q{select count(*) from a join b using (k) where case when a.kind = 'end' then false else a.i + a.i > 7 end}, 0);
+	is_right("$when: division by 0", 'select count(*) from a join b using (k) where a.i % 0 = 1', 0);
+	is_right("$when: an initial plan", q{select count(*) from a join b using (k) where a.kind <> 'end' and a.i + a.s > (select max(b.g) from b)}, 0);
+	return;
+}
+
+# An expression of integers of a type, whose errors are all of this type: its columns, smaller ones, and constants.
+my %columns = (2 => [ [ 's', 'r' ], [] ], 4 => [ [ 'i', 'j' ], [ 's', 'r' ] ], 8 => [ [ 'l', 'h' ], [ 's', 'r', 'i', 'j' ] ]);
+my %most = (2 => 32767, 4 => 2147483647, 8 => '9223372036854775807');
+
+sub draw_number
+{
+	my ($type, $depth) = @_;
+	my ($own, $smaller) = @{ $columns{$type} };
+	my $which = rand;
+
+	if (!$depth || $which < 0.1)
+	{
+		return "a.$own->[rand @$own]" if rand() < 0.75;
+		return (rand() < 0.7 ? int(rand 20) - 10 : (rand() < 0.5 ? $most{$type} : "'-$most{$type}'")) . "::int$type";
+	}
+	return '(- ' . draw_number($type, $depth - 1) . ')' if $which < 0.2;
+	return '(' . draw_number($type, $depth - 1) . ' % (' . (1, -1, 7, -3, 1000)[ rand 5 ] . ")::int$type)" if $which < 0.35;
+	return '(' . draw_number($type, $depth - 1) . (' + ', ' - ', ' * ')[ rand 3 ] . "a.$smaller->[rand @$smaller])" if $which < 0.5 && @$smaller;
+	return '(' . draw_number($type, $depth - 1) . (' + ', ' - ', ' * ')[ rand 3 ] . draw_number($type, $depth - 1) . ')';
+}
+
+sub draw_numeric
+{
+	my ($depth) = @_;
+
+	return (map({ "a.$_" } 'm', 'n', 'x', 'i', 's'), '0.5', '3', '1000.0001', '12.25')[ rand 9 ] . '::numeric' if !$depth || rand() < 0.1;
+	return '(- ' . draw_numeric($depth - 1) . ')' if rand() < 0.15;
+	return '(' . draw_numeric($depth - 1) . (' + ', ' - ', ' * ')[ rand 3 ] . draw_numeric($depth - 1) . ')';
+}
+
+sub draw_plain
+{
+	return ('a.s > 3', 'a.k between 100 and 2000', "a.kind <> 'end'", 'a.j is null', "a.kind = 'kind 2'")[ rand 5 ];
+}
+
+# A condition on them; all of its errors are the same.  Others, which go ahead of computed ones wherever they stand, are inside of it.
+sub draw
+{
+	my ($depth, $type) = @_;
+	my $which = rand;
+	my $draw = sub { return '(' . ($type ? draw_number($type, 1) . (' + ', ' - ', ' * ')[ rand 3 ] . draw_number($type, 1) : draw_numeric(1) . (' + ', ' - ', ' * ')[ rand 3 ] . draw_numeric(1)) . ')' };
+	my $operator = (' < ', ' <= ', ' = ', ' <> ', ' >= ', ' > ')[ rand 6 ];
+
+	return '(' . draw($depth - 1, $type) . (' and ', ' or ')[ rand 2 ] . draw($depth - 1, $type) . ')' if $depth && $which < 0.5;
+	return '(not ' . draw($depth - 1, $type) . ')' if $depth && $which < 0.6;
+	return '((' . draw($depth - 1, $type) . ') is ' . ('not true', 'unknown', 'false')[ rand 3 ] . ')' if $depth && $which < 0.65;
+	return '((' . draw_plain() . (' or ', ' and ')[ rand 2 ] . draw($depth - 1, $type) . ') is ' . ('not true', 'true')[ rand 2 ] . ')' if $depth && $which < 0.72;
+	return $draw->() . $operator . $draw->() if $which < 0.8;
+	return $draw->() . ' between ' . int(rand 50) . ' and ' . int(rand 2000) if $which < 0.9;
+	return $draw->() . $operator . (int(rand 3000) - 1000);
+}
+
+# A condition of theirs; where it is to raise no error mostly, for rows without the ends of types.
+sub draw_where
+{
+	return (rand() < 0.6 ? "a.kind <> 'end' and " : '') . (rand() < 0.3 ? draw_plain() . ' and ' : '') . draw(2, (0, 2, 4, 4, 8)[ rand 5 ]);
+}
+
+# Compare a query for so many seconds, with what happens ahead of each: none is wrong.
+sub none_is_wrong
+{
+	my ($what, $select, $ahead) = @_;
+	my %ran = (checked => 0, wrong => 0, failed => 0);
+
+	for (my $until = time + $SECONDS; time < $until;)
+	{
+		my $query = $select->(draw_where());
+		my $between = $ahead->();
+
+		sql('begin isolation level repeatable read');
+		sql('savepoint before');
+		my $core = core_of($query);
+
+		$main->query('rollback to before; set hashgraph.enabled = on');
+		$between->();
+		my $ours = rows($query);
+
+		$main->query('rollback');
+		$ran{checked}++;
+		$ran{failed}++ if $core =~ /^22/;
+		next if $ours eq $core;
+		$ran{wrong}++;
+		diag("$query\nis: $ours\nand not: $core");
+	}
+	is($ran{wrong}, 0, "$what: no condition of $ran{checked} was wrong, $ran{failed} of which were errors");
+	cmp_ok($ran{failed}, '>', 3, '... some were errors');
+	return cmp_ok($ran{checked} - $ran{failed}, '>', 3, '... and some were not');
+}
+
+my $count = sub { return (rand() < 0.3 ? 'select b.g, count(*), sum(a.id) from a join b using (k) where %s group by b.g' : rand() < 0.3 ? 'select count(*), sum(a.id) from a where %s' : 'select count(*), sum(a.id) from a join b using (k) where %s') =~ s/%s/$_[0]/r };
+
+foreach my $backend ('cpu', $standin ? 'auto' : ())
+{
+	sql("set hashgraph.backend = $backend");
+	resident("$backend: all is resident");
+	all_are_right($backend, 1);
+
+	sql(q{update a set s = s + 1 where id % 700 = 3; delete from b where k % 900 = 5; insert into a select 20000 + n, n, 'new', n, n, n, n, n, n, n, n, n, repeat('x', 900) from generate_series(1, 20) n; update a set r = 5 where id % 30 = 10010 % 30 and id > 10000});
+	all_are_right("$backend: rows have changed", 0);
+
+	# rows that nobody sees raise nothing
+	sql('begin; delete from a where id > 10000 and id < 20000');
+	is_right("$backend: rows that are gone", 'select count(*), sum(a.id) from a join b using (k) where a.i + a.i > 10 and a.s + a.r > 3::int2', 0);
+	unlike(core_of('select count(*) from a join b using (k) where a.i + a.i > 10'), qr/^22/, '... which are not errors');
+	$main->query('rollback');
+	like(core_of('select count(*) from a join b using (k) where a.i + a.i > 10'), qr/^22003 integer out of range/, '... and are, as long as they are there');
+	resident("$backend: it is in step");
+	all_are_right("$backend: in step", 1);
+
+	# one plan, with other values, NULL among them
+	sql('prepare picked(int, numeric) as select count(*), sum(a.id) from a join b using (k) where a.id < 10000 and a.i + $1 > a.s and a.m * $2 < 500 or a.r * 2 = $1; set plan_cache_mode = force_generic_plan');
+	foreach my $values ([ -50, 1.5 ], [ 3, 0.001 ], [ 2147483647, 1 ], [ 'null', 2 ], [ 7, 'null' ], [ 7, q{'NaN'} ])
+	{
+		is_right("$backend: parameters, @$values", "execute picked($values->[0], $values->[1])", 0);
+	}
+	sql('deallocate picked; reset plan_cache_mode');
+
+	none_is_wrong($backend, $count, sub { sub { } });
+	sql('set hashgraph.resident = off');
+	none_is_wrong("$backend, from the table", $count, sub { sub { } });
+	sql('reset hashgraph.resident');
+
+	# workers share what is decided
+	sql('set max_parallel_workers_per_gather = 2');
+	none_is_wrong("$backend, with workers", $count, sub { sub { } });
+	sql('set max_parallel_workers_per_gather = 0');
+
+	my $writer = RawSession->new($node);
+	my $write = sub {
+		$writer->run_each((
+			'update a set s = r, r = s where id % 997 = ' . int(rand 997),
+			'update a set i = j, j = i where id = ' . (10001 + int rand 90),
+			'delete from a where id = ' . int(rand 9000),
+			'update b set s = s + 1 where k = ' . int(rand 3500),
+			'vacuum a', 'vacuum b')[ rand 6 ]);
+		return;
+	};
+
+	none_is_wrong("$backend, beside a writer", $count, sub { $write->(); return rand() < 0.5 ? $write : sub { } });
+	resident("$backend: all is resident after that");
+}
+
+done_testing();
