@@ -584,6 +584,17 @@ ask_with(TestSpeaker *speaker, HgWireType type, HgWireMessage *message, int atta
 		close(attached);
 }
 
+/* Send nothing but a descriptor, which is closed then: to the other end that is the end. */
+static void
+send_descriptor(TestSpeaker *speaker, int attached)
+{
+	HgWireMessage message;
+
+	memset(&message, 0, sizeof(message));
+	hg_wire_send(speaker->fd, &message, attached);
+	close(attached);
+}
+
 /* A request to send rows that has no descriptor, or another one, is refused, and no other has one.
  */
 static void
@@ -596,6 +607,13 @@ test_attached(void)
 	int before;
 
 	test_start_server(&server, NULL);
+	before = count_descriptors(server.process);
+	test_start_speaker(&server, &speaker);
+	send_descriptor(&speaker, open("/dev/null", O_RDWR));
+	good = test_is_cut_off(&speaker);
+	test_end_speaker(&speaker);
+	hg_tap_ok(good && descriptors_become(server.process, before),
+			  "a descriptor with no message is closed, as the connection is");
 	test_start_speaker(&server, &speaker);
 	ask_member(&speaker, 2);
 	good = test_is_answered(&speaker, HG_OK);

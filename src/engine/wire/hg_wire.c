@@ -204,21 +204,16 @@ hg_wire_receive(int fd, HgWireMessage *message, int *attached)
 	if (received < 0)
 		return result_of_errno();
 	*attached = take_descriptor(&packet);
+	if ((packet.msg_flags & MSG_TRUNC) == 0 && (size_t) received >= sizeof(HgWireHeader) &&
+		header->magic == HG_WIRE_MAGIC && header->version == HG_WIRE_VERSION &&
+		header->length == (size_t) received && size_of_type(header->type) == (size_t) received)
+		return HG_WIRE_DONE;
 
+	if (*attached >= 0)
+		close(*attached);
+	*attached = -1;
 	/* an empty packet can't be told from the end, and nobody sends one */
-	if (received == 0)
-		return HG_WIRE_EOF;
-
-	if ((packet.msg_flags & MSG_TRUNC) != 0 || (size_t) received < sizeof(HgWireHeader) ||
-		header->magic != HG_WIRE_MAGIC || header->version != HG_WIRE_VERSION ||
-		header->length != (size_t) received || size_of_type(header->type) != (size_t) received)
-	{
-		if (*attached >= 0)
-			close(*attached);
-		*attached = -1;
-		return HG_WIRE_NONSENSE;
-	}
-	return HG_WIRE_DONE;
+	return received == 0 ? HG_WIRE_EOF : HG_WIRE_NONSENSE;
 }
 
 bool
