@@ -12,8 +12,8 @@
  * Columns that joins have asked for follow it (hg_loader_keep_column.h).
  *
  * A graph that takes more than half of what any device may keep, so that no two of that kind would
- * fit there, or that joins need more with than any may keep (resident/hg_resident_graph_needs.h), is
- * cut over several devices, which get a slice each (hg_loader_keep_slices.h), and slices of the
+ * fit there, or that joins need more with than any may keep (resident/hg_resident_graph_needs.h),
+ * is cut over several devices, which get a slice each (hg_loader_keep_slices.h), and slices of the
  * columns.  Graphs by which rows of such a one look others up are cut along with it.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -345,7 +345,8 @@ hg_keep_ask_limits(const HgKeepers *keepers, HgKeepLimits *limits)
 	}
 }
 
-/* Do all of so many devices have room for a graph, or its slices, and for what joins need with it? */
+/* Do all of so many devices have room for a graph, or its slices, and for what joins need with it?
+ */
 static bool
 hg_keep_is_room(const HgKeepLimits *limits, uint64 bytes, const HgGraphNeeds *needs, uint32 devices)
 {
@@ -357,8 +358,8 @@ hg_keep_is_room(const HgKeepLimits *limits, uint64 bytes, const HgGraphNeeds *ne
 
 /*
  * Have a graph cut that is too large for any device, alone or with what joins need beside it, over
- * those that have room for an equal share of it.  False: it is too large, and there is a device that
- * will be ready in a moment.
+ * those that have room for an equal share of it.  False: it is too large, and there is a device
+ * that will be ready in a moment.
  */
 static bool
 hg_keep_find_cut(HgResidentGraph *version, const HgKeepers *keepers)
@@ -366,30 +367,24 @@ hg_keep_find_cut(HgResidentGraph *version, const HgKeepers *keepers)
 	const HgKeptSpec keep = {.shape = hg_graph_version_shape(version)};
 	const HgJobSpec spec = {.key_width = keep.shape.key_width, .keep = &keep};
 	const uint64 bytes = hg_kept_least_bytes(&spec);
-	const HgGraphNeeds none = {0};
 	HgGraphNeeds needs = hg_graph_wishes_told(&version->wishes);
 	HgKeepLimits limits;
 	HgPlaces places = 0;
 	uint32 n;
 
 	hg_keep_ask_limits(keepers, &limits);
-	if (hg_keep_is_room(&limits, bytes, &needs, 1))
-	{
-		hg_graph_wishes_tell(&version->wishes, &none);
-		return true;
-	}
-	if (keepers->starting != 0)
+	if (!hg_keep_is_room(&limits, bytes, &needs, 1) && keepers->starting != 0)
 		return false;
+	hg_graph_wishes_set_weighed(&version->wishes);
+	if (hg_keep_is_room(&limits, bytes, &needs, 1))
+		return true;
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 		if (limits.of[place] >= limits.most / HG_KEEP_ALONE_SHARE && limits.of[place] > 0)
 			places |= HG_PLACE(place);
 	n = (uint32) pg_popcount32(places);
-	/* needs that cutting does not help are nobody's, until somebody tells of them again */
+	/* needs that cutting does not help do not count */
 	if (n < 2 || !hg_keep_is_room(&limits, bytes, &needs, n))
-	{
-		hg_graph_wishes_tell(&version->wishes, &none);
-		needs = none;
-	}
+		needs = (HgGraphNeeds){0};
 	if (n > 1 && !hg_keep_is_room(&limits, bytes, &needs, 1) &&
 		hg_keep_is_room(&limits, bytes, &needs, n))
 		hg_graph_version_set_cut(version, places, true);

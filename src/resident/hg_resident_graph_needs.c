@@ -9,6 +9,9 @@
  */
 #include "hg_compat.h"
 
+#include "utils/timestamp.h"
+
+#include "resident/hg_resident_device_copy.h"
 #include "resident/hg_resident_graph_needs.h"
 
 void
@@ -16,6 +19,8 @@ hg_graph_wishes_init(HgGraphWishes *wishes)
 {
 	pg_atomic_init_u64(&wishes->cut, 0);
 	pg_atomic_init_u64(&wishes->whole, 0);
+	pg_atomic_init_u64(&wishes->most_weighed, 0);
+	pg_atomic_init_u64(&wishes->weighed_at, 0);
 	pg_atomic_init_u64(&wishes->whole_at, 0);
 }
 
@@ -32,4 +37,34 @@ hg_graph_wishes_told(HgGraphWishes *wishes)
 {
 	return (HgGraphNeeds){.cut = pg_atomic_read_u64(&wishes->cut),
 						  .whole = pg_atomic_read_u64(&wishes->whole)};
+}
+
+/* The bytes of what has been told, on one device. */
+static uint64
+hg_graph_wishes_bytes(HgGraphWishes *wishes)
+{
+	const HgGraphNeeds needs = hg_graph_wishes_told(wishes);
+
+	return hg_graph_needs_each(&needs, 1);
+}
+
+bool
+hg_graph_wishes_are_due(HgGraphWishes *wishes)
+{
+	const uint64 bytes = hg_graph_wishes_bytes(wishes);
+
+	return bytes > pg_atomic_read_u64(&wishes->most_weighed) ||
+		   (bytes > 0 &&
+			TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&wishes->weighed_at),
+									   GetCurrentTimestamp(), HG_GRAPH_OFFER_MS));
+}
+
+void
+hg_graph_wishes_set_weighed(HgGraphWishes *wishes)
+{
+	const uint64 bytes = hg_graph_wishes_bytes(wishes);
+
+	pg_atomic_write_u64(&wishes->most_weighed,
+						Max(bytes, pg_atomic_read_u64(&wishes->most_weighed)));
+	pg_atomic_write_u64(&wishes->weighed_at, (uint64) GetCurrentTimestamp());
 }

@@ -36,13 +36,23 @@ typedef struct HgGraphWishes
 {
 	pg_atomic_uint64 cut; /* HgGraphNeeds; both are 0: none has told */
 	pg_atomic_uint64 whole;
-	pg_atomic_uint64 whole_at; /* 0: never */
+	pg_atomic_uint64
+		most_weighed;			 /* bytes together, of those that the graph was not cut for, ... */
+	pg_atomic_uint64 weighed_at; /* ... and when that was decided last; 0: never */
+	pg_atomic_uint64 whole_at;	 /* 0: never */
 } HgGraphWishes;
 
 extern void hg_graph_wishes_init(HgGraphWishes *wishes);
 
 extern void hg_graph_wishes_tell(HgGraphWishes *wishes, const HgGraphNeeds *needs);
 extern HgGraphNeeds hg_graph_wishes_told(HgGraphWishes *wishes);
+
+/*
+ * Is it to be decided whether the graph is cut for what has been told?  So it is for more than was
+ * weighed before, and else now and then.  It was, and the graph is not.
+ */
+extern bool hg_graph_wishes_are_due(HgGraphWishes *wishes);
+extern void hg_graph_wishes_set_weighed(HgGraphWishes *wishes);
 
 /* How much each of so many devices has to keep of it; 1: where nothing is cut. */
 static inline uint64

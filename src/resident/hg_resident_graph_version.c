@@ -347,9 +347,7 @@ hg_graph_version_is_to_be_cut(HgResidentGraph *graph, const HgKeepers *keepers)
 bool
 hg_graph_version_is_in_need(HgResidentGraph *graph, const HgKeepers *keepers)
 {
-	const HgGraphNeeds needs = hg_graph_wishes_told(&graph->wishes);
-
-	return needs.cut > 0 && hg_graph_version_cut(graph, keepers) == 0;
+	return hg_graph_version_cut(graph, keepers) == 0 && hg_graph_wishes_are_due(&graph->wishes);
 }
 
 HgPlaces
