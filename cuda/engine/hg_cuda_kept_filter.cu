@@ -11,11 +11,29 @@
 
 #include "../kernels/hg_cuda_filter.h"
 
+#include <cstring>
+
+/* Does a filter compute a number that does not fit?  It waits until that is known. */
+static HgStatus
+check_lost(HgCudaWork *work, uint32_t *lost, HgError *error)
+{
+	uint32_t answer;
+	const void *host;
+
+	HG_TRY(hg_cuda_read_back(work, lost, sizeof(answer), &host, error));
+	memcpy(&answer, host, sizeof(answer));
+	hg_cuda_free(work, lost);
+	return answer != 0 ? hg_error_set(error, HG_OVERFLOW, nullptr,
+									  "a number that a filter computes does not fit")
+					   : HG_OK;
+}
+
 HgStatus
 hg_cuda_kept_filters_apply(HgCudaWork *work, const HgCudaKeptFilters *filters, uint32_t lookup,
 						   HgCudaKeptMask *mask, HgError *error)
 {
 	HgFilterTest test;
+	uint32_t *lost = nullptr;
 
 	if (!hg_filter_test_init(&test, &filters->all, lookup))
 		return HG_OK;
@@ -25,5 +43,11 @@ hg_cuda_kept_filters_apply(HgCudaWork *work, const HgCudaKeptFilters *filters, u
 		test.columns[i].nulls = filters->columns[i]->nulls;
 	}
 	HG_TRY(hg_cuda_kept_mask_begin(work, mask, error));
-	return hg_cuda_filter(work, &test, mask->shape.parts, mask->words, error);
+	if (hg_filter_computes(&test))
+	{
+		HG_TRY(hg_cuda_alloc_array(work, 1, &lost, error));
+		HG_CUDA_TRY(cudaMemsetAsync(lost, 0, sizeof(*lost), work->stream), error);
+	}
+	HG_TRY(hg_cuda_filter(work, &test, mask->shape.parts, mask->words, lost, error));
+	return lost != nullptr ? check_lost(work, lost, error) : HG_OK;
 }

@@ -26,7 +26,8 @@ struct HgCudaKeptFilters
 
 /*
  * Have rows not count that the filter of a lookup, as HgRowFilter has it, does not let through;
- * where there is none nothing is done.  It returns when that is launched.
+ * where there is none nothing is done.  It returns when that is launched, or where it computes
+ * numbers when they are known to fit: else HG_OVERFLOW.
  */
 HgStatus hg_cuda_kept_filters_apply(HgCudaWork *work, const HgCudaKeptFilters *filters,
 									uint32_t lookup, HgCudaKeptMask *mask, HgError *error);

@@ -53,51 +53,6 @@ hg_compute_load(const HgCudaOperand *column, bool is_signed, uint64_t place, boo
 	return loaded;
 }
 
-/* What a step makes of one number; of more than 64 bits they are the low ones, and do not fit. */
-__device__ __forceinline__ int64_t
-hg_compute_one(uint8_t kind, int64_t value, bool *fits)
-{
-	if (kind != HG_STEP_NEGATE)
-		return value;
-	*fits = value != INT64_MIN;
-	return static_cast<int64_t>(0 - static_cast<uint64_t>(value));
-}
-
-/* The same of two. */
-__device__ __forceinline__ int64_t
-hg_compute_two(uint8_t kind, int64_t left, int64_t right, bool *fits)
-{
-	const uint64_t a = static_cast<uint64_t>(left);
-	const uint64_t b = static_cast<uint64_t>(right);
-	int64_t value;
-
-	switch (kind)
-	{
-		case HG_STEP_ADD:
-			value = static_cast<int64_t>(a + b);
-			*fits = ((left ^ value) & (right ^ value)) >= 0;
-			break;
-		case HG_STEP_SUBTRACT:
-			value = static_cast<int64_t>(a - b);
-			*fits = ((left ^ right) & (left ^ value)) >= 0;
-			break;
-		default:
-			value = static_cast<int64_t>(a * b);
-			*fits = __mul64hi(left, right) == value >> 63;
-			break;
-	}
-	return value;
-}
-
-/* Is a number one of so many bits? */
-__device__ __forceinline__ bool
-hg_compute_fits(int64_t value, uint32_t bits)
-{
-	const uint32_t above = 64 - bits;
-
-	return static_cast<int64_t>(static_cast<uint64_t>(value) << above) >> above == value;
-}
-
 /* Some places for each thread, which are those of neighbours by turns. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
@@ -134,12 +89,12 @@ __launch_bounds__(HG_STREAM_THREADS)
 			{
 				const HgComputed left = below[numbers - 1][r];
 
-				top[r] = {hg_compute_two(step.kind, left.value, top[r].value, &fits),
+				top[r] = {hg_step_two(&step, left.value, top[r].value, &fits),
 						  left.null || top[r].null};
 			}
 			else
-				top[r].value = hg_compute_one(step.kind, top[r].value, &fits);
-			overflows[r] |= !top[r].null && !(fits && hg_compute_fits(top[r].value, step.bits));
+				top[r].value = hg_step_one(&step, top[r].value, &fits);
+			overflows[r] |= !top[r].null && !(fits && hg_step_fits(top[r].value, step.bits));
 		}
 		numbers += adds;
 	}

@@ -5,6 +5,7 @@
  *
  * A thread has a row, and a warp the rows of one word of the mask: all of them do the same steps,
  * and read neighbouring values.  Where a word says that none of its rows counts nothing is read.
+ * Filters that compute numbers have a kernel of their own, which has room for these.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,13 +20,26 @@
 static_assert(HG_PIECE_ROWS % 32 == 0 && HG_STREAM_THREADS % 32 == 0,
 			  "a warp decides about 32 rows of a part");
 
-HgStatus
-hg_cuda_filter(HgCudaWork *work, const HgFilterTest *test, uint32_t parts, uint64_t *mask,
-			   HgError *error)
+/* Kernels take no more than this. */
+static_assert(sizeof(HgFilterTest) + 5 * sizeof(uint64_t) <= 4096,
+			  "a filter is a parameter of a kernel");
+
+template <bool computes>
+static HgStatus
+launch(HgCudaWork *work, const HgFilterTest *test, uint32_t parts, uint64_t *mask, uint32_t *lost,
+	   HgError *error)
 {
 	const uint32_t part_words = (test->stride + 31) / 32;
 
-	return hg_cuda_launch_pieces<hg_filter_kernel, HG_STREAM_THREADS>(
+	return hg_cuda_launch_pieces<hg_filter_kernel<computes>, HG_STREAM_THREADS>(
 		work, "hg_filter_kernel", (uint64_t) parts * part_words * 32, HG_PIECE_ROWS, error, *test,
-		part_words, reinterpret_cast<uint32_t *>(mask), HG_PIECE_FIRST, HG_PIECE_END);
+		part_words, reinterpret_cast<uint32_t *>(mask), lost, HG_PIECE_FIRST, HG_PIECE_END);
+}
+
+HgStatus
+hg_cuda_filter(HgCudaWork *work, const HgFilterTest *test, uint32_t parts, uint64_t *mask,
+			   uint32_t *lost, HgError *error)
+{
+	return lost != nullptr ? launch<true>(work, test, parts, mask, lost, error)
+						   : launch<false>(work, test, parts, mask, nullptr, error);
 }

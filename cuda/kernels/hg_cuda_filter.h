@@ -16,9 +16,10 @@
 /*
  * Clear the bits of rows of so many parts in a mask, which the filter does not let through; its
  * columns are in device memory, as the mask is.  Bits of numbers that no row can have become
- * anything.  It returns when that is launched.
+ * anything.  *lost, in device memory, becomes 1 where a number that the filter computes does not
+ * fit for a row whose bit is set; NULL: it computes none.  It returns when that is launched.
  */
 HgStatus hg_cuda_filter(HgCudaWork *work, const HgFilterTest *test, uint32_t parts, uint64_t *mask,
-						HgError *error);
+						uint32_t *lost, HgError *error);
 
 #endif /* HG_CUDA_FILTER_H */

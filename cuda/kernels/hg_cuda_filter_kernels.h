@@ -16,12 +16,14 @@
 
 /*
  * Decide about the items first .. end - 1, both multiples of 32: a warp for each 32 numbers of a
- * part, of which so many words of the mask are needed, of those that it has.
+ * part, of which so many words of the mask are needed, of those that it has.  *lost becomes 1 where
+ * a number does not fit; a filter that computes none has no need of it.
  */
+template <bool computes>
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_filter_kernel(const __grid_constant__ HgFilterTest test, uint32_t part_words, uint32_t *mask,
-					 uint64_t first, uint64_t end)
+					 uint32_t *lost, uint64_t first, uint64_t end)
 {
 	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
 	const uint32_t lane = threadIdx.x % 32;
@@ -32,6 +34,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	uint32_t counts;
 	uint32_t held;
 	bool holds = false;
+	bool overflows = false;
 
 	/* both are of a whole warp */
 	if (i >= end)
@@ -40,10 +43,12 @@ __launch_bounds__(HG_STREAM_THREADS)
 	if (counts == 0)
 		return;
 	if (number < test.stride && (counts >> lane & 1) != 0)
-		holds = hg_filter_holds(&test, part * test.stride + number);
+		holds = hg_filter_holds(&test, computes, part * test.stride + number, &overflows);
 	held = __ballot_sync(UINT32_MAX, holds);
 	if (lane == 0 && held != counts)
 		*bits = held;
+	if (computes && overflows)
+		*lost = 1;
 }
 
 #endif /* HG_CUDA_FILTER_KERNELS_H */

@@ -11,6 +11,7 @@
 
 #include "miscadmin.h"
 
+#include "batch/hg_arithmetic_program.h"
 #include "batch/hg_predicate_apply.h"
 #include "batch/hg_predicate_filter.h"
 
@@ -37,7 +38,7 @@ hg_filter_has_column(const HgPredicate *predicate)
 static bool
 hg_filter_may(const HgPredicate *predicate)
 {
-	bool may = predicate->order != HG_ORDER_FLOAT && predicate->nterms == 0;
+	bool may = predicate->order != HG_ORDER_FLOAT;
 
 	for (int a = 0; a < predicate->nargs && may; a++)
 		may = hg_filter_may(predicate->args[a]);
@@ -85,6 +86,8 @@ hg_filter_columns(HgFilterMaker *maker, const HgPredicate *predicate)
 		all &= hg_filter_column(maker, predicate->attno) >= 0;
 	if (predicate->other_attno > 0)
 		all &= hg_filter_column(maker, predicate->other_attno) >= 0;
+	for (int c = 0; predicate->compared != NULL && c < predicate->compared->ncolumns; c++)
+		all &= hg_filter_column(maker, (AttrNumber) predicate->compared->attnos[c]) >= 0;
 	return all;
 }
 
@@ -130,7 +133,7 @@ hg_filter_range(HgFilterMaker *maker, HgFilterStep *step, int64 low, int64 high)
 	return true;
 }
 
-/* The values that a predicate's set was prepared for. */
+/* The values of a column, or computed numbers, that a predicate's set was prepared for. */
 static bool
 hg_filter_set(HgFilterMaker *maker, const HgPredicate *predicate, int column)
 {
@@ -138,6 +141,7 @@ hg_filter_set(HgFilterMaker *maker, const HgPredicate *predicate, int column)
 						 .column = (uint8) column,
 						 .is_signed = predicate->order != HG_ORDER_UNSIGNED,
 						 .negated = predicate->fast_negated,
+						 .computed = predicate->compared != NULL ? HG_FILTER_COMPUTED : 0,
 						 .first = (uint16) maker->filters->nranges};
 
 	for (int i = 0; i < predicate->nfast; i++)
@@ -164,20 +168,122 @@ hg_filter_numeric(HgFilterMaker *maker, HgPredicate *predicate, int column)
 	return hg_filter_set(maker, predicate, column);
 }
 
+/* What ORDER allows of a predicate that is an order. */
+static uint8
+hg_filter_allowed(const HgPredicate *predicate)
+{
+	uint8 allowed = 0;
+
+	for (int order = -1; order <= 1; order++)
+		if (hg_intervals_contain(predicate->set, order))
+			allowed |= (uint8) (HG_FILTER_LESS << (order + 1));
+	return allowed;
+}
+
 static bool
 hg_filter_order(HgFilterMaker *maker, const HgPredicate *predicate, int column, int other)
 {
 	HgFilterStep step = {.kind = HG_FILTER_ORDER,
 						 .column = (uint8) column,
 						 .other = (uint8) other,
-						 .is_signed = predicate->order != HG_ORDER_UNSIGNED};
+						 .is_signed = predicate->order != HG_ORDER_UNSIGNED,
+						 .allowed = hg_filter_allowed(predicate)};
 
-	for (int order = -1; order <= 1; order++)
-		if (hg_intervals_contain(predicate->set, order))
-			step.allowed |= (uint8) (HG_FILTER_LESS << (order + 1));
 	return hg_filter_is_integer(maker, column, predicate->order, predicate->attlen) &&
 		   hg_filter_is_integer(maker, other, predicate->order, predicate->other_attlen) &&
 		   hg_filter_step(maker, step);
+}
+
+/* ---------------------------------------------------------------------
+ * Numbers that are computed
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * The program of an expression that is compared, and the display scale of its numbers, or -1: they
+ * are integers.  False where there is none.
+ */
+static bool
+hg_filter_program(HgFilterMaker *maker, const HgCompared *compared, int which, HgProgram *program,
+				  int *scale)
+{
+	HgOperand operands[HG_MAX_FILTER_COLUMNS];
+
+	if (compared->ncolumns > HG_MAX_FILTER_COLUMNS)
+		return false;
+	for (int c = 0; c < compared->ncolumns; c++)
+	{
+		const int column = hg_filter_column(maker, (AttrNumber) compared->attnos[c]);
+		const HgGraphCodes *codes = maker->codes[column];
+
+		/* integers are there as they are, and numerics as units */
+		if (codes != NULL && codes->scale < 0)
+			return false;
+		operands[c] = (HgOperand){column, codes != NULL ? codes->scale : -1};
+	}
+	return hg_arithmetic_program(compared->arithmetic, compared->numbers[which], operands, program,
+								 scale);
+}
+
+/* The number, among those of the filters, that a program computes; -1 where there is no room. */
+static int
+hg_filter_number_of(HgFilterMaker *maker, const HgProgram *program)
+{
+	HgRowFilters *filters = maker->filters;
+	uint16 first = 0;
+
+	for (uint32 i = 0; i < filters->nnumbers; i++)
+		first += filters->numbers[i].count;
+	if (filters->nnumbers == HG_MAX_FILTER_NUMBERS ||
+		program->nsteps > HG_MAX_FILTER_NUMBER_STEPS - first)
+		return -1;
+	memcpy(filters->number_steps + first, program->steps, program->nsteps * sizeof(HgStep));
+	filters->numbers[filters->nnumbers] = (HgFilterNumber){first, (uint16) program->nsteps};
+	return (int) filters->nnumbers++;
+}
+
+static bool
+hg_filter_computed(HgFilterMaker *maker, HgPredicate *predicate)
+{
+	HgProgram program;
+	int scale;
+	int number;
+
+	if (!hg_filter_program(maker, predicate->compared, 0, &program, &scale) ||
+		scale > HG_PREDICATE_SCALE)
+		return false;
+	if (scale >= 0)
+		hg_predicate_prepare(predicate, scale);
+	number = hg_filter_number_of(maker, &program);
+	return number >= 0 && hg_filter_set(maker, predicate, number);
+}
+
+static bool
+hg_filter_computed_order(HgFilterMaker *maker, const HgPredicate *predicate)
+{
+	HgFilterStep step = {.kind = HG_FILTER_ORDER,
+						 .is_signed = 1,
+						 .computed = HG_FILTER_COMPUTED | HG_FILTER_OTHER_COMPUTED,
+						 .allowed = hg_filter_allowed(predicate)};
+	HgProgram programs[2];
+	int scales[2];
+	int numbers[2];
+
+	for (int i = 0; i < 2; i++)
+		if (!hg_filter_program(maker, predicate->compared, i, &programs[i], &scales[i]))
+			return false;
+	for (int i = 0; i < 2; i++)
+	{
+		/* both are compared in the finer units */
+		if (!hg_arithmetic_scale_up(&programs[i], Max(scales[0], scales[1]) - scales[i]))
+			return false;
+		numbers[i] = hg_filter_number_of(maker, &programs[i]);
+		if (numbers[i] < 0)
+			return false;
+	}
+	step.column = (uint8) numbers[0];
+	step.other = (uint8) numbers[1];
+	return hg_filter_step(maker, step);
 }
 
 /* Codes in a row of which a predicate over bytes holds, or does not. */
@@ -217,9 +323,12 @@ hg_filter_bytes(HgFilterMaker *maker, const HgPredicate *predicate, int column)
 
 static bool hg_filter_write(HgFilterMaker *maker, HgPredicate *predicate);
 
-/* One argument after the other; where there is none it is the empty set, or that of all rows. */
+/*
+ * One argument after the other; where there is none it is the empty set, or that of all rows.
+ * outermost: they are clauses of a qual, which a row that is in all of them passes.
+ */
 static bool
-hg_filter_args(HgFilterMaker *maker, const HgPredicate *predicate)
+hg_filter_args(HgFilterMaker *maker, const HgPredicate *predicate, bool outermost)
 {
 	const bool all = predicate->kind == HG_PREDICATE_AND;
 	bool written = true;
@@ -232,6 +341,9 @@ hg_filter_args(HgFilterMaker *maker, const HgPredicate *predicate)
 		if (written && a > 0)
 			written =
 				hg_filter_step(maker, (HgFilterStep){.kind = all ? HG_FILTER_AND : HG_FILTER_OR});
+		/* of a row that is out nothing is computed (hg_scan_qual.c) */
+		if (written && outermost && a + 1 < predicate->nargs && predicate->args[a + 1]->nterms > 0)
+			written = hg_filter_step(maker, (HgFilterStep){.kind = HG_FILTER_REQUIRED});
 	}
 	return written;
 }
@@ -252,7 +364,7 @@ hg_filter_write(HgFilterMaker *maker, HgPredicate *predicate)
 			return hg_filter_step(maker, (HgFilterStep){.kind = HG_FILTER_ALL});
 		case HG_PREDICATE_AND:
 		case HG_PREDICATE_OR:
-			return hg_filter_args(maker, predicate);
+			return hg_filter_args(maker, predicate, false);
 		case HG_PREDICATE_NOT:
 			return hg_filter_write(maker, predicate->args[0]) &&
 				   hg_filter_step(maker, (HgFilterStep){.kind = HG_FILTER_NOT});
@@ -270,8 +382,9 @@ hg_filter_write(HgFilterMaker *maker, HgPredicate *predicate)
 			return hg_filter_order(maker, predicate, column,
 								   hg_filter_column(maker, predicate->other_attno));
 		case HG_PREDICATE_COMPUTED:
+			return hg_filter_computed(maker, predicate);
 		case HG_PREDICATE_COMPUTED_ORDER:
-			return false;
+			return hg_filter_computed_order(maker, predicate);
 		case HG_PREDICATE_BYTES:
 		case HG_PREDICATE_EQUAL:
 		case HG_PREDICATE_LIKE:
@@ -284,9 +397,7 @@ hg_filter_write(HgFilterMaker *maker, HgPredicate *predicate)
 static bool
 hg_filter_write_all(HgFilterMaker *maker, int npredicates, HgPredicate **predicates)
 {
-	const HgPredicate all = {.kind = HG_PREDICATE_AND,
-							 .nargs = npredicates,
-							 .args = predicates};
+	const HgPredicate all = {.kind = HG_PREDICATE_AND, .nargs = npredicates, .args = predicates};
 	bool may = true;
 
 	for (int i = 0; i < npredicates; i++)
@@ -295,7 +406,7 @@ hg_filter_write_all(HgFilterMaker *maker, int npredicates, HgPredicate **predica
 		return false;
 	/* by its columns alone a filter knows rows */
 	return hg_row_filter_stride(maker->filters, maker->filter->lookup) > 0 &&
-		   hg_filter_args(maker, &all);
+		   hg_filter_args(maker, &all, true);
 }
 
 bool

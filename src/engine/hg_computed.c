@@ -21,6 +21,8 @@ check_step(const HgStep *step, uint32_t column, HgError *error)
 	if (step->bits != 16 && step->bits != 32 && step->bits != 64)
 		return hg_error_set(error, HG_INVALID, NULL, "numbers can not be of %u bits",
 							(unsigned) step->bits);
+	if (step->kind == HG_STEP_MODULO && step->constant == 0)
+		return hg_error_set(error, HG_INVALID, NULL, "a number can not be divided by 0");
 	if (step->kind == HG_STEP_COLUMN && (step->column >= column || step->is_signed > 1))
 		return hg_error_set(error, HG_INVALID, NULL,
 							"a column is computed of none that comes before it");
@@ -28,15 +30,13 @@ check_step(const HgStep *step, uint32_t column, HgError *error)
 }
 
 HgStatus
-hg_program_check(const HgProgram *program, uint32_t column, HgError *error)
+hg_steps_check(const HgStep *steps, uint32_t nsteps, uint32_t column, HgError *error)
 {
 	uint32_t numbers = 0;
 
-	if (program->nsteps > HG_MAX_STEPS)
-		return hg_error_set(error, HG_INVALID, NULL, "too many steps: %u", program->nsteps);
-	for (uint32_t i = 0; i < program->nsteps; i++)
+	for (uint32_t i = 0; i < nsteps; i++)
 	{
-		const HgStep *step = &program->steps[i];
+		const HgStep *step = &steps[i];
 		HgStatus status = check_step(step, column, error);
 
 		if (status != HG_OK)
@@ -49,6 +49,14 @@ hg_program_check(const HgProgram *program, uint32_t column, HgError *error)
 	}
 	return numbers == 1 ? HG_OK
 						: hg_error_set(error, HG_INVALID, NULL, "a program is to leave one number");
+}
+
+HgStatus
+hg_program_check(const HgProgram *program, uint32_t column, HgError *error)
+{
+	if (program->nsteps > HG_MAX_STEPS)
+		return hg_error_set(error, HG_INVALID, NULL, "too many steps: %u", program->nsteps);
+	return hg_steps_check(program->steps, program->nsteps, column, error);
 }
 
 uint32_t

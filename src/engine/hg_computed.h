@@ -29,6 +29,7 @@
 #define HG_COMPUTED_H
 
 #include "hg_engine.h"
+#include "hg_hash.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -48,6 +49,7 @@ extern "C"
 		HG_STEP_CONSTANT,
 		HG_STEP_NEGATE, /* of one number */
 		HG_STEP_FIT,	/* the number itself, which is to fit */
+		HG_STEP_MODULO, /* what is left of one that is divided by the constant, with its sign */
 		HG_STEP_ADD,	/* of two numbers, of which the first was left first */
 		HG_STEP_SUBTRACT,
 		HG_STEP_MULTIPLY,
@@ -61,7 +63,7 @@ extern "C"
 		uint8_t column;	   /* COLUMN: of the side, before the one that is computed */
 		uint8_t is_signed; /* COLUMN: 1: two's complement, 0: not */
 		uint32_t unused;   /* 0 */
-		int64_t constant;  /* CONSTANT */
+		int64_t constant;  /* CONSTANT; MODULO: not 0 */
 	} HgStep;
 
 	typedef struct HgProgram
@@ -81,6 +83,13 @@ extern "C"
 	}
 
 	/*
+	 * Can steps leave one number, of columns ahead of one of this number?  HG_OK, or HG_INVALID
+	 * with an explanation.
+	 */
+	extern HgStatus hg_steps_check(const HgStep *steps, uint32_t nsteps, uint32_t column,
+								   HgError *error);
+
+	/*
 	 * Can a program compute the column of this number of a side, of columns before it?  HG_OK, or
 	 * HG_INVALID with an explanation.
 	 */
@@ -92,5 +101,67 @@ extern "C"
 #ifdef __cplusplus
 }
 #endif
+
+/* ------------------------------------------------------------------------
+ * Steps of one row's numbers, on the host and in kernels
+ * ------------------------------------------------------------------------ */
+
+/* What a step makes of one number; of more than 64 bits they are the low ones, and do not fit. */
+HG_HOST_DEVICE int64_t
+hg_step_one(const HgStep *step, int64_t value, bool *fits)
+{
+	if (step->kind == HG_STEP_MODULO)
+		return step->constant == -1 ? 0 : value % step->constant;
+	if (step->kind != HG_STEP_NEGATE)
+		return value;
+	*fits = value != INT64_MIN;
+	return (int64_t) (0 - (uint64_t) value);
+}
+
+/* Does a product fit 64 bits, of which these are the low ones? */
+HG_HOST_DEVICE bool
+hg_step_product_fits(int64_t left, int64_t right, int64_t product)
+{
+#ifdef __CUDA_ARCH__
+	return __mul64hi(left, right) == product >> 63;
+#else
+	return (__int128) left * right == product;
+#endif
+}
+
+/* What a step makes of two numbers; likewise. */
+HG_HOST_DEVICE int64_t
+hg_step_two(const HgStep *step, int64_t left, int64_t right, bool *fits)
+{
+	const uint64_t a = (uint64_t) left;
+	const uint64_t b = (uint64_t) right;
+	int64_t value;
+
+	switch (step->kind)
+	{
+		case HG_STEP_ADD:
+			value = (int64_t) (a + b);
+			*fits = ((left ^ value) & (right ^ value)) >= 0;
+			break;
+		case HG_STEP_SUBTRACT:
+			value = (int64_t) (a - b);
+			*fits = ((left ^ right) & (left ^ value)) >= 0;
+			break;
+		default:
+			value = (int64_t) (a * b);
+			*fits = hg_step_product_fits(left, right, value);
+			break;
+	}
+	return value;
+}
+
+/* Is a number one of so many bits? */
+HG_HOST_DEVICE bool
+hg_step_fits(int64_t value, uint32_t bits)
+{
+	const uint32_t above = 64 - bits;
+
+	return (int64_t) ((uint64_t) value << above) >> above == value;
+}
 
 #endif /* HG_COMPUTED_H */

@@ -36,6 +36,8 @@ hg_filter_test_init(HgFilterTest *test, const HgRowFilters *filters, uint32_t lo
 		   filters->steps + first_step(filters, (uint32_t) (filter - filters->filters)),
 		   filter->nsteps * sizeof(*test->steps));
 	memcpy(test->ranges, filters->ranges, filters->nranges * sizeof(*test->ranges));
+	memcpy(test->numbers, filters->numbers, sizeof(test->numbers));
+	memcpy(test->number_steps, filters->number_steps, sizeof(test->number_steps));
 	for (uint32_t i = 0; i < filters->ncolumns; i++)
 		test->columns[i].width = filters->columns[i].shape.width;
 	return true;
@@ -76,12 +78,41 @@ has_column(const HgRowFilters *filters, const HgRowFilter *filter, uint32_t colu
 	return column < filters->ncolumns && filters->columns[column].lookup == filter->lookup;
 }
 
-/* Can values of a column be compared as integers of 64 bits? */
+/* Can values of a column be taken for integers of 64 bits, signed or not? */
 static bool
-is_comparable(const HgRowFilters *filters, const HgFilterStep *step, uint32_t column)
+is_integer(const HgRowFilters *filters, uint32_t column, uint8_t is_signed)
 {
-	return step->is_signed == 1 ||
-		   (step->is_signed == 0 && filters->columns[column].shape.width < sizeof(int64_t));
+	return is_signed == 1 ||
+		   (is_signed == 0 && filters->columns[column].shape.width < sizeof(int64_t));
+}
+
+/* Is a number there that is computed of columns of a filter's rows? */
+static bool
+has_number(const HgRowFilters *filters, const HgRowFilter *filter, uint32_t number)
+{
+	const HgFilterNumber *computed = &filters->numbers[number];
+	const HgStep *steps = filters->number_steps + computed->first;
+
+	if (number >= filters->nnumbers || computed->first > HG_MAX_FILTER_NUMBER_STEPS ||
+		computed->count > HG_MAX_FILTER_NUMBER_STEPS - computed->first ||
+		hg_steps_check(steps, computed->count, filters->ncolumns, NULL) != HG_OK)
+		return false;
+	for (uint32_t i = 0; i < computed->count; i++)
+		if (steps[i].kind == HG_STEP_COLUMN &&
+			(!has_column(filters, filter, steps[i].column) ||
+			 !is_integer(filters, steps[i].column, steps[i].is_signed)))
+			return false;
+	return true;
+}
+
+/* Can what a step compares, a column or a number, be compared as an integer of 64 bits? */
+static bool
+is_comparable(const HgRowFilters *filters, const HgRowFilter *filter, bool computed,
+			  uint32_t number, uint8_t is_signed)
+{
+	if (computed)
+		return is_signed == 1 && has_number(filters, filter, number);
+	return has_column(filters, filter, number) && is_integer(filters, number, is_signed);
 }
 
 /* Are the ranges of a step there, and in order? */
@@ -110,16 +141,19 @@ check_step(const HgRowFilters *filters, const HgRowFilter *filter, const HgFilte
 							(unsigned) step->kind);
 	if (!hg_filter_looks(step))
 		return HG_OK;
-	if (!has_column(filters, filter, step->column) ||
-		(step->kind == HG_FILTER_ORDER && !has_column(filters, filter, step->other)))
-		return hg_error_set(error, HG_INVALID, NULL, "a filter looks at no column of its rows");
 	if (step->kind == HG_FILTER_IN)
-		sane = step->negated <= 1 && has_ranges(filters, step);
+		sane =
+			step->computed <= HG_FILTER_COMPUTED && step->negated <= 1 && has_ranges(filters, step);
 	else if (step->kind == HG_FILTER_ORDER)
-		sane = step->allowed <= (HG_FILTER_LESS | HG_FILTER_EQUAL | HG_FILTER_GREATER) &&
-			   is_comparable(filters, step, step->other);
+		sane = step->computed <= (HG_FILTER_COMPUTED | HG_FILTER_OTHER_COMPUTED) &&
+			   step->allowed <= (HG_FILTER_LESS | HG_FILTER_EQUAL | HG_FILTER_GREATER) &&
+			   is_comparable(filters, filter, (step->computed & HG_FILTER_OTHER_COMPUTED) != 0,
+							 step->other, step->is_signed);
+	else
+		sane = step->computed == 0 && has_column(filters, filter, step->column);
 	if (step->kind <= HG_FILTER_ORDER)
-		sane = sane && is_comparable(filters, step, step->column);
+		sane = sane && is_comparable(filters, filter, (step->computed & HG_FILTER_COMPUTED) != 0,
+									 step->column, step->is_signed);
 	return sane ? HG_OK
 				: hg_error_set(error, HG_INVALID, NULL, "a filter compares values with none");
 }
@@ -161,7 +195,7 @@ hg_row_filters_check(const HgJobSpec *spec, HgSide side, HgError *error)
 	if (filters == NULL)
 		return HG_OK;
 	if (filters->nfilters > HG_MAX_FILTERS || filters->ncolumns > HG_MAX_FILTER_COLUMNS ||
-		filters->nranges > HG_MAX_FILTER_RANGES)
+		filters->nranges > HG_MAX_FILTER_RANGES || filters->nnumbers > HG_MAX_FILTER_NUMBERS)
 		return hg_error_set(error, HG_INVALID, NULL, "a side has too many filters");
 	status = check_columns(spec, side, error);
 	for (uint32_t i = 0; i < filters->nfilters && status == HG_OK; i++)

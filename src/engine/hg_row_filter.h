@@ -18,7 +18,15 @@
  * no set of values, negated or not, and in no order.
  *
  * VALUES are compared as integers of 64 bits.  Ranges of a step are not empty, in order, and do not
- * meet.
+ * meet.  In place of a column's value there may be a NUMBER that is computed of columns of the same
+ * rows, by steps as those of hg_computed.h, and is NULL where one of these is.  Where it does not
+ * fit for a row that counts by the mask build answers HG_OVERFLOW, after which only close is left:
+ * the row is in no set, and not outside of one either.  A place that no row has, and no mask leaves
+ * out, is not told from that of a row whose key is NULL: what lies there, 0 where nothing was put,
+ * is to fit, too.
+ *
+ * REQUIRED ends the steps of a row that is not in a set: it does not count, and what is behind is
+ * not computed of it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,6 +35,7 @@
 #ifndef HG_ROW_FILTER_H
 #define HG_ROW_FILTER_H
 
+#include "hg_computed.h"
 #include "hg_hash.h"
 #include "hg_kept.h"
 
@@ -38,6 +47,10 @@ extern "C"
 /* Of all filters of a side together; their columns are HG_MAX_FILTER_COLUMNS. */
 #define HG_MAX_FILTER_STEPS 64
 #define HG_MAX_FILTER_RANGES 128
+
+/* Numbers that are computed of a row by filters of a side together, and the steps of these. */
+#define HG_MAX_FILTER_NUMBERS 8
+#define HG_MAX_FILTER_NUMBER_STEPS 32
 
 /* Sets that are left at a time, at most: a bit each, of one row. */
 #define HG_MAX_FILTER_SETS 32
@@ -54,6 +67,7 @@ extern "C"
 		HG_FILTER_IS_NULL,	/* it is NULL */
 		HG_FILTER_NOT_NULL, /* it is not */
 		HG_FILTER_NOT,		/* rows that are not in a set */
+		HG_FILTER_REQUIRED, /* a set, which the row is in or does not count */
 		HG_FILTER_AND,		/* in both of two */
 		HG_FILTER_OR,		/* in one of them */
 		HG_FILTER_KINDS		/* number of kinds, not a kind */
@@ -64,6 +78,10 @@ extern "C"
 #define HG_FILTER_EQUAL 2
 #define HG_FILTER_GREATER 4
 
+/* What IN and ORDER compare are numbers of the filters, not columns: a sum of these. */
+#define HG_FILTER_COMPUTED 1	   /* column is one */
+#define HG_FILTER_OTHER_COMPUTED 2 /* ORDER: other is one */
+
 	typedef struct HgFilterStep
 	{
 		uint8_t kind;	   /* HgFilterStepKind */
@@ -72,7 +90,8 @@ extern "C"
 		uint8_t is_signed; /* IN, ORDER: 1: two's complement, 0: not, of less than 8 bytes */
 		uint8_t allowed;   /* ORDER: a sum of the above */
 		uint8_t negated;   /* IN: 0 or 1 */
-		uint16_t unused;   /* 0 */
+		uint8_t computed;  /* IN, ORDER: a sum of the above */
+		uint8_t unused;	   /* 0 */
 		uint16_t first;	   /* IN: the first of its ranges ... */
 		uint16_t count;	   /* ... and how many they are */
 	} HgFilterStep;
@@ -83,6 +102,13 @@ extern "C"
 		int64_t low;
 		int64_t high;
 	} HgFilterRange;
+
+	/* A number that is computed: which of the filters' steps of numbers leave it. */
+	typedef struct HgFilterNumber
+	{
+		uint16_t first;
+		uint16_t count;
+	} HgFilterNumber;
 
 	typedef struct HgRowFilter
 	{
@@ -97,12 +123,14 @@ extern "C"
 		uint32_t nfilters;
 		uint32_t ncolumns;
 		uint32_t nranges;
-		uint32_t unused;					 /* 0 */
+		uint32_t nnumbers;
 		HgRowFilter filters[HG_MAX_FILTERS]; /* by lookup, ascending */
 		/* all are kept; lookup is that of the filter which looks at it */
 		HgKeptColumnUse columns[HG_MAX_FILTER_COLUMNS];
 		HgFilterStep steps[HG_MAX_FILTER_STEPS]; /* those of one filter after those of another */
 		HgFilterRange ranges[HG_MAX_FILTER_RANGES];
+		HgFilterNumber numbers[HG_MAX_FILTER_NUMBERS];
+		HgStep number_steps[HG_MAX_FILTER_NUMBER_STEPS]; /* columns are the filters' */
 	} HgRowFilters;
 
 	/* The values of a column by place, wherever they are. */
@@ -122,6 +150,8 @@ extern "C"
 		HgFilterColumn columns[HG_MAX_FILTER_COLUMNS];
 		HgFilterStep steps[HG_MAX_FILTER_STEPS];
 		HgFilterRange ranges[HG_MAX_FILTER_RANGES];
+		HgFilterNumber numbers[HG_MAX_FILTER_NUMBERS];
+		HgStep number_steps[HG_MAX_FILTER_NUMBER_STEPS];
 	} HgFilterTest;
 
 	/* The sets that a step takes. */
@@ -130,7 +160,7 @@ extern "C"
 	{
 		if (step->kind >= HG_FILTER_AND)
 			return 2;
-		return step->kind == HG_FILTER_NOT ? 1 : 0;
+		return step->kind >= HG_FILTER_NOT ? 1 : 0;
 	}
 
 	/* Does it look at a column? */
@@ -138,6 +168,24 @@ extern "C"
 	hg_filter_looks(const HgFilterStep *step)
 	{
 		return step->kind >= HG_FILTER_IN && step->kind <= HG_FILTER_NOT_NULL;
+	}
+
+	/* Does a filter compute numbers, which may not fit? */
+	static inline bool
+	hg_filter_computes(const HgFilterTest *test)
+	{
+		bool computes = false;
+
+		for (uint32_t i = 0; i < test->nsteps; i++)
+			computes |= test->steps[i].computed != 0;
+		return computes;
+	}
+
+	/* Does one of a side's filters, which may be NULL? */
+	static inline bool
+	hg_row_filters_compute(const HgRowFilters *filters)
+	{
+		return filters != NULL && filters->nfilters > 0 && filters->nnumbers > 0;
 	}
 
 	/*
@@ -224,36 +272,96 @@ hg_filter_is_in(const HgFilterRange *ranges, uint32_t count, int64_t value)
 	return value >= ranges[first].low && value <= ranges[first].high;
 }
 
-/* Is the row of a place in the set of a step that looks at columns? */
-HG_HOST_DEVICE bool
-hg_filter_look(const HgFilterTest *test, const HgFilterStep *step, uint64_t place)
+/*
+ * A number that is computed for a place; *null: it is NULL.  *lost becomes true where it, or one on
+ * the way to it, does not fit.
+ */
+HG_HOST_DEVICE int64_t
+hg_filter_number(const HgFilterTest *test, uint8_t number, uint64_t place, bool *null, bool *lost)
 {
-	const HgFilterColumn *column = &test->columns[step->column];
-	const HgFilterColumn *other = &test->columns[step->other];
-	const bool null = hg_filter_is_null(column, place);
+	const uint32_t first = test->numbers[number].first;
+	const uint32_t end = first + test->numbers[number].count;
+	int64_t below[HG_MAX_STEP_NUMBERS];
+	int64_t top = 0;	/* the last number, above these */
+	uint32_t nulls = 0; /* which of all these are NULL, the last one's bit lowest */
+	uint32_t numbers = 0;
+
+	for (uint32_t s = first; s < end; s++)
+	{
+		const HgStep *step = &test->number_steps[s];
+		bool fits = true;
+
+		if (step->kind <= HG_STEP_CONSTANT)
+		{
+			below[numbers++] = top;
+			nulls <<= 1;
+			top = step->constant;
+			if (step->kind == HG_STEP_COLUMN)
+			{
+				top = hg_filter_value(&test->columns[step->column], step->is_signed, place);
+				nulls |= hg_filter_is_null(&test->columns[step->column], place);
+			}
+		}
+		else if (step->kind >= HG_STEP_ADD)
+		{
+			top = hg_step_two(step, below[--numbers], top, &fits);
+			nulls = nulls >> 1 | (nulls & 1);
+		}
+		else
+			top = hg_step_one(step, top, &fits);
+		*lost |= (nulls & 1) == 0 && !(fits && hg_step_fits(top, step->bits));
+	}
+	*null = (nulls & 1) != 0;
+	return top;
+}
+
+/* What a step compares: the value of a column, or a number that is computed. */
+HG_HOST_DEVICE int64_t
+hg_filter_operand(const HgFilterTest *test, bool computed, uint8_t number, uint8_t is_signed,
+				  uint64_t place, bool *null, bool *lost)
+{
+	if (computed)
+		return hg_filter_number(test, number, place, null, lost);
+	*null = hg_filter_is_null(&test->columns[number], place);
+	return *null ? 0 : hg_filter_value(&test->columns[number], is_signed, place);
+}
+
+/*
+ * Is the row of a place in the set of a step that looks at columns?  computes: some step computes
+ * numbers.
+ */
+HG_HOST_DEVICE bool
+hg_filter_look(const HgFilterTest *test, const HgFilterStep *step, bool computes, uint64_t place,
+			   bool *lost)
+{
+	bool null;
+	bool other_null;
 	int64_t value;
 	int64_t than;
 
 	if (step->kind >= HG_FILTER_IS_NULL)
-		return null == (step->kind == HG_FILTER_IS_NULL);
-	if (null)
-		return false;
-	value = hg_filter_value(column, step->is_signed, place);
+		return hg_filter_is_null(&test->columns[step->column], place) ==
+			   (step->kind == HG_FILTER_IS_NULL);
+	value = hg_filter_operand(test, computes && (step->computed & HG_FILTER_COMPUTED) != 0,
+							  step->column, step->is_signed, place, &null, lost);
 	if (step->kind == HG_FILTER_IN)
-		return hg_filter_is_in(test->ranges + step->first, step->count, value) !=
-			   (step->negated != 0);
-	if (hg_filter_is_null(other, place))
-		return false;
-	than = hg_filter_value(other, step->is_signed, place);
-	return (step->allowed & (value < than	 ? HG_FILTER_LESS
+		return !null && hg_filter_is_in(test->ranges + step->first, step->count, value) !=
+							(step->negated != 0);
+	than = hg_filter_operand(test, computes && (step->computed & HG_FILTER_OTHER_COMPUTED) != 0,
+							 step->other, step->is_signed, place, &other_null, lost);
+	return !null && !other_null &&
+		   (step->allowed & (value < than	 ? HG_FILTER_LESS
 							 : value == than ? HG_FILTER_EQUAL
 											 : HG_FILTER_GREATER)) != 0;
 }
 
-/* Does the row of a place count, by a filter that can be?  Sets that are left are bits of a word.
+/*
+ * Does the row of a place count, by a filter that can be?  Sets that are left are bits of a word.
+ * computes is hg_filter_computes(); *lost becomes true where a number does not fit, and then it is
+ * not known.
  */
 HG_HOST_DEVICE bool
-hg_filter_holds(const HgFilterTest *test, uint64_t place)
+hg_filter_holds(const HgFilterTest *test, bool computes, uint64_t place, bool *lost)
 {
 	uint32_t sets = 0;
 
@@ -269,8 +377,10 @@ hg_filter_holds(const HgFilterTest *test, uint64_t place)
 			sets = sets >> 1 | (sets & 1);
 		else if (step->kind <= HG_FILTER_ALL)
 			sets = sets << 1 | step->kind;
-		else
-			sets = sets << 1 | hg_filter_look(test, step, place);
+		else if (step->kind != HG_FILTER_REQUIRED)
+			sets = sets << 1 | hg_filter_look(test, step, computes, place, lost);
+		else if ((sets & 1) == 0)
+			return false;
 	}
 	return (sets & 1) != 0;
 }

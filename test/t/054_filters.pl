@@ -1,4 +1,4 @@
-# A device decides the quals of tables whose columns it keeps: integers, dates and times, numerics, texts by their codes, the order of two columns, NULL, and what AND, OR and NOT make of them. What comes of it
+# A device decides the quals of tables whose columns it keeps: integers, dates and times, numerics, what is computed of these, texts by their codes, the order of two columns, NULL, and what AND, OR and NOT make of them. What comes of it
 # is what PostgreSQL gives, of two tables and of a star, while rows change, and where a condition is none for a device.
 #
 # Runs over the stand-in, and over the real one too, where it finds a device.
@@ -104,12 +104,23 @@ my @conditions = (
 	[ 'NOT of OR', 'not (a.s > 0 or a.i > 10000)' ],
 	[ 'NOT of AND', q{not (a.s > 0 and a.t = 'text 3')} ],
 	[ 'none', 'a.s > 20 and a.i < -19990 and a.l = 1' ],
+	[ 'a sum', 'a.s + a.i > 10' ],
+	[ 'a product of several widths', 'a.l * a.s < a.i * 2' ],
+	[ 'a remainder', 'a.i % 10 = 3 or a.l % (-7)::int8 in (2, 5)' ],
+	[ 'a remainder, and less one', 'a.i % 10 = 3 and - a.s + 1 between -60 and 7' ],
+	[ 'numerics', 'a.m * 1.19 - a.s >= 3.5' ],
+	[ 'numerics of several scales', 'a.m * a.m * 0.001 > a.m * 3' ],
+	[ 'a column and a sum', 'a.id >= a.s * 100 + 5' ],
+	[ 'a condition ahead of numbers that do not fit', 'a.id > 5 and a.i * 100000 > 7 and a.i between -20000 and 20000 and a.id % 3 = 1' ],
+	[ 'computed ones in OR and NOT', q{not (a.s + 1 > 10 or a.t = 'text 3') or a.i * 2 = 4} ],
 	[ 'nearly all', 'a.id > 2' ]);
 
 # Not by a device, which joins all the same.
 my @others = (
 	[ 'a float', 'a.f > 100.5' ],
-	[ 'an expression', 'a.s + a.i > 10' ],
+	[ 'an expression of floats', 'a.f * 2 > 10' ],
+	[ 'numbers that do not fit for some rows', 'a.id > 8000 and a.m * 100000000000 * a.l > 5' ],
+	[ 'long expressions', join(' or ', map { "a.i + a.s + a.l * $_ + a.id = 7" } 1 .. 9) ],
 	[ 'texts without codes', q{a.u > 'unique 4'} ],
 	[ 'too many ranges', 'a.i in (' . join(', ', map { $_ * 3 } 1 .. 300) . ')' ]);
 
@@ -185,6 +196,8 @@ sub draw
 	return "$table.$column is " . ('', 'not ')[ rand 2 ] . 'null' if $which > 0.93;
 	return "$table.$column " . ('', 'not ')[ rand 2 ] . 'in (' . join(', ', map { $of[ rand @of ] } 1 .. 1 + rand 6) . ')' if $which > 0.83;
 	return "$table.$column between $of[rand @of] and $of[rand @of]" if $which > 0.75;
+	return "$table.$column * $of[rand @of] - $of[rand @of]::int8 < $table.$column % 7::int8 * $of[rand @of]" if $which > 0.68 && $column =~ /^([sigx]|id)$/;
+	return "$table.m * $of[rand @of] > $table.m + 7.125" if $which > 0.68 && $column eq 'm';
 	return "$table.$column " . ('<', '<=', '=', '<>', '>=', '>')[ rand 6 ] . " $of[rand @of]";
 }
 

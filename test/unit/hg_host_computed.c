@@ -69,6 +69,8 @@ do_step(const HgHostReduce *reduce, HgSide side, const HgStep *step, uint32_t ro
 		value = left[0].value;
 		if (step->kind == HG_STEP_NEGATE)
 			value = -value;
+		else if (step->kind == HG_STEP_MODULO)
+			value %= step->constant;
 		else if (step->kind == HG_STEP_ADD)
 			value += left[1].value;
 		else if (step->kind == HG_STEP_SUBTRACT)

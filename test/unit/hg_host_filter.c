@@ -21,9 +21,12 @@ apply(const HgHostFilters *filters, uint32_t lookup, HgHostMask *mask, const HgH
 {
 	HgFilterTest test;
 	HgStatus status = HG_OK;
+	bool computes;
+	bool lost = false;
 
 	if (!hg_filter_test_init(&test, &filters->filters, lookup))
 		return HG_OK;
+	computes = hg_filter_computes(&test);
 	for (uint32_t i = 0; i < filters->filters.ncolumns; i++)
 	{
 		test.columns[i].values = filters->columns[i]->values;
@@ -38,10 +41,13 @@ apply(const HgHostFilters *filters, uint32_t lookup, HgHostMask *mask, const HgH
 				status = hg_host_check_cancel(host, error);
 			if (status != HG_OK)
 				return status;
-			if (!hg_filter_holds(&test, hg_kept_place(test.stride, row)))
+			if (hg_host_mask_has(mask, row) &&
+				!hg_filter_holds(&test, computes, hg_kept_place(test.stride, row), &lost))
 				mask->words[row / 64] &= ~(UINT64_C(1) << row % 64);
 		}
-	return HG_OK;
+	return lost ? hg_error_set(error, HG_OVERFLOW, NULL,
+							   "a number that a filter computes does not fit")
+				: HG_OK;
 }
 
 HgStatus

@@ -23,7 +23,7 @@
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The column that is computed of those before it. */
-#define COMPUTED 4
+#define COMPUTED TEST_PROGRAM_COLUMNS
 
 static const uint8_t widths[] = {16, 32, 64};
 
@@ -96,7 +96,9 @@ naive_value(const HgProgram *program, uint32_t last, const TestKeptSide *side, u
 		null = naive_value(program, begin_of(program, last - 1) - 1, side, row, &left, overflow);
 		null |= naive_value(program, last - 1, side, row, &right, overflow);
 	}
-	if (taken->kind == HG_STEP_NEGATE)
+	if (taken->kind == HG_STEP_MODULO)
+		left = taken->constant == -1 ? 0 : left % taken->constant;
+	else if (taken->kind == HG_STEP_NEGATE)
 		lost = __builtin_sub_overflow((int64_t) 0, left, &left);
 	else if (taken->kind == HG_STEP_ADD)
 		lost = __builtin_add_overflow(left, right, &left);
@@ -109,6 +111,13 @@ naive_value(const HgProgram *program, uint32_t last, const TestKeptSide *side, u
 	*overflow |= lost && !null;
 	*value = null ? 0 : left;
 	return null;
+}
+
+bool
+test_program_value(const HgProgram *program, const TestKeptSide *side, uint32_t i, int64_t *value,
+				   bool *overflow)
+{
+	return naive_value(program, program->nsteps - 1, side, i, value, overflow);
 }
 
 /* Compute a column of what a star comes to; returns whether a row that counts overflows. */
@@ -127,7 +136,7 @@ compute_column(TestStar *star, uint32_t number)
 		bool overflow = false;
 		int64_t value;
 
-		column->nulls[i] = naive_value(program, program->nsteps - 1, side, i, &value, &overflow);
+		column->nulls[i] = test_program_value(program, side, i, &value, &overflow);
 		memcpy(column->values + (size_t) i * HG_COMPUTED_WIDTH, &value, HG_COMPUTED_WIDTH);
 		overflows |= overflow && test_kept_counts(side, i);
 	}
@@ -227,6 +236,7 @@ side_of(uint32_t rows, uint32_t parts)
 static void
 draw_expression(HgProgram *program, uint32_t steps, uint32_t numbers, uint64_t *state)
 {
+	static const int64_t divisors[] = {1, -1, 7, -3, INT64_MIN};
 	const uint32_t bits = test_kept_random(state, 8) == 0 ? 32 : 64;
 	const uint32_t kind = (uint32_t) test_kept_random(state, 8);
 	uint32_t left;
@@ -242,11 +252,24 @@ draw_expression(HgProgram *program, uint32_t steps, uint32_t numbers, uint64_t *
 	{
 		draw_expression(program, steps - 1, numbers, state);
 		add_step(program, step(kind == 5 ? HG_STEP_NEGATE : HG_STEP_FIT, bits));
+		if (kind == 6 && program->nsteps % 2 == 0)
+		{
+			program->steps[program->nsteps - 1].kind = HG_STEP_MODULO;
+			program->steps[program->nsteps - 1].constant =
+				divisors[test_kept_random(state, LENGTH(divisors))];
+		}
 	}
 	else if (kind % 4 > 0)
 		add_step(program, column_step((uint32_t) test_kept_random(state, COMPUTED), true, 64));
 	else
 		add_step(program, constant_step((int64_t) test_kept_random(state, 7) - 3, bits));
+}
+
+void
+test_program_draw(HgProgram *program, uint32_t steps, uint64_t *state)
+{
+	*program = (HgProgram){0};
+	draw_expression(program, steps, 0, state);
 }
 
 /* Expressions of columns of the side and of what it finds, with masks of all kinds. */
@@ -262,7 +285,7 @@ test_expressions(HgEngine *engine, const HgHost *base)
 			{
 				TestStarSpread outer = side_of(rows, 3);
 				TestStarSpread inner = side_of(rows / 2, 2);
-				HgProgram programs[2] = {{0}};
+				HgProgram programs[2];
 				bool overflows = false;
 				Pair pair;
 				bool good;
@@ -287,7 +310,7 @@ test_expressions(HgEngine *engine, const HgHost *base)
 				pair_make(&pair);
 				for (int side = HG_OUTER; side <= HG_INNER; side++)
 				{
-					draw_expression(&programs[side], steps, 0, &seed);
+					test_program_draw(&programs[side], steps, &seed);
 					overflows |= compute(&pair.stars[side], COMPUTED, &programs[side]);
 				}
 				good = pair_is_right(&pair, overflows, &seed);
@@ -374,7 +397,9 @@ test_steps(HgEngine *engine, const HgHost *base)
 				add_step(&program, constant_step(right, 64));
 			/* of an unsigned column, too */
 			tested.is_signed = kind == HG_STEP_COLUMN && right % 2 == 0;
-			tested.constant = kind == HG_STEP_CONSTANT ? right : 0;
+			tested.constant = kind == HG_STEP_CONSTANT ? right
+							  : kind == HG_STEP_MODULO ? right | 1
+													   : 0;
 			add_step(&program, tested);
 			overflows = compute(&pair.stars[HG_OUTER], COMPUTED, &program);
 			overflown += overflows;
@@ -502,6 +527,9 @@ refuses_programs(Pair *pair)
 	program = program_of(2, constant_step(1, 64));
 	program.steps[1] = step(HG_STEP_ADD, 64);
 	good &= is_refused(pair, &program, 1, "one number of two");
+	program = program_of(2, step(HG_STEP_MODULO, 64));
+	program.steps[0] = column_step(0, true, 64);
+	good &= is_refused(pair, &program, 1, "division by 0");
 	program = program_of(2 * HG_MAX_STEP_NUMBERS + 1, step(HG_STEP_ADD, 64));
 	for (int i = 0; i <= HG_MAX_STEP_NUMBERS; i++)
 		program.steps[i] = constant_step(1, 64);

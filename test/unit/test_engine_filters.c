@@ -14,6 +14,7 @@
 #include "test_engine_filters.h"
 
 #include "hg_tap.h"
+#include "test_engine_filter_numbers.h"
 #include "test_engine_kept_lookups.h"
 
 #include <stdlib.h>
@@ -608,4 +609,5 @@ hg_engine_filters_suite(HgEngine *engine, const HgHost *host)
 	test_doubles(engine, host);
 	test_extremes(engine, host);
 	test_refused(engine, host);
+	hg_engine_filter_numbers_suite(engine, host);
 }

@@ -233,7 +233,7 @@ place_values(const TestKeptSide *side, uint32_t number, unsigned char *values, u
 	const HgKeptColumnShape shape = test_kept_column_shape(side, number);
 	const TestKeptColumn *column = &side->columns[number];
 
-	memset(values, 0x5a, hg_kept_places(&shape) * shape.width);
+	memset(values, TEST_KEPT_GAP, hg_kept_places(&shape) * shape.width);
 	memset(nulls, 0, hg_kept_places(&shape));
 	for (uint32_t i = 0; i < side->spread.count; i++)
 	{

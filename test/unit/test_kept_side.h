@@ -68,6 +68,9 @@ extern "C"
 	/* Appended rows of TEST_KEPT_NUMBERED come in blocks of so many, last first, with gaps. */
 #define TEST_KEPT_BLOCK 700
 
+	/* Each byte of a column's value where there is no row. */
+#define TEST_KEPT_GAP 0x5a
+
 	/* A column of a side, whose width is that of its number. */
 	typedef struct TestKeptColumn
 	{

@@ -332,7 +332,8 @@ play_columns(HgWireClient *client, const HgHost *host, bool *right)
 	engine->close(job);
 }
 
-/* The same by a filter of its rows that lets all of them through, by what a column has. */
+/* The same by a filter of its rows that lets all of them through, by what is computed of a column.
+ */
 static void
 play_filter(HgWireClient *client, const HgHost *host, bool *right)
 {
@@ -342,10 +343,18 @@ play_filter(HgWireClient *client, const HgHost *host, bool *right)
 	const HgRowFilters filters = {
 		.nfilters = 1,
 		.ncolumns = 1,
+		.nranges = 1,
+		.nnumbers = 1,
 		.filters = {{.nsteps = 3}},
 		.columns = {{.name = {TEST_EPOCH, serial, 1, 0}, .shape = {4, 1, (uint32_t) rows, 0}}},
-		.steps = {
-			{.kind = HG_FILTER_IS_NULL}, {.kind = HG_FILTER_NOT_NULL}, {.kind = HG_FILTER_OR}}};
+		.steps =
+			{{.kind = HG_FILTER_IS_NULL},
+			 {.kind = HG_FILTER_IN, .is_signed = 1, .computed = HG_FILTER_COMPUTED, .count = 1},
+			 {.kind = HG_FILTER_OR}},
+		.ranges = {{INT64_MIN, INT64_MAX}},
+		.numbers = {{.count = 2}},
+		.number_steps = {{.kind = HG_STEP_COLUMN, .bits = 64, .is_signed = 1},
+						 {.kind = HG_STEP_MODULO, .bits = 64, .constant = -3}}};
 	const HgJobSpec spec = {
 		.key_width = 8, .device = -1, .kept = {&use, &use}, .filters = {&filters, NULL}};
 	HgEngine *engine = hg_wire_client_engine(client);

@@ -217,7 +217,7 @@ test_refusals(void)
 	asked_init(&asked);
 	good = test_named_make_all(client, 1, ROWS, 2, ROWS) == HG_OK;
 	test_start_speaker(&server, &speaker);
-	for (uint32_t job = 1; job <= 11; job++)
+	for (uint32_t job = 1; job <= 16; job++)
 	{
 		set_opening(&message, &asked);
 		if (job == 1)
@@ -242,6 +242,23 @@ test_refusals(void)
 			filters->columns[0].lookup = UINT32_MAX;
 		if (job == 11)
 			filters->columns[0].shape.stride = ROWS + 1;
+		if (job >= 12)
+		{
+			filters->nnumbers = 1;
+			filters->numbers[0].count = 1;
+			filters->steps[0].computed = HG_FILTER_COMPUTED;
+			filters->number_steps[0] = (HgStep){.kind = HG_STEP_COLUMN, .bits = 64, .is_signed = 1};
+		}
+		if (job == 12)
+			filters->nnumbers = UINT32_MAX;
+		if (job == 13)
+			filters->numbers[0].first = filters->numbers[0].count = UINT16_MAX;
+		if (job == 14)
+			filters->steps[0].column = UINT8_MAX;
+		if (job == 15)
+			filters->number_steps[0].column = UINT8_MAX;
+		if (job == 16)
+			filters->number_steps[0].kind = UINT8_MAX;
 		test_ask(&speaker, HG_WIRE_OPEN, job, &message);
 		good = test_is_answered(&speaker, HG_INVALID) && good;
 	}
@@ -250,9 +267,9 @@ test_refusals(void)
 	set_opening(&message, &asked);
 	message.request.spec.filters[HG_OUTER] = message.request.spec.filters[HG_INNER] = nowhere;
 	filters->columns[0].column = filters->columns[HG_MAX_FILTER_COLUMNS - 1].column = nowhere;
-	test_ask(&speaker, HG_WIRE_OPEN, 12, &message);
+	test_ask(&speaker, HG_WIRE_OPEN, 17, &message);
 	good = test_is_answered(&speaker, HG_OK);
-	test_ask_plainly(&speaker, HG_WIRE_BUILD, 12);
+	test_ask_plainly(&speaker, HG_WIRE_BUILD, 17);
 	hg_tap_ok(good && test_is_answered(&speaker, HG_OK),
 			  "a job that filters does not look where a client points");
 	test_end_speaker(&speaker);

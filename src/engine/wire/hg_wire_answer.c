@@ -144,12 +144,16 @@ is_alone(const HgRemoteJob *job)
 	return job->spec.team == 0;
 }
 
-/* Are columns of these computed? */
+/* Are columns of these computed, or numbers by their filters? */
 static bool
 has_computed(const HgRemoteJob *job)
 {
-	return hg_computed_columns(&job->spec, HG_OUTER) + hg_computed_columns(&job->spec, HG_INNER) >
-		   0;
+	bool computed = false;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		computed |= hg_computed_columns(&job->spec, (HgSide) side) > 0 ||
+					hg_row_filters_compute(job->spec.filters[side]);
+	return computed;
 }
 
 /* Can a request of the job be answered with this, whatever else the answer says? */

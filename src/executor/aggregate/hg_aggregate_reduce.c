@@ -26,7 +26,6 @@
 #include "miscadmin.h"
 
 #include "executor/aggregate/hg_aggregate_bulk.h"
-#include "executor/aggregate/hg_aggregate_program.h"
 #include "executor/aggregate/hg_aggregate_state.h"
 #include "executor/join/hg_join_source.h"
 

@@ -11,16 +11,9 @@
 #define HG_JOIN_REDUCE_H
 
 #include "backend/matcher/hg_matcher.h"
+#include "batch/hg_arithmetic_program.h"
 #include "batch/hg_input.h"
-#include "engine/hg_computed.h"
 #include "executor/join/hg_join_rules.h"
-
-/* A column that a program computes others of, as a device has it. */
-typedef struct HgOperand
-{
-	uint32 column; /* of a side */
-	int scale;	   /* of numerics, of which there are units; -1: of none */
-} HgOperand;
 
 /*
  * What a node above makes of the join's rows, where it takes groups of them as well as rows.

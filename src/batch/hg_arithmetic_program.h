@@ -1,18 +1,24 @@
 /*-------------------------------------------------------------------------
  *
- * hg_aggregate_program.h
+ * hg_arithmetic_program.h
  *	  Expressions over the columns of a batch as programs for a device, which has these columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_AGGREGATE_PROGRAM_H
-#define HG_AGGREGATE_PROGRAM_H
+#ifndef HG_ARITHMETIC_PROGRAM_H
+#define HG_ARITHMETIC_PROGRAM_H
 
 #include "batch/hg_arithmetic.h"
 #include "engine/hg_computed.h"
-#include "executor/join/hg_join_reduce.h"
+
+/* A column that a program computes others of, as a device has it. */
+typedef struct HgOperand
+{
+	uint32 column; /* of a side */
+	int scale;	   /* of numerics, of which there are units; -1: of none */
+} HgOperand;
 
 /* The columns that an expression is made of. */
 extern Bitmapset *hg_arithmetic_columns(const HgArithmetic *arithmetic, int number);
@@ -25,4 +31,8 @@ extern Bitmapset *hg_arithmetic_columns(const HgArithmetic *arithmetic, int numb
 extern bool hg_arithmetic_program(const HgArithmetic *arithmetic, int number,
 								  const HgOperand *operands, HgProgram *program, int *scale);
 
-#endif /* HG_AGGREGATE_PROGRAM_H */
+/* Have a program leave its number in units that are finer by so many decimals; false: there is no
+ * room. */
+extern bool hg_arithmetic_scale_up(HgProgram *program, int decimals);
+
+#endif /* HG_ARITHMETIC_PROGRAM_H */

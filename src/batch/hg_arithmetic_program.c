@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * hg_aggregate_program.c
+ * hg_arithmetic_program.c
  *	  Expressions over the columns of a batch as programs for a device, which has these columns.
  *
- * A program does what hg_arithmetic.c does, with the same numbers: integers, which have
- * to fit their type, and units of numerics, which have to fit 64 bits.  What does not is an
- * overflow on the device, which then has no answer, and all rows are computed here: those that
- * PostgreSQL raises an error for raise it here, and units that are too many become numerics.  The
- * device computes rows that have no match as well, and may see an overflow where there is no error;
- * that costs time, and nothing else.
+ * A program does what hg_arithmetic.c does, with the same numbers: integers, which have to fit
+ * their type, and units of numerics, which have to fit 64 bits.  What does not is an overflow on
+ * the device, which then has no answer, and all rows are computed here: those that PostgreSQL
+ * raises an error for raise it here, and units that are too many become numerics.  The device
+ * computes rows that have no match as well, and may see an overflow where there is no error; that
+ * costs time, and nothing else.  So it is with numbers that conditions compare.
  *
  * Display scales are those of the columns on the device, which are known when it is asked, and so
  * are programs.
@@ -19,9 +19,9 @@
  */
 #include "hg_compat.h"
 
+#include "batch/hg_arithmetic_program.h"
 #include "batch/hg_arithmetic_term.h"
 #include "batch/hg_numeric.h"
-#include "executor/aggregate/hg_aggregate_program.h"
 
 /* A program that is being written. */
 typedef struct HgProgramWriter
@@ -77,10 +77,8 @@ hg_term_bits(const HgTerm *term)
 
 /* Write a step; false where there is no room. */
 static bool
-hg_program_write(HgProgramWriter *writer, HgStep step)
+hg_program_write(HgProgram *program, HgStep step)
 {
-	HgProgram *program = writer->program;
-
 	if (program->nsteps == HG_MAX_STEPS)
 		return false;
 	program->steps[program->nsteps++] = step;
@@ -88,29 +86,28 @@ hg_program_write(HgProgramWriter *writer, HgStep step)
 }
 
 static bool
-hg_program_write_kind(HgProgramWriter *writer, HgStepKind kind, uint8 bits)
+hg_program_write_kind(HgProgram *program, HgStepKind kind, uint8 bits)
 {
-	return hg_program_write(writer, (HgStep){.kind = (uint8) kind, .bits = bits});
+	return hg_program_write(program, (HgStep){.kind = (uint8) kind, .bits = bits});
 }
 
 static bool
-hg_program_write_constant(HgProgramWriter *writer, int64 constant)
+hg_program_write_constant(HgProgram *program, int64 constant)
 {
-	return hg_program_write(writer,
+	return hg_program_write(program,
 							(HgStep){.kind = HG_STEP_CONSTANT, .bits = 64, .constant = constant});
 }
 
-/* Have the last number be in units that are finer by so many decimals. */
-static bool
-hg_program_scale_up(HgProgramWriter *writer, int decimals)
+bool
+hg_arithmetic_scale_up(HgProgram *program, int decimals)
 {
 	int128 factor = 1;
 
 	if (decimals == 0)
 		return true;
 	return hg_numeric_scale_up(&factor, decimals) &&
-		   hg_program_write_constant(writer, (int64) factor) &&
-		   hg_program_write_kind(writer, HG_STEP_MULTIPLY, 64);
+		   hg_program_write_constant(program, (int64) factor) &&
+		   hg_program_write_kind(program, HG_STEP_MULTIPLY, 64);
 }
 
 static HgStepKind
@@ -137,27 +134,33 @@ hg_program_write_term(HgProgramWriter *writer, int number)
 {
 	const HgTerm *term = hg_arithmetic_term(writer->arithmetic, number);
 	const bool aligned = term->kind == HG_TERM_ADD || term->kind == HG_TERM_SUBTRACT;
+	HgProgram *program = writer->program;
 
 	if (term->kind == HG_TERM_COLUMN)
-		return hg_program_write(writer,
+		return hg_program_write(program,
 								(HgStep){.kind = HG_STEP_COLUMN,
 										 .bits = 64,
 										 .column = (uint8) writer->operands[term->column].column,
 										 .is_signed = 1});
 	if (term->kind == HG_TERM_CONSTANT)
-		return !term->constant_null && hg_program_write_constant(writer, term->constant);
+		return !term->constant_null && hg_program_write_constant(program, term->constant);
+	/* whose other operand may be NULL, which no step leaves */
 	if (term->kind == HG_TERM_MODULO)
-		return false;
+		return !hg_arithmetic_term(writer->arithmetic, term->operands[1])->constant_null &&
+			   hg_program_write_term(writer, term->operands[0]) &&
+			   hg_program_write(program, (HgStep){.kind = HG_STEP_MODULO,
+												  .bits = hg_term_bits(term),
+												  .constant = term->constant});
 	for (int i = 0; i < 2 && term->operands[i] >= 0; i++)
 	{
 		const int operand = term->operands[i];
 
 		if (!hg_program_write_term(writer, operand) ||
-			(aligned && !hg_program_scale_up(writer, hg_term_scale(writer, number) -
-														 hg_term_scale(writer, operand))))
+			(aligned && !hg_arithmetic_scale_up(program, hg_term_scale(writer, number) -
+															 hg_term_scale(writer, operand))))
 			return false;
 	}
-	return hg_program_write_kind(writer, hg_term_step(term->kind), hg_term_bits(term));
+	return hg_program_write_kind(program, hg_term_step(term->kind), hg_term_bits(term));
 }
 
 bool
@@ -169,7 +172,7 @@ hg_arithmetic_program(const HgArithmetic *arithmetic, int number, const HgOperan
 	memset(program, 0, sizeof(*program));
 	*scale = hg_term_scale(&writer, number);
 	if (*scale < 0 || !hg_program_write_term(&writer, number) ||
-		hg_program_check(program, HG_MAX_COLUMNS, NULL) != HG_OK)
+		hg_program_check(program, Max(HG_MAX_COLUMNS, HG_MAX_FILTER_COLUMNS), NULL) != HG_OK)
 		return false;
 	if (hg_arithmetic_term(arithmetic, number)->width > 0)
 		*scale = -1;

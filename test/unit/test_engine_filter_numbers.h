@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_engine_filter_numbers.h
+ *	  The part of the suite of filters (test_engine_filters.h) that is about numbers they compute.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TEST_ENGINE_FILTER_NUMBERS_H
+#define TEST_ENGINE_FILTER_NUMBERS_H
+
+#include "test_kept_star.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+	/* Run it; each test is reported by hg_tap_ok. */
+	extern void hg_engine_filter_numbers_suite(HgEngine *engine, const HgHost *host);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TEST_ENGINE_FILTER_NUMBERS_H */
