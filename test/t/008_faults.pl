@@ -21,8 +21,8 @@ use Time::HiRes qw(time);
 my $all = ($ENV{HG_FAULTS} // '') eq 'all';
 my $only = $ENV{HG_FAULTS} && !$all ? qr/$ENV{HG_FAULTS}/ : qr/./;
 
-# The step's growth after the events that are taken one by one.
-my $GROWTH = $ENV{HG_QUICK} ? 4 : 0.5;
+# The step's growth after the events that are taken one by one, and which part these are of so many.
+my ($GROWTH, $PART) = $ENV{HG_QUICK} ? (4, 0.5) : (0.5, 1);
 
 # Faults between two looks at the processes and the log.
 my $BATCH = 60;
@@ -164,7 +164,7 @@ sub steps
 	while (@steps < $BATCH)
 	{
 		push @steps, $from;
-		$from += $all || $from < $one_by_one ? 1 : 1 + int($from * $GROWTH);
+		$from += $all || $from < $PART * $one_by_one ? 1 : 1 + int($from * $GROWTH);
 	}
 	return ($from, @steps);
 }
