@@ -114,8 +114,10 @@ hg_compared_orders(HgCompared *compared, const HgBatch *batch, int64 *orders, bo
 				(left->values[i] > right->values[i]) - (left->values[i] < right->values[i]);
 	else
 		hg_compared_orders_scaled(left, right, batch->nrows, orders);
-	for (int i = 0; i < batch->nrows; i++)
-		nulls[i] =
-			(left->nulls != NULL && left->nulls[i]) || (right->nulls != NULL && right->nulls[i]);
+	memset(nulls, false, batch->nrows * sizeof(bool));
+	for (int i = 0; left->nulls != NULL && i < batch->nrows; i++)
+		nulls[i] |= left->nulls[i];
+	for (int i = 0; right->nulls != NULL && i < batch->nrows; i++)
+		nulls[i] |= right->nulls[i];
 	return true;
 }
