@@ -90,12 +90,17 @@ is_integer(const HgRowFilters *filters, uint32_t column, uint8_t is_signed)
 static bool
 has_number(const HgRowFilters *filters, const HgRowFilter *filter, uint32_t number)
 {
-	const HgFilterNumber *computed = &filters->numbers[number];
-	const HgStep *steps = filters->number_steps + computed->first;
+	const HgFilterNumber *computed;
+	const HgStep *steps;
 
-	if (number >= filters->nnumbers || computed->first > HG_MAX_FILTER_NUMBER_STEPS ||
-		computed->count > HG_MAX_FILTER_NUMBER_STEPS - computed->first ||
-		hg_steps_check(steps, computed->count, filters->ncolumns, NULL) != HG_OK)
+	if (number >= filters->nnumbers)
+		return false;
+	computed = &filters->numbers[number];
+	if (computed->first > HG_MAX_FILTER_NUMBER_STEPS ||
+		computed->count > HG_MAX_FILTER_NUMBER_STEPS - computed->first)
+		return false;
+	steps = filters->number_steps + computed->first;
+	if (hg_steps_check(steps, computed->count, filters->ncolumns, NULL) != HG_OK)
 		return false;
 	for (uint32_t i = 0; i < computed->count; i++)
 		if (steps[i].kind == HG_STEP_COLUMN &&
