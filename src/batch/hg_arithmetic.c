@@ -5,10 +5,11 @@
  *	  conditions compare.
  *
  * What is computed: +, -, * and unary minus of int2, int4, int8 and numeric, casts between them
- * that do not round, % of integers by a constant other than 0, constants and columns.  An expression is a tree of TERMS, each of which has a
- * number for each row of the batch, as 64 bits: an integer, or units of a numeric, all of them with
- * the same display scale.  So one loop over two arrays is all that an operator takes, and
- * expressions that have parts in common have the terms of these in common.
+ * that do not round, % of integers by a constant other than 0, constants and columns.  An
+ * expression is a tree of TERMS, each of which has a number for each row of the batch, as 64 bits:
+ * an integer, or units of a numeric, all of them with the same display scale.  So one loop over two
+ * arrays is all that an operator takes, and expressions that have parts in common have the terms of
+ * these in common.
  *
  * Results are PostgreSQL's to the digit, or there are none.  The display scale of a sum or
  * difference is the greater one of its operands', that of a product their sum, and numbers are
@@ -165,8 +166,7 @@ hg_term_divisor(const Expr *expr)
 
 	if (!IsA(constant, Const))
 		return 0;
-	return constant->constisnull ? 1
-								 : hg_value_integer(constant->constlen, constant->constvalue);
+	return constant->constisnull ? 1 : hg_value_integer(constant->constlen, constant->constvalue);
 }
 
 /* Can a kind of term be made of these arguments, as far as they matter for it? */

@@ -60,7 +60,7 @@ struct HgArithmetic
 	int ncolumns;
 	const int *attnos;	/* [ncolumns] */
 	const int *columns; /* [ncolumns] of a batch; NULL: they are these */
-	List *terms;	   /* HgTerms by number */
+	List *terms;		/* HgTerms by number */
 	const HgBatch *batch;
 };
 

@@ -57,8 +57,7 @@ hg_compared_create(Node *expr, Node *other)
 	hg_arithmetic_bind(compared->arithmetic, compared->columns);
 	for (int i = 0; i < 2 && compared->exprs[i] != NULL; i++)
 	{
-		compared->numbers[i] =
-			hg_arithmetic_add(compared->arithmetic, (Expr *) compared->exprs[i]);
+		compared->numbers[i] = hg_arithmetic_add(compared->arithmetic, (Expr *) compared->exprs[i]);
 		if (compared->numbers[i] < 0)
 			return NULL;
 	}
@@ -110,12 +109,13 @@ hg_compared_orders(HgCompared *compared, const HgBatch *batch, int64 *orders, bo
 		return false;
 	if (left->scale == right->scale)
 		for (int i = 0; i < batch->nrows; i++)
-			orders[i] =
-				(left->values[i] > right->values[i]) - (left->values[i] < right->values[i]);
+			orders[i] = (left->values[i] > right->values[i]) - (left->values[i] < right->values[i]);
 	else
 		hg_compared_orders_scaled(left, right, batch->nrows, orders);
-	for (int i = 0; i < batch->nrows; i++)
-		nulls[i] =
-			(left->nulls != NULL && left->nulls[i]) || (right->nulls != NULL && right->nulls[i]);
+	memset(nulls, false, batch->nrows * sizeof(bool));
+	for (int i = 0; left->nulls != NULL && i < batch->nrows; i++)
+		nulls[i] |= left->nulls[i];
+	for (int i = 0; right->nulls != NULL && i < batch->nrows; i++)
+		nulls[i] |= right->nulls[i];
 	return true;
 }

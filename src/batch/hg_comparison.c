@@ -119,8 +119,9 @@ hg_comparison_set(const HgComparison *comparison, HgIntervals *set)
 HgPredicate *
 hg_comparison_null(const HgComparison *comparison)
 {
-	return comparison->compared != NULL ? hg_comparison_set(comparison, hg_intervals_create(0, NULL))
-										: hg_predicate_constant(false);
+	return comparison->compared != NULL
+			   ? hg_comparison_set(comparison, hg_intervals_create(0, NULL))
+			   : hg_predicate_constant(false);
 }
 
 /* The integer of a constant; *between: it is somewhere between that and the next. */

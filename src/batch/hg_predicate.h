@@ -39,10 +39,11 @@ typedef enum HgPredicateKind
 	HG_PREDICATE_NUMERIC,  /* the same of a numeric's units of 10^-HG_PREDICATE_SCALE */
 	HG_PREDICATE_ORDER,	   /* the integer -1, 0 or 1 that tells its order to another column is */
 	HG_PREDICATE_COMPUTED, /* the number of an expression is in a set, and not NULL */
-	HG_PREDICATE_COMPUTED_ORDER, /* what tells its order to another one's is, and neither is NULL */
-	HG_PREDICATE_BYTES,	   /* its bytes compare so with a constant's, and it is not NULL */
-	HG_PREDICATE_EQUAL,	   /* its bytes are one of some constants', or of none, and not NULL */
-	HG_PREDICATE_LIKE,	   /* some constants' are in its bytes, or are not, and it is not NULL */
+	/* ... what tells its order to another one's is, and neither is NULL */
+	HG_PREDICATE_COMPUTED_ORDER,
+	HG_PREDICATE_BYTES, /* the column's bytes compare so with a constant's, and it is not NULL */
+	HG_PREDICATE_EQUAL, /* its bytes are one of some constants', or of none, and not NULL */
+	HG_PREDICATE_LIKE,	/* some constants' are in its bytes, or are not, and it is not NULL */
 } HgPredicateKind;
 
 /* Decimal digits behind the point in which numerics are compared. */
@@ -101,7 +102,7 @@ extern HgPredicate *hg_predicate_integer(AttrNumber attno, HgValueOrder order, H
 /* The order of the column to another one is in a set. */
 extern HgPredicate *hg_predicate_order(AttrNumber attno, HgValueOrder order, AttrNumber other_attno,
 									   HgIntervals *set);
-/* The number of an expression, or where there are two the order of one to the other, is in a set. */
+/* The number of an expression is in a set, or where there are two the order of them. */
 extern HgPredicate *hg_predicate_computed(HgCompared *compared, HgValueOrder order,
 										  HgIntervals *set);
 /* Comparisons of bytes; those of constants stay where they are, of BLANKS without these. */

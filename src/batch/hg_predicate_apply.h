@@ -4,8 +4,8 @@
  *	  Predicates, decided for the rows of a batch at once.
  *
  * That can't fail, and has no effects.  Some rows may stay UNDECIDED: those with values that are
- * compressed, out of line, or of a kind that is not understood, and those for which some number of a
- * batch that is computed does not fit.  They are left to the expression.
+ * compressed, out of line, or of a kind that is not understood, and those for which some number of
+ * a batch that is computed does not fit.  They are left to the expression.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -3,9 +3,9 @@
  * hg_predicate_clause.c
  *	  Expressions of a table scan's qual as predicates.
  *
- * Comparisons of columns, and what is computed of them, with constants and with each other, = ANY and its kind over constant arrays,
- * LIKE without wildcards but %, tests for NULL and for truth, boolean columns, and AND, OR and NOT
- * of all of these.
+ * Comparisons of columns, and what is computed of them, with constants and with each other, = ANY
+ * and its kind over constant arrays, LIKE without wildcards but %, tests for NULL and for truth,
+ * boolean columns, and AND, OR and NOT of all of these.
  *
  * THREE VALUES.  An expression is asked for the rows for which it is TRUE, or for those for which
  * it is FALSE.  NOT swaps what is asked, AND and OR ask the same of their arguments and swap their

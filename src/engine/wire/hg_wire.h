@@ -97,8 +97,8 @@
  * tells which of the graphs' rows count, and so do filters (engine/hg_row_filter.h), whose columns
  * are named and stay as those of the sides do.  Columns that have a program have no name, and are
  * computed (engine/hg_computed.h).  BUILD is answered with HG_NOT_UNIQUE where a row that looks up
- * finds two, and with HG_OVERFLOW where a number that is computed, for a column or by a filter, does
- * not fit.
+ * finds two, and with HG_OVERFLOW where a number that is computed, for a column or by a filter,
+ * does not fit.
  *
  * In answers a job that makes something to be kept has no rows, and a side that is a kept graph has
  * the rows of that, whatever a mask says and whatever its rows find.
