@@ -364,9 +364,7 @@ hg_keep_is_room(const HgKeepLimits *limits, uint64 bytes, const HgGraphNeeds *ne
 static bool
 hg_keep_find_cut(HgResidentGraph *version, const HgKeepers *keepers)
 {
-	const HgKeptSpec keep = {.shape = hg_graph_version_shape(version)};
-	const HgJobSpec spec = {.key_width = keep.shape.key_width, .keep = &keep};
-	const uint64 bytes = hg_kept_least_bytes(&spec);
+	const uint64 bytes = hg_graph_version_least_bytes(version);
 	HgGraphNeeds needs = hg_graph_wishes_told(&version->wishes);
 	HgKeepLimits limits;
 	HgPlaces places = 0;

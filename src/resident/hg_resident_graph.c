@@ -225,10 +225,7 @@ hg_resident_graph_tell_needs(const HgPinnedGraph *graph, const HgGraphNeeds *nee
 uint64
 hg_resident_graph_least_bytes(const HgPinnedGraph *graph)
 {
-	const HgKeptSpec keep = {.shape = hg_graph_version_shape(hg_graph_version(graph->pointer))};
-	const HgJobSpec spec = {.key_width = keep.shape.key_width, .keep = &keep};
-
-	return hg_kept_least_bytes(&spec);
+	return hg_graph_version_least_bytes(hg_graph_version(graph->pointer));
 }
 
 HgPlaces

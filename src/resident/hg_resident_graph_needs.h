@@ -36,10 +36,9 @@ typedef struct HgGraphWishes
 {
 	pg_atomic_uint64 cut; /* HgGraphNeeds; both are 0: none has told */
 	pg_atomic_uint64 whole;
-	pg_atomic_uint64
-		most_weighed;			 /* bytes together, of those that the graph was not cut for, ... */
-	pg_atomic_uint64 weighed_at; /* ... and when that was decided last; 0: never */
-	pg_atomic_uint64 whole_at;	 /* 0: never */
+	pg_atomic_uint64 most_weighed; /* bytes, together, that the graph was not cut for ... */
+	pg_atomic_uint64 weighed_at;   /* ... and when that was decided last; 0: never */
+	pg_atomic_uint64 whole_at;	   /* 0: never */
 } HgGraphWishes;
 
 extern void hg_graph_wishes_init(HgGraphWishes *wishes);

@@ -503,6 +503,15 @@ hg_graph_version_shape(const HgResidentGraph *graph)
 						 .rows = graph->rows};
 }
 
+uint64
+hg_graph_version_least_bytes(const HgResidentGraph *graph)
+{
+	const HgKeptSpec keep = {.shape = hg_graph_version_shape(graph)};
+	const HgJobSpec spec = {.key_width = keep.shape.key_width, .keep = &keep};
+
+	return hg_kept_least_bytes(&spec);
+}
+
 static bool
 hg_graph_column_is_idle(HgGraphColumn *column, TimestampTz now, int ms)
 {

@@ -179,9 +179,9 @@ extern HgPlaces hg_graph_version_cut(HgResidentGraph *graph, const HgKeepers *ke
 extern void hg_graph_version_set_cut(HgResidentGraph *graph, HgPlaces places, bool too_large);
 
 /*
- * A version is going to be in slices instead of whole, for the first time: where no whole copy of it
- * is wanted, have devices let go of those that they have, whose room the slices need.  Whoever asks
- * for one meanwhile is told that it is not there.
+ * A version is going to be in slices instead of whole, for the first time: where no whole copy of
+ * it is wanted, have devices let go of those that they have, whose room the slices need.  Whoever
+ * asks for one meanwhile is told that it is not there.
  */
 extern void hg_graph_version_end_whole(HgResidentGraph *graph);
 
@@ -216,12 +216,14 @@ extern bool hg_graph_version_is_due(HgResidentGraph *graph, const HgKeepers *kee
 extern HgKeptName hg_graph_version_name(const HgResidentGraph *graph, AttrNumber column);
 extern HgKeptShape hg_graph_version_shape(const HgResidentGraph *graph);
 
+/* What a device needs for a copy of a version, at least. */
+extern uint64 hg_graph_version_least_bytes(const HgResidentGraph *graph);
+
 /*
  * The process of this epoch at a place has answered that some of a version, or of its slice of it,
  * is not there any more.
  */
-extern void hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int place,
-									  uint64 epoch);
+extern void hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int place, uint64 epoch);
 
 /* Is a copy of it somewhere, or is a slice everywhere, as far as is known here? */
 extern bool hg_graph_version_is_kept(HgResidentGraph *graph, const HgKeepers *keepers);

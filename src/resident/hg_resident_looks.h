@@ -19,11 +19,11 @@
  * lock; positions ascend, and do not repeat as long as shared memory is there.  But for hints,
  * which say of an id that stands in the page how its transaction has ended.  A look is kept of a
  * page all of whose ids had such a hint by then, or preceded the xmin of the snapshot that looked,
- * where the commit log says it: what is committed or aborted stays so.  An aborted transaction has done
- * nothing, for every snapshot.  One that was committed, and whose id precedes a snapshot's xmin, is
- * seen by it, and the look's own snapshot is one of those.  Locks delete nothing.  What else an id
- * can be, that of a transaction that runs, of several (a multixact), or of one that moved rows
- * before 9.0, has no look be kept.
+ * where the commit log says it: what is committed or aborted stays so.  An aborted transaction has
+ * done nothing, for every snapshot.  One that was committed, and whose id precedes a snapshot's
+ * xmin, is seen by it, and the look's own snapshot is one of those.  Locks delete nothing.  What
+ * else an id can be, that of a transaction that runs, of several (a multixact), or of one that
+ * moved rows before 9.0, has no look be kept.
  *
  * The ids of a page that has a look are not half of all ids apart: those that grow so old are
  * frozen before, which is a change of the page.  Frozen rows are seen by all, and their ids are not
