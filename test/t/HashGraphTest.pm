@@ -22,7 +22,7 @@ use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
   new_server backends standin_program device_programs covers device_children device_process proc_file process_state environment_of use_program
-  ready_devices devices_become rows_of explain_analyze wait_for becomes_like log_tells become_resident temp_files join_check_sql pairs_rows pairs_filters session_ok accepts);
+  ready_devices devices_become rows_of explain_analyze wait_for answer_like becomes_like log_tells become_resident temp_files join_check_sql pairs_rows pairs_filters session_ok accepts);
 
 # A running server with the library preloaded and the extension in database postgres.
 # Options: conf => lines for postgresql.conf; preload => shared_preload_libraries, or 'session'
@@ -250,6 +250,17 @@ sub wait_for
 		usleep(20_000);
 	}
 	return 1;
+}
+
+# What a function tells, as soon as that is like a pattern, and after ten seconds in any case: a device that
+# has no processor to run on for a moment is left alone in a join, and not in the next one.
+sub answer_like
+{
+	my ($tell, $pattern) = @_;
+	my $told;
+
+	wait_for(sub { ($told = $tell->()) =~ $pattern }, 10);
+	return $told;
 }
 
 # A test: what a function tells becomes like a pattern, the place where a join runs for one: a loader gives a device the
