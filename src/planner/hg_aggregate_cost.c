@@ -85,17 +85,26 @@ hg_is_plain_column(const Node *node)
 	return IsA(node, Var) && get_typbyval(((const Var *) node)->vartype);
 }
 
-/* Can it compute an expression, of columns of one table (hg_join_reduce.c)? */
+/* Can it compute an expression, of columns of one table or, by rows found once, of several? */
 static bool
-hg_may_be_computed(PlannerInfo *root, const Node *node)
+hg_may_be_computed(PlannerInfo *root, const HgJoinPath *join, const Node *node)
 {
-	return hg_arithmetic_takes((const Expr *) node) &&
-		   bms_membership(pull_varnos(root, (Node *) node)) == BMS_SINGLETON;
+	if (!hg_arithmetic_takes((const Expr *) node))
+		return false;
+	switch (bms_membership(pull_varnos(root, (Node *) node)))
+	{
+		case BMS_SINGLETON:
+			return true;
+		case BMS_MULTIPLE:
+			return join->at_once || (join->join_type == JOIN_INNER && join->inner_unique);
+		default:
+			return false;
+	}
 }
 
 /* Can a device make an aggregate function's results of columns of its? */
 static bool
-hg_aggref_may_be_asked(PlannerInfo *root, const Aggref *aggref)
+hg_aggref_may_be_asked(PlannerInfo *root, const HgJoinPath *join, const Aggref *aggref)
 {
 	const HgAggregateKind kind = hg_aggregate_kind(aggref->aggfnoid);
 	const Node *argument;
@@ -110,10 +119,10 @@ hg_aggref_may_be_asked(PlannerInfo *root, const Aggref *aggref)
 		case HG_AGGREGATE_COUNT:
 		case HG_AGGREGATE_SUM_NUMERIC:
 		case HG_AGGREGATE_AVG_NUMERIC:
-			return IsA(argument, Var) || hg_may_be_computed(root, argument);
+			return IsA(argument, Var) || hg_may_be_computed(root, join, argument);
 		default:
 			return hg_aggregate_is_of_integers(kind) &&
-				   (hg_is_plain_column(argument) || hg_may_be_computed(root, argument));
+				   (hg_is_plain_column(argument) || hg_may_be_computed(root, join, argument));
 	}
 }
 
@@ -140,7 +149,7 @@ hg_aggregate_asks_device(PlannerInfo *root, const HgAggregatePath *path, const H
 		return path->group_clause == NIL && path->distinct == NULL &&
 			   hg_aggrefs_count(path->aggrefs);
 	foreach (lc, path->aggrefs)
-		if (!hg_aggref_may_be_asked(root, lfirst_node(Aggref, lc)))
+		if (!hg_aggref_may_be_asked(root, join, lfirst_node(Aggref, lc)))
 			return false;
 	foreach (lc, path->group_clause)
 	{

@@ -45,13 +45,14 @@ insert into b select n, (n * 17) % 3500, case when n % 7 > 0 then n % 90 end, n 
 insert into c select n, n * 3, n % 4 from generate_series(1, 9000) n;
 create table d as select id, k, s, i, l, m, r from a where id <= 3000;
 insert into d select 10000, -1, 32767, 2147483647, 9223372036854775807, 9999999999.99, 99.9999;
+create table e as select id, g, k * 11 as x from b;
 analyze;
 SQL
 
 my $main = RawSession->new($node);
 sub sql { return $main->run_each(shift); }
 
-sql("select hashgraph_resident_add('a', '{id,k,s,i,l,m,r,z,t}', keys => '{k,id}'), hashgraph_resident_add('b', '{id,k,s,i,l,m,g}', keys => '{k}'), hashgraph_resident_add('c', '{id,x,g}', keys => '{id}'), hashgraph_resident_add('d', '{id,k,s,i,l,m,r}', keys => '{k,id}')");
+sql("select hashgraph_resident_add('a', '{id,k,s,i,l,m,r,z,t}', keys => '{k,id}'), hashgraph_resident_add('b', '{id,k,s,i,l,m,g}', keys => '{k,id}'), hashgraph_resident_add('e', '{id,g,x}', keys => '{id}'), hashgraph_resident_add('c', '{id,x,g}', keys => '{id}'), hashgraph_resident_add('d', '{id,k,s,i,l,m,r}', keys => '{k,id}')");
 
 # The rows of a query, or its error, in an order of their own.
 sub rows
@@ -67,8 +68,8 @@ sub kept
 	my ($name) = @_;
 
 	return ok(wait_for(sub {
-		sql("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) filter (where kind = 'graph' and location = 'both') = 6 from hashgraph_resident where state <> 'declined'") eq 't'
-		  or not sql("vacuum a; vacuum b; vacuum c; vacuum d; select hashgraph_resident_refresh('a'), hashgraph_resident_refresh('b'), hashgraph_resident_refresh('c'), hashgraph_resident_refresh('d')") and not usleep(200_000) }, 40), $name)
+		sql("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) filter (where kind = 'graph' and location = 'both') = 8 from hashgraph_resident where state <> 'declined'") eq 't'
+		  or not sql("vacuum a; vacuum b; vacuum c; vacuum d; vacuum e; select hashgraph_resident_refresh('a'), hashgraph_resident_refresh('b'), hashgraph_resident_refresh('c'), hashgraph_resident_refresh('d'), hashgraph_resident_refresh('e')") and not usleep(200_000) }, 40), $name)
 	  || diag(sql('select json_agg(r) from hashgraph_resident r') . sql('select json_agg(d) from hashgraph_devices() d'));
 }
 
@@ -90,11 +91,18 @@ my @asked = (
 	[ 'no rows', 'select sum(a.i * 2), count(a.i * 2), min(a.i + 1) from a join b using (k) where a.i > 100000000' ],
 	[ 'one argument often', 'select sum(a.i * 2), avg(a.i * 2), min(a.i * 2), max(a.i * 2), count(a.i * 2), sum(a.i * 2 + 1) from a join b using (k)' ],
 	[ 'a star', 'select c.g, sum(a.i * a.s), sum(a.m * (1 - a.r)), count(*) from a join b using (k) join c on a.id = c.id group by c.g' ],
-	[ 'a star, and what is looked up', 'select b.g, sum(c.x * 2 - c.g), avg(a.l + a.i), sum(b.l * 7) from a join b using (k) join c on a.id = c.id group by b.g' ]);
+	[ 'a star, and what is looked up', 'select b.g, sum(c.x * 2 - c.g), avg(a.l + a.i), sum(b.l * 7) from a join b using (k) join c on a.id = c.id group by b.g' ],
+	[ 'across two tables', 'select sum(a.i * b.i), count(*) from a join b using (k)' ],
+	[ 'across two tables by group', 'select b.g, sum(a.m * (1 - b.m)), avg(a.i - b.l), sum(a.s), max(b.i) from a join b using (k) group by b.g' ],
+	[ 'across two tables by groups of both', 'select b.g, a.z, count(a.l * b.s), min(b.s + a.z), sum(b.s * b.s), sum(b.l) from a join b using (k) group by b.g, a.z' ],
+	[ 'across two tables with filters', 'select a.z, sum(a.i * b.i), sum(b.m + a.r) from a join b using (k) where a.i > 100 and b.g < 4 and b.i + 1 > 0 group by a.z' ],
+	[ 'across a star', 'select c.g, sum(a.i * b.i), sum(c.x - b.i), max(a.i + b.i + c.x) from a join b using (k) join c on a.id = c.id group by c.g' ],
+	[ 'across a star with a left join', 'select b.g, sum(a.s * e.x), count(b.i + e.g), count(*) from a join b using (k) left join e on a.id = e.id group by b.g' ],
+	[ 'across a star of rows that look others up', 'select e.g, sum(a.i * e.x), sum(b.i - a.i), sum(e.x + b.l) from a join b using (k) join e on b.id = e.id group by e.g' ]);
 
 # Not by a device, or not in all of these cases.
 my @others = (
-	[ 'of both sides', 'select sum(a.i * b.i) from a join b using (k)' ],
+	[ 'across tables whose rows meet several', 'select sum(a.i * d.s), count(*) from a join d using (k)' ],
 	[ 'a quotient', 'select sum(a.i / 3), sum(a.m / 2) from a join b using (k)' ],
 	[ 'a FILTER', 'select sum(a.i * 2) filter (where b.g = 1) from a join b using (k)' ],
 	[ 'the least numeric', 'select min(a.m * a.r), max(a.m - 1) from a join b using (k)' ],
@@ -161,7 +169,7 @@ sub all_are_right
 	{
 		sql("set max_parallel_workers_per_gather = $workers");
 		# facts that have changed go through the joins of a star, and below a Gather there is none
-		is_right($_, "$when, $workers workers", $_->[0] !~ /semi|star/ ? $where : $workers ? undef : qr/cuda/) foreach @asked;
+		is_right($_, "$when, $workers workers", $_->[0] !~ /semi|star|across/ ? $where : $workers ? undef : qr/cuda/) foreach @asked;
 		is_right($_, "$when, $workers workers") foreach @others;
 	}
 	sql('set max_parallel_workers_per_gather = 0');
@@ -201,18 +209,19 @@ sub overflows_are_right
 	return;
 }
 
-# An expression of a table's columns.
+# An expression of tables' columns.
 sub draw
 {
-	my ($table, $depth) = @_;
+	my ($depth, @tables) = @_;
+	my $table = $tables[ rand @tables ];
 	my @columns = $table eq 'a' ? qw(s i l m r z) : $table eq 'b' ? qw(s i l m g) : qw(x g);
 	my $which = rand;
 
 	return "$table." . $columns[ rand @columns ] if !$depth || $which < 0.2;
 	return (1, 2, -3, 7, 100, '0.5', '1.25', '-0.001', 1000000, '10000000000', '3::int2')[ rand 11 ] if $which < 0.35;
-	return '(-' . draw($table, $depth - 1) . ')' if $which < 0.42;
-	return '(' . draw($table, $depth - 1) . ')::' . (qw(int8 int4 numeric int2))[ rand 4 ] if $which < 0.5;
-	return '(' . draw($table, $depth - 1) . ' ' . (qw(+ - *))[ rand 3 ] . ' ' . draw($table, $depth - 1) . ')';
+	return '(-' . draw($depth - 1, @tables) . ')' if $which < 0.42;
+	return '(' . draw($depth - 1, @tables) . ')::' . (qw(int8 int4 numeric int2))[ rand 4 ] if $which < 0.5;
+	return '(' . draw($depth - 1, @tables) . ' ' . (qw(+ - *))[ rand 3 ] . ' ' . draw($depth - 1, @tables) . ')';
 }
 
 foreach my $program (grep { defined } $standin, $device)
@@ -223,9 +232,11 @@ foreach my $program (grep { defined } $standin, $device)
 	kept("$label: all graphs are kept");
 	all_are_right($label, qr/^cuda$/);
 	overflows_are_right($label);
-	foreach my $star (grep { $_->[0] =~ /star/ } @asked)
+	foreach my $star (grep { $_->[0] =~ /star|across/ } @asked)
 	{
-		becomes_like(sub { explain_analyze($node, '', $star->[1]) }, qr/Tables Joined at Once: 3/, "$label: $star->[0] is joined at once");
+		my $tables = 1 + (() = $star->[1] =~ / join /g);
+
+		becomes_like(sub { explain_analyze($node, '', $star->[1]) }, qr/Tables Joined at Once: $tables/, "$label: $star->[0] is joined at once");
 	}
 
 	# rows that have changed are computed here, and the others there
@@ -251,7 +262,8 @@ foreach my $program (grep { defined } $standin, $device)
 	while (time < $end)
 	{
 		my $star = rand() < 0.3 && ' join c on a.id = c.id';
-		my @arguments = map { draw((qw(a a b), $star ? 'c' : 'a')[ rand 4 ], 1 + int rand 3) } 1 .. 1 + int rand 3;
+		my @tables = (qw(a a b), $star ? 'c' : 'a');
+		my @arguments = map { draw(1 + int rand 3, rand() < 0.5 ? @tables : $tables[ rand 4 ]) } 1 .. 1 + int rand 3;
 		my $select = 'select ' . join(', ', (rand() < 0.5 ? 'b.g' : 'count(*)'), map { (qw(sum avg count min max))[ rand 5 ] . "($_)" } @arguments) . ' from a join b using (k)' . ($star || '') . (rand() < 0.3 ? ' where a.id < 9000' : '');
 
 		$select .= ' group by b.g' if $select =~ /^select b\.g/;

@@ -25,7 +25,7 @@ hg_kept_note_codes(HgKeptLent *kept, HgJoinCodes *codes, HgSide side, uint32 col
 bool
 hg_kept_add_computed(HgKeptLent *kept, HgJoinCodes *codes, HgSide side, uint32 column,
 					 const HgJoinReduction *reduction, int expression,
-					 const HgOperand operands[HG_MAX_COLUMNS], uint32 parts, uint32 stride)
+					 HgOperand operands[2][HG_MAX_COLUMNS], uint32 parts, uint32 stride)
 {
 	/* each has its own, and may be computed */
 	StaticAssertStmt(HG_MAX_PROGRAMS >= HG_MAX_COLUMNS, "there are fewer programs than columns");
@@ -46,10 +46,10 @@ hg_join_compute_column(const HgJoinState *state, HgSide side, uint32 column, int
 					   HgKeptLent *kept)
 {
 	HgJoinCodes *codes = hg_join_reduction_codes(state->reduction);
-	HgOperand operands[HG_MAX_COLUMNS];
+	HgOperand operands[2][HG_MAX_COLUMNS] = {0};
 
 	for (uint32 i = 0; i < HG_MAX_COLUMNS; i++)
-		operands[i] = (HgOperand){i, i < column ? codes->scales[side][i] : -1};
+		operands[side][i] = (HgOperand){i, i < column ? codes->scales[side][i] : -1};
 	/* it is not the first column, which has the stride of all */
 	return hg_kept_add_computed(kept, codes, side, column, state->reduction, expression, operands,
 								kept->use.shape.parts, kept->columns[0].shape.stride);
@@ -71,8 +71,7 @@ hg_join_find_kept_columns(const HgJoinState *state, HgSide side, const HgReducti
 	for (uint32 column = 0; column < set->ncolumns; column++)
 	{
 		const HgGraphCodes *of = NULL;
-		uint32 operands;
-		int expression = hg_join_reduction_expression(state->reduction, side, column, &operands);
+		const int expression = hg_join_reduction_expression(state->reduction, side, column);
 
 		if (expression >= 0)
 		{

@@ -26,7 +26,7 @@ extern void hg_kept_note_codes(HgKeptLent *kept, HgJoinCodes *codes, HgSide side
  */
 extern bool hg_kept_add_computed(HgKeptLent *kept, HgJoinCodes *codes, HgSide side, uint32 column,
 								 const HgJoinReduction *reduction, int expression,
-								 const HgOperand operands[HG_MAX_COLUMNS], uint32 parts,
+								 HgOperand operands[2][HG_MAX_COLUMNS], uint32 parts,
 								 uint32 stride);
 
 /*

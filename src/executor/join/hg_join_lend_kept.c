@@ -85,10 +85,9 @@ hg_join_columns_bytes(const HgJoinState *state, const HgReduction *reduction)
 	for (int side = HG_OUTER; side <= HG_INNER && reduction != NULL; side++)
 	{
 		const HgPinnedGraph *graph = hg_join_lent_graph(state, (HgSide) side);
-		uint32 operands;
 
 		for (uint32 c = 0; c < reduction->columns[side].ncolumns; c++)
-			if (hg_join_reduction_expression(state->reduction, (HgSide) side, c, &operands) < 0)
+			if (hg_join_reduction_expression(state->reduction, (HgSide) side, c) < 0)
 				bytes += graph->flat.rows * reduction->columns[side].widths[c];
 	}
 	return bytes;

@@ -19,7 +19,9 @@
  *
  * Of columns that it keeps it can also compute others (engine/hg_computed.h): an argument that is
  * an expression of one side's columns is a column of that side here, which comes behind these, and
- * has nothing to be sent.
+ * has nothing to be sent.  One of both sides' columns nothing can be computed of but a tree of
+ * joins whose rows all find each other from one table on; the join's own matches make no groups
+ * then.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -35,17 +37,25 @@
 /* In place of a column of a side's store: that of the set is computed. */
 #define HG_SENT_COMPUTED (-1)
 
+/* A column of what is wanted. */
+typedef struct HgJoinOperand
+{
+	HgSide side;
+	uint32 column;
+} HgJoinOperand;
+
 struct HgJoinReduction
 {
 	const HgReducer *reducer;
 	HgReduction wanted; /* the same, of the columns of the two sides */
 	HgSentColumns sides[2];
 	bool of_tree; /* groups of the join's own matches are not all that there is */
+	bool mixed;	  /* ... or can't be made, of an expression of columns of both sides */
 	int expressions[2][HG_MAX_COLUMNS]; /* of those that are computed */
-	uint32 *columns;	/* [ncolumns] of the reducer: what an operand of its source is in its set */
-	bool kept_only;		/* some can't be sent, but kept ... */
-	HgJoinCodes codes;	/* ... as this */
-	uint64 untold_rows; /* that have gone up, and were not told to anybody yet */
+	HgJoinOperand *operands; /* [ncolumns] of the reducer: what an operand of its source is here */
+	bool kept_only;			 /* some can't be sent, but kept ... */
+	HgJoinCodes codes;		 /* ... as this */
+	uint64 untold_rows;		 /* that have gone up, and were not told to anybody yet */
 };
 
 /*
@@ -83,53 +93,52 @@ hg_join_reduce_column(HgJoinReduction *reduction, int place, bool code_suffices,
 	return false;
 }
 
-/* The side of a column, whose values are numbers, and its place there, which columns become. */
+/* Have a column, whose values are numbers, be one of those that are asked for; false as above. */
 static bool
-hg_join_reduce_operand(HgJoinReduction *reduction, int column, int place, HgSide *side)
+hg_join_reduce_operand(HgJoinReduction *reduction, int column, int place)
 {
 	HgReduceColumn operand = {.is_signed = 1};
 
 	if (!hg_join_reduce_column(reduction, place, false, true, &operand))
 		return false;
-	*side = (HgSide) operand.side;
-	reduction->columns[column] = operand.column;
+	reduction->operands[column] = (HgJoinOperand){(HgSide) operand.side, operand.column};
 	return true;
 }
 
 /*
- * Have an expression be a column of the side that all of its columns are of, which are there
- * before; false where it can't be.
+ * Have an expression be a column of the side that its first column is of, behind all of its own;
+ * false where it can't be.
  */
 static bool
 hg_join_reduce_expression(HgJoinReduction *reduction, int expression, const int *places,
 						  HgReduceColumn *wanted)
 {
-	const Bitmapset *columns = reduction->reducer->columns(reduction->reducer->arg, expression);
-	HgSide sides[2]; /* of the first one, and of others */
+	Bitmapset *columns = reduction->reducer->columns(reduction->reducer->arg, expression);
+	const int first = bms_next_member(columns, -1);
 	HgColumnSet *set;
-	int column = -1;
-	int n = 0;
+	HgSide side;
 
-	while ((column = bms_next_member(columns, column)) >= 0)
-	{
-		if (!hg_join_reduce_operand(reduction, column, places[column], &sides[n > 0]) ||
-			(n > 0 && sides[1] != sides[0]))
-			return false;
-		n++;
-	}
-	if (n == 0)
+	if (first < 0)
 		return false;
-	set = &reduction->wanted.columns[sides[0]];
-	wanted->side = (uint32) sides[0];
+	for (int column = first; column >= 0; column = bms_next_member(columns, column))
+	{
+		if (!hg_join_reduce_operand(reduction, column, places[column]))
+			return false;
+		reduction->mixed |= reduction->operands[column].side != reduction->operands[first].side;
+	}
+	bms_free(columns);
+	side = reduction->operands[first].side;
+	set = &reduction->wanted.columns[side];
+	wanted->side = (uint32) side;
 	reduction->kept_only = true;
 	for (wanted->column = 0; wanted->column < set->ncolumns; wanted->column++)
-		if (reduction->sides[sides[0]].columns[wanted->column] == HG_SENT_COMPUTED &&
-			reduction->expressions[sides[0]][wanted->column] == expression)
+		if (reduction->sides[side].columns[wanted->column] == HG_SENT_COMPUTED &&
+			reduction->expressions[side][wanted->column] == expression)
 			return true;
 	if (set->ncolumns == HG_MAX_COLUMNS)
 		return false;
-	reduction->sides[sides[0]].columns[set->ncolumns] = HG_SENT_COMPUTED;
-	reduction->expressions[sides[0]][set->ncolumns] = expression;
+	reduction->sides[side].columns[set->ncolumns] = HG_SENT_COMPUTED;
+	reduction->expressions[side][set->ncolumns] = expression;
 	set->widths[set->ncolumns++] = HG_COMPUTED_WIDTH;
 	return true;
 }
@@ -178,12 +187,12 @@ hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 	reduction->reducer = reducer;
 	reduction->of_tree = of_tree;
 	reduction->wanted.spec = reducer->spec;
-	reduction->columns = palloc0(Max(reducer->ncolumns, 1) * sizeof(uint32));
+	reduction->operands = palloc0(Max(reducer->ncolumns, 1) * sizeof(HgJoinOperand));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_join_begin_sent(inputs[side], &reduction->sides[side], &reduction->wanted.columns[side]);
 	if (hg_join_reduce_columns(reduction, places))
 		return reduction;
-	pfree(reduction->columns);
+	pfree(reduction->operands);
 	pfree(reduction);
 	return NULL;
 }
@@ -191,7 +200,13 @@ hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 bool
 hg_join_reduces_matches(const HgJoinReduction *reduction)
 {
-	return reduction != NULL && !reduction->of_tree;
+	return reduction != NULL && !reduction->of_tree && !reduction->mixed;
+}
+
+bool
+hg_join_reduction_is_mixed(const HgJoinReduction *reduction)
+{
+	return reduction != NULL && reduction->mixed;
 }
 
 const HgReduction *
@@ -247,33 +262,40 @@ hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 }
 
 int
-hg_join_reduction_expression(const HgJoinReduction *reduction, HgSide side, uint32 column,
-							 uint32 *operands)
+hg_join_reduction_expression(const HgJoinReduction *reduction, HgSide side, uint32 column)
+{
+	return reduction->sides[side].columns[column] == HG_SENT_COMPUTED
+			   ? reduction->expressions[side][column]
+			   : -1;
+}
+
+void
+hg_join_reduction_operands(const HgJoinReduction *reduction, int expression, uint32 operands[2])
 {
 	const HgReducer *reducer = reduction->reducer;
-	Bitmapset *columns;
-	int operand = -1;
+	Bitmapset *columns = reducer->columns(reducer->arg, expression);
+	int column = -1;
 
-	*operands = 0;
-	if (reduction->sides[side].columns[column] != HG_SENT_COMPUTED)
-		return -1;
-	columns = reducer->columns(reducer->arg, reduction->expressions[side][column]);
-	while ((operand = bms_next_member(columns, operand)) >= 0)
-		*operands |= UINT32_C(1) << reduction->columns[operand];
+	operands[HG_OUTER] = operands[HG_INNER] = 0;
+	while ((column = bms_next_member(columns, column)) >= 0)
+	{
+		const HgJoinOperand *operand = &reduction->operands[column];
+
+		operands[operand->side] |= UINT32_C(1) << operand->column;
+	}
 	bms_free(columns);
-	return reduction->expressions[side][column];
 }
 
 bool
 hg_join_reduction_program(const HgJoinReduction *reduction, int expression,
-						  const HgOperand operands[HG_MAX_COLUMNS], HgProgram *program, int *scale)
+						  HgOperand operands[2][HG_MAX_COLUMNS], HgProgram *program, int *scale)
 {
 	const HgReducer *reducer = reduction->reducer;
 	HgOperand *of_source = palloc0(Max(reducer->ncolumns, 1) * sizeof(HgOperand));
 	bool written;
 
 	for (uint32 c = 0; c < reducer->ncolumns; c++)
-		of_source[c] = operands[reduction->columns[c]];
+		of_source[c] = operands[reduction->operands[c].side][reduction->operands[c].column];
 	written = reducer->compute(reducer->arg, expression, of_source, program, scale);
 	pfree(of_source);
 	return written;

@@ -73,6 +73,9 @@ extern HgJoinReduction *hg_join_reduction_create(const HgJoinRules *rules, HgInp
 /* May groups of the join's own matches go up? */
 extern bool hg_join_reduces_matches(const HgJoinReduction *reduction);
 
+/* May they not because something is computed of columns of both sides? */
+extern bool hg_join_reduction_is_mixed(const HgJoinReduction *reduction);
+
 /* What the matches may be reduced to by the plan alone, of rows that are sent; or NULL. */
 extern const HgReduction *hg_join_planned_reduction(const HgJoinReduction *reduction);
 
@@ -93,19 +96,23 @@ extern const HgReduction *hg_join_wanted_reduction(HgJoinReduction *reduction);
 /* A column of that, by its place in the side's batches. */
 extern int hg_join_reduction_place(const HgJoinReduction *reduction, HgSide side, uint32 column);
 
-/*
- * Is a column of a side none that is kept, but computed of others of the side?  Returns the
- * expression, or -1, and these as bits, all of which come before it.
- */
+/* The expression that a column of a side is, which is computed and not kept; -1: it is kept. */
 extern int hg_join_reduction_expression(const HgJoinReduction *reduction, HgSide side,
-										uint32 column, uint32 *operands);
+										uint32 column);
 
 /*
- * The program of such an expression, for a device that has the columns of the side as operands
+ * The columns that it is computed of, as bits by HgSide, all of which come before it: those of its
+ * own side, and if it is mixed of the other one too.
+ */
+extern void hg_join_reduction_operands(const HgJoinReduction *reduction, int expression,
+									   uint32 operands[2]);
+
+/*
+ * The program of such an expression, for a device that has the columns of the sides as operands
  * tells, by their numbers here; false where there is none.
  */
 extern bool hg_join_reduction_program(const HgJoinReduction *reduction, int expression,
-									  const HgOperand operands[HG_MAX_COLUMNS], HgProgram *program,
+									  HgOperand operands[2][HG_MAX_COLUMNS], HgProgram *program,
 									  int *scale);
 
 /* Where it is to be told what a device keeps. */

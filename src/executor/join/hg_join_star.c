@@ -78,8 +78,9 @@ hg_star_create(HgJoinState *state)
 	HgJoinStar *star = palloc0(sizeof(HgJoinStar));
 
 	MemoryContextSwitchTo(old);
-	/* one join is asked for its lent rows as it is */
-	star->possible = hg_join_tree_init(&star->tree, state) && star->tree.njoins > 1;
+	/* one join is asked for its lent rows as it is, if it can be */
+	star->possible = hg_join_tree_init(&star->tree, state) &&
+					 (star->tree.njoins > 1 || hg_join_reduction_is_mixed(state->reduction));
 	return star;
 }
 
@@ -184,19 +185,28 @@ hg_star_place(HgJoinStar *star, const HgTreeColumn *column, HgSide side)
 	return (int) set->ncolumns++;
 }
 
+/* Which table has a column that is wanted of the topmost join, and is kept? */
+static HgTreeColumn
+hg_star_trace(HgJoinState *state, HgSide side, uint32 column)
+{
+	return hg_join_tree_trace(&state->star->tree, state, side,
+							  hg_join_reduction_place(state->reduction, side, column));
+}
+
 /*
- * A column that is wanted of the topmost join as one of the job's; false where the device does not
- * keep it.
+ * A column that is wanted of the topmost join as one of the job's, where others are computed of it
+ * on the side of all that they are computed of; false where the device does not keep it.
  */
 static bool
-hg_star_find_column(HgJoinState *state, const HgReduction *wanted, HgReduceColumn *column)
+hg_star_find_column(HgJoinState *state, const HgReduction *wanted, bool operand,
+					HgReduceColumn *column)
 {
 	HgJoinStar *star = state->star;
 	const HgSide from = (HgSide) column->side;
-	const HgTreeColumn origin = hg_join_tree_trace(
-		&star->tree, state, from, hg_join_reduction_place(state->reduction, from, column->column));
+	const HgTreeColumn origin = hg_star_trace(state, from, column->column);
 	const HgLent *lent = star->tree.tables[origin.table].input->lent;
-	HgStarTable *table = &star->graphs.tables[origin.table];
+	HgStarTable *table =
+		operand ? hg_star_table(&star->graphs, origin.table) : &star->graphs.tables[origin.table];
 	const bool coded = hg_join_reduction_is_coded(state->reduction, from, column->column);
 	const uint8 width = wanted->columns[from].widths[column->column];
 	HgKeptLent *kept = &star->graphs.kept[table->side];
@@ -232,53 +242,85 @@ hg_star_side(const HgJoinStar *star, HgSide side)
 	return &star->graphs.tables[t];
 }
 
-/* The operands of a column that is computed, all of one side of the job; false where they can't be.
+/* The expression that a column which is wanted is; -1: it is kept. */
+static int
+hg_star_expression(const HgJoinState *state, const HgReduceColumn *column)
+{
+	return hg_join_reduction_expression(state->reduction, (HgSide) column->side, column->column);
+}
+
+/* Find out of which tables' columns others are computed. */
+static void
+hg_star_find_computed_tables(HgJoinState *state, const HgReduction *wanted)
+{
+	HgStarGraphs *graphs = &state->star->graphs;
+
+	graphs->ncomputed = 0;
+	for (uint32 i = 0; wanted != NULL && i < wanted->spec.nitems; i++)
+	{
+		const int expression = hg_star_expression(state, &wanted->spec.items[i].argument);
+		uint32 which[2];
+		uint32 tables = 0;
+
+		if (expression < 0)
+			continue;
+		hg_join_reduction_operands(state->reduction, expression, which);
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			for (uint32 c = 0; c < HG_MAX_COLUMNS; c++)
+				if ((which[side] >> c & 1) != 0)
+					tables |= UINT32_C(1) << hg_star_trace(state, (HgSide) side, c).table;
+		graphs->computed[graphs->ncomputed++] = tables;
+	}
+}
+
+/*
+ * The operands of an expression as columns of the job, all of one side; false where they can't be.
  */
 static bool
-hg_star_find_operands(HgJoinState *state, const HgReduction *wanted, HgSide from, uint32 which,
-					  HgOperand operands[HG_MAX_COLUMNS], HgSide *side)
+hg_star_find_operands(HgJoinState *state, const HgReduction *wanted, int expression,
+					  HgOperand operands[2][HG_MAX_COLUMNS], HgSide *side)
 {
+	uint32 which[2];
 	bool all = true;
 	bool any = false;
 
-	for (uint32 i = 0; i < HG_MAX_COLUMNS; i++)
+	hg_join_reduction_operands(state->reduction, expression, which);
+	for (uint32 i = 0; i < 2 * HG_MAX_COLUMNS; i++)
 	{
-		HgReduceColumn operand = {.side = (uint32) from, .column = i};
+		const HgSide from = i < HG_MAX_COLUMNS ? HG_OUTER : HG_INNER;
+		HgReduceColumn column = {.side = (uint32) from, .column = i % HG_MAX_COLUMNS};
+		HgOperand *operand = &operands[from][column.column];
 
-		operands[i] = (HgOperand){0, -1};
-		if ((which >> i & 1) == 0)
+		*operand = (HgOperand){0, -1};
+		if ((which[from] >> column.column & 1) == 0)
 			continue;
 		/* what is not there is asked for, whatever else is not */
-		if (!hg_star_find_column(state, wanted, &operand) ||
-			(any && operand.side != (uint32) *side))
+		if (!hg_star_find_column(state, wanted, true, &column) ||
+			(any && column.side != (uint32) *side))
 		{
 			all = false;
 			continue;
 		}
-		*side = (HgSide) operand.side;
+		*side = (HgSide) column.side;
 		any = true;
-		operands[i] =
-			(HgOperand){operand.column, state->star->codes.scales[operand.side][operand.column]};
+		*operand = (HgOperand){column.column, state->star->codes.scales[*side][column.column]};
 	}
 	return all && any;
 }
 
-/* The same of a column that is computed of others: those of one side of the job. */
+/* Have a column that is wanted, and is computed, be one of the job's; false as above. */
 static bool
 hg_star_find_computed(HgJoinState *state, const HgReduction *wanted, HgReduceColumn *column)
 {
 	HgJoinStar *star = state->star;
-	HgOperand operands[HG_MAX_COLUMNS];
-	HgTreeColumn origin = {.table = HG_STAR_COMPUTED};
+	HgOperand operands[2][HG_MAX_COLUMNS];
+	const HgTreeColumn origin = {HG_STAR_COMPUTED, hg_star_expression(state, column)};
 	const HgStarTable *table;
 	HgSide side = HG_OUTER;
-	uint32 which;
 	uint32 before;
 	int place;
 
-	origin.column = hg_join_reduction_expression(state->reduction, (HgSide) column->side,
-												 column->column, &which);
-	if (!hg_star_find_operands(state, wanted, (HgSide) column->side, which, operands, &side))
+	if (!hg_star_find_operands(state, wanted, origin.column, operands, &side))
 		return false;
 	before = star->reduction.columns[side].ncolumns;
 	place = hg_star_place(star, &origin, side);
@@ -294,26 +336,14 @@ hg_star_find_computed(HgJoinState *state, const HgReduction *wanted, HgReduceCol
 								table->stride);
 }
 
-/* Is a column that is wanted computed of others? */
-static bool
-hg_star_is_computed(const HgJoinState *state, const HgReduceColumn *column)
-{
-	uint32 which;
-
-	return hg_join_reduction_expression(state->reduction, (HgSide) column->side, column->column,
-										&which) >= 0;
-}
-
-/* Find the operands of one that is, before anything is computed of any. */
+/* Find the operands of a column that is computed, before anything is computed of any. */
 static bool
 hg_star_has_operands(HgJoinState *state, const HgReduction *wanted, const HgReduceColumn *column)
 {
-	HgOperand operands[HG_MAX_COLUMNS];
+	HgOperand operands[2][HG_MAX_COLUMNS];
 	HgSide side = HG_OUTER;
-	uint32 which;
 
-	hg_join_reduction_expression(state->reduction, (HgSide) column->side, column->column, &which);
-	return hg_star_find_operands(state, wanted, (HgSide) column->side, which, operands, &side);
+	return hg_star_find_operands(state, wanted, hg_star_expression(state, column), operands, &side);
 }
 
 /* Find all columns that are wanted; all of them are asked for at once. */
@@ -328,16 +358,16 @@ hg_star_find_columns(HgJoinState *state, const HgReduction *wanted)
 		state->star->graphs.kept[side].nprograms = 0;
 	reduction->spec = wanted->spec;
 	for (uint32 i = 0; i < wanted->spec.nkeys; i++)
-		all &= hg_star_find_column(state, wanted, &reduction->spec.keys[i]);
+		all &= hg_star_find_column(state, wanted, false, &reduction->spec.keys[i]);
 	for (uint32 i = 0; i < wanted->spec.nitems; i++)
-		if (!hg_star_is_computed(state, &wanted->spec.items[i].argument))
-			all &= hg_star_find_column(state, wanted, &reduction->spec.items[i].argument);
+		if (hg_star_expression(state, &wanted->spec.items[i].argument) < 0)
+			all &= hg_star_find_column(state, wanted, false, &reduction->spec.items[i].argument);
 	for (uint32 i = 0; i < wanted->spec.nitems; i++)
-		if (hg_star_is_computed(state, &wanted->spec.items[i].argument))
+		if (hg_star_expression(state, &wanted->spec.items[i].argument) >= 0)
 			all &= hg_star_has_operands(state, wanted, &wanted->spec.items[i].argument);
 	/* the strides of tables, which their columns change, are known then */
 	for (uint32 i = 0; i < wanted->spec.nitems; i++)
-		if (hg_star_is_computed(state, &wanted->spec.items[i].argument))
+		if (hg_star_expression(state, &wanted->spec.items[i].argument) >= 0)
 			all &= hg_star_find_computed(state, wanted, &reduction->spec.items[i].argument);
 	return all && state->star->graphs.at != 0;
 }
@@ -347,33 +377,46 @@ hg_star_find_columns(HgJoinState *state, const HgReduction *wanted)
  * ---------------------------------------------------------------------
  */
 
-/* Tell of the tables, once the strides of those that have columns are known. */
+/* Tell of a table, some of whose rows are not to be found, or none but a side's. */
+static void
+hg_star_tell_table(HgJoinStar *star, const HgStarTable *table, const HgLent *lent,
+				   const HgFlatMask *mask)
+{
+	HgKeptLent *kept = &star->graphs.kept[table->side];
+	HgKeptFound *found;
+
+	if (table->lookup == 0)
+	{
+		kept->use = table->use;
+		kept->places = lent->places;
+		star->lent[table->side] = (HgFlatSide){.graph = &table->graph->flat, .mask = mask};
+		return;
+	}
+	found = &kept->lookups[table->lookup - 1];
+	found->lookup.stride = hg_star_table(&star->graphs, table->from)->stride;
+	found->lookup.found_stride = table->stride;
+	found->lookup.found = table->use;
+	found->mask = mask;
+	found->places = lent->places;
+}
+
+/* Tell of all tables, once the strides of those that have columns are known. */
 static void
 hg_star_tell_tables(HgJoinStar *star)
 {
+	HgStarGraphs *graphs = &star->graphs;
+
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
-		HgStarTable *table = &star->graphs.tables[t];
+		const HgStarTable *table = &graphs->tables[t];
 		const HgLent *lent = star->tree.tables[t].input->lent;
 		const HgFlatMask *mask = hg_lent_has_all(lent, table->graph) ? NULL : &lent->mask;
-		HgKeptLent *kept = &star->graphs.kept[table->side];
-		HgKeptFound *found;
 
-		if (t == star->graphs.facts && star->touched.count > 0)
+		if (t == graphs->facts && star->touched.count > 0)
 			mask = hg_lent_mask_without(lent, &star->touched);
-		if (table->lookup == 0)
-		{
-			kept->use = table->use;
-			kept->places = lent->places;
-			star->lent[table->side] = (HgFlatSide){.graph = &table->graph->flat, .mask = mask};
-			continue;
-		}
-		found = &kept->lookups[table->lookup - 1];
-		found->lookup.stride = star->graphs.tables[table->from].stride;
-		found->lookup.found_stride = table->stride;
-		found->lookup.found = table->use;
-		found->mask = mask;
-		found->places = lent->places;
+		hg_star_tell_table(star, table, lent, mask);
+		if (hg_star_table(graphs, t) != table)
+			hg_star_tell_table(star, &graphs->again, lent, mask);
 	}
 }
 
@@ -390,11 +433,9 @@ hg_star_tell_wanted(HgJoinState *state, const HgReduction *wanted)
 			const HgReduceColumn column = {.side = (uint32) side, .column = c};
 			int table;
 
-			if (hg_star_is_computed(state, &column))
+			if (hg_star_expression(state, &column) >= 0)
 				continue;
-			table = hg_join_tree_trace(&star->tree, state, (HgSide) side,
-									   hg_join_reduction_place(state->reduction, (HgSide) side, c))
-						.table;
+			table = hg_star_trace(state, (HgSide) side, c).table;
 			bytes[table] += star->tree.tables[table].input->lent->graph->flat.rows *
 							wanted->columns[side].widths[c];
 		}
@@ -407,6 +448,7 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 {
 	HgJoinStar *star = state->star;
 
+	hg_star_find_computed_tables(state, wanted);
 	if (!hg_star_find_graphs(&star->tree, &star->graphs))
 	{
 		hg_star_tell_wanted(state, wanted);
@@ -416,7 +458,11 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 									   hg_star_found(&star->tree, &star->graphs)))
 		return false;
 	for (int t = 0; t <= star->tree.njoins; t++)
-		star->graphs.tables[t].stride = hg_lent_stride(star->tree.tables[t].input->lent);
+	{
+		const uint32 stride = hg_lent_stride(star->tree.tables[t].input->lent);
+
+		star->graphs.tables[t].stride = hg_star_table(&star->graphs, t)->stride = stride;
+	}
 	hg_star_tell_filters(&star->tree, &star->graphs);
 	if (wanted != NULL && !hg_star_find_columns(state, wanted))
 	{
@@ -435,7 +481,7 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 static void
 hg_star_note(HgJoinState *state, const HgReduction *wanted, const HgStarAnswer *answer)
 {
-	const HgJoinStar *star = state->star;
+	HgJoinStar *star = state->star;
 
 	if (answer->ambiguous)
 		hg_resident_graph_note_ambiguous(star->graphs.tables[star->graphs.facts].graph,

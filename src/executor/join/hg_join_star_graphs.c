@@ -8,6 +8,11 @@
  * tells, and by which graph of the other's rows.  What an outer join may find nothing in is looked
  * up, and neither facts nor a side.
  *
+ * A device computes columns of one side's.  Where one is computed of columns of both, the table
+ * that the facts are joined with is looked up by them AGAIN, and others by what they find there:
+ * then all columns are of the facts' side.  Each of the facts finds the one row that it is joined
+ * with, or the device says that there are more.
+ *
  * Where the graph of a side is cut over several devices (engine/hg_slices.h) each of them joins its
  * slice.  What rows look up it has all of, and it is asked for where it has not; the graphs by
  * which rows of slices look up are cut along.  A graph that is too large for
@@ -93,34 +98,40 @@ hg_star_use_found(HgStarGraphs *graphs, const HgStarTable *from, HgStarTable *ta
 	return true;
 }
 
+HgStarTable *
+hg_star_table(HgStarGraphs *graphs, int table)
+{
+	return graphs->again.lookup > 0 && graphs->tables[table].side == HG_INNER
+			   ? &graphs->again
+			   : &graphs->tables[table];
+}
+
 /*
  * Have a table's rows be looked up by those of another one, with the columns of a join's edge.
  * False as well where those that look up are the ones which need not be there.
  */
 static bool
-hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, int j, int end)
+hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, int j, int end, HgStarTable *table)
 {
 	const HgTreeEdge *edge = &tree->edges[j];
 	const bool *keep = tree->joins[j]->rules.keep;
-	const int from = edge->ends[1 - end].table;
-	HgStarTable *table = &graphs->tables[edge->ends[end].table];
-	HgKeptLent *kept = &graphs->kept[graphs->tables[from].side];
+	const HgStarTable *from = hg_star_table(graphs, edge->ends[1 - end].table);
+	HgKeptLent *kept = &graphs->kept[from->side];
 	HgKeptFound *found;
 
 	if (kept->nlookups == HG_MAX_LOOKUPS || keep[end])
 		return false;
 	found = &kept->lookups[kept->nlookups++];
-	*table = (HgStarTable){.side = graphs->tables[from].side,
+	*table = (HgStarTable){.side = from->side,
 						   .lookup = kept->nlookups,
-						   .from = from,
+						   .from = edge->ends[1 - end].table,
 						   .column = edge->ends[end].column};
-	found->lookup.from = graphs->tables[from].lookup;
+	found->lookup.from = from->lookup;
 	found->lookup.unmatched = keep[1 - end];
 	table->own = hg_star_pin_graph(tree, edge, 1 - end);
 	table->graph = hg_star_pin_graph(tree, edge, end);
 	return table->own != NULL && table->graph != NULL &&
-		   hg_star_use_own(graphs, &graphs->tables[from], table->own) &&
-		   hg_star_use_found(graphs, &graphs->tables[from], table);
+		   hg_star_use_own(graphs, from, table->own) && hg_star_use_found(graphs, from, table);
 }
 
 /* Several devices are to have slices of the sides; false: they have not. */
@@ -148,6 +159,7 @@ hg_star_add_sides(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge
 	HgStarTable *facts = &graphs->tables[graphs->facts];
 	HgStarTable *other = &graphs->tables[edge->ends[1 - facts_end].table];
 
+	graphs->again = (HgStarTable){0};
 	*facts = (HgStarTable){.side = HG_OUTER, .from = -1};
 	*other = (HgStarTable){
 		.side = HG_INNER, .from = graphs->facts, .column = edge->ends[1 - facts_end].column};
@@ -197,20 +209,49 @@ hg_star_has_sides(const HgJoinTree *tree, int facts)
 	return !tree->tables[facts].optional && hg_star_first_edge(tree, facts) >= 0;
 }
 
+/* The tables, as bits, that rows of another one than the facts find, and that one. */
+static uint32
+hg_star_beyond(const HgJoinTree *tree, int facts, int other)
+{
+	uint32 beyond = UINT32_C(1) << other;
+
+	for (int n = 1; n < tree->njoins; n++)
+		for (int j = 0; j < tree->njoins; j++)
+			for (int end = 0; end < 2; end++)
+				if ((beyond >> tree->edges[j].ends[1 - end].table & 1) != 0 &&
+					tree->edges[j].ends[end].table != facts)
+					beyond |= UINT32_C(1) << tree->edges[j].ends[end].table;
+	return beyond;
+}
+
+/* Is a column computed of some of these tables' columns, and of others'? */
+static bool
+hg_star_is_computed_across(const HgStarGraphs *graphs, uint32 tables)
+{
+	for (int i = 0; i < graphs->ncomputed; i++)
+		if ((graphs->computed[i] & tables) != 0 && (graphs->computed[i] & ~tables) != 0)
+			return true;
+	return false;
+}
+
 /* Find the graphs, of which a device has all, or several slices. */
 static bool
 hg_star_find_all(const HgJoinTree *tree, HgStarGraphs *graphs, int first_edge)
 {
 	const HgTreeEdge *first = &tree->edges[first_edge];
+	const int first_end = first->ends[0].table == graphs->facts ? 1 : 0;
+	const int other = first->ends[first_end].table;
 	bool reached[HG_TREE_TABLES] = {0};
 	int n = 0;
 
 	graphs->missing = false;
-	if (!hg_star_add_sides(tree, graphs, first))
+	if (!hg_star_add_sides(tree, graphs, first) ||
+		(hg_star_is_computed_across(graphs, hg_star_beyond(tree, graphs->facts, other)) &&
+		 !hg_star_add_lookup(tree, graphs, first_edge, first_end, &graphs->again)))
 		return false;
 	graphs->order[n++] = graphs->facts;
-	graphs->order[n++] = first->ends[first->ends[0].table == graphs->facts ? 1 : 0].table;
-	reached[graphs->order[0]] = reached[graphs->order[1]] = true;
+	graphs->order[n++] = other;
+	reached[graphs->facts] = reached[other] = true;
 	while (n <= tree->njoins)
 		for (int j = 0; j < tree->njoins; j++)
 			for (int end = 0; end < 2; end++)
@@ -219,7 +260,8 @@ hg_star_find_all(const HgJoinTree *tree, HgStarGraphs *graphs, int first_edge)
 
 				if (!reached[edge->ends[1 - end].table] || reached[edge->ends[end].table])
 					continue;
-				if (!hg_star_add_lookup(tree, graphs, j, end))
+				if (!hg_star_add_lookup(tree, graphs, j, end,
+										&graphs->tables[edge->ends[end].table]))
 					return false;
 				graphs->order[n++] = edge->ends[end].table;
 				reached[edge->ends[end].table] = true;
@@ -337,23 +379,42 @@ hg_star_find_kept_column(HgStarGraphs *graphs, const HgStarTable *table, AttrNum
 	return at != 0;
 }
 
+/* What a table is looked up by is not there any more. */
+static void
+hg_star_note_missed_lookup(HgStarGraphs *graphs, const HgStarTable *table, HgPlaces places)
+{
+	const HgStarTable *from = hg_star_table(graphs, table->from);
+
+	if (from->slices != NULL)
+		hg_resident_graph_missed_along(table->own, from->graph, places);
+	else
+		hg_resident_graph_missed(table->own, false, places);
+}
+
 void
-hg_star_note_missed(const HgJoinTree *tree, const HgStarGraphs *graphs, HgPlaces places)
+hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgPlaces places)
 {
 	for (int t = 0; t <= tree->njoins; t++)
 	{
 		const HgStarTable *table = &graphs->tables[t];
-		const HgStarTable *from = table->from >= 0 ? &graphs->tables[table->from] : NULL;
 
 		hg_resident_graph_missed(table->graph, table->slices != NULL, places);
-		/* what a side is joined with is one itself */
-		if (table->lookup == 0)
-			continue;
-		if (from->slices != NULL)
-			hg_resident_graph_missed_along(table->own, from->graph, places);
-		else
-			hg_resident_graph_missed(table->own, false, places);
+		/* what a side is joined with is one itself, and is all that it is looked up by again */
+		if (table->lookup > 0)
+			hg_star_note_missed_lookup(graphs, table, places);
 	}
+}
+
+/* Add a table that is looked up, by this graph of its, to a number. */
+static uint64
+hg_star_add_found(const HgJoinTree *tree, const HgStarTable *table, int t, uint64 found)
+{
+	/* of some of its rows values may be unique that are not of all */
+	const HgLent *lent = tree->tables[t].input->lent;
+	const bool all = hg_lent_has_all(lent, table->graph) && !hg_lent_is_undecided(lent);
+	const uint64 words[] = {table->use.name.serial, all};
+
+	return hash_bytes_extended((const unsigned char *) words, sizeof(words), found);
 }
 
 uint64
@@ -362,15 +423,9 @@ hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs)
 	uint64 found = 1;
 
 	for (int t = 0; t <= tree->njoins; t++)
-	{
-		const HgStarTable *table = &graphs->tables[t];
-		/* of some of its rows values may be unique that are not of all */
-		const HgLent *lent = tree->tables[t].input->lent;
-		const bool all = hg_lent_has_all(lent, table->graph) && !hg_lent_is_undecided(lent);
-		const uint64 words[] = {table->use.name.serial, all};
-
-		if (table->lookup > 0)
-			found = hash_bytes_extended((const unsigned char *) words, sizeof(words), found);
-	}
+		if (graphs->tables[t].lookup > 0)
+			found = hg_star_add_found(tree, &graphs->tables[t], t, found);
+	if (graphs->again.lookup > 0)
+		found = hg_star_add_found(tree, &graphs->again, graphs->order[1], found);
 	return Max(found, 1);
 }

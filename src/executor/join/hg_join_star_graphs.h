@@ -32,21 +32,28 @@ typedef struct HgStarGraphs
 	int facts;
 	HgStarTable tables[HG_TREE_TABLES]; /* as the tree has them */
 	int order[HG_TREE_TABLES];			/* all of them, each behind the one that finds it */
-	HgKeptLent kept[2];					/* of the job: what it looks up */
-	bool sliced;						/* several devices have slices of a side ... */
-	HgPlaces at;  /* of the devices that have all of it; or, together, slices and all else */
-	bool missing; /* ... but for what has been asked for */
+	HgStarTable again; /* the table that facts are joined with, looked up by them as well; or not:
+						* its lookup is 0 */
+	uint32 computed[HG_MAX_REDUCE_ITEMS]; /* tables, as bits, of whose columns one is computed */
+	int ncomputed;
+	HgKeptLent kept[2]; /* of the job: what it looks up */
+	bool sliced;		/* several devices have slices of a side ... */
+	HgPlaces at;		/* of the devices that have all of it; or, together, slices and all else */
+	bool missing;		/* ... but for what has been asked for */
 } HgStarGraphs;
 
 /* Can these be the facts: is there a table that an inner join joins them with, as a job does? */
 extern bool hg_star_has_sides(const HgJoinTree *tree, int facts);
 
 /*
- * Find the graphs of a tree all of whose tables lend rows, the facts of which are told, in
- * CurrentMemoryContext.  False: neither does a device keep all that it takes, nor do several that
- * have a slice each of a side.
+ * Find the graphs of a tree all of whose tables lend rows, the facts of which are told, and of
+ * which tables something is computed, in CurrentMemoryContext.  False: neither does a device keep
+ * all that it takes, nor do several that have a slice each of a side.
  */
 extern bool hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs);
+
+/* The table by whose rows a device knows a table's columns, and looks others up. */
+extern HgStarTable *hg_star_table(HgStarGraphs *graphs, int table);
 
 /*
  * They were not found, or not all columns: tell whoever gives devices what they keep how much the
@@ -64,8 +71,7 @@ extern bool hg_star_find_kept_column(HgStarGraphs *graphs, const HgStarTable *ta
 									 const HgGraphCodes **codes);
 
 /* These places have answered that some of what they have of the tables is not there any more. */
-extern void hg_star_note_missed(const HgJoinTree *tree, const HgStarGraphs *graphs,
-								HgPlaces places);
+extern void hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgPlaces places);
 
 /* A number that the graphs which rows are looked up in come to; not 0. */
 extern uint64 hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs);
