@@ -61,6 +61,8 @@ sub summary
 {
 	my @sorted = sort { $a <=> $b } @_;
 
+	# all runs may have been over before their cancel
+	return 'no samples' unless @sorted;
 	return sprintf('%d samples: median %.1f ms, 99 %% %.1f ms, longest %.1f ms',
 		scalar(@sorted), map { 1000 * $_ } quantile(0.5, @sorted), quantile(0.99, @sorted), $sorted[-1]);
 }

@@ -157,6 +157,9 @@ my @stars = (
 	[ 4, 'a snowflake', 'select n.region, i.kind, sum(s.amount), sum(i.price), count(c.age) from sales s join customers c on s.customer = c.id join nations n on c.nation = n.id join items i on s.item = i.id where s.amount > 10 and n.region <> 2 group by n.region, i.kind' ],
 	[ 3, 'groups by text of the facts', 'select s.note, c.name, count(*) from sales s join customers c on s.customer = c.id join shops h on s.shop = h.id group by s.note, c.name' ],
 	[ 3, 'what is computed', 'select h.region, sum(s.amount * 3 - s.amount), sum(s.total * (1 - s.total)), count(*) from sales s join customers c on s.customer = c.id join shops h on s.shop = h.id group by h.region' ],
+	[ 3, 'what is computed across tables', 'select h.region, sum(s.amount * c.age), sum(s.total - h.size), sum(c.age + h.size), count(*) from sales s join customers c on s.customer = c.id join shops h on s.shop = h.id group by h.region' ],
+	[ 4, 'what is computed across a snowflake', 'select n.region, sum(s.amount * n.region), sum(i.price * s.amount), sum(c.age * s.amount) from sales s join customers c on s.customer = c.id join nations n on c.nation = n.id left join items i on s.item = i.id where s.amount > 10 and n.region <> 2 group by n.region' ],
+	[ 2, 'what is computed across two tables', 'select c.age, sum(s.amount * c.age), count(*) from sales s join customers c on s.customer = c.id where c.age > 7 group by c.age' ],
 	[ 3, 'a left join', 'select count(*), count(i.id), sum(i.price), sum(s.amount) from sales s join customers c on s.customer = c.id left join items i on s.item = i.id and i.id > 100' ],
 	[ 4, 'a chain of left joins', 'select n.name, count(*), count(c.id), sum(s.amount), avg(c.age) from sales s join customers b on s.customer = b.id left join customers c on s.day = c.id and c.age <> 7 left join nations n on c.nation = n.id group by n.name' ],
 	[ 3, 'a table twice, by the column of the cut too', 'select count(*), sum(a.age), sum(b.age) from sales s join customers a on s.customer = a.id join customers b on s.customer = b.id' ]);
@@ -271,7 +274,7 @@ is_star('with all of them again, and new versions of the facts', $stars[3], 3, $
 	while (time < $end)
 	{
 		my $from = 'sales s join customers c on s.customer = c.id';
-		my @columns = ('count(*)', 'sum(s.amount)', 'sum(s.total)');
+		my @columns = ('count(*)', 'sum(s.amount)', rand() < 0.5 ? 'sum(s.total)' : 'sum(s.total * c.age)');
 		my @groups = ('s.note', 'c.age');
 
 		foreach my $join (grep { rand() < 0.5 } @joins)

@@ -592,7 +592,7 @@ test_team_reserved(void)
  * ------------------------------------------------------------------------ */
 
 /* What bringing the pages of one message takes in these tests, and messages of each member. */
-#define BRING_MS 40 /* as HG_STANDIN_BRING_MS says */
+#define BRING_MS 200 /* as HG_STANDIN_BRING_MS says */
 #define MESSAGES 5
 
 /* A member that sends pages of one side, a page at a time, in a thread of its own. */
@@ -660,7 +660,7 @@ test_team_at_a_time(void)
 	double took;
 	bool good;
 
-	test_start_server_told(&server, "HG_STANDIN_BRING_MS", "40");
+	test_start_server_told(&server, "HG_STANDIN_BRING_MS", "200");
 	connect_members(&server, &members);
 	test_pages_join_create(&join, spreads, forms, 10);
 	spec = spec_of_team(&join);
