@@ -377,7 +377,7 @@ hg_star_find_columns(HgJoinState *state, const HgReduction *wanted)
  * ---------------------------------------------------------------------
  */
 
-/* Tell of a table, some of whose rows are not to be found, or none but a side's. */
+/* Tell of a table, as a side of the job or as what rows look up: of those in mask, or NULL: all. */
 static void
 hg_star_tell_table(HgJoinStar *star, const HgStarTable *table, const HgLent *lent,
 				   const HgFlatMask *mask)
