@@ -10,6 +10,7 @@
  */
 #include "hg_cuda_kept.h"
 
+#include "../../src/engine/hg_kept_side.h"
 #include "../../src/engine/hg_reduce.h"
 #include "../kernels/hg_cuda_edges.h"
 #include "../kernels/hg_cuda_gather.h"

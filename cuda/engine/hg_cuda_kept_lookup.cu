@@ -13,6 +13,7 @@
  */
 #include "hg_cuda_kept_lookup.h"
 
+#include "../../src/engine/hg_kept_side.h"
 #include "../kernels/hg_cuda_edges.h"
 #include "../kernels/hg_cuda_found.h"
 

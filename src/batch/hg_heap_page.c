@@ -36,7 +36,6 @@
 
 #include "access/heapam.h"
 #include "access/syncscan.h"
-#include "access/transam.h"
 #include "pgstat.h"
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
@@ -254,8 +253,7 @@ hg_heap_place_is_known(HgHeapPlace place)
 	return place.recent > 0 && place.recent <= NBuffers;
 }
 
-/* Pin the page of a place. */
-static Buffer
+Buffer
 hg_heap_place_read(TableScanDesc scan, HgHeapPlace place)
 {
 	if (!hg_heap_place_is_known(place) ||
@@ -351,83 +349,6 @@ hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place,
 	hg_heap_page_hold(page, heap, lines, nlines, slot);
 }
 
-/*
- * What is known of the last id that was asked about: the rows of a page have few of them.
- */
-typedef struct HgIdAge
-{
-	TransactionId id;
-	bool is_older; /* than the one that was given */
-	bool is_past;  /* than what the snapshot has to look at more closely */
-} HgIdAge;
-
-/* Does a snapshot see a row?  As HeapTupleSatisfiesMVCC() has it, whose quickest way is first. */
-static inline bool
-hg_heap_row_is_visible(TableScanDesc scan, BlockNumber block, OffsetNumber offset, Page page,
-					   Buffer buffer, const HgIdAge *age)
-{
-	ItemId line = PageGetItemId(page, offset);
-	HeapTupleHeader header = (HeapTupleHeader) PageGetItem(page, line);
-	HeapTupleData row;
-
-	if (HeapTupleHeaderXminCommitted(header) && (header->t_infomask & HEAP_XMAX_INVALID) != 0 &&
-		(age->is_past || HeapTupleHeaderXminFrozen(header)))
-		return true;
-	row.t_tableOid = RelationGetRelid(scan->rs_rd);
-	row.t_data = header;
-	row.t_len = ItemIdGetLength(line);
-	ItemPointerSet(&row.t_self, block, offset);
-	return HeapTupleSatisfiesVisibility(&row, scan->rs_snapshot, buffer);
-}
-
-/* The newer one of two ids, of which the first may be invalid. */
-static inline TransactionId
-hg_heap_newer_id(TransactionId newest, TransactionId id)
-{
-	return !TransactionIdIsValid(newest) || TransactionIdPrecedes(newest, id) ? id : newest;
-}
-
-/*
- * Has a transaction committed that has ended, and preceded that xmin of a snapshot?  Where a row's
- * hint does not say so yet, the commit log does: a standby writes hints of what its primary has
- * committed when its own minimum recovery point has passed that, which may be much later.
- * *newest becomes the newer one of it and the transaction's id, if it has.  False: it may run still.
- */
-static inline bool
-hg_heap_id_is_settled(TransactionId id, bool is_committed, TransactionId xmin,
-					  TransactionId *newest)
-{
-	if (!is_committed && !TransactionIdPrecedes(id, xmin))
-		return false;
-	if (is_committed || TransactionIdDidCommit(id))
-		*newest = hg_heap_newer_id(*newest, id);
-	return true;
-}
-
-/*
- * Have all transactions ended that have to do with a row's being there, for a snapshot of that
- * xmin?  *newest becomes the newest one that was committed.
- */
-static inline bool
-hg_heap_row_is_settled(HeapTupleHeader header, TransactionId xmin, TransactionId *newest)
-{
-	uint16 info = header->t_infomask;
-
-	if ((info & HEAP_MOVED) != 0)
-		return false;
-	if (HeapTupleHeaderXminInvalid(header))
-		return true;
-	if (!HeapTupleHeaderXminFrozen(header) &&
-		!hg_heap_id_is_settled(HeapTupleHeaderGetRawXmin(header),
-							   HeapTupleHeaderXminCommitted(header), xmin, newest))
-		return false;
-	if ((info & HEAP_XMAX_INVALID) != 0 || HEAP_XMAX_IS_LOCKED_ONLY(info))
-		return true;
-	return (info & HEAP_XMAX_IS_MULTI) == 0 &&
-		   hg_heap_id_is_settled(HeapTupleHeaderGetRawXmax(header),
-								 (info & HEAP_XMAX_COMMITTED) != 0, xmin, newest);
-}
-
 const char *
 hg_heap_page_ahead(Relation relation, BlockNumber block)
 {
@@ -442,8 +363,7 @@ hg_heap_page_ahead(Relation relation, BlockNumber block)
 	return (const char *) BufferGetBlock(buffer);
 }
 
-/* Where the page of a place is, or was: as hg_heap_page_ahead(), without a search where it can. */
-static const char *
+const char *
 hg_heap_place_ahead(Relation relation, HgHeapPlace place)
 {
 	if (!hg_heap_place_is_known(place))
@@ -452,189 +372,15 @@ hg_heap_place_ahead(Relation relation, HgHeapPlace place)
 	return (const char *) BufferGetBlock(place.recent);
 }
 
-/* Have a page pruned, as core has it before it looks which of its rows are to be seen. */
-static void
-hg_heap_page_prune(Relation relation pg_attribute_unused(), Buffer buffer pg_attribute_unused())
-{
-#if HG_HAVE_PRUNE_OPT
-	heap_page_prune_opt(relation, buffer);
-#endif
-}
-
-void
-hg_heap_look_begin(HgHeapLook *look, TableScanDesc scan, HgHeapPlace place, HgHeapPlace following)
-{
-	look->scan = scan;
-	look->block = place.block;
-	look->ahead = hg_heap_place_ahead(scan->rs_rd, following);
-	if (look->ahead != NULL)
-		HG_PREFETCH(look->ahead);
-	look->buffer = hg_heap_place_read(scan, place);
-	hg_heap_page_prune(scan->rs_rd, look->buffer);
-	LockBuffer(look->buffer, BUFFER_LOCK_SHARE);
-}
-
-XLogRecPtr
-hg_heap_look_lsn(const HgHeapLook *look)
-{
-	return BufferGetLSNAtomic(look->buffer);
-}
-
-void
-hg_heap_look_lines(const HgHeapLook *look, TransactionId id, HgHeapLines *lines)
-{
-	TableScanDesc scan = look->scan;
-	Page page = BufferGetPage(look->buffer);
-	OffsetNumber end = PageGetMaxOffsetNumber(page);
-	HgIdAge age = {.id = InvalidTransactionId};
-	Size asked = 0;
-
-	memset(lines->older, 0, sizeof(lines->older));
-	lines->nothers = 0;
-	lines->settled = true;
-	lines->newest = InvalidTransactionId;
-	for (OffsetNumber offset = FirstOffsetNumber; offset <= end; offset++)
-	{
-		ItemId line = PageGetItemId(page, offset);
-		HeapTupleHeader header;
-		TransactionId xmin;
-		bool visible;
-
-		if (look->ahead != NULL)
-			for (Size part = BLCKSZ * offset / end; asked < part; asked += HG_CACHE_LINE)
-				HG_PREFETCH(look->ahead + asked);
-		if (!ItemIdIsNormal(line))
-			continue;
-		header = (HeapTupleHeader) PageGetItem(page, line);
-		xmin = HeapTupleHeaderGetRawXmin(header);
-		if (xmin != age.id)
-			age = (HgIdAge){.id = xmin,
-							.is_older = TransactionIdPrecedes(xmin, id),
-							.is_past = TransactionIdPrecedes(xmin, scan->rs_snapshot->xmin)};
-		visible = hg_heap_row_is_visible(scan, look->block, offset, page, look->buffer, &age);
-		/* what its hints say of transactions they may have been told just now */
-		if (lines->settled)
-			lines->settled =
-				hg_heap_row_is_settled(header, scan->rs_snapshot->xmin, &lines->newest);
-		if (!visible)
-			continue;
-		if (age.is_older)
-			lines->older[(offset - 1) / 64] |= UINT64CONST(1) << (offset - 1) % 64;
-		else
-			lines->others[lines->nothers++] = offset;
-	}
-}
-
-void
-hg_heap_look_end(const HgHeapLook *look)
-{
-	UnlockReleaseBuffer(look->buffer);
-}
-
-/*
- * Count the rows of a page, all of which are to be seen: two line pointers at a time, whose states
- * are where engines look for them, too (engine/hg_pages_parse.h).
- */
-static int
-hg_heap_page_count(Page page)
-{
-	const ItemIdData *lines = ((PageHeader) page)->pd_linp;
-	const int nlines = PageGetMaxOffsetNumber(page);
-	uint64 rows = 0;
-	int i = 0;
-
-	StaticAssertStmt(LP_NORMAL == 1, "the state of lines with a row is 01");
-	for (; i + 1 < nlines; i += 2)
-	{
-		uint64 two;
-
-		memcpy(&two, &lines[i], sizeof(two));
-		rows += two >> 15 & ~(two >> 16) & UINT64CONST(0x0000000100000001);
-	}
-	rows = (rows & PG_UINT32_MAX) + (rows >> 32);
-	return (int) rows + (i < nlines && ItemIdIsNormal(&lines[i]));
-}
-
-/*
- * Where a block of a scan is likely to be that has just come to the one before: tables that were
- * read or written in one go lie in buffers one behind the other.  Rings have no such order, and
- * keep few of their buffers.
- */
-static HgHeapPlace
-hg_heap_place_guess(HeapScanDesc scan, HgHeapPlace before, BlockNumber block)
+HgHeapPlace
+hg_heap_place_guess(TableScanDesc scan, HgHeapPlace before, BlockNumber block)
 {
 	HgHeapPlace place = {block, InvalidBuffer};
 
-	if (scan->rs_strategy == NULL && before.recent != InvalidBuffer && before.block + 1 == block)
+	if (((HeapScanDesc) scan)->rs_strategy == NULL && before.recent != InvalidBuffer &&
+		before.block + 1 == block)
 		place.recent = before.recent + 1;
 	return place;
-}
-
-/* Leave out of a copy of a page the rows that the scan's snapshot does not see. */
-static int
-hg_heap_page_leave_out(TableScanDesc scan, BlockNumber block, Buffer buffer, char *copy)
-{
-	ItemId lines = ((PageHeader) copy)->pd_linp;
-	Page page = BufferGetPage(buffer);
-	/* the copy may lie where others can write to */
-	const OffsetNumber end = PageGetMaxOffsetNumber(page);
-	HgIdAge age = {.id = InvalidTransactionId};
-	int rows = 0;
-
-	for (OffsetNumber offset = FirstOffsetNumber; offset <= end; offset++)
-	{
-		ItemId line = PageGetItemId(page, offset);
-		bool visible = false;
-
-		if (ItemIdIsNormal(line))
-		{
-			HeapTupleHeader header = (HeapTupleHeader) PageGetItem(page, line);
-			const TransactionId xmin = HeapTupleHeaderGetRawXmin(header);
-
-			if (xmin != age.id)
-				age = (HgIdAge){.id = xmin,
-								.is_past = TransactionIdPrecedes(xmin, scan->rs_snapshot->xmin)};
-			visible = hg_heap_row_is_visible(scan, block, offset, page, buffer, &age);
-		}
-		if (visible)
-			rows++;
-		else
-			ItemIdSetUnused(&lines[offset - FirstOffsetNumber]);
-	}
-	return rows;
-}
-
-/* Is each row of a page, which is locked, to be seen by all? */
-static bool
-hg_heap_page_is_visible(TableScanDesc scan, Page page)
-{
-	return PageIsAllVisible(page) && !scan->rs_snapshot->takenDuringRecovery;
-}
-
-int
-hg_heap_page_copy(TableScanDesc scan, BlockNumber block, HgHeapPlace *before, char *to)
-{
-	HgHeapPlace place = hg_heap_place_guess((HeapScanDesc) scan, *before, block);
-	Buffer buffer = hg_heap_place_read(scan, place);
-	Page page = BufferGetPage(buffer);
-	int rows;
-
-	/* others may set hint bits meanwhile, and nothing else: nobody asks the copy for these */
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (!hg_heap_page_is_visible(scan, page))
-	{
-		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-		hg_heap_page_prune(scan->rs_rd, buffer);
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	}
-	memcpy(to, page, BLCKSZ);
-	rows = hg_heap_page_is_visible(scan, page) ? hg_heap_page_count(page)
-											   : hg_heap_page_leave_out(scan, block, buffer, to);
-	UnlockReleaseBuffer(buffer);
-	*before = (HgHeapPlace){block, buffer};
-	if (scan->rs_parallel == NULL && (scan->rs_flags & SO_ALLOW_SYNC) != 0)
-		ss_report_location(scan->rs_rd, block);
-	return rows;
 }
 
 void

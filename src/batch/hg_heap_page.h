@@ -127,46 +127,18 @@ typedef struct HgHeapPlace
 	Buffer recent;
 } HgHeapPlace;
 
-/* Line pointers of a page, a bit each: the first one is bit 0. */
-#define HG_LINE_WORDS ((MaxHeapTuplesPerPage + 63) / 64)
-
-typedef struct HgHeapLines
-{
-	uint64 older[HG_LINE_WORDS]; /* of rows whose ids precede one ... */
-	int nothers;				 /* ... and the others */
-	Buffer buffer;				 /* that had the page */
-	OffsetNumber others[MaxHeapTuplesPerPage];
-	bool settled;		  /* transactions that the rows name have ended, and it is known how */
-	TransactionId newest; /* then, the newest of them that was committed; invalid: there is none */
-} HgHeapLines;
-
 /*
- * A look at a block: its page is locked from its beginning to its end.  Nothing is counted but the
- * block's buffer, and no page is pinned after it.  Not for serializable transactions that must
- * watch for conflicts.
+ * Where a block of a scan is likely to be that has just come to the one before: tables that were
+ * read or written in one go lie in buffers one behind the other.  Rings have no such order, and
+ * keep few of their buffers.
  */
-typedef struct HgHeapLook
-{
-	TableScanDesc scan;
-	BlockNumber block;
-	Buffer buffer;
-	const char *ahead; /* where the page of the block that is looked at next is, or NULL */
-} HgHeapLook;
+extern HgHeapPlace hg_heap_place_guess(TableScanDesc scan, HgHeapPlace before, BlockNumber block);
 
-/* Begin one; following is the place of the block that is looked at next, if that block is valid. */
-extern void hg_heap_look_begin(HgHeapLook *look, TableScanDesc scan, HgHeapPlace place,
-							   HgHeapPlace following);
+/* Where the page of a place is, or was: as hg_heap_page_ahead(), without a search where it can. */
+extern const char *hg_heap_place_ahead(Relation relation, HgHeapPlace place);
 
-/* The page's position in the WAL. */
-extern XLogRecPtr hg_heap_look_lsn(const HgHeapLook *look);
-
-/*
- * Which rows does the scan's snapshot see: those whose ids precede an id, and others?  The page of
- * the block that is looked at next is asked for meanwhile.
- */
-extern void hg_heap_look_lines(const HgHeapLook *look, TransactionId id, HgHeapLines *lines);
-
-extern void hg_heap_look_end(const HgHeapLook *look);
+/* Pin the page of a place, for the caller, as the scan reads its own.  Returns its buffer. */
+extern Buffer hg_heap_place_read(TableScanDesc scan, HgHeapPlace place);
 
 /*
  * Take rows of a block as hg_heap_page_read() does, those under lines[nlines], which the scan's
@@ -174,15 +146,6 @@ extern void hg_heap_look_end(const HgHeapLook *look);
  */
 extern void hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place,
 							  const OffsetNumber *lines, int nlines, TupleTableSlot *slot);
-
-/*
- * Copy a block's page, of which only rows that the scan's snapshot sees have line pointers in the
- * copy that tell of rows.  Returns their number.  Nothing is counted but the block's buffer, and no
- * page is pinned after it.  *before, the place of the block that was copied last, becomes this
- * one's; an invalid block and an invalid buffer at first.  Not for serializable transactions that
- * must watch for conflicts.
- */
-extern int hg_heap_page_copy(TableScanDesc scan, BlockNumber block, HgHeapPlace *before, char *to);
 
 /* Let go of the page of the last call. */
 extern void hg_heap_page_end(TableScanDesc scan, TupleTableSlot *slot);

@@ -24,7 +24,7 @@
  * that was given out since can be taken for an older one.
  *
  * WHICH of these rows a snapshot sees is decided as by any scan of the heap: under the page's lock,
- * by its line pointers and headers (hg_heap_page.c).  Where somebody has looked before, and found
+ * by its line pointers and headers (hg_heap_look.c).  Where somebody has looked before, and found
  * what must be the same now, that is taken instead (hg_resident_looks.h).  As long as the snapshot
  * is registered the answer stays the same, and so does that for the block's other rows: these may
  * be read at any later time, and each row is found once.  Where they lie does not stay the same:

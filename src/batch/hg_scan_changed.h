@@ -12,7 +12,7 @@
 
 #include "access/relscan.h"
 
-#include "batch/hg_heap_page.h"
+#include "batch/hg_heap_look.h"
 #include "resident/hg_resident_version.h"
 
 /*

@@ -12,6 +12,7 @@
 #include "executor/instrument.h"
 #include "miscadmin.h"
 
+#include "batch/hg_heap_look.h"
 #include "batch/hg_heap_page.h"
 #include "batch/hg_lent.h"
 #include "batch/hg_predicate_filter.h"

@@ -20,7 +20,6 @@
 #include "access/parallel.h"
 
 #include "batch/hg_heap_page.h"
-#include "batch/hg_resident_values.h"
 #include "batch/hg_scan_changed.h"
 #include "batch/hg_scan_resident.h"
 #include "hg_guc.h"
@@ -30,15 +29,6 @@
 
 /* So many blocks are looked at for the next one that the heap has to give. */
 #define HG_FOLLOWING_BLOCKS 64
-
-/* A column of the segment that the current run is of. */
-typedef struct HgResidentSource
-{
-	HgResidentColumn column;
-	HgSegmentArray array;
-	const HgSegmentBounds *bounds;
-	HgDictionary dictionary; /* where the array has one */
-} HgResidentSource;
 
 /* The last dictionary that was loaded. */
 static uint64 last_serial = 0;
@@ -69,13 +59,6 @@ struct HgResidentScan
 	int nsources;
 	HgResidentSource *sources; /* [nsources] by the attributes of the scan */
 	uint32 loaded;			   /* segment whose arrays they have; PG_UINT32_MAX: none */
-};
-
-struct HgResidentColumns
-{
-	int ncolumns;
-	int *sources; /* [ncolumns]; -1: it is left alone */
-	char **rooms; /* [ncolumns] for values that do not lie in arrays as they are; or NULL */
 };
 
 /* Count what was served and what was not. */
@@ -323,6 +306,19 @@ hg_resident_scan_skip_block(HgResidentScan *resident, TableScanDesc scan, int nr
 	resident->pending = hg_heap_blocks_next(&resident->blocks, scan);
 }
 
+const HgResidentSource *
+hg_resident_scan_source(const HgResidentScan *resident, AttrNumber attno)
+{
+	int i = 0;
+
+	while (resident->sources[i].column.number != attno)
+	{
+		i++;
+		Assert(i < resident->nsources);
+	}
+	return &resident->sources[i];
+}
+
 /* ---------------------------------------------------------------------
  * Lending
  * ---------------------------------------------------------------------
@@ -437,200 +433,4 @@ const HgServedSegment *
 hg_resident_scan_stands(const HgResidentScan *resident)
 {
 	return resident->loaded < resident->nsegments ? resident->segments[resident->loaded] : NULL;
-}
-
-/* ---------------------------------------------------------------------
- * Columns
- * ---------------------------------------------------------------------
- */
-
-/* Which of the scan's columns is an attribute? */
-static int
-hg_resident_scan_source(const HgResidentScan *resident, AttrNumber attno)
-{
-	int i = 0;
-
-	while (resident->sources[i].column.number != attno)
-	{
-		i++;
-		Assert(i < resident->nsources);
-	}
-	return i;
-}
-
-HgResidentColumns *
-hg_resident_columns_create(const HgResidentScan *resident, int ncolumns, const AttrNumber *attnos)
-{
-	HgResidentColumns *columns = palloc0(sizeof(HgResidentColumns));
-
-	columns->ncolumns = ncolumns;
-	columns->sources = palloc(Max(ncolumns, 1) * sizeof(int));
-	columns->rooms = palloc0(Max(ncolumns, 1) * sizeof(char *));
-	for (int c = 0; c < ncolumns; c++)
-	{
-		Size room;
-
-		columns->sources[c] = -1;
-		if (attnos[c] == 0)
-			continue;
-		columns->sources[c] = hg_resident_scan_source(resident, attnos[c]);
-		room = hg_resident_values_room(&resident->sources[columns->sources[c]].column);
-		if (room > 0)
-			columns->rooms[c] = palloc(room);
-	}
-	return columns;
-}
-
-/* Add the flags of NULLs behind those of a batch's column; has_nulls is set where there may be. */
-static void
-hg_resident_add_nulls(const HgSegmentArray *array, uint32 first, const uint16 *which, int n,
-					  int start, bool *nulls, bool *has_nulls)
-{
-	if (array->valid == NULL)
-	{
-		if (*has_nulls)
-			memset(nulls + start, 0, n * sizeof(bool));
-		return;
-	}
-	/* nobody has set the flags of the rows that are there */
-	if (!*has_nulls)
-		memset(nulls, 0, start * sizeof(bool));
-	for (int i = 0; i < n; i++)
-	{
-		uint32 row = first + (which != NULL ? which[i] : i);
-
-		nulls[start + i] = hg_segment_is_null(array, row);
-	}
-	*has_nulls = true;
-}
-
-bool
-hg_resident_columns_join(const HgResidentScan *resident, const HgResidentColumns *columns,
-						 const HgBatch *batch)
-{
-	if (batch->nrows == 0)
-		return true;
-	for (int c = 0; c < columns->ncolumns; c++)
-	{
-		const HgSegmentForm *form = &resident->sources[columns->sources[c]].array.form;
-		int scale = form->encoding == HG_ENCODING_UNITS ? form->scale : -1;
-
-		if (batch->takes_units[c] && batch->scales[c] != scale)
-			return false;
-	}
-	return true;
-}
-
-void
-hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *columns, uint32 first,
-						const uint16 *which, int n, HgBatch *batch)
-{
-	int start = batch->nrows;
-
-	Assert(start + n <= HG_BATCH_ROWS);
-	if (n == 0)
-		return;
-	for (int c = 0; c < columns->ncolumns; c++)
-	{
-		const HgResidentSource *source;
-		const HgSegmentArray *array;
-		Size used;
-
-		if (columns->sources[c] < 0)
-			continue;
-		source = &resident->sources[columns->sources[c]];
-		array = &source->array;
-		used = hg_resident_values_room(&source->column) / HG_BATCH_ROWS * start;
-		hg_resident_add_nulls(array, first, which, n, start, batch->nulls[c], &batch->has_nulls[c]);
-		if (batch->takes_units[c] && array->form.encoding == HG_ENCODING_UNITS)
-		{
-			batch->scales[c] = array->form.scale;
-			hg_resident_values_units(array, first, which, n, batch->values[c] + start);
-		}
-		else if (batch->takes_codes[c] && array->form.encoding == HG_ENCODING_DICTIONARY)
-		{
-			Assert(start == 0);
-			batch->dictionaries[c] = &source->dictionary;
-			hg_resident_values_codes(array, first, which, n, batch->values[c]);
-		}
-		else
-			hg_resident_values_fetch(&source->column, array,
-									 columns->rooms[c] != NULL ? columns->rooms[c] + used : NULL,
-									 first, which, n, batch->values[c] + start);
-	}
-	batch->nrows += n;
-}
-
-int
-hg_resident_columns_fit(const HgResidentScan *resident, const HgResidentColumns *columns,
-						uint32 first, int n, Size *room)
-{
-	for (;;)
-	{
-		Size bytes = 0;
-
-		for (int c = 0; c < columns->ncolumns; c++)
-		{
-			const HgResidentSource *source = &resident->sources[columns->sources[c]];
-
-			bytes += hg_resident_values_bytes(&source->column, &source->array, first, (uint32) n);
-		}
-		if (bytes <= *room || n == 1)
-		{
-			*room -= Min(bytes, *room);
-			return n;
-		}
-		n /= 2;
-	}
-}
-
-bool
-hg_resident_columns_run(const HgResidentScan *resident, const HgResidentColumns *columns,
-						uint32 first, const void **values)
-{
-	for (int c = 0; c < columns->ncolumns; c++)
-	{
-		const HgResidentSource *source;
-
-		if (columns->sources[c] < 0)
-			continue;
-		source = &resident->sources[columns->sources[c]];
-		if (!source->column.by_value || source->array.valid != NULL)
-			return false;
-		values[c] = source->array.values + (Size) first * source->array.width;
-	}
-	return true;
-}
-
-void
-hg_resident_columns_arrays(const HgResidentScan *resident, const HgResidentColumns *columns,
-						   HgPredicateColumn *arrays)
-{
-	for (int c = 0; c < columns->ncolumns; c++)
-	{
-		const HgResidentSource *source = &resident->sources[columns->sources[c]];
-
-		arrays[c] = (HgPredicateColumn){&source->array, &source->dictionary};
-	}
-}
-
-void
-hg_resident_columns_bounds(const HgResidentScan *resident, const HgResidentColumns *columns,
-						   HgValueBounds *bounds)
-{
-	for (int c = 0; c < columns->ncolumns; c++)
-	{
-		const HgResidentSource *source = &resident->sources[columns->sources[c]];
-		const HgSegmentForm *form = &source->array.form;
-		int128 unit = 1;
-
-		if (form->encoding == HG_ENCODING_UNITS)
-			for (int i = form->scale; i < HG_PREDICATE_SCALE; i++)
-				unit *= 10;
-		bounds[c].all_nulls = source->bounds->all_nulls;
-		bounds[c].has_nulls = source->array.valid != NULL;
-		bounds[c].known = source->bounds->known;
-		bounds[c].low = source->bounds->least * unit;
-		bounds[c].high = source->bounds->greatest * unit;
-	}
 }

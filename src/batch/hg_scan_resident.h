@@ -23,8 +23,6 @@
 
 #include "batch/hg_batch.h"
 #include "batch/hg_heap_page.h"
-#include "batch/hg_predicate_arrays.h"
-#include "batch/hg_predicate_judge.h"
 #include "batch/hg_scan_changed.h"
 #include "resident/hg_resident_array.h"
 #include "resident/hg_resident_validity.h"
@@ -75,6 +73,19 @@ extern void hg_resident_scan_skip(HgResidentScan *resident, int nrows);
 extern void hg_resident_scan_skip_block(HgResidentScan *resident, TableScanDesc scan, int nrows,
 										bool all);
 
+/* A column of the segment that the scan stands at. */
+typedef struct HgResidentSource
+{
+	HgResidentColumn column;
+	HgSegmentArray array;
+	const HgSegmentBounds *bounds;
+	HgDictionary dictionary; /* where the array has one */
+} HgResidentSource;
+
+/* That of an attribute, which is one of the scan's: it stays there, and tells of each segment. */
+extern const HgResidentSource *hg_resident_scan_source(const HgResidentScan *resident,
+													   AttrNumber attno);
+
 /* What the scan is served. */
 extern const HgServed *hg_resident_scan_served(const HgResidentScan *resident, uint32 *nsegments);
 
@@ -116,52 +127,5 @@ extern void hg_resident_scan_return_lent(HgResidentScan *resident);
  */
 extern void hg_resident_scan_stand(HgResidentScan *resident, const HgServedSegment *segment);
 extern const HgServedSegment *hg_resident_scan_stands(const HgResidentScan *resident);
-
-/* Columns of a batch that are taken from arrays. */
-typedef struct HgResidentColumns HgResidentColumns;
-
-/*
- * Column c is attnos[c], which is one of the scan's, or with 0 one that is left alone.  In
- * CurrentMemoryContext.
- */
-extern HgResidentColumns *hg_resident_columns_create(const HgResidentScan *resident, int ncolumns,
-													 const AttrNumber *attnos);
-
-/*
- * Add rows of the current run behind those of a batch, which has room for them: row first +
- * which[i], or first + i where which is NULL, for i < n.  Numerics are units, and values codes,
- * where the batch takes them (hg_batch.h) and the segment has them; codes if the batch is empty.
- * What is by reference points into the arrays, which stay as long as the scan does, or into memory
- * that is used again with the batch.
- */
-extern void hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *columns,
-									uint32 first, const uint16 *which, int n, HgBatch *batch);
-
-/* May rows of the current run stand in a batch with those that it has, as numerics or as units? */
-extern bool hg_resident_columns_join(const HgResidentScan *resident,
-									 const HgResidentColumns *columns, const HgBatch *batch);
-
-/* What is known of all rows of the segment that the current run is of, by column. */
-extern void hg_resident_columns_bounds(const HgResidentScan *resident,
-									   const HgResidentColumns *columns, HgValueBounds *bounds);
-
-/* The arrays of that segment, each of which is one of the columns'. */
-extern void hg_resident_columns_arrays(const HgResidentScan *resident,
-									   const HgResidentColumns *columns, HgPredicateColumn *arrays);
-
-/*
- * How many of the next n rows of the current run a batch may take, at least one, for their values
- * by reference to come to no more than *room bytes, which becomes what is left of it.
- */
-extern int hg_resident_columns_fit(const HgResidentScan *resident, const HgResidentColumns *columns,
-								   uint32 first, int n, Size *room);
-
-/*
- * Rows of the current run that lie in the arrays one behind the other: where.  False where some
- * column has NULLs, or is by reference.
- */
-extern bool hg_resident_columns_run(const HgResidentScan *resident,
-									const HgResidentColumns *columns, uint32 first,
-									const void **values);
 
 #endif /* HG_SCAN_RESIDENT_H */

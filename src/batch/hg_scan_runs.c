@@ -23,6 +23,7 @@
 #include "batch/hg_heap_page.h"
 #include "batch/hg_predicate_apply.h"
 #include "batch/hg_predicate_arrays.h"
+#include "batch/hg_resident_columns.h"
 #include "batch/hg_scan_runs.h"
 
 /* A clause of the qual that is decided over columns. */
@@ -158,7 +159,7 @@ hg_scan_runs_judge(HgScanRuns *runs, uint32 segment)
 		return select->node->ss.ps.qual == NULL ? HG_SHARE_ALL : HG_SHARE_SOME;
 	if (runs->judged != segment)
 	{
-		hg_resident_columns_bounds(runs->resident, runs->qual_columns, runs->bounds);
+		hg_resident_columns_bounds(runs->qual_columns, runs->bounds);
 		hg_column_qual_judge(select->column_qual, runs->bounds, runs->shares);
 		runs->judged = segment;
 	}
@@ -195,7 +196,7 @@ hg_scan_runs_check(HgScanRuns *runs, HgRunRows *rows)
 			hg_resident_columns_create(runs->resident, select->ncheck_attnos, select->check_attnos);
 		MemoryContextSwitchTo(old);
 	}
-	hg_resident_columns_add(runs->resident, runs->check_columns, rows->first, rows->which, rows->n,
+	hg_resident_columns_add(runs->check_columns, rows->first, rows->which, rows->n,
 							hg_scan_select_check_batch(select));
 	hg_run_rows_keep(rows, hg_scan_select_check(select, which), which);
 }
@@ -212,8 +213,7 @@ hg_scan_runs_check_rows(HgScanRuns *runs, bool in_order, const HgRowsLeft *left,
 
 	batch->nrows = 0;
 	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
-	hg_resident_columns_add(runs->resident, runs->row_columns, rows->first, rows->which, rows->n,
-							batch);
+	hg_resident_columns_add(runs->row_columns, rows->first, rows->which, rows->n, batch);
 	/* columns that the qual does not need stay NULL */
 	ExecClearTuple(slot);
 	memset(slot->tts_values, 0, slot->tts_tupleDescriptor->natts * sizeof(Datum));
@@ -247,7 +247,7 @@ hg_scan_runs_count_arrays(HgScanRuns *runs, int nclauses)
 {
 	int count = 0;
 
-	hg_resident_columns_arrays(runs->resident, runs->qual_columns, runs->qual_arrays);
+	hg_resident_columns_arrays(runs->qual_columns, runs->qual_arrays);
 	while (count < nclauses &&
 		   hg_predicate_takes_arrays(runs->clauses[count].predicate, runs->qual_arrays))
 		count++;
@@ -286,8 +286,7 @@ hg_scan_runs_apply(HgScanRuns *runs, HgRunClause *clause, const HgRunRows *rows,
 	HgBatch *batch = hg_column_qual_batch(runs->select->column_qual);
 	bool any;
 
-	hg_resident_columns_add(runs->resident, clause->columns, rows->first, rows->which, rows->n,
-							batch);
+	hg_resident_columns_add(clause->columns, rows->first, rows->which, rows->n, batch);
 	memset(undecided, false, rows->n * sizeof(bool));
 	any = hg_predicate_apply(clause->predicate, batch, holds, undecided);
 	if (left->any_undecided && clause->predicate->nterms > 0)
@@ -457,29 +456,27 @@ hg_scan_runs_add(HgScanRuns *runs, const HgResidentRun *run, HgBatch *batch, Siz
 	int taken;
 
 	if (runs->by_reference)
-		rows.n =
-			hg_resident_columns_fit(runs->resident, runs->batch_columns, rows.first, rows.n, room);
+		rows.n = hg_resident_columns_fit(runs->batch_columns, rows.first, rows.n, room);
 	taken = rows.n;
 	hg_heap_count_rows(runs->select->node->ss.ss_currentRelation, taken);
 	if (runs->select->check != NULL)
 		hg_scan_runs_check(runs, &rows);
 	if (runs->select->node->ss.ps.qual != NULL && rows.n > 0)
 		hg_scan_runs_filter(runs, &rows);
-	hg_resident_columns_add(runs->resident, runs->batch_columns, rows.first, rows.which, rows.n,
-							batch);
+	hg_resident_columns_add(runs->batch_columns, rows.first, rows.which, rows.n, batch);
 	return taken;
 }
 
 bool
 hg_scan_runs_join(const HgScanRuns *runs, const HgBatch *batch)
 {
-	return hg_resident_columns_join(runs->resident, runs->batch_columns, batch);
+	return hg_resident_columns_join(runs->batch_columns, batch);
 }
 
 bool
 hg_scan_runs_values(const HgScanRuns *runs, const HgResidentRun *run, const void **values)
 {
-	return hg_resident_columns_run(runs->resident, runs->batch_columns, run->first, values);
+	return hg_resident_columns_run(runs->batch_columns, run->first, values);
 }
 
 bool

@@ -218,25 +218,6 @@ extern "C"
 			   spec->kept[HG_INNER] != NULL;
 	}
 
-	/* The stride of the places of a side's own rows; 0 where nothing asks for places. */
-	extern uint32_t hg_kept_side_stride(const HgJobSpec *spec, HgSide side);
-
-	/*
-	 * Has a job a mask of the rows of a side, or of those that a lookup of its looks up, which is
-	 * given or made by a filter?  lookup is as mask has it.
-	 */
-	extern bool hg_kept_is_masked(const HgJobSpec *spec, HgSide side, uint32_t lookup);
-
-	/* Are there rows of a side that do not count where they find nothing? */
-	static inline bool
-	hg_kept_lookups_drop(const HgJobSpec *spec, HgSide side)
-	{
-		for (uint32_t i = 0; i < spec->nlookups[side]; i++)
-			if (spec->lookups[side][i].unmatched == 0)
-				return true;
-		return false;
-	}
-
 	/* What all row numbers of a graph are below. */
 	static inline uint64_t
 	hg_kept_rows_end(const HgKeptShape *shape)
@@ -259,21 +240,6 @@ extern "C"
 	/* Can there be such a graph?  HG_OK, or HG_INVALID with an explanation. */
 	extern HgStatus hg_kept_check(const HgKeptShape *shape, HgError *error);
 	extern HgStatus hg_kept_column_check(const HgKeptColumnShape *shape, HgError *error);
-
-	/* Can a kept graph be a side, with its columns and lookups?  The same. */
-	extern HgStatus hg_kept_side_check(const HgJobSpec *spec, HgSide side, HgError *error);
-
-	/*
-	 * Of a spec that can be, and a side that is a kept graph: has each row a place in the columns
-	 * that the job has of it, and where it looks rows up?  The rows' numbers in their parts are
-	 * below numbers.  HG_OK, or HG_INVALID with an explanation.
-	 */
-	extern HgStatus hg_kept_places_check(const HgJobSpec *spec, HgSide side, uint32_t numbers,
-										 HgError *error);
-
-	/* The same of the rows of both graphs of a lookup. */
-	extern HgStatus hg_kept_lookup_places_check(const HgKeptLookup *lookup, uint32_t own_numbers,
-												uint32_t found_numbers, HgError *error);
 
 #ifdef __cplusplus
 }

@@ -212,12 +212,6 @@ extern "C"
 	}
 
 	/*
-	 * Can a side that is a kept graph have its filters, which may be NULL?  HG_OK, or HG_INVALID
-	 * with an explanation.  What its lookups are was checked.
-	 */
-	extern HgStatus hg_row_filters_check(const HgJobSpec *spec, HgSide side, HgError *error);
-
-	/*
 	 * Have a filter that can be ready to be asked; false where there is none.  The values of its
 	 * columns are for the caller to fill in, for each column of the side's filters that has its
 	 * lookup.

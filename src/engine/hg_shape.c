@@ -45,8 +45,9 @@
 
 #include "hg_exchange.h"
 #include "hg_kept.h"
+#include "hg_kept_side.h"
 #include "hg_pages.h"
-#include "hg_row_filter.h"
+#include "hg_row_filter_check.h"
 #include "hg_table_measure.h"
 
 #include <stdio.h>

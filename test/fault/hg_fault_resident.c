@@ -114,7 +114,7 @@ HG_WRAPPED(HgServed *, hg_validity_serve,
 		   (Relation rel, Snapshot snapshot, BlockNumber nblocks, const HgResidentColumn *columns,
 			int ncolumns));
 HG_WRAPPED(void, hg_heap_page_take,
-		   (HgHeapPage * page, TableScanDesc scan, BlockNumber block, const OffsetNumber *lines,
+		   (HgHeapPage * page, TableScanDesc scan, HgHeapPlace place, const OffsetNumber *lines,
 			int nlines, TupleTableSlot *slot));
 #if HG_HAVE_PRUNE_OPT
 HG_WRAPPED(void, heap_page_prune_opt, (Relation relation, Buffer buffer));
@@ -469,11 +469,11 @@ __wrap_hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const
 }
 
 void
-__wrap_hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, BlockNumber block,
+__wrap_hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place,
 						 const OffsetNumber *lines, int nlines, TupleTableSlot *slot)
 {
 	hg_fault_come_by(HG_FAULT_PLACE_TAKE);
-	__real_hg_heap_page_take(page, scan, block, lines, nlines, slot);
+	__real_hg_heap_page_take(page, scan, place, lines, nlines, slot);
 }
 
 #if HG_HAVE_PRUNE_OPT

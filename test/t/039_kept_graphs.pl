@@ -62,18 +62,10 @@ sub take_in
 take_in();
 
 # The rows of a query in an order of their own.
-sub rows { return join "\n", sort split /\n/, sql(shift); }
+sub rows { return session_rows($main, shift); }
 
 # All of the tables is resident, and a device has all of its graphs.
-sub kept
-{
-	my ($name) = @_;
-
-	return ok(wait_for(sub {
-		sql("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) filter (where kind = 'graph' and location = 'both') = 6 from hashgraph_resident where state <> 'declined'") eq 't'
-		  or not sql("vacuum a; vacuum b; select hashgraph_resident_refresh('a'), hashgraph_resident_refresh('b')") and not usleep(200_000) }, 40), $name)
-	  || diag(sql('select json_agg(r) from hashgraph_resident r') . sql('select json_agg(d) from hashgraph_devices() d'));
-}
+sub kept { return become_kept($main, 6, shift, qw(a b)); }
 
 # The joins: what is counted.
 my @counts = (

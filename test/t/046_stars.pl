@@ -67,7 +67,7 @@ $graphs += @{ $_->[1] } foreach values %residents;
 
 my $main = RawSession->new($node);
 sub sql { return $main->run_each(shift); }
-sub rows { return join "\n", sort split /\n/, sql(shift); }
+sub rows { return session_rows($main, shift); }
 
 foreach my $table (sort keys %residents)
 {

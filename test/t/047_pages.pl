@@ -68,7 +68,7 @@ SQL
 
 my $main = RawSession->new($node);
 sub sql { return $main->run_each(shift); }
-sub rows { return join "\n", sort split /\n/, sql(shift); }
+sub rows { return session_rows($main, shift); }
 
 my $EXPLAIN = 'explain (analyze, costs off, timing off, summary off)';
 

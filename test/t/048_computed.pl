@@ -55,23 +55,10 @@ sub sql { return $main->run_each(shift); }
 sql("select hashgraph_resident_add('a', '{id,k,s,i,l,m,r,z,t}', keys => '{k,id}'), hashgraph_resident_add('b', '{id,k,s,i,l,m,g}', keys => '{k,id}'), hashgraph_resident_add('e', '{id,g,x}', keys => '{id}'), hashgraph_resident_add('c', '{id,x,g}', keys => '{id}'), hashgraph_resident_add('d', '{id,k,s,i,l,m,r}', keys => '{k,id}')");
 
 # The rows of a query, or its error, in an order of their own.
-sub rows
-{
-	my $rows = $main->query(shift);
-
-	return $main->{error} // join "\n", sort split /\n/, $rows;
-}
+sub rows { return session_answer($main, shift); }
 
 # All of the tables is resident, and a device has all of its graphs.
-sub kept
-{
-	my ($name) = @_;
-
-	return ok(wait_for(sub {
-		sql("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) filter (where kind = 'graph' and location = 'both') = 8 from hashgraph_resident where state <> 'declined'") eq 't'
-		  or not sql("vacuum a; vacuum b; vacuum c; vacuum d; vacuum e; select hashgraph_resident_refresh('a'), hashgraph_resident_refresh('b'), hashgraph_resident_refresh('c'), hashgraph_resident_refresh('d'), hashgraph_resident_refresh('e')") and not usleep(200_000) }, 40), $name)
-	  || diag(sql('select json_agg(r) from hashgraph_resident r') . sql('select json_agg(d) from hashgraph_devices() d'));
-}
+sub kept { return become_kept($main, 8, shift, qw(a b c d e)); }
 
 # Computed by a device.
 my @asked = (
@@ -135,10 +122,7 @@ sub core_of
 {
 	my ($select) = @_;
 
-	sql('set hashgraph.enabled = off');
-	my $core = rows($select);
-	sql('set hashgraph.enabled = on');
-	return $core;
+	return without_hashgraph($main, sub { rows($select) });
 }
 
 # Where the last joins ran.

@@ -49,7 +49,7 @@ SQL
 
 my $main = RawSession->new($node);
 sub sql { return $main->run_each(shift); }
-sub rows { return join "\n", sort split /\n/, sql(shift); }
+sub rows { return session_rows($main, shift); }
 
 my $EXPLAIN = 'explain (analyze, costs off, timing off, summary off)';
 my $COUNT = 'select count(*) from l join r on l.k = r.k';

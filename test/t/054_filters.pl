@@ -51,24 +51,11 @@ sub sql { return $main->run_each(shift); }
 
 sql("select hashgraph_resident_add('a', '{id,k,c,s,i,l,d,ts,m,f,b,o,t,p,u}', keys => '{k,c}'), hashgraph_resident_add('b', '{k,g,s,m,t}', keys => '{k}'), hashgraph_resident_add('c', '{id,kind,weight,x}', keys => '{id}')");
 
-# The rows of a query, in an order of their own.
-sub rows
-{
-	my $rows = $main->query(shift);
-
-	return $main->{error} // join "\n", sort split /\n/, $rows;
-}
+# The rows of a query, in an order of their own, or its error.
+sub rows { return session_answer($main, shift); }
 
 # All of the tables is resident, and a device has all of its graphs.
-sub kept
-{
-	my ($name) = @_;
-
-	return ok(wait_for(sub {
-		sql("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) filter (where kind = 'graph' and location = 'both') = 4 from hashgraph_resident where state <> 'declined'") eq 't'
-		  or not sql("vacuum a; vacuum b; vacuum c; select hashgraph_resident_refresh('a'), hashgraph_resident_refresh('b'), hashgraph_resident_refresh('c')") and not usleep(200_000) }, 40), $name)
-	  || diag(sql('select json_agg(r) from hashgraph_resident r') . sql('select json_agg(d) from hashgraph_devices() d'));
-}
+sub kept { return become_kept($main, 4, shift, qw(a b c)); }
 
 # Conditions on a, which a device decides.
 my @conditions = (
@@ -129,10 +116,7 @@ sub core_of
 {
 	my ($select) = @_;
 
-	sql('set hashgraph.enabled = off');
-	my $core = rows($select);
-	sql('set hashgraph.enabled = on');
-	return $core;
+	return without_hashgraph($main, sub { rows($select) });
 }
 
 # So many tables are filtered by a device in a query, at its last execution.

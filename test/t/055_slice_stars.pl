@@ -86,23 +86,14 @@ SQL
 	return;
 }
 
-# The rows of a statement in the main session, in order, or its error.
-sub sql
-{
-	my ($statement) = @_;
-	my $rows = $main->run_each($statement);
-
-	return $main->{error} // join "\n", sort split /\n/, $rows;
-}
+# The rows of statements in the main session, in order.
+sub sql { return session_rows($main, shift); }
 
 sub core_of
 {
 	my ($select) = @_;
 
-	sql('set hashgraph.enabled = off');
-	my $core = sql($select);
-	sql('set hashgraph.enabled = on');
-	return $core;
+	return without_hashgraph($main, sub { sql($select) });
 }
 
 # Where a star was joined, as EXPLAIN tells.
@@ -185,12 +176,7 @@ sub all_are_right
 }
 
 # Tests: no device keeps more than it may.
-sub is_within_limits
-{
-	my ($when) = @_;
-
-	return is($node->safe_psql('postgres', "select count(*) from hashgraph_devices() where kept_bytes > $LIMIT * 1024"), '0', "$when: no device keeps more than it may");
-}
+sub is_within_limits { return keeps_at_most($node, $LIMIT, "$_[0]: no device keeps more than it may"); }
 
 foreach my $devices (2, 8, 3)
 {

@@ -59,21 +59,13 @@ sub sql { return $main->run_each(shift); }
 sql("select hashgraph_resident_add('a', '{id,k,kind,s,r,i,j,l,h,m,n,x}', keys => '{k}'), hashgraph_resident_add('b', '{k,g,s,i}', keys => '{k}')");
 
 # The rows of a query, in an order of their own, or its error.
-sub rows
-{
-	my $rows = $main->query(shift);
-
-	return defined $main->{error} ? "$main->{sqlstate} $main->{error}" : join "\n", sort split /\n/, $rows;
-}
+sub rows { return session_answer($main, shift); }
 
 sub core_of
 {
 	my ($select) = @_;
 
-	$main->query('set hashgraph.enabled = off');
-	my $core = rows($select);
-	$main->query('set hashgraph.enabled = on');
-	return $core;
+	return without_hashgraph($main, sub { rows($select) });
 }
 
 # All of the tables is resident.

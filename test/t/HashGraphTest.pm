@@ -22,7 +22,7 @@ use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
   new_server backends standin_program device_programs covers device_children device_process proc_file process_state environment_of use_program
-  ready_devices devices_become rows_of explain_analyze wait_for answer_like becomes_like log_tells become_resident temp_files join_check_sql pairs_rows pairs_filters session_ok accepts);
+  ready_devices devices_become rows_of session_rows session_answer without_hashgraph explain_analyze wait_for answer_like becomes_like log_tells become_resident become_kept keeps_at_most temp_files join_check_sql pairs_rows pairs_filters session_ok accepts);
 
 # A running server with the library preloaded and the extension in database postgres.
 # Options: conf => lines for postgresql.conf; preload => shared_preload_libraries, or 'session'
@@ -230,6 +230,35 @@ sub rows_of
 	return join "\n", sort split /\n/, $node->safe_psql('postgres', "$settings $query");
 }
 
+# The rows that the last one of statements returns in a RawSession, in an order of their own.  All must succeed.
+sub session_rows
+{
+	my ($session, $statements) = @_;
+
+	return join "\n", sort split /\n/, $session->run_each($statements);
+}
+
+# The rows of a query in a RawSession, in an order of their own, or its error, which begins with its SQLSTATE.
+sub session_answer
+{
+	my ($session, $query) = @_;
+	my $rows = $session->query($query);
+
+	return defined $session->{error} ? "$session->{sqlstate} $session->{error}" : join "\n", sort split /\n/, $rows;
+}
+
+# What a function tells while a RawSession goes without hashgraph.  It may leave a transaction that has failed, and the
+# session without, for the caller to roll back.
+sub without_hashgraph
+{
+	my ($session, $tell) = @_;
+
+	$session->run_each('set hashgraph.enabled = off');
+	my $told = $tell->();
+	$session->query('set hashgraph.enabled = on');
+	return $told;
+}
+
 # What EXPLAIN says of a query that has run under settings.
 sub explain_analyze
 {
@@ -311,6 +340,28 @@ sub become_resident
 			  or not $sql->("vacuum (index_cleanup on) $table") and not usleep(200_000) }, 30), "all of $table is resident") or diag($sql->('select * from hashgraph_resident'));
 	}
 	return;
+}
+
+# A test: all of what is resident of these tables, to which a RawSession goes, is in step with them, and a device has all
+# of their graphs, which are so many.
+sub become_kept
+{
+	my ($session, $graphs, $name, @tables) = @_;
+	my $sql = sub { return $session->run_each(shift); };
+	my $refresh = join('; ', map { "vacuum $_" } @tables) . '; select ' . join(', ', map { "hashgraph_resident_refresh('$_')" } @tables);
+
+	return ok(wait_for(sub {
+		$sql->("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) filter (where kind = 'graph' and location = 'both') = $graphs from hashgraph_resident where state <> 'declined'") eq 't'
+		  or not $sql->($refresh) and not usleep(200_000) }, 40), $name)
+	  || diag($sql->('select json_agg(r) from hashgraph_resident r') . $sql->('select json_agg(d) from hashgraph_devices() d'));
+}
+
+# A test: no device of a server keeps more than so many kilobytes.
+sub keeps_at_most
+{
+	my ($node, $kilobytes, $name) = @_;
+
+	return is($node->safe_psql('postgres', "select count(*) from hashgraph_devices() where kept_bytes > $kilobytes * 1024"), '0', $name);
 }
 
 # The temporary files of a server.

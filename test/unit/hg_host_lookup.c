@@ -10,6 +10,7 @@
 #include "hg_host_lookup.h"
 
 #include "../../src/engine/hg_host_memory.h"
+#include "../../src/engine/hg_kept_side.h"
 
 #include <string.h>
 

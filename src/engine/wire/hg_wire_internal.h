@@ -6,7 +6,8 @@
  *	hg_wire_answer.c	what the device process says, before it is believed
  *	hg_wire_client.c	the connection: messages in and out, waiting, state
  *	hg_wire_job.c		what calls of a job have in common: requests, and results in staging
- *	hg_wire_send.c		a job until it is built: open, keys, columns, edges, values, masks
+ *	hg_wire_open.c		a job is opened
+ *	hg_wire_send.c		and is not built: keys, columns, edges, values, masks
  *	hg_wire_exchange.c	and of a member of several: the exchange of rows
  *	hg_wire_remote.c	the remote engine: the calls of hg_engine.h
  *
@@ -263,7 +264,7 @@ extern HgStatus hg_wire_job_ask_plainly(HgRemoteJob *job, HgWireType type, uint3
 										uint32_t mode, HgError *error);
 
 /* Wait until the job is admitted: the answer names its lease. */
-extern HgStatus hg_wire_send_wait_open(HgRemoteJob *job, HgError *error);
+extern HgStatus hg_wire_open_wait(HgRemoteJob *job, HgError *error);
 
 /*
  * Can anything be appended to a side?  What the engine would refuse must be told now: its answer

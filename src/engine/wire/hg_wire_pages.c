@@ -47,7 +47,7 @@ hg_wire_client_page_room(HgJob *handle, HgSide side, void **to, uint64_t *count,
 
 	/* its answer names the lease */
 	if (status == HG_OK)
-		status = hg_wire_send_wait_open(job, error);
+		status = hg_wire_open_wait(job, error);
 	if (status == HG_OK)
 		status = hg_wire_job_wait(job, job->slot_sequence[job->next_slot], error);
 	if (status != HG_OK)

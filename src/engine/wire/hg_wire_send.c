@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wire_send.c
- *	  A job of the remote engine until it is built: it is opened, and gets its keys and columns, or
- *	  what is to be kept, or masks of graphs that are; pages are sent by hg_wire_pages.c.
+ *	  A job of the remote engine from when it is opened until it is built: it gets its keys and
+ *	  columns, or what is to be kept, or masks of graphs that are; pages are sent by
+ *	  hg_wire_pages.c.
  *
  * hg_wire.h describes the messages, the sequence numbers and the leases of staging, and
  * hg_wire_internal.h what always holds.
@@ -11,17 +12,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../hg_shape.h"
 #include "hg_wire_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-HgStatus
-hg_wire_send_wait_open(HgRemoteJob *job, HgError *error)
-{
-	return hg_wire_job_wait(job, job->open_sequence, error);
-}
 
 /* Is the next slot of the lease free, as far as is known here? */
 static bool
@@ -48,259 +41,10 @@ hg_wire_send_begin(HgRemoteJob *job, uint64_t most, uint64_t left, HgWireMessage
 	return HG_OK;
 }
 
-/* Have a job keep what rows of a side look up, by names. */
-static void
-copy_lookups(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
-{
-	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
-	{
-		HgKeptLookup *lookup = &job->lookups[side][i];
-
-		*lookup = spec->lookups[side][i];
-		lookup->own.graph = lookup->found.graph = NULL;
-	}
-	if (spec->nlookups[side] > 0)
-		job->spec.lookups[side] = job->lookups[side];
-}
-
-/* Have a job keep the columns of a side, and the programs that compute some of them. */
-static void
-copy_columns(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
-{
-	for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
-	{
-		job->kept_columns[side][column] = spec->kept_columns[side][column];
-		job->kept_columns[side][column].column = NULL;
-	}
-	job->spec.kept_columns[side] = job->kept_columns[side];
-	if (spec->nprograms[side] == 0)
-		return;
-	memcpy(job->programs[side], spec->programs[side], spec->nprograms[side] * sizeof(HgProgram));
-	job->spec.programs[side] = job->programs[side];
-}
-
-/* Have a job keep the filters of a side, whose columns it has by names. */
-static void
-copy_filters(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
-{
-	HgRowFilters *filters = &job->filters[side];
-
-	if (spec->filters[side] == NULL || spec->filters[side]->nfilters == 0)
-		return;
-	*filters = *spec->filters[side];
-	for (uint32_t i = 0; i < filters->ncolumns; i++)
-		filters->columns[i].column = NULL;
-	job->spec.filters[side] = filters;
-}
-
-/* Have a job keep what its spec only points to.  Names alone mean something in another process. */
-static void
-copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
-{
-	job->spec = *spec;
-	if (spec->trial != NULL)
-	{
-		job->trial = *spec->trial;
-		job->spec.trial = &job->trial;
-	}
-	if (spec->keep != NULL)
-	{
-		job->keep = *spec->keep;
-		job->spec.keep = &job->keep;
-	}
-	if (spec->keep_column != NULL)
-	{
-		job->keep_column = *spec->keep_column;
-		job->spec.keep_column = &job->keep_column;
-	}
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		job->spec.kept_columns[side] = NULL;
-		job->spec.lookups[side] = NULL;
-		if (spec->pages[side] != NULL)
-		{
-			job->pages[side] = *spec->pages[side];
-			job->spec.pages[side] = &job->pages[side];
-		}
-		job->spec.programs[side] = NULL;
-		job->spec.filters[side] = NULL;
-		if (spec->kept[side] == NULL)
-			continue;
-		job->kept[side] = *spec->kept[side];
-		job->kept[side].graph = NULL;
-		job->spec.kept[side] = &job->kept[side];
-		job->rows[side] = job->kept[side].shape.rows;
-		copy_columns(job, spec, (HgSide) side);
-		copy_lookups(job, spec, (HgSide) side);
-		copy_filters(job, spec, (HgSide) side);
-	}
-}
-
-/* Bytes of the keys and columns that a job is expected to have, or to be given to keep. */
-static uint64_t
-expected_bytes(const HgJobSpec *spec)
-{
-	uint64_t bytes = 0;
-
-	if (spec->keep != NULL)
-		return spec->keep->shape.rows * (spec->keep->shape.key_width + sizeof(uint32_t));
-	if (spec->keep_column != NULL)
-		return hg_kept_places(&spec->keep_column->shape) * spec->keep_column->shape.width;
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		uint64_t row = spec->key_width;
-
-		/* too many are for the device process to refuse */
-		for (uint32_t column = 0; column < spec->ncolumns[side] && column < HG_MAX_COLUMNS;
-			 column++)
-			row += spec->kept[side] != NULL ? spec->kept_columns[side][column].shape.width
-											: spec->column_width[side][column];
-		bytes += row * (spec->kept[side] != NULL ? spec->kept[side]->shape.rows
-												 : spec->expected_rows[side]);
-	}
-	return bytes;
-}
-
-/*
- * Can a job be asked for?  Names that are none would end the connection, and what is sent as pages
- * is reckoned with here.
- */
-static HgStatus
-check_spec(const HgJobSpec *spec, HgError *error)
-{
-	HgStatus status =
-		hg_kept_is_named(spec) || hg_pages_are_there(spec) ? hg_spec_check(spec, error) : HG_OK;
-	bool named = true;
-
-	if (status != HG_OK)
-		return status;
-	if (spec->keep != NULL)
-		named &= hg_kept_is_graph(&spec->keep->name);
-	if (spec->keep_column != NULL)
-		named &= hg_kept_is_column(&spec->keep_column->name);
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		if (spec->kept[side] == NULL)
-			continue;
-		named &= hg_kept_is_graph(&spec->kept[side]->name);
-		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
-		{
-			const HgKeptColumnUse *use = &spec->kept_columns[side][column];
-
-			named &= use->program > 0 ? use->name.serial == 0 : hg_kept_is_column(&use->name);
-		}
-		for (uint32_t i = 0; i < spec->nlookups[side]; i++)
-			named &= hg_kept_is_graph(&spec->lookups[side][i].own.name) &&
-					 hg_kept_is_graph(&spec->lookups[side][i].found.name);
-		for (uint32_t i = 0; spec->filters[side] != NULL && i < spec->filters[side]->ncolumns; i++)
-			named &= hg_kept_is_column(&spec->filters[side]->columns[i].name);
-	}
-	return named ? HG_OK
-				 : hg_error_set(error, HG_INVALID, NULL, "what is kept has no name of its kind");
-}
-
-HgStatus
-hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *spec,
-					 HgJob **handle, HgError *error)
-{
-	HgWireMessage message;
-	HgRemoteJob *job;
-	HgStatus status;
-
-	status = hg_wire_client_check(client, error);
-	if (status != HG_OK)
-		return status;
-	if (client->staging == NULL)
-		return hg_error_set(error, HG_INVALID, NULL, "this connection is not for jobs");
-	status = check_spec(spec, error);
-	if (status != HG_OK)
-		return status;
-
-	job = calloc(1, sizeof(*job));
-	if (job == NULL)
-		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
-	job->client = client;
-	job->host = host;
-	copy_spec(job, spec);
-	job->id = ++client->last_job;
-	job->next = client->jobs;
-	client->jobs = job;
-	job->expected_bytes = (int64_t) expected_bytes(spec);
-	hg_wire_client_tell(client, job, 1);
-
-	memset(&message, 0, sizeof(message));
-	message.request.spec = *spec;
-	message.request.spec.trial = NULL;
-	message.request.spec.keep = NULL;
-	message.request.spec.keep_column = NULL;
-	message.request.trial = job->trial;
-	message.request.keep = job->keep;
-	message.request.keep_column = job->keep_column;
-	memcpy(message.request.kept_columns, job->kept_columns, sizeof(job->kept_columns));
-	memcpy(message.opening.lookups, job->lookups, sizeof(job->lookups));
-	memcpy(message.opening.pages, job->pages, sizeof(job->pages));
-	memcpy(message.opening.programs, job->programs, sizeof(job->programs));
-	memcpy(message.opening.filters, job->filters, sizeof(job->filters));
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		message.request.spec.kept[side] = NULL;
-		message.request.spec.kept_columns[side] = NULL;
-		message.request.spec.lookups[side] = NULL;
-		message.request.spec.pages[side] = NULL;
-		message.request.spec.programs[side] = NULL;
-		message.request.spec.filters[side] = NULL;
-		message.request.kept[side] = job->kept[side];
-	}
-	status = hg_wire_job_send(job, HG_WIRE_OPEN, &message, error);
-	if (status != HG_OK)
-	{
-		hg_wire_job_close((HgJob *) job);
-		return status;
-	}
-	job->open_sequence = client->sequence;
-	/* no slot is free before */
-	for (int slot = 0; slot < HG_WIRE_SLOTS; slot++)
-		job->slot_sequence[slot] = client->sequence;
-	*handle = (HgJob *) job;
-	return HG_OK;
-}
-
-HgStatus
-hg_wire_remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
-					HgError *error)
-{
-	HgJob *begun;
-	HgStatus status = hg_wire_client_begin((HgWireClient *) engine, host, spec, &begun, error);
-
-	if (status != HG_OK)
-		return status;
-	status = hg_wire_send_wait_open((HgRemoteJob *) begun, error);
-	if (status == HG_OK)
-		*handle = begun;
-	else
-		hg_wire_job_close(begun);
-	return status;
-}
-
-bool
-hg_wire_client_is_admitted(HgJob *handle)
-{
-	HgRemoteJob *job = (HgRemoteJob *) handle;
-
-	return job->client != NULL && hg_wire_client_state(job->client, NULL) == HG_WIRE_READY &&
-		   job->client->answered >= job->open_sequence && job->failure.status == HG_OK;
-}
-
 void
 hg_wire_client_number(HgJob *handle, HgSide side, const HgRowNumbers *numbers)
 {
 	((HgRemoteJob *) handle)->numbers[side] = numbers;
-}
-
-void
-hg_wire_client_lend(HgJob *handle, const HgHost *host)
-{
-	((HgRemoteJob *) handle)->host = host;
 }
 
 HgStatus
@@ -366,7 +110,7 @@ append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, ui
 	*taken = 0;
 	/* its answer names the lease */
 	if (status == HG_OK && wait)
-		status = hg_wire_send_wait_open(job, error);
+		status = hg_wire_open_wait(job, error);
 	while (status == HG_OK && *taken < count && (wait || has_slot(job)))
 	{
 		HgWireMessage message;
@@ -443,7 +187,7 @@ send_values(HgRemoteJob *job, HgWireType type, HgSide side, uint32_t column, uin
 {
 	const unsigned char *from = values;
 	/* its answer names the lease */
-	HgStatus status = hg_wire_send_wait_open(job, error);
+	HgStatus status = hg_wire_open_wait(job, error);
 
 	while (status == HG_OK && count > 0)
 	{
@@ -529,7 +273,7 @@ hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, 
 		return hg_error_set(error, HG_INVALID, NULL, "more edges than the graph is to have");
 
 	/* its answer names the lease */
-	status = hg_wire_send_wait_open(job, error);
+	status = hg_wire_open_wait(job, error);
 	while (status == HG_OK && count > 0)
 	{
 		/* keys begin where any can, which may leave room for a row between them and the rows */
@@ -615,7 +359,7 @@ hg_wire_remote_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_
 	HgStatus status = check_mask(job, side, lookup, first_word, count, error);
 
 	if (status == HG_OK)
-		status = hg_wire_send_wait_open(job, error);
+		status = hg_wire_open_wait(job, error);
 	if (status == HG_OK && words == NULL && count > 0)
 		return mask_none(job, side, lookup, first_word, count, error);
 	while (status == HG_OK && count > 0)
@@ -650,7 +394,7 @@ hg_wire_client_end_append(HgJob *handle, HgError *error)
 
 	memset(&message, 0, sizeof(message));
 	if (status == HG_OK)
-		status = hg_wire_send_wait_open(job, error);
+		status = hg_wire_open_wait(job, error);
 	if (status == HG_OK)
 		status = hg_wire_job_send(job, HG_WIRE_END_APPEND, &message, error);
 	/* an append that has failed is the answer to this */

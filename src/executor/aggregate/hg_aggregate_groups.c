@@ -4,10 +4,8 @@
  *	  The groups of an aggregation: a hash table of their keys, filled by batches.
  *
  * Groups lie in chunks, in the order in which their first rows came; a table with open
- * addressing holds their numbers.  Keys by value that are equal where their bits are, and those
- * that are equal where their bytes are (text of a deterministic collation), are hashed and compared
- * here; any other type's own functions are called, with the collation of the query.  NULLs are
- * equal to each other.
+ * addressing holds their numbers.  How their keys are hashed and compared is hg_aggregate_key.h's.
+ * NULLs are equal to each other.
  *
  * A batch is looked up in steps over all of its rows, so that where the table does not fit
  * the cache its lines are fetched for many rows at a time.
@@ -20,15 +18,10 @@
 
 #include "access/htup_details.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/datum.h"
-#include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/uuid.h"
 
 #include "backend/hg_memory.h"
-#include "backend/hg_privilege.h"
 #include "executor/aggregate/hg_aggregate_alike.h"
 #include "executor/aggregate/hg_aggregate_groups.h"
 
@@ -55,74 +48,10 @@
 #define HG_GROUPS_NEAR_MISSES 8
 #define HG_GROUPS_NEAR_REST 64
 
-/* Odd, with no pattern in its bits. */
-#define HG_GROUPS_MIXER UINT64CONST(0xd6e8feb86659fd93)
-
 /* ---------------------------------------------------------------------
  * Setting up
  * ---------------------------------------------------------------------
  */
-
-static void
-hg_group_key_init_word(HgGroupKey *key, uint64 mask)
-{
-	key->kind = HG_GROUP_KEY_WORD;
-	key->mask = mask;
-}
-
-void
-hg_group_key_init(HgGroupKey *key, Oid equality, Oid collation)
-{
-	RegProcedure function = get_opcode(equality);
-	Oid hash;
-	Oid right_hash;
-
-	hg_privilege_check_function(function);
-	key->collation = collation;
-	switch (function)
-	{
-		case F_BOOLEQ:
-		case F_CHAREQ:
-			hg_group_key_init_word(key, 0xff);
-			return;
-		case F_INT2EQ:
-			hg_group_key_init_word(key, 0xffff);
-			return;
-		case F_INT4EQ:
-		case F_DATE_EQ:
-		case F_OIDEQ:
-		case F_ENUM_EQ:
-			hg_group_key_init_word(key, 0xffffffff);
-			return;
-		case F_INT8EQ:
-		case F_TIME_EQ:
-		case F_TIMESTAMP_EQ:
-		case F_TIMESTAMPTZ_EQ:
-		case F_CASH_EQ:
-			hg_group_key_init_word(key, PG_UINT64_MAX);
-			return;
-		case F_UUID_EQ:
-			key->kind = HG_GROUP_KEY_BYTES;
-			key->length = UUID_LEN;
-			return;
-		case F_BYTEAEQ:
-			key->kind = HG_GROUP_KEY_TEXT;
-			return;
-		case F_TEXTEQ:
-		case F_BPCHAREQ:
-			if (!OidIsValid(collation) || !get_collation_isdeterministic(collation))
-				break;
-			key->kind = function == F_TEXTEQ ? HG_GROUP_KEY_TEXT : HG_GROUP_KEY_PADDED;
-			return;
-		default:
-			break;
-	}
-	key->kind = HG_GROUP_KEY_FUNCTIONS;
-	if (!get_op_hash_functions(equality, &hash, &right_hash))
-		elog(ERROR, "could not find hash function for hash operator %u", equality);
-	fmgr_info(hash, &key->hash);
-	fmgr_info(function, &key->equal);
-}
 
 HgGroups *
 hg_groups_create(int nkeys, HgGroupKey *keys, int nvalues, const int *columns, TupleDesc desc,
@@ -308,94 +237,6 @@ hg_groups_grow(HgGroups *groups)
  * ---------------------------------------------------------------------
  */
 
-static inline uint64
-hg_groups_mix(uint64 hash, uint64 word)
-{
-	hash = (hash ^ word) * HG_GROUPS_MIXER;
-	return hash ^ (hash >> 32);
-}
-
-static inline uint64
-hg_groups_mix_bytes(uint64 hash, const char *bytes, Size length)
-{
-	uint64 word = 0;
-
-	hash = hg_groups_mix(hash, length);
-	if (length >= sizeof(uint64))
-	{
-		const char *last = bytes + length - sizeof(uint64);
-
-		for (; bytes < last; bytes += sizeof(uint64))
-		{
-			memcpy(&word, bytes, sizeof(uint64));
-			hash = hg_groups_mix(hash, word);
-		}
-		/* with some of those before it, where there are too few */
-		memcpy(&word, last, sizeof(uint64));
-	}
-	else
-		for (Size i = 0; i < length; i++)
-			word = word << 8 | (unsigned char) bytes[i];
-	return hg_groups_mix(hash, word);
-}
-
-/*
- * The bytes that tell a value of a key from others.  They may lie in temporary memory, which is
- * the caller's to free, if *fetched is set.
- */
-static inline const char *
-hg_group_key_bytes(const HgGroups *groups, const HgGroupKey *key, Datum value, Size *length,
-				   bool *fetched)
-{
-	struct varlena *varlena = (struct varlena *) DatumGetPointer(value);
-
-	if (key->kind == HG_GROUP_KEY_BYTES)
-	{
-		*length = key->length;
-		return DatumGetPointer(value);
-	}
-	if (unlikely(VARATT_IS_COMPRESSED(varlena) || VARATT_IS_EXTERNAL(varlena)))
-	{
-		MemoryContext old = MemoryContextSwitchTo(groups->temporary);
-
-		varlena = pg_detoast_datum_packed(varlena);
-		MemoryContextSwitchTo(old);
-		*fetched = true;
-	}
-	*length = VARSIZE_ANY_EXHDR(varlena);
-	if (key->kind == HG_GROUP_KEY_PADDED)
-		*length = bpchartruelen(VARDATA_ANY(varlena), (int) *length);
-	return VARDATA_ANY(varlena);
-}
-
-/* The hash of a value that is not NULL, on top of the hash of the keys before it. */
-static inline uint64
-hg_groups_hash_value(HgGroups *groups, HgGroupKey *key, uint64 hash, Datum value)
-{
-	if (key->kind == HG_GROUP_KEY_WORD)
-		return hg_groups_mix(hash, value & key->mask);
-	if (key->kind == HG_GROUP_KEY_FUNCTIONS)
-	{
-		MemoryContext old = MemoryContextSwitchTo(groups->temporary);
-		uint32 word = DatumGetUInt32(FunctionCall1Coll(&key->hash, key->collation, value));
-
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(groups->temporary);
-		hash = hg_groups_mix(hash, word);
-	}
-	else
-	{
-		Size length;
-		bool fetched = false;
-		const char *bytes = hg_group_key_bytes(groups, key, value, &length, &fetched);
-
-		hash = hg_groups_mix_bytes(hash, bytes, length);
-		if (unlikely(fetched))
-			MemoryContextReset(groups->temporary);
-	}
-	return hash;
-}
-
 void
 hg_groups_hash(HgGroups *groups, const HgBatch *batch, uint64 *hashes)
 {
@@ -408,46 +249,16 @@ hg_groups_hash(HgGroups *groups, const HgBatch *batch, uint64 *hashes)
 
 		if (nulls != NULL)
 			for (int i = 0; i < batch->nrows; i++)
-				hashes[i] = nulls[i] ? hg_groups_mix(~hashes[i], 0)
-									 : hg_groups_hash_value(groups, key, hashes[i], values[i]);
+				hashes[i] = nulls[i]
+								? hg_group_key_mix(~hashes[i], 0)
+								: hg_group_key_hash(key, hashes[i], values[i], groups->temporary);
 		else if (key->kind == HG_GROUP_KEY_WORD)
 			for (int i = 0; i < batch->nrows; i++)
-				hashes[i] = hg_groups_mix(hashes[i], values[i] & key->mask);
+				hashes[i] = hg_group_key_mix(hashes[i], values[i] & key->mask);
 		else
 			for (int i = 0; i < batch->nrows; i++)
-				hashes[i] = hg_groups_hash_value(groups, key, hashes[i], values[i]);
+				hashes[i] = hg_group_key_hash(key, hashes[i], values[i], groups->temporary);
 	}
-}
-
-/* Are two values of a key equal? */
-static inline bool
-hg_groups_equal_values(HgGroups *groups, HgGroupKey *key, Datum left, Datum right)
-{
-	bool equal;
-
-	if (key->kind == HG_GROUP_KEY_WORD)
-		return ((left ^ right) & key->mask) == 0;
-	if (key->kind == HG_GROUP_KEY_FUNCTIONS)
-	{
-		MemoryContext old = MemoryContextSwitchTo(groups->temporary);
-
-		equal = DatumGetBool(FunctionCall2Coll(&key->equal, key->collation, left, right));
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(groups->temporary);
-	}
-	else
-	{
-		Size left_length;
-		Size right_length;
-		bool fetched = false;
-		const char *left_bytes = hg_group_key_bytes(groups, key, left, &left_length, &fetched);
-		const char *right_bytes = hg_group_key_bytes(groups, key, right, &right_length, &fetched);
-
-		equal = left_length == right_length && memcmp(left_bytes, right_bytes, left_length) == 0;
-		if (unlikely(fetched))
-			MemoryContextReset(groups->temporary);
-	}
-	return equal;
 }
 
 /* Is it the group of a row? */
@@ -461,8 +272,9 @@ hg_groups_equal(HgGroups *groups, HgGroup *group, const HgBatch *batch, int row)
 		HgGroupKey *key = &groups->keys[k];
 		bool null = hg_batch_is_null(batch, key->column, row);
 
-		if (null != nulls[k] || (!null && !hg_groups_equal_values(groups, key, group->values[k],
-																  batch->values[key->column][row])))
+		if (null != nulls[k] ||
+			(!null && !hg_group_key_equal(key, group->values[k], batch->values[key->column][row],
+										  groups->temporary)))
 			return false;
 	}
 	return true;
@@ -479,7 +291,7 @@ hg_groups_equal_word(HgGroups *groups, HgGroup *group, const Datum *values, uint
 static inline uint32
 hg_groups_near_place(uint64 word)
 {
-	return (uint32) (word * HG_GROUPS_MIXER >> (64 - HG_GROUPS_NEAR_LOG2));
+	return (uint32) (word * HG_GROUP_KEY_MIXER >> (64 - HG_GROUPS_NEAR_LOG2));
 }
 
 bool

@@ -11,32 +11,10 @@
 #define HG_AGGREGATE_GROUPS_H
 
 #include "access/tupdesc.h"
-#include "fmgr.h"
 
 #include "backend/hg_budget.h"
 #include "batch/hg_batch.h"
-
-/* When values of a group column are equal. */
-typedef enum HgGroupKeyKind
-{
-	HG_GROUP_KEY_WORD,		/* by value: where the bits that count are */
-	HG_GROUP_KEY_BYTES,		/* where their bytes are */
-	HG_GROUP_KEY_TEXT,		/* varlena: where their bytes are, out of their headers */
-	HG_GROUP_KEY_PADDED,	/* ... and without the spaces at their end */
-	HG_GROUP_KEY_FUNCTIONS, /* where a function says so */
-} HgGroupKeyKind;
-
-/* A group column. */
-typedef struct HgGroupKey
-{
-	int column; /* of the batch */
-	HgGroupKeyKind kind;
-	uint64 mask;	/* the bits that count, for words */
-	Size length;	/* for bytes */
-	FmgrInfo hash;	/* for functions */
-	FmgrInfo equal; /* for functions */
-	Oid collation;
-} HgGroupKey;
+#include "executor/aggregate/hg_aggregate_key.h"
 
 /*
  * A group: its values, the flags of those that are NULL, and the states of the aggregates,
@@ -103,9 +81,6 @@ typedef struct HgGroups
 extern HgGroups *hg_groups_create(int nkeys, HgGroupKey *keys, int nvalues, const int *columns,
 								  TupleDesc desc, const int *attnos, Size state_bytes,
 								  MemoryContext values, MemoryContext temporary, HgBudget *budget);
-
-/* Set up a key of a type with an equality operator and a collation: all but its column. */
-extern void hg_group_key_init(HgGroupKey *key, Oid equality, Oid collation);
 
 /* The hashes[nrows] of a batch's rows. */
 extern void hg_groups_hash(HgGroups *groups, const HgBatch *batch, uint64 *hashes);
