@@ -42,6 +42,7 @@
 #include "planner/hg_aggregate_cost.h"
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
+#include "planner/hg_star_path.h"
 #include "resident/hg_resident_array.h"
 
 /* Costs for each row, in units of cpu_operator_cost. */
@@ -85,7 +86,7 @@ hg_is_plain_column(const Node *node)
 	return IsA(node, Var) && get_typbyval(((const Var *) node)->vartype);
 }
 
-/* Can it compute an expression, of columns of one table or, by rows found once, of several? */
+/* Can it compute an expression, of columns of one table or, joined at once, of several? */
 static bool
 hg_may_be_computed(PlannerInfo *root, const HgJoinPath *join, const Node *node)
 {
@@ -96,7 +97,7 @@ hg_may_be_computed(PlannerInfo *root, const HgJoinPath *join, const Node *node)
 		case BMS_SINGLETON:
 			return true;
 		case BMS_MULTIPLE:
-			return join->at_once || (join->join_type == JOIN_INNER && join->inner_unique);
+			return join->at_once || hg_star_is_one_join(root, join);
 		default:
 			return false;
 	}

@@ -260,3 +260,33 @@ hg_star_path(PlannerInfo *root, RelOptInfo *rel)
 				  path->custom.path.total_cost * (1 - tree.share);
 	return &path->custom.path;
 }
+
+bool
+hg_star_is_one_join(PlannerInfo *root, const HgJoinPath *path)
+{
+	HgGraphExtent extents[2];
+	RelOptInfo *rels[2];
+	const RestrictInfo *clause;
+	HgKeyRange range;
+	HgSide found;
+
+	if (path->join_type != JOIN_INNER || path->together || list_length(path->hash_clauses) != 1)
+		return false;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		extents[side] =
+			hg_graph_clause_extent(root, path->hash_clauses, (HgSide) side, &rels[side]);
+		if (extents[side].share <= 0 || !extents[side].kept)
+			return false;
+	}
+	/* the larger one are the facts */
+	found = extents[HG_INNER].rows <= extents[HG_OUTER].rows ? HG_INNER : HG_OUTER;
+	if (!hg_lend_asks_star(1, extents[hg_other_side(found)].rows,
+						   extents[HG_OUTER].rows + extents[HG_INNER].rows))
+		return false;
+	clause = linitial_node(RestrictInfo, path->hash_clauses);
+	return (found == HG_INNER && path->inner_unique) ||
+		   (hg_key_range(root, clause, bms_is_member((int) rels[found]->relid, clause->left_relids),
+						 &range) &&
+			range.unique);
+}

@@ -267,4 +267,47 @@ foreach my $program (grep { defined } $standin, $device)
 	kept("$label: all is kept after that");
 }
 
+# ------------------------------------------------------------------ what it costs
+
+# With settings as they are the price of a sum across tables is that of a device where one is asked for it, which is by one integer; and not where it makes sums of columns of theirs alone.
+if (defined $standin)
+{
+	use_program($node, $standin);
+	sql(<<'SQL');
+create table pairs (id int, x int, y int, q int);
+create table found (id int, x int, y int, p int);
+insert into pairs select n, n / 200, n % 200, n % 100 from generate_series(1, 200000) n;
+insert into found select n, n / 200, n % 200, n % 1000 from generate_series(1, 180000) n;
+create unique index on found (id);
+create unique index on found (x, y);
+vacuum analyze pairs, found;
+select hashgraph_resident_add('pairs', keys => '{{id,NULL},{x,y}}'), hashgraph_resident_add('found', keys => '{{id,NULL},{x,y}}');
+SQL
+	foreach my $query ([ 'id', 'sum(a.q * b.p)', 1 ], [ 'x, y', 'sum(a.q * 2), sum(b.p)', 1 ], [ 'x, y', 'sum(a.q * b.p)', 0 ])
+	{
+		my ($by, $what, $asked) = @$query;
+		my $select = "select $what from pairs a join found b using ($by)";
+		my $core = core_of($select);
+		my $cost = sub {
+			my ($own, $joins) = sql("set hashgraph.force = off; explain $select") =~ /HashGraphAggregate\)  \(cost=\S+\.\.(\S+).*HashGraphJoin\)  \(cost=\S+\.\.(\S+)/s;
+
+			sql('set hashgraph.force = on');
+			return ($own // 'none', $joins // 1);
+		};
+		my ($own, $joins);
+
+		# devices have what is asked for
+		ok(wait_for(sub {
+			my $ours = rows($select);
+			my $ran = ran();
+			my ($all) = sql(q{select count(*) = 4 and bool_and(location = 'both') from hashgraph_resident where kind = 'graph' and relation in ('pairs'::regclass, 'found'::regclass)});
+
+			$ours ne $core or ($all eq 't' and (!$asked or $ran eq 'cuda')) or not sql('vacuum pairs; vacuum found; select hashgraph_resident_refresh(\'pairs\'), hashgraph_resident_refresh(\'found\')') and not usleep(200_000) }, 40), "the price of $what by $by: it is ready");
+		is(rows($select), $core, "the price of $what by $by: what it is");
+		is(ran(), $asked ? 'cuda' : 'cpu', "the price of $what by $by: where it ran");
+		($own, $joins) = $cost->();
+		cmp_ok($own * 10 < $joins ? 1 : 0, '==', $asked, "the price of $what by $by is " . ($asked ? '' : 'not ') . "a device's") or diag("$own of $joins");
+	}
+}
+
 done_testing();

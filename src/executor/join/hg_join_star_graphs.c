@@ -78,6 +78,14 @@ hg_star_use_own(HgStarGraphs *graphs, const HgStarTable *from, const HgPinnedGra
 	return true;
 }
 
+/* Is what rows of slices find in slices, too?  A side that they look up again is what it is. */
+static bool
+hg_star_finds_slices(const HgStarGraphs *graphs, const HgStarTable *table)
+{
+	return table == &graphs->again ? graphs->kept[HG_INNER].slices != NULL
+								   : hg_resident_graph_is_too_large(table->graph);
+}
+
 /*
  * And of the graph by which a table's rows are found then: it may be in slices, where those that
  * find them are in slices by the same graph.
@@ -89,7 +97,7 @@ hg_star_use_found(HgStarGraphs *graphs, const HgStarTable *from, HgStarTable *ta
 	const HgSlices *slices;
 
 	if (from->slices == NULL || table->own->pointer != from->graph->pointer ||
-		!hg_resident_graph_is_too_large(table->graph))
+		!hg_star_finds_slices(graphs, table))
 		return hg_star_use_graph(graphs, table->graph, &table->use);
 	if (hg_resident_graph_sliced(table->graph, &table->use, &slices) == graphs->at)
 		table->slices = kept->along[kept->nlookups - 1].found = slices;
