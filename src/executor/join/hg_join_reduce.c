@@ -37,13 +37,6 @@
 /* In place of a column of a side's store: that of the set is computed. */
 #define HG_SENT_COMPUTED (-1)
 
-/* A column of what is wanted. */
-typedef struct HgJoinOperand
-{
-	HgSide side;
-	uint32 column;
-} HgJoinOperand;
-
 struct HgJoinReduction
 {
 	const HgReducer *reducer;
@@ -52,10 +45,10 @@ struct HgJoinReduction
 	bool of_tree; /* groups of the join's own matches are not all that there is */
 	bool mixed;	  /* ... or can't be made, of an expression of columns of both sides */
 	int expressions[2][HG_MAX_COLUMNS]; /* of those that are computed */
-	HgJoinOperand *operands; /* [ncolumns] of the reducer: what an operand of its source is here */
-	bool kept_only;			 /* some can't be sent, but kept ... */
-	HgJoinCodes codes;		 /* ... as this */
-	uint64 untold_rows;		 /* that have gone up, and were not told to anybody yet */
+	HgReduceColumn *operands; /* [ncolumns] of the reducer: what an operand of its source is here */
+	bool kept_only;			  /* some can't be sent, but kept ... */
+	HgJoinCodes codes;		  /* ... as this */
+	uint64 untold_rows;		  /* that have gone up, and were not told to anybody yet */
 };
 
 /*
@@ -97,12 +90,8 @@ hg_join_reduce_column(HgJoinReduction *reduction, int place, bool code_suffices,
 static bool
 hg_join_reduce_operand(HgJoinReduction *reduction, int column, int place)
 {
-	HgReduceColumn operand = {.is_signed = 1};
-
-	if (!hg_join_reduce_column(reduction, place, false, true, &operand))
-		return false;
-	reduction->operands[column] = (HgJoinOperand){(HgSide) operand.side, operand.column};
-	return true;
+	reduction->operands[column] = (HgReduceColumn){.is_signed = 1};
+	return hg_join_reduce_column(reduction, place, false, true, &reduction->operands[column]);
 }
 
 /*
@@ -127,7 +116,7 @@ hg_join_reduce_expression(HgJoinReduction *reduction, int expression, const int 
 		reduction->mixed |= reduction->operands[column].side != reduction->operands[first].side;
 	}
 	bms_free(columns);
-	side = reduction->operands[first].side;
+	side = (HgSide) reduction->operands[first].side;
 	set = &reduction->wanted.columns[side];
 	wanted->side = (uint32) side;
 	reduction->kept_only = true;
@@ -187,7 +176,7 @@ hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 	reduction->reducer = reducer;
 	reduction->of_tree = of_tree;
 	reduction->wanted.spec = reducer->spec;
-	reduction->operands = palloc0(Max(reducer->ncolumns, 1) * sizeof(HgJoinOperand));
+	reduction->operands = palloc0(Max(reducer->ncolumns, 1) * sizeof(HgReduceColumn));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_join_begin_sent(inputs[side], &reduction->sides[side], &reduction->wanted.columns[side]);
 	if (hg_join_reduce_columns(reduction, places))
@@ -279,7 +268,7 @@ hg_join_reduction_operands(const HgJoinReduction *reduction, int expression, uin
 	operands[HG_OUTER] = operands[HG_INNER] = 0;
 	while ((column = bms_next_member(columns, column)) >= 0)
 	{
-		const HgJoinOperand *operand = &reduction->operands[column];
+		const HgReduceColumn *operand = &reduction->operands[column];
 
 		operands[operand->side] |= UINT32_C(1) << operand->column;
 	}
