@@ -156,12 +156,12 @@ hg_star_clauses(const HgStarTree *tree, RelOptInfo *rel, Relids both, SpecialJoi
 
 /* Do values that a table is joined by seem to be unique in it? */
 static bool
-hg_star_seems_unique(const HgStarTree *tree, const RelOptInfo *rel, const RestrictInfo *clause)
+hg_star_seems_unique(PlannerInfo *root, const RelOptInfo *rel, const RestrictInfo *clause)
 {
 	const bool left = bms_is_member((int) rel->relid, clause->left_relids);
 	HgKeyRange range;
 
-	return hg_key_range(tree->root, clause, left, &range) && range.unique;
+	return hg_key_range(root, clause, left, &range) && range.unique;
 }
 
 /* What a join of what there is with a table is of. */
@@ -202,7 +202,7 @@ hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique)
 	if (joinrel == NULL)
 		return false;
 	is_unique = innerrel_is_unique(root, both, joined->relids, rel, join_type, clauses, false);
-	if ((is_unique || hg_star_seems_unique(tree, rel, clause)) != unique)
+	if ((is_unique || hg_star_seems_unique(root, rel, clause)) != unique)
 		return false;
 	path = hg_join_path_of(root, joinrel, tree->path, create_seqscan_path(root, rel, NULL, 0),
 						   join_type, clauses, is_unique);
@@ -266,8 +266,6 @@ hg_star_is_one_join(PlannerInfo *root, const HgJoinPath *path)
 {
 	HgGraphExtent extents[2];
 	RelOptInfo *rels[2];
-	const RestrictInfo *clause;
-	HgKeyRange range;
 	HgSide found;
 
 	if (path->join_type != JOIN_INNER || path->together || list_length(path->hash_clauses) != 1)
@@ -284,9 +282,6 @@ hg_star_is_one_join(PlannerInfo *root, const HgJoinPath *path)
 	if (!hg_lend_asks_star(1, extents[hg_other_side(found)].rows,
 						   extents[HG_OUTER].rows + extents[HG_INNER].rows))
 		return false;
-	clause = linitial_node(RestrictInfo, path->hash_clauses);
 	return (found == HG_INNER && path->inner_unique) ||
-		   (hg_key_range(root, clause, bms_is_member((int) rels[found]->relid, clause->left_relids),
-						 &range) &&
-			range.unique);
+		   hg_star_seems_unique(root, rels[found], linitial_node(RestrictInfo, path->hash_clauses));
 }
