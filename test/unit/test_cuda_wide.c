@@ -171,6 +171,7 @@ test_offers(HgEngine *engine)
 	HgOffer forged[4];
 	HgJob *jobs[2];
 	HgError error;
+	HgStatus status;
 	bool good;
 
 	for (uint32_t i = 0; i < ROWS; i++)
@@ -202,9 +203,13 @@ test_offers(HgEngine *engine)
 		good = engine->expect(jobs[self], HG_OUTER, &exchange, &error) == HG_OK;
 	}
 	hg_tap_ok(good, "... and expect those of each other");
-	if (engine->offer(jobs[0], HG_OUTER, &offer, &error) != HG_OK)
+	status = engine->offer(jobs[0], HG_OUTER, &offer, &error);
+	if (status != HG_OK)
 	{
-		hg_tap_skip("there are none", "offers: %s", error.message);
+		if (status == HG_INVALID)
+			hg_tap_skip("there are none", "offers: %s", error.message);
+		else
+			hg_tap_ok(false, "offers: %s", error.message);
 		for (int i = 0; i < 2; i++)
 			engine->close(jobs[i]);
 		return;
