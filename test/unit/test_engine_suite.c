@@ -18,6 +18,9 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Streams of more matches are not read in chunks of a few. */
+#define TINY_CHUNKS_PAIRS 20000
+
 static const HgBuildAlgorithm builds[] = {HG_BUILD_AUTO, HG_BUILD_V1, HG_BUILD_V2};
 static const HgProbeAlgorithm probes[] = {HG_PROBE_AUTO, HG_PROBE_STANDARD, HG_PROBE_INTERSECT};
 static const double load_factors[] = {0, 0.25, 1, 16};
@@ -61,8 +64,8 @@ static void
 test_grid(HgEngine *engine, const HgHost *host, TestKeys kind, uint64_t outer_rows,
 		  uint64_t inner_rows)
 {
-	const unsigned stride = hg_tap_suite() == HG_SUITE_TINY ? 41 : small_suite() ? 5 : 1;
-	unsigned combination = 0;
+	const unsigned stride = hg_tap_suite() == HG_SUITE_TINY ? 41 : small_suite() ? 11 : 1;
+	static unsigned combination; /* goes on from grid to grid: each combination comes in some */
 	unsigned turn = 0;
 	unsigned failures = 0;
 
@@ -78,7 +81,7 @@ test_grid(HgEngine *engine, const HgHost *host, TestKeys kind, uint64_t outer_ro
 					{
 						TestRun run = {engine, host, &data, default_spec(key_widths[w]), 0, 1};
 
-						/* one in five is enough where each job is slow, or fewer */
+						/* one in eleven is enough where each job is slow, or fewer */
 						if (combination++ % stride != 0 || !hg_tap_turn())
 							continue;
 						run.spec.build = builds[b];
@@ -570,6 +573,8 @@ test_direct(HgEngine *engine, const HgHost *host, uint32_t key_width)
 	};
 	const uint64_t half = UINT64_C(1) << (8 * key_width - 1);
 	const uint64_t leasts[] = {0, 7, half - 150, half, 0 - UINT64_C(150), 0 - UINT64_C(5000)};
+	const unsigned stride = small_suite() ? 5 : 1; /* no divisor of their number: all take turns */
+	static unsigned combination;
 	unsigned turn = 0;
 	unsigned failures = 0;
 
@@ -580,7 +585,7 @@ test_direct(HgEngine *engine, const HgHost *host, uint32_t key_width)
 			TestData data;
 			TestRun run = {engine, host, &data, default_spec(key_width), 0, 1};
 
-			if (!hg_tap_turn())
+			if (combination++ % stride != 0 || !hg_tap_turn())
 				continue;
 			test_data_create_interval(&data, key_width, cases[c].rows, &interval);
 			run.spec.direct = 1;
@@ -629,8 +634,11 @@ streams(HgEngine *engine, const HgHost *host, const TestData *data, HgJobSpec sp
 	{
 		const char *keys = (const char *) data->keys[HG_OUTER] + at * data->key_width;
 		uint64_t count = rows - at < step ? rows - at : step;
-		HgMatches matches = {.outer = outer, .inner = inner, .capacity = 1 + at % 100, .count = 1};
+		HgMatches matches = {.outer = outer, .inner = inner, .count = 1};
 		uint64_t number = 0;
+
+		/* tiny chunks only where there are few matches: each chunk is a call, or a message */
+		matches.capacity = data->pairs > TINY_CHUNKS_PAIRS ? 100 - at % 10 : 1 + at % 100;
 
 		/* what these begin is not brought to an end */
 		status = engine->renew(job, data->keys[HG_OUTER], rows, &error);
