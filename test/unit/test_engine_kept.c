@@ -270,6 +270,7 @@ test_skew(HgEngine *engine, const HgHost *host)
 				for (size_t c = 0; c < LENGTH(capacities); c++)
 				{
 					const bool tiny = capacities[c] < 1000;
+					const bool small = hg_tap_suite() <= HG_SUITE_SMALL;
 					const TestKeptSpread many = {.mask = masked ? TEST_MASK_SOME : TEST_MASK_NONE,
 												 .width = 8,
 												 .parts = 2,
@@ -279,9 +280,9 @@ test_skew(HgEngine *engine, const HgHost *host)
 					const TestKeptSpread few = {.way = (TestKeptWay) way,
 												.width = 4,
 												.parts = 1,
-												.count = tiny ? 30 : 300,
+												.count = tiny ? 30 : small ? 60 : 300,
 												.keys = 40,
-												.hot = tiny ? 20 : 150};
+												.hot = tiny ? 20 : small ? 30 : 150};
 
 					test_join(engine, host, turned ? &few : &many, turned ? &many : &few,
 							  capacities[c], seed++);
