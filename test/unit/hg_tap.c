@@ -82,6 +82,12 @@ hg_tap_stride(void)
 	const char *value = getenv("HG_STRIDE");
 	unsigned stride = 1;
 
+#if defined(__SANITIZE_ADDRESS__)
+	/* the same test without a sanitizer takes each of them */
+	if (hg_tap_suite() <= HG_SUITE_SMALL)
+		stride = 7;
+#endif
+
 	if (value != NULL && (sscanf(value, "%u", &stride) != 1 || stride < 1))
 	{
 		printf("Bail out! HG_STRIDE is \"%s\", not a number from 1\n", value);
