@@ -49,6 +49,7 @@ insert into shops select i, i % 6, i * 3 from generate_series(0, 45) i;
 insert into nations select i, i % 5, 'nation ' || i from generate_series(0, 24) i;
 insert into regions select i, 'region ' || i from generate_series(0, 4) i;
 insert into twice select i / 2, i from generate_series(0, 4000) i;
+create table plain as select i as id, i as worth from generate_series(0, 2199) i;
 analyze;
 SQL
 
@@ -124,6 +125,19 @@ sub is_star
 	return sql("set hashgraph.enabled = on; explain (analyze, costs off, timing off) $select") =~ ($tables ? qr/Tables Joined at Once: $tables\b/ : qr/Tables Joined at Once/);
 }
 
+# A test: what is told of why not.
+sub why_not_is
+{
+	my ($name, $select, $why_not) = @_;
+	my $told;
+
+	wait_for(sub {
+		($told) = sql("explain (analyze, costs off, timing off) $select") =~ /Tables Not Joined at Once: (.*)/;
+		$told //= '';
+		$told eq $why_not or not usleep(200_000) }, 15);
+	return is($told, $why_not, "$name: why they are not joined at once");
+}
+
 # A test: all of the tables is resident and served, and a device has all of their graphs.
 sub kept
 {
@@ -166,6 +180,16 @@ foreach my $program (grep { defined } $standin, $device)
 	use_program($node, $program);
 	kept("$label: all graphs are kept");
 	stars_are_right($label, qr/./);
+
+	# what is wanting where they are not joined at once is told
+	my $plain = 'select count(*), sum(p.worth) from sales s join plain p on s.customer = p.id join items i on s.item = i.id';
+	why_not_is("$label: a table whose rows come twice", $others[0]->[1], 'a row finds several rows of a table');
+	why_not_is("$label: a table that is not resident", $plain, 'a table has no HashGraph that serves this query');
+	sql('begin; update customers set age = age + 1 where id % 7 = 3');
+	why_not_is("$label: many rows have changed", $stars[0]->[2], 'too many rows have changed');
+	sql('rollback');
+	kept("$label: they have not");
+	why_not_is("$label: at once", $stars[0]->[2], '');
 
 	# joins of facts that have changed are done here, beside those of all others
 	sql('update sales set amount = amount + 1000, customer = customer + 1 where id % 900 = 5; delete from sales where id % 1100 = 9; insert into sales select 30000 + i, i, i, i, i % 40, i, i, \'new\', repeat(\'x\', 900) from generate_series(1, 50) i');

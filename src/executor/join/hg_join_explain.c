@@ -137,6 +137,8 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 	ExplainPropertyUInteger("Matches", NULL, job->matches, es);
 	if (state->at_once.tables > 0)
 		ExplainPropertyInteger("Tables Joined at Once", NULL, state->at_once.tables, es);
+	if (state->at_once.why_not != NULL)
+		ExplainPropertyText("Tables Not Joined at Once", state->at_once.why_not, es);
 	if (record->report.gathered > 0)
 		ExplainPropertyUInteger("Columns Gathered on Device", NULL, record->report.gathered, es);
 	if (record->report.filters > 0)

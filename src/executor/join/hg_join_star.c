@@ -41,6 +41,13 @@
 /* In place of a table: a column is computed, and goes by the number of its expression. */
 #define HG_STAR_COMPUTED (-1)
 
+/* Why a device was not asked, or did not answer. */
+static const char hg_star_no_graphs[] = "no GPU has HashGraphs of all of them";
+static const char hg_star_no_columns[] = "no GPU has all columns that are wanted of them";
+static const char hg_star_repeated[] = "a row finds several rows of a table";
+static const char hg_star_changed[] = "too many rows have changed";
+static const char hg_star_not_lent[] = "a table has no HashGraph that serves this query";
+
 struct HgJoinStar
 {
 	HgJoinTree tree;
@@ -84,12 +91,17 @@ hg_star_create(HgJoinState *state)
 	return star;
 }
 
-/* Would a device be asked, with what is known of the tables?  The largest one are the facts. */
+/*
+ * Would a device be asked, with what is known of the tables?  The largest one are the facts.  Where
+ * it has graphs of some and not of all, it is told why not.
+ */
 static bool
-hg_star_is_worth(HgJoinStar *star)
+hg_star_is_worth(HgJoinStar *star, const char **why_not)
 {
 	double edges = 0;
 	double most = -1;
+	int lent = 0;
+	int kept = 0;
 
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
@@ -100,15 +112,21 @@ hg_star_is_worth(HgJoinStar *star)
 		if (table->join->lending.decided[table->side])
 			return false;
 		extent = hg_input_may_lend(table->input);
-		if (extent.share <= 0 || !extent.kept)
-			return false;
+		lent += extent.share > 0;
+		kept += extent.share > 0 && extent.kept;
 		edges += extent.rows;
 		if (extent.rows > most)
 			star->graphs.facts = t;
 		most = Max(most, extent.rows);
 	}
-	return hg_star_has_sides(&star->tree, star->graphs.facts) &&
-		   hg_lend_asks_star(star->tree.njoins, most, edges);
+	if (kept == 0 || !hg_star_has_sides(&star->tree, star->graphs.facts) ||
+		!hg_lend_asks_star(star->tree.njoins, most, edges))
+		return false;
+	if (lent <= star->tree.njoins)
+		*why_not = hg_star_not_lent;
+	else if (kept <= star->tree.njoins)
+		*why_not = hg_star_no_graphs;
+	return *why_not == NULL;
 }
 
 /* ---------------------------------------------------------------------
@@ -442,18 +460,21 @@ hg_star_tell_wanted(HgJoinState *state, const HgReduction *wanted)
 	hg_star_tell_needs(&star->tree, &star->graphs, bytes);
 }
 
-/* What there is to be told of the tables; false where the device has not all that it needs. */
+/* What there is to be told of the tables; false where that can't be, and why. */
 static bool
 hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 {
 	HgJoinStar *star = state->star;
+	const char **why_not = &state->at_once.why_not;
 
 	hg_star_find_computed_tables(state, wanted);
+	*why_not = hg_star_no_graphs;
 	if (!hg_star_find_graphs(&star->tree, &star->graphs))
 	{
 		hg_star_tell_wanted(state, wanted);
 		return false;
 	}
+	*why_not = hg_star_repeated;
 	if (hg_resident_graph_is_ambiguous(star->graphs.tables[star->graphs.facts].graph,
 									   hg_star_found(&star->tree, &star->graphs)))
 		return false;
@@ -464,16 +485,19 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 		star->graphs.tables[t].stride = hg_star_table(&star->graphs, t)->stride = stride;
 	}
 	hg_star_tell_filters(&star->tree, &star->graphs);
+	*why_not = hg_star_no_columns;
 	if (wanted != NULL && !hg_star_find_columns(state, wanted))
 	{
 		hg_star_tell_wanted(state, wanted);
 		return false;
 	}
 	hg_star_decide_others(&star->tree, &star->graphs);
+	*why_not = hg_star_changed;
 	hg_integers_init(&star->touched);
 	if (!hg_star_find_touched(&star->tree, &star->graphs, &star->touched))
 		return false;
 	hg_star_tell_tables(star);
+	*why_not = NULL;
 	return true;
 }
 
@@ -484,10 +508,14 @@ hg_star_note(HgJoinState *state, const HgReduction *wanted, const HgStarAnswer *
 	HgJoinStar *star = state->star;
 
 	if (answer->ambiguous)
+	{
+		state->at_once.why_not = hg_star_repeated;
 		hg_resident_graph_note_ambiguous(star->graphs.tables[star->graphs.facts].graph,
 										 hg_star_found(&star->tree, &star->graphs));
+	}
 	if (answer->missed == 0)
 		return;
+	state->at_once.why_not = hg_star_no_graphs;
 	hg_star_note_missed(&star->tree, &star->graphs, answer->missed);
 	/* it may have made room for others of the same tables */
 	hg_star_tell_wanted(state, wanted);
@@ -504,7 +532,12 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)
 	HgMatcherSpec spec = {0};
 	HgStarAnswer answer;
 
-	if (!hg_star_lend(state, star) || !hg_star_prepare(state, wanted))
+	if (!hg_star_lend(state, star))
+	{
+		state->at_once.why_not = hg_star_not_lent;
+		return false;
+	}
+	if (!hg_star_prepare(state, wanted))
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -545,12 +578,13 @@ hg_join_ask_star(HgJoinState *state)
 	MemoryContext context;
 	MemoryContext old;
 
+	state->at_once.why_not = NULL;
 	if (!hg_star_is_answer(state))
 		return false;
 	if (state->star == NULL)
 		state->star = hg_star_create(state);
 	star = state->star;
-	if (!star->possible || !hg_star_is_worth(star))
+	if (!star->possible || !hg_star_is_worth(star, &state->at_once.why_not))
 		return false;
 	if (state->rules.rows_wanted && (wanted = hg_join_wanted_reduction(state->reduction)) == NULL)
 		return false;

@@ -16,11 +16,16 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* What a device has joined at once, the last time that it did: so many tables; 0: it never has. */
+/*
+ * What a device has joined at once, the last time that it did: so many tables; 0: it never has.
+ * And why not in the last execution; NULL: it has, or nobody wanted it to, or the record's fallback
+ * tells.
+ */
 typedef struct HgJoinAtOnce
 {
 	int tables;
 	char device[sizeof(((HgMatcherReport *) NULL)->device)];
+	const char *why_not;
 } HgJoinAtOnce;
 
 /* What a join at the top of such a tree knows of it; opaque. */
