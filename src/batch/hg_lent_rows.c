@@ -104,12 +104,13 @@ hg_lent_add_values(const HgLent *lent, const HgIntegers *rows, int column, HgInt
 }
 
 HgFlatMask *
-hg_lent_mask_without(const HgLent *lent, const HgIntegers *rows)
+hg_lent_mask_without(const HgLent *lent, const HgIntegers *rows, uint64 *left)
 {
 	HgFlatMask *mask = palloc(sizeof(HgFlatMask));
 	uint8 *states = palloc(Max(lent->nparts, 1) * sizeof(uint8));
 	uint64 **bits = palloc0(Max(lent->nparts, 1) * sizeof(uint64 *));
 
+	*left = lent->rows;
 	memcpy(states, lent->states, lent->nparts * sizeof(uint8));
 	for (uint32 part = 0; part < lent->nparts; part++)
 		bits[part] = lent->bits[part];
@@ -117,6 +118,7 @@ hg_lent_mask_without(const HgLent *lent, const HgIntegers *rows)
 	{
 		const uint32 part = HG_FLAT_PART((uint32) rows->values[i]);
 		const uint32 number = HG_FLAT_NUMBER((uint32) rows->values[i]);
+		const uint64 bit = UINT64CONST(1) << number % 64;
 
 		if (bits[part] == lent->bits[part])
 		{
@@ -130,7 +132,8 @@ hg_lent_mask_without(const HgLent *lent, const HgIntegers *rows)
 				hg_segment_set_bits(bits[part], 0, nrows);
 			states[part] = HG_FLAT_SOME;
 		}
-		bits[part][number / 64] &= ~(UINT64CONST(1) << number % 64);
+		*left -= (bits[part][number / 64] & bit) != 0;
+		bits[part][number / 64] &= ~bit;
 	}
 	*mask = (HgFlatMask){
 		.nparts = lent->nparts, .states = states, .bits = (const uint64_t *const *) bits};

@@ -37,8 +37,8 @@ extern bool hg_lent_find_rows(const HgLent *lent, const HgPinnedGraph *graph,
 extern void hg_lent_add_values(const HgLent *lent, const HgIntegers *rows, int column,
 							   HgIntegers *values);
 
-/* The rows that are lent without these, in CurrentMemoryContext. */
-extern HgFlatMask *hg_lent_mask_without(const HgLent *lent, const HgIntegers *rows);
+/* The rows that are lent without these, in CurrentMemoryContext, and how many there are. */
+extern HgFlatMask *hg_lent_mask_without(const HgLent *lent, const HgIntegers *rows, uint64 *left);
 
 /*
  * Those of some lent rows that a qual leaves, which is not decided about the others (hg_lent.h); in

@@ -145,8 +145,9 @@ hg_aggregate_asks_device(PlannerInfo *root, const HgAggregatePath *path, const H
 		return false;
 	if (path->distinct != NULL && !hg_may_be_grouped_by((const Node *) path->distinct, groups))
 		return false;
-	/* of rows without a match there is no more than their number (hg_join_count.c) */
-	if (join->join_type != JOIN_INNER && join->join_type != JOIN_SEMI && !join->at_once)
+	/* of rows without a match there is no more than their number (hg_join_count.c), if any */
+	if (join->join_type != JOIN_INNER && join->join_type != JOIN_SEMI && !join->at_once &&
+		!hg_star_is_one_join(root, join))
 		return path->group_clause == NIL && path->distinct == NULL &&
 			   hg_aggrefs_count(path->aggrefs);
 	foreach (lc, path->aggrefs)

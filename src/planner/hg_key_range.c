@@ -110,6 +110,7 @@ hg_key_estimate(PlannerInfo *root, Node *key, HgKeyRange *range)
 		range->repeats = !variable.isunique && get_variable_numdistinct(&variable, &is_default) <
 												   HG_ALL_DISTINCT * variable.rel->tuples;
 		range->unique = variable.isunique || hg_key_saw_none_twice(&variable);
+		range->nulls = ((Form_pg_statistic) GETSTRUCT(variable.statsTuple))->stanullfrac > 0;
 	}
 	ReleaseVariableStats(variable);
 	return known;

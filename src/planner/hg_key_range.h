@@ -17,6 +17,7 @@ typedef struct HgKeyRange
 	double size;  /* integers from the least to the greatest */
 	bool repeats; /* some of them come more than once */
 	bool unique;  /* none does, of those that ANALYZE has seen */
+	bool nulls;	  /* it has seen rows without one */
 } HgKeyRange;
 
 /*

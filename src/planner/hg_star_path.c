@@ -7,8 +7,9 @@
  * trees may be of other shapes, or of parts that processes join: so what is offered here is the
  * tree that is asked about, the largest table first, and then one of those that are joined with
  * what there is, each by one integer that is unique in it, or left joined so.  Where no index says
- * so statistics do: the device counts, and the joins are joined as ever where they were wrong.  It
- * is for an aggregate that asks for no more than a device can tell, and its price is a device's.
+ * so statistics do: the device counts, and the joins are joined as ever where they were wrong.
+ * Where all joins are left joins each row of the facts must have a match in the first one, for which
+ * it speaks that none is without a value.  It is for an aggregate that asks for no more than a device can tell, and its price is a device's.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -42,6 +43,7 @@ typedef struct HgStarTree
 {
 	PlannerInfo *root;
 	Relids tables; /* that are joined */
+	bool left;	   /* all by left joins */
 	RelOptInfo *facts;
 	Path *path;		 /* of what is joined */
 	int njoins;		 /* so far */
@@ -164,6 +166,17 @@ hg_star_seems_unique(PlannerInfo *root, const RelOptInfo *rel, const RestrictInf
 	return hg_key_range(root, clause, left, &range) && range.unique;
 }
 
+/* Does each row of the facts seem to have a match in a table that is left joined? */
+static bool
+hg_star_seems_complete(PlannerInfo *root, const RelOptInfo *rel, const RestrictInfo *clause)
+{
+	const bool left = !bms_is_member((int) rel->relid, clause->left_relids);
+	HgKeyRange range;
+
+	return rel->baserestrictinfo == NIL && hg_key_range(root, clause, left, &range) &&
+		   !range.nulls;
+}
+
 /* What a join of what there is with a table is of. */
 static Relids
 hg_star_both(const RelOptInfo *joined, const RelOptInfo *rel, const SpecialJoinInfo *left_join)
@@ -176,7 +189,7 @@ hg_star_both(const RelOptInfo *joined, const RelOptInfo *rel, const SpecialJoinI
 
 /*
  * Join a table with what there is.  False: it can't be, or not yet.  The first one, which facts
- * alone are joined with, need not have unique values, and is not left joined.
+ * alone are joined with, need not have unique values, and is not left joined if another one is not.
  */
 static bool
 hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique)
@@ -196,7 +209,10 @@ hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique)
 	Path *path;
 
 	/* what a left join is by may be anything */
-	if (clause == NULL || !clause->can_join || (left_join != NULL && tree->njoins == 0))
+	if (clause == NULL || !clause->can_join)
+		return false;
+	if (left_join != NULL && tree->njoins == 0 &&
+		!(tree->left && unique && hg_star_seems_complete(root, rel, clause)))
 		return false;
 	joinrel = find_join_rel(root, both);
 	if (joinrel == NULL)
@@ -247,6 +263,7 @@ hg_star_path(PlannerInfo *root, RelOptInfo *rel)
 	if (ntables < 3 || ntables > HG_TREE_TABLES || !hg_star_takes_outer_joins(root) ||
 		!hg_star_find_facts(&tree))
 		return NULL;
+	tree.left = list_length(root->join_info_list) == ntables - 1;
 	tree.path = create_seqscan_path(root, tree.facts, NULL, 0);
 	while (tree.njoins < ntables - 1)
 		if (!hg_star_extend(&tree))
@@ -264,11 +281,14 @@ hg_star_path(PlannerInfo *root, RelOptInfo *rel)
 bool
 hg_star_is_one_join(PlannerInfo *root, const HgJoinPath *path)
 {
+	const bool inner = path->join_type == JOIN_INNER;
+	const RestrictInfo *clause;
 	HgGraphExtent extents[2];
 	RelOptInfo *rels[2];
 	HgSide found;
 
-	if (path->join_type != JOIN_INNER || path->together || list_length(path->hash_clauses) != 1)
+	if ((!inner && path->join_type != JOIN_LEFT && path->join_type != JOIN_RIGHT) ||
+		path->together || list_length(path->hash_clauses) != 1)
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -282,6 +302,10 @@ hg_star_is_one_join(PlannerInfo *root, const HgJoinPath *path)
 	if (!hg_lend_asks_star(1, extents[hg_other_side(found)].rows,
 						   extents[HG_OUTER].rows + extents[HG_INNER].rows))
 		return false;
+	clause = linitial_node(RestrictInfo, path->hash_clauses);
+	if (!inner && (found != (path->join_type == JOIN_LEFT ? HG_INNER : HG_OUTER) ||
+				   !hg_star_seems_complete(root, rels[found], clause)))
+		return false;
 	return (found == HG_INNER && path->inner_unique) ||
-		   hg_star_seems_unique(root, rels[found], linitial_node(RestrictInfo, path->hash_clauses));
+		   hg_star_seems_unique(root, rels[found], clause);
 }

@@ -277,16 +277,16 @@ if (defined $standin)
 create table pairs (id int, x int, y int, q int);
 create table found (id int, x int, y int, p int);
 insert into pairs select n, n / 200, n % 200, n % 100 from generate_series(1, 200000) n;
-insert into found select n, n / 200, n % 200, n % 1000 from generate_series(1, 180000) n;
+insert into found select n, n / 200, n % 200, n % 1000 from generate_series(1, 200000) n;
 create unique index on found (id);
 create unique index on found (x, y);
 vacuum analyze pairs, found;
 select hashgraph_resident_add('pairs', keys => '{{id,NULL},{x,y}}'), hashgraph_resident_add('found', keys => '{{id,NULL},{x,y}}');
 SQL
-	foreach my $query ([ 'id', 'sum(a.q * b.p)', 1 ], [ 'x, y', 'sum(a.q * 2), sum(b.p)', 1 ], [ 'x, y', 'sum(a.q * b.p)', 0 ])
+	foreach my $query ([ 'id', 'sum(a.q * b.p)', 1 ], [ 'id', 'sum(a.q), sum(b.p)', 1, 'left join' ], [ 'x, y', 'sum(a.q * 2), sum(b.p)', 1 ], [ 'x, y', 'sum(a.q * b.p)', 0 ])
 	{
-		my ($by, $what, $asked) = @$query;
-		my $select = "select $what from pairs a join found b using ($by)";
+		my ($by, $what, $asked, $join) = (@$query, 'join');
+		my $select = "select $what from pairs a $join found b using ($by)";
 		my $core = core_of($select);
 		my $cost = sub {
 			my ($own, $joins) = sql("set hashgraph.force = off; explain $select") =~ /HashGraphAggregate\)  \(cost=\S+\.\.(\S+).*HashGraphJoin\)  \(cost=\S+\.\.(\S+)/s;

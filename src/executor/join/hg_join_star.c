@@ -14,7 +14,9 @@
  * the tree as if there were no others, and so do facts that find changed rows of other tables
  * (hg_join_star_touched.c).
  * A table that is looked up must have a row for each value at most.  Nobody here knows that for
- * certain: the device says if it has not, and what it said is remembered with the facts' graph.
+ * certain: the device says if it has not, and what it said is remembered with the facts' graph; and
+ * likewise where facts have no match in a table that they all must have one in
+ * (hg_join_star_graphs.c).
  *
  * All rows that a table lends have the same numbers in all of its graphs, if these are of the same
  * segment versions: hg_lent_graph_by() sees to that.
@@ -45,6 +47,7 @@
 static const char hg_star_no_graphs[] = "no GPU has HashGraphs of all of them";
 static const char hg_star_no_columns[] = "no GPU has all columns that are wanted of them";
 static const char hg_star_repeated[] = "a row finds several rows of a table";
+static const char hg_star_unmatched[] = "rows find none in each table that is left joined";
 static const char hg_star_changed[] = "too many rows have changed";
 static const char hg_star_not_lent[] = "a table has no HashGraph that serves this query";
 
@@ -58,6 +61,7 @@ struct HgJoinStar
 	HgStarGraphs graphs;
 	HgFlatSide lent[2];
 	HgIntegers touched; /* facts that it is not asked about, though they are lent */
+	uint64 asked;		/* facts that it is asked about, where that matters */
 	HgReduction reduction;
 	HgJoinCodes codes;
 	HgTreeColumn columns[2][HG_MAX_COLUMNS]; /* those of the reduction */
@@ -86,8 +90,10 @@ hg_star_create(HgJoinState *state)
 
 	MemoryContextSwitchTo(old);
 	/* one join is asked for its lent rows as it is, if it can be */
-	star->possible = hg_join_tree_init(&star->tree, state) &&
-					 (star->tree.njoins > 1 || hg_join_reduction_is_mixed(state->reduction));
+	star->possible =
+		hg_join_tree_init(&star->tree, state) &&
+		(star->tree.njoins > 1 || hg_join_reduction_is_mixed(state->reduction) ||
+		 (state->rules.rows_wanted && state->rules.join_type != JOIN_INNER));
 	return star;
 }
 
@@ -430,8 +436,10 @@ hg_star_tell_tables(HgJoinStar *star)
 		const HgLent *lent = star->tree.tables[t].input->lent;
 		const HgFlatMask *mask = hg_lent_has_all(lent, table->graph) ? NULL : &lent->mask;
 
+		if (t == graphs->facts)
+			star->asked = lent->rows;
 		if (t == graphs->facts && star->touched.count > 0)
-			mask = hg_lent_mask_without(lent, &star->touched);
+			mask = hg_lent_mask_without(lent, &star->touched, &star->asked);
 		hg_star_tell_table(star, table, lent, mask);
 		if (hg_star_table(graphs, t) != table)
 			hg_star_tell_table(star, &graphs->again, lent, mask);
@@ -469,15 +477,22 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 
 	hg_star_find_computed_tables(state, wanted);
 	*why_not = hg_star_no_graphs;
-	if (!hg_star_find_graphs(&star->tree, &star->graphs))
+	star->graphs.usual = -1;
+	do
 	{
-		hg_star_tell_wanted(state, wanted);
-		return false;
-	}
-	*why_not = hg_star_repeated;
-	if (hg_resident_graph_is_ambiguous(star->graphs.tables[star->graphs.facts].graph,
-									   hg_star_found(&star->tree, &star->graphs)))
-		return false;
+		if (!hg_star_next_sides(&star->tree, &star->graphs))
+			return false;
+		if (!hg_star_find_graphs(&star->tree, &star->graphs))
+		{
+			*why_not = hg_star_no_graphs;
+			hg_star_tell_wanted(state, wanted);
+			return false;
+		}
+		*why_not = star->graphs.complete ? hg_star_unmatched : hg_star_repeated;
+	} while (hg_resident_graph_is_ambiguous(star->graphs.tables[star->graphs.facts].graph,
+											hg_star_found(&star->tree, &star->graphs)));
+	if (star->graphs.complete)
+		hg_input_decide_lent(star->tree.tables[star->graphs.facts].input);
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
 		const uint32 stride = hg_lent_stride(star->tree.tables[t].input->lent);
@@ -501,15 +516,22 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 	return true;
 }
 
+/* Is an answer of all facts that were asked about? */
+static bool
+hg_star_is_complete(const HgJoinStar *star, const HgStarAnswer *answer)
+{
+	return !star->graphs.complete || answer->pairs == star->asked;
+}
+
 /* What is not there any more, or can't be had, is not to be asked for again. */
 static void
 hg_star_note(HgJoinState *state, const HgReduction *wanted, const HgStarAnswer *answer)
 {
 	HgJoinStar *star = state->star;
 
-	if (answer->ambiguous)
+	if (answer->ambiguous || (answer->given && !hg_star_is_complete(star, answer)))
 	{
-		state->at_once.why_not = hg_star_repeated;
+		state->at_once.why_not = answer->ambiguous ? hg_star_repeated : hg_star_unmatched;
 		hg_resident_graph_note_ambiguous(star->graphs.tables[star->graphs.facts].graph,
 										 hg_star_found(&star->tree, &star->graphs));
 	}
@@ -553,7 +575,7 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)
 	hg_charge_set(charge, MemoryContextMemAllocated(CurrentMemoryContext, true));
 	hg_match_star_ask(&spec, &answer);
 	hg_star_note(state, wanted, &answer);
-	if (!answer.given)
+	if (!answer.given || !hg_star_is_complete(star, &answer))
 	{
 		strlcpy(state->progress.record.report.fallback, answer.report.fallback,
 				sizeof(answer.report.fallback));

@@ -6,12 +6,17 @@
  * The facts and a table that they are joined with are the sides of the job.  From these on each
  * table is looked up by one that is there already: by which column of it the edge between the two
  * tells, and by which graph of the other's rows.  What an outer join may find nothing in is looked
- * up, and neither facts nor a side.
+ * up, and neither facts nor a side, where an inner join has facts.
+ *
+ * Where all of their joins are left joins they are sides with one of these tables all the same.  A
+ * job finds the rows with a match there, and none of the others: its answer is right if there are
+ * none, and that is so if it has as many pairs as facts that it was asked about, each of which has
+ * one at most.
  *
  * A device computes columns of one side's.  Where one is computed of columns of both, the table
  * that the facts are joined with is looked up by them AGAIN, and others by what they find there:
  * then all columns are of the facts' side.  Each of the facts finds the one row that it is joined
- * with, or the device says that there are more.
+ * with, or the device says that there are more, which is what a left join is looked up again for.
  *
  * Where the graph of a side is cut over several devices (engine/hg_slices.h) each of them joins its
  * slice.  What rows look up it has all of, and it is asked for where it has not; the graphs by
@@ -184,13 +189,13 @@ hg_star_add_sides(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge
 		   hg_star_use_graph(graphs, other->graph, &other->use);
 }
 
-/* Is an inner join's edge one of the facts? */
+/* Is a join's edge one of the facts, and the join an inner one, or an outer one? */
 static bool
-hg_star_is_first_edge(const HgJoinTree *tree, int j, int facts)
+hg_star_is_facts_edge(const HgJoinTree *tree, int j, int facts, bool inner)
 {
 	const HgTreeEdge *edge = &tree->edges[j];
 
-	return tree->joins[j]->rules.join_type == JOIN_INNER &&
+	return (tree->joins[j]->rules.join_type == JOIN_INNER) == inner &&
 		   (edge->ends[HG_OUTER].table == facts || edge->ends[HG_INNER].table == facts);
 }
 
@@ -200,21 +205,47 @@ hg_star_is_first_edge(const HgJoinTree *tree, int j, int facts)
  * none.
  */
 static int
-hg_star_first_edge(const HgJoinTree *tree, int facts)
+hg_star_inner_edge(const HgJoinTree *tree, int facts)
 {
-	int first = -1;
+	int inner = -1;
 
 	for (int j = 0; j < tree->njoins; j++)
-		if (hg_star_is_first_edge(tree, j, facts) &&
-			(first < 0 || tree->joins[j] == tree->tables[facts].join))
-			first = j;
-	return first;
+		if (hg_star_is_facts_edge(tree, j, facts, true) &&
+			(inner < 0 || tree->joins[j] == tree->tables[facts].join))
+			inner = j;
+	return inner;
+}
+
+/*
+ * The next edge behind one, or behind -1, that they may be the sides by; -1: there is none.  The
+ * join that is done first comes first.
+ */
+static int
+hg_star_next_edge(const HgJoinTree *tree, int facts, int after)
+{
+	const int inner = hg_star_inner_edge(tree, facts);
+
+	if (inner >= 0)
+		return after < 0 ? inner : -1;
+	for (int j = after < 0 ? tree->njoins - 1 : after - 1; j >= 0; j--)
+		if (hg_star_is_facts_edge(tree, j, facts, false))
+			return j;
+	return -1;
 }
 
 bool
 hg_star_has_sides(const HgJoinTree *tree, int facts)
 {
-	return !tree->tables[facts].optional && hg_star_first_edge(tree, facts) >= 0;
+	return !tree->tables[facts].optional && hg_star_next_edge(tree, facts, -1) >= 0;
+}
+
+bool
+hg_star_next_sides(const HgJoinTree *tree, HgStarGraphs *graphs)
+{
+	graphs->usual = hg_star_next_edge(tree, graphs->facts, graphs->usual);
+	if (graphs->usual >= 0)
+		graphs->complete = tree->joins[graphs->usual]->rules.join_type != JOIN_INNER;
+	return graphs->usual >= 0;
 }
 
 /* The tables, as bits, that rows of another one than the facts find, and that one. */
@@ -254,7 +285,8 @@ hg_star_find_all(const HgJoinTree *tree, HgStarGraphs *graphs, int first_edge)
 
 	graphs->missing = false;
 	if (!hg_star_add_sides(tree, graphs, first) ||
-		(hg_star_is_computed_across(graphs, hg_star_beyond(tree, graphs->facts, other)) &&
+		((graphs->complete ||
+		  hg_star_is_computed_across(graphs, hg_star_beyond(tree, graphs->facts, other))) &&
 		 !hg_star_add_lookup(tree, graphs, first_edge, first_end, &graphs->again)))
 		return false;
 	graphs->order[n++] = graphs->facts;
@@ -279,14 +311,14 @@ hg_star_find_all(const HgJoinTree *tree, HgStarGraphs *graphs, int first_edge)
 
 /* How good an edge is for sides that are cut; -1: facts and another table can't be sides by it. */
 static int
-hg_star_rank_edge(const HgJoinTree *tree, int j, int facts)
+hg_star_rank_edge(const HgJoinTree *tree, const HgStarGraphs *graphs, int j)
 {
 	const HgTreeEdge *edge = &tree->edges[j];
-	const int end = edge->ends[0].table == facts ? 0 : 1;
+	const int end = edge->ends[0].table == graphs->facts ? 0 : 1;
 	const HgPinnedGraph *of_facts;
 	const HgPinnedGraph *other;
 
-	if (!hg_star_is_first_edge(tree, j, facts))
+	if (!hg_star_is_facts_edge(tree, j, graphs->facts, !graphs->complete))
 		return -1;
 	of_facts = hg_star_pin_graph(tree, edge, end);
 	other = hg_star_pin_graph(tree, edge, 1 - end);
@@ -297,16 +329,16 @@ hg_star_rank_edge(const HgJoinTree *tree, int j, int facts)
 		   hg_resident_graph_is_cut(other);
 }
 
-/* The inner join that facts and another table are the sides of, where there are slices of one. */
+/* The join that facts and another table are the sides of, where there are slices of one. */
 static int
-hg_star_sliced_edge(const HgJoinTree *tree, int facts, int usual)
+hg_star_sliced_edge(const HgJoinTree *tree, const HgStarGraphs *graphs)
 {
-	int most = hg_star_rank_edge(tree, usual, facts);
-	int chosen = usual;
+	int most = hg_star_rank_edge(tree, graphs, graphs->usual);
+	int chosen = graphs->usual;
 
 	for (int j = 0; j < tree->njoins; j++)
 	{
-		const int rank = hg_star_rank_edge(tree, j, facts);
+		const int rank = hg_star_rank_edge(tree, graphs, j);
 
 		if (rank > most)
 			chosen = j;
@@ -315,36 +347,34 @@ hg_star_sliced_edge(const HgJoinTree *tree, int facts, int usual)
 	return chosen;
 }
 
-/* The graph of the facts by an edge of theirs; NULL: there is none. */
+/* The graph of the facts by their usual edge; NULL: there is none. */
 static HgPinnedGraph *
-hg_star_facts_graph(const HgJoinTree *tree, int facts, int j)
+hg_star_facts_graph(const HgJoinTree *tree, const HgStarGraphs *graphs)
 {
-	const HgTreeEdge *edge = &tree->edges[j];
+	const HgTreeEdge *edge = &tree->edges[graphs->usual];
 
-	return hg_star_pin_graph(tree, edge, edge->ends[0].table == facts ? 0 : 1);
+	return hg_star_pin_graph(tree, edge, edge->ends[0].table == graphs->facts ? 0 : 1);
 }
 
 bool
 hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs)
 {
-	const int usual = hg_star_first_edge(tree, graphs->facts);
-	const HgPinnedGraph *facts = hg_star_facts_graph(tree, graphs->facts, usual);
+	const HgPinnedGraph *facts = hg_star_facts_graph(tree, graphs);
 
 	graphs->sliced = false;
 	/* others are not to be brought to a device that does not have all of them */
 	if (facts != NULL && !hg_resident_graph_is_too_large(facts) &&
-		hg_star_find_all(tree, graphs, usual))
+		hg_star_find_all(tree, graphs, graphs->usual))
 		return true;
 	graphs->sliced = true;
-	return hg_star_find_all(tree, graphs, hg_star_sliced_edge(tree, graphs->facts, usual));
+	return hg_star_find_all(tree, graphs, hg_star_sliced_edge(tree, graphs));
 }
 
 void
 hg_star_tell_needs(const HgJoinTree *tree, const HgStarGraphs *graphs,
 				   const uint64 columns[HG_TREE_TABLES])
 {
-	const HgPinnedGraph *facts =
-		hg_star_facts_graph(tree, graphs->facts, hg_star_first_edge(tree, graphs->facts));
+	const HgPinnedGraph *facts = hg_star_facts_graph(tree, graphs);
 	dsa_pointer counted[2 * HG_TREE_TABLES];
 	uint64 bytes[HG_TREE_TABLES];
 	HgGraphNeeds needs = {0};

@@ -30,6 +30,8 @@ typedef struct HgStarTable
 typedef struct HgStarGraphs
 {
 	int facts;
+	int usual;	   /* the edge of which facts and another table are the sides, ... */
+	bool complete; /* ... of a left join, so that all facts must have a match there */
 	HgStarTable tables[HG_TREE_TABLES]; /* as the tree has them */
 	int order[HG_TREE_TABLES];			/* all of them, each behind the one that finds it */
 	HgStarTable again; /* the table that facts are joined with, looked up by them as well; or not:
@@ -42,13 +44,19 @@ typedef struct HgStarGraphs
 	bool missing;		/* ... but for what has been asked for */
 } HgStarGraphs;
 
-/* Can these be the facts: is there a table that an inner join joins them with, as a job does? */
+/* Can these be the facts: is there a table that they can be the sides of a job with? */
 extern bool hg_star_has_sides(const HgJoinTree *tree, int facts);
 
 /*
- * Find the graphs of a tree all of whose tables lend rows, the facts of which are told, and of
- * which tables something is computed, in CurrentMemoryContext.  False: neither does a device keep
- * all that it takes, nor do several that have a slice each of a side.
+ * Have facts and another table be the sides, those of graphs->usual = -1 at first, and then the
+ * next ones that can be; false: there are no others.
+ */
+extern bool hg_star_next_sides(const HgJoinTree *tree, HgStarGraphs *graphs);
+
+/*
+ * Find the graphs of a tree all of whose tables lend rows, the facts and sides of which are told,
+ * and of which tables something is computed, in CurrentMemoryContext.  False: neither does a device
+ * keep all that it takes, nor do several that have a slice each of a side.
  */
 extern bool hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs);
 
