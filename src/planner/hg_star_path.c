@@ -129,7 +129,8 @@ hg_star_find_facts(HgStarTree *tree)
 static bool
 hg_star_add_table(HgStarTree *tree, const RelOptInfo *rel, const HgGraphExtent *extent)
 {
-	if (!extent->kept || extent->share < (rel == tree->facts ? 0 : HG_STAR_SHARE))
+	if (!(extent->kept || extent->along) ||
+		extent->share < (rel == tree->facts ? 0 : HG_STAR_SHARE))
 		return false;
 	tree->share *= extent->share;
 	tree->edges += extent->rows;
@@ -227,7 +228,8 @@ hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique)
 	join = (const HgJoinPath *) path;
 	extents[HG_OUTER] = hg_graph_clause_extent(root, join->hash_clauses, HG_OUTER, &from);
 	extents[HG_INNER] = hg_graph_clause_extent(root, join->hash_clauses, HG_INNER, &rel);
-	if (extents[HG_OUTER].share <= 0 || !extents[HG_OUTER].kept ||
+	if (extents[HG_OUTER].share <= 0 ||
+		!(extents[HG_OUTER].kept || extents[HG_OUTER].along) ||
 		!hg_star_add_table(tree, rel, &extents[HG_INNER]) ||
 		(tree->njoins == 0 && !hg_star_add_table(tree, from, &extents[HG_OUTER])))
 		return false;

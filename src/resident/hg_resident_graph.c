@@ -428,7 +428,11 @@ hg_resident_graph_extent(Relation rel, const HgGraphKey *key)
 		extent.share = Min(1, blocks.resident / all);
 		extent.changed = blocks.changed;
 		extent.older = Min(1 - extent.share, Max(blocks.changed - lost, 0) / all);
-		extent.kept = hg_graph_keepers(&keepers) && hg_graph_version_is_kept(graph, &keepers);
+		if (hg_graph_keepers(&keepers))
+		{
+			extent.kept = hg_graph_version_is_kept(graph, &keepers);
+			extent.along = hg_graph_is_kept_along(graph, &keepers);
+		}
 	}
 	hg_directory_unlock(entry);
 	return extent;

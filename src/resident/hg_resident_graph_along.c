@@ -155,6 +155,16 @@ hg_graph_along_is_kept(HgGraphAlong *along, const HgKeepers *keepers)
 	return (hg_device_copies_kept(along->copies, keepers) & along->places) == along->places;
 }
 
+bool
+hg_graph_is_kept_along(HgResidentGraph *graph, const HgKeepers *keepers)
+{
+	dsa_pointer pointer = hg_along_first(graph);
+
+	while (DsaPointerIsValid(pointer) && !hg_graph_along_is_kept(hg_graph_along(pointer), keepers))
+		pointer = hg_graph_along(pointer)->next;
+	return DsaPointerIsValid(pointer);
+}
+
 HgGraphSlices *
 hg_graph_along_slices(HgResidentGraph *with, const HgKeepers *keepers)
 {

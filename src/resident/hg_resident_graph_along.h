@@ -40,8 +40,9 @@ extern HgGraphAlong *hg_graph_along_find(HgResidentGraph *graph, const HgResiden
 extern HgGraphAlong *hg_graph_along_add(HgResidentGraph *graph, const HgResidentGraph *with,
 										const HgGraphSlices *cut, const uint64 *rows);
 
-/* Have all devices their slices, as far as is known here? */
+/* Have all devices their slices, as far as is known here?  And of one of the ways it is cut? */
 extern bool hg_graph_along_is_kept(HgGraphAlong *along, const HgKeepers *keepers);
+extern bool hg_graph_is_kept_along(HgResidentGraph *graph, const HgKeepers *keepers);
 
 /*
  * Is it to be found out how it is cut along with the newest version by a key that it is asked for,

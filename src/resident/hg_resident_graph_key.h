@@ -54,7 +54,8 @@ typedef struct HgGraphExtent
 	double rows;	/* of the graph */
 	double changed; /* blocks that have changed, of which it has rows ... */
 	double older;	/* ... and the share of the table that these rows are, as far as is known */
-	bool kept;		/* the device process that is ready keeps it, as far as is known here */
+	bool kept;		/* the device process that is ready keeps it, as far as is known here, ... */
+	bool along;		/* ... or several do, as it is cut along with another one of its table */
 } HgGraphExtent;
 
 static inline bool

@@ -382,7 +382,9 @@ if (defined $standin)
 			'delete from customers where id = ' . int(rand 2000),
 			'with gone as (delete from customers where id < 2000 and id % 499 = ' . int(rand 499) . ' returning id) insert into customers select id, 3, 3, \'again\', repeat(\'y\', 2000) from gone',
 			'vacuum sales', 'vacuum customers', 'vacuum items', 'vacuum', 'analyze items',
-			'insert into sales select 40000, i, i, i, i, i, i, \'n\', repeat(\'x\', 900) from generate_series(1, 5) i')[ rand 13 ]);
+			'insert into sales select 40000, i, i, i, i, i, i, \'n\', repeat(\'x\', 900) from generate_series(1, 5) i',
+			# one that sales of a rank find no more, or twice
+			'delete from ranks where id = ' . int(rand 120), 'insert into ranks values (' . int(rand 120) . ', \'again\', 1)')[ rand 15 ]);
 		if (rand() < 0.01)
 		{
 			my $pid = device_process($node);

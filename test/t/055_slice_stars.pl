@@ -153,6 +153,8 @@ my @stars = (
 	[ 2, 'what is computed across two tables', 'select c.age, sum(s.amount * c.age), count(*) from sales s join customers c on s.customer = c.id where c.age > 7 group by c.age' ],
 	[ 3, 'a left join', 'select count(*), count(i.id), sum(i.price), sum(s.amount) from sales s join customers c on s.customer = c.id left join items i on s.item = i.id and i.id > 100' ],
 	[ 4, 'a chain of left joins', 'select n.name, count(*), count(c.id), sum(s.amount), avg(c.age) from sales s join customers b on s.customer = b.id left join customers c on s.day = c.id and c.age <> 7 left join nations n on c.nation = n.id group by n.name' ],
+	[ 3, 'left joins alone', 'select c.age, count(*), sum(s.amount), count(i.id), sum(i.price) from sales s left join customers c on s.customer = c.id left join items i on s.item = i.id where s.customer between 1 and 2000 group by c.age' ],
+	[ 3, 'left joins alone, and what is computed across', 'select count(*), sum(s.amount * c.age), min(s.amount - c.age) from sales s left join items i on s.item = i.id left join customers c on s.customer = c.id where s.customer between 1 and 2000' ],
 	[ 3, 'a table twice, by the column of the cut too', 'select count(*), sum(a.age), sum(b.age) from sales s join customers a on s.customer = a.id join customers b on s.customer = b.id' ]);
 
 # What can't be joined so gives no less right rows.

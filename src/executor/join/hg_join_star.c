@@ -119,7 +119,7 @@ hg_star_is_worth(HgJoinStar *star, const char **why_not)
 			return false;
 		extent = hg_input_may_lend(table->input);
 		lent += extent.share > 0;
-		kept += extent.share > 0 && extent.kept;
+		kept += extent.share > 0 && (extent.kept || extent.along);
 		edges += extent.rows;
 		if (extent.rows > most)
 			star->graphs.facts = t;
@@ -482,6 +482,9 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 	{
 		if (!hg_star_next_sides(&star->tree, &star->graphs))
 			return false;
+		/* how many they are is to be known */
+		if (star->graphs.complete)
+			hg_input_decide_lent(star->tree.tables[star->graphs.facts].input);
 		if (!hg_star_find_graphs(&star->tree, &star->graphs))
 		{
 			*why_not = hg_star_no_graphs;
@@ -491,8 +494,6 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 		*why_not = star->graphs.complete ? hg_star_unmatched : hg_star_repeated;
 	} while (hg_resident_graph_is_ambiguous(star->graphs.tables[star->graphs.facts].graph,
 											hg_star_found(&star->tree, &star->graphs)));
-	if (star->graphs.complete)
-		hg_input_decide_lent(star->tree.tables[star->graphs.facts].input);
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
 		const uint32 stride = hg_lent_stride(star->tree.tables[t].input->lent);

@@ -465,5 +465,8 @@ hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs)
 			found = hg_star_add_found(tree, &graphs->tables[t], t, found);
 	if (graphs->again.lookup > 0)
 		found = hg_star_add_found(tree, &graphs->again, graphs->order[1], found);
+	/* some of the facts may have a match each where others have none */
+	if (graphs->complete)
+		found = hash_combine64(found, tree->tables[graphs->facts].input->lent->rows);
 	return Max(found, 1);
 }

@@ -81,7 +81,10 @@ extern bool hg_star_find_kept_column(HgStarGraphs *graphs, const HgStarTable *ta
 /* These places have answered that some of what they have of the tables is not there any more. */
 extern void hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgPlaces places);
 
-/* A number that the graphs which rows are looked up in come to; not 0. */
+/*
+ * A number that the graphs which rows are looked up in come to, with how many facts are lent where
+ * that matters; not 0.
+ */
 extern uint64 hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs);
 
 #endif /* HG_JOIN_STAR_GRAPHS_H */
