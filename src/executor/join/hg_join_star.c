@@ -49,7 +49,9 @@ static const char hg_star_no_columns[] = "no GPU has all columns that are wanted
 static const char hg_star_repeated[] = "a row finds several rows of a table";
 static const char hg_star_unmatched[] = "rows find none in each table that is left joined";
 static const char hg_star_changed[] = "too many rows have changed";
-static const char hg_star_not_lent[] = "a table has no HashGraph that serves this query";
+static const char hg_star_not_lent[] =
+	"a table has no HashGraph that serves this query, has changed, or has a condition that is not "
+	"decided over columns";
 
 struct HgJoinStar
 {
@@ -99,7 +101,8 @@ hg_star_create(HgJoinState *state)
 
 /*
  * Would a device be asked, with what is known of the tables?  The largest one are the facts.  Where
- * it has graphs of some and not of all, it is told why not.
+ * it has graphs of some and not of all, it is told why not; where the joins have decided in another
+ * execution, what was told then still holds.
  */
 static bool
 hg_star_is_worth(HgJoinStar *star, const char **why_not)
@@ -112,12 +115,16 @@ hg_star_is_worth(HgJoinStar *star, const char **why_not)
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
 		const HgTreeTable *table = &star->tree.tables[t];
-		HgGraphExtent extent;
 
 		/* a join below has begun already, if it was declined before */
 		if (table->join->lending.decided[table->side])
 			return false;
-		extent = hg_input_may_lend(table->input);
+	}
+	*why_not = NULL;
+	for (int t = 0; t <= star->tree.njoins; t++)
+	{
+		const HgGraphExtent extent = hg_input_may_lend(star->tree.tables[t].input);
+
 		lent += extent.share > 0;
 		kept += extent.share > 0 && (extent.kept || extent.along);
 		edges += extent.rows;
@@ -601,7 +608,6 @@ hg_join_ask_star(HgJoinState *state)
 	MemoryContext context;
 	MemoryContext old;
 
-	state->at_once.why_not = NULL;
 	if (!hg_star_is_answer(state))
 		return false;
 	if (state->star == NULL)
