@@ -150,9 +150,15 @@ hg_queue_kept_unpin(HgQueueKept *kept, HgQueueEntry *job, HgQueueItem *gone)
 }
 
 bool
-hg_queue_kept_knows(const HgQueueKept *kept, const HgKeptName *name)
+hg_queue_kept_knows(HgQueueKept *kept, const HgKeptName *name)
 {
-	return find(kept, name) != NULL;
+	HgQueueItem *item = find(kept, name);
+
+	if (item == NULL)
+		return false;
+	take_out(kept, item);
+	put_last(kept, item);
+	return true;
 }
 
 void

@@ -74,8 +74,11 @@ extern void hg_queue_kept_pin(HgQueueKept *kept, HgQueueEntry *job);
  */
 extern HgQueueItem *hg_queue_kept_unpin(HgQueueKept *kept, HgQueueEntry *job, HgQueueItem *gone);
 
-/* Is there one of that name? */
-extern bool hg_queue_kept_knows(const HgQueueKept *kept, const HgKeptName *name);
+/*
+ * Is there one of that name?  It is the one that was used last then: whoever gives it once more has
+ * been told that a job misses something, and the job can't use it before all of that is there.
+ */
+extern bool hg_queue_kept_knows(HgQueueKept *kept, const HgKeptName *name);
 
 /* Take over an item, which no job has, as the one that was used last. */
 extern void hg_queue_kept_add(HgQueueKept *kept, HgQueueItem *item);

@@ -118,6 +118,31 @@ test_limit(uint64_t graph_bytes)
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
+/* One that is given again, and is there, is the one that was used last. */
+static void
+test_given_again(uint64_t graph_bytes)
+{
+	char limit[32];
+	const char *const options[] = {"--kept-bytes", limit, NULL};
+	TestServer server;
+	HgWireClient *client;
+	HgError error = {0};
+	bool good = true;
+
+	snprintf(limit, sizeof(limit), "%llu", (unsigned long long) (graph_bytes * 5 / 2));
+	test_start_server(&server, options);
+	client = test_start_client(&server);
+	for (int i = 0; i < 4; i++)
+		good = good && test_named_make(client, test_host_plain(), (uint64_t[]){1, 2, 1, 3}[i], ROWS,
+									   &error) == HG_OK;
+	hg_tap_ok(good && test_named_ask(client, 2, ROWS) == HG_NOT_KEPT &&
+				  test_named_ask(client, 1, ROWS) == HG_OK &&
+				  test_named_ask(client, 3, ROWS) == HG_OK && test_named_is_at_rest(&server, 2),
+			  "one that is given again does not go before another");
+	hg_wire_client_destroy(client);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
 /* There may be none at all, whoever still sends them. */
 static void
 test_no_limit_left(void)
@@ -526,6 +551,7 @@ main(int argc, char **argv)
 	hg_tap_diag("a graph holds %llu bytes, and takes %llu to be made",
 				(unsigned long long) graph_bytes, (unsigned long long) job_bytes);
 	test_limit(graph_bytes);
+	test_given_again(graph_bytes);
 	test_no_limit_left();
 	test_not_twice(graph_bytes, job_bytes);
 	test_room_for_jobs(graph_bytes);
