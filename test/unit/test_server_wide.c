@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MOST_SERVERS 3
@@ -311,6 +312,49 @@ test_death(bool built)
 	test_data_destroy(&data);
 }
 
+/* A session gives up time and again while a process does not run for a moment. */
+static void
+test_cancel_at_rest(void)
+{
+	Several several;
+	TestData data;
+	TestRun run = {.data = &data, .spec = test_plain_spec};
+	uint64_t counted = 0;
+	HgError error = {0};
+	HgStatus status = HG_CANCELLED;
+	pid_t waker;
+	int ended;
+
+	start_several(&several, 2, NULL);
+	run.engine = &several.wide.engine;
+	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 3000, 3000);
+	kill(several.servers[0].process, SIGSTOP);
+	waker = fork();
+	if (waker == 0)
+	{
+		usleep(100000);
+		_exit(kill(several.servers[0].process, SIGCONT) != 0);
+	}
+	for (int i = 0; i < 20 && status == HG_CANCELLED; i++)
+	{
+		TestImpatient impatient;
+
+		test_impatient_init(&impatient, 1);
+		run.host = &impatient.host;
+		status = test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error);
+	}
+	if (!hg_tap_ok(status == HG_CANCELLED || status == HG_OK,
+				   "a process that rests for a moment is not lost"))
+		hg_tap_diag("status %d: %s", (int) status, error.detail);
+	run.host = test_host_plain();
+	status = test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error);
+	hg_tap_ok(status == HG_OK && counted == data.pairs && waitpid(waker, &ended, 0) == waker &&
+				  ended == 0 && are_idle(&several),
+			  "... and does the next job");
+	test_data_destroy(&data);
+	stop_several(&several);
+}
+
 /* A member's client stops waiting at any moment. */
 static void
 test_cancel(void)
@@ -334,7 +378,12 @@ test_cancel(void)
 		test_impatient_init(&impatient, wait);
 		run.host = &impatient.host;
 		status = test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error);
-		good = good && (status == HG_CANCELLED || (status == HG_OK && counted == data.pairs));
+		if (status != HG_CANCELLED && (status != HG_OK || counted != data.pairs))
+		{
+			hg_tap_diag("%.1f ms: status %d: %s", wait, (int) status,
+						status != HG_OK ? error.message : "a wrong count");
+			good = false;
+		}
 		cancels += status == HG_CANCELLED;
 	}
 	hg_tap_ok(good && cancels > 0 && are_idle(&several), "a wide job can be cancelled, %d times",
@@ -747,6 +796,7 @@ main(int argc, char **argv)
 		test_results(count);
 	for (uint32_t count = 2; count <= MOST_SERVERS; count++)
 		test_sent(count, is_standin);
+	test_cancel_at_rest();
 	test_cancel();
 	test_death(false);
 	test_death(true);

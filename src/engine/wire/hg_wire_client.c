@@ -18,12 +18,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/*
+ * How long a message waits for room in the socket, and how long at a time, in ms.  A socket has
+ * room for half a dozen jobs' openings, which is what a session sends that is cancelled time and
+ * again, while a process that has no processor to run on reads nothing.
+ */
+#define HG_WIRE_ROOM_MS 1000
+#define HG_WIRE_ROOM_STEP_MS 10
 
 /* ------------------------------------------------------------------------
  * The connection
@@ -235,6 +244,21 @@ hg_wire_client_wait(HgWireClient *client, const HgHost *host, uint64_t sequence,
 	return HG_OK;
 }
 
+/* hg_wire_send, waiting for room where there is none. */
+static HgWireResult
+send_in_time(const HgWireClient *client, const HgWireMessage *message, int attached)
+{
+	struct pollfd writable = {.fd = client->fd, .events = POLLOUT};
+	HgWireResult result = hg_wire_send(client->fd, message, attached);
+
+	for (int ms = 0; result == HG_WIRE_NOTHING && ms < HG_WIRE_ROOM_MS; ms += HG_WIRE_ROOM_STEP_MS)
+	{
+		(void) poll(&writable, 1, HG_WIRE_ROOM_STEP_MS);
+		result = hg_wire_send(client->fd, message, attached);
+	}
+	return result;
+}
+
 /* Send a message, with a descriptor or -1. */
 static HgStatus
 send_message(HgWireClient *client, HgWireType type, uint32_t job, HgWireMessage *message,
@@ -251,11 +275,11 @@ send_message(HgWireClient *client, HgWireType type, uint32_t job, HgWireMessage 
 		HgWireResult result;
 
 		/*
-		 * A socket that takes nothing more is a lost one: few messages are ever under
-		 * way, so the other end must have stopped reading long ago.
+		 * A socket that takes nothing more in that time is a lost one: few messages are ever
+		 * under way, so the other end must have stopped reading long ago.
 		 */
 		hg_wire_header(&message->header, type, job, client->sequence + (is_note ? 0 : 1));
-		result = hg_wire_send(client->fd, message, attached);
+		result = send_in_time(client, message, attached);
 		if (result != HG_WIRE_DONE)
 			lose_for_result(client, result);
 		else if (!is_note)
