@@ -41,6 +41,7 @@ hashgraph.staging_size = '8MB'
 hashgraph.resident_memory = '256MB'
 hashgraph.resident_auto = off
 hashgraph.resident_gpu_memory = '${LIMIT}kB'
+hashgraph.gpu_wait_limit = '5min'
 hashgraph.force = on
 CONF
 	$node->safe_psql('postgres', <<'SQL');
