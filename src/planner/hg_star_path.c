@@ -8,9 +8,9 @@
  * tree that is asked about, the largest table first, and then one of those that are joined with
  * what there is, each by one integer that is unique in it, or left joined so.  Where no index says
  * so statistics do: the device counts, and the joins are joined as ever where they were wrong.
- * Where all joins are left joins each row of the facts must have a match in the first one, for which
- * it speaks that none is without a value.  It is for an aggregate that asks for no more than a
- * device can tell, and its price is a device's.
+ * Where all joins are left joins each row of the facts must have a match in the first one, for
+ * which it speaks that none is without a value.  It is for an aggregate that asks for no more than
+ * a device can tell, and its price is a device's.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -32,16 +32,13 @@
 #include "backend/matcher/hg_match_star.h"
 #include "batch/hg_input_select.h"
 #include "executor/join/hg_join_filters.h"
-#include "executor/join/hg_join_kept_columns.h"
 #include "executor/join/hg_join_lend_cost.h"
 #include "executor/join/hg_join_star.h"
-#include "executor/join/hg_join_star_graphs.h"
+#include "executor/join/hg_join_star_columns.h"
+#include "executor/join/hg_join_star_state.h"
 #include "executor/join/hg_join_star_touched.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
-
-/* In place of a table: a column is computed, and goes by the number of its expression. */
-#define HG_STAR_COMPUTED (-1)
 
 /* Why a device was not asked, or did not answer. */
 static const char hg_star_no_graphs[] = "no GPU has HashGraphs of all of them";
@@ -52,22 +49,6 @@ static const char hg_star_changed[] = "too many rows have changed";
 static const char hg_star_not_lent[] =
 	"a table has no HashGraph that serves this query, has changed, or has a condition that is not "
 	"decided over columns";
-
-struct HgJoinStar
-{
-	HgJoinTree tree;
-	bool possible; /* the tree is one */
-	bool answered; /* by the device, in this execution */
-
-	/* while it is asked */
-	HgStarGraphs graphs;
-	HgFlatSide lent[2];
-	HgIntegers touched; /* facts that it is not asked about, though they are lent */
-	uint64 asked;		/* facts that it is asked about, where that matters */
-	HgReduction reduction;
-	HgJoinCodes codes;
-	HgTreeColumn columns[2][HG_MAX_COLUMNS]; /* those of the reduction */
-};
 
 /* ---------------------------------------------------------------------
  * Is it worth it?
@@ -92,10 +73,9 @@ hg_star_create(HgJoinState *state)
 
 	MemoryContextSwitchTo(old);
 	/* one join is asked for its lent rows as it is, if it can be */
-	star->possible =
-		hg_join_tree_init(&star->tree, state) &&
-		(star->tree.njoins > 1 || hg_join_reduction_is_mixed(state->reduction) ||
-		 (state->rules.rows_wanted && state->rules.join_type != JOIN_INNER));
+	star->possible = hg_join_tree_init(&star->tree, state) &&
+					 (star->tree.njoins > 1 || hg_join_reduction_is_mixed(state->reduction) ||
+					  (state->rules.rows_wanted && state->rules.join_type != JOIN_INNER));
 	return star;
 }
 
@@ -193,214 +173,6 @@ hg_star_end_lent(HgJoinStar *star)
 		if (t == star->graphs.facts)
 			hg_input_end_lent(table->input, &star->touched);
 	}
-}
-
-/* ---------------------------------------------------------------------
- * Columns
- * ---------------------------------------------------------------------
- */
-
-/* The place of a table's column among those of its side, where it is put; -1: there is no room. */
-static int
-hg_star_place(HgJoinStar *star, const HgTreeColumn *column, HgSide side)
-{
-	HgColumnSet *set = &star->reduction.columns[side];
-
-	for (uint32 i = 0; i < set->ncolumns; i++)
-		if (star->columns[side][i].table == column->table &&
-			star->columns[side][i].column == column->column)
-			return (int) i;
-	if (set->ncolumns == HG_MAX_COLUMNS)
-		return -1;
-	star->columns[side][set->ncolumns] = *column;
-	return (int) set->ncolumns++;
-}
-
-/* Which table has a column that is wanted of the topmost join, and is kept? */
-static HgTreeColumn
-hg_star_trace(HgJoinState *state, HgSide side, uint32 column)
-{
-	return hg_join_tree_trace(&state->star->tree, state, side,
-							  hg_join_reduction_place(state->reduction, side, column));
-}
-
-/*
- * A column that is wanted of the topmost join as one of the job's, where others are computed of it
- * on the side of all that they are computed of; false where the device does not keep it.
- */
-static bool
-hg_star_find_column(HgJoinState *state, const HgReduction *wanted, bool operand,
-					HgReduceColumn *column)
-{
-	HgJoinStar *star = state->star;
-	const HgSide from = (HgSide) column->side;
-	const HgTreeColumn origin = hg_star_trace(state, from, column->column);
-	const HgLent *lent = star->tree.tables[origin.table].input->lent;
-	HgStarTable *table =
-		operand ? hg_star_table(&star->graphs, origin.table) : &star->graphs.tables[origin.table];
-	const bool coded = hg_join_reduction_is_coded(state->reduction, from, column->column);
-	const uint8 width = wanted->columns[from].widths[column->column];
-	HgKeptLent *kept = &star->graphs.kept[table->side];
-	const HgGraphCodes *codes;
-	HgKeptColumnUse *use;
-	int place;
-
-	place = hg_star_place(star, &origin, table->side);
-	if (place < 0)
-		return false;
-	column->side = (uint32) table->side;
-	column->column = (uint32) place;
-	star->reduction.columns[table->side].widths[place] = width;
-	use = &kept->columns[place];
-	if (!hg_star_find_kept_column(&star->graphs, table, lent->columns[origin.column].column.number,
-								  use, &codes) ||
-		use->shape.width != width || (codes != NULL) != coded)
-		return false;
-	use->lookup = table->lookup;
-	table->stride = use->shape.stride;
-	hg_kept_note_codes(kept, &star->codes, table->side, (uint32) place, codes);
-	return true;
-}
-
-/* The table that is a side of the job. */
-static const HgStarTable *
-hg_star_side(const HgJoinStar *star, HgSide side)
-{
-	int t = 0;
-
-	while (star->graphs.tables[t].side != side || star->graphs.tables[t].lookup > 0)
-		t++;
-	return &star->graphs.tables[t];
-}
-
-/* The expression that a column which is wanted is; -1: it is kept. */
-static int
-hg_star_expression(const HgJoinState *state, const HgReduceColumn *column)
-{
-	return hg_join_reduction_expression(state->reduction, (HgSide) column->side, column->column);
-}
-
-/* Find out of which tables' columns others are computed. */
-static void
-hg_star_find_computed_tables(HgJoinState *state, const HgReduction *wanted)
-{
-	HgStarGraphs *graphs = &state->star->graphs;
-
-	graphs->ncomputed = 0;
-	for (uint32 i = 0; wanted != NULL && i < wanted->spec.nitems; i++)
-	{
-		const int expression = hg_star_expression(state, &wanted->spec.items[i].argument);
-		uint32 which[2];
-		uint32 tables = 0;
-
-		if (expression < 0)
-			continue;
-		hg_join_reduction_operands(state->reduction, expression, which);
-		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			for (uint32 c = 0; c < HG_MAX_COLUMNS; c++)
-				if ((which[side] >> c & 1) != 0)
-					tables |= UINT32_C(1) << hg_star_trace(state, (HgSide) side, c).table;
-		graphs->computed[graphs->ncomputed++] = tables;
-	}
-}
-
-/*
- * The operands of an expression as columns of the job, all of one side; false where they can't be.
- */
-static bool
-hg_star_find_operands(HgJoinState *state, const HgReduction *wanted, int expression,
-					  HgOperand operands[2][HG_MAX_COLUMNS], HgSide *side)
-{
-	uint32 which[2];
-	bool all = true;
-	bool any = false;
-
-	hg_join_reduction_operands(state->reduction, expression, which);
-	for (uint32 i = 0; i < 2 * HG_MAX_COLUMNS; i++)
-	{
-		const HgSide from = i < HG_MAX_COLUMNS ? HG_OUTER : HG_INNER;
-		HgReduceColumn column = {.side = (uint32) from, .column = i % HG_MAX_COLUMNS};
-		HgOperand *operand = &operands[from][column.column];
-
-		*operand = (HgOperand){0, -1};
-		if ((which[from] >> column.column & 1) == 0)
-			continue;
-		/* what is not there is asked for, whatever else is not */
-		if (!hg_star_find_column(state, wanted, true, &column) ||
-			(any && column.side != (uint32) *side))
-		{
-			all = false;
-			continue;
-		}
-		*side = (HgSide) column.side;
-		any = true;
-		*operand = (HgOperand){column.column, state->star->codes.scales[*side][column.column]};
-	}
-	return all && any;
-}
-
-/* Have a column that is wanted, and is computed, be one of the job's; false as above. */
-static bool
-hg_star_find_computed(HgJoinState *state, const HgReduction *wanted, HgReduceColumn *column)
-{
-	HgJoinStar *star = state->star;
-	HgOperand operands[2][HG_MAX_COLUMNS];
-	const HgTreeColumn origin = {HG_STAR_COMPUTED, hg_star_expression(state, column)};
-	const HgStarTable *table;
-	HgSide side = HG_OUTER;
-	uint32 before;
-	int place;
-
-	if (!hg_star_find_operands(state, wanted, origin.column, operands, &side))
-		return false;
-	before = star->reduction.columns[side].ncolumns;
-	place = hg_star_place(star, &origin, side);
-	if (place < 0)
-		return false;
-	column->side = (uint32) side;
-	column->column = (uint32) place;
-	star->reduction.columns[side].widths[place] = HG_COMPUTED_WIDTH;
-	table = hg_star_side(star, side);
-	return (uint32) place < before ||
-		   hg_kept_add_computed(&star->graphs.kept[side], &star->codes, side, (uint32) place,
-								state->reduction, origin.column, operands, table->use.shape.parts,
-								table->stride);
-}
-
-/* Find the operands of a column that is computed, before anything is computed of any. */
-static bool
-hg_star_has_operands(HgJoinState *state, const HgReduction *wanted, const HgReduceColumn *column)
-{
-	HgOperand operands[2][HG_MAX_COLUMNS];
-	HgSide side = HG_OUTER;
-
-	return hg_star_find_operands(state, wanted, hg_star_expression(state, column), operands, &side);
-}
-
-/* Find all columns that are wanted; all of them are asked for at once. */
-static bool
-hg_star_find_columns(HgJoinState *state, const HgReduction *wanted)
-{
-	HgReduction *reduction = &state->star->reduction;
-	bool all = true;
-
-	memset(reduction->columns, 0, sizeof(reduction->columns));
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		state->star->graphs.kept[side].nprograms = 0;
-	reduction->spec = wanted->spec;
-	for (uint32 i = 0; i < wanted->spec.nkeys; i++)
-		all &= hg_star_find_column(state, wanted, false, &reduction->spec.keys[i]);
-	for (uint32 i = 0; i < wanted->spec.nitems; i++)
-		if (hg_star_expression(state, &wanted->spec.items[i].argument) < 0)
-			all &= hg_star_find_column(state, wanted, false, &reduction->spec.items[i].argument);
-	for (uint32 i = 0; i < wanted->spec.nitems; i++)
-		if (hg_star_expression(state, &wanted->spec.items[i].argument) >= 0)
-			all &= hg_star_has_operands(state, wanted, &wanted->spec.items[i].argument);
-	/* the strides of tables, which their columns change, are known then */
-	for (uint32 i = 0; i < wanted->spec.nitems; i++)
-		if (hg_star_expression(state, &wanted->spec.items[i].argument) >= 0)
-			all &= hg_star_find_computed(state, wanted, &reduction->spec.items[i].argument);
-	return all && state->star->graphs.at != 0;
 }
 
 /* ---------------------------------------------------------------------
