@@ -380,7 +380,7 @@ ratio_holds('a join of small tables', q{select planning_ms('select * from orders
 # beside their price, which is not to be asked for each time.
 $node->safe_psql('postgres', 'vacuum (analyze)');
 $_->query('set max_parallel_workers_per_gather = 0') foreach $without, $with;
-planning_holds('star of few rows', "$queries{'star of ten'} where ten0.v = 7", 12, 42);
+planning_holds('star of few rows', "$queries{'star of ten'} where ten0.v = 7", 12, 50);
 # Rows that do not fit may have keys that do, as bits: bounds of their columns are in statistics, which are looked at once for each.
 $_->query(q{set work_mem = '256kB'}) foreach $without, $with;
 planning_holds('star of tables that do not fit', $queries{'star of ten'}, 12, 35);
