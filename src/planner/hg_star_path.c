@@ -130,7 +130,7 @@ hg_star_find_facts(HgStarTree *tree)
 static bool
 hg_star_add_table(HgStarTree *tree, const RelOptInfo *rel, const HgGraphExtent *extent)
 {
-	if (!(extent->kept || extent->along) ||
+	if (!hg_graph_extent_is_of_stars(extent) ||
 		extent->share < (rel == tree->facts ? 0 : HG_STAR_SHARE))
 		return false;
 	tree->share *= extent->share;
@@ -175,8 +175,7 @@ hg_star_seems_complete(PlannerInfo *root, const RelOptInfo *rel, const RestrictI
 	const bool left = !bms_is_member((int) rel->relid, clause->left_relids);
 	HgKeyRange range;
 
-	return rel->baserestrictinfo == NIL && hg_key_range(root, clause, left, &range) &&
-		   !range.nulls;
+	return rel->baserestrictinfo == NIL && hg_key_range(root, clause, left, &range) && !range.nulls;
 }
 
 /* What a join of what there is with a table is of. */
@@ -229,8 +228,7 @@ hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique)
 	join = (const HgJoinPath *) path;
 	extents[HG_OUTER] = hg_graph_clause_extent(root, join->hash_clauses, HG_OUTER, &from);
 	extents[HG_INNER] = hg_graph_clause_extent(root, join->hash_clauses, HG_INNER, &rel);
-	if (extents[HG_OUTER].share <= 0 ||
-		!(extents[HG_OUTER].kept || extents[HG_OUTER].along) ||
+	if (!hg_graph_extent_is_of_stars(&extents[HG_OUTER]) ||
 		!hg_star_add_table(tree, rel, &extents[HG_INNER]) ||
 		(tree->njoins == 0 && !hg_star_add_table(tree, from, &extents[HG_OUTER])))
 		return false;

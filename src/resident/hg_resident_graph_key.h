@@ -58,6 +58,13 @@ typedef struct HgGraphExtent
 	bool along;		/* ... or several do, as it is cut along with another one of its table */
 } HgGraphExtent;
 
+/* Can rows of it be in a star that devices join? */
+static inline bool
+hg_graph_extent_is_of_stars(const HgGraphExtent *extent)
+{
+	return extent->share > 0 && (extent->kept || extent->along);
+}
+
 static inline bool
 hg_key_numbers_equal(const HgKeyNumbers *a, const HgKeyNumbers *b)
 {

@@ -106,7 +106,7 @@ hg_star_is_worth(HgJoinStar *star, const char **why_not)
 		const HgGraphExtent extent = hg_input_may_lend(star->tree.tables[t].input);
 
 		lent += extent.share > 0;
-		kept += extent.share > 0 && (extent.kept || extent.along);
+		kept += hg_graph_extent_is_of_stars(&extent);
 		edges += extent.rows;
 		if (extent.rows > most)
 			star->graphs.facts = t;
@@ -216,9 +216,11 @@ hg_star_tell_tables(HgJoinStar *star)
 		const HgFlatMask *mask = hg_lent_has_all(lent, table->graph) ? NULL : &lent->mask;
 
 		if (t == graphs->facts)
+		{
 			star->asked = lent->rows;
-		if (t == graphs->facts && star->touched.count > 0)
-			mask = hg_lent_mask_without(lent, &star->touched, &star->asked);
+			if (star->touched.count > 0)
+				mask = hg_lent_mask_without(lent, &star->touched, &star->asked);
+		}
 		hg_star_tell_table(star, table, lent, mask);
 		if (hg_star_table(graphs, t) != table)
 			hg_star_tell_table(star, &graphs->again, lent, mask);
