@@ -35,6 +35,19 @@ SELECT * FROM hashgraph_join(1::regclass, 'key', 'good', 'key');
 SELECT * FROM hashgraph_build_stats('view', 'key');
 SELECT * FROM hashgraph_list_lengths('view', 'key');
 SELECT * FROM hashgraph_probe_stats('good', 'key', 'partitioned', 'key');
+-- no relation has this OID
+SELECT * FROM hashgraph_join(0::regclass, 'key', 'good', 'key');
+SELECT * FROM hashgraph_build_stats(0::regclass, 'key');
+SELECT * FROM hashgraph_list_lengths(0::regclass, 'key');
+SELECT * FROM hashgraph_table_stats(0::regclass, 'key');
+SELECT * FROM hashgraph_probe_stats('good', 'key', 0::regclass, 'key');
+SELECT * FROM hashgraph_resident_advise(0::regclass);
+SELECT * FROM hashgraph_resident_advise(1::regclass);
+SELECT * FROM hashgraph_resident_advise(4294967295::regclass);
+-- advice says why a relation cannot be resident; a partitioned table stands for its partitions
+CREATE TABLE part PARTITION OF partitioned FOR VALUES FROM (0) TO (10);
+SELECT relation, reason FROM unnest('{view,foreign_table,partitioned,sequence,good_index,composite}'::regclass[]) relation,
+	LATERAL hashgraph_resident_advise(relation) a WHERE a."column" IS NULL;
 -- a child is a table of its own, and so is a parent once it has none
 SELECT * FROM hashgraph_join('child', 'key', 'good', 'key');
 DROP TABLE child;

@@ -91,20 +91,28 @@ hg_sql_may_read(Oid relation, AttrNumber attribute)
 			   ACLCHECK_OK;
 }
 
-HgSqlKey
-hg_sql_key_check(Oid relation, const char *column)
+Relation
+hg_sql_relation_open(Oid relation)
 {
-	HgSqlKey key = {0};
 	Relation rel = try_relation_open(relation, AccessShareLock);
-	char kind;
-	HeapTuple tuple;
-	Form_pg_attribute attribute;
-	AttrNumber number;
 
 	if (rel == NULL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
 						errmsg("relation with OID %u does not exist", relation),
 						errhint("Name an ordinary table or a materialized view.")));
+	return rel;
+}
+
+HgSqlKey
+hg_sql_key_check(Oid relation, const char *column)
+{
+	HgSqlKey key = {0};
+	Relation rel = hg_sql_relation_open(relation);
+	char kind;
+	HeapTuple tuple;
+	Form_pg_attribute attribute;
+	AttrNumber number;
+
 	kind = rel->rd_rel->relkind;
 	key.relation = relation;
 	key.table = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),

@@ -10,6 +10,8 @@
 #ifndef HG_SQL_RELATION_H
 #define HG_SQL_RELATION_H
 
+#include "utils/relcache.h"
+
 #include "batch/hg_column_store.h"
 #include "batch/hg_key.h"
 #include "batch/hg_key_column.h"
@@ -32,6 +34,13 @@ typedef struct HgSqlSide
 	HgColumnStore *values; /* the keys themselves where asked for; else NULL */
 	uint64 null_keys;	   /* rows left out because their key is NULL */
 } HgSqlSide;
+
+/*
+ * Open the relation that a SQL function was given, whatever its kind, with a lock of mode
+ * AccessShareLock.  Throws an error with SQLSTATE 42P01 if no relation has this OID, or if the
+ * relation was dropped while the lock was awaited.
+ */
+extern Relation hg_sql_relation_open(Oid relation);
 
 /*
  * Check that relation is a table or materialized view whose rows a ctid names, that

@@ -35,6 +35,7 @@
 #include "resident/hg_resident_validity.h"
 #include "sql/hg_sql_compare.h"
 #include "sql/hg_sql_resident_columns.h"
+#include "sql/hg_sql_relation.h"
 #include "sql/hg_sql_row.h"
 
 PG_FUNCTION_INFO_V1(hashgraph_resident);
@@ -125,7 +126,7 @@ hg_sql_resident_open(Oid relation)
 	Relation rel;
 
 	hg_sql_resident_require_memory();
-	rel = relation_open(relation, AccessShareLock);
+	rel = hg_sql_relation_open(relation);
 	if (!hg_may_maintain(relation))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(rel->rd_rel->relkind),
 					   RelationGetRelationName(rel));

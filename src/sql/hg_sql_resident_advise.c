@@ -32,6 +32,7 @@
 #include "resident/hg_resident_report.h"
 #include "resident/hg_resident_validity.h"
 #include "resident/hg_resident_version.h"
+#include "sql/hg_sql_relation.h"
 #include "sql/hg_sql_row.h"
 
 PG_FUNCTION_INFO_V1(hashgraph_resident_advise);
@@ -203,7 +204,8 @@ hg_advise_size(Relation rel)
 		return size;
 	}
 	partitions = find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL);
-	foreach (cell, partitions)
+	/* the first one is the table itself, whose lock is the caller's */
+	for_each_from(cell, partitions, 1)
 	{
 		Relation partition = relation_open(lfirst_oid(cell), NoLock);
 
@@ -248,7 +250,7 @@ hg_advise_put(FunctionCallInfo fcinfo, Form_pg_attribute attribute, HgResidentRe
 Datum
 hashgraph_resident_advise(PG_FUNCTION_ARGS)
 {
-	Relation rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	Relation rel = hg_sql_relation_open(PG_GETARG_OID(0));
 	TupleDesc desc = RelationGetDescr(rel);
 	HgResidentReason whole = HG_REASON_NONE;
 	HgAdviseSize size;

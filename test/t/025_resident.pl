@@ -368,6 +368,45 @@ foreach my $what (sort keys %refused)
 ($code, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_add('pg_class')});
 like($error, qr/"pg_class" cannot be resident/, 'a catalog is refused');
 
+# ---------------------------------------------------------------- what is no table
+
+# SQLSTATE and message of a statement that fails; else an empty string
+sub failure
+{
+	my ($session, $statement) = @_;
+	$session->query($statement);
+	return defined $session->{error} ? "$session->{sqlstate}: $session->{error}" : '';
+}
+
+my %functions = map { $_ => "select count(*) from hashgraph_resident_$_" } qw(add drop refresh check advise);
+my $neighbour = RawSession->new($node);
+$neighbour->run_each('create temporary table others (k int)');
+$main->run_each(q{create table kinds_of (k int primary key); create view kind_view as select 1 as k; create sequence kind_sequence;
+  create type kind_type as (k int); create table kind_parent (k int) partition by range (k); create index kind_index on kind_parent (k)});
+my @kinds = split /\n/, sql(q{select oid from pg_class where relname in ('kinds_of_pkey', 'kind_view', 'kind_sequence', 'kind_type', 'kind_index', 'others')});
+is(scalar @kinds, 6, 'there are relations of other kinds');
+my %refuses = (add => '42809: .* cannot be resident', refresh => '55000: .* is not resident');
+foreach my $function (sort keys %functions)
+{
+	foreach my $oid (0, 1, 4294967295)
+	{
+		like(failure($main, "$functions{$function}('$oid'::oid)"), qr/^42P01: relation with OID $oid does not exist/, "$function: no relation has the OID $oid");
+	}
+	my $refused = $refuses{$function} // '$';
+	is(join(',', grep { failure($main, "$functions{$function}('$_'::oid)") !~ /^$refused/ } @kinds), '',
+		"$function: a relation of another kind is " . ($refuses{$function} ? 'refused' : 'let pass, and nothing is done'));
+
+	# one that is dropped while its lock is awaited
+	$main->run_each('create table passing (k int)');
+	$neighbour->run_each('begin; drop table passing');
+	$main->send("$functions{$function}('passing')");
+	ok(wait_for(sub { $neighbour->query("select count(*) from pg_locks where not granted and pid = $main->{pid}") eq '1' }, 10), "$function: a table's lock is awaited");
+	$neighbour->run_each('commit');
+	$main->finish;
+	like("$main->{sqlstate}: $main->{error}", qr/^42P01: relation with OID \d+ does not exist/, '... and it has gone then');
+}
+$main->run_each('drop table kinds_of, kind_parent; drop view kind_view; drop sequence kind_sequence; drop type kind_type');
+
 # ---------------------------------------------------------------- databases
 
 # each of these fails where somebody is connected
