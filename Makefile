@@ -31,7 +31,7 @@ OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
 
 # Faults stand between our objects and what they call; src/ knows nothing of them.
 FAULT_OBJS = test/fault/hg_fault.o test/fault/hg_fault_server.o test/fault/hg_fault_resident.o \
-	test/fault/hg_fault_at_once.o test/fault/hg_watch.o
+	test/fault/hg_fault_at_once.o test/fault/hg_fault_cleanup.o test/fault/hg_watch.o
 ifeq ($(HG_DEBUG),1)
 OBJS += $(FAULT_OBJS)
 SHLIB_LINK += $(shell test/fault/hg_fault_wraps $(FAULT_OBJS:.o=.c))

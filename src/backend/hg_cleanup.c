@@ -29,21 +29,34 @@ hg_cleanup_context_reset(void *arg)
 	hg_cleanup_run(arg);
 }
 
+/* The object of an owner that was registered last; NULL if none is left. */
+static HgCleanup *
+hg_cleanup_last(ResourceOwner owner)
+{
+	dlist_iter iter;
+
+	dlist_foreach(iter, &hg_cleanups)
+	{
+		HgCleanup *cleanup = dlist_container(HgCleanup, node, iter.cur);
+
+		if (cleanup->owner == owner)
+			return cleanup;
+	}
+	return NULL;
+}
+
 static void
 hg_cleanup_owner_release(ResourceReleasePhase phase, bool is_commit pg_attribute_unused(),
 						 bool is_top_level pg_attribute_unused(), void *arg pg_attribute_unused())
 {
-	dlist_mutable_iter iter;
+	ResourceOwner owner = CurrentResourceOwner;
+	HgCleanup *cleanup;
 
 	if (phase != RESOURCE_RELEASE_BEFORE_LOCKS)
 		return;
-	dlist_foreach_modify(iter, &hg_cleanups)
-	{
-		HgCleanup *cleanup = dlist_container(HgCleanup, node, iter.cur);
-
-		if (cleanup->owner == CurrentResourceOwner)
-			hg_cleanup_run(cleanup);
-	}
+	/* a release function may change the list, so that each search begins at its head */
+	while ((cleanup = hg_cleanup_last(owner)) != NULL)
+		hg_cleanup_run(cleanup);
 }
 
 void

@@ -10,7 +10,8 @@
  * subtransaction and the end of a portal all come by one of the two.
  *
  * A release function must not ereport, nor count on any other object that is registered: of those
- * of one owner the last that was registered goes first.
+ * of one owner the last that was registered goes first.  It may register objects with the same
+ * owner, which are released too, and reset contexts that other objects are registered with.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -13,6 +13,7 @@
  *	hg_fault_cuda.c		the CUDA runtime
  *	hg_fault_resident.c	what keeps tables resident: places to be held at, rules to be broken
  *	hg_fault_at_once.c	no fault, but everything resident
+ *	hg_fault_cleanup.c	no fault, but objects that change what is registered while they are released
  *	hg_watch.c			no fault, but how long a session computes without a look at interrupts
  *
  * THE SETTING is 'KIND:N' or 'device_KIND:N': the N-th event of that kind in the session

@@ -358,6 +358,20 @@ like(sql('explain (analyze, costs off, timing off) select count(*) from a x join
 is(sql('select count(*) from a x join a y using (k)'), '3000', '... and find all matches');
 sql('reset max_parallel_workers_per_gather; reset min_parallel_table_scan_size; reset parallel_setup_cost; reset parallel_tuple_cost');
 
+# ---------------------------------------------------------------- what is registered changes while it is released
+
+{
+	my $session = RawSession->new($node);
+
+	sql(q{create function fault_cleanups() returns text language c as '$libdir/hashgraph', 'hg_fault_cleanups'});
+	$session->run_each('select fault_cleanups()');
+	is($session->query('select fault_cleanups()'), 'forgets forgotten added last', 'objects are registered, and forgotten, while those of a statement are released');
+	$session->query('begin; select fault_cleanups(), 1 / (k - k) from a');
+	$session->run_each('rollback');
+	is($session->query('select fault_cleanups()'), 'forgets forgotten added last', '... where an error ends it, too');
+	sql('drop function fault_cleanups()');
+}
+
 # ---------------------------------------------------------------- a changed block that is pruned
 
 # Which rows a block has is known, and they are to be read, when somebody who has it for himself moves them: with the page's lock, and
