@@ -9,6 +9,8 @@
  */
 #include "hg_compat.h"
 
+#include "utils/memutils.h"
+
 #include "backend/hg_cleanup.h"
 
 static dlist_head hg_cleanups = DLIST_STATIC_INIT(hg_cleanups);
@@ -59,9 +61,10 @@ hg_cleanup_owner_release(ResourceReleasePhase phase, bool is_commit pg_attribute
 		hg_cleanup_run(cleanup);
 }
 
-void
-hg_cleanup_register(HgCleanup *cleanup, MemoryContext context, void (*release)(void *arg),
-					void *arg)
+/* Have release(arg) called when context is reset or owner is released. */
+static void
+hg_cleanup_add(HgCleanup *cleanup, MemoryContext context, ResourceOwner owner,
+			   void (*release)(void *arg), void *arg)
 {
 	static bool owner_callback_registered = false;
 
@@ -70,7 +73,7 @@ hg_cleanup_register(HgCleanup *cleanup, MemoryContext context, void (*release)(v
 		RegisterResourceReleaseCallback(hg_cleanup_owner_release, NULL);
 		owner_callback_registered = true;
 	}
-	cleanup->owner = CurrentResourceOwner;
+	cleanup->owner = owner;
 	cleanup->release = release;
 	cleanup->arg = arg;
 	cleanup->pending = true;
@@ -78,4 +81,17 @@ hg_cleanup_register(HgCleanup *cleanup, MemoryContext context, void (*release)(v
 	cleanup->callback.func = hg_cleanup_context_reset;
 	cleanup->callback.arg = cleanup;
 	MemoryContextRegisterResetCallback(context, &cleanup->callback);
+}
+
+void
+hg_cleanup_register(HgCleanup *cleanup, MemoryContext context, void (*release)(void *arg),
+					void *arg)
+{
+	hg_cleanup_add(cleanup, context, CurrentResourceOwner, release, arg);
+}
+
+void
+hg_cleanup_register_transaction(HgCleanup *cleanup, void (*release)(void *arg), void *arg)
+{
+	hg_cleanup_add(cleanup, TopTransactionContext, TopTransactionResourceOwner, release, arg);
 }

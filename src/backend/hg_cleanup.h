@@ -40,4 +40,11 @@ typedef struct HgCleanup
 extern void hg_cleanup_register(HgCleanup *cleanup, MemoryContext context,
 								void (*release)(void *arg), void *arg);
 
+/*
+ * Have release(arg) called when the transaction ends, whichever statement or subtransaction of it
+ * this is called in.  *cleanup is in TopTransactionContext.
+ */
+extern void hg_cleanup_register_transaction(HgCleanup *cleanup, void (*release)(void *arg),
+											void *arg);
+
 #endif /* HG_CLEANUP_H */

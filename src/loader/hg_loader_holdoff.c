@@ -18,6 +18,7 @@
 #include "utils/memutils.h"
 
 #include "backend/hg_cleanup.h"
+#include "backend/hg_elapsed.h"
 #include "loader/hg_loader_holdoff.h"
 #include "loader/hg_loader_shared.h"
 #include "resident/hg_resident_directory.h"
@@ -27,11 +28,16 @@
 #define HG_HOLDOFF_MS 5000
 #define HG_HOLDOFF_LOOK_MS 5
 
+/* A database that this transaction keeps workers away from. */
 typedef struct HgHoldoff
 {
 	HgCleanup cleanup;
-	Oid database;
+	Oid database; /* InvalidOid: no worker is kept away */
+	struct HgHoldoff *next;
 } HgHoldoff;
+
+/* All of this transaction's, the last one first. */
+static HgHoldoff *hg_holdoffs = NULL;
 
 static ProcessUtility_hook_type previous_process_utility = NULL;
 
@@ -81,8 +87,36 @@ hg_holdoff_name(Node *statement)
 static void
 hg_holdoff_release(void *arg)
 {
-	hg_post_let_on(((HgHoldoff *) arg)->database);
+	HgHoldoff *holdoff = arg;
+
+	hg_holdoffs = holdoff->next;
+	if (!OidIsValid(holdoff->database))
+		return;
+	hg_post_let_on(holdoff->database);
 	hg_loader_wake();
+}
+
+/*
+ * Keep workers away from a database until this transaction has ended.  Returns false if too many
+ * transactions keep workers away.
+ */
+static bool
+hg_holdoff_begin(Oid database)
+{
+	HgHoldoff *holdoff;
+
+	for (holdoff = hg_holdoffs; holdoff != NULL; holdoff = holdoff->next)
+		if (holdoff->database == database)
+			return true;
+	/* registered before anything is held off, because registering may fail */
+	holdoff = MemoryContextAllocZero(TopTransactionContext, sizeof(HgHoldoff));
+	hg_cleanup_register_transaction(&holdoff->cleanup, hg_holdoff_release, holdoff);
+	holdoff->next = hg_holdoffs;
+	hg_holdoffs = holdoff;
+	if (!hg_post_hold_off(database))
+		return false;
+	holdoff->database = database;
+	return true;
 }
 
 /*
@@ -92,14 +126,12 @@ hg_holdoff_release(void *arg)
 static void
 hg_holdoff_take(Oid database)
 {
-	HgHoldoff *holdoff = MemoryContextAllocZero(TopTransactionContext, sizeof(HgHoldoff));
+	instr_time start;
 
-	holdoff->database = database;
-	if (!hg_post_hold_off(database))
+	if (!hg_holdoff_begin(database))
 		return;
-	hg_cleanup_register(&holdoff->cleanup, TopTransactionContext, hg_holdoff_release, holdoff);
-	for (int waited = 0; waited < HG_HOLDOFF_MS && !hg_post_send_away(database);
-		 waited += HG_HOLDOFF_LOOK_MS)
+	INSTR_TIME_SET_CURRENT(start);
+	while (!hg_post_send_away(database) && hg_elapsed_ms(start) < HG_HOLDOFF_MS)
 	{
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 HG_HOLDOFF_LOOK_MS,

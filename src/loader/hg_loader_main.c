@@ -18,6 +18,7 @@
 #include "storage/ipc.h"
 #include "utils/memutils.h"
 
+#include "backend/hg_elapsed.h"
 #include "loader/hg_loader_table.h"
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_chain.h"
@@ -47,9 +48,10 @@ static bool
 hg_loader_wait_for_chain(void)
 {
 	const HgChain *chain = hg_chain_find(task.database);
+	instr_time start;
 
-	for (int waited = 0; chain != NULL && waited < HG_LOADER_CHAIN_MS && !hg_loader_is_left();
-		 waited += HG_LOADER_LOOK_MS)
+	INSTR_TIME_SET_CURRENT(start);
+	while (chain != NULL && hg_elapsed_ms(start) < HG_LOADER_CHAIN_MS && !hg_loader_is_left())
 	{
 		if (hg_chain_generation(chain) != 0)
 			return true;

@@ -25,6 +25,7 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
+#include "backend/hg_elapsed.h"
 #include "loader/hg_loader_partitions.h"
 #include "loader/hg_loader_shared.h"
 #include "resident/hg_resident_eviction.h"
@@ -34,8 +35,8 @@
 #include "resident/hg_resident_statistics.h"
 #include "resident/hg_resident_validity.h"
 #include "sql/hg_sql_compare.h"
-#include "sql/hg_sql_resident_columns.h"
 #include "sql/hg_sql_relation.h"
+#include "sql/hg_sql_resident_columns.h"
 #include "sql/hg_sql_row.h"
 
 PG_FUNCTION_INFO_V1(hashgraph_resident);
@@ -208,7 +209,10 @@ hg_sql_resident_complain(const char *what, const char *name, HgResidentReason re
 static void
 hg_sql_resident_wait(HgResidentRelation key, const char *name, TimestampTz since)
 {
-	for (int waited = 0;; waited += HG_RESIDENT_LOOK_MS)
+	instr_time worked; /* when there was last a worker that would take it in */
+
+	INSTR_TIME_SET_CURRENT(worked);
+	for (;;)
 	{
 		HgSqlWaited now = hg_sql_resident_waited(key, name, since);
 		HgResidentReason reason = now.reason;
@@ -222,8 +226,8 @@ hg_sql_resident_wait(HgResidentRelation key, const char *name, TimestampTz since
 			return;
 		}
 		if (reason != HG_REASON_NO_WORKER)
-			waited = 0;
-		else if (waited >= HG_RESIDENT_WORKER_MS)
+			INSTR_TIME_SET_CURRENT(worked);
+		else if (hg_elapsed_ms(worked) >= HG_RESIDENT_WORKER_MS)
 			ereport(ERROR,
 					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 					 errmsg("\"%s\" could not be taken in so far", name),

@@ -19,6 +19,7 @@
 #include "utils/dsa.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/tuplestore.h"
 
 #include "engine/wire/hg_wire_client.h"
@@ -43,6 +44,7 @@ HG_WRAPPED(MemoryContext, AllocSetContextCreateInternal,
 		   (MemoryContext parent, const char *name, Size min, Size initial, Size max));
 HG_WRAPPED(List *, lappend, (List * list, void *datum));
 HG_WRAPPED(List *, lcons, (void *datum, List *list));
+HG_WRAPPED(void, RegisterResourceReleaseCallback, (ResourceReleaseCallback callback, void *arg));
 HG_WRAPPED(bool, AcquireExternalFD, (void) );
 HG_WRAPPED(BufFile *, BufFileCreateTemp, (bool between_transactions));
 HG_WRAPPED(BufFile *, BufFileCreateFileSet, (FileSet * files, const char *name));
@@ -251,6 +253,14 @@ __wrap_AllocSetContextCreateInternal(MemoryContext parent, const char *name, Siz
 {
 	may_run_out(initial);
 	return __real_AllocSetContextCreateInternal(parent, name, min, initial, max);
+}
+
+/* It allocates an entry that it does not get from palloc() as we call it. */
+void
+__wrap_RegisterResourceReleaseCallback(ResourceReleaseCallback callback, void *arg)
+{
+	may_run_out(sizeof(callback) + sizeof(arg));
+	__real_RegisterResourceReleaseCallback(callback, arg);
 }
 
 List *

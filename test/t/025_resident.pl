@@ -426,7 +426,41 @@ is(workers_of('other'), '2', '... nor send its workers away');
 sql('create database copied template other');
 sql('alter database other rename to another');
 ok(wait_for(sub { workers_of('another') eq '2' }, 20), 'a database with residents can be a template, and be renamed, and its workers come back');
-sql('drop database another');
+# Workers stay away until the transaction has ended: none waits for the database's lock.
+{
+	my $renaming = RawSession->new($node);
+	my ($oid) = sql(q{select oid from pg_database where datname = 'another'});
+
+	$renaming->run_each('begin; alter database another rename to other; alter database other rename to another; savepoint s; alter database another rename to other; release s');
+	# the launcher looks at all databases when it has somebody take this in
+	sql(q{create table meanwhile as select i as k from generate_series(1, 1000) i; select hashgraph_resident_add('meanwhile', wait => true); drop table meanwhile});
+	is(sql("select count(*) from pg_locks where not granted and locktype = 'object' and classid = 'pg_database'::regclass and objid = $oid"), '0',
+		'no worker comes to a database that is being renamed');
+	$renaming->run_each('rollback');
+	ok(wait_for(sub { workers_of('another') eq '2' }, 20), '... until that is taken back');
+}
+# Whatever wakes a session that waits for them, it waits for its time.  The worker does not go before it is let.
+{
+	my $dropping = RawSession->new($node);
+	my ($witness) = split /\n/, sql(q{select pid from pg_stat_activity where datname = 'another' and backend_type = 'hashgraph witness'});
+	my $waits = "select wait_event_type from pg_stat_activity where pid = $dropping->{pid}";
+	my ($wakes, $start, $waiting) = (0, time, 1);
+
+	kill 'STOP', $witness;
+	$dropping->send('drop database another');
+	ok(wait_for(sub { sql($waits) eq 'Extension' }, 10), 'DROP DATABASE waits for a worker');
+	# it would take five seconds
+	while ($waiting && $wakes < 1500 && time - $start < 4)
+	{
+		kill 'USR1', $dropping->{pid};
+		$wakes++;
+		$waiting = wait_for(sub { sql($waits) eq 'Extension' }, 2);
+	}
+	ok($waiting, "... however often it is woken: $wakes times");
+	kill 'CONT', $witness;
+	$dropping->finish;
+	is($dropping->{error}, undef, '... and drops it then');
+}
 is(sql(q{select count(*) from hashgraph_resident where database is distinct from 'postgres'}), '0', 'a database is dropped, and with it what was resident of it');
 
 # ---------------------------------------------------------------- the server's end

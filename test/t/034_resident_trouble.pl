@@ -372,6 +372,27 @@ sql('reset max_parallel_workers_per_gather; reset min_parallel_table_scan_size; 
 	sql('drop function fault_cleanups()');
 }
 
+# ---------------------------------------------------------------- workers that are held off
+
+# Whatever fails while a database's workers are held off, they come back.
+sql('create database held template template0');
+$node->safe_psql('held', q{create extension hashgraph; create table h as select i as k from generate_series(1, 1000) i});
+$node->safe_psql('held', q{select hashgraph_resident_add('h', wait => true)});
+my ($events, $state) = (0, 'fired');
+while ($state =~ /fired$/ && $events++ < 20)
+{
+	# the first one that a session registers takes memory for itself
+	my $session = RawSession->new($node);
+
+	$session->run_each("set hashgraph.inject_fault = 'alloc:$events'");
+	$session->query('alter database held rename to held_off');
+	$state = $session->query('show hashgraph.inject_fault');
+}
+cmp_ok($events, '>', 2, 'renaming a database has allocations that fail');
+is(sql(q{select string_agg(datname, ',') from pg_database where datname ~ '^held'}), 'held_off', '... and succeeds without');
+ok(wait_for(sub { sql(q{select count(*) from pg_stat_activity where datname = 'held_off' and backend_type = 'hashgraph witness'}) eq '2' }, 20), '... and its workers come back');
+sql('drop database held_off');
+
 # ---------------------------------------------------------------- a changed block that is pruned
 
 # Which rows a block has is known, and they are to be read, when somebody who has it for himself moves them: with the page's lock, and

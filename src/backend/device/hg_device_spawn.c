@@ -22,6 +22,7 @@
 #include "storage/procsignal.h"
 
 #include "backend/device/hg_device_spawn.h"
+#include "backend/hg_elapsed.h"
 #include "engine/wire/hg_wire.h"
 #include "hg_guc.h"
 
@@ -164,7 +165,11 @@ hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_
 int
 hg_device_reap(pid_t pid, int grace_ms)
 {
-	for (int waited = 0;; waited++)
+	instr_time start; /* of the half of the time that runs */
+	bool killed = false;
+
+	INSTR_TIME_SET_CURRENT(start);
+	for (;;)
 	{
 		int status;
 		pid_t done = waitpid(pid, &status, WNOHANG);
@@ -174,10 +179,14 @@ hg_device_reap(pid_t pid, int grace_ms)
 		if (done < 0 && errno != EINTR)
 			return -1;
 		/* one that does not go by itself is killed halfway; no wait is for ever */
-		if (waited == grace_ms / 2)
+		if (hg_elapsed_ms(start) >= grace_ms / 2)
+		{
+			if (killed)
+				return -1;
 			kill(pid, SIGKILL);
-		if (waited == grace_ms)
-			return -1;
+			killed = true;
+			INSTR_TIME_SET_CURRENT(start);
+		}
 		/* who waits for all processes of the server does not wait for this one */
 		if (ProcSignalBarrierPending && INTERRUPTS_CAN_BE_PROCESSED())
 			ProcessProcSignalBarrier();
