@@ -110,6 +110,9 @@ typedef struct HgLent HgLent;
 /* ... and what of them processes share (hg_shared_lent.h). */
 typedef struct HgSharedLent HgSharedLent;
 
+/* ... and what a process pins of it (hg_shared_lent.h). */
+typedef struct HgSharedPins HgSharedPins;
+
 /* A table that a device takes rows out of the pages of (hg_page_offer.h). */
 typedef struct HgPageOffer HgPageOffer;
 
@@ -159,9 +162,14 @@ struct HgBatchSource
 	 * shared is NULL, or what the processes of a parallel scan share, before it is begun: the
 	 * leader's source decides, and tells the others' there, in the area.  defer: what a qual leaves
 	 * of the rows need not be decided yet (hg_lent.h), where shared is NULL.
+	 *
+	 * borrow lends the rows that the leader's source has lent, from versions that the caller has
+	 * pinned: see hg_shared_lent.h.  NULL: none can be lent here.
 	 */
 	const HgSourceKey *key; /* by which the rows are joined, where a graph can be of it; or NULL */
 	HgLent *(*lend)(HgBatchSource *source, bool defer, HgSharedLent *shared, dsa_area *area);
+	HgLent *(*borrow)(HgBatchSource *source, const HgSharedLent *shared, const HgSharedPins *pins,
+					  dsa_area *area);
 	void (*return_lent)(HgBatchSource *source);
 	/* What would be lent of the table, as far as is known now, but for what a qual leaves out? */
 	HgGraphExtent (*may_lend)(const HgBatchSource *source);

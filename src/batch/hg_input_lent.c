@@ -9,7 +9,6 @@
  */
 #include "hg_compat.h"
 
-#include "access/parallel.h"
 #include "utils/memutils.h"
 
 #include "batch/hg_input_graph.h"
@@ -23,17 +22,40 @@ hg_input_may_lend(const HgInput *input)
 	return input->child->may_lend(input->child);
 }
 
+/* Make the context of lent rows, and switch to it; returns the one before. */
+static MemoryContext
+hg_input_begin_lent(HgInput *input)
+{
+	Assert(input->lent == NULL && !input->at_end && hg_input_rows(input) == 0);
+	input->lent_context = AllocSetContextCreate(GetMemoryChunkContext(input), "HashGraph lent rows",
+												ALLOCSET_DEFAULT_SIZES);
+	return MemoryContextSwitchTo(input->lent_context);
+}
+
+/* Rows are lent, of which so many count as read by this process; the others' bytes are shared. */
+static void
+hg_input_take_lent(HgInput *input, uint64 rows_read, uint64 shared_bytes)
+{
+	input->lent_to = palloc(Max(input->batch->ncolumns, 1) * sizeof(int));
+	for (int c = 0; c < input->batch->ncolumns; c++)
+		input->lent_to[c] = -1;
+	for (int i = 0; i < input->ncolumns; i++)
+		input->lent_to[input->from[i]] = input->to[i];
+	/* it takes nothing of what rows that are held may */
+	input->lent_charge.budget = input->budget.parent;
+	hg_charge_set(&input->lent_charge, input->lent->bytes + shared_bytes);
+	input->lent_read = rows_read;
+	input->rows_read += rows_read;
+}
+
 bool
 hg_input_lend(HgInput *input, bool defer, HgSharedLent *shared, dsa_area *area)
 {
 	MemoryContext old;
 
-	Assert(input->lent == NULL && !input->at_end && hg_input_rows(input) == 0);
 	if (!hg_input_has_graph_key(input))
 		return false;
-	input->lent_context = AllocSetContextCreate(GetMemoryChunkContext(input), "HashGraph lent rows",
-												ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(input->lent_context);
+	old = hg_input_begin_lent(input);
 	input->lent = input->child->lend(input->child, defer, shared, area);
 	if (input->lent == NULL)
 	{
@@ -42,20 +64,36 @@ hg_input_lend(HgInput *input, bool defer, HgSharedLent *shared, dsa_area *area)
 		input->lent_context = NULL;
 		return false;
 	}
-	input->lent_to = palloc(Max(input->batch->ncolumns, 1) * sizeof(int));
-	for (int c = 0; c < input->batch->ncolumns; c++)
-		input->lent_to[c] = -1;
-	for (int i = 0; i < input->ncolumns; i++)
-		input->lent_to[input->from[i]] = input->to[i];
+	hg_input_take_lent(input, input->lent->rows, shared != NULL ? shared->bytes : 0);
 	MemoryContextSwitchTo(old);
-	/* it takes nothing of what rows that are held may */
-	input->lent_charge.budget = input->budget.parent;
-	hg_charge_set(&input->lent_charge,
-				  input->lent->bytes + (shared != NULL && !IsParallelWorker() ? shared->bytes : 0));
-	/* rows that processes share are the leader's */
-	input->lent_read = IsParallelWorker() ? 0 : input->lent->rows;
-	input->rows_read += input->lent_read;
 	return true;
+}
+
+void
+hg_input_pin_lent(HgInput *input, const HgSharedLent *shared, dsa_area *area, HgSharedPins *pins)
+{
+	MemoryContext old = hg_input_begin_lent(input);
+
+	hg_shared_lent_pin_graph(shared, pins);
+	/* what is served stays served when no rows are lent any more */
+	MemoryContextSwitchTo(GetMemoryChunkContext(input));
+	hg_shared_lent_pin_served(shared, area, pins);
+	MemoryContextSwitchTo(old);
+}
+
+void
+hg_input_borrow(HgInput *input, const HgSharedLent *shared, dsa_area *area,
+				const HgSharedPins *pins)
+{
+	MemoryContext old = MemoryContextSwitchTo(input->lent_context);
+
+	if (hg_input_has_graph_key(input))
+		input->lent = input->child->borrow(input->child, shared, pins, area);
+	if (input->lent == NULL)
+		elog(ERROR, "a worker can't have the rows lent that the leader has");
+	/* rows and bytes that processes share are the leader's */
+	hg_input_take_lent(input, 0, 0);
+	MemoryContextSwitchTo(old);
 }
 
 void

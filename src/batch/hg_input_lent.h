@@ -26,6 +26,16 @@ extern HgGraphExtent hg_input_may_lend(const HgInput *input);
  */
 extern bool hg_input_lend(HgInput *input, bool defer, HgSharedLent *shared, dsa_area *area);
 
+/*
+ * Have the rows lent that the leader of a parallel query has lent of this input.  The first
+ * function pins them, and does nothing else that takes long; the caller sees to it that the leader
+ * holds them meanwhile.  The second one lends them.  It throws an error if they can't be lent here.
+ */
+extern void hg_input_pin_lent(HgInput *input, const HgSharedLent *shared, dsa_area *area,
+							  HgSharedPins *pins);
+extern void hg_input_borrow(HgInput *input, const HgSharedLent *shared, dsa_area *area,
+							const HgSharedPins *pins);
+
 /* Have it decided which rows are lent, where it is not: hg_lent_decide(). */
 extern void hg_input_decide_lent(HgInput *input);
 

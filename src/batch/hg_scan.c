@@ -388,6 +388,16 @@ hg_scan_lend(HgBatchSource *source, bool defer, HgSharedLent *shared, dsa_area *
 	return table != NULL && !scan->at_end ? hg_scan_table_lend(table, defer, shared, area) : NULL;
 }
 
+static HgLent *
+hg_scan_borrow(HgBatchSource *source, const HgSharedLent *shared, const HgSharedPins *pins,
+			   dsa_area *area)
+{
+	HgScan *scan = (HgScan *) source;
+	HgScanTable *table = hg_scan_lender(scan);
+
+	return table != NULL && !scan->at_end ? hg_scan_table_borrow(table, shared, pins, area) : NULL;
+}
+
 static void
 hg_scan_return_lent(HgBatchSource *source)
 {
@@ -438,6 +448,7 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	scan->source.why_not = hg_scan_why_not;
 	scan->source.may_share = hg_scan_may_share;
 	scan->source.lend = hg_scan_lend;
+	scan->source.borrow = hg_scan_borrow;
 	scan->source.return_lent = hg_scan_return_lent;
 	scan->source.may_lend = hg_scan_may_lend;
 	scan->source.graph_order = hg_scan_graph_order;

@@ -318,22 +318,21 @@ hg_scan_lend_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
 	return lent;
 }
 
-/* Lend what the leader of a parallel scan does. */
-static HgLent *
-hg_scan_lend_too(HgScanTable *table, const HgSharedLent *shared, dsa_area *area)
+HgLent *
+hg_scan_table_borrow(HgScanTable *table, const HgSharedLent *shared, const HgSharedPins *pins,
+					 dsa_area *area)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(table));
-	HgServed *served = hg_shared_lent_served(shared, area);
 	HgResidentColumn *columns;
 	HgGraphKey key;
 	HgLent *lent;
 
-	hg_scan_table_open(table, served, shared->nparts);
+	hg_scan_table_open(table, pins->served, shared->nparts);
 	MemoryContextSwitchTo(old);
 
 	hg_scan_table_graph_key(table, &key);
 	columns = hg_scan_lent_columns(table);
-	lent = hg_shared_lent_attach(shared, area, table->node->ss.ss_currentRelation, &key, served,
+	lent = hg_shared_lent_attach(shared, area, table->node->ss.ss_currentRelation, &key, pins,
 								 table->nattnos, columns, table->resident);
 	pfree(columns);
 	return lent;
@@ -399,8 +398,6 @@ hg_scan_table_lend(HgScanTable *table, bool defer, HgSharedLent *shared, dsa_are
 	HgLent *lent;
 	TableScanDesc scan;
 
-	if (shared != NULL && shared->lent)
-		return hg_scan_lend_too(table, shared, area);
 	if (!hg_scan_begin_lending(table, shared != NULL, &scan))
 		return NULL;
 	/* processes share what is decided */

@@ -14,12 +14,14 @@
 #include "batch/hg_shared_lent.h"
 
 /*
- * HgBatchSource.lend and return_lent, of its key, whose columns are of the table's attributes, in
- * CurrentMemoryContext; what share of the table's rows would be lent; and
+ * HgBatchSource.lend, borrow and return_lent, of its key, whose columns are of the table's
+ * attributes, in CurrentMemoryContext; what share of the table's rows would be lent; and
  * HgBatchSource.graph_order.
  */
 extern HgLent *hg_scan_table_lend(HgScanTable *table, bool defer, HgSharedLent *shared,
 								  dsa_area *area);
+extern HgLent *hg_scan_table_borrow(HgScanTable *table, const HgSharedLent *shared,
+									const HgSharedPins *pins, dsa_area *area);
 extern void hg_scan_table_return_lent(HgScanTable *table);
 extern HgGraphExtent hg_scan_table_may_lend(const HgScanTable *table);
 extern bool hg_scan_table_graph_order(const HgScanTable *table, int n, int *order);

@@ -9,6 +9,8 @@
  */
 #include "hg_compat.h"
 
+#include "miscadmin.h"
+
 #include "batch/hg_shared_lent.h"
 
 /* What is lent of a segment that is served, if the graph has it. */
@@ -74,25 +76,32 @@ hg_shared_lent_publish(HgSharedLent *shared, dsa_area *area, const HgLent *lent,
 	shared->lent = true;
 }
 
-HgServed *
-hg_shared_lent_served(const HgSharedLent *shared, dsa_area *area)
+void
+hg_shared_lent_pin_served(const HgSharedLent *shared, dsa_area *area, HgSharedPins *pins)
 {
-	return hg_validity_serve_too(dsa_get_address(area, shared->served), shared->nserved);
+	pins->served = hg_validity_serve_too(dsa_get_address(area, shared->served), shared->nserved);
+}
+
+void
+hg_shared_lent_pin_graph(const HgSharedLent *shared, HgSharedPins *pins)
+{
+	pins->graph = hg_resident_graph_pin_too(shared->graph);
 }
 
 HgLent *
 hg_shared_lent_attach(const HgSharedLent *shared, dsa_area *area, Relation rel,
-					  const HgGraphKey *key, const HgServed *served, int ncolumns,
+					  const HgGraphKey *key, const HgSharedPins *pins, int ncolumns,
 					  const HgResidentColumn *columns, HgResidentScan *scan)
 {
 	const HgSharedLentSegment *segments = dsa_get_address(area, shared->segments);
-	HgPinnedGraph *graph = hg_resident_graph_pin_too(shared->graph);
-	HgLent *lent = hg_lent_create(rel, graph, key, served, shared->nparts, ncolumns, columns);
+	const HgServed *served = pins->served;
+	HgLent *lent = hg_lent_create(rel, pins->graph, key, served, shared->nparts, ncolumns, columns);
 
 	for (int i = 0; i < served->nsegments; i++)
 	{
 		const HgServedSegment *segment = &served->segments[i];
 
+		CHECK_FOR_INTERRUPTS();
 		if (!hg_lent_has_version(lent, segment->version))
 			continue;
 		hg_lent_add(lent, segment,

@@ -7,11 +7,13 @@
  * to them: the graph version and the versions of segments, which lie in the memory of all, and the
  * bits of the rows that a qual leaves, in the query's DSA, beside line pointers of what is to be
  * read of blocks of which some rows are lent (hg_scan_changed.h).  Each process pins these versions
- * for itself.  So all of them have the same lent rows under the same numbers, and pass over the same
- * blocks of the table; whoever is to join what is whose is the join's to say.
+ * for itself.  So all of them have the same lent rows under the same numbers, and pass over the
+ * same blocks of the table; whoever is to join what is whose is the join's to say.
  *
  * A process that begins late must not find versions that have been freed.  The leader HOLDS what it
- * has lent until it says otherwise, and a worker pins it while that is so, under a lock.
+ * has lent until it says otherwise.  A worker pins it while that is so, under a lock that keeps the
+ * leader from letting go.  Pins alone are taken under the lock, because it holds off interrupts:
+ * pinned versions stay as they are, so that the worker finds its lent rows after it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -50,15 +52,27 @@ extern void hg_shared_lent_init(HgSharedLent *shared);
 extern void hg_shared_lent_publish(HgSharedLent *shared, dsa_area *area, const HgLent *lent,
 								   const HgResidentScan *scan);
 
-/* What the scan is served of which rows are lent, pinned, in CurrentMemoryContext. */
-extern HgServed *hg_shared_lent_served(const HgSharedLent *shared, dsa_area *area);
+/* What a worker pins of a scan: what is served of it, and the graph that its rows are lent from. */
+struct HgSharedPins
+{
+	HgServed *served;
+	HgPinnedGraph *graph;
+};
 
 /*
- * The same rows in another process, in CurrentMemoryContext, of what is served here, and its scan
- * passes over them: see hg_lent_create().
+ * Pin either while the leader holds it, until CurrentMemoryContext is reset or CurrentResourceOwner
+ * released.
+ */
+extern void hg_shared_lent_pin_served(const HgSharedLent *shared, dsa_area *area,
+									  HgSharedPins *pins);
+extern void hg_shared_lent_pin_graph(const HgSharedLent *shared, HgSharedPins *pins);
+
+/*
+ * Lend the leader's rows in another process, which has pinned their versions, in
+ * CurrentMemoryContext; its scan passes over them.  See hg_lent_create().
  */
 extern HgLent *hg_shared_lent_attach(const HgSharedLent *shared, dsa_area *area, Relation rel,
-									 const HgGraphKey *key, const HgServed *served, int ncolumns,
+									 const HgGraphKey *key, const HgSharedPins *pins, int ncolumns,
 									 const HgResidentColumn *columns, HgResidentScan *scan);
 
 #endif /* HG_SHARED_LENT_H */

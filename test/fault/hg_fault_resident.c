@@ -42,6 +42,7 @@
 #include "backend/matcher/hg_matcher.h"
 #include "batch/hg_graph_key.h"
 #include "batch/hg_heap_page.h"
+#include "batch/hg_shared_lent.h"
 #include "engine/hg_flat.h"
 #include "hg_fault.h"
 #include "loader/hg_loader_encode.h"
@@ -70,7 +71,8 @@ typedef enum HgFaultPlace
 	HG_FAULT_PLACE_EVICT,		/* between the list of what may be evicted and the first of it */
 	HG_FAULT_PLACE_GRAPH,		/* when a loader has made a bin of a HashGraph */
 	HG_FAULT_PLACE_TAKE,		/* before a block is read whose older rows were lent */
-	HG_FAULT_PLACE_ALONE		/* where who may prune a block has it for itself, and holds it */
+	HG_FAULT_PLACE_ALONE,		/* where who may prune a block has it for itself, and holds it */
+	HG_FAULT_PLACE_BORROW		/* where a worker has pinned what is lent, and finds its rows */
 } HgFaultPlace;
 
 typedef enum HgPlanted
@@ -119,6 +121,10 @@ HG_WRAPPED(void, hg_heap_page_take,
 #if HG_HAVE_PRUNE_OPT
 HG_WRAPPED(void, heap_page_prune_opt, (Relation relation, Buffer buffer));
 #endif
+HG_WRAPPED(HgLent *, hg_shared_lent_attach,
+		   (const HgSharedLent *shared, dsa_area *area, Relation rel, const HgGraphKey *key,
+			const HgSharedPins *pins, int ncolumns, const HgResidentColumn *columns,
+			HgResidentScan *scan));
 HG_WRAPPED(HgMatcher *, hg_matcher_create,
 		   (const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeySet *inner));
 HG_WRAPPED(void, hg_chain_end_round, (HgChain * chain, HgChainPosition position));
@@ -466,6 +472,15 @@ __wrap_hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const
 	memset(team, 0x7f, sizeof(HgTeamSpec));
 	pfree(team);
 	return matcher;
+}
+
+HgLent *
+__wrap_hg_shared_lent_attach(const HgSharedLent *shared, dsa_area *area, Relation rel,
+							 const HgGraphKey *key, const HgSharedPins *pins, int ncolumns,
+							 const HgResidentColumn *columns, HgResidentScan *scan)
+{
+	hg_fault_come_by(HG_FAULT_PLACE_BORROW);
+	return __real_hg_shared_lent_attach(shared, area, rel, key, pins, ncolumns, columns, scan);
 }
 
 void

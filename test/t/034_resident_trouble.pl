@@ -358,6 +358,26 @@ like(sql('explain (analyze, costs off, timing off) select count(*) from a x join
 is(sql('select count(*) from a x join a y using (k)'), '3000', '... and find all matches');
 sql('reset max_parallel_workers_per_gather; reset min_parallel_table_scan_size; reset parallel_setup_cost; reset parallel_tuple_cost');
 
+# ---------------------------------------------------------------- a worker that is cancelled
+
+# A worker pins what is lent to it, and then finds its rows, which may take long: it looks at interrupts meanwhile.
+take_in('a');
+{
+	my $parallel = RawSession->new($node);
+
+	$parallel->run_each('set max_parallel_workers_per_gather = 2; set min_parallel_table_scan_size = 0; set parallel_setup_cost = 0; set parallel_tuple_cost = 0');
+	hold($main, BORROW);
+	$parallel->send('select count(*) from a x join a y using (k)');
+	wait_at($main, BORROW);
+	sql("select pg_cancel_backend($parallel->{pid})");
+	my $ended = $parallel->finish(60);
+	let_go($main, BORROW);
+	$parallel->finish if !$ended;
+	ok($ended, 'a parallel join is cancelled while its workers find what is lent to them');
+	is($parallel->{sqlstate}, '57014', '... with the error of a cancel');
+	is($parallel->query('select count(*) from a x join a y using (k)'), '3000', '... and the next one is right');
+}
+
 # ---------------------------------------------------------------- what is registered changes while it is released
 
 {

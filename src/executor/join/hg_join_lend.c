@@ -341,17 +341,25 @@ void
 hg_join_borrow(HgJoinState *state)
 {
 	HgJoinShared *shared = state->team.shared;
+	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
+	HgSharedPins pins[2];
 
 	if (!shared->lent[HG_OUTER].lent && !shared->lent[HG_INNER].lent)
 		return;
+	/*
+	 * What the leader has lent of both sides is pinned as one: it holds either all of it, or
+	 * nothing any more.  Finding the lent rows of large tables takes long, and comes after the
+	 * lock.
+	 */
 	LWLockAcquire(&shared->lending, LW_SHARED);
 	state->lending.too_late = !shared->lends;
 	for (int side = HG_OUTER; side <= HG_INNER && shared->lends; side++)
-		if (shared->lent[side].lent &&
-			!hg_input_lend(state->inputs[side], false, &shared->lent[side],
-						   state->css.ss.ps.state->es_query_dsa))
-			elog(ERROR, "a worker can't have the rows lent that the leader has");
+		if (shared->lent[side].lent)
+			hg_input_pin_lent(state->inputs[side], &shared->lent[side], area, &pins[side]);
 	LWLockRelease(&shared->lending);
+	for (int side = HG_OUTER; side <= HG_INNER && !state->lending.too_late; side++)
+		if (shared->lent[side].lent)
+			hg_input_borrow(state->inputs[side], &shared->lent[side], area, &pins[side]);
 }
 
 void
