@@ -168,6 +168,77 @@ select join_check('select l.n, r.n from many l left join many r on l.f =~= r.f a
 select join_check('select n from many l where not exists (select from many r where l.f =~= r.f and r.n % 4 > 0)');
 select join_check('select l.n, r.n from many l join many r on l.f =~= r.f and nullif(l.a, 3) = r.a');
 
+-- computed keys: each is evaluated once a row of its table, whatever it matches
+create sequence evaluated;
+create function counted(text) returns text immutable strict language plpgsql as
+  'begin perform nextval(''evaluated''); return upper($1); end';
+create function counted_array(int, int) returns int[] immutable strict language plpgsql as
+  'declare a int[]; begin perform nextval(''evaluated''); a[1] := $1; a[2] := $2; return a; end';
+create function evaluations(query text) returns text language plpgsql as $$
+declare
+  found_rows bigint;
+begin
+  perform setval('evaluated', 1, false), set_config('hashgraph.force', 'on', true);
+  if join_nodes(query) = 0 then
+    raise exception 'the plan has no node';
+  end if;
+  execute format('select count(*) from (%s) q', query) into found_rows;
+  return format('%s rows, %s evaluations', found_rows,
+                (select case when is_called then last_value else 0 end from evaluated));
+end
+$$;
+-- 400 rows a side, 100 of each value
+select evaluations('select l.n, r.n from many l join many r on counted(l.d) = counted(r.d)');
+select evaluations('select l.n, r.n from many l join many r on counted(l.d) = counted(r.d) and l.n < r.n');
+select evaluations('select l.n, r.n from many l left join many r on counted(l.d) = counted(r.d) and l.n > r.n + 300');
+select evaluations('select l.n, r.n from many l full join many r on l.a = r.b and counted(l.d) = counted(r.d)');
+select evaluations('select l.n from many l where exists (select from many r where counted(l.d) = counted(r.d) and l.n < r.n)');
+select evaluations('select l.n from many l where not exists (select from many r where counted(l.d) = counted(r.d) and l.n > r.n)');
+select evaluations('select l.n, r.n from many l join many r on counted(l.d) = upper(r.d)');
+select evaluations('select l.n, r.n from many l join many r on counted_array(l.a, l.b) = counted_array(r.a, r.b)');
+-- a node above reads rows of a node below
+select evaluations('select l.n from many l join many r on counted(l.d) = upper(r.d) join many m on counted(l.d) = upper(m.d) and m.n < 5');
+-- partitions on disk have the values too
+set work_mem = '64kB';
+set hash_mem_multiplier = 1;
+select evaluations('select l.n, r.n from (select d || n % 50 d, n from many, generate_series(1, 20) offset 0) l
+                      join (select d || n % 50 d, n from many, generate_series(1, 20) offset 0) r on counted(l.d) = counted(r.d)');
+reset work_mem;
+reset hash_mem_multiplier;
+drop function evaluations, counted, counted_array;
+drop sequence evaluated;
+
+-- a value is its row's: null extension does not reach it
+select join_check('select l.n, r.n, coalesce(r.d, ''none'') from many l left join many r on l.d || l.n = coalesce(r.d, ''none'') || r.a');
+select join_check('select l.n, upper(l.d), upper(r.d) from many l full join many r on upper(l.d) = upper(r.d) and l.n = r.n + 390');
+select join_check('select upper(l.d), r.n from many l join many r on upper(l.d) = upper(r.d) where l.n < 30 and r.n < 30');
+-- of a nondeterministic collation, more than a batch may have, out of line, NULL
+select join_check('select l.n, r.n from many l join many r on (case l.n % 2 when 0 then upper(l.d) else l.d end) collate nocase = trim(r.d) collate nocase and l.n < 20');
+select join_check('select l.n, r.n from many l join many r on repeat(l.d, 2000) = repeat(r.d, 2000) and l.n < 50 and r.n < 50');
+create table far (n int, d text);
+alter table far alter d set storage external;
+insert into far select n, repeat(d, 1000) from many where n < 50;
+analyze far;
+select join_check('select l.n, r.n from far l join far r on coalesce(l.d, '''') = nullif(r.d, repeat(''text 1'', 1000))');
+select join_check('select l.n, r.n from far l full join far r on nullif(l.d, repeat(''text 2'', 1000)) = nullif(r.d, repeat(''text 1'', 1000))');
+set work_mem = '64kB';
+select join_check('select l.n, r.n from far l full join far r on nullif(l.d, repeat(''text 2'', 1000)) = nullif(r.d, repeat(''text 1'', 1000))');
+select join_check('select l.n, r.n from many l full join many r on repeat(l.d || l.n % 20, 2000) = repeat(r.d || r.n % 30, 2000) and l.n < 50 and r.n < 50');
+reset work_mem;
+drop table far;
+-- processes share the values
+set parallel_setup_cost = 0;
+set parallel_tuple_cost = 0;
+set min_parallel_table_scan_size = 0;
+select join_check('select l.n, r.n from many l full join many r on upper(l.d) = upper(r.d) and l.n = r.n + 390');
+select join_check('select l.n, r.n from many l join many r on repeat(l.d, 200) = repeat(r.d, 200) and l.n < r.n');
+reset parallel_setup_cost;
+reset parallel_tuple_cost;
+reset min_parallel_table_scan_size;
+-- of subplans and parameters, which change between rescans
+select join_check('select l.n, r.n from many l join many r on (select max(d || m.a) from many m where m.n = l.n) = r.d || r.a and l.n < 30');
+select join_check('select s.n, j.* from many s, lateral (select l.n x, r.n y from many l join many r on l.d || s.n = r.d || (s.n % 3) and l.n < r.n offset 0) j where s.n < 6');
+
 -- extensions' types
 create extension if not exists citext;
 select * from key_check('citext', '{a,A,b,Ä,ä}');

@@ -29,7 +29,7 @@
 
 /* Which attributes of the child, counted from 0, are needed for keys or above? */
 static Bitmapset *
-hg_input_collect(HgSide side, List *key_exprs, int ncolumns, const int *attnos)
+hg_input_collect(HgSide side, List *key_exprs, int ncolumns, const HgInputColumn *columns)
 {
 	Bitmapset *offset_attnos = NULL;
 	Bitmapset *needed = NULL;
@@ -43,7 +43,8 @@ hg_input_collect(HgSide side, List *key_exprs, int ncolumns, const int *attnos)
 	}
 	bms_free(offset_attnos);
 	for (int i = 0; i < ncolumns; i++)
-		needed = bms_add_member(needed, attnos[i] - 1);
+		if (columns[i].attno > 0)
+			needed = bms_add_member(needed, columns[i].attno - 1);
 	return needed;
 }
 
@@ -114,13 +115,12 @@ hg_input_next_check(HgInput *input)
 }
 
 HgInput *
-hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *encoder,
-				List *key_exprs, int ncolumns, const int *attnos, const int *to,
-				bool keep_null_keys, HgSourceMaker make_source, HgBudget *budget)
+hg_input_create(HgSide side, PlanState *plan, ScanState *parent, HgKeyEncoder *encoder,
+				List *key_exprs, int ncolumns, const HgInputColumn *columns, bool keep_null_keys,
+				HgSourceMaker make_source, HgBudget *budget)
 {
 	HgInput *input = palloc0(sizeof(HgInput));
-	TupleDesc desc = ExecGetResultType(plan);
-	Bitmapset *needed = hg_input_collect(side, key_exprs, ncolumns, attnos);
+	Bitmapset *needed = hg_input_collect(side, key_exprs, ncolumns, columns);
 	int nneeded = bms_num_members(needed);
 	int *child_attnos = palloc(Max(nneeded, 1) * sizeof(int));
 	bool copies = false;
@@ -138,7 +138,7 @@ hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *e
 	}
 	input->batch = hg_batch_create(nneeded);
 	input->child = make_source(plan, nneeded, child_attnos);
-	hg_input_keys_init(&input->keys, side, plan, parent, encoder, key_exprs, input->batch,
+	hg_input_keys_init(&input->keys, side, plan, &parent->ps, encoder, key_exprs, input->batch,
 					   input->batch_attnos);
 	hg_input_create_check(input);
 	hg_input_begin_graph(input);
@@ -146,26 +146,26 @@ hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *e
 					 hg_key_is_value(encoder, side);
 	input->run_values = palloc0(Max(nneeded, 1) * sizeof(void *));
 
+	input->scan_desc = parent->ss_ScanTupleSlot->tts_tupleDescriptor;
 	input->ncolumns = ncolumns;
 	input->from = palloc(Max(ncolumns, 1) * sizeof(int));
 	input->to = palloc(Max(ncolumns, 1) * sizeof(int));
 	input->dense = palloc(Max(ncolumns, 1) * sizeof(int));
 	for (int i = 0; i < ncolumns; i++)
 	{
-		input->from[i] = bms_member_index(needed, attnos[i] - 1);
-		input->to[i] = to[i];
+		input->from[i] = columns[i].attno > 0 ? bms_member_index(needed, columns[i].attno - 1)
+											  : input->keys.columns[columns[i].part];
+		input->to[i] = columns[i].to;
 		input->dense[i] = i;
-		copies |= !TupleDescAttr(desc, attnos[i] - 1)->attbyval;
+		copies |= columns[i].attno > 0 && !TupleDescAttr(input->scan_desc, columns[i].to)->attbyval;
 	}
 	if (!copies)
 		input->child->max_bytes = 0;
 	input->stored_batch = hg_batch_create(ncolumns);
 	hg_budget_init(&input->budget, budget, 0);
 	input->words = hg_key_column_create(CurrentMemoryContext, encoder->width, &input->budget);
-	input->rows =
-		hg_column_store_create(CurrentMemoryContext, desc, ncolumns, attnos, &input->budget);
-	input->null_rows =
-		hg_column_store_create(CurrentMemoryContext, desc, ncolumns, attnos, &input->budget);
+	input->rows = hg_input_create_store(input);
+	input->null_rows = hg_input_create_store(input);
 	bms_free(needed);
 	pfree(child_attnos);
 	return input;
@@ -189,17 +189,41 @@ hg_input_row_bytes(uint32 key_width, int row_width)
 	return hg_key_column_row_bytes(key_width) + row_width;
 }
 
-/* Sort the rows of a batch into those with a key and those without one. */
+/* Sort the rows of a batch from first to end into those with a key and those without one. */
 static void
-hg_input_sort_rows(HgInputRows *rows, const bool *null_keys, int nrows)
+hg_input_sort_rows(HgInputRows *rows, const bool *null_keys, int first, int end)
 {
 	rows->nkeys = rows->nnull = 0;
 	rows->which = rows->key_rows;
-	for (int i = 0; i < nrows; i++)
+	for (int i = first; i < end; i++)
 		if (null_keys[i])
 			rows->null_rows[rows->nnull++] = i;
 		else
 			rows->key_rows[rows->nkeys++] = i;
+}
+
+/* Forget the rows of the child's batch that have not been returned. */
+static void
+hg_input_forget_batch(HgInput *input)
+{
+	input->batch->nrows = input->encoded = 0;
+}
+
+/* Have rows of the child in the batch that have not been returned; false at the end. */
+static bool
+hg_input_fetch_batch(HgInput *input)
+{
+	HgBatch *batch = input->batch;
+
+	if (input->encoded < batch->nrows)
+		return true;
+	batch->checked = false;
+	input->child->check = hg_input_next_check(input);
+	input->encoded = 0;
+	if (input->child->next(input->child, batch) || hg_lent_back_next(&input->back, batch))
+		return true;
+	hg_input_forget_batch(input);
+	return false;
 }
 
 /* The next rows of the child; false at the end. */
@@ -207,23 +231,24 @@ static bool
 hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 {
 	HgBatch *batch = input->batch;
+	int first;
+	int nrows;
 	int nleft; /* rows that no filter has refused */
 	int nvalid;
 
-	batch->checked = false;
-	input->child->check = hg_input_next_check(input);
-	if (!input->child->next(input->child, batch) && !hg_lent_back_next(&input->back, batch))
+	if (!hg_input_fetch_batch(input))
 		return false;
-	nleft = batch->nrows;
-	nvalid = hg_input_keys_encode(&input->keys, keys);
-	rows->batch = batch;
+	first = input->encoded;
+	nvalid = hg_input_keys_encode(&input->keys, first, &input->encoded, keys);
+	nleft = nrows = input->encoded - first;
+	rows->batch = input->keys.values;
 	rows->at = input->from;
 	rows->which = NULL;
 	rows->nkeys = nvalid;
 	rows->nnull = 0;
-	if (nvalid < batch->nrows)
+	if (nvalid < nrows || first > 0)
 	{
-		hg_input_sort_rows(rows, keys->null_keys, batch->nrows);
+		hg_input_sort_rows(rows, keys->null_keys, first, input->encoded);
 		/* spread over the partitions, should they go to one */
 		for (int i = 0; i < rows->nnull; i++)
 			keys->words[rows->null_rows[i]] = input->null_keys + i;
@@ -241,7 +266,7 @@ hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 	/* the same numbers whether the child has asked the filter or not */
 	input->rows_read += nleft;
 	input->null_keys += nleft - nvalid;
-	input->refused += batch->nrows - nleft;
+	input->refused += nrows - nleft;
 	if (input->collector != NULL)
 		hg_filter_add(input->collector, keys->words, rows->which, rows->nkeys);
 	return true;
@@ -260,7 +285,7 @@ hg_input_read(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 		more = hg_spill_read(input->source, input->partition, input->stored_batch, keys);
 		rows->batch = input->stored_batch;
 		rows->at = input->dense;
-		hg_input_sort_rows(rows, keys->null_keys, input->stored_batch->nrows);
+		hg_input_sort_rows(rows, keys->null_keys, 0, input->stored_batch->nrows);
 	}
 	input->at_end = !more;
 	hg_progress_step(input->progress, more ? rows->nkeys : HG_PROGRESS_STEP_ROWS);
@@ -427,6 +452,7 @@ void
 hg_input_restart(HgInput *input)
 {
 	input->child->restart(input->child);
+	hg_input_forget_batch(input);
 	input->filtered = false;
 	hg_input_clear(input);
 	input->source = NULL;

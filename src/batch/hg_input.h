@@ -51,11 +51,13 @@ typedef struct HgInput
 	HgBatch *batch;	   /* its rows: columns that are needed for keys or above */
 	int *batch_attnos; /* [batch->ncolumns] places of its columns in the child's rows, from 0 */
 	HgInputKeys keys;  /* of these rows */
+	int encoded;	   /* rows of the batch that have been returned with their keys */
 
-	int ncolumns; /* columns needed above */
-	int *from;	  /* [ncolumns] their places in batch */
-	int *to;	  /* [ncolumns] their places in the join's scan slot, from 0 */
-	int *dense;	  /* [ncolumns] 0, 1, 2, ... */
+	TupleDesc scan_desc; /* of the join's scan slot */
+	int ncolumns;		 /* columns needed above */
+	int *from;	/* [ncolumns] their places in keys.values, whose first columns are batch's */
+	int *to;	/* [ncolumns] their places in the scan slot, from 0 */
+	int *dense; /* [ncolumns] 0, 1, 2, ... */
 
 	bool may_run;			 /* a key in an array is a word: rows may come as runs */
 	const void **run_values; /* [batch->ncolumns] of a run */
@@ -116,16 +118,38 @@ typedef struct HgInputRows
  */
 typedef HgBatchSource *(*HgSourceMaker)(PlanState *plan, int nattnos, const int *attnos);
 
+/* A column that is kept with the rows of an input. */
+typedef struct HgInputColumn
+{
+	int attno; /* of the child's rows, from 1; or 0: it is the value of a key ... */
+	int part;  /* ... of this one, which is no column of the child */
+	int to;	   /* its place in the scan slot of the join, from 0 */
+} HgInputColumn;
+
 /*
  * Make an empty input in CurrentMemoryContext.  key_exprs[encoder->nparts] refer to
- * the child's columns as OUTER_VAR or INNER_VAR, by side; parent owns them.  Column i
- * is attribute attnos[i] of the child's rows and place to[i] of the scan slot.  What is held is
- * charged to budget, as the input's part of it.
+ * the child's columns as OUTER_VAR or INNER_VAR, by side; parent owns them, and its scan slot.
+ * What is held is charged to budget, as the input's part of it.
  */
-extern HgInput *hg_input_create(HgSide side, PlanState *plan, PlanState *parent,
+extern HgInput *hg_input_create(HgSide side, PlanState *plan, ScanState *parent,
 								HgKeyEncoder *encoder, List *key_exprs, int ncolumns,
-								const int *attnos, const int *to, bool keep_null_keys,
+								const HgInputColumn *columns, bool keep_null_keys,
 								HgSourceMaker make_source, HgBudget *budget);
+
+/* Make an empty store of the columns of an input, in CurrentMemoryContext and its budget. */
+static inline HgColumnStore *
+hg_input_create_store(HgInput *input)
+{
+	int *attnos = palloc(Max(input->ncolumns, 1) * sizeof(int));
+	HgColumnStore *store;
+
+	for (int i = 0; i < input->ncolumns; i++)
+		attnos[i] = input->to[i] + 1;
+	store = hg_column_store_create(CurrentMemoryContext, input->scan_desc, input->ncolumns, attnos,
+								   &input->budget);
+	pfree(attnos);
+	return store;
+}
 
 /* Memory that is held, whether there are rows in it or not. */
 extern uint64 hg_input_reserved(const HgInput *input);

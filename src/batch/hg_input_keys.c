@@ -4,7 +4,8 @@
  *	  The keys of the rows that an input reads from its child, as words.
  *
  * Where all keys are columns of the child they are encoded where they are, else they are evaluated
- * for each row first.
+ * for each row first.  Their values can then be kept with the row, so that a recheck of hashed keys
+ * evaluates them no more.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -35,6 +36,12 @@ hg_input_keys_column(const Expr *expr)
 	return IsA(expr, Var) ? (const Var *) expr : NULL;
 }
 
+bool
+hg_input_keys_is_column(const Expr *expr)
+{
+	return hg_input_keys_column(expr) != NULL;
+}
+
 /* The column of the child's batch that is one of its attributes. */
 static int
 hg_input_keys_place(const HgInputKeys *keys, int attno)
@@ -54,22 +61,28 @@ static void
 hg_input_keys_init_exprs(HgInputKeys *keys, PlanState *plan, PlanState *parent, List *exprs)
 {
 	int nparts = keys->encoder->nparts;
+	int first = keys->rows->ncolumns; /* column of the first key's values */
 	ListCell *lc;
 
-	keys->values = hg_batch_create(nparts);
+	for (int p = 0; p < nparts; p++)
+		keys->columns[p] = first + p;
+	keys->values = hg_batch_create_partial(first + nparts, nparts, keys->columns);
 	keys->slot = MakeSingleTupleTableSlot(ExecGetResultType(plan), &TTSOpsVirtual);
 	keys->exprs = palloc(nparts * sizeof(ExprState *));
+	keys->varlena = palloc0(nparts * sizeof(bool));
 	keys->copies = palloc0(nparts * sizeof(int16));
 	foreach (lc, exprs)
 	{
+		int p = foreach_current_index(lc);
+		int16 typlen = get_typlen(exprType(lfirst(lc)));
 		/* a subplan's slots are freed with the query's other slots, after the node's memory */
 		MemoryContext old = MemoryContextSwitchTo(parent->state->es_query_cxt);
 
-		keys->columns[foreach_current_index(lc)] = foreach_current_index(lc);
-		keys->exprs[foreach_current_index(lc)] = ExecInitExpr(lfirst(lc), parent);
+		keys->exprs[p] = ExecInitExpr(lfirst(lc), parent);
 		MemoryContextSwitchTo(old);
+		keys->varlena[p] = typlen == -1;
 		if (contain_subplans(lfirst(lc)) && !get_typbyval(exprType(lfirst(lc))))
-			keys->copies[foreach_current_index(lc)] = get_typlen(exprType(lfirst(lc)));
+			keys->copies[p] = typlen;
 	}
 	/* what no key needs stays NULL */
 	memset(keys->slot->tts_values, 0, keys->slot->tts_tupleDescriptor->natts * sizeof(Datum));
@@ -103,6 +116,21 @@ hg_input_keys_init(HgInputKeys *keys, HgSide side, PlanState *plan, PlanState *p
 	}
 }
 
+/* A key's value as it can be kept with the row: in line, and there until the next are encoded. */
+static Datum
+hg_input_keys_settle(const HgInputKeys *keys, int part, Datum value)
+{
+	MemoryContext old = MemoryContextSwitchTo(keys->econtext->ecxt_per_tuple_memory);
+	Datum settled = value;
+
+	if (keys->varlena[part])
+		settled = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
+	if (keys->copies[part] != 0 && settled == value)
+		settled = datumCopy(value, false, keys->copies[part]);
+	MemoryContextSwitchTo(old);
+	return settled;
+}
+
 /* Evaluate the keys of a row into the same row of values. */
 static void
 hg_input_keys_evaluate(HgInputKeys *keys, int row)
@@ -125,49 +153,55 @@ hg_input_keys_evaluate(HgInputKeys *keys, int row)
 		keys->econtext->ecxt_innertuple = slot;
 	for (int p = 0; p < keys->encoder->nparts; p++)
 	{
-		values->values[p][row] =
-			ExecEvalExprSwitchContext(keys->exprs[p], keys->econtext, &values->nulls[p][row]);
-		if (keys->copies[p] != 0 && !values->nulls[p][row])
-		{
-			MemoryContext old = MemoryContextSwitchTo(keys->econtext->ecxt_per_tuple_memory);
+		int column = keys->columns[p];
+		bool null;
+		Datum value = ExecEvalExprSwitchContext(keys->exprs[p], keys->econtext, &null);
 
-			values->values[p][row] = datumCopy(values->values[p][row], false, keys->copies[p]);
-			MemoryContextSwitchTo(old);
-		}
-		values->has_nulls[p] |= values->nulls[p][row];
+		values->values[column][row] = null ? (Datum) 0 : hg_input_keys_settle(keys, p, value);
+		values->nulls[column][row] = null;
+		values->has_nulls[column] |= null;
 	}
 	ExecClearTuple(slot);
 }
 
-int
-hg_input_keys_encode(HgInputKeys *keys, HgSpillKeys *encoded)
+/* Begin the values of the batch's next rows: its own columns, where they are, and no key's. */
+static void
+hg_input_keys_begin_values(HgInputKeys *keys)
 {
-	int nrows = keys->rows->nrows;
+	const HgBatch *batch = keys->rows;
+	HgBatch *values = keys->values;
+
+	ResetExprContext(keys->econtext);
+	values->nrows = batch->nrows;
+	for (int c = 0; c < batch->ncolumns; c++)
+	{
+		values->values[c] = batch->values[c];
+		values->nulls[c] = batch->nulls[c];
+		values->has_nulls[c] = batch->has_nulls[c];
+	}
+	for (int p = 0; p < keys->encoder->nparts; p++)
+		values->has_nulls[keys->columns[p]] = false;
+}
+
+int
+hg_input_keys_encode(HgInputKeys *keys, int first, int *end, HgSpillKeys *encoded)
+{
 	MemoryContext memory = keys->econtext->ecxt_per_tuple_memory;
-	int nvalid = 0;
-	int first = 0;
+	int row = keys->rows->nrows;
 
 	MemoryContextReset(keys->temporary);
-	if (keys->exprs == NULL)
-		return hg_key_encode(keys->encoder, keys->side, keys->rows, keys->columns, 0, nrows,
-							 encoded->words, encoded->null_keys, keys->temporary);
-
-	for (int row = 0; row < nrows; row++)
+	if (keys->exprs != NULL)
 	{
-		if (first == row)
-		{
-			ResetExprContext(keys->econtext);
-			memset(keys->values->has_nulls, false, keys->values->ncolumns * sizeof(bool));
-		}
-		hg_input_keys_evaluate(keys, row);
+		hg_input_keys_begin_values(keys);
 		/* the values of many rows are encoded together, unless they take much memory */
-		if (row + 1 == nrows || MemoryContextMemAllocated(memory, true) > HG_KEY_VALUES)
+		for (row = first; row < keys->rows->nrows; row++)
 		{
-			nvalid +=
-				hg_key_encode(keys->encoder, keys->side, keys->values, keys->columns, first,
-							  row + 1 - first, encoded->words, encoded->null_keys, keys->temporary);
-			first = row + 1;
+			if (MemoryContextMemAllocated(memory, true) > HG_KEY_VALUES)
+				break;
+			hg_input_keys_evaluate(keys, row);
 		}
 	}
-	return nvalid;
+	*end = row;
+	return hg_key_encode(keys->encoder, keys->side, keys->values, keys->columns, first, row - first,
+						 encoded->words, encoded->null_keys, keys->temporary);
 }

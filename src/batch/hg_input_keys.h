@@ -22,9 +22,11 @@ typedef struct HgInputKeys
 	HgKeyEncoder *encoder; /* shared by both sides */
 	HgBatch *rows;		   /* the child's */
 	const int *attnos;	   /* [rows->ncolumns] places of its columns in the child's rows, from 0 */
-	HgBatch *values;	   /* where the keys' values are: rows, or one of expressions */
+	HgBatch *values;	   /* where the keys' values are: rows; or the columns of rows, and behind
+							* them the value of each key */
 	int *columns;		   /* [nparts] their columns there */
 	ExprState **exprs;	   /* [nparts], or NULL where all keys are columns of the child */
+	bool *varlena;		   /* [nparts] values have a variable length, and are detoasted */
 	int16 *copies;		   /* [nparts] typlen of values to copy: a subplan's next ends them; or 0 */
 	TupleTableSlot *slot;  /* the child's row that they are evaluated over */
 	ExprContext *econtext; /* of the expressions */
@@ -40,7 +42,14 @@ extern void hg_input_keys_init(HgInputKeys *keys, HgSide side, PlanState *plan, 
 							   HgKeyEncoder *encoder, List *exprs, HgBatch *rows,
 							   const int *attnos);
 
-/* Encode the keys of all rows that are in the batch; returns how many are not NULL. */
-extern int hg_input_keys_encode(HgInputKeys *keys, HgSpillKeys *encoded);
+/* True if the expression of a key is a column of the child, whatever its type is called. */
+extern bool hg_input_keys_is_column(const Expr *expr);
+
+/*
+ * Encode the keys of the rows that are in the batch, from row first on, and return how many are not
+ * NULL.  *end becomes the row behind the last one that was encoded: values of expressions are
+ * bounded by bytes.  They stay where they are until the next call.
+ */
+extern int hg_input_keys_encode(HgInputKeys *keys, int first, int *end, HgSpillKeys *encoded);
 
 #endif /* HG_INPUT_KEYS_H */

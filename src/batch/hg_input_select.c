@@ -35,15 +35,9 @@ hg_input_swap(HgInput *input)
 static void
 hg_input_create_aside(HgInput *input)
 {
-	int *attnos = palloc(Max(input->ncolumns, 1) * sizeof(int));
-
-	for (int i = 0; i < input->ncolumns; i++)
-		attnos[i] = input->batch_attnos[input->from[i]] + 1;
 	input->aside_words =
 		hg_key_column_create(CurrentMemoryContext, input->words->width, &input->budget);
-	input->aside_rows = hg_column_store_create(CurrentMemoryContext, ExecGetResultType(input->plan),
-											   input->ncolumns, attnos, &input->budget);
-	pfree(attnos);
+	input->aside_rows = hg_input_create_store(input);
 }
 
 /* Add those of consecutive rows of all that a filter lets through to the selected ones. */

@@ -105,6 +105,7 @@
 
 #include <math.h>
 
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -317,8 +318,8 @@ hg_join_first_part(const HgJoinPath *path, double inner_bytes, uint32 key_width,
 /*
  * How many matches meet the quals: all; or about one of each outer row that has any, for semi and
  * anti joins and unique inner rows.  The mirror images of the former look at all matches and take
- * few of them: *walked is their number, 0 for the others, whose matches are paid as rows.  A
- * process has so many outer rows.
+ * few of them, and so do joins with quals beside their hash clauses: *walked is their number, 0 for
+ * the others, whose matches are paid as rows.  A process has so many outer rows.
  */
 static double
 hg_join_matches(PlannerInfo *root, const HgJoinPath *path, const JoinPathExtraData *extra,
@@ -331,7 +332,8 @@ hg_join_matches(PlannerInfo *root, const HgJoinPath *path, const JoinPathExtraDa
 	*walked = 0;
 	if (path->join_type == JOIN_SEMI || path->join_type == JOIN_ANTI || path->inner_unique)
 		return Max(rint(outer_rows * extra->semifactors.outer_match_frac), 1.0);
-	if (hg_join_type_is_mirrored(path->join_type))
+	if (hg_join_type_is_mirrored(path->join_type) ||
+		list_length(path->restrictlist) > list_length(path->hash_clauses))
 	{
 		SpecialJoinInfo as_inner = {
 			.type = T_SpecialJoinInfo,
@@ -347,6 +349,31 @@ hg_join_matches(PlannerInfo *root, const HgJoinPath *path, const JoinPathExtraDa
 		return Max(*walked, 1.0);
 	}
 	return Max(out->rows, 1.0);
+}
+
+/* What it costs to evaluate the keys of a row of each side, which is done once a row. */
+static void
+hg_keys_cost(PlannerInfo *root, const HgJoinPath *path, QualCost keys[2])
+{
+	const Path *outer = linitial(path->custom.custom_paths);
+	List *exprs[2] = {NIL, NIL};
+	ListCell *lc;
+
+	foreach (lc, path->hash_clauses)
+	{
+		const RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
+		bool outer_is_left = bms_is_subset(clause->left_relids, outer->parent->relids);
+		Node *left = get_leftop(clause->clause);
+		Node *right = get_rightop(clause->clause);
+
+		exprs[HG_OUTER] = lappend(exprs[HG_OUTER], outer_is_left ? left : right);
+		exprs[HG_INNER] = lappend(exprs[HG_INNER], outer_is_left ? right : left);
+	}
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		cost_qual_eval(&keys[side], exprs[side], root);
+		list_free(exprs[side]);
+	}
 }
 
 /*
@@ -429,6 +456,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	int rechecked[2];
 	HgGraphCost graph;
 	QualCost quals;
+	QualCost key_exprs[2];
 	Cost startup;
 	Cost run;
 
@@ -475,6 +503,10 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 												HG_COLUMN_COST * cpu_operator_cost;
 	sides[HG_INNER] +=
 		inner->rows * (keys + columns[HG_INNER] * HG_COLUMN_COST * cpu_operator_cost);
+	hg_keys_cost(root, path, key_exprs);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		sides[side] +=
+			key_exprs[side].startup + inputs[side]->path->rows * key_exprs[side].per_tuple;
 	hg_share_read_once(sides, path->read_once, workers);
 	sides[HG_OUTER] += collected * HG_COLLECTED_COST * cpu_operator_cost;
 	memory = rows[HG_INNER] * row_bytes;
@@ -504,7 +536,10 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	{
 		cost_qual_eval(&quals, path->restrictlist, root);
 		startup += quals.startup;
-		run += matches * quals.per_tuple;
+		/* the values of keys are kept */
+		run +=
+			matches *
+			Max(quals.per_tuple - key_exprs[HG_OUTER].per_tuple - key_exprs[HG_INNER].per_tuple, 0);
 	}
 	run += out->rows * HG_RESULT_COST * cpu_tuple_cost +
 		   ((out->rows - through) * columns[HG_OUTER] + out->rows * columns[HG_INNER]) *

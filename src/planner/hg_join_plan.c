@@ -4,8 +4,8 @@
  *	  What a path of the join node is, and the plan that it becomes.
  *
  * The plan's custom_scan_tlist is the outer child's target list followed by the
- * inner one's, so that a place in the scan slot tells the child and its column.
- * executor/join/hg_join.h says what else the plan carries.
+ * inner one's, so that a place in the scan slot tells the child and its column.  Behind them are
+ * places for the values of computed keys.  executor/join/hg_join.h says what else the plan carries.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,7 +22,9 @@
 #include "utils/lsyscache.h"
 
 #include "backend/hg_library.h"
+#include "batch/hg_input_keys.h"
 #include "executor/join/hg_join.h"
+#include "planner/hg_join_clauses.h"
 #include "planner/hg_join_plan.h"
 
 bool
@@ -240,6 +242,36 @@ hg_split_clauses(PlannerInfo *root, HgJoinPath *path, List **join_qual, List **q
 	*qual = hg_ordered_clauses(root, other_rinfos);
 }
 
+/*
+ * Append a place to the scan target list for each key that is computed, and return the places, or
+ * -1.  The entry is a NULL of the key's type: setrefs.c replaces each expression that equals an
+ * entry, but no constant, and the value is the key's only before an outer join extends the row.
+ */
+static List *
+hg_plan_kept_keys(List *keys, List **scan_tlist)
+{
+	List *places = NIL;
+	ListCell *lc;
+
+	foreach (lc, keys)
+	{
+		const Node *key = lfirst(lc);
+		Const *place;
+
+		if (hg_input_keys_is_column((const Expr *) key))
+		{
+			places = lappend_int(places, -1);
+			continue;
+		}
+		place = makeNullConst(exprType(key), exprTypmod(key), exprCollation(key));
+		places = lappend_int(places, list_length(*scan_tlist));
+		*scan_tlist =
+			lappend(*scan_tlist,
+					makeTargetEntry((Expr *) place, list_length(*scan_tlist) + 1, NULL, false));
+	}
+	return places;
+}
+
 static Plan *
 hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
 			 List *clauses pg_attribute_unused(), List *custom_plans)
@@ -256,6 +288,8 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 	List *exprs;
 	List *scan_tlist = hg_plan_scan_tlist(custom_plans);
 	int outer_columns = list_length(((Plan *) linitial(custom_plans))->targetlist);
+	int inner_columns = list_length(((Plan *) lsecond(custom_plans))->targetlist);
+	List *kept_keys = NIL;
 	ListCell *lc;
 
 	foreach (lc, path->hash_clauses)
@@ -277,6 +311,9 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 #if HG_HAVE_NULLINGRELS
 	hg_nulling_unify(rel->reltarget->exprs, tlist, &qual, &exprs, &scan_tlist);
 #endif
+	/* exact keys are never rechecked */
+	if (!hg_hash_clauses_exact(path->hash_clauses, NULL))
+		kept_keys = hg_plan_kept_keys(list_concat_copy(outer_keys, inner_keys), &scan_tlist);
 
 	cscan->scan.plan.targetlist = tlist;
 	cscan->scan.plan.qual = qual;
@@ -285,14 +322,14 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 	cscan->custom_plans = custom_plans;
 	cscan->custom_exprs = exprs;
 	cscan->custom_scan_tlist = scan_tlist;
-	cscan->custom_private =
-		list_concat(list_make4(hg_library_mark(), makeInteger(path->join_type),
-							   makeInteger(path->inner_unique), makeInteger(outer_columns)),
-					list_make4(operators, collations,
-							   makeInteger(path->together ? path->custom.path.parallel_workers : 0),
-							   makeInteger(path->read_once)));
+	cscan->custom_private = list_concat(
+		list_make5(hg_library_mark(), makeInteger(path->join_type), makeInteger(path->inner_unique),
+				   makeInteger(outer_columns), makeInteger(inner_columns)),
+		list_make5(kept_keys, operators, collations,
+				   makeInteger(path->together ? path->custom.path.parallel_workers : 0),
+				   makeInteger(path->read_once)));
 	cscan->methods = &hg_join_scan_methods;
-	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 8,
+	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 10,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }

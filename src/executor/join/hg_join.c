@@ -75,6 +75,7 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 
@@ -163,6 +164,42 @@ hg_child_key_mutator(Node *node, HgChildKeyContext *context)
 	return expression_tree_mutator(node, hg_child_key_mutator, context);
 }
 
+/* The place in the scan slot, from 0, for the value of a key; or -1: the key is a column. */
+static int
+hg_join_kept_place(const CustomScan *cscan, HgSide side, int part)
+{
+	List *places = list_nth(cscan->custom_private, HG_PRIVATE_KEPT_KEYS);
+	int nparts = list_length(list_nth(cscan->custom_private, HG_PRIVATE_OPERATORS));
+
+	return places == NIL ? -1 : list_nth_int(places, (side == HG_OUTER ? 0 : nparts) + part);
+}
+
+/* The hash clauses as matches are rechecked by them: over the kept values of computed keys. */
+static List *
+hg_join_recheck_clauses(const CustomScan *cscan, List *hash_clauses)
+{
+	List *clauses = copyObject(hash_clauses);
+	ListCell *clause;
+
+	foreach (clause, clauses)
+	{
+		ListCell *arg;
+
+		foreach (arg, lfirst_node(OpExpr, clause)->args)
+		{
+			HgSide side = foreach_current_index(arg) == 0 ? HG_OUTER : HG_INNER;
+			int place = hg_join_kept_place(cscan, side, foreach_current_index(clause));
+			const Node *key = lfirst(arg);
+
+			/* a child may return the value of the expression as a column */
+			if (place >= 0 && !hg_input_keys_is_column((const Expr *) key))
+				lfirst(arg) = makeVar(INDEX_VAR, place + 1, exprType(key), exprTypmod(key),
+									  exprCollation(key), 0);
+		}
+	}
+	return clauses;
+}
+
 /* Make the input of a side. */
 static void
 hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List *keys,
@@ -170,37 +207,42 @@ hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List
 {
 	CustomScan *cscan = (CustomScan *) state->css.ss.ps.plan;
 	int outer_columns = intVal(list_nth(cscan->custom_private, HG_PRIVATE_OUTER_COLUMNS));
+	int inner_columns = intVal(list_nth(cscan->custom_private, HG_PRIVATE_INNER_COLUMNS));
 	HgChildKeyContext child = {side == HG_OUTER ? OUTER_VAR : INNER_VAR,
 							   side == HG_OUTER ? 0 : outer_columns};
-	int all_columns = list_length(cscan->custom_scan_tlist);
-	int *attnos = palloc(Max(all_columns, 1) * sizeof(int));
-	int *to = palloc(Max(all_columns, 1) * sizeof(int));
+	int child_columns = side == HG_OUTER ? outer_columns : inner_columns;
+	HgInputColumn *kept = palloc(Max(child_columns + encoder->nparts, 1) * sizeof(HgInputColumn));
 	int ncolumns = 0;
 	HgUsed used = {0};
 
-	for (int column = child.first_column; column < (side == HG_OUTER ? outer_columns : all_columns);
-		 column++)
-		if (bms_is_member(column, columns))
-		{
-			attnos[ncolumns] = column - child.first_column + 1;
-			to[ncolumns++] = column;
-		}
+	for (int i = 0; i < child_columns; i++)
+		if (bms_is_member(child.first_column + i, columns))
+			kept[ncolumns++] = (HgInputColumn){.attno = i + 1, .to = child.first_column + i};
+	for (int p = 0; p < encoder->nparts; p++)
+	{
+		int place = hg_join_kept_place(cscan, side, p);
+
+		if (place >= 0 && bms_is_member(place, columns))
+			kept[ncolumns++] = (HgInputColumn){.part = p, .to = place};
+	}
 	/* what a subplan depends on does not show in the expression: assume the most */
 	hg_used_add(&used, (Node *) keys);
 	state->params[side] =
 		contain_subplans((Node *) keys) ? bms_copy(cscan->scan.plan.allParam) : used.params;
 	state->inputs[side] =
-		hg_input_create(side, list_nth(state->css.custom_ps, side), &state->css.ss.ps, encoder,
-						(List *) hg_child_key_mutator((Node *) keys, &child), ncolumns, attnos, to,
+		hg_input_create(side, list_nth(state->css.custom_ps, side), &state->css.ss, encoder,
+						(List *) hg_child_key_mutator((Node *) keys, &child), ncolumns, kept,
 						state->rules.keep[side], hg_join_source_create, &state->memory.budget);
 	state->inputs[side]->progress = &state->progress.shown;
-	pfree(attnos);
-	pfree(to);
+	pfree(kept);
 }
 
-/* What evaluating the hash clauses would have done, where words are compared instead. */
+/*
+ * What evaluating the hash clauses would have done, where words are compared instead, or the kept
+ * values of keys.
+ */
 static void
-hg_join_begin_exact(CustomScanState *node, List *hash_clauses)
+hg_join_begin_clauses(CustomScanState *node, List *hash_clauses)
 {
 	ListCell *lc;
 
@@ -260,11 +302,10 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	}
 	encoder = hg_key_encoder_create(nclauses, clauses);
 	if (!encoder->exact)
-		join_qual = list_concat_copy(hash_clauses, join_qual);
+		join_qual = list_concat(hg_join_recheck_clauses(cscan, hash_clauses), join_qual);
 	/* subplans put slots into the query's tuple table, which is emptied after this node ends */
 	MemoryContextSwitchTo(estate->es_query_cxt);
-	if (encoder->exact)
-		hg_join_begin_exact(node, hash_clauses);
+	hg_join_begin_clauses(node, hash_clauses);
 	rules->join_qual = ExecInitQual(join_qual, &node->ss.ps);
 	MemoryContextSwitchTo(state->memory.context);
 	rules->same_bytes = hg_join_recheck_create(join_qual);

@@ -97,16 +97,21 @@ hg_join_recheck_create(List *qual)
 	return NULL;
 }
 
-/* Are two values of variable length the same, which are in line and not compressed? */
+/*
+ * True if two values of variable length are in line, not compressed, and have the same bytes behind
+ * their headers, which may differ in length: a computed value has a long one.
+ */
 static inline bool
 hg_join_recheck_varlena(const char *left, const char *right)
 {
 	if (VARATT_IS_SHORT(left) && VARATT_IS_SHORT(right))
 		return !VARATT_IS_EXTERNAL(left) && *left == *right &&
 			   memcmp(left, right, VARSIZE_SHORT(left)) == 0;
-	if (VARATT_IS_4B_U(left) && VARATT_IS_4B_U(right))
-		return VARSIZE_4B(left) == VARSIZE_4B(right) && memcmp(left, right, VARSIZE_4B(left)) == 0;
-	return false;
+	if (VARATT_IS_EXTERNAL(left) || VARATT_IS_COMPRESSED(left) || VARATT_IS_EXTERNAL(right) ||
+		VARATT_IS_COMPRESSED(right))
+		return false;
+	return VARSIZE_ANY_EXHDR(left) == VARSIZE_ANY_EXHDR(right) &&
+		   memcmp(VARDATA_ANY(left), VARDATA_ANY(right), VARSIZE_ANY_EXHDR(left)) == 0;
 }
 
 void
@@ -118,7 +123,8 @@ hg_join_recheck_rows(const HgJoinRecheck *recheck, const HgBatch *batch, bool *s
 		const HgSameColumns *columns = &recheck->columns[c];
 		const Datum *left = batch->values[columns->left];
 		const Datum *right = batch->values[columns->right];
-		const bool *left_nulls = batch->has_nulls[columns->left] ? batch->nulls[columns->left] : NULL;
+		const bool *left_nulls =
+			batch->has_nulls[columns->left] ? batch->nulls[columns->left] : NULL;
 		const bool *right_nulls =
 			batch->has_nulls[columns->right] ? batch->nulls[columns->right] : NULL;
 
