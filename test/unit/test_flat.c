@@ -80,7 +80,8 @@ join_checked(TestFlatSide *outer, TestFlatSide *inner, Kind kind, size_t capacit
 
 /*
  * Everything about two sides whose graphs are made.  Where they are big a small suite takes one
- * combination of masks and kinds in five, which go on from call to call, so that each takes its turn.
+ * combination of masks and kinds in five, which go on from call to call, so that each takes its
+ * turn.
  */
 static bool
 sides_checked(TestFlatSide *outer, TestFlatSide *inner, uint64_t *state)
@@ -200,6 +201,58 @@ test_one_list(const char *isa)
 	hg_tap_ok(good, "%s: lists of 20000 rows with 10000 keys are joined", isa);
 	test_flat_destroy(&sides[0]);
 	test_flat_destroy(&sides[1]);
+}
+
+/*
+ * Frequent keys of which a mask leaves few rows, or none: the mask is asked about each row some
+ * times, not once for each pair of rows.  Polls tell how often, as each follows so much work.
+ */
+static void
+test_few_left(const char *isa)
+{
+	const uint64_t most = UINT64_C(20000) * 800 / 4096 / 6; /* of each pair: six times as many */
+
+	for (int kind = KIND_GRAPHS; kind <= KIND_OUTER_KEYS; kind++)
+		for (int left = 0; left < 2; left++)
+		{
+			uint64_t state = 31;
+			TestFlatSide sides[2];
+			HgFlatJoin *join = NULL;
+			TestPairs wanted;
+			uint64_t pairs = 0;
+			TestHost host;
+			bool good = true;
+
+			for (int s = 0; s < 2; s++)
+			{
+				test_flat_create(&sides[s], &state, 4, 20000, 25, 0, false);
+				for (uint32_t i = 0; i < sides[s].count; i++)
+					test_flat_set_key(&sides[s], i, i * 7 % 25);
+				good = test_flat_make(&sides[s]) && good;
+			}
+			sides[HG_INNER].used_mask = &sides[HG_INNER].mask;
+			sides[HG_INNER].mask.nparts = sides[HG_INNER].nparts;
+			for (uint32_t part = 0; part < sides[HG_INNER].nparts; part++)
+			{
+				sides[HG_INNER].states[part] = left && part % 8 == 0 ? HG_FLAT_SOME : HG_FLAT_NONE;
+				memset(sides[HG_INNER].bits[part], 0, TEST_FLAT_PART_ROWS / 64 * sizeof(uint64_t));
+				sides[HG_INNER].bits[part][0] = 1;
+			}
+			test_flat_naive(&sides[HG_OUTER], &sides[HG_INNER], &wanted);
+			test_host_init(&host, test_host_plain());
+			good = good && join_open(&host.host, &sides[HG_OUTER], &sides[HG_INNER], (Kind) kind,
+									 &join, NULL) == HG_OK;
+			host.polls = 0;
+			good = good && hg_flat_join_count(join, HG_MATCH_ALL, &pairs, NULL) == HG_OK &&
+				   pairs == wanted.count && (pairs > 0) == (left != 0);
+			hg_tap_ok(good && (uint64_t) host.polls < most + pairs / 4096,
+					  "%s: %d pairs of frequent keys take %d polls, kind %d", isa, (int) pairs,
+					  (int) host.polls, kind);
+			free(wanted.pairs);
+			hg_flat_close(join);
+			test_flat_destroy(&sides[HG_OUTER]);
+			test_flat_destroy(&sides[HG_INNER]);
+		}
 }
 
 /* A kernel reads on behind the keys of a bin, where row numbers stand that may look like keys. */
@@ -538,6 +591,7 @@ main(void)
 		test_random(rounds, isa);
 		test_frequent(isa);
 		test_one_list(isa);
+		test_few_left(isa);
 		test_behind_keys(isa);
 		test_many_parts(isa);
 	}

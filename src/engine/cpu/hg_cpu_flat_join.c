@@ -61,6 +61,24 @@ set_side(HgFlatJoin *join, HgSide which, const HgFlatSide *side)
 	hg_cpu_flat_filter_init(&join->filters[which], side->mask);
 }
 
+/* Get memory for remembered lists, where there is a mask to ask. */
+static HgStatus
+open_lists(HgFlatJoin *join, HgError *error)
+{
+	const size_t bytes = HG_CPU_FLAT_LISTS * sizeof(HgCpuFlatList);
+	void *memory;
+	HgStatus status;
+
+	if (join->filters[HG_INNER].mask == NULL)
+		return HG_OK;
+	status = hg_host_memory_alloc(join->host, bytes, &memory, error);
+	if (status != HG_OK)
+		return status;
+	join->lists = memory;
+	memset(join->lists, 0, bytes);
+	return HG_OK;
+}
+
 /* Choose how two graphs are joined. */
 static HgCpuFlatPlan
 choose_plan(const HgFlatGraph *outer, const HgFlatGraph *inner)
@@ -123,7 +141,13 @@ hg_flat_join_open(const HgHost *host, const HgFlatSide *outer, const HgFlatSide 
 	if (work != NULL)
 		(*join)->work = *work;
 	(*join)->plan = choose_plan((*join)->sides[HG_OUTER].graph, (*join)->sides[HG_INNER].graph);
-	return HG_OK;
+	status = open_lists(*join, error);
+	if (status != HG_OK)
+	{
+		hg_flat_close(*join);
+		*join = NULL;
+	}
+	return status;
 }
 
 HgStatus
@@ -147,15 +171,17 @@ hg_flat_lookup_open(const HgHost *host, const HgFlatRows *rows, uint32_t key_wid
 		(*join)->plan = (HgCpuFlatPlan){.way = HG_CPU_FLAT_LOOK_UP, .table = HG_INNER};
 		(*join)->rows = *rows;
 		(*join)->rows_width = key_width;
-		return HG_OK;
+		status = open_lists(*join, error);
 	}
-	status = hg_flat_make(host, &shape, rows, 1, &(*join)->made, error);
+	else
+		status = hg_flat_make(host, &shape, rows, 1, &(*join)->made, error);
 	if (status != HG_OK)
 	{
 		hg_flat_close(*join);
 		*join = NULL;
-		return status;
 	}
+	if (status != HG_OK || keys_of == HG_OUTER)
+		return status;
 	set_side(*join, HG_OUTER, graph);
 	set_side(*join, HG_INNER, &(HgFlatSide){.graph = (*join)->made});
 	(*join)->plan = choose_plan((*join)->sides[HG_OUTER].graph, (*join)->sides[HG_INNER].graph);
@@ -174,7 +200,78 @@ hg_flat_close(HgFlatJoin *join)
 	if (join == NULL)
 		return;
 	hg_flat_destroy(join->host, join->made);
+	if (join->lists != NULL)
+		hg_host_memory_free(join->host, join->lists, HG_CPU_FLAT_LISTS * sizeof(HgCpuFlatList));
 	hg_host_memory_free(join->host, join, sizeof(*join));
+}
+
+/* The remembered list of a probe's key, which may still be another key's; or NULL. */
+static HgCpuFlatList *
+list_of(const HgFlatJoin *join, const HgCpuFlatProbe *probe)
+{
+	return join->lists != NULL ? &join->lists[hg_cpu_flat_hash(probe->key) % HG_CPU_FLAT_LISTS]
+							   : NULL;
+}
+
+/* Begin with a probe whose list is long: narrow it to the edges of its key. */
+static void
+begin_long(HgFlatJoin *join, HgCpuFlatProbe *probe, HgCpuFlatList *list)
+{
+	HgCpuFlatCursor *cursor = &join->cursor;
+	uint32_t width = join->sides[HG_INNER].graph->shape.key_width;
+
+	cursor->begun = true;
+	cursor->written = 0;
+	cursor->listed = 0;
+	if (list != NULL && list->known && list->key == probe->key)
+	{
+		probe->at = list->at;
+		probe->end = list->end;
+		return;
+	}
+	probe->at = hg_cpu_flat_find_key(probe->keys, width, probe->at, probe->end, probe->key, false);
+	probe->end = hg_cpu_flat_find_key(probe->keys, width, probe->at, probe->end, probe->key, true);
+	if (list != NULL)
+		*list =
+			(HgCpuFlatList){.key = probe->key, .known = true, .at = probe->at, .end = probe->end};
+}
+
+/* Is a probe's next row one of its remembered list? */
+static inline bool
+is_listed(const HgCpuFlatCursor *cursor, const HgCpuFlatList *list)
+{
+	return list != NULL && cursor->listed < list->count;
+}
+
+/* Find the next row of a long list that counts, and remember it; *row is NULL at the end. */
+static HgStatus
+find_long(HgFlatJoin *join, HgCpuFlatProbe *probe, HgCpuFlatList *list, const uint32_t **row,
+		  HgError *error)
+{
+	HgCpuFlatCursor *cursor = &join->cursor;
+	HgStatus status = HG_OK;
+
+	*row = NULL;
+	while (status == HG_OK && *row == NULL && !is_listed(cursor, list) && probe->at < probe->end)
+	{
+		const uint32_t *next = &probe->numbers[probe->at];
+		bool counts = hg_cpu_flat_counts(join->filters[HG_INNER].mask, *next);
+
+		if (list != NULL && list->count < HG_CPU_FLAT_LISTED)
+		{
+			if (counts)
+				list->rows[list->count++] = *next;
+			list->at = ++probe->at;
+		}
+		else if (counts)
+			*row = next;
+		else
+			probe->at++;
+		status = hg_cpu_flat_work_done(join, 1, error);
+	}
+	if (is_listed(cursor, list))
+		*row = &list->rows[cursor->listed];
+	return status;
 }
 
 /*
@@ -186,45 +283,33 @@ compare_long(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgError 
 {
 	HgCpuFlatCursor *cursor = &join->cursor;
 	HgCpuFlatProbe *probe = &hg_cpu_flat_group(join)->probes[cursor->done];
-	const HgFlatMask *mask = join->filters[HG_INNER].mask;
-	uint32_t width = join->sides[HG_INNER].graph->shape.key_width;
+	HgCpuFlatList *list = list_of(join, probe);
+	const uint32_t *row;
 	size_t stop = pairs->room;
+	bool done = false;
 
 	if (!cursor->begun)
-	{
-		probe->at =
-			hg_cpu_flat_find_key(probe->keys, width, probe->at, probe->end, probe->key, false);
-		probe->end =
-			hg_cpu_flat_find_key(probe->keys, width, probe->at, probe->end, probe->key, true);
-		cursor->begun = true;
-		cursor->written = 0;
-	}
+		begin_long(join, probe, list);
 	if (pairs->outer != NULL && pairs->wanted->settled != NULL)
 	{
 		size_t part = hg_settled_part(cursor->written);
 
-		if (hg_matches_settled(pairs->wanted, probe->row))
-			probe->at = probe->end;
+		done = hg_matches_settled(pairs->wanted, probe->row);
 		stop = pairs->room - pairs->count > part ? pairs->count + part : pairs->room;
 	}
-	while (probe->at < probe->end)
+	if (list == NULL && pairs->outer == NULL && probe->at < probe->end)
 	{
-		uint32_t row = probe->numbers[probe->at];
-		HgStatus status;
+		pairs->counted += mode == HG_MATCH_FIRST ? 1 : probe->end - probe->at;
+		done = true;
+	}
+	while (!done)
+	{
+		HgStatus status = find_long(join, probe, list, &row, error);
 
-		if (mask == NULL && pairs->outer == NULL)
-		{
-			pairs->counted += mode == HG_MATCH_FIRST ? 1 : probe->end - probe->at;
-			break;
-		}
-		status = hg_cpu_flat_work_done(join, 1, error);
 		if (status != HG_OK)
 			return status;
-		if (!hg_cpu_flat_counts(mask, row))
-		{
-			probe->at++;
-			continue;
-		}
+		if (row == NULL)
+			break;
 		if (pairs->outer != NULL)
 		{
 			if (pairs->count == stop)
@@ -232,13 +317,15 @@ compare_long(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgError 
 			cursor->written++;
 			pairs->outer[pairs->count] = probe->row;
 			if (pairs->inner != NULL)
-				pairs->inner[pairs->count] = row;
+				pairs->inner[pairs->count] = *row;
 			pairs->count++;
 		}
 		pairs->counted++;
-		probe->at++;
-		if (mode == HG_MATCH_FIRST)
-			break;
+		if (is_listed(cursor, list))
+			cursor->listed++;
+		else
+			probe->at++;
+		done = mode == HG_MATCH_FIRST;
 	}
 	cursor->begun = false;
 	cursor->done++;

@@ -7,7 +7,8 @@
  *	hg_cpu_flat_find.c		probes: outer rows and the lists that they may have partners in
  *	hg_cpu_flat_compare.c	kernels: keys compared with keys
  *
- * The first of them calls the other two.  What a tally makes of the stream is in hg_cpu_flat_tally.c.
+ * The first of them calls the other two.  What a tally makes of the stream is in
+ *hg_cpu_flat_tally.c.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -32,6 +33,26 @@
 
 /* Probes that are found together, so that their cache misses overlap. */
 #define HG_CPU_FLAT_GROUP 32
+
+/*
+ * Long lists that are remembered, a power of two, and how many rows of each: see HgCpuFlatList.
+ */
+#define HG_CPU_FLAT_LISTS 256
+#define HG_CPU_FLAT_LISTED 32
+
+/*
+ * The first rows of a long list that count, where the inner side has a mask: the probes of a key
+ * that is frequent do not ask the mask about each of its rows again.
+ */
+typedef struct HgCpuFlatList
+{
+	int64_t key;
+	bool known;		/* the rest is valid */
+	uint32_t at;	/* edge behind those that rows were found among */
+	uint32_t end;	/* edge behind the last one of the key */
+	uint32_t count; /* of rows; where there may be more, at is not end */
+	uint32_t rows[HG_CPU_FLAT_LISTED];
+} HgCpuFlatList;
 
 /* An outer row, and where edges of the inner side are that may have its key. */
 typedef struct HgCpuFlatProbe
@@ -130,7 +151,8 @@ typedef struct HgCpuFlatCursor
 
 	uint32_t done;	  /* probes of the group that is compared */
 	bool begun;		  /* its next one is long, and at and end are those of its key, ... */
-	uint32_t written; /* ... of whose pairs there were so many */
+	uint32_t written; /* ... of whose pairs there were so many ... */
+	uint32_t listed;  /* ... and of the rows of whose remembered list */
 	uint32_t work;	  /* since the last poll */
 
 	uint32_t staged; /* pairs in staging */
@@ -164,7 +186,8 @@ struct HgFlatJoin
 	HgCpuFlatFilter filters[2];
 	HgFlatRows rows; /* these keys */
 	uint32_t rows_width;
-	HgFlatGraph *made; /* of keys */
+	HgFlatGraph *made;	  /* of keys */
+	HgCpuFlatList *lists; /* [HG_CPU_FLAT_LISTS] by hash of the key; NULL: no inner mask */
 	HgCpuFlatCursor cursor;
 
 	/* pairs that were found where there was no room for all that may be found at once */
