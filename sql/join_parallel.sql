@@ -258,7 +258,7 @@ select * from all_ways('select x, v, w from p_small left join
 select * from all_ways('select x, y.v, z from p_small left join
   (select a.v, s.z from p_a a left join p_small c using (k) left join p_skew s on s.k = a.k offset 0) y
   on v = x * 100 where x < 6');
--- ... and not to the end each time; the limit falls, because core keeps the first one for workers
+-- ... and not to the end each time; one process joins for a correlated subquery
 select * from all_ways('select x, (select count(*) from (select 1 from p_a join p_b using (k) limit 10 - x) q)
   from p_small where x < 8');
 select * from all_ways('select x from p_small where x < 8 and exists

@@ -247,3 +247,43 @@ select join_check('select * from r_p1 t1 left join lateral
   on t1.a = s.x where t1.b = 0');
 reset enable_partitionwise_join;
 drop table r_p1, r_p2;
+
+-- a forced plan starts no workers for each row of an outer query, and scans no table again for it
+-- that an index has the rows of
+create table looked_up as select g as id, g % 1000 as k, g % 100 as h from generate_series(1, 10000) g;
+create index on looked_up (k);
+vacuum (analyze) looked_up;
+create function plan_lines(query text, pattern text) returns int language plpgsql as $$
+declare
+  line text;
+  found_lines int := 0;
+begin
+  perform set_config('hashgraph.enabled', 'on', true), set_config('hashgraph.force', 'on', true);
+  for line in execute 'explain (costs off) ' || query loop
+    found_lines := found_lines + (line ~ pattern)::int;
+  end loop;
+  return found_lines;
+end
+$$;
+set parallel_setup_cost = 0;
+set parallel_tuple_cost = 0;
+set min_parallel_table_scan_size = 0;
+select plan_lines(query, 'Parallel Custom Scan') as parallel, plan_lines(query, 'Custom Scan') as nodes, join_check(query)
+  from (values
+    ('select i, (select 7 from looked_up x join looked_up y on x.k = y.k limit 1 offset i) from generate_series(1, 5) i'),
+    ('select * from generate_series(1, 5) i, lateral (select x.k - y.k from looked_up x join looked_up y on x.k = y.k limit 1 offset i) j'),
+    ('select i, (select count(*) + i from looked_up x join looked_up y on x.k = y.k) from generate_series(1, 5) i'),
+    -- an uncorrelated one runs once
+    ('select i, (select count(*) from looked_up x join looked_up y on x.k = y.k) from generate_series(1, 5) i')) q (query);
+reset parallel_setup_cost;
+reset parallel_tuple_cost;
+reset min_parallel_table_scan_size;
+set max_parallel_workers_per_gather = 0;
+select plan_lines(query, 'Seq Scan on looked_up') as scans, plan_lines(query, 'Custom Scan') as nodes, join_check(query)
+  from (values
+    ('select * from generate_series(1, 20) i, lateral (select * from (select h, count(*) from looked_up where k = i group by h) x
+        full join (select h, count(*) from looked_up where k = i % 5 group by h) y using (h)) j'),
+    ('select * from (select h, count(*) from looked_up where k < 2 group by h) x full join (select h from looked_up where k = 3) y using (h)')) q (query);
+reset max_parallel_workers_per_gather;
+drop function plan_lines;
+drop table looked_up;

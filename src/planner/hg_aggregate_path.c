@@ -228,10 +228,10 @@ hg_distinct_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *h
 
 /*
  * A scan by pages of a table of which something is resident, or whose groups are to be joined, by
- * one process or by each of some workers; or NULL.
+ * one process or by each of as many workers as its cheapest path has; or NULL.
  */
 static Path *
-hg_find_scan(PlannerInfo *root, RelOptInfo *rel, int workers)
+hg_find_scan(PlannerInfo *root, RelOptInfo *rel, const Path *cheapest)
 {
 	const PlannerInfo *above = root->parent_root;
 	bool joined = above != NULL && bms_membership(above->all_baserels) == BMS_MULTIPLE;
@@ -241,8 +241,14 @@ hg_find_scan(PlannerInfo *root, RelOptInfo *rel, int workers)
 		hg_scan_path_find(rel) == NULL)
 		return NULL;
 	/* its own target, which aggregates are computed of, and may be of several processes */
-	scan = create_seqscan_path(root, rel, NULL, workers);
-	return hg_path_saving(scan) > 0 ? scan : NULL;
+	scan = create_seqscan_path(root, rel, NULL, cheapest->parallel_workers);
+	if (hg_path_saving(scan) <= 0)
+		return NULL;
+	/* a forced aggregation costs nothing, but it does not scan a table again for each outer row */
+	if (hg_force && hg_query_is_rescanned(root) &&
+		scan->total_cost - hg_path_saving(scan) > cheapest->total_cost)
+		return NULL;
+	return scan;
 }
 
 /*
@@ -256,7 +262,7 @@ hg_find_table(PlannerInfo *root, RelOptInfo *rel, Path *cheapest)
 		return NULL;
 	if (IsA(cheapest, AppendPath) && cheapest->param_info == NULL && hg_path_is_served(cheapest))
 		return cheapest;
-	return hg_find_scan(root, rel, cheapest->parallel_workers);
+	return hg_find_scan(root, rel, cheapest);
 }
 
 /*
@@ -405,6 +411,9 @@ static void
 hg_find_shared_groups(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *partial_rel,
 					  double groups, HgPartialGroups *partial)
 {
+	/* see hg_consider_partial_paths() of joins */
+	if (hg_force && hg_query_is_rescanned(root))
+		return;
 	if (partial_rel->consider_parallel && input_rel->partial_pathlist != NIL)
 		hg_find_partial_groups(root, partial_rel,
 							   hg_find_inputs(root, input_rel, input_rel->partial_pathlist,

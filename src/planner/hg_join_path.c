@@ -373,6 +373,9 @@ hg_consider_partial_paths(HgConsidered *join, Path *outer_path, Path *inner_path
 
 	if (!join->joinrel->consider_parallel || !bms_is_empty(join->joinrel->lateral_relids))
 		return;
+	/* workers are started for each run, whatever a forced join costs */
+	if (hg_force && hg_query_is_rescanned(join->root))
+		return;
 	partial_outer = hg_cheapest_partial_input(join->outerrel);
 	partial_inner = hg_cheapest_partial_input(join->innerrel);
 	if (partial_outer == NULL && partial_inner == NULL)

@@ -224,6 +224,16 @@ hg_cheapest_partial_input(const RelOptInfo *rel)
 			   : hg_cheaper_input(rel, linitial(rel->partial_pathlist), rel->partial_pathlist);
 }
 
+bool
+hg_query_is_rescanned(const PlannerInfo *root)
+{
+	/* a query has parameters for its subquery that is being planned, and for no other */
+	for (const PlannerInfo *above = root->parent_root; above != NULL; above = above->parent_root)
+		if (above->plan_params != NIL)
+			return true;
+	return false;
+}
+
 void
 hg_scan_path_init(void)
 {

@@ -27,4 +27,10 @@ extern Path *hg_cheapest_partial_input(const RelOptInfo *rel);
 /* Hook into the planner's scans for good. */
 extern void hg_scan_path_init(void);
 
+/*
+ * True if a query, or one that it is a part of, depends on values of an outer row: a correlated
+ * subquery or a LATERAL one, which is run again for each row.  Valid while its paths are made.
+ */
+extern bool hg_query_is_rescanned(const PlannerInfo *root);
+
 #endif /* HG_SCAN_PATH_H */

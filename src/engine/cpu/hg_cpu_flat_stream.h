@@ -7,8 +7,7 @@
  *	hg_cpu_flat_find.c		probes: outer rows and the lists that they may have partners in
  *	hg_cpu_flat_compare.c	kernels: keys compared with keys
  *
- * The first of them calls the other two.  What a tally makes of the stream is in
- *hg_cpu_flat_tally.c.
+ * The first of them calls the other two.  What a tally makes of the stream is in hg_cpu_flat_tally.c.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,9 +33,7 @@
 /* Probes that are found together, so that their cache misses overlap. */
 #define HG_CPU_FLAT_GROUP 32
 
-/*
- * Long lists that are remembered, a power of two, and how many rows of each: see HgCpuFlatList.
- */
+/* Long lists that are remembered, and how many rows of each: see HgCpuFlatList. */
 #define HG_CPU_FLAT_LISTS 256
 #define HG_CPU_FLAT_LISTED 32
 
