@@ -327,6 +327,37 @@ foreach my $on ('g.k = gc.k', 'g.k = gc.k and g.s = gc.x')
 }
 sql('reset hashgraph.force; reset enable_nestloop; reset hashgraph.min_rows');
 
+# A graph of a fact's key is taken where few keys are looked up in it, and left where most rows have a partner: streaming the column
+# past the few rows of the other table is faster then.
+sql(q{select hashgraph_resident_drop('a'), hashgraph_resident_drop('b')});
+sql(q{create table fact (k int, v int); insert into fact select i % 3000, i from generate_series(1, 300000) i; create table dim as select i as k, i as x from generate_series(0, 2999) i; vacuum analyze fact; vacuum analyze dim});
+sql(qq{select hashgraph_resident_add('$_', keys => '{k}')}) foreach 'fact', 'dim';
+foreach my $table ('fact', 'dim')
+{
+	ok(wait_for(sub { sql("select bool_and(blocks_resident = blocks_total and state = 'ready') and count(*) >= 3 from hashgraph_resident where relation = '$table'::regclass") eq 't' or not sql("vacuum $table") and not usleep(200_000) }, 30), "all of $table is resident")
+	  or diag(sql(q{select json_agg(r) from hashgraph_resident r}));
+}
+sql('set hashgraph.force = off');
+foreach my $query ('select count(*) from fact join dim using (k)', 'select sum(v) from fact join dim using (k)')
+{
+	my $plan;
+
+	ok(wait_for(sub { ($plan = sql("explain (analyze, costs off, timing off) $query where x < 3")) =~ /Outer HashGraph: resident/ or not usleep(100_000) }, 30), "few keys of a fact are looked up: $query")
+	  or diag($plan);
+	$plan = sql("explain (analyze, costs off, timing off) $query");
+	like($plan, qr/Outer Heap Blocks: 0$/m, '... all of its rows come from memory');
+	unlike($plan, qr/HashGraph: resident/, '... but are streamed') or diag($plan);
+	foreach my $where ('', ' where x < 3')
+	{
+		my $ours = sql("$query$where");
+
+		sql('set hashgraph.enabled = off');
+		is($ours, sql("$query$where"), "... as PostgreSQL has them$where");
+		sql('set hashgraph.enabled = on');
+	}
+}
+sql('reset hashgraph.force; drop table fact, dim');
+
 # An error in the middle of a join leaves nothing behind.
 my (undef, undef, $error) = $node->psql('postgres', 'set hashgraph.force = on; select count(1 / (b.w - 33)) from a join b on a.k4 = b.k4');
 like($error, qr/division by zero/, 'an error in the middle');
