@@ -355,3 +355,38 @@ explain (costs off) select v, x from p_a left join p_small using (k);
 reset all;
 drop function joined, joins_too, all_ways, in_parallel;
 drop table p_a, p_b, p_skew, p_small, p_null, p_none, p_parts, p_made;
+
+-- workers are started where they bring more than starting them takes, which parallel_setup_cost is the measure of
+reset all;
+set hashgraph.backend = cpu;
+set max_parallel_workers_per_gather = 2;
+create table p_orders (id int primary key, cust int, d date);
+insert into p_orders select g, (1 + g * 7919::bigint % 50000)::int, date '2020-01-01' + g / 250 from generate_series(1, 300000) g;
+create table p_cust as select g as id, date '2015-01-01' + g % 3000 as created from generate_series(1, 50000) g;
+create index on p_orders (d);
+vacuum analyze p_orders, p_cust;
+create function planned_workers(query text, setup int) returns text language plpgsql as $$
+declare
+  line text;
+  nodes int := 0;
+  workers text := 'no workers';
+begin
+  perform set_config('parallel_setup_cost', setup::text, true);
+  for line in execute 'explain (costs off) ' || query loop
+    nodes := nodes + (line like '%HashGraphJoin%')::int;
+    if line like '%Workers Planned%' then
+      workers := 'workers';
+    end if;
+  end loop;
+  return format('%s joins, %s', nodes, workers);
+end
+$$;
+select setup, planned_workers(query, setup)
+from (values ('select g::date, count(o.id) from generate_series(''2021-01-01''::date, ''2021-01-07'', ''1 day'') g left join p_orders o on o.d = g::date group by 1'),
+             ('select count(*) from p_cust c where not exists (select from p_orders o where o.cust = c.id)'),
+             ('select count(*) from p_orders o join p_cust c on c.created = o.d'),
+             ('select c.created, count(*) from p_orders o join p_cust c on c.id = o.cust group by 1')) queries (query),
+     (values (1000), (50)) setups (setup);
+reset all;
+drop function planned_workers;
+drop table p_orders, p_cust;

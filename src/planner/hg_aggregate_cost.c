@@ -11,7 +11,8 @@
  *	keys		N * k * cpu_operator_cost / 2
  *				hash, find, compare
  *	aggregates	N * a * cpu_operator_cost / 4, and what arguments and filters cost that are no
- *				plain columns; nothing where rows of a resident table are only counted, and a tenth
+ *				plain columns; nothing where rows of a resident table or of a join of ours are only
+ *				counted, and a tenth
  *				for arguments and filters of its rows that are computed column by column
  *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING
  *	disk		rows whose groups exceed work memory are written and read once
@@ -176,7 +177,8 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	int nkeys = list_length(path->group_clause) + (path->distinct != NULL);
 	int naggs = list_length(path->aggrefs);
 	bool served = hg_path_is_served(input);
-	bool counted = served && nkeys == 0 && hg_aggrefs_count(path->aggrefs);
+	bool counted =
+		(served || hg_path_join(input) != NULL) && nkeys == 0 && hg_aggrefs_count(path->aggrefs);
 	bool asks = hg_aggregate_asks_device(root, path, hg_path_join(input), groups);
 	Cost startup = input->total_cost - hg_path_saving(input);
 	Cost run;
@@ -220,6 +222,7 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	/* all of that is the device's then */
 	if (asks)
 		startup = hg_path_join(input)->asked;
+	startup += hg_workers_cost(out->parent, out->parallel_workers, asks ? NULL : input, NULL);
 
 	bytes = groups * (input->pathtarget->width + HG_GROUP_BYTES + naggs * 2.0 * sizeof(Datum));
 	if (bytes > get_hash_memory_limit())

@@ -19,6 +19,15 @@
 extern double hg_parallel_divisor(const Path *path);
 
 /*
+ * What starting the workers of a partial path of ours costs beyond parallel_setup_cost, which core
+ * adds at the Gather.  The price is in each partial path of ours once: where inputs (NULL: there is
+ * none) are partial paths of ours the result is less by what they have of it already.  A path of a
+ * partition, which an Append would add up, has none of it.
+ */
+extern Cost hg_workers_cost(const RelOptInfo *rel, int workers, const Path *outer,
+							const Path *inner);
+
+/*
  * What reading a path costs a node of ours less than it costs core: its total cost holds for rows
  * that come one by one.  It is never more than that cost.
  */
