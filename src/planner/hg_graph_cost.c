@@ -182,7 +182,8 @@ static bool
 hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 					   const Cost input_costs[2], double inner_room, HgGraphCost *cost)
 {
-	HgLendShape shape = {.spills_apart = hg_join_spills_apart(path->join_type, path->together),
+	HgLendShape shape = {.dense = path->dense,
+						 .spills_apart = hg_join_spills_apart(path->join_type, path->together),
 						 .answered = columns[HG_OUTER] == 0 && columns[HG_INNER] == 0};
 	const bool fixed[2] = {false, false};
 	bool lend[2] = {false, false};

@@ -301,11 +301,11 @@ hg_join_keeps_bits(PlannerInfo *root, const HgJoinPath *path, double inner_bytes
 }
 
 /*
- * Are resident outer rows that are streamed past the inner ones only counted, by a key that is its
- * own vertex (engine/cpu/hg_cpu_direct.c), as far as statistics tell?
+ * Are the inner keys so dense that each is its own vertex (engine/cpu/hg_cpu_direct.c), as far as
+ * statistics tell?
  */
 static bool
-hg_join_counts_directly(PlannerInfo *root, const HgJoinPath *path, const int columns[2], bool exact)
+hg_join_keys_are_dense(PlannerInfo *root, const HgJoinPath *path, bool exact)
 {
 	const RestrictInfo *clause = linitial_node(RestrictInfo, path->hash_clauses);
 	const Path *outer = linitial(path->custom.custom_paths);
@@ -317,11 +317,21 @@ hg_join_counts_directly(PlannerInfo *root, const HgJoinPath *path, const int col
 							.direct = true};
 	HgKeyRange range;
 
-	return columns[HG_OUTER] == 0 && columns[HG_INNER] == 0 && exact &&
-		   list_length(path->restrictlist) == 1 && hg_path_is_served(outer) &&
+	return exact && list_length(path->hash_clauses) == 1 &&
 		   hg_key_range(root, clause, !clause->outer_is_left, &range) &&
-		   range.size <=
-			   (double) hg_shape_direct_vertices(&spec, (uint64) outer->rows, (uint64) inner->rows);
+		   range.size <= (double) hg_shape_direct_vertices(&spec,
+														   (uint64) Min(outer->rows, HG_MAX_ROWS),
+														   (uint64) Min(inner->rows, HG_MAX_ROWS));
+}
+
+/* Are resident outer rows that are streamed past dense inner keys only counted? */
+static bool
+hg_join_counts_directly(PlannerInfo *root, const HgJoinPath *path, const int columns[2], bool exact)
+{
+	return columns[HG_OUTER] == 0 && columns[HG_INNER] == 0 &&
+		   list_length(path->restrictlist) == 1 &&
+		   hg_path_is_served(linitial(path->custom.custom_paths)) &&
+		   hg_join_keys_are_dense(root, path, exact);
 }
 
 /*
@@ -548,6 +558,8 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	startup = sides[HG_INNER] + sides[HG_OUTER] - run;
 	startup += hg_disk_cost(path, rows, key_width, spilled);
 
+	path->dense = (inputs[HG_OUTER]->graph || inputs[HG_INNER]->graph) && !path->together &&
+				  hg_join_keys_are_dense(root, path, exact);
 	hg_share_read_once(reading, path->read_once, workers);
 	if ((inputs[HG_OUTER]->graph || inputs[HG_INNER]->graph) &&
 		hg_graph_cost(root, path, exact ? columns : rechecked, reading,

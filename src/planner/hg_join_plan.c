@@ -328,8 +328,9 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 		list_make5(kept_keys, operators, collations,
 				   makeInteger(path->together ? path->custom.path.parallel_workers : 0),
 				   makeInteger(path->read_once)));
+	cscan->custom_private = lappend(cscan->custom_private, makeInteger(path->dense));
 	cscan->methods = &hg_join_scan_methods;
-	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 10,
+	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 11,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }

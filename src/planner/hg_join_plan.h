@@ -21,6 +21,8 @@ typedef struct HgJoinPath
 	bool inner_unique;
 	bool together; /* partial, and so are the inputs: all processes join both sides as one */
 	int read_once; /* ... but this HgSide's, which one of them reads for all; or -1 */
+	bool dense;	   /* the inner keys are so dense that they need not be hashed; known where a side
+					* has a HashGraph */
 	Cost hidden;   /* what it takes beyond its price, but for what its inputs do */
 	Cost asked;	   /* all of it where no more is wanted than a device can tell (hg_graph_cost.h);
 					* negative: there is none */

@@ -330,9 +330,9 @@ sql('reset hashgraph.force; reset enable_nestloop; reset hashgraph.min_rows');
 # A graph of a fact's key is taken where few keys are looked up in it, and left where most rows have a partner: streaming the column
 # past the few rows of the other table is faster then.
 sql(q{select hashgraph_resident_drop('a'), hashgraph_resident_drop('b')});
-sql(q{create table fact (k int, v int); insert into fact select i % 3000, i from generate_series(1, 300000) i; create table dim as select i as k, i as x from generate_series(0, 2999) i; vacuum analyze fact; vacuum analyze dim});
-sql(qq{select hashgraph_resident_add('$_', keys => '{k}')}) foreach 'fact', 'dim';
-foreach my $table ('fact', 'dim')
+sql(q{create table fact (k int, v int); insert into fact select i % 3000, i from generate_series(1, 300000) i; create table dim as select i as k, i as x from generate_series(0, 2999) i; create table large (k int, x int); insert into large select i, i from generate_series(0, 199999) i; vacuum analyze fact; vacuum analyze dim; vacuum analyze large});
+sql(qq{select hashgraph_resident_add('$_', keys => '{k}')}) foreach 'fact', 'dim', 'large';
+foreach my $table ('fact', 'dim', 'large')
 {
 	ok(wait_for(sub { sql("select bool_and(blocks_resident = blocks_total and state = 'ready') and count(*) >= 3 from hashgraph_resident where relation = '$table'::regclass") eq 't' or not sql("vacuum $table") and not usleep(200_000) }, 30), "all of $table is resident")
 	  or diag(sql(q{select json_agg(r) from hashgraph_resident r}));
@@ -356,10 +356,14 @@ foreach my $query ('select count(*) from fact join dim using (k)', 'select sum(v
 		sql('set hashgraph.enabled = on');
 	}
 }
+# Past dense keys rows are streamed too, however many those are.
+sql(q{set work_mem = '64MB'});
+unlike(sql('explain (analyze, costs off, timing off) select sum(v) from fact join large using (k)'), qr/HashGraph: resident/, 'all rows of a fact are streamed past many dense keys');
+sql('reset work_mem');
 # Workers would be started for what takes a few milliseconds if it had another price.
 my ($counted, $summed) = map { sql("explain select $_ from fact join dim using (k)") =~ /cost=[\d.]+\.\.([\d.]+)/ } 'count(*)', 'sum(v)';
 cmp_ok($counted, '<', $summed / 2, 'rows that are only counted cost less than half of those that are summed');
-sql('reset hashgraph.force; drop table fact, dim');
+sql('reset hashgraph.force; drop table fact, dim, large');
 
 # An error in the middle of a join leaves nothing behind.
 my (undef, undef, $error) = $node->psql('postgres', 'set hashgraph.force = on; select count(1 / (b.w - 33)) from a join b on a.k4 = b.k4');

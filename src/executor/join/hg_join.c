@@ -288,6 +288,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 					   intVal(list_nth(cscan->custom_private, HG_PRIVATE_INNER_UNIQUE)) != 0);
 	state->together = intVal(list_nth(cscan->custom_private, HG_PRIVATE_TOGETHER));
 	state->read_once = intVal(list_nth(cscan->custom_private, HG_PRIVATE_READ_ONCE));
+	state->dense = intVal(list_nth(cscan->custom_private, HG_PRIVATE_DENSE)) != 0;
 	state->rewind = (eflags & EXEC_FLAG_REWIND) != 0;
 
 	hg_kept_begin_join();

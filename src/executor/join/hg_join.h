@@ -43,6 +43,7 @@ typedef enum HgPlanPrivate
 	HG_PRIVATE_COLLATIONS,	  /* OidList: ... and their input collations */
 	HG_PRIVATE_TOGETHER,	  /* Integer: workers planned that share both sides; else 0 */
 	HG_PRIVATE_READ_ONCE,	  /* Integer: HgSide of which one of them reads all; else -1 */
+	HG_PRIVATE_DENSE,		  /* Integer: 1 where the inner keys are known to be dense */
 	HG_PRIVATE_COUNT
 } HgPlanPrivate;
 

@@ -105,7 +105,8 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 	/* the plan's estimates are one's */
 	double processes = hg_join_processes(state->together);
 
-	*shape = (HgLendShape){.pairs = state->css.ss.ps.plan->plan_rows * processes,
+	*shape = (HgLendShape){.dense = state->dense,
+						   .pairs = state->css.ss.ps.plan->plan_rows * processes,
 						   .answered = !hg_join_streams(&state->rules, state->matched) ||
 									   hg_join_may_count_unmatched(state) ||
 									   hg_join_reduces_matches(state->reduction)};

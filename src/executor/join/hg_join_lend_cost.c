@@ -60,8 +60,14 @@
 /* A column of a joined row, from anywhere, and where outer rows come in their order. */
 #define HG_LEND_GATHER_NS 6.0
 #define HG_LEND_IN_ORDER_NS 0.5
+/* An inner column of a joined row whose outer row was streamed past more rows than a cache holds.
+ */
+#define HG_LEND_FAR_NS 16.0
 
-/* So many inner rows are a table that outer ones are streamed past. */
+/*
+ * So many inner rows are a table that outer ones are streamed past; so are any number of dense ones
+ * (engine/cpu/hg_cpu_direct.c), where work memory holds them.
+ */
 #define HG_LEND_STREAM_ROWS 131072.0
 
 /* Two graphs, or rows of which one is made, with so many edges, have so many pairs. */
@@ -139,6 +145,7 @@ hg_join_lend_ns(const HgLendShape *shape, const bool lend[2])
 	bool spills;	 /* the former go to disk */
 	const bool asked = hg_lend_asks_device(shape, lend);
 	bool streams;
+	double gather[2]; /* of each column of a joined row */
 	double ns = 0;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -158,12 +165,15 @@ hg_join_lend_ns(const HgLendShape *shape, const bool lend[2])
 			lent[side] = 0;
 			share[side] = 0;
 		}
-	streams = lent[HG_OUTER] == 0 && lent[HG_INNER] == 0 && held[HG_INNER] <= HG_LEND_STREAM_ROWS;
+	streams = lent[HG_OUTER] == 0 && lent[HG_INNER] == 0 &&
+			  (held[HG_INNER] <= HG_LEND_STREAM_ROWS || (shape->dense && !spills));
 	ns += held[HG_INNER] * HG_LEND_HOLD_NS;
 	ns += held[HG_OUTER] * (streams ? HG_LEND_STREAM_NS : HG_LEND_HOLD_NS);
+	gather[HG_OUTER] = streams ? HG_LEND_IN_ORDER_NS : HG_LEND_GATHER_NS;
+	gather[HG_INNER] =
+		streams && held[HG_INNER] > HG_LEND_STREAM_ROWS ? HG_LEND_FAR_NS : HG_LEND_GATHER_NS;
 	for (int side = HG_OUTER; side <= HG_INNER && !asked; side++)
-		ns += shape->pairs * shape->columns[side] *
-			  (streams && side == HG_OUTER ? HG_LEND_IN_ORDER_NS : HG_LEND_GATHER_NS);
+		ns += shape->pairs * shape->columns[side] * gather[side];
 
 	/* the four parts of hg_match_resident.c */
 	if (held[HG_OUTER] > 0 && held[HG_INNER] > 0 && !streams)

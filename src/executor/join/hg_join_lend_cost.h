@@ -24,6 +24,8 @@ typedef struct HgLendShape
 	double looks[2]; /* ... and blocks that have to be looked at for it */
 	double edges[2]; /* ... and the rows of that table */
 	bool kept[2];	 /* ... and a device keeps its graph */
+	bool dense;		 /* inner keys are their own vertices: outer rows are streamed past any
+					  * number of them */
 	bool answered;	 /* nothing is asked for but the number of joined rows, or groups that a device
 					  * can make of them */
 	int columns[2];	 /* ... and the columns that are needed of a joined row */

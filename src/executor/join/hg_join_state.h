@@ -44,6 +44,7 @@ struct HgJoinState
 	HgJoinRules rules;
 	int together;		  /* workers planned, if both sides are shared by all processes; or 0 */
 	int read_once;		  /* the HgSide that one of them reads for all; or -1 */
+	bool dense;			  /* the plan knows that the inner keys need not be hashed */
 	bool rewind;		  /* rescans without changed parameters of the outer side are expected */
 	Bitmapset *params[2]; /* PARAM_EXECs in the keys, by HgSide */
 
