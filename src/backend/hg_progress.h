@@ -19,7 +19,7 @@
  * (hg_cleanup.h), which is also the way of a process that is terminated.  Slots of a process that
  * has gone without are not shown, and its successor clears them.
  *
- * test/t/038_progress.pl holds all of this.
+ * test/t/join_progress.pl holds all of this.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

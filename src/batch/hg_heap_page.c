@@ -25,7 +25,7 @@
  *
  * So these rows are taken from there at once, counted, and rs_cindex is set to the last of them:
  * core goes on with the next page.  In builds with assertions core brings each of them itself,
- * and is compared: test/t/008_faults.pl reads pages of many kinds in such a build.  A version
+ * and is compared: test/t/join_faults.pl reads pages of many kinds in such a build.  A version
  * of PostgreSQL that nobody has looked at does not compile.
  *
  * Copyright (c) 2026, the hashgraph authors

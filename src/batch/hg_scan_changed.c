@@ -30,7 +30,7 @@
  * be read at any later time, and each row is found once.  Where they lie does not stay the same:
  * whoever comes to read them has the page's lock once more, behind the pin.
  *
- * test/t/036_resident_graph_joins.pl has blocks of every kind changed, in each way.
+ * test/t/cache_graph_joins.pl has blocks of every kind changed, in each way.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

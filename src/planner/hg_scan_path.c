@@ -12,7 +12,7 @@
  * relation's paths, which all are to give the same rows.  Where core has found better, the
  * hook puts it back among core's own paths before other extensions look at them, but for those
  * that were loaded later and change paths before they call the hooks that were there: who
- * replaces them later replaces it too (test/t/011_provider.pl).
+ * replaces them later replaces it too (test/t/join_provider.pl).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -37,7 +37,7 @@
  * where a sixteenth of the area would not stay free, and they are the first to go where a loader,
  * or who asks for a table, finds no room (hg_resident_eviction.h).
  *
- * test/t/043_looks.pl has snapshots look beside each other at blocks that were changed in each way.
+ * test/t/cache_visibility.pl has snapshots look beside each other at blocks that were changed in each way.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

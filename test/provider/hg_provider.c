@@ -2,7 +2,7 @@
  *
  * hg_provider.c
  *	  An extension that meddles with the scans of relations, as others do, for
- *	  test/t/011_provider.pl, which builds and preloads it.
+ *	  test/t/join_provider.pl, which builds and preloads it.
  *
  * It goes by the names of relations, and does in set_rel_pathlist_hook:
  *

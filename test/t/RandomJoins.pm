@@ -1,6 +1,6 @@
 # RandomJoins.pm
 #
-# Random tables and random joins of them, for 005_random.pl.
+# Random tables and random joins of them, for join_random.pl.
 #
 #	random_tables($seed)	SQL that creates the tables; the same for the same seed
 #	random_join($kind)		a query that has a join of that kind

@@ -23,7 +23,7 @@
  * value than a column's, is not found out: to do so would be to join once more.  (Matches of keys
  * that are hashes are rechecked by whoever has asked for them.)
  *
- * test/unit/test_one_lie.c, test_lies.c and test/t/023_device_lies.pl lie in all of these ways.
+ * test/unit/test_one_lie.c, test_lies.c and test/t/device_lies.pl lie in all of these ways.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -28,7 +28,7 @@
  * After each run the budget is looked at.  When it is full, the groups that later rows of the batch
  * have made are unmade, and rows of groups that are not in memory go to files from there on.  So
  * memory is exceeded by a run's values at most, but for states that grow when no more groups are
- * made, as they do in PostgreSQL's own hash aggregation.  test/t/004_memory.pl holds it.
+ * made, as they do in PostgreSQL's own hash aggregation.  test/t/join_memory.pl holds it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

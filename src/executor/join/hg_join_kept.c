@@ -13,7 +13,7 @@
  * Rows that are kept for changing rows of the other side have to be all of their side's: the outer
  * one is read without a filter as soon as a rescan shows that it will be wanted again.
  *
- * test/t/004_memory.pl holds that this stays within work memory, and the regression topic
+ * test/t/join_memory.pl holds that this stays within work memory, and the regression topic
  * join_rescan what is read again and what is not.
  *
  * Copyright (c) 2026, the hashgraph authors

@@ -296,7 +296,7 @@ hg_join_create_filter(HgJoinShared *shared, dsa_area *area)
  * that reads one of them for all: that is worth it where the rows of both would go to disk.
  *
  * The answer is the same in all processes: it is of the plan, and of the limit that the leader has
- * had when it began, which need not be what a worker takes for its own (test/t/015_parallel.pl).
+ * had when it began, which need not be what a worker takes for its own (test/t/join_parallel.pl).
  */
 static bool
 hg_join_filters_together(const HgJoinState *state)

@@ -1,7 +1,7 @@
 # Everything resident: our own regression topics print what they are expected to where each table that a query scans is taken in
 # when the query begins, but for the lines of plans that tell of it.
 #
-# Needs a server with a build of HG_DEBUG=1 in PATH, as 026_resident_faults.pl does: that has the setting
+# Needs a server with a build of HG_DEBUG=1 in PATH, as cache_faults.pl does: that has the setting
 # (test/fault/hg_fault_at_once.c).  It takes minutes, and runs with test/nightly.
 
 use strict;

@@ -1,5 +1,5 @@
 # A session's own device process: joins run there, its trouble is no trouble of the server, and
-# nothing of it is left behind.  016_device_server.pl is about the server's process.
+# nothing of it is left behind.  device_server.pl is about the server's process.
 #
 # Runs over the stand-in, a device process with the CPU engine in it that can be told
 # to misbehave, and what needs no misbehaviour over the real one too, where it finds

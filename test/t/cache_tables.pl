@@ -1,6 +1,6 @@
 # Columns that are resident are, block by block, what the table has, or not served: whatever is written, vacuumed,
 # altered, locked, cancelled or killed meanwhile; and their memory is bounded and given back.  That nothing waits for the
-# workers that keep them so 053_resident_waits.pl holds.
+# workers that keep them so cache_waits.pl holds.
 #
 # Takes long: it begins before others.
 

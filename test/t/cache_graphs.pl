@@ -1,6 +1,6 @@
 # HashGraphs of key columns that are resident: made, kept in step with what changes, told of, and given back.
 #
-# What they have is compared with the columns, and these with the table, by hashgraph_resident_check(), which 034_resident_trouble.pl has
+# What they have is compared with the columns, and these with the table, by hashgraph_resident_check(), which cache_trouble.pl has
 # find what is wrong.
 
 use strict;

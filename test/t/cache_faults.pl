@@ -1,7 +1,7 @@
 # What resident columns are proved by (src/resident/hg_resident_validity.c) is needed: each interleaving that a rule
 # is for is made, and serves no row that is not the table's; with the rule broken on purpose it does.
 #
-# Needs a server with a build of HG_DEBUG=1 in PATH, as 008_faults.pl does; that has places where processes can be
+# Needs a server with a build of HG_DEBUG=1 in PATH, as join_faults.pl does; that has places where processes can be
 # held, by advisory locks, and the setting that breaks rules (test/fault/hg_fault_resident.c).
 
 use strict;

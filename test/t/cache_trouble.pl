@@ -5,7 +5,7 @@
 # list's file can't be written; loaders are terminated and killed at each step, their databases dropped, and the server is
 # stopped in the middle.
 #
-# Needs a server with a build of HG_DEBUG=1 in PATH, as 026_resident_faults.pl does.
+# Needs a server with a build of HG_DEBUG=1 in PATH, as cache_faults.pl does.
 
 use strict;
 use warnings;

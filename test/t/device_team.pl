@@ -1,6 +1,6 @@
 # Processes of a parallel query join on the server's device together, and are of one mind about
 # it: where the device fails one of them, or has no room, all join on the CPU, before a
-# row was returned, or fail, as hashgraph.backend says.  (015_parallel.pl runs its own joins on a device too.)
+# row was returned, or fail, as hashgraph.backend says.  (join_parallel.pl runs its own joins on a device too.)
 
 use strict;
 use warnings;

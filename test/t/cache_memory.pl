@@ -1,7 +1,7 @@
 # The memory of resident columns is bounded, and goes to what is used: a hundred tables and less memory than they
 # need, columns that are evicted and come back, pins that are counted.
 #
-# Needs a server with a build of HG_DEBUG=1 in PATH, as 026_resident_faults.pl does: there is a setting for how long
+# Needs a server with a build of HG_DEBUG=1 in PATH, as cache_faults.pl does: there is a setting for how long
 # what was taken in is not evicted, and a place where a process can be held that has pinned what it is served.
 
 use strict;
