@@ -359,7 +359,7 @@ sub check_file_names
 		}
 		elsif ($file =~ m{^test/t/} && $file =~ /\.pl$/)
 		{
-			push @violations, $file unless $base =~ /^\d{3}_[a-z0-9_]+\.pl$/;
+			push @violations, $file unless $base =~ /^(?:join|cache|device|server)_[a-z0-9_]+\.pl$/;
 		}
 		elsif ($file =~ m{^sql/})
 		{
