@@ -1,5 +1,7 @@
 # Joins from resident HashGraphs in parallel plans give the rows that PostgreSQL's own joins give: of every type, with graphs of both
 # sides or of one, rows that have changed, little memory, rescans, without the leader or without workers.
+#
+# Versions: parallel plans and their shared memory.
 
 use strict;
 use warnings;

@@ -5,7 +5,6 @@
 # in the same snapshot. It tells the rows, where both say the same, and how many of the table's blocks were served: it tries again
 # until these are so many, for a witness or loader of a slow machine may come late, and does not where they are more.
 #
-# Once: most of it waits, and what another PostgreSQL does in between cache_scan.pl holds.
 # Takes long: it begins before others.
 
 use strict;

@@ -5,8 +5,6 @@
 # tables evict each other,
 # everybody waits for a while at the places of test/fault/hg_fault_resident.c, and rules that are broken on purpose are found to
 # be, within a minute each.  Writers are slow: what is changed all the time is never served.
-#
-# Once: it draws, and each of its draws may find something with any PostgreSQL.
 
 use strict;
 use warnings;

@@ -1,5 +1,7 @@
 # What a join has found in changed blocks is used again by whoever joins next, as long as the page stays what it was and for
 # snapshots alone to which that says the same: blocks are looked at once, and every session sees its own rows.
+#
+# Versions: which rows of a page a snapshot sees.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
 # A join is cancelled wherever it stands, soon, and leaves a usable session.
 #
 # Takes long: it begins before others.
+# Devices: a cancel reaches the device process over a socket.
 
 use strict;
 use warnings;

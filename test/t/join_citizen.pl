@@ -4,6 +4,9 @@
 # Cursors in both directions, prepared statements, subtransactions, transition tables,
 # statements of the server's own, JIT, what is below the node (async and parallel append),
 # what is above it (Gather), and a standby.
+#
+# Devices: cursors, locks and rechecks read the matches of a device process.
+# Versions: row locks, rechecks and cursors of the server.
 
 use strict;
 use warnings;

@@ -1,5 +1,7 @@
 # Nothing is left of a join: of two thousand in one session (a thousand with HG_QUICK) no memory, and of one that ends,
 # fails, is cancelled, terminated or killed no file, shared memory, process or descriptor.
+#
+# Devices: a session has sockets and staging memory there.
 
 use strict;
 use warnings;

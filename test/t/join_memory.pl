@@ -1,4 +1,6 @@
 # Memory and temporary files of a join stay within their bounds, and nothing is left.
+#
+# Devices: keys and matches go through staging memory.
 
 use strict;
 use warnings;

@@ -1,5 +1,7 @@
 # hashgraph_progress shows joins while they run: their figures go forward in every phase and end at what was
 # expected, everybody sees what his privileges allow, and nothing is left of a join that has ended, however it did.
+#
+# Devices: matches come from the device process in chunks of its own.
 
 use strict;
 use warnings;

@@ -1,6 +1,8 @@
 # Beside an extension that replaces or changes the scans of relations (test/provider): its rows are
 # joined and not the heap's, hashgraph_join() refuses tables whose rows have no ctid, and what it has
 # removed or estimated is heeded.
+#
+# Versions: the interfaces of scan providers.
 
 use strict;
 use warnings;

@@ -11,6 +11,8 @@
 # HG_QUERIES how many for each backend (750, with HG_QUICK 250), in rounds of at most 1000 with tables of
 # their own.  A failure shows the query with its settings; PG_TEST_NOCLEAN=1 keeps the
 # server's files, with the tables in them.
+#
+# Devices: the device process gives the same rows.
 
 use strict;
 use warnings;

@@ -1,8 +1,8 @@
 # The benchmarks run, on few rows: results agree, what they write can be read, pictures show what is in it, and a race
 # that somebody cheats in is called off.
 #
-# Once: what is tested are programs and their harness, which ask any PostgreSQL the same.
 # Takes long: it begins before others.
+# Nightly: it tests the benchmarks, which no user of the extension needs.
 
 use strict;
 use warnings;

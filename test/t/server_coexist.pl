@@ -1,5 +1,7 @@
 # Beside auto_explain and pg_stat_statements, in either order of loading; and EXPLAIN
 # in every format.
+#
+# Versions: hooks, views and EXPLAIN of the server.
 
 use strict;
 use warnings;

@@ -1,5 +1,7 @@
 # CREATE EXTENSION where nothing preloads the library warns with the line to run, and
 # that line is all it takes.  What else may load the library there changes no plan.
+#
+# Versions: how libraries are loaded.
 
 use strict;
 use warnings;

@@ -1,5 +1,7 @@
 # Version 0.1.0 of the extension works with the library of today, and ALTER EXTENSION
 # UPDATE makes of it what CREATE EXTENSION would; pg_dump and pg_restore carry it over.
+#
+# Versions: what pg_dump and ALTER EXTENSION do.
 
 use strict;
 use warnings;
