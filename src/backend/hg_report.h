@@ -15,7 +15,7 @@
 /* What a matcher did and where. */
 typedef struct HgMatcherReport
 {
-	char backend[8];	/* "cpu" or "cuda": where the matches came from */
+	char backend[8];	/* "cuda" where a device has answered any part of it, else "cpu" */
 	char device[96];	/* name of the device, "" on the CPU */
 	char fallback[160]; /* why auto used the CPU although it tried the device,
 						 * "" where it did not */

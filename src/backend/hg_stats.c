@@ -325,10 +325,25 @@ hg_stats_lock_entry(void)
 	return entry;
 }
 
-/* Where a report has no reasons, give it those of another. */
-static void
-hg_stats_keep_reasons(HgMatcherReport *report, const HgMatcherReport *other)
+/* True if a device has answered what the report tells of, or a part of it. */
+static bool
+hg_stats_is_of_device(const HgMatcherReport *report)
 {
+	return strcmp(report->backend, "cuda") == 0;
+}
+
+/*
+ * Give a report what it shares with another one of the same join: the backend is a device's if
+ * either of them has used a device, and the reasons are the other one's where the report has none.
+ */
+static void
+hg_stats_keep(HgMatcherReport *report, const HgMatcherReport *other)
+{
+	if (hg_stats_is_of_device(other) && !hg_stats_is_of_device(report))
+	{
+		strlcpy(report->backend, other->backend, sizeof(report->backend));
+		strlcpy(report->device, other->device, sizeof(report->device));
+	}
 	if (report->fallback[0] == '\0')
 		strlcpy(report->fallback, other->fallback, sizeof(report->fallback));
 	if (report->left[0] == '\0')
@@ -350,7 +365,7 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 	HgMatcherReport earlier = record->report;
 
 	record->report = *report;
-	hg_stats_keep_reasons(&record->report, &earlier);
+	hg_stats_keep(&record->report, &earlier);
 	record->report.sent_rows += sent_rows;
 	record->report.sent_pages += sent_pages;
 	record->report.start_ms += start_ms;
@@ -405,7 +420,7 @@ hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
 		record->report.start_ms = Max(record->report.start_ms, other->report.start_ms);
 		record->report.gathered = Max(record->report.gathered, other->report.gathered);
 		record->report.filters = Max(record->report.filters, other->report.filters);
-		hg_stats_keep_reasons(&record->report, &other->report);
+		hg_stats_keep(&record->report, &other->report);
 	}
 	record->executions = Max(record->executions, other->executions);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

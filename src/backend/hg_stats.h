@@ -67,7 +67,8 @@ extern void hg_stats_init(void);
 
 /*
  * Add what a matcher did to a record, as one more execution.  Counts and times are
- * summed, memory and ranges are the most there were, the rest is the last one's.
+ * summed, memory and ranges are the most there were, the backend is a device's if that of any
+ * execution was, the rest is the last one's.
  */
 extern void hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report);
 

@@ -455,7 +455,6 @@ hg_match_resident_ask(HgMatchResident *resident, const HgReduction *reduction, H
 {
 	HgStatus status;
 
-	resident->source.ops = &hg_match_resident_ops;
 	resident->device.given = false;
 	if (!hg_match_resident_has_lent(resident))
 		return HG_OK;

@@ -230,12 +230,6 @@ hg_join_current_record(const HgJoinState *state, HgJoinRecord *record)
 		hg_matcher_report(state->matching.matcher, &report);
 		hg_stats_add_report(record, &report);
 	}
-	/* where a tree was joined, whatever was joined beside */
-	if (state->at_once.tables > 0)
-	{
-		strlcpy(record->report.backend, "cuda", sizeof(record->report.backend));
-		strlcpy(record->report.device, state->at_once.device, sizeof(record->report.device));
-	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgInput *input = state->inputs[side];

@@ -365,7 +365,6 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)
 	}
 	hg_stats_add_report(&state->progress.record, &answer.report);
 	state->at_once.tables = star->tree.njoins + 1;
-	strlcpy(state->at_once.device, answer.report.device, sizeof(state->at_once.device));
 	if (wanted != NULL)
 		hg_join_hand_up(state->reduction, &star->reduction.spec, &star->codes, &answer.groups);
 	else

@@ -12,8 +12,6 @@
 
 #include "hg_compat.h"
 
-#include "backend/hg_report.h"
-
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /*
@@ -24,7 +22,6 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 typedef struct HgJoinAtOnce
 {
 	int tables;
-	char device[sizeof(((HgMatcherReport *) NULL)->device)];
 	const char *why_not;
 } HgJoinAtOnce;
 
