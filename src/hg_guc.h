@@ -14,7 +14,7 @@ typedef enum HgBackendChoice
 {
 	HG_BACKEND_AUTO, /* the device where it is ready, else the CPU */
 	HG_BACKEND_CPU,
-	HG_BACKEND_CUDA /* the device, or an error */
+	HG_BACKEND_CUDA /* the device, or an error; the cache is used as under auto */
 } HgBackendChoice;
 
 /* hashgraph.table = auto */

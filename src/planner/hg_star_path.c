@@ -256,8 +256,8 @@ hg_star_path(PlannerInfo *root, RelOptInfo *rel)
 	HgJoinPath *path;
 	int ntables;
 
-	if (rel->reloptkind != RELOPT_JOINREL || hg_force || hg_backend != HG_BACKEND_AUTO ||
-		!hg_join_lend_enabled() || root->placeholder_list != NIL || root->parse->rowMarks != NIL)
+	if (rel->reloptkind != RELOPT_JOINREL || hg_force || !hg_join_lend_enabled() ||
+		root->placeholder_list != NIL || root->parse->rowMarks != NIL)
 		return NULL;
 	tree.tables = bms_intersect(rel->relids, root->all_baserels);
 	ntables = bms_num_members(tree.tables);

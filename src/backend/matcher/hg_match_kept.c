@@ -14,7 +14,8 @@
  * (engine/hg_wide.h).
  *
  * The graphs may be gone when they are asked for, and so may the device.  Then the pairs are found
- * here, from the graphs that the host has in any case.
+ * here, from the graphs that the host has in any case.  Under backend cuda a device that can't be
+ * used is an error instead; graphs that are gone are not.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,8 +26,10 @@
 #include "backend/device/hg_device.h"
 #include "backend/device/hg_device_shared.h"
 #include "backend/device/hg_device_spread.h"
+#include "backend/hg_stats.h"
 #include "backend/matcher/hg_match_kept.h"
 #include "backend/matcher/hg_patience.h"
+#include "hg_guc.h"
 
 /* Words of the bits of a part's rows. */
 #define HG_PART_WORDS (UINT64CONST(1) << (HG_FLAT_ROW_BITS - 6))
@@ -213,9 +216,10 @@ hg_kept_held_bytes(const HgMatcherSpec *spec)
 	return bytes;
 }
 
-/* Have a job of the engine answer. */
+/* Have a job of the engine answer.  *opened becomes true once there is a job. */
 static HgStatus
-hg_kept_run(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *answer, HgError *error)
+hg_kept_run(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *answer, bool *opened,
+			HgError *error)
 {
 	HgKeptUses uses;
 	HgCharge charge = {.budget = task->spec.budget};
@@ -223,6 +227,7 @@ hg_kept_run(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *answe
 	HgStatus status =
 		answer->engine->open(answer->engine, &task->host.host, &asked, &answer->job, error);
 
+	*opened = status == HG_OK;
 	if (status != HG_OK)
 		return status;
 	hg_charge_set(&charge, hg_kept_held_bytes(&task->spec));
@@ -262,10 +267,22 @@ hg_kept_patience_ms(const HgMatchTask *task, const HgReduction *reduction)
 	return hg_patience_ms(task->sides, ns / 1e6);
 }
 
-/* There is no answer, for a reason that is told. */
+/* True if a device has looked, and leaves the pairs to this process for a reason of the data's. */
+static bool
+hg_kept_is_left(HgStatus status)
+{
+	return status == HG_NOT_KEPT || status == HG_NOT_UNIQUE || status == HG_OVERFLOW;
+}
+
+/* There is no answer, for a reason that is told; under backend cuda that may be an error. */
 static void
 hg_kept_decline(HgMatchTask *task, const HgError *why)
 {
+	if (hg_backend == HG_BACKEND_CUDA && !hg_kept_is_left(why->status))
+	{
+		hg_stats_count_error();
+		hg_host_throw(&task->host, why->status, why);
+	}
 	hg_device_log_fallback(why);
 	strlcpy(task->report.fallback, why->message, sizeof(task->report.fallback));
 }
@@ -281,18 +298,24 @@ hg_kept_engine(HgMatchTask *task, double patience_ms, HgPlaces *places, HgError 
 
 	if (!spec->kept_sliced)
 	{
-		if (hg_device_choose(spec->kept_at, false, (long) patience_ms, &task->place, error) !=
-			HG_DEVICE_READY)
+		/* what others may use alone is not kept, as far as this session goes */
+		if (hg_device_place(spec->kept_at) < 0)
+		{
+			hg_error_set(error, HG_NOT_KEPT, NULL, "hashgraph.gpu_device excludes the device");
+			return NULL;
+		}
+		if (hg_device_choose(spec->kept_at, hg_backend == HG_BACKEND_CUDA, (long) patience_ms,
+							 &task->place, error) != HG_DEVICE_READY)
 			return NULL;
 		*places = HG_PLACE(task->place);
 		return hg_device_engine(task->place, true);
 	}
-	*places = spec->kept_at;
-	if ((hg_device_places_wanted() & *places) != *places)
+	if ((hg_device_places_wanted() & spec->kept_at) != spec->kept_at)
 	{
-		hg_error_set(error, HG_UNAVAILABLE, NULL, "a device that has a part of a table is missing");
+		hg_error_set(error, HG_NOT_KEPT, NULL, "a device that has a part of a table is missing");
 		return NULL;
 	}
+	*places = spec->kept_at;
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 		if ((*places & HG_PLACE(place)) != 0 &&
 			hg_device_state(place, (long) patience_ms, error) != HG_DEVICE_READY)
@@ -312,33 +335,54 @@ hg_kept_name_device(HgMatchTask *task, HgPlaces places)
 		strlcpy(name, hg_device_name(task->place), sizeof(task->report.device));
 }
 
+/*
+ * Ask once.  *opened becomes true where the device has taken the job, *places those that were
+ * asked.
+ */
+static HgStatus
+hg_kept_ask_once(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *answer,
+				 HgPlaces *places, bool *opened, HgError *error)
+{
+	double patience_ms = hg_kept_patience_ms(task, reduction);
+	HgStatus status;
+
+	memset(answer, 0, sizeof(*answer));
+	*opened = false;
+	*places = 0;
+	hg_error_set(error, HG_UNAVAILABLE, NULL, "the device process ended before the join began");
+	answer->engine = hg_kept_engine(task, patience_ms, places, error);
+	if (answer->engine == NULL)
+		return error->status != HG_OK ? error->status : HG_UNAVAILABLE;
+	if (hg_backend == HG_BACKEND_CUDA)
+		patience_ms = hg_patience_alone_ms(pg_rightmost_one_pos32(*places), patience_ms);
+	hg_host_set_patience(&task->host, patience_ms);
+	status = hg_kept_run(task, reduction, answer, opened, error);
+	if (status == HG_CANCELLED && hg_host_lost_patience(&task->host))
+		status = hg_device_spread_complain(*places, error);
+	hg_host_set_patience(&task->host, -1);
+	if (status == HG_CONNECTION_LOST)
+		hg_device_spread_discard_lost(*places);
+	return status;
+}
+
 HgStatus
 hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *answer,
 				  HgError *error)
 {
-	const double patience_ms = hg_kept_patience_ms(task, reduction);
-	HgPlaces places = 0;
+	HgPlaces places;
 	HgStatus status;
+	bool opened;
 
-	memset(answer, 0, sizeof(*answer));
-	answer->status = HG_UNAVAILABLE;
-	answer->engine = hg_kept_engine(task, patience_ms, &places, error);
-	if (answer->engine == NULL)
-	{
-		hg_kept_decline(task, error);
-		return HG_OK;
-	}
-	hg_host_set_patience(&task->host, patience_ms);
-	status = hg_kept_run(task, reduction, answer, error);
-	if (status == HG_CANCELLED && hg_host_lost_patience(&task->host))
-		status = hg_device_spread_complain(places, error);
-	hg_host_set_patience(&task->host, -1);
+	status = hg_kept_ask_once(task, reduction, answer, &places, &opened, error);
+	/* who wants a device alone asks one again that had died before, or was to wait its turn */
+	if (hg_backend == HG_BACKEND_CUDA && status == HG_CONNECTION_LOST && !opened)
+		status = hg_kept_ask_once(task, reduction, answer, &places, &opened, error);
+	while (hg_backend == HG_BACKEND_CUDA && status == HG_EVICTED)
+		status = hg_kept_ask_once(task, reduction, answer, &places, &opened, error);
+	answer->status = error->status = status;
 	if (status == HG_CANCELLED)
 		return status;
-	if (status == HG_CONNECTION_LOST)
-		hg_device_spread_discard_lost(places);
-	answer->status = status;
-	if (status == HG_NOT_KEPT && task->spec.kept_sliced)
+	if (status == HG_NOT_KEPT && task->spec.kept_sliced && places != 0)
 		places = HG_PLACE(hg_device_spread_called(places));
 	task->missed = status == HG_NOT_KEPT ? places : 0;
 	if (status != HG_OK)

@@ -194,6 +194,25 @@ hg_matcher_choose_fetched(HgMatchTask *task)
 	return hg_match_fetched_create(task, &columns, wanted);
 }
 
+/*
+ * Cached rows are joined by the cache's HashGraphs, on a device or here, as a device has copies of
+ * them or not.  Under backend cuda there must be a device all the same.
+ */
+static HgMatchSource *
+hg_matcher_choose_resident(HgMatchTask *task)
+{
+	HgError error;
+
+	/* the leader of parallel workers asks for all of them */
+	if (hg_backend == HG_BACKEND_CUDA && !task->spec.small && !IsParallelWorker() &&
+		hg_device_choose(HG_PLACES_ALL, true, 0, &task->place, &error) != HG_DEVICE_READY)
+	{
+		hg_stats_count_error();
+		hg_host_throw(&task->host, error.status, &error);
+	}
+	return hg_match_resident_create(task);
+}
+
 HgMatchSource *
 hg_matcher_choose(HgMatchTask *task)
 {
@@ -202,7 +221,7 @@ hg_matcher_choose(HgMatchTask *task)
 
 	/* of a side whose lent rows have been joined the others are left, under their numbers */
 	if (task->spec.first_row[HG_OUTER] > 0 || task->spec.first_row[HG_INNER] > 0)
-		return hg_match_resident_create(task);
+		return hg_matcher_choose_resident(task);
 	if (task->spec.streamed_rows > 0)
 		return hg_matcher_choose_streamed(task);
 	source = in_team ? hg_matcher_choose_fetched(task) : hg_matcher_choose_device(task);

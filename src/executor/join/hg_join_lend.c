@@ -53,8 +53,7 @@
 bool
 hg_join_lend_enabled(void)
 {
-	return hg_resident && hg_backend != HG_BACKEND_CUDA && hg_build == HG_BUILD_AUTO &&
-		   hg_probe == HG_PROBE_AUTO && hg_bins == 0;
+	return hg_resident && hg_build == HG_BUILD_AUTO && hg_probe == HG_PROBE_AUTO && hg_bins == 0;
 }
 
 /* May this join have lent rows at all? */

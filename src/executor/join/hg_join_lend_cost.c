@@ -114,7 +114,7 @@ hg_lend_asks_device(const HgLendShape *shape, const bool lend[2])
 {
 	const double edges = shape->edges[HG_OUTER] + shape->edges[HG_INNER];
 
-	if (!shape->answered || hg_backend != HG_BACKEND_AUTO)
+	if (!shape->answered)
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!lend[side] || !shape->kept[side])

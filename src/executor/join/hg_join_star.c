@@ -60,8 +60,7 @@ static bool
 hg_star_is_answer(const HgJoinState *state)
 {
 	return (!state->rules.rows_wanted || state->reduction != NULL) && hg_join_lend_enabled() &&
-		   hg_backend == HG_BACKEND_AUTO && state->sender == NULL &&
-		   state->css.ss.ps.state->es_epq_active == NULL;
+		   state->sender == NULL && state->css.ss.ps.state->es_epq_active == NULL;
 }
 
 /* Find the tree, when there is one. */
