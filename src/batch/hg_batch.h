@@ -106,6 +106,7 @@ typedef struct HgSourceKey HgSourceKey;
 
 /* Rows that a source does not return, because they are taken by their numbers (hg_lent.h). */
 typedef struct HgLent HgLent;
+typedef struct HgPinnedGraph HgPinnedGraph; /* resident/hg_resident_graph.h */
 
 /* ... and what of them processes share (hg_shared_lent.h). */
 typedef struct HgSharedLent HgSharedLent;
@@ -173,6 +174,12 @@ struct HgBatchSource
 	void (*return_lent)(HgBatchSource *source);
 	/* What would be lent of the table, as far as is known now, but for what a qual leaves out? */
 	HgGraphExtent (*may_lend)(const HgBatchSource *source);
+	/*
+	 * Pin the graph that may_lend tells of, in CurrentMemoryContext, and tell the numbers that its
+	 * table has for some of the source's columns.  NULL: there is no graph.
+	 */
+	HgPinnedGraph *(*pin_graph)(const HgBatchSource *source, int ncolumns, const int *columns,
+								AttrNumber *numbers);
 	/*
 	 * The n-th of the table's graphs, from 0, that have the columns of the key: column i of it is
 	 * column order[i] of the key.  False: there are fewer.

@@ -38,6 +38,14 @@ hg_input_has_graph_key(const HgInput *input)
 	return input->child->key != NULL;
 }
 
+HgPinnedGraph *
+hg_input_pin_graph(const HgInput *input, int ncolumns, const int *columns, AttrNumber *numbers)
+{
+	if (!hg_input_has_graph_key(input))
+		return NULL;
+	return input->child->pin_graph(input->child, ncolumns, columns, numbers);
+}
+
 bool
 hg_input_graph_order(const HgInput *input, int n, int *order)
 {

@@ -412,6 +412,15 @@ hg_scan_may_lend(const HgBatchSource *source)
 	return table != NULL ? hg_scan_table_may_lend(table) : (HgGraphExtent){0};
 }
 
+static HgPinnedGraph *
+hg_scan_pin_graph(const HgBatchSource *source, int ncolumns, const int *columns,
+				  AttrNumber *numbers)
+{
+	const HgScanTable *table = hg_scan_lender((const HgScan *) source);
+
+	return table != NULL ? hg_scan_table_pin_graph(table, ncolumns, columns, numbers) : NULL;
+}
+
 static bool
 hg_scan_graph_order(const HgBatchSource *source, int n, int *order)
 {
@@ -451,6 +460,7 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	scan->source.borrow = hg_scan_borrow;
 	scan->source.return_lent = hg_scan_return_lent;
 	scan->source.may_lend = hg_scan_may_lend;
+	scan->source.pin_graph = hg_scan_pin_graph;
 	scan->source.graph_order = hg_scan_graph_order;
 	scan->source.offer_pages = hg_scan_offer_pages;
 	scan->source.may_serve = !IsParallelWorker();

@@ -37,6 +37,18 @@ hg_scan_table_may_lend(const HgScanTable *table)
 	return hg_resident_graph_extent(rel, &key);
 }
 
+HgPinnedGraph *
+hg_scan_table_pin_graph(const HgScanTable *table, int ncolumns, const int *columns,
+						AttrNumber *numbers)
+{
+	HgGraphKey key;
+
+	hg_scan_table_graph_key(table, &key);
+	for (int i = 0; i < ncolumns; i++)
+		numbers[i] = (AttrNumber) table->attnos[columns[i]];
+	return hg_resident_graph_pin(table->node->ss.ss_currentRelation, &key);
+}
+
 bool
 hg_scan_table_graph_order(const HgScanTable *table, int n, int *order)
 {

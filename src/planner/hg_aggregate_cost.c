@@ -41,6 +41,7 @@
 #include "executor/aggregate/hg_aggregate_kind.h"
 #include "hg_guc.h"
 #include "planner/hg_aggregate_cost.h"
+#include "planner/hg_graph_cost.h"
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
 #include "planner/hg_star_path.h"
@@ -135,25 +136,34 @@ hg_may_be_grouped_by(const Node *node, double groups)
 	return hg_is_plain_column(node) || (IsA(node, Var) && groups <= HG_MOST_CODES);
 }
 
-/* Is a device asked for all that a path wants of a join, as far as its columns go? */
+/* Can a device tell all that a path wants of a join, if it has the columns?  *exprs become these.
+ */
 static bool
-hg_aggregate_asks_device(PlannerInfo *root, const HgAggregatePath *path, const HgJoinPath *join,
-						 double groups)
+hg_aggregate_may_ask_device(PlannerInfo *root, const HgAggregatePath *path, const HgJoinPath *join,
+							double groups, List **exprs)
 {
 	ListCell *lc;
 
+	*exprs = NIL;
 	if (join == NULL || join->asked < 0)
 		return false;
-	if (path->distinct != NULL && !hg_may_be_grouped_by((const Node *) path->distinct, groups))
-		return false;
+	if (path->distinct != NULL)
+	{
+		if (!hg_may_be_grouped_by((const Node *) path->distinct, groups))
+			return false;
+		*exprs = lappend(*exprs, path->distinct);
+	}
 	/* of rows without a match there is no more than their number (hg_join_count.c), if any */
 	if (join->join_type != JOIN_INNER && join->join_type != JOIN_SEMI && !join->at_once &&
 		!hg_star_is_one_join(root, join))
 		return path->group_clause == NIL && path->distinct == NULL &&
 			   hg_aggrefs_count(path->aggrefs);
 	foreach (lc, path->aggrefs)
+	{
 		if (!hg_aggref_may_be_asked(root, join, lfirst_node(Aggref, lc)))
 			return false;
+		*exprs = lappend(*exprs, lfirst_node(Aggref, lc)->args);
+	}
 	foreach (lc, path->group_clause)
 	{
 		const SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
@@ -161,12 +171,29 @@ hg_aggregate_asks_device(PlannerInfo *root, const HgAggregatePath *path, const H
 		bool plain = false;
 
 		for (int i = 0; i < list_length(target->exprs) && !plain; i++)
+		{
+			Node *expr = list_nth(target->exprs, i);
+
 			plain = get_pathtarget_sortgroupref(target, i) == clause->tleSortGroupRef &&
-					hg_may_be_grouped_by(list_nth(target->exprs, i), groups);
+					hg_may_be_grouped_by(expr, groups);
+			if (plain)
+				*exprs = lappend(*exprs, expr);
+		}
 		if (!plain)
 			return false;
 	}
 	return true;
+}
+
+/* Is a device asked for all that a path wants of a join?  It is if it has the columns already. */
+static bool
+hg_aggregate_asks_device(PlannerInfo *root, const HgAggregatePath *path, double groups)
+{
+	const HgJoinPath *join = hg_path_join(linitial(path->custom.custom_paths));
+	List *exprs;
+
+	return hg_aggregate_may_ask_device(root, path, join, groups, &exprs) &&
+		   (exprs == NIL || hg_graph_ask_columns(root, join, exprs));
 }
 
 void
@@ -179,7 +206,7 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	bool served = hg_path_is_served(input);
 	bool counted =
 		(served || hg_path_join(input) != NULL) && nkeys == 0 && hg_aggrefs_count(path->aggrefs);
-	bool asks = hg_aggregate_asks_device(root, path, hg_path_join(input), groups);
+	bool asks = hg_aggregate_asks_device(root, path, groups);
 	Cost startup = input->total_cost - hg_path_saving(input);
 	Cost run;
 	QualCost having;

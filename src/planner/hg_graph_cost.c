@@ -123,31 +123,88 @@ hg_graph_shares(PlannerInfo *root, const HgJoinPath *path, HgLendShape *shape)
 		pfree(encoder);
 }
 
-HgGraphExtent
-hg_graph_clause_extent(PlannerInfo *root, List *hash_clauses, HgSide side, RelOptInfo **rel)
+/*
+ * The table on a side of a join by these clauses, and the key of a graph by what they compare;
+ * false where there can be none.  integers: one that is no integer counts as none.
+ */
+static bool
+hg_graph_side_key(PlannerInfo *root, List *hash_clauses, HgSide side, bool integers,
+				  RelOptInfo **rel, HgGraphKey *key)
 {
 	const RestrictInfo *rinfo = linitial_node(RestrictInfo, hash_clauses);
 	const bool left = rinfo->outer_is_left == (side == HG_OUTER);
 	/* tables, and not the outer joins that they have been in */
 	const Relids relids =
 		bms_intersect(left ? rinfo->left_relids : rinfo->right_relids, root->all_baserels);
-	const HgGraphExtent none = {0};
-	HgGraphExtent extent = none;
-	HgGraphKey key = {0};
-	HgKeyClause clause;
+	HgKeyClause clauses[HG_GRAPH_COLUMNS];
 	HgKeyEncoder *encoder;
+	bool found;
 
-	if (bms_membership(relids) != BMS_SINGLETON)
-		return none;
+	*key = (HgGraphKey){0};
+	if (bms_membership(relids) != BMS_SINGLETON || list_length(hash_clauses) > HG_GRAPH_COLUMNS)
+		return false;
 	*rel = find_base_rel(root, bms_singleton_member(relids));
-	if (!hg_graph_columns(*rel, hash_clauses, &key))
-		return none;
-	hg_hash_clause_operators(hash_clauses, &clause);
-	encoder = hg_key_encoder_create(1, &clause);
-	if (hg_key_is_integer(encoder, side) && hg_graph_parts(encoder, side, key.parts))
-		extent = hg_scan_graph_extent(root, *rel, &key);
+	if (!hg_graph_columns(*rel, hash_clauses, key))
+		return false;
+	hg_hash_clause_operators(hash_clauses, clauses);
+	encoder = hg_key_encoder_create(list_length(hash_clauses), clauses);
+	found = (!integers || hg_key_is_integer(encoder, side)) &&
+			hg_graph_parts(encoder, side, key->parts);
 	pfree(encoder);
-	return extent;
+	return found;
+}
+
+HgGraphExtent
+hg_graph_clause_extent(PlannerInfo *root, List *hash_clauses, HgSide side, RelOptInfo **rel)
+{
+	HgGraphKey key;
+
+	if (!hg_graph_side_key(root, hash_clauses, side, true, rel, &key))
+		return (HgGraphExtent){0};
+	return hg_scan_graph_extent(root, *rel, &key);
+}
+
+/*
+ * The graph by which the joins of a path, those below it included, have a table's rows: that of the
+ * lowest of them.  False: it is not among their tables.
+ */
+static bool
+hg_graph_of_table(PlannerInfo *root, const HgJoinPath *path, int relid, RelOptInfo **rel,
+				  HgGraphKey *key)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgJoinPath *below = hg_path_join(list_nth(path->custom.custom_paths, side));
+
+		if (below != NULL && hg_graph_of_table(root, below, relid, rel, key))
+			return true;
+	}
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (hg_graph_side_key(root, path->hash_clauses, (HgSide) side, false, rel, key) &&
+			(int) (*rel)->relid == relid)
+			return true;
+	return false;
+}
+
+bool
+hg_graph_ask_columns(PlannerInfo *root, const HgJoinPath *path, List *exprs)
+{
+	List *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_PLACEHOLDERS);
+	bool kept = true;
+	ListCell *lc;
+
+	/* all of them are asked for at once */
+	foreach (lc, vars)
+	{
+		const Var *var = lfirst_node(Var, lc);
+		RelOptInfo *rel;
+		HgGraphKey key;
+
+		kept &= var->varattno > 0 && hg_graph_of_table(root, path, var->varno, &rel, &key) &&
+				hg_scan_ask_column(root, rel, &key, var->varattno);
+	}
+	list_free(vars);
+	return kept;
 }
 
 Cost

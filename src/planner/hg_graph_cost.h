@@ -10,6 +10,7 @@
 #ifndef HG_GRAPH_COST_H
 #define HG_GRAPH_COST_H
 
+#include "engine/hg_engine.h"
 #include "planner/hg_join_plan.h"
 #include "resident/hg_resident_graph_key.h"
 
@@ -39,6 +40,12 @@ extern bool hg_graph_takes_quals(const RelOptInfo *rel);
  */
 extern HgGraphExtent hg_graph_clause_extent(PlannerInfo *root, List *hash_clauses, HgSide side,
 											RelOptInfo **rel);
+
+/*
+ * True if a device keeps all columns of these expressions beside the graphs of a path's tables, as
+ * far as is known here.  Columns that it lacks are asked for, and come in the background.
+ */
+extern bool hg_graph_ask_columns(PlannerInfo *root, const HgJoinPath *path, List *exprs);
 
 /*
  * What it costs to have a device join the tables of so many joins at once, of so many edges, with

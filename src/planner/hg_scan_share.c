@@ -153,21 +153,36 @@ hg_scan_asked_equal(const HgGraphKey *a, const HgGraphKey *b)
 	return true;
 }
 
-/* Look for a graph of a table. */
-static void
-hg_scan_find_graph(Relation rel, HgScanGraph *graph)
+/*
+ * The keys of the graphs of a table that are of the columns of a key, whatever order they have them
+ * in, as keys[]; returns their number.
+ */
+static int
+hg_scan_graph_keys(Relation rel, const HgGraphKey *asked, HgGraphKey **keys)
 {
-	HgGraphKey key = graph->asked;
-	HgGraphKey *keys;
-	int nkeys = hg_resident_graph_keys(rel, &keys);
+	HgGraphKey key = *asked;
+	int nkeys = hg_resident_graph_keys(rel, keys);
 	int order[HG_GRAPH_COLUMNS];
+	int n = 0;
 
 	for (int i = 0; i < key.ncolumns; i++)
 		key.columns[i] =
 			hg_resident_column(TupleDescAttr(RelationGetDescr(rel), key.columns[i].number - 1));
+	for (int i = 0; i < nkeys; i++)
+		if (hg_graph_key_permutes(&(*keys)[i], &key, order))
+			(*keys)[n++] = (*keys)[i];
+	return n;
+}
+
+/* Look for a graph of a table. */
+static void
+hg_scan_find_graph(Relation rel, HgScanGraph *graph)
+{
+	HgGraphKey *keys;
+	const int nkeys = hg_scan_graph_keys(rel, &graph->asked, &keys);
+
 	for (int i = 0; i < nkeys && graph->extent.share == 0; i++)
-		if (hg_graph_key_permutes(&keys[i], &key, order))
-			graph->extent = hg_resident_graph_extent(rel, &keys[i]);
+		graph->extent = hg_resident_graph_extent(rel, &keys[i]);
 }
 
 HgGraphExtent
@@ -197,6 +212,25 @@ hg_scan_graph_extent(PlannerInfo *root, const RelOptInfo *rel, const HgGraphKey 
 	hg_scan_find_graph(relation, graph);
 	table_close(relation, NoLock);
 	return graph->extent;
+}
+
+bool
+hg_scan_ask_column(PlannerInfo *root, const RelOptInfo *rel, const HgGraphKey *asked,
+				   AttrNumber number)
+{
+	Relation relation;
+	HgGraphKey *keys;
+	int nkeys;
+	bool kept = false;
+
+	if (!hg_scan_has_graph(rel))
+		return false;
+	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
+	nkeys = hg_scan_graph_keys(relation, asked, &keys);
+	for (int i = 0; i < nkeys && !kept; i++)
+		kept = hg_resident_graph_ask_column(relation, &keys[i], number);
+	table_close(relation, NoLock);
+	return kept;
 }
 
 double

@@ -31,6 +31,13 @@ extern bool hg_scan_has_graph(const RelOptInfo *rel);
 extern HgGraphExtent hg_scan_graph_extent(PlannerInfo *root, const RelOptInfo *rel,
 										  const HgGraphKey *asked);
 
+/*
+ * True if a device keeps a column beside that graph, as far as is known; the column is asked for
+ * (hg_resident_graph_ask_column).
+ */
+extern bool hg_scan_ask_column(PlannerInfo *root, const RelOptInfo *rel, const HgGraphKey *asked,
+							   AttrNumber number);
+
 /* What a row of a base relation costs less for its clauses, not negative. */
 typedef Cost (*HgQualPrice)(const RelOptInfo *rel);
 

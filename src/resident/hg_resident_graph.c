@@ -405,6 +405,41 @@ hg_resident_graph_note_lost(const HgPinnedGraph *graph, double blocks)
 	pg_atomic_write_u32(&hg_graph_version(graph->pointer)->lost, (uint32) ceil(blocks));
 }
 
+/* Do devices keep a column beside a version of a graph?  It is asked for. */
+static bool
+hg_graph_has_column(HgResidentGraph *graph, AttrNumber number)
+{
+	const int place = hg_graph_version_ask_column(graph, number);
+	HgGraphSlices *cut = hg_graph_version_slices(graph);
+	HgKeepers keepers;
+
+	if (place < 0 || !hg_graph_keepers(&keepers))
+		return false;
+	return hg_device_copies_kept(graph->columns[place].copies, &keepers) != 0 ||
+		   (cut != NULL && hg_graph_slices_have_column(cut, place, &keepers));
+}
+
+bool
+hg_resident_graph_ask_column(Relation rel, const HgGraphKey *key, AttrNumber number)
+{
+	HgDirectoryGraph *asked;
+	HgDirectoryEntry *entry = hg_graph_lock(rel, key, &asked);
+	bool kept = false;
+
+	if (entry == NULL)
+		return false;
+	if (hg_graph_is_of(asked, key))
+		kept = hg_graph_has_column(hg_graph_version(asked->version), number);
+	hg_directory_unlock(entry);
+	return kept;
+}
+
+bool
+hg_resident_graph_has_column(const HgPinnedGraph *graph, AttrNumber number)
+{
+	return hg_graph_has_column(hg_graph_version(graph->pointer), number);
+}
+
 HgGraphExtent
 hg_resident_graph_extent(Relation rel, const HgGraphKey *key)
 {

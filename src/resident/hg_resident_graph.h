@@ -143,6 +143,15 @@ extern bool hg_resident_graph_is_ambiguous(const HgPinnedGraph *graph, uint64 fo
  */
 extern void hg_resident_graph_note_lost(const HgPinnedGraph *graph, double blocks);
 
+/*
+ * True if devices are known to keep a column of the rows of a table's graph beside it: one of them,
+ * or all that have its slices.  The column is asked for, so that a loader brings it if it is not
+ * there.
+ */
+extern bool hg_resident_graph_ask_column(Relation rel, const HgGraphKey *key, AttrNumber number);
+/* The same of a pinned graph. */
+extern bool hg_resident_graph_has_column(const HgPinnedGraph *graph, AttrNumber number);
+
 /* What there is of a table in a graph of a key. */
 extern HgGraphExtent hg_resident_graph_extent(Relation rel, const HgGraphKey *key);
 

@@ -186,6 +186,18 @@ foreach my $program (grep { defined } $standin, $device)
 	is(sql(q{select sum(device_bytes) from hashgraph_resident}), ready_devices($node, 'kept_bytes'), '... and of what they take, as the view does');
 	counts_are_right(qr/^cuda$/, $label);
 	unmatched_are_right($label, qr/^cuda$/);
+
+	# both backends use the cache alike, and what it has on the device
+	sql('select hashgraph_stat_reset()');
+	my %did;
+	foreach my $backend ('auto', 'cuda')
+	{
+		sql("set hashgraph.backend = $backend; select hashgraph_stat_reset()");
+		$did{$backend} = [ map { my $said = sql("explain (analyze, costs off, timing off, summary off) $_->[1]"); $said =~ s/Memory Usage: \d+//g; $said } @counts, @groups, @others ];
+		push @{ $did{$backend} }, sql('select joins, cpu_joins, cuda_joins, fallbacks, errors, outer_rows, inner_rows, matches, rows_out from hashgraph_stat');
+	}
+	sql('reset hashgraph.backend');
+	is_deeply($did{cuda}, $did{auto}, "$label: backend cuda does what auto does, and counts the same");
 	my $pairs = sql('set hashgraph.enabled = off; select count(*) from a join b using (k)');
 	sql('set hashgraph.enabled = on');
 	becomes_like(sub { explain_analyze($node, '', 'select count(*) from a left join b using (k)') }, qr/Backend: cuda\n.*Matches: $pairs\n/s, "$label: matches are told once, whatever is counted beside them");
@@ -222,6 +234,97 @@ foreach my $program (grep { defined } $standin, $device)
 	kill 'CONT', $pid if defined $pid;
 	sql('reset hashgraph.gpu_wait_limit');
 	kept("$label: and all is kept after that");
+}
+
+# A column that the device lacks: a query asks for it, is joined as if there were no replicas, and does not wait.  The launcher is held, so that no loader brings the column.
+if (defined $standin)
+{
+	use_program($node, $standin);
+	$node->safe_psql('postgres', <<'SQL');
+create table f (k int4, d int4, v int4, u int4);
+create table g (k int4, n int4, m int4);
+create table h (k int4, n int4, m int4);
+insert into f select i, i % 8000, i % 100, i % 7 from generate_series(1, 200000) i;
+insert into g select i * 3, i % 10, i % 9 from generate_series(1, 60000) i;
+insert into h select i, i % 10, i % 9 from generate_series(0, 7999) i;
+SQL
+	sql('vacuum analyze f; vacuum analyze g; vacuum analyze h');
+	sql("select hashgraph_resident_add('f', '{k,d,v,u}', keys => '{k,d}'), hashgraph_resident_add('g', '{k,n,m}', keys => '{k}'), hashgraph_resident_add('h', '{k,n,m}', keys => '{k}')");
+	become_kept($main, 10, 'tables of many rows are kept', qw(a b f g h));
+	sql('set hashgraph.force = off; set max_parallel_workers_per_gather = 0');
+	my %asked = (
+		'two large tables' => 'select n, sum(v), count(*) from f join g using (k) group by n',
+		'a large table and a small one' => 'select m, sum(u), count(*) from f join h on f.d = h.k group by m',
+		'three tables' => 'select h.n, sum(v), sum(g.m) from f join g on f.k = g.k join h on f.d = h.k group by h.n');
+	my $launcher = sql(q{select pid from pg_stat_activity where backend_type = 'hashgraph launcher'});
+	# What the planner takes a query to cost.
+	my $cost = sub { my ($total) = sql("explain $asked{$_[0]}") =~ /cost=[\d.]+\.\.([\d.]+)/; return $total; };
+	my $analyzed = sub { return sql("explain (analyze, costs off, timing off, summary off) $asked{$_[0]}"); };
+
+	ok(wait_for(sub { sql(q{select count(*) from pg_stat_activity where backend_type = 'hashgraph loader'}) eq '0' }, 20), 'no loader is at work');
+	kill 'STOP', $launcher;
+	foreach my $name (sort keys %asked)
+	{
+		my $core = without_hashgraph($main, sub { rows($asked{$name}) });
+
+		sql('set hashgraph.backend = cpu');
+		my $here = $cost->($name);
+
+		foreach my $backend ('auto', 'cuda')
+		{
+			sql("set hashgraph.backend = $backend");
+			cmp_ok($cost->($name), '>', $here / 2, "$name, $backend: without columns on the device it costs what it does here");
+			unlike($analyzed->($name), qr/HashGraph: resident|Tables Joined at Once/, '... and no replica takes part');
+			is(rows($asked{$name}), $core, '... and the groups are right');
+		}
+	}
+	kill 'CONT', $launcher;
+	foreach my $name (sort keys %asked)
+	{
+		my $core = without_hashgraph($main, sub { rows($asked{$name}) });
+
+		sql('set hashgraph.backend = cpu');
+		my $here = $cost->($name);
+
+		foreach my $backend ('auto', 'cuda')
+		{
+			sql("set hashgraph.backend = $backend");
+			becomes_like(sub { $analyzed->($name) }, qr/Rows Reduced on Device.*(HashGraph: resident|Tables Joined at Once)/s, "$name, $backend: the columns that were asked for come");
+			cmp_ok($cost->($name), '<', $here / 2, '... and the planner knows') if $name eq 'three tables';
+			is(rows($asked{$name}), $core, '... and the groups are right');
+		}
+	}
+	sql('reset hashgraph.backend; set hashgraph.force = on');
+
+	# Lent rows are joined on the device with the first chunk of those that are held, and other chunks here: EXPLAIN tells of the device.
+	sql("set work_mem = '64kB'; update f set u = u + 1 where k > 100000");
+	foreach my $format ('text', 'json')
+	{
+		my $told = sql("explain (analyze, costs off, timing off, summary off, format $format) $asked{'two large tables'}");
+
+		like($told, qr/Rows Reduced on Device"?: [1-9]/, "$format: groups come from the device");
+		like($told, qr/Backend"?: "?cuda/, '... the backend is a device');
+		like($told, qr/Device"?: "?stand-in/, '... which has a name');
+		like($told, qr/Executions"?: ([2-9]|\d\d)/, '... although other chunks were joined here');
+	}
+	is(rows($asked{'two large tables'}), without_hashgraph($main, sub { rows($asked{'two large tables'}) }), '... and all groups are right');
+	sql('reset work_mem; drop table f, g, h');
+
+	# There is no device: an error under cuda, though the cache has the HashGraphs, and a join here under auto.
+	my $core = without_hashgraph($main, sub { sql($counts[0]->[1]) });
+	$node->safe_psql('postgres', q{alter system set hashgraph.device_program = '/nowhere'});
+	$node->reload;
+	sql('set hashgraph.backend = cuda');
+	becomes_like(sub { session_answer($main, $counts[0]->[1]) }, qr/^55000 hashgraph was installed without CUDA/, 'without a device backend cuda raises an error');
+	sql('set hashgraph.backend = auto');
+	is(sql($counts[0]->[1]), $core, '... and auto joins here');
+	use_program($node, $standin, HG_STANDIN_GROUP_KEY => 65535);
+	kept('a process that tells of groups that there are not is given all graphs');
+	sql('set hashgraph.backend = cuda; set max_parallel_workers_per_gather = 0');
+	becomes_like(sub { session_answer($main, 'select a.t, count(*) from a join b using (k) group by a.t') }, qr/^58000 .*a code that there is not/, '... and one that is wrong is an error, too');
+	sql('reset hashgraph.backend');
+	use_program($node, $standin);
+	kept('a process that tells the truth is given all graphs again');
 }
 
 # Less memory than the graphs need: some are kept, and none of what is counted is wrong.

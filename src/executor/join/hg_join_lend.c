@@ -107,8 +107,7 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 	*shape = (HgLendShape){.dense = state->dense,
 						   .pairs = state->css.ss.ps.plan->plan_rows * processes,
 						   .answered = !hg_join_streams(&state->rules, state->matched) ||
-									   hg_join_may_count_unmatched(state) ||
-									   hg_join_reduces_matches(state->reduction)};
+									   hg_join_may_count_unmatched(state)};
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		HgInput *input = state->inputs[side];
@@ -139,6 +138,9 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 			shape->kept[side] = extent.kept;
 		}
 	}
+	/* a device that lacks a column would leave the matches to this process, row by row */
+	if (hg_join_reduces_matches(state->reduction) && shape->kept[HG_OUTER] && shape->kept[HG_INNER])
+		shape->answered = hg_join_has_kept_columns(state);
 	shape->inner_room = hg_join_inner_room(state) * processes;
 	shape->spills_apart = hg_join_spills_apart(state->rules.join_type, state->together > 0);
 }

@@ -13,6 +13,9 @@
  */
 #include "hg_compat.h"
 
+#include "utils/memutils.h"
+
+#include "batch/hg_input_graph.h"
 #include "executor/join/hg_join_filters.h"
 #include "executor/join/hg_join_kept_columns.h"
 #include "executor/join/hg_join_kept_slices.h"
@@ -76,21 +79,61 @@ hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSidePlaces at[2])
 						spec->reduction != NULL && (columns & places) == places);
 }
 
-/* Bytes of the columns that a reduction, or NULL, needs of both sides, at least. */
+/* Bytes of the columns that groups need of a side's graph. */
 static uint64
-hg_join_columns_bytes(const HgJoinState *state, const HgReduction *reduction)
+hg_join_columns_bytes(const HgJoinReduction *reduction, HgSide side, const HgPinnedGraph *graph)
 {
+	const HgColumnSet *set = hg_join_reduction_columns(reduction, side);
 	uint64 bytes = 0;
 
-	for (int side = HG_OUTER; side <= HG_INNER && reduction != NULL; side++)
-	{
-		const HgPinnedGraph *graph = hg_join_lent_graph(state, (HgSide) side);
-
-		for (uint32 c = 0; c < reduction->columns[side].ncolumns; c++)
-			if (hg_join_reduction_expression(state->reduction, (HgSide) side, c) < 0)
-				bytes += graph->flat.rows * reduction->columns[side].widths[c];
-	}
+	for (uint32 c = 0; c < set->ncolumns; c++)
+		if (hg_join_reduction_expression(reduction, side, c) < 0)
+			bytes += graph->flat.rows * set->widths[c];
 	return bytes;
+}
+
+/* True if devices keep all columns that groups need of a side's graph; they are asked for. */
+static bool
+hg_join_has_side_columns(const HgJoinState *state, HgSide side, HgPinnedGraph **graph)
+{
+	const HgJoinReduction *reduction = state->reduction;
+	const uint32 ncolumns = hg_join_reduction_columns(reduction, side)->ncolumns;
+	int places[HG_MAX_COLUMNS];
+	AttrNumber numbers[HG_MAX_COLUMNS];
+	int n = 0;
+	bool all = true;
+
+	for (uint32 c = 0; c < ncolumns; c++)
+		if (hg_join_reduction_expression(reduction, side, c) < 0)
+			places[n++] = hg_join_reduction_place(reduction, side, c);
+	*graph = hg_input_pin_graph(state->inputs[side], n, places, numbers);
+	for (int i = 0; i < n && *graph != NULL; i++)
+		all &= hg_resident_graph_has_column(*graph, numbers[i]);
+	return all && *graph != NULL;
+}
+
+bool
+hg_join_has_kept_columns(const HgJoinState *state)
+{
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraph columns", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	HgPinnedGraph *graphs[2];
+	uint64 bytes = 0;
+	bool all = true;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		all &= hg_join_has_side_columns(state, (HgSide) side, &graphs[side]);
+	if (!all && graphs[HG_OUTER] != NULL && graphs[HG_INNER] != NULL)
+	{
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			bytes += hg_join_columns_bytes(state->reduction, (HgSide) side, graphs[side]);
+		hg_kept_tell_needs(graphs, bytes);
+	}
+	MemoryContextSwitchTo(old);
+	/* the graphs are pinned as long as this is there */
+	MemoryContextDelete(context);
+	return all;
 }
 
 /* Not all that is asked for is there: tell how much it is. */
@@ -132,7 +175,10 @@ hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 	}
 	else
 		hg_join_tell_sliced(state, spec, at);
-	state->lending.columns_bytes = hg_join_columns_bytes(state, spec->reduction);
+	state->lending.columns_bytes = 0;
+	for (int side = HG_OUTER; side <= HG_INNER && spec->reduction != NULL; side++)
+		state->lending.columns_bytes += hg_join_columns_bytes(
+			state->reduction, (HgSide) side, hg_join_lent_graph(state, (HgSide) side));
 	if (spec->kept_at == 0 ||
 		(spec->reduction != NULL && !state->lending.kept[HG_OUTER].has_columns))
 		hg_join_tell_needs(state);

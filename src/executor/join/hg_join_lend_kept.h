@@ -21,6 +21,12 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
  */
 extern void hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec);
 
+/*
+ * True if devices are known to keep all columns that groups of the matches need.  Those that they
+ * lack are asked for, and come in the background.
+ */
+extern bool hg_join_has_kept_columns(const HgJoinState *state);
+
 /* A matcher has asked: note where a device has not kept what it was known to. */
 extern void hg_join_note_missed(const HgJoinState *state);
 

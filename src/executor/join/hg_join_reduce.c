@@ -230,6 +230,12 @@ hg_join_current_reduction(HgJoinReduction *reduction, const HgJoinMatched matche
 	return hg_join_wanted_reduction(reduction);
 }
 
+const HgColumnSet *
+hg_join_reduction_columns(const HgJoinReduction *reduction, HgSide side)
+{
+	return &reduction->wanted.columns[side];
+}
+
 int
 hg_join_reduction_place(const HgJoinReduction *reduction, HgSide side, uint32 column)
 {

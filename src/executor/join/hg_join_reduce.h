@@ -87,6 +87,10 @@ extern const HgReduction *hg_join_current_reduction(HgJoinReduction *reduction,
 extern void hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 									  AttrNumber numbers[HG_MAX_COLUMNS]);
 
+/* The columns of a side that are needed for that, those that are computed of others behind these.
+ */
+extern const HgColumnSet *hg_join_reduction_columns(const HgJoinReduction *reduction, HgSide side);
+
 /*
  * What it wants of all rows, whatever they come from, as many groups as may come now; NULL: none
  * may.
