@@ -240,7 +240,8 @@ hg_guc_declare_device(void)
 							"Sets the time that a join may wait for a GPU before the CPU takes "
 							"over.",
 							"It applies to hashgraph.backend \"auto\". 0 means what the CPU is "
-							"expected to take for the join.",
+							"expected to take for the join, and at least a second once the GPU "
+							"works on it.",
 							&hg_gpu_wait_limit, 0, 0, INT_MAX, PGC_USERSET, GUC_UNIT_MS, NULL, NULL,
 							NULL);
 

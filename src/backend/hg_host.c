@@ -141,6 +141,12 @@ hg_host_add_patience(HgPgHost *host, double more_ms)
 	host->patience_ms += more_ms;
 }
 
+void
+hg_host_set_least_patience(HgPgHost *host, double least_ms)
+{
+	host->patience_ms = Max(host->patience_ms, least_ms);
+}
+
 bool
 hg_host_lost_patience(const HgPgHost *host)
 {

@@ -40,6 +40,9 @@ extern void hg_host_set_patience(HgPgHost *host, double patience_ms);
 /* Where there is a limit, allow so much more. */
 extern void hg_host_add_patience(HgPgHost *host, double more_ms);
 
+/* Where there is a limit, allow so much at least from now on. */
+extern void hg_host_set_least_patience(HgPgHost *host, double least_ms);
+
 /* Was it for want of patience that the engine was told to stop? */
 extern bool hg_host_lost_patience(const HgPgHost *host);
 

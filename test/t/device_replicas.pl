@@ -379,6 +379,31 @@ if (defined $standin)
 	use_program($node, $standin);
 	kept('a process that tells the truth is given all graphs');
 
+	# a device that is at work on a join is waited for beyond what so few rows take the CPU, alone and beside others' jobs
+	use_program($node, $standin, HG_STANDIN_COUNT_MS => 300);
+	kept('a process that is slow is given all graphs');
+	{
+		my ($what, $count) = @{ $counts[0] };
+		my $core = sql("set hashgraph.enabled = off; $count");
+		my $other = RawSession->new($node);
+
+		$other->run_each('set hashgraph.backend = cuda; set hashgraph.resident = off; begin');
+		sql("set hashgraph.enabled = on; set hashgraph.gpu_wait_limit = 0");
+		foreach my $beside ('alone', 'beside an open job')
+		{
+			if ($beside ne 'alone')
+			{
+				$other->run_each('declare c cursor for select a.id, b.id from a join b using (k); move 1 in c');
+				is(ready_devices($node, 'jobs'), '1', 'another session has a job there');
+			}
+			is(sql($count), $core, "a slow device, $beside: $what");
+			is(sql(q{select string_agg(backend || '|' || coalesce(fallback, ''), ' ') from hashgraph_last_joins()}), 'cuda|', '... is counted by the device');
+		}
+		sql("set hashgraph.gpu_wait_limit = '5min'");
+		$other->query('commit');
+		close $other->{socket};
+	}
+
 	# it forgets what it was given: a session is told, and counts itself
 	use_program($node, $standin, HG_STANDIN_FORGETS => 1);
 	kept('a process that forgets is given all graphs');

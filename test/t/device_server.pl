@@ -268,6 +268,9 @@ ok(wait_for(sub { $node->safe_psql('postgres', under('cuda') . "$join; select se
 	$holder->query('begin; declare c cursor for select v, w from f join d using (k); move 10 in c');
 	is($node->safe_psql('postgres', "set hashgraph.gpu_wait_limit = '50ms';" . under('auto') . "$join; $last"),
 		"$expected\ncpu|the device did not answer in time", '... under auto the CPU joins after a while');
+	# a limit that is none tells the same of a turn that does not come, once the worker has heard from the process
+	ok(wait_for(sub { $node->safe_psql('postgres', 'set hashgraph.gpu_wait_limit = 0;' . under('auto') . "$join; $last") eq "$expected\ncpu|the device did not answer in time" }, 20),
+		'... by default, too');
 	$holder->query('rollback');
 	close $_->{socket} foreach $holder, $waiting;
 	$node->safe_psql('postgres', 'alter system reset hashgraph.gpu_memory_budget');

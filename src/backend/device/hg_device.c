@@ -21,6 +21,7 @@
 #include "backend/device/hg_device_server.h"
 #include "backend/hg_host.h"
 #include "engine/hg_ranges.h"
+#include "hg_guc.h"
 
 /*
  * What the way to the device process and back adds to what its engine takes there: the messages
@@ -33,7 +34,7 @@
 /* How long one of several processes may take to tell of itself. */
 #define HG_DEVICE_LIST_MS 2000
 
-/* How long a process that is READY may take to greet a session that waits for any. */
+/* How long a process that is READY may take to greet a session. */
 #define HG_DEVICE_GREETING_MS 1000
 
 /* How often such a session looks itself, and how often it lets READY processes turn it away. */
@@ -82,6 +83,13 @@ hg_device_state(int place, long patience_ms, HgError *error)
 			   : hg_device_own_state(false, error);
 }
 
+long
+hg_device_greeting_ms(void)
+{
+	return hg_gpu_wait_limit > 0 ? Min(hg_gpu_wait_limit, HG_DEVICE_GREETING_MS)
+								 : HG_DEVICE_GREETING_MS;
+}
+
 HgDeviceState
 hg_device_glance(int place, HgError *error)
 {
@@ -98,7 +106,7 @@ hg_device_epoch(int place)
 
 /* Choose among places as they stand. */
 static HgDeviceState
-hg_device_choose_now(HgPlaces among, long patience_ms, int *place, HgError *error)
+hg_device_choose_now(HgPlaces among, long greeting_ms, int *place, HgError *error)
 {
 	HgPlaces left = among;
 	HgDeviceState state = HG_DEVICE_UNAVAILABLE;
@@ -115,7 +123,7 @@ hg_device_choose_now(HgPlaces among, long patience_ms, int *place, HgError *erro
 	{
 		*place = next;
 		left &= ~HG_PLACE(next);
-		state = hg_device_state(next, patience_ms, error);
+		state = hg_device_state(next, greeting_ms, error);
 		if (state == HG_DEVICE_READY)
 			return state;
 	}
@@ -158,10 +166,10 @@ hg_device_choose_in_time(HgPlaces among, int *place, HgError *error)
 }
 
 HgDeviceState
-hg_device_choose(HgPlaces among, bool wait, long patience_ms, int *place, HgError *error)
+hg_device_choose(HgPlaces among, bool wait, int *place, HgError *error)
 {
 	return wait ? hg_device_choose_in_time(among, place, error)
-				: hg_device_choose_now(among, patience_ms, place, error);
+				: hg_device_choose_now(among, hg_device_greeting_ms(), place, error);
 }
 
 HgWireClient *
@@ -380,7 +388,7 @@ hg_device_list(HgDeviceReport *reports, int capacity, HgError *error)
 	int any;
 
 	/* one is waited for; others are asked of as they stand, and those that rest are not woken */
-	if (hg_device_choose(HG_PLACES_ALL, true, 0, &any, error) != HG_DEVICE_READY && places == 1)
+	if (hg_device_choose(HG_PLACES_ALL, true, &any, error) != HG_DEVICE_READY && places == 1)
 		return 0;
 	for (int place = 0; place < places; place++)
 	{

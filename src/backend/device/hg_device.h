@@ -39,6 +39,12 @@ typedef struct HgDeviceReport
 extern HgDeviceState hg_device_state(int place, long patience_ms, HgError *error);
 
 /*
+ * How long a join waits for a greeting, in ms.  Greetings come before all jobs, so a process that
+ * takes long to greet is one that hangs, or has no processor to run on, however small the join is.
+ */
+extern long hg_device_greeting_ms(void);
+
+/*
  * The same without any wait: STARTING where the process has not greeted yet, which may be a matter
  * of microseconds.  The next call, of either function, knows more.
  */
@@ -54,10 +60,9 @@ extern uint64 hg_device_epoch(int place);
  * Choose a place, of these, for a job (hg_device_place), and say how things stand there; where it
  * turns out that its process has gone, another one that is READY.  With wait, STARTING is not
  * returned: the call waits (interruptibly, a minute at most) until one of the places is READY, or
- * none of them will be.
+ * none of them will be.  Without, it waits for greetings (hg_device_greeting_ms).
  */
-extern HgDeviceState hg_device_choose(HgPlaces among, bool wait, long patience_ms, int *place,
-									  HgError *error);
+extern HgDeviceState hg_device_choose(HgPlaces among, bool wait, int *place, HgError *error);
 
 /* The connection to a READY device process; NULL otherwise. */
 extern HgWireClient *hg_device_client(int place);

@@ -19,6 +19,7 @@
 #include "backend/device/hg_device.h"
 #include "backend/device/hg_device_shared.h"
 #include "backend/matcher/hg_device_team.h"
+#include "backend/matcher/hg_patience.h"
 #include "backend/matcher/hg_sender.h"
 #include "hg_guc.h"
 
@@ -78,7 +79,7 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 	/* which GPU the first one has turns out when it is there: this session may be kept off it */
 	if (wanted && hg_gpu_devices.count > 0 && hg_device_shared_read(shared->place, &server) &&
 		server.ordinal < 0)
-		(void) hg_device_choose(HG_PLACES_ALL, true, 0, &shared->place, &error);
+		(void) hg_device_choose(HG_PLACES_ALL, true, &shared->place, &error);
 	shared->costs_known = hg_device_costs(&shared->costs);
 	if (!shared->costs_known && !wanted)
 	{
@@ -207,20 +208,21 @@ hg_device_team_engine(HgDeviceTeam *device, HgError *error)
 /* Step 1: open the job and give it this process's keys, and columns. */
 static HgStatus
 hg_device_team_append(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySet sides[2],
-					  double patience_ms, HgError *error)
+					  HgError *error)
 {
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
 	HgEngine *engine;
 	HgStatus status;
 	int place;
 
-	if (hg_device_choose(HG_PLACE(device->shared->place), wanted, (long) patience_ms, &place,
-						 error) != HG_DEVICE_READY)
+	if (hg_device_choose(HG_PLACE(device->shared->place), wanted, &place, error) != HG_DEVICE_READY)
 		return error->status != HG_OK ? error->status : HG_UNAVAILABLE;
 	engine = hg_device_team_engine(device, error);
 	if (engine == NULL)
 		return error->status;
 	status = engine->open(engine, &device->team->host->host, spec, &device->job, error);
+	if (status == HG_OK)
+		hg_patience_begin_work(device->team->host);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (int i = 0; i < sides[side].npieces && status == HG_OK; i++)
 		{
@@ -256,7 +258,7 @@ hg_device_team_expects_early(const HgDeviceTeam *device)
  */
 static HgStatus
 hg_device_team_take_over(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySet sides[2],
-						 double patience_ms, HgError *error)
+						 HgError *error)
 {
 	HgSender *sender = device->sender;
 	HgStatus status;
@@ -266,10 +268,11 @@ hg_device_team_take_over(HgDeviceTeam *device, const HgJobSpec *spec, const HgKe
 	if (sender == NULL)
 		return HG_OK;
 	if (hg_sender_is_unused(sender))
-		return hg_device_team_append(device, spec, sides, patience_ms, error);
+		return hg_device_team_append(device, spec, sides, error);
 	status = hg_sender_finish(sender, device->team->host, sides, error);
 	if (status != HG_OK)
 		return status;
+	hg_patience_begin_work(device->team->host);
 	if (hg_device_team_engine(device, error) == NULL)
 		return error->status;
 	device->job = hg_sender_take(sender, &device->team->host->host);
@@ -416,7 +419,7 @@ hg_device_team_fetch(HgDeviceTeam *device, HgMatchMode mode, HgError *error)
 /* All steps that are left; false where one has failed for somebody. */
 static bool
 hg_device_team_steps(HgDeviceTeam *device, HgDeviceTry number, const HgMatcherSpec *spec,
-					 const HgJobSpec *job_spec, const HgKeySet sides[2], double patience_ms)
+					 const HgJobSpec *job_spec, const HgKeySet sides[2])
 {
 	HgDeviceTeamShared *shared = device->shared;
 	const bool early = number == HG_TRY_EARLY;
@@ -428,8 +431,8 @@ hg_device_team_steps(HgDeviceTeam *device, HgDeviceTry number, const HgMatcherSp
 
 	device->attempt = &shared->attempts[number];
 	if (!hg_device_team_is_late(device))
-		status = early ? hg_device_team_take_over(device, job_spec, sides, patience_ms, &error)
-					   : hg_device_team_append(device, job_spec, sides, patience_ms, &error);
+		status = early ? hg_device_team_take_over(device, job_spec, sides, &error)
+					   : hg_device_team_append(device, job_spec, sides, &error);
 	if (!all_sent && !hg_device_team_agree(device, HG_STEP_APPEND, status, &error))
 		return false;
 
@@ -514,7 +517,7 @@ hg_device_team_begin(HgDeviceTeam *device, HgPgTeam *team, HgSender *sender,
 
 bool
 hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
-					const HgKeySet sides[2], double patience_ms, HgError *error)
+					const HgKeySet sides[2], HgError *error)
 {
 	HgDeviceTry number = device->shared->early_job != 0 ? HG_TRY_EARLY : HG_TRY_WHOLE;
 	HgJobSpec job = *job_spec;
@@ -524,7 +527,7 @@ hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJob
 		bool joined;
 
 		hg_device_team_fill_spec(device, number, &job);
-		joined = hg_device_team_steps(device, number, spec, &job, sides, patience_ms);
+		joined = hg_device_team_steps(device, number, spec, &job, sides);
 		if (!joined || !device->streamed)
 			hg_device_team_close(device);
 		if (joined)

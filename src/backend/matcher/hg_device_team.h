@@ -145,13 +145,12 @@ extern void hg_device_team_begin(HgDeviceTeam *device, HgPgTeam *team, HgSender 
 
 /*
  * Do all steps that are left to this process.  job_spec has the expected rows of all, and no team.
- * The wait for a greeting takes patience_ms at most, other waits what the team's host allows.
+ * All waits but that for a greeting take what the team's host allows.
  * True: all processes have joined on the device.  False: none has, *error says why, and
  * team->team.arrived is what it would be had they not tried.  An interrupt's error is thrown.
  */
 extern bool hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec,
-								const HgJobSpec *job_spec, const HgKeySet sides[2],
-								double patience_ms, HgError *error);
+								const HgJobSpec *job_spec, const HgKeySet sides[2], HgError *error);
 
 /* The number of matches of all, for the one process that asks first; 0 for the others. */
 extern uint64 hg_device_team_take_count(HgDeviceTeam *device);

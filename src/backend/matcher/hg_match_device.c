@@ -26,7 +26,7 @@ static void
 hg_match_device_be_patient(HgMatchDevice *device)
 {
 	HgMatchTask *task = device->job.source.task;
-	double patience_ms = hg_patience_ms(task->sides, task->report.cpu_ms);
+	double patience_ms = hg_patience_ms(device->places, task->sides, task->report.cpu_ms);
 
 	/* a job that is open on several waits for none that it does not have */
 	if (device->alone)
@@ -34,6 +34,8 @@ hg_match_device_be_patient(HgMatchDevice *device)
 						  ? hg_patience_alone_ms(task->place, patience_ms)
 						  : -1;
 	hg_host_set_patience(&task->host, patience_ms);
+	if (device->job.job != NULL)
+		hg_patience_begin_work(&task->host);
 }
 
 void
@@ -65,8 +67,8 @@ hg_match_device_spread(HgMatchDevice *device, HgPlaces places, HgError *error)
 	if (engine == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
 	if (device->alone)
-		hg_host_set_patience(
-			&task->host, hg_patience_apart_ms(hg_patience_ms(task->sides, task->report.cpu_ms)));
+		hg_host_set_patience(&task->host, hg_patience_apart_ms(hg_patience_ms(
+											  places, task->sides, task->report.cpu_ms)));
 	device->job.engine = engine;
 	device->places = places;
 	status = hg_match_job_open(&device->job.source, error);
@@ -109,8 +111,9 @@ hg_match_device_open_whole(HgMatchDevice *device, HgError *error)
 	return status;
 }
 
-HgStatus
-hg_match_device_open(HgMatchSource *source, HgError *error)
+/* Open the job at its place, over several or, where nothing else is left, in ranges at its own. */
+static HgStatus
+hg_match_device_open_somewhere(HgMatchSource *source, HgError *error)
 {
 	HgMatchDevice *device = (HgMatchDevice *) source;
 	HgMatchTask *task = source->task;
@@ -145,6 +148,16 @@ hg_match_device_open(HgMatchSource *source, HgError *error)
 	}
 	hg_match_device_tell_left(task, why.message);
 	return hg_match_job_open(source, error);
+}
+
+HgStatus
+hg_match_device_open(HgMatchSource *source, HgError *error)
+{
+	const HgStatus status = hg_match_device_open_somewhere(source, error);
+
+	if (status == HG_OK)
+		hg_patience_begin_work(&source->task->host);
+	return status;
 }
 
 void

@@ -32,7 +32,8 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 	HgMatchFetched *fetched = (HgMatchFetched *) source;
 	HgMatchTask *task = source->task;
 	HgDeviceTeam *device = &fetched->device;
-	const double patience_ms = hg_patience_ms(task->sides, task->report.cpu_ms);
+	const int place = task->spec.team->device->place;
+	const double patience_ms = hg_patience_ms(HG_PLACE(place), task->sides, task->report.cpu_ms);
 	instr_time start;
 	HgJobSpec spec;
 
@@ -41,11 +42,10 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 	hg_match_source_fill_spec(source, &spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec.expected_rows[side] = pg_atomic_read_u64(&device->shared->rows[side]);
-	hg_host_set_patience(&task->host, fetched->alone
-										  ? hg_patience_alone_ms(device->shared->place, patience_ms)
-										  : patience_ms);
+	hg_host_set_patience(&task->host,
+						 fetched->alone ? hg_patience_alone_ms(place, patience_ms) : patience_ms);
 	INSTR_TIME_SET_CURRENT(start);
-	if (hg_device_team_join(device, &task->spec, &spec, task->sides, patience_ms, error))
+	if (hg_device_team_join(device, &task->spec, &spec, task->sides, error))
 	{
 		strlcpy(task->report.device, hg_device_name(device->shared->place),
 				sizeof(task->report.device));

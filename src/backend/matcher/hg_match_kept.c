@@ -36,7 +36,7 @@
 
 /*
  * Where the CPU intersects two graphs it takes so many ns a row, and for a group's pair so many
- * more: what a device may take at most.
+ * more.
  */
 #define HG_KEPT_CPU_NS 5.0
 #define HG_KEPT_PAIR_NS 20.0
@@ -230,6 +230,7 @@ hg_kept_run(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *answe
 	*opened = status == HG_OK;
 	if (status != HG_OK)
 		return status;
+	hg_patience_begin_work(&task->host);
 	hg_charge_set(&charge, hg_kept_held_bytes(&task->spec));
 	status = hg_kept_answer(task, reduction, answer, error);
 	answer->engine->stats(answer->job, &answer->stats);
@@ -248,9 +249,9 @@ hg_match_kept_close(HgKeptAnswer *answer)
 		answer->engine->close(job);
 }
 
-/* What the CPU would take at most, in ms, which a device may take too. */
+/* What the devices of these places may take, in ms. */
 static double
-hg_kept_patience_ms(const HgMatchTask *task, const HgReduction *reduction)
+hg_kept_patience_ms(const HgMatchTask *task, HgPlaces places, const HgReduction *reduction)
 {
 	double ns = reduction != NULL ? task->spec.pairs * HG_KEPT_PAIR_NS : 0;
 
@@ -264,7 +265,7 @@ hg_kept_patience_ms(const HgMatchTask *task, const HgReduction *reduction)
 							kept->lookups[i].lookup.found.shape.rows) *
 				  HG_KEPT_CPU_NS;
 	}
-	return hg_patience_ms(task->sides, ns / 1e6);
+	return hg_patience_ms(places, task->sides, ns / 1e6);
 }
 
 /* True if a device has looked, and leaves the pairs to this process for a reason of the data's. */
@@ -292,7 +293,7 @@ hg_kept_decline(HgMatchTask *task, const HgError *why)
  * these; NULL: it is not to be had, or one of them is not.
  */
 static HgEngine *
-hg_kept_engine(HgMatchTask *task, double patience_ms, HgPlaces *places, HgError *error)
+hg_kept_engine(HgMatchTask *task, HgPlaces *places, HgError *error)
 {
 	const HgMatcherSpec *spec = &task->spec;
 
@@ -304,8 +305,8 @@ hg_kept_engine(HgMatchTask *task, double patience_ms, HgPlaces *places, HgError 
 			hg_error_set(error, HG_NOT_KEPT, NULL, "hashgraph.gpu_device excludes the device");
 			return NULL;
 		}
-		if (hg_device_choose(spec->kept_at, hg_backend == HG_BACKEND_CUDA, (long) patience_ms,
-							 &task->place, error) != HG_DEVICE_READY)
+		if (hg_device_choose(spec->kept_at, hg_backend == HG_BACKEND_CUDA, &task->place, error) !=
+			HG_DEVICE_READY)
 			return NULL;
 		*places = HG_PLACE(task->place);
 		return hg_device_engine(task->place, true);
@@ -318,7 +319,7 @@ hg_kept_engine(HgMatchTask *task, double patience_ms, HgPlaces *places, HgError 
 	*places = spec->kept_at;
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 		if ((*places & HG_PLACE(place)) != 0 &&
-			hg_device_state(place, (long) patience_ms, error) != HG_DEVICE_READY)
+			hg_device_state(place, hg_device_greeting_ms(), error) != HG_DEVICE_READY)
 			return NULL;
 	return hg_device_spread_slices(*places);
 }
@@ -343,16 +344,17 @@ static HgStatus
 hg_kept_ask_once(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *answer,
 				 HgPlaces *places, bool *opened, HgError *error)
 {
-	double patience_ms = hg_kept_patience_ms(task, reduction);
+	double patience_ms;
 	HgStatus status;
 
 	memset(answer, 0, sizeof(*answer));
 	*opened = false;
 	*places = 0;
 	hg_error_set(error, HG_UNAVAILABLE, NULL, "the device process ended before the join began");
-	answer->engine = hg_kept_engine(task, patience_ms, places, error);
+	answer->engine = hg_kept_engine(task, places, error);
 	if (answer->engine == NULL)
 		return error->status != HG_OK ? error->status : HG_UNAVAILABLE;
+	patience_ms = hg_kept_patience_ms(task, *places, reduction);
 	if (hg_backend == HG_BACKEND_CUDA)
 		patience_ms = hg_patience_alone_ms(pg_rightmost_one_pos32(*places), patience_ms);
 	hg_host_set_patience(&task->host, patience_ms);

@@ -11,6 +11,7 @@
 
 #include "backend/matcher/hg_match_device.h"
 #include "backend/matcher/hg_match_sent.h"
+#include "backend/matcher/hg_patience.h"
 #include "backend/matcher/hg_sender.h"
 #include "engine/hg_ranges.h"
 
@@ -53,7 +54,9 @@ hg_match_sent_open(HgMatchSource *source, HgError *error)
 	HgStatus status = hg_match_sent_take_over(job, error);
 
 	job->filled = status == HG_OK;
-	if (!job->filled)
+	if (job->filled)
+		hg_patience_begin_work(&source->task->host);
+	else
 		hg_match_job_close(source);
 	hg_match_task_end_sending(source->task);
 	/* begin anew, if the user does not want to stop */

@@ -120,9 +120,7 @@ hg_matcher_choose_device(HgMatchTask *task)
 	/* a parallel worker does not live long enough for a device process of its own to start */
 	if (!wanted && IsParallelWorker() && !hg_device_is_shared())
 		return NULL;
-	patience_ms = hg_patience_ms(task->sides, task->report.cpu_ms);
-	state =
-		hg_device_choose(hg_matcher_places(task), wanted, (long) patience_ms, &task->place, &error);
+	state = hg_device_choose(hg_matcher_places(task), wanted, &task->place, &error);
 	if (state == HG_DEVICE_READY)
 	{
 		strlcpy(task->report.device, hg_device_name(task->place), sizeof(task->report.device));
@@ -138,6 +136,7 @@ hg_matcher_choose_device(HgMatchTask *task)
 			columns.reduction = NULL;
 		if (columns.reduction == NULL)
 			hg_matcher_choose_gather(task, engine, &columns);
+		patience_ms = hg_patience_ms(HG_PLACE(task->place), task->sides, task->report.cpu_ms);
 		hg_host_set_patience(&task->host,
 							 wanted ? hg_patience_alone_ms(task->place, patience_ms) : patience_ms);
 		if (task->spec.sender != NULL)

@@ -78,7 +78,7 @@ hg_page_job_patience_ms(const HgPageJob *job)
 	const HgPageJobSpec *spec = &job->spec;
 	const HgKeySet sides[2] = {{.rows = spec->expected_rows[HG_OUTER]},
 							   {.rows = spec->expected_rows[HG_INNER]}};
-	const double patience_ms = hg_patience_ms(sides, spec->cpu_ms);
+	const double patience_ms = hg_patience_ms(HG_PLACE(job->place), sides, spec->cpu_ms);
 
 	return hg_backend == HG_BACKEND_CUDA ? hg_patience_alone_ms(job->place, patience_ms)
 										 : patience_ms;
@@ -91,10 +91,9 @@ hg_page_job_find_device(HgPageJob *job)
 	const HgPageJobSpec *spec = &job->spec;
 
 	if (spec->team == 0)
-		return hg_device_choose(HG_PLACES_ALL, false, (long) HG_PAGE_JOB_TURN_MS, &job->place,
-								&job->error) == HG_DEVICE_READY;
+		return hg_device_choose(HG_PLACES_ALL, false, &job->place, &job->error) == HG_DEVICE_READY;
 	job->place = spec->place;
-	return hg_device_state(job->place, (long) HG_PAGE_JOB_TURN_MS, &job->error) == HG_DEVICE_READY;
+	return hg_device_state(job->place, hg_device_greeting_ms(), &job->error) == HG_DEVICE_READY;
 }
 
 /* Is the process that this one is connected with that of the other members? */
@@ -138,6 +137,7 @@ hg_page_job_open(HgPageJob *job)
 		return false;
 	job->admitted = true;
 	hg_host_set_patience(&job->host, hg_page_job_patience_ms(job));
+	hg_patience_begin_work(&job->host);
 	return true;
 }
 

@@ -9,13 +9,15 @@
  */
 #include "hg_compat.h"
 
+#include <unistd.h>
+
 #include "backend/device/hg_device_load.h"
 #include "backend/matcher/hg_patience.h"
 #include "hg_guc.h"
 
 /*
  * What patience is made of: what the CPU engine may take for a row of either side, all but reading
- * it, and for a match, and what a device may take for the smallest of joins.  Which of them is the
+ * it, and for a match, and the least that a join waits for its turn.  Which of them is the
  * faster is told by measured costs (hg_device_costs) and not by these.  They are bounds, on the
  * safe side of what an idle machine measures when its device process starts: where many sessions
  * share the CPU a join takes longer there too, and who gives a device up too soon has waited for
@@ -24,19 +26,55 @@
  */
 #define HG_CPU_ROW_NS 25.0
 #define HG_CPU_MATCH_NS 10.0
-#define HG_LEAST_PATIENCE_MS 50.0
+#define HG_LEAST_TURN_MS 50.0
+
+/*
+ * What a device may take for a job beyond what its rows take, because something happens for the
+ * first time.  It is also how long the worker waits for an answer before it says that a process is
+ * silent.
+ */
+#define HG_LEAST_WORK_MS 1000.0
 
 /* How long a join that is for a device alone may wait for another group, which may wait for it. */
 #define HG_GROUP_WAIT_MS (60.0 * 1000)
 
-double
-hg_patience_ms(const HgKeySet sides[2], double cpu_ms)
+/* The most jobs of other groups at one of these places. */
+static uint32
+hg_patience_other_jobs(HgPlaces places)
 {
-	double rows = (double) (sides[HG_OUTER].rows + sides[HG_INNER].rows);
+	uint32 most = 0;
+
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	{
+		const uint32 all = hg_device_load_read(place).jobs;
+		const uint32 own = hg_device_load_of_group(place);
+
+		/* they are read one after the other */
+		if ((places & HG_PLACE(place)) != 0 && all > own)
+			most = Max(most, all - own);
+	}
+	return most;
+}
+
+double
+hg_patience_ms(HgPlaces places, const HgKeySet sides[2], double cpu_ms)
+{
+	const double rows = (double) (sides[HG_OUTER].rows + sides[HG_INNER].rows);
+	const uint32 others = hg_patience_other_jobs(places);
+	const double crowd = (others + 1.0) / Max(sysconf(_SC_NPROCESSORS_ONLN), 1);
 
 	if (hg_gpu_wait_limit > 0)
 		return hg_gpu_wait_limit;
-	return Max(HG_LEAST_PATIENCE_MS, Max(cpu_ms, rows * HG_CPU_ROW_NS / 1e6));
+	return Max(others > 0 ? HG_LEAST_TURN_MS : HG_LEAST_WORK_MS,
+			   Max(cpu_ms, rows * HG_CPU_ROW_NS / 1e6)) *
+		   Max(crowd, 1);
+}
+
+void
+hg_patience_begin_work(HgPgHost *host)
+{
+	if (hg_gpu_wait_limit == 0)
+		hg_host_set_least_patience(host, HG_LEAST_WORK_MS);
 }
 
 double

@@ -3,11 +3,26 @@
  * hg_patience.h
  *	  How long a join may wait for a device.
  *
- * Under backend auto the device must be worth the wait.  What a join may wait for its answers in
- * all, its turn in the queue included, is what the CPU would take for the whole of it: so a device
- * that is busy, or hangs, at most doubles the time that the join takes.  Time in which nobody
- * waits, because rows are being returned, does not count.  The host holds what is left of it
- * (hg_host.h).
+ * Under backend auto a join waits for a device as long as it is likely to gain by that.  Its host
+ * holds what is left of the time (hg_host.h).  Time in which nobody waits, because rows are being
+ * returned, does not count.  The rule has two parts:
+ *
+ *	TURN	Until the device has answered the request to open the job, others have the device, and
+ *			the session cannot know for how long.  It waits as long as the CPU would take for the
+ *			whole join.  Were the device's other jobs joined by the CPU as well, they would share
+ *			its processors with this join; so the time is as many times longer as there are jobs
+ *			for each processor.  A device that is busy, or hangs, at most doubles the time that the
+ *			join takes, unless the join is a very short one.
+ *
+ *	WORK	Once the job is open, or where no other session has a job there, the device works on
+ *			this job.  Who gives up now waits for the CPU from the beginning, and the device's work
+ *			is lost.  What it takes beyond its estimate is taken once (kernels are loaded, memory is
+ *			got, tables are made of what is looked up) and has nothing to do with the size of the
+ *			join.  So what is left of the time is a second at least.
+ *
+ * A process that hangs is told by the worker that looks after it, which asks it once a second
+ * (hg_device_keeper.c), and not by these times: they only bound what one join loses by it.  A time
+ * that has run out is counted as a fallback, and costs itself and then what the CPU takes.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,11 +31,15 @@
 #ifndef HG_PATIENCE_H
 #define HG_PATIENCE_H
 
+#include "backend/device/hg_device_placement.h"
 #include "backend/hg_host.h"
 #include "backend/matcher/hg_matcher_spec.h"
 
-/* For sides whose join is expected to take cpu_ms on the CPU, or 0: milliseconds. */
-extern double hg_patience_ms(const HgKeySet sides[2], double cpu_ms);
+/*
+ * Milliseconds that a join may wait for the devices of these places.  cpu_ms is what the CPU is
+ * expected to take for it, or 0: then the sides' rows tell.
+ */
+extern double hg_patience_ms(HgPlaces places, const HgKeySet sides[2], double cpu_ms);
 
 /*
  * The same under backend cuda: negative, for ever, but where the group has jobs at another place
@@ -30,6 +49,9 @@ extern double hg_patience_alone_ms(int place, double patience_ms);
 
 /* The same of a job at several places. */
 extern double hg_patience_apart_ms(double patience_ms);
+
+/* The host's job is open: the device works on it from now on. */
+extern void hg_patience_begin_work(HgPgHost *host);
 
 /* So many matches have come, which the CPU would have taken time for: allow that much more. */
 extern void hg_patience_extend(HgPgHost *host, uint64 pairs);
