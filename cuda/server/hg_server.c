@@ -230,6 +230,8 @@ start_connection(Server *server, int socket)
 
 	if (connection != NULL)
 	{
+		/* its thread counts it out at its end, which may come before this one goes on */
+		hg_server_queue_count_connections(server->queue, 1);
 		pthread_mutex_lock(&server->lock);
 		connection->server = server;
 		connection->socket = socket;
@@ -240,9 +242,10 @@ start_connection(Server *server, int socket)
 			/* its thread can't be gone already: that takes the lock */
 			server->connections = connection;
 			pthread_detach(thread);
-			hg_server_queue_count_connections(server->queue, 1);
 		}
 		pthread_mutex_unlock(&server->lock);
+		if (failure != 0)
+			hg_server_queue_count_connections(server->queue, -1);
 	}
 	if (failure != 0)
 	{

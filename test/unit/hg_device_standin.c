@@ -22,6 +22,8 @@
  *	HG_STANDIN_FAIL=1					every build fails as a broken device would
  *	HG_STANDIN_FAIL_WHILE=FILE			... while there is that file
  *	HG_STANDIN_HANG=1					never gets done with closing a job
+ *	HG_STANDIN_HOLD_WHILE=FILE			does not go on after it has started a thread while there is
+ *										that file
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
  *	HG_STANDIN_COUNT_MS=n				every count and reduce takes that long, and can be cancelled
  *	HG_STANDIN_BRING_MS=n				to bring pages takes that long, and can be cancelled ...
@@ -141,6 +143,24 @@ is_to_fail(void)
 
 	return is_faulty() &&
 		   ((file != NULL && access(file, F_OK) == 0) || switch_value("HG_STANDIN_FAIL") != 0);
+}
+
+/* What the stand-in is linked with in place of pthread_create. */
+extern int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+								 void *(*run)(void *), void *arg);
+extern int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+								 void *(*run)(void *), void *arg);
+
+int
+__wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+					  void *arg)
+{
+	const char *file = getenv("HG_STANDIN_HOLD_WHILE");
+	const int failure = __real_pthread_create(thread, attributes, run, arg);
+
+	while (file != NULL && access(file, F_OK) == 0)
+		usleep(1000);
+	return failure;
 }
 
 /* The CPU engine reads keys in place, until the job is closed: a copy of what was in staging. */

@@ -35,6 +35,29 @@
  * Sessions side by side
  * ------------------------------------------------------------------------ */
 
+/* A session is counted before its thread does anything. */
+static void
+test_counted(void)
+{
+	char held[] = "/tmp/hg_held_XXXXXX";
+	const int file = mkstemp(held);
+	TestServer server;
+	TestSpeaker speaker;
+
+	if (file < 0)
+		abort();
+	close(file);
+	test_start_server_told(&server, "HG_STANDIN_HOLD_WHILE", held);
+	test_start_speaker(&server, &speaker);
+	test_ask_plainly(&speaker, HG_WIRE_STATUS, 0);
+	hg_tap_ok(test_receive(speaker.fd, &speaker.answer) == HG_WIRE_DONE &&
+				  speaker.answer.status.status.connections == 1,
+			  "a session whose thread is just being started is counted");
+	unlink(held);
+	test_end_speaker(&speaker);
+	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_stop_server(&server), "... and once");
+}
+
 static void
 test_control(void)
 {
@@ -724,6 +747,7 @@ main(int argc, char **argv)
 {
 	if (test_choose_device(argc, argv))
 	{
+		test_counted();
 		test_queue();
 		test_impatience();
 		test_groups();
