@@ -331,6 +331,45 @@ test_cancel(void)
 	test_data_destroy(&large);
 }
 
+/* A process that reads nothing: what a session sends finds no room in the socket in the end. */
+static void
+test_no_room(void)
+{
+	Session session;
+	TestHost host;
+	HgJob *jobs[1024];
+	HgDeviceStatus told = {0};
+	HgError error = {0};
+	HgStatus status = HG_OK;
+	uint64_t polls;
+	int count = 0;
+
+	start_ready_session(&session);
+	kill(session.process, SIGSTOP);
+	test_host_init(&host, test_host_plain());
+	host.cancel_poll = 3;
+	while (count < 1024 &&
+		   (status = hg_wire_client_begin(session.client, &host.host, &test_plain_spec,
+										  &jobs[count], &error)) == HG_OK)
+		count++;
+	hg_tap_ok(status == HG_CANCELLED && host.polls == 3,
+			  "a request can be cancelled while it waits for room, the %dth", count + 1);
+	hg_tap_ok(hg_wire_client_state(session.client, NULL) == HG_WIRE_READY,
+			  "... which loses no connection");
+	polls = host.polls;
+	while (count > 0)
+		session.engine->close(jobs[--count]);
+	hg_tap_ok(hg_wire_client_state(session.client, NULL) == HG_WIRE_READY && host.polls == polls,
+			  "jobs are closed without any wait");
+	kill(session.process, SIGCONT);
+	status = hg_wire_client_status(session.client, test_host_plain(), &told, &error);
+	if (!hg_tap_ok(status == HG_OK && told.jobs_open == 0 && told.jobs_queued == 0,
+				   "... and the process is told as soon as it reads"))
+		hg_tap_diag("status %d: %s %s; %u jobs open, %u queued", (int) status, error.message,
+					error.detail, told.jobs_open, told.jobs_queued);
+	hg_tap_ok(end_session(&session), "the process ends after them");
+}
+
 static void
 test_leaving(void)
 {
@@ -590,6 +629,101 @@ test_tables_refused(void)
 }
 
 /* ------------------------------------------------------------------------
+ * Openings
+ * ------------------------------------------------------------------------ */
+
+/* Send an opening in which so many blocks are not 0; the bytes that takes. */
+static size_t
+send_opening(const int ends[2], HgWireMessage *message, uint64_t *random, int blocks)
+{
+	unsigned char *bytes = (unsigned char *) &message->opening;
+	unsigned char raw[sizeof(HgWirePacked)];
+	const size_t left = sizeof(HgWireOpening) - sizeof(HgWireHeader);
+
+	memset(message, 0, sizeof(*message));
+	for (int i = 0; i < blocks; i++)
+	{
+		*random = *random * UINT64_C(6364136223846793005) + 1442695040888963407;
+		bytes[sizeof(HgWireHeader) + (*random >> 33) % left] = (unsigned char) (1 + i % 255);
+	}
+	if (blocks == 0)
+		message->request.spec = test_plain_spec;
+	hg_wire_header(&message->header, HG_WIRE_OPEN, 1, 1);
+	if (hg_wire_send(ends[0], message, -1) != HG_WIRE_DONE)
+		return 0;
+	return (size_t) recv(ends[1], raw, sizeof(raw), MSG_PEEK | MSG_TRUNC);
+}
+
+/* Is what has been sent received as it was? */
+static bool
+is_received(const int ends[2], const HgWireMessage *sent)
+{
+	static HgWireMessage received;
+	int attached;
+
+	memset(&received, 0xff, sizeof(received));
+	return hg_wire_receive(ends[1], &received, &attached) == HG_WIRE_DONE &&
+		   memcmp(&received, sent, sizeof(HgWireOpening)) == 0;
+}
+
+/* Is a packed opening nonsense? */
+static bool
+is_nonsense(const int ends[2], HgWirePacked *packed, size_t length)
+{
+	HgWireMessage received;
+	int attached;
+
+	packed->header.length = (uint32_t) length;
+	return send(ends[0], packed, length, 0) == (ssize_t) length &&
+		   hg_wire_receive(ends[1], &received, &attached) == HG_WIRE_NONSENSE && attached == -1;
+}
+
+static void
+test_openings(void)
+{
+	static const int blocks[] = {1, 3, 40, 400, 3000, 200000};
+	const size_t least = offsetof(HgWirePacked, blocks);
+	static HgWireMessage message;
+	static HgWirePacked packed;
+	uint64_t random = 1;
+	bool good = true;
+	size_t length;
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		abort();
+	length = send_opening(ends, &message, &random, 0);
+	hg_tap_ok(length > 0 && length <= 512, "a plain opening takes %zu bytes", length);
+	hg_tap_ok(is_received(ends, &message), "... and is received as it was");
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
+		for (int round = 0; round < 20; round++)
+			good = good && send_opening(ends, &message, &random, blocks[i]) > 0 &&
+				   is_received(ends, &message);
+	hg_tap_ok(good, "so are others, of more and less");
+
+	send_opening(ends, &message, &random, 3);
+	length = (size_t) recv(ends[1], &packed, sizeof(packed), 0);
+	for (size_t shorter = sizeof(HgWireHeader); shorter < length; shorter++)
+		good = good && is_nonsense(ends, &packed, shorter);
+	hg_tap_ok(good && is_nonsense(ends, &packed, length + 1),
+			  "an opening of another length than its blocks' is nonsense");
+	good = is_nonsense(ends, &packed, sizeof(packed)) &&
+		   is_nonsense(ends, &packed, sizeof(HgWireOpening));
+	hg_tap_ok(good, "... and one that is as long as it can be, or was");
+	memset(packed.present, 0, sizeof(packed.present));
+	for (size_t block = HG_WIRE_OPENING_BLOCKS;
+		 block < 64 * sizeof(packed.present) / sizeof(uint64_t); block++)
+	{
+		packed.present[block / 64] = UINT64_C(1) << block % 64;
+		good = good && is_nonsense(ends, &packed, least) &&
+			   is_nonsense(ends, &packed, least + HG_WIRE_BLOCK);
+	}
+	hg_tap_ok(good, "... and one of a block that there is not");
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* ------------------------------------------------------------------------
  * A session that breaks the rules
  * ------------------------------------------------------------------------ */
 
@@ -622,6 +756,7 @@ typedef enum Mistake
 	MISTAKE_NO_TABLE,
 	MISTAKE_TABLE_BUILT,
 	MISTAKE_DESCRIPTOR,
+	MISTAKE_BLOCKS,
 	MISTAKE_COUNT
 } Mistake;
 
@@ -652,6 +787,7 @@ static const char *const mistake_names[MISTAKE_COUNT] = {
 	"a table of a job that has none, but an address of it",
 	"a build of a job that has a table",
 	"a descriptor nobody asked for",
+	"an opening without its blocks",
 };
 
 /* Say hello, open job 1, then make a mistake.  Does the process end, and for it? */
@@ -777,6 +913,12 @@ process_rejects(Mistake mistake)
 		case MISTAKE_DESCRIPTOR:
 			attached = STDERR_FILENO;
 			break;
+		case MISTAKE_BLOCKS:
+			hg_wire_header(&message.header, HG_WIRE_OPEN, 2, 2);
+			length = offsetof(HgWirePacked, blocks);
+			message.header.length = (uint32_t) length;
+			memset(message.packed.present, 0xff, sizeof(message.packed.present));
+			break;
 		case MISTAKE_NONE:
 		case MISTAKE_COUNT:
 			break;
@@ -817,6 +959,7 @@ main(int argc, char **argv)
 		test_starting();
 		test_unavailable();
 		test_cancel();
+		test_no_room();
 		test_leaving();
 		test_death();
 		test_refusals();
@@ -824,6 +967,7 @@ main(int argc, char **argv)
 		test_unpinned();
 	}
 	test_several_jobs();
+	test_openings();
 	test_idle();
 	test_inherited();
 	test_bad_session();

@@ -16,6 +16,7 @@
 #include "../hg_reduce.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -82,6 +83,87 @@ hg_wire_header(HgWireHeader *header, HgWireType type, uint32_t job, uint64_t seq
 	header->sequence = sequence;
 }
 
+/* ------------------------------------------------------------------------
+ * Openings
+ * ------------------------------------------------------------------------ */
+
+/* Bytes of a block of an opening. */
+static size_t
+bytes_of_block(size_t block)
+{
+	const size_t left = HG_WIRE_OPENING_BYTES - block * HG_WIRE_BLOCK;
+
+	return left < HG_WIRE_BLOCK ? left : HG_WIRE_BLOCK;
+}
+
+/* Pack an opening: all of *packed is set that is to be sent. */
+static void
+pack(const HgWireOpening *opening, HgWirePacked *packed)
+{
+	static const unsigned char zeros[HG_WIRE_BLOCK];
+	const unsigned char *from = (const unsigned char *) opening + sizeof(HgWireHeader);
+	unsigned char *to = packed->blocks;
+
+	memset(packed->present, 0, sizeof(packed->present));
+	for (size_t block = 0; block < HG_WIRE_OPENING_BLOCKS; block++)
+	{
+		const size_t bytes = bytes_of_block(block);
+
+		if (memcmp(from, zeros, bytes) != 0)
+		{
+			packed->present[block / 64] |= UINT64_C(1) << block % 64;
+			memcpy(to, from, bytes);
+			to += bytes;
+		}
+		from += bytes;
+	}
+	packed->header = opening->request.header;
+	packed->header.length = (uint32_t) (to - (unsigned char *) packed);
+}
+
+/* Unpack what has arrived in place.  False where it is not as long as its blocks are. */
+static bool
+unpack(HgWireMessage *message, size_t received)
+{
+	const size_t least = offsetof(HgWirePacked, blocks);
+	unsigned char *to = (unsigned char *) &message->opening + sizeof(HgWireHeader);
+	HgWirePacked packed;
+	size_t length = least;
+	const unsigned char *from = packed.blocks;
+
+	if (received < least || received > sizeof(packed))
+		return false;
+	memcpy(&packed, &message->packed, received);
+	for (size_t block = 0; block < 64 * (sizeof(packed.present) / sizeof(uint64_t)); block++)
+		if (packed.present[block / 64] >> block % 64 & 1)
+		{
+			if (block >= HG_WIRE_OPENING_BLOCKS)
+				return false;
+			length += bytes_of_block(block);
+		}
+	if (length != received)
+		return false;
+	for (size_t block = 0; block < HG_WIRE_OPENING_BLOCKS; block++)
+	{
+		const size_t bytes = bytes_of_block(block);
+
+		if (packed.present[block / 64] >> block % 64 & 1)
+		{
+			memcpy(to, from, bytes);
+			from += bytes;
+		}
+		else
+			memset(to, 0, bytes);
+		to += bytes;
+	}
+	message->header.length = sizeof(HgWireOpening);
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * The socket
+ * ------------------------------------------------------------------------ */
+
 /* What a failed call on the socket means. */
 static HgWireResult
 result_of_errno(void)
@@ -93,8 +175,9 @@ result_of_errno(void)
 	return HG_WIRE_ERROR;
 }
 
-HgWireResult
-hg_wire_send(int fd, const HgWireMessage *message, int attached)
+/* Send so many bytes of a message. */
+static HgWireResult
+send_bytes(int fd, const void *bytes, size_t length, int attached)
 {
 	union
 	{
@@ -106,8 +189,8 @@ hg_wire_send(int fd, const HgWireMessage *message, int attached)
 	ssize_t sent;
 
 	memset(&packet, 0, sizeof(packet));
-	part.iov_base = (void *) message;
-	part.iov_len = message->header.length;
+	part.iov_base = (void *) bytes;
+	part.iov_len = length;
 	packet.msg_iov = &part;
 	packet.msg_iovlen = 1;
 
@@ -130,6 +213,17 @@ hg_wire_send(int fd, const HgWireMessage *message, int attached)
 	while (sent < 0 && errno == EINTR);
 
 	return sent < 0 ? result_of_errno() : HG_WIRE_DONE;
+}
+
+HgWireResult
+hg_wire_send(int fd, const HgWireMessage *message, int attached)
+{
+	HgWirePacked packed;
+
+	if (message->header.type != HG_WIRE_OPEN || message->header.length != sizeof(HgWireOpening))
+		return send_bytes(fd, message, message->header.length, attached);
+	pack(&message->opening, &packed);
+	return send_bytes(fd, &packed, packed.header.length, attached);
 }
 
 void
@@ -206,7 +300,9 @@ hg_wire_receive(int fd, HgWireMessage *message, int *attached)
 	*attached = take_descriptor(&packet);
 	if ((packet.msg_flags & MSG_TRUNC) == 0 && (size_t) received >= sizeof(HgWireHeader) &&
 		header->magic == HG_WIRE_MAGIC && header->version == HG_WIRE_VERSION &&
-		header->length == (size_t) received && size_of_type(header->type) == (size_t) received)
+		header->length == (size_t) received &&
+		(header->type == HG_WIRE_OPEN ? unpack(message, (size_t) received)
+									  : size_of_type(header->type) == (size_t) received))
 		return HG_WIRE_DONE;
 
 	if (*attached >= 0)

@@ -12,6 +12,10 @@
  * checked on receipt, and a message that fails ends the connection: nothing is
  * resynchronised.
  *
+ * HgWireOpening has room for all that a job can be told, which is 23 kB, and next to all of it is
+ * 0.  It is sent as HgWirePacked: what is behind the header is cut into blocks, and those of which
+ * each byte is 0 are left out.
+ *
  * TWO WAYS TO RUN
  *
  * A private device process serves one connection, that of the session which started it, and
@@ -105,8 +109,8 @@
  *
  * It is nonsense to name anything whose serial is 0, a graph by the number of a column or a column
  * without one, what is computed, or columns, lookups or filters of a side that is no kept graph; to
- * append keys or columns to one that is; to put values beyond the places of a column; or to ask more
- * of a job that makes something to be kept than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
+ * append keys or columns to one that is; to put values beyond the places of a column; or to ask
+ *more of a job that makes something to be kept than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
  *
  * PAGES
  *
@@ -228,7 +232,7 @@
 #include "hg_wire_client.h"
 
 #define HG_WIRE_MAGIC UINT32_C(0x48475752)
-#define HG_WIRE_VERSION 13
+#define HG_WIRE_VERSION 14
 
 /* Offsets and lengths of leases and results are multiples of this. */
 #define HG_WIRE_PAGE UINT64_C(4096)
@@ -353,6 +357,19 @@ typedef struct HgWireOpening
 	HgRowFilters filters[2];				 /* by HgSide; nfilters is 0 of one that has none */
 } HgWireOpening;
 
+/* The blocks behind the header of an opening, the last of which may be a shorter one. */
+#define HG_WIRE_BLOCK 64
+#define HG_WIRE_OPENING_BYTES (sizeof(HgWireOpening) - sizeof(HgWireHeader))
+#define HG_WIRE_OPENING_BLOCKS ((HG_WIRE_OPENING_BYTES + HG_WIRE_BLOCK - 1) / HG_WIRE_BLOCK)
+
+/* An opening as it is sent. */
+typedef struct HgWirePacked
+{
+	HgWireHeader header;								  /* length is that of what is sent */
+	uint64_t present[(HG_WIRE_OPENING_BLOCKS + 63) / 64]; /* bits of blocks, others are 0 */
+	unsigned char blocks[HG_WIRE_OPENING_BYTES];		  /* those that are present, in order */
+} HgWirePacked;
+
 typedef struct HgWireReply
 {
 	HgWireHeader header;
@@ -406,6 +423,7 @@ typedef union HgWireMessage
 	HgWireHeader header;
 	HgWireRequest request;
 	HgWireOpening opening;
+	HgWirePacked packed; /* no message but on its way */
 	HgWireReply reply;
 	HgWireDevices devices;
 	HgWireStatus status;
@@ -426,8 +444,8 @@ typedef enum HgWireResult
 extern void hg_wire_header(HgWireHeader *header, HgWireType type, uint32_t job, uint64_t sequence);
 
 /*
- * Send a message whole, without waiting and without SIGPIPE.  attached is a descriptor
- * to send along, or -1.
+ * Send a message whole, an opening packed, without waiting and without SIGPIPE.  attached is a
+ * descriptor to send along, or -1.
  */
 extern HgWireResult hg_wire_send(int fd, const HgWireMessage *message, int attached);
 
@@ -438,8 +456,8 @@ extern HgWireResult hg_wire_send(int fd, const HgWireMessage *message, int attac
 extern void hg_wire_decline(int fd, const HgError *error);
 
 /*
- * Receive one message, without waiting.  *attached is the descriptor that came along
- * (close-on-exec, the caller's), or -1: always -1 unless HG_WIRE_DONE.
+ * Receive one message, an opening unpacked, without waiting.  *attached is the descriptor that came
+ * along (close-on-exec, the caller's), or -1: always -1 unless HG_WIRE_DONE.
  */
 extern HgWireResult hg_wire_receive(int fd, HgWireMessage *message, int *attached);
 

@@ -27,9 +27,8 @@
 #include <unistd.h>
 
 /*
- * How long a message waits for room in the socket, and how long at a time, in ms.  A socket has
- * room for half a dozen jobs' openings, which is what a session sends that is cancelled time and
- * again, while a process that has no processor to run on reads nothing.
+ * How long a request waits for room in the socket, and how long at a time, in ms.  A process that
+ * has no processor to run on reads nothing.
  */
 #define HG_WIRE_ROOM_MS 1000
 #define HG_WIRE_ROOM_STEP_MS 10
@@ -184,6 +183,34 @@ drop_attached(HgWireClient *client)
 	client->attached = -1;
 }
 
+/* Send a note, if there is room for it. */
+static HgWireResult
+send_note(const HgWireClient *client, const HgWireNote *note)
+{
+	HgWireMessage message;
+
+	memset(&message.request, 0, sizeof(message.request));
+	hg_wire_header(&message.header, note->type, note->job, client->sequence);
+	message.request.keep.name = note->name;
+	return hg_wire_send(client->fd, &message, -1);
+}
+
+/* Send the notes that there was no room for, as far as there is some now. */
+static HgWireResult
+send_notes(HgWireClient *client)
+{
+	HgWireResult result = HG_WIRE_DONE;
+	int sent = 0;
+
+	while (sent < client->nunsent &&
+		   (result = send_note(client, &client->unsent[sent])) == HG_WIRE_DONE)
+		sent++;
+	client->nunsent -= sent;
+	memmove(client->unsent, client->unsent + sent,
+			(size_t) client->nunsent * sizeof(client->unsent[0]));
+	return result;
+}
+
 /*
  * Take in one message, if one is there.  Returns false where there is none, or the
  * connection is lost.
@@ -197,6 +224,8 @@ take_message(HgWireClient *client)
 	if (client->state == HG_WIRE_LOST)
 		return false;
 
+	/* what keeps it from going on shows below */
+	(void) send_notes(client);
 	drop_attached(client);
 	result = hg_wire_receive(client->fd, message, &client->attached);
 	if (result == HG_WIRE_NOTHING)
@@ -244,70 +273,94 @@ hg_wire_client_wait(HgWireClient *client, const HgHost *host, uint64_t sequence,
 	return HG_OK;
 }
 
-/* hg_wire_send, waiting for room where there is none. */
+/* Send a message behind the notes that are to be sent, if there is room for all of it. */
 static HgWireResult
-send_in_time(const HgWireClient *client, const HgWireMessage *message, int attached)
+send_behind_notes(HgWireClient *client, const HgWireMessage *message, int attached)
 {
-	struct pollfd writable = {.fd = client->fd, .events = POLLOUT};
-	HgWireResult result = hg_wire_send(client->fd, message, attached);
+	const HgWireResult result = send_notes(client);
 
-	for (int ms = 0; result == HG_WIRE_NOTHING && ms < HG_WIRE_ROOM_MS; ms += HG_WIRE_ROOM_STEP_MS)
+	return result == HG_WIRE_DONE ? hg_wire_send(client->fd, message, attached) : result;
+}
+
+/*
+ * The same, waiting for room where there is none, until the host cancels it.
+ *
+ * A socket that neither takes nor has anything for so long is a lost one: few messages are ever
+ * under way, so the other end must have stopped reading long ago.
+ */
+static HgWireResult
+send_in_time(HgWireClient *client, const HgHost *host, const HgWireMessage *message, int attached,
+			 bool *cancelled)
+{
+	struct pollfd ready = {.fd = client->fd, .events = POLLIN | POLLOUT};
+	HgWireResult result = send_behind_notes(client, message, attached);
+	double moved_ms = hg_clock_ms();
+
+	*cancelled = false;
+	while (result == HG_WIRE_NOTHING && hg_clock_ms() - moved_ms < HG_WIRE_ROOM_MS)
 	{
-		(void) poll(&writable, 1, HG_WIRE_ROOM_STEP_MS);
-		result = hg_wire_send(client->fd, message, attached);
+		const int unsent = client->nunsent;
+
+		*cancelled = host->cancelled(host->arg);
+		if (*cancelled)
+			break;
+		(void) poll(&ready, 1, HG_WIRE_ROOM_STEP_MS);
+		/* a process that finds no room for its answers reads nothing more */
+		while (take_message(client))
+			moved_ms = hg_clock_ms();
+		if (client->state == HG_WIRE_LOST)
+			return HG_WIRE_EOF;
+		result = send_behind_notes(client, message, attached);
+		if (client->nunsent < unsent)
+			moved_ms = hg_clock_ms();
 	}
 	return result;
 }
 
-/* Send a message, with a descriptor or -1. */
-static HgStatus
-send_message(HgWireClient *client, HgWireType type, uint32_t job, HgWireMessage *message,
-			 int attached, uint64_t width, HgError *error)
+HgStatus
+hg_wire_client_send(HgWireClient *client, const HgHost *host, HgWireType type, uint32_t job,
+					HgWireMessage *message, int attached, uint64_t width, HgError *error)
 {
-	bool is_note = type == HG_WIRE_CANCEL || type == HG_WIRE_CLOSE || type == HG_WIRE_RELEASE ||
-				   type == HG_WIRE_DROP;
+	HgWireResult result;
+	bool cancelled;
 
-	/* more than that can't be under way: see below */
+	/* more than that can't be under way */
 	if (client->state != HG_WIRE_LOST && client->sequence - client->answered == HG_WIRE_WAITING)
 		lose(client, "It has stopped answering.");
-	if (client->state != HG_WIRE_LOST)
-	{
-		HgWireResult result;
-
-		/*
-		 * A socket that takes nothing more in that time is a lost one: few messages are ever
-		 * under way, so the other end must have stopped reading long ago.
-		 */
-		hg_wire_header(&message->header, type, job, client->sequence + (is_note ? 0 : 1));
-		result = send_in_time(client, message, attached);
-		if (result != HG_WIRE_DONE)
-			lose_for_result(client, result);
-		else if (!is_note)
-			*asked_at(client, ++client->sequence) =
-				(HgWireAsked){.type = (uint16_t) type,
-							  .side = (uint16_t) message->request.side,
-							  .job = job,
-							  .mode = message->request.mode,
-							  .count = message->request.count,
-							  .width = width};
-	}
 	if (client->state == HG_WIRE_LOST)
 		return hg_wire_copy_error(error, &client->error);
+	hg_wire_header(&message->header, type, job, client->sequence + 1);
+	result = send_in_time(client, host, message, attached, &cancelled);
+	if (cancelled)
+		return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
+	if (result != HG_WIRE_DONE)
+	{
+		lose_for_result(client, result);
+		return hg_wire_copy_error(error, &client->error);
+	}
+	*asked_at(client, ++client->sequence) = (HgWireAsked){.type = (uint16_t) type,
+														  .side = (uint16_t) message->request.side,
+														  .job = job,
+														  .mode = message->request.mode,
+														  .count = message->request.count,
+														  .width = width};
 	return HG_OK;
 }
 
-HgStatus
-hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job, HgWireMessage *message,
-					uint64_t width, HgError *error)
+void
+hg_wire_client_note(HgWireClient *client, const HgWireNote *note)
 {
-	return send_message(client, type, job, message, -1, width, error);
-}
+	HgWireResult result;
 
-HgStatus
-hg_wire_client_send_along(HgWireClient *client, HgWireType type, uint32_t job,
-						  HgWireMessage *message, int attached, HgError *error)
-{
-	return send_message(client, type, job, message, attached, 0, error);
+	if (client->state == HG_WIRE_LOST)
+		return;
+	result = send_notes(client);
+	if (result == HG_WIRE_DONE)
+		result = send_note(client, note);
+	if (result == HG_WIRE_NOTHING && client->nunsent < HG_WIRE_UNSENT)
+		client->unsent[client->nunsent++] = *note;
+	else if (result != HG_WIRE_DONE)
+		lose_for_result(client, result);
 }
 
 /* ------------------------------------------------------------------------
@@ -379,7 +432,7 @@ ask(HgWireClient *client, const HgHost *host, HgWireType request, HgError *error
 	if (status != HG_OK)
 		return status;
 	memset(&message, 0, sizeof(message));
-	status = hg_wire_client_send(client, request, 0, &message, 0, error);
+	status = hg_wire_client_send(client, host, request, 0, &message, -1, 0, error);
 	if (status == HG_OK)
 		status = hg_wire_client_wait(client, host, client->sequence, error);
 	return status;
@@ -416,14 +469,9 @@ hg_wire_client_status(HgWireClient *client, const HgHost *host, HgDeviceStatus *
 void
 hg_wire_client_drop(HgWireClient *client, const HgKeptName *name)
 {
-	HgWireMessage message;
-
 	/* 0 is nobody's, and whoever names it is cut off */
-	if (name->serial == 0 || hg_wire_client_check(client, NULL) != HG_OK)
-		return;
-	memset(&message, 0, sizeof(message));
-	message.request.keep.name = *name;
-	hg_wire_client_send(client, HG_WIRE_DROP, 0, &message, 0, NULL);
+	if (name->serial != 0 && hg_wire_client_check(client, NULL) == HG_OK)
+		hg_wire_client_note(client, &(HgWireNote){.type = HG_WIRE_DROP, .name = *name});
 }
 
 const HgEngineCosts *

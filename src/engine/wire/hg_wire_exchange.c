@@ -256,8 +256,7 @@ hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t member, const HgOf
 	message.request.member = member;
 	message.request.offer = *offer;
 	message.request.offer.memory = 0;
-	status = hg_wire_client_send_along(job->client, HG_WIRE_SEND_ROWS, job->id, &message,
-									   offer->memory, error);
+	status = hg_wire_job_send_along(job, HG_WIRE_SEND_ROWS, &message, offer->memory, error);
 	exchange->sending = job->client->sequence;
 	exchange->sending_to = member;
 	return status;

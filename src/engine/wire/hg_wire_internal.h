@@ -22,8 +22,10 @@
  *	 call on any job.
  * - A job's requests BUILD, and MATCH or COUNT, may be sent before the calls that ask for them:
  *	 these then wait for the answers.
- * - Nothing waits but hg_wire_client_wait(), and that only through
- *	 host->wait_readable; it polls cancelled() once for each wait.
+ * - Nothing waits for an answer but hg_wire_client_wait(), and that only through
+ *	 host->wait_readable; it polls cancelled() once for each wait.  A request waits for room in the
+ *	 socket, and polls cancelled() meanwhile.  A note never waits: one that finds no room is sent
+ *	 ahead of the next message, or when the connection is looked at.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -42,6 +44,9 @@
  * unread for long.
  */
 #define HG_WIRE_WAITING 512
+
+/* Notes that have found no room in the socket, at most. */
+#define HG_WIRE_UNSENT 512
 
 typedef struct HgRemoteJob HgRemoteJob;
 
@@ -137,6 +142,14 @@ struct HgRemoteJob
 	HgJobStats stats; /* as of the last answer */
 };
 
+/* A note that has not been sent. */
+typedef struct HgWireNote
+{
+	HgWireType type;
+	uint32_t job;
+	HgKeptName name; /* DROP */
+} HgWireNote;
+
 struct HgWireClient
 {
 	HgEngine engine; /* first: engine calls get its address */
@@ -155,6 +168,9 @@ struct HgWireClient
 	HgWireAsked asked[HG_WIRE_WAITING]; /* by sequence number, modulo their number */
 	uint32_t last_job;
 	HgRemoteJob *jobs;
+
+	HgWireNote unsent[HG_WIRE_UNSENT]; /* in their order */
+	int nunsent;
 
 	void (*noted)(void *arg, int jobs, int64_t bytes); /* of jobs that come and go; or NULL */
 	void *noted_arg;
@@ -203,16 +219,17 @@ extern HgWireClient *hg_wire_client_connect(int fd);
 extern HgStatus hg_wire_client_check(HgWireClient *client, HgError *error);
 
 /*
- * Send a request (which gets the next sequence number) or a note for job; the message
- * is zero but for its own members.  width is that of the elements in staging that the request asks
- * for, if it does.  HG_CONNECTION_LOST on failure.
+ * Send a request for job, which gets the next sequence number; the message is zero but for its own
+ * members.  attached is a descriptor, which stays the caller's, or -1; width is that of the
+ * elements in staging that the request asks for, if it does.  HG_CONNECTION_LOST on failure, and
+ * HG_CANCELLED where the host says so before there is room for it: it is not sent then.
  */
-extern HgStatus hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job,
-									HgWireMessage *message, uint64_t width, HgError *error);
+extern HgStatus hg_wire_client_send(HgWireClient *client, const HgHost *host, HgWireType type,
+									uint32_t job, HgWireMessage *message, int attached,
+									uint64_t width, HgError *error);
 
-/* The same of a request of the exchange, with a descriptor, which stays the caller's. */
-extern HgStatus hg_wire_client_send_along(HgWireClient *client, HgWireType type, uint32_t job,
-										  HgWireMessage *message, int attached, HgError *error);
+/* Send a note, now or later. */
+extern void hg_wire_client_note(HgWireClient *client, const HgWireNote *note);
 
 /* Tell who watches the client that a job has come, 1, or gone, -1. */
 extern void hg_wire_client_tell(const HgWireClient *client, const HgRemoteJob *job, int change);
@@ -230,7 +247,10 @@ extern HgStatus hg_wire_client_wait(HgWireClient *client, const HgHost *host, ui
  */
 extern HgStatus hg_wire_job_joins(HgRemoteJob *job, HgError *error);
 
-/* Send a note.  It can't fail in a way that matters: a lost connection shows in the next call. */
+/*
+ * Send a note of a job.  It can't fail in a way that matters: a lost connection shows in the next
+ * call.
+ */
 extern void hg_wire_job_note(HgWireClient *client, HgWireType type, uint32_t job);
 
 /* May a call on this job go to the device process?  If not, why. */
@@ -244,6 +264,10 @@ extern HgStatus hg_wire_job_wait(HgRemoteJob *job, uint64_t sequence, HgError *e
  */
 extern HgStatus hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 								 HgError *error);
+
+/* The same with a descriptor, which stays the caller's. */
+extern HgStatus hg_wire_job_send_along(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
+									   int attached, HgError *error);
 
 /*
  * Send a request and wait for its answer, whose failure is this call's.  On HG_OK

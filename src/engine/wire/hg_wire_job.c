@@ -18,10 +18,7 @@
 void
 hg_wire_job_note(HgWireClient *client, HgWireType type, uint32_t job)
 {
-	HgWireMessage message;
-
-	memset(&message, 0, sizeof(message));
-	hg_wire_client_send(client, type, job, &message, 0, NULL);
+	hg_wire_client_note(client, &(HgWireNote){.type = type, .job = job});
 }
 
 HgStatus
@@ -70,21 +67,38 @@ hg_wire_job_wait(HgRemoteJob *job, uint64_t sequence, HgError *error)
 	return status;
 }
 
+/* Send a request, as hg_wire_client_send. */
+static HgStatus
+job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message, int attached, uint64_t width,
+		 HgError *error)
+{
+	const HgStatus status =
+		hg_wire_client_send(job->client, job->host, type, job->id, message, attached, width, error);
+
+	return status == HG_CANCELLED ? job_cancel(job, error) : status;
+}
+
 HgStatus
 hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message, HgError *error)
 {
-	return hg_wire_client_send(job->client, type, job->id, message, 0, error);
+	return job_send(job, type, message, -1, 0, error);
+}
+
+HgStatus
+hg_wire_job_send_along(HgRemoteJob *job, HgWireType type, HgWireMessage *message, int attached,
+					   HgError *error)
+{
+	return job_send(job, type, message, attached, 0, error);
 }
 
 HgStatus
 hg_wire_job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message, uint64_t width,
 				HgError *error)
 {
-	HgWireClient *client = job->client;
-	HgStatus status = hg_wire_client_send(client, type, job->id, message, width, error);
+	HgStatus status = job_send(job, type, message, -1, width, error);
 
 	if (status == HG_OK)
-		status = hg_wire_job_wait(job, client->sequence, error);
+		status = hg_wire_job_wait(job, job->client->sequence, error);
 
 	/* a question that makes no sense has been answered, and does no harm to the job */
 	if (status == HG_INVALID)
