@@ -81,6 +81,7 @@ typedef struct HgQueueEntry
 
 	HgQueueNamed named[HG_QUEUE_NAMED]; /* [nnamed] by its owner, before it enters the queue */
 	uint32_t nnamed;
+	HgKeptMissing missing; /* those of them that were not there when the queue looked last */
 } HgQueueEntry;
 
 /* A job that has not entered the queue names something, which stays in place until it leaves. */

@@ -9,6 +9,8 @@
  */
 #include "hg_queue_kept.h"
 
+#include <string.h>
+
 /* What goes by a name; there are few, and they are looked for once a job. */
 static HgQueueItem *
 find(const HgQueueKept *kept, const HgKeptName *name)
@@ -56,12 +58,15 @@ is_of(const HgQueueItem *item, const HgKeptName *graph)
 }
 
 bool
-hg_queue_kept_has(const HgQueueKept *kept, const HgQueueEntry *job)
+hg_queue_kept_has(const HgQueueKept *kept, HgQueueEntry *job)
 {
-	for (uint32_t i = 0; i < job->nnamed; i++)
+	int missing = 0;
+
+	memset(&job->missing, 0, sizeof(job->missing));
+	for (uint32_t i = 0; i < job->nnamed && missing < HG_KEPT_MISSING; i++)
 		if (find_named(kept, &job->named[i]) == NULL)
-			return false;
-	return true;
+			job->missing.names[missing++] = *job->named[i].name;
+	return missing == 0;
 }
 
 uint64_t

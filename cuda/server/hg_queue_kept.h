@@ -57,7 +57,7 @@ typedef struct HgQueueKept
 } HgQueueKept;
 
 /* Is all there that a job names, in the shapes that it says? */
-extern bool hg_queue_kept_has(const HgQueueKept *kept, const HgQueueEntry *job);
+extern bool hg_queue_kept_has(const HgQueueKept *kept, HgQueueEntry *job);
 
 /* Bytes of those that are. */
 extern uint64_t hg_queue_kept_named_bytes(const HgQueueKept *kept, const HgQueueEntry *job);

@@ -311,6 +311,8 @@ hg_server_job_open(HgServerSession *session, const HgWireOpening *opening, HgWir
 	if (status == HG_OK)
 		status = job->spec.team == 0 ? open_alone(job, &job->spec, error)
 									 : open_in_team(job, &job->spec, error);
+	if (status == HG_NOT_KEPT)
+		reply->missing = job->entry.missing;
 	if (status != HG_OK)
 	{
 		free(job);

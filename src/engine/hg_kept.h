@@ -80,6 +80,34 @@ extern "C"
 		uint32_t slice;	 /* 0: all of it; else one of its slices (hg_slices.h) */
 	} HgKeptName;
 
+	/*
+	 * Names of what a device has not of what a job names: the first of them.  Behind the last one
+	 * is a serial of 0.  Where there are none it may be any of all.
+	 */
+#define HG_KEPT_MISSING 8
+
+	typedef struct HgKeptMissing
+	{
+		HgKeptName names[HG_KEPT_MISSING];
+	} HgKeptMissing;
+
+	/* Is that missing, or a slice of it where the name is a slice's? */
+	static inline bool
+	hg_kept_is_missing(const HgKeptMissing *missing, const HgKeptName *name)
+	{
+		if (missing->names[0].serial == 0)
+			return true;
+		for (int i = 0; i < HG_KEPT_MISSING && missing->names[i].serial != 0; i++)
+		{
+			const HgKeptName *lost = &missing->names[i];
+
+			if (lost->epoch == name->epoch && lost->serial == name->serial &&
+				lost->column == name->column && (lost->slice != 0) == (name->slice != 0))
+				return true;
+		}
+		return false;
+	}
+
 	typedef struct HgKeptShape
 	{
 		uint32_t key_width; /* bytes of a key, as it is put: 4 or 8 */

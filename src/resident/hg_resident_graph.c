@@ -361,26 +361,34 @@ hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgPlaces places)
 }
 
 void
-hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgPlaces places)
+hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgPlaces places,
+						 const HgKeptMissing *missing)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	HgKeepers keepers;
+	bool missed = false;
 
 	hg_graph_keepers(&keepers);
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 		if ((places & HG_PLACE(place)) != 0)
-			hg_graph_version_set_gone(version, sliced, place, keepers.epochs[place]);
-	hg_resident_count(HG_COUNT_GRAPHS_MISSED, 1);
+			missed |=
+				hg_graph_version_set_gone(version, sliced, place, keepers.epochs[place], missing);
+	hg_resident_count(HG_COUNT_GRAPHS_MISSED, missed);
 }
 
 void
 hg_resident_graph_missed_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
-							   HgPlaces places)
+							   HgPlaces places, const HgKeptMissing *missing)
 {
+	const HgResidentGraph *version = hg_graph_version(graph->pointer);
+	HgKeptName name = hg_graph_version_name(version, InvalidAttrNumber);
 	HgGraphAlong *along = hg_graph_along_find(hg_graph_version(graph->pointer),
 											  hg_graph_version(with->pointer), with->cut->places);
 	HgKeepers keepers;
 
+	name.slice = 1;
+	if (!hg_kept_is_missing(missing, &name))
+		return;
 	hg_graph_keepers(&keepers);
 	for (int place = 0; place < HG_GPU_DEVICES && along != NULL; place++)
 		if ((places & HG_PLACE(place)) != 0)
@@ -390,13 +398,24 @@ hg_resident_graph_missed_along(const HgPinnedGraph *graph, const HgPinnedGraph *
 void
 hg_resident_graph_note_ambiguous(const HgPinnedGraph *graph, uint64 found)
 {
-	pg_atomic_write_u64(&hg_graph_version(graph->pointer)->ambiguous, found);
+	HgResidentGraph *version = hg_graph_version(graph->pointer);
+
+	if (!hg_resident_graph_is_ambiguous(graph, found))
+		pg_atomic_write_u64(
+			&version->ambiguous[pg_atomic_fetch_add_u32(&version->next_ambiguous, 1) %
+								HG_GRAPH_AMBIGUOUS],
+			found);
 }
 
 bool
 hg_resident_graph_is_ambiguous(const HgPinnedGraph *graph, uint64 found)
 {
-	return pg_atomic_read_u64(&hg_graph_version(graph->pointer)->ambiguous) == found;
+	HgResidentGraph *version = hg_graph_version(graph->pointer);
+	bool ambiguous = false;
+
+	for (int i = 0; i < HG_GRAPH_AMBIGUOUS && !ambiguous; i++)
+		ambiguous = pg_atomic_read_u64(&version->ambiguous[i]) == found;
+	return ambiguous;
 }
 
 void

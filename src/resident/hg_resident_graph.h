@@ -121,17 +121,18 @@ extern void hg_resident_graph_bring(const HgPinnedGraph *graph, HgPlaces places)
 extern void hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgPlaces places);
 
 /*
- * The processes at these places have answered that some of it, or of their slices of it, is not
- * there any more.
+ * The processes at these places have answered what is not there any more: note that of it, or of
+ * their slices of it, and of columns of its rows, which is.
  */
-extern void hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgPlaces places);
+extern void hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgPlaces places,
+									 const HgKeptMissing *missing);
 /* The same of their slices of it as it is cut along with another one. */
 extern void hg_resident_graph_missed_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
-										   HgPlaces places);
+										   HgPlaces places, const HgKeptMissing *missing);
 
 /*
  * Rows of a graph that look others up in graphs whose names come to this number (HgKeptLookup) have
- * found more than one: that is not to be tried again.  One such number is remembered.
+ * found more than one: that is not to be tried again.  The last few such numbers are remembered.
  */
 extern void hg_resident_graph_note_ambiguous(const HgPinnedGraph *graph, uint64 found);
 extern bool hg_resident_graph_is_ambiguous(const HgPinnedGraph *graph, uint64 found);

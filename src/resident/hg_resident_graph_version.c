@@ -72,7 +72,9 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 	pg_atomic_init_u64(&graph->alongs, InvalidDsaPointer);
 	pg_atomic_init_u64(&graph->along_at, 0);
 	pg_atomic_init_u64(&graph->codes, InvalidDsaPointer);
-	pg_atomic_init_u64(&graph->ambiguous, 0);
+	for (int i = 0; i < HG_GRAPH_AMBIGUOUS; i++)
+		pg_atomic_init_u64(&graph->ambiguous[i], 0);
+	pg_atomic_init_u32(&graph->next_ambiguous, 0);
 	pg_atomic_init_u32(&graph->lost, 0);
 	graph->nsegments = nsegments;
 	graph->serials = serials;
@@ -413,16 +415,30 @@ hg_graph_version_is_due_at(HgResidentGraph *graph, HgGraphSlices *slices, int pl
 	return due;
 }
 
-void
-hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int place, uint64 epoch)
+bool
+hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int place, uint64 epoch,
+						  const HgKeptMissing *missing)
 {
 	HgGraphSlices *slices = sliced ? hg_graph_version_slices(graph) : NULL;
+	HgKeptName name = hg_graph_version_name(graph, InvalidAttrNumber);
+	bool gone;
 
 	if (sliced && slices == NULL)
-		return;
-	hg_device_copy_set_gone(&hg_graph_version_copies(graph, slices)[place], epoch);
+		return false;
+	/* whichever slice it has */
+	name.slice = sliced;
+	gone = hg_kept_is_missing(missing, &name);
+	if (gone)
+		hg_device_copy_set_gone(&hg_graph_version_copies(graph, slices)[place], epoch);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+	{
+		name.column = pg_atomic_read_u32(&graph->columns[i].number);
+		if (name.column == InvalidAttrNumber || !hg_kept_is_missing(missing, &name))
+			continue;
 		hg_device_copy_set_gone(&hg_graph_version_column_copies(graph, slices, i)[place], epoch);
+		gone = true;
+	}
+	return gone;
 }
 
 /* Is it to be cut, or is a slice, or a column of one, to be given to a device process? */

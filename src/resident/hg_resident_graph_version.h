@@ -76,6 +76,9 @@ typedef struct HgGraphColumn
 /* Most other graphs of its table that a graph is asked to be cut along with. */
 #define HG_GRAPH_ALONGS 4
 
+/* Most sets of graphs that a graph's rows are known to find too many rows in. */
+#define HG_GRAPH_AMBIGUOUS 8
+
 typedef struct HgGraphAlongAsked
 {
 	pg_atomic_uint32 column;  /* by which that is; 0: none */
@@ -109,10 +112,13 @@ typedef struct HgResidentGraph
 	HgGraphAlongAsked along[HG_GRAPH_ALONGS];
 	HgGraphWishes wishes;
 	pg_atomic_uint64 alongs; /* dsa_pointer to the last way in which it was cut along; or invalid */
-	pg_atomic_uint64 along_at;	/* when there was no room for another one; 0: never */
-	pg_atomic_uint64 codes;		/* dsa_pointer to those of the first column that has some */
-	pg_atomic_uint64 ambiguous; /* see hg_resident_graph_note_ambiguous(); 0: nothing is */
-	pg_atomic_uint32 lost;		/* see hg_resident_graph_note_lost() */
+	pg_atomic_uint64 along_at; /* when there was no room for another one; 0: never */
+	pg_atomic_uint64 codes;	   /* dsa_pointer to those of the first column that has some */
+	/* see hg_resident_graph_note_ambiguous(); 0: none; the next one goes in that place, modulo all
+	 */
+	pg_atomic_uint64 ambiguous[HG_GRAPH_AMBIGUOUS];
+	pg_atomic_uint32 next_ambiguous;
+	pg_atomic_uint32 lost; /* see hg_resident_graph_note_lost() */
 	uint32 nsegments;
 	dsa_pointer serials; /* uint64[nsegments] of the versions whose rows it has; 0: of none; with
 						  * HG_GRAPH_PASSED: of one that it has none of */
@@ -220,10 +226,11 @@ extern HgKeptShape hg_graph_version_shape(const HgResidentGraph *graph);
 extern uint64 hg_graph_version_least_bytes(const HgResidentGraph *graph);
 
 /*
- * The process of this epoch at a place has answered that some of a version, or of its slice of it,
- * is not there any more.
+ * The process of this epoch at a place has answered what is not there any more: note that of a
+ * version and its columns, or of its slices of them, which is.  True if some is.
  */
-extern void hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int place, uint64 epoch);
+extern bool hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int place, uint64 epoch,
+									  const HgKeptMissing *missing);
 
 /* Is a copy of it somewhere, or is a slice everywhere, as far as is known here? */
 extern bool hg_graph_version_is_kept(HgResidentGraph *graph, const HgKeepers *keepers);

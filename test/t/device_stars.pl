@@ -194,6 +194,18 @@ foreach my $program (grep { defined } $standin, $device)
 	# what is wanting where they are not joined at once is told
 	my $plain = 'select count(*), sum(p.worth) from sales s join plain p on s.customer = p.id join items i on s.item = i.id';
 	why_not_is("$label: a table whose rows come twice", $others[0]->[1], 'a row finds several rows of a table');
+	# of queries that take turns each is asked about once: it is remembered that rows find several, so that there is no answer to fall back from
+	my @turns = map { "select count(*), sum(t.worth) from sales s join customers c on s.customer = c.id $_ join twice t on s.item = t.id" } '', 'join items i on s.item = i.id';
+	foreach my $round (1, 2)
+	{
+		foreach my $turn (@turns)
+		{
+			my $core = sql("set hashgraph.enabled = off; $turn");
+
+			is(sql("set hashgraph.enabled = on; $turn"), $core, "$label: a table whose rows come twice, in turn, $round");
+			is(sql(q{select coalesce(string_agg(fallback, '|'), '') from hashgraph_last_joins()}), '', '... is not asked about again') if $round > 1;
+		}
+	}
 	why_not_is("$label: left joins alone", $others[1]->[1], 'rows find none in each table that is left joined');
 	my $not_lent = 'a table has no HashGraph that serves this query, has changed, or has a condition that is not decided over columns';
 	why_not_is("$label: a table that is not resident", $plain, $not_lent);

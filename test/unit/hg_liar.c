@@ -78,6 +78,7 @@ const char *const lie_names[LIE_COUNT] = {
 	"a kept graph that is not there, which was not named",
 	"the same of a graph that is to be made",
 	"a kept graph that is not there when its job was opened",
+	"what is missing that the job does not name",
 	"a kept graph of more rows than it has",
 	"a kept graph of fewer rows than it has",
 	"more matches of a kept graph than there are pairs of rows",
@@ -298,6 +299,12 @@ tell_open(Liar *liar, const HgWireOpening *opening, HgWireReply *reply)
 		(liar->lie == LIE_NOT_KEPT_GRAPH && makes) ||
 		(liar->lie == LIE_NOT_KEPT_COLUMN && makes_column))
 		reply->error.status = HG_NOT_KEPT;
+	if (liar->lie == LIE_MISSING && liar->has_kept)
+	{
+		reply->error.status = HG_NOT_KEPT;
+		reply->missing.names[0] = request->kept[HG_OUTER].name;
+		reply->missing.names[1] = (HgKeptName){.epoch = 1, .serial = IMPOSSIBLE};
+	}
 }
 
 /* What the process says to a request of the job. */

@@ -356,6 +356,39 @@ test_drop_in_use(void)
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
+/* What is not there any more is named, and nothing else. */
+static void
+test_missing(void)
+{
+	static const HgKeptMissing none;
+	TestServer server;
+	HgWireClient *client;
+	HgKeptMissing missing;
+	Chain chain;
+	bool good;
+
+	test_start_server(&server, NULL);
+	client = test_start_client(&server);
+	chain_init(&chain);
+	good = make_chain(client);
+	test_named_drop(client, 3);
+	good = good && ask_chain(client, &chain) == HG_NOT_KEPT;
+	missing = *hg_wire_client_missing(client);
+	hg_tap_ok(good && missing.names[0].serial == 3 && missing.names[0].column == 0,
+			  "a graph that is not there is named");
+	for (int i = 0; i < HG_KEPT_MISSING; i++)
+		good = good && (missing.names[i].serial == 3 || missing.names[i].serial == 0);
+	hg_tap_ok(good && memcmp(&missing, &none, sizeof(none)) != 0, "... and no other one");
+	test_named_drop(client, 2);
+	good = ask_chain(client, &chain) == HG_NOT_KEPT;
+	missing = *hg_wire_client_missing(client);
+	hg_tap_ok(good && missing.names[0].serial + missing.names[1].serial == 5 &&
+				  missing.names[0].serial != missing.names[1].serial,
+			  "so are two");
+	hg_wire_client_destroy(client);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
 /* ------------------------------------------------------------------------
  * Nonsense
  * ------------------------------------------------------------------------ */
@@ -528,6 +561,7 @@ main(int argc, char **argv)
 	test_joins();
 	test_names();
 	test_drop_in_use();
+	test_missing();
 	test_nonsense();
 	test_refusals();
 	return hg_tap_done();

@@ -336,6 +336,18 @@ hg_kept_name_device(HgMatchTask *task, HgPlaces places)
 		strlcpy(name, hg_device_name(task->place), sizeof(task->report.device));
 }
 
+/* A device has not all of it any more, or one of several: note which, and what it has not. */
+static void
+hg_kept_note_missed(HgMatchTask *task, HgPlaces places)
+{
+	const int place = hg_device_spread_called(places);
+	const HgWireClient *client = hg_device_client(place);
+
+	task->missed = HG_PLACE(place);
+	if (client != NULL)
+		task->missing = *hg_wire_client_missing(client);
+}
+
 /*
  * Ask once.  *opened becomes true where the device has taken the job, *places those that were
  * asked.
@@ -384,9 +396,10 @@ hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer 
 	answer->status = error->status = status;
 	if (status == HG_CANCELLED)
 		return status;
-	if (status == HG_NOT_KEPT && task->spec.kept_sliced && places != 0)
-		places = HG_PLACE(hg_device_spread_called(places));
-	task->missed = status == HG_NOT_KEPT ? places : 0;
+	task->missed = 0;
+	/* a device that was not asked has lost nothing */
+	if (status == HG_NOT_KEPT && places != 0)
+		hg_kept_note_missed(task, places);
 	if (status != HG_OK)
 		hg_kept_decline(task, error);
 	/* groups that were too many are no failure, and no answer */

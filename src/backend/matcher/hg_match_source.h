@@ -61,7 +61,8 @@ typedef struct HgMatchTask
 	HgDelivered delivered;
 	int place;				/* of the device that was chosen last (hg_device_placement.h) */
 	HgMatcherReport report; /* but for what the current source reports */
-	HgPlaces missed;		/* of devices that had no more what they were known to keep */
+	HgPlaces missed;		/* of devices that had no more what they were known to keep ... */
+	HgKeptMissing missing;	/* ... and what that is */
 
 	/* where spec has a table, and a device has measured it */
 	bool measured;

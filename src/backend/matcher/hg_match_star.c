@@ -65,6 +65,7 @@ hg_match_star_ask(const HgMatcherSpec *spec, HgStarAnswer *answer)
 		hg_host_throw(&task->host, status, &error);
 	*answer = (HgStarAnswer){.given = star->answer.given,
 							 .missed = task->missed,
+							 .missing = task->missing,
 							 .ambiguous = star->answer.status == HG_NOT_UNIQUE,
 							 .pairs = star->answer.pairs,
 							 .groups = star->answer.groups};

@@ -333,8 +333,9 @@ hg_matcher_backend(const HgMatcher *matcher)
 }
 
 HgPlaces
-hg_matcher_missed(const HgMatcher *matcher)
+hg_matcher_missed(const HgMatcher *matcher, HgKeptMissing *missing)
 {
+	*missing = matcher->task.missing;
 	return matcher->task.missed;
 }
 

@@ -97,8 +97,8 @@ extern bool hg_matcher_measured(const HgMatcher *matcher, HgTableMeasure *measur
 extern uint64 hg_matcher_matches(const HgMatcher *matcher);
 extern const char *hg_matcher_backend(const HgMatcher *matcher);
 
-/* The places of devices that had no more what spec.kept says that they keep. */
-extern HgPlaces hg_matcher_missed(const HgMatcher *matcher);
+/* The places of devices that had no more what spec.kept says that they keep, and what that is. */
+extern HgPlaces hg_matcher_missed(const HgMatcher *matcher, HgKeptMissing *missing);
 
 /* The most that the job has held of this process's memory, the keys it was given aside. */
 extern uint64 hg_matcher_job_bytes(const HgMatcher *matcher);

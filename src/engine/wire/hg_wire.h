@@ -97,12 +97,12 @@
  * A job whose OPEN names kept graphs has them for sides, with the columns that it names of them, or
  * is refused with HG_NOT_KEPT, at once or when its turn has come, where one of all these is not
  * there, or of another shape than it says.  So it is with the graphs by which rows of a side look
- * up others, and with those that are looked up.  From then on, until it is closed, they stay.  MASK
- * tells which of the graphs' rows count, and so do filters (engine/hg_row_filter.h), whose columns
- * are named and stay as those of the sides do.  Columns that have a program have no name, and are
- * computed (engine/hg_computed.h).  BUILD is answered with HG_NOT_UNIQUE where a row that looks up
- * finds two, and with HG_OVERFLOW where a number that is computed, for a column or by a filter,
- * does not fit.
+ * up others, and with those that are looked up.  The answer names what is not there.  From then on,
+ *until it is closed, they stay.  MASK tells which of the graphs' rows count, and so do filters
+ *(engine/hg_row_filter.h), whose columns are named and stay as those of the sides do.  Columns that
+ *have a program have no name, and are computed (engine/hg_computed.h).  BUILD is answered with
+ *HG_NOT_UNIQUE where a row that looks up finds two, and with HG_OVERFLOW where a number that is
+ *computed, for a column or by a filter, does not fit.
  *
  * In answers a job that makes something to be kept has no rows, and a side that is a kept graph has
  * the rows of that, whatever a mask says and whatever its rows find.
@@ -386,6 +386,7 @@ typedef struct HgWireReply
 	HgGraphStats graph;	   /* DESCRIBE */
 	HgTableMeasure table;  /* MEASURE */
 	HgOffer offer;		   /* OFFER: whose descriptor is attached, and no number */
+	HgKeptMissing missing; /* OPEN: with HG_NOT_KEPT, what is not there; else all 0 */
 } HgWireReply;
 
 /* Hello, and the answer to LIST. */

@@ -175,6 +175,40 @@ status_is_sane(const HgRemoteJob *job, const HgWireAsked *asked, HgStatus status
 	return status_exists(status);
 }
 
+/* Does a job name what is kept under this name? */
+static bool
+names(const HgRemoteJob *job, const HgKeptName *name)
+{
+	bool named = false;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgRowFilters *filters = job->spec.filters[side];
+
+		if (job->spec.kept[side] == NULL)
+			continue;
+		named |= hg_kept_name_equal(&job->kept[side].name, name);
+		for (uint32_t i = 0; i < job->spec.ncolumns[side]; i++)
+			named |= hg_kept_name_equal(&job->kept_columns[side][i].name, name);
+		for (uint32_t i = 0; i < job->spec.nlookups[side]; i++)
+			named |= hg_kept_name_equal(&job->lookups[side][i].own.name, name) ||
+					 hg_kept_name_equal(&job->lookups[side][i].found.name, name);
+		for (uint32_t i = 0; filters != NULL && i < filters->ncolumns; i++)
+			named |= hg_kept_name_equal(&filters->columns[i].name, name);
+	}
+	return named;
+}
+
+/* Is nothing missing but what the job names? */
+static bool
+missing_is_sane(const HgRemoteJob *job, const HgKeptMissing *missing)
+{
+	for (int i = 0; i < HG_KEPT_MISSING && missing->names[i].serial != 0; i++)
+		if (!names(job, &missing->names[i]))
+			return false;
+	return true;
+}
+
 /* Can a job have been built in this way?  What makes a graph to be kept builds it as others do. */
 static bool
 build_is_sane(const HgRemoteJob *job, HgBuildAlgorithm build)
@@ -388,7 +422,8 @@ hg_wire_answer_take(HgRemoteJob *job, const HgWireAsked *asked, HgWireReply *rep
 	const HgStatus status = reply->error.status;
 
 	hg_wire_answer_clean_error(&reply->error);
-	if (!status_is_sane(job, asked, status))
+	if (!status_is_sane(job, asked, status) ||
+		(status == HG_NOT_KEPT && !missing_is_sane(job, &reply->missing)))
 		return false;
 	/* nobody looks at what comes of a job that has failed, or was cancelled */
 	if (job->failure.status != HG_OK && job->failure.status != HG_INVALID)

@@ -167,9 +167,13 @@ take_answer(HgWireClient *client, HgWireMessage *message)
 			return false;
 	}
 	/* the job may be closed by now */
-	else if (message->header.type == HG_WIRE_REPLY && job != NULL &&
-			 !hg_wire_answer_take(job, asked, &message->reply, client->staging_bytes))
-		return false;
+	else if (message->header.type == HG_WIRE_REPLY && job != NULL)
+	{
+		if (!hg_wire_answer_take(job, asked, &message->reply, client->staging_bytes))
+			return false;
+		if (message->reply.error.status == HG_NOT_KEPT)
+			client->missing = message->reply.missing;
+	}
 	client->answered++;
 	return true;
 }
@@ -472,6 +476,12 @@ hg_wire_client_drop(HgWireClient *client, const HgKeptName *name)
 	/* 0 is nobody's, and whoever names it is cut off */
 	if (name->serial != 0 && hg_wire_client_check(client, NULL) == HG_OK)
 		hg_wire_client_note(client, &(HgWireNote){.type = HG_WIRE_DROP, .name = *name});
+}
+
+const HgKeptMissing *
+hg_wire_client_missing(const HgWireClient *client)
+{
+	return &client->missing;
 }
 
 const HgEngineCosts *

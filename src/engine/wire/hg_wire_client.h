@@ -111,6 +111,12 @@ extern HgStatus hg_wire_client_devices(HgWireClient *client, const HgHost *host,
 extern HgStatus hg_wire_client_status(HgWireClient *client, const HgHost *host,
 									  HgDeviceStatus *status, HgError *error);
 
+/*
+ * What a device process has said to be missing when it refused a job with HG_NOT_KEPT last.  All of
+ * it are names of that job.
+ */
+extern const HgKeptMissing *hg_wire_client_missing(const HgWireClient *client);
+
 /* What the device process has measured before it was READY. */
 extern const HgEngineCosts *hg_wire_client_costs(const HgWireClient *client);
 

@@ -178,6 +178,7 @@ struct HgWireClient
 	HgWireMessage message; /* the last message received ... */
 	int attached;		   /* ... and the descriptor that came along, or -1 */
 	HgWireDevices devices; /* the last list of devices received */
+	HgKeptMissing missing; /* of the last job that was refused for it */
 };
 
 /* Have the texts of a received error be printable ones. */

@@ -187,14 +187,15 @@ hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 void
 hg_join_note_missed(const HgJoinState *state)
 {
-	const HgPlaces missed = hg_matcher_missed(state->matching.matcher);
+	HgKeptMissing missing;
+	const HgPlaces missed = hg_matcher_missed(state->matching.matcher, &missing);
 
 	if (missed == 0)
 		return;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (state->inputs[side]->lent != NULL)
 			hg_resident_graph_missed(hg_join_lent_graph(state, (HgSide) side),
-									 state->lending.kept[side].slices != NULL, missed);
+									 state->lending.kept[side].slices != NULL, missed, &missing);
 	/* one may have made room for the other */
 	if (state->inputs[HG_OUTER]->lent != NULL && state->inputs[HG_INNER]->lent != NULL)
 		hg_join_tell_needs(state);

@@ -319,7 +319,7 @@ hg_star_note(HgJoinState *state, const HgReduction *wanted, const HgStarAnswer *
 	if (answer->missed == 0)
 		return;
 	state->at_once.why_not = hg_star_no_graphs;
-	hg_star_note_missed(&star->tree, &star->graphs, answer->missed);
+	hg_star_note_missed(&star->tree, &star->graphs, answer->missed, &answer->missing);
 	/* it may have made room for others of the same tables */
 	hg_star_tell_wanted(state, wanted);
 }

@@ -419,27 +419,29 @@ hg_star_find_kept_column(HgStarGraphs *graphs, const HgStarTable *table, AttrNum
 
 /* What a table is looked up by is not there any more. */
 static void
-hg_star_note_missed_lookup(HgStarGraphs *graphs, const HgStarTable *table, HgPlaces places)
+hg_star_note_missed_lookup(HgStarGraphs *graphs, const HgStarTable *table, HgPlaces places,
+						   const HgKeptMissing *missing)
 {
 	const HgStarTable *from = hg_star_table(graphs, table->from);
 
 	if (from->slices != NULL)
-		hg_resident_graph_missed_along(table->own, from->graph, places);
+		hg_resident_graph_missed_along(table->own, from->graph, places, missing);
 	else
-		hg_resident_graph_missed(table->own, false, places);
+		hg_resident_graph_missed(table->own, false, places, missing);
 }
 
 void
-hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgPlaces places)
+hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgPlaces places,
+					const HgKeptMissing *missing)
 {
 	for (int t = 0; t <= tree->njoins; t++)
 	{
 		const HgStarTable *table = &graphs->tables[t];
 
-		hg_resident_graph_missed(table->graph, table->slices != NULL, places);
+		hg_resident_graph_missed(table->graph, table->slices != NULL, places, missing);
 		/* what a side is joined with is one itself, and is all that it is looked up by again */
 		if (table->lookup > 0)
-			hg_star_note_missed_lookup(graphs, table, places);
+			hg_star_note_missed_lookup(graphs, table, places, missing);
 	}
 }
 

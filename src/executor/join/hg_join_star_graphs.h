@@ -78,8 +78,9 @@ extern bool hg_star_find_kept_column(HgStarGraphs *graphs, const HgStarTable *ta
 									 AttrNumber number, HgKeptColumnUse *use,
 									 const HgGraphCodes **codes);
 
-/* These places have answered that some of what they have of the tables is not there any more. */
-extern void hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgPlaces places);
+/* These places have answered that this, of what they have of the tables, is not there any more. */
+extern void hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgPlaces places,
+								const HgKeptMissing *missing);
 
 /*
  * A number that the graphs which rows are looked up in come to, with how many facts are lent where
