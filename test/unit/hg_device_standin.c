@@ -145,24 +145,6 @@ is_to_fail(void)
 		   ((file != NULL && access(file, F_OK) == 0) || switch_value("HG_STANDIN_FAIL") != 0);
 }
 
-/* What the stand-in is linked with in place of pthread_create. */
-extern int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-								 void *(*run)(void *), void *arg);
-extern int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-								 void *(*run)(void *), void *arg);
-
-int
-__wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
-					  void *arg)
-{
-	const char *file = getenv("HG_STANDIN_HOLD_WHILE");
-	const int failure = __real_pthread_create(thread, attributes, run, arg);
-
-	while (file != NULL && access(file, F_OK) == 0)
-		usleep(1000);
-	return failure;
-}
-
 /* The CPU engine reads keys in place, until the job is closed: a copy of what was in staging. */
 typedef struct KeptKeys
 {

@@ -97,12 +97,12 @@
  * A job whose OPEN names kept graphs has them for sides, with the columns that it names of them, or
  * is refused with HG_NOT_KEPT, at once or when its turn has come, where one of all these is not
  * there, or of another shape than it says.  So it is with the graphs by which rows of a side look
- * up others, and with those that are looked up.  The answer names what is not there.  From then on,
- *until it is closed, they stay.  MASK tells which of the graphs' rows count, and so do filters
- *(engine/hg_row_filter.h), whose columns are named and stay as those of the sides do.  Columns that
- *have a program have no name, and are computed (engine/hg_computed.h).  BUILD is answered with
- *HG_NOT_UNIQUE where a row that looks up finds two, and with HG_OVERFLOW where a number that is
- *computed, for a column or by a filter, does not fit.
+ * up others, and with those that are looked up.  The answer names what is not there.  From then on
+ * they stay until the job is closed.  MASK tells which of the graphs' rows count, and so do filters
+ * (engine/hg_row_filter.h), whose columns are named and stay as those of the sides do.  Columns
+ * that have a program have no name, and are computed (engine/hg_computed.h).  BUILD is answered
+ * with HG_NOT_UNIQUE where a row that looks up finds two, and with HG_OVERFLOW where a number that
+ * is computed, for a column or by a filter, does not fit.
  *
  * In answers a job that makes something to be kept has no rows, and a side that is a kept graph has
  * the rows of that, whatever a mask says and whatever its rows find.
@@ -110,7 +110,7 @@
  * It is nonsense to name anything whose serial is 0, a graph by the number of a column or a column
  * without one, what is computed, or columns, lookups or filters of a side that is no kept graph; to
  * append keys or columns to one that is; to put values beyond the places of a column; or to ask
- *more of a job that makes something to be kept than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
+ * more of a job that makes something to be kept than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
  *
  * PAGES
  *
