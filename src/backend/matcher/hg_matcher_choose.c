@@ -204,7 +204,7 @@ hg_matcher_choose_resident(HgMatchTask *task)
 
 	/* the leader of parallel workers asks for all of them */
 	if (hg_backend == HG_BACKEND_CUDA && !task->spec.small && !IsParallelWorker() &&
-		hg_device_choose(HG_PLACES_ALL, true, 0, &task->place, &error) != HG_DEVICE_READY)
+		hg_device_choose(HG_PLACES_ALL, true, &task->place, &error) != HG_DEVICE_READY)
 	{
 		hg_stats_count_error();
 		hg_host_throw(&task->host, error.status, &error);
