@@ -332,7 +332,9 @@ end
 $$;
 select * from joined('select count(*) from p_a join p_b using (k)');
 select * from joined('select v, w from p_a a full join p_b b on a.k = b.k');
-select * from joined('select v, x from p_a left join p_small using (k)');
+-- one that finds no outer row left does not read the inner side
+select processes, rows_out, outer_rows, inner_rows in (50, 100, 150) as inner_read, matches, partitions, actual
+  from joined('select v, x from p_a left join p_small using (k)');
 set parallel_leader_participation = off;
 select * from joined('select count(*) from p_a join p_b using (k)');
 set max_parallel_workers = 0;

@@ -320,10 +320,23 @@ hg_input_keep(HgInput *input, const HgInputRows *rows, const HgSpillKeys *keys)
 }
 
 bool
+hg_input_is_empty(HgInput *input)
+{
+	if (hg_input_rows(input) > 0 || (input->lent != NULL && input->lent->rows > 0))
+		return false;
+	if (!input->at_end && input->source == NULL)
+		input->at_end = !hg_input_fetch_batch(input);
+	return input->at_end;
+}
+
+bool
 hg_input_read_run(HgInput *input, int max_rows, HgRun *run)
 {
 	if (!input->may_run || input->source != NULL || input->collector != NULL ||
 		(input->filter != NULL && input->filter->pays))
+		return false;
+	/* rows of a batch that was fetched before come first */
+	if (input->encoded < input->batch->nrows)
 		return false;
 	CHECK_FOR_INTERRUPTS();
 	run->values = input->run_values;

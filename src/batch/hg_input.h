@@ -172,6 +172,12 @@ hg_input_rows(const HgInput *input)
  */
 extern void hg_input_fill(HgInput *input, uint64 max_rows);
 
+/*
+ * True if the input has no row: none is held or lent, and none is left to be read.  Fetches the
+ * child's next batch if that is needed to know; the rows of that batch are read later.
+ */
+extern bool hg_input_is_empty(HgInput *input);
+
 /* Rows with a key that are held, of keys that are bits each one once. */
 static inline uint64
 hg_input_keys(const HgInput *input)

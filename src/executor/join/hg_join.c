@@ -5,8 +5,10 @@
  *
  * The node joins two inputs with two HashGraphs (see engine/hg_engine.h):
  *
- *	READ_INNER		All rows of the inner child become columns and key words.  Before that a
- *					device may be asked about a whole tree of joins (hg_join_star.c); then only
+ *	READ_INNER		All rows of the inner child become columns and key words.  If an empty outer
+ *					side settles the result, the first outer row may be fetched before, and
+ *					stays in its batch until READ_OUTER.  Before all that a device
+ *					may be asked about a whole tree of joins (hg_join_star.c); then only
  *					rows that it does not know are read, behind what it has answered: STAR.  Or it
  *					takes the rows out of both tables' pages (hg_join_pages.c): PAGES.
  *	READ_OUTER		The outer child's rows too, as many as work memory holds: a chunk.

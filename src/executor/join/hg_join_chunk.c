@@ -194,13 +194,59 @@ hg_join_start_pass(HgJoinState *state)
 	hg_join_matched_reset(&state->matched[HG_INNER], hg_join_lasting_places(state, HG_INNER),
 						  hg_input_places(inner));
 	/* no row of the outer side would be returned: it need not be read */
-	if (hg_input_keys(inner) == 0 && (inner->lent == NULL || inner->lent->rows == 0) &&
-		!state->rules.keep[HG_OUTER])
+	if (hg_join_empty_settles(&state->rules, HG_INNER) && hg_input_keys(inner) == 0 &&
+		(inner->lent == NULL || inner->lent->rows == 0))
 	{
 		hg_join_end_sending(state);
 		return HG_JOIN_END_OUTER;
 	}
 	return HG_JOIN_READ_OUTER;
+}
+
+/*
+ * Is the first outer row worth fetching before the inner child is read?  It is where an empty inner
+ * side would not spare the outer one, and else where the outer child is expected to return a row
+ * sooner than the inner child returns all of its own, as in nodeHashjoin.c.  An execution that has
+ * found outer rows makes the next one expect them.
+ */
+static bool
+hg_join_looks_at_outer(const HgJoinState *state)
+{
+	const Plan *outer = state->inputs[HG_OUTER]->plan->plan;
+	const Plan *inner = state->inputs[HG_INNER]->plan->plan;
+
+	/* inner rows that a rescan has kept cost nothing */
+	if (state->inputs[HG_INNER]->at_end || hg_join_may_yet_lend(state, HG_OUTER))
+		return false;
+	return !hg_join_empty_settles(&state->rules, HG_INNER) ||
+		   (!state->reading.outer_found && outer->startup_cost < inner->total_cost);
+}
+
+/* True if the outer side is known to be empty, and nothing is returned then. */
+static bool
+hg_join_outer_settles(HgJoinState *state)
+{
+	HgJoinReading *reading = &state->reading;
+	HgInput *outer = state->inputs[HG_OUTER];
+	instr_time start;
+	bool empty;
+
+	if (!hg_join_empty_settles(&state->rules, HG_OUTER) ||
+		(!reading->outer_ready && !hg_join_looks_at_outer(state)))
+		return false;
+	/* no rows are lent once the first one has been fetched */
+	hg_join_lend(state, HG_OUTER);
+	INSTR_TIME_SET_CURRENT(start);
+	empty = hg_input_is_empty(outer);
+	state->progress.record.scan_ms += hg_elapsed_ms(start);
+	reading->outer_found = !empty;
+	if (empty)
+	{
+		/* an outer side that stays the same is not read again */
+		reading->outer_held = true;
+		reading->outer_ready = false;
+	}
+	return empty;
 }
 
 /* Read the inner child; returns the next phase. */
@@ -212,6 +258,8 @@ hg_join_read_inner(HgJoinState *state)
 
 	if (state->together && state->team.shared != NULL)
 		return hg_join_read_together(state);
+	if (hg_join_outer_settles(state))
+		return HG_JOIN_DONE;
 	if (!inner->at_end)
 	{
 		/* these may be fewer than those of the last execution */

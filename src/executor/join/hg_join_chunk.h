@@ -21,6 +21,7 @@ typedef struct HgJoinReading
 	uint64 outer_chunks;   /* of the outer one, for the current inner chunk */
 	bool outer_held;	   /* all of the outer input is in memory, as one chunk */
 	bool outer_ready;	   /* the outer input was kept by a rescan and is to be joined again */
+	bool outer_found;	   /* the last look at the outer child has found a row */
 	bool spilled;		   /* rows have gone to disk since the last rescan */
 	bool counts_unmatched; /* those without a match of the outer chunk are in its number of rows */
 	bool inner_counted;	   /* ... and so are those of the inner one, which is there as a whole */

@@ -64,6 +64,17 @@ hg_join_may_lend(const HgJoinState *state)
 		   !hg_join_is_spilled(&state->spill) && hg_join_lend_enabled();
 }
 
+bool
+hg_join_may_yet_lend(const HgJoinState *state, HgSide side)
+{
+	HgGraphExtent extent;
+
+	if (state->lending.decided[side] || !hg_join_may_lend(state))
+		return false;
+	extent = hg_input_may_lend(state->inputs[side]);
+	return extent.share + extent.older > 0;
+}
+
 /* Has an input a graph with the parts of its key in this order? */
 static bool
 hg_join_has_order(const HgInput *input, const int *order, int nparts)

@@ -39,6 +39,9 @@ typedef struct HgJoinLending
  */
 extern void hg_join_order_keys(HgJoinState *state, HgKeyEncoder *encoder);
 
+/* True if it is undecided whether rows of a side are lent, and a HashGraph has some of them. */
+extern bool hg_join_may_yet_lend(const HgJoinState *state, HgSide side);
+
 /* May a join have lent rows, as far as settings say? */
 extern bool hg_join_lend_enabled(void);
 

@@ -66,6 +66,16 @@ hg_join_streams(const HgJoinRules *rules, const HgJoinMatched matched[2])
 	return rules->rows_wanted || matched[HG_OUTER].tracked || matched[HG_INNER].tracked;
 }
 
+/*
+ * True if the join returns no row when the side has no rows that are returned or can match: then
+ * the other side need not be read.
+ */
+static inline bool
+hg_join_empty_settles(const HgJoinRules *rules, HgSide side)
+{
+	return !rules->keep[hg_other_side(side)];
+}
+
 /* As EXPLAIN and the statistics call it. */
 extern const char *hg_join_type_name(JoinType join_type);
 

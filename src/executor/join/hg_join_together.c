@@ -347,7 +347,8 @@ hg_join_filter_together(HgJoinState *state, int phase)
 	hg_input_set_filter(state->inputs[HG_OUTER], filter);
 	MemoryContextSwitchTo(old);
 	/* no row of the outer side would be returned: it need not be read */
-	if (pg_atomic_read_u64(&shared->filter.rows) == 0 &&
+	if (hg_join_empty_settles(&state->rules, HG_INNER) &&
+		pg_atomic_read_u64(&shared->filter.rows) == 0 &&
 		pg_atomic_read_u32(&shared->spill_bits) == 0)
 		state->inputs[HG_OUTER]->at_end = true;
 }
