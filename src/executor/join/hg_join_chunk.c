@@ -106,6 +106,15 @@ hg_join_begin_filter(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
+/* How many chunks of the inner rows that are held now the current partition has. */
+static double
+hg_join_inner_chunks(const HgJoinState *state)
+{
+	const HgInput *inner = state->inputs[HG_INNER];
+
+	return (double) inner->source->rows[inner->partition] / Max(hg_input_rows(inner), 1);
+}
+
 /*
  * Spill both sides, cut alike at a level, reading each from wherever it is read now.
  * The inner input holds its first rows in memory.
@@ -117,8 +126,8 @@ hg_join_partition(HgJoinState *state, int level)
 	HgInput *outer = state->inputs[HG_OUTER];
 	/* the plan's estimate is of all rows, and may be low */
 	double lent = inner->lent != NULL ? (double) inner->lent->rows : 0;
-	double expected =
-		level == 0 ? hg_join_expected_bytes(inner, lent) : 2.0 * inner->budget.charged;
+	double expected = level == 0 ? hg_join_expected_bytes(inner, lent)
+								 : inner->budget.charged * hg_join_inner_chunks(state);
 	int bits = hg_join_partition_bits(&state->memory, expected);
 	HgFilter *filter = level == 0 ? hg_join_begin_filter(state) : NULL;
 	HgSpill *sides[2];
@@ -327,7 +336,8 @@ hg_join_next_partition(HgJoinState *state)
 		hg_input_set_source(inner, partitions->sides[HG_INNER], partitions->current);
 		hg_input_set_source(outer, partitions->sides[HG_OUTER], partitions->current);
 		hg_join_fill_inner(state);
-		if (inner->at_end || !hg_join_spill_can_cut(partitions))
+		if (inner->at_end ||
+			!hg_join_spill_pays(partitions, hg_join_inner_chunks(state), lent[HG_OUTER]))
 		{
 			state->reading.inner_chunks = 0;
 			return hg_join_start_pass(state);

@@ -12,6 +12,7 @@
 
 #include "nodes/execnodes.h"
 
+#include "backend/matcher/hg_matcher_spec.h"
 #include "batch/hg_row_bits.h"
 #include "executor/join/hg_join_recheck.h"
 

@@ -14,6 +14,12 @@
 #include "executor/join/hg_join_lend_cost.h"
 #include "executor/join/hg_join_state.h"
 
+/*
+ * The buffers of a set of partitions may take this much, however little work memory is: 32
+ * partitions of each side.  With fewer partitions every row would be written at more levels.
+ */
+#define HG_LEAST_FILES_BYTES (64 * (uint64) HG_SPILL_FILE_BYTES)
+
 /* An inner side that is so many times smaller than the outer one is small beside it. */
 #define HG_FILTER_SMALL 8
 
@@ -28,7 +34,7 @@ hg_join_memory_init(HgJoinMemory *memory, uint64 limit)
 
 /*
  * What both inputs may take together: work memory less the files' buffers, which are kept
- * to a quarter of it except where work memory is smaller than a few buffers.
+ * to a quarter of it, or to HG_LEAST_FILES_BYTES where that is more.
  */
 uint64
 hg_join_limit(const HgJoinMemory *memory)
@@ -41,12 +47,14 @@ hg_join_limit(const HgJoinMemory *memory)
 int
 hg_join_partition_bits(const HgJoinMemory *memory, double expected)
 {
-	uint64 limit = hg_join_limit(memory);
+	const uint64 limit = hg_join_limit(memory);
+	const uint64 most = memory->budget.limit / 4;
+	const uint64 left = most - Min(most, memory->files.charged);
+	const uint64 room = Max(left, HG_LEAST_FILES_BYTES); /* for the buffers of both sides' files */
 	int bits = 2;
 
 	while (bits < HG_SPILL_MAX_BITS && expected / (1 << bits) > limit / 4 &&
-		   memory->files.charged + (UINT64CONST(4) << bits) * HG_SPILL_FILE_BYTES <=
-			   memory->budget.limit / 4)
+		   (UINT64CONST(4) << bits) * HG_SPILL_FILE_BYTES <= room)
 		bits++;
 	return bits;
 }

@@ -121,11 +121,22 @@ hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules, const bool lent
 	return NULL;
 }
 
+/* About how many bytes a partition has. */
+static double
+hg_join_spill_bytes(const HgSpill *spill, int partition)
+{
+	return (double) spill->bytes / Max(spill->total_rows, 1) * spill->rows[partition];
+}
+
 bool
-hg_join_spill_can_cut(const HgPartitions *partitions)
+hg_join_spill_pays(const HgPartitions *partitions, double chunks, bool outer_lent)
 {
 	const HgSpill *inner = partitions->sides[HG_INNER];
+	double outer_bytes = hg_join_spill_bytes(partitions->sides[HG_OUTER], partitions->current);
+	double inner_bytes = hg_join_spill_bytes(inner, partitions->current);
 
-	return inner->level + 1 < HG_SPILL_LEVELS &&
-		   inner->rows[partitions->current] < inner->total_rows - inner->total_rows / 8;
+	if (inner->level + 1 >= HG_SPILL_LEVELS ||
+		inner->rows[partitions->current] >= inner->total_rows - inner->total_rows / 8)
+		return false;
+	return outer_lent || (chunks - 1) * outer_bytes > 2 * (outer_bytes + inner_bytes);
 }

@@ -65,10 +65,13 @@ extern HgPartitions *hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *r
 										const bool lent[2]);
 
 /*
- * Does cutting the current partition again help?  Not where its rows are most of what its set was
- * made of: they share a key, or nearly all of them do.
+ * True if cutting the current partition again costs less than joining it in chunks, which is how
+ * many parts of its inner rows memory holds one after the other.  To cut it, all of its rows are
+ * written and read once more; in chunks, each one but the first reads the outer rows again, and the
+ * outer rows that a cached index covers, where outer_lent says that there are such.  Cutting does
+ * not help if the partition has most rows of its set: nearly all of them share a key.
  */
-extern bool hg_join_spill_can_cut(const HgPartitions *partitions);
+extern bool hg_join_spill_pays(const HgPartitions *partitions, double chunks, bool outer_lent);
 
 /* Delete the current partition, whose rows are elsewhere now. */
 extern void hg_join_spill_drop_current(HgPartitions *partitions);
