@@ -2,35 +2,22 @@
 # where PostgreSQL raises one, and for no other row.  So it is with rows that have changed, which are computed here, and for random expressions.
 #
 # Runs over the stand-in, and over the real one too, where it finds a device.
+#
+# The random part draws few queries under HG_QUICK, and all of them in the nightly run.
 
 use strict;
 use warnings;
 
 use FindBin;
 use lib $FindBin::Bin;
+use DeviceCache;
 use HashGraphTest;
 use PostgreSQL::Test::Utils;
-use RawSession;
 use Test::More;
-use Time::HiRes qw(time usleep);
 
 my ($standin, $device) = device_programs();
 
-# Seconds of the random part.
-my $SECONDS = $ENV{HG_QUICK} ? 6 : 30;
-
-my $node = new_server('computed', conf => <<"CONF");
-hashgraph.backend = auto
-hashgraph.resident_memory = '64MB'
-hashgraph.resident_auto = off
-hashgraph.force = on
-hashgraph.gpu_wait_limit = '5min'
-hashgraph.device_program = '${\($standin // $device)}'
-max_parallel_workers_per_gather = 0
-parallel_setup_cost = 0
-parallel_tuple_cost = 0
-min_parallel_table_scan_size = 0
-CONF
+my ($node, $main) = cache_server('computed', $standin // $device);
 
 # several segments: rows are wide; one row of d, whose key nobody has, is extreme
 $node->safe_psql('postgres', <<'SQL');
@@ -49,13 +36,7 @@ create table e as select id, g, k * 11 as x from b;
 analyze;
 SQL
 
-my $main = RawSession->new($node);
-sub sql { return $main->run_each(shift); }
-
 sql("select hashgraph_resident_add('a', '{id,k,s,i,l,m,r,z,t}', keys => '{k,id}'), hashgraph_resident_add('b', '{id,k,s,i,l,m,g}', keys => '{k,id}'), hashgraph_resident_add('e', '{id,g,x}', keys => '{id}'), hashgraph_resident_add('c', '{id,x,g}', keys => '{id}'), hashgraph_resident_add('d', '{id,k,s,i,l,m,r}', keys => '{k,id}')");
-
-# The rows of a query, or its error, in an order of their own.
-sub rows { return session_answer($main, shift); }
 
 # All of the tables is resident, and a device has all of its graphs.
 sub kept { return become_kept($main, 8, shift, qw(a b c d e)); }
@@ -117,34 +98,6 @@ my @overflows = (
 	[ 'a star', 'select sum(c.x * 1000000000000000000) from d join b using (k) join c on d.id = c.id', 1 ],
 	[ 'a star whose rows fit', 'select sum(d.i + 20000) from d join b using (k) join c on d.id = c.id', 0 ]);
 
-# What PostgreSQL gives for a query, rows or an error.
-sub core_of
-{
-	my ($select) = @_;
-
-	return without_hashgraph($main, sub { rows($select) });
-}
-
-# Where the last joins ran.
-sub ran { return sql(q{select string_agg(distinct backend, ' ') from hashgraph_last_joins()}); }
-
-# Tests: it is what PostgreSQL gives, and comes from where it is said to, as soon as that has the columns.
-sub is_right
-{
-	my ($query, $when, $where) = @_;
-	my ($what, $select) = @$query;
-	my $core = core_of($select);
-	my ($ours, $ran);
-
-	wait_for(sub {
-		$ours = rows($select);
-		$ran = ran();
-		$ours ne $core or !defined $where or $ran =~ $where or not usleep(200_000) }, 15);
-	is($ours, $core, "$when: $what");
-	like($ran, $where, "$when: $what: where it ran") if defined $where;
-	return;
-}
-
 sub all_are_right
 {
 	my ($when, $where) = @_;
@@ -153,28 +106,19 @@ sub all_are_right
 	{
 		sql("set max_parallel_workers_per_gather = $workers");
 		# facts that have changed go through the joins of a star, and below a Gather there is none
-		is_right($_, "$when, $workers workers", $_->[0] !~ /semi|star|across/ ? $where : $workers ? undef : qr/cuda/) foreach @asked;
-		is_right($_, "$when, $workers workers") foreach @others;
+		is_right("$when, $workers workers: $_->[0]", $_->[1], like => $_->[0] !~ /semi|star|across/ ? $where : $workers ? undef : qr/cuda/) foreach @asked;
+		is_right("$when, $workers workers: $_->[0]", $_->[1]) foreach @others;
 	}
 	sql('set max_parallel_workers_per_gather = 0');
 	return;
 }
 
-# Tests: a device is asked for a query and has no answer, for a reason, as soon as it has the columns, which follow a
-# graph when a join has asked for them; what is given in its place is what PostgreSQL gives.
+# Tests: a device that has the columns is asked for a query and has no answer, for a reason.  The session computes PostgreSQL's own rows instead.
 sub has_no_answer
 {
 	my ($select, $reason, $name) = @_;
-	my $core = core_of($select);
-	my ($ours, $fallback);
 
-	wait_for(sub {
-		$ours = rows($select);
-		$fallback = sql(q{select coalesce(string_agg(fallback, ' '), '') from hashgraph_last_joins()});
-		$ours ne $core or $fallback =~ $reason or not usleep(200_000) }, 15);
-	is($ours, $core, $name);
-	like($fallback, $reason, "$name: why a device had no answer");
-	return;
+	return is_right($name, $select, look => sub { sql(q{select coalesce(string_agg(fallback, ' '), '') from hashgraph_last_joins()}) }, like => $reason);
 }
 
 # Tests: numbers that don't fit are errors where they are PostgreSQL's.
@@ -240,30 +184,17 @@ foreach my $program (grep { defined } $standin, $device)
 	kept("$label: graphs are kept again");
 	all_are_right("$label: in step", qr/^cuda$/);
 
-	my $end = time + $SECONDS;
-	my %ran = (checked => 0, wrong => 0, cuda => 0, errors => 0);
-
-	while (time < $end)
-	{
+	my $random = sub {
 		my $star = rand() < 0.3 && ' join c on a.id = c.id';
 		my @tables = (qw(a a b), $star ? 'c' : 'a');
 		my @arguments = map { draw(1 + int rand 3, rand() < 0.5 ? @tables : $tables[ rand 4 ]) } 1 .. 1 + int rand 3;
 		my $select = 'select ' . join(', ', (rand() < 0.5 ? 'b.g' : 'count(*)'), map { (qw(sum avg count min max))[ rand 5 ] . "($_)" } @arguments) . ' from a join b using (k)' . ($star || '') . (rand() < 0.3 ? ' where a.id < 9000' : '');
 
-		$select .= ' group by b.g' if $select =~ /^select b\.g/;
 		sql('update a set i = i + 1 where id % 997 = ' . int(rand 997)) if rand() < 0.2;
-		my $core = core_of($select);
-		my $ours = rows($select);
+		return $select =~ /^select b\.g/ ? "$select group by b.g" : $select;
+	};
 
-		$ran{checked}++;
-		$ran{cuda}++ if ran() =~ /cuda/;
-		$ran{errors}++ if $core =~ /out of range/;
-		next if $ours eq $core;
-		$ran{wrong}++;
-		diag("$select\nis: $ours\nand not: $core");
-	}
-	is($ran{wrong}, 0, "$label: no random expression of $ran{checked} was wrong, $ran{cuda} by a device, $ran{errors} errors");
-	cmp_ok($ran{cuda}, '>', 5, '... and some were computed there');
+	none_is_wrong("$label: expressions", $random, look => sub { last_backends() =~ /cuda/ });
 	kept("$label: all is kept after that");
 }
 
@@ -297,14 +228,9 @@ SQL
 		my ($own, $joins);
 
 		# devices have what is asked for
-		ok(wait_for(sub {
-			my $ours = rows($select);
-			my $ran = ran();
-			my ($all) = sql(q{select count(*) = 4 and bool_and(location = 'both') from hashgraph_resident where kind = 'graph' and relation in ('pairs'::regclass, 'found'::regclass)});
-
-			$ours ne $core or ($all eq 't' and (!$asked or $ran eq 'cuda')) or not sql('vacuum pairs; vacuum found; select hashgraph_resident_refresh(\'pairs\'), hashgraph_resident_refresh(\'found\')') and not usleep(200_000) }, 40), "the price of $what by $by: it is ready");
-		is(rows($select), $core, "the price of $what by $by: what it is");
-		is(ran(), $asked ? 'cuda' : 'cpu', "the price of $what by $by: where it ran");
+		is_right("the price of $what by $by", $select, seconds => 40, like => $asked ? qr/^t cuda$/ : qr/^t cpu$/,
+			look => sub { my $ran = last_backends(); sql(q{select count(*) = 4 and bool_and(location = 'both') from hashgraph_resident where kind = 'graph' and relation in ('pairs'::regclass, 'found'::regclass)}) . " $ran" },
+			between => 'vacuum pairs; vacuum found; select hashgraph_resident_refresh(\'pairs\'), hashgraph_resident_refresh(\'found\')');
 		($own, $joins) = $cost->();
 		cmp_ok($own * 10 < $joins ? 1 : 0, '==', $asked, "the price of $what by $by is " . ($asked ? '' : 'not ') . "a device's") or diag("$own of $joins");
 	}

@@ -2,24 +2,22 @@
 # joined slice by slice, with what PostgreSQL's own join gives, whatever changes, and whichever device fails.
 #
 # Runs over the stand-in, which sees as many devices as it is told to.
+#
+# The random part draws few queries under HG_QUICK, and all of them in the nightly run.
 
 use strict;
 use warnings;
 
 use FindBin;
 use lib $FindBin::Bin;
+use DeviceCache;
 use HashGraphTest;
 use PostgreSQL::Test::Utils;
-use RawSession;
 use Test::More;
-use Time::HiRes qw(time usleep);
 
 plan skip_all => 'runs with backend cuda' unless covers('cuda');
 my $standin = standin_program();
 plan skip_all => 'the stand-in was not built: make unit' unless defined $standin;
-
-# Seconds of random joins.
-my $SECONDS = $ENV{HG_QUICK} ? 4 : 30;
 
 # What a device may keep, in kB: a graph of 100,000 rows takes 1,200, and its columns 800, so that no device keeps all of a join.
 my $LIMIT = 2300;
@@ -30,20 +28,7 @@ sub begin
 {
 	my ($devices, %switches) = @_;
 
-	local $ENV{HG_STANDIN_DEVICES} = $devices;
-	local @ENV{ keys %switches } = values %switches;
-	$node = new_server("slices${devices}_" . int(time * 1000), conf => <<"CONF");
-wal_level = replica
-work_mem = '64MB'
-max_worker_processes = 20
-hashgraph.device_program = '$standin'
-hashgraph.staging_size = '8MB'
-hashgraph.resident_memory = '256MB'
-hashgraph.resident_auto = off
-hashgraph.resident_gpu_memory = '${LIMIT}kB'
-hashgraph.gpu_wait_limit = '5min'
-hashgraph.force = on
-CONF
+	($node, $main) = sliced_server('slices', $devices, $LIMIT, %switches);
 	$node->safe_psql('postgres', <<'SQL');
 create table a as select i as id, nullif(i % 40000, 7)::int8 as k, (i % 1000)::int2 as v, ((i % 7000) / 100.0)::numeric(10, 2) as m, 'group ' || i % 5 as g from generate_series(1, 100000) i;
 create table b as select i as id, (i * 7::int8 % 50000)::int8 as k, (i % 300)::int2 as w, nullif(i % 11, 3)::int2 as h from generate_series(1, 100000) i;
@@ -53,47 +38,19 @@ alter table a set (autovacuum_enabled = off); alter table b set (autovacuum_enab
 vacuum analyze;
 select hashgraph_resident_add(t::regclass, keys => '{k}') from unnest(array['a', 'b', 'c']) t;
 SQL
-	$main = RawSession->new($node);
-	# what is resident is joined where it is under auto alone
-	sql('set hashgraph.backend = auto; set jit = off; set max_parallel_workers_per_gather = 0; set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0');
 	return;
 }
 
-# The rows of statements in the main session, in order.
-sub sql { return session_rows($main, shift); }
-
-sub core_of
-{
-	my ($select) = @_;
-
-	return without_hashgraph($main, sub { sql($select) });
-}
+# Where the last joins ran, and why not elsewhere.
+sub joined_at { return sql(q{select coalesce(string_agg(distinct backend || ' on ' || coalesce(device, '') || ' ' || coalesce(fallback, ''), ', '), '') from hashgraph_last_joins()}); }
 
 # Tests: a query gives what PostgreSQL gives each time, and within a while the devices answer together, with that done now and then.
 # What a device has had no room for is offered to it again after a minute.
 sub is_sliced
 {
 	my ($what, $select, $devices, $now_and_then) = @_;
-	my $core = core_of($select);
-	my ($ours, $ran);
 
-	wait_for(sub {
-		$ours = sql($select);
-		$ran = sql(q{select string_agg(distinct backend || ' on ' || coalesce(device, '') || ' ' || coalesce(fallback, ''), ', ') from hashgraph_last_joins()});
-		return 1 if $ours ne $core or $ran =~ /^cuda on $devices x /;
-		sql($now_and_then) if defined $now_and_then;
-		usleep(200_000);
-		return 0;
-	}, 90);
-	is($ours, $core, $what);
-	return like($ran, qr/^cuda on $devices x /, "$what: by all devices");
-}
-
-sub is_right
-{
-	my ($what, $select) = @_;
-
-	return is(sql($select), core_of($select), $what);
+	return is_right($what, $select, look => \&joined_at, like => qr/^cuda on $devices x /, between => $now_and_then, seconds => 90);
 }
 
 my $refresh = q{vacuum a; vacuum b; select hashgraph_resident_refresh('a'), hashgraph_resident_refresh('b')};
@@ -155,7 +112,7 @@ foreach my $devices (2, 8, 3)
 	foreach my $pid (device_children($worker))
 	{
 		kill 'KILL', $pid;
-		$wrong += sql($queries[2][1]) ne $core foreach 1 .. 3;
+		$wrong += rows($queries[2][1]) ne $core foreach 1 .. 3;
 	}
 	is($wrong, 0, "$when: no query is wrong, or fails");
 	is_sliced("$when: and it has its slices again", $queries[2][1], 3);
@@ -192,31 +149,20 @@ sql(q{select hashgraph_resident_drop('one'), hashgraph_resident_add('b', keys =>
 # ------------------------------------------------------------------ random joins, and writers
 
 {
-	my $end = time + $SECONDS;
-	my %ran = (checked => 0, wrong => 0, together => 0);
 	my @where = ('', 'where a.v < 500', 'where b.w > 40 and a.id % 2 = 0', 'where a.g <> \'group 3\'', 'where b.h is null', 'where a.k between 100 and 20000');
 	my @columns = ('count(*)', 'sum(a.v)', 'sum(b.w)', 'min(b.h)', 'max(a.v)', 'sum(a.m)', 'sum(a.v * 2)', 'count(b.h)', 'avg(b.w)');
 	my @groups = ('a.g', 'b.h', 'b.w', 'a.v');
 
-	while (time < $end)
-	{
+	my $random = sub {
 		my $group = rand() < 0.6 ? $groups[ rand @groups ] : undef;
-		my $select = 'select ' . join(', ', (defined $group ? $group : ()), map { $columns[ rand @columns ] } 1 .. 1 + int rand 3) . ' from a join b using (k) ' . $where[ rand @where ] . (defined $group ? " group by $group" : '');
 
 		sql('update a set v = v + 1 where id % 9973 = ' . int(rand 9973)) if rand() < 0.3;
 		sql('delete from b where id % 9973 = ' . int(rand 9973)) if rand() < 0.1;
 		sql(q{vacuum a; vacuum b}) if rand() < 0.1;
-		my $core = core_of($select);
-		my $ours = sql($select);
+		return 'select ' . join(', ', (defined $group ? $group : ()), map { $columns[ rand @columns ] } 1 .. 1 + int rand 3) . ' from a join b using (k) ' . $where[ rand @where ] . (defined $group ? " group by $group" : '');
+	};
 
-		$ran{checked}++;
-		$ran{together}++ if sql(q{select string_agg(device, ' ') from hashgraph_last_joins()}) =~ /^3 x /;
-		next if $ours eq $core;
-		$ran{wrong}++;
-		diag("$select\nis: $ours\nand not: $core");
-	}
-	is($ran{wrong}, 0, "no random join of $ran{checked} was wrong, $ran{together} by all devices");
-	cmp_ok($ran{together}, '>', 0, '... and there were some of these');
+	none_is_wrong('joins', $random, look => sub { joined_at() =~ /^cuda on 3 x / });
 }
 is_within_limits('at the end');
 $node->stop;

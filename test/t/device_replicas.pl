@@ -3,36 +3,23 @@
 # its copies, counts are right, and the copies come back by themselves.
 #
 # Runs over the stand-in, and what needs no misbehaviour over the real one too, where it finds a device.
+#
+# The random part draws few queries under HG_QUICK, and all of them in the nightly run.
 
 use strict;
 use warnings;
 
 use FindBin;
 use lib $FindBin::Bin;
+use DeviceCache;
 use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(time usleep);
 
 my ($standin, $device) = device_programs();
 
-# Seconds of the random part.
-my $SECONDS = $ENV{HG_QUICK} ? 5 : 20;
-
-my $node = new_server('kept', init => [ extra => [ '--encoding=UTF8', '--locale=C.UTF-8' ] ], conf => <<"CONF");
-hashgraph.backend = auto
-hashgraph.resident_memory = '64MB'
-hashgraph.resident_auto = off
-hashgraph.send_pages = off
-hashgraph.force = on
-hashgraph.gpu_wait_limit = '5min'
-hashgraph.device_program = '${\($standin // $device)}'
-max_worker_processes = 20
-parallel_setup_cost = 0
-parallel_tuple_cost = 0
-min_parallel_table_scan_size = 0
-CONF
+my ($node, $main) = cache_server('kept', $standin // $device, "hashgraph.send_pages = off\n");
 
 # several segments: rows are wide
 $node->safe_psql('postgres', <<'SQL');
@@ -51,18 +38,12 @@ update a set c = case when id % 6 > 0 then repeat('c', id % 8) end, x = repeat('
 analyze;
 SQL
 
-my $main = RawSession->new($node);
-sub sql { return $main->run_each(shift); }
-
 # Have the tables' columns and HashGraphs be resident.
 sub take_in
 {
 	return sql("select hashgraph_resident_add('a', array['id', 'v', 'l', 'd', 'c', 'x', 'm', 'y', 'e'], keys => '{k,k8,t}'), hashgraph_resident_add('b', array['id', 'w', 's', 'n', 'f', 'p', 'u', 'z'], keys => '{k,k8,t}')");
 }
 take_in();
-
-# The rows of a query in an order of their own.
-sub rows { return session_rows($main, shift); }
 
 # All of the tables is resident, and a device has all of its graphs.
 sub kept { return become_kept($main, 6, shift, qw(a b)); }
@@ -132,16 +113,8 @@ sub unmatched_are_right
 	foreach my $query (@unmatched)
 	{
 		my ($what, $select) = @$query;
-		my $core = rows("set hashgraph.enabled = off; $select");
-		my ($ours, $ran);
 
-		sql('set hashgraph.enabled = on');
-		wait_for(sub {
-			$ours = rows($select);
-			$ran = sql(q{select string_agg(distinct backend, ' ') from hashgraph_last_joins()});
-			$ours ne $core or $what =~ $FOUND or $ran =~ $where or not usleep(200_000) }, 15);
-		is($ours, $core, "$when: the count of $what");
-		like($ran, $where, "$when: the count of $what: where it ran") unless $what =~ $FOUND;
+		is_right("$when: the count of $what", $select, like => $what =~ $FOUND ? undef : $where);
 	}
 	return;
 }
@@ -159,17 +132,8 @@ sub counts_are_right
 			my ($what, $select) = @$query;
 			# where rows of both sides were read, processes have to tell each other which outer rows have matched
 			my $counted = (grep { $_ == $query } @counts, @groups) && !($workers && $what =~ /semi/);
-			my $core = rows("set hashgraph.enabled = off; $select");
-			my ($ours, $ran);
 
-			sql('set hashgraph.enabled = on');
-			# blocks are served, and copies there, as soon as those are who look after them
-			wait_for(sub {
-				$ours = rows($select);
-				$ran = sql(q{select string_agg(distinct backend, ' ') from hashgraph_last_joins()});
-				$ours ne $core or !$counted or $ran =~ $where or not usleep(200_000) }, 15);
-			is($ours, $core, "$when: $what, $workers workers");
-			like($ran, $where, "$when: $what, $workers workers: where it ran") if $counted;
+			is_right("$when: $what, $workers workers", $select, like => $counted ? $where : undef);
 		}
 	}
 	sql('set max_parallel_workers_per_gather = 0');
@@ -198,8 +162,7 @@ foreach my $program (grep { defined } $standin, $device)
 	}
 	sql('reset hashgraph.backend');
 	is_deeply($did{cuda}, $did{auto}, "$label: backend cuda does what auto does, and counts the same");
-	my $pairs = sql('set hashgraph.enabled = off; select count(*) from a join b using (k)');
-	sql('set hashgraph.enabled = on');
+	my $pairs = core_of('select count(*) from a join b using (k)');
 	becomes_like(sub { explain_analyze($node, '', 'select count(*) from a left join b using (k)') }, qr/Backend: cuda\n.*Matches: $pairs\n/s, "$label: matches are told once, whatever is counted beside them");
 
 	# rows that have changed are read, and the others are counted by the device still
@@ -336,13 +299,10 @@ if (defined $standin)
 	$node->safe_psql('postgres', 'create table c as select i % 9000 k from generate_series(1, 60000) i; analyze c');
 	foreach my $query ('select count(*) from a join c using (k)', 'select count(*) from c join a using (k)', 'select count(*) from a where exists (select from c where a.k = c.k)')
 	{
-		my $core = sql("set hashgraph.enabled = off; $query");
-
-		sql('set hashgraph.enabled = on');
 		ok(wait_for(sub { explain_analyze($node, 'set max_parallel_workers_per_gather = 0; set hashgraph.force = on; set hashgraph.resident = off;', $query) =~ /Keys Sent During Scan: [1-9]/ }, 20),
 			"keys are sent of sides that are read: $query");
 		unlike(explain_analyze($node, 'set max_parallel_workers_per_gather = 0; set hashgraph.force = on;', $query), qr/Keys Sent During Scan/, '... but not beside a side that is lent');
-		is(sql($query), $core, '... and the count is right');
+		is(rows($query), core_of($query), '... and the count is right');
 	}
 	$node->safe_psql('postgres', 'drop table c');
 
@@ -368,13 +328,8 @@ if (defined $standin)
 	kept('a process that tells of groups that there are not is given all graphs');
 	foreach my $select ('select a.t, count(*) from a join b using (k) group by a.t', 'select a.e, count(*) from a join b using (k) group by a.e')
 	{
-		my $core = rows("set hashgraph.enabled = off; $select");
-		my $fallback;
-
-		sql('set hashgraph.enabled = on');
-		ok(wait_for(sub { rows($select); $fallback = sql('select string_agg(fallback, \' \') from hashgraph_last_joins()'); $fallback =~ /a code that there is not/ or not usleep(200_000) }, 20), "a code that there is not: $select")
-		  or diag($fallback);
-		is(rows($select), $core, '... and the groups are right');
+		is_right("a code that there is not: $select", $select, seconds => 20, like => qr/a code that there is not/,
+			look => sub { sql(q{select coalesce(string_agg(fallback, ' '), '') from hashgraph_last_joins()}) });
 	}
 	use_program($node, $standin);
 	kept('a process that tells the truth is given all graphs');
@@ -408,22 +363,15 @@ if (defined $standin)
 	use_program($node, $standin, HG_STANDIN_FORGETS => 1);
 	kept('a process that forgets is given all graphs');
 	my $missed = sql('select graphs_missed from hashgraph_stat_resident');
-	ok(wait_for(sub { sql($groups[0]->[1]); sql('select graphs_missed from hashgraph_stat_resident') > $missed or not usleep(200_000) }, 20), 'a join that makes groups misses them');
+	ok(wait_for(sub { sql($groups[0]->[1]); sql('select graphs_missed from hashgraph_stat_resident') > $missed }, 20), 'a join that makes groups misses them');
 	counts_are_right(qr/cpu|cuda/, 'what was given is forgotten');
 	cmp_ok(sql('select graphs_missed from hashgraph_stat_resident'), '>', 0, 'and missed');
 	use_program($node, $standin);
 	kept('a process that does not forget is given all graphs');
 
 	# writers, vacuums and dying processes beside counts that have to be right, each in one snapshot with PostgreSQL's own
-	my $end = time + $SECONDS;
-	my $checked = 0;
-	my $wrong = 0;
 	my $writer = RawSession->new($node);
-
-	while (time < $end)
-	{
-		my $query = (@counts, @groups, @unmatched)[ rand(@counts + @groups + @unmatched) ]->[1];
-
+	my $write = sub {
 		$writer->run_each((
 			'update a set k = k + 1 where id % 997 = ' . int(rand 997),
 			'update b set k8 = k8 + 1 where id % 499 = ' . int(rand 499),
@@ -436,14 +384,10 @@ if (defined $standin)
 
 			kill 'KILL', $pid if defined $pid;
 		}
-		my ($ours, $core) = split /\|/, sql("begin isolation level repeatable read; set local hashgraph.enabled = on; create temp table ours on commit drop as select md5(coalesce(string_agg(q::text, ' ' order by q::text), '')) from ($query) q; set local hashgraph.enabled = off; create temp table core on commit drop as select md5(coalesce(string_agg(q::text, ' ' order by q::text), '')) from ($query) q; select (select md5 from ours), (select md5 from core)");
+		return (@counts, @groups, @unmatched)[ rand(@counts + @groups + @unmatched) ]->[1];
+	};
 
-		sql('commit');
-		$wrong++ if $ours ne $core;
-		$checked++;
-	}
-	is($wrong, 0, "no count of $checked was wrong beside writers");
-	cmp_ok($checked, '>', 10, 'and there were some');
+	none_is_wrong('beside writers', $write);
 }
 
 # Places of columns are for those that are asked for: one that nobody has read for a minute gives its place away.
@@ -453,19 +397,19 @@ if (defined $standin && !$ENV{HG_QUICK})
 	my $ran_for = sub {
 		my ($column) = @_;
 		sql("select sum(x.$column) from w x join w y using (k)");
-		return sql(q{select string_agg(distinct backend, ' ') from hashgraph_last_joins()});
+		return last_backends();
 	};
 
 	use_program($node, $standin);
 	$node->safe_psql('postgres', 'create table w as select i k, ' . join(', ', map { "i $_" } @columns) . ' from generate_series(1, 20000) i; vacuum analyze w');
 	sql("select hashgraph_resident_add('w', keys => '{k}')");
 	ok(wait_for(sub { sql("select location from hashgraph_resident where relation = 'w'::regclass and kind = 'graph'") eq 'both'
-			or not sql("vacuum w; select hashgraph_resident_refresh('w')") and not usleep(200_000) }, 30), 'a table of many columns is kept');
+			or not defined sql("vacuum w; select hashgraph_resident_refresh('w')") }, 30), 'a table of many columns is kept');
 	$ran_for->($_) foreach @columns[ 0 .. 15 ];
-	ok(wait_for(sub { $ran_for->('c16') eq 'cuda' or not usleep(200_000) }, 30), 'columns that are asked for are kept');
+	ok(wait_for(sub { $ran_for->('c16') eq 'cuda' }, 30), 'columns that are asked for are kept');
 	isnt($ran_for->('c17'), 'cuda', 'as many as there are places');
 	sleep 61;
-	ok(wait_for(sub { $ran_for->('c17') eq 'cuda' or not usleep(200_000) }, 30), 'and others later');
+	ok(wait_for(sub { $ran_for->('c17') eq 'cuda' }, 30), 'and others later');
 	is($ran_for->('c16'), 'cuda', 'in the place of one that was asked for before');
 	$node->safe_psql('postgres', 'drop table w');
 }
