@@ -12,27 +12,26 @@ use warnings;
 
 use Exporter 'import';
 use HashGraphTest;
-use PostgreSQL::Test::Utils;
+use PostgreSQL::Test::Cluster;
 use RawSession;
 use Test::More;
 
-our @EXPORT = qw(cache_server sliced_server open_session sql rows core_of last_backends is_right none_is_wrong);
+our @EXPORT = qw(cache_server copied_server sliced_server open_session ask sql rows core_of last_backends is_right none_is_wrong);
 
 # How many queries a random test draws: few under HG_QUICK, all in the nightly run.
 my $SAMPLES = $ENV{HG_QUICK} ? 40 : 500;
 
-my ($servers, $main) = (0);
+my ($servers, $main, %templates) = (0);
 
-# Starts a server that caches only the tables a test names, and forces HashGraph joins under backend auto.  PROGRAM is
-# its device program, CONF holds more lines for postgresql.conf.  Opens a session, and returns the server and the session.
-sub cache_server
+# Lines for postgresql.conf: the server caches only the tables that a test names, and forces HashGraph joins under
+# backend auto.  Parallel plans cost nothing extra, so that max_parallel_workers_per_gather alone decides about them.
+sub cache_conf
 {
-	my ($name, $program, $conf) = @_;
+	my ($program, $memory, $conf) = @_;
 
-	# Parallel plans cost nothing extra, so that max_parallel_workers_per_gather alone decides about them.
-	my $node = new_server($name . '_' . ++$servers, init => [ extra => [ '--encoding=UTF8', '--locale=C.UTF-8' ] ], conf => <<"CONF");
+	return <<"CONF";
 hashgraph.backend = auto
-hashgraph.resident_memory = '64MB'
+hashgraph.resident_memory = '$memory'
 hashgraph.resident_auto = off
 hashgraph.force = on
 hashgraph.gpu_wait_limit = '5min'
@@ -41,25 +40,59 @@ max_worker_processes = 20
 parallel_setup_cost = 0
 parallel_tuple_cost = 0
 min_parallel_table_scan_size = 0
-${\($conf // '')}
+$conf
 CONF
+}
+
+my %UTF8 = (init => [ extra => [ '--encoding=UTF8', '--locale=C.UTF-8' ] ]);
+
+# Starts a server whose device program is PROGRAM; CONF holds more lines for postgresql.conf.  Opens a session, and
+# returns the server and the session.
+sub cache_server
+{
+	my ($name, $program, $conf) = @_;
+	my $node = new_server($name, %UTF8, conf => cache_conf($program, '64MB', $conf // ''));
+
 	return ($node, open_session($node));
 }
 
-# The same with the stand-in as so many devices.  Each may keep KILOBYTES, so that larger tables are cut into slices.
-# SWITCHES are environment variables of the stand-in.
+# Starts a server with lines for postgresql.conf in which the statements SETUP have run, and returns it.  They run once: servers
+# with the same statements are copies of one data directory.  The stand-in is so many devices, and SWITCHES are
+# environment variables of it.
+sub copied_server
+{
+	my ($name, $setup, $conf, $devices, %switches) = @_;
+
+	if (!defined $templates{$setup})
+	{
+		# rows that are written without WAL are not served from the cache
+		my $template = $templates{$setup} = new_server('template_' . ++$servers, %UTF8, conf => "wal_level = replica\nhashgraph.backend = cpu\n");
+
+		$template->safe_psql('postgres', $setup);
+		$template->stop;
+		$template->backup_fs_cold('setup');
+	}
+	my $node = PostgreSQL::Test::Cluster->new($name . '_' . ++$servers);
+
+	$node->init_from_backup($templates{$setup}, 'setup');
+	$node->append_conf('postgresql.conf', "hashgraph.backend = auto\n$conf");
+	local @ENV{ 'HG_STANDIN_DEVICES', keys %switches } = ($devices, values %switches);
+	$node->start;
+	return $node;
+}
+
+# Starts such a server whose tables are cached, and cut into slices where they are larger than the KILOBYTES that each
+# device may keep.  Opens a session, and returns the server and the session.
 sub sliced_server
 {
-	my ($name, $devices, $kilobytes, %switches) = @_;
-
-	local @ENV{ 'HG_STANDIN_DEVICES', keys %switches } = ($devices, values %switches);
-	return cache_server($name, standin_program(), <<"CONF");
-wal_level = replica
+	my ($name, $setup, $devices, $kilobytes, %switches) = @_;
+	my $node = copied_server($name, $setup, cache_conf(standin_program(), '256MB', <<"CONF"), $devices, %switches);
 work_mem = '64MB'
 hashgraph.staging_size = '8MB'
-hashgraph.resident_memory = '256MB'
 hashgraph.resident_gpu_memory = '${kilobytes}kB'
 CONF
+
+	return ($node, open_session($node));
 }
 
 # Opens a session with a server, which the functions below use from then on.  Returns the session.
@@ -72,6 +105,9 @@ sub open_session
 
 # Runs statements, which must succeed.  Returns the rows of the last one.
 sub sql { return $main->run_each(shift); }
+
+# Runs queries whose rows don't matter.  A device is given the columns that they all need in one round of the loader.
+sub ask { $main->query($_) foreach @_; return; }
 
 # The rows of a query, sorted, or its error.
 sub rows { return session_answer($main, shift); }

@@ -158,6 +158,7 @@ foreach my $program (grep { defined } $standin, $device)
 
 	use_program($node, $program);
 	kept("$label: all graphs are kept");
+	ask(map { $_->[1] } @asked);
 	all_are_right($label, qr/^cuda$/);
 	overflows_are_right($label);
 	foreach my $star (grep { $_->[0] =~ /star|across/ } @asked)

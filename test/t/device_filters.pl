@@ -157,6 +157,7 @@ foreach my $program (grep { defined } $standin, $device)
 
 	use_program($node, $program);
 	kept("$label: all graphs are kept");
+	ask(map { "select count(*), sum(a.i), b.g from a join b using (k) where $_->[1] group by b.g" } @conditions);
 	all_are_right($label);
 
 	# rows that have changed are decided about here, and the others there

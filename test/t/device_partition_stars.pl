@@ -24,16 +24,8 @@ my $LIMIT = 2300;
 
 my ($node, $main);
 
-# Starts a server with so many devices, and its session.
-sub begin_server { ($node, $main) = sliced_server('stars', @_); }
-
-sub begin
-{
-	my ($devices, %switches) = @_;
-
-	begin_server($devices, $LIMIT, %switches);
-	# facts are in several segments, as their rows are wide
-	$node->safe_psql('postgres', <<'SQL');
+# Facts are in several segments, as their rows are wide.
+my $SETUP = <<'SQL';
 create table sales (id int, customer int8, item int4, day int4, shop int2, amount int2, total numeric(10, 2), note text, wide text);
 create table customers (id int8, nation int4, age int2, name text);
 create table items (id int4, price numeric(8, 2), kind text, weight int8);
@@ -55,6 +47,23 @@ insert into profiles select i, case when i % 10 = 2 then i % 25 end, i % 100 fro
 insert into twice select i / 2, i from generate_series(0, 4000) i;
 do $$ declare t text; begin foreach t in array array['sales', 'customers', 'items', 'days', 'shops', 'nations', 'visits', 'profiles', 'twice'] loop execute format('alter table %I set (autovacuum_enabled = off)', t); end loop; end $$;
 vacuum analyze;
+SQL
+
+# Starts a server with so many devices, on which each may keep so much and in which statements have run, and its session.
+sub begin_server
+{
+	my ($devices, $limit, $setup, %switches) = @_;
+
+	return ($node, $main) = sliced_server('stars', $setup, $devices, $limit, %switches);
+}
+
+# Starts a server with the tables of stars.
+sub begin
+{
+	my ($devices, %switches) = @_;
+
+	begin_server($devices, $LIMIT, $SETUP, %switches);
+	$node->safe_psql('postgres', <<'SQL');
 select hashgraph_resident_add('sales', '{id,customer,item,day,shop,amount,total,note}', keys => '{customer,item,day,shop}');
 select hashgraph_resident_add('customers', '{id,nation,age,name}', keys => '{id,nation}');
 select hashgraph_resident_add(t::regclass, keys => '{id}') from unnest(array['items', 'days', 'shops', 'nations', 'twice']) t;
@@ -115,6 +124,7 @@ sub all_are_right
 {
 	my ($when, $devices) = @_;
 
+	ask(map { $_->[2] } @stars);
 	is_star($when, $_, $devices) foreach @stars;
 	is_right("$when: $_->[0]", $_->[1]) foreach @others;
 	sql('set max_parallel_workers_per_gather = 2');
@@ -150,6 +160,7 @@ my @cut = (
 	[ 3, 'both sides cut', 'select v.how, count(*), sum(s.amount), sum(v.minutes), sum(i.price) from sales s join visits v on s.customer = v.customer join items i on s.item = i.id group by v.how' ],
 	[ 3, 'rows of the other side look up', 'select h.region, count(*), sum(s.amount), sum(v.minutes) from sales s join visits v on s.customer = v.customer join shops h on v.shop = h.id where v.minutes > 5 group by h.region' ],
 	[ 4, 'rows of both sides look up', 'select h.region, count(*), sum(s.amount), sum(i.price) from sales s join visits v on s.customer = v.customer join shops h on v.shop = h.id left join items i on s.item = i.id and i.id > 9 group by h.region' ]);
+ask(map { $_->[2] } @cut);
 is_star('visits', $_, 3) foreach @cut;
 sql('update visits set minutes = minutes + 1 where minutes = 7; update sales set item = item + 1 where id % 777 = 0');
 is_right("visits have changed: $_->[1]", $_->[2]) foreach @cut;
@@ -244,6 +255,7 @@ sql(q{select hashgraph_resident_add('visits', keys => '{customer}'), hashgraph_r
 my @two = (
 	[ 3, 'a side and what is looked up are cut', 'select v.how, count(*), sum(s.amount), sum(v.minutes), sum(p.points) from sales s join visits v on s.customer = v.customer join profiles p on s.customer = p.customer where p.points < 90 group by v.how' ],
 	[ 4, 'what is found in slices looks up', 'select n.name, count(*), sum(s.amount), max(v.minutes), sum(p.points) from sales s join visits v on s.customer = v.customer join profiles p on s.customer = p.customer left join nations n on p.nation = n.id group by n.name' ]);
+ask(map { $_->[2] } @two);
 is_star('profiles', $_, 8) foreach @two;
 sql('update profiles set points = points + 1 where customer = 77; delete from profiles where customer = 78');
 is_right("profiles have changed: $_->[1]", $_->[2]) foreach @two;
@@ -256,7 +268,7 @@ $node->stop;
 # they have no slices then, and are woken by who would have them answer
 begin(3);
 is_star('before devices rest', $stars[3], 3);
-$node->safe_psql('postgres', q{alter system set hashgraph.gpu_idle_timeout = '5s'});
+$node->safe_psql('postgres', q{alter system set hashgraph.gpu_idle_timeout = '2s'});
 $node->safe_psql('postgres', 'select pg_reload_conf()');
 ok(wait_for(sub { $node->safe_psql('postgres', q{select count(*) > 1 from hashgraph_devices() where state = 'resting'}) eq 't' }, 40), 'devices rest');
 is_star('devices that have rested', $stars[3], 3);
@@ -265,13 +277,14 @@ $node->stop;
 # ------------------------------------------------------------------ what is looked up has more than a million rows
 
 # it comes to all devices that have slices of the facts when a star asks for it; and is cut as the facts are where it is a side
-begin_server(3, 34 * 1024);
-$node->safe_psql('postgres', <<'SQL');
+begin_server(3, 34 * 1024, <<'SQL');
 create table facts as select (i * 7919::int8) % 1100000 as d, case when i % 3 = 0 then i % 300 end as e, (i % 100)::int2 as v from generate_series(1, 1600000) i;
 create table many as select i as id, (i % 50)::int2 as w from generate_series(0, 1099999) i;
 create table few as select i::int8 as id, i % 9 as h from generate_series(0, 999) i;
 create table fewer as select i as id, i % 7 as g from generate_series(0, 299) i;
 vacuum analyze;
+SQL
+$node->safe_psql('postgres', <<'SQL');
 select hashgraph_resident_add('facts', keys => '{d,e}');
 select hashgraph_resident_add(t::regclass, keys => '{id}') from unnest(array['many', 'few', 'fewer']) t;
 SQL
@@ -293,20 +306,22 @@ $node->stop;
 # ------------------------------------------------------------------ together they are too large
 
 # no graph or column takes more than half of what a device may keep, and no device has room for all that a join needs
-begin_server(2, 4000);
-$node->safe_psql('postgres', <<'SQL');
+begin_server(2, 4000, <<'SQL');
 create table facts as select (i * 7919::int8 % 1000)::int as a, (i * 104729::int8 % 2000)::int as b, (i * 15485863::int8 % 5000)::int as c, i % 100 as v from generate_series(1, 200000) i;
 create table others as select i % 1000 as a, i % 77 as w from generate_series(1, 190000) i;
 create table d1 as select i as id, i % 10 as g from generate_series(0, 999) i;
 create table d2 as select i as id, i % 7 as g from generate_series(0, 1999) i;
 create table d3 as select i as id, i % 5 as g from generate_series(0, 4999) i;
 vacuum analyze;
+SQL
+$node->safe_psql('postgres', <<'SQL');
 select hashgraph_resident_add('facts', keys => '{a,b,c}');
 select hashgraph_resident_add(t::regclass, keys => '{id}') from unnest(array['d1', 'd2', 'd3']) t;
 SQL
 my @together = (
 	[ 4, 'a star', 'select d1.g, count(*), sum(f.v), sum(d3.g) from facts f join d1 on f.a = d1.id join d2 on f.b = d2.id join d3 on f.c = d3.id group by d1.g' ],
 	[ 3, 'without a table', 'select count(*), sum(f.v) from facts f join d1 on f.a = d1.id join d3 on f.c = d3.id' ]);
+ask(map { $_->[2] } @together);
 is_star('too large together', $_, 2) foreach @together;
 is(sql(q{select count(*) from hashgraph_resident where relation = 'facts'::regclass and kind = 'graph' and location <> 'host'}), 3, '... and it is told where all of them are');
 sql('update facts set v = v + 1 where a = 7; delete from facts where b = 8');

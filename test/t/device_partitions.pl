@@ -24,20 +24,22 @@ my $LIMIT = 2300;
 
 my ($node, $main);
 
-sub begin
-{
-	my ($devices, %switches) = @_;
-
-	($node, $main) = sliced_server('slices', $devices, $LIMIT, %switches);
-	$node->safe_psql('postgres', <<'SQL');
+my $SETUP = <<'SQL';
 create table a as select i as id, nullif(i % 40000, 7)::int8 as k, (i % 1000)::int2 as v, ((i % 7000) / 100.0)::numeric(10, 2) as m, 'group ' || i % 5 as g from generate_series(1, 100000) i;
 create table b as select i as id, (i * 7::int8 % 50000)::int8 as k, (i % 300)::int2 as w, nullif(i % 11, 3)::int2 as h from generate_series(1, 100000) i;
 create table c as select i as id, i * 3 as k, i::int2 as x from generate_series(1, 2000) i;
 create table one as select i as id, 5::int8 as k, (i % 10)::int2 as v from generate_series(1, 100000) i;
 alter table a set (autovacuum_enabled = off); alter table b set (autovacuum_enabled = off); alter table c set (autovacuum_enabled = off);
 vacuum analyze;
-select hashgraph_resident_add(t::regclass, keys => '{k}') from unnest(array['a', 'b', 'c']) t;
 SQL
+
+# Starts a server with so many devices, and its session.
+sub begin
+{
+	my ($devices, %switches) = @_;
+
+	($node, $main) = sliced_server('slices', $SETUP, $devices, $LIMIT, %switches);
+	sql(q{select hashgraph_resident_add(t::regclass, keys => '{k}') from unnest(array['a', 'b', 'c']) t});
 	return;
 }
 
@@ -72,6 +74,7 @@ sub all_are_right
 {
 	my ($when, $devices) = @_;
 
+	ask(map { $_->[1] } @queries);
 	is_sliced("$when: $_->[0]", $_->[1], $devices) foreach @queries;
 	is_right("$when: rows", 'select a.id, b.id from a join b using (k) where a.id < 100');
 	is_right("$when: an outer join", 'select count(*), count(b.id), sum(a.v) from a left join b using (k)');

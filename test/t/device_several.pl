@@ -10,6 +10,7 @@ use warnings;
 
 use FindBin;
 use lib $FindBin::Bin;
+use DeviceCache;
 use HashGraphTest;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
@@ -29,14 +30,18 @@ my $rows = 'select v, w from f join d using (k)';
 my $last = q{select string_agg(distinct backend || '|' || coalesce(fallback, ''), ' ') from hashgraph_last_joins()};
 my ($node, $expected, $count);
 
-# A server with so many devices, whose stand-ins have these switches.
+# Starts a server with so many devices, whose stand-ins have these switches.
 sub begin
 {
 	my ($devices, $conf, %switches) = @_;
-	my %before = map { $_ => $ENV{$_} } 'HG_STANDIN_DEVICES', keys %switches;
 
-	($ENV{HG_STANDIN_DEVICES}, @ENV{ keys %switches }) = ($devices, values %switches);
-	$node = new_server("devices${devices}_" . int(time * 1000), conf => <<"CONF");
+	$node = copied_server('devices', <<'SQL', <<"CONF", $devices, %switches);
+create table f as select i % 90000 + 1 as k, i as v from generate_series(1, 200000) i;
+create table d as select i % 20000 + 1 as k, i as w from generate_series(1, 60000) i;
+create table large as select i as id, i % 600000 as k from generate_series(1, 1100000) i;
+create table larger as select i as id, (i * 7::int8 % 900000)::int as k from generate_series(1, 1200000) i;
+vacuum analyze;
+SQL
 work_mem = '64MB'
 max_connections = 60
 max_worker_processes = 20
@@ -46,17 +51,7 @@ hashgraph.gpu_wait_limit = '5min'
 hashgraph.force = on
 $conf
 CONF
-	foreach my $name (keys %before)
-	{
-		if (defined $before{$name}) { $ENV{$name} = $before{$name}; }
-		else { delete $ENV{$name}; }
-	}
-	$node->safe_psql('postgres', <<'SQL');
-create table f as select i % 90000 + 1 as k, i as v from generate_series(1, 200000) i;
-create table d as select i % 20000 + 1 as k, i as w from generate_series(1, 60000) i;
-analyze;
-SQL
-	$expected = $node->safe_psql('postgres', "set hashgraph.enabled = off; $join");
+	$expected //= $node->safe_psql('postgres', "set hashgraph.enabled = off; $join");
 	($count) = split /\|/, $expected;
 	return;
 }
@@ -415,11 +410,8 @@ $node->stop;
 # ------------------------------------------------------------------ what is resident
 
 # rows that were written without WAL are not served from memory
-begin(2, "wal_level = replica\nhashgraph.resident_memory = '512MB'\nhashgraph.resident_auto = off\nhashgraph.gpu_memory_budget = '512MB'\nhashgraph.resident_gpu_memory = '256MB'\n");
+begin(2, "hashgraph.resident_memory = '512MB'\nhashgraph.resident_auto = off\nhashgraph.gpu_memory_budget = '512MB'\nhashgraph.resident_gpu_memory = '256MB'\n");
 $node->safe_psql('postgres', <<'SQL');
-create table large as select i as id, i % 600000 as k from generate_series(1, 1100000) i;
-create table larger as select i as id, (i * 7::int8 % 900000)::int as k from generate_series(1, 1200000) i;
-vacuum analyze;
 select hashgraph_resident_add('f', array['k', 'v'], keys => '{k}'), hashgraph_resident_add('d', array['k', 'w'], keys => '{k}');
 SQL
 
@@ -431,7 +423,7 @@ sub kept
 	return ok(wait_for(sub {
 		$node->safe_psql('postgres', q{select count(*) from hashgraph_resident where kind = 'graph' and location = 'both' and state = 'ready'}) eq $graphs
 		  && told(q{string_agg(kept_graphs::text, ' ' order by ordinal)}) =~ $copies
-		  || $node->safe_psql('postgres', 'vacuum') || usleep(200_000) && 0 }, 60), $name)
+		  || $node->safe_psql('postgres', 'vacuum') }, 60), $name)
 	  || diag(told('json_agg(hashgraph_devices)') . $node->safe_psql('postgres', 'select json_agg(r) from hashgraph_resident r'));
 }
 
@@ -462,10 +454,8 @@ like(told(q{string_agg(kept_graphs::text, ' ' order by ordinal)}), qr/^(1 2|2 1)
 $node->stop;
 
 # the first device has no memory for it, of which it has told nothing
-begin(2, "wal_level = replica\nhashgraph.resident_memory = '512MB'\nhashgraph.resident_auto = off\nhashgraph.resident_gpu_memory = '256MB'\n", HG_STANDIN_FAULTY => 0, HG_STANDIN_OUT_OF_MEMORY => 1);
+begin(2, "hashgraph.resident_memory = '512MB'\nhashgraph.resident_auto = off\nhashgraph.resident_gpu_memory = '256MB'\n", HG_STANDIN_FAULTY => 0, HG_STANDIN_OUT_OF_MEMORY => 1);
 $node->safe_psql('postgres', <<'SQL');
-create table large as select i as id, i % 600000 as k from generate_series(1, 1100000) i;
-vacuum analyze;
 select hashgraph_resident_add('large', array['k'], keys => '{k}');
 SQL
 kept(1, qr/^0 1$/, 'a large graph that one device refuses is on the other one');

@@ -8,6 +8,7 @@ use warnings;
 
 use FindBin;
 use lib $FindBin::Bin;
+use DeviceCache;
 use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
@@ -37,14 +38,17 @@ sub all_are_there
 	return wait_for(sub { $node->safe_psql('postgres', qq{select bool_and(state = 'ready') and count(*) = $devices from hashgraph_devices()}) eq 't' }, 30);
 }
 
-# A server with so many devices of this memory each.
+# Starts a server with so many devices of this memory each.
 sub begin
 {
 	my ($devices, $budget, %switches) = @_;
-	my %before = map { $_ => $ENV{$_} } 'HG_STANDIN_DEVICES', keys %switches;
 
-	($ENV{HG_STANDIN_DEVICES}, @ENV{ keys %switches }) = ($devices, values %switches);
-	$node = new_server("wide${devices}_" . int(time * 1000), conf => <<"CONF");
+	$node = copied_server('wide', <<'SQL', <<"CONF", $devices, %switches);
+create table f as select i % 200000 + 1 as k, nullif(i % 7, 3)::int2 as v from generate_series(1, 300000) i;
+create table d as select i % 150000 + 100000 as k, nullif(i % 1000, 10)::int4 as w from generate_series(1, 300000) i;
+create table h as select case when i % 10 = 0 then 5 else i end as k from generate_series(1, 300000) i;
+analyze;
+SQL
 work_mem = '64MB'
 max_worker_processes = 20
 max_parallel_workers_per_gather = 0
@@ -58,17 +62,6 @@ hashgraph.send_pages = off
 hashgraph.resident = off
 hashgraph.force = on
 CONF
-	foreach my $name (keys %before)
-	{
-		if (defined $before{$name}) { $ENV{$name} = $before{$name}; }
-		else { delete $ENV{$name}; }
-	}
-	$node->safe_psql('postgres', <<'SQL');
-create table f as select i % 200000 + 1 as k, nullif(i % 7, 3)::int2 as v from generate_series(1, 300000) i;
-create table d as select i % 150000 + 100000 as k, nullif(i % 1000, 10)::int4 as w from generate_series(1, 300000) i;
-create table h as select case when i % 10 = 0 then 5 else i end as k from generate_series(1, 300000) i;
-analyze;
-SQL
 	foreach my $query ($count, $sums, $groups, $rows, $semi, $hot)
 	{
 		$expected{$query} //= $node->safe_psql('postgres', "set hashgraph.enabled = off; $query");

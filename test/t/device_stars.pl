@@ -155,6 +155,7 @@ foreach my $program (grep { defined } $standin, $device)
 
 	use_program($node, $program);
 	kept("$label: all graphs are kept");
+	ask(map { $_->[2] } @stars);
 	stars_are_right($label, qr/./);
 
 	# what is wanting where they are not joined at once is told
