@@ -93,6 +93,32 @@ select join_spills('select * from s_a join s_b using (k)');
 drop function join_spills;
 drop table s_a, s_b, s_skew;
 
+-- Rows of many times the memory are written no more than three times, whatever they match.
+create table s_long as select i as k, repeat(md5(i::text), 30) as a from generate_series(1, 12000) i;
+alter table s_long alter a set storage plain;
+create table s_longer as select k, a from s_long;
+analyze s_long, s_longer;
+create function join_writes(query text, memory text) returns text language plpgsql as $$
+declare
+  result text;
+begin
+  perform set_config('hashgraph.force', 'on', true);
+  perform set_config('work_mem', memory, true);
+  execute 'select max(length(s.a)) from (' || query || ') s (a)';
+  select format('spilled: %s, no more than three times: %s', spilled_bytes > 0,
+      spilled_bytes <= 3 * (pg_table_size('s_long') + pg_table_size('s_longer')))
+    into result from hashgraph_last_joins() where node = 'HashGraphJoin';
+  return result;
+end
+$$;
+select memory, kind, join_writes('select x.a || y.a from s_long x ' || kind || ' s_longer y on x.k = y.k + 1', memory)
+  from (values ('64kB'), ('256kB'), ('1MB')) m (memory), (values ('join'), ('left join'), ('full join')) k (kind)
+  order by 1, 2;
+select join_writes('select x.a from s_long x where not exists (select from s_longer y where x.k = y.k + 1 and x.a < y.a)', '64kB');
+select join_writes('select x.a || y.a from s_long x join s_longer y on x.k / 3000 = y.k and x.k > 0', '64kB');
+drop function join_writes;
+drop table s_long, s_longer;
+
 -- A few very wide rows count by their bytes: they go to disk as many narrow ones do.
 create table s_wide_keys as select k from generate_series(1, 250) k;
 analyze s_wide_keys;
