@@ -12,7 +12,6 @@ use Exporter 'import';
 use HashGraphTest;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(graph_server sql settle same_is joins @types);
 
@@ -104,8 +103,7 @@ sub settle
 	{
 		ok(wait_for(sub {
 			sql("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) filter (where kind = 'graph') >= 3 from hashgraph_resident
-				where relation = '$table'::regclass and state <> 'declined'") eq 't'
-			  or not sql("vacuum $table; select hashgraph_resident_refresh('$table')") and not usleep(100_000) }, 30), "all of $table is resident")
+				where relation = '$table'::regclass and state <> 'declined'") eq 't' }, 30, every => 0.1, between => sub { sql("vacuum $table; select hashgraph_resident_refresh('$table')") }), "all of $table is resident")
 		  or diag(sql("select json_agg(r) from hashgraph_resident r"));
 	}
 	return;
@@ -119,7 +117,7 @@ sub same_is
 	my $found;
 
 	$query =~ s/'/''/g;
-	wait_for(sub { $found = sql("select same('$query')"); $found !~ /^[0-9]+ / or $found =~ /^[0-9]+ $graphs$/ or not usleep(300_000) }, 20);
+	wait_for(sub { $found = sql("select same('$query')"); $found !~ /^[0-9]+ / or $found =~ /^[0-9]+ $graphs$/ }, 20, every => 0.3);
 	return like($found, qr/^[0-9]+ $graphs$/, $name);
 }
 

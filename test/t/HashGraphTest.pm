@@ -22,7 +22,7 @@ use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
   new_server backends standin_program device_programs covers device_children device_process proc_file process_state environment_of use_program
-  ready_devices devices_become rows_of session_rows session_answer without_hashgraph explain_analyze wait_for answer_like becomes_like log_tells become_resident become_kept keeps_at_most temp_files join_check_sql pairs_rows pairs_filters session_ok accepts);
+  ready_devices devices_become rows_of session_rows session_answer without_hashgraph explain_analyze wait_for witness_rounds random_moment answer_like becomes_like log_tells become_resident become_kept keeps_at_most temp_files join_check_sql pairs_rows pairs_filters session_ok accepts);
 
 # A running server with the library preloaded and the extension in database postgres.
 # Options: conf => lines for postgresql.conf; preload => shared_preload_libraries, or 'session'
@@ -267,18 +267,52 @@ sub explain_analyze
 	return $node->safe_psql('postgres', "$settings explain (analyze, costs off, timing off) $query");
 }
 
-# Wait until a condition holds; false after so many seconds.
+# Wait until a condition holds; false after so many seconds.  Options: every => the seconds from one look to the next;
+# between => a function that is called after each look in vain, and brings the condition about.
 sub wait_for
 {
-	my ($condition, $seconds) = @_;
+	my ($condition, $seconds, %options) = @_;
 	my $end = time + ($seconds // $PostgreSQL::Test::Utils::timeout_default);
 
 	until ($condition->())
 	{
 		return 0 if time > $end;
-		usleep(20_000);
+		$options{between}->() if defined $options{between};
+		usleep(1_000_000 * ($options{every} // 0.02));
 	}
 	return 1;
+}
+
+# Wait until the witnesses of a server have begun so many rounds.  In each round they look at interrupts, which tell them
+# of other settings, and at whatever loaders are to be asked for: so this is how a test sees that something is left alone.
+# Where nothing is resident there are none of them, nor anything to wait for.
+sub witness_rounds
+{
+	my ($node, $rounds) = @_;
+	my $last = '';
+
+	return if $node->safe_psql('postgres', 'select count(*) from hashgraph_resident') == 0;
+	for (0 .. $rounds)
+	{
+		my $now;
+
+		wait_for(sub {
+			$now = $node->safe_psql('postgres', q{select max(xact_start) from pg_stat_activity where backend_type = 'hashgraph witness'});
+			$now ne '' && $now ne $last }, 60, every => 0.01)
+		  or die 'no witness has begun a round';
+		$last = $now;
+	}
+	return;
+}
+
+# Let a part of so many seconds pass, at random: what comes then meets another process anywhere in its work.  A test
+# that needs it at one place waits for a state instead.
+sub random_moment
+{
+	my ($most) = @_;
+
+	usleep(rand 1_000_000 * $most);
+	return;
 }
 
 # What a function tells, as soon as that is like a pattern, and after ten seconds in any case: a device that
@@ -299,7 +333,7 @@ sub becomes_like
 	my ($look, $pattern, $name) = @_;
 	my $told;
 
-	wait_for(sub { ($told = $look->()) =~ $pattern or not usleep(200_000) }, 15);
+	wait_for(sub { ($told = $look->()) =~ $pattern }, 15, every => 0.2);
 	return like($told, $pattern, $name);
 }
 
@@ -336,8 +370,7 @@ sub become_resident
 		$sql->("select hashgraph_resident_add('$table', wait => true)");
 		ok(wait_for(sub {
 			$sql->("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) from hashgraph_resident where relation_id = '$table'::regclass and state <> 'declined'") eq 't'
-			  and $sql->("set hashgraph.force = on; explain (analyze, costs off, timing off) select count(*) from $table") =~ /Heap Blocks: 0$/m
-			  or not $sql->("vacuum (index_cleanup on) $table") and not usleep(200_000) }, 30), "all of $table is resident") or diag($sql->('select * from hashgraph_resident'));
+			  and $sql->("set hashgraph.force = on; explain (analyze, costs off, timing off) select count(*) from $table") =~ /Heap Blocks: 0$/m }, 30, every => 0.2, between => sub { $sql->("vacuum (index_cleanup on) $table") }), "all of $table is resident") or diag($sql->('select * from hashgraph_resident'));
 	}
 	return;
 }
@@ -351,8 +384,7 @@ sub become_kept
 	my $refresh = join('; ', map { "vacuum $_" } @tables) . '; select ' . join(', ', map { "hashgraph_resident_refresh('$_')" } @tables);
 
 	return ok(wait_for(sub {
-		$sql->("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) filter (where kind = 'graph' and location = 'both') = $graphs from hashgraph_resident where state <> 'declined'") eq 't'
-		  or not $sql->($refresh) and not usleep(200_000) }, 40), $name)
+		$sql->("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) filter (where kind = 'graph' and location = 'both') = $graphs from hashgraph_resident where state <> 'declined'") eq 't' }, 40, every => 0.2, between => sub { $sql->($refresh) }), $name)
 	  || diag($sql->('select json_agg(r) from hashgraph_resident r') . $sql->('select json_agg(d) from hashgraph_devices() d'));
 }
 

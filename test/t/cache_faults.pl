@@ -14,7 +14,6 @@ use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 plan skip_all => 'needs a build of HG_DEBUG=1' unless $ENV{HG_DEBUG_BUILD};
 
@@ -28,22 +27,6 @@ sub sql
 	return $node->safe_psql('postgres', shift);
 }
 
-# Wait until so many rounds have begun.
-sub wait_for_rounds
-{
-	my ($rounds) = @_;
-	my $last = '';
-
-	while ($rounds > 0)
-	{
-		my $now = sql("select max(xact_start) from pg_stat_activity where backend_type = 'hashgraph witness'");
-		$rounds-- if $now ne $last;
-		$last = $now;
-		usleep(10_000);
-	}
-	return;
-}
-
 # Break a rule, in every process.
 sub plant
 {
@@ -53,7 +36,7 @@ sub plant
 	$where->reload;
 	wait_for(sub { $where->safe_psql('postgres', 'show hashgraph.plant_fault') eq $fault });
 	# workers read it when they look at interrupts next
-	usleep(300_000);
+	witness_rounds($where, 1);
 	return;
 }
 
@@ -66,7 +49,7 @@ sub check
 # All of the table resident again, all of its blocks all-visible.
 sub restore
 {
-	wait_for(sub { (check())[0] == sql('select count(*) from t') or not sql('vacuum t') and not usleep(50_000) }, 20)
+	wait_for(sub { (check())[0] == sql('select count(*) from t') }, 20, every => 0.05, between => sub { sql('vacuum t') })
 	  or die 'the table is not taken in: ' . sql('select json_agg(r) from hashgraph_resident r');
 	return;
 }
@@ -136,7 +119,7 @@ sub wait_published
 holds_against('loader_snapshot', 'a block that is changed and vacuumed between its capture and the publication is not served', sub {
 	hold_loader();
 	change();
-	wait_for_rounds(4);
+	witness_rounds($node, 3);
 	sql('vacuum t');
 	wait_published();
 	return (check())[1];
@@ -145,7 +128,7 @@ holds_against('loader_snapshot', 'a block that is changed and vacuumed between i
 holds_against('joins_early', '... nor one that is vacuumed between the publication and the next observation', sub {
 	hold_loader();
 	change();
-	wait_for_rounds(4);
+	witness_rounds($node, 3);
 	hold($holder, END_ROUND);
 	wait_at($holder, END_ROUND);
 	wait_published();
@@ -161,7 +144,7 @@ holds_against('joins_late', '... nor one that is changed and observed between th
 	sql(q{select hashgraph_resident_add('t')});
 	wait_at($holder, RECORD);
 	change();
-	wait_for_rounds(4);
+	witness_rounds($node, 3);
 	# no round observes what is published, before the bit is set again
 	hold($holder, END_ROUND);
 	wait_at($holder, END_ROUND);
@@ -180,7 +163,7 @@ holds_against('joins_observed', '... nor one that is changed behind that copy, o
 	sql(q{select hashgraph_resident_add('t')});
 	wait_at($holder, RECORD);
 	# those bits are too old when it goes on, and it comes again with the bits of a round that is about to end
-	wait_for_rounds(3);
+	witness_rounds($node, 2);
 	hold($holder, END_ROUND);
 	wait_at($holder, END_ROUND);
 	let_go($holder, RECORD);
@@ -213,7 +196,7 @@ holds_against('joins_observed', '... nor one that is changed behind that copy, o
 
 holds_against('full_map', 'a block that is changed and vacuumed after it was published is not served', sub {
 	change();
-	wait_for_rounds(4);
+	witness_rounds($node, 3);
 	sql('vacuum t');
 	return (check())[1];
 });
@@ -225,7 +208,7 @@ alter table large alter filler set storage plain;
 insert into large select i, repeat('x', 5000) from generate_series(1, 32672 + 10) i;
 SQL
 # the witnesses' snapshots go first
-wait_for_rounds(4);
+witness_rounds($node, 3);
 sql(q{vacuum large});
 sql(q{select hashgraph_resident_add('large', '{k}', wait => true)});
 my $left = 0;
@@ -233,11 +216,11 @@ my $taken_in = 1;
 # where a chain breaks by itself meanwhile, all segments are lost with it, which tells nothing: then again
 foreach my $try (1 .. $TRIES)
 {
-	$taken_in &&= wait_for(sub { sql(q{select blocks_resident = 32682 and blocks_stale = 0 from hashgraph_resident where relation = 'large'::regclass}) eq 't' or not sql('vacuum large') and not usleep(50_000) }, 20);
+	$taken_in &&= wait_for(sub { sql(q{select blocks_resident = 32682 and blocks_stale = 0 from hashgraph_resident where relation = 'large'::regclass}) eq 't' }, 20, every => 0.05, between => sub { sql('vacuum large') });
 	# it rests: observations have nothing to note
-	wait_for_rounds(5);
+	witness_rounds($node, 4);
 	$writer->query('update large set k = 0 where k = 77');
-	wait_for_rounds(4);
+	witness_rounds($node, 3);
 	$left = sql(q{select blocks_resident from hashgraph_resident where relation = 'large'::regclass});
 	last if !$taken_in || $left >= 32682 - 32672 / 32;
 	$writer->query('update large set k = 77 where k = 0');
@@ -247,7 +230,7 @@ cmp_ok($left, '<', 32682, '... and loses a block that is changed when nothing ha
 cmp_ok($left, '>', 32682 - 32672 / 32, '... and no other segment');
 sql('vacuum large');
 is(sql(q{select rows_different from hashgraph_resident_check('large')}), '0', '... so that the former row is not served when it is vacuumed');
-ok(wait_for(sub { sql(q{select blocks_resident = blocks_visible and blocks_visible > 32670 from hashgraph_resident where relation = 'large'::regclass}) eq 't' or not sql('vacuum large') and not usleep(50_000) }, 20),
+ok(wait_for(sub { sql(q{select blocks_resident = blocks_visible and blocks_visible > 32670 from hashgraph_resident where relation = 'large'::regclass}) eq 't' }, 20, every => 0.05, between => sub { sql('vacuum large') }),
 	'... and it is taken in again, as it is then');
 sql(q{select hashgraph_resident_drop('large'); drop table large});
 
@@ -270,7 +253,7 @@ holds_against('record_first', 'a reader that is held between the bits and the re
 		return undef;
 	}
 	# the record loses the block, the snapshots go, and the bit is set again
-	wait_for_rounds(6);
+	witness_rounds($node, 5);
 	sql('vacuum t');
 	let_go($holder, SERVE);
 	$reader->finish;
@@ -304,7 +287,7 @@ holds_against('missed_round', 'what a round has not observed is not served', sub
 	wait_for(sub { sql("select count(*) from pg_locks where relation = 't'::regclass and not granted") eq '1' }, 20);
 	$writer->query('commit');
 	$locker->finish;
-	wait_for_rounds(6);
+	witness_rounds($node, 5);
 	# the vacuum comes first when the lock goes, and nobody observes before it has set the bit
 	hold($holder, END_ROUND);
 	wait_at($holder, END_ROUND);
@@ -339,7 +322,7 @@ sql('vacuum t');
 my ($observed) = check();
 is((check())[1], 0, 'a block that is changed while a witness observes it is not served');
 let_go($holder, OBSERVE);
-wait_for_rounds(2);
+witness_rounds($node, 1);
 is((check())[1], 0, '... nor when it has been observed');
 cmp_ok($observed, '<', 5000, '... which was seen in time');
 restore();
@@ -357,7 +340,7 @@ is((check())[1], 0, 'a loader that is terminated before it publishes is replaced
 
 # ... and gives back what it has allocated: a quarter of the memory each time
 sql('create table large as select i as k, i::int8 as v from generate_series(1, 180000) i');
-wait_for_rounds(6);
+witness_rounds($node, 5);
 sql('vacuum large');
 hold($holder, JOIN);
 sql(q{select hashgraph_resident_add('large')});
@@ -373,7 +356,7 @@ sql(q{select hashgraph_resident_drop('large')});
 
 # the table goes between the capture and the publication
 sql('create table gone as select i as k from generate_series(1, 1000) i');
-wait_for_rounds(6);
+witness_rounds($node, 5);
 sql('vacuum gone');
 hold($holder, JOIN);
 sql(q{select hashgraph_resident_add('gone')});
@@ -422,7 +405,7 @@ sub catch_up
 # Have the standby serve all of the table, which the primary vacuums.
 sub restore_standby
 {
-	wait_for(sub { (standby_check())[0] == sql('select count(*) from t') or not sql('vacuum t') and not usleep(50_000) }, 20)
+	wait_for(sub { (standby_check())[0] == sql('select count(*) from t') }, 20, every => 0.05, between => sub { sql('vacuum t') })
 	  or die 'the standby does not take the table in: ' . $standby->safe_psql('postgres', 'select json_agg(r) from hashgraph_resident r');
 	return;
 }
@@ -501,8 +484,7 @@ $standby->promote;
 is((standby_check())[1], 0, 'what a promoted standby serves is right');
 $standby->safe_psql('postgres', 'update t set v = -v where k % 11 = 0');
 is((standby_check())[1], 0, '... and when it writes itself');
-ok(wait_for(sub { (standby_check())[0] == $standby->safe_psql('postgres', 'select count(*) from t') or
-		not $standby->safe_psql('postgres', 'vacuum t') and not usleep(50_000) }, 20), '... and takes in what it has changed');
+ok(wait_for(sub { (standby_check())[0] == $standby->safe_psql('postgres', 'select count(*) from t') }, 20, every => 0.05, between => sub { $standby->safe_psql('postgres', 'vacuum t') }), '... and takes in what it has changed');
 is((standby_check())[1], 0, '... rightly');
 unlike(slurp_file($standby->logfile), qr/TRAP|PANIC|was terminated by signal/, 'no process of it has failed');
 $standby->stop('fast');

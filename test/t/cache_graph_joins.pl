@@ -11,7 +11,6 @@ use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
@@ -163,8 +162,7 @@ same_is("select a.id, a.v, b.id as i from a $_ b on a.k8 = b.k8", '(oi|io)', "..
 settle('a', 'b');
 sql('create temp table gone as select ctid as place from a where id % 400 = 7; delete from a where id % 400 = 7');
 # the rows go when no witness's snapshot is older
-ok(wait_for(sub { sql('select count(*) from a join gone on a.ctid = place') > 0
-	  or not sql("vacuum a; insert into a select i + 40000, i, i, i, i, i, 'new', repeat('x', 700) from generate_series(1, 20) i") and not usleep(500_000) }, 30), 'line pointers are used again');
+ok(wait_for(sub { sql('select count(*) from a join gone on a.ctid = place') > 0 }, 30, every => 0.5, between => sub { sql("vacuum a; insert into a select i + 40000, i, i, i, i, i, 'new', repeat('x', 700) from generate_series(1, 20) i") }), 'line pointers are used again');
 sql('begin; delete from a where id % 300 = 5; savepoint s; update a set k8 = 1 where id % 300 = 6; rollback to s; update a set v = v where id % 300 = 8; rollback');
 sql('begin; select count(*) from (select from a where id % 500 = 9 for update) s; savepoint s; select count(*) from (select from a where id % 500 = 9 for share) s; commit');
 all_joins('(oi|io)', 'rows of changed blocks');
@@ -184,7 +182,7 @@ foreach my $limit ('64kB', '256kB')
 # a bit for each lent row takes more than that
 sql('create table h (k int, v int); insert into h select (i * 7919::int8) % 900000, i from generate_series(1, 900000) i; vacuum analyze h');
 sql(q{select hashgraph_resident_add('h', keys => array['k'])});
-ok(wait_for(sub { sql(q{select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) = 3 from hashgraph_resident where relation = 'h'::regclass}) eq 't' or not sql('vacuum h') and not usleep(200_000) }, 30), 'a table of many rows is resident');
+ok(wait_for(sub { sql(q{select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) = 3 from hashgraph_resident where relation = 'h'::regclass}) eq 't' }, 30, every => 0.2, between => sub { sql('vacuum h') }), 'a table of many rows is resident');
 sql("set work_mem = '64kB'; set hash_mem_multiplier = 1");
 sql('update h set v = v + 1 where v between 1000 and 9000');
 same_is("select sum(h.v), count(c.x) from h $_ c on h.k = c.k where h.k > 5", '[oi]', "rows beside many lent ones: $_") foreach 'join', 'left join';
@@ -204,7 +202,7 @@ my $stale = q{select bool_and(blocks_resident = pg_relation_size(relation_id) / 
 	from hashgraph_resident where relation = 'e'::regclass};
 sql('delete from e where id between 100 and 700 and id % 3 > 0');
 # HashGraphs are merged some seconds later where a segment of twelve is another one, and nobody asks for a refresh
-ok(wait_for(sub { sql($stale) eq 't' or not sql('vacuum e') and not usleep(100_000) }, 30), 'a segment has been replaced, and is not in the graphs')
+ok(wait_for(sub { sql($stale) eq 't' }, 30, every => 0.1, between => sub { sql('vacuum e') }), 'a segment has been replaced, and is not in the graphs')
   or diag(sql(q{select json_agg(r) from hashgraph_resident r where relation = 'e'::regclass}));
 same_is("select b.id, e.id as i from b $_ e on b.k4 = e.k4", '(oi|io)', "... $_") foreach @types;
 same_is("select id from e where $_ exists (select from b where e.k8 = b.k8)", '(oi|io)', "... $_ exists") foreach '', 'not';
@@ -275,13 +273,13 @@ alter table o alter tk set storage external;
 insert into o select i, case when i < 400 then repeat('long ', 1000) || i % 60 else 'key ' || i % 700 end, repeat('o', 2500) from generate_series(1, 3000) i;
 SQL
 sql(q{vacuum analyze o; select hashgraph_resident_add('o', array['id'], keys => '{tk}', wait => true)});
-ok(wait_for(sub { sql(q{select state || ' ' || (blocks_stale between 1 and 1021) || ' ' || (blocks_resident + blocks_stale = blocks_total) from hashgraph_resident where relation = 'o'::regclass and kind = 'graph'}) eq 'ready true true' or not sql('vacuum o') and not usleep(200_000) }, 30), 'a segment with keys out of line is passed over')
+ok(wait_for(sub { sql(q{select state || ' ' || (blocks_stale between 1 and 1021) || ' ' || (blocks_resident + blocks_stale = blocks_total) from hashgraph_resident where relation = 'o'::regclass and kind = 'graph'}) eq 'ready true true' }, 30, every => 0.2, between => sub { sql('vacuum o') }), 'a segment with keys out of line is passed over')
   or diag(sql(q{select json_agg(r) from hashgraph_resident r where relation = 'o'::regclass}));
 my $made = sql('select graphs_made + graphs_merged from hashgraph_stat_resident');
 same_is("select o.id, b.id as i from o $_ b on o.tk = b.tk", '(oi|io)', "... and its rows are read: $_") foreach @types;
 same_is("select x.id, y.id as i from o x join o y on x.tk = y.tk", '(oi|io)', '... on both sides');
 sql(q{select hashgraph_resident_refresh('o')});
-usleep(2_000_000);
+witness_rounds($node, 2);
 is(sql('select graphs_made + graphs_merged from hashgraph_stat_resident'), $made, '... once, and not again');
 is(sql(q{select rows_different from hashgraph_resident_check('o')}), '0', '... while all others are in the graph');
 sql('drop table o');
@@ -293,7 +291,7 @@ SQL
 sql(qq{analyze $_; select hashgraph_resident_add('$_', keys => '{k}')}) foreach 'i1', 'i2';
 foreach my $table ('i1', 'i2')
 {
-	ok(wait_for(sub { sql("select blocks_resident = blocks_total from hashgraph_resident where relation = '$table'::regclass and kind = 'graph' and state = 'ready'") eq 't' or not sql("vacuum $table") and not usleep(200_000) }, 30), "all of $table is in its graph");
+	ok(wait_for(sub { sql("select blocks_resident = blocks_total from hashgraph_resident where relation = '$table'::regclass and kind = 'graph' and state = 'ready'") eq 't' }, 30, every => 0.2, between => sub { sql("vacuum $table") }), "all of $table is in its graph");
 }
 same_is("select i1.id, i2.id as i from i1 $_ i2 on i1.k = i2.k", '(oi|io)', "a collation that does not tell cases apart: $_") foreach @types;
 same_is('select count(*) from i1 join i2 on i1.k = i2.k collate "C"', '', '... under one that does');
@@ -306,8 +304,7 @@ sql('drop table i1, i2');
 sql(q{create table g (k int, s int, wide text) with (fillfactor = 30); alter table g alter wide set storage plain});
 sql(q{insert into g select i, i % 10, repeat('g', 2500) from generate_series(1, 2000) i; vacuum analyze g});
 sql('alter system set hashgraph.resident_auto = on; select pg_reload_conf()');
-ok(wait_for(sub { sql(q{select count(*) from hashgraph_resident where relation = 'g'::regclass and kind = 'graph' and state = 'ready' and "column" = 'k' and blocks_resident = pg_relation_size(relation_id) / 8192}) eq '1'
-	  or not sql('select count(*) from g join c using (k); select sum(s) from c join g using (k); vacuum g') and not usleep(200_000) }, 30), 'a column that joins hash gets a HashGraph')
+ok(wait_for(sub { sql(q{select count(*) from hashgraph_resident where relation = 'g'::regclass and kind = 'graph' and state = 'ready' and "column" = 'k' and blocks_resident = pg_relation_size(relation_id) / 8192}) eq '1' }, 30, every => 0.2, between => sub { sql('select count(*) from g join c using (k); select sum(s) from c join g using (k); vacuum g') }), 'a column that joins hash gets a HashGraph')
   or diag(sql(q{select json_agg(r) from hashgraph_resident r where relation = 'g'::regclass}));
 sql('set hashgraph.force = off; set enable_nestloop = off; set hashgraph.min_rows = 0');
 like(sql('explain select count(*) from g join c using (k) where c.x = 3'), qr/(Outer|Inner) HashGraph: resident/, 'EXPLAIN tells that few rows would be looked up');
@@ -316,8 +313,7 @@ unlike(sql('explain select g.s, x.s as t from g join (select * from g) x using (
 sql('reset hashgraph.force; reset enable_nestloop; reset hashgraph.min_rows');
 sql('drop table g; create table g (k text, s int, wide text) with (fillfactor = 30); alter table g alter wide set storage plain');
 sql(q{insert into g select 'k' || i, i % 10, repeat('g', 2500) from generate_series(1, 2000) i; create table gc as select 'k' || k as k, x from c; vacuum analyze g; analyze gc});
-ok(wait_for(sub { sql(q{select string_agg(array_to_string(key, '+'), ' ' order by key) from hashgraph_resident where relation = 'g'::regclass and kind = 'graph' and state = 'ready' and blocks_resident = blocks_total}) eq 'k k+s'
-	  or not sql('select count(*) from g join gc using (k); select count(*) from gc join g on g.k = gc.k and g.s = gc.x; vacuum g') and not usleep(200_000) }, 30), 'so do text columns, and several columns')
+ok(wait_for(sub { sql(q{select string_agg(array_to_string(key, '+'), ' ' order by key) from hashgraph_resident where relation = 'g'::regclass and kind = 'graph' and state = 'ready' and blocks_resident = blocks_total}) eq 'k k+s' }, 30, every => 0.2, between => sub { sql('select count(*) from g join gc using (k); select count(*) from gc join g on g.k = gc.k and g.s = gc.x; vacuum g') }), 'so do text columns, and several columns')
   or diag(sql(q{select json_agg(r) from hashgraph_resident r where relation = 'g'::regclass}));
 sql('set hashgraph.force = off; set enable_nestloop = off; set hashgraph.min_rows = 0');
 foreach my $on ('g.k = gc.k', 'g.k = gc.k and g.s = gc.x')
@@ -334,7 +330,7 @@ sql(q{create table fact (k int, v int); insert into fact select i % 3000, i from
 sql(qq{select hashgraph_resident_add('$_', keys => '{k}')}) foreach 'fact', 'dim', 'large';
 foreach my $table ('fact', 'dim', 'large')
 {
-	ok(wait_for(sub { sql("select bool_and(blocks_resident = blocks_total and state = 'ready') and count(*) >= 3 from hashgraph_resident where relation = '$table'::regclass") eq 't' or not sql("vacuum $table") and not usleep(200_000) }, 30), "all of $table is resident")
+	ok(wait_for(sub { sql("select bool_and(blocks_resident = blocks_total and state = 'ready') and count(*) >= 3 from hashgraph_resident where relation = '$table'::regclass") eq 't' }, 30, every => 0.2, between => sub { sql("vacuum $table") }), "all of $table is resident")
 	  or diag(sql(q{select json_agg(r) from hashgraph_resident r}));
 }
 sql('set hashgraph.force = off');
@@ -342,7 +338,7 @@ foreach my $query ('select count(*) from fact join dim using (k)', 'select sum(v
 {
 	my $plan;
 
-	ok(wait_for(sub { ($plan = sql("explain (analyze, costs off, timing off) $query where x < 3")) =~ /Outer HashGraph: resident/ or not usleep(100_000) }, 30), "few keys of a fact are looked up: $query")
+	ok(wait_for(sub { ($plan = sql("explain (analyze, costs off, timing off) $query where x < 3")) =~ /Outer HashGraph: resident/ }, 30, every => 0.1), "few keys of a fact are looked up: $query")
 	  or diag($plan);
 	$plan = sql("explain (analyze, costs off, timing off) $query");
 	like($plan, qr/Outer Heap Blocks: 0$/m, '... all of its rows come from memory');

@@ -13,7 +13,6 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
@@ -53,7 +52,7 @@ sub settle
 	my ($table) = @_;
 
 	my $rows = sql("select count(*) from $table");
-	wait_for(sub { sql("select * from hashgraph_resident_check('$table')") eq "$rows|0" or not sql("vacuum $table; select hashgraph_resident_refresh('$table')") and not usleep(200_000) }, 30)
+	wait_for(sub { sql("select * from hashgraph_resident_check('$table')") eq "$rows|0" }, 30, every => 0.2, between => sub { sql("vacuum $table; select hashgraph_resident_refresh('$table')") })
 	  or diag("$table: " . sql("select json_agg(r) from hashgraph_resident r where relation = '$table'::regclass"));
 	return;
 }
@@ -191,7 +190,7 @@ sql('update t set b = 0 where b % 11 = 0 or k between 0 and 400');
 settle('t');
 in_step('t', [ 'k', 'b' ], '... also of one key');
 $merged = merged();
-usleep(4_500_000);
+witness_rounds($node, 4);
 is(merged(), $merged, 'what is in step is left alone');
 
 # few segments of many: not before a rest, unless somebody asks

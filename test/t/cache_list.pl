@@ -11,7 +11,6 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
@@ -163,7 +162,7 @@ if ($node->pg_version >= 17)
 	restart('fast');
 	sql('set transaction_timeout = 0');
 	ok(wait_for(sub { sql(q{select * from hashgraph_resident_check('a')}) eq '5000|0' }, 20), 'transaction_timeout: residents are served');
-	sql(q{select pg_sleep(3)});
+	witness_rounds($node, 2);
 	is(sql(q{select c.*, s.chains_broken from hashgraph_resident_check('a') c, hashgraph_stat_resident s}), '5000|0|0', '... and witnesses go on');
 	sql('alter database postgres reset transaction_timeout');
 }
@@ -172,7 +171,7 @@ if ($node->pg_version >= 17)
 
 # a page of a table, the last one that was added, which is the first to be taken in again
 sql('create table broken as select i as k from generate_series(1, 5000) i');
-wait_for(sub { sql(q{vacuum broken; select relallvisible = relpages from pg_class where relname = 'broken'}) eq 't' or not usleep(100_000) }, 20);
+wait_for(sub { sql(q{vacuum broken; select relallvisible = relpages from pg_class where relname = 'broken'}) eq 't' }, 20, every => 0.1);
 sql(q{select hashgraph_resident_add('broken', wait => true)});
 my $path = $node->data_dir . '/' . sql(q{select pg_relation_filepath('broken')});
 my $before_damage = -s $node->logfile;
@@ -184,7 +183,7 @@ restart('fast', sub {
 });
 becomes('a ready, broken declined', 'a table that cannot be read is declined, and others are taken in');
 is(sql(q{select string_agg(distinct reason, ',') from hashgraph_resident where relation = 'broken'::regclass}), "it could not be read, as the server's log tells", '... with the reason');
-usleep(1_500_000);
+witness_rounds($node, 2);
 my $errors = () = slurp_file($node->logfile, $before_damage) =~ /ERROR: .*invalid page in block 3/g;
 is($errors, 1, '... and not tried again and again');
 (undef, undef, $error) = $node->psql('postgres', q{set statement_timeout = '20s'; select hashgraph_resident_add('broken', wait => true)});

@@ -14,7 +14,6 @@ use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 plan skip_all => 'needs a build of HG_DEBUG=1' unless $ENV{HG_DEBUG_BUILD};
 
@@ -36,7 +35,7 @@ sub set_rest
 	sql("alter system set hashgraph.fault_eviction_rest = $rest; select pg_reload_conf()");
 	wait_for(sub { sql('show hashgraph.fault_eviction_rest') eq ($rest ? '1min' : '0') }, 10);
 	# workers read it when they look at interrupts next
-	usleep(300_000);
+	witness_rounds($node, 1);
 	return;
 }
 
@@ -120,7 +119,7 @@ cmp_ok(memory_used(), '<', $empty + 64 * 1024, 'all of it is given back');
 
 # one of 1.7 MB, of a column of 800 kB, and tables of 120 kB each, until something has to go
 sql('create table g as select i as k from generate_series(1, 200000) i');
-wait_for(sub { sql(q{vacuum g; select relallvisible = relpages from pg_class where relname = 'g'}) eq 't' or not usleep(50_000) }, 20);
+wait_for(sub { sql(q{vacuum g; select relallvisible = relpages from pg_class where relname = 'g'}) eq 't' }, 20, every => 0.05);
 my $g = q{select string_agg(kind || ' ' || state, ', ' order by kind) from hashgraph_resident where relation = 'g'::regclass};
 sub fill_up
 {
@@ -138,7 +137,7 @@ fill_up(sub { sql($g) ne 'column ready, graph ready' });
 is(sql($g), 'column ready, graph evicted', 'a HashGraph is evicted before its column');
 is(sql(q{select * from hashgraph_resident_check('g')}), '200000|0', '... which is served');
 sql(q{select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident where relation <> 'g'::regclass) r});
-usleep(500_000);
+witness_rounds($node, 1);
 is(sql($g), 'column ready, graph evicted', '... and is not made again for nobody');
 sql('set hashgraph.fault_note_scan = on');
 sql(q{select hashgraph_resident_check('g')});
@@ -156,17 +155,19 @@ cmp_ok(memory_used(), '<', $empty + 64 * 1024, 'all of it is given back');
 
 # what joins hash twice gets one without being asked for, where the table has 8 MB
 sql('create table h as select i as k, i::money as n from generate_series(1, 240000) i; create table i as select * from g');
-wait_for(sub { sql(q{vacuum h; vacuum i; select bool_and(relallvisible = relpages) from pg_class where relname in ('h', 'i')}) eq 't' or not usleep(50_000) }, 20);
+wait_for(sub { sql(q{vacuum h; vacuum i; select bool_and(relallvisible = relpages) from pg_class where relname in ('h', 'i')}) eq 't' }, 20, every => 0.05);
 sql('set hashgraph.fault_note_scan = on');
 sql("select hashgraph_resident_check('$_')") foreach qw(h i);
-usleep(300_000);
-is(sql('select count(*) from hashgraph_resident'), '0', 'what joins have hashed once is left alone');
+# a loader that takes in another table would have come to theirs before
+sql(q{select hashgraph_resident_add('t1', wait => true)});
+is(sql(q{select count(*) from hashgraph_resident where relation <> 't1'::regclass}), '0', 'what joins have hashed once is left alone');
+sql(q{select hashgraph_resident_drop('t1')});
 sql("select hashgraph_resident_check('$_')") foreach qw(h i);
 sql('reset hashgraph.fault_note_scan');
 my $kinds = q{select string_agg(relation || '.' || "column" || ' ' || kind || ' ' || state, ', ' order by relation::text, column_number, kind) from hashgraph_resident};
 ok(wait_for(sub { sql($kinds) eq 'h.k column ready, h.k graph ready, h.n column ready, i.k column ready' }, 10), '... and twice gets a HashGraph, where that pays') or diag(sql($kinds));
-sql('select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident) r');
 set_rest(0);
+sql('select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident) r');
 
 # ---------------------------------------------------------------- blocks without a position in the WAL
 
@@ -179,9 +180,9 @@ sql(q{select hashgraph_resident_add('skipped', wait => true)});
 is(sql(q{select * from hashgraph_resident_check('skipped')}), '0|0', 'blocks that were written without WAL are not served');
 like(sql(q{select reason from hashgraph_resident}), qr/written without WAL: VACUUM \(FREEZE\)/, '... and the view tells what cures that');
 my $loads = sql('select loads from hashgraph_stat_resident');
-usleep(1_000_000);
+witness_rounds($node, 2);
 is(sql('select loads from hashgraph_stat_resident'), $loads, '... and they are not read again and again');
-wait_for(sub { sql(q{vacuum (freeze) skipped; select hashgraph_resident_refresh('skipped'); select * from hashgraph_resident_check('skipped')}) eq '1000|0' or not usleep(100_000) }, 10);
+wait_for(sub { sql(q{vacuum (freeze) skipped; select hashgraph_resident_refresh('skipped'); select * from hashgraph_resident_check('skipped')}) eq '1000|0' }, 10, every => 0.1);
 is(sql(q{select * from hashgraph_resident_check('skipped')}), '1000|0', '... which it does');
 sql('drop table skipped');
 $node->append_conf('postgresql.conf', "wal_level = replica\n");
@@ -268,7 +269,7 @@ let_go($main, JOIN);
 wait_for_loaders();
 sql(q{select hashgraph_resident_add('large', wait => true)});
 (undef, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_add('other', wait => true)});
-usleep(1_000_000);
+witness_rounds($node, 2);
 is(sql(q{select string_agg(distinct state, ',') from hashgraph_resident where relation = 'small'::regclass}), 'evicted', '... and does not bring it back when it has been evicted');
 
 # what only scans have asked for is forgotten when it has long been evicted, and nothing else is
@@ -330,7 +331,7 @@ sql(q{select hashgraph_resident_drop('small'); select hashgraph_resident_add('sm
 wait_at($main, JOIN);
 $node->safe_psql('elsewhere', q{select hashgraph_resident_add('e')});
 wait_for(sub { sql(q{select count(*) from pg_stat_activity where backend_type = 'hashgraph witness' and datname = 'elsewhere'}) eq '2' }, 10);
-usleep(700_000);
+witness_rounds($node, 1);
 is(sql(q{select string_agg(datname, ',') from pg_stat_activity where backend_type = 'hashgraph loader'}), 'postgres', 'as many loaders as hashgraph.resident_workers says');
 let_go($main, JOIN);
 ok(wait_for(sub { sql(q{select state from hashgraph_resident where database = 'elsewhere'}) eq 'ready' }, 10), '... of one database after the other');
@@ -344,7 +345,7 @@ sql('select hashgraph_resident_drop(relation) from (select distinct relation fro
 hold($main, JOIN);
 sql(join ';', map { "select hashgraph_resident_add('t$_')" } 1 .. 5);
 ok(wait_for(sub { held_at($main, JOIN) == 2 }, 10), 'two loaders take in tables of a database');
-usleep(700_000);
+witness_rounds($node, 1);
 is(scalar held_at($main, JOIN), 2, '... and not more');
 let_go($main, JOIN);
 wait_for_loaders();

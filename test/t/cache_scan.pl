@@ -12,7 +12,6 @@ use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
@@ -255,8 +254,7 @@ sql(q{select hashgraph_resident_drop('many'); drop table many});
 
 	sql('create table nulls (k int, ' . join(', ', map { "c$_ uuid" } 1 .. 1000) . ')');
 	sql('insert into nulls (k) select i from generate_series(1, 40000) i; vacuum nulls');
-	usleep(2_200_000);
-	sql('vacuum nulls');
+	wait_for(sub { sql(q{vacuum nulls; select relallvisible = relpages from pg_class where relname = 'nulls'}) eq 't' }, 20, every => 0.1);
 	my $loader = RawSession->new($node);
 	$loader->send(q{select hashgraph_resident_add('nulls', wait => true)});
 	until ($loader->finish(0.02))
@@ -669,7 +667,7 @@ $standby->safe_psql('postgres', "select hashgraph_resident_add('t'); select hash
 sub standby_serves
 {
 	$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
-	return wait_for(sub { served_on_standby() > 40 or not sql('vacuum t') and not usleep(100_000) }, 20);
+	return wait_for(sub { served_on_standby() > 40 }, 20, every => 0.1, between => sub { sql('vacuum t') });
 }
 ok(standby_serves(), 'a standby serves joins');
 is(on_standby('on'), on_standby('off'), '... that are right');

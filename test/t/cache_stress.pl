@@ -15,7 +15,6 @@ use HashGraphTest;
 use IPC::Run qw(start finish);
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 

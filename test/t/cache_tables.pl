@@ -13,7 +13,6 @@ use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(time usleep);
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
@@ -49,10 +48,8 @@ sub all_become
 	my ($expected, $name) = @_;
 	my %found;
 	my @waiting = sort keys %$expected;
-	my $deadline = time + 15;
 
-	while (@waiting && time < $deadline)
-	{
+	wait_for(sub {
 		foreach my $table (@waiting)
 		{
 			sql("vacuum $table");
@@ -60,8 +57,7 @@ sub all_become
 			$found{$table} = "$served served, $different different";
 		}
 		@waiting = grep { $found{$_} =~ / 0 different/ && $found{$_} !~ /^$expected->{$_} / } @waiting;
-		usleep(50_000);
-	}
+		return !@waiting }, 15, every => 0.05);
 	is($found{$_}, "$expected->{$_} served, 0 different", $name) foreach sort keys %$expected;
 	return;
 }
@@ -488,7 +484,7 @@ sub refusals
 }
 # two witnesses, and a loader
 ok(wait_for(sub { refusals() == 3 }, 10), 'workers find out that nobody can connect to a database');
-usleep(2_000_000);
+witness_rounds($node, 2);
 is(refusals(), 3, '... and do not try again');
 sql('alter database closed allow_connections true');
 ok(wait_for(sub { sql(q{select string_agg(distinct state, ',') from hashgraph_resident where database = 'closed'}) eq 'ready' }, 20), '... until it is open again');

@@ -17,7 +17,6 @@ use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 plan skip_all => 'needs a build of HG_DEBUG=1' unless $ENV{HG_DEBUG_BUILD};
 
@@ -54,8 +53,7 @@ sub take_in
 		my $rows = sql("select count(*) from $table");
 		my $keys = exists $keys{$table} ? "array['$keys{$table}']" : 'null';
 		# again and again: one that a fault was left for has it declined
-		wait_for(sub { sql("select * from hashgraph_resident_check('$table')") eq "$rows|0" && sql("select bool_and(state = 'ready' and blocks_resident > 0) from hashgraph_resident where relation = '$table'::regclass and kind = 'graph'") ne 'f'
-			or not sql("vacuum $table; select hashgraph_resident_add('$table', keys => $keys)") and not usleep(50_000) }, 60)
+		wait_for(sub { sql("select * from hashgraph_resident_check('$table')") eq "$rows|0" && sql("select bool_and(state = 'ready' and blocks_resident > 0) from hashgraph_resident where relation = '$table'::regclass and kind = 'graph'") ne 'f' }, 60, every => 0.05, between => sub { sql("vacuum $table; select hashgraph_resident_add('$table', keys => $keys)") })
 		  or die "$table is not taken in: " . sql('select json_agg(r) from hashgraph_resident r');
 	}
 	return;
@@ -182,7 +180,7 @@ if (defined(my $standin = standin_program()))
 		my $expected = sql("set hashgraph.enabled = off; $asked{$what}");
 
 		sql('set hashgraph.enabled = on');
-		ok(wait_for(sub { sql($asked{$what}); sql(q{select backend from hashgraph_last_joins() order by 1 limit 1}) eq 'cuda' or not usleep(200_000) }, 30), "$what: a device is asked");
+		ok(wait_for(sub { sql($asked{$what}); sql(q{select backend from hashgraph_last_joins() order by 1 limit 1}) eq 'cuda' }, 30, every => 0.2), "$what: a device is asked");
 		walk('cancel', $what, $asked{$what}, $expected, qr/^57014$/);
 		walk('alloc', $what, $asked{$what}, $expected, qr/^53[02]00$/);
 		ok(wait_for(sub { sql('select sum(jobs) from hashgraph_devices()') eq '0' }, 10), '... and it has no job left');
@@ -256,7 +254,7 @@ ok(wait_for(sub { slurp_file($list) ne $listed }, 10), '... until it can be');
 # ---------------------------------------------------------------- loaders that end
 
 sql('create table large as select i as k, i::int8 as v from generate_series(1, 400000) i; create table other as select i as k, i::int8 as v from generate_series(1, 400000) i');
-wait_for(sub { sql(q{vacuum large; vacuum other; select bool_and(relallvisible = relpages) from pg_class where relname in ('large', 'other')}) eq 't' or not usleep(50_000) }, 20);
+wait_for(sub { sql(q{vacuum large; vacuum other; select bool_and(relallvisible = relpages) from pg_class where relname in ('large', 'other')}) eq 't' }, 20, every => 0.05);
 sql('alter system set hashgraph.fault_eviction_rest = 0; select pg_reload_conf()');
 
 # What a loader does when it comes to each place.
@@ -320,14 +318,14 @@ sql('alter system set hashgraph.fault_delay = 300; select pg_reload_conf()');
 foreach my $evicting (0, 1)
 {
 	sql(q{select hashgraph_resident_add('large', wait => true)}) if $evicting;
-	foreach my $wait (0.1, 0.4, 0.8)
+	foreach my $most (0.2, 0.8, 1.6)
 	{
 		sql('create database gone template template0');
 		$node->safe_psql('gone', 'create extension hashgraph; create table g as select i as k, i::int8 as v from generate_series(1, 400000) i');
 		$node->safe_psql('gone', q{vacuum g; select hashgraph_resident_add('g')});
-		usleep($wait * 1_000_000);
+		random_moment($most);
 		sql('drop database gone');
-		ok(wait_for(sub { sql(q{select count(*) from hashgraph_resident where database is distinct from 'postgres'}) eq '0' }, 10), 'a database is dropped while a table of it is taken in' . ($evicting ? ', and another one evicted' : '') . ", after $wait s");
+		ok(wait_for(sub { sql(q{select count(*) from hashgraph_resident where database is distinct from 'postgres'}) eq '0' }, 10), 'a database is dropped while a table of it is taken in' . ($evicting ? ', and another one evicted' : '') . ", within $most s");
 	}
 }
 is(sql(q{select rows_different from hashgraph_resident_check('large')}), '0', 'what is there is right');
@@ -337,13 +335,13 @@ cmp_ok(memory_of_nothing(), '<=', $nothing + 64 * 1024, '... and no memory is lo
 
 sql(q{alter system reset hashgraph.fault_delay; alter system set hashgraph.plant_fault = 'graph_key'; select pg_reload_conf()});
 wait_for(sub { sql('show hashgraph.plant_fault') eq 'graph_key' }, 10);
-usleep(300_000);
+witness_rounds($node, 1);
 sql(q{select hashgraph_resident_drop('large')});
 sql(q{select hashgraph_resident_add('large', array['k'], keys => array['k'], wait => true)});
 cmp_ok(sql(q{select rows_different from hashgraph_resident_check('large')}), '>', 0, 'a HashGraph with wrong keys is found out');
 sql(q{alter system reset hashgraph.plant_fault; select pg_reload_conf()});
 wait_for(sub { sql('show hashgraph.plant_fault') eq 'none' }, 10);
-usleep(300_000);
+witness_rounds($node, 1);
 sql(q{select hashgraph_resident_drop('large')});
 sql(q{select hashgraph_resident_add('large', array['k'], keys => array['k'], wait => true)});
 is(sql(q{select rows_different from hashgraph_resident_check('large')}), '0', '... and one with the right ones is not');
@@ -451,9 +449,9 @@ $main = RawSession->new($node);
 ok(wait_for(sub { sql(q{select * from hashgraph_resident_check('a')}) eq '3000|0' }, 20), 'tables whose files are missing keep no other from being served');
 is(sql(q{select string_agg(distinct state || ': ' || reason, ',') from hashgraph_resident where relation::text ~ 'broken'}), "declined: it could not be read, as the server's log tells", '... and are declined');
 # by a loader, and by a witness
-usleep(500_000);
+witness_rounds($node, 1);
 my $offset = -s $node->logfile;
-usleep(2_000_000);
+witness_rounds($node, 2);
 unlike(slurp_file($node->logfile, $offset), qr/could not open file/, '... and not tried again and again');
 is($main->query($join), $right, '... and the join is right');
 is(sql(q{select count(*) from pg_stat_activity where backend_type = 'hashgraph witness' and backend_start < now() - interval '2 s'}), '2', 'no witness has ended for it');

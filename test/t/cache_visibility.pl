@@ -14,7 +14,6 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
@@ -55,7 +54,7 @@ sub settle
 
 	ok(wait_for(sub {
 		my ($before, undef, $after, $all) = split /\n/, sql("$looks; $join; $looks; select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) = 6 from hashgraph_resident");
-		($all eq 't' && $before == $after) or not sql(q{vacuum r, s}) and not sql(q{select hashgraph_resident_refresh('r'), hashgraph_resident_refresh('s')}) and not usleep(100_000) }, 30), $when)
+		($all eq 't' && $before == $after) }, 30, every => 0.1, between => sub { sql(q{vacuum r, s}); sql(q{select hashgraph_resident_refresh('r'), hashgraph_resident_refresh('s')}) }), $when)
 	  or diag(sql('select json_agg(r) from hashgraph_resident r'));
 	return;
 }
@@ -75,7 +74,7 @@ sub looks
 		$expected = $session->run_each("set hashgraph.enabled = off; $join");
 		$session->run_each('set hashgraph.enabled = on');
 		$counts = join(' ', map { $after[$_] - $before[$_] } 0, 1);
-		$found ne $expected or $counts eq "$looked_at $recalled" or not usleep(200_000) }, 10);
+		$found ne $expected or $counts eq "$looked_at $recalled" }, 10, every => 0.2);
 	is($found, $expected, "$name: the rows are right");
 	return is($counts, "$looked_at $recalled", "$name: $looked_at looked at, $recalled recalled");
 }
@@ -201,7 +200,7 @@ looks($main, 0, 2, 'few rows of a block are left');
 	ok(wait_for(sub {
 		sql('vacuum r');
 		$main->run_each($join);
-		$main->run_each('select blocks_looked_at from hashgraph_stat_resident') > $before or not usleep(300_000) }, 20), 'a page that vacuum has changed is looked at again');
+		$main->run_each('select blocks_looked_at from hashgraph_stat_resident') > $before }, 20, every => 0.3), 'a page that vacuum has changed is looked at again');
 	is($main->run_each($join), sql("set hashgraph.enabled = off; $join"), '... and has the rows that it had');
 }
 # blocks that were cut off and filled again
@@ -211,7 +210,7 @@ settle('all is in step, once more');
 
 	sql(qq{delete from r where ctid >= '(@{[ $blocks - 3 ]},1)'});
 	looks_once($main, 3, 'rows at the end are gone');
-	ok(wait_for(sub { sql('vacuum r'); sql(q{select pg_relation_size('r') / 8192}) < $blocks or not usleep(300_000) }, 20), 'blocks are cut off');
+	ok(wait_for(sub { sql('vacuum r'); sql(q{select pg_relation_size('r') / 8192}) < $blocks }, 20, every => 0.3), 'blocks are cut off');
 	sql('insert into r select i, i from generate_series(1, 500) i');
 	is($main->run_each($join), sql("set hashgraph.enabled = off; $join"), '... and filled with others');
 	is($main->run_each($join), sql("set hashgraph.enabled = off; $join"), '... which are there the next time, too');
@@ -232,7 +231,7 @@ $standby->safe_psql('postgres', q{select hashgraph_resident_add('r', keys => arr
 	ok(wait_for(sub {
 		sql('vacuum r, s');
 		$caught_up->();
-		$standby->safe_psql('postgres', q{select coalesce(bool_and(blocks_resident = pg_relation_size(relation_id) / 8192), false) and count(*) = 6 from hashgraph_resident}) eq 't' or not usleep(200_000) }, 40), 'a standby has them, too')
+		$standby->safe_psql('postgres', q{select coalesce(bool_and(blocks_resident = pg_relation_size(relation_id) / 8192), false) and count(*) = 6 from hashgraph_resident}) eq 't' }, 40, every => 0.2), 'a standby has them, too')
 	  or diag($standby->safe_psql('postgres', 'select json_agg(r) from hashgraph_resident r'));
 	my $new = RawSession->new($standby);
 	my $old = RawSession->new($standby);

@@ -13,7 +13,6 @@ use lib $FindBin::Bin;
 use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 my ($standin, $device) = device_programs();
 
@@ -186,11 +185,11 @@ sub test_device
 	$session->query('rollback');
 	is($session->query($joins{inner}), $expected{inner}, "$label: the next join works");
 	is($session->query($where), 'cuda|t|', "$label: ... on a new device process");
-	# killed between two joins, whether the session has seen its end or not
-	foreach my $wait (200_000, 0)
+	# killed between two joins, whether it has ended by the next one or not
+	foreach my $ended (1, 0)
 	{
 		kill 'KILL', device_children($pid);
-		usleep($wait);
+		wait_for(sub { !device_children($pid) }) if $ended;
 		is($session->query($joins{count}), $expected{count}, "$label: killed between joins, it is replaced");
 	}
 	is($session->query('select pg_backend_pid()'), $pid, "$label: the session is the same");
@@ -230,7 +229,7 @@ sub test_device
 			$session->{run}->pump_nb;
 			ok(wait_for(sub { $control->query("select count(*) from pg_stat_activity where pid = $pid and query like '%a.z + b.z%' and state = 'active'") eq '1' }),
 				"$label: $way: it runs");
-			usleep(300_000);
+			random_moment(0.6);
 			is($control->query("select $way($pid)"), 't', "$label: $way");
 			if ($way eq 'pg_cancel_backend')
 			{
@@ -251,9 +250,8 @@ sub test_device
 	($session, $pid) = session('cuda');
 	$session->{stdin} .= "$endless;\n";
 	$session->{run}->pump_nb;
-	usleep(700_000);
-	my @children = device_children($pid);
-	is(scalar(@children), 1, "$label: kill -9 of the backend: there was a device process");
+	my @children;
+	ok(wait_for(sub { (@children = device_children($pid)) == 1 && $node->safe_psql('postgres', "select state from pg_stat_activity where pid = $pid") eq 'active' }), "$label: kill -9 of the backend: there was a device process");
 	kill 'KILL', $pid;
 	# the server knows once it has seen it off
 	ok(wait_for(sub { !grep { -e "/proc/$_" } $pid, @children }, 20), "$label: kill -9 of the backend: and now there is none");
@@ -353,7 +351,6 @@ if (defined $standin)
 	is($result, "$expected{count}\ncpu|f|the device process is still starting", 'slow to start, auto: the CPU does it');
 	$result = $node->safe_psql('postgres', "set hashgraph.backend = cuda; set hashgraph.force = on; $joins{count}; $where");
 	is($result, "$expected{count}\ncuda|t|", 'slow to start, cuda: it is waited for');
-	my $start = time;
 	my ($rc, $stdout, $stderr) = $node->psql('postgres',
 		"set hashgraph.backend = cuda; set hashgraph.force = on; set statement_timeout = 200; $joins{count}");
 	like($stderr, qr/statement timeout/, 'slow to start, cuda: the wait can be cancelled');
@@ -363,8 +360,8 @@ if (defined $standin)
 	my $waits = $node->background_psql('postgres', on_error_stop => 0);
 	my $pid = $waits->query('set hashgraph.force = on; set hashgraph.backend = cuda; select pg_backend_pid()');
 	$waits->query_until(qr/begun/, "\\echo begun\n$joins{count}; $where; \\echo joined\n");
-	ok(wait_for(sub { scalar device_children($pid) }, 20), 'a join waits for its process');
-	usleep(1_000_000);
+	ok(wait_for(sub { grep { proc_file($_, 'maps') =~ /hashgraph staging/ } device_children($pid) }, 20), 'a join waits for its process, which has its memory');
+	random_moment(1);
 	kill 'KILL', device_children($pid);
 	like($waits->query_until(qr/joined/, ''), qr/^$expected{count}\ncuda\|t\|\njoined/m, '... which is lost, and replaced');
 	is($waits->{stderr}, '', '... without an error');

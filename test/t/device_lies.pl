@@ -11,7 +11,6 @@ use FindBin;
 use lib $FindBin::Bin;
 use HashGraphTest;
 use Test::More;
-use Time::HiRes qw(time);
 
 plan skip_all => 'runs with backend cuda' unless covers('cuda');
 

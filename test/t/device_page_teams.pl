@@ -13,7 +13,6 @@ use POSIX ();
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(time usleep);
 
 my ($standin, $device) = device_programs();
 
@@ -206,10 +205,12 @@ if (defined $standin)
 	my $core = sql("set hashgraph.enabled = off; $COUNT");
 	sql('set hashgraph.enabled = on');
 	my $pid = device_process($node);
-	my $child = fork;
-	if ($child == 0) { usleep(1_000_000); kill 'KILL', $pid; POSIX::_exit(0) }
-	is(sql($COUNT), $core, 'a process that was killed while it had the pages');
-	waitpid $child, 0;
+	$main->send($COUNT);
+	ok(wait_for(sub { (ready_devices($node, 'jobs') || 0) > 0 }, 20), 'it has a job');
+	random_moment(1);
+	kill 'KILL', $pid;
+	$main->finish;
+	is($main->{error} // $main->{rows}[-1], $core, 'a process that was killed while it had the pages');
 	ok(is_there(), 'the next one is there');
 	ok(!eval { sql("set statement_timeout = 900; $COUNT"); 1 } && $@ =~ /canceling statement due to statement timeout/, 'a cancel while the device works');
 	sql('set statement_timeout = 0');
@@ -238,9 +239,9 @@ if (defined $standin)
 
 		if ($killer == 0)
 		{
-			usleep(int(rand 120_000));
+			random_moment(0.12);
 			kill $signal, $process if $signal ne 'none' && defined $process;
-			usleep(200_000) if $signal eq 'STOP';
+			random_moment(0.4) if $signal eq 'STOP';
 			kill 'CONT', $process if $signal eq 'STOP' && defined $process;
 			POSIX::_exit(0);
 		}

@@ -12,7 +12,6 @@ use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(time usleep);
 
 my ($standin, $device) = device_programs();
 
@@ -325,12 +324,14 @@ if (defined $standin)
 	ok(wait_for(sub { ready_devices($node, 'name') }, 20), 'a slow device');
 	my $core = sql("set hashgraph.enabled = off; $count");
 	sql('set hashgraph.enabled = on');
-	my $killer = sub { my ($wait) = @_; my $pid = device_process($node); my $child = fork; if ($child == 0) { usleep($wait); kill 'KILL', $pid; POSIX::_exit(0) } return $child; };
+	my $pid = device_process($node);
 
-	require POSIX;
-	my $child = $killer->(700_000);
-	is(sql($count), $core, 'a process that was killed while it had the pages');
-	waitpid $child, 0;
+	$main->send($count);
+	ok(wait_for(sub { (ready_devices($node, 'jobs') || 0) > 0 }, 20), 'it has a job');
+	random_moment(1);
+	kill 'KILL', $pid;
+	$main->finish;
+	is($main->{error} // $main->{rows}[-1], $core, 'a process that was killed while it had the pages');
 	ok(wait_for(sub { ready_devices($node, 'name') }, 20), 'the next one is there');
 	ok(!eval { sql("set statement_timeout = 600; $count"); 1 } && $@ =~ /canceling statement due to statement timeout/, 'a cancel while the device works');
 	is(sql("set statement_timeout = 0; set hashgraph.gpu_wait_limit = '300ms'; $count"), $core, 'a device that is waited for too long');
@@ -355,10 +356,9 @@ if (defined $standin)
 			my $pid = device_process($node);
 
 			$main->send($wide);
-			usleep(1000 * ($round % 20));
+			random_moment(0.02);
 			kill 'STOP', $pid;
-			usleep(100_000);
-			if ($looker->run_each('select wait_event_type from pg_stat_activity where pid = ' . $main->pid) eq 'Extension')
+			if (wait_for(sub { ($looker->run_each('select wait_event_type from pg_stat_activity where pid = ' . $main->pid) // '') eq 'Extension' }, 0.2))
 			{
 				$waits++;
 				$pinned .= $looker->run_each($pins) // '';

@@ -11,7 +11,6 @@ use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(time usleep);
 
 my ($standin, $device) = device_programs();
 my $program = $device // $standin;
@@ -283,16 +282,15 @@ foreach my $parallel (0, 3)
 {
 	my $settings = "set max_parallel_workers_per_gather = $parallel;";
 	my $session = RawSession->new($node);
-	my $start;
 
 	is(rows_of($node, "set hashgraph.backend = auto; set hashgraph.gpu_wait_limit = '100ms'; $settings", $reduced{'groups of both'}),
 		$expected{'groups of both'}, "$parallel workers: auto does not wait for long");
 	use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_COUNT_MS => 60_000);
 	$session->query("$settings set hashgraph.backend = cuda; set statement_timeout = '200ms'");
-	$start = time;
-	$session->query($reduced{'groups of both'});
-	is($session->{sqlstate}, '57014', "$parallel workers: a reduction is cancelled");
-	cmp_ok(time - $start, '<', 5, '... at once');
+	# well before it were done: what a cancel takes has a bar in test/perf
+	$session->send($reduced{'groups of both'});
+	ok($session->finish(50), "$parallel workers: a reduction of a minute is given up");
+	is($session->{sqlstate}, '57014', '... as it is cancelled');
 	close $session->{socket};
 }
 devices_become($node, 'jobs, staging_used', '0|0', 'nothing is left on the device');
@@ -315,11 +313,11 @@ foreach my $backend ('auto', 'cuda')
 		use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_BUILD_MS => 5, HG_STANDIN_COUNT_MS => 5);
 		my $pid = device_process($node);
 		$session->send($reduced{$name});
-		usleep(rand 60_000);
+		random_moment(0.06);
 		kill $signal, $pid;
 		if ($signal eq 'STOP' && $backend eq 'cuda')
 		{
-			usleep(rand 500_000);
+			random_moment(0.5);
 			kill((rand() < 0.5 ? 'CONT' : 'KILL'), $pid);
 		}
 		push @bad, "$name, $signal: no answer" if !$session->finish(HANGS);

@@ -320,8 +320,7 @@ if (defined $standin)
 	take_in();
 	$node->safe_psql('postgres', 'alter system set hashgraph.resident_gpu_memory = -1');
 	use_program($node, $standin);
-	sleep 3;
-	is(ready_devices($node, 'kept_graphs, kept_limit'), '0|0', 'nothing is kept where nothing is to be');
+	ok(!wait_for(sub { ready_devices($node, 'kept_graphs, kept_limit') ne '0|0' }, 3, every => 0.2), 'nothing is kept where nothing is to be');
 	$node->safe_psql('postgres', 'alter system reset hashgraph.resident_gpu_memory');
 
 	# codes and units that are none of the column's: the first is seen, and the join done here
@@ -409,8 +408,8 @@ if (defined $standin && !$ENV{HG_QUICK})
 	$ran_for->($_) foreach @columns[ 0 .. 15 ];
 	ok(wait_for(sub { $ran_for->('c16') eq 'cuda' }, 30), 'columns that are asked for are kept');
 	isnt($ran_for->('c17'), 'cuda', 'as many as there are places');
-	sleep 61;
-	ok(wait_for(sub { $ran_for->('c17') eq 'cuda' }, 30), 'and others later');
+	# a minute after those were asked for last
+	ok(wait_for(sub { $ran_for->('c17') eq 'cuda' }, 120, every => 1), 'and others later');
 	is($ran_for->('c16'), 'cuda', 'in the place of one that was asked for before');
 	$node->safe_psql('postgres', 'drop table w');
 }

@@ -17,7 +17,6 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(time usleep);
 
 my ($standin, $device) = device_programs();
 
@@ -302,9 +301,7 @@ ok(wait_for(sub { $node->safe_psql('postgres', under('cuda') . "$join; select se
 	use_program($node, $standin, HG_STANDIN_START_DELAY_MS => 8000);
 	my $session = RawSession->new($node);
 
-	my $start = time;
-	is(join_under('auto'), "$expected\ncpu|the device process is still starting", 'starting, auto: the CPU joins meanwhile');
-	cmp_ok(time - $start, '<', 6, 'starting, auto: ... and nobody waits');
+	is(join_under('auto'), "$expected\ncpu|the device process is still starting", 'starting, auto: the CPU joins meanwhile, and nobody waits');
 	my (undef, undef, $err) = $node->psql('postgres', under('cuda') . "set statement_timeout = 200; $count");
 	like($err, qr/statement timeout/, 'starting, cuda: the wait can be cancelled');
 	$session->send(under('cuda') . $count);
@@ -363,9 +360,8 @@ never_restarted('killed');
 	kill 'STOP', $pid;
 	is($session->query($join), $expected, 'stopped, auto: the CPU takes over');
 	is($session->query($last), 'cpu|the device did not answer in time', 'stopped, auto: ... after a while');
-	my $start = time;
-	is(join_under('auto'), "$expected\ncpu|the device does not answer", 'stopped, auto: the next session does not ask it');
-	cmp_ok(time - $start, '<', 5, 'stopped, auto: ... and does not wait');
+	# one that had asked and waited would tell that it did not answer in time
+	is(join_under('auto'), "$expected\ncpu|the device does not answer", 'stopped, auto: the next session does not ask it, nor waits');
 	kill 'CONT', $pid;
 	ok(wait_for(sub { join_under('auto') eq "$expected\ncuda|" }, 20), 'it goes on: joins run on it again');
 	is(device_process($node), $pid, '... which is the same process');
@@ -386,9 +382,8 @@ never_restarted('killed');
 	my $pid = device_process($node);
 	kill 'STOP', $pid;
 	is(join_under('auto'), "$expected\ncpu|the device process is still starting", 'stopped while it starts, auto: the CPU joins');
-	my $start = time;
-	is(join_under('cuda'), "$expected\ncuda|", 'stopped while it starts, cuda: a join waits for another process');
-	cmp_ok(time - $start, '<', 40, '... for less than a start may take');
+	# for less than ten times what a start may take
+	is(join_under('cuda', "set statement_timeout = '400s';"), "$expected\ncuda|", 'stopped while it starts, cuda: a join waits for another process');
 	ok(gone($pid), '... and the old one is none any more');
 	log_tells($node, $from, qr/device process \(PID $pid\) was lost\n.*stopped while it started, and was killed/, '... which the log tells');
 	use_program($node, $standin);
@@ -433,7 +428,7 @@ SQL
 		my $pid = device_process($node);
 		my $signal = (qw(KILL SEGV STOP))[ rand 3 ];
 
-		usleep(50_000 + rand 300_000);
+		random_moment(0.4);
 		next unless defined $pid;
 		next unless kill $signal, $pid;
 		# a reload forgets how often it was lost: or the pauses became too long for this test
@@ -441,7 +436,7 @@ SQL
 		# nobody waits for ten seconds here: what was stopped goes on, or is killed
 		if ($signal eq 'STOP')
 		{
-			usleep(100_000 + rand 900_000);
+			random_moment(1);
 			kill((rand() < 0.5 ? 'CONT' : 'KILL'), $pid);
 		}
 	}
@@ -582,11 +577,9 @@ SQL
 	ok(waits_for($others[0]->pid, 'HashGraphDeviceJob'), 'its session waits for it');
 
 	# whoever gives up leaves the queue at once
-	my $start = time;
 	kill 'INT', $others[1]->pid;
-	$others[1]->finish;
-	is($others[1]{sqlstate}, '57014', 'a cancel in the queue');
-	cmp_ok(time - $start, '<', 5, '... is answered at once');
+	ok($others[1]->finish(50), 'a cancel in the queue is answered');
+	is($others[1]{sqlstate}, '57014', '... as one');
 	devices_become($node, 'jobs, queued', '1|2', '... and leaves the queue');
 	$others[3]->query("set statement_timeout = '200ms'; $count");
 	is($others[3]{sqlstate}, '57014', 'statement_timeout in the queue');
@@ -767,8 +760,7 @@ use_program($node, $standin);
 	my $from = log_end();
 
 	ok(gone($pid, 20), 'an idle process ends');
-	usleep(1_500_000);
-	is(device_process($node), undef, '... and is not replaced for nothing');
+	ok(!wait_for(sub { defined device_process($node) }, 1.5), '... and is not replaced for nothing');
 	log_tells($node, $from, qr/has ended: it was idle/, '... which is no loss');
 	is($node->safe_psql('postgres', under('auto') . "set max_parallel_workers_per_gather = 2; set parallel_setup_cost = 0;"
 		  . " set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0; $join"), $expected, '... and processes join without it');

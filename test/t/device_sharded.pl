@@ -13,7 +13,6 @@ use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(time usleep);
 
 plan skip_all => 'runs with backend cuda' unless covers('cuda');
 my $standin = standin_program();
@@ -196,7 +195,7 @@ begin(3, '18MB', HG_STANDIN_SEND_MS => 1500, HG_STANDIN_FAST => 1);
 
 	$session->send("set hashgraph.backend = auto; $sums");
 	ok(wait_for(sub { $node->safe_psql('postgres', 'select sum(jobs) from hashgraph_devices()') eq '3' }, 30), 'killed while rows are sent: each device has a part');
-	usleep(700_000);
+	random_moment(1.4);
 	kill 'KILL', $processes[1];
 	$session->finish;
 	is($session->{error} // join("\n", @{ $session->{rows} }), $expected{$sums}, 'killed while rows are sent: the CPU has it');

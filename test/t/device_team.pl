@@ -11,7 +11,6 @@ use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(time usleep);
 
 my ($standin, $device) = device_programs();
 my $program = $device // $standin;
@@ -263,9 +262,7 @@ like(explain_analyze($node, "$little set hashgraph.backend = auto;", $many{'an i
 my $streaming = RawSession->new($node);
 $streaming->query("$little set hashgraph.backend = cuda");
 @stopped = ();
-my $began = time;
-$streaming->query($many{'an inner join'});
-my $takes_ms = 1000 * (time - $began);
+my ($takes_ms) = explain_analyze($node, "$little set hashgraph.backend = cuda;", $many{'an inner join'}) =~ /Execution Time: (\d+)/;
 for my $round (1 .. $KILLS)
 {
 	$streaming->query('set statement_timeout = ' . (1 + int rand $takes_ms));
@@ -363,12 +360,12 @@ foreach my $backend ('auto', 'cuda')
 		use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_BUILD_MS => 5);
 		my $pid = device_process($node);
 		$session->send($queries{$name});
-		usleep(rand 120_000);
+		random_moment(0.12);
 		kill $signal, $pid;
 		# auto does not wait for one that was stopped, and cuda for as long as it is
 		if ($signal eq 'STOP' && $backend eq 'cuda')
 		{
-			usleep(rand 500_000);
+			random_moment(0.5);
 			kill((rand() < 0.5 ? 'CONT' : 'KILL'), $pid);
 		}
 		push @bad, "$name, $signal: no answer" if !$session->finish(HANGS);

@@ -16,7 +16,6 @@ use lib $FindBin::Bin;
 use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
 
 my $all = ($ENV{HG_FAULTS} // '') eq 'all';
 my $only = $ENV{HG_FAULTS} && !$all ? qr/$ENV{HG_FAULTS}/ : qr/./;

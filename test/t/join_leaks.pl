@@ -12,7 +12,6 @@ use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 # What the memory of a session may grow by between its hundredth join and its last, in kB:
 # the promise is 10 MB, and a kilobyte for each join is not missed.
@@ -190,19 +189,31 @@ sub test_memory
 my $middle = 'begin; declare c cursor for select v, w, large_l.pad, large_r.pad from large_l left join large_r using (k); move 10 in c';
 my $query = 'select count(v), count(w), max(large_l.pad || large_r.pad) from large_l left join large_r using (k)';
 
+# Begin the query, and wait until it has temporary files beside those of a cursor.
+sub in_the_middle
+{
+	my ($session) = @_;
+	my $files = sub { scalar grep { /pgsql_tmp@{[ $session->pid ]}\./ } temp_files($node) };
+	my $before = $files->();
+
+	$session->send($query);
+	wait_for(sub { $files->() > $before }, 20) or die 'the query writes no temporary files';
+	return;
+}
+
 # The ways out: what brings them about, and whether the session lives on.
 my @ways = (
 	[ 'the end of its statement', sub { $_[0]->query('move all in c; commit') }, 1 ],
 	[ 'a cursor that is closed', sub { $_[0]->query('close c; commit') }, 1 ],
 	[ 'an error', sub { $_[0]->query('select 1 / 0'); $_[0]->query('rollback') }, 1 ],
 	[ 'an error of its own', sub { $_[0]->query("rollback; select sum(1 / (v - w)), max(large_l.pad || large_r.pad) from large_l join large_r using (k)") }, 1 ],
-	[ 'a cancel', sub { $_[0]->query('rollback'); $_[0]->send($query); usleep(60_000); kill 'INT', $_[0]->pid; $_[0]->finish }, 1 ],
+	[ 'a cancel', sub { $_[0]->query('rollback'); in_the_middle($_[0]); kill 'INT', $_[0]->pid; $_[0]->finish }, 1 ],
 	[ 'the end of its device process',
-		sub { $_[0]->query('rollback'); $_[0]->send($query); usleep(60_000); kill 'KILL', devices_of($_[0]->pid, $_[1]); $_[0]->finish; }, 1 ],
+		sub { $_[0]->query('rollback'); in_the_middle($_[0]); kill 'KILL', devices_of($_[0]->pid, $_[1]); $_[0]->finish; }, 1 ],
 	[ 'the end of its session', sub { syswrite($_[0]{socket}, 'X' . pack('N', 4)); close $_[0]{socket} }, 0 ],
-	[ 'a client that hangs up', sub { $_[0]->send($query); usleep(60_000); close $_[0]{socket} }, 0 ],
-	[ 'a termination', sub { $_[0]->send($query); usleep(60_000); kill 'TERM', $_[0]->pid; }, 0 ],
-	[ 'kill -9', sub { $_[0]->send($query); usleep(60_000); kill 'KILL', $_[0]->pid }, 0 ]);
+	[ 'a client that hangs up', sub { in_the_middle($_[0]); close $_[0]{socket} }, 0 ],
+	[ 'a termination', sub { in_the_middle($_[0]); kill 'TERM', $_[0]->pid; }, 0 ],
+	[ 'kill -9', sub { in_the_middle($_[0]); kill 'KILL', $_[0]->pid }, 0 ]);
 
 sub test_ways
 {

@@ -13,7 +13,6 @@ use List::Util qw(max sum0);
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 my $node = new_server('progress', conf => <<'CONF');
 work_mem = 64MB

@@ -24,7 +24,6 @@ use RandomJoins;
 use List::Util qw(min sum0);
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 my $seed = $ENV{HG_SEED} // 20;
 my $queries = $ENV{HG_QUERIES} // ($ENV{HG_QUICK} ? 250 : 750);
@@ -179,8 +178,7 @@ foreach my $round (@rounds)
 		from pg_class c where relkind = 'r' and relname ~ '^t[0-9]*[02468](_|$)'});
 	# a vacuum that comes soon after the rows sets no bits
 	wait_for(sub {
-		$node->safe_psql($database, q{select sum(blocks_resident) > 0.95 * sum(blocks_total) from hashgraph_resident where state <> 'declined'}) eq 't'
-		  or not $node->safe_psql($database, 'vacuum') and not usleep(500_000) }, 30);
+		$node->safe_psql($database, q{select sum(blocks_resident) > 0.95 * sum(blocks_total) from hashgraph_resident where state <> 'declined'}) eq 't' }, 30, every => 0.5, between => sub { $node->safe_psql($database, 'vacuum') });
 }
 
 foreach my $covered (backends())

@@ -11,7 +11,6 @@ use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
-use Time::HiRes qw(time usleep);
 
 plan skip_all => 'runs with backend cpu' unless covers('cpu');
 
