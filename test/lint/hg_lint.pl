@@ -58,6 +58,16 @@ my %layer = (
 	'engine/wire'        => 13,
 	'engine'             => 14,);
 
+# TAP tests that look at a clock or sleep, and why they may.
+my %timed = (
+	'HashGraphTest.pm'  => 'has what others wait with',
+	'RawSession.pm'     => 'waits for a server so long',
+	'CancelledJoins.pm' => 'cancels at a part of the time that a join takes',
+	'join_parallel.pl'  => 'does so, too',
+	'device_trouble.pl' => 'breaks a device for parts of a second',
+	map { ("device_$_.pl" => 'sleeps between its looks at a device still') }
+	  qw(replicas stars computed filters partition_stars computed_filters));
+
 my @rules = (
 	[ 'includes point down the layers' => \&check_layers ],
 	[ 'the engine includes the C library and itself' => \&check_engine_headers ],
@@ -72,6 +82,7 @@ my @rules = (
 	[ 'files of C and CUDA start with their name and purpose' => \&check_file_headers ],
 	[ 'no file has outgrown its purpose' => \&check_file_sizes ],
 	[ 'nothing is left to be done' => \&check_leftovers ],
+	[ 'tests wait for states, and time is measured in test/perf' => \&check_waits ],
 	[ 'comments are in one piece' => \&check_comments ],
 	[ 'the settings in docs/settings.md are those of hg_guc.c' => \&check_settings ],
 	[ 'every SQL object is in docs/functions.md' => \&check_sql_objects ],
@@ -400,6 +411,14 @@ sub check_leftovers
 	my $words = join '|', map { "\\b$_\\b" } 'TO' . 'DO', 'FIX' . 'ME', 'X' . 'XX', 'HA' . 'CK';
 	return (undef, map { "$_->[0]:$_->[1]: $_->[2]" }
 		  matching_lines(qr{.}, qr{$words|^\s*\#\s*if\s+0\b}));
+}
+
+# A test waits for a state with what HashGraphTest.pm has, and a time is measured in test/perf.
+sub check_waits
+{
+	return (undef, map { "$_->[0]:$_->[1]: $_->[2]" }
+		  grep { $_->[0] !~ m{([^/]+)$} || !exists $timed{$1} }
+		  matching_lines(qr{^test/t/.*\.p[lm]$}, qr{^[^#]*(?:\bu?sleep\s*[(\d]|\bsleep\s+\S|\bselect\s*\(\s*undef|\bTime::HiRes\b)}));
 }
 
 # clang-format tears a comment where it breaks a long line: the rest begins at its star.

@@ -122,6 +122,8 @@ my @cases = (
 		'no file has outgrown', 'src/batch/hg_scan.c' ],
 	[ 'something left to be done', 'src/executor/hg_node.h', '/* TO' . 'DO: more */',
 		'nothing is left', 'hg_node.h:' ],
+	[ 'a test that sleeps', 'test/t/join_slow.pl', 'us' . 'leep(300_000);', 'tests wait for states', 'join_slow.pl:' ],
+	[ 'a test that looks at a clock', 'test/t/join_slow.pl', 'use Time::Hi' . 'Res;', 'tests wait for states', 'join_slow.pl:' ],
 	[ 'a torn comment', 'src/executor/hg_node.h', " * This goes on\n *below, where it was broken.", 'comments are in one', 'hg_node.h:' ],
 	[ 'code switched off', 'src/executor/hg_node.h', '#' . 'if 0', 'nothing is left', 'hg_node.h:' ],
 	[ 'a setting that is not documented', 'src/hg_guc.c', 'DefineCustomIntVariable("hashgraph.bins", "B", NULL, &hg_bins, 0, 0);',

@@ -327,23 +327,8 @@ same_is('select count(*), s from (select k, sum(v) as s from parts group by k) p
 
 sql('create table bounded (k int, v int); insert into bounded select i, i % 1000 from generate_series(1, 500000) i');
 resident('bounded');
-# the least of some times, in ms
-sub least_ms
-{
-	my ($query) = @_;
-	my $least = 1e9;
-
-	foreach (1 .. 7)
-	{
-		my ($ms) = sql("set max_parallel_workers_per_gather = 0; set hashgraph.force = on; explain (analyze, timing off) $query") =~ /Execution Time: ([\d.]+)/;
-		$least = $ms if $ms < $least;
-	}
-	return $least;
-}
 same_is('select count(*), sum(k) from bounded where v > (select max(v) - 5 from bounded)', '1 rows, all served', 'a bound that an initial plan computes');
 same_is('select count(*), sum(k) from bounded where v > (select max(v) - 5 from bounded)', '1 rows, all served', '... below a Gather', $parallel);
-cmp_ok(least_ms('select count(*) from bounded where v > (select 994)'), '<', 6 * least_ms('select count(*) from bounded where v > 994') + 1,
-	'... takes about as long as a constant one');
 # what a scan is expected to cost: no more for an initial plan's result than for a constant, and more where rows are formed
 my ($constant, $initial, $formed) = map { sql("set max_parallel_workers_per_gather = 0; explain select count(*) from bounded where $_") =~ /Aggregate\)  \(cost=([\d.]+)/ }
   'v = 994', 'v = (select 994)', 'abs(v) = 994';

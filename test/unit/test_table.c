@@ -7,14 +7,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#define _POSIX_C_SOURCE 199309L /* clock_gettime */
-
 #include "hg_tap.h"
 #include "test_table_suite.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../../src/engine/hg_features.h"
 #include "../../src/engine/table/hg_table_cpu.h"
@@ -352,22 +350,12 @@ test_filled(void)
 	good = numbers_destroy(&numbers);
 }
 
-/* The longest time between two polls. */
+/* Counts how often it is asked whether to go on. */
 typedef struct PatientHost
 {
 	HgHost host;
-	double last; /* CPU time, in milliseconds */
-	double longest;
+	uint64_t polls;
 } PatientHost;
-
-static double
-cpu_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec * 1e-6;
-}
 
 static void *
 patient_alloc(void *arg, size_t bytes)
@@ -387,24 +375,34 @@ static bool
 patient_cancelled(void *arg)
 {
 	PatientHost *host = arg;
-	double now = cpu_ms();
 
-	if (now - host->last > host->longest)
-		host->longest = now - host->last;
-	host->last = now;
+	host->polls++;
 	return false;
 }
 
+/* The polls since the last look at them, which are to be so many at least. */
+static bool
+has_polled(PatientHost *host, uint64_t least)
+{
+	bool enough = host->polls >= least;
+
+	if (!enough)
+		hg_tap_diag("%" PRIu64 " polls of %" PRIu64, host->polls, least);
+	host->polls = 0;
+	return enough;
+}
+
 /*
- * The longest time between two polls in all that can be done with a table of many rows; negative
- * where something of it fails.
+ * However large a batch, a table looks up from it often: once in so many rows, in all that can be
+ * done with it.
  */
-static double
-longest_wait(HgTableKind kind, HgTableContent content)
+static void
+test_patience(HgTableKind kind, HgTableContent content)
 {
 	enum
 	{
-		ROWS = 1 << 18
+		ROWS = 1 << 18,
+		ROWS_A_POLL = 1 << 16
 	};
 	HgTableSpec spec = {.kind = kind, .content = content, .key_width = 8, .max_padding = 64};
 	PatientHost host = {
@@ -422,51 +420,30 @@ longest_wait(HgTableKind kind, HgTableContent content)
 	for (uint32_t i = 0; i < ROWS; i++)
 		keys[i] = hg_mix64(i / 4 * 4);
 	host.host.arg = &host;
-	host.last = cpu_ms();
 	good = tables->open(tables, &host.host, &spec, &table, &error) == HG_OK &&
-		   tables->build(table, &batch, NULL, &error) == HG_OK;
+		   tables->build(table, &batch, NULL, &error) == HG_OK &&
+		   has_polled(&host, ROWS / ROWS_A_POLL);
 	batch.count = ROWS / 4;
 	batch.by_key = true;
 	if (content != HG_TABLE_NUMBERING)
-		good = good && tables->erase(table, &batch, NULL, &error) == HG_OK;
+		good = good && tables->erase(table, &batch, NULL, &error) == HG_OK &&
+			   has_polled(&host, ROWS / 4 / ROWS_A_POLL);
 	good = good && tables->insert(table, &batch, NULL, &error) == HG_OK &&
+		   has_polled(&host, ROWS / 4 / ROWS_A_POLL) &&
 		   tables->find(table, keys, ROWS, rows, &error) == HG_OK &&
+		   has_polled(&host, ROWS / ROWS_A_POLL) &&
 		   tables->count(table, keys, ROWS, NULL, &all, &error) == HG_OK &&
+		   has_polled(&host, ROWS / ROWS_A_POLL) &&
 		   tables->describe(table, &stats, &error) == HG_OK &&
-		   tables->export_entries(table, keys, rows, &error) == HG_OK;
-	patient_cancelled(&host);
+		   has_polled(&host, ROWS / 4 / ROWS_A_POLL) &&
+		   tables->export_entries(table, keys, rows, &error) == HG_OK &&
+		   has_polled(&host, ROWS / 4 / ROWS_A_POLL);
+	hg_tap_ok(good, "cpu: %s, %s: polls once in %d rows at least", hg_table_kind_name(kind),
+			  hg_table_content_name(content), ROWS_A_POLL);
 	if (table != NULL)
 		tables->close(table);
 	free(keys);
 	free(rows);
-	return good ? host.longest : -1;
-}
-
-/* Milliseconds between two polls; tools that look at every step take their time. */
-#if defined(__SANITIZE_ADDRESS__)
-#define PATIENCE_MS 30
-#else
-#define PATIENCE_MS 10
-#endif
-
-/*
- * However large a batch, a table looks up from it often.  A busy machine may have one step take
- * longer, but not the same one again and again: the best of some tries counts.
- */
-static void
-test_patience(HgTableKind kind, HgTableContent content)
-{
-	enum
-	{
-		TRIES = 5
-	};
-	double longest = longest_wait(kind, content);
-
-	for (int i = 1; i < TRIES && longest >= PATIENCE_MS; i++)
-		longest = longest_wait(kind, content);
-	hg_tap_ok(longest >= 0 && longest < PATIENCE_MS, "cpu: %s, %s: polls every %d ms",
-			  hg_table_kind_name(kind), hg_table_content_name(content), PATIENCE_MS);
-	hg_tap_diag("at most %.2f ms of CPU time between two", longest);
 }
 
 /* Does each key of an even number below bound stand there with its row, and no other? */
