@@ -64,9 +64,7 @@ my %timed = (
 	'RawSession.pm'     => 'waits for a server so long',
 	'CancelledJoins.pm' => 'cancels at a part of the time that a join takes',
 	'join_parallel.pl'  => 'does so, too',
-	'device_trouble.pl' => 'breaks a device for parts of a second',
-	map { ("device_$_.pl" => 'sleeps between its looks at a device still') }
-	  qw(replicas stars computed filters partition_stars computed_filters));
+	'device_trouble.pl' => 'breaks a device for parts of a second');
 
 my @rules = (
 	[ 'includes point down the layers' => \&check_layers ],
