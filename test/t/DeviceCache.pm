@@ -12,16 +12,15 @@ use warnings;
 
 use Exporter 'import';
 use HashGraphTest;
-use PostgreSQL::Test::Cluster;
 use RawSession;
 use Test::More;
 
-our @EXPORT = qw(cache_server copied_server sliced_server open_session ask sql rows core_of last_backends is_right none_is_wrong);
+our @EXPORT = qw(cache_server restarted_server sliced_server open_session ask sql rows core_of last_backends is_right none_is_wrong);
 
 # How many queries a random test draws: few under HG_QUICK, all in the nightly run.
 my $SAMPLES = $ENV{HG_QUICK} ? 40 : 500;
 
-my ($servers, $main, %templates) = (0);
+my ($restarted, $main);
 
 # Lines for postgresql.conf: the server caches only the tables that a test names, and forces HashGraph joins under
 # backend auto.  Parallel plans cost nothing extra, so that max_parallel_workers_per_gather alone decides about them.
@@ -56,42 +55,46 @@ sub cache_server
 	return ($node, open_session($node));
 }
 
-# Starts a server with lines for postgresql.conf in which the statements SETUP have run, and returns it.  They run once: servers
-# with the same statements are copies of one data directory.  The stand-in is so many devices, and SWITCHES are
-# environment variables of it.
-sub copied_server
+# Starts the one server of a test, which has so many devices of the stand-in, and returns it.  A server that an earlier call
+# has started starts again with its tables: CONF, lines for postgresql.conf, takes the place of earlier lines and of what
+# ALTER SYSTEM has set.  SWITCHES are environment variables of the stand-in.
+sub restarted_server
 {
-	my ($name, $setup, $conf, $devices, %switches) = @_;
+	my ($conf, $devices, %switches) = @_;
 
-	if (!defined $templates{$setup})
+	if (defined $restarted)
+	{
+		$restarted->stop;
+		truncate $restarted->data_dir . "/$_", 0 foreach 'case.conf', 'postgresql.auto.conf';
+	}
+	else
 	{
 		# rows that are written without WAL are not served from the cache
-		my $template = $templates{$setup} = new_server('template_' . ++$servers, %UTF8, conf => "wal_level = replica\nhashgraph.backend = cpu\n");
-
-		$template->safe_psql('postgres', $setup);
-		$template->stop;
-		$template->backup_fs_cold('setup');
+		$restarted = new_server('server', %UTF8, conf => "wal_level = replica\nhashgraph.backend = cpu\ninclude_if_exists = 'case.conf'\n");
+		$restarted->stop;
 	}
-	my $node = PostgreSQL::Test::Cluster->new($name . '_' . ++$servers);
-
-	$node->init_from_backup($templates{$setup}, 'setup');
-	$node->append_conf('postgresql.conf', "hashgraph.backend = auto\n$conf");
+	$restarted->append_conf('case.conf', "hashgraph.backend = auto\n$conf");
 	local @ENV{ 'HG_STANDIN_DEVICES', keys %switches } = ($devices, values %switches);
-	$node->start;
-	return $node;
+	$restarted->start;
+	return $restarted;
 }
 
-# Starts such a server whose tables are cached, and cut into slices where they are larger than the KILOBYTES that each
-# device may keep.  Opens a session, and returns the server and the session.
+# Starts that server with the tables of the statements SETUP alone.  Cached tables are cut into slices where they are larger
+# than the KILOBYTES that each device may keep.  Opens a session, and returns the server and the session.
 sub sliced_server
 {
-	my ($name, $setup, $devices, $kilobytes, %switches) = @_;
-	my $node = copied_server($name, $setup, cache_conf(standin_program(), '256MB', <<"CONF"), $devices, %switches);
+	my ($setup, $devices, $kilobytes, %switches) = @_;
+
+	# Witnesses of cached tables have transactions from the start of a server on, which keep a vacuum in SETUP from
+	# marking pages all-visible.
+	$restarted->safe_psql('postgres', 'drop schema public cascade; create schema public') if defined $restarted;
+	my $node = restarted_server(cache_conf(standin_program(), '256MB', <<"CONF"), $devices, %switches);
 work_mem = '64MB'
 hashgraph.staging_size = '8MB'
 hashgraph.resident_gpu_memory = '${kilobytes}kB'
 CONF
 
+	$node->safe_psql('postgres', "create extension if not exists hashgraph; $setup");
 	return ($node, open_session($node));
 }
 
@@ -149,8 +152,9 @@ sub is_right
 }
 
 # Tests: no query that DRAW returns gives other rows, or another error, than PostgreSQL's own plan in the same snapshot.
-# DRAW may change tables.  With option "look", at least one query must make that true, which says what NAME's device did.
-# "between" runs after PostgreSQL's own plan.  Returns how many queries were drawn, and how many of them were errors.
+# DRAW may change tables.  With option "look" a second test says that this function, which is given the query after it
+# has run, returned true for at least one.  "between" runs after PostgreSQL's own plan, outside of the session.
+# Returns how many queries were drawn, and how many of them were errors.
 sub none_is_wrong
 {
 	my ($name, $draw, %options) = @_;

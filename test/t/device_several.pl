@@ -34,13 +34,7 @@ sub begin
 {
 	my ($devices, $conf, %switches) = @_;
 
-	$node = copied_server('devices', <<'SQL', <<"CONF", $devices, %switches);
-create table f as select i % 90000 + 1 as k, i as v from generate_series(1, 200000) i;
-create table d as select i % 20000 + 1 as k, i as w from generate_series(1, 60000) i;
-create table large as select i as id, i % 600000 as k from generate_series(1, 1100000) i;
-create table larger as select i as id, (i * 7::int8 % 900000)::int as k from generate_series(1, 1200000) i;
-vacuum analyze;
-SQL
+	$node = restarted_server(<<"CONF", $devices, %switches);
 work_mem = '64MB'
 max_connections = 60
 max_worker_processes = 20
@@ -50,7 +44,17 @@ hashgraph.gpu_wait_limit = '5min'
 hashgraph.force = on
 $conf
 CONF
-	$expected //= $node->safe_psql('postgres', "set hashgraph.enabled = off; $join");
+	if (!defined $expected)
+	{
+		$node->safe_psql('postgres', <<'SQL');
+create table f as select i % 90000 + 1 as k, i as v from generate_series(1, 200000) i;
+create table d as select i % 20000 + 1 as k, i as w from generate_series(1, 60000) i;
+create table large as select i as id, i % 600000 as k from generate_series(1, 1100000) i;
+create table larger as select i as id, (i * 7::int8 % 900000)::int as k from generate_series(1, 1200000) i;
+vacuum analyze;
+SQL
+		$expected = $node->safe_psql('postgres', "set hashgraph.enabled = off; $join");
+	}
 	($count) = split /\|/, $expected;
 	return;
 }
@@ -128,7 +132,6 @@ foreach my $devices (1, 2, 3, 8)
 	is(scalar(my @pids = processes()) / 2, $devices, "$devices devices: ... with a process");
 	is($node->safe_psql('postgres', "set hashgraph.backend = cuda; $join; $last"), "$expected\ncuda|", "$devices devices: a join");
 	test_placement($devices);
-	$node->stop;
 }
 
 # ------------------------------------------------------------------ one of several is lost
@@ -207,7 +210,6 @@ is(told(q{string_agg(restarts::text, ' ' order by ordinal)}), '0 2 0', 'lost: wh
 	is("$after{0} $after{1}", "$before{0} $before{1}", 'stopped: ... and no other');
 }
 unlike(slurp_file($node->logfile), qr/server process .* was terminated|PANIC/, 'no process of the server crashed');
-$node->stop;
 
 # ... and all of them together hold up the end of the server no longer than one does
 begin(4, '');
@@ -244,14 +246,12 @@ become(q{count(*), bool_and(state = 'ready')}, '4|t', 'four devices');
 	become(q{string_agg(jobs::text, ' ' order by ordinal)}, '1 1 1', 'faulty: ... and has jobs again');
 	is(rest_of($_), 'cuda|', 'faulty: ... which it does') foreach @sessions;
 	undef @sessions;
-	$node->stop;
 }
 
 begin(3, '', HG_STANDIN_FAULTY => 2, HG_STANDIN_UNAVAILABLE => 1);
 become(q{string_agg(state, ' ' order by ordinal)}, 'ready ready unavailable', 'one that can not be used: the others are');
 is($node->safe_psql('postgres', "set hashgraph.backend = cuda; $join; $last"), "$expected\ncuda|", '... and join') foreach 1 .. 3;
 like(slurp_file($node->logfile), qr/hashgraph does not use GPU 2: no device/, '... which the log tells');
-$node->stop;
 
 # ------------------------------------------------------------------ the devices that are to be used
 
@@ -280,7 +280,6 @@ foreach my $change ([ '-1', '0 ready, 1 ready, 2 ready, 3 ready' ], [ '3', '0 un
 	become(q{string_agg(ordinal || ' ' || state, ', ' order by ordinal)}, $wanted, "'$list' from now on");
 	is($node->safe_psql('postgres', "set hashgraph.backend = cuda; $join; $last"), "$expected\ncuda|", '... and joins run on it');
 }
-$node->stop;
 
 # a shorter list, and one in another order, have no two processes on a GPU
 begin(3, '');
@@ -304,7 +303,6 @@ become(q{string_agg(state, ' ' order by ordinal)}, 'ready ready ready', 'three d
 	become(q{string_agg(state, ' ' order by ordinal)}, 'ready ready ready', 'a longer list: all of them');
 	is({ processes() }->{2}, $before{2}, '... and the one that was there stays in its process');
 }
-$node->stop;
 
 # what the first process sees may change: the others stay where they are
 {
@@ -328,7 +326,6 @@ $node->stop;
 	become(q{count(*) filter (where state = 'ready'), sum(restarts)}, '3|2', 'one that is not seen any more, but is there, goes on');
 	is({ processes() }->{1}, $after{1}, '... in its process');
 }
-$node->stop;
 
 # those that nobody needs rest, and come back as they are needed
 begin(3, "hashgraph.gpu_idle_timeout = '2s'\n");
@@ -345,7 +342,6 @@ ok(!wait_for(sub { my %now = processes(); keys %now > 1 }, 0.5), 'a reload does 
 is($node->safe_psql('postgres', "set hashgraph.backend = cuda; $join; $last"), "$expected\ncuda|", 'a reload: one is there for a join');
 ok(!wait_for(sub { my %now = processes(); keys %now != 1 }, 0.5), '... and the others rest');
 is(told(q{string_agg(state, ' ' order by state)}), 'ready resting resting', '... as they do when they are looked at');
-$node->stop;
 
 # ------------------------------------------------------------------ who waits for one
 
@@ -359,7 +355,6 @@ begin(2, '');
 	is($node->safe_psql('postgres', "set hashgraph.backend = cuda; set hashgraph.gpu_device = 1; $join; $last"), "$expected\ncuda|",
 		'a session that names the second waits for it');
 }
-$node->stop;
 
 begin(3, "hashgraph.gpu_device = '0, 1, 2'\nhashgraph.gpu_idle_timeout = '1s'\n", HG_STANDIN_FAULTY => 0, HG_STANDIN_START_DELAY_MS => 40_000);
 ok(wait_for(sub { my %left = processes(); keys %left == 1 }, 20), 'one hangs when it starts, and the others rest');
@@ -380,7 +375,6 @@ is($node->safe_psql('postgres', "set hashgraph.backend = cuda; $join; $last"), "
 	  or diag(join "\n", map { $_->{error} // '' } @sessions);
 }
 become('sum(jobs), sum(queued), sum(staging_used)', '0|0|0', 'little memory: nothing is left');
-$node->stop;
 
 # two sessions that wait for each other's GPU, as each has set another one meanwhile, and whose jobs are not taken from them
 begin(2, "hashgraph.gpu_memory_budget = '10MB'\nhashgraph.gpu_wait_limit = '2s'\n", HG_STANDIN_EVICT_MS => 600_000);
@@ -396,7 +390,6 @@ become(q{count(*), bool_and(state = 'ready')}, '2|t', 'two devices');
 	cmp_ok(scalar(grep { /the device did not answer in time/ } @ends), '>', 0, '... but one is told so');
 	is(scalar(grep { !/the device did not answer in time|^\Q$expected\E$/ } @ends), 0, '... and the other one, or goes on') or diag(join "\n", @ends);
 }
-$node->stop;
 
 # ------------------------------------------------------------------ what is resident
 
@@ -441,7 +434,7 @@ $node->safe_psql('postgres', q{select hashgraph_resident_add('large', array['k']
 kept(2, qr/^1 1$/, 'large graphs are on one device each');
 kept_join('select count(*) from large join larger using (k)', '... and are brought together where a join needs both');
 like(told(q{string_agg(kept_graphs::text, ' ' order by ordinal)}), qr/^(1 2|2 1)$/, '... the smaller to the larger');
-$node->stop;
+$node->safe_psql('postgres', q{select hashgraph_resident_drop('large'), hashgraph_resident_drop('larger')});
 
 # the first device has no memory for it, of which it has told nothing
 begin(2, "hashgraph.resident_memory = '512MB'\nhashgraph.resident_auto = off\nhashgraph.resident_gpu_memory = '256MB'\n", HG_STANDIN_FAULTY => 0, HG_STANDIN_OUT_OF_MEMORY => 1);

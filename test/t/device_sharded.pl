@@ -42,12 +42,7 @@ sub begin
 {
 	my ($devices, $budget, %switches) = @_;
 
-	$node = copied_server('wide', <<'SQL', <<"CONF", $devices, %switches);
-create table f as select i % 200000 + 1 as k, nullif(i % 7, 3)::int2 as v from generate_series(1, 300000) i;
-create table d as select i % 150000 + 100000 as k, nullif(i % 1000, 10)::int4 as w from generate_series(1, 300000) i;
-create table h as select case when i % 10 = 0 then 5 else i end as k from generate_series(1, 300000) i;
-analyze;
-SQL
+	$node = restarted_server(<<"CONF", $devices, %switches);
 work_mem = '64MB'
 max_worker_processes = 20
 max_parallel_workers_per_gather = 0
@@ -61,6 +56,12 @@ hashgraph.send_pages = off
 hashgraph.resident = off
 hashgraph.force = on
 CONF
+	$node->safe_psql('postgres', <<'SQL') unless %expected;
+create table f as select i % 200000 + 1 as k, nullif(i % 7, 3)::int2 as v from generate_series(1, 300000) i;
+create table d as select i % 150000 + 100000 as k, nullif(i % 1000, 10)::int4 as w from generate_series(1, 300000) i;
+create table h as select case when i % 10 = 0 then 5 else i end as k from generate_series(1, 300000) i;
+analyze;
+SQL
 	foreach my $query ($count, $sums, $groups, $rows, $semi, $hot)
 	{
 		$expected{$query} //= $node->safe_psql('postgres', "set hashgraph.enabled = off; $query");
@@ -127,7 +128,6 @@ foreach my $devices (2, 3)
 	like($node->safe_psql('postgres', "set hashgraph.gpu_device = 1; explain (analyze, costs off, timing off, summary off) $count"),
 		qr/Device: stand-in \(CPU\)\s+Fallback: the join was left to one device: no other device is ready\s.*Device Ranges: [2-9]/s, '... EXPLAIN tells');
 	is($node->safe_psql('postgres', 'select cuda_joins, fallbacks from hashgraph_stat'), '3|0', '... and none counts as a fallback');
-	$node->stop;
 }
 
 # ------------------------------------------------------------------ how rows come there
@@ -165,7 +165,6 @@ sub sends
 		ok(all_are_there($devices), '... and once more they are there again');
 	}
 	nothing_is_left($name);
-	$node->stop;
 	return;
 }
 
@@ -207,7 +206,6 @@ begin(3, '18MB', HG_STANDIN_SEND_MS => 1500, HG_STANDIN_FAST => 1);
 	like($session->{error} // 'none', qr/statement timeout/, 'cancelled while rows are sent');
 	nothing_is_left('cancelled while rows are sent');
 }
-$node->stop;
 
 # ------------------------------------------------------------------ devices of unequal memory
 
@@ -244,7 +242,6 @@ foreach my $time (1 .. 4)
 neighbours_have(0);
 runs($count, qr/^cuda\|3 x stand-in \(CPU\)\|3\|$/, '18, 18 and 18 MB again: all have a part');
 nothing_is_left('18, 18 and 18 MB');
-$node->stop;
 
 # ------------------------------------------------------------------ what does not
 
@@ -256,7 +253,6 @@ runs($hot, qr/^cuda\|3 x stand-in \(CPU\)\|([6-9]|\d\d+)\|$/, '... many rows of 
 is($node->safe_psql('postgres', "$count; select bool_and(device_ranges % 3 = 0 and device_ranges >= 6) from hashgraph_last_joins()"),
 	"$expected{$count}\nt", '... each range has a piece on each device');
 nothing_is_left('too large for all');
-$node->stop;
 
 # ------------------------------------------------------------------ memory of groups
 
@@ -276,7 +272,6 @@ sub least_for_groups
 		if ($plan =~ /Rows Reduced on Device: [1-9]/) { $enough = $units; }
 		else { $too_little = $units; }
 	}
-	$node->stop;
 	return $enough;
 }
 
@@ -356,14 +351,12 @@ foreach my $backend ('auto', 'cuda')
 	is($sessions[1]->query("set statement_timeout = 0; $count") // $sessions[1]->{error}, $expected{$count}, '... and runs when the first has ended');
 	nothing_is_left('two at a time');
 }
-$node->stop;
 
 # a join that is there for GPUs alone waits for those that it has, however long they take
 begin(2, '18MB', HG_STANDIN_COUNT_MS => 3000);
 is($node->safe_psql('postgres', "set hashgraph.gpu_wait_limit = '1s'; $count; $last"), "$expected{$count}\ncuda|2 x stand-in (CPU)|2|",
 	'slow: nothing else is waited for, and so they are not given up');
 
-$node->stop;
 
 # those that rest come up for the next join that is too large for one
 begin(2, '18MB');
