@@ -146,9 +146,9 @@ foreach my $program (grep { defined } $standin, $device)
 
 	use_program($node, $program);
 	kept("$label: all graphs are kept");
-	ask(map { $_->[1] } @counts, @groups, @unmatched);
 	is(ready_devices($node, 'kept_graphs'), 6, "$label: it tells of them") if $program eq ($standin // $device);
 	is(sql(q{select sum(device_bytes) from hashgraph_resident}), ready_devices($node, 'kept_bytes'), '... and of what they take, as the view does');
+	ask(map { $_->[1] } @counts, @groups, @unmatched);
 	counts_are_right(qr/^cuda$/, $label);
 	unmatched_are_right($label, qr/^cuda$/);
 
