@@ -120,8 +120,8 @@ is(rows_of($node, "set hashgraph.backend = cuda; set work_mem = '256kB';", $colu
 # a rescan, a cursor that is left, and a limit
 my $lateral = 'select n, v, w from generate_series(1, 3) n, lateral (select v, w from l join r using (k) where v > n * 100 offset 0) j';
 is(rows_of($node, 'set hashgraph.backend = cuda;', $lateral), rows_of($node, 'set hashgraph.enabled = off;', $lateral), 'rescans are right');
-my $loop = 'set enable_material = off; set enable_hashjoin = off; set enable_mergejoin = off; select count(*), sum(w) from (values (1), (2)) n(i) left join (select v, w from l join r using (k) offset 0) j on j.v > n.i';
-is($node->safe_psql('postgres', "set hashgraph.backend = cuda; $loop"), $node->safe_psql('postgres', "set hashgraph.enabled = off; $loop"),
+my $loop = 'select count(*), sum(w) from (values (1), (2)) n(i) left join (select v, w from l join r using (k) offset 0) j on j.v > n.i';
+is($node->safe_psql('postgres', "set hashgraph.backend = cuda; set enable_material = off; set enable_hashjoin = off; set enable_mergejoin = off; $loop"), $node->safe_psql('postgres', "set hashgraph.enabled = off; $loop"),
 	'rescans of the same rows are right');
 is($node->safe_psql('postgres', "set hashgraph.backend = cuda; select count(*), count(v) <= 10 from (select v, w from l join r using (k) limit 10) x"), '10|t', 'a limit');
 is($node->safe_psql('postgres', <<'SQL'), "12\n12\nt", 'a cursor');
