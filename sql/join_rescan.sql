@@ -271,8 +271,8 @@ set parallel_tuple_cost = 0;
 set min_parallel_table_scan_size = 0;
 select plan_lines(query, 'Parallel Custom Scan') as parallel, plan_lines(query, 'Custom Scan') as nodes, join_check(query)
   from (values
-    ('select i, (select 7 from looked_up x join looked_up y on x.k = y.k limit 1 offset i) from generate_series(1, 5) i'),
-    ('select * from generate_series(1, 5) i, lateral (select x.k - y.k from looked_up x join looked_up y on x.k = y.k limit 1 offset i) j'),
+    ('select i, (select 7 + i from looked_up x join looked_up y on x.k = y.k limit 1) from generate_series(1, 5) i'),
+    ('select * from generate_series(1, 5) i, lateral (select x.k - y.k + i from looked_up x join looked_up y on x.k = y.k limit 1) j'),
     ('select i, (select count(*) + i from looked_up x join looked_up y on x.k = y.k) from generate_series(1, 5) i'),
     -- an uncorrelated one runs once
     ('select i, (select count(*) from looked_up x join looked_up y on x.k = y.k) from generate_series(1, 5) i')) q (query);
