@@ -384,7 +384,7 @@ begin
 end
 $$;
 select setup, planned_workers(query, setup)
-from (values ('select g::date, count(o.id) from generate_series(''2021-01-01''::date, ''2021-01-07'', ''1 day'') g left join p_orders o on o.d = g::date group by 1'),
+from (values ('select g, count(o.id) from generate_series(1, 1000) g left join p_orders o on o.d = date ''2020-12-31'' + g group by 1'),
              ('select count(*) from p_cust c where not exists (select from p_orders o where o.cust = c.id)'),
              ('select count(*) from p_orders o join p_cust c on c.created = o.d'),
              ('select c.created, count(*) from p_orders o join p_cust c on c.id = o.cust group by 1')) queries (query),
