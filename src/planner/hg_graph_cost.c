@@ -16,6 +16,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "utils/float.h"
 
 #include "batch/hg_bound_params.h"
 #include "batch/hg_graph_key.h"
@@ -244,6 +245,7 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 						 .answered = columns[HG_OUTER] == 0 && columns[HG_INNER] == 0};
 	const bool fixed[2] = {false, false};
 	bool lend[2] = {false, false};
+	bool lent;
 	double processes = path->together ? hg_join_processes(path->custom.path.parallel_workers) : 1;
 
 	hg_graph_shares(root, path, &shape);
@@ -259,13 +261,17 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 		/* the leader looks for all processes */
 		shape.looks[side] *= processes;
 	}
-	cost->asked = -1;
 	hg_join_lend_choose(&shape, fixed, lend);
-	if (!lend[HG_OUTER] && !lend[HG_INNER])
-		return false;
-	hg_graph_price(path, &shape, lend, processes, input_costs, cost);
+	lent = lend[HG_OUTER] || lend[HG_INNER];
+	cost->startup = cost->run = lent ? 0 : get_float8_infinity();
+	if (lent)
+		hg_graph_price(path, &shape, lend, processes, input_costs, cost);
+
+	/* rows that would be read to return columns may be lent where a device is asked about them */
+	cost->asked = -1;
 	shape.answered = true;
-	if (lend[HG_OUTER] && lend[HG_INNER] && hg_lend_asks_device(&shape, lend))
+	hg_join_lend_choose(&shape, fixed, lend);
+	if (hg_lend_asks_device(&shape, lend))
 	{
 		HgGraphCost asked;
 
@@ -273,7 +279,7 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 		hg_graph_price(path, &shape, lend, 1, input_costs, &asked);
 		cost->asked = asked.startup + asked.run;
 	}
-	return true;
+	return lent || cost->asked >= 0;
 }
 
 bool

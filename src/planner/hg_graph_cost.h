@@ -14,19 +14,20 @@
 #include "planner/hg_join_plan.h"
 #include "resident/hg_resident_graph_key.h"
 
+/* The costs of a join of which some rows are taken from cached HashGraphs. */
 typedef struct HgGraphCost
 {
-	Cost startup; /* to read what is not lent */
-	Cost run;	  /* and to join */
-	Cost asked; /* all of it where a device is asked for no more than the number of pairs, or groups
-				 * of them; negative: there is none that could be */
+	Cost startup; /* to read the other rows; infinite where it costs less to read all rows ... */
+	Cost run;	  /* ... and to join */
+	Cost asked; /* the whole cost where a device answers with the number of pairs or with groups;
+				 * negative where no device can */
 } HgGraphCost;
 
 /*
- * What it costs to join the inputs of a path, whose rows are filled in, where some of their rows
- * are lent (executor/join/hg_join_lend.h), with columns[] of each side returned; input_costs[] is
- * what reading each of them costs.  A process may hold so many inner rows in memory.  False where
- * none would be lent.
+ * Computes the costs of a path, whose inputs and rows are filled in, if rows come from cached
+ * HashGraphs (executor/join/hg_join_lend.h).  The join returns columns[] of each side, reading each
+ * side as a whole costs input_costs[], and a process may hold inner_room inner rows in memory.
+ * Returns false where no row would come from a cached HashGraph.
  */
 extern bool hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 						  const Cost input_costs[2], double inner_room, HgGraphCost *cost);
