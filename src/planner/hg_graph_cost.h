@@ -19,8 +19,8 @@ typedef struct HgGraphCost
 {
 	Cost startup; /* to read the other rows; infinite where it costs less to read all rows ... */
 	Cost run;	  /* ... and to join */
-	Cost asked; /* the whole cost where a device answers with the number of pairs or with groups;
-				 * negative where no device can */
+	Cost asked;	  /* the whole cost where a device answers with the number of pairs or with groups;
+				   * negative where no device can */
 } HgGraphCost;
 
 /*

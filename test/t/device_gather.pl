@@ -74,7 +74,8 @@ sub gathered_of
 
 foreach my $backend ('cuda', 'auto')
 {
-	my $settings = "set hashgraph.backend = $backend;";
+	# auto would join most of these as they come, on the CPU, if settings let it
+	my $settings = "set hashgraph.backend = $backend; set hashgraph.build = v2;";
 
 	use_program($node, $standin, HG_STANDIN_FAST => 1);
 	foreach my $name (sort keys %columns)
@@ -86,6 +87,8 @@ foreach my $backend ('cuda', 'auto')
 	}
 }
 is(gathered_of('set hashgraph.backend = cpu;', $columns{'both sides'}[1]), 0, 'the CPU gathers none');
+is(gathered_of('set hashgraph.backend = auto;', $columns{$_}[1]), 0, "auto, $_: outer rows are joined as they come, and not sent")
+	foreach 'a qual', 'a semi join';
 is(gathered_of('set hashgraph.backend = cuda;', 'select v, w from l join r using (k) where l.k = 17 and r.k = 17'),
 	0, 'a few values are not worth their messages');
 is(gathered_of('set hashgraph.backend = cuda;', 'select sum(v), min(w) from l join r using (k)'), 0, 'groups need none');
@@ -166,7 +169,7 @@ foreach my $chunks ($ENV{HG_QUICK} ? (0, 2) : (0 .. 3))
 		is(rows_of($node, 'set hashgraph.backend = auto;', $query), $expected{$name}, "lost after $chunks chunks, $name: right");
 	}
 	use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_DIE_AFTER_CHUNKS => $chunks);
-	like($node->safe_psql('postgres', "set hashgraph.backend = auto; explain (analyze, costs off, timing off) $columns{'both sides'}[1]"),
+	like($node->safe_psql('postgres', "set hashgraph.backend = auto; set hashgraph.build = v2; explain (analyze, costs off, timing off) $columns{'both sides'}[1]"),
 		qr/Backend: cpu.*Fallback: /s, "lost after $chunks chunks: the CPU went on");
 	use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_DIE_AFTER_CHUNKS => $chunks);
 	my $session = RawSession->new($node);
@@ -241,7 +244,8 @@ my %sums = map { $_ => sum_of('set hashgraph.enabled = off;', $shared{$_}[1]) } 
 
 foreach my $backend ('cuda', 'auto')
 {
-	my $settings = "set hashgraph.backend = $backend;";
+	# auto would join most of these as they come, on the CPU, if settings let it
+	my $settings = "set hashgraph.backend = $backend; set hashgraph.build = v2;";
 
 	use_program($node, $standin, HG_STANDIN_FAST => 1);
 	foreach my $name (sort keys %shared)

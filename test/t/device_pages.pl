@@ -392,6 +392,7 @@ if (defined $standin)
 
 	# writers, vacuums and dying processes beside joins that have to be right, each in one snapshot with PostgreSQL's own
 	use_program($node, $standin);
+	sql('set hashgraph.backend = auto');
 	my $writer = RawSession->new($node);
 	my $write = sub {
 		my $type = $types[ rand @types ];

@@ -31,6 +31,8 @@ min_parallel_table_scan_size = 0
 hashgraph.force = on
 hashgraph.send_pages = off
 hashgraph.gpu_wait_limit = '5min'
+# the CPU joins no outer rows as they come, which it would do faster than a device
+hashgraph.build = v2
 CONF
 
 $node->safe_psql('postgres', <<'SQL');

@@ -203,8 +203,9 @@ typedef struct HgMatcherEstimate
 } HgMatcherEstimate;
 
 /*
- * What joining so many rows, of all processes of a team, is expected to take.  Where costs is NULL
- * nothing is expected, and matches are reduced wherever they can be: false.
+ * Estimates the time of a join of so many rows, of all processes of a team.  Where the spec has
+ * streamed_rows, the CPU joins outer rows as they come if the inner side is small.  Returns false
+ * where costs is NULL: no time is known then, and matches are reduced wherever they can be.
  */
 extern bool hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 								uint64 outer_rows, uint64 inner_rows, HgMatcherEstimate *estimate);

@@ -70,6 +70,7 @@ hg_sender_is_wanted(const HgSenderSpec *spec, HgJobColumns *columns)
 	const HgMatcherSpec matches = {
 		.key_width = spec->key_width,
 		.pairs = spec->pairs,
+		.streamed_rows = spec->streams ? spec->expected_rows[HG_OUTER] : 0,
 		.reduction = spec->reduction,
 		.columns = {spec->columns[HG_OUTER], spec->columns[HG_INNER]},
 		.team = &team,

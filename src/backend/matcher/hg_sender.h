@@ -33,6 +33,7 @@ typedef struct HgSenderSpec
 	double pairs;			 /* matches that are expected to be streamed, of all processes ... */
 	uint64 match_bytes;		 /* ... which keep them in so much memory, where they are several */
 	double scan_cost;		 /* the planner's, of reading both sides in one process */
+	bool streams;			 /* the CPU could join outer rows as they come instead */
 
 	/*
 	 * NULL, or what the matches may be reduced to: its columns are in the job, and sent when all

@@ -187,7 +187,7 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 static void
 hg_explain_expected(const HgJoinState *state, ExplainState *es)
 {
-	const HgMatcherSpec spec = {
+	HgMatcherSpec spec = {
 		.key_width = state->inputs[HG_INNER]->words->width,
 		.counted = !hg_join_streams(&state->rules, state->matched),
 		.pairs = state->css.ss.ps.plan->plan_rows,
@@ -202,6 +202,8 @@ hg_explain_expected(const HgJoinState *state, ExplainState *es)
 	/* the plan may expect more than there are numbers for */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		rows[side] = (uint64) Min(state->inputs[side]->plan->plan->plan_rows, HG_MAX_ROWS);
+	if (!spec.counted && hg_join_could_stream(state))
+		spec.streamed_rows = rows[HG_OUTER];
 	hg_matcher_estimate(&costs, &spec, rows[HG_OUTER], rows[HG_INNER], &estimate);
 	ExplainPropertyText("Expected Backend", estimate.device_ms < estimate.cpu_ms ? "cuda" : "cpu",
 						es);

@@ -100,6 +100,15 @@ hg_join_expected_rows(const HgJoinState *state, HgSide side, int processes)
 						(double) HG_MAX_ROWS);
 }
 
+bool
+hg_join_could_stream(const HgJoinState *state)
+{
+	return !hg_join_has_lent(state) && !state->together && state->sender == NULL &&
+		   !state->rewind && !state->kept.inner && !state->kept.outer_whole &&
+		   !hg_join_is_spilled(&state->spill) && !state->rules.keep[HG_OUTER] &&
+		   !state->matched[HG_OUTER].tracked;
+}
+
 /* What a sender is told. */
 static HgSenderSpec
 hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *reduction)
@@ -109,7 +118,10 @@ hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *
 						 .processes = processes};
 
 	if (hg_join_streams(&state->rules, state->matched))
+	{
 		spec.pairs = state->css.ss.ps.plan->plan_rows * hg_join_shares(processes);
+		spec.streams = hg_join_could_stream(state);
+	}
 	spec.match_bytes = state->memory.budget.limit * processes;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{

@@ -24,6 +24,12 @@ extern bool hg_join_reads_at_once(const HgJoinState *state);
 extern uint64 hg_join_expected_rows(const HgJoinState *state, HgSide side, int processes);
 
 /*
+ * True if nothing keeps the CPU from joining outer rows as they come, unless the inner side is
+ * large: nobody wants the rows of the outer side again.
+ */
+extern bool hg_join_could_stream(const HgJoinState *state);
+
+/*
  * Are both sides read so, and is the device expected to be worth sending their keys to
  * meanwhile?  Then *columns tells which of their columns are to follow.  Where several processes
  * read them together, one decides for all.

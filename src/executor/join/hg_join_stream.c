@@ -36,15 +36,12 @@ hg_join_expected_outer(const HgJoinState *state)
 	return (uint64) Max(Min(rows, (double) HG_MAX_ROWS), 1);
 }
 
-/* Can outer rows come as a stream, whatever the inner side is? */
+/* Can outer rows come as a stream past so many inner rows? */
 static bool
 hg_join_outer_may_stream(const HgJoinState *state, uint64 inner_rows)
 {
-	if (hg_join_has_lent(state) || state->together || state->sender != NULL || state->rewind ||
-		state->kept.inner || state->kept.outer_whole || hg_join_is_spilled(&state->spill) ||
-		state->rules.keep[HG_OUTER] || state->matched[HG_OUTER].tracked)
-		return false;
-	return hg_matcher_may_stream(state->inputs[HG_INNER]->words->width,
+	return hg_join_could_stream(state) &&
+		   hg_matcher_may_stream(state->inputs[HG_INNER]->words->width,
 								 hg_join_expected_outer(state), inner_rows,
 								 state->css.ss.ps.plan->plan_rows);
 }
