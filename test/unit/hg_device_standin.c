@@ -25,6 +25,9 @@
  *	HG_STANDIN_HOLD_WHILE=FILE			does not go on after it has started a thread while there is
  *										that file
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
+ *	HG_STANDIN_BUILD_WHILE=FILE			... or lasts as long as there is that file
+ *	HG_STANDIN_MEET="n FILE"			every count, every reduce, and to bring pages, waits until n of
+ *										them are at it in all processes that are told the same file
  *	HG_STANDIN_COUNT_MS=n				every count and reduce takes that long, and can be cancelled
  *	HG_STANDIN_BRING_MS=n				to bring pages takes that long, and can be cancelled ...
  *	HG_STANDIN_TAKE_MS=n				... and so to take them
@@ -71,6 +74,7 @@
 #include "hg_host_offer.h"
 #include "hg_lies.h"
 #include "hg_standin_memory.h"
+#include "hg_standin_wait.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -216,15 +220,25 @@ is_kept(const HgJobSpec *spec)
 
 /* Take the time that a switch says, unless the job is cancelled. */
 static HgStatus
-dawdle(HgJob *handle, const char *name, HgError *error)
+dawdle(const HgHost *host, const char *name, HgError *error)
 {
-	for (long left = switch_value(name); left > 0; left--)
-	{
-		if (device_cancelled(handle))
-			return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
-		usleep(1000);
-	}
-	return HG_OK;
+	return hg_standin_wait(host, switch_value(name), error);
+}
+
+/* The same, and then meet the others that the stand-in is told of. */
+static HgStatus
+dawdle_and_meet(const HgHost *host, const char *name, HgError *error)
+{
+	HgStatus status = dawdle(host, name, error);
+
+	return status == HG_OK ? hg_standin_meet(host, getenv("HG_STANDIN_MEET"), error) : status;
+}
+
+/* The host of whoever has a job. */
+static const HgHost *
+host_of(const HgJob *job)
+{
+	return ((const StandinJob *) job)->lender;
 }
 
 /* What runs out of memory is the device. */
@@ -384,8 +398,10 @@ standin_append_column(HgJob *job, HgSide side, uint32_t column, const void *valu
 static HgStatus
 begin_build(HgJob *job, HgError *error)
 {
-	HgStatus status = dawdle(job, "HG_STANDIN_BUILD_MS", error);
+	HgStatus status = dawdle(host_of(job), "HG_STANDIN_BUILD_MS", error);
 
+	if (status == HG_OK)
+		status = hg_standin_wait_while(host_of(job), getenv("HG_STANDIN_BUILD_WHILE"), error);
 	if (status != HG_OK)
 		return status;
 	if (switch_value("HG_STANDIN_OUT_OF_MEMORY") != 0 && is_faulty())
@@ -452,7 +468,7 @@ standin_next(HgJob *job, HgMatches *matches, HgError *error)
 static HgStatus
 standin_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
-	HgStatus status = dawdle(job, "HG_STANDIN_COUNT_MS", error);
+	HgStatus status = dawdle_and_meet(host_of(job), "HG_STANDIN_COUNT_MS", error);
 
 	if (status != HG_OK)
 		return status;
@@ -463,7 +479,7 @@ static HgStatus
 standin_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
 			   HgError *error)
 {
-	HgStatus status = dawdle(job, "HG_STANDIN_COUNT_MS", error);
+	HgStatus status = dawdle_and_meet(host_of(job), "HG_STANDIN_COUNT_MS", error);
 
 	if (status == HG_OK)
 		status = standin_use_columns(job, error);
@@ -582,7 +598,7 @@ standin_bring_pages(HgJob *job, const HgHost *host, HgSide side, const void *pag
 							   .free = device_free,
 							   .cancelled = device_cancelled,
 							   .arg = &made->lent};
-	status = dawdle((HgJob *) &made->lent, "HG_STANDIN_BRING_MS", error);
+	status = dawdle_and_meet(host, "HG_STANDIN_BRING_MS", error);
 	if (status == HG_OK)
 		status = inner->bring_pages(inside(job), &made->lent.host, side, pages, count,
 									&made->inside, error);
@@ -597,7 +613,7 @@ static HgStatus
 standin_take_pages(HgJob *job, HgBroughtPages *brought, uint64_t first_page, HgError *error)
 {
 	StandinPages *made = (StandinPages *) brought;
-	HgStatus status = dawdle(job, "HG_STANDIN_TAKE_MS", error);
+	HgStatus status = dawdle(host_of(job), "HG_STANDIN_TAKE_MS", error);
 
 	if (status == HG_OK)
 		status = engine_of(job)->take_pages(inside(job), made->inside, first_page, error);
@@ -728,7 +744,7 @@ standin_send_rows(HgJob *handle, HgSide side, uint32_t member, const HgOffer *of
 {
 	StandinJob *job = (StandinJob *) handle;
 	const char *how = is_faulty() ? getenv("HG_STANDIN_SENDS") : NULL;
-	HgStatus status = dawdle(handle, "HG_STANDIN_SEND_MS", error);
+	HgStatus status = dawdle(host_of(handle), "HG_STANDIN_SEND_MS", error);
 
 	if (status != HG_OK)
 		return status;

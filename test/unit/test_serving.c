@@ -88,6 +88,21 @@ test_start_server_told(TestServer *server, const char *name, const char *value)
 	unsetenv(name);
 }
 
+const char *
+test_new_file(void)
+{
+	const char *folder = getenv("TMPDIR");
+	static char name[1024];
+	int file;
+
+	snprintf(name, sizeof(name), "%s/hashgraph-test-XXXXXX", folder != NULL ? folder : "/tmp");
+	file = mkstemp(name);
+	if (file < 0)
+		abort();
+	close(file);
+	return name;
+}
+
 bool
 test_stop_server(TestServer *server)
 {

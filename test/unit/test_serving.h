@@ -50,6 +50,9 @@ extern void test_start_server(TestServer *server, const char *const *options);
 /* Start one that is told how to misbehave, by a variable of its environment. */
 extern void test_start_server_told(TestServer *server, const char *name, const char *value);
 
+/* Make an empty file, and return its name, which the caller is to remove. */
+extern const char *test_new_file(void);
+
 /* Leave it alone, and report whether it then ends in time and as it should. */
 extern bool test_stop_server(TestServer *server);
 
