@@ -113,8 +113,10 @@ hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules, const bool lent
 			hg_join_spill_pop(spill);
 			continue;
 		}
-		if ((outer->rows[partition] > 0 || lent[HG_OUTER] || rules->keep[HG_INNER]) &&
-			(inner->rows[partition] > 0 || lent[HG_INNER] || rules->keep[HG_OUTER]) &&
+		if ((outer->rows[partition] > 0 || lent[HG_OUTER] ||
+			 !hg_join_empty_settles(rules, HG_OUTER)) &&
+			(inner->rows[partition] > 0 || lent[HG_INNER] ||
+			 !hg_join_empty_settles(rules, HG_INNER)) &&
 			(outer->rows[partition] > 0 || inner->rows[partition] > 0))
 			return partitions;
 	}
