@@ -9,6 +9,9 @@
  */
 #include "hg_compat.h"
 
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/pg_database.h"
 #include "commands/dbcommands.h"
 #include "commands/defrem.h"
 #include "miscadmin.h"
@@ -16,6 +19,7 @@
 #include "storage/latch.h"
 #include "tcop/utility.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #include "backend/hg_cleanup.h"
 #include "backend/hg_elapsed.h"
@@ -28,11 +32,12 @@
 #define HG_HOLDOFF_MS 5000
 #define HG_HOLDOFF_LOOK_MS 5
 
-/* A database that this transaction keeps workers away from. */
+/* A database that this transaction keeps workers away from, or kept. */
 typedef struct HgHoldoff
 {
 	HgCleanup cleanup;
-	Oid database; /* InvalidOid: no worker is kept away */
+	Oid database;					 /* InvalidOid: no worker is kept away */
+	SubTransactionId subtransaction; /* whose rollback ends it */
 	struct HgHoldoff *next;
 } HgHoldoff;
 
@@ -57,6 +62,30 @@ hg_holdoff_option(List *options, const char *name, const char *otherwise)
 			return defGetString(option);
 	}
 	return otherwise;
+}
+
+/* Is a database a template, which others than its owner may copy? */
+static bool
+hg_holdoff_is_template(Oid database)
+{
+	HeapTuple tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(database));
+	bool is_template;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	is_template = ((Form_pg_database) GETSTRUCT(tuple))->datistemplate;
+	ReleaseSysCache(tuple);
+	return is_template;
+}
+
+/* True if the current user may do a statement that wants a database for itself, as core decides. */
+static bool
+hg_holdoff_is_allowed(Node *statement, Oid database)
+{
+	if (!IsA(statement, CreatedbStmt))
+		return hg_owns_database(database);
+	return have_createdb_privilege() &&
+		   (hg_holdoff_is_template(database) || hg_owns_database(database));
 }
 
 /* The name of the database that a statement wants for itself; NULL: none. */
@@ -84,21 +113,46 @@ hg_holdoff_name(Node *statement)
 	}
 }
 
+/* Keep workers away no longer. */
+static void
+hg_holdoff_end(HgHoldoff *holdoff)
+{
+	if (!OidIsValid(holdoff->database))
+		return;
+	hg_post_let_on(holdoff->database);
+	holdoff->database = InvalidOid;
+	hg_loader_wake();
+}
+
 static void
 hg_holdoff_release(void *arg)
 {
 	HgHoldoff *holdoff = arg;
 
 	hg_holdoffs = holdoff->next;
-	if (!OidIsValid(holdoff->database))
-		return;
-	hg_post_let_on(holdoff->database);
-	hg_loader_wake();
+	hg_holdoff_end(holdoff);
+}
+
+/* What a subtransaction has held off stays so until its parent ends, or ends when it is rolled
+ * back. */
+static void
+hg_holdoff_end_subtransaction(SubXactEvent event, SubTransactionId subtransaction,
+							  SubTransactionId parent, void *arg pg_attribute_unused())
+{
+	for (HgHoldoff *holdoff = hg_holdoffs; holdoff != NULL; holdoff = holdoff->next)
+	{
+		if (holdoff->subtransaction != subtransaction)
+			continue;
+		if (event == SUBXACT_EVENT_COMMIT_SUB)
+			holdoff->subtransaction = parent;
+		else if (event == SUBXACT_EVENT_ABORT_SUB)
+			hg_holdoff_end(holdoff);
+	}
 }
 
 /*
- * Keep workers away from a database until this transaction has ended.  Returns false if too many
- * transactions keep workers away.
+ * Keep workers away from a database until this transaction has ended, or the subtransaction is
+ * rolled back.  Returns false if too many transactions keep workers away.
  */
 static bool
 hg_holdoff_begin(Oid database)
@@ -110,6 +164,7 @@ hg_holdoff_begin(Oid database)
 			return true;
 	/* registered before anything is held off, because registering may fail */
 	holdoff = MemoryContextAllocZero(TopTransactionContext, sizeof(HgHoldoff));
+	holdoff->subtransaction = GetCurrentSubTransactionId();
 	hg_cleanup_register_transaction(&holdoff->cleanup, hg_holdoff_release, holdoff);
 	holdoff->next = hg_holdoffs;
 	hg_holdoffs = holdoff;
@@ -150,8 +205,8 @@ hg_holdoff_process_utility(PlannedStmt *statement, const char *text, bool read_o
 	Oid database = name != NULL ? get_database_oid(name, true) : InvalidOid;
 	bool drops = IsA(statement->utilityStmt, DropdbStmt);
 
-	/* who does not own it will be refused, or waits for the workers as for anybody else */
-	if (OidIsValid(database) && hg_owns_database(database))
+	/* nobody else can send workers away */
+	if (OidIsValid(database) && hg_holdoff_is_allowed(statement->utilityStmt, database))
 		hg_holdoff_take(database);
 	if (previous_process_utility != NULL)
 		previous_process_utility(statement, text, read_only_tree, context, params, environment,
@@ -171,4 +226,5 @@ hg_holdoff_init(void)
 {
 	previous_process_utility = ProcessUtility_hook;
 	ProcessUtility_hook = hg_holdoff_process_utility;
+	RegisterSubXactCallback(hg_holdoff_end_subtransaction, NULL);
 }

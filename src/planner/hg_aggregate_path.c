@@ -238,7 +238,7 @@ hg_find_scan(PlannerInfo *root, RelOptInfo *rel, const Path *cheapest)
 	Path *scan;
 
 	if (!IS_SIMPLE_REL(rel) || (!joined && hg_scan_share(rel) == 0) ||
-		hg_scan_path_find(rel) == NULL)
+		hg_scan_path_find(root, rel) == NULL)
 		return NULL;
 	/* its own target, which aggregates are computed of, and may be of several processes */
 	scan = create_seqscan_path(root, rel, NULL, cheapest->parallel_workers);

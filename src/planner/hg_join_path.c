@@ -416,8 +416,8 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 				 JoinType join_type, JoinPathExtraData *extra)
 {
 	HgConsidered join = {root, joinrel, outerrel, innerrel, join_type, extra};
-	Path *outer_path = hg_cheapest_input(outerrel);
-	Path *inner_path = hg_cheapest_input(innerrel);
+	Path *outer_path = hg_cheapest_input(root, outerrel);
+	Path *inner_path = hg_cheapest_input(root, innerrel);
 
 	if (!hg_force && hg_inputs_small(outer_path, inner_path))
 		return;

@@ -191,37 +191,48 @@ hg_find_scan(const RelOptInfo *rel, const List *paths)
 }
 
 Path *
-hg_scan_path_find(const RelOptInfo *rel)
+hg_scan_path_find(PlannerInfo *root, RelOptInfo *rel)
 {
-	return hg_find_scan(rel, rel->pathlist);
+	Path *scan = hg_find_scan(rel, rel->pathlist);
+
+	/* core may have put a Gather of the parallel scan in its place */
+	if (scan == NULL && hg_find_scan(rel, rel->partial_pathlist) != NULL)
+		scan = create_seqscan_path(root, rel, NULL, 0);
+	return scan;
 }
 
-/* The cheaper for a node of a path and the sequential scan among paths of the relation. */
+/* The cheaper for a node of a path and a sequential scan of the relation, which may be NULL. */
 static Path *
-hg_cheaper_input(const RelOptInfo *rel, Path *path, const List *paths)
+hg_cheaper_input(Path *path, Path *scan)
 {
-	Path *scan;
-
-	if ((path->pathtype != T_BitmapHeapScan && path->pathtype != T_IndexScan &&
-		 path->pathtype != T_IndexOnlyScan) ||
-		path->param_info != NULL)
-		return path;
-	scan = hg_find_scan(rel, paths);
 	return scan != NULL && scan->total_cost - hg_scan_gain(scan) < path->total_cost ? scan : path;
 }
 
-Path *
-hg_cheapest_input(const RelOptInfo *rel)
+/* Is a path one whose place a sequential scan may take? */
+static bool
+hg_path_may_be_scan(const Path *path)
 {
-	return hg_cheaper_input(rel, rel->cheapest_total_path, rel->pathlist);
+	return path->param_info == NULL &&
+		   (path->pathtype == T_BitmapHeapScan || path->pathtype == T_IndexScan ||
+			path->pathtype == T_IndexOnlyScan || path->pathtype == T_Gather);
+}
+
+Path *
+hg_cheapest_input(PlannerInfo *root, RelOptInfo *rel)
+{
+	Path *path = rel->cheapest_total_path;
+
+	return hg_path_may_be_scan(path) ? hg_cheaper_input(path, hg_scan_path_find(root, rel)) : path;
 }
 
 Path *
 hg_cheapest_partial_input(const RelOptInfo *rel)
 {
-	return rel->partial_pathlist == NIL
-			   ? NULL
-			   : hg_cheaper_input(rel, linitial(rel->partial_pathlist), rel->partial_pathlist);
+	Path *path = rel->partial_pathlist != NIL ? linitial(rel->partial_pathlist) : NULL;
+
+	return path != NULL && hg_path_may_be_scan(path)
+			   ? hg_cheaper_input(path, hg_find_scan(rel, rel->partial_pathlist))
+			   : path;
 }
 
 bool

@@ -13,13 +13,14 @@
 #include "nodes/pathnodes.h"
 
 /*
- * Core's own sequential scan of a relation, where it is among the relation's paths, or below a
- * projection there; else NULL: its rows may be others than those of the heap.
+ * Core's own sequential scan of a relation by one process: the one among the relation's paths, or
+ * below a projection there, or a new one where only its parallel scan is.  NULL where there is
+ * neither: the relation's rows may be others than those of the heap.
  */
-extern Path *hg_scan_path_find(const RelOptInfo *rel);
+extern Path *hg_scan_path_find(PlannerInfo *root, RelOptInfo *rel);
 
 /* The cheapest unparameterized path of a relation to be an input of ours. */
-extern Path *hg_cheapest_input(const RelOptInfo *rel);
+extern Path *hg_cheapest_input(PlannerInfo *root, RelOptInfo *rel);
 
 /* The cheapest partial one; NULL where it has none. */
 extern Path *hg_cheapest_partial_input(const RelOptInfo *rel);

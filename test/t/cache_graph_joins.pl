@@ -359,6 +359,11 @@ sql('reset work_mem');
 # Workers would be started for what takes a few milliseconds if it had another price.
 my ($counted, $summed) = map { sql("explain select $_ from fact join dim using (k)") =~ /cost=[\d.]+\.\.([\d.]+)/ } 'count(*)', 'sum(v)';
 cmp_ok($counted, '<', $summed / 2, 'rows that are only counted cost less than half of those that are summed');
+# A Gather of a scan that leaves few rows costs less than the scan by one process, which is cheaper all the same where it reads columns.
+sql('set max_parallel_workers_per_gather = 2; set min_parallel_table_scan_size = 0');
+unlike(sql("explain (costs off) $_"), qr/Gather/, "few rows of cached columns start no workers: $_")
+	foreach 'select sum(large.x) from fact join large on fact.v = large.x where fact.k = 5', 'select v, large.x from large left join fact on fact.v = large.x and fact.k = 5', 'select sum(v) from fact where k = 5';
+sql('reset max_parallel_workers_per_gather; reset min_parallel_table_scan_size');
 sql('reset hashgraph.force; drop table fact, dim, large');
 
 # An error in the middle of a join leaves nothing behind.

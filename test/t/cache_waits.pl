@@ -51,6 +51,22 @@ $node->safe_psql('other', q{select hashgraph_resident_add('o', wait => true)});
 my $workers = q{select count(*) from pg_stat_activity where backend_type ~ 'hashgraph' and datname = };
 ok(wait_for(sub { $session->query("$workers 'other'") eq '2' }, 10), 'a database with residents has workers');
 waits_at_most(30, 1, 'create database copied template other', '... and can be a template');
+# whoever may create databases may copy a template, although it is not his
+$session->run_each('alter database other is_template true; create role copier createdb; set role copier');
+waits_at_most(30, 1, 'create database copied_too template other', '... also where it belongs to somebody else');
+$session->run_each('reset role; alter database other is_template false');
+{
+	# what has failed for another reason keeps nobody away when it is rolled back
+	my $guest = RawSession->new($node, 'other');
+
+	ok(wait_for(sub { $session->query("$workers 'other'") eq '2' }, 20), 'its workers come back');
+	$session->run_each('begin; savepoint s');
+	$session->query('alter database other rename to another');
+	like($session->{error}, qr/being accessed by other users/, 'a database that somebody is connected to is not renamed');
+	$session->run_each('rollback to s');
+	ok(wait_for(sub { $guest->query("$workers 'other'") eq '2' }, 20), '... and its workers come back, although the transaction goes on');
+	$session->run_each('rollback');
+}
 waits_at_most(30, 1, 'alter database other rename to another', '... and be renamed, without waiting for anybody');
 ok(wait_for(sub { $session->query("$workers 'another'") eq '2' }, 20), '... and its workers come back');
 waits_at_most(20, 1, 'drop database another', '... and is dropped without waiting for anybody');
