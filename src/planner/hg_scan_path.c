@@ -195,8 +195,8 @@ hg_scan_path_find(PlannerInfo *root, RelOptInfo *rel)
 {
 	Path *scan = hg_find_scan(rel, rel->pathlist);
 
-	/* core may have put a Gather of the parallel scan in its place */
-	if (scan == NULL && hg_find_scan(rel, rel->partial_pathlist) != NULL)
+	/* core may have put a Gather of the parallel scan in its place, not knowing what is cached */
+	if (scan == NULL && hg_scan_share(rel) > 0 && hg_find_scan(rel, rel->partial_pathlist) != NULL)
 		scan = create_seqscan_path(root, rel, NULL, 0);
 	return scan;
 }
@@ -222,6 +222,9 @@ hg_cheapest_input(PlannerInfo *root, RelOptInfo *rel)
 {
 	Path *path = rel->cheapest_total_path;
 
+	/* core knows what a Gather costs, but not what is cached */
+	if (path->pathtype == T_Gather && hg_scan_share(rel) == 0)
+		return path;
 	return hg_path_may_be_scan(path) ? hg_cheaper_input(path, hg_scan_path_find(root, rel)) : path;
 }
 

@@ -14,8 +14,8 @@
 
 /*
  * Core's own sequential scan of a relation by one process: the one among the relation's paths, or
- * below a projection there, or a new one where only its parallel scan is.  NULL where there is
- * neither: the relation's rows may be others than those of the heap.
+ * below a projection there, or a new one where only its parallel scan is and the table is cached.
+ * NULL where there is neither: the relation's rows may be others than those of the heap.
  */
 extern Path *hg_scan_path_find(PlannerInfo *root, RelOptInfo *rel);
 
