@@ -64,7 +64,7 @@ hg_holdoff_option(List *options, const char *name, const char *otherwise)
 	return otherwise;
 }
 
-/* Is a database a template, which others than its owner may copy? */
+/* True if a database is a template, which others than its owner may copy. */
 static bool
 hg_holdoff_is_template(Oid database)
 {
@@ -133,8 +133,10 @@ hg_holdoff_release(void *arg)
 	hg_holdoff_end(holdoff);
 }
 
-/* What a subtransaction has held off stays so until its parent ends, or ends when it is rolled
- * back. */
+/*
+ * A subtransaction that is released hands its hold-offs over to its parent.  One that is rolled
+ * back ends them.
+ */
 static void
 hg_holdoff_end_subtransaction(SubXactEvent event, SubTransactionId subtransaction,
 							  SubTransactionId parent, void *arg pg_attribute_unused())

@@ -263,9 +263,10 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 	}
 	hg_join_lend_choose(&shape, fixed, lend);
 	lent = lend[HG_OUTER] || lend[HG_INNER];
-	cost->startup = cost->run = lent ? 0 : get_float8_infinity();
 	if (lent)
 		hg_graph_price(path, &shape, lend, processes, input_costs, cost);
+	else
+		cost->startup = cost->run = get_float8_infinity();
 
 	/* rows that would be read to return columns may be lent where a device is asked about them */
 	cost->asked = -1;

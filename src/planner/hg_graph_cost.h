@@ -32,7 +32,7 @@ typedef struct HgGraphCost
 extern bool hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 						  const Cost input_costs[2], double inner_room, HgGraphCost *cost);
 
-/* Are all clauses of a relation decided over columns, whatever plans compute? */
+/* True if all clauses of a relation can be evaluated over columns, without values from plans. */
 extern bool hg_graph_takes_quals(const RelOptInfo *rel);
 
 /*

@@ -52,8 +52,8 @@ typedef struct HgSenderSpec
 } HgSenderSpec;
 
 /*
- * As far as estimates tell: is it worth having a sender, and no harm to others?  Then *columns
- * tells which of the columns of spec it is to have.
+ * Returns true if estimates say that a sender saves time and keeps no other session waiting.
+ * *columns becomes those of the columns of spec that it sends.
  */
 extern bool hg_sender_is_wanted(const HgSenderSpec *spec, HgJobColumns *columns);
 

@@ -133,7 +133,6 @@ hg_join_pages_pay(const HgJoinState *state, const HgPagesTry *try, int processes
 		.key_width = state->inputs[HG_INNER]->words->width,
 		.counted = reduction == NULL,
 		.pairs = reduction != NULL ? state->css.ss.ps.plan->plan_rows * processes : 0,
-		.streamed_rows = hg_join_could_stream(state) ? expected_rows[HG_OUTER] : 0,
 		.reduction = reduction,
 		.team = &team,
 	};

@@ -15,8 +15,8 @@
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /*
- * May a device be given both sides, as far as settings say, and are they read in one go by this
- * process or its team?
+ * Returns true if settings let a device have both sides, and this process or its team reads each of
+ * them without a pause.
  */
 extern bool hg_join_reads_at_once(const HgJoinState *state);
 
@@ -30,9 +30,9 @@ extern uint64 hg_join_expected_rows(const HgJoinState *state, HgSide side, int p
 extern bool hg_join_could_stream(const HgJoinState *state);
 
 /*
- * Are both sides read so, and is the device expected to be worth sending their keys to
- * meanwhile?  Then *columns tells which of their columns are to follow.  Where several processes
- * read them together, one decides for all.
+ * Returns true if both sides are read so, and estimates say that sending their keys to a device
+ * meanwhile saves time.  *columns becomes those of their columns that follow.  Where several
+ * processes read the sides together, one decides for all.
  */
 extern bool hg_join_may_send(const HgJoinState *state, int processes, HgJobColumns *columns);
 
