@@ -13,6 +13,8 @@
  */
 #include "hg_compat.h"
 
+#include "access/heaptoast.h"
+#include "access/toast_internals.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -69,7 +71,7 @@ hg_input_keys_init_exprs(HgInputKeys *keys, PlanState *plan, PlanState *parent, 
 	keys->values = hg_batch_create_partial(first + nparts, nparts, keys->columns);
 	keys->slot = MakeSingleTupleTableSlot(ExecGetResultType(plan), &TTSOpsVirtual);
 	keys->exprs = palloc(nparts * sizeof(ExprState *));
-	keys->varlena = palloc0(nparts * sizeof(bool));
+	keys->toastable = palloc0(nparts * sizeof(bool));
 	keys->copies = palloc0(nparts * sizeof(int16));
 	foreach (lc, exprs)
 	{
@@ -80,7 +82,7 @@ hg_input_keys_init_exprs(HgInputKeys *keys, PlanState *plan, PlanState *parent, 
 
 		keys->exprs[p] = ExecInitExpr(lfirst(lc), parent);
 		MemoryContextSwitchTo(old);
-		keys->varlena[p] = typlen == -1;
+		keys->toastable[p] = TypeIsToastable(exprType(lfirst(lc)));
 		if (contain_subplans(lfirst(lc)) && !get_typbyval(exprType(lfirst(lc))))
 			keys->copies[p] = typlen;
 	}
@@ -116,6 +118,22 @@ hg_input_keys_init(HgInputKeys *keys, HgSide side, PlanState *plan, PlanState *p
 	}
 }
 
+/* A long value in fewer bytes, if that is quick: it may be computed of a value that is compressed. */
+static Datum
+hg_input_keys_compress(Datum value)
+{
+#ifdef USE_LZ4
+	if (VARSIZE_ANY(DatumGetPointer(value)) > TOAST_TUPLE_THRESHOLD)
+	{
+		Datum compressed = toast_compress_datum(value, TOAST_LZ4_COMPRESSION);
+
+		if (DatumGetPointer(compressed) != NULL)
+			return compressed;
+	}
+#endif
+	return value;
+}
+
 /* A key's value as it can be kept with the row: in line, and there until the next are encoded. */
 static Datum
 hg_input_keys_settle(const HgInputKeys *keys, int part, Datum value)
@@ -123,8 +141,8 @@ hg_input_keys_settle(const HgInputKeys *keys, int part, Datum value)
 	MemoryContext old = MemoryContextSwitchTo(keys->econtext->ecxt_per_tuple_memory);
 	Datum settled = value;
 
-	if (keys->varlena[part])
-		settled = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
+	if (keys->toastable[part])
+		settled = hg_input_keys_compress(PointerGetDatum(PG_DETOAST_DATUM_PACKED(value)));
 	if (keys->copies[part] != 0 && settled == value)
 		settled = datumCopy(value, false, keys->copies[part]);
 	MemoryContextSwitchTo(old);

@@ -26,7 +26,7 @@ typedef struct HgInputKeys
 							* them the value of each key */
 	int *columns;		   /* [nparts] their columns there */
 	ExprState **exprs;	   /* [nparts], or NULL where all keys are columns of the child */
-	bool *varlena;		   /* [nparts] values have a variable length, and are detoasted */
+	bool *toastable;	   /* [nparts] values are detoasted, and compressed if they are long */
 	int16 *copies;		   /* [nparts] typlen of values to copy: a subplan's next ends them; or 0 */
 	TupleTableSlot *slot;  /* the child's row that they are evaluated over */
 	ExprContext *econtext; /* of the expressions */

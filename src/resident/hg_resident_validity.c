@@ -207,9 +207,9 @@ hg_validity_may_serve(Relation rel, Snapshot snapshot, const char **why_not)
 	if (!hg_resident_memory_exists())
 		*why_not = "hashgraph.resident_memory is 0";
 	else if (snapshot->snapshot_type != SNAPSHOT_MVCC)
-		*why_not = "not an MVCC snapshot";
+		*why_not = "its snapshot is not an MVCC snapshot";
 	else if (hg_validity_may_take_in(rel) != HG_REASON_NONE)
-		*why_not = "not a table that may be resident";
+		*why_not = "it is not a table that may be resident";
 	else if (hg_relation_is_new(rel))
 		*why_not = "this transaction has made the table, or its file";
 	else if (CheckForSerializableConflictOutNeeded(rel, snapshot))

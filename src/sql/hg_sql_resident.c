@@ -11,8 +11,8 @@
 #include "hg_compat.h"
 
 #include "access/relation.h"
-#include "access/table.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -398,20 +398,54 @@ hashgraph_resident_refresh(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* Compare what this transaction would be served of a table with its rows, and add that to a sum. */
+static void
+hg_sql_resident_compare(Relation rel, HgCompared *sum)
+{
+	HgCompared compared;
+	const char *why_not;
+
+	if (!hg_validity_may_serve(rel, GetActiveSnapshot(), &why_not))
+	{
+		ereport(NOTICE, (errmsg("nothing of \"%s\" would be served to this transaction",
+								RelationGetRelationName(rel)),
+						 errdetail("The reason is that %s.", why_not)));
+		return;
+	}
+	compared = hg_sql_compare_served(rel, GetActiveSnapshot());
+	sum->rows += compared.rows;
+	sum->different += compared.different;
+}
+
+/* The same of the partitions of a partitioned table, which stands for them. */
+static void
+hg_sql_resident_compare_partitions(Relation rel, HgCompared *sum)
+{
+	List *partitions = find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL);
+	ListCell *cell;
+
+	/* the first one is the table itself, whose lock is the caller's */
+	for_each_from(cell, partitions, 1)
+	{
+		Relation partition = relation_open(lfirst_oid(cell), NoLock);
+
+		if (partition->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+			hg_sql_resident_compare(partition, sum);
+		relation_close(partition, AccessShareLock);
+	}
+}
+
 Datum
 hashgraph_resident_check(PG_FUNCTION_ARGS)
 {
 	Relation rel = hg_sql_resident_open(PG_GETARG_OID(0));
 	HgSqlRow row = hg_sql_row_start(fcinfo, CHECK_COLUMNS);
 	HgCompared compared = {0};
-	const char *why_not;
 
-	if (!hg_validity_may_serve(rel, GetActiveSnapshot(), &why_not))
-		ereport(NOTICE, (errmsg("nothing of \"%s\" would be served to this transaction",
-								RelationGetRelationName(rel)),
-						 errdetail("The reason is that %s.", why_not)));
+	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		hg_sql_resident_compare_partitions(rel, &compared);
 	else
-		compared = hg_sql_compare_served(rel, GetActiveSnapshot());
+		hg_sql_resident_compare(rel, &compared);
 	hg_sql_row_set_count(&row, CHECK_COMPARED, compared.rows);
 	hg_sql_row_set_count(&row, CHECK_DIFFERENT, compared.different);
 	relation_close(rel, AccessShareLock);

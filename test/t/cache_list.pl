@@ -69,6 +69,9 @@ SQL
 is(sql($all), 'a ready pinned, p ready, p1 ready, p2 ready', 'a partitioned table stands for its partitions');
 is(sql(q{select string_agg(distinct "column", ',') from hashgraph_resident where relation in ('p1'::regclass, 'p2'::regclass)}), 'v', '... and their columns of these names');
 is(sql(q{select * from hashgraph_resident_check('p2')}), '5000|0', '... which are there');
+is(sql(q{select * from hashgraph_resident_check('p')}), '9999|0', '... and are checked with it');
+my (undef, undef, $notice) = $node->psql('postgres', q{create view seen as select k from a; select hashgraph_resident_check('seen')});
+like($notice, qr/NOTICE: .*nothing of "seen" would be served.*DETAIL: .*The reason is that it is not a table that may be resident\./s, 'what would not be served is told, with the reason');
 sql('create table p3 partition of p for values from (10000) to (20000); insert into p select i, i from generate_series(10000, 14999) i');
 becomes('a ready pinned, p ready, p1 ready, p2 ready, p3 ready', 'a partition that comes is resident');
 sql('alter table p detach partition p1');

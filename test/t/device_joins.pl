@@ -356,13 +356,16 @@ if (defined $standin)
 	like($stderr, qr/statement timeout/, 'slow to start, cuda: the wait can be cancelled');
 
 	# lost while a join whose keys it has not got early waits for its job: another one is started
-	use_program($node, $standin, HG_STANDIN_START_DELAY_MS => 300, HG_STANDIN_RECKON_MS => 1500);
+	my $reckons = PostgreSQL::Test::Utils::tempdir() . '/reckons';
+	append_to_file($reckons, '');
+	use_program($node, $standin, HG_STANDIN_START_DELAY_MS => 300, HG_STANDIN_RECKON_WHILE => $reckons);
 	my $waits = $node->background_psql('postgres', on_error_stop => 0);
 	my $pid = $waits->query('set hashgraph.force = on; set hashgraph.backend = cuda; select pg_backend_pid()');
 	$waits->query_until(qr/begun/, "\\echo begun\n$joins{count}; $where; \\echo joined\n");
 	ok(wait_for(sub { grep { proc_file($_, 'maps') =~ /hashgraph staging/ } device_children($pid) }, 20), 'a join waits for its process, which has its memory');
 	random_moment(1);
 	kill 'KILL', device_children($pid);
+	unlink $reckons;
 	like($waits->query_until(qr/joined/, ''), qr/^$expected{count}\ncuda\|t\|\njoined/m, '... which is lost, and replaced');
 	is($waits->{stderr}, '', '... without an error');
 	$waits->quit;

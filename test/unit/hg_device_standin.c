@@ -33,6 +33,7 @@
  *	HG_STANDIN_TAKE_MS=n				... and so to take them
  *	HG_STANDIN_NO_PIECES=1				pages can't be brought
  *	HG_STANDIN_RECKON_MS=n				takes that long to say what a job needs
+ *	HG_STANDIN_RECKON_WHILE=FILE		... or as long as there is that file
  *	HG_STANDIN_EVICT_MS=n				evicts jobs that have been idle for so long, rather than for
  *										two seconds
  *	HG_STANDIN_NEIGHBOURS=FILE			has so many bytes of memory less as the file says
@@ -892,9 +893,12 @@ standin_pin(unsigned char *staging, uint64_t bytes, HgError *error)
 static uint64_t
 standin_job_bytes(const HgJobSpec *spec)
 {
+	const char *file = getenv("HG_STANDIN_RECKON_WHILE");
 	uint64_t bytes = 0;
 
 	usleep((useconds_t) switch_value("HG_STANDIN_RECKON_MS") * 1000);
+	while (file != NULL && access(file, F_OK) == 0)
+		usleep(1000);
 	if (spec->trial != NULL)
 		return spec->expected_rows[HG_INNER] * spec->key_width +
 			   hg_table_trial_bytes(hg_table_cpu()->memory, spec->trial,
