@@ -116,6 +116,12 @@ select memory, kind, join_writes('select x.a || y.a from s_long x ' || kind || '
   order by 1, 2;
 select join_writes('select x.a from s_long x where not exists (select from s_longer y where x.k = y.k + 1 and x.a < y.a)', '64kB');
 select join_writes('select x.a || y.a from s_long x join s_longer y on x.k / 3000 = y.k and x.k > 0', '64kB');
+-- ... where keys are computed of values that are compressed, too
+truncate s_long, s_longer;
+alter table s_long alter a set storage main;
+insert into s_long select i, repeat(md5(i::text), 300) from generate_series(1, 3000) i;
+insert into s_longer select k, a from s_long where k > 1000;
+select join_writes('select x.a from s_long x join s_longer y on lower(x.a) = lower(y.a)', '64kB');
 drop function join_writes;
 drop table s_long, s_longer;
 

@@ -29,6 +29,13 @@
 /* Memory of the values of key expressions that are encoded together, in bytes. */
 #define HG_KEY_VALUES (256 * 1024)
 
+/* How long values are compressed: in the quickest way that the server has. */
+#ifdef USE_LZ4
+#define HG_KEY_COMPRESSION TOAST_LZ4_COMPRESSION
+#else
+#define HG_KEY_COMPRESSION TOAST_PGLZ_COMPRESSION
+#endif
+
 /* A key that is a column of the child, or NULL.  A type that is only relabelled is that column. */
 static const Var *
 hg_input_keys_column(const Expr *expr)
@@ -118,20 +125,15 @@ hg_input_keys_init(HgInputKeys *keys, HgSide side, PlanState *plan, PlanState *p
 	}
 }
 
-/* A long value in fewer bytes, if that is quick: it may be computed of a value that is compressed. */
+/* A long value in fewer bytes, if that is possible: it may be computed of one that is compressed. */
 static Datum
 hg_input_keys_compress(Datum value)
 {
-#ifdef USE_LZ4
-	if (VARSIZE_ANY(DatumGetPointer(value)) > TOAST_TUPLE_THRESHOLD)
-	{
-		Datum compressed = toast_compress_datum(value, TOAST_LZ4_COMPRESSION);
+	Datum compressed = (Datum) 0;
 
-		if (DatumGetPointer(compressed) != NULL)
-			return compressed;
-	}
-#endif
-	return value;
+	if (VARSIZE_ANY(DatumGetPointer(value)) > TOAST_TUPLE_THRESHOLD)
+		compressed = toast_compress_datum(value, HG_KEY_COMPRESSION);
+	return compressed != (Datum) 0 ? compressed : value;
 }
 
 /* A key's value as it can be kept with the row: in line, and there until the next are encoded. */
