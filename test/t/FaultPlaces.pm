@@ -13,7 +13,7 @@ use HashGraphTest qw(wait_for);
 
 use constant { CAPTURE => 1, JOIN => 2, SERVE => 3, END_ROUND => 4, GIVE_WAY => 5, RECORD => 6, OBSERVE => 7, EVICT => 8, GRAPH => 9, TAKE => 10, ALONE => 11, BORROW => 12 };
 
-our @EXPORT = qw(CAPTURE JOIN SERVE END_ROUND GIVE_WAY RECORD OBSERVE EVICT GRAPH TAKE ALONE BORROW hold let_go held_at comes_to wait_at);
+our @EXPORT = qw(CAPTURE JOIN SERVE END_ROUND GIVE_WAY RECORD OBSERVE EVICT GRAPH TAKE ALONE BORROW hold let_go let_one_go held_at comes_to wait_at);
 
 # Have whoever comes by a place wait there, until the same RawSession lets it go.
 sub hold
@@ -29,6 +29,19 @@ sub let_go
 	my ($session, $place) = @_;
 
 	$session->run_each("select pg_advisory_unlock(26727, $place)");
+	return;
+}
+
+# Let the process go that stands at a place, and have whoever comes by next wait there until another RawSession lets it go.
+sub let_one_go
+{
+	my ($session, $next, $place) = @_;
+
+	$next->send("select pg_advisory_lock(26727, $place)");
+	# the lock goes round in the order in which it was asked for
+	wait_for(sub { held_at($session, $place) > 1 }, 20) or die "nobody stands at place $place";
+	let_go($session, $place);
+	$next->finish(20) or die "place $place is not left";
 	return;
 }
 

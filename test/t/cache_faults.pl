@@ -19,6 +19,7 @@ plan skip_all => 'needs a build of HG_DEBUG=1' unless $ENV{HG_DEBUG_BUILD};
 
 my $node = new_server('resident_faults', conf => "hashgraph.resident_memory = '8MB'\n", init => [ allows_streaming => 1 ]);
 my $holder = RawSession->new($node);
+my $next = RawSession->new($node);
 my $writer = RawSession->new($node);
 my $reader = RawSession->new($node);
 
@@ -111,7 +112,9 @@ sub hold_loader
 # Wait until the loader that was held has published.
 sub wait_published
 {
-	let_go($holder, shift // JOIN);
+	my ($session, $place) = @_;
+
+	let_go($session // $holder, $place // JOIN);
 	wait_for(sub { sql(q{select bool_and(state = 'ready') from hashgraph_resident}) eq 't' }, 20);
 	return;
 }
@@ -148,7 +151,7 @@ holds_against('joins_late', '... nor one that is changed and observed between th
 	# no round observes what is published, before the bit is set again
 	hold($holder, END_ROUND);
 	wait_at($holder, END_ROUND);
-	wait_published(RECORD);
+	wait_published($holder, RECORD);
 	sql('vacuum t');
 	my ($served, $different) = check();
 	let_go($holder, END_ROUND);
@@ -166,20 +169,18 @@ holds_against('joins_observed', '... nor one that is changed behind that copy, o
 	witness_rounds($node, 2);
 	hold($holder, END_ROUND);
 	wait_at($holder, END_ROUND);
-	let_go($holder, RECORD);
-	hold($holder, RECORD);
+	let_one_go($holder, $next, RECORD);
 	if (comes_to($holder, RECORD, 2))
 	{
 		change();
 		# the next round, which is the first that sees the change, observes the table and does not end
-		let_go($holder, END_ROUND);
-		hold($holder, END_ROUND);
+		let_one_go($holder, $next, END_ROUND);
 		if (comes_to($holder, END_ROUND, 2))
 		{
-			wait_published(RECORD);
+			wait_published($next, RECORD);
 			# the snapshots from before the change go, and nobody takes from the records before the bit is set again
 			hold($holder, OBSERVE);
-			let_go($holder, END_ROUND);
+			let_go($next, END_ROUND);
 			if (comes_to($holder, OBSERVE, 2))
 			{
 				sql('vacuum t');
@@ -188,7 +189,7 @@ holds_against('joins_observed', '... nor one that is changed behind that copy, o
 		}
 	}
 	# where one did not come a chain has broken
-	$holder->query('select pg_advisory_unlock_all()');
+	$_->query('select pg_advisory_unlock_all()') foreach $holder, $next;
 	return $different;
 });
 
