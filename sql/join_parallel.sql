@@ -115,7 +115,7 @@ select * from all_ways('select count(*) from p_a a left join p_b b using (k)');
 select * from all_ways('select count(*) from p_a a full join p_b b using (k)');
 select * from all_ways('select count(*), sum(v), sum(w), count(a.k), count(b.k) from p_a a full join p_b b using (k)');
 -- ... of wide rows
-select * from all_ways('select wide, n, b.t from p_a a left join p_b b using (k) where v % 100 = 0');
+select * from all_ways('select wide, n, b.t from p_a a left join p_b b using (k) where v % 500 = 0');
 
 -- one key is half of a side
 select * from all_ways('select v, z from p_skew left join p_a using (k)');
@@ -175,7 +175,7 @@ select * from all_ways('select v, w, g, r.k from p_a a full join generate_series
   full join p_b b on b.k = a.k full join p_rows(700) r on r.k = b.k');
 set enable_material = off;
 select * from all_ways('select x, v, g from p_small left join
-  (select v, g from p_a a full join generate_series(1, 500) g on a.k = g offset 0) q on v < x where x < 6');
+  (select v, g from p_a a full join generate_series(1, 500) g on a.k = g offset 0) q on v < x where x < 4');
 reset enable_material;
 -- ... where that is cheaper: not where few rows are joined with others as these come, or would have those go to disk
 select in_parallel('select v, g from p_a join generate_series(1, 30000) g on k = g', 'off');
@@ -218,7 +218,7 @@ select * from all_ways('select v, w from p_a a join p_b b on a.k + (select min(x
 select * from all_ways('select v, w from p_a a full join p_b b on a.k = b.k and w not in (select x from p_small)');
 create function joins_too(int) returns bigint language sql stable parallel safe as
   'select count(*) from p_b b join p_skew s using (k) where b.k < $1';
-select * from all_ways('select v, w, joins_too(v) from p_a a join p_b b using (k) where v % 100 = 0');
+select * from all_ways('select v, w, joins_too(v) from p_a a join p_b b using (k) where v % 500 = 0');
 
 -- partition by partition, several of them at the same time
 create table p_parts (k int, u int) partition by hash (k);
@@ -252,16 +252,16 @@ select * from all_ways('select v, w from p_a a full join p_b b on a.k = b.k orde
 set enable_material = off;
 set enable_memoize = off;
 select * from all_ways('select x, v, w from p_small join
-  (select v, w from p_a a full join p_b b on a.k = b.k offset 0) q on v < x where x < 6');
+  (select v, w from p_a a full join p_b b on a.k = b.k offset 0) q on v < x where x < 4');
 select * from all_ways('select x, v, w from p_small left join
-  (select v, w from p_a join p_b using (k) order by v, w offset 0) q on v < x where x < 6');
+  (select v, w from p_a join p_b using (k) order by v, w offset 0) q on v < x where x < 4');
 select * from all_ways('select x, y.v, z from p_small left join
   (select a.v, s.z from p_a a left join p_small c using (k) left join p_skew s on s.k = a.k offset 0) y
-  on v = x * 100 where x < 6');
+  on v = x * 100 where x < 4');
 -- ... and not to the end each time; one process joins for a correlated subquery
 select * from all_ways('select x, (select count(*) from (select 1 from p_a join p_b using (k) limit 10 - x) q)
-  from p_small where x < 8');
-select * from all_ways('select x from p_small where x < 8 and exists
+  from p_small where x < 4');
+select * from all_ways('select x from p_small where x < 4 and exists
   (select from (select v, w from p_a a full join p_b b on a.k = b.k offset 0) q where v > x * 500)');
 reset enable_material;
 reset enable_memoize;
