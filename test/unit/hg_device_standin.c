@@ -22,8 +22,7 @@
  *	HG_STANDIN_FAIL=1					every build fails as a broken device would
  *	HG_STANDIN_FAIL_WHILE=FILE			... while there is that file
  *	HG_STANDIN_HANG=1					never gets done with closing a job
- *	HG_STANDIN_HOLD_WHILE=FILE			does not go on after it has started a thread while there is
- *										that file
+ *	HG_STANDIN_HOLD_WHILE=FILE			waits after each start of a thread while there is that file
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
  *	HG_STANDIN_BUILD_WHILE=FILE			... or lasts as long as there is that file
  *	HG_STANDIN_MEET="n FILE"			every count, every reduce, and to bring pages, waits until n of
@@ -893,12 +892,10 @@ standin_pin(unsigned char *staging, uint64_t bytes, HgError *error)
 static uint64_t
 standin_job_bytes(const HgJobSpec *spec)
 {
-	const char *file = getenv("HG_STANDIN_RECKON_WHILE");
 	uint64_t bytes = 0;
 
 	usleep((useconds_t) switch_value("HG_STANDIN_RECKON_MS") * 1000);
-	while (file != NULL && access(file, F_OK) == 0)
-		usleep(1000);
+	hg_standin_hold(getenv("HG_STANDIN_RECKON_WHILE"));
 	if (spec->trial != NULL)
 		return spec->expected_rows[HG_INNER] * spec->key_width +
 			   hg_table_trial_bytes(hg_table_cpu()->memory, spec->trial,

@@ -7,13 +7,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* usleep */
-#endif
+#include "hg_standin_wait.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* What the stand-in is linked with in place of pthread_create. */
 extern int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -25,10 +22,8 @@ int
 __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
 					  void *arg)
 {
-	const char *file = getenv("HG_STANDIN_HOLD_WHILE");
 	const int failure = __real_pthread_create(thread, attributes, run, arg);
 
-	while (file != NULL && access(file, F_OK) == 0)
-		usleep(1000);
+	hg_standin_hold(getenv("HG_STANDIN_HOLD_WHILE"));
 	return failure;
 }

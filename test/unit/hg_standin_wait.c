@@ -55,6 +55,13 @@ wait_for(const HgHost *host, const Awaited *awaited, HgError *error)
 	return status;
 }
 
+void
+hg_standin_hold(const char *file)
+{
+	while (file != NULL && access(file, F_OK) == 0)
+		usleep(1000);
+}
+
 HgStatus
 hg_standin_wait(const HgHost *host, long ms, HgError *error)
 {

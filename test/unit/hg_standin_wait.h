@@ -3,8 +3,8 @@
  * hg_standin_wait.h
  *	  Waits of a device process without a device, which it is told to make.
  *
- * Each function returns HG_CANCELLED when the host asks for that meanwhile.  All threads may call
- * them at any time.
+ * Each function that has a host returns HG_CANCELLED when that asks for it meanwhile.  All threads
+ * may call them at any time.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,8 +18,10 @@
 /* Wait for so many milliseconds. */
 extern HgStatus hg_standin_wait(const HgHost *host, long ms, HgError *error);
 
-/* Wait as long as there is a file of this name, if that is not NULL.  Returns HG_DEVICE_FAILED
- * after half a minute. */
+/* Wait as long as there is a file of this name, if that is not NULL. */
+extern void hg_standin_hold(const char *file);
+
+/* The same, where there is a host.  Returns HG_DEVICE_FAILED after half a minute. */
 extern HgStatus hg_standin_wait_while(const HgHost *host, const char *file, HgError *error);
 
 /*
