@@ -29,6 +29,7 @@
 
 bool hg_enabled = true;
 bool hg_force = false;
+bool hg_adaptive = true;
 bool hg_send_pages = true;
 int hg_backend = HG_BACKEND_AUTO;
 int hg_build = HG_BUILD_AUTO;
@@ -149,6 +150,11 @@ hg_guc_declare_planner(void)
 	DefineCustomBoolVariable("hashgraph.enabled",
 							 "Enables the planner's use of HashGraph join plans.", NULL,
 							 &hg_enabled, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("hashgraph.adaptive",
+							 "Enables joins that count rows before they choose between an index "
+							 "and hashing.",
+							 NULL, &hg_adaptive, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 
 	DefineCustomBoolVariable("hashgraph.force", "Forces the planner's use of HashGraph join plans.",
 							 "A HashGraph join is taken wherever it is possible, whatever it is "

@@ -429,6 +429,8 @@ hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
 		record->resident_blocks[side] += other->resident_blocks[side];
 		record->heap_blocks[side] += other->heap_blocks[side];
 	}
+	record->lookups += other->lookups;
+	record->switches += other->switches;
 	record->filtered_rows += other->filtered_rows;
 	record->rows_out += other->rows_out;
 	record->partitions = Max(record->partitions, other->partitions);

@@ -17,12 +17,14 @@
 /* One finished join, of a plan node or of a function. */
 typedef struct HgJoinRecord
 {
-	Oid user;				   /* that it ran as, whoever ends it */
-	char node[32];			   /* "HashGraphJoin" or "hashgraph_join" */
-	char join_type[16];		   /* "Inner", "Left", "Right Anti", ... */
-	HgMatcherReport report;	   /* times and counts summed over all executions */
-	uint64 executions;		   /* how often the node built its graphs */
-	uint64 null_keys[2];	   /* rows left out because a key was NULL, by HgSide */
+	Oid user;				/* that it ran as, whoever ends it */
+	char node[32];			/* "HashGraphJoin" or "hashgraph_join" */
+	char join_type[16];		/* "Inner", "Left", "Right Anti", ... */
+	HgMatcherReport report; /* times and counts summed over all executions */
+	uint64 executions;		/* how often the node built its graphs */
+	uint64 lookups;			/* ... and joined few outer rows by a nested loop into an index, ... */
+	uint64 switches;		/* ... or found more of them when it had counted */
+	uint64 null_keys[2];	/* rows left out because a key was NULL, by HgSide */
 	uint64 resident_blocks[2]; /* of tables that were scanned, served from resident columns ... */
 	uint64 heap_blocks[2];	   /* ... and read from the table, by HgSide */
 	uint64 filtered_rows;	   /* outer rows that a runtime filter left out while they were read */

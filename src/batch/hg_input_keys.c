@@ -125,7 +125,7 @@ hg_input_keys_init(HgInputKeys *keys, HgSide side, PlanState *plan, PlanState *p
 	}
 }
 
-/* A long value in fewer bytes, if that is possible: it may be computed of one that is compressed. */
+/* A long value in fewer bytes, where that is possible: it may be computed of compressed ones. */
 static Datum
 hg_input_keys_compress(Datum value)
 {

@@ -22,6 +22,7 @@
 
 #include "backend/device/hg_device.h"
 #include "hg_guc.h"
+#include "planner/hg_adaptive_path.h"
 #include "planner/hg_join_clauses.h"
 #include "planner/hg_join_cost.h"
 #include "planner/hg_join_eligible.h"
@@ -29,6 +30,7 @@
 #include "planner/hg_join_plan.h"
 #include "planner/hg_lookup_cost.h"
 #include "planner/hg_scan_path.h"
+#include "planner/hg_whole_loop.h"
 
 /*
  * Who wants joins to be offered the node: the session, where it preloads the library, and queries
@@ -84,6 +86,7 @@ typedef struct HgConsidered
 	List *hash_clauses; /* NIL where it can't */
 	bool exact;
 	uint32 key_width;
+	List *loops[2];			  /* that read a side again and again: all paths, and partial ones */
 	HgInputCost inputs[2][2]; /* of each side, of the last path and the last partial one */
 } HgConsidered;
 
@@ -196,7 +199,7 @@ hg_join_path_price(const HgConsidered *join, Path *path)
 	List *paths[2];
 	Cost price;
 
-	if (hg_force || path->param_info != NULL)
+	if (hg_force)
 		return path;
 	paths[partial] = hg_join_rivals(join, partial, cost);
 	if (!hg_price_below(join->root, paths[partial], path, &price) &&
@@ -225,7 +228,8 @@ hg_join_may_win(HgConsidered *join, const Path *outer_path, const Path *inner_pa
 	int disabled = hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path);
 	Cost least;
 
-	if (hg_force)
+	/* such a loop is no measure */
+	if (hg_force || join->loops[partial] != NIL)
 		return true;
 	least =
 		hg_join_least_cost(join->joinrel,
@@ -240,11 +244,26 @@ hg_join_may_win(HgConsidered *join, const Path *outer_path, const Path *inner_pa
 						   disabled, least);
 }
 
+/* Add a path that takes no parameters to those of the joined relation. */
+static void
+hg_join_path_add(const HgConsidered *join, Path *path)
+{
+	bool partial = path->parallel_workers > 0;
+
+	hg_whole_loops_remove(join->joinrel, join->loops[partial], path);
+	path = hg_join_path_price(join, path);
+	if (partial)
+		add_partial_path(join->joinrel, path);
+	else
+		add_path(join->joinrel, path);
+}
+
 /* Offer the join of two paths. */
 static void
 hg_consider_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
 {
 	Relids required_outer;
+	Path *path;
 
 	/* inputs that need each other's rows want a nested loop */
 	if (bms_overlap(PATH_REQ_OUTER(outer_path), join->innerrel->relids) ||
@@ -260,10 +279,13 @@ hg_consider_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
 	/* most pairs of inputs can't win: find out before anything is looked at closely */
 	if (required_outer == NULL && !hg_join_may_win(join, outer_path, inner_path, false, false))
 		return;
-	if (hg_consider_clauses(join))
-		add_path(join->joinrel,
-				 hg_join_path_price(join, hg_join_path_create(join, outer_path, inner_path,
-															  required_outer, false, false)));
+	if (!hg_consider_clauses(join))
+		return;
+	path = hg_join_path_create(join, outer_path, inner_path, required_outer, false, false);
+	if (required_outer != NULL)
+		add_path(join->joinrel, path);
+	else
+		hg_join_path_add(join, path);
 }
 
 /* Offer the joins of paths that take parameters, as core does for its hash join. */
@@ -301,9 +323,8 @@ hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path,
 	if (!hg_join_may_win(join, outer_path, inner_path, true, together))
 		return;
 	if (hg_consider_clauses(join))
-		add_partial_path(join->joinrel,
-						 hg_join_path_price(join, hg_join_path_create(join, outer_path, inner_path,
-																	  NULL, true, together)));
+		hg_join_path_add(join,
+						 hg_join_path_create(join, outer_path, inner_path, NULL, true, together));
 }
 
 /*
@@ -355,6 +376,51 @@ hg_whole_input(const RelOptInfo *rel, Path *cheapest)
 	if (!cheapest->parallel_safe)
 		cheapest = get_cheapest_parallel_safe_total_inner(rel->pathlist);
 	return cheapest != NULL && cheapest->param_info == NULL ? cheapest : NULL;
+}
+
+/*
+ * Offer a join that counts the rows of an outer path, and looks the inner ones up in an index where
+ * there are few: else it hashes those of the inner path.
+ */
+static void
+hg_consider_adaptive_path(HgConsidered *join, Path *outer_path, Path *inner_path)
+{
+	bool partial = outer_path->parallel_workers > 0;
+	Cost outer_cost;
+	NestPath *loop;
+	Path *path;
+
+	if (!hg_adaptive || hg_force)
+		return;
+	outer_cost = hg_considered_input(join, HG_OUTER, outer_path)->cost;
+	loop = hg_adaptive_loop(join->root, join->joinrel, outer_path, outer_cost, join->innerrel,
+							join->join_type, join->extra);
+	if (loop == NULL || !hg_consider_clauses(join))
+		return;
+	path = hg_join_path_create(join, outer_path, inner_path, NULL, partial, false);
+	if (!hg_adaptive_path(join->root, (HgJoinPath *) path, loop, outer_cost))
+		return;
+	hg_adaptive_replace(join->joinrel, path);
+	if (partial)
+		add_partial_path(join->joinrel, path);
+	else
+		add_path(join->joinrel, path);
+}
+
+/* ... of all outer rows, or of the part of each process below a Gather. */
+static void
+hg_consider_adaptive_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
+{
+	Path *partial_outer;
+
+	if (inner_path->param_info != NULL)
+		return;
+	hg_consider_adaptive_path(join, outer_path, inner_path);
+	partial_outer = hg_cheapest_partial_input(join->outerrel);
+	inner_path = hg_whole_input(join->innerrel, inner_path);
+	if (join->joinrel->consider_parallel && bms_is_empty(join->joinrel->lateral_relids) &&
+		partial_outer != NULL && inner_path != NULL)
+		hg_consider_adaptive_path(join, partial_outer, inner_path);
 }
 
 /*
@@ -419,7 +485,12 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	Path *outer_path = hg_cheapest_input(root, outerrel);
 	Path *inner_path = hg_cheapest_input(root, innerrel);
 
-	if (!hg_force && hg_inputs_small(outer_path, inner_path))
+	if (!hg_force)
+		for (int partial = 0; partial < 2; partial++)
+			join.loops[partial] = hg_whole_loops(root, joinrel, outerrel, innerrel, partial);
+	/* inputs that seem small may not be */
+	if (!hg_force && join.loops[0] == NIL && join.loops[1] == NIL &&
+		hg_inputs_small(outer_path, inner_path))
 		return;
 #if HG_HAVE_JOIN_UNIQUE
 	if (join_type == JOIN_UNIQUE_OUTER || join_type == JOIN_UNIQUE_INNER)
@@ -440,11 +511,13 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		return;
 	}
 #endif
-	join.better = hg_is_better_order(outer_path, inner_path, join_type);
+	/* a loop of the other order has come since the better one was offered, or will be gone then */
+	join.better = join.loops[0] != NIL || hg_is_better_order(outer_path, inner_path, join_type);
 	if (join.better)
 		hg_consider_paths(&join, outer_path, inner_path);
 	hg_consider_parameterized_paths(&join);
 	hg_consider_partial_paths(&join, outer_path, inner_path);
+	hg_consider_adaptive_paths(&join, outer_path, inner_path);
 }
 
 Path *

@@ -272,6 +272,43 @@ hg_plan_kept_keys(List *keys, List **scan_tlist)
 	return places;
 }
 
+/* Are two expressions the same, whatever outer joins may have made them NULL? */
+static bool
+hg_same_column(const Node *left, const Node *right)
+{
+	if (IsA(left, Var) && IsA(right, Var))
+		return ((const Var *) left)->varno == ((const Var *) right)->varno &&
+			   ((const Var *) left)->varattno == ((const Var *) right)->varattno;
+	if (IsA(left, PlaceHolderVar) && IsA(right, PlaceHolderVar))
+		return ((const PlaceHolderVar *) left)->phid == ((const PlaceHolderVar *) right)->phid;
+	return equal(left, right);
+}
+
+/* For each entry of custom_scan_tlist the attribute of a nested loop's rows, or 0. */
+static List *
+hg_plan_lookup_columns(const List *scan_tlist, const Plan *loop)
+{
+	List *columns = NIL;
+	ListCell *entry;
+
+	foreach (entry, scan_tlist)
+	{
+		const TargetEntry *wanted = lfirst(entry);
+		int column = 0;
+		ListCell *lc;
+
+		foreach (lc, loop->targetlist)
+		{
+			const TargetEntry *returned = lfirst(lc);
+
+			if (hg_same_column((const Node *) wanted->expr, (const Node *) returned->expr))
+				column = returned->resno;
+		}
+		columns = lappend_int(columns, column);
+	}
+	return columns;
+}
+
 static Plan *
 hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
 			 List *clauses pg_attribute_unused(), List *custom_plans)
@@ -286,7 +323,8 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 	List *join_qual;
 	List *qual;
 	List *exprs;
-	List *scan_tlist = hg_plan_scan_tlist(custom_plans);
+	List *scan_tlist =
+		hg_plan_scan_tlist(list_make2(linitial(custom_plans), lsecond(custom_plans)));
 	int outer_columns = list_length(((Plan *) linitial(custom_plans))->targetlist);
 	int inner_columns = list_length(((Plan *) lsecond(custom_plans))->targetlist);
 	List *kept_keys = NIL;
@@ -328,9 +366,13 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 		list_make5(kept_keys, operators, collations,
 				   makeInteger(path->together ? path->custom.path.parallel_workers : 0),
 				   makeInteger(path->read_once)));
-	cscan->custom_private = lappend(cscan->custom_private, makeInteger(path->dense));
+	cscan->custom_private = list_concat(
+		cscan->custom_private,
+		list_make3(makeInteger(path->dense), makeInteger((int) path->lookup_rows),
+				   path->lookup_rows > 0 ? hg_plan_lookup_columns(scan_tlist, lthird(custom_plans))
+										 : NIL));
 	cscan->methods = &hg_join_scan_methods;
-	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 11,
+	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 13,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }

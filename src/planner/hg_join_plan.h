@@ -16,7 +16,8 @@
 /* A path of the join node. */
 typedef struct HgJoinPath
 {
-	CustomPath custom; /* must be first; custom_paths are outer and inner */
+	CustomPath custom; /* must be first; custom_paths are outer and inner, and the nested loop of an
+						* adaptive path (hg_adaptive_path.h) */
 	JoinType join_type;
 	bool inner_unique;
 	bool together; /* partial, and so are the inputs: all processes join both sides as one */
@@ -27,6 +28,7 @@ typedef struct HgJoinPath
 	Cost asked;	   /* all of it where no more is wanted than a device can tell (hg_graph_cost.h);
 					* negative: there is none */
 	bool at_once;  /* ... who tells of all joins below with it, rows without a match included */
+	double lookup_rows; /* up to so many outer rows the nested loop joins them; 0: there is none */
 	List *hash_clauses; /* RestrictInfos; outer_is_left is set */
 	List *restrictlist; /* RestrictInfos of the whole join, hash clauses included */
 } HgJoinPath;

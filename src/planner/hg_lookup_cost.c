@@ -342,6 +342,17 @@ hg_lookup_saving(PlannerInfo *root, const Path *inner)
 	return Max(saving, 0) * (1 - HG_BUFFERED);
 }
 
+Cost
+hg_loop_lookup_cost(PlannerInfo *root, const NestPath *loop)
+{
+	const Path *outer = loop->jpath.outerjoinpath;
+	const Path *inner = loop->jpath.innerjoinpath;
+	Cost price = (loop->jpath.path.total_cost - outer->total_cost) / Max(outer->rows, 1);
+
+	price += hg_lookup_hidden(root, outer, inner) - hg_lookup_saving(root, inner);
+	return Max(price, HG_LEAST_LOOKUP * cpu_tuple_cost);
+}
+
 /* ... and what a path does for all lookups of the nested loops in it. */
 static Cost
 hg_lookups_saving(PlannerInfo *root, const Path *path)
@@ -350,8 +361,14 @@ hg_lookups_saving(PlannerInfo *root, const Path *path)
 	const JoinPath *join = (const JoinPath *) path;
 
 	if (ours != NULL)
-		return hg_lookups_saving(root, linitial(ours->custom.custom_paths)) +
-			   hg_lookups_saving(root, lsecond(ours->custom.custom_paths));
+	{
+		Cost saving = 0;
+		ListCell *lc;
+
+		foreach (lc, ours->custom.custom_paths)
+			saving += hg_lookups_saving(root, lfirst(lc));
+		return saving;
+	}
 	switch (path->pathtype)
 	{
 		case T_NestLoop:
@@ -380,6 +397,17 @@ hg_gathered_cost(const Path *path, bool partial)
 	return path->total_cost + (partial ? parallel_setup_cost : 0);
 }
 
+/* The nested loop that a path is, or that it may run; else NULL. */
+static const Path *
+hg_path_loop(const Path *path)
+{
+	const HgJoinPath *ours = hg_path_join(path);
+
+	if (ours != NULL && ours->lookup_rows > 0)
+		return lthird(ours->custom.custom_paths);
+	return IsA(path, NestPath) ? path : NULL;
+}
+
 /* The nested loop that core would choose, of all paths or partial ones; NULL: another plan. */
 static const Path *
 hg_chosen_loop(List *const paths[2], int disabled_nodes, Cost *cost)
@@ -394,15 +422,16 @@ hg_chosen_loop(List *const paths[2], int disabled_nodes, Cost *cost)
 		foreach (lc, paths[partial])
 		{
 			const Path *other = lfirst(lc);
+			const Path *loop = hg_path_loop(other);
 			Cost other_cost = hg_gathered_cost(other, partial);
 			/* of costs that add_path() takes for equal it prefers the sooner first row, a loop's */
-			Cost compared = IsA(other, NestPath) ? other_cost / HG_EQUAL : other_cost;
+			Cost compared = loop != NULL ? other_cost / HG_EQUAL : other_cost;
 
-			if (other->param_info != NULL || hg_path_join(other) != NULL ||
+			if (other->param_info != NULL || (hg_path_join(other) != NULL && loop == NULL) ||
 				hg_path_disabled_nodes(other) != disabled_nodes ||
 				(chosen != NULL && compared >= least))
 				continue;
-			chosen = other;
+			chosen = loop != NULL ? loop : other;
 			least = compared;
 			*cost = other_cost;
 		}

@@ -26,6 +26,12 @@ extern bool hg_path_may_win(PlannerInfo *root, List *paths, int disabled_nodes, 
 extern List *hg_loops_ahead(RelOptInfo *joinrel, const Path *outer, const RelOptInfo *innerrel,
 							Cost cost);
 
+/*
+ * What a lookup of a nested loop takes, in the units of core's scans: its price, with what that
+ * hides, and without what it charges for pages that shared buffers hold.
+ */
+extern Cost hg_loop_lookup_cost(PlannerInfo *root, const NestPath *loop);
+
 /* Can shared buffers hold the tables of a query, so that lookups find their pages there? */
 extern bool hg_tables_are_buffered(const PlannerInfo *root);
 

@@ -10,7 +10,9 @@
  *					stays in its batch until READ_OUTER.  Before all that a device
  *					may be asked about a whole tree of joins (hg_join_star.c); then only
  *					rows that it does not know are read, behind what it has answered: STAR.  Or it
- *					takes the rows out of both tables' pages (hg_join_pages.c): PAGES.
+ *					takes the rows out of both tables' pages (hg_join_pages.c): PAGES.  Or there
+ *					are so few outer rows that a nested loop looks inner ones up: LOOKUP
+ *					(hg_join_lookup.c).
  *	READ_OUTER		The outer child's rows too, as many as work memory holds: a chunk.
  *					Then the HashGraphs of the chunk and of the inner input are built.
  *	MATCH			Matches stream from the engine as pairs of row numbers.  The needed
@@ -87,6 +89,7 @@
 #include "batch/hg_input_select.h"
 #include "executor/join/hg_join.h"
 #include "executor/join/hg_join_explain.h"
+#include "executor/join/hg_join_feed.h"
 #include "executor/join/hg_join_kept.h"
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_state.h"
@@ -126,6 +129,7 @@ void
 hg_join_init(void)
 {
 	RegisterCustomScanMethods(&hg_join_scan_methods);
+	RegisterCustomScanMethods(&hg_join_feed_methods);
 }
 
 /* ---------------------------------------------------------------------
@@ -317,12 +321,17 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_used_add(&used, (Node *) cscan->scan.plan.qual);
 	hg_used_add(&used, (Node *) join_qual);
 	rules->rows_wanted = used.places != NULL || cscan->scan.plan.qual != NIL || join_qual != NIL;
+	/* the nested loop of few outer rows is fed with whole ones */
+	if (list_length(cscan->custom_plans) > HG_INNER + 1)
+		used.places = bms_add_range(
+			used.places, 0, intVal(list_nth(cscan->custom_private, HG_PRIVATE_OUTER_COLUMNS)) - 1);
 	hg_join_begin_input(state, HG_OUTER, encoder,
 						list_nth(cscan->custom_exprs, HG_EXPRS_OUTER_KEYS), used.places);
 	hg_join_begin_input(state, HG_INNER, encoder,
 						list_nth(cscan->custom_exprs, HG_EXPRS_INNER_KEYS), used.places);
 	hg_join_order_keys(state, encoder);
 	hg_join_output_init(&state->output, &node->ss, used.places);
+	hg_join_lookup_init(state);
 	state->gather = hg_join_gather_create(rules, state->inputs);
 
 	/* columns that nothing needs stay NULL in the scan slot */
@@ -375,6 +384,12 @@ hg_join_next_batch(HgJoinState *state)
 
 			case HG_JOIN_PAGES:
 				if (hg_join_fill_empty(&state->output))
+					return true;
+				hg_join_enter(progress, HG_JOIN_DONE);
+				break;
+
+			case HG_JOIN_LOOKUP:
+				if (hg_join_fill_lookup(state))
 					return true;
 				hg_join_enter(progress, HG_JOIN_DONE);
 				break;
@@ -497,6 +512,7 @@ hg_join_rescan(CustomScanState *node)
 	bool executed = !INSTR_TIME_IS_ZERO(state->progress.started);
 
 	hg_join_forget_star(state);
+	hg_join_lookup_rescan(state, changed);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -561,6 +577,7 @@ hg_join_end(CustomScanState *node)
 {
 	HgJoinState *state = (HgJoinState *) node;
 	HgJoinRecord record;
+	ListCell *child;
 
 	hg_join_end_shared(state);
 	hg_join_current_record(state, &record);
@@ -571,6 +588,6 @@ hg_join_end(CustomScanState *node)
 	hg_join_retire_matcher(state);
 	hg_join_drop_spilled(state);
 	MemoryContextDelete(state->memory.context);
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		ExecEndNode(list_nth(node->custom_ps, side));
+	foreach (child, node->custom_ps)
+		ExecEndNode(lfirst(child));
 }

@@ -13,7 +13,8 @@
 #include "nodes/extensible.h"
 
 /*
- * A plan node is a CustomScan with scanrelid 0, two custom_plans (outer, inner), and
+ * A plan node is a CustomScan with scanrelid 0, two custom_plans (outer, inner), behind which there
+ * may be a nested loop (hg_join_lookup.h), and
  *
  *	custom_scan_tlist	the columns of the outer child, then those of the inner one, then places
  *						for computed keys, whose values are kept with their rows
@@ -32,18 +33,21 @@ typedef enum HgPlanExprs
 
 typedef enum HgPlanPrivate
 {
-	HG_PRIVATE_MARK,		  /* hg_library_mark() */
-	HG_PRIVATE_JOIN_TYPE,	  /* Integer: JoinType */
-	HG_PRIVATE_INNER_UNIQUE,  /* Integer: 1 where an outer row has one match at most */
-	HG_PRIVATE_OUTER_COLUMNS, /* Integer: how many of custom_scan_tlist are outer */
-	HG_PRIVATE_INNER_COLUMNS, /* Integer: ... and how many behind them are inner */
-	HG_PRIVATE_KEPT_KEYS,	  /* IntList: the place in custom_scan_tlist, from 0, for the value of
-							   * each outer key, then of each inner key; or -1 */
-	HG_PRIVATE_OPERATORS,	  /* OidList: the clauses' operators */
-	HG_PRIVATE_COLLATIONS,	  /* OidList: ... and their input collations */
-	HG_PRIVATE_TOGETHER,	  /* Integer: workers planned that share both sides; else 0 */
-	HG_PRIVATE_READ_ONCE,	  /* Integer: HgSide of which one of them reads all; else -1 */
-	HG_PRIVATE_DENSE,		  /* Integer: 1 where the inner keys are known to be dense */
+	HG_PRIVATE_MARK,		   /* hg_library_mark() */
+	HG_PRIVATE_JOIN_TYPE,	   /* Integer: JoinType */
+	HG_PRIVATE_INNER_UNIQUE,   /* Integer: 1 where an outer row has one match at most */
+	HG_PRIVATE_OUTER_COLUMNS,  /* Integer: how many of custom_scan_tlist are outer */
+	HG_PRIVATE_INNER_COLUMNS,  /* Integer: ... and how many behind them are inner */
+	HG_PRIVATE_KEPT_KEYS,	   /* IntList: the place in custom_scan_tlist, from 0, for the value of
+								* each outer key, then of each inner key; or -1 */
+	HG_PRIVATE_OPERATORS,	   /* OidList: the clauses' operators */
+	HG_PRIVATE_COLLATIONS,	   /* OidList: ... and their input collations */
+	HG_PRIVATE_TOGETHER,	   /* Integer: workers planned that share both sides; else 0 */
+	HG_PRIVATE_READ_ONCE,	   /* Integer: HgSide of which one of them reads all; else -1 */
+	HG_PRIVATE_DENSE,		   /* Integer: 1 where the inner keys are known to be dense */
+	HG_PRIVATE_LOOKUP_ROWS,	   /* Integer: up to so many outer rows are joined by the nested loop */
+	HG_PRIVATE_LOOKUP_COLUMNS, /* IntList: for each entry of custom_scan_tlist its attribute of the
+								* nested loop's rows, or 0; NIL: there is none */
 	HG_PRIVATE_COUNT
 } HgPlanPrivate;
 

@@ -258,6 +258,26 @@ hg_join_outer_settles(HgJoinState *state)
 	return empty;
 }
 
+/*
+ * Read outer rows until it is known whether a nested loop is to join them, as there are few; they
+ * are joined first otherwise.
+ */
+static bool
+hg_join_counts_few(HgJoinState *state)
+{
+	if (state->lookup.loop == NULL)
+		return false;
+	if (!state->reading.outer_ready)
+	{
+		/* rows that are lent would not be there to be looked up */
+		state->lending.decided[HG_OUTER] = true;
+		hg_join_fill(state, HG_OUTER, hg_join_limit(&state->memory) / 2,
+					 state->lookup.most_rows + 1);
+		state->reading.outer_ready = hg_input_rows(state->inputs[HG_OUTER]) > 0;
+	}
+	return hg_join_choose_lookup(state);
+}
+
 /* Read the inner child; returns the next phase. */
 HgJoinPhase
 hg_join_read_inner(HgJoinState *state)
@@ -267,6 +287,8 @@ hg_join_read_inner(HgJoinState *state)
 
 	if (state->together && state->team.shared != NULL)
 		return hg_join_read_together(state);
+	if (hg_join_counts_few(state))
+		return HG_JOIN_LOOKUP;
 	if (hg_join_outer_settles(state))
 		return HG_JOIN_DONE;
 	if (!inner->at_end)
@@ -299,8 +321,8 @@ hg_join_read_inner(HgJoinState *state)
 	}
 	state->reading.inner_chunks = 0;
 	/* a rescan that keeps the inner side keeps the filter too */
-	if (!state->reading.outer_ready && !state->kept.outer_whole && inner->bits == NULL &&
-		state->inputs[HG_OUTER]->filter == NULL)
+	if ((!state->reading.outer_ready || !state->inputs[HG_OUTER]->at_end) &&
+		!state->kept.outer_whole && inner->bits == NULL && state->inputs[HG_OUTER]->filter == NULL)
 		hg_join_set_filter(state);
 	return hg_join_start_pass(state);
 }

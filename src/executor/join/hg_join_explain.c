@@ -98,6 +98,15 @@ hg_explain_lent(const bool lent[2], ExplainState *es)
 		ExplainPropertyText("Inner HashGraph", "resident", es);
 }
 
+/* How an adaptive join went about its executions. */
+static const char *
+hg_explain_strategy(const HgJoinRecord *record)
+{
+	if (record->switches == 0)
+		return "lookup";
+	return record->lookups == 0 ? "hash" : "lookup, hash";
+}
+
 /* What the node did, over all its executions. */
 static void
 hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainState *es)
@@ -221,6 +230,8 @@ hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	ExplainPropertyText("Join Type", hg_join_type_name(state->rules.join_type), es);
 	hg_explain_qual(node, list_nth(exprs, HG_EXPRS_HASH_CLAUSES), "Hash Cond", ancestors, es);
 	hg_explain_qual(node, join_filter, "Join Filter", ancestors, es);
+	if (state->lookup.loop != NULL && es->costs)
+		ExplainPropertyUInteger("Switch At Rows", NULL, state->lookup.most_rows + 1, es);
 	if (state->read_once >= 0)
 		ExplainPropertyText("Read Once", state->read_once == HG_OUTER ? "outer" : "inner", es);
 	if (es->verbose)
@@ -245,6 +256,8 @@ hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 			"Rows Removed by Join Filter", NULL,
 			node->ss.ps.instrument->nfiltered2 / Max(node->ss.ps.instrument->nloops, 1), 0, es);
 	hg_join_current_record(state, &record);
+	if (record.lookups + record.switches > 0)
+		ExplainPropertyText("Strategy", hg_explain_strategy(&record), es);
 	if (record.executions > 0)
 		hg_explain_record(state, &record, es);
 }

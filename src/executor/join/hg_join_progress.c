@@ -22,6 +22,7 @@ static const HgProgressPhase hg_join_phases[] = {
 	[HG_JOIN_READ_INNER] = {"scan inner"},
 	[HG_JOIN_STAR] = {"match"},
 	[HG_JOIN_PAGES] = {"match"},
+	[HG_JOIN_LOOKUP] = {"look up"},
 	[HG_JOIN_NEXT_PARTITION] = {"scan partition"},
 	[HG_JOIN_READ_OUTER] = {"scan outer"},
 	[HG_JOIN_BUILD] = {"build"},

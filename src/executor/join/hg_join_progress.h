@@ -22,6 +22,7 @@ typedef enum HgJoinPhase
 	HG_JOIN_READ_INNER,
 	HG_JOIN_STAR,
 	HG_JOIN_PAGES,
+	HG_JOIN_LOOKUP,
 	HG_JOIN_NEXT_PARTITION,
 	HG_JOIN_READ_OUTER,
 	HG_JOIN_BUILD, /* a part of that, and of what processes do together */

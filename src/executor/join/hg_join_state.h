@@ -23,6 +23,7 @@
 #include "executor/join/hg_join_gather.h"
 #include "executor/join/hg_join_kept.h"
 #include "executor/join/hg_join_lend.h"
+#include "executor/join/hg_join_lookup.h"
 #include "executor/join/hg_join_matcher.h"
 #include "executor/join/hg_join_pages.h"
 #include "executor/join/hg_join_progress.h"
@@ -57,6 +58,7 @@ struct HgJoinState
 	HgJoinLending lending;
 	HgJoinKept kept;
 	HgJoinSpill spill;
+	HgJoinLookup lookup; /* while there are few outer rows */
 
 	/* from HashGraphs to rows */
 	HgJoinMatching matching;

@@ -1,0 +1,87 @@
+-- Joins that count their outer rows before they choose between an index and hashing.
+set max_parallel_workers_per_gather = 0;
+create table d_sales (id int, item int, buyer int, kind int, note text);
+insert into d_sales select i, case when i % 50 > 0 then i % 20000 end, i % 400, 1, 'sale ' || i from generate_series(1, 60000) i;
+create table d_items (item int primary key, price int, name text);
+insert into d_items select i, i % 100, 'item ' || i from generate_series(1, 40000) i;
+create table d_visits (item int, buyer int);
+insert into d_visits select i % 15000, i from generate_series(1, 60000) i;
+create index on d_visits (item);
+analyze d_sales, d_items, d_visits;
+
+-- how the joins of a query went about it, and whether its rows are those of PostgreSQL's own plan
+create function strategies_of(node json) returns text[] language sql as $$
+  select case when node->>'Custom Plan Provider' = 'HashGraphJoin' then array[coalesce(node->>'Strategy', 'not adaptive')] else '{}' end
+    || coalesce((select array_agg(s) from json_array_elements(node->'Plans') c, unnest(strategies_of(c)) s), '{}')
+$$;
+create function strategies(query text) returns text language plpgsql as $$
+declare
+  plan json;
+  rows bigint;
+  ours text;
+  theirs text;
+begin
+  execute 'explain (analyze, costs off, timing off, summary off, format json) ' || query into plan;
+  execute format('select count(*), sum(hashtext(r::text)) from (%s) r', query) into rows, ours;
+  perform set_config('hashgraph.enabled', 'off', true);
+  execute format('select sum(hashtext(r::text)) from (%s) r', query) into theirs;
+  perform set_config('hashgraph.enabled', 'on', true);
+  return format('%s: %s rows, %s', array_to_string(strategies_of(plan->0->'Plan'), ', '), rows,
+    case when ours is not distinct from theirs then 'same' else 'others' end);
+end
+$$;
+
+explain (costs off) select s.note, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0;
+-- two rows are expected of the filter: none come, a few, or all
+select clause, kind, strategies(format('select s.note, s.id, i.name, i.price from d_sales s %s d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0 and %s', kind, clause))
+  from (values ('s.id % 1000 < 0'), ('s.id % 1000 < 3'), ('s.id % 1000 < 1000')) c (clause), (values ('join'), ('left join')) k (kind) order by 1, 2;
+select clause, kind, strategies(format('select s.note, s.id from d_sales s where %s (select from d_visits v where v.item = s.item) and s.kind + 0 = 1 and s.kind - 1 = 0 and %s', kind, clause))
+  from (values ('s.id % 1000 < 0'), ('s.id % 1000 < 3'), ('s.id % 1000 < 1000')) c (clause), (values ('exists'), ('not exists')) k (kind) order by 1, 2;
+-- several matches of a row, other clauses, aggregates, counts and computed columns
+select strategies('select s.id, v.buyer from d_sales s join d_visits v on s.item = v.item and v.buyer > s.buyer where s.kind + 0 = 1 and s.kind - 1 = 0');
+select strategies('select s.id, v.buyer from d_sales s join d_visits v on s.item = v.item and v.buyer > s.buyer where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id < 30');
+select strategies('select count(*), sum(i.price), max(s.note) from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id < 30');
+select strategies('select count(*), sum(i.price), max(s.note) from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0');
+select strategies('select count(*) from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id < 30');
+select strategies('select count(*) from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0');
+select strategies('select s.id + i.price as sum, upper(i.name) as name from d_sales s left join d_items i on s.item = i.item and i.price < 50 where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id < 30');
+-- a join above another, memory for few rows, and executions of which each counts anew
+select strategies('select s.id, i.name, v.buyer from d_sales s join d_items i on s.item = i.item join d_visits v on v.item = s.item and v.buyer % 7 = s.id % 7 where s.kind + 0 = 1 and s.kind - 1 = 0');
+set work_mem = '64kB';
+select strategies('select s.note, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0');
+select strategies('select s.note, i.name from d_sales s left join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id < 30');
+reset work_mem;
+set enable_memoize = off;
+select strategies('select x, n from (values (0), (3), (1000), (2), (0), (1000)) t (x), lateral (select count(*), sum(i.price) from d_sales s join d_items i on s.item = i.item
+  where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id % 1000 < x offset 0) l (n, p)');
+reset enable_memoize;
+begin;
+declare c cursor for select s.id, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id < 5 order by s.id;
+fetch 2 from c;
+fetch all from c;
+rollback;
+-- settings hold
+set hashgraph.adaptive = off;
+explain (costs off) select s.note, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0;
+reset hashgraph.adaptive;
+set enable_nestloop = off;
+select strategies('select s.note, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0');
+reset enable_nestloop;
+set enable_hashjoin = off;
+set enable_mergejoin = off;
+explain (costs off) select s.note, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0;
+reset enable_mergejoin;
+reset enable_hashjoin;
+-- processes decide for themselves
+set max_parallel_workers_per_gather = 2;
+set parallel_setup_cost = 0;
+set parallel_tuple_cost = 0;
+set min_parallel_table_scan_size = 0;
+select substring(strategies('select s.note, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0'), ': (.*)');
+select strategies('select s.note, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id < 30');
+reset min_parallel_table_scan_size;
+reset parallel_tuple_cost;
+reset parallel_setup_cost;
+reset max_parallel_workers_per_gather;
+drop function strategies, strategies_of;
+drop table d_sales, d_items, d_visits;

@@ -1,0 +1,123 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_feed.c
+ *	  The outer rows that a join holds, as a plan node: Custom Scan (HashGraphFeed).
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+
+#include "executor/join/hg_join_feed.h"
+
+typedef struct HgFeedState
+{
+	CustomScanState css; /* must be first */
+	const HgInput *input;
+	uint64 next;	/* the row behind those in the batch: with a key first, then without */
+	HgBatch *batch; /* columns by their places in the join's scan slot, the child's first */
+	int row;		/* of the batch, that is returned next */
+} HgFeedState;
+
+static Node *hg_feed_create_state(CustomScan *cscan);
+
+const CustomScanMethods hg_join_feed_methods = {
+	.CustomName = "HashGraphFeed",
+	.CreateCustomScanState = hg_feed_create_state,
+};
+
+static void
+hg_feed_begin(CustomScanState *node pg_attribute_unused(), EState *estate pg_attribute_unused(),
+			  int eflags pg_attribute_unused())
+{
+}
+
+/* Fetch the next rows; false when there are no more. */
+static bool
+hg_feed_fetch(HgFeedState *feed)
+{
+	const HgInput *input = feed->input;
+	uint64 nkeys = input->words->rows;
+	bool keys = feed->next < nkeys;
+	const HgColumnStore *store = keys ? input->rows : input->null_rows;
+	uint64 first = keys ? feed->next : feed->next - nkeys;
+	uint64 end = keys ? nkeys : input->null_rows->rows;
+	uint32 rows[HG_BATCH_ROWS];
+	int nrows = (int) Min(end - first, HG_BATCH_ROWS);
+
+	for (int i = 0; i < nrows; i++)
+		rows[i] = (uint32) first + i;
+	hg_column_store_get(store, rows, nrows, feed->batch, input->to);
+	feed->batch->nrows = nrows;
+	feed->next += nrows;
+	feed->row = 0;
+	return nrows > 0;
+}
+
+/* Not by ExecScan(), which reads no rows of a node without a table where EvalPlanQual has some. */
+static TupleTableSlot *
+hg_feed_exec(CustomScanState *node)
+{
+	HgFeedState *feed = (HgFeedState *) node;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	int natts = slot->tts_tupleDescriptor->natts;
+
+	CHECK_FOR_INTERRUPTS();
+	ExecClearTuple(slot);
+	if (feed->row == feed->batch->nrows && !hg_feed_fetch(feed))
+		return slot;
+	for (int i = 0; i < natts; i++)
+	{
+		slot->tts_isnull[i] = hg_batch_is_null(feed->batch, i, feed->row);
+		slot->tts_values[i] = slot->tts_isnull[i] ? (Datum) 0 : feed->batch->values[i][feed->row];
+	}
+	feed->row++;
+	/* the target list is that of the scan slot */
+	return ExecStoreVirtualTuple(slot);
+}
+
+static void
+hg_feed_rescan(CustomScanState *node)
+{
+	HgFeedState *feed = (HgFeedState *) node;
+
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	feed->next = 0;
+	feed->row = feed->batch->nrows = 0;
+}
+
+static void
+hg_feed_end(CustomScanState *node pg_attribute_unused())
+{
+}
+
+static const CustomExecMethods hg_feed_exec_methods = {
+	.CustomName = "HashGraphFeed",
+	.BeginCustomScan = hg_feed_begin,
+	.ExecCustomScan = hg_feed_exec,
+	.EndCustomScan = hg_feed_end,
+	.ReScanCustomScan = hg_feed_rescan,
+};
+
+static Node *
+hg_feed_create_state(CustomScan *cscan pg_attribute_unused())
+{
+	HgFeedState *feed = (HgFeedState *) newNode(sizeof(HgFeedState), T_CustomScanState);
+
+	feed->css.methods = &hg_feed_exec_methods;
+	return (Node *) feed;
+}
+
+void
+hg_join_feed_set(PlanState *feed, const HgInput *input)
+{
+	Assert(IsA(feed, CustomScanState) &&
+		   ((CustomScanState *) feed)->methods == &hg_feed_exec_methods);
+	((HgFeedState *) feed)->input = input;
+	((HgFeedState *) feed)->batch =
+		hg_batch_create_partial(input->scan_desc->natts, input->ncolumns, input->to);
+}

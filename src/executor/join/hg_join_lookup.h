@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_lookup.h
+ *	  A join that looks inner rows up in an index while there are few outer ones.
+ *
+ * The plan of such a join has a third child: a nested loop of the outer rows that the join holds
+ * (hg_join_feed.h) into an index of the inner table, with all clauses of the join.  How many outer
+ * rows there are is counted before anything is read of the inner side.  Up to a number at which
+ * reading and hashing it costs less, which the planner knows, the nested loop joins them.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_LOOKUP_H
+#define HG_JOIN_LOOKUP_H
+
+#include "nodes/execnodes.h"
+
+#include "batch/hg_batch.h"
+
+typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
+
+typedef struct HgJoinLookup
+{
+	PlanState *loop;	   /* the third child; NULL: there is none */
+	uint64 most_rows;	   /* of so many outer rows it joins them */
+	HgBatchSource *source; /* its rows: columns of them ... */
+	HgBatch *batch;
+	int *places; /* ... that have these places in the scan slot, as far as they are needed */
+	bool chosen; /* it joins the rows of this execution */
+} HgJoinLookup;
+
+/* The node begins, and its inputs have been made. */
+extern void hg_join_lookup_init(HgJoinState *state);
+
+/*
+ * Nothing was read of the inner side, and the outer input holds all outer rows or more than there
+ * may be: is the nested loop to join them?
+ */
+extern bool hg_join_choose_lookup(HgJoinState *state);
+
+/* Fill the output with the next rows of the nested loop; false when there are no more. */
+extern bool hg_join_fill_lookup(HgJoinState *state);
+
+/* The join is rescanned, with these parameters changed. */
+extern void hg_join_lookup_rescan(HgJoinState *state, const Bitmapset *changed);
+
+#endif /* HG_JOIN_LOOKUP_H */

@@ -1,0 +1,212 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_adaptive_path.c
+ *	  Joins that count their outer rows before they choose between an index and hashing.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "nodes/makefuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+
+#include "executor/join/hg_join_feed.h"
+#include "planner/hg_adaptive_path.h"
+#include "planner/hg_lookup_cost.h"
+
+/* More outer rows are never held to be counted. */
+#define HG_ADAPTIVE_MOST_ROWS 1000000.0
+
+/* What it costs to hold a row until all have been counted, in units of cpu_operator_cost. */
+#define HG_COUNTED_ROW_COST 1.0
+
+/*
+ * A nested loop that takes less is left alone: many a short transaction takes no longer, and making
+ * the node ready takes 0.05 ms.  In the units of core's scans.
+ */
+#define HG_ADAPTIVE_LEAST_COST 500.0
+
+/* Up to so many times another path's cost is equal to it for add_path(). */
+#define HG_ADAPTIVE_EQUAL 1.01
+
+/* ---------------------------------------------------------------------
+ * The outer rows as a path
+ * ---------------------------------------------------------------------
+ */
+
+static Plan *
+hg_feed_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_attribute_unused(),
+			 CustomPath *best_path, List *tlist, List *clauses pg_attribute_unused(),
+			 List *custom_plans pg_attribute_unused())
+{
+	CustomScan *cscan = makeNode(CustomScan);
+
+	/* the clauses are those of the outer path, whose rows have passed them */
+	cscan->scan.plan.targetlist = tlist;
+	cscan->scan.scanrelid = 0;
+	cscan->flags = best_path->flags;
+	cscan->custom_scan_tlist = copyObject(tlist);
+	cscan->methods = &hg_join_feed_methods;
+	return &cscan->scan.plan;
+}
+
+static const CustomPathMethods hg_feed_path_methods = {
+	.CustomName = "HashGraphFeed",
+	.PlanCustomPath = hg_feed_plan,
+};
+
+/* A path that returns the rows of an outer path that a join holds. */
+static Path *
+hg_feed_path(const Path *outer)
+{
+	CustomPath *feed = makeNode(CustomPath);
+
+	feed->path = *outer;
+	feed->path.type = T_CustomPath;
+	feed->path.pathtype = T_CustomScan;
+	feed->path.pathkeys = NIL;
+	feed->path.parallel_aware = false;
+	feed->methods = &hg_feed_path_methods;
+	return &feed->path;
+}
+
+/* ---------------------------------------------------------------------
+ * Adaptive paths
+ * ---------------------------------------------------------------------
+ */
+
+/* The index path of the inner relation by which rows of an outer path are looked up most cheaply.
+ */
+static Path *
+hg_adaptive_index(const Path *outer, const RelOptInfo *innerrel)
+{
+	Path *best = NULL;
+	ListCell *lc;
+
+	foreach (lc, innerrel->cheapest_parameterized_paths)
+	{
+		Path *inner = lfirst(lc);
+
+		if (inner->param_info != NULL && (IsA(inner, IndexPath) || IsA(inner, BitmapHeapPath)) &&
+			bms_is_subset(PATH_REQ_OUTER(inner), outer->parent->relids) &&
+			(outer->parallel_workers == 0 || inner->parallel_safe) &&
+			(best == NULL || inner->total_cost < best->total_cost))
+			best = inner;
+	}
+	return best;
+}
+
+NestPath *
+hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer_cost,
+				 const RelOptInfo *innerrel, JoinType join_type, JoinPathExtraData *extra)
+{
+	const List *paths = outer->parallel_workers > 0 ? joinrel->partial_pathlist : joinrel->pathlist;
+	const Path *first = paths != NIL ? linitial(paths) : NULL;
+	JoinCostWorkspace workspace;
+	Path *inner;
+	NestPath *loop;
+
+	/* the first rows of a loop may be all that is wanted */
+	if (joinrel->consider_startup || !hg_nestloop_enabled(extra) || outer->param_info != NULL ||
+		(join_type != JOIN_INNER && join_type != JOIN_LEFT && join_type != JOIN_SEMI &&
+		 join_type != JOIN_ANTI))
+		return NULL;
+	inner = hg_adaptive_index(outer, innerrel);
+	if (inner == NULL || (first != NULL && first->total_cost * HG_ADAPTIVE_EQUAL <
+											   outer_cost + (outer->rows - 1) * inner->total_cost))
+		return NULL;
+	initial_cost_nestloop(root, &workspace, join_type, outer, inner, extra);
+	loop = create_nestloop_path(root, joinrel, join_type, &workspace, extra, outer, inner,
+								extra->restrictlist, NIL, NULL);
+	return outer_cost + outer->rows * hg_loop_lookup_cost(root, loop) >= HG_ADAPTIVE_LEAST_COST
+			   ? loop
+			   : NULL;
+}
+
+/* Are all that is wanted of a join columns of its sides? */
+static bool
+hg_join_returns_columns(const HgJoinPath *path)
+{
+	ListCell *lc;
+
+	foreach (lc, path->custom.path.parent->reltarget->exprs)
+	{
+		Expr *expr = lfirst(lc);
+		bool of_side = IsA(expr, Var);
+
+		for (int side = HG_OUTER; side <= HG_INNER && !of_side; side++)
+		{
+			const Path *input = list_nth(path->custom.custom_paths, side);
+
+			of_side = list_member(input->pathtarget->exprs, expr);
+		}
+		if (!of_side)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The number of outer rows up to which looking them up costs less than hashing the inner side,
+ * where that costs so much.
+ */
+static double
+hg_adaptive_rows(PlannerInfo *root, const NestPath *loop, Cost hashing)
+{
+	const Path *outer = loop->jpath.outerjoinpath;
+	double rows = hashing / Max(hg_loop_lookup_cost(root, loop), cpu_operator_cost);
+
+	/* more of them than can be held are hashed in any case */
+	rows = Min(rows, (double) get_hash_memory_limit() / 2 /
+						 (double) hg_input_row_bytes(sizeof(uint64), outer->pathtarget->width));
+	return Min(rows, HG_ADAPTIVE_MOST_ROWS);
+}
+
+bool
+hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer_cost)
+{
+	Path *outer = loop->jpath.outerjoinpath;
+	Path *adaptive = &path->custom.path;
+	double rows;
+
+	if (hg_join_path_filters(path) || !hg_join_returns_columns(path))
+		return false;
+	rows = hg_adaptive_rows(root, loop, adaptive->total_cost - outer_cost);
+	if (rows < Max(outer->rows, 1))
+		return false;
+	loop->jpath.outerjoinpath = hg_feed_path(outer);
+	path->custom.custom_paths = lappend(path->custom.custom_paths, loop);
+	path->lookup_rows = rows;
+	adaptive->startup_cost = outer_cost;
+	adaptive->total_cost = outer_cost + (loop->jpath.path.total_cost - outer->total_cost) +
+						   outer->rows * HG_COUNTED_ROW_COST * cpu_operator_cost;
+	hg_path_set_disabled_nodes(
+		adaptive, Max(hg_path_disabled_nodes(adaptive), hg_path_disabled_nodes(&loop->jpath.path)));
+	return true;
+}
+
+void
+hg_adaptive_replace(RelOptInfo *joinrel, const Path *adaptive)
+{
+	const HgJoinPath *path = hg_path_join(adaptive);
+	bool partial = adaptive->parallel_workers > 0;
+	List *paths = partial ? joinrel->partial_pathlist : joinrel->pathlist;
+	const JoinPath *loop = paths != NIL ? linitial(paths) : NULL;
+	const Path *outer = linitial(path->custom.custom_paths);
+	const Path *inner = lsecond(path->custom.custom_paths);
+
+	if (loop == NULL || !IsA(loop, NestPath) || loop->path.param_info != NULL ||
+		loop->path.pathkeys != NIL || loop->innerjoinpath->param_info == NULL ||
+		loop->outerjoinpath->parent != outer->parent ||
+		loop->innerjoinpath->parent != inner->parent)
+		return;
+	paths = list_delete_first(paths);
+	if (partial)
+		joinrel->partial_pathlist = paths;
+	else
+		joinrel->pathlist = paths;
+}
