@@ -9,7 +9,6 @@
  */
 #include "hg_compat.h"
 
-#include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -79,8 +78,7 @@ hg_feed_path(const Path *outer)
  * ---------------------------------------------------------------------
  */
 
-/* The index path of the inner relation by which rows of an outer path are looked up most cheaply.
- */
+/* The inner relation's index path by which rows of an outer path are looked up most cheaply. */
 static Path *
 hg_adaptive_index(const Path *outer, const RelOptInfo *innerrel)
 {
@@ -100,14 +98,31 @@ hg_adaptive_index(const Path *outer, const RelOptInfo *innerrel)
 	return best;
 }
 
+/* Is a path a nested loop of two relations into an index that nobody wants for its order? */
+static bool
+hg_path_is_lookup(const Path *path, const RelOptInfo *outerrel, const RelOptInfo *innerrel)
+{
+	const JoinPath *loop = (const JoinPath *) path;
+
+	return IsA(path, NestPath) && path->param_info == NULL && path->pathkeys == NIL &&
+		   loop->innerjoinpath->param_info != NULL && loop->outerjoinpath->parent == outerrel &&
+		   loop->innerjoinpath->parent == innerrel;
+}
+
+/* The first of a relation's paths, partial ones or all, which is the cheapest; or NULL. */
+static Path *
+hg_first_path(const RelOptInfo *rel, bool partial)
+{
+	List *paths = partial ? rel->partial_pathlist : rel->pathlist;
+
+	return paths != NIL ? linitial(paths) : NULL;
+}
+
 NestPath *
 hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer_cost,
 				 const RelOptInfo *innerrel, JoinType join_type, JoinPathExtraData *extra)
 {
-	const List *paths = outer->parallel_workers > 0 ? joinrel->partial_pathlist : joinrel->pathlist;
-	const Path *first = paths != NIL ? linitial(paths) : NULL;
-	JoinCostWorkspace workspace;
-	Path *inner;
+	const Path *first = hg_first_path(joinrel, outer->parallel_workers > 0);
 	NestPath *loop;
 
 	/* the first rows of a loop may be all that is wanted */
@@ -115,13 +130,25 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 		(join_type != JOIN_INNER && join_type != JOIN_LEFT && join_type != JOIN_SEMI &&
 		 join_type != JOIN_ANTI))
 		return NULL;
-	inner = hg_adaptive_index(outer, innerrel);
-	if (inner == NULL || (first != NULL && first->total_cost * HG_ADAPTIVE_EQUAL <
-											   outer_cost + (outer->rows - 1) * inner->total_cost))
-		return NULL;
-	initial_cost_nestloop(root, &workspace, join_type, outer, inner, extra);
-	loop = create_nestloop_path(root, joinrel, join_type, &workspace, extra, outer, inner,
-								extra->restrictlist, NIL, NULL);
+	if (first != NULL && hg_path_is_lookup(first, outer->parent, innerrel))
+	{
+		loop = palloc(sizeof(NestPath));
+		*loop = *(const NestPath *) first;
+	}
+	else
+	{
+		JoinCostWorkspace workspace;
+		Path *inner = hg_adaptive_index(outer, innerrel);
+
+		/* another path is better whatever is counted */
+		if (inner == NULL ||
+			(first != NULL && first->total_cost * HG_ADAPTIVE_EQUAL <
+								  outer_cost + (outer->rows - 1) * inner->total_cost))
+			return NULL;
+		initial_cost_nestloop(root, &workspace, join_type, outer, inner, extra);
+		loop = create_nestloop_path(root, joinrel, join_type, &workspace, extra, outer, inner,
+									extra->restrictlist, NIL, NULL);
+	}
 	return outer_cost + outer->rows * hg_loop_lookup_cost(root, loop) >= HG_ADAPTIVE_LEAST_COST
 			   ? loop
 			   : NULL;
@@ -155,10 +182,9 @@ hg_join_returns_columns(const HgJoinPath *path)
  * where that costs so much.
  */
 static double
-hg_adaptive_rows(PlannerInfo *root, const NestPath *loop, Cost hashing)
+hg_adaptive_rows(PlannerInfo *root, const Path *outer, const NestPath *loop, Cost hashing)
 {
-	const Path *outer = loop->jpath.outerjoinpath;
-	double rows = hashing / Max(hg_loop_lookup_cost(root, loop), cpu_operator_cost);
+	double rows = hashing / hg_loop_lookup_cost(root, loop);
 
 	/* more of them than can be held are hashed in any case */
 	rows = Min(rows, (double) get_hash_memory_limit() / 2 /
@@ -169,21 +195,22 @@ hg_adaptive_rows(PlannerInfo *root, const NestPath *loop, Cost hashing)
 bool
 hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer_cost)
 {
-	Path *outer = loop->jpath.outerjoinpath;
+	const Path *outer = linitial(path->custom.custom_paths);
+	Cost lookups = loop->jpath.path.total_cost - loop->jpath.outerjoinpath->total_cost;
 	Path *adaptive = &path->custom.path;
 	double rows;
 
 	if (hg_join_path_filters(path) || !hg_join_returns_columns(path))
 		return false;
-	rows = hg_adaptive_rows(root, loop, adaptive->total_cost - outer_cost);
+	rows = hg_adaptive_rows(root, outer, loop, adaptive->total_cost - outer_cost);
 	if (rows < Max(outer->rows, 1))
 		return false;
 	loop->jpath.outerjoinpath = hg_feed_path(outer);
 	path->custom.custom_paths = lappend(path->custom.custom_paths, loop);
 	path->lookup_rows = rows;
 	adaptive->startup_cost = outer_cost;
-	adaptive->total_cost = outer_cost + (loop->jpath.path.total_cost - outer->total_cost) +
-						   outer->rows * HG_COUNTED_ROW_COST * cpu_operator_cost;
+	adaptive->total_cost =
+		outer_cost + lookups + outer->rows * HG_COUNTED_ROW_COST * cpu_operator_cost;
 	hg_path_set_disabled_nodes(
 		adaptive, Max(hg_path_disabled_nodes(adaptive), hg_path_disabled_nodes(&loop->jpath.path)));
 	return true;
@@ -193,20 +220,15 @@ void
 hg_adaptive_replace(RelOptInfo *joinrel, const Path *adaptive)
 {
 	const HgJoinPath *path = hg_path_join(adaptive);
-	bool partial = adaptive->parallel_workers > 0;
-	List *paths = partial ? joinrel->partial_pathlist : joinrel->pathlist;
-	const JoinPath *loop = paths != NIL ? linitial(paths) : NULL;
 	const Path *outer = linitial(path->custom.custom_paths);
 	const Path *inner = lsecond(path->custom.custom_paths);
+	bool partial = adaptive->parallel_workers > 0;
+	const Path *first = hg_first_path(joinrel, partial);
 
-	if (loop == NULL || !IsA(loop, NestPath) || loop->path.param_info != NULL ||
-		loop->path.pathkeys != NIL || loop->innerjoinpath->param_info == NULL ||
-		loop->outerjoinpath->parent != outer->parent ||
-		loop->innerjoinpath->parent != inner->parent)
+	if (first == NULL || !hg_path_is_lookup(first, outer->parent, inner->parent))
 		return;
-	paths = list_delete_first(paths);
 	if (partial)
-		joinrel->partial_pathlist = paths;
+		joinrel->partial_pathlist = list_delete_first(joinrel->partial_pathlist);
 	else
-		joinrel->pathlist = paths;
+		joinrel->pathlist = list_delete_first(joinrel->pathlist);
 }

@@ -18,9 +18,9 @@
 #include "planner/hg_join_plan.h"
 
 /*
- * The nested loop of an outer path, which costs so much to read, into an index of an inner relation
- * that costs least, as a path of their join.  NULL: none may be adaptive, or the best path that the
- * join has costs less, or so little that counting would be a good part of it.
+ * A new path of the nested loop into an index that costs least: the one that is the cheapest path
+ * of a join, or one of an outer path, which costs so much to read, that may cost less.  NULL: there
+ * is none that may be adaptive, or it costs so little that counting would be a good part of it.
  */
 extern NestPath *hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer,
 								  Cost outer_cost, const RelOptInfo *innerrel, JoinType join_type,
