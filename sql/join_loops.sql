@@ -3,60 +3,55 @@
 set max_parallel_workers_per_gather = 0;
 create table l_sales as select i % 400 as county, i / 400 % 4 as q, 1999 + i / 1600 as y, i as price from generate_series(0, 4799) i;
 create table l_counties as select i as county, 'county ' || i as name from generate_series(0, 399) i;
-create table l_small as select i as county from generate_series(0, 9) i;
-analyze l_sales, l_counties, l_small;
+analyze l_sales, l_counties;
 
--- the joins of a plan, and whether its rows are those of PostgreSQL's own
-create function joins_of(query text) returns text language plpgsql as $$
+-- the nested loops of a plan, and whether its rows are those of PostgreSQL's own
+create function loops_of(query text) returns text language plpgsql as $$
 declare
   line text;
-  nodes text[];
+  loops int := 0;
   rows bigint;
   ours text;
   theirs text;
 begin
   for line in execute 'explain (costs off) ' || query loop
-    if line ~ 'Nested Loop|Hash.*Join|Merge.*Join' then
-      nodes := nodes || substring(line, '(Nested Loop[A-Za-z ]*|Merge[A-Za-z ]*Join|Hash[A-Za-z ]*Join)');
-    end if;
+    loops := loops + (line ~ 'Nested Loop')::int;
   end loop;
   execute format('select count(*), sum(hashtext(r::text)) from (%s) r', query) into rows, ours;
   perform set_config('hashgraph.enabled', 'off', true);
   execute format('select sum(hashtext(r::text)) from (%s) r', query) into theirs;
   perform set_config('hashgraph.enabled', 'on', true);
-  return format('%s: %s rows, %s', array_to_string(nodes, ', '), rows, case when ours is not distinct from theirs then 'same' else 'others' end);
+  return format('%s nested loops: %s rows, %s', loops, rows, case when ours is not distinct from theirs then 'same' else 'others' end);
 end
 $$;
 
 -- few rows are expected of each CTE, and 400 come
-select joins_of('with s as (select county, q, y, sum(price) v from l_sales group by county, q, y)
+select loops_of('with s as (select county, q, y, sum(price) v from l_sales group by county, q, y)
   select s1.county, s1.v v1, s2.v v2, s3.v v3 from s s1 join s s2 on s1.county = s2.county join s s3 on s1.county = s3.county
   where s1.q = 1 and s1.y = 1999 and s2.q = 2 and s2.y = 2000 and s3.q = 3 and s3.y = 2001');
 -- joins of other types, and subqueries
-select joins_of(format('with s as (select county, q, y, sum(price) v from l_sales group by county, q, y)
+select loops_of(format('with s as (select county, q, y, sum(price) v from l_sales group by county, q, y)
   select s1.county, s1.v from s s1 %s and s1.q = 1 and s1.y = 1999', clause)) from (values
   ('left join s s2 on s1.county = s2.county and s2.q = 2 and s2.y = 2000 where true'),
   ('where exists (select from s s2 where s1.county = s2.county and s2.q = 2 and s2.y = 2000)'),
   ('where not exists (select from s s2 where s1.county = s2.county and s2.q = 2 and s2.y = 2000 and s2.county < 250)')) t (clause);
-select joins_of('select c.name, s.v from (select county, sum(price) v from l_sales where q = 1 and y = 1999 and price % 7 < 7 group by county) s
+select loops_of('select c.name, s.v from (select county, sum(price) v from l_sales where q = 1 and y = 1999 and price % 7 < 7 group by county) s
   join l_counties c on s.county = c.county and length(c.name) > 2');
 -- filters that are thought to leave few rows of tables without an index
-select joins_of('select a.county, a.price, b.price as other from l_sales a join l_sales b on a.county = b.county
+select loops_of('select a.county, a.price, b.price as other from l_sales a join l_sales b on a.county = b.county
   where a.q + 0 = 1 and a.y + 0 = 1999 and b.q + 0 = 2 and b.y + 0 = 2000');
--- loops over a small table stay, and those whose first rows are wanted, and those without anything to hash
-select joins_of('with s as (select county, q, y, sum(price) v from l_sales group by county, q, y)
-  select s.v from s join l_small m on s.county = m.county where s.q = 1 and s.y = 1999');
+-- loops whose first rows are wanted stay, and those without anything to hash
 explain (costs off) with s as (select county, q, y, sum(price) v from l_sales group by county, q, y)
   select s1.v from s s1 join s s2 on s1.county = s2.county where s1.q = 1 and s1.y = 1999 and s2.q = 2 and s2.y = 2000 limit 5;
-select joins_of('with s as (select county, q, y, sum(price) v from l_sales group by county, q, y)
+select loops_of('with s as (select county, q, y, sum(price) v from l_sales group by county, q, y)
   select count(*) from s s1 join s s2 on s1.v + 3000000 < s2.v where s1.q = 1 and s1.y = 1999 and s2.q = 2 and s2.y = 2000');
 -- settings hold
 set enable_hashjoin = off;
 set enable_mergejoin = off;
-select joins_of('with s as (select county, q, y, sum(price) v from l_sales group by county, q, y)
+select loops_of('with s as (select county, q, y, sum(price) v from l_sales group by county, q, y)
   select s1.v from s s1 join s s2 on s1.county = s2.county where s1.q = 1 and s1.y = 1999 and s2.q = 2 and s2.y = 2000');
 reset enable_mergejoin;
 reset enable_hashjoin;
 reset max_parallel_workers_per_gather;
-drop function joins_of;
-drop table l_sales, l_counties, l_small;
+drop function loops_of;
+drop table l_sales, l_counties;

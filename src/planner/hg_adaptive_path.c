@@ -20,6 +20,13 @@
 /* More outer rows are never held to be counted. */
 #define HG_ADAPTIVE_MOST_ROWS 1000000.0
 
+/*
+ * Lookups are left to run until they cost so many times what hashing does: prices of either are
+ * right within such a factor, core's plan would look them all up, and where an estimate was wrong
+ * there are many more of them as a rule.
+ */
+#define HG_ADAPTIVE_MARGIN 4.0
+
 /* What it costs to hold a row until all have been counted, in units of cpu_operator_cost. */
 #define HG_COUNTED_ROW_COST 1.0
 
@@ -149,7 +156,8 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 		loop = create_nestloop_path(root, joinrel, join_type, &workspace, extra, outer, inner,
 									extra->restrictlist, NIL, NULL);
 	}
-	return outer_cost + outer->rows * hg_loop_lookup_cost(root, loop) >= HG_ADAPTIVE_LEAST_COST
+	return outer_cost + outer->rows * hg_loop_lookup_cost(root, loop, outer->rows) >=
+				   HG_ADAPTIVE_LEAST_COST
 			   ? loop
 			   : NULL;
 }
@@ -178,14 +186,17 @@ hg_join_returns_columns(const HgJoinPath *path)
 }
 
 /*
- * The number of outer rows up to which looking them up costs less than hashing the inner side,
- * where that costs so much.
+ * The number of outer rows up to which looking them up is not clearly dearer than hashing the inner
+ * side, where that costs so much.
  */
 static double
 hg_adaptive_rows(PlannerInfo *root, const Path *outer, const NestPath *loop, Cost hashing)
 {
-	double rows = hashing / hg_loop_lookup_cost(root, loop);
+	double rows = HG_ADAPTIVE_MOST_ROWS;
 
+	/* the more there are, the more of them find their pages read: begin with the most */
+	for (int step = 0; step < 3; step++)
+		rows = hashing * HG_ADAPTIVE_MARGIN / hg_loop_lookup_cost(root, loop, rows);
 	/* more of them than can be held are hashed in any case */
 	rows = Min(rows, (double) get_hash_memory_limit() / 2 /
 						 (double) hg_input_row_bytes(sizeof(uint64), outer->pathtarget->width));
@@ -203,8 +214,10 @@ hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer
 	if (hg_join_path_filters(path) || !hg_join_returns_columns(path))
 		return false;
 	rows = hg_adaptive_rows(root, outer, loop, adaptive->total_cost - outer_cost);
-	if (rows < Max(outer->rows, 1))
+	if (rows < Max(outer->rows, 1) * HG_ADAPTIVE_MARGIN)
 		return false;
+	/* core's price, or more where that hides what pages take */
+	lookups = Max(lookups, outer->rows * hg_loop_lookup_cost(root, loop, outer->rows));
 	loop->jpath.outerjoinpath = hg_feed_path(outer);
 	path->custom.custom_paths = lappend(path->custom.custom_paths, loop);
 	path->lookup_rows = rows;

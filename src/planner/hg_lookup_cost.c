@@ -253,12 +253,10 @@ hg_lookup_has_price(const Path *inner)
 	return inner->param_info != NULL && (IsA(inner, IndexPath) || IsA(inner, BitmapHeapPath));
 }
 
-/* What the lookups of a nested loop take beyond their price, each. */
+/* What so many lookups take beyond their price, each, for rows of an outer path. */
 static Cost
-hg_lookup_hidden(PlannerInfo *root, const Path *outer, const Path *inner)
+hg_lookup_hidden(PlannerInfo *root, const Path *outer, const Path *inner, double lookups)
 {
-	/* pages that one process has read the others find */
-	double lookups = outer->rows * hg_parallel_divisor(outer);
 	Cost hidden;
 
 	if (!hg_lookup_has_price(inner) || lookups >= hg_expected_lookups(root, inner) ||
@@ -266,6 +264,14 @@ hg_lookup_hidden(PlannerInfo *root, const Path *outer, const Path *inner)
 		return 0;
 	hidden = hg_lookup_price(root, inner, Max(lookups, 1)) - hg_cost_unmarked(inner->total_cost);
 	return Max(hidden, 0) * HG_CACHED;
+}
+
+/* How many lookups the rows of an outer path need: pages that one process has read the others find.
+ */
+static double
+hg_path_lookups(const Path *outer)
+{
+	return outer->rows * hg_parallel_divisor(outer);
 }
 
 /*
@@ -281,8 +287,9 @@ hg_hidden_cost(PlannerInfo *root, const Path *path)
 	{
 		const JoinPath *join = (const JoinPath *) path;
 
-		return join->outerjoinpath->rows *
-			   hg_lookup_hidden(root, join->outerjoinpath, join->innerjoinpath);
+		return join->outerjoinpath->rows * hg_lookup_hidden(root, join->outerjoinpath,
+															join->innerjoinpath,
+															hg_path_lookups(join->outerjoinpath));
 	}
 	ours = hg_path_join(path);
 	return ours != NULL ? ours->hidden : 0;
@@ -343,13 +350,13 @@ hg_lookup_saving(PlannerInfo *root, const Path *inner)
 }
 
 Cost
-hg_loop_lookup_cost(PlannerInfo *root, const NestPath *loop)
+hg_loop_lookup_cost(PlannerInfo *root, const NestPath *loop, double lookups)
 {
 	const Path *outer = loop->jpath.outerjoinpath;
 	const Path *inner = loop->jpath.innerjoinpath;
 	Cost price = (loop->jpath.path.total_cost - outer->total_cost) / Max(outer->rows, 1);
 
-	price += hg_lookup_hidden(root, outer, inner) - hg_lookup_saving(root, inner);
+	price += hg_lookup_hidden(root, outer, inner, lookups) - hg_lookup_saving(root, inner);
 	return Max(price, HG_LEAST_LOOKUP * cpu_tuple_cost);
 }
 

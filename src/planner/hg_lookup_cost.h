@@ -27,10 +27,10 @@ extern List *hg_loops_ahead(RelOptInfo *joinrel, const Path *outer, const RelOpt
 							Cost cost);
 
 /*
- * What a lookup of a nested loop takes, in the units of core's scans: its price, with what that
- * hides, and without what it charges for pages that shared buffers hold.
+ * What a lookup of a nested loop takes where there are so many, in the units of core's scans: its
+ * price, with what that hides, and without what it charges for pages that shared buffers hold.
  */
-extern Cost hg_loop_lookup_cost(PlannerInfo *root, const NestPath *loop);
+extern Cost hg_loop_lookup_cost(PlannerInfo *root, const NestPath *loop, double lookups);
 
 /* Can shared buffers hold the tables of a query, so that lookups find their pages there? */
 extern bool hg_tables_are_buffered(const PlannerInfo *root);
