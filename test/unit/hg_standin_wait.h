@@ -18,7 +18,7 @@
 /* Wait for so many milliseconds. */
 extern HgStatus hg_standin_wait(const HgHost *host, long ms, HgError *error);
 
-/* Wait as long as there is a file of this name, if that is not NULL. */
+/* Wait as long as there is a file of this name, if that is not NULL: who waits adds a byte. */
 extern void hg_standin_hold(const char *file);
 
 /* The same, where there is a host.  Returns HG_DEVICE_FAILED after half a minute. */
