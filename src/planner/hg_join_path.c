@@ -244,18 +244,24 @@ hg_join_may_win(HgConsidered *join, const Path *outer_path, const Path *inner_pa
 						   disabled, least);
 }
 
-/* Add a path that takes no parameters to those of the joined relation. */
+/* Add a path to those of its relation, partial ones or all. */
+static void
+hg_path_add(Path *path)
+{
+	if (path->parallel_workers > 0)
+		add_partial_path(path->parent, path);
+	else
+		add_path(path->parent, path);
+}
+
+/* Give a path that takes no parameters its price, and add it. */
 static void
 hg_join_path_add(const HgConsidered *join, Path *path)
 {
 	bool partial = path->parallel_workers > 0;
 
 	hg_whole_loops_remove(join->joinrel, join->loops[partial], path);
-	path = hg_join_path_price(join, path);
-	if (partial)
-		add_partial_path(join->joinrel, path);
-	else
-		add_path(join->joinrel, path);
+	hg_path_add(hg_join_path_price(join, path));
 }
 
 /* Offer the join of two paths. */
@@ -401,10 +407,7 @@ hg_consider_adaptive_path(HgConsidered *join, Path *outer_path, Path *inner_path
 	if (!hg_adaptive_path(join->root, (HgJoinPath *) path, loop, outer_cost))
 		return;
 	hg_adaptive_replace(join->joinrel, path);
-	if (partial)
-		add_partial_path(join->joinrel, path);
-	else
-		add_path(join->joinrel, path);
+	hg_path_add(path);
 }
 
 /* ... of all outer rows, or of the part of each process below a Gather. */

@@ -33,7 +33,7 @@ typedef struct HgJoinPath
 	List *restrictlist; /* RestrictInfos of the whole join, hash clauses included */
 } HgJoinPath;
 
-/* Is it a semi or anti join with the sides exchanged? */
+/* True of a semi or anti join with the sides exchanged. */
 static inline bool
 hg_join_type_is_mirrored(JoinType join_type)
 {
@@ -62,7 +62,7 @@ hg_path_join(const Path *path)
 	return (const HgJoinPath *) path;
 }
 
-/* Does a join filter its rows after it has null-extended them? */
+/* True if a join filters its rows after it has null-extended them. */
 extern bool hg_join_path_filters(const HgJoinPath *path);
 
 /* The target lists of plans, one after the other, as the custom_scan_tlist of a node above them. */

@@ -13,8 +13,8 @@
 #include "nodes/pathnodes.h"
 
 /*
- * May a path that takes no parameters, and at least so much, be the best beside those of a
- * relation, which are in paths?
+ * Returns true if a path that takes no parameters and costs at least so much may be the best beside
+ * those of a relation, which are in paths.
  */
 extern bool hg_path_may_win(PlannerInfo *root, List *paths, int disabled_nodes, Cost least);
 
@@ -32,12 +32,12 @@ extern List *hg_loops_ahead(RelOptInfo *joinrel, const Path *outer, const RelOpt
  */
 extern Cost hg_loop_lookup_cost(PlannerInfo *root, const NestPath *loop, double lookups);
 
-/* Can shared buffers hold the tables of a query, so that lookups find their pages there? */
+/* True if shared buffers can hold the tables of a query, so that lookups find their pages there. */
 extern bool hg_tables_are_buffered(const PlannerInfo *root);
 
 /*
- * Do others of a path's relation decide which total cost it is to have?  It is less than its own
- * where those that seem cheaper are not, and its own where one of them is.
+ * Returns true if other paths of its relation decide the total cost of a path.  *price is less than
+ * its own where those that seem cheaper are not, and its own where one of them is.
  */
 extern bool hg_price_below(PlannerInfo *root, const List *paths, const Path *path, Cost *price);
 

@@ -66,13 +66,13 @@ extern HgSender *hg_sender_create(const HgSenderSpec *spec);
  */
 extern void hg_sender_send(HgSender *sender, HgSide side, const HgKeySet *keys);
 
-/* Has the device admitted the job, as far as is known here, and not failed it? */
+/* True if the device has admitted the job, as far as is known here, and has not failed. */
 extern bool hg_sender_is_admitted(const HgSender *sender);
 
 /* The place of the device that has its job, admitted or not; -1: it has no job. */
 extern int hg_sender_place(const HgSender *sender);
 
-/* Does its job have the columns of a reduction? */
+/* True if its job has the columns of a reduction. */
 extern bool hg_sender_reduces(const HgSender *sender);
 
 /* The columns of a side that come with the matches of its job, or NULL. */
@@ -86,7 +86,7 @@ extern const HgColumnSet *hg_sender_columns(const HgSender *sender, HgSide side)
 extern HgStatus hg_sender_finish(HgSender *sender, HgPgHost *host, const HgKeySet sides[2],
 								 HgError *error);
 
-/* Has it not asked for a job so far? */
+/* True if it has not asked for a job so far. */
 extern bool hg_sender_is_unused(const HgSender *sender);
 
 /* The job of a finished sender, which is the caller's from now on, with another host. */

@@ -5,8 +5,8 @@
  *
  * The plan of such a join has a third child: a nested loop of the outer rows that the join holds
  * (hg_join_feed.h) into an index of the inner table, with all clauses of the join.  How many outer
- * rows there are is counted before anything is read of the inner side.  Up to a number at which
- * reading and hashing it costs less, which the planner knows, the nested loop joins them.
+ * rows there are is counted before anything is read of the inner side.  The nested loop joins them
+ * up to a number from which on hashing clearly costs less (planner/hg_adaptive_path.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -35,8 +35,8 @@ typedef struct HgJoinLookup
 extern void hg_join_lookup_init(HgJoinState *state);
 
 /*
- * Nothing was read of the inner side, and the outer input holds all outer rows or more than there
- * may be: is the nested loop to join them?
+ * Returns true if the nested loop is to join the rows of the outer input, which holds all of them,
+ * or more than the loop may join.  Nothing was read of the inner side.
  */
 extern bool hg_join_choose_lookup(HgJoinState *state);
 

@@ -50,7 +50,7 @@ typedef struct HgJoinProgress
 	uint64 before[2];	 /* by HgSide: rows of earlier executions */
 } HgJoinProgress;
 
-/* A row is asked for: is it the first one of an execution? */
+/* Notes that a row is asked for.  Returns true if it is the first one of an execution. */
 static inline bool
 hg_join_progress_start(HgJoinProgress *progress)
 {

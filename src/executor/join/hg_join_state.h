@@ -79,14 +79,14 @@ struct HgJoinState
 	HgJoinTeam team;
 };
 
-/* Has a row found a match? */
+/* True if a row has found a match. */
 static inline bool
 hg_join_is_matched(const HgJoinState *state, HgSide side, uint32 row)
 {
 	return hg_row_bits_test(state->matched[side].bits, hg_input_place(state->inputs[side], row));
 }
 
-/* Has an outer row as many matches as it may have? */
+/* True if an outer row has as many matches as it may have. */
 static inline bool
 hg_join_is_settled(const HgJoinState *state, uint32 outer_row)
 {
