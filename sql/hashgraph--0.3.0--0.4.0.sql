@@ -45,6 +45,62 @@ AS 'MODULE_PATHNAME', 'hashgraph_devices_0_4';
 COMMENT ON FUNCTION hashgraph_devices() IS
 'GPUs that HashGraph joins can run on, memory in bytes, and what the process does that uses one of them';
 
+-- new columns: lookups and switches.  Privileges stay as they are, and are not those of a new
+-- installation, so that pg_dump writes them.
+ALTER FUNCTION hashgraph_stat() RENAME TO hashgraph_stat_before;
+
+CREATE FUNCTION hashgraph_stat(
+	OUT joins bigint,
+	OUT cpu_joins bigint,
+	OUT cuda_joins bigint,
+	OUT fallbacks bigint,
+	OUT errors bigint,
+	OUT outer_rows bigint,
+	OUT inner_rows bigint,
+	OUT matches bigint,
+	OUT rows_out bigint,
+	OUT spilled_joins bigint,
+	OUT spilled_bytes bigint,
+	OUT scan_ms double precision,
+	OUT transfer_ms double precision,
+	OUT bin_ms double precision,
+	OUT build_ms double precision,
+	OUT match_ms double precision,
+	OUT total_ms double precision,
+	OUT stats_reset timestamptz,
+	OUT lookups bigint,
+	OUT switches bigint)
+RETURNS record
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'hashgraph_stat_0_4';
+
+COMMENT ON FUNCTION hashgraph_stat() IS
+'counters of this database''s HashGraph joins since the last reset';
+
+CREATE OR REPLACE VIEW hashgraph_stat AS
+	SELECT * FROM hashgraph_stat();
+
+DO $$
+DECLARE
+	acl aclitem[] := proacl FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.=) 'hashgraph_stat_before()'::pg_catalog.regprocedure;
+	grantee oid;
+BEGIN
+	IF acl IS NOT NULL THEN
+		REVOKE ALL ON FUNCTION hashgraph_stat() FROM PUBLIC;
+		FOR grantee IN SELECT a.grantee FROM pg_catalog.aclexplode(acl) a LOOP
+			EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION hashgraph_stat() TO %s',
+				CASE WHEN grantee OPERATOR(pg_catalog.=) 0 THEN 'PUBLIC'
+				ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(grantee)) END);
+		END LOOP;
+		DELETE FROM pg_catalog.pg_init_privs
+		WHERE classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
+			AND objoid OPERATOR(pg_catalog.=) 'hashgraph_stat()'::pg_catalog.regprocedure;
+	END IF;
+END
+$$;
+
+DROP FUNCTION hashgraph_stat_before();
+
 CREATE FUNCTION hashgraph_list_lengths(
 	rel regclass, key name,
 	OUT length bigint,

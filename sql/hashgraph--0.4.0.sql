@@ -214,10 +214,12 @@ CREATE FUNCTION hashgraph_stat(
 	OUT build_ms double precision,
 	OUT match_ms double precision,
 	OUT total_ms double precision,
-	OUT stats_reset timestamptz)
+	OUT stats_reset timestamptz,
+	OUT lookups bigint,
+	OUT switches bigint)
 RETURNS record
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'hashgraph_stat';
+AS 'MODULE_PATHNAME', 'hashgraph_stat_0_4';
 
 COMMENT ON FUNCTION hashgraph_stat() IS
 'counters of this database''s HashGraph joins since the last reset';

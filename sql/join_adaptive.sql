@@ -60,6 +60,28 @@ declare c cursor for select s.id, i.name from d_sales s join d_items i on s.item
 fetch 2 from c;
 fetch all from c;
 rollback;
+-- where the first rows are wanted they are looked up as they are read, and hashed when there have been too many
+create function counted(id int) returns bool language plpgsql as $$ begin perform nextval('d_counted'); return true; end $$;
+create sequence d_counted;
+begin;
+explain (costs off) declare f cursor for select s.id, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0 and counted(s.id);
+declare f cursor for select s.id, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0 and counted(s.id);
+fetch 3 from f;
+select last_value < 1500 as few from d_counted;
+move all from f;
+select last_value from d_counted;
+rollback;
+select strategies(format('select s.id, i.name from d_sales s %s d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id %s limit 1000000', kind, rows))
+  from (values ('< 0'), ('< 1000'), ('> 0')) r (rows), (values ('join'), ('left join')) k (kind) order by kind, rows;
+select strategies(format('select s.id from d_sales s where %s (select from d_visits v where v.item = s.item) and s.kind + 0 = 1 and s.kind - 1 = 0 limit 1000000', kind))
+  from (values ('exists'), ('not exists')) k (kind);
+select strategies('select x, n from (values (0), (3), (1000), (2), (0), (1000)) t (x), lateral (select i.name from d_sales s join d_items i on s.item = i.item
+  where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id % 1000 < x and s.id < 40000 limit 10000000) l (n)');
+set work_mem = '64kB';
+select strategies('select s.id, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0 limit 1000000');
+reset work_mem;
+drop function counted;
+drop sequence d_counted;
 -- settings hold
 set hashgraph.adaptive = off;
 explain (costs off) select s.note, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0;

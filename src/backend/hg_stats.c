@@ -469,17 +469,17 @@ hg_stats_count_join(const HgJoinRecord *record)
 {
 	const HgJobStats *job = &record->report.job;
 	TimestampTz now = GetCurrentTimestamp();
-	bool on_cpu = strcmp(record->report.backend, "cpu") == 0;
+	bool on_device = strcmp(record->report.backend, "cuda") == 0;
 	HgStatEntry *entry = hg_stats_lock_entry();
 	HgStatCounters *counters = &entry->counters;
 
 	SpinLockAcquire(&entry->mutex);
 	entry->used_at = now;
 	counters->joins++;
-	if (on_cpu)
-		counters->cpu_joins++;
-	else
+	if (on_device)
 		counters->cuda_joins++;
+	else
+		counters->cpu_joins++;
 	if (record->report.fallback[0] != '\0')
 		counters->fallbacks++;
 	counters->outer_rows += job->rows[HG_OUTER] + record->null_keys[HG_OUTER];
@@ -495,6 +495,8 @@ hg_stats_count_join(const HgJoinRecord *record)
 	counters->build_ms += job->phase_ms[HG_PHASE_BUILD];
 	counters->match_ms += job->phase_ms[HG_PHASE_MATCH];
 	counters->total_ms += record->total_ms;
+	counters->lookups += record->lookups;
+	counters->switches += record->switches;
 	SpinLockRelease(&entry->mutex);
 	LWLockRelease(shared->lock);
 }

@@ -15,6 +15,7 @@
 
 #include "executor/join/hg_join_feed.h"
 #include "planner/hg_adaptive_path.h"
+#include "planner/hg_core_loop.h"
 #include "planner/hg_lookup_cost.h"
 
 /* More outer rows are never held to be counted. */
@@ -27,12 +28,18 @@
  */
 #define HG_ADAPTIVE_MARGIN 4.0
 
-/* What it costs to hold a row until all have been counted, in units of cpu_operator_cost. */
+/*
+ * Where the first rows matter, lookups that were made before the switch come on top of hashing: of
+ * what the loop alone would have taken by then, hashing is to be no more than a tenth.
+ */
+#define HG_ADAPTIVE_FIRST_MARGIN 10.0
+
+/* What it costs to hold a row until it is joined, in units of cpu_operator_cost. */
 #define HG_COUNTED_ROW_COST 1.0
 
 /*
- * A nested loop that takes less is left alone: many a short transaction takes no longer, and making
- * the node ready takes 0.05 ms.  In the units of core's scans.
+ * A nested loop that takes less is left alone where core would choose it: many a short transaction
+ * takes no longer, and making the node ready takes 0.05 ms.  In the units of core's scans.
  */
 #define HG_ADAPTIVE_LEAST_COST 500.0
 
@@ -132,8 +139,7 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 	const Path *first = hg_first_path(joinrel, outer->parallel_workers > 0);
 	NestPath *loop;
 
-	/* the first rows of a loop may be all that is wanted */
-	if (joinrel->consider_startup || !hg_nestloop_enabled(extra) || outer->param_info != NULL ||
+	if (!hg_nestloop_enabled(extra) || outer->param_info != NULL ||
 		(join_type != JOIN_INNER && join_type != JOIN_LEFT && join_type != JOIN_SEMI &&
 		 join_type != JOIN_ANTI))
 		return NULL;
@@ -141,6 +147,10 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 	{
 		loop = palloc(sizeof(NestPath));
 		*loop = *(const NestPath *) first;
+		/* its outer path may return a row sooner */
+		if (outer->startup_cost > loop->jpath.outerjoinpath->startup_cost &&
+			hg_first_rows_matter(root, joinrel))
+			return NULL;
 	}
 	else
 	{
@@ -149,17 +159,22 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 
 		/* another path is better whatever is counted */
 		if (inner == NULL ||
-			(first != NULL && first->total_cost * HG_ADAPTIVE_EQUAL <
-								  outer_cost + (outer->rows - 1) * inner->total_cost))
+			(first != NULL &&
+			 first->total_cost * HG_ADAPTIVE_EQUAL <
+				 outer_cost + (outer->rows - 1) * hg_lookup_cost(root, outer, inner,
+																 inner->total_cost, outer->rows)))
 			return NULL;
 		initial_cost_nestloop(root, &workspace, join_type, outer, inner, extra);
 		loop = create_nestloop_path(root, joinrel, join_type, &workspace, extra, outer, inner,
 									extra->restrictlist, NIL, NULL);
 	}
-	return outer_cost + outer->rows * hg_loop_lookup_cost(root, loop, outer->rows) >=
-				   HG_ADAPTIVE_LEAST_COST
-			   ? loop
-			   : NULL;
+	return loop;
+}
+
+bool
+hg_adaptive_loop_is_cheap(PlannerInfo *root, const NestPath *loop, Cost outer_cost)
+{
+	return outer_cost + hg_loop_lookups_cost(root, loop) < HG_ADAPTIVE_LEAST_COST;
 }
 
 /* Are all that is wanted of a join columns of its sides? */
@@ -186,42 +201,50 @@ hg_join_returns_columns(const HgJoinPath *path)
 }
 
 /*
- * The number of outer rows up to which looking them up is not clearly dearer than hashing the inner
- * side, where that costs so much.
+ * The number of outer rows up to which looking them up costs no more than hashing the inner side
+ * does so many times, where that costs hashing.
  */
 static double
-hg_adaptive_rows(PlannerInfo *root, const Path *outer, const NestPath *loop, Cost hashing)
+hg_adaptive_rows(PlannerInfo *root, const NestPath *loop, Cost hashing, double times)
 {
 	double rows = HG_ADAPTIVE_MOST_ROWS;
 
 	/* the more there are, the more of them find their pages read: begin with the most */
 	for (int step = 0; step < 3; step++)
-		rows = hashing * HG_ADAPTIVE_MARGIN / hg_loop_lookup_cost(root, loop, rows);
-	/* more of them than can be held are hashed in any case */
-	rows = Min(rows, (double) get_hash_memory_limit() / 2 /
-						 (double) hg_input_row_bytes(sizeof(uint64), outer->pathtarget->width));
+		rows = hashing * times / hg_loop_lookup_cost(root, loop, rows);
 	return Min(rows, HG_ADAPTIVE_MOST_ROWS);
+}
+
+/* The number of outer rows that can be held until they have been counted. */
+static double
+hg_adaptive_held_rows(const Path *outer)
+{
+	return (double) get_hash_memory_limit() / 2 /
+		   (double) hg_input_row_bytes(sizeof(uint64), outer->pathtarget->width);
 }
 
 bool
 hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer_cost)
 {
 	const Path *outer = linitial(path->custom.custom_paths);
-	Cost lookups = loop->jpath.path.total_cost - loop->jpath.outerjoinpath->total_cost;
+	Cost lookups = hg_loop_lookups_cost(root, loop);
 	Path *adaptive = &path->custom.path;
+	bool at_once = hg_first_rows_matter(root, adaptive->parent);
+	double times = at_once ? HG_ADAPTIVE_FIRST_MARGIN : HG_ADAPTIVE_MARGIN;
 	double rows;
 
 	if (hg_join_path_filters(path) || !hg_join_returns_columns(path))
 		return false;
-	rows = hg_adaptive_rows(root, outer, loop, adaptive->total_cost - outer_cost);
-	if (rows < Max(outer->rows, 1) * HG_ADAPTIVE_MARGIN)
+	rows = hg_adaptive_rows(root, loop, adaptive->total_cost - outer_cost, times);
+	if (!at_once)
+		rows = Min(rows, hg_adaptive_held_rows(outer));
+	if (rows < Max(outer->rows, 1) * times)
 		return false;
-	/* core's price, or more where that hides what pages take */
-	lookups = Max(lookups, outer->rows * hg_loop_lookup_cost(root, loop, outer->rows));
 	loop->jpath.outerjoinpath = hg_feed_path(outer);
 	path->custom.custom_paths = lappend(path->custom.custom_paths, loop);
 	path->lookup_rows = rows;
-	adaptive->startup_cost = outer_cost;
+	path->lookup_at_once = at_once;
+	adaptive->startup_cost = at_once ? loop->jpath.path.startup_cost : outer_cost;
 	adaptive->total_cost =
 		outer_cost + lookups + outer->rows * HG_COUNTED_ROW_COST * cpu_operator_cost;
 	hg_path_set_disabled_nodes(

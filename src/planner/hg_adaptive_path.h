@@ -5,8 +5,10 @@
  *
  * A nested loop into an index takes a time that grows with the number of its outer rows, which is
  * often a wrong guess.  An adaptive path has that loop beside a join that hashes, and decides once
- * it has counted the rows (executor/join/hg_join_lookup.h).  It costs what the loop does where that
- * is expected, and takes its place: core would prefer the loop alone, as it does not count.
+ * it has counted the rows (executor/join/hg_join_lookup.h).  It costs what the loop takes
+ * (hg_lookup_cost.h) and what counting does, and takes the loop's place: core would prefer the loop
+ * alone, as it does not count.  Where the first rows of the join matter, rows are looked up as they
+ * are read, until there have been too many.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,13 +20,19 @@
 #include "planner/hg_join_plan.h"
 
 /*
- * A new path of the nested loop into an index that costs least: the one that is the cheapest path
- * of a join, or one of an outer path, which costs so much to read, that may cost less.  NULL: there
- * is none that may be adaptive, or it costs so little that counting would be a good part of it.
+ * Returns a new path of the nested loop into an index that costs least: a copy of the one that is
+ * the cheapest path of a join; or a loop over an outer path, whose rows cost outer_cost to read, if
+ * it may cost less.  Returns NULL if there is none that may be adaptive.
  */
 extern NestPath *hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer,
 								  Cost outer_cost, const RelOptInfo *innerrel, JoinType join_type,
 								  JoinPathExtraData *extra);
+
+/*
+ * Returns true if such a loop takes so little, with its outer rows, that counting them would be a
+ * good part of it.
+ */
+extern bool hg_adaptive_loop_is_cheap(PlannerInfo *root, const NestPath *loop, Cost outer_cost);
 
 /*
  * Have a path that hashes, of the loop's outer path, look rows up as the loop does where there are

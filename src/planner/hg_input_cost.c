@@ -13,8 +13,7 @@
  *				method than heap is priced as if it were one)
  *	pages		seq_page_cost * 15/100 of a table that shared buffers can hold: core waits
  *				3 to 4 us for the memory of a page, and where the next one is asked for ahead
- *				it is 2 us less.  No more than cpu_tuple_cost * 12 for each result row, as far
- *				as a nested loop takes longer to find it: an index finds few rows sooner
+ *				it is 2 us less
  *	resident	all that pages cost, and another 1/10 of N * cpu_tuple_cost, of the share of the
  *				blocks that are served from resident columns: what is left of the price is that of
  *				binning, building and matching
@@ -328,11 +327,8 @@ hg_scan_gain(const Path *scan)
 static void
 hg_input_estimate(const Path *path, HgInputCost *input)
 {
-	Cost pages = hg_pages_saving(path);
-
 	input->path = path;
-	input->cost = path->total_cost - hg_path_saving(path);
-	input->pages = Min(pages, input->cost);
+	input->cost = path->total_cost - hg_scan_gain(path);
 	input->graph = hg_scan_has_graph(path->parent);
 }
 

@@ -46,8 +46,8 @@ extern bool hg_path_is_served(const Path *path);
 extern Cost hg_columns_saving(const Path *path, bool counted);
 
 /*
- * What a sequential scan costs less at most where a join of ours reads it: what it saves, and what
- * its pages do where they are asked for ahead and the join returns many rows.
+ * What a path costs less where a join of ours reads it: what hg_path_saving() says, and what its
+ * pages do where they are asked for ahead.
  */
 extern Cost hg_scan_gain(const Path *scan);
 
@@ -56,7 +56,6 @@ typedef struct HgInputCost
 {
 	const Path *path;
 	Cost cost;	/* to read it */
-	Cost pages; /* of that, what its pages cost less where the join returns many rows */
 	bool graph; /* its relation has a HashGraph that may be lent: it need not be read then */
 } HgInputCost;
 

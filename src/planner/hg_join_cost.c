@@ -24,8 +24,9 @@
  * So a join of ours is priced as its time in the units of core's scans, which is what most of it
  * takes the place of.  It is less than what core asks for its hash join of any size; to ask less
  * still where core's own takes longest would make plans cheaper that join more rows, and
- * let them win from nested loops, of which a unit takes 3 to 22 us on TPC-H's tables: these are
- * looked at one by one (hg_lookup_cost.h).  In detail:
+ * let them win from nested loops.  A unit of these takes 3 to 22 us on TPC-H's tables: what their
+ * lookups take is reckoned apart (hg_lookup_cost.h), and no path's cost depends on another's.  In
+ * detail:
  *
  *	- where the node does what core does, it is charged what core charges: hash functions, quals,
  *	  what children cost;
@@ -139,9 +140,6 @@
 #define HG_COLLECTED_COST 4.0
 #define HG_SPILLED_COST 40.0
 
-/* What pages cost less at most for a result row, in units of cpu_tuple_cost. */
-#define HG_PAGES_RESULT 12.0
-
 /* What a forced join costs, the whole of it. */
 #define HG_FORCED_COST 0.001
 
@@ -171,21 +169,16 @@ hg_count_columns(const Path *out, const Path *inputs[2], int columns[2])
 }
 
 /*
- * What both sides cost until their rows can be joined, where the result has so many; but for what
- * keys and columns cost beyond the least.  So many outer rows go through.
+ * What both sides cost until their rows can be joined, but for what keys and columns cost beyond
+ * the least.  So many outer rows go through.
  */
 static void
-hg_sides_cost(const HgInputCost *const inputs[2], double rows, double through, Cost sides[2])
+hg_sides_cost(const HgInputCost *const inputs[2], double through, Cost sides[2])
 {
-	Cost pages = inputs[HG_OUTER]->pages + inputs[HG_INNER]->pages;
-	Cost most = rows * HG_PAGES_RESULT * cpu_tuple_cost;
-	double share = pages > most ? most / pages : 1;
-
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		sides[side] =
-			inputs[side]->cost +
-			(inputs[side]->path->rows * (HG_ROW_COST + HG_EXACT_KEY_COST) * cpu_operator_cost -
-			 inputs[side]->pages * share);
+		sides[side] = inputs[side]->cost + inputs[side]->path->rows *
+											   (HG_ROW_COST + HG_EXACT_KEY_COST) *
+											   cpu_operator_cost;
 	sides[HG_OUTER] -= through * HG_THROUGH_SAVED * cpu_operator_cost;
 }
 
@@ -241,7 +234,7 @@ hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2]
 
 	if (hg_force)
 		return 0;
-	hg_sides_cost(inputs, rows, hg_through_rows(outer, rows), sides);
+	hg_sides_cost(inputs, hg_through_rows(outer, rows), sides);
 	if (joinrel->reltarget->exprs == NIL && hg_path_is_served(outer))
 		sides[HG_OUTER] -= outer->rows * HG_COUNTED_SAVED * cpu_operator_cost;
 	/* a side that is lent is not read */
@@ -539,7 +532,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 		streamed = false;
 	}
 	through = streamed ? hg_through_rows(outer, out->rows) : 0;
-	hg_sides_cost(inputs, out->rows, through, sides);
+	hg_sides_cost(inputs, through, sides);
 	if (streamed && hg_join_counts_directly(root, path, columns, exact))
 		sides[HG_OUTER] -= outer->rows * HG_COUNTED_SAVED * cpu_operator_cost;
 	sides[HG_OUTER] += outer->rows * keys + (outer->rows - through) * columns[HG_OUTER] *

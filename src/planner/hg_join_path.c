@@ -18,19 +18,19 @@
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 
 #include "backend/device/hg_device.h"
 #include "hg_guc.h"
 #include "planner/hg_adaptive_path.h"
+#include "planner/hg_core_loop.h"
 #include "planner/hg_join_clauses.h"
 #include "planner/hg_join_cost.h"
 #include "planner/hg_join_eligible.h"
 #include "planner/hg_join_path.h"
 #include "planner/hg_join_plan.h"
-#include "planner/hg_lookup_cost.h"
 #include "planner/hg_scan_path.h"
-#include "planner/hg_whole_loop.h"
 
 /*
  * Who wants joins to be offered the node: the session, where it preloads the library, and queries
@@ -86,7 +86,7 @@ typedef struct HgConsidered
 	List *hash_clauses; /* NIL where it can't */
 	bool exact;
 	uint32 key_width;
-	List *loops[2];			  /* that read a side again and again: all paths, and partial ones */
+	bool loops[2];			  /* loops of core's stand in its way: of all paths, of partial ones */
 	HgInputCost inputs[2][2]; /* of each side, of the last path and the last partial one */
 } HgConsidered;
 
@@ -163,58 +163,16 @@ hg_join_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Reli
 	return &path->custom.path;
 }
 
-/*
- * The paths of the joined relation, partial ones or all, that one of such a cost has beside it: and
- * the nested loops from the inner into the outer side, as the planner takes the sides of an inner
- * join in both orders, and may not have come to those yet.
- */
-static List *
-hg_join_rivals(const HgConsidered *join, bool partial, Cost cost)
+/* What a path of two others costs at least. */
+static Cost
+hg_considered_least_cost(HgConsidered *join, const Path *outer_path, const Path *inner_path,
+						 bool together)
 {
-	List *paths = partial ? join->joinrel->partial_pathlist : join->joinrel->pathlist;
-	List *outer_paths = join->innerrel->partial_pathlist;
-	List *ahead;
-	Path *outer;
-
-	if (join->join_type != JOIN_INNER || !hg_nestloop_enabled(join->extra))
-		return paths;
-	/* most relations have their cheapest path of all alone */
-	if (list_length(join->outerrel->cheapest_parameterized_paths) < 2 &&
-		join->outerrel->cheapest_total_path->param_info == NULL)
-		return paths;
-	if (!partial)
-		outer = join->innerrel->cheapest_total_path;
-	else
-		outer = outer_paths != NIL ? linitial(outer_paths) : NULL;
-	ahead = hg_loops_ahead(join->joinrel, outer, join->outerrel, cost);
-	return ahead != NIL ? list_concat(ahead, paths) : paths;
-}
-
-/* Give a path that takes no parameters the price that it needs among the others. */
-static Path *
-hg_join_path_price(const HgConsidered *join, Path *path)
-{
-	bool partial = path->parallel_workers > 0;
-	Cost cost = path->total_cost;
-	List *paths[2];
-	Cost price;
-
-	if (hg_force)
-		return path;
-	paths[partial] = hg_join_rivals(join, partial, cost);
-	if (!hg_price_below(join->root, paths[partial], path, &price) &&
-		hg_tables_are_buffered(join->root))
-	{
-		paths[!partial] = hg_join_rivals(join, !partial, cost);
-		price = hg_price_above(join->root, paths, path, partial);
-	}
-	if (price != cost)
-	{
-		path->startup_cost *= price / cost;
-		path->total_cost = price;
-		((HgJoinPath *) path)->hidden = cost - price;
-	}
-	return path;
+	return hg_join_least_cost(
+		join->joinrel,
+		(const HgInputCost *[]){hg_considered_input(join, HG_OUTER, outer_path),
+								hg_considered_input(join, HG_INNER, inner_path)},
+		together);
 }
 
 /*
@@ -228,20 +186,14 @@ hg_join_may_win(HgConsidered *join, const Path *outer_path, const Path *inner_pa
 	int disabled = hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path);
 	Cost least;
 
-	/* such a loop is no measure */
-	if (hg_force || join->loops[partial] != NIL)
+	if (hg_force)
 		return true;
-	least =
-		hg_join_least_cost(join->joinrel,
-						   (const HgInputCost *[]){hg_considered_input(join, HG_OUTER, outer_path),
-												   hg_considered_input(join, HG_INNER, inner_path)},
-						   together);
+	least = hg_considered_least_cost(join, outer_path, inner_path, together);
 	if (partial ? hg_add_partial_path_precheck(join->joinrel, disabled, 0, least, NIL)
 				: hg_add_path_precheck(join->joinrel, disabled, 0, least, NIL, NULL))
 		return true;
-	return hg_path_may_win(join->root,
-						   partial ? join->joinrel->partial_pathlist : join->joinrel->pathlist,
-						   disabled, least);
+	return join->loops[partial] && hg_core_loops_may_go(join->root, join->joinrel, join->outerrel,
+														join->innerrel, partial, least);
 }
 
 /* Add a path to those of its relation, partial ones or all. */
@@ -254,14 +206,13 @@ hg_path_add(Path *path)
 		add_path(path->parent, path);
 }
 
-/* Give a path that takes no parameters its price, and add it. */
+/* Add a path that takes no parameters, in the place of loops of core's that it is better than. */
 static void
 hg_join_path_add(const HgConsidered *join, Path *path)
 {
-	bool partial = path->parallel_workers > 0;
-
-	hg_whole_loops_remove(join->joinrel, join->loops[partial], path);
-	hg_path_add(hg_join_path_price(join, path));
+	if (join->loops[path->parallel_workers > 0])
+		hg_core_loops_remove(join->root, join->joinrel, join->outerrel, join->innerrel, path);
+	hg_path_add(path);
 }
 
 /* Offer the join of two paths. */
@@ -401,7 +352,14 @@ hg_consider_adaptive_path(HgConsidered *join, Path *outer_path, Path *inner_path
 	outer_cost = hg_considered_input(join, HG_OUTER, outer_path)->cost;
 	loop = hg_adaptive_loop(join->root, join->joinrel, outer_path, outer_cost, join->innerrel,
 							join->join_type, join->extra);
-	if (loop == NULL || !hg_consider_clauses(join))
+	if (loop == NULL)
+		return;
+	/* a cheap loop that core would choose is left to core */
+	if (hg_adaptive_loop_is_cheap(join->root, loop, outer_cost) &&
+		loop->jpath.path.total_cost <=
+			hg_considered_least_cost(join, outer_path, inner_path, false))
+		return;
+	if (!hg_consider_clauses(join))
 		return;
 	path = hg_join_path_create(join, outer_path, inner_path, NULL, partial, false);
 	if (!hg_adaptive_path(join->root, (HgJoinPath *) path, loop, outer_cost))
@@ -480,6 +438,31 @@ hg_inputs_small(const Path *outer_path, const Path *inner_path)
 	return rows < hg_min_rows;
 }
 
+/* Offer an inner join with its sides exchanged. */
+static void
+hg_consider_other_order(const HgConsidered *join, Path *outer_path, Path *inner_path)
+{
+	JoinPathExtraData extra = *join->extra;
+	HgConsidered other = {.root = join->root,
+						  .joinrel = join->joinrel,
+						  .outerrel = join->innerrel,
+						  .innerrel = join->outerrel,
+						  .join_type = JOIN_INNER,
+						  .extra = &extra,
+						  .better = true,
+						  .loops = {join->loops[0], join->loops[1]}};
+
+	extra.inner_unique =
+		innerrel_is_unique(join->root, join->joinrel->relids, other.outerrel->relids,
+						   other.innerrel, JOIN_INNER, extra.restrictlist, false);
+	if (extra.inner_unique)
+		compute_semi_anti_join_factors(join->root, join->joinrel, other.outerrel, other.innerrel,
+									   JOIN_INNER, extra.sjinfo, extra.restrictlist,
+									   &extra.semifactors);
+	hg_consider_paths(&other, inner_path, outer_path);
+	hg_consider_partial_paths(&other, inner_path, outer_path);
+}
+
 static void
 hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
 				 JoinType join_type, JoinPathExtraData *extra)
@@ -490,10 +473,10 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 
 	if (!hg_force)
 		for (int partial = 0; partial < 2; partial++)
-			join.loops[partial] = hg_whole_loops(root, joinrel, outerrel, innerrel, partial);
+			join.loops[partial] =
+				hg_core_loops_may_go(root, joinrel, outerrel, innerrel, partial, 0);
 	/* inputs that seem small may not be */
-	if (!hg_force && join.loops[0] == NIL && join.loops[1] == NIL &&
-		hg_inputs_small(outer_path, inner_path))
+	if (!hg_force && !join.loops[0] && !join.loops[1] && hg_inputs_small(outer_path, inner_path))
 		return;
 #if HG_HAVE_JOIN_UNIQUE
 	if (join_type == JOIN_UNIQUE_OUTER || join_type == JOIN_UNIQUE_INNER)
@@ -514,8 +497,15 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		return;
 	}
 #endif
-	/* a loop of the other order has come since the better one was offered, or will be gone then */
-	join.better = join.loops[0] != NIL || hg_is_better_order(outer_path, inner_path, join_type);
+	join.better = hg_is_better_order(outer_path, inner_path, join_type);
+	/* loops may have put aside what was offered in the better order */
+	if (!join.better && (join.loops[0] || join.loops[1]))
+	{
+		if (join_type == JOIN_INNER)
+			hg_consider_other_order(&join, outer_path, inner_path);
+		else
+			join.better = true;
+	}
 	if (join.better)
 		hg_consider_paths(&join, outer_path, inner_path);
 	hg_consider_parameterized_paths(&join);

@@ -24,13 +24,13 @@ typedef struct HgJoinPath
 	int read_once; /* ... but this HgSide's, which one of them reads for all; or -1 */
 	bool dense;	   /* the inner keys are so dense that they need not be hashed; known where a side
 					* has a HashGraph */
-	Cost hidden;   /* what it takes beyond its price, but for what its inputs do */
 	Cost asked;	   /* all of it where no more is wanted than a device can tell (hg_graph_cost.h);
 					* negative: there is none */
 	bool at_once;  /* ... who tells of all joins below with it, rows without a match included */
-	double lookup_rows; /* up to so many outer rows the nested loop joins them; 0: there is none */
-	List *hash_clauses; /* RestrictInfos; outer_is_left is set */
-	List *restrictlist; /* RestrictInfos of the whole join, hash clauses included */
+	double lookup_rows;	 /* up to so many outer rows the nested loop joins them; 0: there is none */
+	bool lookup_at_once; /* ... as they are read, because the first rows of the join matter */
+	List *hash_clauses;	 /* RestrictInfos; outer_is_left is set */
+	List *restrictlist;	 /* RestrictInfos of the whole join, hash clauses included */
 } HgJoinPath;
 
 /* True of a semi or anti join with the sides exchanged. */

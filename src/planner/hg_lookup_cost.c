@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_lookup_cost.c
- *	  What plans take beyond their price where they look rows up in an index.
+ *	  What lookups in an index take, which is more or less than their price.
  *
  * The price of a lookup in the inner loop of a nested loop depends on how often there will be one:
  * pages that many of them read are read once.  Core makes the path of the index before it knows
@@ -13,25 +13,18 @@
  * at the 2 us that core's scans take for a unit are 3.5.
  *
  * So the price of a lookup is asked for again here, from core, for as many as there will be.  The
- * difference is what the plan hides.  Our node, whose price is that of scans, is compared with what
- * such plans really take; and where it is the better choice, it takes a price just below theirs, as
- * core compares prices and would not choose it otherwise.  Core's own paths keep their prices.
+ * difference is what the loop's price hides.
  *
  * It is the other way about where shared buffers hold all pages and few rows are looked up: each
  * page is charged random_page_cost then, and a lookup 6 to 8 units, but it takes 1 to 2 us, about
- * the 0.5 units that core charges for its way down the index and its row.  Core's hash join
- * costs so much that such a loop is chosen all the same; our node, which costs less, would win
- * from it and take longer: where 1,200 rows of 400,000 were looked up in that same table, it took
- * 23 ms at a price of 9,600, and the loop 2.5 ms at 13,000.  So where core would choose such a
- * loop, and it takes much less than our node, the node's price is put just above the loop's.
- * It is left as it is
+ * the 0.5 units that core charges for its way down the index and its row.  Where 1,200 rows of
+ * 400,000 were looked up in that same table, the loop took 2.5 ms at a price of 13,000, and a join
+ * of ours, at 9,600, took 23 ms.  Where shared buffers can't hold all tables of the query, they
+ * push each other's pages out, and core's price is right.
  *
- *	- where core would choose another plan, which is slower than both;
- *	- where shared buffers can't hold all tables of the query: they push each other's pages out;
- *	- where most of what a loop takes is reading its outer rows, which the node does faster.
- *
- * The planner takes the two sides of an inner join in both orders, and offers a lookup in one of
- * them only: the loops of the order that is still to come are priced ahead.
+ * Core's own paths keep their prices.  What a loop really takes is the price of an adaptive join
+ * (hg_adaptive_path.h), and decides whether a loop is left beside a join that hashes
+ * (hg_core_loop.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -55,9 +48,6 @@
 #include "planner/hg_lookup_cost.h"
 #include "planner/hg_planner_run.h"
 
-/* Nothing takes more than so many times its price: what costs more still is not looked at. */
-#define HG_MOST_HIDDEN 10
-
 /*
  * Of what random pages cost by core's price: they are cached where the node is worth a thought, and
  * take 2 to 5 us, not the 8 of random_page_cost at 2 us a unit.
@@ -70,20 +60,8 @@
 /* So many lookups that a page is charged to none of them, if the cache can hold it. */
 #define HG_MANY 1e9
 
-/*
- * A loop is left alone that seems to take so many times less: if there are twice as many rows to
- * look up as was expected, which happens often, it takes twice as long, and the node hardly longer.
- */
-#define HG_MUCH_CHEAPER 3
-
 /* What a lookup takes at least, in units of cpu_tuple_cost: half of its way down an index. */
 #define HG_LEAST_LOOKUP 25
-
-/* Up to so many times another path's cost is equal to it for add_path(). */
-#define HG_EQUAL 1.01
-
-/* What is so much cheaper than another path is preferred to it. */
-#define HG_CHEAPER 0.985
 
 /* From which correlation on a table's rows lie in the order of a column. */
 #define HG_IN_ORDER 0.9
@@ -253,271 +231,65 @@ hg_lookup_has_price(const Path *inner)
 	return inner->param_info != NULL && (IsA(inner, IndexPath) || IsA(inner, BitmapHeapPath));
 }
 
-/* What so many lookups take beyond their price, each, for rows of an outer path. */
+/* Can shared buffers hold the tables of the query and the index of a lookup? */
+static bool
+hg_lookup_is_buffered(const PlannerInfo *root, const Path *inner)
+{
+	double pages = root->total_table_pages;
+
+	if (IsA(inner, IndexPath))
+		pages += ((const IndexPath *) inner)->indexinfo->pages;
+	return pages <= NBuffers;
+}
+
+/* What each of so many lookups takes beyond its price, for rows of an outer path. */
 static Cost
 hg_lookup_hidden(PlannerInfo *root, const Path *outer, const Path *inner, double lookups)
 {
 	Cost hidden;
 
-	if (!hg_lookup_has_price(inner) || lookups >= hg_expected_lookups(root, inner) ||
+	if (lookups >= hg_expected_lookups(root, inner) ||
 		(IsA(inner, IndexPath) && hg_lookup_is_near(root, (const IndexPath *) inner, outer)))
 		return 0;
 	hidden = hg_lookup_price(root, inner, Max(lookups, 1)) - hg_cost_unmarked(inner->total_cost);
 	return Max(hidden, 0) * HG_CACHED;
 }
 
-/* How many lookups the rows of an outer path need: pages that one process has read the others find.
- */
-static double
-hg_path_lookups(const Path *outer)
-{
-	return outer->rows * hg_parallel_divisor(outer);
-}
-
-/*
- * What a join takes beyond its price, but for what its inputs do: those that it is compared with
- * have the same inputs, or others that hide as much.
- */
-static Cost
-hg_hidden_cost(PlannerInfo *root, const Path *path)
-{
-	const HgJoinPath *ours;
-
-	if (IsA(path, NestPath))
-	{
-		const JoinPath *join = (const JoinPath *) path;
-
-		return join->outerjoinpath->rows * hg_lookup_hidden(root, join->outerjoinpath,
-															join->innerjoinpath,
-															hg_path_lookups(join->outerjoinpath));
-	}
-	ours = hg_path_join(path);
-	return ours != NULL ? ours->hidden : 0;
-}
-
-/* Does a path take less than such a cost, with what it hides? */
-static bool
-hg_path_takes_less(PlannerInfo *root, const Path *path, Cost cost)
-{
-	return path->total_cost < cost && path->total_cost + hg_hidden_cost(root, path) < cost;
-}
-
-bool
-hg_path_may_win(PlannerInfo *root, List *paths, int disabled_nodes, Cost least)
-{
-	ListCell *lc;
-
-	foreach (lc, paths)
-	{
-		const Path *other = lfirst(lc);
-
-		if (other->param_info != NULL)
-			continue;
-		if (hg_path_disabled_nodes(other) < disabled_nodes ||
-			least > other->total_cost * HG_MOST_HIDDEN)
-			return false;
-		if (hg_path_disabled_nodes(other) == disabled_nodes &&
-			hg_path_takes_less(root, other, least))
-			return false;
-	}
-	return true;
-}
-
-bool
-hg_tables_are_buffered(const PlannerInfo *root)
-{
-	return root->total_table_pages <= NBuffers;
-}
-
-/*
- * What a lookup takes less than its price where shared buffers can hold the tables of the query and
- * the index, so that it finds its pages there; 0 where they can't.
- */
+/* What a lookup takes less than its price where shared buffers hold its pages. */
 static Cost
 hg_lookup_saving(PlannerInfo *root, const Path *inner)
 {
-	double pages = root->total_table_pages;
-	Cost saving;
+	Cost saving = hg_cost_unmarked(inner->total_cost) - hg_lookup_price(root, inner, HG_MANY);
 
-	if (!hg_lookup_has_price(inner))
-		return 0;
-	if (IsA(inner, IndexPath))
-		pages += ((const IndexPath *) inner)->indexinfo->pages;
-	if (pages > NBuffers)
-		return 0;
-	saving = hg_cost_unmarked(inner->total_cost) - hg_lookup_price(root, inner, HG_MANY);
 	return Max(saving, 0) * (1 - HG_BUFFERED);
+}
+
+Cost
+hg_lookup_cost(PlannerInfo *root, const Path *outer, const Path *inner, Cost price, double lookups)
+{
+	if (!hg_lookup_has_price(inner))
+		return price;
+	if (hg_lookup_is_buffered(root, inner))
+		price -= hg_lookup_saving(root, inner);
+	else
+		price += hg_lookup_hidden(root, outer, inner, lookups);
+	return Max(price, HG_LEAST_LOOKUP * cpu_tuple_cost);
 }
 
 Cost
 hg_loop_lookup_cost(PlannerInfo *root, const NestPath *loop, double lookups)
 {
 	const Path *outer = loop->jpath.outerjoinpath;
-	const Path *inner = loop->jpath.innerjoinpath;
 	Cost price = (loop->jpath.path.total_cost - outer->total_cost) / Max(outer->rows, 1);
 
-	price += hg_lookup_hidden(root, outer, inner, lookups) - hg_lookup_saving(root, inner);
-	return Max(price, HG_LEAST_LOOKUP * cpu_tuple_cost);
-}
-
-/* ... and what a path does for all lookups of the nested loops in it. */
-static Cost
-hg_lookups_saving(PlannerInfo *root, const Path *path)
-{
-	const HgJoinPath *ours = hg_path_join(path);
-	const JoinPath *join = (const JoinPath *) path;
-
-	if (ours != NULL)
-	{
-		Cost saving = 0;
-		ListCell *lc;
-
-		foreach (lc, ours->custom.custom_paths)
-			saving += hg_lookups_saving(root, lfirst(lc));
-		return saving;
-	}
-	switch (path->pathtype)
-	{
-		case T_NestLoop:
-			return hg_lookups_saving(root, join->outerjoinpath) +
-				   join->outerjoinpath->rows * hg_lookup_saving(root, join->innerjoinpath);
-		case T_HashJoin:
-		case T_MergeJoin:
-			return hg_lookups_saving(root, join->outerjoinpath) +
-				   hg_lookups_saving(root, join->innerjoinpath);
-		default:
-			return 0;
-	}
-}
-
-/* Are there so few lookups that a nested loop may take much less than such a cost? */
-static bool
-hg_lookups_are_few(const Path *outer, Cost cost)
-{
-	return outer->rows * HG_LEAST_LOOKUP * cpu_tuple_cost * HG_MUCH_CHEAPER < cost;
-}
-
-/* What a path costs until its rows have been gathered, but for what each of them costs there. */
-static Cost
-hg_gathered_cost(const Path *path, bool partial)
-{
-	return path->total_cost + (partial ? parallel_setup_cost : 0);
-}
-
-/* The nested loop that a path is, or that it may run; else NULL. */
-static const Path *
-hg_path_loop(const Path *path)
-{
-	const HgJoinPath *ours = hg_path_join(path);
-
-	if (ours != NULL && ours->lookup_rows > 0)
-		return lthird(ours->custom.custom_paths);
-	return IsA(path, NestPath) ? path : NULL;
-}
-
-/* The nested loop that core would choose, of all paths or partial ones; NULL: another plan. */
-static const Path *
-hg_chosen_loop(List *const paths[2], int disabled_nodes, Cost *cost)
-{
-	const Path *chosen = NULL;
-	Cost least = 0;
-
-	for (int partial = 0; partial < 2; partial++)
-	{
-		ListCell *lc;
-
-		foreach (lc, paths[partial])
-		{
-			const Path *other = lfirst(lc);
-			const Path *loop = hg_path_loop(other);
-			Cost other_cost = hg_gathered_cost(other, partial);
-			/* of costs that add_path() takes for equal it prefers the sooner first row, a loop's */
-			Cost compared = loop != NULL ? other_cost / HG_EQUAL : other_cost;
-
-			if (other->param_info != NULL || (hg_path_join(other) != NULL && loop == NULL) ||
-				hg_path_disabled_nodes(other) != disabled_nodes ||
-				(chosen != NULL && compared >= least))
-				continue;
-			chosen = loop != NULL ? loop : other;
-			least = compared;
-			*cost = other_cost;
-		}
-	}
-	return chosen != NULL && IsA(chosen, NestPath) ? chosen : NULL;
-}
-
-bool
-hg_price_below(PlannerInfo *root, const List *paths, const Path *path, Cost *price)
-{
-	ListCell *lc;
-
-	*price = path->total_cost;
-	foreach (lc, paths)
-	{
-		const Path *other = lfirst(lc);
-
-		if (other->param_info != NULL || other->total_cost > path->total_cost ||
-			hg_path_disabled_nodes(other) != hg_path_disabled_nodes(path))
-			continue;
-		if (hg_path_takes_less(root, other, path->total_cost))
-		{
-			*price = path->total_cost;
-			return true;
-		}
-		*price = Min(*price, other->total_cost * HG_CHEAPER);
-	}
-	return *price < path->total_cost;
+	return hg_lookup_cost(root, outer, loop->jpath.innerjoinpath, price, lookups);
 }
 
 Cost
-hg_price_above(PlannerInfo *root, List *const paths[2], const Path *path, bool partial)
+hg_loop_lookups_cost(PlannerInfo *root, const NestPath *loop)
 {
-	Cost price = path->total_cost;
-	Cost cost = hg_gathered_cost(path, partial);
-	const Path *loop;
-	Cost loop_cost;
+	const Path *outer = loop->jpath.outerjoinpath;
 
-	loop = hg_chosen_loop(paths, hg_path_disabled_nodes(path), &loop_cost);
-	if (loop != NULL && loop_cost > cost * HG_CHEAPER &&
-		hg_lookups_are_few(((const JoinPath *) loop)->outerjoinpath, cost) &&
-		(loop_cost - hg_lookups_saving(root, loop)) * HG_MUCH_CHEAPER <
-			cost - hg_lookups_saving(root, path))
-		price += Max(loop_cost / HG_CHEAPER - cost, 0);
-	return price;
-}
-
-List *
-hg_loops_ahead(RelOptInfo *joinrel, const Path *outer, const RelOptInfo *innerrel, Cost cost)
-{
-	List *loops = NIL;
-	ListCell *lc;
-
-	if (outer == NULL || outer->param_info != NULL || !hg_lookups_are_few(outer, cost))
-		return NIL;
-	foreach (lc, innerrel->cheapest_parameterized_paths)
-	{
-		Path *inner = lfirst(lc);
-		NestPath *loop;
-		Path *path;
-
-		if (!hg_lookup_has_price(inner) ||
-			!bms_is_subset(PATH_REQ_OUTER(inner), outer->parent->relids) ||
-			(outer->parallel_workers > 0 && !inner->parallel_safe))
-			continue;
-		loop = makeNode(NestPath);
-		path = &loop->jpath.path;
-		path->pathtype = T_NestLoop;
-		path->parent = joinrel;
-		path->rows = joinrel->rows;
-		path->parallel_workers = outer->parallel_workers;
-		hg_path_set_disabled_nodes(path,
-								   hg_path_disabled_nodes(outer) + hg_path_disabled_nodes(inner));
-		path->total_cost =
-			outer->total_cost + outer->rows * (inner->total_cost + inner->rows * cpu_tuple_cost);
-		loop->jpath.jointype = JOIN_INNER;
-		loop->jpath.outerjoinpath = unconstify(Path *, outer);
-		loop->jpath.innerjoinpath = inner;
-		loops = lappend(loops, loop);
-	}
-	return loops;
+	/* pages that one process has read the others find */
+	return outer->rows * hg_loop_lookup_cost(root, loop, outer->rows * hg_parallel_divisor(outer));
 }

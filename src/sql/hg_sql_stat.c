@@ -21,6 +21,7 @@ PG_FUNCTION_INFO_V1(hashgraph_last_joins);
 PG_FUNCTION_INFO_V1(hashgraph_last_joins_0_2);
 PG_FUNCTION_INFO_V1(hashgraph_last_joins_0_3);
 PG_FUNCTION_INFO_V1(hashgraph_stat);
+PG_FUNCTION_INFO_V1(hashgraph_stat_0_4);
 PG_FUNCTION_INFO_V1(hashgraph_stat_reset);
 
 /* Numbers of the columns of hashgraph_last_joins(). */
@@ -83,6 +84,8 @@ typedef enum HgStatColumn
 	STAT_MATCH_MS,
 	STAT_TOTAL_MS,
 	STAT_STATS_RESET,
+	STAT_LOOKUPS, /* since 0.4 */
+	STAT_SWITCHES,
 	STAT_COLUMNS
 } HgStatColumn;
 
@@ -195,11 +198,11 @@ hg_sql_stat_check(bool counted)
 				 errhint("Add hashgraph to shared_preload_libraries and restart the server.")));
 }
 
-/* hashgraph_stat(): this database's counters since the last reset. */
-Datum
-hashgraph_stat(PG_FUNCTION_ARGS)
+/* This database's counters since the last reset, as a row of so many columns. */
+static Datum
+hg_sql_stat_return(FunctionCallInfo fcinfo, int ncolumns)
 {
-	HgSqlRow row = hg_sql_row_start(fcinfo, STAT_COLUMNS);
+	HgSqlRow row = hg_sql_row_start(fcinfo, ncolumns);
 	HgStatCounters counters;
 
 	hg_sql_stat_check(hg_stats_read(&counters));
@@ -221,7 +224,26 @@ hashgraph_stat(PG_FUNCTION_ARGS)
 	hg_sql_row_set_number(&row, STAT_MATCH_MS, counters.match_ms);
 	hg_sql_row_set_number(&row, STAT_TOTAL_MS, counters.total_ms);
 	hg_sql_row_set(&row, STAT_STATS_RESET, TimestampTzGetDatum(counters.reset_at));
-	PG_RETURN_DATUM(hg_sql_row_finish(&row));
+	if (ncolumns > STAT_LOOKUPS)
+	{
+		hg_sql_row_set_count(&row, STAT_LOOKUPS, counters.lookups);
+		hg_sql_row_set_count(&row, STAT_SWITCHES, counters.switches);
+	}
+	return hg_sql_row_finish(&row);
+}
+
+/* hashgraph_stat() before version 0.4. */
+Datum
+hashgraph_stat(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_DATUM(hg_sql_stat_return(fcinfo, STAT_LOOKUPS));
+}
+
+/* hashgraph_stat() since 0.4. */
+Datum
+hashgraph_stat_0_4(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_DATUM(hg_sql_stat_return(fcinfo, STAT_COLUMNS));
 }
 
 /*

@@ -122,7 +122,7 @@ SELECT is(pg_temp.result_columns('hashgraph_version()'),
 	'extension text, library text, cuda_build text, driver text', 'columns of hashgraph_version');
 SELECT columns_are('hashgraph_stat', ARRAY['joins', 'cpu_joins', 'cuda_joins', 'fallbacks', 'errors',
 	'outer_rows', 'inner_rows', 'matches', 'rows_out', 'spilled_joins', 'spilled_bytes', 'scan_ms',
-	'transfer_ms', 'bin_ms', 'build_ms', 'match_ms', 'total_ms', 'stats_reset']);
+	'transfer_ms', 'bin_ms', 'build_ms', 'match_ms', 'total_ms', 'stats_reset', 'lookups', 'switches']);
 SELECT col_type_is('hashgraph_stat', 'joins', 'bigint', 'counters are bigints');
 SELECT col_type_is('hashgraph_stat', 'total_ms', 'double precision', 'times are in milliseconds');
 SELECT col_type_is('hashgraph_stat', 'stats_reset', 'timestamp with time zone', 'stats_reset is a time');

@@ -73,6 +73,12 @@ is($shown, 0, "none of $queries queries has other rows (HG_SEED=$seed)");
 cmp_ok($adaptive, '>=', $queries / 2, 'half of them are adaptive at least');
 is($session->{stderr}, '', '... without an error');
 
+# the counters of the database tell of them
+$node->safe_psql('postgres', 'select hashgraph_stat_reset()');
+my $counted = 'select count(*), sum(n.w) from o join n on o.a = n.id where o.f + 0 = 1 and o.f - 1 = 0 and o.id <= ';
+$node->safe_psql('postgres', "$counted $_") foreach 3, 40000, 40000;
+is($node->safe_psql('postgres', 'select joins, lookups, switches from hashgraph_stat'), '3|1|2', 'joins by an index, and those that switched, are counted');
+
 # a row that is changed while it is to be locked is joined again
 my $changed = 'o join n on o.a = n.id where o.f + 0 = 1 and o.f - 1 = 0 and o.id <= 3 and o.v < 1000';
 like($node->safe_psql('postgres', "explain select o.id from $changed for update of o"), qr/LockRows.*Switch At Rows/s, 'rows of an adaptive join are locked');

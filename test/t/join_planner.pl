@@ -14,7 +14,8 @@ plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
 # Not preloaded: the sessions that are to have the library ask for it.
 my $preloading = '-c session_preload_libraries=hashgraph';
-my $node = new_server('planner', preload => '', conf => "work_mem = '256MB'\nfsync = off\n");
+# In 100 MB of buffers there is room for two of the large tables and an index of one, and not for all of a query of three.
+my $node = new_server('planner', preload => '', conf => "work_mem = '256MB'\nshared_buffers = '100MB'\nfsync = off\n");
 
 $node->safe_psql('postgres', <<'SQL');
 create table big_a as select (i * 7919::int8 % 1000000)::int as k, i as v, 'a' || i as t from generate_series(1, 1000000) i;
@@ -77,7 +78,6 @@ my $alone = 'set hashgraph.adaptive = off';
 foreach my $few ('a.v = 7', 'a.v < 100')
 {
 	is(joins_of("select * from big_a a join big_b b using (k) where $few"), 'HashGraphJoin, Nested Loop', "few rows against an index are counted: $few");
-	is(joins_of("select * from big_a a join big_b b using (k) where $few", $alone), 'Nested Loop', '... or a nested loop alone');
 }
 # lookups are priced for the rows that there are, not for all of the table that they come from; where
 # their rows lie beside those that ask for them the price is right as it is
@@ -90,7 +90,7 @@ is(joins_of('select sum(b.w) from dimension d join big_b a on a.w = d.k join big
 # a column that is not in the index, as pages of the table are what is too dear
 foreach my $from ('sorted_a a join big_b b', 'big_b b join sorted_a a')
 {
-	is(joins_of("select sum(b.w) from $from on b.k = a.v * 2 where a.k <= 2000", $alone), 'Nested Loop', "few rows are looked up in a table in memory: $from");
+	is(joins_of("select sum(b.w) from $from on b.k = a.v * 2 where a.k <= 2000"), 'HashGraphJoin, Nested Loop', "few rows are looked up in a table in memory: $from");
 }
 is(joins_of('select sum(b.w) from sorted_a a join big_b b on b.k = a.v * 2 where a.k <= 200000'), 'HashGraphJoin', '... but not many');
 is(joins_of('select count(*) from big_a a join big_b b on b.k = a.k where a.v <= 2000', $alone), 'HashGraphJoin', '... nor few that are found by reading a large table');

@@ -391,7 +391,7 @@ hg_join_next_batch(HgJoinState *state)
 			case HG_JOIN_LOOKUP:
 				if (hg_join_fill_lookup(state))
 					return true;
-				hg_join_enter(progress, HG_JOIN_DONE);
+				hg_join_enter(progress, hg_join_end_lookup(state));
 				break;
 
 			case HG_JOIN_NEXT_PARTITION:
@@ -582,7 +582,7 @@ hg_join_end(CustomScanState *node)
 	hg_join_end_shared(state);
 	hg_join_current_record(state, &record);
 	/* the leader files what parallel workers did */
-	if (record.executions > 0 && state->team.process == 0)
+	if (record.executions + record.lookups > 0 && state->team.process == 0)
 		hg_stats_record(&record);
 	hg_progress_end(&state->progress.shown);
 	hg_join_retire_matcher(state);

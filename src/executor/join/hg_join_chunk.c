@@ -272,7 +272,7 @@ hg_join_counts_few(HgJoinState *state)
 		/* rows that are lent would not be there to be looked up */
 		state->lending.decided[HG_OUTER] = true;
 		hg_join_fill(state, HG_OUTER, hg_join_limit(&state->memory) / 2,
-					 state->lookup.most_rows + 1);
+					 hg_join_lookup_rows(state));
 		state->reading.outer_ready = hg_input_rows(state->inputs[HG_OUTER]) > 0;
 	}
 	return hg_join_choose_lookup(state);
@@ -325,6 +325,16 @@ hg_join_read_inner(HgJoinState *state)
 		!state->kept.outer_whole && inner->bits == NULL && state->inputs[HG_OUTER]->filter == NULL)
 		hg_join_set_filter(state);
 	return hg_join_start_pass(state);
+}
+
+/* The nested loop has joined all rows that the outer input holds; returns the next phase. */
+HgJoinPhase
+hg_join_end_lookup(HgJoinState *state)
+{
+	if (state->inputs[HG_OUTER]->at_end)
+		return HG_JOIN_DONE;
+	hg_join_lookup_next_chunk(state);
+	return hg_join_read_inner(state);
 }
 
 /* All partitions are joined: have lent rows of both sides meet, if there are any. */

@@ -30,6 +30,7 @@ typedef struct HgJoinReading
 
 /* The work of the phases that they are named for; they return the phase that follows. */
 extern HgJoinPhase hg_join_read_inner(HgJoinState *state);
+extern HgJoinPhase hg_join_end_lookup(HgJoinState *state);
 extern HgJoinPhase hg_join_next_partition(HgJoinState *state);
 extern HgJoinPhase hg_join_read_outer(HgJoinState *state);
 extern HgJoinPhase hg_join_end_chunk(HgJoinState *state);

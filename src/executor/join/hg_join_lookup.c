@@ -16,6 +16,9 @@
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_state.h"
 
+/* Outer rows of the first chunk; each one has twice as many as that before, up to a batch. */
+#define HG_LOOKUP_CHUNK_ROWS 32
+
 void
 hg_join_lookup_init(HgJoinState *state)
 {
@@ -30,6 +33,8 @@ hg_join_lookup_init(HgJoinState *state)
 		return;
 	lookup->loop = list_nth(state->css.custom_ps, HG_INNER + 1);
 	lookup->most_rows = intVal(list_nth(cscan->custom_private, HG_PRIVATE_LOOKUP_ROWS));
+	lookup->at_once = intVal(list_nth(cscan->custom_private, HG_PRIVATE_LOOKUP_AT_ONCE)) != 0;
+	lookup->chunk_rows = HG_LOOKUP_CHUNK_ROWS;
 	hg_join_feed_set(outerPlanState(lookup->loop), state->inputs[HG_OUTER]);
 	attnos = palloc(Max(output->ncolumns, 1) * sizeof(int));
 	lookup->places = palloc(Max(output->ncolumns, 1) * sizeof(int));
@@ -47,18 +52,56 @@ hg_join_lookup_init(HgJoinState *state)
 	lookup->batch = hg_batch_create(ncolumns);
 }
 
+uint64
+hg_join_lookup_rows(const HgJoinState *state)
+{
+	const HgJoinLookup *lookup = &state->lookup;
+	uint64 left = lookup->most_rows + 1 - lookup->earlier_rows;
+
+	return lookup->at_once ? Min(lookup->chunk_rows, left) : left;
+}
+
 bool
 hg_join_choose_lookup(HgJoinState *state)
 {
 	HgJoinLookup *lookup = &state->lookup;
 	const HgInput *outer = state->inputs[HG_OUTER];
+	HgJoinRecord *record = &state->progress.record;
 
-	lookup->chosen = outer->at_end && hg_input_rows(outer) <= lookup->most_rows;
-	if (lookup->chosen)
-		state->progress.record.lookups++;
-	else
-		state->progress.record.switches++;
+	lookup->chosen = (outer->at_end || lookup->at_once) &&
+					 lookup->earlier_rows + hg_input_rows(outer) <= lookup->most_rows;
+	if (!lookup->chosen)
+		record->switches++;
+	else if (lookup->earlier_rows == 0)
+		record->lookups++;
+	/* no matcher will tell */
+	if (record->report.backend[0] == '\0')
+		strlcpy(record->report.backend, "cpu", sizeof(record->report.backend));
 	return lookup->chosen;
+}
+
+/* Have the nested loop start with the rows that the outer input will hold next. */
+static void
+hg_join_lookup_restart(HgJoinLookup *lookup)
+{
+	if (lookup->chosen && lookup->loop->chgParam == NULL)
+		ExecReScan(lookup->loop);
+	if (lookup->chosen)
+		lookup->source->restart(lookup->source);
+	lookup->chosen = false;
+}
+
+void
+hg_join_lookup_next_chunk(HgJoinState *state)
+{
+	HgJoinLookup *lookup = &state->lookup;
+	HgInput *outer = state->inputs[HG_OUTER];
+
+	lookup->earlier_rows += hg_input_rows(outer);
+	lookup->chunk_rows = Min(2 * lookup->chunk_rows, HG_BATCH_ROWS);
+	hg_join_lookup_restart(lookup);
+	hg_input_clear(outer);
+	state->reading.outer_ready = false;
 }
 
 bool
@@ -92,9 +135,7 @@ hg_join_lookup_rescan(HgJoinState *state, const Bitmapset *changed)
 		return;
 	if (changed != NULL)
 		UpdateChangedParamSet(lookup->loop, unconstify(Bitmapset *, changed));
-	if (lookup->chosen && lookup->loop->chgParam == NULL)
-		ExecReScan(lookup->loop);
-	if (lookup->chosen)
-		lookup->source->restart(lookup->source);
-	lookup->chosen = false;
+	hg_join_lookup_restart(lookup);
+	lookup->chunk_rows = HG_LOOKUP_CHUNK_ROWS;
+	lookup->earlier_rows = 0;
 }

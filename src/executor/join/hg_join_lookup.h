@@ -6,7 +6,9 @@
  * The plan of such a join has a third child: a nested loop of the outer rows that the join holds
  * (hg_join_feed.h) into an index of the inner table, with all clauses of the join.  How many outer
  * rows there are is counted before anything is read of the inner side.  The nested loop joins them
- * up to a number from which on hashing clearly costs less (planner/hg_adaptive_path.c).
+ * up to a number from which on hashing clearly costs less (planner/hg_adaptive_path.c).  Where the
+ * first rows of the join matter, the loop joins small chunks of outer rows as they are read; when
+ * there have been too many, the rows that follow are hashed.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,23 +27,35 @@ typedef struct HgJoinLookup
 {
 	PlanState *loop;	   /* the third child; NULL: there is none */
 	uint64 most_rows;	   /* of so many outer rows it joins them */
+	bool at_once;		   /* ... a chunk at a time: the first rows of the join matter */
+	uint64 chunk_rows;	   /* of the next chunk then */
+	uint64 earlier_rows;   /* of the chunks that it has joined */
 	HgBatchSource *source; /* its rows: columns of them ... */
 	HgBatch *batch;
 	int *places; /* ... that have these places in the scan slot, as far as they are needed */
-	bool chosen; /* it joins the rows of this execution */
+	bool chosen; /* it joins the rows that the outer input holds */
 } HgJoinLookup;
 
 /* The node begins, and its inputs have been made. */
 extern void hg_join_lookup_init(HgJoinState *state);
 
+/* Returns how many rows of the outer input are to be read before the next choice. */
+extern uint64 hg_join_lookup_rows(const HgJoinState *state);
+
 /*
- * Returns true if the nested loop is to join the rows of the outer input, which holds all of them,
- * or more than the loop may join.  Nothing was read of the inner side.
+ * Returns true if the nested loop is to join the rows that the outer input holds: all of them, or a
+ * chunk.  Nothing was read of the inner side.
  */
 extern bool hg_join_choose_lookup(HgJoinState *state);
 
 /* Fill the output with the next rows of the nested loop; false when there are no more. */
 extern bool hg_join_fill_lookup(HgJoinState *state);
+
+/*
+ * The nested loop has joined the rows of the outer input, which has more: forgets them, so that the
+ * next chunk can be read.
+ */
+extern void hg_join_lookup_next_chunk(HgJoinState *state);
 
 /* The join is rescanned, with these parameters changed. */
 extern void hg_join_lookup_rescan(HgJoinState *state, const Bitmapset *changed);

@@ -1,0 +1,134 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_core_loop.c
+ *	  Nested loops of core's that take, or risk to take, much longer than their price says.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "optimizer/paths.h"
+
+#include "planner/hg_core_loop.h"
+#include "planner/hg_lookup_cost.h"
+
+/*
+ * A join that hashes may cost so much more than a loop that reads all of its inner side: a part of
+ * it, and so many units, which is up to 0.1 ms.
+ */
+#define HG_LOOP_PREMIUM 0.1
+#define HG_LOOP_PREMIUM_UNITS 25.0
+
+/* A loop of lookups whose price hides no more than so many units is left alone. */
+#define HG_LOOP_LEAST_HIDDEN 25.0
+
+/* Of so many rows a loop takes no more than some times what hashing does. */
+#define HG_LOOP_FEW_ROWS 10
+
+bool
+hg_first_rows_matter(const PlannerInfo *root, const RelOptInfo *joinrel)
+{
+	const Query *query = root->parse;
+
+	return joinrel->consider_startup && !query->hasAggs && query->groupClause == NIL &&
+		   query->groupingSets == NIL && query->havingQual == NULL &&
+		   query->distinctClause == NIL && query->sortClause == NIL && query->windowClause == NIL;
+}
+
+/* Are there few rows of a relation at most: of a small table, or by a unique index? */
+static bool
+hg_rel_has_few_rows(PlannerInfo *root, RelOptInfo *rel)
+{
+	return rel->rtekind == RTE_RELATION && IS_SIMPLE_REL(rel) &&
+		   (rel->tuples <= HG_LOOP_FEW_ROWS ||
+			relation_has_unique_index_for(root, rel, NIL, NIL, NIL));
+}
+
+/* Is a path a nested loop of two relations, in either order, that nobody wants for its order? */
+static bool
+hg_path_is_loop(const Path *path, const RelOptInfo *rel, const RelOptInfo *other)
+{
+	const JoinPath *loop = (const JoinPath *) path;
+
+	if (!IsA(path, NestPath) || path->param_info != NULL || path->pathkeys != NIL)
+		return false;
+	return (loop->outerjoinpath->parent == rel && loop->innerjoinpath->parent == other) ||
+		   (loop->outerjoinpath->parent == other && loop->innerjoinpath->parent == rel);
+}
+
+/* Does a loop read all of its inner side for each outer row? */
+static bool
+hg_loop_is_whole(const Path *loop)
+{
+	return ((const JoinPath *) loop)->innerjoinpath->param_info == NULL;
+}
+
+/* What a join that hashes may cost at most to take the place of a loop. */
+static Cost
+hg_loop_bound(PlannerInfo *root, const Path *loop)
+{
+	if (hg_loop_is_whole(loop))
+		return loop->total_cost * (1 + HG_LOOP_PREMIUM) + HG_LOOP_PREMIUM_UNITS;
+	return ((const JoinPath *) loop)->outerjoinpath->total_cost +
+		   hg_loop_lookups_cost(root, (const NestPath *) loop);
+}
+
+/* The loops of two relations among the cheapest paths of their join, partial ones or all. */
+static List *
+hg_core_loops(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel,
+			  RelOptInfo *innerrel, bool partial)
+{
+	bool few = false;
+	List *loops = NIL;
+	ListCell *lc;
+
+	if (hg_first_rows_matter(root, joinrel))
+		return NIL;
+	foreach (lc, partial ? joinrel->partial_pathlist : joinrel->pathlist)
+	{
+		Path *path = lfirst(lc);
+
+		/* those behind another path are not chosen */
+		if (!hg_path_is_loop(path, outerrel, innerrel))
+			break;
+		if (hg_loop_is_whole(path))
+			few = few || hg_rel_has_few_rows(root, outerrel) || hg_rel_has_few_rows(root, innerrel);
+		if (hg_loop_is_whole(path)
+				? !few
+				: hg_loop_bound(root, path) > path->total_cost + HG_LOOP_LEAST_HIDDEN)
+			loops = lappend(loops, path);
+	}
+	return loops;
+}
+
+bool
+hg_core_loops_may_go(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel,
+					 RelOptInfo *innerrel, bool partial, Cost least)
+{
+	ListCell *lc;
+
+	foreach (lc, hg_core_loops(root, joinrel, outerrel, innerrel, partial))
+		if (least <= hg_loop_bound(root, lfirst(lc)))
+			return true;
+	return false;
+}
+
+void
+hg_core_loops_remove(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+					 RelOptInfo *innerrel, const Path *hashed)
+{
+	bool partial = hashed->parallel_workers > 0;
+	List **paths = partial ? &joinrel->partial_pathlist : &joinrel->pathlist;
+	ListCell *lc;
+
+	foreach (lc, hg_core_loops(root, joinrel, outerrel, innerrel, partial))
+	{
+		Path *loop = lfirst(lc);
+
+		if (hg_path_disabled_nodes(hashed) <= hg_path_disabled_nodes(loop) &&
+			hashed->total_cost <= hg_loop_bound(root, loop))
+			*paths = list_delete_ptr(*paths, loop);
+	}
+}
