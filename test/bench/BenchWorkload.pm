@@ -5,6 +5,7 @@
 #
 #   tpch    22 queries like TPC-H's
 #   film    40 queries of 4 to 12 joins over films, people, companies and what is said of them
+#   star    13 queries of 1, 3 or 4 joins of a large table with small ones, like the star schema benchmark's
 
 package BenchWorkload;
 
@@ -18,7 +19,7 @@ use BenchServer qw(directory read_file);
 
 our @EXPORT_OK = qw(is_workload load_workload workload_queries workload_tables);
 
-my @workloads = ('tpch', 'film');
+my @workloads = ('tpch', 'film', 'star');
 
 # What the scripts find: their schema, empty, and draw().  When all went well the schema says what it holds.
 my $begin = <<'SQL';

@@ -213,6 +213,12 @@ my @films = @{ json_of("$out/film.json")->{under}{stock}{queries} };
 is(scalar @films, 40, 'the same 40 joins of films give the same rows off, on and forced');
 is_deeply([ map { $_->{name} } grep { !defined $_->{ms}{forced} } @films ], [], '... all of which can be forced');
 is_deeply([ map { $_->{name} } grep { $_->{result} =~ /^\(0,/ } @films ], [], '... and none of which finds nothing');
+bench_ok('regret of a star schema', "$bench/regret", qw(--workload star --scale 0.01 --runs 1 --under stock --bound 100000),
+	'--json', "$out/star.json");
+my @stars = @{ json_of("$out/star.json")->{under}{stock}{queries} };
+is(scalar @stars, 13, 'the same 13 queries of a star schema give the same rows off, on and forced');
+is_deeply([ map { $_->{name} } grep { !defined $_->{ms}{forced} } @stars ], [], '... all of which can be forced');
+is_deeply([ map { $_->{name} } grep { ($_->{result} // '(0,') =~ /^\(0,/ } @stars ], [], '... and none of which finds nothing');
 (undef, $unknown) = run_command([ "$bench/regret", qw(--query Q23) ]);
 like($unknown, qr/there is no query named Q23/, 'a query that there is not is an error');
 (undef, $unknown) = run_command([ "$bench/regret", qw(--workload film --query Q3) ]);
