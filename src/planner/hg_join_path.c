@@ -24,7 +24,7 @@
 #include "backend/device/hg_device.h"
 #include "hg_guc.h"
 #include "planner/hg_adaptive_path.h"
-#include "planner/hg_core_loop.h"
+#include "planner/hg_core_path.h"
 #include "planner/hg_join_clauses.h"
 #include "planner/hg_join_cost.h"
 #include "planner/hg_join_eligible.h"
@@ -192,6 +192,8 @@ hg_join_may_win(HgConsidered *join, const Path *outer_path, const Path *inner_pa
 	if (partial ? hg_add_partial_path_precheck(join->joinrel, disabled, 0, least, NIL)
 				: hg_add_path_precheck(join->joinrel, disabled, 0, least, NIL, NULL))
 		return true;
+	if (disabled == 0 && hg_core_hash_may_go(join->root, join->joinrel, partial, least))
+		return true;
 	return join->loops[partial] && hg_core_loops_may_go(join->root, join->joinrel, join->outerrel,
 														join->innerrel, partial, least);
 }
@@ -206,12 +208,11 @@ hg_path_add(Path *path)
 		add_path(path->parent, path);
 }
 
-/* Add a path that takes no parameters, in the place of loops of core's that it is better than. */
+/* Add a path that takes no parameters, in the place of joins of core's that it is better than. */
 static void
 hg_join_path_add(const HgConsidered *join, Path *path)
 {
-	if (join->loops[path->parallel_workers > 0])
-		hg_core_loops_remove(join->root, join->joinrel, join->outerrel, join->innerrel, path);
+	hg_core_paths_remove(join->root, join->joinrel, join->outerrel, join->innerrel, path);
 	hg_path_add(path);
 }
 

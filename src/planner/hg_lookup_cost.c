@@ -24,7 +24,7 @@
  *
  * Core's own paths keep their prices.  What a loop really takes is the price of an adaptive join
  * (hg_adaptive_path.h), and decides whether a loop is left beside a join that hashes
- * (hg_core_loop.h).
+ * (hg_core_path.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * hg_core_loop.c
- *	  Nested loops of core's that take, or risk to take, much longer than their price says.
+ * hg_core_path.c
+ *	  Joins of core's that take, or risk to take, much longer than their price says.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,7 +11,7 @@
 
 #include "optimizer/paths.h"
 
-#include "planner/hg_core_loop.h"
+#include "planner/hg_core_path.h"
 #include "planner/hg_lookup_cost.h"
 
 /*
@@ -115,20 +115,46 @@ hg_core_loops_may_go(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *o
 	return false;
 }
 
-void
-hg_core_loops_remove(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-					 RelOptInfo *innerrel, const Path *hashed)
+/* Is a path a hash join that costs as much as a path of ours, or more? */
+static bool
+hg_path_is_slower_hash(const Path *path, Cost ours)
 {
-	bool partial = hashed->parallel_workers > 0;
+	return IsA(path, HashPath) && path->param_info == NULL && path->total_cost >= ours;
+}
+
+bool
+hg_core_hash_may_go(const PlannerInfo *root, const RelOptInfo *joinrel, bool partial, Cost least)
+{
+	List *paths = partial ? joinrel->partial_pathlist : joinrel->pathlist;
+
+	return paths != NIL && hg_path_is_slower_hash(linitial(paths), least) &&
+		   !hg_first_rows_matter(root, joinrel);
+}
+
+void
+hg_core_paths_remove(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+					 RelOptInfo *innerrel, const Path *ours)
+{
+	bool partial = ours->parallel_workers > 0;
 	List **paths = partial ? &joinrel->partial_pathlist : &joinrel->pathlist;
 	ListCell *lc;
 
+	if (hg_first_rows_matter(root, joinrel))
+		return;
 	foreach (lc, hg_core_loops(root, joinrel, outerrel, innerrel, partial))
 	{
 		Path *loop = lfirst(lc);
 
-		if (hg_path_disabled_nodes(hashed) <= hg_path_disabled_nodes(loop) &&
-			hashed->total_cost <= hg_loop_bound(root, loop))
+		if (hg_path_disabled_nodes(ours) <= hg_path_disabled_nodes(loop) &&
+			ours->total_cost <= hg_loop_bound(root, loop))
 			*paths = list_delete_ptr(*paths, loop);
+	}
+	foreach (lc, *paths)
+	{
+		const Path *path = lfirst(lc);
+
+		if (hg_path_disabled_nodes(ours) <= hg_path_disabled_nodes(path) &&
+			hg_path_is_slower_hash(path, ours->total_cost))
+			*paths = foreach_delete_current(*paths, lc);
 	}
 }

@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_core_path.h
+ *	  Joins of core's that take, or risk to take, much longer than their price says.
+ *
+ * There are three kinds.  A nested loop that reads all of its inner side for each outer row takes a
+ * time that is the product of two numbers of rows: where these are guesses it grows without bound,
+ * and a join that hashes takes their sum.  So such a loop is worth its risk only where it is much
+ * cheaper.  A loop that looks rows up in an index may be charged for fewer pages than it reads
+ * (hg_lookup_cost.h).  And a unit of a hash join takes several times as long as one of the node
+ * (hg_join_cost.c), but core takes costs within 1 % for equal, and keeps the path that came first.
+ *
+ * Such a path would keep a join of ours out of the paths of their relation, as core compares
+ * prices.  No price is changed for that: the path is removed where ours is the better choice.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CORE_PATH_H
+#define HG_CORE_PATH_H
+
+#include "nodes/pathnodes.h"
+
+/*
+ * Returns true if the first rows of a join may be all that is wanted of it.  They are not where all
+ * rows are grouped or sorted: a join of ours returns none in their order.
+ */
+extern bool hg_first_rows_matter(const PlannerInfo *root, const RelOptInfo *joinrel);
+
+/*
+ * Returns true if the cheapest paths of the join of two relations, partial ones or all, are loops
+ * of these kinds of which a path that hashes, and costs at least so much, may take the place.  Left
+ * out are loops whose risk is bounded, as one side is a small table or one row, and those that are
+ * wanted for the order or the first of their rows.
+ */
+extern bool hg_core_loops_may_go(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel,
+								 RelOptInfo *innerrel, bool partial, Cost least);
+
+/* Returns true if a path of ours that costs at least so much may take the place of a hash join. */
+extern bool hg_core_hash_may_go(const PlannerInfo *root, const RelOptInfo *joinrel, bool partial,
+								Cost least);
+
+/* Removes those of these joins from the paths of a relation whose place a path of ours takes. */
+extern void hg_core_paths_remove(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+								 RelOptInfo *innerrel, const Path *ours);
+
+#endif /* HG_CORE_PATH_H */
