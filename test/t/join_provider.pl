@@ -10,24 +10,11 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use HashGraphTest;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
-# Build the provider without installing it.
-sub build_provider
-{
-	my $library = PostgreSQL::Test::Utils::tempdir() . '/hg_provider.so';
-	my %config = map { /^(\S+) = (.*)/ ? ($1, $2) : () } split /\n/, qx{"\${PG_CONFIG:-pg_config}"};
-
-	system("$config{CC} $config{CFLAGS} $config{CFLAGS_SL} $config{CPPFLAGS} -I'$config{'INCLUDEDIR-SERVER'}' "
-		  . "-shared -o '$library' '$FindBin::Bin/../provider/hg_provider.c'") == 0
-	  or die 'the provider was not built';
-	return $library;
-}
-
-my $provider = build_provider();
+my $provider = build_module('provider/hg_provider.c');
 my $node = new_server('provider', preload => '', conf => "work_mem = '64MB'\nfsync = off\n");
 
 # Half of the heaps' rows are what the provider returns: an empty heap would show too.
