@@ -40,6 +40,19 @@ select loops_of('select c.name, s.v from (select county, sum(price) v from l_sal
 -- filters that are thought to leave few rows of tables without an index
 select loops_of('select a.county, a.price, b.price as other from l_sales a join l_sales b on a.county = b.county
   where a.q + 0 = 1 and a.y + 0 = 1999 and b.q + 0 = 2 and b.y + 0 = 2000');
+-- the order of a loop is worth no more than a sort, and a LIMIT above a sort wants all rows
+select loops_of('with s as (select county, q, y, sum(price) v from l_sales group by county, q, y)
+  select s1.county, s1.v v1, s2.v v2 from s s1 join s s2 on s1.county = s2.county
+  where s1.q = 1 and s1.y = 1999 and s2.q = 2 and s2.y = 2000 order by s1.county limit 300');
+-- tables of ten rows and single rows of a unique index are joined by loops
+create table l_few as select i as q, 'quarter ' || i as name from generate_series(0, 3) i;
+alter table l_few add primary key (q);
+analyze l_few;
+select loops_of('select f.name, s.v from (select q, sum(price) v from l_sales where y + 0 = 1999 and county + 0 = 7 group by q) s
+  join l_few f on s.q = f.q + 0 and f.q % 4 >= 0');
+select loops_of('select c.name, s.v from (select county, sum(price) v from l_sales where y + 0 = 1999 and q + 0 = 1 group by county) s
+  join (select q + 7 as county, name from l_few where q = 2) c on s.county = c.county');
+drop table l_few;
 -- loops whose first rows are wanted stay, and those without anything to hash
 explain (costs off) with s as (select county, q, y, sum(price) v from l_sales group by county, q, y)
   select s1.v from s s1 join s s2 on s1.county = s2.county where s1.q = 1 and s1.y = 1999 and s2.q = 2 and s2.y = 2000 limit 5;

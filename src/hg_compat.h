@@ -478,6 +478,20 @@ hg_join_extra_set_enabled(JoinPathExtraData *extra, const JoinPath *core)
 #endif
 }
 
+/* What it costs to sort rows, but for reading them. */
+static inline Cost
+hg_sort_cost(PlannerInfo *root, List *pathkeys, double rows, int width)
+{
+	Path sort;
+
+#if PG_VERSION_NUM >= 180000
+	cost_sort(&sort, root, pathkeys, 0, 0, rows, width, 0, work_mem, -1);
+#else
+	cost_sort(&sort, root, pathkeys, 0, rows, width, 0, work_mem, -1);
+#endif
+	return sort.total_cost;
+}
+
 static inline bool
 hg_add_path_precheck(RelOptInfo *rel, int disabled_nodes, Cost startup_cost, Cost total_cost,
 					 List *pathkeys, Relids required_outer)

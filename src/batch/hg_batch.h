@@ -136,6 +136,9 @@ typedef struct HgScanBlocks
  * at them, but for a source that must copy them itself.  What lies in a page of a table is one
  * batch in any case, but not the values that its rows have of columns that were added later.
  *
+ * A source that has to look for rows, because a filter leaves few of them, stops when a batch has
+ * max_rows, or at the end of the page or the run of rows that it is in then.
+ *
  * Between two batches the consumer may change the check.  A batch whose rows have all passed it is
  * marked as checked; the consumer clears that mark.
  */
@@ -196,6 +199,7 @@ struct HgBatchSource
 						HgPageOffer *offer);
 
 	Size max_bytes;	   /* HG_BATCH_BYTES, unless the consumer has changed it */
+	int max_rows;	   /* HG_BATCH_ROWS, likewise */
 	HgRowCheck *check; /* or NULL */
 
 	/*

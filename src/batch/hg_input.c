@@ -393,6 +393,7 @@ hg_input_fill(HgInput *input, uint64 max_rows)
 	{
 		if (!hg_input_keep_run(input, max_rows))
 		{
+			input->child->max_rows = (int) Min(max_rows - hg_input_rows(input), HG_BATCH_ROWS);
 			if (!hg_input_read(input, &rows, &keys))
 				break;
 			hg_input_keep(input, &rows, &keys);
@@ -403,6 +404,7 @@ hg_input_fill(HgInput *input, uint64 max_rows)
 		if (input->sender != NULL && input->words->rows >= input->send_at)
 			hg_input_send(input);
 	}
+	input->child->max_rows = HG_BATCH_ROWS;
 }
 
 void

@@ -162,12 +162,11 @@ hg_slots_copy(HgSlots *slots, Datum value, int16 attlen)
 
 /* As hg_pages_fill(). */
 static bool
-hg_slots_fill(HgSlots *slots, HgBatch *batch)
+hg_slots_fill(HgSlots *slots, HgBatch *batch, int max_rows)
 {
 	CHECK_FOR_INTERRUPTS();
 	hg_slots_clear(slots);
-	while (batch->nrows < HG_BATCH_ROWS &&
-		   slots->block_used + slots->overflow_used < HG_BATCH_BYTES)
+	while (batch->nrows < max_rows && slots->block_used + slots->overflow_used < HG_BATCH_BYTES)
 	{
 		TupleTableSlot *slot = ExecProcNode(slots->plan);
 		int row = batch->nrows;
@@ -231,9 +230,9 @@ hg_reader_fill(HgReader *reader, HgBatch *batch, const HgBatchSource *source)
 	if (!reader->at_end)
 	{
 		if (reader->pages != NULL)
-			reader->at_end = !hg_pages_fill(reader->pages, batch, source->check, source->max_bytes);
+			reader->at_end = !hg_pages_fill(reader->pages, batch, source->check);
 		else
-			reader->at_end = !hg_slots_fill(reader->slots, batch);
+			reader->at_end = !hg_slots_fill(reader->slots, batch, source->max_rows);
 	}
 	return batch->nrows > 0;
 }
@@ -453,6 +452,7 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	scan->source.next_run = hg_scan_next_run;
 	scan->source.restart = hg_scan_restart;
 	scan->source.max_bytes = HG_BATCH_BYTES;
+	scan->source.max_rows = HG_BATCH_ROWS;
 	scan->source.expect = hg_scan_expect;
 	scan->source.why_not = hg_scan_why_not;
 	scan->source.may_share = hg_scan_may_share;

@@ -185,8 +185,7 @@ hg_scan_heap_add(HgScanHeap *heap, HgBatch *batch)
 }
 
 bool
-hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *batch, Size max_bytes,
-				  uint64 *blocks)
+hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *batch, HgBatchSource *source)
 {
 	HgHeapPage *page = &heap->page;
 	BlockNumber block = hg_heap_blocks_unread(scan) ? InvalidBlockNumber : page->block;
@@ -196,16 +195,16 @@ hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *batch, Size max
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!hg_heap_page_next(page, scan, heap->select->node->ss.ss_ScanTupleSlot,
-							   hg_scan_heap_room(heap, batch, max_bytes)))
+							   hg_scan_heap_room(heap, batch, source->max_bytes)))
 			return false;
-		*blocks += page->block != block;
+		source->blocks.heap += page->block != block;
 		block = page->block;
 		taken = page->ntuples;
 		hg_scan_heap_add(heap, batch);
 
 		/* values by reference need this page; else another one like it may fit too */
-	} while (batch->nrows == 0 ||
-			 (!heap->layout->by_reference && batch->nrows + taken <= HG_BATCH_ROWS));
+	} while (batch->nrows == 0 || (!heap->layout->by_reference && batch->nrows < source->max_rows &&
+								   batch->nrows + taken <= HG_BATCH_ROWS));
 	return true;
 }
 

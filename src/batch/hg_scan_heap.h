@@ -21,11 +21,11 @@ typedef struct HgScanHeap HgScanHeap;
 extern HgScanHeap *hg_scan_heap_create(HgScanSelect *select, int nattnos, const AttrNumber *attnos);
 
 /*
- * Add rows of the scan that are not left out to a batch, as hg_pages_fill() does, and count blocks;
- * false at the end.
+ * Add rows of the scan that are not left out to a batch of a source, as hg_pages_fill() does, and
+ * count the source's blocks; false at the end.
  */
-extern bool hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *batch, Size max_bytes,
-							  uint64 *blocks);
+extern bool hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *batch,
+							  HgBatchSource *source);
 
 /*
  * The same of a block that is not served, of which a part may have been taken, and which fits.

@@ -42,17 +42,18 @@ hg_pages_create(HgScanTable *table)
 
 /* Fill a batch from resident columns, and else from the heap; false at the end. */
 static bool
-hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch, Size max_bytes)
+hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch)
 {
 	HgScanTable *table = pages->table;
+	const HgBatchSource *source = table->source;
 	Size room = 0; /* for values by reference, in bytes */
 	HgResidentRun run;
 
-	while (batch->nrows < HG_BATCH_ROWS && (room > 0 || batch->nrows == 0))
+	while (batch->nrows < source->max_rows && (room > 0 || batch->nrows == 0))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (batch->nrows == 0)
-			room = max_bytes > 0 ? max_bytes : SIZE_MAX;
+			room = source->max_bytes > 0 ? source->max_bytes : SIZE_MAX;
 		if (!hg_resident_scan_next(table->resident, scan, &run, &table->source->blocks.resident))
 		{
 			/* values by reference need the page until the next call */
@@ -81,7 +82,8 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch, Size max
 		else
 		{
 			bool all;
-			int taken = hg_scan_heap_add_block(pages->heap, scan, &run, batch, max_bytes, &all);
+			int taken =
+				hg_scan_heap_add_block(pages->heap, scan, &run, batch, source->max_bytes, &all);
 
 			table->source->blocks.heap += run.taken == 0;
 			hg_resident_scan_skip_block(table->resident, scan, taken, all);
@@ -95,7 +97,7 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch, Size max
 
 /* hg_pages_fill() without its instrumentation. */
 static bool
-hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes)
+hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check)
 {
 	HgScanTable *table = pages->table;
 	TableScanDesc scan = hg_scan_table_begin(table);
@@ -103,12 +105,12 @@ hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes)
 	batch->checked = hg_scan_select_begin(table->select, check);
 	if (table->resident != NULL)
 	{
-		bool more = hg_pages_read_mixed(pages, scan, batch, max_bytes);
+		bool more = hg_pages_read_mixed(pages, scan, batch);
 
 		pages->takes_runs = false;
 		return more;
 	}
-	return hg_scan_heap_fill(pages->heap, scan, batch, max_bytes, &table->source->blocks.heap);
+	return hg_scan_heap_fill(pages->heap, scan, batch, table->source);
 }
 
 void
@@ -118,7 +120,7 @@ hg_pages_rescan(HgPages *pages, const Bitmapset *changed)
 }
 
 bool
-hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes)
+hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check)
 {
 	PlanState *plan = &pages->table->node->ss.ps;
 	int before = batch->nrows;
@@ -127,7 +129,7 @@ hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes)
 	/* what ExecProcNode() does around the node; rows that a check leaves out are not returned */
 	if (plan->instrument)
 		InstrStartNode(plan->instrument);
-	more = hg_pages_read(pages, batch, check, max_bytes);
+	more = hg_pages_read(pages, batch, check);
 	if (plan->instrument)
 		InstrStopNode(plan->instrument, batch->nrows - before);
 	return more;

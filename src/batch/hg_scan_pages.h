@@ -26,10 +26,10 @@ extern void hg_pages_rescan(HgPages *pages, const Bitmapset *changed);
  * not be called again then until the plan is rescanned; there may be new rows even so.  While it
  * returns true there are.  Values by reference point into a page that is pinned until the next
  * call, or into resident columns, or are those that old rows have of new columns: these two are
- * bounded by max_bytes as hg_batch.h says.  The check (or NULL) is asked if that pays, and the
+ * bounded as hg_batch.h says.  The check (or NULL) is asked if that pays, and the
  * batch, which is to be empty then, marked.
  */
-extern bool hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes);
+extern bool hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check);
 
 /*
  * The next rows of a plan without a qual as a run (hg_batch.h), where they are served from resident

@@ -46,13 +46,13 @@ hg_rel_has_few_rows(PlannerInfo *root, RelOptInfo *rel)
 			relation_has_unique_index_for(root, rel, NIL, NIL, NIL));
 }
 
-/* Is a path a nested loop of two relations, in either order, that nobody wants for its order? */
+/* Is a path a nested loop of two relations, in either order? */
 static bool
 hg_path_is_loop(const Path *path, const RelOptInfo *rel, const RelOptInfo *other)
 {
 	const JoinPath *loop = (const JoinPath *) path;
 
-	if (!IsA(path, NestPath) || path->param_info != NULL || path->pathkeys != NIL)
+	if (!IsA(path, NestPath) || path->param_info != NULL)
 		return false;
 	return (loop->outerjoinpath->parent == rel && loop->innerjoinpath->parent == other) ||
 		   (loop->outerjoinpath->parent == other && loop->innerjoinpath->parent == rel);
@@ -70,7 +70,14 @@ static Cost
 hg_loop_bound(PlannerInfo *root, const Path *loop)
 {
 	if (hg_loop_is_whole(loop))
-		return loop->total_cost * (1 + HG_LOOP_PREMIUM) + HG_LOOP_PREMIUM_UNITS;
+	{
+		Cost bound = loop->total_cost * (1 + HG_LOOP_PREMIUM) + HG_LOOP_PREMIUM_UNITS;
+
+		/* without the loop its order takes a sort */
+		if (loop->pathkeys != NIL)
+			bound -= hg_sort_cost(root, loop->pathkeys, loop->rows, loop->pathtarget->width);
+		return bound;
+	}
 	return ((const JoinPath *) loop)->outerjoinpath->total_cost +
 		   hg_loop_lookups_cost(root, (const NestPath *) loop);
 }
@@ -81,6 +88,7 @@ hg_core_loops(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel
 			  RelOptInfo *innerrel, bool partial)
 {
 	bool few = false;
+	bool behind = false; /* another path */
 	List *loops = NIL;
 	ListCell *lc;
 
@@ -90,9 +98,14 @@ hg_core_loops(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel
 	{
 		Path *path = lfirst(lc);
 
-		/* those behind another path are not chosen */
 		if (!hg_path_is_loop(path, outerrel, innerrel))
-			break;
+		{
+			behind = true;
+			continue;
+		}
+		/* behind another path a loop is chosen for its order alone */
+		if (path->pathkeys != NIL ? !hg_loop_is_whole(path) : behind)
+			continue;
 		if (hg_loop_is_whole(path))
 			few = few || hg_rel_has_few_rows(root, outerrel) || hg_rel_has_few_rows(root, innerrel);
 		if (hg_loop_is_whole(path)

@@ -31,8 +31,8 @@ extern bool hg_first_rows_matter(const PlannerInfo *root, const RelOptInfo *join
 /*
  * Returns true if the cheapest paths of the join of two relations, partial ones or all, are loops
  * of these kinds of which a path that hashes, and costs at least so much, may take the place.  Left
- * out are loops whose risk is bounded, as one side is a small table or one row, and those that are
- * wanted for the order or the first of their rows.
+ * out are loops whose risk is bounded, as one side is a small table or one row, those that look
+ * rows up and are wanted for their order, and all where the first rows matter.
  */
 extern bool hg_core_loops_may_go(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel,
 								 RelOptInfo *innerrel, bool partial, Cost least);

@@ -17,7 +17,7 @@
 #include "executor/join/hg_join_state.h"
 
 /* Outer rows of the first chunk; each one has twice as many as that before, up to a batch. */
-#define HG_LOOKUP_CHUNK_ROWS 32
+#define HG_LOOKUP_CHUNK_ROWS 8
 
 void
 hg_join_lookup_init(HgJoinState *state)
@@ -111,6 +111,8 @@ hg_join_fill_lookup(HgJoinState *state)
 	const HgBatch *from = lookup->batch;
 	HgBatch *to = state->output.batch;
 
+	if (lookup->at_once)
+		lookup->source->max_rows = (int) lookup->chunk_rows;
 	if (!lookup->source->next(lookup->source, lookup->batch))
 		return false;
 	to->nrows = from->nrows;

@@ -188,6 +188,7 @@ hg_join_source_create(PlanState *plan, int nattnos, const int *attnos)
 
 	source = palloc0(sizeof(HgJoinSource));
 	source->base.max_bytes = HG_BATCH_BYTES;
+	source->base.max_rows = HG_BATCH_ROWS;
 	source->base.next = hg_join_source_next;
 	source->base.restart = hg_join_source_restart;
 	source->join = join;
