@@ -1,11 +1,13 @@
 # BenchWorkload.pm
 #
 # Workloads of many queries over tables of a schema of their own: NAME_load.sql makes and fills the tables, and
-# NAME_queries.sql has the queries, each after a line that begins with its number.
+# NAME_queries.sql, or NAME_queries1.sql and so on, has the queries, each after a line that begins with its number.
+# "[whole query]" at the end of that line marks queries that also spend time in other nodes than joins and plain groups.
 #
 #   tpch    22 queries like TPC-H's
 #   film    40 queries of 4 to 12 joins over films, people, companies and what is said of them
 #   star    13 queries of 1, 3 or 4 joins of a large table with small ones, like the star schema benchmark's
+#   retail  99 queries in the shapes of TPC-DS's over three sales channels
 
 package BenchWorkload;
 
@@ -19,7 +21,7 @@ use BenchServer qw(directory read_file);
 
 our @EXPORT_OK = qw(is_workload load_workload workload_queries workload_tables);
 
-my @workloads = ('tpch', 'film', 'star');
+my @workloads = ('tpch', 'film', 'star', 'retail');
 
 # What the scripts find: their schema, empty, and draw().  When all went well the schema says what it holds.
 my $begin = <<'SQL';
@@ -64,17 +66,18 @@ sub workload_tables
 	return split /\n/, $server->query("select oid::regclass from pg_class where relnamespace = '$name'::regnamespace and relkind = 'r'");
 }
 
-# The queries of a workload for a scale: name and sql, in order.
+# The queries of a workload for a scale, in order: name, sql, and whether the query is marked "[whole query]".
 sub workload_queries
 {
 	my ($workload, $scale) = @_;
+	my @files = grep { -e } map { directory() . "/${workload}_queries$_.sql" } '', 1 .. 9;
 	my @queries;
 
-	foreach my $block (split /^(?=-- [A-Z]\d+ )/m, read_file(directory() . "/${workload}_queries.sql"))
+	foreach my $block (map { split /^(?=-- [A-Z]\d+ )/m, read_file($_) } @files)
 	{
-		my ($name, $sql) = $block =~ /^-- ([A-Z]\d+) [^\n]*\n(.*);/s or next;
+		my ($name, $title, $sql) = $block =~ /^-- ([A-Z]\d+) ([^\n]*)\n(.*);/s or next;
 		$sql =~ s/:scale\b/$scale/g;
-		push @queries, { name => $name, sql => $sql };
+		push @queries, { name => $name, sql => $sql, whole => $title =~ /\[whole query\]$/ ? 1 : 0 };
 	}
 	return @queries;
 }

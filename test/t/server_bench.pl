@@ -219,6 +219,11 @@ my @stars = @{ json_of("$out/star.json")->{under}{stock}{queries} };
 is(scalar @stars, 13, 'the same 13 queries of a star schema give the same rows off, on and forced');
 is_deeply([ map { $_->{name} } grep { !defined $_->{ms}{forced} } @stars ], [], '... all of which can be forced');
 is_deeply([ map { $_->{name} } grep { ($_->{result} // '(0,') =~ /^\(0,/ } @stars ], [], '... and none of which finds nothing');
+$printed = bench_ok('regret of three sales channels', "$bench/regret",
+	qw(--workload retail --scale 0.01 --runs 1 --under stock --bound 100000 --limit 1), '--json', "$out/retail.json");
+my @retail = @{ json_of("$out/retail.json")->{under}{stock}{queries} };
+is(scalar @retail, 99, '99 queries over three sales channels give the same rows off, on and forced');
+like($printed, qr/^sum .*\nwhole .*\nrest .*\nbest of each/m, '... and the sums of both kinds of them are printed');
 (undef, $unknown) = run_command([ "$bench/regret", qw(--query Q23) ]);
 like($unknown, qr/there is no query named Q23/, 'a query that there is not is an error');
 (undef, $unknown) = run_command([ "$bench/regret", qw(--workload film --query Q3) ]);
