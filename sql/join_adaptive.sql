@@ -75,6 +75,7 @@ select strategies(format('select s.id, i.name from d_sales s %s d_items i on s.i
   from (values ('< 0'), ('< 1000'), ('> 0')) r (rows), (values ('join'), ('left join')) k (kind) order by kind, rows;
 select strategies(format('select s.id from d_sales s where %s (select from d_visits v where v.item = s.item) and s.kind + 0 = 1 and s.kind - 1 = 0 limit 1000000', kind))
   from (values ('exists'), ('not exists')) k (kind);
+-- a subquery that is run for each row counts nothing
 select strategies('select x, n from (values (0), (3), (1000), (2), (0), (1000)) t (x), lateral (select i.name from d_sales s join d_items i on s.item = i.item
   where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id % 1000 < x and s.id < 40000 limit 10000000) l (n)');
 set work_mem = '64kB';

@@ -9,6 +9,7 @@
  */
 #include "hg_compat.h"
 
+#include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 
 #include "planner/hg_core_path.h"
@@ -23,6 +24,12 @@
 
 /* A loop of lookups whose price hides no more than so many units is left alone. */
 #define HG_LOOP_LEAST_HIDDEN 25.0
+
+/*
+ * What a hash join takes beyond its price for each outer row, in units of cpu_tuple_cost: 50 to 100
+ * ns at least, where core asks for 5 if inner rows are unique (hg_join_cost.c).
+ */
+#define HG_HASH_HIDDEN 2.0
 
 /* Of so many rows a loop takes no more than some times what hashing does. */
 #define HG_LOOP_FEW_ROWS 10
@@ -128,11 +135,14 @@ hg_core_loops_may_go(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *o
 	return false;
 }
 
-/* Is a path a hash join that costs as much as a path of ours, or more? */
+/* Is a path a hash join that takes as long as a path of ours that costs so much, or longer? */
 static bool
 hg_path_is_slower_hash(const Path *path, Cost ours)
 {
-	return IsA(path, HashPath) && path->param_info == NULL && path->total_cost >= ours;
+	const JoinPath *join = (const JoinPath *) path;
+
+	return IsA(path, HashPath) && path->param_info == NULL &&
+		   path->total_cost + join->outerjoinpath->rows * HG_HASH_HIDDEN * cpu_tuple_cost >= ours;
 }
 
 bool

@@ -7,8 +7,8 @@
  * time that is the product of two numbers of rows: where these are guesses it grows without bound,
  * and a join that hashes takes their sum.  So such a loop is worth its risk only where it is much
  * cheaper.  A loop that looks rows up in an index may be charged for fewer pages than it reads
- * (hg_lookup_cost.h).  And a unit of a hash join takes several times as long as one of the node
- * (hg_join_cost.c), but core takes costs within 1 % for equal, and keeps the path that came first.
+ * (hg_lookup_cost.h).  And a hash join takes several times as long as its price says, in the
+ * units of core's scans.
  *
  * Such a path would keep a join of ours out of the paths of their relation, as core compares
  * prices.  No price is changed for that: the path is removed where ours is the better choice.

@@ -350,6 +350,9 @@ hg_consider_adaptive_path(HgConsidered *join, Path *outer_path, Path *inner_path
 
 	if (!hg_adaptive || hg_force)
 		return;
+	/* each run of a subquery of which a row is wanted would count anew */
+	if (hg_first_rows_matter(join->root, join->joinrel) && hg_query_is_rescanned(join->root))
+		return;
 	outer_cost = hg_considered_input(join, HG_OUTER, outer_path)->cost;
 	loop = hg_adaptive_loop(join->root, join->joinrel, outer_path, outer_cost, join->innerrel,
 							join->join_type, join->extra);
