@@ -22,8 +22,11 @@
 #define HG_LOOP_PREMIUM 0.1
 #define HG_LOOP_PREMIUM_UNITS 25.0
 
-/* A loop of lookups whose price hides no more than so many units is left alone. */
-#define HG_LOOP_LEAST_HIDDEN 25.0
+/* A loop of lookups that costs less is left alone. */
+#define HG_LOOP_LEAST_COST 500.0
+
+/* Up to so many times another path's cost is equal to it for add_path(). */
+#define HG_LOOP_EQUAL 1.01
 
 /*
  * What a hash join takes beyond its price for each outer row, in units of cpu_tuple_cost: 50 to 100
@@ -117,7 +120,8 @@ hg_core_loops(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel
 			few = few || hg_rel_has_few_rows(root, outerrel) || hg_rel_has_few_rows(root, innerrel);
 		if (hg_loop_is_whole(path)
 				? !few
-				: hg_loop_bound(root, path) > path->total_cost + HG_LOOP_LEAST_HIDDEN)
+				: path->total_cost >= HG_LOOP_LEAST_COST &&
+					  hg_loop_bound(root, path) * HG_LOOP_EQUAL >= path->total_cost)
 			loops = lappend(loops, path);
 	}
 	return loops;

@@ -7,7 +7,8 @@
  * time that is the product of two numbers of rows: where these are guesses it grows without bound,
  * and a join that hashes takes their sum.  So such a loop is worth its risk only where it is much
  * cheaper.  A loop that looks rows up in an index may be charged for fewer pages than it reads
- * (hg_lookup_cost.h).  And a hash join takes several times as long as its price says, in the
+ * (hg_lookup_cost.h); and core prefers it, as its first row comes sooner, where it costs as much as
+ * another path within 1 %.  And a hash join takes several times as long as its price says, in the
  * units of core's scans.
  *
  * Such a path would keep a join of ours out of the paths of their relation, as core compares
