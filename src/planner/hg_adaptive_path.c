@@ -53,9 +53,6 @@
  */
 #define HG_ADAPTIVE_LEAST_COST 500.0
 
-/* Up to so many times another path's cost is equal to it for add_path(). */
-#define HG_ADAPTIVE_EQUAL 1.01
-
 /* ---------------------------------------------------------------------
  * The outer rows as a path
  * ---------------------------------------------------------------------
@@ -142,6 +139,20 @@ hg_first_path(const RelOptInfo *rel, bool partial)
 	return paths != NIL ? linitial(paths) : NULL;
 }
 
+/*
+ * Is the cheapest path of a join (NULL: there is none) better, whatever is counted, than one that
+ * looks rows up and costs at least so much where few are found, or an adaptive one and as good?
+ */
+static bool
+hg_adaptive_is_beaten(const Path *first, Cost least)
+{
+	const HgJoinPath *ours = first != NULL ? hg_path_join(first) : NULL;
+
+	if (ours != NULL && ours->lookup_rows > 0)
+		return ours->lookup_cost <= least * HG_EQUAL_COST;
+	return first != NULL && first->total_cost * HG_EQUAL_COST < least;
+}
+
 NestPath *
 hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer_cost,
 				 const RelOptInfo *innerrel, JoinType join_type, JoinPathExtraData *extra)
@@ -167,12 +178,11 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 		JoinCostWorkspace workspace;
 		Path *inner = hg_adaptive_index(outer, innerrel);
 
-		/* another path is better whatever is counted */
 		if (inner == NULL ||
-			(first != NULL &&
-			 first->total_cost * HG_ADAPTIVE_EQUAL <
-				 outer_cost + (outer->rows - 1) * hg_lookup_cost(root, outer, inner,
-																 inner->total_cost, outer->rows)))
+			hg_adaptive_is_beaten(first,
+								  outer_cost + (outer->rows - 1) *
+												   hg_lookup_cost(root, outer, inner,
+																  inner->total_cost, outer->rows)))
 			return NULL;
 		initial_cost_nestloop(root, &workspace, join_type, outer, inner, extra);
 		loop = create_nestloop_path(root, joinrel, join_type, &workspace, extra, outer, inner,
@@ -255,6 +265,7 @@ hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer
 	path->custom.custom_paths = lappend(path->custom.custom_paths, loop);
 	path->lookup_rows = rows;
 	path->lookup_at_once = at_once;
+	path->lookup_cost = outer_cost + lookups;
 	adaptive->startup_cost = at_once ? loop->jpath.path.startup_cost : outer_cost;
 	adaptive->total_cost = outer_cost + lookups +
 						   outer->rows * HG_COUNTED_ROW_COST * cpu_operator_cost +

@@ -25,9 +25,6 @@
 /* A loop of lookups that costs less is left alone. */
 #define HG_LOOP_LEAST_COST 500.0
 
-/* Up to so many times another path's cost is equal to it for add_path(). */
-#define HG_LOOP_EQUAL 1.01
-
 /*
  * What a hash join takes beyond its price for each outer row, in units of cpu_tuple_cost: 50 to 100
  * ns at least, where core asks for 5 if inner rows are unique (hg_join_cost.c).
@@ -102,7 +99,8 @@ hg_core_loops(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel
 	List *loops = NIL;
 	ListCell *lc;
 
-	if (hg_first_rows_matter(root, joinrel))
+	if ((partial ? joinrel->partial_pathlist : joinrel->pathlist) == NIL ||
+		hg_first_rows_matter(root, joinrel))
 		return NIL;
 	foreach (lc, partial ? joinrel->partial_pathlist : joinrel->pathlist)
 	{
@@ -121,7 +119,7 @@ hg_core_loops(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel
 		if (hg_loop_is_whole(path)
 				? !few
 				: path->total_cost >= HG_LOOP_LEAST_COST &&
-					  hg_loop_bound(root, path) * HG_LOOP_EQUAL >= path->total_cost)
+					  hg_loop_bound(root, path) * HG_EQUAL_COST >= path->total_cost)
 			loops = lappend(loops, path);
 	}
 	return loops;

@@ -23,6 +23,9 @@
 
 #include "nodes/pathnodes.h"
 
+/* Up to so many times another path's cost is equal to it for add_path(). */
+#define HG_EQUAL_COST 1.01
+
 /*
  * Returns true if the first rows of a join may be all that is wanted of it.  They are not where all
  * rows are grouped or sorted: a join of ours returns none in their order.

@@ -49,6 +49,7 @@
 #include "hg_compat.h"
 
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -162,6 +163,21 @@ hg_qual_share(const RelOptInfo *rel, const Expr *clause)
 	return 1;
 }
 
+/* Of so many alternatives, or conditions, of a clause it is looked at whether columns decide them.
+ */
+#define HG_QUAL_SAMPLE 8
+
+/* A clause, or the first parts of a long one, which are like the others as a rule. */
+static Node *
+hg_qual_sample(Expr *clause)
+{
+	const BoolExpr *all = (const BoolExpr *) clause;
+
+	if (!IsA(clause, BoolExpr) || list_length(all->args) <= HG_QUAL_SAMPLE)
+		return (Node *) clause;
+	return (Node *) makeBoolExpr(all->boolop, list_copy_head(all->args, HG_QUAL_SAMPLE), -1);
+}
+
 /*
  * What a row of a table costs less for its clauses that are decided over columns, and more for
  * others, if it is served.
@@ -177,7 +193,7 @@ hg_qual_saving(const RelOptInfo *rel)
 	{
 		const RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (hg_column_qual_takes((Node *) rinfo->clause))
+		if (hg_column_qual_takes(hg_qual_sample(rinfo->clause)))
 		{
 			QualCost cost;
 

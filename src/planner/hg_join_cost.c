@@ -124,6 +124,7 @@
 #include "planner/hg_graph_cost.h"
 #include "planner/hg_join_cost.h"
 #include "planner/hg_key_range.h"
+#include "planner/hg_planner_run.h"
 #include "planner/hg_scan_share.h"
 
 /* Costs in units of cpu_operator_cost (see above): of a join, and of one that processes share; */
@@ -246,31 +247,47 @@ hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2]
 		   sides[HG_OUTER] + sides[HG_INNER] + rows * HG_RESULT_COST * cpu_tuple_cost;
 }
 
+/* What is known of devices, for a path: it is asked for once in a run of the planner. */
+static const HgKnownDevice *
+hg_known_device(const PlannerInfo *root, const HgJoinPath *path)
+{
+	static HgKnownDevice device;
+	static uint64 device_run;
+	uint64 run = hg_planner_run_find(root, path->custom.path.parent);
+
+	if (run == 0 || run != device_run)
+		hg_matcher_ask_device(&device);
+	device_run = run;
+	return &device;
+}
+
 /*
  * May the outer rows of a join be joined as they come, whatever the inner side is, by a process
  * that has read all of it?
  */
 static bool
-hg_join_may_be_streamed(const HgJoinPath *path, uint32 key_width)
+hg_join_may_be_streamed(const PlannerInfo *root, const HgJoinPath *path, uint32 key_width)
 {
 	const Path *outer = linitial(path->custom.custom_paths);
 	const Path *inner = lsecond(path->custom.custom_paths);
 
 	return (path->join_type == JOIN_INNER || path->join_type == JOIN_RIGHT ||
 			path->join_type == JOIN_SEMI) &&
-		   hg_matcher_may_stream(key_width, (uint64) Min(outer->rows, HG_MAX_ROWS),
+		   hg_matcher_may_stream(hg_known_device(root, path), key_width,
+								 (uint64) Min(outer->rows, HG_MAX_ROWS),
 								 (uint64) Min(inner->rows, HG_MAX_ROWS), path->custom.path.rows);
 }
 
 /* Are they, as far as is known before keys have been seen? */
 static bool
-hg_join_is_streamed(const HgJoinPath *path, double inner_bytes, uint32 key_width)
+hg_join_is_streamed(const PlannerInfo *root, const HgJoinPath *path, double inner_bytes,
+					uint32 key_width)
 {
 	const Path *inner = lsecond(path->custom.custom_paths);
 
 	return inner_bytes <= get_hash_memory_limit() / 2 &&
 		   hg_cpu_graph_is_near(key_width, hg_load_factor, inner->rows) &&
-		   hg_join_may_be_streamed(path, key_width);
+		   hg_join_may_be_streamed(root, path, key_width);
 }
 
 /*
@@ -290,7 +307,7 @@ hg_join_keeps_bits(PlannerInfo *root, const HgJoinPath *path, double inner_bytes
 		   hg_key_range(root, clause, !clause->outer_is_left, &range) &&
 		   (!range.repeats || path->join_type == JOIN_SEMI || path->inner_unique) &&
 		   2 * range.size / BITS_PER_BYTE <= get_hash_memory_limit() / 2.0 &&
-		   hg_join_may_be_streamed(path, key_width);
+		   hg_join_may_be_streamed(root, path, key_width);
 }
 
 /*
@@ -385,28 +402,60 @@ hg_join_matches(PlannerInfo *root, const HgJoinPath *path, const JoinPathExtraDa
 	return Max(out->rows, 1.0);
 }
 
-/* What it costs to evaluate the keys of a row of each side, which is done once a row. */
-static void
-hg_keys_cost(PlannerInfo *root, const HgJoinPath *path, QualCost keys[2])
+/* What it costs to evaluate a key; columns cost nothing. */
+static QualCost
+hg_key_cost(PlannerInfo *root, Node *key)
 {
-	const Path *outer = linitial(path->custom.custom_paths);
-	List *exprs[2] = {NIL, NIL};
+	QualCost cost = {0, 0};
+
+	while (IsA(key, RelabelType))
+		key = (Node *) ((RelabelType *) key)->arg;
+	if (!IsA(key, Var))
+		cost_qual_eval_node(&cost, key, root);
+	return cost;
+}
+
+/* What was found in a run of the planner: the same clauses join many pairs of relations. */
+typedef struct HgFoundCost
+{
+	uint64 run;
+	const RestrictInfo *clause;
+	QualCost left;
+	QualCost right;
+} HgFoundCost;
+
+#define HG_FOUND_COSTS_BITS 7
+
+static const HgFoundCost *
+hg_clause_keys_cost(PlannerInfo *root, const RestrictInfo *clause)
+{
+	static HgFoundCost found_costs[1 << HG_FOUND_COSTS_BITS];
+	HgFoundCost *found = &found_costs[hg_planner_run_place(clause, 0, HG_FOUND_COSTS_BITS)];
+	uint64 run = hg_planner_run_find(root, clause);
+
+	if (run == 0 || found->run != run || found->clause != clause)
+		*found = (HgFoundCost){run, clause, hg_key_cost(root, get_leftop(clause->clause)),
+							   hg_key_cost(root, get_rightop(clause->clause))};
+	return found;
+}
+
+void
+hg_join_keys_cost(PlannerInfo *root, List *hash_clauses, QualCost cost[2])
+{
 	ListCell *lc;
 
-	foreach (lc, path->hash_clauses)
+	memset(cost, 0, 2 * sizeof(QualCost));
+	foreach (lc, hash_clauses)
 	{
 		const RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
-		bool outer_is_left = bms_is_subset(clause->left_relids, outer->parent->relids);
-		Node *left = get_leftop(clause->clause);
-		Node *right = get_rightop(clause->clause);
+		const HgFoundCost *found = hg_clause_keys_cost(root, clause);
+		const QualCost *outer = clause->outer_is_left ? &found->left : &found->right;
+		const QualCost *inner = clause->outer_is_left ? &found->right : &found->left;
 
-		exprs[HG_OUTER] = lappend(exprs[HG_OUTER], outer_is_left ? left : right);
-		exprs[HG_INNER] = lappend(exprs[HG_INNER], outer_is_left ? right : left);
-	}
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		cost_qual_eval(&keys[side], exprs[side], root);
-		list_free(exprs[side]);
+		cost[HG_OUTER].startup += outer->startup;
+		cost[HG_OUTER].per_tuple += outer->per_tuple;
+		cost[HG_INNER].startup += inner->startup;
+		cost[HG_INNER].per_tuple += inner->per_tuple;
 	}
 }
 
@@ -462,12 +511,15 @@ hg_join_asked_cost(JoinType join_type, Cost question)
 
 void
 hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const inputs[2],
-			 const JoinPathExtraData *extra, bool exact, uint32 key_width)
+			 const JoinPathExtraData *extra, const HgJoinKeys *join_keys)
 {
 	Path *out = &path->custom.path;
 	Path *outer = linitial(path->custom.custom_paths);
 	Path *inner = lsecond(path->custom.custom_paths);
 	int nclauses = list_length(path->hash_clauses);
+	bool exact = join_keys->exact;
+	uint32 key_width = join_keys->width;
+	const QualCost *key_exprs = join_keys->cost;
 	Cost keys = (nclauses * (exact ? HG_EXACT_KEY_COST : HG_HASHED_KEY_COST) - HG_EXACT_KEY_COST) *
 				cpu_operator_cost;
 	Cost sides[2];
@@ -490,7 +542,6 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	int rechecked[2];
 	HgGraphCost graph;
 	QualCost quals;
-	QualCost key_exprs[2];
 	Cost startup;
 	Cost run;
 
@@ -524,7 +575,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	memory = inner->rows * (path->read_once == HG_OUTER ? processes : 1) * row_bytes;
 	bits =
 		alone && columns[HG_INNER] == 0 && hg_join_keeps_bits(root, path, memory, exact, key_width);
-	streamed = bits || (alone && hg_join_is_streamed(path, memory, key_width));
+	streamed = bits || (alone && hg_join_is_streamed(root, path, memory, key_width));
 	spilled = memory > get_hash_memory_limit() / 2 && !bits;
 	if (path->together)
 	{
@@ -539,7 +590,6 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 												HG_COLUMN_COST * cpu_operator_cost;
 	sides[HG_INNER] +=
 		inner->rows * (keys + columns[HG_INNER] * HG_COLUMN_COST * cpu_operator_cost);
-	hg_keys_cost(root, path, key_exprs);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		sides[side] +=
 			key_exprs[side].startup + inputs[side]->path->rows * key_exprs[side].per_tuple;

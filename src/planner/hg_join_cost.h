@@ -25,11 +25,22 @@ extern int hg_join_read_once(const Path *outer, const Path *inner, bool together
 extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2],
 							   bool together);
 
+/* The keys of a join. */
+typedef struct HgJoinKeys
+{
+	bool exact;		  /* matches need no recheck */
+	uint32 width;	  /* in bytes */
+	QualCost cost[2]; /* to evaluate those of a row, by HgSide */
+} HgJoinKeys;
+
+/* What the keys of hash clauses cost, whose outer_is_left is set, by HgSide. */
+extern void hg_join_keys_cost(PlannerInfo *root, List *hash_clauses, QualCost cost[2]);
+
 /*
- * Fill in rows and costs of a path of these inputs whose other fields are set; exact tells whether
- * the keys need no recheck, key_width is in bytes.  A path with parallel_workers is partial.
+ * Fill in rows and costs of a path of these inputs and keys whose other fields are set.  A path
+ * with parallel_workers is partial.
  */
 extern void hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const inputs[2],
-						 const JoinPathExtraData *extra, bool exact, uint32 key_width);
+						 const JoinPathExtraData *extra, const HgJoinKeys *keys);
 
 #endif /* HG_JOIN_COST_H */

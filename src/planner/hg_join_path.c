@@ -31,6 +31,7 @@
 #include "planner/hg_join_path.h"
 #include "planner/hg_join_plan.h"
 #include "planner/hg_scan_path.h"
+#include "planner/hg_scan_share.h"
 
 /*
  * Who wants joins to be offered the node: the session, where it preloads the library, and queries
@@ -81,11 +82,10 @@ typedef struct HgConsidered
 	RelOptInfo *innerrel;
 	JoinType join_type;
 	JoinPathExtraData *extra;
-	bool better;		/* this order of the sides is the one to take */
-	bool searched;		/* it is known whether the node can take the join: */
-	List *hash_clauses; /* NIL where it can't */
-	bool exact;
-	uint32 key_width;
+	bool better;			  /* this order of the sides is the one to take */
+	bool searched;			  /* it is known whether the node can take the join: */
+	List *hash_clauses;		  /* NIL where it can't */
+	HgJoinKeys keys;		  /* of these */
 	bool loops[2];			  /* loops of core's stand in its way: of all paths, of partial ones */
 	HgInputCost inputs[2][2]; /* of each side, of the last path and the last partial one */
 } HgConsidered;
@@ -102,7 +102,10 @@ hg_consider_clauses(HgConsidered *join)
 			join->hash_clauses = hg_find_hash_clauses(join->joinrel, join->outerrel, join->innerrel,
 													  join->join_type, join->extra->restrictlist);
 		if (join->hash_clauses != NIL)
-			join->exact = hg_hash_clauses_exact(join->hash_clauses, &join->key_width);
+		{
+			join->keys.exact = hg_hash_clauses_exact(join->hash_clauses, &join->keys.width);
+			hg_join_keys_cost(join->root, join->hash_clauses, join->keys.cost);
+		}
 	}
 	return join->hash_clauses != NIL;
 }
@@ -159,7 +162,7 @@ hg_join_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Reli
 	hg_join_cost(join->root, path,
 				 (const HgInputCost *[]){hg_considered_input(join, HG_OUTER, outer_path),
 										 hg_considered_input(join, HG_INNER, inner_path)},
-				 join->extra, join->exact, join->key_width);
+				 join->extra, &join->keys);
 	return &path->custom.path;
 }
 
@@ -176,19 +179,25 @@ hg_considered_least_cost(HgConsidered *join, const Path *outer_path, const Path 
 }
 
 /*
- * May a path of two others be the best that the joined relation has?  Most can't: find out before
- * anything is looked at closely.
+ * Is the cheapest path of the joined relation one of ours already that a path of such a cost is not
+ * preferred to?  add_path() takes costs within 1 % for equal, and keeps the first.
  */
 static bool
-hg_join_may_win(HgConsidered *join, const Path *outer_path, const Path *inner_path, bool partial,
-				bool together)
+hg_join_has_as_cheap(const HgConsidered *join, bool partial, int disabled, Cost least)
 {
-	int disabled = hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path);
-	Cost least;
+	List *paths = partial ? join->joinrel->partial_pathlist : join->joinrel->pathlist;
+	const Path *first = paths != NIL ? linitial(paths) : NULL;
 
-	if (hg_force)
-		return true;
-	least = hg_considered_least_cost(join, outer_path, inner_path, together);
+	return first != NULL && first->param_info == NULL && hg_path_join(first) != NULL &&
+		   hg_path_disabled_nodes(first) <= disabled &&
+		   first->total_cost <= least * HG_EQUAL_COST &&
+		   !hg_first_rows_matter(join->root, join->joinrel);
+}
+
+/* May a path of two others that costs at least so much be the best that its relation has? */
+static bool
+hg_join_may_win(const HgConsidered *join, bool partial, int disabled, Cost least)
+{
 	if (partial ? hg_add_partial_path_precheck(join->joinrel, disabled, 0, least, NIL)
 				: hg_add_path_precheck(join->joinrel, disabled, 0, least, NIL, NULL))
 		return true;
@@ -196,6 +205,33 @@ hg_join_may_win(HgConsidered *join, const Path *outer_path, const Path *inner_pa
 		return true;
 	return join->loops[partial] && hg_core_loops_may_go(join->root, join->joinrel, join->outerrel,
 														join->innerrel, partial, least);
+}
+
+/*
+ * Is the join of two paths to be offered?  Most can't be the best: find out before anything is
+ * looked at closely, and again when it is known what the keys cost.
+ */
+static bool
+hg_join_is_offered(HgConsidered *join, const Path *outer_path, const Path *inner_path, bool partial,
+				   bool together)
+{
+	int disabled = hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path);
+	Cost least;
+
+	if (hg_force)
+		return hg_consider_clauses(join);
+	least = hg_considered_least_cost(join, outer_path, inner_path, together);
+	/* sides that processes take together may take little less than those that each reads alone */
+	if (!together && hg_join_has_as_cheap(join, partial, disabled, least))
+		return false;
+	if (!hg_join_may_win(join, partial, disabled, least) || !hg_consider_clauses(join))
+		return false;
+	/* a side that is lent, or read by one process for all, may cost less than that */
+	if (together || hg_scan_has_graph(join->outerrel) || hg_scan_has_graph(join->innerrel))
+		return true;
+	least += outer_path->rows * join->keys.cost[HG_OUTER].per_tuple +
+			 inner_path->rows * join->keys.cost[HG_INNER].per_tuple;
+	return !hg_join_has_as_cheap(join, partial, disabled, least);
 }
 
 /* Add a path to those of its relation, partial ones or all. */
@@ -234,10 +270,8 @@ hg_consider_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
 	if (required_outer != NULL && IS_OTHER_REL(join->joinrel))
 		return;
 
-	/* most pairs of inputs can't win: find out before anything is looked at closely */
-	if (required_outer == NULL && !hg_join_may_win(join, outer_path, inner_path, false, false))
-		return;
-	if (!hg_consider_clauses(join))
+	if (required_outer != NULL ? !hg_consider_clauses(join)
+							   : !hg_join_is_offered(join, outer_path, inner_path, false, false))
 		return;
 	path = hg_join_path_create(join, outer_path, inner_path, required_outer, false, false);
 	if (required_outer != NULL)
@@ -278,9 +312,7 @@ hg_consider_parameterized_paths(HgConsidered *join)
 static void
 hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path, bool together)
 {
-	if (!hg_join_may_win(join, outer_path, inner_path, true, together))
-		return;
-	if (hg_consider_clauses(join))
+	if (hg_join_is_offered(join, outer_path, inner_path, true, together))
 		hg_join_path_add(join,
 						 hg_join_path_create(join, outer_path, inner_path, NULL, true, together));
 }
@@ -323,7 +355,7 @@ hg_consider_together(HgConsidered *join)
 	if (!join->extra->inner_unique && join->join_type != JOIN_SEMI && join->join_type != JOIN_ANTI)
 		return true;
 	/* the first match of a row is enough, but it must not be one that is rechecked */
-	return hg_consider_clauses(join) && join->exact &&
+	return hg_consider_clauses(join) && join->keys.exact &&
 		   list_length(join->hash_clauses) == list_length(join->extra->restrictlist);
 }
 
@@ -378,13 +410,15 @@ hg_consider_adaptive_paths(HgConsidered *join, Path *outer_path, Path *inner_pat
 {
 	Path *partial_outer;
 
-	if (inner_path->param_info != NULL)
+	/* what is looked up is rows of a table */
+	if (inner_path->param_info != NULL || IS_JOIN_REL(join->innerrel))
 		return;
 	hg_consider_adaptive_path(join, outer_path, inner_path);
+	if (!join->joinrel->consider_parallel || !bms_is_empty(join->joinrel->lateral_relids))
+		return;
 	partial_outer = hg_cheapest_partial_input(join->outerrel);
 	inner_path = hg_whole_input(join->innerrel, inner_path);
-	if (join->joinrel->consider_parallel && bms_is_empty(join->joinrel->lateral_relids) &&
-		partial_outer != NULL && inner_path != NULL)
+	if (partial_outer != NULL && inner_path != NULL)
 		hg_consider_adaptive_path(join, partial_outer, inner_path);
 }
 

@@ -179,18 +179,25 @@ hg_matcher_prefers_cpu(const HgEngineCosts *costs, uint32 key_width, uint64 oute
 	return estimate.device_ms >= estimate.cpu_ms;
 }
 
-bool
-hg_matcher_may_stream(uint32 key_width, uint64 outer_rows, uint64 inner_rows, double pairs)
+void
+hg_matcher_ask_device(HgKnownDevice *device)
 {
-	HgEngineCosts costs;
 	HgError error;
 
+	device->measured = hg_device_costs(&device->costs);
+	device->absent = !device->measured &&
+					 hg_device_glance(hg_device_place(HG_PLACES_ALL), &error) == HG_DEVICE_ABSENT;
+}
+
+bool
+hg_matcher_may_stream(const HgKnownDevice *device, uint32 key_width, uint64 outer_rows,
+					  uint64 inner_rows, double pairs)
+{
 	if (!hg_matcher_settings_stream())
 		return false;
 	if (hg_backend != HG_BACKEND_AUTO)
 		return hg_backend == HG_BACKEND_CPU;
-	if (!hg_device_costs(&costs))
-		return outer_rows + inner_rows < HG_DEVICE_ROWS ||
-			   hg_device_glance(hg_device_place(HG_PLACES_ALL), &error) == HG_DEVICE_ABSENT;
-	return hg_matcher_prefers_cpu(&costs, key_width, outer_rows, inner_rows, pairs);
+	if (!device->measured)
+		return device->absent || outer_rows + inner_rows < HG_DEVICE_ROWS;
+	return hg_matcher_prefers_cpu(&device->costs, key_width, outer_rows, inner_rows, pairs);
 }

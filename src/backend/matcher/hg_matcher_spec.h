@@ -223,13 +223,24 @@ extern void hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatche
  */
 #define HG_DEVICE_ROWS 500000
 
+/* What is known of the server's devices. */
+typedef struct HgKnownDevice
+{
+	bool absent;   /* there is none, and never will be */
+	bool measured; /* one is ready, and has measured: */
+	HgEngineCosts costs;
+} HgKnownDevice;
+
+/* Ask what is known of devices now. */
+extern void hg_matcher_ask_device(HgKnownDevice *device);
+
 /*
- * May the outer rows of a join come a few at a time, each of them to be looked up in one graph of
- * all inner rows?  They may where the join is to run on the CPU, and no setting asks for another
- * way.
+ * Returns true if the outer rows of a join may come a few at a time, each of them to be looked up
+ * in one graph of all inner rows.  They may where the join is to run on the CPU, by what is known
+ * of devices, and no setting asks for another way.
  */
-extern bool hg_matcher_may_stream(uint32 key_width, uint64 outer_rows, uint64 inner_rows,
-								  double pairs);
+extern bool hg_matcher_may_stream(const HgKnownDevice *device, uint32 key_width, uint64 outer_rows,
+								  uint64 inner_rows, double pairs);
 
 /* What is asked of any job, but for the rows that are expected; reduction may be NULL. */
 extern void hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduction,

@@ -40,8 +40,12 @@ hg_join_expected_outer(const HgJoinState *state)
 static bool
 hg_join_outer_may_stream(const HgJoinState *state, uint64 inner_rows)
 {
-	return hg_join_could_stream(state) &&
-		   hg_matcher_may_stream(state->inputs[HG_INNER]->words->width,
+	HgKnownDevice device;
+
+	if (!hg_join_could_stream(state))
+		return false;
+	hg_matcher_ask_device(&device);
+	return hg_matcher_may_stream(&device, state->inputs[HG_INNER]->words->width,
 								 hg_join_expected_outer(state), inner_rows,
 								 state->css.ss.ps.plan->plan_rows);
 }
