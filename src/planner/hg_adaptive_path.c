@@ -9,8 +9,6 @@
  */
 #include "hg_compat.h"
 
-#include <math.h>
-
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -35,14 +33,6 @@
  * what the loop alone would have taken by then, hashing is to be no more than a tenth.
  */
 #define HG_ADAPTIVE_FIRST_MARGIN 10.0
-
-/*
- * The chance that there are so many times the expected rows, and that hashing comes on top: of
- * PostgreSQL's estimates of one, two and three joins 16, 32 and 52 % are wrong by a factor of 10 or
- * more, nearly all of them too low (Leis et al., How Good Are Query Optimizers, Really?, PVLDB
- * 9(3), 2015).
- */
-#define HG_ADAPTIVE_RISK(times) (1.0 / sqrt(times))
 
 /* What it costs to hold a row until it is joined, in units of cpu_operator_cost. */
 #define HG_COUNTED_ROW_COST 1.0
@@ -149,7 +139,7 @@ hg_adaptive_is_beaten(const Path *first, Cost least)
 	const HgJoinPath *ours = first != NULL ? hg_path_join(first) : NULL;
 
 	if (ours != NULL && ours->lookup_rows > 0)
-		return ours->lookup_cost <= least * HG_EQUAL_COST;
+		return first->total_cost <= least * HG_EQUAL_COST;
 	return first != NULL && first->total_cost * HG_EQUAL_COST < least;
 }
 
@@ -249,14 +239,13 @@ hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer
 	const Path *outer = linitial(path->custom.custom_paths);
 	Cost lookups = hg_loop_lookups_cost(root, loop);
 	Path *adaptive = &path->custom.path;
-	Cost hashing = adaptive->total_cost - outer_cost;
 	bool at_once = hg_first_rows_matter(root, adaptive->parent);
 	double times = at_once ? HG_ADAPTIVE_FIRST_MARGIN : HG_ADAPTIVE_MARGIN;
 	double rows;
 
 	if (hg_join_path_filters(path) || !hg_join_returns_columns(path))
 		return false;
-	rows = hg_adaptive_rows(root, loop, hashing, times);
+	rows = hg_adaptive_rows(root, loop, adaptive->total_cost - outer_cost, times);
 	if (!at_once)
 		rows = Min(rows, hg_adaptive_held_rows(outer));
 	if (rows < Max(outer->rows, 1) * times)
@@ -265,11 +254,9 @@ hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer
 	path->custom.custom_paths = lappend(path->custom.custom_paths, loop);
 	path->lookup_rows = rows;
 	path->lookup_at_once = at_once;
-	path->lookup_cost = outer_cost + lookups;
 	adaptive->startup_cost = at_once ? loop->jpath.path.startup_cost : outer_cost;
-	adaptive->total_cost = outer_cost + lookups +
-						   outer->rows * HG_COUNTED_ROW_COST * cpu_operator_cost +
-						   hashing * HG_ADAPTIVE_RISK(rows / Max(outer->rows, 1));
+	adaptive->total_cost =
+		outer_cost + lookups + outer->rows * HG_COUNTED_ROW_COST * cpu_operator_cost;
 	hg_path_set_disabled_nodes(
 		adaptive, Max(hg_path_disabled_nodes(adaptive), hg_path_disabled_nodes(&loop->jpath.path)));
 	return true;

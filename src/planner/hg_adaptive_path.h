@@ -6,8 +6,8 @@
  * A nested loop into an index takes a time that grows with the number of its outer rows, which is
  * often a wrong guess.  An adaptive path has that loop beside a join that hashes, and decides once
  * it has counted the rows (executor/join/hg_join_lookup.h).  It costs what the loop takes
- * (hg_lookup_cost.h), what counting does, and a share of hashing, as there may be more rows than
- * are expected.  It takes the loop's place: core would prefer the loop alone, as it does not count.
+ * (hg_lookup_cost.h) and what counting does, and takes the loop's place: core would prefer the loop
+ * alone, as it does not count.
  * Where the first rows of the join matter, rows are looked up as they are read, until there have
  * been too many.
  *

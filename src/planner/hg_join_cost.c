@@ -247,13 +247,13 @@ hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2]
 		   sides[HG_OUTER] + sides[HG_INNER] + rows * HG_RESULT_COST * cpu_tuple_cost;
 }
 
-/* What is known of devices, for a path: it is asked for once in a run of the planner. */
+/* What is known of devices: it is asked for once in a run of the planner. */
 static const HgKnownDevice *
-hg_known_device(const PlannerInfo *root, const HgJoinPath *path)
+hg_known_device(const PlannerInfo *root)
 {
 	static HgKnownDevice device;
 	static uint64 device_run;
-	uint64 run = hg_planner_run_find(root, path->custom.path.parent);
+	uint64 run = hg_planner_run_find(root, root->simple_rel_array);
 
 	if (run == 0 || run != device_run)
 		hg_matcher_ask_device(&device);
@@ -273,7 +273,7 @@ hg_join_may_be_streamed(const PlannerInfo *root, const HgJoinPath *path, uint32 
 
 	return (path->join_type == JOIN_INNER || path->join_type == JOIN_RIGHT ||
 			path->join_type == JOIN_SEMI) &&
-		   hg_matcher_may_stream(hg_known_device(root, path), key_width,
+		   hg_matcher_may_stream(hg_known_device(root), key_width,
 								 (uint64) Min(outer->rows, HG_MAX_ROWS),
 								 (uint64) Min(inner->rows, HG_MAX_ROWS), path->custom.path.rows);
 }
