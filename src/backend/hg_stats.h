@@ -59,7 +59,7 @@ typedef struct HgStatCounters
 	double match_ms;
 	double total_ms;
 	uint64 lookups;	 /* executions that joined few outer rows by a nested loop into an index */
-	uint64 switches; /* ... that counted more of them and hashed the inner side */
+	uint64 switches; /* executions that counted more outer rows, and hashed the inner side */
 	TimestampTz reset_at;
 } HgStatCounters;
 

@@ -130,8 +130,8 @@ hg_first_path(const RelOptInfo *rel, bool partial)
 }
 
 /*
- * Is the cheapest path of a join (NULL: there is none) better, whatever is counted, than one that
- * looks rows up and costs at least so much where few are found, or an adaptive one and as good?
+ * Returns true if the cheapest path of a join (NULL: there is none) is better than one that looks
+ * rows up and costs at least so much, or is an adaptive one and as good.
  */
 static bool
 hg_adaptive_is_beaten(const Path *first, Cost least)
@@ -225,7 +225,7 @@ hg_adaptive_rows(PlannerInfo *root, const NestPath *loop, Cost hashing, double t
 	return Min(rows, HG_ADAPTIVE_MOST_ROWS);
 }
 
-/* The number of outer rows that can be held until they have been counted. */
+/* Returns the number of outer rows that can be held until they have been counted. */
 static double
 hg_adaptive_held_rows(const Path *outer)
 {

@@ -44,7 +44,7 @@ hg_first_rows_matter(const PlannerInfo *root, const RelOptInfo *joinrel)
 		   query->distinctClause == NIL && query->sortClause == NIL && query->windowClause == NIL;
 }
 
-/* Are there few rows of a relation at most: of a small table, or by a unique index? */
+/* Returns true if a relation has few rows at most: of a small table, or by a unique index. */
 static bool
 hg_rel_has_few_rows(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -53,7 +53,7 @@ hg_rel_has_few_rows(PlannerInfo *root, RelOptInfo *rel)
 			relation_has_unique_index_for(root, rel, NIL, NIL, NIL));
 }
 
-/* Is a path a nested loop of two relations, in either order? */
+/* Returns true if a path is a nested loop of two relations, in either order. */
 static bool
 hg_path_is_loop(const Path *path, const RelOptInfo *rel, const RelOptInfo *other)
 {
@@ -65,14 +65,14 @@ hg_path_is_loop(const Path *path, const RelOptInfo *rel, const RelOptInfo *other
 		   (loop->outerjoinpath->parent == other && loop->innerjoinpath->parent == rel);
 }
 
-/* Does a loop read all of its inner side for each outer row? */
+/* Returns true if a loop reads all of its inner side for each outer row. */
 static bool
 hg_loop_is_whole(const Path *loop)
 {
 	return ((const JoinPath *) loop)->innerjoinpath->param_info == NULL;
 }
 
-/* What a join that hashes may cost at most to take the place of a loop. */
+/* Returns what a join that hashes may cost at most to take the place of a loop. */
 static Cost
 hg_loop_bound(PlannerInfo *root, const Path *loop)
 {
@@ -89,7 +89,7 @@ hg_loop_bound(PlannerInfo *root, const Path *loop)
 		   hg_loop_lookups_cost(root, (const NestPath *) loop);
 }
 
-/* The loops of two relations among the cheapest paths of their join, partial ones or all. */
+/* Returns the loops that hg_core_loops_may_go() tells of. */
 static List *
 hg_core_loops(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel,
 			  RelOptInfo *innerrel, bool partial)
@@ -137,7 +137,8 @@ hg_core_loops_may_go(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *o
 	return false;
 }
 
-/* Is a path a hash join that takes as long as a path of ours that costs so much, or longer? */
+/* Returns true if a path is a hash join that takes no less than a path of ours that costs so much.
+ */
 static bool
 hg_path_is_slower_hash(const Path *path, Cost ours)
 {

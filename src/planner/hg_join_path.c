@@ -166,7 +166,7 @@ hg_join_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Reli
 	return &path->custom.path;
 }
 
-/* What a path of two others costs at least. */
+/* Returns what the join of two paths costs at least. */
 static Cost
 hg_considered_least_cost(HgConsidered *join, const Path *outer_path, const Path *inner_path,
 						 bool together)
@@ -179,8 +179,8 @@ hg_considered_least_cost(HgConsidered *join, const Path *outer_path, const Path 
 }
 
 /*
- * Is the cheapest path of the joined relation one of ours already that a path of such a cost is not
- * preferred to?  add_path() takes costs within 1 % for equal, and keeps the first.
+ * Returns true if the cheapest path of the joined relation is one of ours, and not dearer by more
+ * than 1 % than one that costs at least so much.
  */
 static bool
 hg_join_has_as_cheap(const HgConsidered *join, bool partial, int disabled, Cost least)
@@ -194,7 +194,7 @@ hg_join_has_as_cheap(const HgConsidered *join, bool partial, int disabled, Cost 
 		   !hg_first_rows_matter(join->root, join->joinrel);
 }
 
-/* May a path of two others that costs at least so much be the best that its relation has? */
+/* Returns true if a path that costs at least so much may be the best of its relation. */
 static bool
 hg_join_may_win(const HgConsidered *join, bool partial, int disabled, Cost least)
 {
@@ -208,8 +208,8 @@ hg_join_may_win(const HgConsidered *join, bool partial, int disabled, Cost least
 }
 
 /*
- * Is the join of two paths to be offered?  Most can't be the best: find out before anything is
- * looked at closely, and again when it is known what the keys cost.
+ * Returns true if the join of two paths is to be offered.  Most can't be the best: that is found
+ * out before anything is looked at closely, and again when it is known what the keys cost.
  */
 static bool
 hg_join_is_offered(HgConsidered *join, const Path *outer_path, const Path *inner_path, bool partial,

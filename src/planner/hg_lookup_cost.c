@@ -231,7 +231,7 @@ hg_lookup_has_price(const Path *inner)
 	return inner->param_info != NULL && (IsA(inner, IndexPath) || IsA(inner, BitmapHeapPath));
 }
 
-/* Can shared buffers hold the tables of the query and the index of a lookup? */
+/* Returns true if shared buffers can hold the tables of the query and the index of a lookup. */
 static bool
 hg_lookup_is_buffered(const PlannerInfo *root, const Path *inner)
 {
@@ -242,7 +242,7 @@ hg_lookup_is_buffered(const PlannerInfo *root, const Path *inner)
 	return pages <= NBuffers;
 }
 
-/* What each of so many lookups takes beyond its price, for rows of an outer path. */
+/* Returns what each of so many lookups takes beyond its price, for rows of an outer path. */
 static Cost
 hg_lookup_hidden(PlannerInfo *root, const Path *outer, const Path *inner, double lookups)
 {
@@ -255,7 +255,7 @@ hg_lookup_hidden(PlannerInfo *root, const Path *outer, const Path *inner, double
 	return Max(hidden, 0) * HG_CACHED;
 }
 
-/* What a lookup takes less than its price where shared buffers hold its pages. */
+/* Returns what a lookup takes less than its price where shared buffers hold its pages. */
 static Cost
 hg_lookup_saving(PlannerInfo *root, const Path *inner)
 {

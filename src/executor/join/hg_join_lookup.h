@@ -26,14 +26,14 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 typedef struct HgJoinLookup
 {
 	PlanState *loop;	   /* the third child; NULL: there is none */
-	uint64 most_rows;	   /* of so many outer rows it joins them */
-	bool at_once;		   /* ... a chunk at a time: the first rows of the join matter */
-	uint64 chunk_rows;	   /* of the next chunk then */
-	uint64 earlier_rows;   /* of the chunks that it has joined */
-	HgBatchSource *source; /* its rows: columns of them ... */
-	HgBatch *batch;
-	int *places; /* ... that have these places in the scan slot, as far as they are needed */
-	bool chosen; /* it joins the rows that the outer input holds */
+	uint64 most_rows;	   /* the loop joins up to so many outer rows */
+	bool at_once;		   /* the first rows matter: it joins a chunk of outer rows at a time */
+	uint64 chunk_rows;	   /* outer rows of the next chunk, if at_once */
+	uint64 earlier_rows;   /* outer rows of the chunks that it has joined */
+	HgBatchSource *source; /* the loop's rows, with the columns that are needed */
+	HgBatch *batch;		   /* that they are read into */
+	int *places;		   /* of these columns in the join's scan slot */
+	bool chosen;		   /* the loop joins the rows that the outer input holds */
 } HgJoinLookup;
 
 /* The node begins, and its inputs have been made. */
