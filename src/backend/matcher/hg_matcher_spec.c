@@ -168,11 +168,12 @@ hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 
 /* True if the CPU, which streams, takes no longer than a device that reduces nothing. */
 static bool
-hg_matcher_prefers_cpu(const HgEngineCosts *costs, uint32 key_width, uint64 outer_rows,
-					   uint64 inner_rows, double pairs)
+hg_matcher_prefers_cpu(const HgEngineCosts *costs, uint32 key_width, int processes,
+					   uint64 outer_rows, uint64 inner_rows, double pairs)
 {
+	const HgTeamSpec team = {.processes = processes};
 	const HgMatcherSpec spec = {
-		.key_width = key_width, .pairs = pairs, .streamed_rows = outer_rows};
+		.key_width = key_width, .pairs = pairs, .streamed_rows = outer_rows, .team = &team};
 	HgMatcherEstimate estimate;
 
 	hg_matcher_estimate(costs, &spec, outer_rows, inner_rows, &estimate);
@@ -190,8 +191,8 @@ hg_matcher_ask_device(HgKnownDevice *device)
 }
 
 bool
-hg_matcher_may_stream(const HgKnownDevice *device, uint32 key_width, uint64 outer_rows,
-					  uint64 inner_rows, double pairs)
+hg_matcher_may_stream(const HgKnownDevice *device, uint32 key_width, int processes,
+					  uint64 outer_rows, uint64 inner_rows, double pairs)
 {
 	if (!hg_matcher_settings_stream())
 		return false;
@@ -199,5 +200,6 @@ hg_matcher_may_stream(const HgKnownDevice *device, uint32 key_width, uint64 oute
 		return hg_backend == HG_BACKEND_CPU;
 	if (!device->measured)
 		return device->absent || outer_rows + inner_rows < HG_DEVICE_ROWS;
-	return hg_matcher_prefers_cpu(&device->costs, key_width, outer_rows, inner_rows, pairs);
+	return hg_matcher_prefers_cpu(&device->costs, key_width, processes, outer_rows, inner_rows,
+								  pairs);
 }
