@@ -83,7 +83,10 @@ hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint6
 	const bool streams = spec->streamed_rows > 0 && hg_matcher_settings_stream() &&
 						 hg_cpu_graph_is_near(spec->key_width, hg_load_factor, (double) inner_rows);
 	const double value_ns = streams ? HG_STREAMED_VALUE_NS : HG_CPU_VALUE_NS;
-	const double held_ms = streams ? outer_rows * HG_HELD_ROW_NS / 1e6 : 0;
+	const double held_ms = streams ? outer_rows * HG_HELD_ROW_NS / 1e6 / processes : 0;
+	const HgColumnSet *outer = spec->columns[HG_OUTER];
+	/* values of outer rows that are fetched for a match, by those who wait for a device */
+	const double fetched = outer != NULL ? outer->ncolumns : streams ? 1 : 0;
 	double values_ms;
 	double reduced_ms;
 
@@ -96,10 +99,11 @@ hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint6
 	if (streams)
 	{
 		estimate->cpu_ms = outer_rows * HG_STREAMED_ROW_NS / 1e6;
-		/* a device returns matches in an order in which rows are all over memory */
-		estimate->device_ms += held_ms + pairs * HG_FAR_VALUE_NS / 1e6;
+		estimate->device_ms += held_ms;
 	}
 	estimate->cpu_ms /= processes;
+	/* a device returns matches in an order in which rows are all over memory */
+	estimate->device_ms += pairs * fetched * HG_FAR_VALUE_NS / 1e6 / processes;
 	if (reduction == NULL)
 		return true;
 	/* what is not reduced is gathered and aggregated here */
