@@ -270,14 +270,12 @@ hg_join_may_be_streamed(const PlannerInfo *root, const HgJoinPath *path, uint32 
 {
 	const Path *outer = linitial(path->custom.custom_paths);
 	const Path *inner = lsecond(path->custom.custom_paths);
-	double processes = hg_parallel_divisor(outer);
 
 	return (path->join_type == JOIN_INNER || path->join_type == JOIN_RIGHT ||
 			path->join_type == JOIN_SEMI) &&
-		   hg_matcher_may_stream(hg_known_device(root), key_width, (int) processes,
-								 (uint64) Min(outer->rows * processes, HG_MAX_ROWS),
-								 (uint64) Min(inner->rows, HG_MAX_ROWS),
-								 path->custom.path.rows * processes);
+		   hg_matcher_may_stream(hg_known_device(root), key_width,
+								 (uint64) Min(outer->rows, HG_MAX_ROWS),
+								 (uint64) Min(inner->rows, HG_MAX_ROWS), path->custom.path.rows);
 }
 
 /* Are they, as far as is known before keys have been seen? */

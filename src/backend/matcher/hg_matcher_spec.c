@@ -83,10 +83,7 @@ hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint6
 	const bool streams = spec->streamed_rows > 0 && hg_matcher_settings_stream() &&
 						 hg_cpu_graph_is_near(spec->key_width, hg_load_factor, (double) inner_rows);
 	const double value_ns = streams ? HG_STREAMED_VALUE_NS : HG_CPU_VALUE_NS;
-	const double held_ms = streams ? outer_rows * HG_HELD_ROW_NS / 1e6 / processes : 0;
-	const HgColumnSet *outer = spec->columns[HG_OUTER];
-	/* values of outer rows that are fetched for a match, by those who wait for a device */
-	const double fetched = outer != NULL ? outer->ncolumns : streams ? 1 : 0;
+	const double held_ms = streams ? outer_rows * HG_HELD_ROW_NS / 1e6 : 0;
 	double values_ms;
 	double reduced_ms;
 
@@ -99,11 +96,10 @@ hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint6
 	if (streams)
 	{
 		estimate->cpu_ms = outer_rows * HG_STREAMED_ROW_NS / 1e6;
-		estimate->device_ms += held_ms;
+		/* a device returns matches in an order in which rows are all over memory */
+		estimate->device_ms += held_ms + pairs * HG_FAR_VALUE_NS / 1e6;
 	}
 	estimate->cpu_ms /= processes;
-	/* a device returns matches in an order in which rows are all over memory */
-	estimate->device_ms += pairs * fetched * HG_FAR_VALUE_NS / 1e6 / processes;
 	if (reduction == NULL)
 		return true;
 	/* what is not reduced is gathered and aggregated here */
@@ -172,12 +168,11 @@ hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 
 /* True if the CPU, which streams, takes no longer than a device that reduces nothing. */
 static bool
-hg_matcher_prefers_cpu(const HgEngineCosts *costs, uint32 key_width, int processes,
-					   uint64 outer_rows, uint64 inner_rows, double pairs)
+hg_matcher_prefers_cpu(const HgEngineCosts *costs, uint32 key_width, uint64 outer_rows,
+					   uint64 inner_rows, double pairs)
 {
-	const HgTeamSpec team = {.processes = processes};
 	const HgMatcherSpec spec = {
-		.key_width = key_width, .pairs = pairs, .streamed_rows = outer_rows, .team = &team};
+		.key_width = key_width, .pairs = pairs, .streamed_rows = outer_rows};
 	HgMatcherEstimate estimate;
 
 	hg_matcher_estimate(costs, &spec, outer_rows, inner_rows, &estimate);
@@ -195,8 +190,8 @@ hg_matcher_ask_device(HgKnownDevice *device)
 }
 
 bool
-hg_matcher_may_stream(const HgKnownDevice *device, uint32 key_width, int processes,
-					  uint64 outer_rows, uint64 inner_rows, double pairs)
+hg_matcher_may_stream(const HgKnownDevice *device, uint32 key_width, uint64 outer_rows,
+					  uint64 inner_rows, double pairs)
 {
 	if (!hg_matcher_settings_stream())
 		return false;
@@ -204,6 +199,5 @@ hg_matcher_may_stream(const HgKnownDevice *device, uint32 key_width, int process
 		return hg_backend == HG_BACKEND_CPU;
 	if (!device->measured)
 		return device->absent || outer_rows + inner_rows < HG_DEVICE_ROWS;
-	return hg_matcher_prefers_cpu(&device->costs, key_width, processes, outer_rows, inner_rows,
-								  pairs);
+	return hg_matcher_prefers_cpu(&device->costs, key_width, outer_rows, inner_rows, pairs);
 }

@@ -237,11 +237,10 @@ extern void hg_matcher_ask_device(HgKnownDevice *device);
 /*
  * Returns true if the outer rows of a join may come a few at a time, each of them to be looked up
  * in one graph of all inner rows.  They may where the join is to run on the CPU, by what is known
- * of devices, and no setting asks for another way.  The processes of a parallel join, each of which
- * has such a graph, share a device: outer_rows and pairs are those of all of them.
+ * of devices, and no setting asks for another way.
  */
-extern bool hg_matcher_may_stream(const HgKnownDevice *device, uint32 key_width, int processes,
-								  uint64 outer_rows, uint64 inner_rows, double pairs);
+extern bool hg_matcher_may_stream(const HgKnownDevice *device, uint32 key_width, uint64 outer_rows,
+								  uint64 inner_rows, double pairs);
 
 /* What is asked of any job, but for the rows that are expected; reduction may be NULL. */
 extern void hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduction,

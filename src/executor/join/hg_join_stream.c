@@ -36,20 +36,18 @@ hg_join_expected_outer(const HgJoinState *state)
 	return (uint64) Max(Min(rows, (double) HG_MAX_ROWS), 1);
 }
 
-/* Returns true if outer rows can come as a stream past so many inner rows. */
+/* Can outer rows come as a stream past so many inner rows? */
 static bool
 hg_join_outer_may_stream(const HgJoinState *state, uint64 inner_rows)
 {
-	const int processes = state->team.shared != NULL ? state->team.shared->nprocesses : 1;
-	const double outer_rows = (double) hg_join_expected_outer(state) * processes;
 	HgKnownDevice device;
 
 	if (!hg_join_could_stream(state))
 		return false;
 	hg_matcher_ask_device(&device);
-	return hg_matcher_may_stream(&device, state->inputs[HG_INNER]->words->width, processes,
-								 (uint64) Min(outer_rows, (double) HG_MAX_ROWS), inner_rows,
-								 state->css.ss.ps.plan->plan_rows * processes);
+	return hg_matcher_may_stream(&device, state->inputs[HG_INNER]->words->width,
+								 hg_join_expected_outer(state), inner_rows,
+								 state->css.ss.ps.plan->plan_rows);
 }
 
 bool
