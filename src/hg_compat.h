@@ -238,7 +238,7 @@ hg_beginscan_tidrange(Relation rel, Snapshot snapshot, ItemPointer first, ItemPo
 #define hg_function_aclcheck(oid, role, mode) pg_proc_aclcheck(oid, role, mode)
 #endif
 
-/* May the current user look after a table: its owner, and since 17 those who were granted that? */
+/* Returns true if the current user may maintain a table: the owner, and since 17 a grantee. */
 static inline bool
 hg_may_maintain(Oid relation)
 {
@@ -273,7 +273,7 @@ hg_may_maintain(Oid relation)
 						true)
 #endif
 
-/* Does the current user own a database? */
+/* Returns true if the current user owns a database. */
 static inline bool
 hg_owns_database(Oid database)
 {
@@ -318,7 +318,7 @@ hg_path_disabled_nodes(const Path *path)
 #endif
 }
 
-/* May a relation be scanned sequentially?  19 tells for each. */
+/* Returns true if a relation may be scanned sequentially.  19 tells for each. */
 static inline bool
 hg_seqscan_enabled(const RelOptInfo *rel)
 {
@@ -373,7 +373,7 @@ hg_cost_unmarked(Cost cost)
 #endif
 }
 
-/* May a join be a hash join?  19 tells for each. */
+/* Returns true if a join may be a hash join.  19 tells for each. */
 static inline bool
 hg_hashjoin_enabled(const JoinPathExtraData *extra)
 {
@@ -385,7 +385,7 @@ hg_hashjoin_enabled(const JoinPathExtraData *extra)
 #endif
 }
 
-/* ... or a nested loop? */
+/* Returns true if a join may be a nested loop.  19 tells for each. */
 static inline bool
 hg_nestloop_enabled(const JoinPathExtraData *extra)
 {
@@ -397,7 +397,7 @@ hg_nestloop_enabled(const JoinPathExtraData *extra)
 #endif
 }
 
-/* ... and a hash join whose outer input is this path? */
+/* Returns true if a join may be a hash join whose outer input is this path. */
 static inline bool
 hg_hashjoin_path_enabled(const JoinPathExtraData *extra, const Path *outer)
 {
@@ -451,7 +451,7 @@ hg_outer_join_relid(const SpecialJoinInfo *sjinfo)
 }
 
 /*
- * Is a clause one for a join whose inputs are of these relations?  Of several that say the same of
+ * Returns true if a clause is for a join whose inputs are of these relations.  Of several that say the same of
  * rows before and after another outer join, it is that which knows what they were in.
  */
 static inline bool
@@ -558,7 +558,7 @@ hg_read_recent_buffer(Relation rel, BlockNumber block, Buffer buffer)
 #endif
 }
 
-/* Was a relation, or the file that it has now, made by the transaction that runs? */
+/* Returns true if this transaction has made a relation, or the file that it has now. */
 static inline bool
 hg_relation_is_new(Relation rel)
 {

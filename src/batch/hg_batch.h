@@ -175,7 +175,7 @@ struct HgBatchSource
 	HgLent *(*borrow)(HgBatchSource *source, const HgSharedLent *shared, const HgSharedPins *pins,
 					  dsa_area *area);
 	void (*return_lent)(HgBatchSource *source);
-	/* What would be lent of the table, as far as is known now, but for what a qual leaves out? */
+	/* Returns what would be lent of the table, as far as is known now, before a qual. */
 	HgGraphExtent (*may_lend)(const HgBatchSource *source);
 	/*
 	 * Pin the graph that may_lend tells of, in CurrentMemoryContext, and tell the numbers that its
@@ -203,7 +203,7 @@ struct HgBatchSource
 	HgRowCheck *check; /* or NULL */
 
 	/*
-	 * Of tables that it scans itself: may they be served from resident columns?  In a parallel
+	 * True if tables that it scans itself may be served from resident columns.  In a parallel
 	 * worker that is said by the leader, whose source may_share: no table is one that the
 	 * transaction has made, which a worker can't tell.  NULL: it scans none.
 	 */
@@ -222,7 +222,7 @@ extern HgBatch *hg_batch_create(int ncolumns);
 /* The same, with the columns wanted[nwanted] alone. */
 extern HgBatch *hg_batch_create_partial(int ncolumns, int nwanted, const int *wanted);
 
-/* Is a row of a column NULL? */
+/* Returns true if a row of a column is NULL. */
 static inline bool
 hg_batch_is_null(const HgBatch *batch, int column, int row)
 {

@@ -34,10 +34,10 @@ extern bool hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *bat
 extern int hg_scan_heap_add_block(HgScanHeap *heap, TableScanDesc scan, const HgResidentRun *run,
 								  HgBatch *batch, Size max_bytes, bool *all);
 
-/* May a block go to a batch, behind the rows that are there? */
+/* Returns true if a block may go to a batch, behind the rows that are there. */
 extern bool hg_scan_heap_fits(const HgScanHeap *heap, const HgBatch *batch);
 
-/* Do rows that are in a batch need the page that they were read from last? */
+/* Returns true if rows of a batch need the page that they were read from last. */
 extern bool hg_scan_heap_holds(const HgScanHeap *heap, const HgBatch *batch);
 
 #endif /* HG_SCAN_HEAP_H */

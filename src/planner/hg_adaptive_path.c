@@ -37,12 +37,6 @@
 /* What it costs to hold a row until it is joined, in units of cpu_operator_cost. */
 #define HG_COUNTED_ROW_COST 1.0
 
-/*
- * A nested loop that takes less is left alone where core would choose it: many a short transaction
- * takes no longer, and making the node ready takes 0.05 ms.  In the units of core's scans.
- */
-#define HG_ADAPTIVE_LEAST_COST 500.0
-
 /* ---------------------------------------------------------------------
  * The outer rows as a path
  * ---------------------------------------------------------------------
@@ -184,7 +178,7 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 bool
 hg_adaptive_loop_is_cheap(PlannerInfo *root, const NestPath *loop, Cost outer_cost)
 {
-	return outer_cost + hg_loop_lookups_cost(root, loop) < HG_ADAPTIVE_LEAST_COST;
+	return outer_cost + hg_loop_lookups_cost(root, loop) < HG_LOOP_LEAST_COST;
 }
 
 /* Are all that is wanted of a join columns of its sides? */

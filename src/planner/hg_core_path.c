@@ -22,9 +22,6 @@
 #define HG_LOOP_PREMIUM 0.1
 #define HG_LOOP_PREMIUM_UNITS 25.0
 
-/* A loop of lookups that costs less is left alone. */
-#define HG_LOOP_LEAST_COST 500.0
-
 /*
  * What a hash join takes beyond its price for each outer row, in units of cpu_tuple_cost: 50 to 100
  * ns at least, where core asks for 5 if inner rows are unique (hg_join_cost.c).
@@ -137,8 +134,7 @@ hg_core_loops_may_go(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *o
 	return false;
 }
 
-/* Returns true if a path is a hash join that takes no less than a path of ours that costs so much.
- */
+/* Returns true if a path is a hash join that takes no less than a path of ours. */
 static bool
 hg_path_is_slower_hash(const Path *path, Cost ours)
 {

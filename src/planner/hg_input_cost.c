@@ -163,8 +163,7 @@ hg_qual_share(const RelOptInfo *rel, const Expr *clause)
 	return 1;
 }
 
-/* Of so many alternatives, or conditions, of a clause it is looked at whether columns decide them.
- */
+/* The parts of a clause that are looked at, whether columns decide them. */
 #define HG_QUAL_SAMPLE 8
 
 /* A clause, or the first parts of a long one, which are like the others as a rule. */

@@ -34,8 +34,8 @@ extern Cost hg_workers_cost(const RelOptInfo *rel, int workers, const Path *oute
 extern Cost hg_path_saving(const Path *path);
 
 /*
- * Would a path that is a sequential scan, or an Append of some, be served from resident columns,
- * as a whole or in part?
+ * Returns true if a path that is a sequential scan, or an Append of some, would be served from
+ * resident columns, as a whole or in part.
  */
 extern bool hg_path_is_served(const Path *path);
 

@@ -22,11 +22,12 @@
  * 0.5 to 0.09 and 0.7; with keys of 5 to 11 bytes of text 0.8 to 0.3 and 0.5.)
  *
  * So a join of ours is priced as its time in the units of core's scans, which is what most of it
- * takes the place of.  It is less than what core asks for its hash join of any size; to ask less
- * still where core's own takes longest would make plans cheaper that join more rows, and
- * let them win from nested loops.  A unit of these takes 3 to 22 us on TPC-H's tables: what their
- * lookups take is reckoned apart (hg_lookup_cost.h), and no path's cost depends on another's.  In
- * detail:
+ * takes the place of.  It is less than what core asks for its hash join where few columns are
+ * returned, and may be more where many are: core's own takes longer all the same, and is removed
+ * (hg_core_path.h).  To ask less where core's takes longest would make plans cheaper that join more
+ * rows, and let them win from nested loops.  A unit of these takes 3 to 22 us on TPC-H's tables:
+ * what their lookups take is reckoned apart (hg_lookup_cost.h), and no path's cost depends on
+ * another's.  In detail:
  *
  *	- where the node does what core does, it is charged what core charges: hash functions, quals,
  *	  what children cost;
