@@ -367,6 +367,10 @@ never_restarted('killed');
 	kill 'CONT', $pid;
 	ok(wait_for(sub { join_under('auto') eq "$expected\ncuda|" }, 20), 'it goes on: joins run on it again');
 	is(device_process($node), $pid, '... which is the same process');
+	# the session that waited in vain does not do so again soon
+	is($session->query($join), $expected, '... but the CPU joins in the session that waited');
+	is($session->query($last), 'cpu|the device did not answer an earlier join in time', '... which it remembers');
+	ok(wait_for(sub { $session->query($join) eq $expected && $session->query($last) eq 'cuda|' }, 60), '... for a while');
 
 	kill 'STOP', $pid;
 	is(join_under('cuda'), "$expected\ncuda|", 'stopped for good, cuda: a join waits for another process');

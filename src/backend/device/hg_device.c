@@ -31,6 +31,9 @@
 #define HG_DEVICE_MESSAGE_MS 0.012
 #define HG_DEVICE_BYTE_NS 0.1
 
+/* How long a session leaves a device to others, unless it wants no CPU, after it waited in vain. */
+#define HG_DEVICE_LATE_MS (10 * 1000)
+
 /* How long one of several processes may take to tell of itself. */
 #define HG_DEVICE_LIST_MS 2000
 
@@ -65,8 +68,9 @@ hg_device_is_shared(void)
 HgStatus
 hg_device_complain(int place, HgError *error)
 {
-	const HgDeviceConnection *connection = hg_device_connection(place);
+	HgDeviceConnection *connection = hg_device_connection(place);
 
+	connection->late_at = GetCurrentTimestamp();
 	if (connection->client != NULL && connection->pid == 0)
 		hg_device_shared_set_silent(place, connection->epoch);
 	return hg_error_set(error, HG_UNAVAILABLE, "It is busy with other joins, or hangs.",
@@ -165,11 +169,36 @@ hg_device_choose_in_time(HgPlaces among, int *place, HgError *error)
 	return state == HG_DEVICE_STARTING ? hg_device_own_state(true, error) : state;
 }
 
+/* Those of the places that have not kept this session waiting in vain lately. */
+static HgPlaces
+hg_device_in_time(HgPlaces among)
+{
+	HgPlaces places = among;
+
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	{
+		const TimestampTz late_at = hg_device_connection(place)->late_at;
+
+		if (late_at != 0 &&
+			!TimestampDifferenceExceeds(late_at, GetCurrentTimestamp(), HG_DEVICE_LATE_MS))
+			places &= ~HG_PLACE(place);
+	}
+	return places;
+}
+
 HgDeviceState
 hg_device_choose(HgPlaces among, bool wait, int *place, HgError *error)
 {
-	return wait ? hg_device_choose_in_time(among, place, error)
-				: hg_device_choose_now(among, hg_device_greeting_ms(), place, error);
+	const HgPlaces in_time = hg_device_in_time(among);
+
+	if (wait)
+		return hg_device_choose_in_time(among, place, error);
+	if (in_time == among || hg_device_place(in_time) >= 0)
+		return hg_device_choose_now(in_time, hg_device_greeting_ms(), place, error);
+	*place = Max(hg_device_place(among), 0);
+	hg_error_set(error, HG_UNAVAILABLE, "It is left to other sessions for ten seconds.",
+				 "the device did not answer an earlier join in time");
+	return HG_DEVICE_UNAVAILABLE;
 }
 
 HgWireClient *

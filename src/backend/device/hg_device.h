@@ -60,7 +60,8 @@ extern uint64 hg_device_epoch(int place);
  * Choose a place, of these, for a job (hg_device_place), and say how things stand there; where it
  * turns out that its process has gone, another one that is READY.  With wait, STARTING is not
  * returned: the call waits (interruptibly, a minute at most) until one of the places is READY, or
- * none of them will be.  Without, it waits for greetings (hg_device_greeting_ms).
+ * none of them will be.  Without, it waits for greetings (hg_device_greeting_ms), and places that
+ * have kept this session waiting in vain in the last ten seconds are UNAVAILABLE.
  */
 extern HgDeviceState hg_device_choose(HgPlaces among, bool wait, int *place, HgError *error);
 
@@ -136,8 +137,8 @@ extern int hg_device_list(HgDeviceReport *reports, int capacity, HgError *error)
 extern HgStatus hg_device_distrust(int place, HgError *error);
 
 /*
- * The process did not answer in time: tell the other sessions, and who looks after it.  Fills
- * *error and returns its status.
+ * The process did not answer in time: remember it, and tell the other sessions, and who looks after
+ * it.  Fills *error and returns its status.
  */
 extern HgStatus hg_device_complain(int place, HgError *error);
 

@@ -30,6 +30,7 @@ typedef struct HgDeviceConnection
 	pid_t pid;			  /* of a process of this session's own, else 0 */
 	uint64 epoch;		  /* of the server's process; 0 until it has greeted */
 	bool was_ready;		  /* a process of this session's own has come up */
+	TimestampTz late_at;  /* when a join of this session last waited in vain; 0: never */
 	char name[sizeof(((HgDeviceInfo *) 0)->name)]; /* of the device that jobs run on */
 } HgDeviceConnection;
 

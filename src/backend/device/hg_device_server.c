@@ -118,6 +118,7 @@ hg_device_greet(int place, const HgServerDevice *server, bool glance, TimestampT
 		case HG_WIRE_STARTING:
 			if (glance)
 				return HG_DEVICE_STARTING;
+			connection->late_at = GetCurrentTimestamp();
 			hg_device_shared_set_silent(place, server->epoch);
 			hg_error_set(error, HG_UNAVAILABLE, "", "the device did not answer in time");
 			break;
