@@ -42,7 +42,8 @@ HG_VERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" hashgraph.
 # Headers are tracked: each object leaves a list of what it read beside itself.
 PG_CPPFLAGS = -Isrc -MMD -MP -DHG_VERSION='"$(HG_VERSION)"'
 PG_CFLAGS = -std=gnu11 -Wextra -Wno-unused-parameter -Wno-sign-compare \
-	-Wno-missing-field-initializers -Wno-declaration-after-statement
+	-Wno-missing-field-initializers -Wno-declaration-after-statement \
+	-Werror=implicit-function-declaration
 
 ifeq ($(HG_DEBUG),1)
 PG_CPPFLAGS += -DUSE_ASSERT_CHECKING

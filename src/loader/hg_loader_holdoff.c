@@ -11,6 +11,7 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
 #include "commands/dbcommands.h"
 #include "commands/defrem.h"
@@ -78,13 +79,30 @@ hg_holdoff_is_template(Oid database)
 	return is_template;
 }
 
+/* True if the current user may create databases; core exports its own check from some releases on.
+ */
+static bool
+hg_holdoff_may_create(void)
+{
+	HeapTuple role;
+	bool may;
+
+	if (superuser())
+		return true;
+	role = SearchSysCache1(AUTHOID, ObjectIdGetDatum(GetUserId()));
+	may = HeapTupleIsValid(role) && ((Form_pg_authid) GETSTRUCT(role))->rolcreatedb;
+	if (HeapTupleIsValid(role))
+		ReleaseSysCache(role);
+	return may;
+}
+
 /* True if the current user may do a statement that wants a database for itself, as core decides. */
 static bool
 hg_holdoff_is_allowed(Node *statement, Oid database)
 {
 	if (!IsA(statement, CreatedbStmt))
 		return hg_owns_database(database);
-	return have_createdb_privilege() &&
+	return hg_holdoff_may_create() &&
 		   (hg_holdoff_is_template(database) || hg_owns_database(database));
 }
 
