@@ -44,6 +44,12 @@ select loops_of('select a.county, a.price, b.price as other from l_sales a join 
 select loops_of('with s as (select county, q, y, sum(price) v from l_sales group by county, q, y)
   select s1.county, s1.v v1, s2.v v2 from s s1 join s s2 on s1.county = s2.county
   where s1.q = 1 and s1.y = 1999 and s2.q = 2 and s2.y = 2000 order by s1.county limit 300');
+-- ... in whichever order the tables are written, and whichever is read first
+create index on l_sales (price);
+select loops_of(format('with s as materialized (select i %% 400 as county, i / 400 %% 4 as q, i / 1600 %% 3 + 1999 as y from generate_series(1, 40000) i)
+  select a.county, a.price from %s where a.county = s.county and s.q = 1 and s.y = 2000 order by a.price limit 1', tables))
+  from (values ('s, l_sales a'), ('l_sales a, s')) t (tables);
+drop index l_sales_price_idx;
 -- tables of ten rows and single rows of a unique index are joined by loops
 create table l_few as select i as q, 'quarter ' || i as name from generate_series(0, 3) i;
 alter table l_few add primary key (q);

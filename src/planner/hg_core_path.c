@@ -50,23 +50,21 @@ hg_rel_has_few_rows(PlannerInfo *root, RelOptInfo *rel)
 			relation_has_unique_index_for(root, rel, NIL, NIL, NIL));
 }
 
-/* Returns true if a path is a nested loop of two relations, in either order. */
-static bool
-hg_path_is_loop(const Path *path, const RelOptInfo *rel, const RelOptInfo *other)
-{
-	const JoinPath *loop = (const JoinPath *) path;
-
-	if (!IsA(path, NestPath) || path->param_info != NULL)
-		return false;
-	return (loop->outerjoinpath->parent == rel && loop->innerjoinpath->parent == other) ||
-		   (loop->outerjoinpath->parent == other && loop->innerjoinpath->parent == rel);
-}
-
 /* Returns true if a loop reads all of its inner side for each outer row. */
 static bool
 hg_loop_is_whole(const Path *loop)
 {
 	return ((const JoinPath *) loop)->innerjoinpath->param_info == NULL;
+}
+
+/* Returns true if the time of a loop is bounded, as one of its sides has few rows. */
+static bool
+hg_loop_has_few_rows(PlannerInfo *root, const Path *loop)
+{
+	const JoinPath *join = (const JoinPath *) loop;
+
+	return hg_rel_has_few_rows(root, join->outerjoinpath->parent) ||
+		   hg_rel_has_few_rows(root, join->innerjoinpath->parent);
 }
 
 /* Returns what a join that hashes may cost at most to take the place of a loop. */
@@ -88,10 +86,8 @@ hg_loop_bound(PlannerInfo *root, const Path *loop)
 
 /* Returns the loops that hg_core_loops_may_go() tells of. */
 static List *
-hg_core_loops(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel,
-			  RelOptInfo *innerrel, bool partial)
+hg_core_loops(PlannerInfo *root, const RelOptInfo *joinrel, bool partial)
 {
-	bool few = false;
 	bool behind = false; /* another path */
 	List *loops = NIL;
 	ListCell *lc;
@@ -103,7 +99,7 @@ hg_core_loops(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel
 	{
 		Path *path = lfirst(lc);
 
-		if (!hg_path_is_loop(path, outerrel, innerrel))
+		if (!IsA(path, NestPath) || path->param_info != NULL)
 		{
 			behind = true;
 			continue;
@@ -111,10 +107,8 @@ hg_core_loops(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel
 		/* behind another path a loop is chosen for its order alone */
 		if (path->pathkeys != NIL ? !hg_loop_is_whole(path) : behind)
 			continue;
-		if (hg_loop_is_whole(path))
-			few = few || hg_rel_has_few_rows(root, outerrel) || hg_rel_has_few_rows(root, innerrel);
 		if (hg_loop_is_whole(path)
-				? !few
+				? !hg_loop_has_few_rows(root, path)
 				: path->total_cost >= HG_LOOP_LEAST_COST &&
 					  hg_loop_bound(root, path) * HG_EQUAL_COST >= path->total_cost)
 			loops = lappend(loops, path);
@@ -123,12 +117,11 @@ hg_core_loops(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel
 }
 
 bool
-hg_core_loops_may_go(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel,
-					 RelOptInfo *innerrel, bool partial, Cost least)
+hg_core_loops_may_go(PlannerInfo *root, const RelOptInfo *joinrel, bool partial, Cost least)
 {
 	ListCell *lc;
 
-	foreach (lc, hg_core_loops(root, joinrel, outerrel, innerrel, partial))
+	foreach (lc, hg_core_loops(root, joinrel, partial))
 		if (least <= hg_loop_bound(root, lfirst(lc)))
 			return true;
 	return false;
@@ -154,16 +147,16 @@ hg_core_hash_may_go(const PlannerInfo *root, const RelOptInfo *joinrel, bool par
 }
 
 void
-hg_core_paths_remove(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-					 RelOptInfo *innerrel, const Path *ours)
+hg_core_paths_remove(PlannerInfo *root, const Path *ours)
 {
+	RelOptInfo *joinrel = ours->parent;
 	bool partial = ours->parallel_workers > 0;
 	List **paths = partial ? &joinrel->partial_pathlist : &joinrel->pathlist;
 	ListCell *lc;
 
 	if (hg_first_rows_matter(root, joinrel))
 		return;
-	foreach (lc, hg_core_loops(root, joinrel, outerrel, innerrel, partial))
+	foreach (lc, hg_core_loops(root, joinrel, partial))
 	{
 		Path *loop = lfirst(lc);
 

@@ -40,20 +40,19 @@
 extern bool hg_first_rows_matter(const PlannerInfo *root, const RelOptInfo *joinrel);
 
 /*
- * Returns true if the cheapest paths of the join of two relations, partial ones or all, are loops
- * of these kinds of which a path that hashes, and costs at least so much, may take the place.  Left
+ * Returns true if the cheapest paths of a joined relation, partial ones or all, are loops of these
+ * kinds, whatever relations they join, of which a path that hashes, and costs at least so much, may take the place.  Left
  * out are loops whose risk is bounded, as one side is a small table or one row, those that look
  * rows up and are wanted for their order, and all where the first rows matter.
  */
-extern bool hg_core_loops_may_go(PlannerInfo *root, const RelOptInfo *joinrel, RelOptInfo *outerrel,
-								 RelOptInfo *innerrel, bool partial, Cost least);
+extern bool hg_core_loops_may_go(PlannerInfo *root, const RelOptInfo *joinrel, bool partial,
+								 Cost least);
 
 /* Returns true if a path of ours that costs at least so much may take the place of a hash join. */
 extern bool hg_core_hash_may_go(const PlannerInfo *root, const RelOptInfo *joinrel, bool partial,
 								Cost least);
 
-/* Removes those of these joins from the paths of a relation whose place a path of ours takes. */
-extern void hg_core_paths_remove(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-								 RelOptInfo *innerrel, const Path *ours);
+/* Removes those of these joins from the paths of its relation whose place a path of ours takes. */
+extern void hg_core_paths_remove(PlannerInfo *root, const Path *ours);
 
 #endif /* HG_CORE_PATH_H */

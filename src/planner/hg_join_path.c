@@ -194,6 +194,22 @@ hg_join_has_as_cheap(const HgConsidered *join, bool partial, int disabled, Cost 
 		   !hg_first_rows_matter(join->root, join->joinrel);
 }
 
+/*
+ * Finds out whether loops of core's stand in the way of paths of ours, partial ones or all.  Of the
+ * loops that core has just added some go at once, where a path of ours is there from another pair
+ * of relations.
+ */
+static void
+hg_consider_loops(HgConsidered *join, bool partial)
+{
+	List *paths = partial ? join->joinrel->partial_pathlist : join->joinrel->pathlist;
+	const Path *ours = paths != NIL ? linitial(paths) : NULL;
+
+	join->loops[partial] = hg_core_loops_may_go(join->root, join->joinrel, partial, 0);
+	if (join->loops[partial] && ours->param_info == NULL && hg_path_join(ours) != NULL)
+		hg_core_paths_remove(join->root, ours);
+}
+
 /* Returns true if a path that costs at least so much may be the best of its relation. */
 static bool
 hg_join_may_win(const HgConsidered *join, bool partial, int disabled, Cost least)
@@ -203,8 +219,7 @@ hg_join_may_win(const HgConsidered *join, bool partial, int disabled, Cost least
 		return true;
 	if (disabled == 0 && hg_core_hash_may_go(join->root, join->joinrel, partial, least))
 		return true;
-	return join->loops[partial] && hg_core_loops_may_go(join->root, join->joinrel, join->outerrel,
-														join->innerrel, partial, least);
+	return join->loops[partial] && hg_core_loops_may_go(join->root, join->joinrel, partial, least);
 }
 
 /*
@@ -248,7 +263,7 @@ hg_path_add(Path *path)
 static void
 hg_join_path_add(const HgConsidered *join, Path *path)
 {
-	hg_core_paths_remove(join->root, join->joinrel, join->outerrel, join->innerrel, path);
+	hg_core_paths_remove(join->root, path);
 	hg_path_add(path);
 }
 
@@ -511,8 +526,7 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 
 	if (!hg_force)
 		for (int partial = 0; partial < 2; partial++)
-			join.loops[partial] =
-				hg_core_loops_may_go(root, joinrel, outerrel, innerrel, partial, 0);
+			hg_consider_loops(&join, partial);
 	/* inputs that seem small may not be */
 	if (!hg_force && !join.loops[0] && !join.loops[1] && hg_inputs_small(outer_path, inner_path))
 		return;
