@@ -48,6 +48,8 @@
  */
 #include "hg_compat.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -339,12 +341,26 @@ hg_scan_gain(const Path *scan)
 	return Min(gain, scan->total_cost);
 }
 
+/* Returns what HgInputCost says of rows that are to be feared. */
+static double
+hg_feared_rows(const PlannerInfo *root, const Path *path)
+{
+	double most = 0;
+	int relid = -1;
+
+	while ((relid = bms_next_member(path->parent->relids, relid)) >= 0)
+		if (relid < root->simple_rel_array_size && root->simple_rel_array[relid] != NULL)
+			most = Max(most, root->simple_rel_array[relid]->tuples);
+	return sqrt(path->rows * Max(path->rows, most / hg_parallel_divisor(path)));
+}
+
 static void
-hg_input_estimate(const Path *path, HgInputCost *input)
+hg_input_estimate(const PlannerInfo *root, const Path *path, HgInputCost *input)
 {
 	input->path = path;
 	input->cost = path->total_cost - hg_scan_gain(path);
 	input->graph = hg_scan_has_graph(path->parent);
+	input->feared_rows = hg_feared_rows(root, path);
 }
 
 /* What is known of inputs in a run of the planner: they are joined with many others. */
@@ -369,7 +385,7 @@ hg_input_cost(const PlannerInfo *root, const Path *path, HgInputCost *input)
 		*input = known->input;
 		return;
 	}
-	hg_input_estimate(path, input);
+	hg_input_estimate(root, path, input);
 	if (run != 0)
 		*known = (HgKnownInput){run, *input};
 }

@@ -57,6 +57,12 @@ typedef struct HgInputCost
 	const Path *path;
 	Cost cost;	/* to read it */
 	bool graph; /* its relation has a HashGraph that may be lent: it need not be read then */
+	/*
+	 * The mean, by factors, of the rows that are expected and of those of the largest table among
+	 * them.  What filters and joins leave is a guess, which may be too low by far; the rows of a
+	 * whole table are known.
+	 */
+	double feared_rows;
 } HgInputCost;
 
 /* ... of a relation whose paths have all been made: they are remembered. */

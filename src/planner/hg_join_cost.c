@@ -89,7 +89,8 @@
  *						others do meanwhile; each process for itself would take C + P
  *	outer rows * 4		... and so much for each outer row of a process, where that would join them
  *						as they come: collecting and binning them instead takes 20 to 40 ns a row
- *						(2 million rows with one partner each among 1,000 to 50,000)
+ *						(2 million rows with one partner each among 1,000 to 50,000), and memory:
+ *						the rows are those to be feared (hg_input_cost.h)
  *	all rows * 40		... and for rows that go to disk because both sides are held, where one that
  *						holds the inner side alone takes the outer one a chunk at a time: at least
  *						200 ns a row
@@ -580,7 +581,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	spilled = memory > get_hash_memory_limit() / 2 && !bits;
 	if (path->together)
 	{
-		collected = path->read_once == HG_INNER && streamed ? outer->rows : 0;
+		collected = path->read_once == HG_INNER && streamed ? inputs[HG_OUTER]->feared_rows : 0;
 		streamed = false;
 	}
 	through = streamed ? hg_through_rows(outer, out->rows) : 0;

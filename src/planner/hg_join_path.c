@@ -45,7 +45,8 @@ static set_join_pathlist_hook_type hg_prev_join_pathlist_hook;
 /*
  * Most joins are offered in both orders, as two join types that give the same rows at nearly
  * the same price.  Is this the one to take: the one whose inner side, which is held in
- * memory, is smaller?  Where both are alike, it is the one that reads as it was written.
+ * memory, is smaller, or less likely to be much larger than expected?  Where both are alike, it is
+ * the one that reads as it was written.
  * The number of rows is that of the paths: a relation's own estimate may be of more, where they
  * take parameters, or not know what an extension does that made them.
  *
@@ -53,10 +54,13 @@ static set_join_pathlist_hook_type hg_prev_join_pathlist_hook;
  * so that their prices differ, and both are taken; but for tests, where prices are no guide.
  */
 static bool
-hg_is_better_order(const Path *outer, const Path *inner, JoinType join_type)
+hg_is_better_order(const HgInputCost *outer_input, const HgInputCost *inner_input,
+				   JoinType join_type)
 {
-	double outer_bytes = outer->rows * outer->pathtarget->width;
-	double inner_bytes = inner->rows * inner->pathtarget->width;
+	const Path *outer = outer_input->path;
+	const Path *inner = inner_input->path;
+	double outer_bytes = outer_input->feared_rows * outer->pathtarget->width;
+	double inner_bytes = inner_input->feared_rows * inner->pathtarget->width;
 	bool mirrored = hg_join_type_is_mirrored(join_type);
 
 	if (!hg_force && (mirrored || join_type == JOIN_SEMI || join_type == JOIN_ANTI))
@@ -318,7 +322,9 @@ hg_consider_parameterized_paths(HgConsidered *join)
 				inner_path == join->innerrel->cheapest_total_path)
 				continue;
 			if ((hg_force || outer_path->rows + inner_path->rows >= hg_min_rows) &&
-				hg_is_better_order(outer_path, inner_path, join->join_type))
+				hg_is_better_order(hg_considered_input(join, HG_OUTER, outer_path),
+								   hg_considered_input(join, HG_INNER, inner_path),
+								   join->join_type))
 				hg_consider_paths(join, outer_path, inner_path);
 		}
 }
@@ -549,7 +555,8 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		return;
 	}
 #endif
-	join.better = hg_is_better_order(outer_path, inner_path, join_type);
+	join.better = hg_is_better_order(hg_considered_input(&join, HG_OUTER, outer_path),
+									 hg_considered_input(&join, HG_INNER, inner_path), join_type);
 	/* loops may have put aside what was offered in the better order */
 	if (!join.better && (join.loops[0] || join.loops[1]))
 	{

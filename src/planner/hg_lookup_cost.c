@@ -19,10 +19,10 @@
  * page is charged random_page_cost then, and a lookup 6 to 8 units, but it takes 1 to 2 us, about
  * the 0.5 units that core charges for its way down the index and its row.  Where 1,200 rows of
  * 400,000 were looked up in that same table, the loop took 2.5 ms at a price of 13,000, and a join
- * of ours, at 9,600, took 23 ms.  Lookups that go to many pages take as long as that again for
- *each: 5,000 of them that found 41 rows of a table of 16,000 pages took 530 ms, though core charges
- *each page to one lookup alone.  Where shared buffers can't hold all tables of the query, they push
- *each other's pages out, and core's price is right.
+ * of ours, at 9,600, took 23 ms.  A lookup that goes to many pages takes as long for each of them:
+ * 5,000 lookups that found 41 rows each, in a table of 16,000 pages, took 530 ms, where core
+ * charged each page once.  Where shared buffers can't hold all tables of the query, they push each
+ * other's pages out, and core's price is right.
  *
  * Core's own paths keep their prices.  What a loop really takes is the price of an adaptive join
  * (hg_adaptive_path.h), and decides whether a loop is left beside a join that hashes
