@@ -555,3 +555,16 @@ drop table g_a, g_b, g_c, g_empty, g_text, g_bytes, g_wide, g_ends, g_kinds, g_t
 drop domain g_domain;
 drop type g_mood;
 drop role g_user;
+-- two rows are expected of a join that returns them all: they are not sorted to be grouped, though that seems to cost the same
+set max_parallel_workers_per_gather = 0;
+create table a_orders as select i as k, i % 1000 as customer, i % 7 as v from generate_series(1, 100000) i;
+create table a_customers as select i as customer, i % 40 as region from generate_series(0, 999) i;
+analyze a_orders, a_customers;
+explain (costs off) select region, sum(v) from a_orders join a_customers using (customer) where k % 1 = 0 and v % 1 = 0 group by region;
+explain (costs off) select region, sum(v) from a_orders join a_customers using (customer) where k % 1 = 0 and v % 1 = 0 group by region order by region limit 3;
+select region, sum(v) from a_orders join a_customers using (customer) where k % 1 = 0 and v % 1 = 0 group by region order by region limit 3;
+set hashgraph.enabled = off;
+select region, sum(v) from a_orders join a_customers using (customer) where k % 1 = 0 and v % 1 = 0 group by region order by region limit 3;
+reset hashgraph.enabled;
+drop table a_orders, a_customers;
+reset max_parallel_workers_per_gather;

@@ -288,6 +288,44 @@ hg_find_inputs(PlannerInfo *root, RelOptInfo *rel, List *pathlist, Path *cheapes
 	return inputs;
 }
 
+/*
+ * Returns true if the first groups of a path of core's may be all that is wanted of it, and come
+ * sooner than those of another path: nothing above sorts them in another order.
+ */
+static bool
+hg_first_groups_matter(const PlannerInfo *root, const Path *path, const Path *other)
+{
+	List *wanted = root->window_pathkeys != NIL ? root->window_pathkeys : root->sort_pathkeys;
+
+	return path->parent->consider_startup && path->startup_cost < other->startup_cost &&
+		   pathkeys_contained_in(wanted, path->pathkeys);
+}
+
+/*
+ * Add a path of ours to those of all groups.  Core sorts its rows, whose number is a guess, to have
+ * the groups in order, and prefers that where it costs as much as hashing within 1 %: where to sort
+ * our groups costs no more, its path is removed.
+ */
+static void
+hg_add_groups(PlannerInfo *root, RelOptInfo *grouped_rel, Path *ours)
+{
+	ListCell *lc;
+
+	foreach (lc, grouped_rel->pathlist)
+	{
+		const Path *path = lfirst(lc);
+
+		if (IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_SORTED &&
+			path->pathkeys != NIL && hg_path_disabled_nodes(ours) <= hg_path_disabled_nodes(path) &&
+			ours->total_cost +
+					hg_sort_cost(root, path->pathkeys, ours->rows, ours->pathtarget->width) <=
+				path->total_cost &&
+			!hg_first_groups_matter(root, path, ours))
+			grouped_rel->pathlist = foreach_delete_current(grouped_rel->pathlist, lc);
+	}
+	add_path(grouped_rel, ours);
+}
+
 /* Offer the node in one process. */
 static void
 hg_consider_serial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel, List *having,
@@ -307,7 +345,7 @@ hg_consider_serial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 		if (path == NULL)
 			path = hg_distinct_path_create(root, grouped_rel, lfirst(lc), having, groups);
 		if (path != NULL)
-			add_path(grouped_rel, path);
+			hg_add_groups(root, grouped_rel, path);
 	}
 }
 
@@ -496,7 +534,7 @@ hg_consider_final(PlannerInfo *root, RelOptInfo *grouped_rel, Path *path,
 		path->startup_cost = Min(path->startup_cost, path->total_cost);
 		hg_path_set_disabled_nodes(path, 0);
 	}
-	add_path(grouped_rel, path);
+	hg_add_groups(root, grouped_rel, path);
 }
 
 /*
