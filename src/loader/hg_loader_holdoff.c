@@ -79,8 +79,7 @@ hg_holdoff_is_template(Oid database)
 	return is_template;
 }
 
-/* True if the current user may create databases; core exports its own check from some releases on.
- */
+/* True if the current user may create databases.  Not all releases export core's own check. */
 static bool
 hg_holdoff_may_create(void)
 {

@@ -301,6 +301,15 @@ hg_first_groups_matter(const PlannerInfo *root, const Path *path, const Path *ot
 		   pathkeys_contained_in(wanted, path->pathkeys);
 }
 
+/* Returns true if a path of core's has its rows in an order, by which it groups them. */
+static bool
+hg_path_sorts_to_group(const Path *path)
+{
+	return path->pathkeys != NIL &&
+		   (IsA(path, GroupPath) ||
+			(IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_SORTED));
+}
+
 /*
  * Add a path of ours to those of all groups.  Core sorts its rows, whose number is a guess, to have
  * the groups in order, and prefers that where it costs as much as hashing within 1 %: where to sort
@@ -315,8 +324,8 @@ hg_add_groups(PlannerInfo *root, RelOptInfo *grouped_rel, Path *ours)
 	{
 		const Path *path = lfirst(lc);
 
-		if (IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_SORTED &&
-			path->pathkeys != NIL && hg_path_disabled_nodes(ours) <= hg_path_disabled_nodes(path) &&
+		if (hg_path_sorts_to_group(path) &&
+			hg_path_disabled_nodes(ours) <= hg_path_disabled_nodes(path) &&
 			ours->total_cost +
 					hg_sort_cost(root, path->pathkeys, ours->rows, ours->pathtarget->width) <=
 				path->total_cost &&

@@ -41,9 +41,9 @@ extern bool hg_first_rows_matter(const PlannerInfo *root, const RelOptInfo *join
 
 /*
  * Returns true if the cheapest paths of a joined relation, partial ones or all, are loops of these
- * kinds, whatever relations they join, of which a path that hashes, and costs at least so much, may take the place.  Left
- * out are loops whose risk is bounded, as one side is a small table or one row, those that look
- * rows up and are wanted for their order, and all where the first rows matter.
+ * kinds, whatever relations they join, and a path that hashes and costs at least so much may take
+ * their place.  Left out are loops whose risk is bounded, as one side is a small table or one row,
+ * those that look rows up and are wanted for their order, and all where the first rows matter.
  */
 extern bool hg_core_loops_may_go(PlannerInfo *root, const RelOptInfo *joinrel, bool partial,
 								 Cost least);

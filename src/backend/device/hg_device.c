@@ -31,7 +31,8 @@
 #define HG_DEVICE_MESSAGE_MS 0.012
 #define HG_DEVICE_BYTE_NS 0.1
 
-/* How long a session leaves a device to others, unless it wants no CPU, after it waited in vain. */
+/* A session that waited for a device in vain leaves it to others for so long, under backend auto.
+ */
 #define HG_DEVICE_LATE_MS (10 * 1000)
 
 /* How long one of several processes may take to tell of itself. */
@@ -169,7 +170,7 @@ hg_device_choose_in_time(HgPlaces among, int *place, HgError *error)
 	return state == HG_DEVICE_STARTING ? hg_device_own_state(true, error) : state;
 }
 
-/* Those of the places that have not kept this session waiting in vain lately. */
+/* Returns those of the places that have not kept this session waiting in vain lately. */
 static HgPlaces
 hg_device_in_time(HgPlaces among)
 {
@@ -189,10 +190,11 @@ hg_device_in_time(HgPlaces among)
 HgDeviceState
 hg_device_choose(HgPlaces among, bool wait, int *place, HgError *error)
 {
-	const HgPlaces in_time = hg_device_in_time(among);
+	HgPlaces in_time;
 
 	if (wait)
 		return hg_device_choose_in_time(among, place, error);
+	in_time = hg_device_in_time(among);
 	if (in_time == among || hg_device_place(in_time) >= 0)
 		return hg_device_choose_now(in_time, hg_device_greeting_ms(), place, error);
 	*place = Max(hg_device_place(among), 0);
