@@ -68,6 +68,21 @@
 #define pg_noreturn pg_attribute_noreturn()
 #endif
 
+/* 19 marks a case that goes on with the next one by an attribute, and warns of a comment */
+#if PG_VERSION_NUM < 190000
+#define pg_fallthrough __attribute__((fallthrough))
+#endif
+
+/* 19 gives a signal's handler a second parameter, and a name to the handler that ignores it */
+#if PG_VERSION_NUM < 190000
+#define PG_SIG_IGN SIG_IGN
+#endif
+
+/* 19 has a type of its own for what is measured of a plan's node */
+#if PG_VERSION_NUM < 190000
+typedef struct Instrumentation NodeInstrumentation;
+#endif
+
 /* 18 names an extension's library and version */
 #if PG_VERSION_NUM >= 180000
 #define HG_MODULE_MAGIC(n, v) PG_MODULE_MAGIC_EXT(.name = (n), .version = (v))
@@ -203,17 +218,7 @@ hg_parallelscan_begin(Relation rel, ParallelBlockTableScanWorker worker,
 #endif
 }
 
-/* Begin scans of rows, and of a range of a table; since 19 they are told more, as above. */
-static inline TableScanDesc
-hg_beginscan_tid(Relation rel, Snapshot snapshot)
-{
-#if PG_VERSION_NUM >= 190000
-	return table_beginscan_tid(rel, snapshot, SO_NONE);
-#else
-	return table_beginscan_tid(rel, snapshot);
-#endif
-}
-
+/* Begin the scan of a range of a table; since 19 it is told more, as above. */
 static inline TableScanDesc
 hg_beginscan_tidrange(Relation rel, Snapshot snapshot, ItemPointer first, ItemPointer last)
 {
@@ -397,6 +402,36 @@ hg_nestloop_enabled(const JoinPathExtraData *extra)
 #endif
 }
 
+/* Estimate the least cost of a plain nested loop.  19 is told which kind of loop it is. */
+static inline void
+hg_initial_cost_nestloop(PlannerInfo *root, JoinCostWorkspace *workspace, JoinType join_type,
+						 Path *outer, Path *inner, JoinPathExtraData *extra)
+{
+#if PG_VERSION_NUM >= 190000
+	uint64 kind = PGS_NESTLOOP_PLAIN;
+
+	if (outer->parallel_workers == 0)
+		kind |= PGS_CONSIDER_NONPARTIAL;
+	initial_cost_nestloop(root, workspace, join_type, kind, outer, inner, extra);
+#else
+	initial_cost_nestloop(root, workspace, join_type, outer, inner, extra);
+#endif
+}
+
+/*
+ * Returns true if a unique index and a relation's own clauses leave one row of it at most.  Up to
+ * 18 the function takes expressions beside clauses.
+ */
+static inline bool
+hg_rel_has_one_row(PlannerInfo *root, RelOptInfo *rel)
+{
+#if PG_VERSION_NUM >= 190000
+	return relation_has_unique_index_for(root, rel, NIL, NULL);
+#else
+	return relation_has_unique_index_for(root, rel, NIL, NIL, NIL);
+#endif
+}
+
 /* Returns true if a join may be a hash join whose outer input is this path. */
 static inline bool
 hg_hashjoin_path_enabled(const JoinPathExtraData *extra, const Path *outer)
@@ -451,8 +486,8 @@ hg_outer_join_relid(const SpecialJoinInfo *sjinfo)
 }
 
 /*
- * Returns true if a clause is for a join whose inputs are of these relations.  Of several that say the same of
- * rows before and after another outer join, it is that which knows what they were in.
+ * Returns true if a clause is for a join whose inputs are of these relations.  Of several that say
+ * the same of rows before and after another outer join, it is that which knows what they were in.
  */
 static inline bool
 hg_clause_is_for(const RestrictInfo *rinfo, Relids inputs)

@@ -238,7 +238,7 @@ bool
 hg_page_offer_send(HgPageOffer *offer, HgPageJob *job, HgSide side)
 {
 	SeqScanState *node = offer->table->node;
-	Instrumentation *instrument = node->ss.ps.instrument;
+	NodeInstrumentation *instrument = node->ss.ps.instrument;
 	bool sent;
 
 	if (instrument != NULL)

@@ -18,6 +18,8 @@
 #ifndef HG_PAGE_OFFER_H
 #define HG_PAGE_OFFER_H
 
+#include "hg_compat.h"
+
 #include "executor/instrument.h"
 
 #include "backend/matcher/hg_page_job.h"
@@ -39,7 +41,7 @@ typedef struct HgPageOffer
 	uint64 pages;
 	uint64 sent_rows;
 	bool begun;
-	Instrumentation before; /* of the scan, where it is instrumented */
+	NodeInstrumentation before; /* of the scan, where it is instrumented */
 } HgPageOffer;
 
 /*

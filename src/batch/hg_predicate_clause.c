@@ -227,13 +227,13 @@ hg_predicate_from_boolean_test(const BooleanTest *test, bool holds)
 			return hg_predicate_from_unknown(arg, (test->booltesttype == IS_UNKNOWN) == holds);
 		case IS_NOT_TRUE:
 			negated = !negated;
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		case IS_TRUE:
 			predicate = hg_predicate_from_clause(arg, true);
 			break;
 		case IS_NOT_FALSE:
 			negated = !negated;
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		default:
 			predicate = hg_predicate_from_clause(arg, false);
 			break;

@@ -365,7 +365,7 @@ hg_scan_begin_lending(HgScanTable *table, bool parallel, TableScanDesc *scan)
 	{
 		if (!node->ss.ps.plan->parallel_aware || node->ss.ss_currentScanDesc != NULL)
 			return false;
-		*scan = hg_beginscan_tid(node->ss.ss_currentRelation, node->ss.ps.state->es_snapshot);
+		*scan = table_beginscan_tid(node->ss.ss_currentRelation, node->ss.ps.state->es_snapshot);
 		if (!table->decided)
 			hg_scan_table_decide(table, hg_heap_blocks_count(*scan));
 		return true;

@@ -168,7 +168,7 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 												   hg_lookup_cost(root, outer, inner,
 																  inner->total_cost, outer->rows)))
 			return NULL;
-		initial_cost_nestloop(root, &workspace, join_type, outer, inner, extra);
+		hg_initial_cost_nestloop(root, &workspace, join_type, outer, inner, extra);
 		loop = create_nestloop_path(root, joinrel, join_type, &workspace, extra, outer, inner,
 									extra->restrictlist, NIL, NULL);
 	}

@@ -46,8 +46,7 @@ static bool
 hg_rel_has_few_rows(PlannerInfo *root, RelOptInfo *rel)
 {
 	return rel->rtekind == RTE_RELATION && IS_SIMPLE_REL(rel) &&
-		   (rel->tuples <= HG_LOOP_FEW_ROWS ||
-			relation_has_unique_index_for(root, rel, NIL, NIL, NIL));
+		   (rel->tuples <= HG_LOOP_FEW_ROWS || hg_rel_has_one_row(root, rel));
 }
 
 /* Returns true if a loop reads all of its inner side for each outer row. */

@@ -18,6 +18,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/tuplestore.h"
 
 #include "backend/hg_host.h"
 #include "engine/hg_list_lengths.h"

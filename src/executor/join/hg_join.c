@@ -463,7 +463,7 @@ hg_join_next_batch(HgJoinState *state)
 			case HG_JOIN_BUILD:
 				/* over when the phase that it is a part of returns */
 				Assert(false);
-				/* FALLTHROUGH */
+				pg_fallthrough;
 			case HG_JOIN_DONE:
 				hg_join_output_clear(&state->output);
 				return false;

@@ -330,10 +330,10 @@ hg_join_filter_together(HgJoinState *state, int phase)
 			hg_shared_filter_measure(&shared->filter, &keys, width);
 			if (hg_join_arrive(shared) && pg_atomic_read_u32(&shared->spill_bits) == 0)
 				hg_join_create_filter(shared, area);
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		case HG_TOGETHER_CREATING:
 			hg_join_arrive(shared);
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		case HG_TOGETHER_FILLING:
 			filter = hg_shared_filter_open(&shared->filter, area, &keys, width);
 			hg_join_arrive(shared);
