@@ -107,6 +107,9 @@ typedef struct Instrumentation NodeInstrumentation;
 #define HG_HAVE_RIGHT_ANTI (PG_VERSION_NUM >= 160000)
 #define HG_HAVE_RIGHT_SEMI (PG_VERSION_NUM >= 180000)
 
+/* 19 has a type of OIDs with 64 bits */
+#define HG_HAVE_OID8 (PG_VERSION_NUM >= 190000)
+
 /*
  * Up to 18 one side of a join may have to be made unique before it is joined as by an
  * inner join; 19 hands over the relation that is unique already.

@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "hg_compat.h"
 
 #include "access/hash.h"
 #include "access/htup_details.h"
@@ -50,6 +50,9 @@ static const HgExactFunction hg_exact_functions[] = {
 	{F_XIDEQ, {HG_IMAGE_INT32, HG_IMAGE_INT32}},
 	{F_CIDEQ, {HG_IMAGE_INT32, HG_IMAGE_INT32}},
 	{F_XID8EQ, {HG_IMAGE_INT64, HG_IMAGE_INT64}},
+#if HG_HAVE_OID8
+	{F_OID8EQ, {HG_IMAGE_INT64, HG_IMAGE_INT64}},
+#endif
 	{F_PG_LSN_EQ, {HG_IMAGE_INT64, HG_IMAGE_INT64}},
 	{F_TIDEQ, {HG_IMAGE_BYTES6, HG_IMAGE_BYTES6}},
 	{F_DATE_EQ, {HG_IMAGE_INT32, HG_IMAGE_INT32}},
