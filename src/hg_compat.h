@@ -448,6 +448,22 @@ hg_hashjoin_path_enabled(const JoinPathExtraData *extra, const Path *outer)
 	return hg_hashjoin_enabled(extra);
 }
 
+/*
+ * Returns true if a relation is a join whose paths compete by their costs with joins of its
+ * partitions.  Up to 18 the planner takes the latter for the topmost join wherever it can, and
+ * removes all other paths of it.
+ */
+static inline bool
+hg_partitions_compete(const RelOptInfo *rel)
+{
+#if PG_VERSION_NUM >= 190000
+	return IS_JOIN_REL(rel) && rel->consider_partitionwise_join;
+#else
+	(void) rel;
+	return false;
+#endif
+}
+
 /* And what is said of a joined relation's. */
 static inline void
 hg_join_extra_of(JoinPathExtraData *extra, const RelOptInfo *joinrel)

@@ -222,6 +222,8 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	{
 		out->startup_cost = 0;
 		out->total_cost = out->parallel_workers > 0 ? 0 : HG_FORCED_AGGREGATE_COST;
+		if (hg_partitions_compete(input->parent))
+			out->total_cost += input->total_cost;
 		hg_path_set_disabled_nodes(out, 0);
 		return;
 	}

@@ -554,12 +554,17 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 
 	/*
 	 * force: cheaper than anything else can be, whatever it would really cost and whatever else
-	 * is disabled; with a difference that makes tests which ask for nothing for a Gather get one
+	 * is disabled; with a difference that makes tests which ask for nothing for a Gather get one.
+	 * Forced joins of partitions are cheaper than one of the whole tables, which is still cheaper
+	 * than those of others.
 	 */
 	if (hg_force)
 	{
 		out->startup_cost = 0;
 		out->total_cost = out->parallel_workers > 0 ? 0 : HG_FORCED_COST;
+		if (hg_partitions_compete(out->parent))
+			out->total_cost +=
+				(outer->total_cost + inner->total_cost) / 2 + out->rows * cpu_tuple_cost;
 		hg_path_set_disabled_nodes(out, 0);
 		return;
 	}
