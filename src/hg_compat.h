@@ -171,7 +171,7 @@ BufFileReadExact(BufFile *file, void *ptr, size_t size)
 #endif
 
 /*
- * What batch/hg_heap_page.c knows of core's scans of heaps is tested up to 18, and 19 may compile.
+ * What batch/hg_heap_page.c knows of core's scans of heaps is tested up to 19.
  * For later versions somebody must read how those scan first.
  */
 #define HG_HAVE_KNOWN_HEAP_SCAN (PG_VERSION_NUM < 200000)
