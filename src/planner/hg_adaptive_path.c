@@ -227,6 +227,19 @@ hg_adaptive_held_rows(const Path *outer)
 		   (double) hg_input_row_bytes(sizeof(uint64), outer->pathtarget->width);
 }
 
+/* Clauses without those that are constant in a run, which a Result above the join tests. */
+static List *
+hg_clauses_of_rows(List *restrictlist)
+{
+	List *clauses = NIL;
+	ListCell *lc;
+
+	foreach (lc, restrictlist)
+		if (!lfirst_node(RestrictInfo, lc)->pseudoconstant)
+			clauses = lappend(clauses, lfirst(lc));
+	return clauses;
+}
+
 bool
 hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer_cost)
 {
@@ -245,6 +258,8 @@ hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer
 	if (rows < Max(outer->rows, 1) * times)
 		return false;
 	loop->jpath.outerjoinpath = hg_feed_path(outer);
+	/* else a Result would stand between the join and its loop */
+	loop->jpath.joinrestrictinfo = hg_clauses_of_rows(loop->jpath.joinrestrictinfo);
 	path->custom.custom_paths = lappend(path->custom.custom_paths, loop);
 	path->lookup_rows = rows;
 	path->lookup_at_once = at_once;

@@ -115,8 +115,8 @@ hg_feed_create_state(CustomScan *cscan pg_attribute_unused())
 void
 hg_join_feed_set(PlanState *feed, const HgInput *input)
 {
-	Assert(IsA(feed, CustomScanState) &&
-		   ((CustomScanState *) feed)->methods == &hg_feed_exec_methods);
+	if (!IsA(feed, CustomScanState) || ((CustomScanState *) feed)->methods != &hg_feed_exec_methods)
+		elog(ERROR, "the outer plan of a join's lookups does not return the rows that it holds");
 	((HgFeedState *) feed)->input = input;
 	((HgFeedState *) feed)->batch =
 		hg_batch_create_partial(input->scan_desc->natts, input->ncolumns, input->to);
