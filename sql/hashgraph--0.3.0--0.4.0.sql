@@ -83,14 +83,15 @@ CREATE OR REPLACE VIEW hashgraph_stat AS
 DO $$
 DECLARE
 	acl aclitem[] := proacl FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.=) 'hashgraph_stat_before()'::pg_catalog.regprocedure;
-	grantee oid;
+	item record;
 BEGIN
 	IF acl IS NOT NULL THEN
 		REVOKE ALL ON FUNCTION hashgraph_stat() FROM PUBLIC;
-		FOR grantee IN SELECT a.grantee FROM pg_catalog.aclexplode(acl) a LOOP
-			EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION hashgraph_stat() TO %s',
-				CASE WHEN grantee OPERATOR(pg_catalog.=) 0 THEN 'PUBLIC'
-				ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(grantee)) END);
+		FOR item IN SELECT a.grantee, a.is_grantable FROM pg_catalog.aclexplode(acl) a LOOP
+			EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION hashgraph_stat() TO %s%s',
+				CASE WHEN item.grantee OPERATOR(pg_catalog.=) 0 THEN 'PUBLIC'
+				ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(item.grantee)) END,
+				CASE WHEN item.is_grantable THEN ' WITH GRANT OPTION' END);
 		END LOOP;
 		DELETE FROM pg_catalog.pg_init_privs
 		WHERE classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass

@@ -50,6 +50,13 @@ select loops_of(format('with s as materialized (select i %% 400 as county, i / 4
   select a.county, a.price from %s where a.county = s.county and s.q = 1 and s.y = 2000 order by a.price limit 1', tables))
   from (values ('s, l_sales a'), ('l_sales a, s')) t (tables);
 drop index l_sales_price_idx;
+-- but a loop whose first rows come at once, in an order of which a LIMIT wants few, stays
+create index on l_sales (price);
+select loops_of('select a.county, a.price from l_sales a where not exists (select from l_counties c where c.county = a.county and c.name = ''county 9'')
+  order by a.price limit 3');
+select loops_of('select a.price, count(*) from l_sales a where not exists (select from l_counties c where c.county = a.county and c.name = ''county 9'')
+  group by a.price order by a.price limit 3');
+drop index l_sales_price_idx;
 -- tables of ten rows and single rows of a unique index are joined by loops
 create table l_few as select i as q, 'quarter ' || i as name from generate_series(0, 3) i;
 alter table l_few add primary key (q);

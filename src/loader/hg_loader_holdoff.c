@@ -99,10 +99,10 @@ hg_holdoff_may_create(void)
 static bool
 hg_holdoff_is_allowed(Node *statement, Oid database)
 {
-	if (!IsA(statement, CreatedbStmt))
-		return hg_owns_database(database);
-	return hg_holdoff_may_create() &&
-		   (hg_holdoff_is_template(database) || hg_owns_database(database));
+	if (IsA(statement, CreatedbStmt))
+		return hg_holdoff_may_create() &&
+			   (hg_holdoff_is_template(database) || hg_owns_database(database));
+	return hg_owns_database(database) && (!IsA(statement, RenameStmt) || hg_holdoff_may_create());
 }
 
 /* The name of the database that a statement wants for itself; NULL: none. */

@@ -17,6 +17,7 @@
 #include "planner/hg_adaptive_path.h"
 #include "planner/hg_core_path.h"
 #include "planner/hg_lookup_cost.h"
+#include "planner/hg_scan_path.h"
 
 /* More outer rows are never held to be counted. */
 #define HG_ADAPTIVE_MOST_ROWS 1000000.0
@@ -33,6 +34,12 @@
  * what the loop alone would have taken by then, hashing is to be no more than a tenth.
  */
 #define HG_ADAPTIVE_FIRST_MARGIN 10.0
+
+/*
+ * In a subquery that is run again for each outer row a loop is cheap up to so many times as much:
+ * making the node ready is paid for in each run, and what a Memoize has found is kept.
+ */
+#define HG_ADAPTIVE_RESCANS 10.0
 
 /* What it costs to hold a row until it is joined, in units of cpu_operator_cost. */
 #define HG_COUNTED_ROW_COST 1.0
@@ -137,6 +144,20 @@ hg_adaptive_is_beaten(const Path *first, Cost least)
 	return first != NULL && first->total_cost * HG_EQUAL_COST < least;
 }
 
+/* Returns true if a Result is to stand above a relation's scan, with clauses that no row decides.
+ */
+static bool
+hg_rel_is_gated(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	ListCell *lc;
+
+	if (root->hasPseudoConstantQuals)
+		foreach (lc, rel->baserestrictinfo)
+			if (lfirst_node(RestrictInfo, lc)->pseudoconstant)
+				return true;
+	return false;
+}
+
 NestPath *
 hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer_cost,
 				 const RelOptInfo *innerrel, JoinType join_type, JoinPathExtraData *extra)
@@ -145,6 +166,7 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 	NestPath *loop;
 
 	if (!hg_nestloop_enabled(extra) || outer->param_info != NULL ||
+		hg_rel_is_gated(root, outer->parent) ||
 		(join_type != JOIN_INNER && join_type != JOIN_LEFT && join_type != JOIN_SEMI &&
 		 join_type != JOIN_ANTI))
 		return NULL;
@@ -178,7 +200,9 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 bool
 hg_adaptive_loop_is_cheap(PlannerInfo *root, const NestPath *loop, Cost outer_cost)
 {
-	return outer_cost + hg_loop_lookups_cost(root, loop) < HG_LOOP_LEAST_COST;
+	Cost least = HG_LOOP_LEAST_COST * (hg_query_is_rescanned(root) ? HG_ADAPTIVE_RESCANS : 1);
+
+	return outer_cost + hg_loop_lookups_cost(root, loop) < least;
 }
 
 /* Are all that is wanted of a join columns of its sides? */

@@ -23,6 +23,12 @@
 #define HG_LOOP_PREMIUM_UNITS 25.0
 
 /*
+ * Where rows may be wanted in the order of a loop, and not all of them, hashing may cost up to so
+ * many times the loop's first row.
+ */
+#define HG_LOOP_FIRST_ROW 2.0
+
+/*
  * What a hash join takes beyond its price for each outer row, in units of cpu_tuple_cost: 50 to 100
  * ns at least, where core asks for 5 if inner rows are unique (hg_join_cost.c).
  */
@@ -66,6 +72,18 @@ hg_loop_has_few_rows(PlannerInfo *root, const Path *loop)
 		   hg_rel_has_few_rows(root, join->innerjoinpath->parent);
 }
 
+/*
+ * Returns what the first row of a loop costs that reads all of its inner side: that much has to be
+ * read before the second outer row, though core charges a part of it with each row.
+ */
+static Cost
+hg_loop_first_row_cost(const Path *loop)
+{
+	const Path *inner = ((const JoinPath *) loop)->innerjoinpath;
+
+	return loop->startup_cost + inner->total_cost - inner->startup_cost;
+}
+
 /* Returns what a join that hashes may cost at most to take the place of a loop. */
 static Cost
 hg_loop_bound(PlannerInfo *root, const Path *loop)
@@ -74,9 +92,11 @@ hg_loop_bound(PlannerInfo *root, const Path *loop)
 	{
 		Cost bound = loop->total_cost * (1 + HG_LOOP_PREMIUM) + HG_LOOP_PREMIUM_UNITS;
 
-		/* without the loop its order takes a sort */
+		/* without the loop its order takes a sort, and all rows of a query that may want few */
 		if (loop->pathkeys != NIL)
 			bound -= hg_sort_cost(root, loop->pathkeys, loop->rows, loop->pathtarget->width);
+		if (loop->pathkeys != NIL && loop->parent->consider_startup)
+			bound = Min(bound, hg_loop_first_row_cost(loop) * HG_LOOP_FIRST_ROW);
 		return bound;
 	}
 	return ((const JoinPath *) loop)->outerjoinpath->total_cost +

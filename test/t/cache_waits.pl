@@ -67,6 +67,14 @@ $session->run_each('reset role; alter database other is_template false');
 	ok(wait_for(sub { $guest->query("$workers 'other'") eq '2' }, 20), '... and its workers come back, although the transaction goes on');
 	$session->run_each('rollback');
 }
+# its owner may not rename it where he may not create databases, and sends nobody away
+ok(wait_for(sub { $session->query("$workers 'other'") eq '2' }, 20), 'its workers are there');
+$session->run_each('create role keeper; alter database other owner to keeper; set role keeper');
+$session->query('alter database other rename to another');
+like($session->{error}, qr/permission denied to rename database/, 'a rename that is not allowed is refused');
+$session->run_each('reset role');
+is($session->query("$workers 'other'"), '2', '... and its workers stay');
+$session->run_each('alter database other owner to current_user');
 waits_at_most(30, 1, 'alter database other rename to another', '... and be renamed, without waiting for anybody');
 ok(wait_for(sub { $session->query("$workers 'another'") eq '2' }, 20), '... and its workers come back');
 waits_at_most(20, 1, 'drop database another', '... and is dropped without waiting for anybody');

@@ -124,11 +124,11 @@ foreach my $from (sort map { /^hashgraph--([\d.]+)\.sql$/ ? $1 : () } map { base
 
 # who may see the counters stays as it was, and is dumped
 $node->safe_psql('postgres', 'create database updated');
-$node->safe_psql('updated', "create extension hashgraph version '0.3.0'; revoke execute on function hashgraph_stat() from public; grant execute on function hashgraph_stat() to hashgraph_operator");
-my $privileges = q{select r, has_function_privilege(r, 'hashgraph_stat()', 'execute') from unnest(array['hashgraph_operator', 'pg_monitor']) r};
-is($node->safe_psql('updated', "alter extension hashgraph update; $privileges"), "hashgraph_operator|t\npg_monitor|f", 'an update keeps privileges on hashgraph_stat()');
+$node->safe_psql('updated', "create extension hashgraph version '0.3.0'; revoke execute on function hashgraph_stat() from public; grant execute on function hashgraph_stat() to hashgraph_operator with grant option");
+my $privileges = q{select r, has_function_privilege(r, 'hashgraph_stat()', 'execute'), has_function_privilege(r, 'hashgraph_stat()', 'execute with grant option') from unnest(array['hashgraph_operator', 'pg_monitor']) r};
+is($node->safe_psql('updated', "alter extension hashgraph update; $privileges"), "hashgraph_operator|t|t\npg_monitor|f|f", 'an update keeps privileges on hashgraph_stat()');
 my ($privileges_dump) = PostgreSQL::Test::Utils::run_command([ 'pg_dump', '--schema-only', $node->connstr('updated') ]);
-like($privileges_dump, qr/REVOKE ALL ON FUNCTION public.hashgraph_stat.* FROM PUBLIC;.*GRANT ALL ON FUNCTION public.hashgraph_stat.* TO hashgraph_operator;/s, '... and pg_dump writes them');
+like($privileges_dump, qr/REVOKE ALL ON FUNCTION public.hashgraph_stat.* FROM PUBLIC;.*GRANT ALL ON FUNCTION public.hashgraph_stat.* TO hashgraph_operator WITH GRANT OPTION;/s, '... and pg_dump writes them');
 $node->safe_psql('postgres', 'drop database updated');
 
 $node->safe_psql('old', 'create view joins_here as select joins, rows_out from hashgraph_stat; grant execute on function hashgraph_stat_reset() to hashgraph_operator; grant select on joins_here to hashgraph_operator');

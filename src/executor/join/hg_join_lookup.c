@@ -17,7 +17,7 @@
 #include "executor/join/hg_join_state.h"
 
 /* Outer rows of the first chunk; each one has twice as many as that before, up to a batch. */
-#define HG_LOOKUP_CHUNK_ROWS 8
+#define HG_LOOKUP_CHUNK_ROWS 1
 
 void
 hg_join_lookup_init(HgJoinState *state)
