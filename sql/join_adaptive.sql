@@ -41,8 +41,8 @@ select clause, kind, strategies(format('select s.note, s.id from d_sales s where
 select clause, substring(strategies(format('select s.note, s.id, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id %% 1000 < 3 and %s', clause)) from '[0-9]+ rows.*')
   from (values ('pg_backend_pid() > 0'), ('pg_backend_pid() < 0')) c (clause) order by 1;
 -- ... of the outer side
-select strategies('select v.z, s.id, s.name from (values (1), (2)) v(z) left join (select s.id, i.name from
-  (select * from d_sales where current_setting(''work_mem'') <> '''' and kind + 0 = 1 and kind - 1 = 0) s join d_items i on s.item = i.item) s on s.id > v.z and s.id < 9');
+select substring(strategies('select v.z, s.id, s.name from (values (1), (2)) v(z) left join (select s.id, i.name from
+  (select * from d_sales where current_setting(''work_mem'') <> '''' and kind + 0 = 1 and kind - 1 = 0) s join d_items i on s.item = i.item) s on s.id > v.z and s.id < 9') from '[0-9]+ rows.*');
 -- several matches of a row, other clauses, aggregates, counts and computed columns
 select strategies('select s.id, v.buyer from d_sales s join d_visits v on s.item = v.item and v.buyer > s.buyer where s.kind + 0 = 1 and s.kind - 1 = 0');
 select strategies('select s.id, v.buyer from d_sales s join d_visits v on s.item = v.item and v.buyer > s.buyer where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id < 30');
