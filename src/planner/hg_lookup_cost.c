@@ -136,11 +136,13 @@ hg_column_is_in_order(PlannerInfo *root, const Var *column, Oid less)
  * same table, which lies in the order of the column that is looked up?
  */
 static bool
-hg_lookup_is_near(PlannerInfo *root, const IndexPath *inner, const Path *outer)
+hg_lookup_finds_near(PlannerInfo *root, const Path *outer, const Path *path)
 {
+	const IndexPath *inner = (const IndexPath *) path;
 	Index first = hg_scanned_first(outer);
-	const IndexClause *clause =
-		inner->indexclauses != NIL ? linitial_node(IndexClause, inner->indexclauses) : NULL;
+	const IndexClause *clause = IsA(path, IndexPath) && inner->indexclauses != NIL
+									? linitial_node(IndexClause, inner->indexclauses)
+									: NULL;
 	List *columns;
 	ListCell *lc;
 	bool near = false;
@@ -250,22 +252,25 @@ hg_lookup_hidden(PlannerInfo *root, const Path *outer, const Path *inner, double
 {
 	Cost hidden;
 
-	if (lookups >= hg_expected_lookups(root, inner) ||
-		(IsA(inner, IndexPath) && hg_lookup_is_near(root, (const IndexPath *) inner, outer)))
+	if (lookups >= hg_expected_lookups(root, inner) || hg_lookup_finds_near(root, outer, inner))
 		return 0;
 	hidden = hg_lookup_price(root, inner, Max(lookups, 1)) - hg_cost_unmarked(inner->total_cost);
 	return Max(hidden, 0) * HG_CACHED;
 }
 
-/* Returns what a lookup takes beyond its price, or less, where shared buffers hold its pages. */
+/*
+ * Returns what a lookup for rows of an outer path takes beyond its price, or less, where shared
+ * buffers hold its pages.
+ */
 static Cost
-hg_lookup_buffered(PlannerInfo *root, const Path *inner)
+hg_lookup_buffered(PlannerInfo *root, const Path *outer, const Path *inner)
 {
+	Cost price = hg_cost_unmarked(inner->total_cost);
 	Cost unpaged = hg_lookup_price(root, inner, HG_MANY);
-	/* a lookup goes to all its pages, however many others have been there */
-	Cost pages = Max(hg_lookup_price(root, inner, 1) - unpaged, 0);
+	/* it goes to all its pages, however many others have been there, unless that was just before */
+	Cost paged = hg_lookup_finds_near(root, outer, inner) ? price : hg_lookup_price(root, inner, 1);
 
-	return unpaged + pages * HG_BUFFERED - hg_cost_unmarked(inner->total_cost);
+	return unpaged + Max(paged - unpaged, 0) * HG_BUFFERED - price;
 }
 
 Cost
@@ -274,7 +279,7 @@ hg_lookup_cost(PlannerInfo *root, const Path *outer, const Path *inner, Cost pri
 	if (!hg_lookup_has_price(inner))
 		return price;
 	if (hg_lookup_is_buffered(root, inner))
-		price += hg_lookup_buffered(root, inner);
+		price += hg_lookup_buffered(root, outer, inner);
 	else
 		price += hg_lookup_hidden(root, outer, inner, lookups);
 	return Max(price, HG_LEAST_LOOKUP * cpu_tuple_cost);
