@@ -144,8 +144,7 @@ hg_adaptive_is_beaten(const Path *first, Cost least)
 	return first != NULL && first->total_cost * HG_EQUAL_COST < least;
 }
 
-/* Returns true if a Result is to stand above a relation's scan, with clauses that no row decides.
- */
+/* Returns true if clauses that no row decides put a Result above a relation's scan. */
 static bool
 hg_rel_is_gated(const PlannerInfo *root, const RelOptInfo *rel)
 {

@@ -31,8 +31,7 @@
 #define HG_DEVICE_MESSAGE_MS 0.012
 #define HG_DEVICE_BYTE_NS 0.1
 
-/* A session that waited for a device in vain leaves it to others for so long, under backend auto.
- */
+/* For so long auto does not ask a device again that has kept this session waiting in vain. */
 #define HG_DEVICE_LATE_MS (10 * 1000)
 
 /* How long one of several processes may take to tell of itself. */

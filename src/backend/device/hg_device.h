@@ -121,7 +121,7 @@ extern const char *hg_device_name(int place);
  */
 extern uint64_t hg_device_group(void);
 
-/* Are there processes of the server's, so that a short-lived process has use for it? */
+/* Returns true if the server has device processes, which a short-lived process can use too. */
 extern bool hg_device_is_shared(void);
 
 /*

@@ -36,7 +36,7 @@ hg_join_expected_outer(const HgJoinState *state)
 	return (uint64) Max(Min(rows, (double) HG_MAX_ROWS), 1);
 }
 
-/* Can outer rows come as a stream past so many inner rows? */
+/* Returns true if outer rows can come as a stream past so many inner rows. */
 static bool
 hg_join_outer_may_stream(const HgJoinState *state, uint64 inner_rows)
 {
