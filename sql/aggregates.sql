@@ -472,7 +472,7 @@ select agg_check('select sum(n)::text, avg(n)::text from g_sums join g_groups us
 -- 1.7e38 units and more: some values are not in the sum of 128 bits
 select agg_check('select sum(a.n)::text, avg(a.n)::text from g_sums a join g_sums b on a.g = b.g and b.g >= 200 join generate_series(1, 200) c on c <> b.g');
 
--- groups of a table that are joined; what is not joined, or no plain table, is core's
+-- groups of a table, joined or alone; those of what is no plain table are core's
 set hashgraph.force = on;
 explain (costs off) select a.g, s from g_groups a join (select g, sum(n) as s from g_sums where n > 1 group by g having count(*) > 2) x using (g);
 reset hashgraph.force;
@@ -501,6 +501,32 @@ reset parallel_tuple_cost;
 reset min_parallel_table_scan_size;
 reset max_parallel_workers_per_gather;
 drop table g_child;
+
+-- groups of a table alone, of which nothing is resident, at their price
+create table g_heap as select i % 500 as g, (i % 7)::text as t, i % 20000 / 4.0 as n, i % 3 as f from generate_series(1, 100000) i;
+create table g_names as select i as g, 'name ' || i as name from generate_series(0, 499) i;
+create table g_sorts as select i::text as t, i % 2 as kind from generate_series(0, 6) i;
+vacuum analyze g_heap, g_names, g_sorts;
+explain (costs off) select t, sum(n), count(*) from g_heap where n > 3 group by t having count(*) > 10;
+select agg_check('select t, sum(n), count(*) from g_heap where n > 3 group by t having count(*) > 10');
+select agg_check('select g, t, max(n), avg(g) from g_heap group by g, t');
+select agg_check('select (select avg(n) from g_heap where f < x), (select count(*) from g_heap where f = x) from generate_series(0, 3) x');
+select agg_check('select case when (select count(*) from g_heap where f < 2) > 10 then (select sum(n) from g_heap) end');
+-- more of them than are expected, at joins of so few rows that nobody looks at these
+explain (costs off) select name, kind, sum(n) from g_heap join g_names using (g) join g_sorts using (t) where f + 0 < 3 and f - 1 < 3 and n * 2 > 0 and f / 2 < 9 group by 1, 2;
+select agg_check('select name, kind, sum(n) from g_heap join g_names using (g) join g_sorts using (t) where f + 0 < 3 and f - 1 < 3 and n * 2 > 0 and f / 2 < 9 group by 1, 2');
+set work_mem = '64kB';
+select agg_check('select g, n, count(*) from g_heap group by g, n');
+reset work_mem;
+set parallel_setup_cost = 0;
+set parallel_tuple_cost = 0;
+set min_parallel_table_scan_size = 0;
+explain (costs off) select t, sum(n) from g_heap where f = 1 group by t;
+select agg_check('select t, sum(n), min(g) from g_heap where f = 1 group by t');
+reset parallel_setup_cost;
+reset parallel_tuple_cost;
+reset min_parallel_table_scan_size;
+drop table g_heap, g_names, g_sorts;
 
 create role g_user;
 grant select on g_a, g_b to g_user;

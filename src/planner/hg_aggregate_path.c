@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_path.c
- *	  Offer the aggregate node above joins of ours, and below them.
+ *	  Offer the aggregate node above joins of ours, and above scans of one table.
  *
  * The planner calls the hook when it has its own paths for a query's GROUP BY and aggregates.
  * The node is offered where all aggregates are among those that the executor knows
  * (hg_aggregate_kind) and used plainly: no ORDER BY, and DISTINCT as below; group columns can be
- * hashed; and the input is a HashGraph join, a table that is read by pages for a subquery whose
- * groups are joined, or one of which something is resident, with its partitions.  All else is left
- * to core, which aggregates rows; so is what has nothing to do with a join or a resident column.
+ * hashed; and the input is a HashGraph join, a table that is read by pages, or the partitions of
+ *one of which something is resident.  All else is left to core, which aggregates rows.
  *
  * DISTINCT.  Where all aggregates are of the distinct values of one column the node makes groups by
  * that column too, and once more groups of these: each value is there once then.  Both may go to
@@ -227,18 +226,15 @@ hg_distinct_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *h
 }
 
 /*
- * A scan by pages of a table of which something is resident, or whose groups are to be joined, by
- * one process or by each of as many workers as its cheapest path has; or NULL.
+ * A scan by pages of a table, by one process or by each of as many workers as its cheapest path
+ * has; or NULL.
  */
 static Path *
 hg_find_scan(PlannerInfo *root, RelOptInfo *rel, const Path *cheapest)
 {
-	const PlannerInfo *above = root->parent_root;
-	bool joined = above != NULL && bms_membership(above->all_baserels) == BMS_MULTIPLE;
 	Path *scan;
 
-	if (!IS_SIMPLE_REL(rel) || (!joined && hg_scan_share(rel) == 0) ||
-		hg_scan_path_find(root, rel) == NULL)
+	if (!IS_SIMPLE_REL(rel) || hg_scan_path_find(root, rel) == NULL)
 		return NULL;
 	/* its own target, which aggregates are computed of, and may be of several processes */
 	scan = create_seqscan_path(root, rel, NULL, cheapest->parallel_workers);

@@ -572,6 +572,18 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	hg_consider_adaptive_paths(&join, outer_path, inner_path);
 }
 
+/* Are the inputs of a join of core's small, even with as many rows as are to be feared? */
+static bool
+hg_inputs_small_at_worst(const PlannerInfo *root, const JoinPath *core)
+{
+	HgInputCost outer;
+	HgInputCost inner;
+
+	hg_input_cost(root, core->outerjoinpath, &outer);
+	hg_input_cost(root, core->innerjoinpath, &inner);
+	return outer.feared_rows + inner.feared_rows < hg_min_rows;
+}
+
 Path *
 hg_join_path_instead(PlannerInfo *root, const Path *path)
 {
@@ -588,7 +600,8 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 		return NULL;
 	core = (const JoinPath *) path;
 	if (!hg_join_type_is_eligible(core->jointype) ||
-		hg_inputs_small(core->outerjoinpath, core->innerjoinpath))
+		(hg_inputs_small(core->outerjoinpath, core->innerjoinpath) &&
+		 hg_inputs_small_at_worst(root, core)))
 		return NULL;
 	hg_join_extra_set_enabled(&extra, core);
 	extra.restrictlist = core->joinrestrictinfo;

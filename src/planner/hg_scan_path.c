@@ -195,8 +195,9 @@ hg_scan_path_find(PlannerInfo *root, RelOptInfo *rel)
 {
 	Path *scan = hg_find_scan(rel, rel->pathlist);
 
-	/* core may have put a Gather of the parallel scan in its place, not knowing what is cached */
-	if (scan == NULL && hg_scan_share(rel) > 0 && hg_find_scan(rel, rel->partial_pathlist) != NULL)
+	/* core may have put a Gather of the parallel scan in its place, not knowing what a scan saves
+	 */
+	if (scan == NULL && hg_find_scan(rel, rel->partial_pathlist) != NULL)
 		scan = create_seqscan_path(root, rel, NULL, 0);
 	return scan;
 }
