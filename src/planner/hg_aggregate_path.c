@@ -7,7 +7,7 @@
  * The node is offered where all aggregates are among those that the executor knows
  * (hg_aggregate_kind) and used plainly: no ORDER BY, and DISTINCT as below; group columns can be
  * hashed; and the input is a HashGraph join, a table that is read by pages, or the partitions of
- *one of which something is resident.  All else is left to core, which aggregates rows.
+ * one of which something is resident.  All else is left to core, which aggregates rows.
  *
  * DISTINCT.  Where all aggregates are of the distinct values of one column the node makes groups by
  * that column too, and once more groups of these: each value is there once then.  Both may go to

@@ -195,8 +195,7 @@ hg_scan_path_find(PlannerInfo *root, RelOptInfo *rel)
 {
 	Path *scan = hg_find_scan(rel, rel->pathlist);
 
-	/* core may have put a Gather of the parallel scan in its place, not knowing what a scan saves
-	 */
+	/* core may have put a Gather of the parallel scan in its place, not knowing what is saved */
 	if (scan == NULL && hg_find_scan(rel, rel->partial_pathlist) != NULL)
 		scan = create_seqscan_path(root, rel, NULL, 0);
 	return scan;

@@ -68,10 +68,10 @@ sub planning_cases
 		# clauses with long lists are looked at once, and not for each path; all alternatives of one column are put together at once
 		[ 'lists of constants', KEYED, $alone, "$chain where " . join(' and ', map { "ten$_.v in ($list)" } 0 .. 9), 17 ],
 		[ 'alternatives', KEYED, $alone, 'select count(*) from ten0 join ten1 on ten1.k = ten0.l where ' . join(' or ', map { "ten0.v = $_" } @far), 4 ],
-		# where other tables are resident, a query of one table that aggregates nothing does not ask for such columns, and one that
-		# aggregates is told at once that there are none
+		# where other tables are resident, a query of one table that aggregates nothing does not ask for such columns; one that
+		# aggregates is offered the node, and takes 4 microseconds more, for 60,000 rows
 		[ 'a lookup in one table', KEYED, $alone, 'select v from ten0 where k = 7', 2 ],
-		[ 'an aggregate of one table', KEYED, $alone, 'select count(*), sum(v) from ten0 where k > 7', 4 ]);
+		[ 'an aggregate of one table', KEYED, $alone, 'select count(*), sum(v) from ten0 where k > 7', 17 ]);
 }
 
 my $node = new_server('planning', preload => '', conf => "fsync = off\nhashgraph.resident_memory = '8MB'\nmax_worker_processes = 16\n");
