@@ -182,22 +182,29 @@ hg_matcher_prefers_cpu(const HgEngineCosts *costs, uint32 key_width, uint64 oute
 void
 hg_matcher_ask_device(HgKnownDevice *device)
 {
-	HgError error;
-
 	device->measured = hg_device_costs(&device->costs);
-	device->absent = !device->measured &&
-					 hg_device_glance(hg_device_place(HG_PLACES_ALL), &error) == HG_DEVICE_ABSENT;
+	device->sought = false;
+}
+
+/* Returns true if there is no device, and never will be; an idle one is asked to start. */
+static bool
+hg_known_device_is_absent(HgKnownDevice *device)
+{
+	if (!device->sought)
+		device->absent = hg_device_glance(hg_device_place(HG_PLACES_ALL), NULL) == HG_DEVICE_ABSENT;
+	device->sought = true;
+	return device->absent;
 }
 
 bool
-hg_matcher_may_stream(const HgKnownDevice *device, uint32 key_width, uint64 outer_rows,
-					  uint64 inner_rows, double pairs)
+hg_matcher_may_stream(HgKnownDevice *device, uint32 key_width, uint64 outer_rows, uint64 inner_rows,
+					  double pairs)
 {
 	if (!hg_matcher_settings_stream())
 		return false;
 	if (hg_backend != HG_BACKEND_AUTO)
 		return hg_backend == HG_BACKEND_CPU;
 	if (!device->measured)
-		return device->absent || outer_rows + inner_rows < HG_DEVICE_ROWS;
+		return outer_rows + inner_rows < HG_DEVICE_ROWS || hg_known_device_is_absent(device);
 	return hg_matcher_prefers_cpu(&device->costs, key_width, outer_rows, inner_rows, pairs);
 }

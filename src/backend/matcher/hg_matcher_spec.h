@@ -226,12 +226,13 @@ extern void hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatche
 /* What is known of the server's devices. */
 typedef struct HgKnownDevice
 {
-	bool absent;   /* there is none, and never will be */
 	bool measured; /* one is ready, and has measured: */
 	HgEngineCosts costs;
+	bool sought; /* else it is known whether there may be one: */
+	bool absent; /* there is none, and never will be */
 } HgKnownDevice;
 
-/* Ask what is known of devices now. */
+/* Ask what is known of devices now, but for what is sought when it matters. */
 extern void hg_matcher_ask_device(HgKnownDevice *device);
 
 /*
@@ -239,7 +240,7 @@ extern void hg_matcher_ask_device(HgKnownDevice *device);
  * in one graph of all inner rows.  They may where the join is to run on the CPU, by what is known
  * of devices, and no setting asks for another way.
  */
-extern bool hg_matcher_may_stream(const HgKnownDevice *device, uint32 key_width, uint64 outer_rows,
+extern bool hg_matcher_may_stream(HgKnownDevice *device, uint32 key_width, uint64 outer_rows,
 								  uint64 inner_rows, double pairs);
 
 /* What is asked of any job, but for the rows that are expected; reduction may be NULL. */
