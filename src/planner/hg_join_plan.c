@@ -217,6 +217,25 @@ hg_ordered_clauses(PlannerInfo *root, List *rinfos)
 	return result;
 }
 
+/* The clause of a hash clause with the outer operand on its left; setrefs.c copies what it changes.
+ */
+static OpExpr *
+hg_plan_hash_clause(const RestrictInfo *rinfo, const RelOptInfo *outerrel)
+{
+	OpExpr *clause = castNode(OpExpr, rinfo->clause);
+
+	if (!bms_is_subset(rinfo->left_relids, outerrel->relids))
+	{
+		OpExpr *commuted = makeNode(OpExpr);
+
+		*commuted = *clause;
+		commuted->args = list_copy(clause->args);
+		CommuteOpExpr(commuted);
+		clause = commuted;
+	}
+	return clause;
+}
+
 /* Split a join's clauses other than its hash clauses into ON and WHERE. */
 static void
 hg_split_clauses(PlannerInfo *root, HgJoinPath *path, List **join_qual, List **qual)
@@ -332,15 +351,12 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 
 	foreach (lc, path->hash_clauses)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		OpExpr *clause = copyObject(castNode(OpExpr, rinfo->clause));
+		OpExpr *clause = hg_plan_hash_clause(lfirst_node(RestrictInfo, lc),
+											 ((Path *) linitial(best_path->custom_paths))->parent);
 
-		if (!bms_is_subset(rinfo->left_relids,
-						   ((Path *) linitial(best_path->custom_paths))->parent->relids))
-			CommuteOpExpr(clause);
 		hash_clauses = lappend(hash_clauses, clause);
-		outer_keys = lappend(outer_keys, copyObject(linitial(clause->args)));
-		inner_keys = lappend(inner_keys, copyObject(lsecond(clause->args)));
+		outer_keys = lappend(outer_keys, linitial(clause->args));
+		inner_keys = lappend(inner_keys, lsecond(clause->args));
 		operators = lappend_oid(operators, clause->opno);
 		collations = lappend_oid(collations, clause->inputcollid);
 	}
