@@ -29,6 +29,9 @@ DATA = $(wildcard sql/hashgraph--*.sql)
 # src/ is the library; cuda/ is the program hashgraph_device and never linked here.
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
 
+# Our functions call each other at once, and not by way of the dynamic linker's table.
+SHLIB_LINK += -Wl,-Bsymbolic-functions
+
 # Faults stand between our objects and what they call; src/ knows nothing of them.
 FAULT_OBJS = test/fault/hg_fault.o test/fault/hg_fault_server.o test/fault/hg_fault_resident.o \
 	test/fault/hg_fault_at_once.o test/fault/hg_fault_cleanup.o test/fault/hg_watch.o
