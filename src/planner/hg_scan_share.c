@@ -124,7 +124,8 @@ hg_scan_share_note(const RelOptInfo *rel, Oid relation)
 	double share;
 	int n;
 
-	if (!hg_resident || !hg_resident_memory_exists() || IsolationIsSerializable())
+	if (!hg_resident || !hg_resident_memory_exists() || IsolationIsSerializable() ||
+		!hg_resident_is_known(key))
 		return;
 	n = hg_share_attributes(rel, &attnos);
 	share = n < 0 ? 0 : hg_resident_share(key, n, attnos);

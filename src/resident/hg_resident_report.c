@@ -166,6 +166,18 @@ hg_report_has_numbers(const HgSegmentVersion *version, int nnumbers, const AttrN
 	return true;
 }
 
+bool
+hg_resident_is_known(HgResidentRelation key)
+{
+	const HgChain *chain = hg_chain_find(key.database);
+	HgDirectoryEntry *entry =
+		chain != NULL && hg_chain_generation(chain) != 0 ? hg_directory_lock(key, false) : NULL;
+
+	if (entry != NULL)
+		hg_directory_unlock(entry);
+	return entry != NULL;
+}
+
 double
 hg_resident_share(HgResidentRelation key, int nnumbers, const AttrNumber *numbers)
 {

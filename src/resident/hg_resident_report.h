@@ -36,6 +36,9 @@ typedef struct HgResidentReport
  * number. */
 extern int hg_resident_report(HgResidentRelation key, HgResidentReport **reports);
 
+/* Returns true if the directory has a table of a database whose residents can be used. */
+extern bool hg_resident_is_known(HgResidentRelation key);
+
 /*
  * What share of a table's blocks may be served in all of these columns, by their numbers: 0 to 1.
  */
