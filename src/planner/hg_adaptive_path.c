@@ -181,13 +181,17 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 	else
 	{
 		JoinCostWorkspace workspace;
-		Path *inner = hg_adaptive_index(outer, innerrel);
+		double lookups = outer->rows - 1;
+		Path *inner;
 
+		/* before core is asked for the price of a lookup */
+		if (hg_adaptive_is_beaten(first, outer_cost + lookups * hg_lookup_least_cost()))
+			return NULL;
+		inner = hg_adaptive_index(outer, innerrel);
 		if (inner == NULL ||
-			hg_adaptive_is_beaten(first,
-								  outer_cost + (outer->rows - 1) *
-												   hg_lookup_cost(root, outer, inner,
-																  inner->total_cost, outer->rows)))
+			hg_adaptive_is_beaten(first, outer_cost + lookups * hg_lookup_cost(root, outer, inner,
+																			   inner->total_cost,
+																			   outer->rows)))
 			return NULL;
 		hg_initial_cost_nestloop(root, &workspace, join_type, outer, inner, extra);
 		loop = create_nestloop_path(root, joinrel, join_type, &workspace, extra, outer, inner,
@@ -200,7 +204,13 @@ bool
 hg_adaptive_loop_is_cheap(PlannerInfo *root, const NestPath *loop, Cost outer_cost)
 {
 	Cost least = HG_LOOP_LEAST_COST * (hg_query_is_rescanned(root) ? HG_ADAPTIVE_RESCANS : 1);
+	const Path *outer = loop->jpath.outerjoinpath;
+	Cost priced =
+		Max(loop->jpath.path.total_cost - outer->total_cost, outer->rows * hg_lookup_least_cost());
 
+	/* before core is asked for the price of a lookup */
+	if (outer_cost + priced < least && hg_lookup_price_is_most(root, loop->jpath.innerjoinpath))
+		return true;
 	return outer_cost + hg_loop_lookups_cost(root, loop) < least;
 }
 

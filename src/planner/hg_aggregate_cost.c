@@ -251,7 +251,8 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	/* all of that is the device's then */
 	if (asks)
 		startup = hg_path_join(input)->asked;
-	startup += hg_workers_cost(out->parent, out->parallel_workers, asks ? NULL : input, NULL);
+	startup +=
+		hg_workers_cost(out->parent, out->parallel_workers, asks ? 0 : hg_workers_priced(input));
 
 	bytes = groups * (input->pathtarget->width + HG_GROUP_BYTES + naggs * 2.0 * sizeof(Datum));
 	if (bytes > get_hash_memory_limit())

@@ -103,45 +103,43 @@ hg_loop_bound(PlannerInfo *root, const Path *loop)
 		   hg_loop_lookups_cost(root, (const NestPath *) loop);
 }
 
-/* Returns the loops that hg_core_loops_may_go() tells of. */
-static List *
-hg_core_loops(PlannerInfo *root, const RelOptInfo *joinrel, bool partial)
+/*
+ * Returns what a join that hashes may cost at most to take the place of one of the paths of a
+ * relation; negative if hg_core_loops_may_go() does not tell of it.  *behind tells of another path
+ * before it, and is kept for the next one.
+ */
+static Cost
+hg_core_loop_bound(PlannerInfo *root, const Path *path, bool *behind)
 {
-	bool behind = false; /* another path */
-	List *loops = NIL;
-	ListCell *lc;
+	Cost bound;
 
-	if ((partial ? joinrel->partial_pathlist : joinrel->pathlist) == NIL ||
-		hg_first_rows_matter(root, joinrel))
-		return NIL;
-	foreach (lc, partial ? joinrel->partial_pathlist : joinrel->pathlist)
+	if (!IsA(path, NestPath) || path->param_info != NULL)
 	{
-		Path *path = lfirst(lc);
-
-		if (!IsA(path, NestPath) || path->param_info != NULL)
-		{
-			behind = true;
-			continue;
-		}
-		/* behind another path a loop is chosen for its order alone */
-		if (path->pathkeys != NIL ? !hg_loop_is_whole(path) : behind)
-			continue;
-		if (hg_loop_is_whole(path)
-				? !hg_loop_has_few_rows(root, path)
-				: path->total_cost >= HG_LOOP_LEAST_COST &&
-					  hg_loop_bound(root, path) * HG_EQUAL_COST >= path->total_cost)
-			loops = lappend(loops, path);
+		*behind = true;
+		return -1;
 	}
-	return loops;
+	/* behind another path a loop is chosen for its order alone */
+	if (path->pathkeys != NIL ? !hg_loop_is_whole(path) : *behind)
+		return -1;
+	if (hg_loop_is_whole(path))
+		return hg_loop_has_few_rows(root, path) ? -1 : hg_loop_bound(root, path);
+	if (path->total_cost < HG_LOOP_LEAST_COST)
+		return -1;
+	bound = hg_loop_bound(root, path);
+	return bound * HG_EQUAL_COST >= path->total_cost ? bound : -1;
 }
 
 bool
 hg_core_loops_may_go(PlannerInfo *root, const RelOptInfo *joinrel, bool partial, Cost least)
 {
+	List *paths = partial ? joinrel->partial_pathlist : joinrel->pathlist;
+	bool behind = false;
 	ListCell *lc;
 
-	foreach (lc, hg_core_loops(root, joinrel, partial))
-		if (least <= hg_loop_bound(root, lfirst(lc)))
+	if (paths == NIL || hg_first_rows_matter(root, joinrel))
+		return false;
+	foreach (lc, paths)
+		if (hg_core_loop_bound(root, lfirst(lc), &behind) >= least)
 			return true;
 	return false;
 }
@@ -171,24 +169,18 @@ hg_core_paths_remove(PlannerInfo *root, const Path *ours)
 	RelOptInfo *joinrel = ours->parent;
 	bool partial = ours->parallel_workers > 0;
 	List **paths = partial ? &joinrel->partial_pathlist : &joinrel->pathlist;
+	bool behind = false;
 	ListCell *lc;
 
 	if (hg_first_rows_matter(root, joinrel))
 		return;
-	foreach (lc, hg_core_loops(root, joinrel, partial))
-	{
-		Path *loop = lfirst(lc);
-
-		if (hg_path_disabled_nodes(ours) <= hg_path_disabled_nodes(loop) &&
-			ours->total_cost <= hg_loop_bound(root, loop))
-			*paths = list_delete_ptr(*paths, loop);
-	}
 	foreach (lc, *paths)
 	{
 		const Path *path = lfirst(lc);
+		Cost bound = hg_core_loop_bound(root, path, &behind);
 
 		if (hg_path_disabled_nodes(ours) <= hg_path_disabled_nodes(path) &&
-			hg_path_is_slower_hash(path, ours->total_cost))
+			(ours->total_cost <= bound || hg_path_is_slower_hash(path, ours->total_cost)))
 			*paths = foreach_delete_current(*paths, lc);
 	}
 }

@@ -62,7 +62,6 @@
 #include "executor/join/hg_join_lend_cost.h"
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
-#include "planner/hg_planner_run.h"
 #include "planner/hg_scan_share.h"
 
 /* Costs of one row, in units of cpu_tuple_cost (see above). */
@@ -95,11 +94,10 @@ hg_start_workers_cost(int workers)
 	return workers > 0 ? parallel_setup_cost * (HG_WORKERS_COST + workers * HG_WORKER_COST) : 0;
 }
 
-/* What the price of a path, or of none (NULL), has of it. */
-static Cost
+Cost
 hg_workers_priced(const Path *path)
 {
-	const HgJoinPath *join = path != NULL ? hg_path_join(path) : NULL;
+	const HgJoinPath *join = path->parallel_workers > 0 ? hg_path_join(path) : NULL;
 
 	return join != NULL && !IS_OTHER_REL(join->custom.path.parent)
 			   ? hg_start_workers_cost(join->custom.path.parallel_workers)
@@ -107,11 +105,9 @@ hg_workers_priced(const Path *path)
 }
 
 Cost
-hg_workers_cost(const RelOptInfo *rel, int workers, const Path *outer, const Path *inner)
+hg_workers_cost(const RelOptInfo *rel, int workers, Cost priced)
 {
-	return IS_OTHER_REL(rel) ? 0
-							 : hg_start_workers_cost(workers) - hg_workers_priced(outer) -
-								   hg_workers_priced(inner);
+	return workers == 0 || IS_OTHER_REL(rel) ? 0 : hg_start_workers_cost(workers) - priced;
 }
 
 /* Are all columns of a path's rows there without being computed? */
@@ -354,38 +350,17 @@ hg_feared_rows(const PlannerInfo *root, const Path *path)
 	return sqrt(path->rows * Max(path->rows, most / hg_parallel_divisor(path)));
 }
 
-static void
-hg_input_estimate(const PlannerInfo *root, const Path *path, HgInputCost *input)
+void
+hg_input_cost(const PlannerInfo *root, Path *path, HgInputCost *input)
 {
 	input->path = path;
 	input->cost = path->total_cost - hg_scan_gain(path);
+	input->workers = hg_workers_priced(path);
 	input->graph = hg_scan_has_graph(path->parent);
+	/* what is lent is not read */
+	input->least = input->graph ? 0
+								: input->cost + path->rows * (HG_ROW_COST + HG_EXACT_KEY_COST) *
+													cpu_operator_cost;
+	input->joined = hg_path_join(path) != NULL;
 	input->feared_rows = hg_feared_rows(root, path);
-}
-
-/* What is known of inputs in a run of the planner: they are joined with many others. */
-typedef struct HgKnownInput
-{
-	uint64 run;
-	HgInputCost input;
-} HgKnownInput;
-
-#define HG_KNOWN_INPUTS_BITS 11
-
-static HgKnownInput hg_known_inputs[1 << HG_KNOWN_INPUTS_BITS];
-
-void
-hg_input_cost(const PlannerInfo *root, const Path *path, HgInputCost *input)
-{
-	uint64 run = hg_planner_run_find(root, path);
-	HgKnownInput *known = &hg_known_inputs[hg_planner_run_place(path, 0, HG_KNOWN_INPUTS_BITS)];
-
-	if (run != 0 && known->run == run && known->input.path == path)
-	{
-		*input = known->input;
-		return;
-	}
-	hg_input_estimate(root, path, input);
-	if (run != 0)
-		*known = (HgKnownInput){run, *input};
 }

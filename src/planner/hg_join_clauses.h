@@ -14,9 +14,21 @@
 
 #include "batch/hg_key.h"
 
-/* The clauses of a join that can be hash keys: RestrictInfos, whose outer_is_left is set. */
-extern List *hg_find_hash_clauses(RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
-								  JoinType join_type, List *restrictlist);
+/* The keys of a join. */
+typedef struct HgJoinKeys
+{
+	bool exact;		  /* matches need no recheck */
+	uint32 width;	  /* in bytes */
+	QualCost cost[2]; /* to evaluate those of a row, by HgSide */
+} HgJoinKeys;
+
+/*
+ * Returns the clauses of a join that can be hash keys, RestrictInfos whose outer_is_left is set,
+ * and what their keys are.  The list may be restrictlist itself.
+ */
+extern List *hg_find_hash_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+								  RelOptInfo *innerrel, JoinType join_type, List *restrictlist,
+								  HgJoinKeys *keys);
 
 /* The same as an encoder wants them, in clauses[list_length(hash_clauses)]. */
 extern void hg_hash_clause_operators(List *hash_clauses, HgKeyClause *clauses);

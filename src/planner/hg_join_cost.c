@@ -111,7 +111,6 @@
 
 #include <math.h>
 
-#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -133,11 +132,8 @@
 #define HG_START_COST 3000.0
 #define HG_SHARED_START_COST 9000.0
 
-/* of one row. */
-#define HG_ROW_COST 0.5
-#define HG_THROUGH_SAVED 0.2
+/* of one row, beside those of hg_input_cost.h. */
 #define HG_COUNTED_SAVED 1.1
-#define HG_EXACT_KEY_COST 0.25
 #define HG_HASHED_KEY_COST 1.0
 #define HG_COLUMN_COST 0.15
 #define HG_COLLECTED_COST 4.0
@@ -192,11 +188,11 @@ hg_start_cost(int workers)
 	return (workers > 0 ? HG_SHARED_START_COST : HG_START_COST) * cpu_operator_cost;
 }
 
-/* Rows of an outer path that go through a join which streams them and returns so many. */
+/* Rows of an outer input that go through a join which streams them and returns so many. */
 static double
-hg_through_rows(const Path *outer, double rows)
+hg_through_rows(const HgInputCost *outer, double rows)
 {
-	return hg_path_join(outer) != NULL ? Min(outer->rows, rows) : 0;
+	return outer->joined ? Min(outer->path->rows, rows) : 0;
 }
 
 /* Rows that a join returns to one process of so many workers', where the relation has so many. */
@@ -226,31 +222,33 @@ hg_share_read_once(Cost sides[2], int read_once, int workers)
 							   sides[read_once] - sides[1 - read_once]);
 }
 
-Cost
-hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2], bool together)
+void
+hg_join_share(const RelOptInfo *joinrel, int workers, HgJoinShare *share)
 {
-	const Path *outer = inputs[HG_OUTER]->path;
-	const Path *inner = inputs[HG_INNER]->path;
-	int workers = Max(outer->parallel_workers, inner->parallel_workers);
-	double rows = hg_join_rows(workers, joinrel->rows);
-	Cost sides[2];
+	share->workers = workers;
+	share->rows = hg_join_rows(workers, joinrel->rows);
+	share->cost = hg_start_cost(workers) + hg_workers_cost(joinrel, workers, 0) +
+				  share->rows * HG_RESULT_COST * cpu_tuple_cost;
+}
 
-	if (hg_force)
-		return 0;
-	hg_sides_cost(inputs, hg_through_rows(outer, rows), sides);
-	if (joinrel->reltarget->exprs == NIL && hg_path_is_served(outer))
-		sides[HG_OUTER] -= outer->rows * HG_COUNTED_SAVED * cpu_operator_cost;
-	/* a side that is lent is not read */
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (inputs[side]->graph)
-			sides[side] = 0;
-	hg_share_read_once(sides, hg_join_read_once(outer, inner, together), workers);
-	return hg_start_cost(workers) + hg_workers_cost(joinrel, workers, outer, inner) +
-		   sides[HG_OUTER] + sides[HG_INNER] + rows * HG_RESULT_COST * cpu_tuple_cost;
+Cost
+hg_join_least_saving(const RelOptInfo *joinrel, const HgJoinShare *share, const HgInputCost *outer,
+					 const HgInputCost *inner, bool together)
+{
+	Cost sides[2] = {outer->least, inner->least};
+
+	sides[HG_OUTER] -= hg_through_rows(outer, share->rows) * HG_THROUGH_SAVED * cpu_operator_cost;
+	if (joinrel->reltarget->exprs == NIL && !outer->graph && hg_path_is_served(outer->path))
+		sides[HG_OUTER] -= outer->path->rows * HG_COUNTED_SAVED * cpu_operator_cost;
+	hg_share_read_once(sides, hg_join_read_once(outer->path, inner->path, together),
+					   share->workers);
+	return outer->least -
+		   hg_through_rows(outer, share->rows) * HG_THROUGH_SAVED * cpu_operator_cost +
+		   inner->least - sides[HG_OUTER] - sides[HG_INNER];
 }
 
 /* What is known of devices: it is asked for once in a run of the planner. */
-static const HgKnownDevice *
+static HgKnownDevice *
 hg_known_device(const PlannerInfo *root)
 {
 	static HgKnownDevice device;
@@ -404,63 +402,6 @@ hg_join_matches(PlannerInfo *root, const HgJoinPath *path, const JoinPathExtraDa
 	return Max(out->rows, 1.0);
 }
 
-/* What it costs to evaluate a key; columns cost nothing. */
-static QualCost
-hg_key_cost(PlannerInfo *root, Node *key)
-{
-	QualCost cost = {0, 0};
-
-	while (IsA(key, RelabelType))
-		key = (Node *) ((RelabelType *) key)->arg;
-	if (!IsA(key, Var))
-		cost_qual_eval_node(&cost, key, root);
-	return cost;
-}
-
-/* What was found in a run of the planner: the same clauses join many pairs of relations. */
-typedef struct HgFoundCost
-{
-	uint64 run;
-	const RestrictInfo *clause;
-	QualCost left;
-	QualCost right;
-} HgFoundCost;
-
-#define HG_FOUND_COSTS_BITS 7
-
-static const HgFoundCost *
-hg_clause_keys_cost(PlannerInfo *root, const RestrictInfo *clause)
-{
-	static HgFoundCost found_costs[1 << HG_FOUND_COSTS_BITS];
-	HgFoundCost *found = &found_costs[hg_planner_run_place(clause, 0, HG_FOUND_COSTS_BITS)];
-	uint64 run = hg_planner_run_find(root, clause);
-
-	if (run == 0 || found->run != run || found->clause != clause)
-		*found = (HgFoundCost){run, clause, hg_key_cost(root, get_leftop(clause->clause)),
-							   hg_key_cost(root, get_rightop(clause->clause))};
-	return found;
-}
-
-void
-hg_join_keys_cost(PlannerInfo *root, List *hash_clauses, QualCost cost[2])
-{
-	ListCell *lc;
-
-	memset(cost, 0, 2 * sizeof(QualCost));
-	foreach (lc, hash_clauses)
-	{
-		const RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
-		const HgFoundCost *found = hg_clause_keys_cost(root, clause);
-		const QualCost *outer = clause->outer_is_left ? &found->left : &found->right;
-		const QualCost *inner = clause->outer_is_left ? &found->right : &found->left;
-
-		cost[HG_OUTER].startup += outer->startup;
-		cost[HG_OUTER].per_tuple += outer->per_tuple;
-		cost[HG_INNER].startup += inner->startup;
-		cost[HG_INNER].per_tuple += inner->per_tuple;
-	}
-}
-
 /*
  * What going to disk costs a process that has so many rows of each side, once out and once back.
  * spilled: where it reads all of the inner side, it must.
@@ -589,7 +530,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 		collected = path->read_once == HG_INNER && streamed ? inputs[HG_OUTER]->feared_rows : 0;
 		streamed = false;
 	}
-	through = streamed ? hg_through_rows(outer, out->rows) : 0;
+	through = streamed ? hg_through_rows(inputs[HG_OUTER], out->rows) : 0;
 	hg_sides_cost(inputs, through, sides);
 	if (streamed && hg_join_counts_directly(root, path, columns, exact))
 		sides[HG_OUTER] -= outer->rows * HG_COUNTED_SAVED * cpu_operator_cost;
@@ -640,7 +581,9 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 		   ((out->rows - through) * columns[HG_OUTER] + out->rows * columns[HG_INNER]) *
 			   cpu_operator_cost * HG_COLUMN_COST;
 
-	startup += hg_start_cost(workers) + hg_workers_cost(out->parent, workers, outer, inner) +
+	startup += hg_start_cost(workers) +
+			   hg_workers_cost(out->parent, workers,
+							   inputs[HG_OUTER]->workers + inputs[HG_INNER]->workers) +
 			   out->pathtarget->cost.startup;
 	run += out->pathtarget->cost.per_tuple * out->rows;
 	out->startup_cost = startup;

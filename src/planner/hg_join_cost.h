@@ -11,35 +11,48 @@
 #define HG_JOIN_COST_H
 
 #include "nodes/pathnodes.h"
+#include "optimizer/optimizer.h"
 
 #include "planner/hg_input_cost.h"
+#include "planner/hg_join_clauses.h"
 #include "planner/hg_join_plan.h"
 
 /* The HgSide of two paths that is not partial, where processes take both sides together; or -1. */
 extern int hg_join_read_once(const Path *outer, const Path *inner, bool together);
 
+/* What joins of a relation by so many workers have in common. */
+typedef struct HgJoinShare
+{
+	int workers;
+	double rows; /* that each process returns */
+	Cost cost;	 /* at least, beside both sides */
+} HgJoinShare;
+
+extern void hg_join_share(const RelOptInfo *joinrel, int workers, HgJoinShare *share);
+
+/* Returns what sides cost less at least where one of them is read once, or rows are only counted.
+ */
+extern Cost hg_join_least_saving(const RelOptInfo *joinrel, const HgJoinShare *share,
+								 const HgInputCost *outer, const HgInputCost *inner, bool together);
+
 /*
  * A lower bound of the total cost of a join of two paths that are not parameterized, whose sides
  * processes take together or each for itself.
  */
-extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2],
-							   bool together);
-
-/* The keys of a join. */
-typedef struct HgJoinKeys
+static inline Cost
+hg_join_least_cost(const RelOptInfo *joinrel, const HgJoinShare *share, const HgInputCost *outer,
+				   const HgInputCost *inner, bool together)
 {
-	bool exact;		  /* matches need no recheck */
-	uint32 width;	  /* in bytes */
-	QualCost cost[2]; /* to evaluate those of a row, by HgSide */
-} HgJoinKeys;
+	Cost least = share->cost + outer->least - outer->workers + inner->least - inner->workers;
 
-/* What the keys of hash clauses cost, whose outer_is_left is set, by HgSide. */
-extern void hg_join_keys_cost(PlannerInfo *root, List *hash_clauses, QualCost cost[2]);
+	if (outer->joined)
+		least -= Min(outer->path->rows, share->rows) * HG_THROUGH_SAVED * cpu_operator_cost;
+	if (joinrel->reltarget->exprs == NIL ||
+		(together && outer->path->parallel_workers != inner->path->parallel_workers))
+		least -= hg_join_least_saving(joinrel, share, outer, inner, together);
+	return least;
+}
 
-/*
- * Fill in rows and costs of a path of these inputs and keys whose other fields are set.  A path
- * with parallel_workers is partial.
- */
 extern void hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const inputs[2],
 						 const JoinPathExtraData *extra, const HgJoinKeys *keys);
 

@@ -98,15 +98,19 @@ hg_join_type_is_eligible(JoinType join_type)
 }
 
 bool
-hg_join_is_eligible(PlannerInfo *root, const RelOptInfo *outerrel, const RelOptInfo *innerrel,
-					List *restrictlist)
+hg_rel_is_eligible(PlannerInfo *root, const RelOptInfo *rel)
+{
+	return !(root->row_identity_vars != NIL && hg_has_row_identity(rel)) &&
+		   !hg_has_anonymous_record(root, rel);
+}
+
+bool
+hg_clauses_are_eligible(const PlannerInfo *root pg_attribute_unused(),
+						List *restrictlist pg_attribute_unused())
 {
 #if !HG_HAVE_CUSTOM_RESTRICTINFO
-	if (root->hasPseudoConstantQuals && hg_has_pseudoconstant(restrictlist))
-		return false;
+	return !root->hasPseudoConstantQuals || !hg_has_pseudoconstant(restrictlist);
+#else
+	return true;
 #endif
-	if (root->row_identity_vars != NIL &&
-		(hg_has_row_identity(outerrel) || hg_has_row_identity(innerrel)))
-		return false;
-	return !hg_has_anonymous_record(root, outerrel) && !hg_has_anonymous_record(root, innerrel);
 }

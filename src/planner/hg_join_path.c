@@ -28,10 +28,10 @@
 #include "planner/hg_join_clauses.h"
 #include "planner/hg_join_cost.h"
 #include "planner/hg_join_eligible.h"
+#include "planner/hg_join_input.h"
 #include "planner/hg_join_path.h"
 #include "planner/hg_join_plan.h"
 #include "planner/hg_scan_path.h"
-#include "planner/hg_scan_share.h"
 
 /*
  * Who wants joins to be offered the node: the session, where it preloads the library, and queries
@@ -55,7 +55,7 @@ static set_join_pathlist_hook_type hg_prev_join_pathlist_hook;
  */
 static bool
 hg_is_better_order(const HgInputCost *outer_input, const HgInputCost *inner_input,
-				   JoinType join_type)
+				   JoinType join_type, bool as_written)
 {
 	const Path *outer = outer_input->path;
 	const Path *inner = inner_input->path;
@@ -72,8 +72,7 @@ hg_is_better_order(const HgInputCost *outer_input, const HgInputCost *inner_inpu
 	if (inner_bytes != outer_bytes)
 		return inner_bytes < outer_bytes;
 	if (join_type == JOIN_INNER || join_type == JOIN_FULL)
-		return bms_next_member(outer->parent->relids, -1) <
-			   bms_next_member(inner->parent->relids, -1);
+		return as_written;
 	return join_type != JOIN_RIGHT && !mirrored;
 }
 
@@ -86,13 +85,22 @@ typedef struct HgConsidered
 	RelOptInfo *innerrel;
 	JoinType join_type;
 	JoinPathExtraData *extra;
-	bool better;			  /* this order of the sides is the one to take */
-	bool searched;			  /* it is known whether the node can take the join: */
-	List *hash_clauses;		  /* NIL where it can't */
-	HgJoinKeys keys;		  /* of these */
-	bool loops[2];			  /* loops of core's stand in its way: of all paths, of partial ones */
-	HgInputCost inputs[2][2]; /* of each side, of the last path and the last partial one */
+	const HgJoinInput *sides[2]; /* of outerrel and innerrel */
+	bool better;				 /* this order of the sides is the one to take */
+	bool searched;				 /* it is known whether the node can take the join: */
+	List *hash_clauses;			 /* NIL where it can't */
+	HgJoinKeys keys;			 /* of these */
+	bool loops[2];			/* loops of core's stand in its way: of all paths, of partial ones */
+	HgJoinShare shares[2];	/* of all paths and of partial ones, where it has rows */
+	HgInputCost *others[2]; /* of each side, of the last path that is not the cheapest; or NULL */
 } HgConsidered;
+
+/* Returns true if the outer relation comes first in the query. */
+static inline bool
+hg_is_as_written(const HgConsidered *join)
+{
+	return join->sides[HG_OUTER]->first < join->sides[HG_INNER]->first;
+}
 
 /* Look at what is joined and at the clauses, once. */
 static bool
@@ -101,28 +109,30 @@ hg_consider_clauses(HgConsidered *join)
 	if (!join->searched)
 	{
 		join->searched = true;
-		if (hg_join_is_eligible(join->root, join->outerrel, join->innerrel,
-								join->extra->restrictlist))
-			join->hash_clauses = hg_find_hash_clauses(join->joinrel, join->outerrel, join->innerrel,
-													  join->join_type, join->extra->restrictlist);
-		if (join->hash_clauses != NIL)
-		{
-			join->keys.exact = hg_hash_clauses_exact(join->hash_clauses, &join->keys.width);
-			hg_join_keys_cost(join->root, join->hash_clauses, join->keys.cost);
-		}
+		if (join->sides[HG_OUTER]->eligible && join->sides[HG_INNER]->eligible &&
+			hg_clauses_are_eligible(join->root, join->extra->restrictlist))
+			join->hash_clauses =
+				hg_find_hash_clauses(join->root, join->joinrel, join->outerrel, join->innerrel,
+									 join->join_type, join->extra->restrictlist, &join->keys);
 	}
 	return join->hash_clauses != NIL;
 }
 
-/* What a path of one side costs: most are asked for several times. */
-static const HgInputCost *
-hg_considered_input(HgConsidered *join, int side, const Path *path)
+/* What a path of one side costs. */
+static inline const HgInputCost *
+hg_considered_input(HgConsidered *join, int side, Path *path)
 {
-	HgInputCost *input = &join->inputs[side][path->parallel_workers > 0];
+	const HgJoinInput *input = join->sides[side];
 
-	if (input->path != path)
-		hg_input_cost(join->root, path, input);
-	return input;
+	if (path == input->whole.path)
+		return &input->whole;
+	if (path == input->partial.path)
+		return &input->partial;
+	if (join->others[side] == NULL)
+		join->others[side] = palloc0(sizeof(HgInputCost));
+	if (path != join->others[side]->path)
+		hg_input_cost(join->root, path, join->others[side]);
+	return join->others[side];
 }
 
 /*
@@ -172,21 +182,22 @@ hg_join_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Reli
 
 /* Returns what the join of two paths costs at least. */
 static Cost
-hg_considered_least_cost(HgConsidered *join, const Path *outer_path, const Path *inner_path,
-						 bool together)
+hg_considered_least_cost(HgConsidered *join, Path *outer_path, Path *inner_path, bool together)
 {
-	return hg_join_least_cost(
-		join->joinrel,
-		(const HgInputCost *[]){hg_considered_input(join, HG_OUTER, outer_path),
-								hg_considered_input(join, HG_INNER, inner_path)},
-		together);
+	int workers = Max(outer_path->parallel_workers, inner_path->parallel_workers);
+	HgJoinShare *share = &join->shares[workers > 0];
+
+	if (share->rows == 0 || share->workers != workers)
+		hg_join_share(join->joinrel, workers, share);
+	return hg_join_least_cost(join->joinrel, share, hg_considered_input(join, HG_OUTER, outer_path),
+							  hg_considered_input(join, HG_INNER, inner_path), together);
 }
 
 /*
  * Returns true if the cheapest path of the joined relation is one of ours, and not dearer by more
  * than 1 % than one that costs at least so much.
  */
-static bool
+static inline bool
 hg_join_has_as_cheap(const HgConsidered *join, bool partial, int disabled, Cost least)
 {
 	List *paths = partial ? join->joinrel->partial_pathlist : join->joinrel->pathlist;
@@ -203,21 +214,45 @@ hg_join_has_as_cheap(const HgConsidered *join, bool partial, int disabled, Cost 
  * loops that core has just added some go at once, where a path of ours is there from another pair
  * of relations.
  */
-static void
+static inline void
 hg_consider_loops(HgConsidered *join, bool partial)
 {
 	List *paths = partial ? join->joinrel->partial_pathlist : join->joinrel->pathlist;
 	const Path *ours = paths != NIL ? linitial(paths) : NULL;
+	bool any = false;
+	ListCell *lc;
 
-	join->loops[partial] = hg_core_loops_may_go(join->root, join->joinrel, partial, 0);
+	foreach (lc, paths)
+		any = any || IsA(lfirst(lc), NestPath);
+	join->loops[partial] = any && hg_core_loops_may_go(join->root, join->joinrel, partial, 0);
 	if (join->loops[partial] && ours->param_info == NULL && hg_path_join(ours) != NULL)
 		hg_core_paths_remove(join->root, ours);
+}
+
+/*
+ * Returns true if a path that costs at least so much is dearer by far than the cheapest path of its
+ * relation, as most are, and neither a hash join nor loops of core's are there whose place it may
+ * take.
+ */
+static inline bool
+hg_join_is_dear(const HgConsidered *join, bool partial, int disabled, Cost least)
+{
+	const RelOptInfo *joinrel = join->joinrel;
+	List *paths = partial ? joinrel->partial_pathlist : joinrel->pathlist;
+	const Path *first = paths != NIL ? linitial(paths) : NULL;
+
+	return first != NULL && first->param_info == NULL &&
+		   least > first->total_cost * HG_EQUAL_COST && !joinrel->consider_startup &&
+		   hg_path_disabled_nodes(first) <= disabled && !join->loops[partial] &&
+		   !(IsA(first, HashPath) && hg_core_hash_may_go(join->root, joinrel, partial, least));
 }
 
 /* Returns true if a path that costs at least so much may be the best of its relation. */
 static bool
 hg_join_may_win(const HgConsidered *join, bool partial, int disabled, Cost least)
 {
+	if (hg_join_is_dear(join, partial, disabled, least))
+		return false;
 	if (partial ? hg_add_partial_path_precheck(join->joinrel, disabled, 0, least, NIL)
 				: hg_add_path_precheck(join->joinrel, disabled, 0, least, NIL, NULL))
 		return true;
@@ -231,7 +266,7 @@ hg_join_may_win(const HgConsidered *join, bool partial, int disabled, Cost least
  * out before anything is looked at closely, and again when it is known what the keys cost.
  */
 static bool
-hg_join_is_offered(HgConsidered *join, const Path *outer_path, const Path *inner_path, bool partial,
+hg_join_is_offered(HgConsidered *join, Path *outer_path, Path *inner_path, bool partial,
 				   bool together)
 {
 	int disabled = hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path);
@@ -246,7 +281,7 @@ hg_join_is_offered(HgConsidered *join, const Path *outer_path, const Path *inner
 	if (!hg_join_may_win(join, partial, disabled, least) || !hg_consider_clauses(join))
 		return false;
 	/* a side that is lent, or read by one process for all, may cost less than that */
-	if (together || hg_scan_has_graph(join->outerrel) || hg_scan_has_graph(join->innerrel))
+	if (together || join->sides[HG_OUTER]->whole.graph || join->sides[HG_INNER]->whole.graph)
 		return true;
 	least += outer_path->rows * join->keys.cost[HG_OUTER].per_tuple +
 			 inner_path->rows * join->keys.cost[HG_INNER].per_tuple;
@@ -323,8 +358,8 @@ hg_consider_parameterized_paths(HgConsidered *join)
 				continue;
 			if ((hg_force || outer_path->rows + inner_path->rows >= hg_min_rows) &&
 				hg_is_better_order(hg_considered_input(join, HG_OUTER, outer_path),
-								   hg_considered_input(join, HG_INNER, inner_path),
-								   join->join_type))
+								   hg_considered_input(join, HG_INNER, inner_path), join->join_type,
+								   hg_is_as_written(join)))
 				hg_consider_paths(join, outer_path, inner_path);
 		}
 }
@@ -380,15 +415,6 @@ hg_consider_together(HgConsidered *join)
 		   list_length(join->hash_clauses) == list_length(join->extra->restrictlist);
 }
 
-/* The path by which one process may read all of a relation, if that is its cheapest; or NULL. */
-static Path *
-hg_whole_input(const RelOptInfo *rel, Path *cheapest)
-{
-	if (!cheapest->parallel_safe)
-		cheapest = get_cheapest_parallel_safe_total_inner(rel->pathlist);
-	return cheapest != NULL && cheapest->param_info == NULL ? cheapest : NULL;
-}
-
 /*
  * Offer a join that counts the rows of an outer path, and looks the inner ones up in an index where
  * there are few: else it hashes those of the inner path.
@@ -427,48 +453,70 @@ hg_consider_adaptive_path(HgConsidered *join, Path *outer_path, Path *inner_path
 
 /* ... of all outer rows, or of the part of each process below a Gather. */
 static void
-hg_consider_adaptive_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
+hg_consider_adaptive_paths(HgConsidered *join)
 {
+	Path *inner_path = join->sides[HG_INNER]->whole.path;
 	Path *partial_outer;
 
-	/* what is looked up is rows of a table */
-	if (inner_path->param_info != NULL || IS_JOIN_REL(join->innerrel))
+	/* what is looked up is rows of a table, by a path beside that one */
+	if (inner_path->param_info != NULL || IS_JOIN_REL(join->innerrel) ||
+		list_length(join->innerrel->cheapest_parameterized_paths) < 2)
 		return;
-	hg_consider_adaptive_path(join, outer_path, inner_path);
+	hg_consider_adaptive_path(join, join->sides[HG_OUTER]->whole.path, inner_path);
 	if (!join->joinrel->consider_parallel || !bms_is_empty(join->joinrel->lateral_relids))
 		return;
-	partial_outer = hg_cheapest_partial_input(join->outerrel);
-	inner_path = hg_whole_input(join->innerrel, inner_path);
+	partial_outer = join->sides[HG_OUTER]->partial.path;
+	inner_path = join->sides[HG_INNER]->repeated;
 	if (partial_outer != NULL && inner_path != NULL)
 		hg_consider_adaptive_path(join, partial_outer, inner_path);
 }
 
 /*
- * Offer the partial paths of a join; outer_path and inner_path are the cheapest that read all rows.
+ * Returns true if all joins of the outer rows' parts are dear, whether processes take both sides
+ * together, by as many workers, or each process reads all inner rows: what the inner side costs at
+ * least is what the cheaper of these paths does.
+ */
+static bool
+hg_partial_joins_are_dear(HgConsidered *join)
+{
+	const HgInputCost *outer = &join->sides[HG_OUTER]->partial;
+	const HgInputCost *inner = &join->sides[HG_INNER]->partial;
+	const HgInputCost *whole = &join->sides[HG_INNER]->whole;
+	Cost least;
+
+	if (outer->path->parallel_workers != inner->path->parallel_workers ||
+		join->sides[HG_INNER]->repeated != whole->path)
+		return false;
+	least = hg_considered_least_cost(join, outer->path, inner->path, true);
+	least += Min(0, whole->least - (inner->least - inner->workers));
+	return hg_join_is_dear(join, true, hg_path_disabled_nodes(outer->path), least);
+}
+
+/*
+ * Offer the partial paths of a join.
  *
  * Processes take both sides together also where only one of them can be shared out, and one process
  * reads the other (hg_join_together.c).  Where the inner side is so small that outer rows can be
  * joined as they come, each process may do better to read all of it; the prices tell.
  */
 static void
-hg_consider_partial_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
+hg_consider_partial_paths(HgConsidered *join)
 {
-	Path *partial_outer;
-	Path *partial_inner;
-	bool both;
+	Path *partial_outer = join->sides[HG_OUTER]->partial.path;
+	Path *partial_inner = join->sides[HG_INNER]->partial.path;
+	Path *outer_path = join->sides[HG_OUTER]->repeated;
+	Path *inner_path = join->sides[HG_INNER]->repeated;
+	bool both = partial_outer != NULL && partial_inner != NULL;
 
+	if (partial_outer == NULL && partial_inner == NULL)
+		return;
 	if (!join->joinrel->consider_parallel || !bms_is_empty(join->joinrel->lateral_relids))
 		return;
 	/* workers are started for each run, whatever a forced join costs */
 	if (hg_force && hg_query_is_rescanned(join->root))
 		return;
-	partial_outer = hg_cheapest_partial_input(join->outerrel);
-	partial_inner = hg_cheapest_partial_input(join->innerrel);
-	if (partial_outer == NULL && partial_inner == NULL)
+	if (both && !hg_force && hg_partial_joins_are_dear(join))
 		return;
-	outer_path = hg_whole_input(join->outerrel, outer_path);
-	inner_path = hg_whole_input(join->innerrel, inner_path);
-	both = partial_outer != NULL && partial_inner != NULL;
 	if (both && hg_consider_together(join))
 		hg_consider_partial_path(join, partial_outer, partial_inner, true);
 	if (partial_outer != NULL && inner_path != NULL)
@@ -499,7 +547,7 @@ hg_inputs_small(const Path *outer_path, const Path *inner_path)
 
 /* Offer an inner join with its sides exchanged. */
 static void
-hg_consider_other_order(const HgConsidered *join, Path *outer_path, Path *inner_path)
+hg_consider_other_order(const HgConsidered *join)
 {
 	JoinPathExtraData extra = *join->extra;
 	HgConsidered other = {.root = join->root,
@@ -508,6 +556,7 @@ hg_consider_other_order(const HgConsidered *join, Path *outer_path, Path *inner_
 						  .innerrel = join->outerrel,
 						  .join_type = JOIN_INNER,
 						  .extra = &extra,
+						  .sides = {join->sides[HG_INNER], join->sides[HG_OUTER]},
 						  .better = true,
 						  .loops = {join->loops[0], join->loops[1]}};
 
@@ -518,17 +567,19 @@ hg_consider_other_order(const HgConsidered *join, Path *outer_path, Path *inner_
 		compute_semi_anti_join_factors(join->root, join->joinrel, other.outerrel, other.innerrel,
 									   JOIN_INNER, extra.sjinfo, extra.restrictlist,
 									   &extra.semifactors);
-	hg_consider_paths(&other, inner_path, outer_path);
-	hg_consider_partial_paths(&other, inner_path, outer_path);
+	hg_consider_paths(&other, other.sides[HG_OUTER]->whole.path, other.sides[HG_INNER]->whole.path);
+	hg_consider_partial_paths(&other);
 }
 
 static void
 hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
 				 JoinType join_type, JoinPathExtraData *extra)
 {
-	HgConsidered join = {root, joinrel, outerrel, innerrel, join_type, extra};
-	Path *outer_path = hg_cheapest_input(root, outerrel);
-	Path *inner_path = hg_cheapest_input(root, innerrel);
+	const HgJoinInput *outer = hg_join_input(root, outerrel);
+	const HgJoinInput *inner = hg_join_input(root, innerrel);
+	HgConsidered join = {root, joinrel, outerrel, innerrel, join_type, extra, {outer, inner}};
+	Path *outer_path = outer->whole.path;
+	Path *inner_path = inner->whole.path;
 
 	if (!hg_force)
 		for (int partial = 0; partial < 2; partial++)
@@ -555,21 +606,21 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		return;
 	}
 #endif
-	join.better = hg_is_better_order(hg_considered_input(&join, HG_OUTER, outer_path),
-									 hg_considered_input(&join, HG_INNER, inner_path), join_type);
+	join.better =
+		hg_is_better_order(&outer->whole, &inner->whole, join_type, hg_is_as_written(&join));
 	/* loops may have put aside what was offered in the better order */
 	if (!join.better && (join.loops[0] || join.loops[1]))
 	{
 		if (join_type == JOIN_INNER)
-			hg_consider_other_order(&join, outer_path, inner_path);
+			hg_consider_other_order(&join);
 		else
 			join.better = true;
 	}
 	if (join.better)
 		hg_consider_paths(&join, outer_path, inner_path);
 	hg_consider_parameterized_paths(&join);
-	hg_consider_partial_paths(&join, outer_path, inner_path);
-	hg_consider_adaptive_paths(&join, outer_path, inner_path);
+	hg_consider_partial_paths(&join);
+	hg_consider_adaptive_paths(&join);
 }
 
 /* Are the inputs of a join of core's small, even with as many rows as are to be feared? */
@@ -613,6 +664,8 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 	join.joinrel = path->parent;
 	join.outerrel = core->outerjoinpath->parent;
 	join.innerrel = core->innerjoinpath->parent;
+	join.sides[HG_OUTER] = hg_join_input(root, join.outerrel);
+	join.sides[HG_INNER] = hg_join_input(root, join.innerrel);
 	join.join_type = core->jointype;
 	join.extra = &extra;
 	if (!hg_consider_clauses(&join))
@@ -640,12 +693,14 @@ hg_join_path_of(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner
 				JoinType join_type, List *restrictlist, bool inner_unique)
 {
 	JoinPathExtraData extra = {.restrictlist = restrictlist, .inner_unique = inner_unique};
-	HgConsidered join = {.root = root,
-						 .joinrel = joinrel,
-						 .outerrel = outer->parent,
-						 .innerrel = inner->parent,
-						 .join_type = join_type,
-						 .extra = &extra};
+	HgConsidered join = {
+		.root = root,
+		.joinrel = joinrel,
+		.outerrel = outer->parent,
+		.innerrel = inner->parent,
+		.join_type = join_type,
+		.extra = &extra,
+		.sides = {hg_join_input(root, outer->parent), hg_join_input(root, inner->parent)}};
 
 	hg_join_extra_of(&extra, joinrel);
 	return hg_consider_clauses(&join) ? hg_join_path_create(&join, outer, inner, NULL, false, false)

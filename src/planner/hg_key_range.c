@@ -120,9 +120,7 @@ hg_key_estimate(PlannerInfo *root, Node *key, HgKeyRange *range)
  */
 typedef struct HgFoundRange
 {
-	uint64 run;
-	const RestrictInfo *clause;
-	bool left;
+	HgRunKey key; /* a clause, and whether it is its left operand */
 	bool known;
 	HgKeyRange range;
 } HgFoundRange;
@@ -134,14 +132,15 @@ static HgFoundRange hg_found_ranges[1 << HG_FOUND_RANGES_BITS];
 bool
 hg_key_range(PlannerInfo *root, const RestrictInfo *clause, bool left, HgKeyRange *range)
 {
-	HgFoundRange *found =
-		&hg_found_ranges[hg_planner_run_place(clause, left, HG_FOUND_RANGES_BITS)];
-	uint64 run = hg_planner_run_find(root, clause);
+	HgFoundRange fresh = {.key = {hg_planner_run_find(root, clause), clause, left}};
+	bool known = false;
+	HgFoundRange *found = &fresh;
 
-	if (run == 0 || found->run != run || found->clause != clause || found->left != left)
+	if (fresh.key.run != 0)
+		found = hg_planner_run_entry(hg_found_ranges, sizeof(HgFoundRange), HG_FOUND_RANGES_BITS,
+									 fresh.key, &known);
+	if (!known)
 	{
-		HgFoundRange fresh = {.run = run, .clause = clause, .left = left};
-
 		fresh.known = hg_key_estimate(
 			root, left ? get_leftop(clause->clause) : get_rightop(clause->clause), &fresh.range);
 		*found = fresh;

@@ -173,9 +173,7 @@ hg_lookup_finds_near(PlannerInfo *root, const Path *outer, const Path *path)
  */
 typedef struct HgPrice
 {
-	uint64 run;
-	const Path *inner;
-	double lookups;
+	HgRunKey key; /* the path and the number of lookups */
 	Cost price;
 } HgPrice;
 
@@ -211,20 +209,20 @@ hg_ask_price(PlannerInfo *root, const Path *inner, double lookups)
 static Cost
 hg_lookup_price(PlannerInfo *root, const Path *inner, double lookups)
 {
-	uint64 run = hg_planner_run_find(root, inner);
-	HgPrice *place;
-	uint64 bits;
+	HgRunKey key = {.run = hg_planner_run_find(root, inner), .made = inner};
+	HgPrice *found;
+	bool known;
 	Cost price;
 
-	if (run == 0)
+	if (key.run == 0)
 		return hg_ask_price(root, inner, lookups);
-	memcpy(&bits, &lookups, sizeof(bits));
-	place = &hg_prices[hg_planner_run_place(inner, bits, HG_PRICES_BITS)];
-	if (place->run == run && place->inner == inner && place->lookups == lookups)
-		return place->price;
+	memcpy(&key.word, &lookups, sizeof(key.word));
+	found = hg_planner_run_entry(hg_prices, sizeof(HgPrice), HG_PRICES_BITS, key, &known);
+	if (known)
+		return found->price;
 	price = hg_ask_price(root, inner, lookups);
 	/* where an access method's estimate has had a query planned meanwhile, nobody asks for it */
-	*place = (HgPrice){run, inner, lookups, price};
+	*found = (HgPrice){key, price};
 	return price;
 }
 
@@ -274,6 +272,18 @@ hg_lookup_buffered(PlannerInfo *root, const Path *outer, const Path *inner)
 }
 
 Cost
+hg_lookup_least_cost(void)
+{
+	return HG_LEAST_LOOKUP * cpu_tuple_cost;
+}
+
+bool
+hg_lookup_price_is_most(const PlannerInfo *root, const Path *inner)
+{
+	return hg_lookup_has_price(inner) && hg_expected_lookups(root, inner) <= 1;
+}
+
+Cost
 hg_lookup_cost(PlannerInfo *root, const Path *outer, const Path *inner, Cost price, double lookups)
 {
 	if (!hg_lookup_has_price(inner))
@@ -282,7 +292,7 @@ hg_lookup_cost(PlannerInfo *root, const Path *outer, const Path *inner, Cost pri
 		price += hg_lookup_buffered(root, outer, inner);
 	else
 		price += hg_lookup_hidden(root, outer, inner, lookups);
-	return Max(price, HG_LEAST_LOOKUP * cpu_tuple_cost);
+	return Max(price, hg_lookup_least_cost());
 }
 
 Cost

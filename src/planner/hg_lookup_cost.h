@@ -20,6 +20,15 @@
 extern Cost hg_lookup_cost(PlannerInfo *root, const Path *outer, const Path *inner, Cost price,
 						   double lookups);
 
+/* Returns what a lookup in an index takes at least. */
+extern Cost hg_lookup_least_cost(void);
+
+/*
+ * Returns true if core has priced an inner path as one lookup, which pays for all of its pages: it
+ * takes no more than that.
+ */
+extern bool hg_lookup_price_is_most(const PlannerInfo *root, const Path *inner);
+
 /* Returns what one of so many lookups of a nested loop takes, and what is done with its rows. */
 extern Cost hg_loop_lookup_cost(PlannerInfo *root, const NestPath *loop, double lookups);
 
