@@ -28,9 +28,12 @@ typedef struct HgJoinShare
 	Cost cost;	 /* at least, beside both sides */
 } HgJoinShare;
 
+/* Fill in what they have in common, for the rows that the relation is expected to have. */
 extern void hg_join_share(const RelOptInfo *joinrel, int workers, HgJoinShare *share);
 
-/* Returns what sides cost less at least where one of them is read once, or rows are only counted.
+/*
+ * Returns by how much the parts of hg_join_least_cost() are too high where one side is read once,
+ * or rows are only counted.
  */
 extern Cost hg_join_least_saving(const RelOptInfo *joinrel, const HgJoinShare *share,
 								 const HgInputCost *outer, const HgInputCost *inner, bool together);
@@ -53,6 +56,10 @@ hg_join_least_cost(const RelOptInfo *joinrel, const HgJoinShare *share, const Hg
 	return least;
 }
 
+/*
+ * Fill in rows and costs of a path of these inputs and keys whose other fields are set.  A path
+ * with parallel_workers is partial.
+ */
 extern void hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const inputs[2],
 						 const JoinPathExtraData *extra, const HgJoinKeys *keys);
 
