@@ -101,13 +101,33 @@ set enable_mergejoin = off;
 explain (costs off) select s.note, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0;
 reset enable_mergejoin;
 reset enable_hashjoin;
--- processes decide for themselves
+-- processes that share the inner side count together, and decide as one
 set max_parallel_workers_per_gather = 2;
 set parallel_setup_cost = 0;
 set parallel_tuple_cost = 0;
 set min_parallel_table_scan_size = 0;
+explain (costs off) select s.note, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0;
+select clause, kind, strategies(format('select s.note, s.id, i.name, i.price from d_sales s %s d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0 and %s', kind, clause))
+  from (values ('s.id % 1000 < 30'), ('s.id % 1000 < 1000')) c (clause), (values ('join'), ('left join')) k (kind) order by 1, 2;
+select clause, kind, strategies(format('select s.note, s.id from d_sales s where %s (select from d_visits v where v.item = s.item) and s.kind + 0 = 1 and s.kind - 1 = 0 and %s', kind, clause))
+  from (values ('s.id % 1000 < 0'), ('s.id % 1000 < 3')) c (clause), (values ('exists'), ('not exists')) k (kind) order by 1, 2;
+set work_mem = '64kB';
+select strategies('select s.note, i.name from d_sales s left join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0');
+reset work_mem;
+-- ... in each execution anew, in which 1,800 rows are counted
+set enable_material = off;
+select strategies('select x, n, p from generate_series(1, 4) x left join (select count(*), sum(i.price) from d_sales s join d_items i on s.item = i.item
+  where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id % 1000 < 30 offset 0) l (n, p) on x > n % 2');
+select strategies('select x, n, p from generate_series(1, 2) x left join (select count(*), sum(i.price) from d_sales s join d_items i on s.item = i.item
+  where s.kind + 0 = 1 and s.kind - 1 = 0 offset 0) l (n, p) on x > n % 2');
+reset enable_material;
+-- ... and each process for itself where it hashes all of the inner side, or first rows are wanted
+set enable_parallel_hash = off;
+explain (costs off) select s.note, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0;
 select substring(strategies('select s.note, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0'), ': (.*)');
 select strategies('select s.note, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id < 30');
+reset enable_parallel_hash;
+select substring(strategies('select s.note, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0 limit 1000000'), ': (.*)');
 reset min_parallel_table_scan_size;
 reset parallel_tuple_cost;
 reset parallel_setup_cost;

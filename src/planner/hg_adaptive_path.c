@@ -16,6 +16,7 @@
 #include "executor/join/hg_join_feed.h"
 #include "planner/hg_adaptive_path.h"
 #include "planner/hg_core_path.h"
+#include "planner/hg_input_cost.h"
 #include "planner/hg_lookup_cost.h"
 #include "planner/hg_scan_path.h"
 
@@ -280,14 +281,16 @@ hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer
 	Cost lookups = hg_loop_lookups_cost(root, loop);
 	Path *adaptive = &path->custom.path;
 	bool at_once = hg_first_rows_matter(root, adaptive->parent);
-	double times = at_once ? HG_ADAPTIVE_FIRST_MARGIN : HG_ADAPTIVE_MARGIN;
+	/* whose rows are counted as one, and looked up by each beside the others */
+	double processes = path->together ? hg_parallel_divisor(outer) : 1;
+	double times = processes * (at_once ? HG_ADAPTIVE_FIRST_MARGIN : HG_ADAPTIVE_MARGIN);
 	double rows;
 
 	if (hg_join_path_filters(path) || !hg_join_returns_columns(path))
 		return false;
 	rows = hg_adaptive_rows(root, loop, adaptive->total_cost - outer_cost, times);
 	if (!at_once)
-		rows = Min(rows, hg_adaptive_held_rows(outer));
+		rows = Min(rows, hg_adaptive_held_rows(outer) * processes);
 	if (rows < Max(outer->rows, 1) * times)
 		return false;
 	loop->jpath.outerjoinpath = hg_feed_path(outer);

@@ -11,6 +11,9 @@
  * Where the first rows of the join matter, rows are looked up as they are read, until there have
  * been too many.
  *
+ * Of a partial path the processes count together, and decide as one, if they would hash the inner
+ * side together.  Where the first rows matter each decides for itself: nothing is waited for.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------

@@ -416,13 +416,33 @@ hg_consider_together(HgConsidered *join)
 }
 
 /*
- * Offer a join that counts the rows of an outer path, and looks the inner ones up in an index where
- * there are few: else it hashes those of the inner path.
+ * Returns a join of an outer path that hashes: of all of an inner path or, where that costs less,
+ * of the partial one (NULL: there is none), which processes take together with the outer one.
  */
-static void
-hg_consider_adaptive_path(HgConsidered *join, Path *outer_path, Path *inner_path)
+static Path *
+hg_cheaper_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Path *partial_inner)
 {
 	bool partial = outer_path->parallel_workers > 0;
+	Path *together = NULL;
+	Path *path;
+
+	if (partial_inner != NULL)
+		together = hg_join_path_create(join, outer_path, partial_inner, NULL, true, true);
+	if (together != NULL &&
+		hg_considered_least_cost(join, outer_path, inner_path, false) >= together->total_cost)
+		return together;
+	path = hg_join_path_create(join, outer_path, inner_path, NULL, partial, false);
+	return together != NULL && together->total_cost <= path->total_cost ? together : path;
+}
+
+/*
+ * Offer a join that counts the rows of an outer path, and looks the inner ones up in an index where
+ * there are few: else it hashes those of an inner path, as above.
+ */
+static void
+hg_consider_adaptive_path(HgConsidered *join, Path *outer_path, Path *inner_path,
+						  Path *partial_inner)
+{
 	Cost outer_cost;
 	NestPath *loop;
 	Path *path;
@@ -440,11 +460,13 @@ hg_consider_adaptive_path(HgConsidered *join, Path *outer_path, Path *inner_path
 	/* a cheap loop that core would choose is left to core */
 	if (hg_adaptive_loop_is_cheap(join->root, loop, outer_cost) &&
 		loop->jpath.path.total_cost <=
-			hg_considered_least_cost(join, outer_path, inner_path, false))
+			hg_considered_least_cost(join, outer_path,
+									 partial_inner != NULL ? partial_inner : inner_path,
+									 partial_inner != NULL))
 		return;
 	if (!hg_consider_clauses(join))
 		return;
-	path = hg_join_path_create(join, outer_path, inner_path, NULL, partial, false);
+	path = hg_cheaper_path_create(join, outer_path, inner_path, partial_inner);
 	if (!hg_adaptive_path(join->root, (HgJoinPath *) path, loop, outer_cost))
 		return;
 	hg_adaptive_replace(join->joinrel, path);
@@ -457,18 +479,23 @@ hg_consider_adaptive_paths(HgConsidered *join)
 {
 	Path *inner_path = join->sides[HG_INNER]->whole.path;
 	Path *partial_outer;
+	Path *partial_inner = NULL;
 
 	/* what is looked up is rows of a table, by a path beside that one */
 	if (inner_path->param_info != NULL || IS_JOIN_REL(join->innerrel) ||
 		list_length(join->innerrel->cheapest_parameterized_paths) < 2)
 		return;
-	hg_consider_adaptive_path(join, join->sides[HG_OUTER]->whole.path, inner_path);
+	hg_consider_adaptive_path(join, join->sides[HG_OUTER]->whole.path, inner_path, NULL);
 	if (!join->joinrel->consider_parallel || !bms_is_empty(join->joinrel->lateral_relids))
 		return;
 	partial_outer = join->sides[HG_OUTER]->partial.path;
 	inner_path = join->sides[HG_INNER]->repeated;
-	if (partial_outer != NULL && inner_path != NULL)
-		hg_consider_adaptive_path(join, partial_outer, inner_path);
+	if (partial_outer == NULL || inner_path == NULL)
+		return;
+	/* whoever shares the counting waits for the others before the first row */
+	if (!hg_first_rows_matter(join->root, join->joinrel) && hg_consider_together(join))
+		partial_inner = join->sides[HG_INNER]->partial.path;
+	hg_consider_adaptive_path(join, partial_outer, inner_path, partial_inner);
 }
 
 /*

@@ -1,6 +1,6 @@
 # Joins that count their outer rows before they choose between an index and hashing give the rows of PostgreSQL's own plans:
 # random queries whose filters leave a thousand times more rows than the planner expects, or as few, in little memory and much, in
-# one process and several, executed once and again; and rows that change while they are being locked.
+# one process and several, executed once and again; rows that change while they are being locked; and processes that wait for each other.
 #
 # HG_SEED chooses the queries, HG_QUERIES how many (400, with HG_QUICK 40).
 
@@ -56,21 +56,26 @@ sub random_query
 }
 
 my $session = $node->background_psql('postgres', on_error_stop => 0);
-my ($adaptive, $shown) = (0, 0);
+my ($adaptive, $together, $shown) = (0, 0, 0);
 
 foreach my $number (1 .. $queries)
 {
 	my $query = random_query();
 	my $settings = join ' ', map { "set $_;" } 'work_mem = ' . one_of(q{'64kB'}, q{'256kB'}, q{'4MB'}), 'enable_memoize = ' . one_of('on', 'off'),
-	  one_of('max_parallel_workers_per_gather = 0', 'max_parallel_workers_per_gather = 2; set parallel_setup_cost = 0; set min_parallel_table_scan_size = 0');
+	  one_of('max_parallel_workers_per_gather = 0', 'max_parallel_workers_per_gather = 2; set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0; set min_parallel_index_scan_size = 0'),
+	  'enable_parallel_hash = ' . one_of('on', 'on', 'off');
 	my ($ours, $theirs) = map { scalar $session->query("$settings set hashgraph.enabled = $_; select count(*), sum(hashtextextended(r::text, 0)::numeric) from ($query) r") } 'on', 'off';
 
-	$adaptive++ if $session->query("$settings set hashgraph.enabled = on; explain $query") =~ /Switch At Rows/;
+	my $plan = $session->query("$settings set hashgraph.enabled = on; explain $query");
+
+	$adaptive++ if $plan =~ /Switch At Rows/;
+	$together++ if $plan =~ /Switch At Rows.*Parallel Seq Scan on o\b.*Parallel Seq Scan on n\b/s;
 	next if $ours eq $theirs && $ours ne '';
 	is($ours, $theirs, "$number: $settings $query") if $shown++ < 5;
 }
 is($shown, 0, "none of $queries queries has other rows (HG_SEED=$seed)");
 cmp_ok($adaptive, '>=', $queries / 2, 'half of them are adaptive at least');
+cmp_ok($together, '>=', $queries / 10, '... and processes share one in ten at least');
 is($session->{stderr}, '', '... without an error');
 
 # the counters of the database tell of them
@@ -78,6 +83,54 @@ $node->safe_psql('postgres', 'select hashgraph_stat_reset()');
 my $counted = 'select count(*), sum(n.w) from o join n on o.a = n.id where o.f + 0 = 1 and o.f - 1 = 0 and o.id <= ';
 $node->safe_psql('postgres', "$counted $_") foreach 3, 40000, 40000;
 is($node->safe_psql('postgres', 'select joins, lookups, switches from hashgraph_stat'), '3|1|2', 'joins by an index, and those that switched, are counted');
+
+# Processes that share a join count together.  One of them is held at the row with id 1, until the others have read
+# whatever else there is, and wait: then it goes on, or the query is cancelled.
+$node->safe_psql('postgres', <<'SQL');
+create table gate ();
+create function passes(id int) returns bool language plpgsql parallel safe as $$
+begin
+  if id = 1 then
+    perform from gate;
+  end if;
+  return true;
+end
+$$;
+SQL
+my $workers = 'set max_parallel_workers_per_gather = 2; set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0;';
+my $held = 'select count(*), sum(n.w), max(o.pad), min(n.u) from o join n on o.a = n.id where o.f + 0 = 1 and o.f - 1 = 0 and passes(o.id) and ';
+my $waiting = q{select count(*) filter (where wait_event_type = 'Lock') || '|' || count(*) filter (where wait_event_type = 'Extension') from pg_stat_activity
+  where backend_type in ('client backend', 'parallel worker') and pid <> pg_backend_pid()};
+my %held = ('no other rows' => [ 'o.id <= 3', '1|1|0' ], 'few rows' => [ 'o.id % 1000 < 3', '1|1|0' ], 'many rows' => [ 'o.id % 1000 < 1000', '1|0|1' ]);
+my $gate = $node->background_psql('postgres');
+my $own = $node->background_psql('postgres', on_error_stop => 0);
+my $pid = $own->query('select pg_backend_pid()');
+
+foreach my $others (sort keys %held)
+{
+	my ($clause, $counters) = @{ $held{$others} };
+	my $expected = $node->safe_psql('postgres', "set hashgraph.enabled = off; $held $clause");
+
+	foreach my $cancelled (0, 1)
+	{
+		$node->safe_psql('postgres', 'select hashgraph_stat_reset()');
+		$gate->query('begin; lock table gate');
+		$own->query_until(qr/begun/, "$workers\n\\echo begun\n$held $clause;\n\\echo done\n");
+		ok($node->poll_query_until('postgres', $waiting, '1|2'), "$others: two processes wait for the one that is held");
+		$node->safe_psql('postgres', "select pg_cancel_backend($pid)") if $cancelled;
+		# what is cancelled ends while the gate is closed
+		my $rows = $cancelled ? $own->query_until(qr/done/, '') : '';
+		$gate->query('commit');
+		$rows = $own->query_until(qr/done/, '') if !$cancelled;
+		$rows =~ s/\s*done\s*//;
+		is($rows, $cancelled ? '' : $expected, $cancelled ? '... a cancel ends them all' : '... and join the right rows when it goes on');
+		is($node->safe_psql('postgres', 'select joins, lookups, switches from hashgraph_stat'), $counters, '... by what they have decided once') if !$cancelled;
+		is($own->query("$held $clause"), $expected, '... the next join is right');
+	}
+}
+like($own->{stderr}, qr/canceling statement due to user request/, 'three joins were cancelled');
+$gate->quit;
+$own->quit;
 
 # a row that is changed while it is to be locked is joined again
 my $changed = 'o join n on o.a = n.id where o.f + 0 = 1 and o.f - 1 = 0 and o.id <= 3 and o.v < 1000';

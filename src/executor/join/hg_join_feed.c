@@ -18,7 +18,8 @@ typedef struct HgFeedState
 {
 	CustomScanState css; /* must be first */
 	const HgInput *input;
-	uint64 next;	/* the row behind those in the batch: with a key first, then without */
+	int piece;		/* of the rows with a key; behind the last one are those without */
+	uint64 next;	/* the row of the piece, or without a key, behind those in the batch */
 	HgBatch *batch; /* columns by their places in the join's scan slot, the child's first */
 	int row;		/* of the batch, that is returned next */
 } HgFeedState;
@@ -41,20 +42,26 @@ static bool
 hg_feed_fetch(HgFeedState *feed)
 {
 	const HgInput *input = feed->input;
-	uint64 nkeys = input->words->rows;
-	bool keys = feed->next < nkeys;
-	const HgColumnStore *store = keys ? input->rows : input->null_rows;
-	uint64 first = keys ? feed->next : feed->next - nkeys;
-	uint64 end = keys ? nkeys : input->null_rows->rows;
+	const HgKeySet keys = hg_key_column_set(input->words);
+	bool keyed = feed->piece < keys.npieces;
+	const HgColumnStore *store = keyed ? input->rows : input->null_rows;
+	/* in a store that processes share, those of one process are not numbered from 0 */
+	uint64 first = keyed ? keys.pieces[feed->piece].first_row : 0;
+	uint64 end = keyed ? keys.pieces[feed->piece].count : input->null_rows->rows;
 	uint32 rows[HG_BATCH_ROWS];
-	int nrows = (int) Min(end - first, HG_BATCH_ROWS);
+	int nrows = (int) Min(end - feed->next, HG_BATCH_ROWS);
 
 	for (int i = 0; i < nrows; i++)
-		rows[i] = (uint32) first + i;
+		rows[i] = (uint32) (first + feed->next) + i;
 	hg_column_store_get(store, rows, nrows, feed->batch, input->to);
 	feed->batch->nrows = nrows;
 	feed->next += nrows;
 	feed->row = 0;
+	if (keyed && feed->next == end)
+	{
+		feed->piece++;
+		feed->next = 0;
+	}
 	return nrows > 0;
 }
 
@@ -86,6 +93,7 @@ hg_feed_rescan(CustomScanState *node)
 	HgFeedState *feed = (HgFeedState *) node;
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	feed->piece = 0;
 	feed->next = 0;
 	feed->row = feed->batch->nrows = 0;
 }

@@ -315,6 +315,9 @@ hg_join_lend_together(HgJoinState *state, HgJoinShared *shared)
 	}
 	if (!state->together)
 		return;
+	/* rows that are lent would not be there to be looked up */
+	if (state->lookup.loop != NULL)
+		state->lending.decided[HG_OUTER] = true;
 	hg_join_expect_lent(state, lend);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{

@@ -61,23 +61,31 @@ hg_join_lookup_rows(const HgJoinState *state)
 	return lookup->at_once ? Min(lookup->chunk_rows, left) : left;
 }
 
-bool
-hg_join_choose_lookup(HgJoinState *state)
+void
+hg_join_set_lookup(HgJoinState *state, bool chosen, bool tells)
 {
-	HgJoinLookup *lookup = &state->lookup;
-	const HgInput *outer = state->inputs[HG_OUTER];
 	HgJoinRecord *record = &state->progress.record;
 
-	lookup->chosen = (outer->at_end || lookup->at_once) &&
-					 lookup->earlier_rows + hg_input_rows(outer) <= lookup->most_rows;
-	if (!lookup->chosen)
+	state->lookup.chosen = chosen;
+	if (tells && !chosen)
 		record->switches++;
-	else if (lookup->earlier_rows == 0)
+	else if (tells)
 		record->lookups++;
 	/* no matcher will tell */
 	if (record->report.backend[0] == '\0')
 		strlcpy(record->report.backend, "cpu", sizeof(record->report.backend));
-	return lookup->chosen;
+}
+
+bool
+hg_join_choose_lookup(HgJoinState *state)
+{
+	const HgJoinLookup *lookup = &state->lookup;
+	const HgInput *outer = state->inputs[HG_OUTER];
+	bool chosen = (outer->at_end || lookup->at_once) &&
+				  lookup->earlier_rows + hg_input_rows(outer) <= lookup->most_rows;
+
+	hg_join_set_lookup(state, chosen, !chosen || lookup->earlier_rows == 0);
+	return chosen;
 }
 
 /* Have the nested loop start with the rows that the outer input will hold next. */

@@ -10,6 +10,10 @@
  * first rows of the join matter, the loop joins small chunks of outer rows as they are read; when
  * there have been too many, the rows that follow are hashed.
  *
+ * BELOW A GATHER processes that would hash the inner side together count their outer rows together
+ * too, and decide as one (hg_join_together.c).  Where each would hash all of the inner side for
+ * itself, each counts its own rows: these are what it saves its own hashing for.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -26,7 +30,7 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 typedef struct HgJoinLookup
 {
 	PlanState *loop;	   /* the third child; NULL: there is none */
-	uint64 most_rows;	   /* the loop joins up to so many outer rows */
+	uint64 most_rows;	   /* the loop joins up to so many outer rows, of all that decide as one */
 	bool at_once;		   /* the first rows matter: it joins a chunk of outer rows at a time */
 	uint64 chunk_rows;	   /* outer rows of the next chunk, if at_once */
 	uint64 earlier_rows;   /* outer rows of the chunks that it has joined */
@@ -47,6 +51,9 @@ extern uint64 hg_join_lookup_rows(const HgJoinState *state);
  * chunk.  Nothing was read of the inner side.
  */
 extern bool hg_join_choose_lookup(HgJoinState *state);
+
+/* It is known whether the nested loop joins them; the record tells of it, if it is to. */
+extern void hg_join_set_lookup(HgJoinState *state, bool chosen, bool tells);
 
 /* Fill the output with the next rows of the nested loop; false when there are no more. */
 extern bool hg_join_fill_lookup(HgJoinState *state);

@@ -98,11 +98,14 @@ hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 	hg_device_team_init(&shared->device, hg_join_device_may_share(&state->rules));
 	if (hg_join_pages_reset(state, &shared->pages))
 		hg_device_team_init_pages(&shared->device);
-	else if (state->together && !hg_join_has_lent(state) &&
+	/* keys of rows that are counted are not sent */
+	else if (state->together && state->lookup.loop == NULL && !hg_join_has_lent(state) &&
 			 hg_join_may_send(state, shared->nprocesses, &columns))
 		hg_device_team_init_early(&shared->device, &columns);
 	BarrierInit(&shared->barrier, 0);
 	hg_shared_budget_init(&shared->budget, state->memory.budget.limit * shared->nprocesses);
+	pg_atomic_write_u64(&shared->counted, 0);
+	pg_atomic_write_u32(&shared->hashes, 0);
 	pg_atomic_write_u32(&shared->spill_bits, 0);
 	pg_atomic_write_u32(&shared->next_partition, 0);
 	pg_atomic_write_u32(&shared->next_part, 0);
@@ -156,6 +159,8 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 		return;
 	memset(shared, 0, hg_join_shared_size(pcxt->nworkers + 1));
 	shared->nprocesses = pcxt->nworkers + 1;
+	pg_atomic_init_u64(&shared->counted, 0);
+	pg_atomic_init_u32(&shared->hashes, 0);
 	pg_atomic_init_u32(&shared->spill_bits, 0);
 	pg_atomic_init_u32(&shared->next_partition, 0);
 	pg_atomic_init_u32(&shared->next_part, 0);

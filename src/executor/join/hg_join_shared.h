@@ -38,6 +38,8 @@ typedef struct HgJoinShared
 	HgDeviceTeamShared device;
 	HgJoinPagesShared pages;		 /* that are sent before anything is read */
 	HgSharedBudget budget;			 /* of the inputs of all, and of the filter */
+	pg_atomic_uint64 counted;		 /* outer rows, where there may be few to be looked up ... */
+	pg_atomic_uint32 hashes;		 /* ... or there are too many: the inner side is hashed */
 	pg_atomic_uint32 spill_bits;	 /* 0, or the join has gone to 2^this partitions */
 	pg_atomic_uint32 next_partition; /* not yet taken */
 	pg_atomic_uint32 ended;			 /* some process has been the last */

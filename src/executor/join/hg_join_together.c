@@ -6,6 +6,12 @@
  *	(pages)		Where a device may take the rows out of the tables' pages, the processes send these
  *				first (hg_join_pages.c), which takes three more barriers; then all is joined, or it
  *				is as if nothing had been read.
+ *	counting	Where few outer rows are to be looked up in an index (hg_join_lookup.h), each
+ *				process reads its part of them first, and adds their number to that of all.  When
+ *				all have come to the end of the outer child, and there are few, each looks up those
+ *				that it holds, and the join is over.  Else the rows that are held stay where they
+ *				are, the inner side is hashed, and outer rows are read on.
+ *	(barrier)
  *	reading		Each process reads its parts of both children into column stores of its own in
  *				the query's DSA (hg_shared_columns.h).  What all of them hold is counted, and
  *				when it passes their work memory together, the join goes to disk.  Where a
@@ -62,9 +68,13 @@
 
 static uint32 hg_join_wait_event;
 
+/* The first phase of the barrier behind those of pages, where outer rows are counted; see above. */
+#define HG_TOGETHER_COUNTING 0
+#define HG_COUNTING_PHASES 1
+
 /*
- * Phases of the barrier behind those of pages; see above.  Without a runtime filter there is only
- * the first of them. Behind the last one all build, or spill; the engine's arrives follow.
+ * Phases of the barrier behind that one.  Without a runtime filter there is only the first of them.
+ * Behind the last one all build, or spill; the engine's arrives follow.
  */
 #define HG_TOGETHER_READING 0 /* the inner side, and without a filter the outer one too */
 #define HG_TOGETHER_CREATING 1
@@ -100,6 +110,21 @@ hg_join_find_reader(HgJoinState *state)
 		state->inputs[state->read_once]->at_end = true;
 }
 
+/*
+ * Read a step of a side, until max_rows rows are held at most.  Returns how many bytes all
+ * processes hold of both sides.
+ */
+static uint64
+hg_join_read_step(HgJoinState *state, HgSide side, uint64 max_rows)
+{
+	HgInput *input = state->inputs[side];
+	uint64 before = input->budget.charged;
+
+	input->budget.limit = before + HG_SHARED_STEP;
+	hg_input_fill(input, max_rows);
+	return hg_shared_budget_add(&state->team.shared->budget, input->budget.charged - before);
+}
+
 /* Read a side to its end, or until the join goes to disk. */
 static void
 hg_join_read_shared(HgJoinState *state, HgSide side)
@@ -110,12 +135,8 @@ hg_join_read_shared(HgJoinState *state, HgSide side)
 	hg_join_enter(&state->progress, side == HG_INNER ? HG_JOIN_READ_INNER : HG_JOIN_READ_OUTER);
 	while (!input->at_end && pg_atomic_read_u32(&shared->spill_bits) == 0)
 	{
-		uint64 before = input->budget.charged;
-		uint64 total;
+		uint64 total = hg_join_read_step(state, side, PG_UINT64_MAX);
 
-		input->budget.limit = before + HG_SHARED_STEP;
-		hg_input_fill(input, PG_UINT64_MAX);
-		total = hg_shared_budget_add(&shared->budget, input->budget.charged - before);
 		if (hg_join_shared_is_full(shared, input, total))
 		{
 			/* a partition is joined by one process, with its own work memory */
@@ -281,6 +302,64 @@ hg_join_arrive(HgJoinShared *shared)
 								HG_WAIT_EVENT(hg_join_wait_event, "HashGraphRead"));
 }
 
+/* Read outer rows until there are no more, or too many to be looked up or to be held. */
+static void
+hg_join_count_shared(HgJoinState *state)
+{
+	HgJoinShared *shared = state->team.shared;
+	HgInput *outer = state->inputs[HG_OUTER];
+	uint64 most = state->lookup.most_rows;
+
+	hg_join_enter(&state->progress, HG_JOIN_READ_OUTER);
+	while (!outer->at_end && pg_atomic_read_u32(&shared->hashes) == 0)
+	{
+		uint64 before = hg_input_rows(outer);
+		uint64 left = most + 1 - Min(pg_atomic_read_u64(&shared->counted), most);
+		uint64 bytes = hg_join_read_step(state, HG_OUTER, before + Min(left, HG_BATCH_ROWS));
+		uint64 rows = hg_input_rows(outer) - before;
+
+		if (pg_atomic_add_fetch_u64(&shared->counted, rows) > most ||
+			hg_join_shared_is_full(shared, outer, bytes))
+			pg_atomic_write_u32(&shared->hashes, 1);
+	}
+}
+
+/*
+ * Count outer rows with the others; returns true if those that this process holds are to be looked
+ * up.  What is decided when all have arrived holds for processes that come later.
+ */
+static bool
+hg_join_count_together(HgJoinState *state, int *phase)
+{
+	HgJoinShared *shared = state->team.shared;
+	HgInput *outer = state->inputs[HG_OUTER];
+	bool counts = *phase == HG_TOGETHER_COUNTING;
+	bool elected = false;
+	instr_time start;
+
+	if (state->lookup.loop == NULL)
+		return false;
+	*phase = Max(*phase - HG_COUNTING_PHASES, 0);
+	INSTR_TIME_SET_CURRENT(start);
+	if (counts)
+	{
+		hg_join_count_shared(state);
+		/* others may take long to find their next row, and to see that there are too many */
+		if (pg_atomic_read_u32(&shared->hashes) != 0)
+			hg_join_read_shared(state, HG_INNER);
+		elected = hg_join_arrive(shared);
+	}
+	hg_join_set_lookup(state, pg_atomic_read_u32(&shared->hashes) == 0, elected);
+	/* a process that is late finds no rows as a rule: the others have read the child to its end */
+	if (state->lookup.chosen && !outer->at_end)
+	{
+		outer->budget.limit = hg_join_limit(&state->memory) / 2;
+		hg_input_fill(outer, PG_UINT64_MAX);
+	}
+	state->progress.record.scan_ms += hg_elapsed_ms(start);
+	return state->lookup.chosen;
+}
+
 /* Make the filter that all processes are to fill, if it is not too large. */
 static void
 hg_join_create_filter(HgJoinShared *shared, dsa_area *area)
@@ -394,6 +473,11 @@ hg_join_read_together(HgJoinState *state)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_column_store_share(state->inputs[side]->rows, &shared->columns[side],
 							  state->css.ss.ps.state->es_query_dsa);
+	if (hg_join_count_together(state, &phase))
+	{
+		hg_join_leave(&state->team, true);
+		return HG_JOIN_LOOKUP;
+	}
 	if (phase < building)
 	{
 		instr_time start;
