@@ -416,6 +416,27 @@ hg_consider_together(HgConsidered *join)
 }
 
 /*
+ * Returns the join of two partial paths that processes take together, after they have counted the
+ * outer rows: none are lent (hg_join_lend.c).
+ */
+static Path *
+hg_counted_path_create(HgConsidered *join, Path *outer_path, Path *inner_path)
+{
+	Path *path = hg_join_path_create(join, outer_path, inner_path, NULL, true, true);
+	HgInputCost inputs[2] = {[HG_OUTER] = *hg_considered_input(join, HG_OUTER, outer_path),
+							 [HG_INNER] = *hg_considered_input(join, HG_INNER, inner_path)};
+
+	if (inputs[HG_OUTER].graph || inputs[HG_INNER].graph)
+	{
+		inputs[HG_OUTER].graph = inputs[HG_INNER].graph = false;
+		hg_join_cost(join->root, (HgJoinPath *) path,
+					 (const HgInputCost *[]){&inputs[HG_OUTER], &inputs[HG_INNER]}, join->extra,
+					 &join->keys);
+	}
+	return path;
+}
+
+/*
  * Returns a join of an outer path that hashes: of all of an inner path or, where that costs less,
  * of the partial one (NULL: there is none), which processes take together with the outer one.
  */
@@ -427,7 +448,7 @@ hg_cheaper_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, P
 	Path *path;
 
 	if (partial_inner != NULL)
-		together = hg_join_path_create(join, outer_path, partial_inner, NULL, true, true);
+		together = hg_counted_path_create(join, outer_path, partial_inner);
 	if (together != NULL &&
 		hg_considered_least_cost(join, outer_path, inner_path, false) >= together->total_cost)
 		return together;

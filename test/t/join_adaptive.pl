@@ -15,7 +15,7 @@ use Test::More;
 
 my $seed = $ENV{HG_SEED} // 38;
 my $queries = $ENV{HG_QUERIES} // ($ENV{HG_QUICK} ? 40 : 400);
-my $node = new_server('adaptive', conf => "max_parallel_workers_per_gather = 0\n");
+my $node = new_server('adaptive', conf => "max_parallel_workers_per_gather = 0\nhashgraph.resident_memory = '64MB'\n");
 
 # f is 1 in each row of the outer table, and the planner does not know what it is computed with
 $node->safe_psql('postgres', <<'SQL');
@@ -149,6 +149,17 @@ foreach my $enabled ('off', 'on')
 	$writer->quit;
 }
 $session->quit;
+
+# cached rows of the inner table are not looked for while it is not known whether they are needed
+$node->safe_psql('postgres', q{select hashgraph_resident_add('n', keys => '{id}', wait => true)});
+foreach my $rows (3, 40000)
+{
+	my $plan = explain_analyze($node, $workers, "$counted $rows");
+
+	like($plan, $rows == 3 ? qr/Strategy: lookup/ : qr/Strategy: hash/, "$rows rows beside a cached table are counted");
+	unlike($plan, qr/HashGraph: resident/, '... and it lends none');
+	is($node->safe_psql('postgres', "$workers $counted $rows"), $node->safe_psql('postgres', "set hashgraph.enabled = off; $counted $rows"), '... which gives the right rows');
+}
 
 $node->stop;
 done_testing();

@@ -56,12 +56,16 @@ hg_join_lend_enabled(void)
 	return hg_resident && hg_build == HG_BUILD_AUTO && hg_probe == HG_PROBE_AUTO && hg_bins == 0;
 }
 
-/* May this join have lent rows at all? */
+/*
+ * May this join have lent rows at all?  What processes share is lent before they begin: finding it
+ * takes too long where it may turn out that there are few outer rows.
+ */
 static bool
 hg_join_may_lend(const HgJoinState *state)
 {
 	return state->team.shared == NULL && !IsParallelWorker() && state->sender == NULL &&
-		   !hg_join_is_spilled(&state->spill) && hg_join_lend_enabled();
+		   (!state->together || state->lookup.loop == NULL) && !hg_join_is_spilled(&state->spill) &&
+		   hg_join_lend_enabled();
 }
 
 bool
@@ -315,9 +319,6 @@ hg_join_lend_together(HgJoinState *state, HgJoinShared *shared)
 	}
 	if (!state->together)
 		return;
-	/* rows that are lent would not be there to be looked up */
-	if (state->lookup.loop != NULL)
-		state->lending.decided[HG_OUTER] = true;
 	hg_join_expect_lent(state, lend);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
