@@ -46,10 +46,9 @@ COMMENT ON FUNCTION hashgraph_devices() IS
 'GPUs that HashGraph joins can run on, memory in bytes, and what the process does that uses one of them';
 
 -- new columns: lookups and switches.  Privileges stay as they are, and are not those of a new
--- installation, so that pg_dump writes them.
-ALTER FUNCTION hashgraph_stat() RENAME TO hashgraph_stat_before;
-
-CREATE FUNCTION hashgraph_stat(
+-- installation, so that pg_dump writes them.  The new function gets its name last: if something of a
+-- user's depends on the old one, the error of DROP FUNCTION tells of hashgraph_stat().
+CREATE FUNCTION hashgraph_stat_0_4(
 	OUT joins bigint,
 	OUT cpu_joins bigint,
 	OUT cuda_joins bigint,
@@ -74,33 +73,35 @@ RETURNS record
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'hashgraph_stat_0_4';
 
-COMMENT ON FUNCTION hashgraph_stat() IS
+COMMENT ON FUNCTION hashgraph_stat_0_4() IS
 'counters of this database''s HashGraph joins since the last reset';
 
 CREATE OR REPLACE VIEW hashgraph_stat AS
-	SELECT * FROM hashgraph_stat();
+	SELECT * FROM hashgraph_stat_0_4() hashgraph_stat;
 
 DO $$
 DECLARE
-	acl aclitem[] := proacl FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.=) 'hashgraph_stat_before()'::pg_catalog.regprocedure;
+	acl aclitem[] := proacl FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.=) 'hashgraph_stat()'::pg_catalog.regprocedure;
 	item record;
 BEGIN
 	IF acl IS NOT NULL THEN
-		REVOKE ALL ON FUNCTION hashgraph_stat() FROM PUBLIC;
+		REVOKE ALL ON FUNCTION hashgraph_stat_0_4() FROM PUBLIC;
 		FOR item IN SELECT a.grantee, a.is_grantable FROM pg_catalog.aclexplode(acl) a LOOP
-			EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION hashgraph_stat() TO %s%s',
+			EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION hashgraph_stat_0_4() TO %s%s',
 				CASE WHEN item.grantee OPERATOR(pg_catalog.=) 0 THEN 'PUBLIC'
 				ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(item.grantee)) END,
 				CASE WHEN item.is_grantable THEN ' WITH GRANT OPTION' END);
 		END LOOP;
 		DELETE FROM pg_catalog.pg_init_privs
 		WHERE classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
-			AND objoid OPERATOR(pg_catalog.=) 'hashgraph_stat()'::pg_catalog.regprocedure;
+			AND objoid OPERATOR(pg_catalog.=) 'hashgraph_stat_0_4()'::pg_catalog.regprocedure;
 	END IF;
 END
 $$;
 
-DROP FUNCTION hashgraph_stat_before();
+DROP FUNCTION hashgraph_stat();
+
+ALTER FUNCTION hashgraph_stat_0_4() RENAME TO hashgraph_stat;
 
 CREATE FUNCTION hashgraph_list_lengths(
 	rel regclass, key name,

@@ -131,6 +131,21 @@ my ($privileges_dump) = PostgreSQL::Test::Utils::run_command([ 'pg_dump', '--sch
 like($privileges_dump, qr/REVOKE ALL ON FUNCTION public.hashgraph_stat.* FROM PUBLIC;.*GRANT ALL ON FUNCTION public.hashgraph_stat.* TO hashgraph_operator WITH GRANT OPTION;/s, '... and pg_dump writes them');
 $node->safe_psql('postgres', 'drop database updated');
 
+# a view of a user's on a function whose result changes is named, as DROP FUNCTION does
+$node->safe_psql('postgres', 'create database updated');
+foreach my $function (qw(hashgraph_stat hashgraph_devices))
+{
+	$node->safe_psql('updated', "create extension hashgraph version '0.3.0'; create view mine as select * from $function()");
+	my ($failed, undef, $why) = $node->psql('updated', 'alter extension hashgraph update');
+	isnt($failed, 0, "an update fails where a view depends on $function()");
+	like($why, qr/ERROR:  cannot drop function $function\(\) because other objects depend on it\nDETAIL:  view mine depends on function $function\(\)\n/,
+		'... and names both');
+	is($node->safe_psql('updated', "drop view mine; alter extension hashgraph update; $describe"), $new,
+		'... and succeeds without the view');
+	$node->safe_psql('updated', 'drop extension hashgraph');
+}
+$node->safe_psql('postgres', 'drop database updated');
+
 $node->safe_psql('old', 'create view joins_here as select joins, rows_out from hashgraph_stat; grant execute on function hashgraph_stat_reset() to hashgraph_operator; grant select on joins_here to hashgraph_operator');
 
 # there is no way back, and no harm in trying
