@@ -372,6 +372,16 @@ never_restarted('killed');
 	is($session->query($last), 'cpu|the device did not answer an earlier join in time', '... which it remembers');
 	ok(wait_for(sub { $session->query($join) eq $expected && $session->query($last) eq 'cuda|' }, 60), '... for a while');
 
+	# ... but asks the process that takes the place of the one that it waited for
+	kill 'STOP', $pid;
+	is($session->query($join), $expected, 'stopped and killed, auto: the CPU takes over');
+	is($session->query($last), 'cpu|the device did not answer in time', '... after a while');
+	kill 'KILL', $pid;
+	is(join_under('cuda'), "$expected\ncuda|", 'stopped and killed, cuda: a join waits for another process');
+	is($session->query($join), $expected, '... which joins in the session that waited for the old one, too');
+	is($session->query($last), 'cuda|', '... at once');
+	$pid = device_process($node);
+
 	kill 'STOP', $pid;
 	is(join_under('cuda'), "$expected\ncuda|", 'stopped for good, cuda: a join waits for another process');
 	cmp_ok(device_process($node), '!=', $pid, '... which there is');

@@ -70,9 +70,10 @@ hg_device_complain(int place, HgError *error)
 {
 	HgDeviceConnection *connection = hg_device_connection(place);
 
-	connection->late_at = GetCurrentTimestamp();
-	if (connection->client != NULL && connection->pid == 0)
-		hg_device_shared_set_silent(place, connection->epoch);
+	if (connection->pid != 0)
+		hg_device_connection_set_late(connection, (uint64) connection->pid);
+	else if (connection->client != NULL)
+		hg_device_server_set_late(place, connection->epoch);
 	return hg_error_set(error, HG_UNAVAILABLE, "It is busy with other joins, or hangs.",
 						"the device did not answer in time");
 }
@@ -169,20 +170,30 @@ hg_device_choose_in_time(HgPlaces among, int *place, HgError *error)
 	return state == HG_DEVICE_STARTING ? hg_device_own_state(true, error) : state;
 }
 
-/* Returns those of the places that have not kept this session waiting in vain lately. */
+/* Returns true if the process that a place has now has kept this session waiting in vain lately. */
+static bool
+hg_device_is_late(int place)
+{
+	const HgDeviceConnection *connection = hg_device_connection(place);
+	HgServerDevice server;
+	uint64 process;
+
+	if (connection->late_at == 0 ||
+		TimestampDifferenceExceeds(connection->late_at, GetCurrentTimestamp(), HG_DEVICE_LATE_MS))
+		return false;
+	process = hg_device_server_read(place, &server) ? server.epoch : (uint64) connection->pid;
+	return connection->late_process == process;
+}
+
+/* Returns those of the places whose processes are not late. */
 static HgPlaces
 hg_device_in_time(HgPlaces among)
 {
 	HgPlaces places = among;
 
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
-	{
-		const TimestampTz late_at = hg_device_connection(place)->late_at;
-
-		if (late_at != 0 &&
-			!TimestampDifferenceExceeds(late_at, GetCurrentTimestamp(), HG_DEVICE_LATE_MS))
+		if (hg_device_is_late(place))
 			places &= ~HG_PLACE(place);
-	}
 	return places;
 }
 

@@ -60,8 +60,8 @@ extern uint64 hg_device_epoch(int place);
  * Choose a place, of these, for a job (hg_device_place), and say how things stand there; where it
  * turns out that its process has gone, another one that is READY.  With wait, STARTING is not
  * returned: the call waits (interruptibly, a minute at most) until one of the places is READY, or
- * none of them will be.  Without, it waits for greetings (hg_device_greeting_ms), and places that
- * have kept this session waiting in vain in the last ten seconds are UNAVAILABLE.
+ * none of them will be.  Without, it waits for greetings (hg_device_greeting_ms), and places whose
+ * processes have kept this session waiting in vain in the last ten seconds are UNAVAILABLE.
  */
 extern HgDeviceState hg_device_choose(HgPlaces among, bool wait, int *place, HgError *error);
 

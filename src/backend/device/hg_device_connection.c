@@ -88,6 +88,13 @@ hg_device_connection_adopt(HgDeviceConnection *connection, int fd)
 	return true;
 }
 
+void
+hg_device_connection_set_late(HgDeviceConnection *connection, uint64 process)
+{
+	connection->late_at = GetCurrentTimestamp();
+	connection->late_process = process;
+}
+
 HgWireState
 hg_device_connection_wait(HgDeviceConnection *connection, TimestampTz deadline, HgError *error)
 {

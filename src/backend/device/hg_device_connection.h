@@ -30,7 +30,8 @@ typedef struct HgDeviceConnection
 	pid_t pid;			  /* of a process of this session's own, else 0 */
 	uint64 epoch;		  /* of the server's process; 0 until it has greeted */
 	bool was_ready;		  /* a process of this session's own has come up */
-	TimestampTz late_at;  /* when a join of this session last waited in vain; 0: never */
+	TimestampTz late_at;  /* when this session last waited for a process in vain; 0: never */
+	uint64 late_process;  /* that process: the epoch of the server's, the PID of its own */
 	char name[sizeof(((HgDeviceInfo *) 0)->name)]; /* of the device that jobs run on */
 } HgDeviceConnection;
 
@@ -48,6 +49,9 @@ extern void hg_device_discard_lost(int place);
 
 /* Take a connected socket over; on failure it stays the caller's. */
 extern bool hg_device_connection_adopt(HgDeviceConnection *connection, int fd);
+
+/* Remember that a process (HgDeviceConnection.late_process) has kept the session waiting in vain. */
+extern void hg_device_connection_set_late(HgDeviceConnection *connection, uint64 process);
 
 /* Wait, interruptibly, until the process has said something or the deadline has passed. */
 extern HgWireState hg_device_connection_wait(HgDeviceConnection *connection, TimestampTz deadline,

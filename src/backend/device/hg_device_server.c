@@ -31,6 +31,13 @@ hg_device_server_read(int place, HgServerDevice *server)
 		   !TimestampDifferenceExceeds(server->since, GetCurrentTimestamp(), HG_DEVICE_WORKER_MS);
 }
 
+void
+hg_device_server_set_late(int place, uint64 epoch)
+{
+	hg_device_connection_set_late(hg_device_connection(place), epoch);
+	hg_device_shared_set_silent(place, epoch);
+}
+
 /*
  * Connect to a place's process: READY, or with *error filled STARTING where it can't be had
  * now, and UNAVAILABLE where this session is the one that can't.
@@ -118,8 +125,7 @@ hg_device_greet(int place, const HgServerDevice *server, bool glance, TimestampT
 		case HG_WIRE_STARTING:
 			if (glance)
 				return HG_DEVICE_STARTING;
-			connection->late_at = GetCurrentTimestamp();
-			hg_device_shared_set_silent(place, server->epoch);
+			hg_device_server_set_late(place, server->epoch);
 			hg_error_set(error, HG_UNAVAILABLE, "", "the device did not answer in time");
 			break;
 		case HG_WIRE_UNAVAILABLE:

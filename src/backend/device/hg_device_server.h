@@ -24,4 +24,7 @@ extern bool hg_device_server_read(int place, HgServerDevice *server);
 extern HgDeviceState hg_device_server_state(int place, const HgServerDevice *server,
 											long patience_ms, HgError *error);
 
+/* Remember that the process of this epoch has kept the session waiting in vain, and tell others. */
+extern void hg_device_server_set_late(int place, uint64 epoch);
+
 #endif /* HG_DEVICE_SERVER_H */
