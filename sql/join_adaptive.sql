@@ -61,6 +61,19 @@ set enable_memoize = off;
 select strategies('select x, n from (values (0), (3), (1000), (2), (0), (1000)) t (x), lateral (select count(*), sum(i.price) from d_sales s join d_items i on s.item = i.item
   where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id % 1000 < x offset 0) l (n, p)');
 reset enable_memoize;
+-- a loop that a subquery runs for each row is left up to ten times the price
+create index on d_sales (id);
+select strategies('select count(*), sum(i.price) from d_sales s join d_items i on s.item = i.item where s.id < (select 5) and s.kind + 0 = 1 and s.kind - 1 = 0');
+create function strategies_of_each() returns text language sql as $$
+  select strategies('select x, n, p from (values (0), (3), (5)) t (x), lateral (select count(*), sum(i.price) from d_sales s join d_items i on s.item = i.item
+    where s.id < x and s.kind + 0 = 1 and s.kind - 1 = 0) l (n, p)')
+$$;
+select strategies_of_each();
+set seq_page_cost = 40;
+select strategies_of_each();
+reset seq_page_cost;
+drop function strategies_of_each;
+drop index d_sales_id_idx;
 begin;
 declare c cursor for select s.id, i.name from d_sales s join d_items i on s.item = i.item where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id < 5 order by s.id;
 fetch 2 from c;

@@ -63,8 +63,9 @@ alter table l_few add primary key (q);
 analyze l_few;
 select loops_of('select f.name, s.v from (select q, sum(price) v from l_sales where y + 0 = 1999 and county + 0 = 7 group by q) s
   join l_few f on s.q = f.q + 0 and f.q % 4 >= 0');
+alter table l_counties add primary key (county);
 select loops_of('select c.name, s.v from (select county, sum(price) v from l_sales where y + 0 = 1999 and q + 0 = 1 group by county) s
-  join (select q + 7 as county, name from l_few where q = 2) c on s.county = c.county');
+  join (select county + 7 as county, name from l_counties where county = 2) c on s.county = c.county');
 drop table l_few;
 -- loops whose first rows are wanted stay, and those without anything to hash
 explain (costs off) with s as (select county, q, y, sum(price) v from l_sales group by county, q, y)

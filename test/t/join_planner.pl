@@ -94,6 +94,11 @@ foreach my $from ('sorted_a a join big_b b', 'big_b b join sorted_a a')
 }
 is(joins_of('select sum(b.w) from sorted_a a join big_b b on b.k = a.v * 2 where a.k <= 200000'), 'HashGraphJoin', '... but not many');
 is(joins_of('select count(*) from big_a a join big_b b on b.k = a.k where a.v <= 2000', $alone), 'HashGraphJoin', '... nor few that are found by reading a large table');
+# each lookup goes to 100 pages in memory, which take as long the second time, though core charges them once
+$node->safe_psql('postgres', 'create index on facts (b)');
+is(joins_of('select sum(f.v) from sorted_a a join facts f on f.b = a.v where a.k <= 500'), 'HashGraphJoin', 'rows of many pages are not looked up');
+is(joins_of('select sum(f.v) from sorted_a a join facts f on f.b = a.v where a.k <= 40'), 'HashGraphJoin, Nested Loop', '... unless there are few');
+$node->safe_psql('postgres', 'drop index facts_b_idx');
 unlike(joins_of('select * from big_a a join big_b b using (k) limit 5'), qr/HashGraphJoin/, 'LIMIT 5 does not read two large tables');
 like(joins_of('select * from sorted_a join sorted_b using (k) order by k'), qr/^Merge Join$/, 'two sorted inputs in order are a merge join');
 like(joins_of('select * from sorted_a join sorted_b using (k) order by k limit 100'), qr/^(?:Merge Join|Nested Loop)$/, '... with LIMIT too');
