@@ -84,6 +84,9 @@ begin
 end
 $$;
 select e_executions('select * from (select k from e_large where length(v::text) < 0 offset 0) o left join (select k from e_full offset 0) i using (k)');
+-- ... which of two sides with few expected rows is the dearer one
+select e_executions('select o.v from e_large o join e_full i on o.k = i.k and o.v + 0 = 5 and o.v - 1 = 9 and i.v < 0');
+select e_executions('select o.v from e_full o join e_large i on o.k = i.k and i.v + 0 = 5 and i.v - 1 = 9 and o.v < 0');
 
 -- the rows fetched early are joined once, with and without a filter, in memory and on disk
 select count(*), sum(o.v), sum(i.v)

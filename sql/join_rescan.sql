@@ -112,7 +112,7 @@ select join_check('select x, (select count(*) from r_large join r_small using (k
 select join_check('select x, s.* from r_c, lateral (select l.k, sum(v), sum(w) from r_large l join r_small using (k) where w + 0 between x and x + 9 group by l.k offset 0) s');
 select join_check('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w + 0 between x and x + 9 order by v, w limit 3) s');
 -- ... where there are none of them at first, where they are many now and then, and where they differ in number
--- (the first execution reads a few outer rows before it finds the inner side empty)
+-- (the first execution finds the inner side empty, of which few rows are expected, and reads no outer row)
 select reads('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w + 0 between 1 and x - 5 offset 0) s', 'r_large');
 select join_check('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w + 0 between 1 and x - 5 offset 0) s');
 select join_check('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w % (x + 1) % 5 = 0 offset 0) s');

@@ -213,22 +213,27 @@ hg_join_start_pass(HgJoinState *state)
 }
 
 /*
- * Is the first outer row worth fetching before the inner child is read?  It is where an empty inner
- * side would not spare the outer one, and else where the outer child is expected to return a row
- * sooner than the inner child returns all of its own, as in nodeHashjoin.c.  An execution that has
- * found outer rows makes the next one expect them.
+ * Returns true if the first outer row is fetched before the inner child is read.  It is where an
+ * empty inner side would not spare the outer one, and else where it is expected to cost less in
+ * vain: of a side that is expected to have n rows one in n is taken to be empty, which spares the
+ * other one if it was read first.  An execution that has found outer rows makes the next one expect
+ * them.
  */
 static bool
 hg_join_looks_at_outer(const HgJoinState *state)
 {
 	const Plan *outer = state->inputs[HG_OUTER]->plan->plan;
 	const Plan *inner = state->inputs[HG_INNER]->plan->plan;
+	const double outer_rows = Max(outer->plan_rows, 1);
+	const double inner_rows = Max(inner->plan_rows, 1);
+	const Cost first_row =
+		outer->startup_cost + (outer->total_cost - outer->startup_cost) / outer_rows;
 
 	/* inner rows that a rescan has kept cost nothing */
 	if (state->inputs[HG_INNER]->at_end || hg_join_may_yet_lend(state, HG_OUTER))
 		return false;
 	return !hg_join_empty_settles(&state->rules, HG_INNER) ||
-		   (!state->reading.outer_found && outer->startup_cost < inner->total_cost);
+		   (!state->reading.outer_found && first_row / inner_rows < inner->total_cost / outer_rows);
 }
 
 /* True if the outer side is known to be empty, and nothing is returned then. */
