@@ -51,9 +51,6 @@
 #include "planner/hg_scan_share.h"
 #include "planner/hg_star_path.h"
 
-/* Hashed groups may cost so many times what sorted ones do, when they have been sorted as well. */
-#define HG_SORTED_PREMIUM 1.05
-
 static create_upper_paths_hook_type hg_prev_create_upper_paths_hook;
 
 static const CustomPathMethods hg_aggregate_path_methods = {
@@ -311,8 +308,8 @@ hg_path_sorts_to_group(const Path *path)
 
 /*
  * Add a path of ours to those of all groups.  Core sorts its rows, whose number is a guess, to have
- * the groups in order, which a merge join above may want: where to sort our groups costs hardly
- * more, its path is removed.
+ * the groups in order, and prefers that where it costs as much as hashing within 1 %: where to sort
+ * our groups costs no more, its path is removed.
  */
 static void
 hg_add_groups(PlannerInfo *root, RelOptInfo *grouped_rel, Path *ours)
@@ -327,7 +324,7 @@ hg_add_groups(PlannerInfo *root, RelOptInfo *grouped_rel, Path *ours)
 			hg_path_disabled_nodes(ours) <= hg_path_disabled_nodes(path) &&
 			ours->total_cost +
 					hg_sort_cost(root, path->pathkeys, ours->rows, ours->pathtarget->width) <=
-				path->total_cost * HG_SORTED_PREMIUM &&
+				path->total_cost &&
 			!hg_first_groups_matter(root, path, ours))
 			grouped_rel->pathlist = foreach_delete_current(grouped_rel->pathlist, lc);
 	}
