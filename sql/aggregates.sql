@@ -521,7 +521,7 @@ reset work_mem;
 set parallel_setup_cost = 0;
 set parallel_tuple_cost = 0;
 set min_parallel_table_scan_size = 0;
-explain (costs off) select t, sum(n) from g_heap where f = 1 group by t;
+select agg_explain_json('select t, sum(n) from g_heap where f = 1 group by t')::text ~ 'Gather.*HashGraphAggregate' as gathers;
 select agg_check('select t, sum(n), min(g) from g_heap where f = 1 group by t');
 reset parallel_setup_cost;
 reset parallel_tuple_cost;
