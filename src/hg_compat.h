@@ -533,6 +533,20 @@ hg_join_extra_set_enabled(JoinPathExtraData *extra, const JoinPath *core)
 }
 
 /* What it costs to sort rows, but for reading them. */
+/*
+ * Whether EXPLAIN names columns with their relations. 18 has one more entry in the range table
+ * of a query with groups, and counts it apart.
+ */
+static inline bool
+hg_explain_has_prefix(const ExplainState *es)
+{
+#if PG_VERSION_NUM >= 180000
+	return es->rtable_size > 1 || es->verbose;
+#else
+	return list_length(es->rtable) > 1 || es->verbose;
+#endif
+}
+
 static inline Cost
 hg_sort_cost(PlannerInfo *root, List *pathkeys, double rows, int width)
 {

@@ -26,7 +26,7 @@ hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
 	const CustomScan *cscan = (const CustomScan *) node->ss.ps.plan;
 	List *places = list_nth(cscan->custom_private, HG_AGGREGATE_KEYS);
 	List *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan, ancestors);
-	bool use_prefix = list_length(es->rtable) > 1 || es->verbose;
+	bool use_prefix = hg_explain_has_prefix(es);
 	List *names = NIL;
 	ListCell *lc;
 

@@ -27,7 +27,7 @@ hg_explain_qual(CustomScanState *node, List *clauses, const char *label, List *a
 				ExplainState *es)
 {
 	List *context;
-	bool use_prefix = list_length(es->rtable) > 1 || es->verbose;
+	bool use_prefix = hg_explain_has_prefix(es);
 
 	if (clauses == NIL)
 		return;
