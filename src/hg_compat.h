@@ -15,6 +15,7 @@
 
 #include "postgres.h"
 
+#include "access/heapam.h"
 #include "access/relscan.h"
 #include "access/tableam.h"
 #include "catalog/pg_attribute.h"
@@ -203,10 +204,19 @@ hg_seqscan_begin(ScanState *node)
 #define HG_HAVE_HEAPGETPAGE (PG_VERSION_NUM < 170000)
 
 /*
- * Up to 18 who reads a page may have it pruned where that is due; 19 wants the map's page for it,
- * and its scans set bits there.
+ * Prune a page where that is due, as core's scans do before they look at its rows. 19 wants the
+ * scan's pin on the visibility map for it, and sets the page's bit there if the scan may.
  */
-#define HG_HAVE_PRUNE_OPT (PG_VERSION_NUM < 190000)
+static inline void
+hg_page_prune_opt(TableScanDesc scan, Buffer buffer)
+{
+#if PG_VERSION_NUM >= 190000
+	heap_page_prune_opt(scan->rs_rd, buffer, &((HeapScanDesc) scan)->rs_vmbuffer,
+						(scan->rs_flags & SO_HINT_REL_READ_ONLY) != 0);
+#else
+	heap_page_prune_opt(scan->rs_rd, buffer);
+#endif
+}
 
 /* The first block of a process of a parallel scan; 19 scans ranges of a table in parallel too. */
 static inline void

@@ -96,15 +96,6 @@ hg_heap_row_is_settled(HeapTupleHeader header, TransactionId xmin, TransactionId
 								 (info & HEAP_XMAX_COMMITTED) != 0, xmin, newest);
 }
 
-/* Have a page pruned, as core has it before it looks which of its rows are to be seen. */
-static void
-hg_heap_page_prune(Relation relation pg_attribute_unused(), Buffer buffer pg_attribute_unused())
-{
-#if HG_HAVE_PRUNE_OPT
-	heap_page_prune_opt(relation, buffer);
-#endif
-}
-
 void
 hg_heap_look_begin(HgHeapLook *look, TableScanDesc scan, HgHeapPlace place, HgHeapPlace following)
 {
@@ -114,7 +105,7 @@ hg_heap_look_begin(HgHeapLook *look, TableScanDesc scan, HgHeapPlace place, HgHe
 	if (look->ahead != NULL)
 		HG_PREFETCH(look->ahead);
 	look->buffer = hg_heap_place_read(scan, place);
-	hg_heap_page_prune(scan->rs_rd, look->buffer);
+	hg_page_prune_opt(scan, look->buffer);
 	LockBuffer(look->buffer, BUFFER_LOCK_SHARE);
 }
 
@@ -253,7 +244,7 @@ hg_heap_page_copy(TableScanDesc scan, BlockNumber block, HgHeapPlace *before, ch
 	if (!hg_heap_page_is_visible(scan, page))
 	{
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-		hg_heap_page_prune(scan->rs_rd, buffer);
+		hg_page_prune_opt(scan, buffer);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	}
 	memcpy(to, page, BLCKSZ);

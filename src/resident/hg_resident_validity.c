@@ -5,8 +5,8 @@
  *
  * THE CLAIM.  A block whose rows were taken in at a time c is served to a snapshot R only where
  * the heap would give R exactly these rows.  This essay shows why, and names what of PostgreSQL it
- * leans on; it was checked against 15.18, 17.11 and 18.6.  "The bit" is the all-visible bit of the
- * visibility map; PD is PD_ALL_VISIBLE on the page.
+ * leans on; it was checked against 15.18, 17.11, 18.6 and 19rc1.  "The bit" is the all-visible bit
+ * of the visibility map; PD is PD_ALL_VISIBLE on the page.
  *
  * Two things have to be shown.  That a row of an all-visible block is visible to R, and no other
  * row of that block is, is what index-only scans rely on: below, "What a set bit says".  That the
@@ -18,9 +18,9 @@
  * R is registered, in a process connected to this database, before the bit is looked at, at r.
  * Whoever sets a bit has found every row of the page to be committed before the oldest xmin that
  * it had to heed (lazy_scan_prune, lazy_vacuum_heap_page by heap_page_is_all_visible,
- * lazy_scan_new_or_empty; since 17 heap_page_prune_and_freeze).  If that horizon was computed
- * before R was registered, these rows committed before R; if after, R's xmin was heeded: all of
- * them are visible to R.  As long as R is registered no row that R sees can be pruned, and while a
+ * lazy_scan_new_or_empty; since 17 heap_page_prune_and_freeze, which since 19 scans call too).  If
+ * that horizon was computed before R was registered, these rows committed before R; if after, R's
+ * xmin was heeded: all of them are visible to R.  As long as R is registered no row that R sees can be pruned, and while a
  * row is there that R does not see, or one that R sees and somebody has deleted, the bit cannot be
  * set.  So the rows of the block at r, and at any later time at which the bit is set, are R's
  * rows.  R's own changes have cleared the bit, which stays clear while the transaction runs; those
@@ -50,10 +50,19 @@
  *		no row.
  *	(2)	Bits are set by VACUUM, as above, and by heap_multi_insert for COPY (FREEZE), which wants a
  *		file that its own subtransaction has made: such a file has another name, which nobody else
- *		knows until it is committed.  Reads set no bits in 15 to 18.
+ *		knows until it is committed.  Since 19 a scan sets the bit of a page that it prunes, if its
+ *		query does not change the table (heap_page_prune_opt; not on a standby): under the page's
+ *		cleanup lock, which it takes if it is free, and by the tests of VACUUM.  Its horizon is
+ *		GlobalVisTestXidConsideredRunning's: what (4) says of a vacuum holds for such a scan.
  *	(3)	VACUUM moves and removes rows without an id of their transactions, but only such as no
  *		snapshot of the database sees; pruning moves rows within the page, under the same line
- *		pointers.
+ *		pointers.  Since 19 pruning clears a bit, too, that contradicts its page: one whose page has
+ *		no PD, or dead line pointers.  That has no id, and changes no row: the bit that is cleared
+ *		costs a load, and whoever sets it again tests the rows.
+ *
+ * REPACK and its like (CLUSTER, VACUUM FULL) write the table into another file, which takes the
+ * place of the first under an access exclusive lock.  REPACK (CONCURRENTLY) takes that lock in the
+ * end alone; until then changes reach the file that is cached, by the rules above.
  *
  * Not so: contrib/pg_surgery, which changes rows without an id, and what writes files behind the
  * server's back: docs/resident.md names them.
@@ -133,7 +142,8 @@
  * under the same hold the map's bit is looked at once more, and PD on a primary.  That is sound on
  * a standby: replay of a change clears the map's bit before it takes the page's lock
  * (heap_xlog_insert, heap_xlog_delete, heap_xlog_update; since 17.11 and 18.6 heap_xlog_vm_clear),
- * and replay of a set bit (heap_xlog_visible) comes when the page is done.  Looking at the bit
+ * and replay of a set bit (heap_xlog_visible, since 19 heap_xlog_prune_freeze) comes when the page
+ * is done.  Looking at the bit
  * after the lock's release would not do: an insert that is replayed in between, aborts and is
  * vacuumed leaves the bit set, and its row, which never was, in the copy.
  *
@@ -147,8 +157,8 @@
  * but
  *
  *	(9)	Whatever sets a bit stamps the map's page with the position of its record
- *		(visibilitymap_set, by VACUUM, COPY (FREEZE) and replay), as the tables here are all
- *		WAL-logged.  If the map's page has the position V that it had before the first page of the
+ *		(visibilitymap_set, by VACUUM, COPY (FREEZE), scans of 19 and replay), as the tables here
+ *		are all WAL-logged.  If the map's page has the position V that it had before the first page of the
  *		version was read, no bit of it was set since: one that is set now has been set all the
  *		time.
  *	(10)	Whatever changes a row stamps the page.  If the page has the position H with which it

@@ -21,7 +21,7 @@ use Test::More;
 use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
-  new_server build_module backends standin_program device_programs covers device_children device_process proc_file process_state environment_of use_program
+  new_server major_version build_module backends standin_program device_programs covers device_children device_process proc_file process_state environment_of use_program
   ready_devices devices_become rows_of session_rows session_answer without_hashgraph explain_analyze wait_for witness_rounds random_moment answer_like becomes_like log_tells become_resident become_kept keeps_at_most temp_files join_check_sql pairs_rows pairs_filters session_ok accepts);
 
 # A running server with the library preloaded and the extension in database postgres.
@@ -47,6 +47,14 @@ CONF
 	$node->start;
 	$node->safe_psql('postgres', 'create extension hashgraph') if $preload ne '';
 	return $node;
+}
+
+# The major version of a server, pre-releases of it included.
+sub major_version
+{
+	my ($node) = @_;
+
+	return int($node->safe_psql('postgres', 'show server_version_num') / 10000);
 }
 
 # Build a module for tests from a C file of the directory test, without installing it; returns the path of the library.

@@ -159,7 +159,7 @@ becomes('a ready', '... and it is there when it can be read again');
 # ---------------------------------------------------------------- limits of time
 
 # are for sessions: a transaction of a witness lasts two seconds
-if ($node->pg_version >= 17)
+if (major_version($node) >= 17)
 {
 	sql(q{alter database postgres set transaction_timeout = '500ms'});
 	restart('fast');

@@ -148,6 +148,7 @@ insert into found select rows_compared, rows_different from hashgraph_resident_c
 insert into found select rows_compared, rows_different from hashgraph_resident_check('b');
 end;
 });
+$scripts{repack} = "select pg_sleep(2);\nrepack (concurrently) a;\n" if major_version($node) >= 19;
 my $folder = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$folder/$_.sql", $scripts{$_}) foreach keys %scripts;
 

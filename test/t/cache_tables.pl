@@ -80,7 +80,9 @@ sub all_rows
 # what is written long before it is vacuumed is all-visible then: nobody's snapshot is that old
 sql('create table large as select i as k, i as v from generate_series(1, 100000) i');
 sql('create table huge as select i as a, i::int8 as b, i::int8 as c from generate_series(1, 300000) i');
-sql(<<'SQL');
+# PostgreSQL 19rc1 itself reads wrong values behind a string that a zero byte ends
+my $string = major_version($node) < 19 ? q{repeat('w', i % 50)::zero} : 'null';
+sql(<<'SQL' =~ s/STRING/$string/r);
 create type zero;
 create function zero_in(cstring) returns zero language internal immutable strict as 'cstring_in';
 create function zero_out(zero) returns cstring language internal immutable strict as 'cstring_out';
@@ -90,7 +92,7 @@ create table kinds (a int, b int2, c int8, d bool, e "char", f float4, g float8,
 alter table kinds drop column gone;
 insert into kinds select case when i % 3 > 0 then i end, i % 300, case when i % 5 > 0 then -i::int8 << 20 end, i % 2 = 0, chr(65 + i % 20)::"char",
   i / 7.0, case when i % 11 > 0 then -i / 3.0 end, md5(i::text)::uuid, date '2020-01-01' + i % 1000, timestamptz '2020-01-01' + i * interval '1 s',
-  i * interval '1 month 2 s', i, repeat('w', i % 50)::zero, '08:00:2b:01:02:03', case when i % 7 > 0 then '10:00+02'::timetz end
+  i * interval '1 month 2 s', i, STRING, '08:00:2b:01:02:03', case when i % 7 > 0 then '10:00+02'::timetz end
   from generate_series(1, 20000) i;
 alter table kinds add column q int8 default 42;
 vacuum kinds;
@@ -238,6 +240,11 @@ my %files = (
 	wide => [ 'alter table %s alter v type int8', $rows ],
 	cut => [ 'delete from %s where k > 5000; vacuum %s; insert into %s select i, i from generate_series(5001, 20000) i', undef ],
 	other => [ 'truncate %s; insert into %s select i, -i from generate_series(1, 20000) i', 20000 ]);
+if (major_version($node) >= 19)
+{
+	$files{repacked} = [ 'repack %s', $rows ];
+	$files{repacked_beside} = [ 'alter table %s add primary key (k); repack (concurrently) %s', $rows ];
+}
 foreach my $table (sort keys %files)
 {
 	sql("create table $table (k int, v int) with (fillfactor = 90); insert into $table select * from t; vacuum $table; select hashgraph_resident_add('$table')");
@@ -246,7 +253,8 @@ all_become({ map { $_ => $rows } keys %files }, 'all of each table');
 foreach my $table (sort keys %files)
 {
 	my $change = $files{$table}[0] =~ s/%s/$table/gr;
-	sql($change);
+	# REPACK (CONCURRENTLY) may not stand beside another command in one message
+	sql($_) foreach $change =~ /repack/ ? split(/; /, $change) : $change;
 	is((check($table))[1], 0, "$change: what is served is right");
 	sql("vacuum $table");
 }
@@ -338,7 +346,7 @@ sql(q{select hashgraph_resident_add('hidden')});
 is(sql(q{select count(*) from hashgraph_resident where relation = 'hidden'::regclass}), '1', '... nor does the view, which tells the owner');
 is($node->safe_psql('postgres', q{set role reader; select count(*) from hashgraph_resident where relation_id = 'hidden'::regclass}), '0', '... and nobody for whom policies hold');
 sql('drop table hidden');
-if ($node->pg_version >= 17)
+if (major_version($node) >= 17)
 {
 	sql('create role maintainer; grant pg_maintain to maintainer; grant maintain on t to reader');
 	foreach my $role ('maintainer', 'reader')

@@ -46,7 +46,7 @@ my $expected = $node->safe_psql('postgres', "set hashgraph.enabled = off; $join"
 my ($rows) = split /\|/, $expected;
 my $last = q{select string_agg(distinct backend || '|' || coalesce(fallback, ''), ' ') from hashgraph_last_joins()};
 my $started_at = $node->safe_psql('postgres', 'select pg_postmaster_start_time()');
-my $named_waits = $node->pg_version >= 17;
+my $named_waits = major_version($node) >= 17;
 
 # The settings of a session that joins on the device, or that would like to.
 sub under { return "set hashgraph.force = on; set hashgraph.backend = $_[0];"; }
@@ -139,7 +139,7 @@ sub test_sharing
 	devices_become($node, 'jobs', '0', "$label: none is left of a session that hung up");
 
 	# processes of a parallel query
-	my $force = $node->pg_version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode';
+	my $force = major_version($node) >= 16 ? 'debug_parallel_query' : 'force_parallel_mode';
 	my $before = $node->safe_psql('postgres', 'select cuda_joins, fallbacks from hashgraph_stat');
 	my ($joins, $fallbacks) = split /\|/, $before;
 	# auto leaves joins of this size to the CPU, where there is a real device

@@ -33,7 +33,7 @@ max_parallel_workers_per_gather = 0
 autovacuum = off
 CONF
 $node->start;
-my $version = int($node->safe_psql('postgres', 'show server_version_num') / 10000);
+my $version = major_version($node);
 my $force_gather = $version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode';
 
 $node->safe_psql('postgres', <<'SQL');

@@ -283,7 +283,7 @@ foreach my $shared ('an index shared', 'tables shared')
 	foreach my $name (sort keys %queries)
 	{
 		is_considered("$name, $shared", $queries{$name});
-		memory_holds("$name, $shared", $queries{$name}, $bars{"$name, $shared"}) if $node->pg_version >= 17;
+		memory_holds("$name, $shared", $queries{$name}, $bars{"$name, $shared"}) if major_version($node) >= 17;
 	}
 }
 $without->quit;

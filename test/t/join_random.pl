@@ -132,7 +132,7 @@ hashgraph.resident_memory = '64MB'
 max_worker_processes = 40
 wal_level = replica
 CONF
-my $version = int($node->safe_psql('postgres', 'show server_version_num') / 10000);
+my $version = major_version($node);
 
 # The rounds: [ seed of the tables, database, queries ].
 my @rounds = map { [ $seed + $_, "random_$_", min($round_size, $queries - $_ * $round_size) ] }
