@@ -15,7 +15,6 @@
 
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "access/relscan.h"
 #include "access/tableam.h"
 #include "catalog/pg_attribute.h"
@@ -204,19 +203,16 @@ hg_seqscan_begin(ScanState *node)
 #define HG_HAVE_HEAPGETPAGE (PG_VERSION_NUM < 170000)
 
 /*
- * Prune a page where that is due, as core's scans do before they look at its rows. 19 wants the
- * scan's pin on the visibility map for it, and sets the page's bit there if the scan may.
+ * Prune a page where that is due. 19 wants the pin of the heap's scan on the visibility map for it,
+ * and sets the page's bit there if the scan may.
  */
-static inline void
-hg_page_prune_opt(TableScanDesc scan, Buffer buffer)
-{
 #if PG_VERSION_NUM >= 190000
-	heap_page_prune_opt(scan->rs_rd, buffer, &((HeapScanDesc) scan)->rs_vmbuffer,
-						(scan->rs_flags & SO_HINT_REL_READ_ONLY) != 0);
+#define hg_page_prune_opt(heap, buffer)                                                            \
+	heap_page_prune_opt((heap)->rs_base.rs_rd, buffer, &(heap)->rs_vmbuffer,                       \
+						((heap)->rs_base.rs_flags & SO_HINT_REL_READ_ONLY) != 0)
 #else
-	heap_page_prune_opt(scan->rs_rd, buffer);
+#define hg_page_prune_opt(heap, buffer) heap_page_prune_opt((heap)->rs_base.rs_rd, buffer)
 #endif
-}
 
 /* The first block of a process of a parallel scan; 19 scans ranges of a table in parallel too. */
 static inline void
@@ -271,14 +267,9 @@ hg_may_maintain(Oid relation)
 }
 
 /*
- * Vacuum an open table, and say how large the catalog takes it to be: for test/fault, which
- * includes commands/vacuum.h.  19 is given the parameters themselves; 18 counts frozen pages too.
+ * Say how large the catalog takes a table to be: for test/fault, which includes commands/vacuum.h.
+ * 18 counts frozen pages too.
  */
-#if PG_VERSION_NUM >= 190000
-#define hg_vacuum_table(rel, params) table_relation_vacuum(rel, *(params), NULL)
-#else
-#define hg_vacuum_table(rel, params) table_relation_vacuum(rel, params, NULL)
-#endif
 #if PG_VERSION_NUM >= 180000
 #define hg_set_table_size(rel, form)                                                               \
 	vac_update_relstats(rel, (form)->relpages, (form)->reltuples, (form)->relallvisible,           \
@@ -543,6 +534,18 @@ hg_join_extra_set_enabled(JoinPathExtraData *extra, const JoinPath *core)
 }
 
 /* What it costs to sort rows, but for reading them. */
+/* Have the rows of a node counted that begins, also where EXPLAIN does not ask for it. */
+static inline void
+hg_count_rows_of(PlanState *node)
+{
+	if (node->instrument == NULL)
+#if PG_VERSION_NUM >= 190000
+		node->instrument = InstrAllocNode(INSTRUMENT_ROWS, false);
+#else
+		node->instrument = InstrAlloc(1, INSTRUMENT_ROWS, false);
+#endif
+}
+
 /*
  * Whether EXPLAIN names columns with their relations. 18 has one more entry in the range table
  * of a query with groups, and counts it apart.

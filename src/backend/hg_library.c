@@ -25,7 +25,7 @@ hg_library_mark(void)
 void
 hg_library_require_plan(const List *custom_private)
 {
-	const Node *mark = custom_private == NIL ? NULL : linitial(custom_private);
+	Node *mark = custom_private == NIL ? NULL : linitial(custom_private);
 	/* before 0.4.0 plans had none */
 	const char *version = mark != NULL && IsA(mark, String) ? strVal(mark) : "0.3.0 or older";
 

@@ -105,7 +105,7 @@ hg_heap_look_begin(HgHeapLook *look, TableScanDesc scan, HgHeapPlace place, HgHe
 	if (look->ahead != NULL)
 		HG_PREFETCH(look->ahead);
 	look->buffer = hg_heap_place_read(scan, place);
-	hg_page_prune_opt(scan, look->buffer);
+	hg_heap_page_prune(scan, look->buffer);
 	LockBuffer(look->buffer, BUFFER_LOCK_SHARE);
 }
 
@@ -244,7 +244,7 @@ hg_heap_page_copy(TableScanDesc scan, BlockNumber block, HgHeapPlace *before, ch
 	if (!hg_heap_page_is_visible(scan, page))
 	{
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-		hg_page_prune_opt(scan, buffer);
+		hg_heap_page_prune(scan, buffer);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	}
 	memcpy(to, page, BLCKSZ);

@@ -349,6 +349,12 @@ hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place,
 	hg_heap_page_hold(page, heap, lines, nlines, slot);
 }
 
+void
+hg_heap_page_prune(TableScanDesc scan, Buffer buffer)
+{
+	hg_page_prune_opt((HeapScanDesc) scan, buffer);
+}
+
 const char *
 hg_heap_page_ahead(Relation relation, BlockNumber block)
 {

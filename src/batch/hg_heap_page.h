@@ -147,6 +147,9 @@ extern Buffer hg_heap_place_read(TableScanDesc scan, HgHeapPlace place);
 extern void hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place,
 							  const OffsetNumber *lines, int nlines, TupleTableSlot *slot);
 
+/* Have a page that is pinned pruned if that is due, as core does before it looks at its rows. */
+extern void hg_heap_page_prune(TableScanDesc scan, Buffer buffer);
+
 /* Let go of the page of the last call. */
 extern void hg_heap_page_end(TableScanDesc scan, TupleTableSlot *slot);
 

@@ -74,7 +74,6 @@ hg_at_once_vacuum(Relation rel)
 		.freeze_table_age = -1,
 		.multixact_freeze_min_age = -1,
 		.multixact_freeze_table_age = -1,
-		.log_min_duration = -1,
 		.index_cleanup = VACOPTVALUE_DISABLED,
 		.truncate = VACOPTVALUE_DISABLED,
 		.nworkers = -1,
@@ -82,7 +81,7 @@ hg_at_once_vacuum(Relation rel)
 	FormData_pg_class before;
 
 	memcpy(&before, rel->rd_rel, CLASS_TUPLE_SIZE);
-	hg_vacuum_table(rel, &params);
+	table_relation_vacuum(rel, &params, NULL);
 	hg_set_table_size(rel, &before);
 }
 

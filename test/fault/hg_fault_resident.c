@@ -118,9 +118,7 @@ HG_WRAPPED(HgServed *, hg_validity_serve,
 HG_WRAPPED(void, hg_heap_page_take,
 		   (HgHeapPage * page, TableScanDesc scan, HgHeapPlace place, const OffsetNumber *lines,
 			int nlines, TupleTableSlot *slot));
-#if HG_HAVE_PRUNE_OPT
-HG_WRAPPED(void, heap_page_prune_opt, (Relation relation, Buffer buffer));
-#endif
+HG_WRAPPED(void, hg_heap_page_prune, (TableScanDesc scan, Buffer buffer));
 HG_WRAPPED(HgLent *, hg_shared_lent_attach,
 		   (const HgSharedLent *shared, dsa_area *area, Relation rel, const HgGraphKey *key,
 			const HgSharedPins *pins, int ncolumns, const HgResidentColumn *columns,
@@ -491,9 +489,8 @@ __wrap_hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place
 	__real_hg_heap_page_take(page, scan, place, lines, nlines, slot);
 }
 
-#if HG_HAVE_PRUNE_OPT
 void
-__wrap_heap_page_prune_opt(Relation relation, Buffer buffer)
+__wrap_hg_heap_page_prune(TableScanDesc scan, Buffer buffer)
 {
 	if (hg_fault_alone)
 	{
@@ -501,9 +498,8 @@ __wrap_heap_page_prune_opt(Relation relation, Buffer buffer)
 		hg_fault_come_by(HG_FAULT_PLACE_ALONE);
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	}
-	__real_heap_page_prune_opt(relation, buffer);
+	__real_hg_heap_page_prune(scan, buffer);
 }
-#endif
 
 /*
  * ------------------------------------------------------------------------
