@@ -9,6 +9,8 @@
  */
 #include "hg_compat.h"
 
+#include <math.h>
+
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -274,6 +276,21 @@ hg_clauses_of_rows(List *restrictlist)
 	return clauses;
 }
 
+/*
+ * Returns how many rows an index is expected to find for each outer row, before filters, rounded
+ * up; 0 if that is not known.
+ */
+static int
+hg_lookup_matches(const Path *inner)
+{
+	double rows;
+
+	if (!IsA(inner, IndexPath))
+		return 0;
+	rows = ceil(((const IndexPath *) inner)->indexselectivity * inner->parent->tuples);
+	return (int) Min(Max(rows, 1), HG_ADAPTIVE_MOST_ROWS);
+}
+
 bool
 hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer_cost)
 {
@@ -299,6 +316,7 @@ hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer
 	path->custom.custom_paths = lappend(path->custom.custom_paths, loop);
 	path->lookup_rows = rows;
 	path->lookup_at_once = at_once;
+	path->lookup_matches = hg_lookup_matches(loop->jpath.innerjoinpath);
 	adaptive->startup_cost = at_once ? loop->jpath.path.startup_cost : outer_cost;
 	adaptive->total_cost =
 		outer_cost + lookups + outer->rows * HG_COUNTED_ROW_COST * cpu_operator_cost;
@@ -308,18 +326,20 @@ hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer
 }
 
 void
-hg_adaptive_replace(RelOptInfo *joinrel, const Path *adaptive)
+hg_adaptive_replace(PlannerInfo *root, RelOptInfo *joinrel, const Path *adaptive)
 {
 	const HgJoinPath *path = hg_path_join(adaptive);
 	const Path *outer = linitial(path->custom.custom_paths);
 	const Path *inner = lsecond(path->custom.custom_paths);
-	bool partial = adaptive->parallel_workers > 0;
-	const Path *first = hg_first_path(joinrel, partial);
+	List **paths = adaptive->parallel_workers > 0 ? &joinrel->partial_pathlist : &joinrel->pathlist;
+	bool first_alone = hg_first_rows_matter(root, joinrel);
+	ListCell *lc;
 
-	if (first == NULL || !hg_path_is_lookup(first, outer->parent, inner->parent))
-		return;
-	if (partial)
-		joinrel->partial_pathlist = list_delete_first(joinrel->partial_pathlist);
-	else
-		joinrel->pathlist = list_delete_first(joinrel->pathlist);
+	foreach (lc, *paths)
+	{
+		if (hg_path_is_lookup(lfirst(lc), outer->parent, inner->parent))
+			*paths = foreach_delete_current(*paths, lc);
+		if (first_alone)
+			break;
+	}
 }

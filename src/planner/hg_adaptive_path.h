@@ -44,8 +44,11 @@ extern bool hg_adaptive_loop_is_cheap(PlannerInfo *root, const NestPath *loop, C
  */
 extern bool hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer_cost);
 
-/* Take a nested loop of two relations into an index out of the paths of their join, where it is the
- * cheapest: an adaptive path takes its place. */
-extern void hg_adaptive_replace(RelOptInfo *joinrel, const Path *adaptive);
+/*
+ * Removes the nested loops of two relations into an index from the paths of their join, whose
+ * place an adaptive path takes. If the first rows of the query matter, the cheapest path alone is
+ * removed, and only if it is such a loop: others may return a row sooner.
+ */
+extern void hg_adaptive_replace(PlannerInfo *root, RelOptInfo *joinrel, const Path *adaptive);
 
 #endif /* HG_ADAPTIVE_PATH_H */

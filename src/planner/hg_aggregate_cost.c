@@ -15,7 +15,11 @@
  *				counted, and a tenth
  *				for arguments and filters of its rows that are computed column by column
  *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING
- *	disk		rows whose groups exceed work memory are written and read once
+ *	disk		pages * 3.5 * seq_page_cost * L to write rows, and read them again, whose groups
+ *				exceed work memory, where they are partitioned L times until the groups of a
+ *				partition fit; and 4 * random_page_cost for each partition's file. 65 MB of rows
+ *				with 64 kB are partitioned six times into 5,460 files, which takes 3.1 s; sorting
+ *				them takes 1.2 s
  *
  * Where hashing groups is disabled the node is, just as core's own hash aggregate.
  *
@@ -26,6 +30,8 @@
  *-------------------------------------------------------------------------
  */
 #include "hg_compat.h"
+
+#include <math.h>
 
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
@@ -39,6 +45,7 @@
 #include "batch/hg_bound_params.h"
 #include "batch/hg_scan_qual.h"
 #include "executor/aggregate/hg_aggregate_kind.h"
+#include "executor/aggregate/hg_aggregate_spill.h"
 #include "hg_guc.h"
 #include "planner/hg_aggregate_cost.h"
 #include "planner/hg_graph_cost.h"
@@ -56,6 +63,10 @@
 
 /* Bytes of a group beside its values, for estimates. */
 #define HG_GROUP_BYTES 48
+
+/* Costs of a page of rows that is written and read, and of a partition's file. */
+#define HG_DISK_PAGE_COST 3.5
+#define HG_DISK_FILE_COST 4
 
 /* Is an aggregate's argument computed column by column? */
 static bool
@@ -196,6 +207,49 @@ hg_aggregate_asks_device(PlannerInfo *root, const HgAggregatePath *path, double 
 		   (exprs == NIL || hg_graph_ask_columns(root, join, exprs));
 }
 
+/* Bytes of a group, for estimates: a row's, and one more for each state that holds a value. */
+static double
+hg_group_bytes(const HgAggregatePath *path, int row_width)
+{
+	double bytes = row_width + HG_GROUP_BYTES;
+	int nvalues = 0;
+	ListCell *lc;
+
+	foreach (lc, path->aggrefs)
+	{
+		bytes += 2.0 * sizeof(Datum);
+		if (!get_typbyval(lfirst_node(Aggref, lc)->aggtranstype) && nvalues++ > 0)
+			bytes += row_width;
+	}
+	return bytes;
+}
+
+/* What it costs to partition rows on disk until the groups of each partition fit into memory. */
+static Cost
+hg_aggregate_disk_cost(const HgAggregatePath *path, const Path *input, double groups)
+{
+	int width = input->pathtarget->width;
+	double bytes = groups * hg_group_bytes(path, width);
+	double pages = ceil(input->rows * (width + HG_GROUP_BYTES) / BLCKSZ);
+	double limit = (double) get_hash_memory_limit();
+	double written = 1 - limit / bytes;
+	double files = 0;
+	int partitions;
+	int level;
+
+	if (bytes <= limit)
+		return 0;
+	partitions = 1 << hg_aggregate_spill_bits(bytes, (uint64) limit);
+	/* buffers and hash tables take a part of the memory */
+	for (level = 0; level < HG_SPILL_LEVELS && bytes > limit / 2; level++)
+	{
+		bytes /= partitions;
+		files += pow(partitions, level + 1);
+	}
+	return level * written * pages * HG_DISK_PAGE_COST * seq_page_cost +
+		   Min(files, input->rows) * HG_DISK_FILE_COST * random_page_cost;
+}
+
 void
 hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 {
@@ -210,7 +264,6 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	Cost startup = input->total_cost - hg_path_saving(input);
 	Cost run;
 	QualCost having;
-	double bytes;
 	ListCell *lc;
 
 	out->rows = groups;
@@ -254,10 +307,7 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	startup +=
 		hg_workers_cost(out->parent, out->parallel_workers, asks ? 0 : hg_workers_priced(input));
 
-	bytes = groups * (input->pathtarget->width + HG_GROUP_BYTES + naggs * 2.0 * sizeof(Datum));
-	if (bytes > get_hash_memory_limit())
-		startup += 2 * seq_page_cost * input->rows * (input->pathtarget->width + HG_GROUP_BYTES) /
-				   BLCKSZ * (1 - get_hash_memory_limit() / bytes);
+	startup += hg_aggregate_disk_cost(path, input, groups);
 
 	cost_qual_eval(&having, path->having, root);
 	startup += having.startup + out->pathtarget->cost.startup;

@@ -118,8 +118,12 @@ hg_core_loop_bound(PlannerInfo *root, const Path *path, bool *behind)
 		*behind = true;
 		return -1;
 	}
-	/* behind another path a loop is chosen for its order alone */
-	if (path->pathkeys != NIL ? !hg_loop_is_whole(path) : *behind)
+	/*
+	 * Behind another path a loop is chosen for its order alone, or for a first row that comes
+	 * sooner, which is of no use where rows are grouped or sorted.
+	 */
+	if (path->pathkeys != NIL ? !hg_loop_is_whole(path)
+							  : *behind && !path->parent->consider_startup)
 		return -1;
 	if (hg_loop_is_whole(path))
 		return hg_loop_has_few_rows(root, path) ? -1 : hg_loop_bound(root, path);

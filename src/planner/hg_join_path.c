@@ -490,7 +490,7 @@ hg_consider_adaptive_path(HgConsidered *join, Path *outer_path, Path *inner_path
 	path = hg_cheaper_path_create(join, outer_path, inner_path, partial_inner);
 	if (!hg_adaptive_path(join->root, (HgJoinPath *) path, loop, outer_cost))
 		return;
-	hg_adaptive_replace(join->joinrel, path);
+	hg_adaptive_replace(join->root, join->joinrel, path);
 	hg_path_add(path);
 }
 

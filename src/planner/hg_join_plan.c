@@ -384,12 +384,12 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 				   makeInteger(path->read_once)));
 	cscan->custom_private = list_concat(
 		cscan->custom_private,
-		list_make4(makeInteger(path->dense), makeInteger((int) path->lookup_rows),
-				   makeInteger(path->lookup_at_once),
+		list_make5(makeInteger(path->dense), makeInteger((int) path->lookup_rows),
+				   makeInteger(path->lookup_at_once), makeInteger(path->lookup_matches),
 				   path->lookup_rows > 0 ? hg_plan_lookup_columns(scan_tlist, lthird(custom_plans))
 										 : NIL));
 	cscan->methods = &hg_join_scan_methods;
-	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 14,
+	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 15,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }

@@ -29,6 +29,7 @@ typedef struct HgJoinPath
 	bool at_once;  /* ... who tells of all joins below with it, rows without a match included */
 	double lookup_rows;	 /* up to so many outer rows the nested loop joins them; 0: there is none */
 	bool lookup_at_once; /* it joins them as they are read: the first rows of the join matter */
+	int lookup_matches;	 /* inner rows that the index is expected to find for each; 0: unknown */
 	List *hash_clauses;	 /* RestrictInfos; outer_is_left is set */
 	List *restrictlist;	 /* RestrictInfos of the whole join, hash clauses included */
 } HgJoinPath;

@@ -53,16 +53,23 @@ hg_aggregate_spill_reset(HgAggregateSpill *spill)
  */
 
 int
-hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, HgBudget *budget)
+hg_aggregate_spill_bits(double expected, uint64 limit)
 {
-	uint64 limit = budget->limit;
 	int bits = 2;
-	MemoryContext old = MemoryContextSwitchTo(spill->context);
 
 	/* the estimate may be low: then partitions are cut again */
 	while (bits < HG_AGGREGATE_MAX_BITS && expected / (1 << bits) > limit / 2 &&
 		   (UINT64CONST(2) << bits) * HG_SPILL_FILE_BYTES <= limit / 4)
 		bits++;
+	return bits;
+}
+
+int
+hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, HgBudget *budget)
+{
+	int bits = hg_aggregate_spill_bits(expected, budget->limit);
+	MemoryContext old = MemoryContextSwitchTo(spill->context);
+
 	spill->writing = hg_spill_create(spill->layout, spill->level, bits, budget);
 	MemoryContextSwitchTo(old);
 	return 1 << bits;

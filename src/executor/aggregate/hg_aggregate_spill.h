@@ -58,6 +58,12 @@ hg_aggregate_spill_can_start(const HgAggregateSpill *spill)
 extern void hg_aggregate_spill_reset(HgAggregateSpill *spill);
 
 /*
+ * The number of partitions, as a logarithm to base 2, of rows whose groups are expected to take so
+ * many bytes in all, with so much memory for groups and buffers.
+ */
+extern int hg_aggregate_spill_bits(double expected, uint64 limit);
+
+/*
  * Have rows go to disk from now on, whose groups are expected to take so many bytes in all.
  * Buffers are charged to a budget, which is that of the groups.  Returns how many partitions there
  * are.
