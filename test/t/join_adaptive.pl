@@ -84,6 +84,30 @@ my $counted = 'select count(*), sum(n.w) from o join n on o.a = n.id where o.f +
 $node->safe_psql('postgres', "$counted $_") foreach 3, 40000, 40000;
 is($node->safe_psql('postgres', 'select joins, lookups, switches from hashgraph_stat'), '3|1|2', 'joins by an index, and those that switched, are counted');
 
+# Fewer rows are looked up where the index finds more for each of them than expected: here many times as many, which the
+# filter of the inner side hides.
+$node->safe_psql('postgres', <<'SQL');
+create table popular as select item, item * 7919 % 7 as who, item as w
+  from (select 1000 + i % 60000 from generate_series(1, 300000) i union all select i % 200 from generate_series(1, 300000) i) p (item) order by item;
+create index on popular (item);
+create table asks as select i as id, i % 200 as item, i as who, 1 as f from generate_series(1, 100000) i;
+vacuum analyze popular, asks;
+SQL
+my $asks = 'from asks join popular p on p.item = asks.item and p.who = asks.who where f + 0 = 1 and p.w >= 0 and id <= ';
+my ($planned) = $node->safe_psql('postgres', "explain select count(*) $asks 1000") =~ /Switch At Rows: (\d+)/;
+my $plan = $node->safe_psql('postgres', "explain (analyze, timing off, summary off) select count(*) $asks 1000");
+my ($learnt) = $plan =~ /Switch At Rows: (\d+)/;
+cmp_ok($planned, '>', 1000, 'all of some outer rows may be looked up');
+cmp_ok($learnt, '<', $planned / 10, '... and fewer when the index has found more rows than expected');
+like($plan, qr/Strategy: lookup, hash/, '... for a sample, so that the others are hashed') or diag($plan);
+foreach my $query ("select count(*), sum(p.w) $asks 1000", 'select sum(asks.id), count(*) from asks where f + 0 = 1 and id < 1000 and not exists (select from popular p where p.item = asks.item and p.who = asks.who)',
+	"select sum(p.w), count(*) from (values (1), (500), (1000)) v (v), lateral (select p.w $asks v offset 0) p")
+{
+	my ($ours, $theirs) = map { $node->safe_psql('postgres', "set hashgraph.enabled = $_; $query") } 'on', 'off';
+
+	is($ours, $theirs, "... with the rows of PostgreSQL: $query");
+}
+
 # Processes that share a join count together.  One of them is held at the row with id 1, until the others have read
 # whatever else there is, and wait: then it goes on, or the query is cancelled.
 $node->safe_psql('postgres', <<'SQL');

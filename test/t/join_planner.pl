@@ -164,6 +164,29 @@ cmp_ok($startup / $total, '<', 0.05, '... which costs little to start');
 ($rows) = plan_of("$streamed limit 1", 'set hashgraph.force = on', '(analyze, timing off)') =~ /on big_a.*actual rows=(\d+)/;
 cmp_ok($rows, '<', 10_000, '... as few rows are read before the first');
 
+# ------------------------------------------------------------------ groups on disk
+
+$node->safe_psql('postgres', q{create table wide_rows as select i as k, repeat(md5(i::text), 20) as t from generate_series(1, 20000) i; vacuum analyze wide_rows});
+my $groups = 'select k, max(t), min(t) from wide_rows group by k';
+like(plan_of($groups, q{set work_mem = '4MB'}), qr/HashGraphAggregate/, 'groups that go to disk once are hashed');
+unlike(plan_of($groups, q{set work_mem = '64kB'}), qr/HashGraphAggregate/, '... and sorted where they would be partitioned again and again');
+
+# ------------------------------------------------------------------ loops and LIMIT
+
+# The deeds that a filter leaves seem to be few. A LIMIT above a sort wants no row soon, so that a loop's first row does not keep the loop.
+$node->safe_psql('postgres', <<'SQL');
+create table deeds as select i as id, i % 20000 as d, i * 7919::int8 % 200000 as e, 1 as f from generate_series(1, 200000) i;
+create table deed_d (id int primary key, name text);
+create table deed_e (id int primary key, kind int);
+insert into deed_d select i, 'd' || i from generate_series(0, 19999) i;
+insert into deed_e select i, i % 10 from generate_series(0, 199999) i;
+vacuum analyze deeds, deed_d, deed_e;
+SQL
+my $limited = 'select d.name, sum(deeds.id) from deeds join deed_d d on d.id = deeds.d join deed_e e on e.id = deeds.e where deeds.f + 0 = 1 and e.kind = 3 group by rollup (d.name) order by 2, 1 limit 10';
+my $unlimited = $limited =~ s/ limit 10//r;
+is(joins_of($limited), joins_of($unlimited), 'a LIMIT above groups and a sort changes no join');
+unlike(plan_of($limited), qr/Nested Loop(?!.*\n *->  Custom Scan \(HashGraphFeed\))/, '... and leaves no loop that does not count its rows');
+
 # ------------------------------------------------------------------ partitions, shards and small joins
 
 $node->safe_psql('postgres', <<'SQL');

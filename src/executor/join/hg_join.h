@@ -47,6 +47,7 @@ typedef enum HgPlanPrivate
 	HG_PRIVATE_DENSE,		   /* Integer: 1 where the inner keys are known to be dense */
 	HG_PRIVATE_LOOKUP_ROWS,	   /* Integer: up to so many outer rows are joined by the nested loop */
 	HG_PRIVATE_LOOKUP_AT_ONCE, /* Integer: 1 where it joins them as they are read */
+	HG_PRIVATE_LOOKUP_MATCHES, /* Integer: rows that its index is expected to find for each, or 0 */
 	HG_PRIVATE_LOOKUP_COLUMNS, /* IntList: for each entry of custom_scan_tlist its attribute of the
 								* nested loop's rows, or 0; NIL: there is none */
 	HG_PRIVATE_COUNT

@@ -19,6 +19,52 @@
 /* Outer rows of the first chunk; each one has twice as many as that before, up to a batch. */
 #define HG_LOOKUP_CHUNK_ROWS 1
 
+/*
+ * A sample is this part of the outer rows that may be looked up, so that a sample in vain takes
+ * little of what hashing does; up to a batch.
+ */
+#define HG_LOOKUP_SAMPLED 16
+
+/* So many outer rows at least tell what the index finds. */
+#define HG_LOOKUP_TELLING_ROWS 64
+
+/* Have the rows counted that the loop's index finds, if it is known how many are expected. */
+static void
+hg_lookup_init_counting(HgJoinLookup *lookup, int matches)
+{
+	PlanState *inner = innerPlanState(lookup->loop);
+
+	if (matches == 0 || (!IsA(inner, IndexScanState) && !IsA(inner, IndexOnlyScanState)))
+		return;
+	hg_count_rows_of(inner);
+	lookup->scan = inner;
+	lookup->matches = matches;
+}
+
+/* Returns how many of the rows that are read next are a sample: 0 if that is not due. */
+static inline uint64
+hg_lookup_sample_rows(const HgJoinLookup *lookup)
+{
+	uint64 rows = Min(lookup->most_rows / HG_LOOKUP_SAMPLED, HG_BATCH_ROWS);
+
+	return lookup->scan != NULL && lookup->looked_up == 0 && rows >= HG_LOOKUP_TELLING_ROWS ? rows
+																							: 0;
+}
+
+/* Look up fewer rows if the index has found more for each of them than expected. */
+static void
+hg_lookup_learn(HgJoinLookup *lookup)
+{
+	double found;
+
+	if (lookup->scan == NULL || lookup->looked_up < HG_LOOKUP_TELLING_ROWS)
+		return;
+	found = lookup->scan->instrument->ntuples + lookup->scan->instrument->tuplecount +
+			lookup->scan->instrument->nfiltered1;
+	lookup->most_rows =
+		(uint64) (lookup->planned_rows / Max(found / (lookup->looked_up * lookup->matches), 1));
+}
+
 void
 hg_join_lookup_init(HgJoinState *state)
 {
@@ -32,9 +78,13 @@ hg_join_lookup_init(HgJoinState *state)
 	if (list_length(state->css.custom_ps) <= HG_INNER + 1)
 		return;
 	lookup->loop = list_nth(state->css.custom_ps, HG_INNER + 1);
-	lookup->most_rows = intVal(list_nth(cscan->custom_private, HG_PRIVATE_LOOKUP_ROWS));
+	lookup->planned_rows = intVal(list_nth(cscan->custom_private, HG_PRIVATE_LOOKUP_ROWS));
+	lookup->most_rows = lookup->planned_rows;
 	lookup->at_once = intVal(list_nth(cscan->custom_private, HG_PRIVATE_LOOKUP_AT_ONCE)) != 0;
 	lookup->chunk_rows = HG_LOOKUP_CHUNK_ROWS;
+	if (!state->together)
+		hg_lookup_init_counting(lookup,
+								intVal(list_nth(cscan->custom_private, HG_PRIVATE_LOOKUP_MATCHES)));
 	hg_join_feed_set(outerPlanState(lookup->loop), state->inputs[HG_OUTER]);
 	attnos = palloc(Max(output->ncolumns, 1) * sizeof(int));
 	lookup->places = palloc(Max(output->ncolumns, 1) * sizeof(int));
@@ -56,9 +106,11 @@ uint64
 hg_join_lookup_rows(const HgJoinState *state)
 {
 	const HgJoinLookup *lookup = &state->lookup;
-	uint64 left = lookup->most_rows + 1 - lookup->earlier_rows;
+	uint64 left = lookup->most_rows + 1 - Min(lookup->earlier_rows, lookup->most_rows);
 
-	return lookup->at_once ? Min(lookup->chunk_rows, left) : left;
+	if (lookup->at_once)
+		return Min(lookup->chunk_rows, left);
+	return hg_lookup_sample_rows(lookup) > 0 ? hg_lookup_sample_rows(lookup) : left;
 }
 
 void
@@ -81,7 +133,7 @@ hg_join_choose_lookup(HgJoinState *state)
 {
 	const HgJoinLookup *lookup = &state->lookup;
 	const HgInput *outer = state->inputs[HG_OUTER];
-	bool chosen = (outer->at_end || lookup->at_once) &&
+	bool chosen = (outer->at_end || lookup->at_once || hg_lookup_sample_rows(lookup) > 0) &&
 				  lookup->earlier_rows + hg_input_rows(outer) <= lookup->most_rows;
 
 	hg_join_set_lookup(state, chosen, !chosen || lookup->earlier_rows == 0);
@@ -106,6 +158,8 @@ hg_join_lookup_next_chunk(HgJoinState *state)
 	HgInput *outer = state->inputs[HG_OUTER];
 
 	lookup->earlier_rows += hg_input_rows(outer);
+	lookup->looked_up += hg_input_rows(outer);
+	hg_lookup_learn(lookup);
 	lookup->chunk_rows = Min(2 * lookup->chunk_rows, HG_BATCH_ROWS);
 	hg_join_lookup_restart(lookup);
 	hg_input_clear(outer);

@@ -10,6 +10,12 @@
  * first rows of the join matter, the loop joins small chunks of outer rows as they are read; when
  * there have been too many, the rows that follow are hashed.
  *
+ * That number follows from the rows that the index is expected to find for each outer row.  Keys
+ * that many rows of both sides have are looked up more often than others, and filters hide what
+ * they find.  So if the number is large, the loop joins a sample of the outer rows before the
+ * others are counted; where the index finds more rows than expected, the number becomes smaller in
+ * proportion.  Processes that count together take no sample.
+ *
  * BELOW A GATHER processes that would hash the inner side together count their outer rows together
  * too, and decide as one (hg_join_together.c).  Where each would hash all of the inner side for
  * itself, each counts its own rows: these are what it saves its own hashing for.
@@ -29,11 +35,15 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 typedef struct HgJoinLookup
 {
-	PlanState *loop;	   /* the third child; NULL: there is none */
-	uint64 most_rows;	   /* the loop joins up to so many outer rows, of all that decide as one */
-	bool at_once;		   /* the first rows matter: it joins a chunk of outer rows at a time */
-	uint64 chunk_rows;	   /* outer rows of the next chunk, if at_once */
-	uint64 earlier_rows;   /* outer rows of the chunks that it has joined */
+	PlanState *loop;	 /* the third child; NULL: there is none */
+	uint64 most_rows;	 /* the loop joins up to so many outer rows, of all that decide as one */
+	uint64 planned_rows; /* most_rows before anything was looked up */
+	PlanState *scan;	 /* the loop's inner child if the rows that it finds are counted, or NULL */
+	double matches;		 /* rows that it is expected to find for each outer row */
+	uint64 looked_up;	 /* outer rows of all chunks that the loop has joined */
+	bool at_once;		 /* the first rows matter: it joins a chunk of outer rows at a time */
+	uint64 chunk_rows;	 /* outer rows of the next chunk, if at_once */
+	uint64 earlier_rows; /* outer rows of the chunks that it has joined */
 	HgBatchSource *source; /* the loop's rows, with the columns that are needed */
 	HgBatch *batch;		   /* that they are read into */
 	int *places;		   /* of these columns in the join's scan slot */
