@@ -37,6 +37,18 @@
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
+/* 17 reads pages through streams */
+#if PG_VERSION_NUM >= 170000
+#include "storage/read_stream.h"
+#endif
+#if PG_VERSION_NUM >= 180000
+#include "storage/aio.h"
+#include "storage/fd.h"
+#endif
+#if PG_VERSION_NUM >= 190000
+#include "executor/instrument_node.h"
+#endif
+
 #if PG_VERSION_NUM < 150000
 #error "hashgraph needs PostgreSQL 15 or later"
 #endif
@@ -199,8 +211,50 @@ hg_seqscan_begin(ScanState *node)
 #endif
 }
 
-/* Up to 16 core's scans of heaps read and prepare a block by its number in one function. */
-#define HG_HAVE_HEAPGETPAGE (PG_VERSION_NUM < 170000)
+/*
+ * Since 17 core's scans of heaps read their pages through streams.  Up to 16 they read and prepare
+ * a block by its number in one function.
+ */
+#define HG_HAVE_READ_STREAM (PG_VERSION_NUM >= 170000)
+
+#if HG_HAVE_READ_STREAM
+/*
+ * Do streams read blocks that lie apart at less than the price of advice to the kernel?  18 may
+ * have other processes read.  They are the only way ahead where the kernel keeps no pages.
+ */
+static inline bool
+hg_read_stream_pays(void)
+{
+#if PG_VERSION_NUM >= 180000
+	return io_method != IOMETHOD_WORKER || (io_direct_flags & IO_DIRECT_DATA) != 0;
+#else
+	return true;
+#endif
+}
+
+/*
+ * A stream that reads blocks of a scan's table, in CurrentMemoryContext.  18 starts reads together;
+ * the callback must not wait then.  19 counts what a scan reads, if that is wanted.
+ */
+static inline ReadStream *
+hg_read_stream_begin(TableScanDesc scan, BufferAccessStrategy strategy,
+					 ReadStreamBlockNumberCB callback, void *arg)
+{
+	ReadStream *stream;
+	int flags = READ_STREAM_DEFAULT;
+
+#if PG_VERSION_NUM >= 180000
+	flags |= READ_STREAM_USE_BATCHING;
+#endif
+	stream =
+		read_stream_begin_relation(flags, strategy, scan->rs_rd, MAIN_FORKNUM, callback, arg, 0);
+#if PG_VERSION_NUM >= 190000
+	if (scan->rs_instrument != NULL)
+		read_stream_enable_stats(stream, &scan->rs_instrument->io);
+#endif
+	return stream;
+}
+#endif
 
 /*
  * Prune a page where that is due. 19 wants the pin of the heap's scan on the visibility map for it,

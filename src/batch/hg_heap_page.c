@@ -23,6 +23,12 @@
  *		phs_startblock on and behind the last one from the first, is below phs_nallocated are some
  *		process's, and who adds to that gets the next ones.
  *
+ *	-	Since 17 rs_read_stream reads the pages that core's own functions ask for; heap_rescan()
+ *		resets it, and heap_endscan() ends it, without asking its callback for a block.  Pins of
+ *		blocks that it has read ahead belong to the resource owner, as that of rs_cbuf does.  A scan
+ *		that is read block by block with a look-ahead has another stream there, of the blocks that
+ *		its reader wants (test/t/cache_cold.pl).
+ *
  * So these rows are taken from there at once, counted, and rs_cindex is set to the last of them:
  * core goes on with the next page.  In builds with assertions core brings each of them itself,
  * and is compared: test/t/join_faults.pl reads pages of many kinds in such a build.  A version
@@ -39,12 +45,12 @@
 #include "pgstat.h"
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
+#include "utils/spccache.h"
 
 #include "batch/hg_heap_page.h"
 
-/* The runs that are left when they become shorter, and how many blocks they have at least. */
+/* The runs that are left when they become shorter. */
 #define HG_RUNS_LEFT 16
-#define HG_LEAST_RUN 64
 
 #if !HG_HAVE_KNOWN_HEAP_SCAN
 #error "hashgraph does not know how this version of PostgreSQL scans heaps"
@@ -155,51 +161,200 @@ hg_heap_blocks_unread(TableScanDesc scan)
 }
 
 void
-hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan)
+hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan, BlockNumber most, BlockNumber least)
 {
 	HeapScanDesc heap = (HeapScanDesc) scan;
 
 	Assert((scan->rs_flags & SO_ALLOW_PAGEMODE) != 0);
-	*blocks = (HgHeapBlocks){.nblocks = heap->rs_nblocks};
+	*blocks = (HgHeapBlocks){
+		.scan = scan, .nblocks = heap->rs_nblocks, .most = Max(most, 1), .least = Max(least, 1)};
 	if (scan->rs_parallel != NULL)
 		hg_parallelscan_begin(scan->rs_rd, heap->rs_parallelworkerdata,
 							  (ParallelBlockTableScanDesc) scan->rs_parallel);
 	else
-	{
-		blocks->next = heap->rs_startblock;
-		blocks->left = heap->rs_nblocks;
-	}
+		blocks->own = (HgHeapRange){heap->rs_startblock, heap->rs_nblocks};
+	blocks->ahead = blocks->own;
 	heap->rs_inited = true;
 }
 
-void
-hg_heap_blocks_begin_runs(HgHeapBlocks *blocks, TableScanDesc scan, BlockNumber run)
+/* Leave out the first blocks of a range, which do not go behind the end of the table. */
+static inline void
+hg_heap_range_skip(HgHeapRange *range, BlockNumber skipped, BlockNumber nblocks)
 {
-	hg_heap_blocks_begin(blocks, scan);
-	blocks->run = run;
+	range->left -= skipped;
+	range->next += skipped;
+	if (range->next == nblocks)
+		range->next = 0;
+}
+
+/* The blocks of a range up to its end, or the table's. */
+static inline BlockNumber
+hg_heap_range_straight(HgHeapRange range, BlockNumber nblocks)
+{
+	return Min(range.left, nblocks - range.next);
 }
 
 /* Take a run of those blocks of a parallel scan that no process has; false: there are none. */
 static bool
-hg_heap_blocks_take_run(HgHeapBlocks *blocks, TableScanDesc scan)
+hg_heap_blocks_take_run(const HgHeapBlocks *blocks, HgHeapRange *range)
 {
-	ParallelBlockTableScanDesc shared = (ParallelBlockTableScanDesc) scan->rs_parallel;
+	ParallelBlockTableScanDesc shared = (ParallelBlockTableScanDesc) blocks->scan->rs_parallel;
 	uint64 taken = pg_atomic_read_u64(&shared->phs_nallocated);
 	uint64 run;
 
 	if (taken >= blocks->nblocks)
 		return false;
 	/* in the end all processes have something to do */
-	run = Min(blocks->run, (blocks->nblocks - taken) / HG_RUNS_LEFT);
-	run = Max(run, Min(blocks->run, HG_LEAST_RUN));
+	run = Min(blocks->most, (blocks->nblocks - taken) / HG_RUNS_LEFT);
+	run = Max(run, blocks->least);
 	taken = pg_atomic_fetch_add_u64(&shared->phs_nallocated, run);
 	if (taken >= blocks->nblocks)
 		return false;
-	blocks->left = (BlockNumber) Min(run, blocks->nblocks - taken);
-	blocks->next = (BlockNumber) ((taken + shared->phs_startblock) % blocks->nblocks);
-	if (shared->base.phs_syncscan)
-		ss_report_location(scan->rs_rd, blocks->next);
+	range->left = (BlockNumber) Min(run, blocks->nblocks - taken);
+	range->next = (BlockNumber) ((taken + shared->phs_startblock) % blocks->nblocks);
 	return true;
+}
+
+/* Go on with the next run of a parallel scan; false: there is none. */
+static bool
+hg_heap_blocks_begin_run(HgHeapBlocks *blocks)
+{
+	if (blocks->behind.left > 0)
+	{
+		/* the look-ahead is in this one */
+		blocks->own = blocks->behind;
+		blocks->behind.left = 0;
+		return true;
+	}
+	if (!hg_heap_blocks_take_run(blocks, &blocks->own))
+		return false;
+	/* what the look-ahead has not come to of the run before was not wanted */
+	blocks->ahead = blocks->own;
+	return true;
+}
+
+/* The next block that the look-ahead comes to and that is wanted, or InvalidBlockNumber. */
+static BlockNumber
+hg_heap_blocks_next_wanted(HgHeapBlocks *blocks)
+{
+	HgHeapRange *ahead = &blocks->ahead;
+
+	for (;;)
+	{
+		while (ahead->left > 0)
+		{
+			BlockNumber straight = hg_heap_range_straight(*ahead, blocks->nblocks);
+			BlockNumber end = ahead->next + straight;
+			BlockNumber block = blocks->wanted(blocks->wanted_arg, ahead->next, end);
+
+			hg_heap_range_skip(ahead, Min(block - ahead->next + 1, straight), blocks->nblocks);
+			if (block < end)
+				return block;
+		}
+		if (blocks->scan->rs_parallel == NULL || blocks->behind.left > 0 ||
+			!hg_heap_blocks_take_run(blocks, &blocks->behind))
+			return InvalidBlockNumber;
+		blocks->ahead = blocks->behind;
+	}
+}
+
+/*
+ * Tell the kernel of the blocks that the reader will come to behind one that it has come to.  It
+ * reads ahead itself where a reader's blocks follow each other, but not while it is told of each:
+ * so where there are more of them in a row than would be announced, it is left to do so.
+ */
+static void
+hg_heap_blocks_announce(HgHeapBlocks *blocks, BlockNumber block)
+{
+	if (blocks->distance == 0)
+		return;
+	while (blocks->nahead <= blocks->distance)
+	{
+		BlockNumber ahead = hg_heap_blocks_next_wanted(blocks);
+
+		if (ahead == InvalidBlockNumber)
+			break;
+		blocks->straight = ahead == blocks->announced + 1 ? blocks->straight + 1 : 0;
+		blocks->announced = ahead;
+		blocks->nahead++;
+		if (ahead != block && blocks->straight < blocks->distance)
+			(void) PrefetchBuffer(blocks->scan->rs_rd, MAIN_FORKNUM, ahead);
+	}
+	/* the block itself is none of them any more */
+	blocks->nahead = Max(blocks->nahead - 1, 0);
+}
+
+#if HG_HAVE_READ_STREAM
+/* The callback of a scan's read stream. */
+static BlockNumber
+hg_heap_blocks_stream_next(ReadStream *stream pg_attribute_unused(), void *arg,
+						   void *per_buffer_data pg_attribute_unused())
+{
+	HgHeapBlocks *blocks = arg;
+
+	if (hg_heap_blocks_unread(blocks->scan))
+		elog(ERROR, "a scan that is read block by block is read in another way");
+	return hg_heap_blocks_next_wanted(blocks);
+}
+
+/* Have the scan's stream read what is wanted: core resets it and ends it with the scan. */
+static void
+hg_heap_blocks_begin_stream(HgHeapBlocks *blocks)
+{
+	HeapScanDesc heap = (HeapScanDesc) blocks->scan;
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(heap));
+
+	if (heap->rs_read_stream != NULL)
+		read_stream_end(heap->rs_read_stream);
+	heap->rs_read_stream =
+		hg_read_stream_begin(blocks->scan, heap->rs_strategy, hg_heap_blocks_stream_next, blocks);
+	blocks->by_stream = true;
+	MemoryContextSwitchTo(old);
+}
+
+/* Pin the page of a block that the reader has come to. */
+static Buffer
+hg_heap_blocks_read(HgHeapBlocks *blocks, BlockNumber block)
+{
+	HeapScanDesc heap = (HeapScanDesc) blocks->scan;
+
+	if (blocks->by_stream)
+	{
+		Buffer buffer = read_stream_next_buffer(heap->rs_read_stream, NULL);
+
+		if (BufferIsValid(buffer) && BufferGetBlockNumber(buffer) == block)
+			return buffer;
+		/* more blocks are read than were wanted when the stream came to them */
+		if (BufferIsValid(buffer))
+			ReleaseBuffer(buffer);
+		read_stream_reset(heap->rs_read_stream);
+		blocks->by_stream = false;
+	}
+	hg_heap_blocks_announce(blocks, block);
+	return ReadBufferExtended(heap->rs_base.rs_rd, MAIN_FORKNUM, block, RBM_NORMAL,
+							  heap->rs_strategy);
+}
+#endif
+
+void
+hg_heap_blocks_look_ahead(HgHeapBlocks *blocks, HgHeapWanted wanted, void *arg)
+{
+	const int distance = get_tablespace_io_concurrency(blocks->scan->rs_rd->rd_rel->reltablespace);
+
+	/* one block at a time is what the reader and the kernel's own read-ahead do better */
+	if (distance <= 1)
+		return;
+	blocks->wanted = wanted;
+	blocks->wanted_arg = arg;
+#if HG_HAVE_READ_STREAM
+	if (hg_read_stream_pays())
+	{
+		hg_heap_blocks_begin_stream(blocks);
+		return;
+	}
+#endif
+	blocks->distance = distance;
+	blocks->announced = InvalidBlockNumber;
 }
 
 void
@@ -215,34 +370,27 @@ hg_heap_blocks_deal_again(TableScanDesc scan)
 }
 
 BlockNumber
-hg_heap_blocks_next(HgHeapBlocks *blocks, TableScanDesc scan)
+hg_heap_blocks_next(HgHeapBlocks *blocks)
 {
-	HeapScanDesc heap = (HeapScanDesc) scan;
+	const ParallelTableScanDesc shared = blocks->scan->rs_parallel;
 	BlockNumber block;
 
-	if (scan->rs_parallel != NULL && blocks->run == 0)
-		return table_block_parallelscan_nextpage(scan->rs_rd, heap->rs_parallelworkerdata,
-												 (ParallelBlockTableScanDesc) scan->rs_parallel);
-	if (blocks->left == 0 && (scan->rs_parallel == NULL || !hg_heap_blocks_take_run(blocks, scan)))
+	if (blocks->own.left == 0 && (shared == NULL || !hg_heap_blocks_begin_run(blocks)))
 		return InvalidBlockNumber;
-	block = blocks->next;
-	blocks->left--;
-	blocks->next = block + 1 < blocks->nblocks ? block + 1 : 0;
+	block = blocks->own.next;
+	hg_heap_range_skip(&blocks->own, 1, blocks->nblocks);
+	if (shared != NULL && shared->phs_syncscan)
+		ss_report_location(blocks->scan->rs_rd, block);
 	return block;
 }
 
 int
-hg_heap_blocks_skip(HgHeapBlocks *blocks, TableScanDesc scan, int most)
+hg_heap_blocks_skip(HgHeapBlocks *blocks, int most)
 {
-	BlockNumber skipped;
+	BlockNumber skipped =
+		Min((BlockNumber) most, hg_heap_range_straight(blocks->own, blocks->nblocks));
 
-	if (scan->rs_parallel != NULL)
-		return 0;
-	skipped = Min(Min((BlockNumber) most, blocks->left), blocks->nblocks - blocks->next);
-	blocks->left -= skipped;
-	blocks->next += skipped;
-	if (blocks->next == blocks->nblocks)
-		blocks->next = 0;
+	hg_heap_range_skip(&blocks->own, skipped, blocks->nblocks);
 	return (int) skipped;
 }
 
@@ -265,28 +413,31 @@ hg_heap_place_read(TableScanDesc scan, HgHeapPlace place)
 	return place.recent;
 }
 
-/* Have the scan stand at a block, pinned. */
+/* Have the scan stand nowhere, with nothing pinned. */
 static void
-hg_heap_page_pin(HeapScanDesc scan, HgHeapPlace place)
+hg_heap_page_unpin(HeapScanDesc scan)
 {
 	if (BufferIsValid(scan->rs_cbuf))
-	{
 		ReleaseBuffer(scan->rs_cbuf);
-		scan->rs_cbuf = InvalidBuffer;
-	}
-	scan->rs_cbuf = hg_heap_place_read(&scan->rs_base, place);
-	scan->rs_cblock = place.block;
+	scan->rs_cbuf = InvalidBuffer;
 }
 
 /* Have the scan's state tell of the rows of a block that the snapshot sees. */
 static void
-hg_heap_page_prepare(HeapScanDesc scan, BlockNumber block)
+hg_heap_page_prepare(HgHeapBlocks *blocks, BlockNumber block, bool again)
 {
-#if HG_HAVE_HEAPGETPAGE
-	heapgetpage(&scan->rs_base, block);
-#else
-	hg_heap_page_pin(scan, (HgHeapPlace){block, InvalidBuffer});
+	HeapScanDesc scan = (HeapScanDesc) blocks->scan;
+
+#if HG_HAVE_READ_STREAM
+	hg_heap_page_unpin(scan);
+	scan->rs_cbuf = again ? hg_heap_place_read(blocks->scan, (HgHeapPlace){block, InvalidBuffer})
+						  : hg_heap_blocks_read(blocks, block);
+	scan->rs_cblock = block;
 	heap_prepare_pagescan(&scan->rs_base);
+#else
+	if (!again)
+		hg_heap_blocks_announce(blocks, block);
+	heapgetpage(&scan->rs_base, block);
 #endif
 }
 
@@ -319,15 +470,15 @@ hg_heap_page_hold(HgHeapPage *page, HeapScanDesc scan, const OffsetNumber *lines
 }
 
 bool
-hg_heap_page_read(HgHeapPage *page, TableScanDesc scan, BlockNumber block, int taken, int room,
+hg_heap_page_read(HgHeapPage *page, HgHeapBlocks *blocks, BlockNumber block, int taken, int room,
 				  TupleTableSlot *slot)
 {
-	HeapScanDesc heap = (HeapScanDesc) scan;
+	HeapScanDesc heap = (HeapScanDesc) blocks->scan;
 	int left;
 
 	/* its pin on the page before */
 	ExecClearTuple(slot);
-	hg_heap_page_prepare(heap, block);
+	hg_heap_page_prepare(blocks, block, taken > 0);
 	/* what a snapshot sees of a page stays the same, under the same line pointers */
 	Assert(taken <= (int) heap->rs_ntuples);
 	left = (int) heap->rs_ntuples - taken;
@@ -342,7 +493,9 @@ hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place,
 	HeapScanDesc heap = (HeapScanDesc) scan;
 
 	ExecClearTuple(slot);
-	hg_heap_page_pin(heap, place);
+	hg_heap_page_unpin(heap);
+	heap->rs_cbuf = hg_heap_place_read(scan, place);
+	heap->rs_cblock = place.block;
 	/* who was alone with the page before may be moving its rows still, and is not behind this */
 	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_SHARE);
 	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_UNLOCK);
@@ -395,11 +548,7 @@ hg_heap_page_end(TableScanDesc scan, TupleTableSlot *slot)
 	HeapScanDesc heap = (HeapScanDesc) scan;
 
 	ExecClearTuple(slot);
-	if (BufferIsValid(heap->rs_cbuf))
-	{
-		ReleaseBuffer(heap->rs_cbuf);
-		heap->rs_cbuf = InvalidBuffer;
-	}
+	hg_heap_page_unpin(heap);
 }
 
 void

@@ -58,27 +58,64 @@ extern bool hg_heap_page_next(HgHeapPage *page, TableScanDesc scan, TupleTableSl
  * this way alone, and is MVCC's.
  */
 
-/* The blocks that a scan has to come to. */
+/* Blocks that follow each other; the first block of the table follows the last one. */
+typedef struct HgHeapRange
+{
+	BlockNumber next; /* the first of them */
+	BlockNumber left; /* how many they are */
+} HgHeapRange;
+
+/*
+ * Returns the first block from block on, and before end, that the reader will read from the table;
+ * end if there is none.  Until the scan is rescanned the answer for a block stays the same, or
+ * becomes that it is read.
+ */
+typedef BlockNumber (*HgHeapWanted)(void *arg, BlockNumber block, BlockNumber end);
+
+/*
+ * The blocks that a scan has to come to.  A process of a parallel scan takes them in runs: the one
+ * that the reader is in, and the one behind it, if the look-ahead has come so far.
+ */
 typedef struct HgHeapBlocks
 {
+	TableScanDesc scan;
 	BlockNumber nblocks; /* of the table, as far as the scan goes */
-	BlockNumber run;	 /* of a parallel scan: so many are taken at a time; 0: as core does it */
-	BlockNumber next;	 /* where the scan is not parallel, or in a run: the next one ... */
-	BlockNumber left;	 /* ... and how many there are to come */
+	BlockNumber most;	 /* blocks of a run at most ... */
+	BlockNumber least;	 /* ... and at least */
+	HgHeapRange own;	 /* those that come next: of the run, or of a scan that is not parallel */
+	HgHeapRange behind;	 /* the run behind them */
+
+	HgHeapWanted wanted; /* what the look-ahead comes to */
+	void *wanted_arg;
+	HgHeapRange ahead; /* the end of own, or of behind, that it has not come to */
+	bool by_stream;	   /* the scan's read stream does it; else the kernel is told: */
+
+	int distance;		   /* of so many blocks ahead; 0: of none ... */
+	int nahead;			   /* ... and of these just now ... */
+	BlockNumber announced; /* ... the last of which is this one ... */
+	int straight;		   /* ... which so many go before, one behind the other */
 } HgHeapBlocks;
 
 /* How many blocks a scan has that is begun. */
 extern BlockNumber hg_heap_blocks_count(TableScanDesc scan);
 
-/* Is the scan where it was begun, or rescanned?  Then begin with its blocks. */
+/*
+ * Is the scan where it was begun, or rescanned?  Then begin with its blocks.  A process of a
+ * parallel scan gets them in runs of most blocks as long as there are plenty, and of least in the
+ * end.
+ */
 extern bool hg_heap_blocks_unread(TableScanDesc scan);
-extern void hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan);
+extern void hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan, BlockNumber most,
+								 BlockNumber least);
 
 /*
- * The same, and of a parallel scan the process gets its blocks in runs, of so many as long as there
- * are plenty.  Core's are shorter from the beginning, and down to single blocks in the end.
+ * Have blocks that are wanted read ahead of the reader, as far as effective_io_concurrency says, if
+ * that is more than one block.  Since 17 a read stream of the scan's does that, which ends and
+ * begins anew with it.  On 15 and 16 the kernel is told of the blocks.  So it is on 18 with I/O
+ * workers: a read of one block is more work for them than it saves, and few are under way
+ * (io_workers).  To be called after hg_heap_blocks_begin(); *blocks must not move.
  */
-extern void hg_heap_blocks_begin_runs(HgHeapBlocks *blocks, TableScanDesc scan, BlockNumber run);
+extern void hg_heap_blocks_look_ahead(HgHeapBlocks *blocks, HgHeapWanted wanted, void *arg);
 
 /*
  * A scan whose blocks have been begun with, and of which no page is pinned, becomes one that was
@@ -96,21 +133,21 @@ extern void hg_heap_blocks_deal_again(TableScanDesc scan);
  * The number of the next block, in the order in which the scan comes to them: synchronised with
  * others, or one that no other process of a parallel scan gets.  InvalidBlockNumber at the end.
  */
-extern BlockNumber hg_heap_blocks_next(HgHeapBlocks *blocks, TableScanDesc scan);
+extern BlockNumber hg_heap_blocks_next(HgHeapBlocks *blocks);
 
 /*
  * Leave out the next ones, most of them at most, as far as they follow each other.  Returns how
- * many were left out: none of those that processes share.
+ * many were left out: of a parallel scan none behind the run that the process is in.
  */
-extern int hg_heap_blocks_skip(HgHeapBlocks *blocks, TableScanDesc scan, int most);
+extern int hg_heap_blocks_skip(HgHeapBlocks *blocks, int most);
 
 /*
- * Take rows of a block that the scan's snapshot sees, up to room of those behind the first ones
- * that have been taken, and count them.  Have these been all?  The slot, which is to be the scan's
- * own, has the first of them, where there is one; the page is pinned until the next call, a rescan,
- * or the end of the scan.
+ * Take rows of the block that the scan has come to, which the scan's snapshot sees, up to room of
+ * those behind the first ones that have been taken, and count them.  Have these been all?  The
+ * slot, which is to be the scan's own, has the first of them, where there is one; the page is
+ * pinned until the next call, a rescan, or the end of the scan.
  */
-extern bool hg_heap_page_read(HgHeapPage *page, TableScanDesc scan, BlockNumber block, int taken,
+extern bool hg_heap_page_read(HgHeapPage *page, HgHeapBlocks *blocks, BlockNumber block, int taken,
 							  int room, TupleTableSlot *slot);
 
 /*

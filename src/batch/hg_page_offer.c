@@ -29,6 +29,7 @@
 
 /* Pages that a process of several takes at a time: a message each has its price, too. */
 #define HG_PAGE_RUN_BYTES (4 * 1024 * 1024)
+#define HG_LEAST_PAGE_RUN 64
 
 /* The alignment of an attribute, in bytes. */
 static uint8
@@ -202,8 +203,8 @@ hg_page_offer_copy(HgPageOffer *offer, TableScanDesc scan, HgPageJob *job, HgSid
 	HgHeapBlocks blocks;
 	BlockNumber block;
 
-	hg_heap_blocks_begin_runs(&blocks, scan, HG_PAGE_RUN_BYTES / BLCKSZ);
-	while ((block = hg_heap_blocks_next(&blocks, scan)) != InvalidBlockNumber)
+	hg_heap_blocks_begin(&blocks, scan, HG_PAGE_RUN_BYTES / BLCKSZ, HG_LEAST_PAGE_RUN);
+	while ((block = hg_heap_blocks_next(&blocks)) != InvalidBlockNumber)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!hg_page_offer_reserve(&room, job, side, block))

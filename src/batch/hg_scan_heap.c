@@ -217,7 +217,7 @@ hg_scan_heap_add_block(HgScanHeap *heap, TableScanDesc scan, const HgResidentRun
 	int taken;
 
 	if (run->lines == NULL)
-		*all = hg_heap_page_read(&heap->page, scan, run->block, run->taken, room, slot);
+		*all = hg_heap_page_read(&heap->page, run->blocks, run->block, run->taken, room, slot);
 	else
 	{
 		*all = room >= run->nlines - run->taken;

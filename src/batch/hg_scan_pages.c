@@ -86,7 +86,7 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch)
 				hg_scan_heap_add_block(pages->heap, scan, &run, batch, source->max_bytes, &all);
 
 			table->source->blocks.heap += run.taken == 0;
-			hg_resident_scan_skip_block(table->resident, scan, taken, all);
+			hg_resident_scan_skip_block(table->resident, taken, all);
 			/* what a page has is a batch for itself where its values are by reference */
 			if (hg_scan_heap_holds(pages->heap, batch))
 				break;

@@ -30,6 +30,10 @@
 /* So many blocks are looked at for the next one that the heap has to give. */
 #define HG_FOLLOWING_BLOCKS 64
 
+/* A process of a parallel scan takes so many blocks at a time at most, and at least. */
+#define HG_MOST_RUN 1024
+#define HG_LEAST_RUN 8
+
 /* The last dictionary that was loaded. */
 static uint64 last_serial = 0;
 
@@ -189,8 +193,7 @@ hg_resident_scan_load(HgResidentScan *resident, const HgServedSegment *segment)
 
 /* Begin a run with a block that is served, and the blocks behind it.  Returns how many they are. */
 static int
-hg_resident_scan_run(HgResidentScan *resident, TableScanDesc scan, const HgServedSegment *segment,
-					 BlockNumber block)
+hg_resident_scan_run(HgResidentScan *resident, const HgServedSegment *segment, BlockNumber block)
 {
 	HgSegmentRows rows = hg_segment_rows(segment->version);
 	int first = block % HG_SEGMENT_BLOCKS;
@@ -199,11 +202,10 @@ hg_resident_scan_run(HgResidentScan *resident, TableScanDesc scan, const HgServe
 
 	if (resident->loaded != block / HG_SEGMENT_BLOCKS)
 		hg_resident_scan_load(resident, segment);
-	end +=
-		hg_heap_blocks_skip(&resident->blocks, scan, hg_block_bits_end(segment->blocks, end) - end);
+	end += hg_heap_blocks_skip(&resident->blocks, hg_block_bits_end(segment->blocks, end) - end);
 	for (;;)
 	{
-		next = hg_heap_blocks_next(&resident->blocks, scan);
+		next = hg_heap_blocks_next(&resident->blocks);
 		if (next != segment->version->first + end || end == HG_SEGMENT_BLOCKS ||
 			!hg_block_bits_test(segment->blocks, end))
 			break;
@@ -227,6 +229,30 @@ hg_resident_scan_following(const HgResidentScan *resident, BlockNumber block)
 	return InvalidBlockNumber;
 }
 
+/*
+ * HgHeapWanted of a scan: blocks that are neither served nor have rows that are lent.  What is left
+ * of the latter was looked at a moment ago.
+ */
+static BlockNumber
+hg_resident_scan_wanted(void *arg, BlockNumber block, BlockNumber end)
+{
+	const HgResidentScan *resident = arg;
+
+	while (block < end)
+	{
+		const HgServedSegment *segment = hg_resident_scan_segment(resident, block);
+
+		if (segment != NULL)
+			block = segment->version->first +
+					hg_block_bits_end(segment->blocks, block % HG_SEGMENT_BLOCKS);
+		else if (hg_resident_scan_older(resident, block) != NULL)
+			block++;
+		else
+			return block;
+	}
+	return end;
+}
+
 bool
 hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRun *run,
 					  uint64 *blocks)
@@ -234,8 +260,9 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 	/* a rescan begins anew */
 	if (hg_heap_blocks_unread(scan))
 	{
-		hg_heap_blocks_begin(&resident->blocks, scan);
-		resident->pending = hg_heap_blocks_next(&resident->blocks, scan);
+		hg_heap_blocks_begin(&resident->blocks, scan, HG_MOST_RUN, HG_LEAST_RUN);
+		hg_heap_blocks_look_ahead(&resident->blocks, hg_resident_scan_wanted, resident);
+		resident->pending = hg_heap_blocks_next(&resident->blocks);
 		resident->nrows = 0;
 		resident->taken = 0;
 	}
@@ -258,14 +285,15 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 			const int behind = block % HG_SEGMENT_BLOCKS + 1;
 
 			if (segment != NULL)
-				(void) hg_heap_blocks_skip(&resident->blocks, scan,
+				(void) hg_heap_blocks_skip(&resident->blocks,
 										   hg_block_bits_end(segment->blocks, behind) - behind);
-			resident->pending = hg_heap_blocks_next(&resident->blocks, scan);
+			resident->pending = hg_heap_blocks_next(&resident->blocks);
 			continue;
 		}
 		if (segment == NULL)
 		{
 			run->nrows = 0;
+			run->blocks = &resident->blocks;
 			run->block = block;
 			run->taken = resident->taken;
 			run->lines = NULL;
@@ -278,7 +306,7 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 			run->following = hg_resident_scan_following(resident, block);
 			return true;
 		}
-		*blocks += hg_resident_scan_run(resident, scan, segment, block);
+		*blocks += hg_resident_scan_run(resident, segment, block);
 	}
 	run->nrows = (int) resident->nrows;
 	run->first = resident->first;
@@ -295,7 +323,7 @@ hg_resident_scan_skip(HgResidentScan *resident, int nrows)
 }
 
 void
-hg_resident_scan_skip_block(HgResidentScan *resident, TableScanDesc scan, int nrows, bool all)
+hg_resident_scan_skip_block(HgResidentScan *resident, int nrows, bool all)
 {
 	Assert(resident->nrows == 0);
 	resident->taken += nrows;
@@ -303,7 +331,7 @@ hg_resident_scan_skip_block(HgResidentScan *resident, TableScanDesc scan, int nr
 		return;
 	resident->taken = 0;
 	resident->blocks_from_heap++;
-	resident->pending = hg_heap_blocks_next(&resident->blocks, scan);
+	resident->pending = hg_heap_blocks_next(&resident->blocks);
 }
 
 const HgResidentSource *

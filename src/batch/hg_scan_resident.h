@@ -49,6 +49,7 @@ typedef struct HgResidentRun
 	uint32 first;
 	uint32 segment; /* that they are of */
 	/* a block to be read from the heap, where nrows is 0, of which so many rows were taken ... */
+	HgHeapBlocks *blocks;
 	BlockNumber block;
 	int taken;
 	/* ... and the next such one, or invalid; */
@@ -70,8 +71,7 @@ extern bool hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, 
 extern void hg_resident_scan_skip(HgResidentScan *resident, int nrows);
 
 /* The next rows of a block have been taken from the heap, or all that were left. */
-extern void hg_resident_scan_skip_block(HgResidentScan *resident, TableScanDesc scan, int nrows,
-										bool all);
+extern void hg_resident_scan_skip_block(HgResidentScan *resident, int nrows, bool all);
 
 /* A column of the segment that the scan stands at. */
 typedef struct HgResidentSource
