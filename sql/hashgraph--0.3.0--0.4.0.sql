@@ -160,6 +160,22 @@ COMMENT ON FUNCTION hashgraph_table_stats(regclass, name, text, text, text, doub
 	integer, integer, double precision, integer, double precision, double precision, bigint, integer) IS
 'builds a table of a kind over a key column, measures it, in nanoseconds a row, and describes it';
 
+-- Why joins are not ours
+
+CREATE FUNCTION hashgraph_last_plan(
+	OUT step integer,
+	OUT operation text,
+	OUT node text,
+	OUT relations text[],
+	OUT chosen boolean,
+	OUT reason text)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10
+AS 'MODULE_PATHNAME', 'hashgraph_last_plan';
+
+COMMENT ON FUNCTION hashgraph_last_plan() IS
+'joins and aggregations of this session''s last plan that has one, and why PostgreSQL''s own nodes do them';
+
 -- Joins that run
 
 CREATE FUNCTION hashgraph_progress(

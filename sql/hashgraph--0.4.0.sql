@@ -196,6 +196,20 @@ AS 'MODULE_PATHNAME', 'hashgraph_last_joins_0_3';
 COMMENT ON FUNCTION hashgraph_last_joins() IS
 'HashGraph joins of this session''s last statement that had one, at most 1000 of them';
 
+CREATE FUNCTION hashgraph_last_plan(
+	OUT step integer,
+	OUT operation text,
+	OUT node text,
+	OUT relations text[],
+	OUT chosen boolean,
+	OUT reason text)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10
+AS 'MODULE_PATHNAME', 'hashgraph_last_plan';
+
+COMMENT ON FUNCTION hashgraph_last_plan() IS
+'joins and aggregations of this session''s last plan that has one, and why PostgreSQL''s own nodes do them';
+
 CREATE FUNCTION hashgraph_stat(
 	OUT joins bigint,
 	OUT cpu_joins bigint,

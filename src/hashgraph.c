@@ -55,6 +55,5 @@ _PG_init(void)
 	hg_resident_init();
 	hg_loader_init();
 	hg_executor_init();
-	if (hg_is_preloading())
-		hg_planner_init();
+	hg_planner_init(hg_is_preloading());
 }

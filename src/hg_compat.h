@@ -413,6 +413,31 @@ hg_seqscan_enabled(const RelOptInfo *rel)
 #define HG_EXECUTOR_RUN_ARGUMENTS query, direction, count, execute_once
 #endif
 
+/* 19 tells the planner what EXPLAIN it works for: a hook's parameters, and how it passes them on */
+#if PG_VERSION_NUM >= 190000
+#define HG_PLANNER_PARAMETERS                                                                      \
+	Query *parse, const char *query, int cursor_options, ParamListInfo params, ExplainState *es
+#define HG_PLANNER_ARGUMENTS parse, query, cursor_options, params, es
+#else
+#define HG_PLANNER_PARAMETERS                                                                      \
+	Query *parse, const char *query, int cursor_options, ParamListInfo params
+#define HG_PLANNER_ARGUMENTS parse, query, cursor_options, params
+#endif
+
+/* The inputs of a set operation; up to 17 it has one, which appends them. */
+static inline List *
+hg_setop_inputs(const SetOpPath *path)
+{
+#if PG_VERSION_NUM >= 180000
+	return list_make2(path->leftpath, path->rightpath);
+#else
+	return list_make1(path->subpath);
+#endif
+}
+
+/* 18 lets extensions add options to EXPLAIN, and print more of a plan */
+#define HG_HAVE_EXPLAIN_OPTIONS (PG_VERSION_NUM >= 180000)
+
 /* Mark a path as one that settings speak against: up to 17 by what it costs. */
 static inline void
 hg_path_disable(Path *path)

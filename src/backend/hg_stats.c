@@ -89,6 +89,12 @@ static uint64 statement_number = 0;
 /* Utility commands that we are inside of, but for transaction commands. */
 static int utility_depth = 0;
 
+/* DISCARD ALLs of this session. */
+static uint64 discards = 0;
+
+/* The utility command that runs is to start a plan of its own. */
+static bool plan_expected = false;
+
 /*
  * The outermost level that is no such command: which of the session's transactions it runs in, and
  * which subtransaction of that; invalid where there is no such level.
@@ -138,13 +144,50 @@ hg_stats_shmem_startup(void)
 	LWLockRelease(AddinShmemInitLock);
 }
 
-/* Are we inside of a statement?  Not if an error has left its outermost level. */
-static inline bool
+/* Not if an error has left its outermost level. */
+bool
 hg_stats_is_running(void)
 {
 	return utility_depth > 0 || (outermost.subtransaction != InvalidSubTransactionId &&
 								 outermost.transaction == HG_LOCAL_TRANSACTION_ID &&
 								 SubTransactionIsActive(outermost.subtransaction));
+}
+
+uint64
+hg_stats_statement(void)
+{
+	return statement_number + (hg_stats_is_running() ? 0 : 1);
+}
+
+uint64
+hg_stats_discards(void)
+{
+	return discards;
+}
+
+bool
+hg_stats_starts_plan(void)
+{
+	if (utility_depth == 0)
+		return !hg_stats_is_running();
+	if (!plan_expected)
+		return false;
+	plan_expected = false;
+	return true;
+}
+
+void
+hg_stats_expect_plan(void)
+{
+	plan_expected = true;
+}
+
+/* Does a utility command have one plan of its own? */
+static bool
+hg_stats_has_plan(const Node *statement)
+{
+	return IsA(statement, ExecuteStmt) || IsA(statement, ExplainStmt) ||
+		   IsA(statement, CreateTableAsStmt) || IsA(statement, DeclareCursorStmt);
 }
 
 /* Note a level that transactions do not end in; is it the outermost?  Then it is to be left. */
@@ -228,7 +271,10 @@ hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_on
 	}
 
 	if (!hg_stats_is_running())
+	{
 		statement_number++;
+		plan_expected = hg_stats_has_plan(statement->utilityStmt);
+	}
 	utility_depth++;
 	PG_TRY();
 	{
@@ -243,6 +289,7 @@ hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_on
 	if (forgets)
 	{
 		hg_stats_forget_joins();
+		discards++;
 		hg_kept_release();
 	}
 }

@@ -69,6 +69,24 @@ typedef struct HgStatCounters
  */
 extern void hg_stats_init(void);
 
+/* Are we inside of a statement? */
+extern bool hg_stats_is_running(void);
+
+/* The number of the statement that runs, or of the one that begins next. */
+extern uint64 hg_stats_statement(void);
+
+/* How often the session has forgotten what it did: DISCARD ALL. */
+extern uint64 hg_stats_discards(void);
+
+/*
+ * Returns true if a plan that starts now is a statement's own: the statement is one, or executes or
+ * explains one, and has not been told of it before.
+ */
+extern bool hg_stats_starts_plan(void);
+
+/* Have the statement that runs, which explains plans, start another one. */
+extern void hg_stats_expect_plan(void);
+
 /*
  * Add what a matcher did to a record, as one more execution.  Counts and times are
  * summed, memory and ranges are the most there were, the backend is a device's if that of any

@@ -47,6 +47,7 @@
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_path.h"
 #include "planner/hg_join_plan.h"
+#include "planner/hg_plan_notes.h"
 #include "planner/hg_scan_path.h"
 #include "planner/hg_scan_share.h"
 #include "planner/hg_star_path.h"
@@ -57,6 +58,13 @@ static const CustomPathMethods hg_aggregate_path_methods = {
 	.CustomName = "HashGraphAggregate",
 	.PlanCustomPath = hg_aggregate_plan,
 };
+
+bool
+hg_path_is_groups(const Path *path)
+{
+	return IsA(path, CustomPath) &&
+		   ((const CustomPath *) path)->methods == &hg_aggregate_path_methods;
+}
 
 /*
  * Can the node compute it, of all values or of distinct ones?  Its functions go over the rows of a
@@ -247,6 +255,13 @@ hg_find_scan(PlannerInfo *root, RelOptInfo *rel, const Path *cheapest)
 	return scan;
 }
 
+/* Is a table too small to be aggregated by the node?  A relation that is none counts as one. */
+static bool
+hg_table_is_small(const RelOptInfo *rel)
+{
+	return rel->tuples < hg_min_rows && !hg_force;
+}
+
 /*
  * The scan of the one table that is aggregated: as above; or the cheapest path, where that is one
  * of partitions of which something is resident; or NULL.
@@ -254,7 +269,7 @@ hg_find_scan(PlannerInfo *root, RelOptInfo *rel, const Path *cheapest)
 static Path *
 hg_find_table(PlannerInfo *root, RelOptInfo *rel, Path *cheapest)
 {
-	if (rel->tuples < hg_min_rows && !hg_force)
+	if (hg_table_is_small(rel))
 		return NULL;
 	if (IsA(cheapest, AppendPath) && cheapest->param_info == NULL && hg_path_is_served(cheapest))
 		return cheapest;
@@ -331,27 +346,37 @@ hg_add_groups(PlannerInfo *root, RelOptInfo *grouped_rel, Path *ours)
 	add_path(grouped_rel, ours);
 }
 
-/* Offer the node in one process. */
-static void
+/* Offer the node in one process.  Returns why it can't be, or HG_REASON_COST. */
+static HgPlanReason
 hg_consider_serial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel, List *having,
 				   double groups)
 {
 	List *inputs =
 		hg_find_inputs(root, input_rel, input_rel->pathlist, input_rel->cheapest_total_path);
 	Path *star = hg_star_path(root, input_rel);
+	HgPlanReason reason = HG_REASON_AGGREGATE;
 	ListCell *lc;
 
 	if (star != NULL)
 		inputs = lappend(inputs, star);
+	if (inputs == NIL)
+		return IS_SIMPLE_REL(input_rel) && input_rel->rtekind == RTE_RELATION &&
+					   hg_table_is_small(input_rel)
+				   ? HG_REASON_FEW_ROWS
+				   : HG_REASON_INPUT;
 	foreach (lc, inputs)
 	{
 		Path *path = hg_aggregate_path_create(root, grouped_rel, lfirst(lc), having, groups);
 
 		if (path == NULL)
 			path = hg_distinct_path_create(root, grouped_rel, lfirst(lc), having, groups);
-		if (path != NULL)
-			hg_add_groups(root, grouped_rel, path);
+		if (path == NULL)
+			continue;
+		hg_add_groups(root, grouped_rel, path);
+		reason = enable_hashagg || root->parse->groupClause == NIL ? HG_REASON_COST
+																   : HG_REASON_NO_HASHAGG;
 	}
+	return reason;
 }
 
 /* A relation that core has made for the groups of others, at this stage; or NULL. */
@@ -576,29 +601,45 @@ hg_consider_partial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 	}
 }
 
+/* Returns why the node can't make a query's groups, whatever they are made of, or HG_REASON_COST.
+ */
+static HgPlanReason
+hg_groups_reason(const PlannerInfo *root)
+{
+	if (!hg_enabled)
+		return HG_REASON_NOT_ENABLED;
+	if (root->parse->groupingSets != NIL)
+		return HG_REASON_GROUPING_SETS;
+	/* columns of a custom scan are known by their expressions: volatile ones that are written alike
+	 * would be one */
+	if (!grouping_is_hashable(HG_GROUP_CLAUSE(root)) ||
+		contain_volatile_functions(
+			(Node *) get_sortgrouplist_exprs(HG_GROUP_CLAUSE(root), root->processed_tlist)))
+		return HG_REASON_GROUP_KEYS;
+	return HG_REASON_COST;
+}
+
 /* Offer the node for a query's grouping. */
 static void
 hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 					  const GroupPathExtraData *extra)
 {
 	const Query *parse = root->parse;
+	HgPlanReason reason;
 	double groups;
 
 	/* a part of a partitionwise aggregation may have no groups of its own, but partial ones */
-	if (parse->groupingSets != NIL || grouped_rel->pathlist == NIL)
+	if (grouped_rel->pathlist == NIL || (parse->groupClause == NIL && !parse->hasAggs))
 		return;
-	if ((parse->groupClause == NIL && !parse->hasAggs) ||
-		!grouping_is_hashable(HG_GROUP_CLAUSE(root)))
-		return;
-	/* columns of a custom scan are known by their expressions: volatile ones that are written alike
-	 * would be one */
-	if (contain_volatile_functions(
-			(Node *) get_sortgrouplist_exprs(HG_GROUP_CLAUSE(root), root->processed_tlist)))
-		return;
-
-	groups = hg_count_groups(grouped_rel->pathlist);
-	hg_consider_serial(root, input_rel, grouped_rel, (List *) extra->havingQual, groups);
-	hg_consider_partial(root, input_rel, grouped_rel, extra, groups);
+	reason = hg_groups_reason(root);
+	if (reason == HG_REASON_COST)
+	{
+		groups = hg_count_groups(grouped_rel->pathlist);
+		reason =
+			hg_consider_serial(root, input_rel, grouped_rel, (List *) extra->havingQual, groups);
+		hg_consider_partial(root, input_rel, grouped_rel, extra, groups);
+	}
+	hg_plan_notes_groups(root, grouped_rel, reason);
 }
 
 static void
@@ -607,8 +648,10 @@ hg_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *in
 {
 	if (hg_prev_create_upper_paths_hook != NULL)
 		hg_prev_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
-	if (hg_enabled && stage == UPPERREL_GROUP_AGG && extra != NULL)
+	if (stage == UPPERREL_GROUP_AGG && extra != NULL)
 		hg_consider_aggregate(root, input_rel, output_rel, extra);
+	else if (stage == UPPERREL_FINAL)
+		hg_plan_notes_query(root);
 }
 
 void

@@ -10,9 +10,12 @@
 #ifndef HG_AGGREGATE_PATH_H
 #define HG_AGGREGATE_PATH_H
 
-#include "postgres.h"
+#include "nodes/pathnodes.h"
 
 /* Hook into the planner's grouping for good. */
 extern void hg_aggregate_path_init(void);
+
+/* Returns true if a path is one of the aggregate node. */
+extern bool hg_path_is_groups(const Path *path);
 
 #endif /* HG_AGGREGATE_PATH_H */

@@ -578,21 +578,6 @@ hg_consider_partial_paths(HgConsidered *join)
 		hg_consider_partial_path(join, partial_outer, partial_inner, true);
 }
 
-/* Are inputs too small to look at?  What a scan reads and drops counts too: we read it faster. */
-static bool
-hg_inputs_small(const Path *outer_path, const Path *inner_path)
-{
-	double rows = 0;
-
-	for (int side = 0; side < 2; side++)
-	{
-		const Path *path = side == 0 ? outer_path : inner_path;
-
-		rows += path->pathtype == T_SeqScan ? path->parent->tuples : path->rows;
-	}
-	return rows < hg_min_rows;
-}
-
 /* Offer an inner join with its sides exchanged. */
 static void
 hg_consider_other_order(const HgConsidered *join)

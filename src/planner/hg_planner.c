@@ -11,13 +11,21 @@
 
 #include "planner/hg_aggregate_path.h"
 #include "planner/hg_join_path.h"
+#include "planner/hg_plan_cached.h"
+#include "planner/hg_plan_explain.h"
+#include "planner/hg_plan_reasons.h"
 #include "planner/hg_planner.h"
 #include "planner/hg_scan_path.h"
 
 void
-hg_planner_init(void)
+hg_planner_init(bool preloading)
 {
+	hg_plan_explain_init(preloading);
+	if (!preloading)
+		return;
 	hg_scan_path_init();
 	hg_join_path_acquire();
 	hg_aggregate_path_init();
+	hg_plan_reasons_init();
+	hg_plan_cached_init();
 }

@@ -12,7 +12,10 @@
 
 #include "postgres.h"
 
-/* Hook into the planner for good: for a session that preloads the library. */
-extern void hg_planner_init(void);
+/*
+ * Hook into the planner for good, for a session that preloads the library; in others just make the
+ * option of EXPLAIN known.
+ */
+extern void hg_planner_init(bool preloading);
 
 #endif /* HG_PLANNER_H */

@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_plan_explain.h
+ *	  EXPLAIN (HASHGRAPH): which joins and aggregations of a plan are ours, and why others are not.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_PLAN_EXPLAIN_H
+#define HG_PLAN_EXPLAIN_H
+
+#include "postgres.h"
+
+/*
+ * Make the option known where PostgreSQL has options of extensions.  planned: this session's
+ * statements are planned with the node, and why it is not used can be told.
+ */
+extern void hg_plan_explain_init(bool planned);
+
+#endif /* HG_PLAN_EXPLAIN_H */

@@ -1,0 +1,77 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_plan_notes.c
+ *	  What is noted of a statement while it is planned, for whoever asks why.
+ *
+ * Nothing is noted of joins, which are considered by the thousand: why a join of the plan is core's
+ * can be told from its path afterwards (hg_join_reason.c).
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "planner/hg_plan_notes.h"
+
+/* Of the innermost run of the planner; NULL where none runs. */
+static HgPlanNotes *hg_plan_notes;
+
+void
+hg_plan_notes_begin(HgPlanNotes *notes)
+{
+	notes->outer = hg_plan_notes;
+	notes->context = CurrentMemoryContext;
+	notes->root = NULL;
+	notes->count = 0;
+	notes->allocated = 0;
+	hg_plan_notes = notes;
+}
+
+void
+hg_plan_notes_end(HgPlanNotes *notes)
+{
+	hg_plan_notes = notes->outer;
+}
+
+void
+hg_plan_notes_query(PlannerInfo *root)
+{
+	if (hg_plan_notes != NULL && root->parent_root == NULL)
+		hg_plan_notes->root = root;
+}
+
+void
+hg_plan_notes_groups(const PlannerInfo *root, const RelOptInfo *rel, HgPlanReason reason)
+{
+	HgPlanNotes *notes = hg_plan_notes;
+
+	if (notes == NULL)
+		return;
+	if (notes->count == notes->allocated)
+	{
+		int more = Max(2 * notes->allocated, 4);
+		Size size = more * sizeof(HgGroupsNote);
+
+		notes->groups = notes->allocated == 0 ? MemoryContextAlloc(notes->context, size)
+											  : repalloc(notes->groups, size);
+		notes->allocated = more;
+	}
+	notes->groups[notes->count++] = (HgGroupsNote){root, rel->relids, reason};
+}
+
+HgPlanReason
+hg_plan_notes_find(const HgPlanNotes *notes, const PlannerInfo *root, const RelOptInfo *rel)
+{
+	HgPlanReason found = HG_REASON_COST;
+
+	/* the whole is noted last */
+	for (int i = 0; i < notes->count; i++)
+		if (notes->groups[i].root == root)
+		{
+			found = notes->groups[i].reason;
+			if (bms_equal(notes->groups[i].relids, rel->relids))
+				break;
+		}
+	return found;
+}
