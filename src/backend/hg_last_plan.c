@@ -99,7 +99,7 @@ hg_plan_reason_text(HgPlanReason reason)
 		case HG_REASON_AGGREGATE:
 			return "unsupported aggregate";
 		case HG_REASON_INPUT:
-			return "input is no HashGraph join and no table read by pages";
+			return "input is neither a HashGraph join nor a table read by pages";
 		case HG_REASON_NOT_ENABLED:
 			return "hashgraph.enabled is off";
 		case HG_REASON_NO_HASHJOIN:
@@ -165,6 +165,12 @@ hg_last_plan_add_name(HgLastPlan *plan, const char *alias, Oid child)
 	memcpy(plan->names + plan->bytes + sizeof(Oid), alias, length);
 	plan->bytes = needed;
 	plan->steps[plan->count - 1].names++;
+}
+
+void
+hg_last_plan_share_names(HgLastPlan *plan)
+{
+	plan->steps[plan->count - 1].names = -1;
 }
 
 /* Is this a statement that asks for the last plan? */
@@ -312,9 +318,13 @@ hg_last_plan_step(const HgLastPlan *plan, int number)
 List *
 hg_last_plan_names(const HgLastPlan *plan, const HgPlanStep *step)
 {
-	const char *at = plan->names + step->offset;
 	List *names = NIL;
+	const char *at;
 
+	/* one that there was no room for has none */
+	if (step->names < 0 && ++step == plan->steps + plan->count)
+		return NIL;
+	at = plan->names + step->offset;
 	for (int i = 0; i < step->names; i++)
 	{
 		Oid child;

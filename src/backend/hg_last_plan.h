@@ -47,7 +47,7 @@ typedef struct HgPlanStep
 	bool aggregate;
 	bool chosen; /* it is a node of ours */
 	HgPlanReason reason;
-	int names;	/* of its relations: how many, ... */
+	int names;	/* of its relations: how many (negative: they are those of the next step), ... */
 	int offset; /* ... and where the first one lies, in bytes */
 } HgPlanStep;
 
@@ -70,6 +70,9 @@ extern HgLastPlan *hg_last_plan_begin(void);
 extern bool hg_last_plan_add(HgLastPlan *plan, const char *node, bool aggregate, bool chosen,
 							 HgPlanReason reason);
 extern void hg_last_plan_add_name(HgLastPlan *plan, const char *alias, Oid child);
+
+/* Have the last step added be of the relations of the next one. */
+extern void hg_last_plan_share_names(HgLastPlan *plan);
 
 /*
  * Returns true if what is planned now would be the session's last plan.  It is not where it is

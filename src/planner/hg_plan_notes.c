@@ -23,8 +23,9 @@ hg_plan_notes_begin(HgPlanNotes *notes)
 	notes->outer = hg_plan_notes;
 	notes->context = CurrentMemoryContext;
 	notes->root = NULL;
+	notes->groups = notes->few;
 	notes->count = 0;
-	notes->allocated = 0;
+	notes->allocated = HG_FEW_GROUPS;
 	hg_plan_notes = notes;
 }
 
@@ -50,12 +51,12 @@ hg_plan_notes_groups(const PlannerInfo *root, const RelOptInfo *rel, HgPlanReaso
 		return;
 	if (notes->count == notes->allocated)
 	{
-		int more = Max(2 * notes->allocated, 4);
-		Size size = more * sizeof(HgGroupsNote);
+		HgGroupsNote *more =
+			MemoryContextAlloc(notes->context, 2 * notes->allocated * sizeof(HgGroupsNote));
 
-		notes->groups = notes->allocated == 0 ? MemoryContextAlloc(notes->context, size)
-											  : repalloc(notes->groups, size);
-		notes->allocated = more;
+		memcpy(more, notes->groups, notes->count * sizeof(HgGroupsNote));
+		notes->groups = more;
+		notes->allocated *= 2;
 	}
 	notes->groups[notes->count++] = (HgGroupsNote){root, rel->relids, reason};
 }

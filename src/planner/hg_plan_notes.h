@@ -22,13 +22,17 @@ typedef struct HgGroupsNote
 	HgPlanReason reason;
 } HgGroupsNote;
 
+/* Most statements have no more groups. */
+#define HG_FEW_GROUPS 4
+
 /* Notes of one run of the planner. */
 typedef struct HgPlanNotes
 {
 	struct HgPlanNotes *outer; /* of a run that this one runs in; or NULL */
 	MemoryContext context;	   /* that lasts until the plan is there */
 	PlannerInfo *root;		   /* of the statement; NULL until it has been planned */
-	HgGroupsNote *groups;	   /* [allocated] */
+	HgGroupsNote *groups;	   /* [allocated]: */
+	HgGroupsNote few[HG_FEW_GROUPS];
 	int count;
 	int allocated;
 } HgPlanNotes;

@@ -58,28 +58,22 @@ hg_walk_add_names(HgReasonWalk *walk, PlannerInfo *root, Relids relids)
 	}
 }
 
-/* The input of a path of a kind that has one, which lies in the same place in all of these. */
+/* The input of a path of a kind that has one lies in the same place in all of these. */
+#define HG_HAS_INPUT(type) (offsetof(type, subpath) == offsetof(SubqueryScanPath, subpath))
+
+StaticAssertDecl(HG_HAS_INPUT(AggPath) && HG_HAS_INPUT(GatherMergePath) &&
+					 HG_HAS_INPUT(GatherPath) && HG_HAS_INPUT(GroupingSetsPath) &&
+					 HG_HAS_INPUT(GroupPath) && HG_HAS_INPUT(LimitPath) &&
+					 HG_HAS_INPUT(LockRowsPath) && HG_HAS_INPUT(MaterialPath) &&
+					 HG_HAS_INPUT(MemoizePath) && HG_HAS_INPUT(ModifyTablePath) &&
+					 HG_HAS_INPUT(ProjectionPath) && HG_HAS_INPUT(ProjectSetPath) &&
+					 HG_HAS_INPUT(SortPath) && offsetof(IncrementalSortPath, spath) == 0 &&
+					 HG_HAS_INPUT(UniquePath) && HG_HAS_INPUT(WindowAggPath),
+				 "paths with one input have it in the same place");
+
 static inline const Path *
 hg_path_input(const Path *path)
 {
-	StaticAssertStmt(
-		offsetof(SubqueryScanPath, subpath) == offsetof(AggPath, subpath) &&
-			offsetof(SubqueryScanPath, subpath) == offsetof(GatherPath, subpath) &&
-			offsetof(SubqueryScanPath, subpath) == offsetof(GatherMergePath, subpath) &&
-			offsetof(SubqueryScanPath, subpath) == offsetof(GroupPath, subpath) &&
-			offsetof(SubqueryScanPath, subpath) == offsetof(GroupingSetsPath, subpath) &&
-			offsetof(SubqueryScanPath, subpath) == offsetof(IncrementalSortPath, spath.subpath) &&
-			offsetof(SubqueryScanPath, subpath) == offsetof(LimitPath, subpath) &&
-			offsetof(SubqueryScanPath, subpath) == offsetof(LockRowsPath, subpath) &&
-			offsetof(SubqueryScanPath, subpath) == offsetof(MaterialPath, subpath) &&
-			offsetof(SubqueryScanPath, subpath) == offsetof(MemoizePath, subpath) &&
-			offsetof(SubqueryScanPath, subpath) == offsetof(ModifyTablePath, subpath) &&
-			offsetof(SubqueryScanPath, subpath) == offsetof(ProjectionPath, subpath) &&
-			offsetof(SubqueryScanPath, subpath) == offsetof(ProjectSetPath, subpath) &&
-			offsetof(SubqueryScanPath, subpath) == offsetof(SortPath, subpath) &&
-			offsetof(SubqueryScanPath, subpath) == offsetof(UniquePath, subpath) &&
-			offsetof(SubqueryScanPath, subpath) == offsetof(WindowAggPath, subpath),
-		"paths with one input have it in the same place");
 	return ((const SubqueryScanPath *) path)->subpath;
 }
 
@@ -99,7 +93,14 @@ hg_walk_add_groups(HgReasonWalk *walk, PlannerInfo *root, const char *node, HgPl
 							   IsA(input, GroupPath)
 						   ? hg_path_input(input)
 						   : NULL);
-	if (input != NULL)
+	/* min() or max() of an index's first entry has no input here: there is one relation */
+	if (input == NULL)
+		hg_walk_add_names(walk, root, root->all_baserels);
+	/* a join is the next step */
+	else if (IsA(input, HashPath) || IsA(input, NestPath) || IsA(input, MergePath) ||
+			 (IsA(input, CustomPath) && hg_path_join(input) != NULL))
+		hg_last_plan_share_names(walk->plan);
+	else
 		hg_walk_add_names(walk, root, input->parent->relids);
 }
 
