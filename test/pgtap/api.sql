@@ -10,7 +10,7 @@ BEGIN;
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS hashgraph;
-SELECT plan(80);
+SELECT plan(82);
 
 -- The names and types of what a function returns, in order.
 CREATE FUNCTION pg_temp.result_columns(signature text) RETURNS text LANGUAGE sql AS
@@ -40,6 +40,7 @@ SELECT has_function('hashgraph_table_stats', ARRAY['regclass', 'name', 'text', '
 	'double precision', 'integer', 'integer', 'double precision', 'integer', 'double precision', 'double precision',
 	'bigint', 'integer']);
 SELECT has_function('hashgraph_last_joins', ARRAY[]::text[]);
+SELECT has_function('hashgraph_last_plan', ARRAY[]::text[]);
 SELECT has_function('hashgraph_stat', ARRAY[]::text[]);
 SELECT has_function('hashgraph_progress', ARRAY[]::text[]);
 SELECT has_view('hashgraph_progress');
@@ -103,6 +104,8 @@ SELECT is(pg_temp.result_columns('hashgraph_last_joins()'),
 	'scan_ms double precision, transfer_ms double precision, bin_ms double precision, '
 	'build_ms double precision, match_ms double precision, total_ms double precision',
 	'columns of hashgraph_last_joins');
+SELECT is(pg_temp.result_columns('hashgraph_last_plan()'),
+	'step integer, operation text, node text, relations text[], chosen boolean, reason text', 'columns of hashgraph_last_plan');
 SELECT is(pg_temp.result_columns('hashgraph_progress()'),
 	'pid integer, leader_pid integer, datid oid, plan_node_id integer, join_type text, outer_relations oid[], '
 	'inner_relations oid[], phase text, backend text, executions bigint, outer_rows bigint, '
@@ -143,7 +146,7 @@ SELECT is((SELECT bool_or(prosecdef) FROM pg_proc WHERE proname LIKE 'hashgraph\
 SELECT is((SELECT string_agg(proname || ' ' || proparallel::text, ', ' ORDER BY proname, pronargs)
 		FROM pg_proc WHERE proname LIKE 'hashgraph\_%'),
 	'hashgraph_build_stats u, hashgraph_devices r, hashgraph_join u, hashgraph_join u, '
-	'hashgraph_last_joins r, hashgraph_list_lengths u, hashgraph_probe_stats u, hashgraph_progress r, hashgraph_resident s, hashgraph_resident_add u, hashgraph_resident_advise s, '
+	'hashgraph_last_joins r, hashgraph_last_plan r, hashgraph_list_lengths u, hashgraph_probe_stats u, hashgraph_progress r, hashgraph_resident s, hashgraph_resident_add u, hashgraph_resident_advise s, '
 	'hashgraph_resident_check u, hashgraph_resident_drop u, hashgraph_resident_refresh u, hashgraph_stat s, '
 	'hashgraph_stat_reset s, hashgraph_stat_resident s, hashgraph_table_stats u, hashgraph_version r', 'where functions may run in a parallel query');
 SELECT is((SELECT bool_and(obj_description(oid, 'pg_proc') IS NOT NULL) FROM pg_proc

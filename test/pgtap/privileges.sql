@@ -10,7 +10,7 @@ BEGIN;
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS hashgraph;
-SELECT plan(42);
+SELECT plan(46);
 
 CREATE ROLE hashgraph_test_alice;
 CREATE ROLE hashgraph_test_bob;
@@ -154,6 +154,17 @@ BEGIN
 	RETURN joins;
 END
 $$;
+CREATE FUNCTION pg_temp.plans_seen_by(role name) RETURNS boolean LANGUAGE plpgsql AS
+$$
+DECLARE
+	steps bigint;
+BEGIN
+	PERFORM set_config('role', role, true);
+	SELECT count(*) INTO steps FROM hashgraph_last_plan();
+	PERFORM set_config('role', 'none', true);
+	RETURN steps > 0;
+END
+$$;
 SET ROLE hashgraph_test_owner;
 CREATE FUNCTION vault.counted() RETURNS bigint LANGUAGE sql SECURITY DEFINER
 	SET hashgraph.force = on SET hashgraph.enabled = on AS
@@ -169,6 +180,19 @@ $$;
 CREATE FUNCTION vault.own_joins() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS
 	'SELECT count(*) FROM hashgraph_last_joins()';
 RESET ROLE;
+SET ROLE hashgraph_test_owner;
+CREATE FUNCTION vault.planned() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS
+	$$BEGIN RETURN (SELECT count(*) FROM vault.entry a JOIN vault.entry b USING (id)); END$$;
+RESET ROLE;
+SET ROLE hashgraph_test_bob;
+SELECT vault.planned() AS planned \gset
+RESET ROLE;
+SELECT is(pg_temp.plans_seen_by('hashgraph_test_bob'), false, 'who called a SECURITY DEFINER function does not see its plan');
+SELECT is(pg_temp.plans_seen_by('hashgraph_test_owner'), true, 'its owner does');
+SELECT is(pg_temp.plans_seen_by('hashgraph_test_alice'), false, 'another role does not');
+GRANT pg_read_all_stats TO hashgraph_test_alice;
+SELECT is(pg_temp.plans_seen_by('hashgraph_test_alice'), true, 'but one that may read all statistics');
+REVOKE pg_read_all_stats FROM hashgraph_test_alice;
 SET ROLE hashgraph_test_bob;
 SELECT vault.counted() AS counted \gset
 RESET ROLE;
