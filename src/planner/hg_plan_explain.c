@@ -10,6 +10,7 @@
 #include "hg_compat.h"
 
 #include "commands/defrem.h"
+#include "utils/builtins.h"
 
 #include "backend/hg_last_plan.h"
 #include "backend/hg_stats.h"

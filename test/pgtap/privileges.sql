@@ -187,12 +187,15 @@ RESET ROLE;
 SET ROLE hashgraph_test_bob;
 SELECT vault.planned() AS planned \gset
 RESET ROLE;
-SELECT is(pg_temp.plans_seen_by('hashgraph_test_bob'), false, 'who called a SECURITY DEFINER function does not see its plan');
-SELECT is(pg_temp.plans_seen_by('hashgraph_test_owner'), true, 'its owner does');
-SELECT is(pg_temp.plans_seen_by('hashgraph_test_alice'), false, 'another role does not');
+SELECT pg_temp.plans_seen_by('hashgraph_test_bob') AS bob_sees, pg_temp.plans_seen_by('hashgraph_test_owner') AS owner_sees,
+	pg_temp.plans_seen_by('hashgraph_test_alice') AS alice_sees \gset
 GRANT pg_read_all_stats TO hashgraph_test_alice;
-SELECT is(pg_temp.plans_seen_by('hashgraph_test_alice'), true, 'but one that may read all statistics');
+SELECT pg_temp.plans_seen_by('hashgraph_test_alice') AS reader_sees \gset
 REVOKE pg_read_all_stats FROM hashgraph_test_alice;
+SELECT is(:'bob_sees'::boolean, false, 'who called a SECURITY DEFINER function does not see its plan');
+SELECT is(:'owner_sees'::boolean, true, 'its owner does');
+SELECT is(:'alice_sees'::boolean, false, 'another role does not');
+SELECT is(:'reader_sees'::boolean, true, 'but one that may read all statistics');
 SET ROLE hashgraph_test_bob;
 SELECT vault.counted() AS counted \gset
 RESET ROLE;
