@@ -193,7 +193,8 @@ hg_last_plan_is_asked(const PlannedStmt *statement)
 bool
 hg_last_plan_is_wanted(void)
 {
-	return !(hg_planned.started && hg_planned.listed && hg_stats_is_running() &&
+	return hg_stats_expects_plan() ||
+		   !(hg_planned.started && hg_planned.listed && hg_stats_is_running() &&
 			 hg_last->statement == hg_stats_statement());
 }
 

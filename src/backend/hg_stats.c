@@ -176,6 +176,12 @@ hg_stats_starts_plan(void)
 	return true;
 }
 
+bool
+hg_stats_expects_plan(void)
+{
+	return plan_expected;
+}
+
 void
 hg_stats_expect_plan(void)
 {
@@ -255,6 +261,7 @@ hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_on
 {
 	/* asked now, as running the statement may free it; volatile because of PG_TRY */
 	const volatile bool forgets = hg_stats_is_discard_all(statement->utilityStmt);
+	const volatile bool expected_before = plan_expected;
 
 	/* these say here what is to be done, and are through before it is */
 	if (IsA(statement->utilityStmt, TransactionStmt))
@@ -275,6 +282,8 @@ hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_on
 		statement_number++;
 		plan_expected = hg_stats_has_plan(statement->utilityStmt);
 	}
+	else if (IsA(statement->utilityStmt, ExplainStmt))
+		plan_expected = true;
 	utility_depth++;
 	PG_TRY();
 	{
@@ -284,6 +293,7 @@ hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_on
 	PG_FINALLY();
 	{
 		utility_depth--;
+		plan_expected = expected_before;
 	}
 	PG_END_TRY();
 	if (forgets)

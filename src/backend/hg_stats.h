@@ -80,9 +80,12 @@ extern uint64 hg_stats_discards(void);
 
 /*
  * Returns true if a plan that starts now is a statement's own: the statement is one, or executes or
- * explains one, and has not been told of it before.
+ * explains one, and has not been told of it before.  EXPLAIN has one within other statements too.
  */
 extern bool hg_stats_starts_plan(void);
+
+/* Returns true if the utility command that runs has not started its own plan yet. */
+extern bool hg_stats_expects_plan(void);
 
 /* Have the statement that runs, which explains plans, start another one. */
 extern void hg_stats_expect_plan(void);

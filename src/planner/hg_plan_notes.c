@@ -35,10 +35,20 @@ hg_plan_notes_end(HgPlanNotes *notes)
 	hg_plan_notes = notes->outer;
 }
 
+/*
+ * Are notes taken of what is planned?  Not if the memory that it is planned in may go before the
+ * statement has its plan, as that of an extension which plans parts of it for itself.
+ */
+static inline bool
+hg_plan_notes_take(const PlannerInfo *root)
+{
+	return hg_plan_notes != NULL && hg_plan_notes->context == root->planner_cxt;
+}
+
 void
 hg_plan_notes_query(PlannerInfo *root)
 {
-	if (hg_plan_notes != NULL && root->parent_root == NULL)
+	if (hg_plan_notes_take(root) && root->parent_root == NULL)
 		hg_plan_notes->root = root;
 }
 
@@ -47,7 +57,7 @@ hg_plan_notes_groups(const PlannerInfo *root, const RelOptInfo *rel, HgPlanReaso
 {
 	HgPlanNotes *notes = hg_plan_notes;
 
-	if (notes == NULL)
+	if (!hg_plan_notes_take(root))
 		return;
 	if (notes->count == notes->allocated)
 	{

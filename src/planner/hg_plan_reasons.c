@@ -85,7 +85,7 @@ hg_walk_add_groups(HgReasonWalk *walk, PlannerInfo *root, const char *node, HgPl
 	if (!hg_last_plan_add(walk->plan, node, true, reason == HG_REASON_CHOSEN, reason))
 		return;
 	while (input != NULL && !IS_SIMPLE_REL(input->parent) && !IS_JOIN_REL(input->parent))
-		input = IsA(input, CustomPath)
+		input = IsA(input, CustomPath) && ((const CustomPath *) input)->custom_paths != NIL
 					? linitial(((const CustomPath *) input)->custom_paths)
 					: (IsA(input, SortPath) || IsA(input, IncrementalSortPath) ||
 							   IsA(input, ProjectionPath) || IsA(input, GatherPath) ||

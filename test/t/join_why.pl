@@ -142,8 +142,8 @@ analyze;
 create function inner_joins() returns bigint volatile language plpgsql as
 $$ begin return (select count(*) from small x join small y using (id)); end $$;
 SQL
-my $join = 'select count(*) from a join "B b" using (id) join small s on s.id = a.v';
-my $small = 'select * from small s join small t using (id)';
+my $join = 'select count(*) from a join "B b" using (id) left join small s on s.id = "B b".v and a.v < 50';
+my $small = 'select s.id from small s join small t using (id)';
 my ($stdout, $stderr);
 
 if (!$explains)
@@ -212,7 +212,15 @@ is(() = $node->safe_psql('postgres', 'explain (hashgraph, costs off) insert into
 unlike($node->safe_psql('postgres', 'explain (hashgraph, costs off) insert into copies select s.id from small s join small t using (id)'), qr/unknown/,
 	'... has reasons');
 is(told("explain create table made as $small"), "Hash Join of s, t: not chosen, $few_rows", 'CREATE TABLE AS');
-is(told("explain declare c cursor for $small"), "Hash Join of s, t: not chosen, $few_rows", 'DECLARE CURSOR');
+is(told("explain declare c cursor for $small") =~ s/^(?:Hash Join|Nested Loop)//r, " of s, t: not chosen, $few_rows", 'DECLARE CURSOR');
+$node->safe_psql('postgres', 'create function explained(query text, out line text) returns setof text language plpgsql as '
+	  . '$$ begin for line in execute query loop return next; end loop; end $$');
+my $within = "explain (hashgraph, costs off) $small";
+like($node->safe_psql('postgres', "select explained('$within')"), qr/Hash Join of s, t: not chosen, $few_rows$/, 'EXPLAIN in a function');
+like($node->safe_psql('postgres', "select explained('$within') from small x join small y using (id)"), qr/Hash Join of s, t: not chosen, $few_rows$/,
+	'... of a statement with joins');
+like($node->safe_psql('postgres', "$generic execute p(1); select explained('explain (hashgraph) execute p(1)')"),
+	qr/Hash Join of s, t: not chosen, unknown: cached plan$/, '... of a cached plan');
 is($node->safe_psql('postgres', "create temp table made as $small; select relations, reason from hashgraph_last_plan()"), "{s,t}|$few_rows", 'CREATE TABLE AS that runs');
 is($node->safe_psql('postgres', "begin; declare c cursor for $small; fetch 1 from c; select relations, reason from hashgraph_last_plan()") =~ s/.*\n//r,
 	"{s,t}|$few_rows", 'a cursor');
