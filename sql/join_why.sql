@@ -7,9 +7,11 @@ SET search_path = why, public;
 
 CREATE TABLE a AS SELECT g AS id, g % 100 AS v, (g % 100)::money AS m FROM generate_series(1, 60000) g;
 CREATE TABLE b AS SELECT * FROM a;
+CREATE TABLE c AS SELECT * FROM a;
 CREATE TABLE s AS SELECT * FROM a WHERE id <= 100;
 ALTER TABLE b ADD PRIMARY KEY (id);
-VACUUM ANALYZE a, b, s;
+ALTER TABLE c ADD PRIMARY KEY (id);
+VACUUM ANALYZE a, b, c, s;
 
 -- what is said of a query that is planned and not run
 CREATE FUNCTION why(query text, OUT operation text, OUT relations text[], OUT chosen boolean, OUT reason text)
@@ -25,7 +27,7 @@ $$;
 -- Every reason
 --
 SELECT * FROM why('SELECT count(*) FROM a JOIN b USING (id) JOIN s ON s.id = b.v');
-SELECT * FROM why('SELECT * FROM b JOIN b c USING (id) ORDER BY id LIMIT 5');
+SELECT * FROM why('SELECT * FROM b JOIN c USING (id) ORDER BY id LIMIT 5');
 SELECT * FROM why('SELECT * FROM s JOIN s t USING (id)');
 SELECT * FROM why('SELECT * FROM a JOIN b ON a.id < b.id');
 SELECT * FROM why('SELECT * FROM a JOIN b ON a.m = b.m');

@@ -77,6 +77,29 @@ hg_path_input(const Path *path)
 	return ((const SubqueryScanPath *) path)->subpath;
 }
 
+/* The input of a path between groups and what is grouped; NULL where it is none of these. */
+static const Path *
+hg_groups_input(const Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_AggPath:
+		case T_GatherMergePath:
+		case T_GatherPath:
+		case T_GroupPath:
+		case T_IncrementalSortPath:
+		case T_ProjectionPath:
+		case T_SortPath:
+			return hg_path_input(path);
+		case T_CustomPath:
+			return ((const CustomPath *) path)->custom_paths != NIL
+					   ? linitial(((const CustomPath *) path)->custom_paths)
+					   : NULL;
+		default:
+			return NULL;
+	}
+}
+
 /* Add an aggregation, with the relations of the nearest path below that is a scan or a join. */
 static void
 hg_walk_add_groups(HgReasonWalk *walk, PlannerInfo *root, const char *node, HgPlanReason reason,
@@ -85,14 +108,7 @@ hg_walk_add_groups(HgReasonWalk *walk, PlannerInfo *root, const char *node, HgPl
 	if (!hg_last_plan_add(walk->plan, node, true, reason == HG_REASON_CHOSEN, reason))
 		return;
 	while (input != NULL && !IS_SIMPLE_REL(input->parent) && !IS_JOIN_REL(input->parent))
-		input = IsA(input, CustomPath) && ((const CustomPath *) input)->custom_paths != NIL
-					? linitial(((const CustomPath *) input)->custom_paths)
-					: (IsA(input, SortPath) || IsA(input, IncrementalSortPath) ||
-							   IsA(input, ProjectionPath) || IsA(input, GatherPath) ||
-							   IsA(input, GatherMergePath) || IsA(input, AggPath) ||
-							   IsA(input, GroupPath)
-						   ? hg_path_input(input)
-						   : NULL);
+		input = hg_groups_input(input);
 	/* min() or max() of an index's first entry has no input here: there is one relation */
 	if (input == NULL)
 		hg_walk_add_names(walk, root, root->all_baserels);
