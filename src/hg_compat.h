@@ -438,6 +438,14 @@ hg_setop_inputs(const SetOpPath *path)
 /* 18 lets extensions add options to EXPLAIN, and print more of a plan */
 #define HG_HAVE_EXPLAIN_OPTIONS (PG_VERSION_NUM >= 180000)
 
+/* Add an option that is on or off; 19 has settings that name such options, and checks these. */
+#if PG_VERSION_NUM >= 190000
+#define hg_register_explain_option(name, handler)                                                  \
+	RegisterExtensionExplainOption(name, handler, GUCCheckBooleanExplainOption)
+#elif PG_VERSION_NUM >= 180000
+#define hg_register_explain_option(name, handler) RegisterExtensionExplainOption(name, handler)
+#endif
+
 /* Mark a path as one that settings speak against: up to 17 by what it costs. */
 static inline void
 hg_path_disable(Path *path)

@@ -125,7 +125,7 @@ hg_plan_explain_init(bool planned)
 {
 	hg_explain_is_planned = planned;
 	hg_explain_id = GetExplainExtensionId("hashgraph");
-	RegisterExtensionExplainOption("hashgraph", hg_explain_set);
+	hg_register_explain_option("hashgraph", hg_explain_set);
 	hg_next_explain_per_plan = explain_per_plan_hook;
 	explain_per_plan_hook = hg_explain_per_plan;
 }
