@@ -17,22 +17,36 @@
 #include "planner/hg_core_path.h"
 #include "planner/hg_join_clauses.h"
 #include "planner/hg_join_eligible.h"
+#include "planner/hg_join_plan.h"
 #include "planner/hg_join_reason.h"
 
-/* Appends the clauses that paths of the inner side of a nested loop take care of. */
+/*
+ * Appends the clauses that paths of the inner side of a nested loop take care of: scans those that
+ * are in their parameters, and joins those that are among their own.
+ */
 static List *
 hg_add_moved_clauses(List *clauses, const Path *inner)
 {
+	const HgJoinPath *ours = hg_path_join(inner);
+	const JoinPath *join = (const JoinPath *) inner;
+
 	if (inner->param_info == NULL)
 		return clauses;
 	clauses = list_concat(clauses, inner->param_info->ppi_clauses);
+	if (ours != NULL)
+	{
+		clauses = list_concat(clauses, ours->restrictlist);
+		clauses = hg_add_moved_clauses(clauses, linitial(ours->custom.custom_paths));
+		return hg_add_moved_clauses(clauses, lsecond(ours->custom.custom_paths));
+	}
 	switch (nodeTag(inner))
 	{
 		case T_NestPath:
 		case T_MergePath:
 		case T_HashPath:
-			clauses = hg_add_moved_clauses(clauses, ((const JoinPath *) inner)->outerjoinpath);
-			return hg_add_moved_clauses(clauses, ((const JoinPath *) inner)->innerjoinpath);
+			clauses = list_concat(clauses, join->joinrestrictinfo);
+			clauses = hg_add_moved_clauses(clauses, join->outerjoinpath);
+			return hg_add_moved_clauses(clauses, join->innerjoinpath);
 		case T_MaterialPath:
 			return hg_add_moved_clauses(clauses, ((const MaterialPath *) inner)->subpath);
 		case T_MemoizePath:
