@@ -247,6 +247,14 @@ is(() = $node->safe_psql('postgres', 'explain (hashgraph, costs off) insert into
 	'each plan of a rule');
 unlike($node->safe_psql('postgres', 'explain (hashgraph, costs off) insert into copies select s.id from small s join small t using (id)'), qr/unknown/,
 	'... has reasons');
+is($node->safe_psql('postgres', <<'PSQL'), "0\n{s,t}|$few_rows\n0\n{s,t}|unknown: cached plan", 'a statement that a client has prepared');
+set plan_cache_mode = force_generic_plan;
+select count(s.id) filter (where false) from small s join small t using (id) where s.v = $1 \parse prepared
+\bind_named prepared 1 \g
+select relations, reason from hashgraph_last_plan() where operation = 'join';
+\bind_named prepared 1 \g
+select relations, reason from hashgraph_last_plan() where operation = 'join';
+PSQL
 is(told("explain create table made as $small"), "Hash Join of s, t: not chosen, $few_rows", 'CREATE TABLE AS');
 is(told("explain declare c cursor for $small") =~ s/^(?:Hash Join|Nested Loop)//r, " of s, t: not chosen, $few_rows", 'DECLARE CURSOR');
 $node->safe_psql('postgres', 'create function explained(query text, out line text) returns setof text language plpgsql as '
