@@ -278,16 +278,18 @@ hg_clauses_of_rows(List *restrictlist)
 
 /*
  * Returns how many rows an index is expected to find for each outer row, before filters, rounded
- * up; 0 if that is not known.
+ * up; 0 if that is not known, or there is no more than one.
  */
 static int
 hg_lookup_matches(const Path *inner)
 {
+	const IndexPath *path = (const IndexPath *) inner;
 	double rows;
 
-	if (!IsA(inner, IndexPath))
+	if (!IsA(inner, IndexPath) || (path->indexinfo->unique &&
+								   list_length(path->indexclauses) >= path->indexinfo->nkeycolumns))
 		return 0;
-	rows = ceil(((const IndexPath *) inner)->indexselectivity * inner->parent->tuples);
+	rows = ceil(path->indexselectivity * inner->parent->tuples);
 	return (int) Min(Max(rows, 1), HG_ADAPTIVE_MOST_ROWS);
 }
 

@@ -207,21 +207,27 @@ hg_aggregate_asks_device(PlannerInfo *root, const HgAggregatePath *path, double 
 		   (exprs == NIL || hg_graph_ask_columns(root, join, exprs));
 }
 
-/* Bytes of a group, for estimates: a row's, and one more for each state that holds a value. */
-static double
-hg_group_bytes(const HgAggregatePath *path, int row_width)
+/*
+ * Returns bytes of a group, for estimates: a row's, its states, and one row's more for each value
+ * that a state holds beyond the first one.
+ */
+static inline double
+hg_group_bytes(const HgAggregatePath *path, int row_width, int nvalues)
 {
-	double bytes = row_width + HG_GROUP_BYTES;
+	return row_width * Max(nvalues, 1.0) + HG_GROUP_BYTES +
+		   list_length(path->aggrefs) * 2.0 * sizeof(Datum);
+}
+
+/* Returns how many states of a group hold a value that is not stored in a Datum. */
+static int
+hg_count_values(const HgAggregatePath *path)
+{
 	int nvalues = 0;
 	ListCell *lc;
 
 	foreach (lc, path->aggrefs)
-	{
-		bytes += 2.0 * sizeof(Datum);
-		if (!get_typbyval(lfirst_node(Aggref, lc)->aggtranstype) && nvalues++ > 0)
-			bytes += row_width;
-	}
-	return bytes;
+		nvalues += !get_typbyval(lfirst_node(Aggref, lc)->aggtranstype);
+	return nvalues;
 }
 
 /* What it costs to partition rows on disk until the groups of each partition fit into memory. */
@@ -229,16 +235,20 @@ static Cost
 hg_aggregate_disk_cost(const HgAggregatePath *path, const Path *input, double groups)
 {
 	int width = input->pathtarget->width;
-	double bytes = groups * hg_group_bytes(path, width);
-	double pages = ceil(input->rows * (width + HG_GROUP_BYTES) / BLCKSZ);
 	double limit = (double) get_hash_memory_limit();
-	double written = 1 - limit / bytes;
+	double bytes = groups * hg_group_bytes(path, width, list_length(path->aggrefs));
+	double pages = ceil(input->rows * (width + HG_GROUP_BYTES) / BLCKSZ);
 	double files = 0;
+	double written;
 	int partitions;
 	int level;
 
+	/* the types of states are looked up if that may matter */
+	if (bytes > limit)
+		bytes = groups * hg_group_bytes(path, width, hg_count_values(path));
 	if (bytes <= limit)
 		return 0;
+	written = 1 - limit / bytes;
 	partitions = 1 << hg_aggregate_spill_bits(bytes, (uint64) limit);
 	/* buffers and hash tables take a part of the memory */
 	for (level = 0; level < HG_SPILL_LEVELS && bytes > limit / 2; level++)

@@ -64,7 +64,8 @@ foreach my $factor (0.001, 1000)
 		{
 			my $hashes = $join->{Plans}[0]{'Actual Rows'} >= $join->{'Switch At Rows'};
 
-			is($join->{Strategy}, $hashes ? 'hash' : 'lookup', "$name: a join switches if it has counted so many rows");
+			# it may have looked a sample up before
+			like($join->{Strategy}, $hashes ? qr/^(?:lookup, )?hash$/ : qr/^lookup$/, "$name: a join switches if it has counted so many rows");
 			cmp_ok($join->{Plans}[2]{Plans}[1]{'Actual Loops'}, '<', $join->{'Switch At Rows'}, '... and has looked up fewer rows');
 			$switched++ if $hashes && $factor < 1;
 		}
