@@ -621,15 +621,14 @@ hg_join_extra_set_enabled(JoinPathExtraData *extra, const JoinPath *core)
 }
 
 /* What it costs to sort rows, but for reading them. */
-/* Have the rows of a node counted that begins, also where EXPLAIN does not ask for it. */
-static inline void
-hg_count_rows_of(PlanState *node)
+/* Returns what counts the rows of a node while it is the node's instrument, in memory of now. */
+static inline NodeInstrumentation *
+hg_row_counter(void)
 {
-	if (node->instrument == NULL)
 #if PG_VERSION_NUM >= 190000
-		node->instrument = InstrAllocNode(INSTRUMENT_ROWS, false);
+	return InstrAllocNode(INSTRUMENT_ROWS, false);
 #else
-		node->instrument = InstrAlloc(1, INSTRUMENT_ROWS, false);
+	return InstrAlloc(1, INSTRUMENT_ROWS, false);
 #endif
 }
 

@@ -36,7 +36,8 @@ hg_lookup_init_counting(HgJoinLookup *lookup, int matches)
 
 	if (matches == 0 || (!IsA(inner, IndexScanState) && !IsA(inner, IndexOnlyScanState)))
 		return;
-	hg_count_rows_of(inner);
+	if (inner->instrument == NULL)
+		lookup->counter = hg_row_counter();
 	lookup->scan = inner;
 	lookup->matches = matches;
 }
@@ -55,14 +56,33 @@ hg_lookup_sample_rows(const HgJoinLookup *lookup)
 static void
 hg_lookup_learn(HgJoinLookup *lookup)
 {
+	const NodeInstrumentation *counter;
 	double found;
 
 	if (lookup->scan == NULL || lookup->looked_up < HG_LOOKUP_TELLING_ROWS)
 		return;
-	found = lookup->scan->instrument->ntuples + lookup->scan->instrument->tuplecount +
-			lookup->scan->instrument->nfiltered1;
+	counter = lookup->counter != NULL ? lookup->counter : lookup->scan->instrument;
+	found = counter->ntuples + counter->tuplecount + counter->nfiltered1;
 	lookup->most_rows =
 		(uint64) (lookup->planned_rows / Max(found / (lookup->looked_up * lookup->matches), 1));
+}
+
+/*
+ * Returns the next rows of the nested loop; false when there are no more.  The counter is the
+ * scan's instrument only while the loop runs: where a parallel query begins and ends, core takes a
+ * node with one for a node that EXPLAIN (ANALYZE) tells of.
+ */
+static bool
+hg_lookup_next(const HgJoinLookup *lookup)
+{
+	bool found;
+
+	if (lookup->counter != NULL)
+		lookup->scan->instrument = lookup->counter;
+	found = lookup->source->next(lookup->source, lookup->batch);
+	if (lookup->counter != NULL)
+		lookup->scan->instrument = NULL;
+	return found;
 }
 
 void
@@ -175,7 +195,7 @@ hg_join_fill_lookup(HgJoinState *state)
 
 	if (lookup->at_once)
 		lookup->source->max_rows = (int) lookup->chunk_rows;
-	if (!lookup->source->next(lookup->source, lookup->batch))
+	if (!hg_lookup_next(lookup))
 		return false;
 	to->nrows = from->nrows;
 	for (int i = 0; i < from->ncolumns; i++)

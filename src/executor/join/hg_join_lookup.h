@@ -39,11 +39,12 @@ typedef struct HgJoinLookup
 	uint64 most_rows;	 /* the loop joins up to so many outer rows, of all that decide as one */
 	uint64 planned_rows; /* most_rows before anything was looked up */
 	PlanState *scan;	 /* the loop's inner child if the rows that it finds are counted, or NULL */
-	double matches;		 /* rows that it is expected to find for each outer row */
-	uint64 looked_up;	 /* outer rows of all chunks that the loop has joined */
-	bool at_once;		 /* the first rows matter: it joins a chunk of outer rows at a time */
-	uint64 chunk_rows;	 /* outer rows of the next chunk, if at_once */
-	uint64 earlier_rows; /* outer rows of the chunks that it has joined */
+	NodeInstrumentation *counter; /* what counts them, where EXPLAIN does not, or NULL */
+	double matches;				  /* rows that it is expected to find for each outer row */
+	uint64 looked_up;			  /* outer rows of all chunks that the loop has joined */
+	bool at_once;		   /* the first rows matter: it joins a chunk of outer rows at a time */
+	uint64 chunk_rows;	   /* outer rows of the next chunk, if at_once */
+	uint64 earlier_rows;   /* outer rows of the chunks that it has joined */
 	HgBatchSource *source; /* the loop's rows, with the columns that are needed */
 	HgBatch *batch;		   /* that they are read into */
 	int *places;		   /* of these columns in the join's scan slot */
