@@ -159,6 +159,8 @@ hg_last_plan_add_name(HgLastPlan *plan, const char *alias, Oid child)
 	int length = strlen(alias) + 1;
 	int needed = plan->bytes + sizeof(Oid) + length;
 
+	if (needed > HG_LAST_PLAN_NAME_BYTES)
+		return;
 	if (needed > plan->allocated_bytes)
 		plan->names = hg_last_plan_enlarge(plan->names, &plan->allocated_bytes, needed, 1);
 	memcpy(plan->names + plan->bytes, &child, sizeof(Oid));

@@ -51,8 +51,9 @@ typedef struct HgPlanStep
 	int offset; /* ... and where the first one lies, in bytes */
 } HgPlanStep;
 
-/* At most so many steps of a plan are kept: the first ones. */
+/* At most so many steps of a plan are kept, the first ones, and so many bytes of names. */
 #define HG_LAST_PLAN_STEPS 1000
+#define HG_LAST_PLAN_NAME_BYTES (256 * 1024)
 
 /* What is kept of a plan. */
 typedef struct HgLastPlan HgLastPlan;

@@ -69,7 +69,7 @@ typedef struct HgStatCounters
  */
 extern void hg_stats_init(void);
 
-/* Are we inside of a statement? */
+/* Returns true inside of a statement. */
 extern bool hg_stats_is_running(void);
 
 /* The number of the statement that runs, or of the one that begins next. */

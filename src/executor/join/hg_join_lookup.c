@@ -42,14 +42,22 @@ hg_lookup_init_counting(HgJoinLookup *lookup, int matches)
 	lookup->matches = matches;
 }
 
+/* What counts the rows that the index finds, and its lookups; the scan is there. */
+static inline const NodeInstrumentation *
+hg_lookup_counter(const HgJoinLookup *lookup)
+{
+	return lookup->counter != NULL ? lookup->counter : lookup->scan->instrument;
+}
+
 /* Returns how many of the rows that are read next are a sample: 0 if that is not due. */
 static inline uint64
 hg_lookup_sample_rows(const HgJoinLookup *lookup)
 {
 	uint64 rows = Min(lookup->most_rows / HG_LOOKUP_SAMPLED, HG_BATCH_ROWS);
+	bool due = lookup->scan != NULL && rows >= HG_LOOKUP_TELLING_ROWS &&
+			   hg_lookup_counter(lookup)->nloops < HG_LOOKUP_TELLING_ROWS;
 
-	return lookup->scan != NULL && lookup->looked_up == 0 && rows >= HG_LOOKUP_TELLING_ROWS ? rows
-																							: 0;
+	return due ? rows : 0;
 }
 
 /* Look up fewer rows if the index has found more for each of them than expected. */
@@ -59,12 +67,14 @@ hg_lookup_learn(HgJoinLookup *lookup)
 	const NodeInstrumentation *counter;
 	double found;
 
-	if (lookup->scan == NULL || lookup->looked_up < HG_LOOKUP_TELLING_ROWS)
+	if (lookup->scan == NULL)
 		return;
-	counter = lookup->counter != NULL ? lookup->counter : lookup->scan->instrument;
+	counter = hg_lookup_counter(lookup);
+	if (counter->nloops < HG_LOOKUP_TELLING_ROWS)
+		return;
 	found = counter->ntuples + counter->tuplecount + counter->nfiltered1;
 	lookup->most_rows =
-		(uint64) (lookup->planned_rows / Max(found / (lookup->looked_up * lookup->matches), 1));
+		(uint64) (lookup->planned_rows / Max(found / (counter->nloops * lookup->matches), 1));
 }
 
 /*
@@ -164,6 +174,7 @@ hg_join_choose_lookup(HgJoinState *state)
 static void
 hg_join_lookup_restart(HgJoinLookup *lookup)
 {
+	hg_lookup_learn(lookup);
 	if (lookup->chosen && lookup->loop->chgParam == NULL)
 		ExecReScan(lookup->loop);
 	if (lookup->chosen)
@@ -178,8 +189,6 @@ hg_join_lookup_next_chunk(HgJoinState *state)
 	HgInput *outer = state->inputs[HG_OUTER];
 
 	lookup->earlier_rows += hg_input_rows(outer);
-	lookup->looked_up += hg_input_rows(outer);
-	hg_lookup_learn(lookup);
 	lookup->chunk_rows = Min(2 * lookup->chunk_rows, HG_BATCH_ROWS);
 	hg_join_lookup_restart(lookup);
 	hg_input_clear(outer);

@@ -41,7 +41,6 @@ typedef struct HgJoinLookup
 	PlanState *scan;	 /* the loop's inner child if the rows that it finds are counted, or NULL */
 	NodeInstrumentation *counter; /* what counts them, where EXPLAIN does not, or NULL */
 	double matches;				  /* rows that it is expected to find for each outer row */
-	uint64 looked_up;			  /* outer rows of all chunks that the loop has joined */
 	bool at_once;		   /* the first rows matter: it joins a chunk of outer rows at a time */
 	uint64 chunk_rows;	   /* outer rows of the next chunk, if at_once */
 	uint64 earlier_rows;   /* outer rows of the chunks that it has joined */
