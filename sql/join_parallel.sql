@@ -1,6 +1,7 @@
 --
 -- The join in several processes: both sides read, binned and matched together, or each
 -- process with its own part of the outer rows.
+-- CPU alone: a device joins the part of each process by itself.
 --
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set join_check :abs_srcdir '/sql/include/join_check.sql'

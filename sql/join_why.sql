@@ -1,5 +1,6 @@
 --
 -- Why a join or an aggregation is PostgreSQL's own: hashgraph_last_plan()
+-- CPU alone: plans are made, and none runs.
 --
 SET max_parallel_workers_per_gather = 0;
 CREATE SCHEMA why;

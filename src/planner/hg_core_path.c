@@ -13,7 +13,9 @@
 #include "optimizer/paths.h"
 
 #include "planner/hg_core_path.h"
+#include "planner/hg_join_plan.h"
 #include "planner/hg_lookup_cost.h"
+#include "planner/hg_planner_run.h"
 
 /*
  * A join that hashes may cost so much more than a loop that reads all of its inner side: a part of
@@ -84,23 +86,31 @@ hg_loop_first_row_cost(const Path *loop)
 	return loop->startup_cost + inner->total_cost - inner->startup_cost;
 }
 
+/* Returns true if the query itself wants rows in an order that begins as one of a path does. */
+static bool
+hg_order_is_wanted(const PlannerInfo *root, const Path *path)
+{
+	return path->pathkeys != NIL && root->query_pathkeys != NIL &&
+		   linitial(path->pathkeys) == linitial(root->query_pathkeys);
+}
+
 /* Returns what a join that hashes may cost at most to take the place of a loop. */
 static Cost
 hg_loop_bound(PlannerInfo *root, const Path *loop)
 {
-	if (hg_loop_is_whole(loop))
-	{
-		Cost bound = loop->total_cost * (1 + HG_LOOP_PREMIUM) + HG_LOOP_PREMIUM_UNITS;
+	Cost bound;
 
-		/* without the loop its order takes a sort, and all rows of a query that may want few */
-		if (loop->pathkeys != NIL)
-			bound -= hg_sort_cost(root, loop->pathkeys, loop->rows, loop->pathtarget->width);
-		if (loop->pathkeys != NIL && loop->parent->consider_startup)
-			bound = Min(bound, hg_loop_first_row_cost(loop) * HG_LOOP_FIRST_ROW);
-		return bound;
-	}
-	return ((const JoinPath *) loop)->outerjoinpath->total_cost +
-		   hg_loop_lookups_cost(root, (const NestPath *) loop);
+	if (hg_loop_is_whole(loop))
+		bound = loop->total_cost * (1 + HG_LOOP_PREMIUM) + HG_LOOP_PREMIUM_UNITS;
+	else
+		bound = ((const JoinPath *) loop)->outerjoinpath->total_cost +
+				hg_loop_lookups_cost(root, (const NestPath *) loop);
+	/* without the loop its order takes a sort, and all rows of a query that may want few */
+	if (loop->pathkeys != NIL)
+		bound -= hg_sort_cost(root, loop->pathkeys, loop->rows, loop->pathtarget->width);
+	if (loop->parent->consider_startup && hg_order_is_wanted(root, loop))
+		bound = Min(bound, hg_loop_first_row_cost(loop) * HG_LOOP_FIRST_ROW);
+	return bound;
 }
 
 /*
@@ -122,8 +132,7 @@ hg_core_loop_bound(PlannerInfo *root, const Path *path, bool *behind)
 	 * Behind another path a loop is chosen for its order alone, or for a first row that comes
 	 * sooner, which is of no use where rows are grouped or sorted.
 	 */
-	if (path->pathkeys != NIL ? !hg_loop_is_whole(path)
-							  : *behind && !path->parent->consider_startup)
+	if (path->pathkeys == NIL && *behind && !path->parent->consider_startup)
 		return -1;
 	if (hg_loop_is_whole(path))
 		return hg_loop_has_few_rows(root, path) ? -1 : hg_loop_bound(root, path);
@@ -187,4 +196,111 @@ hg_core_paths_remove(PlannerInfo *root, const Path *ours)
 			(ours->total_cost <= bound || hg_path_is_slower_hash(path, ours->total_cost)))
 			*paths = foreach_delete_current(*paths, lc);
 	}
+}
+
+/* ---------------------------------------------------------------------
+ * Paths that a loop put aside
+ * ---------------------------------------------------------------------
+ */
+
+/* A copy of the cheapest path that a joined relation had, partial ones or all. */
+typedef struct HgCheapest
+{
+	HgRunKey key; /* the relation, and whether the path is a partial one */
+	const Path *path;
+	Path *copy;
+} HgCheapest;
+
+#define HG_CHEAPEST_BITS 9
+
+static HgCheapest hg_cheapest[1 << HG_CHEAPEST_BITS];
+
+/* Returns a copy of a path of a join, whose inputs it shares; NULL if its size is not known. */
+static Path *
+hg_join_path_copy(const Path *path)
+{
+	size_t size;
+
+	switch (nodeTag(path))
+	{
+		case T_NestPath:
+			size = sizeof(NestPath);
+			break;
+		case T_MergePath:
+			size = sizeof(MergePath);
+			break;
+		case T_HashPath:
+			size = sizeof(HashPath);
+			break;
+		default:
+			if (hg_path_join(path) == NULL)
+				return NULL;
+			size = sizeof(HgJoinPath);
+	}
+	return memcpy(palloc(size), path, size);
+}
+
+/* Returns the cheapest of a list of paths that takes no parameters; NULL if there is none. */
+static const Path *
+hg_cheapest_path(const List *paths)
+{
+	ListCell *lc;
+
+	foreach (lc, paths)
+		if (((const Path *) lfirst(lc))->param_info == NULL)
+			return lfirst(lc);
+	return NULL;
+}
+
+/* Returns true if rows of one of a query's relations can be looked up in an index. */
+static bool
+hg_query_has_lookups(const PlannerInfo *root, uint64 run)
+{
+	static uint64 asked;
+	static bool has;
+
+	if (asked == run)
+		return has;
+	has = false;
+	for (int i = 1; i < root->simple_rel_array_size && !has; i++)
+		has = root->simple_rel_array[i] != NULL &&
+			  list_length(root->simple_rel_array[i]->cheapest_parameterized_paths) > 1;
+	asked = run;
+	return has;
+}
+
+static void
+hg_cheapest_restore(RelOptInfo *joinrel, uint64 run, bool partial)
+{
+	List **paths = partial ? &joinrel->partial_pathlist : &joinrel->pathlist;
+	const Path *first = hg_cheapest_path(*paths);
+	HgRunKey key = {run, joinrel, partial};
+	HgCheapest *found;
+	bool known;
+
+	if (first == NULL)
+		return;
+	found = hg_planner_run_entry(hg_cheapest, sizeof(HgCheapest), HG_CHEAPEST_BITS, key, &known);
+	if (known && found->path == first)
+		return;
+	if (known && found->copy != NULL && found->copy->total_cost < first->total_cost)
+	{
+		if (partial)
+			add_partial_path(joinrel, found->copy);
+		else
+			add_path(joinrel, found->copy);
+		first = hg_cheapest_path(*paths);
+	}
+	*found = (HgCheapest){key, first, hg_join_path_copy(first)};
+}
+
+void
+hg_core_paths_restore(PlannerInfo *root, RelOptInfo *joinrel)
+{
+	uint64 run = hg_planner_run_find(root, joinrel);
+
+	if (run == 0 || !hg_query_has_lookups(root, run))
+		return;
+	hg_cheapest_restore(joinrel, run, false);
+	hg_cheapest_restore(joinrel, run, true);
 }

@@ -55,4 +55,11 @@ extern bool hg_core_hash_may_go(const PlannerInfo *root, const RelOptInfo *joinr
 /* Removes those of these joins from the paths of its relation whose place a path of ours takes. */
 extern void hg_core_paths_remove(PlannerInfo *root, const Path *ours);
 
+/*
+ * Adds the cheapest path, and the cheapest partial one, that a joined relation had after the last
+ * call for it, if a loop that has been removed since had taken its place.  To be called after the
+ * paths of each pair of relations.
+ */
+extern void hg_core_paths_restore(PlannerInfo *root, RelOptInfo *joinrel);
+
 #endif /* HG_CORE_PATH_H */

@@ -753,6 +753,9 @@ hg_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		return;
 	if (hg_join_type_is_eligible(join_type))
 		hg_consider_join(root, joinrel, outerrel, innerrel, join_type, extra);
+	/* two tables are one pair, which tries both of their orders */
+	if (!hg_force && (!IS_SIMPLE_REL(outerrel) || !IS_SIMPLE_REL(innerrel)))
+		hg_core_paths_restore(root, joinrel);
 }
 
 void
