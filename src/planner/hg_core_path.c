@@ -256,16 +256,18 @@ hg_cheapest_path(const List *paths)
 static bool
 hg_query_has_lookups(const PlannerInfo *root, uint64 run)
 {
-	static uint64 asked;
+	static const PlannerInfo *asked;
+	static uint64 asked_run;
 	static bool has;
 
-	if (asked == run)
+	if (asked == root && asked_run == run)
 		return has;
 	has = false;
 	for (int i = 1; i < root->simple_rel_array_size && !has; i++)
 		has = root->simple_rel_array[i] != NULL &&
 			  list_length(root->simple_rel_array[i]->cheapest_parameterized_paths) > 1;
-	asked = run;
+	asked = root;
+	asked_run = run;
 	return has;
 }
 

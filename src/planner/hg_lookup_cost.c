@@ -59,11 +59,17 @@
 /* ... and where shared buffers hold them, up to 2.6 us where they are in no cache of the CPU. */
 #define HG_BUFFERED 0.1
 
+/* ... of so many pages at most. */
+#define HG_BUFFERED_PAGES 10
+
 /* So many lookups that a page is charged to none of them, if the cache can hold it. */
 #define HG_MANY 1e9
 
 /* What a lookup takes at least, in units of cpu_tuple_cost: half of its way down an index. */
 #define HG_LEAST_LOOKUP 25
+
+/* Where a query names more tables, they are not looked through for those that it names twice. */
+#define HG_FEW_TABLES 64
 
 /* From which correlation on a table's rows lie in the order of a column. */
 #define HG_IN_ORDER 0.9
@@ -233,11 +239,53 @@ hg_lookup_has_price(const Path *inner)
 	return inner->param_info != NULL && (IsA(inner, IndexPath) || IsA(inner, BitmapHeapPath));
 }
 
+/* Returns the number of pages of a query's tables: each is counted once, however often it is named.
+ */
+static double
+hg_count_query_pages(const PlannerInfo *root)
+{
+	double pages = 0;
+	List *tables = NIL;
+
+	if (root->simple_rel_array_size > HG_FEW_TABLES)
+		return root->total_table_pages;
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+	{
+		const RelOptInfo *rel = root->simple_rel_array[i];
+
+		if (rel == NULL || !IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION ||
+			list_member_oid(tables, root->simple_rte_array[i]->relid))
+			continue;
+		tables = lappend_oid(tables, root->simple_rte_array[i]->relid);
+		pages += rel->pages;
+	}
+	list_free(tables);
+	return pages;
+}
+
+/* The same, counted once for a query. */
+static double
+hg_query_pages(const PlannerInfo *root)
+{
+	static const PlannerInfo *counted;
+	static uint64 run;
+	static double pages;
+	uint64 now = hg_planner_run_find(root, root);
+
+	if (now == 0 || counted != root || run != now)
+	{
+		pages = hg_count_query_pages(root);
+		counted = root;
+		run = now;
+	}
+	return pages;
+}
+
 /* Returns true if shared buffers can hold the tables of the query and the index of a lookup. */
 static bool
 hg_lookup_is_buffered(const PlannerInfo *root, const Path *inner)
 {
-	double pages = root->total_table_pages;
+	double pages = hg_query_pages(root);
 
 	if (IsA(inner, IndexPath))
 		pages += ((const IndexPath *) inner)->indexinfo->pages;
@@ -267,8 +315,10 @@ hg_lookup_buffered(PlannerInfo *root, const Path *outer, const Path *inner)
 	Cost unpaged = hg_lookup_price(root, inner, HG_MANY);
 	/* it goes to all its pages, however many others have been there, unless that was just before */
 	Cost paged = hg_lookup_finds_near(root, outer, inner) ? price : hg_lookup_price(root, inner, 1);
+	Cost hidden = unpaged + Max(paged - unpaged, 0) * HG_BUFFERED - price;
 
-	return unpaged + Max(paged - unpaged, 0) * HG_BUFFERED - price;
+	/* what reads a good part of its table is priced as a scan is, whose pages are not cheaper */
+	return Max(hidden, -HG_BUFFERED_PAGES * random_page_cost);
 }
 
 Cost

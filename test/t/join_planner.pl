@@ -84,7 +84,7 @@ foreach my $few ('a.v = 7', 'a.v < 100')
 my $lookups = 'from dimension d join %s a on a.v = d.k join %s b on b.k = a.k where d.k <= 5000';
 is(joins_of('select sum(w) ' . sprintf($lookups, 'big_a', 'big_b')), 'HashGraphJoin, HashGraphJoin', 'few of many rows are not looked up all over a table');
 like(joins_of('select sum(b.v) ' . sprintf($lookups, 'sorted_a', 'sorted_a'), $alone), qr/^Nested Loop, /, '... but where they lie beside each other');
-is(joins_of('select sum(b.w) from dimension d join big_b a on a.w = d.k join big_b b on b.k = a.w + 0 where d.k <= 5000'), 'HashGraphJoin, HashGraphJoin',
+is(joins_of('select sum(b.w) from dimension d join big_b a on a.w = d.k join big_b b on b.k = a.w + 0 join big_a c on c.v = d.k where d.k <= 5000'), $ours,
 	'... which a column in order does not make those of another one');
 # few rows are looked up in what is in memory at a price that is far too high, whichever table is named first:
 # a column that is not in the index, as pages of the table are what is too dear
@@ -94,6 +94,10 @@ foreach my $from ('sorted_a a join big_b b', 'big_b b join sorted_a a')
 }
 is(joins_of('select sum(b.w) from sorted_a a join big_b b on b.k = a.v * 2 where a.k <= 200000'), 'HashGraphJoin', '... but not many');
 is(joins_of('select count(*) from big_a a join big_b b on b.k = a.k where a.v <= 2000', $alone), 'HashGraphJoin', '... nor few that are found by reading a large table');
+# a table is in memory once, however often the query names it
+my ($once, $thrice) = map { plan_of("select sum(b.w) from sorted_a a join big_b b on b.k = a.v $_ where a.v + 0 <= 20 and a.v % 7 = 1") =~ /Switch At Rows: (\d+)(?!.*Switch)/s } '',
+	'join sorted_a c on c.v = b.w join sorted_a d on d.v = c.v';
+is($thrice, $once, 'lookups cost as much where a table is named thrice');
 # each lookup goes to 100 pages in memory, which take as long the second time, though core charges them once
 $node->safe_psql('postgres', 'create index on facts (b)');
 is(joins_of('select sum(f.v) from sorted_a a join facts f on f.b = a.v where a.k <= 500'), 'HashGraphJoin', 'rows of many pages are not looked up');
