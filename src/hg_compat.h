@@ -119,6 +119,9 @@ typedef struct Instrumentation NodeInstrumentation;
 #define HG_HAVE_RIGHT_ANTI (PG_VERSION_NUM >= 160000)
 #define HG_HAVE_RIGHT_SEMI (PG_VERSION_NUM >= 180000)
 
+/* 18 lets extensions add kinds of cumulative statistics */
+#define HG_HAVE_STAT_KINDS (PG_VERSION_NUM >= 180000)
+
 /* 19 has a type of OIDs with 64 bits */
 #define HG_HAVE_OID8 (PG_VERSION_NUM >= 190000)
 

@@ -52,6 +52,8 @@ bool hg_resident = true;
 bool hg_resident_auto = true;
 int hg_resident_workers = 1;
 int hg_resident_gpu_memory = 0;
+bool hg_save_counters = true;
+void (*hg_save_counters_assigned)(bool save) = NULL;
 
 /* What hg_gpu_devices is read from. */
 static char *hg_gpu_device = NULL;
@@ -142,6 +144,13 @@ static void
 hg_guc_assign_gpu_device(const char *value, void *extra pg_attribute_unused())
 {
 	hg_guc_parse_devices(value, &hg_gpu_devices);
+}
+
+static void
+hg_guc_assign_save_counters(bool value, void *extra pg_attribute_unused())
+{
+	if (hg_save_counters_assigned != NULL)
+		hg_save_counters_assigned(value);
 }
 
 static void
@@ -333,6 +342,15 @@ hg_guc_declare_resident(void)
 							NULL, NULL, NULL);
 }
 
+static void
+hg_guc_declare_counters(void)
+{
+	DefineCustomBoolVariable(
+		"hashgraph.save_counters", "Saves the counters of joins when the server stops.",
+		"PostgreSQL 18 and later have them in the file of their own statistics.",
+		&hg_save_counters, true, PGC_SIGHUP, 0, NULL, hg_guc_assign_save_counters, NULL);
+}
+
 /*
  * Declare every setting and reserve the prefix, so that a misspelt one is an
  * error.  Call once, from _PG_init.
@@ -344,5 +362,6 @@ hg_guc_init(void)
 	hg_guc_declare_engine();
 	hg_guc_declare_device();
 	hg_guc_declare_resident();
+	hg_guc_declare_counters();
 	MarkGUCPrefixReserved("hashgraph");
 }

@@ -65,6 +65,10 @@ extern bool hg_resident;		 /* scans may be served from there */
 extern bool hg_resident_auto;
 extern int hg_resident_workers;
 extern int hg_resident_gpu_memory; /* kB; 0 = half of the budget, -1 = none */
+extern bool hg_save_counters;	   /* to PostgreSQL's statistics file, since 18 */
+
+/* Called when hg_save_counters changes, unless NULL. */
+extern void (*hg_save_counters_assigned)(bool save);
 
 extern void hg_guc_init(void);
 

@@ -21,12 +21,7 @@
  * to be void.  Utility commands, some of which end the transaction that they began in, are
  * counted with a PG_TRY, but for those that BEGIN and COMMIT stand for.
  *
- * THE COUNTERS live in shared memory, an entry for each database, where the library
- * is in shared_preload_libraries.  There is room for HG_STAT_DATABASES databases;
- * one more takes the entry that was used least recently, and starts from zero.  They
- * are not kept over a restart.  The hash table is protected by a lightweight lock:
- * shared to find an entry, exclusive to add one.  An entry's own spinlock protects
- * its counters.
+ * THE COUNTERS of a database are shared by all sessions: hg_counters.c.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -36,43 +31,18 @@
 
 #include "access/xact.h"
 #include "executor/executor.h"
-#include "miscadmin.h"
-#include "storage/ipc.h"
-#include "storage/lwlock.h"
 #include "storage/proc.h"
-#include "storage/shmem.h"
-#include "storage/spin.h"
 #include "tcop/utility.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "backend/hg_counters.h"
 #include "backend/hg_kept_memory.h"
 #include "backend/hg_stats.h"
 #include "hg_compat.h"
 
-/* Databases that have counters at the same time. */
-#define HG_STAT_DATABASES 1024
-
 /* Joins of one statement that the session's list keeps: the first ones. */
 #define HG_LAST_JOINS 1000
-
-/* The counters of one database. */
-typedef struct HgStatEntry
-{
-	Oid database; /* hash key; must be first */
-	slock_t mutex;
-	TimestampTz used_at;
-	HgStatCounters counters;
-} HgStatEntry;
-
-typedef struct HgStatShared
-{
-	LWLock *lock;	   /* protects the hash table, and since */
-	TimestampTz since; /* no counter that was dropped is younger than this */
-} HgStatShared;
-
-static HgStatShared *shared = NULL;
-static HTAB *entries = NULL;
 
 static struct
 {
@@ -105,44 +75,10 @@ static struct
 	SubTransactionId subtransaction;
 } outermost;
 
-static shmem_request_hook_type previous_shmem_request = NULL;
-static shmem_startup_hook_type previous_shmem_startup = NULL;
 /* what to call next: hooks that were there before, else what core calls without any */
 static ExecutorRun_hook_type next_executor_run;
 static ExecutorFinish_hook_type next_executor_finish;
 static ProcessUtility_hook_type next_process_utility;
-
-static void
-hg_stats_shmem_request(void)
-{
-	if (previous_shmem_request)
-		previous_shmem_request();
-
-	RequestAddinShmemSpace(add_size(MAXALIGN(sizeof(HgStatShared)),
-									hash_estimate_size(HG_STAT_DATABASES, sizeof(HgStatEntry))));
-	RequestNamedLWLockTranche("hashgraph", 1);
-}
-
-static void
-hg_stats_shmem_startup(void)
-{
-	HASHCTL control = {.keysize = sizeof(Oid), .entrysize = sizeof(HgStatEntry)};
-	bool found;
-
-	if (previous_shmem_startup)
-		previous_shmem_startup();
-
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	shared = ShmemInitStruct("hashgraph statistics", sizeof(HgStatShared), &found);
-	if (!found)
-	{
-		shared->lock = &(GetNamedLWLockTranche("hashgraph"))->lock;
-		shared->since = GetCurrentTimestamp();
-	}
-	entries = hg_shmem_init_hash("hashgraph counters", HG_STAT_DATABASES, &control,
-								 HASH_ELEM | HASH_BLOBS);
-	LWLockRelease(AddinShmemInitLock);
-}
 
 /* Not if an error has left its outermost level. */
 bool
@@ -305,9 +241,8 @@ hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_on
 }
 
 /*
- * Install the hooks that number statements and, where the library is in
- * shared_preload_libraries, those that request shared memory.  The former change nothing that
- * a statement does, so that any session that has loaded the library may have them.
+ * The hooks that number statements change nothing that a statement does, so that any session that
+ * has loaded the library may have them.
  */
 void
 hg_stats_init(void)
@@ -318,68 +253,7 @@ hg_stats_init(void)
 	ExecutorFinish_hook = hg_stats_executor_finish;
 	next_process_utility = ProcessUtility_hook ? ProcessUtility_hook : standard_ProcessUtility;
 	ProcessUtility_hook = hg_stats_process_utility;
-
-	if (process_shared_preload_libraries_in_progress)
-	{
-		previous_shmem_request = shmem_request_hook;
-		shmem_request_hook = hg_stats_shmem_request;
-		previous_shmem_startup = shmem_startup_hook;
-		shmem_startup_hook = hg_stats_shmem_startup;
-	}
-}
-
-/* Drop the entry that was used least recently.  The lock is held exclusively. */
-static void
-hg_stats_drop_oldest(void)
-{
-	HASH_SEQ_STATUS scan;
-	HgStatEntry *entry;
-	Oid oldest = InvalidOid;
-	TimestampTz oldest_used_at = DT_NOEND;
-
-	hash_seq_init(&scan, entries);
-	while ((entry = hash_seq_search(&scan)) != NULL)
-	{
-		if (entry->used_at < oldest_used_at)
-		{
-			oldest_used_at = entry->used_at;
-			oldest = entry->database;
-		}
-	}
-	if (OidIsValid(oldest))
-		hash_search(entries, &oldest, HASH_REMOVE, NULL);
-	shared->since = GetCurrentTimestamp();
-}
-
-/*
- * This database's entry, made where there is none.  Returns with the lock held, in
- * whichever mode, and the entry's spinlock not.
- */
-static HgStatEntry *
-hg_stats_lock_entry(void)
-{
-	HgStatEntry *entry;
-	bool found;
-
-	LWLockAcquire(shared->lock, LW_SHARED);
-	entry = hash_search(entries, &MyDatabaseId, HASH_FIND, NULL);
-	if (entry != NULL)
-		return entry;
-	LWLockRelease(shared->lock);
-
-	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-	if (hash_get_num_entries(entries) >= HG_STAT_DATABASES &&
-		hash_search(entries, &MyDatabaseId, HASH_FIND, NULL) == NULL)
-		hg_stats_drop_oldest();
-	entry = hash_search(entries, &MyDatabaseId, HASH_ENTER, &found);
-	if (!found)
-	{
-		SpinLockInit(&entry->mutex);
-		entry->used_at = GetCurrentTimestamp();
-		memset(&entry->counters, 0, sizeof(HgStatCounters));
-		entry->counters.reset_at = shared->since;
-	}
-	return entry;
+	hg_counters_init();
 }
 
 /* True if a device has answered what the report tells of, or a part of it. */
@@ -525,13 +399,11 @@ static void
 hg_stats_count_join(const HgJoinRecord *record)
 {
 	const HgJobStats *job = &record->report.job;
-	TimestampTz now = GetCurrentTimestamp();
-	bool on_device = strcmp(record->report.backend, "cuda") == 0;
-	HgStatEntry *entry = hg_stats_lock_entry();
-	HgStatCounters *counters = &entry->counters;
+	bool on_device = hg_stats_is_of_device(&record->report);
+	HgStatCounters *counters = hg_counters_lock();
 
-	SpinLockAcquire(&entry->mutex);
-	entry->used_at = now;
+	if (counters == NULL)
+		return;
 	counters->joins++;
 	if (on_device)
 		counters->cuda_joins++;
@@ -554,8 +426,7 @@ hg_stats_count_join(const HgJoinRecord *record)
 	counters->total_ms += record->total_ms;
 	counters->lookups += record->lookups;
 	counters->switches += record->switches;
-	SpinLockRelease(&entry->mutex);
-	LWLockRelease(shared->lock);
+	hg_counters_unlock();
 }
 
 /* Append to the session's list, which starts afresh with every statement. */
@@ -591,25 +462,18 @@ void
 hg_stats_record(const HgJoinRecord *record)
 {
 	hg_stats_remember_join(record);
-	if (entries != NULL)
-		hg_stats_count_join(record);
+	hg_stats_count_join(record);
 }
 
 void
 hg_stats_count_error(void)
 {
-	TimestampTz now;
-	HgStatEntry *entry;
+	HgStatCounters *counters = hg_counters_lock();
 
-	if (entries == NULL)
+	if (counters == NULL)
 		return;
-	now = GetCurrentTimestamp();
-	entry = hg_stats_lock_entry();
-	SpinLockAcquire(&entry->mutex);
-	entry->used_at = now;
-	entry->counters.errors++;
-	SpinLockRelease(&entry->mutex);
-	LWLockRelease(shared->lock);
+	counters->errors++;
+	hg_counters_unlock();
 }
 
 const HgJoinRecord *
@@ -620,35 +484,26 @@ hg_stats_last_joins(int *count)
 }
 
 bool
-hg_stats_read(HgStatCounters *counters)
+hg_stats_read(HgStatCounters *result)
 {
-	HgStatEntry *entry;
+	const HgStatCounters *counters = hg_counters_lock();
 
-	if (entries == NULL)
+	if (counters == NULL)
 		return false;
-	entry = hg_stats_lock_entry();
-	SpinLockAcquire(&entry->mutex);
-	*counters = entry->counters;
-	SpinLockRelease(&entry->mutex);
-	LWLockRelease(shared->lock);
+	*result = *counters;
+	hg_counters_unlock();
 	return true;
 }
 
 bool
 hg_stats_reset(void)
 {
-	TimestampTz now;
-	HgStatEntry *entry;
+	TimestampTz now = GetCurrentTimestamp();
+	HgStatCounters *counters = hg_counters_lock();
 
-	if (entries == NULL)
+	if (counters == NULL)
 		return false;
-	now = GetCurrentTimestamp();
-	entry = hg_stats_lock_entry();
-	SpinLockAcquire(&entry->mutex);
-	memset(&entry->counters, 0, sizeof(HgStatCounters));
-	entry->counters.reset_at = now;
-	entry->used_at = now;
-	SpinLockRelease(&entry->mutex);
-	LWLockRelease(shared->lock);
+	hg_counters_clear(counters, now);
+	hg_counters_unlock();
 	return true;
 }

@@ -10,8 +10,7 @@
 #ifndef HG_STATS_H
 #define HG_STATS_H
 
-#include "datatype/timestamp.h"
-
+#include "backend/hg_counters.h"
 #include "backend/hg_report.h"
 
 /* One finished join, of a plan node or of a function. */
@@ -38,33 +37,8 @@ typedef struct HgJoinRecord
 	double total_ms;		   /* from the first row asked for to the end */
 } HgJoinRecord;
 
-/* Counters since the last reset, of one database. */
-typedef struct HgStatCounters
-{
-	uint64 joins;	   /* HgJoinRecords */
-	uint64 cpu_joins;  /* ... that ran on the CPU */
-	uint64 cuda_joins; /* ... that ran on a GPU */
-	uint64 fallbacks;  /* ... that turned from the device to the CPU */
-	uint64 errors;	   /* device failures that became an error */
-	uint64 outer_rows;
-	uint64 inner_rows;
-	uint64 matches;
-	uint64 rows_out;
-	uint64 spilled_joins;
-	uint64 spilled_bytes;
-	double scan_ms;
-	double transfer_ms;
-	double bin_ms;
-	double build_ms;
-	double match_ms;
-	double total_ms;
-	uint64 lookups;	 /* executions that joined few outer rows by a nested loop into an index */
-	uint64 switches; /* executions that counted more outer rows, and hashed the inner side */
-	TimestampTz reset_at;
-} HgStatCounters;
-
 /*
- * See where statements begin, and request shared memory where the library is in
+ * See where statements begin, and have joins counted where the library is in
  * shared_preload_libraries.
  */
 extern void hg_stats_init(void);
@@ -122,7 +96,7 @@ extern void hg_stats_count_error(void);
 extern const HgJoinRecord *hg_stats_last_joins(int *count);
 
 /* This database's counters; false where the library is not preloaded by the server. */
-extern bool hg_stats_read(HgStatCounters *counters);
+extern bool hg_stats_read(HgStatCounters *result);
 
 /* Reset this database's counters; false as above. */
 extern bool hg_stats_reset(void);
