@@ -16,8 +16,8 @@
  * PostgreSQL would take the file for corrupted and discard all statistics, its own too.  Thus an
  * entry has HG_KIND_BYTES in every version of this extension.  It begins with the number of its
  * layout.  Whoever locks an entry of another layout starts its counters anew.  A new entry is all
- *0, which is no layout, and is started in the same way.  A counter that is added at the end of
- * HgStatCounters needs no new layout, because unused bytes are 0; any other change does.
+ * zeros, which is no layout, and is started in the same way.  A counter that is added at the end
+ * of HgStatCounters needs no new layout, because unused bytes are zero.  Any other change does.
  *
  * SHARED MEMORY is the store up to PostgreSQL 17, and later where another extension has the kind's
  * ID.  There is room for HG_STAT_DATABASES databases.  One more takes the entry that was used least
