@@ -127,9 +127,20 @@ typedef struct Instrumentation NodeInstrumentation;
 
 /*
  * Up to 18 one side of a join may have to be made unique before it is joined as by an
- * inner join; 19 hands over the relation that is unique already.
+ * inner join; 19 hands over the relation that is unique already, under the same names.
  */
 #define HG_HAVE_JOIN_UNIQUE (PG_VERSION_NUM < 190000)
+
+/* The type of the join that rows are joined by. */
+static inline JoinType
+hg_join_type_of_rows(JoinType join_type)
+{
+#if !HG_HAVE_JOIN_UNIQUE
+	if (join_type == JOIN_UNIQUE_OUTER || join_type == JOIN_UNIQUE_INNER)
+		return JOIN_INNER;
+#endif
+	return join_type;
+}
 
 /*
  * Since 17 a custom join path carries its restrict list, without which a

@@ -748,6 +748,7 @@ hg_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		hg_prev_join_pathlist_hook(root, joinrel, outerrel, innerrel, join_type, extra);
 	if (!hg_enabled || hg_join_pathlist_users == 0)
 		return;
+	join_type = hg_join_type_of_rows(join_type);
 	/* as of core's hash joins, a full one may be all that there is */
 	if (!hg_force && !hg_hashjoin_enabled(extra) && join_type != JOIN_FULL)
 		return;

@@ -1,5 +1,6 @@
-# What the planner of PostgreSQL 19 does with joins that earlier versions do not: NOT IN of columns that can't be NULL becomes an
-# anti join, and aggregates are computed in part below joins (eager aggregation).
+# What the planner of PostgreSQL 19 does with joins in another way than earlier versions: NOT IN of columns that can't be NULL becomes
+# an anti join, the rows of IN are made unique before joins are thought of, and aggregates are computed in part below joins (eager
+# aggregation).
 #
 # Fixed queries show that the node does such joins, and random ones, with HashGraph joins wherever they are possible and by price,
 # give the rows that PostgreSQL's own plans give.  HG_SEED chooses them, HG_QUERIES says how many (300, with HG_QUICK 100).
@@ -162,6 +163,22 @@ foreach my $force ('on', 'off')
 	}
 }
 
+# ---------------------------------------------------------------- IN
+
+# Of two tables the subquery's rows speak, so that they are joined with one and then with the other: each time by the node, above what
+# makes them unique.
+my $both = 'from a, d where (a.m, d.m) in (select m, k from %s)';
+my @in = map { sprintf $_, 's' } "select a.id, d.id $both", "select count(*), sum(a.v), sum(d.v) $both", "select a.id from a, d where (a.m, d.m + 1) in (select m, k + 1 from %s)";
+foreach my $set ('set hashgraph.force = on;', 'set hashgraph.force = on; set max_parallel_workers_per_gather = 2;', 'set hashgraph.force = off; set enable_nestloop = off;')
+{
+	foreach my $said (compared(map { [ $set, $_ ] } @in))
+	{
+		like($said, qr/^same, [1-9]/, "$set IN of two tables gives PostgreSQL's rows");
+		unlike($said, qr/(?:Hash|Merge) (?:\w+ )?Join|Nested Loop/, '... by the node alone') if $set !~ /force = off/;
+		like($said, qr/(?:HashAggregate|Unique)\b/, '... above rows that are unique') if $set !~ /workers/;
+	}
+}
+
 # ---------------------------------------------------------------- eager aggregation
 
 my $join = qr/HashGraphJoin/;
@@ -246,6 +263,7 @@ sub random_query
 		push @where, pick("$name.$column not in (select $column from $table$filter)", "$name.$column in (select $column from $table$filter)",
 			"not exists (select from $table z where z.$column = $name.$column)", "exists (select from $table z where z.$column = $name.$column and z.v > 100)");
 	}
+	push @where, "($names[0].m, $names[-1].k) in (select m, k from " . pick(qw(a p q d s)) . pick('', ' where v > 500') . ')' if chance(15);
 	my $where = @where ? ' where ' . join(' and ', @where) : '';
 	return "select $names[0].id, $names[-1].id, $names[-1].t from $from$where" if chance(10);
 	my @groups = map { pick(@names) . '.' . pick(qw(id id g k m o t b n)) } 1 .. pick(0, 1, 1, 1, 1, 2);
