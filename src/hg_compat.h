@@ -578,6 +578,18 @@ hg_join_extra_of(JoinPathExtraData *extra, const RelOptInfo *joinrel)
 #endif
 }
 
+/* Returns true if a relation's rows are partial groups, which 19 may make before it joins them. */
+static inline bool
+hg_rel_has_partial_groups(const RelOptInfo *rel)
+{
+#if PG_VERSION_NUM >= 190000
+	return IS_GROUPED_REL(rel);
+#else
+	(void) rel;
+	return false;
+#endif
+}
+
 /*
  * The clauses that equivalence classes give for a join of two relations, which is this outer join
  * where it is one: what is above that may say of the rows is among them.

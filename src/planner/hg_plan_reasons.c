@@ -150,13 +150,25 @@ hg_groups_name(const Path *path)
 	}
 }
 
-/* Add an aggregation of core's, but what combines partial groups: it belongs to whoever made them.
+/* Were groups that come from an input made before rows were joined? */
+static bool
+hg_groups_are_joined(const Path *input)
+{
+	while (input != NULL && !hg_rel_has_partial_groups(input->parent))
+		input = hg_groups_input(input);
+	return input != NULL;
+}
+
+/*
+ * Add an aggregation of core's, but what combines partial groups: it belongs to whoever made them,
+ * unless that was below a join, where the node is not considered.
  */
 static void
 hg_walk_groups(HgReasonWalk *walk, PlannerInfo *root, const Path *path, const Path *input)
 {
-	if (hg_rel_is_grouped(root, path->parent) &&
-		!(IsA(path, AggPath) && DO_AGGSPLIT_COMBINE(((const AggPath *) path)->aggsplit)))
+	bool combines = IsA(path, AggPath) && DO_AGGSPLIT_COMBINE(((const AggPath *) path)->aggsplit);
+
+	if (hg_rel_is_grouped(root, path->parent) && (!combines || hg_groups_are_joined(input)))
 		hg_walk_add_groups(walk, root, hg_groups_name(path),
 						   hg_plan_notes_find(walk->notes, root, path->parent), input);
 	if (input != NULL)

@@ -202,6 +202,8 @@ foreach my $i (0 .. $#eager)
 	like($said[$i], qr/^same, [1-9]/, "$eager[$i][1]: PostgreSQL's groups");
 }
 cmp_ok(scalar(grep { below($_, $join, $partial) } @said), '>=', 5, 'joins of the node have partial groups for rows');
+like($node->safe_psql('postgres', 'set min_eager_agg_group_size = 0; set hashgraph.force = off; set hashgraph.enabled = off; explain (hashgraph, costs off) select d.id, sum(a.n) from d join a on d.k = a.k group by d.id'),
+	qr/Partial.*HashGraph:\n +(?:Hash|Group)Aggregate of (?:a, d|d, a): not chosen, hashgraph.enabled is off\n/s, 'that groups were joined is told as of other groups');
 
 # ---------------------------------------------------------------- random queries
 
