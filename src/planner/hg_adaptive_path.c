@@ -206,15 +206,18 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 bool
 hg_adaptive_loop_is_cheap(PlannerInfo *root, const NestPath *loop, Cost outer_cost)
 {
-	Cost least = HG_LOOP_LEAST_COST * (hg_query_is_rescanned(root) ? HG_ADAPTIVE_RESCANS : 1);
+	bool rescanned = hg_query_is_rescanned(root);
+	Cost least = HG_LOOP_LEAST_COST * (rescanned ? HG_ADAPTIVE_RESCANS : 1);
 	const Path *outer = loop->jpath.outerjoinpath;
 	Cost priced =
 		Max(loop->jpath.path.total_cost - outer->total_cost, outer->rows * hg_lookup_least_cost());
 
 	/* before core is asked for the price of a lookup */
-	if (outer_cost + priced < least && hg_lookup_price_is_most(root, loop->jpath.innerjoinpath))
-		return true;
-	return outer_cost + hg_loop_lookups_cost(root, loop) < least;
+	if ((outer_cost + priced >= least ||
+		 !hg_lookup_price_is_most(root, loop->jpath.innerjoinpath)) &&
+		outer_cost + hg_loop_lookups_cost(root, loop) >= least)
+		return false;
+	return rescanned || !hg_path_has_join(outer);
 }
 
 /* Are all that is wanted of a join columns of its sides? */

@@ -49,6 +49,26 @@ hg_first_rows_matter(const PlannerInfo *root, const RelOptInfo *joinrel)
 		   query->distinctClause == NIL && query->sortClause == NIL && query->windowClause == NIL;
 }
 
+bool
+hg_path_has_join(const Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_NestPath:
+		case T_MergePath:
+		case T_HashPath:
+		{
+			const JoinPath *join = (const JoinPath *) path;
+
+			return hg_path_has_join(join->outerjoinpath) || hg_path_has_join(join->innerjoinpath);
+		}
+		case T_GatherPath:
+			return hg_path_has_join(((const GatherPath *) path)->subpath);
+		default:
+			return hg_path_join(path) != NULL;
+	}
+}
+
 /* Returns true if a relation has few rows at most: of a small table, or by a unique index. */
 static bool
 hg_rel_has_few_rows(PlannerInfo *root, RelOptInfo *rel)
@@ -136,7 +156,8 @@ hg_core_loop_bound(PlannerInfo *root, const Path *path, bool *behind)
 		return -1;
 	if (hg_loop_is_whole(path))
 		return hg_loop_has_few_rows(root, path) ? -1 : hg_loop_bound(root, path);
-	if (path->total_cost < HG_LOOP_LEAST_COST)
+	if (path->total_cost < HG_LOOP_LEAST_COST &&
+		!hg_path_has_join(((const JoinPath *) path)->outerjoinpath))
 		return -1;
 	bound = hg_loop_bound(root, path);
 	return bound * HG_EQUAL_COST >= path->total_cost ? bound : -1;

@@ -34,6 +34,12 @@
 #define HG_LOOP_LEAST_COST 500.0
 
 /*
+ * Returns true if a join of ours is among those that a path's rows come from.  Then a query is no
+ * short transaction, and the number of these rows is a guess: no loop above them is cheap.
+ */
+extern bool hg_path_has_join(const Path *path);
+
+/*
  * Returns true if the first rows of a join may be all that is wanted of it.  They are not where all
  * rows are grouped or sorted: a join of ours returns none in their order.
  */

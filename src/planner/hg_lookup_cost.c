@@ -285,11 +285,11 @@ hg_query_pages(const PlannerInfo *root)
 static bool
 hg_lookup_is_buffered(const PlannerInfo *root, const Path *inner)
 {
-	double pages = hg_query_pages(root);
+	double most = NBuffers;
 
 	if (IsA(inner, IndexPath))
-		pages += ((const IndexPath *) inner)->indexinfo->pages;
-	return pages <= NBuffers;
+		most -= ((const IndexPath *) inner)->indexinfo->pages;
+	return root->total_table_pages <= most || hg_query_pages(root) <= most;
 }
 
 /* Returns what each of so many lookups takes beyond its price, for rows of an outer path. */
