@@ -104,14 +104,14 @@ typedef struct HgRun
 /* The columns by which rows are joined (hg_graph_key.h). */
 typedef struct HgSourceKey HgSourceKey;
 
-/* Rows that a source does not return, because they are taken by their numbers (hg_lent.h). */
-typedef struct HgLent HgLent;
+/* Rows that a source does not return, because they are taken by their numbers (hg_covered.h). */
+typedef struct HgCovered HgCovered;
 typedef struct HgPinnedGraph HgPinnedGraph; /* resident/hg_resident_graph.h */
 
-/* ... and what of them processes share (hg_shared_lent.h). */
-typedef struct HgSharedLent HgSharedLent;
+/* ... and what of them processes share (hg_shared_covered.h). */
+typedef struct HgSharedCovered HgSharedCovered;
 
-/* ... and what a process pins of it (hg_shared_lent.h). */
+/* ... and what a process pins of it (hg_shared_covered.h). */
 typedef struct HgSharedPins HgSharedPins;
 
 /* A table that a device takes rows out of the pages of (hg_page_offer.h). */
@@ -158,27 +158,28 @@ struct HgBatchSource
 	void (*restart)(HgBatchSource *source);
 
 	/*
-	 * Lend the rows that a resident HashGraph of its key has, before the first row is
-	 * asked for: the others are returned, in this scan and its rescans.  NULL: none is lent.
-	 * return_lent has all of them returned again, from the next rescan on.  lend is NULL: it never
-	 * lends any.
+	 * cover() covers the rows that a resident HashGraph of the source's key has, before the first
+	 * row is asked for.  The source then returns the other rows, in this scan and its rescans.  It
+	 * returns NULL if no row is covered.  uncover() makes the source return all rows again, from
+	 * the next rescan on.  cover is NULL for a source that never covers rows.
 	 *
 	 * shared is NULL, or what the processes of a parallel scan share, before it is begun: the
-	 * leader's source decides, and tells the others' there, in the area.  defer: what a qual leaves
-	 * of the rows need not be decided yet (hg_lent.h), where shared is NULL.
+	 * leader's source decides, and tells the others' there, in the area.  If pending is true, and
+	 * shared is NULL, the qual may stay a pending predicate of the covered rows (hg_covered.h).
 	 *
-	 * borrow lends the rows that the leader's source has lent, from versions that the caller has
-	 * pinned: see hg_shared_lent.h.  NULL: none can be lent here.
+	 * attach_covered() covers the rows that the leader's source has covered, from versions that
+	 * the caller has pinned: see hg_shared_covered.h.  It returns NULL if no row can be covered
+	 * here.
 	 */
 	const HgSourceKey *key; /* by which the rows are joined, where a graph can be of it; or NULL */
-	HgLent *(*lend)(HgBatchSource *source, bool defer, HgSharedLent *shared, dsa_area *area);
-	HgLent *(*borrow)(HgBatchSource *source, const HgSharedLent *shared, const HgSharedPins *pins,
+	HgCovered *(*cover)(HgBatchSource *source, bool defer, HgSharedCovered *shared, dsa_area *area);
+	HgCovered *(*attach_covered)(HgBatchSource *source, const HgSharedCovered *shared, const HgSharedPins *pins,
 					  dsa_area *area);
-	void (*return_lent)(HgBatchSource *source);
-	/* Returns what would be lent of the table, as far as is known now, before a qual. */
-	HgGraphExtent (*may_lend)(const HgBatchSource *source);
+	void (*uncover)(HgBatchSource *source);
+	/* Returns what would be covered of the table, as far as is known now, before a qual. */
+	HgGraphExtent (*may_cover)(const HgBatchSource *source);
 	/*
-	 * Pin the graph that may_lend tells of, in CurrentMemoryContext, and tell the numbers that its
+	 * Pin the graph that may_cover tells of, in CurrentMemoryContext, and tell the numbers that its
 	 * table has for some of the source's columns.  NULL: there is no graph.
 	 */
 	HgPinnedGraph *(*pin_graph)(const HgBatchSource *source, int ncolumns, const int *columns,

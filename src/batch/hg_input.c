@@ -220,7 +220,7 @@ hg_input_fetch_batch(HgInput *input)
 	batch->checked = false;
 	input->child->check = hg_input_next_check(input);
 	input->encoded = 0;
-	if (input->child->next(input->child, batch) || hg_lent_back_next(&input->back, batch))
+	if (input->child->next(input->child, batch) || hg_uncover_next(&input->back, batch))
 		return true;
 	hg_input_forget_batch(input);
 	return false;
@@ -322,7 +322,7 @@ hg_input_keep(HgInput *input, const HgInputRows *rows, const HgSpillKeys *keys)
 bool
 hg_input_is_empty(HgInput *input)
 {
-	if (hg_input_rows(input) > 0 || (input->lent != NULL && input->lent->rows > 0))
+	if (hg_input_rows(input) > 0 || (input->covered != NULL && input->covered->rows > 0))
 		return false;
 	if (!input->at_end && input->source == NULL)
 		input->at_end = !hg_input_fetch_batch(input);

@@ -13,12 +13,12 @@
  * Where nobody looks at the rows, and words are many, they may become bits (hg_key_bits.h) in place
  * of all of that.
  *
- * Where a resident HashGraph has the keys of some of the child's rows, these may be LENT to the
- * join (hg_lent.h): they are not read, and have the graph's numbers, and those that are held have
- * numbers behind them.
+ * Where a resident HashGraph has the keys of some of the child's rows, the join may COVER these
+ * (hg_covered.h).  Covered rows are not read, and have the graph's numbers.  Delta rows, which are
+ * read, have numbers behind them.
  *
- * Where only some of the rows that are held are to be joined, words and rows are copies of these,
- * and the others stay beside them (hg_input_select.h).
+ * Where only some of the rows in memory are to be joined, words and rows are copies of these, and
+ * spare_words and spare_rows have all rows (hg_input_select.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -37,7 +37,7 @@
 #include "batch/hg_key.h"
 #include "batch/hg_key_bits.h"
 #include "batch/hg_key_column.h"
-#include "batch/hg_lent_back.h"
+#include "batch/hg_uncover.h"
 #include "batch/hg_spill.h"
 
 typedef struct HgInput
@@ -68,12 +68,12 @@ typedef struct HgInput
 	bool filtered;		 /* some were, since the child was last read from its start */
 	HgFilter *collector; /* the keys of the child's rows are added to it; or NULL */
 
-	HgLent *lent;				/* rows that are not read; or NULL */
-	MemoryContext lent_context; /* theirs */
-	HgCharge lent_charge;		/* of what they take */
-	uint64 lent_read;			/* ... of which so many are among rows_read */
-	int *lent_to;				/* [batch->ncolumns] as to, of those that are needed above; or -1 */
-	HgLentBack back;			/* rows that were lent, and are read */
+	HgCovered *covered;				/* rows that are not read; or NULL */
+	MemoryContext covered_context; /* theirs */
+	HgCharge covered_charge;		/* of what they take */
+	uint64 covered_read;			/* ... of which so many are among rows_read */
+	int *covered_to;				/* [batch->ncolumns] as to, of those that are needed above; or -1 */
+	HgUncover back;			/* rows that were covered, and are read now */
 
 	HgProgress *progress; /* of what the rows are read for; or NULL */
 
@@ -173,8 +173,8 @@ hg_input_rows(const HgInput *input)
 extern void hg_input_fill(HgInput *input, uint64 max_rows);
 
 /*
- * True if the input has no row: none is held or lent, and none is left to be read.  Fetches the
- * child's next batch if that is needed to know; the rows of that batch are read later.
+ * True if the input has no row: none in memory, none covered, and none left to be read.  Fetches
+ * the child's next batch if that is needed to know; the rows of that batch are read later.
  */
 extern bool hg_input_is_empty(HgInput *input);
 
@@ -206,7 +206,7 @@ extern void hg_input_keep(HgInput *input, const HgInputRows *rows, const HgSpill
 static inline uint32
 hg_input_first_number(const HgInput *input)
 {
-	return input->lent != NULL ? input->lent->first_other : 0;
+	return input->covered != NULL ? input->covered->first_other : 0;
 }
 
 /* Add the keys of rows that the child returns to a begun filter, from now on; NULL: to none. */

@@ -18,7 +18,7 @@ hg_input_begin_graph(HgInput *input)
 	const HgKeyEncoder *encoder = input->keys.encoder;
 	HgSourceKey *key;
 
-	if (input->child->lend == NULL || input->keys.exprs != NULL ||
+	if (input->child->cover == NULL || input->keys.exprs != NULL ||
 		encoder->nparts > HG_GRAPH_COLUMNS)
 		return;
 	key = palloc0(sizeof(HgSourceKey));

@@ -19,8 +19,8 @@ extern void hg_input_begin_graph(HgInput *input);
 extern bool hg_input_has_graph_key(const HgInput *input);
 
 /*
- * Pin the graph whose rows may be lent, in CurrentMemoryContext, and tell the numbers that the
- * table has for some of the child's columns; NULL: there is none.
+ * Pins the graph whose rows may be covered, in CurrentMemoryContext, and sets the numbers that the
+ * table has for some of the child's columns.  NULL: there is none.
  */
 extern HgPinnedGraph *hg_input_pin_graph(const HgInput *input, int ncolumns, const int *columns,
 										 AttrNumber *numbers);

@@ -29,7 +29,7 @@ hg_input_offer_pages(HgInput *input, bool together, int ncolumns, const int *col
 
 	Assert(ncolumns <= HG_MAX_COLUMNS);
 	if (input->child->offer_pages == NULL || input->at_end || input->source != NULL ||
-		input->filter != NULL || input->lent != NULL || hg_input_rows(input) > 0 ||
+		input->filter != NULL || input->covered != NULL || hg_input_rows(input) > 0 ||
 		input->keep_null_keys || !hg_input_has_key_in_pages(input))
 		return false;
 	wanted[0] = input->keys.columns[0];

@@ -23,7 +23,7 @@
 
 #include "batch/hg_page_offer.h"
 #include "batch/hg_scan.h"
-#include "batch/hg_scan_lent.h"
+#include "batch/hg_scan_cover.h"
 #include "batch/hg_scan_pages.h"
 
 /* The first block of copied values by reference. */
@@ -371,51 +371,54 @@ hg_scan_why_not(const HgBatchSource *source)
 	return why_not;
 }
 
-/* The table of a source that may lend rows: of an Append each one would have to. */
+/*
+ * Returns the table of a source whose rows may be covered, or NULL.  An Append has none: each of
+ * its tables would have to be coverable.
+ */
 static HgScanTable *
-hg_scan_lender(const HgScan *scan)
+hg_scan_coverable(const HgScan *scan)
 {
 	return scan->append == NULL && scan->plan->chgParam == NULL ? scan->readers[0].table : NULL;
 }
 
-static HgLent *
-hg_scan_lend(HgBatchSource *source, bool defer, HgSharedLent *shared, dsa_area *area)
+static HgCovered *
+hg_scan_cover(HgBatchSource *source, bool defer, HgSharedCovered *shared, dsa_area *area)
 {
 	HgScan *scan = (HgScan *) source;
-	HgScanTable *table = hg_scan_lender(scan);
+	HgScanTable *table = hg_scan_coverable(scan);
 
-	return table != NULL && !scan->at_end ? hg_scan_table_lend(table, defer, shared, area) : NULL;
+	return table != NULL && !scan->at_end ? hg_scan_table_cover(table, defer, shared, area) : NULL;
 }
 
-static HgLent *
-hg_scan_borrow(HgBatchSource *source, const HgSharedLent *shared, const HgSharedPins *pins,
+static HgCovered *
+hg_scan_attach_covered(HgBatchSource *source, const HgSharedCovered *shared, const HgSharedPins *pins,
 			   dsa_area *area)
 {
 	HgScan *scan = (HgScan *) source;
-	HgScanTable *table = hg_scan_lender(scan);
+	HgScanTable *table = hg_scan_coverable(scan);
 
-	return table != NULL && !scan->at_end ? hg_scan_table_borrow(table, shared, pins, area) : NULL;
+	return table != NULL && !scan->at_end ? hg_scan_table_attach_covered(table, shared, pins, area) : NULL;
 }
 
 static void
-hg_scan_return_lent(HgBatchSource *source)
+hg_scan_uncover(HgBatchSource *source)
 {
-	hg_scan_table_return_lent(((HgScan *) source)->readers[0].table);
+	hg_scan_table_uncover(((HgScan *) source)->readers[0].table);
 }
 
 static HgGraphExtent
-hg_scan_may_lend(const HgBatchSource *source)
+hg_scan_may_cover(const HgBatchSource *source)
 {
-	const HgScanTable *table = hg_scan_lender((const HgScan *) source);
+	const HgScanTable *table = hg_scan_coverable((const HgScan *) source);
 
-	return table != NULL ? hg_scan_table_may_lend(table) : (HgGraphExtent){0};
+	return table != NULL ? hg_scan_table_may_cover(table) : (HgGraphExtent){0};
 }
 
 static HgPinnedGraph *
 hg_scan_pin_graph(const HgBatchSource *source, int ncolumns, const int *columns,
 				  AttrNumber *numbers)
 {
-	const HgScanTable *table = hg_scan_lender((const HgScan *) source);
+	const HgScanTable *table = hg_scan_coverable((const HgScan *) source);
 
 	return table != NULL ? hg_scan_table_pin_graph(table, ncolumns, columns, numbers) : NULL;
 }
@@ -423,7 +426,7 @@ hg_scan_pin_graph(const HgBatchSource *source, int ncolumns, const int *columns,
 static bool
 hg_scan_graph_order(const HgBatchSource *source, int n, int *order)
 {
-	const HgScanTable *table = hg_scan_lender((const HgScan *) source);
+	const HgScanTable *table = hg_scan_coverable((const HgScan *) source);
 
 	return table != NULL && hg_scan_table_graph_order(table, n, order);
 }
@@ -433,7 +436,7 @@ hg_scan_offer_pages(HgBatchSource *source, bool together, int nwanted, const int
 					HgPageOffer *offer)
 {
 	const HgScan *scan = (const HgScan *) source;
-	HgScanTable *table = hg_scan_lender(scan);
+	HgScanTable *table = hg_scan_coverable(scan);
 	HgScanBlocks blocks = {0};
 
 	if (table == NULL || scan->at_end)
@@ -456,10 +459,10 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	scan->source.expect = hg_scan_expect;
 	scan->source.why_not = hg_scan_why_not;
 	scan->source.may_share = hg_scan_may_share;
-	scan->source.lend = hg_scan_lend;
-	scan->source.borrow = hg_scan_borrow;
-	scan->source.return_lent = hg_scan_return_lent;
-	scan->source.may_lend = hg_scan_may_lend;
+	scan->source.cover = hg_scan_cover;
+	scan->source.attach_covered = hg_scan_attach_covered;
+	scan->source.uncover = hg_scan_uncover;
+	scan->source.may_cover = hg_scan_may_cover;
 	scan->source.pin_graph = hg_scan_pin_graph;
 	scan->source.graph_order = hg_scan_graph_order;
 	scan->source.offer_pages = hg_scan_offer_pages;

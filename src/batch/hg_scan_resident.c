@@ -42,7 +42,7 @@ struct HgResidentScan
 	HgServed *served;
 	uint32 nsegments;
 	const HgServedSegment **segments; /* [nsegments] by number; NULL: none of it is served */
-	bool *lent;						  /* [nsegments] that are passed over; NULL: none is */
+	bool *covered;						  /* [nsegments] that are passed over; NULL: none is */
 	HgChangedBlocks **older; /* [nsegments] of these; NULL: of none, or not of that one ... */
 	bool older_shared;		 /* ... and they lie in memory of several processes */
 	HgHeapBlocks blocks;
@@ -150,14 +150,14 @@ hg_resident_scan_segment(const HgResidentScan *resident, BlockNumber block)
 	return segment;
 }
 
-/* Are the rows of a block that is served lent? */
+/* True if the rows of a valid block are covered. */
 static inline bool
-hg_resident_scan_is_lent(const HgResidentScan *resident, BlockNumber block)
+hg_resident_scan_is_covered(const HgResidentScan *resident, BlockNumber block)
 {
-	return resident->lent != NULL && resident->lent[block / HG_SEGMENT_BLOCKS];
+	return resident->covered != NULL && resident->covered[block / HG_SEGMENT_BLOCKS];
 }
 
-/* The changed blocks of a segment, of which a block is one whose rows are lent; or NULL. */
+/* The changed blocks of a segment, if a block is one of those whose rows are covered; or NULL. */
 static inline const HgChangedBlocks *
 hg_resident_scan_older(const HgResidentScan *resident, BlockNumber block)
 {
@@ -230,8 +230,8 @@ hg_resident_scan_following(const HgResidentScan *resident, BlockNumber block)
 }
 
 /*
- * HgHeapWanted of a scan: blocks that are neither served nor have rows that are lent.  What is left
- * of the latter was looked at a moment ago.
+ * HgHeapWanted of a scan: blocks that are neither valid nor have covered rows.  The delta rows of
+ * the latter were looked at a moment ago.
  */
 static BlockNumber
 hg_resident_scan_wanted(void *arg, BlockNumber block, BlockNumber end)
@@ -279,7 +279,7 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 			return false;
 		segment = hg_resident_scan_segment(resident, block);
 		older = segment == NULL ? hg_resident_scan_older(resident, block) : NULL;
-		if ((segment != NULL && hg_resident_scan_is_lent(resident, block)) ||
+		if ((segment != NULL && hg_resident_scan_is_covered(resident, block)) ||
 			(older != NULL && older->counts[block % HG_SEGMENT_BLOCKS] == 0))
 		{
 			const int behind = block % HG_SEGMENT_BLOCKS + 1;
@@ -347,8 +347,8 @@ hg_resident_scan_source(const HgResidentScan *resident, AttrNumber attno)
 	return &resident->sources[i];
 }
 
-/* ---------------------------------------------------------------------
- * Lending
+/*
+ * --------------------------------------------------------------------- Covered rows
  * ---------------------------------------------------------------------
  */
 
@@ -362,14 +362,14 @@ hg_resident_scan_served(const HgResidentScan *resident, uint32 *nsegments)
 void
 hg_resident_scan_pass(HgResidentScan *resident, const HgServedSegment *segment)
 {
-	if (resident->lent == NULL)
-		resident->lent = MemoryContextAllocZero(GetMemoryChunkContext(resident),
+	if (resident->covered == NULL)
+		resident->covered = MemoryContextAllocZero(GetMemoryChunkContext(resident),
 												resident->nsegments * sizeof(bool));
-	resident->lent[segment->version->first / HG_SEGMENT_BLOCKS] = true;
+	resident->covered[segment->version->first / HG_SEGMENT_BLOCKS] = true;
 }
 
 uint32
-hg_resident_scan_lend(HgResidentScan *resident, const HgServedSegment *segment, uint64 *blocks)
+hg_resident_scan_cover(HgResidentScan *resident, const HgServedSegment *segment, uint64 *blocks)
 {
 	HgSegmentRows rows = hg_segment_rows(segment->version);
 	uint32 nrows = 0;
@@ -398,7 +398,7 @@ hg_resident_scan_older_place(HgResidentScan *resident, const HgServedSegment *se
 }
 
 void
-hg_resident_scan_lend_older(HgResidentScan *resident, const HgServedSegment *segment, int block,
+hg_resident_scan_cover_older(HgResidentScan *resident, const HgServedSegment *segment, int block,
 							const HgHeapLines *lines)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(resident));
@@ -410,7 +410,7 @@ hg_resident_scan_lend_older(HgResidentScan *resident, const HgServedSegment *seg
 }
 
 const HgChangedBlocks *
-hg_resident_scan_lent_older(const HgResidentScan *resident, const HgServedSegment *segment)
+hg_resident_scan_covered_older(const HgResidentScan *resident, const HgServedSegment *segment)
 {
 	if (resident->older == NULL)
 		return NULL;
@@ -426,7 +426,7 @@ hg_resident_scan_pass_older(HgResidentScan *resident, const HgServedSegment *seg
 }
 
 Size
-hg_resident_scan_lent_bytes(const HgResidentScan *resident)
+hg_resident_scan_covered_bytes(const HgResidentScan *resident)
 {
 	Size bytes = 0;
 
@@ -436,11 +436,11 @@ hg_resident_scan_lent_bytes(const HgResidentScan *resident)
 }
 
 void
-hg_resident_scan_return_lent(HgResidentScan *resident)
+hg_resident_scan_uncover(HgResidentScan *resident)
 {
-	if (resident->lent != NULL)
-		pfree(resident->lent);
-	resident->lent = NULL;
+	if (resident->covered != NULL)
+		pfree(resident->covered);
+	resident->covered = NULL;
 	for (uint32 i = 0;
 		 resident->older != NULL && !resident->older_shared && i < resident->nsegments; i++)
 		if (resident->older[i] != NULL)

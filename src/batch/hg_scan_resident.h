@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_resident.h
- *	  The blocks of a table scan of which some are served from resident columns.
+ *	  The blocks of a table scan of which some are read from cached columns.
  *
- * What is served is decided on once for a scan, when its first rows are asked for
+ * Which blocks are valid is determined once for a scan, when its first rows are asked for
  * (hg_resident_validity.c), and holds through its rescans.  The scan then comes block by block: as
- * RUNS of rows that lie one behind the other in the arrays of a segment version, and as blocks that
- * are to be read from the heap.  Each process of a parallel query decides for itself: a block's
- * rows are the same wherever they are taken from, and it is taken by one process; but where rows
- * are lent one decides for all (hg_shared_lent.h).
+ * RUNS of rows that lie one behind the other in the arrays of a segment version, and as blocks
+ * that are to be read from the heap.  Each process of a parallel query determines it for itself: a
+ * block's rows are the same wherever they are taken from, and it is taken by one process.  But
+ * where rows are covered one process does so for all (hg_shared_covered.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -54,7 +54,7 @@ typedef struct HgResidentRun
 	int taken;
 	/* ... and the next such one, or invalid; */
 	BlockNumber following;
-	/* ... where some of its rows are lent, the line pointers of the others; else NULL */
+	/* if some of its rows are covered, the line pointers of the delta rows; else NULL */
 	const OffsetNumber *lines;
 	int nlines;
 	Buffer recent; /* then, the buffer that had the page */
@@ -89,37 +89,37 @@ extern const HgResidentSource *hg_resident_scan_source(const HgResidentScan *res
 /* What the scan is served. */
 extern const HgServed *hg_resident_scan_served(const HgResidentScan *resident, uint32 *nsegments);
 
-/* Pass over the blocks of a segment that are served from now on: their rows are lent. */
+/* Passes over the valid blocks of a segment from now on: their rows are covered. */
 extern void hg_resident_scan_pass(HgResidentScan *resident, const HgServedSegment *segment);
 
 /*
  * The same, and they are counted as served; *blocks grows by them.  Returns the number of their
  * rows.
  */
-extern uint32 hg_resident_scan_lend(HgResidentScan *resident, const HgServedSegment *segment,
+extern uint32 hg_resident_scan_cover(HgResidentScan *resident, const HgServedSegment *segment,
 									uint64 *blocks);
 
 /*
- * Of a block of a segment that is lent, and is not served, rows are lent too, all but the others
- * that lines tell of: the scan comes to the latter alone.  Blocks of a segment ascend.
+ * Covers the rows of a changed block of a covered segment, all but those that lines tell of: the
+ * scan comes to the latter alone.  Blocks of a segment ascend.
  */
-extern void hg_resident_scan_lend_older(HgResidentScan *resident, const HgServedSegment *segment,
+extern void hg_resident_scan_cover_older(HgResidentScan *resident, const HgServedSegment *segment,
 										int block, const HgHeapLines *lines);
 
 /*
  * What the scan keeps of such blocks of a segment; NULL: there are none.  And another process's,
  * which stay where they are: this one passes over their rows too.
  */
-extern const HgChangedBlocks *hg_resident_scan_lent_older(const HgResidentScan *resident,
+extern const HgChangedBlocks *hg_resident_scan_covered_older(const HgResidentScan *resident,
 														  const HgServedSegment *segment);
 extern void hg_resident_scan_pass_older(HgResidentScan *resident, const HgServedSegment *segment,
 										HgChangedBlocks *older);
 
 /* What all that takes. */
-extern Size hg_resident_scan_lent_bytes(const HgResidentScan *resident);
+extern Size hg_resident_scan_covered_bytes(const HgResidentScan *resident);
 
 /* From the next rescan on no segment is passed over. */
-extern void hg_resident_scan_return_lent(HgResidentScan *resident);
+extern void hg_resident_scan_uncover(HgResidentScan *resident);
 
 /*
  * Stand at a segment: columns are those of its rows.  Where a run has begun it is to stand where it

@@ -52,7 +52,7 @@ extern void hg_scan_table_expect(const HgScanTable *table, HgScanBlocks *blocks)
 /* Why the table, which has resident columns, is not served where it was scanned; or NULL. */
 extern const char *hg_scan_table_why_not(const HgScanTable *table);
 
-/* The key that a graph must be of to lend rows, with the table's columns as they are. */
+/* The key that a graph must have to cover rows, with the table's columns as they are. */
 extern void hg_scan_table_graph_key(const HgScanTable *table, HgGraphKey *key);
 
 /* Decide what of a scan is served that has not been read, of so many blocks at least. */

@@ -3,9 +3,9 @@
  * hg_graph_cost.c
  *	  What a join costs whose sides' rows have resident HashGraphs.
  *
- * The node decides by estimates of time which sides are lent (executor/join/hg_join_lend_cost.h),
- * and so does the planner, with the same estimates and figures.  They are told in units of core's
- * scans, as all that a join of ours costs is (hg_join_cost.c).
+ * The node chooses the sides to cover by estimates of time (executor/join/hg_join_cover_cost.h),
+ * and so does the planner, with the same estimates and figures.  They are converted to units of
+ * core's scans, as all that a join of ours costs is (hg_join_cost.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,8 +22,8 @@
 #include "batch/hg_graph_key.h"
 #include "batch/hg_key.h"
 #include "batch/hg_scan_qual.h"
-#include "executor/join/hg_join_lend.h"
-#include "executor/join/hg_join_lend_cost.h"
+#include "executor/join/hg_join_cover.h"
+#include "executor/join/hg_join_cover_cost.h"
 #include "planner/hg_graph_cost.h"
 #include "planner/hg_join_clauses.h"
 #include "planner/hg_scan_share.h"
@@ -50,8 +50,8 @@ hg_graph_takes_quals(const RelOptInfo *rel)
 }
 
 /*
- * May a path's table lend rows, if it has a graph?  Of processes that join together each path is a
- * parallel scan.
+ * True if rows of a path's table may be covered, if it has a graph.  Where processes join together
+ * each path is a parallel scan.
  */
 static bool
 hg_graph_takes_path(const Path *path, bool together)
@@ -89,9 +89,9 @@ hg_graph_columns(const RelOptInfo *rel, List *hash_clauses, HgGraphKey *key)
 	return true;
 }
 
-/* The share of each side's table that may be lent, and the rows of its graph; 0: none. */
+/* The share of each side's table that may be covered, and the rows of its graph; 0: none. */
 static void
-hg_graph_shares(PlannerInfo *root, const HgJoinPath *path, HgLendShape *shape)
+hg_graph_shares(PlannerInfo *root, const HgJoinPath *path, HgCoverShape *shape)
 {
 	int nclauses = list_length(path->hash_clauses);
 	HgKeyClause clauses[HG_GRAPH_COLUMNS];
@@ -114,7 +114,7 @@ hg_graph_shares(PlannerInfo *root, const HgJoinPath *path, HgLendShape *shape)
 		{
 			const HgGraphExtent extent = hg_scan_graph_extent(root, input->parent, &key);
 
-			shape->lent[side] = extent.share + extent.older;
+			shape->covered[side] = extent.share + extent.older;
 			shape->looks[side] = extent.changed;
 			shape->edges[side] = extent.rows;
 			shape->kept[side] = extent.kept;
@@ -211,21 +211,21 @@ hg_graph_ask_columns(PlannerInfo *root, const HgJoinPath *path, List *exprs)
 Cost
 hg_graph_star_cost(int njoins, double edges, double filtered)
 {
-	return (hg_lend_star_ns(njoins, edges) + filtered * HG_FILTER_NS) * cpu_tuple_cost / HG_SCAN_NS;
+	return (hg_cover_star_ns(njoins, edges) + filtered * HG_FILTER_NS) * cpu_tuple_cost / HG_SCAN_NS;
 }
 
-/* What it costs with rows of these sides lent, of so many processes that share it. */
+/* The cost with these sides covered, if so many processes share it. */
 static void
-hg_graph_price(const HgJoinPath *path, const HgLendShape *shape, const bool lend[2],
+hg_graph_price(const HgJoinPath *path, const HgCoverShape *shape, const bool cover[2],
 			   double processes, const Cost input_costs[2], HgGraphCost *cost)
 {
-	double ns = hg_join_lend_ns(shape, lend) / processes;
+	double ns = hg_join_cover_ns(shape, cover) / processes;
 
 	cost->startup = 0;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const Path *input = list_nth(path->custom.custom_paths, side);
-		double share = lend[side] ? shape->lent[side] : 0;
+		double share = cover[side] ? shape->covered[side] : 0;
 
 		cost->startup += input_costs[side] * (1 - share);
 		/* one process does that for all */
@@ -240,16 +240,16 @@ static bool
 hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 					   const Cost input_costs[2], double inner_room, HgGraphCost *cost)
 {
-	HgLendShape shape = {.dense = path->dense,
+	HgCoverShape shape = {.dense = path->dense,
 						 .spills_apart = hg_join_spills_apart(path->join_type, path->together),
 						 .answered = columns[HG_OUTER] == 0 && columns[HG_INNER] == 0};
 	const bool fixed[2] = {false, false};
-	bool lend[2] = {false, false};
-	bool lent;
+	bool cover[2] = {false, false};
+	bool covered;
 	double processes = path->together ? hg_join_processes(path->custom.path.parallel_workers) : 1;
 
 	hg_graph_shares(root, path, &shape);
-	if (shape.lent[HG_OUTER] == 0 && shape.lent[HG_INNER] == 0)
+	if (shape.covered[HG_OUTER] == 0 && shape.covered[HG_INNER] == 0)
 		return false;
 	shape.inner_room = inner_room * processes;
 	shape.pairs = path->custom.path.rows * processes;
@@ -261,26 +261,28 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 		/* the leader looks for all processes */
 		shape.looks[side] *= processes;
 	}
-	hg_join_lend_choose(&shape, fixed, lend);
-	lent = lend[HG_OUTER] || lend[HG_INNER];
-	if (lent)
-		hg_graph_price(path, &shape, lend, processes, input_costs, cost);
+	hg_join_cover_choose(&shape, fixed, cover);
+	covered = cover[HG_OUTER] || cover[HG_INNER];
+	if (covered)
+		hg_graph_price(path, &shape, cover, processes, input_costs, cost);
 	else
 		cost->startup = cost->run = get_float8_infinity();
 
-	/* rows that would be read to return columns may be lent where a device is asked about them */
+	/*
+	 * rows that would be read to return columns may be covered where a device is asked about them
+	 */
 	cost->asked = -1;
 	shape.answered = true;
-	hg_join_lend_choose(&shape, fixed, lend);
-	if (hg_lend_asks_device(&shape, lend))
+	hg_join_cover_choose(&shape, fixed, cover);
+	if (hg_cover_asks_device(&shape, cover))
 	{
 		HgGraphCost asked;
 
 		/* one process asks for all */
-		hg_graph_price(path, &shape, lend, 1, input_costs, &asked);
+		hg_graph_price(path, &shape, cover, 1, input_costs, &asked);
 		cost->asked = asked.startup + asked.run;
 	}
-	return lent || cost->asked >= 0;
+	return covered || cost->asked >= 0;
 }
 
 bool
@@ -288,7 +290,7 @@ hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 			  const Cost input_costs[2], double inner_room, HgGraphCost *cost)
 {
 	if (list_length(path->hash_clauses) > HG_GRAPH_COLUMNS ||
-		(path->custom.path.parallel_workers > 0 && !path->together) || !hg_join_lend_enabled())
+		(path->custom.path.parallel_workers > 0 && !path->together) || !hg_join_cover_enabled())
 		return false;
 	return hg_graph_cost_of_sides(root, path, columns, input_costs, inner_room, cost);
 }

@@ -25,7 +25,7 @@ typedef struct HgGraphCost
 
 /*
  * Computes the costs of a path, whose inputs and rows are filled in, if rows come from cached
- * HashGraphs (executor/join/hg_join_lend.h).  The join returns columns[] of each side, reading each
+ * HashGraphs (executor/join/hg_join_cover.h).  The join returns columns[] of each side, reading each
  * side as a whole costs input_costs[], and a process may hold inner_room inner rows in memory.
  * Returns false where no row would come from a cached HashGraph.
  */
@@ -36,8 +36,9 @@ extern bool hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int c
 extern bool hg_graph_takes_quals(const RelOptInfo *rel);
 
 /*
- * What there is of the table on a side of a hash clause, which is a join's only one, in a graph by
- * what the clause compares; *rel becomes it.  Its share is 0 where no graph may be lent.
+ * Returns what there is of the table on a side of a hash clause, which is a join's only one, in a
+ * graph by what the clause compares; *rel becomes the table.  Its share is 0 where no graph may
+ * cover rows.
  */
 extern HgGraphExtent hg_graph_clause_extent(PlannerInfo *root, List *hash_clauses, HgSide side,
 											RelOptInfo **rel);

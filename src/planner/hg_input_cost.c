@@ -59,7 +59,7 @@
 #include "utils/spccache.h"
 
 #include "batch/hg_scan_qual.h"
-#include "executor/join/hg_join_lend_cost.h"
+#include "executor/join/hg_join_cover_cost.h"
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
 #include "planner/hg_scan_share.h"
@@ -357,7 +357,7 @@ hg_input_cost(const PlannerInfo *root, Path *path, HgInputCost *input)
 	input->cost = path->total_cost - hg_scan_gain(path);
 	input->workers = hg_workers_priced(path);
 	input->graph = hg_scan_has_graph(path->parent);
-	/* what is lent is not read */
+	/* covered rows are not read */
 	input->least = input->graph ? 0
 								: input->cost + path->rows * (HG_ROW_COST + HG_EXACT_KEY_COST) *
 													cpu_operator_cost;

@@ -68,7 +68,7 @@ typedef struct HgInputCost
 	Cost cost;	  /* to read it */
 	Cost workers; /* what it has of the cost of starting workers: hg_workers_priced() */
 	Cost least;	  /* to read and to join it, at least */
-	bool graph;	  /* its relation has a HashGraph that may be lent: it need not be read then */
+	bool graph;	  /* its relation has a HashGraph that may cover it: it need not be read then */
 	bool joined;  /* it is a join of ours, whose rows may go through the next one */
 	/*
 	 * The mean, by factors, of the rows that are expected and of those of the largest table among

@@ -120,7 +120,7 @@
 #include "batch/hg_input.h"
 #include "engine/cpu/hg_cpu.h"
 #include "engine/hg_shape.h"
-#include "executor/join/hg_join_lend_cost.h"
+#include "executor/join/hg_join_cover_cost.h"
 #include "hg_guc.h"
 #include "planner/hg_graph_cost.h"
 #include "planner/hg_join_cost.h"

@@ -280,7 +280,7 @@ hg_join_is_offered(HgConsidered *join, Path *outer_path, Path *inner_path, bool 
 		return false;
 	if (!hg_join_may_win(join, partial, disabled, least) || !hg_consider_clauses(join))
 		return false;
-	/* a side that is lent, or read by one process for all, may cost less than that */
+	/* a side that is covered, or read by one process for all, may cost less than that */
 	if (together || join->sides[HG_OUTER]->whole.graph || join->sides[HG_INNER]->whole.graph)
 		return true;
 	least += outer_path->rows * join->keys.cost[HG_OUTER].per_tuple +
@@ -417,7 +417,7 @@ hg_consider_together(HgConsidered *join)
 
 /*
  * Returns the join of two partial paths that processes take together, after they have counted the
- * outer rows: none are lent (hg_join_lend.c).
+ * outer rows: none are covered (hg_join_cover.c).
  */
 static Path *
 hg_counted_path_create(HgConsidered *join, Path *outer_path, Path *inner_path)

@@ -24,8 +24,8 @@
 #include "optimizer/planmain.h"
 #include "parser/parsetree.h"
 
-#include "executor/join/hg_join_lend.h"
-#include "executor/join/hg_join_lend_cost.h"
+#include "executor/join/hg_join_cover.h"
+#include "executor/join/hg_join_cover_cost.h"
 #include "executor/join/hg_join_tree.h"
 #include "hg_guc.h"
 #include "planner/hg_graph_cost.h"
@@ -256,7 +256,7 @@ hg_star_path(PlannerInfo *root, RelOptInfo *rel)
 	HgJoinPath *path;
 	int ntables;
 
-	if (rel->reloptkind != RELOPT_JOINREL || hg_force || !hg_join_lend_enabled() ||
+	if (rel->reloptkind != RELOPT_JOINREL || hg_force || !hg_join_cover_enabled() ||
 		root->placeholder_list != NIL || root->parse->rowMarks != NIL)
 		return NULL;
 	tree.tables = bms_intersect(rel->relids, root->all_baserels);
@@ -269,7 +269,7 @@ hg_star_path(PlannerInfo *root, RelOptInfo *rel)
 	while (tree.njoins < ntables - 1)
 		if (!hg_star_extend(&tree))
 			return NULL;
-	if (!hg_lend_asks_star(tree.njoins, tree.facts->tuples, tree.edges))
+	if (!hg_cover_asks_star(tree.njoins, tree.facts->tuples, tree.edges))
 		return NULL;
 	/* facts that have changed, or find what has, are joined as ever */
 	path = (HgJoinPath *) tree.path;
@@ -300,7 +300,7 @@ hg_star_is_one_join(PlannerInfo *root, const HgJoinPath *path)
 	}
 	/* the larger one are the facts */
 	found = extents[HG_INNER].rows <= extents[HG_OUTER].rows ? HG_INNER : HG_OUTER;
-	if (!hg_lend_asks_star(1, extents[hg_other_side(found)].rows,
+	if (!hg_cover_asks_star(1, extents[hg_other_side(found)].rows,
 						   extents[HG_OUTER].rows + extents[HG_INNER].rows))
 		return false;
 	clause = linitial_node(RestrictInfo, path->hash_clauses);

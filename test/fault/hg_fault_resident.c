@@ -42,7 +42,7 @@
 #include "backend/matcher/hg_matcher.h"
 #include "batch/hg_graph_key.h"
 #include "batch/hg_heap_page.h"
-#include "batch/hg_shared_lent.h"
+#include "batch/hg_shared_covered.h"
 #include "engine/hg_flat.h"
 #include "hg_fault.h"
 #include "loader/hg_loader_encode.h"
@@ -70,9 +70,9 @@ typedef enum HgFaultPlace
 	HG_FAULT_PLACE_OBSERVE,		/* between a witness's copy of a table's bits and the records */
 	HG_FAULT_PLACE_EVICT,		/* between the list of what may be evicted and the first of it */
 	HG_FAULT_PLACE_GRAPH,		/* when a loader has made a bin of a HashGraph */
-	HG_FAULT_PLACE_TAKE,		/* before a block is read whose older rows were lent */
+	HG_FAULT_PLACE_TAKE,		/* before a block is read whose older rows were covered */
 	HG_FAULT_PLACE_ALONE,		/* where who may prune a block has it for itself, and holds it */
-	HG_FAULT_PLACE_BORROW		/* where a worker has pinned what is lent, and finds its rows */
+	HG_FAULT_PLACE_ATTACH		/* where a worker has pinned covered rows, and finds them */
 } HgFaultPlace;
 
 typedef enum HgPlanted
@@ -119,8 +119,8 @@ HG_WRAPPED(void, hg_heap_page_take,
 		   (HgHeapPage * page, TableScanDesc scan, HgHeapPlace place, const OffsetNumber *lines,
 			int nlines, TupleTableSlot *slot));
 HG_WRAPPED(void, hg_heap_page_prune, (TableScanDesc scan, Buffer buffer));
-HG_WRAPPED(HgLent *, hg_shared_lent_attach,
-		   (const HgSharedLent *shared, dsa_area *area, Relation rel, const HgGraphKey *key,
+HG_WRAPPED(HgCovered *, hg_shared_covered_attach,
+		   (const HgSharedCovered *shared, dsa_area *area, Relation rel, const HgGraphKey *key,
 			const HgSharedPins *pins, int ncolumns, const HgResidentColumn *columns,
 			HgResidentScan *scan));
 HG_WRAPPED(HgMatcher *, hg_matcher_create,
@@ -472,13 +472,13 @@ __wrap_hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const
 	return matcher;
 }
 
-HgLent *
-__wrap_hg_shared_lent_attach(const HgSharedLent *shared, dsa_area *area, Relation rel,
+HgCovered *
+__wrap_hg_shared_covered_attach(const HgSharedCovered *shared, dsa_area *area, Relation rel,
 							 const HgGraphKey *key, const HgSharedPins *pins, int ncolumns,
 							 const HgResidentColumn *columns, HgResidentScan *scan)
 {
-	hg_fault_come_by(HG_FAULT_PLACE_BORROW);
-	return __real_hg_shared_lent_attach(shared, area, rel, key, pins, ncolumns, columns, scan);
+	hg_fault_come_by(HG_FAULT_PLACE_ATTACH);
+	return __real_hg_shared_covered_attach(shared, area, rel, key, pins, ncolumns, columns, scan);
 }
 
 void

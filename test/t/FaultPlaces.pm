@@ -11,9 +11,9 @@ use warnings;
 use Exporter 'import';
 use HashGraphTest qw(wait_for);
 
-use constant { CAPTURE => 1, JOIN => 2, SERVE => 3, END_ROUND => 4, GIVE_WAY => 5, RECORD => 6, OBSERVE => 7, EVICT => 8, GRAPH => 9, TAKE => 10, ALONE => 11, BORROW => 12 };
+use constant { CAPTURE => 1, JOIN => 2, SERVE => 3, END_ROUND => 4, GIVE_WAY => 5, RECORD => 6, OBSERVE => 7, EVICT => 8, GRAPH => 9, TAKE => 10, ALONE => 11, ATTACH => 12 };
 
-our @EXPORT = qw(CAPTURE JOIN SERVE END_ROUND GIVE_WAY RECORD OBSERVE EVICT GRAPH TAKE ALONE BORROW hold let_go let_one_go held_at comes_to wait_at);
+our @EXPORT = qw(CAPTURE JOIN SERVE END_ROUND GIVE_WAY RECORD OBSERVE EVICT GRAPH TAKE ALONE ATTACH hold let_go let_one_go held_at comes_to wait_at);
 
 # Have whoever comes by a place wait there, until the same RawSession lets it go.
 sub hold

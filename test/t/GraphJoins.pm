@@ -22,7 +22,7 @@ my ($node, $main);
 # A server that takes HashGraph joins wherever it can, with lines of its own for postgresql.conf.  Its tables a and b have HashGraphs of
 # keys of 2, 4 and 8 bytes, and columns of other types; e is one of twelve segments, and c one of few rows, which have none.
 #
-# graphs_of(plan): which sides of its joins had rows lent, o and i, behind a p where processes shared the join.  same(query): how many rows
+# graphs_of(plan): which sides of its joins had covered rows, o and i, behind a p where processes shared the join.  same(query): how many rows
 # there are, and from what graphs they came; PostgreSQL's own joins have to return the same.
 sub graph_server
 {
@@ -121,7 +121,7 @@ sub same_is
 	return like($found, qr/^[0-9]+ $graphs$/, $name);
 }
 
-# Every kind of join, of two tables with graphs, which both are lent, and of one of them with a table that has none.
+# Every kind of join, of two tables with graphs, whose rows are covered, and of one of them with a table that has none.
 sub joins
 {
 	my ($both, $one, $when) = @_;

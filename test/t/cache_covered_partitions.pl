@@ -17,7 +17,7 @@ use Test::More;
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
-my $node = graph_server('lent_partitions', <<'CONF');
+my $node = graph_server('covered_partitions', <<'CONF');
 hashgraph.resident_memory = '96MB'
 max_parallel_workers_per_gather = 0
 max_parallel_workers = 16
@@ -130,7 +130,7 @@ is(sql('begin; declare early cursor for select x.id from x join y on x.k = y.k; 
 
 # ---------------------------------------------------------------- whose choice it is
 
-# all of a table has changed: there is nothing left to be lent, or it does not pay
+# all of a table has changed: no rows are left to be covered, or it does not pay
 sql('set hashgraph.force = off; set hashgraph.min_rows = 0');
 partitions_are($count, '.*', '(some|none)', 'few enough rows have changed');
 sql('update x set v = v + 1 where id % 10 > 0; update y set w = w + 1 where id % 10 > 0');

@@ -106,8 +106,8 @@ foreach my $side ([ 'Outer', 'a' ], [ 'Inner', 'b' ])
 	my $blocks = sql("select pg_relation_size('$table') / 8192");
 	my $rows = sql("select count(*) from $table");
 
-	like($plan, qr/^ *$name HashGraph: resident$/m, "... which side is lent: $name");
-	like($plan, qr/^ *$name Resident Blocks: $blocks$/m, '... with the blocks of lent rows');
+	like($plan, qr/^ *$name HashGraph: resident$/m, "... which side is covered: $name");
+	like($plan, qr/^ *$name Resident Blocks: $blocks$/m, '... with the blocks of covered rows');
 	like($plan, qr/^ *$name Heap Blocks: 0$/m, '... and no others');
 	like($plan, qr/Seq Scan on $table \(actual rows=$rows(?:\.00)? loops=1\)/, '... and their number');
 }
@@ -139,7 +139,7 @@ sql('drop table pairs');
 
 # Keys that are frequent on the side that is read, of which the graph has rows that do not count: those of other keys count all the same
 sql(q{create function frequent() returns setof int rows 100 volatile language sql as 'select i / 300 from generate_series(1, 30000) i'});
-same_is("select f, id from frequent() f join a on f = a.k4 where v < 5", 'o', 'a frequent key whose lent rows are left out');
+same_is("select f, id from frequent() f join a on f = a.k4 where v < 5", 'o', 'a frequent key whose covered rows are left out');
 same_is("select f, id from frequent() f left join a on f = a.k8 and v between 20 and 22", '(o|i)', 'the same of a key of 8 bytes');
 
 # ---------------------------------------------------------------- rows that are in no graph
@@ -179,13 +179,13 @@ foreach my $limit ('64kB', '256kB')
 	same_is("select id from a where $_ exists (select from b where a.k4 = b.k4)", '(oi|io|o|i|)', "$limit of memory: $_ exists") foreach '', 'not';
 	same_is("select c.k, a.id from c $_ a on a.k4 = c.k", '(o|i|)', "$limit of memory: $_ to a table without a graph") foreach @types;
 }
-# a bit for each lent row takes more than that
+# a bit for each covered row takes more than that
 sql('create table h (k int, v int); insert into h select (i * 7919::int8) % 900000, i from generate_series(1, 900000) i; vacuum analyze h');
 sql(q{select hashgraph_resident_add('h', keys => array['k'])});
 ok(wait_for(sub { sql(q{select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) = 3 from hashgraph_resident where relation = 'h'::regclass}) eq 't' }, 30, every => 0.2, between => sub { sql('vacuum h') }), 'a table of many rows is resident');
 sql("set work_mem = '64kB'; set hash_mem_multiplier = 1");
 sql('update h set v = v + 1 where v between 1000 and 9000');
-same_is("select sum(h.v), count(c.x) from h $_ c on h.k = c.k where h.k > 5", '[oi]', "rows beside many lent ones: $_") foreach 'join', 'left join';
+same_is("select sum(h.v), count(c.x) from h $_ c on h.k = c.k where h.k > 5", '[oi]', "delta rows beside many covered ones: $_") foreach 'join', 'left join';
 # inner keys that are kept as bits: outer rows are read
 sql('create table bits as select i as k from generate_series(-3000, 17000) i; analyze bits; set enable_mergejoin = off');
 same_is('select count(*) from h join bits using (k)', '', 'inner keys that are bits, counted');
@@ -209,7 +209,7 @@ same_is("select id from e where $_ exists (select from b where e.k8 = b.k8)", '(
 same_is('select count(*) from b join e on b.k2 = e.k2', '(oi|io)', '... a count');
 sql('drop table e');
 
-# ---------------------------------------------------------------- rescans, cursors, who is not lent anything
+# ---------------------------------------------------------------- rescans, cursors, scans without covered rows
 
 same_is('select c.k, s.n from c, lateral (select count(*) as n from a join b on a.k4 = b.k4 where a.v = c.x offset 0) s where c.k < 40', '.*', 'rescans with a parameter');
 same_is('select c.k, s.n from c, lateral (select count(*) + c.x as n from (select from a join b on a.k4 = b.k4 offset 0) j) s where c.k < 40', '.*', 'rescans without one');

@@ -59,7 +59,7 @@ foreach my $setting ('parallel_leader_participation = off', 'max_parallel_worker
 	same_is("select id from a where $_ exists (select from b where a.k8 = b.k8)", 'p(oi|io)', "$setting: $_ exists") foreach '', 'not';
 	sql('reset parallel_leader_participation; reset max_parallel_workers');
 }
-# A side that one process reads for all, beside lent rows.
+# A side that one process reads for all, beside covered rows.
 foreach my $setting ('parallel_leader_participation = on', 'parallel_leader_participation = off', 'max_parallel_workers = 0', 'work_mem = \'64kB\'')
 {
 	sql("set $setting");
@@ -68,14 +68,14 @@ foreach my $setting ('parallel_leader_participation = on', 'parallel_leader_part
 	sql('reset parallel_leader_participation; reset max_parallel_workers; reset work_mem');
 }
 like(sql('explain (costs off) select a.id, g from a full join generate_series(1, 4000) g on a.k4 = g'), qr/Read Once: inner/, '... which EXPLAIN tells');
-# Inner rows of one key that several processes have read, each of which joins its own with lent outer rows.
+# Inner rows of one key that several processes have read, each of which joins its own with covered outer rows.
 sql('create table d as select i as id, i % 40 as g, repeat(\'w\', 2000) as p from generate_series(1, 100) i; alter table d alter p set storage plain; insert into d select id, g, p from d; analyze d');
 sql('set parallel_leader_participation = off');
 same_is("select id, t from a where $_ exists (select from d where a.k2 = d.g and slow(d.id))", 'po', "held inner rows of several processes: $_ exists") foreach '', 'not';
 same_is("select id, t from a where $_ exists (select from d where a.k2 = d.g and slow(d.id) and a.v <> d.id)", 'po', "... with another clause: $_ exists") foreach '', 'not';
 same_is('select count(*) from a where exists (select from d where a.k2 = d.g and slow(d.id))', 'po', '... counted');
 sql('reset parallel_leader_participation');
-# more rows have changed than fit: the lent ones are read, too
+# more rows have changed than fit: the covered ones are read, too
 sql('update a set v = v + 1 where id between 3000 and 9000');
 foreach my $limit ('64kB', '256kB')
 {

@@ -1,5 +1,5 @@
 # Scans that begin in the middle of a table, where another scan of it is (synchronize_seqscans), and go on at its beginning: each row comes
-# once, whether it is served, lent or read.
+# once, whether it is read from the cache, covered or read from the heap.
 
 use strict;
 use warnings;
@@ -73,7 +73,7 @@ sub same
 	return;
 }
 
-like(explain_analyze($node, '', $queries[0]), qr/Outer HashGraph: resident\n.*Inner HashGraph: resident/s, 'rows are lent');
+like(explain_analyze($node, '', $queries[0]), qr/Outer HashGraph: resident\n.*Inner HashGraph: resident/s, 'rows are covered');
 like(explain_analyze($node, '', $queries[2]), qr/Resident Blocks: [1-9].*Heap Blocks: 0/s, 'and served');
 same('all blocks are served');
 

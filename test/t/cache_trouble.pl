@@ -358,20 +358,20 @@ sql('reset max_parallel_workers_per_gather; reset min_parallel_table_scan_size; 
 
 # ---------------------------------------------------------------- a worker that is cancelled
 
-# A worker pins what is lent to it, and then finds its rows, which may take long: it looks at interrupts meanwhile.
+# A worker pins the covered rows, and then finds them, which may take long: it checks for interrupts meanwhile.
 take_in('a');
 {
 	my $parallel = RawSession->new($node);
 
 	$parallel->run_each('set max_parallel_workers_per_gather = 2; set min_parallel_table_scan_size = 0; set parallel_setup_cost = 0; set parallel_tuple_cost = 0');
-	hold($main, BORROW);
+	hold($main, ATTACH);
 	$parallel->send('select count(*) from a x join a y using (k)');
-	wait_at($main, BORROW);
+	wait_at($main, ATTACH);
 	sql("select pg_cancel_backend($parallel->{pid})");
 	my $ended = $parallel->finish(60);
-	let_go($main, BORROW);
+	let_go($main, ATTACH);
 	$parallel->finish if !$ended;
-	ok($ended, 'a parallel join is cancelled while its workers find what is lent to them');
+	ok($ended, 'a parallel join is cancelled while its workers find the covered rows');
 	is($parallel->{sqlstate}, '57014', '... with the error of a cancel');
 	is($parallel->query('select count(*) from a x join a y using (k)'), '3000', '... and the next one is right');
 }

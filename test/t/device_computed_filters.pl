@@ -89,38 +89,38 @@ my @conditions = (
 	[ 'DISTINCT', 'a.s + 1 is distinct from 4' ],
 	[ 'few', 'a.r * 1000 < 5 and a.i % 9 = 4' ]);
 
-# Tests: a query gives PostgreSQL's own rows.  With LENT its sides come from HashGraphs, so that no row of either table is read.
-sub is_lent
+# Tests: a query gives PostgreSQL's own rows.  With COVERED its sides come from HashGraphs, so that no row of either table is read.
+sub is_covered
 {
-	my ($what, $select, $lent) = @_;
+	my ($what, $select, $covered) = @_;
 
-	return is_right($what, $select, $lent ? (look => sub { sql("explain (analyze, costs off, timing off) $select") }, like => qr/HashGraph: resident.*HashGraph: resident/s) : ());
+	return is_right($what, $select, $covered ? (look => sub { sql("explain (analyze, costs off, timing off) $select") }, like => qr/HashGraph: resident.*HashGraph: resident/s) : ());
 }
 
 # All of them; where there are HashGraphs of all rows, these are taken.
 sub all_are_right
 {
-	my ($when, $lent) = @_;
+	my ($when, $covered) = @_;
 
 	foreach my $condition (@conditions)
 	{
 		my ($what, $where) = @$condition;
 
-		is_lent("$when: $what", "select count(*), sum(a.id), b.g from a join b using (k) where a.kind <> 'end' and $where group by b.g", $lent);
-		is_lent("$when: $what, over the ends of types", "select count(*), sum(a.id) from a join b using (k) where $where", 0);
-		is_lent("$when: $what, one table", "select count(*), sum(a.r), sum(a.r) filter (where a.r + 1 < 40) from a where a.id < 10000 and ($where)", 0);
+		is_covered("$when: $what", "select count(*), sum(a.id), b.g from a join b using (k) where a.kind <> 'end' and $where group by b.g", $covered);
+		is_covered("$when: $what, over the ends of types", "select count(*), sum(a.id) from a join b using (k) where $where", 0);
+		is_covered("$when: $what, one table", "select count(*), sum(a.r), sum(a.r) filter (where a.r + 1 < 40) from a where a.id < 10000 and ($where)", 0);
 	}
-	is_lent("$when: both sides", q{select count(*), sum(a.id) from a join b using (k) where a.kind <> 'end' and a.s + a.i > 3 and b.i * 2 + b.s < 5000}, $lent);
-	is_lent("$when: a barrier", 'select count(*), sum(a.id) from kept a join b using (k) where a.i + a.i > 10', 0);
+	is_covered("$when: both sides", q{select count(*), sum(a.id) from a join b using (k) where a.kind <> 'end' and a.s + a.i > 3 and b.i * 2 + b.s < 5000}, $covered);
+	is_covered("$when: a barrier", 'select count(*), sum(a.id) from kept a join b using (k) where a.i + a.i > 10', 0);
 	sql('set role reader');
-	is_lent("$when: rows of a policy alone", 'select count(*), sum(a.id) from a join b using (k) where a.i + a.i > 10 and a.s + a.r > 3::int2 and a.m * 2 > a.n', 0);
+	is_covered("$when: rows of a policy alone", 'select count(*), sum(a.id) from a join b using (k) where a.i + a.i > 10 and a.s + a.r > 3::int2 and a.m * 2 > a.n', 0);
 	unlike(rows('select count(*), sum(a.id) from a join b using (k) where a.i + a.i > 10'), qr/^22/, '... which raise nothing that others would');
 	sql('reset role');
-	is_lent("$when: a function behind a computed condition", 'select count(*) from a join b using (k) where a.id % 20000 < 5000 and shown(a.id)', 0);
-	is_lent("$when: a barrier ahead of a function", 'select count(*) from kept a join b using (k) where a.i + a.s > 10 and shown(a.id)', 0);
-	is_lent("$when: errors of rows that are left out", q{select count(*) from a join b using (k) where case when a.kind = 'end' then false else a.i + a.i > 7 end}, 0);
-	is_lent("$when: division by 0", 'select count(*) from a join b using (k) where a.i % 0 = 1', 0);
-	is_lent("$when: an initial plan", q{select count(*) from a join b using (k) where a.kind <> 'end' and a.i + a.s > (select max(b.g) from b)}, 0);
+	is_covered("$when: a function behind a computed condition", 'select count(*) from a join b using (k) where a.id % 20000 < 5000 and shown(a.id)', 0);
+	is_covered("$when: a barrier ahead of a function", 'select count(*) from kept a join b using (k) where a.i + a.s > 10 and shown(a.id)', 0);
+	is_covered("$when: errors of rows that are left out", q{select count(*) from a join b using (k) where case when a.kind = 'end' then false else a.i + a.i > 7 end}, 0);
+	is_covered("$when: division by 0", 'select count(*) from a join b using (k) where a.i % 0 = 1', 0);
+	is_covered("$when: an initial plan", q{select count(*) from a join b using (k) where a.kind <> 'end' and a.i + a.s > (select max(b.g) from b)}, 0);
 	return;
 }
 
@@ -222,7 +222,7 @@ foreach my $backend ('cpu', $standin ? 'auto' : ())
 
 	# rows that nobody sees raise nothing
 	sql('begin; delete from a where id > 10000 and id < 20000');
-	is_lent("$backend: rows that are gone", 'select count(*), sum(a.id) from a join b using (k) where a.i + a.i > 10 and a.s + a.r > 3::int2', 0);
+	is_covered("$backend: rows that are gone", 'select count(*), sum(a.id) from a join b using (k) where a.i + a.i > 10 and a.s + a.r > 3::int2', 0);
 	unlike(core_of('select count(*) from a join b using (k) where a.i + a.i > 10'), qr/^22/, '... which are not errors');
 	$main->query('rollback');
 	like(core_of('select count(*) from a join b using (k) where a.i + a.i > 10'), qr/^22003 integer out of range/, '... and are, as long as they are there');
@@ -233,7 +233,7 @@ foreach my $backend ('cpu', $standin ? 'auto' : ())
 	sql('prepare picked(int, numeric) as select count(*), sum(a.id) from a join b using (k) where a.id < 10000 and a.i + $1 > a.s and a.m * $2 < 500 or a.r * 2 = $1; set plan_cache_mode = force_generic_plan');
 	foreach my $values ([ -50, 1.5 ], [ 3, 0.001 ], [ 2147483647, 1 ], [ 'null', 2 ], [ 7, 'null' ], [ 7, q{'NaN'} ])
 	{
-		is_lent("$backend: parameters, @$values", "execute picked($values->[0], $values->[1])", 0);
+		is_covered("$backend: parameters, @$values", "execute picked($values->[0], $values->[1])", 0);
 	}
 	sql('deallocate picked; reset plan_cache_mode');
 

@@ -91,7 +91,7 @@ my @others = (
 	[ 'the least numeric', 'select w, min(m), max(z) from a join b using (k) group by w' ],
 	[ 'the least text', 'select w, min(a.t), max(c) from a join b using (k) group by w' ]);
 
-# Counts of rows without a match: where all rows are lent, they follow from how many have one, and else they are found row by row.
+# Counts of rows without a match: where all rows are covered, they follow from how many have one, and else they are found row by row.
 my $FOUND = qr/each/;
 my @unmatched = (
 	[ 'an anti join', 'select count(*) from a where not exists (select from b where a.k = b.k)' ],
@@ -260,7 +260,7 @@ SQL
 	}
 	sql('reset hashgraph.backend; set hashgraph.force = on');
 
-	# Lent rows are joined on the device with the first chunk of those that are held, and other chunks here: EXPLAIN tells of the device.
+	# Covered rows are joined on the device with the first chunk of delta rows, and other chunks here: EXPLAIN tells of the device.
 	sql("set work_mem = '64kB'; update f set u = u + 1 where k > 100000");
 	foreach my $format ('text', 'json')
 	{
@@ -294,7 +294,7 @@ SQL
 # Less memory than the graphs need: some are kept, and none of what is counted is wrong.
 if (defined $standin)
 {
-	# where one side is read, and the other's rows are lent, no keys go to a device, however fast that is
+	# where one side is read, and the other's rows are covered, no keys go to a device, however fast that is
 	use_program($node, $standin, HG_STANDIN_FAST => 1);
 	kept('a fast device: all graphs are kept');
 	$node->safe_psql('postgres', 'create table c as select i % 9000 k from generate_series(1, 60000) i; analyze c');
@@ -302,7 +302,7 @@ if (defined $standin)
 	{
 		ok(wait_for(sub { explain_analyze($node, 'set max_parallel_workers_per_gather = 0; set hashgraph.force = on; set hashgraph.resident = off;', $query) =~ /Keys Sent During Scan: [1-9]/ }, 20),
 			"keys are sent of sides that are read: $query");
-		unlike(explain_analyze($node, 'set max_parallel_workers_per_gather = 0; set hashgraph.force = on;', $query), qr/Keys Sent During Scan/, '... but not beside a side that is lent');
+		unlike(explain_analyze($node, 'set max_parallel_workers_per_gather = 0; set hashgraph.force = on;', $query), qr/Keys Sent During Scan/, '... but not beside a side that is covered');
 		is(rows($query), core_of($query), '... and the count is right');
 	}
 	$node->safe_psql('postgres', 'drop table c');
@@ -323,7 +323,7 @@ if (defined $standin)
 	ok(!wait_for(sub { ready_devices($node, 'kept_graphs, kept_limit') ne '0|0' }, 3, every => 0.2), 'nothing is kept where nothing is to be');
 	$node->safe_psql('postgres', 'alter system reset hashgraph.resident_gpu_memory');
 
-	# codes and units that are none of the column's: the first is seen, and the join done here
+	# codes and scaled integers that are none of the column's: the first is seen, and the join done here
 	use_program($node, $standin, HG_STANDIN_GROUP_KEY => 65535);
 	kept('a process that tells of groups that there are not is given all graphs');
 	foreach my $select ('select a.t, count(*) from a join b using (k) group by a.t', 'select a.e, count(*) from a join b using (k) group by a.e')

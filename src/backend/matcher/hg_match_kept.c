@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_kept.c
- *	  Lent rows that a device keeps the HashGraphs of.
+ *	  Covered rows of which a device keeps the HashGraphs.
  *
- * A job has the two graphs by their names (engine/hg_kept.h), with columns of their rows, and is
- * told which of the rows are lent, unless all are.  Neither keys nor values are sent; what is to be
- * computed of columns is told by programs (engine/hg_computed.h), and which of the rows a qual
- * leaves by filters (engine/hg_row_filter.h).  What it
- * counts, or makes groups of, are pairs of lent rows alone; those of held rows are found here
- * (hg_match_resident.c), which are few.
+ * The job names the two graphs (engine/hg_kept.h) and the columns of their rows.  Unless all rows
+ * of a graph are covered, the job is told which are.  Neither keys nor values are sent.  Programs
+ * (engine/hg_computed.h) tell what to compute from columns, and filters (engine/hg_row_filter.h)
+ * tell which rows pass a qual.  The job counts pairs of covered rows alone, or makes groups of
+ * them.  The few pairs with delta rows are found in this process (hg_match_resident.c).
  *
  * Where several devices have slices of a graph all of them are asked, in one job over them
  * (engine/hg_wide.h).
@@ -54,7 +53,10 @@ hg_match_kept_may_reduce(const HgMatcherSpec *spec)
 		   spec->kept[HG_OUTER]->has_columns && spec->kept[HG_INNER]->has_columns;
 }
 
-/* Tell a job which rows of a graph are lent: of a side, or of what it looks up (HgEngine.mask). */
+/*
+ * Tells a job which rows of a graph are covered: the graph of a side, or one that a side looks up
+ * (HgEngine.mask).
+ */
 static HgStatus
 hg_kept_mask(HgEngine *engine, HgJob *job, HgSide side, uint32 lookup, const HgFlatMask *mask,
 			 const HgKeptUse *use, const uint64 *places, HgError *error)
@@ -82,8 +84,8 @@ static HgStatus
 hg_kept_mask_side(HgEngine *engine, HgJob *job, HgSide side, const HgMatcherSpec *spec,
 				  HgError *error)
 {
-	const HgKeptLent *kept = spec->kept[side];
-	const HgFlatMask *mask = spec->lent[side]->mask;
+	const HgKeptCovered *kept = spec->kept[side];
+	const HgFlatMask *mask = spec->covered[side]->mask;
 	HgStatus status = HG_OK;
 
 	if (mask != NULL)
@@ -115,10 +117,10 @@ hg_kept_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgKeptUses
 	hg_matcher_init_spec(&asked, sizeof(uint64), reduction, true);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const HgKeptLent *kept = spec->kept[side];
+		const HgKeptCovered *kept = spec->kept[side];
 
 		uses->sides[side] = kept->use;
-		uses->sides[side].masked = spec->lent[side]->mask != NULL;
+		uses->sides[side].masked = spec->covered[side]->mask != NULL;
 		asked.kept[side] = &uses->sides[side];
 		asked.slices[side] = kept->slices;
 		for (uint32 i = 0; i < kept->nlookups; i++)
@@ -152,7 +154,7 @@ hg_kept_check_codes(const HgMatcherSpec *spec, const HgReduceSpec *reduce, const
 	for (uint32 k = 0; k < reduce->nkeys; k++)
 	{
 		const HgReduceColumn *key = &reduce->keys[k];
-		const HgKeptLent *kept = spec->kept[key->side];
+		const HgKeptCovered *kept = spec->kept[key->side];
 		const uint32 ncodes = kept->ncodes[key->column];
 
 		for (uint64 i = 0; kept->coded[key->column] && i < groups->count; i++)
@@ -205,9 +207,9 @@ hg_kept_held_bytes(const HgMatcherSpec *spec)
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const HgKeptLent *kept = spec->kept[side];
+		const HgKeptCovered *kept = spec->kept[side];
 
-		if (kept->slices != NULL && spec->lent[side]->mask != NULL)
+		if (kept->slices != NULL && spec->covered[side]->mask != NULL)
 			bytes += hg_slices_mask_bytes(kept->slices);
 		for (uint32 i = 0; i < kept->nlookups; i++)
 			if (kept->along[i].found != NULL && kept->lookups[i].mask != NULL)
@@ -257,7 +259,7 @@ hg_kept_patience_ms(const HgMatchTask *task, HgPlaces places, const HgReduction 
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const HgKeptLent *kept = task->spec.kept[side];
+		const HgKeptCovered *kept = task->spec.kept[side];
 
 		ns += (double) kept->use.shape.rows * HG_KEPT_CPU_NS;
 		for (uint32 i = 0; i < kept->nlookups; i++)

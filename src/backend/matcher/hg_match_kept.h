@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_kept.h
- *	  Lent rows that a device keeps the HashGraphs of.
+ *	  Covered rows of which a device keeps the HashGraphs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 #include "backend/matcher/hg_match_source.h"
 
-/* What a device has answered of the pairs of both sides' lent rows. */
+/* A device's answer about the pairs of both sides' covered rows. */
 typedef struct HgKeptAnswer
 {
 	HgEngine *engine;  /* of the job below */
@@ -24,7 +24,10 @@ typedef struct HgKeptAnswer
 	HgJobStats stats;  /* of its job */
 } HgKeptAnswer;
 
-/* May a device be asked for the number of pairs of both sides' lent rows, or for their groups? */
+/*
+ * True if a device may be asked for the number of pairs of both sides' covered rows, or for their
+ * groups.
+ */
 extern bool hg_match_kept_may_count(const HgMatcherSpec *spec);
 extern bool hg_match_kept_may_reduce(const HgMatcherSpec *spec);
 

@@ -3,37 +3,40 @@
  * hg_match_resident.c
  *	  Matches from resident HashGraphs.
  *
- * The rows of a side are those that a resident HashGraph has, which are lent (HgMatcherSpec), and
- * those that are held as keys.  Either may be missing.  The join is the sum of four parts, which
- * come one after the other:
+ * The rows of a side are its covered rows, which a resident HashGraph has (HgMatcherSpec), and its
+ * delta rows, which are there as keys.  Either set may be empty.  The join is the sum of four
+ * parts, which come one after the other:
  *
- *	lent x lent		two graphs, intersected as they are
- *	held x lent		the keys are looked up in the graph; where they are many beside its rows, and
- *					little is wanted of their rows, a graph is made of them first, and intersected
- *	lent x held		a graph is made of the keys
- *	held x held		a job of the CPU engine
+ *	covered x covered	two graphs, intersected as they are
+ *	delta x covered		the keys are looked up in the graph.  If there are many keys beside the
+ *						graph's rows, and few columns are needed of them, a graph is made of the
+ *						keys first, and intersected
+ *	covered x delta		a graph is made of the keys
+ *	delta x delta		a job of the CPU engine
  *
- * Where processes share the join all of them have the same lent rows, and each has held rows of its
- * own.  Of lent x lent each takes a range of vertices after the other; its own rows it joins with
- * what is lent, whole; and held rows of all processes are joined by a team.  So each pair is one
- * process's, but matches of a lent row may be several processes'.
+ * Where processes share the join, all of them have the same covered rows, and each has delta rows
+ * of its own.  The processes take ranges of vertices of covered x covered in turn.  Each process
+ * joins its own delta rows with all covered rows.  A team joins the delta rows of all processes.
+ * So each pair belongs to one process, but several processes may have matches of the same covered
+ * row.
  *
- * A block of matches is of one part.  So lent rows and held ones do not meet in a block of a side,
- * and an outer row's matches with lent inner rows follow each other, and those with held ones do:
- * where one match of a row counts, and there are both, the caller looks to that.
+ * A block of matches belongs to one part.  So a block never has both covered rows and delta rows
+ * of the same side.  The matches of an outer row with covered inner rows follow each other, and so
+ * do those with delta rows.  Where one match of a row counts, and there are both kinds, the caller
+ * sees to that.
  *
- * Held rows that do not fit into memory may come in several matchers, and pairs of lent rows be
- * another one's.
+ * Delta rows that do not fit into memory may come in several matchers.  The pairs of covered rows
+ * may then belong to another matcher.
  *
- * Where the caller looks at one side's rows alone, and not at their order, those of lent x lent are
- * tallied (engine/hg_flat.h), if there are enough of them: what he fetches for them then lies in
- * order, too.
+ * Where the caller looks at one side's rows alone, in any order, the pairs of covered x covered
+ * are tallied (engine/hg_flat.h), if there are enough of them.  What the caller fetches for them
+ * then lies in order, too.
  *
- * Where a device keeps both graphs, and pairs are only counted, or made groups of, it does that
- * with those of lent x lent (hg_match_kept.h).
+ * Where a device keeps both graphs, and pairs are only counted or grouped, the device does that
+ * for covered x covered (hg_match_kept.h).
  *
- * Graphs of held keys are made when the source is built, in the task's memory, and stay: the stream
- * may begin again.
+ * Graphs of delta keys are made when the source is built.  They stay in the task's memory, because
+ * the stream may begin again.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -49,11 +52,12 @@
 #include "hg_guc.h"
 
 /*
- * Held outer keys are looked up, in the order that they come in, where there are so many times as
- * many lent rows; as long as there are fewer than the latter a graph of them finds them in the
- * order of vertices, which is faster, but takes memory: one part in so many of what there is.
- * And it is slower where the caller then looks for each row at so many places or more, all over
- * memory, which he would go through from one to the next.
+ * Outer delta keys are looked up in their own order if there are this many times as many covered
+ * rows.  Below that, a graph is made of the keys, as long as there are fewer of them than covered
+ * rows.  The graph finds matches in the order of vertices, which is faster but takes memory: one
+ * part in so many of what there is.  It is slower where the caller then looks at this many places
+ * or more for each row, because these are all over memory, and with lookups the caller goes from
+ * one to the next.
  */
 #define HG_LOOKUP_PLACES 5
 #define HG_LOOKUP_ROWS 8
@@ -73,9 +77,9 @@
 
 typedef enum HgResidentPart
 {
-	HG_LENT_LENT,
-	HG_HELD_LENT,
-	HG_LENT_HELD,
+	HG_COVERED_COVERED,
+	HG_HELD_COVERED,
+	HG_COVERED_HELD,
 	HG_HELD_HELD,
 	HG_RESIDENT_PARTS
 } HgResidentPart;
@@ -85,7 +89,7 @@ typedef struct HgMatchResident
 	HgMatchSource source; /* first */
 	HgFlatGraph *made[2]; /* by HgSide: of the held keys, to meet the other side's; or NULL */
 	HgFlatSide made_side[2];
-	const HgFlatSide *decided[2]; /* by HgSide: lent rows, as they meet those that are held */
+	const HgFlatSide *decided[2]; /* by HgSide: covered rows, as they meet delta rows */
 	HgMatchSource *held;		  /* of the held keys of both sides; or NULL */
 
 	/* where the stream stands */
@@ -95,9 +99,9 @@ typedef struct HgMatchResident
 	HgFlatTally *tally; /* of its pairs; or NULL */
 	HgSide tallied;
 	HgMatches block;
-	HgKeptAnswer device; /* of the pairs of lent x lent, if it was asked for one and has given it */
+	HgKeptAnswer device; /* about the pairs of covered x covered, if the device was asked and has answered */
 
-	/* of a team of which one process has all of lent x lent (HgTeamSpec.at_once) */
+	/* of a team of which one process has all of covered x covered (HgTeamSpec.at_once) */
 	bool claimed; /* it is known who that is ... */
 	bool is_mine; /* ... this one */
 
@@ -108,11 +112,11 @@ typedef struct HgMatchResident
 	double match_ms;
 } HgMatchResident;
 
-/* The side whose rows are held in a part where the other side's are lent. */
+/* Returns the side whose delta rows meet covered rows of the other side in a part. */
 static inline HgSide
 hg_resident_part_held(HgResidentPart part)
 {
-	return part == HG_HELD_LENT ? HG_OUTER : HG_INNER;
+	return part == HG_HELD_COVERED ? HG_OUTER : HG_INNER;
 }
 
 /* The keys of a piece, under the numbers that the task has for them. */
@@ -154,24 +158,24 @@ hg_match_resident_holds(const HgMatchTask *task)
 	return task->sides[HG_OUTER].rows > 0 && task->sides[HG_INNER].rows > 0;
 }
 
-/* Is a graph to be made of the held keys of a side, to meet lent rows of the other one? */
+/* True if a graph is made of the delta keys of a side, to meet covered rows of the other one. */
 static bool
 hg_match_resident_makes(const HgMatchTask *task, HgSide side)
 {
-	const HgFlatSide *lent = task->spec.lent[hg_other_side(side)];
+	const HgFlatSide *covered = task->spec.covered[hg_other_side(side)];
 	const uint64 rows = task->sides[side].rows;
 	HgFlatShape shape;
 
-	if (lent == NULL || rows == 0)
+	if (covered == NULL || rows == 0)
 		return false;
 	if (side == HG_INNER)
 		return true;
 	if (task->spec.places[side] >= HG_LOOKUP_PLACES && rows > HG_LOOKUP_NEAR_ROWS)
 		return false;
-	if (rows > lent->graph->rows / HG_LOOKUP_ROWS)
+	if (rows > covered->graph->rows / HG_LOOKUP_ROWS)
 		return true;
 	shape = hg_flat_shape(task->spec.key_width, rows);
-	return rows > lent->graph->rows / HG_LOOKUP_FEW_ROWS &&
+	return rows > covered->graph->rows / HG_LOOKUP_FEW_ROWS &&
 		   hg_flat_make_bytes(&shape, rows) <= task->spec.direct_limit / HG_LOOKUP_SHARE;
 }
 
@@ -211,8 +215,8 @@ hg_match_resident_take(void *arg)
 }
 
 /*
- * May the rows of lent x lent be tallied, those of the side that is read?  Where one outer row's
- * first match alone counts, that is the outer one.
+ * True if the rows of covered x covered may be tallied, those of the side that is read.  Where one
+ * outer row's first match alone counts, that is the outer side.
  */
 static bool
 hg_match_resident_tallies(const HgMatchTask *task, HgSide *side)
@@ -223,20 +227,20 @@ hg_match_resident_tallies(const HgMatchTask *task, HgSide *side)
 	if (!spec->any_order || spec->unread[HG_OUTER] == spec->unread[HG_INNER])
 		return false;
 	*side = spec->unread[HG_OUTER] ? HG_INNER : HG_OUTER;
-	rows = spec->lent[*side]->graph->rows;
+	rows = spec->covered[*side]->graph->rows;
 	return (hg_force ||
 			(rows >= HG_TALLY_ROWS && spec->pairs >= (double) (rows / HG_TALLY_SHARE))) &&
 		   (spec->direct_limit == 0 ||
 			hg_flat_tally_bytes(spec->first_row[*side]) <= spec->direct_limit / 4 * 3);
 }
 
-/* Has this process pairs of lent x lent to find? */
+/* True if this process has pairs of covered x covered to find. */
 static bool
-hg_match_resident_has_lent(HgMatchResident *resident)
+hg_match_resident_has_covered(HgMatchResident *resident)
 {
 	const HgMatcherSpec *spec = &resident->source.task->spec;
 
-	if (spec->lent[HG_OUTER] == NULL || spec->lent[HG_INNER] == NULL || spec->lent_apart)
+	if (spec->covered[HG_OUTER] == NULL || spec->covered[HG_INNER] == NULL || spec->covered_apart)
 		return false;
 	if (spec->team == NULL || !spec->team->at_once)
 		return true;
@@ -246,15 +250,15 @@ hg_match_resident_has_lent(HgMatchResident *resident)
 	return resident->is_mine;
 }
 
-/* The lent rows of a side, to be joined with what is held of the other one. */
+/* Returns the covered rows of a side, to be joined with the delta rows of the other one. */
 static const HgFlatSide *
-hg_match_resident_lent(HgMatchResident *resident, HgSide side)
+hg_match_resident_covered(HgMatchResident *resident, HgSide side)
 {
 	HgMatchTask *task = resident->source.task;
 	MemoryContext old;
 
 	if (task->spec.decide_some == NULL)
-		return task->spec.lent[side];
+		return task->spec.covered[side];
 	if (resident->decided[side] == NULL)
 	{
 		old = MemoryContextSwitchTo(task->context);
@@ -265,9 +269,9 @@ hg_match_resident_lent(HgMatchResident *resident, HgSide side)
 	return resident->decided[side];
 }
 
-/* Open the join of lent x lent. */
+/* Opens the join of covered x covered. */
 static HgStatus
-hg_match_resident_open_lent(HgMatchResident *resident, HgError *error)
+hg_match_resident_open_covered(HgMatchResident *resident, HgError *error)
 {
 	HgMatchTask *task = resident->source.task;
 	const HgHost *host = &task->host.host;
@@ -279,9 +283,9 @@ hg_match_resident_open_lent(HgMatchResident *resident, HgError *error)
 		task->spec.decide(task->spec.decide_arg);
 	if (task->spec.team != NULL && !task->spec.team->at_once)
 		work = (HgFlatWork){hg_match_resident_take, task->spec.team->next_part};
-	else if (task->spec.lent_part != NULL)
-		work = (HgFlatWork){hg_match_resident_take, task->spec.lent_part};
-	status = hg_flat_join_open(host, task->spec.lent[HG_OUTER], task->spec.lent[HG_INNER], &work,
+	else if (task->spec.covered_part != NULL)
+		work = (HgFlatWork){hg_match_resident_take, task->spec.covered_part};
+	status = hg_flat_join_open(host, task->spec.covered[HG_OUTER], task->spec.covered[HG_INNER], &work,
 							   &resident->join, error);
 	if (status != HG_OK || !hg_match_resident_tallies(task, &side))
 		return status;
@@ -298,21 +302,21 @@ static HgStatus
 hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 {
 	HgMatchTask *task = resident->source.task;
-	const HgFlatSide *const *lent = task->spec.lent;
+	const HgFlatSide *const *covered = task->spec.covered;
 	const HgHost *host = &task->host.host;
 	HgFlatSide sides[2];
 	HgFlatRows rows;
 	HgSide held;
 
-	if (resident->part == HG_LENT_LENT)
+	if (resident->part == HG_COVERED_COVERED)
 	{
-		if (resident->piece > 0 || !hg_match_resident_has_lent(resident))
+		if (resident->piece > 0 || !hg_match_resident_has_covered(resident))
 			return HG_OK;
 		resident->piece = 1;
-		return hg_match_resident_open_lent(resident, error);
+		return hg_match_resident_open_covered(resident, error);
 	}
 	held = hg_resident_part_held(resident->part);
-	if (lent[hg_other_side(held)] == NULL)
+	if (covered[hg_other_side(held)] == NULL)
 		return HG_OK;
 	if (resident->made[held] != NULL)
 	{
@@ -320,7 +324,7 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 			return HG_OK;
 		resident->piece = 1;
 		sides[held] = resident->made_side[held];
-		sides[hg_other_side(held)] = *hg_match_resident_lent(resident, hg_other_side(held));
+		sides[hg_other_side(held)] = *hg_match_resident_covered(resident, hg_other_side(held));
 		return hg_flat_join_open(host, &sides[HG_OUTER], &sides[HG_INNER], NULL, &resident->join,
 								 error);
 	}
@@ -329,7 +333,7 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 	Assert(held == HG_OUTER);
 	rows = hg_match_resident_rows(task, held, &task->sides[held].pieces[resident->piece++]);
 	return hg_flat_lookup_open(host, &rows, task->spec.key_width, held,
-							   hg_match_resident_lent(resident, hg_other_side(held)),
+							   hg_match_resident_covered(resident, hg_other_side(held)),
 							   &resident->join, error);
 }
 
@@ -369,7 +373,7 @@ hg_match_resident_rewind(HgMatchSource *source)
 	HgMatchResident *resident = (HgMatchResident *) source;
 
 	hg_match_resident_close_join(resident);
-	resident->part = HG_LENT_LENT;
+	resident->part = HG_COVERED_COVERED;
 	resident->piece = 0;
 	if (resident->held != NULL && resident->held->ops->rewind != NULL)
 		resident->held->ops->rewind(resident->held);
@@ -447,8 +451,8 @@ static const HgMatchSourceOps hg_match_resident_ops;
 static const HgMatchSourceOps hg_match_kept_ops;
 
 /*
- * Ask a device about the pairs of lent x lent, where they are this process's: for their number, or
- * for groups of them.  If it answers, the parts behind them are left.
+ * Asks a device about the pairs of covered x covered, where they are this process's: for their
+ * number, or for groups of them.  If the device answers, only the parts behind are left.
  */
 static HgStatus
 hg_match_resident_ask(HgMatchResident *resident, const HgReduction *reduction, HgError *error)
@@ -456,19 +460,19 @@ hg_match_resident_ask(HgMatchResident *resident, const HgReduction *reduction, H
 	HgStatus status;
 
 	resident->device.given = false;
-	if (!hg_match_resident_has_lent(resident))
+	if (!hg_match_resident_has_covered(resident))
 		return HG_OK;
 	status = hg_match_kept_ask(resident->source.task, reduction, &resident->device, error);
 	if (status != HG_OK || !resident->device.given)
 		return status;
 	resident->source.ops = &hg_match_kept_ops;
-	resident->part = HG_HELD_LENT;
+	resident->part = HG_HELD_COVERED;
 	return HG_OK;
 }
 
 /*
- * Groups of the pairs of lent x lent; the others are to be streamed.  Where processes share the
- * join all of them agree on it, and one gets the groups.
+ * Takes groups of the pairs of covered x covered; the other pairs are to be streamed.  Where
+ * processes share the join all of them agree on it, and one gets the groups.
  */
 static HgStatus
 hg_match_resident_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduced, HgError *error)
@@ -539,7 +543,7 @@ hg_match_resident_report(HgMatchSource *source, HgJobStats *stats)
 	const HgMatchResident *resident = (const HgMatchResident *) source;
 	const HgMatcherSpec *spec = &source->task->spec;
 	HgJobStats held = {0};
-	bool intersects = spec->lent[HG_OUTER] != NULL && spec->lent[HG_INNER] != NULL;
+	bool intersects = spec->covered[HG_OUTER] != NULL && spec->covered[HG_INNER] != NULL;
 
 	if (resident->held != NULL)
 		resident->held->ops->report(resident->held, &held);
@@ -550,11 +554,11 @@ hg_match_resident_report(HgMatchSource *source, HgJobStats *stats)
 	{
 		intersects |= resident->made[side] != NULL;
 		stats->rows[side] = source->task->sides[side].rows;
-		if (spec->lent[side] != NULL)
+		if (spec->covered[side] != NULL)
 		{
-			const HgFlatShape *shape = &spec->lent[side]->graph->shape;
+			const HgFlatShape *shape = &spec->covered[side]->graph->shape;
 
-			stats->rows[side] += spec->lent[side]->graph->rows;
+			stats->rows[side] += spec->covered[side]->graph->rows;
 			stats->vertices =
 				Max(stats->vertices, UINT64CONST(1) << (shape->bins_log2 + shape->vertices_log2));
 			stats->bins = Max(stats->bins, UINT64CONST(1) << shape->bins_log2);

@@ -12,7 +12,7 @@
 
 #include "backend/matcher/hg_match_source.h"
 
-/* The source of a task of whose sides one at least has, or had, lent rows. */
+/* The source of a task in which at least one side has, or had, covered rows. */
 extern HgMatchSource *hg_match_resident_create(HgMatchTask *task);
 
 #endif /* HG_MATCH_RESIDENT_H */

@@ -29,9 +29,9 @@ typedef struct HgStarAnswer
 } HgStarAnswer;
 
 /*
- * Ask for the number of joined rows, or for groups of them where spec has a reduction.  Of spec
- * lent, kept, reduction and pairs matter, and the progress that is to be told; kept is that of both
- * sides.  The answer lies in CurrentMemoryContext.  It may ereport, and nothing is left open then.
+ * Asks for the number of joined rows, or for groups of them where spec has a reduction.  Of spec,
+ * the fields covered, kept, reduction, pairs and the progress matter; kept is that of both sides.
+ * The answer lies in CurrentMemoryContext.  It may ereport, and nothing is left open then.
  */
 extern void hg_match_star_ask(const HgMatcherSpec *spec, HgStarAnswer *answer);
 

@@ -227,9 +227,9 @@ hg_matcher_count(HgMatcher *matcher)
 	}
 }
 
-/* Have the sides of lent rows trade places. */
+/* Swaps the covered rows of the two sides. */
 static void
-hg_matcher_swap_lent(HgMatcherSpec *spec)
+hg_matcher_swap_covered(HgMatcherSpec *spec)
 {
 	const HgMatcherSpec before = *spec;
 
@@ -237,7 +237,7 @@ hg_matcher_swap_lent(HgMatcherSpec *spec)
 	{
 		const HgSide other = hg_other_side((HgSide) side);
 
-		spec->lent[side] = before.lent[other];
+		spec->covered[side] = before.covered[other];
 		spec->kept[side] = before.kept[other];
 		spec->first_row[side] = before.first_row[other];
 	}
@@ -254,10 +254,10 @@ hg_matcher_count_matched(HgMatcher *matcher, HgSide side, bool told)
 	task->aside = !told;
 	task->spec.mode = HG_MATCH_FIRST;
 	if (side == HG_INNER)
-		hg_matcher_swap_lent(&task->spec);
+		hg_matcher_swap_covered(&task->spec);
 	matched = hg_matcher_count(matcher);
 	if (side == HG_INNER)
-		hg_matcher_swap_lent(&task->spec);
+		hg_matcher_swap_covered(&task->spec);
 	task->spec.mode = mode;
 	task->aside = false;
 	return matched;

@@ -67,8 +67,8 @@ extern void hg_matcher_rewind(HgMatcher *matcher);
 extern uint64 hg_matcher_count(HgMatcher *matcher);
 
 /*
- * How many rows of a side have one, of lent rows alone, where no other rows are there.  It is told
- * of them as of matches, or they are counted aside: nobody is.
+ * Returns how many covered rows of a side have a match, where no other rows are there.  If told is
+ * true they are reported as matches are, else nobody is told.
  */
 extern uint64 hg_matcher_count_matched(HgMatcher *matcher, HgSide side, bool told);
 

@@ -218,7 +218,7 @@ hg_matcher_choose(HgMatchTask *task)
 	const bool in_team = task->spec.team != NULL;
 	HgMatchSource *source;
 
-	/* of a side whose lent rows have been joined the others are left, under their numbers */
+	/* of a side whose covered rows have been joined the delta rows are left, under their numbers */
 	if (task->spec.first_row[HG_OUTER] > 0 || task->spec.first_row[HG_INNER] > 0)
 		return hg_matcher_choose_resident(task);
 	if (task->spec.streamed_rows > 0)

@@ -47,16 +47,18 @@ typedef struct HgKeySet
 
 typedef struct HgSender HgSender; /* hg_sender.h */
 
-/* Lent rows that others look up on a device, which keeps the graphs for it (engine/hg_kept.h). */
+/*
+ * Covered rows that others look up on a device, which keeps the graphs for it (engine/hg_kept.h).
+ */
 typedef struct HgKeptFound
 {
 	HgKeptLookup lookup;
-	const HgFlatMask *mask; /* the rows of the graph that are lent; NULL: all */
-	const uint64 *places;	/* as in HgKeptLent */
+	const HgFlatMask *mask; /* the rows of the graph that are covered; NULL: all */
+	const uint64 *places;	/* as in HgKeptCovered */
 } HgKeptFound;
 
-/* The graph of lent rows as a device keeps it. */
-typedef struct HgKeptLent
+/* The graph of covered rows as a device keeps it. */
+typedef struct HgKeptCovered
 {
 	HgKeptUse use;
 	const HgSlices *slices; /* how it is cut, where devices keep a slice each; NULL: it is not */
@@ -65,14 +67,14 @@ typedef struct HgKeptLent
 	uint32 ncodes[HG_MAX_COLUMNS];			 /* ... which are below that */
 	bool has_columns;
 	const uint64
-		*places; /* [parts + 1] rows of the parts ahead of each, of those that are lent of */
+		*places; /* [parts + 1] rows ahead of each part of the table whose rows are covered */
 	uint32 nlookups;
 	HgKeptFound lookups[HG_MAX_LOOKUPS]; /* what they look up on the way ... */
 	HgSlicedAlong along[HG_MAX_LOOKUPS]; /* ... and, of slices, how that is cut */
 	uint32 nprograms;
 	HgProgram programs[HG_MAX_PROGRAMS]; /* that compute some of the columns */
-	HgRowFilters filters; /* by which fewer rows count than are lent, and of what they look up */
-} HgKeptLent;
+	HgRowFilters filters; /* by pending predicates: fewer rows count than are covered */
+} HgKeptCovered;
 
 typedef struct HgMatcherSpec
 {
@@ -129,39 +131,39 @@ typedef struct HgMatcherSpec
 	const HgColumnSet *columns[2];
 
 	/*
-	 * By HgSide: NULL, or rows of a resident HashGraph, which are the side's beside those of its
-	 * key set, under the graph's numbers.  These are numbered from first_row on, which is 0 or
-	 * beyond all of the graph's.  All of it stays in place until the matcher is destroyed.  Matches
-	 * that are returned together are of lent rows of a side or of others.  Those of an outer row
-	 * follow each other, and HG_MATCH_FIRST is of all of them, where inner rows are either lent or
-	 * there as keys.
+	 * By HgSide: NULL, or the side's covered rows, under the numbers of their resident HashGraph.
+	 * They come beside the delta rows of the side's key set.  Delta rows are numbered from
+	 * first_row on, which is 0 or beyond all of the graph's numbers.  All of it stays in place
+	 * until the matcher is destroyed.  Matches that are returned together are either of covered
+	 * rows of a side or of delta rows.  Where inner rows are all covered or all delta, the matches
+	 * of an outer row follow each other, and HG_MATCH_FIRST is of all of them.
 	 */
-	const HgFlatSide *lent[2];
+	const HgFlatSide *covered[2];
 	uint32 first_row[2];
 
 	/*
-	 * NULL, or to be called before lent rows meet here: fewer are lent from then on, those that a
-	 * device leaves by filters.  Rows that are held need not know all of these: for keys of one
-	 * side the other returns those of its lent rows, in CurrentMemoryContext, that may have one.
-	 * Both may ereport.
+	 * NULL if no predicate is pending.  Otherwise apply() applies the pending predicates to all
+	 * covered rows; it must be called before covered rows meet here.  Delta rows need not know all
+	 * covered rows: for the keys of one side, apply_some() returns those covered rows of the other
+	 * side, in CurrentMemoryContext, that may match and pass.  Both may ereport.
 	 */
 	void (*decide)(void *arg);
 	const HgFlatSide *(*decide_some)(void *arg, HgSide side, const HgKeySet *keys);
 	void *decide_arg;
 
 	/*
-	 * Pairs of lent rows of both sides are another matcher's.  Else, without a team: NULL, or a
-	 * counter of processes that have a matcher each of the same lent rows, and take these pairs in
-	 * parts.
+	 * True if another matcher has the pairs of covered rows of both sides.  Otherwise covered_part
+	 * is NULL, or without a team a counter of the processes that have a matcher each of the same
+	 * covered rows, and take these pairs in parts.
 	 */
-	bool lent_apart;
-	pg_atomic_uint32 *lent_part;
+	bool covered_apart;
+	pg_atomic_uint32 *covered_part;
 
 	/*
-	 * By HgSide: NULL, or what a device keeps of lent rows, as far as is known here.  Both: it is
-	 * to be asked about their pairs, which takes less time.
+	 * By HgSide: NULL, or what a device keeps of the covered rows, as far as is known here.  If
+	 * both are set, the device is to be asked about the pairs, which takes less time.
 	 */
-	const HgKeptLent *kept[2];
+	const HgKeptCovered *kept[2];
 	HgPlaces kept_at; /* of the devices that have all of it, ... */
 	bool kept_sliced; /* ... together, as graphs are cut into slices: all of them are asked */
 
@@ -178,9 +180,9 @@ typedef struct HgMatcherSpec
 	HgSender *sender;
 
 	/*
-	 * NULL, or what is charged while devices are asked about lent rows: what tells those that have
-	 * a slice each which rows are lent.  It stays as long as the matcher does, and so does the
-	 * next.
+	 * NULL, or what is charged while devices are asked about covered rows: where devices have a
+	 * slice each, what tells them which rows are covered.  It stays as long as the matcher does,
+	 * and so does the next.
 	 */
 	HgBudget *budget;
 

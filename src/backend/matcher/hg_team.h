@@ -28,9 +28,9 @@ typedef struct HgTeamSpec
 	bool spread;	 /* each process is to return its part of the matches, whoever read the rows */
 
 	/*
-	 * Where rows are lent (HgMatcherSpec): the next part of a join of two sides' lent rows, which
-	 * one of the processes takes; and: no process has keys of the one side or of the other, so that
-	 * none builds anything with the others.
+	 * Where rows are covered (HgMatcherSpec): the next part of the join of two sides' covered
+	 * rows, which one of the processes takes.  no_delta is true if no process has delta keys of
+	 * one of the sides, so that no process builds anything with the others.
 	 */
 	pg_atomic_uint32 *next_part;
 	bool at_once; /* ... or all of it is the first one's, who has a device count the pairs */

@@ -69,8 +69,8 @@ hg_join_make_filter(HgJoinState *state, double inner_rows, HgFilterMaker make)
 	HgFilter *filter;
 	MemoryContext old;
 
-	/* nobody has seen the keys of lent rows */
-	if (state->inputs[HG_INNER]->lent != NULL || !hg_join_filter_may_pay(state, inner_rows))
+	/* nobody has seen the keys of covered rows */
+	if (state->inputs[HG_INNER]->covered != NULL || !hg_join_filter_may_pay(state, inner_rows))
 		return NULL;
 	old = MemoryContextSwitchTo(state->memory.context);
 	filter = make(&held, words->width, hg_join_limit(&state->memory) / HG_FILTER_SHARE);
@@ -125,8 +125,8 @@ hg_join_partition(HgJoinState *state, int level)
 	HgInput *inner = state->inputs[HG_INNER];
 	HgInput *outer = state->inputs[HG_OUTER];
 	/* the plan's estimate is of all rows, and may be low */
-	double lent = inner->lent != NULL ? (double) inner->lent->rows : 0;
-	double expected = level == 0 ? hg_join_expected_bytes(inner, lent)
+	double covered = inner->covered != NULL ? (double) inner->covered->rows : 0;
+	double expected = level == 0 ? hg_join_expected_bytes(inner, covered)
 								 : inner->budget.charged * hg_join_inner_chunks(state);
 	int bits = hg_join_partition_bits(&state->memory, expected);
 	HgFilter *filter = level == 0 ? hg_join_begin_filter(state) : NULL;
@@ -163,7 +163,7 @@ hg_join_drop_spilled(HgJoinState *state)
 	hg_row_bits_forget(state->matched[HG_OUTER].bits);
 	hg_join_spill_drop(&state->spill);
 	state->reading.inner_chunks = state->reading.outer_chunks = 0;
-	hg_join_lend_to_all(state);
+	hg_join_covered_meet_all(state);
 }
 
 /* ---------------------------------------------------------------------
@@ -172,19 +172,19 @@ hg_join_drop_spilled(HgJoinState *state)
  */
 
 /*
- * Go to disk, with all rows of both sides, or where inner ones are lent still with those that are
- * not.
+ * Goes to disk, with all rows of both sides, or with delta rows alone where inner rows stay
+ * covered.
  */
 static void
 hg_join_go_to_disk(HgJoinState *state)
 {
-	if (state->inputs[HG_INNER]->lent == NULL)
-		hg_join_return_lent(state, HG_OUTER);
+	if (state->inputs[HG_INNER]->covered == NULL)
+		hg_join_uncover(state, HG_OUTER);
 	else
 	{
 		if (!state->inputs[HG_OUTER]->at_end)
-			hg_join_lend(state, HG_OUTER);
-		hg_join_lend_to_partitions(state);
+			hg_join_cover(state, HG_OUTER);
+		hg_join_covered_meet_partitions(state);
 	}
 	hg_join_partition(state, 0);
 }
@@ -204,7 +204,7 @@ hg_join_start_pass(HgJoinState *state)
 						  hg_input_places(inner));
 	/* no row of the outer side would be returned: it need not be read */
 	if (hg_join_empty_settles(&state->rules, HG_INNER) && hg_input_keys(inner) == 0 &&
-		(inner->lent == NULL || inner->lent->rows == 0))
+		(inner->covered == NULL || inner->covered->rows == 0))
 	{
 		hg_join_end_sending(state);
 		return HG_JOIN_END_OUTER;
@@ -230,7 +230,7 @@ hg_join_looks_at_outer(const HgJoinState *state)
 		outer->startup_cost + (outer->total_cost - outer->startup_cost) / outer_rows;
 
 	/* inner rows that a rescan has kept cost nothing */
-	if (state->inputs[HG_INNER]->at_end || hg_join_may_yet_lend(state, HG_OUTER))
+	if (state->inputs[HG_INNER]->at_end || hg_join_may_yet_cover(state, HG_OUTER))
 		return false;
 	return !hg_join_empty_settles(&state->rules, HG_INNER) ||
 		   (!state->reading.outer_found && first_row / inner_rows < inner->total_cost / outer_rows);
@@ -248,8 +248,8 @@ hg_join_outer_settles(HgJoinState *state)
 	if (!hg_join_empty_settles(&state->rules, HG_OUTER) ||
 		(!reading->outer_ready && !hg_join_looks_at_outer(state)))
 		return false;
-	/* no rows are lent once the first one has been fetched */
-	hg_join_lend(state, HG_OUTER);
+	/* no rows are covered once the first one has been fetched */
+	hg_join_cover(state, HG_OUTER);
 	INSTR_TIME_SET_CURRENT(start);
 	empty = hg_input_is_empty(outer);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
@@ -274,8 +274,8 @@ hg_join_counts_few(HgJoinState *state)
 		return false;
 	if (!state->reading.outer_ready)
 	{
-		/* rows that are lent would not be there to be looked up */
-		state->lending.decided[HG_OUTER] = true;
+		/* covered rows would not be there to be looked up */
+		state->cover.decided[HG_OUTER] = true;
 		hg_join_fill(state, HG_OUTER, hg_join_limit(&state->memory) / 2,
 					 hg_join_lookup_rows(state));
 		state->reading.outer_ready = hg_input_rows(state->inputs[HG_OUTER]) > 0;
@@ -300,20 +300,20 @@ hg_join_read_inner(HgJoinState *state)
 	{
 		/* these may be fewer than those of the last execution */
 		state->streaming.declined = false;
-		hg_join_lend(state, HG_INNER);
+		hg_join_cover(state, HG_INNER);
 
 		/*
 		 * Of rows that are kept a part may be joined, which is found when all are there; and sides
 		 * that are sent are both read.
 		 */
 		if (!state->reading.outer_ready && !state->kept.outer_whole &&
-			!hg_join_expects_lent(state) && hg_join_may_send(state, 1, &columns))
+			!hg_join_expects_covered(state) && hg_join_may_send(state, 1, &columns))
 			hg_join_begin_sending(state, 1, 0, &columns);
 		hg_join_fill_inner(state);
-		/* what is held beside lent rows must be there as a whole, or go to disk */
-		if (!inner->at_end && inner->lent != NULL && !hg_join_stays_lent(state))
+		/* delta rows beside covered rows must be there as a whole, or go to disk */
+		if (!inner->at_end && inner->covered != NULL && !hg_join_stays_covered(state))
 		{
-			hg_join_return_lent(state, HG_INNER);
+			hg_join_uncover(state, HG_INNER);
 			hg_join_fill_inner(state);
 		}
 		if (!inner->at_end && hg_join_may_take_bits(state))
@@ -342,11 +342,11 @@ hg_join_end_lookup(HgJoinState *state)
 	return hg_join_read_inner(state);
 }
 
-/* All partitions are joined: have lent rows of both sides meet, if there are any. */
+/* All partitions are joined: covered rows of both sides meet, if there are any. */
 static HgJoinPhase
 hg_join_end_partitions(HgJoinState *state)
 {
-	if (!hg_join_lend_to_lent(state))
+	if (!hg_join_covered_meet_covered(state))
 		return HG_JOIN_DONE;
 	hg_join_retire_matcher(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -361,11 +361,11 @@ hg_join_next_partition(HgJoinState *state)
 {
 	HgInput *inner = state->inputs[HG_INNER];
 	HgInput *outer = state->inputs[HG_OUTER];
-	const bool lent[2] = {outer->lent != NULL, inner->lent != NULL};
+	const bool covered[2] = {outer->covered != NULL, inner->covered != NULL};
 	HgPartitions *partitions;
 
 	hg_row_bits_forget(state->matched[HG_OUTER].bits);
-	while ((partitions = hg_join_spill_next(&state->spill, &state->rules, lent)) != NULL)
+	while ((partitions = hg_join_spill_next(&state->spill, &state->rules, covered)) != NULL)
 	{
 		hg_join_enter(&state->progress, HG_JOIN_NEXT_PARTITION);
 		hg_join_retire_matcher(state);
@@ -374,7 +374,7 @@ hg_join_next_partition(HgJoinState *state)
 		hg_input_set_source(outer, partitions->sides[HG_OUTER], partitions->current);
 		hg_join_fill_inner(state);
 		if (inner->at_end ||
-			!hg_join_spill_pays(partitions, hg_join_inner_chunks(state), lent[HG_OUTER]))
+			!hg_join_spill_pays(partitions, hg_join_inner_chunks(state), covered[HG_OUTER]))
 		{
 			state->reading.inner_chunks = 0;
 			return hg_join_start_pass(state);
@@ -428,8 +428,8 @@ hg_join_expected_pairs(const HgJoinState *state)
 		uint64 rows = input->words->rows;
 		double share;
 
-		if (hg_join_joins_lent(state, (HgSide) side))
-			rows += input->lent->rows;
+		if (hg_join_joins_covered(state, (HgSide) side))
+			rows += input->covered->rows;
 		share = (double) rows / Max(input->plan->plan->plan_rows, 1);
 
 		pairs *= Min(share, 1);
@@ -508,7 +508,7 @@ hg_join_next_chunk(HgJoinState *state)
 			hg_join_fill_outer_whole(state, limit - used);
 		else if (!outer->at_end)
 			hg_join_fill(state, HG_OUTER, limit - used, hg_join_chunk_rows(state));
-		if (hg_input_rows(outer) == 0 && (outer->lent == NULL || state->reading.outer_chunks > 0))
+		if (hg_input_rows(outer) == 0 && (outer->covered == NULL || state->reading.outer_chunks > 0))
 			return false;
 		hg_join_matched_reset(matched, lasting, hg_input_places(outer));
 	}
@@ -540,10 +540,10 @@ hg_join_read_outer(HgJoinState *state)
 	reading->counts_unmatched = false;
 	/* keys that are bits are for rows that are read */
 	if (!reading->outer_ready && inner->bits == NULL)
-		hg_join_lend(state, HG_OUTER);
+		hg_join_cover(state, HG_OUTER);
 	hg_join_matched_begin(matched, state->rules.keep[HG_OUTER],
 						  (state->rules.single_match && passes) ||
-							  hg_join_lent_repeats(state, inner->words->rows));
+							  hg_join_covered_repeats(state, inner->words->rows));
 	if (reading->outer_ready)
 	{
 		reading->outer_ready = false;

@@ -4,10 +4,11 @@
  *	  The join node's rows where nothing but their number is asked for, those of outer joins too.
  *
  * A join that returns rows without a match has a bit for each row of that side that finds one, and
- * so has to be told each match.  Where nobody asks which rows those are, how many they are follows
- * from how many have a match, which is a count like that of all matches, and so is asked of whoever
- * counts these: graphs as they are, or a device that keeps them.  That takes all rows of both sides
- * to be lent, and none held: matches of a row would be counted apart else (hg_match_resident.c).
+ * so must be told each match.  If only the number of such rows is asked for, it follows from the
+ * number of rows that have a match.  That is a count like that of all matches, and whoever counts
+ * matches can give it: graphs as they are, or a device that keeps them.  All rows of both sides
+ * must be covered, and there must be no delta rows: otherwise matches of a row would be counted
+ * apart (hg_match_resident.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,15 +31,15 @@ hg_join_may_count_unmatched(const HgJoinState *state)
 bool
 hg_join_counts_unmatched(const HgJoinState *state)
 {
-	/* lent rows that have no match among each other may have had one in a partition */
+	/* covered rows that have no match among each other may have had one in a partition */
 	if (!hg_join_may_count_unmatched(state) || state->reading.outer_chunks != 1 ||
-		state->lending.with != HG_LENT_WITH_ALL)
+		state->cover.with != HG_COVERED_WITH_ALL)
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgInput *input = state->inputs[side];
 
-		if (input->lent == NULL || !input->at_end || hg_input_rows(input) > 0)
+		if (input->covered == NULL || !input->at_end || hg_input_rows(input) > 0)
 			return false;
 	}
 	return true;
@@ -73,7 +74,7 @@ hg_join_count(HgJoinState *state)
 		if (rules->keep[side] || wanted[side])
 			matched[side] = hg_join_count_matched(state, (HgSide) side);
 		if (rules->keep[side])
-			rows += state->inputs[side]->lent->rows - matched[side];
+			rows += state->inputs[side]->covered->rows - matched[side];
 		if (wanted[side])
 			rows += matched[side];
 	}

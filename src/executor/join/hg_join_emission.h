@@ -23,7 +23,7 @@ typedef struct HgJoinEmission
 	uint32 skip_outer;
 	int next_range;	  /* of the rows without a match or a key ... */
 	uint64 next_row;  /* ... and the next row of it; ... */
-	uint64 next_lent; /* ... and of lent rows, which come first, the place of the next one */
+	uint64 next_covered; /* the place of the next covered row; covered rows come first */
 } HgJoinEmission;
 
 /* The stream of matches begins. */
@@ -40,7 +40,7 @@ hg_join_emission_begin_rest(HgJoinEmission *emission)
 {
 	emission->next_row = 0;
 	emission->next_range = 0;
-	emission->next_lent = 0;
+	emission->next_covered = 0;
 }
 
 #endif /* HG_JOIN_EMISSION_H */

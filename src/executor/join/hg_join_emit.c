@@ -305,9 +305,9 @@ hg_join_fill_extended(HgJoinEmission *emission, const HgInput *input, const HgIn
 	return true;
 }
 
-/* The same of the lent rows of an input. */
+/* Does the same for the covered rows of an input. */
 static bool
-hg_join_fill_lent(HgJoinEmission *emission, const HgInput *input, const HgInput *other,
+hg_join_fill_covered(HgJoinEmission *emission, const HgInput *input, const HgInput *other,
 				  const HgRowBits *without, HgBatch *out)
 {
 	uint32 numbers[HG_BATCH_ROWS];
@@ -315,14 +315,14 @@ hg_join_fill_lent(HgJoinEmission *emission, const HgInput *input, const HgInput 
 	int n;
 
 	out->nrows = 0;
-	while ((n = hg_lent_next(input->lent, &emission->next_lent, rows, HG_BATCH_ROWS - out->nrows)) >
+	while ((n = hg_covered_next(input->covered, &emission->next_covered, rows, HG_BATCH_ROWS - out->nrows)) >
 		   0)
 		for (int i = 0; i < n; i++)
-			if (!hg_row_bits_test(without, hg_lent_place(input->lent, rows[i])))
+			if (!hg_row_bits_test(without, hg_covered_place(input->covered, rows[i])))
 				numbers[out->nrows++] = rows[i];
 	if (out->nrows == 0)
 		return false;
-	hg_lent_get(input->lent, numbers, out->nrows, out, input->lent_to);
+	hg_covered_get(input->covered, numbers, out->nrows, out, input->covered_to);
 	hg_join_extend(other, out);
 	return true;
 }
@@ -335,13 +335,13 @@ hg_join_fill_unmatched(HgJoinState *state, HgSide side)
 	/* they are known when all processes are done */
 	if (state->team.joined && !state->team.ends_join)
 		return false;
-	if (hg_join_ends_lent(state, side) &&
-		hg_join_fill_lent(&state->emission, input, state->inputs[hg_other_side(side)],
+	if (hg_join_ends_covered(state, side) &&
+		hg_join_fill_covered(&state->emission, input, state->inputs[hg_other_side(side)],
 						  state->matched[side].bits, state->output.batch))
 		return true;
 	return hg_join_fill_extended(&state->emission, input, state->inputs[hg_other_side(side)],
 								 input->rows, state->matched[side].bits,
-								 input->lent != NULL ? hg_lent_places(input->lent, 0) : 0,
+								 input->covered != NULL ? hg_covered_places(input->covered, 0) : 0,
 								 state->output.batch);
 }
 

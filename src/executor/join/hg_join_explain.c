@@ -90,11 +90,11 @@ hg_explain_not_served(const HgBatchSource *source, const HgBlockLabels *labels, 
 
 /* Show whose rows come from a resident HashGraph. */
 static void
-hg_explain_lent(const bool lent[2], ExplainState *es)
+hg_explain_covered(const bool covered[2], ExplainState *es)
 {
-	if (lent[HG_OUTER])
+	if (covered[HG_OUTER])
 		ExplainPropertyText("Outer HashGraph", "resident", es);
-	if (lent[HG_INNER])
+	if (covered[HG_INNER])
 		ExplainPropertyText("Inner HashGraph", "resident", es);
 }
 
@@ -138,8 +138,8 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 						  es);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_explain_not_served(state->inputs[side]->child, &hg_side_labels[side], es);
-	hg_explain_lent((const bool[2]){state->inputs[HG_OUTER]->lent != NULL,
-									state->inputs[HG_INNER]->lent != NULL},
+	hg_explain_covered((const bool[2]){state->inputs[HG_OUTER]->covered != NULL,
+									state->inputs[HG_INNER]->covered != NULL},
 					es);
 	if (record->filtered_rows > 0)
 		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
@@ -241,13 +241,13 @@ hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	}
 	if (!es->analyze)
 	{
-		bool lent[2];
+		bool covered[2];
 
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			hg_explain_expected_blocks(state->inputs[side]->child, &hg_side_labels[side], es);
-		hg_join_expect_lent(state, lent);
+		hg_join_expect_covered(state, covered);
 		if (es->costs)
-			hg_explain_lent(lent, es);
+			hg_explain_covered(covered, es);
 		hg_explain_expected(state, es);
 		return;
 	}

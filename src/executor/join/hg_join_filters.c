@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_filters.c
- *	  Quals of lent rows that a device decides, by columns that it keeps.
+ *	  Pending predicates of covered rows, which a device applies to columns that it keeps.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -9,7 +9,7 @@
  */
 #include "hg_compat.h"
 
-#include "batch/hg_lent_rows.h"
+#include "batch/hg_covered_rows.h"
 #include "batch/hg_predicate_filter.h"
 #include "executor/join/hg_join_filters.h"
 #include "executor/join/hg_join_state.h"
@@ -18,17 +18,17 @@
 #define HG_DECIDED_PART 64
 
 void
-hg_join_decide_lent(HgJoinState *state)
+hg_join_decide_covered(HgJoinState *state)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_decide_lent(state->inputs[side]);
+		hg_input_decide_covered(state->inputs[side]);
 }
 
 /* HgMatcherSpec.decide of a join's state. */
 static void
 hg_join_decide_all(void *arg)
 {
-	hg_join_decide_lent(arg);
+	hg_join_decide_covered(arg);
 }
 
 /* The keys of a set, which are few, as a graph has them. */
@@ -43,36 +43,36 @@ hg_join_add_keys(const HgKeySet *set, uint32 width, HgIntegers *keys)
 }
 
 /*
- * HgMatcherSpec.decide_some of a join's state: it is not worth while to decide about all lent rows
- * for a few that have changed since.
+ * HgMatcherSpec.apply_some of a join's state: it does not pay to apply the predicates to all
+ * covered rows for a few rows that have changed since.
  */
 static const HgFlatSide *
 hg_join_decide_some(void *arg, HgSide side, const HgKeySet *keys)
 {
 	HgJoinState *state = arg;
 	HgInput *input = state->inputs[side];
-	HgLent *lent = input->lent;
-	const uint64 most = lent->rows / HG_DECIDED_PART;
+	HgCovered *covered = input->covered;
+	const uint64 most = covered->rows / HG_DECIDED_PART;
 	HgIntegers values;
 	HgIntegers rows;
 
-	if (!hg_lent_is_undecided(lent))
-		return &lent->side;
+	if (!hg_covered_is_undecided(covered))
+		return &covered->side;
 	hg_integers_init(&values);
 	hg_integers_init(&rows);
 	if (keys->rows <= most)
 	{
 		hg_join_add_keys(keys, input->words->width, &values);
-		if (hg_lent_find_rows(lent, lent->graph, &values, most, &rows))
+		if (hg_covered_find_rows(covered, covered->graph, &values, most, &rows))
 		{
-			lent = hg_lent_decide_rows(lent, &rows);
+			covered = hg_covered_decide_rows(covered, &rows);
 			/* it has taken more than that which it is made of */
-			hg_charge_set(&input->lent_charge, lent->bytes);
-			return &lent->side;
+			hg_charge_set(&input->covered_charge, covered->bytes);
+			return &covered->side;
 		}
 	}
-	hg_input_decide_lent(input);
-	return &lent->side;
+	hg_input_decide_covered(input);
+	return &covered->side;
 }
 
 void
@@ -84,7 +84,7 @@ hg_join_tell_undecided(HgJoinState *state, HgMatcherSpec *spec)
 }
 
 void
-hg_join_clear_filters(HgKeptLent *kept)
+hg_join_clear_filters(HgKeptCovered *kept)
 {
 	memset(&kept->filters, 0, sizeof(kept->filters));
 }
@@ -94,23 +94,23 @@ hg_join_clear_filters(HgKeptLent *kept)
  * false where they are undecided, and it can't be.
  */
 static bool
-hg_join_add_filter(HgKeptLent *kept, uint32 lookup, const HgInput *input,
+hg_join_add_filter(HgKeptCovered *kept, uint32 lookup, const HgInput *input,
 				   const HgPinnedGraph *graph, HgPlaces *places)
 {
-	const HgLent *lent = input->lent;
+	const HgCovered *covered = input->covered;
 
-	return !hg_lent_is_undecided(lent) ||
-		   hg_predicate_filter_add(&kept->filters, lookup, graph, lent->npredicates,
-								   lent->predicates, places);
+	return !hg_covered_is_undecided(covered) ||
+		   hg_predicate_filter_add(&kept->filters, lookup, graph, covered->npredicates,
+								   covered->predicates, places);
 }
 
 HgPlaces
 hg_join_tell_filters(HgJoinState *state, HgPlaces places)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (!hg_join_add_filter(&state->lending.kept[side], 0, state->inputs[side],
-								state->inputs[side]->lent->graph, &places))
-			hg_input_decide_lent(state->inputs[side]);
+		if (!hg_join_add_filter(&state->cover.kept[side], 0, state->inputs[side],
+								state->inputs[side]->covered->graph, &places))
+			hg_input_decide_covered(state->inputs[side]);
 	return places;
 }
 
@@ -119,7 +119,7 @@ hg_star_tell_filters(const HgJoinTree *tree, HgStarGraphs *graphs)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		HgKeptLent *kept = &graphs->kept[side];
+		HgKeptCovered *kept = &graphs->kept[side];
 
 		hg_join_clear_filters(kept);
 		/* places of a slice's rows are not those of the graph's */
@@ -150,6 +150,6 @@ hg_star_decide_others(const HgJoinTree *tree, const HgStarGraphs *graphs)
 		const HgStarTable *table = &graphs->tables[t];
 
 		if (hg_row_filter_find(&graphs->kept[table->side].filters, table->lookup) == NULL)
-			hg_input_decide_lent(tree->tables[t].input);
+			hg_input_decide_covered(tree->tables[t].input);
 	}
 }

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_filters.h
- *	  Quals of lent rows that a device decides, by columns that it keeps.
+ *	  Pending predicates of covered rows, which a device applies to columns that it keeps.
  *
- * Rows that are lent undecided (batch/hg_lent.h) go to a device with a filter.  Where it can not
- * have one, as a column is not kept any more beside the graph that it has, they are decided here.
+ * Covered rows with a pending predicate (batch/hg_covered.h) go to a device with a filter.  If a
+ * filter can't be made, because a column is not kept any more beside the graph on the device, the
+ * predicates are applied here.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,14 +19,14 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* Have it decided which rows of both sides are lent. */
-extern void hg_join_decide_lent(HgJoinState *state);
+/* Applies the pending predicates of both sides' covered rows. */
+extern void hg_join_decide_covered(HgJoinState *state);
 
 /* Have a matcher have that done, when it joins them. */
 extern void hg_join_tell_undecided(HgJoinState *state, HgMatcherSpec *spec);
 
 /* There are none of a side. */
-extern void hg_join_clear_filters(HgKeptLent *kept);
+extern void hg_join_clear_filters(HgKeptCovered *kept);
 
 /*
  * Have the matcher know those of both sides, which are not there yet: the places, of some, of the

@@ -135,7 +135,7 @@ bool
 hg_join_select_kept(HgJoinState *state)
 {
 	/* a chunk of many is not kept, and meets an inner side that is not filtered for it */
-	return !state->reading.outer_held || hg_join_has_lent(state) ||
+	return !state->reading.outer_held || hg_join_has_covered(state) ||
 		   ((!state->kept.outer_whole || hg_join_select(state, HG_OUTER)) &&
 			(!state->kept.inner || hg_join_select(state, HG_INNER)));
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_kept_columns.c
- *	  The columns of lent rows that a device has, or is to compute, for the groups of a join.
+ *	  The columns of covered rows that a device has, or is to compute, for the groups of a join.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,7 +13,7 @@
 #include "executor/join/hg_join_state.h"
 
 void
-hg_kept_note_codes(HgKeptLent *kept, HgJoinCodes *codes, HgSide side, uint32 column,
+hg_kept_note_codes(HgKeptCovered *kept, HgJoinCodes *codes, HgSide side, uint32 column,
 				   const HgGraphCodes *of)
 {
 	codes->of[side][column] = of;
@@ -23,7 +23,7 @@ hg_kept_note_codes(HgKeptLent *kept, HgJoinCodes *codes, HgSide side, uint32 col
 }
 
 bool
-hg_kept_add_computed(HgKeptLent *kept, HgJoinCodes *codes, HgSide side, uint32 column,
+hg_kept_add_computed(HgKeptCovered *kept, HgJoinCodes *codes, HgSide side, uint32 column,
 					 const HgJoinReduction *reduction, int expression,
 					 HgOperand operands[2][HG_MAX_COLUMNS], uint32 parts, uint32 stride)
 {
@@ -43,7 +43,7 @@ hg_kept_add_computed(HgKeptLent *kept, HgJoinCodes *codes, HgSide side, uint32 c
 /* Have a column of a side computed, whose others are known. */
 static bool
 hg_join_compute_column(const HgJoinState *state, HgSide side, uint32 column, int expression,
-					   HgKeptLent *kept)
+					   HgKeptCovered *kept)
 {
 	HgJoinCodes *codes = hg_join_reduction_codes(state->reduction);
 	HgOperand operands[2][HG_MAX_COLUMNS] = {0};
@@ -57,9 +57,9 @@ hg_join_compute_column(const HgJoinState *state, HgSide side, uint32 column, int
 
 HgPlaces
 hg_join_find_kept_columns(const HgJoinState *state, HgSide side, const HgReduction *reduction,
-						  HgKeptLent *kept)
+						  HgKeptCovered *kept)
 {
-	const HgLent *lent = state->inputs[side]->lent;
+	const HgCovered *covered = state->inputs[side]->covered;
 	const HgColumnSet *set = &reduction->columns[side];
 	HgJoinCodes *codes = hg_join_reduction_codes(state->reduction);
 	AttrNumber numbers[HG_MAX_COLUMNS];
@@ -80,10 +80,10 @@ hg_join_find_kept_columns(const HgJoinState *state, HgSide side, const HgReducti
 			continue;
 		}
 		if (kept->slices != NULL)
-			all &= hg_resident_graph_sliced_column(lent->graph, numbers[column],
+			all &= hg_resident_graph_sliced_column(covered->graph, numbers[column],
 												   &kept->columns[column], &of);
 		else
-			all &= hg_resident_graph_kept_column(lent->graph, numbers[column],
+			all &= hg_resident_graph_kept_column(covered->graph, numbers[column],
 												 &kept->columns[column], &of);
 		if (kept->columns[column].shape.width != set->widths[column] ||
 			(of != NULL) != hg_join_reduction_is_coded(state->reduction, side, column))

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_kept_columns.h
- *	  The columns of lent rows that a device has, or is to compute, for the groups of a join.
+ *	  The columns of covered rows that a device has, or is to compute, for the groups of a join.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,7 +16,7 @@
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /* Note that a device has codes, or NULL, in place of the values of a column, which is kept. */
-extern void hg_kept_note_codes(HgKeptLent *kept, HgJoinCodes *codes, HgSide side, uint32 column,
+extern void hg_kept_note_codes(HgKeptCovered *kept, HgJoinCodes *codes, HgSide side, uint32 column,
 							   const HgGraphCodes *of);
 
 /*
@@ -24,7 +24,7 @@ extern void hg_kept_note_codes(HgKeptLent *kept, HgJoinCodes *codes, HgSide side
  * what is wanted, and have a column of a side be computed by it, with places of so many parts and
  * of a stride.  False where there is none.
  */
-extern bool hg_kept_add_computed(HgKeptLent *kept, HgJoinCodes *codes, HgSide side, uint32 column,
+extern bool hg_kept_add_computed(HgKeptCovered *kept, HgJoinCodes *codes, HgSide side, uint32 column,
 								 const HgJoinReduction *reduction, int expression,
 								 HgOperand operands[2][HG_MAX_COLUMNS], uint32 parts,
 								 uint32 stride);
@@ -33,6 +33,6 @@ extern bool hg_kept_add_computed(HgKeptLent *kept, HgJoinCodes *codes, HgSide si
  * Find the columns of a side that a reduction needs; the places of the devices that have them all.
  */
 extern HgPlaces hg_join_find_kept_columns(const HgJoinState *state, HgSide side,
-										  const HgReduction *reduction, HgKeptLent *kept);
+										  const HgReduction *reduction, HgKeptCovered *kept);
 
 #endif /* HG_JOIN_KEPT_COLUMNS_H */

@@ -13,7 +13,7 @@
 
 /* The places that keep both sides, one of them, or both, in slices; 0: there are none. */
 static HgPlaces
-hg_kept_sliced_places(HgKeptLent kept[2], const HgSidePlaces at[2])
+hg_kept_sliced_places(HgKeptCovered kept[2], const HgSidePlaces at[2])
 {
 	if (at[HG_OUTER].sliced != 0 && at[HG_OUTER].sliced == at[HG_INNER].sliced)
 		return at[HG_OUTER].sliced;
@@ -31,7 +31,7 @@ hg_kept_sliced_places(HgKeptLent kept[2], const HgSidePlaces at[2])
 }
 
 HgPlaces
-hg_kept_find_slices(HgPinnedGraph *const graphs[2], HgKeptLent kept[2], HgSidePlaces at[2])
+hg_kept_find_slices(HgPinnedGraph *const graphs[2], HgKeptCovered kept[2], HgSidePlaces at[2])
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		at[side].sliced =

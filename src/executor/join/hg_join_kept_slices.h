@@ -25,7 +25,7 @@ typedef struct HgSidePlaces
  * them are known.  The places of devices that keep one side in slices and the other one in slices,
  * too, or all of it; 0: there are none.
  */
-extern HgPlaces hg_kept_find_slices(HgPinnedGraph *const graphs[2], HgKeptLent kept[2],
+extern HgPlaces hg_kept_find_slices(HgPinnedGraph *const graphs[2], HgKeptCovered kept[2],
 									HgSidePlaces at[2]);
 
 /*

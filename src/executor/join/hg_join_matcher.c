@@ -11,7 +11,7 @@
 
 #include "utils/memutils.h"
 
-#include "executor/join/hg_join_lend_kept.h"
+#include "executor/join/hg_join_cover_kept.h"
 #include "executor/join/hg_join_state.h"
 
 void
@@ -110,7 +110,7 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	spec->sender = state->sender;
 	spec->budget = &state->memory.budget;
 	spec->progress = &state->progress.shown;
-	hg_join_lend_to_matcher(state, spec);
+	hg_join_cover_matcher(state, spec);
 
 	hg_join_enter(&state->progress, HG_JOIN_BUILD);
 	old = MemoryContextSwitchTo(matching->context);

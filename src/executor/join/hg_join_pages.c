@@ -289,7 +289,7 @@ hg_join_ask_pages(HgJoinState *state)
 {
 	state->pages.sent = false;
 	if (state->team.shared != NULL || state->together || !hg_join_is_for_pages(state) ||
-		hg_join_expects_lent(state))
+		hg_join_expects_covered(state))
 		return false;
 	/* unless it turns out that they are */
 	state->pages.declined = true;
@@ -316,7 +316,7 @@ hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processe
 		shared->expected_rows[side] = hg_join_expected_rows(state, (HgSide) side, processes);
 	}
 	shared->wanted =
-		state->together && hg_join_is_for_pages(state) && !hg_join_has_lent(state) &&
+		state->together && hg_join_is_for_pages(state) && !hg_join_has_covered(state) &&
 		hg_join_reads_at_once(state) && hg_join_offer_pages(state, true, &try) &&
 		hg_join_pages_pay(state, &try, processes, shared->expected_rows, &shared->cpu_ms);
 }

@@ -223,9 +223,9 @@ hg_join_current_reduction(HgJoinReduction *reduction, const HgJoinMatched matche
 	if (!hg_join_reduces_matches(reduction) || matched[HG_OUTER].tracked ||
 		matched[HG_INNER].tracked)
 		return NULL;
-	/* what is kept alone is of rows that are lent, which meet each other alone on a device */
-	if (reduction->kept_only && (reduction->sides[HG_OUTER].input->lent == NULL ||
-								 reduction->sides[HG_INNER].input->lent == NULL))
+	/* a device keeps covered rows alone, which meet each other alone there */
+	if (reduction->kept_only && (reduction->sides[HG_OUTER].input->covered == NULL ||
+								 reduction->sides[HG_INNER].input->covered == NULL))
 		return NULL;
 	return hg_join_wanted_reduction(reduction);
 }
@@ -248,12 +248,12 @@ void
 hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 						  AttrNumber numbers[HG_MAX_COLUMNS])
 {
-	const HgLent *lent = reduction->sides[side].input->lent;
+	const HgCovered *covered = reduction->sides[side].input->covered;
 
 	for (uint32 column = 0; column < reduction->wanted.columns[side].ncolumns; column++)
 		if (reduction->sides[side].columns[column] != HG_SENT_COMPUTED)
 			numbers[column] =
-				lent->columns[hg_join_reduction_place(reduction, side, column)].column.number;
+				covered->columns[hg_join_reduction_place(reduction, side, column)].column.number;
 }
 
 int

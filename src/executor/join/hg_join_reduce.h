@@ -83,7 +83,10 @@ extern const HgReduction *hg_join_planned_reduction(const HgJoinReduction *reduc
 extern const HgReduction *hg_join_current_reduction(HgJoinReduction *reduction,
 													const HgJoinMatched matched[2]);
 
-/* The columns of a side that are needed for that, as the table numbers them whose rows are lent. */
+/*
+ * The columns of a side that are needed for that, as the table numbers them whose rows are
+ * covered.
+ */
 extern void hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 									  AttrNumber numbers[HG_MAX_COLUMNS]);
 

@@ -103,7 +103,7 @@ hg_join_expected_rows(const HgJoinState *state, HgSide side, int processes)
 bool
 hg_join_could_stream(const HgJoinState *state)
 {
-	return !hg_join_has_lent(state) && !state->together && state->sender == NULL &&
+	return !hg_join_has_covered(state) && !state->together && state->sender == NULL &&
 		   !state->rewind && !state->kept.inner && !state->kept.outer_whole &&
 		   !hg_join_is_spilled(&state->spill) && !state->rules.keep[HG_OUTER] &&
 		   !state->matched[HG_OUTER].tracked;

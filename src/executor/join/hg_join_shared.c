@@ -99,7 +99,7 @@ hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 	if (hg_join_pages_reset(state, &shared->pages))
 		hg_device_team_init_pages(&shared->device);
 	/* keys of rows that are counted are not sent */
-	else if (state->together && state->lookup.loop == NULL && !hg_join_has_lent(state) &&
+	else if (state->together && state->lookup.loop == NULL && !hg_join_has_covered(state) &&
 			 hg_join_may_send(state, shared->nprocesses, &columns))
 		hg_device_team_init_early(&shared->device, &columns);
 	BarrierInit(&shared->barrier, 0);
@@ -176,7 +176,7 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 		for (int partition = 0; partition < 1 << HG_SPILL_MAX_BITS; partition++)
 			pg_atomic_init_u64(&shared->spills[side].rows[partition], 0);
 	}
-	hg_join_lend_together(state, shared);
+	hg_join_cover_together(state, shared);
 	hg_join_pages_expect(state, &shared->pages, shared->nprocesses);
 	hg_join_shared_reset(state, shared);
 	shared->segment = dsm_segment_handle(pcxt->seg);
@@ -199,7 +199,7 @@ hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coo
 	/* the child may be rescanned later only, and all that lies there is about to go */
 	hg_join_forget_shared(state);
 	hg_join_collect_records(&state->team);
-	hg_join_lend_again(state);
+	hg_join_cover_again(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		hg_shared_columns_release(&shared->columns[side], area);
@@ -222,7 +222,7 @@ hg_join_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_unuse
 	state->team.process = ParallelWorkerNumber + 1;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		state->inputs[side]->child->may_serve = shared->may_serve[side];
-	hg_join_borrow(state);
+	hg_join_attach_covered(state);
 	/* the files stay as long as this process can have some, whatever becomes of the leader */
 	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));
 }
@@ -250,7 +250,7 @@ hg_join_end_shared(HgJoinState *state)
 	if (state->team.segment == NULL)
 		return;
 	hg_join_forget_shared(state);
-	hg_join_end_lending(state->team.shared);
+	hg_join_end_cover(state->team.shared);
 	cancel_on_dsm_detach(state->team.segment, hg_join_segment_detached,
 						 PointerGetDatum(&state->team));
 }

@@ -22,7 +22,7 @@
 #include "batch/hg_filter.h"
 #include "batch/hg_row_bits.h"
 #include "batch/hg_shared_columns.h"
-#include "batch/hg_shared_lent.h"
+#include "batch/hg_shared_covered.h"
 #include "batch/hg_spill.h"
 #include "executor/join/hg_join_pages.h"
 
@@ -49,12 +49,12 @@ typedef struct HgJoinShared
 	HgSharedSpill spills[2];
 	HgSharedFilter filter;
 	bool may_serve[2]; /* workers' scans from resident columns; set by the leader */
-	HgSharedLent lent[2];
-	LWLock lending;				/* where rows are lent: who pins what is has it shared, with ... */
-	bool lends;					/* ... the leader, which alone sets this, holding that */
-	pg_atomic_uint32 next_part; /* of lent rows of both sides, not yet taken ... */
+	HgSharedCovered covered[2];
+	LWLock cover_lock;				/* guards covers; shared while a worker pins covered rows */
+	bool covers;					/* ... the leader, which alone sets this, holding that */
+	pg_atomic_uint32 next_part; /* of the pairs of covered rows */
 	bool at_once;				/* ... or a device is to count the pairs; set by the leader */
-	bool stays_lent; /* ... and if the others don't fit they alone go to disk; likewise */
+	bool stays_covered; /* ... and if the others don't fit they alone go to disk; likewise */
 	SharedFileSet files;
 	HgJoinRecord
 		records[FLEXIBLE_ARRAY_MEMBER]; /* by process; processes is 0 where it did nothing */

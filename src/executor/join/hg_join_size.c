@@ -11,7 +11,7 @@
 
 #include "utils/memutils.h"
 
-#include "executor/join/hg_join_lend_cost.h"
+#include "executor/join/hg_join_cover_cost.h"
 #include "executor/join/hg_join_state.h"
 
 /*
@@ -90,9 +90,9 @@ hg_join_row_bytes(const HgInput *input)
 }
 
 double
-hg_join_expected_bytes(const HgInput *inner, double lent)
+hg_join_expected_bytes(const HgInput *inner, double covered)
 {
-	double rows = inner->plan->plan->plan_rows - lent;
+	double rows = inner->plan->plan->plan_rows - covered;
 
 	return Max(2.0 * inner->budget.charged, rows * hg_join_row_bytes(inner));
 }

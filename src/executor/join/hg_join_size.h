@@ -42,10 +42,10 @@ extern double hg_join_planned_rows(const HgJoinState *state, HgSide side);
 extern double hg_join_planned_bytes(const HgJoinState *state);
 
 /*
- * What the inner side is expected to take, from what is held and the plan's estimate, less so many
- * rows that are lent.
+ * The memory that the inner side is expected to take, from the rows in memory and the plan's
+ * estimate, less so many covered rows.
  */
-extern double hg_join_expected_bytes(const HgInput *inner, double lent);
+extern double hg_join_expected_bytes(const HgInput *inner, double covered);
 
 /* How many inner rows may be held by a process; those that are there may. */
 extern double hg_join_inner_room(const HgJoinState *state);

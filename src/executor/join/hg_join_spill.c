@@ -93,7 +93,7 @@ hg_join_spill_drop_current(HgPartitions *partitions)
 }
 
 HgPartitions *
-hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules, const bool lent[2])
+hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules, const bool covered[2])
 {
 	while (spill->sets != NIL)
 	{
@@ -113,9 +113,9 @@ hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules, const bool lent
 			hg_join_spill_pop(spill);
 			continue;
 		}
-		if ((outer->rows[partition] > 0 || lent[HG_OUTER] ||
+		if ((outer->rows[partition] > 0 || covered[HG_OUTER] ||
 			 !hg_join_empty_settles(rules, HG_OUTER)) &&
-			(inner->rows[partition] > 0 || lent[HG_INNER] ||
+			(inner->rows[partition] > 0 || covered[HG_INNER] ||
 			 !hg_join_empty_settles(rules, HG_INNER)) &&
 			(outer->rows[partition] > 0 || inner->rows[partition] > 0))
 			return partitions;
@@ -131,7 +131,7 @@ hg_join_spill_bytes(const HgSpill *spill, int partition)
 }
 
 bool
-hg_join_spill_pays(const HgPartitions *partitions, double chunks, bool outer_lent)
+hg_join_spill_pays(const HgPartitions *partitions, double chunks, bool outer_covered)
 {
 	const HgSpill *inner = partitions->sides[HG_INNER];
 	double outer_bytes = hg_join_spill_bytes(partitions->sides[HG_OUTER], partitions->current);
@@ -140,5 +140,5 @@ hg_join_spill_pays(const HgPartitions *partitions, double chunks, bool outer_len
 	if (inner->level + 1 >= HG_SPILL_LEVELS ||
 		inner->rows[partitions->current] >= inner->total_rows - inner->total_rows / 8)
 		return false;
-	return outer_lent || (chunks - 1) * outer_bytes > 2 * (outer_bytes + inner_bytes);
+	return outer_covered || (chunks - 1) * outer_bytes > 2 * (outer_bytes + inner_bytes);
 }

@@ -57,21 +57,21 @@ extern uint64 hg_join_spill_unfinished_bytes(const HgJoinSpill *spill);
 extern uint64 hg_join_spill_joined(const HgJoinSpill *spill);
 
 /*
- * Take the next partition that a row may be returned of, whose rows of a side may find matches
- * among lent rows of the other one: it is the current one of the sets that are returned.  The one
- * before is deleted, and so are sets without another one.  NULL where none is left.
+ * Takes the next partition that a row may be returned of, whose rows of a side may find matches
+ * among covered rows of the other one: it is the current one of the sets that are returned.  The
+ * one before is deleted, and so are sets without another one.  NULL where none is left.
  */
 extern HgPartitions *hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules,
-										const bool lent[2]);
+										const bool covered[2]);
 
 /*
  * True if cutting the current partition again costs less than joining it in chunks, which is how
  * many parts of its inner rows memory holds one after the other.  To cut it, all of its rows are
  * written and read once more; in chunks, each one but the first reads the outer rows again, and the
- * outer rows that a cached index covers, where outer_lent says that there are such.  Cutting does
+ * outer rows that a cached index covers, where outer_covered says that there are such.  Cutting does
  * not help if the partition has most rows of its set: nearly all of them share a key.
  */
-extern bool hg_join_spill_pays(const HgPartitions *partitions, double chunks, bool outer_lent);
+extern bool hg_join_spill_pays(const HgPartitions *partitions, double chunks, bool outer_covered);
 
 /* Delete the current partition, whose rows are elsewhere now. */
 extern void hg_join_spill_drop_current(HgPartitions *partitions);

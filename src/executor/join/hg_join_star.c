@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_star.c
- *	  A tree of joins whose lent rows a device joins at once.
+ *	  A tree of joins whose covered rows a device joins at once.
  *
  * Tables that are joined by integers, and asked for the number of joined rows or for groups of
  * them, are often one large table, the FACTS, and small ones whose rows these look up.  Where a
@@ -10,16 +10,16 @@
  * and all others are looked up on the way, from the facts on.  So a snowflake is such a tree too.
  * Where a side is cut over several devices each of them does so with its slice.
  *
- * Rows of the facts that are not lent, because somebody has changed them, go through the joins of
- * the tree as if there were no others, and so do facts that find changed rows of other tables
+ * The facts' delta rows, because somebody has changed them, go through the joins of the tree as if
+ * there were no others, and so do facts that find changed rows of other tables
  * (hg_join_star_touched.c).
  * A table that is looked up must have a row for each value at most.  Nobody here knows that for
  * certain: the device says if it has not, and what it said is remembered with the facts' graph; and
  * likewise where facts have no match in a table that they all must have one in
  * (hg_join_star_graphs.c).
  *
- * All rows that a table lends have the same numbers in all of its graphs, if these are of the same
- * segment versions: hg_lent_graph_by() sees to that.
+ * All covered rows of a table have the same numbers in all of its graphs, if these are of the same
+ * segment versions: hg_covered_graph_by() makes sure of that.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -32,7 +32,7 @@
 #include "backend/matcher/hg_match_star.h"
 #include "batch/hg_input_select.h"
 #include "executor/join/hg_join_filters.h"
-#include "executor/join/hg_join_lend_cost.h"
+#include "executor/join/hg_join_cover_cost.h"
 #include "executor/join/hg_join_star.h"
 #include "executor/join/hg_join_star_columns.h"
 #include "executor/join/hg_join_star_state.h"
@@ -46,7 +46,7 @@ static const char hg_star_no_columns[] = "no GPU has all columns that are wanted
 static const char hg_star_repeated[] = "a row finds several rows of a table";
 static const char hg_star_unmatched[] = "rows find none in each table that is left joined";
 static const char hg_star_changed[] = "too many rows have changed";
-static const char hg_star_not_lent[] =
+static const char hg_star_not_covered[] =
 	"a table has no HashGraph that serves this query, has changed, or has a condition that is not "
 	"decided over columns";
 
@@ -59,7 +59,7 @@ static const char hg_star_not_lent[] =
 static bool
 hg_star_is_answer(const HgJoinState *state)
 {
-	return (!state->rules.rows_wanted || state->reduction != NULL) && hg_join_lend_enabled() &&
+	return (!state->rules.rows_wanted || state->reduction != NULL) && hg_join_cover_enabled() &&
 		   state->sender == NULL && state->css.ss.ps.state->es_epq_active == NULL;
 }
 
@@ -71,7 +71,7 @@ hg_star_create(HgJoinState *state)
 	HgJoinStar *star = palloc0(sizeof(HgJoinStar));
 
 	MemoryContextSwitchTo(old);
-	/* one join is asked for its lent rows as it is, if it can be */
+	/* one join is asked for its covered rows as it is, if it can be */
 	star->possible = hg_join_tree_init(&star->tree, state) &&
 					 (star->tree.njoins > 1 || hg_join_reduction_is_mixed(state->reduction) ||
 					  (state->rules.rows_wanted && state->rules.join_type != JOIN_INNER));
@@ -88,7 +88,7 @@ hg_star_is_worth(HgJoinStar *star, const char **why_not)
 {
 	double edges = 0;
 	double most = -1;
-	int lent = 0;
+	int covered = 0;
 	int kept = 0;
 
 	for (int t = 0; t <= star->tree.njoins; t++)
@@ -96,15 +96,15 @@ hg_star_is_worth(HgJoinStar *star, const char **why_not)
 		const HgTreeTable *table = &star->tree.tables[t];
 
 		/* a join below has begun already, if it was declined before */
-		if (table->join->lending.decided[table->side])
+		if (table->join->cover.decided[table->side])
 			return false;
 	}
 	*why_not = NULL;
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
-		const HgGraphExtent extent = hg_input_may_lend(star->tree.tables[t].input);
+		const HgGraphExtent extent = hg_input_may_cover(star->tree.tables[t].input);
 
-		lent += extent.share > 0;
+		covered += extent.share > 0;
 		kept += hg_graph_extent_is_of_stars(&extent);
 		edges += extent.rows;
 		if (extent.rows > most)
@@ -112,10 +112,10 @@ hg_star_is_worth(HgJoinStar *star, const char **why_not)
 		most = Max(most, extent.rows);
 	}
 	if (kept == 0 || !hg_star_has_sides(&star->tree, star->graphs.facts) ||
-		!hg_lend_asks_star(star->tree.njoins, most, edges))
+		!hg_cover_asks_star(star->tree.njoins, most, edges))
 		return false;
-	if (lent <= star->tree.njoins)
-		*why_not = hg_star_not_lent;
+	if (covered <= star->tree.njoins)
+		*why_not = hg_star_not_covered;
 	else if (kept <= star->tree.njoins)
 		*why_not = hg_star_no_graphs;
 	return *why_not == NULL;
@@ -126,51 +126,51 @@ hg_star_is_worth(HgJoinStar *star, const char **why_not)
  * ---------------------------------------------------------------------
  */
 
-/* Nothing is lent any more: the joins decide for themselves. */
+/* No rows are covered any more: the joins choose for themselves. */
 static void
-hg_star_return_lent(HgJoinStar *star)
+hg_star_uncover(HgJoinStar *star)
 {
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
 		const HgTreeTable *table = &star->tree.tables[t];
 
-		if (table->input->lent == NULL)
+		if (table->input->covered == NULL)
 			continue;
-		hg_input_return_lent(table->input);
+		hg_input_uncover(table->input);
 		hg_input_rescan(table->input);
 	}
 }
 
 /*
- * Have all tables lend their rows; false where one does not.  The facts, which are many, do last:
- * where another table lends none they are read by the join below alone.
+ * Covers rows of all tables; returns false if one can't be covered.  The facts, which are many,
+ * come last: where no rows of another table are covered the join below alone reads the facts.
  */
 static bool
-hg_star_lend(HgJoinState *state, HgJoinStar *star)
+hg_star_cover(HgJoinState *state, HgJoinStar *star)
 {
-	bool lent = true;
+	bool covered = true;
 	instr_time start;
 
 	INSTR_TIME_SET_CURRENT(start);
-	for (int t = 0; t <= star->tree.njoins && lent; t++)
+	for (int t = 0; t <= star->tree.njoins && covered; t++)
 		if (t != star->graphs.facts)
-			lent = hg_input_lend(star->tree.tables[t].input, true, NULL, NULL);
-	lent = lent && hg_input_lend(star->tree.tables[star->graphs.facts].input, true, NULL, NULL);
+			covered = hg_input_cover(star->tree.tables[t].input, true, NULL, NULL);
+	covered = covered && hg_input_cover(star->tree.tables[star->graphs.facts].input, true, NULL, NULL);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
-	return lent;
+	return covered;
 }
 
-/* The facts' lent rows have been joined, but for those that are touched. */
+/* The facts' covered rows have been joined, but for those that are touched. */
 static void
-hg_star_end_lent(HgJoinStar *star)
+hg_star_end_covered(HgJoinStar *star)
 {
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
 		const HgTreeTable *table = &star->tree.tables[t];
 
-		table->join->lending.decided[table->side] = true;
+		table->join->cover.decided[table->side] = true;
 		if (t == star->graphs.facts)
-			hg_input_end_lent(table->input, &star->touched);
+			hg_input_end_covered(table->input, &star->touched);
 	}
 }
 
@@ -181,17 +181,17 @@ hg_star_end_lent(HgJoinStar *star)
 
 /* Tell of a table, as a side of the job or as what rows look up: of those in mask, or NULL: all. */
 static void
-hg_star_tell_table(HgJoinStar *star, const HgStarTable *table, const HgLent *lent,
+hg_star_tell_table(HgJoinStar *star, const HgStarTable *table, const HgCovered *covered,
 				   const HgFlatMask *mask)
 {
-	HgKeptLent *kept = &star->graphs.kept[table->side];
+	HgKeptCovered *kept = &star->graphs.kept[table->side];
 	HgKeptFound *found;
 
 	if (table->lookup == 0)
 	{
 		kept->use = table->use;
-		kept->places = lent->places;
-		star->lent[table->side] = (HgFlatSide){.graph = &table->graph->flat, .mask = mask};
+		kept->places = covered->places;
+		star->covered[table->side] = (HgFlatSide){.graph = &table->graph->flat, .mask = mask};
 		return;
 	}
 	found = &kept->lookups[table->lookup - 1];
@@ -199,7 +199,7 @@ hg_star_tell_table(HgJoinStar *star, const HgStarTable *table, const HgLent *len
 	found->lookup.found_stride = table->stride;
 	found->lookup.found = table->use;
 	found->mask = mask;
-	found->places = lent->places;
+	found->places = covered->places;
 }
 
 /* Tell of all tables, once the strides of those that have columns are known. */
@@ -211,18 +211,18 @@ hg_star_tell_tables(HgJoinStar *star)
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
 		const HgStarTable *table = &graphs->tables[t];
-		const HgLent *lent = star->tree.tables[t].input->lent;
-		const HgFlatMask *mask = hg_lent_has_all(lent, table->graph) ? NULL : &lent->mask;
+		const HgCovered *covered = star->tree.tables[t].input->covered;
+		const HgFlatMask *mask = hg_covered_has_all(covered, table->graph) ? NULL : &covered->mask;
 
 		if (t == graphs->facts)
 		{
-			star->asked = lent->rows;
+			star->asked = covered->rows;
 			if (star->touched.count > 0)
-				mask = hg_lent_mask_without(lent, &star->touched, &star->asked);
+				mask = hg_covered_mask_without(covered, &star->touched, &star->asked);
 		}
-		hg_star_tell_table(star, table, lent, mask);
+		hg_star_tell_table(star, table, covered, mask);
 		if (hg_star_table(graphs, t) != table)
-			hg_star_tell_table(star, &graphs->again, lent, mask);
+			hg_star_tell_table(star, &graphs->again, covered, mask);
 	}
 }
 
@@ -242,7 +242,7 @@ hg_star_tell_wanted(HgJoinState *state, const HgReduction *wanted)
 			if (hg_star_expression(state, &column) >= 0)
 				continue;
 			table = hg_star_trace(state, (HgSide) side, c).table;
-			bytes[table] += star->tree.tables[table].input->lent->graph->flat.rows *
+			bytes[table] += star->tree.tables[table].input->covered->graph->flat.rows *
 							wanted->columns[side].widths[c];
 		}
 	hg_star_tell_needs(&star->tree, &star->graphs, bytes);
@@ -264,7 +264,7 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 			return false;
 		/* how many they are is to be known */
 		if (star->graphs.complete)
-			hg_input_decide_lent(star->tree.tables[star->graphs.facts].input);
+			hg_input_decide_covered(star->tree.tables[star->graphs.facts].input);
 		if (!hg_star_find_graphs(&star->tree, &star->graphs))
 		{
 			*why_not = hg_star_no_graphs;
@@ -276,7 +276,7 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 											hg_star_found(&star->tree, &star->graphs)));
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
-		const uint32 stride = hg_lent_stride(star->tree.tables[t].input->lent);
+		const uint32 stride = hg_covered_stride(star->tree.tables[t].input->covered);
 
 		star->graphs.tables[t].stride = hg_star_table(&star->graphs, t)->stride = stride;
 	}
@@ -335,16 +335,16 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)
 	HgMatcherSpec spec = {0};
 	HgStarAnswer answer;
 
-	if (!hg_star_lend(state, star))
+	if (!hg_star_cover(state, star))
 	{
-		state->at_once.why_not = hg_star_not_lent;
+		state->at_once.why_not = hg_star_not_covered;
 		return false;
 	}
 	if (!hg_star_prepare(state, wanted))
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		spec.lent[side] = &star->lent[side];
+		spec.covered[side] = &star->covered[side];
 		spec.kept[side] = &star->graphs.kept[side];
 	}
 	spec.kept_at = star->graphs.at;
@@ -395,9 +395,9 @@ hg_join_ask_star(HgJoinState *state)
 		star->answered = true;
 	MemoryContextSwitchTo(old);
 	if (star->answered)
-		hg_star_end_lent(star);
+		hg_star_end_covered(star);
 	else
-		hg_star_return_lent(star);
+		hg_star_uncover(star);
 	MemoryContextDelete(context);
 	hg_charge_set(&charge, 0);
 	return star->answered;
@@ -424,8 +424,8 @@ hg_join_forget_star(HgJoinState *state)
 	{
 		const HgTreeTable *table = &star->tree.tables[t];
 
-		hg_input_return_lent(table->input);
-		table->join->lending.decided[table->side] = false;
+		hg_input_uncover(table->input);
+		table->join->cover.decided[table->side] = false;
 	}
 	for (int j = 0; j < star->tree.njoins; j++)
 		for (int side = HG_OUTER; side <= HG_INNER; side++)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_star.h
- *	  A tree of joins whose lent rows a device joins at once.
+ *	  A tree of joins whose covered rows a device joins at once.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -29,10 +29,10 @@ typedef struct HgJoinAtOnce
 typedef struct HgJoinStar HgJoinStar;
 
 /*
- * An execution begins, and nothing was read: ask a device about the rows that all tables below the
- * join lend.  True: those of one of the tables, the facts, are joined; they have gone up in groups,
- * or are so many empty rows of the output, and the joins are for its other rows alone.  False: the
- * joins are for all rows.
+ * An execution begins, and nothing was read: asks a device about the covered rows of all tables
+ * below the join.  True: those of one of the tables, the facts, are joined; they have gone up in
+ * groups, or are so many empty rows of the output, and the joins are for its delta rows alone.
+ * False: the joins are for all rows.
  */
 extern bool hg_join_ask_star(HgJoinState *state);
 

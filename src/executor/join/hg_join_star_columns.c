@@ -51,12 +51,12 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, bool operand,
 	HgJoinStar *star = state->star;
 	const HgSide from = (HgSide) column->side;
 	const HgTreeColumn origin = hg_star_trace(state, from, column->column);
-	const HgLent *lent = star->tree.tables[origin.table].input->lent;
+	const HgCovered *covered = star->tree.tables[origin.table].input->covered;
 	HgStarTable *table =
 		operand ? hg_star_table(&star->graphs, origin.table) : &star->graphs.tables[origin.table];
 	const bool coded = hg_join_reduction_is_coded(state->reduction, from, column->column);
 	const uint8 width = wanted->columns[from].widths[column->column];
-	HgKeptLent *kept = &star->graphs.kept[table->side];
+	HgKeptCovered *kept = &star->graphs.kept[table->side];
 	const HgGraphCodes *codes;
 	HgKeptColumnUse *use;
 	int place;
@@ -68,7 +68,7 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, bool operand,
 	column->column = (uint32) place;
 	star->reduction.columns[table->side].widths[place] = width;
 	use = &kept->columns[place];
-	if (!hg_star_find_kept_column(&star->graphs, table, lent->columns[origin.column].column.number,
+	if (!hg_star_find_kept_column(&star->graphs, table, covered->columns[origin.column].column.number,
 								  use, &codes) ||
 		use->shape.width != width || (codes != NULL) != coded)
 		return false;

@@ -42,7 +42,7 @@ hg_star_pin_graph(const HgJoinTree *tree, const HgTreeEdge *edge, int end)
 {
 	const HgTreeColumn *column = &edge->ends[end];
 
-	return hg_lent_graph_by(tree->tables[column->table].input->lent, column->column,
+	return hg_covered_graph_by(tree->tables[column->table].input->covered, column->column,
 							&edge->parts[end]);
 }
 
@@ -71,7 +71,7 @@ hg_star_use_graph(HgStarGraphs *graphs, const HgPinnedGraph *graph, HgKeptUse *u
 static bool
 hg_star_use_own(HgStarGraphs *graphs, const HgStarTable *from, const HgPinnedGraph *own)
 {
-	HgKeptLent *kept = &graphs->kept[from->side];
+	HgKeptCovered *kept = &graphs->kept[from->side];
 	const uint32 last = kept->nlookups - 1;
 	HgKeptUse *use = &kept->lookups[last].lookup.own;
 
@@ -98,7 +98,7 @@ hg_star_finds_slices(const HgStarGraphs *graphs, const HgStarTable *table)
 static bool
 hg_star_use_found(HgStarGraphs *graphs, const HgStarTable *from, HgStarTable *table)
 {
-	HgKeptLent *kept = &graphs->kept[from->side];
+	HgKeptCovered *kept = &graphs->kept[from->side];
 	const HgSlices *slices;
 
 	if (from->slices == NULL || table->own->pointer != from->graph->pointer ||
@@ -129,7 +129,7 @@ hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, int j, int end,
 	const HgTreeEdge *edge = &tree->edges[j];
 	const bool *keep = tree->joins[j]->rules.keep;
 	const HgStarTable *from = hg_star_table(graphs, edge->ends[1 - end].table);
-	HgKeptLent *kept = &graphs->kept[from->side];
+	HgKeptCovered *kept = &graphs->kept[from->side];
 	HgKeptFound *found;
 
 	if (kept->nlookups == HG_MAX_LOOKUPS || keep[end])
@@ -200,8 +200,8 @@ hg_star_is_facts_edge(const HgJoinTree *tree, int j, int facts, bool inner)
 }
 
 /*
- * The inner join that facts and another table are the sides of: their own, by the graph of which
- * they are lent, or else another one by a column of theirs.  Its edge has its number; -1: there is
+ * The inner join that facts and another table are the sides of: their own, by the graph that
+ * covers them, or else another one by a column of theirs.  Its edge has its number; -1: there is
  * none.
  */
 static int
@@ -450,8 +450,8 @@ static uint64
 hg_star_add_found(const HgJoinTree *tree, const HgStarTable *table, int t, uint64 found)
 {
 	/* of some of its rows values may be unique that are not of all */
-	const HgLent *lent = tree->tables[t].input->lent;
-	const bool all = hg_lent_has_all(lent, table->graph) && !hg_lent_is_undecided(lent);
+	const HgCovered *covered = tree->tables[t].input->covered;
+	const bool all = hg_covered_has_all(covered, table->graph) && !hg_covered_is_undecided(covered);
 	const uint64 words[] = {table->use.name.serial, all};
 
 	return hash_bytes_extended((const unsigned char *) words, sizeof(words), found);
@@ -469,6 +469,6 @@ hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs)
 		found = hg_star_add_found(tree, &graphs->again, graphs->order[1], found);
 	/* some of the facts may have a match each where others have none */
 	if (graphs->complete)
-		found = hash_combine64(found, tree->tables[graphs->facts].input->lent->rows);
+		found = hash_combine64(found, tree->tables[graphs->facts].input->covered->rows);
 	return Max(found, 1);
 }

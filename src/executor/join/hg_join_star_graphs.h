@@ -11,7 +11,7 @@
 #define HG_JOIN_STAR_GRAPHS_H
 
 #include "backend/matcher/hg_matcher_spec.h"
-#include "batch/hg_lent.h"
+#include "batch/hg_covered.h"
 #include "executor/join/hg_join_tree.h"
 
 typedef struct HgStarTable
@@ -38,7 +38,7 @@ typedef struct HgStarGraphs
 						* its lookup is 0 */
 	uint32 computed[HG_MAX_REDUCE_ITEMS]; /* tables, as bits, of whose columns one is computed */
 	int ncomputed;
-	HgKeptLent kept[2]; /* of the job: what it looks up */
+	HgKeptCovered kept[2]; /* of the job: what it looks up */
 	bool sliced;		/* several devices have slices of a side ... */
 	HgPlaces at;		/* of the devices that have all of it; or, together, slices and all else */
 	bool missing;		/* ... but for what has been asked for */
@@ -54,9 +54,9 @@ extern bool hg_star_has_sides(const HgJoinTree *tree, int facts);
 extern bool hg_star_next_sides(const HgJoinTree *tree, HgStarGraphs *graphs);
 
 /*
- * Find the graphs of a tree all of whose tables lend rows, the facts and sides of which are told,
- * and of which tables something is computed, in CurrentMemoryContext.  False: neither does a device
- * keep all that it takes, nor do several that have a slice each of a side.
+ * Finds the graphs of a tree all of whose tables have covered rows, the facts and sides of which
+ * are told, and of which tables something is computed, in CurrentMemoryContext.  False: neither
+ * does a device keep all that it takes, nor do several that have a slice each of a side.
  */
 extern bool hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs);
 
@@ -83,8 +83,8 @@ extern void hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, Hg
 								const HgKeptMissing *missing);
 
 /*
- * A number that the graphs which rows are looked up in come to, with how many facts are lent where
- * that matters; not 0.
+ * A number that the graphs which rows are looked up in come to, with the number of covered facts
+ * where that matters; not 0.
  */
 extern uint64 hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs);
 

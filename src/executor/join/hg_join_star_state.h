@@ -10,7 +10,7 @@
 #ifndef HG_JOIN_STAR_STATE_H
 #define HG_JOIN_STAR_STATE_H
 
-#include "batch/hg_lent_rows.h"
+#include "batch/hg_covered_rows.h"
 #include "executor/join/hg_join_reduce.h"
 #include "executor/join/hg_join_star.h"
 #include "executor/join/hg_join_star_graphs.h"
@@ -23,8 +23,8 @@ struct HgJoinStar
 
 	/* while it is asked */
 	HgStarGraphs graphs;
-	HgFlatSide lent[2];
-	HgIntegers touched; /* facts that it is not asked about, though they are lent */
+	HgFlatSide covered[2];
+	HgIntegers touched; /* covered facts that the device is not asked about */
 	uint64 asked;		/* facts that it is asked about, where that matters */
 	HgReduction reduction;
 	HgJoinCodes codes;

@@ -3,15 +3,16 @@
  * hg_join_star_touched.c
  *	  Facts of a star that may find rows which a device does not know.
  *
- * A table that is looked up may have rows that it does not lend, because their blocks have changed.
- * A device that is asked about the others would have facts find nothing where they would find one
- * of these.  So the table is read first, which is little, and the values by which its rows are
- * found are TOUCHED, and with them those of lent rows of a table that find such rows in turn.
- * Facts that have a touched value are left to the joins of the tree, as if they were not lent: a
- * device is asked about all others, which find no row that it does not know.
+ * A table that is looked up may have delta rows, because their blocks have changed.  A device that
+ * is asked about the covered rows would have facts find nothing where they would find a delta row.
+ * So the table's few delta rows are read first.  The values by which they are found are TOUCHED,
+ * and with them the values of covered rows of a table that find such rows in turn.  Facts that
+ * have a touched value are left to the joins of the tree, as if they were delta rows.  A device is
+ * asked about all other facts, which find covered rows alone.
  *
- * A row that has changed, or is gone, needs no more than that: what it was is not lent any more.
- * One that an outer join returns though it has no key to find others by is found by others itself.
+ * A row that has changed, or is gone, needs no more than that: its old version is not covered any
+ * more.  A row that an outer join returns without a key to find others by is found by others
+ * itself.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -32,7 +33,7 @@
 static uint64
 hg_touched_most(const HgInput *input)
 {
-	return Max(input->lent->rows / HG_TOUCHED_PART, HG_TOUCHED_ROWS);
+	return Max(input->covered->rows / HG_TOUCHED_PART, HG_TOUCHED_ROWS);
 }
 
 /* Add the values of a column of rows that were read, those without a key of their join included. */
@@ -58,8 +59,8 @@ hg_touched_add_rows(const HgInput *input, const HgInputRows *rows, int column, H
 }
 
 /*
- * Add the values by which rows of a table are found that it does not lend.  It is read from its
- * start afterwards, and these rows have not been.
+ * Adds the values by which delta rows of a table are found.  It is read from its start afterwards,
+ * and its delta rows have not been consumed.
  */
 static bool
 hg_touched_read(HgInput *input, int column, HgIntegers *values)
@@ -78,7 +79,7 @@ hg_touched_read(HgInput *input, int column, HgIntegers *values)
 	return values->count <= most;
 }
 
-/* Add the lent rows of a table that find touched values of others. */
+/* Adds the covered rows of a table that find touched values of others. */
 static bool
 hg_touched_find(const HgJoinTree *tree, const HgStarGraphs *graphs, int t,
 				const HgIntegers touched[HG_TREE_TABLES], HgIntegers *rows)
@@ -87,7 +88,7 @@ hg_touched_find(const HgJoinTree *tree, const HgStarGraphs *graphs, int t,
 
 	for (int other = 0; other <= tree->njoins; other++)
 		if (graphs->tables[other].from == t &&
-			!hg_lent_find_rows(input->lent, graphs->tables[other].own, &touched[other],
+			!hg_covered_find_rows(input->covered, graphs->tables[other].own, &touched[other],
 							   hg_touched_most(input), rows))
 			return false;
 	return true;
@@ -108,10 +109,10 @@ hg_star_find_touched(const HgJoinTree *tree, const HgStarGraphs *graphs, HgInteg
 
 		hg_integers_init(&touched[t]);
 		hg_integers_init(&found);
-		if ((!input->lent->whole && !hg_touched_read(input, column, &touched[t])) ||
+		if ((!input->covered->whole && !hg_touched_read(input, column, &touched[t])) ||
 			!hg_touched_find(tree, graphs, t, touched, &found))
 			return false;
-		hg_lent_add_values(input->lent, &found, column, &touched[t]);
+		hg_covered_add_values(input->covered, &found, column, &touched[t]);
 	}
 	return hg_touched_find(tree, graphs, graphs->facts, touched, rows);
 }

@@ -10,13 +10,13 @@
 #ifndef HG_JOIN_STAR_TOUCHED_H
 #define HG_JOIN_STAR_TOUCHED_H
 
-#include "batch/hg_lent_rows.h"
+#include "batch/hg_covered_rows.h"
 #include "executor/join/hg_join_star_graphs.h"
 
 /*
- * Add the lent facts that may find rows which their tables do not lend, or are found by such, to
- * rows, in CurrentMemoryContext; a row may come more than once.  Those tables are read, and begin
- * again from their start.  False: there are too many.
+ * Adds the covered facts that may find delta rows of other tables, or are found by such, to rows,
+ * in CurrentMemoryContext; a row may come more than once.  Those tables are read, and begin again
+ * from their start.  Returns false if there are too many.
  */
 extern bool hg_star_find_touched(const HgJoinTree *tree, const HgStarGraphs *graphs,
 								 HgIntegers *rows);

@@ -16,13 +16,13 @@
 #include "nodes/execnodes.h"
 
 #include "batch/hg_input.h"
-#include "batch/hg_input_lent.h"
+#include "batch/hg_input_cover.h"
 #include "executor/join/hg_join_chunk.h"
 #include "executor/join/hg_join_count.h"
 #include "executor/join/hg_join_emit.h"
 #include "executor/join/hg_join_gather.h"
 #include "executor/join/hg_join_kept.h"
-#include "executor/join/hg_join_lend.h"
+#include "executor/join/hg_join_cover.h"
 #include "executor/join/hg_join_lookup.h"
 #include "executor/join/hg_join_matcher.h"
 #include "executor/join/hg_join_pages.h"
@@ -55,7 +55,7 @@ struct HgJoinState
 	/* from the children to HashGraphs */
 	HgInput *inputs[2]; /* by HgSide */
 	HgJoinReading reading;
-	HgJoinLending lending;
+	HgJoinCover cover;
 	HgJoinKept kept;
 	HgJoinSpill spill;
 	HgJoinLookup lookup; /* while there are few outer rows */

@@ -143,9 +143,9 @@ hg_join_read_shared(HgJoinState *state, HgSide side)
 			uint32 none = 0;
 			/* ... and the plan estimates one process's rows, unless one reads all */
 			int processes = state->read_once == HG_INNER ? 1 : shared->nprocesses;
-			double lent = shared->stays_lent ? (double) state->inputs[HG_INNER]->lent->rows : 0;
+			double covered = shared->stays_covered ? (double) state->inputs[HG_INNER]->covered->rows : 0;
 			double expected =
-				hg_join_expected_bytes(state->inputs[HG_INNER], lent / processes) * processes;
+				hg_join_expected_bytes(state->inputs[HG_INNER], covered / processes) * processes;
 			int bits = hg_join_partition_bits(&state->memory, Max(expected, 2.0 * total));
 
 			pg_atomic_compare_exchange_u32(&shared->spill_bits, &none, bits);
@@ -167,14 +167,14 @@ hg_join_row_numbers(void *arg, HgSide side)
 	return hg_column_store_numbers(state->inputs[side]->rows);
 }
 
-/* Places of a side's rows, those of all processes (hg_lent.h). */
+/* Places of a side's rows, those of all processes (hg_covered.h). */
 static uint64
 hg_join_shared_places(const HgJoinState *state, HgSide side)
 {
 	const HgInput *input = state->inputs[side];
 	uint64 held = hg_column_store_end(input->rows);
 
-	return input->lent != NULL ? hg_lent_places(input->lent, held) : held;
+	return input->covered != NULL ? hg_covered_places(input->covered, held) : held;
 }
 
 /* Build with the others, and start the stream of this process's matches. */
@@ -245,10 +245,10 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
 
 	hg_join_end_sending(state);
-	if (!shared->stays_lent)
-		hg_join_read_lent_back(state);
+	if (!shared->stays_covered)
+		hg_join_read_covered(state);
 	else
-		hg_join_lend_to_partitions(state);
+		hg_join_covered_meet_partitions(state);
 	INSTR_TIME_SET_CURRENT(start);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -383,7 +383,7 @@ hg_join_filters_together(const HgJoinState *state)
 	double inner_rows = hg_join_planned_rows(state, HG_INNER);
 	double limit = (double) state->team.shared->budget.limit;
 
-	return state->inputs[HG_INNER]->lent == NULL && hg_join_filter_may_pay(state, inner_rows) &&
+	return state->inputs[HG_INNER]->covered == NULL && hg_join_filter_may_pay(state, inner_rows) &&
 		   (state->read_once < 0 || hg_join_planned_bytes(state) > limit);
 }
 
@@ -458,7 +458,7 @@ hg_join_read_together(HgJoinState *state)
 	bool elected = false;
 	int phase;
 
-	if (state->lending.too_late)
+	if (state->cover.too_late)
 		return HG_JOIN_DONE;
 	phase = BarrierAttach(&shared->barrier);
 	state->team.attached = true;
@@ -502,7 +502,7 @@ hg_join_read_together(HgJoinState *state)
 	}
 	if (pg_atomic_read_u32(&shared->spill_bits) != 0)
 		return hg_join_spill_together(state, phase == building);
-	if (hg_join_lent_repeats(state, pg_atomic_read_u64(&shared->device.rows[HG_INNER])))
+	if (hg_join_covered_repeats(state, pg_atomic_read_u64(&shared->device.rows[HG_INNER])))
 		hg_join_matched_begin(&state->matched[HG_OUTER], state->rules.keep[HG_OUTER], true);
 	return hg_join_build_together(state, elected, phase - building);
 }

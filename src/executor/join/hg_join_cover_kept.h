@@ -1,23 +1,23 @@
 /*-------------------------------------------------------------------------
  *
- * hg_join_lend_kept.h
- *	  What devices keep of the rows that are lent to a join.
+ * hg_join_cover_kept.h
+ *	  What devices keep of the rows that a join covers.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_JOIN_LEND_KEPT_H
-#define HG_JOIN_LEND_KEPT_H
+#ifndef HG_JOIN_COVER_KEPT_H
+#define HG_JOIN_COVER_KEPT_H
 
 #include "backend/matcher/hg_matcher_spec.h"
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /*
- * Tell a matcher which devices keep the graphs of both sides' lent rows, and the columns that it
- * needs of them: each all of it, or several a slice each.  Where none do, what they keep is brought
- * together, for joins to come.
+ * Tells a matcher which devices keep the graphs of both sides' covered rows, and the columns that
+ * it needs of them: each all of it, or several a slice each.  Where none do, what they keep is
+ * brought together, for joins to come.
  */
 extern void hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec);
 
@@ -36,4 +36,4 @@ extern void hg_join_note_missed(const HgJoinState *state);
  */
 extern void hg_join_wake_slices(const HgJoinState *state);
 
-#endif /* HG_JOIN_LEND_KEPT_H */
+#endif /* HG_JOIN_COVER_KEPT_H */

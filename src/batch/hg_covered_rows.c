@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * hg_lent_rows.c
- *	  Some of the rows that are lent: found by a key, left out, or kept alone.
+ * hg_covered_rows.c
+ *	  Subsets of the covered rows: found by a key, left out, or kept alone.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,7 +13,7 @@
 #include "utils/memutils.h"
 
 #include "backend/hg_host.h"
-#include "batch/hg_lent_rows.h"
+#include "batch/hg_covered_rows.h"
 
 /* Rows that are found at a time. */
 #define HG_FOUND_ROWS 1024
@@ -42,7 +42,7 @@ hg_integers_add(HgIntegers *integers, int64 integer)
 
 /* Take the rows of an open join of keys with a graph; *all: they are not too many. */
 static HgStatus
-hg_lent_take_rows(HgFlatJoin *join, uint64 most, HgIntegers *rows, bool *all, HgError *error)
+hg_covered_take_rows(HgFlatJoin *join, uint64 most, HgIntegers *rows, bool *all, HgError *error)
 {
 	uint32 outer[HG_FOUND_ROWS];
 	uint32 inner[HG_FOUND_ROWS];
@@ -62,10 +62,10 @@ hg_lent_take_rows(HgFlatJoin *join, uint64 most, HgIntegers *rows, bool *all, Hg
 }
 
 bool
-hg_lent_find_rows(const HgLent *lent, const HgPinnedGraph *graph, const HgIntegers *keys,
+hg_covered_find_rows(const HgCovered *covered, const HgPinnedGraph *graph, const HgIntegers *keys,
 				  uint64 most, HgIntegers *rows)
 {
-	const HgFlatSide side = {.graph = &graph->flat, .mask = &lent->mask};
+	const HgFlatSide side = {.graph = &graph->flat, .mask = &covered->mask};
 	const HgFlatRows wanted = {.keys = keys->values, .count = keys->count};
 	HgFlatJoin *join = NULL;
 	bool all = true;
@@ -80,7 +80,7 @@ hg_lent_find_rows(const HgLent *lent, const HgPinnedGraph *graph, const HgIntege
 	status =
 		hg_flat_lookup_open(&host.host, &wanted, sizeof(int64), HG_OUTER, &side, &join, &error);
 	if (status == HG_OK)
-		status = hg_lent_take_rows(join, most, rows, &all, &error);
+		status = hg_covered_take_rows(join, most, rows, &all, &error);
 	if (status != HG_OK)
 		hg_host_throw(&host, status, &error);
 	hg_flat_close(join);
@@ -88,9 +88,9 @@ hg_lent_find_rows(const HgLent *lent, const HgPinnedGraph *graph, const HgIntege
 }
 
 void
-hg_lent_add_values(const HgLent *lent, const HgIntegers *rows, int column, HgIntegers *values)
+hg_covered_add_values(const HgCovered *covered, const HgIntegers *rows, int column, HgIntegers *values)
 {
-	const HgLentColumn *from = &lent->columns[column];
+	const HgCoveredColumn *from = &covered->columns[column];
 
 	for (uint64 i = 0; i < rows->count; i++)
 	{
@@ -104,30 +104,30 @@ hg_lent_add_values(const HgLent *lent, const HgIntegers *rows, int column, HgInt
 }
 
 HgFlatMask *
-hg_lent_mask_without(const HgLent *lent, const HgIntegers *rows, uint64 *left)
+hg_covered_mask_without(const HgCovered *covered, const HgIntegers *rows, uint64 *left)
 {
 	HgFlatMask *mask = palloc(sizeof(HgFlatMask));
-	uint8 *states = palloc(Max(lent->nparts, 1) * sizeof(uint8));
-	uint64 **bits = palloc0(Max(lent->nparts, 1) * sizeof(uint64 *));
+	uint8 *states = palloc(Max(covered->nparts, 1) * sizeof(uint8));
+	uint64 **bits = palloc0(Max(covered->nparts, 1) * sizeof(uint64 *));
 
-	*left = lent->rows;
-	memcpy(states, lent->states, lent->nparts * sizeof(uint8));
-	for (uint32 part = 0; part < lent->nparts; part++)
-		bits[part] = lent->bits[part];
+	*left = covered->rows;
+	memcpy(states, covered->states, covered->nparts * sizeof(uint8));
+	for (uint32 part = 0; part < covered->nparts; part++)
+		bits[part] = covered->bits[part];
 	for (uint64 i = 0; i < rows->count; i++)
 	{
 		const uint32 part = HG_FLAT_PART((uint32) rows->values[i]);
 		const uint32 number = HG_FLAT_NUMBER((uint32) rows->values[i]);
 		const uint64 bit = UINT64CONST(1) << number % 64;
 
-		if (bits[part] == lent->bits[part])
+		if (bits[part] == covered->bits[part])
 		{
-			const uint32 nrows = (uint32) (lent->places[part + 1] - lent->places[part]);
+			const uint32 nrows = (uint32) (covered->places[part + 1] - covered->places[part]);
 			const Size bytes = hg_segment_bits_bytes(nrows);
 
 			bits[part] = palloc0(bytes);
-			if (lent->bits[part] != NULL)
-				memcpy(bits[part], lent->bits[part], bytes);
+			if (covered->bits[part] != NULL)
+				memcpy(bits[part], covered->bits[part], bytes);
 			else
 				hg_segment_set_bits(bits[part], 0, nrows);
 			states[part] = HG_FLAT_SOME;
@@ -136,55 +136,55 @@ hg_lent_mask_without(const HgLent *lent, const HgIntegers *rows, uint64 *left)
 		bits[part][number / 64] &= ~bit;
 	}
 	*mask = (HgFlatMask){
-		.nparts = lent->nparts, .states = states, .bits = (const uint64_t *const *) bits};
+		.nparts = covered->nparts, .states = states, .bits = (const uint64_t *const *) bits};
 	return mask;
 }
 
 void
-hg_lent_keep_rows(HgLent *lent, const HgIntegers *rows)
+hg_covered_keep_rows(HgCovered *covered, const HgIntegers *rows)
 {
-	memset(lent->states, HG_FLAT_NONE, lent->nparts * sizeof(uint8));
-	memset(lent->counts, 0, lent->nparts * sizeof(uint32));
-	memset(lent->bits, 0, lent->nparts * sizeof(uint64 *));
-	lent->rows = 0;
+	memset(covered->states, HG_FLAT_NONE, covered->nparts * sizeof(uint8));
+	memset(covered->counts, 0, covered->nparts * sizeof(uint32));
+	memset(covered->bits, 0, covered->nparts * sizeof(uint64 *));
+	covered->rows = 0;
 	for (uint64 i = 0; i < rows->count; i++)
 	{
 		const uint32 part = HG_FLAT_PART((uint32) rows->values[i]);
 		const uint32 number = HG_FLAT_NUMBER((uint32) rows->values[i]);
 		const uint64 bit = UINT64CONST(1) << number % 64;
 
-		if (lent->bits[part] == NULL)
+		if (covered->bits[part] == NULL)
 		{
 			const Size bytes =
-				hg_segment_bits_bytes((uint32) (lent->places[part + 1] - lent->places[part]));
+				hg_segment_bits_bytes((uint32) (covered->places[part + 1] - covered->places[part]));
 
-			lent->bits[part] = MemoryContextAllocZero(GetMemoryChunkContext(lent), bytes);
-			lent->bytes += bytes;
+			covered->bits[part] = MemoryContextAllocZero(GetMemoryChunkContext(covered), bytes);
+			covered->bytes += bytes;
 		}
-		if ((lent->bits[part][number / 64] & bit) != 0)
+		if ((covered->bits[part][number / 64] & bit) != 0)
 			continue;
-		lent->bits[part][number / 64] |= bit;
-		lent->states[part] = HG_FLAT_SOME;
-		lent->counts[part]++;
-		lent->rows++;
+		covered->bits[part][number / 64] |= bit;
+		covered->states[part] = HG_FLAT_SOME;
+		covered->counts[part]++;
+		covered->rows++;
 	}
-	lent->side = (HgFlatSide){.graph = &lent->graph->flat, .mask = &lent->mask};
+	covered->side = (HgFlatSide){.graph = &covered->graph->flat, .mask = &covered->mask};
 }
 
-HgLent *
-hg_lent_decide_rows(const HgLent *lent, const HgIntegers *rows)
+HgCovered *
+hg_covered_decide_rows(const HgCovered *covered, const HgIntegers *rows)
 {
-	HgLent *some = palloc(sizeof(HgLent));
+	HgCovered *some = palloc(sizeof(HgCovered));
 
 	/* all that is of these rows alone is its own */
-	*some = *lent;
+	*some = *covered;
 	some->marks = false;
 	some->masked = NULL;
-	some->states = palloc(Max(lent->nparts, 1) * sizeof(uint8));
-	some->bits = palloc(Max(lent->nparts, 1) * sizeof(uint64 *));
-	some->counts = palloc(Max(lent->nparts, 1) * sizeof(uint32));
-	hg_lent_keep_rows(some, rows);
-	hg_lent_decide(some);
+	some->states = palloc(Max(covered->nparts, 1) * sizeof(uint8));
+	some->bits = palloc(Max(covered->nparts, 1) * sizeof(uint64 *));
+	some->counts = palloc(Max(covered->nparts, 1) * sizeof(uint32));
+	hg_covered_keep_rows(some, rows);
+	hg_covered_decide(some);
 	some->side = (HgFlatSide){.graph = &some->graph->flat, .mask = &some->mask};
 	return some;
 }

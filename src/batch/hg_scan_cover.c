@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * hg_scan_lent.c
- *	  Rows of a table scan that are lent, because a resident HashGraph has their keys.
+ * hg_scan_cover.c
+ *	  Covered rows of a table scan: a resident HashGraph has their keys.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,15 +14,15 @@
 
 #include "batch/hg_heap_look.h"
 #include "batch/hg_heap_page.h"
-#include "batch/hg_lent.h"
+#include "batch/hg_covered.h"
 #include "batch/hg_predicate_filter.h"
 #include "batch/hg_scan_changed.h"
-#include "batch/hg_scan_lent.h"
+#include "batch/hg_scan_cover.h"
 #include "hg_guc.h"
 #include "resident/hg_resident_statistics.h"
 
 HgGraphExtent
-hg_scan_table_may_lend(const HgScanTable *table)
+hg_scan_table_may_cover(const HgScanTable *table)
 {
 	Relation rel = table->node->ss.ss_currentRelation;
 	const HgGraphExtent none = {0};
@@ -74,7 +74,7 @@ hg_scan_table_graph_order(const HgScanTable *table, int n, int *order)
  * all rows of their segment.  Returns how many are left.
  */
 static uint32
-hg_scan_mark_lent(HgScanTable *table, HgPredicateShare share, uint32 first, uint32 end,
+hg_scan_mark_covered(HgScanTable *table, HgPredicateShare share, uint32 first, uint32 end,
 				  uint64 *bits)
 {
 	if (share != HG_SHARE_ALL)
@@ -95,12 +95,12 @@ hg_scan_next_changed(const HgServedSegment *segment, int block, int nblocks)
 }
 
 /*
- * Lend the rows of a segment's blocks that are not served and have changed since: those which have
- * not, as far as the qual leaves them.  Sets their bits, and returns how many they are; *blocks
- * grows by those of the blocks that have no others, and lent->lost by what has changed.
+ * Covers the unchanged rows of a segment's changed blocks, as far as they pass the qual.  Sets
+ * their bits and returns their number.  *blocks grows by the number of blocks without delta rows,
+ * and covered->lost by what has changed.
  */
 static uint32
-hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, HgLent *lent,
+hg_scan_cover_changed(HgScanTable *table, TableScanDesc scan, HgCovered *covered,
 					 const HgServedSegment *segment, HgPredicateShare share, uint64 *bits,
 					 BlockNumber *blocks)
 {
@@ -116,7 +116,7 @@ hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, HgLent *lent,
 
 	if (!TransactionIdIsValid(horizon))
 	{
-		lent->lost += hg_block_bits_count(&version->taken, segment->blocks);
+		covered->lost += hg_block_bits_count(&version->taken, segment->blocks);
 		nblocks = 0;
 	}
 	for (int block = hg_scan_next_changed(segment, 0, nblocks); block >= 0;
@@ -136,12 +136,12 @@ hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, HgLent *lent,
 		looks[look]++;
 		if (look == HG_CHANGED_UNTOLD)
 		{
-			lent->lost++;
+			covered->lost++;
 			continue;
 		}
 		nrows = rows.first_rows[block + 1] - rows.first_rows[block];
-		lent->lost += (double) (nrows - count) / Max(nrows, 1);
-		hg_resident_scan_lend_older(table->resident, segment, block, &lines);
+		covered->lost += (double) (nrows - count) / Max(nrows, 1);
+		hg_resident_scan_cover_older(table->resident, segment, block, &lines);
 		/* a block with others is counted when the scan comes to these */
 		table->source->blocks.heap += lines.nothers == 0;
 		*blocks += lines.nothers == 0;
@@ -159,28 +159,28 @@ hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, HgLent *lent,
 
 /* Is the qual not to be asked about rows of the segment of which it leaves some? */
 static bool
-hg_scan_leave_undecided(HgLent *lent, HgPredicateShare share, uint32 part)
+hg_scan_leave_undecided(HgCovered *covered, HgPredicateShare share, uint32 part)
 {
-	if (share != HG_SHARE_SOME || lent->decide == NULL)
+	if (share != HG_SHARE_SOME || covered->decide == NULL)
 		return false;
-	if (lent->undecided == NULL)
-		lent->undecided = palloc0(lent->nparts * sizeof(bool));
-	lent->undecided[part] = true;
+	if (covered->undecided == NULL)
+		covered->undecided = palloc0(covered->nparts * sizeof(bool));
+	covered->undecided[part] = true;
 	return true;
 }
 
 /*
- * Lend the rows of a segment that are served, or have not changed, and that the qual leaves;
- * *blocks grows by those that the scan does not come to.
+ * Covers the rows of a segment that are in valid blocks, or have not changed, and that pass the
+ * qual.  *blocks grows by the number of blocks that the scan passes over.
  */
 static void
-hg_scan_lend_segment(HgScanTable *table, TableScanDesc scan, HgLent *lent,
+hg_scan_cover_segment(HgScanTable *table, TableScanDesc scan, HgCovered *covered,
 					 const HgServedSegment *segment, BlockNumber *blocks)
 {
 	const HgSegmentVersion *version = segment->version;
 	HgSegmentRows rows = hg_segment_rows(version);
 	uint32 served =
-		hg_resident_scan_lend(table->resident, segment, &table->source->blocks.resident);
+		hg_resident_scan_cover(table->resident, segment, &table->source->blocks.resident);
 	HgPredicateShare share;
 	uint64 *bits = NULL;
 	uint32 left = 0;
@@ -189,16 +189,16 @@ hg_scan_lend_segment(HgScanTable *table, TableScanDesc scan, HgLent *lent,
 	hg_resident_scan_stand(table->resident, segment);
 	*blocks += hg_block_bits_count(segment->blocks, NULL);
 	share = hg_scan_runs_judge(table->runs, version->first / HG_SEGMENT_BLOCKS);
-	if (hg_scan_leave_undecided(lent, share, version->first / HG_SEGMENT_BLOCKS))
+	if (hg_scan_leave_undecided(covered, share, version->first / HG_SEGMENT_BLOCKS))
 		share = HG_SHARE_ALL;
 	if (share == HG_SHARE_ALL && served == version->nrows)
 	{
-		hg_lent_add(lent, segment, NULL, served);
+		hg_covered_add(covered, segment, NULL, served);
 		return;
 	}
 	if (share == HG_SHARE_NONE)
 	{
-		lent->passed = true;
+		covered->passed = true;
 		hg_scan_select_count(table->select, (int) served, 0);
 	}
 	else
@@ -206,16 +206,16 @@ hg_scan_lend_segment(HgScanTable *table, TableScanDesc scan, HgLent *lent,
 		bits = palloc0(hg_segment_bits_bytes(version->nrows));
 		for (int block = 0; block < HG_SEGMENT_BLOCKS; block++)
 			if (hg_block_bits_test(segment->blocks, block))
-				left += hg_scan_mark_lent(table, share, rows.first_rows[block],
+				left += hg_scan_mark_covered(table, share, rows.first_rows[block],
 										  rows.first_rows[block + 1], bits);
-		left += hg_scan_lend_changed(table, scan, lent, segment, share, bits, blocks);
+		left += hg_scan_cover_changed(table, scan, covered, segment, share, bits, blocks);
 	}
-	hg_lent_add(lent, segment, bits, left);
+	hg_covered_add(covered, segment, bits, left);
 }
 
-/* The columns that are wanted of lent rows: all but those that a qual alone needs. */
+/* The columns that are needed of covered rows: all but those that a qual alone needs. */
 static HgResidentColumn *
-hg_scan_lent_columns(const HgScanTable *table)
+hg_scan_covered_columns(const HgScanTable *table)
 {
 	TupleDesc desc = RelationGetDescr(table->node->ss.ss_currentRelation);
 	HgResidentColumn *columns = palloc(Max(table->nattnos, 1) * sizeof(HgResidentColumn));
@@ -227,7 +227,7 @@ hg_scan_lent_columns(const HgScanTable *table)
 
 /* Decide about the rows of a segment, where the scan stands. */
 static void
-hg_scan_decide_segment(HgScanTable *table, HgLent *lent, const HgServedSegment *segment)
+hg_scan_decide_segment(HgScanTable *table, HgCovered *covered, const HgServedSegment *segment)
 {
 	const HgSegmentVersion *version = segment->version;
 	const uint32 part = version->first / HG_SEGMENT_BLOCKS;
@@ -235,23 +235,23 @@ hg_scan_decide_segment(HgScanTable *table, HgLent *lent, const HgServedSegment *
 	uint64 *bits = palloc0(hg_segment_bits_bytes(version->nrows));
 	uint32 left;
 
-	if (lent->bits[part] != NULL)
+	if (covered->bits[part] != NULL)
 		left = share == HG_SHARE_NONE
 				   ? 0
-				   : hg_scan_runs_mark_seen(table->runs, lent->bits[part], 0, version->nrows, bits);
+				   : hg_scan_runs_mark_seen(table->runs, covered->bits[part], 0, version->nrows, bits);
 	else
-		left = hg_scan_mark_lent(table, share, 0, version->nrows, bits);
-	hg_lent_leave(lent, segment, bits, left);
+		left = hg_scan_mark_covered(table, share, 0, version->nrows, bits);
+	hg_covered_leave(covered, segment, bits, left);
 }
 
-/* HgLent.decide of a scan table. */
+/* HgCovered.decide of a scan table. */
 static void
-hg_scan_decide_lent(HgLent *lent, void *arg)
+hg_scan_decide_covered(HgCovered *covered, void *arg)
 {
 	HgScanTable *table = arg;
-	const HgServed *served = lent->served;
+	const HgServed *served = covered->served;
 	const HgServedSegment *stands = hg_resident_scan_stands(table->resident);
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(lent));
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(covered));
 
 	/* what is not decided may not be joined */
 	if (served->nsegments == 0)
@@ -262,10 +262,10 @@ hg_scan_decide_lent(HgLent *lent, void *arg)
 		const uint32 part = segment->version->first / HG_SEGMENT_BLOCKS;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!lent->undecided[part] || lent->counts[part] == 0)
+		if (!covered->undecided[part] || covered->counts[part] == 0)
 			continue;
 		hg_resident_scan_stand(table->resident, segment);
-		hg_scan_decide_segment(table, lent, segment);
+		hg_scan_decide_segment(table, covered, segment);
 	}
 	/* it may be in the middle of rows of another one */
 	if (stands != NULL)
@@ -276,9 +276,9 @@ hg_scan_decide_lent(HgLent *lent, void *arg)
 	MemoryContextSwitchTo(old);
 }
 
-/* Leave lent rows undecided, if a device can decide about them. */
+/* Makes the qual a pending predicate of the covered rows, if a device can apply it. */
 static void
-hg_scan_defer_qual(HgScanTable *table, HgLent *lent)
+hg_scan_defer_qual(HgScanTable *table, HgCovered *covered)
 {
 	const HgColumnQual *qual;
 	HgRowFilters *filters = palloc0(sizeof(HgRowFilters));
@@ -286,14 +286,14 @@ hg_scan_defer_qual(HgScanTable *table, HgLent *lent)
 
 	hg_scan_select_follow(table->select);
 	qual = table->select->column_qual;
-	lent->npredicates = qual != NULL ? hg_column_qual_count(qual, false) : 0;
-	lent->predicates = palloc(Max(lent->npredicates, 1) * sizeof(HgPredicate *));
-	for (int i = 0; i < lent->npredicates; i++)
-		lent->predicates[i] = hg_column_qual_predicate(qual, i);
-	lent->decide_arg = table;
-	if (lent->npredicates > 0 && hg_predicate_filter_add(filters, 0, lent->graph, lent->npredicates,
-														 lent->predicates, &places))
-		lent->decide = hg_scan_decide_lent;
+	covered->npredicates = qual != NULL ? hg_column_qual_count(qual, false) : 0;
+	covered->predicates = palloc(Max(covered->npredicates, 1) * sizeof(HgPredicate *));
+	for (int i = 0; i < covered->npredicates; i++)
+		covered->predicates[i] = hg_column_qual_predicate(qual, i);
+	covered->decide_arg = table;
+	if (covered->npredicates > 0 && hg_predicate_filter_add(filters, 0, covered->graph, covered->npredicates,
+														 covered->predicates, &places))
+		covered->decide = hg_scan_decide_covered;
 	pfree(filters);
 }
 
@@ -301,53 +301,53 @@ hg_scan_defer_qual(HgScanTable *table, HgLent *lent)
  * What a graph of the key has of what is served, and of changed blocks as a scan sees them; defer:
  * undecided rows, where they can be.
  */
-static HgLent *
-hg_scan_lend_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
+static HgCovered *
+hg_scan_cover_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
 				  const HgGraphKey *key, bool defer)
 {
-	HgResidentColumn *columns = hg_scan_lent_columns(table);
+	HgResidentColumn *columns = hg_scan_covered_columns(table);
 	uint32 nsegments;
 	const HgServed *served = hg_resident_scan_served(table->resident, &nsegments);
 	BlockNumber blocks = 0;
-	HgLent *lent;
+	HgCovered *covered;
 
-	lent = hg_lent_create(table->node->ss.ss_currentRelation, graph, key, served, nsegments,
+	covered = hg_covered_create(table->node->ss.ss_currentRelation, graph, key, served, nsegments,
 						  table->nattnos, columns);
 	pfree(columns);
 	if (defer)
-		hg_scan_defer_qual(table, lent);
+		hg_scan_defer_qual(table, covered);
 	for (int i = 0; i < served->nsegments; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (hg_lent_has_version(lent, served->segments[i].version))
-			hg_scan_lend_segment(table, scan, lent, &served->segments[i], &blocks);
+		if (hg_covered_has_version(covered, served->segments[i].version))
+			hg_scan_cover_segment(table, scan, covered, &served->segments[i], &blocks);
 	}
-	hg_lent_end(lent);
-	lent->bytes += hg_resident_scan_lent_bytes(table->resident);
-	if (!lent->passed)
-		hg_resident_graph_note_lost(graph, lent->lost);
-	lent->whole = blocks == hg_heap_blocks_count(scan);
-	return lent;
+	hg_covered_end(covered);
+	covered->bytes += hg_resident_scan_covered_bytes(table->resident);
+	if (!covered->passed)
+		hg_resident_graph_note_lost(graph, covered->lost);
+	covered->whole = blocks == hg_heap_blocks_count(scan);
+	return covered;
 }
 
-HgLent *
-hg_scan_table_borrow(HgScanTable *table, const HgSharedLent *shared, const HgSharedPins *pins,
+HgCovered *
+hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared, const HgSharedPins *pins,
 					 dsa_area *area)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(table));
 	HgResidentColumn *columns;
 	HgGraphKey key;
-	HgLent *lent;
+	HgCovered *covered;
 
 	hg_scan_table_open(table, pins->served, shared->nparts);
 	MemoryContextSwitchTo(old);
 
 	hg_scan_table_graph_key(table, &key);
-	columns = hg_scan_lent_columns(table);
-	lent = hg_shared_lent_attach(shared, area, table->node->ss.ss_currentRelation, &key, pins,
+	columns = hg_scan_covered_columns(table);
+	covered = hg_shared_covered_attach(shared, area, table->node->ss.ss_currentRelation, &key, pins,
 								 table->nattnos, columns, table->resident);
 	pfree(columns);
-	return lent;
+	return covered;
 }
 
 /*
@@ -355,7 +355,7 @@ hg_scan_table_borrow(HgScanTable *table, const HgSharedLent *shared, const HgSha
  * it is a parallel one; false where some were.  Returns a scan to look at blocks with.
  */
 static bool
-hg_scan_begin_lending(HgScanTable *table, bool parallel, TableScanDesc *scan)
+hg_scan_begin_cover(HgScanTable *table, bool parallel, TableScanDesc *scan)
 {
 	SeqScanState *node = table->node;
 	MemoryContext old;
@@ -377,53 +377,53 @@ hg_scan_begin_lending(HgScanTable *table, bool parallel, TableScanDesc *scan)
 	return hg_heap_blocks_unread(*scan) && (*scan)->rs_parallel == NULL;
 }
 
-/* Lend what may be, as a scan sees it that has begun; or NULL. */
-static HgLent *
-hg_scan_lend_graph(HgScanTable *table, TableScanDesc scan, bool defer)
+/* Covers what may be covered, as a scan sees it that has begun; or returns NULL. */
+static HgCovered *
+hg_scan_cover_graph(HgScanTable *table, TableScanDesc scan, bool defer)
 {
 	PlanState *plan = &table->node->ss.ps;
 	HgGraphKey key;
 	HgPinnedGraph *graph;
-	HgLent *lent;
+	HgCovered *covered;
 	uint32 nsegments;
 
 	if (table->resident == NULL || !hg_scan_select_is_columns(table->select))
 		return NULL;
 	hg_scan_table_graph_key(table, &key);
 	(void) hg_resident_scan_served(table->resident, &nsegments);
-	if (nsegments > HG_LENT_SEGMENTS)
+	if (nsegments > HG_COVERED_SEGMENTS)
 		return NULL;
 	graph = hg_resident_graph_pin(table->node->ss.ss_currentRelation, &key);
 	if (graph == NULL)
 		return NULL;
 	if (plan->instrument)
 		InstrStartNode(plan->instrument);
-	lent = hg_scan_lend_rows(table, scan, graph, &key, defer);
+	covered = hg_scan_cover_rows(table, scan, graph, &key, defer);
 	if (plan->instrument)
-		InstrStopNode(plan->instrument, (double) lent->rows);
-	return lent;
+		InstrStopNode(plan->instrument, (double) covered->rows);
+	return covered;
 }
 
-HgLent *
-hg_scan_table_lend(HgScanTable *table, bool defer, HgSharedLent *shared, dsa_area *area)
+HgCovered *
+hg_scan_table_cover(HgScanTable *table, bool defer, HgSharedCovered *shared, dsa_area *area)
 {
-	HgLent *lent;
+	HgCovered *covered;
 	TableScanDesc scan;
 
-	if (!hg_scan_begin_lending(table, shared != NULL, &scan))
+	if (!hg_scan_begin_cover(table, shared != NULL, &scan))
 		return NULL;
 	/* processes share what is decided */
-	lent = hg_scan_lend_graph(table, scan, defer && shared == NULL);
+	covered = hg_scan_cover_graph(table, scan, defer && shared == NULL);
 	if (shared == NULL)
-		return lent;
+		return covered;
 	table_endscan(scan);
-	if (lent != NULL)
-		hg_shared_lent_publish(shared, area, lent, table->resident);
-	return lent;
+	if (covered != NULL)
+		hg_shared_covered_publish(shared, area, covered, table->resident);
+	return covered;
 }
 
 void
-hg_scan_table_return_lent(HgScanTable *table)
+hg_scan_table_uncover(HgScanTable *table)
 {
-	hg_resident_scan_return_lent(table->resident);
+	hg_resident_scan_uncover(table->resident);
 }

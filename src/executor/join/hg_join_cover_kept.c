@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * hg_join_lend_kept.c
- *	  What devices keep of the rows that are lent to a join.
+ * hg_join_cover_kept.c
+ *	  What devices keep of the rows that a join covers.
  *
  * A device that keeps both graphs is asked alone.  Where one of them is cut into slices, which
  * several devices keep (engine/hg_slices.h), all of these are asked, if they keep the other one
@@ -19,14 +19,14 @@
 #include "executor/join/hg_join_filters.h"
 #include "executor/join/hg_join_kept_columns.h"
 #include "executor/join/hg_join_kept_slices.h"
-#include "executor/join/hg_join_lend_kept.h"
+#include "executor/join/hg_join_cover_kept.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
 
 static HgPinnedGraph *
-hg_join_lent_graph(const HgJoinState *state, HgSide side)
+hg_join_covered_graph(const HgJoinState *state, HgSide side)
 {
-	return state->inputs[side]->lent->graph;
+	return state->inputs[side]->covered->graph;
 }
 
 /* The places of devices that have all columns of both sides which a reduction needs. */
@@ -37,7 +37,7 @@ hg_join_find_columns(HgJoinState *state, const HgReduction *reduction)
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		columns &=
-			hg_join_find_kept_columns(state, (HgSide) side, reduction, &state->lending.kept[side]);
+			hg_join_find_kept_columns(state, (HgSide) side, reduction, &state->cover.kept[side]);
 	return columns;
 }
 
@@ -47,8 +47,8 @@ hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgPlaces places, bo
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		state->lending.kept[side].has_columns = has_columns;
-		spec->kept[side] = &state->lending.kept[side];
+		state->cover.kept[side].has_columns = has_columns;
+		spec->kept[side] = &state->cover.kept[side];
 	}
 	spec->kept_at = places;
 }
@@ -60,9 +60,9 @@ hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgPlaces places, bo
 static void
 hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSidePlaces at[2])
 {
-	HgPinnedGraph *const graphs[2] = {hg_join_lent_graph(state, HG_OUTER),
-									  hg_join_lent_graph(state, HG_INNER)};
-	const HgPlaces places = hg_kept_find_slices(graphs, state->lending.kept, at);
+	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state, HG_OUTER),
+									  hg_join_covered_graph(state, HG_INNER)};
+	const HgPlaces places = hg_kept_find_slices(graphs, state->cover.kept, at);
 	HgPlaces columns = HG_PLACES_ALL;
 
 	if (places == 0)
@@ -73,7 +73,7 @@ hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSidePlaces at[2])
 	if (spec->reduction != NULL)
 		columns = hg_join_find_columns(state, spec->reduction);
 	/* places of a slice's rows are not those of the graph's */
-	hg_join_decide_lent(state);
+	hg_join_decide_covered(state);
 	spec->kept_sliced = true;
 	hg_join_tell_graphs(state, spec, places,
 						spec->reduction != NULL && (columns & places) == places);
@@ -140,10 +140,10 @@ hg_join_has_kept_columns(const HgJoinState *state)
 static void
 hg_join_tell_needs(const HgJoinState *state)
 {
-	HgPinnedGraph *const graphs[2] = {hg_join_lent_graph(state, HG_OUTER),
-									  hg_join_lent_graph(state, HG_INNER)};
+	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state, HG_OUTER),
+									  hg_join_covered_graph(state, HG_INNER)};
 
-	hg_kept_tell_needs(graphs, state->lending.columns_bytes);
+	hg_kept_tell_needs(graphs, state->cover.columns_bytes);
 }
 
 void
@@ -155,11 +155,11 @@ hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		HgKeptLent *kept = &state->lending.kept[side];
+		HgKeptCovered *kept = &state->cover.kept[side];
 
 		at[side].whole =
-			hg_resident_graph_kept(hg_join_lent_graph(state, (HgSide) side), &kept->use);
-		kept->places = state->inputs[side]->lent->places;
+			hg_resident_graph_kept(hg_join_covered_graph(state, (HgSide) side), &kept->use);
+		kept->places = state->inputs[side]->covered->places;
 		kept->slices = NULL;
 		hg_join_clear_filters(kept);
 	}
@@ -175,12 +175,12 @@ hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 	}
 	else
 		hg_join_tell_sliced(state, spec, at);
-	state->lending.columns_bytes = 0;
+	state->cover.columns_bytes = 0;
 	for (int side = HG_OUTER; side <= HG_INNER && spec->reduction != NULL; side++)
-		state->lending.columns_bytes += hg_join_columns_bytes(
-			state->reduction, (HgSide) side, hg_join_lent_graph(state, (HgSide) side));
+		state->cover.columns_bytes += hg_join_columns_bytes(
+			state->reduction, (HgSide) side, hg_join_covered_graph(state, (HgSide) side));
 	if (spec->kept_at == 0 ||
-		(spec->reduction != NULL && !state->lending.kept[HG_OUTER].has_columns))
+		(spec->reduction != NULL && !state->cover.kept[HG_OUTER].has_columns))
 		hg_join_tell_needs(state);
 }
 
@@ -193,11 +193,11 @@ hg_join_note_missed(const HgJoinState *state)
 	if (missed == 0)
 		return;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (state->inputs[side]->lent != NULL)
-			hg_resident_graph_missed(hg_join_lent_graph(state, (HgSide) side),
-									 state->lending.kept[side].slices != NULL, missed, &missing);
+		if (state->inputs[side]->covered != NULL)
+			hg_resident_graph_missed(hg_join_covered_graph(state, (HgSide) side),
+									 state->cover.kept[side].slices != NULL, missed, &missing);
 	/* one may have made room for the other */
-	if (state->inputs[HG_OUTER]->lent != NULL && state->inputs[HG_INNER]->lent != NULL)
+	if (state->inputs[HG_OUTER]->covered != NULL && state->inputs[HG_INNER]->covered != NULL)
 		hg_join_tell_needs(state);
 }
 
@@ -207,7 +207,7 @@ hg_join_wake_slices(const HgJoinState *state)
 	bool cut = false;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		cut |= hg_resident_graph_is_cut(hg_join_lent_graph(state, (HgSide) side));
+		cut |= hg_resident_graph_is_cut(hg_join_covered_graph(state, (HgSide) side));
 	if (cut && hg_backend != HG_BACKEND_CPU)
 		(void) hg_device_places_wanted();
 }

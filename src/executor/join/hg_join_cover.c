@@ -1,0 +1,491 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_cover.c
+ *	  The join node's covered rows: resident HashGraphs have their keys.
+ *
+ * A join can cover the rows of a side's table that a resident HashGraph has (batch/hg_covered.h).
+ * They take no memory, and are joined as they are (backend/matcher/hg_match_resident.c).  The
+ * side's delta rows are read into memory as ever.  Inner delta rows must be there as a whole.
+ * Outer delta rows may come in chunks, of which the first is joined with the covered rows.
+ *
+ * PARTITIONS.  Where inner delta rows don't fit into memory, the delta rows of both sides go to
+ * disk, cut into partitions, and covered rows stay what they are.  With L the covered rows and
+ * P[i] the rows of a partition,
+ *
+ *		join = sum over i of (Pa[i] x Lb + La x Pb[i] + Pa[i] x Pb[i]) + La x Lb
+ *
+ * because rows of different partitions have different keys.  So each partition meets all covered
+ * rows of the other side, and when the last one is joined covered rows meet each other, once.  A
+ * row of a partition has found all of its matches when the partition is joined.  A covered row has
+ * found them when all is done, and its bit stays until then.  Where all rows of a partition have
+ * one key, it comes in several chunks, and each of its rows meets the other side's covered rows
+ * once: rows of inner chunks meet them with the first outer chunk, and rows of outer chunks with
+ * the first inner one.  If there are so many delta rows that it is cheaper, all rows are read
+ * instead, and go to disk.
+ *
+ * Rows that are covered once are covered in all executions of the node: the snapshot is the same,
+ * and a table whose qual has parameters is not covered.
+ *
+ * BELOW A GATHER the leader chooses for both sides when it sets up the shared memory: workers
+ * can't tell what the transaction has made, and all processes must have the same covered rows
+ * (batch/hg_shared_covered.h).  All processes read the delta rows together, as ever.  Delta rows
+ * that don't fit into memory go to disk alone if no bits are needed, which processes would have to
+ * share: each partition then belongs to one process, and covered rows meet each other in parts
+ * that each process takes in turn.  Otherwise the covered rows are read too, by segments, and go
+ * to disk with the delta rows.  A side that one process reads for all is read as a whole.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/parallel.h"
+
+#include "batch/hg_graph_key.h"
+#include "batch/hg_input_graph.h"
+#include "batch/hg_input_cover.h"
+#include "executor/join/hg_join_filters.h"
+#include "executor/join/hg_join_cover_kept.h"
+#include "executor/join/hg_join_cover_cost.h"
+#include "executor/join/hg_join_state.h"
+#include "hg_guc.h"
+#include "resident/hg_resident_memory.h"
+
+bool
+hg_join_cover_enabled(void)
+{
+	return hg_resident && hg_build == HG_BUILD_AUTO && hg_probe == HG_PROBE_AUTO && hg_bins == 0;
+}
+
+/*
+ * True if this join may cover rows at all.  Processes that share a join cover rows before they
+ * begin: finding them takes too long where it may turn out that there are few outer rows.
+ */
+static bool
+hg_join_may_cover(const HgJoinState *state)
+{
+	return state->team.shared == NULL && !IsParallelWorker() && state->sender == NULL &&
+		   (!state->together || state->lookup.loop == NULL) && !hg_join_is_spilled(&state->spill) &&
+		   hg_join_cover_enabled();
+}
+
+bool
+hg_join_may_yet_cover(const HgJoinState *state, HgSide side)
+{
+	HgGraphExtent extent;
+
+	if (state->cover.decided[side] || !hg_join_may_cover(state))
+		return false;
+	extent = hg_input_may_cover(state->inputs[side]);
+	return extent.share + extent.older > 0;
+}
+
+/* Has an input a graph with the parts of its key in this order? */
+static bool
+hg_join_has_order(const HgInput *input, const int *order, int nparts)
+{
+	int other[HG_GRAPH_COLUMNS];
+
+	for (int n = 0; hg_input_graph_order(input, n, other); n++)
+		if (memcmp(other, order, nparts * sizeof(int)) == 0)
+			return true;
+	return false;
+}
+
+void
+hg_join_order_keys(HgJoinState *state, HgKeyEncoder *encoder)
+{
+	int order[HG_GRAPH_COLUMNS];
+	bool found = false;
+
+	/* the processes of a parallel join might choose different ones */
+	if (encoder->nparts == 1 || state->css.ss.ps.plan->parallel_aware || !hg_join_may_cover(state))
+		return;
+	/* one that graphs of both sides have, or else one of either */
+	for (int n = 0; !found && hg_input_graph_order(state->inputs[HG_INNER], n, order); n++)
+		found = hg_join_has_order(state->inputs[HG_OUTER], order, encoder->nparts);
+	for (int side = HG_INNER; side >= HG_OUTER && !found; side--)
+		found = hg_input_graph_order(state->inputs[side], 0, order);
+	if (!found)
+		return;
+	hg_graph_order_encoder(encoder, order);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_input_order_keys(state->inputs[side], order);
+}
+
+/* What is expected of the join, with what is known of covered rows and of rows in memory. */
+static void
+hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
+{
+	/* the plan's estimates are one's */
+	double processes = hg_join_processes(state->together);
+
+	*shape = (HgCoverShape){.dense = state->dense,
+						   .pairs = state->css.ss.ps.plan->plan_rows * processes,
+						   .answered = !hg_join_streams(&state->rules, state->matched) ||
+									   hg_join_may_count_unmatched(state)};
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgInput *input = state->inputs[side];
+
+		shape->rows[side] = hg_join_planned_rows(state, (HgSide) side) * processes;
+		shape->columns[side] = state->rules.rows_wanted ? input->ncolumns : 0;
+		if (input->covered != NULL)
+		{
+			shape->edges[side] = (double) input->covered->graph->flat.rows;
+			shape->kept[side] = hg_resident_graph_is_kept(input->covered->graph);
+			shape->rows[side] = (double) (input->words->rows + input->covered->rows);
+			/* there may be as many as the plan says, and are more than there were so far */
+			if (!input->at_end)
+				shape->rows[side] = Max(shape->rows[side] + (double) input->words->rows,
+										hg_join_planned_rows(state, (HgSide) side) * processes);
+			shape->covered[side] = (double) input->covered->rows / Max(shape->rows[side], 1);
+		}
+		else if (input->at_end)
+			shape->rows[side] = (double) input->words->rows;
+		else if (state->read_once != side)
+		{
+			const HgGraphExtent extent = hg_input_may_cover(input);
+
+			shape->covered[side] = extent.share + extent.older;
+			/* the leader looks for all processes */
+			shape->looks[side] = extent.changed * processes;
+			shape->edges[side] = extent.rows;
+			shape->kept[side] = extent.kept;
+		}
+	}
+	/* a device that lacks a column would leave the matches to this process, row by row */
+	if (hg_join_reduces_matches(state->reduction) && shape->kept[HG_OUTER] && shape->kept[HG_INNER])
+		shape->answered = hg_join_has_kept_columns(state);
+	shape->inner_room = hg_join_inner_room(state) * processes;
+	shape->spills_apart = hg_join_spills_apart(state->rules.join_type, state->together > 0);
+}
+
+/* True if a device is to be asked about the pairs of both sides' covered rows. */
+static bool
+hg_join_asks_device(const HgJoinState *state)
+{
+	const bool covered[2] = {state->inputs[HG_OUTER]->covered != NULL,
+						  state->inputs[HG_INNER]->covered != NULL};
+	HgCoverShape shape;
+
+	if (!covered[HG_OUTER] || !covered[HG_INNER])
+		return false;
+	hg_join_cover_shape(state, &shape);
+	return hg_cover_asks_device(&shape, covered);
+}
+
+void
+hg_join_expect_covered(const HgJoinState *state, bool cover[2])
+{
+	HgCoverShape shape;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		cover[side] = state->inputs[side]->covered != NULL;
+	if (!hg_join_may_cover(state))
+		return;
+	hg_join_cover_shape(state, &shape);
+	if (!hg_force)
+		hg_join_cover_choose(&shape, state->cover.decided, cover);
+	else
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			cover[side] |= !state->cover.decided[side] && shape.covered[side] > 0;
+}
+
+/*
+ * Is a device expected to be asked about the rows of both sides, so that quals need not be decided
+ * here?  Where rows without a match are returned, or counted, it must be known which there are.
+ */
+static bool
+hg_join_defers(const HgJoinState *state, const bool cover[2])
+{
+	HgCoverShape shape;
+
+	if (state->rules.join_type != JOIN_INNER)
+		return false;
+	hg_join_cover_shape(state, &shape);
+	return hg_cover_asks_device(&shape, cover);
+}
+
+void
+hg_join_cover(HgJoinState *state, HgSide side)
+{
+	HgInput *input = state->inputs[side];
+	instr_time start;
+	bool cover[2];
+
+	if (state->cover.decided[side])
+		return;
+	hg_join_expect_covered(state, cover);
+	state->cover.decided[side] = true;
+	/* one that is asked for, and not there, learns that it was missed */
+	if (!hg_join_may_cover(state) || (!cover[side] && hg_input_may_cover(input).share > 0))
+		return;
+	INSTR_TIME_SET_CURRENT(start);
+	(void) hg_input_cover(input, hg_join_defers(state, cover), NULL, NULL);
+	state->progress.record.scan_ms += hg_elapsed_ms(start);
+}
+
+/* ---------------------------------------------------------------------
+ * Partitions
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Where held rows don't fit into memory: is it faster to have them alone go to disk, than all rows?
+ */
+static bool
+hg_join_partitions_pay(const HgJoinState *state, const bool fixed[2], bool cover[2])
+{
+	const bool none[2] = {false, false};
+	HgCoverShape shape;
+
+	if (hg_force)
+		return true;
+	hg_join_cover_shape(state, &shape);
+	shape.inner_room = 0;
+	hg_join_cover_choose(&shape, fixed, cover);
+	return hg_join_cover_ns(&shape, cover) < hg_join_cover_ns(&shape, none);
+}
+
+bool
+hg_join_stays_covered(const HgJoinState *state)
+{
+	const bool fixed[2] = {state->cover.decided[HG_OUTER], true};
+	bool cover[2] = {state->inputs[HG_OUTER]->covered != NULL, state->inputs[HG_INNER]->covered != NULL};
+
+	return cover[HG_INNER] && hg_join_partitions_pay(state, fixed, cover);
+}
+
+void
+hg_join_covered_meet_partitions(HgJoinState *state)
+{
+	state->cover.with = HG_COVERED_WITH_PARTITIONS;
+	/* no covered row has found a match: see hg_join_lasting_places() */
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_row_bits_clear(state->matched[side].bits);
+}
+
+bool
+hg_join_covered_meet_covered(HgJoinState *state)
+{
+	if (state->cover.with != HG_COVERED_WITH_PARTITIONS)
+		return false;
+	state->cover.with = HG_COVERED_WITH_COVERED;
+	return true;
+}
+
+void
+hg_join_covered_meet_all(HgJoinState *state)
+{
+	state->cover.with = HG_COVERED_WITH_ALL;
+}
+
+uint64
+hg_join_lasting_places(const HgJoinState *state, HgSide side)
+{
+	const HgCovered *covered = state->inputs[side]->covered;
+
+	return state->cover.with != HG_COVERED_WITH_ALL && covered != NULL ? hg_covered_places(covered, 0) : 0;
+}
+
+/* ---------------------------------------------------------------------
+ * Below a Gather
+ * ---------------------------------------------------------------------
+ */
+
+/* Are held rows of all processes to go to disk alone, where they don't fit? */
+static bool
+hg_join_stays_covered_together(const HgJoinState *state)
+{
+	const bool fixed[2] = {true, true};
+	bool cover[2] = {state->inputs[HG_OUTER]->covered != NULL, state->inputs[HG_INNER]->covered != NULL};
+
+	return cover[HG_INNER] && hg_join_spills_apart(state->rules.join_type, true) &&
+		   hg_join_partitions_pay(state, fixed, cover);
+}
+
+void
+hg_join_cover_together(HgJoinState *state, HgJoinShared *shared)
+{
+	bool cover[2];
+
+	shared->at_once = false;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		hg_shared_covered_init(&shared->covered[side]);
+		/* by an execution without workers, whose rows are forgotten */
+		if (state->inputs[side]->covered != NULL)
+			hg_input_uncover(state->inputs[side]);
+	}
+	if (!state->together)
+		return;
+	hg_join_expect_covered(state, cover);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		if (cover[side] && !state->cover.decided[side])
+			(void) hg_input_cover(state->inputs[side], false, &shared->covered[side],
+								 state->css.ss.ps.state->es_query_dsa);
+		state->cover.decided[side] = true;
+	}
+	shared->covers = hg_join_has_covered(state);
+	shared->at_once = hg_join_asks_device(state);
+	shared->stays_covered = hg_join_stays_covered_together(state);
+	/* what it guards lies in the memory of residents */
+	if (shared->covers)
+		LWLockInitialize(&shared->cover_lock, hg_resident_tranche());
+}
+
+void
+hg_join_cover_again(HgJoinState *state)
+{
+	HgJoinShared *shared = state->team.shared;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgSharedCovered *covered = &shared->covered[side];
+
+		/* the last execution has read all rows, and so does the next one */
+		if (covered->covered && !shared->stays_covered && pg_atomic_read_u32(&shared->spill_bits) != 0)
+		{
+			hg_input_uncover(state->inputs[side]);
+			covered->covered = false;
+		}
+		pg_atomic_write_u32(&covered->next_part, 0);
+	}
+}
+
+void
+hg_join_attach_covered(HgJoinState *state)
+{
+	HgJoinShared *shared = state->team.shared;
+	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
+	HgSharedPins pins[2];
+
+	if (!shared->covered[HG_OUTER].covered && !shared->covered[HG_INNER].covered)
+		return;
+	/*
+	 * What the leader has covered of both sides is pinned as one: it holds either all of it, or
+	 * nothing any more.  Finding the covered rows of large tables takes long, and comes after the
+	 * lock.
+	 */
+	LWLockAcquire(&shared->cover_lock, LW_SHARED);
+	state->cover.too_late = !shared->covers;
+	for (int side = HG_OUTER; side <= HG_INNER && shared->covers; side++)
+		if (shared->covered[side].covered)
+			hg_input_pin_covered(state->inputs[side], &shared->covered[side], area, &pins[side]);
+	LWLockRelease(&shared->cover_lock);
+	for (int side = HG_OUTER; side <= HG_INNER && !state->cover.too_late; side++)
+		if (shared->covered[side].covered)
+			hg_input_attach_covered(state->inputs[side], &shared->covered[side], area, &pins[side]);
+}
+
+void
+hg_join_end_cover(HgJoinShared *shared)
+{
+	if (!shared->covers)
+		return;
+	LWLockAcquire(&shared->cover_lock, LW_EXCLUSIVE);
+	shared->covers = false;
+	LWLockRelease(&shared->cover_lock);
+}
+
+void
+hg_join_read_covered(HgJoinState *state)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (state->inputs[side]->covered != NULL)
+			hg_input_begin_back(state->inputs[side], &state->team.shared->covered[side].next_part);
+}
+
+bool
+hg_join_has_covered(const HgJoinState *state)
+{
+	return state->inputs[HG_OUTER]->covered != NULL || state->inputs[HG_INNER]->covered != NULL;
+}
+
+bool
+hg_join_expects_covered(const HgJoinState *state)
+{
+	bool covered[2];
+
+	hg_join_expect_covered(state, covered);
+	return covered[HG_OUTER] || covered[HG_INNER];
+}
+
+void
+hg_join_uncover(HgJoinState *state, HgSide side)
+{
+	HgInput *input = state->inputs[side];
+
+	if (input->covered == NULL)
+		return;
+	hg_input_release(input);
+	hg_input_uncover(input);
+	hg_input_rescan(input);
+}
+
+bool
+hg_join_joins_covered(const HgJoinState *state, HgSide side)
+{
+	const uint64 chunks =
+		side == HG_OUTER ? state->reading.outer_chunks : state->reading.inner_chunks;
+
+	return state->inputs[side]->covered != NULL && chunks <= 1;
+}
+
+bool
+hg_join_ends_covered(const HgJoinState *state, HgSide side)
+{
+	return state->cover.with != HG_COVERED_WITH_PARTITIONS && hg_join_joins_covered(state, side);
+}
+
+bool
+hg_join_covered_repeats(const HgJoinState *state, uint64 inner_held)
+{
+	/*
+	 * delta rows beside covered ones, or in several processes, each of which joins its own with
+	 * covered rows
+	 */
+	bool apart = state->inputs[HG_INNER]->covered != NULL ||
+				 (state->team.shared != NULL && state->inputs[HG_OUTER]->covered != NULL);
+
+	/* an inner side that is unique has no other match; partitions have rows, as a whole */
+	return (state->rules.join_type == JOIN_SEMI || state->rules.join_type == JOIN_ANTI) && apart &&
+		   (inner_held > 0 || state->cover.with != HG_COVERED_WITH_ALL);
+}
+
+void
+hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec)
+{
+	HgJoinShared *shared = state->team.shared;
+	bool on_device = shared != NULL ? shared->at_once : hg_join_asks_device(state);
+
+	if (state->cover.with != HG_COVERED_WITH_ALL)
+	{
+		spec->covered_apart = state->cover.with == HG_COVERED_WITH_PARTITIONS;
+		spec->covered_part = shared != NULL ? &shared->next_part : NULL;
+		/* who asks a device is agreed on by those that build together */
+		on_device &= !spec->covered_apart && shared == NULL;
+	}
+
+	/* see hg_join_defers(); it may be one of a star that a device has joined but for some facts */
+	if (state->rules.join_type != JOIN_INNER)
+		hg_join_decide_covered(state);
+	else
+		hg_join_tell_undecided(state, spec);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgInput *input = state->inputs[side];
+
+		spec->covered[side] = hg_join_joins_covered(state, (HgSide) side) ? &input->covered->side : NULL;
+		spec->first_row[side] = hg_input_first_number(input);
+	}
+	if (spec->covered[HG_OUTER] == NULL || spec->covered[HG_INNER] == NULL)
+		return;
+	if (on_device)
+		hg_join_tell_kept(state, spec);
+	else
+		hg_join_wake_slices(state);
+}

@@ -1,0 +1,232 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_cover_cost.c
+ *	  The cost of a join whose sides are read, or covered by resident HashGraphs.
+ *
+ * Reading a side costs its rows, and joining what has been read costs them again: in bins, or as a
+ * stream past a table of few inner rows.  Two graphs cost their edges, whatever their sides' quals
+ * leave of them.  A few rows that meet a graph of many cost a visit of the graph each, as with an
+ * index.  So a graph is worth it where most of its rows are joined with another graph's, or where
+ * the other side has few rows.  Where most covered rows are returned with columns, these are
+ * gathered all over memory, and the graph is slower.
+ *
+ * Figures are ns a row, of one process whose tables are resident and larger than its caches.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "optimizer/optimizer.h"
+
+#include "executor/join/hg_join_cover_cost.h"
+#include "hg_guc.h"
+
+/*
+ * Covering looks at each block of the table, and joining at each bin: the cost of both for an
+ * edge.
+ */
+#define HG_COVER_FIXED_NS 0.08
+
+/*
+ * The cost of a changed block, whose visibility is checked to find its covered rows.  It was
+ * cached before, as a rule.
+ */
+#define HG_COVER_LOOK_NS 800.0
+/* A row is read, and held; of a stream it is looked up as it comes. */
+#define HG_COVER_HOLD_NS 6.0
+#define HG_COVER_STREAM_NS 4.0
+/* Held rows go to bins, or a table of them is made that is larger than a cache. */
+#define HG_COVER_JOIN_NS 16.0
+/* ... and before that to disk, and back. */
+#define HG_COVER_SPILL_NS 60.0
+/* An edge of one of two graphs that are intersected. */
+#define HG_COVER_EDGE_NS 5.0
+/* A graph is made of a held row, and a row is looked up in one. */
+#define HG_COVER_MAKE_NS 20.0
+#define HG_COVER_LOOKUP_NS 30.0
+/*
+ * An edge that such a lookup finds.  Where two graphs are intersected, this is the cost of an edge
+ * beyond as many as a list has of distinct keys: it is in a long list then, which is not compared
+ * in registers (engine/cpu/hg_cpu_flat_join.c).  Measured with 5 million rows: 10 to 14 ns where
+ * 50,000 keys have 100 rows each, and 16 to 30 where few of them are looked up.
+ */
+#define HG_COVER_FOUND_NS 12.0
+#define HG_COVER_LIST_ROWS 8.0
+/*
+ * Either, where held rows come in partitions, each of which meets the whole graph.  It takes twice
+ * as long, but a table that has grown is taken to have more rows, and all of them to be held.
+ */
+#define HG_COVER_APART_NS 100.0
+/* A device that keeps both graphs is asked, and looks at their edges: rough, and too much rather.
+ */
+#define HG_COVER_ASK_NS 100000.0
+#define HG_COVER_ASKED_NS 0.03
+/* A column of a joined row, from anywhere, and where outer rows come in their order. */
+#define HG_COVER_GATHER_NS 6.0
+#define HG_COVER_IN_ORDER_NS 0.5
+/* An inner column of a joined row whose outer row was streamed past more rows than a cache holds.
+ */
+#define HG_COVER_FAR_NS 16.0
+
+/*
+ * So many inner rows are a table that outer ones are streamed past; so are any number of dense ones
+ * (engine/cpu/hg_cpu_direct.c), where work memory holds them.
+ */
+#define HG_COVER_STREAM_ROWS 131072.0
+
+/* Two graphs, or rows of which one is made, with so many edges, have so many pairs. */
+static double
+hg_cover_meet_ns(double outer, double inner, double pairs)
+{
+	double few = Min(outer, inner);
+	double beyond = Max(pairs - few * HG_COVER_LIST_ROWS, 0);
+
+	return Min((outer + inner) * HG_COVER_EDGE_NS + beyond * HG_COVER_FOUND_NS,
+			   few * HG_COVER_LOOKUP_NS + pairs * HG_COVER_FOUND_NS);
+}
+
+/* Held outer rows meet a graph, in so many pairs. */
+static double
+hg_cover_look_up_ns(double held, double covered, double pairs, bool spills)
+{
+	if (spills)
+		return held * HG_COVER_APART_NS;
+	return Min(held * HG_COVER_LOOKUP_NS + pairs * HG_COVER_FOUND_NS,
+			   held * HG_COVER_MAKE_NS + hg_cover_meet_ns(held, covered, pairs));
+}
+
+bool
+hg_join_spills_apart(JoinType join_type, bool together)
+{
+	/*
+	 * which covered rows have found a match would be known to all processes together, and to none
+	 */
+	return !together || join_type == JOIN_INNER;
+}
+
+double
+hg_join_processes(int workers)
+{
+	double processes = workers;
+
+	/* as core has it: the leader reads what they return */
+	if (parallel_leader_participation)
+		processes += Max(0.0, 1.0 - 0.3 * workers);
+	return Max(processes, 1.0);
+}
+
+bool
+hg_cover_asks_device(const HgCoverShape *shape, const bool cover[2])
+{
+	const double edges = shape->edges[HG_OUTER] + shape->edges[HG_INNER];
+
+	if (!shape->answered)
+		return false;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (!cover[side] || !shape->kept[side])
+			return false;
+	return hg_force ||
+		   HG_COVER_ASK_NS + edges * HG_COVER_ASKED_NS <
+			   hg_cover_meet_ns(shape->edges[HG_OUTER], shape->edges[HG_INNER], shape->pairs);
+}
+
+double
+hg_cover_star_ns(int njoins, double edges)
+{
+	return HG_COVER_ASK_NS + edges * HG_COVER_ASKED_NS * njoins;
+}
+
+bool
+hg_cover_asks_star(int njoins, double facts, double edges)
+{
+	return hg_force || hg_cover_star_ns(njoins, edges) < facts * HG_COVER_STREAM_NS * njoins;
+}
+
+double
+hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2])
+{
+	double held[2];	 /* rows that are read ... */
+	double covered[2];	 /* ... and edges of the graph */
+	double share[2]; /* of the side's rows that are such edges */
+	bool spills;	 /* the former go to disk */
+	const bool asked = hg_cover_asks_device(shape, cover);
+	bool streams;
+	double gather[2]; /* of each column of a joined row */
+	double ns = 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		share[side] = cover[side] ? shape->covered[side] : 0;
+		held[side] = shape->rows[side] * (1 - share[side]);
+		covered[side] = shape->edges[side] * share[side];
+		if (cover[side])
+			ns += shape->edges[side] * HG_COVER_FIXED_NS + shape->looks[side] * HG_COVER_LOOK_NS;
+	}
+	spills = held[HG_INNER] > shape->inner_room;
+	for (int side = HG_OUTER; side <= HG_INNER && spills; side++)
+		/* outer rows are covered beside inner ones, or those fit */
+		if (!shape->spills_apart || covered[HG_INNER] == 0)
+		{
+			held[side] = shape->rows[side];
+			covered[side] = 0;
+			share[side] = 0;
+		}
+	streams = covered[HG_OUTER] == 0 && covered[HG_INNER] == 0 &&
+			  (held[HG_INNER] <= HG_COVER_STREAM_ROWS || (shape->dense && !spills));
+	ns += held[HG_INNER] * HG_COVER_HOLD_NS;
+	ns += held[HG_OUTER] * (streams ? HG_COVER_STREAM_NS : HG_COVER_HOLD_NS);
+	gather[HG_OUTER] = streams ? HG_COVER_IN_ORDER_NS : HG_COVER_GATHER_NS;
+	gather[HG_INNER] =
+		streams && held[HG_INNER] > HG_COVER_STREAM_ROWS ? HG_COVER_FAR_NS : HG_COVER_GATHER_NS;
+	for (int side = HG_OUTER; side <= HG_INNER && !asked; side++)
+		ns += shape->pairs * shape->columns[side] * gather[side];
+
+	/* the four parts of hg_match_resident.c */
+	if (held[HG_OUTER] > 0 && held[HG_INNER] > 0 && !streams)
+		ns += (held[HG_OUTER] + held[HG_INNER]) * HG_COVER_JOIN_NS;
+	if (spills)
+		ns += (held[HG_OUTER] + held[HG_INNER]) * HG_COVER_SPILL_NS;
+	if (asked)
+		ns += HG_COVER_ASK_NS + (covered[HG_OUTER] + covered[HG_INNER]) * HG_COVER_ASKED_NS;
+	else if (covered[HG_OUTER] > 0 && covered[HG_INNER] > 0)
+		ns += hg_cover_meet_ns(covered[HG_OUTER], covered[HG_INNER],
+							  shape->pairs * share[HG_OUTER] * share[HG_INNER]);
+	if (covered[HG_OUTER] > 0)
+		ns += spills ? held[HG_INNER] * HG_COVER_APART_NS
+					 : held[HG_INNER] * HG_COVER_MAKE_NS +
+						   hg_cover_meet_ns(covered[HG_OUTER], held[HG_INNER],
+										   shape->pairs * share[HG_OUTER] * (1 - share[HG_INNER]));
+	if (covered[HG_INNER] > 0)
+		ns += hg_cover_look_up_ns(held[HG_OUTER], covered[HG_INNER],
+								 shape->pairs * (1 - share[HG_OUTER]) * share[HG_INNER], spills);
+	return ns;
+}
+
+void
+hg_join_cover_choose(const HgCoverShape *shape, const bool fixed[2], bool cover[2])
+{
+	const bool none[2] = {fixed[HG_OUTER] && cover[HG_OUTER], fixed[HG_INNER] && cover[HG_INNER]};
+	double least = hg_join_cover_ns(shape, none);
+	bool best[2] = {none[HG_OUTER], none[HG_INNER]};
+
+	for (int way = 1; way < 4; way++)
+	{
+		bool tried[2];
+		double ns;
+		bool possible = true;
+
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+		{
+			tried[side] = fixed[side] ? cover[side] : (way >> side & 1) != 0;
+			possible &= !tried[side] || shape->covered[side] > 0;
+		}
+		ns = hg_join_cover_ns(shape, tried);
+		if (!possible || ns >= least)
+			continue;
+		least = ns;
+		memcpy(best, tried, sizeof(best));
+	}
+	memcpy(cover, best, sizeof(best));
+}
