@@ -85,7 +85,7 @@ typedef struct HgInput
 	HgColumnStore *rows;
 	HgColumnStore *null_rows;
 	HgKeyBits *bits;		   /* the keys, but for those in words; or NULL: they are not bits */
-	bool selected;			   /* words and rows are of some of the rows held ... */
+	bool selected;			   /* words and rows are a selection of the rows in memory */
 	HgKeyColumn *aside_words;  /* ... and these of all; else they are empty, or NULL */
 	HgColumnStore *aside_rows; /* likewise */
 
@@ -127,9 +127,9 @@ typedef struct HgInputColumn
 } HgInputColumn;
 
 /*
- * Make an empty input in CurrentMemoryContext.  key_exprs[encoder->nparts] refer to
- * the child's columns as OUTER_VAR or INNER_VAR, by side; parent owns them, and its scan slot.
- * What is held is charged to budget, as the input's part of it.
+ * Makes an empty input in CurrentMemoryContext.  key_exprs[encoder->nparts] refer to the child's
+ * columns as OUTER_VAR or INNER_VAR, by side; parent owns them, and its scan slot.  Rows in memory
+ * are charged to budget, as the input's part of it.
  */
 extern HgInput *hg_input_create(HgSide side, PlanState *plan, ScanState *parent,
 								HgKeyEncoder *encoder, List *key_exprs, int ncolumns,
@@ -151,13 +151,13 @@ hg_input_create_store(HgInput *input)
 	return store;
 }
 
-/* Memory that is held, whether there are rows in it or not. */
+/* Returns the memory that is allocated, whether there are rows in it or not. */
 extern uint64 hg_input_reserved(const HgInput *input);
 
 /* Bytes a row will take, for estimates before there is one; width is the plan's. */
 extern uint64 hg_input_row_bytes(uint32 key_width, int row_width);
 
-/* Number of rows held, those with a NULL key included. */
+/* Returns the number of rows in memory, those with a NULL key included. */
 static inline uint64
 hg_input_rows(const HgInput *input)
 {
@@ -165,10 +165,10 @@ hg_input_rows(const HgInput *input)
 }
 
 /*
- * Read on until the end (at_end is set), until the budget is full or as many rows as
- * an engine takes are held, or until max_rows rows are.  Rows are read by batches, and
- * a partition that is read again comes in the same batches: a number of rows at which reading
- * stopped is one at which it can stop again.
+ * Reads on until the end (at_end is set), until the budget is full or as many rows as an engine
+ * takes are in memory, or until max_rows rows are.  Rows are read by batches, and a partition that
+ * is read again comes in the same batches: a number of rows at which reading stopped is one at
+ * which it can stop again.
  */
 extern void hg_input_fill(HgInput *input, uint64 max_rows);
 
@@ -178,7 +178,7 @@ extern void hg_input_fill(HgInput *input, uint64 max_rows);
  */
 extern bool hg_input_is_empty(HgInput *input);
 
-/* Rows with a key that are held, of keys that are bits each one once. */
+/* Returns the number of rows in memory that have a key; keys that are bits count once each. */
 static inline uint64
 hg_input_keys(const HgInput *input)
 {
@@ -202,7 +202,7 @@ extern bool hg_input_read_run(HgInput *input, int max_rows, HgRun *run);
  * numbers. */
 extern void hg_input_keep(HgInput *input, const HgInputRows *rows, const HgSpillKeys *keys);
 
-/* What rows that are held have numbers from. */
+/* Returns the first number of the rows in memory. */
 static inline uint32
 hg_input_first_number(const HgInput *input)
 {
@@ -212,7 +212,7 @@ hg_input_first_number(const HgInput *input)
 /* Add the keys of rows that the child returns to a begun filter, from now on; NULL: to none. */
 extern void hg_input_set_collector(HgInput *input, HgFilter *collector);
 
-/* From now on a sender gets the keys that are held in memory; NULL: none does. */
+/* From now on a sender gets the keys that are in memory; NULL: none does. */
 extern void hg_input_set_sender(HgInput *input, HgSender *sender);
 
 /*
@@ -221,15 +221,15 @@ extern void hg_input_set_sender(HgInput *input, HgSender *sender);
  */
 extern void hg_input_set_filter(HgInput *input, HgFilter *filter);
 
-/* Forget what is held, keep its memory for the next rows; at_end stays as it is. */
+/* Forgets the rows in memory, but keeps the memory for the next rows; at_end stays as it is. */
 extern void hg_input_clear(HgInput *input);
 
-/* Forget what is held, and free its memory; at_end stays as it is. */
+/* Forgets the rows in memory, and frees the memory; at_end stays as it is. */
 extern void hg_input_release(HgInput *input);
 
 /*
- * Forget what is held, and read from the child again, which the caller rescans.  A filter stays:
- * it tells of the rows of the other side.
+ * Forgets the rows in memory, and reads from the child again, which the caller rescans.  A filter
+ * stays: it tells of the rows of the other side.
  */
 extern void hg_input_restart(HgInput *input);
 

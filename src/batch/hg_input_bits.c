@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_bits.c
- *	  Keys of an input that are held as bits, in place of rows.
+ *	  Keys of an input that are kept as bits, in place of rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

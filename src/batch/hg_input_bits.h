@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_bits.h
- *	  Keys of an input that are held as bits, in place of rows.
+ *	  Keys of an input that are kept as bits, in place of rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,9 +13,9 @@
 #include "batch/hg_input.h"
 
 /*
- * Have the keys that are held be bits, of limit bytes at most, in place of rows, of which no column
- * is needed; repeats: a key that comes again is one.  False, and all is as it was, where there is
- * no room for that, or some key comes again.
+ * Turns the keys in memory into bits, of limit bytes at most, in place of rows, of which no column
+ * is needed.  repeats: a key that comes again is one.  Returns false, and all is as it was, where
+ * there is no room for that, or some key comes again.
  */
 extern bool hg_input_begin_bits(HgInput *input, bool repeats, uint64 limit);
 

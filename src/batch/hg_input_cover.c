@@ -41,7 +41,7 @@ hg_input_take_covered(HgInput *input, uint64 rows_read, uint64 shared_bytes)
 		input->covered_to[c] = -1;
 	for (int i = 0; i < input->ncolumns; i++)
 		input->covered_to[input->from[i]] = input->to[i];
-	/* it takes nothing of what rows that are held may */
+	/* covered rows take none of the delta rows' memory */
 	input->covered_charge.budget = input->budget.parent;
 	hg_charge_set(&input->covered_charge, input->covered->bytes + shared_bytes);
 	input->covered_read = rows_read;
@@ -162,7 +162,7 @@ hg_input_begin_back(HgInput *input, pg_atomic_uint32 *next_part)
 void
 hg_input_get(HgInput *input, const uint32 *rows, int nrows, HgBatch *batch)
 {
-	uint32 held[HG_BATCH_ROWS];
+	uint32 delta[HG_BATCH_ROWS];
 
 	if (input->covered == NULL)
 	{
@@ -177,6 +177,6 @@ hg_input_get(HgInput *input, const uint32 *rows, int nrows, HgBatch *batch)
 		return;
 	}
 	for (int i = 0; i < nrows; i++)
-		held[i] = rows[i] - input->covered->first_other;
-	hg_column_store_get(input->rows, held, nrows, batch, input->to);
+		delta[i] = rows[i] - input->covered->first_other;
+	hg_column_store_get(input->rows, delta, nrows, batch, input->to);
 }

@@ -14,7 +14,7 @@
 
 #include "batch/hg_input_select.h"
 
-/* Where more than this share of the rows held would be selected, all of them are joined. */
+/* Where more than this share of the rows in memory would be selected, all of them are joined. */
 #define HG_SELECTED_MOST 0.5
 
 /* What is joined and what is aside change places. */

@@ -13,13 +13,13 @@
 #include "batch/hg_input.h"
 
 /*
- * Join only those of the rows held that a filter lets through, which may take limit bytes and are
- * in the order of all.  False, and all of them stay, where these are too many.  No row may have a
- * NULL key.  Memory comes from CurrentMemoryContext.
+ * Selects the rows in memory that a filter lets through, to be joined alone.  They may take limit
+ * bytes, and stay in order.  Returns false, and all rows stay, where there are too many.  No row
+ * may have a NULL key.  Memory comes from CurrentMemoryContext.
  */
 extern bool hg_input_select(HgInput *input, HgFilter *filter, uint64 limit);
 
-/* All of the rows held are to be joined again, if only some were. */
+/* Makes all of the rows in memory be joined again, if only some were selected. */
 extern void hg_input_unselect(HgInput *input);
 
 #endif /* HG_INPUT_SELECT_H */

@@ -60,7 +60,7 @@ hg_input_unload_rows(HgInput *input, HgSpill *spill, const HgColumnStore *store,
 	}
 }
 
-/* Move what is held in memory to a spill set. */
+/* Moves the rows in memory to a spill set. */
 static void
 hg_input_unload(HgInput *input, HgSpill *spill)
 {

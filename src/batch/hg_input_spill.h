@@ -13,15 +13,15 @@
 #include "batch/hg_input.h"
 
 /*
- * Read on to the end, into a spill set instead of memory; what is held in memory goes
- * there first and its memory is freed.
+ * Reads on to the end, into a spill set instead of memory; the rows in memory go there first and
+ * their memory is freed.
  */
 extern void hg_input_spill(HgInput *input, HgSpill *spill);
 
-/* Read from a partition from now on; what is held is forgotten. */
+/* Reads from a partition from now on; the rows in memory are forgotten. */
 extern void hg_input_set_source(HgInput *input, HgSpill *source, int partition);
 
-/* All partitions have been read: what is held is forgotten, and there is no more. */
+/* All partitions have been read: the rows in memory are forgotten, and there are no more. */
 extern void hg_input_end_source(HgInput *input);
 
 #endif /* HG_INPUT_SPILL_H */

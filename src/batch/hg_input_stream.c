@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_stream.c
- *	  Rows of an input that are joined as they come, instead of being held.
+ *	  Rows of an input that are joined as they come, instead of being collected in memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_stream.h
- *	  Rows of an input that are joined as they come, instead of being held.
+ *	  Rows of an input that are joined as they come, instead of being collected in memory.
  *
  * A stream hands over a batch of the child's rows after the other, or what lies in arrays: the
  * words of their keys for the engine, and the columns that are needed above, which go straight

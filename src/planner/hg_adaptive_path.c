@@ -22,7 +22,7 @@
 #include "planner/hg_lookup_cost.h"
 #include "planner/hg_scan_path.h"
 
-/* More outer rows are never held to be counted. */
+/* More outer rows are never collected to be counted. */
 #define HG_ADAPTIVE_MOST_ROWS 1000000.0
 
 /*
@@ -258,7 +258,7 @@ hg_adaptive_rows(PlannerInfo *root, const NestPath *loop, Cost hashing, double t
 	return Min(rows, HG_ADAPTIVE_MOST_ROWS);
 }
 
-/* Returns the number of outer rows that can be held until they have been counted. */
+/* Returns the number of outer rows that can be collected until they have been counted. */
 static double
 hg_adaptive_held_rows(const Path *outer)
 {

@@ -31,9 +31,10 @@
 
 /*
  * Make room for so many bytes that a table wants, which somebody asks for now, or was asked for
- * when its entry says.  How many have been freed: 0 if there is nothing that may go but looks, and
- * fewer of these than are wanted.  They come back as joins go on, and who asks until there is room
- * would never end: after that it is tried once more.  No lock of the directory is held.
+ * when its entry says.  Returns how many have been freed: 0 if nothing may go but page
+ * visibility caches, and fewer bytes of these than are wanted.  They come back as joins go on, and
+ * who asks until there is room would never end: after that it is tried once more.  No lock of the
+ * directory is held.
  */
 extern Size hg_eviction_make_room(HgResidentRelation table, Size wanted, bool now);
 

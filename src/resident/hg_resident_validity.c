@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_validity.c
- *	  Which blocks of which segment versions a snapshot may be served.
+ *	  Which blocks of which segment versions are valid for a snapshot.
  *
- * THE CLAIM.  A block whose rows were taken in at a time c is served to a snapshot R only where
- * the heap would give R exactly these rows.  This essay shows why, and names what of PostgreSQL it
+ * THE CLAIM.  A block whose rows were taken in at a time c is valid for a snapshot R only if the
+ * heap would give R exactly these rows.  This essay shows why, and names what of PostgreSQL it
  * leans on; it was checked against 15.18, 17.11, 18.6 and 19rc1.  "The bit" is the all-visible bit
  * of the visibility map; PD is PD_ALL_VISIBLE on the page.
  *
@@ -20,11 +20,12 @@
  * it had to heed (lazy_scan_prune, lazy_vacuum_heap_page by heap_page_is_all_visible,
  * lazy_scan_new_or_empty; since 17 heap_page_prune_and_freeze, which since 19 scans call too).  If
  * that horizon was computed before R was registered, these rows committed before R; if after, R's
- * xmin was heeded: all of them are visible to R.  As long as R is registered no row that R sees can be pruned, and while a
- * row is there that R does not see, or one that R sees and somebody has deleted, the bit cannot be
- * set.  So the rows of the block at r, and at any later time at which the bit is set, are R's
- * rows.  R's own changes have cleared the bit, which stays clear while the transaction runs; those
- * that come later are of a later command, which the heap would hide from R too.
+ * xmin was heeded: all of them are visible to R.  As long as R is registered no row that R sees
+ * can be pruned, and while a row is there that R does not see, or one that R sees and somebody has
+ * deleted, the bit cannot be set.  So the rows of the block at r, and at any later time at which
+ * the bit is set, are R's rows.  R's own changes have cleared the bit, which stays clear while the
+ * transaction runs; those that come later are of a later command, which the heap would hide from R
+ * too.
  *
  * SEVERAL PROCESSES.  What is said above is said of one block.  So the processes of a parallel
  * query, each of which decides when its part of the scan begins, need not come to the same
@@ -107,7 +108,7 @@
  *		takes the lock after the copy.  From W's clearing of the bit to a copy by who registered a
  *		snapshot after e, the ProcArrayLock is between: copies need no lock of the map's page.
  *	(8)	old_snapshot_threshold (15, 16) lets horizons pass by held snapshots: nothing is taken in
- *		or served where it is set.  Processes in a lazy VACUUM or in logical decoding are passed by
+ *		or valid where it is set.  Processes in a lazy VACUUM or in logical decoding are passed by
  *		too (PROC_IN_VACUUM, PROC_IN_LOGICAL_DECODING): neither runs joins.
  *
  * THE ORDER OF READING IS LAW: first the copy of the bits, then the record, its version and the
@@ -158,9 +159,9 @@
  *
  *	(9)	Whatever sets a bit stamps the map's page with the position of its record
  *		(visibilitymap_set, by VACUUM, COPY (FREEZE), scans of 19 and replay), as the tables here
- *		are all WAL-logged.  If the map's page has the position V that it had before the first page of the
- *		version was read, no bit of it was set since: one that is set now has been set all the
- *		time.
+ *		are all WAL-logged.  If the map's page has the position V that it had before the first page
+ *		of the version was read, no bit of it was set since: one that is set now has been set all
+ *		the time.
  *	(10)	Whatever changes a row stamps the page.  If the page has the position H with which it
  *		was taken in, its rows are those that were taken in.  (Setting PD without checksums, and
  *		hints with wal_log_hints, do not change rows; the latter change H, which costs a load.)
@@ -173,7 +174,7 @@
  * often, and nothing else.  Positions are compared within one epoch only (hg_resident_memory.h):
  * after a crash the server may write other records at the same positions.
  *
- * SERIALIZABLE transactions that must watch for conflicts are not served
+ * For SERIALIZABLE transactions that must watch for conflicts no block is valid
  * (CheckForSerializableConflictOutNeeded): they look at each row under its page's lock.
  *
  * Copyright (c) 2026, the hashgraph authors

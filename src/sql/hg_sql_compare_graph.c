@@ -5,9 +5,9 @@
  *
  * A graph and the versions of segments are both copies of the table's rows; that the versions have
  * the table's is compared elsewhere (hg_sql_compare.c).  All edges of the graph are looked at, bin
- * by bin: one of a version that is served must have the key that the version has, and lie in that
- * key's bin, and a bit tells whether there was one of this row before.  Edges of versions that are
- * not served, which nobody is given, must be of a segment that the graph lists.
+ * by bin: one of a valid version must have the key that the version has, and lie in that key's
+ * bin, and a bit tells whether there was one of this row before.  Edges of versions that are not
+ * valid, which nobody is given, must be of a segment that the graph lists.
  *
  * MEMORY.  The keys of as many segments as the statistics functions have memory for, one at least,
  * are held at a time, and the edges are gone over once for each time.

@@ -78,19 +78,19 @@
 typedef enum HgResidentPart
 {
 	HG_COVERED_COVERED,
-	HG_HELD_COVERED,
-	HG_COVERED_HELD,
-	HG_HELD_HELD,
+	HG_DELTA_COVERED,
+	HG_COVERED_DELTA,
+	HG_DELTA_DELTA,
 	HG_RESIDENT_PARTS
 } HgResidentPart;
 
 typedef struct HgMatchResident
 {
 	HgMatchSource source; /* first */
-	HgFlatGraph *made[2]; /* by HgSide: of the held keys, to meet the other side's; or NULL */
+	HgFlatGraph *made[2]; /* by HgSide: of the delta keys, to meet covered rows; or NULL */
 	HgFlatSide made_side[2];
 	const HgFlatSide *decided[2]; /* by HgSide: covered rows, as they meet delta rows */
-	HgMatchSource *held;		  /* of the held keys of both sides; or NULL */
+	HgMatchSource *delta;		  /* of the delta keys of both sides; or NULL */
 
 	/* where the stream stands */
 	HgResidentPart part;
@@ -105,8 +105,8 @@ typedef struct HgMatchResident
 	bool claimed; /* it is known who that is ... */
 	bool is_mine; /* ... this one */
 
-	uint64 matches;		/* so far, but for those of held keys alone */
-	uint64 bytes;		/* that the graphs of held keys have taken ... */
+	uint64 matches;		/* so far, without those of delta x delta */
+	uint64 bytes;		/* that the graphs of delta keys have taken ... */
 	uint64 tally_bytes; /* ... and a tally */
 	double build_ms;
 	double match_ms;
@@ -114,9 +114,9 @@ typedef struct HgMatchResident
 
 /* Returns the side whose delta rows meet covered rows of the other side in a part. */
 static inline HgSide
-hg_resident_part_held(HgResidentPart part)
+hg_resident_part_delta(HgResidentPart part)
 {
-	return part == HG_HELD_COVERED ? HG_OUTER : HG_INNER;
+	return part == HG_DELTA_COVERED ? HG_OUTER : HG_INNER;
 }
 
 /* The keys of a piece, under the numbers that the task has for them. */
@@ -128,7 +128,7 @@ hg_match_resident_rows(const HgMatchTask *task, HgSide side, const HgKeyPiece *p
 						.first_row = (uint32) (task->spec.first_row[side] + piece->first_row)};
 }
 
-/* Make a graph of the held keys of a side. */
+/* Makes a graph of the delta keys of a side. */
 static HgStatus
 hg_match_resident_make(HgMatchResident *resident, HgSide side, HgError *error)
 {
@@ -149,12 +149,12 @@ hg_match_resident_make(HgMatchResident *resident, HgSide side, HgError *error)
 	return status;
 }
 
-/* Are there held rows of both sides, of this process or of those that build with it? */
+/* True if both sides have delta rows, in this process or in those that build with it. */
 static bool
 hg_match_resident_holds(const HgMatchTask *task)
 {
 	if (task->spec.team != NULL)
-		return !task->spec.team->none_held;
+		return !task->spec.team->no_delta;
 	return task->sides[HG_OUTER].rows > 0 && task->sides[HG_INNER].rows > 0;
 }
 
@@ -194,11 +194,11 @@ hg_match_resident_build(HgMatchSource *source, HgError *error)
 	resident->build_ms += hg_elapsed_ms(start);
 	if (status != HG_OK || !hg_match_resident_holds(task))
 		return status;
-	resident->held =
+	resident->delta =
 		task->spec.team != NULL ? hg_match_team_create(task) : hg_match_cpu_create(task);
-	status = resident->held->ops->open(resident->held, error);
+	status = resident->delta->ops->open(resident->delta, error);
 	if (status == HG_OK)
-		status = resident->held->ops->build(resident->held, error);
+		status = resident->delta->ops->build(resident->delta, error);
 	return status;
 }
 
@@ -306,7 +306,7 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 	const HgHost *host = &task->host.host;
 	HgFlatSide sides[2];
 	HgFlatRows rows;
-	HgSide held;
+	HgSide delta;
 
 	if (resident->part == HG_COVERED_COVERED)
 	{
@@ -315,25 +315,25 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 		resident->piece = 1;
 		return hg_match_resident_open_covered(resident, error);
 	}
-	held = hg_resident_part_held(resident->part);
-	if (covered[hg_other_side(held)] == NULL)
+	delta = hg_resident_part_delta(resident->part);
+	if (covered[hg_other_side(delta)] == NULL)
 		return HG_OK;
-	if (resident->made[held] != NULL)
+	if (resident->made[delta] != NULL)
 	{
 		if (resident->piece > 0)
 			return HG_OK;
 		resident->piece = 1;
-		sides[held] = resident->made_side[held];
-		sides[hg_other_side(held)] = *hg_match_resident_covered(resident, hg_other_side(held));
+		sides[delta] = resident->made_side[delta];
+		sides[hg_other_side(delta)] = *hg_match_resident_covered(resident, hg_other_side(delta));
 		return hg_flat_join_open(host, &sides[HG_OUTER], &sides[HG_INNER], NULL, &resident->join,
 								 error);
 	}
-	if (resident->piece == task->sides[held].npieces)
+	if (resident->piece == task->sides[delta].npieces)
 		return HG_OK;
-	Assert(held == HG_OUTER);
-	rows = hg_match_resident_rows(task, held, &task->sides[held].pieces[resident->piece++]);
-	return hg_flat_lookup_open(host, &rows, task->spec.key_width, held,
-							   hg_match_resident_covered(resident, hg_other_side(held)),
+	Assert(delta == HG_OUTER);
+	rows = hg_match_resident_rows(task, delta, &task->sides[delta].pieces[resident->piece++]);
+	return hg_flat_lookup_open(host, &rows, task->spec.key_width, delta,
+							   hg_match_resident_covered(resident, hg_other_side(delta)),
 							   &resident->join, error);
 }
 
@@ -348,14 +348,14 @@ hg_match_resident_close_join(HgMatchResident *resident)
 }
 
 /*
- * Have a join of the current part, or of the next one that has any; it is NULL where none is left,
- * and held x held is the part.
+ * Opens the join of the current part, or of the next part that has one.  It is NULL where none is
+ * left, and the part is delta x delta.
  */
 static HgStatus
 hg_match_resident_advance(HgMatchResident *resident, HgError *error)
 {
 	hg_match_resident_close_join(resident);
-	while (resident->part < HG_HELD_HELD)
+	while (resident->part < HG_DELTA_DELTA)
 	{
 		HgStatus status = hg_match_resident_open_join(resident, error);
 
@@ -375,8 +375,8 @@ hg_match_resident_rewind(HgMatchSource *source)
 	hg_match_resident_close_join(resident);
 	resident->part = HG_COVERED_COVERED;
 	resident->piece = 0;
-	if (resident->held != NULL && resident->held->ops->rewind != NULL)
-		resident->held->ops->rewind(resident->held);
+	if (resident->delta != NULL && resident->delta->ops->rewind != NULL)
+		resident->delta->ops->rewind(resident->delta);
 }
 
 /* ---------------------------------------------------------------------
@@ -384,17 +384,19 @@ hg_match_resident_rewind(HgMatchSource *source)
  * ---------------------------------------------------------------------
  */
 
-/* The next matches of held rows, whose numbers become those that the task has for them. */
+/*
+ * Returns the next matches of delta rows.  Their numbers become those that the task has for them.
+ */
 static HgStatus
-hg_match_resident_next_held(HgMatchResident *resident, const HgMatches **matches, HgError *error)
+hg_match_resident_next_delta(HgMatchResident *resident, const HgMatches **matches, HgError *error)
 {
 	const HgMatcherSpec *spec = &resident->source.task->spec;
 	HgStatus status;
 
 	*matches = NULL;
-	if (resident->held == NULL)
+	if (resident->delta == NULL)
 		return HG_OK;
-	status = resident->held->ops->next(resident->held, matches, error);
+	status = resident->delta->ops->next(resident->delta, matches, error);
 	if (status != HG_OK || *matches == NULL)
 		return status;
 	for (size_t i = 0; i < (*matches)->count; i++)
@@ -444,7 +446,7 @@ hg_match_resident_next(HgMatchSource *source, const HgMatches **matches, HgError
 	*matches = block;
 	if (status != HG_OK || block->count > 0)
 		return status;
-	return hg_match_resident_next_held(resident, matches, error);
+	return hg_match_resident_next_delta(resident, matches, error);
 }
 
 static const HgMatchSourceOps hg_match_resident_ops;
@@ -466,7 +468,7 @@ hg_match_resident_ask(HgMatchResident *resident, const HgReduction *reduction, H
 	if (status != HG_OK || !resident->device.given)
 		return status;
 	resident->source.ops = &hg_match_kept_ops;
-	resident->part = HG_HELD_COVERED;
+	resident->part = HG_DELTA_COVERED;
 	return HG_OK;
 }
 
@@ -522,12 +524,12 @@ hg_match_resident_count(HgMatchSource *source, uint64 *matches, HgError *error)
 	}
 	resident->match_ms += hg_elapsed_ms(start);
 	resident->matches += source->task->aside ? 0 : *matches;
-	if (status == HG_OK && resident->held != NULL)
+	if (status == HG_OK && resident->delta != NULL)
 	{
-		uint64 held;
+		uint64 delta;
 
-		status = resident->held->ops->count(resident->held, &held, error);
-		*matches += status == HG_OK ? held : 0;
+		status = resident->delta->ops->count(resident->delta, &delta, error);
+		*matches += status == HG_OK ? delta : 0;
 	}
 	return status;
 }
@@ -542,12 +544,12 @@ hg_match_resident_report(HgMatchSource *source, HgJobStats *stats)
 {
 	const HgMatchResident *resident = (const HgMatchResident *) source;
 	const HgMatcherSpec *spec = &source->task->spec;
-	HgJobStats held = {0};
+	HgJobStats delta = {0};
 	bool intersects = spec->covered[HG_OUTER] != NULL && spec->covered[HG_INNER] != NULL;
 
-	if (resident->held != NULL)
-		resident->held->ops->report(resident->held, &held);
-	*stats = held;
+	if (resident->delta != NULL)
+		resident->delta->ops->report(resident->delta, &delta);
+	*stats = delta;
 	stats->build = HG_BUILD_RESIDENT;
 	stats->ranges = 1;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -586,8 +588,8 @@ hg_match_resident_close(HgMatchSource *source)
 			hg_flat_destroy(&source->task->host.host, resident->made[side]);
 		resident->made[side] = NULL;
 	}
-	if (resident->held != NULL)
-		resident->held->ops->close(resident->held);
+	if (resident->delta != NULL)
+		resident->delta->ops->close(resident->delta);
 }
 
 #define HG_MATCH_RESIDENT_CALLS                                                                    \

@@ -100,7 +100,7 @@ extern const char *hg_matcher_backend(const HgMatcher *matcher);
 /* The places of devices that had no more what spec.kept says that they keep, and what that is. */
 extern HgPlaces hg_matcher_missed(const HgMatcher *matcher, HgKeptMissing *missing);
 
-/* The most that the job has held of this process's memory, the keys it was given aside. */
+/* The most of this process's memory that the job has used, without the keys it was given. */
 extern uint64 hg_matcher_job_bytes(const HgMatcher *matcher);
 
 /* Memory of the matches that have come from a device all at once. */

@@ -107,7 +107,7 @@ typedef struct HgMatcherSpec
 	bool unread[2];
 	bool any_order;
 
-	/* By HgSide: at how many places in memory the caller looks for what he wants of a held row. */
+	/* By HgSide: at how many places in memory the caller looks for what it needs of a delta row. */
 	int places[2];
 
 	/*

@@ -34,7 +34,7 @@ typedef struct HgTeamSpec
 	 */
 	pg_atomic_uint32 *next_part;
 	bool at_once; /* ... or all of it is the first one's, who has a device count the pairs */
-	bool none_held;
+	bool no_delta;
 
 	HgDeviceTeamShared *device; /* what they do first, in shared memory */
 

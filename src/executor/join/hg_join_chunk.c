@@ -25,7 +25,7 @@
  * ---------------------------------------------------------------------
  */
 
-/* Read rows of a side until there are no more, limit bytes or max_rows rows are held. */
+/* Reads rows of a side until there are no more, limit bytes or max_rows rows are in memory. */
 static void
 hg_join_fill(HgJoinState *state, HgSide side, uint64 limit, uint64 max_rows)
 {
@@ -106,7 +106,7 @@ hg_join_begin_filter(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
-/* How many chunks of the inner rows that are held now the current partition has. */
+/* Returns how many chunks like that of the inner rows in memory the current partition has. */
 static double
 hg_join_inner_chunks(const HgJoinState *state)
 {

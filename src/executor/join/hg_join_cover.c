@@ -233,7 +233,8 @@ hg_join_cover(HgJoinState *state, HgSide side)
  */
 
 /*
- * Where held rows don't fit into memory: is it faster to have them alone go to disk, than all rows?
+ * True if it is faster that delta rows alone go to disk, where they don't fit into memory, than
+ * all rows.
  */
 static bool
 hg_join_partitions_pay(const HgJoinState *state, const bool fixed[2], bool cover[2])
@@ -295,7 +296,7 @@ hg_join_lasting_places(const HgJoinState *state, HgSide side)
  * ---------------------------------------------------------------------
  */
 
-/* Are held rows of all processes to go to disk alone, where they don't fit? */
+/* True if the delta rows of all processes go to disk alone, where they don't fit. */
 static bool
 hg_join_stays_covered_together(const HgJoinState *state)
 {
@@ -442,7 +443,7 @@ hg_join_ends_covered(const HgJoinState *state, HgSide side)
 }
 
 bool
-hg_join_covered_repeats(const HgJoinState *state, uint64 inner_held)
+hg_join_covered_repeats(const HgJoinState *state, uint64 inner_delta)
 {
 	/*
 	 * delta rows beside covered ones, or in several processes, each of which joins its own with
@@ -453,7 +454,7 @@ hg_join_covered_repeats(const HgJoinState *state, uint64 inner_held)
 
 	/* an inner side that is unique has no other match; partitions have rows, as a whole */
 	return (state->rules.join_type == JOIN_SEMI || state->rules.join_type == JOIN_ANTI) && apart &&
-		   (inner_held > 0 || state->cover.with != HG_COVERED_WITH_ALL);
+		   (inner_delta > 0 || state->cover.with != HG_COVERED_WITH_ALL);
 }
 
 void

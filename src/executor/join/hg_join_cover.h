@@ -109,10 +109,11 @@ extern bool hg_join_joins_covered(const HgJoinState *state, HgSide side);
 extern bool hg_join_ends_covered(const HgJoinState *state, HgSide side);
 
 /*
- * Where one match of an outer row counts, and so many inner rows are held, by all processes: may
- * matchers return others that do not follow it, or another process have one?
+ * For joins where one match of an outer row counts, with the number of inner delta rows of all
+ * processes: true if matchers may return more matches of a row that do not follow the first, or
+ * another process may have one.
  */
-extern bool hg_join_covered_repeats(const HgJoinState *state, uint64 inner_held);
+extern bool hg_join_covered_repeats(const HgJoinState *state, uint64 inner_delta);
 
 /* Passes the covered rows to a matcher. */
 extern void hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec);

@@ -34,16 +34,16 @@
  * cached before, as a rule.
  */
 #define HG_COVER_LOOK_NS 800.0
-/* A row is read, and held; of a stream it is looked up as it comes. */
+/* A row is read and collected.  A row of a stream is looked up as it comes. */
 #define HG_COVER_HOLD_NS 6.0
 #define HG_COVER_STREAM_NS 4.0
-/* Held rows go to bins, or a table of them is made that is larger than a cache. */
+/* Delta rows go to bins, or a table of them is made that is larger than a cache. */
 #define HG_COVER_JOIN_NS 16.0
 /* ... and before that to disk, and back. */
 #define HG_COVER_SPILL_NS 60.0
 /* An edge of one of two graphs that are intersected. */
 #define HG_COVER_EDGE_NS 5.0
-/* A graph is made of a held row, and a row is looked up in one. */
+/* A graph is made of a delta row, and a row is looked up in one. */
 #define HG_COVER_MAKE_NS 20.0
 #define HG_COVER_LOOKUP_NS 30.0
 /*
@@ -55,8 +55,9 @@
 #define HG_COVER_FOUND_NS 12.0
 #define HG_COVER_LIST_ROWS 8.0
 /*
- * Either, where held rows come in partitions, each of which meets the whole graph.  It takes twice
- * as long, but a table that has grown is taken to have more rows, and all of them to be held.
+ * The cost of either, where delta rows come in partitions, each of which meets the whole graph.
+ * It takes twice as long.  But a table that has grown is taken to have more rows, all of them
+ * delta rows.
  */
 #define HG_COVER_APART_NS 100.0
 /* A device that keeps both graphs is asked, and looks at their edges: rough, and too much rather.
@@ -87,14 +88,14 @@ hg_cover_meet_ns(double outer, double inner, double pairs)
 			   few * HG_COVER_LOOKUP_NS + pairs * HG_COVER_FOUND_NS);
 }
 
-/* Held outer rows meet a graph, in so many pairs. */
+/* The cost of outer delta rows that meet a graph, in so many pairs. */
 static double
-hg_cover_look_up_ns(double held, double covered, double pairs, bool spills)
+hg_cover_look_up_ns(double delta, double covered, double pairs, bool spills)
 {
 	if (spills)
-		return held * HG_COVER_APART_NS;
-	return Min(held * HG_COVER_LOOKUP_NS + pairs * HG_COVER_FOUND_NS,
-			   held * HG_COVER_MAKE_NS + hg_cover_meet_ns(held, covered, pairs));
+		return delta * HG_COVER_APART_NS;
+	return Min(delta * HG_COVER_LOOKUP_NS + pairs * HG_COVER_FOUND_NS,
+			   delta * HG_COVER_MAKE_NS + hg_cover_meet_ns(delta, covered, pairs));
 }
 
 bool
@@ -147,7 +148,7 @@ hg_cover_asks_star(int njoins, double facts, double edges)
 double
 hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2])
 {
-	double held[2];	 /* rows that are read ... */
+	double delta[2];	 /* rows that are read ... */
 	double covered[2];	 /* ... and edges of the graph */
 	double share[2]; /* of the side's rows that are such edges */
 	bool spills;	 /* the former go to disk */
@@ -159,47 +160,47 @@ hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2])
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		share[side] = cover[side] ? shape->covered[side] : 0;
-		held[side] = shape->rows[side] * (1 - share[side]);
+		delta[side] = shape->rows[side] * (1 - share[side]);
 		covered[side] = shape->edges[side] * share[side];
 		if (cover[side])
 			ns += shape->edges[side] * HG_COVER_FIXED_NS + shape->looks[side] * HG_COVER_LOOK_NS;
 	}
-	spills = held[HG_INNER] > shape->inner_room;
+	spills = delta[HG_INNER] > shape->inner_room;
 	for (int side = HG_OUTER; side <= HG_INNER && spills; side++)
 		/* outer rows are covered beside inner ones, or those fit */
 		if (!shape->spills_apart || covered[HG_INNER] == 0)
 		{
-			held[side] = shape->rows[side];
+			delta[side] = shape->rows[side];
 			covered[side] = 0;
 			share[side] = 0;
 		}
 	streams = covered[HG_OUTER] == 0 && covered[HG_INNER] == 0 &&
-			  (held[HG_INNER] <= HG_COVER_STREAM_ROWS || (shape->dense && !spills));
-	ns += held[HG_INNER] * HG_COVER_HOLD_NS;
-	ns += held[HG_OUTER] * (streams ? HG_COVER_STREAM_NS : HG_COVER_HOLD_NS);
+			  (delta[HG_INNER] <= HG_COVER_STREAM_ROWS || (shape->dense && !spills));
+	ns += delta[HG_INNER] * HG_COVER_HOLD_NS;
+	ns += delta[HG_OUTER] * (streams ? HG_COVER_STREAM_NS : HG_COVER_HOLD_NS);
 	gather[HG_OUTER] = streams ? HG_COVER_IN_ORDER_NS : HG_COVER_GATHER_NS;
 	gather[HG_INNER] =
-		streams && held[HG_INNER] > HG_COVER_STREAM_ROWS ? HG_COVER_FAR_NS : HG_COVER_GATHER_NS;
+		streams && delta[HG_INNER] > HG_COVER_STREAM_ROWS ? HG_COVER_FAR_NS : HG_COVER_GATHER_NS;
 	for (int side = HG_OUTER; side <= HG_INNER && !asked; side++)
 		ns += shape->pairs * shape->columns[side] * gather[side];
 
 	/* the four parts of hg_match_resident.c */
-	if (held[HG_OUTER] > 0 && held[HG_INNER] > 0 && !streams)
-		ns += (held[HG_OUTER] + held[HG_INNER]) * HG_COVER_JOIN_NS;
+	if (delta[HG_OUTER] > 0 && delta[HG_INNER] > 0 && !streams)
+		ns += (delta[HG_OUTER] + delta[HG_INNER]) * HG_COVER_JOIN_NS;
 	if (spills)
-		ns += (held[HG_OUTER] + held[HG_INNER]) * HG_COVER_SPILL_NS;
+		ns += (delta[HG_OUTER] + delta[HG_INNER]) * HG_COVER_SPILL_NS;
 	if (asked)
 		ns += HG_COVER_ASK_NS + (covered[HG_OUTER] + covered[HG_INNER]) * HG_COVER_ASKED_NS;
 	else if (covered[HG_OUTER] > 0 && covered[HG_INNER] > 0)
 		ns += hg_cover_meet_ns(covered[HG_OUTER], covered[HG_INNER],
 							  shape->pairs * share[HG_OUTER] * share[HG_INNER]);
 	if (covered[HG_OUTER] > 0)
-		ns += spills ? held[HG_INNER] * HG_COVER_APART_NS
-					 : held[HG_INNER] * HG_COVER_MAKE_NS +
-						   hg_cover_meet_ns(covered[HG_OUTER], held[HG_INNER],
+		ns += spills ? delta[HG_INNER] * HG_COVER_APART_NS
+					 : delta[HG_INNER] * HG_COVER_MAKE_NS +
+						   hg_cover_meet_ns(covered[HG_OUTER], delta[HG_INNER],
 										   shape->pairs * share[HG_OUTER] * (1 - share[HG_INNER]));
 	if (covered[HG_INNER] > 0)
-		ns += hg_cover_look_up_ns(held[HG_OUTER], covered[HG_INNER],
+		ns += hg_cover_look_up_ns(delta[HG_OUTER], covered[HG_INNER],
 								 shape->pairs * (1 - share[HG_OUTER]) * share[HG_INNER], spills);
 	return ns;
 }

@@ -30,7 +30,7 @@ typedef struct HgCoverShape
 					  * can make of them */
 	int columns[2];	 /* ... and the columns that are needed of a joined row */
 	double pairs;	 /* joined rows */
-	double inner_room; /* inner rows that may be held in work memory; where more are ... */
+	double inner_room; /* inner delta rows that fit into work memory; with more the join spills */
 	bool spills_apart; /* when it spills, delta rows go to disk alone, and covered ones don't */
 } HgCoverShape;
 

@@ -15,7 +15,10 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* What may be held, and is: by the inputs, each of which has a part of it, and beside them. */
+/*
+ * The memory that the join may use, and uses: the inputs, each of which has a part of it, and what
+ * lies beside them.
+ */
 typedef struct HgJoinMemory
 {
 	MemoryContext context; /* of the inputs, the spill sets, the filter, the bits and the sender */
@@ -23,7 +26,9 @@ typedef struct HgJoinMemory
 	HgBudget files;		   /* the part of a filter, of bits, and of buffers of temporary files */
 } HgJoinMemory;
 
-/* Nothing is held, in a context below CurrentMemoryContext; at most limit bytes may be. */
+/*
+ * Begins with no memory used, in a context below CurrentMemoryContext; at most limit bytes may be.
+ */
 extern void hg_join_memory_init(HgJoinMemory *memory, uint64 limit);
 
 /* What both inputs may take together. */
@@ -47,7 +52,7 @@ extern double hg_join_planned_bytes(const HgJoinState *state);
  */
 extern double hg_join_expected_bytes(const HgInput *inner, double covered);
 
-/* How many inner rows may be held by a process; those that are there may. */
+/* Returns how many inner rows a process may have in memory; those that are there may stay. */
 extern double hg_join_inner_room(const HgJoinState *state);
 
 /* A filter may take one part in so many of the memory of both inputs. */

@@ -81,7 +81,7 @@ static uint32 hg_join_wait_event;
 #define HG_TOGETHER_FILLING 2
 #define HG_TOGETHER_READING_OUTER 3
 
-/* Rows are read until so much more is held, before it is told to the others. */
+/* Rows are read until memory has grown by so much, before it is told to the others. */
 #define HG_SHARED_STEP ((uint64) 256 * 1024)
 
 /* ---------------------------------------------------------------------
@@ -111,8 +111,8 @@ hg_join_find_reader(HgJoinState *state)
 }
 
 /*
- * Read a step of a side, until max_rows rows are held at most.  Returns how many bytes all
- * processes hold of both sides.
+ * Reads a step of a side, until max_rows rows are in memory at most.  Returns how many bytes all
+ * processes use for both sides.
  */
 static uint64
 hg_join_read_step(HgJoinState *state, HgSide side, uint64 max_rows)
@@ -172,9 +172,9 @@ static uint64
 hg_join_shared_places(const HgJoinState *state, HgSide side)
 {
 	const HgInput *input = state->inputs[side];
-	uint64 held = hg_column_store_end(input->rows);
+	uint64 delta = hg_column_store_end(input->rows);
 
-	return input->covered != NULL ? hg_covered_places(input->covered, held) : held;
+	return input->covered != NULL ? hg_covered_places(input->covered, delta) : delta;
 }
 
 /* Build with the others, and start the stream of this process's matches. */
@@ -183,7 +183,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 {
 	HgJoinShared *shared = state->team.shared;
 	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
-	bool none_held = pg_atomic_read_u64(&shared->device.rows[HG_OUTER]) == 0 ||
+	bool no_delta = pg_atomic_read_u64(&shared->device.rows[HG_OUTER]) == 0 ||
 					 pg_atomic_read_u64(&shared->device.rows[HG_INNER]) == 0;
 	HgTeamSpec team = {
 		.state = &shared->team,
@@ -207,8 +207,8 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 	};
 
 	/* that the bits are there is known behind the engine's barriers */
-	team.none_held =
-		none_held && !state->matched[HG_OUTER].tracked && !state->matched[HG_INNER].tracked;
+	team.no_delta =
+		no_delta && !state->matched[HG_OUTER].tracked && !state->matched[HG_INNER].tracked;
 	/* the engine's barriers let the others see them */
 	for (int side = HG_OUTER; side <= HG_INNER && elected; side++)
 		if (state->matched[side].tracked)
@@ -302,7 +302,7 @@ hg_join_arrive(HgJoinShared *shared)
 								HG_WAIT_EVENT(hg_join_wait_event, "HashGraphRead"));
 }
 
-/* Read outer rows until there are no more, or too many to be looked up or to be held. */
+/* Reads outer rows until there are no more, or too many to be looked up or to stay in memory. */
 static void
 hg_join_count_shared(HgJoinState *state)
 {
