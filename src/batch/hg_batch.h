@@ -172,7 +172,7 @@ struct HgBatchSource
 	 * here.
 	 */
 	const HgSourceKey *key; /* by which the rows are joined, where a graph can be of it; or NULL */
-	HgCovered *(*cover)(HgBatchSource *source, bool defer, HgSharedCovered *shared, dsa_area *area);
+	HgCovered *(*cover)(HgBatchSource *source, bool pending, HgSharedCovered *shared, dsa_area *area);
 	HgCovered *(*attach_covered)(HgBatchSource *source, const HgSharedCovered *shared, const HgSharedPins *pins,
 					  dsa_area *area);
 	void (*uncover)(HgBatchSource *source);

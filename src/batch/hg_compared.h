@@ -3,10 +3,10 @@
  * hg_compared.h
  *	  Expressions over columns of a table whose numbers are compared.
  *
- * There is one, whose numbers are in a set or not, or there are two, whose order is asked for
- * (hg_predicate.h).  What is computed is told in hg_arithmetic.c: exactly what PostgreSQL computes,
- * or nothing, for all rows of a batch.  So comparing raises no error, and a row that there is one
- * for stays undecided.
+ * There is one expression, whose numbers are in a set or not, or there are two, whose order is
+ * asked for (hg_predicate.h).  What is computed is told in hg_arithmetic.c: exactly what
+ * PostgreSQL computes, or nothing, for all rows of a batch.  So comparing raises no error, and a
+ * row that would raise one is to be rechecked.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

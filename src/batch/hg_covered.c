@@ -117,7 +117,7 @@ hg_covered_mark(HgCovered *covered, const HgSegmentVersion *version, const uint6
 
 /* Rows of a version are not covered: marks them, while there are few of them. */
 static void
-hg_covered_leave_out(HgCovered *covered, const HgSegmentVersion *version, const uint64 *bits, uint64 count)
+hg_covered_mask_out(HgCovered *covered, const HgSegmentVersion *version, const uint64 *bits, uint64 count)
 {
 	Size bytes = hg_flat_vertices_bytes(&covered->graph->flat.shape);
 
@@ -146,7 +146,7 @@ hg_covered_add(HgCovered *covered, const HgServedSegment *segment, uint64 *bits,
 	covered->places[part + 1] = version->nrows;
 	covered->known++;
 	if (count < version->nrows)
-		hg_covered_leave_out(covered, version, bits, version->nrows - count);
+		hg_covered_mask_out(covered, version, bits, version->nrows - count);
 	if (bits != NULL)
 		covered->bytes += hg_segment_bits_bytes(version->nrows);
 	for (int c = 0; c < covered->ncolumns && count > 0; c++)
@@ -189,7 +189,7 @@ hg_covered_end(HgCovered *covered)
 }
 
 void
-hg_covered_leave(HgCovered *covered, const HgServedSegment *segment, uint64 *bits, uint64 count)
+hg_covered_restrict(HgCovered *covered, const HgServedSegment *segment, uint64 *bits, uint64 count)
 {
 	const uint32 part = segment->version->first / HG_SEGMENT_BLOCKS;
 	const uint64 gone = covered->counts[part] - count;
@@ -202,16 +202,16 @@ hg_covered_leave(HgCovered *covered, const HgServedSegment *segment, uint64 *bit
 	covered->bits[part] = bits;
 	covered->counts[part] = (uint32) count;
 	covered->rows -= gone;
-	hg_covered_leave_out(covered, segment->version, bits, gone);
+	hg_covered_mask_out(covered, segment->version, bits, gone);
 }
 
 void
-hg_covered_decide(HgCovered *covered)
+hg_covered_apply(HgCovered *covered)
 {
-	if (!hg_covered_is_undecided(covered))
+	if (!hg_covered_has_pending(covered))
 		return;
-	covered->decide(covered, covered->decide_arg);
-	covered->undecided = NULL;
+	covered->apply(covered, covered->apply_arg);
+	covered->pending = NULL;
 	hg_covered_select(covered);
 }
 

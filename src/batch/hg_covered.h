@@ -71,11 +71,11 @@ struct HgCovered
 	uint64 left_out;		/* rows of these segments that are not covered */
 	uint64 *masked;			/* the vertices of these rows, while there are few; or NULL */
 	const HgServed *served; /* the valid blocks that the rows are from */
-	bool *undecided; /* [nparts] true for segments with a pending predicate; or NULL */
+	bool *pending; /* [nparts] true for segments with a pending predicate; or NULL */
 	int npredicates;
 	HgPredicate **predicates;				 /* [npredicates] the pending predicates, all of which must hold */
-	void (*decide)(HgCovered *covered, void *arg); /* for hg_covered_apply() */
-	void *decide_arg;
+	void (*apply)(HgCovered *covered, void *arg); /* for hg_covered_apply() */
+	void *apply_arg;
 	int ncolumns;
 	HgCoveredColumn *columns; /* [ncolumns] */
 	Size bytes;			   /* that all this takes */
@@ -121,19 +121,19 @@ extern void hg_covered_end(HgCovered *covered);
 
 /* True if there are covered rows with a pending predicate. */
 static inline bool
-hg_covered_is_undecided(const HgCovered *covered)
+hg_covered_has_pending(const HgCovered *covered)
 {
-	return covered->undecided != NULL;
+	return covered->pending != NULL;
 }
 
 /*
  * Applies the pending predicates, if there are any.  Rows that fail are not covered from now on.
  * The scan that covers the rows may be in the middle of other rows.
  */
-extern void hg_covered_decide(HgCovered *covered);
+extern void hg_covered_apply(HgCovered *covered);
 
 /* Restricts the covered rows of a version to those that have their bit set, count of them. */
-extern void hg_covered_leave(HgCovered *covered, const HgServedSegment *segment, uint64 *bits, uint64 count);
+extern void hg_covered_restrict(HgCovered *covered, const HgServedSegment *segment, uint64 *bits, uint64 count);
 
 /*
  * Returns a graph of the table that has the covered rows under the same numbers, by one column

@@ -172,7 +172,7 @@ hg_covered_keep_rows(HgCovered *covered, const HgIntegers *rows)
 }
 
 HgCovered *
-hg_covered_decide_rows(const HgCovered *covered, const HgIntegers *rows)
+hg_covered_apply_rows(const HgCovered *covered, const HgIntegers *rows)
 {
 	HgCovered *some = palloc(sizeof(HgCovered));
 
@@ -184,7 +184,7 @@ hg_covered_decide_rows(const HgCovered *covered, const HgIntegers *rows)
 	some->bits = palloc(Max(covered->nparts, 1) * sizeof(uint64 *));
 	some->counts = palloc(Max(covered->nparts, 1) * sizeof(uint32));
 	hg_covered_keep_rows(some, rows);
-	hg_covered_decide(some);
+	hg_covered_apply(some);
 	some->side = (HgFlatSide){.graph = &some->graph->flat, .mask = &some->mask};
 	return some;
 }

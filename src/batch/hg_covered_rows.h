@@ -47,7 +47,7 @@ extern HgFlatMask *hg_covered_mask_without(const HgCovered *covered, const HgInt
  * Returns those of some covered rows that pass the pending predicate, in CurrentMemoryContext.
  * The predicate stays pending for the other rows (hg_covered.h).
  */
-extern HgCovered *hg_covered_decide_rows(const HgCovered *covered, const HgIntegers *rows);
+extern HgCovered *hg_covered_apply_rows(const HgCovered *covered, const HgIntegers *rows);
 
 /* Makes these rows the only covered ones. */
 extern void hg_covered_keep_rows(HgCovered *covered, const HgIntegers *rows);

@@ -49,14 +49,14 @@ hg_input_take_covered(HgInput *input, uint64 rows_read, uint64 shared_bytes)
 }
 
 bool
-hg_input_cover(HgInput *input, bool defer, HgSharedCovered *shared, dsa_area *area)
+hg_input_cover(HgInput *input, bool pending, HgSharedCovered *shared, dsa_area *area)
 {
 	MemoryContext old;
 
 	if (!hg_input_has_graph_key(input))
 		return false;
 	old = hg_input_begin_covered(input);
-	input->covered = input->child->cover(input->child, defer, shared, area);
+	input->covered = input->child->cover(input->child, pending, shared, area);
 	if (input->covered == NULL)
 	{
 		MemoryContextSwitchTo(old);
@@ -97,15 +97,15 @@ hg_input_attach_covered(HgInput *input, const HgSharedCovered *shared, dsa_area 
 }
 
 void
-hg_input_decide_covered(HgInput *input)
+hg_input_apply_pending(HgInput *input)
 {
 	HgCovered *covered = input->covered;
 	uint64 gone;
 
-	if (covered == NULL || !hg_covered_is_undecided(covered))
+	if (covered == NULL || !hg_covered_has_pending(covered))
 		return;
 	gone = covered->rows;
-	hg_covered_decide(covered);
+	hg_covered_apply(covered);
 	gone -= covered->rows;
 	input->covered_read -= gone;
 	input->rows_read -= gone;
@@ -123,7 +123,7 @@ hg_input_end_covered(HgInput *input, const HgIntegers *left)
 
 		pg_atomic_init_u32(next_part, 0);
 		hg_covered_keep_rows(input->covered, left);
-		hg_covered_decide(input->covered);
+		hg_covered_apply(input->covered);
 		hg_uncover_begin(&input->back, input->covered, next_part);
 		hg_charge_set(&input->covered_charge, input->covered->bytes);
 		/* they are counted when they are read */

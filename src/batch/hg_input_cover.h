@@ -24,7 +24,7 @@ extern HgGraphExtent hg_input_may_cover(const HgInput *input);
  * Covers rows from now on; no row has been read yet.  Returns false if no row can be covered.  The
  * arguments are those of HgBatchSource.cover.
  */
-extern bool hg_input_cover(HgInput *input, bool defer, HgSharedCovered *shared, dsa_area *area);
+extern bool hg_input_cover(HgInput *input, bool pending, HgSharedCovered *shared, dsa_area *area);
 
 /*
  * Cover the rows that the leader of a parallel query has covered of this input.  The first
@@ -38,7 +38,7 @@ extern void hg_input_attach_covered(HgInput *input, const HgSharedCovered *share
 							const HgSharedPins *pins);
 
 /* Applies pending predicates to the covered rows: hg_covered_apply(). */
-extern void hg_input_decide_covered(HgInput *input);
+extern void hg_input_apply_pending(HgInput *input);
 
 /*
  * The covered rows have been joined, but for some.  These are read behind the delta rows in this

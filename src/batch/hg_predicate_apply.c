@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_apply.c
- *	  Predicates, decided for the rows of a batch at once.
+ *	  Predicates, evaluated for the rows of a batch at once.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -113,7 +113,7 @@ typedef enum HgVerdict
 {
 	HG_VERDICT_NO, /* these two as booleans */
 	HG_VERDICT_YES,
-	HG_VERDICT_UNDECIDED,
+	HG_VERDICT_RECHECK,
 	HG_VERDICT_MISSING /* nobody has asked yet */
 } HgVerdict;
 
@@ -146,7 +146,7 @@ hg_predicate_judge_code(HgPredicate *predicate, const HgDictionary *dictionary, 
 		bool holds;
 
 		if (!hg_predicate_apply_value(predicate, value, &holds))
-			predicate->verdicts[code] = HG_VERDICT_UNDECIDED;
+			predicate->verdicts[code] = HG_VERDICT_RECHECK;
 		else
 			predicate->verdicts[code] = holds ? HG_VERDICT_YES : HG_VERDICT_NO;
 	}
@@ -166,7 +166,7 @@ hg_predicate_judge_codes(HgPredicate *predicate, const HgDictionary *dictionary)
 }
 
 static bool
-hg_predicate_apply_codes(HgPredicate *predicate, const HgBatch *batch, bool *holds, bool *undecided)
+hg_predicate_apply_codes(HgPredicate *predicate, const HgBatch *batch, bool *holds, bool *recheck)
 {
 	const HgDictionary *dictionary = batch->dictionaries[predicate->column];
 	const Datum *codes = batch->values[predicate->column];
@@ -180,26 +180,26 @@ hg_predicate_apply_codes(HgPredicate *predicate, const HgBatch *batch, bool *hol
 		if (!hg_batch_is_null(batch, predicate->column, i))
 			verdict = hg_predicate_judge_code(predicate, dictionary, DatumGetUInt32(codes[i]));
 		holds[i] = verdict == HG_VERDICT_YES;
-		if (verdict == HG_VERDICT_UNDECIDED)
-			undecided[i] = any = true;
+		if (verdict == HG_VERDICT_RECHECK)
+			recheck[i] = any = true;
 	}
 	return any;
 }
 
 static bool
-hg_predicate_apply_bytes(HgPredicate *predicate, const HgBatch *batch, bool *holds, bool *undecided)
+hg_predicate_apply_bytes(HgPredicate *predicate, const HgBatch *batch, bool *holds, bool *recheck)
 {
 	const Datum *values = batch->values[predicate->column];
 	bool any = false;
 
 	if (batch->dictionaries[predicate->column] != NULL)
-		return hg_predicate_apply_codes(predicate, batch, holds, undecided);
+		return hg_predicate_apply_codes(predicate, batch, holds, recheck);
 	for (int i = 0; i < batch->nrows; i++)
 	{
 		if (hg_batch_is_null(batch, predicate->column, i))
 			holds[i] = false;
 		else if (!hg_predicate_apply_value(predicate, values[i], &holds[i]))
-			undecided[i] = any = true;
+			recheck[i] = any = true;
 	}
 	return any;
 }
@@ -274,7 +274,7 @@ hg_predicate_apply_integers(const HgPredicate *predicate, const HgBatch *batch, 
 
 static bool
 hg_predicate_apply_numerics(HgPredicate *predicate, const HgBatch *batch, bool *holds,
-							bool *undecided)
+							bool *recheck)
 {
 	const Datum *values = batch->values[predicate->column];
 	int scale = batch->scales[predicate->column];
@@ -300,7 +300,7 @@ hg_predicate_apply_numerics(HgPredicate *predicate, const HgBatch *batch, bool *
 		else
 		{
 			holds[i] = false;
-			undecided[i] = any = true;
+			recheck[i] = any = true;
 		}
 	}
 	return any;
@@ -311,23 +311,23 @@ hg_predicate_apply_numerics(HgPredicate *predicate, const HgBatch *batch, bool *
  * ---------------------------------------------------------------------
  */
 
-/* No row is decided. */
+/* All rows are to be rechecked. */
 static bool
-hg_predicate_leave(const HgBatch *batch, bool *holds, bool *undecided)
+hg_predicate_recheck_all(const HgBatch *batch, bool *holds, bool *recheck)
 {
 	memset(holds, false, batch->nrows * sizeof(bool));
-	memset(undecided, true, batch->nrows * sizeof(bool));
+	memset(recheck, true, batch->nrows * sizeof(bool));
 	return batch->nrows > 0;
 }
 
 static bool
 hg_predicate_apply_computed(HgPredicate *predicate, const HgBatch *batch, bool *holds,
-							bool *undecided)
+							bool *recheck)
 {
 	const HgNumbers *numbers = hg_compared_numbers(predicate->compared, batch);
 
 	if (numbers == NULL || numbers->scale > HG_PREDICATE_SCALE)
-		return hg_predicate_leave(batch, holds, undecided);
+		return hg_predicate_recheck_all(batch, holds, recheck);
 	if (predicate->order == HG_ORDER_NUMERIC && numbers->scale != predicate->scale)
 		hg_predicate_prepare(predicate, numbers->scale);
 	hg_predicate_test_integers(predicate, batch->nrows, numbers->values, holds);
@@ -338,13 +338,13 @@ hg_predicate_apply_computed(HgPredicate *predicate, const HgBatch *batch, bool *
 
 static bool
 hg_predicate_apply_computed_order(const HgPredicate *predicate, const HgBatch *batch, bool *holds,
-								  bool *undecided)
+								  bool *recheck)
 {
 	int64 orders[HG_BATCH_ROWS];
 	bool nulls[HG_BATCH_ROWS];
 
 	if (!hg_compared_orders(predicate->compared, batch, orders, nulls))
-		return hg_predicate_leave(batch, holds, undecided);
+		return hg_predicate_recheck_all(batch, holds, recheck);
 	hg_predicate_test_integers(predicate, batch->nrows, orders, holds);
 	for (int i = 0; i < batch->nrows; i++)
 		holds[i] &= !nulls[i];
@@ -357,7 +357,7 @@ hg_predicate_apply_computed_order(const HgPredicate *predicate, const HgBatch *b
  */
 
 static bool
-hg_predicate_apply_args(HgPredicate *predicate, const HgBatch *batch, bool *holds, bool *undecided)
+hg_predicate_apply_args(HgPredicate *predicate, const HgBatch *batch, bool *holds, bool *recheck)
 {
 	bool more[HG_BATCH_ROWS];
 	bool any = false;
@@ -367,7 +367,7 @@ hg_predicate_apply_args(HgPredicate *predicate, const HgBatch *batch, bool *hold
 	{
 		/* there may be very many */
 		CHECK_FOR_INTERRUPTS();
-		any |= hg_predicate_apply(predicate->args[a], batch, more, undecided);
+		any |= hg_predicate_apply(predicate->args[a], batch, more, recheck);
 		if (predicate->kind == HG_PREDICATE_AND)
 			for (int i = 0; i < batch->nrows; i++)
 				holds[i] &= more[i];
@@ -379,7 +379,7 @@ hg_predicate_apply_args(HgPredicate *predicate, const HgBatch *batch, bool *hold
 }
 
 bool
-hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds, bool *undecided)
+hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds, bool *recheck)
 {
 	bool any;
 
@@ -391,9 +391,9 @@ hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds, bo
 			return false;
 		case HG_PREDICATE_AND:
 		case HG_PREDICATE_OR:
-			return hg_predicate_apply_args(predicate, batch, holds, undecided);
+			return hg_predicate_apply_args(predicate, batch, holds, recheck);
 		case HG_PREDICATE_NOT:
-			any = hg_predicate_apply(predicate->args[0], batch, holds, undecided);
+			any = hg_predicate_apply(predicate->args[0], batch, holds, recheck);
 			for (int i = 0; i < batch->nrows; i++)
 				holds[i] = !holds[i];
 			return any;
@@ -412,15 +412,15 @@ hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds, bo
 			hg_predicate_apply_integers(predicate, batch, holds);
 			return false;
 		case HG_PREDICATE_NUMERIC:
-			return hg_predicate_apply_numerics(predicate, batch, holds, undecided);
+			return hg_predicate_apply_numerics(predicate, batch, holds, recheck);
 		case HG_PREDICATE_COMPUTED:
-			return hg_predicate_apply_computed(predicate, batch, holds, undecided);
+			return hg_predicate_apply_computed(predicate, batch, holds, recheck);
 		case HG_PREDICATE_COMPUTED_ORDER:
-			return hg_predicate_apply_computed_order(predicate, batch, holds, undecided);
+			return hg_predicate_apply_computed_order(predicate, batch, holds, recheck);
 		case HG_PREDICATE_BYTES:
 		case HG_PREDICATE_EQUAL:
 		case HG_PREDICATE_LIKE:
-			return hg_predicate_apply_bytes(predicate, batch, holds, undecided);
+			return hg_predicate_apply_bytes(predicate, batch, holds, recheck);
 	}
 	pg_unreachable();
 }

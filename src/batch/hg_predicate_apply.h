@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_apply.h
- *	  Predicates, decided for the rows of a batch at once.
+ *	  Predicates, evaluated for the rows of a batch at once.
  *
  * That can't fail, and has no effects.  Some rows may stay UNDECIDED: those with values that are
  * compressed, out of line, or of a kind that is not understood, and those for which some number of
@@ -18,11 +18,12 @@
 #include "batch/hg_predicate.h"
 
 /*
- * holds[i] = is row i of a batch in it?  undecided[i] is set where that is not known, and left
- * alone elsewhere.  Returns whether it has set one.
+ * Sets holds[i] to whether the predicate holds for row i of a batch.  Where that is not known it
+ * sets recheck[i], which it leaves alone elsewhere: the caller evaluates the whole qual for such
+ * rows.  Returns true if it has set one.
  */
 extern bool hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds,
-							   bool *undecided);
+							   bool *recheck);
 
 /* Of one over a column's bytes: does it hold for a value?  False: that is not known. */
 extern bool hg_predicate_apply_one(const HgPredicate *predicate, Datum value, bool *holds);

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_arrays.c
- *	  Predicates, decided for rows of a segment straight over its arrays.
+ *	  Predicates, evaluated for rows of a segment straight over its arrays.
  *
- * Integers and units of numerics are compared as wide as they are kept, and of a dictionary's codes
- * it is known which values they hold for.  Rows are taken in steps of a constant size, which
- * compilers make vectors of.
+ * Integers and scaled integers of numerics are compared as wide as they are kept, and of a
+ * dictionary's codes it is known which values they hold for.  Rows are taken in steps of a
+ * constant size, which compilers make vectors of.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_arrays.h
- *	  Predicates, decided for rows of a segment straight over its arrays.
+ *	  Predicates, evaluated for rows of a segment straight over its arrays.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,7 +22,7 @@ typedef struct HgPredicateColumn
 } HgPredicateColumn;
 
 /*
- * Can a predicate be decided over the arrays of its columns, in less time than over values that
+ * Can a predicate be evaluated over the arrays of its columns, in less time than over values that
  * are made of them?  Then it is ready for that.
  */
 extern bool hg_predicate_takes_arrays(HgPredicate *predicate, const HgPredicateColumn *columns);

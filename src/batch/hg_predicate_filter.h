@@ -4,8 +4,9 @@
  *	  Predicates as filters of a device (engine/hg_row_filter.h), which keeps the columns.
  *
  * A predicate is one where each column that it looks at is kept beside a graph of the rows: as
- * integers that are compared as such, as units of numerics, or as codes of values, which are
- * decided about here, one by one.  Columns that devices do not keep are asked for, all at once.
+ * integers that are compared as such, as scaled integers of numerics, or as codes of values, which
+ * are decided about here, one by one.  Columns that devices do not keep are asked for, all at
+ * once.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -382,12 +382,12 @@ hg_scan_coverable(const HgScan *scan)
 }
 
 static HgCovered *
-hg_scan_cover(HgBatchSource *source, bool defer, HgSharedCovered *shared, dsa_area *area)
+hg_scan_cover(HgBatchSource *source, bool pending, HgSharedCovered *shared, dsa_area *area)
 {
 	HgScan *scan = (HgScan *) source;
 	HgScanTable *table = hg_scan_coverable(scan);
 
-	return table != NULL && !scan->at_end ? hg_scan_table_cover(table, defer, shared, area) : NULL;
+	return table != NULL && !scan->at_end ? hg_scan_table_cover(table, pending, shared, area) : NULL;
 }
 
 static HgCovered *

@@ -159,13 +159,13 @@ hg_scan_cover_changed(HgScanTable *table, TableScanDesc scan, HgCovered *covered
 
 /* Is the qual not to be asked about rows of the segment of which it leaves some? */
 static bool
-hg_scan_leave_undecided(HgCovered *covered, HgPredicateShare share, uint32 part)
+hg_scan_leave_pending(HgCovered *covered, HgPredicateShare share, uint32 part)
 {
-	if (share != HG_SHARE_SOME || covered->decide == NULL)
+	if (share != HG_SHARE_SOME || covered->apply == NULL)
 		return false;
-	if (covered->undecided == NULL)
-		covered->undecided = palloc0(covered->nparts * sizeof(bool));
-	covered->undecided[part] = true;
+	if (covered->pending == NULL)
+		covered->pending = palloc0(covered->nparts * sizeof(bool));
+	covered->pending[part] = true;
 	return true;
 }
 
@@ -189,7 +189,7 @@ hg_scan_cover_segment(HgScanTable *table, TableScanDesc scan, HgCovered *covered
 	hg_resident_scan_stand(table->resident, segment);
 	*blocks += hg_block_bits_count(segment->blocks, NULL);
 	share = hg_scan_runs_judge(table->runs, version->first / HG_SEGMENT_BLOCKS);
-	if (hg_scan_leave_undecided(covered, share, version->first / HG_SEGMENT_BLOCKS))
+	if (hg_scan_leave_pending(covered, share, version->first / HG_SEGMENT_BLOCKS))
 		share = HG_SHARE_ALL;
 	if (share == HG_SHARE_ALL && served == version->nrows)
 	{
@@ -225,9 +225,9 @@ hg_scan_covered_columns(const HgScanTable *table)
 	return columns;
 }
 
-/* Decide about the rows of a segment, where the scan stands. */
+/* Applies the pending predicate to the rows of a segment, where the scan stands. */
 static void
-hg_scan_decide_segment(HgScanTable *table, HgCovered *covered, const HgServedSegment *segment)
+hg_scan_apply_segment(HgScanTable *table, HgCovered *covered, const HgServedSegment *segment)
 {
 	const HgSegmentVersion *version = segment->version;
 	const uint32 part = version->first / HG_SEGMENT_BLOCKS;
@@ -241,19 +241,19 @@ hg_scan_decide_segment(HgScanTable *table, HgCovered *covered, const HgServedSeg
 				   : hg_scan_runs_mark_seen(table->runs, covered->bits[part], 0, version->nrows, bits);
 	else
 		left = hg_scan_mark_covered(table, share, 0, version->nrows, bits);
-	hg_covered_leave(covered, segment, bits, left);
+	hg_covered_restrict(covered, segment, bits, left);
 }
 
-/* HgCovered.decide of a scan table. */
+/* HgCovered.apply of a scan table. */
 static void
-hg_scan_decide_covered(HgCovered *covered, void *arg)
+hg_scan_apply_pending(HgCovered *covered, void *arg)
 {
 	HgScanTable *table = arg;
 	const HgServed *served = covered->served;
 	const HgServedSegment *stands = hg_resident_scan_stands(table->resident);
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(covered));
 
-	/* what is not decided may not be joined */
+	/* rows whose predicate is pending may not be joined */
 	if (served->nsegments == 0)
 		elog(ERROR, "resident columns have been let go in the middle of a join");
 	for (int i = 0; i < served->nsegments; i++)
@@ -262,10 +262,10 @@ hg_scan_decide_covered(HgCovered *covered, void *arg)
 		const uint32 part = segment->version->first / HG_SEGMENT_BLOCKS;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!covered->undecided[part] || covered->counts[part] == 0)
+		if (!covered->pending[part] || covered->counts[part] == 0)
 			continue;
 		hg_resident_scan_stand(table->resident, segment);
-		hg_scan_decide_segment(table, covered, segment);
+		hg_scan_apply_segment(table, covered, segment);
 	}
 	/* it may be in the middle of rows of another one */
 	if (stands != NULL)
@@ -278,7 +278,7 @@ hg_scan_decide_covered(HgCovered *covered, void *arg)
 
 /* Makes the qual a pending predicate of the covered rows, if a device can apply it. */
 static void
-hg_scan_defer_qual(HgScanTable *table, HgCovered *covered)
+hg_scan_set_pending(HgScanTable *table, HgCovered *covered)
 {
 	const HgColumnQual *qual;
 	HgRowFilters *filters = palloc0(sizeof(HgRowFilters));
@@ -290,10 +290,10 @@ hg_scan_defer_qual(HgScanTable *table, HgCovered *covered)
 	covered->predicates = palloc(Max(covered->npredicates, 1) * sizeof(HgPredicate *));
 	for (int i = 0; i < covered->npredicates; i++)
 		covered->predicates[i] = hg_column_qual_predicate(qual, i);
-	covered->decide_arg = table;
+	covered->apply_arg = table;
 	if (covered->npredicates > 0 && hg_predicate_filter_add(filters, 0, covered->graph, covered->npredicates,
 														 covered->predicates, &places))
-		covered->decide = hg_scan_decide_covered;
+		covered->apply = hg_scan_apply_pending;
 	pfree(filters);
 }
 
@@ -303,7 +303,7 @@ hg_scan_defer_qual(HgScanTable *table, HgCovered *covered)
  */
 static HgCovered *
 hg_scan_cover_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
-				  const HgGraphKey *key, bool defer)
+				  const HgGraphKey *key, bool pending)
 {
 	HgResidentColumn *columns = hg_scan_covered_columns(table);
 	uint32 nsegments;
@@ -314,8 +314,8 @@ hg_scan_cover_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
 	covered = hg_covered_create(table->node->ss.ss_currentRelation, graph, key, served, nsegments,
 						  table->nattnos, columns);
 	pfree(columns);
-	if (defer)
-		hg_scan_defer_qual(table, covered);
+	if (pending)
+		hg_scan_set_pending(table, covered);
 	for (int i = 0; i < served->nsegments; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -379,7 +379,7 @@ hg_scan_begin_cover(HgScanTable *table, bool parallel, TableScanDesc *scan)
 
 /* Covers what may be covered, as a scan sees it that has begun; or returns NULL. */
 static HgCovered *
-hg_scan_cover_graph(HgScanTable *table, TableScanDesc scan, bool defer)
+hg_scan_cover_graph(HgScanTable *table, TableScanDesc scan, bool pending)
 {
 	PlanState *plan = &table->node->ss.ps;
 	HgGraphKey key;
@@ -398,22 +398,22 @@ hg_scan_cover_graph(HgScanTable *table, TableScanDesc scan, bool defer)
 		return NULL;
 	if (plan->instrument)
 		InstrStartNode(plan->instrument);
-	covered = hg_scan_cover_rows(table, scan, graph, &key, defer);
+	covered = hg_scan_cover_rows(table, scan, graph, &key, pending);
 	if (plan->instrument)
 		InstrStopNode(plan->instrument, (double) covered->rows);
 	return covered;
 }
 
 HgCovered *
-hg_scan_table_cover(HgScanTable *table, bool defer, HgSharedCovered *shared, dsa_area *area)
+hg_scan_table_cover(HgScanTable *table, bool pending, HgSharedCovered *shared, dsa_area *area)
 {
 	HgCovered *covered;
 	TableScanDesc scan;
 
 	if (!hg_scan_begin_cover(table, shared != NULL, &scan))
 		return NULL;
-	/* processes share what is decided */
-	covered = hg_scan_cover_graph(table, scan, defer && shared == NULL);
+	/* processes share the covered rows after the qual */
+	covered = hg_scan_cover_graph(table, scan, pending && shared == NULL);
 	if (shared == NULL)
 		return covered;
 	table_endscan(scan);

@@ -18,7 +18,7 @@
  * attributes, in CurrentMemoryContext; may_cover, the share of the table's rows that would be
  * covered; and HgBatchSource.pin_graph and graph_order.
  */
-extern HgCovered *hg_scan_table_cover(HgScanTable *table, bool defer, HgSharedCovered *shared,
+extern HgCovered *hg_scan_table_cover(HgScanTable *table, bool pending, HgSharedCovered *shared,
 								  dsa_area *area);
 extern HgCovered *hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared,
 									const HgSharedPins *pins, dsa_area *area);

@@ -73,7 +73,7 @@ hg_scan_heap_filter(HgScanHeap *heap)
 	HgRowsLeft left;
 
 	hg_scan_select_follow(select);
-	left.any_undecided = false;
+	left.any_recheck = false;
 	if (select->column_qual != NULL)
 	{
 		hg_column_qual_filter(select->column_qual, in_order, ntuples, page->tuples, &left);

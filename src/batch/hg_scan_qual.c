@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_qual.c
- *	  The part of a table scan's qual that is decided over columns.
+ *	  The part of a table scan's qual that is evaluated over columns.
  *
  * Clauses that are predicates (hg_predicate_clause.h) are evaluated for all rows of a batch, one
  * clause after the other.  Where one can't decide about a row, the row is left to the whole qual,
@@ -243,7 +243,7 @@ void
 hg_rows_left_init(HgRowsLeft *left, int n)
 {
 	left->n = n;
-	left->any_undecided = false;
+	left->any_recheck = false;
 }
 
 /* The places of those of n rows that are kept; returns their number. */
@@ -274,22 +274,22 @@ hg_rows_left_find(const bool *keep, int n, uint16 *which)
 }
 
 void
-hg_rows_left_keep(HgRowsLeft *left, const bool *holds, const bool *undecided)
+hg_rows_left_keep(HgRowsLeft *left, const bool *holds, const bool *recheck)
 {
 	bool keep[HG_BATCH_ROWS];
 
-	if (undecided != NULL)
+	if (recheck != NULL)
 	{
 		for (int i = 0; i < left->n; i++)
-			keep[i] = holds[i] | undecided[i];
-		if (!left->any_undecided)
-			memset(left->undecided, false, sizeof(left->undecided));
-		left->any_undecided = true;
+			keep[i] = holds[i] | recheck[i];
+		if (!left->any_recheck)
+			memset(left->recheck, false, sizeof(left->recheck));
+		left->any_recheck = true;
 	}
-	left->n = hg_rows_left_find(undecided != NULL ? keep : holds, left->n, left->which);
-	for (int k = 0; left->any_undecided && k < left->n; k++)
-		left->undecided[k] =
-			left->undecided[left->which[k]] | (undecided != NULL && undecided[left->which[k]]);
+	left->n = hg_rows_left_find(recheck != NULL ? keep : holds, left->n, left->which);
+	for (int k = 0; left->any_recheck && k < left->n; k++)
+		left->recheck[k] =
+			left->recheck[left->which[k]] | (recheck != NULL && recheck[left->which[k]]);
 }
 
 /* keep[i] &= does a predicate hold for row i?  Or it is unknown, which is set then. */
@@ -297,27 +297,27 @@ static bool
 hg_column_qual_apply(HgPredicate *predicate, const HgBatch *batch, bool *keep, bool *unknown)
 {
 	bool holds[HG_BATCH_ROWS];
-	bool undecided[HG_BATCH_ROWS];
+	bool recheck[HG_BATCH_ROWS];
 	bool any;
 
-	memset(undecided, false, batch->nrows * sizeof(bool));
-	any = hg_predicate_apply(predicate, batch, holds, undecided);
+	memset(recheck, false, batch->nrows * sizeof(bool));
+	any = hg_predicate_apply(predicate, batch, holds, recheck);
 	if (predicate->nterms > 0)
 		for (int i = 0; i < batch->nrows; i++)
 			holds[i] |= unknown[i];
 	for (int i = 0; any && i < batch->nrows; i++)
 	{
-		holds[i] |= undecided[i];
-		unknown[i] |= undecided[i];
+		holds[i] |= recheck[i];
+		unknown[i] |= recheck[i];
 	}
 	for (int i = 0; i < batch->nrows; i++)
 		keep[i] &= holds[i];
 	return any;
 }
 
-/* Decide on the rows of the qual's batch. */
+/* Evaluates the predicates for the rows of the qual's batch. */
 static void
-hg_column_qual_decide(HgColumnQual *qual, bool in_order, HgRowsLeft *left)
+hg_column_qual_apply_all(HgColumnQual *qual, bool in_order, HgRowsLeft *left)
 {
 	int npredicates = hg_column_qual_count(qual, in_order);
 	int nrows = qual->batch->nrows;
@@ -341,5 +341,5 @@ hg_column_qual_filter(HgColumnQual *qual, bool in_order, int ntuples, const Heap
 					  HgRowsLeft *left)
 {
 	hg_tuple_layout_add(qual->layout, ntuples, tuples, hg_column_qual_batch(qual));
-	hg_column_qual_decide(qual, in_order, left);
+	hg_column_qual_apply_all(qual, in_order, left);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_qual.h
- *	  The part of a table scan's qual that is decided over columns.
+ *	  The part of a table scan's qual that is evaluated over columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,17 +22,18 @@ typedef struct HgRowsLeft
 {
 	int n;
 	uint16 which[HG_BATCH_ROWS];   /* [n] places of them among those that were left before */
-	bool any_undecided;			   /* and then ... */
-	bool undecided[HG_BATCH_ROWS]; /* [n] ... is row which[i] one for the whole qual to tell of? */
+	bool any_recheck;			   /* and then ... */
+	bool recheck[HG_BATCH_ROWS]; /* [n] ... is row which[i] one for the whole qual to tell of? */
 } HgRowsLeft;
 
-/* Is a clause one of those that are decided over columns (hg_predicate_clause.h)? */
+/* Is a clause one of those that are evaluated over columns (hg_predicate_clause.h)? */
 extern bool hg_column_qual_takes(Node *clause);
 
 /*
- * Of the qual of a plan over rows of desc, an implicitly ANDed list, the clauses that are decided
- * over columns, in CurrentMemoryContext; NULL where there is none.  Those behind a clause that
- * calls volatile functions are left out.  *rest is a list of the other clauses, in their order.
+ * Of the qual of a plan over rows of desc, an implicitly ANDed list, the clauses that are
+ * evaluated over columns, in CurrentMemoryContext; NULL where there is none.  Those behind a
+ * clause that calls volatile functions are left out.  *rest is a list of the other clauses, in
+ * their order.
  */
 extern HgColumnQual *hg_column_qual_create(TupleDesc desc, List *qual, List **rest);
 
@@ -79,9 +80,9 @@ extern HgPredicate *hg_column_qual_predicate(const HgColumnQual *qual, int numbe
 /* All of n rows are left ... */
 extern void hg_rows_left_init(HgRowsLeft *left, int n);
 /*
- * ... and then such of those that are left as a predicate holds for, or is undecided for, by their
- * place among them.  undecided is NULL where it is for none.
+ * ... and then keeps those of the rows left that a predicate holds for, or that are to be
+ * rechecked, by their place among them.  recheck is NULL where no row is.
  */
-extern void hg_rows_left_keep(HgRowsLeft *left, const bool *holds, const bool *undecided);
+extern void hg_rows_left_keep(HgRowsLeft *left, const bool *holds, const bool *recheck);
 
 #endif /* HG_SCAN_QUAL_H */

@@ -37,7 +37,7 @@ typedef struct HgResidentScan HgResidentScan;
 extern HgResidentScan *hg_resident_scan_create(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 											   int nattnos, const AttrNumber *attnos);
 
-/* The same where that is decided, of a table of so many segments. */
+/* Opens a scan whose valid blocks are known, of a table of nsegments segments. */
 extern HgResidentScan *hg_resident_scan_open(Relation rel, HgServed *served, uint32 nsegments,
 											 int nattnos, const AttrNumber *attnos);
 

@@ -26,7 +26,7 @@
 #include "batch/hg_resident_columns.h"
 #include "batch/hg_scan_runs.h"
 
-/* A clause of the qual that is decided over columns. */
+/* A clause of the qual that is evaluated over columns. */
 typedef struct HgRunClause
 {
 	HgPredicate *predicate;
@@ -74,7 +74,7 @@ hg_run_rows_keep(HgRunRows *rows, int nwhich, const uint16 *which)
 	rows->which = rows->kept;
 }
 
-/* Have what each clause that is decided over columns is evaluated by. */
+/* Have what each clause that is evaluated over columns is evaluated by. */
 static void
 hg_scan_runs_create_clauses(HgScanRuns *runs, int nattnos, const AttrNumber *attnos)
 {
@@ -165,7 +165,7 @@ hg_scan_runs_judge(HgScanRuns *runs, uint32 segment)
 	}
 	waits = hg_scan_select_waits(select);
 	share = hg_column_qual_share(select->column_qual, waits, runs->shares);
-	/* there is more of the qual than what is decided over columns */
+	/* there is more of the qual than what is evaluated over columns */
 	return waits || select->row_qual != NULL ? Min(share, HG_SHARE_SOME) : share;
 }
 
@@ -239,8 +239,8 @@ hg_scan_runs_check_rows(HgScanRuns *runs, bool in_order, const HgRowsLeft *left,
 }
 
 /*
- * How many of the first of so many clauses are decided over arrays?  Where the current run begins,
- * or its segment is another one than it was.
+ * How many of the first of so many clauses are evaluated over arrays?  Where the current run
+ * begins, or its segment is another one than it was.
  */
 static int
 hg_scan_runs_count_arrays(HgScanRuns *runs, int nclauses)
@@ -254,7 +254,7 @@ hg_scan_runs_count_arrays(HgScanRuns *runs, int nclauses)
 	return count;
 }
 
-/* Set holds[n] for rows from first on that clauses which are decided over arrays all hold for. */
+/* Set holds[n] for rows from first on that clauses which are evaluated over arrays all hold for. */
 static void
 hg_scan_runs_apply_arrays(HgScanRuns *runs, int nclauses, uint32 first, int n, bool *holds)
 {
@@ -276,28 +276,28 @@ hg_scan_runs_apply_arrays(HgScanRuns *runs, int nclauses, uint32 first, int n, b
 }
 
 /*
- * hg_predicate_apply() for rows of a run that are left, over a batch; those that are undecided stay
- * where the clause computes something (hg_scan_qual.c).
+ * hg_predicate_apply() for rows of a run that are left, over a batch.  Rows that are to be
+ * rechecked stay where the clause computes something (hg_scan_qual.c).
  */
 static bool
 hg_scan_runs_apply(HgScanRuns *runs, HgRunClause *clause, const HgRunRows *rows,
-				   const HgRowsLeft *left, bool *holds, bool *undecided)
+				   const HgRowsLeft *left, bool *holds, bool *recheck)
 {
 	HgBatch *batch = hg_column_qual_batch(runs->select->column_qual);
 	bool any;
 
 	hg_resident_columns_add(clause->columns, rows->first, rows->which, rows->n, batch);
-	memset(undecided, false, rows->n * sizeof(bool));
-	any = hg_predicate_apply(clause->predicate, batch, holds, undecided);
-	if (left->any_undecided && clause->predicate->nterms > 0)
+	memset(recheck, false, rows->n * sizeof(bool));
+	any = hg_predicate_apply(clause->predicate, batch, holds, recheck);
+	if (left->any_recheck && clause->predicate->nterms > 0)
 		for (int i = 0; i < rows->n; i++)
-			holds[i] |= left->undecided[i];
+			holds[i] |= left->recheck[i];
 	return any;
 }
 
 /*
- * Leave out what clauses that are decided over columns do not hold for: the first ones together as
- * long as they are decided over arrays, then one after the other.
+ * Leave out what clauses that are evaluated over columns do not hold for: the first ones together
+ * as long as they are evaluated over arrays, then one after the other.
  */
 static void
 hg_scan_runs_decide(HgScanRuns *runs, bool in_order, HgRunRows *rows, HgRowsLeft *left)
@@ -316,13 +316,13 @@ hg_scan_runs_decide(HgScanRuns *runs, bool in_order, HgRunRows *rows, HgRowsLeft
 	for (int i = narrays; i < nclauses && rows->n > 0; i++)
 	{
 		bool holds[HG_BATCH_ROWS];
-		bool undecided[HG_BATCH_ROWS];
+		bool recheck[HG_BATCH_ROWS];
 		bool any;
 
 		if (hg_column_qual_share_of(runs->shares, i) == HG_SHARE_ALL)
 			continue;
-		any = hg_scan_runs_apply(runs, &runs->clauses[i], rows, left, holds, undecided);
-		hg_rows_left_keep(left, holds, any ? undecided : NULL);
+		any = hg_scan_runs_apply(runs, &runs->clauses[i], rows, left, holds, recheck);
+		hg_rows_left_keep(left, holds, any ? recheck : NULL);
 		hg_run_rows_keep(rows, left->n, left->which);
 	}
 }

@@ -13,10 +13,10 @@
  * and an initial plan are run for the first row that needs them; a plan that is run for each row
  * is waited for to the end.
  *
- * What plans have computed is known, and is a constant of what is decided over columns, from the
+ * What plans have computed is known, and is a constant of what is evaluated over columns, from the
  * first row on that has had it computed: an initial plan's result stays what it is.  Where it
- * changes after all, because the scan is rescanned for rows of a plan above, or the initial plan is
- * run again, the clauses that have it are evaluated row by row.
+ * changes after all, because the scan is rescanned for rows of a plan above, or the initial plan
+ * is run again, the clauses that have it are evaluated row by row.
  *
  * The plan node's counters are raised as core would have raised them.
  *
@@ -207,7 +207,7 @@ bool
 hg_scan_select_rest(HgScanSelect *select, bool in_order, const HgRowsLeft *left, int i)
 {
 	ExprContext *econtext = select->node->ss.ps.ps_ExprContext;
-	bool whole = in_order || (left->any_undecided && left->undecided[i]);
+	bool whole = in_order || (left->any_recheck && left->recheck[i]);
 
 	ResetExprContext(econtext);
 	return ExecQual(whole ? select->node->ss.ps.qual : select->row_qual, econtext);

@@ -18,7 +18,7 @@
 #include "batch/hg_batch.h"
 #include "batch/hg_scan_qual.h"
 
-/* Are parameters that plans compute constants in what is decided over columns? */
+/* Are parameters that plans compute constants in what is evaluated over columns? */
 typedef enum HgSelectParams
 {
 	HG_PARAMS_NONE,	   /* there are none, or they have changed once, and may again */
@@ -32,7 +32,7 @@ typedef struct HgScanSelect
 	SeqScanState *node;
 	int nattnos;
 	const AttrNumber *attnos;  /* [nattnos] of the table: the consumer's columns */
-	HgColumnQual *column_qual; /* what of the plan's qual is decided over columns; or NULL */
+	HgColumnQual *column_qual; /* what of the plan's qual is evaluated over columns; or NULL */
 	ExprState *row_qual;	   /* the rest of it; or NULL: there is none */
 	double qual_cost;		   /* of the plan's qual, for each row */
 	Bitmapset *qual_params;	   /* PARAM_EXECs of the plan's qual */
@@ -85,7 +85,7 @@ extern void hg_scan_select_rescan(HgScanSelect *select, const Bitmapset *changed
 static inline bool
 hg_scan_select_has_rest(const HgScanSelect *select, bool in_order, const HgRowsLeft *left)
 {
-	return in_order || select->row_qual != NULL || left->any_undecided;
+	return in_order || select->row_qual != NULL || left->any_recheck;
 }
 
 /* Does that hold for row i of those, which is in the scan's slot, and this in its context? */
@@ -93,7 +93,7 @@ extern bool hg_scan_select_rest(HgScanSelect *select, bool in_order, const HgRow
 
 /*
  * Can the qual be evaluated for some rows ahead of all others, and once for all scans?  It is
- * decided over columns then, and has no parameters that plans compute.
+ * evaluated over columns then, and has no parameters that plans compute.
  */
 extern bool hg_scan_select_is_columns(const HgScanSelect *select);
 

@@ -58,7 +58,10 @@ extern void hg_scan_table_graph_key(const HgScanTable *table, HgGraphKey *key);
 /* Decide what of a scan is served that has not been read, of so many blocks at least. */
 extern void hg_scan_table_decide(HgScanTable *table, BlockNumber nblocks);
 
-/* The same where that is decided, of a table of so many segments, in CurrentMemoryContext. */
+/*
+ * Opens a scan whose valid blocks are known, of a table of so many segments, in
+ * CurrentMemoryContext.
+ */
 extern void hg_scan_table_open(HgScanTable *table, HgServed *served, uint32 nsegments);
 
 /* The scan of the plan, begun, with what is served of it decided on. */

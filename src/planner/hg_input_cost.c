@@ -71,7 +71,7 @@
 #define HG_COUNT_SAVED 0.2
 #define HG_FORMED_COST 0.4
 
-/* Of what a qual costs that is decided over columns. */
+/* Of what a qual costs that is evaluated over columns. */
 #define HG_QUAL_SAVED 0.8
 
 /* Of what a page costs. */
@@ -145,8 +145,8 @@ hg_resident_saving(const Path *path)
 }
 
 /*
- * The share of a table's rows for which a clause that is decided over columns saves what the prices
- * say: of pages that is known of one comparison of values by value alone.
+ * The share of a table's rows for which a clause that is evaluated over columns saves what the
+ * prices say: of pages that is known of one comparison of values by value alone.
  */
 static double
 hg_qual_share(const RelOptInfo *rel, const Expr *clause)

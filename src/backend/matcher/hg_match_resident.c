@@ -89,7 +89,7 @@ typedef struct HgMatchResident
 	HgMatchSource source; /* first */
 	HgFlatGraph *made[2]; /* by HgSide: of the delta keys, to meet covered rows; or NULL */
 	HgFlatSide made_side[2];
-	const HgFlatSide *decided[2]; /* by HgSide: covered rows, as they meet delta rows */
+	const HgFlatSide *applied[2]; /* by HgSide: covered rows, as they meet delta rows */
 	HgMatchSource *delta;		  /* of the delta keys of both sides; or NULL */
 
 	/* where the stream stands */
@@ -257,16 +257,16 @@ hg_match_resident_covered(HgMatchResident *resident, HgSide side)
 	HgMatchTask *task = resident->source.task;
 	MemoryContext old;
 
-	if (task->spec.decide_some == NULL)
+	if (task->spec.apply_some == NULL)
 		return task->spec.covered[side];
-	if (resident->decided[side] == NULL)
+	if (resident->applied[side] == NULL)
 	{
 		old = MemoryContextSwitchTo(task->context);
-		resident->decided[side] =
-			task->spec.decide_some(task->spec.decide_arg, side, &task->sides[hg_other_side(side)]);
+		resident->applied[side] =
+			task->spec.apply_some(task->spec.apply_arg, side, &task->sides[hg_other_side(side)]);
 		MemoryContextSwitchTo(old);
 	}
-	return resident->decided[side];
+	return resident->applied[side];
 }
 
 /* Opens the join of covered x covered. */
@@ -279,8 +279,8 @@ hg_match_resident_open_covered(HgMatchResident *resident, HgError *error)
 	HgSide side;
 	HgStatus status;
 
-	if (task->spec.decide != NULL)
-		task->spec.decide(task->spec.decide_arg);
+	if (task->spec.apply != NULL)
+		task->spec.apply(task->spec.apply_arg);
 	if (task->spec.team != NULL && !task->spec.team->at_once)
 		work = (HgFlatWork){hg_match_resident_take, task->spec.team->next_part};
 	else if (task->spec.covered_part != NULL)

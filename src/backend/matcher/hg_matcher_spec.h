@@ -147,9 +147,9 @@ typedef struct HgMatcherSpec
 	 * covered rows: for the keys of one side, apply_some() returns those covered rows of the other
 	 * side, in CurrentMemoryContext, that may match and pass.  Both may ereport.
 	 */
-	void (*decide)(void *arg);
-	const HgFlatSide *(*decide_some)(void *arg, HgSide side, const HgKeySet *keys);
-	void *decide_arg;
+	void (*apply)(void *arg);
+	const HgFlatSide *(*apply_some)(void *arg, HgSide side, const HgKeySet *keys);
+	void *apply_arg;
 
 	/*
 	 * True if another matcher has the pairs of covered rows of both sides.  Otherwise covered_part

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_filter.c
- *	  FILTER clauses that are decided over the columns of a batch.
+ *	  FILTER clauses that are evaluated over the columns of a batch.
  *
  * They are predicates (hg_predicate.h) over the batch's own arrays, as those of a table scan are
  * over a scan's.  Whether their functions may be called has been checked where the expression was
- * set up, which the rows that stay undecided need.
+ * set up, which the rows that are to be rechecked need.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -58,7 +58,7 @@ hg_column_filter_take_units(const HgColumnFilter *filter, bool *takes_units)
 }
 
 void
-hg_column_filter_decide(HgColumnFilter *filter, const HgBatch *batch, bool *passes, bool *undecided)
+hg_column_filter_apply(HgColumnFilter *filter, const HgBatch *batch, bool *passes, bool *recheck)
 {
 	HgBatch *view = filter->view;
 
@@ -72,6 +72,6 @@ hg_column_filter_decide(HgColumnFilter *filter, const HgBatch *batch, bool *pass
 		view->has_nulls[i] = batch->has_nulls[column];
 		view->scales[i] = batch->scales[column];
 	}
-	memset(undecided, false, batch->nrows * sizeof(bool));
-	(void) hg_predicate_apply(filter->predicate, view, passes, undecided);
+	memset(recheck, false, batch->nrows * sizeof(bool));
+	(void) hg_predicate_apply(filter->predicate, view, passes, recheck);
 }

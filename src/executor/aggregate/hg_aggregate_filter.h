@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_filter.h
- *	  FILTER clauses that are decided over the columns of a batch.
+ *	  FILTER clauses that are evaluated over the columns of a batch.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,7 +19,7 @@ typedef struct HgColumnFilter HgColumnFilter;
 
 /*
  * A filter over rows of desc, whose attribute attnos[c] is column c of a batch, of ncolumns; in
- * CurrentMemoryContext.  NULL where it is none that is decided over columns.
+ * CurrentMemoryContext.  NULL where it is none that is evaluated over columns.
  */
 extern HgColumnFilter *hg_column_filter_create(const Expr *filter, TupleDesc desc, int ncolumns,
 											   const int *attnos);
@@ -28,10 +28,10 @@ extern HgColumnFilter *hg_column_filter_create(const Expr *filter, TupleDesc des
 extern void hg_column_filter_take_units(const HgColumnFilter *filter, bool *takes_units);
 
 /*
- * For each row of a batch, whether it passes; or undecided, and then the expression is to be
- * evaluated.
+ * Sets for each row of a batch whether it passes.  Where recheck is set the expression is to be
+ * evaluated instead.
  */
-extern void hg_column_filter_decide(HgColumnFilter *filter, const HgBatch *batch, bool *passes,
-									bool *undecided);
+extern void hg_column_filter_apply(HgColumnFilter *filter, const HgBatch *batch, bool *passes,
+									bool *recheck);
 
 #endif /* HG_AGGREGATE_FILTER_H */

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_having.c
- *	  HAVING, decided for many groups at once.
+ *	  HAVING, evaluated for many groups at once.
  *
  * It is a predicate over the columns of the node's scan slot, as FILTER clauses are over those of
- * its input (hg_aggregate_filter.h), and is asked for a batch of groups ahead of the first of them.
- * Results that take no memory are put into the batch: integers, and sums of numerics as units of
- * one scale.  Groups of which it is not known, and those that pass, are looked at one by one.
+ * its input (hg_aggregate_filter.h), and is asked for a batch of groups ahead of the first of
+ * them.  Results that take no memory are put into the batch: integers, and sums of numerics as
+ * scaled integers of one scale.  Groups of which it is not known, and those that pass, are looked
+ * at one by one.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,7 +35,7 @@ struct HgAggregateHaving
 	/* what is known of some groups */
 	uint32 first;
 	bool passes[HG_BATCH_ROWS];	   /* [batch->nrows] from the first one on */
-	bool undecided[HG_BATCH_ROWS]; /* [batch->nrows] */
+	bool recheck[HG_BATCH_ROWS]; /* [batch->nrows] */
 };
 
 /* Is a sum of numerics in units, as long as its values are? */
@@ -191,7 +192,7 @@ hg_having_add_result(HgAggregateState *state, int place, bool *unknown)
 
 /* Decide on the groups from one on. */
 static void
-hg_having_decide(HgAggregateState *state, uint32 first)
+hg_having_apply(HgAggregateState *state, uint32 first)
 {
 	HgAggregateHaving *having = state->having;
 	HgBatch *batch = having->batch;
@@ -210,9 +211,9 @@ hg_having_decide(HgAggregateState *state, uint32 first)
 		else
 			hg_having_add_result(state, place, unknown);
 	}
-	hg_column_filter_decide(having->filter, batch, having->passes, having->undecided);
+	hg_column_filter_apply(having->filter, batch, having->passes, having->recheck);
 	for (int i = 0; i < batch->nrows; i++)
-		having->undecided[i] |= unknown[i];
+		having->recheck[i] |= unknown[i];
 }
 
 bool
@@ -221,7 +222,7 @@ hg_aggregate_is_ruled_out(HgAggregateState *state, uint32 number)
 	HgAggregateHaving *having = state->having;
 
 	if (number < having->first || number - having->first >= (uint32) having->batch->nrows)
-		hg_having_decide(state, number);
+		hg_having_apply(state, number);
 	number -= having->first;
-	return !having->passes[number] && !having->undecided[number];
+	return !having->passes[number] && !having->recheck[number];
 }

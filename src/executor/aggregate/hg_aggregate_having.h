@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_having.h
- *	  HAVING, decided for many groups at once.
+ *	  HAVING, evaluated for many groups at once.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

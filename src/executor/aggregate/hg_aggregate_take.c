@@ -370,16 +370,16 @@ hg_aggregate_select(HgAggregateState *state, int filter, const HgBatch *batch,
 	uint16 *rows = taking->filter_rows + filter * HG_BATCH_ROWS;
 	HgColumnFilter *columns = taking->column_filters[filter];
 	bool passes[HG_BATCH_ROWS];
-	bool undecided[HG_BATCH_ROWS];
+	bool recheck[HG_BATCH_ROWS];
 	int count = 0;
 
 	if (columns != NULL)
-		hg_column_filter_decide(columns, batch, passes, undecided);
+		hg_column_filter_apply(columns, batch, passes, recheck);
 	for (int i = 0; i < selection.count; i++)
 	{
 		int row = selection.rows != NULL ? selection.rows[i] : i;
 
-		if (columns != NULL && !undecided[row])
+		if (columns != NULL && !recheck[row])
 		{
 			rows[count] = row;
 			count += passes[row];

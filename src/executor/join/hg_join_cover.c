@@ -194,11 +194,12 @@ hg_join_expect_covered(const HgJoinState *state, bool cover[2])
 }
 
 /*
- * Is a device expected to be asked about the rows of both sides, so that quals need not be decided
- * here?  Where rows without a match are returned, or counted, it must be known which there are.
+ * True if a device is expected to be asked about the rows of both sides, so that predicates can
+ * stay pending.  Where rows without a match are returned, or counted, it must be known which rows
+ * there are.
  */
 static bool
-hg_join_defers(const HgJoinState *state, const bool cover[2])
+hg_join_keeps_pending(const HgJoinState *state, const bool cover[2])
 {
 	HgCoverShape shape;
 
@@ -223,7 +224,7 @@ hg_join_cover(HgJoinState *state, HgSide side)
 	if (!hg_join_may_cover(state) || (!cover[side] && hg_input_may_cover(input).share > 0))
 		return;
 	INSTR_TIME_SET_CURRENT(start);
-	(void) hg_input_cover(input, hg_join_defers(state, cover), NULL, NULL);
+	(void) hg_input_cover(input, hg_join_keeps_pending(state, cover), NULL, NULL);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 }
 
@@ -471,11 +472,11 @@ hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec)
 		on_device &= !spec->covered_apart && shared == NULL;
 	}
 
-	/* see hg_join_defers(); it may be one of a star that a device has joined but for some facts */
+	/* see hg_join_keeps_pending(); it may be one of a star that a device has joined but for some facts */
 	if (state->rules.join_type != JOIN_INNER)
-		hg_join_decide_covered(state);
+		hg_join_apply_pending(state);
 	else
-		hg_join_tell_undecided(state, spec);
+		hg_join_tell_pending(state, spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgInput *input = state->inputs[side];

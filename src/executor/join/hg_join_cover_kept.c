@@ -73,7 +73,7 @@ hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSidePlaces at[2])
 	if (spec->reduction != NULL)
 		columns = hg_join_find_columns(state, spec->reduction);
 	/* places of a slice's rows are not those of the graph's */
-	hg_join_decide_covered(state);
+	hg_join_apply_pending(state);
 	spec->kept_sliced = true;
 	hg_join_tell_graphs(state, spec, places,
 						spec->reduction != NULL && (columns & places) == places);

@@ -15,20 +15,20 @@
 #include "executor/join/hg_join_state.h"
 
 /* Rows of a side that others may find are few as long as they are one in so many of its own. */
-#define HG_DECIDED_PART 64
+#define HG_APPLIED_PART 64
 
 void
-hg_join_decide_covered(HgJoinState *state)
+hg_join_apply_pending(HgJoinState *state)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_decide_covered(state->inputs[side]);
+		hg_input_apply_pending(state->inputs[side]);
 }
 
-/* HgMatcherSpec.decide of a join's state. */
+/* HgMatcherSpec.apply of a join's state. */
 static void
-hg_join_decide_all(void *arg)
+hg_join_apply_all(void *arg)
 {
-	hg_join_decide_covered(arg);
+	hg_join_apply_pending(arg);
 }
 
 /* The keys of a set, which are few, as a graph has them. */
@@ -47,16 +47,16 @@ hg_join_add_keys(const HgKeySet *set, uint32 width, HgIntegers *keys)
  * covered rows for a few rows that have changed since.
  */
 static const HgFlatSide *
-hg_join_decide_some(void *arg, HgSide side, const HgKeySet *keys)
+hg_join_apply_some(void *arg, HgSide side, const HgKeySet *keys)
 {
 	HgJoinState *state = arg;
 	HgInput *input = state->inputs[side];
 	HgCovered *covered = input->covered;
-	const uint64 most = covered->rows / HG_DECIDED_PART;
+	const uint64 most = covered->rows / HG_APPLIED_PART;
 	HgIntegers values;
 	HgIntegers rows;
 
-	if (!hg_covered_is_undecided(covered))
+	if (!hg_covered_has_pending(covered))
 		return &covered->side;
 	hg_integers_init(&values);
 	hg_integers_init(&rows);
@@ -65,22 +65,22 @@ hg_join_decide_some(void *arg, HgSide side, const HgKeySet *keys)
 		hg_join_add_keys(keys, input->words->width, &values);
 		if (hg_covered_find_rows(covered, covered->graph, &values, most, &rows))
 		{
-			covered = hg_covered_decide_rows(covered, &rows);
+			covered = hg_covered_apply_rows(covered, &rows);
 			/* it has taken more than that which it is made of */
 			hg_charge_set(&input->covered_charge, covered->bytes);
 			return &covered->side;
 		}
 	}
-	hg_input_decide_covered(input);
+	hg_input_apply_pending(input);
 	return &covered->side;
 }
 
 void
-hg_join_tell_undecided(HgJoinState *state, HgMatcherSpec *spec)
+hg_join_tell_pending(HgJoinState *state, HgMatcherSpec *spec)
 {
-	spec->decide = hg_join_decide_all;
-	spec->decide_some = hg_join_decide_some;
-	spec->decide_arg = state;
+	spec->apply = hg_join_apply_all;
+	spec->apply_some = hg_join_apply_some;
+	spec->apply_arg = state;
 }
 
 void
@@ -90,8 +90,8 @@ hg_join_clear_filters(HgKeptCovered *kept)
 }
 
 /*
- * Have a filter of an input's rows, which a lookup of a side looks up (HgRowFilter), by a graph;
- * false where they are undecided, and it can't be.
+ * Adds a filter for the pending predicates of an input's rows, which a lookup of a side looks up
+ * (HgRowFilter), by a graph.  Returns false if predicates are pending and no filter can be made.
  */
 static bool
 hg_join_add_filter(HgKeptCovered *kept, uint32 lookup, const HgInput *input,
@@ -99,7 +99,7 @@ hg_join_add_filter(HgKeptCovered *kept, uint32 lookup, const HgInput *input,
 {
 	const HgCovered *covered = input->covered;
 
-	return !hg_covered_is_undecided(covered) ||
+	return !hg_covered_has_pending(covered) ||
 		   hg_predicate_filter_add(&kept->filters, lookup, graph, covered->npredicates,
 								   covered->predicates, places);
 }
@@ -110,7 +110,7 @@ hg_join_tell_filters(HgJoinState *state, HgPlaces places)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!hg_join_add_filter(&state->cover.kept[side], 0, state->inputs[side],
 								state->inputs[side]->covered->graph, &places))
-			hg_input_decide_covered(state->inputs[side]);
+			hg_input_apply_pending(state->inputs[side]);
 	return places;
 }
 
@@ -143,13 +143,13 @@ hg_star_tell_filters(const HgJoinTree *tree, HgStarGraphs *graphs)
 }
 
 void
-hg_star_decide_others(const HgJoinTree *tree, const HgStarGraphs *graphs)
+hg_star_apply_others(const HgJoinTree *tree, const HgStarGraphs *graphs)
 {
 	for (int t = 0; t <= tree->njoins; t++)
 	{
 		const HgStarTable *table = &graphs->tables[t];
 
 		if (hg_row_filter_find(&graphs->kept[table->side].filters, table->lookup) == NULL)
-			hg_input_decide_covered(tree->tables[t].input);
+			hg_input_apply_pending(tree->tables[t].input);
 	}
 }

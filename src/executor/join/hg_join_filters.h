@@ -20,10 +20,10 @@
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /* Applies the pending predicates of both sides' covered rows. */
-extern void hg_join_decide_covered(HgJoinState *state);
+extern void hg_join_apply_pending(HgJoinState *state);
 
 /* Have a matcher have that done, when it joins them. */
-extern void hg_join_tell_undecided(HgJoinState *state, HgMatcherSpec *spec);
+extern void hg_join_tell_pending(HgJoinState *state, HgMatcherSpec *spec);
 
 /* There are none of a side. */
 extern void hg_join_clear_filters(HgKeptCovered *kept);
@@ -35,11 +35,11 @@ extern void hg_join_clear_filters(HgKeptCovered *kept);
 extern HgPlaces hg_join_tell_filters(HgJoinState *state, HgPlaces places);
 
 /*
- * Have those of all tables of a tree, whose graphs are known: of the places there, and with strides
- * that are then those of the tables.  When it is known that a device has all else, rows of tables
- * that have none are to be decided.
+ * Adds filters for the pending predicates of all tables of a tree, whose graphs are known: of the
+ * places there, and with strides that are then those of the tables.  When it is known that a
+ * device has all else, the predicates of tables without a filter are to be applied here.
  */
 extern void hg_star_tell_filters(const HgJoinTree *tree, HgStarGraphs *graphs);
-extern void hg_star_decide_others(const HgJoinTree *tree, const HgStarGraphs *graphs);
+extern void hg_star_apply_others(const HgJoinTree *tree, const HgStarGraphs *graphs);
 
 #endif /* HG_JOIN_FILTERS_H */

@@ -264,7 +264,7 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 			return false;
 		/* how many they are is to be known */
 		if (star->graphs.complete)
-			hg_input_decide_covered(star->tree.tables[star->graphs.facts].input);
+			hg_input_apply_pending(star->tree.tables[star->graphs.facts].input);
 		if (!hg_star_find_graphs(&star->tree, &star->graphs))
 		{
 			*why_not = hg_star_no_graphs;
@@ -287,7 +287,7 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 		hg_star_tell_wanted(state, wanted);
 		return false;
 	}
-	hg_star_decide_others(&star->tree, &star->graphs);
+	hg_star_apply_others(&star->tree, &star->graphs);
 	*why_not = hg_star_changed;
 	hg_integers_init(&star->touched);
 	if (!hg_star_find_touched(&star->tree, &star->graphs, &star->touched))

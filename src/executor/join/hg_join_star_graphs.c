@@ -451,7 +451,7 @@ hg_star_add_found(const HgJoinTree *tree, const HgStarTable *table, int t, uint6
 {
 	/* of some of its rows values may be unique that are not of all */
 	const HgCovered *covered = tree->tables[t].input->covered;
-	const bool all = hg_covered_has_all(covered, table->graph) && !hg_covered_is_undecided(covered);
+	const bool all = hg_covered_has_all(covered, table->graph) && !hg_covered_has_pending(covered);
 	const uint64 words[] = {table->use.name.serial, all};
 
 	return hash_bytes_extended((const unsigned char *) words, sizeof(words), found);
