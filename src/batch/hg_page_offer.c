@@ -15,7 +15,7 @@
 #include "miscadmin.h"
 
 #include "batch/hg_bound_params.h"
-#include "batch/hg_heap_look.h"
+#include "batch/hg_heap_vis.h"
 #include "batch/hg_heap_page.h"
 #include "batch/hg_page_offer.h"
 #include "batch/hg_page_quals.h"

@@ -3,9 +3,9 @@
  * hg_scan_changed.c
  *	  Rows of changed blocks that are those of a segment version still.
  *
- * A block in which one row has changed is not served, but its other rows are what they were.  Who
- * has something that was made of the version, as a HashGraph, may go on using them, and has to find
- * out about the block no more than which they are: their values are not looked at.
+ * A block in which one row has changed is not valid, but its other rows are what they were.  What
+ * was made of the version, as a HashGraph, may still be used for them.  All that has to be found
+ * out about the block is which rows they are: their values are not looked at.
  *
  * THE CLAIM.  A version's HORIZON is the xmin of a snapshot that was taken before its first block
  * was read.  A row that stands in one of its blocks, under a line pointer, and whose raw xmin
@@ -23,12 +23,12 @@
  * tell their age, which has them be read from the heap.  A horizon is believed as long as no id
  * that was given out since can be taken for an older one.
  *
- * WHICH of these rows a snapshot sees is decided as by any scan of the heap: under the page's lock,
- * by its line pointers and headers (hg_heap_look.c).  Where somebody has looked before, and found
- * what must be the same now, that is taken instead (hg_resident_looks.h).  As long as the snapshot
- * is registered the answer stays the same, and so does that for the block's other rows: these may
- * be read at any later time, and each row is found once.  Where they lie does not stay the same:
- * whoever comes to read them has the page's lock once more, behind the pin.
+ * WHICH of these rows a snapshot sees is determined as by any scan of the heap: under the page's
+ * lock, by its line pointers and headers (hg_heap_vis.c).  If the page visibility cache
+ * (hg_page_vis.h) has an entry that must still hold, the entry is used instead.  As long as the
+ * snapshot is registered the answer stays the same, and so does that for the block's other rows:
+ * these may be read at any later time, and each row is found once.  Where they lie does not stay
+ * the same: whoever comes to read them has the page's lock once more, behind the pin.
  *
  * test/t/cache_graph_joins.pl has blocks of every kind changed, in each way.
  *
@@ -72,50 +72,50 @@ hg_changed_set(uint64 *bits, uint32 first, const uint64 *words, uint32 nrows)
 }
 
 /*
- * A look that somebody has kept, of a block of the rows first .. end - 1: set the bits of those
- * that are seen, and have lines tell of the others.  Returns how many they are.
+ * Recalls a cached entry of a block of the rows first ..  end - 1: sets the bits of the rows that
+ * are seen, and makes lines tell of the others.  Returns the number of bits set.
  */
 static uint32
-hg_changed_recall(const HgLook *look, uint32 first, uint32 end, uint64 *bits, HgHeapLines *lines)
+hg_changed_recall(const HgPageVis *vis, uint32 first, uint32 end, uint64 *bits, HgHeapLines *lines)
 {
-	if (look->gone)
+	if (vis->gone)
 		hg_segment_set_bits(bits, first, end);
-	for (int i = 0; i < look->nrows; i++)
+	for (int i = 0; i < vis->nrows; i++)
 	{
-		uint32 row = first + look->rows[i];
+		uint32 row = first + vis->rows[i];
 
 		/* they were all set, or none was */
 		bits[row / 64] ^= UINT64CONST(1) << row % 64;
 	}
-	lines->nothers = look->nothers;
-	memcpy(lines->others, look->rows + look->nrows, look->nothers * sizeof(OffsetNumber));
-	return look->gone ? end - first - look->nrows : look->nrows;
+	lines->nothers = vis->nothers;
+	memcpy(lines->others, vis->rows + vis->nrows, vis->nothers * sizeof(OffsetNumber));
+	return vis->gone ? end - first - vis->nrows : vis->nrows;
 }
 
 /*
- * Keep a look at a block of so many rows, of which count are seen and have bits in seen[], for
- * others, where few of them are to be named.
+ * Stores an entry for a block of so many rows, of which count are seen and have bits in seen[],
+ * where few of them are to be named.
  */
 static void
 hg_changed_keep(HgSegmentVersion *version, int block, TransactionId xmin, XLogRecPtr lsn,
 				uint32 nrows, const uint64 *seen, uint32 count, const HgHeapLines *lines)
 {
-	HgLook look = {.lsn = lsn, .newest = lines->newest, .gone = nrows - count <= count};
+	HgPageVis vis = {.lsn = lsn, .newest = lines->newest, .gone = nrows - count <= count};
 
-	if (!lines->settled || (look.gone ? nrows - count : count) + lines->nothers > HG_LOOK_ROWS)
+	if (!lines->settled || (vis.gone ? nrows - count : count) + lines->nothers > HG_PAGE_VIS_ROWS)
 		return;
 	for (uint32 i = 0; i < nrows; i += 64)
 	{
-		uint64 word = look.gone ? ~seen[i / 64] : seen[i / 64];
+		uint64 word = vis.gone ? ~seen[i / 64] : seen[i / 64];
 
 		if (nrows - i < 64)
 			word &= (UINT64CONST(1) << (nrows - i)) - 1;
 		for (; word != 0; word &= word - 1)
-			look.rows[look.nrows++] = (uint16) (i + pg_rightmost_one_pos64(word));
+			vis.rows[vis.nrows++] = (uint16) (i + pg_rightmost_one_pos64(word));
 	}
-	look.nothers = (uint8) lines->nothers;
-	memcpy(look.rows + look.nrows, lines->others, lines->nothers * sizeof(OffsetNumber));
-	hg_looks_keep(&version->looks, block, xmin, &look, lines->buffer);
+	vis.nothers = (uint8) lines->nothers;
+	memcpy(vis.rows + vis.nrows, lines->others, lines->nothers * sizeof(OffsetNumber));
+	hg_page_vis_store(&version->page_vis, block, xmin, &vis, lines->buffer);
 }
 
 /* Where a version's block is; no valid one where the block is negative. */
@@ -124,11 +124,11 @@ hg_changed_place(HgSegmentVersion *version, int block)
 {
 	if (block < 0)
 		return (HgHeapPlace){InvalidBlockNumber, InvalidBuffer};
-	return (HgHeapPlace){version->first + block, hg_looks_buffer(&version->looks, block)};
+	return (HgHeapPlace){version->first + block, hg_page_vis_buffer(&version->page_vis, block)};
 }
 
-HgChangedLook
-hg_changed_look(TableScanDesc scan, HgSegmentVersion *version, const HgSegmentRows *rows, int block,
+HgChangedFound
+hg_changed_find(TableScanDesc scan, HgSegmentVersion *version, const HgSegmentRows *rows, int block,
 				int following, TransactionId horizon, uint64 *bits, uint32 *count,
 				HgHeapLines *lines)
 {
@@ -137,25 +137,25 @@ hg_changed_look(TableScanDesc scan, HgSegmentVersion *version, const HgSegmentRo
 	uint32 nrows = rows->first_rows[block + 1] - first;
 	uint64 seen[HG_LINE_WORDS] = {0}; /* by row, where lines are by line pointer */
 	uint32 known = 0;
-	HgHeapLook page;
-	HgLook look;
+	HgHeapVis page;
+	HgPageVis vis;
 	XLogRecPtr lsn;
 
-	hg_heap_look_begin(&page, scan, hg_changed_place(version, block),
+	hg_heap_vis_begin(&page, scan, hg_changed_place(version, block),
 					   hg_changed_place(version, following));
 	lines->buffer = page.buffer;
-	lsn = hg_heap_look_lsn(&page);
-	if (hg_looks_find(&version->looks, block, lsn, xmin, &look))
+	lsn = hg_heap_vis_lsn(&page);
+	if (hg_page_vis_find(&version->page_vis, block, lsn, xmin, &vis))
 	{
-		hg_looks_set_buffer(&version->looks, block, page.buffer);
-		hg_heap_look_end(&page);
-		*count = hg_changed_recall(&look, first, first + nrows, bits, lines);
+		hg_page_vis_set_buffer(&version->page_vis, block, page.buffer);
+		hg_heap_vis_end(&page);
+		*count = hg_changed_recall(&vis, first, first + nrows, bits, lines);
 		return HG_CHANGED_RECALLED;
 	}
-	hg_heap_look_lines(&page, horizon, lines);
+	hg_heap_vis_lines(&page, horizon, lines);
 	/* hints may have been logged */
-	lsn = hg_heap_look_lsn(&page);
-	hg_heap_look_end(&page);
+	lsn = hg_heap_vis_lsn(&page);
+	hg_heap_vis_end(&page);
 	*count = 0;
 	for (int i = 0; i < HG_LINE_WORDS; i++)
 		*count += pg_popcount64(lines->older[i]);

@@ -12,7 +12,7 @@
 
 #include "access/relscan.h"
 
-#include "batch/hg_heap_look.h"
+#include "batch/hg_heap_vis.h"
 #include "resident/hg_resident_version.h"
 
 /*
@@ -21,13 +21,13 @@
  */
 extern TransactionId hg_changed_horizon(const HgSegmentVersion *version);
 
-/* How it is known which rows of a block are the version's still. */
-typedef enum HgChangedLook
+/* How it was found which rows of a block are still the version's. */
+typedef enum HgChangedFound
 {
-	HG_CHANGED_UNTOLD = 0, /* it is not */
+	HG_CHANGED_UNTOLD = 0, /* it is not known */
 	HG_CHANGED_LOOKED_AT,
-	HG_CHANGED_RECALLED /* somebody has looked, and it is as he found it */
-} HgChangedLook;
+	HG_CHANGED_RECALLED /* from the page visibility cache */
+} HgChangedFound;
 
 /*
  * Which rows of a version's block, whose rows are to be told from others by that id, does a scan's
@@ -35,7 +35,7 @@ typedef enum HgChangedLook
  * becomes how many they are; lines tell of other rows of the block.  The block that comes next is
  * following, unless that is negative.
  */
-extern HgChangedLook hg_changed_look(TableScanDesc scan, HgSegmentVersion *version,
+extern HgChangedFound hg_changed_find(TableScanDesc scan, HgSegmentVersion *version,
 									 const HgSegmentRows *rows, int block, int following,
 									 TransactionId horizon, uint64 *bits, uint32 *count,
 									 HgHeapLines *lines);

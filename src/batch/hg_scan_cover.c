@@ -12,7 +12,7 @@
 #include "executor/instrument.h"
 #include "miscadmin.h"
 
-#include "batch/hg_heap_look.h"
+#include "batch/hg_heap_vis.h"
 #include "batch/hg_heap_page.h"
 #include "batch/hg_covered.h"
 #include "batch/hg_predicate_filter.h"
@@ -110,7 +110,7 @@ hg_scan_cover_changed(HgScanTable *table, TableScanDesc scan, HgCovered *covered
 	Size bytes = hg_segment_bits_bytes(version->nrows);
 	uint64 *seen = share == HG_SHARE_ALL ? bits : palloc0(bytes);
 	int nblocks = (int) Min(HG_SEGMENT_BLOCKS, hg_heap_blocks_count(scan) - version->first);
-	uint64 looks[HG_CHANGED_RECALLED + 1] = {0};
+	uint64 counts[HG_CHANGED_RECALLED + 1] = {0};
 	uint32 left = 0;
 	int following;
 
@@ -121,20 +121,20 @@ hg_scan_cover_changed(HgScanTable *table, TableScanDesc scan, HgCovered *covered
 	}
 	for (int block = hg_scan_next_changed(segment, 0, nblocks); block >= 0;
 		 block = hg_scan_next_changed(segment, block + 1, nblocks))
-		hg_looks_prefetch(&version->looks, block);
+		hg_page_vis_prefetch(&version->page_vis, block);
 	for (int block = hg_scan_next_changed(segment, 0, nblocks); block >= 0; block = following)
 	{
-		HgChangedLook look;
+		HgChangedFound how;
 		HgHeapLines lines;
 		uint32 count;
 		uint32 nrows;
 
 		CHECK_FOR_INTERRUPTS();
 		following = hg_scan_next_changed(segment, block + 1, nblocks);
-		look =
-			hg_changed_look(scan, version, &rows, block, following, horizon, seen, &count, &lines);
-		looks[look]++;
-		if (look == HG_CHANGED_UNTOLD)
+		how =
+			hg_changed_find(scan, version, &rows, block, following, horizon, seen, &count, &lines);
+		counts[how]++;
+		if (how == HG_CHANGED_UNTOLD)
 		{
 			covered->lost++;
 			continue;
@@ -152,8 +152,8 @@ hg_scan_cover_changed(HgScanTable *table, TableScanDesc scan, HgCovered *covered
 	}
 	if (seen != bits)
 		pfree(seen);
-	hg_resident_count(HG_COUNT_BLOCKS_LOOKED_AT, looks[HG_CHANGED_LOOKED_AT]);
-	hg_resident_count(HG_COUNT_LOOKS_RECALLED, looks[HG_CHANGED_RECALLED]);
+	hg_resident_count(HG_COUNT_BLOCKS_LOOKED_AT, counts[HG_CHANGED_LOOKED_AT]);
+	hg_resident_count(HG_COUNT_LOOKS_RECALLED, counts[HG_CHANGED_RECALLED]);
 	return left;
 }
 
@@ -351,8 +351,9 @@ hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared, 
 }
 
 /*
- * Have it decided what is served of a scan, none of whose rows was read, and which is begun unless
- * it is a parallel one; false where some were.  Returns a scan to look at blocks with.
+ * Determines the valid blocks of a scan, none of whose rows was read, and which is begun unless it
+ * is a parallel one.  Returns false if rows were read.  Sets *scan to a scan to look at blocks
+ * with.
  */
 static bool
 hg_scan_begin_cover(HgScanTable *table, bool parallel, TableScanDesc *scan)

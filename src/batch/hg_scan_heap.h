@@ -28,7 +28,7 @@ extern bool hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *bat
 							  HgBatchSource *source);
 
 /*
- * The same of a block that is not served, of which a part may have been taken, and which fits.
+ * The same for a block that is not valid, of which a part may have been taken, and which fits.
  * Returns how many rows were looked at; *all tells whether they are the last ones of the block.
  */
 extern int hg_scan_heap_add_block(HgScanHeap *heap, TableScanDesc scan, const HgResidentRun *run,

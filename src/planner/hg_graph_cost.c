@@ -115,7 +115,7 @@ hg_graph_shares(PlannerInfo *root, const HgJoinPath *path, HgCoverShape *shape)
 			const HgGraphExtent extent = hg_scan_graph_extent(root, input->parent, &key);
 
 			shape->covered[side] = extent.share + extent.older;
-			shape->looks[side] = extent.changed;
+			shape->pages[side] = extent.changed;
 			shape->edges[side] = extent.rows;
 			shape->kept[side] = extent.kept;
 		}
@@ -259,7 +259,7 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 						   (path->read_once == side ? 1 : processes);
 		shape.columns[side] = columns[side];
 		/* the leader looks for all processes */
-		shape.looks[side] *= processes;
+		shape.pages[side] *= processes;
 	}
 	hg_join_cover_choose(&shape, fixed, cover);
 	covered = cover[HG_OUTER] || cover[HG_INNER];

@@ -87,8 +87,8 @@ hg_rel_is_joined(const PlannerInfo *root)
 }
 
 /*
- * Is a relation to be aggregated, where what is resident of it would serve that?  A query without
- * aggregates and groups, and a server without residents, are told by the first look.
+ * True if a relation is to be aggregated by a node of ours, because its cached columns help.  A
+ * query without aggregates and groups, and a server without cached columns, are ruled out first.
  */
 static inline bool
 hg_rel_is_aggregated(const PlannerInfo *root)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_share.c
- *	  What share of a table's blocks a scan would be served from resident columns, and what its
+ *	  The share of a table's blocks that a scan would read from cached columns, and what its
  *	  clauses save.
  *
  * The directory is asked once for each relation of a query, when its paths are made: that looks
@@ -10,7 +10,7 @@
  * which is its own as long as the memory that it lies in; a note lies there too, and is taken out
  * when that goes.  Paths of one relation are made together, and its note is the first one then.
  *
- * It is an estimate: what is served is decided by the scan.
+ * It is an estimate: the scan determines the valid blocks.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -257,9 +257,12 @@ hg_eviction_take_column(const HgVictim *victim, TimestampTz now)
 	return freed;
 }
 
-/* Take looks of a table's versions that nobody reads, until so much is free. */
+/*
+ * Frees page visibility caches of a table's versions that nobody reads, until wanted bytes are
+ * free.
+ */
 static Size
-hg_eviction_take_looks(HgResidentRelation table, Size wanted)
+hg_eviction_take_page_vis(HgResidentRelation table, Size wanted)
 {
 	HgDirectoryEntry *entry = hg_directory_lock(table, true);
 	const HgSegmentSlot *slots;
@@ -271,7 +274,7 @@ hg_eviction_take_looks(HgResidentRelation table, Size wanted)
 	for (uint32 i = 0; i < entry->nslots && freed < wanted; i++)
 		if (DsaPointerIsValid(slots[i].version) &&
 			!hg_segment_version_is_pinned(hg_segment_version(slots[i].version)))
-			freed += hg_looks_free(&hg_segment_version(slots[i].version)->looks);
+			freed += hg_page_vis_free(&hg_segment_version(slots[i].version)->page_vis);
 	hg_directory_unlock(entry);
 	return freed;
 }
@@ -296,15 +299,15 @@ hg_eviction_make_room(HgResidentRelation table, Size wanted, bool now)
 	HgVictims victims = {.size = 64, .now = GetCurrentTimestamp()};
 	HgResidentRelation *keys;
 	int nkeys = hg_directory_list(InvalidOid, &keys);
-	Size looks = 0;
+	Size page_vis = 0;
 	Size freed = 0;
 
-	for (int i = 0; i < nkeys && looks < wanted; i++)
-		looks += hg_eviction_take_looks(keys[i], wanted - looks);
-	if (looks >= wanted)
+	for (int i = 0; i < nkeys && page_vis < wanted; i++)
+		page_vis += hg_eviction_take_page_vis(keys[i], wanted - page_vis);
+	if (page_vis >= wanted)
 	{
 		pfree(keys);
-		return looks;
+		return page_vis;
 	}
 	victims.used_before = now ? victims.now : hg_eviction_used_at(table);
 	victims.items = palloc(victims.size * sizeof(HgVictim));
@@ -313,7 +316,7 @@ hg_eviction_make_room(HgResidentRelation table, Size wanted, bool now)
 			hg_eviction_collect_table(keys[i], &victims);
 	if (victims.count > 1)
 		qsort(victims.items, victims.count, sizeof(HgVictim), hg_eviction_compare);
-	for (int i = 0; i < victims.count && looks + freed < wanted; i++)
+	for (int i = 0; i < victims.count && page_vis + freed < wanted; i++)
 	{
 		const HgVictim *victim = &victims.items[i];
 
@@ -322,5 +325,5 @@ hg_eviction_make_room(HgResidentRelation table, Size wanted, bool now)
 	}
 	pfree(victims.items);
 	pfree(keys);
-	return freed > 0 ? looks + freed : 0;
+	return freed > 0 ? page_vis + freed : 0;
 }

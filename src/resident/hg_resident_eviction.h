@@ -3,12 +3,12 @@
  * hg_resident_eviction.h
  *	  Making room in the area: what was not used for the longest time goes.
  *
- * What joins have found in changed blocks (hg_resident_looks.h) goes before all else, of any table
- * and whenever it was used, as far as room is wanted and nobody reads the segment: the next join
- * finds it again.  Of the rest HashGraphs go first, each as a whole: they are made again of
- * columns, without a look at the table.  A graph was used when its column was, or itself.  Then
- * goes a column of a segment: the arrays that it has there.  What is taken in again comes segment
- * by segment too, so that a table may be resident in parts.  It stays
+ * The page visibility cache (hg_page_vis.h) goes before all else, of any table and whenever it was
+ * used, as far as room is wanted and nobody reads the segment: the next join computes it again.
+ * Of the rest HashGraphs go first, each as a whole: they are made again of columns, without
+ * reading the table.  A graph was used when its column was, or itself.  Then goes a column of a
+ * segment: the arrays that it has there.  What is taken in again comes segment by segment too, so
+ * that a table may be resident in parts.  It stays
  *
  *	-	what is pinned, by a process that reads it or by hashgraph_resident_add();
  *	-	what was made less than a minute ago, so that tables do not take turns in the area;

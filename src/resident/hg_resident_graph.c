@@ -97,7 +97,7 @@ hg_graph_end_pin(HgPinnedGraph *pinned)
 	pinned->serials = hg_graph_version_serials(graph);
 }
 
-/* Pin a graph, which is used, or looked at alone. */
+/* Pins a graph, to use it, or only to inspect it. */
 static HgPinnedGraph *
 hg_graph_pin(Relation rel, const HgGraphKey *key, bool use)
 {
@@ -137,7 +137,7 @@ hg_resident_graph_pin(Relation rel, const HgGraphKey *key)
 }
 
 HgPinnedGraph *
-hg_resident_graph_look(Relation rel, const HgGraphKey *key)
+hg_resident_graph_peek(Relation rel, const HgGraphKey *key)
 {
 	return hg_graph_pin(rel, key, false);
 }

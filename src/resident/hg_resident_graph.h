@@ -49,7 +49,7 @@ typedef struct HgPinnedGraph
  */
 extern HgPinnedGraph *hg_resident_graph_pin(Relation rel, const HgGraphKey *key);
 /* The same for who compares it, and has no use of it: nobody learns that it was, or was missed. */
-extern HgPinnedGraph *hg_resident_graph_look(Relation rel, const HgGraphKey *key);
+extern HgPinnedGraph *hg_resident_graph_peek(Relation rel, const HgGraphKey *key);
 /* The same of the version that another process has pinned, which does not let go of it meanwhile.
  */
 extern HgPinnedGraph *hg_resident_graph_pin_too(dsa_pointer version);
@@ -138,9 +138,10 @@ extern void hg_resident_graph_note_ambiguous(const HgPinnedGraph *graph, uint64 
 extern bool hg_resident_graph_is_ambiguous(const HgPinnedGraph *graph, uint64 found);
 
 /*
- * Who has looked at all changed blocks found that so many blocks' worth of the graph's rows have
- * gone.  That is remembered: how many rows of changed blocks there still are is known by it, where
- * no more has changed.  Those that change later are taken to have lost none, until somebody looks.
+ * Notes that a check of all changed blocks found that so many blocks' worth of the graph's rows
+ * have gone.  It is remembered, and tells how many rows of changed blocks there still are, where
+ * no more has changed.  Blocks that change later are taken to have lost none, until they are
+ * checked.
  */
 extern void hg_resident_graph_note_lost(const HgPinnedGraph *graph, double blocks);
 

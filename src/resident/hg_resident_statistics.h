@@ -31,7 +31,7 @@ typedef enum HgResidentCounter
 	HG_COUNT_GRAPHS_KEPT,		/* copies that a device was given */
 	HG_COUNT_GRAPHS_MISSED,		/* that it was asked for, and had no more */
 	HG_COUNT_BLOCKS_LOOKED_AT,	/* that have changed, for the rows of theirs that have not ... */
-	HG_COUNT_LOOKS_RECALLED,	/* ... and where another's look told which they are */
+	HG_COUNT_LOOKS_RECALLED,	/* blocks whose rows were known from the page visibility cache */
 	HG_COUNT_DECLINES,			/* tables; by reason: below */
 	HG_RESIDENT_COUNTERS		/* their number */
 } HgResidentCounter;

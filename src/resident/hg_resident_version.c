@@ -177,7 +177,7 @@ hg_segment_version_make(HgResidentClaim *claim, const HgSegmentData *data)
 	version->serial = hg_resident_serial();
 	pg_atomic_init_u32(&version->users, 1);
 	pg_atomic_init_u32(&version->pins, 0);
-	hg_looks_init(&version->looks);
+	hg_page_vis_init(&version->page_vis);
 	version->first = data->first;
 	version->nrows = nrows;
 	version->ncolumns = data->ncolumns;
@@ -227,7 +227,7 @@ hg_segment_version_retire(dsa_pointer pointer)
 	for (uint32 i = 0; i < version->ncolumns; i++)
 		if (hg_segment_has_column(version, (int) i))
 			(void) hg_segment_evict_column(version, (int) i);
-	(void) hg_looks_free(&version->looks);
+	(void) hg_page_vis_free(&version->page_vis);
 	hg_resident_free(version->body, version->body_bytes);
 	hg_resident_free(pointer, hg_segment_own_bytes((int) version->ncolumns));
 }

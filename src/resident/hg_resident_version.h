@@ -36,7 +36,7 @@
 
 #include "resident/hg_resident_array.h"
 #include "resident/hg_resident_key.h"
-#include "resident/hg_resident_looks.h"
+#include "resident/hg_page_vis.h"
 #include "resident/hg_resident_memory.h"
 
 /* What is known of the values of a column. */
@@ -99,7 +99,7 @@ typedef struct HgSegmentVersion
 	uint64 serial;			/* which no other version ever has */
 	pg_atomic_uint32 users; /* the directory, and each pin */
 	pg_atomic_uint32 pins;
-	HgLooks looks; /* at blocks that have changed since; not among its bytes */
+	HgPageVisCache page_vis; /* at blocks that have changed since; not among its bytes */
 	BlockNumber first;
 	uint32 nrows;
 	uint32 ncolumns;

@@ -186,7 +186,7 @@ hg_sql_compare_graphs(Relation rel, const HgServed *served)
 
 	for (int i = 0; i < nkeys; i++)
 	{
-		HgPinnedGraph *graph = hg_resident_graph_look(rel, &keys[i]);
+		HgPinnedGraph *graph = hg_resident_graph_peek(rel, &keys[i]);
 		HgGraphWords *words = hg_graph_words_create(keys[i].ncolumns, keys[i].columns);
 
 		/* no join has another one, if what the columns are hashed by has changed */

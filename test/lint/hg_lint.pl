@@ -316,11 +316,11 @@ sub check_versions
 
 sub check_heap_scans
 {
-	# hg_heap_look.c asks core which rows are visible, by functions of that header
+	# hg_heap_vis.c asks core which rows are visible, by functions of that header
 	return (
 		undef,
 		map { "$_->[0]:$_->[1]: $_->[2]" }
-		  grep { $_->[0] ne 'src/batch/hg_heap_page.c' && !($_->[0] eq 'src/batch/hg_heap_look.c' && $_->[2] =~ m{access/heapam\.h}) }
+		  grep { $_->[0] ne 'src/batch/hg_heap_page.c' && !($_->[0] eq 'src/batch/hg_heap_vis.c' && $_->[2] =~ m{access/heapam\.h}) }
 		  matching_lines(qr{^src/.*\.(?:c|h)$},
 			qr{access/heapam\.h|\bHeapScanDesc|\brs_(?:c(?:buf|block|index|tup)|ntuples|nblocks|vistuples)\b}));
 }

@@ -58,8 +58,8 @@ extern Datum hg_transition_finish(HgTransition *transition, const HgTransitionSt
 
 /*
  * The same of a sum of count values, and of those that a state (or NULL: none) has taken beside
- * them.  They are int8s, or where scale is not negative numerics with that display scale, whose sum
- * is in units of 10^-scale.  How a state looks inside is the function's affair: it is made of as
+ * them.  They are int8s, or where scale is not negative numerics with that display scale, whose
+ * sum is scaled by 10^scale.  How a state looks inside is the function's affair: it is made of as
  * many values that have this sum, two neighbours, and doubled as often as takes it there.
  */
 extern Datum hg_transition_finish_sum(HgTransition *transition, uint64 count, int128 sum, int scale,

@@ -150,7 +150,7 @@ hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 
 			shape->covered[side] = extent.share + extent.older;
 			/* the leader looks for all processes */
-			shape->looks[side] = extent.changed * processes;
+			shape->pages[side] = extent.changed * processes;
 			shape->edges[side] = extent.rows;
 			shape->kept[side] = extent.kept;
 		}

@@ -33,7 +33,7 @@
  * The cost of a changed block, whose visibility is checked to find its covered rows.  It was
  * cached before, as a rule.
  */
-#define HG_COVER_LOOK_NS 800.0
+#define HG_COVER_PAGE_NS 800.0
 /* A row is read and collected.  A row of a stream is looked up as it comes. */
 #define HG_COVER_HOLD_NS 6.0
 #define HG_COVER_STREAM_NS 4.0
@@ -163,7 +163,7 @@ hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2])
 		delta[side] = shape->rows[side] * (1 - share[side]);
 		covered[side] = shape->edges[side] * share[side];
 		if (cover[side])
-			ns += shape->edges[side] * HG_COVER_FIXED_NS + shape->looks[side] * HG_COVER_LOOK_NS;
+			ns += shape->edges[side] * HG_COVER_FIXED_NS + shape->pages[side] * HG_COVER_PAGE_NS;
 	}
 	spills = delta[HG_INNER] > shape->inner_room;
 	for (int side = HG_OUTER; side <= HG_INNER && spills; side++)

@@ -21,7 +21,7 @@ typedef struct HgCoverShape
 {
 	double rows[2];	 /* by HgSide: that the side has, behind its quals */
 	double covered[2];	 /* by HgSide: the share of the side's table that may be covered; 0: none */
-	double looks[2]; /* ... and blocks that have to be looked at for it */
+	double pages[2]; /* by HgSide: blocks whose visibility has to be checked for that */
 	double edges[2]; /* by HgSide: the rows of that table */
 	bool kept[2];	 /* by HgSide: true if a device keeps its graph */
 	bool dense;		 /* inner keys are their own vertices: outer rows are streamed past any

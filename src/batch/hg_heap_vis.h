@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
- * hg_heap_look.h
- *	  Looks at pages of heap tables, and copies: which of their rows a snapshot sees.
+ * hg_heap_vis.h
+ *	  Visibility of the rows of heap pages to a snapshot, and copies of pages.
  *
- * Who knows a page's other rows from elsewhere looks at it for those that are left, and takes these
- * afterwards (hg_heap_page_take()); who has a page taken apart elsewhere copies it.
+ * A caller that has a page's other rows from elsewhere checks which rows are left, and takes these
+ * afterwards (hg_heap_page_take()).  A caller that has a page taken apart elsewhere copies it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_HEAP_LOOK_H
-#define HG_HEAP_LOOK_H
+#ifndef HG_HEAP_VIS_H
+#define HG_HEAP_VIS_H
 
 #include "batch/hg_heap_page.h"
 
@@ -29,32 +29,35 @@ typedef struct HgHeapLines
 } HgHeapLines;
 
 /*
- * A look at a block: its page is locked from its beginning to its end.  Nothing is counted but the
- * block's buffer, and no page is pinned after it.  Not for serializable transactions that must
- * watch for conflicts.
+ * A visibility check of a block.  Its page is locked from the beginning of the check to its end.
+ * Nothing is counted but the block's buffer, and no page is pinned after it.  Not for serializable
+ * transactions that must watch for conflicts.
  */
-typedef struct HgHeapLook
+typedef struct HgHeapVis
 {
 	TableScanDesc scan;
 	BlockNumber block;
 	Buffer buffer;
-	const char *ahead; /* where the page of the block that is looked at next is, or NULL */
-} HgHeapLook;
-
-/* Begin one; following is the place of the block that is looked at next, if that block is valid. */
-extern void hg_heap_look_begin(HgHeapLook *look, TableScanDesc scan, HgHeapPlace place,
-							   HgHeapPlace following);
-
-/* The page's position in the WAL. */
-extern XLogRecPtr hg_heap_look_lsn(const HgHeapLook *look);
+	const char *ahead; /* the page of the block that is checked next, or NULL */
+} HgHeapVis;
 
 /*
- * Which rows does the scan's snapshot see: those whose ids precede an id, and others?  The page of
- * the block that is looked at next is asked for meanwhile.
+ * Begins a check.  following is the place of the block that is checked next, if that block is
+ * valid.
  */
-extern void hg_heap_look_lines(const HgHeapLook *look, TransactionId id, HgHeapLines *lines);
+extern void hg_heap_vis_begin(HgHeapVis *vis, TableScanDesc scan, HgHeapPlace place,
+							   HgHeapPlace following);
 
-extern void hg_heap_look_end(const HgHeapLook *look);
+/* Returns the page's position in the WAL. */
+extern XLogRecPtr hg_heap_vis_lsn(const HgHeapVis *vis);
+
+/*
+ * Sets which rows the scan's snapshot sees: those whose ids precede an id, and others.  The page
+ * of the block that is checked next is prefetched meanwhile.
+ */
+extern void hg_heap_vis_lines(const HgHeapVis *vis, TransactionId id, HgHeapLines *lines);
+
+extern void hg_heap_vis_end(const HgHeapVis *vis);
 
 /*
  * Copy a block's page, of which only rows that the scan's snapshot sees have line pointers in the
@@ -65,4 +68,4 @@ extern void hg_heap_look_end(const HgHeapLook *look);
  */
 extern int hg_heap_page_copy(TableScanDesc scan, BlockNumber block, HgHeapPlace *before, char *to);
 
-#endif /* HG_HEAP_LOOK_H */
+#endif /* HG_HEAP_VIS_H */

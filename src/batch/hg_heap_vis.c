@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * hg_heap_look.c
- *	  Looks at pages of heap tables, and copies: which of their rows a snapshot sees.
+ * hg_heap_vis.c
+ *	  Visibility of the rows of heap pages to a snapshot, and copies of pages.
  *
  * Each is at a page that is pinned and locked from beginning to end, and asks of its rows what core
  * asks of those of a scan's page (hg_heap_page.c), without the scan's coming to it.
@@ -17,7 +17,7 @@
 #include "access/transam.h"
 #include "storage/bufmgr.h"
 
-#include "batch/hg_heap_look.h"
+#include "batch/hg_heap_vis.h"
 
 /*
  * What is known of the last id that was asked about: the rows of a page have few of them.
@@ -26,7 +26,7 @@ typedef struct HgIdAge
 {
 	TransactionId id;
 	bool is_older; /* than the one that was given */
-	bool is_past;  /* than what the snapshot has to look at more closely */
+	bool is_past;  /* true if the snapshot's xmin is newer, so that hints suffice */
 } HgIdAge;
 
 /* Does a snapshot see a row?  As HeapTupleSatisfiesMVCC() has it, whose quickest way is first. */
@@ -97,29 +97,29 @@ hg_heap_row_is_settled(HeapTupleHeader header, TransactionId xmin, TransactionId
 }
 
 void
-hg_heap_look_begin(HgHeapLook *look, TableScanDesc scan, HgHeapPlace place, HgHeapPlace following)
+hg_heap_vis_begin(HgHeapVis *vis, TableScanDesc scan, HgHeapPlace place, HgHeapPlace following)
 {
-	look->scan = scan;
-	look->block = place.block;
-	look->ahead = hg_heap_place_ahead(scan->rs_rd, following);
-	if (look->ahead != NULL)
-		HG_PREFETCH(look->ahead);
-	look->buffer = hg_heap_place_read(scan, place);
-	hg_heap_page_prune(scan, look->buffer);
-	LockBuffer(look->buffer, BUFFER_LOCK_SHARE);
+	vis->scan = scan;
+	vis->block = place.block;
+	vis->ahead = hg_heap_place_ahead(scan->rs_rd, following);
+	if (vis->ahead != NULL)
+		HG_PREFETCH(vis->ahead);
+	vis->buffer = hg_heap_place_read(scan, place);
+	hg_heap_page_prune(scan, vis->buffer);
+	LockBuffer(vis->buffer, BUFFER_LOCK_SHARE);
 }
 
 XLogRecPtr
-hg_heap_look_lsn(const HgHeapLook *look)
+hg_heap_vis_lsn(const HgHeapVis *vis)
 {
-	return BufferGetLSNAtomic(look->buffer);
+	return BufferGetLSNAtomic(vis->buffer);
 }
 
 void
-hg_heap_look_lines(const HgHeapLook *look, TransactionId id, HgHeapLines *lines)
+hg_heap_vis_lines(const HgHeapVis *vis, TransactionId id, HgHeapLines *lines)
 {
-	TableScanDesc scan = look->scan;
-	Page page = BufferGetPage(look->buffer);
+	TableScanDesc scan = vis->scan;
+	Page page = BufferGetPage(vis->buffer);
 	OffsetNumber end = PageGetMaxOffsetNumber(page);
 	HgIdAge age = {.id = InvalidTransactionId};
 	Size asked = 0;
@@ -135,9 +135,9 @@ hg_heap_look_lines(const HgHeapLook *look, TransactionId id, HgHeapLines *lines)
 		TransactionId xmin;
 		bool visible;
 
-		if (look->ahead != NULL)
+		if (vis->ahead != NULL)
 			for (Size part = BLCKSZ * offset / end; asked < part; asked += HG_CACHE_LINE)
-				HG_PREFETCH(look->ahead + asked);
+				HG_PREFETCH(vis->ahead + asked);
 		if (!ItemIdIsNormal(line))
 			continue;
 		header = (HeapTupleHeader) PageGetItem(page, line);
@@ -146,7 +146,7 @@ hg_heap_look_lines(const HgHeapLook *look, TransactionId id, HgHeapLines *lines)
 			age = (HgIdAge){.id = xmin,
 							.is_older = TransactionIdPrecedes(xmin, id),
 							.is_past = TransactionIdPrecedes(xmin, scan->rs_snapshot->xmin)};
-		visible = hg_heap_row_is_visible(scan, look->block, offset, page, look->buffer, &age);
+		visible = hg_heap_row_is_visible(scan, vis->block, offset, page, vis->buffer, &age);
 		/* what its hints say of transactions they may have been told just now */
 		if (lines->settled)
 			lines->settled =
@@ -161,9 +161,9 @@ hg_heap_look_lines(const HgHeapLook *look, TransactionId id, HgHeapLines *lines)
 }
 
 void
-hg_heap_look_end(const HgHeapLook *look)
+hg_heap_vis_end(const HgHeapVis *vis)
 {
-	UnlockReleaseBuffer(look->buffer);
+	UnlockReleaseBuffer(vis->buffer);
 }
 
 /*

@@ -1,0 +1,155 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_page_vis.c
+ *	  Page visibility cache: which rows of changed blocks of a segment version snapshots see.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/transam.h"
+
+#include "resident/hg_resident_key.h"
+#include "resident/hg_page_vis.h"
+#include "resident/hg_resident_memory.h"
+
+/* This part of the area is left to others. */
+#define HG_PAGE_VIS_LEFT_PART 16
+
+/* Bytes of the places of a segment. */
+#define HG_PAGE_VIS_BYTES (HG_SEGMENT_BLOCKS * sizeof(HgPageVisSlot))
+
+/* The slot of a block.  A WAL position of 0 is no page's. */
+typedef struct HgPageVisSlot
+{
+	pg_atomic_uint32 turn;	 /* odd while it is written */
+	pg_atomic_uint32 buffer; /* that had the page; 0: nobody has told */
+	HgPageVis vis;
+} HgPageVisSlot;
+
+StaticAssertDecl(sizeof(HgPageVisSlot) == 64, "a slot is not a cache line");
+
+void
+hg_page_vis_init(HgPageVisCache *cache)
+{
+	pg_atomic_init_u64(&cache->place, InvalidDsaPointer);
+}
+
+/* The places of all blocks of the segment; NULL: there are none. */
+static HgPageVisSlot *
+hg_page_vis_slots(HgPageVisCache *cache)
+{
+	dsa_pointer pointer = pg_atomic_read_u64(&cache->place);
+
+	return DsaPointerIsValid(pointer) ? hg_resident_address(pointer) : NULL;
+}
+
+/* The same, and they are made where there are none: NULL where there is no room. */
+static HgPageVisSlot *
+hg_page_vis_make(HgPageVisCache *cache)
+{
+	Size size = hg_resident_memory_size();
+	uint64 none = InvalidDsaPointer;
+	dsa_pointer pointer;
+
+	if (hg_page_vis_slots(cache) != NULL)
+		return hg_page_vis_slots(cache);
+	/* each block comes by here: the area's lock is asked for where there is room alone */
+	if (hg_resident_memory_used() + HG_PAGE_VIS_BYTES + size / HG_PAGE_VIS_LEFT_PART > size)
+		return NULL;
+	pointer = hg_resident_allocate(NULL, HG_PAGE_VIS_BYTES);
+	if (!DsaPointerIsValid(pointer))
+		return NULL;
+	memset(hg_resident_address(pointer), 0, HG_PAGE_VIS_BYTES);
+	/* somebody else may have come first */
+	if (!pg_atomic_compare_exchange_u64(&cache->place, &none, pointer))
+		hg_resident_free(pointer, HG_PAGE_VIS_BYTES);
+	return hg_page_vis_slots(cache);
+}
+
+Size
+hg_page_vis_free(HgPageVisCache *cache)
+{
+	dsa_pointer pointer = pg_atomic_read_u64(&cache->place);
+
+	if (!DsaPointerIsValid(pointer))
+		return 0;
+	hg_page_vis_init(cache);
+	hg_resident_free(pointer, HG_PAGE_VIS_BYTES);
+	return HG_PAGE_VIS_BYTES;
+}
+
+/* True if an entry holds for a snapshot of this xmin. */
+static bool
+hg_page_vis_is_valid(const HgPageVis *vis, TransactionId xmin)
+{
+	return !TransactionIdIsValid(vis->newest) || TransactionIdPrecedes(vis->newest, xmin);
+}
+
+bool
+hg_page_vis_find(HgPageVisCache *cache, int block, XLogRecPtr lsn, TransactionId xmin, HgPageVis *vis)
+{
+	HgPageVisSlot *place = hg_page_vis_slots(cache);
+	uint32 turn;
+
+	if (place == NULL || XLogRecPtrIsInvalid(lsn))
+		return false;
+	place += block;
+	turn = pg_atomic_read_u32(&place->turn);
+	pg_read_barrier();
+	*vis = place->vis;
+	pg_read_barrier();
+	return turn % 2 == 0 && pg_atomic_read_u32(&place->turn) == turn && vis->lsn == lsn &&
+		   hg_page_vis_is_valid(vis, xmin);
+}
+
+void
+hg_page_vis_store(HgPageVisCache *cache, int block, TransactionId xmin, const HgPageVis *vis, Buffer buffer)
+{
+	HgPageVisSlot *place;
+	uint32 turn;
+
+	Assert(vis->nrows + vis->nothers <= HG_PAGE_VIS_ROWS);
+	if (XLogRecPtrIsInvalid(vis->lsn) || !hg_page_vis_is_valid(vis, xmin))
+		return;
+	place = hg_page_vis_make(cache);
+	if (place == NULL)
+		return;
+	place += block;
+	turn = pg_atomic_read_u32(&place->turn);
+	/* who else writes knows as much */
+	if (turn % 2 != 0 || !pg_atomic_compare_exchange_u32(&place->turn, &turn, turn + 1))
+		return;
+	place->vis = *vis;
+	pg_atomic_write_u32(&place->buffer, (uint32) buffer);
+	pg_write_barrier();
+	pg_atomic_write_u32(&place->turn, turn + 2);
+}
+
+Buffer
+hg_page_vis_buffer(HgPageVisCache *cache, int block)
+{
+	HgPageVisSlot *places = hg_page_vis_slots(cache);
+
+	return places != NULL ? (Buffer) pg_atomic_read_u32(&places[block].buffer) : InvalidBuffer;
+}
+
+void
+hg_page_vis_set_buffer(HgPageVisCache *cache, int block, Buffer buffer)
+{
+	HgPageVisSlot *places = hg_page_vis_slots(cache);
+
+	if (places != NULL && pg_atomic_read_u32(&places[block].buffer) != (uint32) buffer)
+		pg_atomic_write_u32(&places[block].buffer, (uint32) buffer);
+}
+
+void
+hg_page_vis_prefetch(HgPageVisCache *cache, int block)
+{
+	HgPageVisSlot *places = hg_page_vis_slots(cache);
+
+	if (places != NULL)
+		__builtin_prefetch(&places[block]);
+}
