@@ -61,7 +61,7 @@ extern int hg_gpu_idle_timeout;	 /* s; 0 = never */
 extern HgGpuDevices hg_gpu_devices;
 extern char *hg_device_program;	 /* "" = beside the server's own programs */
 extern int hg_resident_memory;	 /* kB; 0 = none */
-extern bool hg_resident;		 /* scans may be served from there */
+extern bool hg_resident;		 /* scans may read from cached columns */
 extern bool hg_resident_auto;
 extern int hg_resident_workers;
 extern int hg_resident_gpu_memory; /* kB; 0 = half of the budget, -1 = none */

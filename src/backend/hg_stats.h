@@ -24,7 +24,7 @@ typedef struct HgJoinRecord
 	uint64 lookups;			/* ... and joined few outer rows by a nested loop into an index, ... */
 	uint64 switches;		/* ... or found more of them when it had counted */
 	uint64 null_keys[2];	/* rows left out because a key was NULL, by HgSide */
-	uint64 resident_blocks[2]; /* of tables that were scanned, served from resident columns ... */
+	uint64 resident_blocks[2]; /* of tables that were scanned, read from cached columns ... */
 	uint64 heap_blocks[2];	   /* ... and read from the table, by HgSide */
 	uint64 filtered_rows;	   /* outer rows that a runtime filter left out while they were read */
 	uint64 rows_out;		   /* rows that the node returned */

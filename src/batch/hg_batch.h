@@ -120,7 +120,7 @@ typedef struct HgPageOffer HgPageOffer;
 /* Where blocks of tables came from, or would come from. */
 typedef struct HgScanBlocks
 {
-	uint64 resident; /* served from resident columns */
+	uint64 resident; /* read from cached columns */
 	uint64 heap;	 /* read from the table */
 } HgScanBlocks;
 
@@ -204,16 +204,20 @@ struct HgBatchSource
 	HgRowCheck *check; /* or NULL */
 
 	/*
-	 * True if tables that it scans itself may be served from resident columns.  In a parallel
-	 * worker that is said by the leader, whose source may_share: no table is one that the
-	 * transaction has made, which a worker can't tell.  NULL: it scans none.
+	 * True if tables that the source scans itself may be read from cached columns.  In a parallel
+	 * worker the leader sets it, if its source's may_share returns true: the transaction has made
+	 * none of the tables, which a worker can't tell.  may_share is NULL for a source that scans no
+	 * table.
 	 */
-	bool may_serve;
+	bool may_use_cache;
 	bool (*may_share)(const HgBatchSource *source);
 	HgScanBlocks blocks; /* that were scanned, over all scans */
 	/* What of its tables a scan would find as things stand; NULL: it scans none. */
 	HgScanBlocks (*expect)(const HgBatchSource *source);
-	/* Why a table with resident columns is not served, once it is scanned, or NULL; as above. */
+	/*
+	 * Why a table with cached columns is not read from them, once it is scanned, or NULL; as
+	 * above.
+	 */
 	const char *(*why_not)(const HgBatchSource *source);
 };
 

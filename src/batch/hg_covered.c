@@ -27,7 +27,7 @@
 #define HG_COVERED_MARKED_PART 16
 
 HgCovered *
-hg_covered_create(Relation rel, HgPinnedGraph *graph, const HgGraphKey *key, const HgServed *served,
+hg_covered_create(Relation rel, HgPinnedGraph *graph, const HgGraphKey *key, const HgValidBlocks *valid,
 			   uint32 nsegments, int ncolumns, const HgResidentColumn *columns)
 {
 	HgCovered *covered = palloc0(sizeof(HgCovered));
@@ -38,7 +38,7 @@ hg_covered_create(Relation rel, HgPinnedGraph *graph, const HgGraphKey *key, con
 	/* other keys are not as simply had from values */
 	covered->marks = hg_graph_key_is_integer(key);
 	covered->key = key->columns[0];
-	covered->served = served;
+	covered->valid = valid;
 	covered->nparts = nsegments;
 	covered->first_other = nsegments << HG_FLAT_ROW_BITS;
 	covered->places = palloc0((nsegments + 1) * sizeof(uint64));
@@ -134,7 +134,7 @@ hg_covered_mask_out(HgCovered *covered, const HgSegmentVersion *version, const u
 }
 
 void
-hg_covered_add(HgCovered *covered, const HgServedSegment *segment, uint64 *bits, uint64 count)
+hg_covered_add(HgCovered *covered, const HgValidSegment *segment, uint64 *bits, uint64 count)
 {
 	const HgSegmentVersion *version = segment->version;
 	uint32 part = version->first / HG_SEGMENT_BLOCKS;
@@ -174,7 +174,7 @@ hg_covered_select(HgCovered *covered)
 		known += covered->graph->serials[part] != 0;
 	covered->side = (HgFlatSide){.graph = &covered->graph->flat,
 							  .mask = hg_covered_has_all(covered, covered->graph) ? NULL : &covered->mask};
-	/* what a version had that is not served any more is not known */
+	/* rows of blocks that are not valid any more are not known */
 	if (known == covered->known && covered->left_out <= covered->graph->flat.rows / HG_COVERED_MARKED_PART)
 		covered->side.masked = covered->masked;
 }
@@ -189,7 +189,7 @@ hg_covered_end(HgCovered *covered)
 }
 
 void
-hg_covered_restrict(HgCovered *covered, const HgServedSegment *segment, uint64 *bits, uint64 count)
+hg_covered_restrict(HgCovered *covered, const HgValidSegment *segment, uint64 *bits, uint64 count)
 {
 	const uint32 part = segment->version->first / HG_SEGMENT_BLOCKS;
 	const uint64 gone = covered->counts[part] - count;
@@ -289,7 +289,7 @@ hg_covered_get(HgCovered *covered, const uint32 *rows, int nrows, HgBatch *batch
 	char *places[HG_BATCH_ROWS];
 
 	/* a match of versions that are not pinned any more may not be looked at */
-	if (covered->served->nsegments == 0)
+	if (covered->valid->nsegments == 0)
 		elog(ERROR, "resident columns have been let go in the middle of a join");
 	for (int c = 0; c < covered->ncolumns; c++)
 	{

@@ -70,7 +70,7 @@ struct HgCovered
 	uint32 known;			/* segments of the graph that were added, even without covered rows */
 	uint64 left_out;		/* rows of these segments that are not covered */
 	uint64 *masked;			/* the vertices of these rows, while there are few; or NULL */
-	const HgServed *served; /* the valid blocks that the rows are from */
+	const HgValidBlocks *valid; /* the valid blocks that the rows are from */
 	bool *pending; /* [nparts] true for segments with a pending predicate; or NULL */
 	int npredicates;
 	HgPredicate **predicates;				 /* [npredicates] the pending predicates, all of which must hold */
@@ -103,7 +103,7 @@ hg_covered_places(const HgCovered *covered, uint64 others)
  * blocks have.
  */
 extern HgCovered *hg_covered_create(Relation rel, HgPinnedGraph *graph, const HgGraphKey *key,
-							  const HgServed *served, uint32 nsegments, int ncolumns,
+							  const HgValidBlocks *valid, uint32 nsegments, int ncolumns,
 							  const HgResidentColumn *columns);
 
 /* True if the graph was made of this segment version. */
@@ -114,7 +114,7 @@ extern bool hg_covered_has_version(const HgCovered *covered, const HgSegmentVers
  * covered.  Otherwise it has a bit for each row, in an array of hg_segment_bits_bytes() that must
  * stay.  Segments ascend.
  */
-extern void hg_covered_add(HgCovered *covered, const HgServedSegment *segment, uint64 *bits, uint64 count);
+extern void hg_covered_add(HgCovered *covered, const HgValidSegment *segment, uint64 *bits, uint64 count);
 
 /* Ends the additions and sets the rows' places. */
 extern void hg_covered_end(HgCovered *covered);
@@ -133,7 +133,7 @@ hg_covered_has_pending(const HgCovered *covered)
 extern void hg_covered_apply(HgCovered *covered);
 
 /* Restricts the covered rows of a version to those that have their bit set, count of them. */
-extern void hg_covered_restrict(HgCovered *covered, const HgServedSegment *segment, uint64 *bits, uint64 count);
+extern void hg_covered_restrict(HgCovered *covered, const HgValidSegment *segment, uint64 *bits, uint64 count);
 
 /*
  * Returns a graph of the table that has the covered rows under the same numbers, by one column

@@ -77,7 +77,7 @@ hg_input_pin_covered(HgInput *input, const HgSharedCovered *shared, dsa_area *ar
 	hg_shared_covered_pin_graph(shared, pins);
 	/* valid blocks stay valid when no rows are covered any more */
 	MemoryContextSwitchTo(GetMemoryChunkContext(input));
-	hg_shared_covered_pin_served(shared, area, pins);
+	hg_shared_covered_pin_valid(shared, area, pins);
 	MemoryContextSwitchTo(old);
 }
 

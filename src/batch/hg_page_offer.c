@@ -225,7 +225,7 @@ hg_page_offer_begin(HgPageOffer *offer)
 	TableScanDesc scan = hg_scan_table_begin(offer->table);
 
 	MemoryContextSwitchTo(old);
-	/* what may be served from elsewhere is known now, and so is how the scan was begun */
+	/* the blocks that are valid in the cache are known now, and so is how the scan was begun */
 	if (!hg_page_offer_may(offer->table, offer->together) ||
 		hg_heap_blocks_count(scan) >= HG_MAX_ROWS / MaxHeapTuplesPerPage)
 		return false;

@@ -466,7 +466,7 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	scan->source.pin_graph = hg_scan_pin_graph;
 	scan->source.graph_order = hg_scan_graph_order;
 	scan->source.offer_pages = hg_scan_offer_pages;
-	scan->source.may_serve = !IsParallelWorker();
+	scan->source.may_use_cache = !IsParallelWorker();
 	scan->plan = plan;
 
 	/* asynchronous subplans return rows when they have some: ExecAppend() waits for them */

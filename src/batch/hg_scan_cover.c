@@ -31,7 +31,7 @@ hg_scan_table_may_cover(const HgScanTable *table)
 
 	if ((table->decided && table->resident == NULL) || !hg_resident ||
 		!hg_scan_select_is_columns(table->select) ||
-		!hg_validity_may_serve(rel, table->node->ss.ps.state->es_snapshot, &why_not))
+		!hg_validity_may_use(rel, table->node->ss.ps.state->es_snapshot, &why_not))
 		return none;
 	hg_scan_table_graph_key(table, &key);
 	return hg_resident_graph_extent(rel, &key);
@@ -83,9 +83,11 @@ hg_scan_mark_covered(HgScanTable *table, HgPredicateShare share, uint32 first, u
 	return end - first;
 }
 
-/* The first block of a segment from one on that is not served and may have changed; or -1. */
+/*
+ * Returns the first block of a segment from one on that is not valid and may have changed; or -1.
+ */
 static int
-hg_scan_next_changed(const HgServedSegment *segment, int block, int nblocks)
+hg_scan_next_changed(const HgValidSegment *segment, int block, int nblocks)
 {
 	for (; block < nblocks; block++)
 		if (hg_block_bits_test(&segment->version->taken, block) &&
@@ -101,7 +103,7 @@ hg_scan_next_changed(const HgServedSegment *segment, int block, int nblocks)
  */
 static uint32
 hg_scan_cover_changed(HgScanTable *table, TableScanDesc scan, HgCovered *covered,
-					 const HgServedSegment *segment, HgPredicateShare share, uint64 *bits,
+					 const HgValidSegment *segment, HgPredicateShare share, uint64 *bits,
 					 BlockNumber *blocks)
 {
 	HgSegmentVersion *version = hg_segment_version(segment->pointer);
@@ -175,31 +177,31 @@ hg_scan_leave_pending(HgCovered *covered, HgPredicateShare share, uint32 part)
  */
 static void
 hg_scan_cover_segment(HgScanTable *table, TableScanDesc scan, HgCovered *covered,
-					 const HgServedSegment *segment, BlockNumber *blocks)
+					 const HgValidSegment *segment, BlockNumber *blocks)
 {
 	const HgSegmentVersion *version = segment->version;
 	HgSegmentRows rows = hg_segment_rows(version);
-	uint32 served =
+	uint32 valid_rows =
 		hg_resident_scan_cover(table->resident, segment, &table->source->blocks.resident);
 	HgPredicateShare share;
 	uint64 *bits = NULL;
 	uint32 left = 0;
 
-	hg_heap_count_rows(table->node->ss.ss_currentRelation, (int) served);
+	hg_heap_count_rows(table->node->ss.ss_currentRelation, (int) valid_rows);
 	hg_resident_scan_stand(table->resident, segment);
 	*blocks += hg_block_bits_count(segment->blocks, NULL);
 	share = hg_scan_runs_judge(table->runs, version->first / HG_SEGMENT_BLOCKS);
 	if (hg_scan_leave_pending(covered, share, version->first / HG_SEGMENT_BLOCKS))
 		share = HG_SHARE_ALL;
-	if (share == HG_SHARE_ALL && served == version->nrows)
+	if (share == HG_SHARE_ALL && valid_rows == version->nrows)
 	{
-		hg_covered_add(covered, segment, NULL, served);
+		hg_covered_add(covered, segment, NULL, valid_rows);
 		return;
 	}
 	if (share == HG_SHARE_NONE)
 	{
 		covered->passed = true;
-		hg_scan_select_count(table->select, (int) served, 0);
+		hg_scan_select_count(table->select, (int) valid_rows, 0);
 	}
 	else
 	{
@@ -227,7 +229,7 @@ hg_scan_covered_columns(const HgScanTable *table)
 
 /* Applies the pending predicate to the rows of a segment, where the scan stands. */
 static void
-hg_scan_apply_segment(HgScanTable *table, HgCovered *covered, const HgServedSegment *segment)
+hg_scan_apply_segment(HgScanTable *table, HgCovered *covered, const HgValidSegment *segment)
 {
 	const HgSegmentVersion *version = segment->version;
 	const uint32 part = version->first / HG_SEGMENT_BLOCKS;
@@ -249,16 +251,16 @@ static void
 hg_scan_apply_pending(HgCovered *covered, void *arg)
 {
 	HgScanTable *table = arg;
-	const HgServed *served = covered->served;
-	const HgServedSegment *stands = hg_resident_scan_stands(table->resident);
+	const HgValidBlocks *valid = covered->valid;
+	const HgValidSegment *stands = hg_resident_scan_stands(table->resident);
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(covered));
 
 	/* rows whose predicate is pending may not be joined */
-	if (served->nsegments == 0)
+	if (valid->nsegments == 0)
 		elog(ERROR, "resident columns have been let go in the middle of a join");
-	for (int i = 0; i < served->nsegments; i++)
+	for (int i = 0; i < valid->nsegments; i++)
 	{
-		const HgServedSegment *segment = &served->segments[i];
+		const HgValidSegment *segment = &valid->segments[i];
 		const uint32 part = segment->version->first / HG_SEGMENT_BLOCKS;
 
 		CHECK_FOR_INTERRUPTS();
@@ -298,8 +300,8 @@ hg_scan_set_pending(HgScanTable *table, HgCovered *covered)
 }
 
 /*
- * What a graph of the key has of what is served, and of changed blocks as a scan sees them; defer:
- * undecided rows, where they can be.
+ * Covers what a graph of the key has of valid blocks, and of changed blocks as a scan sees them.
+ * pending: the qual may stay pending.
  */
 static HgCovered *
 hg_scan_cover_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
@@ -307,20 +309,20 @@ hg_scan_cover_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
 {
 	HgResidentColumn *columns = hg_scan_covered_columns(table);
 	uint32 nsegments;
-	const HgServed *served = hg_resident_scan_served(table->resident, &nsegments);
+	const HgValidBlocks *valid = hg_resident_scan_valid(table->resident, &nsegments);
 	BlockNumber blocks = 0;
 	HgCovered *covered;
 
-	covered = hg_covered_create(table->node->ss.ss_currentRelation, graph, key, served, nsegments,
+	covered = hg_covered_create(table->node->ss.ss_currentRelation, graph, key, valid, nsegments,
 						  table->nattnos, columns);
 	pfree(columns);
 	if (pending)
 		hg_scan_set_pending(table, covered);
-	for (int i = 0; i < served->nsegments; i++)
+	for (int i = 0; i < valid->nsegments; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (hg_covered_has_version(covered, served->segments[i].version))
-			hg_scan_cover_segment(table, scan, covered, &served->segments[i], &blocks);
+		if (hg_covered_has_version(covered, valid->segments[i].version))
+			hg_scan_cover_segment(table, scan, covered, &valid->segments[i], &blocks);
 	}
 	hg_covered_end(covered);
 	covered->bytes += hg_resident_scan_covered_bytes(table->resident);
@@ -339,7 +341,7 @@ hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared, 
 	HgGraphKey key;
 	HgCovered *covered;
 
-	hg_scan_table_open(table, pins->served, shared->nparts);
+	hg_scan_table_open(table, pins->valid, shared->nparts);
 	MemoryContextSwitchTo(old);
 
 	hg_scan_table_graph_key(table, &key);
@@ -391,7 +393,7 @@ hg_scan_cover_graph(HgScanTable *table, TableScanDesc scan, bool pending)
 	if (table->resident == NULL || !hg_scan_select_is_columns(table->select))
 		return NULL;
 	hg_scan_table_graph_key(table, &key);
-	(void) hg_resident_scan_served(table->resident, &nsegments);
+	(void) hg_resident_scan_valid(table->resident, &nsegments);
 	if (nsegments > HG_COVERED_SEGMENTS)
 		return NULL;
 	graph = hg_resident_graph_pin(table->node->ss.ss_currentRelation, &key);

@@ -7,8 +7,8 @@
  * and evaluate the plan's qual for it (hg_scan_select.h).  The counters that core would have raised
  * are raised all the same: the relation's (pg_stat_get_tuples_returned) and the plan node's.
  *
- * Where blocks of the table are served from resident columns, their rows are taken from there
- * (hg_scan_runs.h), in turns with pages of the others.
+ * Where blocks of the table are valid in the cache, their rows are taken from cached columns
+ * (hg_scan_runs.h), in turns with pages of the other blocks.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -32,8 +32,8 @@ extern void hg_pages_rescan(HgPages *pages, const Bitmapset *changed);
 extern bool hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check);
 
 /*
- * The next rows of a plan without a qual as a run (hg_batch.h), where they are served from resident
- * columns; false, and nothing is done, where they are not.
+ * Returns the next rows of a plan without a qual as a run (hg_batch.h), if they are read from
+ * cached columns.  Otherwise returns false, and does nothing.
  */
 extern bool hg_pages_run(HgPages *pages, int max_rows, HgRun *run);
 

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_resident.c
- *	  The blocks of a table scan of which some are served from resident columns.
+ *	  The blocks of a table scan of which some are read from cached columns.
  *
- * A run goes on as long as blocks follow one another that are served, in one segment: rows of
- * consecutive blocks lie one behind the other, as those of the blocks between that a version has
- * and may not serve do too, which end it.
+ * A run goes on as long as valid blocks of one segment follow one another: the rows of consecutive
+ * blocks lie one behind the other.  A block of the version that is not valid ends the run, because
+ * its rows lie between.
  *
  * The versions are pinned until the scan's memory goes or the resource owner that was current when
  * they were, whichever comes first (hg_resident_validity.h).  Where the latter has come first, and
@@ -39,9 +39,9 @@ static uint64 last_serial = 0;
 
 struct HgResidentScan
 {
-	HgServed *served;
+	HgValidBlocks *valid;
 	uint32 nsegments;
-	const HgServedSegment **segments; /* [nsegments] by number; NULL: none of it is served */
+	const HgValidSegment **segments; /* [nsegments] by number; NULL: none of its blocks is valid */
 	bool *covered;						  /* [nsegments] that are passed over; NULL: none is */
 	HgChangedBlocks **older; /* [nsegments] of these; NULL: of none, or not of that one ... */
 	bool older_shared;		 /* ... and they lie in memory of several processes */
@@ -65,7 +65,7 @@ struct HgResidentScan
 	uint32 loaded;			   /* segment whose arrays they have; PG_UINT32_MAX: none */
 };
 
-/* Count what was served and what was not. */
+/* Counts the blocks that were read from the cache and those that were not. */
 static void
 hg_resident_scan_count(void *arg)
 {
@@ -93,23 +93,23 @@ hg_resident_scan_create(Relation rel, Snapshot snapshot, BlockNumber nblocks, in
 						const AttrNumber *attnos)
 {
 	HgResidentColumn *columns;
-	HgServed *served;
+	HgValidBlocks *valid;
 	const char *why_not;
 
-	if (!hg_resident || !hg_validity_may_serve(rel, snapshot, &why_not))
+	if (!hg_resident || !hg_validity_may_use(rel, snapshot, &why_not))
 		return NULL;
 	if (!IsParallelWorker())
 		hg_auto_note_scan(rel, attnos, nattnos);
 	columns = hg_resident_scan_columns(rel, nattnos, attnos);
-	served = hg_validity_serve(rel, snapshot, nblocks, columns, nattnos);
+	valid = hg_validity_find(rel, snapshot, nblocks, columns, nattnos);
 	pfree(columns);
-	if (served == NULL)
+	if (valid == NULL)
 		return NULL;
-	return hg_resident_scan_open(rel, served, hg_segment_count(nblocks), nattnos, attnos);
+	return hg_resident_scan_open(rel, valid, hg_segment_count(nblocks), nattnos, attnos);
 }
 
 HgResidentScan *
-hg_resident_scan_open(Relation rel, HgServed *served, uint32 nsegments, int nattnos,
+hg_resident_scan_open(Relation rel, HgValidBlocks *valid, uint32 nsegments, int nattnos,
 					  const AttrNumber *attnos)
 {
 	HgResidentColumn *columns = hg_resident_scan_columns(rel, nattnos, attnos);
@@ -119,12 +119,12 @@ hg_resident_scan_open(Relation rel, HgServed *served, uint32 nsegments, int natt
 	resident->at_end.func = hg_resident_scan_count;
 	resident->at_end.arg = resident;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &resident->at_end);
-	resident->served = served;
+	resident->valid = valid;
 	resident->nsegments = nsegments;
-	resident->segments = palloc0(Max(nsegments, 1) * sizeof(HgServedSegment *));
-	for (int i = 0; i < served->nsegments; i++)
-		resident->segments[served->segments[i].version->first / HG_SEGMENT_BLOCKS] =
-			&served->segments[i];
+	resident->segments = palloc0(Max(nsegments, 1) * sizeof(HgValidSegment *));
+	for (int i = 0; i < valid->nsegments; i++)
+		resident->segments[valid->segments[i].version->first / HG_SEGMENT_BLOCKS] =
+			&valid->segments[i];
 	resident->pending = InvalidBlockNumber;
 	resident->loaded = PG_UINT32_MAX;
 	resident->nsources = nattnos;
@@ -135,14 +135,14 @@ hg_resident_scan_open(Relation rel, HgServed *served, uint32 nsegments, int natt
 	return resident;
 }
 
-/* The segment that serves a block, or NULL. */
-static inline const HgServedSegment *
+/* Returns the segment in which a block is valid, or NULL. */
+static inline const HgValidSegment *
 hg_resident_scan_segment(const HgResidentScan *resident, BlockNumber block)
 {
-	const HgServedSegment *segment;
+	const HgValidSegment *segment;
 
 	/* the versions have been let go */
-	if (resident->served->nsegments == 0 || block / HG_SEGMENT_BLOCKS >= resident->nsegments)
+	if (resident->valid->nsegments == 0 || block / HG_SEGMENT_BLOCKS >= resident->nsegments)
 		return NULL;
 	segment = resident->segments[block / HG_SEGMENT_BLOCKS];
 	if (segment == NULL || !hg_block_bits_test(segment->blocks, block % HG_SEGMENT_BLOCKS))
@@ -173,7 +173,7 @@ hg_resident_scan_older(const HgResidentScan *resident, BlockNumber block)
 
 /* Have the sources tell where the arrays of a segment are. */
 static void
-hg_resident_scan_load(HgResidentScan *resident, const HgServedSegment *segment)
+hg_resident_scan_load(HgResidentScan *resident, const HgValidSegment *segment)
 {
 	for (int i = 0; i < resident->nsources; i++)
 	{
@@ -191,9 +191,9 @@ hg_resident_scan_load(HgResidentScan *resident, const HgServedSegment *segment)
 	resident->loaded = segment->version->first / HG_SEGMENT_BLOCKS;
 }
 
-/* Begin a run with a block that is served, and the blocks behind it.  Returns how many they are. */
+/* Begins a run with a valid block, and the valid blocks behind it.  Returns their number. */
 static int
-hg_resident_scan_run(HgResidentScan *resident, const HgServedSegment *segment, BlockNumber block)
+hg_resident_scan_run(HgResidentScan *resident, const HgValidSegment *segment, BlockNumber block)
 {
 	HgSegmentRows rows = hg_segment_rows(segment->version);
 	int first = block % HG_SEGMENT_BLOCKS;
@@ -240,7 +240,7 @@ hg_resident_scan_wanted(void *arg, BlockNumber block, BlockNumber end)
 
 	while (block < end)
 	{
-		const HgServedSegment *segment = hg_resident_scan_segment(resident, block);
+		const HgValidSegment *segment = hg_resident_scan_segment(resident, block);
 
 		if (segment != NULL)
 			block = segment->version->first +
@@ -266,12 +266,12 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 		resident->nrows = 0;
 		resident->taken = 0;
 	}
-	if (resident->nrows > 0 && resident->served->nsegments == 0)
+	if (resident->nrows > 0 && resident->valid->nsegments == 0)
 		elog(ERROR, "resident columns have been let go in the middle of a scan");
 	while (resident->nrows == 0)
 	{
 		BlockNumber block = resident->pending;
-		const HgServedSegment *segment;
+		const HgValidSegment *segment;
 		const HgChangedBlocks *older;
 
 		CHECK_FOR_INTERRUPTS();
@@ -352,15 +352,15 @@ hg_resident_scan_source(const HgResidentScan *resident, AttrNumber attno)
  * ---------------------------------------------------------------------
  */
 
-const HgServed *
-hg_resident_scan_served(const HgResidentScan *resident, uint32 *nsegments)
+const HgValidBlocks *
+hg_resident_scan_valid(const HgResidentScan *resident, uint32 *nsegments)
 {
 	*nsegments = resident->nsegments;
-	return resident->served;
+	return resident->valid;
 }
 
 void
-hg_resident_scan_pass(HgResidentScan *resident, const HgServedSegment *segment)
+hg_resident_scan_pass(HgResidentScan *resident, const HgValidSegment *segment)
 {
 	if (resident->covered == NULL)
 		resident->covered = MemoryContextAllocZero(GetMemoryChunkContext(resident),
@@ -369,7 +369,7 @@ hg_resident_scan_pass(HgResidentScan *resident, const HgServedSegment *segment)
 }
 
 uint32
-hg_resident_scan_cover(HgResidentScan *resident, const HgServedSegment *segment, uint64 *blocks)
+hg_resident_scan_cover(HgResidentScan *resident, const HgValidSegment *segment, uint64 *blocks)
 {
 	HgSegmentRows rows = hg_segment_rows(segment->version);
 	uint32 nrows = 0;
@@ -389,7 +389,7 @@ hg_resident_scan_cover(HgResidentScan *resident, const HgServedSegment *segment,
 
 /* Where the changed blocks of a segment are told of. */
 static HgChangedBlocks **
-hg_resident_scan_older_place(HgResidentScan *resident, const HgServedSegment *segment)
+hg_resident_scan_older_place(HgResidentScan *resident, const HgValidSegment *segment)
 {
 	if (resident->older == NULL)
 		resident->older = MemoryContextAllocZero(GetMemoryChunkContext(resident),
@@ -398,7 +398,7 @@ hg_resident_scan_older_place(HgResidentScan *resident, const HgServedSegment *se
 }
 
 void
-hg_resident_scan_cover_older(HgResidentScan *resident, const HgServedSegment *segment, int block,
+hg_resident_scan_cover_older(HgResidentScan *resident, const HgValidSegment *segment, int block,
 							const HgHeapLines *lines)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(resident));
@@ -410,7 +410,7 @@ hg_resident_scan_cover_older(HgResidentScan *resident, const HgServedSegment *se
 }
 
 const HgChangedBlocks *
-hg_resident_scan_covered_older(const HgResidentScan *resident, const HgServedSegment *segment)
+hg_resident_scan_covered_older(const HgResidentScan *resident, const HgValidSegment *segment)
 {
 	if (resident->older == NULL)
 		return NULL;
@@ -418,7 +418,7 @@ hg_resident_scan_covered_older(const HgResidentScan *resident, const HgServedSeg
 }
 
 void
-hg_resident_scan_pass_older(HgResidentScan *resident, const HgServedSegment *segment,
+hg_resident_scan_pass_older(HgResidentScan *resident, const HgValidSegment *segment,
 							HgChangedBlocks *older)
 {
 	*hg_resident_scan_older_place(resident, segment) = older;
@@ -452,12 +452,12 @@ hg_resident_scan_uncover(HgResidentScan *resident)
 }
 
 void
-hg_resident_scan_stand(HgResidentScan *resident, const HgServedSegment *segment)
+hg_resident_scan_stand(HgResidentScan *resident, const HgValidSegment *segment)
 {
 	hg_resident_scan_load(resident, segment);
 }
 
-const HgServedSegment *
+const HgValidSegment *
 hg_resident_scan_stands(const HgResidentScan *resident)
 {
 	return resident->loaded < resident->nsegments ? resident->segments[resident->loaded] : NULL;

@@ -30,21 +30,21 @@
 typedef struct HgResidentScan HgResidentScan;
 
 /*
- * Decide what of a scan that has not been read, of a table's first nblocks blocks at least, is
- * served in all of these attributes (from 1, each once).  In CurrentMemoryContext; NULL: nothing is
- * served, and the scan is core's.
+ * Determines the blocks of a scan that are valid in all of these attributes (from 1, each once).
+ * The scan has not been read, and its table has at least nblocks blocks.  In CurrentMemoryContext;
+ * NULL: no block is valid, and the scan is core's.
  */
 extern HgResidentScan *hg_resident_scan_create(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 											   int nattnos, const AttrNumber *attnos);
 
 /* Opens a scan whose valid blocks are known, of a table of nsegments segments. */
-extern HgResidentScan *hg_resident_scan_open(Relation rel, HgServed *served, uint32 nsegments,
+extern HgResidentScan *hg_resident_scan_open(Relation rel, HgValidBlocks *valid, uint32 nsegments,
 											 int nattnos, const AttrNumber *attnos);
 
 /* What a scan comes to. */
 typedef struct HgResidentRun
 {
-	/* rows that are served: the next ones of the run; nrows is 0 where the block is not served */
+	/* cached rows: the next ones of the run; nrows is 0 if the block is not valid */
 	int nrows;
 	uint32 first;
 	uint32 segment; /* that they are of */
@@ -61,8 +61,8 @@ typedef struct HgResidentRun
 } HgResidentRun;
 
 /*
- * What comes next; false at the end.  It stays what comes next until all rows of the run, or of
- * the block, have been taken.  *blocks grows by what of it is served.
+ * Sets what comes next; false at the end.  It stays what comes next until all rows of the run, or
+ * of the block, have been taken.  *blocks grows by the valid blocks of it.
  */
 extern bool hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRun *run,
 								  uint64 *blocks);
@@ -86,24 +86,24 @@ typedef struct HgResidentSource
 extern const HgResidentSource *hg_resident_scan_source(const HgResidentScan *resident,
 													   AttrNumber attno);
 
-/* What the scan is served. */
-extern const HgServed *hg_resident_scan_served(const HgResidentScan *resident, uint32 *nsegments);
+/* Returns the valid blocks of the scan. */
+extern const HgValidBlocks *hg_resident_scan_valid(const HgResidentScan *resident, uint32 *nsegments);
 
 /* Passes over the valid blocks of a segment from now on: their rows are covered. */
-extern void hg_resident_scan_pass(HgResidentScan *resident, const HgServedSegment *segment);
+extern void hg_resident_scan_pass(HgResidentScan *resident, const HgValidSegment *segment);
 
 /*
- * The same, and they are counted as served; *blocks grows by them.  Returns the number of their
- * rows.
+ * The same, and the blocks are counted as read from the cache; *blocks grows by them.  Returns the
+ * number of their rows.
  */
-extern uint32 hg_resident_scan_cover(HgResidentScan *resident, const HgServedSegment *segment,
+extern uint32 hg_resident_scan_cover(HgResidentScan *resident, const HgValidSegment *segment,
 									uint64 *blocks);
 
 /*
  * Covers the rows of a changed block of a covered segment, all but those that lines tell of: the
  * scan comes to the latter alone.  Blocks of a segment ascend.
  */
-extern void hg_resident_scan_cover_older(HgResidentScan *resident, const HgServedSegment *segment,
+extern void hg_resident_scan_cover_older(HgResidentScan *resident, const HgValidSegment *segment,
 										int block, const HgHeapLines *lines);
 
 /*
@@ -111,8 +111,8 @@ extern void hg_resident_scan_cover_older(HgResidentScan *resident, const HgServe
  * which stay where they are: this one passes over their rows too.
  */
 extern const HgChangedBlocks *hg_resident_scan_covered_older(const HgResidentScan *resident,
-														  const HgServedSegment *segment);
-extern void hg_resident_scan_pass_older(HgResidentScan *resident, const HgServedSegment *segment,
+														  const HgValidSegment *segment);
+extern void hg_resident_scan_pass_older(HgResidentScan *resident, const HgValidSegment *segment,
 										HgChangedBlocks *older);
 
 /* What all that takes. */
@@ -125,7 +125,7 @@ extern void hg_resident_scan_uncover(HgResidentScan *resident);
  * Stand at a segment: columns are those of its rows.  Where a run has begun it is to stand where it
  * stood before the next of its rows are asked for.  NULL: it stands at none.
  */
-extern void hg_resident_scan_stand(HgResidentScan *resident, const HgServedSegment *segment);
-extern const HgServedSegment *hg_resident_scan_stands(const HgResidentScan *resident);
+extern void hg_resident_scan_stand(HgResidentScan *resident, const HgValidSegment *segment);
+extern const HgValidSegment *hg_resident_scan_stands(const HgResidentScan *resident);
 
 #endif /* HG_SCAN_RESIDENT_H */

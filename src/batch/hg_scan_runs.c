@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_runs.c
- *	  Rows of a table scan that are served from resident columns.
+ *	  Rows of a table scan that are read from cached columns.
  *
  * The rows are taken from arrays; those of a segment that a clause rules out, by what is known of
  * its values, are only counted, and a clause that holds for all of them is not evaluated.  Clauses

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_runs.h
- *	  Rows of a table scan that are served from resident columns.
+ *	  Rows of a table scan that are read from cached columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

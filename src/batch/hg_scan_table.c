@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_table.c
- *	  The table of a sequential scan, and what of it is served from resident columns.
+ *	  The table of a sequential scan, and which of its blocks are read from cached columns.
  *
  * A projection must do no more than choose columns; it is then done by choosing.
  *
@@ -160,7 +160,7 @@ hg_scan_table_expect(const HgScanTable *table, HgScanBlocks *blocks)
 	const char *why_not;
 
 	if (!table->decided && hg_resident &&
-		hg_validity_may_serve(rel, table->node->ss.ps.state->es_snapshot, &why_not))
+		hg_validity_may_use(rel, table->node->ss.ps.state->es_snapshot, &why_not))
 	{
 		AttrNumber *attnos;
 		int n = hg_scan_table_needed(table, &attnos);
@@ -188,7 +188,7 @@ hg_scan_table_why_not(const HgScanTable *table)
 		return NULL;
 	if (!hg_resident)
 		return "hashgraph.resident is off";
-	if (!hg_validity_may_serve(rel, table->node->ss.ps.state->es_snapshot, &why_not))
+	if (!hg_validity_may_use(rel, table->node->ss.ps.state->es_snapshot, &why_not))
 		return why_not;
 	if (table->qual_is_odd)
 		return "the filter asks for system columns";
@@ -238,7 +238,7 @@ hg_scan_table_note_key(const HgScanTable *table, Relation rel)
 	MemoryContextDelete(context);
 }
 
-/* What is served is decided: it is read as runs, in CurrentMemoryContext. */
+/* The valid blocks are known: the table is read as runs, in CurrentMemoryContext. */
 static void
 hg_scan_table_decided(HgScanTable *table, HgResidentScan *resident)
 {
@@ -262,7 +262,7 @@ hg_scan_table_decide(HgScanTable *table, BlockNumber nblocks)
 	Relation rel = table->node->ss.ss_currentRelation;
 	HgResidentScan *resident = NULL;
 
-	if (table->source->may_serve)
+	if (table->source->may_use_cache)
 	{
 		AttrNumber *attnos;
 		int n = hg_scan_table_needed(table, &attnos);
@@ -278,12 +278,12 @@ hg_scan_table_decide(HgScanTable *table, BlockNumber nblocks)
 }
 
 void
-hg_scan_table_open(HgScanTable *table, HgServed *served, uint32 nsegments)
+hg_scan_table_open(HgScanTable *table, HgValidBlocks *valid, uint32 nsegments)
 {
 	AttrNumber *attnos;
 	int n = hg_scan_table_needed(table, &attnos);
 
-	hg_scan_table_decided(table, hg_resident_scan_open(table->node->ss.ss_currentRelation, served,
+	hg_scan_table_decided(table, hg_resident_scan_open(table->node->ss.ss_currentRelation, valid,
 													   nsegments, n, attnos));
 	pfree(attnos);
 }

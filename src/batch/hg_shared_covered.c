@@ -41,24 +41,24 @@ void
 hg_shared_covered_publish(HgSharedCovered *shared, dsa_area *area, const HgCovered *covered,
 					   const HgResidentScan *scan)
 {
-	const HgServed *served = covered->served;
-	HgServedCopy *copies;
+	const HgValidBlocks *valid = covered->valid;
+	HgValidCopy *copies;
 	HgSharedCoveredSegment *segments;
 
 	shared->nparts = covered->nparts;
-	shared->nserved = served->nsegments;
+	shared->nvalid_segments = valid->nsegments;
 	shared->graph = covered->graph->pointer;
-	copies = hg_shared_covered_allocate(shared, area, served->nsegments * sizeof(HgServedCopy),
-									 &shared->served);
+	copies = hg_shared_covered_allocate(shared, area, valid->nsegments * sizeof(HgValidCopy),
+									 &shared->valid);
 	segments = hg_shared_covered_allocate(
-		shared, area, served->nsegments * sizeof(HgSharedCoveredSegment), &shared->segments);
-	for (int i = 0; i < served->nsegments; i++)
+		shared, area, valid->nsegments * sizeof(HgSharedCoveredSegment), &shared->segments);
+	for (int i = 0; i < valid->nsegments; i++)
 	{
-		const HgServedSegment *segment = &served->segments[i];
+		const HgValidSegment *segment = &valid->segments[i];
 		const HgChangedBlocks *older = hg_resident_scan_covered_older(scan, segment);
 		uint32 part = segment->version->first / HG_SEGMENT_BLOCKS;
 
-		copies[i] = (HgServedCopy){.version = segment->pointer, .blocks = *segment->blocks};
+		copies[i] = (HgValidCopy){.version = segment->pointer, .blocks = *segment->blocks};
 		segments[i] = (HgSharedCoveredSegment){
 			.bits = InvalidDsaPointer, .older = InvalidDsaPointer, .count = covered->counts[part]};
 		if (covered->bits[part] != NULL)
@@ -77,9 +77,9 @@ hg_shared_covered_publish(HgSharedCovered *shared, dsa_area *area, const HgCover
 }
 
 void
-hg_shared_covered_pin_served(const HgSharedCovered *shared, dsa_area *area, HgSharedPins *pins)
+hg_shared_covered_pin_valid(const HgSharedCovered *shared, dsa_area *area, HgSharedPins *pins)
 {
-	pins->served = hg_validity_serve_too(dsa_get_address(area, shared->served), shared->nserved);
+	pins->valid = hg_validity_share(dsa_get_address(area, shared->valid), shared->nvalid_segments);
 }
 
 void
@@ -94,12 +94,12 @@ hg_shared_covered_attach(const HgSharedCovered *shared, dsa_area *area, Relation
 					  const HgResidentColumn *columns, HgResidentScan *scan)
 {
 	const HgSharedCoveredSegment *segments = dsa_get_address(area, shared->segments);
-	const HgServed *served = pins->served;
-	HgCovered *covered = hg_covered_create(rel, pins->graph, key, served, shared->nparts, ncolumns, columns);
+	const HgValidBlocks *valid = pins->valid;
+	HgCovered *covered = hg_covered_create(rel, pins->graph, key, valid, shared->nparts, ncolumns, columns);
 
-	for (int i = 0; i < served->nsegments; i++)
+	for (int i = 0; i < valid->nsegments; i++)
 	{
-		const HgServedSegment *segment = &served->segments[i];
+		const HgValidSegment *segment = &valid->segments[i];
 
 		CHECK_FOR_INTERRUPTS();
 		if (!hg_covered_has_version(covered, segment->version))

@@ -35,10 +35,10 @@ typedef struct HgSharedCovered
 {
 	bool covered;			  /* true if rows are covered, and the rest is valid */
 	uint32 nparts;		  /* segments of the table */
-	int nserved;		  /* ... of which so many are served */
+	int nvalid_segments;		  /* number of segments with valid blocks */
 	dsa_pointer graph;	  /* in the memory of residents */
-	dsa_pointer served;	  /* HgServedCopy[nserved], in the query's DSA */
-	dsa_pointer segments; /* HgSharedCoveredSegment[nserved] likewise */
+	dsa_pointer valid;	  /* HgValidCopy[nvalid_segments], in the query's DSA */
+	dsa_pointer segments; /* HgSharedCoveredSegment[nvalid_segments] likewise */
 	uint64 bytes;		  /* that this takes there */
 
 	/* the next segment, where covered rows are read after all: each by one process */
@@ -55,7 +55,7 @@ extern void hg_shared_covered_publish(HgSharedCovered *shared, dsa_area *area, c
 /* What a worker pins of a scan: its valid blocks, and the graph that has its covered rows. */
 struct HgSharedPins
 {
-	HgServed *served;
+	HgValidBlocks *valid;
 	HgPinnedGraph *graph;
 };
 
@@ -63,7 +63,7 @@ struct HgSharedPins
  * Pin either while the leader holds it, until CurrentMemoryContext is reset or CurrentResourceOwner
  * released.
  */
-extern void hg_shared_covered_pin_served(const HgSharedCovered *shared, dsa_area *area,
+extern void hg_shared_covered_pin_valid(const HgSharedCovered *shared, dsa_area *area,
 									  HgSharedPins *pins);
 extern void hg_shared_covered_pin_graph(const HgSharedCovered *shared, HgSharedPins *pins);
 

@@ -105,7 +105,7 @@ hg_loader_may_readmit(const HgLoaderPlan *plan, const HgDirectoryEntry *entry,
 			   hg_block_bits_count(visible, NULL);
 }
 
-/* Is all that a capture would have of its segment served already? */
+/* True if all that a capture would have of its segment is valid already. */
 static bool
 hg_loader_is_complete(const HgLoaderPlan *plan, const HgCapture *capture)
 {
@@ -129,7 +129,7 @@ hg_loader_is_complete(const HgLoaderPlan *plan, const HgCapture *capture)
 	return complete;
 }
 
-/* Have the version of a captured segment served again; false: it is to be loaded. */
+/* Makes the version of a captured segment valid again; false: it is to be loaded. */
 static bool
 hg_loader_readmit(const HgLoaderPlan *plan, HgCapture *capture)
 {

@@ -97,7 +97,7 @@ hg_witness_is_of_table(int sqlstate)
 		   ERRCODE_TO_CATEGORY(sqlstate) != ERRCODE_INSUFFICIENT_RESOURCES;
 }
 
-/* Decline a table that could not be observed: nothing of it is served any more. */
+/* Declines a table that could not be observed: none of its blocks is valid any more. */
 static void
 hg_witness_decline(Relation rel)
 {

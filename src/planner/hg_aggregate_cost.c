@@ -267,9 +267,9 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	const Path *input = linitial(path->custom.custom_paths);
 	int nkeys = list_length(path->group_clause) + (path->distinct != NULL);
 	int naggs = list_length(path->aggrefs);
-	bool served = hg_path_is_served(input);
+	bool cached = hg_path_is_cached(input);
 	bool counted =
-		(served || hg_path_join(input) != NULL) && nkeys == 0 && hg_aggrefs_count(path->aggrefs);
+		(cached || hg_path_join(input) != NULL) && nkeys == 0 && hg_aggrefs_count(path->aggrefs);
 	bool asks = hg_aggregate_asks_device(root, path, groups);
 	Cost startup = input->total_cost - hg_path_saving(input);
 	Cost run;
@@ -301,11 +301,11 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 		QualCost inside;
 
 		cost_qual_eval_node(&inside, (Node *) aggref->args, root);
-		if (served && hg_aggref_is_arithmetic(aggref))
+		if (cached && hg_aggref_is_arithmetic(aggref))
 			inside.per_tuple *= HG_BY_COLUMN_SHARE;
 		startup += inside.startup + inside.per_tuple * input->rows;
 		cost_qual_eval_node(&inside, (Node *) aggref->aggfilter, root);
-		if (served && aggref->aggfilter != NULL &&
+		if (cached && aggref->aggfilter != NULL &&
 			hg_find_params((Node *) aggref->aggfilter, PARAM_EXEC) == NULL &&
 			hg_column_qual_takes((Node *) aggref->aggfilter))
 			inside.per_tuple *= HG_BY_COLUMN_SHARE;

@@ -271,7 +271,7 @@ hg_find_table(PlannerInfo *root, RelOptInfo *rel, Path *cheapest)
 {
 	if (hg_table_is_small(rel))
 		return NULL;
-	if (IsA(cheapest, AppendPath) && cheapest->param_info == NULL && hg_path_is_served(cheapest))
+	if (IsA(cheapest, AppendPath) && cheapest->param_info == NULL && hg_path_is_cached(cheapest))
 		return cheapest;
 	return hg_find_scan(root, rel, cheapest);
 }

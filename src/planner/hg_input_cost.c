@@ -6,7 +6,7 @@
  * A join of ours, or an aggregation, reads its input faster than core does, and what it saves is
  * taken off the price of the input: for a table of N rows, or a join of ours that returns N
  *
- *	table		N * cpu_tuple_cost * 7/10, and 8/10 of what quals cost that are decided over
+ *	table		N * cpu_tuple_cost * 7/10, and 8/10 of what quals cost that are evaluated over
  *				columns: over resident ones whatever they are made of (an IN of five takes less than
  *				a third of what it takes row by row), over those of pages one comparison of values
  *				by value.  A row takes 9 ns, and core's own scan 26 to 30 (a table of another access
@@ -15,12 +15,12 @@
  *				3 to 4 us for the memory of a page, and where the next one is asked for ahead
  *				it is 2 us less
  *	resident	all that pages cost, and another 1/10 of N * cpu_tuple_cost, of the share of the
- *				blocks that are served from resident columns: what is left of the price is that of
+ *				blocks that are read from cached columns: what is left of the price is that of
  *				binning, building and matching
- *				Where a clause is not decided over columns, 4/10 of N * cpu_tuple_cost of that
+ *				Where a clause is not evaluated over columns, 4/10 of N * cpu_tuple_cost of that
  *				share are not taken off: rows are formed of columns for it
  *	join		what forming its rows costs, where columns are handed over
- *	columns		another 16/100 of N * cpu_tuple_cost, of the share that is served, where rows are
+ *	columns		another 16/100 of N * cpu_tuple_cost, of the share that is cached, where rows are
  *				aggregated that are not joined: 1 ns a row is left of the price; nothing is where
  *				they are only counted
  *
@@ -129,7 +129,7 @@ hg_scan_rows(const Path *path)
 	return path->parent->tuples / (path->parallel_workers > 0 ? hg_parallel_divisor(path) : 1);
 }
 
-/* What a sequential scan costs less where it is served from resident columns. */
+/* What a sequential scan costs less where it is read from cached columns. */
 static Cost
 hg_resident_saving(const Path *path)
 {
@@ -177,7 +177,7 @@ hg_qual_sample(Expr *clause)
 
 /*
  * What a row of a table costs less for its clauses that are decided over columns, and more for
- * others, if it is served.
+ * others, if it is read from cached columns.
  */
 static Cost
 hg_qual_saving(const RelOptInfo *rel)
@@ -203,7 +203,7 @@ hg_qual_saving(const RelOptInfo *rel)
 	return formed ? row - HG_FORMED_COST * cpu_tuple_cost * hg_scan_share(rel) : row;
 }
 
-/* What a sequential scan costs less where it is read by pages, or served. */
+/* What a sequential scan costs less where it is read by pages, or from cached columns. */
 static Cost
 hg_scan_saving(const Path *path)
 {
@@ -225,7 +225,7 @@ hg_unprojected_path(const Path *path)
 	return path;
 }
 
-/* What an Append costs less where scans of it are served. */
+/* What an Append costs less where its scans are read from cached columns. */
 static Cost
 hg_append_resident_saving(const AppendPath *append)
 {
@@ -284,7 +284,7 @@ hg_path_saving(const Path *path)
 }
 
 bool
-hg_path_is_served(const Path *path)
+hg_path_is_cached(const Path *path)
 {
 	ListCell *lc;
 
@@ -294,7 +294,7 @@ hg_path_is_served(const Path *path)
 			   hg_scan_share(path->parent) > 0;
 	if (IsA(path, AppendPath))
 		foreach (lc, ((const AppendPath *) path)->subpaths)
-			if (hg_path_is_served(lfirst(lc)))
+			if (hg_path_is_cached(lfirst(lc)))
 				return true;
 	return false;
 }
@@ -309,7 +309,7 @@ hg_columns_saving(const Path *path, bool counted)
 	if (IsA(path, AppendPath))
 		foreach (lc, ((const AppendPath *) path)->subpaths)
 			saving += hg_columns_saving(lfirst(lc), counted);
-	else if (hg_path_is_served(path))
+	else if (hg_path_is_cached(path))
 		saving =
 			hg_scan_share(path->parent) * cpu_tuple_cost * hg_scan_rows(path) *
 			(counted && path->parent->baserestrictinfo == NIL ? HG_COUNT_SAVED : HG_COLUMNS_SAVED);

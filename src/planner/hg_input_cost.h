@@ -44,10 +44,10 @@ extern Cost hg_workers_priced(const Path *path);
 extern Cost hg_path_saving(const Path *path);
 
 /*
- * Returns true if a path that is a sequential scan, or an Append of some, would be served from
- * resident columns, as a whole or in part.
+ * Returns true if a path that is a sequential scan, or an Append of some, would be read from
+ * cached columns, as a whole or in part.
  */
-extern bool hg_path_is_served(const Path *path);
+extern bool hg_path_is_cached(const Path *path);
 
 /*
  * What reading such a path costs less beyond hg_path_saving() where its columns are aggregated as

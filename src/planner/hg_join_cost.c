@@ -238,7 +238,7 @@ hg_join_least_saving(const RelOptInfo *joinrel, const HgJoinShare *share, const 
 	Cost sides[2] = {outer->least, inner->least};
 
 	sides[HG_OUTER] -= hg_through_rows(outer, share->rows) * HG_THROUGH_SAVED * cpu_operator_cost;
-	if (joinrel->reltarget->exprs == NIL && !outer->graph && hg_path_is_served(outer->path))
+	if (joinrel->reltarget->exprs == NIL && !outer->graph && hg_path_is_cached(outer->path))
 		sides[HG_OUTER] -= outer->path->rows * HG_COUNTED_SAVED * cpu_operator_cost;
 	hg_share_read_once(sides, hg_join_read_once(outer->path, inner->path, together),
 					   share->workers);
@@ -340,7 +340,7 @@ hg_join_counts_directly(PlannerInfo *root, const HgJoinPath *path, const int col
 {
 	return columns[HG_OUTER] == 0 && columns[HG_INNER] == 0 &&
 		   list_length(path->restrictlist) == 1 &&
-		   hg_path_is_served(linitial(path->custom.custom_paths)) &&
+		   hg_path_is_cached(linitial(path->custom.custom_paths)) &&
 		   hg_join_keys_are_dense(root, path, exact);
 }
 

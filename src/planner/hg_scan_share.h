@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_share.h
- *	  What share of a table's blocks a scan would be served from resident columns, and what its
+ *	  The share of a table's blocks that a scan would read from cached columns, and what its
  *	  clauses save.
  *
  * Copyright (c) 2026, the hashgraph authors

@@ -15,15 +15,15 @@
  * DICTIONARY: such values where few of them differ, each kept once, and their numbers by row: a
  * CODE.  Two values that differ in a byte have two codes, whatever their type calls equal.
  *
- * UNITS: numerics that all have one display scale, as integers in units of 10^-scale, as wide as
- * their range needs.
+ * SCALED: numerics that all have one display scale, as scaled integers, as wide as their range
+ * needs.
  *
  * MISSING: a row that is older than its column has no value in the heap, but the column's default
  * of that time, which may be large.  That is kept once, and of a PACKED column a bit for each row.
  *
  * VALUES OUT OF LINE.  What is kept of a value in the table's TOAST is its pointer, which is
  * followed when somebody asks for the value.  The chunks are there then, and are that value's: the
- * reader's snapshot sees the row that the pointer was taken from, or it would not be served
+ * reader's snapshot sees the row that the pointer was taken from, or its block would not be valid
  * (hg_resident_validity.c).  Chunks are deleted by who deletes that row, or updates the value, in
  * the same transaction, which that snapshot does not see as committed; so no vacuum of the TOAST
  * table may remove them as long as the snapshot is registered, and no other value gets their

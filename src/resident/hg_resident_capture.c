@@ -104,9 +104,9 @@ hg_capture_page(HgCapture *capture, BlockNumber block, HgCapturedPage *page)
 }
 
 /*
- * Write a record of a version: of the one that the slot has, or of a new one that is published with
- * it. blocks are what may be served of it, *count becomes how many of them are.  False: it does not
- * join.
+ * Writes a record of a version: of the one that the slot has, or of a new one that is published
+ * with it.  blocks are those that may be valid; *count becomes the number of them that are.
+ * False: it does not join.
  */
 static bool
 hg_capture_write_record(HgCapture *capture, dsa_pointer version, bool publish,
@@ -224,7 +224,7 @@ hg_capture_is_unchanged(HgCapture *capture, BlockNumber block, XLogRecPtr lsn, B
 	return unchanged;
 }
 
-/* Pin the version that the slot of the segment has, and may not be served. */
+/* Pins the version that the slot of the segment has, whose blocks may not be valid. */
 static dsa_pointer
 hg_capture_pin_void(HgCapture *capture)
 {

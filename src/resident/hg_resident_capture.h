@@ -71,9 +71,9 @@ extern void hg_capture_let_go(HgCapture *capture);
 extern bool hg_capture_go_on(HgCapture *capture, Relation rel);
 
 /*
- * Have the version that the directory has for the segment served again, after its record has become
- * void: those of its blocks which rule L shows to be unchanged get a new one.  How many there are;
- * -1: there is no such version.  Takes the place of all calls between begin and end.
+ * Makes the version that the directory has for the segment valid again, after its record has
+ * become void: those of its blocks which rule L shows to be unchanged get a new record.  Returns
+ * their number; -1: there is no such version.  Takes the place of all calls between begin and end.
  */
 extern int hg_capture_readmit(HgCapture *capture);
 

@@ -102,7 +102,7 @@ typedef struct HgChainPosition
 	uint64 round;
 } HgChainPosition;
 
-/* Which blocks of a version may be served. */
+/* Which blocks of a version may be valid. */
 typedef struct HgSegmentRecord
 {
 	HgChainPosition position; /* where it has joined; its entry has the last observation */

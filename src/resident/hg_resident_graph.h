@@ -4,9 +4,9 @@
  *	  Resident HashGraphs: of keys of a table that is resident, in the area.
  *
  * A graph version (hg_resident_graph_version.h) LISTS the segment versions whose rows it has, by
- * their serial numbers.  So whoever is served a segment version (hg_resident_validity.h) knows by
- * its serial whether the graph has its rows.  It pins none of them: a version that has been
- * replaced is one that nobody is served, so its rows in a graph don't count, and those of the new
+ * their serial numbers.  So a scan for which a segment version is valid (hg_resident_validity.h)
+ * knows by its serial whether the graph has its rows.  The graph pins none of them: a version that
+ * has been replaced is valid for nobody, so its rows in a graph don't count, and those of the new
  * one do not stand there, until the next graph version, which is made of this one and of what has
  * changed.
  *

@@ -50,7 +50,7 @@ typedef struct HgGraphKey
 /* What there is of a table in a graph of a key, as things stand. */
 typedef struct HgGraphExtent
 {
-	double share;	/* of the table that is served; 0: there is no such graph */
+	double share;	/* of the table's blocks that are valid; 0: there is no such graph */
 	double rows;	/* of the graph */
 	double changed; /* blocks that have changed, of which it has rows ... */
 	double older;	/* ... and the share of the table that these rows are, as far as is known */

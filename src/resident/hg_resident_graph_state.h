@@ -42,7 +42,7 @@
 /* Blocks of a table, as a graph of it is concerned. */
 typedef struct HgGraphBlocks
 {
-	BlockNumber resident; /* that may be served, and whose rows the graph has */
+	BlockNumber resident; /* blocks that may be valid, and whose rows the graph has */
 	BlockNumber stale;	  /* of which there are rows in memory, and not so ... */
 	BlockNumber changed;  /* ... among others that may be, of which the graph has rows */
 } HgGraphBlocks;

@@ -94,7 +94,7 @@ typedef struct HgResidentGraph
 	uint64 bytes;			/* of all of it */
 	pg_atomic_uint32 users; /* the directory, and each pin */
 	pg_atomic_uint32 pins;
-	pg_atomic_uint64 used_at; /* when a join was served it last; 0: never */
+	pg_atomic_uint64 used_at; /* when a join used it last; 0: never */
 	TimestampTz made_at;
 	double made_ms;				 /* what making it took */
 	bool merged;				 /* of an older one, and what had changed */
@@ -251,7 +251,7 @@ extern int hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number
  * of. */
 extern void hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other);
 
-/* When a join was served it last. */
+/* When a join used it last. */
 static inline TimestampTz
 hg_graph_version_used_at(HgResidentGraph *graph)
 {

@@ -22,13 +22,13 @@ typedef struct HgResidentReport
 	HgResidentReason reason; /* of the column, else of the table */
 	BlockNumber total;		 /* blocks of the table */
 	BlockNumber visible;	 /* of these, such as are all-visible */
-	BlockNumber resident;	 /* blocks that may be served */
-	BlockNumber stale;		 /* blocks that are there, and may not be served any more */
+	BlockNumber resident;	 /* blocks that may be valid */
+	BlockNumber stale;		 /* blocks that are there, and are not valid any more */
 	Size bytes;				 /* of the column's arrays */
 	bool kept;				 /* a device has a copy, as far as is known, ... */
 	Size kept_bytes;		 /* ... which takes that there */
 	bool pinned;
-	TimestampTz used_at;   /* when a scan was served it last; 0: never */
+	TimestampTz used_at;   /* when a scan used it last; 0: never */
 	TimestampTz loaded_at; /* 0: never */
 } HgResidentReport;
 
@@ -40,7 +40,8 @@ extern int hg_resident_report(HgResidentRelation key, HgResidentReport **reports
 extern bool hg_resident_is_known(HgResidentRelation key);
 
 /*
- * What share of a table's blocks may be served in all of these columns, by their numbers: 0 to 1.
+ * Returns the share of a table's blocks that may be valid in all of these columns, by their
+ * numbers: 0 to 1.
  */
 extern double hg_resident_share(HgResidentRelation key, int nnumbers, const AttrNumber *numbers);
 

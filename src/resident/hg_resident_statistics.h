@@ -18,11 +18,11 @@
 
 typedef enum HgResidentCounter
 {
-	HG_COUNT_SCANS = 0,			/* that were served something */
+	HG_COUNT_SCANS = 0,			/* scans that read from cached columns */
 	HG_COUNT_ROWS_SERVED,		/* from versions, before their quals */
 	HG_COUNT_BLOCKS_SERVED,		/* of these scans */
 	HG_COUNT_BLOCKS_FROM_HEAP,	/* of these scans */
-	HG_COUNT_CHAINS_BROKEN,		/* of snapshots: nothing was served until the next one */
+	HG_COUNT_CHAINS_BROKEN,		/* of snapshots: no block was valid until the next one */
 	HG_COUNT_BLOCKS_READMITTED, /* that rule L has brought back */
 	HG_COUNT_LOADS,				/* segments that were taken in */
 	HG_COUNT_EVICTIONS,			/* columns of segments, and graphs, that have gone */

@@ -212,7 +212,7 @@ hg_validity_may_take_in(Relation rel)
 }
 
 bool
-hg_validity_may_serve(Relation rel, Snapshot snapshot, const char **why_not)
+hg_validity_may_use(Relation rel, Snapshot snapshot, const char **why_not)
 {
 	*why_not = NULL;
 	if (!hg_resident_memory_exists())
@@ -231,14 +231,14 @@ hg_validity_may_serve(Relation rel, Snapshot snapshot, const char **why_not)
 static void
 hg_validity_unpin(void *arg)
 {
-	HgServed *served = arg;
+	HgValidBlocks *valid = arg;
 
-	while (served->nsegments > 0)
+	while (valid->nsegments > 0)
 	{
-		if (served->nsegments > HG_VERSIONS_AHEAD)
+		if (valid->nsegments > HG_VERSIONS_AHEAD)
 			hg_segment_version_prefetch(
-				served->segments[served->nsegments - 1 - HG_VERSIONS_AHEAD].pointer);
-		hg_segment_version_release(served->segments[--served->nsegments].pointer);
+				valid->segments[valid->nsegments - 1 - HG_VERSIONS_AHEAD].pointer);
+		hg_segment_version_release(valid->segments[--valid->nsegments].pointer);
 	}
 }
 
@@ -274,13 +274,13 @@ hg_validity_use_columns(HgSegmentVersion *version, const HgResidentColumn *colum
 }
 
 /*
- * Take in what the slots of a locked entry have for these bits, of which those that are served are
- * left, and pin it.  What processes have
- * pinned can't be evicted, and stays beside what has taken its place: where cursors that nobody
- * reads from hold more than half of the area, nothing is pinned that was not.
+ * Takes what the slots of a locked entry have for these bits, of which the valid blocks are left,
+ * and pins it.  Versions that processes have pinned can't be evicted, and stay beside those that
+ * have taken their place.  Where cursors that nobody reads from hold more than half of the area,
+ * nothing is pinned that was not.
  */
 static void
-hg_validity_take(HgServed *served, HgDirectoryEntry *entry, uint64 generation, HgBlockBits *bits,
+hg_validity_take(HgValidBlocks *valid, HgDirectoryEntry *entry, uint64 generation, HgBlockBits *bits,
 				 uint32 nsegments, const HgResidentColumn *columns, int ncolumns, bool *missed)
 {
 	const HgSegmentSlot *slots = hg_directory_slots(entry);
@@ -290,7 +290,7 @@ hg_validity_take(HgServed *served, HgDirectoryEntry *entry, uint64 generation, H
 	nsegments = Min(nsegments, entry->nslots);
 	for (uint32 i = 0; i < nsegments; i++)
 	{
-		HgServedSegment *segment = &served->segments[served->nsegments];
+		HgValidSegment *segment = &valid->segments[valid->nsegments];
 		HgSegmentVersion *version;
 		int count;
 
@@ -314,8 +314,8 @@ hg_validity_take(HgServed *served, HgDirectoryEntry *entry, uint64 generation, H
 		segment->pointer = slots[i].version;
 		segment->version = version;
 		segment->blocks = &bits[i];
-		served->nblocks += count;
-		served->nsegments++;
+		valid->nblocks += count;
+		valid->nsegments++;
 	}
 	for (int i = 0; i < ncolumns; i++)
 		if (missed[i])
@@ -323,8 +323,8 @@ hg_validity_take(HgServed *served, HgDirectoryEntry *entry, uint64 generation, H
 }
 
 /*
- * Can anything be served of a table's file?  That is a hint, which spares others the copy of its
- * bits: what is decided here is decided again behind that.
+ * True if blocks of a table's file can be valid.  That is a hint, which spares others the copy of
+ * its bits: the caller determines it again after that.
  */
 static bool
 hg_validity_has_versions(Relation rel, HgResidentRelation key, const HgChain *chain)
@@ -340,20 +340,20 @@ hg_validity_has_versions(Relation rel, HgResidentRelation key, const HgChain *ch
 	return found;
 }
 
-/* Nothing is served so far, of a table of so many segments. */
-static HgServed *
+/* Creates an empty set of valid blocks, of a table of so many segments. */
+static HgValidBlocks *
 hg_validity_create(uint32 nsegments)
 {
-	HgServed *served = palloc(offsetof(HgServed, segments) + nsegments * sizeof(HgServedSegment));
+	HgValidBlocks *valid = palloc(offsetof(HgValidBlocks, segments) + nsegments * sizeof(HgValidSegment));
 
-	served->nsegments = 0;
-	served->nblocks = 0;
-	hg_cleanup_register(&served->cleanup, CurrentMemoryContext, hg_validity_unpin, served);
-	return served;
+	valid->nsegments = 0;
+	valid->nblocks = 0;
+	hg_cleanup_register(&valid->cleanup, CurrentMemoryContext, hg_validity_unpin, valid);
+	return valid;
 }
 
-HgServed *
-hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
+HgValidBlocks *
+hg_validity_find(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 				  const HgResidentColumn *columns, int ncolumns)
 {
 	HgResidentRelation key = hg_resident_relation(rel);
@@ -361,16 +361,16 @@ hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 	HgChain *chain = hg_chain_find(key.database);
 	HgBlockBits *bits;
 	bool *missed;
-	HgServed *served;
+	HgValidBlocks *valid;
 	HgDirectoryEntry *entry;
 	uint64 generation;
 
 	Assert(snapshot->regd_count > 0 || snapshot->active_count > 0);
 	if (chain == NULL || nsegments == 0 || !hg_validity_has_versions(rel, key, chain))
 		return NULL;
-	served = hg_validity_create(nsegments);
+	valid = hg_validity_create(nsegments);
 
-	/* the bits first, which stay with what is served */
+	/* the bits first, which stay with the valid blocks */
 	bits = palloc(nsegments * sizeof(HgBlockBits));
 	hg_map_copy(rel, 0, nsegments, bits);
 	/* a scan reads no block that was added since it began */
@@ -385,36 +385,36 @@ hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 	{
 		generation = hg_chain_generation(chain);
 		if (generation != 0 && hg_resident_file_equal(entry->file, hg_resident_file(rel)))
-			hg_validity_take(served, entry, generation, bits, nsegments, columns, ncolumns, missed);
+			hg_validity_take(valid, entry, generation, bits, nsegments, columns, ncolumns, missed);
 		hg_directory_unlock(entry);
 	}
 	pfree(missed);
 	/* what is not used stays until the context goes: it is registered there */
-	return served->nblocks > 0 ? served : NULL;
+	return valid->nblocks > 0 ? valid : NULL;
 }
 
-HgServed *
-hg_validity_serve_too(const HgServedCopy *copies, int ncopies)
+HgValidBlocks *
+hg_validity_share(const HgValidCopy *copies, int ncopies)
 {
-	HgServed *served = hg_validity_create((uint32) ncopies);
+	HgValidBlocks *valid = hg_validity_create((uint32) ncopies);
 
 	for (int i = 0; i < ncopies; i++)
 	{
-		const HgServedCopy *copy = &copies[i];
-		HgServedSegment *segment = &served->segments[i];
+		const HgValidCopy *copy = &copies[i];
+		HgValidSegment *segment = &valid->segments[i];
 		HgSegmentVersion *version = hg_segment_version(copy->version);
 
 		hg_segment_version_pin(version);
-		*segment = (HgServedSegment){
+		*segment = (HgValidSegment){
 			.pointer = copy->version, .version = version, .blocks = &copy->blocks};
-		served->nblocks += hg_block_bits_count(&copy->blocks, NULL);
-		served->nsegments++;
+		valid->nblocks += hg_block_bits_count(&copy->blocks, NULL);
+		valid->nsegments++;
 	}
-	return served;
+	return valid;
 }
 
 void
-hg_validity_release(HgServed *served)
+hg_validity_release(HgValidBlocks *valid)
 {
-	hg_validity_unpin(served);
+	hg_validity_unpin(valid);
 }

@@ -5,8 +5,8 @@
  *
  * A version has the rows of those blocks of a segment that were all-visible when it was taken in,
  * in physical order: row numbers ascend by block, and in a block by line pointer.  It knows
- * nothing of who may use it: whether a block of it is served is told by a record that lies beside
- * it (hg_resident_validity.h), and that alone changes.
+ * nothing of who may use it: a record that lies beside it (hg_resident_validity.h) tells whether a
+ * block of it is valid, and that alone changes.
  *
  * USERS.  A version is used by the directory as long as that names it, and by each process that
  * has pinned it; the last one to let go frees it.  A pin is taken where the directory's own use
@@ -82,7 +82,7 @@ typedef struct HgSegmentColumn
 	HgSegmentForm form;
 	dsa_pointer arrays;		  /* one behind the other, each aligned to 8 bytes; invalid: evicted */
 	uint32 bytes[HG_PARTS];	  /* of each; 0: there is none */
-	pg_atomic_uint64 used_at; /* when a scan was served it last; 0: never */
+	pg_atomic_uint64 used_at; /* when a scan used it last; 0: never */
 	HgSegmentBounds bounds;
 } HgSegmentColumn;
 
@@ -188,7 +188,7 @@ hg_segment_bounds(const HgSegmentVersion *version, int column)
 	return &version->columns[column].bounds;
 }
 
-/* When a scan was served a column of it last. */
+/* When a scan used a column of it last. */
 static inline TimestampTz
 hg_segment_used_at(HgSegmentVersion *version, int column)
 {

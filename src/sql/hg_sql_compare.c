@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_compare.c
- *	  Is what would be served what the heap has?
+ *	  Compares valid blocks with the heap.
  *
- * Each segment is decided on for itself, as a scan of it would, with all the columns that its
- * version has; then the heap's rows of its blocks are read in physical order, and each is compared
- * with the one that is served in its place: line pointer, NULLs and bytes.  HashGraphs are compared
- * with what is served (hg_sql_compare_graph.c).
+ * The valid blocks of each segment are found for itself, as a scan of it would, with all the
+ * columns that its version has.  Then the heap's rows of these blocks are read in physical order,
+ * and each is compared with the cached row in its place: line pointer, NULLs and bytes.
+ * HashGraphs are compared with the valid blocks (hg_sql_compare_graph.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,12 +24,12 @@
 #include "sql/hg_sql_compare.h"
 #include "sql/hg_sql_compare_graph.h"
 
-/* Is a value of the heap's the one that is served as this row? */
+/* True if a value of the heap is the cached one of this row. */
 static bool
 hg_sql_compare_value(const HgResidentColumn *column, const HgSegmentArray *array, uint32 row,
 					 Datum value, bool isnull)
 {
-	const char *served;
+	const char *cached;
 	char bytes[HG_UNITS_BYTES];
 	Size size;
 
@@ -40,20 +40,21 @@ hg_sql_compare_value(const HgResidentColumn *column, const HgSegmentArray *array
 		HgUnitsFormat format = hg_units_format(array->form.scale);
 
 		hg_units_store(&format, hg_segment_unit(array->width, array->values, row), bytes);
-		served = bytes;
+		cached = bytes;
 	}
 	else
-		served = hg_segment_place(array, row);
-	size = hg_segment_value_bytes(column->length, served);
+		cached = hg_segment_place(array, row);
+	size = hg_segment_value_bytes(column->length, cached);
 	if (!column->by_value)
 		return hg_segment_value_bytes(column->length, DatumGetPointer(value)) == size &&
-			   memcmp(served, DatumGetPointer(value), size) == 0;
+			   memcmp(cached, DatumGetPointer(value), size) == 0;
 	store_att_byval(bytes, value, column->length);
-	return memcmp(served, bytes, size) == 0;
+	return memcmp(cached, bytes, size) == 0;
 }
 
 /*
- * Is a version's column there, and one of the table's? One that was dropped is served to nobody.
+ * True if a version's column is there, and one of the table's.  One that was dropped is valid for
+ * nobody.
  */
 static bool
 hg_sql_compare_has_column(Relation rel, const HgSegmentVersion *version, int i)
@@ -85,7 +86,7 @@ hg_sql_compare_row(const HgSegmentVersion *version, const HgSegmentArray *arrays
 }
 
 static void
-hg_sql_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *segment,
+hg_sql_compare_segment(Relation rel, Snapshot snapshot, const HgValidSegment *segment,
 					   TupleTableSlot *slot, HgCompared *compared)
 {
 	const HgSegmentVersion *version = segment->version;
@@ -109,14 +110,14 @@ hg_sql_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *s
 	while (table_scan_getnextslot_tidrange(scan, ForwardScanDirection, slot))
 	{
 		int block = ItemPointerGetBlockNumber(&slot->tts_tid) - version->first;
-		uint32 served = rows.first_rows[block + 1] - rows.first_rows[block];
+		uint32 valid_rows = rows.first_rows[block + 1] - rows.first_rows[block];
 		uint32 i = found[block];
 
 		CHECK_FOR_INTERRUPTS();
 		if (!hg_block_bits_test(segment->blocks, block))
 			continue;
 		found[block]++;
-		if (i >= served ||
+		if (i >= valid_rows ||
 			hg_segment_offset(&rows, block, (int) i) !=
 				ItemPointerGetOffsetNumber(&slot->tts_tid) ||
 			!hg_sql_compare_row(version, arrays, has, rows.first_rows[block] + i, slot))
@@ -126,13 +127,13 @@ hg_sql_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *s
 
 	for (int block = 0; block < HG_SEGMENT_BLOCKS; block++)
 	{
-		uint32 served = rows.first_rows[block + 1] - rows.first_rows[block];
+		uint32 valid_rows = rows.first_rows[block + 1] - rows.first_rows[block];
 
 		if (!hg_block_bits_test(segment->blocks, block))
 			continue;
-		compared->rows += served;
-		if (found[block] < served)
-			compared->different += served - found[block];
+		compared->rows += valid_rows;
+		if (found[block] < valid_rows)
+			compared->different += valid_rows - found[block];
 	}
 	pfree(arrays);
 	pfree(has);
@@ -140,19 +141,19 @@ hg_sql_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *s
 }
 
 HgCompared
-hg_sql_compare_served(Relation rel, Snapshot snapshot)
+hg_sql_compare_valid(Relation rel, Snapshot snapshot)
 {
 	HgCompared compared = {0};
-	HgServed *served = hg_validity_serve(rel, snapshot, RelationGetNumberOfBlocks(rel), NULL, 0);
+	HgValidBlocks *valid = hg_validity_find(rel, snapshot, RelationGetNumberOfBlocks(rel), NULL, 0);
 	TupleTableSlot *slot;
 
-	if (served == NULL)
+	if (valid == NULL)
 		return compared;
 	slot = table_slot_create(rel, NULL);
-	for (int i = 0; i < served->nsegments; i++)
-		hg_sql_compare_segment(rel, snapshot, &served->segments[i], slot, &compared);
+	for (int i = 0; i < valid->nsegments; i++)
+		hg_sql_compare_segment(rel, snapshot, &valid->segments[i], slot, &compared);
 	ExecDropSingleTupleTableSlot(slot);
-	compared.different += hg_sql_compare_graphs(rel, served);
-	hg_validity_release(served);
+	compared.different += hg_sql_compare_graphs(rel, valid);
+	hg_validity_release(valid);
 	return compared;
 }

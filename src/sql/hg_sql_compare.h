@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_compare.h
- *	  Is what would be served what the heap has?
+ *	  Compares valid blocks with the heap.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,14 +16,14 @@
 
 typedef struct HgCompared
 {
-	uint64 rows;	  /* that would be served */
+	uint64 rows;	  /* rows of valid blocks */
 	uint64 different; /* rows of which something differs, here or in a HashGraph */
 } HgCompared;
 
 /*
- * Compare all that a scan under this snapshot would be served of a table with what it reads from
- * the heap.
+ * Compares all rows of a table that a scan under this snapshot would read from the cache with what
+ * it reads from the heap.
  */
-extern HgCompared hg_sql_compare_served(Relation rel, Snapshot snapshot);
+extern HgCompared hg_sql_compare_valid(Relation rel, Snapshot snapshot);
 
 #endif /* HG_SQL_COMPARE_H */

@@ -60,19 +60,19 @@ hg_compared_part_begin(HgComparedPart *part, HgGraphWords *words, uint32 key_wid
 }
 
 /*
- * Begin with the segments of what is served that a graph has rows of, from the *next-th on and as
- * many as there is memory for, in parts[graph->nsegments]; *next is behind them then.
+ * Begins with the segments of the valid blocks that a graph has rows of, from the *next-th on and
+ * as many as there is memory for, in parts[graph->nsegments]; *next is behind them then.
  */
 static void
-hg_compared_parts_begin(const HgPinnedGraph *graph, HgGraphWords *words, const HgServed *served,
+hg_compared_parts_begin(const HgPinnedGraph *graph, HgGraphWords *words, const HgValidBlocks *valid,
 						HgComparedPart *parts, int *next)
 {
 	uint64 limit = hg_sql_memory_limit() / (sizeof(int64) + 1); /* rows */
 	uint64 rows = 0;
 
-	for (; *next < served->nsegments; (*next)++)
+	for (; *next < valid->nsegments; (*next)++)
 	{
-		const HgSegmentVersion *version = served->segments[*next].version;
+		const HgSegmentVersion *version = valid->segments[*next].version;
 		uint32 segment = version->first / HG_SEGMENT_BLOCKS;
 
 		if (segment >= graph->nsegments || graph->serials[segment] != version->serial ||
@@ -155,15 +155,15 @@ hg_graph_compare_edges(const HgPinnedGraph *graph, HgComparedPart *parts, bool a
 
 /* How many rows a graph has not, has more than once, or should not have. */
 static uint64
-hg_graph_compare(const HgPinnedGraph *graph, HgGraphWords *words, const HgServed *served)
+hg_graph_compare(const HgPinnedGraph *graph, HgGraphWords *words, const HgValidBlocks *valid)
 {
 	HgComparedPart *parts = palloc0(Max(graph->nsegments, 1) * sizeof(HgComparedPart));
 	uint64 different = 0;
 	int next = 0;
 
-	for (bool first = true; first || next < served->nsegments; first = false)
+	for (bool first = true; first || next < valid->nsegments; first = false)
 	{
-		hg_compared_parts_begin(graph, words, served, parts, &next);
+		hg_compared_parts_begin(graph, words, valid, parts, &next);
 		different += hg_graph_compare_edges(graph, parts, first);
 		for (uint32 i = 0; i < graph->nsegments; i++)
 		{
@@ -175,7 +175,7 @@ hg_graph_compare(const HgPinnedGraph *graph, HgGraphWords *words, const HgServed
 }
 
 uint64
-hg_sql_compare_graphs(Relation rel, const HgServed *served)
+hg_sql_compare_graphs(Relation rel, const HgValidBlocks *valid)
 {
 	HgGraphKey *keys;
 	int nkeys = hg_resident_graph_keys(rel, &keys);
@@ -191,7 +191,7 @@ hg_sql_compare_graphs(Relation rel, const HgServed *served)
 
 		/* no join has another one, if what the columns are hashed by has changed */
 		if (graph != NULL && words != NULL && hg_graph_key_equal(&words->key, &keys[i]))
-			different += hg_graph_compare(graph, words, served);
+			different += hg_graph_compare(graph, words, valid);
 		if (graph != NULL)
 			hg_resident_graph_unpin(graph);
 		MemoryContextReset(context);

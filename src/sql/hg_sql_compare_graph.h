@@ -15,9 +15,9 @@
 #include "resident/hg_resident_validity.h"
 
 /*
- * Compare the graphs of a table's keys with what is served of these: how many rows one of them
+ * Compares the graphs of a table's keys with its valid blocks: returns how many rows one of them
  * has not, has more than once, with another key, in another bin, or should not have.
  */
-extern uint64 hg_sql_compare_graphs(Relation rel, const HgServed *served);
+extern uint64 hg_sql_compare_graphs(Relation rel, const HgValidBlocks *valid);
 
 #endif /* HG_SQL_COMPARE_GRAPH_H */

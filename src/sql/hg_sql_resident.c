@@ -398,21 +398,24 @@ hashgraph_resident_refresh(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Compare what this transaction would be served of a table with its rows, and add that to a sum. */
+/*
+ * Compares the blocks of a table that are valid for this transaction with its rows, and adds that
+ * to a sum.
+ */
 static void
 hg_sql_resident_compare(Relation rel, HgCompared *sum)
 {
 	HgCompared compared;
 	const char *why_not;
 
-	if (!hg_validity_may_serve(rel, GetActiveSnapshot(), &why_not))
+	if (!hg_validity_may_use(rel, GetActiveSnapshot(), &why_not))
 	{
 		ereport(NOTICE, (errmsg("nothing of \"%s\" would be served to this transaction",
 								RelationGetRelationName(rel)),
 						 errdetail("The reason is that %s.", why_not)));
 		return;
 	}
-	compared = hg_sql_compare_served(rel, GetActiveSnapshot());
+	compared = hg_sql_compare_valid(rel, GetActiveSnapshot());
 	sum->rows += compared.rows;
 	sum->different += compared.different;
 }

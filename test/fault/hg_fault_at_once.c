@@ -9,8 +9,8 @@
  * own transaction, since nobody else would in between; what the catalog says of their sizes is left
  * as it was, so that plans stay the same.
  *
- * That is done where it can be: a transaction that has written something may have changed the table
- * itself, and is served what is there.
+ * That is done where it can be: a transaction that has written something may have changed the
+ * table itself, and reads what is cached.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -163,7 +163,7 @@ hg_at_once_has(const HgDirectoryEntry *entry, Relation rel, const HgBlockBits *b
 
 typedef enum HgAtOnce
 {
-	HG_AT_ONCE_THERE,	/* all that is all-visible is served */
+	HG_AT_ONCE_THERE,	/* all that is all-visible is valid */
 	HG_AT_ONCE_WAITS,	/* for a loader */
 	HG_AT_ONCE_MISSING, /* it is to be asked for */
 	HG_AT_ONCE_DECLINED

@@ -112,7 +112,7 @@ HG_WRAPPED(HgStatus, hg_flat_maker_open,
 		   (const HgHost *host, const HgFlatShape *shape, HgFlatMaker **maker, HgError *error));
 HG_WRAPPED(HgStatus, hg_flat_finish_bin,
 		   (HgFlatMaker * maker, uint32_t bin, void *memory, HgError *error));
-HG_WRAPPED(HgServed *, hg_validity_serve,
+HG_WRAPPED(HgValidBlocks *, hg_validity_find,
 		   (Relation rel, Snapshot snapshot, BlockNumber nblocks, const HgResidentColumn *columns,
 			int ncolumns));
 HG_WRAPPED(void, hg_heap_page_take,
@@ -365,8 +365,7 @@ __wrap_hg_flat_finish_bin(HgFlatMaker *maker, uint32_t bin, void *memory, HgErro
 }
 
 /*
- * ------------------------------------------------------------------------
- * Serving
+ * ------------------------------------------------------------------------ Valid blocks
  * ------------------------------------------------------------------------
  */
 
@@ -413,11 +412,11 @@ hg_fault_scan(Relation rel, HgResidentColumn **columns)
 	return n;
 }
 
-HgServed *
-__wrap_hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
+HgValidBlocks *
+__wrap_hg_validity_find(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 						 const HgResidentColumn *columns, int ncolumns)
 {
-	HgServed *served;
+	HgValidBlocks *valid;
 	HgResidentColumn *scanned;
 
 	if (hg_fault_note_scan && ncolumns == 0)
@@ -432,25 +431,25 @@ __wrap_hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 		MemoryContext context = MemoryContextSwitchTo(TopTransactionContext);
 
 		CurrentResourceOwner = TopTransactionResourceOwner;
-		(void) __real_hg_validity_serve(rel, snapshot, nblocks, columns, ncolumns);
+		(void) __real_hg_validity_find(rel, snapshot, nblocks, columns, ncolumns);
 		CurrentResourceOwner = owner;
 		MemoryContextSwitchTo(context);
 	}
 	serving = true;
-	served = __real_hg_validity_serve(rel, snapshot, nblocks, columns, ncolumns);
+	valid = __real_hg_validity_find(rel, snapshot, nblocks, columns, ncolumns);
 	serving = false;
-	if (hg_planted != HG_PLANTED_RECORD_FIRST || served == NULL)
-		return served;
+	if (hg_planted != HG_PLANTED_RECORD_FIRST || valid == NULL)
+		return valid;
 	hg_fault_come_by(HG_FAULT_PLACE_SERVE);
-	for (int i = 0; i < served->nsegments; i++)
+	for (int i = 0; i < valid->nsegments; i++)
 	{
-		HgServedSegment *segment = &served->segments[i];
+		HgValidSegment *segment = &valid->segments[i];
 		HgBlockBits bits;
 
 		__real_hg_map_copy(rel, segment->version->first / HG_SEGMENT_BLOCKS, 1, &bits);
 		hg_block_bits_and(unconstify(HgBlockBits *, segment->blocks), &bits);
 	}
-	return served;
+	return valid;
 }
 
 /* What processes that join together have in common lasts no longer than the call. */

@@ -473,7 +473,7 @@ sql('alter table few drop column d');
 same_is('select x.z, y.v from few x join few y using (k)', '[0-9]+ rows, (all|some) served', 'other columns when one was dropped');
 
 # EXPLAIN (ANALYZE) tells why a table with residents is not served, and of others nothing
-sub not_served
+sub not_cached
 {
 	my ($statements, $query) = @_;
 	in_session($session, $_) foreach 'begin', split /;\s*/, $statements;
@@ -483,13 +483,13 @@ sub not_served
 }
 {
 	my $kinds = 'select count(*) from kinds x join words y on x.l = y.k::oid';
-	is(not_served('select 1', $kinds), '', 'EXPLAIN says nothing of what is served');
-	is(not_served('set local hashgraph.resident = off', $kinds), join('; ', ('hashgraph.resident is off') x 2), '... but why a table is not: the setting');
-	is(not_served('set transaction isolation level serializable', $kinds), join('; ', ('the transaction is serializable') x 2), '... the transaction');
-	is(not_served('select 1', "$kinds where y.w::text <> ''"), 'not all columns are resident', '... columns that are not there');
-	is(not_served('select 1', "$kinds where x.tableoid > 0"), 'the filter asks for system columns', '... or never will be');
-	is(not_served('create table nobody as select 1 as k', 'select count(*) from kinds x join nobody y on x.l = y.k::oid'), '', '... and nothing of a table without residents');
-	is(not_served('set local hashgraph.resident = off; set local max_parallel_workers_per_gather = 2', $kinds), join('; ', ('hashgraph.resident is off') x 2), '... the same of several processes');
+	is(not_cached('select 1', $kinds), '', 'EXPLAIN says nothing of what is served');
+	is(not_cached('set local hashgraph.resident = off', $kinds), join('; ', ('hashgraph.resident is off') x 2), '... but why a table is not: the setting');
+	is(not_cached('set transaction isolation level serializable', $kinds), join('; ', ('the transaction is serializable') x 2), '... the transaction');
+	is(not_cached('select 1', "$kinds where y.w::text <> ''"), 'not all columns are resident', '... columns that are not there');
+	is(not_cached('select 1', "$kinds where x.tableoid > 0"), 'the filter asks for system columns', '... or never will be');
+	is(not_cached('create table nobody as select 1 as k', 'select count(*) from kinds x join nobody y on x.l = y.k::oid'), '', '... and nothing of a table without residents');
+	is(not_cached('set local hashgraph.resident = off; set local max_parallel_workers_per_gather = 2', $kinds), join('; ', ('hashgraph.resident is off') x 2), '... the same of several processes');
 }
 
 # an older snapshot

@@ -57,7 +57,7 @@ hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (record.processes == 0)
 		return;
 	hg_explain_blocks(&hg_aggregate_block_labels, record.blocks, es);
-	hg_explain_not_served(state->source, &hg_aggregate_block_labels, es);
+	hg_explain_not_cached(state->source, &hg_aggregate_block_labels, es);
 	if (record.reduced_rows > 0)
 		ExplainPropertyUInteger("Rows Reduced on Device", NULL, record.reduced_rows, es);
 	if (!state->grouped)

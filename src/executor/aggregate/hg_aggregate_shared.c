@@ -87,7 +87,7 @@ hg_aggregate_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *
 	state->team.shared = coordinate;
 	memset(coordinate, 0, hg_aggregate_shared_size(pcxt->nworkers + 1));
 	state->team.shared->nprocesses = pcxt->nworkers + 1;
-	state->team.shared->may_serve =
+	state->team.shared->may_use_cache =
 		state->source->may_share != NULL && state->source->may_share(state->source);
 }
 
@@ -109,7 +109,7 @@ hg_aggregate_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_
 
 	state->team.shared = coordinate;
 	state->team.process = ParallelWorkerNumber + 1;
-	state->source->may_serve = state->team.shared->may_serve;
+	state->source->may_use_cache = state->team.shared->may_use_cache;
 }
 
 void

@@ -33,7 +33,7 @@ typedef struct HgAggregateRecord
 typedef struct HgAggregateShared
 {
 	int nprocesses;
-	bool may_serve; /* workers' scans from resident columns; set by the leader */
+	bool may_use_cache; /* workers' scans from resident columns; set by the leader */
 	HgAggregateRecord records[FLEXIBLE_ARRAY_MEMBER]; /* [nprocesses], the leader's is unused */
 } HgAggregateShared;
 

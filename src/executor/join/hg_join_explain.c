@@ -80,12 +80,12 @@ hg_explain_expected_blocks(const HgBatchSource *source, const HgBlockLabels *lab
 }
 
 void
-hg_explain_not_served(const HgBatchSource *source, const HgBlockLabels *labels, ExplainState *es)
+hg_explain_not_cached(const HgBatchSource *source, const HgBlockLabels *labels, ExplainState *es)
 {
 	const char *why_not = source->why_not != NULL ? source->why_not(source) : NULL;
 
 	if (why_not != NULL)
-		ExplainPropertyText(labels->not_served, why_not, es);
+		ExplainPropertyText(labels->not_cached, why_not, es);
 }
 
 /* Show whose rows come from a resident HashGraph. */
@@ -137,7 +137,7 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 						  (HgScanBlocks){record->resident_blocks[side], record->heap_blocks[side]},
 						  es);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_explain_not_served(state->inputs[side]->child, &hg_side_labels[side], es);
+		hg_explain_not_cached(state->inputs[side]->child, &hg_side_labels[side], es);
 	hg_explain_covered((const bool[2]){state->inputs[HG_OUTER]->covered != NULL,
 									state->inputs[HG_INNER]->covered != NULL},
 					es);

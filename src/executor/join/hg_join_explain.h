@@ -22,18 +22,21 @@ typedef struct HgBlockLabels
 {
 	const char *resident;
 	const char *heap;
-	const char *not_served; /* why none of them came from resident columns */
+	const char *not_cached; /* why none of them came from resident columns */
 } HgBlockLabels;
 
 /* Show where blocks of tables came from, where they could have come from resident columns. */
 extern void hg_explain_blocks(const HgBlockLabels *labels, HgScanBlocks blocks, ExplainState *es);
 
-/* Show what of a source's tables would be served as things stand, where anything would be. */
+/*
+ * Shows what of a source's tables would be read from the cache as things stand, if anything would
+ * be.
+ */
 extern void hg_explain_expected_blocks(const HgBatchSource *source, const HgBlockLabels *labels,
 									   ExplainState *es);
 
-/* Show why a source's tables were not served, where they have resident columns. */
-extern void hg_explain_not_served(const HgBatchSource *source, const HgBlockLabels *labels,
+/* Shows why a source's tables were not read from the cache, where they have cached columns. */
+extern void hg_explain_not_cached(const HgBatchSource *source, const HgBlockLabels *labels,
 								  ExplainState *es);
 
 /* Show bytes as kilobytes, rounded up. */

@@ -172,7 +172,7 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 		const HgBatchSource *source = state->inputs[side]->child;
 
 		hg_shared_columns_init(&shared->columns[side]);
-		shared->may_serve[side] = source->may_share != NULL && source->may_share(source);
+		shared->may_use_cache[side] = source->may_share != NULL && source->may_share(source);
 		for (int partition = 0; partition < 1 << HG_SPILL_MAX_BITS; partition++)
 			pg_atomic_init_u64(&shared->spills[side].rows[partition], 0);
 	}
@@ -221,7 +221,7 @@ hg_join_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_unuse
 	state->team.shared = shared;
 	state->team.process = ParallelWorkerNumber + 1;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		state->inputs[side]->child->may_serve = shared->may_serve[side];
+		state->inputs[side]->child->may_use_cache = shared->may_use_cache[side];
 	hg_join_attach_covered(state);
 	/* the files stay as long as this process can have some, whatever becomes of the leader */
 	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));
