@@ -174,13 +174,13 @@ hg_input_create(HgSide side, PlanState *plan, ScanState *parent, HgKeyEncoder *e
 uint64
 hg_input_reserved(const HgInput *input)
 {
-	uint64 aside = 0;
+	uint64 spare = 0;
 
-	if (input->aside_words != NULL)
-		aside = hg_key_column_reserved(input->aside_words) +
-				hg_column_store_reserved(input->aside_rows);
+	if (input->spare_words != NULL)
+		spare = hg_key_column_reserved(input->spare_words) +
+				hg_column_store_reserved(input->spare_rows);
 	return hg_key_column_reserved(input->words) + hg_column_store_reserved(input->rows) +
-		   hg_column_store_reserved(input->null_rows) + aside;
+		   hg_column_store_reserved(input->null_rows) + spare;
 }
 
 uint64
@@ -220,7 +220,7 @@ hg_input_fetch_batch(HgInput *input)
 	batch->checked = false;
 	input->child->check = hg_input_next_check(input);
 	input->encoded = 0;
-	if (input->child->next(input->child, batch) || hg_uncover_next(&input->back, batch))
+	if (input->child->next(input->child, batch) || hg_uncover_next(&input->uncover, batch))
 		return true;
 	hg_input_forget_batch(input);
 	return false;
@@ -441,7 +441,7 @@ hg_input_drop_bits(HgInput *input)
 void
 hg_input_clear(HgInput *input)
 {
-	hg_input_unselect(input);
+	hg_input_select_all(input);
 	hg_input_drop_bits(input);
 	hg_key_column_clear(input->words);
 	hg_column_store_clear(input->rows);
@@ -451,12 +451,12 @@ hg_input_clear(HgInput *input)
 void
 hg_input_release(HgInput *input)
 {
-	hg_input_unselect(input);
+	hg_input_select_all(input);
 	hg_input_drop_bits(input);
-	if (input->aside_words != NULL)
+	if (input->spare_words != NULL)
 	{
-		hg_key_column_release(input->aside_words);
-		hg_column_store_release(input->aside_rows);
+		hg_key_column_release(input->spare_words);
+		hg_column_store_release(input->spare_rows);
 	}
 	hg_key_column_release(input->words);
 	hg_column_store_release(input->rows);

@@ -73,7 +73,7 @@ typedef struct HgInput
 	HgCharge covered_charge;		/* of what they take */
 	uint64 covered_read;			/* ... of which so many are among rows_read */
 	int *covered_to;				/* [batch->ncolumns] as to, of those that are needed above; or -1 */
-	HgUncover back;			/* rows that were covered, and are read now */
+	HgUncover uncover;			/* rows that were covered, and are read now */
 
 	HgProgress *progress; /* of what the rows are read for; or NULL */
 
@@ -86,8 +86,8 @@ typedef struct HgInput
 	HgColumnStore *null_rows;
 	HgKeyBits *bits;		   /* the keys, but for those in words; or NULL: they are not bits */
 	bool selected;			   /* words and rows are a selection of the rows in memory */
-	HgKeyColumn *aside_words;  /* ... and these of all; else they are empty, or NULL */
-	HgColumnStore *aside_rows; /* likewise */
+	HgKeyColumn *spare_words;  /* then the words of all rows; otherwise empty, or NULL */
+	HgColumnStore *spare_rows; /* likewise */
 
 	HgSpill *source;	   /* read from here, not from the child; or NULL */
 	int partition;		   /* of the source */

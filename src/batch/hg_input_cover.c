@@ -124,7 +124,7 @@ hg_input_end_covered(HgInput *input, const HgIntegers *left)
 		pg_atomic_init_u32(next_part, 0);
 		hg_covered_keep_rows(input->covered, left);
 		hg_covered_apply(input->covered);
-		hg_uncover_begin(&input->back, input->covered, next_part);
+		hg_uncover_begin(&input->uncover, input->covered, next_part);
 		hg_charge_set(&input->covered_charge, input->covered->bytes);
 		/* they are counted when they are read */
 		input->rows_read -= input->covered->rows;
@@ -142,17 +142,17 @@ hg_input_uncover(HgInput *input)
 	hg_charge_set(&input->covered_charge, 0);
 	if (input->covered != NULL)
 		input->rows_read -= input->covered_read;
-	input->covered = input->back.covered = NULL;
+	input->covered = input->uncover.covered = NULL;
 	MemoryContextDelete(input->covered_context);
 	input->covered_context = NULL;
 }
 
 void
-hg_input_begin_back(HgInput *input, pg_atomic_uint32 *next_part)
+hg_input_begin_uncover(HgInput *input, pg_atomic_uint32 *next_part)
 {
 	MemoryContext old = MemoryContextSwitchTo(input->covered_context);
 
-	hg_uncover_begin(&input->back, input->covered, next_part);
+	hg_uncover_begin(&input->uncover, input->covered, next_part);
 	MemoryContextSwitchTo(old);
 	input->rows_read -= input->covered_read;
 	input->covered = NULL;

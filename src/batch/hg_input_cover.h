@@ -57,7 +57,7 @@ extern void hg_input_uncover(HgInput *input);
  * in this scan.  *next_part, a counter of all processes, gives each segment to one process.  The
  * rows are not covered any more, but stay where they are until hg_input_uncover().
  */
-extern void hg_input_begin_back(HgInput *input, pg_atomic_uint32 *next_part);
+extern void hg_input_begin_uncover(HgInput *input, pg_atomic_uint32 *next_part);
 
 /* The place of a row by its number, and how many places there are (hg_covered.h). */
 static inline uint64

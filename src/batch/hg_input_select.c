@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_select.c
- *	  Which of the rows that an input holds are to be joined.
+ *	  Selection of the rows of an input that are to be joined.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,27 +17,27 @@
 /* Where more than this share of the rows in memory would be selected, all of them are joined. */
 #define HG_SELECTED_MOST 0.5
 
-/* What is joined and what is aside change places. */
+/* Switches between the rows that are joined and the spare ones. */
 static void
-hg_input_swap(HgInput *input)
+hg_input_switch_lists(HgInput *input)
 {
 	HgKeyColumn *words = input->words;
 	HgColumnStore *rows = input->rows;
 
-	input->words = input->aside_words;
-	input->rows = input->aside_rows;
-	input->aside_words = words;
-	input->aside_rows = rows;
+	input->words = input->spare_words;
+	input->rows = input->spare_rows;
+	input->spare_words = words;
+	input->spare_rows = rows;
 	input->selected = !input->selected;
 }
 
-/* Make what rows that are selected go to: an empty copy of words and rows. */
+/* Creates the spare words and rows, which are empty: selected rows go there. */
 static void
-hg_input_create_aside(HgInput *input)
+hg_input_create_spare(HgInput *input)
 {
-	input->aside_words =
+	input->spare_words =
 		hg_key_column_create(CurrentMemoryContext, input->words->width, &input->budget);
-	input->aside_rows = hg_input_create_store(input);
+	input->spare_rows = hg_input_create_store(input);
 }
 
 /* Add those of consecutive rows of all that a filter lets through to the selected ones. */
@@ -60,7 +60,7 @@ hg_input_select_rows(HgInput *input, HgFilter *filter, const HgKeyPiece *piece, 
 		return;
 	for (int i = 0; i < kept; i++)
 		numbers[i] = (uint32) (piece->first_row + first + which[i]);
-	hg_column_store_get(input->aside_rows, numbers, kept, input->stored_batch, input->dense);
+	hg_column_store_get(input->spare_rows, numbers, kept, input->stored_batch, input->dense);
 	hg_key_column_add(input->words, input->rows->next_row, words, which, kept);
 	hg_column_store_add(input->rows, input->stored_batch, input->dense, NULL, kept);
 }
@@ -74,9 +74,9 @@ hg_input_select(HgInput *input, HgFilter *filter, uint64 limit)
 	uint64 step = Min(HG_BATCH_ROWS, 1 + all.rows * HG_BATCH_BYTES / Max(input->budget.charged, 1));
 
 	Assert(!input->selected && input->null_rows->rows == 0);
-	if (input->aside_words == NULL)
-		hg_input_create_aside(input);
-	hg_input_swap(input);
+	if (input->spare_words == NULL)
+		hg_input_create_spare(input);
+	hg_input_switch_lists(input);
 	for (int p = 0; p < all.npieces; p++)
 		for (uint64 at = 0; at < all.pieces[p].count; at += step)
 		{
@@ -86,7 +86,7 @@ hg_input_select(HgInput *input, HgFilter *filter, uint64 limit)
 			if (!filter->pays || input->budget.charged > most ||
 				input->words->rows > all.rows * HG_SELECTED_MOST)
 			{
-				hg_input_unselect(input);
+				hg_input_select_all(input);
 				return false;
 			}
 		}
@@ -94,11 +94,11 @@ hg_input_select(HgInput *input, HgFilter *filter, uint64 limit)
 }
 
 void
-hg_input_unselect(HgInput *input)
+hg_input_select_all(HgInput *input)
 {
 	if (!input->selected)
 		return;
 	hg_key_column_clear(input->words);
 	hg_column_store_clear(input->rows);
-	hg_input_swap(input);
+	hg_input_switch_lists(input);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_select.h
- *	  Which of the rows that an input holds are to be joined.
+ *	  Selection of the rows of an input that are to be joined.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,6 +20,6 @@
 extern bool hg_input_select(HgInput *input, HgFilter *filter, uint64 limit);
 
 /* Makes all of the rows in memory be joined again, if only some were selected. */
-extern void hg_input_unselect(HgInput *input);
+extern void hg_input_select_all(HgInput *input);
 
 #endif /* HG_INPUT_SELECT_H */

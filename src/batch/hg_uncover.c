@@ -14,47 +14,47 @@
 #include "batch/hg_uncover.h"
 
 void
-hg_uncover_begin(HgUncover *back, HgCovered *covered, pg_atomic_uint32 *next_part)
+hg_uncover_begin(HgUncover *uncover, HgCovered *covered, pg_atomic_uint32 *next_part)
 {
-	back->covered = covered;
-	back->columns = palloc(Max(covered->ncolumns, 1) * sizeof(int));
+	uncover->covered = covered;
+	uncover->columns = palloc(Max(covered->ncolumns, 1) * sizeof(int));
 	for (int c = 0; c < covered->ncolumns; c++)
-		back->columns[c] = c;
-	back->next_part = next_part;
-	back->part = 0;
-	back->at = covered->places[covered->nparts];
+		uncover->columns[c] = c;
+	uncover->next_part = next_part;
+	uncover->part = 0;
+	uncover->at = covered->places[covered->nparts];
 }
 
 /* Go on to the next segment that no other process has taken; false where there is none. */
 static bool
-hg_uncover_take(HgUncover *back)
+hg_uncover_take(HgUncover *uncover)
 {
 	uint32 part;
 
 	CHECK_FOR_INTERRUPTS();
 	/* no more than one by each process is behind the last one */
-	part = pg_atomic_read_u32(back->next_part);
-	if (part < back->covered->nparts)
-		part = pg_atomic_fetch_add_u32(back->next_part, 1);
-	if (part >= back->covered->nparts)
+	part = pg_atomic_read_u32(uncover->next_part);
+	if (part < uncover->covered->nparts)
+		part = pg_atomic_fetch_add_u32(uncover->next_part, 1);
+	if (part >= uncover->covered->nparts)
 		return false;
-	back->part = part;
-	back->at = back->covered->places[part];
+	uncover->part = part;
+	uncover->at = uncover->covered->places[part];
 	return true;
 }
 
 bool
-hg_uncover_next(HgUncover *back, HgBatch *batch)
+hg_uncover_next(HgUncover *uncover, HgBatch *batch)
 {
 	uint32 rows[HG_BATCH_ROWS];
 	int n;
 
-	if (back->covered == NULL)
+	if (uncover->covered == NULL)
 		return false;
-	while ((n = hg_covered_next_of(back->covered, back->part, &back->at, rows, HG_BATCH_ROWS)) == 0)
-		if (!hg_uncover_take(back))
+	while ((n = hg_covered_next_of(uncover->covered, uncover->part, &uncover->at, rows, HG_BATCH_ROWS)) == 0)
+		if (!hg_uncover_take(uncover))
 			return false;
-	hg_covered_get(back->covered, rows, n, batch, back->columns);
+	hg_covered_get(uncover->covered, rows, n, batch, uncover->columns);
 	batch->nrows = n;
 	batch->checked = false;
 	return true;

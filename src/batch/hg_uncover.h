@@ -30,9 +30,9 @@ typedef struct HgUncover
  * Read rows from now on, in CurrentMemoryContext: those of each segment by the process that
  * *next_part, a counter of all that begins with 0, gives it to.
  */
-extern void hg_uncover_begin(HgUncover *back, HgCovered *covered, pg_atomic_uint32 *next_part);
+extern void hg_uncover_begin(HgUncover *uncover, HgCovered *covered, pg_atomic_uint32 *next_part);
 
 /* Fill a batch, whose columns are those that are wanted of the rows; false at the end. */
-extern bool hg_uncover_next(HgUncover *back, HgBatch *batch);
+extern bool hg_uncover_next(HgUncover *uncover, HgBatch *batch);
 
 #endif /* HG_UNCOVER_H */

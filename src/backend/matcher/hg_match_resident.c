@@ -523,7 +523,7 @@ hg_match_resident_count(HgMatchSource *source, uint64 *matches, HgError *error)
 		*matches += pairs;
 	}
 	resident->match_ms += hg_elapsed_ms(start);
-	resident->matches += source->task->aside ? 0 : *matches;
+	resident->matches += source->task->unreported ? 0 : *matches;
 	if (status == HG_OK && resident->delta != NULL)
 	{
 		uint64 delta;

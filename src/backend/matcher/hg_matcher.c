@@ -220,7 +220,7 @@ hg_matcher_count(HgMatcher *matcher)
 
 		if (status == HG_OK)
 		{
-			matcher->returned += matcher->task.aside ? 0 : matches;
+			matcher->returned += matcher->task.unreported ? 0 : matches;
 			return matches;
 		}
 		hg_matcher_go_on(matcher, status, &error);
@@ -251,7 +251,7 @@ hg_matcher_count_matched(HgMatcher *matcher, HgSide side, bool told)
 	uint64 matched;
 
 	Assert(task->sides[HG_OUTER].rows == 0 && task->sides[HG_INNER].rows == 0);
-	task->aside = !told;
+	task->unreported = !told;
 	task->spec.mode = HG_MATCH_FIRST;
 	if (side == HG_INNER)
 		hg_matcher_swap_covered(&task->spec);
@@ -259,7 +259,7 @@ hg_matcher_count_matched(HgMatcher *matcher, HgSide side, bool told)
 	if (side == HG_INNER)
 		hg_matcher_swap_covered(&task->spec);
 	task->spec.mode = mode;
-	task->aside = false;
+	task->unreported = false;
 	return matched;
 }
 

@@ -551,7 +551,7 @@ hg_join_rescan(CustomScanState *node)
 	hg_join_retire_matcher(state);
 	hg_join_drop_spilled(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_unselect(state->inputs[side]);
+		hg_input_select_all(state->inputs[side]);
 	if (!kept[HG_INNER])
 	{
 		/* it leaves no room for other inner rows */

@@ -398,7 +398,7 @@ hg_join_read_covered(HgJoinState *state)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (state->inputs[side]->covered != NULL)
-			hg_input_begin_back(state->inputs[side], &state->team.shared->covered[side].next_part);
+			hg_input_begin_uncover(state->inputs[side], &state->team.shared->covered[side].next_part);
 }
 
 bool

@@ -418,7 +418,7 @@ hg_join_forget_star(HgJoinState *state)
 		hg_join_retire_matcher(join);
 		hg_join_drop_spilled(join);
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			hg_input_unselect(join->inputs[side]);
+			hg_input_select_all(join->inputs[side]);
 	}
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
