@@ -59,9 +59,9 @@ extern int hg_gpu_memory_budget; /* kB; 0 = 80 % of the device */
 extern int hg_staging_size;		 /* kB */
 extern int hg_gpu_idle_timeout;	 /* s; 0 = never */
 extern HgGpuDevices hg_gpu_devices;
-extern char *hg_device_program;	 /* "" = beside the server's own programs */
-extern int hg_resident_memory;	 /* kB; 0 = none */
-extern bool hg_resident;		 /* scans may read from cached columns */
+extern char *hg_device_program; /* "" = beside the server's own programs */
+extern int hg_resident_memory;	/* kB; 0 = none */
+extern bool hg_resident;		/* scans may read from cached columns */
 extern bool hg_resident_auto;
 extern int hg_resident_workers;
 extern int hg_resident_gpu_memory; /* kB; 0 = half of the budget, -1 = none */

@@ -7,9 +7,9 @@
  * What is computed: +, -, * and unary minus of int2, int4, int8 and numeric, casts between them
  * that do not round, % of integers by a constant other than 0, constants and columns.  An
  * expression is a tree of TERMS, each of which has a number for each row of the batch, as 64 bits:
- * an integer, or units of a numeric, all of them with the same display scale.  So one loop over two
- * arrays is all that an operator takes, and expressions that have parts in common have the terms of
- * these in common.
+ * an integer, or a numeric as a scaled integer, all of them with the same display scale.  So one
+ * loop over two arrays is all that an operator takes, and expressions that have parts in common
+ * have the terms of these in common.
  *
  * Results are PostgreSQL's to the digit, or there are none.  The display scale of a sum or
  * difference is the greater one of its operands', that of a product their sum, and numbers are
@@ -217,18 +217,18 @@ hg_arithmetic_takes(const Expr *expr)
 static bool
 hg_term_begin_constant(HgTerm *term, const Const *constant)
 {
-	int128 units = 0;
+	int128 scaled = 0;
 
 	term->kind = HG_TERM_CONSTANT;
 	term->constant_null = constant->constisnull;
 	if (constant->constisnull)
 		return true;
 	if (term->width > 0)
-		units = hg_value_integer(term->width, constant->constvalue);
-	else if (!hg_numeric_decode(constant->constvalue, &units, &term->numbers.scale) ||
-			 units < PG_INT64_MIN || units > PG_INT64_MAX)
+		scaled = hg_value_integer(term->width, constant->constvalue);
+	else if (!hg_numeric_decode(constant->constvalue, &scaled, &term->numbers.scale) ||
+			 scaled < PG_INT64_MIN || scaled > PG_INT64_MAX)
 		return false;
-	term->constant = (int64) units;
+	term->constant = (int64) scaled;
 	return true;
 }
 
@@ -412,7 +412,7 @@ hg_term_fits(int width, const int64 *values, int n)
 	return fit;
 }
 
-/* The numbers of a term in units that are finer by so many decimals; NULL: they don't fit. */
+/* Returns the numbers of a term scaled by so many more decimals; NULL: they don't fit. */
 static const int64 *
 hg_term_scale_up(HgTerm *term, const int64 *values, int n, int decimals)
 {

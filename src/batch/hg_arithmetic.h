@@ -17,7 +17,7 @@
 /* A number of each row of a batch. */
 typedef struct HgNumbers
 {
-	const int64 *values; /* [rows] integers; or numerics in units of 10^-scale; of no NULL */
+	const int64 *values; /* [rows] integers; or numerics scaled by 10^scale; of no NULL */
 	const bool *nulls;	 /* [rows], or NULL: none is NULL */
 	int scale;			 /* the display scale of numerics; 0 for integers */
 } HgNumbers;

@@ -4,11 +4,12 @@
  *	  Expressions over the columns of a batch as programs for a device, which has these columns.
  *
  * A program does what hg_arithmetic.c does, with the same numbers: integers, which have to fit
- * their type, and units of numerics, which have to fit 64 bits.  What does not is an overflow on
- * the device, which then has no answer, and all rows are computed here: those that PostgreSQL
- * raises an error for raise it here, and units that are too many become numerics.  The device
- * computes rows that have no match as well, and may see an overflow where there is no error; that
- * costs time, and nothing else.  So it is with numbers that conditions compare.
+ * their type, and scaled integers of numerics, which have to fit 64 bits.  What does not is an
+ * overflow on the device, which then has no answer, and all rows are computed here: those that
+ * PostgreSQL raises an error for raise it here, and scaled integers that are too large become
+ * numerics.  The device computes rows that have no match as well, and may see an overflow where
+ * there is no error; that costs time, and nothing else.  So it is with numbers that conditions
+ * compare.
  *
  * Display scales are those of the columns on the device, which are known when it is asked, and so
  * are programs.

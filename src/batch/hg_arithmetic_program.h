@@ -17,7 +17,7 @@
 typedef struct HgOperand
 {
 	uint32 column; /* of a side */
-	int scale;	   /* of numerics, of which there are units; -1: of none */
+	int scale;	   /* of scaled integers; -1: of none */
 } HgOperand;
 
 /* The columns that an expression is made of. */
@@ -31,8 +31,7 @@ extern Bitmapset *hg_arithmetic_columns(const HgArithmetic *arithmetic, int numb
 extern bool hg_arithmetic_program(const HgArithmetic *arithmetic, int number,
 								  const HgOperand *operands, HgProgram *program, int *scale);
 
-/* Have a program leave its number in units that are finer by so many decimals; false: there is no
- * room. */
+/* Makes a program scale its number by so many more decimals; false: there is no room. */
 extern bool hg_arithmetic_scale_up(HgProgram *program, int decimals);
 
 #endif /* HG_ARITHMETIC_PROGRAM_H */

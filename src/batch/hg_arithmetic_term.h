@@ -15,7 +15,7 @@
 
 #include "batch/hg_arithmetic.h"
 
-/* No numbers are finer: a unit of a product is still a power of ten that 64 bits hold. */
+/* The most decimals of a number: 10^decimals of a product still fits 64 bits. */
 #define HG_MOST_DECIMALS 18
 
 typedef enum HgTermKind
@@ -51,7 +51,7 @@ typedef struct HgTerm
 	HgTermProgress progress;
 	HgNumbers numbers;
 	int64 *values; /* [HG_BATCH_ROWS] of its own, NULL ahead of the first batch, ... */
-	int64 *scaled; /* ... and of the operand whose units are to be made finer */
+	int64 *scaled; /* ... and of the operand that is scaled by more decimals */
 	bool *nulls;   /* [HG_BATCH_ROWS] of its own */
 } HgTerm;
 

@@ -20,7 +20,7 @@ hg_batch_create_partial(int ncolumns, int nwanted, const int *wanted)
 	batch->values = palloc0(Max(ncolumns, 1) * sizeof(Datum *));
 	batch->nulls = palloc0(Max(ncolumns, 1) * sizeof(bool *));
 	batch->has_nulls = palloc0(Max(ncolumns, 1) * sizeof(bool));
-	batch->takes_units = palloc0(Max(ncolumns, 1) * sizeof(bool));
+	batch->takes_scaled = palloc0(Max(ncolumns, 1) * sizeof(bool));
 	batch->scales = palloc(Max(ncolumns, 1) * sizeof(int));
 	batch->takes_codes = palloc0(Max(ncolumns, 1) * sizeof(bool));
 	batch->dictionaries = palloc0(Max(ncolumns, 1) * sizeof(HgDictionary *));

@@ -57,12 +57,13 @@ typedef struct HgBatch
 	bool checked;	 /* the rows have passed the source's check */
 
 	/*
-	 * Numerics as integers: where the consumer has set takes_units[c], a source may give the values
-	 * of a column of numerics as int64s in units of 10^-scales[c], which is each value's display
-	 * scale too.  scales[c] is negative where it gives numerics, as it does if it sets nothing.
+	 * Numerics as scaled integers: where the consumer has set takes_scaled[c], a source may give
+	 * the values of a column of numerics as int64s, each value times 10^scales[c], which is each
+	 * value's display scale too.  scales[c] is negative where it gives numerics, as it does if it
+	 * sets nothing.
 	 */
-	bool *takes_units; /* [ncolumns] */
-	int *scales;	   /* [ncolumns] */
+	bool *takes_scaled; /* [ncolumns] */
+	int *scales;		/* [ncolumns] */
 
 	/*
 	 * Codes in place of values: where the consumer has set takes_codes[c], a source may give the
@@ -172,9 +173,10 @@ struct HgBatchSource
 	 * here.
 	 */
 	const HgSourceKey *key; /* by which the rows are joined, where a graph can be of it; or NULL */
-	HgCovered *(*cover)(HgBatchSource *source, bool pending, HgSharedCovered *shared, dsa_area *area);
-	HgCovered *(*attach_covered)(HgBatchSource *source, const HgSharedCovered *shared, const HgSharedPins *pins,
-					  dsa_area *area);
+	HgCovered *(*cover)(HgBatchSource *source, bool pending, HgSharedCovered *shared,
+						dsa_area *area);
+	HgCovered *(*attach_covered)(HgBatchSource *source, const HgSharedCovered *shared,
+								 const HgSharedPins *pins, dsa_area *area);
 	void (*uncover)(HgBatchSource *source);
 	/* Returns what would be covered of the table, as far as is known now, before a qual. */
 	HgGraphExtent (*may_cover)(const HgBatchSource *source);

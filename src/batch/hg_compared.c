@@ -77,7 +77,7 @@ hg_compared_numbers(HgCompared *compared, const HgBatch *batch)
 	return hg_arithmetic_evaluate(compared->arithmetic, compared->numbers[0]);
 }
 
-/* The orders of numbers in units of different sizes. */
+/* The orders of numbers of different scales. */
 static void
 hg_compared_orders_scaled(const HgNumbers *left, const HgNumbers *right, int n, int64 *orders)
 {

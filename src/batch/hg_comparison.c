@@ -130,7 +130,7 @@ hg_comparison_integer(const HgComparison *comparison, Datum constant, int128 *va
 {
 	*between = false;
 	if (comparison->order == HG_ORDER_NUMERIC)
-		return hg_predicate_units(constant, value);
+		return hg_predicate_scale_value(constant, value);
 	if (comparison->type == DATEOID && comparison->other_type == TIMESTAMPOID)
 	{
 		Timestamp timestamp = DatumGetTimestamp(constant);

@@ -27,8 +27,9 @@
 #define HG_COVERED_MARKED_PART 16
 
 HgCovered *
-hg_covered_create(Relation rel, HgPinnedGraph *graph, const HgGraphKey *key, const HgValidBlocks *valid,
-			   uint32 nsegments, int ncolumns, const HgResidentColumn *columns)
+hg_covered_create(Relation rel, HgPinnedGraph *graph, const HgGraphKey *key,
+				  const HgValidBlocks *valid, uint32 nsegments, int ncolumns,
+				  const HgResidentColumn *columns)
 {
 	HgCovered *covered = palloc0(sizeof(HgCovered));
 
@@ -47,8 +48,9 @@ hg_covered_create(Relation rel, HgPinnedGraph *graph, const HgGraphKey *key, con
 	covered->counts = palloc0(Max(nsegments, 1) * sizeof(uint32));
 	covered->ncolumns = ncolumns;
 	covered->columns = palloc0(Max(ncolumns, 1) * sizeof(HgCoveredColumn));
-	covered->bytes = nsegments * (sizeof(uint64) + sizeof(uint8) + sizeof(uint64 *) + sizeof(uint32) +
-							   ncolumns * (sizeof(HgSegmentArray *) + sizeof(HgSegmentArray)));
+	covered->bytes =
+		nsegments * (sizeof(uint64) + sizeof(uint8) + sizeof(uint64 *) + sizeof(uint32) +
+					 ncolumns * (sizeof(HgSegmentArray *) + sizeof(HgSegmentArray)));
 	for (int c = 0; c < ncolumns; c++)
 	{
 		HgCoveredColumn *column = &covered->columns[c];
@@ -79,7 +81,7 @@ hg_covered_mark_rows(HgCovered *covered, const HgSegmentArray *array, const uint
 	int64 keys[HG_BATCH_ROWS];
 
 	for (uint32 i = 0; i < n; i++)
-		keys[i] = hg_segment_unit(array->width, array->values, rows[i]);
+		keys[i] = hg_segment_integer(array->width, array->values, rows[i]);
 	hg_flat_mark_vertices(&covered->graph->flat.shape, keys, n, covered->masked);
 }
 
@@ -90,7 +92,8 @@ hg_covered_mark_rows(HgCovered *covered, const HgSegmentArray *array, const uint
 static void
 hg_covered_mark(HgCovered *covered, const HgSegmentVersion *version, const uint64 *bits)
 {
-	HgSegmentArray array = hg_segment_array(version, hg_segment_find_column(version, &covered->key));
+	HgSegmentArray array =
+		hg_segment_array(version, hg_segment_find_column(version, &covered->key));
 	uint32 rows[HG_BATCH_ROWS];
 	uint32 n = 0;
 
@@ -117,7 +120,8 @@ hg_covered_mark(HgCovered *covered, const HgSegmentVersion *version, const uint6
 
 /* Rows of a version are not covered: marks them, while there are few of them. */
 static void
-hg_covered_mask_out(HgCovered *covered, const HgSegmentVersion *version, const uint64 *bits, uint64 count)
+hg_covered_mask_out(HgCovered *covered, const HgSegmentVersion *version, const uint64 *bits,
+					uint64 count)
 {
 	Size bytes = hg_flat_vertices_bytes(&covered->graph->flat.shape);
 
@@ -127,7 +131,7 @@ hg_covered_mask_out(HgCovered *covered, const HgSegmentVersion *version, const u
 	if (covered->masked == NULL)
 	{
 		covered->masked = MemoryContextAllocExtended(GetMemoryChunkContext(covered), bytes,
-												  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+													 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 		covered->bytes += bytes;
 	}
 	hg_covered_mark(covered, version, bits);
@@ -168,14 +172,16 @@ hg_covered_select(HgCovered *covered)
 	uint32 known = 0; /* segments that the graph has rows of */
 
 	covered->mask = (HgFlatMask){.nparts = covered->nparts,
-							  .states = covered->states,
-							  .bits = (const uint64_t *const *) covered->bits};
+								 .states = covered->states,
+								 .bits = (const uint64_t *const *) covered->bits};
 	for (uint32 part = 0; part < covered->graph->nsegments; part++)
 		known += covered->graph->serials[part] != 0;
-	covered->side = (HgFlatSide){.graph = &covered->graph->flat,
-							  .mask = hg_covered_has_all(covered, covered->graph) ? NULL : &covered->mask};
+	covered->side =
+		(HgFlatSide){.graph = &covered->graph->flat,
+					 .mask = hg_covered_has_all(covered, covered->graph) ? NULL : &covered->mask};
 	/* rows of blocks that are not valid any more are not known */
-	if (known == covered->known && covered->left_out <= covered->graph->flat.rows / HG_COVERED_MARKED_PART)
+	if (known == covered->known &&
+		covered->left_out <= covered->graph->flat.rows / HG_COVERED_MARKED_PART)
 		covered->side.masked = covered->masked;
 }
 
@@ -266,7 +272,8 @@ hg_covered_stride(const HgCovered *covered)
 
 /* Where the values of rows lie, and which of them are NULL; memory is asked for them. */
 static void
-hg_covered_find(const HgCoveredColumn *column, const uint32 *rows, int nrows, char **places, bool *nulls)
+hg_covered_find(const HgCoveredColumn *column, const uint32 *rows, int nrows, char **places,
+				bool *nulls)
 {
 	for (int i = 0; i < nrows; i++)
 	{

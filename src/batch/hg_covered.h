@@ -53,32 +53,32 @@ struct HgCovered
 {
 	Relation rel;
 	HgPinnedGraph *graph;
-	HgResidentColumn key;	/* the column of the graph's key, if it is one column of integers */
-	bool marks;				/* true if vertices can be marked, see masked */
-	HgFlatSide side;		/* the graph, and which of its rows are covered */
-	HgFlatMask mask;		/* all covered rows, including those with a NULL key */
-	uint64 rows;			/* number of covered rows */
-	bool whole;				/* true if the scan has no delta rows */
-	double lost;			/* rows of the graph that have changed since, as a number of blocks */
-	bool passed;			/* true if lost does not count segments of which no row was asked for */
-	uint32 nparts;			/* segments */
-	uint32 first_other;		/* the first number of a delta row */
-	uint64 *places;			/* [nparts + 1] of the rows of each segment */
-	uint8 *states;			/* [nparts] of the mask */
-	uint64 **bits;			/* [nparts] likewise */
-	uint32 *counts;			/* [nparts] covered rows of each segment */
-	uint32 known;			/* segments of the graph that were added, even without covered rows */
-	uint64 left_out;		/* rows of these segments that are not covered */
-	uint64 *masked;			/* the vertices of these rows, while there are few; or NULL */
+	HgResidentColumn key; /* the column of the graph's key, if it is one column of integers */
+	bool marks;			  /* true if vertices can be marked, see masked */
+	HgFlatSide side;	  /* the graph, and which of its rows are covered */
+	HgFlatMask mask;	  /* all covered rows, including those with a NULL key */
+	uint64 rows;		  /* number of covered rows */
+	bool whole;			  /* true if the scan has no delta rows */
+	double lost;		  /* rows of the graph that have changed since, as a number of blocks */
+	bool passed;		  /* true if lost does not count segments of which no row was asked for */
+	uint32 nparts;		  /* segments */
+	uint32 first_other;	  /* the first number of a delta row */
+	uint64 *places;		  /* [nparts + 1] of the rows of each segment */
+	uint8 *states;		  /* [nparts] of the mask */
+	uint64 **bits;		  /* [nparts] likewise */
+	uint32 *counts;		  /* [nparts] covered rows of each segment */
+	uint32 known;		  /* segments of the graph that were added, even without covered rows */
+	uint64 left_out;	  /* rows of these segments that are not covered */
+	uint64 *masked;		  /* the vertices of these rows, while there are few; or NULL */
 	const HgValidBlocks *valid; /* the valid blocks that the rows are from */
-	bool *pending; /* [nparts] true for segments with a pending predicate; or NULL */
+	bool *pending;				/* [nparts] true for segments with a pending predicate; or NULL */
 	int npredicates;
-	HgPredicate **predicates;				 /* [npredicates] the pending predicates, all of which must hold */
+	HgPredicate **predicates; /* [npredicates] the pending predicates, all of which must hold */
 	void (*apply)(HgCovered *covered, void *arg); /* for hg_covered_apply() */
 	void *apply_arg;
 	int ncolumns;
 	HgCoveredColumn *columns; /* [ncolumns] */
-	Size bytes;			   /* that all this takes */
+	Size bytes;				  /* that all this takes */
 };
 
 /* Returns the place of a row by its number. */
@@ -103,8 +103,8 @@ hg_covered_places(const HgCovered *covered, uint64 others)
  * blocks have.
  */
 extern HgCovered *hg_covered_create(Relation rel, HgPinnedGraph *graph, const HgGraphKey *key,
-							  const HgValidBlocks *valid, uint32 nsegments, int ncolumns,
-							  const HgResidentColumn *columns);
+									const HgValidBlocks *valid, uint32 nsegments, int ncolumns,
+									const HgResidentColumn *columns);
 
 /* True if the graph was made of this segment version. */
 extern bool hg_covered_has_version(const HgCovered *covered, const HgSegmentVersion *version);
@@ -114,7 +114,8 @@ extern bool hg_covered_has_version(const HgCovered *covered, const HgSegmentVers
  * covered.  Otherwise it has a bit for each row, in an array of hg_segment_bits_bytes() that must
  * stay.  Segments ascend.
  */
-extern void hg_covered_add(HgCovered *covered, const HgValidSegment *segment, uint64 *bits, uint64 count);
+extern void hg_covered_add(HgCovered *covered, const HgValidSegment *segment, uint64 *bits,
+						   uint64 count);
 
 /* Ends the additions and sets the rows' places. */
 extern void hg_covered_end(HgCovered *covered);
@@ -133,14 +134,16 @@ hg_covered_has_pending(const HgCovered *covered)
 extern void hg_covered_apply(HgCovered *covered);
 
 /* Restricts the covered rows of a version to those that have their bit set, count of them. */
-extern void hg_covered_restrict(HgCovered *covered, const HgValidSegment *segment, uint64 *bits, uint64 count);
+extern void hg_covered_restrict(HgCovered *covered, const HgValidSegment *segment, uint64 *bits,
+								uint64 count);
 
 /*
  * Returns a graph of the table that has the covered rows under the same numbers, by one column
  * whose values become words as part says.  It is the graph of the covered rows itself, or another
  * one, which stays pinned as long as CurrentMemoryContext.  NULL: there is none.
  */
-extern HgPinnedGraph *hg_covered_graph_by(const HgCovered *covered, int column, const HgGraphPart *part);
+extern HgPinnedGraph *hg_covered_graph_by(const HgCovered *covered, int column,
+										  const HgGraphPart *part);
 
 /* True if all rows of such a graph are covered. */
 extern bool hg_covered_has_all(const HgCovered *covered, const HgPinnedGraph *graph);
@@ -153,12 +156,14 @@ extern uint32 hg_covered_stride(const HgCovered *covered);
  * is negative.  What is by reference points into the arrays, or into memory that the next call uses
  * again.
  */
-extern void hg_covered_get(HgCovered *covered, const uint32 *rows, int nrows, HgBatch *batch, const int *at);
+extern void hg_covered_get(HgCovered *covered, const uint32 *rows, int nrows, HgBatch *batch,
+						   const int *at);
 
 /* The next rows from *at, a place, on, at most room of them; *at becomes the one behind. */
 extern int hg_covered_next(const HgCovered *covered, uint64 *at, uint32 *rows, int room);
 
 /* The same of one segment. */
-extern int hg_covered_next_of(const HgCovered *covered, uint32 part, uint64 *at, uint32 *rows, int room);
+extern int hg_covered_next_of(const HgCovered *covered, uint32 part, uint64 *at, uint32 *rows,
+							  int room);
 
 #endif /* HG_COVERED_H */

@@ -63,7 +63,7 @@ hg_covered_take_rows(HgFlatJoin *join, uint64 most, HgIntegers *rows, bool *all,
 
 bool
 hg_covered_find_rows(const HgCovered *covered, const HgPinnedGraph *graph, const HgIntegers *keys,
-				  uint64 most, HgIntegers *rows)
+					 uint64 most, HgIntegers *rows)
 {
 	const HgFlatSide side = {.graph = &graph->flat, .mask = &covered->mask};
 	const HgFlatRows wanted = {.keys = keys->values, .count = keys->count};
@@ -88,7 +88,8 @@ hg_covered_find_rows(const HgCovered *covered, const HgPinnedGraph *graph, const
 }
 
 void
-hg_covered_add_values(const HgCovered *covered, const HgIntegers *rows, int column, HgIntegers *values)
+hg_covered_add_values(const HgCovered *covered, const HgIntegers *rows, int column,
+					  HgIntegers *values)
 {
 	const HgCoveredColumn *from = &covered->columns[column];
 
@@ -99,7 +100,7 @@ hg_covered_add_values(const HgCovered *covered, const HgIntegers *rows, int colu
 
 		if (!hg_segment_is_null(array, HG_FLAT_NUMBER(row)))
 			hg_integers_add(values,
-							hg_segment_unit(array->width, array->values, HG_FLAT_NUMBER(row)));
+							hg_segment_integer(array->width, array->values, HG_FLAT_NUMBER(row)));
 	}
 }
 

@@ -32,16 +32,17 @@ extern void hg_integers_add(HgIntegers *integers, int64 integer);
  * more than most.
  */
 extern bool hg_covered_find_rows(const HgCovered *covered, const HgPinnedGraph *graph,
-							  const HgIntegers *keys, uint64 most, HgIntegers *rows);
+								 const HgIntegers *keys, uint64 most, HgIntegers *rows);
 
 /* Add the values that rows have in a column of integers; none where it is NULL. */
 extern void hg_covered_add_values(const HgCovered *covered, const HgIntegers *rows, int column,
-							   HgIntegers *values);
+								  HgIntegers *values);
 
 /*
  * Returns the covered rows without these, in CurrentMemoryContext, and sets *left to their number.
  */
-extern HgFlatMask *hg_covered_mask_without(const HgCovered *covered, const HgIntegers *rows, uint64 *left);
+extern HgFlatMask *hg_covered_mask_without(const HgCovered *covered, const HgIntegers *rows,
+										   uint64 *left);
 
 /*
  * Returns those of some covered rows that pass the pending predicate, in CurrentMemoryContext.

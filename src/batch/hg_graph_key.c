@@ -190,7 +190,7 @@ hg_graph_words_lie_outside(HgGraphWords *words)
 	for (int c = 0; c < words->key.ncolumns; c++)
 	{
 		if (words->key.columns[c].length != -1 ||
-			words->arrays[c].form.encoding == HG_ENCODING_UNITS)
+			words->arrays[c].form.encoding == HG_ENCODING_SCALED)
 			continue;
 		for (uint32 first = 0; first < words->nrows;)
 		{

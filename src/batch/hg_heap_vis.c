@@ -59,7 +59,8 @@ hg_heap_newer_id(TransactionId newest, TransactionId id)
  * Has a transaction committed that has ended, and preceded that xmin of a snapshot?  Where a row's
  * hint does not say so yet, the commit log does: a standby writes hints of what its primary has
  * committed when its own minimum recovery point has passed that, which may be much later.
- * *newest becomes the newer one of it and the transaction's id, if it has.  False: it may run still.
+ * *newest becomes the newer one of it and the transaction's id, if it has.  False: it may run
+ * still.
  */
 static inline bool
 hg_heap_id_is_settled(TransactionId id, bool is_committed, TransactionId xmin,

@@ -46,7 +46,7 @@ typedef struct HgHeapVis
  * valid.
  */
 extern void hg_heap_vis_begin(HgHeapVis *vis, TableScanDesc scan, HgHeapPlace place,
-							   HgHeapPlace following);
+							  HgHeapPlace following);
 
 /* Returns the page's position in the WAL. */
 extern XLogRecPtr hg_heap_vis_lsn(const HgHeapVis *vis);

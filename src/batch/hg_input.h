@@ -68,12 +68,12 @@ typedef struct HgInput
 	bool filtered;		 /* some were, since the child was last read from its start */
 	HgFilter *collector; /* the keys of the child's rows are added to it; or NULL */
 
-	HgCovered *covered;				/* rows that are not read; or NULL */
+	HgCovered *covered;			   /* rows that are not read; or NULL */
 	MemoryContext covered_context; /* theirs */
-	HgCharge covered_charge;		/* of what they take */
-	uint64 covered_read;			/* ... of which so many are among rows_read */
-	int *covered_to;				/* [batch->ncolumns] as to, of those that are needed above; or -1 */
-	HgUncover uncover;			/* rows that were covered, and are read now */
+	HgCharge covered_charge;	   /* of what they take */
+	uint64 covered_read;		   /* ... of which so many are among rows_read */
+	int *covered_to;   /* [batch->ncolumns] as to, of those that are needed above; or -1 */
+	HgUncover uncover; /* rows that were covered, and are read now */
 
 	HgProgress *progress; /* of what the rows are read for; or NULL */
 

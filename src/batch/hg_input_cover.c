@@ -27,8 +27,8 @@ static MemoryContext
 hg_input_begin_covered(HgInput *input)
 {
 	Assert(input->covered == NULL && !input->at_end && hg_input_rows(input) == 0);
-	input->covered_context = AllocSetContextCreate(GetMemoryChunkContext(input), "HashGraph covered rows",
-												ALLOCSET_DEFAULT_SIZES);
+	input->covered_context = AllocSetContextCreate(
+		GetMemoryChunkContext(input), "HashGraph covered rows", ALLOCSET_DEFAULT_SIZES);
 	return MemoryContextSwitchTo(input->covered_context);
 }
 
@@ -70,7 +70,8 @@ hg_input_cover(HgInput *input, bool pending, HgSharedCovered *shared, dsa_area *
 }
 
 void
-hg_input_pin_covered(HgInput *input, const HgSharedCovered *shared, dsa_area *area, HgSharedPins *pins)
+hg_input_pin_covered(HgInput *input, const HgSharedCovered *shared, dsa_area *area,
+					 HgSharedPins *pins)
 {
 	MemoryContext old = hg_input_begin_covered(input);
 
@@ -83,7 +84,7 @@ hg_input_pin_covered(HgInput *input, const HgSharedCovered *shared, dsa_area *ar
 
 void
 hg_input_attach_covered(HgInput *input, const HgSharedCovered *shared, dsa_area *area,
-				const HgSharedPins *pins)
+						const HgSharedPins *pins)
 {
 	MemoryContext old = MemoryContextSwitchTo(input->covered_context);
 

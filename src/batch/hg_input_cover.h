@@ -33,9 +33,9 @@ extern bool hg_input_cover(HgInput *input, bool pending, HgSharedCovered *shared
  * they can't be covered here.
  */
 extern void hg_input_pin_covered(HgInput *input, const HgSharedCovered *shared, dsa_area *area,
-							  HgSharedPins *pins);
+								 HgSharedPins *pins);
 extern void hg_input_attach_covered(HgInput *input, const HgSharedCovered *shared, dsa_area *area,
-							const HgSharedPins *pins);
+									const HgSharedPins *pins);
 
 /* Applies pending predicates to the covered rows: hg_covered_apply(). */
 extern void hg_input_apply_pending(HgInput *input);
@@ -70,7 +70,7 @@ static inline uint64
 hg_input_places(const HgInput *input)
 {
 	return input->covered != NULL ? hg_covered_places(input->covered, input->words->rows)
-							   : input->words->rows;
+								  : input->words->rows;
 }
 
 /*

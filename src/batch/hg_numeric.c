@@ -61,7 +61,7 @@ static const int64 hg_tens[HG_MOST_TENS + 1] = {INT64CONST(1),
 												INT64CONST(100000000000000000),
 												INT64CONST(1000000000000000000)};
 
-/* A stored numeric: its digits count units of 10^-scale, times 10^power. */
+/* A stored numeric: its digits times 10^power are an integer scaled by 10^scale. */
 typedef struct HgStored
 {
 	bool negative;
@@ -122,9 +122,9 @@ hg_stored_digit(const HgStored *stored, int i)
 	return digit;
 }
 
-/* The units of a numeric that has few digits; false for others. */
+/* Returns the scaled integer of a numeric that has few digits; false for others. */
 static pg_attribute_always_inline bool
-hg_stored_small(const HgStored *stored, int64 *units)
+hg_stored_small(const HgStored *stored, int64 *scaled)
 {
 	int64 digits = 0;
 
@@ -133,25 +133,25 @@ hg_stored_small(const HgStored *stored, int64 *units)
 	for (int i = 0; i < stored->ndigits; i++)
 		digits = digits * HG_DIGIT_BASE + hg_stored_digit(stored, i);
 	if (digits == 0)
-		*units = 0;
+		*scaled = 0;
 	else if (stored->power >= 0)
 	{
 		if (stored->power > HG_MOST_TENS ||
 			__builtin_mul_overflow(digits, hg_tens[stored->power], &digits))
 			return false;
-		*units = stored->negative ? -digits : digits;
+		*scaled = stored->negative ? -digits : digits;
 	}
 	else
 	{
 		/* constants, by which division is cheap; what is behind the last decimal is zero */
 		digits /= stored->power == -1 ? 10 : stored->power == -2 ? 100 : 1000;
-		*units = stored->negative ? -digits : digits;
+		*scaled = stored->negative ? -digits : digits;
 	}
 	return true;
 }
 
 bool
-hg_numeric_decode(Datum value, int128 *units, int *scale)
+hg_numeric_decode(Datum value, int128 *scaled, int *scale)
 {
 	HgStored stored;
 	int64 small;
@@ -162,7 +162,7 @@ hg_numeric_decode(Datum value, int128 *units, int *scale)
 	*scale = stored.scale;
 	if (hg_stored_small(&stored, &small))
 	{
-		*units = small;
+		*scaled = small;
 		return true;
 	}
 	for (int i = 0; i < stored.ndigits; i++)
@@ -171,47 +171,47 @@ hg_numeric_decode(Datum value, int128 *units, int *scale)
 		digits /= hg_tens[-stored.power];
 	else if (!hg_numeric_scale_up(&digits, stored.power))
 		return false;
-	*units = stored.negative ? -digits : digits;
+	*scaled = stored.negative ? -digits : digits;
 	return true;
 }
 
 bool
-hg_numeric_decode_column(const Datum *values, const bool *nulls, int n, int64 *units, int *scale)
+hg_numeric_decode_column(const Datum *values, const bool *nulls, int n, int64 *scaled, int *scale)
 {
 	int first = 0;
 	HgStored stored;
 
 	*scale = 0;
 	while (nulls != NULL && first < n && nulls[first])
-		units[first++] = 0;
+		scaled[first++] = 0;
 	for (int i = first; i < n; i++)
 	{
 		if (nulls != NULL && nulls[i])
 		{
-			units[i] = 0;
+			scaled[i] = 0;
 			continue;
 		}
 		if (!hg_numeric_parse(values[i], &stored))
 			return false;
 		if (i == first)
 			*scale = stored.scale;
-		if (stored.scale != *scale || !hg_stored_small(&stored, &units[i]))
+		if (stored.scale != *scale || !hg_stored_small(&stored, &scaled[i]))
 			return false;
 	}
 	return true;
 }
 
 bool
-hg_numeric_scale_up(int128 *units, int decimals)
+hg_numeric_scale_up(int128 *scaled, int decimals)
 {
 	int128 factor;
 
 	if (decimals > HG_MOST_BIG_TENS)
-		return *units == 0;
+		return *scaled == 0;
 	factor = hg_tens[Min(decimals, HG_MOST_TENS)];
 	if (decimals > HG_MOST_TENS)
 		factor *= hg_tens[decimals - HG_MOST_TENS];
-	return !__builtin_mul_overflow(*units, factor, units);
+	return !__builtin_mul_overflow(*scaled, factor, scaled);
 }
 
 Datum
@@ -234,10 +234,10 @@ hg_numeric_integer(int128 value)
 }
 
 Datum
-hg_numeric_make(int128 units, int scale)
+hg_numeric_make(int128 scaled, int scale)
 {
-	if (units >= PG_INT64_MIN && units <= PG_INT64_MAX)
-		return NumericGetDatum(int64_div_fast_to_numeric((int64) units, scale));
-	return DirectFunctionCall2(numeric_mul, hg_numeric_integer(units),
+	if (scaled >= PG_INT64_MIN && scaled <= PG_INT64_MAX)
+		return NumericGetDatum(int64_div_fast_to_numeric((int64) scaled, scale));
+	return DirectFunctionCall2(numeric_mul, hg_numeric_integer(scaled),
 							   NumericGetDatum(int64_div_fast_to_numeric(1, scale)));
 }

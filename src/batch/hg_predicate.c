@@ -4,9 +4,9 @@
  *	  Clauses over columns, as sets of rows.
  *
  * A comparison with constants is a set of intervals, of the integers that values are compared as
- * (hg_value_order.h) or of the units of numerics; whole conditions on a column, as BETWEEN and IN
- * are, become one set, and what is known of a segment's least and greatest value tells whether its
- * rows are in it.  Bytes are compared as they are stored.
+ * (hg_value_order.h) or of the scaled integers of numerics; whole conditions on a column, as
+ * BETWEEN and IN are, become one set, and what is known of a segment's least and greatest value
+ * tells whether its rows are in it.  Bytes are compared as they are stored.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,7 +22,7 @@
  * ---------------------------------------------------------------------
  */
 
-/* The part of a set within 64 bits, in units of 10^-scale where the set's are finer. */
+/* Returns the part of a set within 64 bits, scaled by 10^scale where the set has more decimals. */
 static HgIntervals *
 hg_predicate_scaled(const HgIntervals *set, int scale)
 {
@@ -77,14 +77,14 @@ hg_predicate_prepare(HgPredicate *predicate, int scale)
 }
 
 bool
-hg_predicate_units(Datum value, int128 *units)
+hg_predicate_scale_value(Datum value, int128 *scaled)
 {
 	int scale;
 
 	/* far from the ends of 128 bits, so that a set may have the next one too */
-	return hg_numeric_decode(value, units, &scale) && scale <= HG_PREDICATE_SCALE &&
-		   hg_numeric_scale_up(units, HG_PREDICATE_SCALE - scale) && *units < ((int128) 1 << 126) &&
-		   *units > -((int128) 1 << 126);
+	return hg_numeric_decode(value, scaled, &scale) && scale <= HG_PREDICATE_SCALE &&
+		   hg_numeric_scale_up(scaled, HG_PREDICATE_SCALE - scale) &&
+		   *scaled < ((int128) 1 << 126) && *scaled > -((int128) 1 << 126);
 }
 
 /* ---------------------------------------------------------------------
@@ -203,7 +203,10 @@ hg_predicate_like(AttrNumber attno, HgValueOrder order, int nparts, const HgByte
 	return predicate;
 }
 
-/* Is a predicate a set of a column's integers, or units, or of an expression's? */
+/*
+ * True if a predicate is a set of integers, or of scaled integers, of a column or of an
+ * expression.
+ */
 static bool
 hg_predicate_is_set(const HgPredicate *predicate)
 {

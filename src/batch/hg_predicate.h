@@ -36,7 +36,7 @@ typedef enum HgPredicateKind
 	HG_PREDICATE_IS_NULL,  /* the column is NULL */
 	HG_PREDICATE_NOT_NULL, /* ... is not */
 	HG_PREDICATE_INTEGER,  /* its integer is in a set, and not NULL */
-	HG_PREDICATE_NUMERIC,  /* the same of a numeric's units of 10^-HG_PREDICATE_SCALE */
+	HG_PREDICATE_NUMERIC,  /* the same of a numeric's integer scaled by 10^HG_PREDICATE_SCALE */
 	HG_PREDICATE_ORDER,	   /* the integer -1, 0 or 1 that tells its order to another column is */
 	HG_PREDICATE_COMPUTED, /* the number of an expression is in a set, and not NULL */
 	/* ... what tells its order to another one's is, and neither is NULL */
@@ -70,7 +70,7 @@ struct HgPredicate
 	int nterms; /* of what this and its arguments compare */
 
 	HgIntervals *set; /* of INTEGER, NUMERIC, ORDER and what is computed */
-	int scale;		  /* of units: what fast was made for */
+	int scale;		  /* of scaled integers: what fast was made for */
 	bool fast_negated;
 	int nfast;
 	int64 *fast_lows;  /* [nfast] of the set within 64 bits, or of what is not in it */
@@ -97,7 +97,7 @@ struct HgPredicate
 
 extern HgPredicate *hg_predicate_constant(bool holds);
 extern HgPredicate *hg_predicate_null(AttrNumber attno, bool is_null);
-/* The column's integer, or units, is in a set. */
+/* The column's integer, or scaled integer, is in a set. */
 extern HgPredicate *hg_predicate_integer(AttrNumber attno, HgValueOrder order, HgIntervals *set);
 /* The order of the column to another one is in a set. */
 extern HgPredicate *hg_predicate_order(AttrNumber attno, HgValueOrder order, AttrNumber other_attno,
@@ -120,10 +120,10 @@ extern HgPredicate *hg_predicate_combine(HgPredicateKind kind, int nargs, HgPred
 extern HgPredicate *hg_predicate_not(HgPredicate *arg);
 
 /*
- * The units of 10^-HG_PREDICATE_SCALE of a numeric; false where it is none of so many or out of
- * reach.
+ * Sets the integer of a numeric scaled by 10^HG_PREDICATE_SCALE; false where it has more decimals
+ * or is out of reach.
  */
-extern bool hg_predicate_units(Datum value, int128 *units);
+extern bool hg_predicate_scale_value(Datum value, int128 *scaled);
 
 /*
  * ------------------------------------------------------------------------
@@ -145,8 +145,8 @@ extern void hg_predicate_mark(const HgPredicate *predicate, bool *used);
 extern void hg_predicate_mark_codes(const HgPredicate *predicate, bool *used);
 
 /*
- * Have the bounds of its set be for values of 64 bits in units of 10^-scale: as made they are for
- * 10^-HG_PREDICATE_SCALE.  It may be called in the middle of a scan.
+ * Makes the bounds of a predicate's set be for values of 64 bits scaled by 10^scale.  As made they
+ * are for 10^HG_PREDICATE_SCALE.  It may be called in the middle of a scan.
  */
 extern void hg_predicate_prepare(HgPredicate *predicate, int scale);
 

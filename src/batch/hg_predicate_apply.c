@@ -204,9 +204,9 @@ hg_predicate_apply_bytes(HgPredicate *predicate, const HgBatch *batch, bool *hol
 	return any;
 }
 
-/* ---------------------------------------------------------------------
- * Integers, and units of numerics
- * ---------------------------------------------------------------------
+/*
+ * --------------------------------------------------------------------- Integers, and scaled
+ * integers of numerics ---------------------------------------------------------------------
  */
 
 /* Is an integer in one of the intervals that are prepared? */
@@ -291,12 +291,12 @@ hg_predicate_apply_numerics(HgPredicate *predicate, const HgBatch *batch, bool *
 	}
 	for (int i = 0; i < batch->nrows; i++)
 	{
-		int128 units;
+		int128 scaled;
 
 		if (hg_batch_is_null(batch, predicate->column, i))
 			holds[i] = false;
-		else if (hg_predicate_units(values[i], &units))
-			holds[i] = hg_intervals_contain(predicate->set, units);
+		else if (hg_predicate_scale_value(values[i], &scaled))
+			holds[i] = hg_intervals_contain(predicate->set, scaled);
 		else
 		{
 			holds[i] = false;

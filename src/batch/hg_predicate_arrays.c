@@ -51,9 +51,9 @@ hg_predicate_is_signed(const HgPredicate *predicate, const HgSegmentArray *array
 }
 
 static bool
-hg_predicate_takes_units(HgPredicate *predicate, const HgSegmentArray *array)
+hg_predicate_takes_scaled(HgPredicate *predicate, const HgSegmentArray *array)
 {
-	if (array->form.encoding != HG_ENCODING_UNITS || array->form.scale > HG_PREDICATE_SCALE)
+	if (array->form.encoding != HG_ENCODING_SCALED || array->form.scale > HG_PREDICATE_SCALE)
 		return false;
 	if (predicate->scale != array->form.scale)
 		hg_predicate_prepare(predicate, array->form.scale);
@@ -93,7 +93,7 @@ hg_predicate_takes_arrays(HgPredicate *predicate, const HgPredicateColumn *colum
 		case HG_PREDICATE_INTEGER:
 			return predicate->nfast <= 1 && hg_predicate_is_signed(predicate, column->array);
 		case HG_PREDICATE_NUMERIC:
-			return hg_predicate_takes_units(predicate, column->array);
+			return hg_predicate_takes_scaled(predicate, column->array);
 		case HG_PREDICATE_ORDER:
 			return hg_predicate_is_signed(predicate, column->array) &&
 				   hg_predicate_is_signed(predicate, columns[predicate->other].array) &&

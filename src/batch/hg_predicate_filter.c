@@ -216,7 +216,7 @@ hg_filter_program(HgFilterMaker *maker, const HgCompared *compared, int which, H
 		const int column = hg_filter_column(maker, (AttrNumber) compared->attnos[c]);
 		const HgGraphCodes *codes = maker->codes[column];
 
-		/* integers are there as they are, and numerics as units */
+		/* integers are there as they are, and numerics as scaled integers */
 		if (codes != NULL && codes->scale < 0)
 			return false;
 		operands[c] = (HgOperand){column, codes != NULL ? codes->scale : -1};
@@ -274,7 +274,7 @@ hg_filter_computed_order(HgFilterMaker *maker, const HgPredicate *predicate)
 			return false;
 	for (int i = 0; i < 2; i++)
 	{
-		/* both are compared in the finer units */
+		/* both are compared with the more decimals of the two */
 		if (!hg_arithmetic_scale_up(&programs[i], Max(scales[0], scales[1]) - scales[i]))
 			return false;
 		numbers[i] = hg_filter_number_of(maker, &programs[i]);

@@ -17,7 +17,10 @@ typedef struct HgValueBounds
 {
 	bool has_nulls; /* some may be */
 	bool all_nulls;
-	/* the integers of those that are not NULL, or the units of NUMERIC, are from low to high */
+	/*
+	 * the integers of those that are not NULL, or the scaled integers of NUMERIC, are from low to
+	 * high
+	 */
 	bool known;
 	int128 low;
 	int128 high;

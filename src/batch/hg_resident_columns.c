@@ -73,9 +73,9 @@ hg_resident_columns_join(const HgResidentColumns *columns, const HgBatch *batch)
 	for (int c = 0; c < columns->ncolumns; c++)
 	{
 		const HgSegmentForm *form = &columns->sources[c]->array.form;
-		int scale = form->encoding == HG_ENCODING_UNITS ? form->scale : -1;
+		int scale = form->encoding == HG_ENCODING_SCALED ? form->scale : -1;
 
-		if (batch->takes_units[c] && batch->scales[c] != scale)
+		if (batch->takes_scaled[c] && batch->scales[c] != scale)
 			return false;
 	}
 	return true;
@@ -102,10 +102,10 @@ hg_resident_columns_add(HgResidentColumns *columns, uint32 first, const uint16 *
 		array = &source->array;
 		used = hg_resident_values_room(&source->column) / HG_BATCH_ROWS * start;
 		hg_resident_add_nulls(array, first, which, n, start, batch->nulls[c], &batch->has_nulls[c]);
-		if (batch->takes_units[c] && array->form.encoding == HG_ENCODING_UNITS)
+		if (batch->takes_scaled[c] && array->form.encoding == HG_ENCODING_SCALED)
 		{
 			batch->scales[c] = array->form.scale;
-			hg_resident_values_units(array, first, which, n, batch->values[c] + start);
+			hg_resident_values_scaled(array, first, which, n, batch->values[c] + start);
 		}
 		else if (batch->takes_codes[c] && array->form.encoding == HG_ENCODING_DICTIONARY)
 		{
@@ -180,7 +180,7 @@ hg_resident_columns_bounds(const HgResidentColumns *columns, HgValueBounds *boun
 		const HgSegmentForm *form = &source->array.form;
 		int128 unit = 1;
 
-		if (form->encoding == HG_ENCODING_UNITS)
+		if (form->encoding == HG_ENCODING_SCALED)
 			for (int i = form->scale; i < HG_PREDICATE_SCALE; i++)
 				unit *= 10;
 		bounds[c].all_nulls = source->bounds->all_nulls;

@@ -29,16 +29,19 @@ extern HgResidentColumns *hg_resident_columns_create(const HgResidentScan *resid
 													 const AttrNumber *attnos);
 
 /*
- * Add rows of the current run behind those of a batch, which has room for them: row first +
- * which[i], or first + i where which is NULL, for i < n.  Numerics are units, and values codes,
- * where the batch takes them (hg_batch.h) and the segment has them; codes if the batch is empty.
- * What is by reference points into the arrays, which stay as long as the scan does, or into memory
- * that is used again with the batch.
+ * Adds rows of the current run behind those of a batch, which has room for them: row first +
+ * which[i], or first + i where which is NULL, for i < n.  Numerics are scaled integers, and values
+ * codes, where the batch takes them (hg_batch.h) and the segment has them; codes if the batch is
+ * empty.  What is by reference points into the arrays, which stay as long as the scan does, or
+ * into memory that is used again with the batch.
  */
 extern void hg_resident_columns_add(HgResidentColumns *columns, uint32 first, const uint16 *which,
 									int n, HgBatch *batch);
 
-/* May rows of the current run stand in a batch with those that it has, as numerics or as units? */
+/*
+ * True if rows of the current run may stand in a batch with those that it has, as numerics or as
+ * scaled integers.
+ */
 extern bool hg_resident_columns_join(const HgResidentColumns *columns, const HgBatch *batch);
 
 /* What is known of all rows of the segment that the current run is of, by column. */

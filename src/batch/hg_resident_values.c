@@ -5,8 +5,8 @@
  *
  * A loop for each encoding (resident/hg_resident_array.h).  Packed values are walked from one to
  * the next: that waits for each length in turn, but only within a group of rows, and the processor
- * is at work in several groups at a time.  Numerics are made of their units, one behind the other
- * in memory that the next batch uses again.
+ * is at work in several groups at a time.  Numerics are made of their scaled integers, one behind
+ * the other in memory that the next batch uses again.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@
 #include "catalog/pg_type.h"
 
 #include "batch/hg_batch.h"
-#include "batch/hg_numeric_units.h"
+#include "batch/hg_numeric_scaled.h"
 #include "batch/hg_resident_values.h"
 #include "batch/hg_values.h"
 
@@ -35,7 +35,7 @@ hg_resident_values_room(const HgResidentColumn *column)
 	if (column->length > 0 && column->length <= HG_FIXED_WIDTH && !hg_resident_is_aligned(column))
 		return HG_BATCH_ROWS * MAXALIGN(column->length);
 	if (column->type == NUMERICOID)
-		return HG_BATCH_ROWS * HG_UNITS_BYTES;
+		return HG_BATCH_ROWS * HG_SCALED_BYTES;
 	return 0;
 }
 
@@ -121,42 +121,42 @@ hg_resident_fetch_codes(const HgSegmentArray *array, uint32 first, const uint16 
 }
 
 static pg_attribute_always_inline void
-hg_resident_values_units_width(int width, const char *array, uint32 first, const uint16 *which,
-							   int n, Datum *values)
+hg_resident_values_scaled_width(int width, const char *array, uint32 first, const uint16 *which,
+								int n, Datum *values)
 {
 	for (int i = 0; i < n; i++)
 		values[i] =
-			Int64GetDatum(hg_segment_unit(width, array, first + (which != NULL ? which[i] : i)));
+			Int64GetDatum(hg_segment_integer(width, array, first + (which != NULL ? which[i] : i)));
 }
 
 void
-hg_resident_values_units(const HgSegmentArray *array, uint32 first, const uint16 *which, int n,
-						 Datum *values)
+hg_resident_values_scaled(const HgSegmentArray *array, uint32 first, const uint16 *which, int n,
+						  Datum *values)
 {
-	HG_FOR_WIDTH(array->width, hg_resident_values_units_width, array->values, first, which, n,
+	HG_FOR_WIDTH(array->width, hg_resident_values_scaled_width, array->values, first, which, n,
 				 values);
 }
 
 static pg_attribute_always_inline void
-hg_resident_fetch_units_width(int width, const char *array, const HgUnitsFormat *format, char *room,
-							  uint32 first, const uint16 *which, int n, Datum *values)
+hg_resident_fetch_scaled_width(int width, const char *array, const HgScaledFormat *format,
+							   char *room, uint32 first, const uint16 *which, int n, Datum *values)
 {
-	for (int i = 0; i < n; i++, room += HG_UNITS_BYTES)
+	for (int i = 0; i < n; i++, room += HG_SCALED_BYTES)
 	{
-		hg_units_store(format,
-					   hg_segment_unit(width, array, first + (which != NULL ? which[i] : i)), room);
+		hg_scaled_store(
+			format, hg_segment_integer(width, array, first + (which != NULL ? which[i] : i)), room);
 		values[i] = PointerGetDatum(room);
 	}
 }
 
 /* UNITS as numerics. */
 static void
-hg_resident_fetch_units(const HgSegmentArray *array, char *room, uint32 first, const uint16 *which,
-						int n, Datum *values)
+hg_resident_fetch_scaled(const HgSegmentArray *array, char *room, uint32 first, const uint16 *which,
+						 int n, Datum *values)
 {
-	HgUnitsFormat format = hg_units_format(array->form.scale);
+	HgScaledFormat format = hg_scaled_format(array->form.scale);
 
-	HG_FOR_WIDTH(array->width, hg_resident_fetch_units_width, array->values, &format, room, first,
+	HG_FOR_WIDTH(array->width, hg_resident_fetch_scaled_width, array->values, &format, room, first,
 				 which, n, values);
 }
 
@@ -198,8 +198,8 @@ hg_resident_values_fetch(const HgResidentColumn *column, const HgSegmentArray *a
 	}
 	else if (array->form.encoding == HG_ENCODING_DICTIONARY)
 		hg_resident_fetch_codes(array, first, which, n, values);
-	else if (array->form.encoding == HG_ENCODING_UNITS)
-		hg_resident_fetch_units(array, room, first, which, n, values);
+	else if (array->form.encoding == HG_ENCODING_SCALED)
+		hg_resident_fetch_scaled(array, room, first, which, n, values);
 	else if (!column->by_value)
 		hg_resident_fetch_fixed(array, room, first, which, n, values);
 	else if (which == NULL)
@@ -220,8 +220,8 @@ hg_resident_values_bytes(const HgResidentColumn *column, const HgSegmentArray *a
 		return column->by_value ? 0 : (Size) n * column->length;
 	if (array->form.encoding == HG_ENCODING_DICTIONARY)
 		return (Size) n * array->form.widest;
-	if (array->form.encoding == HG_ENCODING_UNITS)
-		return (Size) n * HG_UNITS_BYTES;
+	if (array->form.encoding == HG_ENCODING_SCALED)
+		return (Size) n * HG_SCALED_BYTES;
 	bytes = array->starts[end] - array->starts[first / HG_GROUP_ROWS];
 	if (array->missing != NULL)
 		bytes += n * hg_segment_value_bytes(array->length, array->bytes + array->form.missing_at);

@@ -30,9 +30,9 @@ extern void hg_resident_values_fetch(const HgResidentColumn *column, const HgSeg
 									 char *room, uint32 first, const uint16 *which, int n,
 									 Datum *values);
 
-/* The same of UNITS: values[i] = Int64GetDatum() of the units. */
-extern void hg_resident_values_units(const HgSegmentArray *array, uint32 first, const uint16 *which,
-									 int n, Datum *values);
+/* The same for SCALED: values[i] = Int64GetDatum() of the scaled integer. */
+extern void hg_resident_values_scaled(const HgSegmentArray *array, uint32 first,
+									  const uint16 *which, int n, Datum *values);
 
 /* The same of a DICTIONARY: values[i] = UInt32GetDatum() of the code; of a NULL anything. */
 extern void hg_resident_values_codes(const HgSegmentArray *array, uint32 first, const uint16 *which,

@@ -387,17 +387,19 @@ hg_scan_cover(HgBatchSource *source, bool pending, HgSharedCovered *shared, dsa_
 	HgScan *scan = (HgScan *) source;
 	HgScanTable *table = hg_scan_coverable(scan);
 
-	return table != NULL && !scan->at_end ? hg_scan_table_cover(table, pending, shared, area) : NULL;
+	return table != NULL && !scan->at_end ? hg_scan_table_cover(table, pending, shared, area)
+										  : NULL;
 }
 
 static HgCovered *
-hg_scan_attach_covered(HgBatchSource *source, const HgSharedCovered *shared, const HgSharedPins *pins,
-			   dsa_area *area)
+hg_scan_attach_covered(HgBatchSource *source, const HgSharedCovered *shared,
+					   const HgSharedPins *pins, dsa_area *area)
 {
 	HgScan *scan = (HgScan *) source;
 	HgScanTable *table = hg_scan_coverable(scan);
 
-	return table != NULL && !scan->at_end ? hg_scan_table_attach_covered(table, shared, pins, area) : NULL;
+	return table != NULL && !scan->at_end ? hg_scan_table_attach_covered(table, shared, pins, area)
+										  : NULL;
 }
 
 static void

@@ -142,7 +142,7 @@ hg_changed_find(TableScanDesc scan, HgSegmentVersion *version, const HgSegmentRo
 	XLogRecPtr lsn;
 
 	hg_heap_vis_begin(&page, scan, hg_changed_place(version, block),
-					   hg_changed_place(version, following));
+					  hg_changed_place(version, following));
 	lines->buffer = page.buffer;
 	lsn = hg_heap_vis_lsn(&page);
 	if (hg_page_vis_find(&version->page_vis, block, lsn, xmin, &vis))

@@ -36,9 +36,9 @@ typedef enum HgChangedFound
  * following, unless that is negative.
  */
 extern HgChangedFound hg_changed_find(TableScanDesc scan, HgSegmentVersion *version,
-									 const HgSegmentRows *rows, int block, int following,
-									 TransactionId horizon, uint64 *bits, uint32 *count,
-									 HgHeapLines *lines);
+									  const HgSegmentRows *rows, int block, int following,
+									  TransactionId horizon, uint64 *bits, uint32 *count,
+									  HgHeapLines *lines);
 
 /*
  * Blocks of a segment whose older rows are had from elsewhere: without pointers, as processes that

@@ -75,7 +75,7 @@ hg_scan_table_graph_order(const HgScanTable *table, int n, int *order)
  */
 static uint32
 hg_scan_mark_covered(HgScanTable *table, HgPredicateShare share, uint32 first, uint32 end,
-				  uint64 *bits)
+					 uint64 *bits)
 {
 	if (share != HG_SHARE_ALL)
 		return hg_scan_runs_mark(table->runs, first, end - first, bits);
@@ -103,8 +103,8 @@ hg_scan_next_changed(const HgValidSegment *segment, int block, int nblocks)
  */
 static uint32
 hg_scan_cover_changed(HgScanTable *table, TableScanDesc scan, HgCovered *covered,
-					 const HgValidSegment *segment, HgPredicateShare share, uint64 *bits,
-					 BlockNumber *blocks)
+					  const HgValidSegment *segment, HgPredicateShare share, uint64 *bits,
+					  BlockNumber *blocks)
 {
 	HgSegmentVersion *version = hg_segment_version(segment->pointer);
 	HgSegmentRows rows = hg_segment_rows(version);
@@ -177,7 +177,7 @@ hg_scan_leave_pending(HgCovered *covered, HgPredicateShare share, uint32 part)
  */
 static void
 hg_scan_cover_segment(HgScanTable *table, TableScanDesc scan, HgCovered *covered,
-					 const HgValidSegment *segment, BlockNumber *blocks)
+					  const HgValidSegment *segment, BlockNumber *blocks)
 {
 	const HgSegmentVersion *version = segment->version;
 	HgSegmentRows rows = hg_segment_rows(version);
@@ -209,7 +209,7 @@ hg_scan_cover_segment(HgScanTable *table, TableScanDesc scan, HgCovered *covered
 		for (int block = 0; block < HG_SEGMENT_BLOCKS; block++)
 			if (hg_block_bits_test(segment->blocks, block))
 				left += hg_scan_mark_covered(table, share, rows.first_rows[block],
-										  rows.first_rows[block + 1], bits);
+											 rows.first_rows[block + 1], bits);
 		left += hg_scan_cover_changed(table, scan, covered, segment, share, bits, blocks);
 	}
 	hg_covered_add(covered, segment, bits, left);
@@ -238,9 +238,9 @@ hg_scan_apply_segment(HgScanTable *table, HgCovered *covered, const HgValidSegme
 	uint32 left;
 
 	if (covered->bits[part] != NULL)
-		left = share == HG_SHARE_NONE
-				   ? 0
-				   : hg_scan_runs_mark_seen(table->runs, covered->bits[part], 0, version->nrows, bits);
+		left = share == HG_SHARE_NONE ? 0
+									  : hg_scan_runs_mark_seen(table->runs, covered->bits[part], 0,
+															   version->nrows, bits);
 	else
 		left = hg_scan_mark_covered(table, share, 0, version->nrows, bits);
 	hg_covered_restrict(covered, segment, bits, left);
@@ -293,8 +293,9 @@ hg_scan_set_pending(HgScanTable *table, HgCovered *covered)
 	for (int i = 0; i < covered->npredicates; i++)
 		covered->predicates[i] = hg_column_qual_predicate(qual, i);
 	covered->apply_arg = table;
-	if (covered->npredicates > 0 && hg_predicate_filter_add(filters, 0, covered->graph, covered->npredicates,
-														 covered->predicates, &places))
+	if (covered->npredicates > 0 &&
+		hg_predicate_filter_add(filters, 0, covered->graph, covered->npredicates,
+								covered->predicates, &places))
 		covered->apply = hg_scan_apply_pending;
 	pfree(filters);
 }
@@ -305,7 +306,7 @@ hg_scan_set_pending(HgScanTable *table, HgCovered *covered)
  */
 static HgCovered *
 hg_scan_cover_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
-				  const HgGraphKey *key, bool pending)
+				   const HgGraphKey *key, bool pending)
 {
 	HgResidentColumn *columns = hg_scan_covered_columns(table);
 	uint32 nsegments;
@@ -314,7 +315,7 @@ hg_scan_cover_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
 	HgCovered *covered;
 
 	covered = hg_covered_create(table->node->ss.ss_currentRelation, graph, key, valid, nsegments,
-						  table->nattnos, columns);
+								table->nattnos, columns);
 	pfree(columns);
 	if (pending)
 		hg_scan_set_pending(table, covered);
@@ -333,8 +334,8 @@ hg_scan_cover_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
 }
 
 HgCovered *
-hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared, const HgSharedPins *pins,
-					 dsa_area *area)
+hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared,
+							 const HgSharedPins *pins, dsa_area *area)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(table));
 	HgResidentColumn *columns;
@@ -347,7 +348,7 @@ hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared, 
 	hg_scan_table_graph_key(table, &key);
 	columns = hg_scan_covered_columns(table);
 	covered = hg_shared_covered_attach(shared, area, table->node->ss.ss_currentRelation, &key, pins,
-								 table->nattnos, columns, table->resident);
+									   table->nattnos, columns, table->resident);
 	pfree(columns);
 	return covered;
 }

@@ -19,9 +19,9 @@
  * covered; and HgBatchSource.pin_graph and graph_order.
  */
 extern HgCovered *hg_scan_table_cover(HgScanTable *table, bool pending, HgSharedCovered *shared,
-								  dsa_area *area);
+									  dsa_area *area);
 extern HgCovered *hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared,
-									const HgSharedPins *pins, dsa_area *area);
+											   const HgSharedPins *pins, dsa_area *area);
 extern void hg_scan_table_uncover(HgScanTable *table);
 extern HgGraphExtent hg_scan_table_may_cover(const HgScanTable *table);
 extern HgPinnedGraph *hg_scan_table_pin_graph(const HgScanTable *table, int ncolumns,

@@ -159,7 +159,7 @@ hg_column_qual_create(TupleDesc desc, List *qual, List **rest)
 	columns->layout = hg_tuple_layout_create(desc, columns->nattnos, columns->attnos);
 	columns->batch = hg_batch_create(columns->nattnos);
 	for (int c = 0; c < columns->nattnos; c++)
-		columns->batch->takes_units[c] = true;
+		columns->batch->takes_scaled[c] = true;
 	for (int i = 0; i < columns->npredicates; i++)
 		hg_predicate_mark_codes(columns->predicates[i], columns->batch->takes_codes);
 	return columns;

@@ -21,8 +21,8 @@ typedef struct HgColumnQual HgColumnQual;
 typedef struct HgRowsLeft
 {
 	int n;
-	uint16 which[HG_BATCH_ROWS];   /* [n] places of them among those that were left before */
-	bool any_recheck;			   /* and then ... */
+	uint16 which[HG_BATCH_ROWS]; /* [n] places of them among those that were left before */
+	bool any_recheck;			 /* and then ... */
 	bool recheck[HG_BATCH_ROWS]; /* [n] ... is row which[i] one for the whole qual to tell of? */
 } HgRowsLeft;
 

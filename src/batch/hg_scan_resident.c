@@ -42,7 +42,7 @@ struct HgResidentScan
 	HgValidBlocks *valid;
 	uint32 nsegments;
 	const HgValidSegment **segments; /* [nsegments] by number; NULL: none of its blocks is valid */
-	bool *covered;						  /* [nsegments] that are passed over; NULL: none is */
+	bool *covered;					 /* [nsegments] that are passed over; NULL: none is */
 	HgChangedBlocks **older; /* [nsegments] of these; NULL: of none, or not of that one ... */
 	bool older_shared;		 /* ... and they lie in memory of several processes */
 	HgHeapBlocks blocks;
@@ -364,7 +364,7 @@ hg_resident_scan_pass(HgResidentScan *resident, const HgValidSegment *segment)
 {
 	if (resident->covered == NULL)
 		resident->covered = MemoryContextAllocZero(GetMemoryChunkContext(resident),
-												resident->nsegments * sizeof(bool));
+												   resident->nsegments * sizeof(bool));
 	resident->covered[segment->version->first / HG_SEGMENT_BLOCKS] = true;
 }
 
@@ -399,7 +399,7 @@ hg_resident_scan_older_place(HgResidentScan *resident, const HgValidSegment *seg
 
 void
 hg_resident_scan_cover_older(HgResidentScan *resident, const HgValidSegment *segment, int block,
-							const HgHeapLines *lines)
+							 const HgHeapLines *lines)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(resident));
 	HgChangedBlocks **place = hg_resident_scan_older_place(resident, segment);

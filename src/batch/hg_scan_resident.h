@@ -87,7 +87,8 @@ extern const HgResidentSource *hg_resident_scan_source(const HgResidentScan *res
 													   AttrNumber attno);
 
 /* Returns the valid blocks of the scan. */
-extern const HgValidBlocks *hg_resident_scan_valid(const HgResidentScan *resident, uint32 *nsegments);
+extern const HgValidBlocks *hg_resident_scan_valid(const HgResidentScan *resident,
+												   uint32 *nsegments);
 
 /* Passes over the valid blocks of a segment from now on: their rows are covered. */
 extern void hg_resident_scan_pass(HgResidentScan *resident, const HgValidSegment *segment);
@@ -97,21 +98,21 @@ extern void hg_resident_scan_pass(HgResidentScan *resident, const HgValidSegment
  * number of their rows.
  */
 extern uint32 hg_resident_scan_cover(HgResidentScan *resident, const HgValidSegment *segment,
-									uint64 *blocks);
+									 uint64 *blocks);
 
 /*
  * Covers the rows of a changed block of a covered segment, all but those that lines tell of: the
  * scan comes to the latter alone.  Blocks of a segment ascend.
  */
 extern void hg_resident_scan_cover_older(HgResidentScan *resident, const HgValidSegment *segment,
-										int block, const HgHeapLines *lines);
+										 int block, const HgHeapLines *lines);
 
 /*
  * What the scan keeps of such blocks of a segment; NULL: there are none.  And another process's,
  * which stay where they are: this one passes over their rows too.
  */
 extern const HgChangedBlocks *hg_resident_scan_covered_older(const HgResidentScan *resident,
-														  const HgValidSegment *segment);
+															 const HgValidSegment *segment);
 extern void hg_resident_scan_pass_older(HgResidentScan *resident, const HgValidSegment *segment,
 										HgChangedBlocks *older);
 

@@ -30,7 +30,8 @@ hg_shared_covered_init(HgSharedCovered *shared)
 
 /* Room in the DSA, which is counted. */
 static void *
-hg_shared_covered_allocate(HgSharedCovered *shared, dsa_area *area, Size bytes, dsa_pointer *pointer)
+hg_shared_covered_allocate(HgSharedCovered *shared, dsa_area *area, Size bytes,
+						   dsa_pointer *pointer)
 {
 	*pointer = dsa_allocate(area, Max(bytes, 1));
 	shared->bytes += bytes;
@@ -39,7 +40,7 @@ hg_shared_covered_allocate(HgSharedCovered *shared, dsa_area *area, Size bytes, 
 
 void
 hg_shared_covered_publish(HgSharedCovered *shared, dsa_area *area, const HgCovered *covered,
-					   const HgResidentScan *scan)
+						  const HgResidentScan *scan)
 {
 	const HgValidBlocks *valid = covered->valid;
 	HgValidCopy *copies;
@@ -49,7 +50,7 @@ hg_shared_covered_publish(HgSharedCovered *shared, dsa_area *area, const HgCover
 	shared->nvalid_segments = valid->nsegments;
 	shared->graph = covered->graph->pointer;
 	copies = hg_shared_covered_allocate(shared, area, valid->nsegments * sizeof(HgValidCopy),
-									 &shared->valid);
+										&shared->valid);
 	segments = hg_shared_covered_allocate(
 		shared, area, valid->nsegments * sizeof(HgSharedCoveredSegment), &shared->segments);
 	for (int i = 0; i < valid->nsegments; i++)
@@ -69,9 +70,9 @@ hg_shared_covered_publish(HgSharedCovered *shared, dsa_area *area, const HgCover
 				   covered->bits[part], bytes);
 		}
 		if (older != NULL)
-			memcpy(
-				hg_shared_covered_allocate(shared, area, hg_changed_bytes(older), &segments[i].older),
-				older, hg_changed_bytes(older));
+			memcpy(hg_shared_covered_allocate(shared, area, hg_changed_bytes(older),
+											  &segments[i].older),
+				   older, hg_changed_bytes(older));
 	}
 	shared->covered = true;
 }
@@ -90,12 +91,13 @@ hg_shared_covered_pin_graph(const HgSharedCovered *shared, HgSharedPins *pins)
 
 HgCovered *
 hg_shared_covered_attach(const HgSharedCovered *shared, dsa_area *area, Relation rel,
-					  const HgGraphKey *key, const HgSharedPins *pins, int ncolumns,
-					  const HgResidentColumn *columns, HgResidentScan *scan)
+						 const HgGraphKey *key, const HgSharedPins *pins, int ncolumns,
+						 const HgResidentColumn *columns, HgResidentScan *scan)
 {
 	const HgSharedCoveredSegment *segments = dsa_get_address(area, shared->segments);
 	const HgValidBlocks *valid = pins->valid;
-	HgCovered *covered = hg_covered_create(rel, pins->graph, key, valid, shared->nparts, ncolumns, columns);
+	HgCovered *covered =
+		hg_covered_create(rel, pins->graph, key, valid, shared->nparts, ncolumns, columns);
 
 	for (int i = 0; i < valid->nsegments; i++)
 	{
@@ -105,9 +107,9 @@ hg_shared_covered_attach(const HgSharedCovered *shared, dsa_area *area, Relation
 		if (!hg_covered_has_version(covered, segment->version))
 			continue;
 		hg_covered_add(covered, segment,
-					DsaPointerIsValid(segments[i].bits) ? dsa_get_address(area, segments[i].bits)
-														: NULL,
-					segments[i].count);
+					   DsaPointerIsValid(segments[i].bits) ? dsa_get_address(area, segments[i].bits)
+														   : NULL,
+					   segments[i].count);
 		hg_resident_scan_pass(scan, segment);
 		if (DsaPointerIsValid(segments[i].older))
 			hg_resident_scan_pass_older(scan, segment, dsa_get_address(area, segments[i].older));

@@ -33,9 +33,9 @@
 /* In the query's DSM: no pointers. */
 typedef struct HgSharedCovered
 {
-	bool covered;			  /* true if rows are covered, and the rest is valid */
+	bool covered;		  /* true if rows are covered, and the rest is valid */
 	uint32 nparts;		  /* segments of the table */
-	int nvalid_segments;		  /* number of segments with valid blocks */
+	int nvalid_segments;  /* number of segments with valid blocks */
 	dsa_pointer graph;	  /* in the memory of residents */
 	dsa_pointer valid;	  /* HgValidCopy[nvalid_segments], in the query's DSA */
 	dsa_pointer segments; /* HgSharedCoveredSegment[nvalid_segments] likewise */
@@ -49,8 +49,8 @@ typedef struct HgSharedCovered
 extern void hg_shared_covered_init(HgSharedCovered *shared);
 
 /* Publishes the covered rows of a scan for other processes. */
-extern void hg_shared_covered_publish(HgSharedCovered *shared, dsa_area *area, const HgCovered *covered,
-								   const HgResidentScan *scan);
+extern void hg_shared_covered_publish(HgSharedCovered *shared, dsa_area *area,
+									  const HgCovered *covered, const HgResidentScan *scan);
 
 /* What a worker pins of a scan: its valid blocks, and the graph that has its covered rows. */
 struct HgSharedPins
@@ -64,15 +64,16 @@ struct HgSharedPins
  * released.
  */
 extern void hg_shared_covered_pin_valid(const HgSharedCovered *shared, dsa_area *area,
-									  HgSharedPins *pins);
+										HgSharedPins *pins);
 extern void hg_shared_covered_pin_graph(const HgSharedCovered *shared, HgSharedPins *pins);
 
 /*
  * Covers the leader's rows in another process, which has pinned their versions, in
  * CurrentMemoryContext.  The scan passes over them.  See hg_covered_create().
  */
-extern HgCovered *hg_shared_covered_attach(const HgSharedCovered *shared, dsa_area *area, Relation rel,
-									 const HgGraphKey *key, const HgSharedPins *pins, int ncolumns,
-									 const HgResidentColumn *columns, HgResidentScan *scan);
+extern HgCovered *hg_shared_covered_attach(const HgSharedCovered *shared, dsa_area *area,
+										   Relation rel, const HgGraphKey *key,
+										   const HgSharedPins *pins, int ncolumns,
+										   const HgResidentColumn *columns, HgResidentScan *scan);
 
 #endif /* HG_SHARED_COVERED_H */

@@ -51,7 +51,8 @@ hg_uncover_next(HgUncover *uncover, HgBatch *batch)
 
 	if (uncover->covered == NULL)
 		return false;
-	while ((n = hg_covered_next_of(uncover->covered, uncover->part, &uncover->at, rows, HG_BATCH_ROWS)) == 0)
+	while ((n = hg_covered_next_of(uncover->covered, uncover->part, &uncover->at, rows,
+								   HG_BATCH_ROWS)) == 0)
 		if (!hg_uncover_take(uncover))
 			return false;
 	hg_covered_get(uncover->covered, rows, n, batch, uncover->columns);

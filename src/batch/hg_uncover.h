@@ -19,7 +19,7 @@
 /* A process's way through the segments of covered rows. */
 typedef struct HgUncover
 {
-	HgCovered *covered;				 /* NULL: none is read */
+	HgCovered *covered;			 /* NULL: none is read */
 	int *columns;				 /* [covered->ncolumns] 0, 1, 2, ... */
 	pg_atomic_uint32 *next_part; /* the next segment that no process has taken */
 	uint32 part;				 /* the one that is read now ... */

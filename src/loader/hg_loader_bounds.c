@@ -37,7 +37,7 @@ hg_bounds_extend(HgSegmentBounds *bounds, const int64 *integers, const uint64 *v
 	bounds->greatest = greatest;
 }
 
-/* The integers of some rows: what they are compared as, or units. */
+/* The integers of some rows: what they are compared as, or scaled integers. */
 static void
 hg_bounds_integers(const HgSegmentColumnData *column, HgValueOrder order, uint32 first, int n,
 				   int64 *integers)
@@ -45,10 +45,10 @@ hg_bounds_integers(const HgSegmentColumnData *column, HgValueOrder order, uint32
 	const char *values = column->parts[HG_PART_VALUES].array;
 	Datum datums[HG_BATCH_ROWS];
 
-	if (column->form.encoding == HG_ENCODING_UNITS)
+	if (column->form.encoding == HG_ENCODING_SCALED)
 	{
 		for (int i = 0; i < n; i++)
-			integers[i] = hg_segment_unit(column->form.width, values, first + i);
+			integers[i] = hg_segment_integer(column->form.width, values, first + i);
 		return;
 	}
 	hg_values_load(column->form.width, values + (Size) first * column->form.width, n, datums);
@@ -60,7 +60,7 @@ hg_bounds_create(const HgSegmentColumnData *column, uint32 nrows)
 {
 	const uint64 *valid = column->parts[HG_PART_VALID].array;
 	HgValueOrder order = hg_value_order(column->column.type);
-	HgSegmentBounds bounds = {.known = column->form.encoding == HG_ENCODING_UNITS ||
+	HgSegmentBounds bounds = {.known = column->form.encoding == HG_ENCODING_SCALED ||
 									   (column->column.by_value && hg_order_is_integer(order)),
 							  .all_nulls = true,
 							  .least = PG_INT64_MAX,

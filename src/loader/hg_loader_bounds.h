@@ -13,8 +13,8 @@
 #include "resident/hg_resident_version.h"
 
 /*
- * The bounds of a column of so many rows.  Of values that are not compared as integers, and are no
- * units, it is known whether all are NULL, and no more.
+ * Sets the bounds of a column of so many rows.  If the values are not compared as integers, and
+ * are no scaled integers, it is known whether all are NULL, and no more.
  */
 extern HgSegmentBounds hg_bounds_create(const HgSegmentColumnData *column, uint32 nrows);
 

@@ -18,7 +18,7 @@
 #include "catalog/pg_type.h"
 #include "utils/memutils.h"
 
-#include "batch/hg_numeric_units.h"
+#include "batch/hg_numeric_scaled.h"
 #include "batch/hg_values.h"
 #include "loader/hg_loader_column.h"
 #include "loader/hg_loader_dictionary.h"
@@ -213,19 +213,19 @@ hg_encoded_width(int64 least, int64 greatest)
 
 /* Make integers as narrow as that, where they lie. */
 static void
-hg_encoded_narrow(int64 *units, uint32 n, int width)
+hg_encoded_narrow(int64 *integers, uint32 n, int width)
 {
 	for (uint32 i = 0; i < n; i++)
 		switch (width)
 		{
 			case sizeof(int8):
-				((int8 *) units)[i] = (int8) units[i];
+				((int8 *) integers)[i] = (int8) integers[i];
 				break;
 			case sizeof(int16):
-				((int16 *) units)[i] = (int16) units[i];
+				((int16 *) integers)[i] = (int16) integers[i];
 				break;
 			case sizeof(int32):
-				((int32 *) units)[i] = (int32) units[i];
+				((int32 *) integers)[i] = (int32) integers[i];
 				break;
 			default:
 				return;
@@ -233,12 +233,12 @@ hg_encoded_narrow(int64 *units, uint32 n, int width)
 }
 
 /*
- * The units of packed numerics, and what bounds them.  Returns their scale; -1: some of them have
- * no units or another scale, or all are NULL.
+ * Sets the scaled integers of packed numerics, and what bounds them.  Returns their scale; -1:
+ * some of them have no scaled integer or another scale, or all are NULL.
  */
 static int
-hg_encoded_units(const HgSegmentArray *packed, uint32 nrows, int64 *units, int64 *least,
-				 int64 *greatest)
+hg_encoded_scaled(const HgSegmentArray *packed, uint32 nrows, int64 *integers, int64 *least,
+				  int64 *greatest)
 {
 	const char *place = packed->bytes;
 	int common = -1;
@@ -249,15 +249,15 @@ hg_encoded_units(const HgSegmentArray *packed, uint32 nrows, int64 *units, int64
 	{
 		int scale;
 
-		units[row] = 0;
+		integers[row] = 0;
 		if (hg_segment_is_null(packed, row))
 			continue;
 		place = hg_segment_align(packed->length, packed->alignby, place);
-		if (!hg_units_load(place, &units[row], &scale) || (common >= 0 && scale != common))
+		if (!hg_scaled_load(place, &integers[row], &scale) || (common >= 0 && scale != common))
 			return -1;
 		common = scale;
-		*least = Min(*least, units[row]);
-		*greatest = Max(*greatest, units[row]);
+		*least = Min(*least, integers[row]);
+		*greatest = Max(*greatest, integers[row]);
 		place += hg_segment_value_bytes(packed->length, place);
 	}
 	return common;
@@ -265,10 +265,10 @@ hg_encoded_units(const HgSegmentArray *packed, uint32 nrows, int64 *units, int64
 
 /* Have integers in place of packed numerics; false where these can't be. */
 static bool
-hg_encoded_column_try_units(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnData *data)
+hg_encoded_column_try_scaled(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnData *data)
 {
 	HgSegmentArray packed = hg_encoded_column_packed(column, data);
-	int64 *units;
+	int64 *integers;
 	int64 least;
 	int64 greatest;
 	int scale;
@@ -277,17 +277,17 @@ hg_encoded_column_try_units(HgEncodedColumn *column, uint32 nrows, HgSegmentColu
 	/* a default that lies in no row has another header than a value that does */
 	if (column->column.type != NUMERICOID || column->missing != NULL || nrows == 0)
 		return false;
-	units = MemoryContextAllocHuge(column->context, nrows * sizeof(int64));
-	scale = hg_encoded_units(&packed, nrows, units, &least, &greatest);
+	integers = MemoryContextAllocHuge(column->context, nrows * sizeof(int64));
+	scale = hg_encoded_scaled(&packed, nrows, integers, &least, &greatest);
 	if (scale < 0)
 	{
-		pfree(units);
+		pfree(integers);
 		return false;
 	}
 	width = hg_encoded_width(least, greatest);
-	hg_encoded_narrow(units, nrows, width);
-	data->form = (HgSegmentForm){.encoding = HG_ENCODING_UNITS, .width = width, .scale = scale};
-	hg_encoded_column_part(data, HG_PART_VALUES, units, (Size) nrows * width);
+	hg_encoded_narrow(integers, nrows, width);
+	data->form = (HgSegmentForm){.encoding = HG_ENCODING_SCALED, .width = width, .scale = scale};
+	hg_encoded_column_part(data, HG_PART_VALUES, integers, (Size) nrows * width);
 	hg_encoded_column_part(data, HG_PART_STARTS, NULL, 0);
 	hg_encoded_column_part(data, HG_PART_BYTES, NULL, 0);
 	return true;
@@ -326,7 +326,7 @@ hg_encoded_column_finish(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnD
 	else
 	{
 		hg_encoded_column_finish_packed(column, nrows, data);
-		if (!hg_encoded_column_try_units(column, nrows, data))
+		if (!hg_encoded_column_try_scaled(column, nrows, data))
 			hg_encoded_column_try_dictionary(column, nrows, data);
 	}
 }

@@ -12,7 +12,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 
-#include "batch/hg_numeric_units.h"
+#include "batch/hg_numeric_scaled.h"
 #include "loader/hg_loader_keep_column.h"
 #include "loader/hg_loader_keep_slices.h"
 #include "resident/hg_resident_directory.h"
@@ -115,7 +115,7 @@ hg_keep_width(const HgResidentColumn *column)
 {
 	if (hg_keep_is_plain(column))
 		return (uint32) column->length;
-	return column->type == NUMERICOID ? HG_GRAPH_UNITS_WIDTH : HG_GRAPH_CODE_WIDTH;
+	return column->type == NUMERICOID ? HG_GRAPH_SCALED_WIDTH : HG_GRAPH_CODE_WIDTH;
 }
 
 /* Find out the shape of the column; false where a segment has it not, or otherwise. */
@@ -156,18 +156,19 @@ hg_keep_scale(HgKeepColumn *keep, int scale)
 	return keep->scale == scale;
 }
 
-/* The units of a numeric that is not NULL; false where they are not such as are kept. */
+/* Sets the scaled integer of a numeric that is not NULL; false where it is not one that is kept. */
 static bool
-hg_keep_unit(HgKeepColumn *keep, const HgSegmentArray *array, uint32 row, int64 *units)
+hg_keep_integer(HgKeepColumn *keep, const HgSegmentArray *array, uint32 row, int64 *integer)
 {
 	int scale;
 
-	if (array->form.encoding == HG_ENCODING_UNITS)
+	if (array->form.encoding == HG_ENCODING_SCALED)
 	{
-		*units = hg_segment_unit(array->width, array->values, row);
+		*integer = hg_segment_integer(array->width, array->values, row);
 		return true;
 	}
-	return hg_units_load(hg_segment_place(array, row), units, &scale) && hg_keep_scale(keep, scale);
+	return hg_scaled_load(hg_segment_place(array, row), integer, &scale) &&
+		   hg_keep_scale(keep, scale);
 }
 
 /* Find the display scale of all values; false where they have several, or are not all finite. */
@@ -182,29 +183,31 @@ hg_keep_scale_all(HgKeepColumn *keep)
 		int at;
 		const HgSegmentVersion *version = hg_keep_version(keep, part, &at);
 		HgSegmentArray array;
-		int64 units;
+		int64 integer;
 
 		CHECK_FOR_INTERRUPTS();
 		if (version == NULL)
 			continue;
 		array = hg_segment_array(version, at);
-		if (array.form.encoding == HG_ENCODING_UNITS)
+		if (array.form.encoding == HG_ENCODING_SCALED)
 			scaled = hg_keep_scale(keep, array.form.scale);
 		else
 			for (uint32 row = 0; row < version->nrows && scaled; row++)
-				scaled = hg_segment_is_null(&array, row) || hg_keep_unit(keep, &array, row, &units);
+				scaled =
+					hg_segment_is_null(&array, row) || hg_keep_integer(keep, &array, row, &integer);
 	}
 	return scaled && !keep->is_left();
 }
 
-/* The units of rows that have some, as hg_keep_scale_all() has found; 0 where NULL. */
+/* The scaled integers of rows that have some, as hg_keep_scale_all() has found; 0 where NULL. */
 static const void *
-hg_keep_units(HgKeepColumn *keep, const HgSegmentArray *array, uint32 first, uint32 count)
+hg_keep_integers(HgKeepColumn *keep, const HgSegmentArray *array, uint32 first, uint32 count)
 {
 	int64 *put = keep->put;
 
 	for (uint32 i = 0; i < count; i++)
-		if (hg_segment_is_null(array, first + i) || !hg_keep_unit(keep, array, first + i, &put[i]))
+		if (hg_segment_is_null(array, first + i) ||
+			!hg_keep_integer(keep, array, first + i, &put[i]))
 			put[i] = 0;
 	return put;
 }
@@ -278,7 +281,7 @@ hg_keep_code_all(HgKeepColumn *keep)
 		if (array.form.encoding == HG_ENCODING_DICTIONARY)
 			coded = hg_keep_code_dictionary(keep, part, &array);
 		else
-			coded = array.form.encoding != HG_ENCODING_UNITS &&
+			coded = array.form.encoding != HG_ENCODING_SCALED &&
 					hg_keep_code_rows(keep, &array, version->nrows);
 	}
 	return coded && !keep->is_left();
@@ -311,7 +314,10 @@ hg_keep_codes(HgKeepColumn *keep, uint32 part, const HgSegmentArray *array, uint
  * ---------------------------------------------------------------------
  */
 
-/* Have it known what codes stand for, or units are of, as it may be already; false: no room. */
+/*
+ * Publishes what codes stand for, or the scale of scaled integers, unless it is known already;
+ * false: no room.
+ */
 static bool
 hg_keep_publish(const HgKeepColumn *keep, HgResidentGraph *version)
 {
@@ -433,7 +439,7 @@ hg_keep_put_segment(HgKeepColumn *keep, HgEngine *engine, HgJob *job, uint32 par
 		if (keep->codes != NULL)
 			all.values = hg_keep_codes(keep, part, array, first, all.count);
 		else if (!hg_keep_is_plain(&keep->column))
-			all.values = hg_keep_units(keep, array, first, all.count);
+			all.values = hg_keep_integers(keep, array, first, all.count);
 		all.nulls = hg_keep_nulls(keep, array, first, all.count);
 		if (slices != NULL)
 			status = hg_keep_put_selected(keep, engine, job, &all, slices, slice, error);

@@ -8,9 +8,9 @@
  * there are then.
  *
  * VALUES that lie in arrays of a width that an engine has go as they are.  Numerics that all have
- * one display scale go as integers in units of 10^-scale.  Of all others, where few differ and none
- * is long, the device is given codes of the whole table (resident/hg_resident_graph_codes.h), which
- * are made here of those that segments have, or of the values of a segment that has none.
+ * one display scale go as integers scaled by 10^scale.  Of all others, where few differ and none
+ * is long, the device is given codes of the whole table (resident/hg_resident_graph_codes.h),
+ * which are made here of those that segments have, or of the values of a segment that has none.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,10 +34,10 @@ typedef struct HgKeepColumn
 	uint32 nparts;
 	dsa_pointer *versions; /* [nparts] pinned; invalid: the graph has no row of the segment */
 	uint8 *nulls;		   /* of values that are put at a time */
-	int scale;			   /* of numerics, which go as units; -1: of none */
+	int scale;			   /* of numerics, which go as scaled integers; -1: of none */
 	HgCodes *codes;		   /* of values that go as codes; NULL: none do */
 	uint16 **of_parts; /* [nparts] codes of those of a segment's dictionary; NULL: it has none */
-	void *put;		   /* codes or units that are put at a time */
+	void *put;		   /* codes or scaled integers that are put at a time */
 	void *selected;	   /* values of a slice's rows, and ... */
 	uint8 *selected_nulls; /* ... bytes that tell NULL, that are put at a time; NULL so far */
 	HgKeptColumnSpec spec;

@@ -211,7 +211,8 @@ hg_graph_ask_columns(PlannerInfo *root, const HgJoinPath *path, List *exprs)
 Cost
 hg_graph_star_cost(int njoins, double edges, double filtered)
 {
-	return (hg_cover_star_ns(njoins, edges) + filtered * HG_FILTER_NS) * cpu_tuple_cost / HG_SCAN_NS;
+	return (hg_cover_star_ns(njoins, edges) + filtered * HG_FILTER_NS) * cpu_tuple_cost /
+		   HG_SCAN_NS;
 }
 
 /* The cost with these sides covered, if so many processes share it. */
@@ -241,8 +242,8 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 					   const Cost input_costs[2], double inner_room, HgGraphCost *cost)
 {
 	HgCoverShape shape = {.dense = path->dense,
-						 .spills_apart = hg_join_spills_apart(path->join_type, path->together),
-						 .answered = columns[HG_OUTER] == 0 && columns[HG_INNER] == 0};
+						  .spills_apart = hg_join_spills_apart(path->join_type, path->together),
+						  .answered = columns[HG_OUTER] == 0 && columns[HG_INNER] == 0};
 	const bool fixed[2] = {false, false};
 	bool cover[2] = {false, false};
 	bool covered;

@@ -25,8 +25,8 @@ typedef struct HgGraphCost
 
 /*
  * Computes the costs of a path, whose inputs and rows are filled in, if rows come from cached
- * HashGraphs (executor/join/hg_join_cover.h).  The join returns columns[] of each side, reading each
- * side as a whole costs input_costs[], and a process may hold inner_room inner rows in memory.
+ * HashGraphs (executor/join/hg_join_cover.h).  The join returns columns[] of each side, reading
+ * each side as a whole costs input_costs[], and a process may hold inner_room inner rows in memory.
  * Returns false where no row would come from a cached HashGraph.
  */
 extern bool hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],

@@ -301,7 +301,7 @@ hg_star_is_one_join(PlannerInfo *root, const HgJoinPath *path)
 	/* the larger one are the facts */
 	found = extents[HG_INNER].rows <= extents[HG_OUTER].rows ? HG_INNER : HG_OUTER;
 	if (!hg_cover_asks_star(1, extents[hg_other_side(found)].rows,
-						   extents[HG_OUTER].rows + extents[HG_INNER].rows))
+							extents[HG_OUTER].rows + extents[HG_INNER].rows))
 		return false;
 	clause = linitial_node(RestrictInfo, path->hash_clauses);
 	if (!inner && (found != (path->join_type == JOIN_LEFT ? HG_INNER : HG_OUTER) ||

@@ -89,7 +89,8 @@ hg_page_vis_is_valid(const HgPageVis *vis, TransactionId xmin)
 }
 
 bool
-hg_page_vis_find(HgPageVisCache *cache, int block, XLogRecPtr lsn, TransactionId xmin, HgPageVis *vis)
+hg_page_vis_find(HgPageVisCache *cache, int block, XLogRecPtr lsn, TransactionId xmin,
+				 HgPageVis *vis)
 {
 	HgPageVisSlot *place = hg_page_vis_slots(cache);
 	uint32 turn;
@@ -106,7 +107,8 @@ hg_page_vis_find(HgPageVisCache *cache, int block, XLogRecPtr lsn, TransactionId
 }
 
 void
-hg_page_vis_store(HgPageVisCache *cache, int block, TransactionId xmin, const HgPageVis *vis, Buffer buffer)
+hg_page_vis_store(HgPageVisCache *cache, int block, TransactionId xmin, const HgPageVis *vis,
+				  Buffer buffer)
 {
 	HgPageVisSlot *place;
 	uint32 turn;

@@ -58,11 +58,11 @@
 
 typedef struct HgPageVis
 {
-	XLogRecPtr lsn;			   /* of the page */
-	TransactionId newest;	   /* of the ids it relies on; or invalid */
-	bool gone;				   /* true: the rows named are not seen, and all others are; false: the opposite */
-	uint8 nothers;			   /* rows that are seen, and are not the version's */
-	uint16 nrows;			   /* number of the version's rows that are named */
+	XLogRecPtr lsn;		  /* of the page */
+	TransactionId newest; /* of the ids it relies on; or invalid */
+	bool gone;	   /* true: the rows named are not seen, and all others are; false: the opposite */
+	uint8 nothers; /* rows that are seen, and are not the version's */
+	uint16 nrows;  /* number of the version's rows that are named */
 	uint16 rows[HG_PAGE_VIS_ROWS]; /* their numbers, then line pointers of the other rows */
 } HgPageVis;
 
@@ -82,14 +82,14 @@ extern Size hg_page_vis_free(HgPageVisCache *cache);
  * and a snapshot of this xmin.  Returns false if there is none.
  */
 extern bool hg_page_vis_find(HgPageVisCache *cache, int block, XLogRecPtr lsn, TransactionId xmin,
-						  HgPageVis *vis);
+							 HgPageVis *vis);
 
 /*
  * Stores an entry that was computed with a snapshot of that xmin, and the page's buffer, if there
  * is room.
  */
-extern void hg_page_vis_store(HgPageVisCache *cache, int block, TransactionId xmin, const HgPageVis *vis,
-						  Buffer buffer);
+extern void hg_page_vis_store(HgPageVisCache *cache, int block, TransactionId xmin,
+							  const HgPageVis *vis, Buffer buffer);
 
 /*
  * Returns the buffer that had the block's page last, if it is known: the page may have gone

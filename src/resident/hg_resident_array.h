@@ -56,14 +56,14 @@ typedef enum HgSegmentEncoding
 	HG_ENCODING_FIXED = 0,
 	HG_ENCODING_PACKED,
 	HG_ENCODING_DICTIONARY,
-	HG_ENCODING_UNITS
+	HG_ENCODING_SCALED
 } HgSegmentEncoding;
 
 /* How the arrays of a column are to be read. */
 typedef struct HgSegmentForm
 {
 	HgSegmentEncoding encoding;
-	int width;		   /* of FIXED values, of codes: 1 or 2, or of units: 1, 2, 4 or 8 */
+	int width;		   /* of FIXED values, of codes: 1 or 2, or of scaled integers: 1, 2, 4 or 8 */
 	int scale;		   /* of UNITS */
 	uint32 ncodes;	   /* of a DICTIONARY */
 	uint32 widest;	   /* DICTIONARY: bytes of the widest value */
@@ -73,7 +73,7 @@ typedef struct HgSegmentForm
 /* The arrays of a column, in the order in which they lie in its chunk. */
 typedef enum HgSegmentPart
 {
-	HG_PART_VALUES = 0, /* [rows x width] values, codes or units */
+	HG_PART_VALUES = 0, /* [rows x width] values, codes or scaled integers */
 	HG_PART_VALID,		/* [rows] bits; none where no value is NULL */
 	HG_PART_STARTS,		/* uint32s: of groups of rows, and of what is behind them; or of codes */
 	HG_PART_MISSING,	/* [rows] bits; none where no row is missing */
@@ -189,9 +189,9 @@ hg_segment_code_value(const HgSegmentArray *array, uint32 code)
 	return array->bytes + array->starts[code];
 }
 
-/* The units of a row in an array of that width; inlined where this is a constant. */
+/* Returns the integer of a row in an array of that width; inlined where this is a constant. */
 static pg_attribute_always_inline int64
-hg_segment_unit(int width, const char *values, uint32 row)
+hg_segment_integer(int width, const char *values, uint32 row)
 {
 	switch (width)
 	{

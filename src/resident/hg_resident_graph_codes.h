@@ -5,10 +5,10 @@
  *	  place.
  *
  * A value that is not of a width that an engine has goes to a device as a number from 0, which is
- * the same for the same bytes in all rows of a graph version, or, a numeric, as an integer in units
- * of the column's display scale.  What a number stands for lies
- * beside the version, for whoever gets it back, as long as that is there.  Two values that differ
- * in a byte have two codes, whatever their type calls equal.
+ * the same for the same bytes in all rows of a graph version, or, a numeric, as an integer scaled
+ * by the column's display scale.  What a number stands for lies beside the version, for whoever
+ * gets it back, as long as that is there.  Two values that differ in a byte have two codes,
+ * whatever their type calls equal.
  *
  * Codes follow from the segment versions that the graph lists, none of which changes: whoever
  * makes them again, for a device that has lost its copy, makes the same.
@@ -24,9 +24,9 @@
 
 #include "resident/hg_resident_graph_version.h"
 
-/* Bytes of what the device has of a value: a code, or units of a numeric. */
+/* Bytes of what the device has of a value: a code, or the scaled integer of a numeric. */
 #define HG_GRAPH_CODE_WIDTH sizeof(uint16)
-#define HG_GRAPH_UNITS_WIDTH sizeof(int64)
+#define HG_GRAPH_SCALED_WIDTH sizeof(int64)
 
 /* Bytes of the longest value that has a code. */
 #define HG_GRAPH_CODED_BYTES 128
@@ -37,7 +37,7 @@ typedef struct HgGraphCodes
 	dsa_pointer next; /* those of another column; invalid: there are no more */
 	Size bytes;		  /* of all of it */
 	AttrNumber number;
-	int scale; /* of numerics, of which there are units in place of codes; -1: of none */
+	int scale; /* of numerics, which are scaled integers in place of codes; -1: of none */
 	uint32 ncodes;
 	uint32 starts[FLEXIBLE_ARRAY_MEMBER]; /* [ncodes] of their values, from the beginning on */
 } HgGraphCodes;

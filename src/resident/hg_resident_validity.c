@@ -280,8 +280,9 @@ hg_validity_use_columns(HgSegmentVersion *version, const HgResidentColumn *colum
  * nothing is pinned that was not.
  */
 static void
-hg_validity_take(HgValidBlocks *valid, HgDirectoryEntry *entry, uint64 generation, HgBlockBits *bits,
-				 uint32 nsegments, const HgResidentColumn *columns, int ncolumns, bool *missed)
+hg_validity_take(HgValidBlocks *valid, HgDirectoryEntry *entry, uint64 generation,
+				 HgBlockBits *bits, uint32 nsegments, const HgResidentColumn *columns, int ncolumns,
+				 bool *missed)
 {
 	const HgSegmentSlot *slots = hg_directory_slots(entry);
 	bool may_pin = !hg_resident_memory_is_idle();
@@ -344,7 +345,8 @@ hg_validity_has_versions(Relation rel, HgResidentRelation key, const HgChain *ch
 static HgValidBlocks *
 hg_validity_create(uint32 nsegments)
 {
-	HgValidBlocks *valid = palloc(offsetof(HgValidBlocks, segments) + nsegments * sizeof(HgValidSegment));
+	HgValidBlocks *valid =
+		palloc(offsetof(HgValidBlocks, segments) + nsegments * sizeof(HgValidSegment));
 
 	valid->nsegments = 0;
 	valid->nblocks = 0;
@@ -354,7 +356,7 @@ hg_validity_create(uint32 nsegments)
 
 HgValidBlocks *
 hg_validity_find(Relation rel, Snapshot snapshot, BlockNumber nblocks,
-				  const HgResidentColumn *columns, int ncolumns)
+				 const HgResidentColumn *columns, int ncolumns)
 {
 	HgResidentRelation key = hg_resident_relation(rel);
 	uint32 nsegments = hg_segment_count(nblocks);
@@ -405,8 +407,8 @@ hg_validity_share(const HgValidCopy *copies, int ncopies)
 		HgSegmentVersion *version = hg_segment_version(copy->version);
 
 		hg_segment_version_pin(version);
-		*segment = (HgValidSegment){
-			.pointer = copy->version, .version = version, .blocks = &copy->blocks};
+		*segment =
+			(HgValidSegment){.pointer = copy->version, .version = version, .blocks = &copy->blocks};
 		valid->nblocks += hg_block_bits_count(&copy->blocks, NULL);
 		valid->nsegments++;
 	}

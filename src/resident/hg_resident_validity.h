@@ -32,7 +32,7 @@ typedef struct HgValidBlocks
 {
 	HgCleanup cleanup;
 	int nsegments;
-	BlockNumber nblocks;							 /* number of valid blocks of all segments */
+	BlockNumber nblocks;							/* number of valid blocks of all segments */
 	HgValidSegment segments[FLEXIBLE_ARRAY_MEMBER]; /* ascending */
 } HgValidBlocks;
 
@@ -61,7 +61,7 @@ extern bool hg_validity_may_use(Relation rel, Snapshot snapshot, const char **wh
  * comes first.
  */
 extern HgValidBlocks *hg_validity_find(Relation rel, Snapshot snapshot, BlockNumber nblocks,
-								   const HgResidentColumn *columns, int ncolumns);
+									   const HgResidentColumn *columns, int ncolumns);
 
 /*
  * Pins the valid blocks that another process of the query has pinned, and does not let go of

@@ -20,7 +20,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 
-#include "batch/hg_numeric_units.h"
+#include "batch/hg_numeric_scaled.h"
 #include "sql/hg_sql_compare.h"
 #include "sql/hg_sql_compare_graph.h"
 
@@ -30,16 +30,16 @@ hg_sql_compare_value(const HgResidentColumn *column, const HgSegmentArray *array
 					 Datum value, bool isnull)
 {
 	const char *cached;
-	char bytes[HG_UNITS_BYTES];
+	char bytes[HG_SCALED_BYTES];
 	Size size;
 
 	if (isnull || hg_segment_is_null(array, row))
 		return isnull && hg_segment_is_null(array, row);
-	if (array->form.encoding == HG_ENCODING_UNITS)
+	if (array->form.encoding == HG_ENCODING_SCALED)
 	{
-		HgUnitsFormat format = hg_units_format(array->form.scale);
+		HgScaledFormat format = hg_scaled_format(array->form.scale);
 
-		hg_units_store(&format, hg_segment_unit(array->width, array->values, row), bytes);
+		hg_scaled_store(&format, hg_segment_integer(array->width, array->values, row), bytes);
 		cached = bytes;
 	}
 	else

@@ -414,7 +414,7 @@ hg_fault_scan(Relation rel, HgResidentColumn **columns)
 
 HgValidBlocks *
 __wrap_hg_validity_find(Relation rel, Snapshot snapshot, BlockNumber nblocks,
-						 const HgResidentColumn *columns, int ncolumns)
+						const HgResidentColumn *columns, int ncolumns)
 {
 	HgValidBlocks *valid;
 	HgResidentColumn *scanned;
@@ -473,8 +473,8 @@ __wrap_hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const
 
 HgCovered *
 __wrap_hg_shared_covered_attach(const HgSharedCovered *shared, dsa_area *area, Relation rel,
-							 const HgGraphKey *key, const HgSharedPins *pins, int ncolumns,
-							 const HgResidentColumn *columns, HgResidentScan *scan)
+								const HgGraphKey *key, const HgSharedPins *pins, int ncolumns,
+								const HgResidentColumn *columns, HgResidentScan *scan)
 {
 	hg_fault_come_by(HG_FAULT_PLACE_ATTACH);
 	return __real_hg_shared_covered_attach(shared, area, rel, key, pins, ncolumns, columns, scan);

@@ -99,7 +99,8 @@ typedef struct HgMatchResident
 	HgFlatTally *tally; /* of its pairs; or NULL */
 	HgSide tallied;
 	HgMatches block;
-	HgKeptAnswer device; /* about the pairs of covered x covered, if the device was asked and has answered */
+	HgKeptAnswer
+		device; /* about the pairs of covered x covered, if the device was asked and has answered */
 
 	/* of a team of which one process has all of covered x covered (HgTeamSpec.at_once) */
 	bool claimed; /* it is known who that is ... */
@@ -285,8 +286,8 @@ hg_match_resident_open_covered(HgMatchResident *resident, HgError *error)
 		work = (HgFlatWork){hg_match_resident_take, task->spec.team->next_part};
 	else if (task->spec.covered_part != NULL)
 		work = (HgFlatWork){hg_match_resident_take, task->spec.covered_part};
-	status = hg_flat_join_open(host, task->spec.covered[HG_OUTER], task->spec.covered[HG_INNER], &work,
-							   &resident->join, error);
+	status = hg_flat_join_open(host, task->spec.covered[HG_OUTER], task->spec.covered[HG_INNER],
+							   &work, &resident->join, error);
 	if (status != HG_OK || !hg_match_resident_tallies(task, &side))
 		return status;
 	resident->tallied = side;

@@ -54,7 +54,8 @@ typedef struct HgMatchTask
 {
 	MemoryContext context; /* all that sources allocate comes from here */
 	HgMatcherSpec spec;
-	bool unreported; /* true while matches are counted but not reported (hg_matcher_count_matched) */
+	bool
+		unreported; /* true while matches are counted but not reported (hg_matcher_count_matched) */
 	HgKeySet sides[2];
 	HgPgHost host; /* of every job */
 	HgPgTeam team; /* where spec has one */

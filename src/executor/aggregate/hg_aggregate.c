@@ -278,21 +278,21 @@ hg_aggregate_begin_groups(HgAggregateState *state, const Bitmapset *returned, Si
  * of them, and nobody else looks at what lies there: groups that have them do, and other functions.
  */
 static void
-hg_aggregate_begin_units(HgAggregateState *state)
+hg_aggregate_begin_scaled(HgAggregateState *state)
 {
-	bool *takes_units = state->batch->takes_units;
+	bool *takes_scaled = state->batch->takes_scaled;
 
 	for (int c = 0; c < state->ncolumns; c++)
-		takes_units[c] = hg_arithmetic_uses_numeric(state->taking.arithmetic, c);
+		takes_scaled[c] = hg_arithmetic_uses_numeric(state->taking.arithmetic, c);
 	for (int f = 0; f < state->taking.nfilters; f++)
 		if (state->taking.column_filters[f] != NULL)
-			hg_column_filter_take_units(state->taking.column_filters[f], takes_units);
+			hg_column_filter_take_scaled(state->taking.column_filters[f], takes_scaled);
 	for (int i = 0; i < state->groups->nvalues; i++)
-		takes_units[state->groups->columns[i]] = false;
+		takes_scaled[state->groups->columns[i]] = false;
 	for (int i = 0; i < state->nfunctions; i++)
 		if (state->functions[i].column >= 0 && state->functions[i].number < 0 &&
 			state->functions[i].kind != HG_AGGREGATE_COUNT)
-			takes_units[state->functions[i].column] = false;
+			takes_scaled[state->functions[i].column] = false;
 }
 
 static void
@@ -358,7 +358,7 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	state->batch = hg_batch_create(state->ncolumns);
 	hg_aggregate_begin_finding(state);
 	state->having = hg_aggregate_begin_having(state);
-	hg_aggregate_begin_units(state);
+	hg_aggregate_begin_scaled(state);
 	hg_aggregate_spill_init(&state->spill, ExecGetResultType(child), state->ncolumns,
 							state->attnos);
 	state->takes_arrays = state->source->next_run != NULL && hg_aggregate_takes_arrays(state);

@@ -68,19 +68,19 @@ hg_big_sum_add(HgBigSumState *state, int64 value)
 }
 
 /*
- * Add the sum of count values of a display scale, in units of 10^-scale, to a state's sum; false,
+ * Adds the sum of count values of a display scale, scaled by 10^scale, to a state's sum; false,
  * and nothing is done, where 128 bits do not hold it.
  */
 static inline bool
-hg_numeric_add(HgNumericState *state, int64 count, int128 units, int scale)
+hg_numeric_add(HgNumericState *state, int64 count, int128 scaled, int scale)
 {
 	int128 sum = hg_numeric_sum_of(state);
 
 	if (unlikely(scale != state->scale) &&
 		!(scale > state->scale ? hg_numeric_scale_up(&sum, scale - state->scale)
-							   : hg_numeric_scale_up(&units, state->scale - scale)))
+							   : hg_numeric_scale_up(&scaled, state->scale - scale)))
 		return false;
-	if (__builtin_add_overflow(sum, units, &sum))
+	if (__builtin_add_overflow(sum, scaled, &sum))
 		return false;
 	state->summed += count;
 	state->low = (uint64) sum;
@@ -186,12 +186,12 @@ hg_advance_numeric(const HgFunction *function, HgSelection selection, const Datu
 	HG_EACH_ROW(row)
 	{
 		HgNumericState *state = HG_STATE(HgNumericState, row);
-		int128 units;
+		int128 scaled;
 		int scale;
 
 		state->count++;
-		if (!hg_numeric_decode(values[row], &units, &scale) ||
-			!hg_numeric_add(state, 1, units, scale))
+		if (!hg_numeric_decode(values[row], &scaled, &scale) ||
+			!hg_numeric_add(state, 1, scaled, scale))
 			hg_transition_advance(function->transition, &state->rest, values[row], false);
 	}
 }
@@ -293,18 +293,18 @@ hg_function_advance(const HgFunction *function, HgSelection selection, const Dat
 
 /* Add a numeric to a state's sum, or to the rest. */
 static inline void
-hg_numeric_take(const HgFunction *function, HgNumericState *state, int64 units, int scale)
+hg_numeric_take(const HgFunction *function, HgNumericState *state, int64 scaled, int scale)
 {
 	state->count++;
-	if (!hg_numeric_add(state, 1, units, scale))
-		hg_transition_advance(function->transition, &state->rest, hg_numeric_make(units, scale),
+	if (!hg_numeric_add(state, 1, scaled, scale))
+		hg_transition_advance(function->transition, &state->rest, hg_numeric_make(scaled, scale),
 							  false);
 }
 
-/* hg_advance_numeric() for units of 10^-scale. */
+/* hg_advance_numeric() for integers scaled by 10^scale. */
 static pg_attribute_always_inline void
-hg_advance_units(const HgFunction *function, HgSelection selection, const int64 *values, int scale,
-				 HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+hg_advance_scaled(const HgFunction *function, HgSelection selection, const int64 *values, int scale,
+				  HgGroup *const *groups, HgGroup *group, bool plain, bool all)
 {
 	if (plain)
 	{
@@ -340,8 +340,8 @@ hg_advance_numeric_extreme(const HgFunction *function, HgSelection selection, co
 								  false);
 			continue;
 		}
-		if (!state->any || (greatest ? value > state->units : value < state->units))
-			state->units = value;
+		if (!state->any || (greatest ? value > state->scaled : value < state->scaled))
+			state->scaled = value;
 		state->scale = scale;
 		state->any = true;
 	}
@@ -364,8 +364,8 @@ hg_advance_numbers(const HgFunction *function, HgSelection selection, const HgNu
 		return;
 	}
 	if (hg_function_sums_numerics(function))
-		hg_advance_units(function, selection, numbers->values, numbers->scale, groups, group, plain,
-						 all);
+		hg_advance_scaled(function, selection, numbers->values, numbers->scale, groups, group,
+						  plain, all);
 	else
 		hg_advance_inline(function, selection, (const Datum *) numbers->values, HG_WORD_INT8,
 						  groups, group, plain, all);
@@ -392,17 +392,18 @@ hg_function_advance_numbers(const HgFunction *function, HgSelection selection,
 }
 
 void
-hg_function_merge_units(const HgFunction *function, HgGroup *group, int64 count, int128 units,
-						int scale)
+hg_function_merge_scaled(const HgFunction *function, HgGroup *group, int64 count, int128 scaled,
+						 int scale)
 {
 	HgNumericState *state = (HgNumericState *) ((char *) group + function->offset);
 
 	if (count == 0)
 		return;
 	state->count += count;
-	if (hg_numeric_add(state, count, units, scale))
+	if (hg_numeric_add(state, count, scaled, scale))
 		return;
 	/* what 128 bits do not hold is one value of the rest, and of the others nothing is left */
 	state->summed += count - 1;
-	hg_transition_advance(function->transition, &state->rest, hg_numeric_make(units, scale), false);
+	hg_transition_advance(function->transition, &state->rest, hg_numeric_make(scaled, scale),
+						  false);
 }

@@ -41,8 +41,8 @@ hg_function_sums_numerics(const HgFunction *function)
 	return function->kind == HG_AGGREGATE_SUM_NUMERIC || function->kind == HG_AGGREGATE_AVG_NUMERIC;
 }
 
-/* ... which takes count values that are not NULL by their sum, in units of 10^-scale. */
-extern void hg_function_merge_units(const HgFunction *function, HgGroup *group, int64 count,
-									int128 units, int scale);
+/* ... which takes count values that are not NULL by their sum, scaled by 10^scale. */
+extern void hg_function_merge_scaled(const HgFunction *function, HgGroup *group, int64 count,
+									 int128 scaled, int scale);
 
 #endif /* HG_AGGREGATE_ADVANCE_H */

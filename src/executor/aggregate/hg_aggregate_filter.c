@@ -51,10 +51,10 @@ hg_column_filter_create(const Expr *filter, TupleDesc desc, int ncolumns, const 
 }
 
 void
-hg_column_filter_take_units(const HgColumnFilter *filter, bool *takes_units)
+hg_column_filter_take_scaled(const HgColumnFilter *filter, bool *takes_scaled)
 {
 	for (int i = 0; i < filter->view->ncolumns; i++)
-		takes_units[filter->columns[i]] = true;
+		takes_scaled[filter->columns[i]] = true;
 }
 
 void

@@ -25,13 +25,13 @@ extern HgColumnFilter *hg_column_filter_create(const Expr *filter, TupleDesc des
 											   const int *attnos);
 
 /* Take numerics that a filter looks at as integers, too. */
-extern void hg_column_filter_take_units(const HgColumnFilter *filter, bool *takes_units);
+extern void hg_column_filter_take_scaled(const HgColumnFilter *filter, bool *takes_scaled);
 
 /*
  * Sets for each row of a batch whether it passes.  Where recheck is set the expression is to be
  * evaluated instead.
  */
 extern void hg_column_filter_apply(HgColumnFilter *filter, const HgBatch *batch, bool *passes,
-									bool *recheck);
+								   bool *recheck);
 
 #endif /* HG_AGGREGATE_FILTER_H */

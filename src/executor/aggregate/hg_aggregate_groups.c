@@ -22,7 +22,7 @@
 #include "utils/memutils.h"
 
 #include "backend/hg_memory.h"
-#include "executor/aggregate/hg_aggregate_alike.h"
+#include "executor/aggregate/hg_aggregate_small.h"
 #include "executor/aggregate/hg_aggregate_groups.h"
 
 /* Slots of the smallest table. */
@@ -342,7 +342,7 @@ hg_groups_find_heads(const HgGroups *groups, const HgBatch *batch, bool *same, u
 	int nheads = 0;
 
 	/* the first columns are those of the keys */
-	hg_alike_mark_same(batch, groups->nkeys, groups->columns, same);
+	hg_small_mark_same(batch, groups->nkeys, groups->columns, same);
 	for (int i = 0; i < batch->nrows; i++)
 	{
 		heads[nheads] = (uint16) i;

@@ -34,13 +34,13 @@ struct HgAggregateHaving
 
 	/* what is known of some groups */
 	uint32 first;
-	bool passes[HG_BATCH_ROWS];	   /* [batch->nrows] from the first one on */
+	bool passes[HG_BATCH_ROWS];	 /* [batch->nrows] from the first one on */
 	bool recheck[HG_BATCH_ROWS]; /* [batch->nrows] */
 };
 
-/* Is a sum of numerics in units, as long as its values are? */
+/* True if a sum of numerics is a scaled integer, as long as its values are. */
 static bool
-hg_result_is_units(const HgResult *result)
+hg_result_is_scaled(const HgResult *result)
 {
 	return result->kind == HG_AGGREGATE_SUM_NUMERIC && !result->function->partial;
 }
@@ -57,7 +57,7 @@ hg_result_is_cheap(const HgResult *result)
 		case HG_AGGREGATE_MAX:
 			return true;
 		default:
-			return hg_result_is_units(result);
+			return hg_result_is_scaled(result);
 	}
 }
 
@@ -83,7 +83,7 @@ hg_aggregate_begin_having(HgAggregateState *state)
 	having = palloc0(sizeof(HgAggregateHaving));
 	having->filter = filter;
 	having->places = palloc(desc->natts * sizeof(int));
-	hg_column_filter_take_units(filter, used);
+	hg_column_filter_take_scaled(filter, used);
 	for (int place = 0; place < desc->natts; place++)
 	{
 		if (!used[place])
@@ -126,24 +126,24 @@ hg_having_add_column(HgAggregateState *state, int place)
 	}
 }
 
-/* Have units of 10^-from be such of 10^-to; false where they do not fit 64 bits. */
+/* Converts an integer scaled by 10^from to 10^to; false where it does not fit 64 bits. */
 static bool
 hg_having_scale(Datum *value, int from, int to)
 {
-	int128 units = DatumGetInt64(*value);
+	int128 scaled = DatumGetInt64(*value);
 
-	if (!hg_numeric_scale_up(&units, to - from) || units != (int64) units)
+	if (!hg_numeric_scale_up(&scaled, to - from) || scaled != (int64) scaled)
 		return false;
-	*value = Int64GetDatum((int64) units);
+	*value = Int64GetDatum((int64) scaled);
 	return true;
 }
 
 /*
- * Put sums of numerics into the batch, in units of the greatest scale that one of them has.  Those
+ * Puts sums of numerics into the batch, scaled by the greatest scale that one of them has.  Those
  * that do not fit are set in unknown.
  */
 static void
-hg_having_add_units(HgAggregateState *state, int place, const HgFunction *function, bool *unknown)
+hg_having_add_scaled(HgAggregateState *state, int place, const HgFunction *function, bool *unknown)
 {
 	HgAggregateHaving *having = state->having;
 	HgBatch *batch = having->batch;
@@ -155,12 +155,13 @@ hg_having_add_units(HgAggregateState *state, int place, const HgFunction *functi
 
 	for (int i = 0; i < batch->nrows; i++)
 	{
-		HgUnitsSum sum =
-			hg_function_units(function, hg_groups_get(state->groups, having->first + i));
-		bool fits = sum.known && sum.scale <= HG_PREDICATE_SCALE && sum.units == (int64) sum.units;
+		HgScaledSum sum =
+			hg_function_scaled(function, hg_groups_get(state->groups, having->first + i));
+		bool fits =
+			sum.known && sum.scale <= HG_PREDICATE_SCALE && sum.scaled == (int64) sum.scaled;
 
 		nulls[i] = sum.isnull;
-		values[i] = fits ? Int64GetDatum((int64) sum.units) : Int64GetDatum(0);
+		values[i] = fits ? Int64GetDatum((int64) sum.scaled) : Int64GetDatum(0);
 		unknown[i] |= !fits && !sum.isnull;
 		scales[i] = fits ? sum.scale : 0;
 		greatest = Max(greatest, scales[i]);
@@ -179,9 +180,9 @@ hg_having_add_result(HgAggregateState *state, int place, bool *unknown)
 	HgAggregateHaving *having = state->having;
 	HgBatch *batch = having->batch;
 
-	if (hg_result_is_units(result))
+	if (hg_result_is_scaled(result))
 	{
-		hg_having_add_units(state, place, result->function, unknown);
+		hg_having_add_scaled(state, place, result->function, unknown);
 		return;
 	}
 	for (int i = 0; i < batch->nrows; i++)

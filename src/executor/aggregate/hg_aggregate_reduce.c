@@ -111,8 +111,8 @@ hg_aggregate_merge(HgAggregateState *state, HgGroup *group, const uint64 *record
 		const uint64 *item = reduction->places[f] > 0 ? record + reduction->places[f] : NULL;
 
 		if (hg_function_sums_numerics(function))
-			hg_function_merge_units(function, group, (int64) item[0],
-									(int128) item[2] << 64 | item[1], scales[reduction->items[f]]);
+			hg_function_merge_scaled(function, group, (int64) item[0],
+									 (int128) item[2] << 64 | item[1], scales[reduction->items[f]]);
 		else
 			hg_function_merge(function, group, pairs, item);
 	}

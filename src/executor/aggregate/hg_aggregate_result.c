@@ -98,13 +98,13 @@ hg_function_has_state_of(const HgFunction *function, HgAggregateKind kind)
 		   hg_function_state_kind(function->kind) == hg_function_state_kind(kind);
 }
 
-/* The extreme of units and of the rest, which may take the former more than once. */
+/* The extreme of the scaled integers and of the rest, which may take the former more than once. */
 static Datum
 hg_numeric_extreme(const HgFunction *function, HgNumericExtremeState *state, bool *isnull)
 {
 	if (state->any)
 		hg_transition_advance(function->transition, &state->rest,
-							  hg_numeric_make(state->units, state->scale), false);
+							  hg_numeric_make(state->scaled, state->scale), false);
 	return hg_transition_finish(function->transition, &state->rest, isnull);
 }
 
@@ -171,14 +171,14 @@ hg_function_finish(const HgFunction *function, HgAggregateKind kind, HgGroup *gr
 	}
 }
 
-HgUnitsSum
-hg_function_units(const HgFunction *function, const HgGroup *group)
+HgScaledSum
+hg_function_scaled(const HgFunction *function, const HgGroup *group)
 {
 	const HgNumericState *state =
 		(const HgNumericState *) ((const char *) group + function->offset);
 
-	return (HgUnitsSum){.units = hg_numeric_sum_of(state),
-						.scale = state->scale,
-						.isnull = state->count == 0,
-						.known = !state->rest.started};
+	return (HgScaledSum){.scaled = hg_numeric_sum_of(state),
+						 .scale = state->scale,
+						 .isnull = state->count == 0,
+						 .known = !state->rest.started};
 }

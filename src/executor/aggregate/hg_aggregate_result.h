@@ -24,15 +24,15 @@ extern Datum hg_function_finish(const HgFunction *function, HgAggregateKind kind
 								bool *isnull);
 
 /* A sum of numerics as it is in its state. */
-typedef struct HgUnitsSum
+typedef struct HgScaledSum
 {
-	int128 units; /* of 10^-scale */
+	int128 scaled; /* of 10^-scale */
 	int scale;
 	bool isnull;
 	bool known; /* else it has other values too, or is no such sum */
-} HgUnitsSum;
+} HgScaledSum;
 
 /* That of HG_AGGREGATE_SUM_NUMERIC for a group. */
-extern HgUnitsSum hg_function_units(const HgFunction *function, const HgGroup *group);
+extern HgScaledSum hg_function_scaled(const HgFunction *function, const HgGroup *group);
 
 #endif /* HG_AGGREGATE_RESULT_H */

@@ -32,7 +32,7 @@ typedef struct HgNumericState
 {
 	int64 count;
 	int64 summed; /* values that are in the sum ... */
-	uint64 low;	  /* ... in units of 10^-scale, as above */
+	uint64 low;	  /* ... scaled by 10^scale, as above */
 	int64 high;
 	int scale;				/* the greatest display scale of these values */
 	HgTransitionState rest; /* of values that are not in it */
@@ -46,7 +46,7 @@ typedef struct HgExtremeState
 
 typedef struct HgNumericExtremeState
 {
-	int64 units; /* of 10^-scale */
+	int64 scaled; /* of 10^-scale */
 	int scale;
 	bool any;				/* ... there are */
 	HgTransitionState rest; /* of values with other scales, and of such as came as numerics */

@@ -18,9 +18,9 @@
  *
  * Rows that lie in arrays (HgRun) are taken from there where each function can do that and there
  * are neither groups nor filters.  Where a batch has rows of few groups, those of each are taken
- * together (hg_aggregate_alike.h), by functions without a filter.
+ * together (hg_aggregate_small.h), by functions without a filter.
  *
- * NUMERICS may come as integers (HgBatch.takes_units) where the arguments that they are in are
+ * NUMERICS may come as integers (HgBatch.takes_scaled) where the arguments that they are in are
  * computed column by column.  They are made numerics again for what evaluates expressions row by
  * row, and for files.
  *
@@ -39,7 +39,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
-#include "batch/hg_numeric_units.h"
+#include "batch/hg_numeric_scaled.h"
 #include "executor/aggregate/hg_aggregate_bulk.h"
 #include "executor/aggregate/hg_aggregate_state.h"
 
@@ -151,17 +151,17 @@ static inline Datum
 hg_aggregate_value(HgAggregateTaking *taking, const HgBatch *batch, int column, int row)
 {
 	Datum value = batch->values[column][row];
-	HgUnitsFormat format;
+	HgScaledFormat format;
 	char *numeric;
 
 	if (batch->scales[column] < 0)
 		return value;
 	if (taking->numerics[column] == NULL)
 		taking->numerics[column] = MemoryContextAlloc(GetMemoryChunkContext(taking->numerics),
-													  HG_BATCH_ROWS * HG_UNITS_BYTES);
-	numeric = taking->numerics[column] + row * HG_UNITS_BYTES;
-	format = hg_units_format(batch->scales[column]);
-	hg_units_store(&format, DatumGetInt64(value), numeric);
+													  HG_BATCH_ROWS * HG_SCALED_BYTES);
+	numeric = taking->numerics[column] + row * HG_SCALED_BYTES;
+	format = hg_scaled_format(batch->scales[column]);
+	hg_scaled_store(&format, DatumGetInt64(value), numeric);
 	return PointerGetDatum(numeric);
 }
 
@@ -180,7 +180,7 @@ hg_aggregate_write(HgAggregateState *state, const HgBatch *batch, const HgSpillK
 	for (int c = 0; c < batch->ncolumns; c++)
 	{
 		plain.values[c] = batch->values[c];
-		state->batch->takes_units[c] = false;
+		state->batch->takes_scaled[c] = false;
 		if (batch->scales[c] < 0)
 			continue;
 		plain.values[c] = palloc(HG_BATCH_ROWS * sizeof(Datum));
@@ -248,28 +248,28 @@ hg_aggregate_find_kinds(HgAggregateState *state, const HgBatch *batch, uint64 *h
 						HgGroup **found)
 {
 	HgAggregateTaking *taking = &state->taking;
-	const HgAlike *alike = &taking->alike;
+	const HgSmallDomain *small = &taking->small;
 	HgBatch *kinds = taking->kinds;
-	uint64 kind_hashes[HG_ALIKE_KINDS];
+	uint64 kind_hashes[HG_SMALL_KINDS];
 
-	kinds->nrows = alike->nkinds;
+	kinds->nrows = small->nkinds;
 	for (int i = 0; i < state->groups->nvalues; i++)
 	{
 		int column = state->groups->columns[i];
 
 		kinds->has_nulls[column] = batch->has_nulls[column];
-		for (int kind = 0; kind < alike->nkinds; kind++)
+		for (int kind = 0; kind < small->nkinds; kind++)
 		{
-			kinds->values[column][kind] = batch->values[column][alike->first[kind]];
-			kinds->nulls[column][kind] = hg_batch_is_null(batch, column, alike->first[kind]);
+			kinds->values[column][kind] = batch->values[column][small->first[kind]];
+			kinds->nulls[column][kind] = hg_batch_is_null(batch, column, small->first[kind]);
 		}
 	}
 	hg_groups_hash(state->groups, kinds, kind_hashes);
 	hg_groups_find(state->groups, kinds, kind_hashes, true, taking->kind_groups);
 	for (int row = 0; row < batch->nrows; row++)
 	{
-		hashes[row] = kind_hashes[alike->kinds[row]];
-		found[row] = taking->kind_groups[alike->kinds[row]];
+		hashes[row] = kind_hashes[small->kinds[row]];
+		found[row] = taking->kind_groups[small->kinds[row]];
 	}
 }
 
@@ -283,7 +283,7 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillK
 	memset(keys->null_keys, false, sizeof(keys->null_keys));
 	state->taking.few =
 		state->spill.writing == NULL &&
-		hg_alike_find(&state->taking.alike, batch, state->groups->nkeys, state->groups->columns);
+		hg_small_find(&state->taking.small, batch, state->groups->nkeys, state->groups->columns);
 	if (state->taking.few)
 	{
 		hg_aggregate_find_kinds(state, batch, keys->words, found);
@@ -501,10 +501,10 @@ hg_aggregate_take_column(HgAggregateState *state, int i, const HgBatch *batch, H
 	else if (!taking->few)
 		hg_aggregate_advance(function, batch, taking->numbers[i], all, groups, group);
 	else
-		for (int kind = 0; kind < taking->alike.nkinds; kind++)
+		for (int kind = 0; kind < taking->small.nkinds; kind++)
 			hg_aggregate_advance(
 				function, batch, taking->numbers[i],
-				(HgSelection){taking->alike.members[kind], taking->alike.counts[kind]}, NULL,
+				(HgSelection){taking->small.members[kind], taking->small.counts[kind]}, NULL,
 				taking->kind_groups[kind]);
 }
 

@@ -11,7 +11,7 @@
 #define HG_AGGREGATE_TAKE_H
 
 #include "batch/hg_batch.h"
-#include "executor/aggregate/hg_aggregate_alike.h"
+#include "executor/aggregate/hg_aggregate_small.h"
 #include "executor/aggregate/hg_aggregate_filter.h"
 #include "executor/aggregate/hg_aggregate_advance.h"
 
@@ -40,10 +40,10 @@ typedef struct HgAggregateTaking
 	int *by_column;			   /* [nby_column] these */
 	const HgNumbers **numbers; /* [functions] arguments that could be computed by columns */
 	char **numerics;		   /* [columns] made of its integers, by row; NULL: none were yet */
-	HgAlike alike;			   /* its rows by their group columns, where there are few kinds */
+	HgSmallDomain small;	   /* its rows by their group columns, where there are few kinds */
 	bool few;				   /* ... there are */
-	HgBatch *kinds;			   /* [alike.nkinds] what new groups would have */
-	HgGroup *kind_groups[HG_ALIKE_KINDS]; /* [alike.nkinds] where the groups are in memory */
+	HgBatch *kinds;			   /* [small.nkinds] what new groups would have */
+	HgGroup *kind_groups[HG_SMALL_KINDS]; /* [small.nkinds] where the groups are in memory */
 } HgAggregateTaking;
 
 /*

@@ -246,11 +246,11 @@ hg_transition_repeat(HgTransition *transition, Datum value, uint64 times)
 	return state;
 }
 
-/* A value that is summed, of so many units. */
+/* Returns the Datum of a value that is summed, from its scaled integer. */
 static Datum
-hg_transition_summand(int128 units, int scale)
+hg_transition_summand(int128 scaled, int scale)
 {
-	return scale >= 0 ? hg_numeric_make(units, scale) : Int64GetDatum((int64) units);
+	return scale >= 0 ? hg_numeric_make(scaled, scale) : Int64GetDatum((int64) scaled);
 }
 
 /* The state that has seen count values, at least one, of such a sum. */

@@ -508,7 +508,8 @@ hg_join_next_chunk(HgJoinState *state)
 			hg_join_fill_outer_whole(state, limit - used);
 		else if (!outer->at_end)
 			hg_join_fill(state, HG_OUTER, limit - used, hg_join_chunk_rows(state));
-		if (hg_input_rows(outer) == 0 && (outer->covered == NULL || state->reading.outer_chunks > 0))
+		if (hg_input_rows(outer) == 0 &&
+			(outer->covered == NULL || state->reading.outer_chunks > 0))
 			return false;
 		hg_join_matched_reset(matched, lasting, hg_input_places(outer));
 	}

@@ -122,9 +122,9 @@ hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 	double processes = hg_join_processes(state->together);
 
 	*shape = (HgCoverShape){.dense = state->dense,
-						   .pairs = state->css.ss.ps.plan->plan_rows * processes,
-						   .answered = !hg_join_streams(&state->rules, state->matched) ||
-									   hg_join_may_count_unmatched(state)};
+							.pairs = state->css.ss.ps.plan->plan_rows * processes,
+							.answered = !hg_join_streams(&state->rules, state->matched) ||
+										hg_join_may_count_unmatched(state)};
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		HgInput *input = state->inputs[side];
@@ -167,7 +167,7 @@ static bool
 hg_join_asks_device(const HgJoinState *state)
 {
 	const bool covered[2] = {state->inputs[HG_OUTER]->covered != NULL,
-						  state->inputs[HG_INNER]->covered != NULL};
+							 state->inputs[HG_INNER]->covered != NULL};
 	HgCoverShape shape;
 
 	if (!covered[HG_OUTER] || !covered[HG_INNER])
@@ -255,7 +255,8 @@ bool
 hg_join_stays_covered(const HgJoinState *state)
 {
 	const bool fixed[2] = {state->cover.decided[HG_OUTER], true};
-	bool cover[2] = {state->inputs[HG_OUTER]->covered != NULL, state->inputs[HG_INNER]->covered != NULL};
+	bool cover[2] = {state->inputs[HG_OUTER]->covered != NULL,
+					 state->inputs[HG_INNER]->covered != NULL};
 
 	return cover[HG_INNER] && hg_join_partitions_pay(state, fixed, cover);
 }
@@ -289,7 +290,9 @@ hg_join_lasting_places(const HgJoinState *state, HgSide side)
 {
 	const HgCovered *covered = state->inputs[side]->covered;
 
-	return state->cover.with != HG_COVERED_WITH_ALL && covered != NULL ? hg_covered_places(covered, 0) : 0;
+	return state->cover.with != HG_COVERED_WITH_ALL && covered != NULL
+			   ? hg_covered_places(covered, 0)
+			   : 0;
 }
 
 /* ---------------------------------------------------------------------
@@ -302,7 +305,8 @@ static bool
 hg_join_stays_covered_together(const HgJoinState *state)
 {
 	const bool fixed[2] = {true, true};
-	bool cover[2] = {state->inputs[HG_OUTER]->covered != NULL, state->inputs[HG_INNER]->covered != NULL};
+	bool cover[2] = {state->inputs[HG_OUTER]->covered != NULL,
+					 state->inputs[HG_INNER]->covered != NULL};
 
 	return cover[HG_INNER] && hg_join_spills_apart(state->rules.join_type, true) &&
 		   hg_join_partitions_pay(state, fixed, cover);
@@ -328,7 +332,7 @@ hg_join_cover_together(HgJoinState *state, HgJoinShared *shared)
 	{
 		if (cover[side] && !state->cover.decided[side])
 			(void) hg_input_cover(state->inputs[side], false, &shared->covered[side],
-								 state->css.ss.ps.state->es_query_dsa);
+								  state->css.ss.ps.state->es_query_dsa);
 		state->cover.decided[side] = true;
 	}
 	shared->covers = hg_join_has_covered(state);
@@ -349,7 +353,8 @@ hg_join_cover_again(HgJoinState *state)
 		HgSharedCovered *covered = &shared->covered[side];
 
 		/* the last execution has read all rows, and so does the next one */
-		if (covered->covered && !shared->stays_covered && pg_atomic_read_u32(&shared->spill_bits) != 0)
+		if (covered->covered && !shared->stays_covered &&
+			pg_atomic_read_u32(&shared->spill_bits) != 0)
 		{
 			hg_input_uncover(state->inputs[side]);
 			covered->covered = false;
@@ -398,7 +403,8 @@ hg_join_read_covered(HgJoinState *state)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (state->inputs[side]->covered != NULL)
-			hg_input_begin_uncover(state->inputs[side], &state->team.shared->covered[side].next_part);
+			hg_input_begin_uncover(state->inputs[side],
+								   &state->team.shared->covered[side].next_part);
 }
 
 bool
@@ -472,7 +478,8 @@ hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec)
 		on_device &= !spec->covered_apart && shared == NULL;
 	}
 
-	/* see hg_join_keeps_pending(); it may be one of a star that a device has joined but for some facts */
+	/* see hg_join_keeps_pending(); it may be one of a star that a device has joined but for some
+	 * facts */
 	if (state->rules.join_type != JOIN_INNER)
 		hg_join_apply_pending(state);
 	else
@@ -481,7 +488,8 @@ hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	{
 		const HgInput *input = state->inputs[side];
 
-		spec->covered[side] = hg_join_joins_covered(state, (HgSide) side) ? &input->covered->side : NULL;
+		spec->covered[side] =
+			hg_join_joins_covered(state, (HgSide) side) ? &input->covered->side : NULL;
 		spec->first_row[side] = hg_input_first_number(input);
 	}
 	if (spec->covered[HG_OUTER] == NULL || spec->covered[HG_INNER] == NULL)

@@ -19,18 +19,18 @@ typedef struct HgJoinShared HgJoinShared; /* hg_join_shared.h */
 /* What covered rows of a side are joined with. */
 typedef enum HgCoveredWith
 {
-	HG_COVERED_WITH_ALL = 0,	 /* covered rows and delta rows of the other side */
+	HG_COVERED_WITH_ALL = 0,	/* covered rows and delta rows of the other side */
 	HG_COVERED_WITH_PARTITIONS, /* partitions of delta rows, which don't fit into memory */
-	HG_COVERED_WITH_COVERED		 /* covered rows of the other side, after all partitions */
+	HG_COVERED_WITH_COVERED		/* covered rows of the other side, after all partitions */
 } HgCoveredWith;
 
 typedef struct HgJoinCover
 {
 	HgCoveredWith with;
-	bool decided[2];	  /* by HgSide: true once rows are covered for all executions, or none are */
-	bool too_late;		  /* in a worker: the leader has ended, and let go of the covered rows */
-	HgKeptCovered kept[2];	  /* by HgSide: what a device was last known to keep */
-	uint64 columns_bytes; /* of the columns that were wanted then, at least */
+	bool decided[2]; /* by HgSide: true once rows are covered for all executions, or none are */
+	bool too_late;	 /* in a worker: the leader has ended, and let go of the covered rows */
+	HgKeptCovered kept[2]; /* by HgSide: what a device was last known to keep */
+	uint64 columns_bytes;  /* of the columns that were wanted then, at least */
 } HgJoinCover;
 
 /*

@@ -148,10 +148,10 @@ hg_cover_asks_star(int njoins, double facts, double edges)
 double
 hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2])
 {
-	double delta[2];	 /* rows that are read ... */
-	double covered[2];	 /* ... and edges of the graph */
-	double share[2]; /* of the side's rows that are such edges */
-	bool spills;	 /* the former go to disk */
+	double delta[2];   /* rows that are read ... */
+	double covered[2]; /* ... and edges of the graph */
+	double share[2];   /* of the side's rows that are such edges */
+	bool spills;	   /* the former go to disk */
 	const bool asked = hg_cover_asks_device(shape, cover);
 	bool streams;
 	double gather[2]; /* of each column of a joined row */
@@ -193,15 +193,15 @@ hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2])
 		ns += HG_COVER_ASK_NS + (covered[HG_OUTER] + covered[HG_INNER]) * HG_COVER_ASKED_NS;
 	else if (covered[HG_OUTER] > 0 && covered[HG_INNER] > 0)
 		ns += hg_cover_meet_ns(covered[HG_OUTER], covered[HG_INNER],
-							  shape->pairs * share[HG_OUTER] * share[HG_INNER]);
+							   shape->pairs * share[HG_OUTER] * share[HG_INNER]);
 	if (covered[HG_OUTER] > 0)
 		ns += spills ? delta[HG_INNER] * HG_COVER_APART_NS
 					 : delta[HG_INNER] * HG_COVER_MAKE_NS +
 						   hg_cover_meet_ns(covered[HG_OUTER], delta[HG_INNER],
-										   shape->pairs * share[HG_OUTER] * (1 - share[HG_INNER]));
+											shape->pairs * share[HG_OUTER] * (1 - share[HG_INNER]));
 	if (covered[HG_INNER] > 0)
 		ns += hg_cover_look_up_ns(delta[HG_OUTER], covered[HG_INNER],
-								 shape->pairs * (1 - share[HG_OUTER]) * share[HG_INNER], spills);
+								  shape->pairs * (1 - share[HG_OUTER]) * share[HG_INNER], spills);
 	return ns;
 }
 

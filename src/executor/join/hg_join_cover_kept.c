@@ -179,8 +179,7 @@ hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 	for (int side = HG_OUTER; side <= HG_INNER && spec->reduction != NULL; side++)
 		state->cover.columns_bytes += hg_join_columns_bytes(
 			state->reduction, (HgSide) side, hg_join_covered_graph(state, (HgSide) side));
-	if (spec->kept_at == 0 ||
-		(spec->reduction != NULL && !state->cover.kept[HG_OUTER].has_columns))
+	if (spec->kept_at == 0 || (spec->reduction != NULL && !state->cover.kept[HG_OUTER].has_columns))
 		hg_join_tell_needs(state);
 }
 

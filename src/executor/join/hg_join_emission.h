@@ -21,8 +21,8 @@ typedef struct HgJoinEmission
 	size_t next;	/* ... and the one that is next */
 	bool skip_rest; /* the other matches of skip_outer do not count */
 	uint32 skip_outer;
-	int next_range;	  /* of the rows without a match or a key ... */
-	uint64 next_row;  /* ... and the next row of it; ... */
+	int next_range;		 /* of the rows without a match or a key ... */
+	uint64 next_row;	 /* ... and the next row of it; ... */
 	uint64 next_covered; /* the place of the next covered row; covered rows come first */
 } HgJoinEmission;
 

@@ -308,15 +308,15 @@ hg_join_fill_extended(HgJoinEmission *emission, const HgInput *input, const HgIn
 /* Does the same for the covered rows of an input. */
 static bool
 hg_join_fill_covered(HgJoinEmission *emission, const HgInput *input, const HgInput *other,
-				  const HgRowBits *without, HgBatch *out)
+					 const HgRowBits *without, HgBatch *out)
 {
 	uint32 numbers[HG_BATCH_ROWS];
 	uint32 rows[HG_BATCH_ROWS];
 	int n;
 
 	out->nrows = 0;
-	while ((n = hg_covered_next(input->covered, &emission->next_covered, rows, HG_BATCH_ROWS - out->nrows)) >
-		   0)
+	while ((n = hg_covered_next(input->covered, &emission->next_covered, rows,
+								HG_BATCH_ROWS - out->nrows)) > 0)
 		for (int i = 0; i < n; i++)
 			if (!hg_row_bits_test(without, hg_covered_place(input->covered, rows[i])))
 				numbers[out->nrows++] = rows[i];
@@ -337,7 +337,7 @@ hg_join_fill_unmatched(HgJoinState *state, HgSide side)
 		return false;
 	if (hg_join_ends_covered(state, side) &&
 		hg_join_fill_covered(&state->emission, input, state->inputs[hg_other_side(side)],
-						  state->matched[side].bits, state->output.batch))
+							 state->matched[side].bits, state->output.batch))
 		return true;
 	return hg_join_fill_extended(&state->emission, input, state->inputs[hg_other_side(side)],
 								 input->rows, state->matched[side].bits,

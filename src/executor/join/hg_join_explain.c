@@ -139,8 +139,8 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_explain_not_cached(state->inputs[side]->child, &hg_side_labels[side], es);
 	hg_explain_covered((const bool[2]){state->inputs[HG_OUTER]->covered != NULL,
-									state->inputs[HG_INNER]->covered != NULL},
-					es);
+									   state->inputs[HG_INNER]->covered != NULL},
+					   es);
 	if (record->filtered_rows > 0)
 		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
 	ExplainPropertyUInteger("Matches", NULL, job->matches, es);

@@ -24,8 +24,8 @@ extern void hg_kept_note_codes(HgKeptCovered *kept, HgJoinCodes *codes, HgSide s
  * what is wanted, and have a column of a side be computed by it, with places of so many parts and
  * of a stride.  False where there is none.
  */
-extern bool hg_kept_add_computed(HgKeptCovered *kept, HgJoinCodes *codes, HgSide side, uint32 column,
-								 const HgJoinReduction *reduction, int expression,
+extern bool hg_kept_add_computed(HgKeptCovered *kept, HgJoinCodes *codes, HgSide side,
+								 uint32 column, const HgJoinReduction *reduction, int expression,
 								 HgOperand operands[2][HG_MAX_COLUMNS], uint32 parts,
 								 uint32 stride);
 

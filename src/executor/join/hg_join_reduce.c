@@ -30,7 +30,7 @@
 #include "hg_compat.h"
 
 #include "backend/device/hg_device_spread.h"
-#include "batch/hg_numeric_units.h"
+#include "batch/hg_numeric_scaled.h"
 #include "executor/join/hg_join_gather.h"
 #include "executor/join/hg_join_reduce.h"
 
@@ -74,7 +74,7 @@ hg_join_reduce_column(HgJoinReduction *reduction, int place, bool code_suffices,
 			width = (uint8) side->input->rows->columns[stored].attlen;
 		else if (numeric || code_suffices)
 		{
-			width = numeric ? HG_GRAPH_UNITS_WIDTH : HG_GRAPH_CODE_WIDTH;
+			width = numeric ? HG_GRAPH_SCALED_WIDTH : HG_GRAPH_CODE_WIDTH;
 			wanted->is_signed = numeric ? 1 : 0;
 			reduction->kept_only = true;
 		}
@@ -313,11 +313,12 @@ hg_join_reduction_is_coded(const HgJoinReduction *reduction, HgSide side, uint32
 
 /* The value that a record tells of, which a device has in another form; numerics lie at place. */
 static Datum
-hg_join_decode_key(const HgGraphCodes *codes, const HgUnitsFormat *format, uint64 word, char *place)
+hg_join_decode_key(const HgGraphCodes *codes, const HgScaledFormat *format, uint64 word,
+				   char *place)
 {
 	if (codes->scale < 0)
 		return PointerGetDatum(hg_graph_code_value(codes, (uint32) word));
-	(void) hg_units_store(format, (int64) word, place);
+	(void) hg_scaled_store(format, (int64) word, place);
 	return PointerGetDatum(place);
 }
 
@@ -332,16 +333,16 @@ hg_join_decode(const HgReduceSpec *spec, const HgJoinCodes *all, const HgGroupSe
 	{
 		const HgReduceColumn *key = &spec->keys[k];
 		const HgGraphCodes *codes = all->of[key->side][key->column];
-		HgUnitsFormat format = {0};
+		HgScaledFormat format = {0};
 		char *numerics = NULL;
 
 		if (codes == NULL)
 			continue;
 		if (codes->scale >= 0)
 		{
-			format = hg_units_format(codes->scale);
+			format = hg_scaled_format(codes->scale);
 			numerics = MemoryContextAllocHuge(GetMemoryChunkContext(groups->words),
-											  groups->count * HG_UNITS_BYTES);
+											  groups->count * HG_SCALED_BYTES);
 		}
 		for (uint64 i = 0; i < groups->count; i++)
 		{
@@ -349,7 +350,7 @@ hg_join_decode(const HgReduceSpec *spec, const HgJoinCodes *all, const HgGroupSe
 
 			if ((record[spec->nkeys] >> k & 1) == 0)
 				record[k] =
-					hg_join_decode_key(codes, &format, record[k], numerics + i * HG_UNITS_BYTES);
+					hg_join_decode_key(codes, &format, record[k], numerics + i * HG_SCALED_BYTES);
 		}
 	}
 }

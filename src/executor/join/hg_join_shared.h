@@ -50,11 +50,11 @@ typedef struct HgJoinShared
 	HgSharedFilter filter;
 	bool may_use_cache[2]; /* workers' scans from resident columns; set by the leader */
 	HgSharedCovered covered[2];
-	LWLock cover_lock;				/* guards covers; shared while a worker pins covered rows */
-	bool covers;					/* the leader holds the covered rows, and sets this with the lock held */
+	LWLock cover_lock; /* guards covers; shared while a worker pins covered rows */
+	bool covers;	   /* the leader holds the covered rows, and sets this with the lock held */
 	pg_atomic_uint32 next_part; /* of the pairs of covered rows */
 	bool at_once;				/* a device is to count these pairs; set by the leader */
-	bool stays_covered; /* delta rows that don't fit go to disk alone; set by the leader */
+	bool stays_covered;			/* delta rows that don't fit go to disk alone; set by the leader */
 	SharedFileSet files;
 	HgJoinRecord
 		records[FLEXIBLE_ARRAY_MEMBER]; /* by process; processes is 0 where it did nothing */

@@ -68,8 +68,8 @@ extern HgPartitions *hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *r
  * True if cutting the current partition again costs less than joining it in chunks, which is how
  * many parts of its inner rows memory holds one after the other.  To cut it, all of its rows are
  * written and read once more; in chunks, each one but the first reads the outer rows again, and the
- * outer rows that a cached index covers, where outer_covered says that there are such.  Cutting does
- * not help if the partition has most rows of its set: nearly all of them share a key.
+ * outer rows that a cached index covers, where outer_covered says that there are such.  Cutting
+ * does not help if the partition has most rows of its set: nearly all of them share a key.
  */
 extern bool hg_join_spill_pays(const HgPartitions *partitions, double chunks, bool outer_covered);
 

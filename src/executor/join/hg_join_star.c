@@ -155,7 +155,8 @@ hg_star_cover(HgJoinState *state, HgJoinStar *star)
 	for (int t = 0; t <= star->tree.njoins && covered; t++)
 		if (t != star->graphs.facts)
 			covered = hg_input_cover(star->tree.tables[t].input, true, NULL, NULL);
-	covered = covered && hg_input_cover(star->tree.tables[star->graphs.facts].input, true, NULL, NULL);
+	covered =
+		covered && hg_input_cover(star->tree.tables[star->graphs.facts].input, true, NULL, NULL);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 	return covered;
 }

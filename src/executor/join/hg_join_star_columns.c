@@ -68,8 +68,8 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, bool operand,
 	column->column = (uint32) place;
 	star->reduction.columns[table->side].widths[place] = width;
 	use = &kept->columns[place];
-	if (!hg_star_find_kept_column(&star->graphs, table, covered->columns[origin.column].column.number,
-								  use, &codes) ||
+	if (!hg_star_find_kept_column(&star->graphs, table,
+								  covered->columns[origin.column].column.number, use, &codes) ||
 		use->shape.width != width || (codes != NULL) != coded)
 		return false;
 	use->lookup = table->lookup;

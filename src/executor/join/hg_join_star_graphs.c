@@ -43,7 +43,7 @@ hg_star_pin_graph(const HgJoinTree *tree, const HgTreeEdge *edge, int end)
 	const HgTreeColumn *column = &edge->ends[end];
 
 	return hg_covered_graph_by(tree->tables[column->table].input->covered, column->column,
-							&edge->parts[end]);
+							   &edge->parts[end]);
 }
 
 /* It is, as a device has it that has all of them; false: none has. */

@@ -39,9 +39,9 @@ typedef struct HgStarGraphs
 	uint32 computed[HG_MAX_REDUCE_ITEMS]; /* tables, as bits, of whose columns one is computed */
 	int ncomputed;
 	HgKeptCovered kept[2]; /* of the job: what it looks up */
-	bool sliced;		/* several devices have slices of a side ... */
-	HgPlaces at;		/* of the devices that have all of it; or, together, slices and all else */
-	bool missing;		/* ... but for what has been asked for */
+	bool sliced;		   /* several devices have slices of a side ... */
+	HgPlaces at;  /* of the devices that have all of it; or, together, slices and all else */
+	bool missing; /* ... but for what has been asked for */
 } HgStarGraphs;
 
 /* Can these be the facts: is there a table that they can be the sides of a job with? */

@@ -89,7 +89,7 @@ hg_touched_find(const HgJoinTree *tree, const HgStarGraphs *graphs, int t,
 	for (int other = 0; other <= tree->njoins; other++)
 		if (graphs->tables[other].from == t &&
 			!hg_covered_find_rows(input->covered, graphs->tables[other].own, &touched[other],
-							   hg_touched_most(input), rows))
+								  hg_touched_most(input), rows))
 			return false;
 	return true;
 }

@@ -143,7 +143,8 @@ hg_join_read_shared(HgJoinState *state, HgSide side)
 			uint32 none = 0;
 			/* ... and the plan estimates one process's rows, unless one reads all */
 			int processes = state->read_once == HG_INNER ? 1 : shared->nprocesses;
-			double covered = shared->stays_covered ? (double) state->inputs[HG_INNER]->covered->rows : 0;
+			double covered =
+				shared->stays_covered ? (double) state->inputs[HG_INNER]->covered->rows : 0;
 			double expected =
 				hg_join_expected_bytes(state->inputs[HG_INNER], covered / processes) * processes;
 			int bits = hg_join_partition_bits(&state->memory, Max(expected, 2.0 * total));
@@ -184,7 +185,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 	HgJoinShared *shared = state->team.shared;
 	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
 	bool no_delta = pg_atomic_read_u64(&shared->device.rows[HG_OUTER]) == 0 ||
-					 pg_atomic_read_u64(&shared->device.rows[HG_INNER]) == 0;
+					pg_atomic_read_u64(&shared->device.rows[HG_INNER]) == 0;
 	HgTeamSpec team = {
 		.state = &shared->team,
 		.barrier = &shared->barrier,

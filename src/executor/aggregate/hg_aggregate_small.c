@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * hg_aggregate_alike.c
- *	  Rows of a batch that are alike, where there are few kinds of them.
+ * hg_aggregate_small.c
+ *	  Small-domain groups: rows of a batch that have few different values.
  *
  * Rows of the same group mostly have the very same Datums: values by value, and those by reference
  * that lie in a dictionary.  Where a batch has few different ones, groups are looked up once for
@@ -16,30 +16,30 @@
  */
 #include "hg_compat.h"
 
-#include "executor/aggregate/hg_aggregate_alike.h"
+#include "executor/aggregate/hg_aggregate_small.h"
 
 /* Places in the table of kinds, a power of two, of which a quarter is used at most. */
-#define HG_ALIKE_PLACES (4 * HG_ALIKE_KINDS)
+#define HG_SMALL_PLACES (4 * HG_SMALL_KINDS)
 
 /* Odd, with no pattern in its bits; the highest ones of a product are those that count. */
-#define HG_ALIKE_MIXER UINT64CONST(0x9e3779b97f4a7c15)
-#define HG_ALIKE_SHIFT (64 - 6)
+#define HG_SMALL_MIXER UINT64CONST(0x9e3779b97f4a7c15)
+#define HG_SMALL_SHIFT (64 - 6)
 
-StaticAssertDecl(HG_ALIKE_PLACES == 1 << 6, "a shift leaves a place in the table of kinds");
+StaticAssertDecl(HG_SMALL_PLACES == 1 << 6, "a shift leaves a place in the table of kinds");
 
 /* Rows are not told apart by more columns. */
-#define HG_ALIKE_COLUMNS 8
+#define HG_SMALL_COLUMNS 8
 
 /* The columns, with what is looked at for each row where it is near. */
-typedef struct HgAlikeColumns
+typedef struct HgSmallColumns
 {
-	const Datum *values[HG_ALIKE_COLUMNS];
-	const bool *nulls[HG_ALIKE_COLUMNS]; /* of such as have some */
-} HgAlikeColumns;
+	const Datum *values[HG_SMALL_COLUMNS];
+	const bool *nulls[HG_SMALL_COLUMNS]; /* of such as have some */
+} HgSmallColumns;
 
 /* What tells a row's value in a column from others; NULLs are told by the flags too. */
 static pg_attribute_always_inline uint64
-hg_alike_bits(const HgAlikeColumns *columns, int i, int row, bool nulls)
+hg_small_bits(const HgSmallColumns *columns, int i, int row, bool nulls)
 {
 	return nulls && columns->nulls[i] != NULL && columns->nulls[i][row]
 			   ? 0
@@ -47,10 +47,10 @@ hg_alike_bits(const HgAlikeColumns *columns, int i, int row, bool nulls)
 }
 
 static pg_attribute_always_inline bool
-hg_alike_equal(const HgAlikeColumns *columns, int ncolumns, int row, int other, bool nulls)
+hg_small_equal(const HgSmallColumns *columns, int ncolumns, int row, int other, bool nulls)
 {
 	for (int i = 0; i < ncolumns; i++)
-		if (hg_alike_bits(columns, i, row, nulls) != hg_alike_bits(columns, i, other, nulls) ||
+		if (hg_small_bits(columns, i, row, nulls) != hg_small_bits(columns, i, other, nulls) ||
 			(nulls && columns->nulls[i] != NULL &&
 			 columns->nulls[i][row] != columns->nulls[i][other]))
 			return false;
@@ -59,10 +59,10 @@ hg_alike_equal(const HgAlikeColumns *columns, int ncolumns, int row, int other, 
 
 /* Fill in kinds, and first of each kind; ncolumns and nulls are constant. */
 static pg_attribute_always_inline bool
-hg_alike_number(HgAlike *alike, int nrows, HgAlikeColumns columns, int ncolumns, bool nulls)
+hg_small_number(HgSmallDomain *small, int nrows, HgSmallColumns columns, int ncolumns, bool nulls)
 {
-	uint8 table[HG_ALIKE_PLACES] = {0}; /* kinds from 1; 0: free */
-	uint16 first[HG_ALIKE_KINDS];
+	uint8 table[HG_SMALL_PLACES] = {0}; /* kinds from 1; 0: free */
+	uint16 first[HG_SMALL_KINDS];
 	int nkinds = 0;
 
 	for (int row = 0; row < nrows; row++)
@@ -72,33 +72,33 @@ hg_alike_number(HgAlike *alike, int nrows, HgAlikeColumns columns, int ncolumns,
 		int kind;
 
 		for (int i = 0; i < ncolumns; i++)
-			hash = (hash ^ hg_alike_bits(&columns, i, row, nulls)) * HG_ALIKE_MIXER;
-		for (place = (uint32) (hash >> HG_ALIKE_SHIFT);; place = (place + 1) % HG_ALIKE_PLACES)
+			hash = (hash ^ hg_small_bits(&columns, i, row, nulls)) * HG_SMALL_MIXER;
+		for (place = (uint32) (hash >> HG_SMALL_SHIFT);; place = (place + 1) % HG_SMALL_PLACES)
 		{
 			kind = (int) table[place] - 1;
-			if (kind < 0 || hg_alike_equal(&columns, ncolumns, row, first[kind], nulls))
+			if (kind < 0 || hg_small_equal(&columns, ncolumns, row, first[kind], nulls))
 				break;
 		}
 		if (kind < 0)
 		{
-			if (nkinds == HG_ALIKE_KINDS)
+			if (nkinds == HG_SMALL_KINDS)
 				return false;
 			kind = nkinds++;
 			table[place] = (uint8) (kind + 1);
 			first[kind] = (uint16) row;
 		}
-		alike->kinds[row] = (uint8) kind;
+		small->kinds[row] = (uint8) kind;
 	}
-	alike->nkinds = nkinds;
-	memcpy(alike->first, first, nkinds * sizeof(uint16));
+	small->nkinds = nkinds;
+	memcpy(small->first, first, nkinds * sizeof(uint16));
 	return true;
 }
 
 /* Choose the loop for so many columns. */
 static bool
-hg_alike_number_any(HgAlike *alike, const HgBatch *batch, int ncolumns, const int *numbers)
+hg_small_number_any(HgSmallDomain *small, const HgBatch *batch, int ncolumns, const int *numbers)
 {
-	HgAlikeColumns columns;
+	HgSmallColumns columns;
 	bool nulls = false;
 
 	for (int i = 0; i < ncolumns; i++)
@@ -108,44 +108,44 @@ hg_alike_number_any(HgAlike *alike, const HgBatch *batch, int ncolumns, const in
 		nulls |= batch->has_nulls[numbers[i]];
 	}
 	if (nulls)
-		return hg_alike_number(alike, batch->nrows, columns, ncolumns, true);
+		return hg_small_number(small, batch->nrows, columns, ncolumns, true);
 	if (ncolumns == 1)
-		return hg_alike_number(alike, batch->nrows, columns, 1, false);
+		return hg_small_number(small, batch->nrows, columns, 1, false);
 	if (ncolumns == 2)
-		return hg_alike_number(alike, batch->nrows, columns, 2, false);
-	return hg_alike_number(alike, batch->nrows, columns, ncolumns, false);
+		return hg_small_number(small, batch->nrows, columns, 2, false);
+	return hg_small_number(small, batch->nrows, columns, ncolumns, false);
 }
 
 bool
-hg_alike_find(HgAlike *alike, const HgBatch *batch, int ncolumns, const int *columns)
+hg_small_find(HgSmallDomain *small, const HgBatch *batch, int ncolumns, const int *columns)
 {
-	uint16 *next[HG_ALIKE_KINDS];
-	int counts[HG_ALIKE_KINDS] = {0};
-	uint16 *end = alike->rows;
+	uint16 *next[HG_SMALL_KINDS];
+	int counts[HG_SMALL_KINDS] = {0};
+	uint16 *end = small->rows;
 
-	if (ncolumns > HG_ALIKE_COLUMNS || !hg_alike_number_any(alike, batch, ncolumns, columns))
+	if (ncolumns > HG_SMALL_COLUMNS || !hg_small_number_any(small, batch, ncolumns, columns))
 		return false;
-	if (alike->nkinds == 1)
+	if (small->nkinds == 1)
 	{
-		alike->members[0] = NULL;
-		alike->counts[0] = batch->nrows;
+		small->members[0] = NULL;
+		small->counts[0] = batch->nrows;
 		return true;
 	}
 	for (int row = 0; row < batch->nrows; row++)
-		counts[alike->kinds[row]]++;
-	for (int kind = 0; kind < alike->nkinds; kind++)
+		counts[small->kinds[row]]++;
+	for (int kind = 0; kind < small->nkinds; kind++)
 	{
-		alike->members[kind] = next[kind] = end;
-		alike->counts[kind] = counts[kind];
+		small->members[kind] = next[kind] = end;
+		small->counts[kind] = counts[kind];
 		end += counts[kind];
 	}
 	for (int row = 0; row < batch->nrows; row++)
-		*next[alike->kinds[row]]++ = (uint16) row;
+		*next[small->kinds[row]]++ = (uint16) row;
 	return true;
 }
 
 void
-hg_alike_mark_same(const HgBatch *batch, int ncolumns, const int *columns, bool *same)
+hg_small_mark_same(const HgBatch *batch, int ncolumns, const int *columns, bool *same)
 {
 	if (batch->nrows == 0)
 		return;
