@@ -37,7 +37,7 @@ endif
 CUDA_ENGINE_OBJS = $(patsubst %.cu,%.o,$(sort $(wildcard $(CUDA_DIR)/*/hg_cuda_*.cu)))
 CUDA_PROCESS_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(CUDA_DIR)/server/hg_*.c)))
 CUDA_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine_%.o, \
-	$(addprefix $(CUDA_TOP)/src/engine/,hg_computed.c hg_engine.c hg_exchange.c hg_exchange_ranges.c hg_host_memory.c hg_kept.c hg_kept_side.c hg_offer.c hg_pages.c hg_reduce.c hg_row_filter.c hg_row_filter_check.c hg_shape.c \
+	$(addprefix $(CUDA_TOP)/src/engine/,hg_computed.c hg_engine.c hg_exchange.c hg_exchange_ranges.c hg_host_memory.c hg_replica.c hg_replica_side.c hg_offer.c hg_pages.c hg_reduce.c hg_row_filter.c hg_row_filter_check.c hg_shape.c \
 	hg_table.c hg_table_measure.c)) $(CUDA_DIR)/engine_hg_wire.o
 # the CPU engine, which the device is compared with
 CUDA_CPU_OBJS = $(CUDA_DIR)/engine_hg_costs.o $(CUDA_DIR)/engine_hg_features.o $(CUDA_DIR)/engine_hg_host_job.o $(patsubst $(CUDA_TOP)/src/engine/cpu/%.c, \
@@ -58,10 +58,10 @@ CUDA_TEST_BUILD = $(CUDA_TEST_DIR)/build/cuda
 CUDA_TEST_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine_%.o, \
 	$(sort $(wildcard $(CUDA_TOP)/src/engine/hg_ranges*.c $(CUDA_TOP)/src/engine/hg_slices.c $(CUDA_TOP)/src/engine/hg_wide*.c)))
 CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o test_cuda_bins.o test_cuda_chunks.o \
-	test_cuda_exchange.o test_cuda_kept.o test_cuda_lookups.o test_cuda_pages.o test_cuda_wide.o hg_tap.o test_columns.o \
-	test_data.o test_host.o test_engine_cancel.o test_engine_crowd.o test_engine_kept.o test_engine_computed.o test_engine_filters.o test_engine_filter_numbers.o test_engine_reduce.o \
-	test_engine_run.o test_engine_suite.o test_kept_side.o test_measure.o test_settled.o hg_host_reduce.o \
-	hg_host_column.o test_engine_kept_columns.o test_engine_kept_lookups.o test_engine_brought.o test_engine_pages.o test_kept_groups.o test_kept_star.o \
+	test_cuda_exchange.o test_cuda_replica.o test_cuda_lookups.o test_cuda_pages.o test_cuda_wide.o hg_tap.o test_columns.o \
+	test_data.o test_host.o test_engine_cancel.o test_engine_crowd.o test_engine_replica.o test_engine_computed.o test_engine_filters.o test_engine_filter_numbers.o test_engine_reduce.o \
+	test_engine_run.o test_engine_suite.o test_replica_side.o test_measure.o test_settled.o hg_host_reduce.o \
+	hg_host_column.o test_engine_replica_columns.o test_engine_replica_lookups.o test_engine_brought.o test_engine_pages.o test_replica_groups.o test_replica_star.o \
 	test_pages.o)
 CUDA_TABLE_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_table_cuda.o test_table_suite.o \
 	test_table_run.o hg_naive_table.o hg_tap.o test_data.o test_host.o)

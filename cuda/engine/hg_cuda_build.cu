@@ -4,8 +4,8 @@
  *	  What build makes of the keys of a job of the CUDA engine: graphs, or bins.
  *
  * That is the layout (hg_cuda_shape.h): where the caller asks for algorithms, graphs
- * (hg_cuda_graph.cu), else bins (hg_cuda_partition.cu).  A side that is a kept graph is built
- * already (hg_cuda_kept.h), and the other side becomes a graph, too.
+ * (hg_cuda_graph.cu), else bins (hg_cuda_partition.cu).  A side that is a graph replica is built
+ * already (hg_cuda_replica.h), and the other side becomes a graph, too.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -115,11 +115,11 @@ build_bins(HgCudaJob *job, const HgShape *shape, HgError *error)
 	return add_build_phases(job, error);
 }
 
-/* Make the graph that is to be kept. */
+/* Make the new graph replica. */
 static HgStatus
 build_making(HgCudaJob *job, HgError *error)
 {
-	const HgShape shape = hg_cuda_graph_shape(HG_KEPT_KEY_WIDTH, job->making.shape.rows);
+	const HgShape shape = hg_cuda_graph_shape(HG_REPLICA_KEY_WIDTH, job->making.shape.rows);
 
 	HG_TRY(hg_cuda_making_build(&job->work, &job->making, error));
 	HG_TRY(add_build_phases(job, error));
@@ -127,25 +127,25 @@ build_making(HgCudaJob *job, HgError *error)
 	return HG_OK;
 }
 
-/* Have all of the column that is to be kept, which has no shape of a graph. */
+/* Have all of the new column replica, which has no shape of a graph. */
 static HgStatus
 build_making_column(HgCudaJob *job, HgError *error)
 {
-	HG_TRY(hg_cuda_kept_column_build(&job->work, &job->making.column, error));
+	HG_TRY(hg_cuda_replica_column_build(&job->work, &job->making.column, error));
 	job->stats.bins = job->stats.ranges = 1;
 	job->stats.build = HG_BUILD_V1;
 	job->stats.probe = HG_PROBE_INTERSECT;
 	return HG_OK;
 }
 
-/* Have the appended keys of a side as wide as those of kept graphs. */
+/* Have the appended keys of a side as wide as those of graph replicas. */
 static HgStatus
 widen_keys(HgCudaJob *job, HgSide side, HgError *error)
 {
 	HgCudaKeyColumn *column = &job->columns[side];
 	uint64_t *wide;
 
-	if (job->spec.key_width == HG_KEPT_KEY_WIDTH || column->rows == 0)
+	if (job->spec.key_width == HG_REPLICA_KEY_WIDTH || column->rows == 0)
 		return HG_OK;
 	HG_TRY(hg_cuda_alloc_array(&job->work, column->rows, &wide, error));
 	HG_TRY(hg_cuda_edges_widen(&job->work, column->keys, wide, column->rows, error));
@@ -155,18 +155,18 @@ widen_keys(HgCudaJob *job, HgSide side, HgError *error)
 	return HG_OK;
 }
 
-/* Have the graph of a side that is a kept one. */
+/* Have the graph of a side that is a replica. */
 static HgStatus
-build_kept_side(HgCudaJob *job, HgSide side, HgError *error)
+build_replica_side(HgCudaJob *job, HgSide side, HgError *error)
 {
 	const cudaEvent_t *marks = job->work.kit.marks;
 
 	/* nothing is done then, or waited for */
-	if (hg_cuda_kept_side_is_whole(&job->kept[side]))
-		return hg_cuda_kept_side_graph(&job->work, &job->kept[side], &job->values[side],
+	if (hg_cuda_replica_side_is_whole(&job->replica[side]))
+		return hg_cuda_replica_side_graph(&job->work, &job->replica[side], &job->values[side],
 									   &job->graphs[side], error);
 	HG_CUDA_TRY(cudaEventRecord(marks[1], job->work.stream), error);
-	HG_TRY(hg_cuda_kept_side_graph(&job->work, &job->kept[side], &job->values[side],
+	HG_TRY(hg_cuda_replica_side_graph(&job->work, &job->replica[side], &job->values[side],
 								   &job->graphs[side], error));
 	HG_CUDA_TRY(cudaEventRecord(marks[2], job->work.stream), error);
 	HG_TRY(hg_cuda_wait(&job->work, error));
@@ -174,11 +174,11 @@ build_kept_side(HgCudaJob *job, HgSide side, HgError *error)
 }
 
 /*
- * Have the graphs of both sides, one of which at least is a kept one.  They do not have the same
+ * Have the graphs of both sides, at least one of which is a replica.  They do not have the same
  * number of vertices.
  */
 static HgStatus
-build_kept(HgCudaJob *job, HgError *error)
+build_replica(HgCudaJob *job, HgError *error)
 {
 	HgShape shape = {};
 
@@ -188,14 +188,14 @@ build_kept(HgCudaJob *job, HgError *error)
 	for (int which = HG_INNER; which >= HG_OUTER; which--)
 	{
 		const HgSide side = (HgSide) which;
-		const HgShape alone = hg_cuda_graph_shape(HG_KEPT_KEY_WIDTH, job->columns[side].rows);
+		const HgShape alone = hg_cuda_graph_shape(HG_REPLICA_KEY_WIDTH, job->columns[side].rows);
 
-		if (job->kept[side].kept != nullptr)
-			HG_TRY(build_kept_side(job, side, error));
+		if (job->replica[side].replica != nullptr)
+			HG_TRY(build_replica_side(job, side, error));
 		else
 		{
 			HG_TRY(widen_keys(job, side, error));
-			HG_TRY(build_side(job, &alone, HG_KEPT_KEY_WIDTH, side, error));
+			HG_TRY(build_side(job, &alone, HG_REPLICA_KEY_WIDTH, side, error));
 		}
 		if (job->graphs[side].vertices_log2 > shape.vertices_log2)
 			shape.vertices_log2 = job->graphs[side].vertices_log2;
@@ -234,8 +234,8 @@ hg_cuda_build(HgCudaJob *job, HgError *error)
 		HG_TRY(build_making(job, error));
 	else if (hg_cuda_job_is_making_column(job))
 		HG_TRY(build_making_column(job, error));
-	else if (hg_cuda_job_has_kept(job))
-		HG_TRY(build_kept(job, error));
+	else if (hg_cuda_job_has_replicas(job))
+		HG_TRY(build_replica(job, error));
 	else
 		HG_TRY(build_keys(job, error));
 	job->built = true;

@@ -16,9 +16,8 @@
  * cancellation: a piece of some milliseconds, or one digit of a radix sort.  Copies to the
  * caller's memory are always waited for.
  *
- * Kept graphs come as edges, columns of their rows by place, and both are joined by jobs that begin
- * with what they have of them (hg_cuda_kept.h); from build on these are jobs of graphs as others
- * are.
+ * Replicas of graphs come as edges, and replicas of columns by place.  Jobs that join them begin
+ * with both (hg_cuda_replica.h); from build on these are jobs of graphs as others are.
  *
  * A job that says how many rows are to come, and has no room for them, is refused before
  * anything is copied.
@@ -109,7 +108,7 @@ check_room(CudaEngine *self, const HgJobSpec *spec, HgError *error)
 
 /* What of a spec outlives open. */
 static void
-note_spec(HgCudaJob *job, const HgJobSpec *spec, const HgCudaKeptSide kept[2])
+note_spec(HgCudaJob *job, const HgJobSpec *spec, const HgCudaReplicaSide replica[2])
 {
 	job->spec = *spec;
 	if (spec->trial != nullptr)
@@ -118,23 +117,23 @@ note_spec(HgCudaJob *job, const HgJobSpec *spec, const HgCudaKeptSide kept[2])
 		job->spec.trial = &job->trial;
 	}
 	hg_cuda_making_init(&job->making, spec);
-	job->spec.keep = nullptr;
-	job->spec.keep_column = nullptr;
+	job->spec.new_replica = nullptr;
+	job->spec.new_column = nullptr;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		job->kept[side] = kept[side];
+		job->replica[side] = replica[side];
 		if (spec->pages[side] != nullptr)
 		{
 			job->pages[side] = *spec->pages[side];
 			job->spec.pages[side] = &job->pages[side];
 		}
-		if (kept[side].kept != nullptr)
-			job->stats.rows[side] = kept[side].kept->shape.rows;
-		job->spec.kept[side] = nullptr;
-		job->spec.kept_columns[side] = nullptr;
+		if (replica[side].replica != nullptr)
+			job->stats.rows[side] = replica[side].replica->shape.rows;
+		job->spec.replica[side] = nullptr;
+		job->spec.replica_columns[side] = nullptr;
 		job->spec.lookups[side] = nullptr;
 		hg_cuda_columns_init(&job->values[side], spec, (HgSide) side);
-		hg_cuda_kept_side_borrow(spec, (HgSide) side, &job->values[side], &job->numbers[side]);
+		hg_cuda_replica_side_borrow(spec, (HgSide) side, &job->values[side], &job->numbers[side]);
 	}
 }
 
@@ -143,7 +142,7 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 		  HgError *error)
 {
 	CudaEngine *self = reinterpret_cast<CudaEngine *>(engine);
-	HgCudaKeptSide kept[2];
+	HgCudaReplicaSide replica[2];
 	HgCudaJob *job;
 	HgStatus status;
 
@@ -153,11 +152,11 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 							self->device.ordinal, (int) spec->device);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		HG_TRY(hg_cuda_kept_side_open(&kept[side], &self->device, spec, (HgSide) side, error));
+		HG_TRY(hg_cuda_replica_side_open(&replica[side], &self->device, spec, (HgSide) side, error));
 	HG_TRY(check_room(self, spec, error));
 
 	HG_TRY(hg_cuda_make_struct(host, sizeof(*job), &job, error));
-	note_spec(job, spec, kept);
+	note_spec(job, spec, replica);
 	status = hg_cuda_work_open(&job->work, &self->device, host, spec->memory_limit, error);
 	if (status != HG_OK)
 	{
@@ -196,7 +195,7 @@ appended(const HgCudaJob *job, HgSide side)
 }
 
 /*
- * A side that is a kept graph gets no rows, and one that comes as pages nothing else.  Those of
+ * A side that is a graph replica gets no rows, and one that comes as pages nothing else.  Those of
  * others are numbered by the caller, or not: all rows of a job alike.
  */
 static HgStatus
@@ -204,8 +203,8 @@ check_append(const HgCudaJob *job, HgSide side, bool numbered, HgError *error)
 {
 	const uint64_t runs = job->numbers[HG_OUTER].count + job->numbers[HG_INNER].count;
 
-	if (hg_cuda_job_is_making(job) || job->kept[side].kept != nullptr)
-		return hg_error_set(error, HG_INVALID, nullptr, "keys can not be appended to a kept graph");
+	if (hg_cuda_job_is_making(job) || job->replica[side].replica != nullptr)
+		return hg_error_set(error, HG_INVALID, nullptr, "keys can not be appended to a graph replica");
 	if (job->spec.pages[side] != nullptr)
 		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join comes as pages");
 	HG_TRY(hg_cuda_members_check_append(job, side, error));
@@ -425,7 +424,7 @@ cuda_put_values(HgJob *handle, const void *values, const uint8_t *nulls, uint64_
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "values can not be put after build");
 	HG_TRY(enter(job, error));
-	return hg_cuda_kept_column_put(&job->work, &job->making.column, values, nulls, count,
+	return hg_cuda_replica_column_put(&job->work, &job->making.column, values, nulls, count,
 								   first_place, error);
 }
 
@@ -439,7 +438,7 @@ cuda_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, uint
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "a mask can not be given after build");
 	HG_TRY(enter(job, error));
-	return hg_cuda_kept_side_mask(&job->work, &job->kept[side], lookup, first_word, count, words,
+	return hg_cuda_replica_side_mask(&job->work, &job->replica[side], lookup, first_word, count, words,
 								  error);
 }
 
@@ -579,7 +578,7 @@ get_graph(HgCudaJob *job, HgSide side, HgError *error)
 	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_BUILD]);
 
 	HG_TRY(check_built(job, error));
-	if (hg_cuda_job_has_kept(job))
+	if (hg_cuda_job_has_replicas(job))
 		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join has no graph");
 	HG_TRY(enter(job, error));
 	HG_TRY(hg_cuda_stream_graphs(job, error));
@@ -625,19 +624,19 @@ cuda_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys
 }
 
 static HgStatus
-cuda_keep(HgJob *handle, HgKept **graph, uint64_t *bytes, HgError *error)
+cuda_take_replica(HgJob *handle, HgReplica **graph, uint64_t *bytes, HgError *error)
 {
 	HgCudaJob *job = job_of(handle);
 
 	if (!job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "what is to be kept is not built yet");
-	return hg_cuda_making_keep(&job->work, &job->making, graph, bytes, error);
+	return hg_cuda_making_take_replica(&job->work, &job->making, graph, bytes, error);
 }
 
 static void
-cuda_release(HgEngine *, HgKept *graph)
+cuda_release(HgEngine *, HgReplica *graph)
 {
-	hg_cuda_kept_release(graph);
+	hg_cuda_replica_release(graph);
 }
 
 /* ------------------------------------------------------------------------
@@ -675,7 +674,7 @@ cuda_close(HgJob *handle)
 
 	cudaSetDevice(job->work.device->ordinal);
 	/* after a cancellation kernels may still read what is released next */
-	if (hg_cuda_job_has_kept(job) && !hg_cuda_stream_has_passed(job->work.stream))
+	if (hg_cuda_job_has_replicas(job) && !hg_cuda_stream_has_passed(job->work.stream))
 		hg_cuda_device_follow(job->work.device, &job->work.kit);
 	hg_cuda_append_close(job);
 	hg_cuda_offers_close(job);
@@ -731,7 +730,7 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 	self->engine.measure_table = cuda_measure_table;
 	self->engine.put_edges = cuda_put_edges;
 	self->engine.put_values = cuda_put_values;
-	self->engine.keep = cuda_keep;
+	self->engine.take_replica = cuda_take_replica;
 	self->engine.release = cuda_release;
 	self->engine.mask = cuda_mask;
 	self->engine.tally = cuda_tally;
@@ -757,8 +756,8 @@ hg_cuda_engine_job_bytes(const HgJobSpec *spec)
 	/* append will tell */
 	if (outer_rows > HG_MAX_ROWS || inner_rows > HG_MAX_ROWS)
 		return 0;
-	if (hg_kept_is_named(spec))
-		return pages + hg_cuda_kept_job_bytes(spec);
+	if (hg_replica_is_used(spec))
+		return pages + hg_cuda_replica_job_bytes(spec);
 	if (spec->trial != nullptr)
 		return inner_rows * spec->key_width + hg_cuda_table_measure_bytes(spec->trial, inner_rows);
 	return pages + hg_cuda_members_bytes(spec, hg_cuda_job_bytes(spec, outer_rows, inner_rows));

@@ -64,7 +64,7 @@ extern "C"
 	/* Give device memory that no job holds back to the driver. */
 	extern void hg_cuda_engine_trim(HgEngine *engine);
 
-	/* Give everything back; jobs and tables must be closed, and kept graphs released. */
+	/* Give everything back; jobs and tables must be closed, and graph replicas released. */
 	extern void hg_cuda_engine_stop(HgEngine *engine);
 
 	/*

@@ -8,7 +8,8 @@
  *	hg_cuda_pieces.h		pages on their way
  *	hg_cuda_members.cu		rows that are exchanged with other jobs
  *	hg_cuda_offers.cu		... straight from device to device
- *	hg_cuda_kept.h			kept graphs and columns, and what of a job is theirs
+ *	hg_cuda_replica.h			replicas of graphs and columns, and the part of a job that belongs
+ *								to them
  *	hg_cuda_build.cu		graphs or bins
  *	hg_cuda_stream.cu		matches
  *
@@ -26,7 +27,7 @@
 #include "../kernels/hg_cuda_gather.h"
 #include "../kernels/hg_cuda_reduce.h"
 #include "../table/hg_cuda_table_measure.h"
-#include "hg_cuda_kept.h"
+#include "hg_cuda_replica.h"
 #include "hg_cuda_pieces.h"
 
 /* One side of a job until it is built. */
@@ -83,7 +84,7 @@ struct HgCudaJob
 	HgJobSpec spec;			/* without the graphs that it named, which are in making and kept */
 	HgTableTrial trial;		/* where the spec has one: that points here */
 	HgCudaMaking making;	/* the graph or column that it is there to make */
-	HgCudaKeptSide kept[2]; /* by HgSide; graphs that it has for them */
+	HgCudaReplicaSide replica[2]; /* by HgSide; graphs that it has for them */
 	HgPageSpec pages[2];	/* by HgSide; of those that come as pages: the spec points here */
 	bool bad_page;			/* one of them makes no sense */
 	HgCudaPieces *pieces;	/* on their way; NULL where no side comes as pages */
@@ -98,13 +99,13 @@ struct HgCudaJob
 	bool both_built; /* and have been */
 	bool viewed;	 /* and their edges are rows in bins */
 	uint64_t common; /* vertices that have edges in both graphs */
-	HgCudaGraph graphs[2];		   /* by HgSide; offsets NULL where none was built; the arrays of
-									* a kept one are not the work's */
+	HgCudaGraph graphs[2];		   /* by HgSide; offsets NULL where none was built; the arrays of a replica are not the
+									* work's */
 	HgCudaPartition partitions[2]; /* by HgSide; layout bins, and both graphs */
 	HgCudaBins bins;			   /* of the partitions */
 	HgCudaColumns values[2];	   /* by HgSide; beside the keys */
 	HgCudaNumbers numbers[2];	   /* by HgSide; without a run where rows were not numbered, with a
-									* stride where they have kept columns */
+									* stride where they have column replicas */
 	bool built;
 
 	/* of the last match() */
@@ -136,7 +137,7 @@ hg_cuda_job_in_bins(const HgCudaJob *job)
 	return job->layout == HG_LAYOUT_BINS || job->both;
 }
 
-/* Is it there to make a graph that is to be kept, or a column, or either of them? */
+/* True if the job makes a graph replica, or a column replica, or either of them. */
 static inline bool
 hg_cuda_job_is_making_graph(const HgCudaJob *job)
 {
@@ -155,11 +156,11 @@ hg_cuda_job_is_making(const HgCudaJob *job)
 	return hg_cuda_job_is_making_graph(job) || hg_cuda_job_is_making_column(job);
 }
 
-/* Does it have kept graphs? */
+/* True if the job has graph replicas. */
 static inline bool
-hg_cuda_job_has_kept(const HgCudaJob *job)
+hg_cuda_job_has_replicas(const HgCudaJob *job)
 {
-	return job->kept[HG_OUTER].kept != nullptr || job->kept[HG_INNER].kept != nullptr;
+	return job->replica[HG_OUTER].replica != nullptr || job->replica[HG_INNER].replica != nullptr;
 }
 
 /* Does it have columns beside its keys? */

@@ -135,8 +135,8 @@ expected_pairs(const HgCudaJob *job, HgMatchMode mode)
 
 /*
  * Of the first count matches of the chunk, as they were written, rows get the numbers that the
- * caller gave; but with columns all get positions, which they have unless they are of a kept graph
- * that has any.
+ * caller gave; but with columns all get positions, which they have unless they are of a graph
+ * replica that has any.
  */
 static HgStatus
 number_chunk(HgCudaJob *job, uint64_t count, HgError *error)
@@ -219,7 +219,7 @@ outer_of(const HgCudaJob *job)
 	outer.count = job->stats.rows[HG_OUTER];
 	if (outer.in_lists)
 	{
-		/* of a kept graph there may be rows that do not count */
+		/* of a graph replica there may be rows that do not count */
 		outer.count = job->graphs[HG_OUTER].rows;
 		outer.words = job->graphs[HG_OUTER].edge_words;
 		outer.rows = job->graphs[HG_OUTER].edge_rows;

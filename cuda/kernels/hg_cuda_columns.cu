@@ -50,24 +50,24 @@ void
 hg_cuda_columns_borrow(HgCudaColumns *columns, uint32_t column, const void *values,
 					   const uint8_t *nulls)
 {
-	columns->kept_values[column] = values;
-	columns->kept_nulls[column] = nulls;
+	columns->replica_values[column] = values;
+	columns->replica_nulls[column] = nulls;
 	columns->has_nulls[column] = nulls != nullptr;
 }
 
 const void *
 hg_cuda_columns_values(const HgCudaColumns *columns, uint32_t column)
 {
-	if (columns->kept_values[column] != nullptr)
-		return columns->kept_values[column];
+	if (columns->replica_values[column] != nullptr)
+		return columns->replica_values[column];
 	return columns->block + values_offset(columns, column, columns->capacity);
 }
 
 const uint8_t *
 hg_cuda_columns_nulls(const HgCudaColumns *columns, uint32_t column)
 {
-	if (columns->kept_values[column] != nullptr)
-		return columns->kept_nulls[column];
+	if (columns->replica_values[column] != nullptr)
+		return columns->replica_nulls[column];
 	return columns->has_nulls[column]
 			   ? columns->block + nulls_offset(columns, column, columns->capacity)
 			   : nullptr;

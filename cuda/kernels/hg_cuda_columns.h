@@ -14,21 +14,21 @@
 
 /*
  * The columns of a side, in one block of device memory: an array of values by position for each
- * column, then an array of bytes for each, not 0 where the value is NULL.  Or, of a side that is a
- * kept graph, borrowed arrays of both kinds, by place, which is the position of its rows
+ * column, then an array of bytes for each, not 0 where the value is NULL. Or, of a side that is a
+ * graph replica, borrowed arrays of both kinds, by place, which is the position of its rows
  * (hg_cuda_numbers.h): there is no block then, and no row is without its value.
  */
 struct HgCudaColumns
 {
 	uint32_t count;
 	uint32_t width[HG_MAX_COLUMNS];
-	bool borrowed;		  /* of a kept graph: a column not borrowed yet will be, before it is read */
+	bool borrowed;		  /* of a graph replica: a column not borrowed yet will be, before it is read */
 	unsigned char *block; /* NULL before the first value */
 	uint64_t capacity;	  /* rows that it has room for */
 	uint64_t given[HG_MAX_COLUMNS];
 	bool has_nulls[HG_MAX_COLUMNS];
-	const void *kept_values[HG_MAX_COLUMNS]; /* NULL where it is not borrowed */
-	const uint8_t *kept_nulls[HG_MAX_COLUMNS];
+	const void *replica_values[HG_MAX_COLUMNS]; /* NULL where it is not borrowed */
+	const uint8_t *replica_nulls[HG_MAX_COLUMNS];
 };
 
 /* Columns as the spec has them for a side, without any row. */

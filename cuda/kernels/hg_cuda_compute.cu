@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_compute.cu
- *	  Columns of kept graphs that are computed of others, in device memory, by place.
+ *	  Columns of graph replicas that are computed of others, in device memory, by place.
  *
  * Each thread follows the program for a few places, so that a step is decoded once for them.  All
  * threads do the same steps, and neighbours read neighbouring values: it is a matter of memory

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_compute.h
- *	  Columns of kept graphs that are computed of others, in device memory, by place.
+ *	  Columns of graph replicas that are computed of others, in device memory, by place.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_edges.cu
- *	  Edges of kept graphs: keys that are made wide, rows that are checked, and rows that count.
+ *	  Edges of graph replicas: keys that are made wide, rows that are checked, and rows that count.
  *
  * A graph of the rows that count is the other one with its gaps closed.  Each edge has a flag, and
  * the prefix sum of the flags tells the place of each edge that counts, and where each list begins.

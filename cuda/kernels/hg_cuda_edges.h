@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_edges.h
- *	  Edges of kept graphs: keys that are made wide, rows that are checked, and rows that count.
+ *	  Edges of graph replicas: keys that are made wide, rows that are checked, and rows that count.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

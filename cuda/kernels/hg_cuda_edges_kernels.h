@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_edges_kernels.h
- *	  The kernels for edges of kept graphs: hg_cuda_edges.cu tells when each runs.
+ *	  The kernels for edges of graph replicas: hg_cuda_edges.cu tells when each runs.
  *
  * Each works on the items first .. end - 1, a thread an item.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_filter_kernels.h
- *	  The kernel for filters of kept graphs' rows (hg_cuda_filter.cu).
+ *	  The kernel for filters of graph replicas' rows (hg_cuda_filter.cu).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

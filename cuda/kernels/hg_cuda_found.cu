@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_found.cu
- *	  What rows of a kept graph find in another one, by places, and columns of that.
+ *	  What rows of a graph replica find in another one, by places, and columns of that.
  *
  * It is the intersection of two graphs (Algorithm 3), as hg_cuda_join.cu has it, of which no pair
  * is written: a row may find one row, and its place gets the place of that.  Where two have its key

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_found.h
- *	  What rows of a kept graph find in another one, by places, and columns of that.
+ *	  What rows of a graph replica find in another one, by places, and columns of that.
  *
- * Places are those of the columns of a table's rows (src/engine/hg_kept.h), and no row is without
- * one: callers have seen to that.  What a place holds is a place of the other table, HG_FOUND_NONE
- * or HG_FOUND_TWO, so that nothing else is ever read by it.
+ * Places are those of the columns of a table's rows (src/engine/hg_replica.h), and no row is
+ * without one: callers have seen to that.  What a place holds is a place of the other table,
+ * HG_FOUND_NONE or HG_FOUND_TWO, so that nothing else is ever read by it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

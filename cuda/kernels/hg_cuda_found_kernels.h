@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_found_kernels.h
- *	  The kernels for what rows of kept graphs find: hg_cuda_found.cu tells when each runs.
+ *	  The kernels for what rows of graph replicas find: hg_cuda_found.cu tells when each runs.
  *
  * Each works on the items first .. end - 1, a thread an item.
  *
@@ -12,7 +12,7 @@
 #ifndef HG_CUDA_FOUND_KERNELS_H
 #define HG_CUDA_FOUND_KERNELS_H
 
-#include "../../src/engine/hg_kept.h"
+#include "../../src/engine/hg_replica.h"
 #include "hg_cuda_tuning.h"
 #include "hg_cuda_word.h"
 

@@ -13,7 +13,7 @@
  */
 #include "hg_cuda_numbers.h"
 
-#include "../../src/engine/hg_kept.h"
+#include "../../src/engine/hg_replica.h"
 #include "../device/hg_cuda_launch.h"
 #include "hg_cuda_tuning.h"
 

@@ -10,9 +10,10 @@
  * Where each row has come with a number of its own, out of a page, all numbers are in device
  * memory, by position, and there is no run.
  *
- * Of a kept graph the rows' numbers are all that there is, and matches come with these.  Where
- * columns are to be read they become positions when they are written, which are the places in kept
- * columns (hg_kept.h), and numbers again on their way out: both by the stride, and no run.
+ * Of a graph replica the rows' numbers are all that there is, and matches come with these.  Where
+ * columns are to be read they become positions when they are written, which are the places in
+ * column replicas (hg_replica.h), and numbers again on their way out: both by the stride, and no
+ * run.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -127,7 +127,7 @@ parse_options(int argc, char **argv, HgDeviceOptions *options)
 		}
 		else if (strcmp(name, "--kept-bytes") == 0)
 		{
-			if (!parse_number(name, argv[++i], -1, INT64_MAX, &options->kept_bytes))
+			if (!parse_number(name, argv[++i], -1, INT64_MAX, &options->replica_bytes))
 				return false;
 		}
 		else if (strcmp(name, "--device") == 0)
@@ -342,7 +342,7 @@ serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
 	config.socket = options->socket;
 	config.listen = options->listen;
 	config.staging_bytes = options->staging_bytes;
-	config.kept_limit = options->kept_bytes;
+	config.replica_limit = options->replica_bytes;
 	config.idle_timeout = options->idle_timeout;
 	config.evict_ms = kind->evict_ms;
 	config.list_devices = list_for_server;

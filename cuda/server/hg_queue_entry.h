@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/engine/hg_kept.h"
+#include "../../src/engine/hg_replica.h"
 
 /* A part of staging; bytes 0 where there is none. */
 typedef struct HgQueuePart
@@ -35,19 +35,19 @@ typedef enum HgQueueState
 	HG_QUEUE_WAITING,
 	HG_QUEUE_GRANTED,
 	HG_QUEUE_REFUSED,
-	HG_QUEUE_NOT_KEPT /* a graph, or a column, that it names is not there */
+	HG_QUEUE_NO_REPLICA /* a graph, or a column, that it names is not there */
 } HgQueueState;
 
-/* hg_queue_kept.h */
+/* hg_queue_replica.h */
 struct HgQueueItem;
 
-/* A kept graph, or column, that a job names. */
+/* A replica of a graph or a column that a job names. */
 typedef struct HgQueueNamed
 {
-	const HgKeptName *name;
-	const void *shape;		  /* HgKeptShape, or of a column HgKeptColumnShape */
-	HgKept **to;			  /* set to the engine's, which stays while the job is open */
-	struct HgQueueItem *item; /* and this is what keeps it */
+	const HgReplicaName *name;
+	const void *shape;		  /* HgReplicaShape, or of a column HgReplicaColumnShape */
+	HgReplica **to;			  /* set to the engine's, which stays while the job is open */
+	struct HgQueueItem *item; /* and this is what holds it */
 } HgQueueNamed;
 
 /*
@@ -76,17 +76,17 @@ typedef struct HgQueueEntry
 	bool ahead;		  /* as its spec says, until it is built */
 	bool busy;		  /* it is worked on */
 	bool asked;		  /* to be evicted */
-	bool hurried;	  /* it must not wait any longer than kept items take to make room for it */
+	bool hurried;	  /* it must not wait any longer than evicting replicas takes to make room for it */
 	uint64_t used_ms; /* when it was admitted, or worked on last */
 
 	HgQueueNamed named[HG_QUEUE_NAMED]; /* [nnamed] by its owner, before it enters the queue */
 	uint32_t nnamed;
-	HgKeptMissing missing; /* those of them that were not there when the queue looked last */
+	HgMissingReplicas missing; /* those of them that were not there when the queue looked last */
 } HgQueueEntry;
 
 /* A job that has not entered the queue names something, which stays in place until it leaves. */
 static inline void
-hg_queue_entry_name(HgQueueEntry *job, const HgKeptName *name, const void *shape, HgKept **to)
+hg_queue_entry_name(HgQueueEntry *job, const HgReplicaName *name, const void *shape, HgReplica **to)
 {
 	job->named[job->nnamed++] = (HgQueueNamed){.name = name, .shape = shape, .to = to};
 }

@@ -48,7 +48,7 @@ is_bound(const HgQueueMemory *memory, const HgQueueEntry *job)
 	return grouped > (job->ahead ? 1 : 0);
 }
 
-/* Does a job have anything that is kept?  Then, as ever, all that it names. */
+/* True if a job has a replica.  Then, as ever, all that it names. */
 static bool
 has_items(const HgQueueEntry *job)
 {
@@ -76,22 +76,22 @@ ask_job(HgQueueEntry *job)
 
 /*
  * Would there be memory for the first in the queue when idle jobs, or those of them alone that have
- * been asked for, were evicted, and kept items that nobody uses then?
+ * been asked for, were evicted, and then the replicas that no job uses?
  */
 static bool
 would_be_enough(HgQueueMemory *memory, bool asked_alone, uint64_t now)
 {
 	const HgQueueEntry *first = memory->waiting.first;
-	uint64_t freed = memory->kept.leaving;
+	uint64_t freed = memory->replica.leaving;
 
 	for (const HgQueueEntry *job = memory->open.first; job != NULL; job = job->next)
 		if (asked_alone ? job->asked : is_idle(memory, job, now))
 		{
 			freed += job->memory;
-			hg_queue_kept_reckon_end(job);
+			hg_queue_replica_reckon_end(job);
 		}
-	freed += hg_queue_kept_spare(&memory->kept, first, NULL);
-	hg_queue_kept_reckon_none(&memory->kept);
+	freed += hg_queue_replica_spare(&memory->replica, first, NULL);
+	hg_queue_replica_reckon_none(&memory->replica);
 	return first->memory <= hg_queue_memory_unreserved(memory, freed);
 }
 

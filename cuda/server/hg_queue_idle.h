@@ -17,8 +17,8 @@
  * opened ahead of another that is at work (HgJobSpec) is idle with that: when its whole connection
  * is.
  *
- * Kept items that nobody uses go before any job does, and those that idle jobs alone use are
- * reckoned to go with them.
+ * Replicas that no job uses are evicted before any job is.  Replicas that only idle jobs use are
+ * counted as leaving with those jobs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -45,13 +45,13 @@ budget_of(const HgQueueMemory *memory)
 uint64_t
 hg_queue_memory_limit(const HgQueueMemory *memory, const HgQueueEntry *job)
 {
-	return rest_of(budget_of(memory), hg_queue_kept_named_bytes(&memory->kept, job));
+	return rest_of(budget_of(memory), hg_queue_replica_named_bytes(&memory->replica, job));
 }
 
 uint64_t
 hg_queue_memory_unreserved(const HgQueueMemory *memory, uint64_t idle)
 {
-	return rest_of(budget_of(memory), memory->reserved + memory->kept.bytes - idle);
+	return rest_of(budget_of(memory), memory->reserved + memory->replica.bytes - idle);
 }
 
 /* Has the device memory for the job, when items of so many bytes have gone? */
@@ -76,9 +76,9 @@ hg_queue_memory_fits(const HgQueueMemory *memory, const HgQueueEntry *job)
 
 /* Bytes of items that nobody uses, and of those that are leaving. */
 static uint64_t
-spare_for(const HgQueueMemory *memory, const HgQueueEntry *job, const HgKeptName *of)
+spare_for(const HgQueueMemory *memory, const HgQueueEntry *job, const HgReplicaName *of)
 {
-	return memory->kept.leaving + hg_queue_kept_spare(&memory->kept, job, of);
+	return memory->replica.leaving + hg_queue_replica_spare(&memory->replica, job, of);
 }
 
 bool
@@ -92,9 +92,9 @@ hg_queue_memory_can_fit(const HgQueueMemory *memory, const HgQueueEntry *job)
  * device's memory is another than a moment before.
  */
 static bool
-evict_one(HgQueueMemory *memory, const HgQueueEntry *job, const HgKeptName *of, HgQueueItem **gone)
+evict_one(HgQueueMemory *memory, const HgQueueEntry *job, const HgReplicaName *of, HgQueueItem **gone)
 {
-	HgQueueItem *item = hg_queue_kept_evict(&memory->kept, job, of);
+	HgQueueItem *item = hg_queue_replica_evict(&memory->replica, job, of);
 
 	if (item == NULL)
 		return false;
@@ -110,7 +110,7 @@ hg_queue_memory_make_room(HgQueueMemory *memory, const HgQueueEntry *job)
 
 	if (!hg_queue_memory_can_fit(memory, job))
 		return NULL;
-	while (!fits_without(memory, job, memory->kept.leaving))
+	while (!fits_without(memory, job, memory->replica.leaving))
 		if (!evict_one(memory, job, NULL, &gone))
 			break;
 	return gone;
@@ -123,17 +123,17 @@ hg_queue_memory_make_more_room(HgQueueMemory *memory, const HgQueueEntry *job, u
 
 	if (bytes > hg_queue_memory_unreserved(memory, spare_for(memory, job, NULL)))
 		return NULL;
-	while (bytes > hg_queue_memory_unreserved(memory, memory->kept.leaving))
+	while (bytes > hg_queue_memory_unreserved(memory, memory->replica.leaving))
 		if (!evict_one(memory, job, NULL, &gone))
 			break;
 	return gone;
 }
 
 uint64_t
-hg_queue_memory_kept_limit(const HgQueueMemory *memory)
+hg_queue_memory_replica_limit(const HgQueueMemory *memory)
 {
 	const uint64_t budget = budget_of(memory);
-	const int64_t limit = memory->config->kept_limit;
+	const int64_t limit = memory->config->replica_limit;
 
 	if (limit < 0)
 		return 0;
@@ -154,27 +154,27 @@ refuse_item(uint64_t bytes, uint64_t limit, HgError *error)
 }
 
 HgStatus
-hg_queue_memory_check_keep(const HgQueueMemory *memory, const HgKeptName *name, uint64_t bytes,
+hg_queue_memory_check_replica(const HgQueueMemory *memory, const HgReplicaName *name, uint64_t bytes,
 						   HgError *error)
 {
-	const uint64_t left = rest_of(hg_queue_memory_kept_limit(memory),
-								  hg_queue_kept_bytes_beside(&memory->kept, name));
+	const uint64_t left = rest_of(hg_queue_memory_replica_limit(memory),
+								  hg_queue_replica_bytes_beside(&memory->replica, name));
 
 	return bytes <= left ? HG_OK : refuse_item(bytes, left, error);
 }
 
 HgStatus
-hg_queue_memory_make_room_to_keep(HgQueueMemory *memory, const HgKeptName *name, uint64_t bytes,
+hg_queue_memory_make_replica_room(HgQueueMemory *memory, const HgReplicaName *name, uint64_t bytes,
 								  HgQueueItem **gone, HgError *error)
 {
-	const HgQueueKept *kept = &memory->kept;
-	const uint64_t limit = hg_queue_memory_kept_limit(memory);
-	const uint64_t left = rest_of(limit, kept->bytes - spare_for(memory, NULL, name));
+	const HgQueueReplica *replica = &memory->replica;
+	const uint64_t limit = hg_queue_memory_replica_limit(memory);
+	const uint64_t left = rest_of(limit, replica->bytes - spare_for(memory, NULL, name));
 
 	*gone = NULL;
 	if (bytes > left)
 		return refuse_item(bytes, left, error);
-	while (bytes > rest_of(limit, kept->bytes - kept->leaving))
+	while (bytes > rest_of(limit, replica->bytes - replica->leaving))
 		if (!evict_one(memory, NULL, name, gone))
 			break;
 	return HG_OK;

@@ -8,11 +8,12 @@
  * that all of them hold together.  So is what there is to be reserved: other processes take
  * memory of the device.
  *
- * Kept items, graphs and columns, hold memory that no job reserves, and that jobs come before:
+ * Replicas of graphs and columns hold memory that no job reserves, and jobs come before replicas:
  * where one does not fit because of items that nobody uses, these go, those first that were used
  * least lately, as many as it takes, and none where that would not be enough.  Never for a job that
- * names them.  A job that makes one has its memory reserved as any other; when it is kept, that
- * stops being the job's in the same step (hg_server_queue_keep), so that nothing is counted twice.
+ * names them.  A job that makes one has its memory reserved as any other; when it becomes a
+ * replica, that stops being the job's in the same step (hg_server_queue_add_replica), so that
+ * nothing is counted twice.
  *
  * The caller holds the queue's lock.
  *
@@ -23,7 +24,7 @@
 #ifndef HG_QUEUE_MEMORY_H
 #define HG_QUEUE_MEMORY_H
 
-#include "hg_queue_kept.h"
+#include "hg_queue_replica.h"
 #include "hg_server.h"
 
 typedef struct HgQueueMemory
@@ -32,7 +33,7 @@ typedef struct HgQueueMemory
 	uint64_t reserved;
 	HgQueueList open;	 /* jobs, in no order */
 	HgQueueList waiting; /* jobs */
-	HgQueueKept kept;
+	HgQueueReplica replica;
 } HgQueueMemory;
 
 /* Are two jobs of one group, or of one connection?  Then neither waits while the other is open. */
@@ -45,7 +46,7 @@ extern bool hg_queue_memory_group_is_open(const HgQueueMemory *memory, const HgQ
 extern uint64_t hg_queue_memory_limit(const HgQueueMemory *memory, const HgQueueEntry *job);
 
 /*
- * The memory which no job has been admitted for, and no kept item holds, but for jobs and items
+ * The memory which no job has been admitted for and no replica holds, except for jobs and replicas
  * that have idle bytes together.
  */
 extern uint64_t hg_queue_memory_unreserved(const HgQueueMemory *memory, uint64_t idle);
@@ -53,7 +54,7 @@ extern uint64_t hg_queue_memory_unreserved(const HgQueueMemory *memory, uint64_t
 /* Has the device memory for the job? */
 extern bool hg_queue_memory_fits(const HgQueueMemory *memory, const HgQueueEntry *job);
 
-/* The same, where kept items that nobody uses make room. */
+/* The same, where replicas that no job uses make room. */
 extern bool hg_queue_memory_can_fit(const HgQueueMemory *memory, const HgQueueEntry *job);
 
 /*
@@ -64,21 +65,21 @@ extern HgQueueItem *hg_queue_memory_make_room(HgQueueMemory *memory, const HgQue
 extern HgQueueItem *hg_queue_memory_make_more_room(HgQueueMemory *memory, const HgQueueEntry *job,
 												   uint64_t bytes);
 
-/* What kept items may hold together. */
-extern uint64_t hg_queue_memory_kept_limit(const HgQueueMemory *memory);
+/* The memory that all replicas may hold together. */
+extern uint64_t hg_queue_memory_replica_limit(const HgQueueMemory *memory);
 
 /*
- * May an item of so many bytes be kept under this name, if there are no others but of its graph?
- * Else HG_DEVICE_OUT_OF_MEMORY.
+ * True if a replica of so many bytes may have this name, if there are no others but those of its
+ * graph.  Else HG_DEVICE_OUT_OF_MEMORY.
  */
-extern HgStatus hg_queue_memory_check_keep(const HgQueueMemory *memory, const HgKeptName *name,
+extern HgStatus hg_queue_memory_check_replica(const HgQueueMemory *memory, const HgReplicaName *name,
 										   uint64_t bytes, HgError *error);
 
 /*
  * May it, under this name, beside those that are in use or of the same graph?  Then *gone are
  * others that go for it.
  */
-extern HgStatus hg_queue_memory_make_room_to_keep(HgQueueMemory *memory, const HgKeptName *name,
+extern HgStatus hg_queue_memory_make_replica_room(HgQueueMemory *memory, const HgReplicaName *name,
 												  uint64_t bytes, HgQueueItem **gone,
 												  HgError *error);
 

@@ -9,7 +9,7 @@
  */
 #include "hg_queue_staging.h"
 
-#include "hg_queue_kept.h"
+#include "hg_queue_replica.h"
 #include "../../src/engine/hg_pages.h"
 #include "../../src/engine/wire/hg_wire.h"
 
@@ -108,13 +108,13 @@ hg_queue_staging_init(HgQueueStaging *staging, uint64_t bytes)
 static uint64_t
 side_bytes(const HgJobSpec *spec, HgSide side)
 {
-	const HgKeptUse *use = spec->kept[side];
+	const HgReplicaUse *use = spec->replica[side];
 	const uint64_t rows = spec->expected_rows[side];
 
 	if (spec->pages[side] != NULL)
 		return UINT64_MAX;
 	if (use != NULL)
-		return use->masked != 0 ? hg_kept_mask_words(&use->shape) * sizeof(uint64_t) : 0;
+		return use->masked != 0 ? hg_replica_mask_words(&use->shape) * sizeof(uint64_t) : 0;
 	return rows == 0 || rows > HG_MAX_ROWS ? UINT64_MAX : rows * spec->key_width;
 }
 
@@ -127,10 +127,10 @@ hg_queue_staging_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spe
 	uint64_t most = spec->team == 0 ? LEASE_MAX : pages ? LEASE_OF_PAGES : LEASE_OF_MEMBER;
 	uint64_t bytes = more(outer, inner) == UINT64_MAX ? most : outer + inner;
 
-	if (hg_kept_is_made(spec))
+	if (hg_replica_is_made(spec))
 	{
 		most = less(most, whole_pages(staging->leases.bytes / LEASES));
-		bytes = hg_kept_least_bytes(spec);
+		bytes = hg_replica_least_bytes(spec);
 	}
 	/* nothing may be to be sent, and a lease there is always */
 	return more(whole_pages(less(bytes, most) + HG_WIRE_PAGE - 1), HG_WIRE_PAGE);

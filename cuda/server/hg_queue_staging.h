@@ -38,8 +38,8 @@ typedef struct HgQueueStaging
 extern void hg_queue_staging_init(HgQueueStaging *staging, uint64_t bytes);
 
 /*
- * The bytes that a job has a use for; but one that makes a graph to be kept, for which no query
- * waits, leaves most of staging to others.
+ * The bytes that a job has a use for; but one that makes a graph replica, for which no query waits,
+ * leaves most of staging to others.
  */
 extern uint64_t hg_queue_staging_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spec);
 

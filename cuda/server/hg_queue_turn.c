@@ -35,13 +35,13 @@ hg_queue_turn_release(HgServerQueue *queue, HgQueueItem *gone)
 		return;
 	pthread_mutex_unlock(&queue->lock);
 	for (HgQueueItem *item = gone; item != NULL; item = item->next)
-		engine->release(engine, item->kept);
+		engine->release(engine, item->replica);
 	pthread_mutex_lock(&queue->lock);
 	while (gone != NULL)
 	{
 		HgQueueItem *next = gone->next;
 
-		hg_queue_kept_count_out(&queue->memory.kept, gone);
+		hg_queue_replica_count_out(&queue->memory.replica, gone);
 		free(gone);
 		gone = next;
 	}
@@ -53,20 +53,20 @@ admit(HgServerQueue *queue, HgQueueEntry *job)
 {
 	HgQueueMemory *memory = &queue->memory;
 
-	if (!hg_queue_kept_has(&memory->kept, job))
-		return HG_QUEUE_NOT_KEPT;
+	if (!hg_queue_replica_has(&memory->replica, job))
+		return HG_QUEUE_NO_REPLICA;
 	/* other processes may have more of the device than when it came */
 	if (job->memory > hg_queue_memory_limit(memory, job))
 		return HG_QUEUE_REFUSED;
 	if (!hg_queue_memory_fits(memory, job) || !hg_queue_staging_take_lease(&queue->staging, job))
 		return HG_QUEUE_WAITING;
-	hg_queue_kept_pin(&memory->kept, job);
+	hg_queue_replica_pin(&memory->replica, job);
 	memory->reserved += job->memory;
 	job->used_ms = hg_queue_now_ms();
 	return HG_QUEUE_GRANTED;
 }
 
-/* Could kept items make room for a job that has none? */
+/* True if evicting replicas could make room for a job that has none. */
 static bool
 needs_items(const HgQueueMemory *memory, const HgQueueEntry *job)
 {
@@ -247,7 +247,10 @@ hg_queue_turn_wait(HgServerQueue *queue, HgQueueList *list, HgQueueEntry *entry,
 		}
 		if (entry->state != HG_QUEUE_WAITING)
 			break;
-		/* kept items can make room, or another of this connection's jobs, which has to wait, too */
+		/*
+		 * evicting replicas can make room, or another of this connection's jobs, which has to wait,
+		 * too
+		 */
 		if (ends[0].revents != 0 && read(waiter->wake, &count, sizeof(count)) < 0)
 			abort();
 		if (list == &queue->memory.waiting)

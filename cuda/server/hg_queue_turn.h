@@ -49,8 +49,8 @@ hg_queue_now_ms(void)
 
 /*
  * Admit a job, which is in no list, if it fits now: HG_QUEUE_GRANTED, and it is open.
- * HG_QUEUE_WAITING where it may do so later; HG_QUEUE_REFUSED and HG_QUEUE_NOT_KEPT where it never
- * will.
+ * HG_QUEUE_WAITING where it may do so later; HG_QUEUE_REFUSED and HG_QUEUE_NO_REPLICA where it
+ * never will.
  */
 extern HgQueueState hg_queue_turn_try(HgServerQueue *queue, HgQueueEntry *job);
 
@@ -64,7 +64,7 @@ extern void hg_queue_turn_grant_rooms(HgServerQueue *queue);
 extern void hg_queue_turn_release(HgServerQueue *queue, HgQueueItem *gone);
 
 /*
- * Have kept items make room for a job that does not fit; the lock is let go meanwhile.  Returns
+ * Evict replicas to make room for a job that does not fit; the lock is let go meanwhile.  Returns
  * whether there were any.
  */
 extern bool hg_queue_turn_make_room(HgServerQueue *queue, const HgQueueEntry *job);

@@ -5,7 +5,7 @@
  *
  *	hg_server.c			one connection, or a socket to listen on and a thread for each
  *	hg_server_session.c	a connection: messages, jobs, what an engine is lent
- *	hg_server_queue.c	what connections share: device memory, what is kept, staging;
+ *	hg_server_queue.c	what connections share: device memory, replicas, staging;
  *						on hg_queue_*.c
  *
  * Nothing here knows what kind of engine does the work.
@@ -25,7 +25,7 @@
 /* Device memory, in bytes. */
 typedef struct HgMemoryUse
 {
-	uint64_t budget; /* what jobs may hold, and what is kept, together; less while other processes
+	uint64_t budget; /* the memory of jobs and replicas together; less while other processes
 					  * have more */
 	uint64_t held;	 /* what they hold */
 	uint64_t peak;	 /* the most that they held */
@@ -48,9 +48,9 @@ typedef struct HgServerConfig
 	uint64_t staging_bytes;
 	int staging_fd;
 
-	int64_t kept_limit; /* device memory for kept graphs; 0 = half of the budget, -1 = none */
+	int64_t replica_limit; /* device memory for replicas; 0 = half of the budget, -1 = none */
 
-	int idle_timeout; /* seconds without a job until it ends, and kept graphs with it; 0 = never */
+	int idle_timeout; /* seconds without a job until it ends, and the replicas with it; 0 = never */
 	int evict_ms;	  /* how long a job is idle until it may be evicted: hg_queue_idle.h */
 
 	HgEngineCosts costs; /* for the hello */
@@ -70,8 +70,8 @@ typedef struct HgServerConfig
 	void (*measure)(void *arg);
 
 	/*
-	 * Called when there has been no job for a second: give back what is kept for the next
-	 * one's speed alone.  Kept graphs stay.
+	 * Called when there has been no job for a second: release the memory that is pooled only for
+	 * the next job's speed.  Replicas stay.
 	 */
 	void (*rest)(void *arg);
 

@@ -23,11 +23,11 @@ typedef struct HgServerJob
 	uint32_t id;
 	HgJobSpec spec;
 	HgTableTrial trial; /* where the spec has one: that points here ... */
-	HgKeptSpec keep;	/* ... and the same of these */
-	HgKeptUse kept[2];
-	HgKeptColumnSpec keep_column;
-	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS];
-	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
+	HgReplicaSpec new_replica;	/* ... and the same of these */
+	HgReplicaUse replica[2];
+	HgReplicaColumnSpec new_column;
+	HgReplicaColumnUse replica_columns[2][HG_MAX_COLUMNS];
+	HgReplicaLookup lookups[2][HG_MAX_LOOKUPS];
 	HgPageSpec pages[2];
 	HgProgram programs[2][HG_MAX_PROGRAMS];
 	HgRowFilters filters[2];
@@ -167,7 +167,7 @@ extern bool hg_server_job_can_append(const HgServerJob *job, const HgWireRequest
 /* The same of pages ... */
 extern bool hg_server_job_can_append_pages(const HgServerJob *job, const HgWireRequest *request);
 
-/* ... of edges of a graph that is to be kept, of values of a column that is to be ... */
+/* ... of edges of a new graph replica, of values of a new column replica ... */
 extern bool hg_server_job_can_put_edges(const HgServerJob *job, const HgWireRequest *request);
 extern bool hg_server_job_can_put_values(const HgServerJob *job, const HgWireRequest *request);
 

@@ -179,29 +179,29 @@ check_spec(const HgJobSpec *spec, HgError *error)
 	return status;
 }
 
-/* Take what rows of a side look up, where that is a kept graph. */
+/* Take what rows of a side look up, where that is a graph replica. */
 static void
 take_lookups(HgServerJob *job, const HgWireOpening *opening, HgSide side)
 {
 	memcpy(job->lookups[side], opening->lookups[side], sizeof(job->lookups[side]));
 	for (uint32_t i = 0; i < HG_MAX_LOOKUPS; i++)
 		job->lookups[side][i].own.graph = job->lookups[side][i].found.graph = NULL;
-	job->spec.lookups[side] = job->spec.kept[side] != NULL ? job->lookups[side] : NULL;
+	job->spec.lookups[side] = job->spec.replica[side] != NULL ? job->lookups[side] : NULL;
 }
 
 /* Take the columns of such a side, and what computes some of them. */
 static void
 take_columns(HgServerJob *job, const HgWireOpening *opening, HgSide side)
 {
-	const bool kept = job->spec.kept[side] != NULL;
+	const bool is_replica = job->spec.replica[side] != NULL;
 
-	memcpy(job->kept_columns[side], opening->request.kept_columns[side],
-		   sizeof(job->kept_columns[side]));
+	memcpy(job->replica_columns[side], opening->request.replica_columns[side],
+		   sizeof(job->replica_columns[side]));
 	for (uint32_t column = 0; column < HG_MAX_COLUMNS; column++)
-		job->kept_columns[side][column].column = NULL;
-	job->spec.kept_columns[side] = kept ? job->kept_columns[side] : NULL;
+		job->replica_columns[side][column].column = NULL;
+	job->spec.replica_columns[side] = is_replica ? job->replica_columns[side] : NULL;
 	memcpy(job->programs[side], opening->programs[side], sizeof(job->programs[side]));
-	job->spec.programs[side] = kept ? job->programs[side] : NULL;
+	job->spec.programs[side] = is_replica ? job->programs[side] : NULL;
 }
 
 /* Take the filters of such a side. */
@@ -214,7 +214,7 @@ take_filters(HgServerJob *job, const HgWireOpening *opening, HgSide side)
 	for (uint32_t column = 0; column < HG_MAX_FILTER_COLUMNS; column++)
 		filters->columns[column].column = NULL;
 	job->spec.filters[side] =
-		job->spec.kept[side] != NULL && filters->nfilters > 0 ? filters : NULL;
+		job->spec.replica[side] != NULL && filters->nfilters > 0 ? filters : NULL;
 }
 
 /* Take a job's spec out of a request.  No pointer of the client's is of use here. */
@@ -226,17 +226,17 @@ take_spec(HgServerJob *job, const HgWireOpening *opening)
 	job->spec = request->spec;
 	job->trial = request->trial;
 	job->spec.trial = request->trial.spec.key_width > 0 ? &job->trial : NULL;
-	job->keep = request->keep;
-	job->spec.keep = request->keep.shape.key_width > 0 ? &job->keep : NULL;
-	job->keep_column = request->keep_column;
-	job->spec.keep_column = request->keep_column.shape.width > 0 ? &job->keep_column : NULL;
+	job->new_replica = request->new_replica;
+	job->spec.new_replica = request->new_replica.shape.key_width > 0 ? &job->new_replica : NULL;
+	job->new_column = request->new_column;
+	job->spec.new_column = request->new_column.shape.width > 0 ? &job->new_column : NULL;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		HgKeptUse *use = &job->kept[side];
+		HgReplicaUse *use = &job->replica[side];
 
-		*use = request->kept[side];
+		*use = request->replica[side];
 		use->graph = NULL;
-		job->spec.kept[side] = use->shape.key_width > 0 ? use : NULL;
+		job->spec.replica[side] = use->shape.key_width > 0 ? use : NULL;
 		take_columns(job, opening, (HgSide) side);
 		take_lookups(job, opening, (HgSide) side);
 		take_filters(job, opening, (HgSide) side);
@@ -245,28 +245,28 @@ take_spec(HgServerJob *job, const HgWireOpening *opening)
 	}
 }
 
-/* Name what a sane spec says is kept. */
+/* Name the replicas that a sane spec has. */
 static void
-name_kept(HgServerJob *job)
+name_replicas(HgServerJob *job)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		HgKeptUse *use = &job->kept[side];
+		HgReplicaUse *use = &job->replica[side];
 
-		if (job->spec.kept[side] == NULL)
+		if (job->spec.replica[side] == NULL)
 			continue;
 		hg_queue_entry_name(&job->entry, &use->name, &use->shape, &use->graph);
 		for (uint32_t i = 0; i < job->spec.ncolumns[side]; i++)
 		{
-			HgKeptColumnUse *column = &job->kept_columns[side][i];
+			HgReplicaColumnUse *column = &job->replica_columns[side][i];
 
 			if (column->program == 0)
 				hg_queue_entry_name(&job->entry, &column->name, &column->shape, &column->column);
 		}
 		for (uint32_t i = 0; i < job->spec.nlookups[side]; i++)
 		{
-			HgKeptUse *own = &job->lookups[side][i].own;
-			HgKeptUse *found = &job->lookups[side][i].found;
+			HgReplicaUse *own = &job->lookups[side][i].own;
+			HgReplicaUse *found = &job->lookups[side][i].found;
 
 			hg_queue_entry_name(&job->entry, &own->name, &own->shape, &own->graph);
 			hg_queue_entry_name(&job->entry, &found->name, &found->shape, &found->graph);
@@ -274,7 +274,7 @@ name_kept(HgServerJob *job)
 		for (uint32_t i = 0; job->spec.filters[side] != NULL && i < job->filters[side].ncolumns;
 			 i++)
 		{
-			HgKeptColumnUse *column = &job->filters[side].columns[i];
+			HgReplicaColumnUse *column = &job->filters[side].columns[i];
 
 			hg_queue_entry_name(&job->entry, &column->name, &column->shape, &column->column);
 		}
@@ -307,11 +307,11 @@ hg_server_job_open(HgServerSession *session, const HgWireOpening *opening, HgWir
 		(job->spec.filters[HG_OUTER] != NULL || job->spec.filters[HG_INNER] != NULL))
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no filters");
 	if (status == HG_OK)
-		name_kept(job);
+		name_replicas(job);
 	if (status == HG_OK)
 		status = job->spec.team == 0 ? open_alone(job, &job->spec, error)
 									 : open_in_team(job, &job->spec, error);
-	if (status == HG_NOT_KEPT)
+	if (status == HG_NO_REPLICA)
 		reply->missing = job->entry.missing;
 	if (status != HG_OK)
 	{

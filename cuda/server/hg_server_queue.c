@@ -16,11 +16,10 @@
  * One mutex guards all of it.  Whoever waits sleeps in poll(), on his socket and on
  * an eventfd which the thread that has ended his wait writes to.
  *
- * Below it are hg_queue_staging.h, the parts of staging, hg_queue_kept.h, what the device
- * keeps, hg_queue_memory.h, its memory, hg_queue_idle.h, jobs that are evicted where
- * others wait, and hg_queue_turn.h, who is admitted, and how one waits for it.  How much memory
- * there is to be reserved is measured for who comes, and from time to time for who is the first
- * in the queue.
+ * Below it are hg_queue_staging.h, the parts of staging, hg_queue_replica.h, the device's replicas,
+ * hg_queue_memory.h, its memory, hg_queue_idle.h, jobs that are evicted where others wait, and
+ * hg_queue_turn.h, who is admitted, and how one waits for it.  How much memory there is to be
+ * reserved is measured for who comes, and from time to time for who is the first in the queue.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -72,7 +71,7 @@ hg_server_queue_destroy(HgServerQueue *queue)
 	HgQueueItem *item;
 
 	pthread_mutex_lock(&queue->lock);
-	while ((item = hg_queue_kept_evict(&queue->memory.kept, NULL, NULL)) != NULL)
+	while ((item = hg_queue_replica_evict(&queue->memory.replica, NULL, NULL)) != NULL)
 		hg_queue_turn_release(queue, item);
 	pthread_mutex_unlock(&queue->lock);
 	pthread_mutex_destroy(&queue->lock);
@@ -100,7 +99,7 @@ refuse(const HgQueueEntry *job, uint64_t limit, HgError *error)
 static HgStatus
 miss(HgError *error)
 {
-	return hg_error_set(error, HG_NOT_KEPT, NULL,
+	return hg_error_set(error, HG_NO_REPLICA, NULL,
 						"the device does not have the HashGraph, or a column of it, any more");
 }
 
@@ -127,8 +126,8 @@ admit_newcomer(HgServerQueue *queue, HgQueueEntry *job)
 {
 	HgQueueState state;
 
-	if (!hg_queue_kept_has(&queue->memory.kept, job))
-		return HG_QUEUE_NOT_KEPT;
+	if (!hg_queue_replica_has(&queue->memory.replica, job))
+		return HG_QUEUE_NO_REPLICA;
 	if (!goes_first(queue, job))
 		return HG_QUEUE_WAITING;
 	state = hg_queue_turn_try(queue, job);
@@ -146,10 +145,10 @@ check_size(const HgServerQueue *queue, const HgQueueEntry *job, const HgJobSpec 
 
 	if (job->memory > limit)
 		return refuse(job, limit, error);
-	if (!hg_kept_is_made(spec))
+	if (!hg_replica_is_made(spec))
 		return HG_OK;
-	return hg_queue_memory_check_keep(&queue->memory, hg_kept_made_name(spec),
-									  hg_kept_least_bytes(spec), error);
+	return hg_queue_memory_check_replica(&queue->memory, hg_replica_made_name(spec),
+									  hg_replica_least_bytes(spec), error);
 }
 
 /* What a job is answered that waits no more. */
@@ -163,7 +162,7 @@ answer_to(const HgServerQueue *queue, const HgQueueEntry *job, const HgJobSpec *
 			return HG_OK;
 		case HG_QUEUE_OUTSIDE:
 			return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
-		case HG_QUEUE_NOT_KEPT:
+		case HG_QUEUE_NO_REPLICA:
 			return miss(error);
 		case HG_QUEUE_WAITING:
 		case HG_QUEUE_REFUSED:
@@ -309,7 +308,7 @@ hg_server_queue_evict(HgServerQueue *queue, HgQueueEntry *job)
 		take_out(queue, job);
 		queue->evicted++;
 	}
-	hg_queue_turn_release(queue, hg_queue_kept_unpin(&queue->memory.kept, job, NULL));
+	hg_queue_turn_release(queue, hg_queue_replica_unpin(&queue->memory.replica, job, NULL));
 	hg_queue_turn_pass_on(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
@@ -330,7 +329,7 @@ hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome ou
 {
 	pthread_mutex_lock(&queue->lock);
 	/* while the job is still open: the process is not idle */
-	hg_queue_turn_release(queue, hg_queue_kept_unpin(&queue->memory.kept, job, NULL));
+	hg_queue_turn_release(queue, hg_queue_replica_unpin(&queue->memory.replica, job, NULL));
 	hg_queue_staging_give_lease(&queue->staging, job);
 	queue->memory.reserved -= job->memory;
 	if (job->state == HG_QUEUE_GRANTED)
@@ -358,49 +357,49 @@ hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome ou
 }
 
 HgStatus
-hg_server_queue_keep(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *spec, HgKept *made,
+hg_server_queue_add_replica(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *spec, HgReplica *made,
 					 uint64_t bytes, HgError *error)
 {
-	const HgKeptName *name = hg_kept_made_name(spec);
-	HgQueueItem *kept = calloc(1, sizeof(*kept));
+	const HgReplicaName *name = hg_replica_made_name(spec);
+	HgQueueItem *replica = calloc(1, sizeof(*replica));
 	HgQueueItem *gone = NULL;
 	HgStatus status = HG_OK;
 	bool known;
 
-	if (kept == NULL)
+	if (replica == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
-	*kept = (HgQueueItem){.name = *name, .kept = made, .bytes = bytes};
-	if (spec->keep_column != NULL)
-		kept->shape.column = spec->keep_column->shape;
+	*replica = (HgQueueItem){.name = *name, .replica = made, .bytes = bytes};
+	if (spec->new_column != NULL)
+		replica->shape.column = spec->new_column->shape;
 	else
-		kept->shape.graph = spec->keep->shape;
+		replica->shape.graph = spec->new_replica->shape;
 	pthread_mutex_lock(&queue->lock);
-	known = hg_queue_kept_knows(&queue->memory.kept, name);
+	known = hg_queue_replica_knows(&queue->memory.replica, name);
 	if (!known)
-		status = hg_queue_memory_make_room_to_keep(&queue->memory, name, bytes, &gone, error);
+		status = hg_queue_memory_make_replica_room(&queue->memory, name, bytes, &gone, error);
 	if (!known && status == HG_OK)
 	{
 		const uint64_t moved = bytes < job->memory ? bytes : job->memory;
 
-		hg_queue_kept_add(&queue->memory.kept, kept);
+		hg_queue_replica_add(&queue->memory.replica, replica);
 		queue->memory.reserved -= moved;
 		job->memory -= moved;
-		kept = NULL;
+		replica = NULL;
 	}
 	hg_queue_turn_release(queue, gone);
 	hg_queue_turn_pass_on(queue);
 	pthread_mutex_unlock(&queue->lock);
 	if (known)
 		queue->config->engine->release(queue->config->engine, made);
-	free(kept);
+	free(replica);
 	return status;
 }
 
 void
-hg_server_queue_drop(HgServerQueue *queue, const HgKeptName *name)
+hg_server_queue_drop(HgServerQueue *queue, const HgReplicaName *name)
 {
 	pthread_mutex_lock(&queue->lock);
-	hg_queue_turn_release(queue, hg_queue_kept_drop(&queue->memory.kept, name));
+	hg_queue_turn_release(queue, hg_queue_replica_drop(&queue->memory.replica, name));
 	hg_queue_turn_pass_on(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
@@ -472,9 +471,9 @@ hg_server_queue_status(HgServerQueue *queue, HgDeviceStatus *status)
 	status->memory_reserved = queue->memory.reserved;
 	status->memory_held = use.held;
 	status->memory_peak = use.peak;
-	status->kept_graphs = queue->memory.kept.count;
-	status->kept_bytes = queue->memory.kept.bytes;
-	status->kept_limit = hg_queue_memory_kept_limit(&queue->memory);
-	status->kept_evicted = queue->memory.kept.evicted;
+	status->replica_graphs = queue->memory.replica.count;
+	status->replica_bytes = queue->memory.replica.bytes;
+	status->replica_limit = hg_queue_memory_replica_limit(&queue->memory);
+	status->replicas_evicted = queue->memory.replica.evicted;
 	pthread_mutex_unlock(&queue->lock);
 }

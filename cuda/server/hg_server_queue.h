@@ -46,15 +46,15 @@ typedef enum HgQueueOutcome
 /* NULL when out of memory.  config must outlive it. */
 extern HgServerQueue *hg_server_queue_create(const HgServerConfig *config);
 
-/* Nobody may be waiting, and no job open.  What is kept is released. */
+/* Nobody may be waiting, and no job open.  Replicas are released. */
 extern void hg_server_queue_destroy(HgServerQueue *queue);
 
 /*
- * Admit a job of a connection, waiting for its turn where it may wait.  On HG_OK the
- * entry has its memory reserved, a lease of staging, and what it names (hg_queue_entry_name), until
+ * Admit a job of a connection, waiting for its turn where it may wait.  On HG_OK the entry has its
+ * memory reserved, a lease of staging, and what it names (hg_queue_entry_name), until
  * hg_server_queue_leave.  HG_DEVICE_OUT_OF_MEMORY where it would have to wait and may not, or
- * waited in vain; HG_NOT_KEPT where a graph or a column is not there, or not any more; HG_CANCELLED
- * where the client gave up.
+ * waited in vain; HG_NO_REPLICA where a graph or a column is not there, or not any more;
+ * HG_CANCELLED where the client gave up.
  */
 extern HgStatus hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job,
 									  const HgJobSpec *spec, const void *connection,
@@ -100,16 +100,16 @@ extern void hg_server_queue_end_lease(HgServerQueue *queue, HgQueueEntry *job);
 extern void hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome outcome);
 
 /*
- * Keep a graph, or a column, that an admitted job has made, as its spec says: from now on its bytes
- * are not the job's any more.  Others go where it takes that; and where there is one of its name,
- * the new one is released.  HG_DEVICE_OUT_OF_MEMORY where it is larger than jobs leave of what is
- * for all that is kept, or HG_OUT_OF_MEMORY, and it still is the caller's.
+ * Add a replica of a graph or a column that an admitted job has made, as its spec says: from now on
+ * its bytes are not the job's any more.  Others go where it takes that; and where there is one of
+ * its name, the new one is released.  HG_DEVICE_OUT_OF_MEMORY where it is larger than jobs leave of
+ * the memory for replicas, or HG_OUT_OF_MEMORY, and it still is the caller's.
  */
-extern HgStatus hg_server_queue_keep(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *spec,
-									 HgKept *made, uint64_t bytes, HgError *error);
+extern HgStatus hg_server_queue_add_replica(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *spec,
+									 HgReplica *made, uint64_t bytes, HgError *error);
 
-/* Drop what is kept under that name, if there is one. */
-extern void hg_server_queue_drop(HgServerQueue *queue, const HgKeptName *name);
+/* Drop the replica of that name, if there is one. */
+extern void hg_server_queue_drop(HgServerQueue *queue, const HgReplicaName *name);
 
 /*
  * Get room for results in staging, at most wanted bytes, perhaps fewer, waiting where there is

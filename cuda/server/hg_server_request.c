@@ -25,8 +25,8 @@ hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request)
 {
 	uint64_t width = job->spec.key_width;
 
-	if (!side_exists(request) || hg_kept_is_made(&job->spec) ||
-		job->spec.kept[request->side] != NULL || job->spec.pages[request->side] != NULL)
+	if (!side_exists(request) || hg_replica_is_made(&job->spec) ||
+		job->spec.replica[request->side] != NULL || job->spec.pages[request->side] != NULL)
 		return false;
 	if (request->header.type == HG_WIRE_APPEND_COLUMN)
 	{
@@ -48,10 +48,10 @@ hg_server_job_can_append_pages(const HgServerJob *job, const HgWireRequest *requ
 bool
 hg_server_job_can_put_edges(const HgServerJob *job, const HgWireRequest *request)
 {
-	const uint64_t width = job->keep.shape.key_width;
+	const uint64_t width = job->new_replica.shape.key_width;
 
 	/* with such a count no sum of bytes is too large for 64 bits */
-	return job->spec.keep != NULL && request->count <= HG_MAX_ROWS &&
+	return job->spec.new_replica != NULL && request->count <= HG_MAX_ROWS &&
 		   hg_server_room_in_lease(job, request,
 								   hg_wire_edge_keys(request->count) + request->count * width, 1);
 }
@@ -61,28 +61,28 @@ hg_server_job_can_put_values(const HgServerJob *job, const HgWireRequest *reques
 {
 	uint64_t places;
 
-	if (job->spec.keep_column == NULL || request->nulls > 1)
+	if (job->spec.new_column == NULL || request->nulls > 1)
 		return false;
-	places = hg_kept_places(&job->keep_column.shape);
+	places = hg_replica_places(&job->new_column.shape);
 	return request->first <= places && request->count <= places - request->first &&
 		   hg_server_room_in_lease(job, request, request->count,
-								   job->keep_column.shape.width + request->nulls);
+								   job->new_column.shape.width + request->nulls);
 }
 
 bool
 hg_server_job_can_mask(const HgServerJob *job, const HgWireRequest *request)
 {
-	const HgKeptUse *use;
+	const HgReplicaUse *use;
 	uint64_t words;
 
 	if (!side_exists(request) || request->zero > 1 ||
 		request->lookup > job->spec.nlookups[request->side])
 		return false;
-	use = request->lookup == 0 ? job->spec.kept[request->side]
+	use = request->lookup == 0 ? job->spec.replica[request->side]
 							   : &job->lookups[request->side][request->lookup - 1].found;
 	if (use == NULL || use->masked == 0)
 		return false;
-	words = hg_kept_mask_words(&use->shape);
+	words = hg_replica_mask_words(&use->shape);
 	return request->first <= words && request->count <= words - request->first &&
 		   (request->zero == 1 ||
 			hg_server_room_in_lease(job, request, request->count, sizeof(uint64_t)));
@@ -321,7 +321,7 @@ serve_put_values(HgServerJob *job, const HgWireRequest *request, HgError *error)
 
 	return job->engine->put_values(
 		job->job, values,
-		request->nulls ? values + request->count * job->keep_column.shape.width : NULL,
+		request->nulls ? values + request->count * job->new_column.shape.width : NULL,
 		request->count, request->first, error);
 }
 
@@ -335,17 +335,17 @@ serve_mask(HgServerJob *job, const HgWireRequest *request, HgError *error)
 							 request->count, words, error);
 }
 
-/* Have the process keep what a job has made; *bytes is what it holds. */
+/* Make what a job has made a replica of the process; *bytes is what it holds. */
 static HgStatus
-keep(HgServerJob *job, uint64_t *bytes, HgError *error)
+take_replica(HgServerJob *job, uint64_t *bytes, HgError *error)
 {
-	HgKept *made;
-	HgStatus status = job->engine->keep(job->job, &made, bytes, error);
+	HgReplica *made;
+	HgStatus status = job->engine->take_replica(job->job, &made, bytes, error);
 
 	if (status != HG_OK)
 		return status;
 	status =
-		hg_server_queue_keep(job->session->queue, &job->entry, &job->spec, made, *bytes, error);
+		hg_server_queue_add_replica(job->session->queue, &job->entry, &job->spec, made, *bytes, error);
 	if (status != HG_OK)
 		job->engine->release(job->engine, made);
 	return status;
@@ -356,8 +356,8 @@ serve_build(HgServerJob *job, HgWireReply *reply)
 {
 	HgStatus status = job->engine->build(job->job, &reply->error);
 
-	if (status == HG_OK && hg_kept_is_made(&job->spec))
-		status = keep(job, &reply->count, &reply->error);
+	if (status == HG_OK && hg_replica_is_made(&job->spec))
+		status = take_replica(job, &reply->count, &reply->error);
 	hg_server_queue_end_lease(job->session->queue, &job->entry);
 	return status;
 }

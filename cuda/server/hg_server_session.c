@@ -63,20 +63,20 @@ send_answer(HgServerSession *session, int attached)
 
 /*
  * Has each of the columns that a side is to have beside its graph the name of one, or is computed
- * and has none?  There are none where it is no kept graph.
+ * and has none?  There are none where the side is no graph replica.
  */
 static bool
 columns_are_sane(const HgWireRequest *request, HgSide side)
 {
-	const bool kept = request->kept[side].shape.key_width > 0;
-	const uint32_t ncolumns = kept ? request->spec.ncolumns[side] : 0;
+	const bool is_replica = request->replica[side].shape.key_width > 0;
+	const uint32_t ncolumns = is_replica ? request->spec.ncolumns[side] : 0;
 
 	for (uint32_t i = 0; i < HG_MAX_COLUMNS; i++)
 	{
-		const HgKeptColumnUse *use = &request->kept_columns[side][i];
+		const HgReplicaColumnUse *use = &request->replica_columns[side][i];
 		const bool named = i < ncolumns && use->program == 0;
 
-		if (named ? !hg_kept_is_column(&use->name) : use->name.serial != 0)
+		if (named ? !hg_replica_is_column(&use->name) : use->name.serial != 0)
 			return false;
 	}
 	return true;
@@ -84,20 +84,20 @@ columns_are_sane(const HgWireRequest *request, HgSide side)
 
 /*
  * Has each of the graphs that rows of a side look up, or do it with, the name of one?  There are
- * none where it is no kept graph.
+ * none where the side is no graph replica.
  */
 static bool
 lookups_are_sane(const HgWireOpening *opening, HgSide side)
 {
-	const bool kept = opening->request.kept[side].shape.key_width > 0;
-	const uint32_t nlookups = kept ? opening->request.spec.nlookups[side] : 0;
+	const bool is_replica = opening->request.replica[side].shape.key_width > 0;
+	const uint32_t nlookups = is_replica ? opening->request.spec.nlookups[side] : 0;
 
 	for (uint32_t i = 0; i < HG_MAX_LOOKUPS; i++)
 	{
-		const HgKeptName *own = &opening->lookups[side][i].own.name;
-		const HgKeptName *found = &opening->lookups[side][i].found.name;
+		const HgReplicaName *own = &opening->lookups[side][i].own.name;
+		const HgReplicaName *found = &opening->lookups[side][i].found.name;
 
-		if (i < nlookups ? !hg_kept_is_graph(own) || !hg_kept_is_graph(found)
+		if (i < nlookups ? !hg_replica_is_graph(own) || !hg_replica_is_graph(found)
 						 : own->serial != 0 || found->serial != 0)
 			return false;
 	}
@@ -108,35 +108,37 @@ lookups_are_sane(const HgWireOpening *opening, HgSide side)
 static bool
 filters_are_sane(const HgWireOpening *opening, HgSide side)
 {
-	const bool kept = opening->request.kept[side].shape.key_width > 0;
+	const bool is_replica = opening->request.replica[side].shape.key_width > 0;
 	const HgRowFilters *filters = &opening->filters[side];
-	const uint32_t ncolumns = kept && filters->nfilters > 0 ? filters->ncolumns : 0;
+	const uint32_t ncolumns = is_replica && filters->nfilters > 0 ? filters->ncolumns : 0;
 
-	if (!kept && filters->nfilters > 0)
+	if (!is_replica && filters->nfilters > 0)
 		return false;
 	for (uint32_t i = 0; i < HG_MAX_FILTER_COLUMNS; i++)
 	{
-		const HgKeptName *name = &filters->columns[i].name;
+		const HgReplicaName *name = &filters->columns[i].name;
 
-		if (i < ncolumns ? !hg_kept_is_column(name) : name->serial != 0)
+		if (i < ncolumns ? !hg_replica_is_column(name) : name->serial != 0)
 			return false;
 	}
 	return true;
 }
 
-/* Has what a request to open a job says is kept, or is to be, a name of its kind? */
+/*
+ * True if each replica that a request to open a job names, or is to make, has a name of its kind.
+ */
 static bool
 names_are_sane(const HgWireOpening *opening)
 {
 	const HgWireRequest *request = &opening->request;
 
-	if (request->keep.shape.key_width > 0 && !hg_kept_is_graph(&request->keep.name))
+	if (request->new_replica.shape.key_width > 0 && !hg_replica_is_graph(&request->new_replica.name))
 		return false;
-	if (request->keep_column.shape.width > 0 && !hg_kept_is_column(&request->keep_column.name))
+	if (request->new_column.shape.width > 0 && !hg_replica_is_column(&request->new_column.name))
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		if (request->kept[side].shape.key_width > 0 && !hg_kept_is_graph(&request->kept[side].name))
+		if (request->replica[side].shape.key_width > 0 && !hg_replica_is_graph(&request->replica[side].name))
 			return false;
 		if (!columns_are_sane(request, (HgSide) side) ||
 			!lookups_are_sane(opening, (HgSide) side) || !filters_are_sane(opening, (HgSide) side))
@@ -153,7 +155,7 @@ request_is_sane(const HgServerSession *session, const HgWireMessage *message,
 	const HgWireRequest *request = &message->request;
 	bool side_exists = request->side == HG_OUTER || request->side == HG_INNER;
 	bool mode_exists = request->mode == HG_MATCH_ALL || request->mode == HG_MATCH_FIRST;
-	bool joins = job != NULL && !hg_kept_is_made(&job->spec);
+	bool joins = job != NULL && !hg_replica_is_made(&job->spec);
 
 	if (request->header.sequence != session->sequence + 1)
 		return false;
@@ -292,14 +294,14 @@ serve_request(HgServerSession *session, const HgWireMessage *message)
 		leave(session, HG_SESSION_DEVICE_FAILED);
 }
 
-/* Drop what is kept under a name, which is no job's. */
+/* Drop the replica of a name, which belongs to no job. */
 static void
 serve_drop(HgServerSession *session, const HgWireRequest *note)
 {
-	if (note->header.job != 0 || note->keep.name.serial == 0)
+	if (note->header.job != 0 || note->new_replica.name.serial == 0)
 		leave(session, HG_SESSION_BROKEN);
 	else
-		hg_server_queue_drop(session->queue, &note->keep.name);
+		hg_server_queue_drop(session->queue, &note->new_replica.name);
 }
 
 /* Obey a note about a job.  One that could not be opened gets some too. */

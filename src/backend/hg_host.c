@@ -201,7 +201,7 @@ hg_host_throw(HgPgHost *host, HgStatus status, const HgError *error)
 		case HG_INVALID:
 		case HG_CANCELLED:
 		case HG_EVICTED:	/* who can be evicted goes on */
-		case HG_NOT_KEPT:	/* and so does who asks for what is kept, ... */
+		case HG_NO_REPLICA:	/* and so does who asks for what is kept, ... */
 		case HG_NOT_UNIQUE: /* ... or looks up what is not unique, ... */
 		case HG_BAD_PAGE:	/* ... or has pages taken apart, ... */
 		case HG_OVERFLOW:	/* ... or has columns computed */

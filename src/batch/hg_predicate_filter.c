@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_filter.c
- *	  Predicates as filters of a device (engine/hg_row_filter.h), which keeps the columns.
+ *	  Predicates as filters of a device (engine/hg_row_filter.h), which has replicas of the columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -50,12 +50,12 @@ hg_filter_may(const HgPredicate *predicate)
  * ---------------------------------------------------------------------
  */
 
-/* The number of a column among those of the filters, where it is put; -1: it is not kept. */
+/* The number of a column among those of the filters, where it is put; -1: it has no replica. */
 static int
 hg_filter_column(HgFilterMaker *maker, AttrNumber attno)
 {
 	HgRowFilters *filters = maker->filters;
-	HgKeptColumnUse *use = &filters->columns[filters->ncolumns];
+	HgReplicaColumnUse *use = &filters->columns[filters->ncolumns];
 	const HgGraphCodes *codes = NULL;
 	HgPlaces at;
 
@@ -65,7 +65,7 @@ hg_filter_column(HgFilterMaker *maker, AttrNumber attno)
 			return (int) i;
 	if (filters->ncolumns == HG_MAX_FILTER_COLUMNS)
 		return -1;
-	at = hg_resident_graph_kept_column(maker->graph, attno, use, &codes);
+	at = hg_resident_graph_replica_column(maker->graph, attno, use, &codes);
 	maker->places &= at;
 	if (at == 0)
 		return -1;

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_filter.h
- *	  Predicates as filters of a device (engine/hg_row_filter.h), which keeps the columns.
+ *	  Predicates as filters of a device (engine/hg_row_filter.h), which has replicas of the columns.
  *
- * A predicate is one where each column that it looks at is kept beside a graph of the rows: as
- * integers that are compared as such, as scaled integers of numerics, or as codes of values, which
- * are decided about here, one by one.  Columns that devices do not keep are asked for, all at
- * once.
+ * A predicate is one where each column that it looks at has a replica beside that of a graph of the
+ * rows: as integers that are compared as such, as scaled integers of numerics, or as codes of
+ * values, which are decided about here, one by one.  Columns of which devices have no replica are
+ * asked for, all at once.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_computed.c
- *	  Computed columns of kept graphs: what all engines check of them.
+ *	  Computed columns of graph replicas: what all engines check of them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -9,7 +9,7 @@
  */
 #include "hg_computed.h"
 
-#include "hg_kept.h"
+#include "hg_replica.h"
 
 /* Can a step be, which would be alone? */
 static HgStatus
@@ -65,6 +65,6 @@ hg_computed_columns(const HgJobSpec *spec, HgSide side)
 	uint32_t computed = 0;
 
 	for (uint32_t i = 0; spec->nprograms[side] > 0 && i < spec->ncolumns[side]; i++)
-		computed += spec->kept_columns[side][i].program > 0;
+		computed += spec->replica_columns[side][i].program > 0;
 	return computed;
 }

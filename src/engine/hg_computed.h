@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_computed.h
- *	  Computed columns of kept graphs: what a job makes of columns that it has.
+ *	  Computed columns of graph replicas: what a job makes of columns that it has.
  *
- * A column of a side that is a kept graph (hg_kept.h) is kept as well, or it is COMPUTED of columns
- * of the side that come before it, and then it is asked for like any other.  What computes it is a
- * PROGRAM: steps, one after the other, each of which leaves a number, and takes those that the last
- * steps before it have left and no step has taken yet.  In the end there is one, which is the
- * value.
+ * A column of a side that is a graph replica (hg_replica.h) is a replica as well, or it is COMPUTED
+ * of columns of the side that come before it, and then it is asked for like any other.  What
+ * computes it is a PROGRAM: steps, one after the other, each of which leaves a number, and takes
+ * those that the last steps before it have left and no step has taken yet.  In the end there is
+ * one, which is the value.
  *
  *	(a + 1) * b		COLUMN a, CONSTANT 1, ADD, COLUMN b, MULTIPLY
  *

@@ -61,11 +61,11 @@
  *
  *	open -> append* (inner side) -> measure_table -> close
  *
- * KEPT GRAPHS
+ * REPLICAS
  *
- * A side can be a graph that an engine has kept since a job before, and its rows can look up others
- * on the way (hg_kept.h).  Columns of such a side can be computed of others (hg_computed.h), and
- * which of its rows count can be decided by columns (hg_row_filter.h).
+ * A side can be a graph replica, which an engine has had since a job before, and its rows can look
+ * up others on the way (hg_replica.h).  Columns of such a side can be computed of others
+ * (hg_computed.h), and which of its rows count can be decided by columns (hg_row_filter.h).
  *
  * PAGES
  *
@@ -104,13 +104,13 @@ extern "C"
 	struct HgTableTrial;
 	struct HgTableMeasure;
 
-	/* hg_kept.h */
-	struct HgKeptSpec;
-	struct HgKeptUse;
-	struct HgKeptColumnSpec;
-	struct HgKeptColumnUse;
-	struct HgKeptLookup;
-	typedef struct HgKept HgKept; /* an engine's own; never looked into */
+	/* hg_replica.h */
+	struct HgReplicaSpec;
+	struct HgReplicaUse;
+	struct HgReplicaColumnSpec;
+	struct HgReplicaColumnUse;
+	struct HgReplicaLookup;
+	typedef struct HgReplica HgReplica; /* an engine's own; never looked into */
 
 	/* hg_pages.h */
 	struct HgPageSpec;
@@ -137,10 +137,10 @@ extern "C"
 /* Columns of a side that a job carries beside its keys, at most. */
 #define HG_MAX_COLUMNS 8
 
-/* Lookups of a side that is a kept graph, at most. */
+/* Lookups of a side that is a graph replica, at most. */
 #define HG_MAX_LOOKUPS 8
 
-/* Programs by which columns of a side that is a kept graph are computed, at most. */
+/* Programs by which columns of a side that is a graph replica are computed, at most. */
 #define HG_MAX_PROGRAMS 8
 
 /* Columns that filters of such a side, and of what it looks up, look at, at most. */
@@ -163,7 +163,7 @@ extern "C"
 		HG_BUILD_V2,	   /* Algorithm 2: into bins, then V1 in each bin */
 		HG_BUILD_DIRECT,   /* the keys are the vertices: never asked for, see HgJobSpec.direct */
 		HG_BUILD_RESIDENT, /* nothing is built of a side at least: never asked for, see hg_flat.h,
-							* hg_kept.h */
+							* hg_replica.h */
 		HG_BUILD_TABLE	   /* no HashGraph of a join's own: never asked for, see HgJobSpec.table */
 	} HgBuildAlgorithm;
 
@@ -250,7 +250,7 @@ extern "C"
 									* that are opened with the same number (hg_wire.h) */
 		uint32_t members;		   /* not 0: the job is one of so many that are one join
 									* (hg_exchange.h), 2 or more; its expected rows are its own
-									* share.  Such a job has no team, no kept graphs and no pages,
+									* share.  Such a job has no team, no graph replicas and no pages,
 									* and is not streamed; an engine without tally refuses it:
 									* HG_INVALID */
 
@@ -265,23 +265,23 @@ extern "C"
 		const struct HgTableTrial *trial;
 
 		/*
-		 * NULL, or a graph that the job is to make, to be kept (hg_kept.h); it stays in place until
+		 * NULL, or a graph replica that the job is to make (hg_replica.h); it stays in place until
 		 * open has returned.  Such a job has neither sides nor columns, and no team.
 		 */
-		const struct HgKeptSpec *keep;
+		const struct HgReplicaSpec *new_replica;
 
 		/*
-		 * By HgSide: NULL, or a kept graph which is that side; it stays in place until open has
+		 * By HgSide: NULL, or a graph replica which is that side; it stays in place until open has
 		 * returned, and the graph until close.  Such a job has no team, and how its graphs are
 		 * shaped is not asked for.
 		 */
-		const struct HgKeptUse *kept[2];
+		const struct HgReplicaUse *replica[2];
 
 		/*
-		 * By HgSide: NULL, or the side's kept graph is one that several engines have slices of
+		 * By HgSide: NULL, or the side's graph replica is one that several engines have slices of
 		 * (hg_slices.h), which stay in place until close.  An engine over these has a member for
 		 * each, whose slice has the shape that follows from it.  Such a job counts pairs and makes
-		 * groups of them, and has two kept graphs.  Other engines refuse it: HG_INVALID.
+		 * groups of them, and has two graph replicas.  Other engines refuse it: HG_INVALID.
 		 */
 		const struct HgSlices *slices[2];
 
@@ -292,36 +292,37 @@ extern "C"
 		 */
 		const struct HgSlicedAlong *along[2];
 
-		/* NULL, or, in place of a graph that is to be kept, a column. */
-		const struct HgKeptColumnSpec *keep_column;
+		/* NULL, or, in place of a graph replica, a column replica to be made. */
+		const struct HgReplicaColumnSpec *new_column;
 
-		/* By HgSide: [ncolumns[side]] of a side that is a kept graph, as that has to stay. */
-		const struct HgKeptColumnUse *kept_columns[2];
+		/* By HgSide: [ncolumns[side]] of a side that is a graph replica, as that has to stay. */
+		const struct HgReplicaColumnUse *replica_columns[2];
 
 		/*
-		 * By HgSide: what rows of a side that is a kept graph look up on the way, [nlookups[side]],
-		 * in place until open has returned, as all that it names has to be until close.
+		 * By HgSide: what rows of a side that is a graph replica look up on the way,
+		 * [nlookups[side]], in place until open has returned, as all that it names has to be until
+		 * close.
 		 */
 		uint32_t nlookups[2];
-		const struct HgKeptLookup *lookups[2];
+		const struct HgReplicaLookup *lookups[2];
 
 		/*
 		 * By HgSide: NULL, or how the side comes as pages; in place until open has returned.  Such
-		 * a side is no kept graph, and nothing is made to be kept, or measured, of it.
+		 * a side is no graph replica, and no replica is made of it, and no table measured.
 		 */
 		const struct HgPageSpec *pages[2];
 
 		/*
-		 * By HgSide: by which columns of a side that is a kept graph are computed,
+		 * By HgSide: by which columns of a side that is a graph replica are computed,
 		 * [nprograms[side]], in place until open has returned.
 		 */
 		uint32_t nprograms[2];
 		const struct HgProgram *programs[2];
 
 		/*
-		 * By HgSide: NULL, or by what columns which rows of a side that is a kept graph count, and
-		 * of what they look up; in place until open has returned, as the columns have to be until
-		 * close.  An engine that has no filters refuses it: HG_INVALID.
+		 * By HgSide: NULL, or by what columns which rows of a side that is a graph replica count,
+		 * and of what they look up; in place until open has returned, as the columns have to be
+		 * until close.  An engine that has no filters refuses it: HG_INVALID.
 		 */
 		const struct HgRowFilters *filters[2];
 	} HgJobSpec;
@@ -494,7 +495,7 @@ extern "C"
 	struct HgEngine
 	{
 		const char *name; /* "cpu" or "cuda" */
-		bool filters;	  /* kept graphs can have filters (HgJobSpec.filters) */
+		bool filters;	  /* graph replicas can have filters (HgJobSpec.filters) */
 
 		/* Start a job.  host must outlive it.  *job is set on HG_OK only. */
 		HgStatus (*open)(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job,
@@ -634,17 +635,17 @@ extern "C"
 		HgStatus (*measure_table)(HgJob *job, struct HgTableMeasure *measure, HgError *error);
 
 		/*
-		 * Of a job with spec.keep: count edges of its graph, keys[i] of the shape's key width being
-		 * that of the row numbered rows[i].  They may come in any order; the arrays are the
-		 * caller's again when the call returns.  HG_INVALID where there are more than the shape has
-		 * rows; build says so where there are fewer.  NULL, as the three that follow, in an engine
-		 * that keeps no graphs, whose open refuses a spec with any: HG_INVALID.
+		 * Of a job with spec.new_replica: count edges of its graph, keys[i] of the shape's key
+		 * width being that of the row numbered rows[i]. They may come in any order; the arrays are
+		 * the caller's again when the call returns.  HG_INVALID where there are more than the shape
+		 * has rows; build says so where there are fewer.  NULL, as the three that follow, in an
+		 * engine that has no replicas, whose open refuses a spec with any: HG_INVALID.
 		 */
 		HgStatus (*put_edges)(HgJob *job, const void *keys, const uint32_t *rows, uint64_t count,
 							  HgError *error);
 
 		/*
-		 * Of a job with spec.keep_column: the values of count places from first_place on;
+		 * Of a job with spec.new_column: the values of count places from first_place on;
 		 * nulls[count] are bytes, not 0 where a row has NULL, or the array is NULL and none has.
 		 * Places that get none are undefined, as they are where there is no row.  HG_INVALID where
 		 * they go beyond the column, of which nothing is put then.
@@ -653,22 +654,22 @@ extern "C"
 							   uint64_t first_place, HgError *error);
 
 		/*
-		 * Of a job with spec.keep, or keep_column, which is built: take the graph out of it, with
-		 * the bytes that it holds from now on.  It is the caller's, until he has it released.  In
-		 * an engine that keeps it by its name, once it is built, *graph is NULL, and nothing is to
-		 * be released.
+		 * Of a job with spec.new_replica, or new_column, which is built: take the graph out of it,
+		 * with the bytes that it holds from now on.  It is the caller's, until he has it released.
+		 * In an engine that knows the replica by its name, once it is built, *graph is NULL, and
+		 * nothing is to be released.
 		 */
-		HgStatus (*keep)(HgJob *job, HgKept **graph, uint64_t *bytes, HgError *error);
+		HgStatus (*take_replica)(HgJob *job, HgReplica **graph, uint64_t *bytes, HgError *error);
 
-		/* Give a kept graph back, which no job has.  Never fails or waits long. */
-		void (*release)(HgEngine *engine, HgKept *graph);
+		/* Release a replica, which no job uses.  Never fails or waits long. */
+		void (*release)(HgEngine *engine, HgReplica *graph);
 
 		/*
-		 * Of a side with spec.kept, before build: which of its rows count, by words first_word ..
-		 * first_word + count - 1 of its mask; words are NULL where they are all 0.  Rows of words
-		 * that were never given count.  The array is the caller's again when the call returns.
-		 * lookup is 0 for the side itself; else the same of the graph that its lookup of this
-		 * number, less 1, looks rows up in.
+		 * Of a side with spec.replica, before build: which of its rows count, by words first_word
+		 * .. first_word + count - 1 of its mask; words are NULL where they are all 0.  Rows of
+		 * words that were never given count.  The array is the caller's again when the call
+		 * returns.  lookup is 0 for the side itself; else the same of the graph that its lookup of
+		 * this number, less 1, looks rows up in.
 		 */
 		HgStatus (*mask)(HgJob *job, HgSide side, uint32_t lookup, uint64_t first_word,
 						 uint64_t count, const uint64_t *words, HgError *error);

@@ -10,7 +10,7 @@
 #include "hg_host_job.h"
 
 #include "hg_host_memory.h"
-#include "hg_kept.h"
+#include "hg_replica.h"
 #include "hg_pages.h"
 #include "hg_reduce.h"
 #include "hg_shape.h"
@@ -166,7 +166,7 @@ hg_host_open(const HgHost *host, const HgJobSpec *spec, size_t bytes, HgHostJob 
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no columns");
 	if (status == HG_OK && spec->trial != NULL)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
-	if (status == HG_OK && hg_kept_is_named(spec))
+	if (status == HG_OK && hg_replica_is_used(spec))
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
 	if (status == HG_OK && hg_pages_are_there(spec))
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");

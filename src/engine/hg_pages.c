@@ -9,7 +9,7 @@
  */
 #include "hg_pages.h"
 
-#include "hg_kept.h"
+#include "hg_replica.h"
 
 #include <string.h>
 
@@ -103,7 +103,7 @@ hg_pages_side_check(const HgJobSpec *spec, HgSide side, HgError *error)
 	const HgPageSpec *pages = spec->pages[side];
 	HgStatus status;
 
-	if (spec->trial != NULL || hg_kept_is_made(spec) || spec->kept[side] != NULL)
+	if (spec->trial != NULL || hg_replica_is_made(spec) || spec->replica[side] != NULL)
 		return invalid(error, "a side comes as pages or is kept, and is joined");
 	status = check_layout(pages, error);
 	for (uint32_t i = 0; status == HG_OK && i < pages->natts; i++)

@@ -56,7 +56,7 @@
  */
 #include "hg_ranges_cut.h"
 #include "hg_host_memory.h"
-#include "hg_kept.h"
+#include "hg_replica.h"
 #include "hg_pages.h"
 #include "hg_wrapped_job.h"
 
@@ -130,7 +130,7 @@ ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 
 	if (spec->trial != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
-	if (hg_kept_is_named(spec))
+	if (hg_replica_is_used(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
 	if (hg_pages_are_there(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_row_filter.c
- *	  Filters of kept graphs' rows: how one is made ready to be asked.
+ *	  Filters of graph replicas' rows: how one is made ready to be asked.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

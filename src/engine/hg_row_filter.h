@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_row_filter.h
- *	  Filters of kept graphs' rows: which of them count in a job, by what kept columns have.
+ *	  Filters of graph replicas' rows: which of them count in a job, by the values of column
+ *	  replicas.
  *
- * A job says by a mask which rows of a kept graph count (hg_kept.h), or it says what is to hold for
- * them and the engine decides that in build, before rows look anything up: by columns that it
- * keeps, so that nobody reads them elsewhere.  Where there is a mask too, a row counts that both
+ * A job says by a mask which rows of a graph replica count (hg_replica.h), or it says what is to
+ * hold for them and the engine decides that in build, before rows look anything up: by its column
+ * replicas, so that nobody reads them elsewhere.  Where there is a mask too, a row counts that both
  * let through.
  *
  * A side's filters are its own, and those of what its lookups look up, each at most one: STEPS, one
@@ -37,7 +38,7 @@
 
 #include "hg_computed.h"
 #include "hg_hash.h"
-#include "hg_kept.h"
+#include "hg_replica.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -126,7 +127,7 @@ extern "C"
 		uint32_t nnumbers;
 		HgRowFilter filters[HG_MAX_FILTERS]; /* by lookup, ascending */
 		/* all are kept; lookup is that of the filter which looks at it */
-		HgKeptColumnUse columns[HG_MAX_FILTER_COLUMNS];
+		HgReplicaColumnUse columns[HG_MAX_FILTER_COLUMNS];
 		HgFilterStep steps[HG_MAX_FILTER_STEPS]; /* those of one filter after those of another */
 		HgFilterRange ranges[HG_MAX_FILTER_RANGES];
 		HgFilterNumber numbers[HG_MAX_FILTER_NUMBERS];

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_row_filter_check.c
- *	  Filters of kept graphs' rows: what all engines check of them.
+ *	  Filters of graph replicas' rows: what all engines check of them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -9,7 +9,7 @@
  */
 #include "hg_row_filter_check.h"
 
-#include "hg_kept_side.h"
+#include "hg_replica_side.h"
 #include "hg_row_filter.h"
 
 /* Can all columns be, each of rows that there are, by places as others know them? */
@@ -20,15 +20,15 @@ check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 
 	for (uint32_t i = 0; i < filters->ncolumns; i++)
 	{
-		const HgKeptColumnUse *use = &filters->columns[i];
-		const HgKeptUse *graph = spec->kept[side];
-		uint32_t stride = hg_kept_side_stride(spec, side);
-		HgStatus status = hg_kept_column_check(&use->shape, error);
+		const HgReplicaColumnUse *use = &filters->columns[i];
+		const HgReplicaUse *graph = spec->replica[side];
+		uint32_t stride = hg_replica_side_stride(spec, side);
+		HgStatus status = hg_replica_column_check(&use->shape, error);
 
 		if (status != HG_OK)
 			return status;
 		if (use->lookup > spec->nlookups[side] || use->program != 0)
-			return hg_error_set(error, HG_INVALID, NULL, "a filter is of no kept column");
+			return hg_error_set(error, HG_INVALID, NULL, "a filter is of no column replica");
 		if (use->lookup > 0)
 		{
 			graph = &spec->lookups[side][use->lookup - 1].found;

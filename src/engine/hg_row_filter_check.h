@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_row_filter_check.h
- *	  Filters of kept graphs' rows: what all engines check of them.
+ *	  Filters of graph replicas' rows: what all engines check of them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,7 +18,7 @@ extern "C"
 #endif
 
 	/*
-	 * Can a side that is a kept graph have its filters, which may be NULL?  HG_OK, or HG_INVALID
+	 * Can a side that is a graph replica have its filters, which may be NULL? HG_OK, or HG_INVALID
 	 * with an explanation.  What its lookups are was checked.
 	 */
 	extern HgStatus hg_row_filters_check(const HgJobSpec *spec, HgSide side, HgError *error);

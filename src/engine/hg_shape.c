@@ -44,8 +44,8 @@
 #include "hg_shape.h"
 
 #include "hg_exchange.h"
-#include "hg_kept.h"
-#include "hg_kept_side.h"
+#include "hg_replica.h"
+#include "hg_replica_side.h"
 #include "hg_pages.h"
 #include "hg_row_filter_check.h"
 #include "hg_table_measure.h"
@@ -182,31 +182,31 @@ hg_shape_direct_vertices(const HgJobSpec *spec, uint64_t outer_rows, uint64_t in
 	return vertices < limit ? vertices : limit;
 }
 
-/* Can a job of kept graphs be so? */
+/* True if a job of graph replicas can be as its spec says. */
 static HgStatus
 check_kept(const HgJobSpec *spec, HgError *error)
 {
 	HgStatus status = HG_OK;
 
-	if (spec->keep != NULL)
-		status = hg_kept_check(&spec->keep->shape, error);
-	if (status == HG_OK && spec->keep_column != NULL)
-		status = hg_kept_column_check(&spec->keep_column->shape, error);
+	if (spec->new_replica != NULL)
+		status = hg_replica_check(&spec->new_replica->shape, error);
+	if (status == HG_OK && spec->new_column != NULL)
+		status = hg_replica_column_check(&spec->new_column->shape, error);
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
-		if (spec->kept[side] != NULL)
+		if (spec->replica[side] != NULL)
 		{
-			status = hg_kept_side_check(spec, (HgSide) side, error);
+			status = hg_replica_side_check(spec, (HgSide) side, error);
 			if (status == HG_OK)
 				status = hg_row_filters_check(spec, (HgSide) side, error);
 		}
 	if (status != HG_OK)
 		return status;
 	if (spec->team != 0 || spec->trial != NULL ||
-		(spec->keep != NULL) + (spec->keep_column != NULL) +
-				(spec->kept[HG_OUTER] != NULL || spec->kept[HG_INNER] != NULL) >
+		(spec->new_replica != NULL) + (spec->new_column != NULL) +
+				(spec->replica[HG_OUTER] != NULL || spec->replica[HG_INNER] != NULL) >
 			1)
 		return hg_error_set(error, HG_INVALID, NULL,
-							"a job of kept graphs has no team or table, and does one thing");
+							"a job of graph replicas has no team or table, and does one thing");
 	return HG_OK;
 }
 
@@ -217,7 +217,7 @@ check_members(const HgJobSpec *spec, HgError *error)
 	if (spec->members < 2 || spec->members > HG_MAX_MEMBERS)
 		return hg_error_set(error, HG_INVALID, NULL, "a join can not have %u members",
 							spec->members);
-	if (spec->team != 0 || spec->streamed != 0 || spec->trial != NULL || hg_kept_is_named(spec) ||
+	if (spec->team != 0 || spec->streamed != 0 || spec->trial != NULL || hg_replica_is_used(spec) ||
 		hg_pages_are_there(spec))
 		return hg_error_set(error, HG_INVALID, NULL,
 							"a member of several jobs has keys and columns of its own alone");
@@ -291,19 +291,19 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 								"a table is measured over the keys of a job of its own");
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (spec->nlookups[side] > 0 && spec->kept[side] == NULL)
+		if (spec->nlookups[side] > 0 && spec->replica[side] == NULL)
 			return hg_error_set(error, HG_INVALID, NULL,
-								"rows of kept graphs alone look up others");
+								"rows of graph replicas alone look up others");
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (spec->nprograms[side] > 0 && spec->kept[side] == NULL)
+		if (spec->nprograms[side] > 0 && spec->replica[side] == NULL)
 			return hg_error_set(error, HG_INVALID, NULL,
-								"columns of kept graphs alone are computed");
+								"columns of graph replicas alone are computed");
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (spec->filters[side] != NULL && spec->kept[side] == NULL)
-			return hg_error_set(error, HG_INVALID, NULL, "rows of kept graphs alone are filtered");
+		if (spec->filters[side] != NULL && spec->replica[side] == NULL)
+			return hg_error_set(error, HG_INVALID, NULL, "rows of graph replicas alone are filtered");
 	if (spec->slices[HG_OUTER] != NULL || spec->slices[HG_INNER] != NULL)
-		return hg_error_set(error, HG_INVALID, NULL, "this engine has no slices of kept graphs");
-	if (hg_kept_is_named(spec))
+		return hg_error_set(error, HG_INVALID, NULL, "this engine has no slices of graph replicas");
+	if (hg_replica_is_used(spec))
 	{
 		HgStatus status = check_kept(spec, error);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_slices.c
- *	  Kept graphs in slices, of which each of several devices has one.
+ *	  Graph replicas in slices, of which each of several devices has one.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -54,22 +54,22 @@ parts_of(uint64_t rows)
 	return rows > 0 ? (uint32_t) ((rows - 1) >> HG_FLAT_ROW_BITS) + 1 : 1;
 }
 
-HgKeptShape
+HgReplicaShape
 hg_slice_shape(const HgSlices *slices, uint32_t slice, uint32_t key_width)
 {
 	const uint64_t rows = hg_slice_rows(slices, slice);
 
-	return (HgKeptShape){.key_width = key_width, .parts = parts_of(rows), .rows = rows};
+	return (HgReplicaShape){.key_width = key_width, .parts = parts_of(rows), .rows = rows};
 }
 
-HgKeptShape
+HgReplicaShape
 hg_slice_shape_along(const HgSlices *slices, uint32_t slice, uint32_t key_width, uint64_t rows)
 {
-	return (HgKeptShape){
+	return (HgReplicaShape){
 		.key_width = key_width, .parts = parts_of(hg_slice_rows(slices, slice)), .rows = rows};
 }
 
-HgKeptColumnShape
+HgReplicaColumnShape
 hg_slice_column_shape(const HgSlices *slices, uint32_t slice, uint32_t width)
 {
 	const uint64_t rows = hg_slice_rows(slices, slice);
@@ -77,7 +77,7 @@ hg_slice_column_shape(const HgSlices *slices, uint32_t slice, uint32_t width)
 	const uint64_t stride = parts > 1 ? UINT64_C(1) << HG_FLAT_ROW_BITS : rows;
 
 	/* a row's place is its number */
-	return (HgKeptColumnShape){
+	return (HgReplicaColumnShape){
 		.width = width, .parts = parts, .stride = stride > 0 ? (uint32_t) stride : 1};
 }
 

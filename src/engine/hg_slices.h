@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_slices.h
- *	  Kept graphs in slices, of which each of several devices has one.
+ *	  Graph replicas in slices, of which each of several devices has one.
  *
  * A graph that is too large for one device is cut into SLICES by the parts that its keys are of
  * (hg_exchange.h): slice s of n has those from s * HG_EXCHANGE_PARTS / n on.  All rows of a key are
@@ -10,19 +10,19 @@
  * one of them is so with a graph that each of the devices has whole.
  *
  * ROWS of a slice have numbers of their own: 0, 1, 2 ... in the order of those that the graph has
- * for them.  A slice is a kept graph like any other then (hg_kept.h), whose rows' places in columns
- * are their numbers: columns of slices have no gaps, and all slices together are as large as the
- * graph.  Rows that the graph has not, as their keys are NULL, are in none.
+ * for them.  A slice is a graph replica like any other then (hg_replica.h), whose rows' places in
+ * columns are their numbers: columns of slices have no gaps, and all slices together are as large
+ * as the graph.  Rows that the graph has not, as their keys are NULL, are in none.
  *
  * WHICH ROWS a slice has is told by a bit for each row number, part of the graph by part of it.  A
  * row's number in the slice is how many of the slice's bits are set before its own.
  *
- * ALONG.  Where rows of a graph that is cut look others up (hg_kept.h), the graph by which they do
- * it is one of the same rows by another key, and is cut ALONG with it: each of its rows is in the
- * slice, and has the number there, that it has of the graph that is cut.  Those that this one has
- * not are in none.  Rows that are looked up are whole on each device; or they are cut by the keys
- * that they are found by, where those that look up are cut by these too: what a row finds is in the
- * slice of the same number then.
+ * ALONG. Where rows of a graph that is cut look others up (hg_replica.h), the graph by which they
+ * do it is one of the same rows by another key, and is cut ALONG with it: each of its rows is in
+ * the slice, and has the number there, that it has of the graph that is cut.  Those that this one
+ * has not are in none.  Rows that are looked up are whole on each device; or they are cut by the
+ * keys that they are found by, where those that look up are cut by these too: what a row finds is
+ * in the slice of the same number then.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -32,7 +32,7 @@
 #define HG_SLICES_H
 
 #include "hg_exchange.h"
-#include "hg_kept.h"
+#include "hg_replica.h"
 
 /* How a graph is cut.  The arrays are the owner's. */
 typedef struct HgSlices
@@ -99,12 +99,12 @@ extern uint32_t hg_slice_number(uint32_t count, uint32_t slice);
 extern uint32_t hg_slice_number_along(uint32_t cut, uint32_t count, uint32_t slice);
 
 /* The shape of a slice, of keys that are so wide; and that of a column of its rows. */
-extern HgKeptShape hg_slice_shape(const HgSlices *slices, uint32_t slice, uint32_t key_width);
-extern HgKeptColumnShape hg_slice_column_shape(const HgSlices *slices, uint32_t slice,
+extern HgReplicaShape hg_slice_shape(const HgSlices *slices, uint32_t slice, uint32_t key_width);
+extern HgReplicaColumnShape hg_slice_column_shape(const HgSlices *slices, uint32_t slice,
 											   uint32_t width);
 
 /* The shape of the slice of a graph that is cut along, with so many of its rows. */
-extern HgKeptShape hg_slice_shape_along(const HgSlices *slices, uint32_t slice, uint32_t key_width,
+extern HgReplicaShape hg_slice_shape_along(const HgSlices *slices, uint32_t slice, uint32_t key_width,
 										uint64_t rows);
 
 /*

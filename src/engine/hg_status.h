@@ -28,7 +28,7 @@ extern "C"
 		HG_UNAVAILABLE,			 /* no device, no driver, not ready yet */
 		HG_EVICTED,				 /* the job was idle, and others waited for its device memory: a
 								  * new job may do */
-		HG_NOT_KEPT,			 /* there is no kept graph of that name, or not any more: keys may
+		HG_NO_REPLICA,			 /* there is no replica of that name, or not any more: keys may
 								  * do */
 		HG_NOT_UNIQUE,			 /* a row would find more than one where it may find one: what
 								  * looks for no more than one is not the way to join them */

@@ -8,7 +8,7 @@
  * start, has the rows exchanged (hg_wide_exchange.c); from there on each call goes to all members,
  * all of which are told to begin before any is waited for.
  *
- * Where the sides are kept graphs of which the members have slices, there is nothing to be
+ * Where the sides are graph replicas of which the members have slices, there is nothing to be
  * exchanged, and only counts and groups are asked for (hg_wide_slices.c).
  *
  * A stream is that of the first member, and then that of the next, each to its end: all matches of
@@ -20,7 +20,7 @@
  *-------------------------------------------------------------------------
  */
 #include "hg_host_memory.h"
-#include "hg_kept.h"
+#include "hg_replica.h"
 #include "hg_pages.h"
 #include "hg_reduce.h"
 #include "hg_shape.h"
@@ -43,7 +43,7 @@ check_appending(const HgWideJob *job, HgSide side, HgError *error)
 	if (status != HG_OK)
 		return status;
 	if (job->is_sliced)
-		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended to a kept graph");
+		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended to a graph replica");
 	if (job->exchanged)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 	return hg_wrapped_check_side(side, error);
@@ -76,12 +76,12 @@ check_spec(const HgJobSpec *spec, HgError *error)
 
 /* What a spec names stays in place until open has returned. */
 static void
-forget_kept(HgJobSpec *spec)
+forget_replicas(HgJobSpec *spec)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		spec->kept[side] = NULL;
-		spec->kept_columns[side] = NULL;
+		spec->replica[side] = NULL;
+		spec->replica_columns[side] = NULL;
 		spec->programs[side] = NULL;
 		spec->filters[side] = NULL;
 		spec->slices[side] = NULL;
@@ -100,7 +100,7 @@ wide_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 
 	if (spec->trial != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
-	if (hg_kept_is_named(spec) && !hg_wide_are_sliced(spec))
+	if (hg_replica_is_used(spec) && !hg_wide_are_sliced(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
 	if (hg_pages_are_there(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
@@ -121,7 +121,7 @@ wide_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 		status = hg_wide_slices_open(job, error);
 	if (status == HG_OK)
 		status = hg_wide_members_open(job, error);
-	forget_kept(&job->spec);
+	forget_replicas(&job->spec);
 	if (status != HG_OK)
 	{
 		hg_wide_members_close(job);
@@ -312,7 +312,7 @@ wide_build(HgJob *handle, HgError *error)
 	return status;
 }
 
-/* HgEngine.mask: of graphs alone that are kept in slices, or beside them. */
+/* HgEngine.mask: of graph replicas alone that are slices, or that are joined with slices. */
 static HgStatus
 wide_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
 		  const uint64_t *words, HgError *error)
@@ -325,7 +325,7 @@ wide_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, uint
 	if (status != HG_OK)
 		return status;
 	if (!job->is_sliced || lookup > job->spec.nlookups[side])
-		return hg_error_set(error, HG_INVALID, NULL, "there is no kept graph to be masked");
+		return hg_error_set(error, HG_INVALID, NULL, "there is no graph replica to be masked");
 	if (job->exchanged)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 	return hg_wrapped_finish(

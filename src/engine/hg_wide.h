@@ -16,8 +16,8 @@
  * vertices (HgJobSpec.direct).  What any member refuses is refused, and what fails for any has
  * failed.
  *
- * Where both sides are kept graphs, and one at least is cut into slices, of which each engine has
- * one (HgJobSpec.slices), each member joins its own, and no row is exchanged.
+ * Where both sides are graph replicas, and one at least is cut into slices, of which each engine
+ * has one (HgJobSpec.slices), each member joins its own, and no row is exchanged.
  *
  * SHARES of rows are equal ones where members have room for about as many, and else in proportion
  * to that room (hg_exchange_ranges_share): a job fits then where all of them together have room for

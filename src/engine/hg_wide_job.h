@@ -7,7 +7,7 @@
  *	hg_wide_members.c	what each member is given
  *	hg_wide_exchange.c	rows to the members that join them
  *	hg_wide_groups.c	groups of several members become one
- *	hg_wide_slices.c	kept graphs of which each member has a slice
+ *	hg_wide_slices.c	graph replicas of which each member has a slice
  *
  * The first of these stands above the others, which know nothing of each other.
  *
@@ -19,7 +19,7 @@
 #define HG_WIDE_JOB_H
 
 #include "hg_exchange_ranges.h"
-#include "hg_kept.h"
+#include "hg_replica.h"
 #include "hg_wide.h"
 #include "hg_wrapped_job.h"
 
@@ -43,7 +43,7 @@ typedef struct HgWideGroups
 /* The rows of a side, and, by the number of a lookup and 1, those that it finds. */
 #define HG_WIDE_TABLES (HG_MAX_LOOKUPS + 1)
 
-/* Kept graphs of which each member has a slice, in place of rows. */
+/* Graph replicas of which each member has a slice, in place of rows. */
 typedef struct HgWideSliced
 {
 	/* by HgSide; NULL: the members have them as they are */
@@ -57,9 +57,9 @@ typedef struct HgWideSliced
 /* What a member has in place of the whole graphs, in place until it is open. */
 typedef struct HgWideSliceSpec
 {
-	HgKeptUse kept[2];
-	HgKeptColumnUse columns[2][HG_MAX_COLUMNS];
-	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
+	HgReplicaUse replica[2];
+	HgReplicaColumnUse columns[2][HG_MAX_COLUMNS];
+	HgReplicaLookup lookups[2][HG_MAX_LOOKUPS];
 } HgWideSliceSpec;
 
 /* The most that shares of members can be together. */
@@ -133,7 +133,7 @@ extern HgStatus hg_wide_groups_make(HgWideJob *job, HgMatchMode mode, const HgRe
 /* The next records, which there have to be some of. */
 extern void hg_wide_groups_next(HgWideJob *job, HgGroupRecords *records);
 
-/* hg_wide_slices.c: does a spec ask for slices of kept graphs? */
+/* hg_wide_slices.c: does a spec ask for slices of graph replicas? */
 extern bool hg_wide_are_sliced(const HgJobSpec *spec);
 
 /* Begin a job of them, if it can be so, before its members are opened. */

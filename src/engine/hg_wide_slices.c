@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wide_slices.c
- *	  Kept graphs of which each member has a slice.
+ *	  Graph replicas of which each member has a slice.
  *
  * A member has its slice in the place of the graph, under the name and in the shape that follow
  * from how that is cut; a graph that is whole on all devices is each member's.  The graph by which
@@ -30,7 +30,7 @@ hg_wide_are_sliced(const HgJobSpec *spec)
 
 /* Can rows that are cut so look up as a job says? */
 static bool
-is_along(const HgSlices *slices, const HgSlicedAlong *along, const HgKeptLookup *lookup)
+is_along(const HgSlices *slices, const HgSlicedAlong *along, const HgReplicaLookup *lookup)
 {
 	if (along == NULL || along->cut >= HG_SLICED_CUTS)
 		return false;
@@ -55,7 +55,7 @@ open_lookups(HgWideJob *job, HgSide side, HgError *error)
 
 	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
 	{
-		const HgKeptLookup *lookup = &spec->lookups[side][i];
+		const HgReplicaLookup *lookup = &spec->lookups[side][i];
 		const HgSlicedAlong *along = spec->along[side] != NULL ? &spec->along[side][i] : NULL;
 
 		job->sliced.parts[side][i + 1] = lookup->found.shape.parts;
@@ -75,13 +75,13 @@ check_side(const HgJobSpec *spec, HgSide side, uint32_t members, HgError *error)
 {
 	const HgSlices *slices = spec->slices[side];
 
-	if (spec->kept[side] == NULL)
-		return hg_error_set(error, HG_INVALID, NULL, "slices are joined with kept graphs alone");
+	if (spec->replica[side] == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "slices are joined with graph replicas alone");
 	if (spec->filters[side] != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine has no filters");
 	if (slices == NULL)
 		return HG_OK;
-	if (slices->count != members || slices->parts != spec->kept[side]->shape.parts)
+	if (slices->count != members || slices->parts != spec->replica[side]->shape.parts)
 		return hg_error_set(error, HG_INVALID, NULL,
 							"a graph is not cut into as many slices as there are members");
 	return HG_OK;
@@ -99,8 +99,8 @@ hg_wide_slices_open(HgWideJob *job, HgError *error)
 		if (status != HG_OK)
 			break;
 		job->sliced.slices[side][0] = spec->slices[side];
-		job->sliced.parts[side][0] = spec->kept[side]->shape.parts;
-		job->appended[side] = spec->kept[side]->shape.rows;
+		job->sliced.parts[side][0] = spec->replica[side]->shape.parts;
+		job->appended[side] = spec->replica[side]->shape.rows;
 		status = open_lookups(job, (HgSide) side, error);
 	}
 	return status;
@@ -108,15 +108,15 @@ hg_wide_slices_open(HgWideJob *job, HgError *error)
 
 /* The columns of a member's rows of a side, and of what these look up. */
 static void
-cut_columns(const HgWideJob *job, HgSide side, uint32_t member, HgKeptColumnUse *columns)
+cut_columns(const HgWideJob *job, HgSide side, uint32_t member, HgReplicaColumnUse *columns)
 {
 	const HgJobSpec *spec = &job->spec;
 
 	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
 	{
-		const HgSlices *slices = job->sliced.slices[side][spec->kept_columns[side][i].lookup];
+		const HgSlices *slices = job->sliced.slices[side][spec->replica_columns[side][i].lookup];
 
-		columns[i] = spec->kept_columns[side][i];
+		columns[i] = spec->replica_columns[side][i];
 		if (slices == NULL)
 			continue;
 		columns[i].shape = hg_slice_column_shape(slices, member, columns[i].shape.width);
@@ -127,7 +127,7 @@ cut_columns(const HgWideJob *job, HgSide side, uint32_t member, HgKeptColumnUse 
 
 /* The slice of a graph that is a side, or is looked up. */
 static void
-cut_use(const HgSlices *slices, uint32_t member, HgKeptUse *use)
+cut_use(const HgSlices *slices, uint32_t member, HgReplicaUse *use)
 {
 	use->name.slice = hg_slice_number(slices->count, member);
 	use->shape = hg_slice_shape(slices, member, use->shape.key_width);
@@ -135,7 +135,7 @@ cut_use(const HgSlices *slices, uint32_t member, HgKeptUse *use)
 
 /* What they look up, by graphs that are cut along. */
 static void
-cut_lookups(const HgWideJob *job, HgSide side, uint32_t member, HgKeptLookup *lookups)
+cut_lookups(const HgWideJob *job, HgSide side, uint32_t member, HgReplicaLookup *lookups)
 {
 	const HgJobSpec *spec = &job->spec;
 
@@ -144,7 +144,7 @@ cut_lookups(const HgWideJob *job, HgSide side, uint32_t member, HgKeptLookup *lo
 		const HgSlices *slices = job->sliced.slices[side][spec->lookups[side][i].from];
 		const HgSlices *found = job->sliced.slices[side][i + 1];
 		const HgSlicedAlong *along = &spec->along[side][i];
-		HgKeptUse *own = &lookups[i].own;
+		HgReplicaUse *own = &lookups[i].own;
 
 		lookups[i] = spec->lookups[side][i];
 		if (slices == NULL)
@@ -170,14 +170,14 @@ hg_wide_slices_member(const HgWideJob *job, uint32_t member, HgWideSliceSpec *of
 
 		if (slices == NULL)
 			continue;
-		of->kept[side] = *spec->kept[side];
-		cut_use(slices, member, &of->kept[side]);
+		of->replica[side] = *spec->replica[side];
+		cut_use(slices, member, &of->replica[side]);
 		cut_columns(job, (HgSide) side, member, of->columns[side]);
 		cut_lookups(job, (HgSide) side, member, of->lookups[side]);
-		spec->kept[side] = &of->kept[side];
-		spec->kept_columns[side] = of->columns[side];
+		spec->replica[side] = &of->replica[side];
+		spec->replica_columns[side] = of->columns[side];
 		spec->lookups[side] = of->lookups[side];
-		spec->expected_rows[side] = of->kept[side].shape.rows;
+		spec->expected_rows[side] = of->replica[side].shape.rows;
 		spec->slices[side] = NULL;
 		spec->along[side] = NULL;
 	}

@@ -34,7 +34,7 @@
 
 #include "loader/hg_loader_encode.h"
 #include "loader/hg_loader_graph.h"
-#include "loader/hg_loader_keep.h"
+#include "loader/hg_loader_replica.h"
 #include "loader/hg_loader_plan.h"
 #include "loader/hg_loader_table.h"
 #include "loader/hg_loader_worker.h"
@@ -513,7 +513,7 @@ hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext c
 	if (done)
 	{
 		done = hg_loader_make_graphs(key, is_left, context);
-		hg_loader_keep_graphs(key, is_left, context);
+		hg_loader_replicate_graphs(key, is_left, context);
 	}
 	hg_loader_unclaim(key);
 	return done;

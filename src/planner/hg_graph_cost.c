@@ -117,7 +117,7 @@ hg_graph_shares(PlannerInfo *root, const HgJoinPath *path, HgCoverShape *shape)
 			shape->covered[side] = extent.share + extent.older;
 			shape->pages[side] = extent.changed;
 			shape->edges[side] = extent.rows;
-			shape->kept[side] = extent.kept;
+			shape->has_replica[side] = extent.has_replica;
 		}
 	}
 	if (encoder != NULL)
@@ -191,7 +191,7 @@ bool
 hg_graph_ask_columns(PlannerInfo *root, const HgJoinPath *path, List *exprs)
 {
 	List *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_PLACEHOLDERS);
-	bool kept = true;
+	bool has_replica = true;
 	ListCell *lc;
 
 	/* all of them are asked for at once */
@@ -201,11 +201,11 @@ hg_graph_ask_columns(PlannerInfo *root, const HgJoinPath *path, List *exprs)
 		RelOptInfo *rel;
 		HgGraphKey key;
 
-		kept &= var->varattno > 0 && hg_graph_of_table(root, path, var->varno, &rel, &key) &&
+		has_replica &= var->varattno > 0 && hg_graph_of_table(root, path, var->varno, &rel, &key) &&
 				hg_scan_ask_column(root, rel, &key, var->varattno);
 	}
 	list_free(vars);
-	return kept;
+	return has_replica;
 }
 
 Cost

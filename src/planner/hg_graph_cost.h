@@ -44,8 +44,9 @@ extern HgGraphExtent hg_graph_clause_extent(PlannerInfo *root, List *hash_clause
 											RelOptInfo **rel);
 
 /*
- * True if a device keeps all columns of these expressions beside the graphs of a path's tables, as
- * far as is known here.  Columns that it lacks are asked for, and come in the background.
+ * True if a device has replicas of all columns of these expressions beside those of the graphs of a
+ * path's tables, as far as is known here.  Columns that it lacks are asked for, and come in the
+ * background.
  */
 extern bool hg_graph_ask_columns(PlannerInfo *root, const HgJoinPath *path, List *exprs);
 

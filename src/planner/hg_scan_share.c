@@ -222,16 +222,16 @@ hg_scan_ask_column(PlannerInfo *root, const RelOptInfo *rel, const HgGraphKey *a
 	Relation relation;
 	HgGraphKey *keys;
 	int nkeys;
-	bool kept = false;
+	bool has_replica = false;
 
 	if (!hg_scan_has_graph(rel))
 		return false;
 	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
 	nkeys = hg_scan_graph_keys(relation, asked, &keys);
-	for (int i = 0; i < nkeys && !kept; i++)
-		kept = hg_resident_graph_ask_column(relation, &keys[i], number);
+	for (int i = 0; i < nkeys && !has_replica; i++)
+		has_replica = hg_resident_graph_ask_column(relation, &keys[i], number);
 	table_close(relation, NoLock);
-	return kept;
+	return has_replica;
 }
 
 double

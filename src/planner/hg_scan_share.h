@@ -32,8 +32,8 @@ extern HgGraphExtent hg_scan_graph_extent(PlannerInfo *root, const RelOptInfo *r
 										  const HgGraphKey *asked);
 
 /*
- * True if a device keeps a column beside that graph, as far as is known; the column is asked for
- * (hg_resident_graph_ask_column).
+ * True if a device has a replica of a column beside that of the graph, as far as is known; the
+ * column is asked for (hg_resident_graph_ask_column).
  */
 extern bool hg_scan_ask_column(PlannerInfo *root, const RelOptInfo *rel, const HgGraphKey *asked,
 							   AttrNumber number);

@@ -295,7 +295,7 @@ hg_star_is_one_join(PlannerInfo *root, const HgJoinPath *path)
 	{
 		extents[side] =
 			hg_graph_clause_extent(root, path->hash_clauses, (HgSide) side, &rels[side]);
-		if (extents[side].share <= 0 || !extents[side].kept)
+		if (extents[side].share <= 0 || !extents[side].has_replica)
 			return false;
 	}
 	/* the larger one are the facts */

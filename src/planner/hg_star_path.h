@@ -15,10 +15,10 @@
 #include "planner/hg_join_plan.h"
 
 /*
- * The path of a relation that joins all of its tables, one after the other, of which a device keeps
- * HashGraphs, and could be asked about all at once where no more is wanted than the number of rows
- * or groups of them (executor/join/hg_join_star.h): HgJoinPath.asked is the price of that.  NULL:
- * there is none.
+ * The path of a relation that joins all of its tables, one after the other, of which a device has
+ * graph replicas, and could be asked about all at once where no more is wanted than the number of
+ * rows or groups of them (executor/join/hg_join_star.h): HgJoinPath.asked is the price of that.
+ * NULL: there is none.
  */
 extern Path *hg_star_path(PlannerInfo *root, RelOptInfo *rel);
 

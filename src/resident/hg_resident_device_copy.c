@@ -18,9 +18,9 @@ hg_device_copies_init(HgDeviceCopy *copies)
 {
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 	{
-		pg_atomic_init_u64(&copies[place].kept_by, 0);
+		pg_atomic_init_u64(&copies[place].holder, 0);
 		pg_atomic_init_u64(&copies[place].bytes, 0);
-		pg_atomic_init_u64(&copies[place].kept_at, 0);
+		pg_atomic_init_u64(&copies[place].replica_at, 0);
 		pg_atomic_init_u64(&copies[place].missed_by, 0);
 		pg_atomic_init_u64(&copies[place].missed_at, 0);
 		pg_atomic_init_u32(&copies[place].rest_ms, 0);
@@ -32,25 +32,25 @@ hg_device_copies_forget(HgDeviceCopy *copies)
 {
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 	{
-		pg_atomic_write_u64(&copies[place].kept_by, 0);
+		pg_atomic_write_u64(&copies[place].holder, 0);
 		pg_atomic_write_u64(&copies[place].missed_by, 0);
 		pg_atomic_write_u32(&copies[place].rest_ms, 0);
 	}
 }
 
 bool
-hg_device_copy_is_kept(HgDeviceCopy *copy, uint64 epoch)
+hg_device_copy_is_present(HgDeviceCopy *copy, uint64 epoch)
 {
-	bool kept = epoch != 0 && pg_atomic_read_u64(&copy->kept_by) == epoch;
+	bool present = epoch != 0 && pg_atomic_read_u64(&copy->holder) == epoch;
 
 	pg_read_barrier();
-	return kept;
+	return present;
 }
 
 bool
 hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch)
 {
-	if (epoch == 0 || pg_atomic_read_u64(&copy->kept_by) == epoch)
+	if (epoch == 0 || pg_atomic_read_u64(&copy->holder) == epoch)
 		return false;
 	return pg_atomic_read_u64(&copy->missed_by) != epoch ||
 		   TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&copy->missed_at),
@@ -59,29 +59,29 @@ hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch)
 }
 
 void
-hg_device_copy_set_kept(HgDeviceCopy *copy, uint64 epoch, uint64 bytes)
+hg_device_copy_set_present(HgDeviceCopy *copy, uint64 epoch, uint64 bytes)
 {
 	pg_atomic_write_u64(&copy->bytes, bytes);
-	pg_atomic_write_u64(&copy->kept_at, (uint64) GetCurrentTimestamp());
+	pg_atomic_write_u64(&copy->replica_at, (uint64) GetCurrentTimestamp());
 	pg_atomic_write_u64(&copy->missed_by, 0);
 	/* who sees this sees a column's shape too */
 	pg_write_barrier();
-	pg_atomic_write_u64(&copy->kept_by, epoch);
+	pg_atomic_write_u64(&copy->holder, epoch);
 }
 
 /* A process has it not, and is to be offered it again after so many ms. */
 static void
 hg_device_copy_note_missed(HgDeviceCopy *copy, uint64 epoch, uint32 rest_ms)
 {
-	uint64 kept_by = pg_atomic_read_u64(&copy->kept_by);
+	uint64 holder = pg_atomic_read_u64(&copy->holder);
 
 	/* another process may have it by now */
-	if (kept_by != epoch && kept_by != 0)
+	if (holder != epoch && holder != 0)
 		return;
 	pg_atomic_write_u32(&copy->rest_ms, rest_ms);
 	pg_atomic_write_u64(&copy->missed_at, (uint64) GetCurrentTimestamp());
 	pg_atomic_write_u64(&copy->missed_by, epoch);
-	(void) pg_atomic_compare_exchange_u64(&copy->kept_by, &kept_by, 0);
+	(void) pg_atomic_compare_exchange_u64(&copy->holder, &holder, 0);
 }
 
 void
@@ -96,10 +96,10 @@ hg_device_copy_set_gone(HgDeviceCopy *copy, uint64 epoch)
 	uint32 rest_ms = HG_GRAPH_OFFER_FIRST_MS;
 
 	/* others have told already */
-	if (!hg_device_copy_is_kept(copy, epoch))
+	if (!hg_device_copy_is_present(copy, epoch))
 		return;
 	/* those that make room for each other in turn do so ever less often */
-	if (!TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&copy->kept_at),
+	if (!TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&copy->replica_at),
 									GetCurrentTimestamp(), HG_GRAPH_OFFER_MS))
 		rest_ms =
 			Max(rest_ms, Min(2 * pg_atomic_read_u32(&copy->rest_ms), (uint32) HG_GRAPH_OFFER_MS));
@@ -107,23 +107,23 @@ hg_device_copy_set_gone(HgDeviceCopy *copy, uint64 epoch)
 }
 
 HgPlaces
-hg_device_copies_kept(HgDeviceCopy *copies, const HgKeepers *keepers)
+hg_device_copies_present(HgDeviceCopy *copies, const HgReplicaHolders *holders)
 {
-	HgPlaces kept = 0;
+	HgPlaces present = 0;
 
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if (hg_device_copy_is_kept(&copies[place], keepers->epochs[place]))
-			kept |= HG_PLACE(place);
-	return kept;
+		if (hg_device_copy_is_present(&copies[place], holders->epochs[place]))
+			present |= HG_PLACE(place);
+	return present;
 }
 
 Size
-hg_device_copies_bytes(HgDeviceCopy *copies, const HgKeepers *keepers)
+hg_device_copies_bytes(HgDeviceCopy *copies, const HgReplicaHolders *holders)
 {
 	Size bytes = 0;
 
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if (hg_device_copy_is_kept(&copies[place], keepers->epochs[place]))
+		if (hg_device_copy_is_present(&copies[place], holders->epochs[place]))
 			bytes += pg_atomic_read_u64(&copies[place].bytes);
 	return bytes;
 }

@@ -26,23 +26,23 @@
 #define HG_GRAPH_OFFER_MS (60 * 1000)
 #define HG_GRAPH_OFFER_FIRST_MS 1000
 
-/* Most columns of a graph's rows that devices have copies of. */
+/* Most columns of a graph's rows that devices have replicas of. */
 #define HG_GRAPH_DEVICE_COLUMNS 16
 
 /* The device processes that graphs may be given to. */
-typedef struct HgKeepers
+typedef struct HgReplicaHolders
 {
 	uint64 epochs[HG_GPU_DEVICES]; /* by place; 0: none there, at the moment */
 	HgPlaces lost;				   /* places where there will be none so soon ... */
 	HgPlaces starting;			   /* ... and where there will be one in a moment */
-} HgKeepers;
+} HgReplicaHolders;
 
-/* What a device process was given. */
+/* The replica that a device process was given. */
 typedef struct HgDeviceCopy
 {
-	pg_atomic_uint64 kept_by;	/* the process, by its epoch; 0: none, or it has not kept it */
+	pg_atomic_uint64 holder;	/* the process, by its epoch; 0: none, or it has not made the replica */
 	pg_atomic_uint64 bytes;		/* ... which takes that of it */
-	pg_atomic_uint64 kept_at;	/* ... and has taken it then */
+	pg_atomic_uint64 replica_at;	/* ... and has taken it then */
 	pg_atomic_uint64 missed_by; /* the process that could not take it, or had it no more; 0: none */
 	pg_atomic_uint64 missed_at; /* ... and when */
 	pg_atomic_uint32 rest_ms;	/* after which it is offered again; 0: it was never missed */
@@ -53,17 +53,20 @@ extern void hg_device_copies_init(HgDeviceCopy *copies);
 extern void hg_device_copies_forget(HgDeviceCopy *copies);
 
 /*
- * Has the device process of this epoch a copy, as far as is known here?  Is it to be given one?
- * It has taken it, of so many bytes; or it has not; or it has told that it is not there any more.
+ * hg_device_copy_is_present returns true if shared memory records that the device process with this
+ * epoch has the replica.  This is a hint; only the process itself knows.  hg_device_copy_is_due
+ * returns true if the replica is to be offered to that process.  The other functions record that
+ * the process has taken the replica, of so many bytes; that it could not take it; or that it does
+ * not have it any more.
  */
-extern bool hg_device_copy_is_kept(HgDeviceCopy *copy, uint64 epoch);
+extern bool hg_device_copy_is_present(HgDeviceCopy *copy, uint64 epoch);
 extern bool hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch);
-extern void hg_device_copy_set_kept(HgDeviceCopy *copy, uint64 epoch, uint64 bytes);
+extern void hg_device_copy_set_present(HgDeviceCopy *copy, uint64 epoch, uint64 bytes);
 extern void hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch);
 extern void hg_device_copy_set_gone(HgDeviceCopy *copy, uint64 epoch);
 
 /* The places whose processes have copies, as far as is known here; and the bytes of these. */
-extern HgPlaces hg_device_copies_kept(HgDeviceCopy *copies, const HgKeepers *keepers);
-extern Size hg_device_copies_bytes(HgDeviceCopy *copies, const HgKeepers *keepers);
+extern HgPlaces hg_device_copies_present(HgDeviceCopy *copies, const HgReplicaHolders *holders);
+extern Size hg_device_copies_bytes(HgDeviceCopy *copies, const HgReplicaHolders *holders);
 
 #endif /* HG_RESIDENT_DEVICE_COPY_H */

@@ -153,9 +153,9 @@ hg_resident_graph_pin_too(dsa_pointer version)
 	return pinned;
 }
 
-/* Pin the graph of a table's key; only where that is due, unless keepers are NULL. */
+/* Pin the graph of a table's key; only where that is due, unless holders is NULL. */
 static HgPinnedGraph *
-hg_graph_pin_to_give(HgResidentRelation key, const HgKeyNumbers *numbers, const HgKeepers *keepers)
+hg_graph_pin_to_give(HgResidentRelation key, const HgKeyNumbers *numbers, const HgReplicaHolders *holders)
 {
 	HgPinnedGraph *pinned = hg_graph_begin_pin();
 	HgDirectoryEntry *entry = hg_directory_lock(key, false);
@@ -165,7 +165,7 @@ hg_graph_pin_to_give(HgResidentRelation key, const HgKeyNumbers *numbers, const 
 		return NULL;
 	graph = hg_directory_find_graph(entry, numbers);
 	if (graph != NULL && DsaPointerIsValid(graph->version) &&
-		(keepers == NULL || hg_graph_is_to_be_given(entry, graph, keepers)))
+		(holders == NULL || hg_graph_is_to_be_given(entry, graph, holders)))
 	{
 		hg_graph_version_pin(hg_graph_version(graph->version));
 		pinned->pointer = graph->version;
@@ -179,9 +179,9 @@ hg_graph_pin_to_give(HgResidentRelation key, const HgKeyNumbers *numbers, const 
 
 HgPinnedGraph *
 hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
-						  const HgKeepers *keepers)
+						  const HgReplicaHolders *holders)
 {
-	return hg_graph_pin_to_give(key, numbers, keepers);
+	return hg_graph_pin_to_give(key, numbers, holders);
 }
 
 HgPinnedGraph *
@@ -203,15 +203,15 @@ hg_resident_graph_key(const HgPinnedGraph *graph)
 }
 
 HgPlaces
-hg_resident_graph_kept(const HgPinnedGraph *graph, HgKeptUse *use)
+hg_resident_graph_replica(const HgPinnedGraph *graph, HgReplicaUse *use)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
-	HgKeepers keepers;
+	HgReplicaHolders holders;
 
-	*use = (HgKeptUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
+	*use = (HgReplicaUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
 					   .shape = hg_graph_version_shape(version)};
 	pg_atomic_write_u64(&version->wishes.whole_at, (uint64) GetCurrentTimestamp());
-	return hg_graph_keepers(&keepers) ? hg_device_copies_kept(version->copies, &keepers) : 0;
+	return hg_graph_replica_holders(&holders) ? hg_device_copies_present(version->copies, &holders) : 0;
 }
 
 void
@@ -229,22 +229,22 @@ hg_resident_graph_least_bytes(const HgPinnedGraph *graph)
 }
 
 HgPlaces
-hg_resident_graph_kept_column(const HgPinnedGraph *graph, AttrNumber number, HgKeptColumnUse *use,
+hg_resident_graph_replica_column(const HgPinnedGraph *graph, AttrNumber number, HgReplicaColumnUse *use,
 							  const HgGraphCodes **codes)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	int place = hg_graph_version_ask_column(version, number);
-	HgKeepers keepers;
-	HgPlaces kept = 0;
+	HgReplicaHolders holders;
+	HgPlaces replica = 0;
 
-	if (place >= 0 && hg_graph_keepers(&keepers))
-		kept = hg_device_copies_kept(version->columns[place].copies, &keepers);
-	if (kept == 0)
+	if (place >= 0 && hg_graph_replica_holders(&holders))
+		replica = hg_device_copies_present(version->columns[place].copies, &holders);
+	if (replica == 0)
 		return 0;
-	*use = (HgKeptColumnUse){.name = hg_graph_version_name(version, number),
+	*use = (HgReplicaColumnUse){.name = hg_graph_version_name(version, number),
 							 .shape = version->columns[place].shape};
 	*codes = hg_graph_codes_find(version, number);
-	return kept;
+	return replica;
 }
 
 /* Have the arrays that tell how a graph is cut at addresses of this process. */
@@ -258,16 +258,16 @@ hg_graph_view_slices(HgPinnedGraph *graph, const HgGraphSlices *slices)
 }
 
 HgPlaces
-hg_resident_graph_sliced(HgPinnedGraph *graph, HgKeptUse *use, const HgSlices **slices)
+hg_resident_graph_sliced(HgPinnedGraph *graph, HgReplicaUse *use, const HgSlices **slices)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	HgGraphSlices *cut = hg_graph_version_slices(version);
-	HgKeepers keepers;
+	HgReplicaHolders holders;
 
 	*slices = NULL;
-	if (cut == NULL || !hg_graph_keepers(&keepers) || !hg_graph_slices_are_kept(cut, &keepers))
+	if (cut == NULL || !hg_graph_replica_holders(&holders) || !hg_graph_slices_are_replicated(cut, &holders))
 		return 0;
-	*use = (HgKeptUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
+	*use = (HgReplicaUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
 					   .shape = hg_graph_version_shape(version)};
 	hg_graph_view_slices(graph, cut);
 	*slices = &graph->slices;
@@ -275,41 +275,41 @@ hg_resident_graph_sliced(HgPinnedGraph *graph, HgKeptUse *use, const HgSlices **
 }
 
 HgPlaces
-hg_resident_graph_sliced_column(const HgPinnedGraph *graph, AttrNumber number, HgKeptColumnUse *use,
+hg_resident_graph_sliced_column(const HgPinnedGraph *graph, AttrNumber number, HgReplicaColumnUse *use,
 								const HgGraphCodes **codes)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	int place = hg_graph_version_ask_column(version, number);
 	HgGraphSlices *cut = hg_graph_version_slices(version);
-	HgKeepers keepers;
+	HgReplicaHolders holders;
 
 	/* it may have been cut otherwise meanwhile */
-	if (place < 0 || cut == NULL || cut != graph->cut || !hg_graph_keepers(&keepers) ||
-		!hg_graph_slices_have_column(cut, place, &keepers))
+	if (place < 0 || cut == NULL || cut != graph->cut || !hg_graph_replica_holders(&holders) ||
+		!hg_graph_slices_have_column(cut, place, &holders))
 		return 0;
-	*use = (HgKeptColumnUse){.name = hg_graph_version_name(version, number),
+	*use = (HgReplicaColumnUse){.name = hg_graph_version_name(version, number),
 							 .shape = version->columns[place].shape};
 	*codes = hg_graph_codes_find(version, number);
 	return cut->places;
 }
 
 HgPlaces
-hg_resident_graph_along(const HgPinnedGraph *graph, const HgPinnedGraph *with, HgKeptUse *use,
+hg_resident_graph_along(const HgPinnedGraph *graph, const HgPinnedGraph *with, HgReplicaUse *use,
 						HgSlicedAlong *along)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	HgResidentGraph *cut = hg_graph_version(with->pointer);
 	HgGraphAlong *found;
-	HgKeepers keepers;
+	HgReplicaHolders holders;
 
-	*use = (HgKeptUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
+	*use = (HgReplicaUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
 					   .shape = hg_graph_version_shape(version)};
 	*along = (HgSlicedAlong){0};
 	if (version == cut)
 		return with->cut->places;
 	hg_graph_along_ask(version, cut->key.columns[0].number);
 	found = hg_graph_along_find(version, cut, with->cut->places);
-	if (found == NULL || !hg_graph_keepers(&keepers) || !hg_graph_along_is_kept(found, &keepers))
+	if (found == NULL || !hg_graph_replica_holders(&holders) || !hg_graph_along_is_replicated(found, &holders))
 		return 0;
 	*along = (HgSlicedAlong){.cut = found->cut, .rows = found->rows};
 	return found->places;
@@ -329,12 +329,12 @@ hg_resident_graph_is_too_large(const HgPinnedGraph *graph)
 }
 
 bool
-hg_resident_graph_is_kept(const HgPinnedGraph *graph)
+hg_resident_graph_is_replicated(const HgPinnedGraph *graph)
 {
-	HgKeepers keepers;
+	HgReplicaHolders holders;
 
-	return hg_graph_keepers(&keepers) &&
-		   hg_graph_version_is_kept(hg_graph_version(graph->pointer), &keepers);
+	return hg_graph_replica_holders(&holders) &&
+		   hg_graph_version_is_replicated(hg_graph_version(graph->pointer), &holders);
 }
 
 void
@@ -362,37 +362,37 @@ hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgPlaces places)
 
 void
 hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgPlaces places,
-						 const HgKeptMissing *missing)
+						 const HgMissingReplicas *missing)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
-	HgKeepers keepers;
+	HgReplicaHolders holders;
 	bool missed = false;
 
-	hg_graph_keepers(&keepers);
+	hg_graph_replica_holders(&holders);
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 		if ((places & HG_PLACE(place)) != 0)
 			missed |=
-				hg_graph_version_set_gone(version, sliced, place, keepers.epochs[place], missing);
+				hg_graph_version_set_gone(version, sliced, place, holders.epochs[place], missing);
 	hg_resident_count(HG_COUNT_GRAPHS_MISSED, missed);
 }
 
 void
 hg_resident_graph_missed_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
-							   HgPlaces places, const HgKeptMissing *missing)
+							   HgPlaces places, const HgMissingReplicas *missing)
 {
 	const HgResidentGraph *version = hg_graph_version(graph->pointer);
-	HgKeptName name = hg_graph_version_name(version, InvalidAttrNumber);
+	HgReplicaName name = hg_graph_version_name(version, InvalidAttrNumber);
 	HgGraphAlong *along = hg_graph_along_find(hg_graph_version(graph->pointer),
 											  hg_graph_version(with->pointer), with->cut->places);
-	HgKeepers keepers;
+	HgReplicaHolders holders;
 
 	name.slice = 1;
-	if (!hg_kept_is_missing(missing, &name))
+	if (!hg_replica_is_missing(missing, &name))
 		return;
-	hg_graph_keepers(&keepers);
+	hg_graph_replica_holders(&holders);
 	for (int place = 0; place < HG_GPU_DEVICES && along != NULL; place++)
 		if ((places & HG_PLACE(place)) != 0)
-			hg_device_copy_set_gone(&along->copies[place], keepers.epochs[place]);
+			hg_device_copy_set_gone(&along->copies[place], holders.epochs[place]);
 }
 
 void
@@ -424,18 +424,18 @@ hg_resident_graph_note_lost(const HgPinnedGraph *graph, double blocks)
 	pg_atomic_write_u32(&hg_graph_version(graph->pointer)->lost, (uint32) ceil(blocks));
 }
 
-/* Do devices keep a column beside a version of a graph?  It is asked for. */
+/* True if devices have a replica of a column beside that of a graph's version.  It is asked for. */
 static bool
 hg_graph_has_column(HgResidentGraph *graph, AttrNumber number)
 {
 	const int place = hg_graph_version_ask_column(graph, number);
 	HgGraphSlices *cut = hg_graph_version_slices(graph);
-	HgKeepers keepers;
+	HgReplicaHolders holders;
 
-	if (place < 0 || !hg_graph_keepers(&keepers))
+	if (place < 0 || !hg_graph_replica_holders(&holders))
 		return false;
-	return hg_device_copies_kept(graph->columns[place].copies, &keepers) != 0 ||
-		   (cut != NULL && hg_graph_slices_have_column(cut, place, &keepers));
+	return hg_device_copies_present(graph->columns[place].copies, &holders) != 0 ||
+		   (cut != NULL && hg_graph_slices_have_column(cut, place, &holders));
 }
 
 bool
@@ -443,14 +443,14 @@ hg_resident_graph_ask_column(Relation rel, const HgGraphKey *key, AttrNumber num
 {
 	HgDirectoryGraph *asked;
 	HgDirectoryEntry *entry = hg_graph_lock(rel, key, &asked);
-	bool kept = false;
+	bool replica = false;
 
 	if (entry == NULL)
 		return false;
 	if (hg_graph_is_of(asked, key))
-		kept = hg_graph_has_column(hg_graph_version(asked->version), number);
+		replica = hg_graph_has_column(hg_graph_version(asked->version), number);
 	hg_directory_unlock(entry);
-	return kept;
+	return replica;
 }
 
 bool
@@ -476,16 +476,16 @@ hg_resident_graph_extent(Relation rel, const HgGraphKey *key)
 		HgGraphBlocks blocks = hg_graph_blocks(entry, graph, generation);
 		double all = Max(entry->nblocks, 1);
 		double lost = pg_atomic_read_u32(&graph->lost);
-		HgKeepers keepers;
+		HgReplicaHolders holders;
 
 		extent.rows = (double) graph->rows;
 		extent.share = Min(1, blocks.resident / all);
 		extent.changed = blocks.changed;
 		extent.older = Min(1 - extent.share, Max(blocks.changed - lost, 0) / all);
-		if (hg_graph_keepers(&keepers))
+		if (hg_graph_replica_holders(&holders))
 		{
-			extent.kept = hg_graph_version_is_kept(graph, &keepers);
-			extent.along = hg_graph_is_kept_along(graph, &keepers);
+			extent.has_replica = hg_graph_version_is_replicated(graph, &holders);
+			extent.along = hg_graph_is_replicated_along(graph, &holders);
 		}
 	}
 	hg_directory_unlock(entry);

@@ -58,7 +58,7 @@ extern HgPinnedGraph *hg_resident_graph_pin_too(dsa_pointer version);
  * where there is none.
  */
 extern HgPinnedGraph *hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
-												const HgKeepers *keepers);
+												const HgReplicaHolders *holders);
 /* Pin the newest version of the graph of a table's key, for who gives it to devices; or NULL. */
 extern HgPinnedGraph *hg_resident_graph_pin_to_give(HgResidentRelation key,
 													const HgKeyNumbers *numbers);
@@ -68,30 +68,31 @@ extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
 extern const HgGraphKey *hg_resident_graph_key(const HgPinnedGraph *graph);
 
 /*
- * The places whose device processes keep a copy of a pinned graph, as far as is known here, and of
- * a column of its rows.  One of a column that is nowhere is asked for.  *codes tells what they have
- * in place of values; NULL: they have the values.
+ * The places whose device processes have a replica of a pinned graph, as far as is known here, and
+ * of a column of its rows.  One of a column that is nowhere is asked for. *codes tells what they
+ * have in place of values; NULL: they have the values.
  */
-extern HgPlaces hg_resident_graph_kept(const HgPinnedGraph *graph, HgKeptUse *use);
-extern HgPlaces hg_resident_graph_kept_column(const HgPinnedGraph *graph, AttrNumber number,
-											  HgKeptColumnUse *use, const HgGraphCodes **codes);
+extern HgPlaces hg_resident_graph_replica(const HgPinnedGraph *graph, HgReplicaUse *use);
+extern HgPlaces hg_resident_graph_replica_column(const HgPinnedGraph *graph, AttrNumber number,
+											  HgReplicaColumnUse *use, const HgGraphCodes **codes);
 
 /*
  * The same of a graph that is cut: the places whose device processes have a slice each, where all
- * of them are known to keep them, and how it is cut, which stays as long as the pin; and where they
- * all keep those of a column as well.  Else 0.
+ * of them are known to have them, and how it is cut, which stays as long as the pin; and where they
+ * all have those of a column as well.  Else 0.
  */
-extern HgPlaces hg_resident_graph_sliced(HgPinnedGraph *graph, HgKeptUse *use,
+extern HgPlaces hg_resident_graph_sliced(HgPinnedGraph *graph, HgReplicaUse *use,
 										 const HgSlices **slices);
 extern HgPlaces hg_resident_graph_sliced_column(const HgPinnedGraph *graph, AttrNumber number,
-												HgKeptColumnUse *use, const HgGraphCodes **codes);
+												HgReplicaColumnUse *use, const HgGraphCodes **codes);
 
 /*
  * The same of a graph by another key, or of that itself, as it is cut along with one by a column of
- * the table, of which all slices are known to be kept.  Where it is not all there it is asked for.
+ * the table, of which all slices are known to have replicas.  Where it is not all there it is asked
+ * for.
  */
 extern HgPlaces hg_resident_graph_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
-										HgKeptUse *use, HgSlicedAlong *along);
+										HgReplicaUse *use, HgSlicedAlong *along);
 
 /* Is it cut, whether devices have its slices or not? */
 extern bool hg_resident_graph_is_cut(const HgPinnedGraph *graph);
@@ -99,12 +100,12 @@ extern bool hg_resident_graph_is_cut(const HgPinnedGraph *graph);
 /* Is it cut because no device alone has room for it, or for what joins need with it? */
 extern bool hg_resident_graph_is_too_large(const HgPinnedGraph *graph);
 
-/* Does any device keep a copy of it, or several all of its slices? */
-extern bool hg_resident_graph_is_kept(const HgPinnedGraph *graph);
+/* True if any device has a replica of it, or several have all of its slices. */
+extern bool hg_resident_graph_is_replicated(const HgPinnedGraph *graph);
 
 /*
  * A join that no device has answered needs so much together, and this graph is the one to be cut
- * for it where no device may keep all of that (hg_resident_graph_needs.h).
+ * for it where no device has memory for all of that (hg_resident_graph_needs.h).
  */
 extern void hg_resident_graph_tell_needs(const HgPinnedGraph *graph, const HgGraphNeeds *needs);
 
@@ -125,14 +126,15 @@ extern void hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgPlaces pla
  * their slices of it, and of columns of its rows, which is.
  */
 extern void hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgPlaces places,
-									 const HgKeptMissing *missing);
+									 const HgMissingReplicas *missing);
 /* The same of their slices of it as it is cut along with another one. */
 extern void hg_resident_graph_missed_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
-										   HgPlaces places, const HgKeptMissing *missing);
+										   HgPlaces places, const HgMissingReplicas *missing);
 
 /*
- * Rows of a graph that look others up in graphs whose names come to this number (HgKeptLookup) have
- * found more than one: that is not to be tried again.  The last few such numbers are remembered.
+ * Rows of a graph that look others up in graphs whose names come to this number (HgReplicaLookup)
+ * have found more than one: that is not to be tried again.  The last few such numbers are
+ * remembered.
  */
 extern void hg_resident_graph_note_ambiguous(const HgPinnedGraph *graph, uint64 found);
 extern bool hg_resident_graph_is_ambiguous(const HgPinnedGraph *graph, uint64 found);
@@ -146,9 +148,9 @@ extern bool hg_resident_graph_is_ambiguous(const HgPinnedGraph *graph, uint64 fo
 extern void hg_resident_graph_note_lost(const HgPinnedGraph *graph, double blocks);
 
 /*
- * True if devices are known to keep a column of the rows of a table's graph beside it: one of them,
- * or all that have its slices.  The column is asked for, so that a loader brings it if it is not
- * there.
+ * True if devices are known to have a replica of a column of the rows of a table's graph beside
+ * that of the graph: one of them, or all that have its slices.  The column is asked for, so that a
+ * loader brings it if it is not there.
  */
 extern bool hg_resident_graph_ask_column(Relation rel, const HgGraphKey *key, AttrNumber number);
 /* The same of a pinned graph. */

@@ -96,7 +96,7 @@ hg_along_forget(HgResidentGraph *graph, AttrNumber column)
 	for (; DsaPointerIsValid(pointer); pointer = hg_graph_along(pointer)->next)
 	{
 		HgGraphAlong *along = hg_graph_along(pointer);
-		HgKeptName name = hg_graph_version_name(graph, InvalidAttrNumber);
+		HgReplicaName name = hg_graph_version_name(graph, InvalidAttrNumber);
 
 		if (along->column != column)
 			continue;
@@ -150,34 +150,34 @@ hg_graph_along_add(HgResidentGraph *graph, const HgResidentGraph *with, const Hg
 }
 
 bool
-hg_graph_along_is_kept(HgGraphAlong *along, const HgKeepers *keepers)
+hg_graph_along_is_replicated(HgGraphAlong *along, const HgReplicaHolders *holders)
 {
-	return (hg_device_copies_kept(along->copies, keepers) & along->places) == along->places;
+	return (hg_device_copies_present(along->copies, holders) & along->places) == along->places;
 }
 
 bool
-hg_graph_is_kept_along(HgResidentGraph *graph, const HgKeepers *keepers)
+hg_graph_is_replicated_along(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
 	dsa_pointer pointer = hg_along_first(graph);
 
-	while (DsaPointerIsValid(pointer) && !hg_graph_along_is_kept(hg_graph_along(pointer), keepers))
+	while (DsaPointerIsValid(pointer) && !hg_graph_along_is_replicated(hg_graph_along(pointer), holders))
 		pointer = hg_graph_along(pointer)->next;
 	return DsaPointerIsValid(pointer);
 }
 
 HgGraphSlices *
-hg_graph_along_slices(HgResidentGraph *with, const HgKeepers *keepers)
+hg_graph_along_slices(HgResidentGraph *with, const HgReplicaHolders *holders)
 {
-	const HgPlaces cut = hg_graph_version_cut(with, keepers);
+	const HgPlaces cut = hg_graph_version_cut(with, holders);
 	HgGraphSlices *slices = hg_graph_version_slices(with);
 
 	return cut != 0 && slices != NULL && slices->places == cut ? slices : NULL;
 }
 
 bool
-hg_graph_along_is_due(HgResidentGraph *graph, HgResidentGraph *with, const HgKeepers *keepers)
+hg_graph_along_is_due(HgResidentGraph *graph, HgResidentGraph *with, const HgReplicaHolders *holders)
 {
-	const HgGraphSlices *slices = hg_graph_along_slices(with, keepers);
+	const HgGraphSlices *slices = hg_graph_along_slices(with, holders);
 	HgGraphAlong *along;
 	bool due = false;
 
@@ -190,6 +190,6 @@ hg_graph_along_is_due(HgResidentGraph *graph, HgResidentGraph *with, const HgKee
 										  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
 	for (int place = 0; place < HG_GPU_DEVICES && !due; place++)
 		due = (along->places & HG_PLACE(place)) != 0 &&
-			  hg_device_copy_is_due(&along->copies[place], keepers->epochs[place]);
+			  hg_device_copy_is_due(&along->copies[place], holders->epochs[place]);
 	return due;
 }

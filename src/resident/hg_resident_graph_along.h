@@ -41,17 +41,17 @@ extern HgGraphAlong *hg_graph_along_add(HgResidentGraph *graph, const HgResident
 										const HgGraphSlices *cut, const uint64 *rows);
 
 /* Have all devices their slices, as far as is known here?  And of one of the ways it is cut? */
-extern bool hg_graph_along_is_kept(HgGraphAlong *along, const HgKeepers *keepers);
-extern bool hg_graph_is_kept_along(HgResidentGraph *graph, const HgKeepers *keepers);
+extern bool hg_graph_along_is_replicated(HgGraphAlong *along, const HgReplicaHolders *holders);
+extern bool hg_graph_is_replicated_along(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /*
  * Is it to be found out how it is cut along with the newest version by a key that it is asked for,
  * or is a slice to be given to a device?
  */
 extern bool hg_graph_along_is_due(HgResidentGraph *graph, HgResidentGraph *with,
-								  const HgKeepers *keepers);
+								  const HgReplicaHolders *holders);
 
 /* A version that is cut, as it is to be, over places whose devices are known; NULL: it is not. */
-extern HgGraphSlices *hg_graph_along_slices(HgResidentGraph *with, const HgKeepers *keepers);
+extern HgGraphSlices *hg_graph_along_slices(HgResidentGraph *with, const HgReplicaHolders *holders);
 
 #endif /* HG_RESIDENT_GRAPH_ALONG_H */

@@ -54,7 +54,7 @@ typedef struct HgGraphExtent
 	double rows;	/* of the graph */
 	double changed; /* blocks that have changed, of which it has rows ... */
 	double older;	/* ... and the share of the table that these rows are, as far as is known */
-	bool kept;		/* the device process that is ready keeps it, as far as is known here, ... */
+	bool has_replica;		/* the device process that is ready has a replica, as far as is known here, ... */
 	bool along;		/* ... or several do, as it is cut along with another one of its table */
 } HgGraphExtent;
 
@@ -62,7 +62,7 @@ typedef struct HgGraphExtent
 static inline bool
 hg_graph_extent_is_of_stars(const HgGraphExtent *extent)
 {
-	return extent->share > 0 && (extent->kept || extent->along);
+	return extent->share > 0 && (extent->has_replica || extent->along);
 }
 
 static inline bool

@@ -3,11 +3,11 @@
  * hg_resident_graph_needs.h
  *	  What joins need of devices beside a graph version.
  *
- * A device answers a join where it keeps all that this takes: the graphs of its tables, and columns
- * of theirs.  Each of them may be small enough for a device, and all together too large for any:
- * then they come and go, and no join is ever answered.  So a join that was not answered TELLS what
- * it needs together, with the graph that would be cut over several devices for it, and the loader,
- * which knows what these may keep, cuts it as one that is too large by itself.
+ * A device answers a join where it has all replicas that this takes: the graphs of its tables, and
+ * columns of theirs.  Each of them may be small enough for a device, and all together too large for
+ * any: then they come and go, and no join is ever answered.  So a join that was not answered TELLS
+ * what it needs together, with the graph that would be cut over several devices for it, and the
+ * loader, which knows their memory for replicas, cuts it as one that is too large by itself.
  *
  * One graph of a table is cut for that, and the others are cut along with it
  * (hg_resident_graph_along.h).  Those are not given to a device whole, unless a join has wanted it
@@ -53,7 +53,7 @@ extern HgGraphNeeds hg_graph_wishes_told(HgGraphWishes *wishes);
 extern bool hg_graph_wishes_are_due(HgGraphWishes *wishes);
 extern void hg_graph_wishes_set_weighed(HgGraphWishes *wishes);
 
-/* How much each of so many devices has to keep of it; 1: where nothing is cut. */
+/* How much of it each of so many devices needs a replica of; 1: where nothing is cut. */
 static inline uint64
 hg_graph_needs_each(const HgGraphNeeds *needs, uint32 devices)
 {

@@ -122,15 +122,15 @@ hg_graph_slices_count(const HgGraphSlices *slices, const HgSlices *view)
 }
 
 bool
-hg_graph_slices_are_kept(HgGraphSlices *slices, const HgKeepers *keepers)
+hg_graph_slices_are_replicated(HgGraphSlices *slices, const HgReplicaHolders *holders)
 {
-	return (hg_device_copies_kept(slices->copies, keepers) & slices->places) == slices->places;
+	return (hg_device_copies_present(slices->copies, holders) & slices->places) == slices->places;
 }
 
 bool
-hg_graph_slices_have_column(HgGraphSlices *slices, int column, const HgKeepers *keepers)
+hg_graph_slices_have_column(HgGraphSlices *slices, int column, const HgReplicaHolders *holders)
 {
-	return (hg_device_copies_kept(slices->columns[column], keepers) & slices->places) ==
+	return (hg_device_copies_present(slices->columns[column], holders) & slices->places) ==
 		   slices->places;
 }
 
@@ -143,12 +143,12 @@ hg_graph_slices_forget(HgGraphSlices *slices)
 }
 
 Size
-hg_graph_slices_kept_bytes(HgGraphSlices *slices, const HgKeepers *keepers)
+hg_graph_slices_replica_bytes(HgGraphSlices *slices, const HgReplicaHolders *holders)
 {
-	Size bytes = hg_device_copies_bytes(slices->copies, keepers);
+	Size bytes = hg_device_copies_bytes(slices->copies, holders);
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
-		bytes += hg_device_copies_bytes(slices->columns[i], keepers);
+		bytes += hg_device_copies_bytes(slices->columns[i], holders);
 	return bytes;
 }
 
@@ -192,12 +192,12 @@ hg_graph_along_host_bytes(dsa_pointer pointer)
 }
 
 Size
-hg_graph_along_kept_bytes(dsa_pointer pointer, const HgKeepers *keepers)
+hg_graph_along_replica_bytes(dsa_pointer pointer, const HgReplicaHolders *holders)
 {
 	Size bytes = 0;
 
 	for (; DsaPointerIsValid(pointer); pointer = hg_graph_along(pointer)->next)
-		bytes += hg_device_copies_bytes(hg_graph_along(pointer)->copies, keepers);
+		bytes += hg_device_copies_bytes(hg_graph_along(pointer)->copies, holders);
 	return bytes;
 }
 

@@ -93,22 +93,22 @@ extern void hg_graph_slices_view(const HgGraphSlices *slices, MemoryContext cont
 extern void hg_graph_slices_count(const HgGraphSlices *slices, const HgSlices *view);
 
 /* Have copies all that are to have one, as far as is known here?  Of a column, by its place. */
-extern bool hg_graph_slices_are_kept(HgGraphSlices *slices, const HgKeepers *keepers);
+extern bool hg_graph_slices_are_replicated(HgGraphSlices *slices, const HgReplicaHolders *holders);
 extern bool hg_graph_slices_have_column(HgGraphSlices *slices, int column,
-										const HgKeepers *keepers);
+										const HgReplicaHolders *holders);
 
 /* Devices are told to let go of all copies: none is there any more. */
 extern void hg_graph_slices_forget(HgGraphSlices *slices);
 
 /* Bytes of all copies. */
-extern Size hg_graph_slices_kept_bytes(HgGraphSlices *slices, const HgKeepers *keepers);
+extern Size hg_graph_slices_replica_bytes(HgGraphSlices *slices, const HgReplicaHolders *holders);
 
 /* Free it, and all others from there on. */
 extern void hg_graph_slices_free(dsa_pointer slices);
 
 /* Bytes of a way to be cut along and all others from there on, and of all copies; and free them. */
 extern Size hg_graph_along_host_bytes(dsa_pointer along);
-extern Size hg_graph_along_kept_bytes(dsa_pointer along, const HgKeepers *keepers);
+extern Size hg_graph_along_replica_bytes(dsa_pointer along, const HgReplicaHolders *holders);
 extern void hg_graph_along_free(dsa_pointer along);
 
 #endif /* HG_RESIDENT_GRAPH_SLICES_H */

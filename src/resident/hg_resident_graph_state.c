@@ -122,38 +122,38 @@ hg_graph_may_be_made(const HgDirectoryEntry *entry, const HgDirectoryGraph *grap
 }
 
 bool
-hg_graph_keepers(HgKeepers *keepers)
+hg_graph_replica_holders(HgReplicaHolders *holders)
 {
 	HgPlaceState states[HG_GPU_DEVICES];
 	int places;
 	bool any = false;
 
-	memset(keepers, 0, sizeof(*keepers));
+	memset(holders, 0, sizeof(*holders));
 	if (hg_backend == HG_BACKEND_CPU || hg_resident_gpu_memory < 0)
 		return false;
 	places = hg_device_shared_survey(states);
-	keepers->lost = HG_PLACES_ALL & ~(HG_PLACE(places) - 1);
+	holders->lost = HG_PLACES_ALL & ~(HG_PLACE(places) - 1);
 	for (int place = 0; place < places; place++)
 	{
 		const HgPlaceState *state = &states[place];
 
 		if (state->state == HG_SERVER_DEVICE_UNAVAILABLE)
-			keepers->lost |= HG_PLACE(place);
+			holders->lost |= HG_PLACE(place);
 		else if (state->state == HG_SERVER_DEVICE_READY && !state->silent)
-			keepers->epochs[place] = state->epoch;
+			holders->epochs[place] = state->epoch;
 		else if (state->state == HG_SERVER_DEVICE_STARTING)
-			keepers->starting |= HG_PLACE(place);
-		any |= keepers->epochs[place] != 0;
+			holders->starting |= HG_PLACE(place);
+		any |= holders->epochs[place] != 0;
 	}
 	return any;
 }
 
 bool
 hg_graph_is_to_be_given(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
-						const HgKeepers *keepers)
+						const HgReplicaHolders *holders)
 {
 	HgResidentGraph *version = hg_graph_version(graph->version);
-	bool due = hg_graph_version_is_due(version, keepers);
+	bool due = hg_graph_version_is_due(version, holders);
 	AttrNumber columns[HG_GRAPH_ALONGS];
 	const int n = hg_graph_along_asked(version, columns);
 
@@ -163,7 +163,7 @@ hg_graph_is_to_be_given(const HgDirectoryEntry *entry, const HgDirectoryGraph *g
 		const HgDirectoryGraph *with = hg_directory_find_graph(entry, &numbers);
 
 		due = with != NULL && with != graph && DsaPointerIsValid(with->version) &&
-			  hg_graph_along_is_due(version, hg_graph_version(with->version), keepers);
+			  hg_graph_along_is_due(version, hg_graph_version(with->version), holders);
 	}
 	return due;
 }
@@ -172,11 +172,11 @@ bool
 hg_graphs_observe(HgDirectoryEntry *entry)
 {
 	bool wanted = false;
-	HgKeepers keepers;
+	HgReplicaHolders holders;
 
 	if (entry->ngraphs == 0)
 		return false;
-	hg_graph_keepers(&keepers);
+	hg_graph_replica_holders(&holders);
 	for (uint32 i = 0; i < entry->ngraphs; i++)
 	{
 		HgDirectoryGraph *graph = &hg_directory_graphs(entry)[i];
@@ -186,7 +186,7 @@ hg_graphs_observe(HgDirectoryEntry *entry)
 		if (!graph->wanted && hg_graph_is_due(entry, graph))
 			graph->wanted = true;
 		wanted |= graph->wanted || (DsaPointerIsValid(graph->version) &&
-									hg_graph_is_to_be_given(entry, graph, &keepers));
+									hg_graph_is_to_be_given(entry, graph, &holders));
 	}
 	return wanted;
 }

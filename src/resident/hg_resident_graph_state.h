@@ -52,12 +52,12 @@ extern HgGraphBlocks hg_graph_blocks(const HgDirectoryEntry *entry, const HgResi
 									 uint64 generation);
 
 /* The device processes that graphs are to be given to; false: there are none. */
-extern bool hg_graph_keepers(HgKeepers *keepers);
+extern bool hg_graph_replica_holders(HgReplicaHolders *holders);
 
 /* Is anything of a graph of a locked entry, which has a version, to be given to a device process?
  */
 extern bool hg_graph_is_to_be_given(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
-									const HgKeepers *keepers);
+									const HgReplicaHolders *holders);
 
 /* Look at the graphs of a locked entry, once in a while.  Is anything to be made, or to be given?
  */

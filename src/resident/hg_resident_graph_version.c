@@ -148,7 +148,7 @@ hg_graph_version_release(dsa_pointer pointer)
 static void
 hg_graph_version_forget_copies(HgResidentGraph *graph)
 {
-	HgKeptName name = hg_graph_version_name(graph, InvalidAttrNumber);
+	HgReplicaName name = hg_graph_version_name(graph, InvalidAttrNumber);
 
 	if (pg_atomic_read_u32(&graph->offered) != 0)
 		hg_device_shared_forget(&name);
@@ -188,11 +188,11 @@ hg_graph_version_offer(HgResidentGraph *graph)
 }
 
 HgPlaces
-hg_graph_version_cut(HgResidentGraph *graph, const HgKeepers *keepers)
+hg_graph_version_cut(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
 	const HgPlaces cut = pg_atomic_read_u32(&graph->cut);
 
-	return (cut & keepers->lost) == 0 ? cut : 0;
+	return (cut & holders->lost) == 0 ? cut : 0;
 }
 
 /* Have joins asked for it to be cut along with others, and for nothing else since? */
@@ -235,13 +235,13 @@ hg_graph_version_set_cut(HgResidentGraph *graph, HgPlaces places, bool too_large
 }
 
 bool
-hg_graph_version_may_widen(HgResidentGraph *graph, const HgKeepers *keepers)
+hg_graph_version_may_widen(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	const HgPlaces cut = hg_graph_version_cut(graph, keepers);
+	const HgPlaces cut = hg_graph_version_cut(graph, holders);
 	HgPlaces others = 0;
 
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if (keepers->epochs[place] != 0)
+		if (holders->epochs[place] != 0)
 			others |= HG_PLACE(place) & ~cut;
 	return cut != 0 && others != 0 && pg_atomic_read_u32(&graph->too_large) != 0 &&
 		   TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&graph->chosen_at),
@@ -294,7 +294,7 @@ hg_graph_version_slices_into(HgResidentGraph *graph, uint32 count)
 static void
 hg_graph_version_forget_slices(HgResidentGraph *graph, uint32 count)
 {
-	HgKeptName name = hg_graph_version_name(graph, InvalidAttrNumber);
+	HgReplicaName name = hg_graph_version_name(graph, InvalidAttrNumber);
 	dsa_pointer pointer = hg_graph_version_all_slices(graph);
 
 	for (; DsaPointerIsValid(pointer); pointer = hg_graph_slices(pointer)->next)
@@ -332,44 +332,44 @@ hg_graph_version_link_slices(HgResidentGraph *graph, dsa_pointer pointer)
 }
 
 bool
-hg_graph_version_is_to_be_cut(HgResidentGraph *graph, const HgKeepers *keepers)
+hg_graph_version_is_to_be_cut(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	const HgPlaces cut = hg_graph_version_cut(graph, keepers);
+	const HgPlaces cut = hg_graph_version_cut(graph, holders);
 	const HgGraphSlices *slices = hg_graph_version_slices(graph);
 
 	if (cut == 0 || (slices != NULL && slices->places == cut))
 		return false;
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if ((cut & HG_PLACE(place)) != 0 && keepers->epochs[place] == 0)
+		if ((cut & HG_PLACE(place)) != 0 && holders->epochs[place] == 0)
 			return false;
 	return TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&graph->cut_at),
 									  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
 }
 
 bool
-hg_graph_version_is_in_need(HgResidentGraph *graph, const HgKeepers *keepers)
+hg_graph_version_is_in_need(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	return hg_graph_version_cut(graph, keepers) == 0 && hg_graph_wishes_are_due(&graph->wishes);
+	return hg_graph_version_cut(graph, holders) == 0 && hg_graph_wishes_are_due(&graph->wishes);
 }
 
 HgPlaces
-hg_graph_version_homes(HgResidentGraph *graph, const HgKeepers *keepers)
+hg_graph_version_homes(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	if (pg_atomic_read_u32(&graph->too_large) != 0 && hg_graph_version_cut(graph, keepers) != 0)
+	if (pg_atomic_read_u32(&graph->too_large) != 0 && hg_graph_version_cut(graph, holders) != 0)
 		return 0;
 	if (hg_graph_version_is_along(graph))
 		return 0;
 	if (graph->rows <= HG_GRAPH_EVERYWHERE_ROWS)
 		return HG_PLACES_ALL;
-	return pg_atomic_read_u32(&graph->homes) & ~keepers->lost;
+	return pg_atomic_read_u32(&graph->homes) & ~holders->lost;
 }
 
 bool
-hg_graph_version_lacks_home(HgResidentGraph *graph, const HgKeepers *keepers)
+hg_graph_version_lacks_home(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
 	/* one that is cut gets none by itself */
-	return hg_graph_version_homes(graph, keepers) == 0 &&
-		   hg_graph_version_cut(graph, keepers) == 0 && !hg_graph_version_is_along(graph);
+	return hg_graph_version_homes(graph, holders) == 0 &&
+		   hg_graph_version_cut(graph, holders) == 0 && !hg_graph_version_is_along(graph);
 }
 
 void
@@ -405,10 +405,10 @@ static bool
 hg_graph_version_is_due_at(HgResidentGraph *graph, HgGraphSlices *slices, int place, uint64 epoch)
 {
 	HgDeviceCopy *copy = &hg_graph_version_copies(graph, slices)[place];
-	const bool kept = hg_device_copy_is_kept(copy, epoch);
+	const bool replica = hg_device_copy_is_present(copy, epoch);
 	bool due = hg_device_copy_is_due(copy, epoch);
 
-	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS && kept && !due; i++)
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS && replica && !due; i++)
 		due =
 			pg_atomic_read_u32(&graph->columns[i].number) != InvalidAttrNumber &&
 			hg_device_copy_is_due(&hg_graph_version_column_copies(graph, slices, i)[place], epoch);
@@ -417,23 +417,23 @@ hg_graph_version_is_due_at(HgResidentGraph *graph, HgGraphSlices *slices, int pl
 
 bool
 hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int place, uint64 epoch,
-						  const HgKeptMissing *missing)
+						  const HgMissingReplicas *missing)
 {
 	HgGraphSlices *slices = sliced ? hg_graph_version_slices(graph) : NULL;
-	HgKeptName name = hg_graph_version_name(graph, InvalidAttrNumber);
+	HgReplicaName name = hg_graph_version_name(graph, InvalidAttrNumber);
 	bool gone;
 
 	if (sliced && slices == NULL)
 		return false;
 	/* whichever slice it has */
 	name.slice = sliced;
-	gone = hg_kept_is_missing(missing, &name);
+	gone = hg_replica_is_missing(missing, &name);
 	if (gone)
 		hg_device_copy_set_gone(&hg_graph_version_copies(graph, slices)[place], epoch);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
 		name.column = pg_atomic_read_u32(&graph->columns[i].number);
-		if (name.column == InvalidAttrNumber || !hg_kept_is_missing(missing, &name))
+		if (name.column == InvalidAttrNumber || !hg_replica_is_missing(missing, &name))
 			continue;
 		hg_device_copy_set_gone(&hg_graph_version_column_copies(graph, slices, i)[place], epoch);
 		gone = true;
@@ -443,42 +443,42 @@ hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int place, uint64
 
 /* Is it to be cut, or is a slice, or a column of one, to be given to a device process? */
 static bool
-hg_graph_version_slices_are_due(HgResidentGraph *graph, const HgKeepers *keepers)
+hg_graph_version_slices_are_due(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	const HgPlaces cut = hg_graph_version_cut(graph, keepers);
+	const HgPlaces cut = hg_graph_version_cut(graph, holders);
 	HgGraphSlices *slices = hg_graph_version_slices(graph);
 	bool due =
-		hg_graph_version_is_to_be_cut(graph, keepers) || hg_graph_version_may_widen(graph, keepers);
+		hg_graph_version_is_to_be_cut(graph, holders) || hg_graph_version_may_widen(graph, holders);
 
 	if (slices == NULL || slices->places != cut)
 		return due;
 	for (int place = 0; place < HG_GPU_DEVICES && !due; place++)
 		due = (cut & HG_PLACE(place)) != 0 &&
-			  hg_graph_version_is_due_at(graph, slices, place, keepers->epochs[place]);
+			  hg_graph_version_is_due_at(graph, slices, place, holders->epochs[place]);
 	return due;
 }
 
 bool
-hg_graph_version_is_due(HgResidentGraph *graph, const HgKeepers *keepers)
+hg_graph_version_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	const HgPlaces homes = hg_graph_version_homes(graph, keepers);
-	const bool any = hg_graph_version_lacks_home(graph, keepers);
-	bool due = hg_graph_version_slices_are_due(graph, keepers) ||
-			   hg_graph_version_is_in_need(graph, keepers);
+	const HgPlaces homes = hg_graph_version_homes(graph, holders);
+	const bool any = hg_graph_version_lacks_home(graph, holders);
+	bool due = hg_graph_version_slices_are_due(graph, holders) ||
+			   hg_graph_version_is_in_need(graph, holders);
 
 	for (int place = 0; place < HG_GPU_DEVICES && !due; place++)
 		due = (any || (homes & HG_PLACE(place)) != 0) &&
-			  hg_graph_version_is_due_at(graph, NULL, place, keepers->epochs[place]);
+			  hg_graph_version_is_due_at(graph, NULL, place, holders->epochs[place]);
 	return due && graph->rows > 0;
 }
 
 bool
-hg_graph_version_is_kept(HgResidentGraph *graph, const HgKeepers *keepers)
+hg_graph_version_is_replicated(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
 	HgGraphSlices *slices = hg_graph_version_slices(graph);
 
-	return hg_device_copies_kept(graph->copies, keepers) != 0 ||
-		   (slices != NULL && hg_graph_slices_are_kept(slices, keepers));
+	return hg_device_copies_present(graph->copies, holders) != 0 ||
+		   (slices != NULL && hg_graph_slices_are_replicated(slices, holders));
 }
 
 Size
@@ -493,28 +493,28 @@ hg_graph_version_host_bytes(HgResidentGraph *graph)
 }
 
 Size
-hg_graph_version_kept_bytes(HgResidentGraph *graph, const HgKeepers *keepers)
+hg_graph_version_replica_bytes(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
 	HgGraphSlices *slices = hg_graph_version_slices(graph);
-	Size bytes = hg_device_copies_bytes(graph->copies, keepers) +
-				 hg_graph_along_kept_bytes(hg_graph_version_alongs(graph), keepers);
+	Size bytes = hg_device_copies_bytes(graph->copies, holders) +
+				 hg_graph_along_replica_bytes(hg_graph_version_alongs(graph), holders);
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
-		bytes += hg_device_copies_bytes(graph->columns[i].copies, keepers);
-	return bytes + (slices != NULL ? hg_graph_slices_kept_bytes(slices, keepers) : 0);
+		bytes += hg_device_copies_bytes(graph->columns[i].copies, holders);
+	return bytes + (slices != NULL ? hg_graph_slices_replica_bytes(slices, holders) : 0);
 }
 
-HgKeptName
+HgReplicaName
 hg_graph_version_name(const HgResidentGraph *graph, AttrNumber column)
 {
-	return (HgKeptName){
+	return (HgReplicaName){
 		.epoch = hg_resident_epoch(), .serial = graph->serial, .column = (uint32) column};
 }
 
-HgKeptShape
+HgReplicaShape
 hg_graph_version_shape(const HgResidentGraph *graph)
 {
-	return (HgKeptShape){.key_width = graph->shape.key_width,
+	return (HgReplicaShape){.key_width = graph->shape.key_width,
 						 .parts = Max(graph->nsegments, 1),
 						 .rows = graph->rows};
 }
@@ -522,10 +522,10 @@ hg_graph_version_shape(const HgResidentGraph *graph)
 uint64
 hg_graph_version_least_bytes(const HgResidentGraph *graph)
 {
-	const HgKeptSpec keep = {.shape = hg_graph_version_shape(graph)};
-	const HgJobSpec spec = {.key_width = keep.shape.key_width, .keep = &keep};
+	const HgReplicaSpec new_replica = {.shape = hg_graph_version_shape(graph)};
+	const HgJobSpec spec = {.key_width = new_replica.shape.key_width, .new_replica = &new_replica};
 
-	return hg_kept_least_bytes(&spec);
+	return hg_replica_least_bytes(&spec);
 }
 
 static bool

@@ -8,12 +8,12 @@
  * It LISTS these versions by their serial numbers, which no two versions ever have the same of.  A
  * version whose rows it can't have is listed as PASSED OVER.
  *
- * A DEVICE may have a copy of a version (engine/hg_kept.h), which goes by its serial number, and
+ * A DEVICE may have a copy of a version (engine/hg_replica.h), which goes by its serial number, and
  * beside it copies of columns of its rows that joins have asked for.  One that is too large for a
  * device, alone or with what joins need beside it (hg_resident_graph_needs.h), is cut over several
  * instead, each of which has a slice, and so is one that is to be joined with such a one
- * (hg_resident_graph_slices.h).  By another key the rows of one that is cut are cut
- * along with it, where they look others up (hg_resident_graph_along.h).
+ * (hg_resident_graph_slices.h).  By another key the rows of one that is cut are cut along with it,
+ * where they look others up (hg_resident_graph_along.h).
  *
  * USERS are those of a segment version: the directory as long as its entry names it, and each
  * process that has pinned it; the last one to let go frees it.
@@ -31,7 +31,7 @@
 #include "port/atomics.h"
 
 #include "engine/hg_flat.h"
-#include "engine/hg_kept.h"
+#include "engine/hg_replica.h"
 #include "resident/hg_resident_device_copy.h"
 #include "resident/hg_resident_graph_key.h"
 #include "resident/hg_resident_graph_needs.h"
@@ -70,7 +70,7 @@ typedef struct HgGraphColumn
 	pg_atomic_uint32 number;			 /* of the table's; 0: none has asked for this one */
 	pg_atomic_uint64 used_at;			 /* when one asked last */
 	HgDeviceCopy copies[HG_GPU_DEVICES]; /* by place */
-	HgKeptColumnShape shape;			 /* valid once there is a copy */
+	HgReplicaColumnShape shape;			 /* valid once there is a copy */
 } HgGraphColumn;
 
 /* Most other graphs of its table that a graph is asked to be cut along with. */
@@ -167,10 +167,10 @@ hg_graph_version_is_pinned(HgResidentGraph *graph)
 extern void hg_graph_version_offer(HgResidentGraph *graph);
 
 /* The places that are to have copies of a version. */
-extern HgPlaces hg_graph_version_homes(HgResidentGraph *graph, const HgKeepers *keepers);
+extern HgPlaces hg_graph_version_homes(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /* Is it to have a home, and has none yet among those? */
-extern bool hg_graph_version_lacks_home(HgResidentGraph *graph, const HgKeepers *keepers);
+extern bool hg_graph_version_lacks_home(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /* Have it get a copy at these places, too; or at this one no more, which has no room for it. */
 extern void hg_graph_version_add_homes(HgResidentGraph *graph, HgPlaces places);
@@ -181,7 +181,7 @@ extern void hg_graph_version_remove_home(HgResidentGraph *graph, int place);
  * no process now.  Have it cut over these, as it is too large for any of them, or is to be joined
  * with one that is.
  */
-extern HgPlaces hg_graph_version_cut(HgResidentGraph *graph, const HgKeepers *keepers);
+extern HgPlaces hg_graph_version_cut(HgResidentGraph *graph, const HgReplicaHolders *holders);
 extern void hg_graph_version_set_cut(HgResidentGraph *graph, HgPlaces places, bool too_large);
 
 /*
@@ -192,10 +192,10 @@ extern void hg_graph_version_set_cut(HgResidentGraph *graph, HgPlaces places, bo
 extern void hg_graph_version_end_whole(HgResidentGraph *graph);
 
 /* Has a join told that it needs more together than may fit a device, and the version is not cut? */
-extern bool hg_graph_version_is_in_need(HgResidentGraph *graph, const HgKeepers *keepers);
+extern bool hg_graph_version_is_in_need(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /* Has one that is too large been cut for a while, and is there a process that has no part in it? */
-extern bool hg_graph_version_may_widen(HgResidentGraph *graph, const HgKeepers *keepers);
+extern bool hg_graph_version_may_widen(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /*
  * How it is cut; NULL: it is not.  Ways in which it was cut already: over these places, invalid
@@ -213,14 +213,14 @@ extern HgDeviceCopy *hg_graph_version_column_copies(HgResidentGraph *graph, HgGr
 													int column);
 
 /* Is that to be found out, for the places over which it is to be cut? */
-extern bool hg_graph_version_is_to_be_cut(HgResidentGraph *graph, const HgKeepers *keepers);
+extern bool hg_graph_version_is_to_be_cut(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /* Is a version, or one of its columns, to be given to a device process, or to get a home? */
-extern bool hg_graph_version_is_due(HgResidentGraph *graph, const HgKeepers *keepers);
+extern bool hg_graph_version_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /* What a copy of a version goes by on a device, and its shape there; of a column: by its number. */
-extern HgKeptName hg_graph_version_name(const HgResidentGraph *graph, AttrNumber column);
-extern HgKeptShape hg_graph_version_shape(const HgResidentGraph *graph);
+extern HgReplicaName hg_graph_version_name(const HgResidentGraph *graph, AttrNumber column);
+extern HgReplicaShape hg_graph_version_shape(const HgResidentGraph *graph);
 
 /* What a device needs for a copy of a version, at least. */
 extern uint64 hg_graph_version_least_bytes(const HgResidentGraph *graph);
@@ -230,16 +230,16 @@ extern uint64 hg_graph_version_least_bytes(const HgResidentGraph *graph);
  * version and its columns, or of its slices of them, which is.  True if some is.
  */
 extern bool hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int place, uint64 epoch,
-									  const HgKeptMissing *missing);
+									  const HgMissingReplicas *missing);
 
 /* Is a copy of it somewhere, or is a slice everywhere, as far as is known here? */
-extern bool hg_graph_version_is_kept(HgResidentGraph *graph, const HgKeepers *keepers);
+extern bool hg_graph_version_is_replicated(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /* Bytes of a version, with those of how it was cut. */
 extern Size hg_graph_version_host_bytes(HgResidentGraph *graph);
 
 /* Bytes of all that device processes have of a version. */
-extern Size hg_graph_version_kept_bytes(HgResidentGraph *graph, const HgKeepers *keepers);
+extern Size hg_graph_version_replica_bytes(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /*
  * Ask for a column of the table.  Its place among those that were asked for: the one that it has, a

@@ -90,15 +90,15 @@ hg_report_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph, ui
 	{
 		HgResidentGraph *version = hg_graph_version(graph->version);
 		HgGraphBlocks blocks = hg_graph_blocks(entry, version, generation);
-		HgKeepers keepers;
+		HgReplicaHolders holders;
 
-		hg_graph_keepers(&keepers);
+		hg_graph_replica_holders(&holders);
 		report->resident = blocks.resident;
 		report->stale = blocks.stale;
 		report->bytes = hg_graph_version_host_bytes(version);
-		report->kept_bytes = hg_graph_version_kept_bytes(version, &keepers);
+		report->replica_bytes = hg_graph_version_replica_bytes(version, &holders);
 		/* or it is cut along with another one */
-		report->kept = hg_graph_version_is_kept(version, &keepers) || report->kept_bytes > 0;
+		report->has_replica = hg_graph_version_is_replicated(version, &holders) || report->replica_bytes > 0;
 		report->used_at = hg_graph_version_used_at(version);
 		report->loaded_at = version->made_at;
 	}

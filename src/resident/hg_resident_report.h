@@ -25,8 +25,8 @@ typedef struct HgResidentReport
 	BlockNumber resident;	 /* blocks that may be valid */
 	BlockNumber stale;		 /* blocks that are there, and are not valid any more */
 	Size bytes;				 /* of the column's arrays */
-	bool kept;				 /* a device has a copy, as far as is known, ... */
-	Size kept_bytes;		 /* ... which takes that there */
+	bool has_replica;				 /* a device has a copy, as far as is known, ... */
+	Size replica_bytes;		 /* ... which takes that there */
 	bool pinned;
 	TimestampTz used_at;   /* when a scan used it last; 0: never */
 	TimestampTz loaded_at; /* 0: never */

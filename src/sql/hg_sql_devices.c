@@ -47,10 +47,10 @@ typedef enum HgDevicesColumn
 	DEVICE_RESTARTS,
 	DEVICE_UPTIME,
 	DEVICE_MEMORY_RESERVED, /* since 0.4, and what follows */
-	DEVICE_KEPT_GRAPHS,
-	DEVICE_KEPT_BYTES,
-	DEVICE_KEPT_LIMIT,
-	DEVICE_KEPT_EVICTED,
+	DEVICE_REPLICA_GRAPHS,
+	DEVICE_REPLICA_BYTES,
+	DEVICE_REPLICA_LIMIT,
+	DEVICE_REPLICAS_EVICTED,
 	DEVICE_COLUMNS
 } HgDevicesColumn;
 
@@ -101,10 +101,10 @@ hg_sql_set_report(HgSqlRow *row, const HgDeviceReport *report)
 		hg_sql_row_set_count(row, DEVICE_RESTARTS, report->restarts);
 	hg_sql_row_set(row, DEVICE_UPTIME, IntervalPGetDatum(uptime));
 	hg_sql_row_set_count(row, DEVICE_MEMORY_RESERVED, status->memory_reserved);
-	hg_sql_row_set_count(row, DEVICE_KEPT_GRAPHS, status->kept_graphs);
-	hg_sql_row_set_count(row, DEVICE_KEPT_BYTES, status->kept_bytes);
-	hg_sql_row_set_count(row, DEVICE_KEPT_LIMIT, status->kept_limit);
-	hg_sql_row_set_count(row, DEVICE_KEPT_EVICTED, status->kept_evicted);
+	hg_sql_row_set_count(row, DEVICE_REPLICA_GRAPHS, status->replica_graphs);
+	hg_sql_row_set_count(row, DEVICE_REPLICA_BYTES, status->replica_bytes);
+	hg_sql_row_set_count(row, DEVICE_REPLICA_LIMIT, status->replica_limit);
+	hg_sql_row_set_count(row, DEVICE_REPLICAS_EVICTED, status->replicas_evicted);
 }
 
 /*

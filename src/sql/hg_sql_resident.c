@@ -84,7 +84,7 @@ typedef enum HgStatResidentColumn
 	STAT_RESIDENT_EVICTIONS,
 	STAT_RESIDENT_GRAPHS_MADE,
 	STAT_RESIDENT_GRAPHS_MERGED,
-	STAT_RESIDENT_GRAPHS_KEPT,
+	STAT_RESIDENT_GRAPHS_REPLICATED,
 	STAT_RESIDENT_GRAPHS_MISSED,
 	STAT_RESIDENT_BLOCKS_LOOKED_AT,
 	STAT_RESIDENT_LOOKS_RECALLED,
@@ -519,8 +519,8 @@ hashgraph_resident(PG_FUNCTION_ARGS)
 			hg_sql_row_set_count(&row, RESIDENT_BLOCKS_RESIDENT, report->resident);
 			hg_sql_row_set_count(&row, RESIDENT_BLOCKS_STALE, report->stale);
 			hg_sql_row_set_count(&row, RESIDENT_HOST_BYTES, report->bytes);
-			if (report->kept)
-				hg_sql_row_set_count(&row, RESIDENT_DEVICE_BYTES, report->kept_bytes);
+			if (report->has_replica)
+				hg_sql_row_set_count(&row, RESIDENT_DEVICE_BYTES, report->replica_bytes);
 			hg_sql_row_set(&row, RESIDENT_PINNED, BoolGetDatum(report->pinned));
 			if (report->used_at != 0)
 				hg_sql_row_set(&row, RESIDENT_LAST_USED, TimestampTzGetDatum(report->used_at));

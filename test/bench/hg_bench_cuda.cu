@@ -282,7 +282,7 @@ join_bins(Bench *bench, const HgCudaPartition sides[2], HgError *error)
 
 /* Intersect the graphs that are there. */
 static HgStatus
-join_kept(Bench *bench, HgError *error)
+join_replicas(Bench *bench, HgError *error)
 {
 	const uint64_t inner_rows = bench->graphs[HG_INNER].rows;
 	HgCudaPartition views[2];
@@ -307,7 +307,7 @@ join_layout(Bench *bench, HgError *error)
 		case HG_BENCH_AUTO:
 			return join_bins(bench, bench->sides, error);
 		default:
-			return join_kept(bench, error);
+			return join_replicas(bench, error);
 	}
 }
 

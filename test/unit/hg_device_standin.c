@@ -49,11 +49,11 @@
  *	HG_STANDIN_GROUP_KEY=n				says of the first group of columns that are kept that it has
  *										this key, and that it is not NULL
  *
- * Its device memory is what its jobs allocate, and the graphs that it keeps (hg_host_kept.h), all
- * together as much as the memory budget allows, of 1 GB where there is none.  A job needs 32 bytes
- * for each row that it expects, and what its columns take, and a member of several another 24 for
- * the exchange; one that has a table measured, its keys and what that table takes; and one that is
- * about kept graphs, or pages, what these say.
+ * Its device memory is what its jobs allocate, and the graphs that it keeps (hg_host_replica.h),
+ * all together as much as the memory budget allows, of 1 GB where there is none.  A job needs 32
+ * bytes for each row that it expects, and what its columns take, and a member of several another 24
+ * for the exchange; one that has a table measured, its keys and what that table takes; and one that
+ * is about kept graphs, or pages, what these say.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -70,7 +70,7 @@
 #include "../../src/engine/hg_shape.h"
 #include "../../src/engine/table/hg_table_cpu.h"
 #include "hg_host_exchange.h"
-#include "hg_host_kept.h"
+#include "hg_host_replica.h"
 #include "hg_host_offer.h"
 #include "hg_lies.h"
 #include "hg_standin_memory.h"
@@ -89,7 +89,7 @@
 #define STANDIN_EXCHANGE_BYTES 24
 
 static HgEngine engine;
-static HgHostKept keeping; /* the engine of jobs that are about kept graphs, or pages */
+static HgHostReplica holding; /* the engine of jobs that are about kept graphs, or pages */
 
 static uint64_t budget;									 /* of memory, while nobody else has any */
 static int control;										 /* the socket that it was started with */
@@ -165,7 +165,7 @@ typedef struct StandinJob
 	HgJob *job;
 	HgHost host; /* its arg is this struct */
 	const HgHost *lender;
-	KeptKeys *kept; /* the last ones first */
+	KeptKeys *stored; /* the last ones first */
 	HgHostOffer offers[2];
 	HgHostReduce reduce; /* has the spec */
 	HgTableTrial trial;	 /* where the spec has one */
@@ -188,20 +188,20 @@ device_free(void *arg, void *ptr, size_t bytes)
 static const HgHost process = {.alloc = hg_process_alloc, .free = hg_process_free};
 
 static void *
-keeper_alloc(void *arg, size_t bytes)
+owner_alloc(void *arg, size_t bytes)
 {
 	(void) arg;
 	return hg_standin_memory_alloc(&process, bytes);
 }
 
 static void
-keeper_free(void *arg, void *ptr, size_t bytes)
+owner_free(void *arg, void *ptr, size_t bytes)
 {
 	(void) arg;
 	hg_standin_memory_free(&process, ptr, bytes);
 }
 
-static const HgHost keeper = {.alloc = keeper_alloc, .free = keeper_free};
+static const HgHost owner = {.alloc = owner_alloc, .free = owner_free};
 
 static bool
 device_cancelled(void *arg)
@@ -213,9 +213,9 @@ device_cancelled(void *arg)
 
 /* Is a job the business of the engine that has its columns, too? */
 static bool
-is_kept(const HgJobSpec *spec)
+has_replica(const HgJobSpec *spec)
 {
-	return hg_kept_is_named(spec) || hg_pages_are_there(spec);
+	return hg_replica_is_used(spec) || hg_pages_are_there(spec);
 }
 
 /* Take the time that a switch says, unless the job is cancelled. */
@@ -269,8 +269,8 @@ engine_of(HgJob *job)
 static HgEngine *
 engine_for(const HgJobSpec *spec)
 {
-	if (is_kept(spec))
-		return &keeping.engine;
+	if (has_replica(spec))
+		return &holding.engine;
 	return spec->members != 0 ? hg_host_exchange() : hg_cpu_engine();
 }
 
@@ -291,10 +291,10 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	if (spec->device >= 0 && spec->device != ordinal)
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "this process uses device %d, not %d",
 							ordinal, (int) spec->device);
-	if ((spec->kept[HG_OUTER] != NULL || spec->kept[HG_INNER] != NULL) &&
+	if ((spec->replica[HG_OUTER] != NULL || spec->replica[HG_INNER] != NULL) &&
 		switch_value("HG_STANDIN_FORGETS") != 0)
-		return hg_error_set(error, HG_NOT_KEPT, "The stand-in was told to forget it.",
-							"there is no such kept graph");
+		return hg_error_set(error, HG_NO_REPLICA, "The stand-in was told to forget it.",
+							"there is no such graph replica");
 
 	job = calloc(1, sizeof(*job));
 	if (job == NULL)
@@ -306,7 +306,7 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	job->lender = host;
 	hg_host_reduce_init(&job->reduce, spec);
 	/* an engine that keeps graphs has columns too */
-	if (!is_kept(spec))
+	if (!has_replica(spec))
 		memset(keys_alone.ncolumns, 0, sizeof(keys_alone.ncolumns));
 	keys_alone.trial = NULL;
 	job->has_table = spec->trial != NULL;
@@ -336,19 +336,19 @@ keep_keys(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError 
 {
 	StandinJob *job = (StandinJob *) handle;
 	size_t bytes = (size_t) (count * job->reduce.job.key_width);
-	KeptKeys *kept = malloc(sizeof(*kept) + bytes);
+	KeptKeys *stored = malloc(sizeof(*stored) + bytes);
 
-	if (kept == NULL)
+	if (stored == NULL)
 	{
 		hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
 		return NULL;
 	}
-	memcpy(kept->keys, keys, bytes);
-	kept->side = side;
-	kept->bytes = bytes;
-	kept->next = job->kept;
-	job->kept = kept;
-	return kept->keys;
+	memcpy(stored->keys, keys, bytes);
+	stored->side = side;
+	stored->bytes = bytes;
+	stored->next = job->stored;
+	job->stored = stored;
+	return stored->keys;
 }
 
 static HgStatus
@@ -528,11 +528,11 @@ standin_export_graph(HgJob *job, HgSide side, uint32_t *offsets, void *edge_keys
 static void
 gather_keys(const StandinJob *job, unsigned char *end)
 {
-	for (const KeptKeys *kept = job->kept; kept != NULL; kept = kept->next)
-		if (kept->side == HG_INNER)
+	for (const KeptKeys *stored = job->stored; stored != NULL; stored = stored->next)
+		if (stored->side == HG_INNER)
 		{
-			end -= kept->bytes;
-			memcpy(end, kept->keys, kept->bytes);
+			end -= stored->bytes;
+			memcpy(end, stored->keys, stored->bytes);
 		}
 }
 
@@ -652,19 +652,19 @@ standin_put_values(HgJob *job, const void *values, const uint8_t *nulls, uint64_
 }
 
 static HgStatus
-standin_keep(HgJob *job, HgKept **graph, uint64_t *bytes, HgError *error)
+standin_take_replica(HgJob *job, HgReplica **graph, uint64_t *bytes, HgError *error)
 {
-	if (engine_of(job)->keep == NULL)
+	if (engine_of(job)->take_replica == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no graph");
-	return engine_of(job)->keep(inside(job), graph, bytes, error);
+	return engine_of(job)->take_replica(inside(job), graph, bytes, error);
 }
 
 static void
-standin_release(HgEngine *self, HgKept *graph)
+standin_release(HgEngine *self, HgReplica *graph)
 {
 	(void) self;
 	usleep((useconds_t) switch_value("HG_STANDIN_RELEASE_MS") * 1000);
-	keeping.engine.release(&keeping.engine, graph);
+	holding.engine.release(&holding.engine, graph);
 }
 
 static HgStatus
@@ -672,7 +672,7 @@ standin_mask(HgJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint
 			 const uint64_t *words, HgError *error)
 {
 	if (engine_of(job)->mask == NULL)
-		return hg_error_set(error, HG_INVALID, NULL, "the job has no kept graph");
+		return hg_error_set(error, HG_INVALID, NULL, "the job has no graph replica");
 	return answer(engine_of(job)->mask(inside(job), side, lookup, first_word, count, words, error),
 				  error);
 }
@@ -798,12 +798,12 @@ standin_close(HgJob *handle)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		end_offer(job, side);
 	hg_host_reduce_free(&job->reduce);
-	while (job->kept != NULL)
+	while (job->stored != NULL)
 	{
-		KeptKeys *next = job->kept->next;
+		KeptKeys *next = job->stored->next;
 
-		free(job->kept);
-		job->kept = next;
+		free(job->stored);
+		job->stored = next;
 	}
 	free(job);
 }
@@ -832,7 +832,7 @@ static HgEngine engine = {
 	.measure_table = standin_measure_table,
 	.put_edges = standin_put_edges,
 	.put_values = standin_put_values,
-	.keep = standin_keep,
+	.take_replica = standin_take_replica,
 	.release = standin_release,
 	.mask = standin_mask,
 	.tally = standin_tally,
@@ -873,7 +873,7 @@ standin_start(const HgDeviceOptions *options, HgEngine **started, HgError *error
 	if (switch_value("HG_STANDIN_END_DELAY_MS") > 0 && atexit(linger) != 0)
 		abort();
 
-	hg_host_kept_init(&keeping, &keeper);
+	hg_host_replica_init(&holding, &owner);
 	*started = &engine;
 	return HG_OK;
 }
@@ -900,8 +900,8 @@ standin_job_bytes(const HgJobSpec *spec)
 		return spec->expected_rows[HG_INNER] * spec->key_width +
 			   hg_table_trial_bytes(hg_table_cpu()->memory, spec->trial,
 									spec->expected_rows[HG_INNER]);
-	if (is_kept(spec))
-		return hg_host_kept_bytes(spec);
+	if (has_replica(spec))
+		return hg_host_replica_bytes(spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		bytes += spec->expected_rows[side] *
 				 (STANDIN_ROW_BYTES + (spec->members != 0 ? STANDIN_EXCHANGE_BYTES : 0) +

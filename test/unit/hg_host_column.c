@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_column.c
- *	  Values by place, as kept columns have them, in host memory.
+ *	  Values by place, as column replicas have them, in host memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,10 +14,10 @@
 #include <string.h>
 
 HgStatus
-hg_host_column_open(HgHostColumn *column, const HgKeptColumnShape *shape, const HgHost *host,
+hg_host_column_open(HgHostColumn *column, const HgReplicaColumnShape *shape, const HgHost *host,
 					HgError *error)
 {
-	const uint64_t bytes = hg_kept_places(shape) * shape->width;
+	const uint64_t bytes = hg_replica_places(shape) * shape->width;
 	void *memory = NULL;
 	HgStatus status = hg_host_memory_alloc(host, bytes, &memory, error);
 
@@ -33,7 +33,7 @@ hg_host_column_open(HgHostColumn *column, const HgKeptColumnShape *shape, const 
 static HgStatus
 reserve_nulls(HgHostColumn *column, const HgHost *host, HgError *error)
 {
-	const uint64_t places = hg_kept_places(&column->shape);
+	const uint64_t places = hg_replica_places(&column->shape);
 	void *memory = NULL;
 	HgStatus status;
 
@@ -51,7 +51,7 @@ HgStatus
 hg_host_column_put(HgHostColumn *column, const HgHost *host, const void *values,
 				   const uint8_t *nulls, uint64_t count, uint64_t first_place, HgError *error)
 {
-	const uint64_t places = hg_kept_places(&column->shape);
+	const uint64_t places = hg_replica_places(&column->shape);
 	const uint32_t width = column->shape.width;
 	HgStatus status = HG_OK;
 
@@ -74,7 +74,7 @@ hg_host_column_put(HgHostColumn *column, const HgHost *host, const void *values,
 bool
 hg_host_column_get(const HgHostColumn *column, uint32_t row, uint64_t *bits)
 {
-	return hg_host_column_get_at(column, hg_kept_place(column->shape.stride, row), bits);
+	return hg_host_column_get_at(column, hg_replica_place(column->shape.stride, row), bits);
 }
 
 bool
@@ -89,15 +89,15 @@ hg_host_column_get_at(const HgHostColumn *column, uint64_t place, uint64_t *bits
 }
 
 uint64_t
-hg_host_column_bytes(const HgKeptColumnShape *shape)
+hg_host_column_bytes(const HgReplicaColumnShape *shape)
 {
-	return hg_kept_places(shape) * (shape->width + 1);
+	return hg_replica_places(shape) * (shape->width + 1);
 }
 
 void
 hg_host_column_free(HgHostColumn *column, const HgHost *host)
 {
-	const uint64_t places = hg_kept_places(&column->shape);
+	const uint64_t places = hg_replica_places(&column->shape);
 
 	hg_host_memory_free(host, column->values, places * column->shape.width);
 	hg_host_memory_free(host, column->nulls, places);

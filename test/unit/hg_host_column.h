@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_column.h
- *	  Values by place, as kept columns have them, in host memory.
+ *	  Values by place, as column replicas have them, in host memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,7 +10,7 @@
 #ifndef HG_HOST_COLUMN_H
 #define HG_HOST_COLUMN_H
 
-#include "../../src/engine/hg_kept.h"
+#include "../../src/engine/hg_replica.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -20,13 +20,13 @@ extern "C"
 	/* Its memory is that of a host, which is told to each function that takes or frees any. */
 	typedef struct HgHostColumn
 	{
-		HgKeptColumnShape shape; /* width 0: there is none */
+		HgReplicaColumnShape shape; /* width 0: there is none */
 		unsigned char *values;	 /* [places] of its width */
 		uint8_t *nulls;			 /* [places] not 0 where NULL; NULL where no put brought any */
 	} HgHostColumn;
 
 	/* Have a column in which each place has 0, of a shape that can be. */
-	extern HgStatus hg_host_column_open(HgHostColumn *column, const HgKeptColumnShape *shape,
+	extern HgStatus hg_host_column_open(HgHostColumn *column, const HgReplicaColumnShape *shape,
 										const HgHost *host, HgError *error);
 
 	/* As put_values of an engine. */
@@ -41,7 +41,7 @@ extern "C"
 	extern bool hg_host_column_get_at(const HgHostColumn *column, uint64_t place, uint64_t *bits);
 
 	/* The most memory that a column of this shape takes. */
-	extern uint64_t hg_host_column_bytes(const HgKeptColumnShape *shape);
+	extern uint64_t hg_host_column_bytes(const HgReplicaColumnShape *shape);
 
 	/* Free what there is of it. */
 	extern void hg_host_column_free(HgHostColumn *column, const HgHost *host);

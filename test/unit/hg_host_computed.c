@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_computed.c
- *	  Computed columns of a side that is a kept graph, in host memory, by the plainest means.
+ *	  Computed columns of a side that is a graph replica, in host memory, by the plainest means.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,7 +19,7 @@ hg_host_computed_open(HgHostComputed *computed, const HgJobSpec *spec, HgSide si
 
 	for (uint32_t i = 0; i < spec->ncolumns[side] && status == HG_OK; i++)
 	{
-		const HgKeptColumnUse *use = &spec->kept_columns[side][i];
+		const HgReplicaColumnUse *use = &spec->replica_columns[side][i];
 
 		if (use->program == 0)
 			continue;
@@ -100,7 +100,7 @@ compute(HgHostComputed *computed, const HgHostReduce *reduce, HgSide side, uint3
 		if (!do_step(reduce, side, &program->steps[i], row, numbers, &count))
 			return hg_error_set(error, HG_OVERFLOW, NULL, "a computed number does not fit");
 	return hg_host_column_put(values, host, &numbers[0].value, numbers[0].null ? &one : NULL, 1,
-							  hg_kept_place(values->shape.stride, row), error);
+							  hg_replica_place(values->shape.stride, row), error);
 }
 
 HgStatus
@@ -141,8 +141,8 @@ hg_host_computed_bytes(const HgJobSpec *spec, HgSide side)
 	uint64_t bytes = 0;
 
 	for (uint32_t i = 0; spec->nprograms[side] > 0 && i < spec->ncolumns[side]; i++)
-		if (spec->kept_columns[side][i].program > 0)
-			bytes += hg_host_column_bytes(&spec->kept_columns[side][i].shape);
+		if (spec->replica_columns[side][i].program > 0)
+			bytes += hg_host_column_bytes(&spec->replica_columns[side][i].shape);
 	return bytes;
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_computed.h
- *	  Computed columns of a side that is a kept graph, in host memory, by the plainest means.
+ *	  Computed columns of a side that is a graph replica, in host memory, by the plainest means.
  *
  * Values are computed of the rows that count, one by one, as the graph has them.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_filter.h
- *	  Filters of kept graphs' rows, in host memory, by the plainest means.
+ *	  Filters of graph replicas' rows, in host memory, by the plainest means.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_lookup.c
- *	  What rows of a side look up in kept graphs, in host memory, by the plainest means.
+ *	  What rows of a side look up in graph replicas, in host memory, by the plainest means.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,7 +10,7 @@
 #include "hg_host_lookup.h"
 
 #include "../../src/engine/hg_host_memory.h"
-#include "../../src/engine/hg_kept_side.h"
+#include "../../src/engine/hg_replica_side.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@
 #define CHUNK_PAIRS 1024
 
 static uint64_t
-places_of(const HgKeptShape *shape, uint32_t stride)
+places_of(const HgReplicaShape *shape, uint32_t stride)
 {
 	return (uint64_t) shape->parts * stride;
 }
@@ -32,12 +32,12 @@ hg_host_lookups_open(HgHostLookups *lookups, const HgJobSpec *spec, HgSide side,
 	if (spec->nlookups[side] == 0)
 		return HG_OK;
 	lookups->count = spec->nlookups[side];
-	lookups->parts = spec->kept[side]->shape.parts;
-	lookups->stride = hg_kept_side_stride(spec, side);
-	lookups->places = places_of(&spec->kept[side]->shape, lookups->stride);
+	lookups->parts = spec->replica[side]->shape.parts;
+	lookups->stride = hg_replica_side_stride(spec, side);
+	lookups->places = places_of(&spec->replica[side]->shape, lookups->stride);
 	for (uint32_t i = 0; i < lookups->count && status == HG_OK; i++)
 	{
-		const HgKeptLookup *from = &spec->lookups[side][i];
+		const HgReplicaLookup *from = &spec->lookups[side][i];
 		HgHostLookup *lookup = &lookups->lookups[i];
 
 		lookup->from = from->from;
@@ -46,7 +46,7 @@ hg_host_lookups_open(HgHostLookups *lookups, const HgJobSpec *spec, HgSide side,
 		lookup->found_stride = from->found_stride;
 		lookup->own_places = places_of(&from->own.shape, from->stride);
 		lookup->masked = from->found.masked != 0;
-		if (hg_kept_is_masked(spec, side, i + 1))
+		if (hg_replica_is_masked(spec, side, i + 1))
 			status = hg_host_mask_open(&lookup->mask, &from->found.shape, host, error);
 	}
 	return status;
@@ -83,10 +83,10 @@ find(const HgHostLookup *lookup, const HgHost *host, uint32_t *places, HgError *
 		status = hg_flat_next(join, HG_MATCH_ALL, &pairs, error);
 		for (size_t i = 0; i < pairs.count && status == HG_OK; i++)
 		{
-			uint32_t *place = &places[hg_kept_place(lookup->stride, pairs.outer[i])];
+			uint32_t *place = &places[hg_replica_place(lookup->stride, pairs.outer[i])];
 
 			*place = *place == HG_FOUND_NONE
-						 ? (uint32_t) hg_kept_place(lookup->found_stride, pairs.inner[i])
+						 ? (uint32_t) hg_replica_place(lookup->found_stride, pairs.inner[i])
 						 : HG_FOUND_TWO;
 		}
 	}
@@ -115,7 +115,7 @@ drop_rows(const HgHostLookups *lookups, const HgHostLookup *lookup, HgHostMask *
 		for (uint32_t number = 0; number < lookups->stride; number++)
 		{
 			const uint32_t row = HG_FLAT_ROW(part, number);
-			const uint32_t place = lookup->places[hg_kept_place(lookups->stride, row)];
+			const uint32_t place = lookup->places[hg_replica_place(lookups->stride, row)];
 
 			if (!hg_host_mask_has(mask, row))
 				continue;
@@ -172,12 +172,12 @@ hg_host_lookups_bytes(const HgJobSpec *spec, HgSide side)
 
 	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
 	{
-		const HgKeptLookup *lookup = &spec->lookups[side][i];
+		const HgReplicaLookup *lookup = &spec->lookups[side][i];
 		const uint64_t own = places_of(&lookup->own.shape, lookup->stride) * sizeof(uint32_t);
 
 		bytes +=
-			places_of(&spec->kept[side]->shape, hg_kept_side_stride(spec, side)) * sizeof(uint32_t);
-		if (hg_kept_is_masked(spec, side, i + 1))
+			places_of(&spec->replica[side]->shape, hg_replica_side_stride(spec, side)) * sizeof(uint32_t);
+		if (hg_replica_is_masked(spec, side, i + 1))
 			bytes += hg_host_mask_bytes(&lookup->found.shape);
 		most = lookup->from > 0 && own > most ? own : most;
 	}

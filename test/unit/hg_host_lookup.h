@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_lookup.h
- *	  What rows of a side look up in kept graphs, in host memory, by the plainest means.
+ *	  What rows of a side look up in graph replicas, in host memory, by the plainest means.
  *
  * A lookup is the join of its two graphs.  Each pair of that says what a row that looks up finds,
  * by places; those of rows that were found before become those of the side's.
@@ -22,7 +22,7 @@ extern "C"
 
 	typedef struct HgHostLookup
 	{
-		uint32_t from; /* as of HgKeptLookup */
+		uint32_t from; /* as of HgReplicaLookup */
 		bool unmatched;
 		bool masked; /* it is for the caller to give */
 		uint32_t stride;

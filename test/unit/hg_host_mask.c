@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_mask.c
- *	  Which rows of a kept graph count in a job, in host memory.
+ *	  Which rows of a graph replica count in a job, in host memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,9 +27,9 @@ alloc_zeroed(const HgHost *host, uint64_t bytes, HgStatus *status, HgError *erro
 }
 
 HgStatus
-hg_host_mask_open(HgHostMask *mask, const HgKeptShape *shape, const HgHost *host, HgError *error)
+hg_host_mask_open(HgHostMask *mask, const HgReplicaShape *shape, const HgHost *host, HgError *error)
 {
-	const uint64_t words = hg_kept_mask_words(shape);
+	const uint64_t words = hg_replica_mask_words(shape);
 	HgStatus status = HG_OK;
 
 	mask->shape = *shape;
@@ -58,7 +58,7 @@ hg_host_mask_put(HgHostMask *mask, uint64_t first_word, uint64_t count, const ui
 
 	if (mask->words == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this side of the join has no mask");
-	all = hg_kept_mask_words(&mask->shape);
+	all = hg_replica_mask_words(&mask->shape);
 	if (first_word > all || count > all - first_word)
 		return hg_error_set(error, HG_INVALID, NULL, "a mask goes beyond the rows of its graph");
 	if (count == 0)
@@ -77,15 +77,15 @@ hg_host_mask_flat(const HgHostMask *mask)
 }
 
 uint64_t
-hg_host_mask_bytes(const HgKeptShape *shape)
+hg_host_mask_bytes(const HgReplicaShape *shape)
 {
-	return hg_kept_mask_words(shape) * sizeof(uint64_t) + shape->parts * (sizeof(uint64_t *) + 1);
+	return hg_replica_mask_words(shape) * sizeof(uint64_t) + shape->parts * (sizeof(uint64_t *) + 1);
 }
 
 void
 hg_host_mask_free(HgHostMask *mask, const HgHost *host)
 {
-	hg_host_memory_free(host, mask->words, hg_kept_mask_words(&mask->shape) * sizeof(uint64_t));
+	hg_host_memory_free(host, mask->words, hg_replica_mask_words(&mask->shape) * sizeof(uint64_t));
 	hg_host_memory_free(host, mask->bits, mask->shape.parts * sizeof(*mask->bits));
 	hg_host_memory_free(host, mask->states, mask->shape.parts);
 	memset(mask, 0, sizeof(*mask));

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_mask.h
- *	  Which rows of a kept graph count in a job, in host memory.
+ *	  Which rows of a graph replica count in a job, in host memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,7 +10,7 @@
 #ifndef HG_HOST_MASK_H
 #define HG_HOST_MASK_H
 
-#include "../../src/engine/hg_kept.h"
+#include "../../src/engine/hg_replica.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -20,15 +20,15 @@ extern "C"
 	/* All zero: there is none, and all rows count. */
 	typedef struct HgHostMask
 	{
-		HgKeptShape shape;	   /* of the graph */
-		uint64_t *words;	   /* [hg_kept_mask_words] */
+		HgReplicaShape shape;	   /* of the graph */
+		uint64_t *words;	   /* [hg_replica_mask_words] */
 		const uint64_t **bits; /* [parts] of these words */
 		uint8_t *states;	   /* [parts] */
 		HgFlatMask flat;
 	} HgHostMask;
 
 	/* Have one by which all rows count.  What there is of it after a failure is to be freed. */
-	extern HgStatus hg_host_mask_open(HgHostMask *mask, const HgKeptShape *shape,
+	extern HgStatus hg_host_mask_open(HgHostMask *mask, const HgReplicaShape *shape,
 									  const HgHost *host, HgError *error);
 
 	/* As mask of an engine. */
@@ -45,7 +45,7 @@ extern "C"
 	}
 
 	/* The memory that one of a graph of this shape takes. */
-	extern uint64_t hg_host_mask_bytes(const HgKeptShape *shape);
+	extern uint64_t hg_host_mask_bytes(const HgReplicaShape *shape);
 
 	extern void hg_host_mask_free(HgHostMask *mask, const HgHost *host);
 

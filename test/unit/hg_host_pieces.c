@@ -68,10 +68,10 @@ hg_host_pieces_free(HgHostPieces *pieces, const HgHost *host, uint32_t key_width
 }
 
 HgStatus
-hg_host_edges_check(const HgKeptShape *shape, const uint32_t *rows, uint64_t count,
+hg_host_edges_check(const HgReplicaShape *shape, const uint32_t *rows, uint64_t count,
 					uint32_t *numbers, HgError *error)
 {
-	const uint64_t end = hg_kept_rows_end(shape);
+	const uint64_t end = hg_replica_rows_end(shape);
 
 	if (count < shape->rows)
 		return hg_error_set(error, HG_INVALID, NULL, "fewer edges than the graph is to have");

@@ -10,7 +10,7 @@
 #ifndef HG_HOST_PIECES_H
 #define HG_HOST_PIECES_H
 
-#include "../../src/engine/hg_kept.h"
+#include "../../src/engine/hg_replica.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -38,10 +38,10 @@ extern "C"
 	extern void hg_host_pieces_free(HgHostPieces *pieces, const HgHost *host, uint32_t key_width);
 
 	/*
-	 * Is all there that a graph to be kept needs, of whose rows there are count?  *numbers is what
+	 * Is all there that a new graph replica needs, of whose rows there are count? *numbers is what
 	 * the numbers of these in their parts are below then.
 	 */
-	extern HgStatus hg_host_edges_check(const HgKeptShape *shape, const uint32_t *rows,
+	extern HgStatus hg_host_edges_check(const HgReplicaShape *shape, const uint32_t *rows,
 										uint64_t count, uint32_t *numbers, HgError *error);
 
 #ifdef __cplusplus

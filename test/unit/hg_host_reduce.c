@@ -119,10 +119,10 @@ hg_host_reduce_append(HgHostReduce *reduce, HgSide side, uint32_t column, const 
 }
 
 void
-hg_host_reduce_borrow(HgHostReduce *reduce, HgSide side, uint32_t column, const HgHostColumn *kept,
+hg_host_reduce_borrow(HgHostReduce *reduce, HgSide side, uint32_t column, const HgHostColumn *replica,
 					  const uint32_t *found, uint32_t stride)
 {
-	reduce->kept[side][column] = kept;
+	reduce->replica[side][column] = replica;
 	reduce->found[side][column] = found;
 	reduce->stride[side] = stride;
 }
@@ -137,28 +137,28 @@ hg_host_reduce_check(const HgHostReduce *reduce, HgError *error)
 	return HG_OK;
 }
 
-/* The value in a kept column of what a row has found; returns whether it is NULL. */
+/* The value in a column replica of what a row has found; returns whether it is NULL. */
 static bool
-look_up_found(const HgHostColumn *kept, const uint32_t *found, uint64_t place, uint64_t *bits)
+look_up_found(const HgHostColumn *replica, const uint32_t *found, uint64_t place, uint64_t *bits)
 {
 	*bits = 0;
 	if (found[place] >= HG_FOUND_TWO)
 		return true;
-	return hg_host_column_get_at(kept, found[place], bits);
+	return hg_host_column_get_at(replica, found[place], bits);
 }
 
 bool
 hg_host_reduce_value(const HgHostReduce *reduce, uint32_t side, uint32_t column, uint32_t row,
 					 uint64_t *bits)
 {
-	const HgHostColumn *kept = reduce->kept[side][column];
+	const HgHostColumn *replica = reduce->replica[side][column];
 	const uint32_t *found = reduce->found[side][column];
 	const HgHostValue *value;
 
 	if (found != NULL)
-		return look_up_found(kept, found, hg_kept_place(reduce->stride[side], row), bits);
-	if (kept != NULL)
-		return hg_host_column_get(kept, row, bits);
+		return look_up_found(replica, found, hg_replica_place(reduce->stride[side], row), bits);
+	if (replica != NULL)
+		return hg_host_column_get(replica, row, bits);
 	value = &reduce->values[side][column][row];
 	*bits = value->bits;
 	return value->null;

@@ -37,7 +37,7 @@ extern "C"
 		uint64_t capacity[2][HG_MAX_COLUMNS];
 		uint64_t rows[2];
 		uint64_t given[2][HG_MAX_COLUMNS];
-		const HgHostColumn *kept[2][HG_MAX_COLUMNS]; /* NULL, or in place of these values ... */
+		const HgHostColumn *replica[2][HG_MAX_COLUMNS]; /* NULL, or in place of these values ... */
 		const uint32_t *found[2][HG_MAX_COLUMNS];	 /* ... by these places, where not NULL, of
 													  * those of the side's own rows ... */
 		uint32_t stride[2];							 /* ... by this stride */
@@ -64,13 +64,13 @@ extern "C"
 										  uint64_t first_row, HgError *error);
 
 	/*
-	 * Have a column that is kept beside the rows of a side, none of which are added then, and each
-	 * of which has a place.  Or beside the rows that these have found: of each place found says
-	 * which place is its, by a stride of the side's.  All stays where it is as long as anything is
-	 * asked of the columns.
+	 * Have a column replica beside the rows of a side, none of which are added then, and each of
+	 * which has a place.  Or beside the rows that these have found: of each place found says which
+	 * place is its, by a stride of the side's.  All stays where it is as long as anything is asked
+	 * of the columns.
 	 */
 	extern void hg_host_reduce_borrow(HgHostReduce *reduce, HgSide side, uint32_t column,
-									  const HgHostColumn *kept, const uint32_t *found,
+									  const HgHostColumn *replica, const uint32_t *found,
 									  uint32_t stride);
 
 	/* The value of a row in a column; returns whether it is NULL. */

@@ -74,26 +74,26 @@ const char *const lie_names[LIE_COUNT] = {
 	"a table that holds more than it ever held",
 	"more changes of a table than were asked for",
 	"rows that a table has not got back",
-	"a kept graph in a job without",
-	"a kept graph that is not there, which was not named",
+	"a graph replica in a job without",
+	"a graph replica that is not there, which was not named",
 	"the same of a graph that is to be made",
-	"a kept graph that is not there when its job was opened",
+	"a graph replica that is not there when its job was opened",
 	"what is missing that the job does not name",
-	"a kept graph of more rows than it has",
-	"a kept graph of fewer rows than it has",
-	"more matches of a kept graph than there are pairs of rows",
-	"a row of no part of a kept graph",
+	"a graph replica of more rows than it has",
+	"a graph replica of fewer rows than it has",
+	"more matches of a graph replica than there are pairs of rows",
+	"a row of no part of a graph replica",
 	"the row behind the last one of its parts",
 	"edges that are rows of a join",
 	"a column that is not there, which is to be made",
 	"values that are rows of a join",
-	"a column that is made as a kept graph is joined",
+	"a column that is made as a graph replica is joined",
 	"a graph that is made of less than its edges",
 	"a graph that is made of more than any memory",
 	"a column that is made of less than its values",
-	"groups of more matches than a kept graph has pairs of rows",
-	"a group whose key does not fit its kept column",
-	"a group with a sum that the values of a kept column can't have",
+	"groups of more matches than a graph replica has pairs of rows",
+	"a group whose key does not fit its column replica",
+	"a group with a sum that the values of a column replica can't have",
 	"a row that finds two where none looks up any",
 	"the same when its job was opened",
 	"the same when all have been looked up",
@@ -140,9 +140,9 @@ tell_matches(const Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 		inner[LIAR_ROWS - 1] = UINT32_C(0xFFFFFFF0);
 	if (liar->lie == LIE_LAST_ROW)
 		inner[0] = LIAR_ROWS;
-	if (liar->lie == LIE_KEPT_ROW && liar->has_kept)
+	if (liar->lie == LIE_REPLICA_ROW && liar->has_replicas)
 		outer[1] = UINT32_C(0xFFFFFFF0);
-	if (liar->lie == LIE_KEPT_LAST_ROW && liar->has_kept)
+	if (liar->lie == LIE_REPLICA_LAST_ROW && liar->has_replicas)
 		outer[LIAR_ROWS - 1] = 1 << HG_FLAT_ROW_BITS;
 	if (liar->lie == LIE_PAGE_ROW && liar->has_pages)
 		outer[LIAR_ROWS - 1] = LIAR_ROWS;
@@ -160,7 +160,7 @@ tell_groups(const Liar *liar, HgWireReply *reply)
 	uint64_t *record = (uint64_t *) (liar->staging + RESULTS);
 
 	record[0] = liar->lie == LIE_GROUP_KEY ? 1 << 20 : LIAR_VALUE;
-	if (liar->lie == LIE_COLUMN_KEY && liar->has_kept)
+	if (liar->lie == LIE_COLUMN_KEY && liar->has_replicas)
 		record[0] = 1 << 20;
 	record[1] = liar->lie == LIE_GROUP_NULLS ? 2 : 0;
 	record[2] = liar->lie == LIE_GROUP_PAIRS ? LIAR_ROWS + 1 : LIAR_ROWS;
@@ -168,7 +168,7 @@ tell_groups(const Liar *liar, HgWireReply *reply)
 		record[2] = IMPOSSIBLE;
 	record[3] = liar->lie == LIE_GROUP_COUNT ? LIAR_ROWS + 1 : LIAR_ROWS;
 	record[4] = LIAR_ROWS * LIAR_VALUE;
-	record[5] = liar->lie == LIE_GROUP_SUM || (liar->lie == LIE_COLUMN_SUM && liar->has_kept);
+	record[5] = liar->lie == LIE_GROUP_SUM || (liar->lie == LIE_COLUMN_SUM && liar->has_replicas);
 	record[6] = LIAR_ROWS;
 	record[7] = liar->lie == LIE_GROUP_EXTREME ? UINT64_C(1) << 40 : LIAR_VALUE;
 	reply->count = liar->lie != LIE_NO_MORE_GROUPS;
@@ -274,17 +274,17 @@ static void
 tell_open(Liar *liar, const HgWireOpening *opening, HgWireReply *reply)
 {
 	const HgWireRequest *request = &opening->request;
-	const bool makes = request->keep.shape.key_width > 0;
-	const bool makes_column = request->keep_column.shape.width > 0;
+	const bool makes = request->new_replica.shape.key_width > 0;
+	const bool makes_column = request->new_column.shape.width > 0;
 
 	liar->stats = (HgJobStats){0};
 	liar->made = makes ? LIAR_ROWS * 8 : makes_column ? LIAR_ROWS : 0;
-	if (makes && liar->lie == LIE_KEPT_MANY_BYTES)
+	if (makes && liar->lie == LIE_REPLICA_MANY_BYTES)
 		liar->made = UINT64_MAX;
-	if ((makes && liar->lie == LIE_KEPT_FEW_BYTES) ||
+	if ((makes && liar->lie == LIE_REPLICA_FEW_BYTES) ||
 		(makes_column && liar->lie == LIE_COLUMN_BYTES))
 		liar->made--;
-	liar->has_kept = request->kept[HG_OUTER].shape.key_width > 0;
+	liar->has_replicas = request->replica[HG_OUTER].shape.key_width > 0;
 	liar->has_lookups = request->spec.nlookups[HG_OUTER] > 0;
 	liar->has_pages = opening->pages[HG_OUTER].page_size > 0;
 	liar->is_member = request->spec.members != 0;
@@ -293,17 +293,17 @@ tell_open(Liar *liar, const HgWireOpening *opening, HgWireReply *reply)
 	liar->has_computed = request->spec.nprograms[HG_OUTER] > 0;
 	if (liar->has_computed && liar->lie == LIE_OVERFLOW_EARLY)
 		reply->error.status = HG_OVERFLOW;
-	if (liar->has_kept)
-		liar->stats.rows[HG_OUTER] = LIAR_ROWS + (liar->lie == LIE_KEPT_MORE_ROWS);
-	if ((liar->lie == LIE_NOT_KEPT && !liar->has_kept) ||
-		(liar->lie == LIE_NOT_KEPT_GRAPH && makes) ||
-		(liar->lie == LIE_NOT_KEPT_COLUMN && makes_column))
-		reply->error.status = HG_NOT_KEPT;
-	if (liar->lie == LIE_MISSING && liar->has_kept)
+	if (liar->has_replicas)
+		liar->stats.rows[HG_OUTER] = LIAR_ROWS + (liar->lie == LIE_REPLICA_MORE_ROWS);
+	if ((liar->lie == LIE_NO_REPLICA && !liar->has_replicas) ||
+		(liar->lie == LIE_NO_REPLICA_GRAPH && makes) ||
+		(liar->lie == LIE_NO_REPLICA_COLUMN && makes_column))
+		reply->error.status = HG_NO_REPLICA;
+	if (liar->lie == LIE_MISSING && liar->has_replicas)
 	{
-		reply->error.status = HG_NOT_KEPT;
-		reply->missing.names[0] = request->kept[HG_OUTER].name;
-		reply->missing.names[1] = (HgKeptName){.epoch = 1, .serial = IMPOSSIBLE};
+		reply->error.status = HG_NO_REPLICA;
+		reply->missing.names[0] = request->replica[HG_OUTER].name;
+		reply->missing.names[1] = (HgReplicaName){.epoch = 1, .serial = IMPOSSIBLE};
 	}
 }
 
@@ -339,15 +339,15 @@ tell(Liar *liar, const HgWireMessage *message, HgWireReply *reply)
 			liar->stats.vertices = 4;
 			reply->count = liar->made;
 			liar->stats.build = liar->lie == LIE_ALGORITHM ? 77 : HG_BUILD_V1;
-			if (liar->has_kept || liar->lie == LIE_RESIDENT)
+			if (liar->has_replicas || liar->lie == LIE_RESIDENT)
 				liar->stats.build = HG_BUILD_RESIDENT;
-			if (liar->has_kept && liar->lie == LIE_NOT_KEPT_LATE)
-				reply->error.status = HG_NOT_KEPT;
-			if (liar->has_kept && !liar->has_lookups && liar->lie == LIE_NOT_UNIQUE)
+			if (liar->has_replicas && liar->lie == LIE_NO_REPLICA_LATE)
+				reply->error.status = HG_NO_REPLICA;
+			if (liar->has_replicas && !liar->has_lookups && liar->lie == LIE_NOT_UNIQUE)
 				reply->error.status = HG_NOT_UNIQUE;
-			if (liar->has_kept && !liar->has_computed && liar->lie == LIE_OVERFLOW)
+			if (liar->has_replicas && !liar->has_computed && liar->lie == LIE_OVERFLOW)
 				reply->error.status = HG_OVERFLOW;
-			liar->stats.rows[HG_OUTER] -= liar->has_kept && liar->lie == LIE_KEPT_FEWER_ROWS;
+			liar->stats.rows[HG_OUTER] -= liar->has_replicas && liar->lie == LIE_REPLICA_FEWER_ROWS;
 			if (liar->lie == LIE_FIGURES)
 				liar->stats.phase_ms[HG_PHASE_BUILD] = NAN;
 			liar->stats.rows[HG_INNER] += liar->is_member && liar->lie == LIE_ARRIVED_LATE;
@@ -372,7 +372,7 @@ tell(Liar *liar, const HgWireMessage *message, HgWireReply *reply)
 		case HG_WIRE_COUNT:
 			reply->count = LIAR_ROWS;
 			if (liar->lie == LIE_IMPOSSIBLE_COUNT ||
-				(liar->lie == LIE_KEPT_COUNT && liar->has_kept) ||
+				(liar->lie == LIE_REPLICA_COUNT && liar->has_replicas) ||
 				(liar->lie == LIE_LOOKUP_COUNT && liar->has_lookups) ||
 				(liar->lie == LIE_PAGE_COUNT && liar->has_pages))
 				reply->count = IMPOSSIBLE;
@@ -403,7 +403,7 @@ tell(Liar *liar, const HgWireMessage *message, HgWireReply *reply)
 		case HG_WIRE_REDUCE:
 			reply->count = liar->lie == LIE_TOO_MANY_GROUPS ? request->reduce.max_groups + 1 : 1;
 			if (liar->lie == LIE_IMPOSSIBLE_PAIRS ||
-				(liar->lie == LIE_COLUMN_GROUPS && liar->has_kept))
+				(liar->lie == LIE_COLUMN_GROUPS && liar->has_replicas))
 				liar->stats.matches += IMPOSSIBLE;
 			else
 				liar->stats.matches += liar->lie == LIE_GROUPS_OF_NOTHING ? 0 : LIAR_ROWS;

@@ -75,21 +75,21 @@ typedef enum Lie
 	LIE_TABLE_SAMPLE,
 	LIE_TABLE_LOST,
 	LIE_RESIDENT,
-	LIE_NOT_KEPT,
-	LIE_NOT_KEPT_GRAPH,
-	LIE_NOT_KEPT_LATE,
+	LIE_NO_REPLICA,
+	LIE_NO_REPLICA_GRAPH,
+	LIE_NO_REPLICA_LATE,
 	LIE_MISSING,
-	LIE_KEPT_MORE_ROWS,
-	LIE_KEPT_FEWER_ROWS,
-	LIE_KEPT_COUNT,
-	LIE_KEPT_ROW,
-	LIE_KEPT_LAST_ROW,
+	LIE_REPLICA_MORE_ROWS,
+	LIE_REPLICA_FEWER_ROWS,
+	LIE_REPLICA_COUNT,
+	LIE_REPLICA_ROW,
+	LIE_REPLICA_LAST_ROW,
 	LIE_EDGES,
-	LIE_NOT_KEPT_COLUMN,
+	LIE_NO_REPLICA_COLUMN,
 	LIE_VALUES,
 	LIE_COLUMN_BUILD,
-	LIE_KEPT_FEW_BYTES,
-	LIE_KEPT_MANY_BYTES,
+	LIE_REPLICA_FEW_BYTES,
+	LIE_REPLICA_MANY_BYTES,
 	LIE_COLUMN_BYTES,
 	LIE_COLUMN_GROUPS,
 	LIE_COLUMN_KEY,
@@ -138,7 +138,7 @@ typedef struct Liar
 	unsigned char *staging;
 	HgJobStats stats;  /* of the job ... */
 	uint64_t made;	   /* bytes that what it makes holds */
-	bool has_kept;	   /* ... of which one side is a kept graph */
+	bool has_replicas;	   /* ... of which one side is a graph replica */
 	bool has_lookups;  /* ... whose rows look up others ... */
 	bool has_computed; /* ... or that has columns computed */
 	bool has_pages;	   /* ... or comes as pages */

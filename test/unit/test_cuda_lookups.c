@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_cuda_lookups.c
- *	  What rows of kept graphs look up, on a device: the memory that it takes.
+ *	  What rows of graph replicas look up, on a device: the memory that it takes.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,7 +11,7 @@
 
 #include "../../cuda/engine/hg_cuda_engine.h"
 #include "hg_tap.h"
-#include "test_kept_star.h"
+#include "test_replica_star.h"
 
 #include <stdlib.h>
 
@@ -19,10 +19,10 @@
 #define SLACK (UINT64_C(4) << 20)
 
 /* A table of so many rows, that are found or find. */
-static TestKeptSpread
-table_of(uint32_t rows, TestKeptMask mask)
+static TestReplicaSpread
+table_of(uint32_t rows, TestReplicaMask mask)
 {
-	return (TestKeptSpread){.mask = mask,
+	return (TestReplicaSpread){.mask = mask,
 							.width = 8,
 							.parts = rows / 400000 + 1,
 							.count = rows,
@@ -59,7 +59,7 @@ filter(TestStar *star)
 {
 	for (uint32_t l = 0; l <= star->nlookups; l++)
 	{
-		TestKeptSide *table = test_star_table(star, l);
+		TestReplicaSide *table = test_star_table(star, l);
 		uint64_t bits;
 
 		star->filters.filters[l] = (HgRowFilter){.lookup = l, .nsteps = 1};
@@ -68,7 +68,7 @@ filter(TestStar *star)
 		star->filtered[l] = 1;
 		table->passed = test_malloc((size_t) table->spread.count + 1);
 		for (uint32_t i = 0; i < table->spread.count; i++)
-			table->passed[i] = !test_kept_value(table, 1, i, false, &bits);
+			table->passed[i] = !test_replica_value(table, 1, i, false, &bits);
 	}
 	star->filters.nfilters = star->filters.ncolumns = star->nlookups + 1;
 	test_star_filtered(star);
@@ -90,7 +90,7 @@ static HgStatus
 join_within(HgEngine *engine, const TestStar *outer, const TestStar *inner, uint64_t *peak,
 			HgError *error)
 {
-	TestKeptPairs wanted;
+	TestReplicaPairs wanted;
 	HgJobStats stats;
 	HgJob *job = NULL;
 	uint64_t count = 0;
@@ -108,7 +108,7 @@ join_within(HgEngine *engine, const TestStar *outer, const TestStar *inner, uint
 	}
 	if (status != HG_OK)
 		return status;
-	test_kept_naive(test_star_flat(outer), test_star_flat(inner), &wanted);
+	test_replica_naive(test_star_flat(outer), test_star_flat(inner), &wanted);
 	if (count != wanted.count)
 		status = hg_error_set(error, HG_INVALID, NULL, "a wrong count");
 	free(wanted.pairs);

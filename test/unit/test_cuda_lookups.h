@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_cuda_lookups.h
- *	  What rows of kept graphs look up, on a device: the memory that it takes.
+ *	  What rows of graph replicas look up, on a device: the memory that it takes.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -41,14 +41,14 @@ lets_go(HgEngine *engine)
 static void
 test_pages_bytes(HgEngine *engine)
 {
-	static const TestKeptWay ways[][2] = {{TEST_KEPT_PAGES, TEST_KEPT_PAGES},
-										  {TEST_KEPT_PAGES, TEST_KEPT_APPENDED},
-										  {TEST_KEPT_APPENDED, TEST_KEPT_PAGES}};
+	static const TestReplicaWay ways[][2] = {{TEST_REPLICA_PAGES, TEST_REPLICA_PAGES},
+										  {TEST_REPLICA_PAGES, TEST_REPLICA_APPENDED},
+										  {TEST_REPLICA_APPENDED, TEST_REPLICA_PAGES}};
 	static const TestPagesForm forms[2] = {{.plain = true, .run = 1 << 20},
 										   {.noise = 20, .nquals = 2, .run = 100}};
 	for (int i = 0; i < 3; i++)
 	{
-		TestKeptSpread spreads[2] = {
+		TestReplicaSpread spreads[2] = {
 			{.width = 8, .count = 3000000, .keys = 3000000, .ncolumns = 2, .nulls = 10},
 			{.width = 8, .count = 500000, .keys = 3000000}};
 		HgJobSpec spec = {.key_width = 8, .device = -1};
@@ -67,16 +67,16 @@ test_pages_bytes(HgEngine *engine)
 		{
 			spec.expected_rows[side] = spreads[side].count;
 			spec.ncolumns[side] = spreads[side].ncolumns;
-			memcpy(spec.column_width[side], test_kept_widths, sizeof(test_kept_widths));
-			if (spreads[side].way == TEST_KEPT_PAGES)
+			memcpy(spec.column_width[side], test_replica_widths, sizeof(test_replica_widths));
+			if (spreads[side].way == TEST_REPLICA_PAGES)
 				spec.pages[side] = &join.sides[side].pages.spec;
 		}
 		reckoned = hg_cuda_engine_job_bytes(&spec);
-		good = test_kept_build(engine, test_host_plain(), &join.sides[0], &join.sides[1], &job,
+		good = test_replica_build(engine, test_host_plain(), &join.sides[0], &join.sides[1], &job,
 							   &error) == HG_OK &&
 			   engine->count(job, HG_MATCH_ALL, &counted, &error) == HG_OK &&
 			   engine->match(job, HG_MATCH_ALL, &error) == HG_OK &&
-			   counted == test_kept_wanted(&join.wanted, HG_MATCH_ALL);
+			   counted == test_replica_wanted(&join.wanted, HG_MATCH_ALL);
 		if (good)
 			engine->stats(job, &stats);
 		if (job != NULL)

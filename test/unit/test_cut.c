@@ -26,14 +26,14 @@ zeroed(size_t bytes)
 static uint32_t
 slice_of_row(const TestCut *cut, uint32_t i)
 {
-	return hg_slice_of(cut->slices.count, test_kept_key(cut->side, i));
+	return hg_slice_of(cut->slices.count, test_replica_key(cut->side, i));
 }
 
 /* Set the bits of all rows. */
 static void
 mark_rows(TestCut *cut)
 {
-	const TestKeptSide *side = cut->side;
+	const TestReplicaSide *side = cut->side;
 
 	cut->words = zeroed(side->spread.parts * sizeof(uint32_t));
 	cut->bits = zeroed(side->spread.parts * sizeof(uint64_t *));
@@ -84,8 +84,8 @@ test_cut_number(const TestCut *cut, uint32_t slice, uint32_t row)
 static void
 fill_slice(TestCut *cut, uint32_t number)
 {
-	const TestKeptSide *side = cut->side;
-	TestKeptSide *slice = &cut->slice[number];
+	const TestReplicaSide *side = cut->side;
+	TestReplicaSide *slice = &cut->slice[number];
 	const uint32_t width = side->spread.width;
 	uint32_t count = 0;
 
@@ -98,7 +98,7 @@ fill_slice(TestCut *cut, uint32_t number)
 	for (uint32_t column = 0; column < side->spread.ncolumns; column++)
 	{
 		slice->columns[column].values =
-			zeroed((size_t) side->spread.count * test_kept_widths[column]);
+			zeroed((size_t) side->spread.count * test_replica_widths[column]);
 		if (side->columns[column].nulls != NULL)
 			slice->columns[column].nulls = zeroed(side->spread.count);
 	}
@@ -111,7 +111,7 @@ fill_slice(TestCut *cut, uint32_t number)
 		slice->rows[count] = test_cut_number(cut, number, side->rows[i]);
 		for (uint32_t column = 0; column < side->spread.ncolumns; column++)
 		{
-			const uint32_t bytes = test_kept_widths[column];
+			const uint32_t bytes = test_replica_widths[column];
 
 			memcpy(slice->columns[column].values + (size_t) count * bytes,
 				   side->columns[column].values + (size_t) i * bytes, bytes);
@@ -124,7 +124,7 @@ fill_slice(TestCut *cut, uint32_t number)
 }
 
 bool
-test_cut_create(TestCut *cut, HgEngine *engine, const HgHost *host, const TestKeptSide *side,
+test_cut_create(TestCut *cut, HgEngine *engine, const HgHost *host, const TestReplicaSide *side,
 				uint32_t count)
 {
 	HgError error;
@@ -146,7 +146,7 @@ test_cut_create(TestCut *cut, HgEngine *engine, const HgHost *host, const TestKe
 		good = good && cut->slice[i].spread.count == hg_slice_rows(&cut->slices, i);
 		for (uint32_t row = 0; row < cut->slice[i].spread.count && good; row++)
 			good = cut->slice[i].rows[row] < cut->slice[i].spread.count;
-		good = good && test_kept_make(engine, host, &cut->slice[i], &error) == HG_OK;
+		good = good && test_replica_make(engine, host, &cut->slice[i], &error) == HG_OK;
 	}
 	return good;
 }
@@ -156,9 +156,9 @@ test_cut_destroy(TestCut *cut, HgEngine *engine)
 {
 	for (uint32_t i = 0; i < cut->slices.count; i++)
 	{
-		TestKeptSide *slice = &cut->slice[i];
+		TestReplicaSide *slice = &cut->slice[i];
 
-		test_kept_release(engine, slice);
+		test_replica_release(engine, slice);
 		for (uint32_t column = 0; column < slice->spread.ncolumns; column++)
 		{
 			free(slice->columns[column].values);

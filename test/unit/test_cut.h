@@ -11,22 +11,25 @@
 #define TEST_CUT_H
 
 #include "../../src/engine/hg_slices.h"
-#include "test_kept_side.h"
+#include "test_replica_side.h"
 
 /* A side that is cut, and its slices. */
 typedef struct TestCut
 {
-	const TestKeptSide *side;
+	const TestReplicaSide *side;
 	HgSlices slices;
 	uint32_t *words;
 	uint64_t **bits;
 	uint64_t *before;
-	TestKeptSide slice[HG_MAX_MEMBERS];
+	TestReplicaSide slice[HG_MAX_MEMBERS];
 } TestCut;
 
-/* Cut a side, and have its slices kept; true where each row has a number of its own, in order. */
+/*
+ * Cut a side, and make replicas of its slices; true where each row has a number of its own, in
+ * order.
+ */
 extern bool test_cut_create(TestCut *cut, HgEngine *engine, const HgHost *host,
-							const TestKeptSide *side, uint32_t count);
+							const TestReplicaSide *side, uint32_t count);
 extern void test_cut_destroy(TestCut *cut, HgEngine *engine);
 
 /* Has a slice this row?  And the number of one that it has. */

@@ -25,7 +25,7 @@ static const TestPagesForm forms[2] = {{.nquals = 2, .noise = 10, .run = 3}, {.n
 static void
 create_join(TestPagesJoin *join, uint32_t rows, uint64_t seed)
 {
-	TestKeptSpread spreads[2] = {{.way = TEST_KEPT_PAGES,
+	TestReplicaSpread spreads[2] = {{.way = TEST_REPLICA_PAGES,
 								  .width = 8,
 								  .count = rows,
 								  .keys = rows,
@@ -42,7 +42,7 @@ create_join(TestPagesJoin *join, uint32_t rows, uint64_t seed)
 static HgStatus
 open_job(HgEngine *engine, const HgHost *host, TestPagesJoin *join, HgJob **job, HgError *error)
 {
-	return test_kept_open(engine, host, &join->sides[HG_OUTER], &join->sides[HG_INNER], job, error);
+	return test_replica_open(engine, host, &join->sides[HG_OUTER], &join->sides[HG_INNER], job, error);
 }
 
 static HgStatus
@@ -72,7 +72,7 @@ typedef struct Brought
 static Brought
 page_of(const TestPagesJoin *join, HgSide side, uint64_t page)
 {
-	const TestKeptPages *pages = &join->sides[side].pages;
+	const TestReplicaPages *pages = &join->sides[side].pages;
 
 	return (Brought){.side = side,
 					 .from = pages->bytes + page * pages->spec.page_size,
@@ -222,7 +222,7 @@ test_crowd(HgEngine *engine, const HgHost *host, uint32_t rows, uint64_t team)
 	{
 		spec.pages[side] = &join.sides[side].pages.spec;
 		spec.ncolumns[side] = join.sides[side].spread.ncolumns;
-		memcpy(spec.column_width[side], test_kept_widths, sizeof(test_kept_widths));
+		memcpy(spec.column_width[side], test_replica_widths, sizeof(test_replica_widths));
 	}
 	status = engine->open(engine, host, &spec, &crowd.job, &error);
 	for (int i = 0; i < THREADS && status == HG_OK; i++)
@@ -284,7 +284,7 @@ test_refusals(HgEngine *engine, const HgHost *base)
 
 	good = open_job(engine, &host.host, &join, &job, &error) == HG_OK;
 	for (int side = HG_OUTER; side <= HG_INNER && good; side++)
-		good = test_kept_give(engine, job, (HgSide) side, 0, &join.sides[side], &error) == HG_OK;
+		good = test_replica_give(engine, job, (HgSide) side, 0, &join.sides[side], &error) == HG_OK;
 	page = page_of(&join, HG_OUTER, 0);
 	good = good && bring(engine, job, &host.host, &page, &error) == HG_OK &&
 		   engine->build(job, &error) == HG_OK;
@@ -346,7 +346,7 @@ test_little_memory(HgEngine *engine, const HgHost *host, uint32_t rows)
 		{
 			spec.pages[side] = &join.sides[side].pages.spec;
 			spec.ncolumns[side] = join.sides[side].spread.ncolumns;
-			memcpy(spec.column_width[side], test_kept_widths, sizeof(test_kept_widths));
+			memcpy(spec.column_width[side], test_replica_widths, sizeof(test_replica_widths));
 		}
 		status = engine->open(engine, host, &spec, &job, &error);
 		for (int side = HG_OUTER; side <= HG_INNER; side++)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_engine_computed.c
- *	  The part of the suite of kept graphs that is about computed columns.
+ *	  The part of the suite of graph replicas that is about computed columns.
  *
  * Columns 0 and 4 of a side are of the width of computed ones.  What they must be is found by
  * following the expression that a program stands for from its last step on, of what the side comes
@@ -14,7 +14,7 @@
 #include "test_engine_computed.h"
 
 #include "hg_tap.h"
-#include "test_engine_kept_lookups.h"
+#include "test_engine_replica_lookups.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ begin_of(const HgProgram *program, uint32_t last)
 
 /* The number of a row by the expression with this last step; returns whether it is NULL. */
 static bool
-naive_value(const HgProgram *program, uint32_t last, const TestKeptSide *side, uint32_t row,
+naive_value(const HgProgram *program, uint32_t last, const TestReplicaSide *side, uint32_t row,
 			int64_t *value, bool *overflow)
 {
 	const HgStep *taken = &program->steps[last];
@@ -83,7 +83,7 @@ naive_value(const HgProgram *program, uint32_t last, const TestKeptSide *side, u
 
 	if (taken->kind == HG_STEP_COLUMN)
 	{
-		null = test_kept_value(side, taken->column, row, taken->is_signed != 0, &bits);
+		null = test_replica_value(side, taken->column, row, taken->is_signed != 0, &bits);
 		left = (int64_t) bits;
 		lost = left < 0 && !taken->is_signed;
 	}
@@ -114,7 +114,7 @@ naive_value(const HgProgram *program, uint32_t last, const TestKeptSide *side, u
 }
 
 bool
-test_program_value(const HgProgram *program, const TestKeptSide *side, uint32_t i, int64_t *value,
+test_program_value(const HgProgram *program, const TestReplicaSide *side, uint32_t i, int64_t *value,
 				   bool *overflow)
 {
 	return naive_value(program, program->nsteps - 1, side, i, value, overflow);
@@ -124,9 +124,9 @@ test_program_value(const HgProgram *program, const TestKeptSide *side, uint32_t 
 static bool
 compute_column(TestStar *star, uint32_t number)
 {
-	TestKeptSide *side = star->nlookups > 0 ? &star->flat : &star->side;
+	TestReplicaSide *side = star->nlookups > 0 ? &star->flat : &star->side;
 	const HgProgram *program = &star->programs[star->computed[number] - 1];
-	TestKeptColumn *column = &side->columns[number];
+	TestReplicaColumn *column = &side->columns[number];
 	bool overflows = false;
 
 	if (column->nulls == NULL)
@@ -138,7 +138,7 @@ compute_column(TestStar *star, uint32_t number)
 
 		column->nulls[i] = test_program_value(program, side, i, &value, &overflow);
 		memcpy(column->values + (size_t) i * HG_COMPUTED_WIDTH, &value, HG_COMPUTED_WIDTH);
-		overflows |= overflow && test_kept_counts(side, i);
+		overflows |= overflow && test_replica_counts(side, i);
 	}
 	return overflows;
 }
@@ -237,13 +237,13 @@ static void
 draw_expression(HgProgram *program, uint32_t steps, uint32_t numbers, uint64_t *state)
 {
 	static const int64_t divisors[] = {1, -1, 7, -3, INT64_MIN};
-	const uint32_t bits = test_kept_random(state, 8) == 0 ? 32 : 64;
-	const uint32_t kind = (uint32_t) test_kept_random(state, 8);
+	const uint32_t bits = test_replica_random(state, 8) == 0 ? 32 : 64;
+	const uint32_t kind = (uint32_t) test_replica_random(state, 8);
 	uint32_t left;
 
 	if (steps >= 3 && numbers + 2 <= HG_MAX_STEP_NUMBERS && kind < 5)
 	{
-		left = 1 + (uint32_t) test_kept_random(state, steps - 2);
+		left = 1 + (uint32_t) test_replica_random(state, steps - 2);
 		draw_expression(program, left, numbers, state);
 		draw_expression(program, steps - 1 - left, numbers + 1, state);
 		add_step(program, step((HgStepKind) (HG_STEP_ADD + kind % 3), bits));
@@ -256,13 +256,13 @@ draw_expression(HgProgram *program, uint32_t steps, uint32_t numbers, uint64_t *
 		{
 			program->steps[program->nsteps - 1].kind = HG_STEP_MODULO;
 			program->steps[program->nsteps - 1].constant =
-				divisors[test_kept_random(state, LENGTH(divisors))];
+				divisors[test_replica_random(state, LENGTH(divisors))];
 		}
 	}
 	else if (kind % 4 > 0)
-		add_step(program, column_step((uint32_t) test_kept_random(state, COMPUTED), true, 64));
+		add_step(program, column_step((uint32_t) test_replica_random(state, COMPUTED), true, 64));
 	else
-		add_step(program, constant_step((int64_t) test_kept_random(state, 7) - 3, bits));
+		add_step(program, constant_step((int64_t) test_replica_random(state, 7) - 3, bits));
 }
 
 void
@@ -295,8 +295,8 @@ test_expressions(HgEngine *engine, const HgHost *base)
 				outer.nlookups = nlookups;
 				/* of three of these no product fits */
 				outer.side.values = nlookups == 1 ? 4000000 : 12;
-				outer.side.mask = (TestKeptMask) mask;
-				inner.side.mask = (TestKeptMask) ((mask + nlookups) % TEST_MASKS);
+				outer.side.mask = (TestReplicaMask) mask;
+				inner.side.mask = (TestReplicaMask) ((mask + nlookups) % TEST_MASKS);
 				for (uint32_t l = 0; l < nlookups; l++)
 				{
 					outer.lookups[l] = (TestLookupSpread){.unmatched = mask % 2 == 0,
@@ -413,10 +413,10 @@ test_steps(HgEngine *engine, const HgHost *base)
 
 /* Is a row among those that count of what a side comes to? */
 static bool
-is_among(const TestKeptSide *flat, uint32_t row)
+is_among(const TestReplicaSide *flat, uint32_t row)
 {
 	for (uint32_t i = 0; i < flat->spread.count; i++)
-		if (flat->rows[i] == row && test_kept_counts(flat, i))
+		if (flat->rows[i] == row && test_replica_counts(flat, i))
 			return true;
 	return false;
 }

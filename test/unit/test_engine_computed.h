@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * test_engine_computed.h
- *	  The part of the suite of kept graphs (test_engine_kept.h) that is about computed columns.
+ *	  The part of the suite of graph replicas (test_engine_replica.h) that is about computed
+ *	  columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,7 +11,7 @@
 #ifndef TEST_ENGINE_COMPUTED_H
 #define TEST_ENGINE_COMPUTED_H
 
-#include "test_kept_star.h"
+#include "test_replica_star.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -27,7 +28,7 @@ extern "C"
 	 * The number that a program leaves of row i of a side; returns whether it is NULL.  *overflow
 	 * becomes true where one does not fit.
 	 */
-	extern bool test_program_value(const HgProgram *program, const TestKeptSide *side, uint32_t i,
+	extern bool test_program_value(const HgProgram *program, const TestReplicaSide *side, uint32_t i,
 								   int64_t *value, bool *overflow);
 
 	/* Run it; each test is reported by hg_tap_ok. */

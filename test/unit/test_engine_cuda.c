@@ -15,14 +15,14 @@
 #include "test_cuda_bins.h"
 #include "test_cuda_chunks.h"
 #include "test_cuda_exchange.h"
-#include "test_cuda_kept.h"
+#include "test_cuda_replica.h"
 #include "test_cuda_lookups.h"
 #include "test_cuda_pages.h"
 #include "test_cuda_wide.h"
 #include "test_engine_computed.h"
 #include "test_engine_filters.h"
-#include "test_engine_kept.h"
-#include "test_engine_kept_lookups.h"
+#include "test_engine_replica.h"
+#include "test_engine_replica_lookups.h"
 #include "test_engine_suite.h"
 #include "test_measure.h"
 
@@ -316,7 +316,7 @@ test_small_pieces(HgEngine *engine)
 }
 
 /* Bytes that an engine without jobs may keep of a device: streams, and modules that were loaded. */
-#define OTHER_KEEPS (UINT64_C(64) << 20)
+#define OTHER_HOLDS (UINT64_C(64) << 20)
 
 /* A second, and some more: how old a measurement of free memory gets. */
 static void
@@ -375,7 +375,7 @@ test_other_processes(HgEngine *engine)
 	hg_cuda_engine_measure(engine);
 	held_by(engine, &after);
 	/* but for what the other engine's context keeps */
-	hg_tap_ok(after <= alone + OTHER_KEEPS && after + OTHER_KEEPS >= alone,
+	hg_tap_ok(after <= alone + OTHER_HOLDS && after + OTHER_HOLDS >= alone,
 			  "cuda: it is when that has given it back: %llu bytes, %llu before",
 			  (unsigned long long) after, (unsigned long long) alone);
 	hg_cuda_engine_stop(other);
@@ -451,7 +451,7 @@ test_tables(HgEngine *engine)
 	hg_tap_ok(held == 0, "cuda: measured tables hold no memory any more");
 }
 
-/* Rows of the largest kept graphs. */
+/* Rows of the largest graph replicas. */
 static const uint32_t most_rows[] = {
 	[HG_SUITE_TINY] = 3000,
 	[HG_SUITE_SMALL] = 300000,
@@ -459,7 +459,7 @@ static const uint32_t most_rows[] = {
 	[HG_SUITE_LARGE] = 80000000,
 };
 
-/* What does not have to do with kept graphs, or pages. */
+/* What does not have to do with graph replicas, or pages. */
 static void
 test_jobs(HgEngine *engine)
 {
@@ -519,12 +519,12 @@ main(void)
 		test_jobs(engine);
 	if (is_asked_for("kept"))
 	{
-		hg_engine_kept_suite(engine, test_host_plain(), most_rows[hg_tap_suite()]);
-		test_cuda_kept(engine);
+		hg_engine_replica_suite(engine, test_host_plain(), most_rows[hg_tap_suite()]);
+		test_cuda_replica(engine);
 	}
 	if (is_asked_for("lookups"))
 	{
-		hg_engine_kept_lookups_suite(engine, test_host_plain(), most_rows[hg_tap_suite()]);
+		hg_engine_replica_lookups_suite(engine, test_host_plain(), most_rows[hg_tap_suite()]);
 		hg_engine_computed_suite(engine, test_host_plain());
 		test_cuda_lookups(engine);
 	}

@@ -15,7 +15,7 @@
 
 #include "hg_tap.h"
 #include "test_engine_computed.h"
-#include "test_engine_kept_lookups.h"
+#include "test_engine_replica_lookups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,10 +67,10 @@ is_within(const HgFilterRange *range, int64_t value)
 
 /* The value of row i in a column; returns whether it is NULL. */
 static bool
-column_value(const TestKeptSide *table, uint32_t column, uint32_t i, int64_t *value)
+column_value(const TestReplicaSide *table, uint32_t column, uint32_t i, int64_t *value)
 {
 	uint64_t bits;
-	const bool null = test_kept_value(table, column, i, true, &bits);
+	const bool null = test_replica_value(table, column, i, true, &bits);
 
 	*value = (int64_t) bits;
 	return null;
@@ -78,7 +78,7 @@ column_value(const TestKeptSide *table, uint32_t column, uint32_t i, int64_t *va
 
 /* Does what is compared hold for row i? */
 static bool
-naive_compared(const Condition *condition, const TestKeptSide *table, uint32_t i, bool *lost)
+naive_compared(const Condition *condition, const TestReplicaSide *table, uint32_t i, bool *lost)
 {
 	int64_t left;
 	int64_t right = 0;
@@ -104,7 +104,7 @@ naive_compared(const Condition *condition, const TestKeptSide *table, uint32_t i
 
 /* Does row i pass?  *lost becomes true where that is not known. */
 static bool
-naive_passes(const Condition *condition, const TestKeptSide *table, uint32_t i, bool *lost)
+naive_passes(const Condition *condition, const TestReplicaSide *table, uint32_t i, bool *lost)
 {
 	int64_t value;
 	const bool null = column_value(table, condition->columns[0], i, &value);
@@ -127,16 +127,16 @@ naive_passes(const Condition *condition, const TestKeptSide *table, uint32_t i, 
 
 /* Are there places without a row that no mask leaves out? */
 static bool
-has_gaps(const TestKeptSide *table)
+has_gaps(const TestReplicaSide *table)
 {
-	const HgKeptShape shape = test_kept_shape(table);
-	const uint32_t stride = test_kept_column_shape(table, 0).stride;
+	const HgReplicaShape shape = test_replica_shape(table);
+	const uint32_t stride = test_replica_column_shape(table, 0).stride;
 	bool *taken = test_malloc((size_t) shape.parts * stride);
 	bool gaps = false;
 
 	memset(taken, false, (size_t) shape.parts * stride);
 	for (uint32_t i = 0; i < table->spread.count; i++)
-		taken[hg_kept_place(stride, table->rows[i])] = true;
+		taken[hg_replica_place(stride, table->rows[i])] = true;
 	for (uint32_t part = 0; part < shape.parts; part++)
 		for (uint32_t number = 0; number < stride; number++)
 		{
@@ -154,10 +154,10 @@ static bool
 gap_is_lost(const Condition *condition)
 {
 	unsigned char values[sizeof(uint64_t)];
-	TestKeptSide gap = {.spread = {.count = 1, .ncolumns = COLUMNS}};
+	TestReplicaSide gap = {.spread = {.count = 1, .ncolumns = COLUMNS}};
 	bool lost = false;
 
-	memset(values, TEST_KEPT_GAP, sizeof(values));
+	memset(values, TEST_REPLICA_GAP, sizeof(values));
 	for (uint32_t column = 0; column < COLUMNS; column++)
 		gap.columns[column].values = values;
 	(void) naive_passes(condition, &gap, 0, &lost);
@@ -166,7 +166,7 @@ gap_is_lost(const Condition *condition)
 
 /* Have rows of a table pass or not; returns whether a number of one that counts does not fit. */
 static bool
-apply(const Condition *condition, TestKeptSide *table)
+apply(const Condition *condition, TestReplicaSide *table)
 {
 	uint8_t *passed = test_malloc((size_t) table->spread.count + 1);
 	bool lost = gap_is_lost(condition) && has_gaps(table);
@@ -176,7 +176,7 @@ apply(const Condition *condition, TestKeptSide *table)
 		bool row_lost = false;
 
 		passed[i] = naive_passes(condition, table, i, &row_lost);
-		lost |= row_lost && test_kept_counts(table, i);
+		lost |= row_lost && test_replica_counts(table, i);
 	}
 	table->passed = passed;
 	return lost;
@@ -283,19 +283,19 @@ static void
 draw_condition(Condition *condition, uint32_t steps, uint64_t *state)
 {
 	memset(condition, 0, sizeof(*condition));
-	condition->join = (Join) test_kept_random(state, JOINS);
-	condition->compared = (Compared) test_kept_random(state, COMPARED_KINDS);
-	condition->negated = test_kept_random(state, 2) == 0;
-	condition->allowed = (uint8_t) test_kept_random(state, 8);
+	condition->join = (Join) test_replica_random(state, JOINS);
+	condition->compared = (Compared) test_replica_random(state, COMPARED_KINDS);
+	condition->negated = test_replica_random(state, 2) == 0;
+	condition->allowed = (uint8_t) test_replica_random(state, 8);
 	for (int i = 0; i < 2; i++)
 	{
-		condition->columns[i] = (uint32_t) test_kept_random(state, COLUMNS);
+		condition->columns[i] = (uint32_t) test_replica_random(state, COLUMNS);
 		test_program_draw(&condition->programs[i], steps, state);
 	}
 	condition->ahead.low = -3;
-	condition->ahead.high = (int64_t) test_kept_random(state, 7) - 2;
-	condition->range.low = (int64_t) test_kept_random(state, 60) - 50;
-	condition->range.high = condition->range.low + (int64_t) test_kept_random(state, 50);
+	condition->ahead.high = (int64_t) test_replica_random(state, 7) - 2;
+	condition->range.low = (int64_t) test_replica_random(state, 60) - 50;
+	condition->range.high = condition->range.low + (int64_t) test_replica_random(state, 50);
 }
 
 /* ------------------------------------------------------------------------
@@ -380,8 +380,8 @@ test_conditions(HgEngine *engine, const HgHost *base)
 			continue;
 		test_host_init(&host, base);
 		outer.nlookups = nlookups;
-		outer.side.mask = (TestKeptMask) mask;
-		inner.side.mask = (TestKeptMask) ((mask + nlookups) % TEST_MASKS);
+		outer.side.mask = (TestReplicaMask) mask;
+		inner.side.mask = (TestReplicaMask) ((mask + nlookups) % TEST_MASKS);
 		outer.lookups[0] = (TestLookupSpread){
 			.found = side_of(rows / 3, 2, 12).side, .width = 4, .nulls = 10, .misses = 10};
 		outer.lookups[0].found.hot = 0;

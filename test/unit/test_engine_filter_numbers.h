@@ -10,7 +10,7 @@
 #ifndef TEST_ENGINE_FILTER_NUMBERS_H
 #define TEST_ENGINE_FILTER_NUMBERS_H
 
-#include "test_kept_star.h"
+#include "test_replica_star.h"
 
 #ifdef __cplusplus
 extern "C"

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_engine_filters.c
- *	  The part of the suite of kept graphs that is about filters of their rows.
+ *	  The part of the suite of graph replicas that is about filters of their rows.
  *
  * Filters are drawn over columns of all widths of a side and of what it looks up.  Which rows pass
  * is found by following the expression that a filter stands for from its last step on, with a walk
@@ -15,7 +15,7 @@
 
 #include "hg_tap.h"
 #include "test_engine_filter_numbers.h"
-#include "test_engine_kept_lookups.h"
+#include "test_engine_replica_lookups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,13 +40,13 @@ begin_of(const HgFilterStep *steps, uint32_t last)
 
 /* Is row i of a table in the set of a step that looks at a column? */
 static bool
-naive_look(const TestStar *star, const HgFilterStep *step, const TestKeptSide *table, uint32_t i)
+naive_look(const TestStar *star, const HgFilterStep *step, const TestReplicaSide *table, uint32_t i)
 {
 	uint64_t bits[2] = {0};
 	int64_t value;
 	int64_t other;
 	const bool null =
-		test_kept_value(table, star->filtered[step->column], i, step->is_signed != 0, &bits[0]);
+		test_replica_value(table, star->filtered[step->column], i, step->is_signed != 0, &bits[0]);
 
 	if (step->kind == HG_FILTER_IS_NULL || step->kind == HG_FILTER_NOT_NULL)
 		return null == (step->kind == HG_FILTER_IS_NULL);
@@ -61,7 +61,7 @@ naive_look(const TestStar *star, const HgFilterStep *step, const TestKeptSide *t
 			in |= star->filters.ranges[r].low <= value && value <= star->filters.ranges[r].high;
 		return in != (step->negated != 0);
 	}
-	if (test_kept_value(table, star->filtered[step->other], i, step->is_signed != 0, &bits[1]))
+	if (test_replica_value(table, star->filtered[step->other], i, step->is_signed != 0, &bits[1]))
 		return false;
 	other = (int64_t) bits[1];
 	if (value == other)
@@ -72,7 +72,7 @@ naive_look(const TestStar *star, const HgFilterStep *step, const TestKeptSide *t
 /* Is it in that of the expression whose last step is this? */
 static bool
 naive_holds(const TestStar *star, const HgFilterStep *steps, uint32_t last,
-			const TestKeptSide *table, uint32_t i)
+			const TestReplicaSide *table, uint32_t i)
 {
 	const HgFilterStep *step = &steps[last];
 	bool left;
@@ -99,7 +99,7 @@ apply(TestStar *star)
 	for (uint32_t f = 0; f < star->filters.nfilters; f++)
 	{
 		const HgRowFilter *filter = &star->filters.filters[f];
-		TestKeptSide *table = test_star_table(star, filter->lookup);
+		TestReplicaSide *table = test_star_table(star, filter->lookup);
 
 		table->passed = test_malloc((size_t) table->spread.count + 1);
 		for (uint32_t i = 0; i < table->spread.count; i++)
@@ -133,7 +133,7 @@ static uint8_t
 draw_column(TestStar *star, const HgRowFilter *filter, uint64_t *state)
 {
 	HgRowFilters *filters = &star->filters;
-	const uint32_t number = (uint32_t) test_kept_random(state, COLUMNS);
+	const uint32_t number = (uint32_t) test_replica_random(state, COLUMNS);
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < filters->ncolumns; i++)
@@ -154,7 +154,7 @@ draw_column(TestStar *star, const HgRowFilter *filter, uint64_t *state)
 static uint32_t
 width_of(const TestStar *star, uint8_t column)
 {
-	return test_kept_widths[star->filtered[column]];
+	return test_replica_widths[star->filtered[column]];
 }
 
 /* Ranges around 0, where most values are, and now and then to the ends of all numbers. */
@@ -162,7 +162,7 @@ static void
 draw_ranges(HgRowFilters *filters, HgFilterStep *step, uint64_t *state)
 {
 	const uint32_t most = HG_MAX_FILTER_RANGES - filters->nranges;
-	const uint32_t wanted = (uint32_t) test_kept_random(state, 5);
+	const uint32_t wanted = (uint32_t) test_replica_random(state, 5);
 	int64_t at = -8;
 
 	step->first = (uint16_t) filters->nranges;
@@ -171,11 +171,11 @@ draw_ranges(HgRowFilters *filters, HgFilterStep *step, uint64_t *state)
 	{
 		HgFilterRange *range = &filters->ranges[filters->nranges++];
 
-		range->low = at + (int64_t) test_kept_random(state, 5);
-		range->high = range->low + (int64_t) test_kept_random(state, 4);
-		if (i == 0 && test_kept_random(state, 6) == 0)
+		range->low = at + (int64_t) test_replica_random(state, 5);
+		range->high = range->low + (int64_t) test_replica_random(state, 4);
+		if (i == 0 && test_replica_random(state, 6) == 0)
 			range->low = INT64_MIN;
-		if (i + 1 == step->count && test_kept_random(state, 6) == 0)
+		if (i + 1 == step->count && test_replica_random(state, 6) == 0)
 			range->high = INT64_MAX;
 		at = range->high < 1000 ? range->high + 1 : at;
 	}
@@ -184,7 +184,7 @@ draw_ranges(HgRowFilters *filters, HgFilterStep *step, uint64_t *state)
 static void
 draw_look(TestStar *star, HgRowFilter *filter, uint64_t *state)
 {
-	HgFilterStep step = {.kind = (uint8_t) (HG_FILTER_IN + test_kept_random(state, 5)),
+	HgFilterStep step = {.kind = (uint8_t) (HG_FILTER_IN + test_replica_random(state, 5)),
 						 .column = draw_column(star, filter, state)};
 
 	if (step.kind > HG_FILTER_NOT_NULL)
@@ -192,14 +192,14 @@ draw_look(TestStar *star, HgRowFilter *filter, uint64_t *state)
 	if (step.kind == HG_FILTER_ORDER)
 	{
 		step.other = draw_column(star, filter, state);
-		step.allowed = (uint8_t) test_kept_random(state, 8);
+		step.allowed = (uint8_t) test_replica_random(state, 8);
 	}
 	if (step.kind <= HG_FILTER_ORDER)
 		step.is_signed = width_of(star, step.column) == 8 || width_of(star, step.other) == 8 ||
-						 test_kept_random(state, 2) == 0;
+						 test_replica_random(state, 2) == 0;
 	if (step.kind == HG_FILTER_IN)
 	{
-		step.negated = (uint8_t) test_kept_random(state, 2);
+		step.negated = (uint8_t) test_replica_random(state, 2);
 		draw_ranges(&star->filters, &step, state);
 	}
 	add_step(star, filter, step);
@@ -209,12 +209,12 @@ draw_look(TestStar *star, HgRowFilter *filter, uint64_t *state)
 static void
 draw_expression(TestStar *star, HgRowFilter *filter, uint32_t steps, uint32_t sets, uint64_t *state)
 {
-	const uint32_t kind = (uint32_t) test_kept_random(state, 12);
+	const uint32_t kind = (uint32_t) test_replica_random(state, 12);
 	uint32_t left;
 
 	if (steps >= 3 && sets + 2 <= HG_MAX_FILTER_SETS && kind < 8)
 	{
-		left = 1 + (uint32_t) test_kept_random(state, steps - 2);
+		left = 1 + (uint32_t) test_replica_random(state, steps - 2);
 		draw_expression(star, filter, left, sets, state);
 		draw_expression(star, filter, steps - 1 - left, sets + 1, state);
 		add_step(star, filter, (HgFilterStep){.kind = (uint8_t) (HG_FILTER_AND + kind % 2)});
@@ -226,7 +226,7 @@ draw_expression(TestStar *star, HgRowFilter *filter, uint32_t steps, uint32_t se
 	}
 	else if (steps >= 3 && kind == 9)
 	{
-		add_step(star, filter, (HgFilterStep){.kind = (uint8_t) test_kept_random(state, 2)});
+		add_step(star, filter, (HgFilterStep){.kind = (uint8_t) test_replica_random(state, 2)});
 		draw_look(star, filter, state);
 		add_step(star, filter, (HgFilterStep){.kind = HG_FILTER_OR});
 	}
@@ -337,8 +337,8 @@ test_filters(HgEngine *engine, const HgHost *base)
 				if (!hg_tap_turn())
 					continue;
 				outer.nlookups = nlookups;
-				outer.side.mask = (TestKeptMask) mask;
-				inner.side.mask = (TestKeptMask) ((mask + nlookups) % TEST_MASKS);
+				outer.side.mask = (TestReplicaMask) mask;
+				inner.side.mask = (TestReplicaMask) ((mask + nlookups) % TEST_MASKS);
 				for (uint32_t l = 0; l < nlookups; l++)
 				{
 					outer.lookups[l] = (TestLookupSpread){.from = mask % 2 == 0 ? l : 0,
@@ -348,7 +348,7 @@ test_filters(HgEngine *engine, const HgHost *base)
 														  .nulls = 10,
 														  .misses = 10};
 					outer.lookups[l].found.hot = 0;
-					outer.lookups[l].found.mask = (TestKeptMask) ((mask + l) % TEST_MASKS);
+					outer.lookups[l].found.mask = (TestReplicaMask) ((mask + l) % TEST_MASKS);
 				}
 				pair_create(&pair, engine, base, &outer, &inner, &seed);
 				/* of some of those that there could be */
@@ -412,7 +412,7 @@ test_extremes(HgEngine *engine, const HgHost *base)
 	for (uint32_t column = 0; column < COLUMNS; column++)
 		for (int is_signed = 0; is_signed < 2; is_signed++)
 		{
-			const uint32_t bits = test_kept_widths[column] * 8;
+			const uint32_t bits = test_replica_widths[column] * 8;
 			const TestStarSpread spread = side_of(64, 1, 0);
 			const int64_t least = is_signed ? (int64_t) (UINT64_MAX << (bits - 1)) : 0;
 			Pair pair;
@@ -431,7 +431,7 @@ test_extremes(HgEngine *engine, const HgHost *base)
 			for (uint32_t i = 0; i < 64; i += 2)
 				memset(star->side.columns[column].values + (size_t) i * bits / 8,
 					   i % 4 == 0 ? 0xff : 0, bits / 8);
-			/* what was kept is not that */
+			/* that is not the replica */
 			test_star_release(engine, star);
 			pair.status = test_star_make(engine, &pair.host.host, star, &pair.error);
 			star->filters.nfilters = star->filters.ncolumns = star->filters.nranges = 1;
@@ -576,8 +576,8 @@ test_refused(HgEngine *engine, const HgHost *base)
 				  {.kind = HG_FILTER_AND}},
 		.ranges = {{-5, 3}, {5, 9}}};
 	for (uint32_t i = 0; i < COLUMNS; i++)
-		if (test_kept_widths[i] == 4 || test_kept_widths[i] == 8)
-			star->filtered[test_kept_widths[i] == 8] = i;
+		if (test_replica_widths[i] == 4 || test_replica_widths[i] == 8)
+			star->filtered[test_replica_widths[i] == 8] = i;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		test_star_use(&pair.stars[side], (HgSide) side, &uses[side], &spec);
 	for (int way = 0; way <= SPOILED; way++)
@@ -597,7 +597,7 @@ test_refused(HgEngine *engine, const HgHost *base)
 	}
 	good = pair.status == HG_OK && refused == SPOILED + 1;
 	uses[HG_OUTER].filters.columns[1].column = NULL;
-	good &= engine->open(engine, &pair.host.host, &spec, &job, &error) == HG_NOT_KEPT;
+	good &= engine->open(engine, &pair.host.host, &spec, &job, &error) == HG_NO_REPLICA;
 	good &= pair_destroy(&pair);
 	hg_tap_ok(good, "%s: filters that make no sense are refused", engine->name);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_engine_filters.h
- *	  The part of the suite of kept graphs that is about filters of their rows.
+ *	  The part of the suite of graph replicas that is about filters of their rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,7 +10,7 @@
 #ifndef TEST_ENGINE_FILTERS_H
 #define TEST_ENGINE_FILTERS_H
 
-#include "test_kept_star.h"
+#include "test_replica_star.h"
 
 #ifdef __cplusplus
 extern "C"

@@ -11,7 +11,7 @@
 
 #include "../../src/engine/hg_pages_parse.h"
 #include "hg_tap.h"
-#include "test_kept_groups.h"
+#include "test_replica_groups.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,23 +28,23 @@ static const TestPagesForm usual_form = {.nquals = 2, .noise = 10};
  * ------------------------------------------------------------------------ */
 
 void
-test_pages_join_create(TestPagesJoin *join, const TestKeptSpread spreads[2],
+test_pages_join_create(TestPagesJoin *join, const TestReplicaSpread spreads[2],
 					   const TestPagesForm forms[2], uint64_t seed)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		test_kept_side_create(&join->sides[side], &spreads[side], &seed);
-		if (spreads[side].way == TEST_KEPT_PAGES)
+		test_replica_side_create(&join->sides[side], &spreads[side], &seed);
+		if (spreads[side].way == TEST_REPLICA_PAGES)
 			test_pages_make(&join->sides[side], &forms[side], &seed);
 	}
-	test_kept_naive(&join->sides[HG_OUTER], &join->sides[HG_INNER], &join->wanted);
+	test_replica_naive(&join->sides[HG_OUTER], &join->sides[HG_INNER], &join->wanted);
 }
 
 void
 test_pages_join_destroy(TestPagesJoin *join)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		test_kept_side_destroy(&join->sides[side]);
+		test_replica_side_destroy(&join->sides[side]);
 	free(join->wanted.pairs);
 }
 
@@ -53,13 +53,13 @@ static HgStatus
 read_right(TestPagesJoin *join, HgEngine *engine, HgJob *job, HgMatchMode mode, size_t capacity,
 		   uint32_t unwanted, HgError *error)
 {
-	TestKeptPairs pairs = {0};
+	TestReplicaPairs pairs = {0};
 	HgStatus status = engine->match(job, mode, error);
 
 	if (status == HG_OK)
-		status = test_kept_read_values(engine, job, &join->sides[HG_OUTER], &join->sides[HG_INNER],
+		status = test_replica_read_values(engine, job, &join->sides[HG_OUTER], &join->sides[HG_INNER],
 									   capacity, UINT64_MAX, unwanted, &pairs, error);
-	if (status == HG_OK && !test_kept_right(&pairs, &join->wanted, mode))
+	if (status == HG_OK && !test_replica_right(&pairs, &join->wanted, mode))
 		status = hg_error_set(error, HG_INVALID, NULL, "wrong pairs");
 	free(pairs.pairs);
 	return status;
@@ -71,7 +71,7 @@ count_right(TestPagesJoin *join, HgEngine *engine, HgJob *job, HgMatchMode mode,
 	uint64_t matches = 0;
 	HgStatus status = engine->count(job, mode, &matches, error);
 
-	if (status == HG_OK && matches != test_kept_wanted(&join->wanted, mode))
+	if (status == HG_OK && matches != test_replica_wanted(&join->wanted, mode))
 		status = hg_error_set(error, HG_INVALID, NULL, "wrong count");
 	return status;
 }
@@ -80,25 +80,25 @@ static HgStatus
 reduce_right(TestPagesJoin *join, HgEngine *engine, HgJob *job, uint32_t nkeys, size_t capacity,
 			 HgError *error)
 {
-	const TestKeptSide *outer = &join->sides[HG_OUTER];
-	const TestKeptSide *inner = &join->sides[HG_INNER];
-	TestKeptGroups groups = {0};
-	TestKeptGroups wanted;
+	const TestReplicaSide *outer = &join->sides[HG_OUTER];
+	const TestReplicaSide *inner = &join->sides[HG_INNER];
+	TestReplicaGroups groups = {0};
+	TestReplicaGroups wanted;
 	HgReduceSpec spec;
 	uint64_t state = nkeys;
 	uint64_t count = 0;
 	HgStatus status;
 
-	test_kept_draw_reduce(&spec, outer, inner, false, nkeys, &state);
+	test_replica_draw_reduce(&spec, outer, inner, false, nkeys, &state);
 	status = engine->reduce(job, HG_MATCH_ALL, &spec, &count, error);
 	if (status != HG_OK)
 		return status;
 	/* what has no room is no failure, but there would have been */
 	if (count == HG_TOO_MANY_GROUPS)
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, NULL, "too many groups");
-	test_kept_naive_groups(outer, inner, &join->wanted, HG_MATCH_ALL, &spec, &wanted);
-	status = test_kept_fetch_groups(engine, job, &spec, count, capacity, &groups, error);
-	if (status == HG_OK && !test_kept_groups_equal(&groups, &wanted, &spec))
+	test_replica_naive_groups(outer, inner, &join->wanted, HG_MATCH_ALL, &spec, &wanted);
+	status = test_replica_fetch_groups(engine, job, &spec, count, capacity, &groups, error);
+	if (status == HG_OK && !test_replica_groups_equal(&groups, &wanted, &spec))
 		status = hg_error_set(error, HG_INVALID, NULL, "%u keys: wrong groups", nkeys);
 	free(groups.words);
 	free(wanted.words);
@@ -107,12 +107,12 @@ reduce_right(TestPagesJoin *join, HgEngine *engine, HgJob *job, uint32_t nkeys, 
 
 /* Rows of a side that have no key, and count otherwise. */
 static uint64_t
-null_keys_of(const TestKeptSide *side)
+null_keys_of(const TestReplicaSide *side)
 {
 	const HgPageSpec *spec = &side->pages.spec;
 	uint64_t null_keys = 0;
 
-	for (uint64_t page = 0; side->spread.way == TEST_KEPT_PAGES && page < side->pages.count; page++)
+	for (uint64_t page = 0; side->spread.way == TEST_REPLICA_PAGES && page < side->pages.count; page++)
 	{
 		const unsigned char *from = side->pages.bytes + page * spec->page_size;
 		HgPageValues values;
@@ -136,7 +136,7 @@ rows_right(TestPagesJoin *join, HgEngine *engine, HgJob *job, HgError *error)
 	engine->stats(job, &stats);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const TestKeptSide *made = &join->sides[side];
+		const TestReplicaSide *made = &join->sides[side];
 
 		if (stats.rows[side] != made->spread.count || stats.null_keys[side] != null_keys_of(made))
 			return hg_error_set(
@@ -178,29 +178,29 @@ test_pages_join_run(TestPagesJoin *join, HgEngine *engine, const HgHost *host, s
 	HgStatus status = HG_OK;
 
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
-		if (join->sides[side].spread.way == TEST_KEPT_GRAPH)
-			status = test_kept_make(engine, host, &join->sides[side], error);
+		if (join->sides[side].spread.way == TEST_REPLICA_GRAPH)
+			status = test_replica_make(engine, host, &join->sides[side], error);
 	if (status == HG_OK)
-		status = test_kept_build(engine, host, &join->sides[HG_OUTER], &join->sides[HG_INNER], &job,
+		status = test_replica_build(engine, host, &join->sides[HG_OUTER], &join->sides[HG_INNER], &job,
 								 error);
 	if (status == HG_OK)
 		status = test_pages_join_ask(join, engine, job, capacity, error);
 	if (job != NULL)
 		engine->close(job);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		test_kept_release(engine, &join->sides[side]);
+		test_replica_release(engine, &join->sides[side]);
 	return status;
 }
 
 static bool
-is_shape_kept(const TestKeptSpread spreads[2])
+is_replica_shape(const TestReplicaSpread spreads[2])
 {
-	return spreads[0].way == TEST_KEPT_GRAPH || spreads[1].way == TEST_KEPT_GRAPH;
+	return spreads[0].way == TEST_REPLICA_GRAPH || spreads[1].way == TEST_REPLICA_GRAPH;
 }
 
 /* A join, named, of sides as two spreads and forms say. */
 static void
-test_join(HgEngine *engine, const HgHost *base, const TestKeptSpread spreads[2],
+test_join(HgEngine *engine, const HgHost *base, const TestReplicaSpread spreads[2],
 		  const TestPagesForm forms[2], size_t capacity, uint64_t seed)
 {
 	TestPagesJoin join;
@@ -208,7 +208,7 @@ test_join(HgEngine *engine, const HgHost *base, const TestKeptSpread spreads[2],
 	TestHost host;
 	HgStatus status;
 
-	if (!hg_tap_turn() || (is_shape_kept(spreads) && engine->put_edges == NULL))
+	if (!hg_tap_turn() || (is_replica_shape(spreads) && engine->put_edges == NULL))
 		return;
 	test_host_init(&host, base);
 	test_pages_join_create(&join, spreads, forms, seed);
@@ -232,11 +232,11 @@ test_join(HgEngine *engine, const HgHost *base, const TestKeptSpread spreads[2],
 static void
 test_ways(HgEngine *engine, const HgHost *host)
 {
-	static const TestKeptWay ways[][2] = {
-		{TEST_KEPT_PAGES, TEST_KEPT_PAGES},	   {TEST_KEPT_PAGES, TEST_KEPT_APPENDED},
-		{TEST_KEPT_APPENDED, TEST_KEPT_PAGES}, {TEST_KEPT_PAGES, TEST_KEPT_NUMBERED},
-		{TEST_KEPT_NUMBERED, TEST_KEPT_PAGES}, {TEST_KEPT_PAGES, TEST_KEPT_GRAPH},
-		{TEST_KEPT_GRAPH, TEST_KEPT_PAGES}};
+	static const TestReplicaWay ways[][2] = {
+		{TEST_REPLICA_PAGES, TEST_REPLICA_PAGES},	   {TEST_REPLICA_PAGES, TEST_REPLICA_APPENDED},
+		{TEST_REPLICA_APPENDED, TEST_REPLICA_PAGES}, {TEST_REPLICA_PAGES, TEST_REPLICA_NUMBERED},
+		{TEST_REPLICA_NUMBERED, TEST_REPLICA_PAGES}, {TEST_REPLICA_PAGES, TEST_REPLICA_GRAPH},
+		{TEST_REPLICA_GRAPH, TEST_REPLICA_PAGES}};
 	static const uint32_t ncolumns[][2] = {{8, 8}, {5, 0}, {0, 3}, {0, 0}};
 	const uint32_t rows = hg_tap_suite() == HG_SUITE_TINY ? 500 : 5000;
 	uint64_t seed = 100;
@@ -245,7 +245,7 @@ test_ways(HgEngine *engine, const HgHost *host)
 		for (size_t way = 0; way < LENGTH(ways); way++)
 			for (size_t c = 0; c < LENGTH(ncolumns); c++)
 			{
-				TestKeptSpread spreads[2] = {{.way = ways[way][0],
+				TestReplicaSpread spreads[2] = {{.way = ways[way][0],
 											  .mask = TEST_MASK_SOME,
 											  .width = width,
 											  .parts = 3,
@@ -263,7 +263,7 @@ test_ways(HgEngine *engine, const HgHost *host)
 				spreads[1].ncolumns = ncolumns[c][1];
 				spreads[1].hot = 25;
 				/* a graph of another width is joined, too */
-				if (spreads[1].way == TEST_KEPT_GRAPH)
+				if (spreads[1].way == TEST_REPLICA_GRAPH)
 					spreads[1].width = 12 - width;
 				/* the rows of a side are counted whatever a mask says */
 				test_join(engine, host, spreads, forms, 1500, seed++);
@@ -298,7 +298,7 @@ test_forms(HgEngine *engine, const HgHost *host)
 	{
 		const TestPagesForm *form = &cases[i].form;
 		const bool narrow = form->key_bytes > 0;
-		const TestKeptSpread spreads[2] = {{.way = TEST_KEPT_PAGES,
+		const TestReplicaSpread spreads[2] = {{.way = TEST_REPLICA_PAGES,
 											.width = cases[i].width,
 											.count = rows,
 											.keys = rows,
@@ -306,7 +306,7 @@ test_forms(HgEngine *engine, const HgHost *host)
 											.ncolumns = 4,
 											.values = i % 2 == 0 ? 5 : 0,
 											.nulls = 10},
-										   {.way = narrow ? TEST_KEPT_PAGES : TEST_KEPT_APPENDED,
+										   {.way = narrow ? TEST_REPLICA_PAGES : TEST_REPLICA_APPENDED,
 											.width = cases[i].width,
 											.count = narrow ? 20 : rows,
 											.keys = rows,
@@ -329,12 +329,12 @@ test_sizes(HgEngine *engine, const HgHost *host, uint32_t most_rows)
 		for (size_t j = 0; j < LENGTH(rows); j++)
 		{
 			const uint32_t count = i < LENGTH(rows) ? rows[i] : most_rows >> (i - LENGTH(rows));
-			const TestKeptSpread spreads[2] = {{.way = TEST_KEPT_PAGES,
+			const TestReplicaSpread spreads[2] = {{.way = TEST_REPLICA_PAGES,
 												.width = 8,
 												.count = count,
 												.keys = 2 * (uint64_t) count + 1,
 												.ncolumns = 1},
-											   {.way = TEST_KEPT_PAGES,
+											   {.way = TEST_REPLICA_PAGES,
 												.width = 8,
 												.count = rows[j],
 												.keys = 2 * (uint64_t) rows[j] + 1,
@@ -352,9 +352,9 @@ test_sizes(HgEngine *engine, const HgHost *host, uint32_t most_rows)
  * Pages of no sense
  * ------------------------------------------------------------------------ */
 
-static const TestKeptSpread small[2] = {
-	{.way = TEST_KEPT_PAGES, .width = 8, .count = 900, .keys = 500, .ncolumns = 3, .nulls = 9},
-	{.way = TEST_KEPT_PAGES, .width = 8, .count = 700, .keys = 500, .ncolumns = 1}};
+static const TestReplicaSpread small[2] = {
+	{.way = TEST_REPLICA_PAGES, .width = 8, .count = 900, .keys = 500, .ncolumns = 3, .nulls = 9},
+	{.way = TEST_REPLICA_PAGES, .width = 8, .count = 700, .keys = 500, .ncolumns = 1}};
 static const TestPagesForm small_forms[2] = {{.nquals = 2, .noise = 10}, {.nquals = 1}};
 
 /* One damaged page of either side, the first or the last or one between them. */
@@ -368,7 +368,7 @@ test_bad_pages(HgEngine *engine, const HgHost *base)
 			for (int damage = 0; damage < 3; damage++)
 			{
 				TestPagesJoin join;
-				TestKeptPages *pages;
+				TestReplicaPages *pages;
 				HgError error = {0};
 				HgJob *job = NULL;
 				uint64_t matches;
@@ -392,7 +392,7 @@ test_bad_pages(HgEngine *engine, const HgHost *base)
 					test_page_add_row(page, pages->spec.page_size, NULL, 0, NULL, 0);
 					memset(page + pages->spec.page_size - 24 + 18, 0xFF, 2);
 				}
-				good = test_kept_build(engine, &host.host, &join.sides[0], &join.sides[1], &job,
+				good = test_replica_build(engine, &host.host, &join.sides[0], &join.sides[1], &job,
 									   &error) == HG_BAD_PAGE;
 				good = good && engine->count(job, HG_MATCH_ALL, &matches, NULL) != HG_OK &&
 					   engine->match(job, HG_MATCH_ALL, NULL) != HG_OK;
@@ -480,9 +480,9 @@ is_refused(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgStatus
 static void
 test_bad_specs(HgEngine *engine, const HgHost *host)
 {
-	static const HgKeptSpec keep = {.name = {1, 1, 0, 0},
+	static const HgReplicaSpec new_replica = {.name = {1, 1, 0, 0},
 									.shape = {.key_width = 8, .parts = 1, .rows = 1}};
-	static const HgKeptColumnSpec keep_column = {.name = {1, 1, 1, 0},
+	static const HgReplicaColumnSpec new_column = {.name = {1, 1, 1, 0},
 												 .shape = {.width = 4, .parts = 1, .stride = 1}};
 	HgPageSpec pages = good_spec;
 	const HgJobSpec spec = {
@@ -502,57 +502,57 @@ test_bad_specs(HgEngine *engine, const HgHost *host)
 	hg_tap_ok(is_refused(engine, host, &bad, HG_INVALID), "%s: a key of pages that is too wide",
 			  engine->name);
 	bad = spec;
-	bad.keep = &keep;
+	bad.new_replica = &new_replica;
 	hg_tap_ok(is_refused(engine, host, &bad, HG_INVALID), "%s: pages where a graph is made",
 			  engine->name);
 	bad = spec;
-	bad.keep_column = &keep_column;
+	bad.new_column = &new_column;
 	hg_tap_ok(is_refused(engine, host, &bad, HG_INVALID), "%s: pages where a column is made",
 			  engine->name);
 }
 
-/* A side is a kept graph, or it comes as pages. */
+/* A side is a graph replica, or it comes as pages. */
 static void
 test_both_ways(HgEngine *engine, const HgHost *host)
 {
-	const TestKeptSpread spread = {.width = 8, .parts = 1, .count = 10, .keys = 9};
+	const TestReplicaSpread spread = {.width = 8, .parts = 1, .count = 10, .keys = 9};
 	HgPageSpec pages = good_spec;
 	HgJobSpec spec = {.key_width = 8, .device = -1, .pages = {&pages}};
-	HgKeptUse use = {0};
-	TestKeptSide side;
+	HgReplicaUse use = {0};
+	TestReplicaSide side;
 	HgError error = {0};
 	uint64_t state = 16;
 	bool good;
 
 	if (engine->put_edges == NULL)
 		return;
-	test_kept_side_create(&side, &spread, &state);
-	good = test_kept_make(engine, host, &side, &error) == HG_OK;
-	use.shape = test_kept_shape(&side);
+	test_replica_side_create(&side, &spread, &state);
+	good = test_replica_make(engine, host, &side, &error) == HG_OK;
+	use.shape = test_replica_shape(&side);
 	use.graph = side.graph;
-	spec.kept[HG_OUTER] = &use;
+	spec.replica[HG_OUTER] = &use;
 	hg_tap_ok(good && is_refused(engine, host, &spec, HG_INVALID),
 			  "%s: pages of a side that is kept", engine->name);
-	test_kept_release(engine, &side);
-	test_kept_side_destroy(&side);
+	test_replica_release(engine, &side);
+	test_replica_side_destroy(&side);
 }
 
 /* What can not be asked of a job with pages. */
 static void
 test_bad_calls(HgEngine *engine, const HgHost *host)
 {
-	TestKeptSpread spreads[2] = {small[0], small[1]};
+	TestReplicaSpread spreads[2] = {small[0], small[1]};
 	static const int64_t keys[3] = {1, 2, 3};
 	TestPagesJoin join;
-	const TestKeptPages *pages;
+	const TestReplicaPages *pages;
 	HgError error = {0};
 	HgJob *job = NULL;
 	bool good;
 
-	spreads[HG_INNER].way = TEST_KEPT_APPENDED;
+	spreads[HG_INNER].way = TEST_REPLICA_APPENDED;
 	test_pages_join_create(&join, spreads, small_forms, 18);
 	pages = &join.sides[HG_OUTER].pages;
-	good = test_kept_open(engine, host, &join.sides[0], &join.sides[1], &job, &error) == HG_OK;
+	good = test_replica_open(engine, host, &join.sides[0], &join.sides[1], &job, &error) == HG_OK;
 	hg_tap_ok(good && engine->append(job, HG_OUTER, keys, 3, &error) == HG_INVALID,
 			  "%s: keys are not appended to a side that comes as pages", engine->name);
 	hg_tap_ok(good && engine->append_rows(job, HG_OUTER, keys, 3, 0, &error) == HG_INVALID,
@@ -565,7 +565,7 @@ test_bad_calls(HgEngine *engine, const HgHost *host)
 	hg_tap_ok(good && engine->append_pages(job, HG_OUTER, pages->bytes, 0, 0, &error) == HG_OK,
 			  "%s: no pages at all are no harm", engine->name);
 	for (int side = HG_OUTER; side <= HG_INNER && good; side++)
-		good = test_kept_give(engine, job, (HgSide) side, 0, &join.sides[side], &error) == HG_OK;
+		good = test_replica_give(engine, job, (HgSide) side, 0, &join.sides[side], &error) == HG_OK;
 	good = good && engine->build(job, &error) == HG_OK &&
 		   test_pages_join_ask(&join, engine, job, 1000, &error) == HG_OK;
 	hg_tap_ok(good, "%s: what was refused has done nothing", engine->name);
@@ -575,7 +575,7 @@ test_bad_calls(HgEngine *engine, const HgHost *host)
 	if (job != NULL)
 		engine->close(job);
 	job = NULL;
-	good = test_kept_open(engine, host, &join.sides[0], &join.sides[1], &job, &error) == HG_OK;
+	good = test_replica_open(engine, host, &join.sides[0], &join.sides[1], &job, &error) == HG_OK;
 	hg_tap_ok(good && engine->append_pages(job, HG_OUTER, pages->bytes, 1,
 										   HG_MAX_ROWS / pages->spec.rows_per_page,
 										   &error) == HG_TOO_MANY_ROWS,
@@ -589,10 +589,10 @@ test_bad_calls(HgEngine *engine, const HgHost *host)
 static void
 test_last_page(HgEngine *engine, const HgHost *host)
 {
-	TestKeptSpread spreads[2] = {small[0], small[1]};
+	TestReplicaSpread spreads[2] = {small[0], small[1]};
 	const TestPagesForm forms[2] = {{.run = 100, .plain = true}, {.plain = true}};
 	TestPagesJoin join;
-	TestKeptSide *outer = &join.sides[HG_OUTER];
+	TestReplicaSide *outer = &join.sides[HG_OUTER];
 	HgError error = {0};
 	HgJob *job = NULL;
 	uint64_t last;
@@ -606,13 +606,13 @@ test_last_page(HgEngine *engine, const HgHost *host)
 	for (uint32_t i = 0; i < outer->spread.count; i++)
 		outer->rows[i] += (uint32_t) ((last - 1) * outer->pages.spec.rows_per_page);
 	free(join.wanted.pairs);
-	test_kept_naive(outer, &join.sides[HG_INNER], &join.wanted);
-	status = test_kept_open(engine, host, outer, &join.sides[HG_INNER], &job, &error);
+	test_replica_naive(outer, &join.sides[HG_INNER], &join.wanted);
+	status = test_replica_open(engine, host, outer, &join.sides[HG_INNER], &job, &error);
 	if (status == HG_OK)
 		status = engine->append_pages(job, HG_OUTER, outer->pages.bytes, outer->pages.count, last,
 									  &error);
 	if (status == HG_OK)
-		status = test_kept_give(engine, job, HG_INNER, 0, &join.sides[HG_INNER], &error);
+		status = test_replica_give(engine, job, HG_INNER, 0, &join.sides[HG_INNER], &error);
 	if (status == HG_OK)
 		status = engine->build(job, &error);
 	if (status == HG_OK)
@@ -636,14 +636,14 @@ test_pages_stretch(HgEngine *engine, const HgHost *host, HgError *error)
 
 	for (int i = 0; i < joins && status == HG_OK; i++)
 	{
-		TestKeptSpread spreads[2] = {small[0], small[1]};
+		TestReplicaSpread spreads[2] = {small[0], small[1]};
 		TestPagesJoin join;
 
 		spreads[HG_INNER].parts = 1;
 		spreads[HG_INNER].numbers = 1000;
-		spreads[HG_INNER].way = i == 0	 ? TEST_KEPT_PAGES
-								: i == 1 ? TEST_KEPT_APPENDED
-										 : TEST_KEPT_GRAPH;
+		spreads[HG_INNER].way = i == 0	 ? TEST_REPLICA_PAGES
+								: i == 1 ? TEST_REPLICA_APPENDED
+										 : TEST_REPLICA_GRAPH;
 		test_pages_join_create(&join, spreads, small_forms, 20);
 		status = test_pages_join_run(&join, engine, host, 1000, error);
 		test_pages_join_destroy(&join);
@@ -713,11 +713,11 @@ test_little_memory(HgEngine *engine, const HgHost *host)
 		{
 			spec.pages[side] = &join.sides[side].pages.spec;
 			spec.ncolumns[side] = join.sides[side].spread.ncolumns;
-			memcpy(spec.column_width[side], test_kept_widths, sizeof(test_kept_widths));
+			memcpy(spec.column_width[side], test_replica_widths, sizeof(test_replica_widths));
 		}
 		status = engine->open(engine, host, &spec, &job, &error);
 		for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
-			status = test_kept_give(engine, job, (HgSide) side, 0, &join.sides[side], &error);
+			status = test_replica_give(engine, job, (HgSide) side, 0, &join.sides[side], &error);
 		if (status == HG_OK)
 			status = engine->build(job, &error);
 		if (status == HG_OK)

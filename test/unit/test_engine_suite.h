@@ -8,7 +8,7 @@
  *	test_engine_cancel.c	how soon big jobs stop
  *	test_engine_crowd.c		jobs of many threads at once
  *	test_engine_reduce.c	columns and groups, of engines that have them
- *	test_engine_kept.c		kept graphs, of engines that have them
+ *	test_engine_replica.c		graph replicas, of engines that have them
  *	test_settled.c			a caller that has enough of some rows' matches before he has all
  *	test_host.c				a host that counts, and that cancels or fails on demand
  *

@@ -241,25 +241,25 @@ play_table(HgEngine *engine, const HgHost *host, const TestData *data, bool *rig
 }
 
 /* Names of graphs that sessions make, and which others may have altered. */
-#define KEPT_NAMES 4
-#define KEPT_ROWS(serial) (1000 + 500 * (serial))
-#define KEPT_COLUMNS 3
+#define REPLICA_NAMES 4
+#define REPLICA_ROWS(serial) (1000 + 500 * (serial))
+#define REPLICA_COLUMNS 3
 
 /* Make a graph, and join what there may be of that name with itself. */
 static void
-play_kept(HgWireClient *client, const HgHost *host, bool *right)
+play_replica(HgWireClient *client, const HgHost *host, bool *right)
 {
-	const uint64_t serial = 1 + hg_lies_random() % KEPT_NAMES;
-	const HgKeptUse use = {.name = {TEST_EPOCH, serial},
-						   .shape = {8, 1, KEPT_ROWS(serial)},
+	const uint64_t serial = 1 + hg_lies_random() % REPLICA_NAMES;
+	const HgReplicaUse use = {.name = {TEST_EPOCH, serial},
+						   .shape = {8, 1, REPLICA_ROWS(serial)},
 						   .masked = hg_lies_random() % 2};
-	const HgKeptUse same = {.name = use.name, .shape = use.shape};
+	const HgReplicaUse same = {.name = use.name, .shape = use.shape};
 	/* its rows may look themselves up */
-	const HgKeptLookup lookup = {
-		.stride = KEPT_ROWS(serial), .found_stride = KEPT_ROWS(serial), .own = same, .found = use};
+	const HgReplicaLookup lookup = {
+		.stride = REPLICA_ROWS(serial), .found_stride = REPLICA_ROWS(serial), .own = same, .found = use};
 	const HgJobSpec spec = {.key_width = 8,
 							.device = -1,
-							.kept = {&use, &use},
+							.replica = {&use, &use},
 							.nlookups = {hg_lies_random() % 2, 0},
 							.lookups = {&lookup, NULL}};
 	const uint32_t left_out = use.masked ? 64 * (1 + spec.nlookups[HG_OUTER]) : 0;
@@ -273,9 +273,9 @@ play_kept(HgWireClient *client, const HgHost *host, bool *right)
 	HgJob *job;
 
 	if (hg_lies_random() % 2)
-		test_named_make(client, host, serial, KEPT_ROWS(serial), NULL);
+		test_named_make(client, host, serial, REPLICA_ROWS(serial), NULL);
 	if (hg_lies_random() % 4 == 0)
-		test_named_drop(client, 1 + hg_lies_random() % KEPT_NAMES);
+		test_named_drop(client, 1 + hg_lies_random() % REPLICA_NAMES);
 	if (engine->open(engine, host, &spec, &job, NULL) != HG_OK)
 		return;
 	/* all but the first 64 rows, which look up all but the next 64 */
@@ -293,8 +293,8 @@ play_kept(HgWireClient *client, const HgHost *host, bool *right)
 		{
 			/* what is no row must not come this far, whatever is believed */
 			for (size_t i = 0; i < matches.count; i++)
-				if (outer[i] >= hg_kept_rows_end(&use.shape) ||
-					inner[i] >= hg_kept_rows_end(&use.shape))
+				if (outer[i] >= hg_replica_rows_end(&use.shape) ||
+					inner[i] >= hg_replica_rows_end(&use.shape))
 					abort();
 			pairs += matches.count;
 		}
@@ -308,9 +308,9 @@ play_kept(HgWireClient *client, const HgHost *host, bool *right)
 static void
 play_columns(HgWireClient *client, const HgHost *host, bool *right)
 {
-	const uint64_t serial = 1 + hg_lies_random() % KEPT_NAMES;
-	const uint64_t rows = KEPT_ROWS(serial);
-	const uint32_t ncolumns = 1 + (uint32_t) (hg_lies_random() % KEPT_COLUMNS);
+	const uint64_t serial = 1 + hg_lies_random() % REPLICA_NAMES;
+	const uint64_t rows = REPLICA_ROWS(serial);
+	const uint32_t ncolumns = 1 + (uint32_t) (hg_lies_random() % REPLICA_COLUMNS);
 	HgEngine *engine = hg_wire_client_engine(client);
 	HgStatus status;
 	HgJob *job = NULL;
@@ -322,7 +322,7 @@ play_columns(HgWireClient *client, const HgHost *host, bool *right)
 		if (hg_lies_random() % 4 != 0)
 			test_named_make_column(client, host, serial, column, (uint32_t) rows, NULL);
 	if (hg_lies_random() % 4 == 0)
-		test_named_drop_column(client, serial, 1 + (uint32_t) (hg_lies_random() % KEPT_COLUMNS));
+		test_named_drop_column(client, serial, 1 + (uint32_t) (hg_lies_random() % REPLICA_COLUMNS));
 	if (test_named_read(client, host, serial, rows, ncolumns, (uint32_t) rows, &job, NULL) != HG_OK)
 		return;
 	status = engine->build(job, NULL);
@@ -337,9 +337,9 @@ play_columns(HgWireClient *client, const HgHost *host, bool *right)
 static void
 play_filter(HgWireClient *client, const HgHost *host, bool *right)
 {
-	const uint64_t serial = 1 + hg_lies_random() % KEPT_NAMES;
-	const uint64_t rows = KEPT_ROWS(serial);
-	const HgKeptUse use = {.name = {TEST_EPOCH, serial}, .shape = {8, 1, rows}};
+	const uint64_t serial = 1 + hg_lies_random() % REPLICA_NAMES;
+	const uint64_t rows = REPLICA_ROWS(serial);
+	const HgReplicaUse use = {.name = {TEST_EPOCH, serial}, .shape = {8, 1, rows}};
 	const HgRowFilters filters = {
 		.nfilters = 1,
 		.ncolumns = 1,
@@ -356,7 +356,7 @@ play_filter(HgWireClient *client, const HgHost *host, bool *right)
 		.number_steps = {{.kind = HG_STEP_COLUMN, .bits = 64, .is_signed = 1},
 						 {.kind = HG_STEP_MODULO, .bits = 64, .constant = -3}}};
 	const HgJobSpec spec = {
-		.key_width = 8, .device = -1, .kept = {&use, &use}, .filters = {&filters, NULL}};
+		.key_width = 8, .device = -1, .replica = {&use, &use}, .filters = {&filters, NULL}};
 	HgEngine *engine = hg_wire_client_engine(client);
 	uint64_t count = 0;
 	HgJob *job;
@@ -377,7 +377,7 @@ play_filter(HgWireClient *client, const HgHost *host, bool *right)
 static void
 play_pages(HgWireClient *client, const HgHost *host, bool *right)
 {
-	const TestKeptSpread spread = {.way = TEST_KEPT_PAGES,
+	const TestReplicaSpread spread = {.way = TEST_REPLICA_PAGES,
 								   .width = 8,
 								   .count = 1 + (uint32_t) (hg_lies_random() % 1000),
 								   .keys = UINT64_C(1) << 60,
@@ -388,18 +388,18 @@ play_pages(HgWireClient *client, const HgHost *host, bool *right)
 	uint32_t outer[500];
 	uint32_t inner[500];
 	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 500};
-	TestKeptPairs wanted;
-	TestKeptSide side;
+	TestReplicaPairs wanted;
+	TestReplicaSide side;
 	uint64_t end;
 	uint64_t pairs = 0;
 	HgStatus status;
 	HgJob *job = NULL;
 
-	test_kept_side_create(&side, &spread, &state);
+	test_replica_side_create(&side, &spread, &state);
 	test_pages_make(&side, &form, &state);
-	test_kept_naive(&side, &side, &wanted);
+	test_replica_naive(&side, &side, &wanted);
 	end = (test_pages_ordinal(&side.pages, side.pages.count) + 1) * side.pages.spec.rows_per_page;
-	status = test_kept_build(engine, host, &side, &side, &job, NULL);
+	status = test_replica_build(engine, host, &side, &side, &job, NULL);
 	if (status == HG_OK)
 		status = engine->match(job, HG_MATCH_ALL, NULL);
 	while (status == HG_OK && (status = engine->next(job, &matches, NULL)) == HG_OK &&
@@ -416,7 +416,7 @@ play_pages(HgWireClient *client, const HgHost *host, bool *right)
 	if (job != NULL)
 		engine->close(job);
 	free(wanted.pairs);
-	test_kept_side_destroy(&side);
+	test_replica_side_destroy(&side);
 }
 
 /* One session with some jobs, until the connection is lost; false where it was deceived. */
@@ -449,7 +449,7 @@ play_session(HgWireClient *client)
 		if (hg_lies_random() % 4 == 0)
 			play_table(hg_wire_client_engine(client), &impatient.host, &c.data, &right);
 		if (hg_lies_random() % 3 == 0)
-			play_kept(client, &impatient.host, &right);
+			play_replica(client, &impatient.host, &right);
 		if (hg_lies_random() % 3 == 0)
 			play_columns(client, &impatient.host, &right);
 		if (hg_lies_random() % 3 == 0)

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * test_named.c
- *	  What a device process keeps by its names, for tests that know engines which hand it out.
+ *	  The replicas of a device process by their names, for tests that know engines which return
+ *	  them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,15 +19,15 @@
 #include <string.h>
 #include <unistd.h>
 
-struct HgKept
+struct HgReplica
 {
-	HgKeptName name;
+	HgReplicaName name;
 };
 
 /* The last name that was given: they are given by all connections together. */
-static HgKeptName last = {TEST_EPOCH, UINT64_C(1) << 32, 0, 0};
+static HgReplicaName last = {TEST_EPOCH, UINT64_C(1) << 32, 0, 0};
 
-static HgKeptName
+static HgReplicaName
 next_name(uint32_t column)
 {
 	last.serial++;
@@ -36,7 +37,7 @@ next_name(uint32_t column)
 
 /* What rows of a side look up, by names. */
 static void
-name_lookups(const HgJobSpec *spec, HgSide side, HgKeptLookup lookups[HG_MAX_LOOKUPS])
+name_lookups(const HgJobSpec *spec, HgSide side, HgReplicaLookup lookups[HG_MAX_LOOKUPS])
 {
 	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
 	{
@@ -53,10 +54,10 @@ name_filters(const HgJobSpec *spec, HgSide side, HgRowFilters *filters)
 	*filters = *spec->filters[side];
 	for (uint32_t i = 0; i < filters->ncolumns && i < HG_MAX_FILTER_COLUMNS; i++)
 	{
-		const HgKept *column = filters->columns[i].column;
+		const HgReplica *column = filters->columns[i].column;
 
 		filters->columns[i].name =
-			column != NULL ? column->name : (HgKeptName){TEST_EPOCH, UINT64_MAX, 1, 0};
+			column != NULL ? column->name : (HgReplicaName){TEST_EPOCH, UINT64_MAX, 1, 0};
 	}
 }
 
@@ -66,39 +67,39 @@ named_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 	TestNamed *named = (TestNamed *) engine;
 	HgEngine *remote = hg_wire_client_engine(named->client);
 	HgJobSpec named_spec = *spec;
-	HgKeptSpec keep;
-	HgKeptColumnSpec keep_column;
-	HgKeptUse kept[2];
-	HgKeptColumnUse columns[2][HG_MAX_COLUMNS];
-	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
+	HgReplicaSpec new_replica;
+	HgReplicaColumnSpec new_column;
+	HgReplicaUse replica[2];
+	HgReplicaColumnUse columns[2][HG_MAX_COLUMNS];
+	HgReplicaLookup lookups[2][HG_MAX_LOOKUPS];
 	HgRowFilters filters[2];
 
-	if (spec->keep != NULL)
+	if (spec->new_replica != NULL)
 	{
-		keep = *spec->keep;
-		keep.name = next_name(0);
-		named_spec.keep = &keep;
+		new_replica = *spec->new_replica;
+		new_replica.name = next_name(0);
+		named_spec.new_replica = &new_replica;
 	}
-	if (spec->keep_column != NULL)
+	if (spec->new_column != NULL)
 	{
-		keep_column = *spec->keep_column;
-		keep_column.name = next_name(1);
-		named_spec.keep_column = &keep_column;
+		new_column = *spec->new_column;
+		new_column.name = next_name(1);
+		named_spec.new_column = &new_column;
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		if (spec->kept[side] == NULL)
+		if (spec->replica[side] == NULL)
 			continue;
-		kept[side] = *spec->kept[side];
-		kept[side].name = spec->kept[side]->graph->name;
-		named_spec.kept[side] = &kept[side];
+		replica[side] = *spec->replica[side];
+		replica[side].name = spec->replica[side]->graph->name;
+		named_spec.replica[side] = &replica[side];
 		for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
 		{
-			columns[side][i] = spec->kept_columns[side][i];
+			columns[side][i] = spec->replica_columns[side][i];
 			if (columns[side][i].program == 0)
 				columns[side][i].name = columns[side][i].column->name;
 		}
-		named_spec.kept_columns[side] = columns[side];
+		named_spec.replica_columns[side] = columns[side];
 		name_lookups(spec, (HgSide) side, lookups[side]);
 		named_spec.lookups[side] = lookups[side];
 		if (spec->filters[side] == NULL)
@@ -110,13 +111,13 @@ named_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 }
 
 /* As the engine of a connection has it. */
-static HgStatus (*keep_by_name)(HgJob *job, HgKept **graph, uint64_t *bytes, HgError *error);
+static HgStatus (*take_by_name)(HgJob *job, HgReplica **graph, uint64_t *bytes, HgError *error);
 
 /* Of the job that was opened last: the process has it already. */
 static HgStatus
-named_keep(HgJob *job, HgKept **graph, uint64_t *bytes, HgError *error)
+named_take_replica(HgJob *job, HgReplica **graph, uint64_t *bytes, HgError *error)
 {
-	HgStatus status = keep_by_name(job, graph, bytes, error);
+	HgStatus status = take_by_name(job, graph, bytes, error);
 
 	if (status != HG_OK)
 		return status;
@@ -128,7 +129,7 @@ named_keep(HgJob *job, HgKept **graph, uint64_t *bytes, HgError *error)
 }
 
 static void
-named_release(HgEngine *engine, HgKept *graph)
+named_release(HgEngine *engine, HgReplica *graph)
 {
 	hg_wire_client_drop(((TestNamed *) engine)->client, &graph->name);
 	free(graph);
@@ -138,32 +139,32 @@ void
 test_named_init(TestNamed *named, HgWireClient *client)
 {
 	named->engine = *hg_wire_client_engine(client);
-	keep_by_name = named->engine.keep;
+	take_by_name = named->engine.take_replica;
 	named->engine.open = named_open;
-	named->engine.keep = named_keep;
+	named->engine.take_replica = named_take_replica;
 	named->engine.release = named_release;
 	named->client = client;
 }
 
 HgStatus
-test_named_open(HgWireClient *client, const HgHost *host, const HgKeptName *name,
-				const HgKeptShape *shape, HgJob **job, HgError *error)
+test_named_open(HgWireClient *client, const HgHost *host, const HgReplicaName *name,
+				const HgReplicaShape *shape, HgJob **job, HgError *error)
 {
 	HgEngine *engine = hg_wire_client_engine(client);
-	const HgKeptSpec keep = {.name = *name, .shape = *shape};
-	const HgJobSpec spec = {.key_width = shape->key_width, .device = -1, .keep = &keep};
+	const HgReplicaSpec new_replica = {.name = *name, .shape = *shape};
+	const HgJobSpec spec = {.key_width = shape->key_width, .device = -1, .new_replica = &new_replica};
 
 	return engine->open(engine, host, &spec, job, error);
 }
 
 HgStatus
-test_named_join(HgWireClient *client, const HgHost *host, const HgKeptName *name,
-				const HgKeptShape *shape, HgJob **job, HgError *error)
+test_named_join(HgWireClient *client, const HgHost *host, const HgReplicaName *name,
+				const HgReplicaShape *shape, HgJob **job, HgError *error)
 {
 	HgEngine *engine = hg_wire_client_engine(client);
-	const HgKeptUse use = {.name = *name, .shape = *shape, .masked = 1};
+	const HgReplicaUse use = {.name = *name, .shape = *shape, .masked = 1};
 	const HgJobSpec spec = {
-		.key_width = 8, .device = -1, .kept = {&use, NULL}, .expected_rows = {0, 1000}};
+		.key_width = 8, .device = -1, .replica = {&use, NULL}, .expected_rows = {0, 1000}};
 
 	return engine->open(engine, host, &spec, job, error);
 }
@@ -194,8 +195,8 @@ test_named_make(HgWireClient *client, const HgHost *host, uint64_t serial, uint6
 				HgError *error)
 {
 	HgEngine *engine = hg_wire_client_engine(client);
-	const HgKeptName name = {TEST_EPOCH, serial, 0, 0};
-	const HgKeptShape shape = {8, 1, rows};
+	const HgReplicaName name = {TEST_EPOCH, serial, 0, 0};
+	const HgReplicaShape shape = {8, 1, rows};
 	HgJob *job = NULL;
 	HgStatus status = test_named_open(client, host, &name, &shape, &job, error);
 
@@ -212,8 +213,8 @@ HgStatus
 test_named_ask(HgWireClient *client, uint64_t serial, uint64_t rows)
 {
 	HgEngine *engine = hg_wire_client_engine(client);
-	const HgKeptUse use = {.name = {TEST_EPOCH, serial}, .shape = {8, 1, rows}};
-	const HgJobSpec spec = {.key_width = 8, .device = -1, .kept = {&use, &use}};
+	const HgReplicaUse use = {.name = {TEST_EPOCH, serial}, .shape = {8, 1, rows}};
+	const HgJobSpec spec = {.key_width = 8, .device = -1, .replica = {&use, &use}};
 	HgError error = {0};
 	uint64_t count = 0;
 	HgJob *job = NULL;
@@ -243,12 +244,12 @@ is_null_at(uint32_t column, uint64_t place)
 }
 
 HgStatus
-test_named_open_column(HgWireClient *client, const HgHost *host, const HgKeptName *name,
-					   const HgKeptColumnShape *shape, HgJob **job, HgError *error)
+test_named_open_column(HgWireClient *client, const HgHost *host, const HgReplicaName *name,
+					   const HgReplicaColumnShape *shape, HgJob **job, HgError *error)
 {
 	HgEngine *engine = hg_wire_client_engine(client);
-	const HgKeptColumnSpec keep = {.name = *name, .shape = *shape};
-	const HgJobSpec spec = {.key_width = 8, .device = -1, .keep_column = &keep};
+	const HgReplicaColumnSpec new_replica = {.name = *name, .shape = *shape};
+	const HgJobSpec spec = {.key_width = 8, .device = -1, .new_column = &new_replica};
 
 	return engine->open(engine, host, &spec, job, error);
 }
@@ -277,8 +278,8 @@ test_named_make_column(HgWireClient *client, const HgHost *host, uint64_t serial
 					   uint32_t stride, HgError *error)
 {
 	HgEngine *engine = hg_wire_client_engine(client);
-	const HgKeptName name = {TEST_EPOCH, serial, column, 0};
-	const HgKeptColumnShape shape = {4, 1, stride, 0};
+	const HgReplicaName name = {TEST_EPOCH, serial, column, 0};
+	const HgReplicaColumnShape shape = {4, 1, stride, 0};
 	HgJob *job = NULL;
 	HgStatus status = test_named_open_column(client, host, &name, &shape, &job, error);
 
@@ -313,12 +314,12 @@ test_named_read(HgWireClient *client, const HgHost *host, uint64_t serial, uint6
 				uint32_t ncolumns, uint32_t stride, HgJob **job, HgError *error)
 {
 	HgEngine *engine = hg_wire_client_engine(client);
-	const HgKeptUse use = {.name = {TEST_EPOCH, serial, 0, 0}, .shape = {8, 1, rows}};
-	HgKeptColumnUse columns[2][HG_MAX_COLUMNS];
+	const HgReplicaUse use = {.name = {TEST_EPOCH, serial, 0, 0}, .shape = {8, 1, rows}};
+	HgReplicaColumnUse columns[2][HG_MAX_COLUMNS];
 	HgJobSpec spec = {.key_width = 8,
 					  .device = -1,
-					  .kept = {&use, &use},
-					  .kept_columns = {columns[0], columns[1]}};
+					  .replica = {&use, &use},
+					  .replica_columns = {columns[0], columns[1]}};
 
 	memset(columns, 0, sizeof(columns));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -327,8 +328,8 @@ test_named_read(HgWireClient *client, const HgHost *host, uint64_t serial, uint6
 		for (uint32_t i = 0; i < ncolumns; i++)
 		{
 			spec.column_width[side][i] = 4;
-			columns[side][i].name = (HgKeptName){TEST_EPOCH, serial, i + 1, 0};
-			columns[side][i].shape = (HgKeptColumnShape){4, 1, stride, 0};
+			columns[side][i].name = (HgReplicaName){TEST_EPOCH, serial, i + 1, 0};
+			columns[side][i].shape = (HgReplicaColumnShape){4, 1, stride, 0};
 		}
 	}
 	return engine->open(engine, host, &spec, job, error);
@@ -418,14 +419,14 @@ test_named_is_at_rest(TestServer *server, uint64_t graphs)
 	good = test_counts_jobs(server, 0);
 	status = test_status_of(server);
 	good = good && status.memory_reserved == 0 && status.staging_leased == 0 &&
-		   status.kept_graphs == graphs && status.memory_held == status.kept_bytes &&
-		   (graphs > 0) == (status.kept_bytes > 0);
+		   status.replica_graphs == graphs && status.memory_held == status.replica_bytes &&
+		   (graphs > 0) == (status.replica_bytes > 0);
 	if (!good)
 		hg_tap_diag(
 			"reserved %llu, leased %llu, held %llu, kept %llu: %llu",
 			(unsigned long long) status.memory_reserved, (unsigned long long) status.staging_leased,
-			(unsigned long long) status.memory_held, (unsigned long long) status.kept_graphs,
-			(unsigned long long) status.kept_bytes);
+			(unsigned long long) status.memory_held, (unsigned long long) status.replica_graphs,
+			(unsigned long long) status.replica_bytes);
 	return good;
 }
 
@@ -434,9 +435,9 @@ test_named_graphs_become(TestServer *server, uint64_t graphs)
 {
 	const double deadline = test_now_ms() + TEST_PATIENCE_MS;
 
-	while (test_status_of(server).kept_graphs != graphs && test_now_ms() < deadline)
+	while (test_status_of(server).replica_graphs != graphs && test_now_ms() < deadline)
 		usleep(1000);
-	return test_status_of(server).kept_graphs == graphs;
+	return test_status_of(server).replica_graphs == graphs;
 }
 
 void
@@ -448,7 +449,7 @@ test_named_drop(HgWireClient *client, uint64_t serial)
 void
 test_named_drop_column(HgWireClient *client, uint64_t serial, uint32_t column)
 {
-	const HgKeptName name = {TEST_EPOCH, serial, column, 0};
+	const HgReplicaName name = {TEST_EPOCH, serial, column, 0};
 
 	hg_wire_client_drop(client, &name);
 }

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * test_named.h
- *	  What a device process keeps by its names, for tests that know engines which hand it out.
+ *	  The replicas of a device process by their names, for tests that know engines which return
+ *	  them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,14 +11,14 @@
 #ifndef TEST_NAMED_H
 #define TEST_NAMED_H
 
-#include "test_kept_side.h"
+#include "test_replica_side.h"
 #include "test_serving.h"
 
 #define TEST_EPOCH UINT64_C(0xE70C)
 
 /*
- * The engine of a connection, which has keep and release: what it hands out are names, and can be
- * given to those of other connections.  One thread uses all of them.
+ * The engine of a connection, which has take_replica and release: what it hands out are names, and
+ * can be given to those of other connections.  One thread uses all of them.
  */
 typedef struct TestNamed
 {
@@ -28,12 +29,12 @@ typedef struct TestNamed
 extern void test_named_init(TestNamed *named, HgWireClient *client);
 
 /* Open a job that makes a graph of this name and shape. */
-extern HgStatus test_named_open(HgWireClient *client, const HgHost *host, const HgKeptName *name,
-								const HgKeptShape *shape, HgJob **job, HgError *error);
+extern HgStatus test_named_open(HgWireClient *client, const HgHost *host, const HgReplicaName *name,
+								const HgReplicaShape *shape, HgJob **job, HgError *error);
 
 /* Open a job whose outer side is the graph of that name and shape. */
-extern HgStatus test_named_join(HgWireClient *client, const HgHost *host, const HgKeptName *name,
-								const HgKeptShape *shape, HgJob **job, HgError *error);
+extern HgStatus test_named_join(HgWireClient *client, const HgHost *host, const HgReplicaName *name,
+								const HgReplicaShape *shape, HgJob **job, HgError *error);
 
 /* Put so many edges, from the first one on, of which row i has key i. */
 extern HgStatus test_named_put(HgWireClient *client, HgJob *job, uint32_t width, uint64_t first,
@@ -48,7 +49,7 @@ extern HgStatus test_named_ask(HgWireClient *client, uint64_t serial, uint64_t r
 
 /* Open a job that makes a column of this name and shape. */
 extern HgStatus test_named_open_column(HgWireClient *client, const HgHost *host,
-									   const HgKeptName *name, const HgKeptColumnShape *shape,
+									   const HgReplicaName *name, const HgReplicaColumnShape *shape,
 									   HgJob **job, HgError *error);
 
 /* Put so many values of 4 bytes, from the first place on, as a column of this number has them. */
@@ -84,7 +85,7 @@ extern HgStatus test_named_ask_columns(HgWireClient *client, uint64_t serial, ui
 extern void test_named_drop(HgWireClient *client, uint64_t serial);
 extern void test_named_drop_column(HgWireClient *client, uint64_t serial, uint32_t column);
 
-/* Does the process come to keep so many graphs and columns? */
+/* True if the process comes to have so many replicas of graphs and columns. */
 extern bool test_named_graphs_become(TestServer *server, uint64_t graphs);
 
 /*

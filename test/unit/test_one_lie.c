@@ -64,13 +64,13 @@ ask_table(HgEngine *engine, const HgHost *host)
 
 /* Make a graph, and join one with rows; false where something was answered that is not so. */
 static bool
-ask_kept(HgEngine *engine, const HgHost *host)
+ask_replica(HgEngine *engine, const HgHost *host)
 {
 	static const uint32_t rows[LIAR_ROWS] = {0, 1, 2, 3};
-	const HgKeptSpec keep = {.name = {1, 1}, .shape = {4, 1, LIAR_ROWS}};
-	const HgKeptUse use = {.name = {1, 1}, .shape = {4, 1, LIAR_ROWS}, .masked = 1};
-	const HgJobSpec making = {.key_width = 4, .device = -1, .keep = &keep};
-	const HgJobSpec joining = {.key_width = 4, .device = -1, .kept = {&use, NULL}};
+	const HgReplicaSpec new_replica = {.name = {1, 1}, .shape = {4, 1, LIAR_ROWS}};
+	const HgReplicaUse use = {.name = {1, 1}, .shape = {4, 1, LIAR_ROWS}, .masked = 1};
+	const HgJobSpec making = {.key_width = 4, .device = -1, .new_replica = &new_replica};
+	const HgJobSpec joining = {.key_width = 4, .device = -1, .replica = {&use, NULL}};
 	uint32_t outer[2 * LIAR_ROWS];
 	uint32_t inner[2 * LIAR_ROWS];
 	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 2 * LIAR_ROWS};
@@ -104,15 +104,15 @@ ask_kept(HgEngine *engine, const HgHost *host)
 static bool
 ask_lookups(HgEngine *engine, const HgHost *host)
 {
-	const HgKeptUse use = {.name = {1, 1}, .shape = {4, 1, LIAR_ROWS}};
-	const HgKeptLookup lookup = {
+	const HgReplicaUse use = {.name = {1, 1}, .shape = {4, 1, LIAR_ROWS}};
+	const HgReplicaLookup lookup = {
 		.stride = LIAR_ROWS,
 		.found_stride = LIAR_ROWS,
 		.own = {.name = {1, 2}, .shape = {4, 1, LIAR_ROWS}},
 		.found = {.name = {1, 3}, .shape = {8, 1, LIAR_ROWS}, .masked = 1}};
 	const HgJobSpec spec = {.key_width = 4,
 							.device = -1,
-							.kept = {&use, NULL},
+							.replica = {&use, NULL},
 							.nlookups = {1, 0},
 							.lookups = {&lookup, NULL}};
 	uint64_t count = LIAR_ROWS;
@@ -222,16 +222,16 @@ static bool
 ask_column(HgEngine *engine, const HgHost *host)
 {
 	static const uint8_t values[LIAR_ROWS] = {LIAR_VALUE, LIAR_VALUE, LIAR_VALUE, LIAR_VALUE};
-	const HgKeptColumnSpec keep = {.name = {1, 1, 1, 0}, .shape = {1, 1, LIAR_ROWS, 0}};
-	const HgKeptUse use = {.name = {1, 1, 0, 0}, .shape = {4, 1, LIAR_ROWS}};
-	const HgKeptColumnUse column = {.name = keep.name, .shape = keep.shape};
-	const HgJobSpec making = {.key_width = 4, .device = -1, .keep_column = &keep};
+	const HgReplicaColumnSpec new_replica = {.name = {1, 1, 1, 0}, .shape = {1, 1, LIAR_ROWS, 0}};
+	const HgReplicaUse use = {.name = {1, 1, 0, 0}, .shape = {4, 1, LIAR_ROWS}};
+	const HgReplicaColumnUse column = {.name = new_replica.name, .shape = new_replica.shape};
+	const HgJobSpec making = {.key_width = 4, .device = -1, .new_column = &new_replica};
 	const HgJobSpec joining = {.key_width = 4,
 							   .device = -1,
 							   .ncolumns = {1, 0},
 							   .column_width = {{1}},
-							   .kept = {&use, NULL},
-							   .kept_columns = {&column, NULL}};
+							   .replica = {&use, NULL},
+							   .replica_columns = {&column, NULL}};
 	uint64_t words[HG_MAX_REDUCE_WORDS];
 	HgGroupRecords records = {words, 1, 0};
 	uint64_t groups = 0;
@@ -261,14 +261,14 @@ ask_computed(HgEngine *engine, const HgHost *host)
 {
 	static const HgProgram program = {.nsteps = 1,
 									  .steps = {{.kind = HG_STEP_CONSTANT, .bits = 64}}};
-	const HgKeptUse use = {.name = {1, 1, 0, 0}, .shape = {4, 1, LIAR_ROWS}};
-	const HgKeptColumnUse column = {.shape = {8, 1, LIAR_ROWS, 0}, .program = 1};
+	const HgReplicaUse use = {.name = {1, 1, 0, 0}, .shape = {4, 1, LIAR_ROWS}};
+	const HgReplicaColumnUse column = {.shape = {8, 1, LIAR_ROWS, 0}, .program = 1};
 	const HgJobSpec spec = {.key_width = 4,
 							.device = -1,
 							.ncolumns = {1, 0},
 							.column_width = {{8}},
-							.kept = {&use, NULL},
-							.kept_columns = {&column, NULL},
+							.replica = {&use, NULL},
+							.replica_columns = {&column, NULL},
 							.nprograms = {1, 0},
 							.programs = {&program, NULL}};
 	HgJob *job;
@@ -371,7 +371,7 @@ state_after_lie(Lie lie, bool *right)
 		*right = ask_all(engine, job);
 		engine->close(job);
 		*right = ask_table(engine, &liar.host) && *right;
-		*right = ask_kept(engine, &liar.host) && *right;
+		*right = ask_replica(engine, &liar.host) && *right;
 		*right = ask_column(engine, &liar.host) && *right;
 		*right = ask_lookups(engine, &liar.host) && *right;
 		*right = ask_pages(engine, &liar.host) && *right;
@@ -429,13 +429,13 @@ test_numbers(void)
 			  "of rows that are numbered, those in the gaps do not exist");
 }
 
-/* Rows of a kept graph are below what its parts can have, or those that it was made of. */
+/* Rows of a graph replica are below what its parts can have, or those that it was made of. */
 static void
-test_kept_numbers(void)
+test_replica_numbers(void)
 {
 	const uint32_t rows[2] = {5, 3};
 	const HgRowNumbers numbers = {.block_log2 = HG_FLAT_ROW_BITS, .blocks = 2, .rows = rows};
-	HgRemoteJob job = {.kept = {{.shape = {8, 2, 8}}}, .rows = {8, 4}};
+	HgRemoteJob job = {.replica = {{.shape = {8, 2, 8}}}, .rows = {8, 4}};
 	uint32_t outer[1] = {0};
 	uint32_t inner[1] = {3};
 	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 1, .count = 1};
@@ -455,7 +455,7 @@ test_kept_numbers(void)
 	};
 	bool right = true;
 
-	job.spec.kept[HG_OUTER] = &job.kept[HG_OUTER];
+	job.spec.replica[HG_OUTER] = &job.replica[HG_OUTER];
 	for (size_t i = 0; i < sizeof(tried) / sizeof(tried[0]); i++)
 	{
 		outer[0] = tried[i].row;
@@ -467,7 +467,7 @@ test_kept_numbers(void)
 	outer[0] = 0;
 	inner[0] = 4;
 	hg_tap_ok(right && !hg_wire_answer_has_matches(&job, &matches),
-			  "of a kept graph those rows exist that its parts have");
+			  "of a graph replica those rows exist that its parts have");
 }
 
 int
@@ -475,6 +475,6 @@ main(void)
 {
 	test_one_lie();
 	test_numbers();
-	test_kept_numbers();
+	test_replica_numbers();
 	return hg_tap_done();
 }

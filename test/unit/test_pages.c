@@ -168,7 +168,7 @@ test_page_add_row(unsigned char *page, uint32_t size, const HgPageAttribute *att
 /* A side's rows on their way into pages. */
 typedef struct Writer
 {
-	TestKeptSide *side;
+	TestReplicaSide *side;
 	const TestPagesForm *form;
 	uint64_t *state;
 	HgPageAttribute attributes[TEST_PAGE_ATTRIBUTES];
@@ -204,7 +204,7 @@ shuffle_attributes(Writer *writer)
 {
 	for (uint32_t i = writer->natts; i > 1; i--)
 	{
-		const uint64_t other = test_kept_random(writer->state, i);
+		const uint64_t other = test_replica_random(writer->state, i);
 		const HgPageAttribute attribute = writer->attributes[other];
 		const int role = writer->roles[other];
 
@@ -222,7 +222,7 @@ draw_qual(Writer *writer, HgPageQual *qual, uint32_t number, uint32_t attribute)
 	const uint32_t above = 64 - 8 * (uint32_t) writer->attributes[attribute].length;
 
 	qual->attribute = (uint16_t) attribute;
-	qual->operation = (uint8_t) (test_kept_random(writer->state, 100) + number) % HG_PAGE_OPERATORS;
+	qual->operation = (uint8_t) (test_replica_random(writer->state, 100) + number) % HG_PAGE_OPERATORS;
 	qual->is_signed = number % 2;
 	/* neither the least nor the greatest, so that rows can pass and can fail */
 	qual->constant = UINT64_C(3) << (60 - above);
@@ -298,12 +298,12 @@ draw_qualified(Writer *writer, uint32_t attribute, bool wanted, TestPageValue *v
 static void
 draw_filler(Writer *writer, TestPageValue *value)
 {
-	value->null = test_kept_random(writer->state, 5) == 0;
+	value->null = test_replica_random(writer->state, 5) == 0;
 	value->bits = hg_mix64(*writer->state += 0x999);
-	value->bytes = (uint32_t) test_kept_random(writer->state, 30);
-	if (test_kept_random(writer->state, 40) == 0)
-		value->bytes = (uint32_t) test_kept_random(writer->state, 200);
-	value->kind = (TestVarlena) test_kept_random(writer->state, TEST_VARLENAS);
+	value->bytes = (uint32_t) test_replica_random(writer->state, 30);
+	if (test_replica_random(writer->state, 40) == 0)
+		value->bytes = (uint32_t) test_replica_random(writer->state, 200);
+	value->kind = (TestVarlena) test_replica_random(writer->state, TEST_VARLENAS);
 }
 
 /* Row i of the side, or where it does not count one that has no key or does not pass all quals. */
@@ -311,7 +311,7 @@ static void
 draw_row(Writer *writer, uint32_t i, bool counts, TestPageValue *values)
 {
 	const uint32_t nquals = writer->side->pages.spec.nquals;
-	const uint64_t reason = counts ? nquals + 1 : test_kept_random(writer->state, nquals + 1);
+	const uint64_t reason = counts ? nquals + 1 : test_replica_random(writer->state, nquals + 1);
 
 	for (uint32_t a = 0; a < writer->natts; a++)
 	{
@@ -320,12 +320,12 @@ draw_row(Writer *writer, uint32_t i, bool counts, TestPageValue *values)
 		memset(&values[a], 0, sizeof(values[a]));
 		if (role == ROLE_KEY)
 		{
-			values[a].bits = (uint64_t) test_kept_key(writer->side, i);
+			values[a].bits = (uint64_t) test_replica_key(writer->side, i);
 			values[a].null = reason == nquals;
 		}
 		else if (role >= 0)
 			values[a].null =
-				test_kept_value(writer->side, (uint32_t) role, i, false, &values[a].bits);
+				test_replica_value(writer->side, (uint32_t) role, i, false, &values[a].bits);
 		else if (role == ROLE_FILLER)
 			draw_filler(writer, &values[a]);
 		else
@@ -342,7 +342,7 @@ stored_attributes(Writer *writer, const TestPageValue *values)
 {
 	uint32_t natts = writer->natts;
 
-	while (natts > 0 && !writer->form->plain && test_kept_random(writer->state, 8) > 0)
+	while (natts > 0 && !writer->form->plain && test_replica_random(writer->state, 8) > 0)
 	{
 		const HgPageAttribute *attribute = &writer->attributes[natts - 1];
 		const TestPageValue *value = &values[natts - 1];
@@ -384,7 +384,7 @@ choose_missing(Writer *writer)
 static void
 add_page(Writer *writer)
 {
-	TestKeptPages *pages = &writer->side->pages;
+	TestReplicaPages *pages = &writer->side->pages;
 	const uint32_t size = pages->spec.page_size;
 
 	if (pages->count == writer->room)
@@ -409,7 +409,7 @@ store_row(Writer *writer, const TestPageValue *values)
 {
 	const HgPageSpec *spec = &writer->side->pages.spec;
 	const uint32_t natts = stored_attributes(writer, values);
-	const uint32_t late = writer->form->plain ? 0 : test_kept_random(writer->state, 9) / 8 * 8;
+	const uint32_t late = writer->form->plain ? 0 : test_replica_random(writer->state, 9) / 8 * 8;
 	int line = -1;
 
 	while (line < 0)
@@ -438,11 +438,11 @@ add_noise(Writer *writer, uint32_t i)
 	TestPageValue values[TEST_PAGE_ATTRIBUTES];
 	HgPageSpec *spec = &writer->side->pages.spec;
 
-	while (test_kept_random(writer->state, 100) < writer->form->noise)
+	while (test_replica_random(writer->state, 100) < writer->form->noise)
 	{
-		if (test_kept_random(writer->state, 3) == 0)
+		if (test_replica_random(writer->state, 3) == 0)
 			test_page_add_line(writer->at, spec->page_size,
-							   states[test_kept_random(writer->state, 3)]);
+							   states[test_replica_random(writer->state, 3)]);
 		else
 		{
 			draw_row(writer, i, false, values);
@@ -456,7 +456,7 @@ lay_out(Writer *writer)
 {
 	static const uint8_t qual_bytes[] = {4, 8, 2, 1};
 	const TestPagesForm *form = writer->form;
-	const TestKeptSpread *spread = &writer->side->spread;
+	const TestReplicaSpread *spread = &writer->side->spread;
 	HgPageSpec *spec = &writer->side->pages.spec;
 	const uint32_t key_bytes = form->key_bytes > 0 ? form->key_bytes : spread->width;
 
@@ -467,8 +467,8 @@ lay_out(Writer *writer)
 	add_attribute(writer, ROLE_KEY, (int) key_bytes, key_bytes);
 	for (uint32_t column = 0; column < spread->ncolumns; column++)
 		/* that of the last but one is less aligned than wide */
-		add_attribute(writer, (int) column, test_kept_widths[column],
-					  column == 6 || column == 5 ? 1 : test_kept_widths[column]);
+		add_attribute(writer, (int) column, test_replica_widths[column],
+					  column == 6 || column == 5 ? 1 : test_replica_widths[column]);
 	for (uint32_t i = 0; i < form->nquals; i++)
 		add_attribute(writer, ROLE_QUAL - (int) i, qual_bytes[i % 4], qual_bytes[i % 4]);
 	if (!form->plain)
@@ -479,7 +479,7 @@ lay_out(Writer *writer)
 }
 
 void
-test_pages_make(TestKeptSide *side, const TestPagesForm *form, uint64_t *state)
+test_pages_make(TestReplicaSide *side, const TestPagesForm *form, uint64_t *state)
 {
 	Writer writer = {.side = side, .form = form, .state = state};
 	TestPageValue values[TEST_PAGE_ATTRIBUTES];

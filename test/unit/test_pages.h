@@ -13,7 +13,7 @@
 #ifndef TEST_PAGES_H
 #define TEST_PAGES_H
 
-#include "test_kept_side.h"
+#include "test_replica_side.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -74,10 +74,10 @@ extern "C"
 	} TestPagesForm;
 
 	/*
-	 * Put the rows of a side that is created, of way TEST_KEPT_PAGES, into pages: from then on they
-	 * have the numbers that they have there.
+	 * Put the rows of a side that is created, of way TEST_REPLICA_PAGES, into pages: from then on
+	 * they have the numbers that they have there.
 	 */
-	extern void test_pages_make(TestKeptSide *side, const TestPagesForm *form, uint64_t *state);
+	extern void test_pages_make(TestReplicaSide *side, const TestPagesForm *form, uint64_t *state);
 
 #ifdef __cplusplus
 }

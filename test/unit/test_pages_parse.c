@@ -64,14 +64,14 @@ unguard(Guarded *guarded)
 
 /* Is what a row gives that of row i of a side? */
 static bool
-is_row(const TestKeptSide *side, uint32_t i, const HgPageValues *values)
+is_row(const TestReplicaSide *side, uint32_t i, const HgPageValues *values)
 {
-	if (values->key != test_kept_key(side, i))
+	if (values->key != test_replica_key(side, i))
 		return false;
 	for (uint32_t column = 0; column < side->spread.ncolumns; column++)
 	{
 		uint64_t bits;
-		const bool null = test_kept_value(side, column, i, false, &bits);
+		const bool null = test_replica_value(side, column, i, false, &bits);
 
 		if (null != ((values->nulls >> column & 1) != 0) ||
 			(!null && bits != values->columns[column]))
@@ -82,7 +82,7 @@ is_row(const TestKeptSide *side, uint32_t i, const HgPageValues *values)
 
 /* Are the rows of a page those that the side has there?  *next is the first that is not before. */
 static bool
-page_right(const TestKeptSide *side, uint64_t page, Guarded *guarded, uint32_t *next)
+page_right(const TestReplicaSide *side, uint64_t page, Guarded *guarded, uint32_t *next)
 {
 	const HgPageSpec *spec = &side->pages.spec;
 	const uint32_t first = (uint32_t) test_pages_ordinal(&side->pages, page) * spec->rows_per_page;
@@ -113,7 +113,7 @@ page_right(const TestKeptSide *side, uint64_t page, Guarded *guarded, uint32_t *
 static void
 test_good(const TestPagesForm *form, uint32_t width, uint32_t ncolumns, uint64_t seed)
 {
-	const TestKeptSpread spread = {.way = TEST_KEPT_PAGES,
+	const TestReplicaSpread spread = {.way = TEST_REPLICA_PAGES,
 								   .width = width,
 								   .count = 3000,
 								   .keys = form->key_bytes == 2 ? 100 : 1000,
@@ -121,12 +121,12 @@ test_good(const TestPagesForm *form, uint32_t width, uint32_t ncolumns, uint64_t
 								   .ncolumns = ncolumns,
 								   .values = seed % 2 == 0 ? 3 : 0,
 								   .nulls = 30};
-	TestKeptSide side;
+	TestReplicaSide side;
 	Guarded guarded;
 	uint32_t next = 0;
 	bool good = true;
 
-	test_kept_side_create(&side, &spread, &seed);
+	test_replica_side_create(&side, &spread, &seed);
 	test_pages_make(&side, form, &seed);
 	guard(&guarded, side.pages.spec.page_size, seed % 2 == 0);
 	for (uint64_t page = 0; page < side.pages.count && good; page++)
@@ -136,7 +136,7 @@ test_good(const TestPagesForm *form, uint32_t width, uint32_t ncolumns, uint64_t
 			  (unsigned long) side.pages.count, side.pages.spec.page_size, width, ncolumns,
 			  form->nquals, form->noise);
 	unguard(&guarded);
-	test_kept_side_destroy(&side);
+	test_replica_side_destroy(&side);
 }
 
 static void
@@ -518,41 +518,41 @@ take_all(const HgPageSpec *spec, uint32_t ncolumns, const unsigned char *page, b
 static void
 damage(unsigned char *page, uint32_t size, uint64_t *state)
 {
-	const uint64_t kind = test_kept_random(state, 6);
-	const uint64_t changes = 1 + test_kept_random(state, 20);
+	const uint64_t kind = test_replica_random(state, 6);
+	const uint64_t changes = 1 + test_replica_random(state, 20);
 	/* where something is told: the header, line pointers, and some rows' headers */
 	const uint64_t reach = kind % 2 == 0 ? size : 200;
-	uint64_t at = test_kept_random(state, size - 64);
+	uint64_t at = test_replica_random(state, size - 64);
 
 	for (uint64_t i = 0; i < changes; i++)
 		if (kind < 2)
-			page[test_kept_random(state, reach)] ^=
-				(unsigned char) (1 << test_kept_random(state, 8));
+			page[test_replica_random(state, reach)] ^=
+				(unsigned char) (1 << test_replica_random(state, 8));
 		else if (kind < 4)
-			page[test_kept_random(state, reach)] = (unsigned char) hg_mix64(*state += 5);
+			page[test_replica_random(state, reach)] = (unsigned char) hg_mix64(*state += 5);
 		else if (kind == 4)
 			page[at + i] = (unsigned char) hg_mix64(*state += 7);
 		else
-			test_page_set_line(page, (uint32_t) test_kept_random(state, 20),
-							   (uint32_t) test_kept_random(state, 0x8000), 1,
-							   (uint32_t) test_kept_random(state, 0x8000) >>
-								   test_kept_random(state, 12));
+			test_page_set_line(page, (uint32_t) test_replica_random(state, 20),
+							   (uint32_t) test_replica_random(state, 0x8000), 1,
+							   (uint32_t) test_replica_random(state, 0x8000) >>
+								   test_replica_random(state, 12));
 }
 
 static void
 test_damage(uint32_t size, uint64_t seed)
 {
 	const TestPagesForm form = {.page_size = size, .nquals = 3, .noise = 10};
-	const TestKeptSpread spread = {
-		.way = TEST_KEPT_PAGES, .width = 8, .count = 500, .keys = 1000, .ncolumns = 8, .nulls = 30};
+	const TestReplicaSpread spread = {
+		.way = TEST_REPLICA_PAGES, .width = 8, .count = 500, .keys = 1000, .ncolumns = 8, .nulls = 30};
 	const uint32_t rounds = hg_tap_suite() == HG_SUITE_TINY ? 500 : 50000;
-	TestKeptSide side;
+	TestReplicaSide side;
 	Guarded guarded;
 	uint32_t damaged = 0;
 	uint32_t unseen = 0;
 	bool bounded = true;
 
-	test_kept_side_create(&side, &spread, &seed);
+	test_replica_side_create(&side, &spread, &seed);
 	test_pages_make(&side, &form, &seed);
 	for (uint32_t i = 0; i < 2; i++)
 	{
@@ -562,7 +562,7 @@ test_damage(uint32_t size, uint64_t seed)
 			bool bad;
 
 			memcpy(guarded.page,
-				   side.pages.bytes + test_kept_random(&seed, side.pages.count) * size, size);
+				   side.pages.bytes + test_replica_random(&seed, side.pages.count) * size, size);
 			damage(guarded.page, size, &seed);
 			bounded = bounded && take_all(&side.pages.spec, 8, guarded.page, &bad) <=
 									 hg_pages_most_rows(&side.pages.spec);
@@ -573,7 +573,7 @@ test_damage(uint32_t size, uint64_t seed)
 	}
 	hg_tap_ok(bounded && damaged > rounds / 20 && unseen > rounds / 20,
 			  "damaged pages of %u bytes: %u of %u make no sense", size, damaged, 2 * rounds);
-	test_kept_side_destroy(&side);
+	test_replica_side_destroy(&side);
 }
 
 /* Nothing but rubbish, behind a header that could be one. */
@@ -598,14 +598,14 @@ test_rubbish(void)
 		}
 		if (round % 8 != 0)
 		{
-			set16(guarded.page + 12, 24 + 4 * (uint32_t) test_kept_random(&state, 292));
+			set16(guarded.page + 12, 24 + 4 * (uint32_t) test_replica_random(&state, 292));
 			set16(guarded.page + 14, 2000);
 			set16(guarded.page + 16, SIZE);
 			set16(guarded.page + 18, SIZE | 4);
 			for (uint32_t line = 0; line < 291; line++)
 				test_page_set_line(guarded.page, line,
-								   2000 + 8 * (uint32_t) test_kept_random(&state, 760), 1,
-								   (uint32_t) test_kept_random(&state, 100));
+								   2000 + 8 * (uint32_t) test_replica_random(&state, 760), 1,
+								   (uint32_t) test_replica_random(&state, 100));
 		}
 		take_all(&small_spec, 1, guarded.page, &bad);
 		damaged += bad;

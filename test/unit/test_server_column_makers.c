@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_server_column_makers.c
- *	  Who makes columns that a device process is to keep: two of one at once, one that asks for what
+ *	  Who makes column replicas of a device process: two of one at once, one that asks for what
  *	  can't be or has made it already, one that dies, and what goes for theirs.
  *
  * The device process is the stand-in (hg_device_standin.c), which lies beside this program.  With
@@ -30,8 +30,8 @@
 #define ROWS 20000
 #define STRIDE 20001
 
-static const HgKeptName column_name = {TEST_EPOCH, 1, 1, 0};
-static const HgKeptColumnShape column_shape = {4, 1, STRIDE, 0};
+static const HgReplicaName column_name = {TEST_EPOCH, 1, 1, 0};
+static const HgReplicaColumnShape column_shape = {4, 1, STRIDE, 0};
 
 static bool
 make_all(HgWireClient *client, uint64_t serial, uint32_t ncolumns)
@@ -62,9 +62,9 @@ test_impossible(void)
 	static const struct
 	{
 		const char *what;
-		HgKeptColumnShape shape;
-		HgKeptSpec graph; /* which is to be made with it */
-		HgKeptUse kept;	  /* or read */
+		HgReplicaColumnShape shape;
+		HgReplicaSpec graph; /* which is to be made with it */
+		HgReplicaUse replica;	  /* or read */
 		uint64_t team;
 	} columns[] = {
 		{.what = "of three bytes", .shape = {3, 1, STRIDE, 0}},
@@ -78,7 +78,7 @@ test_impossible(void)
 		 .graph = {{TEST_EPOCH, 1, 0, 0}, {8, 1, ROWS}}},
 		{.what = "with a graph that is joined",
 		 .shape = {4, 1, STRIDE, 0},
-		 .kept = {.name = {TEST_EPOCH, 2, 0, 0}, .shape = {8, 1, ROWS}}},
+		 .replica = {.name = {TEST_EPOCH, 2, 0, 0}, .shape = {8, 1, ROWS}}},
 	};
 	TestServer server;
 	TestSpeaker speaker;
@@ -95,17 +95,17 @@ test_impossible(void)
 		memset(&message, 0, sizeof(message));
 		message.request.spec = test_plain_spec;
 		message.request.spec.team = columns[i].team;
-		message.request.keep = columns[i].graph;
-		message.request.kept[HG_OUTER] = columns[i].kept;
-		message.request.keep_column =
-			(HgKeptColumnSpec){.name = column_name, .shape = columns[i].shape};
+		message.request.new_replica = columns[i].graph;
+		message.request.replica[HG_OUTER] = columns[i].replica;
+		message.request.new_column =
+			(HgReplicaColumnSpec){.name = column_name, .shape = columns[i].shape};
 		test_ask(&speaker, HG_WIRE_OPEN, 1 + i, &message);
 		hg_tap_ok(good && test_is_answered(&speaker, HG_INVALID) &&
 					  test_named_is_at_rest(&server, 1),
 				  "a column %s is refused", columns[i].what);
 	}
-	message.request.kept[HG_OUTER] = (HgKeptUse){0};
-	message.request.keep_column.shape = column_shape;
+	message.request.replica[HG_OUTER] = (HgReplicaUse){0};
+	message.request.new_column.shape = column_shape;
 	test_ask(&speaker, HG_WIRE_OPEN, 100, &message);
 	hg_tap_ok(test_is_answered(&speaker, HG_OK), "who was refused can ask for one that can be");
 	test_end_speaker(&speaker);
@@ -128,7 +128,7 @@ test_built(void)
 	test_start_speaker(&server, &speaker);
 	memset(&message, 0, sizeof(message));
 	message.request.spec = test_plain_spec;
-	message.request.keep_column = (HgKeptColumnSpec){.name = column_name, .shape = column_shape};
+	message.request.new_column = (HgReplicaColumnSpec){.name = column_name, .shape = column_shape};
 	test_ask(&speaker, HG_WIRE_OPEN, 1, &message);
 	hg_tap_ok(test_is_answered(&speaker, HG_OK), "a column is begun");
 	offset = speaker.answer.reply.lease_offset;
@@ -139,7 +139,7 @@ test_built(void)
 	hg_tap_ok(test_is_answered(&speaker, HG_OK), "and given values");
 	test_ask_plainly(&speaker, HG_WIRE_BUILD, 1);
 	hg_tap_ok(test_is_answered(&speaker, HG_OK) &&
-				  speaker.answer.reply.count == test_status_of(&server).kept_bytes &&
+				  speaker.answer.reply.count == test_status_of(&server).replica_bytes &&
 				  test_status_of(&server).staging_leased == 0,
 			  "it is kept, and its lease is not");
 	test_ask(&speaker, HG_WIRE_PUT_VALUES, 1, &message);
@@ -198,15 +198,15 @@ test_both_make(void)
 static void
 live(TestServer *server, bool waits)
 {
-	static const HgKeptUse graph = {.name = {TEST_EPOCH, 1, 0, 0}, .shape = {8, 1, ROWS}};
-	static const HgKeptColumnUse column = {.name = {TEST_EPOCH, 1, 2, 0},
+	static const HgReplicaUse graph = {.name = {TEST_EPOCH, 1, 0, 0}, .shape = {8, 1, ROWS}};
+	static const HgReplicaColumnUse column = {.name = {TEST_EPOCH, 1, 2, 0},
 										   .shape = {4, 1, STRIDE, 0}};
 	const HgJobSpec spec = {.key_width = 8,
 							.device = -1,
 							.ncolumns = {1, 0},
 							.column_width = {{4}},
-							.kept = {&graph, NULL},
-							.kept_columns = {&column, NULL},
+							.replica = {&graph, NULL},
+							.replica_columns = {&column, NULL},
 							.expected_rows = {0, FULL_ROWS / 2}};
 	HgWireClient *client = test_start_client(server);
 	HgEngine *engine = hg_wire_client_engine(client);
@@ -226,12 +226,12 @@ test_deaths(void)
 	static const char *const options[] = {FULL_BUDGET, NULL};
 	TestServer server;
 	TestSpeaker busy;
-	HgWireClient *keeper;
+	HgWireClient *holder;
 	bool good;
 
 	test_start_server(&server, options);
-	keeper = test_start_client(&server);
-	good = make_all(keeper, 1, 0) && make_column(keeper, 1, 2) && test_counts_jobs(&server, 0);
+	holder = test_start_client(&server);
+	good = make_all(holder, 1, 0) && make_column(holder, 1, 2) && test_counts_jobs(&server, 0);
 	test_start_speaker(&server, &busy);
 	test_ask_open(&busy, 1, FULL_ROWS / 2, 0);
 	good = good && test_is_answered(&busy, HG_OK);
@@ -250,17 +250,17 @@ test_deaths(void)
 		kill(victim, SIGKILL);
 		waitpid(victim, NULL, 0);
 		hg_tap_ok(good && test_counts_become(&server, 2, 1, 0) &&
-					  test_status_of(&server).kept_graphs == 2 && ask(keeper, 1, 1) == HG_NOT_KEPT,
+					  test_status_of(&server).replica_graphs == 2 && ask(holder, 1, 1) == HG_NO_REPLICA,
 				  "a client dies while it %s, and leaves nothing",
 				  waits ? "waits with a column" : "makes one");
 		/* closing is a note, which nobody waits for */
 		good = test_counts_become(&server, 2, 1, 0);
 	}
 	test_end_speaker(&busy);
-	test_named_drop(keeper, 1);
+	test_named_drop(holder, 1);
 	hg_tap_ok(test_named_graphs_become(&server, 0) && test_named_is_at_rest(&server, 0),
 			  "nothing is left");
-	hg_wire_client_destroy(keeper);
+	hg_wire_client_destroy(holder);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
@@ -280,12 +280,12 @@ test_limit(void)
 	client = test_start_client(&server);
 	if (!make_column(client, 1, 1))
 		abort();
-	column_bytes = test_status_of(&server).kept_bytes;
+	column_bytes = test_status_of(&server).replica_bytes;
 	if (!make_all(client, 1, 0))
 		abort();
 	/* a graph and two columns */
 	snprintf(limit, sizeof(limit), "%llu",
-			 (unsigned long long) (test_status_of(&server).kept_bytes + column_bytes * 3 / 2));
+			 (unsigned long long) (test_status_of(&server).replica_bytes + column_bytes * 3 / 2));
 	hg_wire_client_destroy(client);
 	test_stop_server(&server);
 
@@ -293,12 +293,12 @@ test_limit(void)
 	client = test_start_client(&server);
 	good = make_all(client, 1, 2) && make_column(client, 2, 1);
 	status = test_status_of(&server);
-	hg_tap_ok(good && status.kept_evicted == 1 && status.kept_graphs == 3 &&
-				  status.kept_bytes == 3 * column_bytes && test_named_is_at_rest(&server, 3) &&
-				  ask(client, 1, 0) == HG_NOT_KEPT,
+	hg_tap_ok(good && status.replicas_evicted == 1 && status.replica_graphs == 3 &&
+				  status.replica_bytes == 3 * column_bytes && test_named_is_at_rest(&server, 3) &&
+				  ask(client, 1, 0) == HG_NO_REPLICA,
 			  "a graph goes for a column, as it was used least lately, and its columns stay");
 	good = test_named_make(client, test_host_plain(), 1, ROWS, NULL) == HG_OK;
-	hg_tap_ok(good && test_status_of(&server).kept_evicted == 2 && ask(client, 1, 2) == HG_OK &&
+	hg_tap_ok(good && test_status_of(&server).replicas_evicted == 2 && ask(client, 1, 2) == HG_OK &&
 				  test_named_is_at_rest(&server, 3),
 			  "and has them when it is made again: another one's column goes for it");
 	test_named_drop(client, 1);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_server_computed.c
- *	  Columns that a device process computes of those that it keeps: what it is told, and its
+ *	  Columns that a device process computes of its column replicas: what it is told, and its
  * memory.
  *
  * The device process is the stand-in (hg_device_standin.c), which lies beside this program.  With
@@ -47,8 +47,8 @@ test_suite(void)
 /* A job of graph 1 with itself, whose outer side has its columns and one computed of them. */
 typedef struct Asked
 {
-	HgKeptUse use;
-	HgKeptColumnUse columns[COLUMNS + 1];
+	HgReplicaUse use;
+	HgReplicaColumnUse columns[COLUMNS + 1];
 	HgProgram program;
 	HgJobSpec spec;
 } Asked;
@@ -57,11 +57,11 @@ static void
 asked_init(Asked *asked)
 {
 	memset(asked, 0, sizeof(*asked));
-	asked->use = (HgKeptUse){.name = {TEST_EPOCH, 1, 0, 0}, .shape = {8, 1, ROWS}};
+	asked->use = (HgReplicaUse){.name = {TEST_EPOCH, 1, 0, 0}, .shape = {8, 1, ROWS}};
 	for (uint32_t i = 0; i < COLUMNS; i++)
 		asked->columns[i] =
-			(HgKeptColumnUse){.name = {TEST_EPOCH, 1, i + 1, 0}, .shape = {4, 1, ROWS, 0}};
-	asked->columns[COLUMNS] = (HgKeptColumnUse){.shape = {8, 1, ROWS, 0}, .program = 1};
+			(HgReplicaColumnUse){.name = {TEST_EPOCH, 1, i + 1, 0}, .shape = {4, 1, ROWS, 0}};
+	asked->columns[COLUMNS] = (HgReplicaColumnUse){.shape = {8, 1, ROWS, 0}, .program = 1};
 	/* a * b - 5 */
 	asked->program = (HgProgram){.nsteps = 5,
 								 .steps = {{.kind = HG_STEP_COLUMN, .bits = 64, .is_signed = 1},
@@ -73,8 +73,8 @@ asked_init(Asked *asked)
 							  .device = -1,
 							  .ncolumns = {COLUMNS + 1, 0},
 							  .column_width = {{4, 4, 8}},
-							  .kept = {&asked->use, &asked->use},
-							  .kept_columns = {asked->columns, NULL},
+							  .replica = {&asked->use, &asked->use},
+							  .replica_columns = {asked->columns, NULL},
 							  .nprograms = {1, 0},
 							  .programs = {&asked->program, NULL}};
 }
@@ -107,7 +107,7 @@ test_client(void)
 	test_start_server(&server, NULL);
 	client = test_start_client(&server);
 	asked_init(&asked);
-	hg_tap_ok(ask(client, &asked) == HG_NOT_KEPT &&
+	hg_tap_ok(ask(client, &asked) == HG_NO_REPLICA &&
 				  test_named_make_all(client, 1, ROWS, 2, ROWS) == HG_OK &&
 				  ask(client, &asked) == HG_OK && test_named_is_at_rest(&server, 3),
 			  "a column is computed of two that are kept");
@@ -146,11 +146,11 @@ set_opening(HgWireMessage *message, const Asked *asked)
 {
 	memset(message, 0, sizeof(*message));
 	message->request.spec = asked->spec;
-	memset(message->request.spec.kept, 0, sizeof(message->request.spec.kept));
-	memset(message->request.spec.kept_columns, 0, sizeof(message->request.spec.kept_columns));
+	memset(message->request.spec.replica, 0, sizeof(message->request.spec.replica));
+	memset(message->request.spec.replica_columns, 0, sizeof(message->request.spec.replica_columns));
 	memset(message->request.spec.programs, 0, sizeof(message->request.spec.programs));
-	message->request.kept[HG_OUTER] = message->request.kept[HG_INNER] = asked->use;
-	memcpy(message->request.kept_columns[HG_OUTER], asked->columns, sizeof(asked->columns));
+	message->request.replica[HG_OUTER] = message->request.replica[HG_INNER] = asked->use;
+	memcpy(message->request.replica_columns[HG_OUTER], asked->columns, sizeof(asked->columns));
 	message->opening.programs[HG_OUTER][0] = asked->program;
 }
 
@@ -188,15 +188,15 @@ test_refusals(void)
 		if (job == 6)
 			message.request.spec.nprograms[HG_OUTER] = UINT32_MAX;
 		if (job == 7)
-			message.request.kept_columns[HG_OUTER][COLUMNS].program = UINT32_MAX;
+			message.request.replica_columns[HG_OUTER][COLUMNS].program = UINT32_MAX;
 		if (job == 8)
-			message.request.kept_columns[HG_OUTER][COLUMNS].shape.stride = ROWS + 1;
+			message.request.replica_columns[HG_OUTER][COLUMNS].shape.stride = ROWS + 1;
 		if (job == 9)
 		{
 			message.request.spec.ncolumns[HG_OUTER] = 0;
-			memset(&message.request.kept[HG_OUTER], 0, sizeof(HgKeptUse));
-			memset(message.request.kept_columns[HG_OUTER], 0,
-				   sizeof(message.request.kept_columns[HG_OUTER]));
+			memset(&message.request.replica[HG_OUTER], 0, sizeof(HgReplicaUse));
+			memset(message.request.replica_columns[HG_OUTER], 0,
+				   sizeof(message.request.replica_columns[HG_OUTER]));
 		}
 		test_ask(&speaker, HG_WIRE_OPEN, job, &message);
 		good = test_is_answered(&speaker, HG_INVALID) && good;
@@ -205,14 +205,14 @@ test_refusals(void)
 
 	set_opening(&message, &asked);
 	message.request.spec.programs[HG_OUTER] = message.request.spec.programs[HG_INNER] = nowhere;
-	message.request.kept_columns[HG_OUTER][COLUMNS].column = nowhere;
+	message.request.replica_columns[HG_OUTER][COLUMNS].column = nowhere;
 	test_ask(&speaker, HG_WIRE_OPEN, 10, &message);
 	good = test_is_answered(&speaker, HG_OK);
 	test_ask_plainly(&speaker, HG_WIRE_BUILD, 10);
 	hg_tap_ok(good && test_is_answered(&speaker, HG_OK),
 			  "a job that computes does not look where a client points");
 	set_opening(&message, &asked);
-	message.request.kept_columns[HG_OUTER][COLUMNS].name = asked.columns[0].name;
+	message.request.replica_columns[HG_OUTER][COLUMNS].name = asked.columns[0].name;
 	test_ask(&speaker, HG_WIRE_OPEN, 11, &message);
 	hg_tap_ok(test_is_cut_off(&speaker), "who names what is computed is cut off");
 	test_end_speaker(&speaker);

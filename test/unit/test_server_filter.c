@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_server_filter.c
- *	  Filters of rows of graphs that a device process keeps: what it is told, and what stays.
+ *	  Filters of rows of a device process's graph replicas: what it is told, and what stays.
  *
  * The device process is the stand-in (hg_device_standin.c), which lies beside this program.  With
  * the path of a device process as its argument it runs all of it with that.
@@ -46,7 +46,7 @@ test_suite(void)
 /* A job of graph 1 with itself, whose outer side is filtered by its columns. */
 typedef struct Asked
 {
-	HgKeptUse use;
+	HgReplicaUse use;
 	HgRowFilters filters;
 	HgJobSpec spec;
 } Asked;
@@ -55,7 +55,7 @@ static void
 asked_init(Asked *asked)
 {
 	memset(asked, 0, sizeof(*asked));
-	asked->use = (HgKeptUse){.name = {TEST_EPOCH, 1, 0, 0}, .shape = {8, 1, ROWS}};
+	asked->use = (HgReplicaUse){.name = {TEST_EPOCH, 1, 0, 0}, .shape = {8, 1, ROWS}};
 	/* a is not NULL, and not above b */
 	asked->filters = (HgRowFilters){.nfilters = 1,
 									.ncolumns = COLUMNS,
@@ -70,10 +70,10 @@ asked_init(Asked *asked)
 									.ranges = {{INT64_MIN, INT64_MAX}}};
 	for (uint32_t i = 0; i < COLUMNS; i++)
 		asked->filters.columns[i] =
-			(HgKeptColumnUse){.name = {TEST_EPOCH, 1, i + 1, 0}, .shape = {4, 1, ROWS, 0}};
+			(HgReplicaColumnUse){.name = {TEST_EPOCH, 1, i + 1, 0}, .shape = {4, 1, ROWS, 0}};
 	asked->spec = (HgJobSpec){.key_width = 8,
 							  .device = -1,
-							  .kept = {&asked->use, &asked->use},
+							  .replica = {&asked->use, &asked->use},
 							  .filters = {&asked->filters, NULL}};
 }
 
@@ -93,7 +93,7 @@ ask(HgWireClient *client, const Asked *asked)
 	return status;
 }
 
-/* A client knows what is no filter, and no name; a column that is not kept is told of. */
+/* A client knows what is no filter, and no name; a column without a replica is reported. */
 static void
 test_client(void)
 {
@@ -105,16 +105,16 @@ test_client(void)
 	test_start_server(&server, NULL);
 	client = test_start_client(&server);
 	asked_init(&asked);
-	hg_tap_ok(ask(client, &asked) == HG_NOT_KEPT &&
+	hg_tap_ok(ask(client, &asked) == HG_NO_REPLICA &&
 				  test_named_make_all(client, 1, ROWS, 2, ROWS) == HG_OK &&
 				  ask(client, &asked) == HG_OK && test_named_is_at_rest(&server, 3),
 			  "rows are filtered by two columns that are kept");
 	asked.filters.columns[1].shape.stride = ROWS + 1;
 	asked.filters.columns[0].shape.stride = ROWS + 1;
-	good = ask(client, &asked) == HG_NOT_KEPT;
+	good = ask(client, &asked) == HG_NO_REPLICA;
 	asked_init(&asked);
 	asked.filters.columns[1].name.column = 3;
-	good = good && ask(client, &asked) == HG_NOT_KEPT;
+	good = good && ask(client, &asked) == HG_NO_REPLICA;
 	hg_tap_ok(good && hg_wire_client_state(client, NULL) == HG_WIRE_READY &&
 				  test_named_is_at_rest(&server, 3),
 			  "a column that is not kept, or of another shape, is told of");
@@ -125,7 +125,7 @@ test_client(void)
 	asked.filters.columns[0].name.serial = 0;
 	good = good && ask(client, &asked) == HG_INVALID;
 	asked_init(&asked);
-	asked.spec.kept[HG_OUTER] = NULL;
+	asked.spec.replica[HG_OUTER] = NULL;
 	good = good && ask(client, &asked) == HG_INVALID;
 	asked_init(&asked);
 	asked.filters.filters[0].nsteps = 2;
@@ -158,7 +158,7 @@ test_pins(void)
 	good = test_named_make_all(client, 1, ROWS, 2, ROWS) == HG_OK &&
 		   engine->open(engine, test_host_plain(), &asked.spec, &job, &error) == HG_OK;
 	hg_wire_client_drop(client, &asked.use.name);
-	good = good && ask(client, &asked) == HG_NOT_KEPT && engine->build(job, &error) == HG_OK &&
+	good = good && ask(client, &asked) == HG_NO_REPLICA && engine->build(job, &error) == HG_OK &&
 		   engine->count(job, HG_MATCH_ALL, &pairs, &error) == HG_OK && pairs > 0;
 	if (job != NULL)
 		engine->close(job);
@@ -178,9 +178,9 @@ set_opening(HgWireMessage *message, const Asked *asked)
 {
 	memset(message, 0, sizeof(*message));
 	message->request.spec = asked->spec;
-	memset(message->request.spec.kept, 0, sizeof(message->request.spec.kept));
+	memset(message->request.spec.replica, 0, sizeof(message->request.spec.replica));
 	memset(message->request.spec.filters, 0, sizeof(message->request.spec.filters));
-	message->request.kept[HG_OUTER] = message->request.kept[HG_INNER] = asked->use;
+	message->request.replica[HG_OUTER] = message->request.replica[HG_INNER] = asked->use;
 	message->opening.filters[HG_OUTER] = asked->filters;
 }
 
@@ -285,7 +285,7 @@ test_refusals(void)
 	good = good && is_cut_off_for(&server, &message);
 	set_opening(&message, &asked);
 	message.opening.filters[HG_INNER] = asked.filters;
-	memset(&message.request.kept[HG_INNER], 0, sizeof(HgKeptUse));
+	memset(&message.request.replica[HG_INNER], 0, sizeof(HgReplicaUse));
 	hg_tap_ok(good && is_cut_off_for(&server, &message),
 			  "who names what a filter can't look at is cut off");
 	hg_tap_ok(test_counts_become(&server, 1, 0, 0) && ask(client, &asked) == HG_OK &&

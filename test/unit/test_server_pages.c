@@ -31,8 +31,8 @@
 /* Some number of a team. */
 #define TEAM UINT64_C(0x7ea9a9e5)
 
-static const TestKeptSpread plain_spread = {
-	.way = TEST_KEPT_PAGES, .width = 8, .count = 5000, .keys = 4000, .ncolumns = 2, .nulls = 10};
+static const TestReplicaSpread plain_spread = {
+	.way = TEST_REPLICA_PAGES, .width = 8, .count = 5000, .keys = 4000, .ncolumns = 2, .nulls = 10};
 
 /* ------------------------------------------------------------------------
  * Joins
@@ -74,9 +74,9 @@ test_lease(void)
 	engine = hg_wire_client_engine(client);
 	for (size_t i = 0; i < LENGTH(sizes); i++)
 	{
-		const TestKeptSpread spreads[2] = {
-			{.way = TEST_KEPT_PAGES, .width = 4, .count = 900, .keys = 500},
-			{.way = TEST_KEPT_APPENDED, .width = 4, .count = 900, .keys = 500}};
+		const TestReplicaSpread spreads[2] = {
+			{.way = TEST_REPLICA_PAGES, .width = 4, .count = 900, .keys = 500},
+			{.way = TEST_REPLICA_APPENDED, .width = 4, .count = 900, .keys = 500}};
 		const TestPagesForm forms[2] = {{.page_size = sizes[i], .plain = true}, {0}};
 		TestPagesJoin join;
 		HgError error = {0};
@@ -194,9 +194,9 @@ test_nonsense(void)
 static void
 test_reserved(void)
 {
-	const TestKeptSpread spreads[2] = {
-		{.way = TEST_KEPT_PAGES, .width = 8, .count = 20000, .keys = 30000},
-		{.way = TEST_KEPT_APPENDED, .width = 8, .count = 100, .keys = 30000}};
+	const TestReplicaSpread spreads[2] = {
+		{.way = TEST_REPLICA_PAGES, .width = 8, .count = 20000, .keys = 30000},
+		{.way = TEST_REPLICA_APPENDED, .width = 8, .count = 100, .keys = 30000}};
 	const TestPagesForm forms[2] = {{.noise = 10, .run = 1}, {0}};
 	uint64_t reserved[2];
 	TestServer server;
@@ -221,7 +221,7 @@ test_reserved(void)
 		good = good && engine->open(engine, test_host_plain(), &spec, &job, &error) == HG_OK;
 		for (int side = HG_OUTER; side <= HG_INNER && good; side++)
 			good =
-				test_kept_give(engine, job, (HgSide) side, 0, &join.sides[side], &error) == HG_OK;
+				test_replica_give(engine, job, (HgSide) side, 0, &join.sides[side], &error) == HG_OK;
 		good = good && engine->build(job, &error) == HG_OK &&
 			   test_pages_join_ask(&join, engine, job, 1000, &error) == HG_OK;
 		reserved[known] = test_status_of(&server).memory_reserved;
@@ -246,9 +246,9 @@ static void
 test_refused(void)
 {
 	static const char *const options[] = {FULL_BUDGET, NULL};
-	const TestKeptSpread spreads[2] = {
-		{.way = TEST_KEPT_PAGES, .width = 8, .count = 20000, .keys = 30000},
-		{.way = TEST_KEPT_PAGES, .width = 8, .count = 100, .keys = 30000}};
+	const TestReplicaSpread spreads[2] = {
+		{.way = TEST_REPLICA_PAGES, .width = 8, .count = 20000, .keys = 30000},
+		{.way = TEST_REPLICA_PAGES, .width = 8, .count = 100, .keys = 30000}};
 	const TestPagesForm forms[2] = {{.plain = true, .run = 10}, {.plain = true}};
 	TestServer server;
 	TestSpeaker busy;
@@ -269,10 +269,10 @@ test_refused(void)
 	engine = hg_wire_client_engine(client);
 	test_pages_join_create(&join, spreads, forms, 6);
 	join.sides[HG_OUTER].spread.count = 100; /* as far as is told */
-	good = good && test_kept_open(engine, test_host_plain(), &join.sides[0], &join.sides[1], &job,
+	good = good && test_replica_open(engine, test_host_plain(), &join.sides[0], &join.sides[1], &job,
 								  &error) == HG_OK;
 	if (good)
-		good = test_kept_give(engine, job, HG_OUTER, 0, &join.sides[HG_OUTER], &error) != HG_OK ||
+		good = test_replica_give(engine, job, HG_OUTER, 0, &join.sides[HG_OUTER], &error) != HG_OK ||
 			   engine->build(job, &error) != HG_OK;
 	hg_tap_ok(good && error.status == HG_DEVICE_OUT_OF_MEMORY,
 			  "pages of more rows than expected are refused where others have the memory");
@@ -337,7 +337,7 @@ spec_of_team(const TestPagesJoin *join)
 	{
 		spec.pages[side] = &join->sides[side].pages.spec;
 		spec.ncolumns[side] = join->sides[side].spread.ncolumns;
-		memcpy(spec.column_width[side], test_kept_widths, sizeof(test_kept_widths));
+		memcpy(spec.column_width[side], test_replica_widths, sizeof(test_replica_widths));
 		spec.expected_rows[side] = join->sides[side].spread.count / 2;
 	}
 	return spec;
@@ -363,7 +363,7 @@ fill_members(Members *members, const TestPagesJoin *join)
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const TestKeptPages *pages = &join->sides[side].pages;
+		const TestReplicaPages *pages = &join->sides[side].pages;
 
 		for (uint64_t page = 0; page < pages->count && good; page++)
 		{
@@ -383,8 +383,8 @@ fill_members(Members *members, const TestPagesJoin *join)
 static bool
 fetch_members(Members *members, const TestPagesJoin *join)
 {
-	TestKeptPairs pairs = {0};
-	TestKeptPairs wanted = join->wanted;
+	TestReplicaPairs pairs = {0};
+	TestReplicaPairs wanted = join->wanted;
 	bool good = true;
 	bool more = true;
 
@@ -395,13 +395,13 @@ fetch_members(Members *members, const TestPagesJoin *join)
 		const size_t before = pairs.count;
 
 		for (int i = 0; i < MEMBERS; i++)
-			good = good && test_kept_read(members->engines[i], members->jobs[i], 300, 1, &pairs,
+			good = good && test_replica_read(members->engines[i], members->jobs[i], 300, 1, &pairs,
 										  NULL) == HG_OK;
 		more = pairs.count > before;
 	}
 	/* an outer row may have its matches in several chunks */
-	pairs.runs = test_kept_wanted(&wanted, HG_MATCH_FIRST);
-	good = good && test_kept_right(&pairs, &wanted, HG_MATCH_ALL);
+	pairs.runs = test_replica_wanted(&wanted, HG_MATCH_FIRST);
+	good = good && test_replica_right(&pairs, &wanted, HG_MATCH_ALL);
 	free(pairs.pairs);
 	return good;
 }
@@ -409,7 +409,7 @@ fetch_members(Members *members, const TestPagesJoin *join)
 static void
 test_team(void)
 {
-	const TestKeptSpread spreads[2] = {plain_spread, plain_spread};
+	const TestReplicaSpread spreads[2] = {plain_spread, plain_spread};
 	const TestPagesForm forms[2] = {{.nquals = 2, .noise = 10}, {.noise = 5}};
 	TestServer server;
 	Members members;
@@ -446,7 +446,7 @@ test_team(void)
 static void
 test_team_failures(void)
 {
-	const TestKeptSpread spreads[2] = {plain_spread, plain_spread};
+	const TestReplicaSpread spreads[2] = {plain_spread, plain_spread};
 	const TestPagesForm forms[2] = {{.nquals = 2}, {.noise = 5}};
 	TestServer server;
 	Members members;
@@ -512,7 +512,7 @@ test_team_failures(void)
 static void
 test_asked_ahead(void)
 {
-	const TestKeptSpread spreads[2] = {plain_spread, plain_spread};
+	const TestReplicaSpread spreads[2] = {plain_spread, plain_spread};
 	const TestPagesForm forms[2] = {{.nquals = 2}, {.noise = 5}};
 	TestServer server;
 	Members members;
@@ -555,7 +555,7 @@ test_asked_ahead(void)
 static void
 test_team_reserved(void)
 {
-	const TestKeptSpread spreads[2] = {plain_spread, plain_spread};
+	const TestReplicaSpread spreads[2] = {plain_spread, plain_spread};
 	const TestPagesForm forms[2] = {{.nquals = 2, .noise = 80}, {.noise = 50}};
 	TestServer server;
 	Members members;
@@ -611,7 +611,7 @@ send_pages(void *arg)
 	Sender *sender = arg;
 	HgEngine *engine = sender->members->engines[sender->place];
 	HgJob *job = sender->members->jobs[sender->place];
-	const TestKeptPages *pages = &sender->join->sides[HG_INNER].pages;
+	const TestReplicaPages *pages = &sender->join->sides[HG_INNER].pages;
 
 	sender->status = HG_OK;
 	for (int i = 0; i < MESSAGES && sender->status == HG_OK; i++)
@@ -652,7 +652,7 @@ join_senders(Sender senders[MEMBERS])
 static void
 test_team_at_a_time(void)
 {
-	const TestKeptSpread spreads[2] = {plain_spread, plain_spread};
+	const TestReplicaSpread spreads[2] = {plain_spread, plain_spread};
 	const TestPagesForm forms[2] = {{.nquals = 2, .noise = 10}, {.noise = 5}};
 	Sender senders[MEMBERS];
 	TestServer server;
@@ -687,7 +687,7 @@ test_team_at_a_time(void)
 static void
 test_team_deserted(void)
 {
-	const TestKeptSpread spreads[2] = {plain_spread, plain_spread};
+	const TestReplicaSpread spreads[2] = {plain_spread, plain_spread};
 	const TestPagesForm forms[2] = {{.nquals = 2, .noise = 10}, {.noise = 5}};
 	TestServer server;
 	Members members;
@@ -730,7 +730,7 @@ test_team_deserted(void)
 static void
 test_team_in_turns(void)
 {
-	const TestKeptSpread spreads[2] = {plain_spread, plain_spread};
+	const TestReplicaSpread spreads[2] = {plain_spread, plain_spread};
 	const TestPagesForm forms[2] = {{.nquals = 2, .noise = 10}, {.noise = 5}};
 	TestServer server;
 	Members members;

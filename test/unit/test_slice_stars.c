@@ -3,19 +3,20 @@
  * test_slice_stars.c
  *	  Stars whose sides are in slices, each on a device of its own, give what they should.
  *
- * The devices are the host's engine of kept graphs, which has what a member asks for by its names
- * here: slices of a side, graphs of those that look up, which are cut along, and all else whole.
+ * The devices are the host's engine of graph replicas, which has what a member asks for by its
+ * names here: slices of a side, graphs of those that look up, which are cut along, and all else
+ * whole.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
 #include "../../src/engine/hg_wide.h"
-#include "hg_host_kept.h"
+#include "hg_host_replica.h"
 #include "hg_tap.h"
 #include "test_cut.h"
-#include "test_kept_groups.h"
-#include "test_kept_star.h"
+#include "test_replica_groups.h"
+#include "test_replica_star.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +37,12 @@ typedef struct CutStar
 	bool is_cut;
 	TestCut cut;
 	TestCut found[HG_MAX_LOOKUPS]; /* of those that are looked up by the key of the cut */
-	TestKeptSide own[HG_MAX_LOOKUPS][HG_MAX_MEMBERS];
+	TestReplicaSide own[HG_MAX_LOOKUPS][HG_MAX_MEMBERS];
 	uint64_t rows[HG_MAX_LOOKUPS][HG_MAX_MEMBERS];
 	HgSlicedAlong along[HG_MAX_LOOKUPS];
 } CutStar;
 
-static HgHostKept keeping;
+static HgHostReplica holding;
 static HgWide wide;
 static CutStar stars[2]; /* by HgSide */
 
@@ -61,8 +62,8 @@ static void
 fill_own(CutStar *of, uint32_t lookup, uint32_t slice)
 {
 	const TestCut *cut = cut_of(of, of->star.lookups[lookup].spread.from);
-	const TestKeptSide *whole = &of->star.lookups[lookup].own;
-	TestKeptSide *own = &of->own[lookup][slice];
+	const TestReplicaSide *whole = &of->star.lookups[lookup].own;
+	TestReplicaSide *own = &of->own[lookup][slice];
 	const uint32_t width = whole->spread.width;
 
 	own->spread = whole->spread;
@@ -94,19 +95,19 @@ along_create(CutStar *of, uint32_t lookup, uint32_t members)
 	if (spread->by_key)
 	{
 		of->along[lookup] = (HgSlicedAlong){.found = &of->found[lookup].slices};
-		return test_cut_create(&of->found[lookup], &keeping.engine, test_host_plain(),
+		return test_cut_create(&of->found[lookup], &holding.engine, test_host_plain(),
 							   &of->star.lookups[lookup].found, members);
 	}
 	for (uint32_t i = 0; i < members && cut_of(of, spread->from) != NULL && good; i++)
 	{
 		fill_own(of, lookup, i);
-		good = test_kept_make(&keeping.engine, test_host_plain(), &of->own[lookup][i], &error) ==
+		good = test_replica_make(&holding.engine, test_host_plain(), &of->own[lookup][i], &error) ==
 			   HG_OK;
 	}
 	return good;
 }
 
-/* Make a star, and all that is kept of it. */
+/* Make a star, and all of its replicas. */
 static bool
 star_create(CutStar *of, const TestStarSpread *spread, bool is_cut, uint32_t members,
 			uint64_t *seed)
@@ -117,10 +118,10 @@ star_create(CutStar *of, const TestStarSpread *spread, bool is_cut, uint32_t mem
 	memset(of, 0, sizeof(*of));
 	of->is_cut = is_cut;
 	test_star_create(&of->star, spread, seed);
-	good = test_star_make(&keeping.engine, test_host_plain(), &of->star, &error) == HG_OK;
+	good = test_star_make(&holding.engine, test_host_plain(), &of->star, &error) == HG_OK;
 	if (!is_cut)
 		return good;
-	good &= test_cut_create(&of->cut, &keeping.engine, test_host_plain(), &of->star.side, members);
+	good &= test_cut_create(&of->cut, &holding.engine, test_host_plain(), &of->star.side, members);
 	for (uint32_t l = 0; l < of->star.nlookups && good; l++)
 		good = along_create(of, l, members);
 	return good;
@@ -129,19 +130,19 @@ star_create(CutStar *of, const TestStarSpread *spread, bool is_cut, uint32_t mem
 static void
 star_destroy(CutStar *of)
 {
-	test_star_release(&keeping.engine, &of->star);
+	test_star_release(&holding.engine, &of->star);
 	for (uint32_t i = 0; of->is_cut && i < of->cut.slices.count; i++)
 		for (uint32_t l = 0; l < of->star.nlookups; l++)
 		{
-			test_kept_release(&keeping.engine, &of->own[l][i]);
+			test_replica_release(&holding.engine, &of->own[l][i]);
 			free(of->own[l][i].keys);
 			free(of->own[l][i].rows);
 		}
 	for (uint32_t l = 0; of->is_cut && l < of->star.nlookups; l++)
 		if (of->star.lookups[l].spread.by_key)
-			test_cut_destroy(&of->found[l], &keeping.engine);
+			test_cut_destroy(&of->found[l], &holding.engine);
 	if (of->is_cut)
-		test_cut_destroy(&of->cut, &keeping.engine);
+		test_cut_destroy(&of->cut, &holding.engine);
 	test_star_destroy(&of->star);
 }
 
@@ -154,7 +155,7 @@ static uint32_t opened; /* members so far */
 
 /* What a member has in place of the names of a lookup; false where it has not what these say. */
 static bool
-find_lookup(const CutStar *of, uint32_t number, HgKeptLookup *lookup)
+find_lookup(const CutStar *of, uint32_t number, HgReplicaLookup *lookup)
 {
 	const uint32_t member = opened - 1;
 	const TestCut *cut = cut_of(of, lookup->from);
@@ -182,19 +183,19 @@ find_side(const HgJobSpec *spec, HgSide side, TestStarUse *use)
 	const uint32_t number = of->is_cut ? hg_slice_number(wide.members, member) : 0;
 	bool good;
 
-	use->side = *spec->kept[side];
+	use->side = *spec->replica[side];
 	good = use->side.name.slice == number;
 	if (of->is_cut)
 		use->side.graph = of->cut.slice[member].graph;
 	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
 	{
-		HgKeptColumnUse *column = &use->columns[i];
-		const TestCut *cut = cut_of(of, spec->kept_columns[side][i].lookup);
+		HgReplicaColumnUse *column = &use->columns[i];
+		const TestCut *cut = cut_of(of, spec->replica_columns[side][i].lookup);
 
-		*column = spec->kept_columns[side][i];
+		*column = spec->replica_columns[side][i];
 		good &= column->name.slice == (cut != NULL ? number : 0);
 		if (cut != NULL)
-			column->column = cut->slice[member].columns[i].kept;
+			column->column = cut->slice[member].columns[i].replica;
 	}
 	for (uint32_t l = 0; l < spec->nlookups[side]; l++)
 	{
@@ -204,7 +205,7 @@ find_side(const HgJobSpec *spec, HgSide side, TestStarUse *use)
 	return good;
 }
 
-/* HgEngine.open of a device, which finds what is kept by its name. */
+/* HgEngine.open of a device, which finds replicas by their names. */
 static HgStatus
 device_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job,
 			HgError *error)
@@ -217,12 +218,12 @@ device_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		if (!find_side(spec, (HgSide) side, &uses[side]))
-			return hg_error_set(error, HG_NOT_KEPT, NULL, "something else was asked for");
-		named.kept[side] = &uses[side].side;
-		named.kept_columns[side] = uses[side].columns;
+			return hg_error_set(error, HG_NO_REPLICA, NULL, "something else was asked for");
+		named.replica[side] = &uses[side].side;
+		named.replica_columns[side] = uses[side].columns;
 		named.lookups[side] = uses[side].lookups;
 	}
-	return keeping.engine.open(&keeping.engine, host, &named, job, error);
+	return holding.engine.open(&holding.engine, host, &named, job, error);
 }
 
 static HgEngine *
@@ -272,9 +273,9 @@ build_job(const HgHost *host, HgJob **job, HgError *error)
 		const TestStar *star = &stars[side].star;
 
 		if (status == HG_OK)
-			status = test_kept_give(&wide.engine, *job, (HgSide) side, 0, &star->side, error);
+			status = test_replica_give(&wide.engine, *job, (HgSide) side, 0, &star->side, error);
 		for (uint32_t l = 0; l < star->nlookups && status == HG_OK; l++)
-			status = test_kept_give(&wide.engine, *job, (HgSide) side, l + 1,
+			status = test_replica_give(&wide.engine, *job, (HgSide) side, l + 1,
 									&star->lookups[l].found, error);
 	}
 	return status == HG_OK ? wide.engine.build(*job, error) : status;
@@ -282,23 +283,23 @@ build_job(const HgHost *host, HgJob **job, HgError *error)
 
 /* Are the groups of a job those that there should be? */
 static bool
-groups_right(HgJob *job, const TestKeptPairs *pairs, HgMatchMode mode, uint32_t nkeys,
+groups_right(HgJob *job, const TestReplicaPairs *pairs, HgMatchMode mode, uint32_t nkeys,
 			 uint64_t *seed)
 {
-	const TestKeptSide *outer = test_star_flat(&stars[HG_OUTER].star);
-	const TestKeptSide *inner = test_star_flat(&stars[HG_INNER].star);
-	TestKeptGroups wanted;
-	TestKeptGroups groups = {0};
+	const TestReplicaSide *outer = test_star_flat(&stars[HG_OUTER].star);
+	const TestReplicaSide *inner = test_star_flat(&stars[HG_INNER].star);
+	TestReplicaGroups wanted;
+	TestReplicaGroups groups = {0};
 	HgReduceSpec spec;
 	HgError error;
 	uint64_t count;
 	bool good;
 
-	test_kept_draw_reduce(&spec, outer, inner, mode == HG_MATCH_FIRST, nkeys, seed);
-	test_kept_naive_groups(outer, inner, pairs, mode, &spec, &wanted);
+	test_replica_draw_reduce(&spec, outer, inner, mode == HG_MATCH_FIRST, nkeys, seed);
+	test_replica_naive_groups(outer, inner, pairs, mode, &spec, &wanted);
 	good = wide.engine.reduce(job, mode, &spec, &count, &error) == HG_OK && count == wanted.count &&
-		   test_kept_fetch_groups(&wide.engine, job, &spec, count, 100, &groups, &error) == HG_OK &&
-		   test_kept_groups_equal(&groups, &wanted, &spec);
+		   test_replica_fetch_groups(&wide.engine, job, &spec, count, 100, &groups, &error) == HG_OK &&
+		   test_replica_groups_equal(&groups, &wanted, &spec);
 	free(groups.words);
 	free(wanted.words);
 	return good;
@@ -308,18 +309,18 @@ groups_right(HgJob *job, const TestKeptPairs *pairs, HgMatchMode mode, uint32_t 
 static bool
 answers_right(HgJob *job, uint64_t *seed)
 {
-	TestKeptPairs pairs;
+	TestReplicaPairs pairs;
 	HgError error;
 	bool good = true;
 
-	test_kept_naive(test_star_flat(&stars[HG_OUTER].star), test_star_flat(&stars[HG_INNER].star),
+	test_replica_naive(test_star_flat(&stars[HG_OUTER].star), test_star_flat(&stars[HG_INNER].star),
 					&pairs);
 	for (int mode = HG_MATCH_ALL; mode <= HG_MATCH_FIRST && good; mode++)
 	{
 		uint64_t matches;
 
 		good = wide.engine.count(job, (HgMatchMode) mode, &matches, &error) == HG_OK &&
-			   matches == test_kept_wanted(&pairs, (HgMatchMode) mode);
+			   matches == test_replica_wanted(&pairs, (HgMatchMode) mode);
 		for (uint32_t nkeys = 0; nkeys <= 2 && good; nkeys++)
 			good = groups_right(job, &pairs, (HgMatchMode) mode, nkeys, seed);
 	}
@@ -365,10 +366,10 @@ test_join(const TestStarSpread *outer, const TestStarSpread *inner, uint32_t mem
 }
 
 /* A side of so many rows, and rows that are looked up. */
-static TestKeptSpread
-side_of(uint32_t rows, uint32_t parts, TestKeptMask mask)
+static TestReplicaSpread
+side_of(uint32_t rows, uint32_t parts, TestReplicaMask mask)
 {
-	return (TestKeptSpread){.mask = mask,
+	return (TestReplicaSpread){.mask = mask,
 							.width = rows % 3 == 0 ? 4 : 8,
 							.parts = parts,
 							.count = rows,
@@ -387,7 +388,7 @@ is_by_key(const TestStarSpread *star, uint32_t number, TestStarDoubles doubles, 
 	const uint32_t from = star->lookups[number].from;
 
 	return doubles == TEST_DOUBLES_NONE && (from == 0 || star->lookups[from - 1].by_key) &&
-		   test_kept_random(seed, 3) == 0;
+		   test_replica_random(seed, 3) == 0;
 }
 
 /* Lookups of the side's rows, and of what these have found, with masks on them. */
@@ -398,13 +399,13 @@ draw_lookups(TestStarSpread *star, uint32_t nlookups, TestStarDoubles doubles, u
 	for (uint32_t l = 0; l < nlookups; l++)
 	{
 		star->lookups[l] = (TestLookupSpread){
-			.from = l > 0 && test_kept_random(seed, 3) == 0
-						? 1 + (uint32_t) test_kept_random(seed, l)
+			.from = l > 0 && test_replica_random(seed, 3) == 0
+						? 1 + (uint32_t) test_replica_random(seed, l)
 						: 0,
-			.unmatched = test_kept_random(seed, 2) != 0,
+			.unmatched = test_replica_random(seed, 2) != 0,
 			.found = side_of(500 + 100 * l, 1 + l % 3,
 							 doubles == TEST_DOUBLES_MASKED ? TEST_MASK_SOME
-															: (TestKeptMask) (l % TEST_MASK_ZERO)),
+															: (TestReplicaMask) (l % TEST_MASK_ZERO)),
 			.width = l % 2 == 0 ? 4 : 8,
 			.nulls = 10 * (l % 3),
 			.misses = 5 * (l % 2),
@@ -426,10 +427,10 @@ test_joins(void)
 			{
 				TestStarSpread outer = {.side =
 											side_of(4000 + (uint32_t) mask, 1 + (uint32_t) mask % 3,
-													(TestKeptMask) mask)};
+													(TestReplicaMask) mask)};
 				TestStarSpread inner = {.side =
-											side_of(counts[test_kept_random(&seed, LENGTH(counts))],
-													2, (TestKeptMask) ((mask + d) % TEST_MASKS))};
+											side_of(counts[test_replica_random(&seed, LENGTH(counts))],
+													2, (TestReplicaMask) ((mask + d) % TEST_MASKS))};
 
 				draw_lookups(&outer, 1 + (uint32_t) mask, TEST_DOUBLES_NONE, &seed);
 				draw_lookups(&inner, (uint32_t) mask % 3, TEST_DOUBLES_NONE, &seed);
@@ -487,7 +488,7 @@ test_refusals(void)
 	hg_tap_ok(open_job(&host.host, &job, &error) == HG_INVALID && host.held_bytes == 0,
 			  "... which are no more than those of the slice");
 	cut->along[0] = (HgSlicedAlong){0};
-	hg_tap_ok(open_job(&host.host, &job, &error) == HG_NOT_KEPT && host.held_bytes == 0,
+	hg_tap_ok(open_job(&host.host, &job, &error) == HG_NO_REPLICA && host.held_bytes == 0,
 			  "by the graph that is cut itself its rows would look up by its slices");
 	cut->along[0].found = &cut->cut.slices;
 	hg_tap_ok(open_job(&host.host, &job, &error) == HG_INVALID && host.held_bytes == 0,
@@ -504,8 +505,8 @@ test_refusals(void)
 int
 main(void)
 {
-	hg_host_kept_init(&keeping, test_host_plain());
-	device = keeping.engine;
+	hg_host_replica_init(&holding, test_host_plain());
+	device = holding.engine;
 	device.open = device_open;
 	test_joins();
 	test_refusals();

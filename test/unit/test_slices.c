@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * test_slices.c
- *	  Kept graphs in slices, each on a device of its own, give what whole ones give.
+ *	  Graph replicas in slices, each on a device of its own, give what whole ones give.
  *
- * The devices are the host's engine of kept graphs, which has slices by their names here.
+ * The devices are the host's engine of graph replicas, which has slices by their names here.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,10 +11,10 @@
  */
 #include "../../src/engine/hg_slices.h"
 #include "../../src/engine/hg_wide.h"
-#include "hg_host_kept.h"
+#include "hg_host_replica.h"
 #include "hg_tap.h"
 #include "test_cut.h"
-#include "test_kept_groups.h"
+#include "test_replica_groups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +28,16 @@
  * Devices
  * ------------------------------------------------------------------------ */
 
-static HgHostKept keeping;
+static HgHostReplica holding;
 static HgEngine device;
 static const TestCut *cuts[2];		  /* by HgSide; NULL: the side is whole */
-static const TestKeptSide *wholes[2]; /* the same of those that are */
+static const TestReplicaSide *wholes[2]; /* the same of those that are */
 static uint32_t missing; /* this member, from 1, has not what is asked for; 0: all have */
 static uint32_t opened;
 
 /* What a name of a slice stands for; NULL where that is not the member's. */
-static const TestKeptSide *
-find_slice(const HgKeptName *name, HgSide side)
+static const TestReplicaSide *
+find_slice(const HgReplicaName *name, HgSide side)
 {
 	const uint32_t member = opened - 1;
 
@@ -48,38 +48,38 @@ find_slice(const HgKeptName *name, HgSide side)
 			   : NULL;
 }
 
-/* HgEngine.open of a device, which finds what is kept by its name. */
+/* HgEngine.open of a device, which finds replicas by their names. */
 static HgStatus
 device_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job,
 			HgError *error)
 {
-	HgKeptColumnUse columns[2][HG_MAX_COLUMNS];
-	HgKeptUse uses[2];
+	HgReplicaColumnUse columns[2][HG_MAX_COLUMNS];
+	HgReplicaUse uses[2];
 	HgJobSpec named = *spec;
 
 	(void) engine;
 	opened++;
 	if (opened == missing)
-		return hg_error_set(error, HG_NOT_KEPT, NULL, "it is not kept");
+		return hg_error_set(error, HG_NO_REPLICA, NULL, "it is not kept");
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const TestKeptSide *slice = find_slice(&spec->kept[side]->name, (HgSide) side);
+		const TestReplicaSide *slice = find_slice(&spec->replica[side]->name, (HgSide) side);
 
 		if (slice == NULL)
-			return hg_error_set(error, HG_NOT_KEPT, NULL, "another slice was asked for");
-		uses[side] = *spec->kept[side];
+			return hg_error_set(error, HG_NO_REPLICA, NULL, "another slice was asked for");
+		uses[side] = *spec->replica[side];
 		uses[side].graph = slice->graph;
-		named.kept[side] = &uses[side];
+		named.replica[side] = &uses[side];
 		for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
 		{
-			columns[side][i] = spec->kept_columns[side][i];
+			columns[side][i] = spec->replica_columns[side][i];
 			if (find_slice(&columns[side][i].name, (HgSide) side) != slice)
-				return hg_error_set(error, HG_NOT_KEPT, NULL, "another column was asked for");
-			columns[side][i].column = slice->columns[i].kept;
+				return hg_error_set(error, HG_NO_REPLICA, NULL, "another column was asked for");
+			columns[side][i].column = slice->columns[i].replica;
 		}
-		named.kept_columns[side] = columns[side];
+		named.replica_columns[side] = columns[side];
 	}
-	return keeping.engine.open(&keeping.engine, host, &named, job, error);
+	return holding.engine.open(&holding.engine, host, &named, job, error);
 }
 
 static HgEngine *
@@ -98,24 +98,24 @@ static HgWide wide;
 
 /* Open a job of both sides, cut or whole. */
 static HgStatus
-open_job(const HgHost *host, const TestKeptSide *sides, HgJob **job, HgError *error)
+open_job(const HgHost *host, const TestReplicaSide *sides, HgJob **job, HgError *error)
 {
 	HgJobSpec spec = {.key_width = 8, .device = -1};
-	HgKeptColumnUse columns[2][HG_MAX_COLUMNS] = {0};
-	HgKeptUse uses[2] = {0};
+	HgReplicaColumnUse columns[2][HG_MAX_COLUMNS] = {0};
+	HgReplicaUse uses[2] = {0};
 
 	*job = NULL;
 	opened = 0;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		spec.ncolumns[side] = sides[side].spread.ncolumns;
-		memcpy(spec.column_width[side], test_kept_widths, sizeof(test_kept_widths));
+		memcpy(spec.column_width[side], test_replica_widths, sizeof(test_replica_widths));
 		for (uint32_t i = 0; i < sides[side].spread.ncolumns; i++)
-			columns[side][i].shape = test_kept_column_shape(&sides[side], i);
-		uses[side].shape = test_kept_shape(&sides[side]);
+			columns[side][i].shape = test_replica_column_shape(&sides[side], i);
+		uses[side].shape = test_replica_shape(&sides[side]);
 		uses[side].masked = sides[side].spread.mask != TEST_MASK_NONE;
-		spec.kept[side] = &uses[side];
-		spec.kept_columns[side] = columns[side];
+		spec.replica[side] = &uses[side];
+		spec.replica_columns[side] = columns[side];
 		spec.slices[side] = cuts[side] != NULL ? &cuts[side]->slices : NULL;
 	}
 	return wide.engine.open(&wide.engine, host, &spec, job, error);
@@ -123,12 +123,12 @@ open_job(const HgHost *host, const TestKeptSide *sides, HgJob **job, HgError *er
 
 /* Open it, tell which rows count, and build. */
 static HgStatus
-build_job(const HgHost *host, const TestKeptSide *sides, HgJob **job, HgError *error)
+build_job(const HgHost *host, const TestReplicaSide *sides, HgJob **job, HgError *error)
 {
 	HgStatus status = open_job(host, sides, job, error);
 
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
-		status = test_kept_give(&wide.engine, *job, (HgSide) side, 0, &sides[side], error);
+		status = test_replica_give(&wide.engine, *job, (HgSide) side, 0, &sides[side], error);
 	if (status == HG_OK)
 		status = wide.engine.build(*job, error);
 	return status;
@@ -136,22 +136,22 @@ build_job(const HgHost *host, const TestKeptSide *sides, HgJob **job, HgError *e
 
 /* Are the groups of a job those that there should be? */
 static bool
-groups_right(HgJob *job, const TestKeptSide *sides, const TestKeptPairs *pairs, HgMatchMode mode,
+groups_right(HgJob *job, const TestReplicaSide *sides, const TestReplicaPairs *pairs, HgMatchMode mode,
 			 uint32_t nkeys, uint64_t *seed)
 {
-	TestKeptGroups wanted;
-	TestKeptGroups groups = {0};
+	TestReplicaGroups wanted;
+	TestReplicaGroups groups = {0};
 	HgReduceSpec spec;
 	HgError error;
 	uint64_t count;
 	bool good;
 
-	test_kept_draw_reduce(&spec, &sides[HG_OUTER], &sides[HG_INNER], mode == HG_MATCH_FIRST, nkeys,
+	test_replica_draw_reduce(&spec, &sides[HG_OUTER], &sides[HG_INNER], mode == HG_MATCH_FIRST, nkeys,
 						  seed);
-	test_kept_naive_groups(&sides[HG_OUTER], &sides[HG_INNER], pairs, mode, &spec, &wanted);
+	test_replica_naive_groups(&sides[HG_OUTER], &sides[HG_INNER], pairs, mode, &spec, &wanted);
 	good = wide.engine.reduce(job, mode, &spec, &count, &error) == HG_OK && count == wanted.count &&
-		   test_kept_fetch_groups(&wide.engine, job, &spec, count, 100, &groups, &error) == HG_OK &&
-		   test_kept_groups_equal(&groups, &wanted, &spec);
+		   test_replica_fetch_groups(&wide.engine, job, &spec, count, 100, &groups, &error) == HG_OK &&
+		   test_replica_groups_equal(&groups, &wanted, &spec);
 	free(groups.words);
 	free(wanted.words);
 	return good;
@@ -159,21 +159,21 @@ groups_right(HgJob *job, const TestKeptSide *sides, const TestKeptPairs *pairs, 
 
 /* Does a job of both sides count, and make groups, as it should? */
 static bool
-join_right(const HgHost *host, const TestKeptSide *sides, uint64_t *seed)
+join_right(const HgHost *host, const TestReplicaSide *sides, uint64_t *seed)
 {
-	TestKeptPairs pairs;
+	TestReplicaPairs pairs;
 	HgError error;
 	HgJob *job;
 	HgJobStats stats;
 	bool good = build_job(host, sides, &job, &error) == HG_OK;
 
-	test_kept_naive(&sides[HG_OUTER], &sides[HG_INNER], &pairs);
+	test_replica_naive(&sides[HG_OUTER], &sides[HG_INNER], &pairs);
 	for (int mode = HG_MATCH_ALL; mode <= HG_MATCH_FIRST && good; mode++)
 	{
 		uint64_t matches;
 
 		good = wide.engine.count(job, (HgMatchMode) mode, &matches, &error) == HG_OK &&
-			   matches == test_kept_wanted(&pairs, (HgMatchMode) mode);
+			   matches == test_replica_wanted(&pairs, (HgMatchMode) mode);
 		for (uint32_t nkeys = 0; nkeys <= 2 && good; nkeys++)
 			good = groups_right(job, sides, &pairs, (HgMatchMode) mode, nkeys, seed);
 	}
@@ -192,11 +192,11 @@ join_right(const HgHost *host, const TestKeptSide *sides, uint64_t *seed)
 
 /* A join, named, of sides of which those are cut that a number says, bit by bit. */
 static void
-test_join(const TestKeptSpread *outer, const TestKeptSpread *inner, uint32_t members,
+test_join(const TestReplicaSpread *outer, const TestReplicaSpread *inner, uint32_t members,
 		  uint32_t which, uint64_t seed)
 {
-	const TestKeptSpread *spreads[2] = {outer, inner};
-	TestKeptSide sides[2];
+	const TestReplicaSpread *spreads[2] = {outer, inner};
+	TestReplicaSide sides[2];
 	TestCut made[2];
 	TestHost host;
 	HgError error;
@@ -208,26 +208,26 @@ test_join(const TestKeptSpread *outer, const TestKeptSpread *inner, uint32_t mem
 	hg_wide_init(&wide, "slices", members, HG_WIDE_DEAL_ROWS, find_device, NULL);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		test_kept_side_create(&sides[side], spreads[side], &seed);
+		test_replica_side_create(&sides[side], spreads[side], &seed);
 		cuts[side] = NULL;
 		wholes[side] = &sides[side];
 		if ((which >> side & 1) == 0)
 		{
 			good &=
-				test_kept_make(&keeping.engine, test_host_plain(), &sides[side], &error) == HG_OK;
+				test_replica_make(&holding.engine, test_host_plain(), &sides[side], &error) == HG_OK;
 			continue;
 		}
 		good &=
-			test_cut_create(&made[side], &keeping.engine, test_host_plain(), &sides[side], members);
+			test_cut_create(&made[side], &holding.engine, test_host_plain(), &sides[side], members);
 		cuts[side] = &made[side];
 	}
 	good = good && join_right(&host.host, sides, &seed);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		if (cuts[side] != NULL)
-			test_cut_destroy(&made[side], &keeping.engine);
-		test_kept_release(&keeping.engine, &sides[side]);
-		test_kept_side_destroy(&sides[side]);
+			test_cut_destroy(&made[side], &holding.engine);
+		test_replica_release(&holding.engine, &sides[side]);
+		test_replica_side_destroy(&sides[side]);
 	}
 	hg_tap_ok(good && host.held_bytes == 0 && !host.misused,
 			  "%u devices, %s: %u rows of %u bytes in %u parts%s x %u of %u in %u%s", members,
@@ -250,8 +250,8 @@ test_joins(void)
 		for (uint32_t which = 1; which <= 3; which++)
 			for (int mask = TEST_MASK_NONE; mask < TEST_MASKS; mask++)
 			{
-				const uint32_t n = counts[test_kept_random(&seed, LENGTH(counts))];
-				const TestKeptSpread outer = {.mask = (TestKeptMask) mask,
+				const uint32_t n = counts[test_replica_random(&seed, LENGTH(counts))];
+				const TestReplicaSpread outer = {.mask = (TestReplicaMask) mask,
 											  .width = mask % 2 == 0 ? 4 : 8,
 											  .parts = 1 + (uint32_t) mask % 3,
 											  .count = 5000,
@@ -261,9 +261,9 @@ test_joins(void)
 											  .ncolumns = COLUMNS,
 											  .values = 20,
 											  .nulls = 10};
-				TestKeptSpread inner = outer;
+				TestReplicaSpread inner = outer;
 
-				inner.mask = (TestKeptMask) ((mask + d) % TEST_MASKS);
+				inner.mask = (TestReplicaMask) ((mask + d) % TEST_MASKS);
 				inner.width = d == 1 ? 8 : 4;
 				inner.parts = 2;
 				inner.count = n;
@@ -279,10 +279,10 @@ test_joins(void)
 static void
 test_refusals(void)
 {
-	const TestKeptSpread spread = {
+	const TestReplicaSpread spread = {
 		.width = 8, .parts = 2, .count = 1000, .keys = 500, .numbers = 900};
 	uint64_t seed = 7;
-	TestKeptSide sides[2];
+	TestReplicaSide sides[2];
 	TestCut made[2];
 	TestHost host;
 	HgError error;
@@ -293,12 +293,12 @@ test_refusals(void)
 	hg_wide_init(&wide, "slices", 2, HG_WIDE_DEAL_ROWS, find_device, NULL);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		test_kept_side_create(&sides[side], &spread, &seed);
-		(void) test_cut_create(&made[side], &keeping.engine, test_host_plain(), &sides[side], 2);
+		test_replica_side_create(&sides[side], &spread, &seed);
+		(void) test_cut_create(&made[side], &holding.engine, test_host_plain(), &sides[side], 2);
 		cuts[side] = &made[side];
 	}
 	missing = 2;
-	hg_tap_ok(open_job(&host.host, sides, &job, &error) == HG_NOT_KEPT && host.held_bytes == 0 &&
+	hg_tap_ok(open_job(&host.host, sides, &job, &error) == HG_NO_REPLICA && host.held_bytes == 0 &&
 				  wide.called == 1,
 			  "what one device has not is missed, and which one that is is known");
 	missing = 0;
@@ -315,26 +315,26 @@ test_refusals(void)
 	hg_tap_ok(open_job(&host.host, sides, &job, &error) == HG_INVALID && host.held_bytes == 0,
 			  "two slices are not for three devices");
 	{
-		const HgKeptUse use = {.shape = test_kept_shape(&sides[0])};
+		const HgReplicaUse use = {.shape = test_replica_shape(&sides[0])};
 		const HgJobSpec spec = {
-			.key_width = 8, .device = -1, .kept = {&use, &use}, .slices = {&made[0].slices, NULL}};
+			.key_width = 8, .device = -1, .replica = {&use, &use}, .slices = {&made[0].slices, NULL}};
 
-		hg_tap_ok(keeping.engine.open(&keeping.engine, &host.host, &spec, &job, &error) ==
+		hg_tap_ok(holding.engine.open(&holding.engine, &host.host, &spec, &job, &error) ==
 					  HG_INVALID,
 				  "an engine of one device refuses slices");
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		test_cut_destroy(&made[side], &keeping.engine);
-		test_kept_side_destroy(&sides[side]);
+		test_cut_destroy(&made[side], &holding.engine);
+		test_replica_side_destroy(&sides[side]);
 	}
 }
 
 int
 main(void)
 {
-	hg_host_kept_init(&keeping, test_host_plain());
-	device = keeping.engine;
+	hg_host_replica_init(&holding, test_host_plain());
+	device = holding.engine;
 	device.open = device_open;
 	test_joins();
 	test_refusals();

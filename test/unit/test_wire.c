@@ -131,9 +131,9 @@ start_slow_session(Session *session)
 static bool
 pages_are_joined(HgEngine *engine)
 {
-	const TestKeptSpread spreads[2] = {
-		{.way = TEST_KEPT_PAGES, .width = 8, .count = 50000, .keys = 40000, .ncolumns = 2},
-		{.way = TEST_KEPT_PAGES, .width = 8, .count = 20000, .keys = 40000, .nulls = 5}};
+	const TestReplicaSpread spreads[2] = {
+		{.way = TEST_REPLICA_PAGES, .width = 8, .count = 50000, .keys = 40000, .ncolumns = 2},
+		{.way = TEST_REPLICA_PAGES, .width = 8, .count = 20000, .keys = 40000, .nulls = 5}};
 	const TestPagesForm forms[2] = {{.nquals = 2, .run = 1 << 20}, {.noise = 20, .run = 1 << 20}};
 	TestPagesJoin join;
 	HgError error = {0};

@@ -405,7 +405,7 @@ hg_keeper_ping(HgDeviceKeeper *keeper, TimestampTz now)
 }
 
 void
-hg_keeper_drop(HgDeviceKeeper *keeper, const HgKeptName *name)
+hg_keeper_drop(HgDeviceKeeper *keeper, const HgReplicaName *name)
 {
 	if (keeper->client != NULL && hg_wire_client_state(keeper->client, NULL) == HG_WIRE_READY)
 		hg_wire_client_drop(keeper->client, name);

@@ -61,8 +61,8 @@ extern void hg_keeper_reload(HgDeviceKeeper *keeper, TimestampTz now);
 extern void hg_keeper_work(HgDeviceKeeper *keeper, bool taken, TimestampTz now);
 extern TimestampTz hg_keeper_next_work(const HgDeviceKeeper *keeper, TimestampTz now);
 
-/* Have the process drop what it keeps under a name, if it runs. */
-extern void hg_keeper_drop(HgDeviceKeeper *keeper, const HgKeptName *name);
+/* Have the process drop the replica of a name, if it runs. */
+extern void hg_keeper_drop(HgDeviceKeeper *keeper, const HgReplicaName *name);
 
 /* The worker ends: so does the process. */
 extern void hg_keeper_end(HgDeviceKeeper *keeper);

@@ -11,14 +11,14 @@
  * The same is counted for each GROUP, which is a query with its parallel workers, by the process
  * that leads it.  WHY: a device process lets no job wait whose group has another one open there,
  * because what it waited for might wait for it (engine/wire/hg_wire.h).  It does not see what the
- * group has open at another process; so a group's jobs go where it has some already.  Those that
- * name graphs which are kept elsewhere alone go there all the same: they wait no longer than the
- * CPU would take (hg_match_kept.c).  And so do those that may not have that place, as it does not
- * answer, or ends, or the session has set another hashgraph.gpu_device meanwhile, and those of a
- * query whose processes together have begun others; and jobs that are spread over several places,
- * by groups that have no other one (hg_device_spread.h).  Two groups that so wait for each other
- * are told by none but the time: under backend auto that is the patience that each join has, and
- * under backend cuda, whose joins wait for ever otherwise, hg_patience_alone_ms.
+ * group has open at another process; so a group's jobs go where it has some already.  Jobs whose
+ * replicas are only on other devices go there all the same: they wait no longer than the CPU would
+ * take (hg_match_replica.c).  And so do those that may not have that place, as it does not answer,
+ * or ends, or the session has set another hashgraph.gpu_device meanwhile, and those of a query
+ * whose processes together have begun others; and jobs that are spread over several places, by
+ * groups that have no other one (hg_device_spread.h).  Two groups that so wait for each other are
+ * told by none but the time: under backend auto that is the patience that each join has, and under
+ * backend cuda, whose joins wait for ever otherwise, hg_patience_alone_ms.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

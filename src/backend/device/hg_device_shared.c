@@ -32,7 +32,7 @@ typedef struct HgFallbackLog
 	uint64 unlogged;	   /* since then */
 } HgFallbackLog;
 
-/* Names of kept graphs that wait to be dropped, at most. */
+/* Most names of replicas that wait to be dropped. */
 #define HG_FORGOTTEN 1024
 
 typedef struct HgDeviceShared
@@ -45,7 +45,7 @@ typedef struct HgDeviceShared
 	Latch *worker;							/* NULL where none has come up */
 	HgFallbackLog fallbacks;
 	int nforgotten;
-	HgKeptName forgotten[HG_FORGOTTEN];
+	HgReplicaName forgotten[HG_FORGOTTEN];
 	ConditionVariable published; /* broadcast at each change by the worker */
 } HgDeviceShared;
 
@@ -270,7 +270,7 @@ hg_device_shared_was_asked(int place)
 }
 
 void
-hg_device_shared_forget(const HgKeptName *name)
+hg_device_shared_forget(const HgReplicaName *name)
 {
 	Latch *worker = NULL;
 
@@ -287,7 +287,7 @@ hg_device_shared_forget(const HgKeptName *name)
 }
 
 bool
-hg_device_shared_next_forgotten(HgKeptName *name)
+hg_device_shared_next_forgotten(HgReplicaName *name)
 {
 	bool any;
 

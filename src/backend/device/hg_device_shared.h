@@ -143,14 +143,14 @@ extern void hg_device_shared_clear_silent(int place);
 extern bool hg_device_shared_was_asked(int place);
 
 /*
- * A graph that was kept under a name is nobody's any more, nor are its columns: have the worker
- * tell the processes.  Where too many of them wait for that, those of a thousand tables that are
- * dropped at once, a process finds out by itself, when it needs their memory.
+ * The replica of a name is not used any more, nor are those of its columns: have the worker tell
+ * the processes.  Where too many of them wait for that, those of a thousand tables that are dropped
+ * at once, a process finds out by itself, when it needs their memory.
  */
-extern void hg_device_shared_forget(const HgKeptName *name);
+extern void hg_device_shared_forget(const HgReplicaName *name);
 
 /* The worker's: the next of these names; false where there is none. */
-extern bool hg_device_shared_next_forgotten(HgKeptName *name);
+extern bool hg_device_shared_next_forgotten(HgReplicaName *name);
 
 /*
  * Say in the server's log that a join fell back to the CPU, once a minute for all sessions; in

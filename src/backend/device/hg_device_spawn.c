@@ -45,7 +45,7 @@ hg_device_launch_init(HgDeviceLaunch *launch)
 	}
 	launch->staging_bytes = (uint64) hg_staging_size * 1024;
 	launch->memory_budget = (uint64) hg_gpu_memory_budget * 1024;
-	launch->kept_bytes = hg_resident_gpu_memory < 0 ? -1 : (int64) hg_resident_gpu_memory * 1024;
+	launch->replica_bytes = hg_resident_gpu_memory < 0 ? -1 : (int64) hg_resident_gpu_memory * 1024;
 	launch->device = hg_gpu_devices.count > 0 ? hg_gpu_devices.ordinals[0] : -1;
 	launch->idle_timeout = hg_gpu_idle_timeout;
 }
@@ -54,7 +54,7 @@ bool
 hg_device_launch_equal(const HgDeviceLaunch *a, const HgDeviceLaunch *b)
 {
 	return strcmp(a->program, b->program) == 0 && a->staging_bytes == b->staging_bytes &&
-		   a->memory_budget == b->memory_budget && a->kept_bytes == b->kept_bytes &&
+		   a->memory_budget == b->memory_budget && a->replica_bytes == b->replica_bytes &&
 		   a->device == b->device && a->idle_timeout == b->idle_timeout;
 }
 
@@ -106,7 +106,7 @@ hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_
 	char listen_fd[16];
 	char staging[32];
 	char budget[32];
-	char kept[32];
+	char replica[32];
 	char device[16];
 	char idle[16];
 	char *argv[] = {HG_DEVICE_PROGRAM,
@@ -117,7 +117,7 @@ hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_
 					"--memory-budget",
 					budget,
 					"--kept-bytes",
-					kept,
+					replica,
 					"--device",
 					device,
 					"--idle-timeout",
@@ -141,7 +141,7 @@ hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_
 	snprintf(listen_fd, sizeof(listen_fd), "%d", HG_DEVICE_LISTENER);
 	snprintf(staging, sizeof(staging), UINT64_FORMAT, launch->staging_bytes);
 	snprintf(budget, sizeof(budget), UINT64_FORMAT, launch->memory_budget);
-	snprintf(kept, sizeof(kept), INT64_FORMAT, launch->kept_bytes);
+	snprintf(replica, sizeof(replica), INT64_FORMAT, launch->replica_bytes);
 	snprintf(device, sizeof(device), "%d", launch->device);
 	snprintf(idle, sizeof(idle), "%d", launch->idle_timeout);
 

@@ -42,8 +42,8 @@ extern HgPlaces hg_device_spread_places(HgError *why);
 extern HgEngine *hg_device_spread_engine(HgPlaces places);
 
 /*
- * The engine whose jobs are of kept graphs that these places have slices of (engine/hg_slices.h),
- * to all of which this process is connected; the same.
+ * The engine for jobs of graph replicas, of which these places have slices (engine/hg_slices.h), to
+ * all of which this process is connected; the same.
  */
 extern HgEngine *hg_device_spread_slices(HgPlaces places);
 

@@ -195,7 +195,7 @@ hg_worker_reload(TimestampTz now)
 static void
 hg_worker_drop_forgotten(void)
 {
-	HgKeptName name;
+	HgReplicaName name;
 
 	while (hg_device_shared_next_forgotten(&name))
 		for (int place = 0; place < HG_GPU_DEVICES; place++)

@@ -32,8 +32,8 @@
  * are tallied (engine/hg_flat.h), if there are enough of them.  What the caller fetches for them
  * then lies in order, too.
  *
- * Where a device keeps both graphs, and pairs are only counted or grouped, the device does that
- * for covered x covered (hg_match_kept.h).
+ * Where a device keeps both graphs, and pairs are only counted or grouped, the device does that for
+ * covered x covered (hg_match_replica.h).
  *
  * Graphs of delta keys are made when the source is built.  They stay in the task's memory, because
  * the stream may begin again.
@@ -46,7 +46,7 @@
 
 #include "backend/hg_elapsed.h"
 #include "backend/matcher/hg_match_cpu.h"
-#include "backend/matcher/hg_match_kept.h"
+#include "backend/matcher/hg_match_replica.h"
 #include "backend/matcher/hg_match_resident.h"
 #include "backend/matcher/hg_match_team.h"
 #include "hg_guc.h"
@@ -99,7 +99,7 @@ typedef struct HgMatchResident
 	HgFlatTally *tally; /* of its pairs; or NULL */
 	HgSide tallied;
 	HgMatches block;
-	HgKeptAnswer
+	HgReplicaAnswer
 		device; /* about the pairs of covered x covered, if the device was asked and has answered */
 
 	/* of a team of which one process has all of covered x covered (HgTeamSpec.at_once) */
@@ -451,7 +451,7 @@ hg_match_resident_next(HgMatchSource *source, const HgMatches **matches, HgError
 }
 
 static const HgMatchSourceOps hg_match_resident_ops;
-static const HgMatchSourceOps hg_match_kept_ops;
+static const HgMatchSourceOps hg_match_replica_ops;
 
 /*
  * Asks a device about the pairs of covered x covered, where they are this process's: for their
@@ -465,10 +465,10 @@ hg_match_resident_ask(HgMatchResident *resident, const HgReduction *reduction, H
 	resident->device.given = false;
 	if (!hg_match_resident_has_covered(resident))
 		return HG_OK;
-	status = hg_match_kept_ask(resident->source.task, reduction, &resident->device, error);
+	status = hg_match_replica_ask(resident->source.task, reduction, &resident->device, error);
 	if (status != HG_OK || !resident->device.given)
 		return status;
-	resident->source.ops = &hg_match_kept_ops;
+	resident->source.ops = &hg_match_replica_ops;
 	resident->part = HG_DELTA_COVERED;
 	return HG_OK;
 }
@@ -485,7 +485,7 @@ hg_match_resident_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduce
 	instr_time start;
 
 	*reduced = false;
-	if (!hg_match_kept_may_reduce(&source->task->spec))
+	if (!hg_match_replica_may_reduce(&source->task->spec))
 		return HG_OK;
 	INSTR_TIME_SET_CURRENT(start);
 	status = hg_match_resident_ask(resident, source->task->spec.reduction, error);
@@ -509,7 +509,7 @@ hg_match_resident_count(HgMatchSource *source, uint64 *matches, HgError *error)
 	INSTR_TIME_SET_CURRENT(start);
 	*matches = 0;
 	hg_match_resident_rewind(source);
-	if (hg_match_kept_may_count(&source->task->spec))
+	if (hg_match_replica_may_count(&source->task->spec))
 		status = hg_match_resident_ask(resident, NULL, error);
 	if (resident->device.given)
 		*matches = resident->device.pairs;
@@ -581,7 +581,7 @@ hg_match_resident_close(HgMatchSource *source)
 {
 	HgMatchResident *resident = (HgMatchResident *) source;
 
-	hg_match_kept_close(&resident->device);
+	hg_match_replica_close(&resident->device);
 	hg_match_resident_close_join(resident);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -605,7 +605,7 @@ static const HgMatchSourceOps hg_match_resident_ops = {
 };
 
 /* The same from when a device has answered on. */
-static const HgMatchSourceOps hg_match_kept_ops = {
+static const HgMatchSourceOps hg_match_replica_ops = {
 	HG_MATCH_RESIDENT_CALLS,
 	.backend = "cuda",
 	.on_device = true,

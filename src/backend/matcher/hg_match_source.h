@@ -62,8 +62,8 @@ typedef struct HgMatchTask
 	HgDelivered delivered;
 	int place;				/* of the device that was chosen last (hg_device_placement.h) */
 	HgMatcherReport report; /* but for what the current source reports */
-	HgPlaces missed;		/* of devices that had no more what they were known to keep ... */
-	HgKeptMissing missing;	/* ... and what that is */
+	HgPlaces missed;		/* of devices that did not have the replicas any more that they were known to have ... */
+	HgMissingReplicas missing;	/* ... and what that is */
 
 	/* where spec has a table, and a device has measured it */
 	bool measured;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_star.c
- *	  Rows of several tables that a device joins at once, as it keeps graphs of all of them.
+ *	  Rows of several tables that a device joins at once, as it has graph replicas of all of them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,21 +11,21 @@
 
 #include "backend/hg_cleanup.h"
 #include "backend/hg_elapsed.h"
-#include "backend/matcher/hg_match_kept.h"
+#include "backend/matcher/hg_match_replica.h"
 #include "backend/matcher/hg_match_star.h"
 
 /* A job, for as long as it is asked. */
 typedef struct HgStarTask
 {
 	HgMatchTask task;
-	HgKeptAnswer answer;
+	HgReplicaAnswer answer;
 	HgCleanup cleanup;
 } HgStarTask;
 
 static void
 hg_star_release(void *arg)
 {
-	hg_match_kept_close(&((HgStarTask *) arg)->answer);
+	hg_match_replica_close(&((HgStarTask *) arg)->answer);
 }
 
 /* What the job has done, in so many milliseconds. */
@@ -60,7 +60,7 @@ hg_match_star_ask(const HgMatcherSpec *spec, HgStarAnswer *answer)
 	task->spec = *spec;
 	hg_host_init(&task->host, task->context);
 	task->host.progress = spec->progress;
-	status = hg_match_kept_ask(task, spec->reduction, &star->answer, &error);
+	status = hg_match_replica_ask(task, spec->reduction, &star->answer, &error);
 	if (status != HG_OK)
 		hg_host_throw(&task->host, status, &error);
 	*answer = (HgStarAnswer){.given = star->answer.given,

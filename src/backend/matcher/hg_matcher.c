@@ -238,7 +238,7 @@ hg_matcher_swap_covered(HgMatcherSpec *spec)
 		const HgSide other = hg_other_side((HgSide) side);
 
 		spec->covered[side] = before.covered[other];
-		spec->kept[side] = before.kept[other];
+		spec->replica[side] = before.replica[other];
 		spec->first_row[side] = before.first_row[other];
 	}
 }
@@ -333,7 +333,7 @@ hg_matcher_backend(const HgMatcher *matcher)
 }
 
 HgPlaces
-hg_matcher_missed(const HgMatcher *matcher, HgKeptMissing *missing)
+hg_matcher_missed(const HgMatcher *matcher, HgMissingReplicas *missing)
 {
 	*missing = matcher->task.missing;
 	return matcher->task.missed;

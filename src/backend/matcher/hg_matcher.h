@@ -97,8 +97,11 @@ extern bool hg_matcher_measured(const HgMatcher *matcher, HgTableMeasure *measur
 extern uint64 hg_matcher_matches(const HgMatcher *matcher);
 extern const char *hg_matcher_backend(const HgMatcher *matcher);
 
-/* The places of devices that had no more what spec.kept says that they keep, and what that is. */
-extern HgPlaces hg_matcher_missed(const HgMatcher *matcher, HgKeptMissing *missing);
+/*
+ * The places of devices that did not have the replicas any more that spec.replica names, and which
+ * replicas these are.
+ */
+extern HgPlaces hg_matcher_missed(const HgMatcher *matcher, HgMissingReplicas *missing);
 
 /* The most of this process's memory that the job has used, without the keys it was given. */
 extern uint64 hg_matcher_job_bytes(const HgMatcher *matcher);

@@ -18,7 +18,7 @@
 #include "engine/hg_computed.h"
 #include "engine/hg_costs.h"
 #include "engine/hg_flat.h"
-#include "engine/hg_kept.h"
+#include "engine/hg_replica.h"
 #include "engine/hg_row_filter.h"
 #include "engine/hg_slices.h"
 #include "engine/hg_table_measure.h"
@@ -48,33 +48,34 @@ typedef struct HgKeySet
 typedef struct HgSender HgSender; /* hg_sender.h */
 
 /*
- * Covered rows that others look up on a device, which keeps the graphs for it (engine/hg_kept.h).
+ * Covered rows that others look up on a device, which keeps the graphs for it
+ * (engine/hg_replica.h).
  */
-typedef struct HgKeptFound
+typedef struct HgReplicaFound
 {
-	HgKeptLookup lookup;
+	HgReplicaLookup lookup;
 	const HgFlatMask *mask; /* the rows of the graph that are covered; NULL: all */
-	const uint64 *places;	/* as in HgKeptCovered */
-} HgKeptFound;
+	const uint64 *places;	/* as in HgReplicaCovered */
+} HgReplicaFound;
 
 /* The graph of covered rows as a device keeps it. */
-typedef struct HgKeptCovered
+typedef struct HgReplicaCovered
 {
-	HgKeptUse use;
-	const HgSlices *slices; /* how it is cut, where devices keep a slice each; NULL: it is not */
-	HgKeptColumnUse columns[HG_MAX_COLUMNS]; /* of the reduction, if has_columns */
+	HgReplicaUse use;
+	const HgSlices *slices; /* how it is cut, where devices have a slice each; NULL: it is not */
+	HgReplicaColumnUse columns[HG_MAX_COLUMNS]; /* of the reduction, if has_columns */
 	bool coded[HG_MAX_COLUMNS];				 /* has codes in place of values, ... */
 	uint32 ncodes[HG_MAX_COLUMNS];			 /* ... which are below that */
 	bool has_columns;
 	const uint64
 		*places; /* [parts + 1] rows ahead of each part of the table whose rows are covered */
 	uint32 nlookups;
-	HgKeptFound lookups[HG_MAX_LOOKUPS]; /* what they look up on the way ... */
+	HgReplicaFound lookups[HG_MAX_LOOKUPS]; /* what they look up on the way ... */
 	HgSlicedAlong along[HG_MAX_LOOKUPS]; /* ... and, of slices, how that is cut */
 	uint32 nprograms;
 	HgProgram programs[HG_MAX_PROGRAMS]; /* that compute some of the columns */
 	HgRowFilters filters; /* by pending predicates: fewer rows count than are covered */
-} HgKeptCovered;
+} HgReplicaCovered;
 
 typedef struct HgMatcherSpec
 {
@@ -163,9 +164,9 @@ typedef struct HgMatcherSpec
 	 * By HgSide: NULL, or what a device keeps of the covered rows, as far as is known here.  If
 	 * both are set, the device is to be asked about the pairs, which takes less time.
 	 */
-	const HgKeptCovered *kept[2];
-	HgPlaces kept_at; /* of the devices that have all of it, ... */
-	bool kept_sliced; /* ... together, as graphs are cut into slices: all of them are asked */
+	const HgReplicaCovered *replica[2];
+	HgPlaces replica_at; /* of the devices that have all of it, ... */
+	bool replica_sliced; /* ... together, as graphs are cut into slices: all of them are asked */
 
 	/*
 	 * NULL, or what this process shares with others that join the same sides, each with rows

@@ -82,35 +82,35 @@
  * A job whose OPEN names a table has it measured by MEASURE in place of BUILD, and nothing else is
  * asked of it.  It is admitted with what its keys and the table need of device memory at least.
  *
- * KEPT GRAPHS AND COLUMNS
+ * REPLICAS
  *
- * A job whose OPEN names a graph to be kept (engine/hg_kept.h) gets its edges by PUT_EDGES, one
+ * A job whose OPEN names a new graph replica (engine/hg_replica.h) gets its edges by PUT_EDGES, one
  * that names a column its values by PUT_VALUES, and BUILD makes it: from then on the device process
- * keeps it under its name, or another one which it got of that name meanwhile.  It does so in
- * memory that is set apart for what is kept; where that is full, what was used least lately goes,
- * and no job has.  So it does where jobs want the memory, and when DROP says so: nobody finds it
- * any more, and where a job has it, it goes with the last of these.  What is larger than all of
- * that memory, or than jobs leave of it with what they have, is refused with
- * HG_DEVICE_OUT_OF_MEMORY.  When DROP names a graph its columns go as well; memory is not taken
- * from one of a graph and its columns for another.
+ * has the replica under its name, or another one which it got of that name meanwhile.  Replicas
+ * have memory of their own; where that is full, what was used least lately goes, and no job has.
+ * So it does where jobs want the memory, and when DROP says so: nobody finds it any more, and where
+ * a job has it, it goes with the last of these.  What is larger than all of that memory, or than
+ * jobs leave of it with what they have, is refused with HG_DEVICE_OUT_OF_MEMORY. When DROP names a
+ * graph its columns go as well; memory is not taken from one of a graph and its columns for
+ * another.
  *
- * A job whose OPEN names kept graphs has them for sides, with the columns that it names of them, or
- * is refused with HG_NOT_KEPT, at once or when its turn has come, where one of all these is not
- * there, or of another shape than it says.  So it is with the graphs by which rows of a side look
- * up others, and with those that are looked up.  The answer names what is not there.  From then on
- * they stay until the job is closed.  MASK tells which of the graphs' rows count, and so do filters
- * (engine/hg_row_filter.h), whose columns are named and stay as those of the sides do.  Columns
- * that have a program have no name, and are computed (engine/hg_computed.h).  BUILD is answered
- * with HG_NOT_UNIQUE where a row that looks up finds two, and with HG_OVERFLOW where a number that
- * is computed, for a column or by a filter, does not fit.
+ * A job whose OPEN names graph replicas has them for sides, with the columns that it names of them,
+ * or is refused with HG_NO_REPLICA, at once or when its turn has come, where one of all these is
+ * not there, or of another shape than it says.  So it is with the graphs by which rows of a side
+ * look up others, and with those that are looked up.  The answer names what is not there.  From
+ * then on they stay until the job is closed.  MASK tells which of the graphs' rows count, and so do
+ * filters (engine/hg_row_filter.h), whose columns are named and stay as those of the sides do.
+ * Columns that have a program have no name, and are computed (engine/hg_computed.h).  BUILD is
+ * answered with HG_NOT_UNIQUE where a row that looks up finds two, and with HG_OVERFLOW where a
+ * number that is computed, for a column or by a filter, does not fit.
  *
- * In answers a job that makes something to be kept has no rows, and a side that is a kept graph has
- * the rows of that, whatever a mask says and whatever its rows find.
+ * In answers a job that makes a replica has no rows, and a side that is a graph replica has the
+ * rows of that, whatever a mask says and whatever its rows find.
  *
  * It is nonsense to name anything whose serial is 0, a graph by the number of a column or a column
- * without one, what is computed, or columns, lookups or filters of a side that is no kept graph; to
- * append keys or columns to one that is; to put values beyond the places of a column; or to ask
- * more of a job that makes something to be kept than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
+ * without one, what is computed, or columns, lookups or filters of a side that is no graph replica;
+ * to append keys or columns to one that is; to put values beyond the places of a column; or to ask
+ * more of a job that makes a replica than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
  *
  * PAGES
  *
@@ -193,7 +193,7 @@
  *	EXPORT		elements first .. first + count - 1 of one array of the graph; the answer's
  *				count may be smaller than what was asked for
  *	PUT_EDGES	rows[count], 32 bits each, and from the next multiple of 8 bytes on keys[count],
- *				of the kept graph's key width
+ *				of the graph replica's key width
  *	PUT_VALUES	as APPEND_COLUMN, with the first place for a row number
  *	MASK		words[count], 64 bits each, unless they are all 0
  *	TALLY		counts[HG_EXCHANGE_PARTS], 64 bits each
@@ -224,7 +224,7 @@
 
 #include "../hg_computed.h"
 #include "../hg_exchange.h"
-#include "../hg_kept.h"
+#include "../hg_replica.h"
 #include "../hg_offer.h"
 #include "../hg_pages.h"
 #include "../hg_row_filter.h"
@@ -338,12 +338,12 @@ typedef struct HgWireRequest
 	HgExchange exchange; /* EXPECT */
 	HgOffer offer;		 /* SEND_ROWS: that member's, whose descriptor is attached, and no number */
 	HgTableTrial trial;	 /* OPEN: the table to be measured; spec.key_width in it is 0 for none */
-	HgKeptSpec keep;	 /* OPEN: the graph to be kept; shape.key_width in it is 0 for none;
+	HgReplicaSpec new_replica;	 /* OPEN: the new graph replica; shape.key_width in it is 0 for none;
 						  * DROP: a name, which may be a column's */
-	HgKeptUse kept[2];	 /* OPEN: by HgSide, the same of kept graphs that are sides; but for the
+	HgReplicaUse replica[2];	 /* OPEN: by HgSide, the same of graph replicas that are sides; but for the
 						  * pointer in it, which is NULL, as in all that follows */
-	HgKeptColumnSpec keep_column; /* OPEN: the column to be kept; shape.width in it is 0 for none */
-	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS]; /* OPEN: of kept sides, as many as the spec has
+	HgReplicaColumnSpec new_column; /* OPEN: the new column replica; shape.width in it is 0 for none */
+	HgReplicaColumnUse replica_columns[2][HG_MAX_COLUMNS]; /* OPEN: of sides that are replicas, as many as the spec has
 													  * columns */
 } HgWireRequest;
 
@@ -351,7 +351,7 @@ typedef struct HgWireRequest
 typedef struct HgWireOpening
 {
 	HgWireRequest request;
-	HgKeptLookup lookups[2][HG_MAX_LOOKUPS]; /* of kept sides, as many as the spec says ... */
+	HgReplicaLookup lookups[2][HG_MAX_LOOKUPS]; /* of sides that are replicas, as many as the spec says ... */
 	HgProgram programs[2][HG_MAX_PROGRAMS];	 /* ... and so are these */
 	HgPageSpec pages[2];					 /* by HgSide; page_size is 0 of one that has none */
 	HgRowFilters filters[2];				 /* by HgSide; nfilters is 0 of one that has none */
@@ -376,7 +376,7 @@ typedef struct HgWireReply
 	HgError error;		   /* error.status is HG_OK on success */
 	uint64_t count;		   /* NEXT, NEXT_GROUPS, EXPORT, TALLY, TAKE_ROWS: pairs, records,
 							* elements, parts, rows in staging;
-							* COUNT: matches; REDUCE: groups; BUILD of what is to be kept: bytes that
+							* COUNT: matches; REDUCE: groups; BUILD of a replica: bytes that
 							* it holds */
 	uint64_t lease_offset; /* OPEN: the job's lease; where something is in staging: the results */
 	uint64_t lease_bytes;  /* 0 where there is none */
@@ -386,7 +386,7 @@ typedef struct HgWireReply
 	HgGraphStats graph;	   /* DESCRIBE */
 	HgTableMeasure table;  /* MEASURE */
 	HgOffer offer;		   /* OFFER: whose descriptor is attached, and no number */
-	HgKeptMissing missing; /* OPEN: with HG_NOT_KEPT, what is not there; else all 0 */
+	HgMissingReplicas missing; /* OPEN: with HG_NO_REPLICA, what is not there; else all 0 */
 } HgWireReply;
 
 /* Hello, and the answer to LIST. */

@@ -10,13 +10,13 @@
  *
  * WHAT IS SEEN: answers to other requests than those sent, or of other jobs; states and statuses
  * that do not exist or that nothing can have led to; parts of staging that do not lie in it; rows
- * that nobody has appended, and a job without those that were, or those of its kept graphs; more
- * or fewer matches than the job's statistics tell, or more than its rows can have; groups that
- * are not made of the matches, or of numbers that the columns can't hold; tables that can't be
- * made of the job's keys; rows of a member that the join has not, or more or fewer of them than it
- * was sent, or that come to it; rows for another member that are not of its parts, or more or fewer
- * than were tallied; kept graphs that are not there, where none was asked for, and those
- * that take less memory than their rows, or far more.
+ * that nobody has appended, and a job without those that were, or those of its graph replicas; more
+ * or fewer matches than the job's statistics tell, or more than its rows can have; groups that are
+ * not made of the matches, or of numbers that the columns can't hold; tables that can't be made of
+ * the job's keys; rows of a member that the join has not, or more or fewer of them than it was
+ * sent, or that come to it; rows for another member that are not of its parts, or more or fewer
+ * than were tallied; graph replicas that are not there, where none was asked for, and those that
+ * take less memory than their rows, or far more.
  *
  * WHAT IS BELIEVED: numbers that could be so and agree with each other.  A process that leaves
  * matches out and does not count them either, joins rows whose keys differ, or returns another
@@ -111,7 +111,7 @@ status_exists(HgStatus status)
 		case HG_CANCELLED:
 		case HG_UNAVAILABLE:
 		case HG_EVICTED:
-		case HG_NOT_KEPT:
+		case HG_NO_REPLICA:
 		case HG_NOT_UNIQUE:
 		case HG_BAD_PAGE:
 		case HG_OVERFLOW:
@@ -123,11 +123,11 @@ status_exists(HgStatus status)
 	return false;
 }
 
-/* Are kept graphs sides of the job? */
+/* True if graph replicas are sides of the job. */
 static bool
-has_kept(const HgRemoteJob *job)
+has_replicas(const HgRemoteJob *job)
 {
-	return job->spec.kept[HG_OUTER] != NULL || job->spec.kept[HG_INNER] != NULL;
+	return job->spec.replica[HG_OUTER] != NULL || job->spec.replica[HG_INNER] != NULL;
 }
 
 /* Do rows of these look up others? */
@@ -163,8 +163,8 @@ status_is_sane(const HgRemoteJob *job, const HgWireAsked *asked, HgStatus status
 	/* what was asked ahead, behind a request that has failed so, can't have been done either */
 	if (status == job->failure.status)
 		return status_exists(status);
-	if (status == HG_NOT_KEPT)
-		return asked->type == HG_WIRE_OPEN && has_kept(job);
+	if (status == HG_NO_REPLICA)
+		return asked->type == HG_WIRE_OPEN && has_replicas(job);
 	if (status == HG_NOT_UNIQUE)
 		return asked->type == HG_WIRE_BUILD && has_lookups(job);
 	/* another member may have been the one that had it built */
@@ -175,9 +175,9 @@ status_is_sane(const HgRemoteJob *job, const HgWireAsked *asked, HgStatus status
 	return status_exists(status);
 }
 
-/* Does a job name what is kept under this name? */
+/* True if the job uses the replica of this name. */
 static bool
-names(const HgRemoteJob *job, const HgKeptName *name)
+names(const HgRemoteJob *job, const HgReplicaName *name)
 {
 	bool named = false;
 
@@ -185,35 +185,37 @@ names(const HgRemoteJob *job, const HgKeptName *name)
 	{
 		const HgRowFilters *filters = job->spec.filters[side];
 
-		if (job->spec.kept[side] == NULL)
+		if (job->spec.replica[side] == NULL)
 			continue;
-		named |= hg_kept_name_equal(&job->kept[side].name, name);
+		named |= hg_replica_name_equal(&job->replica[side].name, name);
 		for (uint32_t i = 0; i < job->spec.ncolumns[side]; i++)
-			named |= hg_kept_name_equal(&job->kept_columns[side][i].name, name);
+			named |= hg_replica_name_equal(&job->replica_columns[side][i].name, name);
 		for (uint32_t i = 0; i < job->spec.nlookups[side]; i++)
-			named |= hg_kept_name_equal(&job->lookups[side][i].own.name, name) ||
-					 hg_kept_name_equal(&job->lookups[side][i].found.name, name);
+			named |= hg_replica_name_equal(&job->lookups[side][i].own.name, name) ||
+					 hg_replica_name_equal(&job->lookups[side][i].found.name, name);
 		for (uint32_t i = 0; filters != NULL && i < filters->ncolumns; i++)
-			named |= hg_kept_name_equal(&filters->columns[i].name, name);
+			named |= hg_replica_name_equal(&filters->columns[i].name, name);
 	}
 	return named;
 }
 
 /* Is nothing missing but what the job names? */
 static bool
-missing_is_sane(const HgRemoteJob *job, const HgKeptMissing *missing)
+missing_is_sane(const HgRemoteJob *job, const HgMissingReplicas *missing)
 {
-	for (int i = 0; i < HG_KEPT_MISSING && missing->names[i].serial != 0; i++)
+	for (int i = 0; i < HG_MAX_MISSING_REPLICAS && missing->names[i].serial != 0; i++)
 		if (!names(job, &missing->names[i]))
 			return false;
 	return true;
 }
 
-/* Can a job have been built in this way?  What makes a graph to be kept builds it as others do. */
+/*
+ * Can a job have been built in this way?  A job that makes a graph replica builds it as others do.
+ */
 static bool
 build_is_sane(const HgRemoteJob *job, HgBuildAlgorithm build)
 {
-	return (uint32_t) build <= HG_BUILD_DIRECT || (build == HG_BUILD_RESIDENT && has_kept(job));
+	return (uint32_t) build <= HG_BUILD_DIRECT || (build == HG_BUILD_RESIDENT && has_replicas(job));
 }
 
 /* Rows that a job can have of a side: those it was sent, or those that come to it. */
@@ -248,19 +250,19 @@ stats_are_sane(const HgRemoteJob *job, const HgJobStats *stats)
 }
 
 /*
- * What is kept may hold so many times the bytes that it must, and so many of these more: graphs'
+ * A replica may hold so many times the bytes that it must, and so many of these more: graphs'
  * shapes, and the pieces in which memory is had, are the engine's affair.
  */
-#define KEPT_BYTES_RATIO 64
-#define KEPT_BYTES_SPARE (UINT64_C(1) << 20)
+#define REPLICA_BYTES_RATIO 64
+#define REPLICA_BYTES_SPARE (UINT64_C(1) << 20)
 
 /* Can what a job has made, if it has, hold so many bytes? */
 static bool
-kept_bytes_are_sane(const HgRemoteJob *job, uint64_t bytes)
+replica_bytes_are_sane(const HgRemoteJob *job, uint64_t bytes)
 {
-	const uint64_t least = hg_kept_is_made(&job->spec) ? hg_kept_least_bytes(&job->spec) : 0;
+	const uint64_t least = hg_replica_is_made(&job->spec) ? hg_replica_least_bytes(&job->spec) : 0;
 
-	return bytes >= least && bytes / KEPT_BYTES_RATIO <= least + KEPT_BYTES_SPARE;
+	return bytes >= least && bytes / REPLICA_BYTES_RATIO <= least + REPLICA_BYTES_SPARE;
 }
 
 /*
@@ -379,9 +381,9 @@ result_is_sane(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *re
 			job->slot_bytes = reply->lease_bytes / HG_WIRE_SLOTS;
 			return part_is_sane(reply, staging_bytes) && reply->lease_bytes > 0;
 		case HG_WIRE_BUILD:
-			job->kept_bytes = reply->count;
+			job->replica_bytes = reply->count;
 			take_page_rows(job, &reply->stats);
-			return has_all_rows(job, &reply->stats) && kept_bytes_are_sane(job, reply->count);
+			return has_all_rows(job, &reply->stats) && replica_bytes_are_sane(job, reply->count);
 		case HG_WIRE_COUNT:
 			job->count = reply->count;
 			/* a team counts once, for whoever asks first */
@@ -423,7 +425,7 @@ hg_wire_answer_take(HgRemoteJob *job, const HgWireAsked *asked, HgWireReply *rep
 
 	hg_wire_answer_clean_error(&reply->error);
 	if (!status_is_sane(job, asked, status) ||
-		(status == HG_NOT_KEPT && !missing_is_sane(job, &reply->missing)))
+		(status == HG_NO_REPLICA && !missing_is_sane(job, &reply->missing)))
 		return false;
 	/* nobody looks at what comes of a job that has failed, or was cancelled */
 	if (job->failure.status != HG_OK && job->failure.status != HG_INVALID)
@@ -483,8 +485,8 @@ are_rows(const HgRemoteJob *job, HgSide side, const uint32_t *rows, size_t count
 {
 	if (job->numbers[side] != NULL)
 		return are_numbers(rows, count, job->numbers[side]);
-	if (job->spec.kept[side] != NULL)
-		return are_below(rows, count, hg_kept_rows_end(&job->kept[side].shape));
+	if (job->spec.replica[side] != NULL)
+		return are_below(rows, count, hg_replica_rows_end(&job->replica[side].shape));
 	if (job->spec.pages[side] != NULL && is_alone(job))
 		return are_below(rows, count, job->page_rows[side]);
 	if (job->exchange[side].arrived)

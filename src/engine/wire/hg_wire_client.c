@@ -171,7 +171,7 @@ take_answer(HgWireClient *client, HgWireMessage *message)
 	{
 		if (!hg_wire_answer_take(job, asked, &message->reply, client->staging_bytes))
 			return false;
-		if (message->reply.error.status == HG_NOT_KEPT)
+		if (message->reply.error.status == HG_NO_REPLICA)
 			client->missing = message->reply.missing;
 	}
 	client->answered++;
@@ -195,7 +195,7 @@ send_note(const HgWireClient *client, const HgWireNote *note)
 
 	memset(&message.request, 0, sizeof(message.request));
 	hg_wire_header(&message.header, note->type, note->job, client->sequence);
-	message.request.keep.name = note->name;
+	message.request.new_replica.name = note->name;
 	return hg_wire_send(client->fd, &message, -1);
 }
 
@@ -471,14 +471,14 @@ hg_wire_client_status(HgWireClient *client, const HgHost *host, HgDeviceStatus *
 }
 
 void
-hg_wire_client_drop(HgWireClient *client, const HgKeptName *name)
+hg_wire_client_drop(HgWireClient *client, const HgReplicaName *name)
 {
 	/* 0 is nobody's, and whoever names it is cut off */
 	if (name->serial != 0 && hg_wire_client_check(client, NULL) == HG_OK)
 		hg_wire_client_note(client, &(HgWireNote){.type = HG_WIRE_DROP, .name = *name});
 }
 
-const HgKeptMissing *
+const HgMissingReplicas *
 hg_wire_client_missing(const HgWireClient *client)
 {
 	return &client->missing;

@@ -18,7 +18,7 @@
 #define HG_WIRE_CLIENT_H
 
 #include "../hg_costs.h"
-#include "../hg_kept.h"
+#include "../hg_replica.h"
 
 typedef struct HgWireClient HgWireClient;
 
@@ -70,10 +70,10 @@ typedef struct HgDeviceStatus
 	uint64_t memory_reserved; /* what open jobs were admitted for */
 	uint64_t memory_held;	  /* what they hold */
 	uint64_t memory_peak;	  /* the most that they held */
-	uint64_t kept_graphs;	  /* graphs and columns that are there ... */
-	uint64_t kept_bytes;	  /* ... what they hold of the budget ... */
-	uint64_t kept_limit;	  /* ... and may */
-	uint64_t kept_evicted;	  /* since its start: others, or jobs, wanted their memory */
+	uint64_t replica_graphs;	  /* graphs and columns that are there ... */
+	uint64_t replica_bytes;	  /* ... what they hold of the budget ... */
+	uint64_t replica_limit;	  /* ... and may */
+	uint64_t replicas_evicted;	  /* since its start: others, or jobs, wanted their memory */
 } HgDeviceStatus;
 
 /*
@@ -112,10 +112,10 @@ extern HgStatus hg_wire_client_status(HgWireClient *client, const HgHost *host,
 									  HgDeviceStatus *status, HgError *error);
 
 /*
- * What a device process has said to be missing when it refused a job with HG_NOT_KEPT last.  All of
- * it are names of that job.
+ * What a device process has said to be missing when it refused a job with HG_NO_REPLICA last.  All
+ * of it are names of that job.
  */
-extern const HgKeptMissing *hg_wire_client_missing(const HgWireClient *client);
+extern const HgMissingReplicas *hg_wire_client_missing(const HgWireClient *client);
 
 /* What the device process has measured before it was READY. */
 extern const HgEngineCosts *hg_wire_client_costs(const HgWireClient *client);
@@ -163,10 +163,10 @@ typedef struct HgRowNumbers
 
 /*
  * Tell a job whose rows are numbered which numbers there are, of all members of its team: matches
- * of others are nonsense.  The same of a side that is a kept graph: those that the graph was made
- * of, whatever a mask says.  numbers stays in place until the job is closed.  Without, a row can
- * have any number, of a kept graph any that its shape allows; and where rows are not numbered,
- * those that were appended are known.
+ * of others are nonsense.  The same of a side that is a graph replica: those that the graph was
+ * made of, whatever a mask says.  numbers stays in place until the job is closed.  Without, a row
+ * can have any number, of a graph replica any that its shape allows; and where rows are not
+ * numbered, those that were appended are known.
  */
 extern void hg_wire_client_number(HgJob *job, HgSide side, const HgRowNumbers *numbers);
 
@@ -180,12 +180,12 @@ extern HgStatus hg_wire_client_distrust(HgWireClient *client, HgError *error);
 extern bool hg_wire_client_is_distrusted(const HgWireClient *client);
 
 /*
- * Have the device process let go of a kept graph, or of a column, once no job has it; it may have
+ * Have the device process drop a replica of a graph or a column, once no job uses it; it may have
  * none of that name.  With a graph go its columns, whether it is there itself or not.  Nobody
- * learns what became of it.  A job that makes the same meanwhile, and is built after this has
- * arrived, keeps it all the same.
+ * learns what became of it.  A job that makes the same replica meanwhile, and is built after this
+ * has arrived, makes it all the same.
  */
-extern void hg_wire_client_drop(HgWireClient *client, const HgKeptName *name);
+extern void hg_wire_client_drop(HgWireClient *client, const HgReplicaName *name);
 
 /*
  * Call noted, from now on, when jobs were opened or, where jobs is negative, closed here: by how

@@ -100,18 +100,18 @@ struct HgRemoteJob
 	uint32_t id;
 	HgJobSpec spec;
 	HgTableTrial trial; /* where the spec has one: that points here ... */
-	HgKeptSpec keep;	/* ... and the same of these ... */
-	HgKeptUse kept[2];
-	HgKeptColumnSpec keep_column;
-	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS];
-	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
+	HgReplicaSpec new_replica;	/* ... and the same of these ... */
+	HgReplicaUse replica[2];
+	HgReplicaColumnSpec new_column;
+	HgReplicaColumnUse replica_columns[2][HG_MAX_COLUMNS];
+	HgReplicaLookup lookups[2][HG_MAX_LOOKUPS];
 	int64_t expected_bytes; /* of its keys and columns */
 	HgProgram programs[2][HG_MAX_PROGRAMS];
 	HgRowFilters filters[2];
 	HgPageSpec pages[2];
 	uint64_t page_rows[2]; /* by HgSide: what numbers of rows of the pages sent are below */
-	uint64_t kept_bytes;   /* that what it has made to be kept holds */
-	uint64_t rows[2]; /* by HgSide: of its kept graph, or sent so far; of pages at most, until it
+	uint64_t replica_bytes;   /* of the replica that it has made */
+	uint64_t rows[2]; /* by HgSide: of its graph replica, or sent so far; of pages at most, until it
 					   * is built */
 	bool appended;	  /* some were sent */
 	bool numbered;	  /* ... with their numbers */
@@ -147,7 +147,7 @@ typedef struct HgWireNote
 {
 	HgWireType type;
 	uint32_t job;
-	HgKeptName name; /* DROP */
+	HgReplicaName name; /* DROP */
 } HgWireNote;
 
 struct HgWireClient
@@ -178,7 +178,7 @@ struct HgWireClient
 	HgWireMessage message; /* the last message received ... */
 	int attached;		   /* ... and the descriptor that came along, or -1 */
 	HgWireDevices devices; /* the last list of devices received */
-	HgKeptMissing missing; /* of the last job that was refused for it */
+	HgMissingReplicas missing; /* of the last job that was refused for it */
 };
 
 /* Have the texts of a received error be printable ones. */
@@ -243,8 +243,8 @@ extern HgStatus hg_wire_client_wait(HgWireClient *client, const HgHost *host, ui
 									HgError *error);
 
 /*
- * May matches be asked for, as far as the job's kind goes?  HG_INVALID of one that makes what
- * is to be kept: the device process would end the connection of who asks for them.
+ * May matches be asked for, as far as the job's kind goes?  HG_INVALID of one that makes a replica:
+ * the device process would end the connection of who asks for them.
  */
 extern HgStatus hg_wire_job_joins(HgRemoteJob *job, HgError *error);
 

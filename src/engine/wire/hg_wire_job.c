@@ -39,7 +39,7 @@ hg_wire_job_joins(HgRemoteJob *job, HgError *error)
 {
 	HgStatus status = hg_wire_job_usable(job, error);
 
-	if (status == HG_OK && hg_kept_is_made(&job->spec))
+	if (status == HG_OK && hg_replica_is_made(&job->spec))
 		status = hg_error_set(error, HG_INVALID, NULL, "the job joins nothing");
 	return status;
 }

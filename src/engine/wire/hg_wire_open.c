@@ -21,7 +21,7 @@ copy_lookups(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
 {
 	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
 	{
-		HgKeptLookup *lookup = &job->lookups[side][i];
+		HgReplicaLookup *lookup = &job->lookups[side][i];
 
 		*lookup = spec->lookups[side][i];
 		lookup->own.graph = lookup->found.graph = NULL;
@@ -36,10 +36,10 @@ copy_columns(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
 {
 	for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
 	{
-		job->kept_columns[side][column] = spec->kept_columns[side][column];
-		job->kept_columns[side][column].column = NULL;
+		job->replica_columns[side][column] = spec->replica_columns[side][column];
+		job->replica_columns[side][column].column = NULL;
 	}
-	job->spec.kept_columns[side] = job->kept_columns[side];
+	job->spec.replica_columns[side] = job->replica_columns[side];
 	if (spec->nprograms[side] == 0)
 		return;
 	memcpy(job->programs[side], spec->programs[side], spec->nprograms[side] * sizeof(HgProgram));
@@ -70,19 +70,19 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 		job->trial = *spec->trial;
 		job->spec.trial = &job->trial;
 	}
-	if (spec->keep != NULL)
+	if (spec->new_replica != NULL)
 	{
-		job->keep = *spec->keep;
-		job->spec.keep = &job->keep;
+		job->new_replica = *spec->new_replica;
+		job->spec.new_replica = &job->new_replica;
 	}
-	if (spec->keep_column != NULL)
+	if (spec->new_column != NULL)
 	{
-		job->keep_column = *spec->keep_column;
-		job->spec.keep_column = &job->keep_column;
+		job->new_column = *spec->new_column;
+		job->spec.new_column = &job->new_column;
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		job->spec.kept_columns[side] = NULL;
+		job->spec.replica_columns[side] = NULL;
 		job->spec.lookups[side] = NULL;
 		if (spec->pages[side] != NULL)
 		{
@@ -91,28 +91,28 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 		}
 		job->spec.programs[side] = NULL;
 		job->spec.filters[side] = NULL;
-		if (spec->kept[side] == NULL)
+		if (spec->replica[side] == NULL)
 			continue;
-		job->kept[side] = *spec->kept[side];
-		job->kept[side].graph = NULL;
-		job->spec.kept[side] = &job->kept[side];
-		job->rows[side] = job->kept[side].shape.rows;
+		job->replica[side] = *spec->replica[side];
+		job->replica[side].graph = NULL;
+		job->spec.replica[side] = &job->replica[side];
+		job->rows[side] = job->replica[side].shape.rows;
 		copy_columns(job, spec, (HgSide) side);
 		copy_lookups(job, spec, (HgSide) side);
 		copy_filters(job, spec, (HgSide) side);
 	}
 }
 
-/* Bytes of the keys and columns that a job is expected to have, or to be given to keep. */
+/* Bytes of the keys and columns that a job is expected to have, or to be given for a replica. */
 static uint64_t
 expected_bytes(const HgJobSpec *spec)
 {
 	uint64_t bytes = 0;
 
-	if (spec->keep != NULL)
-		return spec->keep->shape.rows * (spec->keep->shape.key_width + sizeof(uint32_t));
-	if (spec->keep_column != NULL)
-		return hg_kept_places(&spec->keep_column->shape) * spec->keep_column->shape.width;
+	if (spec->new_replica != NULL)
+		return spec->new_replica->shape.rows * (spec->new_replica->shape.key_width + sizeof(uint32_t));
+	if (spec->new_column != NULL)
+		return hg_replica_places(&spec->new_column->shape) * spec->new_column->shape.width;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		uint64_t row = spec->key_width;
@@ -120,9 +120,9 @@ expected_bytes(const HgJobSpec *spec)
 		/* too many are for the device process to refuse */
 		for (uint32_t column = 0; column < spec->ncolumns[side] && column < HG_MAX_COLUMNS;
 			 column++)
-			row += spec->kept[side] != NULL ? spec->kept_columns[side][column].shape.width
+			row += spec->replica[side] != NULL ? spec->replica_columns[side][column].shape.width
 											: spec->column_width[side][column];
-		bytes += row * (spec->kept[side] != NULL ? spec->kept[side]->shape.rows
+		bytes += row * (spec->replica[side] != NULL ? spec->replica[side]->shape.rows
 												 : spec->expected_rows[side]);
 	}
 	return bytes;
@@ -136,31 +136,31 @@ static HgStatus
 check_spec(const HgJobSpec *spec, HgError *error)
 {
 	HgStatus status =
-		hg_kept_is_named(spec) || hg_pages_are_there(spec) ? hg_spec_check(spec, error) : HG_OK;
+		hg_replica_is_used(spec) || hg_pages_are_there(spec) ? hg_spec_check(spec, error) : HG_OK;
 	bool named = true;
 
 	if (status != HG_OK)
 		return status;
-	if (spec->keep != NULL)
-		named &= hg_kept_is_graph(&spec->keep->name);
-	if (spec->keep_column != NULL)
-		named &= hg_kept_is_column(&spec->keep_column->name);
+	if (spec->new_replica != NULL)
+		named &= hg_replica_is_graph(&spec->new_replica->name);
+	if (spec->new_column != NULL)
+		named &= hg_replica_is_column(&spec->new_column->name);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		if (spec->kept[side] == NULL)
+		if (spec->replica[side] == NULL)
 			continue;
-		named &= hg_kept_is_graph(&spec->kept[side]->name);
+		named &= hg_replica_is_graph(&spec->replica[side]->name);
 		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
 		{
-			const HgKeptColumnUse *use = &spec->kept_columns[side][column];
+			const HgReplicaColumnUse *use = &spec->replica_columns[side][column];
 
-			named &= use->program > 0 ? use->name.serial == 0 : hg_kept_is_column(&use->name);
+			named &= use->program > 0 ? use->name.serial == 0 : hg_replica_is_column(&use->name);
 		}
 		for (uint32_t i = 0; i < spec->nlookups[side]; i++)
-			named &= hg_kept_is_graph(&spec->lookups[side][i].own.name) &&
-					 hg_kept_is_graph(&spec->lookups[side][i].found.name);
+			named &= hg_replica_is_graph(&spec->lookups[side][i].own.name) &&
+					 hg_replica_is_graph(&spec->lookups[side][i].found.name);
 		for (uint32_t i = 0; spec->filters[side] != NULL && i < spec->filters[side]->ncolumns; i++)
-			named &= hg_kept_is_column(&spec->filters[side]->columns[i].name);
+			named &= hg_replica_is_column(&spec->filters[side]->columns[i].name);
 	}
 	return named ? HG_OK
 				 : hg_error_set(error, HG_INVALID, NULL, "what is kept has no name of its kind");
@@ -198,25 +198,25 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 	memset(&message, 0, sizeof(message));
 	message.request.spec = *spec;
 	message.request.spec.trial = NULL;
-	message.request.spec.keep = NULL;
-	message.request.spec.keep_column = NULL;
+	message.request.spec.new_replica = NULL;
+	message.request.spec.new_column = NULL;
 	message.request.trial = job->trial;
-	message.request.keep = job->keep;
-	message.request.keep_column = job->keep_column;
-	memcpy(message.request.kept_columns, job->kept_columns, sizeof(job->kept_columns));
+	message.request.new_replica = job->new_replica;
+	message.request.new_column = job->new_column;
+	memcpy(message.request.replica_columns, job->replica_columns, sizeof(job->replica_columns));
 	memcpy(message.opening.lookups, job->lookups, sizeof(job->lookups));
 	memcpy(message.opening.pages, job->pages, sizeof(job->pages));
 	memcpy(message.opening.programs, job->programs, sizeof(job->programs));
 	memcpy(message.opening.filters, job->filters, sizeof(job->filters));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		message.request.spec.kept[side] = NULL;
-		message.request.spec.kept_columns[side] = NULL;
+		message.request.spec.replica[side] = NULL;
+		message.request.spec.replica_columns[side] = NULL;
 		message.request.spec.lookups[side] = NULL;
 		message.request.spec.pages[side] = NULL;
 		message.request.spec.programs[side] = NULL;
 		message.request.spec.filters[side] = NULL;
-		message.request.kept[side] = job->kept[side];
+		message.request.replica[side] = job->replica[side];
 	}
 	status = hg_wire_job_send(job, HG_WIRE_OPEN, &message, error);
 	if (status != HG_OK)

@@ -350,19 +350,19 @@ remote_measure_table(HgJob *handle, HgTableMeasure *measure, HgError *error)
 	return status;
 }
 
-/* The device process keeps it by its name, since it was built. */
+/* The device process has had the replica by its name since it was built. */
 static HgStatus
-remote_keep(HgJob *handle, HgKept **graph, uint64_t *bytes, HgError *error)
+remote_take_replica(HgJob *handle, HgReplica **graph, uint64_t *bytes, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgStatus status = hg_wire_job_usable(job, error);
 
-	if (status == HG_OK && (!hg_kept_is_made(&job->spec) || !job->built))
+	if (status == HG_OK && (!hg_replica_is_made(&job->spec) || !job->built))
 		status = hg_error_set(error, HG_INVALID, NULL, "the job has made nothing to be kept");
 	if (status != HG_OK)
 		return status;
 	*graph = NULL;
-	*bytes = job->kept_bytes;
+	*bytes = job->replica_bytes;
 	return HG_OK;
 }
 
@@ -396,8 +396,8 @@ init_engine(HgEngine *engine)
 	engine->close = hg_wire_job_close;
 	engine->start = remote_start;
 	engine->measure_table = remote_measure_table;
-	engine->keep = remote_keep;
-	/* what is kept goes by its name, and is given back by hg_wire_client_drop */
+	engine->take_replica = remote_take_replica;
+	/* a replica is known by its name, and is dropped by hg_wire_client_drop */
 	engine->put_edges = hg_wire_remote_put_edges;
 	engine->put_values = hg_wire_remote_put_values;
 	engine->mask = hg_wire_remote_mask;

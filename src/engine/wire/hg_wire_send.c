@@ -2,7 +2,8 @@
  *
  * hg_wire_send.c
  *	  A job of the remote engine from when it is opened until it is built: it gets its keys and
- *	  columns, or what is to be kept, or masks of graphs that are; pages are sent by
+ *	  columns, or those of a new replica, or masks of
+ *	  replicas; pages are sent by
  *	  hg_wire_pages.c.
  *
  * hg_wire.h describes the messages, the sequence numbers and the leases of staging, and
@@ -71,8 +72,8 @@ check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, 
 		return status;
 	if (job->spec.pages[side] != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this side of the join comes as pages");
-	if (hg_kept_is_made(&job->spec) || job->spec.kept[side] != NULL)
-		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended to a kept graph");
+	if (hg_replica_is_made(&job->spec) || job->spec.replica[side] != NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended to a graph replica");
 	if (job->exchange[side].expects)
 		return hg_error_set(error, HG_INVALID, NULL, "rows can not be appended as others come");
 	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
@@ -246,12 +247,12 @@ hg_wire_remote_put_values(HgJob *handle, const void *values, const uint8_t *null
 	if (status != HG_OK)
 		return status;
 	/* the device process would say so too late */
-	if (job->spec.keep_column == NULL || job->built)
+	if (job->spec.new_column == NULL || job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no column, or has made it");
-	places = hg_kept_places(&job->keep_column.shape);
+	places = hg_replica_places(&job->new_column.shape);
 	if (first_place > places || count > places - first_place)
 		return hg_error_set(error, HG_INVALID, NULL, "values go beyond the places of a column");
-	return send_values(job, HG_WIRE_PUT_VALUES, HG_OUTER, 0, job->keep_column.shape.width, values,
+	return send_values(job, HG_WIRE_PUT_VALUES, HG_OUTER, 0, job->new_column.shape.width, values,
 					   nulls, count, first_place, error);
 }
 
@@ -260,16 +261,16 @@ hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, 
 						 HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	const uint64_t width = job->keep.shape.key_width;
+	const uint64_t width = job->new_replica.shape.key_width;
 	const unsigned char *from = keys;
 	HgStatus status = hg_wire_job_usable(job, error);
 
 	if (status != HG_OK)
 		return status;
 	/* the device process would say so too late */
-	if (job->spec.keep == NULL || job->built)
+	if (job->spec.new_replica == NULL || job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no graph, or has made it");
-	if (count > job->keep.shape.rows - job->edges)
+	if (count > job->new_replica.shape.rows - job->edges)
 		return hg_error_set(error, HG_INVALID, NULL, "more edges than the graph is to have");
 
 	/* its answer names the lease */
@@ -298,15 +299,15 @@ hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, 
 }
 
 /* The graph that a mask is of; NULL where it is of none, or of one that has no mask. */
-static const HgKeptUse *
+static const HgReplicaUse *
 find_masked(const HgRemoteJob *job, HgSide side, uint32_t lookup)
 {
-	const HgKeptUse *use;
+	const HgReplicaUse *use;
 
-	if ((side != HG_OUTER && side != HG_INNER) || job->spec.kept[side] == NULL ||
+	if ((side != HG_OUTER && side != HG_INNER) || job->spec.replica[side] == NULL ||
 		lookup > job->spec.nlookups[side])
 		return NULL;
-	use = lookup == 0 ? &job->kept[side] : &job->lookups[side][lookup - 1].found;
+	use = lookup == 0 ? &job->replica[side] : &job->lookups[side][lookup - 1].found;
 	return use->masked != 0 ? use : NULL;
 }
 
@@ -316,14 +317,14 @@ check_mask(HgRemoteJob *job, HgSide side, uint32_t lookup, uint64_t first_word, 
 		   HgError *error)
 {
 	HgStatus status = hg_wire_job_usable(job, error);
-	const HgKeptUse *use = find_masked(job, side, lookup);
+	const HgReplicaUse *use = find_masked(job, side, lookup);
 	uint64_t words;
 
 	if (status != HG_OK)
 		return status;
 	if (use == NULL || job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "this side of the join has no mask");
-	words = hg_kept_mask_words(&use->shape);
+	words = hg_replica_mask_words(&use->shape);
 	if (first_word > words || count > words - first_word)
 		return hg_error_set(error, HG_INVALID, NULL, "a mask goes beyond the rows of its graph");
 	return HG_OK;

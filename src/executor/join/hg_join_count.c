@@ -6,9 +6,9 @@
  * A join that returns rows without a match has a bit for each row of that side that finds one, and
  * so must be told each match.  If only the number of such rows is asked for, it follows from the
  * number of rows that have a match.  That is a count like that of all matches, and whoever counts
- * matches can give it: graphs as they are, or a device that keeps them.  All rows of both sides
- * must be covered, and there must be no delta rows: otherwise matches of a row would be counted
- * apart (hg_match_resident.c).
+ * matches can give it: graphs as they are, or a device that has replicas of them.  All rows of both
+ * sides must be covered, and there must be no delta rows: otherwise matches of a row would be
+ * counted apart (hg_match_resident.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -46,7 +46,7 @@
 #include "batch/hg_input_graph.h"
 #include "batch/hg_input_cover.h"
 #include "executor/join/hg_join_filters.h"
-#include "executor/join/hg_join_cover_kept.h"
+#include "executor/join/hg_join_cover_replica.h"
 #include "executor/join/hg_join_cover_cost.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
@@ -134,7 +134,7 @@ hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 		if (input->covered != NULL)
 		{
 			shape->edges[side] = (double) input->covered->graph->flat.rows;
-			shape->kept[side] = hg_resident_graph_is_kept(input->covered->graph);
+			shape->has_replica[side] = hg_resident_graph_is_replicated(input->covered->graph);
 			shape->rows[side] = (double) (input->words->rows + input->covered->rows);
 			/* there may be as many as the plan says, and are more than there were so far */
 			if (!input->at_end)
@@ -152,12 +152,12 @@ hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 			/* the leader looks for all processes */
 			shape->pages[side] = extent.changed * processes;
 			shape->edges[side] = extent.rows;
-			shape->kept[side] = extent.kept;
+			shape->has_replica[side] = extent.has_replica;
 		}
 	}
 	/* a device that lacks a column would leave the matches to this process, row by row */
-	if (hg_join_reduces_matches(state->reduction) && shape->kept[HG_OUTER] && shape->kept[HG_INNER])
-		shape->answered = hg_join_has_kept_columns(state);
+	if (hg_join_reduces_matches(state->reduction) && shape->has_replica[HG_OUTER] && shape->has_replica[HG_INNER])
+		shape->answered = hg_join_has_replica_columns(state);
 	shape->inner_room = hg_join_inner_room(state) * processes;
 	shape->spills_apart = hg_join_spills_apart(state->rules.join_type, state->together > 0);
 }
@@ -495,7 +495,7 @@ hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	if (spec->covered[HG_OUTER] == NULL || spec->covered[HG_INNER] == NULL)
 		return;
 	if (on_device)
-		hg_join_tell_kept(state, spec);
+		hg_join_tell_replicas(state, spec);
 	else
 		hg_join_wake_slices(state);
 }

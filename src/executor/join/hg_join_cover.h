@@ -29,7 +29,7 @@ typedef struct HgJoinCover
 	HgCoveredWith with;
 	bool decided[2]; /* by HgSide: true once rows are covered for all executions, or none are */
 	bool too_late;	 /* in a worker: the leader has ended, and let go of the covered rows */
-	HgKeptCovered kept[2]; /* by HgSide: what a device was last known to keep */
+	HgReplicaCovered replica[2]; /* by HgSide: the replica that a device was last known to have */
 	uint64 columns_bytes;  /* of the columns that were wanted then, at least */
 } HgJoinCover;
 

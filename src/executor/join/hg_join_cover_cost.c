@@ -60,7 +60,7 @@
  * delta rows.
  */
 #define HG_COVER_APART_NS 100.0
-/* A device that keeps both graphs is asked, and looks at their edges: rough, and too much rather.
+/* A device that has replicas of both graphs is asked, and looks at their edges: rough, and too much rather.
  */
 #define HG_COVER_ASK_NS 100000.0
 #define HG_COVER_ASKED_NS 0.03
@@ -126,7 +126,7 @@ hg_cover_asks_device(const HgCoverShape *shape, const bool cover[2])
 	if (!shape->answered)
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (!cover[side] || !shape->kept[side])
+		if (!cover[side] || !shape->has_replica[side])
 			return false;
 	return hg_force ||
 		   HG_COVER_ASK_NS + edges * HG_COVER_ASKED_NS <

@@ -84,9 +84,9 @@ hg_join_tell_pending(HgJoinState *state, HgMatcherSpec *spec)
 }
 
 void
-hg_join_clear_filters(HgKeptCovered *kept)
+hg_join_clear_filters(HgReplicaCovered *replica)
 {
-	memset(&kept->filters, 0, sizeof(kept->filters));
+	memset(&replica->filters, 0, sizeof(replica->filters));
 }
 
 /*
@@ -94,13 +94,13 @@ hg_join_clear_filters(HgKeptCovered *kept)
  * (HgRowFilter), by a graph.  Returns false if predicates are pending and no filter can be made.
  */
 static bool
-hg_join_add_filter(HgKeptCovered *kept, uint32 lookup, const HgInput *input,
+hg_join_add_filter(HgReplicaCovered *replica, uint32 lookup, const HgInput *input,
 				   const HgPinnedGraph *graph, HgPlaces *places)
 {
 	const HgCovered *covered = input->covered;
 
 	return !hg_covered_has_pending(covered) ||
-		   hg_predicate_filter_add(&kept->filters, lookup, graph, covered->npredicates,
+		   hg_predicate_filter_add(&replica->filters, lookup, graph, covered->npredicates,
 								   covered->predicates, places);
 }
 
@@ -108,7 +108,7 @@ HgPlaces
 hg_join_tell_filters(HgJoinState *state, HgPlaces places)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (!hg_join_add_filter(&state->cover.kept[side], 0, state->inputs[side],
+		if (!hg_join_add_filter(&state->cover.replica[side], 0, state->inputs[side],
 								state->inputs[side]->covered->graph, &places))
 			hg_input_apply_pending(state->inputs[side]);
 	return places;
@@ -119,13 +119,13 @@ hg_star_tell_filters(const HgJoinTree *tree, HgStarGraphs *graphs)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		HgKeptCovered *kept = &graphs->kept[side];
+		HgReplicaCovered *replica = &graphs->replica[side];
 
-		hg_join_clear_filters(kept);
+		hg_join_clear_filters(replica);
 		/* places of a slice's rows are not those of the graph's */
 		if (graphs->sliced)
 			continue;
-		for (uint32 lookup = 0; lookup <= kept->nlookups; lookup++)
+		for (uint32 lookup = 0; lookup <= replica->nlookups; lookup++)
 			for (int t = 0; t <= tree->njoins; t++)
 			{
 				HgStarTable *table = &graphs->tables[t];
@@ -133,9 +133,9 @@ hg_star_tell_filters(const HgJoinTree *tree, HgStarGraphs *graphs)
 
 				if (table->side != (HgSide) side || table->lookup != lookup)
 					continue;
-				(void) hg_join_add_filter(kept, lookup, tree->tables[t].input, table->graph,
+				(void) hg_join_add_filter(replica, lookup, tree->tables[t].input, table->graph,
 										  &graphs->at);
-				stride = hg_row_filter_stride(&kept->filters, lookup);
+				stride = hg_row_filter_stride(&replica->filters, lookup);
 				if (stride > 0)
 					table->stride = stride;
 			}
@@ -149,7 +149,7 @@ hg_star_apply_others(const HgJoinTree *tree, const HgStarGraphs *graphs)
 	{
 		const HgStarTable *table = &graphs->tables[t];
 
-		if (hg_row_filter_find(&graphs->kept[table->side].filters, table->lookup) == NULL)
+		if (hg_row_filter_find(&graphs->replica[table->side].filters, table->lookup) == NULL)
 			hg_input_apply_pending(tree->tables[t].input);
 	}
 }

@@ -26,11 +26,11 @@ extern void hg_join_apply_pending(HgJoinState *state);
 extern void hg_join_tell_pending(HgJoinState *state, HgMatcherSpec *spec);
 
 /* There are none of a side. */
-extern void hg_join_clear_filters(HgKeptCovered *kept);
+extern void hg_join_clear_filters(HgReplicaCovered *replica);
 
 /*
  * Have the matcher know those of both sides, which are not there yet: the places, of some, of the
- * devices that keep what this takes.
+ * devices that have the replicas for this.
  */
 extern HgPlaces hg_join_tell_filters(HgJoinState *state, HgPlaces places);
 

@@ -11,7 +11,7 @@
 
 #include "utils/memutils.h"
 
-#include "executor/join/hg_join_cover_kept.h"
+#include "executor/join/hg_join_cover_replica.h"
 #include "executor/join/hg_join_state.h"
 
 void

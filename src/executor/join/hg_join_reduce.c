@@ -12,12 +12,12 @@
  * Of an outer join matches are not all rows, so that it makes no groups of its own.  It hands up
  * those that a device makes of a tree of joins at the top of which it is (hg_join_star.c).
  *
- * Columns of other types can be grouped by, and counted, where a device keeps codes of them beside
- * the graphs of both sides (resident/hg_resident_graph_codes.h): what goes up are the values, which
- * lie beside the graph version, and are there as long as the join has that.  Of numerics it keeps
- * units, which can be summed up, too.
+ * Columns of other types can be grouped by, and counted, where a device has replicas of their codes
+ * beside those of both sides' graphs (resident/hg_resident_graph_codes.h): what goes up are the
+ * values, which lie beside the graph version, and are there as long as the join has that.  Of
+ * numerics it has scaled integers, which can be summed up, too.
  *
- * Of columns that it keeps it can also compute others (engine/hg_computed.h): an argument that is
+ * Of column replicas it can also compute other columns (engine/hg_computed.h): an argument that is
  * an expression of one side's columns is a column of that side here, which comes behind these, and
  * has nothing to be sent.  One of both sides' columns nothing can be computed of but a tree of
  * joins whose rows all find each other from one table on; the join's own matches make no groups
@@ -46,14 +46,15 @@ struct HgJoinReduction
 	bool mixed;	  /* ... or can't be made, of an expression of columns of both sides */
 	int expressions[2][HG_MAX_COLUMNS]; /* of those that are computed */
 	HgReduceColumn *operands; /* [ncolumns] of the reducer: what an operand of its source is here */
-	bool kept_only;			  /* some can't be sent, but kept ... */
+	bool kept_only;			  /* some can't be sent, but have replicas ... */
 	HgJoinCodes codes;		  /* ... as this */
 	uint64 untold_rows;		  /* that have gone up, and were not told to anybody yet */
 };
 
 /*
- * Have the column at a place in the scan slot sent, or asked of a device that keeps it, and enter
- * it as what is asked for; false where it can't be, or codes of its values are not enough.
+ * Have the column at a place in the scan slot sent, or asked of a device that has a replica of it,
+ * and enter it as what is asked for; false where it can't be, or codes of its values are not
+ * enough.
  */
 static bool
 hg_join_reduce_column(HgJoinReduction *reduction, int place, bool code_suffices, bool numeric,

@@ -103,7 +103,10 @@ extern const HgReduction *hg_join_wanted_reduction(HgJoinReduction *reduction);
 /* A column of that, by its place in the side's batches. */
 extern int hg_join_reduction_place(const HgJoinReduction *reduction, HgSide side, uint32 column);
 
-/* The expression that a column of a side is, which is computed and not kept; -1: it is kept. */
+/*
+ * The expression that a column of a side is, which is computed and not a replica; -1: it is a
+ * replica.
+ */
 extern int hg_join_reduction_expression(const HgJoinReduction *reduction, HgSide side,
 										uint32 column);
 
@@ -122,7 +125,7 @@ extern bool hg_join_reduction_program(const HgJoinReduction *reduction, int expr
 									  HgOperand operands[2][HG_MAX_COLUMNS], HgProgram *program,
 									  int *scale);
 
-/* Where it is to be told what a device keeps. */
+/* The matcher that is to be told which replicas a device has. */
 extern HgJoinCodes *hg_join_reduction_codes(HgJoinReduction *reduction);
 
 /* Is a column of a side such as has no values there? */

@@ -5,10 +5,10 @@
  *
  * Tables that are joined by integers, and asked for the number of joined rows or for groups of
  * them, are often one large table, the FACTS, and small ones whose rows these look up.  Where a
- * device keeps graphs of all of them it need not return the rows of one join for the next one
- * (engine/hg_kept.h): facts are one side of a job, a table that is joined with them the other one,
- * and all others are looked up on the way, from the facts on.  So a snowflake is such a tree too.
- * Where a side is cut over several devices each of them does so with its slice.
+ * device has graph replicas of all of them it need not return the rows of one join for the next one
+ * (engine/hg_replica.h): facts are one side of a job, a table that is joined with them the other
+ * one, and all others are looked up on the way, from the facts on.  So a snowflake is such a tree
+ * too.  Where a side is cut over several devices each of them does so with its slice.
  *
  * The facts' delta rows, because somebody has changed them, go through the joins of the tree as if
  * there were no others, and so do facts that find changed rows of other tables
@@ -185,17 +185,17 @@ static void
 hg_star_tell_table(HgJoinStar *star, const HgStarTable *table, const HgCovered *covered,
 				   const HgFlatMask *mask)
 {
-	HgKeptCovered *kept = &star->graphs.kept[table->side];
-	HgKeptFound *found;
+	HgReplicaCovered *replica = &star->graphs.replica[table->side];
+	HgReplicaFound *found;
 
 	if (table->lookup == 0)
 	{
-		kept->use = table->use;
-		kept->places = covered->places;
+		replica->use = table->use;
+		replica->places = covered->places;
 		star->covered[table->side] = (HgFlatSide){.graph = &table->graph->flat, .mask = mask};
 		return;
 	}
-	found = &kept->lookups[table->lookup - 1];
+	found = &replica->lookups[table->lookup - 1];
 	found->lookup.stride = hg_star_table(&star->graphs, table->from)->stride;
 	found->lookup.found_stride = table->stride;
 	found->lookup.found = table->use;
@@ -346,10 +346,10 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		spec.covered[side] = &star->covered[side];
-		spec.kept[side] = &star->graphs.kept[side];
+		spec.replica[side] = &star->graphs.replica[side];
 	}
-	spec.kept_at = star->graphs.at;
-	spec.kept_sliced = star->graphs.sliced;
+	spec.replica_at = star->graphs.at;
+	spec.replica_sliced = star->graphs.sliced;
 	spec.reduction = wanted != NULL ? &star->reduction : NULL;
 	spec.pairs = state->css.ss.ps.plan->plan_rows;
 	spec.budget = &state->memory.budget;

@@ -9,7 +9,7 @@
  */
 #include "hg_compat.h"
 
-#include "executor/join/hg_join_kept_columns.h"
+#include "executor/join/hg_join_replica_columns.h"
 #include "executor/join/hg_join_star_columns.h"
 #include "executor/join/hg_join_star_state.h"
 #include "executor/join/hg_join_state.h"
@@ -42,7 +42,7 @@ hg_star_trace(HgJoinState *state, HgSide side, uint32 column)
 
 /*
  * A column that is wanted of the topmost join as one of the job's, where others are computed of it
- * on the side of all that they are computed of; false where the device does not keep it.
+ * on the side of all that they are computed of; false where the device has no replica of it.
  */
 static bool
 hg_star_find_column(HgJoinState *state, const HgReduction *wanted, bool operand,
@@ -56,9 +56,9 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, bool operand,
 		operand ? hg_star_table(&star->graphs, origin.table) : &star->graphs.tables[origin.table];
 	const bool coded = hg_join_reduction_is_coded(state->reduction, from, column->column);
 	const uint8 width = wanted->columns[from].widths[column->column];
-	HgKeptCovered *kept = &star->graphs.kept[table->side];
+	HgReplicaCovered *replica = &star->graphs.replica[table->side];
 	const HgGraphCodes *codes;
-	HgKeptColumnUse *use;
+	HgReplicaColumnUse *use;
 	int place;
 
 	place = hg_star_place(star, &origin, table->side);
@@ -67,14 +67,14 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, bool operand,
 	column->side = (uint32) table->side;
 	column->column = (uint32) place;
 	star->reduction.columns[table->side].widths[place] = width;
-	use = &kept->columns[place];
-	if (!hg_star_find_kept_column(&star->graphs, table,
+	use = &replica->columns[place];
+	if (!hg_star_find_replica_column(&star->graphs, table,
 								  covered->columns[origin.column].column.number, use, &codes) ||
 		use->shape.width != width || (codes != NULL) != coded)
 		return false;
 	use->lookup = table->lookup;
 	table->stride = use->shape.stride;
-	hg_kept_note_codes(kept, &star->codes, table->side, (uint32) place, codes);
+	hg_replica_note_codes(replica, &star->codes, table->side, (uint32) place, codes);
 	return true;
 }
 
@@ -176,7 +176,7 @@ hg_star_find_computed(HgJoinState *state, const HgReduction *wanted, HgReduceCol
 	star->reduction.columns[side].widths[place] = HG_COMPUTED_WIDTH;
 	table = hg_star_side(star, side);
 	return (uint32) place < before ||
-		   hg_kept_add_computed(&star->graphs.kept[side], &star->codes, side, (uint32) place,
+		   hg_replica_add_computed(&star->graphs.replica[side], &star->codes, side, (uint32) place,
 								state->reduction, origin.column, operands, table->use.shape.parts,
 								table->stride);
 }
@@ -199,7 +199,7 @@ hg_star_find_columns(HgJoinState *state, const HgReduction *wanted)
 
 	memset(reduction->columns, 0, sizeof(reduction->columns));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		state->star->graphs.kept[side].nprograms = 0;
+		state->star->graphs.replica[side].nprograms = 0;
 	reduction->spec = wanted->spec;
 	for (uint32 i = 0; i < wanted->spec.nkeys; i++)
 		all &= hg_star_find_column(state, wanted, false, &reduction->spec.keys[i]);

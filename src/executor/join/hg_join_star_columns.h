@@ -13,10 +13,12 @@
 #include "backend/matcher/hg_matcher_spec.h"
 #include "executor/join/hg_join_tree.h"
 
-/* Which table has a column that is wanted of the topmost join, and is kept? */
+/*
+ * Finds the table that has a column which is wanted of the topmost join, and which has a replica.
+ */
 extern HgTreeColumn hg_star_trace(HgJoinState *state, HgSide side, uint32 column);
 
-/* The expression that a column which is wanted is; -1: it is kept. */
+/* The expression that a column which is wanted is; -1: it is a replica. */
 extern int hg_star_expression(const HgJoinState *state, const HgReduceColumn *column);
 
 /* Find out of which tables' columns others are computed, for the graphs. */

@@ -32,7 +32,7 @@
 
 #include "common/hashfn.h"
 
-#include "executor/join/hg_join_kept_slices.h"
+#include "executor/join/hg_join_replica_slices.h"
 #include "executor/join/hg_join_star_graphs.h"
 #include "executor/join/hg_join_state.h"
 
@@ -48,9 +48,9 @@ hg_star_pin_graph(const HgJoinTree *tree, const HgTreeEdge *edge, int end)
 
 /* It is, as a device has it that has all of them; false: none has. */
 static bool
-hg_star_use_graph(HgStarGraphs *graphs, const HgPinnedGraph *graph, HgKeptUse *use)
+hg_star_use_graph(HgStarGraphs *graphs, const HgPinnedGraph *graph, HgReplicaUse *use)
 {
-	const HgPlaces at = hg_resident_graph_kept(graph, use);
+	const HgPlaces at = hg_resident_graph_replica(graph, use);
 
 	if (graphs->sliced)
 	{
@@ -60,7 +60,7 @@ hg_star_use_graph(HgStarGraphs *graphs, const HgPinnedGraph *graph, HgKeptUse *u
 		graphs->missing |= (graphs->at & ~at) != 0;
 		return true;
 	}
-	/* what the others are kept by has it soon */
+	/* the device that has the other replicas has it soon */
 	if (at != 0 && (at & graphs->at) == 0)
 		hg_resident_graph_bring(graph, graphs->at);
 	graphs->at &= at;
@@ -71,15 +71,15 @@ hg_star_use_graph(HgStarGraphs *graphs, const HgPinnedGraph *graph, HgKeptUse *u
 static bool
 hg_star_use_own(HgStarGraphs *graphs, const HgStarTable *from, const HgPinnedGraph *own)
 {
-	HgKeptCovered *kept = &graphs->kept[from->side];
-	const uint32 last = kept->nlookups - 1;
-	HgKeptUse *use = &kept->lookups[last].lookup.own;
+	HgReplicaCovered *replica = &graphs->replica[from->side];
+	const uint32 last = replica->nlookups - 1;
+	HgReplicaUse *use = &replica->lookups[last].lookup.own;
 
-	kept->along[last] = (HgSlicedAlong){0};
+	replica->along[last] = (HgSlicedAlong){0};
 	if (from->slices == NULL)
 		return hg_star_use_graph(graphs, own, use);
 	graphs->missing |=
-		hg_resident_graph_along(own, from->graph, use, &kept->along[last]) != graphs->at;
+		hg_resident_graph_along(own, from->graph, use, &replica->along[last]) != graphs->at;
 	return true;
 }
 
@@ -87,7 +87,7 @@ hg_star_use_own(HgStarGraphs *graphs, const HgStarTable *from, const HgPinnedGra
 static bool
 hg_star_finds_slices(const HgStarGraphs *graphs, const HgStarTable *table)
 {
-	return table == &graphs->again ? graphs->kept[HG_INNER].slices != NULL
+	return table == &graphs->again ? graphs->replica[HG_INNER].slices != NULL
 								   : hg_resident_graph_is_too_large(table->graph);
 }
 
@@ -98,14 +98,14 @@ hg_star_finds_slices(const HgStarGraphs *graphs, const HgStarTable *table)
 static bool
 hg_star_use_found(HgStarGraphs *graphs, const HgStarTable *from, HgStarTable *table)
 {
-	HgKeptCovered *kept = &graphs->kept[from->side];
+	HgReplicaCovered *replica = &graphs->replica[from->side];
 	const HgSlices *slices;
 
 	if (from->slices == NULL || table->own->pointer != from->graph->pointer ||
 		!hg_star_finds_slices(graphs, table))
 		return hg_star_use_graph(graphs, table->graph, &table->use);
 	if (hg_resident_graph_sliced(table->graph, &table->use, &slices) == graphs->at)
-		table->slices = kept->along[kept->nlookups - 1].found = slices;
+		table->slices = replica->along[replica->nlookups - 1].found = slices;
 	else
 		graphs->missing = true;
 	return true;
@@ -129,14 +129,14 @@ hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, int j, int end,
 	const HgTreeEdge *edge = &tree->edges[j];
 	const bool *keep = tree->joins[j]->rules.keep;
 	const HgStarTable *from = hg_star_table(graphs, edge->ends[1 - end].table);
-	HgKeptCovered *kept = &graphs->kept[from->side];
-	HgKeptFound *found;
+	HgReplicaCovered *replica = &graphs->replica[from->side];
+	HgReplicaFound *found;
 
-	if (kept->nlookups == HG_MAX_LOOKUPS || keep[end])
+	if (replica->nlookups == HG_MAX_LOOKUPS || keep[end])
 		return false;
-	found = &kept->lookups[kept->nlookups++];
+	found = &replica->lookups[replica->nlookups++];
 	*table = (HgStarTable){.side = from->side,
-						   .lookup = kept->nlookups,
+						   .lookup = replica->nlookups,
 						   .from = edge->ends[1 - end].table,
 						   .column = edge->ends[end].column};
 	found->lookup.from = from->lookup;
@@ -155,12 +155,12 @@ hg_star_use_slices(HgStarGraphs *graphs, HgStarTable *sides[2])
 	HgSidePlaces at[2] = {0};
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		at[side].whole = hg_resident_graph_kept(of[side], &sides[side]->use);
-	graphs->at = hg_kept_find_slices(of, graphs->kept, at);
+		at[side].whole = hg_resident_graph_replica(of[side], &sides[side]->use);
+	graphs->at = hg_replica_find_slices(of, graphs->replica, at);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		sides[side]->slices = graphs->kept[side].slices;
+		sides[side]->slices = graphs->replica[side].slices;
 	if (graphs->at == 0 && at[HG_OUTER].sliced + at[HG_INNER].sliced != 0)
-		hg_kept_bring_together(of, at);
+		hg_replica_bring_together(of, at);
 	return graphs->at != 0;
 }
 
@@ -176,8 +176,8 @@ hg_star_add_sides(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge
 	*facts = (HgStarTable){.side = HG_OUTER, .from = -1};
 	*other = (HgStarTable){
 		.side = HG_INNER, .from = graphs->facts, .column = edge->ends[1 - facts_end].column};
-	graphs->kept[HG_OUTER].nlookups = graphs->kept[HG_INNER].nlookups = 0;
-	graphs->kept[HG_OUTER].slices = graphs->kept[HG_INNER].slices = NULL;
+	graphs->replica[HG_OUTER].nlookups = graphs->replica[HG_INNER].nlookups = 0;
+	graphs->replica[HG_OUTER].slices = graphs->replica[HG_INNER].slices = NULL;
 	graphs->at = HG_PLACES_ALL;
 	facts->graph = other->own = hg_star_pin_graph(tree, edge, facts_end);
 	other->graph = hg_star_pin_graph(tree, edge, 1 - facts_end);
@@ -402,15 +402,15 @@ hg_star_tell_needs(const HgJoinTree *tree, const HgStarGraphs *graphs,
 }
 
 bool
-hg_star_find_kept_column(HgStarGraphs *graphs, const HgStarTable *table, AttrNumber number,
-						 HgKeptColumnUse *use, const HgGraphCodes **codes)
+hg_star_find_replica_column(HgStarGraphs *graphs, const HgStarTable *table, AttrNumber number,
+						 HgReplicaColumnUse *use, const HgGraphCodes **codes)
 {
 	HgPlaces at;
 
 	if (table->slices != NULL)
 		at = hg_resident_graph_sliced_column(table->graph, number, use, codes);
 	else
-		at = hg_resident_graph_kept_column(table->graph, number, use, codes);
+		at = hg_resident_graph_replica_column(table->graph, number, use, codes);
 	if (graphs->sliced)
 		return at != 0 && (graphs->at & ~at) == 0;
 	graphs->at &= at;
@@ -420,7 +420,7 @@ hg_star_find_kept_column(HgStarGraphs *graphs, const HgStarTable *table, AttrNum
 /* What a table is looked up by is not there any more. */
 static void
 hg_star_note_missed_lookup(HgStarGraphs *graphs, const HgStarTable *table, HgPlaces places,
-						   const HgKeptMissing *missing)
+						   const HgMissingReplicas *missing)
 {
 	const HgStarTable *from = hg_star_table(graphs, table->from);
 
@@ -432,7 +432,7 @@ hg_star_note_missed_lookup(HgStarGraphs *graphs, const HgStarTable *table, HgPla
 
 void
 hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgPlaces places,
-					const HgKeptMissing *missing)
+					const HgMissingReplicas *missing)
 {
 	for (int t = 0; t <= tree->njoins; t++)
 	{

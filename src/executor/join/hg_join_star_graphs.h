@@ -22,7 +22,7 @@ typedef struct HgStarTable
 	int column;				/* ... by this column ... */
 	HgPinnedGraph *own;		/* ... and by this graph of that table's */
 	HgPinnedGraph *graph;	/* the graph of its own by which they are found */
-	HgKeptUse use;			/* ... as the device has it, ... */
+	HgReplicaUse use;			/* ... as the device has it, ... */
 	const HgSlices *slices; /* ... or several, cut so; NULL: each has all of it */
 	uint32 stride;			/* of its rows' places */
 } HgStarTable;
@@ -38,7 +38,7 @@ typedef struct HgStarGraphs
 						* its lookup is 0 */
 	uint32 computed[HG_MAX_REDUCE_ITEMS]; /* tables, as bits, of whose columns one is computed */
 	int ncomputed;
-	HgKeptCovered kept[2]; /* of the job: what it looks up */
+	HgReplicaCovered replica[2]; /* of the job: what it looks up */
 	bool sliced;		   /* several devices have slices of a side ... */
 	HgPlaces at;  /* of the devices that have all of it; or, together, slices and all else */
 	bool missing; /* ... but for what has been asked for */
@@ -56,7 +56,7 @@ extern bool hg_star_next_sides(const HgJoinTree *tree, HgStarGraphs *graphs);
 /*
  * Finds the graphs of a tree all of whose tables have covered rows, the facts and sides of which
  * are told, and of which tables something is computed, in CurrentMemoryContext.  False: neither
- * does a device keep all that it takes, nor do several that have a slice each of a side.
+ * does a device have all replicas that it takes, nor do several that have a slice each of a side.
  */
 extern bool hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs);
 
@@ -64,8 +64,8 @@ extern bool hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs);
 extern HgStarTable *hg_star_table(HgStarGraphs *graphs, int table);
 
 /*
- * They were not found, or not all columns: tell whoever gives devices what they keep how much the
- * tree needs of them, of which so many bytes are columns, by table.
+ * They were not found, or not all columns: tell the loader, which gives devices their replicas, how
+ * much the tree needs of them, of which so many bytes are columns, by table.
  */
 extern void hg_star_tell_needs(const HgJoinTree *tree, const HgStarGraphs *graphs,
 							   const uint64 columns[HG_TREE_TABLES]);
@@ -74,13 +74,13 @@ extern void hg_star_tell_needs(const HgJoinTree *tree, const HgStarGraphs *graph
  * A column of a table's rows, as the device has it that has all else, or the devices.  False: it is
  * not there, and was asked for.
  */
-extern bool hg_star_find_kept_column(HgStarGraphs *graphs, const HgStarTable *table,
-									 AttrNumber number, HgKeptColumnUse *use,
+extern bool hg_star_find_replica_column(HgStarGraphs *graphs, const HgStarTable *table,
+									 AttrNumber number, HgReplicaColumnUse *use,
 									 const HgGraphCodes **codes);
 
 /* These places have answered that this, of what they have of the tables, is not there any more. */
 extern void hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgPlaces places,
-								const HgKeptMissing *missing);
+								const HgMissingReplicas *missing);
 
 /*
  * A number that the graphs which rows are looked up in come to, with the number of covered facts

@@ -1,0 +1,437 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_replica.cu
+ *	  Replicas of graphs and columns in device memory: how they are made, held and released, and how
+ *	  jobs use
+ *	  them.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_replica.h"
+
+#include "../../src/engine/hg_replica_side.h"
+#include "../../src/engine/hg_reduce.h"
+#include "../kernels/hg_cuda_edges.h"
+#include "../kernels/hg_cuda_gather.h"
+#include "../kernels/hg_cuda_shape.h"
+#include "../kernels/hg_cuda_tuning.h"
+
+#include <cstring>
+#include <new>
+
+/* Bytes of an edge, and of what is stored of it beside. */
+static constexpr uint64_t EDGE_BYTES = HG_REPLICA_KEY_WIDTH + sizeof(uint32_t);
+
+/* ------------------------------------------------------------------------
+ * Making
+ * ------------------------------------------------------------------------ */
+
+void
+hg_cuda_making_init(HgCudaMaking *making, const HgJobSpec *spec)
+{
+	memset(making, 0, sizeof(*making));
+	if (spec->new_replica != nullptr)
+		making->shape = spec->new_replica->shape;
+	if (spec->new_column != nullptr)
+		making->column.shape = spec->new_column->shape;
+}
+
+/* Edges that are on their way at a time. */
+static uint64_t
+piece_of(const HgReplicaShape *shape)
+{
+	return shape->rows < HG_APPEND_KEYS ? shape->rows : HG_APPEND_KEYS;
+}
+
+/* Have room for all edges. */
+static HgStatus
+reserve(HgCudaWork *work, HgCudaMaking *making, HgError *error)
+{
+	const HgReplicaShape *shape = &making->shape;
+
+	if (making->keys != nullptr)
+		return HG_OK;
+	HG_TRY(hg_cuda_alloc_array(work, shape->rows, &making->rows, error));
+	if (shape->key_width < HG_REPLICA_KEY_WIDTH)
+		HG_TRY(hg_cuda_alloc_array(work, piece_of(shape), &making->narrow, error));
+	return hg_cuda_alloc_array(work, shape->rows, &making->keys, error);
+}
+
+/* Copy edges, a piece at most, and wait for them. */
+static HgStatus
+put_piece(HgCudaWork *work, HgCudaMaking *making, const void *keys, const uint32_t *rows,
+		  uint64_t count, HgError *error)
+{
+	const bool narrow = making->narrow != nullptr;
+	void *to = narrow ? static_cast<void *>(making->narrow) : making->keys + making->count;
+
+	HG_CUDA_TRY(cudaMemcpyAsync(to, keys, count * making->shape.key_width, cudaMemcpyHostToDevice,
+								work->stream),
+				error);
+	if (narrow)
+		HG_TRY(
+			hg_cuda_edges_widen(work, making->narrow, making->keys + making->count, count, error));
+	HG_CUDA_TRY(cudaMemcpyAsync(making->rows + making->count, rows, count * sizeof(*rows),
+								cudaMemcpyHostToDevice, work->stream),
+				error);
+	HG_TRY(hg_cuda_wait(work, error));
+	making->count += count;
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_making_put(HgCudaWork *work, HgCudaMaking *making, const void *keys, const uint32_t *rows,
+				   uint64_t count, HgError *error)
+{
+	const unsigned char *from = static_cast<const unsigned char *>(keys);
+
+	if (count > making->shape.rows - making->count)
+		return hg_error_set(error, HG_INVALID, nullptr, "more edges than the graph is to have");
+	if (count == 0)
+		return HG_OK;
+	HG_TRY(reserve(work, making, error));
+	while (count > 0)
+	{
+		const uint64_t most = piece_of(&making->shape);
+		const uint64_t piece = count < most ? count : most;
+
+		HG_TRY(put_piece(work, making, from, rows, piece, error));
+		from += piece * making->shape.key_width;
+		rows += piece;
+		count -= piece;
+	}
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_making_build(HgCudaWork *work, HgCudaMaking *making, HgError *error)
+{
+	const HgShape shape = hg_cuda_graph_shape(HG_REPLICA_KEY_WIDTH, making->shape.rows);
+	bool below;
+
+	if (making->count < making->shape.rows)
+		return hg_error_set(error, HG_INVALID, nullptr, "fewer edges than the graph is to have");
+	HG_TRY(hg_cuda_edges_check(work, making->rows, making->count,
+							   (uint32_t) hg_replica_rows_end(&making->shape), &below,
+							   &making->numbers, error));
+	if (!below)
+		return hg_error_set(error, HG_INVALID, nullptr,
+							"an edge is of no row that the graph can have");
+	hg_cuda_free(work, making->narrow);
+	making->narrow = nullptr;
+	HG_TRY(hg_cuda_graph_build(work, &shape, HG_REPLICA_KEY_WIDTH, making->keys, making->rows,
+							   making->count, false, true, &making->graph, error));
+	making->keys = nullptr;
+	hg_cuda_free(work, making->rows);
+	making->rows = nullptr;
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_making_take_replica(HgCudaWork *work, HgCudaMaking *making, HgReplica **graph, uint64_t *bytes,
+					HgError *error)
+{
+	HgReplica *replica;
+
+	if (making->graph.offsets == nullptr && making->column.values == nullptr)
+		return hg_error_set(error, HG_INVALID, nullptr, "the job has nothing to be kept");
+	replica = new (std::nothrow) HgReplica();
+	if (replica == nullptr)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, nullptr, "out of memory");
+	replica->device = work->device;
+	replica->shape = making->shape;
+	replica->graph = making->graph;
+	replica->numbers = making->numbers;
+	replica->column = making->column;
+	/* the build has waited for all that uses them */
+	replica->offsets_bytes = hg_cuda_detach(work, replica->graph.offsets);
+	replica->words_bytes = hg_cuda_detach(work, replica->graph.edge_words);
+	replica->rows_bytes = hg_cuda_detach(work, replica->graph.edge_rows);
+	*bytes = replica->offsets_bytes + replica->words_bytes + replica->rows_bytes +
+			 hg_cuda_replica_column_detach(work, &replica->column);
+	memset(&making->graph, 0, sizeof(making->graph));
+	making->column.values = making->column.nulls = nullptr;
+	*graph = replica;
+	return HG_OK;
+}
+
+void
+hg_cuda_replica_release(HgReplica *replica)
+{
+	if (replica->graph.offsets != nullptr)
+		hg_cuda_device_release(replica->device, replica->graph.offsets, replica->offsets_bytes);
+	if (replica->graph.edge_words != nullptr)
+		hg_cuda_device_release(replica->device, replica->graph.edge_words, replica->words_bytes);
+	if (replica->graph.edge_rows != nullptr)
+		hg_cuda_device_release(replica->device, replica->graph.edge_rows, replica->rows_bytes);
+	hg_cuda_replica_column_release(replica->device, &replica->column);
+	delete replica;
+}
+
+/* ------------------------------------------------------------------------
+ * Sides
+ * ------------------------------------------------------------------------ */
+
+/* Is a graph that is named on the device?  HG_NO_REPLICA where none of that shape is. */
+static HgStatus
+find_graph(const HgCudaDevice *device, const HgReplicaUse *use, HgError *error)
+{
+	if (use->graph == nullptr || use->graph->device != device ||
+		!hg_replica_shape_equal(&use->graph->shape, &use->shape))
+		return hg_error_set(error, HG_NO_REPLICA, nullptr, "there is no such graph replica");
+	return HG_OK;
+}
+
+/* The same of the columns of a side. */
+static HgStatus
+find_columns(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec, HgSide which,
+			 HgError *error)
+{
+	for (uint32_t i = 0; i < spec->ncolumns[which]; i++)
+	{
+		const HgReplicaColumnUse *column = &spec->replica_columns[which][i];
+
+		if (column->program > 0)
+			continue;
+		if (column->column == nullptr || column->column->device != device ||
+			!hg_replica_column_shape_equal(&column->column->column.shape, &column->shape))
+			return hg_error_set(error, HG_NO_REPLICA, nullptr, "there is no such column replica");
+		side->lookups.columns[i] = &column->column->column;
+	}
+	return HG_OK;
+}
+
+/* The same of the columns of its filters. */
+static HgStatus
+find_filters(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec, HgSide which,
+			 HgError *error)
+{
+	HgCudaReplicaFilters *filters = &side->filters;
+
+	if (spec->filters[which] == nullptr)
+		return HG_OK;
+	filters->all = *spec->filters[which];
+	for (uint32_t i = 0; i < filters->all.ncolumns; i++)
+	{
+		const HgReplicaColumnUse *column = &filters->all.columns[i];
+
+		if (column->column == nullptr || column->column->device != device ||
+			!hg_replica_column_shape_equal(&column->column->column.shape, &column->shape))
+			return hg_error_set(error, HG_NO_REPLICA, nullptr, "there is no such column replica");
+		filters->columns[i] = &column->column->column;
+	}
+	return HG_OK;
+}
+
+/* The same of the graphs of its lookups, whose rows must have their places. */
+static HgStatus
+find_lookups(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec, HgSide which,
+			 HgError *error)
+{
+	hg_cuda_replica_lookups_init(&side->lookups, spec, which);
+	for (uint32_t i = 0; i < spec->nlookups[which]; i++)
+	{
+		const HgReplicaLookup *lookup = &spec->lookups[which][i];
+
+		HG_TRY(find_graph(device, &lookup->own, error));
+		HG_TRY(find_graph(device, &lookup->found, error));
+		HG_TRY(hg_replica_lookup_places_check(lookup, lookup->own.graph->numbers,
+										   lookup->found.graph->numbers, error));
+		side->lookups.lookups[i].own = &lookup->own.graph->graph;
+		side->lookups.lookups[i].found = &lookup->found.graph->graph;
+	}
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_replica_side_open(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec,
+					   HgSide which, HgError *error)
+{
+	const HgReplicaUse *use = spec->replica[which];
+
+	memset(side, 0, sizeof(*side));
+	if (use == nullptr)
+		return HG_OK;
+	HG_TRY(find_graph(device, use, error));
+	HG_TRY(find_lookups(side, device, spec, which, error));
+	HG_TRY(find_columns(side, device, spec, which, error));
+	HG_TRY(find_filters(side, device, spec, which, error));
+	HG_TRY(hg_replica_places_check(spec, which, use->graph->numbers, error));
+	side->replica = use->graph;
+	hg_cuda_replica_mask_init(&side->mask, use);
+	hg_cuda_replica_computed_init(&side->computed, spec, which);
+	return HG_OK;
+}
+
+void
+hg_cuda_replica_side_borrow(const HgJobSpec *spec, HgSide which, HgCudaColumns *columns,
+						 HgCudaNumbers *numbers)
+{
+	if (spec->replica[which] == nullptr)
+		return;
+	columns->borrowed = true;
+	for (uint32_t i = 0; i < spec->ncolumns[which]; i++)
+	{
+		const HgReplica *replica = spec->replica_columns[which][i].column;
+
+		if (spec->replica_columns[which][i].program == 0)
+			hg_cuda_columns_borrow(columns, i, replica->column.values, replica->column.nulls);
+		numbers->stride = hg_replica_side_stride(spec, which);
+	}
+}
+
+HgStatus
+hg_cuda_replica_side_mask(HgCudaWork *work, HgCudaReplicaSide *side, uint32_t lookup, uint64_t first_word,
+					   uint64_t count, const uint64_t *words, HgError *error)
+{
+	HgCudaReplicaMask *mask = &side->mask;
+
+	if (lookup > side->lookups.count)
+		return hg_error_set(error, HG_INVALID, nullptr, "the rows of this side look up no such");
+	if (lookup > 0)
+		mask = &side->lookups.lookups[lookup - 1].mask;
+	return hg_cuda_replica_mask_put(work, mask, first_word, count, words, error);
+}
+
+HgStatus
+hg_cuda_replica_side_graph(HgCudaWork *work, HgCudaReplicaSide *side, HgCudaColumns *columns,
+						HgCudaGraph *graph, HgError *error)
+{
+	bool copied;
+
+	HG_TRY(hg_cuda_replica_filters_apply(work, &side->filters, 0, &side->mask, error));
+	for (uint32_t i = 0; i < side->lookups.count; i++)
+		HG_TRY(hg_cuda_replica_filters_apply(work, &side->filters, i + 1,
+										  &side->lookups.lookups[i].mask, error));
+	HG_TRY(hg_cuda_replica_lookups_run(work, &side->lookups, &side->mask, columns, error));
+	HG_TRY(hg_cuda_replica_computed_run(work, &side->computed, columns, error));
+	HG_TRY(hg_cuda_replica_mask_filter(work, &side->mask, &side->replica->graph, graph, &copied, error));
+	return hg_cuda_replica_computed_check(work, &side->computed, graph, error);
+}
+
+/* ------------------------------------------------------------------------
+ * Memory
+ * ------------------------------------------------------------------------ */
+
+static uint64_t
+more(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * What a graph takes at most while it is built of its keys, which are wide; also where keys that
+ * are frequent make its edges be sorted, twice as many being there then.
+ */
+static uint64_t
+graph_bytes(const HgShape *shape, uint64_t rows)
+{
+	const uint64_t offsets = ((UINT64_C(1) << shape->vertices_log2) + 1) * sizeof(uint32_t);
+
+	return more(hg_cuda_graph_bytes(HG_REPLICA_KEY_WIDTH, shape, rows),
+				2 * rows * EDGE_BYTES + offsets);
+}
+
+static uint64_t
+making_bytes(const HgReplicaShape *shape)
+{
+	const HgShape built = hg_cuda_graph_shape(HG_REPLICA_KEY_WIDTH, shape->rows);
+	const uint64_t narrow = shape->key_width < HG_REPLICA_KEY_WIDTH ? piece_of(shape) : 0;
+
+	return shape->rows * sizeof(uint32_t) +
+		   more(shape->rows * HG_REPLICA_KEY_WIDTH + narrow * sizeof(int32_t),
+				graph_bytes(&built, shape->rows));
+}
+
+/* What a side holds before it is built, while it is, and then. */
+struct SideBytes
+{
+	uint64_t before;
+	uint64_t building;
+	uint64_t after;
+};
+
+static SideBytes
+side_bytes(const HgJobSpec *spec, HgSide side)
+{
+	const HgReplicaUse *use = spec->replica[side];
+	const uint64_t rows = use != nullptr ? use->shape.rows : spec->expected_rows[side];
+	const HgShape shape = hg_cuda_graph_shape(HG_REPLICA_KEY_WIDTH, rows);
+	SideBytes bytes = {0, 0, 0};
+
+	if (use == nullptr)
+	{
+		bytes.before = rows * spec->key_width;
+		bytes.building =
+			more(spec->key_width < HG_REPLICA_KEY_WIDTH ? bytes.before + rows * HG_REPLICA_KEY_WIDTH : 0,
+				 graph_bytes(&shape, rows));
+		bytes.after =
+			rows * EDGE_BYTES + ((UINT64_C(1) << shape.vertices_log2) + 1) * sizeof(uint32_t);
+	}
+	else
+	{
+		const uint64_t mask = hg_replica_mask_words(&use->shape) * sizeof(uint64_t);
+		const bool masked = hg_replica_is_masked(spec, side, 0);
+		const bool filtered = masked || hg_replica_lookups_drop(spec, side);
+		uint64_t held;
+		uint64_t copy;
+
+		bytes.before = masked ? mask : 0;
+		bytes.before += hg_cuda_replica_lookups_mask_bytes(spec, side);
+		held = bytes.before;
+		bytes.building = hg_cuda_replica_lookups_bytes(spec, side, &held);
+		held += hg_cuda_replica_computed_bytes(spec, side);
+		bytes.building = more(bytes.building, held);
+		bytes.after = held;
+		if (filtered)
+		{
+			bytes.building =
+				more(bytes.building,
+					 held + hg_cuda_edges_filter_bytes(rows, shape.vertices_log2, &copy));
+			bytes.after = held - mask + copy;
+		}
+	}
+	return bytes;
+}
+
+/*
+ * What a job has of columns: those of graph replicas are there already, or are part of their side.
+ */
+static uint64_t
+columns_bytes(const HgJobSpec *spec)
+{
+	uint64_t bytes = spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0 ? HG_GATHER_BYTES : 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (spec->replica[side] == nullptr)
+			bytes += spec->expected_rows[side] * hg_reduce_row_bytes(spec, (HgSide) side);
+	return bytes;
+}
+
+uint64_t
+hg_cuda_replica_job_bytes(const HgJobSpec *spec)
+{
+	SideBytes outer;
+	SideBytes inner;
+	uint64_t outer_rows;
+	uint64_t found;
+
+	if (spec->new_replica != nullptr)
+		return making_bytes(&spec->new_replica->shape);
+	if (spec->new_column != nullptr)
+		return hg_cuda_replica_column_bytes(&spec->new_column->shape);
+	outer = side_bytes(spec, HG_OUTER);
+	inner = side_bytes(spec, HG_INNER);
+	outer_rows = spec->replica[HG_OUTER] != nullptr ? spec->replica[HG_OUTER]->shape.rows
+												 : spec->expected_rows[HG_OUTER];
+	/* see hg_cuda_join.cu */
+	found = outer_rows * 2 * sizeof(uint32_t) +
+			(outer_rows / HG_TILE_ITEMS + 2) * 2 * sizeof(uint64_t) +
+			HG_LEAST_CHUNK_PAIRS * 2 * sizeof(uint32_t);
+	/* the inner side is built first */
+	return columns_bytes(spec) +
+		   more(more(outer.before + inner.building, inner.after + outer.building),
+				inner.after + outer.after + found);
+}

@@ -1,0 +1,417 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_match_replica.c
+ *	  Covered rows of which a device keeps the HashGraphs.
+ *
+ * The job names the two graphs (engine/hg_replica.h) and the columns of their rows.  Unless all
+ * rows of a graph are covered, the job is told which are.  Neither keys nor values are sent.
+ * Programs (engine/hg_computed.h) tell what to compute from columns, and filters
+ * (engine/hg_row_filter.h) tell which rows pass a qual.  The job counts pairs of covered rows
+ * alone, or makes groups of them.  The few pairs with delta rows are found in this process
+ * (hg_match_resident.c).
+ *
+ * Where several devices have slices of a graph all of them are asked, in one job over them
+ * (engine/hg_wide.h).
+ *
+ * The graphs may be gone when they are asked for, and so may the device.  Then the pairs are found
+ * here, from the graphs that the host has in any case.  Under backend cuda a device that can't be
+ * used is an error instead; graphs that are gone are not.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "backend/device/hg_device.h"
+#include "backend/device/hg_device_shared.h"
+#include "backend/device/hg_device_spread.h"
+#include "backend/hg_stats.h"
+#include "backend/matcher/hg_match_replica.h"
+#include "backend/matcher/hg_patience.h"
+#include "hg_guc.h"
+
+/* Words of the bits of a part's rows. */
+#define HG_PART_WORDS (UINT64CONST(1) << (HG_FLAT_ROW_BITS - 6))
+
+/*
+ * Where the CPU intersects two graphs it takes so many ns a row, and for a group's pair so many
+ * more.
+ */
+#define HG_REPLICA_CPU_NS 5.0
+#define HG_REPLICA_PAIR_NS 20.0
+
+bool
+hg_match_replica_may_count(const HgMatcherSpec *spec)
+{
+	return spec->replica[HG_OUTER] != NULL && spec->replica[HG_INNER] != NULL;
+}
+
+bool
+hg_match_replica_may_reduce(const HgMatcherSpec *spec)
+{
+	return hg_match_replica_may_count(spec) && spec->reduction != NULL &&
+		   spec->replica[HG_OUTER]->has_columns && spec->replica[HG_INNER]->has_columns;
+}
+
+/*
+ * Tells a job which rows of a graph are covered: the graph of a side, or one that a side looks up
+ * (HgEngine.mask).
+ */
+static HgStatus
+hg_replica_mask(HgEngine *engine, HgJob *job, HgSide side, uint32 lookup, const HgFlatMask *mask,
+			 const HgReplicaUse *use, const uint64 *places, HgError *error)
+{
+	HgStatus status = HG_OK;
+
+	for (uint32 part = 0; part < use->shape.parts && status == HG_OK; part++)
+	{
+		const uint64 first = part * HG_PART_WORDS;
+		const HgFlatPartState state =
+			part < mask->nparts ? (HgFlatPartState) mask->states[part] : HG_FLAT_NONE;
+
+		if (state == HG_FLAT_NONE)
+			status = engine->mask(job, side, lookup, first, HG_PART_WORDS, NULL, error);
+		else if (state == HG_FLAT_SOME)
+			status =
+				engine->mask(job, side, lookup, first, (places[part + 1] - places[part] + 63) / 64,
+							 mask->bits[part], error);
+	}
+	return status;
+}
+
+/* The same of all graphs of a side. */
+static HgStatus
+hg_replica_mask_side(HgEngine *engine, HgJob *job, HgSide side, const HgMatcherSpec *spec,
+				  HgError *error)
+{
+	const HgReplicaCovered *replica = spec->replica[side];
+	const HgFlatMask *mask = spec->covered[side]->mask;
+	HgStatus status = HG_OK;
+
+	if (mask != NULL)
+		status = hg_replica_mask(engine, job, side, 0, mask, &replica->use, replica->places, error);
+	for (uint32 i = 0; i < replica->nlookups && status == HG_OK; i++)
+	{
+		const HgReplicaFound *found = &replica->lookups[i];
+
+		if (found->mask != NULL)
+			status = hg_replica_mask(engine, job, side, i + 1, found->mask, &found->lookup.found,
+								  found->places, error);
+	}
+	return status;
+}
+
+/* The graphs that a job has by their names, in place until it is open. */
+typedef struct HgReplicaUses
+{
+	HgReplicaUse sides[2];
+	HgReplicaLookup lookups[2][HG_MAX_LOOKUPS];
+} HgReplicaUses;
+
+/* What is asked of a job. */
+static HgJobSpec
+hg_replica_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgReplicaUses *uses)
+{
+	HgJobSpec asked;
+
+	hg_matcher_init_spec(&asked, sizeof(uint64), reduction, true);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgReplicaCovered *replica = spec->replica[side];
+
+		uses->sides[side] = replica->use;
+		uses->sides[side].masked = spec->covered[side]->mask != NULL;
+		asked.replica[side] = &uses->sides[side];
+		asked.slices[side] = replica->slices;
+		for (uint32 i = 0; i < replica->nlookups; i++)
+		{
+			uses->lookups[side][i] = replica->lookups[i].lookup;
+			uses->lookups[side][i].found.masked = replica->lookups[i].mask != NULL;
+		}
+		asked.nlookups[side] = replica->nlookups;
+		asked.lookups[side] = uses->lookups[side];
+		asked.along[side] = replica->along;
+		if (reduction != NULL)
+		{
+			asked.replica_columns[side] = replica->columns;
+			asked.nprograms[side] = replica->nprograms;
+			asked.programs[side] = replica->programs;
+		}
+		asked.expected_rows[side] = replica->use.shape.rows;
+		if (replica->filters.nfilters > 0)
+			asked.filters[side] = &replica->filters;
+	}
+	return asked;
+}
+
+/* Are all codes that groups are told by such as there are? */
+static HgStatus
+hg_replica_check_codes(const HgMatcherSpec *spec, const HgReduceSpec *reduce, const HgGroupSet *groups,
+					HgError *error)
+{
+	const uint32 words = hg_reduce_words(reduce);
+
+	for (uint32 k = 0; k < reduce->nkeys; k++)
+	{
+		const HgReduceColumn *key = &reduce->keys[k];
+		const HgReplicaCovered *replica = spec->replica[key->side];
+		const uint32 ncodes = replica->ncodes[key->column];
+
+		for (uint64 i = 0; replica->coded[key->column] && i < groups->count; i++)
+		{
+			const uint64 *record = groups->words + i * words;
+
+			if ((record[reduce->nkeys] >> k & 1) == 0 && record[k] >= ncodes)
+				return hg_error_set(error, HG_DEVICE_FAILED, NULL,
+									"the device tells of a group by a code that there is not");
+		}
+	}
+	return HG_OK;
+}
+
+/* Have an open job answer. */
+static HgStatus
+hg_replica_answer(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer *answer,
+			   HgError *error)
+{
+	const HgMatcherSpec *spec = &task->spec;
+	HgEngine *engine = answer->engine;
+	HgJob *job = answer->job;
+	HgStatus status = HG_OK;
+
+	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
+		status = hg_replica_mask_side(engine, job, (HgSide) side, spec, error);
+	/* both requests are on their way before the first of them is answered */
+	if (status == HG_OK)
+		status = engine->start(job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT, spec->mode,
+							   NULL, error);
+	if (status == HG_OK)
+		status = engine->build(job, error);
+	if (status != HG_OK)
+		return status;
+	if (reduction == NULL)
+		return engine->count(job, spec->mode, &answer->pairs, error);
+	status = hg_reduction_fetch(reduction, engine, job, spec->mode, task->context, &answer->groups,
+								error);
+	answer->pairs = answer->groups.pairs;
+	if (status == HG_OK && !answer->groups.too_many)
+		status = hg_replica_check_codes(spec, &reduction->spec, &answer->groups, error);
+	return status;
+}
+
+/* What a job holds here: masks of slices (engine/hg_wide.h). */
+static uint64
+hg_replica_held_bytes(const HgMatcherSpec *spec)
+{
+	uint64 bytes = 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgReplicaCovered *replica = spec->replica[side];
+
+		if (replica->slices != NULL && spec->covered[side]->mask != NULL)
+			bytes += hg_slices_mask_bytes(replica->slices);
+		for (uint32 i = 0; i < replica->nlookups; i++)
+			if (replica->along[i].found != NULL && replica->lookups[i].mask != NULL)
+				bytes += hg_slices_mask_bytes(replica->along[i].found);
+	}
+	return bytes;
+}
+
+/* Have a job of the engine answer.  *opened becomes true once there is a job. */
+static HgStatus
+hg_replica_run(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer *answer, bool *opened,
+			HgError *error)
+{
+	HgReplicaUses uses;
+	HgCharge charge = {.budget = task->spec.budget};
+	const HgJobSpec asked = hg_replica_spec(&task->spec, reduction, &uses);
+	HgStatus status =
+		answer->engine->open(answer->engine, &task->host.host, &asked, &answer->job, error);
+
+	*opened = status == HG_OK;
+	if (status != HG_OK)
+		return status;
+	hg_patience_begin_work(&task->host);
+	hg_charge_set(&charge, hg_replica_held_bytes(&task->spec));
+	status = hg_replica_answer(task, reduction, answer, error);
+	answer->engine->stats(answer->job, &answer->stats);
+	hg_match_replica_close(answer);
+	hg_charge_set(&charge, 0);
+	return status;
+}
+
+void
+hg_match_replica_close(HgReplicaAnswer *answer)
+{
+	HgJob *job = answer->job;
+
+	answer->job = NULL;
+	if (job != NULL)
+		answer->engine->close(job);
+}
+
+/* What the devices of these places may take, in ms. */
+static double
+hg_replica_timeout_ms(const HgMatchTask *task, HgPlaces places, const HgReduction *reduction)
+{
+	double ns = reduction != NULL ? task->spec.pairs * HG_REPLICA_PAIR_NS : 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgReplicaCovered *replica = task->spec.replica[side];
+
+		ns += (double) replica->use.shape.rows * HG_REPLICA_CPU_NS;
+		for (uint32 i = 0; i < replica->nlookups; i++)
+			ns += (double) (replica->lookups[i].lookup.own.shape.rows +
+							replica->lookups[i].lookup.found.shape.rows) *
+				  HG_REPLICA_CPU_NS;
+	}
+	return hg_patience_ms(places, task->sides, ns / 1e6);
+}
+
+/* True if a device has looked, and leaves the pairs to this process for a reason of the data's. */
+static bool
+hg_replica_is_left(HgStatus status)
+{
+	return status == HG_NO_REPLICA || status == HG_NOT_UNIQUE || status == HG_OVERFLOW;
+}
+
+/* There is no answer, for a reason that is told; under backend cuda that may be an error. */
+static void
+hg_replica_decline(HgMatchTask *task, const HgError *why)
+{
+	if (hg_backend == HG_BACKEND_CUDA && !hg_replica_is_left(why->status))
+	{
+		hg_stats_count_error();
+		hg_host_throw(&task->host, why->status, why);
+	}
+	hg_device_log_fallback(why);
+	strlcpy(task->report.fallback, why->message, sizeof(task->report.fallback));
+}
+
+/*
+ * The engine of the device that is to be asked, or of all that have slices, and the places of
+ * these; NULL: it is not to be had, or one of them is not.
+ */
+static HgEngine *
+hg_replica_engine(HgMatchTask *task, HgPlaces *places, HgError *error)
+{
+	const HgMatcherSpec *spec = &task->spec;
+
+	if (!spec->replica_sliced)
+	{
+		/* what others may use alone is not kept, as far as this session goes */
+		if (hg_device_place(spec->replica_at) < 0)
+		{
+			hg_error_set(error, HG_NO_REPLICA, NULL, "hashgraph.gpu_device excludes the device");
+			return NULL;
+		}
+		if (hg_device_choose(spec->replica_at, hg_backend == HG_BACKEND_CUDA, &task->place, error) !=
+			HG_DEVICE_READY)
+			return NULL;
+		*places = HG_PLACE(task->place);
+		return hg_device_engine(task->place, true);
+	}
+	if ((hg_device_places_wanted() & spec->replica_at) != spec->replica_at)
+	{
+		hg_error_set(error, HG_NO_REPLICA, NULL, "a device that has a part of a table is missing");
+		return NULL;
+	}
+	*places = spec->replica_at;
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if ((*places & HG_PLACE(place)) != 0 &&
+			hg_device_state(place, hg_device_greeting_ms(), error) != HG_DEVICE_READY)
+			return NULL;
+	return hg_device_spread_slices(*places);
+}
+
+/* The name of what has answered. */
+static void
+hg_replica_name_device(HgMatchTask *task, HgPlaces places)
+{
+	char *name = task->report.device;
+
+	if (task->spec.replica_sliced)
+		hg_device_spread_name(places, name, sizeof(task->report.device));
+	else
+		strlcpy(name, hg_device_name(task->place), sizeof(task->report.device));
+}
+
+/* A device has not all of it any more, or one of several: note which, and what it has not. */
+static void
+hg_replica_note_missed(HgMatchTask *task, HgPlaces places)
+{
+	const int place = hg_device_spread_called(places);
+	const HgWireClient *client = hg_device_client(place);
+
+	task->missed = HG_PLACE(place);
+	if (client != NULL)
+		task->missing = *hg_wire_client_missing(client);
+}
+
+/*
+ * Ask once.  *opened becomes true where the device has taken the job, *places those that were
+ * asked.
+ */
+static HgStatus
+hg_replica_ask_once(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer *answer,
+				 HgPlaces *places, bool *opened, HgError *error)
+{
+	double patience_ms;
+	HgStatus status;
+
+	memset(answer, 0, sizeof(*answer));
+	*opened = false;
+	*places = 0;
+	hg_error_set(error, HG_UNAVAILABLE, NULL, "the device process ended before the join began");
+	answer->engine = hg_replica_engine(task, places, error);
+	if (answer->engine == NULL)
+		return error->status != HG_OK ? error->status : HG_UNAVAILABLE;
+	patience_ms = hg_replica_timeout_ms(task, *places, reduction);
+	if (hg_backend == HG_BACKEND_CUDA)
+		patience_ms = hg_patience_alone_ms(pg_rightmost_one_pos32(*places), patience_ms);
+	hg_host_set_patience(&task->host, patience_ms);
+	status = hg_replica_run(task, reduction, answer, opened, error);
+	if (status == HG_CANCELLED && hg_host_lost_patience(&task->host))
+		status = hg_device_spread_complain(*places, error);
+	hg_host_set_patience(&task->host, -1);
+	if (status == HG_CONNECTION_LOST)
+		hg_device_spread_discard_lost(*places);
+	return status;
+}
+
+HgStatus
+hg_match_replica_ask(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer *answer,
+				  HgError *error)
+{
+	HgPlaces places;
+	HgStatus status;
+	bool opened;
+
+	status = hg_replica_ask_once(task, reduction, answer, &places, &opened, error);
+	/* who wants a device alone asks one again that had died before, or was to wait its turn */
+	if (hg_backend == HG_BACKEND_CUDA && status == HG_CONNECTION_LOST && !opened)
+		status = hg_replica_ask_once(task, reduction, answer, &places, &opened, error);
+	while (hg_backend == HG_BACKEND_CUDA && status == HG_EVICTED)
+		status = hg_replica_ask_once(task, reduction, answer, &places, &opened, error);
+	answer->status = error->status = status;
+	if (status == HG_CANCELLED)
+		return status;
+	task->missed = 0;
+	/* a device that was not asked has lost nothing */
+	if (status == HG_NO_REPLICA && places != 0)
+		hg_replica_note_missed(task, places);
+	if (status != HG_OK)
+		hg_replica_decline(task, error);
+	/* groups that were too many are no failure, and no answer */
+	answer->given = status == HG_OK && !answer->groups.too_many;
+	task->report.filters = 0;
+	if (!answer->given)
+		return HG_OK;
+	hg_replica_name_device(task, places);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		task->report.filters += task->spec.replica[side]->filters.nfilters;
+	return HG_OK;
+}

@@ -1,0 +1,215 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_cover_replica.c
+ *	  What devices keep of the rows that a join covers.
+ *
+ * A device that has replicas of both graphs is asked alone.  Where one of them is cut into slices,
+ * which several devices have (engine/hg_slices.h), all of these are asked, if they have a replica
+ * of the other one too: its slices, or all of it.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "utils/memutils.h"
+
+#include "batch/hg_input_graph.h"
+#include "executor/join/hg_join_filters.h"
+#include "executor/join/hg_join_replica_columns.h"
+#include "executor/join/hg_join_replica_slices.h"
+#include "executor/join/hg_join_cover_replica.h"
+#include "executor/join/hg_join_state.h"
+#include "hg_guc.h"
+
+static HgPinnedGraph *
+hg_join_covered_graph(const HgJoinState *state, HgSide side)
+{
+	return state->inputs[side]->covered->graph;
+}
+
+/* The places of devices that have all columns of both sides which a reduction needs. */
+static HgPlaces
+hg_join_find_columns(HgJoinState *state, const HgReduction *reduction)
+{
+	HgPlaces columns = HG_PLACES_ALL;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		columns &=
+			hg_join_find_replica_columns(state, (HgSide) side, reduction, &state->cover.replica[side]);
+	return columns;
+}
+
+/* Both sides' graphs are at these places: have the matcher know, and whether their columns are. */
+static void
+hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgPlaces places, bool has_columns)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		state->cover.replica[side].has_columns = has_columns;
+		spec->replica[side] = &state->cover.replica[side];
+	}
+	spec->replica_at = places;
+}
+
+/*
+ * Tell the matcher which replicas several devices have in slices; where they do not, the replicas
+ * are brought together.
+ */
+static void
+hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSidePlaces at[2])
+{
+	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state, HG_OUTER),
+									  hg_join_covered_graph(state, HG_INNER)};
+	const HgPlaces places = hg_replica_find_slices(graphs, state->cover.replica, at);
+	HgPlaces columns = HG_PLACES_ALL;
+
+	if (places == 0)
+	{
+		hg_replica_bring_together(graphs, at);
+		return;
+	}
+	if (spec->reduction != NULL)
+		columns = hg_join_find_columns(state, spec->reduction);
+	/* places of a slice's rows are not those of the graph's */
+	hg_join_apply_pending(state);
+	spec->replica_sliced = true;
+	hg_join_tell_graphs(state, spec, places,
+						spec->reduction != NULL && (columns & places) == places);
+}
+
+/* Bytes of the columns that groups need of a side's graph. */
+static uint64
+hg_join_columns_bytes(const HgJoinReduction *reduction, HgSide side, const HgPinnedGraph *graph)
+{
+	const HgColumnSet *set = hg_join_reduction_columns(reduction, side);
+	uint64 bytes = 0;
+
+	for (uint32 c = 0; c < set->ncolumns; c++)
+		if (hg_join_reduction_expression(reduction, side, c) < 0)
+			bytes += graph->flat.rows * set->widths[c];
+	return bytes;
+}
+
+/*
+ * True if devices have replicas of all columns that groups need of a side's graph; they are asked
+ * for.
+ */
+static bool
+hg_join_has_side_columns(const HgJoinState *state, HgSide side, HgPinnedGraph **graph)
+{
+	const HgJoinReduction *reduction = state->reduction;
+	const uint32 ncolumns = hg_join_reduction_columns(reduction, side)->ncolumns;
+	int places[HG_MAX_COLUMNS];
+	AttrNumber numbers[HG_MAX_COLUMNS];
+	int n = 0;
+	bool all = true;
+
+	for (uint32 c = 0; c < ncolumns; c++)
+		if (hg_join_reduction_expression(reduction, side, c) < 0)
+			places[n++] = hg_join_reduction_place(reduction, side, c);
+	*graph = hg_input_pin_graph(state->inputs[side], n, places, numbers);
+	for (int i = 0; i < n && *graph != NULL; i++)
+		all &= hg_resident_graph_has_column(*graph, numbers[i]);
+	return all && *graph != NULL;
+}
+
+bool
+hg_join_has_replica_columns(const HgJoinState *state)
+{
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraph columns", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	HgPinnedGraph *graphs[2];
+	uint64 bytes = 0;
+	bool all = true;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		all &= hg_join_has_side_columns(state, (HgSide) side, &graphs[side]);
+	if (!all && graphs[HG_OUTER] != NULL && graphs[HG_INNER] != NULL)
+	{
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			bytes += hg_join_columns_bytes(state->reduction, (HgSide) side, graphs[side]);
+		hg_replica_tell_needs(graphs, bytes);
+	}
+	MemoryContextSwitchTo(old);
+	/* the graphs are pinned as long as this is there */
+	MemoryContextDelete(context);
+	return all;
+}
+
+/* Not all that is asked for is there: tell how much it is. */
+static void
+hg_join_tell_needs(const HgJoinState *state)
+{
+	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state, HG_OUTER),
+									  hg_join_covered_graph(state, HG_INNER)};
+
+	hg_replica_tell_needs(graphs, state->cover.columns_bytes);
+}
+
+void
+hg_join_tell_replicas(HgJoinState *state, HgMatcherSpec *spec)
+{
+	HgSidePlaces at[2] = {0};
+	HgPlaces places;
+	HgPlaces columns = 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgReplicaCovered *replica = &state->cover.replica[side];
+
+		at[side].whole =
+			hg_resident_graph_replica(hg_join_covered_graph(state, (HgSide) side), &replica->use);
+		replica->places = state->inputs[side]->covered->places;
+		replica->slices = NULL;
+		hg_join_clear_filters(replica);
+	}
+	/* they are asked for, wherever the graphs are */
+	if (spec->reduction != NULL)
+		columns = hg_join_find_columns(state, spec->reduction);
+	places = at[HG_OUTER].whole & at[HG_INNER].whole;
+	columns &= places;
+	if (places != 0)
+	{
+		places = hg_join_tell_filters(state, columns != 0 ? columns : places);
+		hg_join_tell_graphs(state, spec, places, columns != 0);
+	}
+	else
+		hg_join_tell_sliced(state, spec, at);
+	state->cover.columns_bytes = 0;
+	for (int side = HG_OUTER; side <= HG_INNER && spec->reduction != NULL; side++)
+		state->cover.columns_bytes += hg_join_columns_bytes(
+			state->reduction, (HgSide) side, hg_join_covered_graph(state, (HgSide) side));
+	if (spec->replica_at == 0 || (spec->reduction != NULL && !state->cover.replica[HG_OUTER].has_columns))
+		hg_join_tell_needs(state);
+}
+
+void
+hg_join_note_missed(const HgJoinState *state)
+{
+	HgMissingReplicas missing;
+	const HgPlaces missed = hg_matcher_missed(state->matching.matcher, &missing);
+
+	if (missed == 0)
+		return;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (state->inputs[side]->covered != NULL)
+			hg_resident_graph_missed(hg_join_covered_graph(state, (HgSide) side),
+									 state->cover.replica[side].slices != NULL, missed, &missing);
+	/* one may have made room for the other */
+	if (state->inputs[HG_OUTER]->covered != NULL && state->inputs[HG_INNER]->covered != NULL)
+		hg_join_tell_needs(state);
+}
+
+void
+hg_join_wake_slices(const HgJoinState *state)
+{
+	bool cut = false;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		cut |= hg_resident_graph_is_cut(hg_join_covered_graph(state, (HgSide) side));
+	if (cut && hg_backend != HG_BACKEND_CPU)
+		(void) hg_device_places_wanted();
+}

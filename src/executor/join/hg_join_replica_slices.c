@@ -1,0 +1,73 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_replica_slices.c
+ *	  Where two graphs that are joined are, if one of them at least is cut over several devices.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/join/hg_join_replica_slices.h"
+
+/*
+ * The places that have replicas of both sides, of one of them, or both, slices; 0: there are none.
+ */
+static HgPlaces
+hg_replica_sliced_places(HgReplicaCovered replica[2], const HgSidePlaces at[2])
+{
+	if (at[HG_OUTER].sliced != 0 && at[HG_OUTER].sliced == at[HG_INNER].sliced)
+		return at[HG_OUTER].sliced;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgSide other = hg_other_side((HgSide) side);
+
+		if (at[side].sliced != 0 && (at[other].whole & at[side].sliced) == at[side].sliced)
+		{
+			replica[other].slices = NULL;
+			return at[side].sliced;
+		}
+	}
+	return 0;
+}
+
+HgPlaces
+hg_replica_find_slices(HgPinnedGraph *const graphs[2], HgReplicaCovered replica[2], HgSidePlaces at[2])
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		at[side].sliced =
+			hg_resident_graph_sliced(graphs[side], &replica[side].use, &replica[side].slices);
+	return hg_replica_sliced_places(replica, at);
+}
+
+/* The side of the larger graph. */
+static HgSide
+hg_replica_larger(HgPinnedGraph *const graphs[2])
+{
+	return graphs[HG_OUTER]->flat.rows > graphs[HG_INNER]->flat.rows ? HG_OUTER : HG_INNER;
+}
+
+void
+hg_replica_tell_needs(HgPinnedGraph *const graphs[2], uint64 columns)
+{
+	/* the smaller one is cut with it, or is too small to matter */
+	const HgGraphNeeds needs = {.cut = hg_resident_graph_least_bytes(graphs[HG_OUTER]) +
+									   hg_resident_graph_least_bytes(graphs[HG_INNER]) + columns};
+
+	hg_resident_graph_tell_needs(graphs[hg_replica_larger(graphs)], &needs);
+}
+
+void
+hg_replica_bring_together(HgPinnedGraph *const graphs[2], const HgSidePlaces at[2])
+{
+	const HgSide larger = hg_replica_larger(graphs);
+	const HgSide smaller = hg_other_side(larger);
+
+	if (at[larger].sliced != 0)
+		hg_resident_graph_bring_slices(graphs[smaller], at[larger].sliced);
+	else if (at[smaller].sliced != 0)
+		hg_resident_graph_bring_slices(graphs[larger], at[smaller].sliced);
+	else if (at[larger].whole != 0 && at[smaller].whole != 0)
+		hg_resident_graph_bring(graphs[smaller], at[larger].whole);
+}

@@ -1,0 +1,584 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_replica.c
+ *	  Giving devices replicas of a table's HashGraphs.
+ *
+ * A graph is pinned meanwhile, and immutable.  Its edges go through the loader's own connection and
+ * a lease of staging, bin by bin, as keys of a join do: the device process puts this job behind
+ * those that came before it, and no session waits for more than a slot of it.  A graph is the
+ * device's under the number of its version (resident/hg_resident_graph_version.h), so that nobody
+ * ever gets another one, and is dropped there when the version is freed here.
+ *
+ * Columns that joins have asked for follow it (hg_loader_replica_column.h).
+ *
+ * A graph is cut over several devices if it takes more than half of the memory that any device has
+ * for replicas, so that no two of that kind would fit there, or if joins need more together with it
+ * than any device has (resident/hg_resident_graph_needs.h).  Each of these devices gets a slice of
+ * the graph (hg_loader_replica_slices.h), and slices of the columns.  Graphs by which rows of such
+ * a one look others up are cut along with it.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/xact.h"
+#include "port/pg_bitutils.h"
+
+#include "backend/device/hg_device.h"
+#include "backend/hg_cleanup.h"
+#include "backend/hg_host.h"
+#include "loader/hg_loader_replica.h"
+#include "loader/hg_loader_replica_column.h"
+#include "loader/hg_loader_replica_slices.h"
+#include "loader/hg_loader_worker.h"
+#include "resident/hg_resident_directory.h"
+#include "resident/hg_resident_graph.h"
+#include "resident/hg_resident_graph_along.h"
+#include "resident/hg_resident_graph_state.h"
+#include "resident/hg_resident_statistics.h"
+
+/* How long a process that is ready may take to greet, in ms. */
+#define HG_REPLICA_TIMEOUT_MS 1000
+
+/*
+ * A graph is a device's alone where it takes no more than this part of the device's memory for
+ * replicas.
+ */
+#define HG_REPLICA_WHOLE_SHARE 2
+
+/* What joins need is more than can be told, by this part of it. */
+#define HG_REPLICA_NEEDS_PART 8
+
+typedef struct HgReplicaHost
+{
+	HgPgHost host; /* the first member: what it is given as */
+	bool (*is_interrupted)(void *arg);
+	bool (*is_left)(void);
+	bool sent; /* what is made of it is the device's soon, and is waited for: to be dropped then */
+} HgReplicaHost;
+
+/* The engine's question, every few milliseconds. */
+static bool
+hg_replica_is_cancelled(void *arg)
+{
+	HgReplicaHost *sending = arg;
+
+	return sending->is_interrupted(arg) || (!sending->sent && sending->is_left());
+}
+
+/* Send the edges of a graph to a job that was opened for it. */
+static HgStatus
+hg_replica_put_graph(HgEngine *engine, HgJob *job, const HgFlatGraph *graph, HgError *error)
+{
+	HgStatus status = HG_OK;
+
+	for (uint32 bin = 0; bin < (uint32) 1 << graph->shape.bins_log2 && status == HG_OK; bin++)
+	{
+		const void *keys;
+		const uint32_t *rows;
+		uint64 count = hg_flat_scan(graph, bin, &keys, &rows);
+
+		if (count > 0)
+			status = engine->put_edges(job, keys, rows, count, error);
+	}
+	return status;
+}
+
+/* ---------------------------------------------------------------------
+ * Jobs
+ * ---------------------------------------------------------------------
+ */
+
+/* A replica to be made: of a graph, or a column; of all of it, or of a slice. */
+typedef struct HgReplicaTask
+{
+	HgJobSpec spec;
+	HgReplicaColumn *column;
+	HgReplicaSlice part; /* of a graph, or of a column; where slices are NULL: all of it */
+} HgReplicaTask;
+
+/* Send the new replica's keys or values to a job that was opened for it. */
+static HgStatus
+hg_replica_put(const HgReplicaTask *task, HgEngine *engine, HgJob *job, HgError *error)
+{
+	if (task->column != NULL)
+		return hg_replica_column_put(task->column, engine, job, task->part.slices, task->part.slice,
+								  error);
+	if (task->part.slices != NULL)
+		return hg_replica_put_slice(engine, job, &task->part, error);
+	return hg_replica_put_graph(engine, job, &task->part.graph->flat, error);
+}
+
+/* Have the device make the replica; *bytes is what it takes there. */
+static HgStatus
+hg_replica_send(const HgReplicaTask *task, HgEngine *engine, HgReplicaHost *sending, uint64 *bytes,
+			 HgError *error)
+{
+	HgReplica *replica;
+	HgJob *job;
+	HgStatus status = engine->open(engine, &sending->host.host, &task->spec, &job, error);
+
+	if (status != HG_OK)
+		return status;
+	status = hg_replica_put(task, engine, job, error);
+	sending->sent = true;
+	if (status == HG_OK)
+		status = engine->build(job, error);
+	if (status == HG_OK)
+		status = engine->take_replica(job, &replica, bytes, error);
+	engine->close(job);
+	return status;
+}
+
+/*
+ * Give it to the device process at a place, and note so.  False: that can't be had at all, or is
+ * not to be.
+ */
+static bool
+hg_replica_give(const HgReplicaTask *task, HgDeviceCopy *copies, int place, bool (*is_left)(void))
+{
+	HgDeviceCopy *copy = &copies[place];
+	HgReplicaHost sending = {.is_left = is_left};
+	HgEngine *engine = NULL;
+	uint64 bytes = 0;
+	HgStatus status;
+	HgError error;
+
+	hg_host_init(&sending.host, CurrentMemoryContext);
+	sending.is_interrupted = sending.host.host.cancelled;
+	sending.host.host.cancelled = hg_replica_is_cancelled;
+	if (hg_device_state(place, HG_REPLICA_TIMEOUT_MS, &error) == HG_DEVICE_READY)
+		engine = hg_device_engine(place, true);
+	if (engine == NULL)
+		return false;
+	status = hg_replica_send(task, engine, &sending, &bytes, &error);
+	hg_host_rethrow(&sending.host);
+	if (status == HG_OK)
+	{
+		hg_device_copy_set_present(copy, hg_device_connection(place)->epoch, bytes);
+		hg_resident_count(HG_COUNT_GRAPHS_REPLICATED, task->column == NULL);
+		return true;
+	}
+	ereport(DEBUG1, (errmsg_internal("the device keeps no copy of a HashGraph: %s", error.message),
+					 error.detail[0] != '\0' ? errdetail_internal("%s", error.detail) : 0));
+	if (status == HG_CANCELLED)
+		return false;
+	hg_device_copy_set_missed(copy, hg_device_connection(place)->epoch);
+	if (status != HG_CONNECTION_LOST && status != HG_DEVICE_FAILED)
+		return true;
+	hg_device_discard_lost(place);
+	return false;
+}
+
+/* What a place is to have of a pinned graph: all of it, or a slice. */
+typedef struct HgReplicaPart
+{
+	HgResidentRelation key;
+	const HgPinnedGraph *pinned;
+	HgResidentGraph *version;
+	HgGraphSlices *cut;		/* or NULL: all of it */
+	const HgSlices *slices; /* of cut */
+	uint32 slice;
+	HgGraphAlong *along;	   /* or NULL: in place of all that, how it is cut along ... */
+	const HgPinnedGraph *with; /* ... with this one, whose slices those are */
+	int place;
+	uint64 epoch;
+	bool (*is_left)(void);
+} HgReplicaPart;
+
+/* The slice that a part is, or all of it. */
+static HgReplicaSlice
+hg_replica_slice_of(const HgReplicaPart *part)
+{
+	return (HgReplicaSlice){
+		.graph = part->pinned, .with = part->with, .slices = part->slices, .slice = part->slice};
+}
+
+/* Give a graph to the device process at a place. */
+static bool
+hg_replica_graph(const HgReplicaPart *part)
+{
+	HgReplicaSpec new_replica = {.name = hg_graph_version_name(part->version, InvalidAttrNumber),
+					   .shape = hg_graph_version_shape(part->version)};
+	const HgReplicaTask task = {
+		.spec = {.key_width = new_replica.shape.key_width, .device = -1, .new_replica = &new_replica},
+		.part = hg_replica_slice_of(part),
+	};
+
+	if (part->along != NULL)
+	{
+		new_replica.name.slice = hg_slice_number_along(part->along->cut, part->slices->count, part->slice);
+		new_replica.shape = hg_slice_shape_along(part->slices, part->slice, new_replica.shape.key_width,
+										  part->along->rows[part->slice]);
+		return hg_replica_give(&task, part->along->copies, part->place, part->is_left);
+	}
+	if (part->slices != NULL)
+	{
+		new_replica.name.slice = hg_slice_number(part->slices->count, part->slice);
+		new_replica.shape = hg_slice_shape(part->slices, part->slice, new_replica.shape.key_width);
+	}
+	return hg_replica_give(&task, hg_graph_version_copies(part->version, part->cut), part->place,
+						part->is_left);
+}
+
+/* The same of a column of its rows. */
+static bool
+hg_replica_column(const HgReplicaPart *part, int number)
+{
+	HgGraphColumn *asked = &part->version->columns[number];
+	HgDeviceCopy *copies = hg_graph_version_column_copies(part->version, part->cut, number);
+	HgReplicaColumn *column = hg_replica_column_pin(
+		part->key, part->pinned, (AttrNumber) pg_atomic_read_u32(&asked->number), part->is_left);
+	HgReplicaColumnSpec new_replica;
+	const HgReplicaTask task = {
+		.spec = {.key_width = sizeof(uint64), .device = -1, .new_column = &new_replica},
+		.column = column,
+		.part = hg_replica_slice_of(part),
+	};
+	bool there = true;
+
+	if (column != NULL)
+	{
+		new_replica = column->spec;
+		asked->shape = new_replica.shape;
+		if (part->slices != NULL)
+		{
+			new_replica.name.slice = hg_slice_number(part->slices->count, part->slice);
+			new_replica.shape = hg_slice_column_shape(part->slices, part->slice, new_replica.shape.width);
+		}
+		there = hg_replica_give(&task, copies, part->place, part->is_left);
+		hg_replica_column_unpin(column);
+	}
+	else if (part->is_left())
+		there = false;
+	else
+		hg_device_copy_set_missed(&copies[part->place], part->epoch);
+	return there;
+}
+
+/* Give the process at a place what it is to have of a pinned graph; false as above. */
+static bool
+hg_replica_pinned_at(const HgReplicaPart *part)
+{
+	HgDeviceCopy *copy = &hg_graph_version_copies(part->version, part->cut)[part->place];
+
+	if (hg_device_copy_is_due(copy, part->epoch))
+	{
+		if (!hg_replica_graph(part))
+			return false;
+		/* a large one may find the room that it has not found here at another place */
+		if (part->slices == NULL && !hg_device_copy_is_present(copy, part->epoch))
+			hg_graph_version_remove_home(part->version, part->place);
+	}
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+		if (pg_atomic_read_u32(&part->version->columns[i].number) != InvalidAttrNumber &&
+			hg_device_copy_is_present(copy, part->epoch) &&
+			hg_device_copy_is_due(
+				&hg_graph_version_column_copies(part->version, part->cut, i)[part->place],
+				part->epoch) &&
+			!hg_replica_column(part, i))
+			return false;
+	return true;
+}
+
+/* ---------------------------------------------------------------------
+ * Which devices are to have it
+ * ---------------------------------------------------------------------
+ */
+
+/* What a device process says of its replicas; false where it does not tell. */
+static bool
+hg_replica_status_at(int place, HgDeviceStatus *status)
+{
+	HgError error;
+
+	return hg_device_state(place, HG_REPLICA_TIMEOUT_MS, &error) == HG_DEVICE_READY &&
+		   hg_device_ask_status(place, HG_REPLICA_TIMEOUT_MS, status);
+}
+
+/*
+ * Give a large graph its home: where there is most room, of those that have not refused it lately.
+ * One that is full makes room, where it has replicas that were used less lately.
+ */
+static void
+hg_replica_find_home(HgResidentGraph *version, const HgReplicaHolders *holders)
+{
+	int64 most = 0;
+	int home = -1;
+
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	{
+		HgDeviceStatus status;
+		int64 room;
+
+		if (!hg_device_copy_is_due(&version->copies[place], holders->epochs[place]) ||
+			!hg_replica_status_at(place, &status))
+			continue;
+		room = (int64) status.replica_limit - (int64) status.replica_bytes;
+		if (home < 0 || room > most)
+		{
+			most = room;
+			home = place;
+		}
+	}
+	if (home >= 0)
+		hg_graph_version_add_homes(version, HG_PLACE(home));
+}
+
+/* The devices' memory for replicas. */
+typedef struct HgReplicaLimits
+{
+	uint64 of[HG_GPU_DEVICES]; /* by place; 0: there is none, or it does not tell */
+	uint64 most;
+} HgReplicaLimits;
+
+static void
+hg_replica_ask_limits(const HgReplicaHolders *holders, HgReplicaLimits *limits)
+{
+	*limits = (HgReplicaLimits){0};
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	{
+		HgDeviceStatus status;
+
+		if (holders->epochs[place] == 0 || !hg_replica_status_at(place, &status))
+			continue;
+		limits->of[place] = status.replica_limit;
+		limits->most = Max(limits->most, limits->of[place]);
+	}
+}
+
+/* Do all of so many devices have room for a graph, or its slices, and for what joins need with it?
+ */
+static bool
+hg_replica_is_room(const HgReplicaLimits *limits, uint64 bytes, const HgGraphNeeds *needs, uint32 devices)
+{
+	const uint64 each = hg_graph_needs_each(needs, devices);
+
+	return bytes / devices <= limits->most / HG_REPLICA_WHOLE_SHARE &&
+		   each + each / HG_REPLICA_NEEDS_PART <= limits->most;
+}
+
+/*
+ * Have a graph cut that is too large for any device, alone or with what joins need beside it, over
+ * those that have room for an equal share of it.  False: it is too large, and there is a device
+ * that will be ready in a moment.
+ */
+static bool
+hg_replica_find_cut(HgResidentGraph *version, const HgReplicaHolders *holders)
+{
+	const uint64 bytes = hg_graph_version_least_bytes(version);
+	HgGraphNeeds needs = hg_graph_wishes_told(&version->wishes);
+	HgReplicaLimits limits;
+	HgPlaces places = 0;
+	uint32 n;
+
+	hg_replica_ask_limits(holders, &limits);
+	if (!hg_replica_is_room(&limits, bytes, &needs, 1) && holders->starting != 0)
+		return false;
+	hg_graph_wishes_set_weighed(&version->wishes);
+	if (hg_replica_is_room(&limits, bytes, &needs, 1))
+		return true;
+	for (int place = 0; place < HG_GPU_DEVICES; place++)
+		if (limits.of[place] >= limits.most / HG_REPLICA_WHOLE_SHARE && limits.of[place] > 0)
+			places |= HG_PLACE(place);
+	n = (uint32) pg_popcount32(places);
+	/* needs that cutting does not help do not count */
+	if (n < 2 || !hg_replica_is_room(&limits, bytes, &needs, n))
+		needs = (HgGraphNeeds){0};
+	if (n > 1 && !hg_replica_is_room(&limits, bytes, &needs, 1) &&
+		hg_replica_is_room(&limits, bytes, &needs, n))
+		hg_graph_version_set_cut(version, places, true);
+	return true;
+}
+
+/* What devices have, or are to have, of a pinned graph; false as hg_replica_pinned(). */
+static bool
+hg_replica_part(HgReplicaPart *part, HgPlaces places, const HgReplicaHolders *holders, bool *tried)
+{
+	bool there = false;
+
+	for (int place = 0; place < HG_GPU_DEVICES && !part->is_left(); place++)
+	{
+		if ((places & HG_PLACE(place)) == 0 || holders->epochs[place] == 0)
+			continue;
+		*tried = true;
+		part->place = place;
+		part->epoch = holders->epochs[place];
+		if (part->cut != NULL)
+			part->slice = hg_graph_slice_at(part->cut, place);
+		there |= hg_replica_pinned_at(part);
+	}
+	return there;
+}
+
+/* The same of its slices, which it is cut into first. */
+static bool
+hg_replica_slices(HgReplicaPart *part, const HgReplicaHolders *holders, bool *tried)
+{
+	const HgPlaces cut = hg_graph_version_cut(part->version, holders);
+	HgSlices view;
+	bool there;
+
+	if (cut == 0)
+		return false;
+	if (hg_graph_version_is_to_be_cut(part->version, holders) &&
+		!hg_replica_cut(part->key, part->pinned, cut, part->is_left))
+		return false;
+	part->cut = hg_graph_version_slices(part->version);
+	there = part->cut != NULL && part->cut->places == cut;
+	if (there)
+	{
+		hg_graph_slices_view(part->cut, CurrentMemoryContext, &view);
+		part->slices = &view;
+		there = hg_replica_part(part, cut, holders, tried);
+	}
+	part->cut = NULL;
+	part->slices = NULL;
+	return there;
+}
+
+/* Find out how it is cut along with another one, of whose slices this is a view; NULL: it is not.
+ */
+static HgGraphAlong *
+hg_replica_find_along(const HgReplicaPart *part, const HgGraphSlices *cut)
+{
+	HgResidentGraph *with = hg_graph_version(part->with->pointer);
+	HgGraphAlong *along = hg_graph_along_find(part->version, with, cut->places);
+	uint64 rows[HG_GPU_DEVICES];
+
+	if (along == NULL &&
+		hg_replica_count_along(part->pinned, part->with, part->slices, rows, part->is_left))
+	{
+		hg_graph_version_end_whole(part->version);
+		along = hg_graph_along_add(part->version, with, cut, rows);
+	}
+	return along;
+}
+
+/* The same of the slices of it as it is cut along with a pinned graph. */
+static bool
+hg_replica_along_with(HgReplicaPart *part, const HgReplicaHolders *holders, bool *tried)
+{
+	HgResidentGraph *with = hg_graph_version(part->with->pointer);
+	HgGraphSlices *cut = hg_graph_along_slices(with, holders);
+	HgSlices view;
+	bool there = false;
+
+	if (cut == NULL || !hg_graph_along_is_due(part->version, with, holders))
+		return false;
+	hg_graph_slices_view(cut, CurrentMemoryContext, &view);
+	part->slices = &view;
+	part->along = hg_replica_find_along(part, cut);
+	for (int place = 0; place < HG_GPU_DEVICES && part->along != NULL && !part->is_left(); place++)
+	{
+		if ((cut->places & HG_PLACE(place)) == 0 ||
+			!hg_device_copy_is_due(&part->along->copies[place], holders->epochs[place]))
+			continue;
+		*tried = true;
+		part->place = place;
+		part->epoch = holders->epochs[place];
+		part->slice = hg_graph_slice_at(cut, place);
+		there |= hg_replica_graph(part);
+	}
+	return there;
+}
+
+/* The same along with all graphs of the table that it is asked to be cut along with. */
+static bool
+hg_replica_along(const HgReplicaPart *part, const HgReplicaHolders *holders, bool *tried)
+{
+	AttrNumber columns[HG_GRAPH_ALONGS];
+	const int n = hg_graph_along_asked(part->version, columns);
+	bool there = false;
+
+	for (int i = 0; i < n && !part->is_left(); i++)
+	{
+		const HgKeyNumbers numbers = {.n = 1, .numbers = {columns[i]}};
+		HgPinnedGraph *with = hg_resident_graph_pin_to_give(part->key, &numbers);
+		HgReplicaPart along = *part;
+
+		if (with == NULL)
+			continue;
+		along.with = with;
+		if (with->pointer != part->pinned->pointer)
+			there |= hg_replica_along_with(&along, holders, tried);
+		hg_resident_graph_unpin(with);
+	}
+	return there;
+}
+
+/*
+ * Give the processes that are to have it what they are to have of a pinned graph; false where none
+ * of them could be given anything, or nothing more is to be.
+ */
+static bool
+hg_replica_pinned(HgResidentRelation key, const HgPinnedGraph *pinned, const HgReplicaHolders *holders,
+			   bool (*is_left)(void))
+{
+	HgResidentGraph *version = hg_graph_version(pinned->pointer);
+	HgReplicaPart part = {.key = key, .pinned = pinned, .version = version, .is_left = is_left};
+	bool tried = false;
+	bool there;
+
+	if (((hg_graph_version_cut(version, holders) == 0 &&
+		  !hg_graph_version_is_replicated(version, holders)) ||
+		 hg_graph_version_is_in_need(version, holders) ||
+		 hg_graph_version_may_widen(version, holders)) &&
+		!hg_replica_find_cut(version, holders))
+		return !is_left();
+	if (hg_graph_version_lacks_home(version, holders))
+		hg_replica_find_home(version, holders);
+	hg_graph_version_offer(version);
+	there = hg_replica_slices(&part, holders, &tried);
+	there |= hg_replica_part(&part, hg_graph_version_homes(version, holders), holders, &tried);
+	there |= hg_replica_along(&part, holders, &tried);
+	return (there || !tried) && !is_left();
+}
+
+/* Give it what it is to have of the graph of a key; false as above. */
+static bool
+hg_replica_one(HgResidentRelation key, const HgKeyNumbers *numbers, bool (*is_left)(void),
+			MemoryContext context)
+{
+	volatile bool there = true;
+	HgReplicaHolders holders;
+
+	hg_graph_replica_holders(&holders);
+	PG_TRY();
+	{
+		HgPinnedGraph *pinned;
+
+		StartTransactionCommand();
+		pinned = hg_resident_graph_pin_due(key, numbers, &holders);
+		if (pinned != NULL)
+		{
+			there = hg_replica_pinned(key, pinned, &holders, is_left);
+			hg_resident_graph_unpin(pinned);
+		}
+		CommitTransactionCommand();
+		MemoryContextSwitchTo(context);
+	}
+	PG_CATCH();
+	{
+		(void) hg_loader_recover(context);
+		there = false;
+	}
+	PG_END_TRY();
+	return there;
+}
+
+void
+hg_loader_replicate_graphs(HgResidentRelation key, bool (*is_left)(void), MemoryContext context)
+{
+	HgKeyNumbers *keys;
+	HgReplicaHolders holders;
+	int n;
+
+	if (!hg_graph_replica_holders(&holders))
+		return;
+	n = hg_directory_graph_keys(key, &keys);
+	for (int i = 0; i < n && !is_left() && hg_replica_one(key, &keys[i], is_left, context); i++)
+		;
+}

@@ -1,0 +1,472 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_replica_column.c
+ *	  Columns of a graph's rows that a device is given.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+
+#include "batch/hg_numeric_scaled.h"
+#include "loader/hg_loader_replica_column.h"
+#include "loader/hg_loader_replica_slices.h"
+#include "resident/hg_resident_directory.h"
+#include "resident/hg_resident_graph_codes.h"
+
+/* Values that are put at a time, with bytes that tell NULL. */
+#define HG_REPLICA_ROWS 65536
+
+/* ---------------------------------------------------------------------
+ * Versions
+ * ---------------------------------------------------------------------
+ */
+
+/* Let go of the versions. */
+static void
+hg_replica_cleanup(void *arg)
+{
+	HgReplicaColumn *replica = arg;
+
+	for (uint32 part = 0; part < replica->nparts; part++)
+		if (DsaPointerIsValid(replica->versions[part]))
+			hg_segment_version_release(replica->versions[part]);
+	replica->nparts = 0;
+}
+
+void
+hg_replica_column_unpin(HgReplicaColumn *replica)
+{
+	hg_replica_cleanup(replica);
+}
+
+/* Pin the segment versions that a graph lists; false where one is not there any more. */
+static bool
+hg_replica_pin_versions(HgReplicaColumn *replica, HgResidentRelation key, const HgPinnedGraph *graph,
+					 AttrNumber number)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, false);
+	const HgDirectoryColumn *column;
+	const HgSegmentSlot *slots;
+	bool all;
+
+	if (entry == NULL)
+		return false;
+	column = hg_directory_find_column(entry, number);
+	slots = hg_directory_slots(entry);
+	all = column != NULL && column->planned.number == number;
+	for (uint32 part = 0; part < graph->nsegments && all; part++)
+	{
+		const uint64 serial = graph->serials[part];
+
+		replica->versions[part] = InvalidDsaPointer;
+		replica->nparts = part + 1;
+		if (serial == 0 || (serial & HG_GRAPH_PASSED) != 0)
+			continue;
+		all = part < entry->nslots && DsaPointerIsValid(slots[part].version) &&
+			  hg_segment_version(slots[part].version)->serial == serial;
+		if (!all)
+			break;
+		hg_segment_version_pin(hg_segment_version(slots[part].version));
+		replica->versions[part] = slots[part].version;
+	}
+	if (all)
+		replica->column = column->planned;
+	hg_directory_unlock(entry);
+	return all;
+}
+
+/*
+ * The version of a part, and which of its columns it is: -1 where it has not got it.  NULL: the
+ * graph has no row of the part.
+ */
+static const HgSegmentVersion *
+hg_replica_version(const HgReplicaColumn *replica, uint32 part, int *at)
+{
+	const HgSegmentVersion *version;
+
+	if (!DsaPointerIsValid(replica->versions[part]))
+		return NULL;
+	version = hg_segment_version(replica->versions[part]);
+	*at = hg_segment_find_column(version, &replica->column);
+	return version;
+}
+
+/* ---------------------------------------------------------------------
+ * Values as they are
+ * ---------------------------------------------------------------------
+ */
+
+/* Are there engines with columns of the type's width? */
+static bool
+hg_replica_is_plain(const HgResidentColumn *column)
+{
+	return column->by_value && (column->length == 1 || column->length == 2 || column->length == 4 ||
+								column->length == 8);
+}
+
+/* Bytes of what the device has of a value. */
+static uint32
+hg_replica_width(const HgResidentColumn *column)
+{
+	if (hg_replica_is_plain(column))
+		return (uint32) column->length;
+	return column->type == NUMERICOID ? HG_GRAPH_SCALED_WIDTH : HG_GRAPH_CODE_WIDTH;
+}
+
+/* Find out the shape of the column; false where a segment has it not, or otherwise. */
+static bool
+hg_replica_shape(HgReplicaColumn *replica)
+{
+	HgReplicaColumnShape *shape = &replica->spec.shape;
+	const bool plain = hg_replica_is_plain(&replica->column);
+
+	*shape = (HgReplicaColumnShape){
+		.width = hg_replica_width(&replica->column), .parts = Max(replica->nparts, 1), .stride = 1};
+	for (uint32 part = 0; part < replica->nparts; part++)
+	{
+		int at;
+		const HgSegmentVersion *version = hg_replica_version(replica, part, &at);
+
+		if (version == NULL)
+			continue;
+		if (at < 0 || (plain && (version->columns[at].form.encoding != HG_ENCODING_FIXED ||
+								 version->columns[at].form.width != replica->column.length)))
+			return false;
+		shape->stride = Max(shape->stride, version->nrows);
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------------
+ * Numerics
+ * ---------------------------------------------------------------------
+ */
+
+/* Have a display scale be that of all numerics; false where others have another one. */
+static bool
+hg_replica_scale(HgReplicaColumn *replica, int scale)
+{
+	if (replica->scale < 0)
+		replica->scale = scale;
+	return replica->scale == scale;
+}
+
+/* Sets the scaled integer of a numeric that is not NULL; false where it is not one that is kept. */
+static bool
+hg_replica_integer(HgReplicaColumn *replica, const HgSegmentArray *array, uint32 row, int64 *integer)
+{
+	int scale;
+
+	if (array->form.encoding == HG_ENCODING_SCALED)
+	{
+		*integer = hg_segment_integer(array->width, array->values, row);
+		return true;
+	}
+	return hg_scaled_load(hg_segment_place(array, row), integer, &scale) &&
+		   hg_replica_scale(replica, scale);
+}
+
+/* Find the display scale of all values; false where they have several, or are not all finite. */
+static bool
+hg_replica_scale_all(HgReplicaColumn *replica)
+{
+	bool scaled = true;
+
+	replica->put = palloc(HG_REPLICA_ROWS * sizeof(int64));
+	for (uint32 part = 0; part < replica->nparts && scaled && !replica->is_left(); part++)
+	{
+		int at;
+		const HgSegmentVersion *version = hg_replica_version(replica, part, &at);
+		HgSegmentArray array;
+		int64 integer;
+
+		CHECK_FOR_INTERRUPTS();
+		if (version == NULL)
+			continue;
+		array = hg_segment_array(version, at);
+		if (array.form.encoding == HG_ENCODING_SCALED)
+			scaled = hg_replica_scale(replica, array.form.scale);
+		else
+			for (uint32 row = 0; row < version->nrows && scaled; row++)
+				scaled =
+					hg_segment_is_null(&array, row) || hg_replica_integer(replica, &array, row, &integer);
+	}
+	return scaled && !replica->is_left();
+}
+
+/* The scaled integers of rows that have some, as hg_replica_scale_all() has found; 0 where NULL. */
+static const void *
+hg_replica_integers(HgReplicaColumn *replica, const HgSegmentArray *array, uint32 first, uint32 count)
+{
+	int64 *put = replica->put;
+
+	for (uint32 i = 0; i < count; i++)
+		if (hg_segment_is_null(array, first + i) ||
+			!hg_replica_integer(replica, array, first + i, &put[i]))
+			put[i] = 0;
+	return put;
+}
+
+/* ---------------------------------------------------------------------
+ * Codes
+ * ---------------------------------------------------------------------
+ */
+
+/* Give a value a code; HG_NO_CODE where it is such as has none, or there are too many. */
+static uint32
+hg_replica_code(HgReplicaColumn *replica, const char *value)
+{
+	/* others are not to be read without the table's TOAST, or more than once */
+	if (replica->column.length == -1 && (VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value)))
+		return HG_NO_CODE;
+	if (hg_segment_value_bytes(replica->column.length, value) > HG_GRAPH_CODED_BYTES)
+		return HG_NO_CODE;
+	return hg_codes_find(replica->codes, value);
+}
+
+/* Have the values of a segment's dictionary coded. */
+static bool
+hg_replica_code_dictionary(HgReplicaColumn *replica, uint32 part, const HgSegmentArray *array)
+{
+	uint16 *codes = palloc(Max(array->form.ncodes, 1) * sizeof(uint16));
+
+	replica->of_parts[part] = codes;
+	for (uint32 i = 0; i < array->form.ncodes; i++)
+	{
+		const uint32 code = hg_replica_code(replica, hg_segment_code_value(array, i));
+
+		if (code == HG_NO_CODE)
+			return false;
+		codes[i] = (uint16) code;
+	}
+	return true;
+}
+
+/* The same of the values of each row. */
+static bool
+hg_replica_code_rows(HgReplicaColumn *replica, const HgSegmentArray *array, uint32 nrows)
+{
+	for (uint32 row = 0; row < nrows; row++)
+		if (!hg_segment_is_null(array, row) &&
+			hg_replica_code(replica, hg_segment_place(array, row)) == HG_NO_CODE)
+			return false;
+	return true;
+}
+
+/* Have all values coded; false where they can't be. */
+static bool
+hg_replica_code_all(HgReplicaColumn *replica)
+{
+	bool coded = true;
+
+	replica->codes = hg_codes_create(replica->column.length,
+								  (int) att_align_nominal(1, replica->column.align), HG_MOST_CODES);
+	replica->of_parts = palloc0(Max(replica->nparts, 1) * sizeof(uint16 *));
+	replica->put = palloc(HG_REPLICA_ROWS * sizeof(uint16));
+	for (uint32 part = 0; part < replica->nparts && coded && !replica->is_left(); part++)
+	{
+		int at;
+		const HgSegmentVersion *version = hg_replica_version(replica, part, &at);
+		HgSegmentArray array;
+
+		CHECK_FOR_INTERRUPTS();
+		if (version == NULL)
+			continue;
+		array = hg_segment_array(version, at);
+		if (array.form.encoding == HG_ENCODING_DICTIONARY)
+			coded = hg_replica_code_dictionary(replica, part, &array);
+		else
+			coded = array.form.encoding != HG_ENCODING_SCALED &&
+					hg_replica_code_rows(replica, &array, version->nrows);
+	}
+	return coded && !replica->is_left();
+}
+
+/* The codes of rows whose values have some. */
+static const void *
+hg_replica_codes(HgReplicaColumn *replica, uint32 part, const HgSegmentArray *array, uint32 first,
+			  uint32 count)
+{
+	const uint16 *of_part = replica->of_parts[part];
+	uint16 *put = replica->put;
+
+	for (uint32 i = 0; i < count; i++)
+	{
+		const uint32 row = first + i;
+
+		if (of_part != NULL)
+			put[i] = of_part[hg_segment_code(array, row)];
+		else if (hg_segment_is_null(array, row))
+			put[i] = 0;
+		else
+			put[i] = (uint16) hg_codes_find(replica->codes, hg_segment_place(array, row));
+	}
+	return put;
+}
+
+/* ---------------------------------------------------------------------
+ * The column
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Publishes what codes stand for, or the scale of scaled integers, unless it is known already;
+ * false: no room.
+ */
+static bool
+hg_replica_publish(const HgReplicaColumn *replica, HgResidentGraph *version)
+{
+	const HgCodes *all = replica->codes;
+	const uint32 ncodes = all != NULL ? all->ncodes : 0;
+	/* where all are NULL any scale will do */
+	const int scale = all != NULL ? -1 : Max(replica->scale, 0);
+	HgGraphCodes *codes;
+	dsa_pointer pointer;
+	char *values;
+
+	if (hg_graph_codes_find(version, replica->column.number) != NULL)
+		return true;
+	codes = hg_graph_codes_allocate(replica->column.number, scale, ncodes,
+									all != NULL ? all->nbytes : 0, &pointer, &values);
+	if (codes == NULL)
+		return false;
+	if (all != NULL)
+		(void) hg_codes_fill(all, codes->starts, values);
+	for (uint32 code = 0; code < ncodes; code++)
+		codes->starts[code] += (uint32) (values - (char *) codes);
+	hg_graph_codes_link(version, pointer);
+	return true;
+}
+
+/* Know all that is to be sent of the column; false as above. */
+static bool
+hg_replica_prepare(HgReplicaColumn *replica, HgResidentGraph *version)
+{
+	if (!hg_replica_shape(replica))
+		return false;
+	if (hg_replica_is_plain(&replica->column))
+		return true;
+	return (replica->column.type == NUMERICOID ? hg_replica_scale_all(replica) : hg_replica_code_all(replica)) &&
+		   hg_replica_publish(replica, version);
+}
+
+HgReplicaColumn *
+hg_replica_column_pin(HgResidentRelation key, const HgPinnedGraph *graph, AttrNumber number,
+				   bool (*is_left)(void))
+{
+	HgResidentGraph *version = hg_graph_version(graph->pointer);
+	HgReplicaColumn *replica = palloc0(sizeof(HgReplicaColumn));
+
+	replica->versions = palloc(Max(graph->nsegments, 1) * sizeof(dsa_pointer));
+	replica->nulls = palloc(HG_REPLICA_ROWS);
+	replica->is_left = is_left;
+	replica->scale = -1;
+	replica->spec.name = hg_graph_version_name(version, number);
+	hg_cleanup_register(&replica->cleanup, CurrentMemoryContext, hg_replica_cleanup, replica);
+	if (hg_replica_pin_versions(replica, key, graph, number) && hg_replica_prepare(replica, version))
+		return replica;
+	hg_replica_cleanup(replica);
+	return NULL;
+}
+
+/* Bytes that tell which of some rows are NULL; NULL: none is. */
+static const uint8 *
+hg_replica_nulls(const HgReplicaColumn *replica, const HgSegmentArray *array, uint32 first, uint32 count)
+{
+	bool any = false;
+
+	if (array->valid == NULL)
+		return NULL;
+	for (uint32 i = 0; i < count; i++)
+	{
+		replica->nulls[i] = !hg_segment_bit(array->valid, first + i);
+		any |= replica->nulls[i];
+	}
+	return any ? replica->nulls : NULL;
+}
+
+/* Values of a part's rows, from first on, with bytes that tell NULL, or NULL. */
+typedef struct HgReplicaValues
+{
+	uint32 part;
+	uint32 first;
+	uint32 count;
+	const void *values;
+	const uint8 *nulls;
+} HgReplicaValues;
+
+/* Put those that are of a slice's rows. */
+static HgStatus
+hg_replica_put_selected(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, const HgReplicaValues *all,
+					 const HgSlices *slices, uint32 slice, HgError *error)
+{
+	uint64 number;
+	uint32 count;
+
+	if (replica->selected == NULL)
+	{
+		replica->selected = palloc((Size) HG_REPLICA_ROWS * replica->spec.shape.width);
+		replica->selected_nulls = palloc(HG_REPLICA_ROWS);
+	}
+	count = hg_replica_select_slice(slices, slice, all->part, all->first, all->count,
+								 replica->spec.shape.width, all->values, all->nulls, replica->selected,
+								 replica->selected_nulls, &number);
+	if (count == 0)
+		return HG_OK;
+	return engine->put_values(job, replica->selected, all->nulls != NULL ? replica->selected_nulls : NULL,
+							  count, number, error);
+}
+
+/* Send the values of a segment. */
+static HgStatus
+hg_replica_put_segment(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, uint32 part,
+					const HgSegmentArray *array, uint32 nrows, const HgSlices *slices, uint32 slice,
+					HgError *error)
+{
+	const uint64 place = (uint64) part * replica->spec.shape.stride;
+	HgStatus status = HG_OK;
+
+	for (uint32 first = 0; first < nrows && status == HG_OK; first += HG_REPLICA_ROWS)
+	{
+		HgReplicaValues all = {part, first, Min(HG_REPLICA_ROWS, nrows - first)};
+
+		all.values = array->values + (Size) first * array->width;
+		if (replica->codes != NULL)
+			all.values = hg_replica_codes(replica, part, array, first, all.count);
+		else if (!hg_replica_is_plain(&replica->column))
+			all.values = hg_replica_integers(replica, array, first, all.count);
+		all.nulls = hg_replica_nulls(replica, array, first, all.count);
+		if (slices != NULL)
+			status = hg_replica_put_selected(replica, engine, job, &all, slices, slice, error);
+		else
+			status =
+				engine->put_values(job, all.values, all.nulls, all.count, place + first, error);
+	}
+	return status;
+}
+
+HgStatus
+hg_replica_column_put(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, const HgSlices *slices,
+				   uint32 slice, HgError *error)
+{
+	HgStatus status = HG_OK;
+
+	for (uint32 part = 0; part < replica->nparts && status == HG_OK; part++)
+	{
+		int at;
+		const HgSegmentVersion *version = hg_replica_version(replica, part, &at);
+		HgSegmentArray array;
+
+		if (version == NULL)
+			continue;
+		array = hg_segment_array(version, at);
+		status = hg_replica_put_segment(replica, engine, job, part, &array, version->nrows, slices, slice,
+									 error);
+	}
+	return status;
+}

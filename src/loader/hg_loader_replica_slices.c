@@ -1,0 +1,350 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_replica_slices.c
+ *	  Cutting graphs into slices, and sending the rows of one.
+ *
+ * A graph is gone through twice to be cut: for how many bits each part needs, and to set them.
+ * From then on it is known which number each row has in its slice, for as long as the version is
+ * there; and for each slice that is sent it is gone through once more.
+ *
+ * A graph that is cut along with another one (resident/hg_resident_graph_along.h) is gone through
+ * to count its rows in each slice of that.  They are the same rows where both graphs were made of
+ * the same version of a segment; of other segments it has none in any slice: no join has rows of a
+ * segment that not all of its graphs list alike.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+
+#include "loader/hg_loader_replica_slices.h"
+#include "resident/hg_resident_eviction.h"
+
+/* Edges that are put at a time. */
+#define HG_SLICE_EDGES 65536
+
+static uint32
+hg_replica_bins(const HgFlatGraph *graph)
+{
+	return (uint32) 1 << graph->shape.bins_log2;
+}
+
+static int64
+hg_replica_key(const HgFlatGraph *graph, const void *keys, uint64 i)
+{
+	return graph->shape.key_width == sizeof(int32) ? ((const int32 *) keys)[i]
+												   : ((const int64 *) keys)[i];
+}
+
+/* ---------------------------------------------------------------------
+ * Cutting
+ * ---------------------------------------------------------------------
+ */
+
+/* The next bin that is gone through; false: is_left said to go. */
+static bool
+hg_replica_scan(const HgFlatGraph *graph, uint32 bin, bool (*is_left)(void), const void **keys,
+			 const uint32_t **rows, uint64 *count)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (is_left())
+		return false;
+	*count = hg_flat_scan(graph, bin, keys, rows);
+	return true;
+}
+
+/* How many words of bits the rows of each part take; false: is_left said to go. */
+static bool
+hg_replica_measure(const HgFlatGraph *graph, uint32 parts, uint32 *words, bool (*is_left)(void))
+{
+	memset(words, 0, parts * sizeof(uint32));
+	for (uint32 bin = 0; bin < hg_replica_bins(graph); bin++)
+	{
+		const void *keys;
+		const uint32_t *rows;
+		uint64 count;
+
+		if (!hg_replica_scan(graph, bin, is_left, &keys, &rows, &count))
+			return false;
+		for (uint64 i = 0; i < count; i++)
+		{
+			const uint32 part = HG_FLAT_PART(rows[i]);
+
+			Assert(part < parts);
+			words[part] = Max(words[part], HG_FLAT_NUMBER(rows[i]) / 64 + 1);
+		}
+	}
+	return true;
+}
+
+/* Set the bit of each row in its slice; false: is_left said to go. */
+static bool
+hg_replica_mark(const HgFlatGraph *graph, const HgSlices *view, bool (*is_left)(void))
+{
+	for (uint32 bin = 0; bin < hg_replica_bins(graph); bin++)
+	{
+		const void *keys;
+		const uint32_t *rows;
+		uint64 count;
+
+		if (!hg_replica_scan(graph, bin, is_left, &keys, &rows, &count))
+			return false;
+		for (uint64 i = 0; i < count; i++)
+		{
+			const uint32 slice = hg_slice_of(view->count, hg_replica_key(graph, keys, i));
+			const uint32 number = HG_FLAT_NUMBER(rows[i]);
+			uint64 *bits = unconstify(uint64 *, hg_slice_bits(view, slice, HG_FLAT_PART(rows[i])));
+
+			bits[number / 64] |= UINT64CONST(1) << number % 64;
+		}
+	}
+	return true;
+}
+
+/*
+ * Room to tell how a graph is cut over these places, in the claim: of a version that has been cut
+ * into as many slices nothing more is to be found out.  Invalid: there is none.
+ */
+static dsa_pointer
+hg_replica_make_room(HgResidentClaim *claim, HgResidentRelation key, const HgPinnedGraph *graph,
+				  HgPlaces places, const uint32 *words)
+{
+	const uint32 count = (uint32) pg_popcount32(places);
+	const HgGraphSlices *like =
+		hg_graph_version_slices_into(hg_graph_version(graph->pointer), count);
+	const uint32 parts = Max(graph->nsegments, 1);
+	Size bytes = sizeof(HgGraphSlices);
+
+	for (uint32 part = 0; part < parts && like == NULL; part++)
+		bytes += (Size) count * (words[part] + 1) * sizeof(uint64);
+	for (;;)
+	{
+		dsa_pointer pointer = like != NULL ? hg_graph_slices_make_like(claim, places, like)
+										   : hg_graph_slices_make(claim, places, parts, words);
+
+		if (DsaPointerIsValid(pointer))
+			return pointer;
+		hg_resident_claim_release(claim);
+		if (hg_eviction_make_room(key, bytes, false) == 0)
+			return InvalidDsaPointer;
+	}
+}
+
+/* Find out how it is cut, in the claim; false: is_left said to go. */
+static bool
+hg_replica_cut_new(HgResidentClaim *claim, HgResidentRelation key, const HgPinnedGraph *graph,
+				HgPlaces places, bool (*is_left)(void))
+{
+	HgResidentGraph *version = hg_graph_version(graph->pointer);
+	const uint32 parts = Max(graph->nsegments, 1);
+	uint32 *words = palloc(parts * sizeof(uint32));
+	dsa_pointer pointer;
+
+	if (!hg_replica_measure(&graph->flat, parts, words, is_left))
+		return false;
+	pointer = hg_replica_make_room(claim, key, graph, places, words);
+	if (!DsaPointerIsValid(pointer))
+		ereport(DEBUG1, (errmsg_internal("there is no room to tell how a HashGraph is cut")));
+	else if (!hg_graph_slices(pointer)->borrows)
+	{
+		HgSlices view;
+
+		hg_graph_slices_view(hg_graph_slices(pointer), CurrentMemoryContext, &view);
+		if (!hg_replica_mark(&graph->flat, &view, is_left))
+			return false;
+		hg_graph_slices_count(hg_graph_slices(pointer), &view);
+	}
+	hg_graph_version_link_slices(version, pointer);
+	hg_resident_claim_keep(claim);
+	return true;
+}
+
+bool
+hg_replica_cut(HgResidentRelation key, const HgPinnedGraph *graph, HgPlaces places,
+			bool (*is_left)(void))
+{
+	HgResidentGraph *version = hg_graph_version(graph->pointer);
+	const dsa_pointer pointer = hg_graph_version_slices_over(version, places);
+	HgResidentClaim *claim;
+
+	if (DsaPointerIsValid(pointer))
+	{
+		hg_graph_version_link_slices(version, pointer);
+		return true;
+	}
+	claim = palloc(sizeof(HgResidentClaim));
+	hg_resident_claim_open(claim, CurrentMemoryContext);
+	if (hg_replica_cut_new(claim, key, graph, places, is_left))
+		return true;
+	hg_resident_claim_release(claim);
+	return false;
+}
+
+/* ---------------------------------------------------------------------
+ * Cutting along
+ * ---------------------------------------------------------------------
+ */
+
+/* Has a slice of a graph this row of another one, which is cut along? */
+static bool
+hg_replica_has_along(const HgPinnedGraph *graph, const HgPinnedGraph *with, const HgSlices *slices,
+				  uint32 slice, uint32 row)
+{
+	const uint32 part = HG_FLAT_PART(row);
+	const uint32 number = HG_FLAT_NUMBER(row);
+
+	return part < with->nsegments && graph->serials[part] == with->serials[part] &&
+		   number / 64 < slices->words[part] &&
+		   (hg_slice_bits(slices, slice, part)[number / 64] >> number % 64 & 1) != 0;
+}
+
+bool
+hg_replica_count_along(const HgPinnedGraph *graph, const HgPinnedGraph *with, const HgSlices *slices,
+					uint64 *rows, bool (*is_left)(void))
+{
+	memset(rows, 0, slices->count * sizeof(uint64));
+	for (uint32 bin = 0; bin < hg_replica_bins(&graph->flat); bin++)
+	{
+		const void *keys;
+		const uint32_t *of_bin;
+		uint64 count;
+
+		if (!hg_replica_scan(&graph->flat, bin, is_left, &keys, &of_bin, &count))
+			return false;
+		for (uint64 i = 0; i < count; i++)
+			for (uint32 slice = 0; slice < slices->count; slice++)
+				rows[slice] += hg_replica_has_along(graph, with, slices, slice, of_bin[i]);
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------------
+ * Sending
+ * ---------------------------------------------------------------------
+ */
+
+/* The ranks of a slice's bits in all parts, [parts]. */
+static uint32 **
+hg_replica_ranks(const HgSlices *slices, uint32 slice)
+{
+	uint32 **ranks = palloc(slices->parts * sizeof(uint32 *));
+
+	for (uint32 part = 0; part < slices->parts; part++)
+	{
+		ranks[part] = palloc(hg_slice_ranks(slices->words[part]) * sizeof(uint32));
+		hg_slice_rank_all(hg_slice_bits(slices, slice, part), slices->words[part], ranks[part]);
+	}
+	return ranks;
+}
+
+static void
+hg_replica_free_ranks(uint32 **ranks, uint32 parts)
+{
+	for (uint32 part = 0; part < parts; part++)
+		pfree(ranks[part]);
+	pfree(ranks);
+}
+
+/* Edges of a slice that are collected to be put. */
+typedef struct HgSliceEdges
+{
+	char *keys;
+	uint32 *rows;
+	uint64 count;
+} HgSliceEdges;
+
+static HgStatus
+hg_replica_flush(HgEngine *engine, HgJob *job, HgSliceEdges *edges, HgError *error)
+{
+	const uint64 count = edges->count;
+
+	edges->count = 0;
+	return count > 0 ? engine->put_edges(job, edges->keys, edges->rows, count, error) : HG_OK;
+}
+
+/* Is row i of those of some keys one of a slice's? */
+static bool
+hg_replica_is_of(const HgReplicaSlice *slice, const void *keys, const uint32_t *rows, uint64 i)
+{
+	if (slice->with != NULL)
+		return hg_replica_has_along(slice->graph, slice->with, slice->slices, slice->slice, rows[i]);
+	return hg_slice_of(slice->slices->count, hg_replica_key(&slice->graph->flat, keys, i)) ==
+		   slice->slice;
+}
+
+/* Put those of a bin's edges that are a slice's, under their numbers in it. */
+static HgStatus
+hg_replica_put_bin(HgEngine *engine, HgJob *job, const HgReplicaSlice *slice, uint32 bin, uint32 **ranks,
+				HgSliceEdges *edges, HgError *error)
+{
+	const HgSlices *slices = slice->slices;
+	const uint32 width = slice->graph->flat.shape.key_width;
+	const void *keys;
+	const uint32_t *rows;
+	const uint64 count = hg_flat_scan(&slice->graph->flat, bin, &keys, &rows);
+	HgStatus status = HG_OK;
+
+	for (uint64 i = 0; i < count && status == HG_OK; i++)
+	{
+		const uint32 part = HG_FLAT_PART(rows[i]);
+
+		if (!hg_replica_is_of(slice, keys, rows, i))
+			continue;
+		memcpy(edges->keys + edges->count * width, (const char *) keys + i * width, width);
+		edges->rows[edges->count++] = (uint32) hg_slice_before(slices, slice->slice, part) +
+									  hg_slice_rank(hg_slice_bits(slices, slice->slice, part),
+													ranks[part], HG_FLAT_NUMBER(rows[i]));
+		if (edges->count == HG_SLICE_EDGES)
+			status = hg_replica_flush(engine, job, edges, error);
+	}
+	return status;
+}
+
+HgStatus
+hg_replica_put_slice(HgEngine *engine, HgJob *job, const HgReplicaSlice *slice, HgError *error)
+{
+	const HgFlatGraph *graph = &slice->graph->flat;
+	uint32 **ranks = hg_replica_ranks(slice->slices, slice->slice);
+	HgSliceEdges edges = {.keys = palloc((Size) HG_SLICE_EDGES * graph->shape.key_width),
+						  .rows = palloc(HG_SLICE_EDGES * sizeof(uint32))};
+	HgStatus status = HG_OK;
+
+	for (uint32 bin = 0; bin < hg_replica_bins(graph) && status == HG_OK; bin++)
+		status = hg_replica_put_bin(engine, job, slice, bin, ranks, &edges, error);
+	if (status == HG_OK)
+		status = hg_replica_flush(engine, job, &edges, error);
+	hg_replica_free_ranks(ranks, slice->slices->parts);
+	pfree(edges.keys);
+	pfree(edges.rows);
+	return status;
+}
+
+uint32
+hg_replica_select_slice(const HgSlices *slices, uint32 slice, uint32 part, uint32 first, uint32 count,
+					 uint32 width, const void *values, const uint8 *nulls, void *to,
+					 uint8 *nulls_to, uint64 *number)
+{
+	const uint64_t *bits = hg_slice_bits(slices, slice, part);
+	const uint32 end = Min((first + count + 63) / 64, slices->words[part]);
+	uint32 selected = 0;
+
+	*number = hg_slice_before(slices, slice, part);
+	for (uint32 word = 0; word < Min(first / 64, slices->words[part]); word++)
+		*number += pg_popcount64(bits[word]);
+	for (uint32 word = first / 64; word < end; word++)
+		for (uint64 left = bits[word]; left != 0; left &= left - 1)
+		{
+			const uint32 row = word * 64 + (uint32) pg_rightmost_one_pos64(left) - first;
+
+			memcpy((char *) to + (Size) selected * width,
+				   (const char *) values + (Size) row * width, width);
+			if (nulls != NULL)
+				nulls_to[selected] = nulls[row];
+			selected++;
+		}
+	return selected;
+}

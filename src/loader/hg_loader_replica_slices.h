@@ -1,0 +1,54 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_replica_slices.h
+ *	  Cutting graphs into slices, and sending the rows of one.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_LOADER_REPLICA_SLICES_H
+#define HG_LOADER_REPLICA_SLICES_H
+
+#include "hg_compat.h"
+
+#include "resident/hg_resident_graph.h"
+
+/*
+ * Find out how a pinned graph of a table is cut over these places, and link that to its version;
+ * where there is no room for it, even if others make some, that is noted.  False: is_left said to
+ * go.
+ */
+extern bool hg_replica_cut(HgResidentRelation key, const HgPinnedGraph *graph, HgPlaces places,
+						bool (*is_left)(void));
+
+/* A slice of a pinned graph. */
+typedef struct HgReplicaSlice
+{
+	const HgPinnedGraph *graph;
+	const HgPinnedGraph *with; /* along with which it is cut; NULL: it is by its own keys */
+	const HgSlices *slices;	   /* of that, or of it */
+	uint32 slice;
+} HgReplicaSlice;
+
+/* Send the edges of a slice to a job that was opened for it. */
+extern HgStatus hg_replica_put_slice(HgEngine *engine, HgJob *job, const HgReplicaSlice *slice,
+								  HgError *error);
+
+/*
+ * Count the rows that a graph has in each slice of another one of its table, rows[count].  False:
+ * is_left said to go.
+ */
+extern bool hg_replica_count_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
+								const HgSlices *slices, uint64 *rows, bool (*is_left)(void));
+
+/*
+ * Of values[count] of a part's rows from first on, which is a multiple of 64, each width bytes, and
+ * bytes that tell NULL, or NULL: bring those of a slice's rows together at the beginning.  Returns
+ * how many there are, and *number is that of the first of them in the slice.
+ */
+extern uint32 hg_replica_select_slice(const HgSlices *slices, uint32 slice, uint32 part, uint32 first,
+								   uint32 count, uint32 width, const void *values,
+								   const uint8 *nulls, void *to, uint8 *nulls_to, uint64 *number);
+
+#endif /* HG_LOADER_REPLICA_SLICES_H */
