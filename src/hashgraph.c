@@ -13,7 +13,7 @@
 #include "miscadmin.h"
 
 #include "backend/device/hg_device_worker.h"
-#include "backend/hg_kept_memory.h"
+#include "backend/hg_memory_pool.h"
 #include "backend/hg_progress.h"
 #include "backend/hg_stats.h"
 #include "executor/hg_executor.h"
@@ -48,7 +48,7 @@ void
 _PG_init(void)
 {
 	hg_guc_init();
-	hg_kept_init();
+	hg_pool_init();
 	hg_stats_init();
 	hg_progress_init();
 	hg_device_worker_init();

@@ -239,7 +239,7 @@ hg_cuda_device_measure(HgCudaDevice *device)
 		hg_cuda_device_measure_now(device);
 }
 
-/* Take a kit that is idle, if more than kept are. */
+/* Take an idle kit, if there are more than so many. */
 static bool
 take_kit(HgCudaDevice *device, int kept, HgCudaKit *kit)
 {

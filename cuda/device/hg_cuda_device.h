@@ -40,7 +40,7 @@
 constexpr size_t HG_READBACK_BYTES = 8192;
 
 /*
- * Jobs whose stream and pinned memory are kept for the next ones: as many as may well run at a
+ * Jobs whose stream and pinned memory are pooled for the next ones: as many as may well run at a
  * time, because giving pinned memory back waits for all that runs; and after a rest.
  */
 constexpr int HG_IDLE_KITS = 64;

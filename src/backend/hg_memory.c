@@ -4,7 +4,7 @@
  *	  Large blocks of memory, from PostgreSQL's memory contexts.
  *
  * Before the aligned start of a block there are two words: the palloc chunk that it is, or, from a
- * certain size on, the block that the session keeps (hg_kept_memory.h).
+ * certain size on, a block of the memory pool (hg_memory_pool.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,21 +15,21 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "backend/hg_kept_memory.h"
+#include "backend/hg_memory_pool.h"
 #include "backend/hg_memory.h"
 
 #define HG_CACHE_LINE ((Size) 64)
 
-/* Blocks of at least this size are kept. */
-#define HG_KEPT_FROM ((Size) 4 * 1024 * 1024)
+/* Blocks of at least this size come from the memory pool. */
+#define HG_POOL_MIN_BYTES ((Size) 4 * 1024 * 1024)
 
 typedef struct HgBlockHead
 {
 	void *chunk;	   /* or NULL ... */
-	HgKeptBlock *kept; /* ... and this */
+	HgPoolBlock *pooled; /* ... and this */
 } HgBlockHead;
 
-StaticAssertDecl(sizeof(HgBlockHead) <= HG_KEPT_HEAD, "head of a block");
+StaticAssertDecl(sizeof(HgBlockHead) <= HG_POOL_HEADER, "head of a block");
 
 /* Bytes that are cleared between two looks at interrupts. */
 #define HG_CLEARED_BYTES ((Size) 4 * 1024 * 1024)
@@ -41,10 +41,10 @@ hg_block_alloc(MemoryContext context, Size bytes)
 	HgBlockHead head = {0};
 	char *block;
 
-	if (bytes >= HG_KEPT_FROM)
+	if (bytes >= HG_POOL_MIN_BYTES)
 	{
-		head.kept = hg_kept_take(context, bytes, &block);
-		if (head.kept == NULL)
+		head.pooled = hg_pool_alloc(context, bytes, &block);
+		if (head.pooled == NULL)
 			return NULL;
 	}
 	else
@@ -63,8 +63,8 @@ hg_block_free(void *block)
 {
 	HgBlockHead head = ((HgBlockHead *) block)[-1];
 
-	if (head.kept != NULL)
-		hg_kept_give(head.kept);
+	if (head.pooled != NULL)
+		hg_pool_free(head.pooled);
 	else
 		pfree(head.chunk);
 }

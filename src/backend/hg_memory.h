@@ -3,8 +3,9 @@
  * hg_memory.h
  *	  Large blocks of memory, from PostgreSQL's memory contexts.
  *
- * First touch of fresh memory costs more than most of what a join does with it, so that blocks
- * of megabytes are aligned to huge pages, ask for them, and are kept (hg_kept_memory.h).
+ * First touch of fresh memory costs more than most of what a join does with it, so that blocks of
+ * megabytes are aligned to huge pages, ask for them, and come from the memory pool
+ * (hg_memory_pool.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -37,7 +37,7 @@
 #include "utils/timestamp.h"
 
 #include "backend/hg_counters.h"
-#include "backend/hg_kept_memory.h"
+#include "backend/hg_memory_pool.h"
 #include "backend/hg_stats.h"
 #include "hg_compat.h"
 
@@ -236,7 +236,7 @@ hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_on
 	{
 		hg_stats_forget_joins();
 		discards++;
-		hg_kept_release();
+		hg_pool_release();
 	}
 }
 

@@ -82,11 +82,11 @@ typedef struct HgBatch
 typedef struct HgRowCheck HgRowCheck;
 struct HgRowCheck
 {
-	/* leaves in which[batch->nrows] the rows of a batch that are kept; returns their number */
+	/* leaves in which[batch->nrows] the selected rows of a batch; returns their number */
 	int (*apply)(HgRowCheck *check, const HgBatch *batch, uint16 *which);
 	int ncolumns;
 	int *columns; /* [ncolumns] of the source's batches: column i of what it is asked about */
-	double kept;  /* the share of the rows that it keeps, as it seems */
+	double share;  /* the share of the rows that it selects, as estimated */
 };
 
 /*

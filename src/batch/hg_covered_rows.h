@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_covered_rows.h
- *	  Subsets of the covered rows: found by a key, left out, or kept alone.
+ *	  Subsets of the covered rows: found by a key, left out, or selected.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -210,9 +210,9 @@ hg_filter_charge(HgFilter *filter, HgBudget *budget, int parts)
 /* Ask a bitmap. */
 static int
 hg_filter_apply_bitmap(const HgFilter *filter, const uint64 *words, const uint16 *which, int nwords,
-					   uint16 *kept)
+					   uint16 *selected)
 {
-	int nkept = 0;
+	int nselected = 0;
 
 	for (int i = 0; i < nwords; i++)
 	{
@@ -222,20 +222,20 @@ hg_filter_apply_bitmap(const HgFilter *filter, const uint64 *words, const uint16
 
 		/* an outsider reads the first bit, which says nothing of it */
 		word = inside ? word : 0;
-		kept[nkept] = row;
-		nkept += inside & (filter->bits[word / 64] >> (word % 64));
+		selected[nselected] = row;
+		nselected += inside & (filter->bits[word / 64] >> (word % 64));
 	}
-	return nkept;
+	return nselected;
 }
 
 /* Ask a Bloom filter. */
 static int
 hg_filter_apply_bloom(const HgFilter *filter, const uint64 *words, const uint16 *which, int nwords,
-					  uint16 *kept)
+					  uint16 *selected)
 {
 	uint64 blocks[HG_BATCH_ROWS];
 	uint64 masks[HG_BATCH_ROWS];
-	int nkept = 0;
+	int nselected = 0;
 
 	for (int i = 0; i < nwords; i++)
 	{
@@ -248,25 +248,25 @@ hg_filter_apply_bloom(const HgFilter *filter, const uint64 *words, const uint16 
 		uint16 row = which != NULL ? which[i] : i;
 		bool inside = (words[row] ^ filter->sign) - filter->least <= filter->extent;
 
-		kept[nkept] = row;
-		nkept += inside & ((filter->bits[blocks[i]] & masks[i]) == masks[i]);
+		selected[nselected] = row;
+		nselected += inside & ((filter->bits[blocks[i]] & masks[i]) == masks[i]);
 	}
-	return nkept;
+	return nselected;
 }
 
 int
 hg_filter_apply(HgFilter *filter, const uint64 *words, const uint16 *which, int nwords,
-				uint16 *kept)
+				uint16 *selected)
 {
-	int nkept = filter->form == HG_FILTER_BITMAP
-					? hg_filter_apply_bitmap(filter, words, which, nwords, kept)
-					: hg_filter_apply_bloom(filter, words, which, nwords, kept);
+	int nselected = filter->form == HG_FILTER_BITMAP
+					? hg_filter_apply_bitmap(filter, words, which, nwords, selected)
+					: hg_filter_apply_bloom(filter, words, which, nwords, selected);
 
 	filter->tested += nwords;
-	filter->refused += nwords - nkept;
+	filter->refused += nwords - nselected;
 	if (filter->tested >= HG_FILTER_SAMPLE && filter->refused < filter->tested / HG_FILTER_PAYS)
 		filter->pays = false;
-	return nkept;
+	return nselected;
 }
 
 double

@@ -70,10 +70,10 @@ extern void hg_filter_charge(HgFilter *filter, HgBudget *budget, int parts);
 
 /*
  * Which of words[which[nwords]], or of the first nwords where which is NULL, may match: their
- * places go to kept, in the same order; returns how many.  kept may be the array which.
+ * places go to selected, in the same order; returns how many.  selected may be the array which.
  */
 extern int hg_filter_apply(HgFilter *filter, const uint64 *words, const uint16 *which, int nwords,
-						   uint16 *kept);
+						   uint16 *selected);
 
 /* The share of rows that a filter lets through; 1 where it has not seen enough of them. */
 extern double hg_filter_share(const HgFilter *filter);

@@ -196,9 +196,9 @@ extern void hg_heap_count_rows(Relation relation, int64 nrows);
 /* Give row i to the slot that has the pin. */
 extern void hg_heap_page_store(HgHeapPage *page, int i, TupleTableSlot *slot);
 
-/* Keep of the rows those which[nwhich], which ascend. */
+/* Select those of the rows that which[nwhich] names, in ascending order. */
 static inline void
-hg_heap_page_keep(HgHeapPage *page, int nwhich, const uint16 *which)
+hg_heap_page_select(HgHeapPage *page, int nwhich, const uint16 *which)
 {
 	for (int k = 0; k < nwhich; k++)
 	{

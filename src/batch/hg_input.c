@@ -21,7 +21,7 @@
 #include "batch/hg_key_encode.h"
 
 /* A filter that lets no more than this share of the rows through is asked by the child. */
-#define HG_CHECK_KEEPS 0.5
+#define HG_CHECK_SELECTIVITY 0.5
 
 /* Keys that a sender is given at a time. */
 #define HG_LEAST_SENT ((uint64) 8 * 1024)
@@ -60,7 +60,7 @@ hg_input_check(HgRowCheck *check, const HgBatch *batch, uint16 *which)
 	uint16 valid[HG_BATCH_ROWS];
 	int nvalid = hg_key_encode(input->keys.encoder, input->side, batch, input->check_columns, 0,
 							   batch->nrows, keys.words, keys.null_keys, input->keys.temporary);
-	int nkept;
+	int nselected;
 
 	if (nvalid < batch->nrows)
 	{
@@ -70,11 +70,11 @@ hg_input_check(HgRowCheck *check, const HgBatch *batch, uint16 *which)
 			if (!keys.null_keys[i])
 				valid[n++] = i;
 	}
-	nkept = hg_filter_apply(input->filter, keys.words, nvalid < batch->nrows ? valid : NULL, nvalid,
+	nselected = hg_filter_apply(input->filter, keys.words, nvalid < batch->nrows ? valid : NULL, nvalid,
 							which);
-	input->refused += batch->nrows - nkept;
-	input->filtered |= nkept < nvalid;
-	return nkept;
+	input->refused += batch->nrows - nselected;
+	input->filtered |= nselected < nvalid;
+	return nselected;
 }
 
 /*
@@ -110,8 +110,8 @@ hg_input_next_check(HgInput *input)
 {
 	if (input->filter == NULL || !input->filter->pays || input->check.columns == NULL)
 		return NULL;
-	input->check.kept = hg_filter_share(input->filter);
-	return input->check.kept <= HG_CHECK_KEEPS ? &input->check : NULL;
+	input->check.share = hg_filter_share(input->filter);
+	return input->check.share <= HG_CHECK_SELECTIVITY ? &input->check : NULL;
 }
 
 HgInput *

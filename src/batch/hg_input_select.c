@@ -48,21 +48,21 @@ hg_input_select_rows(HgInput *input, HgFilter *filter, const HgKeyPiece *piece, 
 	uint64 words[HG_BATCH_ROWS];
 	uint16 which[HG_BATCH_ROWS];
 	uint32 numbers[HG_BATCH_ROWS];
-	int kept;
+	int nselected;
 
 	if (input->words->width == sizeof(uint32))
 		for (int i = 0; i < nrows; i++)
 			words[i] = ((const uint32 *) piece->keys)[first + i];
 	else
 		memcpy(words, (const uint64 *) piece->keys + first, nrows * sizeof(uint64));
-	kept = hg_filter_apply(filter, words, NULL, nrows, which);
-	if (kept == 0)
+	nselected = hg_filter_apply(filter, words, NULL, nrows, which);
+	if (nselected == 0)
 		return;
-	for (int i = 0; i < kept; i++)
+	for (int i = 0; i < nselected; i++)
 		numbers[i] = (uint32) (piece->first_row + first + which[i]);
-	hg_column_store_get(input->spare_rows, numbers, kept, input->stored_batch, input->dense);
-	hg_key_column_add(input->words, input->rows->next_row, words, which, kept);
-	hg_column_store_add(input->rows, input->stored_batch, input->dense, NULL, kept);
+	hg_column_store_get(input->spare_rows, numbers, nselected, input->stored_batch, input->dense);
+	hg_key_column_add(input->words, input->rows->next_row, words, which, nselected);
+	hg_column_store_add(input->rows, input->stored_batch, input->dense, NULL, nselected);
 }
 
 bool

@@ -77,7 +77,7 @@ hg_scan_heap_filter(HgScanHeap *heap)
 	if (select->column_qual != NULL)
 	{
 		hg_column_qual_filter(select->column_qual, in_order, ntuples, page->tuples, &left);
-		hg_heap_page_keep(page, left.n, left.which);
+		hg_heap_page_select(page, left.n, left.which);
 	}
 	if (hg_scan_select_has_rest(select, in_order, &left))
 	{
@@ -92,7 +92,7 @@ hg_scan_heap_filter(HgScanHeap *heap)
 			if (hg_scan_select_rest(select, in_order, &left, i))
 				which[nwhich++] = i;
 		}
-		hg_heap_page_keep(page, nwhich, which);
+		hg_heap_page_select(page, nwhich, which);
 	}
 	hg_scan_select_count(select, ntuples, page->ntuples);
 }
@@ -115,7 +115,7 @@ hg_scan_heap_check(HgScanHeap *heap)
 	}
 	hg_tuple_layout_add(heap->check_layout, heap->page.ntuples, heap->page.tuples,
 						hg_scan_select_check_batch(select));
-	hg_heap_page_keep(&heap->page, hg_scan_select_check(select, which), which);
+	hg_heap_page_select(&heap->page, hg_scan_select_check(select, which), which);
 }
 
 /* Find the page behind the one that the scan has come to. */

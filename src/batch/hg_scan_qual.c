@@ -246,55 +246,55 @@ hg_rows_left_init(HgRowsLeft *left, int n)
 	left->any_recheck = false;
 }
 
-/* The places of those of n rows that are kept; returns their number. */
+/* The places of the selected ones of n rows; returns their number. */
 static int
-hg_rows_left_find(const bool *keep, int n, uint16 *which)
+hg_rows_left_find(const bool *selected, int n, uint16 *which)
 {
 	const int step = sizeof(uint64);
-	int kept = 0;
+	int nselected = 0;
 
 	for (int first = 0; first < n; first += step)
 	{
 		int end = Min(first + step, n);
 		uint64 any = 1;
 
-		/* few are kept, mostly */
+		/* few are selected, mostly */
 		if (end - first == step)
-			memcpy(&any, keep + first, step);
+			memcpy(&any, selected + first, step);
 		if (any == 0)
 			continue;
 		for (int i = first; i < end; i++)
 		{
 			/* without a branch, which would be one in two that is not foreseen */
-			which[kept] = i;
-			kept += keep[i];
+			which[nselected] = i;
+			nselected += selected[i];
 		}
 	}
-	return kept;
+	return nselected;
 }
 
 void
-hg_rows_left_keep(HgRowsLeft *left, const bool *holds, const bool *recheck)
+hg_rows_left_select(HgRowsLeft *left, const bool *holds, const bool *recheck)
 {
-	bool keep[HG_BATCH_ROWS];
+	bool selected[HG_BATCH_ROWS];
 
 	if (recheck != NULL)
 	{
 		for (int i = 0; i < left->n; i++)
-			keep[i] = holds[i] | recheck[i];
+			selected[i] = holds[i] | recheck[i];
 		if (!left->any_recheck)
 			memset(left->recheck, false, sizeof(left->recheck));
 		left->any_recheck = true;
 	}
-	left->n = hg_rows_left_find(recheck != NULL ? keep : holds, left->n, left->which);
+	left->n = hg_rows_left_find(recheck != NULL ? selected : holds, left->n, left->which);
 	for (int k = 0; left->any_recheck && k < left->n; k++)
 		left->recheck[k] =
 			left->recheck[left->which[k]] | (recheck != NULL && recheck[left->which[k]]);
 }
 
-/* keep[i] &= does a predicate hold for row i?  Or it is unknown, which is set then. */
+/* selected[i] &= whether a predicate holds for row i.  Or it is unknown, which is set then. */
 static bool
-hg_column_qual_apply(HgPredicate *predicate, const HgBatch *batch, bool *keep, bool *unknown)
+hg_column_qual_apply(HgPredicate *predicate, const HgBatch *batch, bool *selected, bool *unknown)
 {
 	bool holds[HG_BATCH_ROWS];
 	bool recheck[HG_BATCH_ROWS];
@@ -311,7 +311,7 @@ hg_column_qual_apply(HgPredicate *predicate, const HgBatch *batch, bool *keep, b
 		unknown[i] |= recheck[i];
 	}
 	for (int i = 0; i < batch->nrows; i++)
-		keep[i] &= holds[i];
+		selected[i] &= holds[i];
 	return any;
 }
 
@@ -321,19 +321,19 @@ hg_column_qual_apply_all(HgColumnQual *qual, bool in_order, HgRowsLeft *left)
 {
 	int npredicates = hg_column_qual_count(qual, in_order);
 	int nrows = qual->batch->nrows;
-	bool keep[HG_BATCH_ROWS];
+	bool selected[HG_BATCH_ROWS];
 	bool unknown[HG_BATCH_ROWS];
 	bool any = false;
 
-	memset(keep, true, nrows * sizeof(bool));
+	memset(selected, true, nrows * sizeof(bool));
 	memset(unknown, false, nrows * sizeof(bool));
 	for (int p = 0; p < npredicates; p++)
-		any |= hg_column_qual_apply(qual->predicates[p], qual->batch, keep, unknown);
+		any |= hg_column_qual_apply(qual->predicates[p], qual->batch, selected, unknown);
 	/* what one does not know another may have left out */
 	for (int i = 0; any && i < nrows; i++)
-		unknown[i] &= keep[i];
+		unknown[i] &= selected[i];
 	hg_rows_left_init(left, nrows);
-	hg_rows_left_keep(left, keep, any ? unknown : NULL);
+	hg_rows_left_select(left, selected, any ? unknown : NULL);
 }
 
 void

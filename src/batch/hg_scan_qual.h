@@ -83,6 +83,6 @@ extern void hg_rows_left_init(HgRowsLeft *left, int n);
  * ... and then keeps those of the rows left that a predicate holds for, or that are to be
  * rechecked, by their place among them.  recheck is NULL where no row is.
  */
-extern void hg_rows_left_keep(HgRowsLeft *left, const bool *holds, const bool *recheck);
+extern void hg_rows_left_select(HgRowsLeft *left, const bool *holds, const bool *recheck);
 
 #endif /* HG_SCAN_QUAL_H */

@@ -59,19 +59,19 @@ typedef struct HgRunRows
 	uint32 first;
 	int n;
 	const uint16 *which; /* [n] which[i] behind the first; NULL: i */
-	uint16 kept[HG_BATCH_ROWS];
+	uint16 selected[HG_BATCH_ROWS];
 } HgRunRows;
 
-/* Keep of the rows those which[nwhich], which ascend. */
+/* Select those of the rows that which[nwhich] names, in ascending order. */
 static void
-hg_run_rows_keep(HgRunRows *rows, int nwhich, const uint16 *which)
+hg_run_rows_select(HgRunRows *rows, int nwhich, const uint16 *which)
 {
 	if (rows->which == NULL && nwhich == rows->n)
 		return;
 	for (int i = 0; i < nwhich; i++)
-		rows->kept[i] = rows->which != NULL ? rows->which[which[i]] : which[i];
+		rows->selected[i] = rows->which != NULL ? rows->which[which[i]] : which[i];
 	rows->n = nwhich;
-	rows->which = rows->kept;
+	rows->which = rows->selected;
 }
 
 /* Have what each clause that is evaluated over columns is evaluated by. */
@@ -181,7 +181,7 @@ hg_scan_runs_rule_out(HgScanRuns *runs, const HgResidentRun *run)
 	return true;
 }
 
-/* Leave out what the check does not keep. */
+/* Leave out the rows that the check does not select. */
 static void
 hg_scan_runs_check(HgScanRuns *runs, HgRunRows *rows)
 {
@@ -198,7 +198,7 @@ hg_scan_runs_check(HgScanRuns *runs, HgRunRows *rows)
 	}
 	hg_resident_columns_add(runs->check_columns, rows->first, rows->which, rows->n,
 							hg_scan_select_check_batch(select));
-	hg_run_rows_keep(rows, hg_scan_select_check(select, which), which);
+	hg_run_rows_select(rows, hg_scan_select_check(select, which), which);
 }
 
 /* Which rows of a run that are left does the rest of the qual hold for? */
@@ -310,8 +310,8 @@ hg_scan_runs_decide(HgScanRuns *runs, bool in_order, HgRunRows *rows, HgRowsLeft
 		bool holds[HG_BATCH_ROWS];
 
 		hg_scan_runs_apply_arrays(runs, narrays, rows->first, rows->n, holds);
-		hg_rows_left_keep(left, holds, NULL);
-		hg_run_rows_keep(rows, left->n, left->which);
+		hg_rows_left_select(left, holds, NULL);
+		hg_run_rows_select(rows, left->n, left->which);
 	}
 	for (int i = narrays; i < nclauses && rows->n > 0; i++)
 	{
@@ -322,8 +322,8 @@ hg_scan_runs_decide(HgScanRuns *runs, bool in_order, HgRunRows *rows, HgRowsLeft
 		if (hg_column_qual_share_of(runs->shares, i) == HG_SHARE_ALL)
 			continue;
 		any = hg_scan_runs_apply(runs, &runs->clauses[i], rows, left, holds, recheck);
-		hg_rows_left_keep(left, holds, any ? recheck : NULL);
-		hg_run_rows_keep(rows, left->n, left->which);
+		hg_rows_left_select(left, holds, any ? recheck : NULL);
+		hg_run_rows_select(rows, left->n, left->which);
 	}
 }
 
@@ -343,7 +343,7 @@ hg_scan_runs_filter(HgScanRuns *runs, HgRunRows *rows)
 	{
 		uint16 which[HG_BATCH_ROWS];
 
-		hg_run_rows_keep(rows, hg_scan_runs_check_rows(runs, in_order, &left, rows, which), which);
+		hg_run_rows_select(rows, hg_scan_runs_check_rows(runs, in_order, &left, rows, which), which);
 	}
 	hg_scan_select_count(select, seen, rows->n);
 }
@@ -406,12 +406,12 @@ hg_scan_runs_mark(HgScanRuns *runs, uint32 first, uint32 nrows, uint64 *bits)
 		if (nclauses > 0 && hg_scan_runs_count_arrays(runs, nclauses) == nclauses)
 		{
 			bool holds[HG_BATCH_ROWS];
-			uint32 kept;
+			uint32 nselected;
 
 			hg_scan_runs_apply_arrays(runs, nclauses, rows.first, rows.n, holds);
-			kept = hg_runs_set_bits(rows.first, rows.n, holds, bits);
-			hg_scan_select_count(select, rows.n, (int) kept);
-			left += kept;
+			nselected = hg_runs_set_bits(rows.first, rows.n, holds, bits);
+			hg_scan_select_count(select, rows.n, (int) nselected);
+			left += nselected;
 			continue;
 		}
 		hg_scan_runs_filter(runs, &rows);

@@ -164,7 +164,7 @@ hg_select_check_pays(const HgScanSelect *select, const HgRowCheck *check)
 		return check->ncolumns < select->nattnos;
 	/* the qual would have to drop more rows for what it costs */
 	dropped = select->seen > 0 ? 1 - (double) select->passed / select->seen : 0;
-	return (1 - check->kept) * select->qual_cost > dropped * HG_CHECK_COST;
+	return (1 - check->share) * select->qual_cost > dropped * HG_CHECK_COST;
 }
 
 bool

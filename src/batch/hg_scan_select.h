@@ -61,7 +61,7 @@ extern HgScanSelect *hg_scan_select_create(SeqScanState *node, int nattnos,
  */
 extern bool hg_scan_select_begin(HgScanSelect *select, HgRowCheck *check);
 
-/* Then: have an empty batch for columns check_attnos, and which of its rows are kept. */
+/* Then: have an empty batch for columns check_attnos, and the rows of it that are selected. */
 extern HgBatch *hg_scan_select_check_batch(HgScanSelect *select);
 extern int hg_scan_select_check(HgScanSelect *select, uint16 *which);
 

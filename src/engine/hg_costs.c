@@ -3,8 +3,8 @@
  * hg_costs.c
  *	  What joins cost on an engine, measured on the machine that runs them.
  *
- * Every job is run a few times and the fastest counts: what disturbs a measurement only
- * ever makes it longer.  The first run warms up memory that an engine keeps.
+ * Every job is run a few times and the fastest counts: what disturbs a measurement only ever makes
+ * it longer.  The first run warms up the engine's memory pool.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

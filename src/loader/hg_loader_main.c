@@ -30,8 +30,8 @@
 #define HG_LOADER_CHAIN_MS 5000
 #define HG_LOADER_LOOK_MS 20
 
-/* What it keeps of memory that it has freed, which the arrays of most segments fit. */
-#define HG_LOADER_KEEP_BYTES (32 * 1024 * 1024)
+/* Freed memory that it holds for reuse, which the arrays of most segments fit. */
+#define HG_LOADER_POOL_BYTES (32 * 1024 * 1024)
 
 PGDLLEXPORT void hg_loader_main(Datum arg);
 
@@ -119,11 +119,11 @@ hg_loader_pass(MemoryContext context)
  * time again.  A loader ends when there is nothing more to load.
  */
 static void
-hg_loader_keep_memory(void)
+hg_loader_pool_memory(void)
 {
 #ifdef __GLIBC__
-	(void) mallopt(M_MMAP_THRESHOLD, HG_LOADER_KEEP_BYTES);
-	(void) mallopt(M_TRIM_THRESHOLD, HG_LOADER_KEEP_BYTES);
+	(void) mallopt(M_MMAP_THRESHOLD, HG_LOADER_POOL_BYTES);
+	(void) mallopt(M_TRIM_THRESHOLD, HG_LOADER_POOL_BYTES);
 #endif
 }
 
@@ -134,7 +134,7 @@ hg_loader_main(Datum arg pg_attribute_unused())
 	int done;
 
 	task = hg_loader_worker_begin();
-	hg_loader_keep_memory();
+	hg_loader_pool_memory();
 	context = AllocSetContextCreate(TopMemoryContext, "hashgraph loader", ALLOCSET_DEFAULT_SIZES);
 	if (hg_loader_wait_for_chain())
 		do

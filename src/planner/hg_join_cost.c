@@ -572,7 +572,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	{
 		cost_qual_eval(&quals, path->restrictlist, root);
 		startup += quals.startup;
-		/* the values of keys are kept */
+		/* the values of keys are stored */
 		run +=
 			matches *
 			Max(quals.per_tuple - key_exprs[HG_OUTER].per_tuple - key_exprs[HG_INNER].per_tuple, 0);

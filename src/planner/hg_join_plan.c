@@ -267,7 +267,7 @@ hg_split_clauses(PlannerInfo *root, HgJoinPath *path, List **join_qual, List **q
  * entry, but no constant, and the value is the key's only before an outer join extends the row.
  */
 static List *
-hg_plan_kept_keys(List *keys, List **scan_tlist)
+hg_plan_computed_keys(List *keys, List **scan_tlist)
 {
 	List *places = NIL;
 	ListCell *lc;
@@ -346,7 +346,7 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 		hg_plan_scan_tlist(list_make2(linitial(custom_plans), lsecond(custom_plans)));
 	int outer_columns = list_length(((Plan *) linitial(custom_plans))->targetlist);
 	int inner_columns = list_length(((Plan *) lsecond(custom_plans))->targetlist);
-	List *kept_keys = NIL;
+	List *computed_keys = NIL;
 	ListCell *lc;
 
 	foreach (lc, path->hash_clauses)
@@ -367,7 +367,7 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 #endif
 	/* exact keys are never rechecked */
 	if (!hg_hash_clauses_exact(path->hash_clauses, NULL))
-		kept_keys = hg_plan_kept_keys(list_concat_copy(outer_keys, inner_keys), &scan_tlist);
+		computed_keys = hg_plan_computed_keys(list_concat_copy(outer_keys, inner_keys), &scan_tlist);
 
 	cscan->scan.plan.targetlist = tlist;
 	cscan->scan.plan.qual = qual;
@@ -379,7 +379,7 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 	cscan->custom_private = list_concat(
 		list_make5(hg_library_mark(), makeInteger(path->join_type), makeInteger(path->inner_unique),
 				   makeInteger(outer_columns), makeInteger(inner_columns)),
-		list_make5(kept_keys, operators, collations,
+		list_make5(computed_keys, operators, collations,
 				   makeInteger(path->together ? path->custom.path.parallel_workers : 0),
 				   makeInteger(path->read_once)));
 	cscan->custom_private = list_concat(

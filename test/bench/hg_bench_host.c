@@ -14,18 +14,18 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define MAX_KEPT 1024
+#define MAX_POOLED 1024
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
 /* Blocks that were freed, to be handed out again. */
-typedef struct KeptBlock
+typedef struct PoolBlock
 {
 	void *ptr;
 	size_t bytes;
-} KeptBlock;
+} PoolBlock;
 
-static KeptBlock kept[MAX_KEPT];
-static int kept_count;
+static PoolBlock pool[MAX_POOLED];
+static int pool_count;
 
 bool hg_bench_keep;
 bool hg_bench_small_pages;
@@ -37,11 +37,11 @@ host_alloc(void *arg, size_t bytes)
 	void *ptr;
 
 	(void) arg;
-	for (int i = 0; i < kept_count; i++)
-		if (kept[i].bytes == bytes)
+	for (int i = 0; i < pool_count; i++)
+		if (pool[i].bytes == bytes)
 		{
-			ptr = kept[i].ptr;
-			kept[i] = kept[--kept_count];
+			ptr = pool[i].ptr;
+			pool[i] = pool[--pool_count];
 			return ptr;
 		}
 	if (posix_memalign(&ptr, big ? HUGE_PAGE : 64, bytes) != 0)
@@ -57,8 +57,8 @@ static void
 host_free(void *arg, void *ptr, size_t bytes)
 {
 	(void) arg;
-	if (hg_bench_keep && kept_count < MAX_KEPT)
-		kept[kept_count++] = (KeptBlock){ptr, bytes};
+	if (hg_bench_keep && pool_count < MAX_POOLED)
+		pool[pool_count++] = (PoolBlock){ptr, bytes};
 	else
 		free(ptr);
 }
@@ -75,6 +75,6 @@ const HgHost hg_bench_host = {.alloc = host_alloc, .free = host_free, .cancelled
 void
 hg_bench_release(void)
 {
-	while (kept_count > 0)
-		free(kept[--kept_count].ptr);
+	while (pool_count > 0)
+		free(pool[--pool_count].ptr);
 }

@@ -24,7 +24,7 @@ extern "C"
 	/* Are blocks that were freed handed out again?  Not unless this is set. */
 	extern bool hg_bench_keep;
 
-	/* Give back what was kept. */
+	/* Free the pooled memory. */
 	extern void hg_bench_release(void);
 
 #ifdef __cplusplus

@@ -150,13 +150,13 @@ is_to_fail(void)
 }
 
 /* The CPU engine reads keys in place, until the job is closed: a copy of what was in staging. */
-typedef struct KeptKeys
+typedef struct StoredKeys
 {
-	struct KeptKeys *next;
+	struct StoredKeys *next;
 	HgSide side;
 	size_t bytes;
 	uint64_t keys[]; /* of either width */
-} KeptKeys;
+} StoredKeys;
 
 /* A job of an engine on the CPU, which gets its memory from the device's. */
 typedef struct StandinJob
@@ -165,7 +165,7 @@ typedef struct StandinJob
 	HgJob *job;
 	HgHost host; /* its arg is this struct */
 	const HgHost *lender;
-	KeptKeys *stored; /* the last ones first */
+	StoredKeys *stored; /* the last ones first */
 	HgHostOffer offers[2];
 	HgHostReduce reduce; /* has the spec */
 	HgTableTrial trial;	 /* where the spec has one */
@@ -336,7 +336,7 @@ keep_keys(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError 
 {
 	StandinJob *job = (StandinJob *) handle;
 	size_t bytes = (size_t) (count * job->reduce.job.key_width);
-	KeptKeys *stored = malloc(sizeof(*stored) + bytes);
+	StoredKeys *stored = malloc(sizeof(*stored) + bytes);
 
 	if (stored == NULL)
 	{
@@ -528,7 +528,7 @@ standin_export_graph(HgJob *job, HgSide side, uint32_t *offsets, void *edge_keys
 static void
 gather_keys(const StandinJob *job, unsigned char *end)
 {
-	for (const KeptKeys *stored = job->stored; stored != NULL; stored = stored->next)
+	for (const StoredKeys *stored = job->stored; stored != NULL; stored = stored->next)
 		if (stored->side == HG_INNER)
 		{
 			end -= stored->bytes;
@@ -800,7 +800,7 @@ standin_close(HgJob *handle)
 	hg_host_reduce_free(&job->reduce);
 	while (job->stored != NULL)
 	{
-		KeptKeys *next = job->stored->next;
+		StoredKeys *next = job->stored->next;
 
 		free(job->stored);
 		job->stored = next;

@@ -5,10 +5,10 @@
  *
  * CUDA lives in the program hashgraph_device alone.  Where the library is in
  * shared_preload_libraries, the server has such a process for each GPU that it uses, which a
- * background worker keeps (hg_device_worker.h) and sessions connect to.  Each has a place among
- * them, which every call here is told (hg_device_placement.h).  Elsewhere a session that first
- * wants a device starts a process of its own, at place 0, which ends with it.  The session talks
- * to each over one socket (see engine/wire).
+ * background worker supervises (hg_device_worker.h) and sessions connect to.  Each has a place
+ * among them, which every call here is told (hg_device_placement.h).  Elsewhere a session that
+ * first wants a device starts a process of its own, at place 0, which ends with it.  The session
+ * talks to each over one socket (see engine/wire).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -17,7 +17,7 @@
 
 #include "backend/device/hg_device_connection.h"
 
-/* hg_device_state where the server keeps no process. */
+/* hg_device_state where the server runs no device process. */
 extern HgDeviceState hg_device_own_state(bool wait, HgError *error);
 
 /* Take in what the process at the other end says; returns what is known then. */

@@ -17,10 +17,10 @@
 #include "backend/device/hg_device_connection.h"
 #include "backend/device/hg_device_shared.h"
 
-/* Does the server keep device processes?  If so, how that of a place stands. */
+/* Returns true if the server runs device processes.  If so, how that of a place stands. */
 extern bool hg_device_server_read(int place, HgServerDevice *server);
 
-/* hg_device_state where the server keeps a process, which stands so. */
+/* hg_device_state where the server runs a process, which is in this state. */
 extern HgDeviceState hg_device_server_state(int place, const HgServerDevice *server,
 											long patience_ms, HgError *error);
 

@@ -3,12 +3,12 @@
  * hg_device_worker.c
  *	  The background worker that keeps the server's device processes.
  *
- * A GPU belongs to a server, not to a session: its context takes half a second and half a
- * gigabyte, and only one process that sees all of its jobs can share its memory among them.  This
- * worker starts the program for each GPU, with a socket on which sessions connect, and a connection
- * to itself, over which it learns that the process is up, that it lives, and that it has gone
- * (hg_device_keeper.c).  It loads no CUDA, and no key ever passes through it: sessions talk to the
- * processes themselves.
+ * A GPU belongs to a server, not to a session: its context takes half a second and half a gigabyte,
+ * and only one process that sees all of its jobs can share its memory among them.  This worker
+ * starts the program for each GPU, with a socket on which sessions connect, and a connection to
+ * itself, over which it learns that the process is up, that it lives, and that it has gone
+ * (hg_device_supervisor.c).  It loads no CUDA, and no key ever passes through it: sessions talk to
+ * the processes themselves.
  *
  * WHICH GPUS.  Where hashgraph.gpu_device names some, each has a place, in that order.  Where it is
  * -1 the process of place 0 takes the first that can be used and tells what others it sees, which
@@ -36,7 +36,7 @@
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
-#include "backend/device/hg_device_keeper.h"
+#include "backend/device/hg_device_supervisor.h"
 #include "backend/device/hg_device_load.h"
 #include "backend/device/hg_device_worker.h"
 #include "hg_guc.h"
@@ -50,7 +50,7 @@
 static struct
 {
 	int places;
-	HgDeviceKeeper keepers[HG_GPU_DEVICES]; /* by place */
+	HgDeviceSupervisor supervisors[HG_GPU_DEVICES]; /* by place */
 } worker;
 
 static uint32 hg_worker_wait_event;
@@ -86,13 +86,13 @@ hg_device_worker_init(void)
 static HgGpuDevices
 hg_worker_list(void)
 {
-	const HgDeviceKeeper *first = &worker.keepers[0];
+	const HgDeviceSupervisor *first = &worker.supervisors[0];
 	HgGpuDevices list = hg_gpu_devices;
 
 	if (list.count > 0)
 		return list;
 	for (int place = 0; place < Max(worker.places, 1); place++)
-		list.ordinals[list.count++] = worker.keepers[place].device.ordinal;
+		list.ordinals[list.count++] = worker.supervisors[place].device.ordinal;
 	for (int i = 0; i < first->nseen && list.count < HG_GPU_DEVICES; i++)
 		if (strcmp(first->seen[i].state, HG_DEVICE_UNUSED) == 0 &&
 			hg_gpu_devices_find(&list, first->seen[i].ordinal) < 0)
@@ -106,7 +106,7 @@ hg_worker_order(HgGpuDevices *list)
 {
 	for (int place = 0; place < Min(list->count, worker.places); place++)
 	{
-		const int ordinal = worker.keepers[place].device.ordinal;
+		const int ordinal = worker.supervisors[place].device.ordinal;
 		const int at = hg_gpu_devices_find(list, ordinal);
 
 		if (at >= 0)
@@ -126,12 +126,12 @@ hg_worker_assign(bool rests, TimestampTz now)
 	hg_worker_order(&list);
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 	{
-		HgDeviceKeeper *keeper = &worker.keepers[place];
+		HgDeviceSupervisor *supervisor = &worker.supervisors[place];
 
 		if (place >= list.count)
-			keeper->wanted = false;
-		else if (!keeper->wanted || keeper->device.ordinal != list.ordinals[place])
-			hg_keeper_begin(keeper, list.ordinals[place], rests, now);
+			supervisor->wanted = false;
+		else if (!supervisor->wanted || supervisor->device.ordinal != list.ordinals[place])
+			hg_supervisor_begin(supervisor, list.ordinals[place], rests, now);
 	}
 	if (list.count != worker.places)
 		hg_device_shared_set_places(list.count);
@@ -140,14 +140,14 @@ hg_worker_assign(bool rests, TimestampTz now)
 
 /* Has the process of another place the GPU of this one, as it has not ended yet? */
 static bool
-hg_worker_is_taken(const HgDeviceKeeper *keeper)
+hg_worker_is_taken(const HgDeviceSupervisor *supervisor)
 {
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 	{
-		const HgDeviceKeeper *other = &worker.keepers[place];
+		const HgDeviceSupervisor *other = &worker.supervisors[place];
 
-		if (other != keeper && other->client != NULL &&
-			other->launch.device == keeper->device.ordinal)
+		if (other != supervisor && other->client != NULL &&
+			other->launch.device == supervisor->device.ordinal)
 			return true;
 	}
 	return false;
@@ -166,8 +166,8 @@ static bool
 hg_worker_has_none(void)
 {
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if (worker.keepers[place].client != NULL ||
-			worker.keepers[place].device.state == HG_SERVER_DEVICE_RESTING)
+		if (worker.supervisors[place].client != NULL ||
+			worker.supervisors[place].device.state == HG_SERVER_DEVICE_RESTING)
 			return false;
 	return true;
 }
@@ -177,18 +177,18 @@ hg_worker_has_none(void)
 static void
 hg_worker_reload(TimestampTz now)
 {
-	const bool rests = worker.keepers[0].device.state == HG_SERVER_DEVICE_RESTING;
+	const bool rests = worker.supervisors[0].device.state == HG_SERVER_DEVICE_RESTING;
 
 	/* those that can be used may be others than they were */
 	if (hg_gpu_devices.count == 0 && hg_worker_has_none())
 	{
-		worker.keepers[0].device.ordinal = -1;
-		worker.keepers[0].nseen = 0;
+		worker.supervisors[0].device.ordinal = -1;
+		worker.supervisors[0].nseen = 0;
 		worker.places = 0;
 	}
 	hg_worker_assign(rests, now);
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		hg_keeper_reload(&worker.keepers[place], now);
+		hg_supervisor_reload(&worker.supervisors[place], now);
 }
 
 /* Have the processes drop graphs that they keep for nobody any more. */
@@ -199,7 +199,7 @@ hg_worker_drop_forgotten(void)
 
 	while (hg_device_shared_next_forgotten(&name))
 		for (int place = 0; place < HG_GPU_DEVICES; place++)
-			hg_keeper_drop(&worker.keepers[place], &name);
+			hg_supervisor_drop(&worker.supervisors[place], &name);
 }
 
 /* Do what is due. */
@@ -214,7 +214,7 @@ hg_worker_work(TimestampTz now)
 	}
 	hg_worker_drop_forgotten();
 	for (int place = 0; place < HG_GPU_DEVICES && !ShutdownRequestPending; place++)
-		hg_keeper_work(&worker.keepers[place], hg_worker_is_taken(&worker.keepers[place]), now);
+		hg_supervisor_work(&worker.supervisors[place], hg_worker_is_taken(&worker.supervisors[place]), now);
 }
 
 /* Wait until something is due, or a process has said something. */
@@ -230,11 +230,11 @@ hg_worker_wait(TimestampTz now)
 	AddWaitEventToSet(set, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
 	{
-		HgDeviceKeeper *keeper = &worker.keepers[place];
+		HgDeviceSupervisor *supervisor = &worker.supervisors[place];
 
-		next = Min(next, hg_keeper_next_work(keeper, now));
-		if (keeper->client != NULL)
-			AddWaitEventToSet(set, WL_SOCKET_READABLE, hg_wire_client_socket(keeper->client), NULL,
+		next = Min(next, hg_supervisor_next_work(supervisor, now));
+		if (supervisor->client != NULL)
+			AddWaitEventToSet(set, WL_SOCKET_READABLE, hg_wire_client_socket(supervisor->client), NULL,
 							  NULL);
 	}
 	if (next != DT_NOEND)
@@ -248,7 +248,7 @@ static void
 hg_worker_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
 {
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		hg_keeper_end(&worker.keepers[place]);
+		hg_supervisor_end(&worker.supervisors[place]);
 }
 
 void
@@ -264,10 +264,10 @@ hg_device_worker_main(Datum arg pg_attribute_unused())
 
 	hg_device_shared_attach();
 	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		hg_keeper_init(&worker.keepers[place], place);
+		hg_supervisor_init(&worker.supervisors[place], place);
 	before_shmem_exit(hg_worker_at_exit, 0);
-	worker.keepers[0].device.ordinal = -1;
-	worker.keepers[0].learn = hg_worker_learn;
+	worker.supervisors[0].device.ordinal = -1;
+	worker.supervisors[0].learn = hg_worker_learn;
 	hg_worker_assign(hg_backend == HG_BACKEND_CPU, GetCurrentTimestamp());
 
 	while (!ShutdownRequestPending)

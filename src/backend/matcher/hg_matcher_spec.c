@@ -32,11 +32,11 @@
 #define HG_NEAR_BYTES (2.0 * 1024 * 1024)
 
 /*
- * What a byte takes more that is kept until all matches are there, written to fresh memory and read
- * from there, than one of a chunk that stays in a cache.  Measured with huge pages: 0.1 ns each
- * (with small ones 0.5 ns and 0.1 ns).
+ * The additional time of a byte that is stored until all matches are there, written to fresh memory
+ * and read from there, than one of a chunk that stays in a cache.  Measured with huge pages: 0.1 ns
+ * each (with small ones 0.5 ns and 0.1 ns).
  */
-#define HG_KEPT_BYTE_NS 0.2
+#define HG_STORED_BYTE_NS 0.2
 
 /*
  * Nanoseconds of the CPU for an outer row that it joins as it comes, with the HashGraph of a small
@@ -127,7 +127,7 @@ hg_matcher_gather_pays(const HgEngineCosts *costs, const HgMatcherSpec *spec, Hg
 	const int processes = spec->team != NULL ? spec->team->processes : 1;
 	double row_bytes = 0;
 	double lookup_ns = 0;
-	double kept_ns = 0;
+	double stored_ns = 0;
 
 	for (uint32 column = 0; column < set->ncolumns; column++)
 	{
@@ -138,17 +138,17 @@ hg_matcher_gather_pays(const HgEngineCosts *costs, const HgMatcherSpec *spec, Hg
 		lookup_ns += HG_FAR_VALUE_NS - near_share * (HG_FAR_VALUE_NS - HG_NEAR_VALUE_NS);
 	}
 	if (processes > 1)
-		kept_ns = row_bytes * HG_KEPT_BYTE_NS;
+		stored_ns = row_bytes * HG_STORED_BYTE_NS;
 	return hg_device_estimate_values(costs, spec->key_width, set->ncolumns, row_bytes, rows,
 									 spec->pairs, processes) <
-		   spec->pairs * (lookup_ns - kept_ns) / 1e6 / processes;
+		   spec->pairs * (lookup_ns - stored_ns) / 1e6 / processes;
 }
 
 void
 hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 						  const uint64 rows[2], const HgColumnSet *chosen[2])
 {
-	const bool kept = spec->team != NULL && spec->team->processes > 1;
+	const bool stored = spec->team != NULL && spec->team->processes > 1;
 	double pair_bytes = 2 * sizeof(uint32);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -160,7 +160,7 @@ hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 		if (costs == NULL || set == NULL || spec->counted ||
 			!hg_matcher_gather_pays(costs, spec, (HgSide) side, rows[side]))
 			continue;
-		if (kept && spec->pairs * bytes > (double) spec->team->match_bytes)
+		if (stored && spec->pairs * bytes > (double) spec->team->match_bytes)
 			continue;
 		chosen[side] = set;
 		pair_bytes = bytes;

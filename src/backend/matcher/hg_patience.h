@@ -21,8 +21,8 @@
  *			join.  So what is left of the time is a second at least.
  *
  * A process that hangs is told by the worker that looks after it, which asks it once a second
- * (hg_device_keeper.c), and not by these times: they only bound what one join loses by it.  A time
- * that has run out is counted as a fallback, and costs itself and then what the CPU takes.
+ * (hg_device_supervisor.c), and not by these times: they only bound what one join loses by it.  A
+ * time that has run out is counted as a fallback, and costs itself and then what the CPU takes.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -157,7 +157,7 @@ hg_flat_count_kept(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMas
 			uint64_t keys[HG_CPU_FLAT_PIECE];
 			uint32_t numbers[HG_CPU_FLAT_PIECE];
 			uint32_t places[HG_CPU_FLAT_PIECE];
-			uint32_t kept;
+			uint32_t nselected;
 
 			status = hg_cpu_flat_poll_piece(maker->host, from, error);
 			if (status != HG_OK)
@@ -167,10 +167,10 @@ hg_flat_count_kept(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMas
 				maker->counts[to] += hg_cpu_flat_count_rows(&filter, bin.numbers + from, n);
 			else
 			{
-				kept = hg_cpu_flat_copy_rows(&filter, hg_cpu_flat_key_at(bin.keys, width, from),
+				nselected = hg_cpu_flat_copy_rows(&filter, hg_cpu_flat_key_at(bin.keys, width, from),
 											 width, bin.numbers + from, n, keys, numbers);
-				hg_cpu_flat_vertices(keys, width, kept, maker->shape.bins_log2, places);
-				for (uint32_t i = 0; i < kept; i++)
+				hg_cpu_flat_vertices(keys, width, nselected, maker->shape.bins_log2, places);
+				for (uint32_t i = 0; i < nselected; i++)
 					maker->counts[places[i]]++;
 			}
 		}
@@ -291,19 +291,19 @@ keep_together(HgFlatMaker *maker, uint64_t to, const HgCpuFlatBin *bin, uint64_t
 {
 	uint32_t width = maker->shape.key_width;
 	uint64_t place = maker->places[to];
-	uint32_t kept;
+	uint32_t nselected;
 
 	if (maker->starts[to + 1] - place < n)
 	{
 		/* there may be room for those that count */
-		kept = hg_cpu_flat_count_rows(filter, bin->numbers + from, n);
-		if (maker->starts[to + 1] - place < kept)
+		nselected = hg_cpu_flat_count_rows(filter, bin->numbers + from, n);
+		if (maker->starts[to + 1] - place < nselected)
 			return false;
 	}
-	kept = hg_cpu_flat_copy_rows(filter, hg_cpu_flat_key_at(bin->keys, width, from), width,
+	nselected = hg_cpu_flat_copy_rows(filter, hg_cpu_flat_key_at(bin->keys, width, from), width,
 								 bin->numbers + from, n, maker->keys + place * width,
 								 maker->numbers + place);
-	maker->places[to] += kept;
+	maker->places[to] += nselected;
 	return true;
 }
 
@@ -315,10 +315,10 @@ keep_apart(HgFlatMaker *maker, const HgCpuFlatBin *bin, uint64_t from, uint32_t 
 	uint32_t width = maker->shape.key_width;
 	uint64_t keys[HG_CPU_FLAT_PIECE];
 	uint32_t numbers[HG_CPU_FLAT_PIECE];
-	uint32_t kept = hg_cpu_flat_copy_rows(filter, hg_cpu_flat_key_at(bin->keys, width, from), width,
+	uint32_t nselected = hg_cpu_flat_copy_rows(filter, hg_cpu_flat_key_at(bin->keys, width, from), width,
 										  bin->numbers + from, n, keys, numbers);
 
-	return collect_block(maker, keys, numbers, 0, kept);
+	return collect_block(maker, keys, numbers, 0, nselected);
 }
 
 HgStatus

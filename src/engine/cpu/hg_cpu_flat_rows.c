@@ -68,22 +68,22 @@ copy_avx512(const HgCpuFlatFilter *filter, const void *keys, uint32_t width, con
 	{
 		__mmask16 lanes = (__mmask16) (n - i < 16 ? (1U << (n - i)) - 1 : 0xffff);
 		__m512i numbers = _mm512_maskz_loadu_epi32(lanes, rows + i);
-		__mmask16 kept = hg_cpu_flat_filter_avx512(filter, lanes, numbers);
-		uint32_t more = count_bits(kept);
+		__mmask16 selected = hg_cpu_flat_filter_avx512(filter, lanes, numbers);
+		uint32_t more = count_bits(selected);
 		__mmask16 written = (__mmask16) _bzhi_u32(0xffff, more);
 
 		_mm512_mask_storeu_epi32(to_rows + count, written,
-								 _mm512_maskz_compress_epi32(kept, numbers));
+								 _mm512_maskz_compress_epi32(selected, numbers));
 		if (width == 4)
 			_mm512_mask_storeu_epi32(
 				(uint32_t *) to_keys + count, written,
 				_mm512_maskz_compress_epi32(
-					kept, _mm512_maskz_loadu_epi32(kept, (const uint32_t *) keys + i)));
+					selected, _mm512_maskz_loadu_epi32(selected, (const uint32_t *) keys + i)));
 		else
 			for (uint32_t half = 0; half < 16; half += 8)
 			{
-				__mmask8 low = (__mmask8) (kept >> half);
-				uint32_t first = half == 0 ? 0 : count_bits(kept & 0xff);
+				__mmask8 low = (__mmask8) (selected >> half);
+				uint32_t first = half == 0 ? 0 : count_bits(selected & 0xff);
 
 				_mm512_mask_storeu_epi64(
 					(uint64_t *) to_keys + count + first,

@@ -542,7 +542,7 @@ hg_aggregate_exec(CustomScanState *node)
  */
 
 /*
- * Start again.  The groups are kept where all of them are in memory and nothing has changed that
+ * Start again.  The groups stay cached where all of them are in memory and nothing has changed that
  * they depend on: HAVING and what is returned are evaluated again anyway.
  */
 static void

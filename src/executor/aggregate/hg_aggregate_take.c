@@ -323,12 +323,12 @@ hg_aggregate_unmake_groups(HgAggregateState *state, const HgBatch *batch, const 
 	{
 		uint16 *passed = taking->filter_rows + f * HG_BATCH_ROWS;
 		HgSelection *filtered = &taking->filtered[f];
-		int kept = 0;
+		int nselected = 0;
 
 		for (int i = 0; i < filtered->count; i++)
 			if (found[passed[i]] != NULL)
-				passed[kept++] = passed[i];
-		filtered->count = kept;
+				passed[nselected++] = passed[i];
+		filtered->count = nselected;
 	}
 	return selection;
 }

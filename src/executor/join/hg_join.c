@@ -59,8 +59,8 @@
  * nothing, the inner keys make a filter (hg_filter.h) between READ_INNER and READ_OUTER, which
  * leaves such rows out while they are read, or while they go to disk.
  *
- * RESCANS.  A side that stays the same is kept in memory where there is room, and only those of its
- * rows are joined that other rows can match: hg_join_kept.c.
+ * RESCANS. A side that stays the same is cached in memory where there is room, and only those of
+ * its rows are joined that other rows can match: hg_join_rescan.c.
  *
  * BELOW A GATHER both inputs may be read and joined by all processes together: READ_INNER and
  * READ_OUTER are then what hg_join_together.c tells.
@@ -83,14 +83,14 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 
-#include "backend/hg_kept_memory.h"
+#include "backend/hg_memory_pool.h"
 #include "backend/hg_library.h"
 #include "backend/hg_privilege.h"
 #include "batch/hg_input_select.h"
 #include "executor/join/hg_join.h"
 #include "executor/join/hg_join_explain.h"
 #include "executor/join/hg_join_feed.h"
-#include "executor/join/hg_join_kept.h"
+#include "executor/join/hg_join_rescan.h"
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_state.h"
 #include "executor/join/hg_join_used.h"
@@ -172,15 +172,15 @@ hg_child_key_mutator(Node *node, HgChildKeyContext *context)
 
 /* The place in the scan slot, from 0, for the value of a key; or -1: the key is a column. */
 static int
-hg_join_kept_place(const CustomScan *cscan, HgSide side, int part)
+hg_join_computed_place(const CustomScan *cscan, HgSide side, int part)
 {
-	List *places = list_nth(cscan->custom_private, HG_PRIVATE_KEPT_KEYS);
+	List *places = list_nth(cscan->custom_private, HG_PRIVATE_COMPUTED_KEYS);
 	int nparts = list_length(list_nth(cscan->custom_private, HG_PRIVATE_OPERATORS));
 
 	return places == NIL ? -1 : list_nth_int(places, (side == HG_OUTER ? 0 : nparts) + part);
 }
 
-/* The hash clauses as matches are rechecked by them: over the kept values of computed keys. */
+/* The hash clauses as matches are rechecked by them: over the stored values of computed keys. */
 static List *
 hg_join_recheck_clauses(const CustomScan *cscan, List *hash_clauses)
 {
@@ -194,7 +194,7 @@ hg_join_recheck_clauses(const CustomScan *cscan, List *hash_clauses)
 		foreach (arg, lfirst_node(OpExpr, clause)->args)
 		{
 			HgSide side = foreach_current_index(arg) == 0 ? HG_OUTER : HG_INNER;
-			int place = hg_join_kept_place(cscan, side, foreach_current_index(clause));
+			int place = hg_join_computed_place(cscan, side, foreach_current_index(clause));
 			const Node *key = lfirst(arg);
 
 			/* a child may return the value of the expression as a column */
@@ -217,19 +217,19 @@ hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List
 	HgChildKeyContext child = {side == HG_OUTER ? OUTER_VAR : INNER_VAR,
 							   side == HG_OUTER ? 0 : outer_columns};
 	int child_columns = side == HG_OUTER ? outer_columns : inner_columns;
-	HgInputColumn *kept = palloc(Max(child_columns + encoder->nparts, 1) * sizeof(HgInputColumn));
+	HgInputColumn *stored = palloc(Max(child_columns + encoder->nparts, 1) * sizeof(HgInputColumn));
 	int ncolumns = 0;
 	HgUsed used = {0};
 
 	for (int i = 0; i < child_columns; i++)
 		if (bms_is_member(child.first_column + i, columns))
-			kept[ncolumns++] = (HgInputColumn){.attno = i + 1, .to = child.first_column + i};
+			stored[ncolumns++] = (HgInputColumn){.attno = i + 1, .to = child.first_column + i};
 	for (int p = 0; p < encoder->nparts; p++)
 	{
-		int place = hg_join_kept_place(cscan, side, p);
+		int place = hg_join_computed_place(cscan, side, p);
 
 		if (place >= 0 && bms_is_member(place, columns))
-			kept[ncolumns++] = (HgInputColumn){.part = p, .to = place};
+			stored[ncolumns++] = (HgInputColumn){.part = p, .to = place};
 	}
 	/* what a subplan depends on does not show in the expression: assume the most */
 	hg_used_add(&used, (Node *) keys);
@@ -237,14 +237,14 @@ hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List
 		contain_subplans((Node *) keys) ? bms_copy(cscan->scan.plan.allParam) : used.params;
 	state->inputs[side] =
 		hg_input_create(side, list_nth(state->css.custom_ps, side), &state->css.ss, encoder,
-						(List *) hg_child_key_mutator((Node *) keys, &child), ncolumns, kept,
-						state->rules.keep[side], hg_join_source_create, &state->memory.budget);
+						(List *) hg_child_key_mutator((Node *) keys, &child), ncolumns, stored,
+						state->rules.preserved[side], hg_join_source_create, &state->memory.budget);
 	state->inputs[side]->progress = &state->progress.shown;
-	pfree(kept);
+	pfree(stored);
 }
 
 /*
- * What evaluating the hash clauses would have done, where words are compared instead, or the kept
+ * What evaluating the hash clauses would have done, where words are compared instead, or the stored
  * values of keys.
  */
 static void
@@ -297,7 +297,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	state->dense = intVal(list_nth(cscan->custom_private, HG_PRIVATE_DENSE)) != 0;
 	state->rewind = (eflags & EXEC_FLAG_REWIND) != 0;
 
-	hg_kept_begin_join();
+	hg_pool_begin_join();
 	hg_join_memory_init(&state->memory, get_hash_memory_limit());
 	hg_join_matching_init(&state->matching, &state->memory);
 	old = MemoryContextSwitchTo(state->memory.context);
@@ -341,7 +341,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		state->matched[side].bits = hg_row_bits_create(&state->memory.files);
 	/* they are begun with each reading; what is expected is asked before */
-	hg_join_matched_begin(&state->matched[HG_INNER], rules->keep[HG_INNER], rules->single_inner);
+	hg_join_matched_begin(&state->matched[HG_INNER], rules->preserved[HG_INNER], rules->single_inner);
 
 	record->user = GetUserId();
 	strlcpy(record->node, hg_join_scan_methods.CustomName, sizeof(record->node));
@@ -497,9 +497,8 @@ hg_join_exec(CustomScanState *node)
  */
 
 /*
- * Start again.  An input whose child and keys depend on no changed parameter is kept
- * where all of it is in memory, and so are the HashGraphs where both inputs are.  hg_join_kept.c
- * tells more.
+ * Start again.  An input whose child and keys depend on no changed parameter stays cached where all
+ * of it is in memory, and so do the HashGraphs where both inputs do.  hg_join_rescan.c tells more.
  */
 static void
 hg_join_rescan(CustomScanState *node)
@@ -507,7 +506,7 @@ hg_join_rescan(CustomScanState *node)
 	HgJoinState *state = (HgJoinState *) node;
 	Bitmapset *changed = node->ss.ps.chgParam;
 	bool same[2]; /* the child and the keys would return the rows that there were ... */
-	bool kept[2]; /* ... which are all in memory, and stay there */
+	bool cached[2]; /* ... which are all in memory, and stay there */
 	/* core begins with a rescan where there are parameters */
 	bool executed = !INSTR_TIME_IS_ZERO(state->progress.started);
 
@@ -524,18 +523,18 @@ hg_join_rescan(CustomScanState *node)
 		/* what processes shared has gone with their memory */
 		same[side] = !state->together && input->plan->chgParam == NULL &&
 					 !bms_overlap(changed, state->params[side]) &&
-					 (side == HG_INNER || hg_join_may_keep_outer(state));
-		kept[side] = same[side] && !state->reading.spilled && input->at_end && input->bits == NULL;
+					 (side == HG_INNER || hg_join_may_cache_outer(state));
+		cached[side] = same[side] && !state->reading.spilled && input->at_end && input->bits == NULL;
 	}
 	/* it was read in several chunks, or not to its end, or let go when all were joined */
 	if (!state->reading.outer_held)
-		kept[HG_OUTER] = false;
+		cached[HG_OUTER] = false;
 	/* it lacks rows that other inner rows may match */
-	if (!kept[HG_INNER] && state->inputs[HG_OUTER]->filtered)
-		kept[HG_OUTER] = false;
+	if (!cached[HG_INNER] && state->inputs[HG_OUTER]->filtered)
+		cached[HG_OUTER] = false;
 	hg_join_restart(&state->progress, HG_JOIN_READ_INNER);
 
-	if (kept[HG_OUTER] && kept[HG_INNER] && state->matching.matcher != NULL)
+	if (cached[HG_OUTER] && cached[HG_INNER] && state->matching.matcher != NULL)
 	{
 		hg_matcher_rewind(state->matching.matcher);
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -552,24 +551,24 @@ hg_join_rescan(CustomScanState *node)
 	hg_join_drop_spilled(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_input_select_all(state->inputs[side]);
-	if (!kept[HG_INNER])
+	if (!cached[HG_INNER])
 	{
 		/* it leaves no room for other inner rows */
 		if (state->inputs[HG_OUTER]->budget.charged > hg_join_limit(&state->memory) / 2)
-			kept[HG_OUTER] = false;
+			cached[HG_OUTER] = false;
 		/* it tells of the inner rows that there were */
 		hg_input_set_filter(state->inputs[HG_OUTER], NULL);
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (!kept[side])
+		if (!cached[side])
 			hg_input_rescan(state->inputs[side]);
-	state->reading.outer_held = state->reading.outer_ready = kept[HG_OUTER];
+	state->reading.outer_held = state->reading.outer_ready = cached[HG_OUTER];
 	state->reading.spilled = false;
-	state->kept.inner = kept[HG_INNER];
+	state->rescan.inner = cached[HG_INNER];
 	/* what is the same once is so again, as a rule: it is not to be let go when all are joined */
 	state->rewind |= same[HG_OUTER];
-	state->kept.outer_whole |=
-		executed && same[HG_OUTER] && !same[HG_INNER] && !state->kept.outer_large;
+	state->rescan.outer_whole |=
+		executed && same[HG_OUTER] && !same[HG_INNER] && !state->rescan.outer_large;
 }
 
 static void

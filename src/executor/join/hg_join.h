@@ -16,8 +16,9 @@
  * A plan node is a CustomScan with scanrelid 0, two custom_plans (outer, inner), behind which there
  * may be a nested loop (hg_join_lookup.h), and
  *
- *	custom_scan_tlist	the columns of the outer child, then those of the inner one, then places
- *						for computed keys, whose values are kept with their rows
+ *	custom_scan_tlist	the columns of the outer child, then those of the inner one, then places for
+ *						computed keys, whose values are stored with their
+ *						rows
  *	custom_exprs		lists of expressions over that list: see HgPlanExprs
  *	custom_private		see HgPlanPrivate
  *	scan.plan.qual		what is asked of a joined row after null extension (WHERE)
@@ -38,7 +39,7 @@ typedef enum HgPlanPrivate
 	HG_PRIVATE_INNER_UNIQUE,   /* Integer: 1 where an outer row has one match at most */
 	HG_PRIVATE_OUTER_COLUMNS,  /* Integer: how many of custom_scan_tlist are outer */
 	HG_PRIVATE_INNER_COLUMNS,  /* Integer: ... and how many behind them are inner */
-	HG_PRIVATE_KEPT_KEYS,	   /* IntList: the place in custom_scan_tlist, from 0, for the value of
+	HG_PRIVATE_COMPUTED_KEYS,	   /* IntList: the place in custom_scan_tlist, from 0, for the value of
 								* each outer key, then of each inner key; or -1 */
 	HG_PRIVATE_OPERATORS,	   /* OidList: the clauses' operators */
 	HG_PRIVATE_COLLATIONS,	   /* OidList: ... and their input collations */

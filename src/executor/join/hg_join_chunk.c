@@ -39,8 +39,8 @@ hg_join_fill(HgJoinState *state, HgSide side, uint64 limit, uint64 max_rows)
 }
 
 /*
- * Read a chunk of the inner side: it may take half of the limit.  What the outer side has
- * kept for its next rows must not be more than the other half then.
+ * Read a chunk of the inner side: it may take half of the limit.  What the outer side has reserved
+ * for its next rows must not be more than the other half then.
  */
 static void
 hg_join_fill_inner(HgJoinState *state)
@@ -149,7 +149,7 @@ hg_join_partition(HgJoinState *state, int level)
 	hg_join_enter(&state->progress, HG_JOIN_READ_OUTER);
 	hg_input_spill(outer, sides[HG_OUTER]);
 	hg_input_set_filter(outer, NULL);
-	/* what a rescan kept of it is in the files now */
+	/* the rows that a rescan cached are in the files now */
 	state->reading.outer_held = state->reading.outer_ready = false;
 	state->reading.spilled = true;
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
@@ -198,7 +198,7 @@ hg_join_start_pass(HgJoinState *state)
 	state->reading.inner_chunks++;
 	state->reading.outer_chunks = 0;
 	state->reading.inner_counted = false;
-	hg_join_matched_begin(&state->matched[HG_INNER], state->rules.keep[HG_INNER],
+	hg_join_matched_begin(&state->matched[HG_INNER], state->rules.preserved[HG_INNER],
 						  state->rules.single_inner);
 	hg_join_matched_reset(&state->matched[HG_INNER], hg_join_lasting_places(state, HG_INNER),
 						  hg_input_places(inner));
@@ -229,7 +229,7 @@ hg_join_looks_at_outer(const HgJoinState *state)
 	const Cost first_row =
 		outer->startup_cost + (outer->total_cost - outer->startup_cost) / outer_rows;
 
-	/* inner rows that a rescan has kept cost nothing */
+	/* inner rows that a rescan has cached cost nothing */
 	if (state->inputs[HG_INNER]->at_end || hg_join_may_yet_cover(state, HG_OUTER))
 		return false;
 	return !hg_join_empty_settles(&state->rules, HG_INNER) ||
@@ -303,10 +303,10 @@ hg_join_read_inner(HgJoinState *state)
 		hg_join_cover(state, HG_INNER);
 
 		/*
-		 * Of rows that are kept a part may be joined, which is found when all are there; and sides
-		 * that are sent are both read.
+		 * Of cached rows a part may be joined, which is found when all are there; and sides that
+		 * are sent are both read.
 		 */
-		if (!state->reading.outer_ready && !state->kept.outer_whole &&
+		if (!state->reading.outer_ready && !state->rescan.outer_whole &&
 			!hg_join_expects_covered(state) && hg_join_may_send(state, 1, &columns))
 			hg_join_begin_sending(state, 1, 0, &columns);
 		hg_join_fill_inner(state);
@@ -325,9 +325,9 @@ hg_join_read_inner(HgJoinState *state)
 		return HG_JOIN_NEXT_PARTITION;
 	}
 	state->reading.inner_chunks = 0;
-	/* a rescan that keeps the inner side keeps the filter too */
+	/* a rescan that caches the inner side caches the filter too */
 	if ((!state->reading.outer_ready || !state->inputs[HG_OUTER]->at_end) &&
-		!state->kept.outer_whole && inner->bits == NULL && state->inputs[HG_OUTER]->filter == NULL)
+		!state->rescan.outer_whole && inner->bits == NULL && state->inputs[HG_OUTER]->filter == NULL)
 		hg_join_set_filter(state);
 	return hg_join_start_pass(state);
 }
@@ -459,8 +459,8 @@ hg_join_chunk_rows(const HgJoinState *state)
 }
 
 /*
- * Read the outer child, in whole if that fits into half of the limit, as rows that are kept have
- * to; else go on with a filter until so many bytes are held.
+ * Read the outer child, in whole if that fits into half of the limit, as cached rows have to; else
+ * go on with a filter until so many bytes are held.
  */
 static void
 hg_join_fill_outer_whole(HgJoinState *state, uint64 limit)
@@ -468,8 +468,8 @@ hg_join_fill_outer_whole(HgJoinState *state, uint64 limit)
 	hg_join_fill(state, HG_OUTER, Min(limit, hg_join_limit(&state->memory) / 2), PG_UINT64_MAX);
 	if (state->inputs[HG_OUTER]->at_end)
 		return;
-	state->kept.outer_whole = false;
-	state->kept.outer_large = true;
+	state->rescan.outer_whole = false;
+	state->rescan.outer_large = true;
 	hg_join_set_filter(state);
 	hg_join_fill(state, HG_OUTER, limit, PG_UINT64_MAX);
 }
@@ -504,7 +504,7 @@ hg_join_next_chunk(HgJoinState *state)
 		/* later inner chunks may take all of their half: leave it to them from the start */
 		if (!state->inputs[HG_INNER]->at_end || used > limit / 2)
 			used = limit / 2;
-		if (!outer->at_end && state->kept.outer_whole && !hg_join_is_spilled(&state->spill))
+		if (!outer->at_end && state->rescan.outer_whole && !hg_join_is_spilled(&state->spill))
 			hg_join_fill_outer_whole(state, limit - used);
 		else if (!outer->at_end)
 			hg_join_fill(state, HG_OUTER, limit - used, hg_join_chunk_rows(state));
@@ -542,7 +542,7 @@ hg_join_read_outer(HgJoinState *state)
 	/* keys that are bits are for rows that are read */
 	if (!reading->outer_ready && inner->bits == NULL)
 		hg_join_cover(state, HG_OUTER);
-	hg_join_matched_begin(matched, state->rules.keep[HG_OUTER],
+	hg_join_matched_begin(matched, state->rules.preserved[HG_OUTER],
 						  (state->rules.single_match && passes) ||
 							  hg_join_covered_repeats(state, inner->words->rows));
 	if (reading->outer_ready)
@@ -559,7 +559,7 @@ hg_join_read_outer(HgJoinState *state)
 		hg_join_end_sending(state);
 		return HG_JOIN_END_OUTER;
 	}
-	if (!hg_join_select_kept(state))
+	if (!hg_join_select_cached(state))
 		return hg_join_end_chunk(state);
 	reading->counts_unmatched = hg_join_counts_unmatched(state);
 	if (reading->counts_unmatched)
@@ -584,7 +584,7 @@ hg_join_end_chunk(HgJoinState *state)
 		hg_join_leave(&state->team, true);
 	/* its rows have met all of the inner side */
 	if (state->inputs[HG_INNER]->at_end)
-		return state->rules.keep[HG_OUTER] && !state->reading.counts_unmatched ? HG_JOIN_UNMATCHED
+		return state->rules.preserved[HG_OUTER] && !state->reading.counts_unmatched ? HG_JOIN_UNMATCHED
 																			   : HG_JOIN_READ_OUTER;
 	if (state->matched[HG_OUTER].tracked)
 		hg_row_bits_save(state->matched[HG_OUTER].bits, hg_join_lasting_places(state, HG_OUTER),
@@ -597,6 +597,6 @@ HgJoinPhase
 hg_join_end_outer(HgJoinState *state)
 {
 	hg_join_emission_begin_rest(&state->emission);
-	return state->rules.keep[HG_INNER] && !state->reading.inner_counted ? HG_JOIN_INNER_UNMATCHED
+	return state->rules.preserved[HG_INNER] && !state->reading.inner_counted ? HG_JOIN_INNER_UNMATCHED
 																		: HG_JOIN_NEXT_INNER;
 }

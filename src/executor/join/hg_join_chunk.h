@@ -14,14 +14,17 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* What has been read of the sides, and what of it is kept; hg_join.c decides that at a rescan. */
+/*
+ * The rows that have been read of the sides, and those that are cached; hg_join.c decides that at a
+ * rescan.
+ */
 typedef struct HgJoinReading
 {
 	uint64 inner_chunks;   /* of the inner input, since it was last read from its start */
 	uint64 outer_chunks;   /* of the outer one, for the current inner chunk */
 	bool outer_held;	   /* all of the outer input is in memory, as one chunk */
-	bool outer_ready;	   /* what the outer input holds is to be joined next: a rescan has kept it,
-							* or its rows were counted */
+	bool outer_ready;	   /* what the outer input holds is to be joined next: a rescan has cached it, or its rows were
+							* counted */
 	bool outer_found;	   /* the last look at the outer child has found a row */
 	bool spilled;		   /* rows have gone to disk since the last rescan */
 	bool counts_unmatched; /* those without a match of the outer chunk are in its number of rows */

@@ -24,7 +24,7 @@ hg_join_may_count_unmatched(const HgJoinState *state)
 {
 	const HgJoinRules *rules = &state->rules;
 
-	return (rules->keep[HG_OUTER] || rules->keep[HG_INNER] || rules->single_inner) &&
+	return (rules->preserved[HG_OUTER] || rules->preserved[HG_INNER] || rules->single_inner) &&
 		   !rules->rows_wanted && state->team.shared == NULL;
 }
 
@@ -71,9 +71,9 @@ hg_join_count(HgJoinState *state)
 		return hg_matcher_count(matcher);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		if (rules->keep[side] || wanted[side])
+		if (rules->preserved[side] || wanted[side])
 			matched[side] = hg_join_count_matched(state, (HgSide) side);
-		if (rules->keep[side])
+		if (rules->preserved[side])
 			rows += state->inputs[side]->covered->rows - matched[side];
 		if (wanted[side])
 			rows += matched[side];

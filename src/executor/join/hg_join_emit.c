@@ -29,9 +29,9 @@ typedef struct HgMatchRows
 	const uint16 *which; /* ... are first + which[count]; NULL: from first on */
 
 	/* where some are left out, what is above points to these */
-	uint32 kept_outer[HG_BATCH_ROWS];
-	uint32 kept_inner[HG_BATCH_ROWS];
-	uint16 kept_which[HG_BATCH_ROWS];
+	uint32 selected_outer[HG_BATCH_ROWS];
+	uint32 selected_inner[HG_BATCH_ROWS];
+	uint16 selected_which[HG_BATCH_ROWS];
 } HgMatchRows;
 
 /* Take the next matches from the matcher; false when there are no more. */
@@ -132,7 +132,7 @@ hg_join_gather(HgJoinState *state, const HgMatchRows *matches)
 static void
 hg_join_filter_counted(HgJoinState *state, HgMatchRows *matches, bool note)
 {
-	int kept = 0;
+	int nselected = 0;
 
 	for (int i = 0; i < matches->count; i++)
 	{
@@ -142,19 +142,19 @@ hg_join_filter_counted(HgJoinState *state, HgMatchRows *matches, bool note)
 		if (!hg_join_match_counts(state, outer_row, inner_row) ||
 			(note && !hg_join_note_match(state, outer_row, inner_row)))
 			continue;
-		matches->kept_outer[kept] = outer_row;
-		matches->kept_which[kept] = (uint16) i;
-		matches->kept_inner[kept++] = inner_row;
+		matches->selected_outer[nselected] = outer_row;
+		matches->selected_which[nselected] = (uint16) i;
+		matches->selected_inner[nselected++] = inner_row;
 	}
-	matches->outer = matches->kept_outer;
-	matches->inner = matches->kept_inner;
-	matches->which = matches->kept_which;
-	matches->count = kept;
+	matches->outer = matches->selected_outer;
+	matches->inner = matches->selected_inner;
+	matches->which = matches->selected_which;
+	matches->count = nselected;
 }
 
-/* Keep the rows which[count] of the output's batch, which ascend. */
+/* Select the rows which[count] of the output's batch, in ascending order. */
 static void
-hg_join_keep_rows(HgJoinOutput *output, const uint16 *which, int count)
+hg_join_select_rows(HgJoinOutput *output, const uint16 *which, int count)
 {
 	HgBatch *batch = output->batch;
 
@@ -194,7 +194,7 @@ hg_join_filter_qual(HgJoinState *state, const HgMatchRows *matches)
 	const HgJoinRecheck *recheck = state->rules.same_bytes;
 	bool same[HG_BATCH_ROWS];
 	uint16 which[HG_BATCH_ROWS];
-	int kept = 0;
+	int nselected = 0;
 
 	if (recheck != NULL)
 		hg_join_recheck_rows(recheck, state->output.batch, same);
@@ -204,9 +204,9 @@ hg_join_filter_qual(HgJoinState *state, const HgMatchRows *matches)
 			!((recheck != NULL && same[i]) || hg_join_check_qual(state, i)) ||
 			!hg_join_note_match(state, matches->outer[i], matches->inner[i]))
 			continue;
-		which[kept++] = i;
+		which[nselected++] = i;
 	}
-	hg_join_keep_rows(&state->output, which, kept);
+	hg_join_select_rows(&state->output, which, nselected);
 }
 
 /* Are all matches one outer row's, which has as many as it may have? */

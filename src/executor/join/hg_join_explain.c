@@ -13,7 +13,7 @@
 #include "utils/ruleutils.h"
 
 #include "backend/device/hg_device.h"
-#include "backend/hg_kept_memory.h"
+#include "backend/hg_memory_pool.h"
 #include "engine/hg_table.h"
 #include "executor/join/hg_join.h"
 #include "executor/join/hg_join_explain.h"
@@ -157,8 +157,8 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 	ExplainPropertyUInteger("Executions", NULL, record->executions, es);
 	ExplainPropertyUInteger("Partitions", NULL, record->partitions, es);
 	hg_explain_bytes("Memory Usage", record->memory_bytes, es);
-	if (hg_kept_bytes() > 0)
-		hg_explain_bytes("Memory Kept", hg_kept_bytes(), es);
+	if (hg_pool_bytes() > 0)
+		hg_explain_bytes("Memory Kept", hg_pool_bytes(), es);
 	if (record->report.device[0] != '\0')
 	{
 		hg_explain_bytes("Device Memory Usage", job->peak_bytes, es);

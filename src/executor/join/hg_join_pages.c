@@ -73,7 +73,7 @@ hg_join_is_for_pages(const HgJoinState *state)
 		   (rules->join_type == JOIN_INNER || rules->join_type == JOIN_SEMI) &&
 		   rules->join_qual == NULL && !rules->single_inner &&
 		   (!rules->rows_wanted || state->reduction != NULL) && state->sender == NULL &&
-		   !state->rewind && !state->reading.outer_ready && !state->kept.outer_whole;
+		   !state->rewind && !state->reading.outer_ready && !state->rescan.outer_whole;
 }
 
 /* Find out which groups are to be asked for, if it is groups; false where they can't be. */

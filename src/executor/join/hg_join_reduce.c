@@ -46,7 +46,7 @@ struct HgJoinReduction
 	bool mixed;	  /* ... or can't be made, of an expression of columns of both sides */
 	int expressions[2][HG_MAX_COLUMNS]; /* of those that are computed */
 	HgReduceColumn *operands; /* [ncolumns] of the reducer: what an operand of its source is here */
-	bool kept_only;			  /* some can't be sent, but have replicas ... */
+	bool replicas_only;			  /* some can't be sent, but have replicas ... */
 	HgJoinCodes codes;		  /* ... as this */
 	uint64 untold_rows;		  /* that have gone up, and were not told to anybody yet */
 };
@@ -77,7 +77,7 @@ hg_join_reduce_column(HgJoinReduction *reduction, int place, bool code_suffices,
 		{
 			width = numeric ? HG_GRAPH_SCALED_WIDTH : HG_GRAPH_CODE_WIDTH;
 			wanted->is_signed = numeric ? 1 : 0;
-			reduction->kept_only = true;
+			reduction->replicas_only = true;
 		}
 		else
 			return false;
@@ -120,7 +120,7 @@ hg_join_reduce_expression(HgJoinReduction *reduction, int expression, const int 
 	side = (HgSide) reduction->operands[first].side;
 	set = &reduction->wanted.columns[side];
 	wanted->side = (uint32) side;
-	reduction->kept_only = true;
+	reduction->replicas_only = true;
 	for (wanted->column = 0; wanted->column < set->ncolumns; wanted->column++)
 		if (reduction->sides[side].columns[wanted->column] == HG_SENT_COMPUTED &&
 			reduction->expressions[side][wanted->column] == expression)
@@ -202,7 +202,7 @@ hg_join_reduction_is_mixed(const HgJoinReduction *reduction)
 const HgReduction *
 hg_join_planned_reduction(const HgJoinReduction *reduction)
 {
-	return hg_join_reduces_matches(reduction) && !reduction->kept_only ? &reduction->wanted : NULL;
+	return hg_join_reduces_matches(reduction) && !reduction->replicas_only ? &reduction->wanted : NULL;
 }
 
 const HgReduction *
@@ -225,7 +225,7 @@ hg_join_current_reduction(HgJoinReduction *reduction, const HgJoinMatched matche
 		matched[HG_INNER].tracked)
 		return NULL;
 	/* a device keeps covered rows alone, which meet each other alone there */
-	if (reduction->kept_only && (reduction->sides[HG_OUTER].input->covered == NULL ||
+	if (reduction->replicas_only && (reduction->sides[HG_OUTER].input->covered == NULL ||
 								 reduction->sides[HG_INNER].input->covered == NULL))
 		return NULL;
 	return hg_join_wanted_reduction(reduction);
@@ -374,7 +374,7 @@ hg_join_hand_up(HgJoinReduction *reduction, const HgReduceSpec *spec, const HgJo
 {
 	int scales[HG_MAX_REDUCE_ITEMS] = {0};
 
-	if (reduction->kept_only)
+	if (reduction->replicas_only)
 	{
 		hg_join_decode(spec, codes, groups);
 		hg_join_scales(spec, codes, scales);

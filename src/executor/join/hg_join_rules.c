@@ -22,26 +22,26 @@ hg_join_rules_init(HgJoinRules *rules, JoinType join_type, bool inner_unique)
 		case JOIN_INNER:
 			break;
 		case JOIN_LEFT:
-			rules->keep[HG_OUTER] = true;
+			rules->preserved[HG_OUTER] = true;
 			break;
 		case JOIN_RIGHT:
-			rules->keep[HG_INNER] = true;
+			rules->preserved[HG_INNER] = true;
 			break;
 		case JOIN_FULL:
-			rules->keep[HG_OUTER] = rules->keep[HG_INNER] = true;
+			rules->preserved[HG_OUTER] = rules->preserved[HG_INNER] = true;
 			break;
 		case JOIN_SEMI:
 			rules->single_match = true;
 			break;
 		case JOIN_ANTI:
 			rules->single_match = true;
-			rules->keep[HG_OUTER] = true;
+			rules->preserved[HG_OUTER] = true;
 			rules->return_matched = false;
 			break;
 #if HG_HAVE_RIGHT_ANTI
 		case JOIN_RIGHT_ANTI:
 			rules->single_inner = true;
-			rules->keep[HG_INNER] = true;
+			rules->preserved[HG_INNER] = true;
 			rules->return_matched = false;
 			break;
 #endif

@@ -22,7 +22,7 @@ typedef struct HgJoinRules
 	JoinType join_type;
 	bool single_match;		   /* at most one match of an outer row counts */
 	bool single_inner;		   /* at most one match of an inner row counts */
-	bool keep[2];			   /* by HgSide: rows without a match are returned */
+	bool preserved[2];			   /* by HgSide: a preserved side, whose rows without a match are returned */
 	bool return_matched;	   /* matches are returned */
 	bool rows_wanted;		   /* columns or quals are needed: not just their number */
 	ExprState *join_qual;	   /* recheck of hashed keys and the rest of ON, or NULL */
@@ -74,7 +74,7 @@ hg_join_streams(const HgJoinRules *rules, const HgJoinMatched matched[2])
 static inline bool
 hg_join_empty_settles(const HgJoinRules *rules, HgSide side)
 {
-	return !rules->keep[hg_other_side(side)];
+	return !rules->preserved[hg_other_side(side)];
 }
 
 /* As EXPLAIN and the statistics call it. */

@@ -104,8 +104,8 @@ bool
 hg_join_could_stream(const HgJoinState *state)
 {
 	return !hg_join_has_covered(state) && !state->together && state->sender == NULL &&
-		   !state->rewind && !state->kept.inner && !state->kept.outer_whole &&
-		   !hg_join_is_spilled(&state->spill) && !state->rules.keep[HG_OUTER] &&
+		   !state->rewind && !state->rescan.inner && !state->rescan.outer_whole &&
+		   !hg_join_is_spilled(&state->spill) && !state->rules.preserved[HG_OUTER] &&
 		   !state->matched[HG_OUTER].tracked;
 }
 

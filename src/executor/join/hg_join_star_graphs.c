@@ -127,12 +127,12 @@ static bool
 hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, int j, int end, HgStarTable *table)
 {
 	const HgTreeEdge *edge = &tree->edges[j];
-	const bool *keep = tree->joins[j]->rules.keep;
+	const bool *preserved = tree->joins[j]->rules.preserved;
 	const HgStarTable *from = hg_star_table(graphs, edge->ends[1 - end].table);
 	HgReplicaCovered *replica = &graphs->replica[from->side];
 	HgReplicaFound *found;
 
-	if (replica->nlookups == HG_MAX_LOOKUPS || keep[end])
+	if (replica->nlookups == HG_MAX_LOOKUPS || preserved[end])
 		return false;
 	found = &replica->lookups[replica->nlookups++];
 	*table = (HgStarTable){.side = from->side,
@@ -140,7 +140,7 @@ hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, int j, int end,
 						   .from = edge->ends[1 - end].table,
 						   .column = edge->ends[end].column};
 	found->lookup.from = from->lookup;
-	found->lookup.unmatched = keep[1 - end];
+	found->lookup.unmatched = preserved[1 - end];
 	table->own = hg_star_pin_graph(tree, edge, 1 - end);
 	table->graph = hg_star_pin_graph(tree, edge, end);
 	return table->own != NULL && table->graph != NULL &&

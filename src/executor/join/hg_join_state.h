@@ -21,7 +21,7 @@
 #include "executor/join/hg_join_count.h"
 #include "executor/join/hg_join_emit.h"
 #include "executor/join/hg_join_gather.h"
-#include "executor/join/hg_join_kept.h"
+#include "executor/join/hg_join_rescan.h"
 #include "executor/join/hg_join_cover.h"
 #include "executor/join/hg_join_lookup.h"
 #include "executor/join/hg_join_matcher.h"
@@ -56,7 +56,7 @@ struct HgJoinState
 	HgInput *inputs[2]; /* by HgSide */
 	HgJoinReading reading;
 	HgJoinCover cover;
-	HgJoinKept kept;
+	HgJoinRescan rescan;
 	HgJoinSpill spill;
 	HgJoinLookup lookup; /* while there are few outer rows */
 

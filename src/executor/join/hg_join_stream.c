@@ -56,7 +56,7 @@ hg_join_may_take_bits(const HgJoinState *state)
 	const HgInput *inner = state->inputs[HG_INNER];
 
 	return !state->reading.outer_ready && inner->source == NULL && inner->keys.encoder->exact &&
-		   !state->rules.keep[HG_INNER] && hg_join_is_unread(state, HG_INNER) &&
+		   !state->rules.preserved[HG_INNER] && hg_join_is_unread(state, HG_INNER) &&
 		   hg_join_outer_may_stream(state, (uint64) Min(inner->plan->plan->plan_rows, HG_MAX_ROWS));
 }
 

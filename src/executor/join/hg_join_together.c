@@ -470,7 +470,7 @@ hg_join_read_together(HgJoinState *state)
 	}
 	/* also where it comes after the reading: it may still come in time to move rows to files */
 	hg_join_find_reader(state);
-	hg_join_matched_begin(&state->matched[HG_OUTER], state->rules.keep[HG_OUTER], false);
+	hg_join_matched_begin(&state->matched[HG_OUTER], state->rules.preserved[HG_OUTER], false);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_column_store_share(state->inputs[side]->rows, &shared->columns[side],
 							  state->css.ss.ps.state->es_query_dsa);
@@ -504,6 +504,6 @@ hg_join_read_together(HgJoinState *state)
 	if (pg_atomic_read_u32(&shared->spill_bits) != 0)
 		return hg_join_spill_together(state, phase == building);
 	if (hg_join_covered_repeats(state, pg_atomic_read_u64(&shared->device.rows[HG_INNER])))
-		hg_join_matched_begin(&state->matched[HG_OUTER], state->rules.keep[HG_OUTER], true);
+		hg_join_matched_begin(&state->matched[HG_OUTER], state->rules.preserved[HG_OUTER], true);
 	return hg_join_build_together(state, elected, phase - building);
 }

@@ -44,7 +44,7 @@ hg_tree_add(HgJoinTree *tree, HgJoinState *join, int ntables)
 	{
 		HgInput *input = join->inputs[side];
 		HgJoinState *below = hg_join_source_join(input->child);
-		const bool optional = join->rules.keep[1 - side];
+		const bool optional = join->rules.preserved[1 - side];
 
 		if (below != NULL)
 			ntables = optional ? -1 : hg_tree_add(tree, below, ntables);

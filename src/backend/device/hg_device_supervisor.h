@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * hg_device_keeper.h
- *	  The life of the device process at one place of the server.
+ * hg_device_supervisor.h
+ *	  The supervisor of the device process at one place of the server.
  *
  * The worker has one for each place (hg_device_worker.h), and gives each its turn.
  *
@@ -9,13 +9,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_DEVICE_KEEPER_H
-#define HG_DEVICE_KEEPER_H
+#ifndef HG_DEVICE_SUPERVISOR_H
+#define HG_DEVICE_SUPERVISOR_H
 
 #include "backend/device/hg_device_shared.h"
 #include "backend/device/hg_device_spawn.h"
 
-typedef struct HgDeviceKeeper
+typedef struct HgDeviceSupervisor
 {
 	int place;
 	bool wanted;		   /* there is a GPU for it; else it ends what runs */
@@ -40,31 +40,32 @@ typedef struct HgDeviceKeeper
 	int nseen;
 	HgDeviceInfo seen[HG_WIRE_MAX_DEVICES];
 	void (*learn)(TimestampTz now);
-} HgDeviceKeeper;
+} HgDeviceSupervisor;
 
-/* A keeper of a place, that has nothing to keep. */
-extern void hg_keeper_init(HgDeviceKeeper *keeper, int place);
+/* Initializes the supervisor of a place, which has no process yet. */
+extern void hg_supervisor_init(HgDeviceSupervisor *supervisor, int place);
 
 /*
- * From now on it keeps a process for the GPU of this number, or any for -1: started now, or when
- * a session asks.  One that runs stays, and is replaced by hg_keeper_reload where it has another.
+ * From now on the supervisor runs a process for the GPU of this number, or for any GPU if it is -1.
+ * It starts the process now, or when a session asks for it.  A running process stays, and is
+ * replaced by hg_supervisor_reload if it has another GPU.
  */
-extern void hg_keeper_begin(HgDeviceKeeper *keeper, int ordinal, bool rests, TimestampTz now);
+extern void hg_supervisor_begin(HgDeviceSupervisor *supervisor, int ordinal, bool rests, TimestampTz now);
 
 /* Settings, or whether it is wanted, may have changed: does the process still do? */
-extern void hg_keeper_reload(HgDeviceKeeper *keeper, TimestampTz now);
+extern void hg_supervisor_reload(HgDeviceSupervisor *supervisor, TimestampTz now);
 
 /*
  * Do what is due, and say when something is again.  Where its GPU is taken by another process it
  * starts none.
  */
-extern void hg_keeper_work(HgDeviceKeeper *keeper, bool taken, TimestampTz now);
-extern TimestampTz hg_keeper_next_work(const HgDeviceKeeper *keeper, TimestampTz now);
+extern void hg_supervisor_work(HgDeviceSupervisor *supervisor, bool taken, TimestampTz now);
+extern TimestampTz hg_supervisor_next_work(const HgDeviceSupervisor *supervisor, TimestampTz now);
 
 /* Have the process drop the replica of a name, if it runs. */
-extern void hg_keeper_drop(HgDeviceKeeper *keeper, const HgReplicaName *name);
+extern void hg_supervisor_drop(HgDeviceSupervisor *supervisor, const HgReplicaName *name);
 
 /* The worker ends: so does the process. */
-extern void hg_keeper_end(HgDeviceKeeper *keeper);
+extern void hg_supervisor_end(HgDeviceSupervisor *supervisor);
 
-#endif /* HG_DEVICE_KEEPER_H */
+#endif /* HG_DEVICE_SUPERVISOR_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * hg_kept_memory.c
- *	  Large blocks of memory that a session keeps from one join for the next.
+ * hg_memory_pool.c
+ *	  The memory pool: large blocks of memory that a session reuses from one join to the next.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,45 +17,45 @@
 #include "nodes/memnodes.h"
 #include "utils/memutils.h"
 
-#include "backend/hg_kept_memory.h"
+#include "backend/hg_memory_pool.h"
 #include "hg_guc.h"
 
 #define HG_HUGE_PAGE ((Size) 2 * 1024 * 1024)
 
-struct HgKeptBlock
+struct HgPoolBlock
 {
-	dlist_node node; /* of its holder's, or of those that are idle */
+	dlist_node node; /* in the list of its owner, or of idle blocks */
 	void *chunk;	 /* what was allocated */
 	char *start;
 	Size bytes;
 };
 
 /* The blocks that were taken for a memory context, in which this is. */
-typedef struct HgKeptHolder
+typedef struct HgPoolOwner
 {
 	MemoryContextCallback callback;
 	MemoryContext context;
 	dlist_head blocks;
 	dlist_node node;
-} HgKeptHolder;
+} HgPoolOwner;
 
 static struct
 {
 	MemoryContext context;
 	dlist_head holders;
-	dlist_head idle; /* let go last first */
+	dlist_head idle; /* freed last first */
 	Size bytes;		 /* of all blocks */
-} kept = {.holders = DLIST_STATIC_INIT(kept.holders), .idle = DLIST_STATIC_INIT(kept.idle)};
+} pool = {.holders = DLIST_STATIC_INIT(pool.holders), .idle = DLIST_STATIC_INIT(pool.idle)};
 
 void
-hg_kept_init(void)
+hg_pool_init(void)
 {
-	kept.context =
+	pool.context =
 		AllocSetContextCreate(TopMemoryContext, "HashGraph blocks", ALLOCSET_SMALL_SIZES);
 }
 
 static Size
-hg_kept_limit(void)
+hg_pool_limit(void)
 {
 	if (IsParallelWorker())
 		return 0;
@@ -64,47 +64,47 @@ hg_kept_limit(void)
 
 /* Free a block, which is in no list any more. */
 static void
-hg_kept_free(HgKeptBlock *block)
+hg_pool_free_block(HgPoolBlock *block)
 {
-	kept.bytes -= block->bytes;
+	pool.bytes -= block->bytes;
 	pfree(block->chunk);
 	pfree(block);
 }
 
 /* Free idle blocks, the longest idle first, until all blocks are of so many bytes at most. */
 static void
-hg_kept_shrink(Size bytes)
+hg_pool_shrink(Size bytes)
 {
-	while (kept.bytes > bytes && !dlist_is_empty(&kept.idle))
+	while (pool.bytes > bytes && !dlist_is_empty(&pool.idle))
 	{
-		HgKeptBlock *last = dlist_tail_element(HgKeptBlock, node, &kept.idle);
+		HgPoolBlock *last = dlist_tail_element(HgPoolBlock, node, &pool.idle);
 
 		dlist_delete(&last->node);
-		hg_kept_free(last);
+		hg_pool_free_block(last);
 	}
 }
 
-/* Have a block idle, or free it. */
+/* Put a block into the pool, or free it. */
 static void
-hg_kept_rest(HgKeptBlock *block)
+hg_pool_put(HgPoolBlock *block)
 {
 #ifdef MADV_FREE
 	/* advice: that it is refused changes nothing but what the process seems to hold */
 	(void) madvise(block->start, block->bytes, MADV_FREE);
 #endif
-	dlist_push_head(&kept.idle, &block->node);
-	hg_kept_shrink(hg_kept_limit());
+	dlist_push_head(&pool.idle, &block->node);
+	hg_pool_shrink(hg_pool_limit());
 }
 
 /* A context is reset: what was taken for it is no longer in use. */
 static void
-hg_kept_let_go(void *arg)
+hg_pool_reset_owner(void *arg)
 {
-	HgKeptHolder *holder = arg;
+	HgPoolOwner *holder = arg;
 
 	dlist_delete(&holder->node);
 	while (!dlist_is_empty(&holder->blocks))
-		hg_kept_rest(dlist_container(HgKeptBlock, node, dlist_pop_head_node(&holder->blocks)));
+		hg_pool_put(dlist_container(HgPoolBlock, node, dlist_pop_head_node(&holder->blocks)));
 }
 
 /*
@@ -112,12 +112,12 @@ hg_kept_let_go(void *arg)
  * there until it goes, as they may with memory of the context itself.
  */
 static void
-hg_kept_register(HgKeptHolder *holder)
+hg_pool_register(HgPoolOwner *holder)
 {
 	MemoryContext context = holder->context;
 	MemoryContextCallback **last = &context->reset_cbs;
 
-	holder->callback.func = hg_kept_let_go;
+	holder->callback.func = hg_pool_reset_owner;
 	holder->callback.arg = holder;
 	MemoryContextRegisterResetCallback(context, &holder->callback);
 	/* now the first; who registers later comes before it */
@@ -129,38 +129,38 @@ hg_kept_register(HgKeptHolder *holder)
 }
 
 /* The holder for a context; NULL when there is no memory. */
-static HgKeptHolder *
-hg_kept_holder(MemoryContext context)
+static HgPoolOwner *
+hg_pool_owner(MemoryContext context)
 {
-	HgKeptHolder *holder;
+	HgPoolOwner *holder;
 	dlist_iter iter;
 
-	dlist_foreach(iter, &kept.holders)
+	dlist_foreach(iter, &pool.holders)
 	{
-		holder = dlist_container(HgKeptHolder, node, iter.cur);
+		holder = dlist_container(HgPoolOwner, node, iter.cur);
 		if (holder->context == context)
 			return holder;
 	}
-	holder = MemoryContextAllocExtended(context, sizeof(HgKeptHolder), MCXT_ALLOC_NO_OOM);
+	holder = MemoryContextAllocExtended(context, sizeof(HgPoolOwner), MCXT_ALLOC_NO_OOM);
 	if (holder == NULL)
 		return NULL;
 	holder->context = context;
 	dlist_init(&holder->blocks);
-	hg_kept_register(holder);
-	dlist_push_head(&kept.holders, &holder->node);
+	hg_pool_register(holder);
+	dlist_push_head(&pool.holders, &holder->node);
 	return holder;
 }
 
 /* The smallest idle block of bytes at least, of which a fifth is wasted at most; or NULL. */
-static HgKeptBlock *
-hg_kept_find(Size bytes)
+static HgPoolBlock *
+hg_pool_find(Size bytes)
 {
-	HgKeptBlock *best = NULL;
+	HgPoolBlock *best = NULL;
 	dlist_iter iter;
 
-	dlist_foreach(iter, &kept.idle)
+	dlist_foreach(iter, &pool.idle)
 	{
-		HgKeptBlock *block = dlist_container(HgKeptBlock, node, iter.cur);
+		HgPoolBlock *block = dlist_container(HgPoolBlock, node, iter.cur);
 
 		if (block->bytes >= bytes && block->bytes - bytes <= bytes / 4 &&
 			(best == NULL || block->bytes < best->bytes))
@@ -170,58 +170,58 @@ hg_kept_find(Size bytes)
 }
 
 /* A new block; NULL when there is no memory. */
-static HgKeptBlock *
-hg_kept_allocate(Size bytes)
+static HgPoolBlock *
+hg_pool_allocate(Size bytes)
 {
-	const Size slack = HG_HUGE_PAGE + HG_KEPT_HEAD;
-	HgKeptBlock *block =
-		MemoryContextAllocExtended(kept.context, sizeof(HgKeptBlock), MCXT_ALLOC_NO_OOM);
+	const Size slack = HG_HUGE_PAGE + HG_POOL_HEADER;
+	HgPoolBlock *block =
+		MemoryContextAllocExtended(pool.context, sizeof(HgPoolBlock), MCXT_ALLOC_NO_OOM);
 
 	if (block == NULL)
 		return NULL;
-	block->chunk = MemoryContextAllocExtended(kept.context, bytes + slack,
+	block->chunk = MemoryContextAllocExtended(pool.context, bytes + slack,
 											  MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 	if (block->chunk == NULL)
 	{
 		pfree(block);
 		return NULL;
 	}
-	block->start = (char *) TYPEALIGN(HG_HUGE_PAGE, (char *) block->chunk + HG_KEPT_HEAD);
+	block->start = (char *) TYPEALIGN(HG_HUGE_PAGE, (char *) block->chunk + HG_POOL_HEADER);
 	block->bytes = bytes;
 #ifdef MADV_HUGEPAGE
 	/* advice: that it is refused changes nothing but the speed */
 	(void) madvise(block->start, bytes, MADV_HUGEPAGE);
 #endif
-	kept.bytes += bytes;
+	pool.bytes += bytes;
 	return block;
 }
 
-HgKeptBlock *
-hg_kept_take(MemoryContext context, Size bytes, char **start)
+HgPoolBlock *
+hg_pool_alloc(MemoryContext context, Size bytes, char **start)
 {
-	HgKeptHolder *holder;
-	HgKeptBlock *block;
+	HgPoolOwner *holder;
+	HgPoolBlock *block;
 
 	if (bytes > MaxAllocHugeSize / 2)
 		return NULL;
 	bytes = TYPEALIGN(HG_HUGE_PAGE, bytes);
-	holder = hg_kept_holder(context);
+	holder = hg_pool_owner(context);
 	if (holder == NULL)
 		return NULL;
-	block = hg_kept_find(bytes);
+	block = hg_pool_find(bytes);
 	if (block != NULL)
 		dlist_delete(&block->node);
 	else
 	{
-		const Size limit = hg_kept_limit();
+		const Size limit = hg_pool_limit();
 
 		/* what is idle must not come on top of what a join may use */
-		hg_kept_shrink(limit > bytes ? limit - bytes : 0);
-		block = hg_kept_allocate(bytes);
-		if (block == NULL && !dlist_is_empty(&kept.idle))
+		hg_pool_shrink(limit > bytes ? limit - bytes : 0);
+		block = hg_pool_allocate(bytes);
+		if (block == NULL && !dlist_is_empty(&pool.idle))
 		{
-			hg_kept_release();
-			block = hg_kept_allocate(bytes);
+			hg_pool_release();
+			block = hg_pool_allocate(bytes);
 		}
 		if (block == NULL)
 			return NULL;
@@ -236,26 +236,26 @@ hg_kept_take(MemoryContext context, Size bytes, char **start)
 }
 
 void
-hg_kept_give(HgKeptBlock *block)
+hg_pool_free(HgPoolBlock *block)
 {
 	dlist_delete(&block->node);
-	hg_kept_rest(block);
+	hg_pool_put(block);
 }
 
 void
-hg_kept_begin_join(void)
+hg_pool_begin_join(void)
 {
-	hg_kept_shrink(hg_kept_limit());
+	hg_pool_shrink(hg_pool_limit());
 }
 
 void
-hg_kept_release(void)
+hg_pool_release(void)
 {
-	hg_kept_shrink(0);
+	hg_pool_shrink(0);
 }
 
 Size
-hg_kept_bytes(void)
+hg_pool_bytes(void)
 {
-	return Min(kept.bytes, hg_kept_limit());
+	return Min(pool.bytes, hg_pool_limit());
 }

@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  *
- * hg_join_kept.c
- *	  What the join node keeps of its inputs for its next execution, and joins of it.
+ * hg_join_rescan.c
+ *	  The rescan cache: input rows that the join node holds for its next execution, and joins of
+ *	  them.
  *
- * A join that is executed for each row of a nested loop, or of a subquery above, often has one
- * side that depends on that row, and one that does not.  The latter is kept (hg_join_rescan), and
- * what the next execution takes should follow from what has changed.  The engine would put all of
- * the kept rows into bins for each handful of others.  So a filter of the others' keys, as it is
- * made for rows that are being read (hg_filter.h), goes over the kept keys, which is a pass over
- * memory, and the engine gets what that lets through.
+ * A join that is executed for each row of a nested loop, or of a subquery above, often has one side
+ * that depends on that row, and one that does not.  The rows of the latter stay cached
+ * (hg_join_rescan), and the cost of the next execution should follow from what has changed.  The
+ * engine would put all of the cached rows into bins for each handful of others.  So a filter of the
+ * others' keys, as it is made for rows that are being read (hg_filter.h), goes over the cached
+ * keys, which is a pass over memory, and the engine gets what that lets through.
  *
- * Rows that are kept for changing rows of the other side have to be all of their side's: the outer
+ * A side that is cached for changing rows of the other side has to be cached in whole: the outer
  * one is read without a filter as soon as a rescan shows that it will be wanted again.
  *
  * test/t/join_memory.pl holds that this stays within work memory, and the regression topic
@@ -29,10 +30,10 @@
 #include "batch/hg_input_select.h"
 #include "executor/join/hg_join_state.h"
 
-/* A side is small beside kept rows if they are so many times as many. */
-#define HG_KEPT_SMALL 4
+/* A side is small beside cached rows if these are so many times as many. */
+#define HG_RESCAN_SMALL 4
 
-/* Rows that are selected take one part in so many of what the kept ones take. */
+/* Rows that are selected take one part in so many of what the cached ones take. */
 #define HG_SELECTED_SHARE 4
 
 /* ---------------------------------------------------------------------
@@ -71,7 +72,7 @@ hg_join_plan_is_volatile(const Plan *plan)
 			return contain_volatile_functions(((const WindowAgg *) plan)->startOffset) ||
 				   contain_volatile_functions(((const WindowAgg *) plan)->endOffset);
 		default:
-			/* of a function or a table function the rows are kept by core, too */
+			/* of a function or a table function PostgreSQL caches the rows, too */
 			return false;
 	}
 }
@@ -85,14 +86,14 @@ hg_join_state_is_volatile(PlanState *ps, void *context)
 }
 
 bool
-hg_join_may_keep_outer(HgJoinState *state)
+hg_join_may_cache_outer(HgJoinState *state)
 {
-	if (!state->kept.examined)
+	if (!state->rescan.examined)
 	{
-		state->kept.outer_volatile = hg_join_state_is_volatile(state->inputs[HG_OUTER]->plan, NULL);
-		state->kept.examined = true;
+		state->rescan.outer_volatile = hg_join_state_is_volatile(state->inputs[HG_OUTER]->plan, NULL);
+		state->rescan.examined = true;
 	}
-	return !state->kept.outer_volatile;
+	return !state->rescan.outer_volatile;
 }
 
 /* ---------------------------------------------------------------------
@@ -112,7 +113,7 @@ hg_join_select(HgJoinState *state, HgSide side)
 	instr_time start;
 
 	/* what becomes of rows without a match, only all of them can tell */
-	if (state->matched[side].tracked || keys.rows > input->words->rows / HG_KEPT_SMALL)
+	if (state->matched[side].tracked || keys.rows > input->words->rows / HG_RESCAN_SMALL)
 		return true;
 	INSTR_TIME_SET_CURRENT(start);
 	old = MemoryContextSwitchTo(state->memory.context);
@@ -132,10 +133,10 @@ hg_join_select(HgJoinState *state, HgSide side)
 }
 
 bool
-hg_join_select_kept(HgJoinState *state)
+hg_join_select_cached(HgJoinState *state)
 {
-	/* a chunk of many is not kept, and meets an inner side that is not filtered for it */
+	/* a chunk of many is not cached, and meets an inner side that is not filtered for it */
 	return !state->reading.outer_held || hg_join_has_covered(state) ||
-		   ((!state->kept.outer_whole || hg_join_select(state, HG_OUTER)) &&
-			(!state->kept.inner || hg_join_select(state, HG_INNER)));
+		   ((!state->rescan.outer_whole || hg_join_select(state, HG_OUTER)) &&
+			(!state->rescan.inner || hg_join_select(state, HG_INNER)));
 }

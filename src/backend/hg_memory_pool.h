@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_memory_pool.h
+ *	  The memory pool: large blocks of memory that a session reuses from one join to the next.
+ *
+ * The first touch of fresh memory can cost a join more than all that it does there, and most of all
+ * in a virtual machine that gives what is free back to its host.  Freed blocks therefore stay in
+ * the pool, and the next allocation of that size reuses one of them.
+ *
+ * HOW MUCH: free blocks and those in use are limited to hash_mem (work_mem * hash_mem_multiplier)
+ * together, or to hashgraph.keep_memory.  Where more is in use, the pool has no free blocks.  Where
+ * the limit has become lower, the next join frees the excess when it begins.  Parallel workers have
+ * no pool.
+ *
+ * WHO ELSE NEEDS IT: the kernel is told that free blocks have no contents to save.  Where memory
+ * runs short it takes the pages without writing them anywhere, and only then does their first touch
+ * cost anything again.  DISCARD ALL frees the free blocks, and so does an allocation that fails.
+ *
+ * All blocks are of one memory context, "HashGraph blocks" in pg_backend_memory_contexts.  They
+ * return to the pool when the context that they were allocated for is reset, as if they were of
+ * that one.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_MEMORY_POOL_H
+#define HG_MEMORY_POOL_H
+
+/* Once, when the library is loaded. */
+extern void hg_pool_init(void);
+
+/* A block in use.  Its start is aligned to huge pages, and asks for them. */
+typedef struct HgPoolBlock HgPoolBlock;
+
+/*
+ * A block of bytes at least, with whatever contents, until hg_pool_free or the context's reset;
+ * NULL when there is no memory.  It starts at *start, and *start[-1] and before that is the
+ * caller's: HG_POOL_HEADER bytes.
+ */
+#define HG_POOL_HEADER ((Size) 64)
+extern HgPoolBlock *hg_pool_alloc(MemoryContext context, Size bytes, char **start);
+extern void hg_pool_free(HgPoolBlock *block);
+
+/*
+ * A join begins: free the blocks that exceed the limit.  The join itself may allocate no block that
+ * would do so.
+ */
+extern void hg_pool_begin_join(void);
+
+/* Free what is not in use. */
+extern void hg_pool_release(void);
+
+/* Bytes that the pool would hold if no block were in use any more. */
+extern Size hg_pool_bytes(void);
+
+#endif /* HG_MEMORY_POOL_H */
