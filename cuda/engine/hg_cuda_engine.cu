@@ -414,7 +414,7 @@ cuda_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, uint64_t c
 
 static HgStatus
 cuda_put_values(HgJob *handle, const void *values, const uint8_t *nulls, uint64_t count,
-				uint64_t first_place, HgError *error)
+				uint64_t first_ordinal, HgError *error)
 {
 	HgCudaJob *job = job_of(handle);
 	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
@@ -425,7 +425,7 @@ cuda_put_values(HgJob *handle, const void *values, const uint8_t *nulls, uint64_
 		return hg_error_set(error, HG_INVALID, nullptr, "values can not be put after build");
 	HG_TRY(enter(job, error));
 	return hg_cuda_replica_column_put(&job->work, &job->making.column, values, nulls, count,
-								   first_place, error);
+								   first_ordinal, error);
 }
 
 static HgStatus

@@ -225,7 +225,7 @@ find_filters(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpe
 	return HG_OK;
 }
 
-/* The same of the graphs of its lookups, whose rows must have their places. */
+/* The same of the graphs of its lookups, whose rows must have their ordinals. */
 static HgStatus
 find_lookups(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec, HgSide which,
 			 HgError *error)
@@ -237,7 +237,7 @@ find_lookups(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpe
 
 		HG_TRY(find_graph(device, &lookup->own, error));
 		HG_TRY(find_graph(device, &lookup->found, error));
-		HG_TRY(hg_replica_lookup_places_check(lookup, lookup->own.graph->numbers,
+		HG_TRY(hg_replica_lookup_ordinals_check(lookup, lookup->own.graph->numbers,
 										   lookup->found.graph->numbers, error));
 		side->lookups.lookups[i].own = &lookup->own.graph->graph;
 		side->lookups.lookups[i].found = &lookup->found.graph->graph;
@@ -258,7 +258,7 @@ hg_cuda_replica_side_open(HgCudaReplicaSide *side, const HgCudaDevice *device, c
 	HG_TRY(find_lookups(side, device, spec, which, error));
 	HG_TRY(find_columns(side, device, spec, which, error));
 	HG_TRY(find_filters(side, device, spec, which, error));
-	HG_TRY(hg_replica_places_check(spec, which, use->graph->numbers, error));
+	HG_TRY(hg_replica_ordinals_check(spec, which, use->graph->numbers, error));
 	side->replica = use->graph;
 	hg_cuda_replica_mask_init(&side->mask, use);
 	hg_cuda_replica_computed_init(&side->computed, spec, which);

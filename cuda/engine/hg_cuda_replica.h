@@ -19,7 +19,7 @@
  *
  * WHAT IS NEVER READ. A graph replica has the number that its rows' numbers in their parts are
  * below, which a kernel finds when it looks at the rows that were put.  A job whose columns have
- * not so many places a part is refused when it is opened, and so is one with lookups whose rows
+ * not so many ordinals a part is refused when it is opened, and so is one with lookups whose rows
  * have not.  So each row that comes out of a graph has its place in each of its columns, and in
  * what it has found, and kernels need not look: nothing that a caller says later comes in between.
  *
@@ -104,15 +104,15 @@ void hg_cuda_replica_release(HgReplica *replica);
 /*
  * Find the graph replica that a job is to have for a side, which may be none, and look for its
  * columns, and for those that its rows look up.  HG_NO_REPLICA where the device has none of that
- * shape, HG_INVALID where rows of a graph have no place.
+ * shape, HG_INVALID where rows of a graph have no ordinal.
  */
 HgStatus hg_cuda_replica_side_open(HgCudaReplicaSide *side, const HgCudaDevice *device,
 								const HgJobSpec *spec, HgSide which, HgError *error);
 
 /*
  * Have the columns of a graph replica, which were found, for a side, and its rows known by their
- * places then.  Those of what its rows find stand for what becomes of them in build, and those that
- * are computed are there from then on.  A side that is none stays as it is.
+ * ordinals then.  Those of what its rows find stand for what becomes of them in build, and those
+ * that are computed are there from then on.  A side that is none stays as it is.
  */
 void hg_cuda_replica_side_borrow(const HgJobSpec *spec, HgSide which, HgCudaColumns *columns,
 							  HgCudaNumbers *numbers);

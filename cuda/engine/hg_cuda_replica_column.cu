@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_replica_column.cu
- *	  Values of the rows of graph replicas, by place, in device memory.
+ *	  Values of the rows of graph replicas, by ordinal, in device memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,51 +25,51 @@ reserve(HgCudaWork *work, uint64_t bytes, uint8_t **block, HgError *error)
 static HgStatus
 reserve_values(HgCudaWork *work, HgCudaReplicaColumn *column, HgError *error)
 {
-	return reserve(work, hg_replica_places(&column->shape) * column->shape.width, &column->values,
+	return reserve(work, hg_replica_ordinals(&column->shape) * column->shape.width, &column->values,
 				   error);
 }
 
 /* Copy values, a piece at most, and wait for them. */
 static HgStatus
 put_piece(HgCudaWork *work, HgCudaReplicaColumn *column, const void *values, const uint8_t *nulls,
-		  uint64_t count, uint64_t first_place, HgError *error)
+		  uint64_t count, uint64_t first_ordinal, HgError *error)
 {
 	const uint32_t width = column->shape.width;
 
-	HG_CUDA_TRY(cudaMemcpyAsync(column->values + first_place * width, values, count * width,
+	HG_CUDA_TRY(cudaMemcpyAsync(column->values + first_ordinal * width, values, count * width,
 								cudaMemcpyHostToDevice, work->stream),
 				error);
 	if (nulls != nullptr)
-		HG_CUDA_TRY(cudaMemcpyAsync(column->nulls + first_place, nulls, count,
+		HG_CUDA_TRY(cudaMemcpyAsync(column->nulls + first_ordinal, nulls, count,
 									cudaMemcpyHostToDevice, work->stream),
 					error);
 	else if (column->nulls != nullptr)
-		HG_CUDA_TRY(cudaMemsetAsync(column->nulls + first_place, 0, count, work->stream), error);
+		HG_CUDA_TRY(cudaMemsetAsync(column->nulls + first_ordinal, 0, count, work->stream), error);
 	return hg_cuda_wait(work, error);
 }
 
 HgStatus
 hg_cuda_replica_column_put(HgCudaWork *work, HgCudaReplicaColumn *column, const void *values,
-						const uint8_t *nulls, uint64_t count, uint64_t first_place, HgError *error)
+						const uint8_t *nulls, uint64_t count, uint64_t first_ordinal, HgError *error)
 {
 	const unsigned char *from = static_cast<const unsigned char *>(values);
-	const uint64_t places = hg_replica_places(&column->shape);
+	const uint64_t ordinals = hg_replica_ordinals(&column->shape);
 
-	if (first_place > places || count > places - first_place)
+	if (first_ordinal > ordinals || count > ordinals - first_ordinal)
 		return hg_error_set(error, HG_INVALID, nullptr, "a value is of no place in the column");
 	if (count == 0)
 		return HG_OK;
 	HG_TRY(reserve_values(work, column, error));
 	if (nulls != nullptr)
-		HG_TRY(reserve(work, places, &column->nulls, error));
+		HG_TRY(reserve(work, ordinals, &column->nulls, error));
 	while (count > 0)
 	{
 		const uint64_t piece = count < HG_APPEND_KEYS ? count : HG_APPEND_KEYS;
 
-		HG_TRY(put_piece(work, column, from, nulls, piece, first_place, error));
+		HG_TRY(put_piece(work, column, from, nulls, piece, first_ordinal, error));
 		from += piece * column->shape.width;
 		nulls = nulls != nullptr ? nulls + piece : nullptr;
-		first_place += piece;
+		first_ordinal += piece;
 		count -= piece;
 	}
 	return HG_OK;
@@ -102,5 +102,5 @@ hg_cuda_replica_column_release(HgCudaDevice *device, const HgCudaReplicaColumn *
 uint64_t
 hg_cuda_replica_column_bytes(const HgReplicaColumnShape *shape)
 {
-	return hg_replica_places(shape) * (shape->width + 1);
+	return hg_replica_ordinals(shape) * (shape->width + 1);
 }

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_replica_column.h
- *	  Values of the rows of graph replicas, by place, in device memory.
+ *	  Values of the rows of graph replicas, by ordinal, in device memory.
  *
  * A column has a block of values, and another of bytes that tell NULL, once a put has brought any.
- * Both are zeroed before anything is put: what a place was never given is nobody's, and above all
- * not what another job has left in that memory.
+ * Both are zeroed before anything is put: what an ordinal was never given is nobody's, and above
+ * all not what another job has left in that memory.
  *
  * While a column is made its blocks are the job's work's; detached they are those of whoever has
  * it.  A job that reads it borrows them (hg_cuda_columns.h): nothing is copied.
@@ -23,18 +23,18 @@
 struct HgCudaReplicaColumn
 {
 	HgReplicaColumnShape shape; /* width 0: there is none */
-	unsigned char *values;	 /* [places] of that width; NULL before the first one */
-	uint8_t *nulls;			 /* [places] not 0 where NULL; NULL where no put brought any */
+	unsigned char *values;	 /* [ordinals] of that width; NULL before the first one */
+	uint8_t *nulls;			 /* [ordinals] not 0 where NULL; NULL where no put brought any */
 	uint64_t values_bytes;	 /* of the blocks, once they are detached */
 	uint64_t nulls_bytes;
 };
 
 /* Put values, as the engine's put_values does. */
 HgStatus hg_cuda_replica_column_put(HgCudaWork *work, HgCudaReplicaColumn *column, const void *values,
-								 const uint8_t *nulls, uint64_t count, uint64_t first_place,
+								 const uint8_t *nulls, uint64_t count, uint64_t first_ordinal,
 								 HgError *error);
 
-/* Have all places, even where none was put; nothing that uses them runs any more then. */
+/* Have all ordinals, even where none was put; nothing that uses them runs any more then. */
 HgStatus hg_cuda_replica_column_build(HgCudaWork *work, HgCudaReplicaColumn *column, HgError *error);
 
 /* Let a column that is built outlive the work; returns its bytes. */

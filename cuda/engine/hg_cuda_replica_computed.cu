@@ -3,7 +3,7 @@
  * hg_cuda_replica_computed.cu
  *	  Columns of a side that is a graph replica, which are computed of others, in device memory.
  *
- * MEMORY: 9 bytes for each place and column.
+ * MEMORY: 9 bytes for each ordinal and column.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,7 +30,7 @@ hg_cuda_replica_computed_init(HgCudaReplicaComputed *computed, const HgJobSpec *
 		if (use->program == 0)
 			continue;
 		computed->stride = use->shape.stride;
-		computed->places = hg_replica_places(&use->shape);
+		computed->ordinals = hg_replica_ordinals(&use->shape);
 		computed->columns[computed->count] = i;
 		computed->programs[computed->count++] = spec->programs[side][use->program - 1];
 	}
@@ -68,9 +68,9 @@ hg_cuda_replica_computed_run(HgCudaWork *work, HgCudaReplicaComputed *computed, 
 		uint8_t *nulls;
 
 		find_operands(&computed->programs[i], columns, &computing);
-		HG_TRY(hg_cuda_alloc_array(work, computed->places, &values, error));
-		HG_TRY(hg_cuda_alloc_array(work, computed->places, &nulls, error));
-		HG_TRY(hg_cuda_compute(work, &computing, computed->places, values, nulls, computed->lost,
+		HG_TRY(hg_cuda_alloc_array(work, computed->ordinals, &values, error));
+		HG_TRY(hg_cuda_alloc_array(work, computed->ordinals, &nulls, error));
+		HG_TRY(hg_cuda_compute(work, &computing, computed->ordinals, values, nulls, computed->lost,
 							   error));
 		computed->nulls[i] = nulls;
 		hg_cuda_columns_borrow(columns, computed->columns[i], values, nulls);
@@ -128,6 +128,6 @@ hg_cuda_replica_computed_bytes(const HgJobSpec *spec, HgSide side)
 	hg_cuda_replica_computed_init(&computed, spec, side);
 	if (computed.count == 0)
 		return 0;
-	return BLOCK_BYTES + computed.count * (block_bytes(computed.places * HG_COMPUTED_WIDTH) +
-										   block_bytes(computed.places));
+	return BLOCK_BYTES + computed.count * (block_bytes(computed.ordinals * HG_COMPUTED_WIDTH) +
+										   block_bytes(computed.ordinals));
 }

@@ -3,8 +3,8 @@
  * hg_cuda_replica_computed.h
  *	  Columns of a side that is a graph replica, which are computed of others, in device memory.
  *
- * They are computed by place, for all places that there are, when the side's lookups are done: then
- * all columns that are not computed are there.  Behind build they are read as these.
+ * They are computed by ordinal, for all ordinals that there are, when the side's lookups are done:
+ * then all columns that are not computed are there.  Behind build they are read as these.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,13 +21,13 @@
 struct HgCudaReplicaComputed
 {
 	uint32_t count;
-	uint32_t stride;				  /* of places ... */
-	uint64_t places;				  /* ... of which there are so many */
+	uint32_t stride;				  /* of ordinals ... */
+	uint64_t ordinals;				  /* ... of which there are so many */
 	uint32_t columns[HG_MAX_COLUMNS]; /* [count] of the side, in their order ... */
 	HgProgram programs[HG_MAX_COLUMNS];
 	const uint8_t *nulls[HG_MAX_COLUMNS]; /* ... and once they are computed, what tells NULL */
 	uint32_t
-		*lost; /* device memory: 1 where a number overflows, if only of a place without a row */
+		*lost; /* device memory: 1 where a number overflows, if only of an ordinal without a row */
 };
 
 /* Note what a spec says of a side's columns, which can be. */

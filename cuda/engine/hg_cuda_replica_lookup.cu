@@ -3,9 +3,9 @@
  * hg_cuda_replica_lookup.cu
  *	  What rows of a side that is a graph replica look up in others, in device memory.
  *
- * MEMORY: 4 bytes for each place of the side's rows, for each lookup that another one goes on from,
- * and for the one that is done; one copy of the graph that is looked up where it has a mask; and
- * the columns, each with a byte a place where rows can be without.
+ * MEMORY: 4 bytes for each ordinal of the side's rows, for each lookup that another one goes on
+ * from, and for the one that is done; one copy of the graph that is looked up where it has a mask;
+ * and the columns, each with a byte an ordinal where rows can be without.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,8 +19,8 @@
 
 #include <cstring>
 
-/* Bytes of a place. */
-static constexpr uint64_t PLACE_BYTES = sizeof(uint32_t);
+/* Bytes of an ordinal. */
+static constexpr uint64_t ORDINAL_BYTES = sizeof(uint32_t);
 
 /* Bytes that tell NULL come behind values, which are aligned, in one block. */
 static constexpr uint64_t VALUES_ALIGNMENT = 8;
@@ -52,29 +52,29 @@ hg_cuda_replica_lookups_init(HgCudaReplicaLookups *lookups, const HgJobSpec *spe
 }
 
 static uint64_t
-places_of(const HgCudaReplicaLookups *lookups)
+ordinals_of(const HgCudaReplicaLookups *lookups)
 {
 	return (uint64_t) lookups->parts * lookups->stride;
 }
 
-/* What rows that look up find, by their places: an array that is the work's. */
+/* What rows that look up find, by their ordinals: an array that is the work's. */
 static HgStatus
-find(HgCudaWork *work, HgCudaReplicaLookup *lookup, uint32_t **places, HgError *error)
+find(HgCudaWork *work, HgCudaReplicaLookup *lookup, uint32_t **ordinals, HgError *error)
 {
-	const HgCudaPlaced own = {lookup->own, (uint64_t) lookup->parts * lookup->stride,
+	const HgCudaOrdinalGraph own = {lookup->own, (uint64_t) lookup->parts * lookup->stride,
 							  lookup->stride};
 	HgCudaGraph counting;
-	const HgCudaPlaced found = {&counting, 0, lookup->found_stride};
+	const HgCudaOrdinalGraph found = {&counting, 0, lookup->found_stride};
 	bool copied;
 
 	HG_TRY(hg_cuda_replica_mask_filter(work, &lookup->mask, lookup->found, &counting, &copied, error));
-	HG_TRY(hg_cuda_found_make(work, &own, &found, places, error));
+	HG_TRY(hg_cuda_found_make(work, &own, &found, ordinals, error));
 	if (copied)
 		hg_cuda_graph_free(work, &counting);
 	return HG_OK;
 }
 
-/* The same by the places of the side. */
+/* The same by the ordinals of the side. */
 static HgStatus
 find_for_side(HgCudaWork *work, HgCudaReplicaLookups *lookups, HgCudaReplicaLookup *lookup,
 			  HgError *error)
@@ -82,10 +82,10 @@ find_for_side(HgCudaWork *work, HgCudaReplicaLookups *lookups, HgCudaReplicaLook
 	uint32_t *found;
 
 	if (lookup->from == 0)
-		return find(work, lookup, &lookup->places, error);
+		return find(work, lookup, &lookup->ordinals, error);
 	HG_TRY(find(work, lookup, &found, error));
-	HG_TRY(hg_cuda_found_compose(work, lookups->lookups[lookup->from - 1].places, found,
-								 places_of(lookups), &lookup->places, error));
+	HG_TRY(hg_cuda_found_compose(work, lookups->lookups[lookup->from - 1].ordinals, found,
+								 ordinals_of(lookups), &lookup->ordinals, error));
 	hg_cuda_free(work, found);
 	return HG_OK;
 }
@@ -100,7 +100,7 @@ drop_rows(HgCudaWork *work, const HgCudaReplicaLookups *lookups, const HgCudaRep
 
 	if (drop)
 		HG_TRY(hg_cuda_replica_mask_begin(work, mask, error));
-	HG_TRY(hg_cuda_found_look(work, lookup->places, lookups->parts, lookups->stride, mask->words,
+	HG_TRY(hg_cuda_found_look(work, lookup->ordinals, lookups->parts, lookups->stride, mask->words,
 							  drop, &two, error));
 	if (two)
 		return hg_error_set(error, HG_NOT_UNIQUE, nullptr,
@@ -109,9 +109,9 @@ drop_rows(HgCudaWork *work, const HgCudaReplicaLookups *lookups, const HgCudaRep
 }
 
 static uint64_t
-values_bytes(uint64_t places, uint32_t width)
+values_bytes(uint64_t ordinals, uint32_t width)
 {
-	return (places * width + VALUES_ALIGNMENT - 1) / VALUES_ALIGNMENT * VALUES_ALIGNMENT;
+	return (ordinals * width + VALUES_ALIGNMENT - 1) / VALUES_ALIGNMENT * VALUES_ALIGNMENT;
 }
 
 /* Gather a column of what was found; where it can't be NULL nothing tells that. */
@@ -121,15 +121,15 @@ gather_column(HgCudaWork *work, const HgCudaReplicaLookups *lookups, const HgCud
 {
 	const HgCudaReplicaColumn *column = lookups->columns[number];
 	const uint32_t width = column->shape.width;
-	const uint64_t places = places_of(lookups);
-	const uint64_t bytes = values_bytes(places, width);
+	const uint64_t ordinals = ordinals_of(lookups);
+	const uint64_t bytes = values_bytes(ordinals, width);
 	const bool nullable = lookup->unmatched || column->nulls != nullptr;
 	uint8_t *values;
 	uint8_t *nulls;
 
-	HG_TRY(hg_cuda_alloc_array(work, bytes + (nullable ? places : 0), &values, error));
+	HG_TRY(hg_cuda_alloc_array(work, bytes + (nullable ? ordinals : 0), &values, error));
 	nulls = nullable ? values + bytes : nullptr;
-	HG_TRY(hg_cuda_found_gather(work, lookup->places, places, width, column->values, column->nulls,
+	HG_TRY(hg_cuda_found_gather(work, lookup->ordinals, ordinals, width, column->values, column->nulls,
 								values, nulls, error));
 	hg_cuda_columns_borrow(columns, number, values, nulls);
 	return HG_OK;
@@ -147,13 +147,13 @@ is_needed(const HgCudaReplicaLookups *lookups, uint32_t number, uint32_t next)
 
 /* Give back what no lookup from next on asks for. */
 static void
-free_places(HgCudaWork *work, HgCudaReplicaLookups *lookups, uint32_t next)
+free_ordinals(HgCudaWork *work, HgCudaReplicaLookups *lookups, uint32_t next)
 {
 	for (uint32_t i = 0; i < next; i++)
 		if (!is_needed(lookups, i, next))
 		{
-			hg_cuda_free(work, lookups->lookups[i].places);
-			lookups->lookups[i].places = nullptr;
+			hg_cuda_free(work, lookups->lookups[i].ordinals);
+			lookups->lookups[i].ordinals = nullptr;
 		}
 }
 
@@ -170,7 +170,7 @@ hg_cuda_replica_lookups_run(HgCudaWork *work, HgCudaReplicaLookups *lookups, HgC
 		for (uint32_t column = 0; column < lookups->ncolumns; column++)
 			if (lookups->found_by[column] == i + 1)
 				HG_TRY(gather_column(work, lookups, lookup, column, columns, error));
-		free_places(work, lookups, i + 1);
+		free_ordinals(work, lookups, i + 1);
 	}
 	return HG_OK;
 }
@@ -227,7 +227,7 @@ hold_find(Holding *holding, const HgReplicaLookup *lookup, bool masked)
 		holding->now -= mask_bytes(shape);
 	}
 	hold(holding, filtered, 0);
-	hold(holding, (uint64_t) lookup->own.shape.parts * lookup->stride * PLACE_BYTES, 0);
+	hold(holding, (uint64_t) lookup->own.shape.parts * lookup->stride * ORDINAL_BYTES, 0);
 	holding->now -= filtered;
 }
 
@@ -248,10 +248,10 @@ hg_cuda_replica_lookups_bytes(const HgJobSpec *spec, HgSide side, uint64_t *held
 	bool has_mask = hg_replica_is_masked(spec, side, 0);
 	HgCudaReplicaLookups lookups;
 	Holding holding = {*held, *held};
-	uint64_t places;
+	uint64_t ordinals;
 
 	hg_cuda_replica_lookups_init(&lookups, spec, side);
-	places = places_of(&lookups);
+	ordinals = ordinals_of(&lookups);
 	for (uint32_t i = 0; i < lookups.count; i++)
 	{
 		const HgReplicaLookup *lookup = &spec->lookups[side][i];
@@ -259,8 +259,8 @@ hg_cuda_replica_lookups_bytes(const HgJobSpec *spec, HgSide side, uint64_t *held
 		hold_find(&holding, lookup, hg_replica_is_masked(spec, side, i + 1));
 		if (lookup->from > 0)
 		{
-			hold(&holding, places * PLACE_BYTES, 0);
-			holding.now -= (uint64_t) lookup->own.shape.parts * lookup->stride * PLACE_BYTES;
+			hold(&holding, ordinals * ORDINAL_BYTES, 0);
+			holding.now -= (uint64_t) lookup->own.shape.parts * lookup->stride * ORDINAL_BYTES;
 		}
 		if (lookup->unmatched == 0 && !has_mask)
 		{
@@ -269,8 +269,8 @@ hg_cuda_replica_lookups_bytes(const HgJobSpec *spec, HgSide side, uint64_t *held
 		}
 		for (uint32_t column = 0; column < lookups.ncolumns; column++)
 			if (lookups.found_by[column] == i + 1)
-				hold(&holding, values_bytes(places, spec->column_width[side][column]) + places, 0);
-		holding.now -= count_freed(&lookups, i + 1) * places * PLACE_BYTES;
+				hold(&holding, values_bytes(ordinals, spec->column_width[side][column]) + ordinals, 0);
+		holding.now -= count_freed(&lookups, i + 1) * ordinals * ORDINAL_BYTES;
 	}
 	*held = holding.now;
 	return holding.most;

@@ -3,11 +3,11 @@
  * hg_cuda_replica_lookup.h
  *	  What rows of a side that is a graph replica look up in others, in device memory.
  *
- * Before the side's graph is had, each lookup is done for all places of the side's rows.  An array
- * by these says which row each of them has found, in the order in which lookups are, so that one
- * that is of rows which were found has what they are.  Then rows that have found nothing are taken
- * out of the side's mask, columns of what was found are gathered by the side's places, and the
- * array goes as soon as no other lookup asks for it.  Behind build such columns are read as the
+ * Before the side's graph is had, each lookup is done for all ordinals of the side's rows.  An
+ * array by these says which row each of them has found, in the order in which lookups are, so that
+ * one that is of rows which were found has what they are.  Then rows that have found nothing are
+ * taken out of the side's mask, columns of what was found are gathered by the side's ordinals, and
+ * the array goes as soon as no other lookup asks for it.  Behind build such columns are read as the
  * side's own, and nothing else is left of lookups.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -31,7 +31,7 @@ struct HgCudaReplicaLookup
 	const HgCudaGraph *own;	  /* of graph replicas */
 	const HgCudaGraph *found; /* ... of which there is a mask */
 	HgCudaReplicaMask mask;
-	uint32_t *places; /* [places of the side] what was found, until nobody asks for it */
+	uint32_t *ordinals; /* [ordinals of the side] what was found, until nobody asks for it */
 };
 
 /* Those of a side, and its columns of what is found; all zero where it has none. */

@@ -147,7 +147,7 @@ number_chunk(HgCudaJob *job, uint64_t count, HgError *error)
 
 		HG_TRY(
 			hg_cuda_job_has_columns(job)
-				? hg_cuda_numbers_place(&job->work, &job->numbers[side], rows, count, error)
+				? hg_cuda_numbers_to_ordinals(&job->work, &job->numbers[side], rows, count, error)
 				: hg_cuda_numbers_translate(&job->work, &job->numbers[side], rows, count, error));
 	}
 	return HG_OK;

@@ -15,7 +15,7 @@
 /*
  * The columns of a side, in one block of device memory: an array of values by position for each
  * column, then an array of bytes for each, not 0 where the value is NULL. Or, of a side that is a
- * graph replica, borrowed arrays of both kinds, by place, which is the position of its rows
+ * graph replica, borrowed arrays of both kinds, by ordinal, which is the position of its rows
  * (hg_cuda_numbers.h): there is no block then, and no row is without its value.
  */
 struct HgCudaColumns

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_compute.cu
- *	  Columns of graph replicas that are computed of others, in device memory, by place.
+ *	  Columns of graph replicas that are computed of others, in device memory, by ordinal.
  *
- * Each thread follows the program for a few places, so that a step is decoded once for them.  All
+ * Each thread follows the program for a few ordinals, so that a step is decoded once for them.  All
  * threads do the same steps, and neighbours read neighbouring values: it is a matter of memory
- * alone, and places where no row is are computed as well, of whatever lies there.  Which numbers
+ * alone, and ordinals where no row is are computed as well, of whatever lies there.  Which numbers
  * that overflow are some row's is looked at only where there are any.
  *
  * Copyright (c) 2026, the hashgraph authors

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_compute.h
- *	  Columns of graph replicas that are computed of others, in device memory, by place.
+ *	  Columns of graph replicas that are computed of others, in device memory, by ordinal.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,7 +16,7 @@
 /* In place of what tells NULL: a number of the row overflows. */
 #define HG_COMPUTED_LOST 2
 
-/* An operand of a program: arrays by place. */
+/* An operand of a program: arrays by ordinal. */
 struct HgCudaOperand
 {
 	const void *values;
@@ -32,15 +32,15 @@ struct HgCudaComputing
 };
 
 /*
- * Compute count places of a column: values[i], and nulls[i], which is 1 where it is NULL and
- * HG_COMPUTED_LOST where a step overflows, whether there is a row or not.  *lost, in device memory,
+ * Compute count ordinals of a column: values[i], and nulls[i], which is 1 where it is NULL and
+ * HG_COMPUTED_LOST where a step overflows, whether there is a row or not. *lost, in device memory,
  * becomes 1 where one does.  It returns when that is launched.
  */
 HgStatus hg_cuda_compute(HgCudaWork *work, const HgCudaComputing *computing, uint64_t count,
 						 int64_t *values, uint8_t *nulls, uint32_t *lost, HgError *error);
 
 /*
- * Does a number of one of a graph's rows overflow, of places with a stride?  *lost is in device
+ * Does a number of one of a graph's rows overflow, of ordinals with a stride? *lost is in device
  * memory, and 0 before.  It returns when that is launched.
  */
 HgStatus hg_cuda_compute_look(HgCudaWork *work, const HgCudaGraph *graph, uint32_t stride,

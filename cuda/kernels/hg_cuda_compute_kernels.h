@@ -23,37 +23,37 @@ struct HgComputed
 	bool null;
 };
 
-/* The value of a place in a column, widened; *fits becomes false where 64 bits have no room. */
+/* The value of an ordinal in a column, widened; *fits becomes false where 64 bits have no room. */
 __device__ __forceinline__ HgComputed
-hg_compute_load(const HgCudaOperand *column, bool is_signed, uint64_t place, bool *fits)
+hg_compute_load(const HgCudaOperand *column, bool is_signed, uint64_t ordinal, bool *fits)
 {
-	HgComputed loaded = {0, column->nulls != nullptr && column->nulls[place] != 0};
+	HgComputed loaded = {0, column->nulls != nullptr && column->nulls[ordinal] != 0};
 
 	switch (column->width)
 	{
 		case 1:
-			loaded.value = is_signed ? static_cast<const int8_t *>(column->values)[place]
-									 : static_cast<const uint8_t *>(column->values)[place];
+			loaded.value = is_signed ? static_cast<const int8_t *>(column->values)[ordinal]
+									 : static_cast<const uint8_t *>(column->values)[ordinal];
 			break;
 		case 2:
-			loaded.value = is_signed ? static_cast<const int16_t *>(column->values)[place]
-									 : static_cast<const uint16_t *>(column->values)[place];
+			loaded.value = is_signed ? static_cast<const int16_t *>(column->values)[ordinal]
+									 : static_cast<const uint16_t *>(column->values)[ordinal];
 			break;
 		case 4:
 			loaded.value =
 				is_signed
-					? static_cast<int64_t>(static_cast<const int32_t *>(column->values)[place])
-					: static_cast<const uint32_t *>(column->values)[place];
+					? static_cast<int64_t>(static_cast<const int32_t *>(column->values)[ordinal])
+					: static_cast<const uint32_t *>(column->values)[ordinal];
 			break;
 		default:
-			loaded.value = static_cast<const int64_t *>(column->values)[place];
+			loaded.value = static_cast<const int64_t *>(column->values)[ordinal];
 			*fits = is_signed || loaded.value >= 0;
 			break;
 	}
 	return loaded;
 }
 
-/* Some places for each thread, which are those of neighbours by turns. */
+/* Some ordinals for each thread, which are those of neighbours by turns. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_compute_kernel(const __grid_constant__ HgCudaComputing computing, uint64_t first,
@@ -75,16 +75,16 @@ __launch_bounds__(HG_STREAM_THREADS)
 #pragma unroll
 		for (int r = 0; r < HG_COMPUTE_ROWS; r++)
 		{
-			const uint64_t place = begin + (uint64_t) r * HG_STREAM_THREADS;
+			const uint64_t ordinal = begin + (uint64_t) r * HG_STREAM_THREADS;
 			bool fits = true;
 
 			if (adds && numbers > 0)
 				below[numbers - 1][r] = top[r];
 			if (step.kind == HG_STEP_CONSTANT)
 				top[r] = {step.constant, false};
-			else if (step.kind == HG_STEP_COLUMN && place < end)
+			else if (step.kind == HG_STEP_COLUMN && ordinal < end)
 				top[r] = hg_compute_load(&computing.columns[step.column], step.is_signed != 0,
-										 place, &fits);
+										 ordinal, &fits);
 			else if (step.kind >= HG_STEP_ADD)
 			{
 				const HgComputed left = below[numbers - 1][r];
@@ -101,18 +101,18 @@ __launch_bounds__(HG_STREAM_THREADS)
 #pragma unroll
 	for (int r = 0; r < HG_COMPUTE_ROWS; r++)
 	{
-		const uint64_t place = begin + (uint64_t) r * HG_STREAM_THREADS;
+		const uint64_t ordinal = begin + (uint64_t) r * HG_STREAM_THREADS;
 
-		if (place >= end)
+		if (ordinal >= end)
 			continue;
-		values[place] = top[r].value;
-		nulls[place] = overflows[r] ? HG_COMPUTED_LOST : top[r].null;
+		values[ordinal] = top[r].value;
+		nulls[ordinal] = overflows[r] ? HG_COMPUTED_LOST : top[r].null;
 		if (overflows[r])
 			*lost = 1;
 	}
 }
 
-/* Is there a row, an edge a thread, of whose place it is told that a number overflows? */
+/* Is there a row, an edge a thread, of whose ordinal it is told that a number overflows? */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_compute_look_kernel(const uint32_t *rows, uint32_t stride, const uint8_t *nulls,

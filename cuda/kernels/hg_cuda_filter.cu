@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_filter.cu
- *	  Filters of graph replicas' rows, decided by place for a mask by row number.
+ *	  Filters of graph replicas' rows, decided by ordinal for a mask by row number.
  *
  * A thread has a row, and a warp the rows of one word of the mask: all of them do the same steps,
  * and read neighbouring values.  Where a word says that none of its rows counts nothing is read.

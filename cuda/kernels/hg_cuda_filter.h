@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_filter.h
- *	  Filters of graph replicas' rows, decided by place for a mask by row number.
+ *	  Filters of graph replicas' rows, decided by ordinal for a mask by row number.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_found.cu
- *	  What rows of a graph replica find in another one, by places, and columns of that.
+ *	  What rows of a graph replica find in another one, by ordinals, and columns of that.
  *
  * It is the intersection of two graphs (Algorithm 3), as hg_cuda_join.cu has it, of which no pair
- * is written: a row may find one row, and its place gets the place of that.  Where two have its key
- * it gets HG_FOUND_TWO, which matters if it counts alone.  So nothing depends on who comes first.
+ * is written: a row may find one row, and its place gets the ordinal of that.  Where two have its
+ * key it gets HG_FOUND_TWO, which matters if it counts alone.  So nothing depends on who comes
+ * first.
  *
- * Whether rows count is told by place, not by edge: places are read in order, as are the words of
- * the mask.
+ * Whether rows count is told by ordinal, not by edge: ordinals are read in order, as are the words
+ * of the mask.
  *
- * MEMORY: 4 bytes for each place of the rows that look up.
+ * MEMORY: 4 bytes for each ordinal of the rows that look up.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,33 +29,33 @@ static_assert(HG_PIECE_ROWS % 32 == 0 && HG_STREAM_THREADS % 32 == 0,
 			  "a warp looks at 32 rows of a part");
 
 HgStatus
-hg_cuda_found_make(HgCudaWork *work, const HgCudaPlaced *own, const HgCudaPlaced *found,
-				   uint32_t **places, HgError *error)
+hg_cuda_found_make(HgCudaWork *work, const HgCudaOrdinalGraph *own, const HgCudaOrdinalGraph *found,
+				   uint32_t **ordinals, HgError *error)
 {
 	const HgCudaGraph *graph = found->graph;
 
-	HG_TRY(hg_cuda_alloc_array(work, own->places, places, error));
-	HG_CUDA_TRY(cudaMemsetAsync(*places, 0xff, own->places * sizeof(**places), work->stream),
+	HG_TRY(hg_cuda_alloc_array(work, own->ordinals, ordinals, error));
+	HG_CUDA_TRY(cudaMemsetAsync(*ordinals, 0xff, own->ordinals * sizeof(**ordinals), work->stream),
 				error);
 	return hg_cuda_launch_pieces<hg_found_kernel, HG_STREAM_THREADS>(
 		work, "hg_found_kernel", own->graph->rows, HG_FOUND_ROWS, error,
 		static_cast<const uint64_t *>(own->graph->edge_words), own->graph->edge_rows, own->stride,
 		graph->offsets, static_cast<const uint64_t *>(graph->edge_words), graph->edge_rows,
-		32 - graph->vertices_log2, found->stride, HG_PIECE_FIRST, HG_PIECE_END, *places);
+		32 - graph->vertices_log2, found->stride, HG_PIECE_FIRST, HG_PIECE_END, *ordinals);
 }
 
 HgStatus
 hg_cuda_found_compose(HgCudaWork *work, const uint32_t *parent, const uint32_t *found,
-					  uint64_t count, uint32_t **places, HgError *error)
+					  uint64_t count, uint32_t **ordinals, HgError *error)
 {
-	HG_TRY(hg_cuda_alloc_array(work, count, places, error));
+	HG_TRY(hg_cuda_alloc_array(work, count, ordinals, error));
 	return hg_cuda_launch_pieces<hg_found_compose_kernel, HG_STREAM_THREADS>(
 		work, "hg_found_compose_kernel", count, HG_FOUND_ROWS, error, parent, found, HG_PIECE_FIRST,
-		HG_PIECE_END, *places);
+		HG_PIECE_END, *ordinals);
 }
 
 HgStatus
-hg_cuda_found_look(HgCudaWork *work, const uint32_t *places, uint32_t parts, uint32_t stride,
+hg_cuda_found_look(HgCudaWork *work, const uint32_t *ordinals, uint32_t parts, uint32_t stride,
 				   uint64_t *mask, bool drop, bool *two, HgError *error)
 {
 	const uint32_t part_words = (stride + 31) / 32;
@@ -66,7 +67,7 @@ hg_cuda_found_look(HgCudaWork *work, const uint32_t *places, uint32_t parts, uin
 	HG_CUDA_TRY(cudaMemsetAsync(device_two, 0, sizeof(*device_two), work->stream), error);
 	HG_TRY((hg_cuda_launch_pieces<hg_found_look_kernel, HG_STREAM_THREADS>(
 		work, "hg_found_look_kernel", (uint64_t) parts * part_words * 32, HG_PIECE_ROWS, error,
-		places, stride, part_words, reinterpret_cast<uint32_t *>(mask), drop, HG_PIECE_FIRST,
+		ordinals, stride, part_words, reinterpret_cast<uint32_t *>(mask), drop, HG_PIECE_FIRST,
 		HG_PIECE_END, device_two)));
 	HG_TRY(hg_cuda_read_back(work, device_two, sizeof(answer), &host, error));
 	memcpy(&answer, host, sizeof(answer));
@@ -77,33 +78,33 @@ hg_cuda_found_look(HgCudaWork *work, const uint32_t *places, uint32_t parts, uin
 
 template <typename T>
 static HgStatus
-gather(HgCudaWork *work, const uint32_t *places, uint64_t count, const void *values,
+gather(HgCudaWork *work, const uint32_t *ordinals, uint64_t count, const void *values,
 	   const uint8_t *nulls, void *values_out, uint8_t *nulls_out, HgError *error)
 {
 	return hg_cuda_launch_pieces<hg_found_values_kernel<T>, HG_STREAM_THREADS>(
-		work, "hg_found_values_kernel", count, HG_FOUND_ROWS, error, places,
+		work, "hg_found_values_kernel", count, HG_FOUND_ROWS, error, ordinals,
 		static_cast<const T *>(values), nulls, HG_PIECE_FIRST, HG_PIECE_END,
 		static_cast<T *>(values_out), nulls_out);
 }
 
 HgStatus
-hg_cuda_found_gather(HgCudaWork *work, const uint32_t *places, uint64_t count, uint32_t width,
+hg_cuda_found_gather(HgCudaWork *work, const uint32_t *ordinals, uint64_t count, uint32_t width,
 					 const void *values, const uint8_t *nulls, void *values_out, uint8_t *nulls_out,
 					 HgError *error)
 {
 	switch (width)
 	{
 		case 1:
-			return gather<uint8_t>(work, places, count, values, nulls, values_out, nulls_out,
+			return gather<uint8_t>(work, ordinals, count, values, nulls, values_out, nulls_out,
 								   error);
 		case 2:
-			return gather<uint16_t>(work, places, count, values, nulls, values_out, nulls_out,
+			return gather<uint16_t>(work, ordinals, count, values, nulls, values_out, nulls_out,
 									error);
 		case 4:
-			return gather<uint32_t>(work, places, count, values, nulls, values_out, nulls_out,
+			return gather<uint32_t>(work, ordinals, count, values, nulls, values_out, nulls_out,
 									error);
 		default:
-			return gather<uint64_t>(work, places, count, values, nulls, values_out, nulls_out,
+			return gather<uint64_t>(work, ordinals, count, values, nulls, values_out, nulls_out,
 									error);
 	}
 }

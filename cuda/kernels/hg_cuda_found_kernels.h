@@ -23,9 +23,9 @@ hg_found_item(uint64_t first)
 	return first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
 }
 
-/* The place of a row, which fits 32 bits where the places of its table do. */
+/* The ordinal of a row, which fits 32 bits where the ordinals of its table do. */
 __device__ __forceinline__ uint32_t
-hg_found_place(uint32_t stride, uint32_t row)
+hg_found_ordinal(uint32_t stride, uint32_t row)
 {
 	return HG_FLAT_PART(row) * stride + HG_FLAT_NUMBER(row);
 }
@@ -42,7 +42,7 @@ hg_found_first(const uint64_t *words, uint32_t low, uint32_t high, uint64_t word
 }
 
 /*
- * The edges of a graph look for partners in another one, whose lists are in order, and the places
+ * The edges of a graph look for partners in another one, whose lists are in order, and the ordinals
  * of their rows get what these find.  Edges come list by list: neighbouring threads search
  * neighbouring lists.
  */
@@ -50,7 +50,7 @@ static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_found_kernel(const uint64_t *own_words, const uint32_t *own_rows, uint32_t own_stride,
 					const uint32_t *offsets, const uint64_t *words, const uint32_t *rows,
-					uint32_t shift, uint32_t stride, uint64_t first, uint64_t end, uint32_t *places)
+					uint32_t shift, uint32_t stride, uint64_t first, uint64_t end, uint32_t *ordinals)
 {
 	const uint64_t i = hg_found_item(first);
 	uint32_t found;
@@ -69,15 +69,15 @@ __launch_bounds__(HG_STREAM_THREADS)
 	if (edge >= high || words[edge] != word)
 		return;
 	found = edge + 1 < high && words[edge + 1] == word ? HG_FOUND_TWO
-													   : hg_found_place(stride, rows[edge]);
-	places[hg_found_place(own_stride, own_rows[i])] = found;
+													   : hg_found_ordinal(stride, rows[edge]);
+	ordinals[hg_found_ordinal(own_stride, own_rows[i])] = found;
 }
 
-/* places[i] = what the row has found that row i has found. */
+/* ordinals[i] = what the row has found that row i has found. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_found_compose_kernel(const uint32_t *parent, const uint32_t *found, uint64_t first,
-							uint64_t end, uint32_t *places)
+							uint64_t end, uint32_t *ordinals)
 {
 	const uint64_t i = hg_found_item(first);
 	uint32_t at;
@@ -85,7 +85,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	if (i >= end)
 		return;
 	at = parent[i];
-	places[i] = at < HG_FOUND_TWO ? found[at] : HG_FOUND_NONE;
+	ordinals[i] = at < HG_FOUND_TWO ? found[at] : HG_FOUND_NONE;
 }
 
 /*
@@ -96,7 +96,7 @@ __launch_bounds__(HG_STREAM_THREADS)
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
-	hg_found_look_kernel(const uint32_t *places, uint32_t stride, uint32_t part_words,
+	hg_found_look_kernel(const uint32_t *ordinals, uint32_t stride, uint32_t part_words,
 						 uint32_t *mask, bool drop, uint64_t first, uint64_t end, uint32_t *two)
 {
 	const uint64_t i = hg_found_item(first);
@@ -105,7 +105,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	const uint64_t part = word / part_words;
 	const uint32_t word_in_part = (uint32_t) (word % part_words);
 	const uint32_t number = word_in_part * 32 + lane;
-	uint32_t place = HG_FOUND_NONE;
+	uint32_t ordinal = HG_FOUND_NONE;
 	uint32_t counts = UINT32_MAX;
 	uint32_t *bits = nullptr;
 	uint32_t found;
@@ -119,19 +119,19 @@ __launch_bounds__(HG_STREAM_THREADS)
 		counts = *bits;
 	}
 	if (number < stride)
-		place = places[part * stride + number];
-	if (place == HG_FOUND_TWO && (counts >> lane & 1) != 0)
+		ordinal = ordinals[part * stride + number];
+	if (ordinal == HG_FOUND_TWO && (counts >> lane & 1) != 0)
 		*two = 1;
-	found = __ballot_sync(UINT32_MAX, place != HG_FOUND_NONE);
+	found = __ballot_sync(UINT32_MAX, ordinal != HG_FOUND_NONE);
 	if (drop && lane == 0 && (counts & ~found) != 0)
 		*bits = counts & found;
 }
 
-/* values_out[i], nulls_out[i] = the value of what place i has found. */
+/* values_out[i], nulls_out[i] = the value of what ordinal i has found. */
 template <typename T>
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
-	hg_found_values_kernel(const uint32_t *places, const T *values, const uint8_t *nulls,
+	hg_found_values_kernel(const uint32_t *ordinals, const T *values, const uint8_t *nulls,
 						   uint64_t first, uint64_t end, T *values_out, uint8_t *nulls_out)
 {
 	const uint64_t i = hg_found_item(first);
@@ -141,7 +141,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 
 	if (i >= end)
 		return;
-	at = places[i];
+	at = ordinals[i];
 	if (at < HG_FOUND_TWO)
 	{
 		value = values[at];

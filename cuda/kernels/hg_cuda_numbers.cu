@@ -59,9 +59,9 @@ __launch_bounds__(HG_STREAM_THREADS)
 		rows[i] = given[rows[i]];
 }
 
-/* rows[i] = the place of row rows[i].  Nothing is read there: any row would do no harm here. */
+/* rows[i] = the ordinal of row rows[i].  Nothing is read there: any row would do no harm here. */
 static __global__ void
-__launch_bounds__(HG_STREAM_THREADS) hg_place_kernel(uint32_t stride, uint32_t *rows, uint64_t n)
+__launch_bounds__(HG_STREAM_THREADS) hg_number_to_ordinal_kernel(uint32_t stride, uint32_t *rows, uint64_t n)
 {
 	const uint64_t i = (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
 
@@ -69,9 +69,9 @@ __launch_bounds__(HG_STREAM_THREADS) hg_place_kernel(uint32_t stride, uint32_t *
 		rows[i] = HG_FLAT_PART(rows[i]) * stride + HG_FLAT_NUMBER(rows[i]);
 }
 
-/* rows[i] = the row at place rows[i]. */
+/* rows[i] = the row at ordinal rows[i]. */
 static __global__ void
-__launch_bounds__(HG_STREAM_THREADS) hg_unplace_kernel(uint32_t stride, uint32_t *rows, uint64_t n)
+__launch_bounds__(HG_STREAM_THREADS) hg_ordinal_to_number_kernel(uint32_t stride, uint32_t *rows, uint64_t n)
 {
 	const uint64_t i = (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
 
@@ -144,7 +144,7 @@ hg_cuda_numbers_find(HgCudaNumbers *numbers, uint64_t rows, uint64_t number, uin
 	return 0;
 }
 
-/* With the largest stride there is, places are numbers. */
+/* With the largest stride there is, ordinals are numbers. */
 static bool
 is_identity(const HgCudaNumbers *numbers)
 {
@@ -152,12 +152,12 @@ is_identity(const HgCudaNumbers *numbers)
 }
 
 HgStatus
-hg_cuda_numbers_place(HgCudaWork *work, const HgCudaNumbers *numbers, uint32_t *rows,
+hg_cuda_numbers_to_ordinals(HgCudaWork *work, const HgCudaNumbers *numbers, uint32_t *rows,
 					  uint64_t count, HgError *error)
 {
 	if (count == 0 || numbers->stride == 0 || is_identity(numbers))
 		return HG_OK;
-	return hg_cuda_launch<hg_place_kernel>(work->stream, "hg_place_kernel",
+	return hg_cuda_launch<hg_number_to_ordinal_kernel>(work->stream, "hg_number_to_ordinal_kernel",
 										   hg_blocks_for(count, HG_STREAM_THREADS),
 										   HG_STREAM_THREADS, error, numbers->stride, rows, count);
 }
@@ -171,7 +171,7 @@ hg_cuda_numbers_translate(HgCudaWork *work, HgCudaNumbers *numbers, uint32_t *ro
 	if (count == 0 || !hg_cuda_numbers_differ(numbers) || is_identity(numbers))
 		return HG_OK;
 	if (numbers->stride > 0)
-		return hg_cuda_launch<hg_unplace_kernel>(work->stream, "hg_unplace_kernel", blocks,
+		return hg_cuda_launch<hg_ordinal_to_number_kernel>(work->stream, "hg_ordinal_to_number_kernel", blocks,
 												 HG_STREAM_THREADS, error, numbers->stride, rows,
 												 count);
 	if (numbers->given != nullptr)

@@ -11,7 +11,7 @@
  * memory, by position, and there is no run.
  *
  * Of a graph replica the rows' numbers are all that there is, and matches come with these.  Where
- * columns are to be read they become positions when they are written, which are the places in
+ * columns are to be read they become positions when they are written, which are the ordinals in
  * column replicas (hg_replica.h), and numbers again on their way out: both by the stride, and no
  * run.
  *
@@ -37,7 +37,7 @@ struct HgCudaRun
  */
 struct HgCudaNumbers
 {
-	uint32_t stride; /* not 0: positions are places of this stride, and there is no run */
+	uint32_t stride; /* not 0: positions are ordinals of this stride, and there is no run */
 	HgCudaRun *runs; /* [capacity] by position; in memory of the job's host */
 	uint64_t count;
 	uint64_t capacity;
@@ -70,7 +70,7 @@ hg_cuda_numbers_differ(const HgCudaNumbers *numbers)
  * stride, which their numbers in their parts are below; else they are positions, and stay.  It
  * returns when that is launched.
  */
-HgStatus hg_cuda_numbers_place(HgCudaWork *work, const HgCudaNumbers *numbers, uint32_t *rows,
+HgStatus hg_cuda_numbers_to_ordinals(HgCudaWork *work, const HgCudaNumbers *numbers, uint32_t *rows,
 							   uint64_t count, HgError *error);
 
 /*

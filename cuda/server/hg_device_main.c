@@ -52,7 +52,7 @@ measure_engine(HgEngine *engine, void *keys, uint64_t bytes, HgCosts costs[HG_CO
 			 status == HG_DEVICE_OUT_OF_MEMORY && rows >= HG_COSTS_LEAST_ROWS; rows /= 2)
 			if (rows * width <= bytes)
 				status = hg_costs_measure(engine, &measuring_host, width, keys, rows,
-										  &costs[hg_costs_place(width)], error);
+										  &costs[hg_costs_width_index(width)], error);
 		if (status != HG_OK)
 			return status;
 	}

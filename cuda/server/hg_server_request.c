@@ -63,7 +63,7 @@ hg_server_job_can_put_values(const HgServerJob *job, const HgWireRequest *reques
 
 	if (job->spec.new_column == NULL || request->nulls > 1)
 		return false;
-	places = hg_replica_places(&job->new_column.shape);
+	places = hg_replica_ordinals(&job->new_column.shape);
 	return request->first <= places && request->count <= places - request->first &&
 		   hg_server_room_in_lease(job, request, request->count,
 								   job->new_column.shape.width + request->nulls);

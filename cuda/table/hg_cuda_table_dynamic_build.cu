@@ -87,8 +87,8 @@ template <typename Word> struct Feed
 };
 
 /*
- * Count the edges of a graph that are left out, and number those that stay: *places is NULL where
- * all do.
+ * Count the edges of a graph that are left out, and number those that stay: *device_set is NULL
+ * where all do.
  */
 template <typename Slots>
 static HgStatus

@@ -21,7 +21,7 @@ typedef struct HgFilterMaker
 	HgRowFilters *filters;
 	HgRowFilter *filter;
 	const HgPinnedGraph *graph;
-	HgPlaces places;  /* that have the columns so far */
+	HgDeviceSet device_set;  /* that have the columns so far */
 	HgFilterStep *at; /* the next step */
 	uint32 sets;	  /* that are left */
 	const HgGraphCodes *codes[HG_MAX_FILTER_COLUMNS];
@@ -57,7 +57,7 @@ hg_filter_column(HgFilterMaker *maker, AttrNumber attno)
 	HgRowFilters *filters = maker->filters;
 	HgReplicaColumnUse *use = &filters->columns[filters->ncolumns];
 	const HgGraphCodes *codes = NULL;
-	HgPlaces at;
+	HgDeviceSet at;
 
 	for (uint32 i = 0; i < filters->ncolumns; i++)
 		if (filters->columns[i].lookup == maker->filter->lookup &&
@@ -66,7 +66,7 @@ hg_filter_column(HgFilterMaker *maker, AttrNumber attno)
 	if (filters->ncolumns == HG_MAX_FILTER_COLUMNS)
 		return -1;
 	at = hg_resident_graph_replica_column(maker->graph, attno, use, &codes);
-	maker->places &= at;
+	maker->device_set &= at;
 	if (at == 0)
 		return -1;
 	use->lookup = maker->filter->lookup;
@@ -402,7 +402,7 @@ hg_filter_write_all(HgFilterMaker *maker, int npredicates, HgPredicate **predica
 
 	for (int i = 0; i < npredicates; i++)
 		may = may && hg_filter_may(predicates[i]);
-	if (!may || !hg_filter_columns(maker, &all) || maker->places == 0)
+	if (!may || !hg_filter_columns(maker, &all) || maker->device_set == 0)
 		return false;
 	/* by its columns alone a filter knows rows */
 	return hg_row_filter_stride(maker->filters, maker->filter->lookup) > 0 &&
@@ -411,13 +411,13 @@ hg_filter_write_all(HgFilterMaker *maker, int npredicates, HgPredicate **predica
 
 bool
 hg_predicate_filter_add(HgRowFilters *filters, uint32 lookup, const HgPinnedGraph *graph,
-						int npredicates, HgPredicate **predicates, HgPlaces *places)
+						int npredicates, HgPredicate **predicates, HgDeviceSet *device_set)
 {
 	const HgRowFilters before = *filters;
 	HgFilterMaker maker = {.filters = filters,
 						   .filter = &filters->filters[filters->nfilters],
 						   .graph = graph,
-						   .places = *places,
+						   .device_set = *device_set,
 						   .at = filters->steps};
 
 	Assert(filters->nfilters < HG_MAX_FILTERS);
@@ -430,6 +430,6 @@ hg_predicate_filter_add(HgRowFilters *filters, uint32 lookup, const HgPinnedGrap
 		*filters = before;
 		return false;
 	}
-	*places = maker.places;
+	*device_set = maker.device_set;
 	return true;
 }

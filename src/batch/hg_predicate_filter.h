@@ -22,11 +22,11 @@
 /*
  * Have filters, which are all zero or were made by this for lookups before, let those rows of a
  * lookup through (HgRowFilter) that are in all of some predicates, bound to a batch: rows that a
- * pinned graph has.  *places become those of them whose devices have all that this takes.  False
+ * pinned graph has. *device_set become those of them whose devices have all that this takes.  False
  * where there is none, or a predicate is no filter: filters are as before then.
  */
 extern bool hg_predicate_filter_add(HgRowFilters *filters, uint32 lookup,
 									const HgPinnedGraph *graph, int npredicates,
-									HgPredicate **predicates, HgPlaces *places);
+									HgPredicate **predicates, HgDeviceSet *device_set);
 
 #endif /* HG_PREDICATE_FILTER_H */

@@ -284,7 +284,7 @@ hg_scan_set_pending(HgScanTable *table, HgCovered *covered)
 {
 	const HgColumnQual *qual;
 	HgRowFilters *filters = palloc0(sizeof(HgRowFilters));
-	HgPlaces places = HG_PLACES_ALL;
+	HgDeviceSet places = HG_ALL_DEVICES;
 
 	hg_scan_select_follow(table->select);
 	qual = table->select->column_qual;

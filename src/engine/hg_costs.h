@@ -39,16 +39,16 @@ extern "C"
 		double reduce_ns; /* of each pair of a group */
 	} HgCosts;
 
-	/* Key widths that costs are told apart by, and the place of each. */
+	/* Key widths with costs of their own, and the index of each. */
 #define HG_COSTS_WIDTHS 2
 
 	static inline int
-	hg_costs_place(uint32_t key_width)
+	hg_costs_width_index(uint32_t key_width)
 	{
 		return key_width == 8;
 	}
 
-	/* Costs of the engines that there is a choice of, by hg_costs_place(). */
+	/* Costs of the engines that there is a choice of, by hg_costs_width_index(). */
 	typedef struct HgEngineCosts
 	{
 		HgCosts device[HG_COSTS_WIDTHS];

@@ -645,13 +645,13 @@ extern "C"
 							  HgError *error);
 
 		/*
-		 * Of a job with spec.new_column: the values of count places from first_place on;
+		 * Of a job with spec.new_column: the values of count ordinals from first_ordinal on;
 		 * nulls[count] are bytes, not 0 where a row has NULL, or the array is NULL and none has.
-		 * Places that get none are undefined, as they are where there is no row.  HG_INVALID where
-		 * they go beyond the column, of which nothing is put then.
+		 * Ordinals that get none are undefined, as they are where there is no row.  HG_INVALID
+		 * where they go beyond the column, of which nothing is put then.
 		 */
 		HgStatus (*put_values)(HgJob *job, const void *values, const uint8_t *nulls, uint64_t count,
-							   uint64_t first_place, HgError *error);
+							   uint64_t first_ordinal, HgError *error);
 
 		/*
 		 * Of a job with spec.new_replica, or new_column, which is built: take the graph out of it,

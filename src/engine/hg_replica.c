@@ -27,7 +27,7 @@ uint64_t
 hg_replica_least_bytes(const HgJobSpec *spec)
 {
 	if (spec->new_column != NULL)
-		return hg_replica_places(&spec->new_column->shape) * spec->new_column->shape.width;
+		return hg_replica_ordinals(&spec->new_column->shape) * spec->new_column->shape.width;
 	return spec->new_replica->shape.rows * (spec->new_replica->shape.key_width + sizeof(uint32_t));
 }
 
@@ -41,7 +41,7 @@ hg_replica_column_check(const HgReplicaColumnShape *shape, HgError *error)
 		shape->stride > UINT32_C(1) << HG_FLAT_ROW_BITS)
 		return hg_error_set(error, HG_INVALID, NULL, "a column replica can not be of %u times %u rows",
 							shape->parts, shape->stride);
-	if (hg_replica_places(shape) >= HG_MAX_ROWS)
+	if (hg_replica_ordinals(shape) >= HG_MAX_ROWS)
 		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in a column replica");
 	return HG_OK;
 }

@@ -21,15 +21,15 @@
  * each below parts << HG_FLAT_ROW_BITS (hg_flat.h) and HG_MAX_ROWS, and no two the same: that is
  * what matches tell.  build answers HG_INVALID where one is not below.
  *
- * COLUMNS of a graph's rows are replicas as well, each by itself.  A row has a PLACE in them: its
- * part times a STRIDE, which no part has more rows than, and its number in the part.
+ * COLUMNS of a graph's rows are replicas as well, each by itself.  A row has an ORDINAL in them:
+ * its part times a STRIDE, which no part has more rows than, and its number in the part.
  *
  *	open (HgJobSpec.new_column) -> put_values* -> build -> take_replica -> close
  *
  * A job that has the graph for a side names those that it reads (HgJobSpec.replica_columns).  They
  * are all of one stride, also those that are computed (hg_computed.h).  open answers HG_INVALID
- * where a row of the graph has no place, its number in its part not being below the stride: behind
- * open each row that the graph has can be looked up as it is.
+ * where a row of the graph has no ordinal, its number in its part not being below the stride:
+ * behind open each row that the graph has can be looked up as it is.
  *
  * MASKS. Some rows of a graph replica may not count in a job: a bit for each row number says which
  * do, in 64-bit words, bit r % 64 of word r / 64.  Or what its columns have says so: FILTERS
@@ -48,7 +48,7 @@
  * but where they need not.  A row that is to look up and was not found itself finds nothing.  Where
  * a row that counts would find two rows that do, build answers HG_NOT_UNIQUE, after which only
  * close is left.  Which rows the side has is told by its mask from then on: what is behind build
- * knows nothing of lookups, but that columns have other places.
+ * knows nothing of lookups, but that columns have other ordinals.
  *
  * NAMES. Between processes a replica has a name.  The process that gives names never gives the same
  * name twice.  It is what a session sends; the device process has the graph of that name or answers
@@ -160,27 +160,27 @@ extern "C"
 	} HgReplicaColumnUse;
 
 	/*
-	 * What rows of a side look up (HgJobSpec.lookups).  The rows that do have places, of which all
-	 * columns and lookups of theirs know by the same stride.
+	 * What rows of a side look up (HgJobSpec.lookups).  The rows that do have ordinals, of which
+	 * all columns and lookups of theirs know by the same stride.
 	 */
 	typedef struct HgReplicaLookup
 	{
 		uint32_t from;		   /* 0: rows of the side look it up; else those that they have found in
 								* the lookup of this number, less 1, which is one before */
 		uint32_t unmatched;	   /* not 0: a row that finds nothing counts all the same */
-		uint32_t stride;	   /* of the places of the rows that look up */
+		uint32_t stride;	   /* of the ordinals of the rows that look up */
 		uint32_t found_stride; /* and of those that are looked up */
 		HgReplicaUse own;		   /* the rows that look up, by the key they do it with: never masked */
 		HgReplicaUse found;	   /* those that are looked up */
 	} HgReplicaLookup;
 
-	/* In place of the place of a row that was found: none was, or more than one. */
+	/* In place of the ordinal of a row that was found: none was, or more than one. */
 #define HG_FOUND_NONE UINT32_MAX
 #define HG_FOUND_TWO (UINT32_MAX - 1)
 
-	/* The place of a row in the columns of its graph. */
+	/* The ordinal of a row in the columns of its graph. */
 	static inline uint64_t
-	hg_replica_place(uint32_t stride, uint32_t row)
+	hg_replica_ordinal(uint32_t stride, uint32_t row)
 	{
 		return (uint64_t) HG_FLAT_PART(row) * stride + HG_FLAT_NUMBER(row);
 	}
@@ -205,9 +205,9 @@ extern "C"
 		return spec->new_column != NULL ? &spec->new_column->name : &spec->new_replica->name;
 	}
 
-	/* Places that a column has. */
+	/* Ordinals that a column has. */
 	static inline uint64_t
-	hg_replica_places(const HgReplicaColumnShape *shape)
+	hg_replica_ordinals(const HgReplicaColumnShape *shape)
 	{
 		return (uint64_t) shape->parts * shape->stride;
 	}

@@ -29,18 +29,18 @@ hg_replica_is_masked(const HgJobSpec *spec, HgSide side, uint32_t lookup)
 	return use->masked != 0 || hg_row_filter_find(spec->filters[side], lookup) != NULL;
 }
 
-/* Can the graph of a lookup be so, whose rows have places of a stride? */
+/* Can the graph of a lookup be so, whose rows have ordinals of a stride? */
 static HgStatus
 check_looking(const HgReplicaUse *use, uint32_t stride, HgError *error)
 {
-	/* places are those of a column, whatever its values are */
-	const HgReplicaColumnShape places = {.width = 1, .parts = use->shape.parts, .stride = stride};
+	/* ordinals are those of a column, whatever its values are */
+	const HgReplicaColumnShape ordinals = {.width = 1, .parts = use->shape.parts, .stride = stride};
 	HgStatus status = hg_replica_check(&use->shape, error);
 
-	return status == HG_OK ? hg_replica_column_check(&places, error) : status;
+	return status == HG_OK ? hg_replica_column_check(&ordinals, error) : status;
 }
 
-/* The rows that look up in a lookup of a side: their parts, and the stride of their places. */
+/* The rows that look up in a lookup of a side: their parts, and the stride of their ordinals. */
 static void
 find_looking(const HgJobSpec *spec, HgSide side, uint32_t from, uint32_t *parts, uint32_t *stride)
 {
@@ -142,25 +142,25 @@ hg_replica_side_check(const HgJobSpec *spec, HgSide side, HgError *error)
 }
 
 static HgStatus
-no_place(HgError *error)
+no_ordinal(HgError *error)
 {
 	return hg_error_set(error, HG_INVALID, NULL,
 						"a row of a graph replica has no place in its columns");
 }
 
 HgStatus
-hg_replica_places_check(const HgJobSpec *spec, HgSide side, uint32_t numbers, HgError *error)
+hg_replica_ordinals_check(const HgJobSpec *spec, HgSide side, uint32_t numbers, HgError *error)
 {
 	const uint32_t stride = hg_replica_side_stride(spec, side);
 
-	return stride > 0 && numbers > stride ? no_place(error) : HG_OK;
+	return stride > 0 && numbers > stride ? no_ordinal(error) : HG_OK;
 }
 
 HgStatus
-hg_replica_lookup_places_check(const HgReplicaLookup *lookup, uint32_t own_numbers,
+hg_replica_lookup_ordinals_check(const HgReplicaLookup *lookup, uint32_t own_numbers,
 							uint32_t found_numbers, HgError *error)
 {
 	if (own_numbers > lookup->stride || found_numbers > lookup->found_stride)
-		return no_place(error);
+		return no_ordinal(error);
 	return HG_OK;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_replica_side.h
- *	  Sides of jobs that are graph replicas: places of their rows, and which of these count.
+ *	  Sides of jobs that are graph replicas: ordinals of their rows, and which of these count.
  *
  * What is asked here depends on all that a job says of a side: its columns, what it looks up, and
  * its filters (hg_replica.h, hg_row_filter.h).
@@ -20,7 +20,7 @@ extern "C"
 {
 #endif
 
-	/* The stride of the places of a side's own rows; 0 where nothing asks for places. */
+	/* The stride of the ordinals of a side's own rows; 0 where nothing asks for ordinals. */
 	extern uint32_t hg_replica_side_stride(const HgJobSpec *spec, HgSide side);
 
 	/*
@@ -46,15 +46,15 @@ extern "C"
 	extern HgStatus hg_replica_side_check(const HgJobSpec *spec, HgSide side, HgError *error);
 
 	/*
-	 * Of a spec that can be, and a side that is a graph replica: has each row a place in the
+	 * Of a spec that can be, and a side that is a graph replica: has each row an ordinal in the
 	 * columns that the job has of it, and where it looks rows up?  The rows' numbers in their parts
 	 * are below numbers.  HG_OK, or HG_INVALID with an explanation.
 	 */
-	extern HgStatus hg_replica_places_check(const HgJobSpec *spec, HgSide side, uint32_t numbers,
+	extern HgStatus hg_replica_ordinals_check(const HgJobSpec *spec, HgSide side, uint32_t numbers,
 										 HgError *error);
 
 	/* The same of the rows of both graphs of a lookup. */
-	extern HgStatus hg_replica_lookup_places_check(const HgReplicaLookup *lookup, uint32_t own_numbers,
+	extern HgStatus hg_replica_lookup_ordinals_check(const HgReplicaLookup *lookup, uint32_t own_numbers,
 												uint32_t found_numbers, HgError *error);
 
 #ifdef __cplusplus

@@ -22,9 +22,9 @@
  * meet.  In place of a column's value there may be a NUMBER that is computed of columns of the same
  * rows, by steps as those of hg_computed.h, and is NULL where one of these is.  Where it does not
  * fit for a row that counts by the mask build answers HG_OVERFLOW, after which only close is left:
- * the row is in no set, and not outside of one either.  A place that no row has, and no mask leaves
- * out, is not told from that of a row whose key is NULL: what lies there, 0 where nothing was put,
- * is to fit, too.
+ * the row is in no set, and not outside of one either.  An ordinal that no row has, and no mask
+ * leaves out, is not told from that of a row whose key is NULL: what lies there, 0 where nothing
+ * was put, is to fit, too.
  *
  * REQUIRED ends the steps of a row that is not in a set: it does not count, and what is behind is
  * not computed of it.
@@ -134,7 +134,7 @@ extern "C"
 		HgStep number_steps[HG_MAX_FILTER_NUMBER_STEPS]; /* columns are the filters' */
 	} HgRowFilters;
 
-	/* The values of a column by place, wherever they are. */
+	/* The values of a column by ordinal, wherever they are. */
 	typedef struct HgFilterColumn
 	{
 		const void *values;
@@ -147,7 +147,7 @@ extern "C"
 	typedef struct HgFilterTest
 	{
 		uint32_t nsteps;
-		uint32_t stride; /* of the places of its columns */
+		uint32_t stride; /* of the ordinals of its columns */
 		HgFilterColumn columns[HG_MAX_FILTER_COLUMNS];
 		HgFilterStep steps[HG_MAX_FILTER_STEPS];
 		HgFilterRange ranges[HG_MAX_FILTER_RANGES];
@@ -202,7 +202,7 @@ extern "C"
 		return NULL;
 	}
 
-	/* The stride of the places that it knows rows by; 0 where there is none. */
+	/* The stride of the ordinals that it knows rows by; 0 where there is none. */
 	static inline uint32_t
 	hg_row_filter_stride(const HgRowFilters *filters, uint32_t lookup)
 	{
@@ -228,30 +228,30 @@ extern "C"
  * Asking, on the host and in kernels
  * ------------------------------------------------------------------------ */
 
-/* The value of a place in a column, widened. */
+/* The value of an ordinal in a column, widened. */
 HG_HOST_DEVICE int64_t
-hg_filter_value(const HgFilterColumn *column, uint8_t is_signed, uint64_t place)
+hg_filter_value(const HgFilterColumn *column, uint8_t is_signed, uint64_t ordinal)
 {
 	switch (column->width)
 	{
 		case 1:
-			return is_signed ? ((const int8_t *) column->values)[place]
-							 : ((const uint8_t *) column->values)[place];
+			return is_signed ? ((const int8_t *) column->values)[ordinal]
+							 : ((const uint8_t *) column->values)[ordinal];
 		case 2:
-			return is_signed ? ((const int16_t *) column->values)[place]
-							 : ((const uint16_t *) column->values)[place];
+			return is_signed ? ((const int16_t *) column->values)[ordinal]
+							 : ((const uint16_t *) column->values)[ordinal];
 		case 4:
-			return is_signed ? (int64_t) ((const int32_t *) column->values)[place]
-							 : (int64_t) ((const uint32_t *) column->values)[place];
+			return is_signed ? (int64_t) ((const int32_t *) column->values)[ordinal]
+							 : (int64_t) ((const uint32_t *) column->values)[ordinal];
 		default:
-			return ((const int64_t *) column->values)[place];
+			return ((const int64_t *) column->values)[ordinal];
 	}
 }
 
 HG_HOST_DEVICE bool
-hg_filter_is_null(const HgFilterColumn *column, uint64_t place)
+hg_filter_is_null(const HgFilterColumn *column, uint64_t ordinal)
 {
-	return column->nulls != NULL && column->nulls[place] != 0;
+	return column->nulls != NULL && column->nulls[ordinal] != 0;
 }
 
 /* Is a value in one of count ranges?  The last one that begins there or ahead of it tells. */
@@ -268,11 +268,11 @@ hg_filter_is_in(const HgFilterRange *ranges, uint32_t count, int64_t value)
 }
 
 /*
- * A number that is computed for a place; *null: it is NULL.  *lost becomes true where it, or one on
- * the way to it, does not fit.
+ * A number that is computed for an ordinal; *null: it is NULL. *lost becomes true where it, or one
+ * on the way to it, does not fit.
  */
 HG_HOST_DEVICE int64_t
-hg_filter_number(const HgFilterTest *test, uint8_t number, uint64_t place, bool *null, bool *lost)
+hg_filter_number(const HgFilterTest *test, uint8_t number, uint64_t ordinal, bool *null, bool *lost)
 {
 	const uint32_t first = test->numbers[number].first;
 	const uint32_t end = first + test->numbers[number].count;
@@ -293,8 +293,8 @@ hg_filter_number(const HgFilterTest *test, uint8_t number, uint64_t place, bool 
 			top = step->constant;
 			if (step->kind == HG_STEP_COLUMN)
 			{
-				top = hg_filter_value(&test->columns[step->column], step->is_signed, place);
-				nulls |= hg_filter_is_null(&test->columns[step->column], place);
+				top = hg_filter_value(&test->columns[step->column], step->is_signed, ordinal);
+				nulls |= hg_filter_is_null(&test->columns[step->column], ordinal);
 			}
 		}
 		else if (step->kind >= HG_STEP_ADD)
@@ -313,20 +313,20 @@ hg_filter_number(const HgFilterTest *test, uint8_t number, uint64_t place, bool 
 /* What a step compares: the value of a column, or a number that is computed. */
 HG_HOST_DEVICE int64_t
 hg_filter_operand(const HgFilterTest *test, bool computed, uint8_t number, uint8_t is_signed,
-				  uint64_t place, bool *null, bool *lost)
+				  uint64_t ordinal, bool *null, bool *lost)
 {
 	if (computed)
-		return hg_filter_number(test, number, place, null, lost);
-	*null = hg_filter_is_null(&test->columns[number], place);
-	return *null ? 0 : hg_filter_value(&test->columns[number], is_signed, place);
+		return hg_filter_number(test, number, ordinal, null, lost);
+	*null = hg_filter_is_null(&test->columns[number], ordinal);
+	return *null ? 0 : hg_filter_value(&test->columns[number], is_signed, ordinal);
 }
 
 /*
- * Is the row of a place in the set of a step that looks at columns?  computes: some step computes
- * numbers.
+ * Is the row of an ordinal in the set of a step that looks at columns?  computes: some step
+ * computes numbers.
  */
 HG_HOST_DEVICE bool
-hg_filter_look(const HgFilterTest *test, const HgFilterStep *step, bool computes, uint64_t place,
+hg_filter_look(const HgFilterTest *test, const HgFilterStep *step, bool computes, uint64_t ordinal,
 			   bool *lost)
 {
 	bool null;
@@ -335,15 +335,15 @@ hg_filter_look(const HgFilterTest *test, const HgFilterStep *step, bool computes
 	int64_t than;
 
 	if (step->kind >= HG_FILTER_IS_NULL)
-		return hg_filter_is_null(&test->columns[step->column], place) ==
+		return hg_filter_is_null(&test->columns[step->column], ordinal) ==
 			   (step->kind == HG_FILTER_IS_NULL);
 	value = hg_filter_operand(test, computes && (step->computed & HG_FILTER_COMPUTED) != 0,
-							  step->column, step->is_signed, place, &null, lost);
+							  step->column, step->is_signed, ordinal, &null, lost);
 	if (step->kind == HG_FILTER_IN)
 		return !null && hg_filter_is_in(test->ranges + step->first, step->count, value) !=
 							(step->negated != 0);
 	than = hg_filter_operand(test, computes && (step->computed & HG_FILTER_OTHER_COMPUTED) != 0,
-							 step->other, step->is_signed, place, &other_null, lost);
+							 step->other, step->is_signed, ordinal, &other_null, lost);
 	return !null && !other_null &&
 		   (step->allowed & (value < than	 ? HG_FILTER_LESS
 							 : value == than ? HG_FILTER_EQUAL
@@ -351,12 +351,12 @@ hg_filter_look(const HgFilterTest *test, const HgFilterStep *step, bool computes
 }
 
 /*
- * Does the row of a place count, by a filter that can be?  Sets that are left are bits of a word.
- * computes is hg_filter_computes(); *lost becomes true where a number does not fit, and then it is
- * not known.
+ * Does the row of an ordinal count, by a filter that can be?  Sets that are left are bits of a
+ * word.  computes is hg_filter_computes(); *lost becomes true where a number does not fit, and then
+ * it is not known.
  */
 HG_HOST_DEVICE bool
-hg_filter_holds(const HgFilterTest *test, bool computes, uint64_t place, bool *lost)
+hg_filter_holds(const HgFilterTest *test, bool computes, uint64_t ordinal, bool *lost)
 {
 	uint32_t sets = 0;
 
@@ -373,7 +373,7 @@ hg_filter_holds(const HgFilterTest *test, bool computes, uint64_t place, bool *l
 		else if (step->kind <= HG_FILTER_ALL)
 			sets = sets << 1 | step->kind;
 		else if (step->kind != HG_FILTER_REQUIRED)
-			sets = sets << 1 | hg_filter_look(test, step, computes, place, lost);
+			sets = sets << 1 | hg_filter_look(test, step, computes, ordinal, lost);
 		else if ((sets & 1) == 0)
 			return false;
 	}

@@ -12,7 +12,7 @@
 #include "hg_replica_side.h"
 #include "hg_row_filter.h"
 
-/* Can all columns be, each of rows that there are, by places as others know them? */
+/* Can all columns be, each of rows that there are, by ordinals as others know them? */
 static HgStatus
 check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 {
@@ -153,7 +153,7 @@ check_filter(const HgRowFilters *filters, const HgRowFilter *filter, const HgFil
 			return hg_error_set(error, HG_INVALID, NULL, "steps leave too many sets");
 		looks |= hg_filter_looks(&steps[i]);
 	}
-	/* by its columns alone it knows the places of rows */
+	/* by its columns alone it knows the ordinals of rows */
 	return sets == 1 && looks ? HG_OK
 							  : hg_error_set(error, HG_INVALID, NULL,
 											 "a filter is to leave one set, by what columns have");

@@ -76,7 +76,7 @@ hg_slice_column_shape(const HgSlices *slices, uint32_t slice, uint32_t width)
 	const uint32_t parts = parts_of(rows);
 	const uint64_t stride = parts > 1 ? UINT64_C(1) << HG_FLAT_ROW_BITS : rows;
 
-	/* a row's place is its number */
+	/* a row's ordinal is its number */
 	return (HgReplicaColumnShape){
 		.width = width, .parts = parts, .stride = stride > 0 ? (uint32_t) stride : 1};
 }

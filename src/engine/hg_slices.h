@@ -10,7 +10,7 @@
  * one of them is so with a graph that each of the devices has whole.
  *
  * ROWS of a slice have numbers of their own: 0, 1, 2 ... in the order of those that the graph has
- * for them.  A slice is a graph replica like any other then (hg_replica.h), whose rows' places in
+ * for them.  A slice is a graph replica like any other then (hg_replica.h), whose rows' ordinals in
  * columns are their numbers: columns of slices have no gaps, and all slices together are as large
  * as the graph.  Rows that the graph has not, as their keys are NULL, are in none.
  *

@@ -137,9 +137,9 @@ hg_replica_send(const HgReplicaTask *task, HgEngine *engine, HgReplicaHost *send
  * not to be.
  */
 static bool
-hg_replica_give(const HgReplicaTask *task, HgDeviceCopy *copies, int place, bool (*is_left)(void))
+hg_replica_give(const HgReplicaTask *task, HgDeviceCopy *copies, int device_no, bool (*is_left)(void))
 {
-	HgDeviceCopy *copy = &copies[place];
+	HgDeviceCopy *copy = &copies[device_no];
 	HgReplicaHost sending = {.is_left = is_left};
 	HgEngine *engine = NULL;
 	uint64 bytes = 0;
@@ -149,15 +149,15 @@ hg_replica_give(const HgReplicaTask *task, HgDeviceCopy *copies, int place, bool
 	hg_host_init(&sending.host, CurrentMemoryContext);
 	sending.is_interrupted = sending.host.host.cancelled;
 	sending.host.host.cancelled = hg_replica_is_cancelled;
-	if (hg_device_state(place, HG_REPLICA_TIMEOUT_MS, &error) == HG_DEVICE_READY)
-		engine = hg_device_engine(place, true);
+	if (hg_device_state(device_no, HG_REPLICA_TIMEOUT_MS, &error) == HG_DEVICE_READY)
+		engine = hg_device_engine(device_no, true);
 	if (engine == NULL)
 		return false;
 	status = hg_replica_send(task, engine, &sending, &bytes, &error);
 	hg_host_rethrow(&sending.host);
 	if (status == HG_OK)
 	{
-		hg_device_copy_set_present(copy, hg_device_connection(place)->epoch, bytes);
+		hg_device_copy_set_present(copy, hg_device_connection(device_no)->epoch, bytes);
 		hg_resident_count(HG_COUNT_GRAPHS_REPLICATED, task->column == NULL);
 		return true;
 	}
@@ -165,10 +165,10 @@ hg_replica_give(const HgReplicaTask *task, HgDeviceCopy *copies, int place, bool
 					 error.detail[0] != '\0' ? errdetail_internal("%s", error.detail) : 0));
 	if (status == HG_CANCELLED)
 		return false;
-	hg_device_copy_set_missed(copy, hg_device_connection(place)->epoch);
+	hg_device_copy_set_missed(copy, hg_device_connection(device_no)->epoch);
 	if (status != HG_CONNECTION_LOST && status != HG_DEVICE_FAILED)
 		return true;
-	hg_device_discard_lost(place);
+	hg_device_discard_lost(device_no);
 	return false;
 }
 
@@ -183,7 +183,7 @@ typedef struct HgReplicaPart
 	uint32 slice;
 	HgGraphAlong *along;	   /* or NULL: in place of all that, how it is cut along ... */
 	const HgPinnedGraph *with; /* ... with this one, whose slices those are */
-	int place;
+	int device_no;
 	uint64 epoch;
 	bool (*is_left)(void);
 } HgReplicaPart;
@@ -212,14 +212,14 @@ hg_replica_graph(const HgReplicaPart *part)
 		new_replica.name.slice = hg_slice_number_along(part->along->cut, part->slices->count, part->slice);
 		new_replica.shape = hg_slice_shape_along(part->slices, part->slice, new_replica.shape.key_width,
 										  part->along->rows[part->slice]);
-		return hg_replica_give(&task, part->along->copies, part->place, part->is_left);
+		return hg_replica_give(&task, part->along->copies, part->device_no, part->is_left);
 	}
 	if (part->slices != NULL)
 	{
 		new_replica.name.slice = hg_slice_number(part->slices->count, part->slice);
 		new_replica.shape = hg_slice_shape(part->slices, part->slice, new_replica.shape.key_width);
 	}
-	return hg_replica_give(&task, hg_graph_version_copies(part->version, part->cut), part->place,
+	return hg_replica_give(&task, hg_graph_version_copies(part->version, part->cut), part->device_no,
 						part->is_left);
 }
 
@@ -248,13 +248,13 @@ hg_replica_column(const HgReplicaPart *part, int number)
 			new_replica.name.slice = hg_slice_number(part->slices->count, part->slice);
 			new_replica.shape = hg_slice_column_shape(part->slices, part->slice, new_replica.shape.width);
 		}
-		there = hg_replica_give(&task, copies, part->place, part->is_left);
+		there = hg_replica_give(&task, copies, part->device_no, part->is_left);
 		hg_replica_column_unpin(column);
 	}
 	else if (part->is_left())
 		there = false;
 	else
-		hg_device_copy_set_missed(&copies[part->place], part->epoch);
+		hg_device_copy_set_missed(&copies[part->device_no], part->epoch);
 	return there;
 }
 
@@ -262,7 +262,7 @@ hg_replica_column(const HgReplicaPart *part, int number)
 static bool
 hg_replica_pinned_at(const HgReplicaPart *part)
 {
-	HgDeviceCopy *copy = &hg_graph_version_copies(part->version, part->cut)[part->place];
+	HgDeviceCopy *copy = &hg_graph_version_copies(part->version, part->cut)[part->device_no];
 
 	if (hg_device_copy_is_due(copy, part->epoch))
 	{
@@ -270,13 +270,13 @@ hg_replica_pinned_at(const HgReplicaPart *part)
 			return false;
 		/* a large one may find the room that it has not found here at another place */
 		if (part->slices == NULL && !hg_device_copy_is_present(copy, part->epoch))
-			hg_graph_version_remove_home(part->version, part->place);
+			hg_graph_version_remove_home(part->version, part->device_no);
 	}
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 		if (pg_atomic_read_u32(&part->version->columns[i].number) != InvalidAttrNumber &&
 			hg_device_copy_is_present(copy, part->epoch) &&
 			hg_device_copy_is_due(
-				&hg_graph_version_column_copies(part->version, part->cut, i)[part->place],
+				&hg_graph_version_column_copies(part->version, part->cut, i)[part->device_no],
 				part->epoch) &&
 			!hg_replica_column(part, i))
 			return false;
@@ -290,12 +290,12 @@ hg_replica_pinned_at(const HgReplicaPart *part)
 
 /* What a device process says of its replicas; false where it does not tell. */
 static bool
-hg_replica_status_at(int place, HgDeviceStatus *status)
+hg_replica_status_at(int device_no, HgDeviceStatus *status)
 {
 	HgError error;
 
-	return hg_device_state(place, HG_REPLICA_TIMEOUT_MS, &error) == HG_DEVICE_READY &&
-		   hg_device_ask_status(place, HG_REPLICA_TIMEOUT_MS, status);
+	return hg_device_state(device_no, HG_REPLICA_TIMEOUT_MS, &error) == HG_DEVICE_READY &&
+		   hg_device_ask_status(device_no, HG_REPLICA_TIMEOUT_MS, status);
 }
 
 /*
@@ -308,23 +308,23 @@ hg_replica_find_home(HgResidentGraph *version, const HgReplicaHolders *holders)
 	int64 most = 0;
 	int home = -1;
 
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 	{
 		HgDeviceStatus status;
 		int64 room;
 
-		if (!hg_device_copy_is_due(&version->copies[place], holders->epochs[place]) ||
-			!hg_replica_status_at(place, &status))
+		if (!hg_device_copy_is_due(&version->copies[device_no], holders->epochs[device_no]) ||
+			!hg_replica_status_at(device_no, &status))
 			continue;
 		room = (int64) status.replica_limit - (int64) status.replica_bytes;
 		if (home < 0 || room > most)
 		{
 			most = room;
-			home = place;
+			home = device_no;
 		}
 	}
 	if (home >= 0)
-		hg_graph_version_add_homes(version, HG_PLACE(home));
+		hg_graph_version_add_homes(version, HG_DEVICE_BIT(home));
 }
 
 /* The devices' memory for replicas. */
@@ -338,14 +338,14 @@ static void
 hg_replica_ask_limits(const HgReplicaHolders *holders, HgReplicaLimits *limits)
 {
 	*limits = (HgReplicaLimits){0};
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 	{
 		HgDeviceStatus status;
 
-		if (holders->epochs[place] == 0 || !hg_replica_status_at(place, &status))
+		if (holders->epochs[device_no] == 0 || !hg_replica_status_at(device_no, &status))
 			continue;
-		limits->of[place] = status.replica_limit;
-		limits->most = Max(limits->most, limits->of[place]);
+		limits->of[device_no] = status.replica_limit;
+		limits->most = Max(limits->most, limits->of[device_no]);
 	}
 }
 
@@ -371,7 +371,7 @@ hg_replica_find_cut(HgResidentGraph *version, const HgReplicaHolders *holders)
 	const uint64 bytes = hg_graph_version_least_bytes(version);
 	HgGraphNeeds needs = hg_graph_wishes_told(&version->wishes);
 	HgReplicaLimits limits;
-	HgPlaces places = 0;
+	HgDeviceSet device_set = 0;
 	uint32 n;
 
 	hg_replica_ask_limits(holders, &limits);
@@ -380,34 +380,34 @@ hg_replica_find_cut(HgResidentGraph *version, const HgReplicaHolders *holders)
 	hg_graph_wishes_set_weighed(&version->wishes);
 	if (hg_replica_is_room(&limits, bytes, &needs, 1))
 		return true;
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if (limits.of[place] >= limits.most / HG_REPLICA_WHOLE_SHARE && limits.of[place] > 0)
-			places |= HG_PLACE(place);
-	n = (uint32) pg_popcount32(places);
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
+		if (limits.of[device_no] >= limits.most / HG_REPLICA_WHOLE_SHARE && limits.of[device_no] > 0)
+			device_set |= HG_DEVICE_BIT(device_no);
+	n = (uint32) pg_popcount32(device_set);
 	/* needs that cutting does not help do not count */
 	if (n < 2 || !hg_replica_is_room(&limits, bytes, &needs, n))
 		needs = (HgGraphNeeds){0};
 	if (n > 1 && !hg_replica_is_room(&limits, bytes, &needs, 1) &&
 		hg_replica_is_room(&limits, bytes, &needs, n))
-		hg_graph_version_set_cut(version, places, true);
+		hg_graph_version_set_cut(version, device_set, true);
 	return true;
 }
 
 /* What devices have, or are to have, of a pinned graph; false as hg_replica_pinned(). */
 static bool
-hg_replica_part(HgReplicaPart *part, HgPlaces places, const HgReplicaHolders *holders, bool *tried)
+hg_replica_part(HgReplicaPart *part, HgDeviceSet device_set, const HgReplicaHolders *holders, bool *tried)
 {
 	bool there = false;
 
-	for (int place = 0; place < HG_GPU_DEVICES && !part->is_left(); place++)
+	for (int device_no = 0; device_no < HG_GPU_DEVICES && !part->is_left(); device_no++)
 	{
-		if ((places & HG_PLACE(place)) == 0 || holders->epochs[place] == 0)
+		if ((device_set & HG_DEVICE_BIT(device_no)) == 0 || holders->epochs[device_no] == 0)
 			continue;
 		*tried = true;
-		part->place = place;
-		part->epoch = holders->epochs[place];
+		part->device_no = device_no;
+		part->epoch = holders->epochs[device_no];
 		if (part->cut != NULL)
-			part->slice = hg_graph_slice_at(part->cut, place);
+			part->slice = hg_graph_slice_at(part->cut, device_no);
 		there |= hg_replica_pinned_at(part);
 	}
 	return there;
@@ -417,7 +417,7 @@ hg_replica_part(HgReplicaPart *part, HgPlaces places, const HgReplicaHolders *ho
 static bool
 hg_replica_slices(HgReplicaPart *part, const HgReplicaHolders *holders, bool *tried)
 {
-	const HgPlaces cut = hg_graph_version_cut(part->version, holders);
+	const HgDeviceSet cut = hg_graph_version_cut(part->version, holders);
 	HgSlices view;
 	bool there;
 
@@ -427,7 +427,7 @@ hg_replica_slices(HgReplicaPart *part, const HgReplicaHolders *holders, bool *tr
 		!hg_replica_cut(part->key, part->pinned, cut, part->is_left))
 		return false;
 	part->cut = hg_graph_version_slices(part->version);
-	there = part->cut != NULL && part->cut->places == cut;
+	there = part->cut != NULL && part->cut->device_set == cut;
 	if (there)
 	{
 		hg_graph_slices_view(part->cut, CurrentMemoryContext, &view);
@@ -445,7 +445,7 @@ static HgGraphAlong *
 hg_replica_find_along(const HgReplicaPart *part, const HgGraphSlices *cut)
 {
 	HgResidentGraph *with = hg_graph_version(part->with->pointer);
-	HgGraphAlong *along = hg_graph_along_find(part->version, with, cut->places);
+	HgGraphAlong *along = hg_graph_along_find(part->version, with, cut->device_set);
 	uint64 rows[HG_GPU_DEVICES];
 
 	if (along == NULL &&
@@ -471,15 +471,15 @@ hg_replica_along_with(HgReplicaPart *part, const HgReplicaHolders *holders, bool
 	hg_graph_slices_view(cut, CurrentMemoryContext, &view);
 	part->slices = &view;
 	part->along = hg_replica_find_along(part, cut);
-	for (int place = 0; place < HG_GPU_DEVICES && part->along != NULL && !part->is_left(); place++)
+	for (int device_no = 0; device_no < HG_GPU_DEVICES && part->along != NULL && !part->is_left(); device_no++)
 	{
-		if ((cut->places & HG_PLACE(place)) == 0 ||
-			!hg_device_copy_is_due(&part->along->copies[place], holders->epochs[place]))
+		if ((cut->device_set & HG_DEVICE_BIT(device_no)) == 0 ||
+			!hg_device_copy_is_due(&part->along->copies[device_no], holders->epochs[device_no]))
 			continue;
 		*tried = true;
-		part->place = place;
-		part->epoch = holders->epochs[place];
-		part->slice = hg_graph_slice_at(cut, place);
+		part->device_no = device_no;
+		part->epoch = holders->epochs[device_no];
+		part->slice = hg_graph_slice_at(cut, device_no);
 		there |= hg_replica_graph(part);
 	}
 	return there;

@@ -428,7 +428,7 @@ hg_replica_put_segment(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, u
 					const HgSegmentArray *array, uint32 nrows, const HgSlices *slices, uint32 slice,
 					HgError *error)
 {
-	const uint64 place = (uint64) part * replica->spec.shape.stride;
+	const uint64 ordinal = (uint64) part * replica->spec.shape.stride;
 	HgStatus status = HG_OK;
 
 	for (uint32 first = 0; first < nrows && status == HG_OK; first += HG_REPLICA_ROWS)
@@ -445,7 +445,7 @@ hg_replica_put_segment(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, u
 			status = hg_replica_put_selected(replica, engine, job, &all, slices, slice, error);
 		else
 			status =
-				engine->put_values(job, all.values, all.nulls, all.count, place + first, error);
+				engine->put_values(job, all.values, all.nulls, all.count, ordinal + first, error);
 	}
 	return status;
 }

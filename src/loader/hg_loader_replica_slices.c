@@ -106,14 +106,14 @@ hg_replica_mark(const HgFlatGraph *graph, const HgSlices *view, bool (*is_left)(
 }
 
 /*
- * Room to tell how a graph is cut over these places, in the claim: of a version that has been cut
+ * Room to tell how a graph is cut over these devices, in the claim: of a version that has been cut
  * into as many slices nothing more is to be found out.  Invalid: there is none.
  */
 static dsa_pointer
 hg_replica_make_room(HgResidentClaim *claim, HgResidentRelation key, const HgPinnedGraph *graph,
-				  HgPlaces places, const uint32 *words)
+				  HgDeviceSet device_set, const uint32 *words)
 {
-	const uint32 count = (uint32) pg_popcount32(places);
+	const uint32 count = (uint32) pg_popcount32(device_set);
 	const HgGraphSlices *like =
 		hg_graph_version_slices_into(hg_graph_version(graph->pointer), count);
 	const uint32 parts = Max(graph->nsegments, 1);
@@ -123,8 +123,8 @@ hg_replica_make_room(HgResidentClaim *claim, HgResidentRelation key, const HgPin
 		bytes += (Size) count * (words[part] + 1) * sizeof(uint64);
 	for (;;)
 	{
-		dsa_pointer pointer = like != NULL ? hg_graph_slices_make_like(claim, places, like)
-										   : hg_graph_slices_make(claim, places, parts, words);
+		dsa_pointer pointer = like != NULL ? hg_graph_slices_make_like(claim, device_set, like)
+										   : hg_graph_slices_make(claim, device_set, parts, words);
 
 		if (DsaPointerIsValid(pointer))
 			return pointer;
@@ -137,7 +137,7 @@ hg_replica_make_room(HgResidentClaim *claim, HgResidentRelation key, const HgPin
 /* Find out how it is cut, in the claim; false: is_left said to go. */
 static bool
 hg_replica_cut_new(HgResidentClaim *claim, HgResidentRelation key, const HgPinnedGraph *graph,
-				HgPlaces places, bool (*is_left)(void))
+				HgDeviceSet device_set, bool (*is_left)(void))
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	const uint32 parts = Max(graph->nsegments, 1);
@@ -146,7 +146,7 @@ hg_replica_cut_new(HgResidentClaim *claim, HgResidentRelation key, const HgPinne
 
 	if (!hg_replica_measure(&graph->flat, parts, words, is_left))
 		return false;
-	pointer = hg_replica_make_room(claim, key, graph, places, words);
+	pointer = hg_replica_make_room(claim, key, graph, device_set, words);
 	if (!DsaPointerIsValid(pointer))
 		ereport(DEBUG1, (errmsg_internal("there is no room to tell how a HashGraph is cut")));
 	else if (!hg_graph_slices(pointer)->borrows)
@@ -164,11 +164,11 @@ hg_replica_cut_new(HgResidentClaim *claim, HgResidentRelation key, const HgPinne
 }
 
 bool
-hg_replica_cut(HgResidentRelation key, const HgPinnedGraph *graph, HgPlaces places,
+hg_replica_cut(HgResidentRelation key, const HgPinnedGraph *graph, HgDeviceSet device_set,
 			bool (*is_left)(void))
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
-	const dsa_pointer pointer = hg_graph_version_slices_over(version, places);
+	const dsa_pointer pointer = hg_graph_version_slices_over(version, device_set);
 	HgResidentClaim *claim;
 
 	if (DsaPointerIsValid(pointer))
@@ -178,7 +178,7 @@ hg_replica_cut(HgResidentRelation key, const HgPinnedGraph *graph, HgPlaces plac
 	}
 	claim = palloc(sizeof(HgResidentClaim));
 	hg_resident_claim_open(claim, CurrentMemoryContext);
-	if (hg_replica_cut_new(claim, key, graph, places, is_left))
+	if (hg_replica_cut_new(claim, key, graph, device_set, is_left))
 		return true;
 	hg_resident_claim_release(claim);
 	return false;

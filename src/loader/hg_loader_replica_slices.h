@@ -15,11 +15,11 @@
 #include "resident/hg_resident_graph.h"
 
 /*
- * Find out how a pinned graph of a table is cut over these places, and link that to its version;
+ * Find out how a pinned graph of a table is cut over these devices, and link that to its version;
  * where there is no room for it, even if others make some, that is noted.  False: is_left said to
  * go.
  */
-extern bool hg_replica_cut(HgResidentRelation key, const HgPinnedGraph *graph, HgPlaces places,
+extern bool hg_replica_cut(HgResidentRelation key, const HgPinnedGraph *graph, HgDeviceSet device_set,
 						bool (*is_left)(void));
 
 /* A slice of a pinned graph. */

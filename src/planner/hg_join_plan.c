@@ -269,26 +269,26 @@ hg_split_clauses(PlannerInfo *root, HgJoinPath *path, List **join_qual, List **q
 static List *
 hg_plan_computed_keys(List *keys, List **scan_tlist)
 {
-	List *places = NIL;
+	List *column_indexes = NIL;
 	ListCell *lc;
 
 	foreach (lc, keys)
 	{
 		const Node *key = lfirst(lc);
-		Const *place;
+		Const *column_index;
 
 		if (hg_input_keys_is_column((const Expr *) key))
 		{
-			places = lappend_int(places, -1);
+			column_indexes = lappend_int(column_indexes, -1);
 			continue;
 		}
-		place = makeNullConst(exprType(key), exprTypmod(key), exprCollation(key));
-		places = lappend_int(places, list_length(*scan_tlist));
+		column_index = makeNullConst(exprType(key), exprTypmod(key), exprCollation(key));
+		column_indexes = lappend_int(column_indexes, list_length(*scan_tlist));
 		*scan_tlist =
 			lappend(*scan_tlist,
-					makeTargetEntry((Expr *) place, list_length(*scan_tlist) + 1, NULL, false));
+					makeTargetEntry((Expr *) column_index, list_length(*scan_tlist) + 1, NULL, false));
 	}
-	return places;
+	return column_indexes;
 }
 
 /* Are two expressions the same, whatever outer joins may have made them NULL? */

@@ -16,25 +16,25 @@
 void
 hg_device_copies_init(HgDeviceCopy *copies)
 {
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 	{
-		pg_atomic_init_u64(&copies[place].holder, 0);
-		pg_atomic_init_u64(&copies[place].bytes, 0);
-		pg_atomic_init_u64(&copies[place].replica_at, 0);
-		pg_atomic_init_u64(&copies[place].missed_by, 0);
-		pg_atomic_init_u64(&copies[place].missed_at, 0);
-		pg_atomic_init_u32(&copies[place].rest_ms, 0);
+		pg_atomic_init_u64(&copies[device_no].holder, 0);
+		pg_atomic_init_u64(&copies[device_no].bytes, 0);
+		pg_atomic_init_u64(&copies[device_no].replica_at, 0);
+		pg_atomic_init_u64(&copies[device_no].missed_by, 0);
+		pg_atomic_init_u64(&copies[device_no].missed_at, 0);
+		pg_atomic_init_u32(&copies[device_no].rest_ms, 0);
 	}
 }
 
 void
 hg_device_copies_forget(HgDeviceCopy *copies)
 {
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 	{
-		pg_atomic_write_u64(&copies[place].holder, 0);
-		pg_atomic_write_u64(&copies[place].missed_by, 0);
-		pg_atomic_write_u32(&copies[place].rest_ms, 0);
+		pg_atomic_write_u64(&copies[device_no].holder, 0);
+		pg_atomic_write_u64(&copies[device_no].missed_by, 0);
+		pg_atomic_write_u32(&copies[device_no].rest_ms, 0);
 	}
 }
 
@@ -106,14 +106,14 @@ hg_device_copy_set_gone(HgDeviceCopy *copy, uint64 epoch)
 	hg_device_copy_note_missed(copy, epoch, rest_ms);
 }
 
-HgPlaces
+HgDeviceSet
 hg_device_copies_present(HgDeviceCopy *copies, const HgReplicaHolders *holders)
 {
-	HgPlaces present = 0;
+	HgDeviceSet present = 0;
 
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if (hg_device_copy_is_present(&copies[place], holders->epochs[place]))
-			present |= HG_PLACE(place);
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
+		if (hg_device_copy_is_present(&copies[device_no], holders->epochs[device_no]))
+			present |= HG_DEVICE_BIT(device_no);
 	return present;
 }
 
@@ -122,8 +122,8 @@ hg_device_copies_bytes(HgDeviceCopy *copies, const HgReplicaHolders *holders)
 {
 	Size bytes = 0;
 
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if (hg_device_copy_is_present(&copies[place], holders->epochs[place]))
-			bytes += pg_atomic_read_u64(&copies[place].bytes);
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
+		if (hg_device_copy_is_present(&copies[device_no], holders->epochs[device_no]))
+			bytes += pg_atomic_read_u64(&copies[device_no].bytes);
 	return bytes;
 }

@@ -32,9 +32,9 @@
 /* The device processes that graphs may be given to. */
 typedef struct HgReplicaHolders
 {
-	uint64 epochs[HG_GPU_DEVICES]; /* by place; 0: none there, at the moment */
-	HgPlaces lost;				   /* places where there will be none so soon ... */
-	HgPlaces starting;			   /* ... and where there will be one in a moment */
+	uint64 epochs[HG_GPU_DEVICES]; /* by device number; 0: none there, at the moment */
+	HgDeviceSet lost;				   /* devices where there will be none so soon ... */
+	HgDeviceSet starting;			   /* ... and where there will be one in a moment */
 } HgReplicaHolders;
 
 /* The replica that a device process was given. */
@@ -48,7 +48,9 @@ typedef struct HgDeviceCopy
 	pg_atomic_uint32 rest_ms;	/* after which it is offered again; 0: it was never missed */
 } HgDeviceCopy;
 
-/* Of copies[HG_GPU_DEVICES], by place: none is there so far; and those that are, forgotten. */
+/*
+ * Of copies[HG_GPU_DEVICES], by device number: none is there so far; and those that are, forgotten.
+ */
 extern void hg_device_copies_init(HgDeviceCopy *copies);
 extern void hg_device_copies_forget(HgDeviceCopy *copies);
 
@@ -65,8 +67,8 @@ extern void hg_device_copy_set_present(HgDeviceCopy *copy, uint64 epoch, uint64 
 extern void hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch);
 extern void hg_device_copy_set_gone(HgDeviceCopy *copy, uint64 epoch);
 
-/* The places whose processes have copies, as far as is known here; and the bytes of these. */
-extern HgPlaces hg_device_copies_present(HgDeviceCopy *copies, const HgReplicaHolders *holders);
+/* The devices whose processes have copies, as far as is known here; and the bytes of these. */
+extern HgDeviceSet hg_device_copies_present(HgDeviceCopy *copies, const HgReplicaHolders *holders);
 extern Size hg_device_copies_bytes(HgDeviceCopy *copies, const HgReplicaHolders *holders);
 
 #endif /* HG_RESIDENT_DEVICE_COPY_H */

@@ -202,7 +202,7 @@ hg_resident_graph_key(const HgPinnedGraph *graph)
 	return &hg_graph_version(graph->pointer)->key;
 }
 
-HgPlaces
+HgDeviceSet
 hg_resident_graph_replica(const HgPinnedGraph *graph, HgReplicaUse *use)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
@@ -228,21 +228,21 @@ hg_resident_graph_least_bytes(const HgPinnedGraph *graph)
 	return hg_graph_version_least_bytes(hg_graph_version(graph->pointer));
 }
 
-HgPlaces
+HgDeviceSet
 hg_resident_graph_replica_column(const HgPinnedGraph *graph, AttrNumber number, HgReplicaColumnUse *use,
 							  const HgGraphCodes **codes)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
-	int place = hg_graph_version_ask_column(version, number);
+	int device_no = hg_graph_version_ask_column(version, number);
 	HgReplicaHolders holders;
-	HgPlaces replica = 0;
+	HgDeviceSet replica = 0;
 
-	if (place >= 0 && hg_graph_replica_holders(&holders))
-		replica = hg_device_copies_present(version->columns[place].copies, &holders);
+	if (device_no >= 0 && hg_graph_replica_holders(&holders))
+		replica = hg_device_copies_present(version->columns[device_no].copies, &holders);
 	if (replica == 0)
 		return 0;
 	*use = (HgReplicaColumnUse){.name = hg_graph_version_name(version, number),
-							 .shape = version->columns[place].shape};
+							 .shape = version->columns[device_no].shape};
 	*codes = hg_graph_codes_find(version, number);
 	return replica;
 }
@@ -257,7 +257,7 @@ hg_graph_view_slices(HgPinnedGraph *graph, const HgGraphSlices *slices)
 	graph->cut = slices;
 }
 
-HgPlaces
+HgDeviceSet
 hg_resident_graph_sliced(HgPinnedGraph *graph, HgReplicaUse *use, const HgSlices **slices)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
@@ -271,29 +271,29 @@ hg_resident_graph_sliced(HgPinnedGraph *graph, HgReplicaUse *use, const HgSlices
 					   .shape = hg_graph_version_shape(version)};
 	hg_graph_view_slices(graph, cut);
 	*slices = &graph->slices;
-	return cut->places;
+	return cut->device_set;
 }
 
-HgPlaces
+HgDeviceSet
 hg_resident_graph_sliced_column(const HgPinnedGraph *graph, AttrNumber number, HgReplicaColumnUse *use,
 								const HgGraphCodes **codes)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
-	int place = hg_graph_version_ask_column(version, number);
+	int device_no = hg_graph_version_ask_column(version, number);
 	HgGraphSlices *cut = hg_graph_version_slices(version);
 	HgReplicaHolders holders;
 
 	/* it may have been cut otherwise meanwhile */
-	if (place < 0 || cut == NULL || cut != graph->cut || !hg_graph_replica_holders(&holders) ||
-		!hg_graph_slices_have_column(cut, place, &holders))
+	if (device_no < 0 || cut == NULL || cut != graph->cut || !hg_graph_replica_holders(&holders) ||
+		!hg_graph_slices_have_column(cut, device_no, &holders))
 		return 0;
 	*use = (HgReplicaColumnUse){.name = hg_graph_version_name(version, number),
-							 .shape = version->columns[place].shape};
+							 .shape = version->columns[device_no].shape};
 	*codes = hg_graph_codes_find(version, number);
-	return cut->places;
+	return cut->device_set;
 }
 
-HgPlaces
+HgDeviceSet
 hg_resident_graph_along(const HgPinnedGraph *graph, const HgPinnedGraph *with, HgReplicaUse *use,
 						HgSlicedAlong *along)
 {
@@ -306,13 +306,13 @@ hg_resident_graph_along(const HgPinnedGraph *graph, const HgPinnedGraph *with, H
 					   .shape = hg_graph_version_shape(version)};
 	*along = (HgSlicedAlong){0};
 	if (version == cut)
-		return with->cut->places;
+		return with->cut->device_set;
 	hg_graph_along_ask(version, cut->key.columns[0].number);
-	found = hg_graph_along_find(version, cut, with->cut->places);
+	found = hg_graph_along_find(version, cut, with->cut->device_set);
 	if (found == NULL || !hg_graph_replica_holders(&holders) || !hg_graph_along_is_replicated(found, &holders))
 		return 0;
 	*along = (HgSlicedAlong){.cut = found->cut, .rows = found->rows};
-	return found->places;
+	return found->device_set;
 }
 
 bool
@@ -338,30 +338,30 @@ hg_resident_graph_is_replicated(const HgPinnedGraph *graph)
 }
 
 void
-hg_resident_graph_bring_slices(const HgPinnedGraph *graph, HgPlaces places)
+hg_resident_graph_bring_slices(const HgPinnedGraph *graph, HgDeviceSet device_set)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 
 	/* small ones come whole, where there is room for them */
 	if (version->rows > HG_GRAPH_EVERYWHERE_ROWS || pg_atomic_read_u32(&version->too_large) != 0)
-		hg_graph_version_set_cut(version, places, false);
+		hg_graph_version_set_cut(version, device_set, false);
 }
 
 void
-hg_resident_graph_bring(const HgPinnedGraph *graph, HgPlaces places)
+hg_resident_graph_bring(const HgPinnedGraph *graph, HgDeviceSet device_set)
 {
 	/* those that are brought together all choose the same */
-	hg_graph_version_add_homes(hg_graph_version(graph->pointer), places & (~places + 1));
+	hg_graph_version_add_homes(hg_graph_version(graph->pointer), device_set & (~device_set + 1));
 }
 
 void
-hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgPlaces places)
+hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgDeviceSet device_set)
 {
-	hg_graph_version_add_homes(hg_graph_version(graph->pointer), places);
+	hg_graph_version_add_homes(hg_graph_version(graph->pointer), device_set);
 }
 
 void
-hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgPlaces places,
+hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgDeviceSet device_set,
 						 const HgMissingReplicas *missing)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
@@ -369,30 +369,30 @@ hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgPlaces place
 	bool missed = false;
 
 	hg_graph_replica_holders(&holders);
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if ((places & HG_PLACE(place)) != 0)
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
+		if ((device_set & HG_DEVICE_BIT(device_no)) != 0)
 			missed |=
-				hg_graph_version_set_gone(version, sliced, place, holders.epochs[place], missing);
+				hg_graph_version_set_gone(version, sliced, device_no, holders.epochs[device_no], missing);
 	hg_resident_count(HG_COUNT_GRAPHS_MISSED, missed);
 }
 
 void
 hg_resident_graph_missed_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
-							   HgPlaces places, const HgMissingReplicas *missing)
+							   HgDeviceSet device_set, const HgMissingReplicas *missing)
 {
 	const HgResidentGraph *version = hg_graph_version(graph->pointer);
 	HgReplicaName name = hg_graph_version_name(version, InvalidAttrNumber);
 	HgGraphAlong *along = hg_graph_along_find(hg_graph_version(graph->pointer),
-											  hg_graph_version(with->pointer), with->cut->places);
+											  hg_graph_version(with->pointer), with->cut->device_set);
 	HgReplicaHolders holders;
 
 	name.slice = 1;
 	if (!hg_replica_is_missing(missing, &name))
 		return;
 	hg_graph_replica_holders(&holders);
-	for (int place = 0; place < HG_GPU_DEVICES && along != NULL; place++)
-		if ((places & HG_PLACE(place)) != 0)
-			hg_device_copy_set_gone(&along->copies[place], holders.epochs[place]);
+	for (int device_no = 0; device_no < HG_GPU_DEVICES && along != NULL; device_no++)
+		if ((device_set & HG_DEVICE_BIT(device_no)) != 0)
+			hg_device_copy_set_gone(&along->copies[device_no], holders.epochs[device_no]);
 }
 
 void
@@ -428,14 +428,14 @@ hg_resident_graph_note_lost(const HgPinnedGraph *graph, double blocks)
 static bool
 hg_graph_has_column(HgResidentGraph *graph, AttrNumber number)
 {
-	const int place = hg_graph_version_ask_column(graph, number);
+	const int device_no = hg_graph_version_ask_column(graph, number);
 	HgGraphSlices *cut = hg_graph_version_slices(graph);
 	HgReplicaHolders holders;
 
-	if (place < 0 || !hg_graph_replica_holders(&holders))
+	if (device_no < 0 || !hg_graph_replica_holders(&holders))
 		return false;
-	return hg_device_copies_present(graph->columns[place].copies, &holders) != 0 ||
-		   (cut != NULL && hg_graph_slices_have_column(cut, place, &holders));
+	return hg_device_copies_present(graph->columns[device_no].copies, &holders) != 0 ||
+		   (cut != NULL && hg_graph_slices_have_column(cut, device_no, &holders));
 }
 
 bool

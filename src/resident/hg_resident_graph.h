@@ -68,12 +68,12 @@ extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
 extern const HgGraphKey *hg_resident_graph_key(const HgPinnedGraph *graph);
 
 /*
- * The places whose device processes have a replica of a pinned graph, as far as is known here, and
- * of a column of its rows.  One of a column that is nowhere is asked for. *codes tells what they
- * have in place of values; NULL: they have the values.
+ * The devices whose processes have a replica of a pinned graph, as far as is known here, and of a
+ * column of its rows.  One of a column that is nowhere is asked for. *codes tells what they have in
+ * place of values; NULL: they have the values.
  */
-extern HgPlaces hg_resident_graph_replica(const HgPinnedGraph *graph, HgReplicaUse *use);
-extern HgPlaces hg_resident_graph_replica_column(const HgPinnedGraph *graph, AttrNumber number,
+extern HgDeviceSet hg_resident_graph_replica(const HgPinnedGraph *graph, HgReplicaUse *use);
+extern HgDeviceSet hg_resident_graph_replica_column(const HgPinnedGraph *graph, AttrNumber number,
 											  HgReplicaColumnUse *use, const HgGraphCodes **codes);
 
 /*
@@ -81,9 +81,9 @@ extern HgPlaces hg_resident_graph_replica_column(const HgPinnedGraph *graph, Att
  * of them are known to have them, and how it is cut, which stays as long as the pin; and where they
  * all have those of a column as well.  Else 0.
  */
-extern HgPlaces hg_resident_graph_sliced(HgPinnedGraph *graph, HgReplicaUse *use,
+extern HgDeviceSet hg_resident_graph_sliced(HgPinnedGraph *graph, HgReplicaUse *use,
 										 const HgSlices **slices);
-extern HgPlaces hg_resident_graph_sliced_column(const HgPinnedGraph *graph, AttrNumber number,
+extern HgDeviceSet hg_resident_graph_sliced_column(const HgPinnedGraph *graph, AttrNumber number,
 												HgReplicaColumnUse *use, const HgGraphCodes **codes);
 
 /*
@@ -91,7 +91,7 @@ extern HgPlaces hg_resident_graph_sliced_column(const HgPinnedGraph *graph, Attr
  * the table, of which all slices are known to have replicas.  Where it is not all there it is asked
  * for.
  */
-extern HgPlaces hg_resident_graph_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
+extern HgDeviceSet hg_resident_graph_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
 										HgReplicaUse *use, HgSlicedAlong *along);
 
 /* Is it cut, whether devices have its slices or not? */
@@ -112,24 +112,24 @@ extern void hg_resident_graph_tell_needs(const HgPinnedGraph *graph, const HgGra
 /* What a device needs for a copy of it, at least. */
 extern uint64 hg_resident_graph_least_bytes(const HgPinnedGraph *graph);
 
-/* What it is to be joined with is cut over these places: have it cut so, unless it comes whole. */
-extern void hg_resident_graph_bring_slices(const HgPinnedGraph *graph, HgPlaces places);
+/* What it is to be joined with is cut over these devices: have it cut so, unless it comes whole. */
+extern void hg_resident_graph_bring_slices(const HgPinnedGraph *graph, HgDeviceSet device_set);
 
 /* What it is to be joined with is at these places: have a copy brought to the first of them. */
-extern void hg_resident_graph_bring(const HgPinnedGraph *graph, HgPlaces places);
+extern void hg_resident_graph_bring(const HgPinnedGraph *graph, HgDeviceSet device_set);
 
 /* All of these places are to have a copy. */
-extern void hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgPlaces places);
+extern void hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgDeviceSet device_set);
 
 /*
- * The processes at these places have answered what is not there any more: note that of it, or of
+ * The processes at these devices have answered what is not there any more: note that of it, or of
  * their slices of it, and of columns of its rows, which is.
  */
-extern void hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgPlaces places,
+extern void hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgDeviceSet device_set,
 									 const HgMissingReplicas *missing);
 /* The same of their slices of it as it is cut along with another one. */
 extern void hg_resident_graph_missed_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
-										   HgPlaces places, const HgMissingReplicas *missing);
+										   HgDeviceSet device_set, const HgMissingReplicas *missing);
 
 /*
  * Rows of a graph that look others up in graphs whose names come to this number (HgReplicaLookup)

@@ -77,12 +77,12 @@ hg_along_first(HgResidentGraph *graph)
 }
 
 HgGraphAlong *
-hg_graph_along_find(HgResidentGraph *graph, const HgResidentGraph *with, HgPlaces places)
+hg_graph_along_find(HgResidentGraph *graph, const HgResidentGraph *with, HgDeviceSet device_set)
 {
 	dsa_pointer pointer = hg_along_first(graph);
 
 	while (DsaPointerIsValid(pointer) && (hg_graph_along(pointer)->with != with->serial ||
-										  hg_graph_along(pointer)->places != places))
+										  hg_graph_along(pointer)->device_set != device_set))
 		pointer = hg_graph_along(pointer)->next;
 	return DsaPointerIsValid(pointer) ? hg_graph_along(pointer) : NULL;
 }
@@ -138,7 +138,7 @@ hg_graph_along_add(HgResidentGraph *graph, const HgResidentGraph *with, const Hg
 	along->next = hg_along_first(graph);
 	along->with = with->serial;
 	along->column = with->key.columns[0].number;
-	along->places = cut->places;
+	along->device_set = cut->device_set;
 	along->count = cut->count;
 	along->cut = number;
 	memcpy(along->rows, rows, cut->count * sizeof(uint64));
@@ -152,7 +152,7 @@ hg_graph_along_add(HgResidentGraph *graph, const HgResidentGraph *with, const Hg
 bool
 hg_graph_along_is_replicated(HgGraphAlong *along, const HgReplicaHolders *holders)
 {
-	return (hg_device_copies_present(along->copies, holders) & along->places) == along->places;
+	return (hg_device_copies_present(along->copies, holders) & along->device_set) == along->device_set;
 }
 
 bool
@@ -168,10 +168,10 @@ hg_graph_is_replicated_along(HgResidentGraph *graph, const HgReplicaHolders *hol
 HgGraphSlices *
 hg_graph_along_slices(HgResidentGraph *with, const HgReplicaHolders *holders)
 {
-	const HgPlaces cut = hg_graph_version_cut(with, holders);
+	const HgDeviceSet cut = hg_graph_version_cut(with, holders);
 	HgGraphSlices *slices = hg_graph_version_slices(with);
 
-	return cut != 0 && slices != NULL && slices->places == cut ? slices : NULL;
+	return cut != 0 && slices != NULL && slices->device_set == cut ? slices : NULL;
 }
 
 bool
@@ -183,13 +183,13 @@ hg_graph_along_is_due(HgResidentGraph *graph, HgResidentGraph *with, const HgRep
 
 	if (slices == NULL || graph->rows == 0)
 		return false;
-	along = hg_graph_along_find(graph, with, slices->places);
+	along = hg_graph_along_find(graph, with, slices->device_set);
 	if (along == NULL)
 		return hg_along_next_cut(graph) < HG_SLICED_CUTS &&
 			   TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&graph->along_at),
 										  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
-	for (int place = 0; place < HG_GPU_DEVICES && !due; place++)
-		due = (along->places & HG_PLACE(place)) != 0 &&
-			  hg_device_copy_is_due(&along->copies[place], holders->epochs[place]);
+	for (int device_no = 0; device_no < HG_GPU_DEVICES && !due; device_no++)
+		due = (along->device_set & HG_DEVICE_BIT(device_no)) != 0 &&
+			  hg_device_copy_is_due(&along->copies[device_no], holders->epochs[device_no]);
 	return due;
 }

@@ -29,9 +29,9 @@ extern void hg_graph_along_ask(HgResidentGraph *graph, AttrNumber column);
 /* The columns of those that it is asked to be cut along with, numbers[HG_GRAPH_ALONGS]. */
 extern int hg_graph_along_asked(HgResidentGraph *graph, AttrNumber *numbers);
 
-/* How it is cut along with a version that is cut over these places; NULL: it is not. */
+/* How it is cut along with a version that is cut over these devices; NULL: it is not. */
 extern HgGraphAlong *hg_graph_along_find(HgResidentGraph *graph, const HgResidentGraph *with,
-										 HgPlaces places);
+										 HgDeviceSet device_set);
 
 /*
  * Note how it is, with so many rows in each slice; what devices have of it as it was cut along with

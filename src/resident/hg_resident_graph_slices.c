@@ -14,9 +14,9 @@
 #include "resident/hg_resident_graph_slices.h"
 
 uint32
-hg_graph_slice_at(const HgGraphSlices *slices, int place)
+hg_graph_slice_at(const HgGraphSlices *slices, int device_no)
 {
-	return (uint32) pg_popcount32(slices->places & (HG_PLACE(place) - 1));
+	return (uint32) pg_popcount32(slices->device_set & (HG_DEVICE_BIT(device_no) - 1));
 }
 
 /* Have blocks for the bits of all parts; false: there is no room. */
@@ -44,14 +44,14 @@ hg_graph_slices_allocate_bits(HgResidentClaim *claim, HgGraphSlices *slices)
 
 /* One of no arrays and no copies so far. */
 static HgGraphSlices *
-hg_graph_slices_init(dsa_pointer pointer, HgPlaces places, uint32 parts)
+hg_graph_slices_init(dsa_pointer pointer, HgDeviceSet device_set, uint32 parts)
 {
 	HgGraphSlices *slices = hg_graph_slices(pointer);
 
 	memset(slices, 0, sizeof(HgGraphSlices));
 	slices->next = InvalidDsaPointer;
-	slices->places = places;
-	slices->count = (uint32) pg_popcount32(places);
+	slices->device_set = device_set;
+	slices->count = (uint32) pg_popcount32(device_set);
 	slices->parts = parts;
 	slices->bytes = sizeof(HgGraphSlices);
 	hg_device_copies_init(slices->copies);
@@ -61,10 +61,10 @@ hg_graph_slices_init(dsa_pointer pointer, HgPlaces places, uint32 parts)
 }
 
 dsa_pointer
-hg_graph_slices_make(HgResidentClaim *claim, HgPlaces places, uint32 parts, const uint32 *words)
+hg_graph_slices_make(HgResidentClaim *claim, HgDeviceSet device_set, uint32 parts, const uint32 *words)
 {
 	const Size words_bytes = Max(parts, 1) * sizeof(uint32);
-	const Size before_bytes = (Size) pg_popcount32(places) * (parts + 1) * sizeof(uint64);
+	const Size before_bytes = (Size) pg_popcount32(device_set) * (parts + 1) * sizeof(uint64);
 	const Size bits_bytes = Max(parts, 1) * sizeof(dsa_pointer);
 	dsa_pointer pointer = hg_resident_allocate(claim, sizeof(HgGraphSlices));
 	dsa_pointer of_words = hg_resident_allocate(claim, words_bytes);
@@ -75,7 +75,7 @@ hg_graph_slices_make(HgResidentClaim *claim, HgPlaces places, uint32 parts, cons
 	if (!DsaPointerIsValid(pointer) || !DsaPointerIsValid(of_words) || !DsaPointerIsValid(before) ||
 		!DsaPointerIsValid(bits))
 		return InvalidDsaPointer;
-	slices = hg_graph_slices_init(pointer, places, parts);
+	slices = hg_graph_slices_init(pointer, device_set, parts);
 	slices->bytes += words_bytes + before_bytes + bits_bytes;
 	slices->words = of_words;
 	slices->before = before;
@@ -85,14 +85,14 @@ hg_graph_slices_make(HgResidentClaim *claim, HgPlaces places, uint32 parts, cons
 }
 
 dsa_pointer
-hg_graph_slices_make_like(HgResidentClaim *claim, HgPlaces places, const HgGraphSlices *other)
+hg_graph_slices_make_like(HgResidentClaim *claim, HgDeviceSet device_set, const HgGraphSlices *other)
 {
 	dsa_pointer pointer = hg_resident_allocate(claim, sizeof(HgGraphSlices));
 	HgGraphSlices *slices;
 
 	if (!DsaPointerIsValid(pointer))
 		return InvalidDsaPointer;
-	slices = hg_graph_slices_init(pointer, places, other->parts);
+	slices = hg_graph_slices_init(pointer, device_set, other->parts);
 	slices->borrows = true;
 	slices->words = other->words;
 	slices->before = other->before;
@@ -124,14 +124,14 @@ hg_graph_slices_count(const HgGraphSlices *slices, const HgSlices *view)
 bool
 hg_graph_slices_are_replicated(HgGraphSlices *slices, const HgReplicaHolders *holders)
 {
-	return (hg_device_copies_present(slices->copies, holders) & slices->places) == slices->places;
+	return (hg_device_copies_present(slices->copies, holders) & slices->device_set) == slices->device_set;
 }
 
 bool
 hg_graph_slices_have_column(HgGraphSlices *slices, int column, const HgReplicaHolders *holders)
 {
-	return (hg_device_copies_present(slices->columns[column], holders) & slices->places) ==
-		   slices->places;
+	return (hg_device_copies_present(slices->columns[column], holders) & slices->device_set) ==
+		   slices->device_set;
 }
 
 void

@@ -29,7 +29,7 @@ typedef struct HgGraphSlices
 {
 	dsa_pointer next; /* another way in which it was cut; invalid: there are no more */
 	bool borrows;	  /* the arrays below are those of another way, which stays as long */
-	HgPlaces places;  /* of the devices: the first of them has slice 0, and so on */
+	HgDeviceSet device_set;  /* of the devices: the first of them has slice 0, and so on */
 	uint32 count;	  /* of slices */
 	uint32 parts;
 	Size bytes;			/* of all of it */
@@ -55,7 +55,7 @@ typedef struct HgGraphAlong
 	dsa_pointer next;  /* another way in which it was, before; invalid: there are no more */
 	uint64 with;	   /* the serial number of the version that it is cut along with ... */
 	AttrNumber column; /* ... which is by that */
-	HgPlaces places;   /* over which that is cut */
+	HgDeviceSet device_set;   /* over which that is cut */
 	uint32 count;	   /* of slices */
 	uint32 cut;		   /* its number: of this version no other way has it */
 	uint64 rows[HG_GPU_DEVICES];		 /* of each slice */
@@ -69,17 +69,17 @@ hg_graph_along(dsa_pointer along)
 }
 
 /* The number of the slice that the device of a place has, which is one of these. */
-extern uint32 hg_graph_slice_at(const HgGraphSlices *slices, int place);
+extern uint32 hg_graph_slice_at(const HgGraphSlices *slices, int device_no);
 
 /*
- * Make room for how a graph is cut over these places, words[parts] of each slice, with no bit set:
+ * Make room for how a graph is cut over these devices, words[parts] of each slice, with no bit set:
  * all its maker's.  InvalidDsaPointer where there is no room.
  */
-extern dsa_pointer hg_graph_slices_make(HgResidentClaim *claim, HgPlaces places, uint32 parts,
+extern dsa_pointer hg_graph_slices_make(HgResidentClaim *claim, HgDeviceSet device_set, uint32 parts,
 										const uint32 *words);
 
 /* The same for other places, as many as these: whose arrays it has. */
-extern dsa_pointer hg_graph_slices_make_like(HgResidentClaim *claim, HgPlaces places,
+extern dsa_pointer hg_graph_slices_make_like(HgResidentClaim *claim, HgDeviceSet device_set,
 											 const HgGraphSlices *other);
 
 /*

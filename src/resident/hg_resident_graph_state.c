@@ -124,26 +124,26 @@ hg_graph_may_be_made(const HgDirectoryEntry *entry, const HgDirectoryGraph *grap
 bool
 hg_graph_replica_holders(HgReplicaHolders *holders)
 {
-	HgPlaceState states[HG_GPU_DEVICES];
-	int places;
+	HgDeviceAvailability states[HG_GPU_DEVICES];
+	int ndevices;
 	bool any = false;
 
 	memset(holders, 0, sizeof(*holders));
 	if (hg_backend == HG_BACKEND_CPU || hg_resident_gpu_memory < 0)
 		return false;
-	places = hg_device_shared_survey(states);
-	holders->lost = HG_PLACES_ALL & ~(HG_PLACE(places) - 1);
-	for (int place = 0; place < places; place++)
+	ndevices = hg_device_shared_survey(states);
+	holders->lost = HG_ALL_DEVICES & ~(HG_DEVICE_BIT(ndevices) - 1);
+	for (int device_no = 0; device_no < ndevices; device_no++)
 	{
-		const HgPlaceState *state = &states[place];
+		const HgDeviceAvailability *state = &states[device_no];
 
 		if (state->state == HG_SERVER_DEVICE_UNAVAILABLE)
-			holders->lost |= HG_PLACE(place);
+			holders->lost |= HG_DEVICE_BIT(device_no);
 		else if (state->state == HG_SERVER_DEVICE_READY && !state->silent)
-			holders->epochs[place] = state->epoch;
+			holders->epochs[device_no] = state->epoch;
 		else if (state->state == HG_SERVER_DEVICE_STARTING)
-			holders->starting |= HG_PLACE(place);
-		any |= holders->epochs[place] != 0;
+			holders->starting |= HG_DEVICE_BIT(device_no);
+		any |= holders->epochs[device_no] != 0;
 	}
 	return any;
 }

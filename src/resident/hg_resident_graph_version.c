@@ -187,10 +187,10 @@ hg_graph_version_offer(HgResidentGraph *graph)
 	pg_atomic_write_u32(&graph->offered, 1);
 }
 
-HgPlaces
+HgDeviceSet
 hg_graph_version_cut(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	const HgPlaces cut = pg_atomic_read_u32(&graph->cut);
+	const HgDeviceSet cut = pg_atomic_read_u32(&graph->cut);
 
 	return (cut & holders->lost) == 0 ? cut : 0;
 }
@@ -225,24 +225,24 @@ hg_graph_version_end_whole(HgResidentGraph *graph)
 }
 
 void
-hg_graph_version_set_cut(HgResidentGraph *graph, HgPlaces places, bool too_large)
+hg_graph_version_set_cut(HgResidentGraph *graph, HgDeviceSet device_set, bool too_large)
 {
 	pg_atomic_write_u64(&graph->chosen_at, (uint64) GetCurrentTimestamp());
 	if (too_large && pg_atomic_exchange_u32(&graph->too_large, 1) == 0)
 		hg_graph_version_end_whole(graph);
-	if (pg_atomic_read_u32(&graph->cut) != places)
-		pg_atomic_write_u32(&graph->cut, places);
+	if (pg_atomic_read_u32(&graph->cut) != device_set)
+		pg_atomic_write_u32(&graph->cut, device_set);
 }
 
 bool
 hg_graph_version_may_widen(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	const HgPlaces cut = hg_graph_version_cut(graph, holders);
-	HgPlaces others = 0;
+	const HgDeviceSet cut = hg_graph_version_cut(graph, holders);
+	HgDeviceSet others = 0;
 
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if (holders->epochs[place] != 0)
-			others |= HG_PLACE(place) & ~cut;
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
+		if (holders->epochs[device_no] != 0)
+			others |= HG_DEVICE_BIT(device_no) & ~cut;
 	return cut != 0 && others != 0 && pg_atomic_read_u32(&graph->too_large) != 0 &&
 		   TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&graph->chosen_at),
 									  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
@@ -268,11 +268,11 @@ hg_graph_version_all_slices(HgResidentGraph *graph)
 }
 
 dsa_pointer
-hg_graph_version_slices_over(HgResidentGraph *graph, HgPlaces places)
+hg_graph_version_slices_over(HgResidentGraph *graph, HgDeviceSet device_set)
 {
 	dsa_pointer pointer = hg_graph_version_all_slices(graph);
 
-	while (DsaPointerIsValid(pointer) && hg_graph_slices(pointer)->places != places)
+	while (DsaPointerIsValid(pointer) && hg_graph_slices(pointer)->device_set != device_set)
 		pointer = hg_graph_slices(pointer)->next;
 	return pointer;
 }
@@ -319,7 +319,7 @@ hg_graph_version_link_slices(HgResidentGraph *graph, dsa_pointer pointer)
 		return;
 	}
 	slices = hg_graph_slices(pointer);
-	if (hg_graph_version_slices_over(graph, slices->places) != pointer)
+	if (hg_graph_version_slices_over(graph, slices->device_set) != pointer)
 	{
 		slices->next = hg_graph_version_all_slices(graph);
 		pg_write_barrier();
@@ -334,13 +334,13 @@ hg_graph_version_link_slices(HgResidentGraph *graph, dsa_pointer pointer)
 bool
 hg_graph_version_is_to_be_cut(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	const HgPlaces cut = hg_graph_version_cut(graph, holders);
+	const HgDeviceSet cut = hg_graph_version_cut(graph, holders);
 	const HgGraphSlices *slices = hg_graph_version_slices(graph);
 
-	if (cut == 0 || (slices != NULL && slices->places == cut))
+	if (cut == 0 || (slices != NULL && slices->device_set == cut))
 		return false;
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if ((cut & HG_PLACE(place)) != 0 && holders->epochs[place] == 0)
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
+		if ((cut & HG_DEVICE_BIT(device_no)) != 0 && holders->epochs[device_no] == 0)
 			return false;
 	return TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&graph->cut_at),
 									  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
@@ -352,7 +352,7 @@ hg_graph_version_is_in_need(HgResidentGraph *graph, const HgReplicaHolders *hold
 	return hg_graph_version_cut(graph, holders) == 0 && hg_graph_wishes_are_due(&graph->wishes);
 }
 
-HgPlaces
+HgDeviceSet
 hg_graph_version_homes(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
 	if (pg_atomic_read_u32(&graph->too_large) != 0 && hg_graph_version_cut(graph, holders) != 0)
@@ -360,7 +360,7 @@ hg_graph_version_homes(HgResidentGraph *graph, const HgReplicaHolders *holders)
 	if (hg_graph_version_is_along(graph))
 		return 0;
 	if (graph->rows <= HG_GRAPH_EVERYWHERE_ROWS)
-		return HG_PLACES_ALL;
+		return HG_ALL_DEVICES;
 	return pg_atomic_read_u32(&graph->homes) & ~holders->lost;
 }
 
@@ -373,16 +373,16 @@ hg_graph_version_lacks_home(HgResidentGraph *graph, const HgReplicaHolders *hold
 }
 
 void
-hg_graph_version_add_homes(HgResidentGraph *graph, HgPlaces places)
+hg_graph_version_add_homes(HgResidentGraph *graph, HgDeviceSet device_set)
 {
-	if ((places & ~pg_atomic_read_u32(&graph->homes)) != 0)
-		pg_atomic_fetch_or_u32(&graph->homes, places);
+	if ((device_set & ~pg_atomic_read_u32(&graph->homes)) != 0)
+		pg_atomic_fetch_or_u32(&graph->homes, device_set);
 }
 
 void
-hg_graph_version_remove_home(HgResidentGraph *graph, int place)
+hg_graph_version_remove_home(HgResidentGraph *graph, int device_no)
 {
-	pg_atomic_fetch_and_u32(&graph->homes, ~HG_PLACE(place));
+	pg_atomic_fetch_and_u32(&graph->homes, ~HG_DEVICE_BIT(device_no));
 }
 
 HgDeviceCopy *
@@ -402,21 +402,21 @@ hg_graph_version_column_copies(HgResidentGraph *graph, HgGraphSlices *slices, in
  * slice of them?  Columns are not without it.
  */
 static bool
-hg_graph_version_is_due_at(HgResidentGraph *graph, HgGraphSlices *slices, int place, uint64 epoch)
+hg_graph_version_is_due_at(HgResidentGraph *graph, HgGraphSlices *slices, int device_no, uint64 epoch)
 {
-	HgDeviceCopy *copy = &hg_graph_version_copies(graph, slices)[place];
+	HgDeviceCopy *copy = &hg_graph_version_copies(graph, slices)[device_no];
 	const bool replica = hg_device_copy_is_present(copy, epoch);
 	bool due = hg_device_copy_is_due(copy, epoch);
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS && replica && !due; i++)
 		due =
 			pg_atomic_read_u32(&graph->columns[i].number) != InvalidAttrNumber &&
-			hg_device_copy_is_due(&hg_graph_version_column_copies(graph, slices, i)[place], epoch);
+			hg_device_copy_is_due(&hg_graph_version_column_copies(graph, slices, i)[device_no], epoch);
 	return due;
 }
 
 bool
-hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int place, uint64 epoch,
+hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int device_no, uint64 epoch,
 						  const HgMissingReplicas *missing)
 {
 	HgGraphSlices *slices = sliced ? hg_graph_version_slices(graph) : NULL;
@@ -429,13 +429,13 @@ hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int place, uint64
 	name.slice = sliced;
 	gone = hg_replica_is_missing(missing, &name);
 	if (gone)
-		hg_device_copy_set_gone(&hg_graph_version_copies(graph, slices)[place], epoch);
+		hg_device_copy_set_gone(&hg_graph_version_copies(graph, slices)[device_no], epoch);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
 		name.column = pg_atomic_read_u32(&graph->columns[i].number);
 		if (name.column == InvalidAttrNumber || !hg_replica_is_missing(missing, &name))
 			continue;
-		hg_device_copy_set_gone(&hg_graph_version_column_copies(graph, slices, i)[place], epoch);
+		hg_device_copy_set_gone(&hg_graph_version_column_copies(graph, slices, i)[device_no], epoch);
 		gone = true;
 	}
 	return gone;
@@ -445,30 +445,30 @@ hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int place, uint64
 static bool
 hg_graph_version_slices_are_due(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	const HgPlaces cut = hg_graph_version_cut(graph, holders);
+	const HgDeviceSet cut = hg_graph_version_cut(graph, holders);
 	HgGraphSlices *slices = hg_graph_version_slices(graph);
 	bool due =
 		hg_graph_version_is_to_be_cut(graph, holders) || hg_graph_version_may_widen(graph, holders);
 
-	if (slices == NULL || slices->places != cut)
+	if (slices == NULL || slices->device_set != cut)
 		return due;
-	for (int place = 0; place < HG_GPU_DEVICES && !due; place++)
-		due = (cut & HG_PLACE(place)) != 0 &&
-			  hg_graph_version_is_due_at(graph, slices, place, holders->epochs[place]);
+	for (int device_no = 0; device_no < HG_GPU_DEVICES && !due; device_no++)
+		due = (cut & HG_DEVICE_BIT(device_no)) != 0 &&
+			  hg_graph_version_is_due_at(graph, slices, device_no, holders->epochs[device_no]);
 	return due;
 }
 
 bool
 hg_graph_version_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	const HgPlaces homes = hg_graph_version_homes(graph, holders);
+	const HgDeviceSet homes = hg_graph_version_homes(graph, holders);
 	const bool any = hg_graph_version_lacks_home(graph, holders);
 	bool due = hg_graph_version_slices_are_due(graph, holders) ||
 			   hg_graph_version_is_in_need(graph, holders);
 
-	for (int place = 0; place < HG_GPU_DEVICES && !due; place++)
-		due = (any || (homes & HG_PLACE(place)) != 0) &&
-			  hg_graph_version_is_due_at(graph, NULL, place, holders->epochs[place]);
+	for (int device_no = 0; device_no < HG_GPU_DEVICES && !due; device_no++)
+		due = (any || (homes & HG_DEVICE_BIT(device_no)) != 0) &&
+			  hg_graph_version_is_due_at(graph, NULL, device_no, holders->epochs[device_no]);
 	return due && graph->rows > 0;
 }
 

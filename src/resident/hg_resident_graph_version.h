@@ -100,8 +100,8 @@ typedef struct HgResidentGraph
 	bool merged;				 /* of an older one, and what had changed */
 	uint64 serial;				 /* by which a device knows it, which no other version ever has */
 	pg_atomic_uint32 offered;	 /* 1 where a device was to have any of it, else 0 */
-	pg_atomic_uint32 homes;		 /* HgPlaces: of large ones, the home, and where joins want it */
-	pg_atomic_uint32 cut;		 /* HgPlaces over which it is to be cut; 0: it is not */
+	pg_atomic_uint32 homes;		 /* HgDeviceSet: of large ones, the home, and where joins want it */
+	pg_atomic_uint32 cut;		 /* HgDeviceSet over which it is to be cut; 0: it is not */
 	pg_atomic_uint32 too_large;	 /* not 0: for a device alone */
 	pg_atomic_uint64 chosen_at;	 /* when cut was chosen last */
 	pg_atomic_uint64 cut_at;	 /* when there was no room for how it is cut; 0: never */
@@ -167,22 +167,22 @@ hg_graph_version_is_pinned(HgResidentGraph *graph)
 extern void hg_graph_version_offer(HgResidentGraph *graph);
 
 /* The places that are to have copies of a version. */
-extern HgPlaces hg_graph_version_homes(HgResidentGraph *graph, const HgReplicaHolders *holders);
+extern HgDeviceSet hg_graph_version_homes(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /* Is it to have a home, and has none yet among those? */
 extern bool hg_graph_version_lacks_home(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /* Have it get a copy at these places, too; or at this one no more, which has no room for it. */
-extern void hg_graph_version_add_homes(HgResidentGraph *graph, HgPlaces places);
-extern void hg_graph_version_remove_home(HgResidentGraph *graph, int place);
+extern void hg_graph_version_add_homes(HgResidentGraph *graph, HgDeviceSet device_set);
+extern void hg_graph_version_remove_home(HgResidentGraph *graph, int device_no);
 
 /*
  * The places over which a version is to be cut, or 0: also where one of them is lost; one may have
  * no process now.  Have it cut over these, as it is too large for any of them, or is to be joined
  * with one that is.
  */
-extern HgPlaces hg_graph_version_cut(HgResidentGraph *graph, const HgReplicaHolders *holders);
-extern void hg_graph_version_set_cut(HgResidentGraph *graph, HgPlaces places, bool too_large);
+extern HgDeviceSet hg_graph_version_cut(HgResidentGraph *graph, const HgReplicaHolders *holders);
+extern void hg_graph_version_set_cut(HgResidentGraph *graph, HgDeviceSet device_set, bool too_large);
 
 /*
  * A version is going to be in slices instead of whole, for the first time: where no whole copy of
@@ -198,12 +198,12 @@ extern bool hg_graph_version_is_in_need(HgResidentGraph *graph, const HgReplicaH
 extern bool hg_graph_version_may_widen(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /*
- * How it is cut; NULL: it is not.  Ways in which it was cut already: over these places, invalid
- * where it was not, and into so many slices, or NULL.  Link how it is cut from now on, which is one
+ * How it is cut; NULL: it is not.  Ways in which it was cut already: over these devices, invalid
+ * where it was not, and into so many slices, or NULL. Link how it is cut from now on, which is one
  * of these or new, or invalid: there was no room to tell.
  */
 extern HgGraphSlices *hg_graph_version_slices(HgResidentGraph *graph);
-extern dsa_pointer hg_graph_version_slices_over(HgResidentGraph *graph, HgPlaces places);
+extern dsa_pointer hg_graph_version_slices_over(HgResidentGraph *graph, HgDeviceSet device_set);
 extern HgGraphSlices *hg_graph_version_slices_into(HgResidentGraph *graph, uint32 count);
 extern void hg_graph_version_link_slices(HgResidentGraph *graph, dsa_pointer slices);
 
@@ -229,7 +229,7 @@ extern uint64 hg_graph_version_least_bytes(const HgResidentGraph *graph);
  * The process of this epoch at a place has answered what is not there any more: note that of a
  * version and its columns, or of its slices of them, which is.  True if some is.
  */
-extern bool hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int place, uint64 epoch,
+extern bool hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int device_no, uint64 epoch,
 									  const HgMissingReplicas *missing);
 
 /* Is a copy of it somewhere, or is a slice everywhere, as far as is known here? */

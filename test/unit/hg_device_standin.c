@@ -643,11 +643,11 @@ standin_put_edges(HgJob *job, const void *keys, const uint32_t *rows, uint64_t c
 
 static HgStatus
 standin_put_values(HgJob *job, const void *values, const uint8_t *nulls, uint64_t count,
-				   uint64_t first_place, HgError *error)
+				   uint64_t first_ordinal, HgError *error)
 {
 	if (engine_of(job)->put_values == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no column");
-	return answer(engine_of(job)->put_values(inside(job), values, nulls, count, first_place, error),
+	return answer(engine_of(job)->put_values(inside(job), values, nulls, count, first_ordinal, error),
 				  error);
 }
 

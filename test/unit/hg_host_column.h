@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_column.h
- *	  Values by place, as column replicas have them, in host memory.
+ *	  Values by ordinal, as column replicas have them, in host memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,24 +21,26 @@ extern "C"
 	typedef struct HgHostColumn
 	{
 		HgReplicaColumnShape shape; /* width 0: there is none */
-		unsigned char *values;	 /* [places] of its width */
-		uint8_t *nulls;			 /* [places] not 0 where NULL; NULL where no put brought any */
+		unsigned char *values;	 /* [ordinals] of its width */
+		uint8_t *nulls;			 /* [ordinals] not 0 where NULL; NULL where no put brought any */
 	} HgHostColumn;
 
-	/* Have a column in which each place has 0, of a shape that can be. */
+	/* Have a column in which each ordinal has 0, of a shape that can be. */
 	extern HgStatus hg_host_column_open(HgHostColumn *column, const HgReplicaColumnShape *shape,
 										const HgHost *host, HgError *error);
 
 	/* As put_values of an engine. */
 	extern HgStatus hg_host_column_put(HgHostColumn *column, const HgHost *host, const void *values,
-									   const uint8_t *nulls, uint64_t count, uint64_t first_place,
+									   const uint8_t *nulls, uint64_t count, uint64_t first_ordinal,
 									   HgError *error);
 
-	/* The value of a row, which has a place, with zeros before it; returns whether it is NULL. */
+	/*
+	 * The value of a row, which has an ordinal, with zeros before it; returns whether it is NULL.
+	 */
 	extern bool hg_host_column_get(const HgHostColumn *column, uint32_t row, uint64_t *bits);
 
-	/* The same of a place. */
-	extern bool hg_host_column_get_at(const HgHostColumn *column, uint64_t place, uint64_t *bits);
+	/* The same of an ordinal. */
+	extern bool hg_host_column_get_at(const HgHostColumn *column, uint64_t ordinal, uint64_t *bits);
 
 	/* The most memory that a column of this shape takes. */
 	extern uint64_t hg_host_column_bytes(const HgReplicaColumnShape *shape);

@@ -100,7 +100,7 @@ compute(HgHostComputed *computed, const HgHostReduce *reduce, HgSide side, uint3
 		if (!do_step(reduce, side, &program->steps[i], row, numbers, &count))
 			return hg_error_set(error, HG_OVERFLOW, NULL, "a computed number does not fit");
 	return hg_host_column_put(values, host, &numbers[0].value, numbers[0].null ? &one : NULL, 1,
-							  hg_replica_place(values->shape.stride, row), error);
+							  hg_replica_ordinal(values->shape.stride, row), error);
 }
 
 HgStatus

@@ -42,7 +42,7 @@ apply(const HgHostFilters *filters, uint32_t lookup, HgHostMask *mask, const HgH
 			if (status != HG_OK)
 				return status;
 			if (hg_host_mask_has(mask, row) &&
-				!hg_filter_holds(&test, computes, hg_replica_place(test.stride, row), &lost))
+				!hg_filter_holds(&test, computes, hg_replica_ordinal(test.stride, row), &lost))
 				mask->words[row / 64] &= ~(UINT64_C(1) << row % 64);
 		}
 	return lost ? hg_error_set(error, HG_OVERFLOW, NULL,

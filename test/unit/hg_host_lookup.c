@@ -18,7 +18,7 @@
 #define CHUNK_PAIRS 1024
 
 static uint64_t
-places_of(const HgReplicaShape *shape, uint32_t stride)
+ordinals_of(const HgReplicaShape *shape, uint32_t stride)
 {
 	return (uint64_t) shape->parts * stride;
 }
@@ -34,7 +34,7 @@ hg_host_lookups_open(HgHostLookups *lookups, const HgJobSpec *spec, HgSide side,
 	lookups->count = spec->nlookups[side];
 	lookups->parts = spec->replica[side]->shape.parts;
 	lookups->stride = hg_replica_side_stride(spec, side);
-	lookups->places = places_of(&spec->replica[side]->shape, lookups->stride);
+	lookups->ordinals = ordinals_of(&spec->replica[side]->shape, lookups->stride);
 	for (uint32_t i = 0; i < lookups->count && status == HG_OK; i++)
 	{
 		const HgReplicaLookup *from = &spec->lookups[side][i];
@@ -44,7 +44,7 @@ hg_host_lookups_open(HgHostLookups *lookups, const HgJobSpec *spec, HgSide side,
 		lookup->unmatched = from->unmatched != 0;
 		lookup->stride = from->stride;
 		lookup->found_stride = from->found_stride;
-		lookup->own_places = places_of(&from->own.shape, from->stride);
+		lookup->own_ordinals = ordinals_of(&from->own.shape, from->stride);
 		lookup->masked = from->found.masked != 0;
 		if (hg_replica_is_masked(spec, side, i + 1))
 			status = hg_host_mask_open(&lookup->mask, &from->found.shape, host, error);
@@ -52,22 +52,22 @@ hg_host_lookups_open(HgHostLookups *lookups, const HgJobSpec *spec, HgSide side,
 	return status;
 }
 
-/* Places of which nothing is known. */
+/* Ordinals of which nothing is known. */
 static HgStatus
-alloc_places(const HgHost *host, uint64_t places, uint32_t **array, HgError *error)
+alloc_ordinals(const HgHost *host, uint64_t ordinals, uint32_t **array, HgError *error)
 {
 	void *memory = NULL;
-	HgStatus status = hg_host_memory_alloc(host, places * sizeof(uint32_t), &memory, error);
+	HgStatus status = hg_host_memory_alloc(host, ordinals * sizeof(uint32_t), &memory, error);
 
 	*array = memory;
 	if (status == HG_OK)
-		memset(memory, 0xff, (size_t) places * sizeof(uint32_t));
+		memset(memory, 0xff, (size_t) ordinals * sizeof(uint32_t));
 	return status;
 }
 
 /* What each row that looks up finds, by its place. */
 static HgStatus
-find(const HgHostLookup *lookup, const HgHost *host, uint32_t *places, HgError *error)
+find(const HgHostLookup *lookup, const HgHost *host, uint32_t *ordinals, HgError *error)
 {
 	const HgFlatSide own = {.graph = lookup->own};
 	const HgFlatSide found = {.graph = lookup->found, .mask = hg_host_mask_flat(&lookup->mask)};
@@ -83,10 +83,10 @@ find(const HgHostLookup *lookup, const HgHost *host, uint32_t *places, HgError *
 		status = hg_flat_next(join, HG_MATCH_ALL, &pairs, error);
 		for (size_t i = 0; i < pairs.count && status == HG_OK; i++)
 		{
-			uint32_t *place = &places[hg_replica_place(lookup->stride, pairs.outer[i])];
+			uint32_t *ordinal = &ordinals[hg_replica_ordinal(lookup->stride, pairs.outer[i])];
 
-			*place = *place == HG_FOUND_NONE
-						 ? (uint32_t) hg_replica_place(lookup->found_stride, pairs.inner[i])
+			*ordinal = *ordinal == HG_FOUND_NONE
+						 ? (uint32_t) hg_replica_ordinal(lookup->found_stride, pairs.inner[i])
 						 : HG_FOUND_TWO;
 		}
 	}
@@ -94,13 +94,13 @@ find(const HgHostLookup *lookup, const HgHost *host, uint32_t *places, HgError *
 	return status;
 }
 
-/* By the places of the side: what the rows find that its rows have found. */
+/* By the ordinals of the side: what the rows find that its rows have found. */
 static void
-compose(const uint32_t *parent, const uint32_t *found, uint64_t count, uint32_t *places)
+compose(const uint32_t *parent, const uint32_t *found, uint64_t count, uint32_t *ordinals)
 {
 	for (uint64_t i = 0; i < count; i++)
 		if (parent[i] < HG_FOUND_TWO)
-			places[i] = found[parent[i]];
+			ordinals[i] = found[parent[i]];
 }
 
 /* Leave out the rows that have found nothing, where they had to. */
@@ -115,14 +115,14 @@ drop_rows(const HgHostLookups *lookups, const HgHostLookup *lookup, HgHostMask *
 		for (uint32_t number = 0; number < lookups->stride; number++)
 		{
 			const uint32_t row = HG_FLAT_ROW(part, number);
-			const uint32_t place = lookup->places[hg_replica_place(lookups->stride, row)];
+			const uint32_t ordinal = lookup->ordinals[hg_replica_ordinal(lookups->stride, row)];
 
 			if (!hg_host_mask_has(mask, row))
 				continue;
-			if (place == HG_FOUND_TWO)
+			if (ordinal == HG_FOUND_TWO)
 				return hg_error_set(error, HG_NOT_UNIQUE, NULL,
 									"a row finds more than one where it may find one");
-			if (place == HG_FOUND_NONE && !lookup->unmatched)
+			if (ordinal == HG_FOUND_NONE && !lookup->unmatched)
 				mask->words[row / 64] &= ~(UINT64_C(1) << row % 64);
 		}
 		status = hg_host_check_cancel(host, error);
@@ -135,13 +135,13 @@ static HgStatus
 run_from(const HgHostLookups *lookups, HgHostLookup *lookup, const HgHost *host, HgError *error)
 {
 	uint32_t *found;
-	HgStatus status = alloc_places(host, lookup->own_places, &found, error);
+	HgStatus status = alloc_ordinals(host, lookup->own_ordinals, &found, error);
 
 	if (status == HG_OK)
 		status = find(lookup, host, found, error);
 	if (status == HG_OK)
-		compose(lookups->lookups[lookup->from - 1].places, found, lookups->places, lookup->places);
-	hg_host_memory_free(host, found, lookup->own_places * sizeof(uint32_t));
+		compose(lookups->lookups[lookup->from - 1].ordinals, found, lookups->ordinals, lookup->ordinals);
+	hg_host_memory_free(host, found, lookup->own_ordinals * sizeof(uint32_t));
 	return status;
 }
 
@@ -154,10 +154,10 @@ hg_host_lookups_run(HgHostLookups *lookups, HgHostMask *mask, const HgHost *host
 	{
 		HgHostLookup *lookup = &lookups->lookups[i];
 
-		status = alloc_places(host, lookups->places, &lookup->places, error);
+		status = alloc_ordinals(host, lookups->ordinals, &lookup->ordinals, error);
 		if (status == HG_OK)
 			status = lookup->from > 0 ? run_from(lookups, lookup, host, error)
-									  : find(lookup, host, lookup->places, error);
+									  : find(lookup, host, lookup->ordinals, error);
 		if (status == HG_OK)
 			status = drop_rows(lookups, lookup, mask, host, error);
 	}
@@ -173,10 +173,10 @@ hg_host_lookups_bytes(const HgJobSpec *spec, HgSide side)
 	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
 	{
 		const HgReplicaLookup *lookup = &spec->lookups[side][i];
-		const uint64_t own = places_of(&lookup->own.shape, lookup->stride) * sizeof(uint32_t);
+		const uint64_t own = ordinals_of(&lookup->own.shape, lookup->stride) * sizeof(uint32_t);
 
 		bytes +=
-			places_of(&spec->replica[side]->shape, hg_replica_side_stride(spec, side)) * sizeof(uint32_t);
+			ordinals_of(&spec->replica[side]->shape, hg_replica_side_stride(spec, side)) * sizeof(uint32_t);
 		if (hg_replica_is_masked(spec, side, i + 1))
 			bytes += hg_host_mask_bytes(&lookup->found.shape);
 		most = lookup->from > 0 && own > most ? own : most;
@@ -192,7 +192,7 @@ hg_host_lookups_free(HgHostLookups *lookups, const HgHost *host)
 		HgHostLookup *lookup = &lookups->lookups[i];
 
 		hg_host_mask_free(&lookup->mask, host);
-		hg_host_memory_free(host, lookup->places, lookups->places * sizeof(uint32_t));
-		lookup->places = NULL;
+		hg_host_memory_free(host, lookup->ordinals, lookups->ordinals * sizeof(uint32_t));
+		lookup->ordinals = NULL;
 	}
 }

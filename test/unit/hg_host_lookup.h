@@ -4,7 +4,7 @@
  *	  What rows of a side look up in graph replicas, in host memory, by the plainest means.
  *
  * A lookup is the join of its two graphs.  Each pair of that says what a row that looks up finds,
- * by places; those of rows that were found before become those of the side's.
+ * by ordinals; those of rows that were found before become those of the side's.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -29,9 +29,9 @@ extern "C"
 		uint32_t found_stride;
 		const HgFlatGraph *own;
 		const HgFlatGraph *found;
-		uint64_t own_places; /* of the rows that look up */
+		uint64_t own_ordinals; /* of the rows that look up */
 		HgHostMask mask;	 /* of what is found */
-		uint32_t *places;	 /* [places] by those of the side: the place of what was found, or
+		uint32_t *ordinals;	 /* [ordinals] by those of the side: the ordinal of what was found, or
 							  * HG_FOUND_NONE, HG_FOUND_TWO; NULL before it is done */
 	} HgHostLookup;
 
@@ -41,7 +41,7 @@ extern "C"
 		uint32_t count;
 		uint32_t parts; /* of the side */
 		uint32_t stride;
-		uint64_t places; /* parts x stride */
+		uint64_t ordinals; /* parts x stride */
 		HgHostLookup lookups[HG_MAX_LOOKUPS];
 	} HgHostLookups;
 
@@ -53,8 +53,8 @@ extern "C"
 										 const HgHost *host, HgError *error);
 
 	/*
-	 * Do them all, each of whose rows has a place: rows of the side that do not count any more are
-	 * out of its mask then, which is there where any can be.
+	 * Do them all, each of whose rows has an ordinal: rows of the side that do not count any more
+	 * are out of its mask then, which is there where any can be.
 	 */
 	extern HgStatus hg_host_lookups_run(HgHostLookups *lookups, HgHostMask *mask,
 										const HgHost *host, HgError *error);

@@ -139,12 +139,12 @@ hg_host_reduce_check(const HgHostReduce *reduce, HgError *error)
 
 /* The value in a column replica of what a row has found; returns whether it is NULL. */
 static bool
-look_up_found(const HgHostColumn *replica, const uint32_t *found, uint64_t place, uint64_t *bits)
+look_up_found(const HgHostColumn *replica, const uint32_t *found, uint64_t ordinal, uint64_t *bits)
 {
 	*bits = 0;
-	if (found[place] >= HG_FOUND_TWO)
+	if (found[ordinal] >= HG_FOUND_TWO)
 		return true;
-	return hg_host_column_get_at(replica, found[place], bits);
+	return hg_host_column_get_at(replica, found[ordinal], bits);
 }
 
 bool
@@ -156,7 +156,7 @@ hg_host_reduce_value(const HgHostReduce *reduce, uint32_t side, uint32_t column,
 	const HgHostValue *value;
 
 	if (found != NULL)
-		return look_up_found(replica, found, hg_replica_place(reduce->stride[side], row), bits);
+		return look_up_found(replica, found, hg_replica_ordinal(reduce->stride[side], row), bits);
 	if (replica != NULL)
 		return hg_host_column_get(replica, row, bits);
 	value = &reduce->values[side][column][row];

@@ -38,7 +38,7 @@ extern "C"
 		uint64_t rows[2];
 		uint64_t given[2][HG_MAX_COLUMNS];
 		const HgHostColumn *replica[2][HG_MAX_COLUMNS]; /* NULL, or in place of these values ... */
-		const uint32_t *found[2][HG_MAX_COLUMNS];	 /* ... by these places, where not NULL, of
+		const uint32_t *found[2][HG_MAX_COLUMNS];	 /* ... by these ordinals, where not NULL, of
 													  * those of the side's own rows ... */
 		uint32_t stride[2];							 /* ... by this stride */
 
@@ -65,9 +65,9 @@ extern "C"
 
 	/*
 	 * Have a column replica beside the rows of a side, none of which are added then, and each of
-	 * which has a place.  Or beside the rows that these have found: of each place found says which
-	 * place is its, by a stride of the side's.  All stays where it is as long as anything is asked
-	 * of the columns.
+	 * which has an ordinal.  Or beside the rows that these have found: of each ordinal found says
+	 * which ordinal is its, by a stride of the side's.  All stays where it is as long as anything
+	 * is asked of the columns.
 	 */
 	extern void hg_host_reduce_borrow(HgHostReduce *reduce, HgSide side, uint32_t column,
 									  const HgHostColumn *replica, const uint32_t *found,

@@ -277,7 +277,7 @@ open_side_columns(ReplicaJob *job, HgSide which, HgError *error)
 		*filters = *job->spec.filters[which];
 	for (uint32_t i = 0; i < filters->ncolumns && status == HG_OK; i++)
 		status = find_column(&filters->columns[i], &side->filters.columns[i], error);
-	return status == HG_OK ? hg_replica_places_check(&job->spec, which, side->replica->numbers, error)
+	return status == HG_OK ? hg_replica_ordinals_check(&job->spec, which, side->replica->numbers, error)
 						   : status;
 }
 
@@ -308,7 +308,7 @@ open_side_lookups(ReplicaJob *job, HgSide which, HgError *error)
 			break;
 		lookups->lookups[i].own = lookup->own.graph->graph;
 		lookups->lookups[i].found = lookup->found.graph->graph;
-		status = hg_replica_lookup_places_check(lookup, lookup->own.graph->numbers,
+		status = hg_replica_lookup_ordinals_check(lookup, lookup->own.graph->numbers,
 											 lookup->found.graph->numbers, error);
 	}
 	return status;
@@ -592,7 +592,7 @@ replica_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, uint64_
 
 static HgStatus
 replica_put_values(HgJob *handle, const void *values, const uint8_t *nulls, uint64_t count,
-				uint64_t first_place, HgError *error)
+				uint64_t first_ordinal, HgError *error)
 {
 	ReplicaJob *job = job_of(handle);
 	HgStatus status;
@@ -604,7 +604,7 @@ replica_put_values(HgJob *handle, const void *values, const uint8_t *nulls, uint
 		status = hg_host_check_cancel(job->host, error);
 	if (status == HG_OK)
 		status = hg_host_column_put(&job->making.made->column, &job->maker, values, nulls, count,
-									first_place, error);
+									first_ordinal, error);
 	return finish(job, status);
 }
 
@@ -687,7 +687,7 @@ build_replica_side(ReplicaJob *job, HgSide which, HgError *error)
 	for (uint32_t i = 0; i < job->spec.ncolumns[which]; i++)
 		hg_host_reduce_borrow(
 			&job->reduce, which, i, side->columns[i],
-			side->found_by[i] == 0 ? NULL : lookups->lookups[side->found_by[i] - 1].places,
+			side->found_by[i] == 0 ? NULL : lookups->lookups[side->found_by[i] - 1].ordinals,
 			lookups->stride);
 	return hg_host_computed_run(&side->computed, which, side->replica->graph, &side->mask,
 								&job->reduce, &job->counting, error);

@@ -237,17 +237,17 @@ static void
 test_replica_column_room(HgEngine *engine)
 {
 	const HgReplicaColumnSpec new_replica = {.shape = {.width = 8, .parts = 5, .stride = 300000}};
-	const uint64_t places = hg_replica_places(&new_replica.shape);
+	const uint64_t ordinals = hg_replica_ordinals(&new_replica.shape);
 	const uint64_t slack = 1024; /* of two blocks that are rounded up */
 	HgJobSpec spec = {.key_width = 8, .device = -1, .new_column = &new_replica};
 	const uint64_t reckoned = hg_cuda_engine_job_bytes(&spec);
-	unsigned char *values = test_malloc(places * 8);
-	uint8_t *nulls = test_malloc(places);
+	unsigned char *values = test_malloc(ordinals * 8);
+	uint8_t *nulls = test_malloc(ordinals);
 	const uint64_t before = held_by(engine);
 	bool good = true;
 
-	memset(values, 1, places * 8);
-	memset(nulls, 1, places);
+	memset(values, 1, ordinals * 8);
+	memset(nulls, 1, ordinals);
 	for (int turn = 0; turn < 3; turn++)
 	{
 		const HgStatus wanted = turn == 2 ? HG_DEVICE_OUT_OF_MEMORY : HG_OK;
@@ -260,7 +260,7 @@ test_replica_column_room(HgEngine *engine)
 		spec.memory_limit = turn == 2 ? reckoned - 1 : reckoned + slack;
 		status = engine->open(engine, test_host_plain(), &spec, &job, &error);
 		if (status == HG_OK)
-			status = engine->put_values(job, values, turn == 1 ? NULL : nulls, places, 0, &error);
+			status = engine->put_values(job, values, turn == 1 ? NULL : nulls, ordinals, 0, &error);
 		if (status == HG_OK)
 			status = engine->build(job, &error);
 		if (status == HG_OK)
@@ -270,7 +270,7 @@ test_replica_column_room(HgEngine *engine)
 		good = good && status == wanted;
 		if (column != NULL)
 		{
-			good = good && bytes >= places * (turn == 1 ? 8 : 9) && bytes <= reckoned + slack &&
+			good = good && bytes >= ordinals * (turn == 1 ? 8 : 9) && bytes <= reckoned + slack &&
 				   comes_to_hold(engine, before + bytes);
 			engine->release(engine, column);
 		}

@@ -147,7 +147,7 @@ write_pairs(uint32_t *outer, uint32_t *inner, uint64_t first, uint64_t count)
 }
 
 HgStatus
-hg_cuda_numbers_place(HgCudaWork *, const HgCudaNumbers *, uint32_t *, uint64_t, HgError *)
+hg_cuda_numbers_to_ordinals(HgCudaWork *, const HgCudaNumbers *, uint32_t *, uint64_t, HgError *)
 {
 	return HG_OK;
 }

@@ -136,7 +136,7 @@ has_gaps(const TestReplicaSide *table)
 
 	memset(taken, false, (size_t) shape.parts * stride);
 	for (uint32_t i = 0; i < table->spread.count; i++)
-		taken[hg_replica_place(stride, table->rows[i])] = true;
+		taken[hg_replica_ordinal(stride, table->rows[i])] = true;
 	for (uint32_t part = 0; part < shape.parts; part++)
 		for (uint32_t number = 0; number < stride; number++)
 		{

@@ -232,15 +232,15 @@ test_named_ask(HgWireClient *client, uint64_t serial, uint64_t rows)
 
 /* The value of a place in a column, whose width is 4, and whether it is NULL. */
 static uint32_t
-value_at(uint32_t column, uint64_t place)
+value_at(uint32_t column, uint64_t ordinal)
 {
-	return (uint32_t) place * (column + 1);
+	return (uint32_t) ordinal * (column + 1);
 }
 
 static bool
-is_null_at(uint32_t column, uint64_t place)
+is_null_at(uint32_t column, uint64_t ordinal)
 {
-	return place % 10 == column % 10;
+	return ordinal % 10 == column % 10;
 }
 
 HgStatus

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Edges, keys and values that one call brings, and places. */
+/* Edges, keys and values that one call brings, and ordinals. */
 #define PIECE 1237
 #define VALUES_PIECE 1001
-#define PLACES_PIECE 100003
+#define ORDINALS_PIECE 100003
 
 const uint8_t test_replica_widths[HG_MAX_COLUMNS] = {8, 4, 2, 1, 8, 4, 2, 1};
 
@@ -226,43 +226,43 @@ test_replica_counts(const TestReplicaSide *side, uint32_t i)
  * Jobs
  * ------------------------------------------------------------------------ */
 
-/* The values of a column by place, and what tells NULL; places without a row have anything. */
+/* The values of a column by ordinal, and what tells NULL; ordinals without a row have anything. */
 static void
-place_values(const TestReplicaSide *side, uint32_t number, unsigned char *values, uint8_t *nulls)
+ordinal_values(const TestReplicaSide *side, uint32_t number, unsigned char *values, uint8_t *nulls)
 {
 	const HgReplicaColumnShape shape = test_replica_column_shape(side, number);
 	const TestReplicaColumn *column = &side->columns[number];
 
-	memset(values, TEST_REPLICA_GAP, hg_replica_places(&shape) * shape.width);
-	memset(nulls, 0, hg_replica_places(&shape));
+	memset(values, TEST_REPLICA_GAP, hg_replica_ordinals(&shape) * shape.width);
+	memset(nulls, 0, hg_replica_ordinals(&shape));
 	for (uint32_t i = 0; i < side->spread.count; i++)
 	{
-		const uint64_t place = hg_replica_place(shape.stride, side->rows[i]);
+		const uint64_t ordinal = hg_replica_ordinal(shape.stride, side->rows[i]);
 
-		memcpy(values + place * shape.width, column->values + (size_t) i * shape.width,
+		memcpy(values + ordinal * shape.width, column->values + (size_t) i * shape.width,
 			   shape.width);
-		nulls[place] = column->nulls != NULL ? column->nulls[i] : 0;
+		nulls[ordinal] = column->nulls != NULL ? column->nulls[i] : 0;
 	}
 }
 
 /*
- * Put values by place, from the end on, with what tells NULL only where a piece has any.  Some are
- * put wrong before, as NULL.
+ * Put values by ordinal, from the end on, with what tells NULL only where a piece has any.  Some
+ * are put wrong before, as NULL.
  */
 static HgStatus
-put_places(HgEngine *engine, HgJob *job, const HgReplicaColumnShape *shape,
+put_ordinals(HgEngine *engine, HgJob *job, const HgReplicaColumnShape *shape,
 		   const unsigned char *values, const uint8_t *nulls, bool wrong, HgError *error)
 {
-	const uint64_t places = hg_replica_places(shape);
-	const uint64_t third = wrong ? places / 3 : 0;
+	const uint64_t ordinals = hg_replica_ordinals(shape);
+	const uint64_t third = wrong ? ordinals / 3 : 0;
 	uint8_t *ones = test_malloc(third + 1);
 	HgStatus status;
 
 	memset(ones, 1, third + 1);
 	status = engine->put_values(job, values, wrong ? ones : NULL, third, third, error);
-	for (uint64_t end = places; end > 0 && status == HG_OK;)
+	for (uint64_t end = ordinals; end > 0 && status == HG_OK;)
 	{
-		const uint64_t first = (end - 1) / PLACES_PIECE * PLACES_PIECE;
+		const uint64_t first = (end - 1) / ORDINALS_PIECE * ORDINALS_PIECE;
 		const bool has_nulls = memchr(nulls + first, 0x40, end - first) != NULL;
 
 		status = engine->put_values(job, values + first * shape->width,
@@ -279,16 +279,16 @@ make_column(HgEngine *engine, const HgHost *host, TestReplicaSide *side, uint32_
 {
 	const HgReplicaColumnSpec new_replica = {.shape = test_replica_column_shape(side, number)};
 	const HgJobSpec spec = {.key_width = 8, .device = -1, .new_column = &new_replica};
-	const uint64_t places = hg_replica_places(&new_replica.shape);
+	const uint64_t ordinals = hg_replica_ordinals(&new_replica.shape);
 	TestReplicaColumn *column = &side->columns[number];
-	unsigned char *values = test_malloc(places * new_replica.shape.width);
-	uint8_t *nulls = test_malloc(places);
+	unsigned char *values = test_malloc(ordinals * new_replica.shape.width);
+	uint8_t *nulls = test_malloc(ordinals);
 	HgJob *job = NULL;
 	HgStatus status = engine->open(engine, host, &spec, &job, error);
 
-	place_values(side, number, values, nulls);
+	ordinal_values(side, number, values, nulls);
 	if (status == HG_OK)
-		status = put_places(engine, job, &new_replica.shape, values, nulls, number % 3 == 1, error);
+		status = put_ordinals(engine, job, &new_replica.shape, values, nulls, number % 3 == 1, error);
 	if (status == HG_OK)
 		status = engine->build(job, error);
 	if (status == HG_OK)

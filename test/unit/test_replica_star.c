@@ -206,21 +206,21 @@ find(TestStarLookup *lookup, const TestReplicaSide *table)
 	for (uint32_t i = 0; i < own->spread.count; i++)
 		rows[i] = (Pair){own->rows[i], i};
 	sort_pairs(rows, own->spread.count);
-	lookup->places = test_malloc((size_t) table->spread.count * sizeof(uint32_t) + 1);
+	lookup->ordinals = test_malloc((size_t) table->spread.count * sizeof(uint32_t) + 1);
 	for (uint32_t i = 0; i < table->spread.count; i++)
 	{
 		const uint32_t row = lower_bound(rows, own->spread.count, table->rows[i]);
 		int64_t key;
 		uint32_t at;
 
-		lookup->places[i] = HG_FOUND_NONE;
+		lookup->ordinals[i] = HG_FOUND_NONE;
 		if (row == own->spread.count || rows[row].number != table->rows[i])
 			continue;
 		key = test_replica_key(own, rows[row].i);
 		at = lower_bound(keys, nkeys, key);
 		if (at == nkeys || keys[at].number != key)
 			continue;
-		lookup->places[i] =
+		lookup->ordinals[i] =
 			at + 1 < nkeys && keys[at + 1].number == key ? HG_FOUND_TWO : keys[at].i;
 	}
 	free(keys);
@@ -239,7 +239,7 @@ follow(TestStar *star, uint32_t i, uint32_t found[HG_MAX_LOOKUPS])
 		const uint32_t from = lookup->spread.from;
 		const uint32_t looking = from == 0 ? i : found[from - 1];
 
-		found[l] = looking < HG_FOUND_TWO ? lookup->places[looking] : HG_FOUND_NONE;
+		found[l] = looking < HG_FOUND_TWO ? lookup->ordinals[looking] : HG_FOUND_NONE;
 		if (counts && found[l] == HG_FOUND_TWO)
 			star->unique = false;
 		counts = counts && (found[l] < HG_FOUND_TWO || lookup->spread.unmatched);
@@ -332,7 +332,7 @@ test_star_filtered(TestStar *star)
 	star->unique = true;
 	for (uint32_t l = 0; l < star->nlookups; l++)
 	{
-		free(star->lookups[l].places);
+		free(star->lookups[l].ordinals);
 		find(&star->lookups[l], table_of(star, star->lookups[l].spread.from));
 	}
 	if (star->nlookups == 0)
@@ -350,7 +350,7 @@ test_star_destroy(TestStar *star)
 	{
 		test_replica_side_destroy(&star->lookups[l].own);
 		test_replica_side_destroy(&star->lookups[l].found);
-		free(star->lookups[l].places);
+		free(star->lookups[l].ordinals);
 	}
 	if (star->nlookups > 0)
 		test_replica_side_destroy(&star->flat);
@@ -409,7 +409,7 @@ use_of(const TestReplicaSide *side)
 					   .graph = side->graph};
 }
 
-/* The stride of a table's places, which all columns of it have. */
+/* The stride of a table's ordinals, which all columns of it have. */
 static uint32_t
 stride_of(const TestReplicaSide *side)
 {

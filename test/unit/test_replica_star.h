@@ -59,7 +59,7 @@ extern "C"
 		TestLookupSpread spread;
 		TestReplicaSide own;
 		TestReplicaSide found;
-		uint32_t *places; /* [rows that look up]: which row of found each finds; or none, or two */
+		uint32_t *ordinals; /* [rows that look up]: which row of found each finds; or none, or two */
 	} TestStarLookup;
 
 	typedef struct TestStar

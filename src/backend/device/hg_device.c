@@ -48,9 +48,9 @@
 #define HG_DEVICE_NAME_MS 1000
 
 HgStatus
-hg_device_distrust(int place, HgError *error)
+hg_device_distrust(int device_no, HgError *error)
 {
-	HgWireClient *client = hg_device_connection(place)->client;
+	HgWireClient *client = hg_device_connection(device_no)->client;
 
 	if (client == NULL)
 		return hg_error_set(error, HG_CONNECTION_LOST, NULL, "the device process is gone");
@@ -66,25 +66,25 @@ hg_device_is_shared(void)
 }
 
 HgStatus
-hg_device_complain(int place, HgError *error)
+hg_device_complain(int device_no, HgError *error)
 {
-	HgDeviceConnection *connection = hg_device_connection(place);
+	HgDeviceConnection *connection = hg_device_connection(device_no);
 
 	if (connection->pid != 0)
 		hg_device_connection_set_late(connection, (uint64) connection->pid);
 	else if (connection->client != NULL)
-		hg_device_server_set_late(place, connection->epoch);
+		hg_device_server_set_late(device_no, connection->epoch);
 	return hg_error_set(error, HG_UNAVAILABLE, "It is busy with other joins, or hangs.",
 						"the device did not answer in time");
 }
 
 HgDeviceState
-hg_device_state(int place, long patience_ms, HgError *error)
+hg_device_state(int device_no, long patience_ms, HgError *error)
 {
 	HgServerDevice server;
 
-	return hg_device_server_read(place, &server)
-			   ? hg_device_server_state(place, &server, patience_ms, error)
+	return hg_device_server_read(device_no, &server)
+			   ? hg_device_server_state(device_no, &server, patience_ms, error)
 			   : hg_device_own_state(false, error);
 }
 
@@ -96,38 +96,38 @@ hg_device_greeting_ms(void)
 }
 
 HgDeviceState
-hg_device_glance(int place, HgError *error)
+hg_device_glance(int device_no, HgError *error)
 {
-	return hg_device_state(place, -1, error);
+	return hg_device_state(device_no, -1, error);
 }
 
 uint64
-hg_device_epoch(int place)
+hg_device_epoch(int device_no)
 {
-	const HgDeviceConnection *connection = hg_device_connection(place);
+	const HgDeviceConnection *connection = hg_device_connection(device_no);
 
 	return connection->pid == 0 ? connection->epoch : 0;
 }
 
-/* Choose among places as they stand. */
+/* Choose among devices as they stand. */
 static HgDeviceState
-hg_device_choose_now(HgPlaces among, long greeting_ms, int *place, HgError *error)
+hg_device_choose_now(HgDeviceSet among, long greeting_ms, int *device_no, HgError *error)
 {
-	HgPlaces left = among;
+	HgDeviceSet left = among;
 	HgDeviceState state = HG_DEVICE_UNAVAILABLE;
 
-	/* nothing is wanted of places that this session excludes, though what it names be there */
-	*place = hg_device_place(among);
-	if (*place < 0)
+	/* nothing is wanted of devices that this session excludes, though what it names be there */
+	*device_no = hg_device_number(among);
+	if (*device_no < 0)
 	{
-		*place = 0;
+		*device_no = 0;
 		hg_error_set(error, HG_UNAVAILABLE, "", "hashgraph.gpu_device excludes the device");
 		return HG_DEVICE_UNAVAILABLE;
 	}
-	for (int next = *place; next >= 0; next = hg_device_place_ready(left))
+	for (int next = *device_no; next >= 0; next = hg_device_number_ready(left))
 	{
-		*place = next;
-		left &= ~HG_PLACE(next);
+		*device_no = next;
+		left &= ~HG_DEVICE_BIT(next);
 		state = hg_device_state(next, greeting_ms, error);
 		if (state == HG_DEVICE_READY)
 			return state;
@@ -136,20 +136,20 @@ hg_device_choose_now(HgPlaces among, long greeting_ms, int *place, HgError *erro
 }
 
 /*
- * Choose anew until one of the places is READY: which it is, is not known before, as that one which
- * is awaited may hang, and another one come up, or be known to be there.
+ * Choose anew until one of the devices is READY: which it is, is not known before, as that one
+ * which is awaited may hang, and another one come up, or be known to be there.
  */
 static HgDeviceState
-hg_device_choose_in_time(HgPlaces among, int *place, HgError *error)
+hg_device_choose_in_time(HgDeviceSet among, int *device_no, HgError *error)
 {
 	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), HG_DEVICE_START_MS);
 	HgServerDevice server;
 	HgDeviceState state;
 	int refusals = 0;
 
-	while ((state = hg_device_choose_now(among, HG_DEVICE_GREETING_MS, place, error)) ==
+	while ((state = hg_device_choose_now(among, HG_DEVICE_GREETING_MS, device_no, error)) ==
 			   HG_DEVICE_STARTING &&
-		   hg_device_server_read(*place, &server))
+		   hg_device_server_read(*device_no, &server))
 	{
 		long left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
 		bool refused = server.state == HG_SERVER_DEVICE_READY && !server.silent;
@@ -170,53 +170,55 @@ hg_device_choose_in_time(HgPlaces among, int *place, HgError *error)
 	return state == HG_DEVICE_STARTING ? hg_device_own_state(true, error) : state;
 }
 
-/* Returns true if the process that a place has now has kept this session waiting in vain lately. */
+/*
+ * Returns true if the process that a device has now has kept this session waiting in vain lately.
+ */
 static bool
-hg_device_is_late(int place)
+hg_device_is_late(int device_no)
 {
-	const HgDeviceConnection *connection = hg_device_connection(place);
+	const HgDeviceConnection *connection = hg_device_connection(device_no);
 	HgServerDevice server;
 	uint64 process;
 
 	if (connection->late_at == 0 ||
 		TimestampDifferenceExceeds(connection->late_at, GetCurrentTimestamp(), HG_DEVICE_LATE_MS))
 		return false;
-	process = hg_device_server_read(place, &server) ? server.epoch : (uint64) connection->pid;
+	process = hg_device_server_read(device_no, &server) ? server.epoch : (uint64) connection->pid;
 	return connection->late_process == process;
 }
 
-/* Returns those of the places whose processes are not late. */
-static HgPlaces
-hg_device_in_time(HgPlaces among)
+/* Returns those of the devices whose processes are not late. */
+static HgDeviceSet
+hg_device_in_time(HgDeviceSet among)
 {
-	HgPlaces places = among;
+	HgDeviceSet device_set = among;
 
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if (hg_device_is_late(place))
-			places &= ~HG_PLACE(place);
-	return places;
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
+		if (hg_device_is_late(device_no))
+			device_set &= ~HG_DEVICE_BIT(device_no);
+	return device_set;
 }
 
 HgDeviceState
-hg_device_choose(HgPlaces among, bool wait, int *place, HgError *error)
+hg_device_choose(HgDeviceSet among, bool wait, int *device_no, HgError *error)
 {
-	HgPlaces in_time;
+	HgDeviceSet in_time;
 
 	if (wait)
-		return hg_device_choose_in_time(among, place, error);
+		return hg_device_choose_in_time(among, device_no, error);
 	in_time = hg_device_in_time(among);
-	if (in_time == among || hg_device_place(in_time) >= 0)
-		return hg_device_choose_now(in_time, hg_device_greeting_ms(), place, error);
-	*place = Max(hg_device_place(among), 0);
+	if (in_time == among || hg_device_number(in_time) >= 0)
+		return hg_device_choose_now(in_time, hg_device_greeting_ms(), device_no, error);
+	*device_no = Max(hg_device_number(among), 0);
 	hg_error_set(error, HG_UNAVAILABLE, "It is left to other sessions for ten seconds.",
 				 "the device did not answer an earlier join in time");
 	return HG_DEVICE_UNAVAILABLE;
 }
 
 HgWireClient *
-hg_device_client(int place)
+hg_device_client(int device_no)
 {
-	HgDeviceConnection *connection = hg_device_connection(place);
+	HgDeviceConnection *connection = hg_device_connection(device_no);
 
 	if (connection->client == NULL)
 		return NULL;
@@ -237,9 +239,9 @@ hg_device_client(int place)
 }
 
 bool
-hg_device_ask_status(int place, double patience_ms, HgDeviceStatus *status)
+hg_device_ask_status(int device_no, double patience_ms, HgDeviceStatus *status)
 {
-	HgWireClient *client = hg_device_client(place);
+	HgWireClient *client = hg_device_client(device_no);
 	HgPgHost host;
 	HgError error;
 	bool told;
@@ -249,7 +251,7 @@ hg_device_ask_status(int place, double patience_ms, HgDeviceStatus *status)
 	told = client != NULL && hg_wire_client_status(client, &host.host, status, &error) == HG_OK;
 	hg_host_rethrow(&host);
 	if (hg_host_lost_patience(&host))
-		(void) hg_device_complain(place, &error);
+		(void) hg_device_complain(device_no, &error);
 	return told;
 }
 
@@ -263,16 +265,16 @@ hg_device_remote(void *arg)
 }
 
 HgEngine *
-hg_device_engine(int place, bool whole)
+hg_device_engine(int device_no, bool whole)
 {
 	static HgRanges ranges[HG_GPU_DEVICES];
-	HgEngine *remote = hg_device_remote((void *) (intptr_t) place);
+	HgEngine *remote = hg_device_remote((void *) (intptr_t) device_no);
 
 	if (remote == NULL || whole)
 		return remote;
-	if (ranges[place].target == NULL)
-		hg_ranges_init(&ranges[place], "cuda", hg_device_remote, (void *) (intptr_t) place);
-	return &ranges[place].engine;
+	if (ranges[device_no].target == NULL)
+		hg_ranges_init(&ranges[device_no], "cuda", hg_device_remote, (void *) (intptr_t) device_no);
+	return &ranges[device_no].engine;
 }
 
 bool
@@ -283,8 +285,8 @@ hg_device_costs(HgEngineCosts *costs)
 
 	if (hg_device_is_shared())
 	{
-		for (int place = 0; place < hg_device_shared_places(); place++)
-			if (hg_device_server_read(place, &server) && server.state == HG_SERVER_DEVICE_READY &&
+		for (int device_no = 0; device_no < hg_device_shared_count(); device_no++)
+			if (hg_device_server_read(device_no, &server) && server.state == HG_SERVER_DEVICE_READY &&
 				!server.silent)
 			{
 				*costs = server.costs;
@@ -303,13 +305,13 @@ void
 hg_device_estimate(const HgEngineCosts *costs, uint32_t key_width, uint64_t outer_rows,
 				   uint64_t inner_rows, double pairs, double *device_ms, double *cpu_ms)
 {
-	const int place = hg_costs_place(key_width);
+	const int device_no = hg_costs_width_index(key_width);
 	const double bytes =
 		(double) (outer_rows + inner_rows) * key_width + pairs * 2 * sizeof(uint32_t);
 
-	*device_ms = hg_costs_estimate(&costs->device[place], outer_rows, inner_rows, pairs) +
+	*device_ms = hg_costs_estimate(&costs->device[device_no], outer_rows, inner_rows, pairs) +
 				 HG_DEVICE_JOB_MS + bytes * HG_DEVICE_BYTE_NS / 1e6;
-	*cpu_ms = hg_costs_estimate(&costs->cpu[place], outer_rows, inner_rows, pairs);
+	*cpu_ms = hg_costs_estimate(&costs->cpu[device_no], outer_rows, inner_rows, pairs);
 }
 
 double
@@ -318,7 +320,7 @@ hg_device_estimate_reduced(const HgEngineCosts *costs, uint32_t key_width, uint6
 {
 	const double bytes = (double) (outer_rows + inner_rows) * key_width + column_bytes;
 
-	return hg_costs_estimate_reduced(&costs->device[hg_costs_place(key_width)], outer_rows,
+	return hg_costs_estimate_reduced(&costs->device[hg_costs_width_index(key_width)], outer_rows,
 									 inner_rows, column_bytes, pairs) +
 		   HG_DEVICE_JOB_MS + bytes * HG_DEVICE_BYTE_NS / 1e6;
 }
@@ -330,7 +332,7 @@ hg_device_estimate_values(const HgEngineCosts *costs, uint32_t key_width, uint32
 	const double column_bytes = (double) rows * row_bytes;
 	const double value_bytes = pairs * row_bytes;
 
-	return hg_costs_estimate_values(&costs->device[hg_costs_place(key_width)], column_bytes,
+	return hg_costs_estimate_values(&costs->device[hg_costs_width_index(key_width)], column_bytes,
 									value_bytes) +
 		   ncolumns * HG_DEVICE_MESSAGE_MS +
 		   (column_bytes + value_bytes) * HG_DEVICE_BYTE_NS / 1e6 / processes;
@@ -343,14 +345,14 @@ hg_device_group(void)
 }
 
 /*
- * The devices that a place's process sees; at the first of them is its own, with the report.
+ * The devices that a device's process sees; at the first of them is its own, with the report.
  * Returns their number, or 0 with *error filled.
  */
 static int
-hg_device_ask_place(int place, HgDeviceInfo *infos, int capacity, HgDeviceReport *report,
+hg_device_ask_one(int device_no, HgDeviceInfo *infos, int capacity, HgDeviceReport *report,
 					HgError *error)
 {
-	HgWireClient *client = hg_device_connection(place)->client;
+	HgWireClient *client = hg_device_connection(device_no)->client;
 	HgServerDevice server;
 	HgPgHost host;
 	HgStatus status;
@@ -358,13 +360,13 @@ hg_device_ask_place(int place, HgDeviceInfo *infos, int capacity, HgDeviceReport
 
 	hg_host_init(&host, CurrentMemoryContext);
 	/* one that hangs must not keep the others from being told of */
-	if (hg_device_shared_places() > 1)
+	if (hg_device_shared_count() > 1)
 		hg_host_set_patience(&host, HG_DEVICE_LIST_MS);
 	status = hg_wire_client_devices(client, &host.host, infos, capacity, &count, error);
 	if (status == HG_OK)
 		status = hg_wire_client_status(client, &host.host, &report->status, error);
 	hg_host_rethrow(&host);
-	report->of_server = hg_device_server_read(place, &server);
+	report->of_server = hg_device_server_read(device_no, &server);
 	report->restarts = report->of_server ? server.restarts : 0;
 	return status == HG_OK ? count : 0;
 }
@@ -382,7 +384,7 @@ hg_device_find_report(HgDeviceReport *reports, int capacity, int *count, int ord
 	return &reports[(*count)++];
 }
 
-/* Put what a place's process has told among the reports. */
+/* Put what a device's process has told among the reports. */
 static void
 hg_device_add_reports(HgDeviceReport *reports, int capacity, int *count, const HgDeviceInfo *infos,
 					  int ninfos, const HgDeviceReport *report)
@@ -403,7 +405,7 @@ hg_device_add_reports(HgDeviceReport *reports, int capacity, int *count, const H
 
 /* Tell of a device whose process has not told itself, what the worker knows. */
 static void
-hg_device_add_state(HgDeviceReport *reports, int count, int place)
+hg_device_add_state(HgDeviceReport *reports, int count, int device_no)
 {
 	static const char *const names[] = {[HG_SERVER_DEVICE_NONE] = "starting",
 										[HG_SERVER_DEVICE_RESTING] = "resting",
@@ -412,7 +414,7 @@ hg_device_add_state(HgDeviceReport *reports, int count, int place)
 										[HG_SERVER_DEVICE_UNAVAILABLE] = "unavailable"};
 	HgServerDevice server;
 
-	if (!hg_device_server_read(place, &server))
+	if (!hg_device_server_read(device_no, &server))
 		return;
 	for (int i = 0; i < count; i++)
 		if (reports[i].info.ordinal == server.ordinal && !reports[i].served)
@@ -422,38 +424,38 @@ hg_device_add_state(HgDeviceReport *reports, int count, int place)
 int
 hg_device_list(HgDeviceReport *reports, int capacity, HgError *error)
 {
-	const int places = Max(hg_device_shared_places(), 1);
+	const int ndevices = Max(hg_device_shared_count(), 1);
 	HgDeviceInfo infos[HG_WIRE_MAX_DEVICES];
 	HgServerDevice server;
 	int count = 0;
 	int any;
 
 	/* one is waited for; others are asked of as they stand, and those that rest are not woken */
-	if (hg_device_choose(HG_PLACES_ALL, true, &any, error) != HG_DEVICE_READY && places == 1)
+	if (hg_device_choose(HG_ALL_DEVICES, true, &any, error) != HG_DEVICE_READY && ndevices == 1)
 		return 0;
-	for (int place = 0; place < places; place++)
+	for (int device_no = 0; device_no < ndevices; device_no++)
 	{
 		HgDeviceReport report;
 		HgError why = {0};
 		int ninfos;
 
-		if (hg_device_server_read(place, &server) && server.state == HG_SERVER_DEVICE_RESTING)
+		if (hg_device_server_read(device_no, &server) && server.state == HG_SERVER_DEVICE_RESTING)
 			continue;
-		if (hg_device_state(place, HG_DEVICE_NAME_MS, &why) == HG_DEVICE_READY)
+		if (hg_device_state(device_no, HG_DEVICE_NAME_MS, &why) == HG_DEVICE_READY)
 		{
-			ninfos = hg_device_ask_place(place, infos, lengthof(infos), &report, &why);
+			ninfos = hg_device_ask_one(device_no, infos, lengthof(infos), &report, &why);
 			hg_device_add_reports(reports, capacity, &count, infos, ninfos, &report);
 		}
 	}
-	for (int place = 0; place < places; place++)
-		hg_device_add_state(reports, count, place);
+	for (int device_no = 0; device_no < ndevices; device_no++)
+		hg_device_add_state(reports, count, device_no);
 	return count;
 }
 
 const char *
-hg_device_name(int place)
+hg_device_name(int device_no)
 {
-	HgDeviceConnection *connection = hg_device_connection(place);
+	HgDeviceConnection *connection = hg_device_connection(device_no);
 	HgDeviceInfo infos[HG_WIRE_MAX_DEVICES];
 	HgPgHost host;
 	int count = 0;

@@ -5,9 +5,9 @@
  *
  * CUDA lives in the program hashgraph_device alone.  Where the library is in
  * shared_preload_libraries, the server has such a process for each GPU that it uses, which a
- * background worker supervises (hg_device_worker.h) and sessions connect to.  Each has a place
+ * background worker supervises (hg_device_worker.h) and sessions connect to.  Each has a number
  * among them, which every call here is told (hg_device_placement.h).  Elsewhere a session that
- * first wants a device starts a process of its own, at place 0, which ends with it.  The session
+ * first wants a device starts a process of its own, number 0, which ends with it.  The session
  * talks to each over one socket (see engine/wire).
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -32,11 +32,11 @@ typedef struct HgDeviceReport
 } HgDeviceReport;
 
 /*
- * How things stand at a place; sees to it that a process is started unless one runs or is known to
+ * How things stand on a device; sees to it that a process is started unless one runs or is known to
  * be of no use.  It waits patience_ms at most for the greeting of a process that runs, and for
- * nothing else.  *error says why, unless READY.
+ * nothing else. *error says why, unless READY.
  */
-extern HgDeviceState hg_device_state(int place, long patience_ms, HgError *error);
+extern HgDeviceState hg_device_state(int device_no, long patience_ms, HgError *error);
 
 /*
  * How long a join waits for a greeting, in ms.  Greetings come before all jobs, so a process that
@@ -48,37 +48,37 @@ extern long hg_device_greeting_ms(void);
  * The same without any wait: STARTING where the process has not greeted yet, which may be a matter
  * of microseconds.  The next call, of either function, knows more.
  */
-extern HgDeviceState hg_device_glance(int place, HgError *error);
+extern HgDeviceState hg_device_glance(int device_no, HgError *error);
 
 /*
- * Which of the server's processes that a place has had is at the other end of this session's
+ * Which of the server's processes that a device has had is at the other end of this session's
  * connection; 0: it is the session's own, or has not greeted.
  */
-extern uint64 hg_device_epoch(int place);
+extern uint64 hg_device_epoch(int device_no);
 
 /*
- * Choose a place, of these, for a job (hg_device_place), and say how things stand there; where it
- * turns out that its process has gone, another one that is READY.  With wait, STARTING is not
- * returned: the call waits (interruptibly, a minute at most) until one of the places is READY, or
- * none of them will be.  Without, it waits for greetings (hg_device_greeting_ms), and places whose
+ * Choose a device, of these, for a job (hg_device_number), and say how things stand there; where it
+ * turns out that its process has gone, another one that is READY. With wait, STARTING is not
+ * returned: the call waits (interruptibly, a minute at most) until one of the devices is READY, or
+ * none of them will be.  Without, it waits for greetings (hg_device_greeting_ms), and devices whose
  * processes have kept this session waiting in vain in the last ten seconds are UNAVAILABLE.
  */
-extern HgDeviceState hg_device_choose(HgPlaces among, bool wait, int *place, HgError *error);
+extern HgDeviceState hg_device_choose(HgDeviceSet among, bool wait, int *device_no, HgError *error);
 
 /* The connection to a READY device process; NULL otherwise. */
-extern HgWireClient *hg_device_client(int place);
+extern HgWireClient *hg_device_client(int device_no);
 
 /*
  * What a READY device process says of its device and of the jobs there.  False where none is ready,
  * or it does not answer within so many ms, which others are told (hg_device_complain).
  */
-extern bool hg_device_ask_status(int place, double patience_ms, HgDeviceStatus *status);
+extern bool hg_device_ask_status(int device_no, double patience_ms, HgDeviceStatus *status);
 
 /*
  * The engine of a READY device process; NULL otherwise.  A job that does not fit the device
  * runs as several there, two at a time (engine/hg_ranges.h); or, whole, fails.
  */
-extern HgEngine *hg_device_engine(int place, bool whole);
+extern HgEngine *hg_device_engine(int device_no, bool whole);
 
 /*
  * What jobs cost on a device and on the CPU, as the first device process that is READY has
@@ -110,10 +110,10 @@ extern double hg_device_estimate_values(const HgEngineCosts *costs, uint32_t key
 										double pairs, int processes);
 
 /*
- * The name of a place's device; "" where there is none.  Asks a process of this session's own the
+ * The name of a device's device; "" where there is none.  Asks a process of this session's own the
  * first time.
  */
-extern const char *hg_device_name(int place);
+extern const char *hg_device_name(int device_no);
 
 /*
  * The number of the group that this process's jobs belong to (HgJobSpec): the query's, with all
@@ -134,12 +134,12 @@ extern int hg_device_list(HgDeviceReport *reports, int capacity, HgError *error)
  * What the process has answered made no sense all together: give the connection up.  Fills *error
  * and returns its status.
  */
-extern HgStatus hg_device_distrust(int place, HgError *error);
+extern HgStatus hg_device_distrust(int device_no, HgError *error);
 
 /*
  * The process did not answer in time: remember it, and tell the other sessions, and who looks after
  * it.  Fills *error and returns its status.
  */
-extern HgStatus hg_device_complain(int place, HgError *error);
+extern HgStatus hg_device_complain(int device_no, HgError *error);
 
 #endif /* HG_DEVICE_H */

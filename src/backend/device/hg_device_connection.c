@@ -19,14 +19,14 @@
 #include "backend/device/hg_device_spawn.h"
 #include "hg_guc.h"
 
-static HgDeviceConnection connections[HG_GPU_DEVICES]; /* by place */
+static HgDeviceConnection connections[HG_GPU_DEVICES]; /* by device number */
 
 static uint32 hg_device_hello_wait_event;
 
 HgDeviceConnection *
-hg_device_connection(int place)
+hg_device_connection(int device_no)
 {
-	return &connections[place];
+	return &connections[device_no];
 }
 
 void
@@ -48,9 +48,9 @@ hg_device_connection_close(HgDeviceConnection *connection)
 }
 
 void
-hg_device_discard_lost(int place)
+hg_device_discard_lost(int device_no)
 {
-	HgDeviceConnection *connection = &connections[place];
+	HgDeviceConnection *connection = &connections[device_no];
 
 	if (connection->client != NULL &&
 		hg_wire_client_state(connection->client, NULL) == HG_WIRE_LOST)
@@ -60,8 +60,8 @@ hg_device_discard_lost(int place)
 static void
 hg_device_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
 {
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		hg_device_connection_close(&connections[place]);
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
+		hg_device_connection_close(&connections[device_no]);
 }
 
 /* Jobs were opened, or closed where they are negative, at the other end. */

@@ -35,8 +35,8 @@ typedef struct HgDeviceConnection
 	char name[sizeof(((HgDeviceInfo *) 0)->name)]; /* of the device that jobs run on */
 } HgDeviceConnection;
 
-/* That to a place's process; place 0 is a process of this session's own, too. */
-extern HgDeviceConnection *hg_device_connection(int place);
+/* That to a device's process; device 0 is a process of this session's own, too. */
+extern HgDeviceConnection *hg_device_connection(int device_no);
 
 /* Give a connection up, and the process at its other end if it is this session's own. */
 extern void hg_device_connection_close(HgDeviceConnection *connection);
@@ -45,7 +45,7 @@ extern void hg_device_connection_close(HgDeviceConnection *connection);
  * Give up a process that was lost, so that the next start makes a new one.  One that runs
  * stays: it may have come after the one that a job lost.
  */
-extern void hg_device_discard_lost(int place);
+extern void hg_device_discard_lost(int device_no);
 
 /* Take a connected socket over; on failure it stays the caller's. */
 extern bool hg_device_connection_adopt(HgDeviceConnection *connection, int fd);

@@ -23,9 +23,9 @@
 /* Connections that wait to be accepted. */
 #define HG_DEVICE_BACKLOG 1024
 
-/* A listening socket at a place's address; -1 with errno set on failure. */
+/* A listening socket on a device's address; -1 with errno set on failure. */
 static int
-hg_device_listener_open(int place)
+hg_device_listener_open(int device_no)
 {
 	struct sockaddr_un address;
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -34,7 +34,7 @@ hg_device_listener_open(int place)
 
 	if (fd < 0)
 		return -1;
-	hg_device_address(place, &address);
+	hg_device_address(device_no, &address);
 	/* left behind by a worker that could not clean up */
 	unlink(address.sun_path);
 	mask = umask(S_IXUSR | S_IRWXG | S_IRWXO);
@@ -50,7 +50,7 @@ hg_device_listener_open(int place)
 }
 
 int
-hg_device_listener_start(int place, const HgDeviceLaunch *launch, HgWireClient **client, pid_t *pid)
+hg_device_listener_start(int device_no, const HgDeviceLaunch *launch, HgWireClient **client, pid_t *pid)
 {
 	int sockets[2];
 	int listening;
@@ -67,7 +67,7 @@ hg_device_listener_start(int place, const HgDeviceLaunch *launch, HgWireClient *
 		ReleaseExternalFD();
 		return rc;
 	}
-	listening = hg_device_listener_open(place);
+	listening = hg_device_listener_open(device_no);
 	rc = listening < 0 ? errno : hg_device_spawn(launch, listening, sockets[1], pid);
 	/* what connects to a process that is gone is refused if no other has its socket */
 	if (listening >= 0)
@@ -91,11 +91,11 @@ hg_device_listener_start(int place, const HgDeviceLaunch *launch, HgWireClient *
 }
 
 void
-hg_device_listener_close(int place, HgWireClient *client)
+hg_device_listener_close(int device_no, HgWireClient *client)
 {
 	struct sockaddr_un address;
 
-	hg_device_address(place, &address);
+	hg_device_address(device_no, &address);
 	unlink(address.sun_path);
 	hg_wire_client_destroy(client);
 	ReleaseExternalFD();

@@ -19,21 +19,21 @@
 #include "backend/device/hg_device_load.h"
 #include "hg_guc.h"
 
-typedef struct HgPlaceLoad
+typedef struct HgDeviceCounters
 {
 	pg_atomic_uint32 jobs;
 	pg_atomic_uint64 bytes;
-} HgPlaceLoad;
+} HgDeviceCounters;
 
 typedef struct HgGroupLoad
 {
-	pg_atomic_uint32 jobs[HG_GPU_DEVICES]; /* by place */
+	pg_atomic_uint32 jobs[HG_GPU_DEVICES]; /* by device number */
 } HgGroupLoad;
 
 typedef struct HgLoads
 {
-	HgPlaceLoad places[HG_GPU_DEVICES];
-	HgGroupLoad groups[FLEXIBLE_ARRAY_MEMBER]; /* by the leader's place among all processes */
+	HgDeviceCounters counters[HG_GPU_DEVICES];
+	HgGroupLoad groups[FLEXIBLE_ARRAY_MEMBER]; /* by the leader's position among all processes */
 } HgLoads;
 
 static HgLoads *loads = NULL;
@@ -43,7 +43,7 @@ static struct
 {
 	bool registered;
 	bool ended;
-	HgDeviceLoad places[HG_GPU_DEVICES];
+	HgDeviceLoad counters[HG_GPU_DEVICES];
 } own;
 
 static shmem_request_hook_type previous_shmem_request = NULL;
@@ -83,12 +83,12 @@ hg_device_load_shmem_startup(void)
 	loads = ShmemInitStruct("hashgraph device load", hg_device_load_bytes(), &found);
 	if (!found)
 	{
-		for (int place = 0; place < HG_GPU_DEVICES; place++)
+		for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 		{
-			pg_atomic_init_u32(&loads->places[place].jobs, 0);
-			pg_atomic_init_u64(&loads->places[place].bytes, 0);
+			pg_atomic_init_u32(&loads->counters[device_no].jobs, 0);
+			pg_atomic_init_u64(&loads->counters[device_no].bytes, 0);
 			for (int group = 0; group < hg_device_load_groups(); group++)
-				pg_atomic_init_u32(&loads->groups[group].jobs[place], 0);
+				pg_atomic_init_u32(&loads->groups[group].jobs[device_no], 0);
 		}
 	}
 	LWLockRelease(AddinShmemInitLock);
@@ -112,13 +112,13 @@ hg_device_load_group(void)
 	return &loads->groups[leader - ProcGlobal->allProcs];
 }
 
-/* Add to the counters of a place; what is negative wraps around to what it takes away. */
+/* Add to the counters of a device; what is negative wraps around to what it takes away. */
 static void
-hg_device_load_add(int place, int jobs, int64 bytes)
+hg_device_load_add(int device_no, int jobs, int64 bytes)
 {
-	pg_atomic_fetch_add_u32(&loads->places[place].jobs, jobs);
-	pg_atomic_fetch_add_u64(&loads->places[place].bytes, bytes);
-	pg_atomic_fetch_add_u32(&hg_device_load_group()->jobs[place], jobs);
+	pg_atomic_fetch_add_u32(&loads->counters[device_no].jobs, jobs);
+	pg_atomic_fetch_add_u64(&loads->counters[device_no].bytes, bytes);
+	pg_atomic_fetch_add_u32(&hg_device_load_group()->jobs[device_no], jobs);
 }
 
 /* Connections that are closed later have nothing to tell any more. */
@@ -126,12 +126,12 @@ static void
 hg_device_load_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
 {
 	own.ended = true;
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		hg_device_load_add(place, -(int) own.places[place].jobs, -(int64) own.places[place].bytes);
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
+		hg_device_load_add(device_no, -(int) own.counters[device_no].jobs, -(int64) own.counters[device_no].bytes);
 }
 
 void
-hg_device_load_note(int place, int jobs, int64 bytes)
+hg_device_load_note(int device_no, int jobs, int64 bytes)
 {
 	if (loads == NULL || own.ended)
 		return;
@@ -140,32 +140,32 @@ hg_device_load_note(int place, int jobs, int64 bytes)
 		before_shmem_exit(hg_device_load_at_exit, 0);
 		own.registered = true;
 	}
-	own.places[place].jobs += jobs;
-	own.places[place].bytes += bytes;
-	hg_device_load_add(place, jobs, bytes);
+	own.counters[device_no].jobs += jobs;
+	own.counters[device_no].bytes += bytes;
+	hg_device_load_add(device_no, jobs, bytes);
 }
 
 HgDeviceLoad
-hg_device_load_read(int place)
+hg_device_load_read(int device_no)
 {
 	if (loads == NULL)
 		return (HgDeviceLoad){0};
-	return (HgDeviceLoad){.jobs = pg_atomic_read_u32(&loads->places[place].jobs),
-						  .bytes = pg_atomic_read_u64(&loads->places[place].bytes)};
+	return (HgDeviceLoad){.jobs = pg_atomic_read_u32(&loads->counters[device_no].jobs),
+						  .bytes = pg_atomic_read_u64(&loads->counters[device_no].bytes)};
 }
 
 uint32
-hg_device_load_of_group(int place)
+hg_device_load_of_group(int device_no)
 {
-	return loads != NULL ? pg_atomic_read_u32(&hg_device_load_group()->jobs[place]) : 0;
+	return loads != NULL ? pg_atomic_read_u32(&hg_device_load_group()->jobs[device_no]) : 0;
 }
 
 bool
-hg_device_load_is_elsewhere(int place)
+hg_device_load_is_elsewhere(int device_no)
 {
 	uint32 jobs = 0;
 
 	for (int other = 0; other < HG_GPU_DEVICES; other++)
-		jobs += other != place ? hg_device_load_of_group(other) : 0;
+		jobs += other != device_no ? hg_device_load_of_group(other) : 0;
 	return jobs > 0;
 }

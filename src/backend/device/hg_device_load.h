@@ -3,7 +3,7 @@
  * hg_device_load.h
  *	  The jobs that all sessions have at each of the server's device processes.
  *
- * Counters in shared memory, a pair for each place: changed where a job is opened, and waits for
+ * Counters in shared memory, a pair for each device: changed where a job is opened, and waits for
  * its turn from then on, and where it is closed.  What a process has open when it ends is taken
  * back then.  They decide where jobs go, and nothing else: that they are read one by one, while
  * others change them, does no harm.
@@ -13,9 +13,9 @@
  * because what it waited for might wait for it (engine/wire/hg_wire.h).  It does not see what the
  * group has open at another process; so a group's jobs go where it has some already.  Jobs whose
  * replicas are only on other devices go there all the same: they wait no longer than the CPU would
- * take (hg_match_replica.c).  And so do those that may not have that place, as it does not answer,
+ * take (hg_match_replica.c).  And so do those that may not have that device, as it does not answer,
  * or ends, or the session has set another hashgraph.gpu_device meanwhile, and those of a query
- * whose processes together have begun others; and jobs that are spread over several places, by
+ * whose processes together have begun others; and jobs that are spread over several devices, by
  * groups that have no other one (hg_device_spread.h).  Two groups that so wait for each other are
  * told by none but the time: under backend auto that is the patience that each join has, and under
  * backend cuda, whose joins wait for ever otherwise, hg_patience_alone_ms.
@@ -38,14 +38,16 @@ typedef struct HgDeviceLoad
 /* Request shared memory; called while shared_preload_libraries are loaded. */
 extern void hg_device_load_init(void);
 
-/* So many jobs more, or less, at a place; nothing where the server has no shared memory of ours. */
-extern void hg_device_load_note(int place, int jobs, int64 bytes);
+/*
+ * So many jobs more, or less, on a device; nothing where the server has no shared memory of ours.
+ */
+extern void hg_device_load_note(int device_no, int jobs, int64 bytes);
 
-/* What all sessions have at a place. */
-extern HgDeviceLoad hg_device_load_read(int place);
+/* What all sessions have on a device. */
+extern HgDeviceLoad hg_device_load_read(int device_no);
 
 /* The number of jobs that this process's group has there; has it any anywhere else? */
-extern uint32 hg_device_load_of_group(int place);
-extern bool hg_device_load_is_elsewhere(int place);
+extern uint32 hg_device_load_of_group(int device_no);
+extern bool hg_device_load_is_elsewhere(int device_no);
 
 #endif /* HG_DEVICE_LOAD_H */

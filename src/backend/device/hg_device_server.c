@@ -22,9 +22,9 @@
 #define HG_DEVICE_WORKER_MS (10 * 1000)
 
 bool
-hg_device_server_read(int place, HgServerDevice *server)
+hg_device_server_read(int device_no, HgServerDevice *server)
 {
-	if (!hg_device_shared_read(place, server))
+	if (!hg_device_shared_read(device_no, server))
 		return false;
 	/* without a slot for a background worker there is none, and never will be */
 	return server->state != HG_SERVER_DEVICE_NONE ||
@@ -32,25 +32,25 @@ hg_device_server_read(int place, HgServerDevice *server)
 }
 
 void
-hg_device_server_set_late(int place, uint64 epoch)
+hg_device_server_set_late(int device_no, uint64 epoch)
 {
-	hg_device_connection_set_late(hg_device_connection(place), epoch);
-	hg_device_shared_set_silent(place, epoch);
+	hg_device_connection_set_late(hg_device_connection(device_no), epoch);
+	hg_device_shared_set_silent(device_no, epoch);
 }
 
 /*
- * Connect to a place's process: READY, or with *error filled STARTING where it can't be had
- * now, and UNAVAILABLE where this session is the one that can't.
+ * Connect to a device's process: READY, or with *error filled STARTING where it can't be had now,
+ * and UNAVAILABLE where this session is the one that can't.
  */
 static HgDeviceState
-hg_device_connect(int place, HgError *error)
+hg_device_connect(int device_no, HgError *error)
 {
-	HgDeviceConnection *connection = hg_device_connection(place);
+	HgDeviceConnection *connection = hg_device_connection(device_no);
 	struct sockaddr_un address;
 	int failure;
 	int fd;
 
-	hg_device_address(place, &address);
+	hg_device_address(device_no, &address);
 	if (!AcquireExternalFD())
 	{
 		hg_error_set(error, HG_UNAVAILABLE, "", "too many files are open in this session");
@@ -94,10 +94,10 @@ hg_device_is_outdated(const HgDeviceConnection *connection, const HgServerDevice
  * while it starts nothing is READY: if something is READY after the greeting, it is what greeted.
  */
 static HgDeviceState
-hg_device_greet(int place, const HgServerDevice *server, bool glance, TimestampTz deadline,
+hg_device_greet(int device_no, const HgServerDevice *server, bool glance, TimestampTz deadline,
 				HgError *error)
 {
-	HgDeviceConnection *connection = hg_device_connection(place);
+	HgDeviceConnection *connection = hg_device_connection(device_no);
 	HgServerDevice now;
 	HgDeviceState state;
 	HgError why;
@@ -106,7 +106,7 @@ hg_device_greet(int place, const HgServerDevice *server, bool glance, TimestampT
 		hg_device_connection_close(connection);
 	if (connection->client == NULL)
 	{
-		state = hg_device_connect(place, error);
+		state = hg_device_connect(device_no, error);
 		if (state != HG_DEVICE_READY)
 			return state;
 	}
@@ -115,7 +115,7 @@ hg_device_greet(int place, const HgServerDevice *server, bool glance, TimestampT
 		case HG_WIRE_READY:
 			if (connection->epoch != 0)
 				return HG_DEVICE_READY;
-			if (hg_device_server_read(place, &now) && now.state == HG_SERVER_DEVICE_READY)
+			if (hg_device_server_read(device_no, &now) && now.state == HG_SERVER_DEVICE_READY)
 			{
 				connection->epoch = now.epoch;
 				strlcpy(connection->name, now.name, sizeof(connection->name));
@@ -125,7 +125,7 @@ hg_device_greet(int place, const HgServerDevice *server, bool glance, TimestampT
 		case HG_WIRE_STARTING:
 			if (glance)
 				return HG_DEVICE_STARTING;
-			hg_device_server_set_late(place, server->epoch);
+			hg_device_server_set_late(device_no, server->epoch);
 			hg_error_set(error, HG_UNAVAILABLE, "", "the device did not answer in time");
 			break;
 		case HG_WIRE_UNAVAILABLE:
@@ -139,7 +139,7 @@ hg_device_greet(int place, const HgServerDevice *server, bool glance, TimestampT
 }
 
 HgDeviceState
-hg_device_server_state(int place, const HgServerDevice *server, long patience_ms, HgError *error)
+hg_device_server_state(int device_no, const HgServerDevice *server, long patience_ms, HgError *error)
 {
 	HgDeviceLaunch launch;
 
@@ -149,13 +149,13 @@ hg_device_server_state(int place, const HgServerDevice *server, long patience_ms
 		case HG_SERVER_DEVICE_READY:
 			if (!server->silent)
 				return hg_device_greet(
-					place, server, patience_ms < 0,
+					device_no, server, patience_ms < 0,
 					TimestampTzPlusMilliseconds(GetCurrentTimestamp(), patience_ms), error);
 			/* it answers yet, or is replaced */
 			hg_error_set(error, HG_UNAVAILABLE, "", "the device does not answer");
 			return HG_DEVICE_STARTING;
 		case HG_SERVER_DEVICE_RESTING:
-			hg_device_shared_ask(place);
+			hg_device_shared_ask(device_no);
 			return HG_DEVICE_STARTING;
 		case HG_SERVER_DEVICE_NONE:
 		case HG_SERVER_DEVICE_STARTING:
@@ -168,7 +168,7 @@ hg_device_server_state(int place, const HgServerDevice *server, long patience_ms
 		hg_device_launch_init(&launch);
 		if (hg_device_is_installed(&launch))
 		{
-			hg_device_shared_ask(place);
+			hg_device_shared_ask(device_no);
 			return HG_DEVICE_STARTING;
 		}
 	}

@@ -17,14 +17,14 @@
 #include "backend/device/hg_device_connection.h"
 #include "backend/device/hg_device_shared.h"
 
-/* Returns true if the server runs device processes.  If so, how that of a place stands. */
-extern bool hg_device_server_read(int place, HgServerDevice *server);
+/* Returns true if the server runs device processes.  If so, how that of a device stands. */
+extern bool hg_device_server_read(int device_no, HgServerDevice *server);
 
 /* hg_device_state where the server runs a process, which is in this state. */
-extern HgDeviceState hg_device_server_state(int place, const HgServerDevice *server,
+extern HgDeviceState hg_device_server_state(int device_no, const HgServerDevice *server,
 											long patience_ms, HgError *error);
 
 /* Remember that the process of this epoch has kept the session waiting in vain, and tell others. */
-extern void hg_device_server_set_late(int place, uint64 epoch);
+extern void hg_device_server_set_late(int device_no, uint64 epoch);
 
 #endif /* HG_DEVICE_SERVER_H */

@@ -38,8 +38,8 @@ typedef struct HgFallbackLog
 typedef struct HgDeviceShared
 {
 	slock_t mutex; /* protects all but published */
-	int places;
-	HgServerDevice devices[HG_GPU_DEVICES]; /* by place */
+	int ndevices;
+	HgServerDevice devices[HG_GPU_DEVICES]; /* by device number */
 	bool asked[HG_GPU_DEVICES];				/* a session wants a process */
 	uint64 epoch;							/* the last that was given out */
 	Latch *worker;							/* NULL where none has come up */
@@ -77,11 +77,11 @@ hg_device_shmem_startup(void)
 	if (!found)
 	{
 		memset(shared, 0, sizeof(HgDeviceShared));
-		shared->places = 1;
-		for (int place = 0; place < HG_GPU_DEVICES; place++)
+		shared->ndevices = 1;
+		for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 		{
-			shared->devices[place].since = GetCurrentTimestamp();
-			shared->devices[place].ordinal = -1;
+			shared->devices[device_no].since = GetCurrentTimestamp();
+			shared->devices[device_no].ordinal = -1;
 		}
 		SpinLockInit(&shared->mutex);
 		ConditionVariableInit(&shared->published);
@@ -99,61 +99,61 @@ hg_device_shared_init(void)
 }
 
 void
-hg_device_address(int place, struct sockaddr_un *address)
+hg_device_address(int device_no, struct sockaddr_un *address)
 {
 	memset(address, 0, sizeof(*address));
 	address->sun_family = AF_UNIX;
-	if (place == 0)
+	if (device_no == 0)
 		strlcpy(address->sun_path, HG_DEVICE_ADDRESS, sizeof(address->sun_path));
 	else
-		snprintf(address->sun_path, sizeof(address->sun_path), "%s.%d", HG_DEVICE_ADDRESS, place);
+		snprintf(address->sun_path, sizeof(address->sun_path), "%s.%d", HG_DEVICE_ADDRESS, device_no);
 }
 
 int
-hg_device_shared_places(void)
+hg_device_shared_count(void)
 {
-	int places;
+	int ndevices;
 
 	if (shared == NULL)
 		return 0;
 	SpinLockAcquire(&shared->mutex);
-	places = shared->places;
+	ndevices = shared->ndevices;
 	SpinLockRelease(&shared->mutex);
-	return places;
+	return ndevices;
 }
 
 bool
-hg_device_shared_read(int place, HgServerDevice *device)
+hg_device_shared_read(int device_no, HgServerDevice *device)
 {
 	if (shared == NULL)
 		return false;
 	SpinLockAcquire(&shared->mutex);
-	*device = shared->devices[place];
+	*device = shared->devices[device_no];
 	SpinLockRelease(&shared->mutex);
 	return true;
 }
 
 int
-hg_device_shared_survey(HgPlaceState *states)
+hg_device_shared_survey(HgDeviceAvailability *states)
 {
-	int places;
+	int ndevices;
 
 	if (shared == NULL)
 		return 0;
 	SpinLockAcquire(&shared->mutex);
-	places = shared->places;
-	for (int place = 0; place < places; place++)
+	ndevices = shared->ndevices;
+	for (int device_no = 0; device_no < ndevices; device_no++)
 	{
-		const HgServerDevice *device = &shared->devices[place];
+		const HgServerDevice *device = &shared->devices[device_no];
 
-		states[place] = (HgPlaceState){.state = device->state,
+		states[device_no] = (HgDeviceAvailability){.state = device->state,
 									   .silent = device->silent,
 									   .ordinal = device->ordinal,
 									   .epoch = device->epoch,
 									   .starting_since = device->starting_since};
 	}
 	SpinLockRelease(&shared->mutex);
-	return places;
+	return ndevices;
 }
 
 /* Wake the worker, whose latch was read under the lock. */
@@ -165,28 +165,28 @@ hg_device_shared_wake(Latch *worker)
 }
 
 void
-hg_device_shared_ask(int place)
+hg_device_shared_ask(int device_no)
 {
 	Latch *worker;
 
 	SpinLockAcquire(&shared->mutex);
-	shared->asked[place] = true;
+	shared->asked[device_no] = true;
 	worker = shared->worker;
 	SpinLockRelease(&shared->mutex);
 	hg_device_shared_wake(worker);
 }
 
 void
-hg_device_shared_set_silent(int place, uint64 epoch)
+hg_device_shared_set_silent(int device_no, uint64 epoch)
 {
 	Latch *worker = NULL;
 
 	if (shared == NULL)
 		return;
 	SpinLockAcquire(&shared->mutex);
-	if (shared->devices[place].epoch == epoch)
+	if (shared->devices[device_no].epoch == epoch)
 	{
-		shared->devices[place].silent = true;
+		shared->devices[device_no].silent = true;
 		worker = shared->worker;
 	}
 	SpinLockRelease(&shared->mutex);
@@ -215,18 +215,18 @@ hg_device_shared_attach(void)
 }
 
 void
-hg_device_shared_set_places(int places)
+hg_device_shared_set_count(int ndevices)
 {
 	SpinLockAcquire(&shared->mutex);
-	shared->places = places;
+	shared->ndevices = ndevices;
 	SpinLockRelease(&shared->mutex);
 	ConditionVariableBroadcast(&shared->published);
 }
 
 void
-hg_device_shared_publish(int place, const HgServerDevice *device)
+hg_device_shared_publish(int device_no, const HgServerDevice *device)
 {
-	HgServerDevice *published = &shared->devices[place];
+	HgServerDevice *published = &shared->devices[device_no];
 	bool silent;
 
 	SpinLockAcquire(&shared->mutex);
@@ -250,21 +250,21 @@ hg_device_shared_next_epoch(void)
 }
 
 void
-hg_device_shared_clear_silent(int place)
+hg_device_shared_clear_silent(int device_no)
 {
 	SpinLockAcquire(&shared->mutex);
-	shared->devices[place].silent = false;
+	shared->devices[device_no].silent = false;
 	SpinLockRelease(&shared->mutex);
 }
 
 bool
-hg_device_shared_was_asked(int place)
+hg_device_shared_was_asked(int device_no)
 {
 	bool asked;
 
 	SpinLockAcquire(&shared->mutex);
-	asked = shared->asked[place];
-	shared->asked[place] = false;
+	asked = shared->asked[device_no];
+	shared->asked[device_no] = false;
 	SpinLockRelease(&shared->mutex);
 	return asked;
 }

@@ -6,7 +6,7 @@
  * Where the library is in shared_preload_libraries, device processes serve all sessions, one for
  * each GPU that the server uses.  A background worker (hg_device_worker.h) starts them, watches
  * them and starts them again; this is what it tells the sessions, in shared memory, and what they
- * tell it.  A GPU has a PLACE, from 0 on, for as long as the settings stay as they are.
+ * tell it.  A GPU has a DEVICE NUMBER, from 0 on, for as long as the settings stay as they are.
  *
  * WHY A PROCESS FOR EACH.  An error that CUDA calls sticky, and a crash in the driver, end all that
  * their process has on any GPU; nothing that is torn down inside it makes that good.  So
@@ -32,7 +32,7 @@
  *	RESTING		No process runs, because it was idle or nobody has wanted it yet.  Asks for
  *				one, and goes on as with STARTING.
  *	STARTING	backend auto goes to the CPU, backend cuda waits, for a minute at most, and for
- *				whichever place is READY first.
+ *				whichever device is READY first.
  *	READY		Connects unless it is connected to the process of this epoch already.
  *	UNAVAILABLE	Takes the reason.  Where that is a program that was not there, and now
  *				is, asks for it, and goes on as with STARTING.
@@ -54,9 +54,9 @@
 #include "engine/wire/hg_wire_client.h"
 
 /*
- * Where the device process of place 0 listens, below the data directory, which every process of
- * the server has for its working directory; behind that of another are a dot and its place.  Base
- * backups and pg_rewind, which would fail on a socket, leave out what is in this directory.
+ * Where the device process of device 0 listens, below the data directory, which every process of
+ * the server has for its working directory; behind that of another are a dot and its device number.
+ * Base backups and pg_rewind, which would fail on a socket, leave out what is in this directory.
  */
 #define HG_DEVICE_ADDRESS PG_STAT_TMP_DIR "/hashgraph_device"
 
@@ -85,36 +85,38 @@ typedef struct HgServerDevice
 	HgEngineCosts costs;						   /* READY: what it has measured */
 } HgServerDevice;
 
-/* The address of a place's process. */
-extern void hg_device_address(int place, struct sockaddr_un *address);
+/* The address of a device's process. */
+extern void hg_device_address(int device_no, struct sockaddr_un *address);
 
 /* Request shared memory; called while shared_preload_libraries are loaded. */
 extern void hg_device_shared_init(void);
 
-/* Places that the server has, at least 1; 0 where it has no shared memory of ours. */
-extern int hg_device_shared_places(void);
+/*
+ * The number of devices that the server has, at least 1; 0 where it has no shared memory of ours.
+ */
+extern int hg_device_shared_count(void);
 
-/* How things stand at a place; false where the server has no shared memory of ours. */
-extern bool hg_device_shared_read(int place, HgServerDevice *device);
+/* How things stand on a device; false where the server has no shared memory of ours. */
+extern bool hg_device_shared_read(int device_no, HgServerDevice *device);
 
-/* What decides whether a place's process may have jobs. */
-typedef struct HgPlaceState
+/* What decides whether a device's process may have jobs. */
+typedef struct HgDeviceAvailability
 {
 	HgServerDeviceState state;
 	bool silent;
 	int ordinal;
 	uint64 epoch;
 	TimestampTz starting_since;
-} HgPlaceState;
+} HgDeviceAvailability;
 
-/* The same of all places, in states[HG_GPU_DEVICES]; returns their number. */
-extern int hg_device_shared_survey(HgPlaceState *states);
+/* The same of all devices, in states[HG_GPU_DEVICES]; returns their number. */
+extern int hg_device_shared_survey(HgDeviceAvailability *states);
 
-/* Have the worker start a process at a place, if none runs. */
-extern void hg_device_shared_ask(int place);
+/* Have the worker start a process on a device, if none runs. */
+extern void hg_device_shared_ask(int device_no);
 
 /* Tell all that the process of this epoch does not answer. */
-extern void hg_device_shared_set_silent(int place, uint64 epoch);
+extern void hg_device_shared_set_silent(int device_no, uint64 epoch);
 
 /*
  * Wait, interruptibly, until the worker publishes something or timeout_ms have passed.
@@ -127,20 +129,20 @@ extern void hg_device_shared_wait_end(void);
 /* The worker's: from now on this process is the one to wake. */
 extern void hg_device_shared_attach(void);
 
-/* The worker's: so many places there are. */
-extern void hg_device_shared_set_places(int places);
+/* The worker's: there are so many devices. */
+extern void hg_device_shared_set_count(int ndevices);
 
 /* The worker's: everything but silent. */
-extern void hg_device_shared_publish(int place, const HgServerDevice *device);
+extern void hg_device_shared_publish(int device_no, const HgServerDevice *device);
 
 /* The worker's: an epoch for a process that has come up. */
 extern uint64 hg_device_shared_next_epoch(void);
 
 /* The worker's: the process has answered. */
-extern void hg_device_shared_clear_silent(int place);
+extern void hg_device_shared_clear_silent(int device_no);
 
-/* The worker's: did a session ask for a process at a place since the last call? */
-extern bool hg_device_shared_was_asked(int place);
+/* The worker's: did a session ask for a process on a device since the last call? */
+extern bool hg_device_shared_was_asked(int device_no);
 
 /*
  * The replica of a name is not used any more, nor are those of its columns: have the worker tell

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_supervisor.c
- *	  The life of the device process at one place of the server.
+ *	  The life of the device process with one number of the server.
  *
  * THE PROCESS'S LIFE, as the worker tells it to the sessions (hg_device_shared.h)
  *
@@ -81,7 +81,7 @@ hg_supervisor_publish(HgDeviceSupervisor *supervisor, HgServerDeviceState state)
 	if (state == HG_SERVER_DEVICE_STARTING && supervisor->device.state != HG_SERVER_DEVICE_STARTING)
 		supervisor->device.starting_since = GetCurrentTimestamp();
 	supervisor->device.state = state;
-	hg_device_shared_publish(supervisor->place, &supervisor->device);
+	hg_device_shared_publish(supervisor->device_no, &supervisor->device);
 }
 
 /* There is no device; when to look again. */
@@ -114,7 +114,7 @@ hg_supervisor_log_reason(HgDeviceSupervisor *supervisor, const HgError *reason)
 		strcmp(before->detail, reason->detail) == 0)
 		return;
 	ereport(supervisor->device.installed ? LOG : DEBUG1,
-			(hg_device_shared_places() > 1 ? errmsg("hashgraph does not use GPU %d: %s",
+			(hg_device_shared_count() > 1 ? errmsg("hashgraph does not use GPU %d: %s",
 													supervisor->device.ordinal, reason->message)
 										   : errmsg("hashgraph uses no GPU: %s", reason->message),
 			 reason->detail[0] != '\0' ? errdetail("%s", reason->detail) : 0));
@@ -126,7 +126,7 @@ hg_supervisor_disconnect(HgDeviceSupervisor *supervisor)
 {
 	pid_t pid = supervisor->device.pid;
 
-	hg_device_listener_close(supervisor->place, supervisor->client);
+	hg_device_listener_close(supervisor->device_no, supervisor->client);
 	supervisor->client = NULL;
 	supervisor->device.pid = 0;
 	supervisor->drained_at = 0;
@@ -183,7 +183,7 @@ hg_supervisor_stop(HgDeviceSupervisor *supervisor, const char *why)
 	ereport(LOG, (errmsg("hashgraph device process (PID %d) was stopped: %s", (int) pid, why)));
 }
 
-/* End it, for one with other settings, if the place is to have any. */
+/* End it, for one with other settings, if the device is to have any. */
 static void
 hg_supervisor_replace(HgDeviceSupervisor *supervisor, TimestampTz now)
 {
@@ -234,7 +234,7 @@ hg_supervisor_start(HgDeviceSupervisor *supervisor, TimestampTz now)
 		return;
 	}
 	supervisor->started_at = now;
-	rc = hg_device_listener_start(supervisor->place, &supervisor->launch, &supervisor->client,
+	rc = hg_device_listener_start(supervisor->device_no, &supervisor->launch, &supervisor->client,
 								  &supervisor->device.pid);
 	if (rc != 0)
 	{
@@ -271,7 +271,7 @@ hg_supervisor_wait_readable(void *arg, int fd)
 			return false;
 		if (waited >= HG_SUPERVISOR_PING_MS && !supervisor->told_silent)
 		{
-			hg_device_shared_set_silent(supervisor->place, supervisor->device.epoch);
+			hg_device_shared_set_silent(supervisor->device_no, supervisor->device.epoch);
 			supervisor->told_silent = true;
 		}
 		events = WaitLatchOrSocket(
@@ -397,7 +397,7 @@ hg_supervisor_ping(HgDeviceSupervisor *supervisor, TimestampTz now)
 		hg_supervisor_miss_answer(supervisor);
 		return;
 	}
-	hg_device_shared_clear_silent(supervisor->place);
+	hg_device_shared_clear_silent(supervisor->device_no);
 	supervisor->next_ping = TimestampTzPlusMilliseconds(now, HG_SUPERVISOR_PING_MS);
 	if (supervisor->drained_at != 0 &&
 		((status.jobs_open == 0 && status.jobs_queued == 0) || now >= supervisor->drained_at))
@@ -447,7 +447,7 @@ hg_supervisor_look_after(HgDeviceSupervisor *supervisor, TimestampTz now)
 			if (supervisor->device.state == HG_SERVER_DEVICE_STARTING && supervisor->drained_at == 0)
 				hg_supervisor_announce(supervisor, now);
 			else if (now >= supervisor->next_ping ||
-					 (hg_device_shared_read(supervisor->place, &shared) && shared.silent))
+					 (hg_device_shared_read(supervisor->device_no, &shared) && shared.silent))
 				hg_supervisor_ping(supervisor, now);
 			return;
 		case HG_WIRE_UNAVAILABLE:
@@ -492,13 +492,13 @@ hg_supervisor_reload(HgDeviceSupervisor *supervisor, TimestampTz now)
 }
 
 void
-hg_supervisor_init(HgDeviceSupervisor *supervisor, int place)
+hg_supervisor_init(HgDeviceSupervisor *supervisor, int device_no)
 {
 	memset(supervisor, 0, sizeof(*supervisor));
-	supervisor->place = place;
+	supervisor->device_no = device_no;
 	supervisor->pause_ms = HG_SUPERVISOR_FIRST_PAUSE_MS;
 	/* the counters are the server's, not this worker's */
-	hg_device_shared_read(place, &supervisor->device);
+	hg_device_shared_read(device_no, &supervisor->device);
 	supervisor->device.pid = 0;
 }
 
@@ -521,7 +521,7 @@ hg_supervisor_begin(HgDeviceSupervisor *supervisor, int ordinal, bool rests, Tim
 void
 hg_supervisor_work(HgDeviceSupervisor *supervisor, bool taken, TimestampTz now)
 {
-	if (hg_device_shared_was_asked(supervisor->place) && supervisor->client == NULL &&
+	if (hg_device_shared_was_asked(supervisor->device_no) && supervisor->client == NULL &&
 		(supervisor->device.state == HG_SERVER_DEVICE_RESTING ||
 		 (supervisor->device.state == HG_SERVER_DEVICE_UNAVAILABLE && !supervisor->device.installed)))
 		supervisor->next_start = now;

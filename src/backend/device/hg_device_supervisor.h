@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_supervisor.h
- *	  The supervisor of the device process at one place of the server.
+ *	  The supervisor of the device process with one number of the server.
  *
- * The worker has one for each place (hg_device_worker.h), and gives each its turn.
+ * The worker has one for each device (hg_device_worker.h), and gives each its turn.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@
 
 typedef struct HgDeviceSupervisor
 {
-	int place;
+	int device_no;
 	bool wanted;		   /* there is a GPU for it; else it ends what runs */
 	HgServerDevice device; /* as it was published last */
 	HgDeviceLaunch launch; /* of the process that runs, or ran last */
@@ -42,8 +42,8 @@ typedef struct HgDeviceSupervisor
 	void (*learn)(TimestampTz now);
 } HgDeviceSupervisor;
 
-/* Initializes the supervisor of a place, which has no process yet. */
-extern void hg_supervisor_init(HgDeviceSupervisor *supervisor, int place);
+/* Initializes the supervisor of a device, which has no process yet. */
+extern void hg_supervisor_init(HgDeviceSupervisor *supervisor, int device_no);
 
 /*
  * From now on the supervisor runs a process for the GPU of this number, or for any GPU if it is -1.

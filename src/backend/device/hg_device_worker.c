@@ -10,12 +10,12 @@
  * (hg_device_supervisor.c).  It loads no CUDA, and no key ever passes through it: sessions talk to
  * the processes themselves.
  *
- * WHICH GPUS.  Where hashgraph.gpu_device names some, each has a place, in that order.  Where it is
- * -1 the process of place 0 takes the first that can be used and tells what others it sees, which
- * have the places behind it.  A place keeps its GPU then: a process that takes another's place has
- * the same, and what is seen later has the next place, while what is not seen any more is missed at
- * its own place alone.  So it is with a new list as far as it has room for those that have places.
- * No process begins while another one has its GPU.
+ * WHICH GPUS. Where hashgraph.gpu_device names some, each has a device number, in that order.
+ * Where it is -1 the process of device 0 takes the first that can be used and tells what others it
+ * sees, which have the numbers behind it.  A device number keeps its GPU then: a process that takes
+ * another's device has the same, and what is seen later has the next device, while what is not seen
+ * any more is missed at its own device alone.  So it is with a new list as far as it has room for
+ * those that have devices.  No process begins while another one has its GPU.
  *
  * It looks after one process at a time, and waits for it where it must: ten seconds at most for an
  * answer, five for an end.  Meanwhile others do not get a new process; sessions do not wait for
@@ -44,13 +44,13 @@
 /* How long a worker that has failed is left alone. */
 #define HG_WORKER_RESTART_S 5
 
-/* The latch, the postmaster's death, and a socket for each place. */
+/* The latch, the postmaster's death, and a socket for each device. */
 #define HG_WORKER_EVENTS (2 + HG_GPU_DEVICES)
 
 static struct
 {
-	int places;
-	HgDeviceSupervisor supervisors[HG_GPU_DEVICES]; /* by place */
+	int ndevices;
+	HgDeviceSupervisor supervisors[HG_GPU_DEVICES]; /* by device number */
 } worker;
 
 static uint32 hg_worker_wait_event;
@@ -82,7 +82,10 @@ hg_device_worker_init(void)
 	RegisterBackgroundWorker(&registered);
 }
 
-/* The GPUs that are to have places: those of the settings, or all that the first has ever seen. */
+/*
+ * The GPUs that are to have device numbers: those of the settings, or all that the first has ever
+ * seen.
+ */
 static HgGpuDevices
 hg_worker_list(void)
 {
@@ -91,8 +94,8 @@ hg_worker_list(void)
 
 	if (list.count > 0)
 		return list;
-	for (int place = 0; place < Max(worker.places, 1); place++)
-		list.ordinals[list.count++] = worker.supervisors[place].device.ordinal;
+	for (int device_no = 0; device_no < Max(worker.ndevices, 1); device_no++)
+		list.ordinals[list.count++] = worker.supervisors[device_no].device.ordinal;
 	for (int i = 0; i < first->nseen && list.count < HG_GPU_DEVICES; i++)
 		if (strcmp(first->seen[i].state, HG_DEVICE_UNUSED) == 0 &&
 			hg_gpu_devices_find(&list, first->seen[i].ordinal) < 0)
@@ -100,51 +103,51 @@ hg_worker_list(void)
 	return list;
 }
 
-/* Put those that have places where they have them, if there are to be as many. */
+/* Leave those that have device numbers where they are, if there are to be as many. */
 static void
 hg_worker_order(HgGpuDevices *list)
 {
-	for (int place = 0; place < Min(list->count, worker.places); place++)
+	for (int device_no = 0; device_no < Min(list->count, worker.ndevices); device_no++)
 	{
-		const int ordinal = worker.supervisors[place].device.ordinal;
+		const int ordinal = worker.supervisors[device_no].device.ordinal;
 		const int at = hg_gpu_devices_find(list, ordinal);
 
 		if (at >= 0)
 		{
-			list->ordinals[at] = list->ordinals[place];
-			list->ordinals[place] = ordinal;
+			list->ordinals[at] = list->ordinals[device_no];
+			list->ordinals[device_no] = ordinal;
 		}
 	}
 }
 
-/* Give each GPU its place. */
+/* Give each GPU its device number. */
 static void
 hg_worker_assign(bool rests, TimestampTz now)
 {
 	HgGpuDevices list = hg_worker_list();
 
 	hg_worker_order(&list);
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 	{
-		HgDeviceSupervisor *supervisor = &worker.supervisors[place];
+		HgDeviceSupervisor *supervisor = &worker.supervisors[device_no];
 
-		if (place >= list.count)
+		if (device_no >= list.count)
 			supervisor->wanted = false;
-		else if (!supervisor->wanted || supervisor->device.ordinal != list.ordinals[place])
-			hg_supervisor_begin(supervisor, list.ordinals[place], rests, now);
+		else if (!supervisor->wanted || supervisor->device.ordinal != list.ordinals[device_no])
+			hg_supervisor_begin(supervisor, list.ordinals[device_no], rests, now);
 	}
-	if (list.count != worker.places)
-		hg_device_shared_set_places(list.count);
-	worker.places = list.count;
+	if (list.count != worker.ndevices)
+		hg_device_shared_set_count(list.count);
+	worker.ndevices = list.count;
 }
 
-/* Has the process of another place the GPU of this one, as it has not ended yet? */
+/* Has the process of another device the GPU of this one, as it has not ended yet? */
 static bool
 hg_worker_is_taken(const HgDeviceSupervisor *supervisor)
 {
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 	{
-		const HgDeviceSupervisor *other = &worker.supervisors[place];
+		const HgDeviceSupervisor *other = &worker.supervisors[device_no];
 
 		if (other != supervisor && other->client != NULL &&
 			other->launch.device == supervisor->device.ordinal)
@@ -165,9 +168,9 @@ hg_worker_learn(TimestampTz now)
 static bool
 hg_worker_has_none(void)
 {
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if (worker.supervisors[place].client != NULL ||
-			worker.supervisors[place].device.state == HG_SERVER_DEVICE_RESTING)
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
+		if (worker.supervisors[device_no].client != NULL ||
+			worker.supervisors[device_no].device.state == HG_SERVER_DEVICE_RESTING)
 			return false;
 	return true;
 }
@@ -184,11 +187,11 @@ hg_worker_reload(TimestampTz now)
 	{
 		worker.supervisors[0].device.ordinal = -1;
 		worker.supervisors[0].nseen = 0;
-		worker.places = 0;
+		worker.ndevices = 0;
 	}
 	hg_worker_assign(rests, now);
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		hg_supervisor_reload(&worker.supervisors[place], now);
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
+		hg_supervisor_reload(&worker.supervisors[device_no], now);
 }
 
 /* Have the processes drop graphs that they keep for nobody any more. */
@@ -198,8 +201,8 @@ hg_worker_drop_forgotten(void)
 	HgReplicaName name;
 
 	while (hg_device_shared_next_forgotten(&name))
-		for (int place = 0; place < HG_GPU_DEVICES; place++)
-			hg_supervisor_drop(&worker.supervisors[place], &name);
+		for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
+			hg_supervisor_drop(&worker.supervisors[device_no], &name);
 }
 
 /* Do what is due. */
@@ -213,8 +216,8 @@ hg_worker_work(TimestampTz now)
 		hg_worker_reload(now);
 	}
 	hg_worker_drop_forgotten();
-	for (int place = 0; place < HG_GPU_DEVICES && !ShutdownRequestPending; place++)
-		hg_supervisor_work(&worker.supervisors[place], hg_worker_is_taken(&worker.supervisors[place]), now);
+	for (int device_no = 0; device_no < HG_GPU_DEVICES && !ShutdownRequestPending; device_no++)
+		hg_supervisor_work(&worker.supervisors[device_no], hg_worker_is_taken(&worker.supervisors[device_no]), now);
 }
 
 /* Wait until something is due, or a process has said something. */
@@ -228,9 +231,9 @@ hg_worker_wait(TimestampTz now)
 
 	AddWaitEventToSet(set, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
 	AddWaitEventToSet(set, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 	{
-		HgDeviceSupervisor *supervisor = &worker.supervisors[place];
+		HgDeviceSupervisor *supervisor = &worker.supervisors[device_no];
 
 		next = Min(next, hg_supervisor_next_work(supervisor, now));
 		if (supervisor->client != NULL)
@@ -247,8 +250,8 @@ hg_worker_wait(TimestampTz now)
 static void
 hg_worker_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
 {
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		hg_supervisor_end(&worker.supervisors[place]);
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
+		hg_supervisor_end(&worker.supervisors[device_no]);
 }
 
 void
@@ -263,8 +266,8 @@ hg_device_worker_main(Datum arg pg_attribute_unused())
 	ProcessConfigFile(PGC_SIGHUP);
 
 	hg_device_shared_attach();
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		hg_supervisor_init(&worker.supervisors[place], place);
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
+		hg_supervisor_init(&worker.supervisors[device_no], device_no);
 	before_shmem_exit(hg_worker_at_exit, 0);
 	worker.supervisors[0].device.ordinal = -1;
 	worker.supervisors[0].learn = hg_worker_learn;

@@ -75,18 +75,18 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 	/* only the server's process can be reached by several */
 	if (hg_backend == HG_BACKEND_CPU || !possible || !hg_device_is_shared())
 		return;
-	shared->place = hg_device_place(HG_PLACES_ALL);
+	shared->device_no = hg_device_number(HG_ALL_DEVICES);
 	/* which GPU the first one has turns out when it is there: this session may be kept off it */
-	if (wanted && hg_gpu_devices.count > 0 && hg_device_shared_read(shared->place, &server) &&
+	if (wanted && hg_gpu_devices.count > 0 && hg_device_shared_read(shared->device_no, &server) &&
 		server.ordinal < 0)
-		(void) hg_device_choose(HG_PLACES_ALL, true, &shared->place, &error);
+		(void) hg_device_choose(HG_ALL_DEVICES, true, &shared->device_no, &error);
 	shared->costs_known = hg_device_costs(&shared->costs);
 	if (!shared->costs_known && !wanted)
 	{
 		/* one that rests will be there for the next join */
-		if (hg_device_shared_read(shared->place, &server) &&
+		if (hg_device_shared_read(shared->device_no, &server) &&
 			server.state == HG_SERVER_DEVICE_RESTING)
-			hg_device_shared_ask(shared->place);
+			hg_device_shared_ask(shared->device_no);
 		return;
 	}
 	shared->job = hg_device_team_number();
@@ -156,7 +156,7 @@ hg_device_team_status(HgDeviceTeam *device, HgStatus status, HgError *error)
 {
 	if (status != HG_CANCELLED || !hg_host_lost_patience(device->team->host))
 		return status;
-	return hg_device_complain(device->shared->place, error);
+	return hg_device_complain(device->shared->device_no, error);
 }
 
 /* Tell of a step, and learn whether all went well with everybody. */
@@ -192,7 +192,7 @@ hg_device_team_columns(const HgDeviceTeam *device, HgSide side)
 static HgEngine *
 hg_device_team_engine(HgDeviceTeam *device, HgError *error)
 {
-	HgEngine *engine = hg_device_engine(device->shared->place, true);
+	HgEngine *engine = hg_device_engine(device->shared->device_no, true);
 
 	if (engine == NULL)
 	{
@@ -213,9 +213,9 @@ hg_device_team_append(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySe
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
 	HgEngine *engine;
 	HgStatus status;
-	int place;
+	int device_no;
 
-	if (hg_device_choose(HG_PLACE(device->shared->place), wanted, &place, error) != HG_DEVICE_READY)
+	if (hg_device_choose(HG_DEVICE_BIT(device->shared->device_no), wanted, &device_no, error) != HG_DEVICE_READY)
 		return error->status != HG_OK ? error->status : HG_UNAVAILABLE;
 	engine = hg_device_team_engine(device, error);
 	if (engine == NULL)
@@ -321,7 +321,7 @@ hg_device_team_count(HgDeviceTeam *device, HgMatchMode mode, uint64 *matches, Hg
 	device->calls.stats(device->job, &after);
 	if (status == HG_OK && (after.matches - before.matches != *matches ||
 							!hg_device_team_can_have(device, mode, *matches)))
-		return hg_device_distrust(device->shared->place, error);
+		return hg_device_distrust(device->shared->device_no, error);
 	return status;
 }
 
@@ -344,7 +344,7 @@ hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *e
 		status = hg_reduction_fetch(device->reduction, &device->calls, device->job, spec->mode,
 									device->context, &device->groups, error);
 		if (status == HG_OK && !hg_device_team_can_have(device, spec->mode, device->groups.pairs))
-			return hg_device_distrust(device->shared->place, error);
+			return hg_device_distrust(device->shared->device_no, error);
 		attempt->reduced = status == HG_OK && !device->groups.too_many;
 	}
 	if (status != HG_OK || attempt->reduced)
@@ -380,7 +380,7 @@ hg_device_team_fetch_chunk(HgDeviceTeam *device, size_t *count, HgError *error)
 	if (*count > 0)
 		hg_match_block_add(block, device->gather, &chunk);
 	if (pg_atomic_add_fetch_u64(&device->attempt->fetched, *count) > device->matches)
-		return hg_device_distrust(device->shared->place, error);
+		return hg_device_distrust(device->shared->device_no, error);
 	return status;
 }
 
@@ -391,7 +391,7 @@ hg_device_team_has_all(HgDeviceTeam *device)
 	if (device->streamed || pg_atomic_read_u64(&device->attempt->fetched) == device->matches)
 		return true;
 	/* whoever was lied to can't be told */
-	hg_device_distrust(device->shared->place, &device->failure);
+	hg_device_distrust(device->shared->device_no, &device->failure);
 	return false;
 }
 
@@ -495,7 +495,7 @@ hg_device_team_make_room(HgDeviceTeam *device)
 	if (device->sender != NULL)
 		hg_sender_give_up(device->sender);
 	device->sent_rows = 0;
-	client = hg_device_client(device->shared->place);
+	client = hg_device_client(device->shared->device_no);
 	if (client != NULL)
 		hg_wire_client_status(client, &device->team->host->host, &status, NULL);
 	hg_device_team_arrive(device);
@@ -541,7 +541,7 @@ hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJob
 			break;
 		hg_device_team_make_room(device);
 	}
-	hg_device_discard_lost(device->shared->place);
+	hg_device_discard_lost(device->shared->device_no);
 	*error = device->failure;
 	return false;
 }
@@ -578,7 +578,7 @@ hg_device_team_stream(HgDeviceTeam *device, const HgMatchBlock **block, HgError 
 		/* the last process knows what all have fetched */
 		if (pg_atomic_sub_fetch_u32(&device->attempt->streaming, 1) == 0 &&
 			pg_atomic_read_u64(&device->attempt->fetched) != device->matches)
-			return hg_device_distrust(device->shared->place, error);
+			return hg_device_distrust(device->shared->device_no, error);
 	}
 	return status;
 }

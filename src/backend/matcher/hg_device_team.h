@@ -75,7 +75,7 @@ typedef struct HgDeviceAttempt
 /* What the processes have in common, in their shared memory. */
 struct HgDeviceTeamShared
 {
-	int place;					/* of the device that has the job */
+	int device_no;					/* of the device that has the job */
 	uint64 job;					/* HgJobSpec.team; 0: the device is left out of it */
 	uint64 early_job;			/* the same, of the job that senders have; 0: there are none */
 	uint64 pages_job;			/* the same, of the one that gets pages (hg_page_job.h) */

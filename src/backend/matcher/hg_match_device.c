@@ -21,17 +21,17 @@
 #include "engine/hg_ranges.h"
 #include "hg_guc.h"
 
-/* Wait for the job's places as long as is wanted from now on. */
+/* Wait for the job's devices as long as is wanted from now on. */
 static void
 hg_match_device_be_patient(HgMatchDevice *device)
 {
 	HgMatchTask *task = device->job.source.task;
-	double patience_ms = hg_patience_ms(device->places, task->sides, task->report.cpu_ms);
+	double patience_ms = hg_patience_ms(device->device_set, task->sides, task->report.cpu_ms);
 
 	/* a job that is open on several waits for none that it does not have */
 	if (device->alone)
-		patience_ms = device->places == HG_PLACE(task->place)
-						  ? hg_patience_alone_ms(task->place, patience_ms)
+		patience_ms = device->device_set == HG_DEVICE_BIT(task->device_no)
+						  ? hg_patience_alone_ms(task->device_no, patience_ms)
 						  : -1;
 	hg_host_set_patience(&task->host, patience_ms);
 	if (device->job.job != NULL)
@@ -54,45 +54,45 @@ hg_match_device_tell_left(HgMatchTask *task, const char *why)
 }
 
 /*
- * Open the job over several places.  One that can't be opened there leaves things as they were, but
- * where it was cancelled: then they are those that it has waited for.
+ * Open the job over several devices.  One that can't be opened there leaves things as they were,
+ * but where it was cancelled: then they are those that it has waited for.
  */
 static HgStatus
-hg_match_device_spread(HgMatchDevice *device, HgPlaces places, HgError *error)
+hg_match_device_spread(HgMatchDevice *device, HgDeviceSet device_set, HgError *error)
 {
 	HgMatchTask *task = device->job.source.task;
-	HgEngine *engine = hg_device_spread_engine(places);
+	HgEngine *engine = hg_device_spread_engine(device_set);
 	HgStatus status;
 
 	if (engine == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
 	if (device->alone)
 		hg_host_set_patience(&task->host, hg_patience_apart_ms(hg_patience_ms(
-											  places, task->sides, task->report.cpu_ms)));
+											  device_set, task->sides, task->report.cpu_ms)));
 	device->job.engine = engine;
-	device->places = places;
+	device->device_set = device_set;
 	status = hg_match_job_open(&device->job.source, error);
 	if (status == HG_OK)
 	{
-		hg_device_spread_name(places, task->report.device, sizeof(task->report.device));
+		hg_device_spread_name(device_set, task->report.device, sizeof(task->report.device));
 		if (device->alone)
 			hg_match_device_be_patient(device);
 	}
 	else if (status != HG_CANCELLED)
 	{
 		device->job.engine = device->engine;
-		device->places = HG_PLACE(task->place);
+		device->device_set = HG_DEVICE_BIT(task->device_no);
 		hg_match_device_rewind(&device->job.source);
 	}
 	return status;
 }
 
-/* Open the job at its place, if it fits there. */
+/* Open the job on its device, if it fits there. */
 static HgStatus
 hg_match_device_open_whole(HgMatchDevice *device, HgError *error)
 {
 	HgMatchSource *source = &device->job.source;
-	HgEngine *remote = hg_device_engine(source->task->place, true);
+	HgEngine *remote = hg_device_engine(source->task->device_no, true);
 	const HgHost *host = &source->task->host.host;
 	HgJobSpec spec;
 	HgJob *open;
@@ -111,13 +111,13 @@ hg_match_device_open_whole(HgMatchDevice *device, HgError *error)
 	return status;
 }
 
-/* Open the job at its place, over several or, where nothing else is left, in ranges at its own. */
+/* Open the job on its device, over several or, where nothing else is left, in ranges at its own. */
 static HgStatus
 hg_match_device_open_somewhere(HgMatchSource *source, HgError *error)
 {
 	HgMatchDevice *device = (HgMatchDevice *) source;
 	HgMatchTask *task = source->task;
-	HgPlaces places = 0;
+	HgDeviceSet device_set = 0;
 	HgError why;
 	HgStatus status;
 
@@ -126,7 +126,7 @@ hg_match_device_open_somewhere(HgMatchSource *source, HgError *error)
 	/* a source before may have had several, and waited for them */
 	if (device->alone)
 		hg_match_device_be_patient(device);
-	strlcpy(task->report.device, hg_device_name(task->place), sizeof(task->report.device));
+	strlcpy(task->report.device, hg_device_name(task->device_no), sizeof(task->report.device));
 	task->report.left[0] = '\0';
 	status = hg_match_device_open_whole(device, error);
 	if (status != HG_DEVICE_OUT_OF_MEMORY)
@@ -135,12 +135,12 @@ hg_match_device_open_somewhere(HgMatchSource *source, HgError *error)
 	if (hg_gpu_memory_limit > 0)
 		hg_error_set(&why, HG_UNAVAILABLE, NULL, "hashgraph.gpu_memory_limit is set");
 	else
-		places = hg_device_spread_places(&why);
-	if (places != 0 && places != HG_PLACE(task->place))
+		device_set = hg_device_spread_devices(&why);
+	if (device_set != 0 && device_set != HG_DEVICE_BIT(task->device_no))
 	{
-		status = hg_match_device_spread(device, places, error);
+		status = hg_match_device_spread(device, device_set, error);
 		/* one that is not this one has all the memory */
-		if (status == HG_OK && pg_popcount32(places) == 1)
+		if (status == HG_OK && pg_popcount32(device_set) == 1)
 			hg_match_device_tell_left(task, why.message);
 		if (status == HG_OK || status == HG_CANCELLED)
 			return status;
@@ -169,7 +169,7 @@ hg_match_device_report(HgMatchSource *source, HgJobStats *stats)
 	hg_match_job_report(source, stats);
 	if (stats->ranges <= 1)
 		task->report.left[0] = '\0';
-	else if (device->places == HG_PLACE(task->place) && task->report.left[0] == '\0' &&
+	else if (device->device_set == HG_DEVICE_BIT(task->device_no) && task->report.left[0] == '\0' &&
 			 hg_device_spread_is_possible())
 		hg_match_device_tell_left(task, "it has become larger than was expected");
 }
@@ -191,7 +191,7 @@ hg_match_device_next(HgMatchSource *source, const HgMatches **matches, HgError *
 		return status;
 	hg_patience_extend(&task->host, all->count);
 	if (!hg_delivered_note(&task->delivered, all->outer, all->inner, all->count))
-		return hg_device_spread_distrust(((HgMatchDevice *) source)->places, error);
+		return hg_device_spread_distrust(((HgMatchDevice *) source)->device_set, error);
 	return HG_OK;
 }
 
@@ -227,9 +227,9 @@ hg_match_device_replace(HgMatchSource *source, HgError *why)
 		return hg_match_device_create(task, device->engine, &none, true);
 
 	if (why->status == HG_CONNECTION_LOST)
-		hg_device_spread_discard_lost(device->places);
+		hg_device_spread_discard_lost(device->device_set);
 	if (why->status == HG_CANCELLED && hg_host_lost_patience(&task->host))
-		hg_device_spread_complain(device->places, why);
+		hg_device_spread_complain(device->device_set, why);
 	if (why->status == HG_CANCELLED)
 		return NULL;
 	if (device->alone)
@@ -255,7 +255,7 @@ hg_match_device_create_as(HgMatchTask *task, const HgMatchSourceOps *ops, HgEngi
 	HgMatchDevice *device = hg_match_source_create(task, ops, columns, sizeof(HgMatchDevice));
 
 	device->job.engine = device->engine = engine;
-	device->places = HG_PLACE(task->place);
+	device->device_set = HG_DEVICE_BIT(task->device_no);
 	device->alone = alone;
 	return device;
 }

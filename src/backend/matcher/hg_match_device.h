@@ -6,9 +6,9 @@
  * Under backend auto the CPU takes over from it, whatever has failed, also in the middle of the
  * stream; under cuda nothing but another job on a device does.
  *
- * A job goes to the task's place.  Where that is too small for it, as its process says when it is
- * opened, and there are others, it is spread over all of them (hg_device_spread.h), or else cut: the
- * report says why.
+ * A job goes to the task's device.  Where that is too small for it, as its process says when it is
+ * opened, and there are others, it is spread over all of them (hg_device_spread.h), or else cut:
+ * the report says why.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,8 +23,8 @@
 typedef struct HgMatchDevice
 {
 	HgMatchJob job;	  /* first */
-	HgEngine *engine; /* of the task's place; the job's own may be that of several */
-	HgPlaces places;  /* where the job is */
+	HgEngine *engine; /* of the task's device; the job's own may be that of several */
+	HgDeviceSet device_set;  /* where the job is */
 	bool alone;		  /* the join is for a device and nothing else */
 } HgMatchDevice;
 

@@ -32,8 +32,8 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 	HgMatchFetched *fetched = (HgMatchFetched *) source;
 	HgMatchTask *task = source->task;
 	HgDeviceTeam *device = &fetched->device;
-	const int place = task->spec.team->device->place;
-	const double patience_ms = hg_patience_ms(HG_PLACE(place), task->sides, task->report.cpu_ms);
+	const int device_no = task->spec.team->device->device_no;
+	const double patience_ms = hg_patience_ms(HG_DEVICE_BIT(device_no), task->sides, task->report.cpu_ms);
 	instr_time start;
 	HgJobSpec spec;
 
@@ -43,11 +43,11 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec.expected_rows[side] = pg_atomic_read_u64(&device->shared->rows[side]);
 	hg_host_set_patience(&task->host,
-						 fetched->alone ? hg_patience_alone_ms(place, patience_ms) : patience_ms);
+						 fetched->alone ? hg_patience_alone_ms(device_no, patience_ms) : patience_ms);
 	INSTR_TIME_SET_CURRENT(start);
 	if (hg_device_team_join(device, &task->spec, &spec, task->sides, error))
 	{
-		strlcpy(task->report.device, hg_device_name(device->shared->place),
+		strlcpy(task->report.device, hg_device_name(device->shared->device_no),
 				sizeof(task->report.device));
 		task->report.sent_rows = device->sent_rows;
 		source->fetched_bytes = hg_match_list_bytes(&device->fetched);

@@ -252,9 +252,9 @@ hg_match_replica_close(HgReplicaAnswer *answer)
 		answer->engine->close(job);
 }
 
-/* What the devices of these places may take, in ms. */
+/* What the devices of this set may take, in ms. */
 static double
-hg_replica_timeout_ms(const HgMatchTask *task, HgPlaces places, const HgReduction *reduction)
+hg_replica_timeout_ms(const HgMatchTask *task, HgDeviceSet device_set, const HgReduction *reduction)
 {
 	double ns = reduction != NULL ? task->spec.pairs * HG_REPLICA_PAIR_NS : 0;
 
@@ -268,7 +268,7 @@ hg_replica_timeout_ms(const HgMatchTask *task, HgPlaces places, const HgReductio
 							replica->lookups[i].lookup.found.shape.rows) *
 				  HG_REPLICA_CPU_NS;
 	}
-	return hg_patience_ms(places, task->sides, ns / 1e6);
+	return hg_patience_ms(device_set, task->sides, ns / 1e6);
 }
 
 /* True if a device has looked, and leaves the pairs to this process for a reason of the data's. */
@@ -292,93 +292,93 @@ hg_replica_decline(HgMatchTask *task, const HgError *why)
 }
 
 /*
- * The engine of the device that is to be asked, or of all that have slices, and the places of
+ * The engine of the device that is to be asked, or of all that have slices, and the devices of
  * these; NULL: it is not to be had, or one of them is not.
  */
 static HgEngine *
-hg_replica_engine(HgMatchTask *task, HgPlaces *places, HgError *error)
+hg_replica_engine(HgMatchTask *task, HgDeviceSet *device_set, HgError *error)
 {
 	const HgMatcherSpec *spec = &task->spec;
 
 	if (!spec->replica_sliced)
 	{
 		/* what others may use alone is not kept, as far as this session goes */
-		if (hg_device_place(spec->replica_at) < 0)
+		if (hg_device_number(spec->replica_at) < 0)
 		{
 			hg_error_set(error, HG_NO_REPLICA, NULL, "hashgraph.gpu_device excludes the device");
 			return NULL;
 		}
-		if (hg_device_choose(spec->replica_at, hg_backend == HG_BACKEND_CUDA, &task->place, error) !=
+		if (hg_device_choose(spec->replica_at, hg_backend == HG_BACKEND_CUDA, &task->device_no, error) !=
 			HG_DEVICE_READY)
 			return NULL;
-		*places = HG_PLACE(task->place);
-		return hg_device_engine(task->place, true);
+		*device_set = HG_DEVICE_BIT(task->device_no);
+		return hg_device_engine(task->device_no, true);
 	}
-	if ((hg_device_places_wanted() & spec->replica_at) != spec->replica_at)
+	if ((hg_devices_wanted() & spec->replica_at) != spec->replica_at)
 	{
 		hg_error_set(error, HG_NO_REPLICA, NULL, "a device that has a part of a table is missing");
 		return NULL;
 	}
-	*places = spec->replica_at;
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
-		if ((*places & HG_PLACE(place)) != 0 &&
-			hg_device_state(place, hg_device_greeting_ms(), error) != HG_DEVICE_READY)
+	*device_set = spec->replica_at;
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
+		if ((*device_set & HG_DEVICE_BIT(device_no)) != 0 &&
+			hg_device_state(device_no, hg_device_greeting_ms(), error) != HG_DEVICE_READY)
 			return NULL;
-	return hg_device_spread_slices(*places);
+	return hg_device_spread_slices(*device_set);
 }
 
 /* The name of what has answered. */
 static void
-hg_replica_name_device(HgMatchTask *task, HgPlaces places)
+hg_replica_name_device(HgMatchTask *task, HgDeviceSet device_set)
 {
 	char *name = task->report.device;
 
 	if (task->spec.replica_sliced)
-		hg_device_spread_name(places, name, sizeof(task->report.device));
+		hg_device_spread_name(device_set, name, sizeof(task->report.device));
 	else
-		strlcpy(name, hg_device_name(task->place), sizeof(task->report.device));
+		strlcpy(name, hg_device_name(task->device_no), sizeof(task->report.device));
 }
 
 /* A device has not all of it any more, or one of several: note which, and what it has not. */
 static void
-hg_replica_note_missed(HgMatchTask *task, HgPlaces places)
+hg_replica_note_missed(HgMatchTask *task, HgDeviceSet device_set)
 {
-	const int place = hg_device_spread_called(places);
-	const HgWireClient *client = hg_device_client(place);
+	const int device_no = hg_device_spread_called(device_set);
+	const HgWireClient *client = hg_device_client(device_no);
 
-	task->missed = HG_PLACE(place);
+	task->missed = HG_DEVICE_BIT(device_no);
 	if (client != NULL)
 		task->missing = *hg_wire_client_missing(client);
 }
 
 /*
- * Ask once.  *opened becomes true where the device has taken the job, *places those that were
+ * Ask once. *opened becomes true where the device has taken the job, *devices those that were
  * asked.
  */
 static HgStatus
 hg_replica_ask_once(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer *answer,
-				 HgPlaces *places, bool *opened, HgError *error)
+				 HgDeviceSet *device_set, bool *opened, HgError *error)
 {
 	double patience_ms;
 	HgStatus status;
 
 	memset(answer, 0, sizeof(*answer));
 	*opened = false;
-	*places = 0;
+	*device_set = 0;
 	hg_error_set(error, HG_UNAVAILABLE, NULL, "the device process ended before the join began");
-	answer->engine = hg_replica_engine(task, places, error);
+	answer->engine = hg_replica_engine(task, device_set, error);
 	if (answer->engine == NULL)
 		return error->status != HG_OK ? error->status : HG_UNAVAILABLE;
-	patience_ms = hg_replica_timeout_ms(task, *places, reduction);
+	patience_ms = hg_replica_timeout_ms(task, *device_set, reduction);
 	if (hg_backend == HG_BACKEND_CUDA)
-		patience_ms = hg_patience_alone_ms(pg_rightmost_one_pos32(*places), patience_ms);
+		patience_ms = hg_patience_alone_ms(pg_rightmost_one_pos32(*device_set), patience_ms);
 	hg_host_set_patience(&task->host, patience_ms);
 	status = hg_replica_run(task, reduction, answer, opened, error);
 	if (status == HG_CANCELLED && hg_host_lost_patience(&task->host))
-		status = hg_device_spread_complain(*places, error);
+		status = hg_device_spread_complain(*device_set, error);
 	hg_host_set_patience(&task->host, -1);
 	if (status == HG_CONNECTION_LOST)
-		hg_device_spread_discard_lost(*places);
+		hg_device_spread_discard_lost(*device_set);
 	return status;
 }
 
@@ -386,23 +386,23 @@ HgStatus
 hg_match_replica_ask(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer *answer,
 				  HgError *error)
 {
-	HgPlaces places;
+	HgDeviceSet device_set;
 	HgStatus status;
 	bool opened;
 
-	status = hg_replica_ask_once(task, reduction, answer, &places, &opened, error);
+	status = hg_replica_ask_once(task, reduction, answer, &device_set, &opened, error);
 	/* who wants a device alone asks one again that had died before, or was to wait its turn */
 	if (hg_backend == HG_BACKEND_CUDA && status == HG_CONNECTION_LOST && !opened)
-		status = hg_replica_ask_once(task, reduction, answer, &places, &opened, error);
+		status = hg_replica_ask_once(task, reduction, answer, &device_set, &opened, error);
 	while (hg_backend == HG_BACKEND_CUDA && status == HG_EVICTED)
-		status = hg_replica_ask_once(task, reduction, answer, &places, &opened, error);
+		status = hg_replica_ask_once(task, reduction, answer, &device_set, &opened, error);
 	answer->status = error->status = status;
 	if (status == HG_CANCELLED)
 		return status;
 	task->missed = 0;
 	/* a device that was not asked has lost nothing */
-	if (status == HG_NO_REPLICA && places != 0)
-		hg_replica_note_missed(task, places);
+	if (status == HG_NO_REPLICA && device_set != 0)
+		hg_replica_note_missed(task, device_set);
 	if (status != HG_OK)
 		hg_replica_decline(task, error);
 	/* groups that were too many are no failure, and no answer */
@@ -410,7 +410,7 @@ hg_match_replica_ask(HgMatchTask *task, const HgReduction *reduction, HgReplicaA
 	task->report.filters = 0;
 	if (!answer->given)
 		return HG_OK;
-	hg_replica_name_device(task, places);
+	hg_replica_name_device(task, device_set);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		task->report.filters += task->spec.replica[side]->filters.nfilters;
 	return HG_OK;

@@ -59,7 +59,7 @@
  * or more for each row, because these are all over memory, and with lookups the caller goes from
  * one to the next.
  */
-#define HG_LOOKUP_PLACES 5
+#define HG_LOOKUP_ACCESSES 5
 #define HG_LOOKUP_ROWS 8
 #define HG_LOOKUP_FEW_ROWS 512
 #define HG_LOOKUP_NEAR_ROWS 8192 /* ... which are in a near cache as long as there are no more */
@@ -171,7 +171,7 @@ hg_match_resident_makes(const HgMatchTask *task, HgSide side)
 		return false;
 	if (side == HG_INNER)
 		return true;
-	if (task->spec.places[side] >= HG_LOOKUP_PLACES && rows > HG_LOOKUP_NEAR_ROWS)
+	if (task->spec.accesses[side] >= HG_LOOKUP_ACCESSES && rows > HG_LOOKUP_NEAR_ROWS)
 		return false;
 	if (rows > covered->graph->rows / HG_LOOKUP_ROWS)
 		return true;

@@ -60,9 +60,9 @@ typedef struct HgMatchTask
 	HgPgHost host; /* of every job */
 	HgPgTeam team; /* where spec has one */
 	HgDelivered delivered;
-	int place;				/* of the device that was chosen last (hg_device_placement.h) */
+	int device_no;				/* of the device that was chosen last (hg_device_placement.h) */
 	HgMatcherReport report; /* but for what the current source reports */
-	HgPlaces missed;		/* of devices that did not have the replicas any more that they were known to have ... */
+	HgDeviceSet missed;		/* of devices that did not have the replicas any more that they were known to have ... */
 	HgMissingReplicas missing;	/* ... and what that is */
 
 	/* where spec has a table, and a device has measured it */

@@ -20,7 +20,7 @@
 typedef struct HgStarAnswer
 {
 	bool given;				/* what was asked for is here, else the report tells why not: */
-	HgPlaces missed;		/* of the device that had not all of it any more, ... */
+	HgDeviceSet missed;		/* of the device that had not all of it any more, ... */
 	HgMissingReplicas missing;	/* ... but for this; */
 	bool ambiguous;			/* a row would have found more than one */
 	uint64 pairs;			/* the number of joined rows */

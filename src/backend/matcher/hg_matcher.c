@@ -133,7 +133,7 @@ hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeyS
 	 */
 	if (status == HG_CONNECTION_LOST || status == HG_DEVICE_FAILED)
 	{
-		hg_device_discard_lost(task->place);
+		hg_device_discard_lost(task->device_no);
 		status = hg_matcher_open(matcher, &error);
 	}
 	if (status == HG_OK)
@@ -332,7 +332,7 @@ hg_matcher_backend(const HgMatcher *matcher)
 	return matcher->source != NULL ? matcher->source->ops->backend : "";
 }
 
-HgPlaces
+HgDeviceSet
 hg_matcher_missed(const HgMatcher *matcher, HgMissingReplicas *missing)
 {
 	*missing = matcher->task.missing;

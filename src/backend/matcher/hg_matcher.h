@@ -98,10 +98,10 @@ extern uint64 hg_matcher_matches(const HgMatcher *matcher);
 extern const char *hg_matcher_backend(const HgMatcher *matcher);
 
 /*
- * The places of devices that did not have the replicas any more that spec.replica names, and which
- * replicas these are.
+ * The devices that did not have the replicas any more that spec.replica names, and which replicas
+ * these are.
  */
-extern HgPlaces hg_matcher_missed(const HgMatcher *matcher, HgMissingReplicas *missing);
+extern HgDeviceSet hg_matcher_missed(const HgMatcher *matcher, HgMissingReplicas *missing);
 
 /* The most of this process's memory that the job has used, without the keys it was given. */
 extern uint64 hg_matcher_job_bytes(const HgMatcher *matcher);

@@ -55,7 +55,7 @@ hg_matcher_choose_streamed(HgMatchTask *task)
 
 	if (hg_backend == HG_BACKEND_AUTO &&
 		task->spec.streamed_rows + task->sides[HG_INNER].rows >= HG_DEVICE_ROWS &&
-		hg_device_glance(hg_device_place(HG_PLACES_ALL), &error) == HG_DEVICE_ABSENT)
+		hg_device_glance(hg_device_number(HG_ALL_DEVICES), &error) == HG_DEVICE_ABSENT)
 		strlcpy(task->report.fallback, error.message, sizeof(task->report.fallback));
 	return hg_match_cpu_create(task);
 }
@@ -95,12 +95,12 @@ hg_matcher_choose_gather_in_team(const HgMatchTask *task, const uint64 rows[2],
 }
 
 /* Where a job may be: what has been sent of it is somewhere already. */
-static HgPlaces
-hg_matcher_places(const HgMatchTask *task)
+static HgDeviceSet
+hg_matcher_devices(const HgMatchTask *task)
 {
-	const int place = task->spec.sender != NULL ? hg_sender_place(task->spec.sender) : -1;
+	const int device_no = task->spec.sender != NULL ? hg_sender_device_no(task->spec.sender) : -1;
 
-	return place >= 0 ? HG_PLACE(place) : HG_PLACES_ALL;
+	return device_no >= 0 ? HG_DEVICE_BIT(device_no) : HG_ALL_DEVICES;
 }
 
 /* A job on a device; NULL where the CPU is to do it. */
@@ -120,12 +120,12 @@ hg_matcher_choose_device(HgMatchTask *task)
 	/* a parallel worker does not live long enough for a device process of its own to start */
 	if (!wanted && IsParallelWorker() && !hg_device_is_shared())
 		return NULL;
-	state = hg_device_choose(hg_matcher_places(task), wanted, &task->place, &error);
+	state = hg_device_choose(hg_matcher_devices(task), wanted, &task->device_no, &error);
 	if (state == HG_DEVICE_READY)
 	{
-		strlcpy(task->report.device, hg_device_name(task->place), sizeof(task->report.device));
+		strlcpy(task->report.device, hg_device_name(task->device_no), sizeof(task->report.device));
 		/* a table is one job's */
-		engine = hg_device_engine(task->place, task->spec.trial != NULL);
+		engine = hg_device_engine(task->device_no, task->spec.trial != NULL);
 		if (engine == NULL)
 			hg_error_set(&error, HG_CONNECTION_LOST, NULL,
 						 "the device process ended before the join began");
@@ -136,9 +136,9 @@ hg_matcher_choose_device(HgMatchTask *task)
 			columns.reduction = NULL;
 		if (columns.reduction == NULL)
 			hg_matcher_choose_gather(task, engine, &columns);
-		patience_ms = hg_patience_ms(HG_PLACE(task->place), task->sides, task->report.cpu_ms);
+		patience_ms = hg_patience_ms(HG_DEVICE_BIT(task->device_no), task->sides, task->report.cpu_ms);
 		hg_host_set_patience(&task->host,
-							 wanted ? hg_patience_alone_ms(task->place, patience_ms) : patience_ms);
+							 wanted ? hg_patience_alone_ms(task->device_no, patience_ms) : patience_ms);
 		if (task->spec.sender != NULL)
 			return hg_match_sent_create(task, engine, &columns, wanted);
 		return hg_match_device_create(task, engine, &columns, wanted);
@@ -204,7 +204,7 @@ hg_matcher_choose_resident(HgMatchTask *task)
 
 	/* the leader of parallel workers asks for all of them */
 	if (hg_backend == HG_BACKEND_CUDA && !task->spec.small && !IsParallelWorker() &&
-		hg_device_choose(HG_PLACES_ALL, true, &task->place, &error) != HG_DEVICE_READY)
+		hg_device_choose(HG_ALL_DEVICES, true, &task->device_no, &error) != HG_DEVICE_READY)
 	{
 		hg_stats_count_error();
 		hg_host_throw(&task->host, error.status, &error);

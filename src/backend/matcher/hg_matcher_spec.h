@@ -109,7 +109,7 @@ typedef struct HgMatcherSpec
 	bool any_order;
 
 	/* By HgSide: at how many places in memory the caller looks for what it needs of a delta row. */
-	int places[2];
+	int accesses[2];
 
 	/*
 	 * NULL, or then: keys that are the inner side, each of them once, in place of those of create;
@@ -165,7 +165,7 @@ typedef struct HgMatcherSpec
 	 * both are set, the device is to be asked about the pairs, which takes less time.
 	 */
 	const HgReplicaCovered *replica[2];
-	HgPlaces replica_at; /* of the devices that have all of it, ... */
+	HgDeviceSet replica_at; /* of the devices that have all of it, ... */
 	bool replica_sliced; /* ... together, as graphs are cut into slices: all of them are asked */
 
 	/*

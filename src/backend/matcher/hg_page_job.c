@@ -30,7 +30,7 @@ struct HgPageJob
 	HgPageJobSpec spec;
 	HgJob *job;		/* NULL: it has failed, or has answered */
 	HgEngine calls; /* of the job's engine, which may go with its connection */
-	int place;		/* of the device process */
+	int device_no;		/* of the device process */
 	bool admitted;	/* the device has opened the job */
 	HgError error;	/* why it has failed */
 };
@@ -64,10 +64,10 @@ hg_page_job_check(HgPageJob *job, HgStatus status)
 			hg_host_throw(&job->host, status, &job->error);
 		/* to have others before oneself is no reason to complain */
 		if (job->admitted)
-			(void) hg_device_complain(job->place, &job->error);
+			(void) hg_device_complain(job->device_no, &job->error);
 	}
 	if (status == HG_CONNECTION_LOST)
-		hg_device_discard_lost(job->place);
+		hg_device_discard_lost(job->device_no);
 	return false;
 }
 
@@ -78,9 +78,9 @@ hg_page_job_patience_ms(const HgPageJob *job)
 	const HgPageJobSpec *spec = &job->spec;
 	const HgKeySet sides[2] = {{.rows = spec->expected_rows[HG_OUTER]},
 							   {.rows = spec->expected_rows[HG_INNER]}};
-	const double patience_ms = hg_patience_ms(HG_PLACE(job->place), sides, spec->cpu_ms);
+	const double patience_ms = hg_patience_ms(HG_DEVICE_BIT(job->device_no), sides, spec->cpu_ms);
 
-	return hg_backend == HG_BACKEND_CUDA ? hg_patience_alone_ms(job->place, patience_ms)
+	return hg_backend == HG_BACKEND_CUDA ? hg_patience_alone_ms(job->device_no, patience_ms)
 										 : patience_ms;
 }
 
@@ -91,16 +91,16 @@ hg_page_job_find_device(HgPageJob *job)
 	const HgPageJobSpec *spec = &job->spec;
 
 	if (spec->team == 0)
-		return hg_device_choose(HG_PLACES_ALL, false, &job->place, &job->error) == HG_DEVICE_READY;
-	job->place = spec->place;
-	return hg_device_state(job->place, hg_device_greeting_ms(), &job->error) == HG_DEVICE_READY;
+		return hg_device_choose(HG_ALL_DEVICES, false, &job->device_no, &job->error) == HG_DEVICE_READY;
+	job->device_no = spec->device_no;
+	return hg_device_state(job->device_no, hg_device_greeting_ms(), &job->error) == HG_DEVICE_READY;
 }
 
 /* Is the process that this one is connected with that of the other members? */
 static bool
 hg_page_job_is_with_team(const HgPageJob *job)
 {
-	const uint64 epoch = hg_device_epoch(job->place);
+	const uint64 epoch = hg_device_epoch(job->device_no);
 	uint64 first = 0;
 
 	return epoch != 0 &&
@@ -118,7 +118,7 @@ hg_page_job_open(HgPageJob *job)
 	uint64 count;
 
 	if (hg_page_job_find_device(job))
-		client = hg_device_client(job->place);
+		client = hg_device_client(job->device_no);
 	if (client == NULL || (spec->team != 0 && !hg_page_job_is_with_team(job)))
 		return false;
 	hg_matcher_init_spec(&asked, spec->key_width, spec->reduction, true);
@@ -232,7 +232,7 @@ void
 hg_page_job_report(const HgPageJob *job, HgMatcherReport *report)
 {
 	strlcpy(report->backend, "cuda", sizeof(report->backend));
-	strlcpy(report->device, hg_device_name(job->place), sizeof(report->device));
+	strlcpy(report->device, hg_device_name(job->device_no), sizeof(report->device));
 }
 
 bool
@@ -246,7 +246,7 @@ hg_page_job_answer(HgPageJob *job, const uint64 most_rows[2], HgPageAnswer *answ
 	job->calls.stats(job->job, stats);
 	if (answer->pairs >
 		stats->rows[HG_OUTER] * (job->spec.mode == HG_MATCH_FIRST ? 1 : stats->rows[HG_INNER]))
-		return hg_page_job_check(job, hg_device_distrust(job->place, &job->error));
+		return hg_page_job_check(job, hg_device_distrust(job->device_no, &job->error));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		answer->rows[side] = stats->rows[side];
@@ -254,7 +254,7 @@ hg_page_job_answer(HgPageJob *job, const uint64 most_rows[2], HgPageAnswer *answ
 		/* pages have been looked at here, too */
 		if (stats->rows[side] > most_rows[side] ||
 			stats->null_keys[side] > most_rows[side] - stats->rows[side])
-			return hg_page_job_check(job, hg_device_distrust(job->place, &job->error));
+			return hg_page_job_check(job, hg_device_distrust(job->device_no, &job->error));
 	}
 	hg_page_job_close(job);
 	stats->ranges = 1;

@@ -45,7 +45,7 @@ typedef struct HgPageJobSpec
 	double cpu_ms;			 /* that the CPU is expected to take for all of it, reading included */
 
 	uint64 team;			  /* or 0: whose job it is is this process's alone; else ... */
-	int place;				  /* ... the device that has it */
+	int device_no;				  /* ... the device that has it */
 	pg_atomic_uint32 *failed; /* of a team: not 0 where a member has failed; or NULL */
 	pg_atomic_uint64
 		*epoch; /* of a team: the process that has it, 0 until a member has asked one */

@@ -38,29 +38,29 @@
 /* How long a join that is for a device alone may wait for another group, which may wait for it. */
 #define HG_GROUP_WAIT_MS (60.0 * 1000)
 
-/* The most jobs of other groups at one of these places. */
+/* The most jobs of other groups on one of these devices. */
 static uint32
-hg_patience_other_jobs(HgPlaces places)
+hg_patience_other_jobs(HgDeviceSet device_set)
 {
 	uint32 most = 0;
 
-	for (int place = 0; place < HG_GPU_DEVICES; place++)
+	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 	{
-		const uint32 all = hg_device_load_read(place).jobs;
-		const uint32 own = hg_device_load_of_group(place);
+		const uint32 all = hg_device_load_read(device_no).jobs;
+		const uint32 own = hg_device_load_of_group(device_no);
 
 		/* they are read one after the other */
-		if ((places & HG_PLACE(place)) != 0 && all > own)
+		if ((device_set & HG_DEVICE_BIT(device_no)) != 0 && all > own)
 			most = Max(most, all - own);
 	}
 	return most;
 }
 
 double
-hg_patience_ms(HgPlaces places, const HgKeySet sides[2], double cpu_ms)
+hg_patience_ms(HgDeviceSet device_set, const HgKeySet sides[2], double cpu_ms)
 {
 	const double rows = (double) (sides[HG_OUTER].rows + sides[HG_INNER].rows);
-	const uint32 others = hg_patience_other_jobs(places);
+	const uint32 others = hg_patience_other_jobs(device_set);
 	const double crowd = (others + 1.0) / Max(sysconf(_SC_NPROCESSORS_ONLN), 1);
 
 	if (hg_gpu_wait_limit > 0)
@@ -78,9 +78,9 @@ hg_patience_begin_work(HgPgHost *host)
 }
 
 double
-hg_patience_alone_ms(int place, double patience_ms)
+hg_patience_alone_ms(int device_no, double patience_ms)
 {
-	return hg_device_load_is_elsewhere(place) ? hg_patience_apart_ms(patience_ms) : -1;
+	return hg_device_load_is_elsewhere(device_no) ? hg_patience_apart_ms(patience_ms) : -1;
 }
 
 double

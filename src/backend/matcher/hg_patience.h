@@ -36,18 +36,18 @@
 #include "backend/matcher/hg_matcher_spec.h"
 
 /*
- * Milliseconds that a join may wait for the devices of these places.  cpu_ms is what the CPU is
+ * Milliseconds that a join may wait for the devices of this set.  cpu_ms is what the CPU is
  * expected to take for it, or 0: then the sides' rows tell.
  */
-extern double hg_patience_ms(HgPlaces places, const HgKeySet sides[2], double cpu_ms);
+extern double hg_patience_ms(HgDeviceSet device_set, const HgKeySet sides[2], double cpu_ms);
 
 /*
- * The same under backend cuda: negative, for ever, but where the group has jobs at another place
+ * The same under backend cuda: negative, for ever, but where the group has jobs on another device
  * (backend/device/hg_device_load.h says why).
  */
-extern double hg_patience_alone_ms(int place, double patience_ms);
+extern double hg_patience_alone_ms(int device_no, double patience_ms);
 
-/* The same of a job at several places. */
+/* The same of a job on several devices. */
 extern double hg_patience_apart_ms(double patience_ms);
 
 /* The host's job is open: the device works on it from now on. */

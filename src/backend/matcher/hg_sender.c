@@ -55,7 +55,7 @@ struct HgSender
 	instr_time started;
 	HgJob *job;		/* NULL: not yet, or given up, or taken */
 	HgEngine calls; /* of the job's engine, which may go with its connection */
-	int place;		/* where the job is, or is to be */
+	int device_no;		/* where the job is, or is to be */
 	bool asked;
 	bool gave_up;
 	bool finished;
@@ -127,10 +127,10 @@ hg_sender_ask(HgSender *sender)
 	if (sender->gave_up)
 		return false;
 	if (sender->spec.team == 0)
-		sender->place = hg_device_place(HG_PLACES_ALL);
-	if (hg_device_glance(sender->place, &error) != HG_DEVICE_READY)
+		sender->device_no = hg_device_number(HG_ALL_DEVICES);
+	if (hg_device_glance(sender->device_no, &error) != HG_DEVICE_READY)
 		return false;
-	client = hg_device_client(sender->place);
+	client = hg_device_client(sender->device_no);
 	if (client == NULL)
 		return false;
 	sender->calls = *hg_wire_client_engine(client);
@@ -163,7 +163,7 @@ hg_sender_create(const HgSenderSpec *spec)
 			hg_column_set_fill_spec(sender->columns[side], (HgSide) side, &sender->spec);
 	}
 	sender->spec.team = spec->team;
-	sender->place = spec->place;
+	sender->device_no = spec->device_no;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		sender->spec.expected_rows[side] = spec->expected_rows[side];
 	INSTR_TIME_SET_CURRENT(sender->started);
@@ -226,9 +226,9 @@ hg_sender_is_admitted(const HgSender *sender)
 }
 
 int
-hg_sender_place(const HgSender *sender)
+hg_sender_device_no(const HgSender *sender)
 {
-	return sender->job != NULL ? sender->place : -1;
+	return sender->job != NULL ? sender->device_no : -1;
 }
 
 bool

@@ -48,7 +48,7 @@ typedef struct HgSenderSpec
 	const HgColumnSet *columns[2];
 	int processes; /* that the CPU's work would be shared by */
 	uint64 team;   /* HgJobSpec.team; 0: the job is this process's alone */
-	int place;	   /* of the device that has the team's job; with no team it is not looked at */
+	int device_no;	   /* of the device that has the team's job; with no team it is not looked at */
 } HgSenderSpec;
 
 /*
@@ -70,7 +70,7 @@ extern void hg_sender_send(HgSender *sender, HgSide side, const HgKeySet *keys);
 extern bool hg_sender_is_admitted(const HgSender *sender);
 
 /* The place of the device that has its job, admitted or not; -1: it has no job. */
-extern int hg_sender_place(const HgSender *sender);
+extern int hg_sender_device_no(const HgSender *sender);
 
 /* True if its job has the columns of a reduction. */
 extern bool hg_sender_reduces(const HgSender *sender);

@@ -194,7 +194,7 @@
  *				count may be smaller than what was asked for
  *	PUT_EDGES	rows[count], 32 bits each, and from the next multiple of 8 bytes on keys[count],
  *				of the graph replica's key width
- *	PUT_VALUES	as APPEND_COLUMN, with the first place for a row number
+ *	PUT_VALUES	as APPEND_COLUMN, with the first ordinal for a row number
  *	MASK		words[count], 64 bits each, unless they are all 0
  *	TALLY		counts[HG_EXCHANGE_PARTS], 64 bits each
  *	TAKE_ROWS, PUT_ROWS
@@ -332,8 +332,8 @@ typedef struct HgWireRequest
 					   * pages, edges, words, rows; NEXT, NEXT_GROUPS, EXPORT, TALLY, TAKE_ROWS:
 					   * pairs, records, elements, parts, rows wanted at most */
 	uint64_t first;	  /* APPEND_ROWS, APPEND_COLUMN: the row number of the first key, value;
-					   * APPEND_PAGES: the ordinal of the first page; PUT_VALUES: the place of the
-					   * first value; EXPORT: the first element	  wanted; MASK: the first word */
+					   * APPEND_PAGES: the ordinal of the first page; PUT_VALUES: the ordinal of the first
+					   * value; EXPORT: the first element	  wanted; MASK: the first word */
 	HgReduceSpec reduce; /* REDUCE */
 	HgExchange exchange; /* EXPECT */
 	HgOffer offer;		 /* SEND_ROWS: that member's, whose descriptor is attached, and no number */

@@ -319,7 +319,7 @@ extern HgStatus hg_wire_remote_append_pages(HgJob *handle, HgSide side, const vo
 extern HgStatus hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows,
 										 uint64_t count, HgError *error);
 extern HgStatus hg_wire_remote_put_values(HgJob *handle, const void *values, const uint8_t *nulls,
-										  uint64_t count, uint64_t first_place, HgError *error);
+										  uint64_t count, uint64_t first_ordinal, HgError *error);
 extern HgStatus hg_wire_remote_mask(HgJob *handle, HgSide side, uint32_t lookup,
 									uint64_t first_word, uint64_t count, const uint64_t *words,
 									HgError *error);

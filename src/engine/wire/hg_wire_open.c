@@ -112,7 +112,7 @@ expected_bytes(const HgJobSpec *spec)
 	if (spec->new_replica != NULL)
 		return spec->new_replica->shape.rows * (spec->new_replica->shape.key_width + sizeof(uint32_t));
 	if (spec->new_column != NULL)
-		return hg_replica_places(&spec->new_column->shape) * spec->new_column->shape.width;
+		return hg_replica_ordinals(&spec->new_column->shape) * spec->new_column->shape.width;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		uint64_t row = spec->key_width;

@@ -179,7 +179,7 @@ hg_wire_remote_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_
 
 /*
  * Send values of a width, with the bytes that tell NULL, in as many requests as it takes: of this
- * type, side and column, the first one's place or row number being first.
+ * type, side and column, the first one's ordinal or row number being first.
  */
 static HgStatus
 send_values(HgRemoteJob *job, HgWireType type, HgSide side, uint32_t column, uint64_t width,
@@ -238,22 +238,22 @@ hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column, const 
 
 HgStatus
 hg_wire_remote_put_values(HgJob *handle, const void *values, const uint8_t *nulls, uint64_t count,
-						  uint64_t first_place, HgError *error)
+						  uint64_t first_ordinal, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgStatus status = hg_wire_job_usable(job, error);
-	uint64_t places;
+	uint64_t ordinals;
 
 	if (status != HG_OK)
 		return status;
 	/* the device process would say so too late */
 	if (job->spec.new_column == NULL || job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no column, or has made it");
-	places = hg_replica_places(&job->new_column.shape);
-	if (first_place > places || count > places - first_place)
+	ordinals = hg_replica_ordinals(&job->new_column.shape);
+	if (first_ordinal > ordinals || count > ordinals - first_ordinal)
 		return hg_error_set(error, HG_INVALID, NULL, "values go beyond the places of a column");
 	return send_values(job, HG_WIRE_PUT_VALUES, HG_OUTER, 0, job->new_column.shape.width, values,
-					   nulls, count, first_place, error);
+					   nulls, count, first_ordinal, error);
 }
 
 HgStatus

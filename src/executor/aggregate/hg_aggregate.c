@@ -111,25 +111,25 @@ hg_aggregate_create_state(CustomScan *cscan)
  * ---------------------------------------------------------------------
  */
 
-/* The column of the batch at a place in the scan slot. */
+/* The column of the batch at an index in the scan slot. */
 static int
-hg_aggregate_column(const HgAggregateState *state, int place)
+hg_aggregate_column(const HgAggregateState *state, int column_index)
 {
 	for (int c = 0; c < state->ncolumns; c++)
-		if (state->attnos[c] == place + 1)
+		if (state->attnos[c] == column_index + 1)
 			return c;
-	elog(ERROR, "an aggregate's column %d is not read", place + 1);
+	elog(ERROR, "an aggregate's column %d is not read", column_index + 1);
 }
 
-/* The columns at a set of places; returns how many there are. */
+/* The columns at a set of indexes; returns how many there are. */
 static int
-hg_aggregate_columns(const HgAggregateState *state, const Bitmapset *places, int *columns)
+hg_aggregate_columns(const HgAggregateState *state, const Bitmapset *column_indexes, int *columns)
 {
 	int ncolumns = 0;
-	int place = -1;
+	int column_index = -1;
 
-	while ((place = bms_next_member(places, place)) >= 0)
-		columns[ncolumns++] = hg_aggregate_column(state, place);
+	while ((column_index = bms_next_member(column_indexes, column_index)) >= 0)
+		columns[ncolumns++] = hg_aggregate_column(state, column_index);
 	return ncolumns;
 }
 
@@ -249,11 +249,11 @@ static void
 hg_aggregate_begin_groups(HgAggregateState *state, const Bitmapset *returned, Size state_bytes)
 {
 	CustomScan *cscan = (CustomScan *) state->css.ss.ps.plan;
-	List *places = list_nth(cscan->custom_private, HG_AGGREGATE_KEYS);
+	List *column_indexes = list_nth(cscan->custom_private, HG_AGGREGATE_KEYS);
 	List *equalities = list_nth(cscan->custom_private, HG_AGGREGATE_EQUALITIES);
 	List *collations = list_nth(cscan->custom_private, HG_AGGREGATE_COLLATIONS);
 	TupleDesc desc = ExecGetResultType(linitial(state->css.custom_ps));
-	int nkeys = list_length(places);
+	int nkeys = list_length(column_indexes);
 	HgGroupKey *keys = palloc0(Max(nkeys, 1) * sizeof(HgGroupKey));
 	int *columns = palloc((nkeys + state->ncolumns + 1) * sizeof(int));
 	int nvalues = nkeys;
@@ -262,8 +262,8 @@ hg_aggregate_begin_groups(HgAggregateState *state, const Bitmapset *returned, Si
 	for (int k = 0; k < nkeys; k++)
 	{
 		hg_group_key_init(&keys[k], list_nth_oid(equalities, k), list_nth_oid(collations, k));
-		keys[k].column = columns[k] = hg_aggregate_column(state, list_nth_int(places, k));
-		others = bms_del_member(others, list_nth_int(places, k));
+		keys[k].column = columns[k] = hg_aggregate_column(state, list_nth_int(column_indexes, k));
+		others = bms_del_member(others, list_nth_int(column_indexes, k));
 	}
 	nvalues += hg_aggregate_columns(state, others, columns + nkeys);
 	state->groups =
@@ -333,19 +333,19 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_used_add(&inside, (Node *) cscan->custom_exprs);
 	hg_used_add(&outside, (Node *) cscan->scan.plan.targetlist);
 	hg_used_add(&outside, (Node *) cscan->scan.plan.qual);
-	for (int place = state->first_result; place < list_length(cscan->custom_scan_tlist); place++)
-		outside.places = bms_del_member(outside.places, place);
-	needed = bms_union(inside.places, outside.places);
+	for (int column_index = state->first_result; column_index < list_length(cscan->custom_scan_tlist); column_index++)
+		outside.column_indexes = bms_del_member(outside.column_indexes, column_index);
+	needed = bms_union(inside.column_indexes, outside.column_indexes);
 	foreach (lc, list_nth(cscan->custom_private, HG_AGGREGATE_KEYS))
 		needed = bms_add_member(needed, lfirst_int(lc));
 	state->attnos = palloc(Max(bms_num_members(needed), 1) * sizeof(int));
-	for (int place = -1; (place = bms_next_member(needed, place)) >= 0;)
-		state->attnos[state->ncolumns++] = place + 1;
+	for (int column_index = -1; (column_index = bms_next_member(needed, column_index)) >= 0;)
+		state->attnos[state->ncolumns++] = column_index + 1;
 	state->taking.columns = palloc(Max(state->ncolumns, 1) * sizeof(int));
-	state->taking.ncolumns = hg_aggregate_columns(state, inside.places, state->taking.columns);
+	state->taking.ncolumns = hg_aggregate_columns(state, inside.column_indexes, state->taking.columns);
 	state->params = inside.params;
 
-	hg_aggregate_begin_groups(state, outside.places, hg_aggregate_begin_functions(state));
+	hg_aggregate_begin_groups(state, outside.column_indexes, hg_aggregate_begin_functions(state));
 	state->source = hg_join_source_create(child, state->ncolumns, state->attnos);
 	/* many groups are found sooner in the order of a key: the join's, which may be theirs */
 	if (!state->grouped || cscan->scan.plan.plan_rows <= HG_FEW_GROUPS)
@@ -365,7 +365,7 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	state->run.values = palloc0(Max(state->ncolumns, 1) * sizeof(void *));
 	hg_aggregate_begin_reduction(state);
 
-	/* places that nothing is put into stay NULL in the scan slot */
+	/* columns that nothing is put into stay NULL in the scan slot */
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
 	memset(slot->tts_values, 0, slot->tts_tupleDescriptor->natts * sizeof(Datum));
 	state->phase = HG_AGGREGATE_READ;
@@ -457,18 +457,18 @@ hg_aggregate_load_group(HgAggregateState *state, HgGroup *group)
 	ExecClearTuple(slot);
 	for (int i = 0; i < groups->nvalues; i++)
 	{
-		int place = state->attnos[groups->columns[i]] - 1;
+		int column_index = state->attnos[groups->columns[i]] - 1;
 
-		slot->tts_values[place] = group->values[i];
-		slot->tts_isnull[place] = nulls[i];
+		slot->tts_values[column_index] = group->values[i];
+		slot->tts_isnull[column_index] = nulls[i];
 	}
 	for (int i = 0; i < state->nresults; i++)
 	{
 		const HgResult *result = &state->results[i];
-		int place = state->first_result + i;
+		int column_index = state->first_result + i;
 
-		slot->tts_values[place] =
-			hg_function_finish(result->function, result->kind, group, &slot->tts_isnull[place]);
+		slot->tts_values[column_index] =
+			hg_function_finish(result->function, result->kind, group, &slot->tts_isnull[column_index]);
 	}
 	MemoryContextSwitchTo(old);
 	return ExecStoreVirtualTuple(slot);

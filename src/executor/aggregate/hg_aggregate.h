@@ -32,7 +32,7 @@ typedef enum HgAggregatePrivate
 	HG_AGGREGATE_MARK,			/* hg_library_mark() */
 	HG_AGGREGATE_GROUPED,		/* Integer: 1 where there is a GROUP BY */
 	HG_AGGREGATE_INPUT_COLUMNS, /* Integer: how many of custom_scan_tlist are the input's */
-	HG_AGGREGATE_KEYS,			/* IntList: places of the group columns among them, from 0 */
+	HG_AGGREGATE_KEYS,			/* IntList: indexes of the group columns among them, from 0 */
 	HG_AGGREGATE_EQUALITIES,	/* OidList: their equality operators */
 	HG_AGGREGATE_COLLATIONS,	/* OidList: ... and collations */
 	HG_AGGREGATE_PRIVATE_COUNT

@@ -24,15 +24,15 @@ static void
 hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	const CustomScan *cscan = (const CustomScan *) node->ss.ps.plan;
-	List *places = list_nth(cscan->custom_private, HG_AGGREGATE_KEYS);
+	List *column_indexes = list_nth(cscan->custom_private, HG_AGGREGATE_KEYS);
 	List *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan, ancestors);
 	bool use_prefix = hg_explain_has_prefix(es);
 	List *names = NIL;
 	ListCell *lc;
 
-	if (places == NIL)
+	if (column_indexes == NIL)
 		return;
-	foreach (lc, places)
+	foreach (lc, column_indexes)
 	{
 		const TargetEntry *tle =
 			list_nth_node(TargetEntry, cscan->custom_scan_tlist, lfirst_int(lc));

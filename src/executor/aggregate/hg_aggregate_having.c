@@ -28,8 +28,8 @@
 struct HgAggregateHaving
 {
 	HgColumnFilter *filter;
-	int nplaces;	/* of the scan slot that it looks at ... */
-	int *places;	/* [nplaces] ... are these, ... */
+	int nindexes;	/* of the scan slot that it looks at ... */
+	int *column_indexes;	/* [nplaces] ... are these, ... */
 	HgBatch *batch; /* ... which are columns of this */
 
 	/* what is known of some groups */
@@ -74,26 +74,26 @@ hg_aggregate_begin_having(HgAggregateState *state)
 
 	if (plan->plan->qual == NIL)
 		return NULL;
-	for (int place = 0; place < desc->natts; place++)
-		attnos[place] = place + 1;
+	for (int column_index = 0; column_index < desc->natts; column_index++)
+		attnos[column_index] = column_index + 1;
 	filter = hg_column_filter_create((Expr *) hg_bind_params((Node *) qual, plan->state, false),
 									 desc, desc->natts, attnos);
 	if (filter == NULL)
 		return NULL;
 	having = palloc0(sizeof(HgAggregateHaving));
 	having->filter = filter;
-	having->places = palloc(desc->natts * sizeof(int));
+	having->column_indexes = palloc(desc->natts * sizeof(int));
 	hg_column_filter_take_scaled(filter, used);
-	for (int place = 0; place < desc->natts; place++)
+	for (int column_index = 0; column_index < desc->natts; column_index++)
 	{
-		if (!used[place])
+		if (!used[column_index])
 			continue;
-		if (place >= state->first_result &&
-			!hg_result_is_cheap(&state->results[place - state->first_result]))
+		if (column_index >= state->first_result &&
+			!hg_result_is_cheap(&state->results[column_index - state->first_result]))
 			return NULL;
-		having->places[having->nplaces++] = place;
+		having->column_indexes[having->nindexes++] = column_index;
 	}
-	having->batch = hg_batch_create_partial(desc->natts, having->nplaces, having->places);
+	having->batch = hg_batch_create_partial(desc->natts, having->nindexes, having->column_indexes);
 	return having;
 }
 
@@ -105,14 +105,14 @@ hg_aggregate_forget_having(HgAggregateHaving *having)
 
 /* Put a column of the groups into the batch. */
 static void
-hg_having_add_column(HgAggregateState *state, int place)
+hg_having_add_column(HgAggregateState *state, int column_index)
 {
 	HgAggregateHaving *having = state->having;
 	HgGroups *groups = state->groups;
 	HgBatch *batch = having->batch;
 	int value = 0;
 
-	while (state->attnos[groups->columns[value]] != place + 1)
+	while (state->attnos[groups->columns[value]] != column_index + 1)
 	{
 		value++;
 		Assert(value < groups->nvalues);
@@ -121,8 +121,8 @@ hg_having_add_column(HgAggregateState *state, int place)
 	{
 		HgGroup *group = hg_groups_get(groups, having->first + i);
 
-		batch->values[place][i] = group->values[value];
-		batch->nulls[place][i] = hg_group_nulls(groups, group)[value];
+		batch->values[column_index][i] = group->values[value];
+		batch->nulls[column_index][i] = hg_group_nulls(groups, group)[value];
 	}
 }
 
@@ -143,12 +143,12 @@ hg_having_scale(Datum *value, int from, int to)
  * that do not fit are set in unknown.
  */
 static void
-hg_having_add_scaled(HgAggregateState *state, int place, const HgFunction *function, bool *unknown)
+hg_having_add_scaled(HgAggregateState *state, int column_index, const HgFunction *function, bool *unknown)
 {
 	HgAggregateHaving *having = state->having;
 	HgBatch *batch = having->batch;
-	Datum *values = batch->values[place];
-	bool *nulls = batch->nulls[place];
+	Datum *values = batch->values[column_index];
+	bool *nulls = batch->nulls[column_index];
 	int scales[HG_BATCH_ROWS];
 	int greatest = 0;
 	bool differ = false;
@@ -167,28 +167,28 @@ hg_having_add_scaled(HgAggregateState *state, int place, const HgFunction *funct
 		greatest = Max(greatest, scales[i]);
 		differ |= scales[i] != scales[0];
 	}
-	batch->scales[place] = greatest;
+	batch->scales[column_index] = greatest;
 	for (int i = 0; differ && i < batch->nrows; i++)
 		if (!nulls[i] && !unknown[i] && !hg_having_scale(&values[i], scales[i], greatest))
 			unknown[i] = true;
 }
 
 static void
-hg_having_add_result(HgAggregateState *state, int place, bool *unknown)
+hg_having_add_result(HgAggregateState *state, int column_index, bool *unknown)
 {
-	const HgResult *result = &state->results[place - state->first_result];
+	const HgResult *result = &state->results[column_index - state->first_result];
 	HgAggregateHaving *having = state->having;
 	HgBatch *batch = having->batch;
 
 	if (hg_result_is_scaled(result))
 	{
-		hg_having_add_scaled(state, place, result->function, unknown);
+		hg_having_add_scaled(state, column_index, result->function, unknown);
 		return;
 	}
 	for (int i = 0; i < batch->nrows; i++)
-		batch->values[place][i] = hg_function_finish(
+		batch->values[column_index][i] = hg_function_finish(
 			result->function, result->kind, hg_groups_get(state->groups, having->first + i),
-			&batch->nulls[place][i]);
+			&batch->nulls[column_index][i]);
 }
 
 /* Decide on the groups from one on. */
@@ -202,15 +202,15 @@ hg_having_apply(HgAggregateState *state, uint32 first)
 	having->first = first;
 	batch->nrows = (int) Min(state->groups->count - first, HG_BATCH_ROWS);
 	memset(unknown, false, batch->nrows * sizeof(bool));
-	for (int p = 0; p < having->nplaces; p++)
+	for (int p = 0; p < having->nindexes; p++)
 	{
-		int place = having->places[p];
+		int column_index = having->column_indexes[p];
 
-		batch->has_nulls[place] = true;
-		if (place < state->first_result)
-			hg_having_add_column(state, place);
+		batch->has_nulls[column_index] = true;
+		if (column_index < state->first_result)
+			hg_having_add_column(state, column_index);
 		else
-			hg_having_add_result(state, place, unknown);
+			hg_having_add_result(state, column_index, unknown);
 	}
 	hg_column_filter_apply(having->filter, batch, having->passes, having->recheck);
 	for (int i = 0; i < batch->nrows; i++)

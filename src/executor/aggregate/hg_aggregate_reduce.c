@@ -108,7 +108,7 @@ hg_aggregate_merge(HgAggregateState *state, HgGroup *group, const uint64 *record
 	for (int f = 0; f < state->nfunctions; f++)
 	{
 		const HgFunction *function = &state->functions[f];
-		const uint64 *item = reduction->places[f] > 0 ? record + reduction->places[f] : NULL;
+		const uint64 *item = reduction->column_indexes[f] > 0 ? record + reduction->column_indexes[f] : NULL;
 
 		if (hg_function_sums_numerics(function))
 			hg_function_merge_scaled(function, group, (int64) item[0],
@@ -201,13 +201,13 @@ hg_aggregate_reduce_item(HgReduceSpec *spec, const HgReduceItem *item)
 
 /* Where the words of an item are in a record. */
 static int
-hg_aggregate_item_place(const HgReduceSpec *spec, int item)
+hg_aggregate_item_index(const HgReduceSpec *spec, int item)
 {
-	int place = (int) spec->nkeys + 2;
+	int column_index = (int) spec->nkeys + 2;
 
 	for (int i = 0; i < item; i++)
-		place += (int) hg_reduce_item_words(&spec->items[i]);
-	return place;
+		column_index += (int) hg_reduce_item_words(&spec->items[i]);
+	return column_index;
 }
 
 /* Is a column of the source one of numerics? */
@@ -263,7 +263,7 @@ hg_aggregate_reduce_function(HgAggregateState *state, int f)
 	reducer->numeric_items[number] =
 		function->argument == NULL && hg_aggregate_is_numeric(state, item.argument.column);
 	state->reduction.items[f] = number;
-	state->reduction.places[f] = hg_aggregate_item_place(spec, number);
+	state->reduction.column_indexes[f] = hg_aggregate_item_index(spec, number);
 	return true;
 }
 
@@ -277,7 +277,7 @@ hg_aggregate_begin_reduction(HgAggregateState *state)
 		return;
 	state->reduction.batch = hg_batch_create(state->ncolumns);
 	state->reduction.items = palloc0(Max(state->nfunctions, 1) * sizeof(int));
-	state->reduction.places = palloc0(Max(state->nfunctions, 1) * sizeof(int));
+	state->reduction.column_indexes = palloc0(Max(state->nfunctions, 1) * sizeof(int));
 	/* what is the same in all rows of a group may be grouped by too */
 	for (int i = 0; i < groups->nvalues; i++)
 	{

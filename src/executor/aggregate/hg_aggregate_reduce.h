@@ -19,7 +19,7 @@ typedef struct HgAggregateReduction
 {
 	HgReducer reducer; /* what the join may make of its rows instead of returning them */
 	int *items;		   /* [functions] that tell of their arguments ... */
-	int *places;	   /* [functions] ... where in a record; 0: the number of rows does */
+	int *column_indexes;	   /* [functions] ... where in a record; 0: the number of rows does */
 	HgBatch *batch;	   /* the keys of records */
 } HgAggregateReduction;
 

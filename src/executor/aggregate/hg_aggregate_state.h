@@ -52,7 +52,7 @@ struct HgAggregateState
 	int nresults;
 	HgResult *results;		   /* [nresults] of the aggregates */
 	Bitmapset *params;		   /* PARAM_EXECs that filters and arguments use */
-	int first_result;		   /* place of the first aggregate in the scan slot */
+	int first_result;		   /* index of the first aggregate in the scan slot */
 	HgAggregateHaving *having; /* of many groups at once; NULL: they are looked at one by one */
 
 	/* the input */

@@ -351,11 +351,11 @@ hg_aggregate_load_row(HgAggregateState *state, const HgBatch *batch, int row)
 	for (int i = 0; i < taking->ncolumns; i++)
 	{
 		int column = taking->columns[i];
-		int place = state->attnos[column] - 1;
+		int column_index = state->attnos[column] - 1;
 
-		slot->tts_isnull[place] = hg_batch_is_null(batch, column, row);
-		slot->tts_values[place] =
-			slot->tts_isnull[place] ? (Datum) 0 : hg_aggregate_value(taking, batch, column, row);
+		slot->tts_isnull[column_index] = hg_batch_is_null(batch, column, row);
+		slot->tts_values[column_index] =
+			slot->tts_isnull[column_index] ? (Datum) 0 : hg_aggregate_value(taking, batch, column, row);
 	}
 	state->css.ss.ps.ps_ExprContext->ecxt_scantuple = ExecStoreVirtualTuple(slot);
 }

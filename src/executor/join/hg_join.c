@@ -170,14 +170,14 @@ hg_child_key_mutator(Node *node, HgChildKeyContext *context)
 	return expression_tree_mutator(node, hg_child_key_mutator, context);
 }
 
-/* The place in the scan slot, from 0, for the value of a key; or -1: the key is a column. */
+/* The index in the scan slot, from 0, for the value of a key; or -1: the key is a column. */
 static int
-hg_join_computed_place(const CustomScan *cscan, HgSide side, int part)
+hg_join_computed_column(const CustomScan *cscan, HgSide side, int part)
 {
-	List *places = list_nth(cscan->custom_private, HG_PRIVATE_COMPUTED_KEYS);
+	List *column_indexes = list_nth(cscan->custom_private, HG_PRIVATE_COMPUTED_KEYS);
 	int nparts = list_length(list_nth(cscan->custom_private, HG_PRIVATE_OPERATORS));
 
-	return places == NIL ? -1 : list_nth_int(places, (side == HG_OUTER ? 0 : nparts) + part);
+	return column_indexes == NIL ? -1 : list_nth_int(column_indexes, (side == HG_OUTER ? 0 : nparts) + part);
 }
 
 /* The hash clauses as matches are rechecked by them: over the stored values of computed keys. */
@@ -194,12 +194,12 @@ hg_join_recheck_clauses(const CustomScan *cscan, List *hash_clauses)
 		foreach (arg, lfirst_node(OpExpr, clause)->args)
 		{
 			HgSide side = foreach_current_index(arg) == 0 ? HG_OUTER : HG_INNER;
-			int place = hg_join_computed_place(cscan, side, foreach_current_index(clause));
+			int column_index = hg_join_computed_column(cscan, side, foreach_current_index(clause));
 			const Node *key = lfirst(arg);
 
 			/* a child may return the value of the expression as a column */
-			if (place >= 0 && !hg_input_keys_is_column((const Expr *) key))
-				lfirst(arg) = makeVar(INDEX_VAR, place + 1, exprType(key), exprTypmod(key),
+			if (column_index >= 0 && !hg_input_keys_is_column((const Expr *) key))
+				lfirst(arg) = makeVar(INDEX_VAR, column_index + 1, exprType(key), exprTypmod(key),
 									  exprCollation(key), 0);
 		}
 	}
@@ -226,10 +226,10 @@ hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List
 			stored[ncolumns++] = (HgInputColumn){.attno = i + 1, .to = child.first_column + i};
 	for (int p = 0; p < encoder->nparts; p++)
 	{
-		int place = hg_join_computed_place(cscan, side, p);
+		int column_index = hg_join_computed_column(cscan, side, p);
 
-		if (place >= 0 && bms_is_member(place, columns))
-			stored[ncolumns++] = (HgInputColumn){.part = p, .to = place};
+		if (column_index >= 0 && bms_is_member(column_index, columns))
+			stored[ncolumns++] = (HgInputColumn){.part = p, .to = column_index};
 	}
 	/* what a subplan depends on does not show in the expression: assume the most */
 	hg_used_add(&used, (Node *) keys);
@@ -320,17 +320,17 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_used_add(&used, (Node *) cscan->scan.plan.targetlist);
 	hg_used_add(&used, (Node *) cscan->scan.plan.qual);
 	hg_used_add(&used, (Node *) join_qual);
-	rules->rows_wanted = used.places != NULL || cscan->scan.plan.qual != NIL || join_qual != NIL;
+	rules->rows_wanted = used.column_indexes != NULL || cscan->scan.plan.qual != NIL || join_qual != NIL;
 	/* the nested loop of few outer rows is fed with whole ones */
 	if (list_length(cscan->custom_plans) > HG_INNER + 1)
-		used.places = bms_add_range(
-			used.places, 0, intVal(list_nth(cscan->custom_private, HG_PRIVATE_OUTER_COLUMNS)) - 1);
+		used.column_indexes = bms_add_range(
+			used.column_indexes, 0, intVal(list_nth(cscan->custom_private, HG_PRIVATE_OUTER_COLUMNS)) - 1);
 	hg_join_begin_input(state, HG_OUTER, encoder,
-						list_nth(cscan->custom_exprs, HG_EXPRS_OUTER_KEYS), used.places);
+						list_nth(cscan->custom_exprs, HG_EXPRS_OUTER_KEYS), used.column_indexes);
 	hg_join_begin_input(state, HG_INNER, encoder,
-						list_nth(cscan->custom_exprs, HG_EXPRS_INNER_KEYS), used.places);
+						list_nth(cscan->custom_exprs, HG_EXPRS_INNER_KEYS), used.column_indexes);
 	hg_join_order_keys(state, encoder);
-	hg_join_output_init(&state->output, &node->ss, used.places);
+	hg_join_output_init(&state->output, &node->ss, used.column_indexes);
 	hg_join_lookup_init(state);
 	state->gather = hg_join_gather_create(rules, state->inputs);
 

@@ -16,8 +16,9 @@
  * A plan node is a CustomScan with scanrelid 0, two custom_plans (outer, inner), behind which there
  * may be a nested loop (hg_join_lookup.h), and
  *
- *	custom_scan_tlist	the columns of the outer child, then those of the inner one, then places for
- *						computed keys, whose values are stored with their
+ *	custom_scan_tlist	the columns of the outer child, then those of the inner one, then columns
+ *						for computed
+ *						keys, whose values are stored with their
  *						rows
  *	custom_exprs		lists of expressions over that list: see HgPlanExprs
  *	custom_private		see HgPlanPrivate

@@ -30,10 +30,10 @@ hg_join_covered_graph(const HgJoinState *state, HgSide side)
 }
 
 /* The places of devices that have all columns of both sides which a reduction needs. */
-static HgPlaces
+static HgDeviceSet
 hg_join_find_columns(HgJoinState *state, const HgReduction *reduction)
 {
-	HgPlaces columns = HG_PLACES_ALL;
+	HgDeviceSet columns = HG_ALL_DEVICES;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		columns &=
@@ -41,16 +41,16 @@ hg_join_find_columns(HgJoinState *state, const HgReduction *reduction)
 	return columns;
 }
 
-/* Both sides' graphs are at these places: have the matcher know, and whether their columns are. */
+/* Both sides' graphs are on these devices: have the matcher know, and whether their columns are. */
 static void
-hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgPlaces places, bool has_columns)
+hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgDeviceSet device_set, bool has_columns)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		state->cover.replica[side].has_columns = has_columns;
 		spec->replica[side] = &state->cover.replica[side];
 	}
-	spec->replica_at = places;
+	spec->replica_at = device_set;
 }
 
 /*
@@ -58,25 +58,25 @@ hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgPlaces places, bo
  * are brought together.
  */
 static void
-hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSidePlaces at[2])
+hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSideDevices at[2])
 {
 	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state, HG_OUTER),
 									  hg_join_covered_graph(state, HG_INNER)};
-	const HgPlaces places = hg_replica_find_slices(graphs, state->cover.replica, at);
-	HgPlaces columns = HG_PLACES_ALL;
+	const HgDeviceSet device_set = hg_replica_find_slices(graphs, state->cover.replica, at);
+	HgDeviceSet columns = HG_ALL_DEVICES;
 
-	if (places == 0)
+	if (device_set == 0)
 	{
 		hg_replica_bring_together(graphs, at);
 		return;
 	}
 	if (spec->reduction != NULL)
 		columns = hg_join_find_columns(state, spec->reduction);
-	/* places of a slice's rows are not those of the graph's */
+	/* ordinals of a slice's rows are not those of the graph's */
 	hg_join_apply_pending(state);
 	spec->replica_sliced = true;
-	hg_join_tell_graphs(state, spec, places,
-						spec->reduction != NULL && (columns & places) == places);
+	hg_join_tell_graphs(state, spec, device_set,
+						spec->reduction != NULL && (columns & device_set) == device_set);
 }
 
 /* Bytes of the columns that groups need of a side's graph. */
@@ -101,15 +101,15 @@ hg_join_has_side_columns(const HgJoinState *state, HgSide side, HgPinnedGraph **
 {
 	const HgJoinReduction *reduction = state->reduction;
 	const uint32 ncolumns = hg_join_reduction_columns(reduction, side)->ncolumns;
-	int places[HG_MAX_COLUMNS];
+	int column_indexes[HG_MAX_COLUMNS];
 	AttrNumber numbers[HG_MAX_COLUMNS];
 	int n = 0;
 	bool all = true;
 
 	for (uint32 c = 0; c < ncolumns; c++)
 		if (hg_join_reduction_expression(reduction, side, c) < 0)
-			places[n++] = hg_join_reduction_place(reduction, side, c);
-	*graph = hg_input_pin_graph(state->inputs[side], n, places, numbers);
+			column_indexes[n++] = hg_join_reduction_column(reduction, side, c);
+	*graph = hg_input_pin_graph(state->inputs[side], n, column_indexes, numbers);
 	for (int i = 0; i < n && *graph != NULL; i++)
 		all &= hg_resident_graph_has_column(*graph, numbers[i]);
 	return all && *graph != NULL;
@@ -152,9 +152,9 @@ hg_join_tell_needs(const HgJoinState *state)
 void
 hg_join_tell_replicas(HgJoinState *state, HgMatcherSpec *spec)
 {
-	HgSidePlaces at[2] = {0};
-	HgPlaces places;
-	HgPlaces columns = 0;
+	HgSideDevices at[2] = {0};
+	HgDeviceSet device_set;
+	HgDeviceSet columns = 0;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -169,12 +169,12 @@ hg_join_tell_replicas(HgJoinState *state, HgMatcherSpec *spec)
 	/* they are asked for, wherever the graphs are */
 	if (spec->reduction != NULL)
 		columns = hg_join_find_columns(state, spec->reduction);
-	places = at[HG_OUTER].whole & at[HG_INNER].whole;
-	columns &= places;
-	if (places != 0)
+	device_set = at[HG_OUTER].whole & at[HG_INNER].whole;
+	columns &= device_set;
+	if (device_set != 0)
 	{
-		places = hg_join_tell_filters(state, columns != 0 ? columns : places);
-		hg_join_tell_graphs(state, spec, places, columns != 0);
+		device_set = hg_join_tell_filters(state, columns != 0 ? columns : device_set);
+		hg_join_tell_graphs(state, spec, device_set, columns != 0);
 	}
 	else
 		hg_join_tell_sliced(state, spec, at);
@@ -190,7 +190,7 @@ void
 hg_join_note_missed(const HgJoinState *state)
 {
 	HgMissingReplicas missing;
-	const HgPlaces missed = hg_matcher_missed(state->matching.matcher, &missing);
+	const HgDeviceSet missed = hg_matcher_missed(state->matching.matcher, &missing);
 
 	if (missed == 0)
 		return;
@@ -211,5 +211,5 @@ hg_join_wake_slices(const HgJoinState *state)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		cut |= hg_resident_graph_is_cut(hg_join_covered_graph(state, (HgSide) side));
 	if (cut && hg_backend != HG_BACKEND_CPU)
-		(void) hg_device_places_wanted();
+		(void) hg_devices_wanted();
 }

@@ -20,7 +20,7 @@ typedef struct HgFeedState
 	const HgInput *input;
 	int piece;		/* of the rows with a key; behind the last one are those without */
 	uint64 next;	/* the row of the piece, or without a key, behind those in the batch */
-	HgBatch *batch; /* columns by their places in the join's scan slot, the child's first */
+	HgBatch *batch; /* columns by their indexes in the join's scan slot, the child's first */
 	int row;		/* of the batch, that is returned next */
 } HgFeedState;
 

@@ -95,23 +95,23 @@ hg_join_clear_filters(HgReplicaCovered *replica)
  */
 static bool
 hg_join_add_filter(HgReplicaCovered *replica, uint32 lookup, const HgInput *input,
-				   const HgPinnedGraph *graph, HgPlaces *places)
+				   const HgPinnedGraph *graph, HgDeviceSet *device_set)
 {
 	const HgCovered *covered = input->covered;
 
 	return !hg_covered_has_pending(covered) ||
 		   hg_predicate_filter_add(&replica->filters, lookup, graph, covered->npredicates,
-								   covered->predicates, places);
+								   covered->predicates, device_set);
 }
 
-HgPlaces
-hg_join_tell_filters(HgJoinState *state, HgPlaces places)
+HgDeviceSet
+hg_join_tell_filters(HgJoinState *state, HgDeviceSet device_set)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!hg_join_add_filter(&state->cover.replica[side], 0, state->inputs[side],
-								state->inputs[side]->covered->graph, &places))
+								state->inputs[side]->covered->graph, &device_set))
 			hg_input_apply_pending(state->inputs[side]);
-	return places;
+	return device_set;
 }
 
 void
@@ -122,7 +122,7 @@ hg_star_tell_filters(const HgJoinTree *tree, HgStarGraphs *graphs)
 		HgReplicaCovered *replica = &graphs->replica[side];
 
 		hg_join_clear_filters(replica);
-		/* places of a slice's rows are not those of the graph's */
+		/* ordinals of a slice's rows are not those of the graph's */
 		if (graphs->sliced)
 			continue;
 		for (uint32 lookup = 0; lookup <= replica->nlookups; lookup++)

@@ -29,10 +29,10 @@ extern void hg_join_tell_pending(HgJoinState *state, HgMatcherSpec *spec);
 extern void hg_join_clear_filters(HgReplicaCovered *replica);
 
 /*
- * Have the matcher know those of both sides, which are not there yet: the places, of some, of the
- * devices that have the replicas for this.
+ * Have the matcher know those of both sides, which are not there yet: the set of devices, or of
+ * some of them, that have the replicas for this.
  */
-extern HgPlaces hg_join_tell_filters(HgJoinState *state, HgPlaces places);
+extern HgDeviceSet hg_join_tell_filters(HgJoinState *state, HgDeviceSet device_set);
 
 /*
  * Adds filters for the pending predicates of all tables of a tree, whose graphs are known: of the

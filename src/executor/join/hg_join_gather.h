@@ -28,7 +28,7 @@ extern void hg_join_begin_sent(const HgInput *input, HgSentColumns *sent, HgColu
 
 /*
  * Add a column of the store, if it is not among them, in values of so many bytes; *column becomes
- * its place in the set.  False where there is none left.
+ * its index in the set.  False where there is none left.
  */
 extern bool hg_join_add_column(HgSentColumns *sent, HgColumnSet *set, int stored, uint8 width,
 							   uint32 *column);

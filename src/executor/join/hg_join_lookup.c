@@ -117,7 +117,7 @@ hg_join_lookup_init(HgJoinState *state)
 								intVal(list_nth(cscan->custom_private, HG_PRIVATE_LOOKUP_MATCHES)));
 	hg_join_feed_set(outerPlanState(lookup->loop), state->inputs[HG_OUTER]);
 	attnos = palloc(Max(output->ncolumns, 1) * sizeof(int));
-	lookup->places = palloc(Max(output->ncolumns, 1) * sizeof(int));
+	lookup->column_indexes = palloc(Max(output->ncolumns, 1) * sizeof(int));
 	for (int i = 0; i < output->ncolumns; i++)
 	{
 		int attno = list_nth_int(columns, output->columns[i]);
@@ -126,7 +126,7 @@ hg_join_lookup_init(HgJoinState *state)
 		if (attno == 0)
 			continue;
 		attnos[ncolumns] = attno;
-		lookup->places[ncolumns++] = output->columns[i];
+		lookup->column_indexes[ncolumns++] = output->columns[i];
 	}
 	lookup->source = hg_join_source_create(lookup->loop, ncolumns, attnos);
 	lookup->batch = hg_batch_create(ncolumns);
@@ -209,12 +209,12 @@ hg_join_fill_lookup(HgJoinState *state)
 	to->nrows = from->nrows;
 	for (int i = 0; i < from->ncolumns; i++)
 	{
-		int place = lookup->places[i];
+		int column_index = lookup->column_indexes[i];
 
-		memcpy(to->values[place], from->values[i], from->nrows * sizeof(Datum));
-		to->has_nulls[place] = from->has_nulls[i];
+		memcpy(to->values[column_index], from->values[i], from->nrows * sizeof(Datum));
+		to->has_nulls[column_index] = from->has_nulls[i];
 		if (from->has_nulls[i])
-			memcpy(to->nulls[place], from->nulls[i], from->nrows * sizeof(bool));
+			memcpy(to->nulls[column_index], from->nulls[i], from->nrows * sizeof(bool));
 	}
 	return true;
 }

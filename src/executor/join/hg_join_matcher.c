@@ -56,17 +56,17 @@ hg_join_is_unread(const HgJoinState *state, HgSide side)
 		   state->rules.join_qual == NULL;
 }
 
-/* At how many places in memory are the columns of a row of a side? */
+/* Memory accesses that reading the columns of a side's row takes (a cost term). */
 static int
-hg_join_places(const HgJoinState *state, HgSide side)
+hg_join_accesses(const HgJoinState *state, HgSide side)
 {
 	const HgInput *input = state->inputs[side];
-	int places = 0;
+	int accesses = 0;
 
 	/* a value by reference is somewhere else than the pointer to it */
 	for (int c = 0; c < input->ncolumns; c++)
-		places += input->rows->columns[c].attbyval ? 1 : 2;
-	return places;
+		accesses += input->rows->columns[c].attbyval ? 1 : 2;
+	return accesses;
 }
 
 void
@@ -102,7 +102,7 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	{
 		spec->unread[side] = hg_join_is_unread(state, (HgSide) side);
 		spec->any_order &= !state->matched[side].tracked;
-		spec->places[side] = spec->counted ? 0 : hg_join_places(state, (HgSide) side);
+		spec->accesses[side] = spec->counted ? 0 : hg_join_accesses(state, (HgSide) side);
 	}
 	spec->reduction = hg_join_current_reduction(state->reduction, state->matched);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

@@ -88,7 +88,7 @@ hg_join_find_groups(HgJoinState *state, const HgReduction **reduction)
 	return *reduction != NULL;
 }
 
-/* The columns of a side that a reduction is made of, by their places in the side's batches. */
+/* The columns of a side that a reduction is made of, by their indexes in the side's batches. */
 static int
 hg_join_page_columns(const HgJoinState *state, const HgReduction *reduction, HgSide side,
 					 int columns[HG_MAX_COLUMNS])
@@ -96,7 +96,7 @@ hg_join_page_columns(const HgJoinState *state, const HgReduction *reduction, HgS
 	if (reduction == NULL)
 		return 0;
 	for (uint32 i = 0; i < reduction->columns[side].ncolumns; i++)
-		columns[i] = hg_join_reduction_place(state->reduction, side, i);
+		columns[i] = hg_join_reduction_column(state->reduction, side, i);
 	return (int) reduction->columns[side].ncolumns;
 }
 
@@ -359,7 +359,7 @@ hg_join_send_together(HgJoinState *state, HgPagesTry *try)
 {
 	HgJoinShared *shared = state->team.shared;
 	HgPageJobSpec spec = {.team = shared->device.pages_job,
-						  .place = shared->device.place,
+						  .device_no = shared->device.device_no,
 						  .failed = &shared->pages.failed,
 						  .epoch = &shared->pages.epoch,
 						  .cpu_ms = shared->pages.cpu_ms};

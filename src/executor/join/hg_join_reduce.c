@@ -52,12 +52,12 @@ struct HgJoinReduction
 };
 
 /*
- * Have the column at a place in the scan slot sent, or asked of a device that has a replica of it,
+ * Have the column at an index in the scan slot sent, or asked of a device that has a replica of it,
  * and enter it as what is asked for; false where it can't be, or codes of its values are not
  * enough.
  */
 static bool
-hg_join_reduce_column(HgJoinReduction *reduction, int place, bool code_suffices, bool numeric,
+hg_join_reduce_column(HgJoinReduction *reduction, int column_index, bool code_suffices, bool numeric,
 					  HgReduceColumn *wanted)
 {
 	for (int s = HG_OUTER; s <= HG_INNER; s++)
@@ -66,7 +66,7 @@ hg_join_reduce_column(HgJoinReduction *reduction, int place, bool code_suffices,
 		int stored = 0;
 		uint8 width;
 
-		while (stored < side->input->ncolumns && side->input->to[stored] != place)
+		while (stored < side->input->ncolumns && side->input->to[stored] != column_index)
 			stored++;
 		if (stored == side->input->ncolumns)
 			continue;
@@ -89,10 +89,10 @@ hg_join_reduce_column(HgJoinReduction *reduction, int place, bool code_suffices,
 
 /* Have a column, whose values are numbers, be one of those that are asked for; false as above. */
 static bool
-hg_join_reduce_operand(HgJoinReduction *reduction, int column, int place)
+hg_join_reduce_operand(HgJoinReduction *reduction, int column, int column_index)
 {
 	reduction->operands[column] = (HgReduceColumn){.is_signed = 1};
-	return hg_join_reduce_column(reduction, place, false, true, &reduction->operands[column]);
+	return hg_join_reduce_column(reduction, column_index, false, true, &reduction->operands[column]);
 }
 
 /*
@@ -100,7 +100,7 @@ hg_join_reduce_operand(HgJoinReduction *reduction, int column, int place)
  * false where it can't be.
  */
 static bool
-hg_join_reduce_expression(HgJoinReduction *reduction, int expression, const int *places,
+hg_join_reduce_expression(HgJoinReduction *reduction, int expression, const int *column_indexes,
 						  HgReduceColumn *wanted)
 {
 	Bitmapset *columns = reduction->reducer->columns(reduction->reducer->arg, expression);
@@ -112,7 +112,7 @@ hg_join_reduce_expression(HgJoinReduction *reduction, int expression, const int 
 		return false;
 	for (int column = first; column >= 0; column = bms_next_member(columns, column))
 	{
-		if (!hg_join_reduce_operand(reduction, column, places[column]))
+		if (!hg_join_reduce_operand(reduction, column, column_indexes[column]))
 			return false;
 		reduction->mixed |= reduction->operands[column].side != reduction->operands[first].side;
 	}
@@ -135,13 +135,13 @@ hg_join_reduce_expression(HgJoinReduction *reduction, int expression, const int 
 
 /* Ask for what the reducer wants, of columns at these places in the scan slot; false as above. */
 static bool
-hg_join_reduce_columns(HgJoinReduction *reduction, const int *places)
+hg_join_reduce_columns(HgJoinReduction *reduction, const int *column_indexes)
 {
 	const HgReducer *reducer = reduction->reducer;
 	HgReduceSpec *spec = &reduction->wanted.spec;
 
 	for (uint32 i = 0; i < spec->nkeys; i++)
-		if (!hg_join_reduce_column(reduction, places[spec->keys[i].column], true,
+		if (!hg_join_reduce_column(reduction, column_indexes[spec->keys[i].column], true,
 								   reducer->numeric_keys[i], &spec->keys[i]))
 			return false;
 	for (uint32 i = 0; i < spec->nitems; i++)
@@ -150,8 +150,8 @@ hg_join_reduce_columns(HgJoinReduction *reduction, const int *places)
 
 		if (argument->column >= reducer->ncolumns
 				? !hg_join_reduce_expression(
-					  reduction, (int) (argument->column - reducer->ncolumns), places, argument)
-				: !hg_join_reduce_column(reduction, places[argument->column],
+					  reduction, (int) (argument->column - reducer->ncolumns), column_indexes, argument)
+				: !hg_join_reduce_column(reduction, column_indexes[argument->column],
 										 spec->items[i].kind == HG_REDUCE_COUNT,
 										 reducer->numeric_items[i], argument))
 			return false;
@@ -161,7 +161,7 @@ hg_join_reduce_columns(HgJoinReduction *reduction, const int *places)
 
 HgJoinReduction *
 hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
-						 const HgReducer *reducer, const int *places)
+						 const HgReducer *reducer, const int *column_indexes)
 {
 	HgJoinReduction *reduction;
 	const bool of_tree = rules->join_type == JOIN_LEFT || rules->join_type == JOIN_RIGHT;
@@ -180,7 +180,7 @@ hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 	reduction->operands = palloc0(Max(reducer->ncolumns, 1) * sizeof(HgReduceColumn));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_join_begin_sent(inputs[side], &reduction->sides[side], &reduction->wanted.columns[side]);
-	if (hg_join_reduce_columns(reduction, places))
+	if (hg_join_reduce_columns(reduction, column_indexes))
 		return reduction;
 	pfree(reduction->operands);
 	pfree(reduction);
@@ -238,7 +238,7 @@ hg_join_reduction_columns(const HgJoinReduction *reduction, HgSide side)
 }
 
 int
-hg_join_reduction_place(const HgJoinReduction *reduction, HgSide side, uint32 column)
+hg_join_reduction_column(const HgJoinReduction *reduction, HgSide side, uint32 column)
 {
 	const HgSentColumns *sent = &reduction->sides[side];
 
@@ -254,7 +254,7 @@ hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 	for (uint32 column = 0; column < reduction->wanted.columns[side].ncolumns; column++)
 		if (reduction->sides[side].columns[column] != HG_SENT_COMPUTED)
 			numbers[column] =
-				covered->columns[hg_join_reduction_place(reduction, side, column)].column.number;
+				covered->columns[hg_join_reduction_column(reduction, side, column)].column.number;
 }
 
 int
@@ -315,12 +315,12 @@ hg_join_reduction_is_coded(const HgJoinReduction *reduction, HgSide side, uint32
 /* The value that a record tells of, which a device has in another form; numerics lie at place. */
 static Datum
 hg_join_decode_key(const HgGraphCodes *codes, const HgScaledFormat *format, uint64 word,
-				   char *place)
+				   char *column_index)
 {
 	if (codes->scale < 0)
 		return PointerGetDatum(hg_graph_code_value(codes, (uint32) word));
-	(void) hg_scaled_store(format, (int64) word, place);
-	return PointerGetDatum(place);
+	(void) hg_scaled_store(format, (int64) word, column_index);
+	return PointerGetDatum(column_index);
 }
 
 /* Have records have values in place of codes, which the matcher has looked at, and of units. */

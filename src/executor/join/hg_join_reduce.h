@@ -68,7 +68,7 @@ typedef struct HgJoinReduction HgJoinReduction;
  * these places in the join's scan slot.  The reducer must stay in place.  NULL: they never can.
  */
 extern HgJoinReduction *hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
-												 const HgReducer *reducer, const int *places);
+												 const HgReducer *reducer, const int *column_indexes);
 
 /* May groups of the join's own matches go up? */
 extern bool hg_join_reduces_matches(const HgJoinReduction *reduction);
@@ -101,7 +101,7 @@ extern const HgColumnSet *hg_join_reduction_columns(const HgJoinReduction *reduc
 extern const HgReduction *hg_join_wanted_reduction(HgJoinReduction *reduction);
 
 /* A column of that, by its place in the side's batches. */
-extern int hg_join_reduction_place(const HgJoinReduction *reduction, HgSide side, uint32 column);
+extern int hg_join_reduction_column(const HgJoinReduction *reduction, HgSide side, uint32 column);
 
 /*
  * The expression that a column of a side is, which is computed and not a replica; -1: it is a

@@ -55,7 +55,7 @@ hg_join_compute_column(const HgJoinState *state, HgSide side, uint32 column, int
 								replica->use.shape.parts, replica->columns[0].shape.stride);
 }
 
-HgPlaces
+HgDeviceSet
 hg_join_find_replica_columns(const HgJoinState *state, HgSide side, const HgReduction *reduction,
 						  HgReplicaCovered *replica)
 {
@@ -63,7 +63,7 @@ hg_join_find_replica_columns(const HgJoinState *state, HgSide side, const HgRedu
 	const HgColumnSet *set = &reduction->columns[side];
 	HgJoinCodes *codes = hg_join_reduction_codes(state->reduction);
 	AttrNumber numbers[HG_MAX_COLUMNS];
-	HgPlaces all = HG_PLACES_ALL;
+	HgDeviceSet all = HG_ALL_DEVICES;
 
 	hg_join_reduction_numbers(state->reduction, side, numbers);
 	replica->nprograms = 0;

@@ -30,9 +30,9 @@ extern bool hg_replica_add_computed(HgReplicaCovered *replica, HgJoinCodes *code
 								 uint32 stride);
 
 /*
- * Find the columns of a side that a reduction needs; the places of the devices that have them all.
+ * Find the columns of a side that a reduction needs; the set of devices that have them all.
  */
-extern HgPlaces hg_join_find_replica_columns(const HgJoinState *state, HgSide side,
+extern HgDeviceSet hg_join_find_replica_columns(const HgJoinState *state, HgSide side,
 										  const HgReduction *reduction, HgReplicaCovered *replica);
 
 #endif /* HG_JOIN_REPLICA_COLUMNS_H */

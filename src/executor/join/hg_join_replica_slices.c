@@ -14,8 +14,8 @@
 /*
  * The places that have replicas of both sides, of one of them, or both, slices; 0: there are none.
  */
-static HgPlaces
-hg_replica_sliced_places(HgReplicaCovered replica[2], const HgSidePlaces at[2])
+static HgDeviceSet
+hg_replica_partitioned_devices(HgReplicaCovered replica[2], const HgSideDevices at[2])
 {
 	if (at[HG_OUTER].sliced != 0 && at[HG_OUTER].sliced == at[HG_INNER].sliced)
 		return at[HG_OUTER].sliced;
@@ -32,13 +32,13 @@ hg_replica_sliced_places(HgReplicaCovered replica[2], const HgSidePlaces at[2])
 	return 0;
 }
 
-HgPlaces
-hg_replica_find_slices(HgPinnedGraph *const graphs[2], HgReplicaCovered replica[2], HgSidePlaces at[2])
+HgDeviceSet
+hg_replica_find_slices(HgPinnedGraph *const graphs[2], HgReplicaCovered replica[2], HgSideDevices at[2])
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		at[side].sliced =
 			hg_resident_graph_sliced(graphs[side], &replica[side].use, &replica[side].slices);
-	return hg_replica_sliced_places(replica, at);
+	return hg_replica_partitioned_devices(replica, at);
 }
 
 /* The side of the larger graph. */
@@ -59,7 +59,7 @@ hg_replica_tell_needs(HgPinnedGraph *const graphs[2], uint64 columns)
 }
 
 void
-hg_replica_bring_together(HgPinnedGraph *const graphs[2], const HgSidePlaces at[2])
+hg_replica_bring_together(HgPinnedGraph *const graphs[2], const HgSideDevices at[2])
 {
 	const HgSide larger = hg_replica_larger(graphs);
 	const HgSide smaller = hg_other_side(larger);

@@ -16,19 +16,19 @@
 /*
  * The devices that have a replica of a side's graph, and those that have all slices of it together.
  */
-typedef struct HgSidePlaces
+typedef struct HgSideDevices
 {
-	HgPlaces whole;
-	HgPlaces sliced;
-} HgSidePlaces;
+	HgDeviceSet whole;
+	HgDeviceSet sliced;
+} HgSideDevices;
 
 /*
  * Find out which devices have slices of the sides' graphs, by HgSide, where those that have all of
  * them are known.  The places of devices that have slices of one side, and of the other one either
  * slices, too, or all of it; 0: there are none.
  */
-extern HgPlaces hg_replica_find_slices(HgPinnedGraph *const graphs[2], HgReplicaCovered replica[2],
-									HgSidePlaces at[2]);
+extern HgDeviceSet hg_replica_find_slices(HgPinnedGraph *const graphs[2], HgReplicaCovered replica[2],
+									HgSideDevices at[2]);
 
 /*
  * No device has all that is asked for: tell the loader, which gives devices their replicas, how
@@ -40,6 +40,6 @@ extern void hg_replica_tell_needs(HgPinnedGraph *const graphs[2], uint64 columns
  * Different devices have the replicas of the two sides' graphs: have the smaller brought to the
  * larger, or that which is not cut to the one that is.
  */
-extern void hg_replica_bring_together(HgPinnedGraph *const graphs[2], const HgSidePlaces at[2]);
+extern void hg_replica_bring_together(HgPinnedGraph *const graphs[2], const HgSideDevices at[2]);
 
 #endif /* HG_JOIN_REPLICA_SLICES_H */

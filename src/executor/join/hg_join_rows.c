@@ -27,7 +27,7 @@ hg_join_output_init(HgJoinOutput *output, const ScanState *ss, const Bitmapset *
 	if (ss->ps.ps_ProjInfo != NULL && ss->ps.qual == NULL)
 	{
 		TupleTableSlot *slot = ss->ps.ps_ResultTupleSlot;
-		int *places = palloc(Max(slot->tts_tupleDescriptor->natts, 1) * sizeof(int));
+		int *column_indexes = palloc(Max(slot->tts_tupleDescriptor->natts, 1) * sizeof(int));
 		ListCell *lc;
 
 		foreach (lc, ss->ps.plan->targetlist)
@@ -36,12 +36,12 @@ hg_join_output_init(HgJoinOutput *output, const ScanState *ss, const Bitmapset *
 
 			if (!IsA(tle->expr, Var))
 				break;
-			places[foreach_current_index(lc)] = ((const Var *) tle->expr)->varattno - 1;
+			column_indexes[foreach_current_index(lc)] = ((const Var *) tle->expr)->varattno - 1;
 		}
 		if (lc == NULL)
 		{
 			output->slot = slot;
-			output->slot_columns = places;
+			output->slot_columns = column_indexes;
 		}
 	}
 }

@@ -160,7 +160,7 @@ hg_join_begin_sending(HgJoinState *state, int processes, uint64 team, const HgJo
 
 	spec.team = team;
 	if (team != 0)
-		spec.place = state->team.shared->device.place;
+		spec.device_no = state->team.shared->device.device_no;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!columns->gathers[side])
 			spec.columns[side] = NULL;

@@ -28,7 +28,7 @@ typedef struct HgJoinSource
 	HgBatchSource base;
 	HgJoinState *join;
 	int ncolumns;
-	int *places;	  /* [ncolumns] in the join's scan slot */
+	int *column_indexes;	  /* [ncolumns] in the join's scan slot */
 	int nvarlen;	  /* columns of variable length ... */
 	int *varlens;	  /* [nvarlen] ... at these places ... */
 	int16 *attlens;	  /* [nvarlen] ... of these lengths: -1 or -2 */
@@ -89,9 +89,9 @@ hg_join_source_next(HgBatchSource *source, HgBatch *batch)
 	/* the columns themselves: they stay as they are until the next call */
 	for (int i = 0; i < from->ncolumns; i++)
 	{
-		batch->values[i] = out->values[from->places[i]] + first;
-		batch->nulls[i] = out->nulls[from->places[i]] + first;
-		batch->has_nulls[i] = out->has_nulls[from->places[i]];
+		batch->values[i] = out->values[from->column_indexes[i]] + first;
+		batch->nulls[i] = out->nulls[from->column_indexes[i]] + first;
+		batch->has_nulls[i] = out->has_nulls[from->column_indexes[i]];
 	}
 	if (ps->instrument != NULL)
 		InstrStopNode(ps->instrument, (double) rows);
@@ -105,9 +105,9 @@ hg_join_source_join(const HgBatchSource *source)
 }
 
 int
-hg_join_source_place(const HgBatchSource *source, int column)
+hg_join_source_column(const HgBatchSource *source, int column)
 {
-	return ((const HgJoinSource *) source)->places[column];
+	return ((const HgJoinSource *) source)->column_indexes[column];
 }
 
 bool
@@ -152,14 +152,14 @@ hg_join_source_reduce(HgBatchSource *source, const HgReducer *reducer)
 		return false;
 	join = from->join;
 	old = MemoryContextSwitchTo(join->memory.context);
-	join->reduction = hg_join_reduction_create(&join->rules, join->inputs, reducer, from->places);
+	join->reduction = hg_join_reduction_create(&join->rules, join->inputs, reducer, from->column_indexes);
 	MemoryContextSwitchTo(old);
 	return join->reduction != NULL;
 }
 
 /* The place in a join's scan slot of an attribute of its result, or -1: it is no column. */
 static int
-hg_join_result_place(const HgJoinState *join, int attno)
+hg_join_result_column(const HgJoinState *join, int attno)
 {
 	const PlanState *ps = &join->css.ss.ps;
 	const TargetEntry *tle;
@@ -193,19 +193,19 @@ hg_join_source_create(PlanState *plan, int nattnos, const int *attnos)
 	source->base.restart = hg_join_source_restart;
 	source->join = join;
 	source->ncolumns = nattnos;
-	source->places = palloc(Max(nattnos, 1) * sizeof(int));
+	source->column_indexes = palloc(Max(nattnos, 1) * sizeof(int));
 	source->varlens = palloc(Max(nattnos, 1) * sizeof(int));
 	source->attlens = palloc(Max(nattnos, 1) * sizeof(int16));
 	for (int i = 0; i < nattnos; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(ExecGetResultType(plan), attnos[i] - 1);
 
-		source->places[i] = hg_join_result_place(join, attnos[i]);
-		if (source->places[i] < 0)
+		source->column_indexes[i] = hg_join_result_column(join, attnos[i]);
+		if (source->column_indexes[i] < 0)
 			return hg_scan_create(plan, nattnos, attnos);
 		if (att->attlen < 0)
 		{
-			source->varlens[source->nvarlen] = source->places[i];
+			source->varlens[source->nvarlen] = source->column_indexes[i];
 			source->attlens[source->nvarlen++] = att->attlen;
 		}
 		else if (!att->attbyval)

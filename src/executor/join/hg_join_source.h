@@ -40,7 +40,7 @@ extern HgBatchSource *hg_join_source_create(PlanState *plan, int nattnos, const 
 extern HgJoinState *hg_join_source_join(const HgBatchSource *source);
 
 /* Of such a source, the place of a column in the join's scan slot. */
-extern int hg_join_source_place(const HgBatchSource *source, int column);
+extern int hg_join_source_column(const HgBatchSource *source, int column);
 
 /*
  * The number of rows of a source of no columns, all at once.  False, and nothing is done, where

@@ -19,7 +19,7 @@
 
 /* The place of a table's column among those of its side, where it is put; -1: there is no room. */
 static int
-hg_star_place(HgJoinStar *star, const HgTreeColumn *column, HgSide side)
+hg_star_column(HgJoinStar *star, const HgTreeColumn *column, HgSide side)
 {
 	HgColumnSet *set = &star->reduction.columns[side];
 
@@ -37,7 +37,7 @@ HgTreeColumn
 hg_star_trace(HgJoinState *state, HgSide side, uint32 column)
 {
 	return hg_join_tree_trace(&state->star->tree, state, side,
-							  hg_join_reduction_place(state->reduction, side, column));
+							  hg_join_reduction_column(state->reduction, side, column));
 }
 
 /*
@@ -59,22 +59,22 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, bool operand,
 	HgReplicaCovered *replica = &star->graphs.replica[table->side];
 	const HgGraphCodes *codes;
 	HgReplicaColumnUse *use;
-	int place;
+	int column_index;
 
-	place = hg_star_place(star, &origin, table->side);
-	if (place < 0)
+	column_index = hg_star_column(star, &origin, table->side);
+	if (column_index < 0)
 		return false;
 	column->side = (uint32) table->side;
-	column->column = (uint32) place;
-	star->reduction.columns[table->side].widths[place] = width;
-	use = &replica->columns[place];
+	column->column = (uint32) column_index;
+	star->reduction.columns[table->side].widths[column_index] = width;
+	use = &replica->columns[column_index];
 	if (!hg_star_find_replica_column(&star->graphs, table,
 								  covered->columns[origin.column].column.number, use, &codes) ||
 		use->shape.width != width || (codes != NULL) != coded)
 		return false;
 	use->lookup = table->lookup;
 	table->stride = use->shape.stride;
-	hg_replica_note_codes(replica, &star->codes, table->side, (uint32) place, codes);
+	hg_replica_note_codes(replica, &star->codes, table->side, (uint32) column_index, codes);
 	return true;
 }
 
@@ -163,20 +163,20 @@ hg_star_find_computed(HgJoinState *state, const HgReduction *wanted, HgReduceCol
 	const HgStarTable *table;
 	HgSide side = HG_OUTER;
 	uint32 before;
-	int place;
+	int column_index;
 
 	if (!hg_star_find_operands(state, wanted, origin.column, operands, &side))
 		return false;
 	before = star->reduction.columns[side].ncolumns;
-	place = hg_star_place(star, &origin, side);
-	if (place < 0)
+	column_index = hg_star_column(star, &origin, side);
+	if (column_index < 0)
 		return false;
 	column->side = (uint32) side;
-	column->column = (uint32) place;
-	star->reduction.columns[side].widths[place] = HG_COMPUTED_WIDTH;
+	column->column = (uint32) column_index;
+	star->reduction.columns[side].widths[column_index] = HG_COMPUTED_WIDTH;
 	table = hg_star_side(star, side);
-	return (uint32) place < before ||
-		   hg_replica_add_computed(&star->graphs.replica[side], &star->codes, side, (uint32) place,
+	return (uint32) column_index < before ||
+		   hg_replica_add_computed(&star->graphs.replica[side], &star->codes, side, (uint32) column_index,
 								state->reduction, origin.column, operands, table->use.shape.parts,
 								table->stride);
 }

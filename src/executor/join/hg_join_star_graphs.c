@@ -50,7 +50,7 @@ hg_star_pin_graph(const HgJoinTree *tree, const HgTreeEdge *edge, int end)
 static bool
 hg_star_use_graph(HgStarGraphs *graphs, const HgPinnedGraph *graph, HgReplicaUse *use)
 {
-	const HgPlaces at = hg_resident_graph_replica(graph, use);
+	const HgDeviceSet at = hg_resident_graph_replica(graph, use);
 
 	if (graphs->sliced)
 	{
@@ -152,7 +152,7 @@ static bool
 hg_star_use_slices(HgStarGraphs *graphs, HgStarTable *sides[2])
 {
 	HgPinnedGraph *const of[2] = {sides[HG_OUTER]->graph, sides[HG_INNER]->graph};
-	HgSidePlaces at[2] = {0};
+	HgSideDevices at[2] = {0};
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		at[side].whole = hg_resident_graph_replica(of[side], &sides[side]->use);
@@ -178,7 +178,7 @@ hg_star_add_sides(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge
 		.side = HG_INNER, .from = graphs->facts, .column = edge->ends[1 - facts_end].column};
 	graphs->replica[HG_OUTER].nlookups = graphs->replica[HG_INNER].nlookups = 0;
 	graphs->replica[HG_OUTER].slices = graphs->replica[HG_INNER].slices = NULL;
-	graphs->at = HG_PLACES_ALL;
+	graphs->at = HG_ALL_DEVICES;
 	facts->graph = other->own = hg_star_pin_graph(tree, edge, facts_end);
 	other->graph = hg_star_pin_graph(tree, edge, 1 - facts_end);
 	if (facts->graph == NULL || other->graph == NULL)
@@ -405,7 +405,7 @@ bool
 hg_star_find_replica_column(HgStarGraphs *graphs, const HgStarTable *table, AttrNumber number,
 						 HgReplicaColumnUse *use, const HgGraphCodes **codes)
 {
-	HgPlaces at;
+	HgDeviceSet at;
 
 	if (table->slices != NULL)
 		at = hg_resident_graph_sliced_column(table->graph, number, use, codes);
@@ -419,29 +419,29 @@ hg_star_find_replica_column(HgStarGraphs *graphs, const HgStarTable *table, Attr
 
 /* What a table is looked up by is not there any more. */
 static void
-hg_star_note_missed_lookup(HgStarGraphs *graphs, const HgStarTable *table, HgPlaces places,
+hg_star_note_missed_lookup(HgStarGraphs *graphs, const HgStarTable *table, HgDeviceSet device_set,
 						   const HgMissingReplicas *missing)
 {
 	const HgStarTable *from = hg_star_table(graphs, table->from);
 
 	if (from->slices != NULL)
-		hg_resident_graph_missed_along(table->own, from->graph, places, missing);
+		hg_resident_graph_missed_along(table->own, from->graph, device_set, missing);
 	else
-		hg_resident_graph_missed(table->own, false, places, missing);
+		hg_resident_graph_missed(table->own, false, device_set, missing);
 }
 
 void
-hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgPlaces places,
+hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgDeviceSet device_set,
 					const HgMissingReplicas *missing)
 {
 	for (int t = 0; t <= tree->njoins; t++)
 	{
 		const HgStarTable *table = &graphs->tables[t];
 
-		hg_resident_graph_missed(table->graph, table->slices != NULL, places, missing);
+		hg_resident_graph_missed(table->graph, table->slices != NULL, device_set, missing);
 		/* what a side is joined with is one itself, and is all that it is looked up by again */
 		if (table->lookup > 0)
-			hg_star_note_missed_lookup(graphs, table, places, missing);
+			hg_star_note_missed_lookup(graphs, table, device_set, missing);
 	}
 }
 

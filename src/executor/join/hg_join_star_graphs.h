@@ -40,7 +40,7 @@ typedef struct HgStarGraphs
 	int ncomputed;
 	HgReplicaCovered replica[2]; /* of the job: what it looks up */
 	bool sliced;		   /* several devices have slices of a side ... */
-	HgPlaces at;  /* of the devices that have all of it; or, together, slices and all else */
+	HgDeviceSet at;  /* of the devices that have all of it; or, together, slices and all else */
 	bool missing; /* ... but for what has been asked for */
 } HgStarGraphs;
 
@@ -79,7 +79,7 @@ extern bool hg_star_find_replica_column(HgStarGraphs *graphs, const HgStarTable 
 									 const HgGraphCodes **codes);
 
 /* These places have answered that this, of what they have of the tables, is not there any more. */
-extern void hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgPlaces places,
+extern void hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgDeviceSet device_set,
 								const HgMissingReplicas *missing);
 
 /*

@@ -74,12 +74,12 @@ hg_join_tree_trace(const HgJoinTree *tree, HgJoinState *join, HgSide side, int c
 
 	while ((below = hg_join_source_join(input->child)) != NULL)
 	{
-		const int place = hg_join_source_place(input->child, column);
+		const int column_index = hg_join_source_column(input->child, column);
 
 		input = NULL;
 		for (int s = HG_OUTER; s <= HG_INNER && input == NULL; s++)
 			for (int i = 0; i < below->inputs[s]->ncolumns && input == NULL; i++)
-				if (below->inputs[s]->to[i] == place)
+				if (below->inputs[s]->to[i] == column_index)
 				{
 					input = below->inputs[s];
 					column = input->from[i];

@@ -21,7 +21,7 @@ hg_used_walker(Node *node, HgUsed *used)
 	if (IsA(node, Var))
 	{
 		Assert(((Var *) node)->varno == INDEX_VAR && ((Var *) node)->varattno > 0);
-		used->places = bms_add_member(used->places, ((Var *) node)->varattno - 1);
+		used->column_indexes = bms_add_member(used->column_indexes, ((Var *) node)->varattno - 1);
 		return false;
 	}
 	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)

@@ -16,7 +16,7 @@
 /* Zeros: nothing. */
 typedef struct HgUsed
 {
-	Bitmapset *places; /* columns of the node's scan slot, from 0 */
+	Bitmapset *column_indexes; /* columns of the node's scan slot, from 0 */
 	Bitmapset *params; /* PARAM_EXECs */
 } HgUsed;
 
