@@ -21,7 +21,7 @@ hg_cuda_pieces_open(HgCudaPieces *pieces, HgCudaDevice *device, const HgJobSpec 
 	new (&pieces->lock) std::mutex;
 	pieces->device = device;
 	pieces->spec = spec;
-	pieces->most = spec->team != 0 ? HG_PIECES : HG_PIECES_ALONE;
+	pieces->most = spec->participants_id != 0 ? HG_PIECES : HG_PIECES_ALONE;
 	pieces->limit = HG_PIECES_BYTES;
 	*reserved = 0;
 	if (spec->memory_limit == 0)
@@ -216,8 +216,8 @@ prepare(HgCudaPieces *pieces, HgCudaPiece *piece, const HgHost *host, uint64_t r
 		if (status != HG_OK)
 			memset(work, 0, sizeof(*work));
 		HG_TRY(status);
-		/* of a team many wait at a time, and want the cores to fill staging */
-		if (pieces->spec->team != 0)
+		/* of a shared job many participants wait at a time, and want the cores to fill staging */
+		if (pieces->spec->participants_id != 0)
 			work->spin_ms = 0;
 	}
 	work->host = host;

@@ -216,8 +216,8 @@ constexpr uint64_t HG_APPEND_KEYS = UINT64_C(1) << 22;
  * a warp or more on each multiprocessor.  The threads of a block, each warp of which has a page.
  *
  * Pieces that a job has at most beside the one that it was admitted with, and bytes of them: two
- * for each process of a team that copies as fast as the bus takes it, so that one is filled while
- * rows are written out of the other, or for the only process.
+ * for each participant of a shared job that copies as fast as the bus takes it, so that one is
+ * filled while rows are written out of the other, or for the only process.
  */
 constexpr uint64_t HG_PAGES_PIECE_BYTES = UINT64_C(8) << 20;
 constexpr int HG_PAGES_THREADS = 128;

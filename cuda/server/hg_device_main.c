@@ -94,7 +94,7 @@ cuda_start(const HgDeviceOptions *options, HgEngine **engine, HgError *error)
 	HgStatus status;
 
 	memory_budget = options->memory_budget;
-	/* streams that share a queue of the device wait for each other: each process of a team has some
+	/* streams that share a queue of the device wait for each other: each participant has some
 	 */
 	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
 	cpu_measure.running = pthread_create(&cpu_measure.thread, NULL, measure_cpu, NULL) == 0;

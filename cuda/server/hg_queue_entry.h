@@ -71,7 +71,7 @@ typedef struct HgQueueEntry
 	const void *connection;
 	uint64_t group;
 	uint64_t memory; /* bytes of device memory reserved for it */
-	bool in_team;
+	bool is_shared;
 	bool is_member;	  /* of several that are one join */
 	bool ahead;		  /* as its spec says, until it is built */
 	bool busy;		  /* it is worked on */

@@ -59,7 +59,7 @@ has_items(const HgQueueEntry *job)
 static bool
 is_idle(const HgQueueMemory *memory, const HgQueueEntry *job, uint64_t now)
 {
-	if (job->in_team || (job->memory == 0 && !has_items(job)) || !is_unused(memory, job, now) ||
+	if (job->is_shared || (job->memory == 0 && !has_items(job)) || !is_unused(memory, job, now) ||
 		is_bound(memory, job))
 		return false;
 	/* who has no lease any more has been given all keys */

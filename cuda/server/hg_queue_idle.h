@@ -11,11 +11,11 @@
  * looks for idle jobs when he joins the queue, and every HG_QUEUE_LOOK_IDLE_MS; whoever leaves it
  * looks for the next.
  *
- * Never evicted are jobs of teams, whose members may be idle for each other's sake, jobs beside
- * which their group or connection has another open, as their clients could not wait for another
- * turn, and jobs whose keys are still to come: their clients are reading tables.  But one that was
- * opened ahead of another that is at work (HgJobSpec) is idle with that: when its whole connection
- * is.
+ * Never evicted are shared jobs, whose participants may be idle because they wait for each other,
+ * jobs beside which their group or connection has another open, as their clients could not wait for
+ * another turn, and jobs whose keys are still to come: their clients are reading tables.  But one
+ * that was opened ahead of another that is at work (HgJobSpec) is idle with that: when its whole
+ * connection is.
  *
  * Replicas that no job uses are evicted before any job is.  Replicas that only idle jobs use are
  * counted as leaving with those jobs.

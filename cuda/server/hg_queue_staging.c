@@ -20,7 +20,7 @@
 #define LEASE_MIN (UINT64_C(512) << 10)
 
 /* A member's lease is this at most: it has part of the rows, and may keep it while it reads. */
-#define LEASE_OF_MEMBER (UINT64_C(2) << 20)
+#define LEASE_OF_PARTICIPANT (UINT64_C(2) << 20)
 
 /* The same of one that has pages, which come as fast as they can be copied. */
 #define LEASE_OF_PAGES (UINT64_C(8) << 20)
@@ -124,7 +124,7 @@ hg_queue_staging_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spe
 	const uint64_t outer = side_bytes(spec, HG_OUTER);
 	const uint64_t inner = side_bytes(spec, HG_INNER);
 	const bool pages = spec->pages[HG_OUTER] != NULL || spec->pages[HG_INNER] != NULL;
-	uint64_t most = spec->team == 0 ? LEASE_MAX : pages ? LEASE_OF_PAGES : LEASE_OF_MEMBER;
+	uint64_t most = spec->participants_id == 0 ? LEASE_MAX : pages ? LEASE_OF_PAGES : LEASE_OF_PARTICIPANT;
 	uint64_t bytes = more(outer, inner) == UINT64_MAX ? most : outer + inner;
 
 	if (hg_replica_is_made(spec))

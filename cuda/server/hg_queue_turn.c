@@ -131,10 +131,10 @@ admit_waiting(HgServerQueue *queue)
 {
 	HgQueueEntry *job;
 
-	while ((job = queue->members.first) != NULL &&
+	while ((job = queue->participants.first) != NULL &&
 		   hg_queue_staging_take_lease(&queue->staging, job))
 	{
-		end_wait(&queue->members, job, HG_QUEUE_GRANTED);
+		end_wait(&queue->participants, job, HG_QUEUE_GRANTED);
 		hg_queue_list_append(&queue->memory.open, job);
 	}
 	/* they have staging at least */

@@ -31,7 +31,7 @@ struct HgServerQueue
 
 	HgQueueMemory memory; /* and the jobs that are open, or wait for it */
 	uint32_t evicted;	  /* jobs that are neither open any more nor closed */
-	HgQueueList members;  /* of teams, waiting for a lease */
+	HgQueueList participants;  /* participants of shared jobs, waiting for a lease */
 
 	HgQueueStaging staging;
 	HgQueueList requests; /* waiting for room */

@@ -31,12 +31,12 @@ typedef struct HgServerJob
 	HgPageSpec pages[2];
 	HgProgram programs[2][HG_MAX_PROGRAMS];
 	HgRowFilters filters[2];
-	HgEngine *engine;	   /* of the process, or of teams */
+	HgEngine *engine;	   /* of the process, or of shared jobs */
 	HgJob *job;			   /* the engine's; NULL once it has been evicted */
 	HgHost host;		   /* what the engine gets; its arg is this struct */
 	HgQueueEntry entry;	   /* its reservation, and its lease until all keys are there */
 	uint64_t reserved[2];  /* by HgSide: rows that there was memory reserved for, beyond those
-							* expected; of a team it has them itself */
+							* expected; a participant has them itself */
 	HgError failure;	   /* status HG_OK while all is well */
 	HgJobStats last_stats; /* of a job that has been evicted */
 

@@ -15,7 +15,7 @@
 #include "../../src/engine/hg_shape.h"
 #include "hg_process_memory.h"
 #include "hg_server_internal.h"
-#include "hg_server_team.h"
+#include "hg_server_participants.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -134,19 +134,19 @@ open_alone(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 }
 
 /*
- * The same as a member of a team: the first is admitted with the rows of all; then the others
- * need staging alone.
+ * The same as a participant of a shared job: the first is admitted with the rows of all; then the
+ * others need staging alone.
  */
 static HgStatus
-open_in_team(HgServerJob *job, const HgJobSpec *spec, HgError *error)
+open_shared(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 {
 	HgServerSession *session = job->session;
 	const HgQueueWaiter waiter = hg_server_job_waiter(job);
 	bool first;
 	HgStatus status =
-		hg_server_team_join(session->config->engine, &job->host, spec, &job->job, &first, error);
+		hg_server_participants_join(session->config->engine, &job->host, spec, &job->job, &first, error);
 
-	job->engine = hg_server_team_engine();
+	job->engine = hg_server_participants_engine();
 	if (status != HG_OK)
 		return status;
 	if (first)
@@ -155,13 +155,13 @@ open_in_team(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 		status = hg_server_queue_join(session->queue, &job->entry, spec, session, &waiter, error);
 	if (status == HG_OK && first)
 	{
-		status = hg_server_team_open(job->job, spec, error);
+		status = hg_server_participants_open(job->job, spec, error);
 		if (status != HG_OK)
 			hg_server_queue_leave(session->queue, &job->entry, HG_QUEUE_UNOPENED);
 	}
 	if (status != HG_OK)
 	{
-		hg_server_team_give_up(job->job, status, error);
+		hg_server_participants_give_up(job->job, status, error);
 		job->engine->close(job->job);
 	}
 	return status;
@@ -309,8 +309,8 @@ hg_server_job_open(HgServerSession *session, const HgWireOpening *opening, HgWir
 	if (status == HG_OK)
 		name_replicas(job);
 	if (status == HG_OK)
-		status = job->spec.team == 0 ? open_alone(job, &job->spec, error)
-									 : open_in_team(job, &job->spec, error);
+		status = job->spec.participants_id == 0 ? open_alone(job, &job->spec, error)
+									 : open_shared(job, &job->spec, error);
 	if (status == HG_NO_REPLICA)
 		reply->missing = job->entry.missing;
 	if (status != HG_OK)

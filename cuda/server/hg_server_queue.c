@@ -3,15 +3,15 @@
  * hg_server_queue.c
  *	  Who may open a job, and who has which part of staging.
  *
- * There are three queues, of jobs, of members of jobs that have been admitted, and of requests for
- * room, and whoever gives something back hands it to the first in the queue, then to the
+ * There are three queues, of jobs, of participants of jobs that have been admitted, and of requests
+ * for room, and whoever gives something back hands it to the first in the queue, then to the
  * second, until one does not fit: nobody overtakes.  Those of a group that has a job open are the
  * exception, for they must not wait: they take what is free, and are refused if it is not enough.
  * That befalls jobs in the middle of the queue too, when the first of their group is admitted.
  *
- * Members want staging alone, and come before jobs: what these wait for may be the memory
- * of the members' own job.  Whoever has a lease gives it back without waiting for anybody here, so
- * that they are served.
+ * Participants want staging alone, and come before jobs: what these wait for may be the memory of
+ * the participants' own job.  Whoever has a lease gives it back without waiting for anybody here,
+ * so that they are served.
  *
  * One mutex guards all of it.  Whoever waits sleeps in poll(), on his socket and on
  * an eventfd which the thread that has ended his wait writes to.
@@ -180,7 +180,7 @@ hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *
 	job->wake = waiter->wake;
 	job->connection = connection;
 	job->group = spec->group;
-	job->in_team = spec->team != 0;
+	job->is_shared = spec->participants_id != 0;
 	job->is_member = spec->members != 0;
 	job->ahead = spec->ahead != 0;
 	job->wanted = hg_queue_staging_lease_bytes(&queue->staging, spec);
@@ -213,27 +213,27 @@ hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *
 }
 
 HgStatus
-hg_server_queue_join(HgServerQueue *queue, HgQueueEntry *member, const HgJobSpec *spec,
+hg_server_queue_join(HgServerQueue *queue, HgQueueEntry *participant, const HgJobSpec *spec,
 					 const void *connection, const HgQueueWaiter *waiter, HgError *error)
 {
-	member->connection = connection;
-	member->group = spec->group;
-	member->in_team = true;
-	member->wanted = hg_queue_staging_lease_bytes(&queue->staging, spec);
-	member->least = hg_queue_staging_least_lease_bytes(&queue->staging, spec);
+	participant->connection = connection;
+	participant->group = spec->group;
+	participant->is_shared = true;
+	participant->wanted = hg_queue_staging_lease_bytes(&queue->staging, spec);
+	participant->least = hg_queue_staging_least_lease_bytes(&queue->staging, spec);
 
 	pthread_mutex_lock(&queue->lock);
-	member->state = HG_QUEUE_GRANTED;
-	if (queue->members.length == 0 && hg_queue_staging_take_lease(&queue->staging, member))
-		hg_queue_list_append(&queue->memory.open, member);
-	else if (hg_queue_turn_wait(queue, &queue->members, member, waiter) == HG_QUEUE_OUTSIDE)
+	participant->state = HG_QUEUE_GRANTED;
+	if (queue->participants.length == 0 && hg_queue_staging_take_lease(&queue->staging, participant))
+		hg_queue_list_append(&queue->memory.open, participant);
+	else if (hg_queue_turn_wait(queue, &queue->participants, participant, waiter) == HG_QUEUE_OUTSIDE)
 	{
 		queue->counted.jobs_cancelled++;
 		hg_queue_turn_pass_on(queue);
 	}
 	pthread_mutex_unlock(&queue->lock);
 
-	if (member->state == HG_QUEUE_OUTSIDE)
+	if (participant->state == HG_QUEUE_OUTSIDE)
 		return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
 	return HG_OK;
 }
@@ -464,7 +464,7 @@ hg_server_queue_status(HgServerQueue *queue, HgDeviceStatus *status)
 	*status = queue->counted;
 	status->uptime_ms = hg_queue_now_ms() - queue->started_ms;
 	status->jobs_open = queue->memory.open.length;
-	status->jobs_queued = queue->memory.waiting.length + queue->members.length;
+	status->jobs_queued = queue->memory.waiting.length + queue->participants.length;
 	status->staging_bytes = queue->config->staging_bytes;
 	status->staging_leased = hg_queue_staging_taken(&queue->staging);
 	status->memory_budget = use.budget;

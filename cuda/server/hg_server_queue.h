@@ -61,11 +61,11 @@ extern HgStatus hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job,
 									  const HgQueueWaiter *waiter, HgError *error);
 
 /*
- * Give a further member of a team's job, which has been admitted, a lease of its own, waiting for
- * staging where none is free: HG_OK, or HG_CANCELLED where the client gave up.  It has no memory
- * of its own; hg_server_queue_leave takes it out again.
+ * Give a further participant of a shared job, which has been admitted, a lease of its own, waiting
+ * for staging where none is free: HG_OK, or HG_CANCELLED where the client gave up.  It has no
+ * memory of its own; hg_server_queue_leave takes it out again.
  */
-extern HgStatus hg_server_queue_join(HgServerQueue *queue, HgQueueEntry *member,
+extern HgStatus hg_server_queue_join(HgServerQueue *queue, HgQueueEntry *participant,
 									 const HgJobSpec *spec, const void *connection,
 									 const HgQueueWaiter *waiter, HgError *error);
 

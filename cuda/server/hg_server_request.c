@@ -9,7 +9,7 @@
  */
 #include "../../src/engine/hg_reduce.h"
 #include "hg_server_internal.h"
-#include "hg_server_team.h"
+#include "hg_server_participants.h"
 
 #include <stdlib.h>
 #include <string.h>

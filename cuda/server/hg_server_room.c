@@ -8,7 +8,7 @@
  *-------------------------------------------------------------------------
  */
 #include "hg_server_internal.h"
-#include "hg_server_team.h"
+#include "hg_server_participants.h"
 
 bool
 hg_server_room_in_lease(const HgServerJob *job, const HgWireRequest *request, uint64_t count,
@@ -95,11 +95,13 @@ hg_server_room_reserve_rows(HgServerJob *job, HgSide side, uint64_t count, HgErr
 	uint64_t rows[2];
 	uint64_t wanted;
 
-	if (spec.team != 0)
+	if (spec.participants_id != 0)
 	{
-		/* each member begins where the one before him ends, so that all of it is reserved once */
+		/*
+		 * each participant begins where the one before him ends, so that all of it is reserved once
+		 */
 		HgStatus status =
-			hg_server_team_announce(job->job, side, count, &spec, rows, &wanted, error);
+			hg_server_participants_announce(job->job, side, count, &spec, rows, &wanted, error);
 
 		if (status != HG_OK)
 			return status;

@@ -74,16 +74,16 @@ hg_spill_create(const HgColumnStore *layout, int level, int bits, HgBudget *budg
 }
 
 void
-hg_spill_share(HgSpill *spill, const HgSpillTeam *team)
+hg_spill_share(HgSpill *spill, const HgSpillParticipants *participants)
 {
-	spill->team = *team;
+	spill->participants = *participants;
 }
 
 /* The name of a process's file of a partition. */
 static void
 hg_spill_file_name(const HgSpill *spill, int partition, int process, char *name)
 {
-	snprintf(name, MAXPGPATH, "%s.%d.of.%d", spill->team.side == HG_OUTER ? "outer" : "inner",
+	snprintf(name, MAXPGPATH, "%s.%d.of.%d", spill->participants.side == HG_OUTER ? "outer" : "inner",
 			 partition, process);
 }
 
@@ -108,7 +108,7 @@ hg_spill_publish(HgSpill *spill)
 			continue;
 		BufFileExportFileSet(spill->files[partition]);
 		hg_spill_close(spill, partition);
-		pg_atomic_fetch_add_u64(&spill->team.shared->rows[partition], spill->rows[partition]);
+		pg_atomic_fetch_add_u64(&spill->participants.shared->rows[partition], spill->rows[partition]);
 	}
 }
 
@@ -118,7 +118,7 @@ hg_spill_adopt(HgSpill *spill)
 	spill->total_rows = 0;
 	for (int partition = 0; partition < 1 << spill->bits; partition++)
 	{
-		spill->rows[partition] = pg_atomic_read_u64(&spill->team.shared->rows[partition]);
+		spill->rows[partition] = pg_atomic_read_u64(&spill->participants.shared->rows[partition]);
 		spill->total_rows += spill->rows[partition];
 	}
 }
@@ -129,15 +129,15 @@ hg_spill_next_file(HgSpill *spill, int partition)
 {
 	char name[MAXPGPATH];
 
-	if (spill->team.shared == NULL)
+	if (spill->participants.shared == NULL)
 		return false;
 	hg_spill_close(spill, partition);
-	while (spill->files[partition] == NULL && spill->next_process < spill->team.nprocesses)
+	while (spill->files[partition] == NULL && spill->next_process < spill->participants.nprocesses)
 	{
 		MemoryContext old = MemoryContextSwitchTo(spill->context);
 
 		hg_spill_file_name(spill, partition, spill->next_process++, name);
-		spill->files[partition] = BufFileOpenFileSet(&spill->team.files->fs, name, O_RDONLY, true);
+		spill->files[partition] = BufFileOpenFileSet(&spill->participants.files->fs, name, O_RDONLY, true);
 		MemoryContextSwitchTo(old);
 	}
 	if (spill->files[partition] == NULL)
@@ -250,12 +250,12 @@ hg_spill_write_row(HgSpill *spill, uint64 word, bool null_key, const HgBatch *ba
 		MemoryContext old = MemoryContextSwitchTo(spill->context);
 		char name[MAXPGPATH];
 
-		if (spill->team.shared == NULL)
+		if (spill->participants.shared == NULL)
 			spill->files[partition] = BufFileCreateTemp(false);
 		else
 		{
-			hg_spill_file_name(spill, partition, spill->team.process, name);
-			spill->files[partition] = BufFileCreateFileSet(&spill->team.files->fs, name);
+			hg_spill_file_name(spill, partition, spill->participants.process, name);
+			spill->files[partition] = BufFileCreateFileSet(&spill->participants.files->fs, name);
 		}
 		MemoryContextSwitchTo(old);
 		spill->open_files++;
@@ -283,7 +283,7 @@ void
 hg_spill_rewind(HgSpill *spill, int partition)
 {
 	hg_spill_trim(spill);
-	if (spill->team.shared != NULL)
+	if (spill->participants.shared != NULL)
 	{
 		/* from the first process's file on */
 		hg_spill_close(spill, partition);
@@ -369,12 +369,12 @@ hg_spill_drop(HgSpill *spill, int partition)
 	hg_spill_trim(spill);
 	hg_spill_close(spill, partition);
 	spill->rows[partition] = 0;
-	for (int process = 0; process < spill->team.nprocesses; process++)
+	for (int process = 0; process < spill->participants.nprocesses; process++)
 	{
 		char name[MAXPGPATH];
 
 		hg_spill_file_name(spill, partition, process, name);
-		BufFileDeleteFileSet(&spill->team.files->fs, name, true);
+		BufFileDeleteFileSet(&spill->participants.files->fs, name, true);
 	}
 }
 

@@ -32,14 +32,14 @@ typedef struct HgSharedSpill
 } HgSharedSpill;
 
 /* One process's part of it. */
-typedef struct HgSpillTeam
+typedef struct HgSpillParticipants
 {
 	HgSharedSpill *shared;
 	SharedFileSet *files;
 	HgSide side;
 	int process; /* from 0 to nprocesses - 1 */
 	int nprocesses;
-} HgSpillTeam;
+} HgSpillParticipants;
 
 typedef struct HgSpill
 {
@@ -56,7 +56,7 @@ typedef struct HgSpill
 	char *buffer;	   /* of one row to write, or of the rows read last */
 	Size buffer_size;
 	uint32 next_length; /* of a row that begins the next batch; 0 = not read yet */
-	HgSpillTeam team;	/* where the set is shared */
+	HgSpillParticipants participants;	/* where the set is shared */
 	int next_process;	/* shared: whose file of the partition is read next */
 } HgSpill;
 
@@ -81,7 +81,7 @@ extern HgSpill *hg_spill_create(const HgColumnStore *layout, int level, int bits
  * write their rows, and then publish them; when all have, each can adopt the whole set and read
  * the partitions that nobody else reads.
  */
-extern void hg_spill_share(HgSpill *spill, const HgSpillTeam *team);
+extern void hg_spill_share(HgSpill *spill, const HgSpillParticipants *participants);
 extern void hg_spill_publish(HgSpill *spill);
 extern void hg_spill_adopt(HgSpill *spill);
 

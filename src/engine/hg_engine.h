@@ -37,7 +37,8 @@
  *
  * SHARED JOBS
  *
- * Several processes, or threads, can work on one job together, as a team: hg_shared_job.h.
+ * Several processes, or threads, can work on one job together, as its participants:
+ * hg_shared_job.h.
  *
  * STREAMED JOBS
  *
@@ -246,11 +247,11 @@ extern "C"
 									* while another of its group is open */
 		uint32_t ahead;			   /* not 0: its caller has another open, and can do
 									* without it for now: refused where others wait */
-		uint64_t team;			   /* not 0: in a device process, one job with all others
+		uint64_t participants_id;			   /* not 0: in a device process, one job with all others
 									* that are opened with the same number (hg_wire.h) */
 		uint32_t members;		   /* not 0: the job is one of so many that are one join
 									* (hg_exchange.h), 2 or more; its expected rows are its own
-									* share.  Such a job has no team, no graph replicas and no pages,
+									* share.  Such a job is not shared, no graph replicas and no pages,
 									* and is not streamed; an engine without tally refuses it:
 									* HG_INVALID */
 
@@ -260,19 +261,20 @@ extern "C"
 
 		/*
 		 * NULL, or a table that is to be measured, of keys as wide as the job's, which stays in
-		 * place until open has returned.  Such a job has inner rows alone, no columns and no team.
+		 * place until open has returned.  Such a job has inner rows alone, no columns, and is not
+		 * shared.
 		 */
 		const struct HgTableTrial *trial;
 
 		/*
 		 * NULL, or a graph replica that the job is to make (hg_replica.h); it stays in place until
-		 * open has returned.  Such a job has neither sides nor columns, and no team.
+		 * open has returned.  Such a job has neither sides nor columns, and is not shared.
 		 */
 		const struct HgReplicaSpec *new_replica;
 
 		/*
 		 * By HgSide: NULL, or a graph replica which is that side; it stays in place until open has
-		 * returned, and the graph until close.  Such a job has no team, and how its graphs are
+		 * returned, and the graph until close.  Such a job is not shared, and how its graphs are
 		 * shaped is not asked for.
 		 */
 		const struct HgReplicaUse *replica[2];
@@ -447,8 +449,8 @@ extern "C"
 	/* What a job did: filled by stats() at any time after open. */
 	typedef struct HgJobStats
 	{
-		uint64_t rows[2];		/* by HgSide; in a shared job those of this participant, in
-								 * one of a team (HgJobSpec) those of all its members */
+		uint64_t rows[2];		/* by HgSide; in a shared job those of this participant, in one with participants_id (HgJobSpec) those
+								 * of all its participants */
 		uint64_t null_keys[2];	/* likewise: rows of pages that are not among them for want of a
 								 * key alone */
 		uint64_t vertices;		/* V, of both graphs; where the keys are the vertices, as
@@ -564,7 +566,7 @@ extern "C"
 		 * Make the job one participant's part of a shared one: after open, before the
 		 * first row.  NULL in an engine that has no shared jobs.
 		 */
-		HgStatus (*share)(HgJob *job, const HgTeam *team, HgError *error);
+		HgStatus (*share)(HgJob *job, const HgParticipants *participants_id, HgError *error);
 
 		/*
 		 * The same as append, with the number of the first key given.  Numbers need not

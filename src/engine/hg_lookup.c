@@ -142,12 +142,12 @@ engine_append_bits(HgJob *handle, const HgKeyBitmap *bitmap, HgError *error)
 }
 
 static HgStatus
-engine_share(HgJob *handle, const HgTeam *team, HgError *error)
+engine_share(HgJob *handle, const HgParticipants *participants, HgError *error)
 {
 	HgLookupJob *job = lookup_job(handle);
 	HgStatus status = job_pass_on(job, error);
 
-	return status == HG_OK ? wrapped(job)->share(job->graphs, team, error) : status;
+	return status == HG_OK ? wrapped(job)->share(job->graphs, participants, error) : status;
 }
 
 static HgStatus

@@ -37,8 +37,9 @@
  * for the caller then to read the pages himself.  Not everything that is wrong with a page makes
  * it one of no sense: what it takes to find key, columns and what quals ask for is looked at.
  *
- * TEAMS can have such sides (HgJobSpec.team): each member appends pages of ordinals of its own.
- * Most of what that takes an engine is to copy them, which it may do for several at a time:
+ * PARTICIPANTS can have such sides (HgJobSpec.participants_id): each member appends pages of
+ * ordinals of its own.  Most of what that takes an engine is to copy them, which it may do for
+ * several at a time:
  *
  *	bring_pages (any thread, at any time) -> { take_pages (in its turn) | drop_pages (at any time) }
  *

@@ -201,7 +201,7 @@ check_kept(const HgJobSpec *spec, HgError *error)
 		}
 	if (status != HG_OK)
 		return status;
-	if (spec->team != 0 || spec->trial != NULL ||
+	if (spec->participants_id != 0 || spec->trial != NULL ||
 		(spec->new_replica != NULL) + (spec->new_column != NULL) +
 				(spec->replica[HG_OUTER] != NULL || spec->replica[HG_INNER] != NULL) >
 			1)
@@ -217,7 +217,7 @@ check_members(const HgJobSpec *spec, HgError *error)
 	if (spec->members < 2 || spec->members > HG_MAX_MEMBERS)
 		return hg_error_set(error, HG_INVALID, NULL, "a join can not have %u members",
 							spec->members);
-	if (spec->team != 0 || spec->streamed != 0 || spec->trial != NULL || hg_replica_is_used(spec) ||
+	if (spec->participants_id != 0 || spec->streamed != 0 || spec->trial != NULL || hg_replica_is_used(spec) ||
 		hg_pages_are_there(spec))
 		return hg_error_set(error, HG_INVALID, NULL,
 							"a member of several jobs has keys and columns of its own alone");
@@ -285,7 +285,7 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 
 		if (status != HG_OK)
 			return status;
-		if (spec->trial->spec.key_width != spec->key_width || spec->team != 0 ||
+		if (spec->trial->spec.key_width != spec->key_width || spec->participants_id != 0 ||
 			spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0)
 			return hg_error_set(error, HG_INVALID, NULL,
 								"a table is measured over the keys of a job of its own");

@@ -3,12 +3,11 @@
  * hg_shared_job.h
  *	  Shared jobs: what their participants lend to the engine.
  *
- * Several processes, or threads, can work on one job together, as a team.  Each
- * participant opens a job of its own, makes it one of the team with share, and
- * appends the rows that it has read, with numbers that no other participant uses.
- * All then call build, which waits until all have come; then each gets
- * from next or count the matches of the part of the work that it took.  Together
- * these are all matches, each once.
+ * Several processes, or threads, can work on one job together, as its participants.  Each
+ * participant opens a job of its own, makes it part of the shared job with share, and appends the
+ * rows that it has read, with numbers that no other participant uses.  All then call build, which
+ * waits until all have come; then each gets from next or count the matches of the part of the work
+ * that it took.  Together these are all matches, each once.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -31,7 +30,7 @@ extern "C"
 	 * them see, where it may lie at different addresses: no pointers.  Whoever makes
 	 * it fills it with zeros; nobody but the engine looks into it.
 	 */
-	typedef struct HgTeamState
+	typedef struct HgParticipantsState
 	{
 		uint64_t rows[2];	 /* of all participants, by HgSide */
 		uint64_t runs[2];	 /* the chunk published last: chunks are chained */
@@ -39,13 +38,13 @@ extern "C"
 		uint64_t room;		 /* ... and what each table of them may take, inverted */
 		uint64_t work;		 /* where the work stands that is still to be taken */
 		uint32_t failure[2]; /* a status, 0 if none, before each arrive */
-	} HgTeamState;
+	} HgParticipantsState;
 
 	/* No chunk of shared memory is asked for that is bigger. */
-#define HG_TEAM_CHUNK_BYTES (UINT64_C(8) << 20)
+#define HG_SHARED_JOB_CHUNK_BYTES (UINT64_C(8) << 20)
 
-	/* How often the participants of a team wait for each other: all of it in build. */
-#define HG_TEAM_ARRIVES 2
+	/* How often the participants wait for each other: all of it in build. */
+#define HG_SHARED_JOB_ARRIVES 2
 
 	/*
 	 * What a participant lends to its job.  The callbacks get arg; none may unwind.
@@ -56,14 +55,14 @@ extern "C"
 	 * all of them when it does in one before the last arrive.  Whoever leaves without build must be
 	 * struck off by the means that arrive waits with.  After build nobody waits.
 	 */
-	typedef struct HgTeam
+	typedef struct HgParticipants
 	{
-		HgTeamState *state;
+		HgParticipantsState *state;
 
 		/*
-		 * The arrives that the team had completed when this participant joined, that
-		 * is, from which one on arrive counts it.  It brings no rows unless that is 0, and from
-		 * HG_TEAM_ARRIVES on its build waits for nobody.
+		 * The arrives that were completed when this participant attached, that is, from which one
+		 * on arrive counts it.  It brings no rows unless that is 0, and from HG_SHARED_JOB_ARRIVES
+		 * on its build waits for nobody.
 		 */
 		uint32_t arrived;
 
@@ -82,7 +81,7 @@ extern "C"
 		uint32_t spread;
 
 		/*
-		 * The handle of new shared memory, at most HG_TEAM_CHUNK_BYTES, aligned to 8 at
+		 * The handle of new shared memory, at most HG_SHARED_JOB_CHUNK_BYTES, aligned to 8 at
 		 * least; 0 where there is none.
 		 */
 		uint64_t (*alloc)(void *arg, size_t bytes);
@@ -101,7 +100,7 @@ extern "C"
 		bool (*arrive)(void *arg);
 
 		void *arg;
-	} HgTeam;
+	} HgParticipants;
 
 #ifdef __cplusplus
 }

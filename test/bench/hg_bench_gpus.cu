@@ -99,11 +99,11 @@ class Meeting
 	std::atomic<bool> any_failed{false};
 };
 
-struct Team;
+struct Participants;
 
 struct Member
 {
-	Team *team;
+	Participants *participants;
 	uint32_t self;
 	HgCudaDevice device;
 	HgCudaWork work;
@@ -131,7 +131,7 @@ struct Member
 	uint64_t seen_rows;
 };
 
-struct Team
+struct Participants
 {
 	const Course *course;
 	std::vector<std::unique_ptr<Member>> members;
@@ -302,8 +302,8 @@ make_sum(Member *member, unsigned long long **device, HgError *error)
 static HgStatus
 check_graph(Member *member, HgError *error)
 {
-	const Course *course = member->team->course;
-	const bool alone = member->team->members.size() == 1;
+	const Course *course = member->participants->course;
+	const bool alone = member->participants->members.size() == 1;
 	const HgTurn<uint32_t> turn =
 		alone ? HgTurn<uint32_t>{0, 0}
 			  : hg_cuda_exchange_turn<uint32_t>(&member->exchange[HG_INNER]);
@@ -326,8 +326,8 @@ check_graph(Member *member, HgError *error)
 static HgStatus
 check_pairs(Member *member, HgError *error)
 {
-	const Course *course = member->team->course;
-	const uint64_t share = course->rows / member->team->members.size();
+	const Course *course = member->participants->course;
+	const uint64_t share = course->rows / member->participants->members.size();
 	const Keys inner = keys_of(course, HG_INNER);
 	const Keys outer = keys_of(course, HG_OUTER);
 	unsigned long long *sum;
@@ -350,9 +350,9 @@ check_pairs(Member *member, HgError *error)
  * ------------------------------------------------------------------------ */
 
 static uint64_t
-share_of(const Team *team)
+share_of(const Participants *participants)
 {
-	return team->course->rows / team->members.size();
+	return participants->course->rows / participants->members.size();
 }
 
 static HgStatus
@@ -396,7 +396,7 @@ choose_shape(Member *member, uint64_t outer_rows, uint64_t inner_rows, uint32_t 
 	HgJobSpec spec = {};
 
 	spec.key_width = sizeof(uint32_t);
-	if (!member->team->course->joined)
+	if (!member->participants->course->joined)
 	{
 		spec.build = HG_BUILD_V2;
 		spec.probe = HG_PROBE_INTERSECT;
@@ -410,12 +410,12 @@ choose_shape(Member *member, uint64_t outer_rows, uint64_t inner_rows, uint32_t 
 static HgStatus
 run_alone(Member *member, HgError *error)
 {
-	const uint64_t rows = share_of(member->team);
+	const uint64_t rows = share_of(member->participants);
 
 	for (int step = STEP_COUNT; step <= STEP_MERGE; step++)
 		HG_TRY(mark(member, step, error));
-	choose_shape(member, member->team->course->joined ? rows : 0, rows, 0);
-	if (!member->team->course->joined)
+	choose_shape(member, member->participants->course->joined ? rows : 0, rows, 0);
+	if (!member->participants->course->joined)
 	{
 		HG_TRY(mark(member, STEP_END, error));
 		return hg_cuda_graph_build(&member->work, &member->shape, sizeof(uint32_t),
@@ -434,13 +434,13 @@ run_alone(Member *member, HgError *error)
 static void
 part(Member *member, uint32_t *ends)
 {
-	const Team *team = member->team;
-	const uint32_t count = (uint32_t) team->members.size();
+	const Participants *participants = member->participants;
+	const uint32_t count = (uint32_t) participants->members.size();
 	const uint32_t bins = UINT32_C(1) << member->exchange[HG_INNER].bins_log2;
-	const int first_side = team->course->joined ? HG_OUTER : HG_INNER;
+	const int first_side = participants->course->joined ? HG_OUTER : HG_INNER;
 	std::vector<uint64_t> rows(bins, 0);
 
-	for (const std::unique_ptr<Member> &other : team->members)
+	for (const std::unique_ptr<Member> &other : participants->members)
 		for (int side = first_side; side <= HG_INNER; side++)
 			for (uint32_t bin = 0; bin < bins; bin++)
 				rows[bin] +=
@@ -449,48 +449,48 @@ part(Member *member, uint32_t *ends)
 }
 
 static uint32_t
-chunks_of(const Team *team)
+chunks_of(const Participants *participants)
 {
-	return team->course->joined ? HG_EXCHANGE_AWAITED_CHUNKS : HG_EXCHANGE_USED_CHUNKS;
+	return participants->course->joined ? HG_EXCHANGE_AWAITED_CHUNKS : HG_EXCHANGE_USED_CHUNKS;
 }
 
 /* What all members have counted of a side. */
 static void
-get_starts(const Team *team, int side, const uint32_t **starts)
+get_starts(const Participants *participants, int side, const uint32_t **starts)
 {
-	for (size_t m = 0; m < team->members.size(); m++)
-		starts[m] = team->members[m]->exchange[side].starts;
+	for (size_t m = 0; m < participants->members.size(); m++)
+		starts[m] = participants->members[m]->exchange[side].starts;
 }
 
 /* ... and what they show. */
 static void
-get_shown(const Team *team, int side, HgCudaShown *shown)
+get_shown(const Participants *participants, int side, HgCudaShown *shown)
 {
-	for (size_t m = 0; m < team->members.size(); m++)
-		shown[m] = team->members[m]->shown[side];
+	for (size_t m = 0; m < participants->members.size(); m++)
+		shown[m] = participants->members[m]->shown[side];
 }
 
 /* Make room for all sides of a member's range. */
 static HgStatus
 expect_sides(Member *member, HgError *error)
 {
-	const Team *team = member->team;
-	const uint32_t count = (uint32_t) team->members.size();
-	const int last_side = team->course->joined ? HG_OUTER : HG_INNER;
+	const Participants *participants = member->participants;
+	const uint32_t count = (uint32_t) participants->members.size();
+	const int last_side = participants->course->joined ? HG_OUTER : HG_INNER;
 	const uint32_t *starts[2][HG_EXCHANGE_MEMBERS];
 	uint64_t rows[2] = {0, 0};
 
 	part(member, member->ends);
 	for (int side = HG_INNER; side >= last_side; side--)
 	{
-		get_starts(team, side, starts[side]);
+		get_starts(participants, side, starts[side]);
 		rows[side] = hg_cuda_exchange_rows(starts[side], count, member->ends, member->self);
 	}
 	choose_shape(member, rows[HG_OUTER], rows[HG_INNER],
 				 hg_cuda_exchange_range_log2(member->ends, member->self));
 	for (int side = HG_INNER; side >= last_side; side--)
 		HG_TRY(hg_cuda_exchange_expect(&member->work, &member->exchange[side], starts[side],
-									   member->ends, member->shape.bins_log2, chunks_of(team),
+									   member->ends, member->shape.bins_log2, chunks_of(participants),
 									   &member->shown[side], &member->sides[side], error));
 	return HG_OK;
 }
@@ -499,14 +499,14 @@ expect_sides(Member *member, HgError *error)
 static HgStatus
 send_side(Member *member, int side, HgError *error)
 {
-	const Team *team = member->team;
+	const Participants *participants = member->participants;
 	const uint32_t *starts[HG_EXCHANGE_MEMBERS];
 	HgCudaShown shown[HG_EXCHANGE_MEMBERS];
 
-	get_starts(team, side, starts);
-	get_shown(team, side, shown);
+	get_starts(participants, side, starts);
+	get_shown(participants, side, shown);
 	return hg_cuda_exchange_send(&member->work, &member->exchange[side], starts, member->ends,
-								 chunks_of(team), shown, error);
+								 chunks_of(participants), shown, error);
 }
 
 /* Merge the chunks of a side, and build the graph of its bins if that is wanted. */
@@ -520,7 +520,7 @@ merge_side(Member *member, int side, bool built, HgError *error)
 	uint32_t first;
 	uint32_t end = 0;
 
-	get_shown(member->team, side, shown);
+	get_shown(member->participants, side, shown);
 	if (built)
 		HG_TRY(hg_cuda_graph_begin(&member->work, &member->shape, partition, false, &member->graph,
 								   &unfinished, error));
@@ -549,7 +549,7 @@ merge_side(Member *member, int side, bool built, HgError *error)
 static HgStatus
 sort_side(Member *member, int side, HgError *error)
 {
-	const uint64_t share = share_of(member->team);
+	const uint64_t share = share_of(member->participants);
 
 	return hg_cuda_exchange_sort(&member->work, &member->exchange[side], member->keys[side],
 								 nullptr, (uint32_t) (share * member->self), share, error);
@@ -559,7 +559,7 @@ sort_side(Member *member, int side, HgError *error)
 static HgStatus
 meet(Member *member, HgError *error)
 {
-	if (!member->team->meeting->wait(false))
+	if (!member->participants->meeting->wait(false))
 		return hg_error_set(error, HG_CANCELLED, nullptr, "another GPU failed");
 	return HG_OK;
 }
@@ -571,14 +571,14 @@ meet(Member *member, HgError *error)
 static HgStatus
 run_together(Member *member, HgError *error)
 {
-	const bool joined = member->team->course->joined;
+	const bool joined = member->participants->course->joined;
 
 	const int last_side = joined ? HG_OUTER : HG_INNER;
 
 	HG_TRY(mark(member, STEP_COUNT, error));
 	for (int side = HG_INNER; side >= last_side; side--)
 		HG_TRY(hg_cuda_exchange_count(&member->work, &member->exchange[side], member->keys[side],
-									  share_of(member->team), error));
+									  share_of(member->participants), error));
 	for (int side = HG_INNER; side >= last_side; side--)
 		HG_TRY(hg_cuda_exchange_counted(&member->work, &member->exchange[side], error));
 	HG_TRY(mark(member, STEP_SORT, error));
@@ -609,7 +609,7 @@ clear_run(Member *member)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		hg_cuda_partition_free(&member->work, &member->sides[side]);
-		if (member->team->members.size() > 1)
+		if (member->participants->members.size() > 1)
 			hg_cuda_exchange_clear(&member->work, &member->exchange[side]);
 	}
 }
@@ -617,7 +617,7 @@ clear_run(Member *member)
 static HgStatus
 run(Member *member, HgError *error)
 {
-	const bool alone = member->team->members.size() == 1;
+	const bool alone = member->participants->members.size() == 1;
 
 	HG_TRY(alone ? run_alone(member, error) : run_together(member, error));
 	HG_TRY(mark(member, STEPS, error));
@@ -639,9 +639,9 @@ run(Member *member, HgError *error)
 static HgStatus
 open_member(Member *member, HgError *error)
 {
-	const Team *team = member->team;
-	const uint64_t share = share_of(team);
-	const int devices = (int) team->members.size();
+	const Participants *participants = member->participants;
+	const uint64_t share = share_of(participants);
+	const int devices = (int) participants->members.size();
 	int there = 0;
 
 	HG_CUDA_TRY(cudaGetDeviceCount(&there), error);
@@ -658,17 +658,17 @@ open_member(Member *member, HgError *error)
 	HG_CUDA_TRY(cudaStreamCreateWithFlags(&member->copies, cudaStreamNonBlocking), error);
 	for (cudaEvent_t &event : member->marks)
 		HG_CUDA_TRY(cudaEventCreate(&event), error);
-	for (int side = team->course->joined ? HG_OUTER : HG_INNER; side <= HG_INNER; side++)
+	for (int side = participants->course->joined ? HG_OUTER : HG_INNER; side <= HG_INNER; side++)
 	{
 		HG_TRY(hg_cuda_alloc_array(&member->work, share, &member->keys[side], error));
 		HG_TRY((hg_cuda_launch<hg_fill_keys_kernel>(
 			member->work.stream, "hg_fill_keys_kernel", BLOCKS, THREADS, error,
-			keys_of(team->course, side), share * member->self, share, member->keys[side])));
+			keys_of(participants->course, side), share * member->self, share, member->keys[side])));
 		if (devices > 1)
 			HG_TRY(hg_cuda_exchange_open(&member->exchange[side], sizeof(uint32_t),
 										 (uint32_t) devices, member->self, member->copies, error));
 	}
-	if (team->course->joined)
+	if (participants->course->joined)
 	{
 		/* a range may have more than its share; of few keys, a good deal more */
 		member->capacity = devices == 1 ? share : share + share / 4 + (1 << 20);
@@ -699,19 +699,19 @@ close_member(Member *member)
 
 /* Note the time of a run, by the first member, when all have ended it. */
 static void
-note_run(Team *team, std::vector<double> *totals, std::vector<std::vector<double>> *steps)
+note_run(Participants *participants, std::vector<double> *totals, std::vector<std::vector<double>> *steps)
 {
 	std::vector<double> longest(STEPS, 0);
 
-	totals->push_back(hg_clock_ms() - team->began_ms);
-	for (const std::unique_ptr<Member> &member : team->members)
+	totals->push_back(hg_clock_ms() - participants->began_ms);
+	for (const std::unique_ptr<Member> &member : participants->members)
 		for (int step = 0; step < STEPS; step++)
 			longest[step] = std::max(longest[step], member->step_ms[step]);
 	steps->push_back(longest);
 }
 
 static void
-choose_median(Team *team, const std::vector<double> &totals,
+choose_median(Participants *participants, const std::vector<double> &totals,
 			  const std::vector<std::vector<double>> &steps)
 {
 	std::vector<size_t> order(totals.size());
@@ -720,47 +720,47 @@ choose_median(Team *team, const std::vector<double> &totals,
 		order[i] = i;
 	std::sort(order.begin(), order.end(),
 			  [&](size_t a, size_t b) { return totals[a] < totals[b]; });
-	team->total_ms = totals[order[order.size() / 2]];
+	participants->total_ms = totals[order[order.size() / 2]];
 	std::copy(steps[order[order.size() / 2]].begin(), steps[order[order.size() / 2]].end(),
-			  team->step_ms);
+			  participants->step_ms);
 }
 
 /* All that a member does. */
 static void
 work_through(Member *member)
 {
-	Team *team = member->team;
+	Participants *participants = member->participants;
 	HgError *error = &member->error;
 	std::vector<double> totals;
 	std::vector<std::vector<double>> steps;
 
 	member->status = open_member(member, error);
 	/* the first two are there to warm up */
-	for (int turn = -2; turn < team->repeat; turn++)
+	for (int turn = -2; turn < participants->repeat; turn++)
 	{
-		if (!team->meeting->wait(member->status != HG_OK))
+		if (!participants->meeting->wait(member->status != HG_OK))
 			return;
 		if (member->self == 0)
-			team->began_ms = hg_clock_ms();
-		if (!team->meeting->wait(false))
+			participants->began_ms = hg_clock_ms();
+		if (!participants->meeting->wait(false))
 			return;
 		member->status = run(member, error);
-		if (!team->meeting->wait(member->status != HG_OK))
+		if (!participants->meeting->wait(member->status != HG_OK))
 			return;
 		if (member->self == 0 && turn >= 0)
-			note_run(team, &totals, &steps);
-		if (turn + 1 < team->repeat)
+			note_run(participants, &totals, &steps);
+		if (turn + 1 < participants->repeat)
 			clear_run(member);
 	}
-	member->status = team->course->joined ? check_pairs(member, error) : check_graph(member, error);
+	member->status = participants->course->joined ? check_pairs(member, error) : check_graph(member, error);
 	if (member->self == 0)
-		choose_median(team, totals, steps);
-	team->meeting->wait(false);
+		choose_median(participants, totals, steps);
+	participants->meeting->wait(false);
 }
 
 /* Is what all members have found right? */
 static bool
-is_right(const Team *team)
+is_right(const Participants *participants)
 {
 	uint64_t rows = 0;
 	uint64_t pairs = 0;
@@ -768,7 +768,7 @@ is_right(const Team *team)
 	unsigned long long checksum = 0;
 	unsigned long long expected = 0;
 
-	for (const std::unique_ptr<Member> &member : team->members)
+	for (const std::unique_ptr<Member> &member : participants->members)
 	{
 		rows += member->seen_rows;
 		pairs += member->pairs;
@@ -776,37 +776,37 @@ is_right(const Team *team)
 		checksum += member->checksum;
 		expected += member->expected;
 	}
-	return team->course->joined ? pairs == team->course->rows && checksum == expected
-								: rows == team->course->rows && wrong == 0;
+	return participants->course->joined ? pairs == participants->course->rows && checksum == expected
+								: rows == participants->course->rows && wrong == 0;
 }
 
 /* The failure of a course, unless it is another's. */
 static const Member *
-failed_member(const Team *team)
+failed_member(const Participants *participants)
 {
 	const Member *failed = nullptr;
 
-	for (const std::unique_ptr<Member> &member : team->members)
+	for (const std::unique_ptr<Member> &member : participants->members)
 		if (member->status != HG_OK && (failed == nullptr || failed->status == HG_CANCELLED))
 			failed = member.get();
 	return failed;
 }
 
 static void
-write_course(HgBenchJson *json, const Team *team, bool right)
+write_course(HgBenchJson *json, const Participants *participants, bool right)
 {
-	const Course *course = team->course;
+	const Course *course = participants->course;
 
 	hg_bench_json_next(json);
 	fprintf(json->file,
 			"{\"what\": \"%s\", \"gpus\": %zu, \"order\": \"%s\", \"duplicates\": %u, "
 			"\"rows\": %" PRIu64 ", \"total_ms\": %.6g, \"verified\": %s, \"steps_ms\": {",
-			course->joined ? "join" : "build", team->members.size(),
+			course->joined ? "join" : "build", participants->members.size(),
 			course->scattered ? "random" : "sequential", course->duplicates, course->rows,
-			team->total_ms, right ? "true" : "false");
+			participants->total_ms, right ? "true" : "false");
 	for (int step = 0; step < STEPS; step++)
 		fprintf(json->file, "%s\"%s\": %.6g", step == 0 ? "" : ", ", step_names[step],
-				team->step_ms[step]);
+				participants->step_ms[step]);
 	fputs("}}", json->file);
 }
 
@@ -817,24 +817,24 @@ bench_course(const Course *course, int gpus, int repeat, double *rate, HgBenchRe
 	std::vector<std::thread> threads;
 	const Member *failed;
 	bool right;
-	Team team;
+	Participants participants;
 
-	team.course = course;
-	team.repeat = repeat;
-	team.meeting.reset(new Meeting(gpus));
+	participants.course = course;
+	participants.repeat = repeat;
+	participants.meeting.reset(new Meeting(gpus));
 	for (int m = 0; m < gpus; m++)
 	{
-		team.members.emplace_back(new Member());
-		team.members.back()->team = &team;
-		team.members.back()->self = (uint32_t) m;
+		participants.members.emplace_back(new Member());
+		participants.members.back()->participants = &participants;
+		participants.members.back()->self = (uint32_t) m;
 	}
-	for (const std::unique_ptr<Member> &member : team.members)
+	for (const std::unique_ptr<Member> &member : participants.members)
 		threads.emplace_back(work_through, member.get());
 	for (std::thread &thread : threads)
 		thread.join();
-	failed = failed_member(&team);
-	right = failed == nullptr && is_right(&team);
-	*rate = (double) course->rows * (course->joined ? 2 : 1) / team.total_ms / 1e6;
+	failed = failed_member(&participants);
+	right = failed == nullptr && is_right(&participants);
+	*rate = (double) course->rows * (course->joined ? 2 : 1) / participants.total_ms / 1e6;
 	printf("%-6s %-10s x%-4u %2d %11" PRIu64 " ", course->joined ? "join" : "build",
 		   course->scattered ? "random" : "sequential", course->duplicates, gpus, course->rows);
 	if (failed != nullptr)
@@ -842,13 +842,13 @@ bench_course(const Course *course, int gpus, int repeat, double *rate, HgBenchRe
 			   failed->error.detail);
 	else
 	{
-		printf("%9.3f %8.2f  %-3s ", team.total_ms, *rate, right ? "yes" : "NO");
+		printf("%9.3f %8.2f  %-3s ", participants.total_ms, *rate, right ? "yes" : "NO");
 		for (int step = 0; step < STEPS; step++)
-			printf(" %s %.2f", step_names[step], team.step_ms[step]);
+			printf(" %s %.2f", step_names[step], participants.step_ms[step]);
 		if (report->json.file != nullptr)
-			write_course(&report->json, &team, right);
+			write_course(&report->json, &participants, right);
 	}
-	for (const std::unique_ptr<Member> &member : team.members)
+	for (const std::unique_ptr<Member> &member : participants.members)
 		close_member(member.get());
 	return right;
 }

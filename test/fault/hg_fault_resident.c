@@ -457,17 +457,17 @@ HgMatcher *
 __wrap_hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeySet *inner)
 {
 	HgMatcherSpec lent = *spec;
-	HgTeamSpec *team = palloc0(sizeof(HgTeamSpec));
+	HgParticipantsSpec *participants = palloc0(sizeof(HgParticipantsSpec));
 	HgMatcher *matcher;
 
-	if (spec->team != NULL)
+	if (spec->participants != NULL)
 	{
-		*team = *spec->team;
-		lent.team = team;
+		*participants = *spec->participants;
+		lent.participants = participants;
 	}
 	matcher = __real_hg_matcher_create(&lent, outer, inner);
-	memset(team, 0x7f, sizeof(HgTeamSpec));
-	pfree(team);
+	memset(participants, 0x7f, sizeof(HgParticipantsSpec));
+	pfree(participants);
 	return matcher;
 }
 

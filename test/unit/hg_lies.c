@@ -229,7 +229,7 @@ exaggerate(int fd, const HgWireRequest *request, HgWireReply *reply)
 static bool
 lie_about_results(int fd, const HgWireRequest *request, const HgWireReply *reply)
 {
-	if (reply->error.status != HG_OK || reply->count == 0 || request->spec.team != 0)
+	if (reply->error.status != HG_OK || reply->count == 0 || request->spec.participants_id != 0)
 		return false;
 	if (request->header.type == HG_WIRE_NEXT)
 		lie_about_rows(request, reply);

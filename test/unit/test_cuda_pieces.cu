@@ -190,7 +190,7 @@ static HgHost host;
 
 /* A job that needs 100 MB, on a device with a budget. */
 static uint64_t
-start(uint64_t budget, uint64_t team, uint64_t limit)
+start(uint64_t budget, uint64_t participants_id, uint64_t limit)
 {
 	uint64_t reserved;
 
@@ -199,7 +199,7 @@ start(uint64_t budget, uint64_t team, uint64_t limit)
 	pieces = static_cast<HgCudaPieces *>(calloc(1, sizeof(*pieces)));
 	page_spec.page_size = 8192;
 	spec = {};
-	spec.team = team;
+	spec.participants_id = participants_id;
 	spec.memory_limit = limit;
 	spec.pages[HG_OUTER] = spec.pages[HG_INNER] = &page_spec;
 	hg_cuda_pieces_open(pieces, &device, &spec, 100 * MB, &reserved);
@@ -300,7 +300,7 @@ test_yield()
 }
 
 static void
-test_teams()
+test_participant_counts()
 {
 	HgCudaPiece *taken[HG_PIECES + 1];
 	int count = 0;
@@ -385,7 +385,7 @@ main()
 {
 	test_turns();
 	test_yield();
-	test_teams();
+	test_participant_counts();
 	test_memory();
 	test_failures();
 	return hg_tap_done();

@@ -207,12 +207,12 @@ work(void *arg)
 }
 
 static void
-test_crowd(HgEngine *engine, const HgHost *host, uint32_t rows, uint64_t team)
+test_crowd(HgEngine *engine, const HgHost *host, uint32_t rows, uint64_t participants_id)
 {
 	TestPagesJoin join;
 	Crowd crowd = {
 		.engine = engine, .host = host, .join = &join, .turn = PTHREAD_MUTEX_INITIALIZER};
-	HgJobSpec spec = {.key_width = 8, .device = -1, .team = team};
+	HgJobSpec spec = {.key_width = 8, .device = -1, .participants_id = participants_id};
 	Worker workers[THREADS];
 	HgError error = {0};
 	HgStatus status;
@@ -243,7 +243,7 @@ test_crowd(HgEngine *engine, const HgHost *host, uint32_t rows, uint64_t team)
 		status = finish_job(engine, crowd.job, &join, &error);
 	close_job(engine, crowd.job);
 	if (!hg_tap_ok(status == HG_OK, "%s: %d threads bring pages of %u rows, %s", engine->name,
-				   THREADS, rows, team != 0 ? "as a team's" : "as one process's"))
+				   THREADS, rows, participants_id != 0 ? "as a team's" : "as one process's"))
 		hg_tap_diag("status %d: %s %s", (int) status, error.message, error.detail);
 	test_pages_join_destroy(&join);
 }

@@ -717,7 +717,7 @@ test_bad_opens(HgEngine *engine, const HgHost *host, const TestReplicaSide *side
 	spec.column_width[HG_OUTER][0] = 4;
 	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_INVALID, "columns");
 	spec.ncolumns[HG_OUTER] = 0;
-	spec.team = 5;
+	spec.participants_id = 5;
 	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_INVALID, "a team");
 	hg_tap_ok(good && job == NULL, "%s: a job of graph replicas that can't be is refused",
 			  engine->name);

@@ -408,7 +408,7 @@ test_numbers(void)
 {
 	const uint32_t rows[3] = {4, 0, 2};
 	const HgRowNumbers numbers = {.block_log2 = 2, .blocks = 3, .rows = rows};
-	HgRemoteJob job = {.numbered = true, .spec = {.team = 1}};
+	HgRemoteJob job = {.numbered = true, .spec = {.participants_id = 1}};
 	uint32_t outer[1];
 	uint32_t inner[1];
 	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 1, .count = 1};

@@ -65,14 +65,14 @@ test_impossible(void)
 		HgReplicaColumnShape shape;
 		HgReplicaSpec graph; /* which is to be made with it */
 		HgReplicaUse replica;	  /* or read */
-		uint64_t team;
+		uint64_t participants_id;
 	} columns[] = {
 		{.what = "of three bytes", .shape = {3, 1, STRIDE, 0}},
 		{.what = "of no parts", .shape = {4, 0, STRIDE, 0}},
 		{.what = "of more parts than there are", .shape = {4, UINT32_MAX, STRIDE, 0}},
 		{.what = "of no places", .shape = {4, 1, 0, 0}},
 		{.what = "of a stride beyond a part", .shape = {4, 1, UINT32_MAX, 0}},
-		{.what = "of a team", .shape = {4, 1, STRIDE, 0}, .team = 7},
+		{.what = "of a team", .shape = {4, 1, STRIDE, 0}, .participants_id = 7},
 		{.what = "with a graph that is made",
 		 .shape = {4, 1, STRIDE, 0},
 		 .graph = {{TEST_EPOCH, 1, 0, 0}, {8, 1, ROWS}}},
@@ -94,7 +94,7 @@ test_impossible(void)
 	{
 		memset(&message, 0, sizeof(message));
 		message.request.spec = test_plain_spec;
-		message.request.spec.team = columns[i].team;
+		message.request.spec.participants_id = columns[i].participants_id;
 		message.request.new_replica = columns[i].graph;
 		message.request.replica[HG_OUTER] = columns[i].replica;
 		message.request.new_column =

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_server_pages.c
- *	  Sides that come as pages to a device process: what goes over the wire, memory, teams.
+ *	  Sides that come as pages to a device process: what goes over the wire, memory, shared jobs.
  *
  * The device process is the stand-in (hg_device_standin.c), which lies beside this program.  With
  * the path of a device process as its argument it runs the tests that need neither a misbehaving
@@ -26,10 +26,10 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-#define MEMBERS 3
+#define PARTICIPANTS 3
 
-/* Some number of a team. */
-#define TEAM UINT64_C(0x7ea9a9e5)
+/* An id of participants. */
+#define PARTICIPANTS_ID UINT64_C(0x7ea9a9e5)
 
 static const TestReplicaSpread plain_spread = {
 	.way = TEST_REPLICA_PAGES, .width = 8, .count = 5000, .keys = 4000, .ncolumns = 2, .nulls = 10};
@@ -289,49 +289,49 @@ test_refused(void)
 }
 
 /* ------------------------------------------------------------------------
- * Teams
+ * Shared jobs
  * ------------------------------------------------------------------------ */
 
-typedef struct Members
+typedef struct Participants
 {
-	HgWireClient *clients[MEMBERS];
-	HgEngine *engines[MEMBERS];
-	HgJob *jobs[MEMBERS];
-} Members;
+	HgWireClient *clients[PARTICIPANTS];
+	HgEngine *engines[PARTICIPANTS];
+	HgJob *jobs[PARTICIPANTS];
+} Participants;
 
 static void
-connect_members(TestServer *server, Members *members)
+connect_participants(TestServer *server, Participants *participants)
 {
-	memset(members, 0, sizeof(*members));
-	for (int i = 0; i < MEMBERS; i++)
+	memset(participants, 0, sizeof(*participants));
+	for (int i = 0; i < PARTICIPANTS; i++)
 	{
-		members->clients[i] = test_start_client(server);
-		members->engines[i] = hg_wire_client_engine(members->clients[i]);
+		participants->clients[i] = test_start_client(server);
+		participants->engines[i] = hg_wire_client_engine(participants->clients[i]);
 	}
 }
 
 static void
-close_members(Members *members)
+close_participants(Participants *participants)
 {
-	for (int i = 0; i < MEMBERS; i++)
+	for (int i = 0; i < PARTICIPANTS; i++)
 	{
-		if (members->jobs[i] != NULL)
-			members->engines[i]->close(members->jobs[i]);
-		members->jobs[i] = NULL;
+		if (participants->jobs[i] != NULL)
+			participants->engines[i]->close(participants->jobs[i]);
+		participants->jobs[i] = NULL;
 	}
 }
 
 static void
-disconnect_members(Members *members)
+disconnect_participants(Participants *participants)
 {
-	for (int i = 0; i < MEMBERS; i++)
-		hg_wire_client_destroy(members->clients[i]);
+	for (int i = 0; i < PARTICIPANTS; i++)
+		hg_wire_client_destroy(participants->clients[i]);
 }
 
 static HgJobSpec
-spec_of_team(const TestPagesJoin *join)
+shared_spec(const TestPagesJoin *join)
 {
-	HgJobSpec spec = {.key_width = 8, .device = -1, .group = 99, .team = TEAM};
+	HgJobSpec spec = {.key_width = 8, .device = -1, .group = 99, .participants_id = PARTICIPANTS_ID};
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -344,19 +344,19 @@ spec_of_team(const TestPagesJoin *join)
 }
 
 static bool
-open_members(Members *members, const HgJobSpec *spec)
+open_participants(Participants *participants, const HgJobSpec *spec)
 {
 	bool good = true;
 
-	for (int i = 0; i < MEMBERS; i++)
-		good = good && members->engines[i]->open(members->engines[i], test_host_plain(), spec,
-												 &members->jobs[i], NULL) == HG_OK;
+	for (int i = 0; i < PARTICIPANTS; i++)
+		good = good && participants->engines[i]->open(participants->engines[i], test_host_plain(), spec,
+												 &participants->jobs[i], NULL) == HG_OK;
 	return good;
 }
 
-/* Deal out pages to the members in turn, wait until they have arrived, and have it built. */
+/* Deal out pages to the participants in turn, wait until they have arrived, and have it built. */
 static bool
-fill_members(Members *members, const TestPagesJoin *join)
+fill_participants(Participants *participants, const TestPagesJoin *join)
 {
 	bool good = true;
 	int turn = 0;
@@ -367,35 +367,35 @@ fill_members(Members *members, const TestPagesJoin *join)
 
 		for (uint64_t page = 0; page < pages->count && good; page++)
 		{
-			const int i = turn++ % MEMBERS;
+			const int i = turn++ % PARTICIPANTS;
 
-			good = members->engines[i]->append_pages(
-					   members->jobs[i], (HgSide) side, pages->bytes + page * pages->spec.page_size,
+			good = participants->engines[i]->append_pages(
+					   participants->jobs[i], (HgSide) side, pages->bytes + page * pages->spec.page_size,
 					   1, test_pages_ordinal(pages, page), NULL) == HG_OK;
 		}
 	}
-	for (int i = 0; i < MEMBERS; i++)
-		good = good && hg_wire_client_end_append(members->jobs[i], NULL) == HG_OK;
+	for (int i = 0; i < PARTICIPANTS; i++)
+		good = good && hg_wire_client_end_append(participants->jobs[i], NULL) == HG_OK;
 	return good;
 }
 
-/* Fetch all matches, a chunk for each member in turn. */
+/* Fetch all matches, a chunk for each participant in turn. */
 static bool
-fetch_members(Members *members, const TestPagesJoin *join)
+fetch_participants(Participants *participants, const TestPagesJoin *join)
 {
 	TestReplicaPairs pairs = {0};
 	TestReplicaPairs wanted = join->wanted;
 	bool good = true;
 	bool more = true;
 
-	for (int i = 0; i < MEMBERS; i++)
-		good = good && members->engines[i]->match(members->jobs[i], HG_MATCH_ALL, NULL) == HG_OK;
+	for (int i = 0; i < PARTICIPANTS; i++)
+		good = good && participants->engines[i]->match(participants->jobs[i], HG_MATCH_ALL, NULL) == HG_OK;
 	while (good && more)
 	{
 		const size_t before = pairs.count;
 
-		for (int i = 0; i < MEMBERS; i++)
-			good = good && test_replica_read(members->engines[i], members->jobs[i], 300, 1, &pairs,
+		for (int i = 0; i < PARTICIPANTS; i++)
+			good = good && test_replica_read(participants->engines[i], participants->jobs[i], 300, 1, &pairs,
 										  NULL) == HG_OK;
 		more = pairs.count > before;
 	}
@@ -407,49 +407,49 @@ fetch_members(Members *members, const TestPagesJoin *join)
 }
 
 static void
-test_team(void)
+test_participants(void)
 {
 	const TestReplicaSpread spreads[2] = {plain_spread, plain_spread};
 	const TestPagesForm forms[2] = {{.nquals = 2, .noise = 10}, {.noise = 5}};
 	TestServer server;
-	Members members;
+	Participants participants;
 	TestPagesJoin join;
 	HgJobSpec spec;
 	HgJobStats stats;
 	bool good;
 
 	test_start_server(&server, NULL);
-	connect_members(&server, &members);
+	connect_participants(&server, &participants);
 	test_pages_join_create(&join, spreads, forms, 7);
-	spec = spec_of_team(&join);
-	good = open_members(&members, &spec) && fill_members(&members, &join);
+	spec = shared_spec(&join);
+	good = open_participants(&participants, &spec) && fill_participants(&participants, &join);
 	/* whoever opened it may be the first to go */
-	members.engines[0]->build(members.jobs[0], NULL);
-	for (int i = 0; i < MEMBERS && good; i++)
+	participants.engines[0]->build(participants.jobs[0], NULL);
+	for (int i = 0; i < PARTICIPANTS && good; i++)
 	{
-		good = members.engines[i]->build(members.jobs[i], NULL) == HG_OK;
-		members.engines[i]->stats(members.jobs[i], &stats);
+		good = participants.engines[i]->build(participants.jobs[i], NULL) == HG_OK;
+		participants.engines[i]->stats(participants.jobs[i], &stats);
 		good = good && stats.rows[HG_OUTER] == spreads[HG_OUTER].count &&
 			   stats.rows[HG_INNER] == spreads[HG_INNER].count;
 	}
 	hg_tap_ok(good, "the members of a team have the rows of all their pages");
-	hg_tap_ok(good && fetch_members(&members, &join), "and get their matches");
-	close_members(&members);
+	hg_tap_ok(good && fetch_participants(&participants, &join), "and get their matches");
+	close_participants(&participants);
 	hg_tap_ok(test_counts_jobs(&server, 0) && test_status_of(&server).memory_reserved == 0,
 			  "nothing is left of it");
 	test_pages_join_destroy(&join);
-	disconnect_members(&members);
+	disconnect_participants(&participants);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
-/* Members agree on what pages are, and get the same answer where one makes no sense. */
+/* Participants agree on what pages are, and get the same answer where one makes no sense. */
 static void
-test_team_failures(void)
+test_shared_failures(void)
 {
 	const TestReplicaSpread spreads[2] = {plain_spread, plain_spread};
 	const TestPagesForm forms[2] = {{.nquals = 2}, {.noise = 5}};
 	TestServer server;
-	Members members;
+	Participants participants;
 	TestPagesJoin join;
 	HgPageSpec other;
 	HgJobSpec spec;
@@ -458,53 +458,53 @@ test_team_failures(void)
 	bool good;
 
 	test_start_server(&server, NULL);
-	connect_members(&server, &members);
+	connect_participants(&server, &participants);
 	test_pages_join_create(&join, spreads, forms, 8);
-	spec = spec_of_team(&join);
+	spec = shared_spec(&join);
 	others = spec;
 	other = *spec.pages[HG_INNER];
 	other.rows_per_page++;
 	others.pages[HG_INNER] = &other;
-	good = members.engines[0]->open(members.engines[0], test_host_plain(), &spec, &members.jobs[0],
+	good = participants.engines[0]->open(participants.engines[0], test_host_plain(), &spec, &participants.jobs[0],
 									NULL) == HG_OK &&
-		   members.engines[1]->open(members.engines[1], test_host_plain(), &others,
-									&members.jobs[1], NULL) == HG_INVALID;
+		   participants.engines[1]->open(participants.engines[1], test_host_plain(), &others,
+									&participants.jobs[1], NULL) == HG_INVALID;
 	others.pages[HG_INNER] = NULL;
-	members.jobs[1] = NULL;
-	good = good && members.engines[1]->open(members.engines[1], test_host_plain(), &others,
-											&members.jobs[1], NULL) == HG_INVALID;
-	members.jobs[1] = NULL;
+	participants.jobs[1] = NULL;
+	good = good && participants.engines[1]->open(participants.engines[1], test_host_plain(), &others,
+											&participants.jobs[1], NULL) == HG_INVALID;
+	participants.jobs[1] = NULL;
 	hg_tap_ok(good, "who would append other pages is no member");
-	close_members(&members);
+	close_participants(&participants);
 
 	join.sides[HG_INNER].pages.bytes[18] ^= 1;
-	good = open_members(&members, &spec) && fill_members(&members, &join);
-	for (int i = 0; i < MEMBERS; i++)
-		good = good && members.engines[i]->build(members.jobs[i], NULL) == HG_BAD_PAGE;
+	good = open_participants(&participants, &spec) && fill_participants(&participants, &join);
+	for (int i = 0; i < PARTICIPANTS; i++)
+		good = good && participants.engines[i]->build(participants.jobs[i], NULL) == HG_BAD_PAGE;
 	hg_tap_ok(good, "all members are told of a page that makes no sense");
 	good = good &&
-		   members.engines[2]->count(members.jobs[2], HG_MATCH_ALL, &count, NULL) == HG_BAD_PAGE;
-	close_members(&members);
-	for (int i = 0; i < MEMBERS; i++)
-		good = good && hg_wire_client_state(members.clients[i], NULL) == HG_WIRE_READY;
+		   participants.engines[2]->count(participants.jobs[2], HG_MATCH_ALL, &count, NULL) == HG_BAD_PAGE;
+	close_participants(&participants);
+	for (int i = 0; i < PARTICIPANTS; i++)
+		good = good && hg_wire_client_state(participants.clients[i], NULL) == HG_WIRE_READY;
 	hg_tap_ok(good && test_counts_jobs(&server, 0), "which ends no connection");
 
 	/* one that asks for its own part when another has been told already */
-	good = open_members(&members, &spec);
+	good = open_participants(&participants, &spec);
 	good = good &&
-		   members.engines[0]->append_pages(members.jobs[0], HG_INNER,
+		   participants.engines[0]->append_pages(participants.jobs[0], HG_INNER,
 											join.sides[HG_INNER].pages.bytes, 1, 0, NULL) == HG_OK;
-	good = good && members.engines[0]->build(members.jobs[0], NULL) == HG_BAD_PAGE;
+	good = good && participants.engines[0]->build(participants.jobs[0], NULL) == HG_BAD_PAGE;
 	good = good &&
-		   members.engines[1]->append_pages(members.jobs[1], HG_INNER,
+		   participants.engines[1]->append_pages(participants.jobs[1], HG_INNER,
 											join.sides[HG_INNER].pages.bytes, 1, 1, NULL) == HG_OK;
-	good = good && hg_wire_client_end_append(members.jobs[1], NULL) == HG_BAD_PAGE;
-	close_members(&members);
-	for (int i = 0; i < MEMBERS; i++)
-		good = good && hg_wire_client_state(members.clients[i], NULL) == HG_WIRE_READY;
+	good = good && hg_wire_client_end_append(participants.jobs[1], NULL) == HG_BAD_PAGE;
+	close_participants(&participants);
+	for (int i = 0; i < PARTICIPANTS; i++)
+		good = good && hg_wire_client_state(participants.clients[i], NULL) == HG_WIRE_READY;
 	hg_tap_ok(good && test_counts_jobs(&server, 0), "nor does it where others still append");
 	test_pages_join_destroy(&join);
-	disconnect_members(&members);
+	disconnect_participants(&participants);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
@@ -515,7 +515,7 @@ test_asked_ahead(void)
 	const TestReplicaSpread spreads[2] = {plain_spread, plain_spread};
 	const TestPagesForm forms[2] = {{.nquals = 2}, {.noise = 5}};
 	TestServer server;
-	Members members;
+	Participants participants;
 	TestPagesJoin join;
 	HgJobSpec spec;
 	HgDeviceStatus status;
@@ -525,12 +525,12 @@ test_asked_ahead(void)
 	bool good;
 
 	test_start_server(&server, NULL);
-	connect_members(&server, &members);
+	connect_participants(&server, &participants);
 	test_pages_join_create(&join, spreads, forms, 8);
 	join.sides[HG_INNER].pages.bytes[18] ^= 1;
-	spec = spec_of_team(&join);
-	spec.team = 0;
-	engine = members.engines[0];
+	spec = shared_spec(&join);
+	spec.participants_id = 0;
+	engine = participants.engines[0];
 	good = engine->open(engine, test_host_plain(), &spec, &job, NULL) == HG_OK;
 	for (int side = HG_OUTER; side <= HG_INNER && good; side++)
 		good = engine->append_pages(job, (HgSide) side, join.sides[side].pages.bytes, 1, 0, NULL) ==
@@ -539,26 +539,26 @@ test_asked_ahead(void)
 		   engine->build(job, NULL) == HG_BAD_PAGE;
 	/* the count has been answered when this is */
 	good = good &&
-		   hg_wire_client_status(members.clients[0], test_host_plain(), &status, NULL) == HG_OK;
+		   hg_wire_client_status(participants.clients[0], test_host_plain(), &status, NULL) == HG_OK;
 	good = good && engine->count(job, HG_MATCH_ALL, &count, NULL) == HG_BAD_PAGE;
 	if (job != NULL)
 		engine->close(job);
-	hg_tap_ok(good && hg_wire_client_state(members.clients[0], NULL) == HG_WIRE_READY &&
+	hg_tap_ok(good && hg_wire_client_state(participants.clients[0], NULL) == HG_WIRE_READY &&
 				  test_counts_jobs(&server, 0),
 			  "a count that was asked for ahead fails with the page, and no connection with it");
 	test_pages_join_destroy(&join);
-	disconnect_members(&members);
+	disconnect_participants(&participants);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
-/* A member's pages that are all rows need what others', which are few, have left. */
+/* A participant's pages that are all rows need what others', which are few, have left. */
 static void
-test_team_reserved(void)
+test_shared_reserved(void)
 {
 	const TestReplicaSpread spreads[2] = {plain_spread, plain_spread};
 	const TestPagesForm forms[2] = {{.nquals = 2, .noise = 80}, {.noise = 50}};
 	TestServer server;
-	Members members;
+	Participants participants;
 	TestPagesJoin join;
 	HgJobSpec spec;
 	uint64_t before;
@@ -566,40 +566,40 @@ test_team_reserved(void)
 	bool good;
 
 	test_start_server(&server, NULL);
-	connect_members(&server, &members);
+	connect_participants(&server, &participants);
 	test_pages_join_create(&join, spreads, forms, 9);
-	spec = spec_of_team(&join);
+	spec = shared_spec(&join);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec.expected_rows[side] = spreads[side].count;
-	good = open_members(&members, &spec);
+	good = open_participants(&participants, &spec);
 	before = test_status_of(&server).memory_reserved;
-	good = good && fill_members(&members, &join);
+	good = good && fill_participants(&participants, &join);
 	after = test_status_of(&server).memory_reserved;
-	/* but of a page of each member, which is about to come */
+	/* but of a page of each participant, which is about to come */
 	hg_tap_ok(good && after <= before + before / 4,
 			  "nothing is reserved for pages that have as many rows as expected: %" PRIu64
 			  " bytes, then %" PRIu64,
 			  before, after);
-	close_members(&members);
+	close_participants(&participants);
 	test_pages_join_destroy(&join);
-	disconnect_members(&members);
+	disconnect_participants(&participants);
 	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_status_of(&server).memory_reserved == 0,
 			  "nothing stays reserved");
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
 /* ------------------------------------------------------------------------
- * Members that send at a time
+ * Participants that send at a time
  * ------------------------------------------------------------------------ */
 
-/* Messages of each member. */
+/* Messages of each participant. */
 #define MESSAGES 5
 
-/* A member that sends pages of one side, a page at a time, in a thread of its own. */
+/* A participant that sends pages of one side, a page at a time, in a thread of its own. */
 typedef struct Sender
 {
 	pthread_t thread;
-	Members *members;
+	Participants *participants;
 	const TestPagesJoin *join;
 	int place;
 	HgStatus status;
@@ -609,14 +609,14 @@ static void *
 send_pages(void *arg)
 {
 	Sender *sender = arg;
-	HgEngine *engine = sender->members->engines[sender->place];
-	HgJob *job = sender->members->jobs[sender->place];
+	HgEngine *engine = sender->participants->engines[sender->place];
+	HgJob *job = sender->participants->jobs[sender->place];
 	const TestReplicaPages *pages = &sender->join->sides[HG_INNER].pages;
 
 	sender->status = HG_OK;
 	for (int i = 0; i < MESSAGES && sender->status == HG_OK; i++)
 	{
-		const uint64_t page = (uint64_t) (i * MEMBERS + sender->place);
+		const uint64_t page = (uint64_t) (i * PARTICIPANTS + sender->place);
 
 		sender->status =
 			engine->append_pages(job, HG_INNER, pages->bytes + page * pages->spec.page_size, 1,
@@ -628,128 +628,128 @@ send_pages(void *arg)
 }
 
 static void
-start_senders(Sender senders[MEMBERS], Members *members, const TestPagesJoin *join)
+start_senders(Sender senders[PARTICIPANTS], Participants *participants, const TestPagesJoin *join)
 {
-	for (int i = 0; i < MEMBERS; i++)
+	for (int i = 0; i < PARTICIPANTS; i++)
 	{
-		senders[i] = (Sender){.members = members, .join = join, .place = i};
+		senders[i] = (Sender){.participants = participants, .join = join, .place = i};
 		if (pthread_create(&senders[i].thread, NULL, send_pages, &senders[i]) != 0)
 			abort();
 	}
 }
 
 static void
-join_senders(Sender senders[MEMBERS])
+join_senders(Sender senders[PARTICIPANTS])
 {
-	for (int i = 0; i < MEMBERS; i++)
+	for (int i = 0; i < PARTICIPANTS; i++)
 		pthread_join(senders[i].thread, NULL);
 }
 
 /*
- * No member waits until others' pages have come to the device: the stand-in has no message's pages
- * brought before one of each member is.
+ * No participant waits until others' pages have come to the device: the stand-in has no message's
+ * pages brought before one of each participant is.
  */
 static void
-test_team_at_a_time(void)
+test_shared_at_a_time(void)
 {
 	const TestReplicaSpread spreads[2] = {plain_spread, plain_spread};
 	const TestPagesForm forms[2] = {{.nquals = 2, .noise = 10}, {.noise = 5}};
-	Sender senders[MEMBERS];
+	Sender senders[PARTICIPANTS];
 	TestServer server;
-	Members members;
+	Participants participants;
 	TestPagesJoin join;
 	HgJobSpec spec;
 	const char *file = test_new_file();
 	char meeting[2048];
 	bool good;
 
-	snprintf(meeting, sizeof(meeting), "%d %s", MEMBERS, file);
+	snprintf(meeting, sizeof(meeting), "%d %s", PARTICIPANTS, file);
 	test_start_server_told(&server, "HG_STANDIN_MEET", meeting);
-	connect_members(&server, &members);
+	connect_participants(&server, &participants);
 	test_pages_join_create(&join, spreads, forms, 10);
-	spec = spec_of_team(&join);
-	good = open_members(&members, &spec);
+	spec = shared_spec(&join);
+	good = open_participants(&participants, &spec);
 	if (good)
-		start_senders(senders, &members, &join);
+		start_senders(senders, &participants, &join);
 	if (good)
 		join_senders(senders);
-	for (int i = 0; i < MEMBERS; i++)
+	for (int i = 0; i < PARTICIPANTS; i++)
 		good = good && senders[i].status == HG_OK;
-	hg_tap_ok(good, "members' pages come at a time: %d x %d messages", MEMBERS, MESSAGES);
+	hg_tap_ok(good, "members' pages come at a time: %d x %d messages", PARTICIPANTS, MESSAGES);
 	unlink(file);
-	close_members(&members);
+	close_participants(&participants);
 	test_pages_join_destroy(&join);
-	disconnect_members(&members);
+	disconnect_participants(&participants);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
-/* What members are told when one of them goes while his pages are on their way. */
+/* What participants are told when one of them goes while his pages are on their way. */
 static void
-test_team_deserted(void)
+test_shared_deserted(void)
 {
 	const TestReplicaSpread spreads[2] = {plain_spread, plain_spread};
 	const TestPagesForm forms[2] = {{.nquals = 2, .noise = 10}, {.noise = 5}};
 	TestServer server;
-	Members members;
+	Participants participants;
 	TestPagesJoin join;
 	HgJobSpec spec;
 	bool good;
 
 	test_start_server_told(&server, "HG_STANDIN_BRING_MS", "300");
-	connect_members(&server, &members);
+	connect_participants(&server, &participants);
 	test_pages_join_create(&join, spreads, forms, 11);
-	spec = spec_of_team(&join);
+	spec = shared_spec(&join);
 	for (int gone = 0; gone <= 1; gone++)
 	{
-		good = open_members(&members, &spec);
+		good = open_participants(&participants, &spec);
 		for (int i = 0; i < 2 && good; i++)
-			good = members.engines[i]->append_pages(members.jobs[i], HG_INNER,
+			good = participants.engines[i]->append_pages(participants.jobs[i], HG_INNER,
 													join.sides[HG_INNER].pages.bytes, 1,
 													(uint64_t) i, NULL) == HG_OK;
 		/* both are on their way: nobody has waited for the answer */
-		members.engines[0]->close(members.jobs[0]);
-		members.jobs[0] = NULL;
+		participants.engines[0]->close(participants.jobs[0]);
+		participants.jobs[0] = NULL;
 		if (gone == 1)
-			hg_wire_client_destroy(members.clients[0]);
-		good = good && hg_wire_client_end_append(members.jobs[1], NULL) == HG_UNAVAILABLE;
-		good = good && members.engines[2]->build(members.jobs[2], NULL) == HG_UNAVAILABLE;
+			hg_wire_client_destroy(participants.clients[0]);
+		good = good && hg_wire_client_end_append(participants.jobs[1], NULL) == HG_UNAVAILABLE;
+		good = good && participants.engines[2]->build(participants.jobs[2], NULL) == HG_UNAVAILABLE;
 		hg_tap_ok(good, "the others are told of a member that %s while his pages are on their way",
 				  gone == 1 ? "goes" : "gives up");
-		close_members(&members);
+		close_participants(&participants);
 		hg_tap_ok(test_counts_jobs(&server, 0) && test_status_of(&server).memory_reserved == 0 &&
 					  test_status_of(&server).memory_held == 0,
 				  "and nothing of theirs is left");
 	}
 	test_pages_join_destroy(&join);
-	for (int i = 1; i < MEMBERS; i++)
-		hg_wire_client_destroy(members.clients[i]);
+	for (int i = 1; i < PARTICIPANTS; i++)
+		hg_wire_client_destroy(participants.clients[i]);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
-/* Where there is no room for that members' pages come in their turns. */
+/* Where there is no room for that participants' pages come in their turns. */
 static void
-test_team_in_turns(void)
+test_shared_in_turns(void)
 {
 	const TestReplicaSpread spreads[2] = {plain_spread, plain_spread};
 	const TestPagesForm forms[2] = {{.nquals = 2, .noise = 10}, {.noise = 5}};
 	TestServer server;
-	Members members;
+	Participants participants;
 	TestPagesJoin join;
 	HgJobSpec spec;
 	bool good;
 
 	test_start_server_told(&server, "HG_STANDIN_NO_PIECES", "1");
-	connect_members(&server, &members);
+	connect_participants(&server, &participants);
 	test_pages_join_create(&join, spreads, forms, 12);
-	spec = spec_of_team(&join);
-	good = open_members(&members, &spec) && fill_members(&members, &join);
-	for (int i = 0; i < MEMBERS && good; i++)
-		good = members.engines[i]->build(members.jobs[i], NULL) == HG_OK;
-	hg_tap_ok(good && fetch_members(&members, &join),
+	spec = shared_spec(&join);
+	good = open_participants(&participants, &spec) && fill_participants(&participants, &join);
+	for (int i = 0; i < PARTICIPANTS && good; i++)
+		good = participants.engines[i]->build(participants.jobs[i], NULL) == HG_OK;
+	hg_tap_ok(good && fetch_participants(&participants, &join),
 			  "members whose pages can't be on their way at a time get their matches");
-	close_members(&members);
+	close_participants(&participants);
 	test_pages_join_destroy(&join);
-	disconnect_members(&members);
+	disconnect_participants(&participants);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
@@ -762,8 +762,8 @@ main(int argc, char **argv)
 	test_suite("300000");
 	test_lease();
 	test_nonsense();
-	test_team();
-	test_team_failures();
+	test_participants();
+	test_shared_failures();
 	test_asked_ahead();
 	if (!standin)
 	{
@@ -772,9 +772,9 @@ main(int argc, char **argv)
 	}
 	test_reserved();
 	test_refused();
-	test_team_reserved();
-	test_team_at_a_time();
-	test_team_deserted();
-	test_team_in_turns();
+	test_shared_reserved();
+	test_shared_at_a_time();
+	test_shared_deserted();
+	test_shared_in_turns();
 	return hg_tap_done();
 }

@@ -207,9 +207,9 @@ test_refused(void)
 	good = good && engine->open(engine, host, &spec, &job, &error) == HG_INVALID;
 	engine = ranges_of(2);
 	good = good && engine->open(engine, host, &spec, &job, &error) == HG_INVALID;
-	spec.team = 1;
+	spec.participants_id = 1;
 	good = good && device.open(&device, host, &spec, &job, &error) == HG_INVALID;
-	spec.team = 0;
+	spec.participants_id = 0;
 	spec.streamed = 1;
 	good = good && device.open(&device, host, &spec, &job, &error) == HG_INVALID;
 	spec.streamed = spec.members = 0;

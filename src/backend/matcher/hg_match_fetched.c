@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_fetched.c
- *	  Matches that this process has fetched of a job that a team had on a device.
+ *	  Matches that this process has fetched of a job that the participants had on a device.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,15 +13,15 @@
 #include "backend/device/hg_device_shared.h"
 #include "backend/hg_elapsed.h"
 #include "backend/hg_stats.h"
-#include "backend/matcher/hg_device_team.h"
+#include "backend/matcher/hg_device_participants.h"
 #include "backend/matcher/hg_match_fetched.h"
-#include "backend/matcher/hg_match_team.h"
+#include "backend/matcher/hg_match_participants.h"
 #include "backend/matcher/hg_patience.h"
 
 typedef struct HgMatchFetched
 {
 	HgMatchSource source; /* first */
-	HgDeviceTeam device;
+	HgDeviceParticipants device;
 	bool alone;		 /* the join is for a device and nothing else */
 	uint64 returned; /* matches, by this process */
 } HgMatchFetched;
@@ -31,13 +31,13 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 {
 	HgMatchFetched *fetched = (HgMatchFetched *) source;
 	HgMatchTask *task = source->task;
-	HgDeviceTeam *device = &fetched->device;
-	const int device_no = task->spec.team->device->device_no;
+	HgDeviceParticipants *device = &fetched->device;
+	const int device_no = task->spec.participants->device->device_no;
 	const double patience_ms = hg_patience_ms(HG_DEVICE_BIT(device_no), task->sides, task->report.cpu_ms);
 	instr_time start;
 	HgJobSpec spec;
 
-	hg_device_team_begin(device, &task->team, task->spec.sender, source->reduction, &source->gather,
+	hg_device_participants_begin(device, &task->participants, task->spec.sender, source->reduction, &source->gather,
 						 task->context);
 	hg_match_source_fill_spec(source, &spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -45,7 +45,7 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 	hg_host_set_patience(&task->host,
 						 fetched->alone ? hg_patience_alone_ms(device_no, patience_ms) : patience_ms);
 	INSTR_TIME_SET_CURRENT(start);
-	if (hg_device_team_join(device, &task->spec, &spec, task->sides, error))
+	if (hg_device_participants_join(device, &task->spec, &spec, task->sides, error))
 	{
 		strlcpy(task->report.device, hg_device_name(device->shared->device_no),
 				sizeof(task->report.device));
@@ -63,7 +63,7 @@ hg_match_fetched_next(HgMatchSource *source, const HgMatches **matches, HgError 
 {
 	HgMatchFetched *fetched = (HgMatchFetched *) source;
 	const HgMatchBlock *block;
-	HgStatus status = hg_device_team_next(&fetched->device, &block, error);
+	HgStatus status = hg_device_participants_next(&fetched->device, &block, error);
 
 	*matches = NULL;
 	if (status != HG_OK || block == NULL)
@@ -78,7 +78,7 @@ hg_match_fetched_count(HgMatchSource *source, uint64 *matches, HgError *error pg
 {
 	HgMatchFetched *fetched = (HgMatchFetched *) source;
 
-	*matches = fetched->returned = hg_device_team_take_count(&fetched->device);
+	*matches = fetched->returned = hg_device_participants_take_count(&fetched->device);
 	return HG_OK;
 }
 
@@ -103,7 +103,7 @@ hg_match_fetched_report(HgMatchSource *source, HgJobStats *stats)
 	HgMatchFetched *fetched = (HgMatchFetched *) source;
 
 	/* the job was that of all */
-	hg_device_team_stats(&fetched->device, stats);
+	hg_device_participants_stats(&fetched->device, stats);
 	stats->matches = fetched->returned;
 }
 
@@ -121,7 +121,7 @@ hg_match_fetched_replace(HgMatchSource *source, HgError *why)
 	}
 	hg_device_log_fallback(why);
 	strlcpy(task->report.fallback, why->message, sizeof(task->report.fallback));
-	return hg_match_team_create(task);
+	return hg_match_participants_create(task);
 }
 
 static void
@@ -129,7 +129,7 @@ hg_match_fetched_close(HgMatchSource *source)
 {
 	HgMatchFetched *fetched = (HgMatchFetched *) source;
 
-	hg_device_team_close(&fetched->device);
+	hg_device_participants_close(&fetched->device);
 	hg_match_list_clear(&fetched->device.fetched);
 }
 

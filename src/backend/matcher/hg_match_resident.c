@@ -48,7 +48,7 @@
 #include "backend/matcher/hg_match_cpu.h"
 #include "backend/matcher/hg_match_replica.h"
 #include "backend/matcher/hg_match_resident.h"
-#include "backend/matcher/hg_match_team.h"
+#include "backend/matcher/hg_match_participants.h"
 #include "hg_guc.h"
 
 /*
@@ -102,7 +102,10 @@ typedef struct HgMatchResident
 	HgReplicaAnswer
 		device; /* about the pairs of covered x covered, if the device was asked and has answered */
 
-	/* of a team of which one process has all of covered x covered (HgTeamSpec.at_once) */
+	/*
+	 * of participants of which one process has all of covered x covered
+	 * (HgParticipantsSpec.at_once)
+	 */
 	bool claimed; /* it is known who that is ... */
 	bool is_mine; /* ... this one */
 
@@ -154,8 +157,8 @@ hg_match_resident_make(HgMatchResident *resident, HgSide side, HgError *error)
 static bool
 hg_match_resident_holds(const HgMatchTask *task)
 {
-	if (task->spec.team != NULL)
-		return !task->spec.team->no_delta;
+	if (task->spec.participants != NULL)
+		return !task->spec.participants->no_delta;
 	return task->sides[HG_OUTER].rows > 0 && task->sides[HG_INNER].rows > 0;
 }
 
@@ -196,7 +199,7 @@ hg_match_resident_build(HgMatchSource *source, HgError *error)
 	if (status != HG_OK || !hg_match_resident_holds(task))
 		return status;
 	resident->delta =
-		task->spec.team != NULL ? hg_match_team_create(task) : hg_match_cpu_create(task);
+		task->spec.participants != NULL ? hg_match_participants_create(task) : hg_match_cpu_create(task);
 	status = resident->delta->ops->open(resident->delta, error);
 	if (status == HG_OK)
 		status = resident->delta->ops->build(resident->delta, error);
@@ -243,10 +246,10 @@ hg_match_resident_has_covered(HgMatchResident *resident)
 
 	if (spec->covered[HG_OUTER] == NULL || spec->covered[HG_INNER] == NULL || spec->covered_apart)
 		return false;
-	if (spec->team == NULL || !spec->team->at_once)
+	if (spec->participants == NULL || !spec->participants->at_once)
 		return true;
 	if (!resident->claimed)
-		resident->is_mine = hg_match_resident_take(spec->team->next_part) == 0;
+		resident->is_mine = hg_match_resident_take(spec->participants->next_part) == 0;
 	resident->claimed = true;
 	return resident->is_mine;
 }
@@ -282,8 +285,8 @@ hg_match_resident_open_covered(HgMatchResident *resident, HgError *error)
 
 	if (task->spec.apply != NULL)
 		task->spec.apply(task->spec.apply_arg);
-	if (task->spec.team != NULL && !task->spec.team->at_once)
-		work = (HgFlatWork){hg_match_resident_take, task->spec.team->next_part};
+	if (task->spec.participants != NULL && !task->spec.participants->at_once)
+		work = (HgFlatWork){hg_match_resident_take, task->spec.participants->next_part};
 	else if (task->spec.covered_part != NULL)
 		work = (HgFlatWork){hg_match_resident_take, task->spec.covered_part};
 	status = hg_flat_join_open(host, task->spec.covered[HG_OUTER], task->spec.covered[HG_INNER],

@@ -6,9 +6,10 @@
  *	cpu		hg_match_cpu.c: a job of this process's own on the CPU
  *	device	hg_match_device.c: one on a device
  *	sent	hg_match_sent.c: one on a device that got its keys while they were read (hg_sender.h)
- *	team	hg_match_team.c: this process's part of a job that a team shares on the CPU
- *	fetched	hg_match_fetched.c: what it has fetched of a job that a team had on a device
- *			(hg_device_team.h)
+ *	team	hg_match_participants.c: this process's part of a job that the participants share on the
+ *			CPU
+ *	fetched	hg_match_fetched.c: what it has fetched of a job that the participants had on a device
+ *			(hg_device_participants.h)
  *	resident	hg_match_resident.c: resident HashGraphs of one side or both, and what is to be
  *			joined beside them
  *
@@ -58,7 +59,7 @@ typedef struct HgMatchTask
 		unreported; /* true while matches are counted but not reported (hg_matcher_count_matched) */
 	HgKeySet sides[2];
 	HgPgHost host; /* of every job */
-	HgPgTeam team; /* where spec has one */
+	HgPgParticipants participants; /* where spec has one */
 	HgDelivered delivered;
 	int device_no;				/* of the device that was chosen last (hg_device_placement.h) */
 	HgMatcherReport report; /* but for what the current source reports */
@@ -91,7 +92,7 @@ typedef struct HgMatchSourceOps
 	 */
 	HgStatus (*open)(HgMatchSource *source, HgError *error);
 
-	/* Give it all keys and columns, and have it built; processes of a team wait for each other. */
+	/* Give it all keys and columns, and have it built; participants wait for each other. */
 	HgStatus (*build)(HgMatchSource *source, HgError *error);
 
 	/* The next matches, which stay in place until the next call; *matches is NULL at the end. */
@@ -103,7 +104,7 @@ typedef struct HgMatchSourceOps
 	 */
 	HgStatus (*renew)(HgMatchSource *source, const void *keys, uint64 count, HgError *error);
 
-	/* Begin the stream again, of which the task has forgotten all; NULL in a team. */
+	/* Begin the stream again, of which the task has forgotten all; NULL in a shared job. */
 	void (*rewind)(HgMatchSource *source);
 
 	/* The number of all matches, or of this process's. */
@@ -112,7 +113,7 @@ typedef struct HgMatchSourceOps
 	/* Groups of all matches; *reduced tells whether there are any.  NULL: there never are. */
 	HgStatus (*reduce)(HgMatchSource *source, HgGroupSet *groups, bool *reduced, HgError *error);
 
-	/* Describe a HashGraph; HG_INVALID where there is none.  NULL in a team. */
+	/* Describe a HashGraph; HG_INVALID where there is none.  NULL in a shared job. */
 	HgStatus (*describe)(HgMatchSource *source, HgSide side, HgGraphStats *stats, HgError *error);
 
 	/* What the job has done. */

@@ -116,11 +116,11 @@ hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeyS
 	hg_host_init(&task->host, context);
 	task->host.progress = spec->progress;
 	task->spec = *spec;
-	if (spec->team != NULL)
+	if (spec->participants != NULL)
 	{
 		/* it is looked at while matches are asked for, and the caller's does not last */
-		hg_team_init(&task->team, spec->team, &task->host);
-		task->spec.team = &task->team.spec;
+		hg_participants_init(&task->participants, spec->participants, &task->host);
+		task->spec.participants = &task->participants.spec;
 	}
 	task->sides[HG_OUTER] = *outer;
 	task->sides[HG_INNER] = *inner;

@@ -28,7 +28,7 @@
 typedef struct HgMatcher HgMatcher;
 
 /*
- * Build the HashGraphs of the two sides; with a team, wait for its other processes.  The key pieces
+ * Build the HashGraphs of the two sides; with other participants, wait for them.  The key pieces
  * must stay in place until the matcher is destroyed.  Memory comes from CurrentMemoryContext.
  */
 extern HgMatcher *hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer,
@@ -60,7 +60,7 @@ extern bool hg_matcher_streams(const HgMatcher *matcher);
  */
 extern void hg_matcher_renew(HgMatcher *matcher, const void *keys, uint64 count);
 
-/* Start the stream again from its beginning; not with a team. */
+/* Start the stream again from its beginning; not with other participants. */
 extern void hg_matcher_rewind(HgMatcher *matcher);
 
 /* The number of matches; nothing is streamed. */
@@ -75,8 +75,8 @@ extern uint64 hg_matcher_count_matched(HgMatcher *matcher, HgSide side, bool tol
 /*
  * Reduce all matches, as spec.reduction says.  False: they are not reduced, for want of a device,
  * of memory on it, or because there would be more groups than may be; then they can be streamed.
- * The groups are the matcher's; where they are partial the other matches can be.  With a team: in
- * all of its processes or in none, and one of them gets the groups.
+ * The groups are the matcher's; where they are partial the other matches can be.  With other
+ * participants: in all of its processes or in none, and one of them gets the groups.
  */
 extern bool hg_matcher_reduce(HgMatcher *matcher, HgGroupSet *groups);
 

@@ -16,13 +16,13 @@
 #include "backend/device/hg_device.h"
 #include "backend/device/hg_device_shared.h"
 #include "backend/hg_stats.h"
-#include "backend/matcher/hg_device_team.h"
+#include "backend/matcher/hg_device_participants.h"
 #include "backend/matcher/hg_match_cpu.h"
 #include "backend/matcher/hg_match_device.h"
 #include "backend/matcher/hg_match_fetched.h"
 #include "backend/matcher/hg_match_resident.h"
 #include "backend/matcher/hg_match_sent.h"
-#include "backend/matcher/hg_match_team.h"
+#include "backend/matcher/hg_match_participants.h"
 #include "backend/matcher/hg_matcher_choose.h"
 #include "backend/matcher/hg_patience.h"
 #include "backend/matcher/hg_sender.h"
@@ -77,12 +77,12 @@ hg_matcher_choose_gather(const HgMatchTask *task, const HgEngine *engine, HgMatc
 								  columns->gathered);
 }
 
-/* The same with the other processes of a team, who all choose alike. */
+/* The same with the other participants, which all choose alike. */
 static void
-hg_matcher_choose_gather_in_team(const HgMatchTask *task, const uint64 rows[2],
+hg_matcher_choose_gather_shared(const HgMatchTask *task, const uint64 rows[2],
 								 HgMatchColumns *columns)
 {
-	const HgDeviceTeamShared *shared = task->spec.team->device;
+	const HgDeviceParticipantsShared *shared = task->spec.participants->device;
 
 	/* a job that is given keys early has its columns, or is to have none */
 	if (shared->early_job != 0 && !shared->early_columns.reduces)
@@ -155,13 +155,13 @@ hg_matcher_choose_device(HgMatchTask *task)
 	return NULL;
 }
 
-/* A job on a device that the processes of a team have together; NULL: the CPU, in all of them. */
+/* A job on a device that the participants share; NULL: the CPU, in all of them. */
 static HgMatchSource *
 hg_matcher_choose_fetched(HgMatchTask *task)
 {
 	const HgMatcherSpec *spec = &task->spec;
 	const bool wanted = hg_backend == HG_BACKEND_CUDA;
-	HgDeviceTeamShared *shared = spec->team->device;
+	HgDeviceParticipantsShared *shared = spec->participants->device;
 	HgMatchColumns columns = {0};
 	HgMatcherEstimate estimate;
 	uint64 rows[2];
@@ -184,12 +184,12 @@ hg_matcher_choose_fetched(HgMatchTask *task)
 	task->report.cpu_ms = estimate.cpu_ms;
 	if (!wanted && (estimate.device_ms >= estimate.cpu_ms ||
 					(!estimate.reduced && !spec->counted &&
-					 spec->pairs * 2 * sizeof(uint32) > (double) spec->team->match_bytes)))
+					 spec->pairs * 2 * sizeof(uint32) > (double) spec->participants->match_bytes)))
 		return NULL;
 	if (estimate.reduced)
 		columns.reduction = spec->reduction;
 	else
-		hg_matcher_choose_gather_in_team(task, rows, &columns);
+		hg_matcher_choose_gather_shared(task, rows, &columns);
 	return hg_match_fetched_create(task, &columns, wanted);
 }
 
@@ -215,7 +215,7 @@ hg_matcher_choose_resident(HgMatchTask *task)
 HgMatchSource *
 hg_matcher_choose(HgMatchTask *task)
 {
-	const bool in_team = task->spec.team != NULL;
+	const bool is_shared = task->spec.participants != NULL;
 	HgMatchSource *source;
 
 	/* of a side whose covered rows have been joined the delta rows are left, under their numbers */
@@ -223,9 +223,9 @@ hg_matcher_choose(HgMatchTask *task)
 		return hg_matcher_choose_resident(task);
 	if (task->spec.streamed_rows > 0)
 		return hg_matcher_choose_streamed(task);
-	source = in_team ? hg_matcher_choose_fetched(task) : hg_matcher_choose_device(task);
+	source = is_shared ? hg_matcher_choose_fetched(task) : hg_matcher_choose_device(task);
 	if (source != NULL)
 		return source;
 	hg_match_task_end_sending(task);
-	return in_team ? hg_match_team_create(task) : hg_match_cpu_create(task);
+	return is_shared ? hg_match_participants_create(task) : hg_match_cpu_create(task);
 }

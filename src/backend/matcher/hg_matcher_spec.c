@@ -79,7 +79,7 @@ hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint6
 					uint64 inner_rows, HgMatcherEstimate *estimate)
 {
 	const HgReduction *reduction = spec->reduction;
-	const int processes = spec->team != NULL ? spec->team->processes : 1;
+	const int processes = spec->participants != NULL ? spec->participants->processes : 1;
 	const double pairs = spec->counted ? 0 : spec->pairs;
 	const bool streams = spec->streamed_rows > 0 && hg_matcher_settings_stream() &&
 						 hg_cpu_graph_is_near(spec->key_width, hg_load_factor, (double) inner_rows);
@@ -124,7 +124,7 @@ hg_matcher_gather_pays(const HgEngineCosts *costs, const HgMatcherSpec *spec, Hg
 					   uint64 rows)
 {
 	const HgColumnSet *set = spec->columns[side];
-	const int processes = spec->team != NULL ? spec->team->processes : 1;
+	const int processes = spec->participants != NULL ? spec->participants->processes : 1;
 	double row_bytes = 0;
 	double lookup_ns = 0;
 	double stored_ns = 0;
@@ -148,7 +148,7 @@ void
 hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 						  const uint64 rows[2], const HgColumnSet *chosen[2])
 {
-	const bool stored = spec->team != NULL && spec->team->processes > 1;
+	const bool stored = spec->participants != NULL && spec->participants->processes > 1;
 	double pair_bytes = 2 * sizeof(uint32);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -160,7 +160,7 @@ hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 		if (costs == NULL || set == NULL || spec->counted ||
 			!hg_matcher_gather_pays(costs, spec, (HgSide) side, rows[side]))
 			continue;
-		if (stored && spec->pairs * bytes > (double) spec->team->match_bytes)
+		if (stored && spec->pairs * bytes > (double) spec->participants->match_bytes)
 			continue;
 		chosen[side] = set;
 		pair_bytes = bytes;

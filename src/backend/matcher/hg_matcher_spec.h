@@ -14,7 +14,7 @@
 #include "backend/hg_budget.h"
 #include "backend/hg_progress.h"
 #include "backend/matcher/hg_gather.h"
-#include "backend/matcher/hg_team.h"
+#include "backend/matcher/hg_participants.h"
 #include "engine/hg_computed.h"
 #include "engine/hg_costs.h"
 #include "engine/hg_flat.h"
@@ -172,7 +172,7 @@ typedef struct HgMatcherSpec
 	 * NULL, or what this process shares with others that join the same sides, each with rows
 	 * of its own: matches are then those of the work that this process takes.
 	 */
-	const HgTeamSpec *team;
+	const HgParticipantsSpec *participants;
 
 	/*
 	 * NULL, or what has sent keys of the two sides to a device already.  It is the caller's, who
@@ -206,7 +206,7 @@ typedef struct HgMatcherEstimate
 } HgMatcherEstimate;
 
 /*
- * Estimates the time of a join of so many rows, of all processes of a team.  Where the spec has
+ * Estimates the time of a join of so many rows, of all participants.  Where the spec has
  * streamed_rows, the CPU joins outer rows as they come if the inner side is small.  Returns false
  * where costs is NULL: no time is known then, and matches are reduced wherever they can be.
  */

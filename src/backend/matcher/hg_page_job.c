@@ -90,15 +90,15 @@ hg_page_job_find_device(HgPageJob *job)
 {
 	const HgPageJobSpec *spec = &job->spec;
 
-	if (spec->team == 0)
+	if (spec->participants_id == 0)
 		return hg_device_choose(HG_ALL_DEVICES, false, &job->device_no, &job->error) == HG_DEVICE_READY;
 	job->device_no = spec->device_no;
 	return hg_device_state(job->device_no, hg_device_greeting_ms(), &job->error) == HG_DEVICE_READY;
 }
 
-/* Is the process that this one is connected with that of the other members? */
+/* Is the process that this one is connected with that of the other participants? */
 static bool
-hg_page_job_is_with_team(const HgPageJob *job)
+hg_page_job_has_participants(const HgPageJob *job)
 {
 	const uint64 epoch = hg_device_epoch(job->device_no);
 	uint64 first = 0;
@@ -119,10 +119,10 @@ hg_page_job_open(HgPageJob *job)
 
 	if (hg_page_job_find_device(job))
 		client = hg_device_client(job->device_no);
-	if (client == NULL || (spec->team != 0 && !hg_page_job_is_with_team(job)))
+	if (client == NULL || (spec->participants_id != 0 && !hg_page_job_has_participants(job)))
 		return false;
 	hg_matcher_init_spec(&asked, spec->key_width, spec->reduction, true);
-	asked.team = spec->team;
+	asked.participants_id = spec->participants_id;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		asked.pages[side] = &spec->pages[side];
@@ -208,9 +208,9 @@ hg_page_job_ask(HgPageJob *job, HgPageAnswer *answer)
 	const HgMatchMode mode = job->spec.mode;
 	HgStatus status;
 
-	/* both requests are on their way before the first of them is answered; a team's has no others
+	/* both requests are on their way before the first of them is answered; a shared job has no others
 	 */
-	status = job->spec.team != 0
+	status = job->spec.participants_id != 0
 				 ? HG_OK
 				 : calls->start(job->job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT, mode,
 								NULL, &job->error);

@@ -12,11 +12,12 @@
  * else the caller would do needs no turn on a device before both sides are there.  Then it may wait
  * for the device as any join does (hg_patience.h).
  *
- * A TEAM can have it together (HgJobSpec.team): each member sends pages of its own, and ends that
- * by hg_page_job_end_sending.  When all have, one of them asks for the answer, while the others
- * look whether the process that has got their pages is still there (hg_page_job_is_there).  Where
- * it is not, or one of them has failed, the answer is none.  Who finds another process there than
- * the first member has, has no part in it: one that was killed may take long to go.
+ * PARTICIPANTS can share it (HgJobSpec.participants_id): each participant sends pages of its own,
+ * and ends that by hg_page_job_end_sending.  When all have, one of them asks for the answer, while
+ * the others look whether the process that has got their pages is still there
+ * (hg_page_job_is_there).  Where it is not, or one of them has failed, the answer is none.  Who
+ * finds another process there than the first participant has, has no part in it: one that was
+ * killed may take long to go.
  *
  * What it holds is freed by hg_page_job_destroy, by the reset of the memory context that it was
  * created in, or by the release of the resource owner that was current then, whichever comes first.
@@ -44,11 +45,11 @@ typedef struct HgPageJobSpec
 	uint64 expected_rows[2]; /* likewise */
 	double cpu_ms;			 /* that the CPU is expected to take for all of it, reading included */
 
-	uint64 team;			  /* or 0: whose job it is is this process's alone; else ... */
+	uint64 participants_id;			  /* or 0: whose job it is is this process's alone; else ... */
 	int device_no;				  /* ... the device that has it */
-	pg_atomic_uint32 *failed; /* of a team: not 0 where a member has failed; or NULL */
+	pg_atomic_uint32 *failed; /* of a shared job: not 0 where a participant has failed; or NULL */
 	pg_atomic_uint64
-		*epoch; /* of a team: the process that has it, 0 until a member has asked one */
+		*epoch; /* of a shared job: the process that has it, 0 until a participant has asked one */
 
 	/* NULL: the number of pairs is asked for; else it stays in place until the job is destroyed */
 	const HgReduction *reduction;
@@ -73,10 +74,12 @@ extern char *hg_page_job_room(HgPageJob *job, HgSide side, uint64 *count);
 /* Send the first count of them, whose ordinals begin with first_page; false: the job has failed. */
 extern bool hg_page_job_send(HgPageJob *job, HgSide side, uint64 count, uint64 first_page);
 
-/* A member has sent all its pages: wait until they have arrived.  False: the job has failed. */
+/*
+ * A participant has sent all its pages: wait until they have arrived.  False: the job has failed.
+ */
 extern bool hg_page_job_end_sending(HgPageJob *job);
 
-/* Is a member's job still the one that has got his pages? */
+/* Is a participant's job still the one that has got his pages? */
 extern bool hg_page_job_is_there(HgPageJob *job);
 
 /*
@@ -85,7 +88,7 @@ extern bool hg_page_job_is_there(HgPageJob *job);
  */
 extern bool hg_page_job_answer(HgPageJob *job, const uint64 most_rows[2], HgPageAnswer *answer);
 
-/* What a member that has not asked tells of the job: it has none of the rows. */
+/* What a participant that has not asked tells of the job: it has none of the rows. */
 extern void hg_page_job_report(const HgPageJob *job, HgMatcherReport *report);
 
 /* Why the job has failed. */

@@ -66,14 +66,14 @@ struct HgSender
 bool
 hg_sender_is_wanted(const HgSenderSpec *spec, HgJobColumns *columns)
 {
-	const HgTeamSpec team = {.processes = spec->processes, .match_bytes = spec->match_bytes};
+	const HgParticipantsSpec participants = {.processes = spec->processes, .match_bytes = spec->match_bytes};
 	const HgMatcherSpec matches = {
 		.key_width = spec->key_width,
 		.pairs = spec->pairs,
 		.streamed_rows = spec->streams ? spec->expected_rows[HG_OUTER] : 0,
 		.reduction = spec->reduction,
 		.columns = {spec->columns[HG_OUTER], spec->columns[HG_INNER]},
-		.team = &team,
+		.participants = &participants,
 	};
 	double rows = (double) spec->expected_rows[HG_OUTER] + (double) spec->expected_rows[HG_INNER];
 	const HgColumnSet *gathered[2];
@@ -126,7 +126,7 @@ hg_sender_ask(HgSender *sender)
 		return true;
 	if (sender->gave_up)
 		return false;
-	if (sender->spec.team == 0)
+	if (sender->spec.participants_id == 0)
 		sender->device_no = hg_device_number(HG_ALL_DEVICES);
 	if (hg_device_glance(sender->device_no, &error) != HG_DEVICE_READY)
 		return false;
@@ -162,7 +162,7 @@ hg_sender_create(const HgSenderSpec *spec)
 		if (sender->columns[side] != NULL)
 			hg_column_set_fill_spec(sender->columns[side], (HgSide) side, &sender->spec);
 	}
-	sender->spec.team = spec->team;
+	sender->spec.participants_id = spec->participants_id;
 	sender->device_no = spec->device_no;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		sender->spec.expected_rows[side] = spec->expected_rows[side];
@@ -184,7 +184,7 @@ hg_sender_offer(HgSender *sender, HgSide side, const HgKeyPiece *piece)
 		uint64 taken;
 
 		if (hg_wire_client_offer(sender->job, side, keys, piece->count - sent->at,
-								 sender->spec.team != 0, piece->first_row + sent->at, &taken,
+								 sender->spec.participants_id != 0, piece->first_row + sent->at, &taken,
 								 &error) != HG_OK)
 		{
 			hg_sender_give_up(sender);
@@ -258,7 +258,7 @@ hg_sender_append_keys(HgSender *sender, HgSide side, const HgKeySet *keys, HgErr
 
 		if (count == 0)
 			continue;
-		if (sender->spec.team != 0)
+		if (sender->spec.participants_id != 0)
 			status = sender->calls.append_rows(sender->job, side, rest, count,
 											   piece->first_row + sent->at, error);
 		else

@@ -47,8 +47,8 @@ typedef struct HgSenderSpec
 	 */
 	const HgColumnSet *columns[2];
 	int processes; /* that the CPU's work would be shared by */
-	uint64 team;   /* HgJobSpec.team; 0: the job is this process's alone */
-	int device_no;	   /* of the device that has the team's job; with no team it is not looked at */
+	uint64 participants_id;   /* HgJobSpec.participants_id; 0: the job is this process's alone */
+	int device_no;	   /* of the device that has the shared job; without participants_id it is ignored */
 } HgSenderSpec;
 
 /*

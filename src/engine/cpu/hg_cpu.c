@@ -7,13 +7,12 @@
  * are; build reads them from there, twice, and so does the standard probe with
  * the outer ones where there are no bins: that is why they must stay until close.
  *
- * All memory, the job itself included, comes from the host's callbacks and is
- * counted; close gives back whatever is held, so that no function has to tidy up
- * after a failure but for what it holds in local variables.  Build allocates all that
- * matching needs, and nothing is allocated after it, but for the table where keys are the vertices:
- * match and count make that (hg_cpu_direct.c), and build sees to it that it keeps to the job's
- * limit.  The runs of a shared job come from the team's memory; they are counted too, and stay when
- * the job is closed.
+ * All memory, the job itself included, comes from the host's callbacks and is counted; close gives
+ * back whatever is held, so that no function has to tidy up after a failure but for what it holds
+ * in local variables.  Build allocates all that matching needs, and nothing is allocated after it,
+ * but for the table where keys are the vertices: match and count make that (hg_cpu_direct.c), and
+ * build sees to it that it keeps to the job's limit.  The runs of a shared job come from the
+ * participants' shared memory; they are counted too, and stay when the job is closed.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,7 +23,7 @@
 #include "hg_cpu_direct.h"
 #include "hg_cpu_match.h"
 #include "hg_cpu_side.h"
-#include "hg_cpu_team.h"
+#include "hg_cpu_participants.h"
 
 /* A job, from open to close. */
 typedef struct CpuJob
@@ -58,7 +57,7 @@ job_check_graph(const HgJob *job, HgSide side, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	if (job->team != NULL)
+	if (job->participants != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "no participant has the graph of a side");
 	if ((side != HG_OUTER && side != HG_INNER) || hg_cpu_is_direct(job) ||
 		(side == HG_OUTER && job->shape.probe == HG_PROBE_STANDARD))
@@ -76,7 +75,7 @@ job_begin_matches(HgJob *job, HgMatchMode mode, HgError *error)
 		return status;
 	if (cpu_job(job)->shared_out)
 		return hg_error_set(error, HG_INVALID, NULL, "a shared job has one stream");
-	cpu_job(job)->shared_out = job->team != NULL;
+	cpu_job(job)->shared_out = job->participants != NULL;
 	hg_cpu_cursor_init(&cpu_job(job)->cursor, mode);
 	return HG_OK;
 }
@@ -101,7 +100,7 @@ job_check_append(const HgJob *job, HgSide which, bool numbered, HgError *error)
 	HgStatus status = hg_host_check_append(&job->base, which, error);
 
 	if (status == HG_OK && numbered != ((const CpuJob *) job)->numbered &&
-		(job->team != NULL || job->base.sides[HG_OUTER].rows > 0 ||
+		(job->participants != NULL || job->base.sides[HG_OUTER].rows > 0 ||
 		 job->base.sides[HG_INNER].rows > 0))
 		status = hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");
 	return status;
@@ -147,13 +146,13 @@ engine_append_bits(HgJob *job, const HgKeyBitmap *bitmap, HgError *error)
 }
 
 static HgStatus
-engine_share(HgJob *job, const HgTeam *team, HgError *error)
+engine_share(HgJob *job, const HgParticipants *participants, HgError *error)
 {
-	if (job->base.state != HG_HOST_APPENDING || job->team != NULL ||
+	if (job->base.state != HG_HOST_APPENDING || job->participants != NULL ||
 		job->base.sides[HG_OUTER].rows > 0 || job->base.sides[HG_INNER].rows > 0 ||
 		job->base.spec.streamed)
 		return hg_error_set(error, HG_INVALID, NULL, "the job can be shared no more");
-	job->team = team;
+	job->participants = participants;
 	cpu_job(job)->numbered = true;
 	return HG_OK;
 }
@@ -170,8 +169,8 @@ engine_build(HgJob *job, HgError *error)
 	if (job->base.state == HG_HOST_FAILED)
 	{
 		/* the others wait for all who have joined */
-		if (job->team != NULL && !cpu_job(job)->has_arrived)
-			status = hg_cpu_team_count(job, status, rows, &bounds, &room, error);
+		if (job->participants != NULL && !cpu_job(job)->has_arrived)
+			status = hg_cpu_participants_count(job, status, rows, &bounds, &room, error);
 		cpu_job(job)->has_arrived = true;
 		return status;
 	}
@@ -182,7 +181,7 @@ engine_build(HgJob *job, HgError *error)
 	status = hg_cpu_build(job, error);
 	if (status == HG_OK)
 		job->base.state = HG_HOST_BUILT;
-	else if (job->team != NULL)
+	else if (job->participants != NULL)
 		job->base.state = HG_HOST_FAILED;
 	return hg_host_finish(&job->base, status);
 }

@@ -28,10 +28,10 @@ extern double hg_cpu_row_bytes(uint32_t key_width, double load_factor);
 extern bool hg_cpu_graph_is_near(uint32_t key_width, double load_factor, double rows);
 
 /*
- * Free the chunks that the participants of a shared job have published, and set its
- * state to zero: ready for another job.  Every job of the team must be closed.  Not
- * needed where the shared memory goes away as a whole.
+ * Free the chunks that the participants of a shared job have published, and set its state to zero:
+ * ready for another job.  Every participant's job must be closed.  Not needed where the shared
+ * memory goes away as a whole.
  */
-extern void hg_team_release(const HgTeam *team);
+extern void hg_participants_release(const HgParticipants *participants);
 
 #endif /* HG_CPU_H */

@@ -16,7 +16,7 @@
 #include "hg_cpu_graph.h"
 #include "hg_cpu_run.h"
 #include "hg_cpu_side.h"
-#include "hg_cpu_team.h"
+#include "hg_cpu_participants.h"
 
 /*
  * A bin's graph, which is to stay in the level 2 cache while it is built and looked up: that
@@ -94,7 +94,7 @@ hg_cpu_row_bytes(uint32_t key_width, double load_factor)
 static bool
 is_spread(const HgJob *job, const uint64_t rows[2])
 {
-	return job->team != NULL && job->team->spread > 0 && rows[HG_OUTER] < SPREAD_BELOW;
+	return job->participants != NULL && job->participants->spread > 0 && rows[HG_OUTER] < SPREAD_BELOW;
 }
 
 /* Choose the shape from the rows of all participants. */
@@ -102,7 +102,7 @@ static void
 job_choose_shape(HgJob *job, const uint64_t rows[2])
 {
 	HgShape shape = hg_shape_choose(&job->base.spec, &cpu_limits, rows[HG_OUTER], rows[HG_INNER]);
-	bool whole_bins = job->team != NULL && job->team->whole_bins;
+	bool whole_bins = job->participants != NULL && job->participants->whole_bins;
 	bool spread = is_spread(job, rows);
 
 	if (whole_bins && job->base.spec.build == HG_BUILD_AUTO && job->base.spec.bins == 0 &&
@@ -123,7 +123,7 @@ job_choose_shape(HgJob *job, const uint64_t rows[2])
 
 	for (int side = 0; side < 2; side++)
 		job->sides[side].binned = shape.build == HG_BUILD_V2;
-	if (job->team != NULL)
+	if (job->participants != NULL)
 	{
 		job->sides[HG_INNER].binned = true;
 		job->sides[HG_OUTER].binned |= shape.probe == HG_PROBE_INTERSECT || whole_bins || spread;
@@ -139,7 +139,7 @@ may_share_direct(const HgJob *job, const uint64_t rows[2])
 {
 	HgShape shape = hg_shape_choose(&job->base.spec, &cpu_limits, rows[HG_OUTER], rows[HG_INNER]);
 
-	return !job->team->whole_bins && !is_spread(job, rows) &&
+	return !job->participants->whole_bins && !is_spread(job, rows) &&
 		   (shape.build == HG_BUILD_V1 || rows[HG_INNER] <= rows[HG_OUTER] / SHARED_DIRECT_PART);
 }
 
@@ -148,7 +148,7 @@ static uint64_t
 job_direct_room(const HgJob *job)
 {
 	return hg_host_room(
-		&job->base, job->team != NULL ? job->base.sides[HG_INNER].rows * hg_cpu_edge_size(job) : 0);
+		&job->base, job->participants != NULL ? job->base.sides[HG_INNER].rows * hg_cpu_edge_size(job) : 0);
 }
 
 /*
@@ -169,13 +169,13 @@ job_choose_direct(HgJob *job, const uint64_t rows[2], const HgCpuBounds *bounds,
 							   (double) rows[HG_INNER]
 						 : hg_cpu_row_bytes(job->base.spec.key_width, job->base.spec.load_factor) *
 							   ((double) rows[HG_OUTER] + (double) rows[HG_INNER]);
-	uint64_t bytes = job->team != NULL		  ? SHARED_DIRECT_BYTES(planned)
+	uint64_t bytes = job->participants != NULL		  ? SHARED_DIRECT_BYTES(planned)
 					 : planned > DIRECT_BYTES ? (uint64_t) planned
 											  : DIRECT_BYTES;
 	HgStatus status = HG_OK;
 
 	bytes = bytes < room ? bytes : room;
-	if (job->team == NULL)
+	if (job->participants == NULL)
 		status = hg_cpu_direct_choose(job, sides, bytes, error);
 	else if (may_share_direct(job, rows))
 		hg_cpu_direct_choose_shared(job, rows, bytes, bounds);
@@ -187,7 +187,7 @@ job_choose_direct(HgJob *job, const uint64_t rows[2], const HgCpuBounds *bounds,
 static void
 job_set_direct(HgJob *job)
 {
-	job->sides[HG_INNER].binned = job->team != NULL;
+	job->sides[HG_INNER].binned = job->participants != NULL;
 	job->base.stats.vertices = job->direct.vertices;
 	job->base.stats.bins = 1;
 	job->base.stats.ranges = 1;
@@ -254,11 +254,11 @@ hg_cpu_build(HgJob *job, HgError *error)
 	HgCpuBounds bounds = {0, 0};
 	HgStatus status = HG_OK;
 
-	if (job->team != NULL)
+	if (job->participants != NULL)
 	{
 		if (job->base.spec.direct)
 			status = hg_cpu_direct_bounds(job, &bounds, error);
-		status = hg_cpu_team_count(job, status, rows, &bounds, &room, error);
+		status = hg_cpu_participants_count(job, status, rows, &bounds, &room, error);
 	}
 	if (status == HG_OK && !hg_cpu_is_direct(job))
 		status = job_choose_direct(job, rows, &bounds, room, error);
@@ -276,8 +276,8 @@ hg_cpu_build(HgJob *job, HgError *error)
 		job_choose_shape(job, rows);
 	}
 	status = job_bin(job, error);
-	if (job->team != NULL)
-		status = hg_cpu_team_exchange(job, status, error);
+	if (job->participants != NULL)
+		status = hg_cpu_participants_exchange(job, status, error);
 	if (status == HG_OK && !hg_cpu_is_direct(job))
 		status = job_make_graphs(job, error);
 	return status;

@@ -13,7 +13,7 @@
 #include "hg_cpu_job.h"
 
 /*
- * Choose the shape of a job whose rows have been appended, with the others of its team where it is
+ * Choose the shape of a job whose rows have been appended, with the other participants where it is
  * shared, and build what is built before matches are asked for.
  */
 extern HgStatus hg_cpu_build(HgJob *job, HgError *error);

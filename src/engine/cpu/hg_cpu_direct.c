@@ -23,9 +23,9 @@
  *	rows	for pairs, where no inner key is there twice, or one of them will do
  *	lists	for pairs otherwise: CSR as in any graph, offsets by vertex and then rows
  *
- * In a SHARED job each participant looks up the outer rows that it has appended, in a table of
- * its own that it makes of the inner rows of all of them: they are in runs of one bin
- * (hg_cpu_team.c).  Hence it is for inner sides that are little work beside the outer ones.
+ * In a SHARED job each participant looks up the outer rows that it has appended, in a table of its
+ * own that it makes of the inner rows of all of them: they are in runs of one bin
+ * (hg_cpu_participants.c).  Hence it is for inner sides that are little work beside the outer ones.
  *
  * Inner keys may also come as bits (hg_cpu_direct_give), which are a table then.
  *

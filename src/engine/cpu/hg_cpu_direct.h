@@ -32,7 +32,10 @@ extern HgStatus hg_cpu_direct_choose(HgJob *job, const uint64_t rows[2], uint64_
 extern void hg_cpu_direct_choose_shared(HgJob *job, const uint64_t rows[2], uint64_t bytes,
 										const HgCpuBounds *bounds);
 
-/* The bounds of this participant's inner keys, as differences to 0: what the team is to know. */
+/*
+ * The bounds of this participant's inner keys, as differences to 0: what the other participants are
+ * to know.
+ */
 extern HgStatus hg_cpu_direct_bounds(HgJob *job, HgCpuBounds *bounds, HgError *error);
 
 /* Have a bitmap be the table of a job that is asked for nothing but what bits tell. */

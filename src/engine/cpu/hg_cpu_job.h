@@ -12,7 +12,7 @@
  *	hg_cpu_match.c		units of work; probe intersect and standard, matches and counts
  *	hg_cpu_run.c		runs: rows in the order of their bins
  *	hg_cpu_graph.c		one HashGraph, of a bin or of a whole side
- *	hg_cpu_team.c		what participants of a shared job tell each other
+ *	hg_cpu_participants.c		what participants of a shared job tell each other
  *	hg_cpu_side.c		the runs of a side, whoever made them
  *	../hg_host_job.c	memory under the job's limit, cancel, keys appended, what calls check
  *
@@ -24,12 +24,12 @@
  * An edge carries the mixed key (hg_hash.h), which costs nothing, as mixing can
  * be undone, and spares mixing again: the vertex is a shift away.
  *
- * WHERE THE ROWS ARE.  The keys that were appended stay with the caller, as pieces.
- * With build v1 a graph is made straight from them, once, and the outer rows of a
- * standard probe are read from there.  With build v2 they are read once, by build,
- * and copied in the order of their bins to runs; the graphs of a bin are made from there
- * when its matches are asked for, in scratch memory that the next bin uses again.  In
- * a shared job the runs lie in memory that all participants see (hg_cpu_team.c).
+ * WHERE THE ROWS ARE. The keys that were appended stay with the caller, as pieces.  With build v1 a
+ * graph is made straight from them, once, and the outer rows of a standard probe are read from
+ * there.  With build v2 they are read once, by build, and copied in the order of their bins to
+ * runs; the graphs of a bin are made from there when its matches are asked for, in scratch memory
+ * that the next bin uses again.  In a shared job the runs lie in memory that all participants see
+ * (hg_cpu_participants.c).
  *
  * WHAT ALWAYS HOLDS of a graph, beside the CSR form: a list longer than
  * HG_CPU_SORTED_LIST is sorted by mixed key.  So equal keys are found there by
@@ -212,7 +212,7 @@ typedef struct HgCpuDirect
 struct HgJob
 {
 	HgHostJob base;		  /* first; its sides have the rows as they were appended */
-	const HgTeam *team;	  /* NULL unless the job is shared */
+	const HgParticipants *participants;	  /* NULL unless the job is shared */
 	HgShape shape;		  /* set by build */
 	HgCpuSide sides[2];	  /* by HgSide */
 	HgCpuGraph graphs[2]; /* by HgSide */

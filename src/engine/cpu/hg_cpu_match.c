@@ -4,9 +4,9 @@
  *	  Matches of two sides on the CPU: probe intersect (Algorithm 3) and standard.
  *
  * The work is cut into units.  A unit is a bin, of which the graphs are built first
- * (hg_cpu_graph.c); where the outer rows are not in bins, there is one unit of all of
- * them, whose graphs build made.  In a shared job, units are handed out to the
- * participants, and may be a part of a bin's outer rows (hg_cpu_team.c).
+ * (hg_cpu_graph.c); where the outer rows are not in bins, there is one unit of all of them, whose
+ * graphs build made.  In a shared job, units are handed out to the participants, and may be a part
+ * of a bin's outer rows (hg_cpu_participants.c).
  *
  * Intersect walks the edges of the outer graph.  They stand in the order of
  * their vertices, so that this is the walk over all vertices in ascending order
@@ -44,7 +44,7 @@
 #include "../hg_settled.h"
 #include "hg_cpu_bits.h"
 #include "hg_cpu_graph.h"
-#include "hg_cpu_team.h"
+#include "hg_cpu_participants.h"
 
 #ifdef HG_CPU_X86
 #include <immintrin.h>
@@ -123,9 +123,9 @@ unit_next(HgJob *job, HgCpuCursor *cursor, HgError *error)
 		uint64_t from = 0;
 		uint64_t rows;
 
-		if (job->team != NULL)
+		if (job->participants != NULL)
 		{
-			if (!hg_cpu_team_take(job, &bin, &from, &rows))
+			if (!hg_cpu_participants_take(job, &bin, &from, &rows))
 				break;
 		}
 		else

@@ -24,7 +24,7 @@ typedef struct HgCpuCursor
 {
 	HgMatchMode mode;
 	bool in_unit;		  /* there is a unit, whose rows may not all be done */
-	uint64_t next_bin;	  /* the next unit is this bin, unless a team shares them out */
+	uint64_t next_bin;	  /* the next unit is this bin, unless the participants share them out */
 	HgCpuScan scan;		  /* outer rows not yet looked up: in pieces, */
 	HgCpuWalk walk;		  /* in runs, */
 	uint32_t next_edge;	  /* or in the outer graph */

@@ -33,7 +33,7 @@
 #include "../hg_features.h"
 #include "../hg_hash.h"
 #include "hg_cpu_side.h"
-#include "hg_cpu_team.h"
+#include "hg_cpu_participants.h"
 
 #ifdef HG_CPU_X86
 #include <immintrin.h>
@@ -47,7 +47,7 @@
 #define LINE_EDGES64 16
 
 /* What a run takes, all in all: what a participant of a shared job can have at once. */
-#define RUN_BYTES HG_TEAM_CHUNK_BYTES
+#define RUN_BYTES HG_SHARED_JOB_CHUNK_BYTES
 
 /* Edges start at such an address. */
 #define EDGES_ALIGN 64
@@ -241,8 +241,8 @@ run_make(const Binning *binning, HgCpuScan *scan, uint32_t rows, HgError *error)
 	uintptr_t edges;
 	HgStatus status;
 
-	if (job->team != NULL)
-		status = hg_cpu_team_alloc(job, bytes, &handle, &header, error);
+	if (job->participants != NULL)
+		status = hg_cpu_participants_alloc(job, bytes, &handle, &header, error);
 	else
 	{
 		void *memory;
@@ -260,12 +260,12 @@ run_make(const Binning *binning, HgCpuScan *scan, uint32_t rows, HgError *error)
 	header->rows = rows;
 	status = run_fill(binning, scan, header, error);
 
-	if (job->team != NULL)
+	if (job->participants != NULL)
 	{
-		/* a run that others cannot use is freed like the rest, by hg_team_release */
+		/* a run that others cannot use is freed like the rest, by hg_participants_release */
 		if (status != HG_OK)
 			memset(header->starts, 0, (binning->bins + 1) * sizeof(uint32_t));
-		hg_cpu_team_publish(job, binning->which, handle, header);
+		hg_cpu_participants_publish(job, binning->which, handle, header);
 		return status;
 	}
 	if (status == HG_OK)
@@ -309,7 +309,7 @@ hg_cpu_bin_side(HgJob *job, HgSide which, HgError *error)
 		left -= rows;
 
 		/* nobody will ask for the rest */
-		if (job->team != NULL && hg_cpu_team_failed(job))
+		if (job->participants != NULL && hg_cpu_participants_failed(job))
 			break;
 	}
 	hg_host_free(&job->base, binning.lines, binning.lines_bytes);

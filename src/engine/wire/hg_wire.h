@@ -57,21 +57,21 @@
  * when it arrives, and dropped.  A connection can have any number of open jobs; the
  * client numbers them.
  *
- * JOBS OF A TEAM
+ * SHARED JOBS
  *
  * The connections of several processes can have one job together: they open it with the same number
- * in HgJobSpec.team, which nobody else uses.  The first of them is admitted, in its turn, with the
- * expected rows of all; the others wait for that, and share its fate.  Each has a lease of its own,
- * appends the rows that it has with APPEND_ROWS and APPEND_COLUMN, or APPEND_PAGES, and closes the
- * job for itself: it ends with the last.  Keys and columns are of the same widths in all of them,
- * and pages have the same in the same places.  That all rows
- * are appended before the first BUILD is the clients' business, and that they were appended to this
+ * in HgJobSpec.participants_id, which nobody else uses.  The first of them is admitted, in its
+ * turn, with the expected rows of all; the others wait for that, and share its fate.  Each has a
+ * lease of its own, appends the rows that it has with APPEND_ROWS and APPEND_COLUMN, or
+ * APPEND_PAGES, and closes the job for itself: it ends with the last.  Keys and columns are of the
+ * same widths in all of them, and pages have the same in the same places.  That all rows are
+ * appended before the first BUILD is the clients' business, and that they were appended to this
  * process: one that took the place of another has none that the other was given.  The rows in the
  * answer to BUILD are those of all members.  What is asked for by several is done once: BUILD,
- * COUNT and MATCH, whose later askers get the answer of the first, and REDUCE, whose groups are
- * all the first one's: to the others it answers 0.  NEXT gives each chunk to one of them, and an
- * outer row may have its matches in several.  A request that fails for one of them, but for
- * nonsense of its own, fails the job for all; a cancel is its own.
+ * COUNT and MATCH, whose later askers get the answer of the first, and REDUCE, whose groups are all
+ * the first one's: to the others it answers 0.  NEXT gives each chunk to one of them, and an outer
+ * row may have its matches in several.  A request that fails for one of them, but for nonsense of
+ * its own, fails the job for all; a cancel is its own.
  *
  * A member that has appended all of its rows says so with END_APPEND, and has no lease any
  * more when that is answered.  One that finds no staging free waits for it, whatever else
@@ -116,9 +116,9 @@
  *
  * A side whose OPEN says how it comes as pages (engine/hg_pages.h) gets them by APPEND_PAGES, and
  * neither keys nor columns otherwise.  BUILD is answered with HG_BAD_PAGE where one of them makes
- * no sense; in a team whatever is asked for afterwards is, too.  In answers such a side has the
- * rows that have been found in its pages, which may be as many as pages have room for until it is
- * built; then they are as many as BUILD says.
+ * no sense; in a shared job whatever is asked for afterwards is, too.  In answers such a side has
+ * the rows that have been found in its pages, which may be as many as pages have room for until it
+ * is built; then they are as many as BUILD says.
  *
  * MEMBERS
  *
@@ -154,10 +154,10 @@
  *
  * A built job that its client has asked for nothing for some seconds is evicted where one that
  * waits in the queue needs its memory: it is closed as far as the device is concerned, and whatever
- * is asked of it is answered with HG_EVICTED.  The client closes it and may open another, which
- * waits its turn.  So is one that was opened ahead and is not built, where its whole connection
- * has been idle; its lease stays the client's until it closes it.  No job of a team is, nor one
- * whose group or connection has another open, beside which its client could not wait.
+ * is asked of it is answered with HG_EVICTED. The client closes it and may open another, which
+ * waits its turn.  So is one that was opened ahead and is not built, where its whole connection has
+ * been idle; its lease stays the client's until it closes it.  No shared job is, nor one whose
+ * group or connection has another open, beside which its client could not wait.
  *
  * STAGING
  *

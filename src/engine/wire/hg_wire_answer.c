@@ -137,11 +137,11 @@ has_lookups(const HgRemoteJob *job)
 	return job->spec.nlookups[HG_OUTER] + job->spec.nlookups[HG_INNER] > 0;
 }
 
-/* Is it no job of a team? */
+/* True if the job is not shared. */
 static bool
 is_alone(const HgRemoteJob *job)
 {
-	return job->spec.team == 0;
+	return job->spec.participants_id == 0;
 }
 
 /* Are columns of these computed, or numbers by their filters? */
@@ -266,8 +266,8 @@ replica_bytes_are_sane(const HgRemoteJob *job, uint64_t bytes)
 }
 
 /*
- * Are all rows there?  Those of a team are counted by its processes together, and those of pages by
- * whoever has them taken apart.
+ * Are all rows there?  Those of a shared job are counted by its participants together, and those of
+ * pages by whoever has them taken apart.
  */
 static bool
 has_all_rows(const HgRemoteJob *job, const HgJobStats *stats)
@@ -296,8 +296,8 @@ take_page_rows(HgRemoteJob *job, const HgJobStats *stats)
 }
 
 /*
- * Has the job made so many matches since the answer before?  Those of a team are also made for
- * others.
+ * Has the job made so many matches since the answer before?  Those of a shared job are also made
+ * for other participants.
  */
 static bool
 has_made(const HgRemoteJob *job, const HgJobStats *stats, uint64_t matches)
@@ -359,7 +359,7 @@ take_groups(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *reply
 		return false;
 	groups->left = reply->count;
 	groups->pairs = reply->stats.matches - job->stats.matches;
-	/* a team gives all groups to one of its processes, and may count matches for another */
+	/* a shared job gives all groups to one participant, and may count matches for another */
 	if (!is_alone(job))
 		return true;
 	if (!can_have(job, asked, groups->pairs))
@@ -386,7 +386,7 @@ result_is_sane(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *re
 			return has_all_rows(job, &reply->stats) && replica_bytes_are_sane(job, reply->count);
 		case HG_WIRE_COUNT:
 			job->count = reply->count;
-			/* a team counts once, for whoever asks first */
+			/* a shared job counts once, for the participant that asks first */
 			return is_alone(job) ? has_made(job, &reply->stats, reply->count) &&
 									   can_have(job, asked, reply->count)
 								 : reply->count <= reply->stats.matches;
@@ -567,6 +567,6 @@ hg_wire_answer_has_groups(HgRemoteJob *job, const HgGroupRecords *records)
 		groups->pairs -= pairs;
 	}
 	groups->left -= records->count;
-	/* a team may have made more matches */
+	/* a shared job may have made more matches */
 	return groups->left > 0 || groups->pairs == 0 || !is_alone(job);
 }

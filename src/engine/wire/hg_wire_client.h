@@ -162,10 +162,10 @@ typedef struct HgRowNumbers
 } HgRowNumbers;
 
 /*
- * Tell a job whose rows are numbered which numbers there are, of all members of its team: matches
- * of others are nonsense.  The same of a side that is a graph replica: those that the graph was
- * made of, whatever a mask says.  numbers stays in place until the job is closed.  Without, a row
- * can have any number, of a graph replica any that its shape allows; and where rows are not
+ * Tell a job whose rows are numbered which numbers there are, of all participants of its job:
+ * matches of others are nonsense.  The same of a side that is a graph replica: those that the graph
+ * was made of, whatever a mask says.  numbers stays in place until the job is closed.  Without, a
+ * row can have any number, of a graph replica any that its shape allows; and where rows are not
  * numbered, those that were appended are known.
  */
 extern void hg_wire_client_number(HgJob *job, HgSide side, const HgRowNumbers *numbers);

@@ -120,7 +120,7 @@ struct HgRemoteJob
 	bool built; /* or appending has ended: no more keys come */
 	HgRemoteGroups groups;
 
-	const HgRowNumbers *numbers[2]; /* by HgSide: that rows may have, of a team; or NULL */
+	const HgRowNumbers *numbers[2]; /* by HgSide: that rows may have, of a shared job; or NULL */
 
 	uint64_t open_sequence; /* of its OPEN */
 	uint64_t lease_offset;	/* in staging: slot 0, then slot 1 */

@@ -40,9 +40,9 @@ hg_aggregate_own_record(const HgAggregateState *state)
 
 /* Take over what the workers left. */
 static void
-hg_aggregate_collect(HgAggregateTeam *team)
+hg_aggregate_collect(HgAggregateParticipants *participants)
 {
-	HgAggregateShared *shared = team->shared;
+	HgAggregateShared *shared = participants->shared;
 	HgAggregateRecord sum = {0};
 
 	for (int i = 1; i < shared->nprocesses; i++)
@@ -51,11 +51,11 @@ hg_aggregate_collect(HgAggregateTeam *team)
 		memset(&shared->records[i], 0, sizeof(HgAggregateRecord));
 	}
 	/* each execution has workers of its own, and memory that is free again after it */
-	sum.processes = Max(sum.processes, team->others.processes);
-	sum.memory_bytes = Max(sum.memory_bytes, team->others.memory_bytes);
-	team->others.processes = 0;
-	team->others.memory_bytes = 0;
-	hg_aggregate_add_record(&team->others, &sum);
+	sum.processes = Max(sum.processes, participants->others.processes);
+	sum.memory_bytes = Max(sum.memory_bytes, participants->others.memory_bytes);
+	participants->others.processes = 0;
+	participants->others.memory_bytes = 0;
+	hg_aggregate_add_record(&participants->others, &sum);
 }
 
 HgAggregateRecord
@@ -63,7 +63,7 @@ hg_aggregate_current_record(const HgAggregateState *state)
 {
 	HgAggregateRecord record = hg_aggregate_own_record(state);
 
-	hg_aggregate_add_record(&record, &state->team.others);
+	hg_aggregate_add_record(&record, &state->participants.others);
 	return record;
 }
 
@@ -84,10 +84,10 @@ hg_aggregate_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *
 {
 	HgAggregateState *state = (HgAggregateState *) node;
 
-	state->team.shared = coordinate;
+	state->participants.shared = coordinate;
 	memset(coordinate, 0, hg_aggregate_shared_size(pcxt->nworkers + 1));
-	state->team.shared->nprocesses = pcxt->nworkers + 1;
-	state->team.shared->may_use_cache =
+	state->participants.shared->nprocesses = pcxt->nworkers + 1;
+	state->participants.shared->may_use_cache =
 		state->source->may_share != NULL && state->source->may_share(state->source);
 }
 
@@ -97,8 +97,8 @@ hg_aggregate_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt pg_at
 {
 	HgAggregateState *state = (HgAggregateState *) node;
 
-	state->team.shared = coordinate;
-	hg_aggregate_collect(&state->team);
+	state->participants.shared = coordinate;
+	hg_aggregate_collect(&state->participants);
 }
 
 void
@@ -107,9 +107,9 @@ hg_aggregate_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_
 {
 	HgAggregateState *state = (HgAggregateState *) node;
 
-	state->team.shared = coordinate;
-	state->team.process = ParallelWorkerNumber + 1;
-	state->source->may_use_cache = state->team.shared->may_use_cache;
+	state->participants.shared = coordinate;
+	state->participants.process = ParallelWorkerNumber + 1;
+	state->source->may_use_cache = state->participants.shared->may_use_cache;
 }
 
 void
@@ -117,11 +117,11 @@ hg_aggregate_shutdown(CustomScanState *node)
 {
 	HgAggregateState *state = (HgAggregateState *) node;
 
-	if (state->team.shared == NULL)
+	if (state->participants.shared == NULL)
 		return;
-	if (state->team.process > 0)
-		state->team.shared->records[state->team.process] = hg_aggregate_own_record(state);
+	if (state->participants.process > 0)
+		state->participants.shared->records[state->participants.process] = hg_aggregate_own_record(state);
 	else
-		hg_aggregate_collect(&state->team);
-	state->team.shared = NULL;
+		hg_aggregate_collect(&state->participants);
+	state->participants.shared = NULL;
 }

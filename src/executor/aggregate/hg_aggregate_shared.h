@@ -38,12 +38,12 @@ typedef struct HgAggregateShared
 } HgAggregateShared;
 
 /* This process's place among those below a Gather.  Zeros: there are no others. */
-typedef struct HgAggregateTeam
+typedef struct HgAggregateParticipants
 {
 	HgAggregateShared *shared; /* or NULL */
 	int process;			   /* 0 is the leader */
 	HgAggregateRecord others;  /* of the workers that have ended */
-} HgAggregateTeam;
+} HgAggregateParticipants;
 
 /* What this process and the workers that have ended did. */
 extern HgAggregateRecord hg_aggregate_current_record(const HgAggregateState *state);

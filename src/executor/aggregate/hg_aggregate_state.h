@@ -79,7 +79,7 @@ struct HgAggregateState
 	bool rescannable;  /* all groups of the input are in memory */
 
 	HgAggregateRecord record; /* what this process did: each file adds to it */
-	HgAggregateTeam team;
+	HgAggregateParticipants participants;
 };
 
 #endif /* HG_AGGREGATE_STATE_H */

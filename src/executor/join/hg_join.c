@@ -581,7 +581,7 @@ hg_join_end(CustomScanState *node)
 	hg_join_end_shared(state);
 	hg_join_current_record(state, &record);
 	/* the leader files what parallel workers did */
-	if (record.executions + record.lookups > 0 && state->team.process == 0)
+	if (record.executions + record.lookups > 0 && state->participants.process == 0)
 		hg_stats_record(&record);
 	hg_progress_end(&state->progress.shown);
 	hg_join_retire_matcher(state);

@@ -290,7 +290,7 @@ hg_join_read_inner(HgJoinState *state)
 	HgInput *inner = state->inputs[HG_INNER];
 	HgJobColumns columns;
 
-	if (state->together && state->team.shared != NULL)
+	if (state->together && state->participants.shared != NULL)
 		return hg_join_read_together(state);
 	if (hg_join_counts_few(state))
 		return HG_JOIN_LOOKUP;
@@ -531,7 +531,7 @@ hg_join_read_outer(HgJoinState *state)
 	HgMatcherSpec spec = {0};
 
 	/* there is one chunk, which all have joined */
-	if (state->team.joined)
+	if (state->participants.joined)
 		return HG_JOIN_END_OUTER;
 	/* joined in one chunk: a rescan wants the input and the HashGraphs again */
 	if (state->rewind && outer->at_end && reading->outer_chunks == 1 &&
@@ -580,8 +580,8 @@ hg_join_end_chunk(HgJoinState *state)
 	const HgInput *outer = state->inputs[HG_OUTER];
 
 	hg_join_emission_begin_rest(&state->emission);
-	if (state->team.joined)
-		hg_join_leave(&state->team, true);
+	if (state->participants.joined)
+		hg_join_leave(&state->participants, true);
 	/* its rows have met all of the inner side */
 	if (state->inputs[HG_INNER]->at_end)
 		return state->rules.preserved[HG_OUTER] && !state->reading.counts_unmatched ? HG_JOIN_UNMATCHED

@@ -25,7 +25,7 @@ hg_join_may_count_unmatched(const HgJoinState *state)
 	const HgJoinRules *rules = &state->rules;
 
 	return (rules->preserved[HG_OUTER] || rules->preserved[HG_INNER] || rules->single_inner) &&
-		   !rules->rows_wanted && state->team.shared == NULL;
+		   !rules->rows_wanted && state->participants.shared == NULL;
 }
 
 bool

@@ -65,7 +65,7 @@ hg_join_cover_enabled(void)
 static bool
 hg_join_may_cover(const HgJoinState *state)
 {
-	return state->team.shared == NULL && !IsParallelWorker() && state->sender == NULL &&
+	return state->participants.shared == NULL && !IsParallelWorker() && state->sender == NULL &&
 		   (!state->together || state->lookup.loop == NULL) && !hg_join_is_spilled(&state->spill) &&
 		   hg_join_cover_enabled();
 }
@@ -346,7 +346,7 @@ hg_join_cover_together(HgJoinState *state, HgJoinShared *shared)
 void
 hg_join_cover_again(HgJoinState *state)
 {
-	HgJoinShared *shared = state->team.shared;
+	HgJoinShared *shared = state->participants.shared;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -366,7 +366,7 @@ hg_join_cover_again(HgJoinState *state)
 void
 hg_join_attach_covered(HgJoinState *state)
 {
-	HgJoinShared *shared = state->team.shared;
+	HgJoinShared *shared = state->participants.shared;
 	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
 	HgSharedPins pins[2];
 
@@ -404,7 +404,7 @@ hg_join_read_covered(HgJoinState *state)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (state->inputs[side]->covered != NULL)
 			hg_input_begin_uncover(state->inputs[side],
-								   &state->team.shared->covered[side].next_part);
+								   &state->participants.shared->covered[side].next_part);
 }
 
 bool
@@ -457,7 +457,7 @@ hg_join_covered_repeats(const HgJoinState *state, uint64 inner_delta)
 	 * covered rows
 	 */
 	bool apart = state->inputs[HG_INNER]->covered != NULL ||
-				 (state->team.shared != NULL && state->inputs[HG_OUTER]->covered != NULL);
+				 (state->participants.shared != NULL && state->inputs[HG_OUTER]->covered != NULL);
 
 	/* an inner side that is unique has no other match; partitions have rows, as a whole */
 	return (state->rules.join_type == JOIN_SEMI || state->rules.join_type == JOIN_ANTI) && apart &&
@@ -467,7 +467,7 @@ hg_join_covered_repeats(const HgJoinState *state, uint64 inner_delta)
 void
 hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec)
 {
-	HgJoinShared *shared = state->team.shared;
+	HgJoinShared *shared = state->participants.shared;
 	bool on_device = shared != NULL ? shared->at_once : hg_join_asks_device(state);
 
 	if (state->cover.with != HG_COVERED_WITH_ALL)

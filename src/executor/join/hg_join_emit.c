@@ -333,7 +333,7 @@ hg_join_fill_unmatched(HgJoinState *state, HgSide side)
 	const HgInput *input = state->inputs[side];
 
 	/* they are known when all processes are done */
-	if (state->team.joined && !state->team.ends_join)
+	if (state->participants.joined && !state->participants.ends_join)
 		return false;
 	if (hg_join_ends_covered(state, side) &&
 		hg_join_fill_covered(&state->emission, input, state->inputs[hg_other_side(side)],

@@ -35,10 +35,10 @@ hg_join_charge_job(HgJoinMatching *matching)
 
 /* What this process may still take, if it shares a join with others its part of that. */
 static uint64
-hg_join_room(const HgJoinState *state, const HgTeamSpec *team)
+hg_join_room(const HgJoinState *state, const HgParticipantsSpec *participants)
 {
-	if (team != NULL)
-		return team->match_bytes / team->processes;
+	if (participants != NULL)
+		return participants->match_bytes / participants->processes;
 	return hg_budget_room(&state->memory.budget);
 }
 
@@ -95,7 +95,7 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	matching->reckoned =
 		hg_key_column_job_bytes(words[HG_OUTER]) + hg_key_column_job_bytes(words[HG_INNER]);
 	spec->direct = true;
-	spec->direct_limit = Max(matching->reckoned + hg_join_room(state, spec->team), 1);
+	spec->direct_limit = Max(matching->reckoned + hg_join_room(state, spec->participants), 1);
 	/* what a row's other matches are is asked of those that stand together */
 	spec->any_order = state->output.any_order && state->rules.join_qual == NULL;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

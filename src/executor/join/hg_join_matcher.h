@@ -30,9 +30,9 @@ extern void hg_join_matching_init(HgJoinMatching *matching, HgJoinMemory *memory
 
 /*
  * Build the HashGraphs of the rows in memory, and start the stream of their matches; nothing is
- * sent any more.  The caller has filled in how many matches are expected, what the processes of a
- * team share, and what outer rows that come later are told by (streamed_rows); all else of
- * the spec is filled in here.
+ * sent any more.  The caller has filled in how many matches are expected, what the participants
+ * share, and what outer rows that come later are told by (streamed_rows); all else of the spec is
+ * filled in here.
  */
 extern void hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec);
 

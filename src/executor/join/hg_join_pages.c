@@ -128,13 +128,13 @@ hg_join_pages_pay(const HgJoinState *state, const HgPagesTry *try, int processes
 {
 	const HgPageOffer *offers = try->offers;
 	const HgReduction *reduction = try->reduction;
-	const HgTeamSpec team = {.processes = processes};
+	const HgParticipantsSpec participants = {.processes = processes};
 	const HgMatcherSpec spec = {
 		.key_width = state->inputs[HG_INNER]->words->width,
 		.counted = reduction == NULL,
 		.pairs = reduction != NULL ? state->css.ss.ps.plan->plan_rows * processes : 0,
 		.reduction = reduction,
-		.team = &team,
+		.participants = &participants,
 	};
 	double saved_ms = 0;
 	HgEngineCosts costs;
@@ -288,7 +288,7 @@ bool
 hg_join_ask_pages(HgJoinState *state)
 {
 	state->pages.sent = false;
-	if (state->team.shared != NULL || state->together || !hg_join_is_for_pages(state) ||
+	if (state->participants.shared != NULL || state->together || !hg_join_is_for_pages(state) ||
 		hg_join_expects_covered(state))
 		return false;
 	/* unless it turns out that they are */
@@ -349,7 +349,7 @@ hg_join_pages_fail(HgJoinPagesShared *shared, const HgPageJob *job)
 static void
 hg_join_pages_arrive(HgJoinState *state)
 {
-	BarrierArriveAndWait(&state->team.shared->barrier,
+	BarrierArriveAndWait(&state->participants.shared->barrier,
 						 HG_WAIT_EVENT(hg_join_pages_wait_event, "HashGraphPages"));
 }
 
@@ -357,8 +357,8 @@ hg_join_pages_arrive(HgJoinState *state)
 static void
 hg_join_send_together(HgJoinState *state, HgPagesTry *try)
 {
-	HgJoinShared *shared = state->team.shared;
-	HgPageJobSpec spec = {.team = shared->device.pages_job,
+	HgJoinShared *shared = state->participants.shared;
+	HgPageJobSpec spec = {.participants_id = shared->device.pages_job,
 						  .device_no = shared->device.device_no,
 						  .failed = &shared->pages.failed,
 						  .epoch = &shared->pages.epoch,
@@ -378,7 +378,7 @@ hg_join_send_together(HgJoinState *state, HgPagesTry *try)
 static bool
 hg_join_answer_together(HgJoinState *state, HgPagesTry *try, uint64 sent_rows[2])
 {
-	HgJoinPagesShared *shared = &state->team.shared->pages;
+	HgJoinPagesShared *shared = &state->participants.shared->pages;
 	uint32 none = 0;
 	bool asks;
 
@@ -403,7 +403,7 @@ hg_join_answer_together(HgJoinState *state, HgPagesTry *try, uint64 sent_rows[2]
 static bool
 hg_join_know_together(HgJoinState *state, HgPagesTry *try, bool asked, const uint64 sent_rows[2])
 {
-	HgJoinPagesShared *shared = &state->team.shared->pages;
+	HgJoinPagesShared *shared = &state->participants.shared->pages;
 	const bool answered = shared->answered && pg_atomic_read_u32(&shared->failed) == 0;
 	uint32 none = 0;
 
@@ -436,7 +436,7 @@ hg_join_know_together(HgJoinState *state, HgPagesTry *try, bool asked, const uin
 
 /* All phases that are left. */
 static bool
-hg_join_ask_members(HgJoinState *state)
+hg_join_ask_participants(HgJoinState *state)
 {
 	HgPagesTry try = {0};
 	uint64 sent_rows[2] = {0, 0};
@@ -465,9 +465,9 @@ bool
 hg_join_ask_pages_together(HgJoinState *state, int *phase)
 {
 	state->pages.sent = false;
-	if (state->team.shared->device.pages_job == 0)
+	if (state->participants.shared->device.pages_job == 0)
 		return false;
 	state->pages.phase = *phase;
 	*phase = Max(*phase - HG_PAGES_PHASES, 0);
-	return state->pages.phase <= HG_PAGES_KNOWN && hg_join_ask(state, hg_join_ask_members);
+	return state->pages.phase <= HG_PAGES_KNOWN && hg_join_ask(state, hg_join_ask_participants);
 }

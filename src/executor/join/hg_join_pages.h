@@ -57,7 +57,7 @@ extern void hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, 
 extern bool hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *shared);
 
 /*
- * The same as hg_join_ask_pages() with the other processes of a team, to whose barrier this one has
+ * The same as hg_join_ask_pages() with the other participants, to whose barrier this one has
  * attached in *phase, which becomes that of what follows (hg_join_together.c).  True: all are
  * joined, and this process has the rows of all, or none.
  */

@@ -243,6 +243,6 @@ hg_join_current_record(const HgJoinState *state, HgJoinRecord *record)
 	record->filtered_rows = state->inputs[HG_OUTER]->refused;
 	record->partitions = Max(record->partitions, 1);
 	record->total_ms += hg_join_running_ms(&state->progress);
-	if (state->team.others.processes > 0)
-		hg_stats_merge(record, &state->team.others);
+	if (state->participants.others.processes > 0)
+		hg_stats_merge(record, &state->participants.others);
 }

@@ -152,15 +152,15 @@ hg_join_may_send(const HgJoinState *state, int processes, HgJobColumns *columns)
 }
 
 void
-hg_join_begin_sending(HgJoinState *state, int processes, uint64 team, const HgJobColumns *columns)
+hg_join_begin_sending(HgJoinState *state, int processes, uint64 participants_id, const HgJobColumns *columns)
 {
 	HgSenderSpec spec = hg_join_sender_spec(
 		state, processes, columns->reduces ? hg_join_planned_reduction(state->reduction) : NULL);
 	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
 
-	spec.team = team;
-	if (team != 0)
-		spec.device_no = state->team.shared->device.device_no;
+	spec.participants_id = participants_id;
+	if (participants_id != 0)
+		spec.device_no = state->participants.shared->device.device_no;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!columns->gathers[side])
 			spec.columns[side] = NULL;

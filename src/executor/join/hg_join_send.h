@@ -15,8 +15,8 @@
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /*
- * Returns true if settings let a device have both sides, and this process or its team reads each of
- * them without a pause.
+ * Returns true if settings let a device have both sides, and this process or all participants read
+ * each of them without a pause.
  */
 extern bool hg_join_reads_at_once(const HgJoinState *state);
 
@@ -37,10 +37,10 @@ extern bool hg_join_could_stream(const HgJoinState *state);
 extern bool hg_join_may_send(const HgJoinState *state, int processes, HgJobColumns *columns);
 
 /*
- * Send the keys that are read from now on, and columns, by a job of this process, or of a team:
- * there is a sender, which both inputs know.
+ * Send the keys that are read from now on, and columns, by a job of this process, or of a shared
+ * job: there is a sender, which both inputs know.
  */
-extern void hg_join_begin_sending(HgJoinState *state, int processes, uint64 team,
+extern void hg_join_begin_sending(HgJoinState *state, int processes, uint64 participants_id,
 								  const HgJobColumns *columns);
 
 /* Nothing is sent any more, and there is no sender; what was has been taken, or is thrown away. */

@@ -26,20 +26,20 @@
  */
 
 void
-hg_join_leave(HgJoinTeam *team, bool finished)
+hg_join_leave(HgJoinParticipants *participants, bool finished)
 {
-	HgJoinShared *shared = team->shared;
+	HgJoinShared *shared = participants->shared;
 	uint32 none = 0;
 	bool last;
 
-	if (!team->attached)
+	if (!participants->attached)
 		return;
-	team->attached = false;
+	participants->attached = false;
 	/* where matches are left out, nobody can tell which rows have none */
 	if (!finished)
 		pg_atomic_write_u32(&shared->ended, 1);
 	last = BarrierDetach(&shared->barrier);
-	team->ends_join = finished && last && pg_atomic_compare_exchange_u32(&shared->ended, &none, 1);
+	participants->ends_join = finished && last && pg_atomic_compare_exchange_u32(&shared->ended, &none, 1);
 }
 
 /* Return no more rows, and let go of everything that lies in shared memory. */
@@ -49,7 +49,7 @@ hg_join_forget_shared(HgJoinState *state)
 	hg_join_enter(&state->progress, HG_JOIN_DONE);
 	if (!state->together)
 		return;
-	hg_join_leave(&state->team, false);
+	hg_join_leave(&state->participants, false);
 	hg_join_end_sending(state);
 	hg_join_retire_matcher(state);
 	hg_input_set_filter(state->inputs[HG_OUTER], NULL);
@@ -59,7 +59,7 @@ hg_join_forget_shared(HgJoinState *state)
 		hg_column_store_share(state->inputs[side]->rows, NULL, NULL);
 		hg_row_bits_share(state->matched[side].bits, NULL, NULL);
 	}
-	state->team.joined = state->team.ends_join = false;
+	state->participants.joined = state->participants.ends_join = false;
 }
 
 /* ---------------------------------------------------------------------
@@ -95,13 +95,13 @@ hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 {
 	HgJobColumns columns;
 
-	hg_device_team_init(&shared->device, hg_join_device_may_share(&state->rules));
+	hg_device_participants_init(&shared->device, hg_join_device_may_share(&state->rules));
 	if (hg_join_pages_reset(state, &shared->pages))
-		hg_device_team_init_pages(&shared->device);
+		hg_device_participants_init_pages(&shared->device);
 	/* keys of rows that are counted are not sent */
 	else if (state->together && state->lookup.loop == NULL && !hg_join_has_covered(state) &&
 			 hg_join_may_send(state, shared->nprocesses, &columns))
-		hg_device_team_init_early(&shared->device, &columns);
+		hg_device_participants_init_early(&shared->device, &columns);
 	BarrierInit(&shared->barrier, 0);
 	hg_shared_budget_init(&shared->budget, state->memory.budget.limit * shared->nprocesses);
 	pg_atomic_write_u64(&shared->counted, 0);
@@ -118,9 +118,9 @@ hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 
 /* Add what the workers, which have ended, have told of themselves to what is known of them. */
 static void
-hg_join_collect_records(HgJoinTeam *team)
+hg_join_collect_records(HgJoinParticipants *participants)
 {
-	HgJoinShared *shared = team->shared;
+	HgJoinShared *shared = participants->shared;
 	HgJoinRecord workers = {0};
 
 	for (int process = 1; process < shared->nprocesses; process++)
@@ -131,7 +131,7 @@ hg_join_collect_records(HgJoinTeam *team)
 			hg_stats_merge(&workers, record);
 		record->processes = 0;
 	}
-	hg_stats_append(&team->others, &workers);
+	hg_stats_append(&participants->others, &workers);
 }
 
 /*
@@ -141,11 +141,11 @@ hg_join_collect_records(HgJoinTeam *team)
 static void
 hg_join_segment_detached(dsm_segment *segment pg_attribute_unused(), Datum arg)
 {
-	HgJoinTeam *team = (HgJoinTeam *) DatumGetPointer(arg);
+	HgJoinParticipants *participants = (HgJoinParticipants *) DatumGetPointer(arg);
 
-	hg_join_collect_records(team);
-	team->shared = NULL;
-	team->segment = NULL;
+	hg_join_collect_records(participants);
+	participants->shared = NULL;
+	participants->segment = NULL;
 }
 
 void
@@ -181,10 +181,10 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 	hg_join_shared_reset(state, shared);
 	shared->segment = dsm_segment_handle(pcxt->seg);
 	SharedFileSetInit(&shared->files, pcxt->seg);
-	state->team.shared = shared;
-	state->team.process = 0;
-	state->team.segment = pcxt->seg;
-	on_dsm_detach(pcxt->seg, hg_join_segment_detached, PointerGetDatum(&state->team));
+	state->participants.shared = shared;
+	state->participants.process = 0;
+	state->participants.segment = pcxt->seg;
+	on_dsm_detach(pcxt->seg, hg_join_segment_detached, PointerGetDatum(&state->participants));
 }
 
 void
@@ -198,7 +198,7 @@ hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coo
 		return;
 	/* the child may be rescanned later only, and all that lies there is about to go */
 	hg_join_forget_shared(state);
-	hg_join_collect_records(&state->team);
+	hg_join_collect_records(&state->participants);
 	hg_join_cover_again(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -206,7 +206,7 @@ hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coo
 		hg_shared_bits_release(&shared->matched[side], area);
 	}
 	hg_shared_filter_release(&shared->filter, area);
-	hg_team_reset(&shared->team, area);
+	hg_participants_reset(&shared->participants, area);
 	SharedFileSetDeleteAll(&shared->files);
 	hg_join_shared_reset(state, shared);
 }
@@ -218,8 +218,8 @@ hg_join_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_unuse
 	HgJoinState *state = (HgJoinState *) node;
 	HgJoinShared *shared = coordinate;
 
-	state->team.shared = shared;
-	state->team.process = ParallelWorkerNumber + 1;
+	state->participants.shared = shared;
+	state->participants.process = ParallelWorkerNumber + 1;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		state->inputs[side]->child->may_use_cache = shared->may_use_cache[side];
 	hg_join_attach_covered(state);
@@ -237,20 +237,20 @@ hg_join_shutdown(CustomScanState *node)
 {
 	HgJoinState *state = (HgJoinState *) node;
 
-	if (state->team.shared == NULL)
+	if (state->participants.shared == NULL)
 		return;
 	hg_join_forget_shared(state);
-	if (state->team.process > 0)
-		hg_join_current_record(state, &state->team.shared->records[state->team.process]);
+	if (state->participants.process > 0)
+		hg_join_current_record(state, &state->participants.shared->records[state->participants.process]);
 }
 
 void
 hg_join_end_shared(HgJoinState *state)
 {
-	if (state->team.segment == NULL)
+	if (state->participants.segment == NULL)
 		return;
 	hg_join_forget_shared(state);
-	hg_join_end_cover(state->team.shared);
-	cancel_on_dsm_detach(state->team.segment, hg_join_segment_detached,
-						 PointerGetDatum(&state->team));
+	hg_join_end_cover(state->participants.shared);
+	cancel_on_dsm_detach(state->participants.segment, hg_join_segment_detached,
+						 PointerGetDatum(&state->participants));
 }

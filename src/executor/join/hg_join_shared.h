@@ -18,7 +18,7 @@
 
 #include "backend/hg_budget.h"
 #include "backend/hg_stats.h"
-#include "backend/matcher/hg_device_team.h"
+#include "backend/matcher/hg_device_participants.h"
 #include "batch/hg_filter.h"
 #include "batch/hg_row_bits.h"
 #include "batch/hg_shared_columns.h"
@@ -34,8 +34,8 @@ typedef struct HgJoinShared
 	int nprocesses;		/* the most that there can be, the leader included */
 	dsm_handle segment; /* that this lies in */
 	Barrier barrier;	/* hg_join_together.c tells its phases */
-	HgTeamState team;
-	HgDeviceTeamShared device;
+	HgParticipantsState participants;
+	HgDeviceParticipantsShared device;
 	HgJoinPagesShared pages;		 /* that are sent before anything is read */
 	HgSharedBudget budget;			 /* of the inputs of all, and of the filter */
 	pg_atomic_uint64 counted;		 /* outer rows, where there may be few to be looked up ... */
@@ -64,7 +64,7 @@ typedef struct HgJoinShared
  * This process's place among those that join; hg_join_together.c attaches it and joins.  Zeros:
  * there are no others.
  */
-typedef struct HgJoinTeam
+typedef struct HgJoinParticipants
 {
 	HgJoinShared *shared; /* or NULL */
 	dsm_segment *segment; /* in the leader: that shared lies in; or NULL */
@@ -73,13 +73,13 @@ typedef struct HgJoinTeam
 	bool joined;		  /* the two sides are being joined by the processes together, in memory */
 	bool ends_join;		  /* all others are done: rows without a match are this one's to return */
 	HgJoinRecord others;  /* what other processes did, as far as it is known */
-} HgJoinTeam;
+} HgJoinParticipants;
 
 /*
  * Nobody shall wait for this process any more: it has returned its matches (finished), or
  * returns no more of them.
  */
-extern void hg_join_leave(HgJoinTeam *team, bool finished);
+extern void hg_join_leave(HgJoinParticipants *participants, bool finished);
 
 /* The executor callbacks of these names. */
 extern Size hg_join_estimate_dsm(CustomScanState *node, ParallelContext *pcxt);

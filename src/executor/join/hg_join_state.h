@@ -76,7 +76,7 @@ struct HgJoinState
 	HgJoinPages pages;			/* of tables that are not read here */
 
 	/* below a Gather */
-	HgJoinTeam team;
+	HgJoinParticipants participants;
 };
 
 /* True if a row has found a match. */

@@ -106,7 +106,7 @@ hg_join_find_reader(HgJoinState *state)
 	uint32 none = 0;
 
 	if (state->read_once >= 0 &&
-		!pg_atomic_compare_exchange_u32(&state->team.shared->reader_found, &none, 1))
+		!pg_atomic_compare_exchange_u32(&state->participants.shared->reader_found, &none, 1))
 		state->inputs[state->read_once]->at_end = true;
 }
 
@@ -122,14 +122,14 @@ hg_join_read_step(HgJoinState *state, HgSide side, uint64 max_rows)
 
 	input->budget.limit = before + HG_SHARED_STEP;
 	hg_input_fill(input, max_rows);
-	return hg_shared_budget_add(&state->team.shared->budget, input->budget.charged - before);
+	return hg_shared_budget_add(&state->participants.shared->budget, input->budget.charged - before);
 }
 
 /* Read a side to its end, or until the join goes to disk. */
 static void
 hg_join_read_shared(HgJoinState *state, HgSide side)
 {
-	HgJoinShared *shared = state->team.shared;
+	HgJoinShared *shared = state->participants.shared;
 	HgInput *input = state->inputs[side];
 
 	hg_join_enter(&state->progress, side == HG_INNER ? HG_JOIN_READ_INNER : HG_JOIN_READ_OUTER);
@@ -159,7 +159,7 @@ hg_join_read_shared(HgJoinState *state, HgSide side)
  * ---------------------------------------------------------------------
  */
 
-/* HgTeamSpec.numbers */
+/* HgParticipantsSpec.numbers */
 static const HgRowNumbers *
 hg_join_row_numbers(void *arg, HgSide side)
 {
@@ -182,12 +182,12 @@ hg_join_shared_places(const HgJoinState *state, HgSide side)
 static HgJoinPhase
 hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 {
-	HgJoinShared *shared = state->team.shared;
+	HgJoinShared *shared = state->participants.shared;
 	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
 	bool no_delta = pg_atomic_read_u64(&shared->device.rows[HG_OUTER]) == 0 ||
 					pg_atomic_read_u64(&shared->device.rows[HG_INNER]) == 0;
-	HgTeamSpec team = {
-		.state = &shared->team,
+	HgParticipantsSpec participants = {
+		.state = &shared->participants,
 		.barrier = &shared->barrier,
 		.area = area,
 		.arrived = arrived,
@@ -204,11 +204,11 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 	};
 	HgMatcherSpec spec = {
 		.pairs = state->css.ss.ps.plan->plan_rows * shared->nprocesses,
-		.team = &team,
+		.participants = &participants,
 	};
 
 	/* that the bits are there is known behind the engine's barriers */
-	team.no_delta =
+	participants.no_delta =
 		no_delta && !state->matched[HG_OUTER].tracked && !state->matched[HG_INNER].tracked;
 	/* the engine's barriers let the others see them */
 	for (int side = HG_OUTER; side <= HG_INNER && elected; side++)
@@ -225,7 +225,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		if (state->matched[side].tracked)
 			hg_row_bits_share(state->matched[side].bits, &shared->matched[side], area);
 	}
-	state->team.joined = true;
+	state->participants.joined = true;
 	return hg_join_start_output(state);
 }
 
@@ -238,7 +238,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 static HgJoinPhase
 hg_join_spill_together(HgJoinState *state, bool arrive)
 {
-	HgJoinShared *shared = state->team.shared;
+	HgJoinShared *shared = state->participants.shared;
 	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
 	int bits = (int) pg_atomic_read_u32(&shared->spill_bits);
 	HgSpill *spills[2];
@@ -253,11 +253,11 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 	INSTR_TIME_SET_CURRENT(start);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		HgSpillTeam team = {&shared->spills[side], &shared->files, (HgSide) side,
-							state->team.process, shared->nprocesses};
+		HgSpillParticipants participants = {&shared->spills[side], &shared->files, (HgSide) side,
+							state->participants.process, shared->nprocesses};
 
 		spills[side] = hg_spill_create(state->inputs[side]->rows, 0, bits, &state->memory.files);
-		hg_spill_share(spills[side], &team);
+		hg_spill_share(spills[side], &participants);
 	}
 	hg_join_spill_push(&state->spill, spills, &shared->next_partition);
 	MemoryContextSwitchTo(old);
@@ -285,7 +285,7 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 			hg_shared_columns_release(&shared->columns[side], area);
 		hg_shared_filter_release(&shared->filter, area);
 	}
-	hg_join_leave(&state->team, true);
+	hg_join_leave(&state->participants, true);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_spill_adopt(spills[side]);
 	return HG_JOIN_NEXT_PARTITION;
@@ -307,7 +307,7 @@ hg_join_arrive(HgJoinShared *shared)
 static void
 hg_join_count_shared(HgJoinState *state)
 {
-	HgJoinShared *shared = state->team.shared;
+	HgJoinShared *shared = state->participants.shared;
 	HgInput *outer = state->inputs[HG_OUTER];
 	uint64 most = state->lookup.most_rows;
 
@@ -332,7 +332,7 @@ hg_join_count_shared(HgJoinState *state)
 static bool
 hg_join_count_together(HgJoinState *state, int *phase)
 {
-	HgJoinShared *shared = state->team.shared;
+	HgJoinShared *shared = state->participants.shared;
 	HgInput *outer = state->inputs[HG_OUTER];
 	bool counts = *phase == HG_TOGETHER_COUNTING;
 	bool elected = false;
@@ -382,7 +382,7 @@ static bool
 hg_join_filters_together(const HgJoinState *state)
 {
 	double inner_rows = hg_join_planned_rows(state, HG_INNER);
-	double limit = (double) state->team.shared->budget.limit;
+	double limit = (double) state->participants.shared->budget.limit;
 
 	return state->inputs[HG_INNER]->covered == NULL && hg_join_filter_may_pay(state, inner_rows) &&
 		   (state->read_once < 0 || hg_join_planned_bytes(state) > limit);
@@ -392,7 +392,7 @@ hg_join_filters_together(const HgJoinState *state)
 static void
 hg_join_filter_together(HgJoinState *state, int phase)
 {
-	HgJoinShared *shared = state->team.shared;
+	HgJoinShared *shared = state->participants.shared;
 	HgInput *inner = state->inputs[HG_INNER];
 	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
 	uint32 width = inner->words->width;
@@ -444,16 +444,16 @@ hg_join_hand_over_keys(HgJoinState *state)
 
 	/* one that came when all was read need not have its part of the job */
 	if (sides[HG_OUTER].rows + sides[HG_INNER].rows == 0 ||
-		pg_atomic_read_u32(&state->team.shared->spill_bits) != 0)
+		pg_atomic_read_u32(&state->participants.shared->spill_bits) != 0)
 		hg_join_end_sending(state);
 	else
-		hg_device_team_finish_sending(&state->team.shared->device, state->sender, sides);
+		hg_device_participants_finish_sending(&state->participants.shared->device, state->sender, sides);
 }
 
 HgJoinPhase
 hg_join_read_together(HgJoinState *state)
 {
-	HgJoinShared *shared = state->team.shared;
+	HgJoinShared *shared = state->participants.shared;
 	bool filter = hg_join_filters_together(state);
 	int building = filter ? HG_TOGETHER_READING_OUTER + 1 : HG_TOGETHER_READING + 1;
 	bool elected = false;
@@ -462,10 +462,10 @@ hg_join_read_together(HgJoinState *state)
 	if (state->cover.too_late)
 		return HG_JOIN_DONE;
 	phase = BarrierAttach(&shared->barrier);
-	state->team.attached = true;
+	state->participants.attached = true;
 	if (hg_join_ask_pages_together(state, &phase))
 	{
-		hg_join_leave(&state->team, true);
+		hg_join_leave(&state->participants, true);
 		return HG_JOIN_PAGES;
 	}
 	/* also where it comes after the reading: it may still come in time to move rows to files */
@@ -476,7 +476,7 @@ hg_join_read_together(HgJoinState *state)
 							  state->css.ss.ps.state->es_query_dsa);
 	if (hg_join_count_together(state, &phase))
 	{
-		hg_join_leave(&state->team, true);
+		hg_join_leave(&state->participants, true);
 		return HG_JOIN_LOOKUP;
 	}
 	if (phase < building)

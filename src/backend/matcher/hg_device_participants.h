@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
- * hg_device_team.h
+ * hg_device_participants.h
  *	  A join that the processes of a parallel query have on a device together.
  *
  * Each process connects to the server's device process and opens the same job there
- * (HgJobSpec.team).  All then go through the same steps, and agree after each:
+ * (HgJobSpec.participants_id).  All then go through the same steps, and agree after each:
  *
  *	1	each appends the keys that it has read, and the columns that the job is to have: those of
  *		a reduction, or those whose values come with the matches
@@ -14,9 +14,9 @@
  *		values where all of these fit work memory; or, where the matches alone need more than that,
  *		begins to, without values, and goes on while they are returned
  *
- * Each step ends with an arrive at the team's barrier.  Where a step has failed for one of the
- * processes it has failed for all: no row has been returned yet, and all keys are where they were.
- * That is an attempt.  There are these, each with a job of its own:
+ * Each step ends with an arrive at the participants' barrier.  Where a step has failed for one of
+ * the processes it has failed for all: no row has been returned yet, and all keys are where they
+ * were.  That is an attempt.  There are these, each with a job of its own:
  *
  *	early	The job that the processes have senders for (hg_sender.h), if they do: its expected
  *			rows are the planner's.  The first step takes no arrive where all of them had finished
@@ -35,15 +35,15 @@
  * What the processes have fetched must be as many matches as were counted: else the device process
  * has lied, to whichever of them, and the attempt has failed.
  *
- * A process that joins the team after the first step has no rows.  It takes no matches
- * either, and arrives with the others as often as they still do.
+ * A participant that attaches after the first step has no rows.  It takes no matches either, and
+ * arrives with the others as often as they still do.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_DEVICE_TEAM_H
-#define HG_DEVICE_TEAM_H
+#ifndef HG_DEVICE_PARTICIPANTS_H
+#define HG_DEVICE_PARTICIPANTS_H
 
 #include "port/atomics.h"
 
@@ -73,10 +73,10 @@ typedef struct HgDeviceAttempt
 } HgDeviceAttempt;
 
 /* What the processes have in common, in their shared memory. */
-struct HgDeviceTeamShared
+struct HgDeviceParticipantsShared
 {
 	int device_no;					/* of the device that has the job */
-	uint64 job;					/* HgJobSpec.team; 0: the device is left out of it */
+	uint64 job;					/* HgJobSpec.participants_id; 0: the device is left out of it */
 	uint64 early_job;			/* the same, of the job that senders have; 0: there are none */
 	uint64 pages_job;			/* the same, of the one that gets pages (hg_page_job.h) */
 	HgJobColumns early_columns; /* that it has */
@@ -89,10 +89,10 @@ struct HgDeviceTeamShared
 };
 
 /* One process's part. */
-typedef struct HgDeviceTeam
+typedef struct HgDeviceParticipants
 {
-	HgDeviceTeamShared *shared;
-	HgPgTeam *team;
+	HgDeviceParticipantsShared *shared;
+	HgPgParticipants *participants;
 	HgSender *sender;			  /* or NULL */
 	const HgReduction *reduction; /* whose columns the job has, or will have; or NULL ... */
 	HgGather *gather;			  /* ... or these */
@@ -110,28 +110,28 @@ typedef struct HgDeviceTeam
 	uint64 sent_rows;			  /* by this process's sender while it read */
 
 	HgMatchList fetched; /* by this process; where the matches are streamed, last */
-} HgDeviceTeam;
+} HgDeviceParticipants;
 
 /*
  * The leader's, before the others can see it: make it ready for an execution, with a device if
  * there is one that hashgraph.backend allows, and the matches that it would give do (possible).
  */
-extern void hg_device_team_init(HgDeviceTeamShared *shared, bool possible);
+extern void hg_device_participants_init(HgDeviceParticipantsShared *shared, bool possible);
 
 /*
  * The leader's, at the same time: the processes are to have senders, for a job with these columns.
  */
-extern void hg_device_team_init_early(HgDeviceTeamShared *shared, const HgJobColumns *columns);
+extern void hg_device_participants_init_early(HgDeviceParticipantsShared *shared, const HgJobColumns *columns);
 
 /* The leader's, at the same time: the processes are to send pages first, where there is a device.
  */
-extern void hg_device_team_init_pages(HgDeviceTeamShared *shared);
+extern void hg_device_participants_init_pages(HgDeviceParticipantsShared *shared);
 
 /*
  * This process has read its rows, and others may not have: have its sender finished, if it needs
  * not wait for its turn.
  */
-extern void hg_device_team_finish_sending(HgDeviceTeamShared *shared, HgSender *sender,
+extern void hg_device_participants_finish_sending(HgDeviceParticipantsShared *shared, HgSender *sender,
 										  const HgKeySet sides[2]);
 
 /*
@@ -139,33 +139,34 @@ extern void hg_device_team_finish_sending(HgDeviceTeamShared *shared, HgSender *
  * steps are done.  The job is to have the columns of reduction, or those of gather, which loses
  * them where there is no room; either may have none.  Matches and groups are allocated in context.
  */
-extern void hg_device_team_begin(HgDeviceTeam *device, HgPgTeam *team, HgSender *sender,
+extern void hg_device_participants_begin(HgDeviceParticipants *device, HgPgParticipants *participants, HgSender *sender,
 								 const HgReduction *reduction, HgGather *gather,
 								 MemoryContext context);
 
 /*
- * Do all steps that are left to this process.  job_spec has the expected rows of all, and no team.
- * All waits but that for a greeting take what the team's host allows.
+ * Do all steps that are left to this process.  job_spec has the expected rows of all, and no
+ * participants_id.  All waits but that for a greeting take what the participants' host allows.
  * True: all processes have joined on the device.  False: none has, *error says why, and
- * team->team.arrived is what it would be had they not tried.  An interrupt's error is thrown.
+ * participants->participants.arrived is what it would be had they not tried.  An interrupt's error
+ * is thrown.
  */
-extern bool hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec,
+extern bool hg_device_participants_join(HgDeviceParticipants *device, const HgMatcherSpec *spec,
 								const HgJobSpec *job_spec, const HgKeySet sides[2], HgError *error);
 
 /* The number of matches of all, for the one process that asks first; 0 for the others. */
-extern uint64 hg_device_team_take_count(HgDeviceTeam *device);
+extern uint64 hg_device_participants_take_count(HgDeviceParticipants *device);
 
 /*
  * The next of the matches that this process has fetched or, where they are streamed, fetches now in
  * place of the last; *block is NULL at the end.
  */
-extern HgStatus hg_device_team_next(HgDeviceTeam *device, const HgMatchBlock **block,
+extern HgStatus hg_device_participants_next(HgDeviceParticipants *device, const HgMatchBlock **block,
 									HgError *error);
 
 /* What the job did, of all processes, and is doing, if it is open. */
-extern void hg_device_team_stats(HgDeviceTeam *device, HgJobStats *stats);
+extern void hg_device_participants_stats(HgDeviceParticipants *device, HgJobStats *stats);
 
 /* Close the job, if it is open; in any state. */
-extern void hg_device_team_close(HgDeviceTeam *device);
+extern void hg_device_participants_close(HgDeviceParticipants *device);
 
-#endif /* HG_DEVICE_TEAM_H */
+#endif /* HG_DEVICE_PARTICIPANTS_H */

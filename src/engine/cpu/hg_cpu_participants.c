@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * hg_cpu_team.c
+ * hg_cpu_participants.c
  *	  What the participants of a shared job tell each other.
  *
- * Each participant has a job of its own, with its own pieces and its own scratch
- * memory.  They share an HgTeamState and the runs, which lie in chunks of shared memory,
- * each allocated and filled by one participant.  Build goes like this in each of them:
+ * Each participant has a job of its own, with its own pieces and its own scratch memory.  They
+ * share an HgParticipantsState and the runs, which lie in chunks of shared memory, each allocated
+ * and filled by one participant.  Build goes like this in each of them:
  *
- *	1. add the numbers of its rows to the team's, with the bounds of its inner keys, and arrive;
+ *	1.  add the numbers of its rows to those of all participants, with the bounds of its inner keys,
+ *	and arrive;
  *	2. choose the shape from the sums, which all have before them now: it is the same;
  *	3. bin its rows into runs, put each at the head of its side's chain of chunks, and
  *	   arrive;
@@ -43,7 +44,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_team.h"
+#include "hg_cpu_participants.h"
 
 #include "hg_cpu_side.h"
 
@@ -65,19 +66,19 @@
 
 /* Write a failure before arrive number at (from 0) down, unless there is one. */
 static void
-team_fail(const HgTeam *team, uint32_t at, HgStatus status)
+participants_fail(const HgParticipants *participants, uint32_t at, HgStatus status)
 {
 	uint32_t none = 0;
 
-	__atomic_compare_exchange_n(&team->state->failure[at], &none, (uint32_t) status, false,
+	__atomic_compare_exchange_n(&participants->state->failure[at], &none, (uint32_t) status, false,
 								__ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
 /* HG_OK, or the failure before an arrive. */
 static HgStatus
-team_check(const HgTeam *team, uint32_t at, HgError *error)
+participants_check(const HgParticipants *participants, uint32_t at, HgError *error)
 {
-	uint32_t failure = __atomic_load_n(&team->state->failure[at], __ATOMIC_ACQUIRE);
+	uint32_t failure = __atomic_load_n(&participants->state->failure[at], __ATOMIC_ACQUIRE);
 
 	if (failure == 0)
 		return HG_OK;
@@ -86,9 +87,9 @@ team_check(const HgTeam *team, uint32_t at, HgError *error)
 }
 
 bool
-hg_cpu_team_failed(const HgJob *job)
+hg_cpu_participants_failed(const HgJob *job)
 {
-	return __atomic_load_n(&job->team->state->failure[1], __ATOMIC_ACQUIRE) != 0;
+	return __atomic_load_n(&job->participants->state->failure[1], __ATOMIC_ACQUIRE) != 0;
 }
 
 /* A signed number as an unsigned one of the same order, and back. */
@@ -112,9 +113,9 @@ raise_to(uint64_t *word, uint64_t other)
  * of the opposites: the state begins with zeros.
  */
 static void
-team_announce(HgJob *job, const HgCpuBounds *bounds, uint64_t room)
+participants_announce(HgJob *job, const HgCpuBounds *bounds, uint64_t room)
 {
-	HgTeamState *state = job->team->state;
+	HgParticipantsState *state = job->participants->state;
 
 	if (job->base.sides[HG_INNER].rows > 0)
 	{
@@ -134,32 +135,32 @@ team_announce(HgJob *job, const HgCpuBounds *bounds, uint64_t room)
  * participant owes no more arrives.
  */
 HgStatus
-hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2], HgCpuBounds *bounds,
+hg_cpu_participants_count(HgJob *job, HgStatus status, uint64_t rows[2], HgCpuBounds *bounds,
 				  uint64_t *room, HgError *error)
 {
-	const HgTeam *team = job->team;
-	HgTeamState *state = team->state;
+	const HgParticipants *participants = job->participants;
+	HgParticipantsState *state = participants->state;
 
-	if (team->arrived > 0 && status == HG_OK &&
+	if (participants->arrived > 0 && status == HG_OK &&
 		(job->base.sides[HG_OUTER].rows > 0 || job->base.sides[HG_INNER].rows > 0))
 		status = hg_error_set(error, HG_INVALID, NULL, "a participant that joined late has rows");
 
-	if (team->arrived == 0)
+	if (participants->arrived == 0)
 	{
 		if (status == HG_OK)
-			team_announce(job, bounds, *room);
+			participants_announce(job, bounds, *room);
 		else
-			team_fail(team, 0, status);
-		if (!team->arrive(team->arg) && status == HG_OK)
+			participants_fail(participants, 0, status);
+		if (!participants->arrive(participants->arg) && status == HG_OK)
 			status = hg_error_set(error, HG_CANCELLED, NULL, "cancelled");
 	}
-	else if (status != HG_OK && team->arrived == 1)
+	else if (status != HG_OK && participants->arrived == 1)
 	{
-		team_fail(team, 1, status);
-		team->arrive(team->arg);
+		participants_fail(participants, 1, status);
+		participants->arrive(participants->arg);
 	}
 	if (status == HG_OK)
-		status = team_check(team, 0, error);
+		status = participants_check(participants, 0, error);
 	if (status != HG_OK)
 		return status;
 
@@ -180,13 +181,13 @@ hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2], HgCpuBounds *bo
 static HgStatus
 side_load(HgJob *job, HgSide which, HgError *error)
 {
-	const HgTeam *team = job->team;
-	uint64_t handle = __atomic_load_n(&team->state->runs[which], __ATOMIC_ACQUIRE);
-	uint64_t missing = __atomic_load_n(&team->state->rows[which], __ATOMIC_ACQUIRE);
+	const HgParticipants *participants = job->participants;
+	uint64_t handle = __atomic_load_n(&participants->state->runs[which], __ATOMIC_ACQUIRE);
+	uint64_t missing = __atomic_load_n(&participants->state->rows[which], __ATOMIC_ACQUIRE);
 
 	while (handle != 0)
 	{
-		HgCpuRunHeader *header = team->address(team->arg, handle);
+		HgCpuRunHeader *header = participants->address(participants->arg, handle);
 		HgStatus status;
 
 		if (header == NULL)
@@ -209,40 +210,40 @@ side_load(HgJob *job, HgSide which, HgError *error)
  * with *error set.
  */
 HgStatus
-hg_cpu_team_exchange(HgJob *job, HgStatus status, HgError *error)
+hg_cpu_participants_exchange(HgJob *job, HgStatus status, HgError *error)
 {
-	const HgTeam *team = job->team;
+	const HgParticipants *participants = job->participants;
 
-	if (team->arrived < HG_TEAM_ARRIVES)
+	if (participants->arrived < HG_SHARED_JOB_ARRIVES)
 	{
 		if (status != HG_OK)
-			team_fail(team, 1, status);
-		if (!team->arrive(team->arg) && status == HG_OK)
+			participants_fail(participants, 1, status);
+		if (!participants->arrive(participants->arg) && status == HG_OK)
 			status = hg_error_set(error, HG_CANCELLED, NULL, "cancelled");
 	}
 	if (status == HG_OK)
-		status = team_check(team, 1, error);
+		status = participants_check(participants, 1, error);
 	for (int side = 0; side < 2 && status == HG_OK; side++)
 		status = side_load(job, (HgSide) side, error);
 	return status;
 }
 
 HgStatus
-hg_cpu_team_alloc(HgJob *job, uint64_t bytes, uint64_t *handle, HgCpuRunHeader **header,
+hg_cpu_participants_alloc(HgJob *job, uint64_t bytes, uint64_t *handle, HgCpuRunHeader **header,
 				  HgError *error)
 {
-	const HgTeam *team = job->team;
+	const HgParticipants *participants = job->participants;
 	HgStatus status = hg_host_check_limit(&job->base, bytes, error);
 	char detail[120];
 
 	if (status != HG_OK)
 		return status;
-	*handle = team->alloc(team->arg, (size_t) bytes);
-	*header = *handle != 0 ? team->address(team->arg, *handle) : NULL;
+	*handle = participants->alloc(participants->arg, (size_t) bytes);
+	*header = *handle != 0 ? participants->address(participants->arg, *handle) : NULL;
 	if (*header == NULL)
 	{
 		if (*handle != 0)
-			team->free(team->arg, *handle);
+			participants->free(participants->arg, *handle);
 		snprintf(detail, sizeof(detail), "An allocation of %" PRIu64 " bytes failed.", bytes);
 		return hg_error_set(error, HG_OUT_OF_MEMORY, detail, "out of shared memory");
 	}
@@ -250,11 +251,11 @@ hg_cpu_team_alloc(HgJob *job, uint64_t bytes, uint64_t *handle, HgCpuRunHeader *
 	return HG_OK;
 }
 
-/* Put a run at the head of its side's chain: from now on it is the team's. */
+/* Put a run at the head of its side's chain: from now on it belongs to all participants. */
 void
-hg_cpu_team_publish(HgJob *job, HgSide which, uint64_t handle, HgCpuRunHeader *header)
+hg_cpu_participants_publish(HgJob *job, HgSide which, uint64_t handle, HgCpuRunHeader *header)
 {
-	uint64_t *head = &job->team->state->runs[which];
+	uint64_t *head = &job->participants->state->runs[which];
 	uint64_t next = __atomic_load_n(head, __ATOMIC_ACQUIRE);
 
 	do
@@ -265,18 +266,18 @@ hg_cpu_team_publish(HgJob *job, HgSide which, uint64_t handle, HgCpuRunHeader *h
 
 /* The outer rows of a bin that are handed out at once, where it has so many of both sides. */
 static uint64_t
-team_step(const HgTeam *team, uint64_t outer, uint64_t inner)
+participants_step(const HgParticipants *participants, uint64_t outer, uint64_t inner)
 {
 	uint64_t step = outer;
 
-	if (team->whole_bins)
+	if (participants->whole_bins)
 		return outer;
 	if (outer + inner > SLICED_FROM)
 		step = inner > SLICED_FROM / 2 ? outer / SLICE_PARTS + 1 : SLICE_ROWS;
-	if (team->spread > 0)
+	if (participants->spread > 0)
 	{
-		uint64_t all = __atomic_load_n(&team->state->rows[HG_OUTER], __ATOMIC_RELAXED);
-		uint64_t part = all / ((uint64_t) team->spread * SPREAD_UNITS) + 1;
+		uint64_t all = __atomic_load_n(&participants->state->rows[HG_OUTER], __ATOMIC_RELAXED);
+		uint64_t part = all / ((uint64_t) participants->spread * SPREAD_UNITS) + 1;
 
 		/* whoever takes a slice makes the bin's inner graph: that is to be little beside it */
 		part = part > SPREAD_ROWS ? part : SPREAD_ROWS;
@@ -291,9 +292,9 @@ team_step(const HgTeam *team, uint64_t outer, uint64_t inner)
  * in the low one.
  */
 bool
-hg_cpu_team_take(HgJob *job, uint32_t *bin, uint64_t *from, uint64_t *rows)
+hg_cpu_participants_take(HgJob *job, uint32_t *bin, uint64_t *from, uint64_t *rows)
 {
-	uint64_t *counter = &job->team->state->work;
+	uint64_t *counter = &job->participants->state->work;
 	uint64_t work = __atomic_load_n(counter, __ATOMIC_RELAXED);
 
 	for (;;)
@@ -310,7 +311,7 @@ hg_cpu_team_take(HgJob *job, uint32_t *bin, uint64_t *from, uint64_t *rows)
 
 		outer = hg_cpu_bin_rows(&job->sides[HG_OUTER], *bin);
 		inner = hg_cpu_bin_rows(&job->sides[HG_INNER], *bin);
-		step = team_step(job->team, outer, inner);
+		step = participants_step(job->participants, outer, inner);
 
 		*from = slice * step;
 		*rows = outer - *from < step ? outer - *from : step;
@@ -322,20 +323,20 @@ hg_cpu_team_take(HgJob *job, uint32_t *bin, uint64_t *from, uint64_t *rows)
 }
 
 void
-hg_team_release(const HgTeam *team)
+hg_participants_release(const HgParticipants *participants)
 {
 	for (int side = 0; side < 2; side++)
 	{
-		uint64_t handle = team->state->runs[side];
+		uint64_t handle = participants->state->runs[side];
 
 		while (handle != 0)
 		{
-			const HgCpuRunHeader *header = team->address(team->arg, handle);
+			const HgCpuRunHeader *header = participants->address(participants->arg, handle);
 			uint64_t next = header != NULL ? header->next : 0;
 
-			team->free(team->arg, handle);
+			participants->free(participants->arg, handle);
 			handle = next;
 		}
 	}
-	memset(team->state, 0, sizeof(*team->state));
+	memset(participants->state, 0, sizeof(*participants->state));
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * hg_match_team.c
- *	  Matches from this process's part of a job that a team shares on the CPU.
+ * hg_match_participants.c
+ *	  Matches from this process's part of a job that the participants share on the CPU.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,21 +10,21 @@
 #include "hg_compat.h"
 
 #include "backend/matcher/hg_match_job.h"
-#include "backend/matcher/hg_match_team.h"
+#include "backend/matcher/hg_match_participants.h"
 
 static HgStatus
-hg_match_team_open(HgMatchSource *source, HgError *error)
+hg_match_participants_open(HgMatchSource *source, HgError *error)
 {
 	HgMatchJob *job = (HgMatchJob *) source;
 	HgStatus status = hg_match_job_open(source, error);
 
 	if (status == HG_OK)
-		status = job->engine->share(job->job, &source->task->team.team, error);
+		status = job->engine->share(job->job, &source->task->participants.participants, error);
 	return status;
 }
 
 static HgStatus
-hg_match_team_build(HgMatchSource *source, HgError *error)
+hg_match_participants_build(HgMatchSource *source, HgError *error)
 {
 	HgMatchJob *job = (HgMatchJob *) source;
 	HgStatus status = HG_OK;
@@ -45,10 +45,10 @@ hg_match_team_build(HgMatchSource *source, HgError *error)
 	return status == HG_OK ? built : status;
 }
 
-static const HgMatchSourceOps hg_match_team_ops = {
+static const HgMatchSourceOps hg_match_participants_ops = {
 	.backend = "cpu",
-	.open = hg_match_team_open,
-	.build = hg_match_team_build,
+	.open = hg_match_participants_open,
+	.build = hg_match_participants_build,
 	.next = hg_match_job_next,
 	.count = hg_match_job_count,
 	.report = hg_match_job_report,
@@ -56,7 +56,7 @@ static const HgMatchSourceOps hg_match_team_ops = {
 };
 
 HgMatchSource *
-hg_match_team_create(HgMatchTask *task)
+hg_match_participants_create(HgMatchTask *task)
 {
-	return hg_match_job_create_on_cpu(task, &hg_match_team_ops);
+	return hg_match_job_create_on_cpu(task, &hg_match_participants_ops);
 }

@@ -1,26 +1,26 @@
 /*-------------------------------------------------------------------------
  *
- * hg_team.h
+ * hg_participants.h
  *	  What PostgreSQL lends to the participants of a shared job: a barrier and a DSA.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_TEAM_H
-#define HG_TEAM_H
+#ifndef HG_PARTICIPANTS_H
+#define HG_PARTICIPANTS_H
 
 #include "backend/hg_host.h"
 #include "engine/wire/hg_wire_client.h"
 #include "storage/barrier.h"
 #include "utils/dsa.h"
 
-typedef struct HgDeviceTeamShared HgDeviceTeamShared; /* hg_device_team.h */
+typedef struct HgDeviceParticipantsShared HgDeviceParticipantsShared; /* hg_device_participants.h */
 
 /* What the processes that join together have in common. */
-typedef struct HgTeamSpec
+typedef struct HgParticipantsSpec
 {
-	HgTeamState *state; /* in shared memory; zeros before the first of them begins */
+	HgParticipantsState *state; /* in shared memory; zeros before the first of them begins */
 	Barrier *barrier;	/* this process is attached to it */
 	dsa_area *area;
 	uint32 arrived;	 /* arrives of the engine that were over when it attached */
@@ -36,7 +36,7 @@ typedef struct HgTeamSpec
 	bool at_once; /* ... or all of it is the first one's, who has a device count the pairs */
 	bool no_delta;
 
-	HgDeviceTeamShared *device; /* what they do first, in shared memory */
+	HgDeviceParticipantsShared *device; /* what they do first, in shared memory */
 
 	/* which numbers rows of a side have: asked for when those of all processes are there */
 	const HgRowNumbers *(*numbers)(void *arg, HgSide side);
@@ -44,22 +44,22 @@ typedef struct HgTeamSpec
 
 	int processes;		/* that there may be, the same for all */
 	uint64 match_bytes; /* that the matches may take where they are kept; for all */
-} HgTeamSpec;
+} HgParticipantsSpec;
 
 /* A participant's part of it. */
-typedef struct HgPgTeam
+typedef struct HgPgParticipants
 {
-	HgTeam team; /* what the engine sees */
-	HgTeamSpec spec;
+	HgParticipants participants; /* what the engine sees */
+	HgParticipantsSpec spec;
 	HgPgHost *host; /* keeps the errors that must not unwind through the engine */
-} HgPgTeam;
+} HgPgParticipants;
 
-extern void hg_team_init(HgPgTeam *team, const HgTeamSpec *spec, HgPgHost *host);
+extern void hg_participants_init(HgPgParticipants *participants, const HgParticipantsSpec *spec, HgPgHost *host);
 
 /*
  * Free the shared memory of a job that all have closed, and make its state ready for
  * another one.
  */
-extern void hg_team_reset(HgTeamState *state, dsa_area *area);
+extern void hg_participants_reset(HgParticipantsState *state, dsa_area *area);
 
-#endif /* HG_TEAM_H */
+#endif /* HG_PARTICIPANTS_H */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * test_team.c
+ * test_participants.c
  *	  Jobs that several participants share, each of them a thread.
  *
  * Shared memory is malloc's, behind handles; arrive is a barrier that participants can
@@ -47,7 +47,7 @@ typedef struct Shared
 	unsigned reader;		/* by turns: whose turn it is to read matches */
 	unsigned readers;		/* ... of those with a bit here */
 
-	HgTeamState state;
+	HgParticipantsState state;
 } Shared;
 
 typedef struct Participant
@@ -55,7 +55,7 @@ typedef struct Participant
 	Shared *shared;
 	const TestData *data;
 	HgJobSpec spec;
-	HgTeam team;
+	HgParticipants group;
 	unsigned number;
 	unsigned of;	   /* participants that bring rows */
 	unsigned join_at;  /* joins when so many arrives are completed */
@@ -81,7 +81,7 @@ shared_alloc(void *arg, size_t bytes)
 	uint64_t handle = 0;
 
 	pthread_mutex_lock(&shared->mutex);
-	if (shared->chunk_count < MOST_CHUNKS && bytes <= HG_TEAM_CHUNK_BYTES &&
+	if (shared->chunk_count < MOST_CHUNKS && bytes <= HG_SHARED_JOB_CHUNK_BYTES &&
 		shared->chunk_count + 1 != shared->fail_at)
 	{
 		shared->chunks[shared->chunk_count] = test_malloc(bytes);
@@ -249,9 +249,9 @@ participate(void *arg)
 	HgStatus status;
 
 	test_host_init(&host, test_host_plain());
-	self->team = (HgTeam){.state = &shared->state,
-						  .whole_bins = self->team.whole_bins,
-						  .spread = self->team.spread,
+	self->group = (HgParticipants){.state = &shared->state,
+						  .whole_bins = self->group.whole_bins,
+						  .spread = self->group.spread,
 						  .alloc = shared_alloc,
 						  .address = shared_address,
 						  .free = shared_free,
@@ -262,14 +262,14 @@ participate(void *arg)
 	pthread_mutex_lock(&shared->mutex);
 	while (shared->arrives < self->join_at)
 		pthread_cond_wait(&shared->turn, &shared->mutex);
-	if (self->join_at > 0 && shared->arrives < HG_TEAM_ARRIVES)
+	if (self->join_at > 0 && shared->arrives < HG_SHARED_JOB_ARRIVES)
 		shared->joined++;
-	self->team.arrived = self->join_at > 0 ? shared->arrives : 0;
+	self->group.arrived = self->join_at > 0 ? shared->arrives : 0;
 	pthread_mutex_unlock(&shared->mutex);
 
 	status = engine->open(engine, &host.host, &self->spec, &job, &error);
 	if (status == HG_OK)
-		status = engine->share(job, &self->team, &error);
+		status = engine->share(job, &self->group, &error);
 	for (int side = 0; side < 2 && status == HG_OK; side++)
 		status = append_share(self, job, (HgSide) side, &error);
 	if (status == HG_OK && self->fails_before)
@@ -297,8 +297,8 @@ participate(void *arg)
 	return NULL;
 }
 
-/* What a team is to be. */
-typedef struct TeamRun
+/* What the participants are to be. */
+typedef struct ParticipantsRun
 {
 	unsigned participants;
 	unsigned late; /* of them, who join after the first arrive */
@@ -314,14 +314,14 @@ typedef struct TeamRun
 	bool fails_before;
 	bool direct;		  /* keys are to be the vertices */
 	uint64_t first_limit; /* the spec.direct_limit of the first one */
-} TeamRun;
+} ParticipantsRun;
 
 /*
- * Run a team; statuses are those of the participants.  Returns whether memory and, if all
+ * Run the participants; statuses are those of the participants.  Returns whether memory and, if all
  * went well, the matches are right.
  */
 static bool
-team_run(const TeamRun *run, const TestData *data, HgStatus *statuses)
+participants_run(const ParticipantsRun *run, const TestData *data, HgStatus *statuses)
 {
 	Shared *shared = test_malloc(sizeof(Shared));
 	Participant *all = test_malloc(MOST_PARTICIPANTS * sizeof(Participant));
@@ -355,11 +355,11 @@ team_run(const TeamRun *run, const TestData *data, HgStatus *statuses)
 		all[i].spec.key_width = data->key_width;
 		all[i].spec.device = -1;
 		all[i].spec.direct_limit = i == 0 ? run->first_limit : 0;
-		all[i].team.whole_bins = run->whole_bins;
-		all[i].team.spread = run->spread ? run->participants : 0;
+		all[i].group.whole_bins = run->whole_bins;
+		all[i].group.spread = run->spread ? run->participants : 0;
 		shared->readers |= 1U << i;
 		if (i >= run->participants - run->late)
-			all[i].join_at = 1 + i % HG_TEAM_ARRIVES;
+			all[i].join_at = 1 + i % HG_SHARED_JOB_ARRIVES;
 		all[i].owners = calloc(data->rows[HG_INNER] + 1, 1);
 		all[i].seen = calloc(data->rows[HG_OUTER] + 1, 1);
 	}
@@ -406,7 +406,7 @@ team_run(const TeamRun *run, const TestData *data, HgStatus *statuses)
 			right &= owners <= 1;
 		}
 	}
-	hg_team_release(&all[0].team);
+	hg_participants_release(&all[0].group);
 	right &= shared->live == 0 && shared->state.rows[0] == 0 && shared->state.runs[0] == 0;
 	for (unsigned i = 0; i < run->participants; i++)
 	{
@@ -424,11 +424,11 @@ team_run(const TeamRun *run, const TestData *data, HgStatus *statuses)
 	return right;
 }
 
-/* All is well with every team over these rows. */
+/* All is well with every number of participants over these rows. */
 static void
-test_teams(TestKeys kind, uint32_t key_width, uint64_t outer_rows, uint64_t inner_rows)
+test_participant_counts(TestKeys kind, uint32_t key_width, uint64_t outer_rows, uint64_t inner_rows)
 {
-	static const unsigned teams[][2] = {{1, 0}, {2, 0}, {3, 1}, {5, 0}, {8, 0}, {9, 4}};
+	static const unsigned groups[][2] = {{1, 0}, {2, 0}, {3, 1}, {5, 0}, {8, 0}, {9, 4}};
 	static const HgBuildAlgorithm builds[] = {HG_BUILD_AUTO, HG_BUILD_V1, HG_BUILD_V2};
 	const bool big = outer_rows + inner_rows > 100000;
 	const unsigned stride = big && hg_tap_suite() <= HG_SUITE_SMALL ? 13 : 1;
@@ -437,14 +437,17 @@ test_teams(TestKeys kind, uint32_t key_width, uint64_t outer_rows, uint64_t inne
 	unsigned turn = 0;
 
 	test_data_create(&data, kind, key_width, outer_rows, inner_rows);
-	for (size_t team = 0; team < LENGTH(teams); team++)
+	for (size_t group = 0; group < LENGTH(groups); group++)
 		for (size_t b = 0; b < LENGTH(builds); b++)
 			for (int probe = HG_PROBE_AUTO; probe <= HG_PROBE_INTERSECT; probe++)
 			{
 				HgStatus statuses[MOST_PARTICIPANTS];
-				TeamRun run = {.participants = teams[team][0], .late = teams[team][1]};
+				ParticipantsRun run = {.participants = groups[group][0], .late = groups[group][1]};
 
-				/* one in thirteen where they take long, which has all sizes but one of teams */
+				/*
+				 * one in thirteen where they take long, which has all numbers of participants but
+				 * one
+				 */
 				if (turn++ % stride != 0)
 					continue;
 				run.spec.build = builds[b];
@@ -454,7 +457,7 @@ test_teams(TestKeys kind, uint32_t key_width, uint64_t outer_rows, uint64_t inne
 				run.spread = turn % 7 < 4;
 				run.count = turn % 5 == 0;
 				run.mode = turn % 3 == 0 ? HG_MATCH_FIRST : HG_MATCH_ALL;
-				good &= team_run(&run, &data, statuses);
+				good &= participants_run(&run, &data, statuses);
 				for (unsigned i = 0; i < run.participants; i++)
 					good &= statuses[i] == HG_OK;
 			}
@@ -474,13 +477,13 @@ test_spread(TestKeys kind, uint64_t outer_rows, uint64_t inner_rows)
 	test_data_create(&data, kind, 4, outer_rows, inner_rows);
 	for (int probe = HG_PROBE_STANDARD; probe <= HG_PROBE_INTERSECT; probe++)
 	{
-		TeamRun run = {.participants = 4,
+		ParticipantsRun run = {.participants = 4,
 					   .spread = true,
 					   .alone = true,
 					   .by_turns = true,
 					   .spec = {.probe = (HgProbeAlgorithm) probe}};
 
-		good &= team_run(&run, &data, statuses);
+		good &= participants_run(&run, &data, statuses);
 		for (unsigned i = 0; i < run.participants; i++)
 			good &= statuses[i] == HG_OK;
 	}
@@ -512,7 +515,7 @@ test_direct(uint32_t key_width)
 		{{400000, 400000}, {7, 400000, false}, false},
 		{{3300000, 400000}, {7, 400000, true}, true},
 	};
-	static const unsigned teams[][2] = {{1, 0}, {3, 1}, {9, 4}};
+	static const unsigned groups[][2] = {{1, 0}, {3, 1}, {9, 4}};
 
 	for (size_t c = 0; c < LENGTH(cases); c++)
 	{
@@ -523,8 +526,8 @@ test_direct(uint32_t key_width)
 		for (unsigned turn = 0; turn < (cases[c].rows[0] > 100000 ? 4 : 36); turn++)
 		{
 			HgStatus statuses[MOST_PARTICIPANTS];
-			const unsigned *team = teams[turn % LENGTH(teams)];
-			TeamRun run = {.participants = team[0], .late = team[1], .spec = {.direct = 1}};
+			const unsigned *group = groups[turn % LENGTH(groups)];
+			ParticipantsRun run = {.participants = group[0], .late = group[1], .spec = {.direct = 1}};
 
 			run.count = turn % 4 == 0;
 			run.mode = turn % 3 == 0 ? HG_MATCH_FIRST : HG_MATCH_ALL;
@@ -533,7 +536,7 @@ test_direct(uint32_t key_width)
 			/* nobody has a table where one has no room for it */
 			run.first_limit = turn % 5 == 4 ? 1000 : 0;
 			run.direct = cases[c].direct && !run.whole_bins && !run.spread && run.first_limit == 0;
-			good &= team_run(&run, &data, statuses);
+			good &= participants_run(&run, &data, statuses);
 			for (unsigned i = 0; i < run.participants; i++)
 				good &= statuses[i] == HG_OK;
 		}
@@ -552,47 +555,47 @@ test_failures(void)
 	HgStatus statuses[MOST_PARTICIPANTS];
 	TestData data;
 	bool good = true;
-	TeamRun run = {.participants = 4, .spec = {.build = HG_BUILD_V2}};
+	ParticipantsRun run = {.participants = 4, .spec = {.build = HG_BUILD_V2}};
 
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 20000, 20000);
 	for (unsigned late = 0; late < 3; late++)
 		for (run.fail_at = 1; run.fail_at < 5; run.fail_at++)
 		{
 			run.late = late;
-			good &= team_run(&run, &data, statuses);
+			good &= participants_run(&run, &data, statuses);
 			for (unsigned i = 0; i < run.participants; i++)
 				good &= statuses[i] == HG_OUT_OF_MEMORY || (run.fail_at > 2 * (4 - late));
 		}
 	hg_tap_ok(good, "teams: an allocation that fails fails all");
 
-	run = (TeamRun){.participants = 4, .direct = true, .spec = {.direct = 1}};
+	run = (ParticipantsRun){.participants = 4, .direct = true, .spec = {.direct = 1}};
 	good = true;
 	for (run.fail_at = 1; run.fail_at < 7; run.fail_at++)
 	{
-		good &= team_run(&run, &data, statuses);
+		good &= participants_run(&run, &data, statuses);
 		for (unsigned i = 0; i < run.participants; i++)
 			good &= statuses[i] == HG_OUT_OF_MEMORY || run.fail_at > 4;
 	}
 	hg_tap_ok(good, "teams: an allocation for keys that are vertices that fails fails all");
 
-	run = (TeamRun){.participants = 4, .fails_before = true};
-	good = team_run(&run, &data, statuses);
+	run = (ParticipantsRun){.participants = 4, .fails_before = true};
+	good = participants_run(&run, &data, statuses);
 	for (unsigned i = 0; i < run.participants; i++)
 		good &= statuses[i] != HG_OK;
 	hg_tap_ok(good, "teams: an append that fails fails all");
 
-	run = (TeamRun){.participants = 4, .cancel_arrive = 1};
-	good = team_run(&run, &data, statuses);
+	run = (ParticipantsRun){.participants = 4, .cancel_arrive = 1};
+	good = participants_run(&run, &data, statuses);
 	for (unsigned i = 0; i < run.participants; i++)
 		good &= statuses[i] == HG_CANCELLED;
 	run.late = 2;
-	good &= team_run(&run, &data, statuses);
+	good &= participants_run(&run, &data, statuses);
 	for (unsigned i = 0; i < run.participants; i++)
 		good &= statuses[i] == HG_CANCELLED;
 	hg_tap_ok(good, "teams: one that is cancelled in the first wait fails all");
 
-	run = (TeamRun){.participants = 4, .cancel_arrive = 2};
-	good = team_run(&run, &data, statuses) && statuses[0] == HG_CANCELLED;
+	run = (ParticipantsRun){.participants = 4, .cancel_arrive = 2};
+	good = participants_run(&run, &data, statuses) && statuses[0] == HG_CANCELLED;
 	for (unsigned i = 1; i < run.participants; i++)
 		good &= statuses[i] == HG_OK;
 	hg_tap_ok(good, "teams: one that is cancelled in the last wait leaves the others alone");
@@ -605,17 +608,17 @@ main(void)
 	for (int kind = 0; kind < TEST_KEYS_COUNT; kind++)
 		for (uint32_t width = 4; width <= 8; width += 4)
 		{
-			test_teams((TestKeys) kind, width, 3000, 500);
-			test_teams((TestKeys) kind, width, 40, 2500);
+			test_participant_counts((TestKeys) kind, width, 3000, 500);
+			test_participant_counts((TestKeys) kind, width, 40, 2500);
 		}
-	test_teams(TEST_KEYS_UNIQUE, 4, 0, 0);
-	test_teams(TEST_KEYS_UNIQUE, 4, 1, 0);
-	test_teams(TEST_KEYS_UNIQUE, 8, 0, 1);
-	test_teams(TEST_KEYS_UNIQUE, 8, 1, 1);
-	test_teams(TEST_KEYS_DUPLICATES, 4, 200000, 100000);
-	test_teams(TEST_KEYS_UNIQUE, 8, 60000, 150000);
-	test_teams(TEST_KEYS_EQUAL, 4, 400000, 3);
-	test_teams(TEST_KEYS_EQUAL, 8, 3, 400000);
+	test_participant_counts(TEST_KEYS_UNIQUE, 4, 0, 0);
+	test_participant_counts(TEST_KEYS_UNIQUE, 4, 1, 0);
+	test_participant_counts(TEST_KEYS_UNIQUE, 8, 0, 1);
+	test_participant_counts(TEST_KEYS_UNIQUE, 8, 1, 1);
+	test_participant_counts(TEST_KEYS_DUPLICATES, 4, 200000, 100000);
+	test_participant_counts(TEST_KEYS_UNIQUE, 8, 60000, 150000);
+	test_participant_counts(TEST_KEYS_EQUAL, 4, 400000, 3);
+	test_participant_counts(TEST_KEYS_EQUAL, 8, 3, 400000);
 	test_spread(TEST_KEYS_UNIQUE, 40000, 10000);
 	test_spread(TEST_KEYS_DUPLICATES, 30000, 30000);
 	test_spread(TEST_KEYS_EQUAL, 10000, 3);

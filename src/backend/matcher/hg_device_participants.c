@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * hg_device_team.c
+ * hg_device_participants.c
  *	  A join that the processes of a parallel query have on a device together.
  *
- * hg_device_team.h tells the steps.  WHY THEY AGREE: a process that fails at a step says so
- * before it arrives, and the others look after they have.  Nobody can have said it of
- * a later step by then but processes that have found all well with this one.
+ * hg_device_participants.h tells the steps.  WHY THEY AGREE: a process that fails at a step says so
+ * before it arrives, and the others look after they have.  Nobody can have said it of a later step
+ * by then but processes that have found all well with this one.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,7 +18,7 @@
 
 #include "backend/device/hg_device.h"
 #include "backend/device/hg_device_shared.h"
-#include "backend/matcher/hg_device_team.h"
+#include "backend/matcher/hg_device_participants.h"
 #include "backend/matcher/hg_patience.h"
 #include "backend/matcher/hg_sender.h"
 #include "hg_guc.h"
@@ -41,9 +41,9 @@
 #define HG_FETCH_BYTES ((uint64) 4 * 1024 * 1024)
 #define HG_STREAM_BYTES ((uint64) 512 * 1024)
 
-/* A number that no other team has; 0 where there is none to be had. */
+/* An id that no other group of participants has; 0 where there is none to be had. */
 static uint64
-hg_device_team_number(void)
+hg_device_participants_number(void)
 {
 	uint64 number = 0;
 
@@ -54,7 +54,7 @@ hg_device_team_number(void)
 }
 
 void
-hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
+hg_device_participants_init(HgDeviceParticipantsShared *shared, bool possible)
 {
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
 	HgServerDevice server;
@@ -89,26 +89,26 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 			hg_device_shared_ask(shared->device_no);
 		return;
 	}
-	shared->job = hg_device_team_number();
+	shared->job = hg_device_participants_number();
 }
 
 void
-hg_device_team_init_early(HgDeviceTeamShared *shared, const HgJobColumns *columns)
+hg_device_participants_init_early(HgDeviceParticipantsShared *shared, const HgJobColumns *columns)
 {
 	if (shared->job != 0)
-		shared->early_job = hg_device_team_number();
+		shared->early_job = hg_device_participants_number();
 	shared->early_columns = *columns;
 }
 
 void
-hg_device_team_init_pages(HgDeviceTeamShared *shared)
+hg_device_participants_init_pages(HgDeviceParticipantsShared *shared)
 {
 	if (shared->job != 0)
-		shared->pages_job = hg_device_team_number();
+		shared->pages_job = hg_device_participants_number();
 }
 
 void
-hg_device_team_finish_sending(HgDeviceTeamShared *shared, HgSender *sender, const HgKeySet sides[2])
+hg_device_participants_finish_sending(HgDeviceParticipantsShared *shared, HgSender *sender, const HgKeySet sides[2])
 {
 	HgPgHost host;
 	HgError error;
@@ -130,49 +130,49 @@ hg_device_team_finish_sending(HgDeviceTeamShared *shared, HgSender *sender, cons
 
 /* Has this process come after an arrive that all others have been at? */
 static bool
-hg_device_team_is_late(const HgDeviceTeam *device)
+hg_device_participants_is_late(const HgDeviceParticipants *device)
 {
-	return device->team->team.arrived > 0;
+	return device->participants->participants.arrived > 0;
 }
 
 /* Wait for the others, or learn that they have been here.  What each has written before is seen. */
 static void
-hg_device_team_arrive(HgDeviceTeam *device)
+hg_device_participants_arrive(HgDeviceParticipants *device)
 {
-	HgTeam *team = &device->team->team;
+	HgParticipants *participants = &device->participants->participants;
 
-	if (hg_device_team_is_late(device))
+	if (hg_device_participants_is_late(device))
 	{
-		team->arrived--;
+		participants->arrived--;
 		return;
 	}
-	team->arrive(team->arg);
-	hg_host_rethrow(device->team->host);
+	participants->arrive(participants->arg);
+	hg_host_rethrow(device->participants->host);
 }
 
 /* What a wait that was given up says. */
 static HgStatus
-hg_device_team_status(HgDeviceTeam *device, HgStatus status, HgError *error)
+hg_device_participants_status(HgDeviceParticipants *device, HgStatus status, HgError *error)
 {
-	if (status != HG_CANCELLED || !hg_host_lost_patience(device->team->host))
+	if (status != HG_CANCELLED || !hg_host_lost_patience(device->participants->host))
 		return status;
 	return hg_device_complain(device->shared->device_no, error);
 }
 
 /* Tell of a step, and learn whether all went well with everybody. */
 static bool
-hg_device_team_agree(HgDeviceTeam *device, uint32 step, HgStatus status, HgError *why)
+hg_device_participants_agree(HgDeviceParticipants *device, uint32 step, HgStatus status, HgError *why)
 {
 	HgDeviceAttempt *attempt = device->attempt;
 	uint32 failed = 0;
 
-	status = hg_device_team_status(device, status, why);
+	status = hg_device_participants_status(device, status, why);
 	if (status != HG_OK && pg_atomic_compare_exchange_u32(&attempt->failed, &failed, step))
 	{
 		attempt->failure = *why;
 		attempt->failure.status = status;
 	}
-	hg_device_team_arrive(device);
+	hg_device_participants_arrive(device);
 	failed = pg_atomic_read_u32(&attempt->failed);
 	if (failed == 0 || failed > step)
 		return true;
@@ -182,7 +182,7 @@ hg_device_team_agree(HgDeviceTeam *device, uint32 step, HgStatus status, HgError
 
 /* The columns of a side that the job has; or NULL. */
 static const HgColumnSet *
-hg_device_team_columns(const HgDeviceTeam *device, HgSide side)
+hg_device_participants_columns(const HgDeviceParticipants *device, HgSide side)
 {
 	return device->reduction != NULL ? &device->reduction->columns[side]
 									 : device->gather->columns[side];
@@ -190,7 +190,7 @@ hg_device_team_columns(const HgDeviceTeam *device, HgSide side)
 
 /* The engine that the job is one of; NULL, with *error filled, where the connection has gone. */
 static HgEngine *
-hg_device_team_engine(HgDeviceTeam *device, HgError *error)
+hg_device_participants_engine(HgDeviceParticipants *device, HgError *error)
 {
 	HgEngine *engine = hg_device_engine(device->shared->device_no, true);
 
@@ -207,7 +207,7 @@ hg_device_team_engine(HgDeviceTeam *device, HgError *error)
 
 /* Step 1: open the job and give it this process's keys, and columns. */
 static HgStatus
-hg_device_team_append(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySet sides[2],
+hg_device_participants_append(HgDeviceParticipants *device, const HgJobSpec *spec, const HgKeySet sides[2],
 					  HgError *error)
 {
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
@@ -217,12 +217,12 @@ hg_device_team_append(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySe
 
 	if (hg_device_choose(HG_DEVICE_BIT(device->shared->device_no), wanted, &device_no, error) != HG_DEVICE_READY)
 		return error->status != HG_OK ? error->status : HG_UNAVAILABLE;
-	engine = hg_device_team_engine(device, error);
+	engine = hg_device_participants_engine(device, error);
 	if (engine == NULL)
 		return error->status;
-	status = engine->open(engine, &device->team->host->host, spec, &device->job, error);
+	status = engine->open(engine, &device->participants->host->host, spec, &device->job, error);
 	if (status == HG_OK)
-		hg_patience_begin_work(device->team->host);
+		hg_patience_begin_work(device->participants->host);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (int i = 0; i < sides[side].npieces && status == HG_OK; i++)
 		{
@@ -231,7 +231,7 @@ hg_device_team_append(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySe
 			status = device->calls.append_rows(device->job, (HgSide) side, piece->keys,
 											   piece->count, piece->first_row, error);
 			if (status == HG_OK)
-				status = hg_column_set_append(hg_device_team_columns(device, (HgSide) side),
+				status = hg_column_set_append(hg_device_participants_columns(device, (HgSide) side),
 											  &device->calls, device->job, (HgSide) side,
 											  piece->first_row, piece->count, error);
 		}
@@ -242,7 +242,7 @@ hg_device_team_append(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySe
 
 /* Has the early job the columns that are wanted now? */
 static bool
-hg_device_team_expects_early(const HgDeviceTeam *device)
+hg_device_participants_expects_early(const HgDeviceParticipants *device)
 {
 	const HgJobColumns *early = &device->shared->early_columns;
 
@@ -257,25 +257,25 @@ hg_device_team_expects_early(const HgDeviceTeam *device)
  * nothing there.  Who has no sender has no rows, and no part of the job.
  */
 static HgStatus
-hg_device_team_take_over(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySet sides[2],
+hg_device_participants_take_over(HgDeviceParticipants *device, const HgJobSpec *spec, const HgKeySet sides[2],
 						 HgError *error)
 {
 	HgSender *sender = device->sender;
 	HgStatus status;
 
-	if (!hg_device_team_expects_early(device))
+	if (!hg_device_participants_expects_early(device))
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "other columns were expected");
 	if (sender == NULL)
 		return HG_OK;
 	if (hg_sender_is_unused(sender))
-		return hg_device_team_append(device, spec, sides, error);
-	status = hg_sender_finish(sender, device->team->host, sides, error);
+		return hg_device_participants_append(device, spec, sides, error);
+	status = hg_sender_finish(sender, device->participants->host, sides, error);
 	if (status != HG_OK)
 		return status;
-	hg_patience_begin_work(device->team->host);
-	if (hg_device_team_engine(device, error) == NULL)
+	hg_patience_begin_work(device->participants->host);
+	if (hg_device_participants_engine(device, error) == NULL)
 		return error->status;
-	device->job = hg_sender_take(sender, &device->team->host->host);
+	device->job = hg_sender_take(sender, &device->participants->host->host);
 	device->sent_rows = hg_sender_sent_rows(sender);
 	return HG_OK;
 }
@@ -286,7 +286,7 @@ hg_device_team_take_over(HgDeviceTeam *device, const HgJobSpec *spec, const HgKe
  * seen anything fail.
  */
 static HgStatus
-hg_device_team_check_rows(HgDeviceTeam *device, HgError *error)
+hg_device_participants_check_rows(HgDeviceParticipants *device, HgError *error)
 {
 	HgJobStats stats;
 
@@ -300,7 +300,7 @@ hg_device_team_check_rows(HgDeviceTeam *device, HgError *error)
 
 /* Can the rows of all processes have so many matches? */
 static bool
-hg_device_team_can_have(HgDeviceTeam *device, HgMatchMode mode, uint64 matches)
+hg_device_participants_can_have(HgDeviceParticipants *device, HgMatchMode mode, uint64 matches)
 {
 	const uint64 outer = pg_atomic_read_u64(&device->shared->rows[HG_OUTER]);
 	const uint64 inner = pg_atomic_read_u64(&device->shared->rows[HG_INNER]);
@@ -310,7 +310,7 @@ hg_device_team_can_have(HgDeviceTeam *device, HgMatchMode mode, uint64 matches)
 
 /* Have the matches of all counted; nobody else asks for any meanwhile. */
 static HgStatus
-hg_device_team_count(HgDeviceTeam *device, HgMatchMode mode, uint64 *matches, HgError *error)
+hg_device_participants_count(HgDeviceParticipants *device, HgMatchMode mode, uint64 *matches, HgError *error)
 {
 	HgJobStats before;
 	HgJobStats after;
@@ -320,16 +320,16 @@ hg_device_team_count(HgDeviceTeam *device, HgMatchMode mode, uint64 *matches, Hg
 	status = device->calls.count(device->job, mode, matches, error);
 	device->calls.stats(device->job, &after);
 	if (status == HG_OK && (after.matches - before.matches != *matches ||
-							!hg_device_team_can_have(device, mode, *matches)))
+							!hg_device_participants_can_have(device, mode, *matches)))
 		return hg_device_distrust(device->shared->device_no, error);
 	return status;
 }
 
 /* Step 2, of the process that comes to it first: build, and reduce or count the matches of all. */
 static HgStatus
-hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *error)
+hg_device_participants_build(HgDeviceParticipants *device, const HgMatcherSpec *spec, HgError *error)
 {
-	const uint64 most = device->team->spec.match_bytes / (2 * sizeof(uint32));
+	const uint64 most = device->participants->spec.match_bytes / (2 * sizeof(uint32));
 	HgDeviceAttempt *attempt = device->attempt;
 	uint32 none = 0;
 	HgStatus status;
@@ -338,18 +338,18 @@ hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *e
 		return HG_OK;
 	status = device->calls.build(device->job, error);
 	if (status == HG_OK)
-		status = hg_device_team_check_rows(device, error);
+		status = hg_device_participants_check_rows(device, error);
 	if (status == HG_OK && device->reduction != NULL)
 	{
 		status = hg_reduction_fetch(device->reduction, &device->calls, device->job, spec->mode,
 									device->context, &device->groups, error);
-		if (status == HG_OK && !hg_device_team_can_have(device, spec->mode, device->groups.pairs))
+		if (status == HG_OK && !hg_device_participants_can_have(device, spec->mode, device->groups.pairs))
 			return hg_device_distrust(device->shared->device_no, error);
 		attempt->reduced = status == HG_OK && !device->groups.too_many;
 	}
 	if (status != HG_OK || attempt->reduced)
 		return status;
-	status = hg_device_team_count(device, spec->mode, &attempt->matches, error);
+	status = hg_device_participants_count(device, spec->mode, &attempt->matches, error);
 	if (status != HG_OK || spec->counted || attempt->matches <= most)
 		return status;
 	if (hg_backend != HG_BACKEND_CUDA)
@@ -364,7 +364,7 @@ hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *e
  * than there are has been lied to.
  */
 static HgStatus
-hg_device_team_fetch_chunk(HgDeviceTeam *device, size_t *count, HgError *error)
+hg_device_participants_fetch_chunk(HgDeviceParticipants *device, size_t *count, HgError *error)
 {
 	const uint64 most = (device->streamed ? HG_STREAM_BYTES : HG_FETCH_BYTES) /
 						hg_gather_match_bytes(device->gather);
@@ -386,7 +386,7 @@ hg_device_team_fetch_chunk(HgDeviceTeam *device, size_t *count, HgError *error)
 
 /* Have all processes together fetched what was counted?  All of them find the same. */
 static bool
-hg_device_team_has_all(HgDeviceTeam *device)
+hg_device_participants_has_all(HgDeviceParticipants *device)
 {
 	if (device->streamed || pg_atomic_read_u64(&device->attempt->fetched) == device->matches)
 		return true;
@@ -397,7 +397,7 @@ hg_device_team_has_all(HgDeviceTeam *device)
 
 /* Step 3: begin to fetch matches and, unless they are streamed, go on until there are no more. */
 static HgStatus
-hg_device_team_fetch(HgDeviceTeam *device, HgMatchMode mode, HgError *error)
+hg_device_participants_fetch(HgDeviceParticipants *device, HgMatchMode mode, HgError *error)
 {
 	HgStatus status;
 	size_t count = device->streamed ? 0 : 1;
@@ -408,38 +408,38 @@ hg_device_team_fetch(HgDeviceTeam *device, HgMatchMode mode, HgError *error)
 	/* all rows of all processes are there */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_wire_client_number(device->job, (HgSide) side,
-							  device->team->spec.numbers(device->team->spec.arg, (HgSide) side));
+							  device->participants->spec.numbers(device->participants->spec.arg, (HgSide) side));
 	status = device->calls.match(device->job, mode, error);
 
 	while (status == HG_OK && count > 0)
-		status = hg_device_team_fetch_chunk(device, &count, error);
+		status = hg_device_participants_fetch_chunk(device, &count, error);
 	return status;
 }
 
 /* All steps that are left; false where one has failed for somebody. */
 static bool
-hg_device_team_steps(HgDeviceTeam *device, HgDeviceTry number, const HgMatcherSpec *spec,
+hg_device_participants_steps(HgDeviceParticipants *device, HgDeviceTry number, const HgMatcherSpec *spec,
 					 const HgJobSpec *job_spec, const HgKeySet sides[2])
 {
-	HgDeviceTeamShared *shared = device->shared;
+	HgDeviceParticipantsShared *shared = device->shared;
 	const bool early = number == HG_TRY_EARLY;
 	/* none of them could fail at the first step then */
 	const bool all_sent =
-		early && hg_device_team_expects_early(device) && pg_atomic_read_u32(&shared->unsent) == 0;
+		early && hg_device_participants_expects_early(device) && pg_atomic_read_u32(&shared->unsent) == 0;
 	HgStatus status = HG_OK;
 	HgError error;
 
 	device->attempt = &shared->attempts[number];
-	if (!hg_device_team_is_late(device))
-		status = early ? hg_device_team_take_over(device, job_spec, sides, &error)
-					   : hg_device_team_append(device, job_spec, sides, &error);
-	if (!all_sent && !hg_device_team_agree(device, HG_STEP_APPEND, status, &error))
+	if (!hg_device_participants_is_late(device))
+		status = early ? hg_device_participants_take_over(device, job_spec, sides, &error)
+					   : hg_device_participants_append(device, job_spec, sides, &error);
+	if (!all_sent && !hg_device_participants_agree(device, HG_STEP_APPEND, status, &error))
 		return false;
 
 	/* from here on a process that came late has no job, and no part but to arrive */
 	if (status == HG_OK && device->job != NULL)
-		status = hg_device_team_build(device, spec, &error);
-	if (!hg_device_team_agree(device, HG_STEP_BUILD, status, &error))
+		status = hg_device_participants_build(device, spec, &error);
+	if (!hg_device_participants_agree(device, HG_STEP_BUILD, status, &error))
 		return false;
 	device->matches = device->attempt->matches;
 	device->reduced = device->attempt->reduced;
@@ -447,17 +447,17 @@ hg_device_team_steps(HgDeviceTeam *device, HgDeviceTry number, const HgMatcherSp
 	if (device->reduced || spec->counted)
 		return true;
 	/* where work memory can not hold the matches it can hold no values: these are not asked for */
-	hg_gather_limit(device->gather, device->matches, device->team->spec.match_bytes);
+	hg_gather_limit(device->gather, device->matches, device->participants->spec.match_bytes);
 
 	if (device->job != NULL)
-		status = hg_device_team_fetch(device, spec->mode, &error);
-	return hg_device_team_agree(device, HG_STEP_FETCH, status, &error) &&
-		   hg_device_team_has_all(device);
+		status = hg_device_participants_fetch(device, spec->mode, &error);
+	return hg_device_participants_agree(device, HG_STEP_FETCH, status, &error) &&
+		   hg_device_participants_has_all(device);
 }
 
 /* The attempt that is made after one that has failed; HG_TRIES: none is. */
 static HgDeviceTry
-hg_device_team_next_try(const HgDeviceTeam *device, HgDeviceTry number, const HgJobSpec *job_spec)
+hg_device_participants_next_try(const HgDeviceParticipants *device, HgDeviceTry number, const HgJobSpec *job_spec)
 {
 	HgDeviceAttempt *attempt = device->attempt;
 
@@ -471,9 +471,9 @@ hg_device_team_next_try(const HgDeviceTeam *device, HgDeviceTry number, const Hg
 
 /* Have spec tell of the job of an attempt, where it tells of the whole one, or the one before. */
 static void
-hg_device_team_fill_spec(HgDeviceTeam *device, HgDeviceTry number, HgJobSpec *spec)
+hg_device_participants_fill_spec(HgDeviceParticipants *device, HgDeviceTry number, HgJobSpec *spec)
 {
-	spec->team = number == HG_TRY_EARLY ? device->shared->early_job
+	spec->participants_id = number == HG_TRY_EARLY ? device->shared->early_job
 										: device->shared->job + (number == HG_TRY_KEYS);
 	if (number != HG_TRY_KEYS)
 		return;
@@ -487,7 +487,7 @@ hg_device_team_fill_spec(HgDeviceTeam *device, HgDeviceTry number, HgJobSpec *sp
  * device process knows that this is closed when it has answered.
  */
 static void
-hg_device_team_make_room(HgDeviceTeam *device)
+hg_device_participants_make_room(HgDeviceParticipants *device)
 {
 	HgWireClient *client;
 	HgDeviceStatus status;
@@ -497,16 +497,16 @@ hg_device_team_make_room(HgDeviceTeam *device)
 	device->sent_rows = 0;
 	client = hg_device_client(device->shared->device_no);
 	if (client != NULL)
-		hg_wire_client_status(client, &device->team->host->host, &status, NULL);
-	hg_device_team_arrive(device);
+		hg_wire_client_status(client, &device->participants->host->host, &status, NULL);
+	hg_device_participants_arrive(device);
 }
 
 void
-hg_device_team_begin(HgDeviceTeam *device, HgPgTeam *team, HgSender *sender,
+hg_device_participants_begin(HgDeviceParticipants *device, HgPgParticipants *participants, HgSender *sender,
 					 const HgReduction *reduction, HgGather *gather, MemoryContext context)
 {
-	device->shared = team->spec.device;
-	device->team = team;
+	device->shared = participants->spec.device;
+	device->participants = participants;
 	device->sender = sender;
 	device->reduction = reduction;
 	device->gather = gather;
@@ -516,7 +516,7 @@ hg_device_team_begin(HgDeviceTeam *device, HgPgTeam *team, HgSender *sender,
 }
 
 bool
-hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
+hg_device_participants_join(HgDeviceParticipants *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
 					const HgKeySet sides[2], HgError *error)
 {
 	HgDeviceTry number = device->shared->early_job != 0 ? HG_TRY_EARLY : HG_TRY_WHOLE;
@@ -526,20 +526,20 @@ hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJob
 	{
 		bool joined;
 
-		hg_device_team_fill_spec(device, number, &job);
-		joined = hg_device_team_steps(device, number, spec, &job, sides);
+		hg_device_participants_fill_spec(device, number, &job);
+		joined = hg_device_participants_steps(device, number, spec, &job, sides);
 		if (!joined || !device->streamed)
-			hg_device_team_close(device);
+			hg_device_participants_close(device);
 		if (joined)
 		{
 			hg_match_list_rewind(&device->fetched);
 			return true;
 		}
 		hg_match_list_clear(&device->fetched);
-		number = hg_device_team_next_try(device, number, &job);
+		number = hg_device_participants_next_try(device, number, &job);
 		if (number == HG_TRIES)
 			break;
-		hg_device_team_make_room(device);
+		hg_device_participants_make_room(device);
 	}
 	hg_device_discard_lost(device->shared->device_no);
 	*error = device->failure;
@@ -547,7 +547,7 @@ hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJob
 }
 
 uint64
-hg_device_team_take_count(HgDeviceTeam *device)
+hg_device_participants_take_count(HgDeviceParticipants *device)
 {
 	uint32 none = 0;
 
@@ -559,7 +559,7 @@ hg_device_team_take_count(HgDeviceTeam *device)
 
 /* Where the matches are streamed: fetch the next ones in place of the last. */
 static HgStatus
-hg_device_team_stream(HgDeviceTeam *device, const HgMatchBlock **block, HgError *error)
+hg_device_participants_stream(HgDeviceParticipants *device, const HgMatchBlock **block, HgError *error)
 {
 	size_t count;
 	HgStatus status;
@@ -568,13 +568,13 @@ hg_device_team_stream(HgDeviceTeam *device, const HgMatchBlock **block, HgError 
 		return HG_OK;
 	if (device->fetched.last != NULL)
 		device->fetched.last->all.count = 0;
-	status = hg_device_team_fetch_chunk(device, &count, error);
+	status = hg_device_participants_fetch_chunk(device, &count, error);
 	if (count > 0)
 		*block = device->fetched.last;
 	/* others can have its memory */
 	else if (status == HG_OK)
 	{
-		hg_device_team_close(device);
+		hg_device_participants_close(device);
 		/* the last process knows what all have fetched */
 		if (pg_atomic_sub_fetch_u32(&device->attempt->streaming, 1) == 0 &&
 			pg_atomic_read_u64(&device->attempt->fetched) != device->matches)
@@ -584,17 +584,17 @@ hg_device_team_stream(HgDeviceTeam *device, const HgMatchBlock **block, HgError 
 }
 
 HgStatus
-hg_device_team_next(HgDeviceTeam *device, const HgMatchBlock **block, HgError *error)
+hg_device_participants_next(HgDeviceParticipants *device, const HgMatchBlock **block, HgError *error)
 {
 	*block = NULL;
 	if (device->streamed)
-		return hg_device_team_stream(device, block, error);
+		return hg_device_participants_stream(device, block, error);
 	*block = hg_match_list_next(&device->fetched);
 	return HG_OK;
 }
 
 void
-hg_device_team_stats(HgDeviceTeam *device, HgJobStats *stats)
+hg_device_participants_stats(HgDeviceParticipants *device, HgJobStats *stats)
 {
 	if (device->job != NULL)
 		device->calls.stats(device->job, &device->stats);
@@ -602,7 +602,7 @@ hg_device_team_stats(HgDeviceTeam *device, HgJobStats *stats)
 }
 
 void
-hg_device_team_close(HgDeviceTeam *device)
+hg_device_participants_close(HgDeviceParticipants *device)
 {
 	HgJob *job = device->job;
 

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * test_server_team.c
+ * test_server_participants.c
  *	  Jobs that several connections of a device process have together.
  *
  * The device process is the stand-in, or the one that the argument names (test_server.c).
@@ -19,64 +19,64 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMBERS 3
+#define PARTICIPANTS 3
 
-/* Some number of a team, and what fills the stand-in's memory (test_server.c). */
-#define TEAM UINT64_C(0x7eaf00d)
+/* An id of participants, and what fills the stand-in's memory (test_server.c). */
+#define PARTICIPANTS_ID UINT64_C(0x7eaf00d)
 #define FULL_ROWS 1000000
 #define FULL_BUDGET "--memory-budget", "32000000"
 
-/* Jobs that a team has one after the other. */
+/* Jobs that participants have one after the other. */
 #define ATTEMPTS 200
 
-/* Rows that one member appends at a time. */
+/* Rows that one participant appends at a time. */
 #define PIECE 700
 
-/* The connections of a team, and their parts of its job. */
-typedef struct Members
+/* The connections of participants, and their parts of the job. */
+typedef struct Participants
 {
-	HgWireClient *clients[MEMBERS];
-	HgEngine *engines[MEMBERS];
-	HgJob *jobs[MEMBERS];
-} Members;
+	HgWireClient *clients[PARTICIPANTS];
+	HgEngine *engines[PARTICIPANTS];
+	HgJob *jobs[PARTICIPANTS];
+} Participants;
 
 static void
-connect_members(TestServer *server, Members *members)
+connect_participants(TestServer *server, Participants *participants)
 {
-	memset(members, 0, sizeof(*members));
-	for (int i = 0; i < MEMBERS; i++)
+	memset(participants, 0, sizeof(*participants));
+	for (int i = 0; i < PARTICIPANTS; i++)
 	{
-		members->clients[i] = test_start_client(server);
-		members->engines[i] = hg_wire_client_engine(members->clients[i]);
+		participants->clients[i] = test_start_client(server);
+		participants->engines[i] = hg_wire_client_engine(participants->clients[i]);
 	}
 }
 
 static void
-disconnect_members(Members *members)
+disconnect_participants(Participants *participants)
 {
-	for (int i = 0; i < MEMBERS; i++)
-		if (members->clients[i] != NULL)
-			hg_wire_client_destroy(members->clients[i]);
+	for (int i = 0; i < PARTICIPANTS; i++)
+		if (participants->clients[i] != NULL)
+			hg_wire_client_destroy(participants->clients[i]);
 }
 
 /* Open the job in all of them. */
 static bool
-open_members(Members *members, uint64_t number, const TestData *data)
+open_participants(Participants *participants, uint64_t number, const TestData *data)
 {
-	HgJobSpec spec = {.key_width = data->key_width, .device = -1, .group = 99, .team = number};
+	HgJobSpec spec = {.key_width = data->key_width, .device = -1, .group = 99, .participants_id = number};
 	bool good = true;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec.expected_rows[side] = data->rows[side];
-	for (int i = 0; i < MEMBERS; i++)
-		good = good && members->engines[i]->open(members->engines[i], test_host_plain(), &spec,
-												 &members->jobs[i], NULL) == HG_OK;
+	for (int i = 0; i < PARTICIPANTS; i++)
+		good = good && participants->engines[i]->open(participants->engines[i], test_host_plain(), &spec,
+												 &participants->jobs[i], NULL) == HG_OK;
 	return good;
 }
 
-/* Give the rows to the members in turn, piece by piece. */
+/* Give the rows to the participants in turn, piece by piece. */
 static bool
-give_keys(Members *members, const TestData *data)
+give_keys(Participants *participants, const TestData *data)
 {
 	bool good = true;
 	int turn = 0;
@@ -85,9 +85,9 @@ give_keys(Members *members, const TestData *data)
 		for (uint64_t at = 0; at < data->rows[side]; at += PIECE)
 		{
 			uint64_t count = data->rows[side] - at < PIECE ? data->rows[side] - at : PIECE;
-			int i = turn++ % MEMBERS;
+			int i = turn++ % PARTICIPANTS;
 
-			good = good && members->engines[i]->append_rows(members->jobs[i], (HgSide) side,
+			good = good && participants->engines[i]->append_rows(participants->jobs[i], (HgSide) side,
 															(const char *) data->keys[side] +
 																at * data->key_width,
 															count, at, NULL) == HG_OK;
@@ -97,46 +97,46 @@ give_keys(Members *members, const TestData *data)
 
 /* Wait until all has arrived. */
 static bool
-end_appends(Members *members)
+end_appends(Participants *participants)
 {
 	bool good = true;
 
-	for (int i = 0; i < MEMBERS; i++)
-		good = good && hg_wire_client_end_append(members->jobs[i], NULL) == HG_OK;
+	for (int i = 0; i < PARTICIPANTS; i++)
+		good = good && hg_wire_client_end_append(participants->jobs[i], NULL) == HG_OK;
 	return good;
 }
 
 static bool
-fill_members(Members *members, const TestData *data)
+fill_participants(Participants *participants, const TestData *data)
 {
-	return give_keys(members, data) && end_appends(members);
+	return give_keys(participants, data) && end_appends(participants);
 }
 
 static bool
-build_members(Members *members)
+build_participants(Participants *participants)
 {
 	bool good = true;
 
-	for (int i = 0; i < MEMBERS; i++)
-		good = good && members->engines[i]->build(members->jobs[i], NULL) == HG_OK;
+	for (int i = 0; i < PARTICIPANTS; i++)
+		good = good && participants->engines[i]->build(participants->jobs[i], NULL) == HG_OK;
 	return good;
 }
 
 static void
-close_members(Members *members)
+close_participants(Participants *participants)
 {
-	for (int i = 0; i < MEMBERS; i++)
-		if (members->jobs[i] != NULL)
-			members->engines[i]->close(members->jobs[i]);
-	memset(members->jobs, 0, sizeof(members->jobs));
+	for (int i = 0; i < PARTICIPANTS; i++)
+		if (participants->jobs[i] != NULL)
+			participants->engines[i]->close(participants->jobs[i]);
+	memset(participants->jobs, 0, sizeof(participants->jobs));
 }
 
 /*
- * Fetch all matches, a chunk for each member in turn; adds to pairs[member] how many each got,
- * and returns whether they are right.
+ * Fetch all matches, a chunk for each participant in turn; adds to pairs[participant] how many each
+ * got, and returns whether they are right.
  */
 static bool
-fetch_members(Members *members, const TestData *data, uint64_t pairs[MEMBERS])
+fetch_participants(Participants *participants, const TestData *data, uint64_t pairs[PARTICIPANTS])
 {
 	uint32_t outer[300];
 	uint32_t inner[300];
@@ -145,19 +145,19 @@ fetch_members(Members *members, const TestData *data, uint64_t pairs[MEMBERS])
 	bool good = true;
 	bool more = true;
 
-	for (int i = 0; i < MEMBERS; i++)
-		good = good && (members->jobs[i] == NULL ||
-						members->engines[i]->match(members->jobs[i], HG_MATCH_ALL, NULL) == HG_OK);
+	for (int i = 0; i < PARTICIPANTS; i++)
+		good = good && (participants->jobs[i] == NULL ||
+						participants->engines[i]->match(participants->jobs[i], HG_MATCH_ALL, NULL) == HG_OK);
 	while (good && more)
 	{
 		more = false;
-		for (int i = 0; i < MEMBERS; i++)
+		for (int i = 0; i < PARTICIPANTS; i++)
 		{
 			HgMatches matches = {.outer = outer, .inner = inner, .capacity = 300};
 
-			if (members->jobs[i] == NULL)
+			if (participants->jobs[i] == NULL)
 				continue;
-			good = good && members->engines[i]->next(members->jobs[i], &matches, NULL) == HG_OK;
+			good = good && participants->engines[i]->next(participants->jobs[i], &matches, NULL) == HG_OK;
 			for (size_t k = 0; good && k < matches.count; k++)
 				checksum += test_pair_checksum(outer[k], inner[k]);
 			pairs[i] += matches.count;
@@ -173,9 +173,9 @@ test_together(uint32_t key_width)
 {
 	TestServer server;
 	TestData data;
-	Members members;
-	uint64_t pairs[MEMBERS] = {0};
-	uint64_t counts[MEMBERS] = {0};
+	Participants participants;
+	uint64_t pairs[PARTICIPANTS] = {0};
+	uint64_t counts[PARTICIPANTS] = {0};
 	HgGraphStats graph;
 	HgJobStats stats;
 	HgDeviceStatus status;
@@ -183,64 +183,64 @@ test_together(uint32_t key_width)
 
 	test_data_create(&data, TEST_KEYS_DUPLICATES, key_width, 9000, 4000);
 	test_start_server(&server, NULL);
-	connect_members(&server, &members);
-	good = open_members(&members, TEAM, &data);
-	good = good && members.engines[1]->append(members.jobs[1], HG_OUTER, data.keys[HG_OUTER], 1,
+	connect_participants(&server, &participants);
+	good = open_participants(&participants, PARTICIPANTS_ID, &data);
+	good = good && participants.engines[1]->append(participants.jobs[1], HG_OUTER, data.keys[HG_OUTER], 1,
 											  NULL) == HG_OK;
-	good = good && hg_wire_client_end_append(members.jobs[1], NULL) == HG_INVALID;
+	good = good && hg_wire_client_end_append(participants.jobs[1], NULL) == HG_INVALID;
 	hg_tap_ok(good, "the rows of a team have numbers, %u bytes", (unsigned) key_width);
-	close_members(&members);
+	close_participants(&participants);
 
-	good = open_members(&members, TEAM, &data) && fill_members(&members, &data) &&
-		   build_members(&members);
-	for (int i = 0; i < MEMBERS && good; i++)
+	good = open_participants(&participants, PARTICIPANTS_ID, &data) && fill_participants(&participants, &data) &&
+		   build_participants(&participants);
+	for (int i = 0; i < PARTICIPANTS && good; i++)
 	{
-		members.engines[i]->stats(members.jobs[i], &stats);
+		participants.engines[i]->stats(participants.jobs[i], &stats);
 		good = stats.rows[HG_OUTER] == data.rows[HG_OUTER] &&
 			   stats.rows[HG_INNER] == data.rows[HG_INNER];
 	}
 	hg_tap_ok(good, "members fill and build a job together, and know of the rows of all");
-	for (int i = 0; i < MEMBERS; i++)
+	for (int i = 0; i < PARTICIPANTS; i++)
 		good =
 			good &&
-			members.engines[i]->count(members.jobs[i], HG_MATCH_ALL, &counts[i], NULL) == HG_OK &&
+			participants.engines[i]->count(participants.jobs[i], HG_MATCH_ALL, &counts[i], NULL) == HG_OK &&
 			counts[i] == data.pairs;
 	hg_tap_ok(good, "... all get its count");
-	hg_tap_ok(good && members.engines[0]->describe(members.jobs[0], HG_INNER, &graph, NULL) ==
+	hg_tap_ok(good && participants.engines[0]->describe(participants.jobs[0], HG_INNER, &graph, NULL) ==
 						  HG_INVALID,
 			  "its graphs are nobody's");
-	hg_tap_ok(good && fetch_members(&members, &data, pairs) && pairs[0] > 0 && pairs[1] > 0 &&
+	hg_tap_ok(good && fetch_participants(&participants, &data, pairs) && pairs[0] > 0 && pairs[1] > 0 &&
 				  pairs[2] > 0,
 			  "each match goes to one of them, under the rows' numbers");
-	close_members(&members);
-	hg_tap_ok(test_counts_become(&server, MEMBERS, 0, 0), "the job ends with the last of them");
+	close_participants(&participants);
+	hg_tap_ok(test_counts_become(&server, PARTICIPANTS, 0, 0), "the job ends with the last of them");
 	status = test_status_of(&server);
 	hg_tap_ok(status.staging_leased == 0 && status.memory_reserved == 0 && status.memory_held == 0,
 			  "and leaves nothing behind");
-	disconnect_members(&members);
+	disconnect_participants(&participants);
 	hg_tap_ok(test_stop_server(&server), "the process ends after them");
 	test_data_destroy(&data);
 }
 
 /* Open a job with a column of each side in all of them; one may want another width. */
 static bool
-open_with_columns(Members *members, const TestData *data, uint64_t number, int odd_one,
-				  HgStatus statuses[MEMBERS])
+open_with_columns(Participants *participants, const TestData *data, uint64_t number, int odd_one,
+				  HgStatus statuses[PARTICIPANTS])
 {
 	bool good = true;
 
-	for (int i = 0; i < MEMBERS; i++)
+	for (int i = 0; i < PARTICIPANTS; i++)
 	{
 		HgJobSpec spec = {.key_width = data->key_width,
 						  .device = -1,
 						  .group = 99,
-						  .team = number,
+						  .participants_id = number,
 						  .expected_rows = {data->rows[0], data->rows[1]},
 						  .ncolumns = {1, 1},
 						  .column_width = {{4}, {i == odd_one ? 2 : 8}}};
 
-		statuses[i] = members->engines[i]->open(members->engines[i], test_host_plain(), &spec,
-												&members->jobs[i], NULL);
+		statuses[i] = participants->engines[i]->open(participants->engines[i], test_host_plain(), &spec,
+												&participants->jobs[i], NULL);
 		good = good && statuses[i] == HG_OK;
 	}
 	return good;
@@ -255,9 +255,11 @@ has_null(uint64_t inner_row)
 	return inner_row >= PIECE && inner_row % NULL_SHARE == 0;
 }
 
-/* Each member gives the rows that it has from give_keys their values, with NULLs or without. */
+/*
+ * Each participant gives the rows that it has from give_keys their values, with NULLs or without.
+ */
 static bool
-give_values(Members *members, const TestData *data, bool with_nulls)
+give_values(Participants *participants, const TestData *data, bool with_nulls)
 {
 	bool good = true;
 	int turn = 0;
@@ -266,7 +268,7 @@ give_values(Members *members, const TestData *data, bool with_nulls)
 		for (uint64_t at = 0; at < data->rows[side]; at += PIECE)
 		{
 			uint64_t count = data->rows[side] - at < PIECE ? data->rows[side] - at : PIECE;
-			int i = turn++ % MEMBERS;
+			int i = turn++ % PARTICIPANTS;
 			int32_t outer[PIECE];
 			int64_t inner[PIECE];
 			uint8_t nulls[PIECE];
@@ -279,8 +281,8 @@ give_values(Members *members, const TestData *data, bool with_nulls)
 				nulls[k] = has_null(at + k);
 			}
 			good = good &&
-				   members->engines[i]->append_column(
-					   members->jobs[i], (HgSide) side, 0,
+				   participants->engines[i]->append_column(
+					   participants->jobs[i], (HgSide) side, 0,
 					   side == HG_OUTER ? (const void *) outer : (const void *) inner,
 					   side == HG_INNER && with_nulls ? nulls : NULL, count, at, NULL) == HG_OK;
 		}
@@ -289,15 +291,15 @@ give_values(Members *members, const TestData *data, bool with_nulls)
 
 /* The whole of a job with columns, up to its groups. */
 static bool
-build_with_columns(Members *members, const TestData *data, uint64_t number, bool with_nulls)
+build_with_columns(Participants *participants, const TestData *data, uint64_t number, bool with_nulls)
 {
-	HgStatus statuses[MEMBERS];
+	HgStatus statuses[PARTICIPANTS];
 
-	return open_with_columns(members, data, number, -1, statuses) && give_keys(members, data) &&
-		   give_values(members, data, with_nulls) && end_appends(members) && build_members(members);
+	return open_with_columns(participants, data, number, -1, statuses) && give_keys(participants, data) &&
+		   give_values(participants, data, with_nulls) && end_appends(participants) && build_participants(participants);
 }
 
-/* Room for the matches that one member fetches at a time. */
+/* Room for the matches that one participant fetches at a time. */
 #define CHUNK 300
 
 /* Are the values of matches, those that were asked for, the rows' own? */
@@ -321,33 +323,35 @@ values_are_right(const HgMatches *matches, const int32_t *outer, const int64_t *
 	return good;
 }
 
-/* The members take chunks in turn: one with no values, one with those of a side, one with all. */
+/*
+ * The participants take chunks in turn: one with no values, one with those of a side, one with all.
+ */
 static void
 test_values(bool with_nulls)
 {
 	TestServer server;
 	TestData data;
-	Members members;
+	Participants participants;
 	int32_t outer_values[CHUNK];
 	int64_t inner_values[CHUNK];
 	uint8_t nulls[2][CHUNK];
 	uint32_t outer[CHUNK];
 	uint32_t inner[CHUNK];
-	uint64_t pairs[MEMBERS] = {0};
+	uint64_t pairs[PARTICIPANTS] = {0};
 	uint64_t checksum = 0;
 	size_t count;
 	bool good;
 
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 8, 6000, 3000);
 	test_start_server(&server, NULL);
-	connect_members(&server, &members);
-	good = build_with_columns(&members, &data, TEAM + 3, with_nulls);
-	for (int i = 0; i < MEMBERS; i++)
-		good = good && members.engines[i]->match(members.jobs[i], HG_MATCH_ALL, NULL) == HG_OK;
+	connect_participants(&server, &participants);
+	good = build_with_columns(&participants, &data, PARTICIPANTS_ID + 3, with_nulls);
+	for (int i = 0; i < PARTICIPANTS; i++)
+		good = good && participants.engines[i]->match(participants.jobs[i], HG_MATCH_ALL, NULL) == HG_OK;
 	do
 	{
 		count = 0;
-		for (int i = 0; i < MEMBERS && good; i++)
+		for (int i = 0; i < PARTICIPANTS && good; i++)
 		{
 			HgMatches matches = {.outer = outer, .inner = inner, .capacity = CHUNK};
 
@@ -362,7 +366,7 @@ test_values(bool with_nulls)
 				matches.nulls[HG_OUTER][0] = nulls[HG_OUTER];
 			}
 			good =
-				members.engines[i]->next(members.jobs[i], &matches, NULL) == HG_OK &&
+				participants.engines[i]->next(participants.jobs[i], &matches, NULL) == HG_OK &&
 				values_are_right(&matches, outer_values, inner_values, nulls[HG_INNER], with_nulls);
 			for (size_t k = 0; good && k < matches.count; k++)
 				checksum += test_pair_checksum(outer[k], inner[k]);
@@ -375,8 +379,8 @@ test_values(bool with_nulls)
 			  with_nulls ? "some of them NULL" : "none of them NULL");
 	hg_tap_ok(pairs[0] + pairs[1] + pairs[2] == data.pairs && checksum == data.checksum,
 			  "and all matches go to one of them");
-	close_members(&members);
-	disconnect_members(&members);
+	close_participants(&participants);
+	disconnect_participants(&participants);
 	hg_tap_ok(test_stop_server(&server), "the process ends after them");
 	test_data_destroy(&data);
 }
@@ -392,11 +396,11 @@ test_groups(void)
 						 .max_groups = 4};
 	TestServer server;
 	TestData data;
-	Members members;
-	HgStatus statuses[MEMBERS];
-	uint64_t groups[MEMBERS];
+	Participants participants;
+	HgStatus statuses[PARTICIPANTS];
+	uint64_t groups[PARTICIPANTS];
 	uint64_t words[3][10 * 6];
-	HgGroupRecords records[MEMBERS];
+	HgGroupRecords records[PARTICIPANTS];
 	uint64_t pairs = 0;
 	int64_t sum = 0;
 	bool good;
@@ -404,59 +408,59 @@ test_groups(void)
 	/* keys 0 .. 2999 in both: the pairs of row numbers are all that matters here */
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 3000, 3000);
 	test_start_server(&server, NULL);
-	connect_members(&server, &members);
-	open_with_columns(&members, &data, TEAM, 1, statuses);
+	connect_participants(&server, &participants);
+	open_with_columns(&participants, &data, PARTICIPANTS_ID, 1, statuses);
 	hg_tap_ok(statuses[0] == HG_OK && statuses[1] == HG_INVALID && statuses[2] == HG_OK,
 			  "columns of another width are not a team's");
-	members.jobs[1] = NULL;
-	close_members(&members);
+	participants.jobs[1] = NULL;
+	close_participants(&participants);
 
-	good = build_with_columns(&members, &data, TEAM + 1, false);
-	for (int i = 0; i < MEMBERS; i++)
+	good = build_with_columns(&participants, &data, PARTICIPANTS_ID + 1, false);
+	for (int i = 0; i < PARTICIPANTS; i++)
 		good = good &&
-			   members.engines[i]->reduce(members.jobs[i], HG_MATCH_ALL, &spec, &groups[i], NULL) ==
+			   participants.engines[i]->reduce(participants.jobs[i], HG_MATCH_ALL, &spec, &groups[i], NULL) ==
 				   HG_OK &&
 			   groups[i] == HG_TOO_MANY_GROUPS;
 	hg_tap_ok(good, "too many groups are too many for all members");
-	hg_tap_ok(good && fetch_members(&members, &data, groups), "who can still get the matches");
-	close_members(&members);
+	hg_tap_ok(good && fetch_participants(&participants, &data, groups), "who can still get the matches");
+	close_participants(&participants);
 
 	spec.max_groups = 5;
-	good = build_with_columns(&members, &data, TEAM + 2, false);
-	for (int i = MEMBERS - 1; i >= 0; i--)
+	good = build_with_columns(&participants, &data, PARTICIPANTS_ID + 2, false);
+	for (int i = PARTICIPANTS - 1; i >= 0; i--)
 	{
 		records[i] = (HgGroupRecords){.words = words[i], .capacity = 10};
 		good = good &&
-			   members.engines[i]->reduce(members.jobs[i], HG_MATCH_ALL, &spec, &groups[i], NULL) ==
+			   participants.engines[i]->reduce(participants.jobs[i], HG_MATCH_ALL, &spec, &groups[i], NULL) ==
 				   HG_OK &&
-			   groups[i] == (i == MEMBERS - 1 ? 5 : 0);
+			   groups[i] == (i == PARTICIPANTS - 1 ? 5 : 0);
 	}
-	for (int i = 0; i < MEMBERS; i++)
+	for (int i = 0; i < PARTICIPANTS; i++)
 		good = good &&
-			   members.engines[i]->next_groups(members.jobs[i], &records[i], NULL) == HG_OK &&
+			   participants.engines[i]->next_groups(participants.jobs[i], &records[i], NULL) == HG_OK &&
 			   records[i].count == groups[i];
 	for (size_t k = 0; good && k < 5; k++)
 	{
-		const uint64_t *record = words[MEMBERS - 1] + k * 6;
+		const uint64_t *record = words[PARTICIPANTS - 1] + k * 6;
 
 		pairs += record[2];
 		sum += (int64_t) record[4];
 	}
 	hg_tap_ok(good && pairs == 3000 && sum == -2999 * 3000 / 2,
 			  "all groups go to the member that asks first");
-	good = good && members.engines[MEMBERS - 1]->next_groups(members.jobs[MEMBERS - 1],
-															 &records[MEMBERS - 1], NULL) == HG_OK;
-	hg_tap_ok(good && records[MEMBERS - 1].count == 0, "once");
+	good = good && participants.engines[PARTICIPANTS - 1]->next_groups(participants.jobs[PARTICIPANTS - 1],
+															 &records[PARTICIPANTS - 1], NULL) == HG_OK;
+	hg_tap_ok(good && records[PARTICIPANTS - 1].count == 0, "once");
 	/* records of fewer words would be written as the longer ones that they are */
 	spec.nitems = 0;
-	hg_tap_ok(members.engines[MEMBERS - 1]->reduce(members.jobs[MEMBERS - 1], HG_MATCH_ALL, &spec,
+	hg_tap_ok(participants.engines[PARTICIPANTS - 1]->reduce(participants.jobs[PARTICIPANTS - 1], HG_MATCH_ALL, &spec,
 												   &groups[0], NULL) == HG_INVALID,
 			  "and no member can have it think of them as others");
-	close_members(&members);
-	hg_tap_ok(test_counts_become(&server, MEMBERS, 0, 0) &&
+	close_participants(&participants);
+	hg_tap_ok(test_counts_become(&server, PARTICIPANTS, 0, 0) &&
 				  test_status_of(&server).memory_held == 0,
 			  "and nothing is left of them");
-	disconnect_members(&members);
+	disconnect_participants(&participants);
 	hg_tap_ok(test_stop_server(&server), "the process ends after them");
 	test_data_destroy(&data);
 }
@@ -466,34 +470,35 @@ test_leavers(void)
 {
 	TestServer server;
 	TestData data;
-	Members members;
-	uint64_t pairs[MEMBERS] = {0};
+	Participants participants;
+	uint64_t pairs[PARTICIPANTS] = {0};
 	HgEngine calls; /* of a client that is gone */
 	bool good;
 
 	test_data_create(&data, TEST_KEYS_SKEWED, 4, 5000, 500);
 	test_start_server(&server, NULL);
-	connect_members(&server, &members);
-	good = open_members(&members, TEAM, &data) && fill_members(&members, &data) &&
-		   build_members(&members);
-	members.engines[0]->close(members.jobs[0]);
-	members.jobs[0] = NULL;
-	calls = *members.engines[1];
-	hg_wire_client_destroy(members.clients[1]);
-	calls.close(members.jobs[1]);
-	members.clients[1] = NULL;
-	members.jobs[1] = NULL;
-	hg_tap_ok(good && fetch_members(&members, &data, pairs),
+	connect_participants(&server, &participants);
+	good = open_participants(&participants, PARTICIPANTS_ID, &data) && fill_participants(&participants, &data) &&
+		   build_participants(&participants);
+	participants.engines[0]->close(participants.jobs[0]);
+	participants.jobs[0] = NULL;
+	calls = *participants.engines[1];
+	hg_wire_client_destroy(participants.clients[1]);
+	calls.close(participants.jobs[1]);
+	participants.clients[1] = NULL;
+	participants.jobs[1] = NULL;
+	hg_tap_ok(good && fetch_participants(&participants, &data, pairs),
 			  "what the first member closes, and a member that is gone, leave the job to the last");
-	close_members(&members);
-	hg_tap_ok(test_counts_become(&server, MEMBERS - 1, 0, 0), "which ends with that one");
-	disconnect_members(&members);
+	close_participants(&participants);
+	hg_tap_ok(test_counts_become(&server, PARTICIPANTS - 1, 0, 0), "which ends with that one");
+	disconnect_participants(&participants);
 	hg_tap_ok(test_stop_server(&server), "the process ends after them");
 	test_data_destroy(&data);
 }
 
 /*
- * All members close their job and are answered something: there is room for the next one at once.
+ * All participants close their job and are answered something: there is room for the next one at
+ * once.
  */
 static void
 test_next_attempt(void)
@@ -501,36 +506,36 @@ test_next_attempt(void)
 	static const char *const options[] = {FULL_BUDGET, NULL};
 	const TestData data = {.key_width = 4, .rows = {FULL_ROWS / 2, FULL_ROWS / 2}};
 	TestServer server;
-	Members members;
+	Participants participants;
 	HgDeviceStatus status;
 	bool good = true;
 
 	test_start_server(&server, options);
-	connect_members(&server, &members);
+	connect_participants(&server, &participants);
 	for (uint64_t number = 0; number < ATTEMPTS && good; number++)
 	{
 		/* a job of the same group that is in its way would have it refused */
-		good = open_members(&members, TEAM + number, &data);
-		for (int i = 0; i < MEMBERS && good; i++)
+		good = open_participants(&participants, PARTICIPANTS_ID + number, &data);
+		for (int i = 0; i < PARTICIPANTS && good; i++)
 		{
-			uint64_t member = (i + number) % MEMBERS;
+			uint64_t participant = (i + number) % PARTICIPANTS;
 
-			members.engines[member]->close(members.jobs[member]);
-			members.jobs[member] = NULL;
+			participants.engines[participant]->close(participants.jobs[participant]);
+			participants.jobs[participant] = NULL;
 		}
-		for (int i = 0; i < MEMBERS && good; i++)
-			good = hg_wire_client_status(members.clients[i], test_host_plain(), &status, NULL) ==
+		for (int i = 0; i < PARTICIPANTS && good; i++)
+			good = hg_wire_client_status(participants.clients[i], test_host_plain(), &status, NULL) ==
 				   HG_OK;
 	}
 	hg_tap_ok(good, "a job that all have closed is gone when they are answered the next thing");
-	close_members(&members);
-	disconnect_members(&members);
+	close_participants(&participants);
+	disconnect_participants(&participants);
 	hg_tap_ok(test_stop_server(&server), "the process ends after them");
 }
 
-/* Ask by hand for a part of a team's job. */
+/* Ask by hand for a part of a shared job. */
 static void
-ask_member(TestSpeaker *speaker, uint32_t job, uint64_t rows, uint64_t number)
+ask_participant(TestSpeaker *speaker, uint32_t job, uint64_t rows, uint64_t number)
 {
 	HgWireMessage message;
 
@@ -539,7 +544,7 @@ ask_member(TestSpeaker *speaker, uint32_t job, uint64_t rows, uint64_t number)
 	message.request.spec.expected_rows[HG_OUTER] = rows / 2;
 	message.request.spec.expected_rows[HG_INNER] = rows - rows / 2;
 	message.request.spec.group = 5;
-	message.request.spec.team = number;
+	message.request.spec.participants_id = number;
 	test_ask(speaker, HG_WIRE_OPEN, job, &message);
 }
 
@@ -549,21 +554,21 @@ test_waiting(void)
 	static const char *const options[] = {FULL_BUDGET, NULL};
 	TestServer server;
 	TestSpeaker other;
-	TestSpeaker speakers[MEMBERS];
+	TestSpeaker speakers[PARTICIPANTS];
 
 	test_start_server(&server, options);
 	test_start_speaker(&server, &other);
 	test_ask_open(&other, 1, FULL_ROWS, 0);
 	test_is_answered(&other, HG_OK);
-	for (int i = 0; i < MEMBERS; i++)
+	for (int i = 0; i < PARTICIPANTS; i++)
 	{
 		test_start_speaker(&server, &speakers[i]);
-		ask_member(&speakers[i], 1, FULL_ROWS, TEAM);
+		ask_participant(&speakers[i], 1, FULL_ROWS, PARTICIPANTS_ID);
 		if (i == 0)
 			test_counts_become(&server, 2, 1, 1);
 	}
 	hg_tap_ok(test_is_waiting(&speakers[0]) && test_is_waiting(&speakers[1]) &&
-				  test_counts_become(&server, 1 + MEMBERS, 1, 1),
+				  test_counts_become(&server, 1 + PARTICIPANTS, 1, 1),
 			  "the first member waits in the queue, and the others for it");
 	test_send_note(&speakers[1], HG_WIRE_CANCEL, 1);
 	hg_tap_ok(test_is_answered(&speakers[1], HG_CANCELLED), "one that waits can give up");
@@ -572,24 +577,24 @@ test_waiting(void)
 			  "the others come in together");
 	test_send_note(&speakers[0], HG_WIRE_CLOSE, 1);
 	test_send_note(&speakers[2], HG_WIRE_CLOSE, 1);
-	hg_tap_ok(test_counts_become(&server, 1 + MEMBERS, 0, 0), "and leave");
+	hg_tap_ok(test_counts_become(&server, 1 + PARTICIPANTS, 0, 0), "and leave");
 
 	/* the first one does not come in */
 	test_ask_open(&other, 2, FULL_ROWS, 0);
 	test_is_answered(&other, HG_OK);
-	ask_member(&speakers[0], 2, FULL_ROWS, TEAM + 1);
-	test_counts_become(&server, 1 + MEMBERS, 1, 1);
-	ask_member(&speakers[1], 2, FULL_ROWS, TEAM + 1);
+	ask_participant(&speakers[0], 2, FULL_ROWS, PARTICIPANTS_ID + 1);
+	test_counts_become(&server, 1 + PARTICIPANTS, 1, 1);
+	ask_participant(&speakers[1], 2, FULL_ROWS, PARTICIPANTS_ID + 1);
 	test_is_waiting(&speakers[1]);
 	test_send_note(&speakers[0], HG_WIRE_CANCEL, 2);
 	hg_tap_ok(test_is_answered(&speakers[0], HG_CANCELLED) &&
 				  test_is_answered(&speakers[1], HG_UNAVAILABLE),
 			  "when the first one gives up, there is no job for anybody");
-	ask_member(&speakers[1], 3, 2 * FULL_ROWS, TEAM + 2);
+	ask_participant(&speakers[1], 3, 2 * FULL_ROWS, PARTICIPANTS_ID + 2);
 	hg_tap_ok(test_is_answered(&speakers[1], HG_DEVICE_OUT_OF_MEMORY),
 			  "a job that can never fit is refused");
 
-	for (int i = 0; i < MEMBERS; i++)
+	for (int i = 0; i < PARTICIPANTS; i++)
 		test_end_speaker(&speakers[i]);
 	test_end_speaker(&other);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
@@ -606,7 +611,7 @@ test_failures(void)
 	for (int i = 0; i < 2; i++)
 	{
 		test_start_speaker(&server, &speakers[i]);
-		ask_member(&speakers[i], 1, 1000, TEAM);
+		ask_participant(&speakers[i], 1, 1000, PARTICIPANTS_ID);
 		test_is_answered(&speakers[i], HG_OK);
 	}
 	test_ask_plainly(&speakers[0], HG_WIRE_BUILD, 1);
@@ -622,7 +627,7 @@ test_failures(void)
 
 	for (int i = 0; i < 2; i++)
 	{
-		ask_member(&speakers[i], 2, 1000, TEAM + 1);
+		ask_participant(&speakers[i], 2, 1000, PARTICIPANTS_ID + 1);
 		test_is_answered(&speakers[i], HG_OK);
 	}
 	test_ask_plainly(&speakers[0], HG_WIRE_BUILD, 2);
@@ -661,10 +666,10 @@ offer_all(HgJob *job, HgSide side, const TestData *data, bool numbered)
 
 /* Keys are given to a job that was not waited for, as it has room for them. */
 static void
-test_offers(bool team)
+test_offers(bool participants_id)
 {
 	static const char *const options[] = {FULL_BUDGET, NULL};
-	HgJobSpec spec = {.key_width = 8, .device = -1, .group = 7, .team = team ? TEAM : 0};
+	HgJobSpec spec = {.key_width = 8, .device = -1, .group = 7, .participants_id = participants_id ? PARTICIPANTS_ID : 0};
 	TestServer server;
 	TestSpeaker other;
 	TestData data;
@@ -689,14 +694,14 @@ test_offers(bool team)
 
 	good = hg_wire_client_begin(client, test_host_plain(), &spec, &job, NULL) == HG_OK;
 	hg_tap_ok(good && test_counts_become(&server, 2, 1, 1) && !hg_wire_client_is_admitted(job) &&
-				  hg_wire_client_offer(job, HG_OUTER, data.keys[HG_OUTER], 10, team, 0, &taken,
+				  hg_wire_client_offer(job, HG_OUTER, data.keys[HG_OUTER], 10, participants_id, 0, &taken,
 									   NULL) == HG_OK &&
 				  taken == 0,
-			  "%s: keys are not taken by a job that stands in the queue", team ? "team" : "alone");
+			  "%s: keys are not taken by a job that stands in the queue", participants_id ? "team" : "alone");
 	test_send_note(&other, HG_WIRE_CLOSE, 1);
 	test_counts_become(&server, 2, 1, 0);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		offers[side] = offer_all(job, (HgSide) side, &data, team);
+		offers[side] = offer_all(job, (HgSide) side, &data, participants_id);
 	hg_tap_ok(hg_wire_client_is_admitted(job) && offers[HG_OUTER] > 1 && offers[HG_INNER] > 0,
 			  "they are when it is admitted, a slot at a time, more than were expected");
 	hg_tap_ok(hg_wire_client_end_append(job, NULL) == HG_OK &&
@@ -726,7 +731,7 @@ test_offers(bool team)
 		   test_counts_become(&server, 2, 1, 0);
 	test_ask_open(&other, 3, FULL_ROWS - 1000, 0);
 	good = good && test_is_answered(&other, HG_OK);
-	good = good && (offer_all(job, HG_OUTER, &data, team) < 0 ||
+	good = good && (offer_all(job, HG_OUTER, &data, participants_id) < 0 ||
 					hg_wire_client_end_append(job, NULL) == HG_DEVICE_OUT_OF_MEMORY);
 	hg_tap_ok(good, "rows that were not expected are refused where others have the memory");
 	engine->close(job);
@@ -738,7 +743,7 @@ test_offers(bool team)
 	test_data_destroy(&data);
 }
 
-/* More members than there are leases, while their job and another fill the device. */
+/* More participants than there are leases, while their job and another fill the device. */
 static void
 test_leases(void)
 {
@@ -758,7 +763,7 @@ test_leases(void)
 	for (int i = 0; i < CROWD; i++)
 	{
 		test_start_speaker(&server, &speakers[i]);
-		ask_member(&speakers[i], 1, FULL_ROWS, TEAM);
+		ask_participant(&speakers[i], 1, FULL_ROWS, PARTICIPANTS_ID);
 		/* each has a thread: the next one must not come before it into the line */
 		test_counts_jobs(&server, (uint32_t) i + 1);
 	}
@@ -792,7 +797,7 @@ test_leases(void)
 			  "the process ends after that");
 }
 
-/* One of several processes that append to a team's job at once. */
+/* One of several processes that append to a shared job at once. */
 typedef struct Appender
 {
 	pthread_t thread;
@@ -817,8 +822,8 @@ append_piece(void *arg)
 }
 
 /*
- * Rows beyond those that a team was admitted with have their memory reserved, whoever brings them:
- * the members together bring more at once, none of them alone.
+ * Rows beyond those that a shared job was admitted with have their memory reserved, whoever brings
+ * them: the participants together bring more at once, none of them alone.
  */
 static void
 test_growing(void)
@@ -826,63 +831,63 @@ test_growing(void)
 	const HgJobSpec one = {.key_width = 8, .device = -1, .expected_rows = {0, PIECE}};
 	uint64_t row_bytes = 0;
 	uint64_t keys[PIECE] = {0};
-	Appender appenders[MEMBERS];
+	Appender appenders[PARTICIPANTS];
 	pthread_barrier_t ready;
 	TestServer server;
-	Members members;
+	Participants participants;
 	TestData data;
 	HgJob *job = NULL;
 	bool good;
 
 	/* while the needs of one are reckoned the others come */
 	test_start_server_told(&server, "HG_STANDIN_RECKON_MS", "10");
-	connect_members(&server, &members);
+	connect_participants(&server, &participants);
 	memset(&data, 0, sizeof(data));
 	data.key_width = 8;
 	data.rows[HG_INNER] = PIECE / 2;
-	pthread_barrier_init(&ready, NULL, MEMBERS);
+	pthread_barrier_init(&ready, NULL, PARTICIPANTS);
 
 	/* what a row is reckoned with */
 	good =
-		members.engines[0]->open(members.engines[0], test_host_plain(), &one, &job, NULL) == HG_OK;
+		participants.engines[0]->open(participants.engines[0], test_host_plain(), &one, &job, NULL) == HG_OK;
 	row_bytes = test_status_of(&server).memory_reserved / PIECE;
 	if (job != NULL)
-		members.engines[0]->close(job);
+		participants.engines[0]->close(job);
 	good = good && test_counts_jobs(&server, 0) && row_bytes > 0;
 
 	for (int attempt = 0; good && attempt < 5; attempt++)
 	{
-		good = open_members(&members, TEAM + (uint64_t) attempt, &data);
-		for (int i = 0; good && i < MEMBERS; i++)
+		good = open_participants(&participants, PARTICIPANTS_ID + (uint64_t) attempt, &data);
+		for (int i = 0; good && i < PARTICIPANTS; i++)
 		{
 			appenders[i] = (Appender){.ready = &ready,
-									  .engine = members.engines[i],
-									  .job = members.jobs[i],
+									  .engine = participants.engines[i],
+									  .job = participants.jobs[i],
 									  .keys = keys,
 									  .first_row = (uint64_t) i * PIECE};
 			if (pthread_create(&appenders[i].thread, NULL, append_piece, &appenders[i]) != 0)
 				abort();
 		}
-		for (int i = 0; good && i < MEMBERS; i++)
+		for (int i = 0; good && i < PARTICIPANTS; i++)
 			pthread_join(appenders[i].thread, NULL);
-		for (int i = 0; i < MEMBERS; i++)
+		for (int i = 0; i < PARTICIPANTS; i++)
 			good = good && appenders[i].good;
 		if (good)
 		{
 			const uint64_t reserved = test_status_of(&server).memory_reserved;
 
-			good = reserved == MEMBERS * PIECE * row_bytes;
+			good = reserved == PARTICIPANTS * PIECE * row_bytes;
 			if (!good)
 				hg_tap_diag("attempt %d: %llu bytes reserved for %d rows of %llu bytes", attempt,
-							(unsigned long long) reserved, MEMBERS * PIECE,
+							(unsigned long long) reserved, PARTICIPANTS * PIECE,
 							(unsigned long long) row_bytes);
 		}
-		close_members(&members);
+		close_participants(&participants);
 		good = test_counts_jobs(&server, 0) && good;
 	}
 	hg_tap_ok(good, "what members bring at once beyond what was expected is reserved");
 	pthread_barrier_destroy(&ready);
-	disconnect_members(&members);
+	disconnect_participants(&participants);
 	test_stop_server(&server);
 }
 

@@ -1,0 +1,685 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_server_participants.c
+ *	  Jobs that several connections have together.
+ *
+ * A shared job has a lock, and the participant that holds it is the one for which the engine works:
+ * the job's cancelled() asks that participant's host.  Who waits for the lock looks at his own
+ * meanwhile.  A participant that is cancelled at work leaves a job that can only be closed: the
+ * others find it failed.
+ *
+ * To bring pages needs no lock: participants do that at a time, and have the lock to take what they
+ * have brought.  The engine's job is there as long as they are.
+ *
+ * The shared jobs are in a list, which holds each as long as it has participants.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* pthread_mutex_timedlock, clock_gettime */
+#endif
+
+#include "hg_server_participants.h"
+
+#include "../../src/engine/hg_pages.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* How often a participant that waits for another looks whether its client has given up, in ms. */
+#define LOOK_MS 5
+
+typedef struct Participant Participant;
+
+typedef struct SharedJob
+{
+	struct SharedJob *next; /* in the list, whose lock guards this and the participants' number */
+	uint64_t number;
+	int participants;
+
+	pthread_mutex_t lock;	 /* guards all that follows */
+	pthread_cond_t answered; /* the job has been opened, or has failed */
+	HgEngine *engine;
+	HgJob *job;		 /* NULL until it is open */
+	Participant *worker;	 /* for whom the engine works */
+	HgHost host;	 /* the job's; its arg is this struct */
+	HgError failure; /* status HG_OK while all is well */
+	HgJobSpec spec;	 /* the first participant's, once it is open, with pages of its own */
+	HgPageSpec pages[2];
+	bool opened;
+	uint64_t announced[2]; /* rows by HgSide, appended or about to be ... */
+	uint64_t reached[2];   /* ... and the most that there were of them */
+	bool built;
+	bool counted[2]; /* by HgMatchMode */
+	uint64_t counts[2];
+	bool matching;
+	HgMatchMode mode; /* of the stream, while matching */
+	bool reduced;
+	HgReduceSpec reduce;	/* ... as this says */
+	bool has_groups;		/* not too many of them ... */
+	const Participant *receiver; /* ... and whose they are */
+} SharedJob;
+
+struct Participant
+{
+	SharedJob *participants;
+	const HgHost *host;
+};
+
+static struct
+{
+	pthread_mutex_t lock;
+	SharedJob *first;
+} shared_jobs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static Participant *
+participant_of(HgJob *job)
+{
+	return (Participant *) job;
+}
+
+/* ------------------------------------------------------------------------
+ * What the engine is lent
+ * ------------------------------------------------------------------------ */
+
+static void *
+shared_alloc(void *arg, size_t bytes)
+{
+	const HgHost *host = ((SharedJob *) arg)->worker->host;
+
+	return host->alloc(host->arg, bytes);
+}
+
+static void
+shared_free(void *arg, void *ptr, size_t bytes)
+{
+	const HgHost *host = ((SharedJob *) arg)->worker->host;
+
+	host->free(host->arg, ptr, bytes);
+}
+
+static bool
+shared_cancelled(void *arg)
+{
+	const HgHost *host = ((SharedJob *) arg)->worker->host;
+
+	return host->cancelled(host->arg);
+}
+
+/* ------------------------------------------------------------------------
+ * Turns
+ * ------------------------------------------------------------------------ */
+
+/* When a participant that waits looks at its client again. */
+static struct timespec
+next_look(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += LOOK_MS * 1000000;
+	if (until.tv_nsec >= 1000000000)
+	{
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	return until;
+}
+
+/* Get the lock; HG_CANCELLED, without it, where the participant's client gives up before. */
+static HgStatus
+take_turn(Participant *participant, HgError *error)
+{
+	for (;;)
+	{
+		struct timespec until = next_look();
+
+		if (pthread_mutex_timedlock(&participant->participants->lock, &until) == 0)
+			break;
+		if (participant->host->cancelled(participant->host->arg))
+			return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
+	}
+	participant->participants->worker = participant;
+	return HG_OK;
+}
+
+/* The failure of all, if there is one. */
+static HgStatus
+check_job(const SharedJob *participants, HgError *error)
+{
+	if (participants->failure.status != HG_OK && error != NULL)
+		*error = participants->failure;
+	return participants->failure.status;
+}
+
+/* The same for a participant that is about to have something done. */
+static HgStatus
+begin_turn(Participant *participant, HgError *error)
+{
+	HgStatus status = take_turn(participant, error);
+
+	if (status != HG_OK)
+		return status;
+	status = check_job(participant->participants, error);
+	if (status != HG_OK)
+		pthread_mutex_unlock(&participant->participants->lock);
+	return status;
+}
+
+/* Note that the job has failed; the first failure stays. */
+static void
+fail_job(SharedJob *participants, HgStatus status, const HgError *why)
+{
+	if (participants->failure.status != HG_OK)
+		return;
+	if (status == HG_CANCELLED)
+		hg_error_set(&participants->failure, HG_UNAVAILABLE, NULL,
+					 "another process of the join was cancelled");
+	else
+	{
+		participants->failure = *why;
+		participants->failure.status = status;
+	}
+	pthread_cond_broadcast(&participants->answered);
+}
+
+/* Give the lock back after the engine has answered. */
+static HgStatus
+end_turn(Participant *participant, HgStatus status, const HgError *error)
+{
+	if (status != HG_OK && status != HG_INVALID)
+		fail_job(participant->participants, status, error);
+	pthread_mutex_unlock(&participant->participants->lock);
+	return status;
+}
+
+/* ------------------------------------------------------------------------
+ * Participants
+ * ------------------------------------------------------------------------ */
+
+/* A new shared job at the head of the list; NULL when out of memory. */
+static SharedJob *
+add_job(HgEngine *engine, uint64_t number)
+{
+	SharedJob *participants = calloc(1, sizeof(*participants));
+
+	if (participants == NULL)
+		return NULL;
+	if (pthread_mutex_init(&participants->lock, NULL) != 0)
+	{
+		free(participants);
+		return NULL;
+	}
+	if (pthread_cond_init(&participants->answered, NULL) != 0)
+	{
+		pthread_mutex_destroy(&participants->lock);
+		free(participants);
+		return NULL;
+	}
+	participants->number = number;
+	participants->engine = engine;
+	participants->host.alloc = shared_alloc;
+	participants->host.free = shared_free;
+	participants->host.cancelled = shared_cancelled;
+	participants->host.arg = participants;
+	participants->next = shared_jobs.first;
+	shared_jobs.first = participants;
+	return participants;
+}
+
+/* Remove a participant from its job; returns that if it was the last one. */
+static SharedJob *
+remove_participant(Participant *participant)
+{
+	SharedJob *participants = participant->participants;
+	SharedJob **link = &shared_jobs.first;
+	bool last;
+
+	pthread_mutex_lock(&shared_jobs.lock);
+	last = --participants->participants == 0;
+	if (last)
+	{
+		while (*link != participants)
+			link = &(*link)->next;
+		*link = participants->next;
+	}
+	pthread_mutex_unlock(&shared_jobs.lock);
+	return last ? participants : NULL;
+}
+
+static void
+shared_close(HgJob *job)
+{
+	Participant *participant = participant_of(job);
+	SharedJob *participants = remove_participant(participant);
+
+	if (participants != NULL)
+	{
+		/* its lock, which nobody wants any more, makes all that was written seen */
+		pthread_mutex_lock(&participants->lock);
+		participants->worker = participant;
+		if (participants->job != NULL)
+			participants->engine->close(participants->job);
+		pthread_mutex_unlock(&participants->lock);
+		pthread_cond_destroy(&participants->answered);
+		pthread_mutex_destroy(&participants->lock);
+		free(participants);
+	}
+	free(participant);
+}
+
+/* Would participants who asked for these jobs append the same kind of rows? */
+static HgStatus
+check_widths(const HgJobSpec *a, const HgJobSpec *b, HgError *error)
+{
+	bool same = a->key_width == b->key_width;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		same = same && hg_pages_equal(a->pages[side], b->pages[side]) &&
+			   a->ncolumns[side] == b->ncolumns[side] &&
+			   memcmp(a->column_width[side], b->column_width[side], a->ncolumns[side]) == 0;
+	return same ? HG_OK
+				: hg_error_set(error, HG_INVALID, NULL, "the rows of a team have other widths");
+}
+
+/* Wait until the first participant has opened the job, which must be like this one's. */
+static HgStatus
+wait_for_open(Participant *participant, const HgJobSpec *spec, HgError *error)
+{
+	SharedJob *participants = participant->participants;
+	HgStatus status = take_turn(participant, error);
+
+	if (status != HG_OK)
+		return status;
+	while ((status = check_job(participants, error)) == HG_OK && !participants->opened)
+	{
+		struct timespec until = next_look();
+
+		if (pthread_cond_timedwait(&participants->answered, &participants->lock, &until) != 0 &&
+			participant->host->cancelled(participant->host->arg))
+		{
+			status = hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
+			break;
+		}
+	}
+	if (status == HG_OK)
+		status = check_widths(&participants->spec, spec, error);
+	pthread_mutex_unlock(&participants->lock);
+	return status;
+}
+
+HgStatus
+hg_server_participants_join(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job,
+					bool *first, HgError *error)
+{
+	Participant *participant = malloc(sizeof(*participant));
+	HgStatus status = HG_OK;
+	SharedJob *participants;
+
+	if (participant == NULL)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
+	pthread_mutex_lock(&shared_jobs.lock);
+	for (participants = shared_jobs.first; participants != NULL && participants->number != spec->participants_id; participants = participants->next)
+		;
+	*first = participants == NULL;
+	if (participants == NULL)
+		participants = add_job(engine, spec->participants_id);
+	if (participants != NULL)
+		participants->participants++;
+	pthread_mutex_unlock(&shared_jobs.lock);
+	if (participants == NULL)
+	{
+		free(participant);
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
+	}
+	participant->participants = participants;
+	participant->host = host;
+	if (!*first)
+		status = wait_for_open(participant, spec, error);
+	if (status != HG_OK)
+	{
+		shared_close((HgJob *) participant);
+		return status;
+	}
+	*job = (HgJob *) participant;
+	return HG_OK;
+}
+
+/* Have the spec, which others read when the first participant is gone. */
+static void
+note_spec(SharedJob *participants, const HgJobSpec *spec)
+{
+	participants->spec = *spec;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (spec->pages[side] != NULL)
+		{
+			participants->pages[side] = *spec->pages[side];
+			participants->spec.pages[side] = &participants->pages[side];
+		}
+}
+
+HgStatus
+hg_server_participants_open(HgJob *job, const HgJobSpec *spec, HgError *error)
+{
+	Participant *participant = participant_of(job);
+	SharedJob *participants = participant->participants;
+	HgStatus status = begin_turn(participant, error);
+
+	if (status != HG_OK)
+		return status;
+	if (participants->engine->append_rows == NULL)
+		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no jobs of teams");
+	else
+		status = participants->engine->open(participants->engine, &participants->host, spec, &participants->job, error);
+	note_spec(participants, spec);
+	participants->opened = status == HG_OK;
+	pthread_cond_broadcast(&participants->answered);
+	pthread_mutex_unlock(&participants->lock);
+	return status;
+}
+
+void
+hg_server_participants_give_up(HgJob *job, HgStatus status, const HgError *why)
+{
+	Participant *participant = participant_of(job);
+
+	pthread_mutex_lock(&participant->participants->lock);
+	fail_job(participant->participants, status, why);
+	pthread_mutex_unlock(&participant->participants->lock);
+}
+
+HgStatus
+hg_server_participants_announce(HgJob *job, HgSide side, uint64_t count, HgJobSpec *spec, uint64_t rows[2],
+						uint64_t *wanted, HgError *error)
+{
+	Participant *participant = participant_of(job);
+	SharedJob *participants = participant->participants;
+	HgStatus status = begin_turn(participant, error);
+
+	if (status != HG_OK)
+		return status;
+	*spec = participants->spec;
+	memcpy(rows, participants->reached, sizeof(participants->reached));
+	participants->announced[side] += count;
+	if (participants->reached[side] < participants->announced[side])
+		participants->reached[side] = participants->announced[side];
+	*wanted = participants->announced[side];
+	pthread_mutex_unlock(&participants->lock);
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * What is asked of the job
+ * ------------------------------------------------------------------------ */
+
+static HgStatus
+shared_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	(void) job;
+	(void) side;
+	(void) keys;
+	(void) count;
+	return hg_error_set(error, HG_INVALID, NULL, "the rows of a team have numbers");
+}
+
+static HgStatus
+shared_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+				 HgError *error)
+{
+	Participant *participant = participant_of(job);
+	HgStatus status = begin_turn(participant, error);
+
+	if (status != HG_OK)
+		return status;
+	status =
+		participant->participants->engine->append_rows(participant->participants->job, side, keys, count, first_row, error);
+	return end_turn(participant, status, error);
+}
+
+static HgStatus
+shared_append_column(HgJob *job, HgSide side, uint32_t column, const void *values,
+				   const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
+{
+	Participant *participant = participant_of(job);
+	HgStatus status = begin_turn(participant, error);
+
+	if (status != HG_OK)
+		return status;
+	status = participant->participants->engine->append_column(participant->participants->job, side, column, values, nulls,
+												 count, first_row, error);
+	return end_turn(participant, status, error);
+}
+
+/*
+ * Bring pages, if the engine does, without a turn: *brought is NULL where it has not, because it
+ * can't now, or has failed.
+ */
+static HgStatus
+bring_pages(Participant *participant, HgSide side, const void *pages, uint64_t count,
+			HgBroughtPages **brought, HgError *error)
+{
+	const HgEngine *engine = participant->participants->engine;
+
+	*brought = NULL;
+	if (engine->bring_pages == NULL)
+		return HG_OK;
+	return engine->bring_pages(participant->participants->job, participant->host, side, pages, count, brought, error);
+}
+
+/* Have pages appended, in a turn; what was announced of them is what they have room for. */
+static HgStatus
+take_pages(SharedJob *participants, HgSide side, const void *pages, uint64_t count, HgBroughtPages *brought,
+		   uint64_t first_page, HgError *error)
+{
+	const HgEngine *engine = participants->engine;
+	HgJobStats before;
+	HgJobStats after;
+	HgStatus status;
+
+	engine->stats(participants->job, &before);
+	if (brought != NULL)
+		status = engine->take_pages(participants->job, brought, first_page, error);
+	else
+		status = engine->append_pages(participants->job, side, pages, count, first_page, error);
+	engine->stats(participants->job, &after);
+	participants->announced[side] -=
+		count * hg_pages_most_rows(&participants->pages[side]) - (after.rows[side] - before.rows[side]);
+	return status;
+}
+
+static HgStatus
+shared_append_pages(HgJob *job, HgSide side, const void *pages, uint64_t count, uint64_t first_page,
+				  HgError *error)
+{
+	Participant *participant = participant_of(job);
+	SharedJob *participants = participant->participants;
+	HgBroughtPages *brought;
+	HgError why = {0};
+	const HgStatus failed = bring_pages(participant, side, pages, count, &brought, &why);
+	HgStatus status = begin_turn(participant, error);
+
+	if (status != HG_OK)
+	{
+		if (brought != NULL)
+			participants->engine->drop_pages(participants->job, brought);
+		return status;
+	}
+	if (failed == HG_OK)
+		status = take_pages(participants, side, pages, count, brought, first_page, &why);
+	else
+		status = failed;
+	if (status != HG_OK && error != NULL)
+		*error = why;
+	return end_turn(participant, status, &why);
+}
+
+static HgStatus
+shared_build(HgJob *job, HgError *error)
+{
+	Participant *participant = participant_of(job);
+	SharedJob *participants = participant->participants;
+	HgStatus status = begin_turn(participant, error);
+
+	if (status != HG_OK)
+		return status;
+	if (!participants->built)
+		status = participants->engine->build(participants->job, error);
+	participants->built = participants->built || status == HG_OK;
+	return end_turn(participant, status, error);
+}
+
+static HgStatus
+shared_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
+{
+	Participant *participant = participant_of(job);
+	SharedJob *participants = participant->participants;
+	HgStatus status = begin_turn(participant, error);
+
+	if (status != HG_OK)
+		return status;
+	if (!participants->counted[mode] && participants->matching)
+		status = hg_error_set(error, HG_INVALID, NULL, "the stream of matches has begun");
+	else if (!participants->counted[mode])
+		status = participants->engine->count(participants->job, mode, &participants->counts[mode], error);
+	participants->counted[mode] = participants->counted[mode] || status == HG_OK;
+	*matches = participants->counts[mode];
+	return end_turn(participant, status, error);
+}
+
+static HgStatus
+shared_match(HgJob *job, HgMatchMode mode, HgError *error)
+{
+	Participant *participant = participant_of(job);
+	SharedJob *participants = participant->participants;
+	HgStatus status = begin_turn(participant, error);
+
+	if (status != HG_OK)
+		return status;
+	if (participants->matching && participants->mode != mode)
+		status = hg_error_set(error, HG_INVALID, NULL, "a team has one stream of matches");
+	else if (!participants->matching)
+		status = participants->engine->match(participants->job, mode, error);
+	participants->mode = mode;
+	participants->matching = participants->matching || status == HG_OK;
+	return end_turn(participant, status, error);
+}
+
+static HgStatus
+shared_next(HgJob *job, HgMatches *matches, HgError *error)
+{
+	Participant *participant = participant_of(job);
+	HgStatus status = begin_turn(participant, error);
+
+	if (status != HG_OK)
+		return status;
+	status = participant->participants->engine->next(participant->participants->job, matches, error);
+	return end_turn(participant, status, error);
+}
+
+static HgStatus
+shared_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+			HgError *error)
+{
+	Participant *participant = participant_of(job);
+	SharedJob *participants = participant->participants;
+	HgStatus status = begin_turn(participant, error);
+
+	if (status != HG_OK)
+		return status;
+	*groups = participants->has_groups ? 0 : HG_TOO_MANY_GROUPS;
+	/* the words of a record are those that its receiver has asked for */
+	if (participants->reduced && memcmp(&participants->reduce, spec, sizeof(*spec)) != 0)
+		status = hg_error_set(error, HG_INVALID, NULL, "a team makes groups of one kind");
+	else if (!participants->reduced && participants->matching)
+		status = hg_error_set(error, HG_INVALID, NULL, "the stream of matches has begun");
+	else if (!participants->reduced && participants->engine->reduce == NULL)
+		status = hg_error_set(error, HG_INVALID, NULL, "this engine makes no groups");
+	else if (!participants->reduced)
+	{
+		status = participants->engine->reduce(participants->job, mode, spec, groups, error);
+		participants->reduced = status == HG_OK;
+		participants->reduce = *spec;
+		participants->has_groups = participants->reduced && *groups != HG_TOO_MANY_GROUPS;
+		participants->receiver = participants->has_groups ? participant : NULL;
+	}
+	return end_turn(participant, status, error);
+}
+
+static HgStatus
+shared_next_groups(HgJob *job, HgGroupRecords *records, HgError *error)
+{
+	Participant *participant = participant_of(job);
+	SharedJob *participants = participant->participants;
+	HgStatus status = begin_turn(participant, error);
+
+	if (status != HG_OK)
+		return status;
+	records->count = 0;
+	if (!participants->reduced)
+		status = hg_error_set(error, HG_INVALID, NULL, "no groups were made");
+	else if (participants->receiver == participant)
+		status = participants->engine->next_groups(participants->job, records, error);
+	return end_turn(participant, status, error);
+}
+
+static HgStatus
+shared_describe(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error)
+{
+	(void) job;
+	(void) side;
+	(void) stats;
+	return hg_error_set(error, HG_INVALID, NULL, "no member has the graph of a side");
+}
+
+static HgStatus
+shared_export_graph(HgJob *job, HgSide side, uint32_t *offsets, void *edge_keys, uint32_t *edge_rows,
+				  HgError *error)
+{
+	(void) job;
+	(void) side;
+	(void) offsets;
+	(void) edge_keys;
+	(void) edge_rows;
+	return hg_error_set(error, HG_INVALID, NULL, "no member has the graph of a side");
+}
+
+static void
+shared_stats(HgJob *job, HgJobStats *stats)
+{
+	Participant *participant = participant_of(job);
+
+	memset(stats, 0, sizeof(*stats));
+	if (take_turn(participant, NULL) != HG_OK)
+		return;
+	if (participant->participants->job != NULL)
+		participant->participants->engine->stats(participant->participants->job, stats);
+	pthread_mutex_unlock(&participant->participants->lock);
+}
+
+HgEngine *
+hg_server_participants_engine(void)
+{
+	static HgEngine engine = {
+		.name = "team",
+		.append = shared_append,
+		.append_rows = shared_append_rows,
+		.append_column = shared_append_column,
+		.append_pages = shared_append_pages,
+		.build = shared_build,
+		.match = shared_match,
+		.next = shared_next,
+		.count = shared_count,
+		.reduce = shared_reduce,
+		.next_groups = shared_next_groups,
+		.describe = shared_describe,
+		.export_graph = shared_export_graph,
+		.stats = shared_stats,
+		.close = shared_close,
+	};
+
+	return &engine;
+}
