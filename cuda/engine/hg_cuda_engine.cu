@@ -31,7 +31,7 @@
 #include "hg_cuda_append.h"
 #include "hg_cuda_build.h"
 #include "hg_cuda_devices.h"
-#include "hg_cuda_members.h"
+#include "hg_cuda_shards.h"
 #include "hg_cuda_offers.h"
 #include "hg_cuda_stream.h"
 #include "../kernels/hg_cuda_tuning.h"
@@ -207,7 +207,7 @@ check_append(const HgCudaJob *job, HgSide side, bool numbered, HgError *error)
 		return hg_error_set(error, HG_INVALID, nullptr, "keys can not be appended to a graph replica");
 	if (job->spec.pages[side] != nullptr)
 		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join comes as pages");
-	HG_TRY(hg_cuda_members_check_append(job, side, error));
+	HG_TRY(hg_cuda_shards_check_append(job, side, error));
 	if (appended(job, HG_OUTER) + appended(job, HG_INNER) > 0 && (runs > 0) != numbered)
 		return hg_error_set(error, HG_INVALID, nullptr, "rows are numbered in two ways");
 	return HG_OK;
@@ -251,7 +251,7 @@ cuda_append_column(HgJob *handle, HgSide side, uint32_t column, const void *valu
 		return hg_error_set(error, HG_INVALID, nullptr, "columns can not be appended after build");
 	if (job->spec.pages[side] != nullptr)
 		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join comes as pages");
-	HG_TRY(hg_cuda_members_check_append(job, side, error));
+	HG_TRY(hg_cuda_shards_check_append(job, side, error));
 	HG_TRY(enter(job, error));
 	return hg_cuda_columns_append(&job->work, &job->values[side], &job->numbers[side],
 								  job->stats.rows[side], job->spec.expected_rows[side], column,
@@ -328,7 +328,7 @@ cuda_tally(HgJob *handle, HgSide side, uint64_t *counts, HgError *error)
 	HgCudaJob *job = job_of(handle);
 
 	HG_TRY(enter(job, error));
-	return hg_cuda_members_tally(job, side, counts, error);
+	return hg_cuda_shards_tally(job, side, counts, error);
 }
 
 static HgStatus
@@ -338,17 +338,17 @@ cuda_expect(HgJob *handle, HgSide side, const HgExchange *exchange, HgError *err
 	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
 
 	HG_TRY(enter(job, error));
-	return hg_cuda_members_expect(job, side, exchange, error);
+	return hg_cuda_shards_expect(job, side, exchange, error);
 }
 
 static HgStatus
-cuda_take_rows(HgJob *handle, HgSide side, uint32_t member, HgExchangeRows *rows, HgError *error)
+cuda_take_rows(HgJob *handle, HgSide side, uint32_t shard, HgExchangeRows *rows, HgError *error)
 {
 	HgCudaJob *job = job_of(handle);
 	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
 
 	HG_TRY(enter(job, error));
-	return hg_cuda_members_take(job, side, member, rows, error);
+	return hg_cuda_shards_take(job, side, shard, rows, error);
 }
 
 static HgStatus
@@ -358,7 +358,7 @@ cuda_put_rows(HgJob *handle, HgSide side, const HgExchangeRows *rows, HgError *e
 	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
 
 	HG_TRY(enter(job, error));
-	return hg_cuda_members_put(job, side, rows, error);
+	return hg_cuda_shards_put(job, side, rows, error);
 }
 
 static HgStatus
@@ -368,7 +368,7 @@ cuda_arrived(HgJob *handle, HgSide side, HgError *error)
 
 	HG_TRY(enter(job, error));
 	HG_TRY(hg_cuda_offers_take(job, side, error));
-	return hg_cuda_members_arrived(job, side, error);
+	return hg_cuda_shards_arrived(job, side, error);
 }
 
 static HgStatus
@@ -381,13 +381,13 @@ cuda_offer(HgJob *handle, HgSide side, HgOffer *offer, HgError *error)
 }
 
 static HgStatus
-cuda_send_rows(HgJob *handle, HgSide side, uint32_t member, const HgOffer *offer, HgError *error)
+cuda_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgOffer *offer, HgError *error)
 {
 	HgCudaJob *job = job_of(handle);
 	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
 
 	HG_TRY(enter(job, error));
-	return hg_cuda_offers_send(job, side, member, offer, error);
+	return hg_cuda_offers_send(job, side, shard, offer, error);
 }
 
 /* They are there when they were sent. */
@@ -451,7 +451,7 @@ cuda_build(HgJob *handle, HgError *error)
 		return hg_error_set(error, HG_INVALID, nullptr, "the join is built already");
 	if (job->bad_page)
 		return hg_pages_bad(error);
-	HG_TRY(hg_cuda_members_check_build(job, error));
+	HG_TRY(hg_cuda_shards_check_build(job, error));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		HG_TRY(hg_cuda_columns_check(&job->values[side], job->stats.rows[side], error));
 	HG_TRY(enter(job, error));
@@ -760,7 +760,7 @@ hg_cuda_engine_job_bytes(const HgJobSpec *spec)
 		return pages + hg_cuda_replica_job_bytes(spec);
 	if (spec->trial != nullptr)
 		return inner_rows * spec->key_width + hg_cuda_table_measure_bytes(spec->trial, inner_rows);
-	return pages + hg_cuda_members_bytes(spec, hg_cuda_job_bytes(spec, outer_rows, inner_rows));
+	return pages + hg_cuda_shards_bytes(spec, hg_cuda_job_bytes(spec, outer_rows, inner_rows));
 }
 
 void

@@ -6,7 +6,7 @@
  *	hg_cuda_engine.cu		columns in, groups, tables
  *	hg_cuda_append.cu		keys and pages in
  *	hg_cuda_pieces.h		pages on their way
- *	hg_cuda_members.cu		rows that are exchanged with other jobs
+ *	hg_cuda_shards.cu		rows that are exchanged with other jobs
  *	hg_cuda_offers.cu		... straight from device to device
  *	hg_cuda_replica.h			replicas of graphs and columns, and the part of a job that belongs
  *								to them
@@ -45,15 +45,15 @@ typedef enum HgCudaExchangeStage
 	HG_EXCHANGE_ARRIVED
 } HgCudaExchangeStage;
 
-/* A side of a job that is a member of several, while it exchanges rows (hg_cuda_members.cu). */
+/* A side of a job that is a shard, while it exchanges rows (hg_cuda_shards.cu). */
 struct HgCudaExchanged
 {
 	HgCudaExchangeStage stage;
 	HgExchange exchange;
-	uint8_t *owners;					 /* [HG_EXCHANGE_PARTS] by part: the member that has it */
-	uint32_t *order;					 /* positions of the side's rows, by member */
-	uint64_t starts[HG_MAX_MEMBERS + 1]; /* in order, of each member's */
-	uint64_t taken[HG_MAX_MEMBERS];
+	uint8_t *owners;					 /* [HG_EXCHANGE_PARTS] by part: the shard that has it */
+	uint32_t *order;					 /* positions of the side's rows, by shard */
+	uint64_t starts[HG_MAX_SHARDS + 1]; /* in order, of each shard's */
+	uint64_t taken[HG_MAX_SHARDS];
 
 	/* the rows that the side will have, and how many have come */
 	void *keys;
@@ -91,7 +91,7 @@ struct HgCudaJob
 	HgCudaPages piece;		/* for pages that are none of these, until the job is built */
 	uint64_t append_peak;	/* the most memory that it held until then, and all pieces */
 	HgCudaWork work;
-	HgCudaExchanged exchanges[2]; /* by HgSide; of a member of several jobs */
+	HgCudaExchanged exchanges[2]; /* by HgSide; of a shard */
 	HgCudaKeyColumn columns[2];	  /* by HgSide; empty once the side has its graph or bins */
 	HgCudaLayout layout;
 	HgShape shape;

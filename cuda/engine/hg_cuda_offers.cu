@@ -18,7 +18,7 @@
  */
 #include "hg_cuda_offers.h"
 
-#include "hg_cuda_members.h"
+#include "hg_cuda_shards.h"
 
 #include <cstring>
 #include <unistd.h>
@@ -51,7 +51,7 @@ hg_cuda_offers_make(HgCudaJob *job, HgSide side, HgOffer *offer, HgError *error)
 	int descriptor;
 
 	memset(offer, 0, sizeof(*offer));
-	if (job->spec.members == 0 || it->stage != HG_EXCHANGE_EXPECTING ||
+	if (job->spec.shards == 0 || it->stage != HG_EXCHANGE_EXPECTING ||
 		it->offered.memory != nullptr)
 		return hg_error_set(error, HG_INVALID, nullptr, "this is not the time to offer memory");
 	hg_offer_lay_out(&job->spec, side, &it->exchange, &it->head);
@@ -70,38 +70,38 @@ hg_cuda_offers_make(HgCudaJob *job, HgSide side, HgOffer *offer, HgError *error)
 	return HG_OK;
 }
 
-/* Put what one member says that it has sent. */
+/* Put what one shard says that it has sent. */
 static HgStatus
-put_sent(HgCudaJob *job, HgSide side, uint32_t member, const HgOfferTrailer *trailer,
+put_sent(HgCudaJob *job, HgSide side, uint32_t shard, const HgOfferTrailer *trailer,
 		 HgError *error)
 {
 	const HgCudaExchanged *it = &job->exchanges[side];
 	HgExchangeRows rows;
 	uint64_t count;
 
-	HG_TRY(hg_offer_read_trailer(&it->head, member, trailer, &count, error));
+	HG_TRY(hg_offer_read_trailer(&it->head, shard, trailer, &count, error));
 	if (count == 0)
 		return HG_OK;
-	hg_offer_place(&it->head, it->offered.memory, it->head.first[member], &rows);
+	hg_offer_place(&it->head, it->offered.memory, it->head.first[shard], &rows);
 	rows.count = count;
 	for (uint32_t column = 0; column < it->head.ncolumns; column++)
 		rows.has_nulls[column] = (trailer->nulls >> column & 1) != 0;
-	return hg_cuda_members_put(job, side, &rows, error);
+	return hg_cuda_shards_put(job, side, &rows, error);
 }
 
 /* Put what all have sent. */
 static HgStatus
 put_all(HgCudaJob *job, HgSide side, HgError *error)
 {
-	HgOfferTrailer trailers[HG_MAX_MEMBERS];
+	HgOfferTrailer trailers[HG_MAX_SHARDS];
 	const void *read;
 
 	HG_TRY(hg_cuda_read_back(&job->work,
 							 job->exchanges[side].offered.memory + hg_offer_trailer_at(0),
 							 sizeof(trailers), &read, error));
 	memcpy(trailers, read, sizeof(trailers));
-	for (uint32_t member = 0; member < job->spec.members; member++)
-		HG_TRY(put_sent(job, side, member, &trailers[member], error));
+	for (uint32_t shard = 0; shard < job->spec.shards; shard++)
+		HG_TRY(put_sent(job, side, shard, &trailers[shard], error));
 	return HG_OK;
 }
 
@@ -175,7 +175,7 @@ send_all(HgCudaJob *job, HgSide side, const HgOfferHead *head, uint64_t count,
 		HgExchangeRows from;
 		HgExchangeRows to;
 
-		HG_TRY(hg_cuda_members_gather(job, side, head->self, &from, error));
+		HG_TRY(hg_cuda_shards_gather(job, side, head->self, &from, error));
 		hg_offer_place(head, memory, head->first[self] + done, &to);
 		HG_TRY(copy_rows(job, head, &from, &to, error));
 		for (uint32_t column = 0; column < head->ncolumns; column++)
@@ -190,7 +190,7 @@ send_all(HgCudaJob *job, HgSide side, const HgOfferHead *head, uint64_t count,
 
 /* Read the head of what another one has offered, and see whether it is for these rows. */
 static HgStatus
-read_head(HgCudaJob *job, HgSide side, uint32_t member, const HgOffer *offer, uint64_t count,
+read_head(HgCudaJob *job, HgSide side, uint32_t shard, const HgOffer *offer, uint64_t count,
 		  const unsigned char *memory, HgOfferHead *head, HgError *error)
 {
 	HgCudaWork *work = &job->work;
@@ -198,12 +198,12 @@ read_head(HgCudaJob *job, HgSide side, uint32_t member, const HgOffer *offer, ui
 	HG_TRY(copy_out(job, work->kit.readback, memory, sizeof(*head), error));
 	HG_TRY(hg_cuda_wait(work, error));
 	memcpy(head, work->kit.readback, sizeof(*head));
-	return hg_offer_check(head, offer, &job->spec, side, job->exchanges[side].exchange.self, member,
+	return hg_offer_check(head, offer, &job->spec, side, job->exchanges[side].exchange.self, shard,
 						  count, error);
 }
 
 HgStatus
-hg_cuda_offers_send(HgCudaJob *job, HgSide side, uint32_t member, const HgOffer *offer,
+hg_cuda_offers_send(HgCudaJob *job, HgSide side, uint32_t shard, const HgOffer *offer,
 					HgError *error)
 {
 	HgCudaShared shared;
@@ -211,18 +211,18 @@ hg_cuda_offers_send(HgCudaJob *job, HgSide side, uint32_t member, const HgOffer 
 	uint64_t count;
 	HgStatus status;
 
-	HG_TRY(hg_cuda_members_left(job, side, member, &count, error));
-	if (job->exchanges[side].taken[member] > 0)
+	HG_TRY(hg_cuda_shards_left(job, side, shard, &count, error));
+	if (job->exchanges[side].taken[shard] > 0)
 		return hg_error_set(error, HG_INVALID, nullptr, "rows were taken already");
 	if (offer->bytes < HG_OFFER_ROWS)
 		return hg_error_set(error, HG_INVALID, nullptr, "what was offered is too small");
 	HG_TRY(hg_cuda_shared_open(&job->work, offer->memory, offer->bytes, &shared, error));
-	status = read_head(job, side, member, offer, count, shared.memory, &head, error);
+	status = read_head(job, side, shard, offer, count, shared.memory, &head, error);
 	if (status == HG_OK)
 	{
 		status = send_all(job, side, &head, count, shared.memory, error);
 		if (status != HG_OK)
-			hg_cuda_members_rewind(job, side, member);
+			hg_cuda_shards_rewind(job, side, shard);
 	}
 	hg_cuda_shared_close(&job->work, &shared);
 	return status;

@@ -18,10 +18,10 @@
 HgStatus hg_cuda_offers_make(HgCudaJob *job, HgSide side, HgOffer *offer, HgError *error);
 
 /* They are there when it returns. */
-HgStatus hg_cuda_offers_send(HgCudaJob *job, HgSide side, uint32_t member, const HgOffer *offer,
+HgStatus hg_cuda_offers_send(HgCudaJob *job, HgSide side, uint32_t shard, const HgOffer *offer,
 							 HgError *error);
 
-/* Before hg_cuda_members_arrived: put what others have sent, and offer nothing any more. */
+/* Before hg_cuda_shards_arrived: put what others have sent, and offer nothing any more. */
 HgStatus hg_cuda_offers_take(HgCudaJob *job, HgSide side, HgError *error);
 
 /* Before its work is closed a job gives up what it has offered. */

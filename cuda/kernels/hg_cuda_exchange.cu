@@ -7,8 +7,8 @@
  * pass (hg_cuda_partition.cu), whose rows come from several devices: no row is moved for the
  * exchange alone but over the link between the devices, and that by copies beside the kernels.
  *
- * What comes stands in one array, chunk by chunk, member by member, bin by bin.  A bin of the range
- * is there as often as there are members: its segments.  A pass takes any number of these.
+ * What comes stands in one array, chunk by chunk, shard by shard, bin by bin.  A bin of the range
+ * is there as often as there are shards: its segments.  A pass takes any number of these.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,26 +26,26 @@ static constexpr int LEAST_TILE_ROWS = HG_PARTITION_THREADS * HG_PARTITION_ITEMS
 
 /* Segments that there are at most, what ends those of each chunk, and what is before it. */
 static constexpr size_t HOST_SEGMENTS =
-	(HG_EXCHANGE_MEMBERS - 1) * HG_EXCHANGE_MAX_BINS + 2 * HG_EXCHANGE_CHUNKS;
+	(HG_EXCHANGE_SHARDS - 1) * HG_EXCHANGE_MAX_BINS + 2 * HG_EXCHANGE_CHUNKS;
 
 /* ------------------------------------------------------------------------
  * Before rows move
  * ------------------------------------------------------------------------ */
 
 HgStatus
-hg_cuda_exchange_open(HgCudaExchange *exchange, uint32_t key_width, uint32_t members, uint32_t self,
+hg_cuda_exchange_open(HgCudaExchange *exchange, uint32_t key_width, uint32_t shards, uint32_t self,
 					  cudaStream_t copies, HgError *error)
 {
 	memset(exchange, 0, sizeof(*exchange));
 	exchange->key_width = key_width;
-	exchange->members = members;
+	exchange->shards = shards;
 	exchange->self = self;
-	exchange->bins_log2 = hg_exchange_ranges_log2(members);
+	exchange->bins_log2 = hg_exchange_ranges_log2(shards);
 	exchange->copies = copies;
 	HG_CUDA_TRY(cudaEventCreateWithFlags(&exchange->sorted, cudaEventDisableTiming), error);
 	HG_CUDA_TRY(cudaEventCreateWithFlags(&exchange->ready, cudaEventDisableTiming), error);
 	HG_CUDA_TRY(cudaMallocHost(&exchange->host_segments, HOST_SEGMENTS * sizeof(uint32_t)), error);
-	for (uint32_t m = 0; m < members; m++)
+	for (uint32_t m = 0; m < shards; m++)
 		for (cudaEvent_t &event : exchange->sent[m])
 			HG_CUDA_TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), error);
 	return HG_OK;
@@ -90,18 +90,18 @@ hg_cuda_exchange_sort(HgCudaWork *work, HgCudaExchange *exchange, const void *ke
  * ------------------------------------------------------------------------ */
 
 static uint32_t
-first_bin_of(const uint32_t *ends, uint32_t member)
+first_bin_of(const uint32_t *ends, uint32_t shard)
 {
-	return member == 0 ? 0 : ends[member - 1];
+	return shard == 0 ? 0 : ends[shard - 1];
 }
 
 uint64_t
-hg_cuda_exchange_rows(const uint32_t *const starts[], uint32_t members, const uint32_t *ends,
+hg_cuda_exchange_rows(const uint32_t *const starts[], uint32_t shards, const uint32_t *ends,
 					  uint32_t self)
 {
 	uint64_t rows = 0;
 
-	for (uint32_t m = 0; m < members; m++)
+	for (uint32_t m = 0; m < shards; m++)
 		rows += starts[m][ends[self]] - starts[m][first_bin_of(ends, self)];
 	return rows;
 }
@@ -124,11 +124,11 @@ chunk_bin(uint32_t bins, uint32_t chunk, uint32_t chunks)
 	return (uint32_t) ((uint64_t) bins * chunk * (chunk + 1) / (chunks * (chunks + 1)));
 }
 
-/* How many chunks there are of a member's range, when no chunk is to be without a bin. */
+/* How many chunks there are of a shard's range, when no chunk is to be without a bin. */
 static uint32_t
-chunks_of(const uint32_t *ends, uint32_t member, uint32_t chunks)
+chunks_of(const uint32_t *ends, uint32_t shard, uint32_t chunks)
 {
-	const uint32_t bins = ends[member] - first_bin_of(ends, member);
+	const uint32_t bins = ends[shard] - first_bin_of(ends, shard);
 
 	while (chunks > 0 && chunk_bin(bins, 1, chunks) == 0)
 		chunks--;
@@ -144,7 +144,7 @@ note_segments(HgCudaExchange *exchange, HgCudaExchangeChunk *chunk, const uint32
 			  uint32_t *count, uint32_t *place)
 {
 	chunk->segments = *count;
-	for (uint32_t m = 0; m < exchange->members; m++)
+	for (uint32_t m = 0; m < exchange->shards; m++)
 		for (uint32_t bin = chunk->first_bin; m != exchange->self && bin < chunk->end_bin; bin++)
 		{
 			exchange->host_segments[(*count)++] = *place;
@@ -186,7 +186,7 @@ cut_range(HgCudaExchange *exchange, const uint32_t *const starts[], uint32_t *co
  * Copies
  * ------------------------------------------------------------------------ */
 
-/* Copy bytes to a member's device. */
+/* Copy bytes to a shard's device. */
 static HgStatus
 copy(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaShown *to, const void *source,
 	 uint64_t bytes, void *target, HgError *error)
@@ -197,7 +197,7 @@ copy(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaShown *to, co
 	return HG_OK;
 }
 
-/* Send count sorted rows, from number at on, to where a member has a place for them. */
+/* Send count sorted rows, from number at on, to where a shard has a place for them. */
 static HgStatus
 send_rows(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaShown *to, uint64_t at,
 		  uint64_t count, uint64_t place, HgError *error)
@@ -214,19 +214,19 @@ send_rows(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaShown *t
 }
 
 /*
- * Send what is of a chunk of a member's range.  *place is where the chunk begins there, and becomes
- * where the next one does: it has the rows of each other member, one after the other.
+ * Send what is of a chunk of a shard's range. *place is where the chunk begins there, and becomes
+ * where the next one does: it has the rows of each other shard, one after the other.
  */
 static HgStatus
 send_chunk(HgCudaWork *work, const HgCudaExchange *exchange, const uint32_t *const starts[],
-		   uint32_t first, uint32_t end, uint32_t member, const HgCudaShown *to, uint64_t *place,
+		   uint32_t first, uint32_t end, uint32_t shard, const HgCudaShown *to, uint64_t *place,
 		   HgError *error)
 {
-	for (uint32_t m = 0; m < exchange->members; m++)
+	for (uint32_t m = 0; m < exchange->shards; m++)
 	{
 		const uint64_t count = starts[m][end] - starts[m][first];
 
-		if (m == member)
+		if (m == shard)
 			continue;
 		if (m == exchange->self)
 			HG_TRY(send_rows(work, exchange, to, starts[m][first], count, *place, error));
@@ -240,18 +240,18 @@ hg_cuda_exchange_send(HgCudaWork *work, HgCudaExchange *exchange, const uint32_t
 					  const uint32_t *ends, uint32_t chunks, const HgCudaShown *shown,
 					  HgError *error)
 {
-	uint64_t places[HG_EXCHANGE_MEMBERS] = {};
+	uint64_t places[HG_EXCHANGE_SHARDS] = {};
 
 	HG_CUDA_TRY(cudaStreamWaitEvent(exchange->copies, exchange->sorted, 0), error);
-	for (uint32_t m = 0; m < exchange->members; m++)
+	for (uint32_t m = 0; m < exchange->shards; m++)
 		if (m != exchange->self)
 			HG_CUDA_TRY(cudaStreamWaitEvent(exchange->copies, shown[m].ready, 0), error);
 	for (uint32_t c = 0; c < chunks; c++)
 	{
-		/* members in another order each, so that not all write to the same */
-		for (uint32_t i = 1; i < exchange->members; i++)
+		/* shards in another order each, so that not all write to the same */
+		for (uint32_t i = 1; i < exchange->shards; i++)
 		{
-			const uint32_t m = (exchange->self + i) % exchange->members;
+			const uint32_t m = (exchange->self + i) % exchange->shards;
 			const uint32_t first = first_bin_of(ends, m);
 			const uint32_t theirs = chunks_of(ends, m, chunks);
 
@@ -304,7 +304,7 @@ make_scratch(HgCudaWork *work, HgCudaExchange *exchange, uint32_t digits_log2, H
 
 		entries = std::max(entries, (bins << digits_log2) + 1);
 		tiles = std::max(tiles, (chunk->own + chunk->arriving) / LEAST_TILE_ROWS +
-									exchange->members * bins);
+									exchange->shards * bins);
 	}
 	scratch->temporary_bytes = 0;
 	HG_CUDA_TRY(cub::DeviceScan::InclusiveSum(nullptr, scratch->temporary_bytes, none,
@@ -378,7 +378,7 @@ list_chunk(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaExchang
 {
 	const HgCudaExchangeScratch *scratch = &exchange->scratch;
 	const uint32_t bins = chunk->end_bin - chunk->first_bin;
-	const uint32_t segments = (exchange->members - 1) * bins;
+	const uint32_t segments = (exchange->shards - 1) * bins;
 
 	tiles->pieces = scratch->tiles;
 	tiles->count = scratch->tile_count;
@@ -465,7 +465,7 @@ hg_cuda_exchange_merge(HgCudaWork *work, HgCudaExchange *exchange, const HgCudaS
 	const uint32_t ends[2] = {exchange->first_bin, exchange->end_bin};
 	const uint32_t digits_log2 = partition->bins_log2 - hg_cuda_exchange_range_log2(ends, 1);
 
-	for (uint32_t m = 0; m < exchange->members; m++)
+	for (uint32_t m = 0; m < exchange->shards; m++)
 		if (m != exchange->self)
 			HG_CUDA_TRY(cudaStreamWaitEvent(work->stream, shown[m].sent[exchange->self][number], 0),
 						error);

@@ -3,20 +3,20 @@
  * hg_cuda_exchange.h
  *	  Rows of one side of a job that several devices have together change devices.
  *
- * Each device, a member, has some of the rows, and is to have those of a range of bins, in a
- * partition of its own (src/engine/hg_exchange_ranges.h).  Members do the same steps, each in a thread
- * of its own, and between them tell the others what they have found:
+ * Each device, a shard, has some of the rows, and is to have those of a range of bins, in a
+ * partition of its own (src/engine/hg_exchange_ranges.h).  Shards do the same steps, each in a
+ * thread of its own, and between them tell the others what they have found:
  *
- *	count	how many rows of each bin a member has.  From all of these follow the ranges.
+ *	count	how many rows of each bin a shard has.  From all of these follow the ranges.
  *	sort	puts its rows into the bins.
  *	expect	makes room for what will come, once all have counted, and shows where that is.
  *	send	begins to copy to others what is of their ranges, in chunks of bins, in a stream of its
  *			own, once all have shown.
- *	merge	waits for a chunk to arrive, and puts it and the member's own rows of these bins into
+ *	merge	waits for a chunk to arrive, and puts it and the shard's own rows of these bins into
  *			the bins of its partition, once all have begun to send.  What is merged can be used,
  *			while other chunks are on their way.
  *
- * A member's sorted rows have to stay until all others have merged their last chunk.
+ * A shard's sorted rows have to stay until all others have merged their last chunk.
  *
  * The words of a partition are turned (HgTurn): those of a range agree in their first bits, which
  * choose the vertex.  So the engine sees words that are spread like any.
@@ -24,7 +24,7 @@
  * Rows are sent, not fetched: on four H200 at a time copies brought 379 GB/s into each when the
  * sender began them, and 251 GB/s when the receiver did.
  *
- * MEMORY of a member: its rows as they were; sorted; those that come; and the partition.
+ * MEMORY of a shard: its rows as they were; sorted; those that come; and the partition.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -49,7 +49,7 @@ constexpr uint32_t HG_EXCHANGE_AWAITED_CHUNKS = 3;
 
 constexpr uint32_t HG_EXCHANGE_MAX_BINS = 1u << HG_EXCHANGE_MAX_LOG2;
 
-/* What a member shows the others of a side. */
+/* What a shard shows the others of a side. */
 struct HgCudaShown
 {
 	int ordinal; /* of the device that the arrays are on */
@@ -57,7 +57,7 @@ struct HgCudaShown
 	uint32_t *rows;
 	cudaEvent_t ready; /* when they may */
 
-	/* by member and chunk: when that is there, which this member sends; once it has begun to */
+	/* by shard and chunk: when that is there, which this shard sends; once it has begun to */
 	const cudaEvent_t (*sent)[HG_EXCHANGE_CHUNKS];
 };
 
@@ -67,7 +67,7 @@ struct HgCudaExchangeChunk
 	uint32_t first_bin;
 	uint32_t end_bin;
 	uint64_t before;   /* rows of bins of the range before these */
-	uint64_t own;	   /* the member's own rows of these bins */
+	uint64_t own;	   /* the shard's own rows of these bins */
 	uint64_t arriving; /* those of others */
 	uint64_t segments; /* where the starts of what comes begin, of [others][bins] + 1 */
 };
@@ -85,13 +85,13 @@ struct HgCudaExchangeScratch
 struct HgCudaExchange
 {
 	uint32_t key_width;
-	uint32_t members;
+	uint32_t shards;
 	uint32_t self;
-	uint32_t bins_log2; /* of all members together */
+	uint32_t bins_log2; /* of all shards together */
 	cudaStream_t copies;
 	cudaEvent_t sorted;
 	cudaEvent_t ready; /* memory for what comes */
-	cudaEvent_t sent[HG_EXCHANGE_MEMBERS][HG_EXCHANGE_CHUNKS];
+	cudaEvent_t sent[HG_EXCHANGE_SHARDS][HG_EXCHANGE_CHUNKS];
 
 	uint32_t *device_starts; /* from count to sort */
 	uint32_t starts[HG_EXCHANGE_MAX_BINS + 1];
@@ -110,11 +110,11 @@ struct HgCudaExchange
 };
 
 /*
- * Begin: member self of so many.  Rows are sent in the stream copies, which stays the caller's:
- * what is sent in one stream goes in order.  What open makes can be used again after
+ * Begin: shard self of so many.  Rows are sent in the stream copies, which stays the caller's: what
+ * is sent in one stream goes in order.  What open makes can be used again after
  * hg_cuda_exchange_clear.
  */
-HgStatus hg_cuda_exchange_open(HgCudaExchange *exchange, uint32_t key_width, uint32_t members,
+HgStatus hg_cuda_exchange_open(HgCudaExchange *exchange, uint32_t key_width, uint32_t shards,
 							   uint32_t self, cudaStream_t copies, HgError *error);
 
 /* Count count keys, and, once that is launched for all sides, wait for it: exchange->starts. */
@@ -130,22 +130,22 @@ HgStatus hg_cuda_exchange_sort(HgCudaWork *work, HgCudaExchange *exchange, const
 							   const uint32_t *rows, uint32_t first_row, uint64_t count,
 							   HgError *error);
 
-/* The rows that the member will have, and the bins of its range, as the next power of two. */
-uint64_t hg_cuda_exchange_rows(const uint32_t *const starts[], uint32_t members,
+/* The rows that the shard will have, and the bins of its range, as the next power of two. */
+uint64_t hg_cuda_exchange_rows(const uint32_t *const starts[], uint32_t shards,
 							   const uint32_t *ends, uint32_t self);
 uint32_t hg_cuda_exchange_range_log2(const uint32_t *ends, uint32_t self);
 
 /*
- * Make room for what comes, as all members have counted, [members], themselves included, to be
- * shown; and for a partition of 2^bins_log2 bins, at least as many as those of the range.  Ranges
- * come in so many chunks, at most HG_EXCHANGE_CHUNKS, the same for all members.
+ * Make room for what comes, as all shards have counted, [shards], themselves included, to be shown;
+ * and for a partition of 2^bins_log2 bins, at least as many as those of the range.  Ranges come in
+ * so many chunks, at most HG_EXCHANGE_CHUNKS, the same for all shards.
  */
 HgStatus hg_cuda_exchange_expect(HgCudaWork *work, HgCudaExchange *exchange,
 								 const uint32_t *const starts[], const uint32_t *ends,
 								 uint32_t bins_log2, uint32_t chunks, HgCudaShown *shown,
 								 HgCudaPartition *partition, HgError *error);
 
-/* Begin to send what has been sorted to all members, as they have counted and shown, [members]. */
+/* Begin to send what has been sorted to all shards, as they have counted and shown, [shards]. */
 HgStatus hg_cuda_exchange_send(HgCudaWork *work, HgCudaExchange *exchange,
 							   const uint32_t *const starts[], const uint32_t *ends,
 							   uint32_t chunks, const HgCudaShown *shown, HgError *error);

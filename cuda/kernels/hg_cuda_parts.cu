@@ -53,16 +53,16 @@ hg_cuda_parts_tally(HgCudaWork *work, uint32_t key_width, const void *keys, uint
 
 HgStatus
 hg_cuda_parts_order(HgCudaWork *work, uint32_t key_width, const void *keys, uint64_t count,
-					const uint8_t *owners, uint32_t members, const uint64_t *starts,
+					const uint8_t *owners, uint32_t shards, const uint64_t *starts,
 					uint32_t *order, HgError *error)
 {
 	constexpr uint64_t BLOCK_ROWS = HG_PARTS_THREADS * HG_PARTS_ITEMS;
-	uint32_t places[HG_MAX_MEMBERS] = {};
+	uint32_t places[HG_MAX_SHARDS] = {};
 	uint32_t *cursors;
 
-	for (uint32_t member = 0; member < members; member++)
-		places[member] = (uint32_t) starts[member];
-	HG_TRY(hg_cuda_alloc_array(work, HG_MAX_MEMBERS, &cursors, error));
+	for (uint32_t shard = 0; shard < shards; shard++)
+		places[shard] = (uint32_t) starts[shard];
+	HG_TRY(hg_cuda_alloc_array(work, HG_MAX_SHARDS, &cursors, error));
 	HG_CUDA_TRY(
 		cudaMemcpyAsync(cursors, places, sizeof(places), cudaMemcpyHostToDevice, work->stream),
 		error);

@@ -21,11 +21,11 @@ HgStatus hg_cuda_parts_tally(HgCudaWork *work, uint32_t key_width, const void *k
 							 uint64_t *counts, HgError *error);
 
 /*
- * Put the positions of keys in the order of the members that have their parts, owners[
- * HG_EXCHANGE_PARTS]: those of member m begin at starts[m] of the host's, as they were tallied.
+ * Put the positions of keys in the order of the shards that have their parts, owners[
+ * HG_EXCHANGE_PARTS]: those of shard m begin at starts[m] of the host's, as they were tallied.
  */
 HgStatus hg_cuda_parts_order(HgCudaWork *work, uint32_t key_width, const void *keys, uint64_t count,
-							 const uint8_t *owners, uint32_t members, const uint64_t *starts,
+							 const uint8_t *owners, uint32_t shards, const uint64_t *starts,
 							 uint32_t *order, HgError *error);
 
 /* to[i] = from[order[i]], for elements of 1, 2, 4 or 8 bytes. */
@@ -33,7 +33,7 @@ HgStatus hg_cuda_parts_gather(HgCudaWork *work, uint32_t width, const void *from
 							  const uint32_t *order, uint64_t count, void *to, HgError *error);
 
 /*
- * Are all of these keys of member self's parts, and do all of these numbers stay below limit?  It
+ * Are all of these keys of shard self's parts, and do all of these numbers stay below limit?  It
  * waits.
  */
 HgStatus hg_cuda_parts_check(HgCudaWork *work, uint32_t key_width, const void *keys,

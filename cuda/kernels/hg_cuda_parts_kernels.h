@@ -52,8 +52,8 @@ __launch_bounds__(HG_PARTS_THREADS)
 }
 
 /*
- * order[next place of the member that has its part] = i, for the keys first .. end - 1.  A block
- * has HG_PARTS_THREADS * HG_PARTS_ITEMS of them, numbers those of each member in shared memory, and
+ * order[next place of the shard that has its part] = i, for the keys first .. end - 1.  A block has
+ * HG_PARTS_THREADS * HG_PARTS_ITEMS of them, numbers those of each shard in shared memory, and
  * takes places for them together.
  */
 template <typename Word>
@@ -62,13 +62,13 @@ __launch_bounds__(HG_PARTS_THREADS)
 	hg_parts_order_kernel(const Word *keys, uint64_t first, uint64_t end, const uint8_t *owners,
 						  uint32_t *cursors, uint32_t *order)
 {
-	__shared__ uint32_t counts[HG_MAX_MEMBERS];
-	__shared__ uint32_t places[HG_MAX_MEMBERS];
+	__shared__ uint32_t counts[HG_MAX_SHARDS];
+	__shared__ uint32_t places[HG_MAX_SHARDS];
 	const uint64_t begin = first + (uint64_t) blockIdx.x * HG_PARTS_THREADS * HG_PARTS_ITEMS;
-	uint32_t member[HG_PARTS_ITEMS];
+	uint32_t shard[HG_PARTS_ITEMS];
 	uint32_t number[HG_PARTS_ITEMS];
 
-	if (threadIdx.x < HG_MAX_MEMBERS)
+	if (threadIdx.x < HG_MAX_SHARDS)
 		counts[threadIdx.x] = 0;
 	__syncthreads();
 #pragma unroll
@@ -78,12 +78,12 @@ __launch_bounds__(HG_PARTS_THREADS)
 
 		if (i < end)
 		{
-			member[k] = owners[hg_part_of_key(keys[i])];
-			number[k] = atomicAdd(&counts[member[k]], 1u);
+			shard[k] = owners[hg_part_of_key(keys[i])];
+			number[k] = atomicAdd(&counts[shard[k]], 1u);
 		}
 	}
 	__syncthreads();
-	if (threadIdx.x < HG_MAX_MEMBERS && counts[threadIdx.x] > 0)
+	if (threadIdx.x < HG_MAX_SHARDS && counts[threadIdx.x] > 0)
 		places[threadIdx.x] = atomicAdd(&cursors[threadIdx.x], counts[threadIdx.x]);
 	__syncthreads();
 #pragma unroll
@@ -92,7 +92,7 @@ __launch_bounds__(HG_PARTS_THREADS)
 		const uint64_t i = begin + k * HG_PARTS_THREADS + threadIdx.x;
 
 		if (i < end)
-			order[places[member[k]] + number[k]] = (uint32_t) i;
+			order[places[shard[k]] + number[k]] = (uint32_t) i;
 	}
 }
 

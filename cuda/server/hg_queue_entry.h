@@ -72,7 +72,7 @@ typedef struct HgQueueEntry
 	uint64_t group;
 	uint64_t memory; /* bytes of device memory reserved for it */
 	bool is_shared;
-	bool is_member;	  /* of several that are one join */
+	bool is_shard;	  /* of several that are one join */
 	bool ahead;		  /* as its spec says, until it is built */
 	bool busy;		  /* it is worked on */
 	bool asked;		  /* to be evicted */

@@ -10,16 +10,16 @@
 #include "hg_queue_idle.h"
 
 /*
- * A member of several may be idle for so many times as long: its client may be fetching what the
- * others have, and would begin anew with all of them.
+ * A shard may be idle for so many times as long: its client may be fetching what the others have,
+ * and would begin anew with all of them.
  */
-#define MEMBER_TIMES 10
+#define SHARD_TIMES 10
 
 /* Is nothing done for a job, and was nothing for so long that it may be evicted? */
 static bool
 is_unused(const HgQueueMemory *memory, const HgQueueEntry *job, uint64_t now)
 {
-	const uint64_t times = job->is_member ? MEMBER_TIMES : 1;
+	const uint64_t times = job->is_shard ? SHARD_TIMES : 1;
 
 	return !job->busy && now - job->used_ms >= times * (uint64_t) memory->config->evict_ms;
 }

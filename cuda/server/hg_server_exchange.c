@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_server_exchange.c
- *	  What a member of several jobs is asked before it is built: engine/hg_exchange.h tells the way.
+ *	  What a shard is asked before it is built: engine/hg_exchange.h tells the way.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@ hg_server_exchange_is_sane(const HgServerJob *job, const HgWireRequest *request)
 	const HgSide side = (HgSide) request->side;
 	uint32_t columns;
 
-	if (job->spec.members == 0 || (side != HG_OUTER && side != HG_INNER))
+	if (job->spec.shards == 0 || (side != HG_OUTER && side != HG_INNER))
 		return false;
 	switch ((HgWireType) request->header.type)
 	{
@@ -64,7 +64,7 @@ hg_server_exchange_expect(HgServerJob *job, const HgWireRequest *request, HgErro
 {
 	const HgExchange *exchange = &request->exchange;
 	const HgSide side = (HgSide) request->side;
-	HgStatus status = hg_exchange_check(exchange, job->spec.members, error);
+	HgStatus status = hg_exchange_check(exchange, job->spec.shards, error);
 
 	if (status == HG_OK)
 		status = hg_server_room_reserve_arrivals(job, side, hg_exchange_rows(exchange), error);
@@ -103,7 +103,7 @@ hg_server_exchange_take(HgServerJob *job, const HgWireRequest *request, HgWireRe
 						   &rows);
 		if (rows.capacity > wanted)
 			rows.capacity = (size_t) wanted;
-		status = job->engine->take_rows(job->job, side, request->member, &rows, &reply->error);
+		status = job->engine->take_rows(job->job, side, request->shard, &rows, &reply->error);
 		reply->count = rows.count;
 		reply->nulls = columns_with_nulls(job, side, &rows);
 	}
@@ -140,7 +140,7 @@ hg_server_exchange_send(HgServerJob *job, const HgWireRequest *request, HgError 
 
 	if (job->engine->send_rows == NULL || request->offer.memory < 0)
 		return hg_error_set(error, HG_INVALID, NULL, "nothing was offered that is in reach");
-	status = job->engine->send_rows(job->job, (HgSide) request->side, request->member,
+	status = job->engine->send_rows(job->job, (HgSide) request->side, request->shard,
 									&request->offer, error);
 	return status == HG_OK ? job->engine->sent(job->job, (HgSide) request->side, error) : status;
 }

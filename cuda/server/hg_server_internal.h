@@ -131,13 +131,13 @@ extern void hg_server_room_answer(HgServerSession *session, HgStatus status, HgW
 extern HgStatus hg_server_room_reserve_rows(HgServerJob *job, HgSide side, uint64_t count,
 											HgError *error);
 
-/* The same where so many rows of a side are all that a member will have. */
+/* The same where so many rows of a side are all that a shard will have. */
 extern HgStatus hg_server_room_reserve_arrivals(HgServerJob *job, HgSide side, uint64_t count,
 												HgError *error);
 
 /* hg_server_exchange.c */
 
-/* Is what a request asks of a member what it can be asked for, and in its lease what is put? */
+/* Is what a request asks of a shard what it can be asked for, and in its lease what is put? */
 extern bool hg_server_exchange_is_sane(const HgServerJob *job, const HgWireRequest *request);
 
 extern HgStatus hg_server_exchange_tally(HgServerJob *job, const HgWireRequest *request,

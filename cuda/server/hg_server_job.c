@@ -301,7 +301,7 @@ hg_server_job_open(HgServerSession *session, const HgWireOpening *opening, HgWir
 
 	/* before the queue reckons with it */
 	status = check_spec(&job->spec, error);
-	if (status == HG_OK && job->spec.members != 0 && session->config->engine->tally == NULL)
+	if (status == HG_OK && job->spec.shards != 0 && session->config->engine->tally == NULL)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
 	if (status == HG_OK && !session->config->engine->filters &&
 		(job->spec.filters[HG_OUTER] != NULL || job->spec.filters[HG_INNER] != NULL))

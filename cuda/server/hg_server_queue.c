@@ -181,7 +181,7 @@ hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *
 	job->connection = connection;
 	job->group = spec->group;
 	job->is_shared = spec->participants_id != 0;
-	job->is_member = spec->members != 0;
+	job->is_shard = spec->shards != 0;
 	job->ahead = spec->ahead != 0;
 	job->wanted = hg_queue_staging_lease_bytes(&queue->staging, spec);
 	job->least = hg_queue_staging_least_lease_bytes(&queue->staging, spec);

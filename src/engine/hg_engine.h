@@ -12,7 +12,7 @@
  *			process.  A session reaches the cuda engine through it;
  *	ranges	hg_ranges.h, around the remote engine: where a job does not fit the
  *			device, it runs smaller jobs, two at a time;
- *	wide	hg_wide.h, around several remote engines: each has a part of a job.
+ *	wide	hg_sharded.h, around several remote engines: each has a part of a job.
  *
  * A HashGraph (O. Green, "HashGraph - Scalable Hash Tables Using a Sparse Graph
  * Data Structure", ACM TOPC 2021) is a hash table laid out as a sparse graph in
@@ -72,7 +72,7 @@
  *
  * A side can come as pages of a table, out of which the engine takes keys and columns (hg_pages.h).
  *
- * MEMBERS
+ * SHARDS
  *
  * Jobs of several engines can be one join, between which rows are exchanged before build
  * (hg_exchange.h).
@@ -249,7 +249,7 @@ extern "C"
 									* without it for now: refused where others wait */
 		uint64_t participants_id;			   /* not 0: in a device process, one job with all others
 									* that are opened with the same number (hg_wire.h) */
-		uint32_t members;		   /* not 0: the job is one of so many that are one join
+		uint32_t shards;		   /* not 0: the job is one of so many that are one join
 									* (hg_exchange.h), 2 or more; its expected rows are its own
 									* share.  Such a job is not shared, no graph replicas and no pages,
 									* and is not streamed; an engine without tally refuses it:
@@ -281,7 +281,7 @@ extern "C"
 
 		/*
 		 * By HgSide: NULL, or the side's graph replica is one that several engines have slices of
-		 * (hg_slices.h), which stay in place until close.  An engine over these has a member for
+		 * (hg_slices.h), which stay in place until close.  An engine over these has a shard for
 		 * each, whose slice has the shape that follows from it.  Such a job counts pairs and makes
 		 * groups of them, and has two graph replicas.  Other engines refuse it: HG_INVALID.
 		 */
@@ -459,7 +459,7 @@ extern "C"
 		uint64_t bins;			/* 1 where nothing was binned; 0 before build */
 		uint64_t ranges;		/* pieces that the job was cut into for want of memory, each of
 								 * which a device had at a time, of a job over several devices
-								 * each member's; 1 where it ran whole; 0 before build */
+								 * each shard's; 1 where it ran whole; 0 before build */
 		HgBuildAlgorithm build; /* what was chosen; never AUTO after build */
 		HgProbeAlgorithm probe;
 		HgTableKind table;		/* with HG_BUILD_TABLE; its slots are told as vertices */
@@ -470,7 +470,7 @@ extern "C"
 		uint64_t intersections; /* intersect: pairs of non-empty lists visited;
 								 * standard: probes of a non-empty list, of a table those that
 								 * found a row */
-		uint64_t exchanged;		/* rows of both sides that went from one member of a job over
+		uint64_t exchanged;		/* rows of both sides that went from one shard of a job over
 								 * several devices to another ... */
 		uint64_t sent;			/* ... and those of them that one sent to the other itself */
 		uint64_t peak_bytes;	/* most memory held: device memory for cuda */
@@ -711,27 +711,27 @@ extern "C"
 		void (*drop_pages)(HgJob *job, HgBroughtPages *brought);
 
 		/*
-		 * Of a member, after the last append: how many rows of a side are of each part,
-		 * counts[HG_EXCHANGE_PARTS].  NULL, as the four that follow, in an engine that exchanges no
+		 * Of a shard, after the last append: how many rows of a side are of each part,
+		 * counts[HG_EXCHANGE_PARTS]. NULL, as the four that follow, in an engine that exchanges no
 		 * rows.  hg_exchange.h tells what they are for.
 		 */
 		HgStatus (*tally)(HgJob *job, HgSide side, uint64_t *counts, HgError *error);
 
 		/*
-		 * Of a member whose rows were tallied: it is to have these parts of a side, and so many
-		 * rows of them will come.  Nothing is appended to the side any more.
+		 * Of a shard whose rows were tallied: it is to have these parts of a side, and so many rows
+		 * of them will come.  Nothing is appended to the side any more.
 		 */
 		HgStatus (*expect)(HgJob *job, HgSide side, const struct HgExchange *exchange,
 						   HgError *error);
 
 		/*
-		 * The next rows of a side that are of another member's parts, with their columns, at most
+		 * The next rows of a side that are of another shard's parts, with their columns, at most
 		 * rows->capacity; count 0 when each has been taken.
 		 */
-		HgStatus (*take_rows)(HgJob *job, HgSide side, uint32_t member, struct HgExchangeRows *rows,
+		HgStatus (*take_rows)(HgJob *job, HgSide side, uint32_t shard, struct HgExchangeRows *rows,
 							  HgError *error);
 
-		/* Rows of a side that were taken of another member.  The arrays stay the caller's. */
+		/* Rows of a side that were taken of another shard.  The arrays stay the caller's. */
 		HgStatus (*put_rows)(HgJob *job, HgSide side, const struct HgExchangeRows *rows,
 							 HgError *error);
 
@@ -739,20 +739,20 @@ extern "C"
 		HgStatus (*arrived)(HgJob *job, HgSide side, HgError *error);
 
 		/*
-		 * Of a member that expects rows of a side: memory for all that come from others, once,
-		 * until they have arrived.  HG_INVALID where there is none to offer, which is no failure,
-		 * in this call and in the two that follow.  NULL, as these, in an engine whose memory
-		 * others do not reach.  hg_offer.h tells the whole way.
+		 * Of a shard that expects rows of a side: memory for all that come from others, once, until
+		 * they have arrived.  HG_INVALID where there is none to offer, which is no failure, in this
+		 * call and in the two that follow.  NULL, as these, in an engine whose memory others do not
+		 * reach.  hg_offer.h tells the whole way.
 		 */
 		HgStatus (*offer)(HgJob *job, HgSide side, struct HgOffer *offer, HgError *error);
 
 		/*
-		 * Send the rows of a side that are of another member's parts, none of which were taken, to
+		 * Send the rows of a side that are of another shard's parts, none of which were taken, to
 		 * where that one has offered.  The descriptor stays the caller's.  An engine that works by
 		 * itself may return before they are there: until sent nothing else is asked of the job, but
 		 * to be closed.
 		 */
-		HgStatus (*send_rows)(HgJob *job, HgSide side, uint32_t member, const struct HgOffer *offer,
+		HgStatus (*send_rows)(HgJob *job, HgSide side, uint32_t shard, const struct HgOffer *offer,
 							  HgError *error);
 
 		/*

@@ -13,36 +13,36 @@
 #include <stddef.h>
 
 /*
- * Bins of a member, as a power of two, that rows are parted by well enough, and of all of them at
- * least.  (Measured on two H200 that build a graph of 2^29 rows: 2^8 bins 7.8 ms, 2^9 7.6,
- * 2^10 8.0.)
+ * Bins of a shard, as a power of two, that rows are parted by well enough, and of all of them at
+ * least.  (Measured on two H200 that build a graph of 2^29 rows: 2^8 bins 7.8 ms, 2^9 7.6, 2^10
+ * 8.0.)
  */
-#define MEMBER_LOG2 7
+#define SHARD_LOG2 7
 #define LEAST_LOG2 9
 
 /* A range may have so much more than its share, as a part of it, where all are as wide. */
 #define MORE_PARTS 8
 
 uint32_t
-hg_exchange_ranges_log2(uint32_t members)
+hg_exchange_ranges_log2(uint32_t shards)
 {
 	uint32_t log2 = LEAST_LOG2;
 
-	while (log2 < HG_EXCHANGE_MAX_LOG2 && UINT32_C(1) << (log2 - MEMBER_LOG2) < members)
+	while (log2 < HG_EXCHANGE_MAX_LOG2 && UINT32_C(1) << (log2 - SHARD_LOG2) < shards)
 		log2++;
 	return log2;
 }
 
 uint32_t
-hg_exchange_ranges_share(uint32_t members, const uint64_t *room, uint32_t *shares)
+hg_exchange_ranges_share(uint32_t shards, const uint64_t *room, uint32_t *shares)
 {
-	const uint32_t units = HG_EXCHANGE_SHARES * members;
+	const uint32_t units = HG_EXCHANGE_SHARES * shards;
 	uint64_t all = 0;
 	uint32_t most = 0;
 	uint32_t least = 0;
 	uint32_t sum = 0;
 
-	for (uint32_t m = 0; m < members; m++)
+	for (uint32_t m = 0; m < shards; m++)
 	{
 		all += room[m];
 		most = room[m] > room[most] ? m : most;
@@ -50,28 +50,28 @@ hg_exchange_ranges_share(uint32_t members, const uint64_t *room, uint32_t *share
 		shares[m] = 1;
 	}
 	if (room[least] * HG_EXCHANGE_ALIKE_OF >= room[most] * HG_EXCHANGE_ALIKE)
-		return members;
-	for (uint32_t m = 0; m < members; m++)
+		return shards;
+	for (uint32_t m = 0; m < shards; m++)
 	{
 		shares[m] = (uint32_t) (room[m] * units / all);
 		shares[m] += shares[m] == 0;
 		sum += shares[m];
 	}
-	/* what was rounded does least harm there, and it has a member's part at least of all */
+	/* what was rounded does least harm there, and it has a shard's part at least of all */
 	shares[most] += units - sum;
 	return units;
 }
 
 /* Can ranges be as wide?  Then they are set. */
 static bool
-part_evenly(const uint64_t *rows, uint32_t bins, uint32_t members, uint64_t all, uint32_t *ends)
+part_evenly(const uint64_t *rows, uint32_t bins, uint32_t shards, uint64_t all, uint32_t *ends)
 {
-	const uint64_t share = all / members;
-	const uint32_t width = bins / members;
+	const uint64_t share = all / shards;
+	const uint32_t width = bins / shards;
 
-	if (bins % members != 0 || (members & (members - 1)) != 0)
+	if (bins % shards != 0 || (shards & (shards - 1)) != 0)
 		return false;
-	for (uint32_t m = 0; m < members; m++)
+	for (uint32_t m = 0; m < shards; m++)
 	{
 		uint64_t sum = 0;
 
@@ -85,7 +85,7 @@ part_evenly(const uint64_t *rows, uint32_t bins, uint32_t members, uint64_t all,
 }
 
 void
-hg_exchange_ranges_balance(const uint64_t *rows, uint32_t bins, uint32_t members,
+hg_exchange_ranges_balance(const uint64_t *rows, uint32_t bins, uint32_t shards,
 						   const uint32_t *shares, uint32_t *ends)
 {
 	uint32_t bin = 0;
@@ -94,9 +94,9 @@ hg_exchange_ranges_balance(const uint64_t *rows, uint32_t bins, uint32_t members
 
 	for (uint32_t i = 0; i < bins; i++)
 		left += rows[i];
-	for (uint32_t m = 0; m < members; m++)
+	for (uint32_t m = 0; m < shards; m++)
 		shares_left += shares != NULL ? shares[m] : 1;
-	for (uint32_t m = 0; m < members; m++)
+	for (uint32_t m = 0; m < shards; m++)
 	{
 		const uint32_t own = shares != NULL ? shares[m] : 1;
 		/* of what is left: so those behind a bin with very many rows share the rest */
@@ -104,24 +104,24 @@ hg_exchange_ranges_balance(const uint64_t *rows, uint32_t bins, uint32_t members
 		uint64_t has = 0;
 
 		/* as long as that comes nearer to the share */
-		while (bin < bins && m + 1 < members &&
+		while (bin < bins && m + 1 < shards &&
 			   (has == 0 || has + rows[bin] <= share ||
 				(has < share && has + rows[bin] - share < share - has)))
 			has += rows[bin++];
 		left -= has;
 		shares_left -= own;
-		ends[m] = m + 1 < members ? bin : bins;
+		ends[m] = m + 1 < shards ? bin : bins;
 	}
 }
 
 void
-hg_exchange_ranges_choose(const uint64_t *rows, uint32_t bins, uint32_t members,
+hg_exchange_ranges_choose(const uint64_t *rows, uint32_t bins, uint32_t shards,
 						  const uint32_t *shares, uint32_t *ends)
 {
 	uint64_t all = 0;
 
 	for (uint32_t i = 0; i < bins; i++)
 		all += rows[i];
-	if (shares != NULL || !part_evenly(rows, bins, members, all, ends))
-		hg_exchange_ranges_balance(rows, bins, members, shares, ends);
+	if (shares != NULL || !part_evenly(rows, bins, shards, all, ends))
+		hg_exchange_ranges_balance(rows, bins, shards, shares, ends);
 }

@@ -170,7 +170,7 @@ hg_host_open(const HgHost *host, const HgJobSpec *spec, size_t bytes, HgHostJob 
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
 	if (status == HG_OK && hg_pages_are_there(spec))
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
-	if (status == HG_OK && spec->members != 0)
+	if (status == HG_OK && spec->shards != 0)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
 	if (status != HG_OK)
 		return status;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_offer.c
- *	  Memory that a member of several jobs offers to the others: its layout, and what is checked.
+ *	  Memory that a shard offers to the others: its layout, and what is checked.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +14,7 @@
 #include <sys/random.h>
 
 _Static_assert(sizeof(HgOfferHead) <= HG_OFFER_TRAILERS, "the head has its place");
-_Static_assert(HG_OFFER_TRAILERS + HG_MAX_MEMBERS * sizeof(HgOfferTrailer) <= HG_OFFER_ROWS,
+_Static_assert(HG_OFFER_TRAILERS + HG_MAX_SHARDS * sizeof(HgOfferTrailer) <= HG_OFFER_ROWS,
 			   "trailers have theirs");
 
 HgStatus
@@ -31,7 +31,7 @@ hg_offer_make_token(uint64_t token[HG_OFFER_TOKEN], HgError *error)
 static uint64_t
 capacity_of(const HgOfferHead *head)
 {
-	return (head->first[head->members] + 63) / 64 * 64;
+	return (head->first[head->shards] + 63) / 64 * 64;
 }
 
 /* Bytes of a row in all arrays. */
@@ -45,14 +45,14 @@ row_bytes(const HgOfferHead *head)
 	return bytes;
 }
 
-/* What the memory is of, but for the rows of members. */
+/* What the memory is of, but for the rows of shards. */
 static void
 describe(const HgJobSpec *spec, HgSide side, uint32_t self, HgOfferHead *head)
 {
 	memset(head, 0, sizeof(*head));
 	head->side = (uint32_t) side;
 	head->self = self;
-	head->members = spec->members;
+	head->shards = spec->shards;
 	head->key_width = spec->key_width;
 	head->ncolumns = spec->ncolumns[side];
 	memcpy(head->column_width, spec->column_width[side], head->ncolumns);
@@ -62,29 +62,29 @@ void
 hg_offer_lay_out(const HgJobSpec *spec, HgSide side, const HgExchange *exchange, HgOfferHead *head)
 {
 	describe(spec, side, exchange->self, head);
-	for (uint32_t member = 0; member < head->members; member++)
-		head->first[member + 1] =
-			head->first[member] + (member != exchange->self ? exchange->rows[member] : 0);
+	for (uint32_t shard = 0; shard < head->shards; shard++)
+		head->first[shard + 1] =
+			head->first[shard] + (shard != exchange->self ? exchange->rows[shard] : 0);
 	head->bytes = HG_OFFER_ROWS + capacity_of(head) * row_bytes(head);
 }
 
-/* Do the members have their rows one behind the other, and not too many? */
+/* Do the shards have their rows one behind the other, and not too many? */
 static bool
 are_in_order(const HgOfferHead *head)
 {
-	for (uint32_t member = 0; member < head->members; member++)
-		if (head->first[member] > head->first[member + 1])
+	for (uint32_t shard = 0; shard < head->shards; shard++)
+		if (head->first[shard] > head->first[shard + 1])
 			return false;
-	return head->first[0] == 0 && head->first[head->members] <= HG_MAX_ROWS;
+	return head->first[0] == 0 && head->first[head->shards] <= HG_MAX_ROWS;
 }
 
 HgStatus
 hg_offer_check(const HgOfferHead *head, const HgOffer *offer, const HgJobSpec *spec, HgSide side,
-			   uint32_t sender, uint32_t member, uint64_t rows, HgError *error)
+			   uint32_t sender, uint32_t shard, uint64_t rows, HgError *error)
 {
 	HgOfferHead wanted;
 
-	describe(spec, side, member, &wanted);
+	describe(spec, side, shard, &wanted);
 	memcpy(wanted.token, offer->token, sizeof(wanted.token));
 	wanted.bytes = offer->bytes;
 	memcpy(wanted.first, head->first, sizeof(wanted.first));
@@ -103,7 +103,7 @@ hg_offer_place(const HgOfferHead *head, unsigned char *memory, uint64_t row, HgE
 	unsigned char *at = memory + HG_OFFER_ROWS;
 
 	memset(rows, 0, sizeof(*rows));
-	rows->capacity = (size_t) (head->first[head->members] - row);
+	rows->capacity = (size_t) (head->first[head->shards] - row);
 	rows->keys = at + row * head->key_width;
 	at += capacity * head->key_width;
 	rows->numbers = (uint32_t *) (void *) at + row;
@@ -118,9 +118,9 @@ hg_offer_place(const HgOfferHead *head, unsigned char *memory, uint64_t row, HgE
 }
 
 uint64_t
-hg_offer_trailer_at(uint32_t member)
+hg_offer_trailer_at(uint32_t shard)
 {
-	return HG_OFFER_TRAILERS + member * sizeof(HgOfferTrailer);
+	return HG_OFFER_TRAILERS + shard * sizeof(HgOfferTrailer);
 }
 
 void
@@ -133,7 +133,7 @@ hg_offer_make_trailer(const HgOfferHead *head, uint64_t rows, uint64_t nulls,
 }
 
 HgStatus
-hg_offer_read_trailer(const HgOfferHead *head, uint32_t member, const HgOfferTrailer *trailer,
+hg_offer_read_trailer(const HgOfferHead *head, uint32_t shard, const HgOfferTrailer *trailer,
 					  uint64_t *rows, HgError *error)
 {
 	static const HgOfferTrailer none;
@@ -142,7 +142,7 @@ hg_offer_read_trailer(const HgOfferHead *head, uint32_t member, const HgOfferTra
 	if (memcmp(trailer, &none, sizeof(none)) == 0)
 		return HG_OK;
 	if (memcmp(trailer->token, head->token, sizeof(trailer->token)) != 0 ||
-		trailer->rows != head->first[member + 1] - head->first[member] ||
+		trailer->rows != head->first[shard + 1] - head->first[shard] ||
 		trailer->nulls >> head->ncolumns != 0)
 		return hg_error_set(error, HG_INVALID, NULL, "what was sent has no end that makes sense");
 	*rows = trailer->rows;

@@ -134,7 +134,7 @@ ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
 	if (hg_pages_are_there(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
-	if (spec->members != 0)
+	if (spec->shards != 0)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
 	status = job_create(engine, host, spec, &job, error);
 	if (status != HG_OK)

@@ -210,13 +210,13 @@ check_kept(const HgJobSpec *spec, HgError *error)
 	return HG_OK;
 }
 
-/* A member of several jobs that are one join. */
+/* A shard jobs that are one join. */
 static HgStatus
-check_members(const HgJobSpec *spec, HgError *error)
+check_shards(const HgJobSpec *spec, HgError *error)
 {
-	if (spec->members < 2 || spec->members > HG_MAX_MEMBERS)
+	if (spec->shards < 2 || spec->shards > HG_MAX_SHARDS)
 		return hg_error_set(error, HG_INVALID, NULL, "a join can not have %u members",
-							spec->members);
+							spec->shards);
 	if (spec->participants_id != 0 || spec->streamed != 0 || spec->trial != NULL || hg_replica_is_used(spec) ||
 		hg_pages_are_there(spec))
 		return hg_error_set(error, HG_INVALID, NULL,
@@ -318,9 +318,9 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 		if (status != HG_OK)
 			return status;
 	}
-	if (spec->members != 0)
+	if (spec->shards != 0)
 	{
-		HgStatus status = check_members(spec, error);
+		HgStatus status = check_shards(spec, error);
 
 		if (status != HG_OK)
 			return status;

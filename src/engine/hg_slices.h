@@ -37,7 +37,7 @@
 /* How a graph is cut.  The arrays are the owner's. */
 typedef struct HgSlices
 {
-	uint32_t count; /* 2 .. HG_MAX_MEMBERS */
+	uint32_t count; /* 2 .. HG_MAX_SHARDS */
 	uint32_t parts; /* of the graph */
 
 	/* [parts]: words that a slice's bits of a part take */

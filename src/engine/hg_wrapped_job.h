@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wrapped_job.h
- *	  What engines around other engines (hg_ranges.h, hg_wide.h) watch over in each of their jobs.
+ *	  What engines around other engines (hg_ranges.h, hg_sharded.h) watch over in each of their
+ *	  jobs.
  *
  * Engines on the host have hg_host_job.h for that, which holds keys and memory as well.
  *

@@ -3,14 +3,14 @@
  * hg_bench_gpus.cu
  *	  Measures builds and joins that several GPUs have together.
  *
- * Each GPU, a member, has a thread, and as many rows of each side as any other, whose keys are made
- * there: keys in ascending order, or scattered over all members.  An inner key is there duplicates
+ * Each GPU, a shard, has a thread, and as many rows of each side as any other, whose keys are made
+ * there: keys in ascending order, or scattered over all shards.  An inner key is there duplicates
  * times, an outer one once, and each side has as many rows; so a join finds as many pairs.
  *
  * One GPU does what hg_bench_cuda.cu measures.  Several exchange their rows first
  * (hg_cuda_exchange.h), so that each has a range of the vertices; a build goes on with the bins of
- * a chunk as soon as these are there.  The time is the host's, from when all members begin to
- * when the last is done, memory from the pools, waits for each other, and launches in it.
+ * a chunk as soon as these are there.  The time is the host's, from when all shards begin to when
+ * the last is done, memory from the pools, waits for each other, and launches in it.
  *
  * Outside of it are checked: every edge of the graphs, whose row has to have the edge's key and may
  * be there once; and the number and checksum of the pairs.  The right checksum is made from the
@@ -41,15 +41,15 @@
 static constexpr int THREADS = 256;
 static constexpr unsigned BLOCKS = 2048;
 
-/* Odd, and prime to all numbers of members. */
+/* Odd, and prime to all numbers of shards. */
 static constexpr uint64_t SCATTERS[2] = {0x9e3779b1u, 0x85ebca6bu};
 
-/* Where a member's time went, behind one another. */
+/* Where a shard's time went, behind one another. */
 enum Step
 {
 	STEP_COUNT, /* rows of bins; and all know of all */
 	STEP_SORT,	/* into these bins */
-	STEP_MERGE, /* rows change members, and get into the bins of a graph, which may be built */
+	STEP_MERGE, /* rows change shards, and get into the bins of a graph, which may be built */
 	STEP_END,	/* what is built or joined after that */
 	STEPS
 };
@@ -59,7 +59,7 @@ static const char *const step_names[STEPS] = {"count", "sort", "merge", "end"};
 /* What is measured. */
 struct Course
 {
-	uint64_t rows; /* of each side, of all members together */
+	uint64_t rows; /* of each side, of all shards together */
 	uint32_t duplicates;
 	bool scattered;
 	bool joined; /* else the inner graph is built */
@@ -69,7 +69,7 @@ struct Course
 class Meeting
 {
   public:
-	explicit Meeting(int count) : members(count)
+	explicit Meeting(int count) : shards(count)
 	{
 	}
 
@@ -81,7 +81,7 @@ class Meeting
 
 		if (failed)
 			any_failed = true;
-		if (++waiting == members)
+		if (++waiting == shards)
 		{
 			waiting = 0;
 			turn++;
@@ -93,7 +93,7 @@ class Meeting
 	}
 
   private:
-	const int members;
+	const int shards;
 	std::atomic<int> waiting{0};
 	std::atomic<int> turn{0};
 	std::atomic<bool> any_failed{false};
@@ -101,7 +101,7 @@ class Meeting
 
 struct Participants;
 
-struct Member
+struct Shard
 {
 	Participants *participants;
 	uint32_t self;
@@ -115,7 +115,7 @@ struct Member
 
 	HgCudaExchange exchange[2]; /* by HgSide, as all that follows */
 	HgCudaShown shown[2];
-	uint32_t ends[HG_EXCHANGE_MEMBERS];
+	uint32_t ends[HG_EXCHANGE_SHARDS];
 	HgCudaPartition sides[2];
 	HgShape shape;
 	HgCudaGraph graph;
@@ -134,11 +134,11 @@ struct Member
 struct Participants
 {
 	const Course *course;
-	std::vector<std::unique_ptr<Member>> members;
+	std::vector<std::unique_ptr<Shard>> shards;
 	std::unique_ptr<Meeting> meeting;
 	int repeat;
 	double began_ms;
-	double total_ms; /* the median of the runs, and its steps, of the member that took longest */
+	double total_ms; /* the median of the runs, and its steps, of the shard that took longest */
 	double step_ms[STEPS];
 };
 
@@ -281,68 +281,68 @@ hg_check_edges_kernel(HgCudaGraph graph, HgTurn<uint32_t> turn, Keys keys, uint3
 
 /* Read a sum back, and give it back. */
 static HgStatus
-take_sum(Member *member, unsigned long long *device, unsigned long long *sum, HgError *error)
+take_sum(Shard *shard, unsigned long long *device, unsigned long long *sum, HgError *error)
 {
 	const void *host;
 
-	HG_TRY(hg_cuda_read_back(&member->work, device, sizeof(*sum), &host, error));
+	HG_TRY(hg_cuda_read_back(&shard->work, device, sizeof(*sum), &host, error));
 	memcpy(sum, host, sizeof(*sum));
-	hg_cuda_free(&member->work, device);
+	hg_cuda_free(&shard->work, device);
 	return HG_OK;
 }
 
 static HgStatus
-make_sum(Member *member, unsigned long long **device, HgError *error)
+make_sum(Shard *shard, unsigned long long **device, HgError *error)
 {
-	HG_TRY(hg_cuda_alloc_array(&member->work, 1, device, error));
-	HG_CUDA_TRY(cudaMemsetAsync(*device, 0, sizeof(**device), member->work.stream), error);
+	HG_TRY(hg_cuda_alloc_array(&shard->work, 1, device, error));
+	HG_CUDA_TRY(cudaMemsetAsync(*device, 0, sizeof(**device), shard->work.stream), error);
 	return HG_OK;
 }
 
 static HgStatus
-check_graph(Member *member, HgError *error)
+check_graph(Shard *shard, HgError *error)
 {
-	const Course *course = member->participants->course;
-	const bool alone = member->participants->members.size() == 1;
+	const Course *course = shard->participants->course;
+	const bool alone = shard->participants->shards.size() == 1;
 	const HgTurn<uint32_t> turn =
 		alone ? HgTurn<uint32_t>{0, 0}
-			  : hg_cuda_exchange_turn<uint32_t>(&member->exchange[HG_INNER]);
+			  : hg_cuda_exchange_turn<uint32_t>(&shard->exchange[HG_INNER]);
 	unsigned long long *wrong;
 	uint32_t *seen;
 
-	HG_TRY(make_sum(member, &wrong, error));
-	HG_TRY(hg_cuda_alloc_array(&member->work, course->rows / 32 + 1, &seen, error));
+	HG_TRY(make_sum(shard, &wrong, error));
+	HG_TRY(hg_cuda_alloc_array(&shard->work, course->rows / 32 + 1, &seen, error));
 	HG_CUDA_TRY(
-		cudaMemsetAsync(seen, 0, (course->rows / 32 + 1) * sizeof(*seen), member->work.stream),
+		cudaMemsetAsync(seen, 0, (course->rows / 32 + 1) * sizeof(*seen), shard->work.stream),
 		error);
-	HG_TRY((hg_cuda_launch<hg_check_edges_kernel>(member->work.stream, "hg_check_edges_kernel",
-												  BLOCKS, THREADS, error, member->graph, turn,
+	HG_TRY((hg_cuda_launch<hg_check_edges_kernel>(shard->work.stream, "hg_check_edges_kernel",
+												  BLOCKS, THREADS, error, shard->graph, turn,
 												  keys_of(course, HG_INNER), seen, wrong)));
-	member->seen_rows = member->graph.rows;
-	hg_cuda_free(&member->work, seen);
-	return take_sum(member, wrong, &member->wrong, error);
+	shard->seen_rows = shard->graph.rows;
+	hg_cuda_free(&shard->work, seen);
+	return take_sum(shard, wrong, &shard->wrong, error);
 }
 
 static HgStatus
-check_pairs(Member *member, HgError *error)
+check_pairs(Shard *shard, HgError *error)
 {
-	const Course *course = member->participants->course;
-	const uint64_t share = course->rows / member->participants->members.size();
+	const Course *course = shard->participants->course;
+	const uint64_t share = course->rows / shard->participants->shards.size();
 	const Keys inner = keys_of(course, HG_INNER);
 	const Keys outer = keys_of(course, HG_OUTER);
 	unsigned long long *sum;
 
-	HG_TRY(make_sum(member, &sum, error));
+	HG_TRY(make_sum(shard, &sum, error));
 	HG_TRY((hg_cuda_launch<hg_sum_pairs_kernel>(
-		member->work.stream, "hg_sum_pairs_kernel", BLOCKS, THREADS, error, member->outer_rows,
-		member->inner_rows, std::min(member->pairs, member->capacity), sum)));
-	HG_TRY(take_sum(member, sum, &member->checksum, error));
-	HG_TRY(make_sum(member, &sum, error));
+		shard->work.stream, "hg_sum_pairs_kernel", BLOCKS, THREADS, error, shard->outer_rows,
+		shard->inner_rows, std::min(shard->pairs, shard->capacity), sum)));
+	HG_TRY(take_sum(shard, sum, &shard->checksum, error));
+	HG_TRY(make_sum(shard, &sum, error));
 	HG_TRY((hg_cuda_launch<hg_expect_pairs_kernel>(
-		member->work.stream, "hg_expect_pairs_kernel", BLOCKS, THREADS, error, course->rows,
+		shard->work.stream, "hg_expect_pairs_kernel", BLOCKS, THREADS, error, course->rows,
 		inverse(inner.factor, course->rows), inverse(outer.factor, course->rows),
-		course->duplicates, share * member->self, share * (member->self + 1), sum)));
-	return take_sum(member, sum, &member->expected, error);
+		course->duplicates, share * shard->self, share * (shard->self + 1), sum)));
+	return take_sum(shard, sum, &shard->expected, error);
 }
 
 /* ------------------------------------------------------------------------
@@ -352,95 +352,95 @@ check_pairs(Member *member, HgError *error)
 static uint64_t
 share_of(const Participants *participants)
 {
-	return participants->course->rows / participants->members.size();
+	return participants->course->rows / participants->shards.size();
 }
 
 static HgStatus
-mark(Member *member, int step, HgError *error)
+mark(Shard *shard, int step, HgError *error)
 {
-	HG_CUDA_TRY(cudaEventRecord(member->marks[step], member->work.stream), error);
+	HG_CUDA_TRY(cudaEventRecord(shard->marks[step], shard->work.stream), error);
 	return HG_OK;
 }
 
 /* Join the sides, which are in bins, and write all pairs. */
 static HgStatus
-join_sides(Member *member, HgError *error)
+join_sides(Shard *shard, HgError *error)
 {
 	HgCudaBinsMatches matches;
 	HgCudaBins bins;
 	uint64_t written;
 
-	HG_TRY(hg_cuda_bins_open(&member->work, &member->sides[HG_INNER], &member->sides[HG_OUTER],
-							 member->shape.vertices_log2, 0, &bins, error));
-	HG_TRY(hg_cuda_bins_match(&member->work, &bins, HG_MATCH_ALL, member->outer_rows,
-							  member->inner_rows, member->capacity, &matches, &written, error));
-	member->pairs = matches.counts.matches;
-	while (written < member->pairs && member->pairs <= member->capacity)
+	HG_TRY(hg_cuda_bins_open(&shard->work, &shard->sides[HG_INNER], &shard->sides[HG_OUTER],
+							 shard->shape.vertices_log2, 0, &bins, error));
+	HG_TRY(hg_cuda_bins_match(&shard->work, &bins, HG_MATCH_ALL, shard->outer_rows,
+							  shard->inner_rows, shard->capacity, &matches, &written, error));
+	shard->pairs = matches.counts.matches;
+	while (written < shard->pairs && shard->pairs <= shard->capacity)
 	{
 		uint64_t more;
 
-		HG_TRY(hg_cuda_bins_write(&member->work, &bins, &matches, written,
-								  member->outer_rows + written, member->inner_rows + written,
-								  member->capacity - written, &more, error));
+		HG_TRY(hg_cuda_bins_write(&shard->work, &bins, &matches, written,
+								  shard->outer_rows + written, shard->inner_rows + written,
+								  shard->capacity - written, &more, error));
 		written += more;
 	}
-	hg_cuda_bins_end(&member->work, &matches);
-	hg_cuda_bins_close(&member->work, &bins);
+	hg_cuda_bins_end(&shard->work, &matches);
+	hg_cuda_bins_close(&shard->work, &bins);
 	return HG_OK;
 }
 
-/* The shape of what a member makes of its rows: at least so many bins. */
+/* The shape of what a shard makes of its rows: at least so many bins. */
 static void
-choose_shape(Member *member, uint64_t outer_rows, uint64_t inner_rows, uint32_t least_log2)
+choose_shape(Shard *shard, uint64_t outer_rows, uint64_t inner_rows, uint32_t least_log2)
 {
 	HgJobSpec spec = {};
 
 	spec.key_width = sizeof(uint32_t);
-	if (!member->participants->course->joined)
+	if (!shard->participants->course->joined)
 	{
 		spec.build = HG_BUILD_V2;
 		spec.probe = HG_PROBE_INTERSECT;
 	}
-	member->shape = hg_cuda_shape_choose(&spec, outer_rows, inner_rows);
-	member->shape.bins_log2 = std::max(member->shape.bins_log2, least_log2);
-	member->shape.vertices_log2 = std::max(member->shape.vertices_log2, member->shape.bins_log2);
+	shard->shape = hg_cuda_shape_choose(&spec, outer_rows, inner_rows);
+	shard->shape.bins_log2 = std::max(shard->shape.bins_log2, least_log2);
+	shard->shape.vertices_log2 = std::max(shard->shape.vertices_log2, shard->shape.bins_log2);
 }
 
 /* One GPU alone. */
 static HgStatus
-run_alone(Member *member, HgError *error)
+run_alone(Shard *shard, HgError *error)
 {
-	const uint64_t rows = share_of(member->participants);
+	const uint64_t rows = share_of(shard->participants);
 
 	for (int step = STEP_COUNT; step <= STEP_MERGE; step++)
-		HG_TRY(mark(member, step, error));
-	choose_shape(member, member->participants->course->joined ? rows : 0, rows, 0);
-	if (!member->participants->course->joined)
+		HG_TRY(mark(shard, step, error));
+	choose_shape(shard, shard->participants->course->joined ? rows : 0, rows, 0);
+	if (!shard->participants->course->joined)
 	{
-		HG_TRY(mark(member, STEP_END, error));
-		return hg_cuda_graph_build(&member->work, &member->shape, sizeof(uint32_t),
-								   member->keys[HG_INNER], nullptr, rows, true, false,
-								   &member->graph, error);
+		HG_TRY(mark(shard, STEP_END, error));
+		return hg_cuda_graph_build(&shard->work, &shard->shape, sizeof(uint32_t),
+								   shard->keys[HG_INNER], nullptr, rows, true, false,
+								   &shard->graph, error);
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		HG_TRY(hg_cuda_partition_make(&member->work, sizeof(uint32_t), member->keys[side], nullptr,
-									  rows, HG_KEEP_KEYS, member->shape.bins_log2,
-									  &member->sides[side], error));
-	HG_TRY(mark(member, STEP_END, error));
-	return join_sides(member, error);
+		HG_TRY(hg_cuda_partition_make(&shard->work, sizeof(uint32_t), shard->keys[side], nullptr,
+									  rows, HG_KEEP_KEYS, shard->shape.bins_log2,
+									  &shard->sides[side], error));
+	HG_TRY(mark(shard, STEP_END, error));
+	return join_sides(shard, error);
 }
 
-/* Which bins does each member get, as all have counted? */
+/* Which bins does each shard get, as all have counted? */
 static void
-part(Member *member, uint32_t *ends)
+part(Shard *shard, uint32_t *ends)
 {
-	const Participants *participants = member->participants;
-	const uint32_t count = (uint32_t) participants->members.size();
-	const uint32_t bins = UINT32_C(1) << member->exchange[HG_INNER].bins_log2;
+	const Participants *participants = shard->participants;
+	const uint32_t count = (uint32_t) participants->shards.size();
+	const uint32_t bins = UINT32_C(1) << shard->exchange[HG_INNER].bins_log2;
 	const int first_side = participants->course->joined ? HG_OUTER : HG_INNER;
 	std::vector<uint64_t> rows(bins, 0);
 
-	for (const std::unique_ptr<Member> &other : participants->members)
+	for (const std::unique_ptr<Shard> &other : participants->shards)
 		for (int side = first_side; side <= HG_INNER; side++)
 			for (uint32_t bin = 0; bin < bins; bin++)
 				rows[bin] +=
@@ -454,91 +454,91 @@ chunks_of(const Participants *participants)
 	return participants->course->joined ? HG_EXCHANGE_AWAITED_CHUNKS : HG_EXCHANGE_USED_CHUNKS;
 }
 
-/* What all members have counted of a side. */
+/* What all shards have counted of a side. */
 static void
 get_starts(const Participants *participants, int side, const uint32_t **starts)
 {
-	for (size_t m = 0; m < participants->members.size(); m++)
-		starts[m] = participants->members[m]->exchange[side].starts;
+	for (size_t m = 0; m < participants->shards.size(); m++)
+		starts[m] = participants->shards[m]->exchange[side].starts;
 }
 
 /* ... and what they show. */
 static void
 get_shown(const Participants *participants, int side, HgCudaShown *shown)
 {
-	for (size_t m = 0; m < participants->members.size(); m++)
-		shown[m] = participants->members[m]->shown[side];
+	for (size_t m = 0; m < participants->shards.size(); m++)
+		shown[m] = participants->shards[m]->shown[side];
 }
 
-/* Make room for all sides of a member's range. */
+/* Make room for all sides of a shard's range. */
 static HgStatus
-expect_sides(Member *member, HgError *error)
+expect_sides(Shard *shard, HgError *error)
 {
-	const Participants *participants = member->participants;
-	const uint32_t count = (uint32_t) participants->members.size();
+	const Participants *participants = shard->participants;
+	const uint32_t count = (uint32_t) participants->shards.size();
 	const int last_side = participants->course->joined ? HG_OUTER : HG_INNER;
-	const uint32_t *starts[2][HG_EXCHANGE_MEMBERS];
+	const uint32_t *starts[2][HG_EXCHANGE_SHARDS];
 	uint64_t rows[2] = {0, 0};
 
-	part(member, member->ends);
+	part(shard, shard->ends);
 	for (int side = HG_INNER; side >= last_side; side--)
 	{
 		get_starts(participants, side, starts[side]);
-		rows[side] = hg_cuda_exchange_rows(starts[side], count, member->ends, member->self);
+		rows[side] = hg_cuda_exchange_rows(starts[side], count, shard->ends, shard->self);
 	}
-	choose_shape(member, rows[HG_OUTER], rows[HG_INNER],
-				 hg_cuda_exchange_range_log2(member->ends, member->self));
+	choose_shape(shard, rows[HG_OUTER], rows[HG_INNER],
+				 hg_cuda_exchange_range_log2(shard->ends, shard->self));
 	for (int side = HG_INNER; side >= last_side; side--)
-		HG_TRY(hg_cuda_exchange_expect(&member->work, &member->exchange[side], starts[side],
-									   member->ends, member->shape.bins_log2, chunks_of(participants),
-									   &member->shown[side], &member->sides[side], error));
+		HG_TRY(hg_cuda_exchange_expect(&shard->work, &shard->exchange[side], starts[side],
+									   shard->ends, shard->shape.bins_log2, chunks_of(participants),
+									   &shard->shown[side], &shard->sides[side], error));
 	return HG_OK;
 }
 
 /* Begin to send a side. */
 static HgStatus
-send_side(Member *member, int side, HgError *error)
+send_side(Shard *shard, int side, HgError *error)
 {
-	const Participants *participants = member->participants;
-	const uint32_t *starts[HG_EXCHANGE_MEMBERS];
-	HgCudaShown shown[HG_EXCHANGE_MEMBERS];
+	const Participants *participants = shard->participants;
+	const uint32_t *starts[HG_EXCHANGE_SHARDS];
+	HgCudaShown shown[HG_EXCHANGE_SHARDS];
 
 	get_starts(participants, side, starts);
 	get_shown(participants, side, shown);
-	return hg_cuda_exchange_send(&member->work, &member->exchange[side], starts, member->ends,
+	return hg_cuda_exchange_send(&shard->work, &shard->exchange[side], starts, shard->ends,
 								 chunks_of(participants), shown, error);
 }
 
 /* Merge the chunks of a side, and build the graph of its bins if that is wanted. */
 static HgStatus
-merge_side(Member *member, int side, bool built, HgError *error)
+merge_side(Shard *shard, int side, bool built, HgError *error)
 {
-	HgCudaExchange *exchange = &member->exchange[side];
-	HgCudaPartition *partition = &member->sides[side];
-	HgCudaShown shown[HG_EXCHANGE_MEMBERS];
+	HgCudaExchange *exchange = &shard->exchange[side];
+	HgCudaPartition *partition = &shard->sides[side];
+	HgCudaShown shown[HG_EXCHANGE_SHARDS];
 	uint32_t *unfinished = nullptr;
 	uint32_t first;
 	uint32_t end = 0;
 
-	get_shown(member->participants, side, shown);
+	get_shown(shard->participants, side, shown);
 	if (built)
-		HG_TRY(hg_cuda_graph_begin(&member->work, &member->shape, partition, false, &member->graph,
+		HG_TRY(hg_cuda_graph_begin(&shard->work, &shard->shape, partition, false, &shard->graph,
 								   &unfinished, error));
 	for (uint32_t chunk = 0; chunk < exchange->chunk_count; chunk++)
 	{
-		HG_TRY(hg_cuda_exchange_merge(&member->work, exchange, shown, chunk, partition, &first,
+		HG_TRY(hg_cuda_exchange_merge(&shard->work, exchange, shown, chunk, partition, &first,
 									  &end, error));
 		if (built)
-			HG_TRY(hg_cuda_graph_bins(&member->work, &member->shape, partition->starts, first, end,
-									  &member->graph, unfinished, error));
+			HG_TRY(hg_cuda_graph_bins(&shard->work, &shard->shape, partition->starts, first, end,
+									  &shard->graph, unfinished, error));
 	}
 	if (!built)
 		return HG_OK;
-	HG_TRY(hg_cuda_graph_bins(&member->work, &member->shape, partition->starts, end,
-							  UINT32_C(1) << member->shape.bins_log2, &member->graph, unfinished,
+	HG_TRY(hg_cuda_graph_bins(&shard->work, &shard->shape, partition->starts, end,
+							  UINT32_C(1) << shard->shape.bins_log2, &shard->graph, unfinished,
 							  error));
-	HG_TRY(mark(member, STEP_END, error));
-	HG_TRY(hg_cuda_graph_finish(&member->work, &member->graph, unfinished, error));
+	HG_TRY(mark(shard, STEP_END, error));
+	HG_TRY(hg_cuda_graph_finish(&shard->work, &shard->graph, unfinished, error));
 	/* its rows are the graph's */
 	partition->words = nullptr;
 	partition->rows = nullptr;
@@ -547,19 +547,19 @@ merge_side(Member *member, int side, bool built, HgError *error)
 
 /* Put the rows of a side into bins. */
 static HgStatus
-sort_side(Member *member, int side, HgError *error)
+sort_side(Shard *shard, int side, HgError *error)
 {
-	const uint64_t share = share_of(member->participants);
+	const uint64_t share = share_of(shard->participants);
 
-	return hg_cuda_exchange_sort(&member->work, &member->exchange[side], member->keys[side],
-								 nullptr, (uint32_t) (share * member->self), share, error);
+	return hg_cuda_exchange_sort(&shard->work, &shard->exchange[side], shard->keys[side],
+								 nullptr, (uint32_t) (share * shard->self), share, error);
 }
 
-/* Wait for the other members: their failure is this one's. */
+/* Wait for the other shards: their failure is this one's. */
 static HgStatus
-meet(Member *member, HgError *error)
+meet(Shard *shard, HgError *error)
 {
-	if (!member->participants->meeting->wait(false))
+	if (!shard->participants->meeting->wait(false))
 		return hg_error_set(error, HG_CANCELLED, nullptr, "another GPU failed");
 	return HG_OK;
 }
@@ -569,65 +569,65 @@ meet(Member *member, HgError *error)
  * The inner side is sent while the outer side is sorted.
  */
 static HgStatus
-run_together(Member *member, HgError *error)
+run_together(Shard *shard, HgError *error)
 {
-	const bool joined = member->participants->course->joined;
+	const bool joined = shard->participants->course->joined;
 
 	const int last_side = joined ? HG_OUTER : HG_INNER;
 
-	HG_TRY(mark(member, STEP_COUNT, error));
+	HG_TRY(mark(shard, STEP_COUNT, error));
 	for (int side = HG_INNER; side >= last_side; side--)
-		HG_TRY(hg_cuda_exchange_count(&member->work, &member->exchange[side], member->keys[side],
-									  share_of(member->participants), error));
+		HG_TRY(hg_cuda_exchange_count(&shard->work, &shard->exchange[side], shard->keys[side],
+									  share_of(shard->participants), error));
 	for (int side = HG_INNER; side >= last_side; side--)
-		HG_TRY(hg_cuda_exchange_counted(&member->work, &member->exchange[side], error));
-	HG_TRY(mark(member, STEP_SORT, error));
-	HG_TRY(sort_side(member, HG_INNER, error));
-	HG_TRY(meet(member, error));
-	HG_TRY(expect_sides(member, error));
-	HG_TRY(meet(member, error));
-	HG_TRY(send_side(member, HG_INNER, error));
+		HG_TRY(hg_cuda_exchange_counted(&shard->work, &shard->exchange[side], error));
+	HG_TRY(mark(shard, STEP_SORT, error));
+	HG_TRY(sort_side(shard, HG_INNER, error));
+	HG_TRY(meet(shard, error));
+	HG_TRY(expect_sides(shard, error));
+	HG_TRY(meet(shard, error));
+	HG_TRY(send_side(shard, HG_INNER, error));
 	if (joined)
 	{
-		HG_TRY(sort_side(member, HG_OUTER, error));
-		HG_TRY(send_side(member, HG_OUTER, error));
+		HG_TRY(sort_side(shard, HG_OUTER, error));
+		HG_TRY(send_side(shard, HG_OUTER, error));
 	}
-	HG_TRY(mark(member, STEP_MERGE, error));
-	HG_TRY(meet(member, error));
+	HG_TRY(mark(shard, STEP_MERGE, error));
+	HG_TRY(meet(shard, error));
 	for (int side = HG_INNER; side >= last_side; side--)
-		HG_TRY(merge_side(member, side, !joined, error));
+		HG_TRY(merge_side(shard, side, !joined, error));
 	if (!joined)
 		return HG_OK;
-	HG_TRY(mark(member, STEP_END, error));
-	return join_sides(member, error);
+	HG_TRY(mark(shard, STEP_END, error));
+	return join_sides(shard, error);
 }
 
 static void
-clear_run(Member *member)
+clear_run(Shard *shard)
 {
-	hg_cuda_graph_free(&member->work, &member->graph);
+	hg_cuda_graph_free(&shard->work, &shard->graph);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		hg_cuda_partition_free(&member->work, &member->sides[side]);
-		if (member->participants->members.size() > 1)
-			hg_cuda_exchange_clear(&member->work, &member->exchange[side]);
+		hg_cuda_partition_free(&shard->work, &shard->sides[side]);
+		if (shard->participants->shards.size() > 1)
+			hg_cuda_exchange_clear(&shard->work, &shard->exchange[side]);
 	}
 }
 
 static HgStatus
-run(Member *member, HgError *error)
+run(Shard *shard, HgError *error)
 {
-	const bool alone = member->participants->members.size() == 1;
+	const bool alone = shard->participants->shards.size() == 1;
 
-	HG_TRY(alone ? run_alone(member, error) : run_together(member, error));
-	HG_TRY(mark(member, STEPS, error));
-	HG_TRY(hg_cuda_wait(&member->work, error));
+	HG_TRY(alone ? run_alone(shard, error) : run_together(shard, error));
+	HG_TRY(mark(shard, STEPS, error));
+	HG_TRY(hg_cuda_wait(&shard->work, error));
 	for (int step = 0; step < STEPS; step++)
 	{
 		float ms;
 
-		HG_CUDA_TRY(cudaEventElapsedTime(&ms, member->marks[step], member->marks[step + 1]), error);
-		member->step_ms[step] = ms;
+		HG_CUDA_TRY(cudaEventElapsedTime(&ms, shard->marks[step], shard->marks[step + 1]), error);
+		shard->step_ms[step] = ms;
 	}
 	return HG_OK;
 }
@@ -637,76 +637,76 @@ run(Member *member, HgError *error)
  * ------------------------------------------------------------------------ */
 
 static HgStatus
-open_member(Member *member, HgError *error)
+open_shard(Shard *shard, HgError *error)
 {
-	const Participants *participants = member->participants;
+	const Participants *participants = shard->participants;
 	const uint64_t share = share_of(participants);
-	const int devices = (int) participants->members.size();
+	const int devices = (int) participants->shards.size();
 	int there = 0;
 
 	HG_CUDA_TRY(cudaGetDeviceCount(&there), error);
 	if (there == 0)
 		return hg_error_set(error, HG_UNAVAILABLE, nullptr, "no GPU is there");
-	HG_TRY(hg_cuda_device_open(&member->device, (int) member->self % there, 0, error));
+	HG_TRY(hg_cuda_device_open(&shard->device, (int) shard->self % there, 0, error));
 	for (int other = 0; other < std::min(devices, there); other++)
 	{
 		bool reached;
 
-		HG_TRY(hg_cuda_peers_admit(&member->device, other, &reached, error));
+		HG_TRY(hg_cuda_peers_admit(&shard->device, other, &reached, error));
 	}
-	HG_TRY(hg_cuda_work_open(&member->work, &member->device, nullptr, 0, error));
-	HG_CUDA_TRY(cudaStreamCreateWithFlags(&member->copies, cudaStreamNonBlocking), error);
-	for (cudaEvent_t &event : member->marks)
+	HG_TRY(hg_cuda_work_open(&shard->work, &shard->device, nullptr, 0, error));
+	HG_CUDA_TRY(cudaStreamCreateWithFlags(&shard->copies, cudaStreamNonBlocking), error);
+	for (cudaEvent_t &event : shard->marks)
 		HG_CUDA_TRY(cudaEventCreate(&event), error);
 	for (int side = participants->course->joined ? HG_OUTER : HG_INNER; side <= HG_INNER; side++)
 	{
-		HG_TRY(hg_cuda_alloc_array(&member->work, share, &member->keys[side], error));
+		HG_TRY(hg_cuda_alloc_array(&shard->work, share, &shard->keys[side], error));
 		HG_TRY((hg_cuda_launch<hg_fill_keys_kernel>(
-			member->work.stream, "hg_fill_keys_kernel", BLOCKS, THREADS, error,
-			keys_of(participants->course, side), share * member->self, share, member->keys[side])));
+			shard->work.stream, "hg_fill_keys_kernel", BLOCKS, THREADS, error,
+			keys_of(participants->course, side), share * shard->self, share, shard->keys[side])));
 		if (devices > 1)
-			HG_TRY(hg_cuda_exchange_open(&member->exchange[side], sizeof(uint32_t),
-										 (uint32_t) devices, member->self, member->copies, error));
+			HG_TRY(hg_cuda_exchange_open(&shard->exchange[side], sizeof(uint32_t),
+										 (uint32_t) devices, shard->self, shard->copies, error));
 	}
 	if (participants->course->joined)
 	{
 		/* a range may have more than its share; of few keys, a good deal more */
-		member->capacity = devices == 1 ? share : share + share / 4 + (1 << 20);
-		HG_TRY(hg_cuda_alloc_array(&member->work, member->capacity, &member->outer_rows, error));
-		HG_TRY(hg_cuda_alloc_array(&member->work, member->capacity, &member->inner_rows, error));
+		shard->capacity = devices == 1 ? share : share + share / 4 + (1 << 20);
+		HG_TRY(hg_cuda_alloc_array(&shard->work, shard->capacity, &shard->outer_rows, error));
+		HG_TRY(hg_cuda_alloc_array(&shard->work, shard->capacity, &shard->inner_rows, error));
 	}
-	return hg_cuda_wait(&member->work, error);
+	return hg_cuda_wait(&shard->work, error);
 }
 
 static void
-close_member(Member *member)
+close_shard(Shard *shard)
 {
-	if (member->device.pool == nullptr && member->device.releases == nullptr)
+	if (shard->device.pool == nullptr && shard->device.releases == nullptr)
 		return;
-	cudaSetDevice(member->device.ordinal);
-	for (cudaEvent_t event : member->marks)
+	cudaSetDevice(shard->device.ordinal);
+	for (cudaEvent_t event : shard->marks)
 		if (event != nullptr)
 			cudaEventDestroy(event);
-	for (HgCudaExchange &exchange : member->exchange)
+	for (HgCudaExchange &exchange : shard->exchange)
 		hg_cuda_exchange_close(&exchange);
-	if (member->copies != nullptr)
-		cudaStreamDestroy(member->copies);
-	if (member->work.device != nullptr)
-		hg_cuda_work_close(&member->work);
+	if (shard->copies != nullptr)
+		cudaStreamDestroy(shard->copies);
+	if (shard->work.device != nullptr)
+		hg_cuda_work_close(&shard->work);
 	cudaDeviceSynchronize();
-	hg_cuda_device_close(&member->device);
+	hg_cuda_device_close(&shard->device);
 }
 
-/* Note the time of a run, by the first member, when all have ended it. */
+/* Note the time of a run, by the first shard, when all have ended it. */
 static void
 note_run(Participants *participants, std::vector<double> *totals, std::vector<std::vector<double>> *steps)
 {
 	std::vector<double> longest(STEPS, 0);
 
 	totals->push_back(hg_clock_ms() - participants->began_ms);
-	for (const std::unique_ptr<Member> &member : participants->members)
+	for (const std::unique_ptr<Shard> &shard : participants->shards)
 		for (int step = 0; step < STEPS; step++)
-			longest[step] = std::max(longest[step], member->step_ms[step]);
+			longest[step] = std::max(longest[step], shard->step_ms[step]);
 	steps->push_back(longest);
 }
 
@@ -725,40 +725,40 @@ choose_median(Participants *participants, const std::vector<double> &totals,
 			  participants->step_ms);
 }
 
-/* All that a member does. */
+/* All that a shard does. */
 static void
-work_through(Member *member)
+work_through(Shard *shard)
 {
-	Participants *participants = member->participants;
-	HgError *error = &member->error;
+	Participants *participants = shard->participants;
+	HgError *error = &shard->error;
 	std::vector<double> totals;
 	std::vector<std::vector<double>> steps;
 
-	member->status = open_member(member, error);
+	shard->status = open_shard(shard, error);
 	/* the first two are there to warm up */
 	for (int turn = -2; turn < participants->repeat; turn++)
 	{
-		if (!participants->meeting->wait(member->status != HG_OK))
+		if (!participants->meeting->wait(shard->status != HG_OK))
 			return;
-		if (member->self == 0)
+		if (shard->self == 0)
 			participants->began_ms = hg_clock_ms();
 		if (!participants->meeting->wait(false))
 			return;
-		member->status = run(member, error);
-		if (!participants->meeting->wait(member->status != HG_OK))
+		shard->status = run(shard, error);
+		if (!participants->meeting->wait(shard->status != HG_OK))
 			return;
-		if (member->self == 0 && turn >= 0)
+		if (shard->self == 0 && turn >= 0)
 			note_run(participants, &totals, &steps);
 		if (turn + 1 < participants->repeat)
-			clear_run(member);
+			clear_run(shard);
 	}
-	member->status = participants->course->joined ? check_pairs(member, error) : check_graph(member, error);
-	if (member->self == 0)
+	shard->status = participants->course->joined ? check_pairs(shard, error) : check_graph(shard, error);
+	if (shard->self == 0)
 		choose_median(participants, totals, steps);
 	participants->meeting->wait(false);
 }
 
-/* Is what all members have found right? */
+/* Is what all shards have found right? */
 static bool
 is_right(const Participants *participants)
 {
@@ -768,27 +768,27 @@ is_right(const Participants *participants)
 	unsigned long long checksum = 0;
 	unsigned long long expected = 0;
 
-	for (const std::unique_ptr<Member> &member : participants->members)
+	for (const std::unique_ptr<Shard> &shard : participants->shards)
 	{
-		rows += member->seen_rows;
-		pairs += member->pairs;
-		wrong += member->wrong;
-		checksum += member->checksum;
-		expected += member->expected;
+		rows += shard->seen_rows;
+		pairs += shard->pairs;
+		wrong += shard->wrong;
+		checksum += shard->checksum;
+		expected += shard->expected;
 	}
 	return participants->course->joined ? pairs == participants->course->rows && checksum == expected
 								: rows == participants->course->rows && wrong == 0;
 }
 
 /* The failure of a course, unless it is another's. */
-static const Member *
-failed_member(const Participants *participants)
+static const Shard *
+failed_shard(const Participants *participants)
 {
-	const Member *failed = nullptr;
+	const Shard *failed = nullptr;
 
-	for (const std::unique_ptr<Member> &member : participants->members)
-		if (member->status != HG_OK && (failed == nullptr || failed->status == HG_CANCELLED))
-			failed = member.get();
+	for (const std::unique_ptr<Shard> &shard : participants->shards)
+		if (shard->status != HG_OK && (failed == nullptr || failed->status == HG_CANCELLED))
+			failed = shard.get();
 	return failed;
 }
 
@@ -801,7 +801,7 @@ write_course(HgBenchJson *json, const Participants *participants, bool right)
 	fprintf(json->file,
 			"{\"what\": \"%s\", \"gpus\": %zu, \"order\": \"%s\", \"duplicates\": %u, "
 			"\"rows\": %" PRIu64 ", \"total_ms\": %.6g, \"verified\": %s, \"steps_ms\": {",
-			course->joined ? "join" : "build", participants->members.size(),
+			course->joined ? "join" : "build", participants->shards.size(),
 			course->scattered ? "random" : "sequential", course->duplicates, course->rows,
 			participants->total_ms, right ? "true" : "false");
 	for (int step = 0; step < STEPS; step++)
@@ -815,7 +815,7 @@ static bool
 bench_course(const Course *course, int gpus, int repeat, double *rate, HgBenchReport *report)
 {
 	std::vector<std::thread> threads;
-	const Member *failed;
+	const Shard *failed;
 	bool right;
 	Participants participants;
 
@@ -824,15 +824,15 @@ bench_course(const Course *course, int gpus, int repeat, double *rate, HgBenchRe
 	participants.meeting.reset(new Meeting(gpus));
 	for (int m = 0; m < gpus; m++)
 	{
-		participants.members.emplace_back(new Member());
-		participants.members.back()->participants = &participants;
-		participants.members.back()->self = (uint32_t) m;
+		participants.shards.emplace_back(new Shard());
+		participants.shards.back()->participants = &participants;
+		participants.shards.back()->self = (uint32_t) m;
 	}
-	for (const std::unique_ptr<Member> &member : participants.members)
-		threads.emplace_back(work_through, member.get());
+	for (const std::unique_ptr<Shard> &shard : participants.shards)
+		threads.emplace_back(work_through, shard.get());
 	for (std::thread &thread : threads)
 		thread.join();
-	failed = failed_member(&participants);
+	failed = failed_shard(&participants);
 	right = failed == nullptr && is_right(&participants);
 	*rate = (double) course->rows * (course->joined ? 2 : 1) / participants.total_ms / 1e6;
 	printf("%-6s %-10s x%-4u %2d %11" PRIu64 " ", course->joined ? "join" : "build",
@@ -848,8 +848,8 @@ bench_course(const Course *course, int gpus, int repeat, double *rate, HgBenchRe
 		if (report->json.file != nullptr)
 			write_course(&report->json, &participants, right);
 	}
-	for (const std::unique_ptr<Member> &member : participants.members)
-		close_member(member.get());
+	for (const std::unique_ptr<Shard> &shard : participants.shards)
+		close_shard(shard.get());
 	return right;
 }
 
@@ -869,7 +869,7 @@ hg_bench_gpus(const HgBenchGpus *options, HgBenchReport *report)
 				for (const char *text = options->counts; text != nullptr;
 					 text = strchr(text, ',') == nullptr ? nullptr : strchr(text, ',') + 1)
 				{
-					const int gpus = std::min(std::max(atoi(text), 1), HG_EXCHANGE_MEMBERS);
+					const int gpus = std::min(std::max(atoi(text), 1), HG_EXCHANGE_SHARDS);
 					const uint64_t share = UINT64_C(1) << options->rows_log2;
 					const Course course = {options->strong ? share / gpus * gpus : share * gpus,
 										   duplicates, scattered != 0, joined != 0};

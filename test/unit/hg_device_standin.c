@@ -271,7 +271,7 @@ engine_for(const HgJobSpec *spec)
 {
 	if (has_replica(spec))
 		return &holding.engine;
-	return spec->members != 0 ? hg_host_exchange() : hg_cpu_engine();
+	return spec->shards != 0 ? hg_host_exchange() : hg_cpu_engine();
 }
 
 static HgStatus
@@ -699,10 +699,10 @@ standin_expect(HgJob *job, HgSide side, const HgExchange *exchange, HgError *err
 }
 
 static HgStatus
-standin_take_rows(HgJob *job, HgSide side, uint32_t member, HgExchangeRows *rows, HgError *error)
+standin_take_rows(HgJob *job, HgSide side, uint32_t shard, HgExchangeRows *rows, HgError *error)
 {
 	return answer(hg_host_exchange_take(engine_of(job), inside(job), &((StandinJob *) job)->reduce,
-										side, member, rows, error),
+										side, shard, rows, error),
 				  error);
 }
 
@@ -740,7 +740,7 @@ end_offer(StandinJob *job, int side)
 }
 
 static HgStatus
-standin_send_rows(HgJob *handle, HgSide side, uint32_t member, const HgOffer *offer, HgError *error)
+standin_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgOffer *offer, HgError *error)
 {
 	StandinJob *job = (StandinJob *) handle;
 	const char *how = is_faulty() ? getenv("HG_STANDIN_SENDS") : NULL;
@@ -749,7 +749,7 @@ standin_send_rows(HgJob *handle, HgSide side, uint32_t member, const HgOffer *of
 	if (status != HG_OK)
 		return status;
 	return answer(hg_host_offer_send(&job->offers[side], engine_of(handle), inside(handle),
-									 &job->reduce, side, member, offer, hg_host_send_fault(how),
+									 &job->reduce, side, shard, offer, hg_host_send_fault(how),
 									 error),
 				  error);
 }
@@ -777,7 +777,7 @@ standin_arrived(HgJob *handle, HgSide side, HgError *error)
 	if (status == HG_OK)
 		status = engine_of(handle)->arrived(inside(handle), side, error);
 	if (status == HG_OK)
-		job->offers[side].exchange.members = 0;
+		job->offers[side].exchange.shards = 0;
 	return answer(status, error);
 }
 
@@ -904,7 +904,7 @@ standin_job_bytes(const HgJobSpec *spec)
 		return hg_host_replica_bytes(spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		bytes += spec->expected_rows[side] *
-				 (STANDIN_ROW_BYTES + (spec->members != 0 ? STANDIN_EXCHANGE_BYTES : 0) +
+				 (STANDIN_ROW_BYTES + (spec->shards != 0 ? STANDIN_EXCHANGE_BYTES : 0) +
 				  hg_reduce_row_bytes(spec, (HgSide) side));
 	return bytes;
 }

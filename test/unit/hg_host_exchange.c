@@ -3,7 +3,7 @@
  * hg_host_exchange.c
  *	  An engine whose jobs exchange rows, by the plainest means: keys and numbers, in host memory.
  *
- * Rows are copied as they are appended.  What a member keeps of them is copied again when it makes
+ * Rows are copied as they are appended.  What a shard keeps of them is copied again when it makes
  * room for all that it is to have, and what comes stands behind that.  The CPU engine gets its rows
  * when they are built, in that order, and numbers them so: matches are numbered anew on their way
  * out.
@@ -46,7 +46,7 @@ typedef struct Side
 	Rows come; /* room for its own, of a side that expects others */
 	HgExchange exchange;
 	uint8_t owners[HG_EXCHANGE_PARTS];
-	uint64_t taken[HG_MAX_MEMBERS]; /* rows that were looked at for each member */
+	uint64_t taken[HG_MAX_SHARDS]; /* rows that were looked at for each shard */
 } Side;
 
 typedef struct ExchangeJob
@@ -216,7 +216,7 @@ engine_expect(HgJob *handle, HgSide which, const HgExchange *exchange, HgError *
 	Side *side = &job->sides[which];
 
 	if (status == HG_OK)
-		status = hg_exchange_check(exchange, job->spec.members, error);
+		status = hg_exchange_check(exchange, job->spec.shards, error);
 	if (status != HG_OK)
 		return status;
 	side->exchange = *exchange;
@@ -232,7 +232,7 @@ engine_expect(HgJob *handle, HgSide which, const HgExchange *exchange, HgError *
 }
 
 static HgStatus
-engine_take_rows(HgJob *handle, HgSide which, uint32_t member, HgExchangeRows *rows, HgError *error)
+engine_take_rows(HgJob *handle, HgSide which, uint32_t shard, HgExchangeRows *rows, HgError *error)
 {
 	ExchangeJob *job = job_of(handle);
 	HgStatus status = check_stage(job, which, EXPECTING, error);
@@ -240,18 +240,18 @@ engine_take_rows(HgJob *handle, HgSide which, uint32_t member, HgExchangeRows *r
 	Rows taken = {.keys = rows->keys, .numbers = rows->numbers};
 
 	rows->count = 0;
-	if (status == HG_OK && (member >= job->spec.members || member == side->exchange.self))
+	if (status == HG_OK && (shard >= job->spec.shards || shard == side->exchange.self))
 		status = hg_error_set(error, HG_INVALID, NULL, "there is no such other member");
 	if (status == HG_OK && rows->capacity == 0)
 		status = hg_error_set(error, HG_INVALID, NULL, "there is no room for a row");
 	while (status == HG_OK && taken.count < rows->capacity &&
-		   side->taken[member] < side->rows.count)
+		   side->taken[shard] < side->rows.count)
 	{
-		const uint64_t row = side->taken[member]++;
+		const uint64_t row = side->taken[shard]++;
 		uint32_t part;
 
 		status = row_part(job, &side->rows, row, &part, error);
-		if (side->owners[part] == member)
+		if (side->owners[part] == shard)
 			rows_add(job, &taken, side->rows.keys + row * job->spec.key_width,
 					 side->rows.numbers[row]);
 	}
@@ -260,31 +260,31 @@ engine_take_rows(HgJob *handle, HgSide which, uint32_t member, HgExchangeRows *r
 }
 
 HgStatus
-hg_host_exchange_count(HgJob *handle, HgSide which, uint32_t member, uint64_t *rows, HgError *error)
+hg_host_exchange_count(HgJob *handle, HgSide which, uint32_t shard, uint64_t *rows, HgError *error)
 {
 	ExchangeJob *job = job_of(handle);
 	HgStatus status = check_stage(job, which, EXPECTING, error);
 	const Side *side = &job->sides[which];
 
 	*rows = 0;
-	if (status == HG_OK && (member >= job->spec.members || member == side->exchange.self))
+	if (status == HG_OK && (shard >= job->spec.shards || shard == side->exchange.self))
 		status = hg_error_set(error, HG_INVALID, NULL, "there is no such other member");
-	if (status == HG_OK && side->taken[member] > 0)
+	if (status == HG_OK && side->taken[shard] > 0)
 		status = hg_error_set(error, HG_INVALID, NULL, "rows were taken already");
 	for (uint64_t row = 0; status == HG_OK && row < side->rows.count; row++)
 	{
 		uint32_t part;
 
 		status = row_part(job, &side->rows, row, &part, error);
-		*rows += side->owners[part] == member;
+		*rows += side->owners[part] == shard;
 	}
 	return finish(job, status);
 }
 
 void
-hg_host_exchange_rewind(HgJob *handle, HgSide which, uint32_t member)
+hg_host_exchange_rewind(HgJob *handle, HgSide which, uint32_t shard)
 {
-	job_of(handle)->sides[which].taken[member] = 0;
+	job_of(handle)->sides[which].taken[shard] = 0;
 }
 
 /* Are so many rows behind those that have come for the job? */
@@ -364,7 +364,7 @@ engine_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	memset(job, 0, sizeof(*job));
 	job->host = host;
 	job->spec = *spec;
-	alone.members = 0;
+	alone.shards = 0;
 	status = hg_cpu_engine()->open(hg_cpu_engine(), host, &alone, &job->inside, error);
 	if (status != HG_OK)
 	{
@@ -557,7 +557,7 @@ read_columns(const HgHostReduce *reduce, HgSide side, HgExchangeRows *rows)
 
 HgStatus
 hg_host_exchange_take(HgEngine *engine, HgJob *job, const HgHostReduce *reduce, HgSide side,
-					  uint32_t member, HgExchangeRows *rows, HgError *error)
+					  uint32_t shard, HgExchangeRows *rows, HgError *error)
 {
 	HgExchangeRows taken = *rows;
 	uint32_t *numbers = malloc(rows->capacity * sizeof(uint32_t) + 1);
@@ -568,7 +568,7 @@ hg_host_exchange_take(HgEngine *engine, HgJob *job, const HgHostReduce *reduce, 
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
 	/* the caller's memory may be shared: others can write there what is no row */
 	taken.numbers = numbers;
-	status = engine->take_rows(job, side, member, &taken, error);
+	status = engine->take_rows(job, side, shard, &taken, error);
 	if (status == HG_OK)
 	{
 		read_columns(reduce, side, &taken);

@@ -71,7 +71,7 @@ hg_host_offer_make(HgHostOffer *offer, HgOffer *made, HgError *error)
 	int memory;
 	HgStatus status;
 
-	if (offer->exchange.members == 0 || offer->memory != NULL)
+	if (offer->exchange.shards == 0 || offer->memory != NULL)
 		return refuse(error, "this is not the time to offer memory");
 	status = hg_offer_make_token(offer->head.token, error);
 	if (status != HG_OK)
@@ -102,10 +102,10 @@ hg_host_offer_free(HgHostOffer *offer)
 	offer->memory = NULL;
 }
 
-/* Take the rows of one member that are said to be there. */
+/* Take the rows of one shard that are said to be there. */
 static HgStatus
 take_rows(HgHostOffer *offer, HgEngine *engine, HgJob *job, HgHostReduce *reduce, HgSide side,
-		  uint32_t member, const HgOfferTrailer *trailer, HgError *error)
+		  uint32_t shard, const HgOfferTrailer *trailer, HgError *error)
 {
 	HgStatus status = HG_OK;
 
@@ -114,7 +114,7 @@ take_rows(HgHostOffer *offer, HgEngine *engine, HgJob *job, HgHostReduce *reduce
 		const uint64_t left = trailer->rows - done;
 		HgExchangeRows rows;
 
-		hg_offer_place(&offer->head, offer->memory, offer->head.first[member] + done, &rows);
+		hg_offer_place(&offer->head, offer->memory, offer->head.first[shard] + done, &rows);
 		rows.count = (size_t) (left < POLL_ROWS ? left : POLL_ROWS);
 		for (uint32_t column = 0; column < offer->head.ncolumns; column++)
 			rows.has_nulls[column] = (trailer->nulls >> column & 1) != 0;
@@ -130,16 +130,16 @@ hg_host_offer_take(HgHostOffer *offer, HgEngine *engine, HgJob *job, HgHostReduc
 {
 	HgStatus status = HG_OK;
 
-	for (uint32_t member = 0;
-		 offer->memory != NULL && member < offer->head.members && status == HG_OK; member++)
+	for (uint32_t shard = 0;
+		 offer->memory != NULL && shard < offer->head.shards && status == HG_OK; shard++)
 	{
 		HgOfferTrailer trailer;
 		uint64_t rows;
 
-		memcpy(&trailer, offer->memory + hg_offer_trailer_at(member), sizeof(trailer));
-		status = hg_offer_read_trailer(&offer->head, member, &trailer, &rows, error);
+		memcpy(&trailer, offer->memory + hg_offer_trailer_at(shard), sizeof(trailer));
+		status = hg_offer_read_trailer(&offer->head, shard, &trailer, &rows, error);
 		if (status == HG_OK && rows > 0)
-			status = take_rows(offer, engine, job, reduce, side, member, &trailer, error);
+			status = take_rows(offer, engine, job, reduce, side, shard, &trailer, error);
 	}
 	return status;
 }
@@ -215,14 +215,14 @@ send_to(const HgOfferHead *head, unsigned char *memory, HgEngine *engine, HgJob 
 
 HgStatus
 hg_host_offer_send(const HgHostOffer *own, HgEngine *engine, HgJob *job, const HgHostReduce *reduce,
-				   HgSide side, uint32_t member, const HgOffer *offer, HgHostSendFault fault,
+				   HgSide side, uint32_t shard, const HgOffer *offer, HgHostSendFault fault,
 				   HgError *error)
 {
 	const uint32_t self = own->exchange.self;
 	HgOfferHead head;
 	unsigned char *memory;
 	uint64_t count;
-	HgStatus status = hg_host_exchange_count(job, side, member, &count, error);
+	HgStatus status = hg_host_exchange_count(job, side, shard, &count, error);
 
 	if (status != HG_OK)
 		return status;
@@ -230,12 +230,12 @@ hg_host_offer_send(const HgHostOffer *own, HgEngine *engine, HgJob *job, const H
 	if (memory == NULL)
 		return refuse(error, "what was offered can not be used");
 	memcpy(&head, memory, sizeof(head));
-	status = hg_offer_check(&head, offer, &reduce->job, side, self, member, count, error);
+	status = hg_offer_check(&head, offer, &reduce->job, side, self, shard, count, error);
 	if (status == HG_OK)
 	{
 		status = send_to(&head, memory, engine, job, reduce, side, self, count, fault, error);
 		if (status != HG_OK)
-			hg_host_exchange_rewind(job, side, member);
+			hg_host_exchange_rewind(job, side, shard);
 	}
 	munmap(memory, (size_t) offer->bytes);
 	return status;

@@ -41,7 +41,7 @@ extern "C"
 	/* What a job offers for a side. */
 	typedef struct HgHostOffer
 	{
-		HgExchange exchange; /* that it expects; members is 0 before */
+		HgExchange exchange; /* that it expects; shards is 0 before */
 		HgOfferHead head;
 		unsigned char *memory; /* mapped, head.bytes of it; NULL where nothing was offered */
 	} HgHostOffer;
@@ -56,7 +56,7 @@ extern "C"
 
 	/* send_rows of an engine, which are there when it returns. */
 	extern HgStatus hg_host_offer_send(const HgHostOffer *own, HgEngine *engine, HgJob *job,
-									   const HgHostReduce *reduce, HgSide side, uint32_t member,
+									   const HgHostReduce *reduce, HgSide side, uint32_t shard,
 									   const HgOffer *offer, HgHostSendFault fault, HgError *error);
 
 	/* What comes before arrived of an engine: take what others have sent.  Whatever it says, the

@@ -146,7 +146,7 @@ tell_matches(const Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 		outer[LIAR_ROWS - 1] = 1 << HG_FLAT_ROW_BITS;
 	if (liar->lie == LIE_PAGE_ROW && liar->has_pages)
 		outer[LIAR_ROWS - 1] = LIAR_ROWS;
-	if (liar->lie == LIE_MEMBER_ROW && liar->is_member)
+	if (liar->lie == LIE_SHARD_ROW && liar->is_shard)
 		outer[1] = 2 * LIAR_ROWS;
 	reply->count = liar->lie == LIE_TOO_MANY_PAIRS ? request->count + 1 : LIAR_ROWS;
 	reply->lease_offset = RESULTS;
@@ -230,7 +230,7 @@ first_key(bool own)
 	return key;
 }
 
-/* The rows of a member: all but one are of the first part. */
+/* The rows of a shard: all but one are of the first part. */
 static void
 tell_tally(const Liar *liar, HgWireReply *reply)
 {
@@ -251,7 +251,7 @@ tell_tally(const Liar *liar, HgWireReply *reply)
 	reply->lease_bytes = liar->lie == LIE_TALLY_ROOM ? 0 : HG_WIRE_PAGE;
 }
 
-/* One row for another member, once. */
+/* One row for another shard, once. */
 static void
 tell_rows(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 {
@@ -287,7 +287,7 @@ tell_open(Liar *liar, const HgWireOpening *opening, HgWireReply *reply)
 	liar->has_replicas = request->replica[HG_OUTER].shape.key_width > 0;
 	liar->has_lookups = request->spec.nlookups[HG_OUTER] > 0;
 	liar->has_pages = opening->pages[HG_OUTER].page_size > 0;
-	liar->is_member = request->spec.members != 0;
+	liar->is_shard = request->spec.shards != 0;
 	if (liar->has_lookups && liar->lie == LIE_NOT_UNIQUE_EARLY)
 		reply->error.status = HG_NOT_UNIQUE;
 	liar->has_computed = request->spec.nprograms[HG_OUTER] > 0;
@@ -350,7 +350,7 @@ tell(Liar *liar, const HgWireMessage *message, HgWireReply *reply)
 			liar->stats.rows[HG_OUTER] -= liar->has_replicas && liar->lie == LIE_REPLICA_FEWER_ROWS;
 			if (liar->lie == LIE_FIGURES)
 				liar->stats.phase_ms[HG_PHASE_BUILD] = NAN;
-			liar->stats.rows[HG_INNER] += liar->is_member && liar->lie == LIE_ARRIVED_LATE;
+			liar->stats.rows[HG_INNER] += liar->is_shard && liar->lie == LIE_ARRIVED_LATE;
 			break;
 		case HG_WIRE_TALLY:
 			tell_tally(liar, reply);

@@ -121,7 +121,7 @@ typedef enum Lie
 	LIE_ARRIVED_MORE,
 	LIE_ARRIVED_FEWER,
 	LIE_ARRIVED_LATE,
-	LIE_MEMBER_ROW,
+	LIE_SHARD_ROW,
 	LIE_EXCHANGED,
 	LIE_COUNT
 } Lie;
@@ -142,14 +142,14 @@ typedef struct Liar
 	bool has_lookups;  /* ... whose rows look up others ... */
 	bool has_computed; /* ... or that has columns computed */
 	bool has_pages;	   /* ... or comes as pages */
-	bool is_member;	   /* it is one of several */
+	bool is_shard;	   /* it is one of several */
 	bool has_given;	   /* ... which has given all rows of others */
 } Liar;
 
 /* Its client waits: answer its request, with the lie. */
 extern bool liar_wait(void *arg, int fd);
 
-/* Is the key of the first part, which is that of the member that is played? */
+/* Is the key of the first part, which is that of the shard that is played? */
 extern bool liar_key_is_own(uint32_t key);
 
 #endif /* HG_LIAR_H */

@@ -29,7 +29,7 @@ typedef struct SmallJob
 {
 	HgHost host; /* lent to that engine; its arg is this struct */
 	const HgHost *lender;
-	HgEngine *engine; /* the CPU's, or of members of several jobs */
+	HgEngine *engine; /* the CPU's, or of shards */
 	HgJob *job;
 	HgHostReduce reduce; /* has the spec */
 	uint64_t limit;		 /* 0 = none */
@@ -45,7 +45,7 @@ typedef struct SmallJob
 } SmallJob;
 
 static uint64_t device_bytes;
-static bool are_offered; /* memory of members */
+static bool are_offered; /* memory of shards */
 static HgHostSendFault fault;
 static uint64_t most_outer_rows[HG_SMALL_STAGES];
 static uint64_t held; /* by all jobs */
@@ -188,7 +188,7 @@ small_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 	job->host.cancelled = small_cancelled;
 	job->host.arg = job;
 	job->lender = host;
-	job->engine = spec->members != 0 ? hg_host_exchange() : hg_cpu_engine();
+	job->engine = spec->shards != 0 ? hg_host_exchange() : hg_cpu_engine();
 	hg_host_reduce_init(&job->reduce, spec);
 	job->limit = spec->memory_limit;
 	open_jobs++;
@@ -404,11 +404,11 @@ small_offer(HgJob *handle, HgSide side, HgOffer *made, HgError *error)
 }
 
 static HgStatus
-small_send_rows(HgJob *handle, HgSide side, uint32_t member, const HgOffer *offer, HgError *error)
+small_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgOffer *offer, HgError *error)
 {
 	SmallJob *job = job_of(handle);
 
-	return hg_host_offer_send(&job->offers[side], job->engine, job->job, &job->reduce, side, member,
+	return hg_host_offer_send(&job->offers[side], job->engine, job->job, &job->reduce, side, shard,
 							  offer, fault, error);
 }
 
@@ -423,11 +423,11 @@ small_sent(HgJob *handle, HgSide side, HgError *error)
 }
 
 static HgStatus
-small_take_rows(HgJob *handle, HgSide side, uint32_t member, HgExchangeRows *rows, HgError *error)
+small_take_rows(HgJob *handle, HgSide side, uint32_t shard, HgExchangeRows *rows, HgError *error)
 {
 	SmallJob *job = job_of(handle);
 
-	return hg_host_exchange_take(job->engine, job->job, &job->reduce, side, member, rows, error);
+	return hg_host_exchange_take(job->engine, job->job, &job->reduce, side, shard, rows, error);
 }
 
 static HgStatus
@@ -449,7 +449,7 @@ small_arrived(HgJob *handle, HgSide side, HgError *error)
 	if (status == HG_OK)
 		status = job->engine->arrived(job->job, side, error);
 	if (status == HG_OK)
-		job->offers[side].exchange.members = 0;
+		job->offers[side].exchange.shards = 0;
 	return status;
 }
 

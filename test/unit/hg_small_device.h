@@ -43,8 +43,8 @@ extern HgEngine *hg_small_device(uint64_t bytes, bool by_itself);
 extern void hg_small_device_refuse(HgSmallStage stage, uint64_t outer_rows);
 
 /*
- * From now on members of a join offer memory for the rows that others have for them, where they
- * have as much, and send theirs in this way; or they do not.
+ * From now on shards of a join offer memory for the rows that others have for them, where they have
+ * as much, and send theirs in this way; or they do not.
  */
 extern void hg_small_device_offer(bool offers, HgHostSendFault fault);
 

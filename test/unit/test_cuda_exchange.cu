@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_cuda_exchange.cu
- *	  Rows that change devices: each comes to the member that has its bin, once, with its number,
+ *	  Rows that change devices: each comes to the shard that has its bin, once, with its number,
  *	  and its word, turned, to the bin that this tells.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -24,14 +24,14 @@ enum Keys
 	KEYS_SPREAD,
 	KEYS_EQUAL,
 	KEYS_HALF_EQUAL,
-	KEYS_FEW /* of few bins: some chunks, and members, get none */
+	KEYS_FEW /* of few bins: some chunks, and shards, get none */
 };
 
 struct Case
 {
-	uint32_t members;
+	uint32_t shards;
 	uint32_t width;
-	uint64_t rows; /* of all members together */
+	uint64_t rows; /* of all shards together */
 	Keys keys;
 	bool one_has_all;
 	uint32_t chunks;
@@ -40,7 +40,7 @@ struct Case
 
 static const char *const keys_names[] = {"spread", "equal", "half equal", "few"};
 
-struct Member
+struct Shard
 {
 	HgCudaDevice device;
 	HgCudaWork work;
@@ -73,122 +73,122 @@ key_of(const Case *it, uint64_t row)
 
 /* A row's number: some beyond their positions. */
 static uint32_t
-first_number(const Member *member)
+first_number(const Shard *shard)
 {
-	return (uint32_t) (2 * member->first + 7);
+	return (uint32_t) (2 * shard->first + 7);
 }
 
 static HgStatus
-open_member(Member *member, const Case *it, uint32_t self, int devices, HgError *error)
+open_shard(Shard *shard, const Case *it, uint32_t self, int devices, HgError *error)
 {
 	std::vector<uint32_t> narrow;
 	std::vector<uint64_t> wide;
 
-	HG_TRY(hg_cuda_device_open(&member->device, (int) self % devices, 0, error));
+	HG_TRY(hg_cuda_device_open(&shard->device, (int) self % devices, 0, error));
 	for (int other = 0; other < devices; other++)
 	{
 		bool reached;
 
-		HG_TRY(hg_cuda_peers_admit(&member->device, other, &reached, error));
+		HG_TRY(hg_cuda_peers_admit(&shard->device, other, &reached, error));
 	}
-	HG_TRY(hg_cuda_work_open(&member->work, &member->device, nullptr, 0, error));
-	HG_CUDA_TRY(cudaStreamCreateWithFlags(&member->copies, cudaStreamNonBlocking), error);
-	HG_TRY(hg_cuda_exchange_open(&member->exchange, it->width, it->members, self, member->copies,
+	HG_TRY(hg_cuda_work_open(&shard->work, &shard->device, nullptr, 0, error));
+	HG_CUDA_TRY(cudaStreamCreateWithFlags(&shard->copies, cudaStreamNonBlocking), error);
+	HG_TRY(hg_cuda_exchange_open(&shard->exchange, it->width, it->shards, self, shard->copies,
 								 error));
-	for (uint64_t row = member->first; row < member->first + member->count; row++)
+	for (uint64_t row = shard->first; row < shard->first + shard->count; row++)
 	{
 		narrow.push_back((uint32_t) key_of(it, row));
 		wide.push_back(key_of(it, row));
 	}
-	HG_TRY(hg_cuda_alloc(&member->work, member->count * it->width, &member->keys, error));
+	HG_TRY(hg_cuda_alloc(&shard->work, shard->count * it->width, &shard->keys, error));
 	HG_CUDA_TRY(cudaMemcpyAsync(
-					member->keys, it->width == 4 ? static_cast<void *>(narrow.data()) : wide.data(),
-					member->count * it->width, cudaMemcpyHostToDevice, member->work.stream),
+					shard->keys, it->width == 4 ? static_cast<void *>(narrow.data()) : wide.data(),
+					shard->count * it->width, cudaMemcpyHostToDevice, shard->work.stream),
 				error);
-	HG_TRY(hg_cuda_exchange_count(&member->work, &member->exchange, member->keys, member->count,
+	HG_TRY(hg_cuda_exchange_count(&shard->work, &shard->exchange, shard->keys, shard->count,
 								  error));
-	HG_TRY(hg_cuda_exchange_counted(&member->work, &member->exchange, error));
-	return hg_cuda_exchange_sort(&member->work, &member->exchange, member->keys, nullptr,
-								 first_number(member), member->count, error);
+	HG_TRY(hg_cuda_exchange_counted(&shard->work, &shard->exchange, error));
+	return hg_cuda_exchange_sort(&shard->work, &shard->exchange, shard->keys, nullptr,
+								 first_number(shard), shard->count, error);
 }
 
 static void
-close_member(Member *member)
+close_shard(Shard *shard)
 {
-	if (member->device.releases == nullptr)
+	if (shard->device.releases == nullptr)
 		return;
-	cudaSetDevice(member->device.ordinal);
+	cudaSetDevice(shard->device.ordinal);
 	cudaDeviceSynchronize();
-	hg_cuda_exchange_close(&member->exchange);
-	if (member->copies != nullptr)
-		cudaStreamDestroy(member->copies);
-	if (member->work.device != nullptr)
-		hg_cuda_work_close(&member->work);
+	hg_cuda_exchange_close(&shard->exchange);
+	if (shard->copies != nullptr)
+		cudaStreamDestroy(shard->copies);
+	if (shard->work.device != nullptr)
+		hg_cuda_work_close(&shard->work);
 	cudaDeviceSynchronize();
-	hg_cuda_device_close(&member->device);
+	hg_cuda_device_close(&shard->device);
 }
 
 static HgStatus
-enter(const Member *member, HgError *error)
+enter(const Shard *shard, HgError *error)
 {
-	HG_CUDA_TRY(cudaSetDevice(member->device.ordinal), error);
+	HG_CUDA_TRY(cudaSetDevice(shard->device.ordinal), error);
 	return HG_OK;
 }
 
-/* All steps, of one member after the other: none waits for what another is still to be told. */
+/* All steps, of one shard after the other: none waits for what another is still to be told. */
 static HgStatus
-exchange_rows(const Case *it, std::vector<std::unique_ptr<Member>> &members, HgError *error)
+exchange_rows(const Case *it, std::vector<std::unique_ptr<Shard>> &shards, HgError *error)
 {
-	const uint32_t bins = UINT32_C(1) << hg_exchange_ranges_log2(it->members);
+	const uint32_t bins = UINT32_C(1) << hg_exchange_ranges_log2(it->shards);
 	std::vector<uint64_t> rows(bins, 0);
-	uint32_t ends[HG_EXCHANGE_MEMBERS];
-	const uint32_t *starts[HG_EXCHANGE_MEMBERS];
-	HgCudaShown shown[HG_EXCHANGE_MEMBERS];
+	uint32_t ends[HG_EXCHANGE_SHARDS];
+	const uint32_t *starts[HG_EXCHANGE_SHARDS];
+	HgCudaShown shown[HG_EXCHANGE_SHARDS];
 
-	for (uint32_t m = 0; m < it->members; m++)
+	for (uint32_t m = 0; m < it->shards; m++)
 	{
-		starts[m] = members[m]->exchange.starts;
+		starts[m] = shards[m]->exchange.starts;
 		for (uint32_t bin = 0; bin < bins; bin++)
 			rows[bin] += starts[m][bin + 1] - starts[m][bin];
 	}
-	hg_exchange_ranges_choose(rows.data(), bins, it->members, NULL, ends);
-	for (uint32_t m = 0; m < it->members; m++)
+	hg_exchange_ranges_choose(rows.data(), bins, it->shards, NULL, ends);
+	for (uint32_t m = 0; m < it->shards; m++)
 	{
-		HG_TRY(enter(members[m].get(), error));
-		HG_TRY(hg_cuda_exchange_expect(&members[m]->work, &members[m]->exchange, starts, ends,
+		HG_TRY(enter(shards[m].get(), error));
+		HG_TRY(hg_cuda_exchange_expect(&shards[m]->work, &shards[m]->exchange, starts, ends,
 									   hg_cuda_exchange_range_log2(ends, m) + it->more_log2,
-									   it->chunks, &members[m]->shown, &members[m]->partition,
+									   it->chunks, &shards[m]->shown, &shards[m]->partition,
 									   error));
-		shown[m] = members[m]->shown;
+		shown[m] = shards[m]->shown;
 	}
-	for (uint32_t m = 0; m < it->members; m++)
+	for (uint32_t m = 0; m < it->shards; m++)
 	{
-		HG_TRY(enter(members[m].get(), error));
-		HG_TRY(hg_cuda_exchange_send(&members[m]->work, &members[m]->exchange, starts, ends,
+		HG_TRY(enter(shards[m].get(), error));
+		HG_TRY(hg_cuda_exchange_send(&shards[m]->work, &shards[m]->exchange, starts, ends,
 									 it->chunks, shown, error));
 	}
-	for (uint32_t m = 0; m < it->members; m++)
+	for (uint32_t m = 0; m < it->shards; m++)
 	{
-		Member *member = members[m].get();
+		Shard *shard = shards[m].get();
 
-		HG_TRY(enter(member, error));
-		for (uint32_t c = 0; c < member->exchange.chunk_count; c++)
+		HG_TRY(enter(shard, error));
+		for (uint32_t c = 0; c < shard->exchange.chunk_count; c++)
 		{
 			uint32_t first;
 			uint32_t end;
 
-			HG_TRY(hg_cuda_exchange_merge(&member->work, &member->exchange, shown, c,
-										  &member->partition, &first, &end, error));
-			if (first != member->merged_end)
+			HG_TRY(hg_cuda_exchange_merge(&shard->work, &shard->exchange, shown, c,
+										  &shard->partition, &first, &end, error));
+			if (first != shard->merged_end)
 				return hg_error_set(error, HG_INVALID, nullptr, "chunks do not follow each other");
-			member->merged_end = end;
+			shard->merged_end = end;
 		}
-		HG_TRY(hg_cuda_wait(&member->work, error));
+		HG_TRY(hg_cuda_wait(&shard->work, error));
 	}
 	return HG_OK;
 }
 
-/* What a member's partition has, in the host's memory. */
+/* What a shard's partition has, in the host's memory. */
 struct Found
 {
 	std::vector<uint32_t> starts;
@@ -197,15 +197,15 @@ struct Found
 };
 
 static HgStatus
-read_partition(const Member *member, Found *found, HgError *error)
+read_partition(const Shard *shard, Found *found, HgError *error)
 {
-	const HgCudaPartition *partition = &member->partition;
+	const HgCudaPartition *partition = &shard->partition;
 	std::vector<uint32_t> narrow(partition->count);
 
 	found->starts.resize((UINT64_C(1) << partition->bins_log2) + 1);
 	found->rows.resize(partition->count);
 	found->words.resize(partition->count);
-	HG_TRY(enter(member, error));
+	HG_TRY(enter(shard, error));
 	HG_CUDA_TRY(cudaMemcpy(found->starts.data(), partition->starts,
 						   found->starts.size() * sizeof(uint32_t), cudaMemcpyDeviceToHost),
 				error);
@@ -251,14 +251,14 @@ bin_of(uint64_t word, uint32_t width, uint32_t bins_log2)
 /* Mark a row as found by its number; returns its key, or false where it is none, or found before.
  */
 static bool
-find_row(const Case *it, const std::vector<std::unique_ptr<Member>> &members, uint32_t number,
+find_row(const Case *it, const std::vector<std::unique_ptr<Shard>> &shards, uint32_t number,
 		 std::vector<bool> *seen, uint64_t *key)
 {
-	for (const std::unique_ptr<Member> &member : members)
+	for (const std::unique_ptr<Shard> &shard : shards)
 	{
-		const uint64_t row = member->first + (number - first_number(member.get()));
+		const uint64_t row = shard->first + (number - first_number(shard.get()));
 
-		if (number < first_number(member.get()) || row >= member->first + member->count)
+		if (number < first_number(shard.get()) || row >= shard->first + shard->count)
 			continue;
 		if ((*seen)[row])
 			return false;
@@ -271,19 +271,19 @@ find_row(const Case *it, const std::vector<std::unique_ptr<Member>> &members, ui
 
 /* Are all rows where they belong? */
 static bool
-is_right(const Case *it, const std::vector<std::unique_ptr<Member>> &members, HgError *error)
+is_right(const Case *it, const std::vector<std::unique_ptr<Shard>> &shards, HgError *error)
 {
 	std::vector<bool> seen(it->rows, false);
 	uint64_t all = 0;
 
-	for (const std::unique_ptr<Member> &member : members)
+	for (const std::unique_ptr<Shard> &shard : shards)
 	{
-		const uint32_t bins_log2 = member->partition.bins_log2;
+		const uint32_t bins_log2 = shard->partition.bins_log2;
 		Found found;
 
-		if (read_partition(member.get(), &found, error) != HG_OK)
+		if (read_partition(shard.get(), &found, error) != HG_OK)
 			return false;
-		if (found.starts.front() != 0 || found.starts.back() != member->partition.count)
+		if (found.starts.front() != 0 || found.starts.back() != shard->partition.count)
 			return false;
 		for (uint32_t bin = 0; bin + 1 < found.starts.size(); bin++)
 		{
@@ -293,13 +293,13 @@ is_right(const Case *it, const std::vector<std::unique_ptr<Member>> &members, Hg
 			{
 				uint64_t key;
 
-				if (!find_row(it, members, found.rows[i], &seen, &key) ||
-					found.words[i] != turned_word(&member->exchange, key) ||
+				if (!find_row(it, shards, found.rows[i], &seen, &key) ||
+					found.words[i] != turned_word(&shard->exchange, key) ||
 					bin_of(found.words[i], it->width, bins_log2) != bin)
 					return false;
 			}
 		}
-		all += member->partition.count;
+		all += shard->partition.count;
 	}
 	return all == it->rows;
 }
@@ -307,35 +307,35 @@ is_right(const Case *it, const std::vector<std::unique_ptr<Member>> &members, Hg
 static void
 test_case(const Case *it, int devices)
 {
-	std::vector<std::unique_ptr<Member>> members;
+	std::vector<std::unique_ptr<Shard>> shards;
 	HgStatus status = HG_OK;
 	HgError error = {};
 	uint64_t first = 0;
 	bool right;
 
-	for (uint32_t m = 0; m < it->members; m++)
+	for (uint32_t m = 0; m < it->shards; m++)
 	{
-		members.emplace_back(new Member());
-		members[m]->first = first;
+		shards.emplace_back(new Shard());
+		shards[m]->first = first;
 		if (it->one_has_all)
-			members[m]->count = m == it->members / 2 ? it->rows : 0;
+			shards[m]->count = m == it->shards / 2 ? it->rows : 0;
 		else
-			members[m]->count = it->rows * (m + 1) / it->members - it->rows * m / it->members;
-		first += members[m]->count;
+			shards[m]->count = it->rows * (m + 1) / it->shards - it->rows * m / it->shards;
+		first += shards[m]->count;
 	}
-	for (uint32_t m = 0; m < it->members && status == HG_OK; m++)
-		status = open_member(members[m].get(), it, m, devices, &error);
+	for (uint32_t m = 0; m < it->shards && status == HG_OK; m++)
+		status = open_shard(shards[m].get(), it, m, devices, &error);
 	if (status == HG_OK)
-		status = exchange_rows(it, members, &error);
-	right = status == HG_OK && is_right(it, members, &error);
+		status = exchange_rows(it, shards, &error);
+	right = status == HG_OK && is_right(it, shards, &error);
 	hg_tap_ok(right,
 			  "%u members exchange %llu rows, %u bytes, keys %s%s, %u chunks, 2^%u bins a bin",
-			  it->members, (unsigned long long) it->rows, it->width, keys_names[it->keys],
+			  it->shards, (unsigned long long) it->rows, it->width, keys_names[it->keys],
 			  it->one_has_all ? ", which one has" : "", it->chunks, it->more_log2);
 	if (!right)
 		hg_tap_diag("status %d: %s %s", (int) status, error.message, error.detail);
-	for (const std::unique_ptr<Member> &member : members)
-		close_member(member.get());
+	for (const std::unique_ptr<Shard> &shard : shards)
+		close_shard(shard.get());
 }
 
 void
@@ -346,12 +346,12 @@ test_cuda_exchange(void)
 
 	if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
 		return;
-	for (uint32_t members : {1u, 2u, 3u, 8u})
+	for (uint32_t shards : {1u, 2u, 3u, 8u})
 		for (uint32_t width : {4u, 8u})
 			for (uint64_t count : rows)
 				for (int keys = KEYS_SPREAD; keys <= KEYS_FEW; keys++)
 				{
-					const Case it = {members,
+					const Case it = {shards,
 									 width,
 									 count,
 									 (Keys) keys,

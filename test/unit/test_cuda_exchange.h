@@ -15,7 +15,7 @@ extern "C"
 {
 #endif
 
-	/* On all devices that there are; members share them where these are fewer. */
+	/* On all devices that there are; shards share them where these are fewer. */
 	extern void test_cuda_exchange(void);
 
 #ifdef __cplusplus

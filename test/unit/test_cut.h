@@ -21,7 +21,7 @@ typedef struct TestCut
 	uint32_t *words;
 	uint64_t **bits;
 	uint64_t *before;
-	TestReplicaSide slice[HG_MAX_MEMBERS];
+	TestReplicaSide slice[HG_MAX_SHARDS];
 } TestCut;
 
 /*

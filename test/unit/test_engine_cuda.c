@@ -18,7 +18,7 @@
 #include "test_cuda_replica.h"
 #include "test_cuda_lookups.h"
 #include "test_cuda_pages.h"
-#include "test_cuda_wide.h"
+#include "test_cuda_sharded.h"
 #include "test_engine_computed.h"
 #include "test_engine_filters.h"
 #include "test_engine_replica.h"
@@ -535,7 +535,7 @@ main(void)
 	if (is_asked_for("exchange"))
 		test_cuda_exchange();
 	if (is_asked_for("wide"))
-		test_cuda_wide(engine);
+		test_cuda_sharded(engine);
 	hg_cuda_engine_stop(engine);
 	return hg_tap_done();
 }

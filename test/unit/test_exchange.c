@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_exchange.c
- *	  Members of a join exchange rows, one call at a time, and share their parts out.
+ *	  Shards of a join exchange rows, one call at a time, and share their parts out.
  *
  * The devices are the CPU engine with little memory (hg_small_device.h), which offer each other
  * some.
@@ -13,7 +13,7 @@
 #define _GNU_SOURCE /* memfd_create */
 
 #include "../../src/engine/hg_offer.h"
-#include "../../src/engine/hg_wide.h"
+#include "../../src/engine/hg_sharded.h"
 #include "hg_small_device.h"
 #include "hg_tap.h"
 #include "test_engine_suite.h"
@@ -29,18 +29,18 @@ static HgEngine *device;
  * Parts
  * ------------------------------------------------------------------------ */
 
-/* The most rows that a member has, of these. */
+/* The most rows that a shard has, of these. */
 static uint64_t
-most_rows(uint32_t members, const uint64_t *rows, uint64_t *sum)
+most_rows(uint32_t shards, const uint64_t *rows, uint64_t *sum)
 {
-	uint32_t ends[HG_MAX_MEMBERS];
+	uint32_t ends[HG_MAX_SHARDS];
 	uint64_t most = 0;
 
 	*sum = 0;
-	hg_exchange_choose(members, rows, NULL, ends);
-	for (uint32_t member = 0; member < members; member++)
+	hg_exchange_choose(shards, rows, NULL, ends);
+	for (uint32_t shard = 0; shard < shards; shard++)
 	{
-		const uint64_t has = hg_exchange_rows_of(rows, ends, member);
+		const uint64_t has = hg_exchange_rows_of(rows, ends, shard);
 
 		most = has > most ? has : most;
 		*sum += has;
@@ -48,7 +48,7 @@ most_rows(uint32_t members, const uint64_t *rows, uint64_t *sum)
 	return most;
 }
 
-/* Members get equal shares, where there are no parts with very many rows. */
+/* Shards get equal shares, where there are no parts with very many rows. */
 static void
 test_choose(void)
 {
@@ -56,11 +56,11 @@ test_choose(void)
 	uint64_t sum;
 	bool good = true;
 
-	for (uint32_t members = 2; members <= HG_MAX_MEMBERS; members++)
+	for (uint32_t shards = 2; shards <= HG_MAX_SHARDS; shards++)
 	{
 		for (uint32_t part = 0; part < HG_EXCHANGE_PARTS; part++)
 			rows[part] = 900 + hg_mix32(part) % 200;
-		good = good && most_rows(members, rows, &sum) <= sum / members * 9 / 8;
+		good = good && most_rows(shards, rows, &sum) <= sum / shards * 9 / 8;
 		good = good && sum > HG_EXCHANGE_PARTS * 900;
 		/* one part has as many as all others: nobody has more than that, and all the rest */
 		for (uint32_t part = 0; part < HG_EXCHANGE_PARTS; part += 73)
@@ -69,15 +69,15 @@ test_choose(void)
 			const uint64_t others = sum - had;
 
 			rows[part] = others;
-			good = good && most_rows(members, rows, &sum) <= others + others / members &&
+			good = good && most_rows(shards, rows, &sum) <= others + others / shards &&
 				   sum == 2 * others;
 			rows[part] = had;
 			sum = others + had;
 		}
 		memset(rows, 0, sizeof(rows));
-		good = good && most_rows(members, rows, &sum) == 0 && sum == 0;
+		good = good && most_rows(shards, rows, &sum) == 0 && sum == 0;
 		rows[HG_EXCHANGE_PARTS - 1] = rows[0] = 7;
-		good = good && most_rows(members, rows, &sum) == 7 && sum == 14;
+		good = good && most_rows(shards, rows, &sum) == 7 && sum == 14;
 	}
 	hg_tap_ok(good, "exchange: members get equal shares, as far as parts allow");
 }
@@ -86,7 +86,7 @@ test_choose(void)
 static void
 test_check(void)
 {
-	const HgExchange right = {.members = 3,
+	const HgExchange right = {.shards = 3,
 							  .self = 2,
 							  .numbers = 6,
 							  .ends = {10, 10, HG_EXCHANGE_PARTS},
@@ -97,7 +97,7 @@ test_check(void)
 
 	good = good && hg_exchange_check(&right, 4, &error) == HG_INVALID;
 	good = good && hg_exchange_check(&right, 0, &error) == HG_INVALID;
-	good = good && hg_exchange_check(&right, HG_MAX_MEMBERS + 1, &error) == HG_INVALID;
+	good = good && hg_exchange_check(&right, HG_MAX_SHARDS + 1, &error) == HG_INVALID;
 	wrong = right;
 	wrong.self = 3;
 	good = good && hg_exchange_check(&wrong, 3, &error) == HG_INVALID;
@@ -123,12 +123,12 @@ test_check(void)
 }
 
 /* ------------------------------------------------------------------------
- * Members, one call at a time
+ * Shards, one call at a time
  * ------------------------------------------------------------------------ */
 
 #define BY_HAND_ROWS 100
 
-/* Two members, each with rows of both sides: 0 .. 99 are the keys and numbers of one, and so on. */
+/* Two shards, each with rows of both sides: 0 .. 99 are the keys and numbers of one, and so on. */
 typedef struct ByHand
 {
 	HgJob *jobs[2];
@@ -143,7 +143,7 @@ typedef struct ByHand
 static bool
 by_hand_open(ByHand *two)
 {
-	HgJobSpec spec = {.key_width = 8, .device = -1, .members = 2};
+	HgJobSpec spec = {.key_width = 8, .device = -1, .shards = 2};
 	uint64_t sum[HG_EXCHANGE_PARTS];
 	bool good = true;
 
@@ -152,36 +152,36 @@ by_hand_open(ByHand *two)
 	two->rows.keys = two->keys;
 	two->rows.numbers = two->numbers;
 	two->rows.capacity = BY_HAND_ROWS;
-	for (uint64_t member = 0; member < 2; member++)
+	for (uint64_t shard = 0; shard < 2; shard++)
 	{
-		HgJob **job = &two->jobs[member];
+		HgJob **job = &two->jobs[shard];
 
 		good = good && device->open(device, test_host_plain(), &spec, job, &two->error) == HG_OK;
 		for (int side = 0; side < 2 && good; side++)
 		{
 			for (uint64_t i = 0; i < BY_HAND_ROWS; i++)
-				two->keys[i] = member * BY_HAND_ROWS + i;
+				two->keys[i] = shard * BY_HAND_ROWS + i;
 			good = device->append_rows(*job, (HgSide) side, two->keys, BY_HAND_ROWS,
-									   member * BY_HAND_ROWS, &two->error) == HG_OK;
+									   shard * BY_HAND_ROWS, &two->error) == HG_OK;
 		}
-		good = good && device->tally(*job, HG_OUTER, two->tallies[member], &two->error) == HG_OK;
+		good = good && device->tally(*job, HG_OUTER, two->tallies[shard], &two->error) == HG_OK;
 	}
 	for (uint32_t part = 0; part < HG_EXCHANGE_PARTS; part++)
 		sum[part] = two->tallies[0][part] + two->tallies[1][part];
-	two->exchange.members = 2;
+	two->exchange.shards = 2;
 	two->exchange.numbers = 2 * BY_HAND_ROWS;
 	hg_exchange_choose(2, sum, NULL, two->exchange.ends);
-	for (int member = 0; member < 2; member++)
-		two->exchange.rows[member] =
-			hg_exchange_rows_of(two->tallies[member], two->exchange.ends, 0);
+	for (int shard = 0; shard < 2; shard++)
+		two->exchange.rows[shard] =
+			hg_exchange_rows_of(two->tallies[shard], two->exchange.ends, 0);
 	return good;
 }
 
 static void
 by_hand_close(ByHand *two)
 {
-	for (int member = 0; member < 2; member++)
-		device->close(two->jobs[member]);
+	for (int shard = 0; shard < 2; shard++)
+		device->close(two->jobs[shard]);
 }
 
 /* Calls that come out of their order, or with what can't be, are refused and do no harm. */
@@ -204,7 +204,7 @@ test_order(void)
 	{
 		wrong = two.exchange;
 		if (way == 0)
-			wrong.members = 3;
+			wrong.shards = 3;
 		else if (way == 1)
 			wrong.rows[0]++;
 		else if (way == 2)
@@ -254,10 +254,10 @@ test_order(void)
 }
 
 /* ------------------------------------------------------------------------
- * Rows that members send each other
+ * Rows that shards send each other
  * ------------------------------------------------------------------------ */
 
-/* Have both members expect what each is to have of the outer side. */
+/* Have both shards expect what each is to have of the outer side. */
 static bool
 by_hand_expect(ByHand *two)
 {
@@ -275,7 +275,7 @@ by_hand_expect(ByHand *two)
 	return good;
 }
 
-/* What comes out of the order is refused, and an offer is of one side and one member. */
+/* What comes out of the order is refused, and an offer is of one side and one shard. */
 static void
 test_offer_order(void)
 {
@@ -390,26 +390,26 @@ test_offer_of_closed(void)
 }
 
 static HgEngine *
-find_device(void *arg, uint32_t member)
+find_device(void *arg, uint32_t shard)
 {
 	(void) arg;
-	(void) member;
+	(void) shard;
 	return device;
 }
 
 /* A job over so many devices, which send rows so; how many did, of how many? */
 static HgStatus
-run_sending(uint32_t members, bool offers, HgHostSendFault fault, HgJobStats *stats, bool *right)
+run_sending(uint32_t shards, bool offers, HgHostSendFault fault, HgJobStats *stats, bool *right)
 {
-	HgWide wide;
+	HgSharded sharded;
 	TestData data;
-	TestRun run = {.engine = &wide.engine, .host = test_host_plain(), .data = &data};
+	TestRun run = {.engine = &sharded.engine, .host = test_host_plain(), .data = &data};
 	uint64_t counted = 0;
 	HgError error;
 	HgStatus status;
 
 	device = hg_small_device(0, false);
-	hg_wide_init(&wide, "wide", members, 100, find_device, NULL);
+	hg_sharded_init(&sharded, "wide", shards, 100, find_device, NULL);
 	hg_small_device_offer(offers, fault);
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 8, 20000, 10000);
 	run.spec.key_width = 8;
@@ -423,23 +423,23 @@ run_sending(uint32_t members, bool offers, HgHostSendFault fault, HgJobStats *st
 
 /* All rows are sent where all is well, none where nothing is offered or in reach. */
 static void
-test_sending(uint32_t members)
+test_sending(uint32_t shards)
 {
 	HgJobStats stats;
 	bool right;
-	bool good = run_sending(members, true, HG_SEND_WELL, &stats, &right) == HG_OK && right;
+	bool good = run_sending(shards, true, HG_SEND_WELL, &stats, &right) == HG_OK && right;
 
 	good = good && stats.sent == stats.exchanged;
-	good = good && stats.exchanged > (30000 - 30000 / members) * 9 / 10;
-	hg_tap_ok(good, "%u members send each other all rows that they exchange", members);
-	good = run_sending(members, false, HG_SEND_WELL, &stats, &right) == HG_OK && right;
+	good = good && stats.exchanged > (30000 - 30000 / shards) * 9 / 10;
+	hg_tap_ok(good, "%u members send each other all rows that they exchange", shards);
+	good = run_sending(shards, false, HG_SEND_WELL, &stats, &right) == HG_OK && right;
 	good = good && stats.sent == 0 && stats.exchanged > 0;
-	good = good && run_sending(members, true, HG_SEND_FAILS, &stats, &right) == HG_OK && right;
+	good = good && run_sending(shards, true, HG_SEND_FAILS, &stats, &right) == HG_OK && right;
 	hg_tap_ok(good && stats.sent == 0,
 			  "... or none, where none can be sent, or half of them are there when that fails");
 	for (int fault = HG_SEND_ALTERS; fault <= HG_SEND_SILENT; fault++)
 		good = good &&
-			   run_sending(members, true, (HgHostSendFault) fault, &stats, &right) ==
+			   run_sending(shards, true, (HgHostSendFault) fault, &stats, &right) ==
 				   HG_CONNECTION_LOST &&
 			   right;
 	hg_tap_ok(good, "... and who sends what can not be, or not what he says, is found out");
@@ -454,7 +454,7 @@ main(void)
 	test_offer_order();
 	test_forged();
 	test_offer_of_closed();
-	for (uint32_t members = 2; members <= HG_MAX_MEMBERS; members *= 2)
-		test_sending(members);
+	for (uint32_t shards = 2; shards <= HG_MAX_SHARDS; shards *= 2)
+		test_sending(shards);
 	return hg_tap_done();
 }

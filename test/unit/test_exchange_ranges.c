@@ -18,15 +18,15 @@
 #define MAX_BINS (1 << HG_EXCHANGE_MAX_LOG2)
 
 static uint64_t rows[MAX_BINS];
-static uint32_t ends[HG_EXCHANGE_MEMBERS];
+static uint32_t ends[HG_EXCHANGE_SHARDS];
 
-/* The rows of a member's bins. */
+/* The rows of a shard's bins. */
 static uint64_t
-rows_of(uint32_t member)
+rows_of(uint32_t shard)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t bin = member == 0 ? 0 : ends[member - 1]; bin < ends[member]; bin++)
+	for (uint32_t bin = shard == 0 ? 0 : ends[shard - 1]; bin < ends[shard]; bin++)
 		sum += rows[bin];
 	return sum;
 }
@@ -36,7 +36,7 @@ rows_of(uint32_t member)
  * has more than its share by more than the longest bin.
  */
 static bool
-choose(uint32_t bins, uint32_t members, const uint32_t *shares)
+choose(uint32_t bins, uint32_t shards, const uint32_t *shares)
 {
 	uint64_t longest = 0;
 	uint64_t all = 0;
@@ -48,26 +48,26 @@ choose(uint32_t bins, uint32_t members, const uint32_t *shares)
 		all += rows[bin];
 		longest = rows[bin] > longest ? rows[bin] : longest;
 	}
-	for (uint32_t m = 0; m < members; m++)
+	for (uint32_t m = 0; m < shards; m++)
 		sum += shares != NULL ? shares[m] : 1;
 	memset(ends, 0xff, sizeof(ends));
-	hg_exchange_ranges_choose(rows, bins, members, shares, ends);
-	for (uint32_t m = 0; m < members; m++)
+	hg_exchange_ranges_choose(rows, bins, shards, shares, ends);
+	for (uint32_t m = 0; m < shards; m++)
 	{
 		right &= ends[m] <= bins && (m == 0 || ends[m] >= ends[m - 1]);
 		if (right && shares == NULL)
-			right &= rows_of(m) <= all / members + all / members / 8 + longest + 1;
+			right &= rows_of(m) <= all / shards + all / shards / 8 + longest + 1;
 		else if (right)
 			right &= rows_of(m) <= all * shares[m] / sum + longest + 1;
 	}
-	return right && ends[members - 1] == bins;
+	return right && ends[shards - 1] == bins;
 }
 
 static bool
-are_as_wide(uint32_t bins, uint32_t members)
+are_as_wide(uint32_t bins, uint32_t shards)
 {
-	for (uint32_t m = 0; m < members; m++)
-		if (ends[m] != bins / members * (m + 1))
+	for (uint32_t m = 0; m < shards; m++)
+		if (ends[m] != bins / shards * (m + 1))
 			return false;
 	return true;
 }
@@ -75,31 +75,31 @@ are_as_wide(uint32_t bins, uint32_t members)
 static void
 test_even(void)
 {
-	for (uint32_t members = 1; members <= HG_EXCHANGE_MEMBERS; members++)
+	for (uint32_t shards = 1; shards <= HG_EXCHANGE_SHARDS; shards++)
 	{
-		const uint32_t log2 = hg_exchange_ranges_log2(members);
+		const uint32_t log2 = hg_exchange_ranges_log2(shards);
 		const uint32_t bins = UINT32_C(1) << log2;
-		const bool is_power = (members & (members - 1)) == 0;
+		const bool is_power = (shards & (shards - 1)) == 0;
 
-		hg_tap_ok(log2 <= HG_EXCHANGE_MAX_LOG2 && bins >= 64 * members,
-				  "%u members have enough bins: 2^%u", members, log2);
+		hg_tap_ok(log2 <= HG_EXCHANGE_MAX_LOG2 && bins >= 64 * shards,
+				  "%u members have enough bins: 2^%u", shards, log2);
 		for (uint32_t bin = 0; bin < bins; bin++)
 			rows[bin] = 1000 + hg_mix32(bin) % 50;
-		hg_tap_ok(choose(bins, members, NULL), "%u members get shares of rows that are spread",
-				  members);
-		hg_tap_ok(are_as_wide(bins, members) == is_power,
+		hg_tap_ok(choose(bins, shards, NULL), "%u members get shares of rows that are spread",
+				  shards);
+		hg_tap_ok(are_as_wide(bins, shards) == is_power,
 				  "... and ranges as wide where they are a power of two");
 	}
 }
 
-/* Members with very different room get rows in proportion to it, and others equal shares. */
+/* Shards with very different room get rows in proportion to it, and others equal shares. */
 static void
 test_room(void)
 {
 	static const struct
 	{
-		uint32_t members;
-		uint64_t room[HG_EXCHANGE_MEMBERS];
+		uint32_t shards;
+		uint64_t room[HG_EXCHANGE_SHARDS];
 		bool are_alike;
 	} cases[] = {
 		{1, {0}, true},
@@ -115,29 +115,29 @@ test_room(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 	{
-		const uint32_t members = cases[i].members;
-		const uint32_t bins = UINT32_C(1) << hg_exchange_ranges_log2(members);
-		uint32_t shares[HG_EXCHANGE_MEMBERS];
-		const uint32_t sum = hg_exchange_ranges_share(members, cases[i].room, shares);
+		const uint32_t shards = cases[i].shards;
+		const uint32_t bins = UINT32_C(1) << hg_exchange_ranges_log2(shards);
+		uint32_t shares[HG_EXCHANGE_SHARDS];
+		const uint32_t sum = hg_exchange_ranges_share(shards, cases[i].room, shares);
 		uint64_t all = 0;
 		uint32_t added = 0;
-		bool right = sum == (cases[i].are_alike ? members : HG_EXCHANGE_SHARES * members);
+		bool right = sum == (cases[i].are_alike ? shards : HG_EXCHANGE_SHARES * shards);
 
-		for (uint32_t m = 0; m < members; m++)
+		for (uint32_t m = 0; m < shards; m++)
 			all += cases[i].room[m];
-		for (uint32_t m = 0; m < members; m++)
+		for (uint32_t m = 0; m < shards; m++)
 		{
 			const double part = all > 0 ? (double) cases[i].room[m] / (double) all * sum : 1;
 
 			right &= shares[m] >= 1;
 			right &= cases[i].are_alike ? shares[m] == 1
-										: shares[m] >= part - members && shares[m] < part + members;
+										: shares[m] >= part - shards && shares[m] < part + shards;
 			added += shares[m];
 		}
 		for (uint32_t bin = 0; bin < bins; bin++)
 			rows[bin] = 1000 + hg_mix32(bin) % 50;
-		hg_tap_ok(right && added == sum && choose(bins, members, shares),
-				  "%u members get shares in proportion to room: case %zu", members, i);
+		hg_tap_ok(right && added == sum && choose(bins, shards, shares),
+				  "%u members get shares in proportion to room: case %zu", shards, i);
 	}
 }
 
@@ -148,9 +148,9 @@ test_skew(void)
 	static const uint64_t hot[] = {0, 1, 500000, UINT64_C(1) << 40};
 
 	for (size_t i = 0; i < sizeof(hot) / sizeof(hot[0]); i++)
-		for (uint32_t members = 1; members <= HG_EXCHANGE_MEMBERS; members++)
+		for (uint32_t shards = 1; shards <= HG_EXCHANGE_SHARDS; shards++)
 		{
-			const uint32_t bins = UINT32_C(1) << hg_exchange_ranges_log2(members);
+			const uint32_t bins = UINT32_C(1) << hg_exchange_ranges_log2(shards);
 			bool right = true;
 
 			for (uint32_t place = 0; place < bins; place += bins / 8 - 1)
@@ -158,12 +158,12 @@ test_skew(void)
 				for (uint32_t bin = 0; bin < bins; bin++)
 					rows[bin] = 1000;
 				rows[place] = hot[i];
-				right &= choose(bins, members, NULL);
+				right &= choose(bins, shards, NULL);
 				memset(rows, 0, sizeof(rows));
 				rows[place] = hot[i];
-				right &= choose(bins, members, NULL);
+				right &= choose(bins, shards, NULL);
 			}
-			hg_tap_ok(right, "%u members, a bin of %llu rows, and others or none", members,
+			hg_tap_ok(right, "%u members, a bin of %llu rows, and others or none", shards,
 					  (unsigned long long) hot[i]);
 		}
 }

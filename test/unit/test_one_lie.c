@@ -129,14 +129,14 @@ ask_lookups(HgEngine *engine, const HgHost *host)
 }
 
 /*
- * Be one of two members, each of which gets a row less than it was given; false where something was
+ * Be one of two shards, each of which gets a row less than it was given; false where something was
  * answered that is not so.
  */
 static bool
-ask_member(HgEngine *engine, const HgHost *host)
+ask_shard(HgEngine *engine, const HgHost *host)
 {
-	const HgJobSpec spec = {.key_width = 4, .device = -1, .members = 2};
-	const HgExchange exchange = {.members = 2,
+	const HgJobSpec spec = {.key_width = 4, .device = -1, .shards = 2};
+	const HgExchange exchange = {.shards = 2,
 								 .numbers = 2 * LIAR_ROWS,
 								 .ends = {1, HG_EXCHANGE_PARTS},
 								 .rows = {LIAR_ROWS - 1, 0}};
@@ -375,7 +375,7 @@ state_after_lie(Lie lie, bool *right)
 		*right = ask_column(engine, &liar.host) && *right;
 		*right = ask_lookups(engine, &liar.host) && *right;
 		*right = ask_pages(engine, &liar.host) && *right;
-		*right = ask_member(engine, &liar.host) && *right;
+		*right = ask_shard(engine, &liar.host) && *right;
 		ask_computed(engine, &liar.host);
 	}
 	state = hg_wire_client_state(client, &error);

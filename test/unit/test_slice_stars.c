@@ -3,15 +3,14 @@
  * test_slice_stars.c
  *	  Stars whose sides are in slices, each on a device of its own, give what they should.
  *
- * The devices are the host's engine of graph replicas, which has what a member asks for by its
- * names here: slices of a side, graphs of those that look up, which are cut along, and all else
- * whole.
+ * The devices are the host's engine of graph replicas, which has what a shard asks for by its names
+ * here: slices of a side, graphs of those that look up, which are cut along, and all else whole.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#include "../../src/engine/hg_wide.h"
+#include "../../src/engine/hg_sharded.h"
 #include "hg_host_replica.h"
 #include "hg_tap.h"
 #include "test_cut.h"
@@ -37,13 +36,13 @@ typedef struct CutStar
 	bool is_cut;
 	TestCut cut;
 	TestCut found[HG_MAX_LOOKUPS]; /* of those that are looked up by the key of the cut */
-	TestReplicaSide own[HG_MAX_LOOKUPS][HG_MAX_MEMBERS];
-	uint64_t rows[HG_MAX_LOOKUPS][HG_MAX_MEMBERS];
+	TestReplicaSide own[HG_MAX_LOOKUPS][HG_MAX_SHARDS];
+	uint64_t rows[HG_MAX_LOOKUPS][HG_MAX_SHARDS];
 	HgSlicedAlong along[HG_MAX_LOOKUPS];
 } CutStar;
 
 static HgHostReplica holding;
-static HgWide wide;
+static HgSharded sharded;
 static CutStar stars[2]; /* by HgSide */
 
 /* How rows are cut that look up, those of a side or what it finds; NULL: they are whole. */
@@ -86,7 +85,7 @@ fill_own(CutStar *of, uint32_t lookup, uint32_t slice)
 /* Cut what a lookup finds, or the graph by which it is made along, where rows that are cut look up.
  */
 static bool
-along_create(CutStar *of, uint32_t lookup, uint32_t members)
+along_create(CutStar *of, uint32_t lookup, uint32_t shards)
 {
 	const TestLookupSpread *spread = &of->star.lookups[lookup].spread;
 	HgError error;
@@ -96,9 +95,9 @@ along_create(CutStar *of, uint32_t lookup, uint32_t members)
 	{
 		of->along[lookup] = (HgSlicedAlong){.found = &of->found[lookup].slices};
 		return test_cut_create(&of->found[lookup], &holding.engine, test_host_plain(),
-							   &of->star.lookups[lookup].found, members);
+							   &of->star.lookups[lookup].found, shards);
 	}
-	for (uint32_t i = 0; i < members && cut_of(of, spread->from) != NULL && good; i++)
+	for (uint32_t i = 0; i < shards && cut_of(of, spread->from) != NULL && good; i++)
 	{
 		fill_own(of, lookup, i);
 		good = test_replica_make(&holding.engine, test_host_plain(), &of->own[lookup][i], &error) ==
@@ -109,7 +108,7 @@ along_create(CutStar *of, uint32_t lookup, uint32_t members)
 
 /* Make a star, and all of its replicas. */
 static bool
-star_create(CutStar *of, const TestStarSpread *spread, bool is_cut, uint32_t members,
+star_create(CutStar *of, const TestStarSpread *spread, bool is_cut, uint32_t shards,
 			uint64_t *seed)
 {
 	HgError error;
@@ -121,9 +120,9 @@ star_create(CutStar *of, const TestStarSpread *spread, bool is_cut, uint32_t mem
 	good = test_star_make(&holding.engine, test_host_plain(), &of->star, &error) == HG_OK;
 	if (!is_cut)
 		return good;
-	good &= test_cut_create(&of->cut, &holding.engine, test_host_plain(), &of->star.side, members);
+	good &= test_cut_create(&of->cut, &holding.engine, test_host_plain(), &of->star.side, shards);
 	for (uint32_t l = 0; l < of->star.nlookups && good; l++)
-		good = along_create(of, l, members);
+		good = along_create(of, l, shards);
 	return good;
 }
 
@@ -151,26 +150,26 @@ star_destroy(CutStar *of)
  * ------------------------------------------------------------------------ */
 
 static HgEngine device;
-static uint32_t opened; /* members so far */
+static uint32_t opened; /* shards so far */
 
-/* What a member has in place of the names of a lookup; false where it has not what these say. */
+/* What a shard has in place of the names of a lookup; false where it has not what these say. */
 static bool
 find_lookup(const CutStar *of, uint32_t number, HgReplicaLookup *lookup)
 {
-	const uint32_t member = opened - 1;
+	const uint32_t shard = opened - 1;
 	const TestCut *cut = cut_of(of, lookup->from);
 
 	if (cut == NULL)
 		return lookup->own.name.slice == 0 && lookup->found.name.slice == 0;
 	if (of->star.lookups[number].spread.by_key)
 	{
-		lookup->own.graph = cut->slice[member].graph;
-		lookup->found.graph = of->found[number].slice[member].graph;
-		return lookup->own.name.slice == hg_slice_number(wide.members, member) &&
-			   lookup->found.name.slice == hg_slice_number(wide.members, member);
+		lookup->own.graph = cut->slice[shard].graph;
+		lookup->found.graph = of->found[number].slice[shard].graph;
+		return lookup->own.name.slice == hg_slice_number(sharded.shards, shard) &&
+			   lookup->found.name.slice == hg_slice_number(sharded.shards, shard);
 	}
-	lookup->own.graph = of->own[number][member].graph;
-	return lookup->own.name.slice == hg_slice_number_along(CUT_OF(number), wide.members, member) &&
+	lookup->own.graph = of->own[number][shard].graph;
+	return lookup->own.name.slice == hg_slice_number_along(CUT_OF(number), sharded.shards, shard) &&
 		   lookup->found.name.slice == 0;
 }
 
@@ -179,14 +178,14 @@ static bool
 find_side(const HgJobSpec *spec, HgSide side, TestStarUse *use)
 {
 	const CutStar *of = &stars[side];
-	const uint32_t member = opened - 1;
-	const uint32_t number = of->is_cut ? hg_slice_number(wide.members, member) : 0;
+	const uint32_t shard = opened - 1;
+	const uint32_t number = of->is_cut ? hg_slice_number(sharded.shards, shard) : 0;
 	bool good;
 
 	use->side = *spec->replica[side];
 	good = use->side.name.slice == number;
 	if (of->is_cut)
-		use->side.graph = of->cut.slice[member].graph;
+		use->side.graph = of->cut.slice[shard].graph;
 	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
 	{
 		HgReplicaColumnUse *column = &use->columns[i];
@@ -195,7 +194,7 @@ find_side(const HgJobSpec *spec, HgSide side, TestStarUse *use)
 		*column = spec->replica_columns[side][i];
 		good &= column->name.slice == (cut != NULL ? number : 0);
 		if (cut != NULL)
-			column->column = cut->slice[member].columns[i].replica;
+			column->column = cut->slice[shard].columns[i].replica;
 	}
 	for (uint32_t l = 0; l < spec->nlookups[side]; l++)
 	{
@@ -227,10 +226,10 @@ device_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 }
 
 static HgEngine *
-find_device(void *arg, uint32_t member)
+find_device(void *arg, uint32_t shard)
 {
 	(void) arg;
-	(void) member;
+	(void) shard;
 	return &device;
 }
 
@@ -256,7 +255,7 @@ open_job(const HgHost *host, HgJob **job, HgError *error)
 		spec.slices[side] = &stars[side].cut.slices;
 		spec.along[side] = stars[side].along;
 	}
-	status = wide.engine.open(&wide.engine, host, &spec, job, error);
+	status = sharded.engine.open(&sharded.engine, host, &spec, job, error);
 	/* nothing of it is looked at any more */
 	memset(uses, 0x5a, sizeof(uses));
 	return status;
@@ -273,12 +272,12 @@ build_job(const HgHost *host, HgJob **job, HgError *error)
 		const TestStar *star = &stars[side].star;
 
 		if (status == HG_OK)
-			status = test_replica_give(&wide.engine, *job, (HgSide) side, 0, &star->side, error);
+			status = test_replica_give(&sharded.engine, *job, (HgSide) side, 0, &star->side, error);
 		for (uint32_t l = 0; l < star->nlookups && status == HG_OK; l++)
-			status = test_replica_give(&wide.engine, *job, (HgSide) side, l + 1,
+			status = test_replica_give(&sharded.engine, *job, (HgSide) side, l + 1,
 									&star->lookups[l].found, error);
 	}
-	return status == HG_OK ? wide.engine.build(*job, error) : status;
+	return status == HG_OK ? sharded.engine.build(*job, error) : status;
 }
 
 /* Are the groups of a job those that there should be? */
@@ -297,8 +296,8 @@ groups_right(HgJob *job, const TestReplicaPairs *pairs, HgMatchMode mode, uint32
 
 	test_replica_draw_reduce(&spec, outer, inner, mode == HG_MATCH_FIRST, nkeys, seed);
 	test_replica_naive_groups(outer, inner, pairs, mode, &spec, &wanted);
-	good = wide.engine.reduce(job, mode, &spec, &count, &error) == HG_OK && count == wanted.count &&
-		   test_replica_fetch_groups(&wide.engine, job, &spec, count, 100, &groups, &error) == HG_OK &&
+	good = sharded.engine.reduce(job, mode, &spec, &count, &error) == HG_OK && count == wanted.count &&
+		   test_replica_fetch_groups(&sharded.engine, job, &spec, count, 100, &groups, &error) == HG_OK &&
 		   test_replica_groups_equal(&groups, &wanted, &spec);
 	free(groups.words);
 	free(wanted.words);
@@ -319,7 +318,7 @@ answers_right(HgJob *job, uint64_t *seed)
 	{
 		uint64_t matches;
 
-		good = wide.engine.count(job, (HgMatchMode) mode, &matches, &error) == HG_OK &&
+		good = sharded.engine.count(job, (HgMatchMode) mode, &matches, &error) == HG_OK &&
 			   matches == test_replica_wanted(&pairs, (HgMatchMode) mode);
 		for (uint32_t nkeys = 0; nkeys <= 2 && good; nkeys++)
 			good = groups_right(job, &pairs, (HgMatchMode) mode, nkeys, seed);
@@ -330,7 +329,7 @@ answers_right(HgJob *job, uint64_t *seed)
 
 /* A join, named, of stars of which those are cut that a number says, bit by bit. */
 static void
-test_join(const TestStarSpread *outer, const TestStarSpread *inner, uint32_t members,
+test_join(const TestStarSpread *outer, const TestStarSpread *inner, uint32_t shards,
 		  uint32_t which, uint64_t seed, const char *what)
 {
 	const TestStarSpread *spreads[2] = {outer, inner};
@@ -344,20 +343,20 @@ test_join(const TestStarSpread *outer, const TestStarSpread *inner, uint32_t mem
 	if (!hg_tap_turn())
 		return;
 	test_host_init(&host, test_host_plain());
-	hg_wide_init(&wide, "slices", members, HG_WIDE_DEAL_ROWS, find_device, NULL);
+	hg_sharded_init(&sharded, "slices", shards, HG_SHARDED_DEAL_ROWS, find_device, NULL);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		good &= star_create(&stars[side], spreads[side], (which >> side & 1) != 0, members, &seed);
+		good &= star_create(&stars[side], spreads[side], (which >> side & 1) != 0, shards, &seed);
 	unique = stars[HG_OUTER].star.unique && stars[HG_INNER].star.unique;
 	status = build_job(&host.host, &job, &error);
 	good = good && status == (unique ? HG_OK : HG_NOT_UNIQUE);
 	if (good && unique)
 		good = answers_right(job, &seed);
 	if (job != NULL)
-		wide.engine.close(job);
+		sharded.engine.close(job);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		star_destroy(&stars[side]);
 	if (!hg_tap_ok(good && host.held_bytes == 0 && !host.misused,
-				   "%u devices, %s: %s: %u rows, %u lookups x %u, %u", members,
+				   "%u devices, %s: %s: %u rows, %u lookups x %u, %u", shards,
 				   which == 3	? "both sides cut"
 				   : which == 1 ? "outer side cut"
 								: "inner side cut",
@@ -468,15 +467,15 @@ test_refusals(void)
 	CutStar *cut = &stars[HG_OUTER];
 
 	test_host_init(&host, test_host_plain());
-	hg_wide_init(&wide, "slices", 2, HG_WIDE_DEAL_ROWS, find_device, NULL);
+	hg_sharded_init(&sharded, "slices", 2, HG_SHARDED_DEAL_ROWS, find_device, NULL);
 	draw_lookups(&outer, 1, TEST_DOUBLES_MASKED, &seed);
 	(void) star_create(cut, &outer, true, 2, &seed);
 	(void) star_create(&stars[HG_INNER], &inner, false, 2, &seed);
 	hg_tap_ok(open_job(&host.host, &job, &error) == HG_OK &&
-				  wide.engine.mask(job, HG_OUTER, 2, 0, 1, &word, &error) == HG_INVALID &&
-				  wide.engine.mask(job, HG_INNER, 1, 0, 1, &word, &error) == HG_INVALID,
+				  sharded.engine.mask(job, HG_OUTER, 2, 0, 1, &word, &error) == HG_INVALID &&
+				  sharded.engine.mask(job, HG_INNER, 1, 0, 1, &word, &error) == HG_INVALID,
 			  "masks of what is not looked up are refused");
-	wide.engine.close(job);
+	sharded.engine.close(job);
 	cut->along[0].cut = HG_SLICED_CUTS;
 	hg_tap_ok(open_job(&host.host, &job, &error) == HG_INVALID && host.held_bytes == 0,
 			  "a cut has a number that names have room for");

@@ -10,7 +10,7 @@
  *-------------------------------------------------------------------------
  */
 #include "../../src/engine/hg_slices.h"
-#include "../../src/engine/hg_wide.h"
+#include "../../src/engine/hg_sharded.h"
 #include "hg_host_replica.h"
 #include "hg_tap.h"
 #include "test_cut.h"
@@ -32,19 +32,19 @@ static HgHostReplica holding;
 static HgEngine device;
 static const TestCut *cuts[2];		  /* by HgSide; NULL: the side is whole */
 static const TestReplicaSide *wholes[2]; /* the same of those that are */
-static uint32_t missing; /* this member, from 1, has not what is asked for; 0: all have */
+static uint32_t missing; /* this shard, from 1, has not what is asked for; 0: all have */
 static uint32_t opened;
 
-/* What a name of a slice stands for; NULL where that is not the member's. */
+/* What a name of a slice stands for; NULL where that is not the shard's. */
 static const TestReplicaSide *
 find_slice(const HgReplicaName *name, HgSide side)
 {
-	const uint32_t member = opened - 1;
+	const uint32_t shard = opened - 1;
 
 	if (cuts[side] == NULL)
 		return name->slice == 0 ? wholes[side] : NULL;
-	return name->slice == hg_slice_number(cuts[side]->slices.count, member)
-			   ? &cuts[side]->slice[member]
+	return name->slice == hg_slice_number(cuts[side]->slices.count, shard)
+			   ? &cuts[side]->slice[shard]
 			   : NULL;
 }
 
@@ -83,10 +83,10 @@ device_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 }
 
 static HgEngine *
-find_device(void *arg, uint32_t member)
+find_device(void *arg, uint32_t shard)
 {
 	(void) arg;
-	(void) member;
+	(void) shard;
 	return &device;
 }
 
@@ -94,7 +94,7 @@ find_device(void *arg, uint32_t member)
  * Joins
  * ------------------------------------------------------------------------ */
 
-static HgWide wide;
+static HgSharded sharded;
 
 /* Open a job of both sides, cut or whole. */
 static HgStatus
@@ -118,7 +118,7 @@ open_job(const HgHost *host, const TestReplicaSide *sides, HgJob **job, HgError 
 		spec.replica_columns[side] = columns[side];
 		spec.slices[side] = cuts[side] != NULL ? &cuts[side]->slices : NULL;
 	}
-	return wide.engine.open(&wide.engine, host, &spec, job, error);
+	return sharded.engine.open(&sharded.engine, host, &spec, job, error);
 }
 
 /* Open it, tell which rows count, and build. */
@@ -128,9 +128,9 @@ build_job(const HgHost *host, const TestReplicaSide *sides, HgJob **job, HgError
 	HgStatus status = open_job(host, sides, job, error);
 
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
-		status = test_replica_give(&wide.engine, *job, (HgSide) side, 0, &sides[side], error);
+		status = test_replica_give(&sharded.engine, *job, (HgSide) side, 0, &sides[side], error);
 	if (status == HG_OK)
-		status = wide.engine.build(*job, error);
+		status = sharded.engine.build(*job, error);
 	return status;
 }
 
@@ -149,8 +149,8 @@ groups_right(HgJob *job, const TestReplicaSide *sides, const TestReplicaPairs *p
 	test_replica_draw_reduce(&spec, &sides[HG_OUTER], &sides[HG_INNER], mode == HG_MATCH_FIRST, nkeys,
 						  seed);
 	test_replica_naive_groups(&sides[HG_OUTER], &sides[HG_INNER], pairs, mode, &spec, &wanted);
-	good = wide.engine.reduce(job, mode, &spec, &count, &error) == HG_OK && count == wanted.count &&
-		   test_replica_fetch_groups(&wide.engine, job, &spec, count, 100, &groups, &error) == HG_OK &&
+	good = sharded.engine.reduce(job, mode, &spec, &count, &error) == HG_OK && count == wanted.count &&
+		   test_replica_fetch_groups(&sharded.engine, job, &spec, count, 100, &groups, &error) == HG_OK &&
 		   test_replica_groups_equal(&groups, &wanted, &spec);
 	free(groups.words);
 	free(wanted.words);
@@ -172,27 +172,27 @@ join_right(const HgHost *host, const TestReplicaSide *sides, uint64_t *seed)
 	{
 		uint64_t matches;
 
-		good = wide.engine.count(job, (HgMatchMode) mode, &matches, &error) == HG_OK &&
+		good = sharded.engine.count(job, (HgMatchMode) mode, &matches, &error) == HG_OK &&
 			   matches == test_replica_wanted(&pairs, (HgMatchMode) mode);
 		for (uint32_t nkeys = 0; nkeys <= 2 && good; nkeys++)
 			good = groups_right(job, sides, &pairs, (HgMatchMode) mode, nkeys, seed);
 	}
 	if (good)
 	{
-		wide.engine.stats(job, &stats);
+		sharded.engine.stats(job, &stats);
 		good = stats.rows[HG_OUTER] == sides[HG_OUTER].spread.count &&
 			   stats.rows[HG_INNER] == sides[HG_INNER].spread.count;
-		good = good && wide.engine.match(job, HG_MATCH_ALL, &error) == HG_INVALID;
+		good = good && sharded.engine.match(job, HG_MATCH_ALL, &error) == HG_INVALID;
 	}
 	if (job != NULL)
-		wide.engine.close(job);
+		sharded.engine.close(job);
 	free(pairs.pairs);
 	return good;
 }
 
 /* A join, named, of sides of which those are cut that a number says, bit by bit. */
 static void
-test_join(const TestReplicaSpread *outer, const TestReplicaSpread *inner, uint32_t members,
+test_join(const TestReplicaSpread *outer, const TestReplicaSpread *inner, uint32_t shards,
 		  uint32_t which, uint64_t seed)
 {
 	const TestReplicaSpread *spreads[2] = {outer, inner};
@@ -205,7 +205,7 @@ test_join(const TestReplicaSpread *outer, const TestReplicaSpread *inner, uint32
 	if (!hg_tap_turn())
 		return;
 	test_host_init(&host, test_host_plain());
-	hg_wide_init(&wide, "slices", members, HG_WIDE_DEAL_ROWS, find_device, NULL);
+	hg_sharded_init(&sharded, "slices", shards, HG_SHARDED_DEAL_ROWS, find_device, NULL);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		test_replica_side_create(&sides[side], spreads[side], &seed);
@@ -218,7 +218,7 @@ test_join(const TestReplicaSpread *outer, const TestReplicaSpread *inner, uint32
 			continue;
 		}
 		good &=
-			test_cut_create(&made[side], &holding.engine, test_host_plain(), &sides[side], members);
+			test_cut_create(&made[side], &holding.engine, test_host_plain(), &sides[side], shards);
 		cuts[side] = &made[side];
 	}
 	good = good && join_right(&host.host, sides, &seed);
@@ -230,7 +230,7 @@ test_join(const TestReplicaSpread *outer, const TestReplicaSpread *inner, uint32
 		test_replica_side_destroy(&sides[side]);
 	}
 	hg_tap_ok(good && host.held_bytes == 0 && !host.misused,
-			  "%u devices, %s: %u rows of %u bytes in %u parts%s x %u of %u in %u%s", members,
+			  "%u devices, %s: %u rows of %u bytes in %u parts%s x %u of %u in %u%s", shards,
 			  which == 3   ? "both sides cut"
 			  : which == 1 ? "outer side cut"
 						   : "inner side cut",
@@ -290,7 +290,7 @@ test_refusals(void)
 	HgJob *job;
 
 	test_host_init(&host, test_host_plain());
-	hg_wide_init(&wide, "slices", 2, HG_WIDE_DEAL_ROWS, find_device, NULL);
+	hg_sharded_init(&sharded, "slices", 2, HG_SHARDED_DEAL_ROWS, find_device, NULL);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		test_replica_side_create(&sides[side], &spread, &seed);
@@ -299,19 +299,19 @@ test_refusals(void)
 	}
 	missing = 2;
 	hg_tap_ok(open_job(&host.host, sides, &job, &error) == HG_NO_REPLICA && host.held_bytes == 0 &&
-				  wide.called == 1,
+				  sharded.called == 1,
 			  "what one device has not is missed, and which one that is is known");
 	missing = 0;
 	hg_tap_ok(open_job(&host.host, sides, &job, &error) == HG_OK &&
-				  wide.engine.append(job, HG_OUTER, &key, 1, &error) == HG_INVALID &&
-				  wide.engine.mask(job, HG_OUTER, 1, 0, 1, &key, &error) == HG_INVALID &&
-				  wide.engine.mask(job, HG_OUTER, 0, UINT64_C(1) << 40, 1, &key, &error) ==
+				  sharded.engine.append(job, HG_OUTER, &key, 1, &error) == HG_INVALID &&
+				  sharded.engine.mask(job, HG_OUTER, 1, 0, 1, &key, &error) == HG_INVALID &&
+				  sharded.engine.mask(job, HG_OUTER, 0, UINT64_C(1) << 40, 1, &key, &error) ==
 					  HG_INVALID &&
-				  wide.engine.build(job, &error) == HG_OK &&
-				  wide.engine.mask(job, HG_OUTER, 0, 0, 1, &key, &error) == HG_INVALID,
+				  sharded.engine.build(job, &error) == HG_OK &&
+				  sharded.engine.mask(job, HG_OUTER, 0, 0, 1, &key, &error) == HG_INVALID,
 			  "keys, and masks that are none, are refused, and the job goes on");
-	wide.engine.close(job);
-	hg_wide_init(&wide, "slices", 3, HG_WIDE_DEAL_ROWS, find_device, NULL);
+	sharded.engine.close(job);
+	hg_sharded_init(&sharded, "slices", 3, HG_SHARDED_DEAL_ROWS, find_device, NULL);
 	hg_tap_ok(open_job(&host.host, sides, &job, &error) == HG_INVALID && host.held_bytes == 0,
 			  "two slices are not for three devices");
 	{

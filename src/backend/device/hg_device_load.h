@@ -16,7 +16,7 @@
  * take (hg_match_replica.c).  And so do those that may not have that device, as it does not answer,
  * or ends, or the session has set another hashgraph.gpu_device meanwhile, and those of a query
  * whose processes together have begun others; and jobs that are spread over several devices, by
- * groups that have no other one (hg_device_spread.h).  Two groups that so wait for each other are
+ * groups that have no other one (hg_device_shards.h).  Two groups that so wait for each other are
  * told by none but the time: under backend auto that is the patience that each join has, and under
  * backend cuda, whose joins wait for ever otherwise, hg_patience_alone_ms.
  *

@@ -10,7 +10,7 @@
  *	3. where several have: the one that this process chose last, or else the first from its own
  *	   number on, so that sessions spread.
  *
- * It stays there until it is closed, unless it is too large for one (hg_device_spread.h).  Which
+ * It stays there until it is closed, unless it is too large for one (hg_device_shards.h).  Which
  * devices may have it is for the caller to say, who knows where the graphs are that it names, and
  * for hashgraph.gpu_device as the session has it.  A device that rests is woken where all others
  * have something to do for other groups.

@@ -8,15 +8,15 @@
  * them and starts them again; this is what it tells the sessions, in shared memory, and what they
  * tell it.  A GPU has a DEVICE NUMBER, from 0 on, for as long as the settings stay as they are.
  *
- * WHY A PROCESS FOR EACH.  An error that CUDA calls sticky, and a crash in the driver, end all that
- * their process has on any GPU; nothing that is torn down inside it makes that good.  So
- * what must not fall with a GPU is no part of its process: the others' jobs are not, by
- * construction, and a lost process is replaced the same way whether there are others or not.  It
- * costs a staging area and a CUDA runtime for each, and no process sees the queues of all: which
- * GPU a job goes to is decided in the session (hg_device_placement.h), from figures in shared
- * memory.  A job that runs on several GPUs at once has its rows pass from process to process
- * through the session (hg_device_spread.h), unless these copy between them by what CUDA has for
- * that (IPC handles), and loses all of it with any of them, as it would in one process.
+ * WHY A PROCESS FOR EACH. An error that CUDA calls sticky, and a crash in the driver, end all that
+ * their process has on any GPU; nothing that is torn down inside it makes that good.  So what must
+ * not fall with a GPU is no part of its process: the others' jobs are not, by construction, and a
+ * lost process is replaced the same way whether there are others or not.  It costs a staging area
+ * and a CUDA runtime for each, and no process sees the queues of all: which GPU a job goes to is
+ * decided in the session (hg_device_placement.h), from figures in shared memory.  A job that runs
+ * on several GPUs at once has its rows pass from process to process through the session
+ * (hg_device_shards.h), unless these copy between them by what CUDA has for that (IPC handles), and
+ * loses all of it with any of them, as it would in one process.
  *
  * WHO WRITES WHAT.  All of it is protected by one spinlock.  The worker alone writes
  * the state of a process (hg_device_shared_publish).  Sessions write two things: that they

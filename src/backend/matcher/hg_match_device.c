@@ -13,7 +13,7 @@
 
 #include "backend/device/hg_device.h"
 #include "backend/device/hg_device_shared.h"
-#include "backend/device/hg_device_spread.h"
+#include "backend/device/hg_device_shards.h"
 #include "backend/hg_stats.h"
 #include "backend/matcher/hg_match_cpu.h"
 #include "backend/matcher/hg_match_device.h"
@@ -58,10 +58,10 @@ hg_match_device_tell_left(HgMatchTask *task, const char *why)
  * but where it was cancelled: then they are those that it has waited for.
  */
 static HgStatus
-hg_match_device_spread(HgMatchDevice *device, HgDeviceSet device_set, HgError *error)
+hg_match_device_sharded(HgMatchDevice *device, HgDeviceSet device_set, HgError *error)
 {
 	HgMatchTask *task = device->job.source.task;
-	HgEngine *engine = hg_device_spread_engine(device_set);
+	HgEngine *engine = hg_device_shards_engine(device_set);
 	HgStatus status;
 
 	if (engine == NULL)
@@ -74,7 +74,7 @@ hg_match_device_spread(HgMatchDevice *device, HgDeviceSet device_set, HgError *e
 	status = hg_match_job_open(&device->job.source, error);
 	if (status == HG_OK)
 	{
-		hg_device_spread_name(device_set, task->report.device, sizeof(task->report.device));
+		hg_device_shards_name(device_set, task->report.device, sizeof(task->report.device));
 		if (device->alone)
 			hg_match_device_be_patient(device);
 	}
@@ -121,7 +121,7 @@ hg_match_device_open_somewhere(HgMatchSource *source, HgError *error)
 	HgError why;
 	HgStatus status;
 
-	if (task->spec.trial != NULL || !hg_device_spread_is_possible())
+	if (task->spec.trial != NULL || !hg_device_shards_is_possible())
 		return hg_match_job_open(source, error);
 	/* a source before may have had several, and waited for them */
 	if (device->alone)
@@ -135,10 +135,10 @@ hg_match_device_open_somewhere(HgMatchSource *source, HgError *error)
 	if (hg_gpu_memory_limit > 0)
 		hg_error_set(&why, HG_UNAVAILABLE, NULL, "hashgraph.gpu_memory_limit is set");
 	else
-		device_set = hg_device_spread_devices(&why);
+		device_set = hg_device_shards_devices(&why);
 	if (device_set != 0 && device_set != HG_DEVICE_BIT(task->device_no))
 	{
-		status = hg_match_device_spread(device, device_set, error);
+		status = hg_match_device_sharded(device, device_set, error);
 		/* one that is not this one has all the memory */
 		if (status == HG_OK && pg_popcount32(device_set) == 1)
 			hg_match_device_tell_left(task, why.message);
@@ -170,7 +170,7 @@ hg_match_device_report(HgMatchSource *source, HgJobStats *stats)
 	if (stats->ranges <= 1)
 		task->report.left[0] = '\0';
 	else if (device->device_set == HG_DEVICE_BIT(task->device_no) && task->report.left[0] == '\0' &&
-			 hg_device_spread_is_possible())
+			 hg_device_shards_is_possible())
 		hg_match_device_tell_left(task, "it has become larger than was expected");
 }
 
@@ -191,7 +191,7 @@ hg_match_device_next(HgMatchSource *source, const HgMatches **matches, HgError *
 		return status;
 	hg_patience_extend(&task->host, all->count);
 	if (!hg_delivered_note(&task->delivered, all->outer, all->inner, all->count))
-		return hg_device_spread_distrust(((HgMatchDevice *) source)->device_set, error);
+		return hg_device_shards_distrust(((HgMatchDevice *) source)->device_set, error);
 	return HG_OK;
 }
 
@@ -227,9 +227,9 @@ hg_match_device_replace(HgMatchSource *source, HgError *why)
 		return hg_match_device_create(task, device->engine, &none, true);
 
 	if (why->status == HG_CONNECTION_LOST)
-		hg_device_spread_discard_lost(device->device_set);
+		hg_device_shards_discard_lost(device->device_set);
 	if (why->status == HG_CANCELLED && hg_host_lost_patience(&task->host))
-		hg_device_spread_complain(device->device_set, why);
+		hg_device_shards_complain(device->device_set, why);
 	if (why->status == HG_CANCELLED)
 		return NULL;
 	if (device->alone)

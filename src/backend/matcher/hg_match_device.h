@@ -7,7 +7,7 @@
  * stream; under cuda nothing but another job on a device does.
  *
  * A job goes to the task's device.  Where that is too small for it, as its process says when it is
- * opened, and there are others, it is spread over all of them (hg_device_spread.h), or else cut:
+ * opened, and there are others, it is sharded over all of them (hg_device_shards.h), or else cut:
  * the report says why.
  *
  * Copyright (c) 2026, the hashgraph authors

@@ -11,7 +11,7 @@
  * (hg_match_resident.c).
  *
  * Where several devices have slices of a graph all of them are asked, in one job over them
- * (engine/hg_wide.h).
+ * (engine/hg_sharded.h).
  *
  * The graphs may be gone when they are asked for, and so may the device.  Then the pairs are found
  * here, from the graphs that the host has in any case.  Under backend cuda a device that can't be
@@ -25,7 +25,7 @@
 
 #include "backend/device/hg_device.h"
 #include "backend/device/hg_device_shared.h"
-#include "backend/device/hg_device_spread.h"
+#include "backend/device/hg_device_shards.h"
 #include "backend/hg_stats.h"
 #include "backend/matcher/hg_match_replica.h"
 #include "backend/matcher/hg_patience.h"
@@ -200,7 +200,7 @@ hg_replica_answer(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnsw
 	return status;
 }
 
-/* What a job holds here: masks of slices (engine/hg_wide.h). */
+/* What a job holds here: masks of slices (engine/hg_sharded.h). */
 static uint64
 hg_replica_held_bytes(const HgMatcherSpec *spec)
 {
@@ -324,7 +324,7 @@ hg_replica_engine(HgMatchTask *task, HgDeviceSet *device_set, HgError *error)
 		if ((*device_set & HG_DEVICE_BIT(device_no)) != 0 &&
 			hg_device_state(device_no, hg_device_greeting_ms(), error) != HG_DEVICE_READY)
 			return NULL;
-	return hg_device_spread_slices(*device_set);
+	return hg_device_shards_slices(*device_set);
 }
 
 /* The name of what has answered. */
@@ -334,7 +334,7 @@ hg_replica_name_device(HgMatchTask *task, HgDeviceSet device_set)
 	char *name = task->report.device;
 
 	if (task->spec.replica_sliced)
-		hg_device_spread_name(device_set, name, sizeof(task->report.device));
+		hg_device_shards_name(device_set, name, sizeof(task->report.device));
 	else
 		strlcpy(name, hg_device_name(task->device_no), sizeof(task->report.device));
 }
@@ -343,7 +343,7 @@ hg_replica_name_device(HgMatchTask *task, HgDeviceSet device_set)
 static void
 hg_replica_note_missed(HgMatchTask *task, HgDeviceSet device_set)
 {
-	const int device_no = hg_device_spread_called(device_set);
+	const int device_no = hg_device_shards_called(device_set);
 	const HgWireClient *client = hg_device_client(device_no);
 
 	task->missed = HG_DEVICE_BIT(device_no);
@@ -375,10 +375,10 @@ hg_replica_ask_once(HgMatchTask *task, const HgReduction *reduction, HgReplicaAn
 	hg_host_set_patience(&task->host, patience_ms);
 	status = hg_replica_run(task, reduction, answer, opened, error);
 	if (status == HG_CANCELLED && hg_host_lost_patience(&task->host))
-		status = hg_device_spread_complain(*device_set, error);
+		status = hg_device_shards_complain(*device_set, error);
 	hg_host_set_patience(&task->host, -1);
 	if (status == HG_CONNECTION_LOST)
-		hg_device_spread_discard_lost(*device_set);
+		hg_device_shards_discard_lost(*device_set);
 	return status;
 }
 

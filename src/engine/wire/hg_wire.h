@@ -67,15 +67,15 @@
  * same widths in all of them, and pages have the same in the same places.  That all rows are
  * appended before the first BUILD is the clients' business, and that they were appended to this
  * process: one that took the place of another has none that the other was given.  The rows in the
- * answer to BUILD are those of all members.  What is asked for by several is done once: BUILD,
- * COUNT and MATCH, whose later askers get the answer of the first, and REDUCE, whose groups are all
- * the first one's: to the others it answers 0.  NEXT gives each chunk to one of them, and an outer
- * row may have its matches in several.  A request that fails for one of them, but for nonsense of
- * its own, fails the job for all; a cancel is its own.
+ * answer to BUILD are those of all shards.  What is asked for by several is done once: BUILD, COUNT
+ * and MATCH, whose later askers get the answer of the first, and REDUCE, whose groups are all the
+ * first one's: to the others it answers 0.  NEXT gives each chunk to one of them, and an outer row
+ * may have its matches in several.  A request that fails for one of them, but for nonsense of its
+ * own, fails the job for all; a cancel is its own.
  *
- * A member that has appended all of its rows says so with END_APPEND, and has no lease any
- * more when that is answered.  One that finds no staging free waits for it, whatever else
- * its group has open: those that have some give it back without waiting for anybody.
+ * A shard that has appended all of its rows says so with END_APPEND, and has no lease any more when
+ * that is answered.  One that finds no staging free waits for it, whatever else its group has open:
+ * those that have some give it back without waiting for anybody.
  *
  * TABLES
  *
@@ -120,9 +120,9 @@
  * the rows that have been found in its pages, which may be as many as pages have room for until it
  * is built; then they are as many as BUILD says.
  *
- * MEMBERS
+ * SHARDS
  *
- * A job whose OPEN says that it is one of several (HgJobSpec.members, engine/hg_exchange.h) is
+ * A job whose OPEN says that it is one of several (HgJobSpec.shards, engine/hg_exchange.h) is
  * admitted with the rows that it expects, and what the exchange of as many takes.  It is asked for
  * TALLY, EXPECT, TAKE_ROWS, PUT_ROWS and ARRIVED before BUILD; the others are jobs of other
  * connections, mostly to other processes, which know nothing of each other: rows that are to go
@@ -134,7 +134,7 @@
  * rows than were expected need; what is offered is reserved by nobody, and only had while there is
  * room.  In answers the job has the rows that it was sent until ARRIVED, and then those that it
  * has.  No other job is asked for any of these.  Once it is built it may be idle for longer than
- * others before it is evicted: its client may be fetching what the other members have.
+ * others before it is evicted: its client may be fetching what the other shards have.
  *
  * THE QUEUE
  *
@@ -324,7 +324,7 @@ typedef struct HgWireRequest
 					   * whose rows that are looked up it is */
 	uint32_t columns; /* HG_WIRE_COLUMN: NEXT: of those whose values are wanted; PUT_ROWS: of
 					   * those with a NULL, whose bytes are set */
-	uint32_t member;  /* TAKE_ROWS, SEND_ROWS: of whose parts rows are wanted, or sent */
+	uint32_t shard;  /* TAKE_ROWS, SEND_ROWS: of whose parts rows are wanted, or sent */
 	uint32_t unused;  /* 0 */
 	uint64_t offset;  /* APPEND and its like, PUT_EDGES, PUT_VALUES, MASK, PUT_ROWS: in staging, a
 					   * multiple of 8 */
@@ -336,7 +336,7 @@ typedef struct HgWireRequest
 					   * value; EXPORT: the first element	  wanted; MASK: the first word */
 	HgReduceSpec reduce; /* REDUCE */
 	HgExchange exchange; /* EXPECT */
-	HgOffer offer;		 /* SEND_ROWS: that member's, whose descriptor is attached, and no number */
+	HgOffer offer;		 /* SEND_ROWS: that shard's, whose descriptor is attached, and no number */
 	HgTableTrial trial;	 /* OPEN: the table to be measured; spec.key_width in it is 0 for none */
 	HgReplicaSpec new_replica;	 /* OPEN: the new graph replica; shape.key_width in it is 0 for none;
 						  * DROP: a name, which may be a column's */
@@ -475,7 +475,7 @@ extern uint64_t hg_wire_match_bytes(const HgJobSpec *spec, uint32_t columns);
 extern void hg_wire_place_matches(const HgJobSpec *spec, uint32_t columns, unsigned char *results,
 								  uint64_t bytes, HgMatches *matches);
 
-/* Bytes of a row of a side on its way from one member to another. */
+/* Bytes of a row of a side on its way from one shard to another. */
 extern uint64_t hg_wire_row_bytes(const HgJobSpec *spec, HgSide side);
 
 /*

@@ -13,10 +13,10 @@
  * that nobody has appended, and a job without those that were, or those of its graph replicas; more
  * or fewer matches than the job's statistics tell, or more than its rows can have; groups that are
  * not made of the matches, or of numbers that the columns can't hold; tables that can't be made of
- * the job's keys; rows of a member that the join has not, or more or fewer of them than it was
- * sent, or that come to it; rows for another member that are not of its parts, or more or fewer
- * than were tallied; graph replicas that are not there, where none was asked for, and those that
- * take less memory than their rows, or far more.
+ * the job's keys; rows of a shard that the join has not, or more or fewer of them than it was sent,
+ * or that come to it; rows for another shard that are not of its parts, or more or fewer than were
+ * tallied; graph replicas that are not there, where none was asked for, and those that take less
+ * memory than their rows, or far more.
  *
  * WHAT IS BELIEVED: numbers that could be so and agree with each other.  A process that leaves
  * matches out and does not count them either, joins rows whose keys differ, or returns another
@@ -167,7 +167,7 @@ status_is_sane(const HgRemoteJob *job, const HgWireAsked *asked, HgStatus status
 		return asked->type == HG_WIRE_OPEN && has_replicas(job);
 	if (status == HG_NOT_UNIQUE)
 		return asked->type == HG_WIRE_BUILD && has_lookups(job);
-	/* another member may have been the one that had it built */
+	/* another shard may have been the one that had it built */
 	if (status == HG_BAD_PAGE)
 		return hg_pages_are_there(&job->spec) && (asked->type == HG_WIRE_BUILD || !is_alone(job));
 	if (status == HG_OVERFLOW)
@@ -237,7 +237,7 @@ stats_are_sane(const HgRemoteJob *job, const HgJobStats *stats)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (stats->null_keys[side] > (job->spec.pages[side] != NULL ? HG_MAX_ROWS : 0))
 			return false;
-	/* a process knows of one member alone */
+	/* a process knows of one shard alone */
 	if (stats->exchanged != 0 || stats->sent != 0)
 		return false;
 	/* differences of times, which may have been rounded to less than nothing */
@@ -278,7 +278,7 @@ has_all_rows(const HgRemoteJob *job, const HgJobStats *stats)
 	return true;
 }
 
-/* All rows have come to a member: from now on it has those, and no others. */
+/* All rows have come to a shard: from now on it has those, and no others. */
 static bool
 take_arrived(HgRemoteJob *job, HgSide side, const HgJobStats *stats)
 {
@@ -519,21 +519,21 @@ are_of_parts(const HgRemoteJob *job, const HgExchangeRows *rows, uint32_t begin,
 }
 
 bool
-hg_wire_answer_has_rows(HgRemoteJob *job, HgSide side, uint32_t member, const HgExchangeRows *rows)
+hg_wire_answer_has_rows(HgRemoteJob *job, HgSide side, uint32_t shard, const HgExchangeRows *rows)
 {
 	HgRemoteExchange *exchange = &job->exchange[side];
 	uint32_t begin;
 
-	if (member >= job->spec.members || !are_below(rows->numbers, rows->count, exchange->numbers))
+	if (shard >= job->spec.shards || !are_below(rows->numbers, rows->count, exchange->numbers))
 		return false;
-	begin = member > 0 ? exchange->ends[member - 1] : 0;
-	if (!are_of_parts(job, rows, begin, exchange->ends[member] - begin))
+	begin = shard > 0 ? exchange->ends[shard - 1] : 0;
+	if (!are_of_parts(job, rows, begin, exchange->ends[shard] - begin))
 		return false;
 	/* all that were tallied, and no others */
-	if (exchange->is_tallied && (rows->count > exchange->left[member] ||
-								 (rows->count == 0) != (exchange->left[member] == 0)))
+	if (exchange->is_tallied && (rows->count > exchange->left[shard] ||
+								 (rows->count == 0) != (exchange->left[shard] == 0)))
 		return false;
-	exchange->left[member] -= exchange->is_tallied ? rows->count : 0;
+	exchange->left[shard] -= exchange->is_tallied ? rows->count : 0;
 	return true;
 }
 

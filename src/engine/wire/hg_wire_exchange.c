@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wire_exchange.c
- *	  A member's part in an exchange of rows, as the client of a device process.
+ *	  A shard's part in an exchange of rows, as the client of a device process.
  *
  * hg_exchange.h tells the whole way.  Rows that are put go the way of those that are appended: each
  * piece in a slot of the lease, and its answer is not waited for before that slot's next turn.
@@ -16,7 +16,7 @@
 
 /*
  * Is this the time for a call of the exchange?  What the engine would refuse must be told now: the
- * device process ends the connection of who asks it of a job that is no member.
+ * device process ends the connection of who asks it of a job that is no shard.
  */
 static HgStatus
 check_exchange(HgRemoteJob *job, HgSide side, bool expecting, HgError *error)
@@ -25,7 +25,7 @@ check_exchange(HgRemoteJob *job, HgSide side, bool expecting, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	if (job->spec.members == 0)
+	if (job->spec.shards == 0)
 		return hg_error_set(error, HG_INVALID, NULL, "the job is no member of several");
 	if (job->exchange[side].expects != expecting || job->exchange[side].arrived)
 		return hg_error_set(error, HG_INVALID, NULL, "this is not the time to exchange rows so");
@@ -66,7 +66,7 @@ hg_wire_remote_expect(HgJob *handle, HgSide side, const HgExchange *exchange, Hg
 	HgWireMessage message;
 
 	if (status == HG_OK)
-		status = hg_exchange_check(exchange, job->spec.members, error);
+		status = hg_exchange_check(exchange, job->spec.shards, error);
 	if (status != HG_OK)
 		return status;
 	memset(&message, 0, sizeof(message));
@@ -80,8 +80,8 @@ hg_wire_remote_expect(HgJob *handle, HgSide side, const HgExchange *exchange, Hg
 	own->rows = hg_exchange_rows(exchange);
 	own->numbers = exchange->numbers;
 	memcpy(own->ends, exchange->ends, sizeof(own->ends));
-	for (uint32_t member = 0; member < exchange->members; member++)
-		own->left[member] = hg_exchange_rows_of(own->counts, own->ends, member);
+	for (uint32_t shard = 0; shard < exchange->shards; shard++)
+		own->left[shard] = hg_exchange_rows_of(own->counts, own->ends, shard);
 	return HG_OK;
 }
 
@@ -102,11 +102,11 @@ copy_rows(const HgJobSpec *spec, HgSide side, const HgExchangeRows *from, HgExch
 }
 
 /*
- * Copy rows that have been answered for another member, and check what was copied: that one would
+ * Copy rows that have been answered for another shard, and check what was copied: that one would
  * refuse what is not of its parts, or not as many, and be thought to be the one that lies.
  */
 static HgStatus
-take_answer(HgRemoteJob *job, HgSide side, uint32_t member, unsigned char *results,
+take_answer(HgRemoteJob *job, HgSide side, uint32_t shard, unsigned char *results,
 			HgExchangeRows *rows, HgError *error)
 {
 	const HgWireReply *reply = &job->client->message.reply;
@@ -122,14 +122,14 @@ take_answer(HgRemoteJob *job, HgSide side, uint32_t member, unsigned char *resul
 	copy_rows(&job->spec, side, &placed, rows);
 	if (reply->lease_bytes > 0)
 		hg_wire_job_note(job->client, HG_WIRE_RELEASE, job->id);
-	if (hg_wire_answer_has_rows(job, side, member, rows))
+	if (hg_wire_answer_has_rows(job, side, shard, rows))
 		return HG_OK;
 	rows->count = 0;
 	return hg_wire_client_distrust(job->client, error);
 }
 
 HgStatus
-hg_wire_remote_take_rows(HgJob *handle, HgSide side, uint32_t member, HgExchangeRows *rows,
+hg_wire_remote_take_rows(HgJob *handle, HgSide side, uint32_t shard, HgExchangeRows *rows,
 						 HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
@@ -144,11 +144,11 @@ hg_wire_remote_take_rows(HgJob *handle, HgSide side, uint32_t member, HgExchange
 		return status;
 	memset(&message, 0, sizeof(message));
 	message.request.side = (uint32_t) side;
-	message.request.member = member;
+	message.request.shard = shard;
 	message.request.count = rows->capacity;
 	status = hg_wire_job_fetch(job, HG_WIRE_TAKE_ROWS, &message,
 							   hg_wire_row_bytes(&job->spec, side), &results, error);
-	return status == HG_OK ? take_answer(job, side, member, results, rows, error) : status;
+	return status == HG_OK ? take_answer(job, side, shard, results, rows, error) : status;
 }
 
 /* The rows from at on. */
@@ -239,7 +239,7 @@ hg_wire_remote_offer(HgJob *handle, HgSide side, HgOffer *offer, HgError *error)
 }
 
 HgStatus
-hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t member, const HgOffer *offer,
+hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgOffer *offer,
 						 HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
@@ -247,18 +247,18 @@ hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t member, const HgOf
 	HgRemoteExchange *exchange = &job->exchange[side];
 	HgWireMessage message;
 
-	if (status == HG_OK && (member >= job->spec.members || exchange->sending != 0))
+	if (status == HG_OK && (shard >= job->spec.shards || exchange->sending != 0))
 		status = hg_error_set(error, HG_INVALID, NULL, "rows can not be sent there now");
 	if (status != HG_OK)
 		return status;
 	memset(&message, 0, sizeof(message));
 	message.request.side = (uint32_t) side;
-	message.request.member = member;
+	message.request.shard = shard;
 	message.request.offer = *offer;
 	message.request.offer.memory = 0;
 	status = hg_wire_job_send_along(job, HG_WIRE_SEND_ROWS, &message, offer->memory, error);
 	exchange->sending = job->client->sequence;
-	exchange->sending_to = member;
+	exchange->sending_to = shard;
 	return status;
 }
 

@@ -8,7 +8,7 @@
  *	hg_wire_job.c		what calls of a job have in common: requests, and results in staging
  *	hg_wire_open.c		a job is opened
  *	hg_wire_send.c		and is not built: keys, columns, edges, values, masks
- *	hg_wire_exchange.c	and of a member of several: the exchange of rows
+ *	hg_wire_exchange.c	and of a shard: the exchange of rows
  *	hg_wire_remote.c	the remote engine: the calls of hg_engine.h
  *
  * Each stands on those above it.  What always holds:
@@ -76,7 +76,7 @@ typedef struct HgRemoteGroups
 	uint64_t pairs;	   /* ... and the matches they are made of */
 } HgRemoteGroups;
 
-/* What a member expects of a side. */
+/* What a shard expects of a side. */
 typedef struct HgRemoteExchange
 {
 	bool is_tallied;
@@ -85,8 +85,8 @@ typedef struct HgRemoteExchange
 	uint64_t counts[HG_EXCHANGE_PARTS]; /* as tallied */
 	uint64_t rows;						/* that it will have */
 	uint64_t numbers;					/* those of all rows of the join are below this */
-	uint32_t ends[HG_MAX_MEMBERS];		/* whose which parts are: HgExchange */
-	uint64_t left[HG_MAX_MEMBERS];		/* rows of each one's parts that it has still to give */
+	uint32_t ends[HG_MAX_SHARDS];		/* whose which parts are: HgExchange */
+	uint64_t left[HG_MAX_SHARDS];		/* rows of each one's parts that it has still to give */
 	uint64_t sending;					/* the request that sends some, 0 where none does ... */
 	uint32_t sending_to;				/* ... and to whom */
 } HgRemoteExchange;
@@ -201,10 +201,10 @@ extern bool hg_wire_answer_take(HgRemoteJob *job, const HgWireAsked *asked, HgWi
 extern bool hg_wire_answer_has_matches(const HgRemoteJob *job, const HgMatches *matches);
 
 /*
- * Can these be the next rows that the job has for another member: numbers of the join, keys of that
+ * Can these be the next rows that the job has for another shard: numbers of the join, keys of that
  * one's parts, and not more than were tallied, or none before these have come?
  */
-extern bool hg_wire_answer_has_rows(HgRemoteJob *job, HgSide side, uint32_t member,
+extern bool hg_wire_answer_has_rows(HgRemoteJob *job, HgSide side, uint32_t shard,
 									const HgExchangeRows *rows);
 
 /* Have the rows of a side that the job was sent been tallied, and no others? */
@@ -328,13 +328,13 @@ extern HgStatus hg_wire_remote_mask(HgJob *handle, HgSide side, uint32_t lookup,
 extern HgStatus hg_wire_remote_tally(HgJob *handle, HgSide side, uint64_t *counts, HgError *error);
 extern HgStatus hg_wire_remote_expect(HgJob *handle, HgSide side, const HgExchange *exchange,
 									  HgError *error);
-extern HgStatus hg_wire_remote_take_rows(HgJob *handle, HgSide side, uint32_t member,
+extern HgStatus hg_wire_remote_take_rows(HgJob *handle, HgSide side, uint32_t shard,
 										 HgExchangeRows *rows, HgError *error);
 extern HgStatus hg_wire_remote_put_rows(HgJob *handle, HgSide side, const HgExchangeRows *rows,
 										HgError *error);
 extern HgStatus hg_wire_remote_arrived(HgJob *handle, HgSide side, HgError *error);
 extern HgStatus hg_wire_remote_offer(HgJob *handle, HgSide side, HgOffer *offer, HgError *error);
-extern HgStatus hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t member,
+extern HgStatus hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t shard,
 										 const HgOffer *offer, HgError *error);
 extern HgStatus hg_wire_remote_sent(HgJob *handle, HgSide side, HgError *error);
 

@@ -90,7 +90,7 @@ check_keys(HgRemoteJob *job, HgWireType type, HgSide side, uint64_t count, uint6
 
 	if (status != HG_OK)
 		return status;
-	if (job->spec.members != 0 && type != HG_WIRE_APPEND_ROWS)
+	if (job->spec.shards != 0 && type != HG_WIRE_APPEND_ROWS)
 		return hg_error_set(error, HG_INVALID, NULL, "rows of a member are numbered by its caller");
 	if (job->appended && job->numbered != (type == HG_WIRE_APPEND_ROWS))
 		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");

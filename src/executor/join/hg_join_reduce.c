@@ -29,7 +29,7 @@
  */
 #include "hg_compat.h"
 
-#include "backend/device/hg_device_spread.h"
+#include "backend/device/hg_device_shards.h"
 #include "batch/hg_numeric_scaled.h"
 #include "executor/join/hg_join_gather.h"
 #include "executor/join/hg_join_reduce.h"
@@ -211,8 +211,8 @@ hg_join_wanted_reduction(HgJoinReduction *reduction)
 	HgReduceSpec *spec = &reduction->wanted.spec;
 	uint64 more = 0;
 
-	/* groups of several devices are here once more, as they are merged (engine/hg_wide.h) */
-	if (hg_device_spread_is_possible())
+	/* groups of several devices are here once more, as they are merged (engine/hg_sharded.h) */
+	if (hg_device_shards_is_possible())
 		more = hg_reduce_words(spec) * sizeof(uint64);
 	spec->max_groups = reduction->reducer->room(reduction->reducer->arg, more);
 	return reduction->wanted.spec.max_groups > 0 ? &reduction->wanted : NULL;

@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
- * hg_cuda_members.cu
- *	  Rows that a job of the CUDA engine exchanges with other members of its join.
+ * hg_cuda_shards.cu
+ *	  Rows that a job of the CUDA engine exchanges with other shards of its join.
  *
- * A side that expects rows has the positions of its own ones in the order of the members that are
- * to have them.  Those that it keeps are copied first to where all will stand, and others are
- * gathered as they are taken.  When all have come, that is the side: each row has a number of its
- * own then (hg_cuda_numbers.h), as if it had come out of a page.
+ * A side that expects rows has the positions of its own ones in the order of the shards that are to
+ * have them.  Those that it keeps are copied first to where all will stand, and others are gathered
+ * as they are taken.  When all have come, that is the side: each row has a number of its own then
+ * (hg_cuda_numbers.h), as if it had come out of a page.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cuda_members.h"
+#include "hg_cuda_shards.h"
 
 #include "../kernels/hg_cuda_parts.h"
 
@@ -25,11 +25,11 @@ static constexpr uint64_t TAKEN_ROWS = UINT64_C(1) << 20;
  * Checks
  * ------------------------------------------------------------------------ */
 
-/* Is a side of a member where a call wants it to be? */
+/* Is a side of a shard where a call wants it to be? */
 static HgStatus
 check_stage(const HgCudaJob *job, HgSide side, HgCudaExchangeStage stage, HgError *error)
 {
-	if (job->spec.members == 0)
+	if (job->spec.shards == 0)
 		return hg_error_set(error, HG_INVALID, nullptr, "the job is no member of several");
 	if (job->built || job->exchanges[side].stage != stage)
 		return hg_error_set(error, HG_INVALID, nullptr, "this is not the time to exchange rows so");
@@ -37,7 +37,7 @@ check_stage(const HgCudaJob *job, HgSide side, HgCudaExchangeStage stage, HgErro
 }
 
 HgStatus
-hg_cuda_members_check_append(const HgCudaJob *job, HgSide side, HgError *error)
+hg_cuda_shards_check_append(const HgCudaJob *job, HgSide side, HgError *error)
 {
 	if (job->exchanges[side].stage != HG_EXCHANGE_APPENDING)
 		return hg_error_set(error, HG_INVALID, nullptr, "the rows of this side are exchanged");
@@ -45,10 +45,10 @@ hg_cuda_members_check_append(const HgCudaJob *job, HgSide side, HgError *error)
 }
 
 HgStatus
-hg_cuda_members_check_build(const HgCudaJob *job, HgError *error)
+hg_cuda_shards_check_build(const HgCudaJob *job, HgError *error)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (job->spec.members > 0 && job->exchanges[side].stage != HG_EXCHANGE_ARRIVED)
+		if (job->spec.shards > 0 && job->exchanges[side].stage != HG_EXCHANGE_ARRIVED)
 			return hg_error_set(error, HG_INVALID, nullptr, "rows are still to be exchanged");
 	return HG_OK;
 }
@@ -74,7 +74,7 @@ numbers_stay(const HgCudaNumbers *numbers, uint64_t rows, uint64_t limit)
  * ------------------------------------------------------------------------ */
 
 HgStatus
-hg_cuda_members_tally(HgCudaJob *job, HgSide side, uint64_t *counts, HgError *error)
+hg_cuda_shards_tally(HgCudaJob *job, HgSide side, uint64_t *counts, HgError *error)
 {
 	const HgCudaKeyColumn *column = &job->columns[side];
 
@@ -83,17 +83,17 @@ hg_cuda_members_tally(HgCudaJob *job, HgSide side, uint64_t *counts, HgError *er
 							   error);
 }
 
-/* Where the rows of each member begin, when they are in the order of members. */
+/* Where the rows of each shard begin, when they are in the order of shards. */
 static HgStatus
 find_starts(HgCudaJob *job, HgSide side, const HgExchange *exchange, HgError *error)
 {
 	uint64_t counts[HG_EXCHANGE_PARTS];
 	uint64_t *starts = job->exchanges[side].starts;
 
-	HG_TRY(hg_cuda_members_tally(job, side, counts, error));
+	HG_TRY(hg_cuda_shards_tally(job, side, counts, error));
 	starts[0] = 0;
-	for (uint32_t member = 0; member < exchange->members; member++)
-		starts[member + 1] = starts[member] + hg_exchange_rows_of(counts, exchange->ends, member);
+	for (uint32_t shard = 0; shard < exchange->shards; shard++)
+		starts[shard + 1] = starts[shard] + hg_exchange_rows_of(counts, exchange->ends, shard);
 	if (starts[exchange->self + 1] - starts[exchange->self] != exchange->rows[exchange->self])
 		return hg_error_set(error, HG_INVALID, nullptr, "not as many rows stay as were said to");
 	return HG_OK;
@@ -141,7 +141,7 @@ empty_columns(const HgCudaJob *job, HgSide side, HgCudaColumns *columns)
 }
 
 HgStatus
-hg_cuda_members_expect(HgCudaJob *job, HgSide side, const HgExchange *exchange, HgError *error)
+hg_cuda_shards_expect(HgCudaJob *job, HgSide side, const HgExchange *exchange, HgError *error)
 {
 	HgCudaExchanged *it = &job->exchanges[side];
 	const HgCudaKeyColumn *column = &job->columns[side];
@@ -149,7 +149,7 @@ hg_cuda_members_expect(HgCudaJob *job, HgSide side, const HgExchange *exchange, 
 	uint8_t owners[HG_EXCHANGE_PARTS];
 
 	HG_TRY(check_stage(job, side, HG_EXCHANGE_APPENDING, error));
-	HG_TRY(hg_exchange_check(exchange, job->spec.members, error));
+	HG_TRY(hg_exchange_check(exchange, job->spec.shards, error));
 	HG_TRY(hg_cuda_columns_check(&job->values[side], column->rows, error));
 	if (!numbers_stay(&job->numbers[side], column->rows, exchange->numbers))
 		return hg_error_set(error, HG_INVALID, nullptr, "a row has a number beyond all others");
@@ -167,7 +167,7 @@ hg_cuda_members_expect(HgCudaJob *job, HgSide side, const HgExchange *exchange, 
 				error);
 	HG_TRY(hg_cuda_alloc_array(&job->work, column->rows, &it->order, error));
 	HG_TRY(hg_cuda_parts_order(&job->work, job->spec.key_width, column->keys, column->rows,
-							   it->owners, exchange->members, it->starts, it->order, error));
+							   it->owners, exchange->shards, it->starts, it->order, error));
 	it->rows = exchange->rows[exchange->self];
 	HG_TRY(gather_rows(job, side, it->starts[exchange->self], it->rows, it->keys, it->numbers,
 					   &it->values, error));
@@ -235,38 +235,38 @@ copy_taken(HgCudaJob *job, HgSide side, uint64_t count, HgExchangeRows *rows, Hg
 }
 
 HgStatus
-hg_cuda_members_left(const HgCudaJob *job, HgSide side, uint32_t member, uint64_t *rows,
+hg_cuda_shards_left(const HgCudaJob *job, HgSide side, uint32_t shard, uint64_t *rows,
 					 HgError *error)
 {
 	const HgCudaExchanged *it = &job->exchanges[side];
 
 	*rows = 0;
 	HG_TRY(check_stage(job, side, HG_EXCHANGE_EXPECTING, error));
-	if (member >= job->spec.members || member == it->exchange.self)
+	if (shard >= job->spec.shards || shard == it->exchange.self)
 		return hg_error_set(error, HG_INVALID, nullptr, "there is no such other member");
-	*rows = it->starts[member + 1] - it->starts[member] - it->taken[member];
+	*rows = it->starts[shard + 1] - it->starts[shard] - it->taken[shard];
 	return HG_OK;
 }
 
-/* Gather the next rows for another member, at most so many of those that are left: *count. */
+/* Gather the next rows for another shard, at most so many of those that are left: *count. */
 static HgStatus
-gather_next(HgCudaJob *job, HgSide side, uint32_t member, uint64_t most, uint64_t *count,
+gather_next(HgCudaJob *job, HgSide side, uint32_t shard, uint64_t most, uint64_t *count,
 			HgError *error)
 {
 	HgCudaExchanged *it = &job->exchanges[side];
 
-	HG_TRY(hg_cuda_members_left(job, side, member, count, error));
+	HG_TRY(hg_cuda_shards_left(job, side, shard, count, error));
 	*count = *count < most ? *count : most;
 	*count = *count < TAKEN_ROWS ? *count : TAKEN_ROWS;
 	if (*count == 0)
 		return HG_OK;
 	HG_TRY(reserve_taken(job, side, *count, error));
-	return gather_rows(job, side, it->starts[member] + it->taken[member], *count, it->taken_keys,
+	return gather_rows(job, side, it->starts[shard] + it->taken[shard], *count, it->taken_keys,
 					   it->taken_numbers, &it->taken_values, error);
 }
 
 HgStatus
-hg_cuda_members_take(HgCudaJob *job, HgSide side, uint32_t member, HgExchangeRows *rows,
+hg_cuda_shards_take(HgCudaJob *job, HgSide side, uint32_t shard, HgExchangeRows *rows,
 					 HgError *error)
 {
 	HgStatus status;
@@ -274,10 +274,10 @@ hg_cuda_members_take(HgCudaJob *job, HgSide side, uint32_t member, HgExchangeRow
 	uint64_t count;
 
 	rows->count = 0;
-	HG_TRY(hg_cuda_members_left(job, side, member, &count, error));
+	HG_TRY(hg_cuda_shards_left(job, side, shard, &count, error));
 	if (rows->capacity == 0)
 		return hg_error_set(error, HG_INVALID, nullptr, "there is no room for a row");
-	HG_TRY(gather_next(job, side, member, rows->capacity, &count, error));
+	HG_TRY(gather_next(job, side, shard, rows->capacity, &count, error));
 	if (count == 0)
 		return HG_OK;
 	status = copy_taken(job, side, count, rows, error);
@@ -285,20 +285,20 @@ hg_cuda_members_take(HgCudaJob *job, HgSide side, uint32_t member, HgExchangeRow
 	finished = hg_cuda_finish(&job->work, status == HG_OK ? error : nullptr);
 	HG_TRY(status);
 	HG_TRY(finished);
-	job->exchanges[side].taken[member] += count;
+	job->exchanges[side].taken[shard] += count;
 	rows->count = count;
 	return HG_OK;
 }
 
 HgStatus
-hg_cuda_members_gather(HgCudaJob *job, HgSide side, uint32_t member, HgExchangeRows *rows,
+hg_cuda_shards_gather(HgCudaJob *job, HgSide side, uint32_t shard, HgExchangeRows *rows,
 					   HgError *error)
 {
 	HgCudaExchanged *it = &job->exchanges[side];
 	uint64_t count;
 
 	memset(rows, 0, sizeof(*rows));
-	HG_TRY(gather_next(job, side, member, TAKEN_ROWS, &count, error));
+	HG_TRY(gather_next(job, side, shard, TAKEN_ROWS, &count, error));
 	rows->keys = it->taken_keys;
 	rows->numbers = it->taken_numbers;
 	for (uint32_t column = 0; column < job->values[side].count && count > 0; column++)
@@ -308,14 +308,14 @@ hg_cuda_members_gather(HgCudaJob *job, HgSide side, uint32_t member, HgExchangeR
 		rows->has_nulls[column] = job->values[side].has_nulls[column];
 	}
 	rows->count = count;
-	it->taken[member] += count;
+	it->taken[shard] += count;
 	return HG_OK;
 }
 
 void
-hg_cuda_members_rewind(HgCudaJob *job, HgSide side, uint32_t member)
+hg_cuda_shards_rewind(HgCudaJob *job, HgSide side, uint32_t shard)
 {
-	job->exchanges[side].taken[member] = 0;
+	job->exchanges[side].taken[shard] = 0;
 }
 
 /* Copy the caller's rows behind those that have come: out of memory of the host, or a device. */
@@ -352,7 +352,7 @@ copy_in(HgCudaJob *job, HgSide side, const HgExchangeRows *rows, HgError *error)
 }
 
 HgStatus
-hg_cuda_members_put(HgCudaJob *job, HgSide side, const HgExchangeRows *rows, HgError *error)
+hg_cuda_shards_put(HgCudaJob *job, HgSide side, const HgExchangeRows *rows, HgError *error)
 {
 	HgCudaExchanged *it = &job->exchanges[side];
 	uint32_t nulls = 0;
@@ -397,7 +397,7 @@ free_before(HgCudaJob *job, HgSide side)
 }
 
 HgStatus
-hg_cuda_members_arrived(HgCudaJob *job, HgSide side, HgError *error)
+hg_cuda_shards_arrived(HgCudaJob *job, HgSide side, HgError *error)
 {
 	HgCudaExchanged *it = &job->exchanges[side];
 
@@ -428,7 +428,7 @@ row_bytes(const HgJobSpec *spec, int side)
 }
 
 uint64_t
-hg_cuda_members_bytes(const HgJobSpec *spec, uint64_t joined)
+hg_cuda_shards_bytes(const HgJobSpec *spec, uint64_t joined)
 {
 	const bool columns = spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0;
 	const uint64_t numbers =
@@ -436,7 +436,7 @@ hg_cuda_members_bytes(const HgJobSpec *spec, uint64_t joined)
 	uint64_t exchanged = numbers;
 	uint64_t most = 0;
 
-	if (spec->members == 0)
+	if (spec->shards == 0)
 		return joined;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * hg_wide_groups.c
- *	  Groups of several members become one.
+ * hg_sharded_groups.c
+ *	  Groups of several shards become one.
  *
  * Records are fetched a buffer at a time, and each is either added to the one with the same keys,
  * which a table of slots finds, or becomes a group of its own.  There are never more of these than
@@ -17,7 +17,7 @@
  */
 #include "hg_host_memory.h"
 #include "hg_reduce.h"
-#include "hg_wide_job.h"
+#include "hg_sharded_job.h"
 
 #include <string.h>
 
@@ -33,7 +33,7 @@ typedef struct Slots
 
 /* Where a group with the keys of this record is, or would be. */
 static uint32_t *
-find_slot(const Slots *slots, const HgWideGroups *groups, const uint64_t *record)
+find_slot(const Slots *slots, const HgShardedGroups *groups, const uint64_t *record)
 {
 	/* the keys, and which of them are NULL */
 	const uint32_t words = groups->spec.nkeys + 1;
@@ -109,7 +109,7 @@ add_record(const HgReduceSpec *spec, uint64_t *to, const uint64_t *from)
 }
 
 static void
-slots_free(const HgWideJob *job, Slots *slots)
+slots_free(const HgShardedJob *job, Slots *slots)
 {
 	hg_host_memory_free(job->host, slots->slots, slots->count * sizeof(uint32_t));
 	*slots = (Slots){NULL, 0};
@@ -117,7 +117,7 @@ slots_free(const HgWideJob *job, Slots *slots)
 
 /* Have slots for so many groups, with those that there are. */
 static HgStatus
-slots_make(HgWideJob *job, Slots *slots, uint64_t groups, HgError *error)
+slots_make(HgShardedJob *job, Slots *slots, uint64_t groups, HgError *error)
 {
 	uint64_t count = 2;
 	void *memory;
@@ -138,9 +138,9 @@ slots_make(HgWideJob *job, Slots *slots, uint64_t groups, HgError *error)
 
 /* Have room for groups of so many, at most. */
 static HgStatus
-reserve_groups(HgWideJob *job, Slots *slots, uint64_t most, HgError *error)
+reserve_groups(HgShardedJob *job, Slots *slots, uint64_t most, HgError *error)
 {
-	HgWideGroups *groups = &job->groups;
+	HgShardedGroups *groups = &job->groups;
 	const uint64_t bytes = groups->words * sizeof(uint64_t);
 	uint64_t capacity = groups->capacity == 0 ? BUFFER_RECORDS : 2 * groups->capacity;
 	void *memory;
@@ -164,9 +164,9 @@ reserve_groups(HgWideJob *job, Slots *slots, uint64_t most, HgError *error)
 
 /* Add a record to its group, or make it one: as long as there are fewer than most. */
 static HgStatus
-merge_record(HgWideJob *job, Slots *slots, uint64_t most, const uint64_t *record, HgError *error)
+merge_record(HgShardedJob *job, Slots *slots, uint64_t most, const uint64_t *record, HgError *error)
 {
-	HgWideGroups *groups = &job->groups;
+	HgShardedGroups *groups = &job->groups;
 	uint32_t *slot;
 	HgStatus status;
 
@@ -184,12 +184,12 @@ merge_record(HgWideJob *job, Slots *slots, uint64_t most, const uint64_t *record
 	return HG_OK;
 }
 
-/* Fetch the groups that a member has made, and merge them: no more than most in all. */
+/* Fetch the groups that a shard has made, and merge them: no more than most in all. */
 static HgStatus
-merge_member(HgWideJob *job, HgWideMember *member, Slots *slots, uint64_t most, uint64_t *buffer,
+merge_shard(HgShardedJob *job, HgShard *shard, Slots *slots, uint64_t most, uint64_t *buffer,
 			 HgError *error)
 {
-	HgWideGroups *groups = &job->groups;
+	HgShardedGroups *groups = &job->groups;
 	HgStatus status = HG_OK;
 
 	while (status == HG_OK && groups->count < most)
@@ -198,7 +198,7 @@ merge_member(HgWideJob *job, HgWideMember *member, Slots *slots, uint64_t most, 
 
 		status = hg_host_check_cancel(job->host, error);
 		if (status == HG_OK)
-			status = member->calls.next_groups(member->job, &records, error);
+			status = shard->calls.next_groups(shard->job, &records, error);
 		if (status != HG_OK || records.count == 0)
 			return status;
 		for (size_t i = 0; i < records.count && status == HG_OK && groups->count < most; i++)
@@ -207,17 +207,17 @@ merge_member(HgWideJob *job, HgWideMember *member, Slots *slots, uint64_t most, 
 	return status;
 }
 
-/* The groups of all members, as long as there are fewer than most. */
+/* The groups of all shards, as long as there are fewer than most. */
 static HgStatus
-merge_members(HgWideJob *job, uint64_t most, HgError *error)
+merge_shards(HgShardedJob *job, uint64_t most, HgError *error)
 {
 	const uint64_t bytes = BUFFER_RECORDS * job->groups.words * sizeof(uint64_t);
 	Slots slots = {NULL, 0};
 	void *buffer;
 	HgStatus status = hg_host_memory_alloc(job->host, bytes, &buffer, error);
 
-	for (uint32_t member = 0; member < job->members && status == HG_OK; member++)
-		status = merge_member(job, &job->member[member], &slots, most, buffer, error);
+	for (uint32_t shard = 0; shard < job->shards && status == HG_OK; shard++)
+		status = merge_shard(job, &job->shard[shard], &slots, most, buffer, error);
 	if (buffer != NULL)
 		hg_host_memory_free(job->host, buffer, bytes);
 	slots_free(job, &slots);
@@ -225,7 +225,7 @@ merge_members(HgWideJob *job, uint64_t most, HgError *error)
 }
 
 HgStatus
-hg_wide_groups_make(HgWideJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+hg_sharded_groups_make(HgShardedJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
 					HgError *error)
 {
 	/* all of them together are numbered in 32 bits */
@@ -233,13 +233,13 @@ hg_wide_groups_make(HgWideJob *job, HgMatchMode mode, const HgReduceSpec *spec, 
 	bool too_many = false;
 	HgStatus status;
 
-	hg_wide_groups_free(job);
-	for (uint32_t member = 0; member < job->members; member++)
+	hg_sharded_groups_free(job);
+	for (uint32_t shard = 0; shard < job->shards; shard++)
 	{
-		HgWideMember *one = &job->member[member];
+		HgShard *one = &job->shard[shard];
 		uint64_t made;
 
-		job->wide->called = member;
+		job->sharded->called = shard;
 		/* also where one has too many: the others have begun */
 		status = one->calls.reduce(one->job, mode, spec, &made, error);
 		if (status != HG_OK)
@@ -254,22 +254,22 @@ hg_wide_groups_make(HgWideJob *job, HgMatchMode mode, const HgReduceSpec *spec, 
 
 	job->groups.spec = *spec;
 	job->groups.words = hg_reduce_words(spec);
-	status = merge_members(job, most, error);
+	status = merge_shards(job, most, error);
 	if (status != HG_OK)
 		return status;
 	*groups = job->groups.count;
 	if (*groups == most)
 	{
-		hg_wide_groups_free(job);
+		hg_sharded_groups_free(job);
 		*groups = HG_TOO_MANY_GROUPS;
 	}
 	return HG_OK;
 }
 
 void
-hg_wide_groups_next(HgWideJob *job, HgGroupRecords *records)
+hg_sharded_groups_next(HgShardedJob *job, HgGroupRecords *records)
 {
-	HgWideGroups *groups = &job->groups;
+	HgShardedGroups *groups = &job->groups;
 	const uint64_t left = groups->count - groups->next;
 
 	records->count = left < records->capacity ? (size_t) left : records->capacity;
@@ -280,7 +280,7 @@ hg_wide_groups_next(HgWideJob *job, HgGroupRecords *records)
 }
 
 void
-hg_wide_groups_free(HgWideJob *job)
+hg_sharded_groups_free(HgShardedJob *job)
 {
 	hg_host_memory_free(job->host, job->groups.records,
 						job->groups.capacity * job->groups.words * sizeof(uint64_t));

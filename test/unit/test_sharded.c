@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * test_wide.c
- *	  Jobs that are spread over several devices give the same matches.
+ * test_sharded.c
+ *	  Jobs that are sharded over several devices give the same matches.
  *
  * The devices are the CPU engine with little memory (hg_small_device.h), each with that of a job.
  *
@@ -13,7 +13,7 @@
 
 #include "../../src/engine/hg_ranges.h"
 #include "../../src/engine/hg_reduce.h"
-#include "../../src/engine/hg_wide.h"
+#include "../../src/engine/hg_sharded.h"
 #include "hg_small_device.h"
 #include "hg_tap.h"
 #include "test_columns.h"
@@ -25,10 +25,10 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Rows that a member is dealt in turn: so few that small jobs have some with each. */
+/* Rows that a shard is dealt in turn: so few that small jobs have some with each. */
 #define DEAL_ROWS 16
 
-static HgWide wide;
+static HgSharded sharded;
 static HgRanges ranges;
 static HgEngine device; /* a small one, which can be told to fail */
 static HgEngine *sound; /* the same without */
@@ -38,12 +38,12 @@ static bool are_unequal; /* the memory of devices is very different */
 
 /* The part of memory that a device has: a third of what the next one has. */
 static uint64_t
-find_room(void *arg, uint32_t member)
+find_room(void *arg, uint32_t shard)
 {
 	static const uint64_t rooms[] = {1000, 3000, 9000};
 
 	(void) arg;
-	return rooms[member % LENGTH(rooms)];
+	return rooms[shard % LENGTH(rooms)];
 }
 
 /* ------------------------------------------------------------------------
@@ -101,25 +101,25 @@ FAILING(tally, (HgJob * job, HgSide side, uint64_t *counts, HgError *error),
 FAILING(expect, (HgJob * job, HgSide side, const HgExchange *exchange, HgError *error),
 		(job, side, exchange, error))
 FAILING(take_rows,
-		(HgJob * job, HgSide side, uint32_t member, HgExchangeRows *rows, HgError *error),
-		(job, side, member, rows, error))
+		(HgJob * job, HgSide side, uint32_t shard, HgExchangeRows *rows, HgError *error),
+		(job, side, shard, rows, error))
 FAILING(put_rows, (HgJob * job, HgSide side, const HgExchangeRows *rows, HgError *error),
 		(job, side, rows, error))
 FAILING(arrived, (HgJob * job, HgSide side, HgError *error), (job, side, error))
 FAILING(offer, (HgJob * job, HgSide side, HgOffer *offer, HgError *error),
 		(job, side, offer, error))
 FAILING(send_rows,
-		(HgJob * job, HgSide side, uint32_t member, const HgOffer *offer, HgError *error),
-		(job, side, member, offer, error))
+		(HgJob * job, HgSide side, uint32_t shard, const HgOffer *offer, HgError *error),
+		(job, side, shard, offer, error))
 FAILING(sent, (HgJob * job, HgSide side, HgError *error), (job, side, error))
 
 /* A device, unless the one before was the last that there is. */
 static HgEngine *
-find_device(void *arg, uint32_t member)
+find_device(void *arg, uint32_t shard)
 {
 	const uint32_t *there = arg;
 
-	if (there != NULL && member >= *there)
+	if (there != NULL && shard >= *there)
 		return NULL;
 	return &device;
 }
@@ -155,44 +155,44 @@ make_device(void)
 
 /* The engine over so many devices. */
 static HgEngine *
-wide_of(uint32_t members)
+sharded_of(uint32_t shards)
 {
 	make_device();
-	snprintf(name, sizeof(name), "wide over %u%s%s", members, are_unequal ? " unequal" : "",
+	snprintf(name, sizeof(name), "wide over %u%s%s", shards, are_unequal ? " unequal" : "",
 			 by_itself ? " by themselves" : "");
-	hg_wide_init(&wide, name, members, DEAL_ROWS, find_device, NULL);
+	hg_sharded_init(&sharded, name, shards, DEAL_ROWS, find_device, NULL);
 	if (are_unequal)
-		wide.room = find_room;
-	return &wide.engine;
+		sharded.room = find_room;
+	return &sharded.engine;
 }
 
 static HgEngine *
-find_wide(void *arg)
+find_sharded(void *arg)
 {
 	(void) arg;
-	return &wide.engine;
+	return &sharded.engine;
 }
 
 /* The same where jobs that do not fit all devices are cut. */
 static HgEngine *
-ranges_of(uint32_t members)
+ranges_of(uint32_t shards)
 {
-	wide_of(members);
-	hg_ranges_init(&ranges, name, find_wide, NULL);
+	sharded_of(shards);
+	hg_ranges_init(&ranges, name, find_sharded, NULL);
 	return &ranges.engine;
 }
 
 /* ------------------------------------------------------------------------
- * Wide jobs
+ * Sharded jobs
  * ------------------------------------------------------------------------ */
 
-/* A member is no job of another kind, and engines without the calls have none. */
+/* A shard is no job of another kind, and engines without the calls have none. */
 static void
 test_refused(void)
 {
-	static const uint32_t counts[] = {1, HG_MAX_MEMBERS + 1};
+	static const uint32_t counts[] = {1, HG_MAX_SHARDS + 1};
 	const HgHost *host = test_host_plain();
-	HgEngine *engine = wide_of(2);
+	HgEngine *engine = sharded_of(2);
 	HgJobSpec spec = {.key_width = 4, .device = -1};
 	HgError error;
 	HgJob *job;
@@ -200,10 +200,10 @@ test_refused(void)
 
 	for (size_t i = 0; i < LENGTH(counts); i++)
 	{
-		spec.members = counts[i];
+		spec.shards = counts[i];
 		good = good && device.open(&device, host, &spec, &job, &error) == HG_INVALID;
 	}
-	spec.members = 2;
+	spec.shards = 2;
 	good = good && engine->open(engine, host, &spec, &job, &error) == HG_INVALID;
 	engine = ranges_of(2);
 	good = good && engine->open(engine, host, &spec, &job, &error) == HG_INVALID;
@@ -212,9 +212,9 @@ test_refused(void)
 	spec.participants_id = 0;
 	spec.streamed = 1;
 	good = good && device.open(&device, host, &spec, &job, &error) == HG_INVALID;
-	spec.streamed = spec.members = 0;
+	spec.streamed = spec.shards = 0;
 	device.tally = NULL;
-	good = good && wide.engine.open(&wide.engine, host, &spec, &job, &error) == HG_INVALID;
+	good = good && sharded.engine.open(&sharded.engine, host, &spec, &job, &error) == HG_INVALID;
 	hg_tap_ok(good && hg_small_device_open_jobs() == 0, "exchange: what can be no member is told");
 }
 
@@ -250,17 +250,17 @@ test_reduce_suite(HgEngine *engine)
 
 /* A job over devices of so many bytes each: what does not fit all of them is cut. */
 static void
-test_joins(uint32_t members, TestKeys kind, uint32_t width, uint64_t outer_rows,
+test_joins(uint32_t shards, TestKeys kind, uint32_t width, uint64_t outer_rows,
 		   uint64_t inner_rows, uint64_t bytes)
 {
 	TestData data;
-	TestRun run = {.engine = ranges_of(members), .host = test_host_plain(), .data = &data};
+	TestRun run = {.engine = ranges_of(shards), .host = test_host_plain(), .data = &data};
 	bool good = true;
 
 	test_data_create(&data, kind, width, outer_rows, inner_rows);
 	run.spec.key_width = width;
 	run.spec.device = -1;
-	run.spec.memory_limit = bytes * members;
+	run.spec.memory_limit = bytes * shards;
 	run.capacity = 65536;
 	for (int probe = HG_PROBE_AUTO; probe <= HG_PROBE_INTERSECT; probe++)
 	{
@@ -274,12 +274,12 @@ test_joins(uint32_t members, TestKeys kind, uint32_t width, uint64_t outer_rows,
 	test_data_destroy(&data);
 }
 
-/* Members have equal shares: where they have room for as much, nothing is cut. */
+/* Shards have equal shares: where they have room for as much, nothing is cut. */
 static void
-test_shares(uint32_t members)
+test_shares(uint32_t shards)
 {
 	TestData data;
-	TestRun run = {.engine = wide_of(members), .host = test_host_plain(), .data = &data};
+	TestRun run = {.engine = sharded_of(shards), .host = test_host_plain(), .data = &data};
 	HgJobStats stats = {0};
 	uint64_t counted;
 	HgError error;
@@ -290,25 +290,25 @@ test_shares(uint32_t members)
 	hg_small_device_most_bytes();
 	status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
 	run.spec.memory_limit = hg_small_device_most_bytes() * 9 / 8;
-	run.engine = ranges_of(members);
+	run.engine = ranges_of(shards);
 	hg_small_device_most_jobs();
 	if (status == HG_OK)
 		status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
-	hg_tap_ok(status == HG_OK && counted == data.pairs && stats.ranges == members &&
+	hg_tap_ok(status == HG_OK && counted == data.pairs && stats.ranges == shards &&
 				  stats.rows[HG_OUTER] == 200000 && stats.rows[HG_INNER] == 200000 &&
-				  hg_small_device_most_jobs() == (int) members,
+				  hg_small_device_most_jobs() == (int) shards,
 			  "%s: each has %" PRIu64 " bytes, and needs no more", name,
-			  run.spec.memory_limit / members);
+			  run.spec.memory_limit / shards);
 	test_data_destroy(&data);
 }
 
-/* Rows that each member was opened for, and dealt, a side at most. */
+/* Rows that each shard was opened for, and dealt, a side at most. */
 static struct
 {
 	HgJob *job;
 	uint64_t expected[2];
 	uint64_t dealt[2];
-} noted[HG_MAX_MEMBERS];
+} noted[HG_MAX_SHARDS];
 static uint32_t noted_count;
 
 static HgStatus
@@ -317,7 +317,7 @@ noting_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 {
 	HgStatus status = failing_open(engine, host, spec, job, error);
 
-	if (status == HG_OK && noted_count < HG_MAX_MEMBERS)
+	if (status == HG_OK && noted_count < HG_MAX_SHARDS)
 	{
 		memset(&noted[noted_count], 0, sizeof(noted[noted_count]));
 		noted[noted_count].job = *job;
@@ -336,9 +336,9 @@ noting_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, ui
 	return failing_append_rows(job, side, keys, count, first_row, error);
 }
 
-/* No member is dealt more rows than it was opened for, whatever is left of the last turn. */
+/* No shard is dealt more rows than it was opened for, whatever is left of the last turn. */
 static void
-test_expected(uint32_t members)
+test_expected(uint32_t shards)
 {
 	static const uint64_t rows[] = {1, DEAL_ROWS, DEAL_ROWS + 1, 3000, 3 * DEAL_ROWS * 100 + 5};
 	bool good = true;
@@ -346,7 +346,7 @@ test_expected(uint32_t members)
 	for (size_t i = 0; i < LENGTH(rows); i++)
 	{
 		TestData data;
-		TestRun run = {.engine = wide_of(members), .host = test_host_plain(), .data = &data};
+		TestRun run = {.engine = sharded_of(shards), .host = test_host_plain(), .data = &data};
 		uint64_t counted;
 		HgError error;
 
@@ -357,7 +357,7 @@ test_expected(uint32_t members)
 		run.spec.key_width = 4;
 		run.spec.expected_rows[HG_OUTER] = run.spec.expected_rows[HG_INNER] = rows[i];
 		good = good && test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error) == HG_OK &&
-			   counted == data.pairs && noted_count == members;
+			   counted == data.pairs && noted_count == shards;
 		for (uint32_t m = 0; m < noted_count; m++)
 			for (int side = HG_OUTER; side <= HG_INNER; side++)
 				good = good && noted[m].dealt[side] <= noted[m].expected[side] &&
@@ -367,7 +367,7 @@ test_expected(uint32_t members)
 	hg_tap_ok(good, "%s: no member is dealt more rows than it was opened for", name);
 }
 
-/* How many members are open, and whether these devices' limits are heeded. */
+/* How many shards are open, and whether these devices' limits are heeded. */
 static const uint64_t *limits;
 
 static HgStatus
@@ -381,10 +381,10 @@ limited_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob 
 }
 
 static uint64_t
-limited_room(void *arg, uint32_t member)
+limited_room(void *arg, uint32_t shard)
 {
 	(void) arg;
-	return limits[member];
+	return limits[shard];
 }
 
 /* Devices of very different memory: what fits all of them together is not cut. */
@@ -392,7 +392,7 @@ static void
 test_room(void)
 {
 	TestData data;
-	TestRun run = {.engine = wide_of(3), .host = test_host_plain(), .data = &data};
+	TestRun run = {.engine = sharded_of(3), .host = test_host_plain(), .data = &data};
 	HgJobStats stats = {0};
 	uint64_t counted;
 	uint64_t bytes;
@@ -414,7 +414,7 @@ test_room(void)
 	{
 		run.engine = ranges_of(3);
 		device.open = limited_open;
-		wide.room = told == 1 ? limited_room : NULL;
+		sharded.room = told == 1 ? limited_room : NULL;
 		if (status == HG_OK)
 			status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
 		good = status == HG_OK && counted == data.pairs && (stats.ranges == 3) == (told == 1);
@@ -424,14 +424,14 @@ test_room(void)
 	test_data_destroy(&data);
 }
 
-/* What a job holds of host memory, as hg_wide.h says. */
+/* What a job holds of host memory, as hg_sharded.h says. */
 static void
-test_host_memory(uint32_t members)
+test_host_memory(uint32_t shards)
 {
 	TestData data;
 	TestHost host;
-	TestRun run = {.engine = wide_of(members), .host = &host.host, .data = &data};
-	const uint64_t bound = members * UINT64_C(100000) + HG_WIDE_ROWS * UINT64_C(12);
+	TestRun run = {.engine = sharded_of(shards), .host = &host.host, .data = &data};
+	const uint64_t bound = shards * UINT64_C(100000) + HG_SHARDED_ROWS * UINT64_C(12);
 	const uint64_t rows = hg_tap_suite() <= HG_SUITE_SMALL ? 200000 : 500000;
 	uint64_t counted;
 	HgError error;
@@ -534,9 +534,9 @@ story_case(void)
 	return c;
 }
 
-/* Any call of any member fails in turn: that is the job's failure, and nothing is left of it. */
+/* Any call of any shard fails in turn: that is the job's failure, and nothing is left of it. */
 static void
-test_failures(uint32_t members)
+test_failures(uint32_t shards)
 {
 	static const HgStatus failures[] = {HG_DEVICE_FAILED, HG_DEVICE_OUT_OF_MEMORY,
 										HG_CONNECTION_LOST};
@@ -546,7 +546,7 @@ test_failures(uint32_t members)
 
 	for (size_t i = 0; i < LENGTH(failures); i++)
 	{
-		HgEngine *engine = wide_of(members);
+		HgEngine *engine = sharded_of(shards);
 		HgStatus status;
 
 		failure = failures[i];
@@ -570,10 +570,10 @@ test_failures(uint32_t members)
 
 /* The same where the device is full: a job without columns is cut. */
 static void
-test_full(uint32_t members)
+test_full(uint32_t shards)
 {
 	TestData data;
-	HgEngine *engine = ranges_of(members);
+	HgEngine *engine = ranges_of(shards);
 	bool good = true;
 
 	failure = HG_DEVICE_OUT_OF_MEMORY;
@@ -598,10 +598,10 @@ test_full(uint32_t members)
 
 /* The host has no memory, or cancels, at any moment in turn. */
 static void
-test_host_fails(uint32_t members)
+test_host_fails(uint32_t shards)
 {
 	TestCase c = story_case();
-	HgEngine *engine = wide_of(members);
+	HgEngine *engine = sharded_of(shards);
 	bool good = true;
 	TestHost host;
 	HgStatus status;
@@ -635,14 +635,14 @@ test_host_fails(uint32_t members)
 #define MANY_ROWS 11500
 #define FETCHED_GROUPS 4096
 
-/* Groups take twice their records while they are merged, as hg_wide.h says, and once then. */
+/* Groups take twice their records while they are merged, as hg_sharded.h says, and once then. */
 static void
-test_groups_memory(uint32_t members)
+test_groups_memory(uint32_t shards)
 {
 	HgReduceSpec spec = {.nkeys = 1};
 	const uint64_t record = hg_reduce_words(&spec) * sizeof(uint64_t);
 	TestCase c = {.kind = TEST_KEYS_UNIQUE, .key_width = 4, .rows = {MANY_ROWS, MANY_ROWS}};
-	HgEngine *engine = wide_of(members);
+	HgEngine *engine = sharded_of(shards);
 	uint64_t groups = 0;
 	uint64_t before;
 	uint64_t peak;
@@ -672,7 +672,7 @@ test_groups_memory(uint32_t members)
 	test_case_destroy(&c);
 }
 
-static uint32_t begun;	 /* members that have begun with groups ... */
+static uint32_t begun;	 /* shards that have begun with groups ... */
 static bool are_awaited; /* ... before any was waited for: not so */
 
 static HgStatus
@@ -686,16 +686,16 @@ static HgStatus
 begun_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
 			 HgError *error)
 {
-	are_awaited |= begun != wide.members;
+	are_awaited |= begun != sharded.shards;
 	return failing_reduce(job, mode, spec, groups, error);
 }
 
-/* Groups are begun with on all members before any of these is waited for. */
+/* Groups are begun with on all shards before any of these is waited for. */
 static void
-test_begun(uint32_t members)
+test_begun(uint32_t shards)
 {
 	TestCase c = story_case();
-	HgEngine *engine = wide_of(members);
+	HgEngine *engine = sharded_of(shards);
 	uint64_t pairs = 0;
 	HgError error;
 	HgJob *job;
@@ -707,7 +707,7 @@ test_begun(uint32_t members)
 	are_awaited = false;
 	good = test_case_build(&c, engine, test_host_plain(), &job, &error) == HG_OK &&
 		   read_groups(engine, job, &pairs, &error) == HG_OK;
-	hg_tap_ok(good && pairs == c.data.pairs && begun == members && !are_awaited,
+	hg_tap_ok(good && pairs == c.data.pairs && begun == shards && !are_awaited,
 			  "%s: groups are begun with on all of them", name);
 	engine->close(job);
 	test_case_destroy(&c);
@@ -718,18 +718,18 @@ static void
 test_gone(void)
 {
 	const HgJobSpec spec = {.key_width = 4, .device = -1};
-	HgEngine *engine = wide_of(4);
+	HgEngine *engine = sharded_of(4);
 	HgError error;
 	bool good = true;
 	HgJob *job;
 
 	for (uint32_t there = 0; there < 4; there++)
 	{
-		wide.arg = &there;
+		sharded.arg = &there;
 		good = good &&
 			   engine->open(engine, test_host_plain(), &spec, &job, &error) == HG_CONNECTION_LOST;
 	}
-	wide.arg = NULL;
+	sharded.arg = NULL;
 	hg_tap_ok(good && hg_small_device_open_jobs() == 0,
 			  "wide: where a device is gone, none is left with a member");
 }
@@ -739,58 +739,58 @@ test_gone(void)
  * ------------------------------------------------------------------------ */
 
 static void
-test_members(uint32_t members)
+test_shards(uint32_t shards)
 {
-	in_short(members == 3 ? HG_SUITE_SMALL : HG_SUITE_TINY, test_suite, wide_of(members));
-	in_short(hg_tap_suite() > HG_SUITE_SMALL || members == 3 ? HG_SUITE_SMALL : HG_SUITE_TINY,
-			 test_reduce_suite, wide_of(members));
+	in_short(shards == 3 ? HG_SUITE_SMALL : HG_SUITE_TINY, test_suite, sharded_of(shards));
+	in_short(hg_tap_suite() > HG_SUITE_SMALL || shards == 3 ? HG_SUITE_SMALL : HG_SUITE_TINY,
+			 test_reduce_suite, sharded_of(shards));
 	for (uint32_t width = 4; width <= 8; width += 4)
 	{
-		test_joins(members, TEST_KEYS_UNIQUE, width, 30000, 20000, 0);
-		test_joins(members, TEST_KEYS_UNIQUE, width, 30000, 20000, 400000);
-		test_joins(members, TEST_KEYS_DUPLICATES, width, 20000, 30000, 200000);
-		test_joins(members, TEST_KEYS_SKEWED, width, 10000, 100, 0);
-		test_joins(members, TEST_KEYS_SKEWED, width, 10000, 100, 100000);
-		test_joins(members, TEST_KEYS_ONE_LIST, width, 20000, 1000, 0);
-		test_joins(members, TEST_KEYS_HIGH, width, 20000, 1000, 100000);
-		test_joins(members, TEST_KEYS_EQUAL, width, 30000, 20, 0);
-		test_joins(members, TEST_KEYS_EQUAL, width, 30000, 20, 100000);
-		test_joins(members, TEST_KEYS_UNIQUE, width, 0, 3000, 0);
-		test_joins(members, TEST_KEYS_UNIQUE, width, 3000, 0, 0);
-		test_joins(members, TEST_KEYS_UNIQUE, width, 0, 0, 0);
+		test_joins(shards, TEST_KEYS_UNIQUE, width, 30000, 20000, 0);
+		test_joins(shards, TEST_KEYS_UNIQUE, width, 30000, 20000, 400000);
+		test_joins(shards, TEST_KEYS_DUPLICATES, width, 20000, 30000, 200000);
+		test_joins(shards, TEST_KEYS_SKEWED, width, 10000, 100, 0);
+		test_joins(shards, TEST_KEYS_SKEWED, width, 10000, 100, 100000);
+		test_joins(shards, TEST_KEYS_ONE_LIST, width, 20000, 1000, 0);
+		test_joins(shards, TEST_KEYS_HIGH, width, 20000, 1000, 100000);
+		test_joins(shards, TEST_KEYS_EQUAL, width, 30000, 20, 0);
+		test_joins(shards, TEST_KEYS_EQUAL, width, 30000, 20, 100000);
+		test_joins(shards, TEST_KEYS_UNIQUE, width, 0, 3000, 0);
+		test_joins(shards, TEST_KEYS_UNIQUE, width, 3000, 0, 0);
+		test_joins(shards, TEST_KEYS_UNIQUE, width, 0, 0, 0);
 	}
-	test_host_memory(members);
-	if (members > 1)
+	test_host_memory(shards);
+	if (shards > 1)
 	{
-		test_shares(members);
-		test_expected(members);
-		test_groups_memory(members);
+		test_shares(shards);
+		test_expected(shards);
+		test_groups_memory(shards);
 		if (by_itself)
-			test_begun(members);
-		test_failures(members);
-		test_full(members);
-		test_host_fails(members);
+			test_begun(shards);
+		test_failures(shards);
+		test_full(shards);
+		test_host_fails(shards);
 	}
 }
 
 int
 main(void)
 {
-	static const uint32_t members[] = {1, 2, 3, 8};
+	static const uint32_t shards[] = {1, 2, 3, 8};
 
 	test_refused();
 	test_gone();
 	test_room();
 	are_unequal = true;
-	test_members(3);
+	test_shards(3);
 	are_unequal = false;
 	for (int way = 0; way < 2; way++)
 	{
 		by_itself = way == 1;
-		for (size_t i = 0; i < LENGTH(members); i++)
-			/* in a small suite each number of members in one of the ways */
+		for (size_t i = 0; i < LENGTH(shards); i++)
+			/* in a small suite each number of shards in one of the ways */
 			if (hg_tap_suite() >= HG_SUITE_WHOLE || i / 2 != (size_t) way)
-				test_members(members[i]);
+				test_shards(shards[i]);
 	}
 	return hg_tap_done();
 }

@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
- * test_cuda_wide.c
- *	  Jobs of the CUDA engine that are members of one join, which exchange their rows.
+ * test_cuda_sharded.c
+ *	  Jobs of the CUDA engine that are shards of one join, which exchange their rows.
  *
- * Members are on one device, and send each other their rows there; test_server_wide has them in
+ * Shards are on one device, and send each other their rows there; test_server_sharded has them in
  * processes of their own, and on devices of their own where there are several.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#include "test_cuda_wide.h"
+#include "test_cuda_sharded.h"
 
 #include "../../src/engine/hg_offer.h"
-#include "../../src/engine/hg_wide.h"
+#include "../../src/engine/hg_sharded.h"
 #include "hg_tap.h"
 #include "test_data.h"
 #include "test_engine_suite.h"
@@ -24,24 +24,24 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Rows that a member is dealt in turn: so few that small jobs have some with each. */
+/* Rows that a shard is dealt in turn: so few that small jobs have some with each. */
 #define DEAL_ROWS 16
 
 #define ROWS 1000
 
 static HgEngine *
-find_engine(void *arg, uint32_t member)
+find_engine(void *arg, uint32_t shard)
 {
-	(void) member;
+	(void) shard;
 	return arg;
 }
 
-/* A member of two, with rows in both sides. */
+/* A shard of two, with rows in both sides. */
 static HgJob *
-open_member(HgEngine *engine, const uint32_t *keys)
+open_shard(HgEngine *engine, const uint32_t *keys)
 {
 	const HgJobSpec spec = {
-		.key_width = 4, .device = -1, .members = 2, .ncolumns = {1, 0}, .column_width = {{4}}};
+		.key_width = 4, .device = -1, .shards = 2, .ncolumns = {1, 0}, .column_width = {{4}}};
 	HgError error;
 	HgJob *job;
 
@@ -61,12 +61,12 @@ open_member(HgEngine *engine, const uint32_t *keys)
 static HgExchange
 expected(HgEngine *engine, HgJob *job, HgSide side)
 {
-	HgExchange exchange = {.members = 2, .numbers = 2 * ROWS, .ends = {HG_EXCHANGE_PARTS / 2}};
+	HgExchange exchange = {.shards = 2, .numbers = 2 * ROWS, .ends = {HG_EXCHANGE_PARTS / 2}};
 	uint64_t tally[HG_EXCHANGE_PARTS] = {0};
 	HgError error;
 
-	for (int member = 1; member < HG_MAX_MEMBERS; member++)
-		exchange.ends[member] = HG_EXCHANGE_PARTS;
+	for (int shard = 1; shard < HG_MAX_SHARDS; shard++)
+		exchange.ends[shard] = HG_EXCHANGE_PARTS;
 	engine->tally(job, side, tally, &error);
 	exchange.rows[0] = exchange.rows[1] = hg_exchange_rows_of(tally, exchange.ends, 0);
 	return exchange;
@@ -87,7 +87,7 @@ test_refused(HgEngine *engine)
 
 	for (uint32_t i = 0; i < ROWS; i++)
 		keys[i] = i;
-	job = open_member(engine, keys);
+	job = open_shard(engine, keys);
 	hg_tap_ok(job != NULL, "a member of two gets rows");
 	if (job == NULL)
 		return;
@@ -104,9 +104,9 @@ test_refused(HgEngine *engine)
 	exchange.numbers = ROWS - 1;
 	good = good && engine->expect(job, HG_OUTER, &exchange, &error) == HG_INVALID;
 	exchange.numbers = 2 * ROWS;
-	exchange.members = 3;
+	exchange.shards = 3;
 	good = good && engine->expect(job, HG_OUTER, &exchange, &error) == HG_INVALID;
-	exchange.members = 2;
+	exchange.shards = 2;
 	hg_tap_ok(good, "what does not go together is not expected");
 
 	good = engine->expect(job, HG_OUTER, &exchange, &error) == HG_OK &&
@@ -176,17 +176,17 @@ test_offers(HgEngine *engine)
 
 	for (uint32_t i = 0; i < ROWS; i++)
 		keys[i] = i;
-	jobs[0] = open_member(engine, keys);
+	jobs[0] = open_shard(engine, keys);
 	for (uint32_t i = 0; i < ROWS; i++)
 		keys[i] = ROWS + i;
-	jobs[1] = open_member(engine, keys);
+	jobs[1] = open_shard(engine, keys);
 	good = jobs[0] != NULL && jobs[1] != NULL;
 	hg_tap_ok(good, "two members get rows");
 	if (!good)
 		return;
-	exchange = (HgExchange){.members = 2, .numbers = 2 * ROWS, .ends = {HG_EXCHANGE_PARTS / 2}};
-	for (int member = 1; member < HG_MAX_MEMBERS; member++)
-		exchange.ends[member] = HG_EXCHANGE_PARTS;
+	exchange = (HgExchange){.shards = 2, .numbers = 2 * ROWS, .ends = {HG_EXCHANGE_PARTS / 2}};
+	for (int shard = 1; shard < HG_MAX_SHARDS; shard++)
+		exchange.ends[shard] = HG_EXCHANGE_PARTS;
 	good = engine->offer(jobs[0], HG_OUTER, &offer, &error) == HG_INVALID;
 	for (uint32_t self = 0; self < 2 && good; self++)
 	{
@@ -243,19 +243,19 @@ test_offers(HgEngine *engine)
 	engine->close(jobs[0]);
 }
 
-/* Do members send each other all rows that they exchange, as far as the device can? */
+/* Do shards send each other all rows that they exchange, as far as the device can? */
 static void
-test_sent(HgEngine *engine, uint32_t members)
+test_sent(HgEngine *engine, uint32_t shards)
 {
-	HgWide wide;
+	HgSharded sharded;
 	TestData data;
-	TestRun run = {.engine = &wide.engine, .host = test_host_plain(), .data = &data};
+	TestRun run = {.engine = &sharded.engine, .host = test_host_plain(), .data = &data};
 	HgJobStats stats = {0};
 	uint64_t counted = 0;
 	HgError error;
 	bool good = true;
 
-	hg_wide_init(&wide, "wide over cuda", members, 1000, find_engine, engine);
+	hg_sharded_init(&sharded, "wide over cuda", shards, 1000, find_engine, engine);
 	for (uint32_t width = 4; width <= 8; width += 4)
 	{
 		test_data_create(&data, TEST_KEYS_DUPLICATES, width, 3000000, 2000000);
@@ -265,23 +265,23 @@ test_sent(HgEngine *engine, uint32_t members)
 			   counted == data.pairs && (stats.sent == stats.exchanged || stats.sent == 0);
 		test_data_destroy(&data);
 	}
-	hg_tap_ok(good, "%u members send each other %" PRIu64 " of %" PRIu64 " rows", members,
+	hg_tap_ok(good, "%u members send each other %" PRIu64 " of %" PRIu64 " rows", shards,
 			  stats.sent, stats.exchanged);
 }
 
 void
-test_cuda_wide(HgEngine *engine)
+test_cuda_sharded(HgEngine *engine)
 {
 	test_refused(engine);
 	test_offers(engine);
-	for (uint32_t members = 2; members <= 4; members++)
-		test_sent(engine, members);
-	for (uint32_t members = 2; members <= 3; members++)
+	for (uint32_t shards = 2; shards <= 4; shards++)
+		test_sent(engine, shards);
+	for (uint32_t shards = 2; shards <= 3; shards++)
 	{
-		HgWide wide;
+		HgSharded sharded;
 
-		hg_wide_init(&wide, "wide over cuda", members, DEAL_ROWS, find_engine, engine);
-		hg_engine_suite(&wide.engine, test_host_plain());
-		hg_engine_reduce_suite(&wide.engine, test_host_plain());
+		hg_sharded_init(&sharded, "wide over cuda", shards, DEAL_ROWS, find_engine, engine);
+		hg_engine_suite(&sharded.engine, test_host_plain());
+		hg_engine_reduce_suite(&sharded.engine, test_host_plain());
 	}
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * test_server_wide.c
- *	  Jobs that are spread over several device processes, and what a member may be asked.
+ * test_server_sharded.c
+ *	  Jobs that are sharded over several device processes, and what a shard may be asked.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,7 +11,7 @@
 
 #include "../../src/engine/hg_ranges.h"
 #include "../../src/engine/hg_reduce.h"
-#include "../../src/engine/hg_wide.h"
+#include "../../src/engine/hg_sharded.h"
 #include "hg_tap.h"
 #include "test_columns.h"
 #include "test_serving.h"
@@ -28,7 +28,7 @@
 
 #define MOST_SERVERS 3
 
-/* Rows that a member is dealt in turn. */
+/* Rows that a shard is dealt in turn. */
 #define DEAL_ROWS 1000
 
 /* Processes, each with a session. */
@@ -37,22 +37,22 @@ typedef struct Several
 	uint32_t count;
 	TestServer servers[MOST_SERVERS];
 	HgWireClient *clients[MOST_SERVERS];
-	HgWide wide;
+	HgSharded sharded;
 	HgRanges ranges;
 } Several;
 
 static HgEngine *
-find_engine(void *arg, uint32_t member)
+find_engine(void *arg, uint32_t shard)
 {
 	Several *several = arg;
 
-	return hg_wire_client_engine(several->clients[member]);
+	return hg_wire_client_engine(several->clients[shard]);
 }
 
 static HgEngine *
-find_wide(void *arg)
+find_sharded(void *arg)
 {
-	return &((Several *) arg)->wide.engine;
+	return &((Several *) arg)->sharded.engine;
 }
 
 /* Start them, on devices in turn where HG_DEVICES says how many there are. */
@@ -71,8 +71,8 @@ start_several(Several *several, uint32_t count, const char *const *options)
 		test_start_server(&several->servers[i], devices != NULL && options == NULL ? one : options);
 		several->clients[i] = test_start_client(&several->servers[i]);
 	}
-	hg_wide_init(&several->wide, "wide", count, DEAL_ROWS, find_engine, several);
-	hg_ranges_init(&several->ranges, "ranges of wide", find_wide, several);
+	hg_sharded_init(&several->sharded, "wide", count, DEAL_ROWS, find_engine, several);
+	hg_ranges_init(&several->ranges, "ranges of wide", find_sharded, several);
 }
 
 /* Has none of them a job left? */
@@ -116,7 +116,7 @@ test_results(uint32_t count)
 		for (uint32_t width = 4; width <= 8; width += 4)
 		{
 			TestData data;
-			TestRun run = {.engine = &several.wide.engine,
+			TestRun run = {.engine = &several.sharded.engine,
 						   .host = test_host_plain(),
 						   .data = &data,
 						   .spec = test_plain_spec,
@@ -129,7 +129,7 @@ test_results(uint32_t count)
 					  test_keys_name(kinds[i]), width, count);
 			test_data_destroy(&data);
 		}
-	hg_engine_reduce_suite(&several.wide.engine, test_host_plain());
+	hg_engine_reduce_suite(&several.sharded.engine, test_host_plain());
 	hg_tap_ok(are_idle(&several), "no member is left open");
 	stop_several(&several);
 }
@@ -205,9 +205,9 @@ count_in_groups(HgEngine *engine, HgJob *job, const HgReduceSpec *spec, uint64_t
 }
 
 /*
- * All members make their groups at the same time, whether they were told before build or when they
- * are asked for them; so they do when they have made other groups before.  The stand-in has none
- * of them go on before all are at it.
+ * All shards make their groups at the same time, whether they were told before build or when they
+ * are asked for them; so they do when they have made other groups before.  The stand-in has none of
+ * them go on before all are at it.
  */
 static void
 test_groups_together(void)
@@ -219,7 +219,7 @@ test_groups_together(void)
 				  .rows = {3000, 3000},
 				  .spread = {.values = 20, .nulls = 10}};
 	Several several;
-	HgEngine *engine = &several.wide.engine;
+	HgEngine *engine = &several.sharded.engine;
 	HgError error = {0};
 	uint64_t pairs = 0;
 	uint64_t groups = 0;
@@ -279,7 +279,7 @@ test_death(bool built)
 	HgJob *job;
 
 	start_several(&several, 3, NULL);
-	run.engine = &several.wide.engine;
+	run.engine = &several.sharded.engine;
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 5000, 5000);
 	status = test_run_append(&run, &job, &error);
 	if (status == HG_OK && built)
@@ -323,7 +323,7 @@ test_cancel_at_rest(void)
 	int ended;
 
 	start_several(&several, 2, NULL);
-	run.engine = &several.wide.engine;
+	run.engine = &several.sharded.engine;
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 3000, 3000);
 	kill(several.servers[0].process, SIGSTOP);
 	waker = fork();
@@ -352,7 +352,7 @@ test_cancel_at_rest(void)
 	stop_several(&several);
 }
 
-/* A member's client stops waiting at any moment. */
+/* A shard's client stops waiting at any moment. */
 static void
 test_cancel(void)
 {
@@ -363,7 +363,7 @@ test_cancel(void)
 	int cancels = 0;
 
 	start_several(&several, 2, NULL);
-	run.engine = &several.wide.engine;
+	run.engine = &several.sharded.engine;
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 30000, 30000);
 	for (double wait = 0.2; wait < 40; wait *= 1.5)
 	{
@@ -457,7 +457,7 @@ test_sent(uint32_t count, bool is_standin)
 	int before[2] = {0};
 
 	start_several(&several, count, NULL);
-	run.engine = &several.wide.engine;
+	run.engine = &several.sharded.engine;
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 300000, 200000);
 	for (int time = 0; time < 3; time++)
 	{
@@ -494,7 +494,7 @@ test_sends(const char *how, HgStatus expected)
 	HgStatus status;
 
 	start_sending(&several, 3, "HG_STANDIN_SENDS", how);
-	run.engine = &several.wide.engine;
+	run.engine = &several.sharded.engine;
 	run.spec.key_width = 8;
 	test_data_create(&data, TEST_KEYS_UNIQUE, 8, 20000, 20000);
 	status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
@@ -523,7 +523,7 @@ test_while_sending(bool dies)
 	bool good;
 
 	start_sending(&several, 3, "HG_STANDIN_SEND_MS", "1000");
-	run.engine = &several.wide.engine;
+	run.engine = &several.sharded.engine;
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 5000, 5000);
 	test_impatient_init(&impatient, 300);
 	impatient.victim = dies ? several.servers[1].process : 0;
@@ -545,22 +545,22 @@ test_while_sending(bool dies)
 
 #define HAND_ROWS 8
 
-/* Open a member, whose inner side has a column of one byte. */
+/* Open a shard, whose inner side has a column of one byte. */
 static void
-ask_member(TestSpeaker *speaker, uint32_t members)
+ask_shard(TestSpeaker *speaker, uint32_t shards)
 {
 	HgWireMessage message;
 
 	memset(&message, 0, sizeof(message));
 	message.request.spec = test_plain_spec;
-	message.request.spec.members = members;
+	message.request.spec.shards = shards;
 	message.request.spec.ncolumns[HG_INNER] = 1;
 	message.request.spec.column_width[HG_INNER][0] = 1;
 	message.request.spec.expected_rows[HG_OUTER] = HAND_ROWS;
 	test_ask(speaker, HG_WIRE_OPEN, 1, &message);
 }
 
-/* Requests that a member can't be asked end the connection. */
+/* Requests that a shard can't be asked end the connection. */
 static void
 test_nonsense(void)
 {
@@ -568,7 +568,7 @@ test_nonsense(void)
 	{
 		const char *what;
 		HgWireType type;
-		uint32_t members;
+		uint32_t shards;
 		uint32_t side;
 		uint32_t columns;
 		uint64_t count;
@@ -605,7 +605,7 @@ test_nonsense(void)
 		bool good;
 
 		test_start_speaker(&server, &speaker);
-		ask_member(&speaker, cases[i].members);
+		ask_shard(&speaker, cases[i].shards);
 		good = test_is_answered(&speaker, HG_OK);
 		memset(&message, 0, sizeof(message));
 		message.request.side = cases[i].side;
@@ -661,12 +661,12 @@ test_attached(void)
 	hg_tap_ok(good && descriptors_become(server.process, before),
 			  "a descriptor with no message is closed, as the connection is");
 	test_start_speaker(&server, &speaker);
-	ask_member(&speaker, 2);
+	ask_shard(&speaker, 2);
 	good = test_is_answered(&speaker, HG_OK);
 	memset(&message, 0, sizeof(message));
 	message.request.side = HG_OUTER;
-	message.request.member = 1;
-	message.request.exchange.members = 2;
+	message.request.shard = 1;
+	message.request.exchange.shards = 2;
 	message.request.exchange.numbers = HAND_ROWS;
 	message.request.exchange.ends[0] = 100;
 	message.request.exchange.ends[1] = HG_EXCHANGE_PARTS;
@@ -706,7 +706,7 @@ test_reserved(void)
 
 	test_start_server(&server, options);
 	test_start_speaker(&server, &speaker);
-	ask_member(&speaker, 2);
+	ask_shard(&speaker, 2);
 	good = test_is_answered(&speaker, HG_OK);
 	status = test_status_of(&server);
 	hg_tap_ok(good && status.memory_reserved == before,
@@ -715,14 +715,14 @@ test_reserved(void)
 
 	memset(&message, 0, sizeof(message));
 	message.request.side = HG_OUTER;
-	message.request.exchange.members = 3;
+	message.request.exchange.shards = 3;
 	message.request.exchange.numbers = 10 * HAND_ROWS;
 	message.request.exchange.ends[0] = 100;
 	message.request.exchange.ends[1] = HG_EXCHANGE_PARTS;
 	message.request.exchange.rows[1] = 10 * HAND_ROWS;
 	test_ask(&speaker, HG_WIRE_EXPECT, 1, &message);
 	good = test_is_answered(&speaker, HG_INVALID);
-	message.request.exchange.members = 2;
+	message.request.exchange.shards = 2;
 	test_ask(&speaker, HG_WIRE_EXPECT, 1, &message);
 	good = good && test_is_answered(&speaker, HG_OK);
 	status = test_status_of(&server);
@@ -738,7 +738,7 @@ test_reserved(void)
 	test_stop_server(&server);
 }
 
-/* A member whose client has to do with others is not evicted as soon as other jobs are. */
+/* A shard whose client has to do with others is not evicted as soon as other jobs are. */
 static void
 test_idle(void)
 {
@@ -755,14 +755,14 @@ test_idle(void)
 	unsetenv("HG_STANDIN_EVICT_MS");
 	test_start_speaker(&server, &speaker);
 	test_start_speaker(&server, &other);
-	ask_member(&speaker, 2);
+	ask_shard(&speaker, 2);
 	good = test_is_answered(&speaker, HG_OK);
 	for (uint32_t side = HG_OUTER; side <= HG_INNER; side++)
 		for (int step = 0; step < 2; step++)
 		{
 			memset(&message, 0, sizeof(message));
 			message.request.side = side;
-			message.request.exchange.members = 2;
+			message.request.exchange.shards = 2;
 			message.request.exchange.ends[1] = HG_EXCHANGE_PARTS;
 			test_ask(&speaker, steps[step], 1, &message);
 			good = good && test_is_answered(&speaker, HG_OK);

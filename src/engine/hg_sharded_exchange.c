@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * hg_wide_exchange.c
- *	  Rows to the members that join them.
+ * hg_sharded_exchange.c
+ *	  Rows to the shards that join them.
  *
- * hg_exchange.h tells the whole way.  Sides are exchanged one after the other, so that no member
- * has to have room for more than what comes of one; parts are chosen once for both.
+ * hg_exchange.h tells the whole way.  Sides are exchanged one after the other, so that no shard has
+ * to have room for more than what comes of one; parts are chosen once for both.
  *
- * Members send each other their rows themselves, where they can (hg_offer.h), in as many rounds as
- * there are other members: in each of them all send, and no two to the same one.  What is left goes
+ * Shards send each other their rows themselves, where they can (hg_offer.h), in as many rounds as
+ * there are other shards: in each of them all send, and no two to the same one.  What is left goes
  * through the memory of the caller, from one pair of them after the other.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -16,23 +16,23 @@
  */
 #include "hg_host_memory.h"
 #include "hg_offer.h"
-#include "hg_wide_job.h"
+#include "hg_sharded_job.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* How many rows each member has of each part of a side. */
+/* How many rows each shard has of each part of a side. */
 typedef uint64_t Tally[HG_EXCHANGE_PARTS];
 
-/* Rows of a side that go from one member to another. */
+/* Rows of a side that go from one shard to another. */
 typedef struct Moves
 {
-	uint64_t rows[HG_MAX_MEMBERS][HG_MAX_MEMBERS]; /* by who has them and who joins them, until
+	uint64_t rows[HG_MAX_SHARDS][HG_MAX_SHARDS]; /* by who has them and who joins them, until
 													* they are there */
-	uint64_t coming[HG_MAX_MEMBERS];			   /* to each, before any have moved */
-	HgOffer offers[HG_MAX_MEMBERS];
-	bool is_offered[HG_MAX_MEMBERS];
-	bool is_sent_to[HG_MAX_MEMBERS]; /* others say that they have sent it rows */
+	uint64_t coming[HG_MAX_SHARDS];			   /* to each, before any have moved */
+	HgOffer offers[HG_MAX_SHARDS];
+	bool is_offered[HG_MAX_SHARDS];
+	bool is_sent_to[HG_MAX_SHARDS]; /* others say that they have sent it rows */
 } Moves;
 
 /* A buffer for rows of a side, in one piece of memory. */
@@ -44,11 +44,11 @@ typedef struct Buffer
 } Buffer;
 
 static HgStatus
-buffer_open(Buffer *buffer, const HgWideJob *job, HgSide side, HgError *error)
+buffer_open(Buffer *buffer, const HgShardedJob *job, HgSide side, HgError *error)
 {
 	/* as many of any width make arrays that are aligned */
 	const uint64_t all = (job->rows[side] + 63) / 64 * 64;
-	const uint64_t rows = all < HG_WIDE_ROWS ? all : HG_WIDE_ROWS;
+	const uint64_t rows = all < HG_SHARDED_ROWS ? all : HG_SHARDED_ROWS;
 	unsigned char *at;
 	HgStatus status;
 
@@ -75,13 +75,13 @@ buffer_open(Buffer *buffer, const HgWideJob *job, HgSide side, HgError *error)
 	return HG_OK;
 }
 
-/* All rows that one member has for another. */
+/* All rows that one shard has for another. */
 static HgStatus
-move_rows(HgWideJob *job, HgSide side, uint32_t from, uint32_t to, HgExchangeRows *rows,
+move_rows(HgShardedJob *job, HgSide side, uint32_t from, uint32_t to, HgExchangeRows *rows,
 		  HgError *error)
 {
-	HgWideMember *source = &job->member[from];
-	HgWideMember *target = &job->member[to];
+	HgShard *source = &job->shard[from];
+	HgShard *target = &job->shard[to];
 	HgStatus status;
 
 	for (;;)
@@ -97,40 +97,40 @@ move_rows(HgWideJob *job, HgSide side, uint32_t from, uint32_t to, HgExchangeRow
 	}
 }
 
-/* Have each member make room for what will come. */
+/* Have each shard make room for what will come. */
 static HgStatus
-expect_rows(HgWideJob *job, HgSide side, const Tally *tallies, const uint32_t *ends, HgError *error)
+expect_rows(HgShardedJob *job, HgSide side, const Tally *tallies, const uint32_t *ends, HgError *error)
 {
-	HgExchange exchange = {.members = job->members, .numbers = job->rows[side]};
+	HgExchange exchange = {.shards = job->shards, .numbers = job->rows[side]};
 	HgStatus status = HG_OK;
 
 	memcpy(exchange.ends, ends, sizeof(exchange.ends));
-	for (uint32_t to = 0; to < job->members && status == HG_OK; to++)
+	for (uint32_t to = 0; to < job->shards && status == HG_OK; to++)
 	{
 		exchange.self = to;
-		for (uint32_t from = 0; from < job->members; from++)
+		for (uint32_t from = 0; from < job->shards; from++)
 			exchange.rows[from] = hg_exchange_rows_of(tallies[from], ends, to);
-		status = job->member[to].calls.expect(job->member[to].job, side, &exchange, error);
+		status = job->shard[to].calls.expect(job->shard[to].job, side, &exchange, error);
 	}
 	return status;
 }
 
 /* ------------------------------------------------------------------------
- * From member to member
+ * From shard to shard
  * ------------------------------------------------------------------------ */
 
-/* Have each member that rows come to offer memory for them, where it can. */
+/* Have each shard that rows come to offer memory for them, where it can. */
 static HgStatus
-take_offers(HgWideJob *job, HgSide side, Moves *moves, HgError *error)
+take_offers(HgShardedJob *job, HgSide side, Moves *moves, HgError *error)
 {
-	for (uint32_t to = 0; to < job->members; to++)
+	for (uint32_t to = 0; to < job->shards; to++)
 	{
-		HgWideMember *member = &job->member[to];
+		HgShard *shard = &job->shard[to];
 		HgStatus status;
 
-		if (moves->coming[to] == 0 || member->calls.offer == NULL)
+		if (moves->coming[to] == 0 || shard->calls.offer == NULL)
 			continue;
-		status = member->calls.offer(member->job, side, &moves->offers[to], error);
+		status = shard->calls.offer(shard->job, side, &moves->offers[to], error);
 		moves->is_offered[to] = status == HG_OK;
 		if (status != HG_OK && status != HG_INVALID)
 			return status;
@@ -141,36 +141,36 @@ take_offers(HgWideJob *job, HgSide side, Moves *moves, HgError *error)
 static void
 close_offers(Moves *moves)
 {
-	for (uint32_t to = 0; to < HG_MAX_MEMBERS; to++)
+	for (uint32_t to = 0; to < HG_MAX_SHARDS; to++)
 		if (moves->is_offered[to])
 			close(moves->offers[to].memory);
 }
 
-/* Have each member send its rows to the one that is so far behind it, all at a time. */
+/* Have each shard send its rows to the one that is so far behind it, all at a time. */
 static HgStatus
-send_round(HgWideJob *job, HgSide side, uint32_t distance, Moves *moves, HgError *error)
+send_round(HgShardedJob *job, HgSide side, uint32_t distance, Moves *moves, HgError *error)
 {
-	bool sends[HG_MAX_MEMBERS] = {false};
+	bool sends[HG_MAX_SHARDS] = {false};
 	HgStatus status = HG_OK;
 
-	for (uint32_t from = 0; from < job->members && status == HG_OK; from++)
+	for (uint32_t from = 0; from < job->shards && status == HG_OK; from++)
 	{
-		const uint32_t to = (from + distance) % job->members;
-		HgWideMember *member = &job->member[from];
+		const uint32_t to = (from + distance) % job->shards;
+		HgShard *shard = &job->shard[from];
 
-		if (moves->rows[from][to] == 0 || !moves->is_offered[to] || member->calls.send_rows == NULL)
+		if (moves->rows[from][to] == 0 || !moves->is_offered[to] || shard->calls.send_rows == NULL)
 			continue;
-		status = member->calls.send_rows(member->job, side, to, &moves->offers[to], error);
+		status = shard->calls.send_rows(shard->job, side, to, &moves->offers[to], error);
 		sends[from] = status == HG_OK;
 		status = status == HG_INVALID ? HG_OK : status;
 	}
-	for (uint32_t from = 0; from < job->members && status == HG_OK; from++)
+	for (uint32_t from = 0; from < job->shards && status == HG_OK; from++)
 	{
-		const uint32_t to = (from + distance) % job->members;
+		const uint32_t to = (from + distance) % job->shards;
 
 		if (!sends[from])
 			continue;
-		status = job->member[from].calls.sent(job->member[from].job, side, error);
+		status = job->shard[from].calls.sent(job->shard[from].job, side, error);
 		if (status == HG_OK)
 		{
 			job->sent += moves->rows[from][to];
@@ -182,13 +182,13 @@ send_round(HgWideJob *job, HgSide side, uint32_t distance, Moves *moves, HgError
 	return status;
 }
 
-/* Have members send what they can themselves. */
+/* Have shards send what they can themselves. */
 static HgStatus
-send_rows(HgWideJob *job, HgSide side, Moves *moves, HgError *error)
+send_rows(HgShardedJob *job, HgSide side, Moves *moves, HgError *error)
 {
 	HgStatus status = take_offers(job, side, moves, error);
 
-	for (uint32_t distance = 1; distance < job->members && status == HG_OK; distance++)
+	for (uint32_t distance = 1; distance < job->shards && status == HG_OK; distance++)
 		status = send_round(job, side, distance, moves, error);
 	close_offers(moves);
 	return status;
@@ -198,13 +198,13 @@ send_rows(HgWideJob *job, HgSide side, Moves *moves, HgError *error)
  * A side
  * ------------------------------------------------------------------------ */
 
-/* The rows that each member has for each other one. */
+/* The rows that each shard has for each other one. */
 static void
-find_moves(const HgWideJob *job, const Tally *tallies, const uint32_t *ends, Moves *moves)
+find_moves(const HgShardedJob *job, const Tally *tallies, const uint32_t *ends, Moves *moves)
 {
 	memset(moves, 0, sizeof(*moves));
-	for (uint32_t from = 0; from < job->members; from++)
-		for (uint32_t to = 0; to < job->members; to++)
+	for (uint32_t from = 0; from < job->shards; from++)
+		for (uint32_t to = 0; to < job->shards; to++)
 			if (from != to)
 			{
 				moves->rows[from][to] = hg_exchange_rows_of(tallies[from], ends, to);
@@ -214,13 +214,13 @@ find_moves(const HgWideJob *job, const Tally *tallies, const uint32_t *ends, Mov
 
 /* Move the rows that are left through memory of the caller, if there are any. */
 static HgStatus
-move_rest(HgWideJob *job, HgSide side, const Moves *moves, HgError *error)
+move_rest(HgShardedJob *job, HgSide side, const Moves *moves, HgError *error)
 {
 	Buffer buffer = {0};
 	HgStatus status = HG_OK;
 
-	for (uint32_t from = 0; from < job->members && status == HG_OK; from++)
-		for (uint32_t to = 0; to < job->members && status == HG_OK; to++)
+	for (uint32_t from = 0; from < job->shards && status == HG_OK; from++)
+		for (uint32_t to = 0; to < job->shards && status == HG_OK; to++)
 		{
 			if (moves->rows[from][to] == 0)
 				continue;
@@ -233,11 +233,11 @@ move_rest(HgWideJob *job, HgSide side, const Moves *moves, HgError *error)
 	return status;
 }
 
-/* All has come to a member.  What it misses of what others say they have sent is not its fault. */
+/* All has come to a shard.  What it misses of what others say they have sent is not its fault. */
 static HgStatus
-rows_arrived(HgWideJob *job, HgSide side, uint32_t to, const Moves *moves, HgError *error)
+rows_arrived(HgShardedJob *job, HgSide side, uint32_t to, const Moves *moves, HgError *error)
 {
-	HgStatus status = job->member[to].calls.arrived(job->member[to].job, side, error);
+	HgStatus status = job->shard[to].calls.arrived(job->shard[to].job, side, error);
 
 	if (status == HG_INVALID && moves->is_sent_to[to])
 		status = hg_error_set(error, HG_CONNECTION_LOST, NULL,
@@ -246,51 +246,51 @@ rows_arrived(HgWideJob *job, HgSide side, uint32_t to, const Moves *moves, HgErr
 }
 
 static HgStatus
-exchange_side(HgWideJob *job, HgSide side, const Tally *tallies, const uint32_t *ends,
+exchange_side(HgShardedJob *job, HgSide side, const Tally *tallies, const uint32_t *ends,
 			  HgError *error)
 {
 	Moves moves;
 	HgStatus status = expect_rows(job, side, tallies, ends, error);
 
 	find_moves(job, tallies, ends, &moves);
-	for (uint32_t to = 0; to < job->members; to++)
+	for (uint32_t to = 0; to < job->shards; to++)
 		job->moved += moves.coming[to];
 	if (status == HG_OK)
 		status = send_rows(job, side, &moves, error);
 	if (status == HG_OK)
 		status = move_rest(job, side, &moves, error);
-	for (uint32_t to = 0; to < job->members && status == HG_OK; to++)
+	for (uint32_t to = 0; to < job->shards && status == HG_OK; to++)
 		status = rows_arrived(job, side, to, &moves, error);
 	return status;
 }
 
 /* Have the rows of both sides tallied, and choose parts. */
 static HgStatus
-choose_parts(HgWideJob *job, Tally *tallies[2], uint32_t *ends, HgError *error)
+choose_parts(HgShardedJob *job, Tally *tallies[2], uint32_t *ends, HgError *error)
 {
 	Tally sum = {0};
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint32_t member = 0; member < job->members; member++)
+		for (uint32_t shard = 0; shard < job->shards; shard++)
 		{
-			HgWideMember *one = &job->member[member];
+			HgShard *one = &job->shard[shard];
 			HgStatus status =
-				one->calls.tally(one->job, (HgSide) side, tallies[side][member], error);
+				one->calls.tally(one->job, (HgSide) side, tallies[side][shard], error);
 
 			if (status != HG_OK)
 				return status;
 			for (uint32_t part = 0; part < HG_EXCHANGE_PARTS; part++)
-				sum[part] += tallies[side][member][part];
+				sum[part] += tallies[side][shard][part];
 		}
-	hg_exchange_choose(job->members, sum, job->shares, ends);
+	hg_exchange_choose(job->shards, sum, job->shares, ends);
 	return HG_OK;
 }
 
 HgStatus
-hg_wide_exchange(HgWideJob *job, HgError *error)
+hg_sharded_exchange(HgShardedJob *job, HgError *error)
 {
-	const uint64_t bytes = 2 * job->members * sizeof(Tally);
-	uint32_t ends[HG_MAX_MEMBERS];
+	const uint64_t bytes = 2 * job->shards * sizeof(Tally);
+	uint32_t ends[HG_MAX_SHARDS];
 	Tally *tallies[2];
 	void *memory;
 	HgStatus status = hg_host_memory_alloc(job->host, bytes, &memory, error);
@@ -298,7 +298,7 @@ hg_wide_exchange(HgWideJob *job, HgError *error)
 	if (status != HG_OK)
 		return status;
 	tallies[HG_OUTER] = memory;
-	tallies[HG_INNER] = tallies[HG_OUTER] + job->members;
+	tallies[HG_INNER] = tallies[HG_OUTER] + job->shards;
 	status = choose_parts(job, tallies, ends, error);
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 		status = exchange_side(job, (HgSide) side, tallies[side], ends, error);

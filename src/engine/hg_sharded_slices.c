@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * hg_wide_slices.c
- *	  Graph replicas of which each member has a slice.
+ * hg_sharded_slices.c
+ *	  Graph replicas of which each shard has a slice.
  *
- * A member has its slice in the place of the graph, under the name and in the shape that follow
- * from how that is cut; a graph that is whole on all devices is each member's.  The graph by which
- * rows of a slice look up is cut along, and what they find is whole, or cut as well.  Masks of a
- * graph that is whole are passed on.  Those of one that is cut are collected, for each member by
- * the numbers that rows have in its slice, and given to it before it builds.
+ * A shard has its slice in the place of the graph, under the name and in the shape that follow from
+ * how that is cut; a graph that is whole on all devices is each shard's.  The graph by which rows
+ * of a slice look up is cut along, and what they find is whole, or cut as well.  Masks of a graph
+ * that is whole are passed on.  Those of one that is cut are collected, for each shard by the
+ * numbers that rows have in its slice, and given to it before it builds.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +15,7 @@
  */
 #include "hg_host_memory.h"
 #include "hg_slices.h"
-#include "hg_wide_job.h"
+#include "hg_sharded_job.h"
 
 #include <string.h>
 
@@ -23,7 +23,7 @@
 #define PART_WORDS (1 << (HG_FLAT_ROW_BITS - 6))
 
 bool
-hg_wide_are_sliced(const HgJobSpec *spec)
+hg_sharded_are_sliced(const HgJobSpec *spec)
 {
 	return spec->slices[HG_OUTER] != NULL || spec->slices[HG_INNER] != NULL;
 }
@@ -48,7 +48,7 @@ is_along(const HgSlices *slices, const HgSlicedAlong *along, const HgReplicaLook
 /* Note how what is looked up is cut, where the rows of a side are; each lookup is of rows before
  * it. */
 static HgStatus
-open_lookups(HgWideJob *job, HgSide side, HgError *error)
+open_lookups(HgShardedJob *job, HgSide side, HgError *error)
 {
 	const HgJobSpec *spec = &job->spec;
 	const HgSlices **slices = job->sliced.slices[side];
@@ -69,9 +69,9 @@ open_lookups(HgWideJob *job, HgSide side, HgError *error)
 	return HG_OK;
 }
 
-/* Can a side of so many members be so? */
+/* Can a side of so many shards be so? */
 static HgStatus
-check_side(const HgJobSpec *spec, HgSide side, uint32_t members, HgError *error)
+check_side(const HgJobSpec *spec, HgSide side, uint32_t shards, HgError *error)
 {
 	const HgSlices *slices = spec->slices[side];
 
@@ -81,21 +81,21 @@ check_side(const HgJobSpec *spec, HgSide side, uint32_t members, HgError *error)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine has no filters");
 	if (slices == NULL)
 		return HG_OK;
-	if (slices->count != members || slices->parts != spec->replica[side]->shape.parts)
+	if (slices->count != shards || slices->parts != spec->replica[side]->shape.parts)
 		return hg_error_set(error, HG_INVALID, NULL,
 							"a graph is not cut into as many slices as there are members");
 	return HG_OK;
 }
 
 HgStatus
-hg_wide_slices_open(HgWideJob *job, HgError *error)
+hg_sharded_slices_open(HgShardedJob *job, HgError *error)
 {
 	const HgJobSpec *spec = &job->spec;
 	HgStatus status = HG_OK;
 
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 	{
-		status = check_side(spec, (HgSide) side, job->wide->members, error);
+		status = check_side(spec, (HgSide) side, job->sharded->shards, error);
 		if (status != HG_OK)
 			break;
 		job->sliced.slices[side][0] = spec->slices[side];
@@ -106,9 +106,9 @@ hg_wide_slices_open(HgWideJob *job, HgError *error)
 	return status;
 }
 
-/* The columns of a member's rows of a side, and of what these look up. */
+/* The columns of a shard's rows of a side, and of what these look up. */
 static void
-cut_columns(const HgWideJob *job, HgSide side, uint32_t member, HgReplicaColumnUse *columns)
+cut_columns(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplicaColumnUse *columns)
 {
 	const HgJobSpec *spec = &job->spec;
 
@@ -119,23 +119,23 @@ cut_columns(const HgWideJob *job, HgSide side, uint32_t member, HgReplicaColumnU
 		columns[i] = spec->replica_columns[side][i];
 		if (slices == NULL)
 			continue;
-		columns[i].shape = hg_slice_column_shape(slices, member, columns[i].shape.width);
+		columns[i].shape = hg_slice_column_shape(slices, shard, columns[i].shape.width);
 		if (columns[i].program == 0)
-			columns[i].name.slice = hg_slice_number(slices->count, member);
+			columns[i].name.slice = hg_slice_number(slices->count, shard);
 	}
 }
 
 /* The slice of a graph that is a side, or is looked up. */
 static void
-cut_use(const HgSlices *slices, uint32_t member, HgReplicaUse *use)
+cut_use(const HgSlices *slices, uint32_t shard, HgReplicaUse *use)
 {
-	use->name.slice = hg_slice_number(slices->count, member);
-	use->shape = hg_slice_shape(slices, member, use->shape.key_width);
+	use->name.slice = hg_slice_number(slices->count, shard);
+	use->shape = hg_slice_shape(slices, shard, use->shape.key_width);
 }
 
 /* What they look up, by graphs that are cut along. */
 static void
-cut_lookups(const HgWideJob *job, HgSide side, uint32_t member, HgReplicaLookup *lookups)
+cut_lookups(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplicaLookup *lookups)
 {
 	const HgJobSpec *spec = &job->spec;
 
@@ -149,20 +149,20 @@ cut_lookups(const HgWideJob *job, HgSide side, uint32_t member, HgReplicaLookup 
 		lookups[i] = spec->lookups[side][i];
 		if (slices == NULL)
 			continue;
-		lookups[i].stride = hg_slice_column_shape(slices, member, 1).stride;
-		own->name.slice = hg_slice_number_along(along->cut, slices->count, member);
-		own->shape = hg_slice_shape_along(slices, member, own->shape.key_width,
-										  along->cut > 0 ? along->rows[member]
-														 : hg_slice_rows(slices, member));
+		lookups[i].stride = hg_slice_column_shape(slices, shard, 1).stride;
+		own->name.slice = hg_slice_number_along(along->cut, slices->count, shard);
+		own->shape = hg_slice_shape_along(slices, shard, own->shape.key_width,
+										  along->cut > 0 ? along->rows[shard]
+														 : hg_slice_rows(slices, shard));
 		if (found == NULL)
 			continue;
-		lookups[i].found_stride = hg_slice_column_shape(found, member, 1).stride;
-		cut_use(found, member, &lookups[i].found);
+		lookups[i].found_stride = hg_slice_column_shape(found, shard, 1).stride;
+		cut_use(found, shard, &lookups[i].found);
 	}
 }
 
 void
-hg_wide_slices_member(const HgWideJob *job, uint32_t member, HgWideSliceSpec *of, HgJobSpec *spec)
+hg_sharded_slices_shard(const HgShardedJob *job, uint32_t shard, HgShardedSliceSpec *of, HgJobSpec *spec)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -171,9 +171,9 @@ hg_wide_slices_member(const HgWideJob *job, uint32_t member, HgWideSliceSpec *of
 		if (slices == NULL)
 			continue;
 		of->replica[side] = *spec->replica[side];
-		cut_use(slices, member, &of->replica[side]);
-		cut_columns(job, (HgSide) side, member, of->columns[side]);
-		cut_lookups(job, (HgSide) side, member, of->lookups[side]);
+		cut_use(slices, shard, &of->replica[side]);
+		cut_columns(job, (HgSide) side, shard, of->columns[side]);
+		cut_lookups(job, (HgSide) side, shard, of->lookups[side]);
 		spec->replica[side] = &of->replica[side];
 		spec->replica_columns[side] = of->columns[side];
 		spec->lookups[side] = of->lookups[side];
@@ -185,13 +185,13 @@ hg_wide_slices_member(const HgWideJob *job, uint32_t member, HgWideSliceSpec *of
 
 /* Have masks of rows of a side, or of those that it looks up, in which all count. */
 static HgStatus
-make_masks(HgWideJob *job, HgSide side, uint32_t lookup, HgError *error)
+make_masks(HgShardedJob *job, HgSide side, uint32_t lookup, HgError *error)
 {
 	const HgSlices *slices = job->sliced.slices[side][lookup];
 	uint64_t **masks = job->sliced.masks[side][lookup];
 	HgStatus status = HG_OK;
 
-	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
+	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
 	{
 		const uint64_t words = hg_slice_mask_words(slices, i);
 		void *memory;
@@ -216,13 +216,13 @@ typedef struct MaskWords
 	const uint64_t *words;
 } MaskWords;
 
-/* Tell the members' masks which of their rows count. */
+/* Tell the shards' masks which of their rows count. */
 static HgStatus
-mask_part(HgWideJob *job, HgSide side, uint32_t lookup, const MaskWords *told, HgError *error)
+mask_part(HgShardedJob *job, HgSide side, uint32_t lookup, const MaskWords *told, HgError *error)
 {
 	HgStatus status = hg_host_check_cancel(job->host, error);
 
-	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
+	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
 		if (job->sliced.masks[side][lookup][i] != NULL)
 			hg_slice_mask(job->sliced.slices[side][lookup], i, told->part, told->first, told->words,
 						  told->count, job->sliced.masks[side][lookup][i]);
@@ -231,7 +231,7 @@ mask_part(HgWideJob *job, HgSide side, uint32_t lookup, const MaskWords *told, H
 
 /* The same of any words of the graph's mask. */
 static HgStatus
-mask_slices(HgWideJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
+mask_slices(HgShardedJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
 			const uint64_t *words, HgError *error)
 {
 	const uint64_t end = (uint64_t) job->sliced.parts[side][lookup] * PART_WORDS;
@@ -255,70 +255,70 @@ mask_slices(HgWideJob *job, HgSide side, uint32_t lookup, uint64_t first_word, u
 }
 
 HgStatus
-hg_wide_slices_mask(HgWideJob *job, HgSide side, uint32_t lookup, uint64_t first_word,
+hg_sharded_slices_mask(HgShardedJob *job, HgSide side, uint32_t lookup, uint64_t first_word,
 					uint64_t count, const uint64_t *words, HgError *error)
 {
 	HgStatus status = HG_OK;
 
 	if (job->sliced.slices[side][lookup] != NULL)
 		return mask_slices(job, side, lookup, first_word, count, words, error);
-	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
+	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
 	{
-		job->wide->called = i;
-		status = job->member[i].calls.mask(job->member[i].job, side, lookup, first_word, count,
+		job->sharded->called = i;
+		status = job->shard[i].calls.mask(job->shard[i].job, side, lookup, first_word, count,
 										   words, error);
 	}
 	return status;
 }
 
-/* Tell a member which of its rows of a side count, and which of those that it looks up. */
+/* Tell a shard which of its rows of a side count, and which of those that it looks up. */
 static HgStatus
-tell_member(HgWideJob *job, HgSide side, uint32_t member, HgError *error)
+tell_shard(HgShardedJob *job, HgSide side, uint32_t shard, HgError *error)
 {
-	HgWideMember *of = &job->member[member];
+	HgShard *of = &job->shard[shard];
 	HgStatus status = HG_OK;
 
-	job->wide->called = member;
-	for (uint32_t lookup = 0; lookup < HG_WIDE_TABLES && status == HG_OK; lookup++)
+	job->sharded->called = shard;
+	for (uint32_t lookup = 0; lookup < HG_SHARDED_TABLES && status == HG_OK; lookup++)
 	{
-		const uint64_t *mask = job->sliced.masks[side][lookup][member];
+		const uint64_t *mask = job->sliced.masks[side][lookup][shard];
 
 		if (mask != NULL)
 			status = of->calls.mask(of->job, side, lookup, 0,
-									hg_slice_mask_words(job->sliced.slices[side][lookup], member),
+									hg_slice_mask_words(job->sliced.slices[side][lookup], shard),
 									mask, error);
 	}
 	return status;
 }
 
 HgStatus
-hg_wide_slices_tell(HgWideJob *job, HgError *error)
+hg_sharded_slices_tell(HgShardedJob *job, HgError *error)
 {
 	HgStatus status = HG_OK;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
-			status = tell_member(job, (HgSide) side, i, error);
+		for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
+			status = tell_shard(job, (HgSide) side, i, error);
 	return status;
 }
 
 /* Free the masks of rows of a side, or of those that it looks up. */
 static void
-free_masks(HgWideJob *job, HgSide side, uint32_t lookup)
+free_masks(HgShardedJob *job, HgSide side, uint32_t lookup)
 {
 	const HgSlices *slices = job->sliced.slices[side][lookup];
 	uint64_t **masks = job->sliced.masks[side][lookup];
 
-	for (uint32_t i = 0; i < HG_MAX_MEMBERS; i++)
+	for (uint32_t i = 0; i < HG_MAX_SHARDS; i++)
 		if (masks[i] != NULL)
 			hg_host_memory_free(job->host, masks[i],
 								hg_slice_mask_words(slices, i) * sizeof(uint64_t));
 }
 
 void
-hg_wide_slices_free(HgWideJob *job)
+hg_sharded_slices_free(HgShardedJob *job)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint32_t lookup = 0; lookup < HG_WIDE_TABLES; lookup++)
+		for (uint32_t lookup = 0; lookup < HG_SHARDED_TABLES; lookup++)
 			free_masks(job, (HgSide) side, lookup);
 }

@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
- * hg_wide.c
- *	  An engine that spreads each job over several other engines.
+ * hg_sharded.c
+ *	  An engine whose jobs are sharded: each job runs on several other engines.
  *
- * Rows are dealt out by their numbers, HG_WIDE_DEAL_ROWS of them to a member in turn, so that
- * nothing need be remembered to give a row's columns to the member that has its key.  build, or
- * start, has the rows exchanged (hg_wide_exchange.c); from there on each call goes to all members,
- * all of which are told to begin before any is waited for.
+ * Rows are dealt out by their numbers, HG_SHARDED_DEAL_ROWS of them to a shard in turn, so that
+ * nothing need be remembered to give a row's columns to the shard that has its key.  build, or
+ * start, has the rows exchanged (hg_sharded_exchange.c); from there on each call goes to all
+ * shards, all of which are told to begin before any is waited for.
  *
- * Where the sides are graph replicas of which the members have slices, there is nothing to be
- * exchanged, and only counts and groups are asked for (hg_wide_slices.c).
+ * Where the sides are graph replicas of which the shards have slices, there is nothing to be
+ * exchanged, and only counts and groups are asked for (hg_sharded_slices.c).
  *
- * A stream is that of the first member, and then that of the next, each to its end: all matches of
- * an outer row are with one of them.  All of these are started by match, so that what a member
+ * A stream is that of the first shard, and then that of the next, each to its end: all matches of
+ * an outer row are with one of them.  All of these are started by match, so that what a shard
  * refuses then is refused before anything was delivered.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -24,19 +24,19 @@
 #include "hg_pages.h"
 #include "hg_reduce.h"
 #include "hg_shape.h"
-#include "hg_wide_job.h"
+#include "hg_sharded_job.h"
 
 #include <string.h>
 
-static HgWideJob *
+static HgShardedJob *
 job_of(HgJob *handle)
 {
-	return (HgWideJob *) handle;
+	return (HgShardedJob *) handle;
 }
 
 /* Can rows still come? */
 static HgStatus
-check_appending(const HgWideJob *job, HgSide side, HgError *error)
+check_appending(const HgShardedJob *job, HgSide side, HgError *error)
 {
 	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
@@ -49,15 +49,15 @@ check_appending(const HgWideJob *job, HgSide side, HgError *error)
 	return hg_wrapped_check_side(side, error);
 }
 
-/* Have all members begin with something, unless they have already. */
+/* Have all shards begin with something, unless they have already. */
 static HgStatus
-start_unless_ahead(HgWideJob *job, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
+start_unless_ahead(HgShardedJob *job, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
 				   HgError *error)
 {
 	const bool begun = job->is_ahead && job->ahead == ahead && job->ahead_mode == mode;
 
 	job->is_ahead = false;
-	return begun ? HG_OK : hg_wide_members_start(job, ahead, mode, spec, error);
+	return begun ? HG_OK : hg_shards_start(job, ahead, mode, spec, error);
 }
 
 /* ------------------------------------------------------------------------
@@ -91,40 +91,40 @@ forget_replicas(HgJobSpec *spec)
 }
 
 static HgStatus
-wide_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
+sharded_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
 		  HgError *error)
 {
 	void *memory;
-	HgWideJob *job;
+	HgShardedJob *job;
 	HgStatus status;
 
 	if (spec->trial != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
-	if (hg_replica_is_used(spec) && !hg_wide_are_sliced(spec))
+	if (hg_replica_is_used(spec) && !hg_sharded_are_sliced(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
 	if (hg_pages_are_there(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
-	if (spec->members != 0)
+	if (spec->shards != 0)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
 	status = check_spec(spec, error);
 	if (status == HG_OK)
-		status = hg_host_memory_alloc(host, sizeof(HgWideJob), &memory, error);
+		status = hg_host_memory_alloc(host, sizeof(HgShardedJob), &memory, error);
 	if (status != HG_OK)
 		return status;
 	job = memory;
 	memset(job, 0, sizeof(*job));
-	job->wide = (HgWide *) engine;
+	job->sharded = (HgSharded *) engine;
 	job->host = host;
 	job->spec = *spec;
-	job->is_sliced = hg_wide_are_sliced(spec);
+	job->is_sliced = hg_sharded_are_sliced(spec);
 	if (job->is_sliced)
-		status = hg_wide_slices_open(job, error);
+		status = hg_sharded_slices_open(job, error);
 	if (status == HG_OK)
-		status = hg_wide_members_open(job, error);
+		status = hg_shards_open(job, error);
 	forget_replicas(&job->spec);
 	if (status != HG_OK)
 	{
-		hg_wide_members_close(job);
+		hg_shards_close(job);
 		hg_host_memory_free(host, job, sizeof(*job));
 		return status;
 	}
@@ -138,9 +138,9 @@ smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Give rows to the members that are dealt them. */
+/* Give rows to the shards that are dealt them. */
 static HgStatus
-deal_rows(HgWideJob *job, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+deal_rows(HgShardedJob *job, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
 		  HgError *error)
 {
 	const unsigned char *from = keys;
@@ -152,11 +152,11 @@ deal_rows(HgWideJob *job, HgSide side, const void *keys, uint64_t count, uint64_
 	for (uint64_t row = first_row; row < first_row + count && status == HG_OK;)
 	{
 		uint64_t end;
-		HgWideMember *member = hg_wide_member_of_row(job, row, &end);
+		HgShard *shard = hg_shard_of_row(job, row, &end);
 		const uint64_t step = smaller(end, first_row + count) - row;
 
-		status = member->calls.append_rows(
-			member->job, side, from + (row - first_row) * job->spec.key_width, step, row, error);
+		status = shard->calls.append_rows(
+			shard->job, side, from + (row - first_row) * job->spec.key_width, step, row, error);
 		row += step;
 	}
 	job->appended[side] += count;
@@ -167,15 +167,15 @@ deal_rows(HgWideJob *job, HgSide side, const void *keys, uint64_t count, uint64_
 
 /* Append rows, whose numbers the caller gives or not. */
 static HgStatus
-append(HgWideJob *job, HgSide side, const void *keys, uint64_t count, const uint64_t *first_row,
+append(HgShardedJob *job, HgSide side, const void *keys, uint64_t count, const uint64_t *first_row,
 	   HgError *error)
 {
-	const HgWideFilled filled = first_row != NULL ? HG_WIDE_BY_NUMBER : HG_WIDE_BY_POSITION;
+	const HgShardedFilled filled = first_row != NULL ? HG_SHARDED_BY_NUMBER : HG_SHARDED_BY_POSITION;
 	HgStatus status = check_appending(job, side, error);
 
 	if (status != HG_OK)
 		return status;
-	if (job->filled != HG_WIDE_EMPTY && job->filled != filled)
+	if (job->filled != HG_SHARDED_EMPTY && job->filled != filled)
 		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered by the caller, or are not");
 	if (count == 0)
 		return HG_OK;
@@ -186,23 +186,23 @@ append(HgWideJob *job, HgSide side, const void *keys, uint64_t count, const uint
 }
 
 static HgStatus
-wide_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+sharded_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
 {
 	return append(job_of(handle), side, keys, count, NULL, error);
 }
 
 static HgStatus
-wide_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+sharded_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
 				 HgError *error)
 {
 	return append(job_of(handle), side, keys, count, &first_row, error);
 }
 
 static HgStatus
-wide_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
+sharded_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
 				   const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
 {
-	HgWideJob *job = job_of(handle);
+	HgShardedJob *job = job_of(handle);
 	const unsigned char *from = values;
 	HgStatus status = check_appending(job, side, error);
 
@@ -215,16 +215,16 @@ wide_append_column(HgJob *handle, HgSide side, uint32_t column, const void *valu
 	for (uint64_t row = first_row; row < first_row + count && status == HG_OK;)
 	{
 		uint64_t end;
-		HgWideMember *member = hg_wide_member_of_row(job, row, &end);
+		HgShard *shard = hg_shard_of_row(job, row, &end);
 		const uint64_t step = smaller(end, first_row + count) - row;
 		const uint64_t at = row - first_row;
 
-		status = member->calls.append_column(member->job, side, column,
+		status = shard->calls.append_column(shard->job, side, column,
 											 from + at * job->spec.column_width[side][column],
 											 nulls != NULL ? nulls + at : NULL, step, row, error);
 		row += step;
 		job->given[side][column] += status == HG_OK ? step : 0;
-		/* what went to another member can't be taken back */
+		/* what went to another shard can't be taken back */
 		if (status == HG_INVALID && at > 0)
 			job->state.failed = true;
 	}
@@ -233,7 +233,7 @@ wide_append_column(HgJob *handle, HgSide side, uint32_t column, const void *valu
 
 /* Has each row its values? */
 static HgStatus
-check_columns(const HgWideJob *job, HgError *error)
+check_columns(const HgShardedJob *job, HgError *error)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
@@ -242,9 +242,9 @@ check_columns(const HgWideJob *job, HgError *error)
 	return HG_OK;
 }
 
-/* Have the rows exchanged, if that was not done yet, or the members told of masks. */
+/* Have the rows exchanged, if that was not done yet, or the shards told of masks. */
 static HgStatus
-exchange(HgWideJob *job, HgError *error)
+exchange(HgShardedJob *job, HgError *error)
 {
 	if (!job->exchanged)
 	{
@@ -254,9 +254,9 @@ exchange(HgWideJob *job, HgError *error)
 			return status;
 		job->exchanged = true;
 		if (job->is_sliced)
-			job->exchange_status = hg_wide_slices_tell(job, &job->exchange_error);
-		else if (job->members > 1)
-			job->exchange_status = hg_wide_exchange(job, &job->exchange_error);
+			job->exchange_status = hg_sharded_slices_tell(job, &job->exchange_error);
+		else if (job->shards > 1)
+			job->exchange_status = hg_sharded_exchange(job, &job->exchange_error);
 	}
 	if (error != NULL && job->exchange_status != HG_OK)
 		*error = job->exchange_error;
@@ -264,9 +264,9 @@ exchange(HgWideJob *job, HgError *error)
 }
 
 static HgStatus
-wide_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec, HgError *error)
+sharded_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec, HgError *error)
 {
-	HgWideJob *job = job_of(handle);
+	HgShardedJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
 	if (status == HG_OK)
@@ -281,13 +281,13 @@ wide_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *s
 	job->is_ahead = true;
 	job->ahead = ahead;
 	job->ahead_mode = mode;
-	return hg_wrapped_finish(&job->state, hg_wide_members_start(job, ahead, mode, spec, error));
+	return hg_wrapped_finish(&job->state, hg_shards_start(job, ahead, mode, spec, error));
 }
 
 static HgStatus
-wide_build(HgJob *handle, HgError *error)
+sharded_build(HgJob *handle, HgError *error)
 {
-	HgWideJob *job = job_of(handle);
+	HgShardedJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
 	if (status != HG_OK)
@@ -299,11 +299,11 @@ wide_build(HgJob *handle, HgError *error)
 	if (!job->exchanged)
 		return status;
 	if (status == HG_OK && !job->is_ahead)
-		status = hg_wide_members_start(job, HG_AHEAD_BUILD, HG_MATCH_ALL, NULL, error);
-	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
+		status = hg_shards_start(job, HG_AHEAD_BUILD, HG_MATCH_ALL, NULL, error);
+	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
 	{
-		job->wide->called = i;
-		status = job->member[i].calls.build(job->member[i].job, error);
+		job->sharded->called = i;
+		status = job->shard[i].calls.build(job->shard[i].job, error);
 	}
 	job->state.built = status == HG_OK;
 	/* nothing that is wrong now can be put right, since the rows have been exchanged */
@@ -314,10 +314,10 @@ wide_build(HgJob *handle, HgError *error)
 
 /* HgEngine.mask: of graph replicas alone that are slices, or that are joined with slices. */
 static HgStatus
-wide_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
+sharded_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
 		  const uint64_t *words, HgError *error)
 {
-	HgWideJob *job = job_of(handle);
+	HgShardedJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
 	if (status == HG_OK)
@@ -329,13 +329,13 @@ wide_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, uint
 	if (job->exchanged)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 	return hg_wrapped_finish(
-		&job->state, hg_wide_slices_mask(job, side, lookup, first_word, count, words, error));
+		&job->state, hg_sharded_slices_mask(job, side, lookup, first_word, count, words, error));
 }
 
 static HgStatus
-wide_match(HgJob *handle, HgMatchMode mode, HgError *error)
+sharded_match(HgJob *handle, HgMatchMode mode, HgError *error)
 {
-	HgWideJob *job = job_of(handle);
+	HgShardedJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status == HG_OK)
@@ -347,17 +347,17 @@ wide_match(HgJob *handle, HgMatchMode mode, HgError *error)
 							"rows of slices have no numbers that others know");
 
 	status = start_unless_ahead(job, HG_AHEAD_MATCH, mode, NULL, error);
-	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
-		status = job->member[i].calls.match(job->member[i].job, mode, error);
+	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
+		status = job->shard[i].calls.match(job->shard[i].job, mode, error);
 	job->current = 0;
 	job->streaming = status == HG_OK;
 	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
-wide_next(HgJob *handle, HgMatches *matches, HgError *error)
+sharded_next(HgJob *handle, HgMatches *matches, HgError *error)
 {
-	HgWideJob *job = job_of(handle);
+	HgShardedJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	matches->count = 0;
@@ -369,11 +369,11 @@ wide_next(HgJob *handle, HgMatches *matches, HgError *error)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no room for a match");
 	status = hg_matches_check(&job->spec, matches, error);
 
-	while (status == HG_OK && matches->count == 0 && job->current < job->members)
+	while (status == HG_OK && matches->count == 0 && job->current < job->shards)
 	{
-		HgWideMember *member = &job->member[job->current];
+		HgShard *shard = &job->shard[job->current];
 
-		status = member->calls.next(member->job, matches, error);
+		status = shard->calls.next(shard->job, matches, error);
 		if (status == HG_OK && matches->count == 0)
 			job->current++;
 	}
@@ -383,9 +383,9 @@ wide_next(HgJob *handle, HgMatches *matches, HgError *error)
 }
 
 static HgStatus
-wide_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
+sharded_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
-	HgWideJob *job = job_of(handle);
+	HgShardedJob *job = job_of(handle);
 	uint64_t sum = 0;
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
@@ -396,12 +396,12 @@ wide_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 
 	job->streaming = false;
 	status = start_unless_ahead(job, HG_AHEAD_COUNT, mode, NULL, error);
-	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
+	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
 	{
 		uint64_t counted;
 
-		job->wide->called = i;
-		status = job->member[i].calls.count(job->member[i].job, mode, &counted, error);
+		job->sharded->called = i;
+		status = job->shard[i].calls.count(job->shard[i].job, mode, &counted, error);
 		if (status == HG_OK)
 			sum += counted;
 	}
@@ -411,10 +411,10 @@ wide_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 }
 
 static HgStatus
-wide_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+sharded_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
 			HgError *error)
 {
-	HgWideJob *job = job_of(handle);
+	HgShardedJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status == HG_OK)
@@ -426,14 +426,14 @@ wide_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t 
 	job->streaming = false;
 	status = start_unless_ahead(job, HG_AHEAD_REDUCE, mode, spec, error);
 	if (status == HG_OK)
-		status = hg_wide_groups_make(job, mode, spec, groups, error);
+		status = hg_sharded_groups_make(job, mode, spec, groups, error);
 	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
-wide_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
+sharded_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 {
-	HgWideJob *job = job_of(handle);
+	HgShardedJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	records->count = 0;
@@ -441,14 +441,14 @@ wide_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 		return status;
 	if (job->groups.words == 0 || records->capacity == 0)
 		return hg_error_set(error, HG_INVALID, NULL, "no groups were made, or none has room");
-	hg_wide_groups_next(job, records);
+	hg_sharded_groups_next(job, records);
 	return HG_OK;
 }
 
 static HgStatus
-wide_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
+sharded_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 {
-	HgWideJob *job = job_of(handle);
+	HgShardedJob *job = job_of(handle);
 	HgGraphStats sum = {0};
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
@@ -458,11 +458,11 @@ wide_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 		return status;
 
 	job->streaming = false;
-	for (uint32_t i = 0; i < job->members && status == HG_OK; i++)
+	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
 	{
 		HgGraphStats one;
 
-		status = job->member[i].calls.describe(job->member[i].job, side, &one, error);
+		status = job->shard[i].calls.describe(job->shard[i].job, side, &one, error);
 		if (status != HG_OK)
 			break;
 		sum.vertices += one.vertices;
@@ -479,33 +479,33 @@ wide_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 }
 
 static HgStatus
-wide_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
+sharded_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
 				  uint32_t *edge_rows, HgError *error)
 {
-	HgWideJob *job = job_of(handle);
+	HgShardedJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status != HG_OK)
 		return status;
-	if (job->members > 1)
+	if (job->shards > 1)
 		return hg_error_set(error, HG_INVALID, NULL, "the graph is in pieces");
 	job->streaming = false;
 	return hg_wrapped_finish(&job->state,
-							 job->member[0].calls.export_graph(job->member[0].job, side, offsets,
+							 job->shard[0].calls.export_graph(job->shard[0].job, side, offsets,
 															   edge_keys, edge_rows, error));
 }
 
 static void
-wide_stats(HgJob *handle, HgJobStats *stats)
+sharded_stats(HgJob *handle, HgJobStats *stats)
 {
-	HgWideJob *job = job_of(handle);
+	HgShardedJob *job = job_of(handle);
 
-	job->member[0].calls.stats(job->member[0].job, stats);
-	for (uint32_t i = 1; i < job->members; i++)
+	job->shard[0].calls.stats(job->shard[0].job, stats);
+	for (uint32_t i = 1; i < job->shards; i++)
 	{
 		HgJobStats one;
 
-		job->member[i].calls.stats(job->member[i].job, &one);
+		job->shard[i].calls.stats(job->shard[i].job, &one);
 		stats->vertices += one.vertices;
 		stats->bins += one.bins;
 		stats->ranges += one.ranges;
@@ -524,42 +524,42 @@ wide_stats(HgJob *handle, HgJobStats *stats)
 }
 
 static void
-wide_close(HgJob *handle)
+sharded_close(HgJob *handle)
 {
-	HgWideJob *job = job_of(handle);
+	HgShardedJob *job = job_of(handle);
 
-	hg_wide_members_close(job);
-	hg_wide_groups_free(job);
-	hg_wide_slices_free(job);
+	hg_shards_close(job);
+	hg_sharded_groups_free(job);
+	hg_sharded_slices_free(job);
 	hg_host_memory_free(job->host, job, sizeof(*job));
 }
 
 void
-hg_wide_init(HgWide *wide, const char *name, uint32_t members, uint32_t deal_rows,
-			 HgEngine *(*target)(void *arg, uint32_t member), void *arg)
+hg_sharded_init(HgSharded *sharded, const char *name, uint32_t shards, uint32_t deal_rows,
+			 HgEngine *(*target)(void *arg, uint32_t shard), void *arg)
 {
-	wide->engine = (HgEngine){
+	sharded->engine = (HgEngine){
 		.name = name,
-		.open = wide_open,
-		.append = wide_append,
-		.append_rows = wide_append_rows,
-		.append_column = wide_append_column,
-		.build = wide_build,
-		.match = wide_match,
-		.next = wide_next,
-		.count = wide_count,
-		.reduce = wide_reduce,
-		.next_groups = wide_next_groups,
-		.describe = wide_describe,
-		.export_graph = wide_export_graph,
-		.stats = wide_stats,
-		.close = wide_close,
-		.start = wide_start,
-		.mask = wide_mask,
+		.open = sharded_open,
+		.append = sharded_append,
+		.append_rows = sharded_append_rows,
+		.append_column = sharded_append_column,
+		.build = sharded_build,
+		.match = sharded_match,
+		.next = sharded_next,
+		.count = sharded_count,
+		.reduce = sharded_reduce,
+		.next_groups = sharded_next_groups,
+		.describe = sharded_describe,
+		.export_graph = sharded_export_graph,
+		.stats = sharded_stats,
+		.close = sharded_close,
+		.start = sharded_start,
+		.mask = sharded_mask,
 	};
-	wide->members = members;
-	wide->deal_rows = deal_rows;
-	wide->target = target;
-	wide->room = NULL;
-	wide->arg = arg;
+	sharded->shards = shards;
+	sharded->deal_rows = deal_rows;
+	sharded->target = target;
+	sharded->room = NULL;
+	sharded->arg = arg;
 }
