@@ -47,14 +47,14 @@ is_named(const HgQueueItem *item, const HgQueueEntry *job)
 
 /*
  * Is it a graph of this name, which may be NULL, or of that graph's rows?  Where the name is not a
- * slice's, slices are the graph's, too.
+ * partition's, partitions are the graph's, too.
  */
 static bool
 is_of(const HgQueueItem *item, const HgReplicaName *graph)
 {
 	return graph != NULL && item->name.epoch == graph->epoch &&
 		   item->name.serial == graph->serial &&
-		   (graph->slice == 0 || item->name.slice == graph->slice);
+		   (graph->partition == 0 || item->name.partition == graph->partition);
 }
 
 bool

@@ -280,19 +280,21 @@ extern "C"
 		const struct HgReplicaUse *replica[2];
 
 		/*
-		 * By HgSide: NULL, or the side's graph replica is one that several engines have slices of
-		 * (hg_slices.h), which stay in place until close.  An engine over these has a shard for
-		 * each, whose slice has the shape that follows from it.  Such a job counts pairs and makes
-		 * groups of them, and has two graph replicas.  Other engines refuse it: HG_INVALID.
+		 * By HgSide: NULL, or the side's graph replica is one that several engines have partitions
+		 * of (hg_partitioning.h), which stay in place until close.  An engine over these has a
+		 * shard for each, whose partition has the shape that follows from it.  Such a job counts
+		 * pairs and makes groups of them, and has two graph replicas.  Other engines refuse it:
+		 * HG_INVALID.
 		 */
-		const struct HgSlices *slices[2];
+		const struct HgPartitioning *partitions[2];
 
 		/*
-		 * By HgSide, [nlookups[side]], where the side is cut: how the graphs are, along with it, by
-		 * which its rows look others up, and what they find (hg_slices.h); in place until open has
-		 * returned, but for slices of what is found, which stay until close.
+		 * By HgSide, [nlookups[side]], where the side is partitioned: how the graphs are, along
+		 * with it, by which its rows look others up, and what they find (hg_partitioning.h); in
+		 * place until open has returned, but for partitions of what is found, which stay until
+		 * close.
 		 */
-		const struct HgSlicedAlong *along[2];
+		const struct HgCopartition *copartition[2];
 
 		/* NULL, or, in place of a graph replica, a column replica to be made. */
 		const struct HgReplicaColumnSpec *new_column;
@@ -457,7 +459,7 @@ extern "C"
 								 * many as from the least inner key to the greatest; 0 before
 								 * build, and after it in a streamed job that can't be one */
 		uint64_t bins;			/* 1 where nothing was binned; 0 before build */
-		uint64_t ranges;		/* pieces that the job was cut into for want of memory, each of
+		uint64_t ranges;		/* pieces that the job was partitioned into for want of memory, each of
 								 * which a device had at a time, of a job over several devices
 								 * each shard's; 1 where it ran whole; 0 before build */
 		HgBuildAlgorithm build; /* what was chosen; never AUTO after build */

@@ -54,8 +54,9 @@
  * name twice.  It is what a session sends; the device process has the graph of that name or answers
  * HG_NO_REPLICA. Nothing is ever answered from one of another name.
  *
- * Where a graph is too large for one device, several devices have a replica of a SLICE each, which
- * has a name of its own (hg_slices.h).  They go with the graph where that is dropped by its name.
+ * Where a graph is too large for one device, several devices have a replica of a PARTITION each,
+ * which has a name of its own (hg_partitioning.h).  They go with the graph where that is dropped by
+ * its name.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -77,7 +78,7 @@ extern "C"
 		uint64_t epoch;	 /* random, of the memory that the graph was made from */
 		uint64_t serial; /* of the graph in it; 0: none */
 		uint32_t column; /* 0: the graph itself; else a column of its rows */
-		uint32_t slice;	 /* 0: all of it; else one of its slices (hg_slices.h) */
+		uint32_t partition;	 /* 0: all of it; else one of its partitions (hg_partitioning.h) */
 	} HgReplicaName;
 
 	/*
@@ -91,7 +92,7 @@ extern "C"
 		HgReplicaName names[HG_MAX_MISSING_REPLICAS];
 	} HgMissingReplicas;
 
-	/* Is that missing, or a slice of it where the name is a slice's? */
+	/* Is that missing, or a partition of it where the name is a partition's? */
 	static inline bool
 	hg_replica_is_missing(const HgMissingReplicas *missing, const HgReplicaName *name)
 	{
@@ -102,7 +103,7 @@ extern "C"
 			const HgReplicaName *lost = &missing->names[i];
 
 			if (lost->epoch == name->epoch && lost->serial == name->serial &&
-				lost->column == name->column && (lost->slice != 0) == (name->slice != 0))
+				lost->column == name->column && (lost->partition != 0) == (name->partition != 0))
 				return true;
 		}
 		return false;
@@ -216,7 +217,7 @@ extern "C"
 	hg_replica_name_equal(const HgReplicaName *a, const HgReplicaName *b)
 	{
 		return a->epoch == b->epoch && a->serial == b->serial && a->column == b->column &&
-			   a->slice == b->slice;
+			   a->partition == b->partition;
 	}
 
 	/* Can a graph have that name?  And a column? */

@@ -301,7 +301,7 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (spec->filters[side] != NULL && spec->replica[side] == NULL)
 			return hg_error_set(error, HG_INVALID, NULL, "rows of graph replicas alone are filtered");
-	if (spec->slices[HG_OUTER] != NULL || spec->slices[HG_INNER] != NULL)
+	if (spec->partitions[HG_OUTER] != NULL || spec->partitions[HG_INNER] != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine has no slices of graph replicas");
 	if (hg_replica_is_used(spec))
 	{

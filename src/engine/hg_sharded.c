@@ -8,8 +8,8 @@
  * start, has the rows exchanged (hg_sharded_exchange.c); from there on each call goes to all
  * shards, all of which are told to begin before any is waited for.
  *
- * Where the sides are graph replicas of which the shards have slices, there is nothing to be
- * exchanged, and only counts and groups are asked for (hg_sharded_slices.c).
+ * Where the sides are graph replicas of which the shards have partitions, there is nothing to be
+ * exchanged, and only counts and groups are asked for (hg_sharded_partitions.c).
  *
  * A stream is that of the first shard, and then that of the next, each to its end: all matches of
  * an outer row are with one of them.  All of these are started by match, so that what a shard
@@ -42,7 +42,7 @@ check_appending(const HgShardedJob *job, HgSide side, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	if (job->is_sliced)
+	if (job->is_partitioned)
 		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended to a graph replica");
 	if (job->exchanged)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
@@ -64,13 +64,13 @@ start_unless_ahead(HgShardedJob *job, HgAhead ahead, HgMatchMode mode, const HgR
  * The calls
  * ------------------------------------------------------------------------ */
 
-/* Can there be such a job, slices aside? */
+/* Can there be such a job, partitions aside? */
 static HgStatus
 check_spec(const HgJobSpec *spec, HgError *error)
 {
 	HgJobSpec whole = *spec;
 
-	whole.slices[HG_OUTER] = whole.slices[HG_INNER] = NULL;
+	whole.partitions[HG_OUTER] = whole.partitions[HG_INNER] = NULL;
 	return hg_spec_check(&whole, error);
 }
 
@@ -84,9 +84,9 @@ forget_replicas(HgJobSpec *spec)
 		spec->replica_columns[side] = NULL;
 		spec->programs[side] = NULL;
 		spec->filters[side] = NULL;
-		spec->slices[side] = NULL;
+		spec->partitions[side] = NULL;
 		spec->lookups[side] = NULL;
-		spec->along[side] = NULL;
+		spec->copartition[side] = NULL;
 	}
 }
 
@@ -100,7 +100,7 @@ sharded_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob 
 
 	if (spec->trial != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
-	if (hg_replica_is_used(spec) && !hg_sharded_are_sliced(spec))
+	if (hg_replica_is_used(spec) && !hg_sharded_are_partitioned(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
 	if (hg_pages_are_there(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
@@ -116,9 +116,9 @@ sharded_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob 
 	job->sharded = (HgSharded *) engine;
 	job->host = host;
 	job->spec = *spec;
-	job->is_sliced = hg_sharded_are_sliced(spec);
-	if (job->is_sliced)
-		status = hg_sharded_slices_open(job, error);
+	job->is_partitioned = hg_sharded_are_partitioned(spec);
+	if (job->is_partitioned)
+		status = hg_sharded_partitions_open(job, error);
 	if (status == HG_OK)
 		status = hg_shards_open(job, error);
 	forget_replicas(&job->spec);
@@ -248,13 +248,13 @@ exchange(HgShardedJob *job, HgError *error)
 {
 	if (!job->exchanged)
 	{
-		HgStatus status = job->is_sliced ? HG_OK : check_columns(job, error);
+		HgStatus status = job->is_partitioned ? HG_OK : check_columns(job, error);
 
 		if (status != HG_OK)
 			return status;
 		job->exchanged = true;
-		if (job->is_sliced)
-			job->exchange_status = hg_sharded_slices_tell(job, &job->exchange_error);
+		if (job->is_partitioned)
+			job->exchange_status = hg_sharded_partitions_tell(job, &job->exchange_error);
 		else if (job->shards > 1)
 			job->exchange_status = hg_sharded_exchange(job, &job->exchange_error);
 	}
@@ -312,7 +312,9 @@ sharded_build(HgJob *handle, HgError *error)
 	return status;
 }
 
-/* HgEngine.mask: of graph replicas alone that are slices, or that are joined with slices. */
+/*
+ * HgEngine.mask: of graph replicas alone that are partitions, or that are joined with partitions.
+ */
 static HgStatus
 sharded_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
 		  const uint64_t *words, HgError *error)
@@ -324,12 +326,12 @@ sharded_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, u
 		status = hg_wrapped_check_side(side, error);
 	if (status != HG_OK)
 		return status;
-	if (!job->is_sliced || lookup > job->spec.nlookups[side])
+	if (!job->is_partitioned || lookup > job->spec.nlookups[side])
 		return hg_error_set(error, HG_INVALID, NULL, "there is no graph replica to be masked");
 	if (job->exchanged)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 	return hg_wrapped_finish(
-		&job->state, hg_sharded_slices_mask(job, side, lookup, first_word, count, words, error));
+		&job->state, hg_sharded_partitions_mask(job, side, lookup, first_word, count, words, error));
 }
 
 static HgStatus
@@ -342,7 +344,7 @@ sharded_match(HgJob *handle, HgMatchMode mode, HgError *error)
 		status = hg_wrapped_check_mode(mode, error);
 	if (status != HG_OK)
 		return status;
-	if (job->is_sliced)
+	if (job->is_partitioned)
 		return hg_error_set(error, HG_INVALID, NULL,
 							"rows of slices have no numbers that others know");
 
@@ -530,7 +532,7 @@ sharded_close(HgJob *handle)
 
 	hg_shards_close(job);
 	hg_sharded_groups_free(job);
-	hg_sharded_slices_free(job);
+	hg_sharded_partitions_free(job);
 	hg_host_memory_free(job->host, job, sizeof(*job));
 }
 

@@ -16,8 +16,8 @@
  * longest.  Each shard has its share of the job's memory limit, and no keys are vertices
  * (HgJobSpec.direct).  What any shard refuses is refused, and what fails for any has failed.
  *
- * Where both sides are graph replicas, and one at least is cut into slices, of which each engine
- * has one (HgJobSpec.slices), each shard joins its own, and no row is exchanged.
+ * Where both sides are graph replicas, and one at least is partitioned, of which each engine has
+ * one (HgJobSpec.partitions), each shard joins its own, and no row is exchanged.
  *
  * SHARES of rows are equal ones where shards have room for about as many, and else in proportion to
  * that room (hg_exchange_ranges_share): a job fits then where all of them together have room for
@@ -55,7 +55,7 @@ typedef struct HgSharded
 	HgEngine *(*target)(void *arg, uint32_t shard);
 	uint64_t (*room)(void *arg, uint32_t shard); /* or NULL: they are alike */
 	void *arg;
-	uint32_t called; /* of a job of slices: the shard that was called last, or whose call failed */
+	uint32_t called; /* of a job of partitions: the shard that was called last, or whose call failed */
 } HgSharded;
 
 /*

@@ -7,7 +7,7 @@
  *	hg_sharded_shards.c	what each shard is given
  *	hg_sharded_exchange.c	rows to the shards that join them
  *	hg_sharded_groups.c	groups of several shards become one
- *	hg_sharded_slices.c	graph replicas of which each shard has a slice
+ *	hg_sharded_partitions.c	graph replicas of which each shard has a partition
  *
  * The first of these stands above the others, which know nothing of each other.
  *
@@ -43,24 +43,24 @@ typedef struct HgShardedGroups
 /* The rows of a side, and, by the number of a lookup and 1, those that it finds. */
 #define HG_SHARDED_TABLES (HG_MAX_LOOKUPS + 1)
 
-/* Graph replicas of which each shard has a slice, in place of rows. */
-typedef struct HgShardedSlices
+/* Graph replicas of which each shard has a partition, in place of rows. */
+typedef struct HgShardedPartitions
 {
 	/* by HgSide; NULL: the shards have them as they are */
-	const struct HgSlices *slices[2][HG_SHARDED_TABLES];
+	const struct HgPartitioning *partitions[2][HG_SHARDED_TABLES];
 	uint32_t parts[2][HG_SHARDED_TABLES]; /* of the whole graphs */
 
-	/* of slices, for their shards; NULL: all rows count */
+	/* of partitions, for their shards; NULL: all rows count */
 	uint64_t *masks[2][HG_SHARDED_TABLES][HG_MAX_SHARDS];
-} HgShardedSlices;
+} HgShardedPartitions;
 
 /* What a shard has in place of the whole graphs, in place until it is open. */
-typedef struct HgShardedSliceSpec
+typedef struct HgShardedPartitionSpec
 {
 	HgReplicaUse replica[2];
 	HgReplicaColumnUse columns[2][HG_MAX_COLUMNS];
 	HgReplicaLookup lookups[2][HG_MAX_LOOKUPS];
-} HgShardedSliceSpec;
+} HgShardedPartitionSpec;
 
 /* The most that shares of shards can be together. */
 #define HG_SHARDED_SHARES (HG_EXCHANGE_SHARES * HG_MAX_SHARDS)
@@ -80,8 +80,8 @@ typedef struct HgShardedJob
 	HgJobSpec spec; /* as the job was asked for */
 	uint32_t shards;
 	HgShard shard[HG_MAX_SHARDS]; /* those that are open */
-	bool is_sliced;
-	HgShardedSlices sliced;
+	bool is_partitioned;
+	HgShardedPartitions partitioned;
 
 	uint32_t shares[HG_MAX_SHARDS];
 	uint32_t turns;				  /* the sum of these, after which dealing begins anew */
@@ -133,24 +133,24 @@ extern HgStatus hg_sharded_groups_make(HgShardedJob *job, HgMatchMode mode, cons
 /* The next records, which there have to be some of. */
 extern void hg_sharded_groups_next(HgShardedJob *job, HgGroupRecords *records);
 
-/* hg_sharded_slices.c: does a spec ask for slices of graph replicas? */
-extern bool hg_sharded_are_sliced(const HgJobSpec *spec);
+/* hg_sharded_partitions.c: does a spec ask for partitions of graph replicas? */
+extern bool hg_sharded_are_partitioned(const HgJobSpec *spec);
 
 /* Begin a job of them, if it can be so, before its shards are opened. */
-extern HgStatus hg_sharded_slices_open(HgShardedJob *job, HgError *error);
+extern HgStatus hg_sharded_partitions_open(HgShardedJob *job, HgError *error);
 
-/* Have a shard's spec, which is the job's so far, name its slices. */
-extern void hg_sharded_slices_shard(const HgShardedJob *job, uint32_t shard, HgShardedSliceSpec *of,
+/* Have a shard's spec, which is the job's so far, name its partitions. */
+extern void hg_sharded_partitions_shard(const HgShardedJob *job, uint32_t shard, HgShardedPartitionSpec *of,
 								  HgJobSpec *spec);
 
 /* HgEngine.mask of a side, or of a lookup; and tell the shards, before they build. */
-extern HgStatus hg_sharded_slices_mask(HgShardedJob *job, HgSide side, uint32_t lookup,
+extern HgStatus hg_sharded_partitions_mask(HgShardedJob *job, HgSide side, uint32_t lookup,
 									uint64_t first_word, uint64_t count, const uint64_t *words,
 									HgError *error);
-extern HgStatus hg_sharded_slices_tell(HgShardedJob *job, HgError *error);
+extern HgStatus hg_sharded_partitions_tell(HgShardedJob *job, HgError *error);
 
 /* Free the masks. */
-extern void hg_sharded_slices_free(HgShardedJob *job);
+extern void hg_sharded_partitions_free(HgShardedJob *job);
 
 /* Forget the groups, if there are any. */
 extern void hg_sharded_groups_free(HgShardedJob *job);

@@ -21,7 +21,7 @@ choose_shares(HgShardedJob *job)
 	uint32_t given[HG_MAX_SHARDS] = {0};
 
 	for (uint32_t m = 0; m < sharded->shards; m++)
-		room[m] = sharded->room != NULL && !job->is_sliced ? sharded->room(sharded->arg, m) : 1;
+		room[m] = sharded->room != NULL && !job->is_partitioned ? sharded->room(sharded->arg, m) : 1;
 	job->turns = hg_exchange_ranges_share(sharded->shards, room, job->shares);
 	for (uint32_t turn = 0; turn < job->turns; turn++)
 	{
@@ -77,11 +77,11 @@ shard_spec(const HgShardedJob *job, uint32_t shard)
 
 	if (job->sharded->shards == 1)
 		return spec;
-	spec.shards = job->is_sliced ? 0 : job->sharded->shards;
+	spec.shards = job->is_partitioned ? 0 : job->sharded->shards;
 	spec.direct = 0; /* one shard might be, and the next not */
 	spec.device = -1;
 	spec.memory_limit = share_of(job, shard, spec.memory_limit);
-	for (int side = 0; side < 2 && !job->is_sliced; side++)
+	for (int side = 0; side < 2 && !job->is_partitioned; side++)
 		spec.expected_rows[side] = shard_rows(job, shard, spec.expected_rows[side]);
 	return spec;
 }
@@ -89,7 +89,7 @@ shard_spec(const HgShardedJob *job, uint32_t shard)
 HgStatus
 hg_shards_open(HgShardedJob *job, HgError *error)
 {
-	HgShardedSliceSpec slices;
+	HgShardedPartitionSpec partitions;
 	HgStatus status = HG_OK;
 
 	choose_shares(job);
@@ -104,8 +104,8 @@ hg_shards_open(HgShardedJob *job, HgError *error)
 			return hg_error_set(error, HG_CONNECTION_LOST, NULL, "the device process is gone");
 		if (spec.shards != 0 && target->tally == NULL)
 			return hg_error_set(error, HG_INVALID, NULL, "an engine exchanges no rows");
-		if (job->is_sliced)
-			hg_sharded_slices_shard(job, job->shards, &slices, &spec);
+		if (job->is_partitioned)
+			hg_sharded_partitions_shard(job, job->shards, &partitions, &spec);
 		shard->calls = *target;
 		status = target->open(target, job->host, &spec, &shard->job, error);
 		if (status == HG_OK)

@@ -11,11 +11,11 @@
  *
  * Columns that joins have asked for follow it (hg_loader_replica_column.h).
  *
- * A graph is cut over several devices if it takes more than half of the memory that any device has
- * for replicas, so that no two of that kind would fit there, or if joins need more together with it
- * than any device has (resident/hg_resident_graph_needs.h).  Each of these devices gets a slice of
- * the graph (hg_loader_replica_slices.h), and slices of the columns.  Graphs by which rows of such
- * a one look others up are cut along with it.
+ * A graph is partitioned over several devices if it takes more than half of the memory that any
+ * device has for replicas, so that no two of that kind would fit there, or if joins need more
+ * together with it than any device has (resident/hg_resident_graph_needs.h).  Each of these devices
+ * gets a partition of the graph (hg_loader_replica_partitions.h), and partitions of the columns.
+ * Graphs by which rows of such a one look others up are co-partitioned with it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -31,11 +31,11 @@
 #include "backend/hg_host.h"
 #include "loader/hg_loader_replica.h"
 #include "loader/hg_loader_replica_column.h"
-#include "loader/hg_loader_replica_slices.h"
+#include "loader/hg_loader_replica_partitions.h"
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_graph.h"
-#include "resident/hg_resident_graph_along.h"
+#include "resident/hg_resident_graph_copartition.h"
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 
@@ -91,12 +91,12 @@ hg_replica_put_graph(HgEngine *engine, HgJob *job, const HgFlatGraph *graph, HgE
  * ---------------------------------------------------------------------
  */
 
-/* A replica to be made: of a graph, or a column; of all of it, or of a slice. */
+/* A replica to be made: of a graph, or a column; of all of it, or of a partition. */
 typedef struct HgReplicaTask
 {
 	HgJobSpec spec;
 	HgReplicaColumn *column;
-	HgReplicaSlice part; /* of a graph, or of a column; where slices are NULL: all of it */
+	HgReplicaPartition part; /* of a graph, or of a column; where partitions are NULL: all of it */
 } HgReplicaTask;
 
 /* Send the new replica's keys or values to a job that was opened for it. */
@@ -104,10 +104,10 @@ static HgStatus
 hg_replica_put(const HgReplicaTask *task, HgEngine *engine, HgJob *job, HgError *error)
 {
 	if (task->column != NULL)
-		return hg_replica_column_put(task->column, engine, job, task->part.slices, task->part.slice,
+		return hg_replica_column_put(task->column, engine, job, task->part.partitions, task->part.partition,
 								  error);
-	if (task->part.slices != NULL)
-		return hg_replica_put_slice(engine, job, &task->part, error);
+	if (task->part.partitions != NULL)
+		return hg_replica_put_partition(engine, job, &task->part, error);
 	return hg_replica_put_graph(engine, job, &task->part.graph->flat, error);
 }
 
@@ -172,28 +172,28 @@ hg_replica_give(const HgReplicaTask *task, HgDeviceCopy *copies, int device_no, 
 	return false;
 }
 
-/* What a place is to have of a pinned graph: all of it, or a slice. */
+/* What a place is to have of a pinned graph: all of it, or a partition. */
 typedef struct HgReplicaPart
 {
 	HgResidentRelation key;
 	const HgPinnedGraph *pinned;
 	HgResidentGraph *version;
-	HgGraphSlices *cut;		/* or NULL: all of it */
-	const HgSlices *slices; /* of cut */
-	uint32 slice;
-	HgGraphAlong *along;	   /* or NULL: in place of all that, how it is cut along ... */
-	const HgPinnedGraph *with; /* ... with this one, whose slices those are */
+	HgGraphPartitions *partitioning;		/* or NULL: all of it */
+	const HgPartitioning *partitions; /* of cut */
+	uint32 partition;
+	HgGraphCopartition *copartition;	   /* or NULL: in place of all that, how it is co-partitioned ... */
+	const HgPinnedGraph *with; /* ... with this one, whose partitions those are */
 	int device_no;
 	uint64 epoch;
 	bool (*is_left)(void);
 } HgReplicaPart;
 
-/* The slice that a part is, or all of it. */
-static HgReplicaSlice
-hg_replica_slice_of(const HgReplicaPart *part)
+/* The partition that a part is, or all of it. */
+static HgReplicaPartition
+hg_replica_partition_of(const HgReplicaPart *part)
 {
-	return (HgReplicaSlice){
-		.graph = part->pinned, .with = part->with, .slices = part->slices, .slice = part->slice};
+	return (HgReplicaPartition){
+		.graph = part->pinned, .with = part->with, .partitions = part->partitions, .partition = part->partition};
 }
 
 /* Give a graph to the device process at a place. */
@@ -204,22 +204,22 @@ hg_replica_graph(const HgReplicaPart *part)
 					   .shape = hg_graph_version_shape(part->version)};
 	const HgReplicaTask task = {
 		.spec = {.key_width = new_replica.shape.key_width, .device = -1, .new_replica = &new_replica},
-		.part = hg_replica_slice_of(part),
+		.part = hg_replica_partition_of(part),
 	};
 
-	if (part->along != NULL)
+	if (part->copartition != NULL)
 	{
-		new_replica.name.slice = hg_slice_number_along(part->along->cut, part->slices->count, part->slice);
-		new_replica.shape = hg_slice_shape_along(part->slices, part->slice, new_replica.shape.key_width,
-										  part->along->rows[part->slice]);
-		return hg_replica_give(&task, part->along->copies, part->device_no, part->is_left);
+		new_replica.name.partition = hg_copartition_number(part->copartition->partitioning, part->partitions->count, part->partition);
+		new_replica.shape = hg_copartition_shape(part->partitions, part->partition, new_replica.shape.key_width,
+										  part->copartition->rows[part->partition]);
+		return hg_replica_give(&task, part->copartition->copies, part->device_no, part->is_left);
 	}
-	if (part->slices != NULL)
+	if (part->partitions != NULL)
 	{
-		new_replica.name.slice = hg_slice_number(part->slices->count, part->slice);
-		new_replica.shape = hg_slice_shape(part->slices, part->slice, new_replica.shape.key_width);
+		new_replica.name.partition = hg_partition_number(part->partitions->count, part->partition);
+		new_replica.shape = hg_partition_shape(part->partitions, part->partition, new_replica.shape.key_width);
 	}
-	return hg_replica_give(&task, hg_graph_version_copies(part->version, part->cut), part->device_no,
+	return hg_replica_give(&task, hg_graph_version_copies(part->version, part->partitioning), part->device_no,
 						part->is_left);
 }
 
@@ -228,14 +228,14 @@ static bool
 hg_replica_column(const HgReplicaPart *part, int number)
 {
 	HgGraphColumn *asked = &part->version->columns[number];
-	HgDeviceCopy *copies = hg_graph_version_column_copies(part->version, part->cut, number);
+	HgDeviceCopy *copies = hg_graph_version_column_copies(part->version, part->partitioning, number);
 	HgReplicaColumn *column = hg_replica_column_pin(
 		part->key, part->pinned, (AttrNumber) pg_atomic_read_u32(&asked->number), part->is_left);
 	HgReplicaColumnSpec new_replica;
 	const HgReplicaTask task = {
 		.spec = {.key_width = sizeof(uint64), .device = -1, .new_column = &new_replica},
 		.column = column,
-		.part = hg_replica_slice_of(part),
+		.part = hg_replica_partition_of(part),
 	};
 	bool there = true;
 
@@ -243,10 +243,10 @@ hg_replica_column(const HgReplicaPart *part, int number)
 	{
 		new_replica = column->spec;
 		asked->shape = new_replica.shape;
-		if (part->slices != NULL)
+		if (part->partitions != NULL)
 		{
-			new_replica.name.slice = hg_slice_number(part->slices->count, part->slice);
-			new_replica.shape = hg_slice_column_shape(part->slices, part->slice, new_replica.shape.width);
+			new_replica.name.partition = hg_partition_number(part->partitions->count, part->partition);
+			new_replica.shape = hg_partition_column_shape(part->partitions, part->partition, new_replica.shape.width);
 		}
 		there = hg_replica_give(&task, copies, part->device_no, part->is_left);
 		hg_replica_column_unpin(column);
@@ -262,21 +262,21 @@ hg_replica_column(const HgReplicaPart *part, int number)
 static bool
 hg_replica_pinned_at(const HgReplicaPart *part)
 {
-	HgDeviceCopy *copy = &hg_graph_version_copies(part->version, part->cut)[part->device_no];
+	HgDeviceCopy *copy = &hg_graph_version_copies(part->version, part->partitioning)[part->device_no];
 
 	if (hg_device_copy_is_due(copy, part->epoch))
 	{
 		if (!hg_replica_graph(part))
 			return false;
 		/* a large one may find the room that it has not found here at another place */
-		if (part->slices == NULL && !hg_device_copy_is_present(copy, part->epoch))
+		if (part->partitions == NULL && !hg_device_copy_is_present(copy, part->epoch))
 			hg_graph_version_remove_home(part->version, part->device_no);
 	}
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 		if (pg_atomic_read_u32(&part->version->columns[i].number) != InvalidAttrNumber &&
 			hg_device_copy_is_present(copy, part->epoch) &&
 			hg_device_copy_is_due(
-				&hg_graph_version_column_copies(part->version, part->cut, i)[part->device_no],
+				&hg_graph_version_column_copies(part->version, part->partitioning, i)[part->device_no],
 				part->epoch) &&
 			!hg_replica_column(part, i))
 			return false;
@@ -349,7 +349,7 @@ hg_replica_ask_limits(const HgReplicaHolders *holders, HgReplicaLimits *limits)
 	}
 }
 
-/* Do all of so many devices have room for a graph, or its slices, and for what joins need with it?
+/* Do all of so many devices have room for a graph, or its partitions, and for what joins need with it?
  */
 static bool
 hg_replica_is_room(const HgReplicaLimits *limits, uint64 bytes, const HgGraphNeeds *needs, uint32 devices)
@@ -361,12 +361,12 @@ hg_replica_is_room(const HgReplicaLimits *limits, uint64 bytes, const HgGraphNee
 }
 
 /*
- * Have a graph cut that is too large for any device, alone or with what joins need beside it, over
- * those that have room for an equal share of it.  False: it is too large, and there is a device
- * that will be ready in a moment.
+ * Have a graph partitioned that is too large for any device, alone or with what joins need beside
+ * it, over those that have room for an equal share of it.  False: it is too large, and there is a
+ * device that will be ready in a moment.
  */
 static bool
-hg_replica_find_cut(HgResidentGraph *version, const HgReplicaHolders *holders)
+hg_replica_find_partitioning(HgResidentGraph *version, const HgReplicaHolders *holders)
 {
 	const uint64 bytes = hg_graph_version_least_bytes(version);
 	HgGraphNeeds needs = hg_graph_wishes_told(&version->wishes);
@@ -384,12 +384,12 @@ hg_replica_find_cut(HgResidentGraph *version, const HgReplicaHolders *holders)
 		if (limits.of[device_no] >= limits.most / HG_REPLICA_WHOLE_SHARE && limits.of[device_no] > 0)
 			device_set |= HG_DEVICE_BIT(device_no);
 	n = (uint32) pg_popcount32(device_set);
-	/* needs that cutting does not help do not count */
+	/* needs that partitioning does not help do not count */
 	if (n < 2 || !hg_replica_is_room(&limits, bytes, &needs, n))
 		needs = (HgGraphNeeds){0};
 	if (n > 1 && !hg_replica_is_room(&limits, bytes, &needs, 1) &&
 		hg_replica_is_room(&limits, bytes, &needs, n))
-		hg_graph_version_set_cut(version, device_set, true);
+		hg_graph_version_set_partitioning(version, device_set, true);
 	return true;
 }
 
@@ -406,104 +406,104 @@ hg_replica_part(HgReplicaPart *part, HgDeviceSet device_set, const HgReplicaHold
 		*tried = true;
 		part->device_no = device_no;
 		part->epoch = holders->epochs[device_no];
-		if (part->cut != NULL)
-			part->slice = hg_graph_slice_at(part->cut, device_no);
+		if (part->partitioning != NULL)
+			part->partition = hg_graph_partition_at(part->partitioning, device_no);
 		there |= hg_replica_pinned_at(part);
 	}
 	return there;
 }
 
-/* The same of its slices, which it is cut into first. */
+/* The same of its partitions, which it is partitioned into first. */
 static bool
-hg_replica_slices(HgReplicaPart *part, const HgReplicaHolders *holders, bool *tried)
+hg_replica_partitions(HgReplicaPart *part, const HgReplicaHolders *holders, bool *tried)
 {
-	const HgDeviceSet cut = hg_graph_version_cut(part->version, holders);
-	HgSlices view;
+	const HgDeviceSet partitioning = hg_graph_version_partitioning(part->version, holders);
+	HgPartitioning view;
 	bool there;
 
-	if (cut == 0)
+	if (partitioning == 0)
 		return false;
-	if (hg_graph_version_is_to_be_cut(part->version, holders) &&
-		!hg_replica_cut(part->key, part->pinned, cut, part->is_left))
+	if (hg_graph_version_is_to_be_partitioned(part->version, holders) &&
+		!hg_replica_partition(part->key, part->pinned, partitioning, part->is_left))
 		return false;
-	part->cut = hg_graph_version_slices(part->version);
-	there = part->cut != NULL && part->cut->device_set == cut;
+	part->partitioning = hg_graph_version_partitions(part->version);
+	there = part->partitioning != NULL && part->partitioning->device_set == partitioning;
 	if (there)
 	{
-		hg_graph_slices_view(part->cut, CurrentMemoryContext, &view);
-		part->slices = &view;
-		there = hg_replica_part(part, cut, holders, tried);
+		hg_graph_partitions_view(part->partitioning, CurrentMemoryContext, &view);
+		part->partitions = &view;
+		there = hg_replica_part(part, partitioning, holders, tried);
 	}
-	part->cut = NULL;
-	part->slices = NULL;
+	part->partitioning = NULL;
+	part->partitions = NULL;
 	return there;
 }
 
-/* Find out how it is cut along with another one, of whose slices this is a view; NULL: it is not.
+/* Find out how it is co-partitioned with another one, of whose partitions this is a view; NULL: it is not.
  */
-static HgGraphAlong *
-hg_replica_find_along(const HgReplicaPart *part, const HgGraphSlices *cut)
+static HgGraphCopartition *
+hg_replica_find_copartition(const HgReplicaPart *part, const HgGraphPartitions *partitioning)
 {
 	HgResidentGraph *with = hg_graph_version(part->with->pointer);
-	HgGraphAlong *along = hg_graph_along_find(part->version, with, cut->device_set);
+	HgGraphCopartition *copartition = hg_graph_copartition_find(part->version, with, partitioning->device_set);
 	uint64 rows[HG_GPU_DEVICES];
 
-	if (along == NULL &&
-		hg_replica_count_along(part->pinned, part->with, part->slices, rows, part->is_left))
+	if (copartition == NULL &&
+		hg_replica_count_copartition(part->pinned, part->with, part->partitions, rows, part->is_left))
 	{
 		hg_graph_version_end_whole(part->version);
-		along = hg_graph_along_add(part->version, with, cut, rows);
+		copartition = hg_graph_copartition_add(part->version, with, partitioning, rows);
 	}
-	return along;
+	return copartition;
 }
 
-/* The same of the slices of it as it is cut along with a pinned graph. */
+/* The same of the partitions of it as it is co-partitioned with a pinned graph. */
 static bool
-hg_replica_along_with(HgReplicaPart *part, const HgReplicaHolders *holders, bool *tried)
+hg_replica_copartition_with(HgReplicaPart *part, const HgReplicaHolders *holders, bool *tried)
 {
 	HgResidentGraph *with = hg_graph_version(part->with->pointer);
-	HgGraphSlices *cut = hg_graph_along_slices(with, holders);
-	HgSlices view;
+	HgGraphPartitions *partitioning = hg_graph_copartition_partitions(with, holders);
+	HgPartitioning view;
 	bool there = false;
 
-	if (cut == NULL || !hg_graph_along_is_due(part->version, with, holders))
+	if (partitioning == NULL || !hg_graph_copartition_is_due(part->version, with, holders))
 		return false;
-	hg_graph_slices_view(cut, CurrentMemoryContext, &view);
-	part->slices = &view;
-	part->along = hg_replica_find_along(part, cut);
-	for (int device_no = 0; device_no < HG_GPU_DEVICES && part->along != NULL && !part->is_left(); device_no++)
+	hg_graph_partitions_view(partitioning, CurrentMemoryContext, &view);
+	part->partitions = &view;
+	part->copartition = hg_replica_find_copartition(part, partitioning);
+	for (int device_no = 0; device_no < HG_GPU_DEVICES && part->copartition != NULL && !part->is_left(); device_no++)
 	{
-		if ((cut->device_set & HG_DEVICE_BIT(device_no)) == 0 ||
-			!hg_device_copy_is_due(&part->along->copies[device_no], holders->epochs[device_no]))
+		if ((partitioning->device_set & HG_DEVICE_BIT(device_no)) == 0 ||
+			!hg_device_copy_is_due(&part->copartition->copies[device_no], holders->epochs[device_no]))
 			continue;
 		*tried = true;
 		part->device_no = device_no;
 		part->epoch = holders->epochs[device_no];
-		part->slice = hg_graph_slice_at(cut, device_no);
+		part->partition = hg_graph_partition_at(partitioning, device_no);
 		there |= hg_replica_graph(part);
 	}
 	return there;
 }
 
-/* The same along with all graphs of the table that it is asked to be cut along with. */
+/* The same along with all graphs of the table that it is asked to be co-partitioned with. */
 static bool
-hg_replica_along(const HgReplicaPart *part, const HgReplicaHolders *holders, bool *tried)
+hg_replica_copartition(const HgReplicaPart *part, const HgReplicaHolders *holders, bool *tried)
 {
-	AttrNumber columns[HG_GRAPH_ALONGS];
-	const int n = hg_graph_along_asked(part->version, columns);
+	AttrNumber columns[HG_GRAPH_COPARTITIONS];
+	const int n = hg_graph_copartition_asked(part->version, columns);
 	bool there = false;
 
 	for (int i = 0; i < n && !part->is_left(); i++)
 	{
 		const HgKeyNumbers numbers = {.n = 1, .numbers = {columns[i]}};
 		HgPinnedGraph *with = hg_resident_graph_pin_to_give(part->key, &numbers);
-		HgReplicaPart along = *part;
+		HgReplicaPart copartition = *part;
 
 		if (with == NULL)
 			continue;
-		along.with = with;
+		copartition.with = with;
 		if (with->pointer != part->pinned->pointer)
-			there |= hg_replica_along_with(&along, holders, tried);
+			there |= hg_replica_copartition_with(&copartition, holders, tried);
 		hg_resident_graph_unpin(with);
 	}
 	return there;
@@ -522,18 +522,18 @@ hg_replica_pinned(HgResidentRelation key, const HgPinnedGraph *pinned, const HgR
 	bool tried = false;
 	bool there;
 
-	if (((hg_graph_version_cut(version, holders) == 0 &&
+	if (((hg_graph_version_partitioning(version, holders) == 0 &&
 		  !hg_graph_version_is_replicated(version, holders)) ||
 		 hg_graph_version_is_in_need(version, holders) ||
 		 hg_graph_version_may_widen(version, holders)) &&
-		!hg_replica_find_cut(version, holders))
+		!hg_replica_find_partitioning(version, holders))
 		return !is_left();
 	if (hg_graph_version_lacks_home(version, holders))
 		hg_replica_find_home(version, holders);
 	hg_graph_version_offer(version);
-	there = hg_replica_slices(&part, holders, &tried);
+	there = hg_replica_partitions(&part, holders, &tried);
 	there |= hg_replica_part(&part, hg_graph_version_homes(version, holders), holders, &tried);
-	there |= hg_replica_along(&part, holders, &tried);
+	there |= hg_replica_copartition(&part, holders, &tried);
 	return (there || !tried) && !is_left();
 }
 

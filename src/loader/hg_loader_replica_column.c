@@ -14,7 +14,7 @@
 
 #include "batch/hg_numeric_scaled.h"
 #include "loader/hg_loader_replica_column.h"
-#include "loader/hg_loader_replica_slices.h"
+#include "loader/hg_loader_replica_partitions.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_graph_codes.h"
 
@@ -400,10 +400,10 @@ typedef struct HgReplicaValues
 	const uint8 *nulls;
 } HgReplicaValues;
 
-/* Put those that are of a slice's rows. */
+/* Put those that are of a partition's rows. */
 static HgStatus
 hg_replica_put_selected(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, const HgReplicaValues *all,
-					 const HgSlices *slices, uint32 slice, HgError *error)
+					 const HgPartitioning *partitions, uint32 partition, HgError *error)
 {
 	uint64 number;
 	uint32 count;
@@ -413,7 +413,7 @@ hg_replica_put_selected(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, 
 		replica->selected = palloc((Size) HG_REPLICA_ROWS * replica->spec.shape.width);
 		replica->selected_nulls = palloc(HG_REPLICA_ROWS);
 	}
-	count = hg_replica_select_slice(slices, slice, all->part, all->first, all->count,
+	count = hg_replica_select_partition(partitions, partition, all->part, all->first, all->count,
 								 replica->spec.shape.width, all->values, all->nulls, replica->selected,
 								 replica->selected_nulls, &number);
 	if (count == 0)
@@ -425,7 +425,7 @@ hg_replica_put_selected(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, 
 /* Send the values of a segment. */
 static HgStatus
 hg_replica_put_segment(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, uint32 part,
-					const HgSegmentArray *array, uint32 nrows, const HgSlices *slices, uint32 slice,
+					const HgSegmentArray *array, uint32 nrows, const HgPartitioning *partitions, uint32 partition,
 					HgError *error)
 {
 	const uint64 ordinal = (uint64) part * replica->spec.shape.stride;
@@ -441,8 +441,8 @@ hg_replica_put_segment(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, u
 		else if (!hg_replica_is_plain(&replica->column))
 			all.values = hg_replica_integers(replica, array, first, all.count);
 		all.nulls = hg_replica_nulls(replica, array, first, all.count);
-		if (slices != NULL)
-			status = hg_replica_put_selected(replica, engine, job, &all, slices, slice, error);
+		if (partitions != NULL)
+			status = hg_replica_put_selected(replica, engine, job, &all, partitions, partition, error);
 		else
 			status =
 				engine->put_values(job, all.values, all.nulls, all.count, ordinal + first, error);
@@ -451,8 +451,8 @@ hg_replica_put_segment(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, u
 }
 
 HgStatus
-hg_replica_column_put(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, const HgSlices *slices,
-				   uint32 slice, HgError *error)
+hg_replica_column_put(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, const HgPartitioning *partitions,
+				   uint32 partition, HgError *error)
 {
 	HgStatus status = HG_OK;
 
@@ -465,7 +465,7 @@ hg_replica_column_put(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, co
 		if (version == NULL)
 			continue;
 		array = hg_segment_array(version, at);
-		status = hg_replica_put_segment(replica, engine, job, part, &array, version->nrows, slices, slice,
+		status = hg_replica_put_segment(replica, engine, job, part, &array, version->nrows, partitions, partition,
 									 error);
 	}
 	return status;

@@ -38,7 +38,7 @@ typedef struct HgReplicaColumn
 	HgCodes *codes;		   /* of values that go as codes; NULL: none do */
 	uint16 **of_parts; /* [nparts] codes of those of a segment's dictionary; NULL: it has none */
 	void *put;		   /* codes or scaled integers that are put at a time */
-	void *selected;	   /* values of a slice's rows, and ... */
+	void *selected;	   /* values of a partition's rows, and ... */
 	uint8 *selected_nulls; /* ... bytes that tell NULL, that are put at a time; NULL so far */
 	HgReplicaColumnSpec spec;
 } HgReplicaColumn;
@@ -52,10 +52,10 @@ extern HgReplicaColumn *hg_replica_column_pin(HgResidentRelation key, const HgPi
 extern void hg_replica_column_unpin(HgReplicaColumn *replica);
 
 /*
- * Send its values to a job that was opened for it; or, where slices are not NULL, those of the rows
- * of a slice, to a job that was opened for that.
+ * Send its values to a job that was opened for it; or, where partitions are not NULL, those of the
+ * rows of a partition, to a job that was opened for that.
  */
 extern HgStatus hg_replica_column_put(HgReplicaColumn *replica, HgEngine *engine, HgJob *job,
-								   const HgSlices *slices, uint32 slice, HgError *error);
+								   const HgPartitioning *partitions, uint32 partition, HgError *error);
 
 #endif /* HG_LOADER_REPLICA_COLUMN_H */

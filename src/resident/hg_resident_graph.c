@@ -15,7 +15,7 @@
 
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_graph.h"
-#include "resident/hg_resident_graph_along.h"
+#include "resident/hg_resident_graph_copartition.h"
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 
@@ -217,7 +217,7 @@ hg_resident_graph_replica(const HgPinnedGraph *graph, HgReplicaUse *use)
 void
 hg_resident_graph_tell_needs(const HgPinnedGraph *graph, const HgGraphNeeds *needs)
 {
-	/* what it is cut for already it stays cut for */
+	/* what it is partitioned for already it stays cut for */
 	if (!hg_resident_graph_is_too_large(graph))
 		hg_graph_wishes_tell(&hg_graph_version(graph->pointer)->wishes, needs);
 }
@@ -247,84 +247,84 @@ hg_resident_graph_replica_column(const HgPinnedGraph *graph, AttrNumber number, 
 	return replica;
 }
 
-/* Have the arrays that tell how a graph is cut at addresses of this process. */
+/* Have the arrays that tell how a graph is partitioned at addresses of this process. */
 static void
-hg_graph_view_slices(HgPinnedGraph *graph, const HgGraphSlices *slices)
+hg_graph_view_partitions(HgPinnedGraph *graph, const HgGraphPartitions *partitions)
 {
-	if (graph->cut == slices)
+	if (graph->partitioning == partitions)
 		return;
-	hg_graph_slices_view(slices, GetMemoryChunkContext(graph), &graph->slices);
-	graph->cut = slices;
+	hg_graph_partitions_view(partitions, GetMemoryChunkContext(graph), &graph->partitions);
+	graph->partitioning = partitions;
 }
 
 HgDeviceSet
-hg_resident_graph_sliced(HgPinnedGraph *graph, HgReplicaUse *use, const HgSlices **slices)
+hg_resident_graph_partitioned(HgPinnedGraph *graph, HgReplicaUse *use, const HgPartitioning **partitions)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
-	HgGraphSlices *cut = hg_graph_version_slices(version);
+	HgGraphPartitions *partitioning = hg_graph_version_partitions(version);
 	HgReplicaHolders holders;
 
-	*slices = NULL;
-	if (cut == NULL || !hg_graph_replica_holders(&holders) || !hg_graph_slices_are_replicated(cut, &holders))
+	*partitions = NULL;
+	if (partitioning == NULL || !hg_graph_replica_holders(&holders) || !hg_graph_partitions_are_replicated(partitioning, &holders))
 		return 0;
 	*use = (HgReplicaUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
 					   .shape = hg_graph_version_shape(version)};
-	hg_graph_view_slices(graph, cut);
-	*slices = &graph->slices;
-	return cut->device_set;
+	hg_graph_view_partitions(graph, partitioning);
+	*partitions = &graph->partitions;
+	return partitioning->device_set;
 }
 
 HgDeviceSet
-hg_resident_graph_sliced_column(const HgPinnedGraph *graph, AttrNumber number, HgReplicaColumnUse *use,
+hg_resident_graph_partitioned_column(const HgPinnedGraph *graph, AttrNumber number, HgReplicaColumnUse *use,
 								const HgGraphCodes **codes)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	int device_no = hg_graph_version_ask_column(version, number);
-	HgGraphSlices *cut = hg_graph_version_slices(version);
+	HgGraphPartitions *partitioning = hg_graph_version_partitions(version);
 	HgReplicaHolders holders;
 
-	/* it may have been cut otherwise meanwhile */
-	if (device_no < 0 || cut == NULL || cut != graph->cut || !hg_graph_replica_holders(&holders) ||
-		!hg_graph_slices_have_column(cut, device_no, &holders))
+	/* it may have been partitioned otherwise meanwhile */
+	if (device_no < 0 || partitioning == NULL || partitioning != graph->partitioning || !hg_graph_replica_holders(&holders) ||
+		!hg_graph_partitions_have_column(partitioning, device_no, &holders))
 		return 0;
 	*use = (HgReplicaColumnUse){.name = hg_graph_version_name(version, number),
 							 .shape = version->columns[device_no].shape};
 	*codes = hg_graph_codes_find(version, number);
-	return cut->device_set;
+	return partitioning->device_set;
 }
 
 HgDeviceSet
-hg_resident_graph_along(const HgPinnedGraph *graph, const HgPinnedGraph *with, HgReplicaUse *use,
-						HgSlicedAlong *along)
+hg_resident_graph_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with, HgReplicaUse *use,
+						HgCopartition *copartition)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
-	HgResidentGraph *cut = hg_graph_version(with->pointer);
-	HgGraphAlong *found;
+	HgResidentGraph *partitioning = hg_graph_version(with->pointer);
+	HgGraphCopartition *found;
 	HgReplicaHolders holders;
 
 	*use = (HgReplicaUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
 					   .shape = hg_graph_version_shape(version)};
-	*along = (HgSlicedAlong){0};
-	if (version == cut)
-		return with->cut->device_set;
-	hg_graph_along_ask(version, cut->key.columns[0].number);
-	found = hg_graph_along_find(version, cut, with->cut->device_set);
-	if (found == NULL || !hg_graph_replica_holders(&holders) || !hg_graph_along_is_replicated(found, &holders))
+	*copartition = (HgCopartition){0};
+	if (version == partitioning)
+		return with->partitioning->device_set;
+	hg_graph_copartition_ask(version, partitioning->key.columns[0].number);
+	found = hg_graph_copartition_find(version, partitioning, with->partitioning->device_set);
+	if (found == NULL || !hg_graph_replica_holders(&holders) || !hg_graph_copartition_is_replicated(found, &holders))
 		return 0;
-	*along = (HgSlicedAlong){.cut = found->cut, .rows = found->rows};
+	*copartition = (HgCopartition){.partitioning = found->partitioning, .rows = found->rows};
 	return found->device_set;
 }
 
 bool
-hg_resident_graph_is_cut(const HgPinnedGraph *graph)
+hg_resident_graph_is_partitioned(const HgPinnedGraph *graph)
 {
-	return hg_graph_version_slices(hg_graph_version(graph->pointer)) != NULL;
+	return hg_graph_version_partitions(hg_graph_version(graph->pointer)) != NULL;
 }
 
 bool
 hg_resident_graph_is_too_large(const HgPinnedGraph *graph)
 {
-	return hg_resident_graph_is_cut(graph) &&
+	return hg_resident_graph_is_partitioned(graph) &&
 		   pg_atomic_read_u32(&hg_graph_version(graph->pointer)->too_large) != 0;
 }
 
@@ -338,13 +338,13 @@ hg_resident_graph_is_replicated(const HgPinnedGraph *graph)
 }
 
 void
-hg_resident_graph_bring_slices(const HgPinnedGraph *graph, HgDeviceSet device_set)
+hg_resident_graph_bring_partitions(const HgPinnedGraph *graph, HgDeviceSet device_set)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 
 	/* small ones come whole, where there is room for them */
 	if (version->rows > HG_GRAPH_EVERYWHERE_ROWS || pg_atomic_read_u32(&version->too_large) != 0)
-		hg_graph_version_set_cut(version, device_set, false);
+		hg_graph_version_set_partitioning(version, device_set, false);
 }
 
 void
@@ -361,7 +361,7 @@ hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgDeviceSet device_set)
 }
 
 void
-hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgDeviceSet device_set,
+hg_resident_graph_missed(const HgPinnedGraph *graph, bool partitioned, HgDeviceSet device_set,
 						 const HgMissingReplicas *missing)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
@@ -372,27 +372,27 @@ hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgDeviceSet de
 	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 		if ((device_set & HG_DEVICE_BIT(device_no)) != 0)
 			missed |=
-				hg_graph_version_set_gone(version, sliced, device_no, holders.epochs[device_no], missing);
+				hg_graph_version_set_gone(version, partitioned, device_no, holders.epochs[device_no], missing);
 	hg_resident_count(HG_COUNT_GRAPHS_MISSED, missed);
 }
 
 void
-hg_resident_graph_missed_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
+hg_resident_graph_missed_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with,
 							   HgDeviceSet device_set, const HgMissingReplicas *missing)
 {
 	const HgResidentGraph *version = hg_graph_version(graph->pointer);
 	HgReplicaName name = hg_graph_version_name(version, InvalidAttrNumber);
-	HgGraphAlong *along = hg_graph_along_find(hg_graph_version(graph->pointer),
-											  hg_graph_version(with->pointer), with->cut->device_set);
+	HgGraphCopartition *copartition = hg_graph_copartition_find(hg_graph_version(graph->pointer),
+											  hg_graph_version(with->pointer), with->partitioning->device_set);
 	HgReplicaHolders holders;
 
-	name.slice = 1;
+	name.partition = 1;
 	if (!hg_replica_is_missing(missing, &name))
 		return;
 	hg_graph_replica_holders(&holders);
-	for (int device_no = 0; device_no < HG_GPU_DEVICES && along != NULL; device_no++)
+	for (int device_no = 0; device_no < HG_GPU_DEVICES && copartition != NULL; device_no++)
 		if ((device_set & HG_DEVICE_BIT(device_no)) != 0)
-			hg_device_copy_set_gone(&along->copies[device_no], holders.epochs[device_no]);
+			hg_device_copy_set_gone(&copartition->copies[device_no], holders.epochs[device_no]);
 }
 
 void
@@ -429,13 +429,13 @@ static bool
 hg_graph_has_column(HgResidentGraph *graph, AttrNumber number)
 {
 	const int device_no = hg_graph_version_ask_column(graph, number);
-	HgGraphSlices *cut = hg_graph_version_slices(graph);
+	HgGraphPartitions *partitioning = hg_graph_version_partitions(graph);
 	HgReplicaHolders holders;
 
 	if (device_no < 0 || !hg_graph_replica_holders(&holders))
 		return false;
 	return hg_device_copies_present(graph->columns[device_no].copies, &holders) != 0 ||
-		   (cut != NULL && hg_graph_slices_have_column(cut, device_no, &holders));
+		   (partitioning != NULL && hg_graph_partitions_have_column(partitioning, device_no, &holders));
 }
 
 bool
@@ -485,7 +485,7 @@ hg_resident_graph_extent(Relation rel, const HgGraphKey *key)
 		if (hg_graph_replica_holders(&holders))
 		{
 			extent.has_replica = hg_graph_version_is_replicated(graph, &holders);
-			extent.along = hg_graph_is_replicated_along(graph, &holders);
+			extent.copartition = hg_graph_copartition_has_replicas(graph, &holders);
 		}
 	}
 	hg_directory_unlock(entry);

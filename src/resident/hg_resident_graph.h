@@ -38,8 +38,8 @@ typedef struct HgPinnedGraph
 	HgFlatGraph flat;
 	uint32 nsegments;
 	const uint64 *serials;	  /* [nsegments] */
-	const HgGraphSlices *cut; /* how it is cut, where that was asked for; NULL: it was not */
-	HgSlices slices;		  /* ... at addresses of this process */
+	const HgGraphPartitions *partitioning; /* how it is partitioned, where that was asked for; NULL: it was not */
+	HgPartitioning partitions;		  /* ... at addresses of this process */
 } HgPinnedGraph;
 
 /*
@@ -77,43 +77,46 @@ extern HgDeviceSet hg_resident_graph_replica_column(const HgPinnedGraph *graph, 
 											  HgReplicaColumnUse *use, const HgGraphCodes **codes);
 
 /*
- * The same of a graph that is cut: the places whose device processes have a slice each, where all
- * of them are known to have them, and how it is cut, which stays as long as the pin; and where they
- * all have those of a column as well.  Else 0.
+ * The same of a graph that is partitioned: the places whose device processes have a partition each,
+ * where all of them are known to have them, and how it is partitioned, which stays as long as the
+ * pin; and where they all have those of a column as well.  Else 0.
  */
-extern HgDeviceSet hg_resident_graph_sliced(HgPinnedGraph *graph, HgReplicaUse *use,
-										 const HgSlices **slices);
-extern HgDeviceSet hg_resident_graph_sliced_column(const HgPinnedGraph *graph, AttrNumber number,
+extern HgDeviceSet hg_resident_graph_partitioned(HgPinnedGraph *graph, HgReplicaUse *use,
+										 const HgPartitioning **partitions);
+extern HgDeviceSet hg_resident_graph_partitioned_column(const HgPinnedGraph *graph, AttrNumber number,
 												HgReplicaColumnUse *use, const HgGraphCodes **codes);
 
 /*
- * The same of a graph by another key, or of that itself, as it is cut along with one by a column of
- * the table, of which all slices are known to have replicas.  Where it is not all there it is asked
- * for.
+ * The same of a graph by another key, or of that itself, as it is co-partitioned with one by a
+ * column of the table, of which all partitions are known to have replicas.  Where it is not all
+ * there it is asked for.
  */
-extern HgDeviceSet hg_resident_graph_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
-										HgReplicaUse *use, HgSlicedAlong *along);
+extern HgDeviceSet hg_resident_graph_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with,
+										HgReplicaUse *use, HgCopartition *copartition);
 
-/* Is it cut, whether devices have its slices or not? */
-extern bool hg_resident_graph_is_cut(const HgPinnedGraph *graph);
+/* Is it partitioned, whether devices have its partitions or not? */
+extern bool hg_resident_graph_is_partitioned(const HgPinnedGraph *graph);
 
-/* Is it cut because no device alone has room for it, or for what joins need with it? */
+/* Is it partitioned because no device alone has room for it, or for what joins need with it? */
 extern bool hg_resident_graph_is_too_large(const HgPinnedGraph *graph);
 
-/* True if any device has a replica of it, or several have all of its slices. */
+/* True if any device has a replica of it, or several have all of its partitions. */
 extern bool hg_resident_graph_is_replicated(const HgPinnedGraph *graph);
 
 /*
- * A join that no device has answered needs so much together, and this graph is the one to be cut
- * for it where no device has memory for all of that (hg_resident_graph_needs.h).
+ * A join that no device has answered needs so much together, and this graph is the one to be
+ * partitioned for it where no device has memory for all of that (hg_resident_graph_needs.h).
  */
 extern void hg_resident_graph_tell_needs(const HgPinnedGraph *graph, const HgGraphNeeds *needs);
 
 /* What a device needs for a copy of it, at least. */
 extern uint64 hg_resident_graph_least_bytes(const HgPinnedGraph *graph);
 
-/* What it is to be joined with is cut over these devices: have it cut so, unless it comes whole. */
-extern void hg_resident_graph_bring_slices(const HgPinnedGraph *graph, HgDeviceSet device_set);
+/*
+ * What it is to be joined with is partitioned over these devices: have it partitioned so, unless it
+ * comes whole.
+ */
+extern void hg_resident_graph_bring_partitions(const HgPinnedGraph *graph, HgDeviceSet device_set);
 
 /* What it is to be joined with is at these places: have a copy brought to the first of them. */
 extern void hg_resident_graph_bring(const HgPinnedGraph *graph, HgDeviceSet device_set);
@@ -123,12 +126,12 @@ extern void hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgDeviceSet 
 
 /*
  * The processes at these devices have answered what is not there any more: note that of it, or of
- * their slices of it, and of columns of its rows, which is.
+ * their partitions of it, and of columns of its rows, which is.
  */
-extern void hg_resident_graph_missed(const HgPinnedGraph *graph, bool sliced, HgDeviceSet device_set,
+extern void hg_resident_graph_missed(const HgPinnedGraph *graph, bool partitioned, HgDeviceSet device_set,
 									 const HgMissingReplicas *missing);
-/* The same of their slices of it as it is cut along with another one. */
-extern void hg_resident_graph_missed_along(const HgPinnedGraph *graph, const HgPinnedGraph *with,
+/* The same of their partitions of it as it is co-partitioned with another one. */
+extern void hg_resident_graph_missed_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with,
 										   HgDeviceSet device_set, const HgMissingReplicas *missing);
 
 /*
@@ -149,8 +152,8 @@ extern void hg_resident_graph_note_lost(const HgPinnedGraph *graph, double block
 
 /*
  * True if devices are known to have a replica of a column of the rows of a table's graph beside
- * that of the graph: one of them, or all that have its slices.  The column is asked for, so that a
- * loader brings it if it is not there.
+ * that of the graph: one of them, or all that have its partitions.  The column is asked for, so
+ * that a loader brings it if it is not there.
  */
 extern bool hg_resident_graph_ask_column(Relation rel, const HgGraphKey *key, AttrNumber number);
 /* The same of a pinned graph. */

@@ -55,14 +55,14 @@ typedef struct HgGraphExtent
 	double changed; /* blocks that have changed, of which it has rows ... */
 	double older;	/* ... and the share of the table that these rows are, as far as is known */
 	bool has_replica;		/* the device process that is ready has a replica, as far as is known here, ... */
-	bool along;		/* ... or several do, as it is cut along with another one of its table */
+	bool copartition;		/* ... or several do, as it is co-partitioned with another one of its table */
 } HgGraphExtent;
 
 /* Can rows of it be in a star that devices join? */
 static inline bool
 hg_graph_extent_is_of_stars(const HgGraphExtent *extent)
 {
-	return extent->share > 0 && (extent->has_replica || extent->along);
+	return extent->share > 0 && (extent->has_replica || extent->copartition);
 }
 
 static inline bool

@@ -17,7 +17,7 @@
 void
 hg_graph_wishes_init(HgGraphWishes *wishes)
 {
-	pg_atomic_init_u64(&wishes->cut, 0);
+	pg_atomic_init_u64(&wishes->partitioning, 0);
 	pg_atomic_init_u64(&wishes->whole, 0);
 	pg_atomic_init_u64(&wishes->most_weighed, 0);
 	pg_atomic_init_u64(&wishes->weighed_at, 0);
@@ -28,14 +28,14 @@ hg_graph_wishes_init(HgGraphWishes *wishes)
 void
 hg_graph_wishes_tell(HgGraphWishes *wishes, const HgGraphNeeds *needs)
 {
-	pg_atomic_write_u64(&wishes->cut, needs->cut);
+	pg_atomic_write_u64(&wishes->partitioning, needs->partitioning);
 	pg_atomic_write_u64(&wishes->whole, needs->whole);
 }
 
 HgGraphNeeds
 hg_graph_wishes_told(HgGraphWishes *wishes)
 {
-	return (HgGraphNeeds){.cut = pg_atomic_read_u64(&wishes->cut),
+	return (HgGraphNeeds){.partitioning = pg_atomic_read_u64(&wishes->partitioning),
 						  .whole = pg_atomic_read_u64(&wishes->whole)};
 }
 

@@ -15,7 +15,7 @@
 #include "backend/device/hg_device_shared.h"
 #include "hg_guc.h"
 #include "resident/hg_resident_eviction.h"
-#include "resident/hg_resident_graph_along.h"
+#include "resident/hg_resident_graph_copartition.h"
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 
@@ -154,8 +154,8 @@ hg_graph_is_to_be_given(const HgDirectoryEntry *entry, const HgDirectoryGraph *g
 {
 	HgResidentGraph *version = hg_graph_version(graph->version);
 	bool due = hg_graph_version_is_due(version, holders);
-	AttrNumber columns[HG_GRAPH_ALONGS];
-	const int n = hg_graph_along_asked(version, columns);
+	AttrNumber columns[HG_GRAPH_COPARTITIONS];
+	const int n = hg_graph_copartition_asked(version, columns);
 
 	for (int i = 0; i < n && !due; i++)
 	{
@@ -163,7 +163,7 @@ hg_graph_is_to_be_given(const HgDirectoryEntry *entry, const HgDirectoryGraph *g
 		const HgDirectoryGraph *with = hg_directory_find_graph(entry, &numbers);
 
 		due = with != NULL && with != graph && DsaPointerIsValid(with->version) &&
-			  hg_graph_along_is_due(version, hg_graph_version(with->version), holders);
+			  hg_graph_copartition_is_due(version, hg_graph_version(with->version), holders);
 	}
 	return due;
 }

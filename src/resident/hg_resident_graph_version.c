@@ -50,12 +50,12 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 	graph->serial = hg_resident_serial();
 	pg_atomic_init_u32(&graph->offered, 0);
 	pg_atomic_init_u32(&graph->homes, 0);
-	pg_atomic_init_u32(&graph->cut, 0);
+	pg_atomic_init_u32(&graph->partitioning, 0);
 	pg_atomic_init_u32(&graph->too_large, 0);
-	pg_atomic_init_u64(&graph->cut_at, 0);
+	pg_atomic_init_u64(&graph->partitioning_at, 0);
 	pg_atomic_init_u64(&graph->chosen_at, 0);
-	pg_atomic_init_u64(&graph->slices, InvalidDsaPointer);
-	pg_atomic_init_u64(&graph->all_slices, InvalidDsaPointer);
+	pg_atomic_init_u64(&graph->partitions, InvalidDsaPointer);
+	pg_atomic_init_u64(&graph->all_partitions, InvalidDsaPointer);
 	hg_device_copies_init(graph->copies);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
@@ -63,14 +63,14 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 		pg_atomic_init_u64(&graph->columns[i].used_at, 0);
 		hg_device_copies_init(graph->columns[i].copies);
 	}
-	for (int i = 0; i < HG_GRAPH_ALONGS; i++)
+	for (int i = 0; i < HG_GRAPH_COPARTITIONS; i++)
 	{
-		pg_atomic_init_u32(&graph->along[i].column, InvalidAttrNumber);
-		pg_atomic_init_u64(&graph->along[i].used_at, 0);
+		pg_atomic_init_u32(&graph->copartition[i].column, InvalidAttrNumber);
+		pg_atomic_init_u64(&graph->copartition[i].used_at, 0);
 	}
 	hg_graph_wishes_init(&graph->wishes);
-	pg_atomic_init_u64(&graph->alongs, InvalidDsaPointer);
-	pg_atomic_init_u64(&graph->along_at, 0);
+	pg_atomic_init_u64(&graph->copartitions, InvalidDsaPointer);
+	pg_atomic_init_u64(&graph->copartition_at, 0);
 	pg_atomic_init_u64(&graph->codes, InvalidDsaPointer);
 	for (int i = 0; i < HG_GRAPH_AMBIGUOUS; i++)
 		pg_atomic_init_u64(&graph->ambiguous[i], 0);
@@ -114,14 +114,14 @@ hg_graph_version_bins(const HgResidentGraph *graph, const HgFlatBin **bins)
 		bins[i] = DsaPointerIsValid(chunks[i]) ? hg_resident_address(chunks[i]) : NULL;
 }
 
-/* The last way in which a version was cut along with another one; invalid: there is none. */
+/* The last way in which a version was co-partitioned with another one; invalid: there is none. */
 static dsa_pointer
-hg_graph_version_alongs(HgResidentGraph *graph)
+hg_graph_version_copartitions(HgResidentGraph *graph)
 {
-	const dsa_pointer alongs = (dsa_pointer) pg_atomic_read_u64(&graph->alongs);
+	const dsa_pointer copartitions = (dsa_pointer) pg_atomic_read_u64(&graph->copartitions);
 
 	pg_read_barrier();
-	return alongs;
+	return copartitions;
 }
 
 void
@@ -164,8 +164,8 @@ hg_graph_version_retire(dsa_pointer pointer)
 		return;
 	hg_graph_version_forget_copies(graph);
 	hg_graph_codes_free(graph);
-	hg_graph_along_free(hg_graph_version_alongs(graph));
-	hg_graph_slices_free((dsa_pointer) pg_atomic_read_u64(&graph->all_slices));
+	hg_graph_copartition_free(hg_graph_version_copartitions(graph));
+	hg_graph_partitions_free((dsa_pointer) pg_atomic_read_u64(&graph->all_partitions));
 	chunks = hg_resident_address(graph->bins);
 	/* the version counts the bytes of all of it */
 	for (uint32 i = 0; i < hg_graph_version_nbins(graph); i++)
@@ -188,35 +188,35 @@ hg_graph_version_offer(HgResidentGraph *graph)
 }
 
 HgDeviceSet
-hg_graph_version_cut(HgResidentGraph *graph, const HgReplicaHolders *holders)
+hg_graph_version_partitioning(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	const HgDeviceSet cut = pg_atomic_read_u32(&graph->cut);
+	const HgDeviceSet partitioning = pg_atomic_read_u32(&graph->partitioning);
 
-	return (cut & holders->lost) == 0 ? cut : 0;
+	return (partitioning & holders->lost) == 0 ? partitioning : 0;
 }
 
-/* Have joins asked for it to be cut along with others, and for nothing else since? */
+/* Have joins asked for it to be co-partitioned with others, and for nothing else since? */
 static bool
-hg_graph_version_is_along(HgResidentGraph *graph)
+hg_graph_version_is_copartitioned(HgResidentGraph *graph)
 {
 	const uint64 whole_at = pg_atomic_read_u64(&graph->wishes.whole_at);
-	uint64 along_at = 0;
+	uint64 copartition_at = 0;
 
-	for (int i = 0; i < HG_GRAPH_ALONGS; i++)
-		if (pg_atomic_read_u32(&graph->along[i].column) != InvalidAttrNumber)
-			along_at = Max(along_at, pg_atomic_read_u64(&graph->along[i].used_at));
-	return along_at > whole_at;
+	for (int i = 0; i < HG_GRAPH_COPARTITIONS; i++)
+		if (pg_atomic_read_u32(&graph->copartition[i].column) != InvalidAttrNumber)
+			copartition_at = Max(copartition_at, pg_atomic_read_u64(&graph->copartition[i].used_at));
+	return copartition_at > whole_at;
 }
 
 void
 hg_graph_version_end_whole(HgResidentGraph *graph)
 {
-	const bool is_cut = pg_atomic_read_u32(&graph->too_large) != 0;
+	const bool is_partitioned = pg_atomic_read_u32(&graph->too_large) != 0;
 
-	/* what goes by the version's own name is its slices, too */
-	if ((!is_cut && !hg_graph_version_is_along(graph)) ||
-		DsaPointerIsValid((dsa_pointer) pg_atomic_read_u64(&graph->all_slices)) ||
-		DsaPointerIsValid(hg_graph_version_alongs(graph)))
+	/* what goes by the version's own name is its partitions, too */
+	if ((!is_partitioned && !hg_graph_version_is_copartitioned(graph)) ||
+		DsaPointerIsValid((dsa_pointer) pg_atomic_read_u64(&graph->all_partitions)) ||
+		DsaPointerIsValid(hg_graph_version_copartitions(graph)))
 		return;
 	hg_device_copies_forget(graph->copies);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
@@ -225,139 +225,139 @@ hg_graph_version_end_whole(HgResidentGraph *graph)
 }
 
 void
-hg_graph_version_set_cut(HgResidentGraph *graph, HgDeviceSet device_set, bool too_large)
+hg_graph_version_set_partitioning(HgResidentGraph *graph, HgDeviceSet device_set, bool too_large)
 {
 	pg_atomic_write_u64(&graph->chosen_at, (uint64) GetCurrentTimestamp());
 	if (too_large && pg_atomic_exchange_u32(&graph->too_large, 1) == 0)
 		hg_graph_version_end_whole(graph);
-	if (pg_atomic_read_u32(&graph->cut) != device_set)
-		pg_atomic_write_u32(&graph->cut, device_set);
+	if (pg_atomic_read_u32(&graph->partitioning) != device_set)
+		pg_atomic_write_u32(&graph->partitioning, device_set);
 }
 
 bool
 hg_graph_version_may_widen(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	const HgDeviceSet cut = hg_graph_version_cut(graph, holders);
+	const HgDeviceSet partitioning = hg_graph_version_partitioning(graph, holders);
 	HgDeviceSet others = 0;
 
 	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 		if (holders->epochs[device_no] != 0)
-			others |= HG_DEVICE_BIT(device_no) & ~cut;
-	return cut != 0 && others != 0 && pg_atomic_read_u32(&graph->too_large) != 0 &&
+			others |= HG_DEVICE_BIT(device_no) & ~partitioning;
+	return partitioning != 0 && others != 0 && pg_atomic_read_u32(&graph->too_large) != 0 &&
 		   TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&graph->chosen_at),
 									  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
 }
 
-HgGraphSlices *
-hg_graph_version_slices(HgResidentGraph *graph)
+HgGraphPartitions *
+hg_graph_version_partitions(HgResidentGraph *graph)
 {
-	const dsa_pointer slices = (dsa_pointer) pg_atomic_read_u64(&graph->slices);
+	const dsa_pointer partitions = (dsa_pointer) pg_atomic_read_u64(&graph->partitions);
 
 	pg_read_barrier();
-	return DsaPointerIsValid(slices) ? hg_graph_slices(slices) : NULL;
+	return DsaPointerIsValid(partitions) ? hg_graph_partitions(partitions) : NULL;
 }
 
-/* The first of all ways in which a version was cut, or invalid. */
+/* The first of all ways in which a version was partitioned, or invalid. */
 static dsa_pointer
-hg_graph_version_all_slices(HgResidentGraph *graph)
+hg_graph_version_all_partitions(HgResidentGraph *graph)
 {
-	const dsa_pointer all = (dsa_pointer) pg_atomic_read_u64(&graph->all_slices);
+	const dsa_pointer all = (dsa_pointer) pg_atomic_read_u64(&graph->all_partitions);
 
 	pg_read_barrier();
 	return all;
 }
 
 dsa_pointer
-hg_graph_version_slices_over(HgResidentGraph *graph, HgDeviceSet device_set)
+hg_graph_version_partitions_over(HgResidentGraph *graph, HgDeviceSet device_set)
 {
-	dsa_pointer pointer = hg_graph_version_all_slices(graph);
+	dsa_pointer pointer = hg_graph_version_all_partitions(graph);
 
-	while (DsaPointerIsValid(pointer) && hg_graph_slices(pointer)->device_set != device_set)
-		pointer = hg_graph_slices(pointer)->next;
+	while (DsaPointerIsValid(pointer) && hg_graph_partitions(pointer)->device_set != device_set)
+		pointer = hg_graph_partitions(pointer)->next;
 	return pointer;
 }
 
-HgGraphSlices *
-hg_graph_version_slices_into(HgResidentGraph *graph, uint32 count)
+HgGraphPartitions *
+hg_graph_version_partitions_into(HgResidentGraph *graph, uint32 count)
 {
-	dsa_pointer pointer = hg_graph_version_all_slices(graph);
+	dsa_pointer pointer = hg_graph_version_all_partitions(graph);
 
-	while (DsaPointerIsValid(pointer) && hg_graph_slices(pointer)->count != count)
-		pointer = hg_graph_slices(pointer)->next;
-	return DsaPointerIsValid(pointer) ? hg_graph_slices(pointer) : NULL;
+	while (DsaPointerIsValid(pointer) && hg_graph_partitions(pointer)->count != count)
+		pointer = hg_graph_partitions(pointer)->next;
+	return DsaPointerIsValid(pointer) ? hg_graph_partitions(pointer) : NULL;
 }
 
 /*
- * A version is cut into another number of slices: have devices let go of those that it had.  As
- * many of them, at other places, go by the same names.
+ * A version is partitioned into another number of partitions: have devices let go of those that it
+ * had.  As many of them, at other places, go by the same names.
  */
 static void
-hg_graph_version_forget_slices(HgResidentGraph *graph, uint32 count)
+hg_graph_version_forget_partitions(HgResidentGraph *graph, uint32 count)
 {
 	HgReplicaName name = hg_graph_version_name(graph, InvalidAttrNumber);
-	dsa_pointer pointer = hg_graph_version_all_slices(graph);
+	dsa_pointer pointer = hg_graph_version_all_partitions(graph);
 
-	for (; DsaPointerIsValid(pointer); pointer = hg_graph_slices(pointer)->next)
-		if (hg_graph_slices(pointer)->count == count)
-			hg_graph_slices_forget(hg_graph_slices(pointer));
-	for (uint32 slice = 0; slice < count; slice++)
+	for (; DsaPointerIsValid(pointer); pointer = hg_graph_partitions(pointer)->next)
+		if (hg_graph_partitions(pointer)->count == count)
+			hg_graph_partitions_forget(hg_graph_partitions(pointer));
+	for (uint32 partition = 0; partition < count; partition++)
 	{
-		name.slice = hg_slice_number(count, slice);
+		name.partition = hg_partition_number(count, partition);
 		hg_device_shared_forget(&name);
 	}
 }
 
 void
-hg_graph_version_link_slices(HgResidentGraph *graph, dsa_pointer pointer)
+hg_graph_version_link_partitions(HgResidentGraph *graph, dsa_pointer pointer)
 {
-	const HgGraphSlices *older = hg_graph_version_slices(graph);
-	HgGraphSlices *slices;
+	const HgGraphPartitions *older = hg_graph_version_partitions(graph);
+	HgGraphPartitions *partitions;
 
 	if (!DsaPointerIsValid(pointer))
 	{
-		pg_atomic_write_u64(&graph->cut_at, (uint64) GetCurrentTimestamp());
+		pg_atomic_write_u64(&graph->partitioning_at, (uint64) GetCurrentTimestamp());
 		return;
 	}
-	slices = hg_graph_slices(pointer);
-	if (hg_graph_version_slices_over(graph, slices->device_set) != pointer)
+	partitions = hg_graph_partitions(pointer);
+	if (hg_graph_version_partitions_over(graph, partitions->device_set) != pointer)
 	{
-		slices->next = hg_graph_version_all_slices(graph);
+		partitions->next = hg_graph_version_all_partitions(graph);
 		pg_write_barrier();
-		pg_atomic_write_u64(&graph->all_slices, (uint64) pointer);
+		pg_atomic_write_u64(&graph->all_partitions, (uint64) pointer);
 	}
-	if (older != NULL && older->count != slices->count)
-		hg_graph_version_forget_slices(graph, older->count);
+	if (older != NULL && older->count != partitions->count)
+		hg_graph_version_forget_partitions(graph, older->count);
 	pg_write_barrier();
-	pg_atomic_write_u64(&graph->slices, (uint64) pointer);
+	pg_atomic_write_u64(&graph->partitions, (uint64) pointer);
 }
 
 bool
-hg_graph_version_is_to_be_cut(HgResidentGraph *graph, const HgReplicaHolders *holders)
+hg_graph_version_is_to_be_partitioned(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	const HgDeviceSet cut = hg_graph_version_cut(graph, holders);
-	const HgGraphSlices *slices = hg_graph_version_slices(graph);
+	const HgDeviceSet partitioning = hg_graph_version_partitioning(graph, holders);
+	const HgGraphPartitions *partitions = hg_graph_version_partitions(graph);
 
-	if (cut == 0 || (slices != NULL && slices->device_set == cut))
+	if (partitioning == 0 || (partitions != NULL && partitions->device_set == partitioning))
 		return false;
 	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
-		if ((cut & HG_DEVICE_BIT(device_no)) != 0 && holders->epochs[device_no] == 0)
+		if ((partitioning & HG_DEVICE_BIT(device_no)) != 0 && holders->epochs[device_no] == 0)
 			return false;
-	return TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&graph->cut_at),
+	return TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&graph->partitioning_at),
 									  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
 }
 
 bool
 hg_graph_version_is_in_need(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	return hg_graph_version_cut(graph, holders) == 0 && hg_graph_wishes_are_due(&graph->wishes);
+	return hg_graph_version_partitioning(graph, holders) == 0 && hg_graph_wishes_are_due(&graph->wishes);
 }
 
 HgDeviceSet
 hg_graph_version_homes(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	if (pg_atomic_read_u32(&graph->too_large) != 0 && hg_graph_version_cut(graph, holders) != 0)
+	if (pg_atomic_read_u32(&graph->too_large) != 0 && hg_graph_version_partitioning(graph, holders) != 0)
 		return 0;
-	if (hg_graph_version_is_along(graph))
+	if (hg_graph_version_is_copartitioned(graph))
 		return 0;
 	if (graph->rows <= HG_GRAPH_EVERYWHERE_ROWS)
 		return HG_ALL_DEVICES;
@@ -367,9 +367,9 @@ hg_graph_version_homes(HgResidentGraph *graph, const HgReplicaHolders *holders)
 bool
 hg_graph_version_lacks_home(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	/* one that is cut gets none by itself */
+	/* one that is partitioned gets none by itself */
 	return hg_graph_version_homes(graph, holders) == 0 &&
-		   hg_graph_version_cut(graph, holders) == 0 && !hg_graph_version_is_along(graph);
+		   hg_graph_version_partitioning(graph, holders) == 0 && !hg_graph_version_is_copartitioned(graph);
 }
 
 void
@@ -386,75 +386,77 @@ hg_graph_version_remove_home(HgResidentGraph *graph, int device_no)
 }
 
 HgDeviceCopy *
-hg_graph_version_copies(HgResidentGraph *graph, HgGraphSlices *slices)
+hg_graph_version_copies(HgResidentGraph *graph, HgGraphPartitions *partitions)
 {
-	return slices != NULL ? slices->copies : graph->copies;
+	return partitions != NULL ? partitions->copies : graph->copies;
 }
 
 HgDeviceCopy *
-hg_graph_version_column_copies(HgResidentGraph *graph, HgGraphSlices *slices, int column)
+hg_graph_version_column_copies(HgResidentGraph *graph, HgGraphPartitions *partitions, int column)
 {
-	return slices != NULL ? slices->columns[column] : graph->columns[column].copies;
+	return partitions != NULL ? partitions->columns[column] : graph->columns[column].copies;
 }
 
 /*
  * Is a version, or one of its columns, to be given to the device process of this epoch, or its
- * slice of them?  Columns are not without it.
+ * partition of them?  Columns are not without it.
  */
 static bool
-hg_graph_version_is_due_at(HgResidentGraph *graph, HgGraphSlices *slices, int device_no, uint64 epoch)
+hg_graph_version_is_due_at(HgResidentGraph *graph, HgGraphPartitions *partitions, int device_no, uint64 epoch)
 {
-	HgDeviceCopy *copy = &hg_graph_version_copies(graph, slices)[device_no];
+	HgDeviceCopy *copy = &hg_graph_version_copies(graph, partitions)[device_no];
 	const bool replica = hg_device_copy_is_present(copy, epoch);
 	bool due = hg_device_copy_is_due(copy, epoch);
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS && replica && !due; i++)
 		due =
 			pg_atomic_read_u32(&graph->columns[i].number) != InvalidAttrNumber &&
-			hg_device_copy_is_due(&hg_graph_version_column_copies(graph, slices, i)[device_no], epoch);
+			hg_device_copy_is_due(&hg_graph_version_column_copies(graph, partitions, i)[device_no], epoch);
 	return due;
 }
 
 bool
-hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int device_no, uint64 epoch,
+hg_graph_version_set_gone(HgResidentGraph *graph, bool partitioned, int device_no, uint64 epoch,
 						  const HgMissingReplicas *missing)
 {
-	HgGraphSlices *slices = sliced ? hg_graph_version_slices(graph) : NULL;
+	HgGraphPartitions *partitions = partitioned ? hg_graph_version_partitions(graph) : NULL;
 	HgReplicaName name = hg_graph_version_name(graph, InvalidAttrNumber);
 	bool gone;
 
-	if (sliced && slices == NULL)
+	if (partitioned && partitions == NULL)
 		return false;
-	/* whichever slice it has */
-	name.slice = sliced;
+	/* whichever partition it has */
+	name.partition = partitioned;
 	gone = hg_replica_is_missing(missing, &name);
 	if (gone)
-		hg_device_copy_set_gone(&hg_graph_version_copies(graph, slices)[device_no], epoch);
+		hg_device_copy_set_gone(&hg_graph_version_copies(graph, partitions)[device_no], epoch);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
 		name.column = pg_atomic_read_u32(&graph->columns[i].number);
 		if (name.column == InvalidAttrNumber || !hg_replica_is_missing(missing, &name))
 			continue;
-		hg_device_copy_set_gone(&hg_graph_version_column_copies(graph, slices, i)[device_no], epoch);
+		hg_device_copy_set_gone(&hg_graph_version_column_copies(graph, partitions, i)[device_no], epoch);
 		gone = true;
 	}
 	return gone;
 }
 
-/* Is it to be cut, or is a slice, or a column of one, to be given to a device process? */
+/*
+ * Is it to be partitioned, or is a partition, or a column of one, to be given to a device process?
+ */
 static bool
-hg_graph_version_slices_are_due(HgResidentGraph *graph, const HgReplicaHolders *holders)
+hg_graph_version_partitions_are_due(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	const HgDeviceSet cut = hg_graph_version_cut(graph, holders);
-	HgGraphSlices *slices = hg_graph_version_slices(graph);
+	const HgDeviceSet partitioning = hg_graph_version_partitioning(graph, holders);
+	HgGraphPartitions *partitions = hg_graph_version_partitions(graph);
 	bool due =
-		hg_graph_version_is_to_be_cut(graph, holders) || hg_graph_version_may_widen(graph, holders);
+		hg_graph_version_is_to_be_partitioned(graph, holders) || hg_graph_version_may_widen(graph, holders);
 
-	if (slices == NULL || slices->device_set != cut)
+	if (partitions == NULL || partitions->device_set != partitioning)
 		return due;
 	for (int device_no = 0; device_no < HG_GPU_DEVICES && !due; device_no++)
-		due = (cut & HG_DEVICE_BIT(device_no)) != 0 &&
-			  hg_graph_version_is_due_at(graph, slices, device_no, holders->epochs[device_no]);
+		due = (partitioning & HG_DEVICE_BIT(device_no)) != 0 &&
+			  hg_graph_version_is_due_at(graph, partitions, device_no, holders->epochs[device_no]);
 	return due;
 }
 
@@ -463,7 +465,7 @@ hg_graph_version_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
 	const HgDeviceSet homes = hg_graph_version_homes(graph, holders);
 	const bool any = hg_graph_version_lacks_home(graph, holders);
-	bool due = hg_graph_version_slices_are_due(graph, holders) ||
+	bool due = hg_graph_version_partitions_are_due(graph, holders) ||
 			   hg_graph_version_is_in_need(graph, holders);
 
 	for (int device_no = 0; device_no < HG_GPU_DEVICES && !due; device_no++)
@@ -475,33 +477,33 @@ hg_graph_version_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders)
 bool
 hg_graph_version_is_replicated(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	HgGraphSlices *slices = hg_graph_version_slices(graph);
+	HgGraphPartitions *partitions = hg_graph_version_partitions(graph);
 
 	return hg_device_copies_present(graph->copies, holders) != 0 ||
-		   (slices != NULL && hg_graph_slices_are_replicated(slices, holders));
+		   (partitions != NULL && hg_graph_partitions_are_replicated(partitions, holders));
 }
 
 Size
 hg_graph_version_host_bytes(HgResidentGraph *graph)
 {
-	dsa_pointer pointer = hg_graph_version_all_slices(graph);
-	Size bytes = graph->bytes + hg_graph_along_host_bytes(hg_graph_version_alongs(graph));
+	dsa_pointer pointer = hg_graph_version_all_partitions(graph);
+	Size bytes = graph->bytes + hg_graph_copartition_host_bytes(hg_graph_version_copartitions(graph));
 
-	for (; DsaPointerIsValid(pointer); pointer = hg_graph_slices(pointer)->next)
-		bytes += hg_graph_slices(pointer)->bytes;
+	for (; DsaPointerIsValid(pointer); pointer = hg_graph_partitions(pointer)->next)
+		bytes += hg_graph_partitions(pointer)->bytes;
 	return bytes;
 }
 
 Size
 hg_graph_version_replica_bytes(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	HgGraphSlices *slices = hg_graph_version_slices(graph);
+	HgGraphPartitions *partitions = hg_graph_version_partitions(graph);
 	Size bytes = hg_device_copies_bytes(graph->copies, holders) +
-				 hg_graph_along_replica_bytes(hg_graph_version_alongs(graph), holders);
+				 hg_graph_copartition_replica_bytes(hg_graph_version_copartitions(graph), holders);
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 		bytes += hg_device_copies_bytes(graph->columns[i].copies, holders);
-	return bytes + (slices != NULL ? hg_graph_slices_replica_bytes(slices, holders) : 0);
+	return bytes + (partitions != NULL ? hg_graph_partitions_replica_bytes(partitions, holders) : 0);
 }
 
 HgReplicaName
@@ -542,15 +544,15 @@ static bool
 hg_graph_column_replace(HgResidentGraph *graph, int place_of, AttrNumber number, TimestampTz now)
 {
 	HgGraphColumn *column = &graph->columns[place_of];
-	HgGraphSlices *slices = hg_graph_version_slices(graph);
+	HgGraphPartitions *partitions = hg_graph_version_partitions(graph);
 	uint32 idle = pg_atomic_read_u32(&column->number);
 
 	if (!pg_atomic_compare_exchange_u32(&column->number, &idle, (uint32) number))
 		return false;
 	pg_atomic_write_u64(&column->used_at, (uint64) now);
 	hg_device_copies_forget(column->copies);
-	if (slices != NULL)
-		hg_device_copies_forget(slices->columns[place_of]);
+	if (partitions != NULL)
+		hg_device_copies_forget(partitions->columns[place_of]);
 	return true;
 }
 
@@ -588,9 +590,9 @@ hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
 	hg_graph_wishes_tell(&graph->wishes, &needs);
 	pg_atomic_write_u64(&graph->wishes.whole_at, pg_atomic_read_u64(&other->wishes.whole_at));
 	hg_graph_version_add_homes(graph, pg_atomic_read_u32(&other->homes));
-	/* over which devices one is cut that is too large for any is found out anew */
+	/* over which devices one is partitioned that is too large for any is found out anew */
 	if (pg_atomic_read_u32(&other->too_large) == 0)
-		hg_graph_version_set_cut(graph, pg_atomic_read_u32(&other->cut), false);
+		hg_graph_version_set_partitioning(graph, pg_atomic_read_u32(&other->partitioning), false);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
 		HgGraphColumn *column = &other->columns[i];
@@ -602,9 +604,9 @@ hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
 		pg_atomic_write_u32(&graph->columns[i].number, number);
 		pg_atomic_write_u64(&graph->columns[i].used_at, pg_atomic_read_u64(&column->used_at));
 	}
-	for (int i = 0; i < HG_GRAPH_ALONGS; i++)
+	for (int i = 0; i < HG_GRAPH_COPARTITIONS; i++)
 	{
-		pg_atomic_write_u64(&graph->along[i].used_at, pg_atomic_read_u64(&other->along[i].used_at));
-		pg_atomic_write_u32(&graph->along[i].column, pg_atomic_read_u32(&other->along[i].column));
+		pg_atomic_write_u64(&graph->copartition[i].used_at, pg_atomic_read_u64(&other->copartition[i].used_at));
+		pg_atomic_write_u32(&graph->copartition[i].column, pg_atomic_read_u32(&other->copartition[i].column));
 	}
 }

@@ -10,10 +10,10 @@
  *
  * A DEVICE may have a copy of a version (engine/hg_replica.h), which goes by its serial number, and
  * beside it copies of columns of its rows that joins have asked for.  One that is too large for a
- * device, alone or with what joins need beside it (hg_resident_graph_needs.h), is cut over several
- * instead, each of which has a slice, and so is one that is to be joined with such a one
- * (hg_resident_graph_slices.h).  By another key the rows of one that is cut are cut along with it,
- * where they look others up (hg_resident_graph_along.h).
+ * device, alone or with what joins need beside it (hg_resident_graph_needs.h), is partitioned over
+ * several instead, each of which has a partition, and so is one that is to be joined with such a
+ * one (hg_resident_graph_partitions.h).  By another key the rows of one that is partitioned are
+ * co-partitioned with it, where they look others up (hg_resident_graph_copartition.h).
  *
  * USERS are those of a segment version: the directory as long as its entry names it, and each
  * process that has pinned it; the last one to let go frees it.
@@ -35,7 +35,7 @@
 #include "resident/hg_resident_device_copy.h"
 #include "resident/hg_resident_graph_key.h"
 #include "resident/hg_resident_graph_needs.h"
-#include "resident/hg_resident_graph_slices.h"
+#include "resident/hg_resident_graph_partitions.h"
 #include "resident/hg_resident_memory.h"
 
 StaticAssertDecl(HG_SEGMENT_ROWS < (1 << HG_FLAT_ROW_BITS), "segments are larger than parts");
@@ -73,17 +73,17 @@ typedef struct HgGraphColumn
 	HgReplicaColumnShape shape;			 /* valid once there is a copy */
 } HgGraphColumn;
 
-/* Most other graphs of its table that a graph is asked to be cut along with. */
-#define HG_GRAPH_ALONGS 4
+/* Most other graphs of its table that a graph is asked to be co-partitioned with. */
+#define HG_GRAPH_COPARTITIONS 4
 
 /* Most sets of graphs that a graph's rows are known to find too many rows in. */
 #define HG_GRAPH_AMBIGUOUS 8
 
-typedef struct HgGraphAlongAsked
+typedef struct HgGraphCopartitionRequest
 {
 	pg_atomic_uint32 column;  /* by which that is; 0: none */
 	pg_atomic_uint64 used_at; /* when a join asked for it last */
-} HgGraphAlongAsked;
+} HgGraphCopartitionRequest;
 
 /* A graph version, in shared memory. */
 typedef struct HgResidentGraph
@@ -101,18 +101,18 @@ typedef struct HgResidentGraph
 	uint64 serial;				 /* by which a device knows it, which no other version ever has */
 	pg_atomic_uint32 offered;	 /* 1 where a device was to have any of it, else 0 */
 	pg_atomic_uint32 homes;		 /* HgDeviceSet: of large ones, the home, and where joins want it */
-	pg_atomic_uint32 cut;		 /* HgDeviceSet over which it is to be cut; 0: it is not */
+	pg_atomic_uint32 partitioning;		 /* HgDeviceSet over which it is to be partitioned; 0: it is not */
 	pg_atomic_uint32 too_large;	 /* not 0: for a device alone */
 	pg_atomic_uint64 chosen_at;	 /* when cut was chosen last */
-	pg_atomic_uint64 cut_at;	 /* when there was no room for how it is cut; 0: never */
-	pg_atomic_uint64 slices;	 /* dsa_pointer to how it is cut; invalid: it is not */
-	pg_atomic_uint64 all_slices; /* dsa_pointer to the first of all ways in which it was */
+	pg_atomic_uint64 partitioning_at;	 /* when there was no room for how it is partitioned; 0: never */
+	pg_atomic_uint64 partitions;	 /* dsa_pointer to how it is partitioned; invalid: it is not */
+	pg_atomic_uint64 all_partitions; /* dsa_pointer to the first of all ways in which it was */
 	HgDeviceCopy copies[HG_GPU_DEVICES];			/* by place */
 	HgGraphColumn columns[HG_GRAPH_DEVICE_COLUMNS]; /* that were asked for */
-	HgGraphAlongAsked along[HG_GRAPH_ALONGS];
+	HgGraphCopartitionRequest copartition[HG_GRAPH_COPARTITIONS];
 	HgGraphWishes wishes;
-	pg_atomic_uint64 alongs; /* dsa_pointer to the last way in which it was cut along; or invalid */
-	pg_atomic_uint64 along_at; /* when there was no room for another one; 0: never */
+	pg_atomic_uint64 copartitions; /* dsa_pointer to the last way in which it was co-partitioned; or invalid */
+	pg_atomic_uint64 copartition_at; /* when there was no room for another one; 0: never */
 	pg_atomic_uint64 codes;	   /* dsa_pointer to those of the first column that has some */
 	/* see hg_resident_graph_note_ambiguous(); 0: none; the next one goes in that place, modulo all
 	 */
@@ -177,43 +177,51 @@ extern void hg_graph_version_add_homes(HgResidentGraph *graph, HgDeviceSet devic
 extern void hg_graph_version_remove_home(HgResidentGraph *graph, int device_no);
 
 /*
- * The places over which a version is to be cut, or 0: also where one of them is lost; one may have
- * no process now.  Have it cut over these, as it is too large for any of them, or is to be joined
- * with one that is.
+ * The places over which a version is to be partitioned, or 0: also where one of them is lost; one
+ * may have no process now.  Have it partitioned over these, as it is too large for any of them, or
+ * is to be joined with one that is.
  */
-extern HgDeviceSet hg_graph_version_cut(HgResidentGraph *graph, const HgReplicaHolders *holders);
-extern void hg_graph_version_set_cut(HgResidentGraph *graph, HgDeviceSet device_set, bool too_large);
+extern HgDeviceSet hg_graph_version_partitioning(HgResidentGraph *graph, const HgReplicaHolders *holders);
+extern void hg_graph_version_set_partitioning(HgResidentGraph *graph, HgDeviceSet device_set, bool too_large);
 
 /*
- * A version is going to be in slices instead of whole, for the first time: where no whole copy of
- * it is wanted, have devices let go of those that they have, whose room the slices need.  Whoever
- * asks for one meanwhile is told that it is not there.
+ * A version is going to be in partitions instead of whole, for the first time: where no whole copy
+ * of it is wanted, have devices let go of those that they have, whose room the partitions need.
+ * Whoever asks for one meanwhile is told that it is not there.
  */
 extern void hg_graph_version_end_whole(HgResidentGraph *graph);
 
-/* Has a join told that it needs more together than may fit a device, and the version is not cut? */
+/*
+ * Has a join told that it needs more together than may fit a device, and the version is not
+ * partitioned?
+ */
 extern bool hg_graph_version_is_in_need(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
-/* Has one that is too large been cut for a while, and is there a process that has no part in it? */
+/*
+ * Has one that is too large been partitioned for a while, and is there a process that has no part
+ * in it?
+ */
 extern bool hg_graph_version_may_widen(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /*
- * How it is cut; NULL: it is not.  Ways in which it was cut already: over these devices, invalid
- * where it was not, and into so many slices, or NULL. Link how it is cut from now on, which is one
- * of these or new, or invalid: there was no room to tell.
+ * How it is partitioned; NULL: it is not.  Ways in which it was partitioned already: over these
+ * devices, invalid where it was not, and into so many partitions, or NULL. Link how it is
+ * partitioned from now on, which is one of these or new, or invalid: there was no room to tell.
  */
-extern HgGraphSlices *hg_graph_version_slices(HgResidentGraph *graph);
-extern dsa_pointer hg_graph_version_slices_over(HgResidentGraph *graph, HgDeviceSet device_set);
-extern HgGraphSlices *hg_graph_version_slices_into(HgResidentGraph *graph, uint32 count);
-extern void hg_graph_version_link_slices(HgResidentGraph *graph, dsa_pointer slices);
+extern HgGraphPartitions *hg_graph_version_partitions(HgResidentGraph *graph);
+extern dsa_pointer hg_graph_version_partitions_over(HgResidentGraph *graph, HgDeviceSet device_set);
+extern HgGraphPartitions *hg_graph_version_partitions_into(HgResidentGraph *graph, uint32 count);
+extern void hg_graph_version_link_partitions(HgResidentGraph *graph, dsa_pointer partitions);
 
-/* The notes of copies, by place: of the whole graph, or of slices; and of one of its columns. */
-extern HgDeviceCopy *hg_graph_version_copies(HgResidentGraph *graph, HgGraphSlices *slices);
-extern HgDeviceCopy *hg_graph_version_column_copies(HgResidentGraph *graph, HgGraphSlices *slices,
+/*
+ * The notes of copies, by place: of the whole graph, or of partitions; and of one of its columns.
+ */
+extern HgDeviceCopy *hg_graph_version_copies(HgResidentGraph *graph, HgGraphPartitions *partitions);
+extern HgDeviceCopy *hg_graph_version_column_copies(HgResidentGraph *graph, HgGraphPartitions *partitions,
 													int column);
 
-/* Is that to be found out, for the places over which it is to be cut? */
-extern bool hg_graph_version_is_to_be_cut(HgResidentGraph *graph, const HgReplicaHolders *holders);
+/* Is that to be found out, for the places over which it is to be partitioned? */
+extern bool hg_graph_version_is_to_be_partitioned(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /* Is a version, or one of its columns, to be given to a device process, or to get a home? */
 extern bool hg_graph_version_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders);
@@ -227,15 +235,15 @@ extern uint64 hg_graph_version_least_bytes(const HgResidentGraph *graph);
 
 /*
  * The process of this epoch at a place has answered what is not there any more: note that of a
- * version and its columns, or of its slices of them, which is.  True if some is.
+ * version and its columns, or of its partitions of them, which is.  True if some is.
  */
-extern bool hg_graph_version_set_gone(HgResidentGraph *graph, bool sliced, int device_no, uint64 epoch,
+extern bool hg_graph_version_set_gone(HgResidentGraph *graph, bool partitioned, int device_no, uint64 epoch,
 									  const HgMissingReplicas *missing);
 
-/* Is a copy of it somewhere, or is a slice everywhere, as far as is known here? */
+/* Is a copy of it somewhere, or is a partition everywhere, as far as is known here? */
 extern bool hg_graph_version_is_replicated(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
-/* Bytes of a version, with those of how it was cut. */
+/* Bytes of a version, with those of how it was partitioned. */
 extern Size hg_graph_version_host_bytes(HgResidentGraph *graph);
 
 /* Bytes of all that device processes have of a version. */

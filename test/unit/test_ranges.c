@@ -157,7 +157,7 @@ test_columns(void)
 
 /* Jobs that are cut into many ranges, and into ranges of ranges. */
 static void
-test_cut(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_rows, uint64_t bytes)
+test_partitions(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_rows, uint64_t bytes)
 {
 	TestData data;
 	TestRun run = {.engine = ranges_of(bytes), .host = test_host_plain(), .data = &data};
@@ -371,13 +371,13 @@ test_device(void)
 	/* in a small suite each width in one of the ways */
 	for (uint32_t width = by_itself ? 4 : 8; width <= (small && by_itself ? 4 : 8); width += 4)
 	{
-		test_cut(TEST_KEYS_UNIQUE, width, 300000 / part, 200000 / part, 200000 / part);
-		test_cut(TEST_KEYS_DUPLICATES, width, 200000 / part, 300000 / part, 1000000 / part);
-		test_cut(TEST_KEYS_SKEWED, width, 100000, 100, 50000);
-		test_cut(TEST_KEYS_SKEWED, width, 100, 100000, 4000000);
-		test_cut(TEST_KEYS_HIGH, width, 50000, 50000, 200000);
-		test_cut(TEST_KEYS_ONE_LIST, width, 20000, 1000, 100000);
-		test_cut(TEST_KEYS_EQUAL, width, 300000, 20, 100000);
+		test_partitions(TEST_KEYS_UNIQUE, width, 300000 / part, 200000 / part, 200000 / part);
+		test_partitions(TEST_KEYS_DUPLICATES, width, 200000 / part, 300000 / part, 1000000 / part);
+		test_partitions(TEST_KEYS_SKEWED, width, 100000, 100, 50000);
+		test_partitions(TEST_KEYS_SKEWED, width, 100, 100000, 4000000);
+		test_partitions(TEST_KEYS_HIGH, width, 50000, 50000, 200000);
+		test_partitions(TEST_KEYS_ONE_LIST, width, 20000, 1000, 100000);
+		test_partitions(TEST_KEYS_EQUAL, width, 300000, 20, 100000);
 		test_host_memory(TEST_KEYS_UNIQUE, width, 2000000, 1000000);
 		test_host_memory(TEST_KEYS_EQUAL, width, 2000000, 10);
 	}

@@ -189,11 +189,11 @@ test_names(void)
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
-/* Make a replica of a slice of graph 1, of so many rows. */
+/* Make a replica of a partition of graph 1, of so many rows. */
 static HgStatus
-make_slice(HgWireClient *client, uint32_t slice, uint64_t rows)
+make_partition(HgWireClient *client, uint32_t partition, uint64_t rows)
 {
-	const HgReplicaName name = {TEST_EPOCH, 1, 0, slice};
+	const HgReplicaName name = {TEST_EPOCH, 1, 0, partition};
 	const HgReplicaShape of = {8, 1, rows};
 	HgEngine *engine = hg_wire_client_engine(client);
 	HgError error = {0};
@@ -211,9 +211,9 @@ make_slice(HgWireClient *client, uint32_t slice, uint64_t rows)
 
 /* Ask for it. */
 static HgStatus
-ask_slice(HgWireClient *client, uint32_t slice, uint64_t rows)
+ask_partition(HgWireClient *client, uint32_t partition, uint64_t rows)
 {
-	const HgReplicaName name = {TEST_EPOCH, 1, 0, slice};
+	const HgReplicaName name = {TEST_EPOCH, 1, 0, partition};
 	const HgReplicaShape of = {8, 1, rows};
 	HgError error = {0};
 	HgJob *job = NULL;
@@ -224,9 +224,9 @@ ask_slice(HgWireClient *client, uint32_t slice, uint64_t rows)
 	return status;
 }
 
-/* Slices of a graph are its own, and none is another one. */
+/* Partitions of a graph are its own, and none is another one. */
 static void
-test_slices(void)
+test_replica_partitions(void)
 {
 	const HgReplicaName second = {TEST_EPOCH, 1, 0, 2};
 	TestServer server;
@@ -234,21 +234,21 @@ test_slices(void)
 
 	test_start_server(&server, NULL);
 	client = test_start_client(&server);
-	hg_tap_ok(make_slice(client, 1, ROWS) == HG_OK && make_slice(client, 2, ROWS) == HG_OK &&
-				  test_named_graphs_become(&server, 2) && ask_slice(client, 1, ROWS) == HG_OK &&
-				  ask_slice(client, 2, ROWS) == HG_OK &&
-				  ask_slice(client, 3, ROWS) == HG_NO_REPLICA &&
-				  ask_slice(client, 0, ROWS) == HG_NO_REPLICA,
+	hg_tap_ok(make_partition(client, 1, ROWS) == HG_OK && make_partition(client, 2, ROWS) == HG_OK &&
+				  test_named_graphs_become(&server, 2) && ask_partition(client, 1, ROWS) == HG_OK &&
+				  ask_partition(client, 2, ROWS) == HG_OK &&
+				  ask_partition(client, 3, ROWS) == HG_NO_REPLICA &&
+				  ask_partition(client, 0, ROWS) == HG_NO_REPLICA,
 			  "slices of a graph are kept, and it is not");
 	hg_wire_client_drop(client, &second);
-	hg_tap_ok(test_named_graphs_become(&server, 1) && ask_slice(client, 1, ROWS) == HG_OK &&
-				  ask_slice(client, 2, ROWS) == HG_NO_REPLICA,
+	hg_tap_ok(test_named_graphs_become(&server, 1) && ask_partition(client, 1, ROWS) == HG_OK &&
+				  ask_partition(client, 2, ROWS) == HG_NO_REPLICA,
 			  "one is dropped by its name, and the other stays");
 	hg_tap_ok(test_named_make(client, test_host_plain(), 1, ROWS, NULL) == HG_OK &&
 				  test_named_graphs_become(&server, 2),
 			  "the whole graph is there beside it");
 	test_named_drop(client, 1);
-	hg_tap_ok(test_named_graphs_become(&server, 0) && ask_slice(client, 1, ROWS) == HG_NO_REPLICA,
+	hg_tap_ok(test_named_graphs_become(&server, 0) && ask_partition(client, 1, ROWS) == HG_NO_REPLICA,
 			  "slices go with the graph");
 	hg_wire_client_destroy(client);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
@@ -859,7 +859,7 @@ main(int argc, char **argv)
 
 	test_joins();
 	test_names();
-	test_slices();
+	test_replica_partitions();
 	test_drop_in_use();
 	test_both_make();
 	test_lease();

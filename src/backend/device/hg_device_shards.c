@@ -172,7 +172,7 @@ hg_device_shards_engine(HgDeviceSet device_set)
 }
 
 HgEngine *
-hg_device_shards_slices(HgDeviceSet device_set)
+hg_device_shards_partitions(HgDeviceSet device_set)
 {
 	HgDeviceShards *set = hg_device_shards_find(device_set);
 

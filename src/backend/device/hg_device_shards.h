@@ -4,9 +4,9 @@
  *	  Jobs that are sharded over several of the server's GPUs.
  *
  * A job that one device is too small for is sharded over all that are READY, as one job on each
- * (engine/hg_sharded.h); what is too large for these is cut into ranges, each of which is sharded.
- * Each device is asked before what memory it has: their shares of the rows are in proportion to
- * that, where it differs by much, and one that has next to none is left out.
+ * (engine/hg_sharded.h); what is too large for these is partitioned into ranges, each of which is
+ * sharded.  Each device is asked before what memory it has: their shares of the rows are in
+ * proportion to that, where it differs by much, and one that has next to none is left out.
  *
  * NO TWO WAIT FOR EACH OTHER. Shards are opened by the order of device numbers, so that of two such
  * jobs the one that comes second waits without anything that the first one wants.  A job is spread
@@ -42,12 +42,14 @@ extern HgDeviceSet hg_device_shards_devices(HgError *why);
 extern HgEngine *hg_device_shards_engine(HgDeviceSet device_set);
 
 /*
- * The engine for jobs of graph replicas, of which these devices have slices (engine/hg_slices.h),
- * to all of which this process is connected; the same.
+ * The engine for jobs of graph replicas, of which these devices have partitions
+ * (engine/hg_partitioning.h), to all of which this process is connected; the same.
  */
-extern HgEngine *hg_device_shards_slices(HgDeviceSet device_set);
+extern HgEngine *hg_device_shards_partitions(HgDeviceSet device_set);
 
-/* The device, of these, that a job of slices was at work with last: where that failed, it has. */
+/*
+ * The device, of these, that a job of partitions was at work with last: where that failed, it has.
+ */
 extern int hg_device_shards_called(HgDeviceSet device_set);
 
 /* The names of the devices, for a human. */

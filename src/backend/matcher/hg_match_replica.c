@@ -10,7 +10,7 @@
  * alone, or makes groups of them.  The few pairs with delta rows are found in this process
  * (hg_match_resident.c).
  *
- * Where several devices have slices of a graph all of them are asked, in one job over them
+ * Where several devices have partitions of a graph all of them are asked, in one job over them
  * (engine/hg_sharded.h).
  *
  * The graphs may be gone when they are asked for, and so may the device.  Then the pairs are found
@@ -123,7 +123,7 @@ hg_replica_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgRepli
 		uses->sides[side] = replica->use;
 		uses->sides[side].masked = spec->covered[side]->mask != NULL;
 		asked.replica[side] = &uses->sides[side];
-		asked.slices[side] = replica->slices;
+		asked.partitions[side] = replica->partitions;
 		for (uint32 i = 0; i < replica->nlookups; i++)
 		{
 			uses->lookups[side][i] = replica->lookups[i].lookup;
@@ -131,7 +131,7 @@ hg_replica_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgRepli
 		}
 		asked.nlookups[side] = replica->nlookups;
 		asked.lookups[side] = uses->lookups[side];
-		asked.along[side] = replica->along;
+		asked.copartition[side] = replica->copartition;
 		if (reduction != NULL)
 		{
 			asked.replica_columns[side] = replica->columns;
@@ -200,7 +200,7 @@ hg_replica_answer(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnsw
 	return status;
 }
 
-/* What a job holds here: masks of slices (engine/hg_sharded.h). */
+/* What a job holds here: masks of partitions (engine/hg_sharded.h). */
 static uint64
 hg_replica_held_bytes(const HgMatcherSpec *spec)
 {
@@ -210,11 +210,11 @@ hg_replica_held_bytes(const HgMatcherSpec *spec)
 	{
 		const HgReplicaCovered *replica = spec->replica[side];
 
-		if (replica->slices != NULL && spec->covered[side]->mask != NULL)
-			bytes += hg_slices_mask_bytes(replica->slices);
+		if (replica->partitions != NULL && spec->covered[side]->mask != NULL)
+			bytes += hg_partitions_mask_bytes(replica->partitions);
 		for (uint32 i = 0; i < replica->nlookups; i++)
-			if (replica->along[i].found != NULL && replica->lookups[i].mask != NULL)
-				bytes += hg_slices_mask_bytes(replica->along[i].found);
+			if (replica->copartition[i].found != NULL && replica->lookups[i].mask != NULL)
+				bytes += hg_partitions_mask_bytes(replica->copartition[i].found);
 	}
 	return bytes;
 }
@@ -292,7 +292,7 @@ hg_replica_decline(HgMatchTask *task, const HgError *why)
 }
 
 /*
- * The engine of the device that is to be asked, or of all that have slices, and the devices of
+ * The engine of the device that is to be asked, or of all that have partitions, and the devices of
  * these; NULL: it is not to be had, or one of them is not.
  */
 static HgEngine *
@@ -300,7 +300,7 @@ hg_replica_engine(HgMatchTask *task, HgDeviceSet *device_set, HgError *error)
 {
 	const HgMatcherSpec *spec = &task->spec;
 
-	if (!spec->replica_sliced)
+	if (!spec->replica_partitioned)
 	{
 		/* what others may use alone is not kept, as far as this session goes */
 		if (hg_device_number(spec->replica_at) < 0)
@@ -324,7 +324,7 @@ hg_replica_engine(HgMatchTask *task, HgDeviceSet *device_set, HgError *error)
 		if ((*device_set & HG_DEVICE_BIT(device_no)) != 0 &&
 			hg_device_state(device_no, hg_device_greeting_ms(), error) != HG_DEVICE_READY)
 			return NULL;
-	return hg_device_shards_slices(*device_set);
+	return hg_device_shards_partitions(*device_set);
 }
 
 /* The name of what has answered. */
@@ -333,7 +333,7 @@ hg_replica_name_device(HgMatchTask *task, HgDeviceSet device_set)
 {
 	char *name = task->report.device;
 
-	if (task->spec.replica_sliced)
+	if (task->spec.replica_partitioned)
 		hg_device_shards_name(device_set, name, sizeof(task->report.device));
 	else
 		strlcpy(name, hg_device_name(task->device_no), sizeof(task->report.device));

@@ -20,7 +20,7 @@
 #include "engine/hg_flat.h"
 #include "engine/hg_replica.h"
 #include "engine/hg_row_filter.h"
-#include "engine/hg_slices.h"
+#include "engine/hg_partitioning.h"
 #include "engine/hg_table_measure.h"
 
 /* The side that is not this one. */
@@ -62,7 +62,7 @@ typedef struct HgReplicaFound
 typedef struct HgReplicaCovered
 {
 	HgReplicaUse use;
-	const HgSlices *slices; /* how it is cut, where devices have a slice each; NULL: it is not */
+	const HgPartitioning *partitions; /* how it is partitioned, where devices have a partition each; NULL: it is not */
 	HgReplicaColumnUse columns[HG_MAX_COLUMNS]; /* of the reduction, if has_columns */
 	bool coded[HG_MAX_COLUMNS];				 /* has codes in place of values, ... */
 	uint32 ncodes[HG_MAX_COLUMNS];			 /* ... which are below that */
@@ -71,7 +71,7 @@ typedef struct HgReplicaCovered
 		*places; /* [parts + 1] rows ahead of each part of the table whose rows are covered */
 	uint32 nlookups;
 	HgReplicaFound lookups[HG_MAX_LOOKUPS]; /* what they look up on the way ... */
-	HgSlicedAlong along[HG_MAX_LOOKUPS]; /* ... and, of slices, how that is cut */
+	HgCopartition copartition[HG_MAX_LOOKUPS]; /* ... and, of partitions, how that is partitioned */
 	uint32 nprograms;
 	HgProgram programs[HG_MAX_PROGRAMS]; /* that compute some of the columns */
 	HgRowFilters filters; /* by pending predicates: fewer rows count than are covered */
@@ -166,7 +166,7 @@ typedef struct HgMatcherSpec
 	 */
 	const HgReplicaCovered *replica[2];
 	HgDeviceSet replica_at; /* of the devices that have all of it, ... */
-	bool replica_sliced; /* ... together, as graphs are cut into slices: all of them are asked */
+	bool replica_partitioned; /* ... together, as graphs are partitioned: all of them are asked */
 
 	/*
 	 * NULL, or what this process shares with others that join the same sides, each with rows
@@ -182,8 +182,8 @@ typedef struct HgMatcherSpec
 
 	/*
 	 * NULL, or what is charged while devices are asked about covered rows: where devices have a
-	 * slice each, what tells them which rows are covered.  It stays as long as the matcher does,
-	 * and so does the next.
+	 * partition each, what tells them which rows are covered.  It stays as long as the matcher
+	 * does, and so does the next.
 	 */
 	HgBudget *budget;
 

@@ -13,8 +13,8 @@
  * resynchronised.
  *
  * HgWireOpening has room for all that a job can be told, which is 23 kB, and next to all of it is
- * 0.  It is sent as HgWirePacked: what is behind the header is cut into blocks, and those of which
- * each byte is 0 are left out.
+ * 0.  It is sent as HgWirePacked: what is behind the header is partitioned into blocks, and those
+ * of which each byte is 0 are left out.
  *
  * TWO WAYS TO RUN
  *
@@ -165,7 +165,8 @@
  * growing, and mapped by all ends.  The device process decides who has which part of it:
  *
  *	lease		The answer to OPEN names a part of staging that is the job's until its BUILD,
- *				MEASURE or END_APPEND is answered or it is closed.  The client cuts it into two
+ *				MEASURE or END_APPEND is answered or it is closed.  The client partitions it into
+ *				two
  *				slots, used in turn, and APPEND names the offset at which the device process shall
  *				read keys.  A slot is busy from the sending of the request that names it until that
  *				request's answer has arrived.

@@ -497,5 +497,5 @@ hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	if (on_device)
 		hg_join_tell_replicas(state, spec);
 	else
-		hg_join_wake_slices(state);
+		hg_join_wake_partitions(state);
 }

@@ -3,9 +3,9 @@
  * hg_join_cover_replica.c
  *	  What devices keep of the rows that a join covers.
  *
- * A device that has replicas of both graphs is asked alone.  Where one of them is cut into slices,
- * which several devices have (engine/hg_slices.h), all of these are asked, if they have a replica
- * of the other one too: its slices, or all of it.
+ * A device that has replicas of both graphs is asked alone.  Where one of them is partitioned,
+ * which several devices have (engine/hg_partitioning.h), all of these are asked, if they have a
+ * replica of the other one too: its partitions, or all of it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,7 +18,7 @@
 #include "batch/hg_input_graph.h"
 #include "executor/join/hg_join_filters.h"
 #include "executor/join/hg_join_replica_columns.h"
-#include "executor/join/hg_join_replica_slices.h"
+#include "executor/join/hg_join_replica_partitions.h"
 #include "executor/join/hg_join_cover_replica.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
@@ -54,15 +54,15 @@ hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgDeviceSet device_
 }
 
 /*
- * Tell the matcher which replicas several devices have in slices; where they do not, the replicas
- * are brought together.
+ * Tell the matcher which replicas several devices have in partitions; where they do not, the
+ * replicas are brought together.
  */
 static void
-hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSideDevices at[2])
+hg_join_tell_partitioned(HgJoinState *state, HgMatcherSpec *spec, HgSideDevices at[2])
 {
 	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state, HG_OUTER),
 									  hg_join_covered_graph(state, HG_INNER)};
-	const HgDeviceSet device_set = hg_replica_find_slices(graphs, state->cover.replica, at);
+	const HgDeviceSet device_set = hg_replica_find_partitions(graphs, state->cover.replica, at);
 	HgDeviceSet columns = HG_ALL_DEVICES;
 
 	if (device_set == 0)
@@ -72,9 +72,9 @@ hg_join_tell_sliced(HgJoinState *state, HgMatcherSpec *spec, HgSideDevices at[2]
 	}
 	if (spec->reduction != NULL)
 		columns = hg_join_find_columns(state, spec->reduction);
-	/* ordinals of a slice's rows are not those of the graph's */
+	/* ordinals of a partition's rows are not those of the graph's */
 	hg_join_apply_pending(state);
-	spec->replica_sliced = true;
+	spec->replica_partitioned = true;
 	hg_join_tell_graphs(state, spec, device_set,
 						spec->reduction != NULL && (columns & device_set) == device_set);
 }
@@ -163,7 +163,7 @@ hg_join_tell_replicas(HgJoinState *state, HgMatcherSpec *spec)
 		at[side].whole =
 			hg_resident_graph_replica(hg_join_covered_graph(state, (HgSide) side), &replica->use);
 		replica->places = state->inputs[side]->covered->places;
-		replica->slices = NULL;
+		replica->partitions = NULL;
 		hg_join_clear_filters(replica);
 	}
 	/* they are asked for, wherever the graphs are */
@@ -177,7 +177,7 @@ hg_join_tell_replicas(HgJoinState *state, HgMatcherSpec *spec)
 		hg_join_tell_graphs(state, spec, device_set, columns != 0);
 	}
 	else
-		hg_join_tell_sliced(state, spec, at);
+		hg_join_tell_partitioned(state, spec, at);
 	state->cover.columns_bytes = 0;
 	for (int side = HG_OUTER; side <= HG_INNER && spec->reduction != NULL; side++)
 		state->cover.columns_bytes += hg_join_columns_bytes(
@@ -197,19 +197,19 @@ hg_join_note_missed(const HgJoinState *state)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (state->inputs[side]->covered != NULL)
 			hg_resident_graph_missed(hg_join_covered_graph(state, (HgSide) side),
-									 state->cover.replica[side].slices != NULL, missed, &missing);
+									 state->cover.replica[side].partitions != NULL, missed, &missing);
 	/* one may have made room for the other */
 	if (state->inputs[HG_OUTER]->covered != NULL && state->inputs[HG_INNER]->covered != NULL)
 		hg_join_tell_needs(state);
 }
 
 void
-hg_join_wake_slices(const HgJoinState *state)
+hg_join_wake_partitions(const HgJoinState *state)
 {
-	bool cut = false;
+	bool is_partitioned = false;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		cut |= hg_resident_graph_is_cut(hg_join_covered_graph(state, (HgSide) side));
-	if (cut && hg_backend != HG_BACKEND_CPU)
+		is_partitioned |= hg_resident_graph_is_partitioned(hg_join_covered_graph(state, (HgSide) side));
+	if (is_partitioned && hg_backend != HG_BACKEND_CPU)
 		(void) hg_devices_wanted();
 }

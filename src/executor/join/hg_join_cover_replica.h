@@ -16,7 +16,7 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /*
  * Tells a matcher which devices keep the graphs of both sides' covered rows, and the columns that
- * it needs of them: each all of it, or several a slice each.  Where none do, the replicas are
+ * it needs of them: each all of it, or several a partition each.  Where none do, the replicas are
  * brought together, for joins to come.
  */
 extern void hg_join_tell_replicas(HgJoinState *state, HgMatcherSpec *spec);
@@ -34,9 +34,9 @@ extern bool hg_join_has_replica_columns(const HgJoinState *state);
 extern void hg_join_note_missed(const HgJoinState *state);
 
 /*
- * No device is asked: where the graph of a side is cut, devices that rest, and so have no slice of
- * it, are to come up, for joins to come.
+ * No device is asked: where the graph of a side is partitioned, devices that rest, and so have no
+ * partition of it, are to come up, for joins to come.
  */
-extern void hg_join_wake_slices(const HgJoinState *state);
+extern void hg_join_wake_partitions(const HgJoinState *state);
 
 #endif /* HG_JOIN_COVER_REPLICA_H */

@@ -123,7 +123,7 @@ hg_star_tell_filters(const HgJoinTree *tree, HgStarGraphs *graphs)
 
 		hg_join_clear_filters(replica);
 		/* ordinals of a slice's rows are not those of the graph's */
-		if (graphs->sliced)
+		if (graphs->partitioned)
 			continue;
 		for (uint32 lookup = 0; lookup <= replica->nlookups; lookup++)
 			for (int t = 0; t <= tree->njoins; t++)

@@ -79,8 +79,8 @@ hg_join_find_replica_columns(const HgJoinState *state, HgSide side, const HgRedu
 				all = 0;
 			continue;
 		}
-		if (replica->slices != NULL)
-			all &= hg_resident_graph_sliced_column(covered->graph, numbers[column],
+		if (replica->partitions != NULL)
+			all &= hg_resident_graph_partitioned_column(covered->graph, numbers[column],
 												   &replica->columns[column], &of);
 		else
 			all &= hg_resident_graph_replica_column(covered->graph, numbers[column],

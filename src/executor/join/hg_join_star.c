@@ -8,7 +8,7 @@
  * device has graph replicas of all of them it need not return the rows of one join for the next one
  * (engine/hg_replica.h): facts are one side of a job, a table that is joined with them the other
  * one, and all others are looked up on the way, from the facts on.  So a snowflake is such a tree
- * too.  Where a side is cut over several devices each of them does so with its slice.
+ * too.  Where a side is partitioned over several devices each of them does so with its partition.
  *
  * The facts' delta rows, because somebody has changed them, go through the joins of the tree as if
  * there were no others, and so do facts that find changed rows of other tables
@@ -349,7 +349,7 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)
 		spec.replica[side] = &star->graphs.replica[side];
 	}
 	spec.replica_at = star->graphs.at;
-	spec.replica_sliced = star->graphs.sliced;
+	spec.replica_partitioned = star->graphs.partitioned;
 	spec.reduction = wanted != NULL ? &star->reduction : NULL;
 	spec.pairs = state->css.ss.ps.plan->plan_rows;
 	spec.budget = &state->memory.budget;

@@ -18,11 +18,12 @@
  * then all columns are of the facts' side.  Each of the facts finds the one row that it is joined
  * with, or the device says that there are more, which is what a left join is looked up again for.
  *
- * Where the graph of a side is cut over several devices (engine/hg_slices.h) each of them joins its
- * slice.  What rows look up it has all of, and it is asked for where it has not; the graphs by
- * which rows of slices look up are cut along.  A graph that is too large for
- * one can be looked up only by rows that are cut by the same key, which then find what they find in
- * the slice of the same number: so one that is joined with the facts is a side, if there is one.
+ * Where the graph of a side is partitioned over several devices (engine/hg_partitioning.h) each of
+ * them joins its partition.  What rows look up it has all of, and it is asked for where it has not;
+ * the graphs by which rows of partitions look up are co-partitioned.  A graph that is too large for
+ * one can be looked up only by rows that are partitioned by the same key, which then find what they
+ * find in the partition of the same number: so one that is joined with the facts is a side, if
+ * there is one.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -32,7 +33,7 @@
 
 #include "common/hashfn.h"
 
-#include "executor/join/hg_join_replica_slices.h"
+#include "executor/join/hg_join_replica_partitions.h"
 #include "executor/join/hg_join_star_graphs.h"
 #include "executor/join/hg_join_state.h"
 
@@ -52,7 +53,7 @@ hg_star_use_graph(HgStarGraphs *graphs, const HgPinnedGraph *graph, HgReplicaUse
 {
 	const HgDeviceSet at = hg_resident_graph_replica(graph, use);
 
-	if (graphs->sliced)
+	if (graphs->partitioned)
 	{
 		if ((graphs->at & ~at) != 0)
 			hg_resident_graph_bring_all(graph, graphs->at);
@@ -75,37 +76,40 @@ hg_star_use_own(HgStarGraphs *graphs, const HgStarTable *from, const HgPinnedGra
 	const uint32 last = replica->nlookups - 1;
 	HgReplicaUse *use = &replica->lookups[last].lookup.own;
 
-	replica->along[last] = (HgSlicedAlong){0};
-	if (from->slices == NULL)
+	replica->copartition[last] = (HgCopartition){0};
+	if (from->partitions == NULL)
 		return hg_star_use_graph(graphs, own, use);
 	graphs->missing |=
-		hg_resident_graph_along(own, from->graph, use, &replica->along[last]) != graphs->at;
+		hg_resident_graph_copartition(own, from->graph, use, &replica->copartition[last]) != graphs->at;
 	return true;
 }
 
-/* Is what rows of slices find in slices, too?  A side that they look up again is what it is. */
+/*
+ * Is what rows of partitions find in partitions, too?  A side that they look up again is what it
+ * is.
+ */
 static bool
-hg_star_finds_slices(const HgStarGraphs *graphs, const HgStarTable *table)
+hg_star_finds_partitions(const HgStarGraphs *graphs, const HgStarTable *table)
 {
-	return table == &graphs->again ? graphs->replica[HG_INNER].slices != NULL
+	return table == &graphs->again ? graphs->replica[HG_INNER].partitions != NULL
 								   : hg_resident_graph_is_too_large(table->graph);
 }
 
 /*
- * And of the graph by which a table's rows are found then: it may be in slices, where those that
- * find them are in slices by the same graph.
+ * And of the graph by which a table's rows are found then: it may be in partitions, where those
+ * that find them are in partitions by the same graph.
  */
 static bool
 hg_star_use_found(HgStarGraphs *graphs, const HgStarTable *from, HgStarTable *table)
 {
 	HgReplicaCovered *replica = &graphs->replica[from->side];
-	const HgSlices *slices;
+	const HgPartitioning *partitions;
 
-	if (from->slices == NULL || table->own->pointer != from->graph->pointer ||
-		!hg_star_finds_slices(graphs, table))
+	if (from->partitions == NULL || table->own->pointer != from->graph->pointer ||
+		!hg_star_finds_partitions(graphs, table))
 		return hg_star_use_graph(graphs, table->graph, &table->use);
-	if (hg_resident_graph_sliced(table->graph, &table->use, &slices) == graphs->at)
-		table->slices = replica->along[replica->nlookups - 1].found = slices;
+	if (hg_resident_graph_partitioned(table->graph, &table->use, &partitions) == graphs->at)
+		table->partitions = replica->copartition[replica->nlookups - 1].found = partitions;
 	else
 		graphs->missing = true;
 	return true;
@@ -147,19 +151,19 @@ hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, int j, int end,
 		   hg_star_use_own(graphs, from, table->own) && hg_star_use_found(graphs, from, table);
 }
 
-/* Several devices are to have slices of the sides; false: they have not. */
+/* Several devices are to have partitions of the sides; false: they have not. */
 static bool
-hg_star_use_slices(HgStarGraphs *graphs, HgStarTable *sides[2])
+hg_star_use_partitions(HgStarGraphs *graphs, HgStarTable *sides[2])
 {
 	HgPinnedGraph *const of[2] = {sides[HG_OUTER]->graph, sides[HG_INNER]->graph};
 	HgSideDevices at[2] = {0};
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		at[side].whole = hg_resident_graph_replica(of[side], &sides[side]->use);
-	graphs->at = hg_replica_find_slices(of, graphs->replica, at);
+	graphs->at = hg_replica_find_partitions(of, graphs->replica, at);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		sides[side]->slices = graphs->replica[side].slices;
-	if (graphs->at == 0 && at[HG_OUTER].sliced + at[HG_INNER].sliced != 0)
+		sides[side]->partitions = graphs->replica[side].partitions;
+	if (graphs->at == 0 && at[HG_OUTER].partitioned + at[HG_INNER].partitioned != 0)
 		hg_replica_bring_together(of, at);
 	return graphs->at != 0;
 }
@@ -177,14 +181,14 @@ hg_star_add_sides(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge
 	*other = (HgStarTable){
 		.side = HG_INNER, .from = graphs->facts, .column = edge->ends[1 - facts_end].column};
 	graphs->replica[HG_OUTER].nlookups = graphs->replica[HG_INNER].nlookups = 0;
-	graphs->replica[HG_OUTER].slices = graphs->replica[HG_INNER].slices = NULL;
+	graphs->replica[HG_OUTER].partitions = graphs->replica[HG_INNER].partitions = NULL;
 	graphs->at = HG_ALL_DEVICES;
 	facts->graph = other->own = hg_star_pin_graph(tree, edge, facts_end);
 	other->graph = hg_star_pin_graph(tree, edge, 1 - facts_end);
 	if (facts->graph == NULL || other->graph == NULL)
 		return false;
-	if (graphs->sliced)
-		return hg_star_use_slices(graphs, (HgStarTable *[2]){facts, other});
+	if (graphs->partitioned)
+		return hg_star_use_partitions(graphs, (HgStarTable *[2]){facts, other});
 	return hg_star_use_graph(graphs, facts->graph, &facts->use) &&
 		   hg_star_use_graph(graphs, other->graph, &other->use);
 }
@@ -273,7 +277,7 @@ hg_star_is_computed_across(const HgStarGraphs *graphs, uint32 tables)
 	return false;
 }
 
-/* Find the graphs, of which a device has all, or several slices. */
+/* Find the graphs, of which a device has all, or several partitions. */
 static bool
 hg_star_find_all(const HgJoinTree *tree, HgStarGraphs *graphs, int first_edge)
 {
@@ -309,7 +313,10 @@ hg_star_find_all(const HgJoinTree *tree, HgStarGraphs *graphs, int first_edge)
 	return !graphs->missing;
 }
 
-/* How good an edge is for sides that are cut; -1: facts and another table can't be sides by it. */
+/*
+ * How good an edge is for sides that are partitioned; -1: facts and another table can't be sides by
+ * it.
+ */
 static int
 hg_star_rank_edge(const HgJoinTree *tree, const HgStarGraphs *graphs, int j)
 {
@@ -325,13 +332,13 @@ hg_star_rank_edge(const HgJoinTree *tree, const HgStarGraphs *graphs, int j)
 	if (of_facts == NULL || other == NULL)
 		return -1;
 	/* what is too large can't be looked up by another key, nor whole facts look up by what is */
-	return 4 * hg_resident_graph_is_too_large(other) + 2 * hg_resident_graph_is_cut(of_facts) +
-		   hg_resident_graph_is_cut(other);
+	return 4 * hg_resident_graph_is_too_large(other) + 2 * hg_resident_graph_is_partitioned(of_facts) +
+		   hg_resident_graph_is_partitioned(other);
 }
 
-/* The join that facts and another table are the sides of, where there are slices of one. */
+/* The join that facts and another table are the sides of, where there are partitions of one. */
 static int
-hg_star_sliced_edge(const HgJoinTree *tree, const HgStarGraphs *graphs)
+hg_star_partitioned_edge(const HgJoinTree *tree, const HgStarGraphs *graphs)
 {
 	int most = hg_star_rank_edge(tree, graphs, graphs->usual);
 	int chosen = graphs->usual;
@@ -361,13 +368,13 @@ hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs)
 {
 	const HgPinnedGraph *facts = hg_star_facts_graph(tree, graphs);
 
-	graphs->sliced = false;
+	graphs->partitioned = false;
 	/* others are not to be brought to a device that does not have all of them */
 	if (facts != NULL && !hg_resident_graph_is_too_large(facts) &&
 		hg_star_find_all(tree, graphs, graphs->usual))
 		return true;
-	graphs->sliced = true;
-	return hg_star_find_all(tree, graphs, hg_star_sliced_edge(tree, graphs));
+	graphs->partitioned = true;
+	return hg_star_find_all(tree, graphs, hg_star_partitioned_edge(tree, graphs));
 }
 
 void
@@ -397,7 +404,7 @@ hg_star_tell_needs(const HgJoinTree *tree, const HgStarGraphs *graphs,
 		bytes[edge->ends[end % 2].table] += hg_resident_graph_least_bytes(graph);
 	}
 	for (int t = 0; t <= tree->njoins; t++)
-		*(t == graphs->facts ? &needs.cut : &needs.whole) += bytes[t];
+		*(t == graphs->facts ? &needs.partitioning : &needs.whole) += bytes[t];
 	hg_resident_graph_tell_needs(facts, &needs);
 }
 
@@ -407,11 +414,11 @@ hg_star_find_replica_column(HgStarGraphs *graphs, const HgStarTable *table, Attr
 {
 	HgDeviceSet at;
 
-	if (table->slices != NULL)
-		at = hg_resident_graph_sliced_column(table->graph, number, use, codes);
+	if (table->partitions != NULL)
+		at = hg_resident_graph_partitioned_column(table->graph, number, use, codes);
 	else
 		at = hg_resident_graph_replica_column(table->graph, number, use, codes);
-	if (graphs->sliced)
+	if (graphs->partitioned)
 		return at != 0 && (graphs->at & ~at) == 0;
 	graphs->at &= at;
 	return at != 0;
@@ -424,8 +431,8 @@ hg_star_note_missed_lookup(HgStarGraphs *graphs, const HgStarTable *table, HgDev
 {
 	const HgStarTable *from = hg_star_table(graphs, table->from);
 
-	if (from->slices != NULL)
-		hg_resident_graph_missed_along(table->own, from->graph, device_set, missing);
+	if (from->partitions != NULL)
+		hg_resident_graph_missed_copartition(table->own, from->graph, device_set, missing);
 	else
 		hg_resident_graph_missed(table->own, false, device_set, missing);
 }
@@ -438,7 +445,7 @@ hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgDeviceSet de
 	{
 		const HgStarTable *table = &graphs->tables[t];
 
-		hg_resident_graph_missed(table->graph, table->slices != NULL, device_set, missing);
+		hg_resident_graph_missed(table->graph, table->partitions != NULL, device_set, missing);
 		/* what a side is joined with is one itself, and is all that it is looked up by again */
 		if (table->lookup > 0)
 			hg_star_note_missed_lookup(graphs, table, device_set, missing);

@@ -23,7 +23,7 @@ typedef struct HgStarTable
 	HgPinnedGraph *own;		/* ... and by this graph of that table's */
 	HgPinnedGraph *graph;	/* the graph of its own by which they are found */
 	HgReplicaUse use;			/* ... as the device has it, ... */
-	const HgSlices *slices; /* ... or several, cut so; NULL: each has all of it */
+	const HgPartitioning *partitions; /* ... or several, cut so; NULL: each has all of it */
 	uint32 stride;			/* of its rows' places */
 } HgStarTable;
 
@@ -39,8 +39,8 @@ typedef struct HgStarGraphs
 	uint32 computed[HG_MAX_REDUCE_ITEMS]; /* tables, as bits, of whose columns one is computed */
 	int ncomputed;
 	HgReplicaCovered replica[2]; /* of the job: what it looks up */
-	bool sliced;		   /* several devices have slices of a side ... */
-	HgDeviceSet at;  /* of the devices that have all of it; or, together, slices and all else */
+	bool partitioned;		   /* several devices have partitions of a side ... */
+	HgDeviceSet at;  /* of the devices that have all of it; or, together, partitions and all else */
 	bool missing; /* ... but for what has been asked for */
 } HgStarGraphs;
 
@@ -56,7 +56,8 @@ extern bool hg_star_next_sides(const HgJoinTree *tree, HgStarGraphs *graphs);
 /*
  * Finds the graphs of a tree all of whose tables have covered rows, the facts and sides of which
  * are told, and of which tables something is computed, in CurrentMemoryContext.  False: neither
- * does a device have all replicas that it takes, nor do several that have a slice each of a side.
+ * does a device have all replicas that it takes, nor do several that have a partition each of a
+ * side.
  */
 extern bool hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs);
 

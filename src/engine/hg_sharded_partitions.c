@@ -1,20 +1,20 @@
 /*-------------------------------------------------------------------------
  *
- * hg_sharded_slices.c
- *	  Graph replicas of which each shard has a slice.
+ * hg_sharded_partitions.c
+ *	  Graph replicas of which each shard has a partition.
  *
- * A shard has its slice in the place of the graph, under the name and in the shape that follow from
- * how that is cut; a graph that is whole on all devices is each shard's.  The graph by which rows
- * of a slice look up is cut along, and what they find is whole, or cut as well.  Masks of a graph
- * that is whole are passed on.  Those of one that is cut are collected, for each shard by the
- * numbers that rows have in its slice, and given to it before it builds.
+ * A shard has its partition in the place of the graph, under the name and in the shape that follow
+ * from how that is partitioned; a graph that is whole on all devices is each shard's.  The graph by
+ * which rows of a partition look up is co-partitioned, and what they find is whole, or cut as well.
+ * Masks of a graph that is whole are passed on.  Those of one that is partitioned are collected,
+ * for each shard by the numbers that rows have in its partition, and given to it before it builds.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
 #include "hg_host_memory.h"
-#include "hg_slices.h"
+#include "hg_partitioning.h"
 #include "hg_sharded_job.h"
 
 #include <string.h>
@@ -23,48 +23,48 @@
 #define PART_WORDS (1 << (HG_FLAT_ROW_BITS - 6))
 
 bool
-hg_sharded_are_sliced(const HgJobSpec *spec)
+hg_sharded_are_partitioned(const HgJobSpec *spec)
 {
-	return spec->slices[HG_OUTER] != NULL || spec->slices[HG_INNER] != NULL;
+	return spec->partitions[HG_OUTER] != NULL || spec->partitions[HG_INNER] != NULL;
 }
 
-/* Can rows that are cut so look up as a job says? */
+/* Can rows that are partitioned so look up as a job says? */
 static bool
-is_along(const HgSlices *slices, const HgSlicedAlong *along, const HgReplicaLookup *lookup)
+is_copartition(const HgPartitioning *partitions, const HgCopartition *copartition, const HgReplicaLookup *lookup)
 {
-	if (along == NULL || along->cut >= HG_SLICED_CUTS)
+	if (copartition == NULL || copartition->partitioning >= HG_MAX_COPARTITIONS)
 		return false;
-	if (along->cut == 0)
-		return along->found == NULL || (along->found->count == slices->count &&
-										along->found->parts == lookup->found.shape.parts);
-	if (along->rows == NULL || along->found != NULL)
+	if (copartition->partitioning == 0)
+		return copartition->found == NULL || (copartition->found->count == partitions->count &&
+										copartition->found->parts == lookup->found.shape.parts);
+	if (copartition->rows == NULL || copartition->found != NULL)
 		return false;
-	for (uint32_t s = 0; s < slices->count; s++)
-		if (along->rows[s] > hg_slice_rows(slices, s))
+	for (uint32_t s = 0; s < partitions->count; s++)
+		if (copartition->rows[s] > hg_partition_rows(partitions, s))
 			return false;
 	return true;
 }
 
-/* Note how what is looked up is cut, where the rows of a side are; each lookup is of rows before
+/* Note how what is looked up is partitioned, where the rows of a side are; each lookup is of rows before
  * it. */
 static HgStatus
 open_lookups(HgShardedJob *job, HgSide side, HgError *error)
 {
 	const HgJobSpec *spec = &job->spec;
-	const HgSlices **slices = job->sliced.slices[side];
+	const HgPartitioning **partitions = job->partitioned.partitions[side];
 
 	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
 	{
 		const HgReplicaLookup *lookup = &spec->lookups[side][i];
-		const HgSlicedAlong *along = spec->along[side] != NULL ? &spec->along[side][i] : NULL;
+		const HgCopartition *copartition = spec->copartition[side] != NULL ? &spec->copartition[side][i] : NULL;
 
-		job->sliced.parts[side][i + 1] = lookup->found.shape.parts;
-		if (slices[lookup->from] == NULL)
+		job->partitioned.parts[side][i + 1] = lookup->found.shape.parts;
+		if (partitions[lookup->from] == NULL)
 			continue;
-		if (!is_along(slices[lookup->from], along, lookup))
+		if (!is_copartition(partitions[lookup->from], copartition, lookup))
 			return hg_error_set(error, HG_INVALID, NULL,
 								"rows of slices look up by a graph that is not cut along");
-		slices[i + 1] = along->found;
+		partitions[i + 1] = copartition->found;
 	}
 	return HG_OK;
 }
@@ -73,22 +73,22 @@ open_lookups(HgShardedJob *job, HgSide side, HgError *error)
 static HgStatus
 check_side(const HgJobSpec *spec, HgSide side, uint32_t shards, HgError *error)
 {
-	const HgSlices *slices = spec->slices[side];
+	const HgPartitioning *partitions = spec->partitions[side];
 
 	if (spec->replica[side] == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "slices are joined with graph replicas alone");
 	if (spec->filters[side] != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine has no filters");
-	if (slices == NULL)
+	if (partitions == NULL)
 		return HG_OK;
-	if (slices->count != shards || slices->parts != spec->replica[side]->shape.parts)
+	if (partitions->count != shards || partitions->parts != spec->replica[side]->shape.parts)
 		return hg_error_set(error, HG_INVALID, NULL,
 							"a graph is not cut into as many slices as there are members");
 	return HG_OK;
 }
 
 HgStatus
-hg_sharded_slices_open(HgShardedJob *job, HgError *error)
+hg_sharded_partitions_open(HgShardedJob *job, HgError *error)
 {
 	const HgJobSpec *spec = &job->spec;
 	HgStatus status = HG_OK;
@@ -98,8 +98,8 @@ hg_sharded_slices_open(HgShardedJob *job, HgError *error)
 		status = check_side(spec, (HgSide) side, job->sharded->shards, error);
 		if (status != HG_OK)
 			break;
-		job->sliced.slices[side][0] = spec->slices[side];
-		job->sliced.parts[side][0] = spec->replica[side]->shape.parts;
+		job->partitioned.partitions[side][0] = spec->partitions[side];
+		job->partitioned.parts[side][0] = spec->replica[side]->shape.parts;
 		job->appended[side] = spec->replica[side]->shape.rows;
 		status = open_lookups(job, (HgSide) side, error);
 	}
@@ -108,78 +108,78 @@ hg_sharded_slices_open(HgShardedJob *job, HgError *error)
 
 /* The columns of a shard's rows of a side, and of what these look up. */
 static void
-cut_columns(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplicaColumnUse *columns)
+partition_columns(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplicaColumnUse *columns)
 {
 	const HgJobSpec *spec = &job->spec;
 
 	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
 	{
-		const HgSlices *slices = job->sliced.slices[side][spec->replica_columns[side][i].lookup];
+		const HgPartitioning *partitions = job->partitioned.partitions[side][spec->replica_columns[side][i].lookup];
 
 		columns[i] = spec->replica_columns[side][i];
-		if (slices == NULL)
+		if (partitions == NULL)
 			continue;
-		columns[i].shape = hg_slice_column_shape(slices, shard, columns[i].shape.width);
+		columns[i].shape = hg_partition_column_shape(partitions, shard, columns[i].shape.width);
 		if (columns[i].program == 0)
-			columns[i].name.slice = hg_slice_number(slices->count, shard);
+			columns[i].name.partition = hg_partition_number(partitions->count, shard);
 	}
 }
 
-/* The slice of a graph that is a side, or is looked up. */
+/* The partition of a graph that is a side, or is looked up. */
 static void
-cut_use(const HgSlices *slices, uint32_t shard, HgReplicaUse *use)
+partition_use(const HgPartitioning *partitions, uint32_t shard, HgReplicaUse *use)
 {
-	use->name.slice = hg_slice_number(slices->count, shard);
-	use->shape = hg_slice_shape(slices, shard, use->shape.key_width);
+	use->name.partition = hg_partition_number(partitions->count, shard);
+	use->shape = hg_partition_shape(partitions, shard, use->shape.key_width);
 }
 
-/* What they look up, by graphs that are cut along. */
+/* What they look up, by graphs that are co-partitioned. */
 static void
-cut_lookups(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplicaLookup *lookups)
+partition_lookups(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplicaLookup *lookups)
 {
 	const HgJobSpec *spec = &job->spec;
 
 	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
 	{
-		const HgSlices *slices = job->sliced.slices[side][spec->lookups[side][i].from];
-		const HgSlices *found = job->sliced.slices[side][i + 1];
-		const HgSlicedAlong *along = &spec->along[side][i];
+		const HgPartitioning *partitions = job->partitioned.partitions[side][spec->lookups[side][i].from];
+		const HgPartitioning *found = job->partitioned.partitions[side][i + 1];
+		const HgCopartition *copartition = &spec->copartition[side][i];
 		HgReplicaUse *own = &lookups[i].own;
 
 		lookups[i] = spec->lookups[side][i];
-		if (slices == NULL)
+		if (partitions == NULL)
 			continue;
-		lookups[i].stride = hg_slice_column_shape(slices, shard, 1).stride;
-		own->name.slice = hg_slice_number_along(along->cut, slices->count, shard);
-		own->shape = hg_slice_shape_along(slices, shard, own->shape.key_width,
-										  along->cut > 0 ? along->rows[shard]
-														 : hg_slice_rows(slices, shard));
+		lookups[i].stride = hg_partition_column_shape(partitions, shard, 1).stride;
+		own->name.partition = hg_copartition_number(copartition->partitioning, partitions->count, shard);
+		own->shape = hg_copartition_shape(partitions, shard, own->shape.key_width,
+										  copartition->partitioning > 0 ? copartition->rows[shard]
+														 : hg_partition_rows(partitions, shard));
 		if (found == NULL)
 			continue;
-		lookups[i].found_stride = hg_slice_column_shape(found, shard, 1).stride;
-		cut_use(found, shard, &lookups[i].found);
+		lookups[i].found_stride = hg_partition_column_shape(found, shard, 1).stride;
+		partition_use(found, shard, &lookups[i].found);
 	}
 }
 
 void
-hg_sharded_slices_shard(const HgShardedJob *job, uint32_t shard, HgShardedSliceSpec *of, HgJobSpec *spec)
+hg_sharded_partitions_shard(const HgShardedJob *job, uint32_t shard, HgShardedPartitionSpec *of, HgJobSpec *spec)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const HgSlices *slices = spec->slices[side];
+		const HgPartitioning *partitions = spec->partitions[side];
 
-		if (slices == NULL)
+		if (partitions == NULL)
 			continue;
 		of->replica[side] = *spec->replica[side];
-		cut_use(slices, shard, &of->replica[side]);
-		cut_columns(job, (HgSide) side, shard, of->columns[side]);
-		cut_lookups(job, (HgSide) side, shard, of->lookups[side]);
+		partition_use(partitions, shard, &of->replica[side]);
+		partition_columns(job, (HgSide) side, shard, of->columns[side]);
+		partition_lookups(job, (HgSide) side, shard, of->lookups[side]);
 		spec->replica[side] = &of->replica[side];
 		spec->replica_columns[side] = of->columns[side];
 		spec->lookups[side] = of->lookups[side];
 		spec->expected_rows[side] = of->replica[side].shape.rows;
-		spec->slices[side] = NULL;
-		spec->along[side] = NULL;
+		spec->partitions[side] = NULL;
+		spec->copartition[side] = NULL;
 	}
 }
 
@@ -187,13 +187,13 @@ hg_sharded_slices_shard(const HgShardedJob *job, uint32_t shard, HgShardedSliceS
 static HgStatus
 make_masks(HgShardedJob *job, HgSide side, uint32_t lookup, HgError *error)
 {
-	const HgSlices *slices = job->sliced.slices[side][lookup];
-	uint64_t **masks = job->sliced.masks[side][lookup];
+	const HgPartitioning *partitions = job->partitioned.partitions[side][lookup];
+	uint64_t **masks = job->partitioned.masks[side][lookup];
 	HgStatus status = HG_OK;
 
 	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
 	{
-		const uint64_t words = hg_slice_mask_words(slices, i);
+		const uint64_t words = hg_partition_mask_words(partitions, i);
 		void *memory;
 
 		if (masks[i] != NULL || words == 0)
@@ -223,18 +223,18 @@ mask_part(HgShardedJob *job, HgSide side, uint32_t lookup, const MaskWords *told
 	HgStatus status = hg_host_check_cancel(job->host, error);
 
 	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
-		if (job->sliced.masks[side][lookup][i] != NULL)
-			hg_slice_mask(job->sliced.slices[side][lookup], i, told->part, told->first, told->words,
-						  told->count, job->sliced.masks[side][lookup][i]);
+		if (job->partitioned.masks[side][lookup][i] != NULL)
+			hg_partition_mask(job->partitioned.partitions[side][lookup], i, told->part, told->first, told->words,
+						  told->count, job->partitioned.masks[side][lookup][i]);
 	return status;
 }
 
 /* The same of any words of the graph's mask. */
 static HgStatus
-mask_slices(HgShardedJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
+mask_partitions(HgShardedJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
 			const uint64_t *words, HgError *error)
 {
-	const uint64_t end = (uint64_t) job->sliced.parts[side][lookup] * PART_WORDS;
+	const uint64_t end = (uint64_t) job->partitioned.parts[side][lookup] * PART_WORDS;
 	HgStatus status;
 
 	if (first_word > end || count > end - first_word)
@@ -255,13 +255,13 @@ mask_slices(HgShardedJob *job, HgSide side, uint32_t lookup, uint64_t first_word
 }
 
 HgStatus
-hg_sharded_slices_mask(HgShardedJob *job, HgSide side, uint32_t lookup, uint64_t first_word,
+hg_sharded_partitions_mask(HgShardedJob *job, HgSide side, uint32_t lookup, uint64_t first_word,
 					uint64_t count, const uint64_t *words, HgError *error)
 {
 	HgStatus status = HG_OK;
 
-	if (job->sliced.slices[side][lookup] != NULL)
-		return mask_slices(job, side, lookup, first_word, count, words, error);
+	if (job->partitioned.partitions[side][lookup] != NULL)
+		return mask_partitions(job, side, lookup, first_word, count, words, error);
 	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
 	{
 		job->sharded->called = i;
@@ -281,18 +281,18 @@ tell_shard(HgShardedJob *job, HgSide side, uint32_t shard, HgError *error)
 	job->sharded->called = shard;
 	for (uint32_t lookup = 0; lookup < HG_SHARDED_TABLES && status == HG_OK; lookup++)
 	{
-		const uint64_t *mask = job->sliced.masks[side][lookup][shard];
+		const uint64_t *mask = job->partitioned.masks[side][lookup][shard];
 
 		if (mask != NULL)
 			status = of->calls.mask(of->job, side, lookup, 0,
-									hg_slice_mask_words(job->sliced.slices[side][lookup], shard),
+									hg_partition_mask_words(job->partitioned.partitions[side][lookup], shard),
 									mask, error);
 	}
 	return status;
 }
 
 HgStatus
-hg_sharded_slices_tell(HgShardedJob *job, HgError *error)
+hg_sharded_partitions_tell(HgShardedJob *job, HgError *error)
 {
 	HgStatus status = HG_OK;
 
@@ -306,17 +306,17 @@ hg_sharded_slices_tell(HgShardedJob *job, HgError *error)
 static void
 free_masks(HgShardedJob *job, HgSide side, uint32_t lookup)
 {
-	const HgSlices *slices = job->sliced.slices[side][lookup];
-	uint64_t **masks = job->sliced.masks[side][lookup];
+	const HgPartitioning *partitions = job->partitioned.partitions[side][lookup];
+	uint64_t **masks = job->partitioned.masks[side][lookup];
 
 	for (uint32_t i = 0; i < HG_MAX_SHARDS; i++)
 		if (masks[i] != NULL)
 			hg_host_memory_free(job->host, masks[i],
-								hg_slice_mask_words(slices, i) * sizeof(uint64_t));
+								hg_partition_mask_words(partitions, i) * sizeof(uint64_t));
 }
 
 void
-hg_sharded_slices_free(HgShardedJob *job)
+hg_sharded_partitions_free(HgShardedJob *job)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (uint32_t lookup = 0; lookup < HG_SHARDED_TABLES; lookup++)

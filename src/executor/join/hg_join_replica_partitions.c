@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
- * hg_join_replica_slices.c
- *	  Where two graphs that are joined are, if one of them at least is cut over several devices.
+ * hg_join_replica_partitions.c
+ *	  Where two graphs that are joined are, if one of them at least is partitioned over several
+ *	  devices.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -9,35 +10,36 @@
  */
 #include "hg_compat.h"
 
-#include "executor/join/hg_join_replica_slices.h"
+#include "executor/join/hg_join_replica_partitions.h"
 
 /*
- * The places that have replicas of both sides, of one of them, or both, slices; 0: there are none.
+ * The places that have replicas of both sides, of one of them, or both, partitions; 0: there are
+ * none.
  */
 static HgDeviceSet
 hg_replica_partitioned_devices(HgReplicaCovered replica[2], const HgSideDevices at[2])
 {
-	if (at[HG_OUTER].sliced != 0 && at[HG_OUTER].sliced == at[HG_INNER].sliced)
-		return at[HG_OUTER].sliced;
+	if (at[HG_OUTER].partitioned != 0 && at[HG_OUTER].partitioned == at[HG_INNER].partitioned)
+		return at[HG_OUTER].partitioned;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgSide other = hg_other_side((HgSide) side);
 
-		if (at[side].sliced != 0 && (at[other].whole & at[side].sliced) == at[side].sliced)
+		if (at[side].partitioned != 0 && (at[other].whole & at[side].partitioned) == at[side].partitioned)
 		{
-			replica[other].slices = NULL;
-			return at[side].sliced;
+			replica[other].partitions = NULL;
+			return at[side].partitioned;
 		}
 	}
 	return 0;
 }
 
 HgDeviceSet
-hg_replica_find_slices(HgPinnedGraph *const graphs[2], HgReplicaCovered replica[2], HgSideDevices at[2])
+hg_replica_find_partitions(HgPinnedGraph *const graphs[2], HgReplicaCovered replica[2], HgSideDevices at[2])
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		at[side].sliced =
-			hg_resident_graph_sliced(graphs[side], &replica[side].use, &replica[side].slices);
+		at[side].partitioned =
+			hg_resident_graph_partitioned(graphs[side], &replica[side].use, &replica[side].partitions);
 	return hg_replica_partitioned_devices(replica, at);
 }
 
@@ -51,8 +53,8 @@ hg_replica_larger(HgPinnedGraph *const graphs[2])
 void
 hg_replica_tell_needs(HgPinnedGraph *const graphs[2], uint64 columns)
 {
-	/* the smaller one is cut with it, or is too small to matter */
-	const HgGraphNeeds needs = {.cut = hg_resident_graph_least_bytes(graphs[HG_OUTER]) +
+	/* the smaller one is partitioned with it, or is too small to matter */
+	const HgGraphNeeds needs = {.partitioning = hg_resident_graph_least_bytes(graphs[HG_OUTER]) +
 									   hg_resident_graph_least_bytes(graphs[HG_INNER]) + columns};
 
 	hg_resident_graph_tell_needs(graphs[hg_replica_larger(graphs)], &needs);
@@ -64,10 +66,10 @@ hg_replica_bring_together(HgPinnedGraph *const graphs[2], const HgSideDevices at
 	const HgSide larger = hg_replica_larger(graphs);
 	const HgSide smaller = hg_other_side(larger);
 
-	if (at[larger].sliced != 0)
-		hg_resident_graph_bring_slices(graphs[smaller], at[larger].sliced);
-	else if (at[smaller].sliced != 0)
-		hg_resident_graph_bring_slices(graphs[larger], at[smaller].sliced);
+	if (at[larger].partitioned != 0)
+		hg_resident_graph_bring_partitions(graphs[smaller], at[larger].partitioned);
+	else if (at[smaller].partitioned != 0)
+		hg_resident_graph_bring_partitions(graphs[larger], at[smaller].partitioned);
 	else if (at[larger].whole != 0 && at[smaller].whole != 0)
 		hg_resident_graph_bring(graphs[smaller], at[larger].whole);
 }

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
- * hg_loader_replica_slices.c
- *	  Cutting graphs into slices, and sending the rows of one.
+ * hg_loader_replica_partitions.c
+ *	  Partitioning graphs, and sending the rows of one.
  *
- * A graph is gone through twice to be cut: for how many bits each part needs, and to set them.
- * From then on it is known which number each row has in its slice, for as long as the version is
- * there; and for each slice that is sent it is gone through once more.
+ * A graph is gone through twice to be partitioned: for how many bits each part needs, and to set
+ * them.  From then on it is known which number each row has in its partition, for as long as the
+ * version is there; and for each partition that is sent it is gone through once more.
  *
- * A graph that is cut along with another one (resident/hg_resident_graph_along.h) is gone through
- * to count its rows in each slice of that.  They are the same rows where both graphs were made of
- * the same version of a segment; of other segments it has none in any slice: no join has rows of a
- * segment that not all of its graphs list alike.
+ * A graph that is co-partitioned with another one (resident/hg_resident_graph_copartition.h) is
+ * gone through to count its rows in each partition of that.  They are the same rows where both
+ * graphs were made of the same version of a segment; of other segments it has none in any
+ * partition: no join has rows of a segment that not all of its graphs list alike.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,11 +21,11 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
-#include "loader/hg_loader_replica_slices.h"
+#include "loader/hg_loader_replica_partitions.h"
 #include "resident/hg_resident_eviction.h"
 
 /* Edges that are put at a time. */
-#define HG_SLICE_EDGES 65536
+#define HG_PARTITION_EDGES 65536
 
 static uint32
 hg_replica_bins(const HgFlatGraph *graph)
@@ -41,8 +41,7 @@ hg_replica_key(const HgFlatGraph *graph, const void *keys, uint64 i)
 }
 
 /* ---------------------------------------------------------------------
- * Cutting
- * ---------------------------------------------------------------------
+ * Partitioning ---------------------------------------------------------------------
  */
 
 /* The next bin that is gone through; false: is_left said to go. */
@@ -81,9 +80,9 @@ hg_replica_measure(const HgFlatGraph *graph, uint32 parts, uint32 *words, bool (
 	return true;
 }
 
-/* Set the bit of each row in its slice; false: is_left said to go. */
+/* Set the bit of each row in its partition; false: is_left said to go. */
 static bool
-hg_replica_mark(const HgFlatGraph *graph, const HgSlices *view, bool (*is_left)(void))
+hg_replica_mark(const HgFlatGraph *graph, const HgPartitioning *view, bool (*is_left)(void))
 {
 	for (uint32 bin = 0; bin < hg_replica_bins(graph); bin++)
 	{
@@ -95,9 +94,9 @@ hg_replica_mark(const HgFlatGraph *graph, const HgSlices *view, bool (*is_left)(
 			return false;
 		for (uint64 i = 0; i < count; i++)
 		{
-			const uint32 slice = hg_slice_of(view->count, hg_replica_key(graph, keys, i));
+			const uint32 partition = hg_partition_of(view->count, hg_replica_key(graph, keys, i));
 			const uint32 number = HG_FLAT_NUMBER(rows[i]);
-			uint64 *bits = unconstify(uint64 *, hg_slice_bits(view, slice, HG_FLAT_PART(rows[i])));
+			uint64 *bits = unconstify(uint64 *, hg_partition_bits(view, partition, HG_FLAT_PART(rows[i])));
 
 			bits[number / 64] |= UINT64CONST(1) << number % 64;
 		}
@@ -106,25 +105,26 @@ hg_replica_mark(const HgFlatGraph *graph, const HgSlices *view, bool (*is_left)(
 }
 
 /*
- * Room to tell how a graph is cut over these devices, in the claim: of a version that has been cut
- * into as many slices nothing more is to be found out.  Invalid: there is none.
+ * Room to tell how a graph is partitioned over these devices, in the claim: of a version that has
+ * been partitioned into as many partitions nothing more is to be found out.  Invalid: there is
+ * none.
  */
 static dsa_pointer
 hg_replica_make_room(HgResidentClaim *claim, HgResidentRelation key, const HgPinnedGraph *graph,
 				  HgDeviceSet device_set, const uint32 *words)
 {
 	const uint32 count = (uint32) pg_popcount32(device_set);
-	const HgGraphSlices *like =
-		hg_graph_version_slices_into(hg_graph_version(graph->pointer), count);
+	const HgGraphPartitions *like =
+		hg_graph_version_partitions_into(hg_graph_version(graph->pointer), count);
 	const uint32 parts = Max(graph->nsegments, 1);
-	Size bytes = sizeof(HgGraphSlices);
+	Size bytes = sizeof(HgGraphPartitions);
 
 	for (uint32 part = 0; part < parts && like == NULL; part++)
 		bytes += (Size) count * (words[part] + 1) * sizeof(uint64);
 	for (;;)
 	{
-		dsa_pointer pointer = like != NULL ? hg_graph_slices_make_like(claim, device_set, like)
-										   : hg_graph_slices_make(claim, device_set, parts, words);
+		dsa_pointer pointer = like != NULL ? hg_graph_partitions_make_like(claim, device_set, like)
+										   : hg_graph_partitions_make(claim, device_set, parts, words);
 
 		if (DsaPointerIsValid(pointer))
 			return pointer;
@@ -134,9 +134,9 @@ hg_replica_make_room(HgResidentClaim *claim, HgResidentRelation key, const HgPin
 	}
 }
 
-/* Find out how it is cut, in the claim; false: is_left said to go. */
+/* Find out how it is partitioned, in the claim; false: is_left said to go. */
 static bool
-hg_replica_cut_new(HgResidentClaim *claim, HgResidentRelation key, const HgPinnedGraph *graph,
+hg_replica_partition_new(HgResidentClaim *claim, HgResidentRelation key, const HgPinnedGraph *graph,
 				HgDeviceSet device_set, bool (*is_left)(void))
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
@@ -149,64 +149,63 @@ hg_replica_cut_new(HgResidentClaim *claim, HgResidentRelation key, const HgPinne
 	pointer = hg_replica_make_room(claim, key, graph, device_set, words);
 	if (!DsaPointerIsValid(pointer))
 		ereport(DEBUG1, (errmsg_internal("there is no room to tell how a HashGraph is cut")));
-	else if (!hg_graph_slices(pointer)->borrows)
+	else if (!hg_graph_partitions(pointer)->borrows)
 	{
-		HgSlices view;
+		HgPartitioning view;
 
-		hg_graph_slices_view(hg_graph_slices(pointer), CurrentMemoryContext, &view);
+		hg_graph_partitions_view(hg_graph_partitions(pointer), CurrentMemoryContext, &view);
 		if (!hg_replica_mark(&graph->flat, &view, is_left))
 			return false;
-		hg_graph_slices_count(hg_graph_slices(pointer), &view);
+		hg_graph_partitions_count(hg_graph_partitions(pointer), &view);
 	}
-	hg_graph_version_link_slices(version, pointer);
+	hg_graph_version_link_partitions(version, pointer);
 	hg_resident_claim_keep(claim);
 	return true;
 }
 
 bool
-hg_replica_cut(HgResidentRelation key, const HgPinnedGraph *graph, HgDeviceSet device_set,
+hg_replica_partition(HgResidentRelation key, const HgPinnedGraph *graph, HgDeviceSet device_set,
 			bool (*is_left)(void))
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
-	const dsa_pointer pointer = hg_graph_version_slices_over(version, device_set);
+	const dsa_pointer pointer = hg_graph_version_partitions_over(version, device_set);
 	HgResidentClaim *claim;
 
 	if (DsaPointerIsValid(pointer))
 	{
-		hg_graph_version_link_slices(version, pointer);
+		hg_graph_version_link_partitions(version, pointer);
 		return true;
 	}
 	claim = palloc(sizeof(HgResidentClaim));
 	hg_resident_claim_open(claim, CurrentMemoryContext);
-	if (hg_replica_cut_new(claim, key, graph, device_set, is_left))
+	if (hg_replica_partition_new(claim, key, graph, device_set, is_left))
 		return true;
 	hg_resident_claim_release(claim);
 	return false;
 }
 
 /* ---------------------------------------------------------------------
- * Cutting along
- * ---------------------------------------------------------------------
+ * Co-partitioning ---------------------------------------------------------------------
  */
 
-/* Has a slice of a graph this row of another one, which is cut along? */
+/* Has a partition of a graph this row of another one, which is co-partitioned? */
 static bool
-hg_replica_has_along(const HgPinnedGraph *graph, const HgPinnedGraph *with, const HgSlices *slices,
-				  uint32 slice, uint32 row)
+hg_replica_has_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with, const HgPartitioning *partitions,
+				  uint32 partition, uint32 row)
 {
 	const uint32 part = HG_FLAT_PART(row);
 	const uint32 number = HG_FLAT_NUMBER(row);
 
 	return part < with->nsegments && graph->serials[part] == with->serials[part] &&
-		   number / 64 < slices->words[part] &&
-		   (hg_slice_bits(slices, slice, part)[number / 64] >> number % 64 & 1) != 0;
+		   number / 64 < partitions->words[part] &&
+		   (hg_partition_bits(partitions, partition, part)[number / 64] >> number % 64 & 1) != 0;
 }
 
 bool
-hg_replica_count_along(const HgPinnedGraph *graph, const HgPinnedGraph *with, const HgSlices *slices,
+hg_replica_count_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with, const HgPartitioning *partitions,
 					uint64 *rows, bool (*is_left)(void))
 {
-	memset(rows, 0, slices->count * sizeof(uint64));
+	memset(rows, 0, partitions->count * sizeof(uint64));
 	for (uint32 bin = 0; bin < hg_replica_bins(&graph->flat); bin++)
 	{
 		const void *keys;
@@ -216,8 +215,8 @@ hg_replica_count_along(const HgPinnedGraph *graph, const HgPinnedGraph *with, co
 		if (!hg_replica_scan(&graph->flat, bin, is_left, &keys, &of_bin, &count))
 			return false;
 		for (uint64 i = 0; i < count; i++)
-			for (uint32 slice = 0; slice < slices->count; slice++)
-				rows[slice] += hg_replica_has_along(graph, with, slices, slice, of_bin[i]);
+			for (uint32 partition = 0; partition < partitions->count; partition++)
+				rows[partition] += hg_replica_has_copartition(graph, with, partitions, partition, of_bin[i]);
 	}
 	return true;
 }
@@ -227,16 +226,16 @@ hg_replica_count_along(const HgPinnedGraph *graph, const HgPinnedGraph *with, co
  * ---------------------------------------------------------------------
  */
 
-/* The ranks of a slice's bits in all parts, [parts]. */
+/* The ranks of a partition's bits in all parts, [parts]. */
 static uint32 **
-hg_replica_ranks(const HgSlices *slices, uint32 slice)
+hg_replica_ranks(const HgPartitioning *partitions, uint32 partition)
 {
-	uint32 **ranks = palloc(slices->parts * sizeof(uint32 *));
+	uint32 **ranks = palloc(partitions->parts * sizeof(uint32 *));
 
-	for (uint32 part = 0; part < slices->parts; part++)
+	for (uint32 part = 0; part < partitions->parts; part++)
 	{
-		ranks[part] = palloc(hg_slice_ranks(slices->words[part]) * sizeof(uint32));
-		hg_slice_rank_all(hg_slice_bits(slices, slice, part), slices->words[part], ranks[part]);
+		ranks[part] = palloc(hg_partition_ranks(partitions->words[part]) * sizeof(uint32));
+		hg_partition_rank_all(hg_partition_bits(partitions, partition, part), partitions->words[part], ranks[part]);
 	}
 	return ranks;
 }
@@ -249,16 +248,16 @@ hg_replica_free_ranks(uint32 **ranks, uint32 parts)
 	pfree(ranks);
 }
 
-/* Edges of a slice that are collected to be put. */
-typedef struct HgSliceEdges
+/* Edges of a partition that are collected to be put. */
+typedef struct HgPartitionEdges
 {
 	char *keys;
 	uint32 *rows;
 	uint64 count;
-} HgSliceEdges;
+} HgPartitionEdges;
 
 static HgStatus
-hg_replica_flush(HgEngine *engine, HgJob *job, HgSliceEdges *edges, HgError *error)
+hg_replica_flush(HgEngine *engine, HgJob *job, HgPartitionEdges *edges, HgError *error)
 {
 	const uint64 count = edges->count;
 
@@ -266,74 +265,74 @@ hg_replica_flush(HgEngine *engine, HgJob *job, HgSliceEdges *edges, HgError *err
 	return count > 0 ? engine->put_edges(job, edges->keys, edges->rows, count, error) : HG_OK;
 }
 
-/* Is row i of those of some keys one of a slice's? */
+/* Is row i of those of some keys one of a partition's? */
 static bool
-hg_replica_is_of(const HgReplicaSlice *slice, const void *keys, const uint32_t *rows, uint64 i)
+hg_replica_is_of(const HgReplicaPartition *partition, const void *keys, const uint32_t *rows, uint64 i)
 {
-	if (slice->with != NULL)
-		return hg_replica_has_along(slice->graph, slice->with, slice->slices, slice->slice, rows[i]);
-	return hg_slice_of(slice->slices->count, hg_replica_key(&slice->graph->flat, keys, i)) ==
-		   slice->slice;
+	if (partition->with != NULL)
+		return hg_replica_has_copartition(partition->graph, partition->with, partition->partitions, partition->partition, rows[i]);
+	return hg_partition_of(partition->partitions->count, hg_replica_key(&partition->graph->flat, keys, i)) ==
+		   partition->partition;
 }
 
-/* Put those of a bin's edges that are a slice's, under their numbers in it. */
+/* Put those of a bin's edges that are a partition's, under their numbers in it. */
 static HgStatus
-hg_replica_put_bin(HgEngine *engine, HgJob *job, const HgReplicaSlice *slice, uint32 bin, uint32 **ranks,
-				HgSliceEdges *edges, HgError *error)
+hg_replica_put_bin(HgEngine *engine, HgJob *job, const HgReplicaPartition *partition, uint32 bin, uint32 **ranks,
+				HgPartitionEdges *edges, HgError *error)
 {
-	const HgSlices *slices = slice->slices;
-	const uint32 width = slice->graph->flat.shape.key_width;
+	const HgPartitioning *partitions = partition->partitions;
+	const uint32 width = partition->graph->flat.shape.key_width;
 	const void *keys;
 	const uint32_t *rows;
-	const uint64 count = hg_flat_scan(&slice->graph->flat, bin, &keys, &rows);
+	const uint64 count = hg_flat_scan(&partition->graph->flat, bin, &keys, &rows);
 	HgStatus status = HG_OK;
 
 	for (uint64 i = 0; i < count && status == HG_OK; i++)
 	{
 		const uint32 part = HG_FLAT_PART(rows[i]);
 
-		if (!hg_replica_is_of(slice, keys, rows, i))
+		if (!hg_replica_is_of(partition, keys, rows, i))
 			continue;
 		memcpy(edges->keys + edges->count * width, (const char *) keys + i * width, width);
-		edges->rows[edges->count++] = (uint32) hg_slice_before(slices, slice->slice, part) +
-									  hg_slice_rank(hg_slice_bits(slices, slice->slice, part),
+		edges->rows[edges->count++] = (uint32) hg_partition_before(partitions, partition->partition, part) +
+									  hg_partition_rank(hg_partition_bits(partitions, partition->partition, part),
 													ranks[part], HG_FLAT_NUMBER(rows[i]));
-		if (edges->count == HG_SLICE_EDGES)
+		if (edges->count == HG_PARTITION_EDGES)
 			status = hg_replica_flush(engine, job, edges, error);
 	}
 	return status;
 }
 
 HgStatus
-hg_replica_put_slice(HgEngine *engine, HgJob *job, const HgReplicaSlice *slice, HgError *error)
+hg_replica_put_partition(HgEngine *engine, HgJob *job, const HgReplicaPartition *partition, HgError *error)
 {
-	const HgFlatGraph *graph = &slice->graph->flat;
-	uint32 **ranks = hg_replica_ranks(slice->slices, slice->slice);
-	HgSliceEdges edges = {.keys = palloc((Size) HG_SLICE_EDGES * graph->shape.key_width),
-						  .rows = palloc(HG_SLICE_EDGES * sizeof(uint32))};
+	const HgFlatGraph *graph = &partition->graph->flat;
+	uint32 **ranks = hg_replica_ranks(partition->partitions, partition->partition);
+	HgPartitionEdges edges = {.keys = palloc((Size) HG_PARTITION_EDGES * graph->shape.key_width),
+						  .rows = palloc(HG_PARTITION_EDGES * sizeof(uint32))};
 	HgStatus status = HG_OK;
 
 	for (uint32 bin = 0; bin < hg_replica_bins(graph) && status == HG_OK; bin++)
-		status = hg_replica_put_bin(engine, job, slice, bin, ranks, &edges, error);
+		status = hg_replica_put_bin(engine, job, partition, bin, ranks, &edges, error);
 	if (status == HG_OK)
 		status = hg_replica_flush(engine, job, &edges, error);
-	hg_replica_free_ranks(ranks, slice->slices->parts);
+	hg_replica_free_ranks(ranks, partition->partitions->parts);
 	pfree(edges.keys);
 	pfree(edges.rows);
 	return status;
 }
 
 uint32
-hg_replica_select_slice(const HgSlices *slices, uint32 slice, uint32 part, uint32 first, uint32 count,
+hg_replica_select_partition(const HgPartitioning *partitions, uint32 partition, uint32 part, uint32 first, uint32 count,
 					 uint32 width, const void *values, const uint8 *nulls, void *to,
 					 uint8 *nulls_to, uint64 *number)
 {
-	const uint64_t *bits = hg_slice_bits(slices, slice, part);
-	const uint32 end = Min((first + count + 63) / 64, slices->words[part]);
+	const uint64_t *bits = hg_partition_bits(partitions, partition, part);
+	const uint32 end = Min((first + count + 63) / 64, partitions->words[part]);
 	uint32 selected = 0;
 
-	*number = hg_slice_before(slices, slice, part);
-	for (uint32 word = 0; word < Min(first / 64, slices->words[part]); word++)
+	*number = hg_partition_before(partitions, partition, part);
+	for (uint32 word = 0; word < Min(first / 64, partitions->words[part]); word++)
 		*number += pg_popcount64(bits[word]);
 	for (uint32 word = first / 64; word < end; word++)
 		for (uint64 left = bits[word]; left != 0; left &= left - 1)

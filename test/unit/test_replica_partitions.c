@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
- * test_slices.c
- *	  Graph replicas in slices, each on a device of its own, give what whole ones give.
+ * test_replica_partitions.c
+ *	  Graph replicas in partitions, each on a device of its own, give what whole ones give.
  *
- * The devices are the host's engine of graph replicas, which has slices by their names here.
+ * The devices are the host's engine of graph replicas, which has partitions by their names here.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#include "../../src/engine/hg_slices.h"
+#include "../../src/engine/hg_partitioning.h"
 #include "../../src/engine/hg_sharded.h"
 #include "hg_host_replica.h"
 #include "hg_tap.h"
-#include "test_cut.h"
+#include "test_partitions.h"
 #include "test_replica_groups.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Rows that columns of slices have no more of: their stride is that of a whole part. */
+/* Rows that columns of partitions have no more of: their stride is that of a whole part. */
 #define COLUMNS 3
 
 /* ------------------------------------------------------------------------
@@ -30,21 +30,21 @@
 
 static HgHostReplica holding;
 static HgEngine device;
-static const TestCut *cuts[2];		  /* by HgSide; NULL: the side is whole */
+static const TestPartitions *partitionings[2];		  /* by HgSide; NULL: the side is whole */
 static const TestReplicaSide *wholes[2]; /* the same of those that are */
 static uint32_t missing; /* this shard, from 1, has not what is asked for; 0: all have */
 static uint32_t opened;
 
-/* What a name of a slice stands for; NULL where that is not the shard's. */
+/* What a name of a partition stands for; NULL where that is not the shard's. */
 static const TestReplicaSide *
-find_slice(const HgReplicaName *name, HgSide side)
+find_partition(const HgReplicaName *name, HgSide side)
 {
 	const uint32_t shard = opened - 1;
 
-	if (cuts[side] == NULL)
-		return name->slice == 0 ? wholes[side] : NULL;
-	return name->slice == hg_slice_number(cuts[side]->slices.count, shard)
-			   ? &cuts[side]->slice[shard]
+	if (partitionings[side] == NULL)
+		return name->partition == 0 ? wholes[side] : NULL;
+	return name->partition == hg_partition_number(partitionings[side]->partitions.count, shard)
+			   ? &partitionings[side]->partition[shard]
 			   : NULL;
 }
 
@@ -63,19 +63,19 @@ device_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 		return hg_error_set(error, HG_NO_REPLICA, NULL, "it is not kept");
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const TestReplicaSide *slice = find_slice(&spec->replica[side]->name, (HgSide) side);
+		const TestReplicaSide *partition = find_partition(&spec->replica[side]->name, (HgSide) side);
 
-		if (slice == NULL)
+		if (partition == NULL)
 			return hg_error_set(error, HG_NO_REPLICA, NULL, "another slice was asked for");
 		uses[side] = *spec->replica[side];
-		uses[side].graph = slice->graph;
+		uses[side].graph = partition->graph;
 		named.replica[side] = &uses[side];
 		for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
 		{
 			columns[side][i] = spec->replica_columns[side][i];
-			if (find_slice(&columns[side][i].name, (HgSide) side) != slice)
+			if (find_partition(&columns[side][i].name, (HgSide) side) != partition)
 				return hg_error_set(error, HG_NO_REPLICA, NULL, "another column was asked for");
-			columns[side][i].column = slice->columns[i].replica;
+			columns[side][i].column = partition->columns[i].replica;
 		}
 		named.replica_columns[side] = columns[side];
 	}
@@ -116,7 +116,7 @@ open_job(const HgHost *host, const TestReplicaSide *sides, HgJob **job, HgError 
 		uses[side].masked = sides[side].spread.mask != TEST_MASK_NONE;
 		spec.replica[side] = &uses[side];
 		spec.replica_columns[side] = columns[side];
-		spec.slices[side] = cuts[side] != NULL ? &cuts[side]->slices : NULL;
+		spec.partitions[side] = partitionings[side] != NULL ? &partitionings[side]->partitions : NULL;
 	}
 	return sharded.engine.open(&sharded.engine, host, &spec, job, error);
 }
@@ -190,14 +190,14 @@ join_right(const HgHost *host, const TestReplicaSide *sides, uint64_t *seed)
 	return good;
 }
 
-/* A join, named, of sides of which those are cut that a number says, bit by bit. */
+/* A join, named, of sides of which those are partitioned that a number says, bit by bit. */
 static void
 test_join(const TestReplicaSpread *outer, const TestReplicaSpread *inner, uint32_t shards,
 		  uint32_t which, uint64_t seed)
 {
 	const TestReplicaSpread *spreads[2] = {outer, inner};
 	TestReplicaSide sides[2];
-	TestCut made[2];
+	TestPartitions made[2];
 	TestHost host;
 	HgError error;
 	bool good = true;
@@ -209,7 +209,7 @@ test_join(const TestReplicaSpread *outer, const TestReplicaSpread *inner, uint32
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		test_replica_side_create(&sides[side], spreads[side], &seed);
-		cuts[side] = NULL;
+		partitionings[side] = NULL;
 		wholes[side] = &sides[side];
 		if ((which >> side & 1) == 0)
 		{
@@ -218,14 +218,14 @@ test_join(const TestReplicaSpread *outer, const TestReplicaSpread *inner, uint32
 			continue;
 		}
 		good &=
-			test_cut_create(&made[side], &holding.engine, test_host_plain(), &sides[side], shards);
-		cuts[side] = &made[side];
+			test_partitions_create(&made[side], &holding.engine, test_host_plain(), &sides[side], shards);
+		partitionings[side] = &made[side];
 	}
 	good = good && join_right(&host.host, sides, &seed);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		if (cuts[side] != NULL)
-			test_cut_destroy(&made[side], &holding.engine);
+		if (partitionings[side] != NULL)
+			test_partitions_destroy(&made[side], &holding.engine);
 		test_replica_release(&holding.engine, &sides[side]);
 		test_replica_side_destroy(&sides[side]);
 	}
@@ -283,7 +283,7 @@ test_refusals(void)
 		.width = 8, .parts = 2, .count = 1000, .keys = 500, .numbers = 900};
 	uint64_t seed = 7;
 	TestReplicaSide sides[2];
-	TestCut made[2];
+	TestPartitions made[2];
 	TestHost host;
 	HgError error;
 	uint64_t key = 1;
@@ -294,8 +294,8 @@ test_refusals(void)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		test_replica_side_create(&sides[side], &spread, &seed);
-		(void) test_cut_create(&made[side], &holding.engine, test_host_plain(), &sides[side], 2);
-		cuts[side] = &made[side];
+		(void) test_partitions_create(&made[side], &holding.engine, test_host_plain(), &sides[side], 2);
+		partitionings[side] = &made[side];
 	}
 	missing = 2;
 	hg_tap_ok(open_job(&host.host, sides, &job, &error) == HG_NO_REPLICA && host.held_bytes == 0 &&
@@ -317,7 +317,7 @@ test_refusals(void)
 	{
 		const HgReplicaUse use = {.shape = test_replica_shape(&sides[0])};
 		const HgJobSpec spec = {
-			.key_width = 8, .device = -1, .replica = {&use, &use}, .slices = {&made[0].slices, NULL}};
+			.key_width = 8, .device = -1, .replica = {&use, &use}, .partitions = {&made[0].partitions, NULL}};
 
 		hg_tap_ok(holding.engine.open(&holding.engine, &host.host, &spec, &job, &error) ==
 					  HG_INVALID,
@@ -325,7 +325,7 @@ test_refusals(void)
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		test_cut_destroy(&made[side], &holding.engine);
+		test_partitions_destroy(&made[side], &holding.engine);
 		test_replica_side_destroy(&sides[side]);
 	}
 }

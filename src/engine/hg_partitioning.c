@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * hg_slices.c
- *	  Graph replicas in slices, of which each of several devices has one.
+ * hg_partitioning.c
+ *	  Partitioned graph replicas: each of several devices has one partition.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_slices.h"
+#include "hg_partitioning.h"
 
 static uint32_t
 ones(uint64_t word)
@@ -16,34 +16,34 @@ ones(uint64_t word)
 }
 
 uint32_t
-hg_slice_number(uint32_t count, uint32_t slice)
+hg_partition_number(uint32_t count, uint32_t partition)
 {
-	return count << 16 | slice;
+	return count << 16 | partition;
 }
 
 uint32_t
-hg_slice_number_along(uint32_t cut, uint32_t count, uint32_t slice)
+hg_copartition_number(uint32_t partitioning, uint32_t count, uint32_t partition)
 {
-	return cut << 24 | hg_slice_number(count, slice);
+	return partitioning << 24 | hg_partition_number(count, partition);
 }
 
 void
-hg_slices_count(const HgSlices *slices, uint64_t *before)
+hg_partitions_count(const HgPartitioning *partitions, uint64_t *before)
 {
-	for (uint32_t slice = 0; slice < slices->count; slice++)
+	for (uint32_t partition = 0; partition < partitions->count; partition++)
 	{
-		uint64_t *of_slice = before + (size_t) slice * (slices->parts + 1);
+		uint64_t *of_partition = before + (size_t) partition * (partitions->parts + 1);
 		uint64_t rows = 0;
 
-		for (uint32_t part = 0; part < slices->parts; part++)
+		for (uint32_t part = 0; part < partitions->parts; part++)
 		{
-			const uint64_t *bits = hg_slice_bits(slices, slice, part);
+			const uint64_t *bits = hg_partition_bits(partitions, partition, part);
 
-			of_slice[part] = rows;
-			for (uint32_t word = 0; word < slices->words[part]; word++)
+			of_partition[part] = rows;
+			for (uint32_t word = 0; word < partitions->words[part]; word++)
 				rows += ones(bits[word]);
 		}
-		of_slice[slices->parts] = rows;
+		of_partition[partitions->parts] = rows;
 	}
 }
 
@@ -55,24 +55,24 @@ parts_of(uint64_t rows)
 }
 
 HgReplicaShape
-hg_slice_shape(const HgSlices *slices, uint32_t slice, uint32_t key_width)
+hg_partition_shape(const HgPartitioning *partitions, uint32_t partition, uint32_t key_width)
 {
-	const uint64_t rows = hg_slice_rows(slices, slice);
+	const uint64_t rows = hg_partition_rows(partitions, partition);
 
 	return (HgReplicaShape){.key_width = key_width, .parts = parts_of(rows), .rows = rows};
 }
 
 HgReplicaShape
-hg_slice_shape_along(const HgSlices *slices, uint32_t slice, uint32_t key_width, uint64_t rows)
+hg_copartition_shape(const HgPartitioning *partitions, uint32_t partition, uint32_t key_width, uint64_t rows)
 {
 	return (HgReplicaShape){
-		.key_width = key_width, .parts = parts_of(hg_slice_rows(slices, slice)), .rows = rows};
+		.key_width = key_width, .parts = parts_of(hg_partition_rows(partitions, partition)), .rows = rows};
 }
 
 HgReplicaColumnShape
-hg_slice_column_shape(const HgSlices *slices, uint32_t slice, uint32_t width)
+hg_partition_column_shape(const HgPartitioning *partitions, uint32_t partition, uint32_t width)
 {
-	const uint64_t rows = hg_slice_rows(slices, slice);
+	const uint64_t rows = hg_partition_rows(partitions, partition);
 	const uint32_t parts = parts_of(rows);
 	const uint64_t stride = parts > 1 ? UINT64_C(1) << HG_FLAT_ROW_BITS : rows;
 
@@ -82,24 +82,24 @@ hg_slice_column_shape(const HgSlices *slices, uint32_t slice, uint32_t width)
 }
 
 void
-hg_slice_rank_all(const uint64_t *bits, uint32_t words, uint32_t *ranks)
+hg_partition_rank_all(const uint64_t *bits, uint32_t words, uint32_t *ranks)
 {
 	uint32_t rank = 0;
 
 	for (uint32_t word = 0; word < words; word++)
 	{
-		if (word % HG_SLICE_RANK_WORDS == 0)
-			ranks[word / HG_SLICE_RANK_WORDS] = rank;
+		if (word % HG_PARTITION_RANK_WORDS == 0)
+			ranks[word / HG_PARTITION_RANK_WORDS] = rank;
 		rank += ones(bits[word]);
 	}
 }
 
 uint32_t
-hg_slice_rank(const uint64_t *bits, const uint32_t *ranks, uint32_t number)
+hg_partition_rank(const uint64_t *bits, const uint32_t *ranks, uint32_t number)
 {
 	const uint32_t word = number / 64;
-	uint32_t first = word / HG_SLICE_RANK_WORDS * HG_SLICE_RANK_WORDS;
-	uint32_t rank = ranks[word / HG_SLICE_RANK_WORDS];
+	uint32_t first = word / HG_PARTITION_RANK_WORDS * HG_PARTITION_RANK_WORDS;
+	uint32_t rank = ranks[word / HG_PARTITION_RANK_WORDS];
 
 	for (; first < word; first++)
 		rank += ones(bits[first]);
@@ -144,14 +144,14 @@ write_bits(uint64_t *mask, uint64_t at, uint64_t bits, uint32_t count)
 }
 
 void
-hg_slice_mask(const HgSlices *slices, uint32_t slice, uint32_t part, uint32_t first,
+hg_partition_mask(const HgPartitioning *partitions, uint32_t partition, uint32_t part, uint32_t first,
 			  const uint64_t *words, uint32_t count, uint64_t *mask)
 {
-	const uint64_t *bits = hg_slice_bits(slices, slice, part);
-	uint64_t at = hg_slice_before(slices, slice, part);
+	const uint64_t *bits = hg_partition_bits(partitions, partition, part);
+	uint64_t at = hg_partition_before(partitions, partition, part);
 
 	/* a part may have numbers beyond those of the graph's rows */
-	for (uint32_t word = 0; word < slices->words[part] && word < first + count; word++)
+	for (uint32_t word = 0; word < partitions->words[part] && word < first + count; word++)
 	{
 		const uint32_t rows = ones(bits[word]);
 		const uint64_t given = words != NULL && word >= first ? words[word - first] : 0;
@@ -166,11 +166,11 @@ hg_slice_mask(const HgSlices *slices, uint32_t slice, uint32_t part, uint32_t fi
 }
 
 uint64_t
-hg_slices_mask_bytes(const HgSlices *slices)
+hg_partitions_mask_bytes(const HgPartitioning *partitions)
 {
 	uint64_t words = 0;
 
-	for (uint32_t slice = 0; slice < slices->count; slice++)
-		words += hg_slice_mask_words(slices, slice);
+	for (uint32_t partition = 0; partition < partitions->count; partition++)
+		words += hg_partition_mask_words(partitions, partition);
 	return words * sizeof(uint64_t);
 }

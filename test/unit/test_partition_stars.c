@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * test_slice_stars.c
- *	  Stars whose sides are in slices, each on a device of its own, give what they should.
+ * test_partition_stars.c
+ *	  Stars whose sides are in partitions, each on a device of its own, give what they should.
  *
  * The devices are the host's engine of graph replicas, which has what a shard asks for by its names
- * here: slices of a side, graphs of those that look up, which are cut along, and all else whole.
+ * here: partitions of a side, graphs of those that look up, which are co-partitioned, and all else
+ * whole.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,7 +14,7 @@
 #include "../../src/engine/hg_sharded.h"
 #include "hg_host_replica.h"
 #include "hg_tap.h"
-#include "test_cut.h"
+#include "test_partitions.h"
 #include "test_replica_groups.h"
 #include "test_replica_star.h"
 
@@ -23,69 +24,69 @@
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The number of the cut of a lookup's graph. */
-#define CUT_OF(lookup) ((uint32_t) (lookup) *3 + 1)
+#define PARTITIONS_OF(lookup) ((uint32_t) (lookup) *3 + 1)
 
 /* ------------------------------------------------------------------------
- * Stars that are cut
+ * Stars that are partitioned
  * ------------------------------------------------------------------------ */
 
-/* What rows of the slices of a star's side look up by. */
-typedef struct CutStar
+/* What rows of the partitions of a star's side look up by. */
+typedef struct PartitionedStar
 {
 	TestStar star;
-	bool is_cut;
-	TestCut cut;
-	TestCut found[HG_MAX_LOOKUPS]; /* of those that are looked up by the key of the cut */
+	bool is_partitioned;
+	TestPartitions partitioning;
+	TestPartitions found[HG_MAX_LOOKUPS]; /* of those that are looked up by the key of the cut */
 	TestReplicaSide own[HG_MAX_LOOKUPS][HG_MAX_SHARDS];
 	uint64_t rows[HG_MAX_LOOKUPS][HG_MAX_SHARDS];
-	HgSlicedAlong along[HG_MAX_LOOKUPS];
-} CutStar;
+	HgCopartition copartition[HG_MAX_LOOKUPS];
+} PartitionedStar;
 
 static HgHostReplica holding;
 static HgSharded sharded;
-static CutStar stars[2]; /* by HgSide */
+static PartitionedStar stars[2]; /* by HgSide */
 
-/* How rows are cut that look up, those of a side or what it finds; NULL: they are whole. */
-static const TestCut *
-cut_of(const CutStar *of, uint32_t from)
+/* How rows are partitioned that look up, those of a side or what it finds; NULL: they are whole. */
+static const TestPartitions *
+partitions_of(const PartitionedStar *of, uint32_t from)
 {
-	if (!of->is_cut)
+	if (!of->is_partitioned)
 		return NULL;
 	if (from == 0)
-		return &of->cut;
+		return &of->partitioning;
 	return of->star.lookups[from - 1].spread.by_key ? &of->found[from - 1] : NULL;
 }
 
-/* Copy the rows of a graph that a slice of those that look up has. */
+/* Copy the rows of a graph that a partition of those that look up has. */
 static void
-fill_own(CutStar *of, uint32_t lookup, uint32_t slice)
+fill_own(PartitionedStar *of, uint32_t lookup, uint32_t partition)
 {
-	const TestCut *cut = cut_of(of, of->star.lookups[lookup].spread.from);
+	const TestPartitions *partitioning = partitions_of(of, of->star.lookups[lookup].spread.from);
 	const TestReplicaSide *whole = &of->star.lookups[lookup].own;
-	TestReplicaSide *own = &of->own[lookup][slice];
+	TestReplicaSide *own = &of->own[lookup][partition];
 	const uint32_t width = whole->spread.width;
 
 	own->spread = whole->spread;
-	own->spread.parts = hg_slice_shape(&cut->slices, slice, width).parts;
+	own->spread.parts = hg_partition_shape(&partitioning->partitions, partition, width).parts;
 	own->spread.count = 0;
 	own->keys = test_malloc((size_t) whole->spread.count * width + 1);
 	own->rows = test_malloc(whole->spread.count * sizeof(uint32_t) + 1);
 	for (uint32_t i = 0; i < whole->spread.count; i++)
 	{
-		if (!test_cut_has(cut, slice, whole->rows[i]))
+		if (!test_partitions_has(partitioning, partition, whole->rows[i]))
 			continue;
 		memcpy((char *) own->keys + (size_t) own->spread.count * width,
 			   (const char *) whole->keys + (size_t) i * width, width);
-		own->rows[own->spread.count++] = test_cut_number(cut, slice, whole->rows[i]);
+		own->rows[own->spread.count++] = test_partitions_number(partitioning, partition, whole->rows[i]);
 	}
-	of->rows[lookup][slice] = own->spread.count;
-	of->along[lookup] = (HgSlicedAlong){.cut = CUT_OF(lookup), .rows = of->rows[lookup]};
+	of->rows[lookup][partition] = own->spread.count;
+	of->copartition[lookup] = (HgCopartition){.partitioning = PARTITIONS_OF(lookup), .rows = of->rows[lookup]};
 }
 
-/* Cut what a lookup finds, or the graph by which it is made along, where rows that are cut look up.
+/* Cut what a lookup finds, or the graph by which it is made along, where rows that are partitioned look up.
  */
 static bool
-along_create(CutStar *of, uint32_t lookup, uint32_t shards)
+copartition_create(PartitionedStar *of, uint32_t lookup, uint32_t shards)
 {
 	const TestLookupSpread *spread = &of->star.lookups[lookup].spread;
 	HgError error;
@@ -93,11 +94,11 @@ along_create(CutStar *of, uint32_t lookup, uint32_t shards)
 
 	if (spread->by_key)
 	{
-		of->along[lookup] = (HgSlicedAlong){.found = &of->found[lookup].slices};
-		return test_cut_create(&of->found[lookup], &holding.engine, test_host_plain(),
+		of->copartition[lookup] = (HgCopartition){.found = &of->found[lookup].partitions};
+		return test_partitions_create(&of->found[lookup], &holding.engine, test_host_plain(),
 							   &of->star.lookups[lookup].found, shards);
 	}
-	for (uint32_t i = 0; i < shards && cut_of(of, spread->from) != NULL && good; i++)
+	for (uint32_t i = 0; i < shards && partitions_of(of, spread->from) != NULL && good; i++)
 	{
 		fill_own(of, lookup, i);
 		good = test_replica_make(&holding.engine, test_host_plain(), &of->own[lookup][i], &error) ==
@@ -108,40 +109,40 @@ along_create(CutStar *of, uint32_t lookup, uint32_t shards)
 
 /* Make a star, and all of its replicas. */
 static bool
-star_create(CutStar *of, const TestStarSpread *spread, bool is_cut, uint32_t shards,
+star_create(PartitionedStar *of, const TestStarSpread *spread, bool is_partitioned, uint32_t shards,
 			uint64_t *seed)
 {
 	HgError error;
 	bool good;
 
 	memset(of, 0, sizeof(*of));
-	of->is_cut = is_cut;
+	of->is_partitioned = is_partitioned;
 	test_star_create(&of->star, spread, seed);
 	good = test_star_make(&holding.engine, test_host_plain(), &of->star, &error) == HG_OK;
-	if (!is_cut)
+	if (!is_partitioned)
 		return good;
-	good &= test_cut_create(&of->cut, &holding.engine, test_host_plain(), &of->star.side, shards);
+	good &= test_partitions_create(&of->partitioning, &holding.engine, test_host_plain(), &of->star.side, shards);
 	for (uint32_t l = 0; l < of->star.nlookups && good; l++)
-		good = along_create(of, l, shards);
+		good = copartition_create(of, l, shards);
 	return good;
 }
 
 static void
-star_destroy(CutStar *of)
+star_destroy(PartitionedStar *of)
 {
 	test_star_release(&holding.engine, &of->star);
-	for (uint32_t i = 0; of->is_cut && i < of->cut.slices.count; i++)
+	for (uint32_t i = 0; of->is_partitioned && i < of->partitioning.partitions.count; i++)
 		for (uint32_t l = 0; l < of->star.nlookups; l++)
 		{
 			test_replica_release(&holding.engine, &of->own[l][i]);
 			free(of->own[l][i].keys);
 			free(of->own[l][i].rows);
 		}
-	for (uint32_t l = 0; of->is_cut && l < of->star.nlookups; l++)
+	for (uint32_t l = 0; of->is_partitioned && l < of->star.nlookups; l++)
 		if (of->star.lookups[l].spread.by_key)
-			test_cut_destroy(&of->found[l], &holding.engine);
-	if (of->is_cut)
-		test_cut_destroy(&of->cut, &holding.engine);
+			test_partitions_destroy(&of->found[l], &holding.engine);
+	if (of->is_partitioned)
+		test_partitions_destroy(&of->partitioning, &holding.engine);
 	test_star_destroy(&of->star);
 }
 
@@ -154,47 +155,47 @@ static uint32_t opened; /* shards so far */
 
 /* What a shard has in place of the names of a lookup; false where it has not what these say. */
 static bool
-find_lookup(const CutStar *of, uint32_t number, HgReplicaLookup *lookup)
+find_lookup(const PartitionedStar *of, uint32_t number, HgReplicaLookup *lookup)
 {
 	const uint32_t shard = opened - 1;
-	const TestCut *cut = cut_of(of, lookup->from);
+	const TestPartitions *partitioning = partitions_of(of, lookup->from);
 
-	if (cut == NULL)
-		return lookup->own.name.slice == 0 && lookup->found.name.slice == 0;
+	if (partitioning == NULL)
+		return lookup->own.name.partition == 0 && lookup->found.name.partition == 0;
 	if (of->star.lookups[number].spread.by_key)
 	{
-		lookup->own.graph = cut->slice[shard].graph;
-		lookup->found.graph = of->found[number].slice[shard].graph;
-		return lookup->own.name.slice == hg_slice_number(sharded.shards, shard) &&
-			   lookup->found.name.slice == hg_slice_number(sharded.shards, shard);
+		lookup->own.graph = partitioning->partition[shard].graph;
+		lookup->found.graph = of->found[number].partition[shard].graph;
+		return lookup->own.name.partition == hg_partition_number(sharded.shards, shard) &&
+			   lookup->found.name.partition == hg_partition_number(sharded.shards, shard);
 	}
 	lookup->own.graph = of->own[number][shard].graph;
-	return lookup->own.name.slice == hg_slice_number_along(CUT_OF(number), sharded.shards, shard) &&
-		   lookup->found.name.slice == 0;
+	return lookup->own.name.partition == hg_copartition_number(PARTITIONS_OF(number), sharded.shards, shard) &&
+		   lookup->found.name.partition == 0;
 }
 
 /* The same of a side. */
 static bool
 find_side(const HgJobSpec *spec, HgSide side, TestStarUse *use)
 {
-	const CutStar *of = &stars[side];
+	const PartitionedStar *of = &stars[side];
 	const uint32_t shard = opened - 1;
-	const uint32_t number = of->is_cut ? hg_slice_number(sharded.shards, shard) : 0;
+	const uint32_t number = of->is_partitioned ? hg_partition_number(sharded.shards, shard) : 0;
 	bool good;
 
 	use->side = *spec->replica[side];
-	good = use->side.name.slice == number;
-	if (of->is_cut)
-		use->side.graph = of->cut.slice[shard].graph;
+	good = use->side.name.partition == number;
+	if (of->is_partitioned)
+		use->side.graph = of->partitioning.partition[shard].graph;
 	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
 	{
 		HgReplicaColumnUse *column = &use->columns[i];
-		const TestCut *cut = cut_of(of, spec->replica_columns[side][i].lookup);
+		const TestPartitions *partitioning = partitions_of(of, spec->replica_columns[side][i].lookup);
 
 		*column = spec->replica_columns[side][i];
-		good &= column->name.slice == (cut != NULL ? number : 0);
-		if (cut != NULL)
-			column->column = cut->slice[shard].columns[i].replica;
+		good &= column->name.partition == (partitioning != NULL ? number : 0);
+		if (partitioning != NULL)
+			column->column = partitioning->partition[shard].columns[i].replica;
 	}
 	for (uint32_t l = 0; l < spec->nlookups[side]; l++)
 	{
@@ -250,10 +251,10 @@ open_job(const HgHost *host, HgJob **job, HgError *error)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		test_star_use(&stars[side].star, (HgSide) side, &uses[side], &spec);
-		if (!stars[side].is_cut)
+		if (!stars[side].is_partitioned)
 			continue;
-		spec.slices[side] = &stars[side].cut.slices;
-		spec.along[side] = stars[side].along;
+		spec.partitions[side] = &stars[side].partitioning.partitions;
+		spec.copartition[side] = stars[side].copartition;
 	}
 	status = sharded.engine.open(&sharded.engine, host, &spec, job, error);
 	/* nothing of it is looked at any more */
@@ -327,7 +328,7 @@ answers_right(HgJob *job, uint64_t *seed)
 	return good;
 }
 
-/* A join, named, of stars of which those are cut that a number says, bit by bit. */
+/* A join, named, of stars of which those are partitioned that a number says, bit by bit. */
 static void
 test_join(const TestStarSpread *outer, const TestStarSpread *inner, uint32_t shards,
 		  uint32_t which, uint64_t seed, const char *what)
@@ -464,37 +465,37 @@ test_refusals(void)
 	HgError error;
 	uint64_t word = 1;
 	HgJob *job;
-	CutStar *cut = &stars[HG_OUTER];
+	PartitionedStar *partitioning = &stars[HG_OUTER];
 
 	test_host_init(&host, test_host_plain());
 	hg_sharded_init(&sharded, "slices", 2, HG_SHARDED_DEAL_ROWS, find_device, NULL);
 	draw_lookups(&outer, 1, TEST_DOUBLES_MASKED, &seed);
-	(void) star_create(cut, &outer, true, 2, &seed);
+	(void) star_create(partitioning, &outer, true, 2, &seed);
 	(void) star_create(&stars[HG_INNER], &inner, false, 2, &seed);
 	hg_tap_ok(open_job(&host.host, &job, &error) == HG_OK &&
 				  sharded.engine.mask(job, HG_OUTER, 2, 0, 1, &word, &error) == HG_INVALID &&
 				  sharded.engine.mask(job, HG_INNER, 1, 0, 1, &word, &error) == HG_INVALID,
 			  "masks of what is not looked up are refused");
 	sharded.engine.close(job);
-	cut->along[0].cut = HG_SLICED_CUTS;
+	partitioning->copartition[0].partitioning = HG_MAX_COPARTITIONS;
 	hg_tap_ok(open_job(&host.host, &job, &error) == HG_INVALID && host.held_bytes == 0,
 			  "a cut has a number that names have room for");
-	cut->along[0] = (HgSlicedAlong){.cut = 1};
+	partitioning->copartition[0] = (HgCopartition){.partitioning = 1};
 	hg_tap_ok(open_job(&host.host, &job, &error) == HG_INVALID && host.held_bytes == 0,
 			  "... and its rows are told");
-	cut->along[0].rows = cut->rows[0];
-	cut->rows[0][1] = hg_slice_rows(&cut->cut.slices, 1) + 1;
+	partitioning->copartition[0].rows = partitioning->rows[0];
+	partitioning->rows[0][1] = hg_partition_rows(&partitioning->partitioning.partitions, 1) + 1;
 	hg_tap_ok(open_job(&host.host, &job, &error) == HG_INVALID && host.held_bytes == 0,
 			  "... which are no more than those of the slice");
-	cut->along[0] = (HgSlicedAlong){0};
+	partitioning->copartition[0] = (HgCopartition){0};
 	hg_tap_ok(open_job(&host.host, &job, &error) == HG_NO_REPLICA && host.held_bytes == 0,
 			  "by the graph that is cut itself its rows would look up by its slices");
-	cut->along[0].found = &cut->cut.slices;
+	partitioning->copartition[0].found = &partitioning->partitioning.partitions;
 	hg_tap_ok(open_job(&host.host, &job, &error) == HG_INVALID && host.held_bytes == 0,
 			  "what they find is not cut as another graph is");
-	cut->along[0].cut = 1;
-	cut->along[0].rows = cut->rows[0];
-	cut->rows[0][1]--;
+	partitioning->copartition[0].partitioning = 1;
+	partitioning->copartition[0].rows = partitioning->rows[0];
+	partitioning->rows[0][1]--;
 	hg_tap_ok(open_job(&host.host, &job, &error) == HG_INVALID && host.held_bytes == 0,
 			  "... nor cut, where it is found by another key");
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
