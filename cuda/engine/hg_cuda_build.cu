@@ -164,10 +164,10 @@ build_replica_side(HgCudaJob *job, HgSide side, HgError *error)
 	/* nothing is done then, or waited for */
 	if (hg_cuda_replica_side_is_whole(&job->replica[side]))
 		return hg_cuda_replica_side_graph(&job->work, &job->replica[side], &job->values[side],
-									   &job->graphs[side], error);
+										  &job->graphs[side], error);
 	HG_CUDA_TRY(cudaEventRecord(marks[1], job->work.stream), error);
 	HG_TRY(hg_cuda_replica_side_graph(&job->work, &job->replica[side], &job->values[side],
-								   &job->graphs[side], error));
+									  &job->graphs[side], error));
 	HG_CUDA_TRY(cudaEventRecord(marks[2], job->work.stream), error);
 	HG_TRY(hg_cuda_wait(&job->work, error));
 	return add_phase(job, HG_PHASE_BUILD, 1, 2, error);

@@ -152,7 +152,8 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 							self->device.ordinal, (int) spec->device);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		HG_TRY(hg_cuda_replica_side_open(&replica[side], &self->device, spec, (HgSide) side, error));
+		HG_TRY(
+			hg_cuda_replica_side_open(&replica[side], &self->device, spec, (HgSide) side, error));
 	HG_TRY(check_room(self, spec, error));
 
 	HG_TRY(hg_cuda_make_struct(host, sizeof(*job), &job, error));
@@ -204,7 +205,8 @@ check_append(const HgCudaJob *job, HgSide side, bool numbered, HgError *error)
 	const uint64_t runs = job->numbers[HG_OUTER].count + job->numbers[HG_INNER].count;
 
 	if (hg_cuda_job_is_making(job) || job->replica[side].replica != nullptr)
-		return hg_error_set(error, HG_INVALID, nullptr, "keys can not be appended to a graph replica");
+		return hg_error_set(error, HG_INVALID, nullptr,
+							"keys can not be appended to a graph replica");
 	if (job->spec.pages[side] != nullptr)
 		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join comes as pages");
 	HG_TRY(hg_cuda_shards_check_append(job, side, error));
@@ -425,7 +427,7 @@ cuda_put_values(HgJob *handle, const void *values, const uint8_t *nulls, uint64_
 		return hg_error_set(error, HG_INVALID, nullptr, "values can not be put after build");
 	HG_TRY(enter(job, error));
 	return hg_cuda_replica_column_put(&job->work, &job->making.column, values, nulls, count,
-								   first_ordinal, error);
+									  first_ordinal, error);
 }
 
 static HgStatus
@@ -438,8 +440,8 @@ cuda_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, uint
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "a mask can not be given after build");
 	HG_TRY(enter(job, error));
-	return hg_cuda_replica_side_mask(&job->work, &job->replica[side], lookup, first_word, count, words,
-								  error);
+	return hg_cuda_replica_side_mask(&job->work, &job->replica[side], lookup, first_word, count,
+									 words, error);
 }
 
 static HgStatus

@@ -50,8 +50,8 @@ struct HgCudaExchanged
 {
 	HgCudaExchangeStage stage;
 	HgExchange exchange;
-	uint8_t *owners;					 /* [HG_EXCHANGE_PARTS] by part: the shard that has it */
-	uint32_t *order;					 /* positions of the side's rows, by shard */
+	uint8_t *owners;					/* [HG_EXCHANGE_PARTS] by part: the shard that has it */
+	uint32_t *order;					/* positions of the side's rows, by shard */
 	uint64_t starts[HG_MAX_SHARDS + 1]; /* in order, of each shard's */
 	uint64_t taken[HG_MAX_SHARDS];
 
@@ -81,15 +81,15 @@ struct HgCudaCounted
 
 struct HgCudaJob
 {
-	HgJobSpec spec;			/* without the graphs that it named, which are in making and kept */
-	HgTableTrial trial;		/* where the spec has one: that points here */
-	HgCudaMaking making;	/* the graph or column that it is there to make */
+	HgJobSpec spec;		 /* without the graphs that it named, which are in making and kept */
+	HgTableTrial trial;	 /* where the spec has one: that points here */
+	HgCudaMaking making; /* the graph or column that it is there to make */
 	HgCudaReplicaSide replica[2]; /* by HgSide; graphs that it has for them */
-	HgPageSpec pages[2];	/* by HgSide; of those that come as pages: the spec points here */
-	bool bad_page;			/* one of them makes no sense */
-	HgCudaPieces *pieces;	/* on their way; NULL where no side comes as pages */
-	HgCudaPages piece;		/* for pages that are none of these, until the job is built */
-	uint64_t append_peak;	/* the most memory that it held until then, and all pieces */
+	HgPageSpec pages[2];		  /* by HgSide; of those that come as pages: the spec points here */
+	bool bad_page;				  /* one of them makes no sense */
+	HgCudaPieces *pieces;		  /* on their way; NULL where no side comes as pages */
+	HgCudaPages piece;			  /* for pages that are none of these, until the job is built */
+	uint64_t append_peak;		  /* the most memory that it held until then, and all pieces */
 	HgCudaWork work;
 	HgCudaExchanged exchanges[2]; /* by HgSide; of a shard */
 	HgCudaKeyColumn columns[2];	  /* by HgSide; empty once the side has its graph or bins */
@@ -99,8 +99,8 @@ struct HgCudaJob
 	bool both_built; /* and have been */
 	bool viewed;	 /* and their edges are rows in bins */
 	uint64_t common; /* vertices that have edges in both graphs */
-	HgCudaGraph graphs[2];		   /* by HgSide; offsets NULL where none was built; the arrays of a replica are not the
-									* work's */
+	HgCudaGraph graphs[2]; /* by HgSide; offsets NULL where none was built; the arrays of a replica
+							* are not the work's */
 	HgCudaPartition partitions[2]; /* by HgSide; layout bins, and both graphs */
 	HgCudaBins bins;			   /* of the partitions */
 	HgCudaColumns values[2];	   /* by HgSide; beside the keys */

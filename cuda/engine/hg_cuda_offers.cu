@@ -72,8 +72,7 @@ hg_cuda_offers_make(HgCudaJob *job, HgSide side, HgOffer *offer, HgError *error)
 
 /* Put what one shard says that it has sent. */
 static HgStatus
-put_sent(HgCudaJob *job, HgSide side, uint32_t shard, const HgOfferTrailer *trailer,
-		 HgError *error)
+put_sent(HgCudaJob *job, HgSide side, uint32_t shard, const HgOfferTrailer *trailer, HgError *error)
 {
 	const HgCudaExchanged *it = &job->exchanges[side];
 	HgExchangeRows rows;

@@ -130,8 +130,8 @@ hg_cuda_making_build(HgCudaWork *work, HgCudaMaking *making, HgError *error)
 }
 
 HgStatus
-hg_cuda_making_take_replica(HgCudaWork *work, HgCudaMaking *making, HgReplica **graph, uint64_t *bytes,
-					HgError *error)
+hg_cuda_making_take_replica(HgCudaWork *work, HgCudaMaking *making, HgReplica **graph,
+							uint64_t *bytes, HgError *error)
 {
 	HgReplica *replica;
 
@@ -186,8 +186,8 @@ find_graph(const HgCudaDevice *device, const HgReplicaUse *use, HgError *error)
 
 /* The same of the columns of a side. */
 static HgStatus
-find_columns(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec, HgSide which,
-			 HgError *error)
+find_columns(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec,
+			 HgSide which, HgError *error)
 {
 	for (uint32_t i = 0; i < spec->ncolumns[which]; i++)
 	{
@@ -205,8 +205,8 @@ find_columns(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpe
 
 /* The same of the columns of its filters. */
 static HgStatus
-find_filters(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec, HgSide which,
-			 HgError *error)
+find_filters(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec,
+			 HgSide which, HgError *error)
 {
 	HgCudaReplicaFilters *filters = &side->filters;
 
@@ -227,8 +227,8 @@ find_filters(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpe
 
 /* The same of the graphs of its lookups, whose rows must have their ordinals. */
 static HgStatus
-find_lookups(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec, HgSide which,
-			 HgError *error)
+find_lookups(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec,
+			 HgSide which, HgError *error)
 {
 	hg_cuda_replica_lookups_init(&side->lookups, spec, which);
 	for (uint32_t i = 0; i < spec->nlookups[which]; i++)
@@ -238,7 +238,7 @@ find_lookups(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpe
 		HG_TRY(find_graph(device, &lookup->own, error));
 		HG_TRY(find_graph(device, &lookup->found, error));
 		HG_TRY(hg_replica_lookup_ordinals_check(lookup, lookup->own.graph->numbers,
-										   lookup->found.graph->numbers, error));
+												lookup->found.graph->numbers, error));
 		side->lookups.lookups[i].own = &lookup->own.graph->graph;
 		side->lookups.lookups[i].found = &lookup->found.graph->graph;
 	}
@@ -246,8 +246,8 @@ find_lookups(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpe
 }
 
 HgStatus
-hg_cuda_replica_side_open(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec,
-					   HgSide which, HgError *error)
+hg_cuda_replica_side_open(HgCudaReplicaSide *side, const HgCudaDevice *device,
+						  const HgJobSpec *spec, HgSide which, HgError *error)
 {
 	const HgReplicaUse *use = spec->replica[which];
 
@@ -267,7 +267,7 @@ hg_cuda_replica_side_open(HgCudaReplicaSide *side, const HgCudaDevice *device, c
 
 void
 hg_cuda_replica_side_borrow(const HgJobSpec *spec, HgSide which, HgCudaColumns *columns,
-						 HgCudaNumbers *numbers)
+							HgCudaNumbers *numbers)
 {
 	if (spec->replica[which] == nullptr)
 		return;
@@ -283,8 +283,9 @@ hg_cuda_replica_side_borrow(const HgJobSpec *spec, HgSide which, HgCudaColumns *
 }
 
 HgStatus
-hg_cuda_replica_side_mask(HgCudaWork *work, HgCudaReplicaSide *side, uint32_t lookup, uint64_t first_word,
-					   uint64_t count, const uint64_t *words, HgError *error)
+hg_cuda_replica_side_mask(HgCudaWork *work, HgCudaReplicaSide *side, uint32_t lookup,
+						  uint64_t first_word, uint64_t count, const uint64_t *words,
+						  HgError *error)
 {
 	HgCudaReplicaMask *mask = &side->mask;
 
@@ -297,17 +298,18 @@ hg_cuda_replica_side_mask(HgCudaWork *work, HgCudaReplicaSide *side, uint32_t lo
 
 HgStatus
 hg_cuda_replica_side_graph(HgCudaWork *work, HgCudaReplicaSide *side, HgCudaColumns *columns,
-						HgCudaGraph *graph, HgError *error)
+						   HgCudaGraph *graph, HgError *error)
 {
 	bool copied;
 
 	HG_TRY(hg_cuda_replica_filters_apply(work, &side->filters, 0, &side->mask, error));
 	for (uint32_t i = 0; i < side->lookups.count; i++)
 		HG_TRY(hg_cuda_replica_filters_apply(work, &side->filters, i + 1,
-										  &side->lookups.lookups[i].mask, error));
+											 &side->lookups.lookups[i].mask, error));
 	HG_TRY(hg_cuda_replica_lookups_run(work, &side->lookups, &side->mask, columns, error));
 	HG_TRY(hg_cuda_replica_computed_run(work, &side->computed, columns, error));
-	HG_TRY(hg_cuda_replica_mask_filter(work, &side->mask, &side->replica->graph, graph, &copied, error));
+	HG_TRY(hg_cuda_replica_mask_filter(work, &side->mask, &side->replica->graph, graph, &copied,
+									   error));
 	return hg_cuda_replica_computed_check(work, &side->computed, graph, error);
 }
 
@@ -364,9 +366,9 @@ side_bytes(const HgJobSpec *spec, HgSide side)
 	if (use == nullptr)
 	{
 		bytes.before = rows * spec->key_width;
-		bytes.building =
-			more(spec->key_width < HG_REPLICA_KEY_WIDTH ? bytes.before + rows * HG_REPLICA_KEY_WIDTH : 0,
-				 graph_bytes(&shape, rows));
+		bytes.building = more(
+			spec->key_width < HG_REPLICA_KEY_WIDTH ? bytes.before + rows * HG_REPLICA_KEY_WIDTH : 0,
+			graph_bytes(&shape, rows));
 		bytes.after =
 			rows * EDGE_BYTES + ((UINT64_C(1) << shape.vertices_log2) + 1) * sizeof(uint32_t);
 	}
@@ -425,7 +427,7 @@ hg_cuda_replica_job_bytes(const HgJobSpec *spec)
 	outer = side_bytes(spec, HG_OUTER);
 	inner = side_bytes(spec, HG_INNER);
 	outer_rows = spec->replica[HG_OUTER] != nullptr ? spec->replica[HG_OUTER]->shape.rows
-												 : spec->expected_rows[HG_OUTER];
+													: spec->expected_rows[HG_OUTER];
 	/* see hg_cuda_join.cu */
 	found = outer_rows * 2 * sizeof(uint32_t) +
 			(outer_rows / HG_TILE_ITEMS + 2) * 2 * sizeof(uint64_t) +

@@ -59,13 +59,13 @@ struct HgReplica
 struct HgCudaMaking
 {
 	HgCudaReplicaColumn column; /* shape.width is not 0 where it is one */
-	HgReplicaShape shape;		 /* key_width is not 0 where it is a graph */
-	uint64_t *keys;			 /* [shape.rows], wide, in device memory; NULL before the first ones */
-	uint32_t *rows;			 /* [shape.rows] */
-	int32_t *narrow;		 /* [HG_APPEND_KEYS, or fewer]: keys of 4 bytes on their way */
-	uint64_t count;			 /* edges that were put */
-	uint32_t numbers;		 /* once it is built; see HgReplica */
-	HgCudaGraph graph;		 /* once it is built, until it is a replica */
+	HgReplicaShape shape;		/* key_width is not 0 where it is a graph */
+	uint64_t *keys;	   /* [shape.rows], wide, in device memory; NULL before the first ones */
+	uint32_t *rows;	   /* [shape.rows] */
+	int32_t *narrow;   /* [HG_APPEND_KEYS, or fewer]: keys of 4 bytes on their way */
+	uint64_t count;	   /* edges that were put */
+	uint32_t numbers;  /* once it is built; see HgReplica */
+	HgCudaGraph graph; /* once it is built, until it is a replica */
 };
 
 /* The replica that a job has for a side, and what belongs to it; all zero where it has none. */
@@ -95,8 +95,8 @@ HgStatus hg_cuda_making_build(HgCudaWork *work, HgCudaMaking *making, HgError *e
  * Take the graph or the column, which is built, out of the work.  HG_INVALID where there is none
  * any more.
  */
-HgStatus hg_cuda_making_take_replica(HgCudaWork *work, HgCudaMaking *making, HgReplica **replica, uint64_t *bytes,
-							 HgError *error);
+HgStatus hg_cuda_making_take_replica(HgCudaWork *work, HgCudaMaking *making, HgReplica **replica,
+									 uint64_t *bytes, HgError *error);
 
 /* Release a replica, on any thread. */
 void hg_cuda_replica_release(HgReplica *replica);
@@ -107,7 +107,7 @@ void hg_cuda_replica_release(HgReplica *replica);
  * shape, HG_INVALID where rows of a graph have no ordinal.
  */
 HgStatus hg_cuda_replica_side_open(HgCudaReplicaSide *side, const HgCudaDevice *device,
-								const HgJobSpec *spec, HgSide which, HgError *error);
+								   const HgJobSpec *spec, HgSide which, HgError *error);
 
 /*
  * Have the columns of a graph replica, which were found, for a side, and its rows known by their
@@ -115,12 +115,12 @@ HgStatus hg_cuda_replica_side_open(HgCudaReplicaSide *side, const HgCudaDevice *
  * that are computed are there from then on.  A side that is none stays as it is.
  */
 void hg_cuda_replica_side_borrow(const HgJobSpec *spec, HgSide which, HgCudaColumns *columns,
-							  HgCudaNumbers *numbers);
+								 HgCudaNumbers *numbers);
 
 /* Give a part of a mask, as the engine's mask does. */
 HgStatus hg_cuda_replica_side_mask(HgCudaWork *work, HgCudaReplicaSide *side, uint32_t lookup,
-								uint64_t first_word, uint64_t count, const uint64_t *words,
-								HgError *error);
+								   uint64_t first_word, uint64_t count, const uint64_t *words,
+								   HgError *error);
 
 /* True if its graph is the replica as it is, for which nothing needs to be done. */
 static inline bool
@@ -136,10 +136,11 @@ hg_cuda_replica_side_is_whole(const HgCudaReplicaSide *side)
  * that hg_cuda_replica_lookups_run does, and columns are computed, for which it waits: HG_OVERFLOW
  * where that is not possible.  Else it returns when the last of it is launched.
  */
-HgStatus hg_cuda_replica_side_graph(HgCudaWork *work, HgCudaReplicaSide *side, HgCudaColumns *columns,
-								 HgCudaGraph *graph, HgError *error);
+HgStatus hg_cuda_replica_side_graph(HgCudaWork *work, HgCudaReplicaSide *side,
+									HgCudaColumns *columns, HgCudaGraph *graph, HgError *error);
 
-/* The device memory that a job of graph replicas takes at most until the first chunk of its matches.
+/* The device memory that a job of graph replicas takes at most until the first chunk of its
+ * matches.
  */
 uint64_t hg_cuda_replica_job_bytes(const HgJobSpec *spec);
 

@@ -50,7 +50,8 @@ put_piece(HgCudaWork *work, HgCudaReplicaColumn *column, const void *values, con
 
 HgStatus
 hg_cuda_replica_column_put(HgCudaWork *work, HgCudaReplicaColumn *column, const void *values,
-						const uint8_t *nulls, uint64_t count, uint64_t first_ordinal, HgError *error)
+						   const uint8_t *nulls, uint64_t count, uint64_t first_ordinal,
+						   HgError *error)
 {
 	const unsigned char *from = static_cast<const unsigned char *>(values);
 	const uint64_t ordinals = hg_replica_ordinals(&column->shape);

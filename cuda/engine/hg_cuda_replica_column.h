@@ -23,19 +23,20 @@
 struct HgCudaReplicaColumn
 {
 	HgReplicaColumnShape shape; /* width 0: there is none */
-	unsigned char *values;	 /* [ordinals] of that width; NULL before the first one */
-	uint8_t *nulls;			 /* [ordinals] not 0 where NULL; NULL where no put brought any */
-	uint64_t values_bytes;	 /* of the blocks, once they are detached */
+	unsigned char *values;		/* [ordinals] of that width; NULL before the first one */
+	uint8_t *nulls;				/* [ordinals] not 0 where NULL; NULL where no put brought any */
+	uint64_t values_bytes;		/* of the blocks, once they are detached */
 	uint64_t nulls_bytes;
 };
 
 /* Put values, as the engine's put_values does. */
-HgStatus hg_cuda_replica_column_put(HgCudaWork *work, HgCudaReplicaColumn *column, const void *values,
-								 const uint8_t *nulls, uint64_t count, uint64_t first_ordinal,
-								 HgError *error);
+HgStatus hg_cuda_replica_column_put(HgCudaWork *work, HgCudaReplicaColumn *column,
+									const void *values, const uint8_t *nulls, uint64_t count,
+									uint64_t first_ordinal, HgError *error);
 
 /* Have all ordinals, even where none was put; nothing that uses them runs any more then. */
-HgStatus hg_cuda_replica_column_build(HgCudaWork *work, HgCudaReplicaColumn *column, HgError *error);
+HgStatus hg_cuda_replica_column_build(HgCudaWork *work, HgCudaReplicaColumn *column,
+									  HgError *error);
 
 /* Let a column that is built outlive the work; returns its bytes. */
 uint64_t hg_cuda_replica_column_detach(HgCudaWork *work, HgCudaReplicaColumn *column);

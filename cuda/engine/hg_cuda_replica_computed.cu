@@ -54,8 +54,8 @@ find_operands(const HgProgram *program, const HgCudaColumns *columns, HgCudaComp
 }
 
 HgStatus
-hg_cuda_replica_computed_run(HgCudaWork *work, HgCudaReplicaComputed *computed, HgCudaColumns *columns,
-						  HgError *error)
+hg_cuda_replica_computed_run(HgCudaWork *work, HgCudaReplicaComputed *computed,
+							 HgCudaColumns *columns, HgError *error)
 {
 	if (computed->count == 0)
 		return HG_OK;
@@ -94,7 +94,7 @@ take_lost(HgCudaWork *work, HgCudaReplicaComputed *computed, bool *lost, HgError
 
 HgStatus
 hg_cuda_replica_computed_check(HgCudaWork *work, HgCudaReplicaComputed *computed,
-							const HgCudaGraph *graph, HgError *error)
+							   const HgCudaGraph *graph, HgError *error)
 {
 	bool lost = false;
 

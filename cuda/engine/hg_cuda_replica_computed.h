@@ -31,18 +31,19 @@ struct HgCudaReplicaComputed
 };
 
 /* Note what a spec says of a side's columns, which can be. */
-void hg_cuda_replica_computed_init(HgCudaReplicaComputed *computed, const HgJobSpec *spec, HgSide side);
+void hg_cuda_replica_computed_init(HgCudaReplicaComputed *computed, const HgJobSpec *spec,
+								   HgSide side);
 
 /* Compute them, of the side's other columns.  It returns when that is launched. */
 HgStatus hg_cuda_replica_computed_run(HgCudaWork *work, HgCudaReplicaComputed *computed,
-								   HgCudaColumns *columns, HgError *error);
+									  HgCudaColumns *columns, HgError *error);
 
 /*
  * HG_OVERFLOW where a number of one of the rows overflows that count, which a graph has.  It waits
  * for the answer.
  */
 HgStatus hg_cuda_replica_computed_check(HgCudaWork *work, HgCudaReplicaComputed *computed,
-									 const HgCudaGraph *graph, HgError *error);
+										const HgCudaGraph *graph, HgError *error);
 
 /* The device memory that they take. */
 uint64_t hg_cuda_replica_computed_bytes(const HgJobSpec *spec, HgSide side);

@@ -30,8 +30,8 @@ check_lost(HgCudaWork *work, uint32_t *lost, HgError *error)
 }
 
 HgStatus
-hg_cuda_replica_filters_apply(HgCudaWork *work, const HgCudaReplicaFilters *filters, uint32_t lookup,
-						   HgCudaReplicaMask *mask, HgError *error)
+hg_cuda_replica_filters_apply(HgCudaWork *work, const HgCudaReplicaFilters *filters,
+							  uint32_t lookup, HgCudaReplicaMask *mask, HgError *error)
 {
 	HgFilterTest test;
 	uint32_t *lost = nullptr;

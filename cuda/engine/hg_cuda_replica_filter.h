@@ -22,7 +22,8 @@
 struct HgCudaReplicaFilters
 {
 	HgRowFilters all;
-	const HgCudaReplicaColumn *columns[HG_MAX_FILTER_COLUMNS]; /* [all.ncolumns] of column replicas */
+	const HgCudaReplicaColumn
+		*columns[HG_MAX_FILTER_COLUMNS]; /* [all.ncolumns] of column replicas */
 };
 
 /*
@@ -31,6 +32,6 @@ struct HgCudaReplicaFilters
  * numbers when they are known to fit: else HG_OVERFLOW.
  */
 HgStatus hg_cuda_replica_filters_apply(HgCudaWork *work, const HgCudaReplicaFilters *filters,
-									uint32_t lookup, HgCudaReplicaMask *mask, HgError *error);
+									   uint32_t lookup, HgCudaReplicaMask *mask, HgError *error);
 
 #endif /* HG_CUDA_REPLICA_FILTER_H */

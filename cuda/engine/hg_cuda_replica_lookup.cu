@@ -62,12 +62,13 @@ static HgStatus
 find(HgCudaWork *work, HgCudaReplicaLookup *lookup, uint32_t **ordinals, HgError *error)
 {
 	const HgCudaOrdinalGraph own = {lookup->own, (uint64_t) lookup->parts * lookup->stride,
-							  lookup->stride};
+									lookup->stride};
 	HgCudaGraph counting;
 	const HgCudaOrdinalGraph found = {&counting, 0, lookup->found_stride};
 	bool copied;
 
-	HG_TRY(hg_cuda_replica_mask_filter(work, &lookup->mask, lookup->found, &counting, &copied, error));
+	HG_TRY(
+		hg_cuda_replica_mask_filter(work, &lookup->mask, lookup->found, &counting, &copied, error));
 	HG_TRY(hg_cuda_found_make(work, &own, &found, ordinals, error));
 	if (copied)
 		hg_cuda_graph_free(work, &counting);
@@ -116,8 +117,9 @@ values_bytes(uint64_t ordinals, uint32_t width)
 
 /* Gather a column of what was found; where it can't be NULL nothing tells that. */
 static HgStatus
-gather_column(HgCudaWork *work, const HgCudaReplicaLookups *lookups, const HgCudaReplicaLookup *lookup,
-			  uint32_t number, HgCudaColumns *columns, HgError *error)
+gather_column(HgCudaWork *work, const HgCudaReplicaLookups *lookups,
+			  const HgCudaReplicaLookup *lookup, uint32_t number, HgCudaColumns *columns,
+			  HgError *error)
 {
 	const HgCudaReplicaColumn *column = lookups->columns[number];
 	const uint32_t width = column->shape.width;
@@ -129,8 +131,8 @@ gather_column(HgCudaWork *work, const HgCudaReplicaLookups *lookups, const HgCud
 
 	HG_TRY(hg_cuda_alloc_array(work, bytes + (nullable ? ordinals : 0), &values, error));
 	nulls = nullable ? values + bytes : nullptr;
-	HG_TRY(hg_cuda_found_gather(work, lookup->ordinals, ordinals, width, column->values, column->nulls,
-								values, nulls, error));
+	HG_TRY(hg_cuda_found_gather(work, lookup->ordinals, ordinals, width, column->values,
+								column->nulls, values, nulls, error));
 	hg_cuda_columns_borrow(columns, number, values, nulls);
 	return HG_OK;
 }
@@ -158,8 +160,8 @@ free_ordinals(HgCudaWork *work, HgCudaReplicaLookups *lookups, uint32_t next)
 }
 
 HgStatus
-hg_cuda_replica_lookups_run(HgCudaWork *work, HgCudaReplicaLookups *lookups, HgCudaReplicaMask *mask,
-						 HgCudaColumns *columns, HgError *error)
+hg_cuda_replica_lookups_run(HgCudaWork *work, HgCudaReplicaLookups *lookups,
+							HgCudaReplicaMask *mask, HgCudaColumns *columns, HgError *error)
 {
 	for (uint32_t i = 0; i < lookups->count; i++)
 	{
@@ -269,7 +271,8 @@ hg_cuda_replica_lookups_bytes(const HgJobSpec *spec, HgSide side, uint64_t *held
 		}
 		for (uint32_t column = 0; column < lookups.ncolumns; column++)
 			if (lookups.found_by[column] == i + 1)
-				hold(&holding, values_bytes(ordinals, spec->column_width[side][column]) + ordinals, 0);
+				hold(&holding, values_bytes(ordinals, spec->column_width[side][column]) + ordinals,
+					 0);
 		holding.now -= count_freed(&lookups, i + 1) * ordinals * ORDINAL_BYTES;
 	}
 	*held = holding.now;

@@ -43,18 +43,20 @@ struct HgCudaReplicaLookups
 	HgCudaReplicaLookup lookups[HG_MAX_LOOKUPS];
 	uint32_t ncolumns;
 	const HgCudaReplicaColumn *columns[HG_MAX_COLUMNS]; /* that the side has ... */
-	uint32_t found_by[HG_MAX_COLUMNS];				 /* ... as of HgReplicaColumnUse.lookup */
+	uint32_t found_by[HG_MAX_COLUMNS];					/* ... as of HgReplicaColumnUse.lookup */
 };
 
 /* What a spec says of them, but for graphs and columns. */
-void hg_cuda_replica_lookups_init(HgCudaReplicaLookups *lookups, const HgJobSpec *spec, HgSide side);
+void hg_cuda_replica_lookups_init(HgCudaReplicaLookups *lookups, const HgJobSpec *spec,
+								  HgSide side);
 
 /*
  * Do them all: the side's mask and columns are what comes of it.  HG_NOT_UNIQUE where a row that
  * counts has found two.
  */
 HgStatus hg_cuda_replica_lookups_run(HgCudaWork *work, HgCudaReplicaLookups *lookups,
-								  HgCudaReplicaMask *mask, HgCudaColumns *columns, HgError *error);
+									 HgCudaReplicaMask *mask, HgCudaColumns *columns,
+									 HgError *error);
 
 /*
  * Of a side that holds *held bytes when it is to be built, its own mask among them where it is

@@ -36,8 +36,8 @@ hg_cuda_replica_mask_begin(HgCudaWork *work, HgCudaReplicaMask *mask, HgError *e
 }
 
 HgStatus
-hg_cuda_replica_mask_put(HgCudaWork *work, HgCudaReplicaMask *mask, uint64_t first_word, uint64_t count,
-					  const uint64_t *words, HgError *error)
+hg_cuda_replica_mask_put(HgCudaWork *work, HgCudaReplicaMask *mask, uint64_t first_word,
+						 uint64_t count, const uint64_t *words, HgError *error)
 {
 	uint64_t all;
 
@@ -70,7 +70,7 @@ hg_cuda_replica_mask_put(HgCudaWork *work, HgCudaReplicaMask *mask, uint64_t fir
 
 HgStatus
 hg_cuda_replica_mask_filter(HgCudaWork *work, HgCudaReplicaMask *mask, const HgCudaGraph *replica,
-						 HgCudaGraph *graph, bool *copied, HgError *error)
+							HgCudaGraph *graph, bool *copied, HgError *error)
 {
 	*graph = *replica;
 	*copied = mask->words != nullptr && graph->rows > 0;

@@ -236,7 +236,7 @@ copy_taken(HgCudaJob *job, HgSide side, uint64_t count, HgExchangeRows *rows, Hg
 
 HgStatus
 hg_cuda_shards_left(const HgCudaJob *job, HgSide side, uint32_t shard, uint64_t *rows,
-					 HgError *error)
+					HgError *error)
 {
 	const HgCudaExchanged *it = &job->exchanges[side];
 
@@ -267,7 +267,7 @@ gather_next(HgCudaJob *job, HgSide side, uint32_t shard, uint64_t most, uint64_t
 
 HgStatus
 hg_cuda_shards_take(HgCudaJob *job, HgSide side, uint32_t shard, HgExchangeRows *rows,
-					 HgError *error)
+					HgError *error)
 {
 	HgStatus status;
 	HgStatus finished;
@@ -292,7 +292,7 @@ hg_cuda_shards_take(HgCudaJob *job, HgSide side, uint32_t shard, HgExchangeRows 
 
 HgStatus
 hg_cuda_shards_gather(HgCudaJob *job, HgSide side, uint32_t shard, HgExchangeRows *rows,
-					   HgError *error)
+					  HgError *error)
 {
 	HgCudaExchanged *it = &job->exchanges[side];
 	uint64_t count;

@@ -17,25 +17,25 @@
 
 HgStatus hg_cuda_shards_tally(HgCudaJob *job, HgSide side, uint64_t *counts, HgError *error);
 HgStatus hg_cuda_shards_expect(HgCudaJob *job, HgSide side, const HgExchange *exchange,
-								HgError *error);
+							   HgError *error);
 HgStatus hg_cuda_shards_take(HgCudaJob *job, HgSide side, uint32_t shard, HgExchangeRows *rows,
-							  HgError *error);
+							 HgError *error);
 
 /* Here the arrays may be in memory of the device, too, where others can write. */
 HgStatus hg_cuda_shards_put(HgCudaJob *job, HgSide side, const HgExchangeRows *rows,
-							 HgError *error);
+							HgError *error);
 HgStatus hg_cuda_shards_arrived(HgCudaJob *job, HgSide side, HgError *error);
 
 /* The rows of a side that are still to be taken for another shard. */
 HgStatus hg_cuda_shards_left(const HgCudaJob *job, HgSide side, uint32_t shard, uint64_t *rows,
-							  HgError *error);
+							 HgError *error);
 
 /*
  * Take the next of them, in arrays of the device that the job's stream uses again when this is
  * called the next time: none when all have been.  It returns when the last of it is launched.
  */
 HgStatus hg_cuda_shards_gather(HgCudaJob *job, HgSide side, uint32_t shard, HgExchangeRows *rows,
-								HgError *error);
+							   HgError *error);
 
 /* They are all to be taken again. */
 void hg_cuda_shards_rewind(HgCudaJob *job, HgSide side, uint32_t shard);

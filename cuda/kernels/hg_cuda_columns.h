@@ -22,7 +22,7 @@ struct HgCudaColumns
 {
 	uint32_t count;
 	uint32_t width[HG_MAX_COLUMNS];
-	bool borrowed;		  /* of a graph replica: a column not borrowed yet will be, before it is read */
+	bool borrowed; /* of a graph replica: a column not borrowed yet will be, before it is read */
 	unsigned char *block; /* NULL before the first value */
 	uint64_t capacity;	  /* rows that it has room for */
 	uint64_t given[HG_MAX_COLUMNS];

@@ -28,8 +28,8 @@ struct HgCudaOrdinalGraph
  * Have an array of the work's that tells, for each ordinal of rows that look up, what they find.
  * It returns when that is launched.
  */
-HgStatus hg_cuda_found_make(HgCudaWork *work, const HgCudaOrdinalGraph *own, const HgCudaOrdinalGraph *found,
-							uint32_t **ordinals, HgError *error);
+HgStatus hg_cuda_found_make(HgCudaWork *work, const HgCudaOrdinalGraph *own,
+							const HgCudaOrdinalGraph *found, uint32_t **ordinals, HgError *error);
 
 /*
  * The same of count rows that have found those which look up, by parent: *device_set is what these

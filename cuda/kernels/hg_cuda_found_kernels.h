@@ -50,7 +50,8 @@ static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_found_kernel(const uint64_t *own_words, const uint32_t *own_rows, uint32_t own_stride,
 					const uint32_t *offsets, const uint64_t *words, const uint32_t *rows,
-					uint32_t shift, uint32_t stride, uint64_t first, uint64_t end, uint32_t *ordinals)
+					uint32_t shift, uint32_t stride, uint64_t first, uint64_t end,
+					uint32_t *ordinals)
 {
 	const uint64_t i = hg_found_item(first);
 	uint32_t found;

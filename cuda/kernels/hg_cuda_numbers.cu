@@ -61,7 +61,8 @@ __launch_bounds__(HG_STREAM_THREADS)
 
 /* rows[i] = the ordinal of row rows[i].  Nothing is read there: any row would do no harm here. */
 static __global__ void
-__launch_bounds__(HG_STREAM_THREADS) hg_number_to_ordinal_kernel(uint32_t stride, uint32_t *rows, uint64_t n)
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_number_to_ordinal_kernel(uint32_t stride, uint32_t *rows, uint64_t n)
 {
 	const uint64_t i = (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
 
@@ -71,7 +72,8 @@ __launch_bounds__(HG_STREAM_THREADS) hg_number_to_ordinal_kernel(uint32_t stride
 
 /* rows[i] = the row at ordinal rows[i]. */
 static __global__ void
-__launch_bounds__(HG_STREAM_THREADS) hg_ordinal_to_number_kernel(uint32_t stride, uint32_t *rows, uint64_t n)
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_ordinal_to_number_kernel(uint32_t stride, uint32_t *rows, uint64_t n)
 {
 	const uint64_t i = (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
 
@@ -153,13 +155,13 @@ is_identity(const HgCudaNumbers *numbers)
 
 HgStatus
 hg_cuda_numbers_to_ordinals(HgCudaWork *work, const HgCudaNumbers *numbers, uint32_t *rows,
-					  uint64_t count, HgError *error)
+							uint64_t count, HgError *error)
 {
 	if (count == 0 || numbers->stride == 0 || is_identity(numbers))
 		return HG_OK;
-	return hg_cuda_launch<hg_number_to_ordinal_kernel>(work->stream, "hg_number_to_ordinal_kernel",
-										   hg_blocks_for(count, HG_STREAM_THREADS),
-										   HG_STREAM_THREADS, error, numbers->stride, rows, count);
+	return hg_cuda_launch<hg_number_to_ordinal_kernel>(
+		work->stream, "hg_number_to_ordinal_kernel", hg_blocks_for(count, HG_STREAM_THREADS),
+		HG_STREAM_THREADS, error, numbers->stride, rows, count);
 }
 
 HgStatus
@@ -171,9 +173,9 @@ hg_cuda_numbers_translate(HgCudaWork *work, HgCudaNumbers *numbers, uint32_t *ro
 	if (count == 0 || !hg_cuda_numbers_differ(numbers) || is_identity(numbers))
 		return HG_OK;
 	if (numbers->stride > 0)
-		return hg_cuda_launch<hg_ordinal_to_number_kernel>(work->stream, "hg_ordinal_to_number_kernel", blocks,
-												 HG_STREAM_THREADS, error, numbers->stride, rows,
-												 count);
+		return hg_cuda_launch<hg_ordinal_to_number_kernel>(
+			work->stream, "hg_ordinal_to_number_kernel", blocks, HG_STREAM_THREADS, error,
+			numbers->stride, rows, count);
 	if (numbers->given != nullptr)
 		return hg_cuda_launch<hg_given_kernel>(work->stream, "hg_given_kernel", blocks,
 											   HG_STREAM_THREADS, error, numbers->given, rows,

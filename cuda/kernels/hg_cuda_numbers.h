@@ -71,7 +71,7 @@ hg_cuda_numbers_differ(const HgCudaNumbers *numbers)
  * returns when that is launched.
  */
 HgStatus hg_cuda_numbers_to_ordinals(HgCudaWork *work, const HgCudaNumbers *numbers, uint32_t *rows,
-							   uint64_t count, HgError *error);
+									 uint64_t count, HgError *error);
 
 /*
  * rows[0 .. count - 1], in device memory, become numbers where they were positions.  It returns

@@ -53,8 +53,8 @@ hg_cuda_parts_tally(HgCudaWork *work, uint32_t key_width, const void *keys, uint
 
 HgStatus
 hg_cuda_parts_order(HgCudaWork *work, uint32_t key_width, const void *keys, uint64_t count,
-					const uint8_t *owners, uint32_t shards, const uint64_t *starts,
-					uint32_t *order, HgError *error)
+					const uint8_t *owners, uint32_t shards, const uint64_t *starts, uint32_t *order,
+					HgError *error)
 {
 	constexpr uint64_t BLOCK_ROWS = HG_PARTS_THREADS * HG_PARTS_ITEMS;
 	uint32_t places[HG_MAX_SHARDS] = {};

@@ -32,7 +32,7 @@ typedef struct HgDeviceOptions
 	int listen;				/* -1 = serve socket alone */
 	uint64_t staging_bytes; /* a multiple of the page size */
 	uint64_t memory_budget; /* bytes of device memory; 0 = 80 % of the device */
-	int64_t replica_bytes;		/* of it for replicas; 0 = half, as it stands, -1 = none */
+	int64_t replica_bytes;	/* of it for replicas; 0 = half, as it stands, -1 = none */
 	int device;				/* ordinal; -1 = any */
 	int idle_timeout;		/* seconds; 0 = never */
 } HgDeviceOptions;

@@ -72,11 +72,11 @@ typedef struct HgQueueEntry
 	uint64_t group;
 	uint64_t memory; /* bytes of device memory reserved for it */
 	bool is_shared;
-	bool is_shard;	  /* of several that are one join */
-	bool ahead;		  /* as its spec says, until it is built */
-	bool busy;		  /* it is worked on */
-	bool asked;		  /* to be evicted */
-	bool hurried;	  /* it must not wait any longer than evicting replicas takes to make room for it */
+	bool is_shard; /* of several that are one join */
+	bool ahead;	   /* as its spec says, until it is built */
+	bool busy;	   /* it is worked on */
+	bool asked;	   /* to be evicted */
+	bool hurried; /* it must not wait any longer than evicting replicas takes to make room for it */
 	uint64_t used_ms; /* when it was admitted, or worked on last */
 
 	HgQueueNamed named[HG_QUEUE_NAMED]; /* [nnamed] by its owner, before it enters the queue */

@@ -92,7 +92,8 @@ hg_queue_memory_can_fit(const HgQueueMemory *memory, const HgQueueEntry *job)
  * device's memory is another than a moment before.
  */
 static bool
-evict_one(HgQueueMemory *memory, const HgQueueEntry *job, const HgReplicaName *of, HgQueueItem **gone)
+evict_one(HgQueueMemory *memory, const HgQueueEntry *job, const HgReplicaName *of,
+		  HgQueueItem **gone)
 {
 	HgQueueItem *item = hg_queue_replica_evict(&memory->replica, job, of);
 
@@ -154,8 +155,8 @@ refuse_item(uint64_t bytes, uint64_t limit, HgError *error)
 }
 
 HgStatus
-hg_queue_memory_check_replica(const HgQueueMemory *memory, const HgReplicaName *name, uint64_t bytes,
-						   HgError *error)
+hg_queue_memory_check_replica(const HgQueueMemory *memory, const HgReplicaName *name,
+							  uint64_t bytes, HgError *error)
 {
 	const uint64_t left = rest_of(hg_queue_memory_replica_limit(memory),
 								  hg_queue_replica_bytes_beside(&memory->replica, name));

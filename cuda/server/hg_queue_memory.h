@@ -72,8 +72,9 @@ extern uint64_t hg_queue_memory_replica_limit(const HgQueueMemory *memory);
  * True if a replica of so many bytes may have this name, if there are no others but those of its
  * graph.  Else HG_DEVICE_OUT_OF_MEMORY.
  */
-extern HgStatus hg_queue_memory_check_replica(const HgQueueMemory *memory, const HgReplicaName *name,
-										   uint64_t bytes, HgError *error);
+extern HgStatus hg_queue_memory_check_replica(const HgQueueMemory *memory,
+											  const HgReplicaName *name, uint64_t bytes,
+											  HgError *error);
 
 /*
  * May it, under this name, beside those that are in use or of the same graph?  Then *gone are

@@ -195,7 +195,8 @@ hg_queue_replica_drop(HgQueueReplica *replica, const HgReplicaName *name)
 }
 
 uint64_t
-hg_queue_replica_spare(const HgQueueReplica *replica, const HgQueueEntry *job, const HgReplicaName *of)
+hg_queue_replica_spare(const HgQueueReplica *replica, const HgQueueEntry *job,
+					   const HgReplicaName *of)
 {
 	uint64_t bytes = 0;
 

@@ -62,10 +62,12 @@ typedef struct HgQueueReplica
 extern bool hg_queue_replica_has(const HgQueueReplica *replica, HgQueueEntry *job);
 
 /* Bytes of those that are. */
-extern uint64_t hg_queue_replica_named_bytes(const HgQueueReplica *replica, const HgQueueEntry *job);
+extern uint64_t hg_queue_replica_named_bytes(const HgQueueReplica *replica,
+											 const HgQueueEntry *job);
 
 /* Bytes of a graph and its columns, one of which has this name, but for that one. */
-extern uint64_t hg_queue_replica_bytes_beside(const HgQueueReplica *replica, const HgReplicaName *name);
+extern uint64_t hg_queue_replica_bytes_beside(const HgQueueReplica *replica,
+											  const HgReplicaName *name);
 
 /* Pin them; all must be there. */
 extern void hg_queue_replica_pin(HgQueueReplica *replica, HgQueueEntry *job);
@@ -74,7 +76,8 @@ extern void hg_queue_replica_pin(HgQueueReplica *replica, HgQueueEntry *job);
  * Let go of what a job has pinned, if it has.  Items that go with it are put in front of the list
  * gone, which is returned.
  */
-extern HgQueueItem *hg_queue_replica_unpin(HgQueueReplica *replica, HgQueueEntry *job, HgQueueItem *gone);
+extern HgQueueItem *hg_queue_replica_unpin(HgQueueReplica *replica, HgQueueEntry *job,
+										   HgQueueItem *gone);
 
 /*
  * Is there one of that name?  It is the one that was used last then: whoever gives it once more has
@@ -94,7 +97,7 @@ extern HgQueueItem *hg_queue_replica_drop(HgQueueReplica *replica, const HgRepli
  * has this name or a column of it.
  */
 extern uint64_t hg_queue_replica_spare(const HgQueueReplica *replica, const HgQueueEntry *job,
-									const HgReplicaName *of);
+									   const HgReplicaName *of);
 
 /*
  * Reckon that a job ends, for what is asked next; and, before the lock is let go, that none does.
@@ -107,7 +110,7 @@ extern void hg_queue_replica_reckon_none(HgQueueReplica *replica);
  * NULL, does not name, nor of, as above; NULL where there is none.
  */
 extern HgQueueItem *hg_queue_replica_evict(HgQueueReplica *replica, const HgQueueEntry *job,
-										const HgReplicaName *of);
+										   const HgReplicaName *of);
 
 /* An item that was leaving has been released: its memory is there again. */
 extern void hg_queue_replica_count_out(HgQueueReplica *replica, HgQueueItem *item);

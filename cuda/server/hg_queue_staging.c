@@ -124,7 +124,9 @@ hg_queue_staging_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spe
 	const uint64_t outer = side_bytes(spec, HG_OUTER);
 	const uint64_t inner = side_bytes(spec, HG_INNER);
 	const bool pages = spec->pages[HG_OUTER] != NULL || spec->pages[HG_INNER] != NULL;
-	uint64_t most = spec->participants_id == 0 ? LEASE_MAX : pages ? LEASE_OF_PAGES : LEASE_OF_PARTICIPANT;
+	uint64_t most = spec->participants_id == 0 ? LEASE_MAX
+					: pages					   ? LEASE_OF_PAGES
+											   : LEASE_OF_PARTICIPANT;
 	uint64_t bytes = more(outer, inner) == UINT64_MAX ? most : outer + inner;
 
 	if (hg_replica_is_made(spec))

@@ -29,9 +29,9 @@ struct HgServerQueue
 	const HgServerConfig *config;
 	pthread_mutex_t lock; /* guards all that follows */
 
-	HgQueueMemory memory; /* and the jobs that are open, or wait for it */
-	uint32_t evicted;	  /* jobs that are neither open any more nor closed */
-	HgQueueList participants;  /* participants of shared jobs, waiting for a lease */
+	HgQueueMemory memory;	  /* and the jobs that are open, or wait for it */
+	uint32_t evicted;		  /* jobs that are neither open any more nor closed */
+	HgQueueList participants; /* participants of shared jobs, waiting for a lease */
 
 	HgQueueStaging staging;
 	HgQueueList requests; /* waiting for room */

@@ -22,8 +22,8 @@ typedef struct HgServerJob
 	HgServerSession *session;
 	uint32_t id;
 	HgJobSpec spec;
-	HgTableTrial trial; /* where the spec has one: that points here ... */
-	HgReplicaSpec new_replica;	/* ... and the same of these */
+	HgTableTrial trial;		   /* where the spec has one: that points here ... */
+	HgReplicaSpec new_replica; /* ... and the same of these */
 	HgReplicaUse replica[2];
 	HgReplicaColumnSpec new_column;
 	HgReplicaColumnUse replica_columns[2][HG_MAX_COLUMNS];

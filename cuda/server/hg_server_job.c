@@ -143,8 +143,8 @@ open_shared(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 	HgServerSession *session = job->session;
 	const HgQueueWaiter waiter = hg_server_job_waiter(job);
 	bool first;
-	HgStatus status =
-		hg_server_participants_join(session->config->engine, &job->host, spec, &job->job, &first, error);
+	HgStatus status = hg_server_participants_join(session->config->engine, &job->host, spec,
+												  &job->job, &first, error);
 
 	job->engine = hg_server_participants_engine();
 	if (status != HG_OK)
@@ -310,7 +310,7 @@ hg_server_job_open(HgServerSession *session, const HgWireOpening *opening, HgWir
 		name_replicas(job);
 	if (status == HG_OK)
 		status = job->spec.participants_id == 0 ? open_alone(job, &job->spec, error)
-									 : open_shared(job, &job->spec, error);
+												: open_shared(job, &job->spec, error);
 	if (status == HG_NO_REPLICA)
 		reply->missing = job->entry.missing;
 	if (status != HG_OK)

@@ -44,11 +44,11 @@ typedef struct SharedJob
 	pthread_mutex_t lock;	 /* guards all that follows */
 	pthread_cond_t answered; /* the job has been opened, or has failed */
 	HgEngine *engine;
-	HgJob *job;		 /* NULL until it is open */
-	Participant *worker;	 /* for whom the engine works */
-	HgHost host;	 /* the job's; its arg is this struct */
-	HgError failure; /* status HG_OK while all is well */
-	HgJobSpec spec;	 /* the first participant's, once it is open, with pages of its own */
+	HgJob *job;			 /* NULL until it is open */
+	Participant *worker; /* for whom the engine works */
+	HgHost host;		 /* the job's; its arg is this struct */
+	HgError failure;	 /* status HG_OK while all is well */
+	HgJobSpec spec;		 /* the first participant's, once it is open, with pages of its own */
 	HgPageSpec pages[2];
 	bool opened;
 	uint64_t announced[2]; /* rows by HgSide, appended or about to be ... */
@@ -59,8 +59,8 @@ typedef struct SharedJob
 	bool matching;
 	HgMatchMode mode; /* of the stream, while matching */
 	bool reduced;
-	HgReduceSpec reduce;	/* ... as this says */
-	bool has_groups;		/* not too many of them ... */
+	HgReduceSpec reduce;		 /* ... as this says */
+	bool has_groups;			 /* not too many of them ... */
 	const Participant *receiver; /* ... and whose they are */
 } SharedJob;
 
@@ -313,8 +313,8 @@ wait_for_open(Participant *participant, const HgJobSpec *spec, HgError *error)
 }
 
 HgStatus
-hg_server_participants_join(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job,
-					bool *first, HgError *error)
+hg_server_participants_join(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
+							HgJob **job, bool *first, HgError *error)
 {
 	Participant *participant = malloc(sizeof(*participant));
 	HgStatus status = HG_OK;
@@ -323,7 +323,9 @@ hg_server_participants_join(HgEngine *engine, const HgHost *host, const HgJobSpe
 	if (participant == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
 	pthread_mutex_lock(&shared_jobs.lock);
-	for (participants = shared_jobs.first; participants != NULL && participants->number != spec->participants_id; participants = participants->next)
+	for (participants = shared_jobs.first;
+		 participants != NULL && participants->number != spec->participants_id;
+		 participants = participants->next)
 		;
 	*first = participants == NULL;
 	if (participants == NULL)
@@ -374,7 +376,8 @@ hg_server_participants_open(HgJob *job, const HgJobSpec *spec, HgError *error)
 	if (participants->engine->append_rows == NULL)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no jobs of teams");
 	else
-		status = participants->engine->open(participants->engine, &participants->host, spec, &participants->job, error);
+		status = participants->engine->open(participants->engine, &participants->host, spec,
+											&participants->job, error);
 	note_spec(participants, spec);
 	participants->opened = status == HG_OK;
 	pthread_cond_broadcast(&participants->answered);
@@ -393,8 +396,8 @@ hg_server_participants_give_up(HgJob *job, HgStatus status, const HgError *why)
 }
 
 HgStatus
-hg_server_participants_announce(HgJob *job, HgSide side, uint64_t count, HgJobSpec *spec, uint64_t rows[2],
-						uint64_t *wanted, HgError *error)
+hg_server_participants_announce(HgJob *job, HgSide side, uint64_t count, HgJobSpec *spec,
+								uint64_t rows[2], uint64_t *wanted, HgError *error)
 {
 	Participant *participant = participant_of(job);
 	SharedJob *participants = participant->participants;
@@ -428,29 +431,29 @@ shared_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgError
 
 static HgStatus
 shared_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
-				 HgError *error)
+				   HgError *error)
 {
 	Participant *participant = participant_of(job);
 	HgStatus status = begin_turn(participant, error);
 
 	if (status != HG_OK)
 		return status;
-	status =
-		participant->participants->engine->append_rows(participant->participants->job, side, keys, count, first_row, error);
+	status = participant->participants->engine->append_rows(participant->participants->job, side,
+															keys, count, first_row, error);
 	return end_turn(participant, status, error);
 }
 
 static HgStatus
 shared_append_column(HgJob *job, HgSide side, uint32_t column, const void *values,
-				   const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
+					 const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
 {
 	Participant *participant = participant_of(job);
 	HgStatus status = begin_turn(participant, error);
 
 	if (status != HG_OK)
 		return status;
-	status = participant->participants->engine->append_column(participant->participants->job, side, column, values, nulls,
-												 count, first_row, error);
+	status = participant->participants->engine->append_column(
+		participant->participants->job, side, column, values, nulls, count, first_row, error);
 	return end_turn(participant, status, error);
 }
 
@@ -467,13 +470,14 @@ bring_pages(Participant *participant, HgSide side, const void *pages, uint64_t c
 	*brought = NULL;
 	if (engine->bring_pages == NULL)
 		return HG_OK;
-	return engine->bring_pages(participant->participants->job, participant->host, side, pages, count, brought, error);
+	return engine->bring_pages(participant->participants->job, participant->host, side, pages,
+							   count, brought, error);
 }
 
 /* Have pages appended, in a turn; what was announced of them is what they have room for. */
 static HgStatus
-take_pages(SharedJob *participants, HgSide side, const void *pages, uint64_t count, HgBroughtPages *brought,
-		   uint64_t first_page, HgError *error)
+take_pages(SharedJob *participants, HgSide side, const void *pages, uint64_t count,
+		   HgBroughtPages *brought, uint64_t first_page, HgError *error)
 {
 	const HgEngine *engine = participants->engine;
 	HgJobStats before;
@@ -486,14 +490,14 @@ take_pages(SharedJob *participants, HgSide side, const void *pages, uint64_t cou
 	else
 		status = engine->append_pages(participants->job, side, pages, count, first_page, error);
 	engine->stats(participants->job, &after);
-	participants->announced[side] -=
-		count * hg_pages_most_rows(&participants->pages[side]) - (after.rows[side] - before.rows[side]);
+	participants->announced[side] -= count * hg_pages_most_rows(&participants->pages[side]) -
+									 (after.rows[side] - before.rows[side]);
 	return status;
 }
 
 static HgStatus
 shared_append_pages(HgJob *job, HgSide side, const void *pages, uint64_t count, uint64_t first_page,
-				  HgError *error)
+					HgError *error)
 {
 	Participant *participant = participant_of(job);
 	SharedJob *participants = participant->participants;
@@ -544,7 +548,8 @@ shared_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 	if (!participants->counted[mode] && participants->matching)
 		status = hg_error_set(error, HG_INVALID, NULL, "the stream of matches has begun");
 	else if (!participants->counted[mode])
-		status = participants->engine->count(participants->job, mode, &participants->counts[mode], error);
+		status = participants->engine->count(participants->job, mode, &participants->counts[mode],
+											 error);
 	participants->counted[mode] = participants->counted[mode] || status == HG_OK;
 	*matches = participants->counts[mode];
 	return end_turn(participant, status, error);
@@ -576,13 +581,14 @@ shared_next(HgJob *job, HgMatches *matches, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	status = participant->participants->engine->next(participant->participants->job, matches, error);
+	status =
+		participant->participants->engine->next(participant->participants->job, matches, error);
 	return end_turn(participant, status, error);
 }
 
 static HgStatus
 shared_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
-			HgError *error)
+			  HgError *error)
 {
 	Participant *participant = participant_of(job);
 	SharedJob *participants = participant->participants;
@@ -636,8 +642,8 @@ shared_describe(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error)
 }
 
 static HgStatus
-shared_export_graph(HgJob *job, HgSide side, uint32_t *offsets, void *edge_keys, uint32_t *edge_rows,
-				  HgError *error)
+shared_export_graph(HgJob *job, HgSide side, uint32_t *offsets, void *edge_keys,
+					uint32_t *edge_rows, HgError *error)
 {
 	(void) job;
 	(void) side;

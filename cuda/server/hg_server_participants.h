@@ -30,11 +30,13 @@ extern HgEngine *hg_server_participants_engine(void);
  * the others wait for that here, and get its failure, or HG_INVALID where their keys or columns are
  * of other widths.  host must outlive the participant.
  */
-extern HgStatus hg_server_participants_join(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
-									HgJob **participant, bool *first, HgError *error);
+extern HgStatus hg_server_participants_join(HgEngine *engine, const HgHost *host,
+											const HgJobSpec *spec, HgJob **participant, bool *first,
+											HgError *error);
 
 /* The first participant's: open the job for all.  Where it can't be opened, he gives up. */
-extern HgStatus hg_server_participants_open(HgJob *participant, const HgJobSpec *spec, HgError *error);
+extern HgStatus hg_server_participants_open(HgJob *participant, const HgJobSpec *spec,
+											HgError *error);
 
 /*
  * A participant is about to append count rows to a side, or pages that have room for so many: then
@@ -42,8 +44,9 @@ extern HgStatus hg_server_participants_open(HgJob *participant, const HgJobSpec 
  * than rows[2] of both.  spec is what the first participant asked to have admitted, and stays in
  * place as long as the participant does.
  */
-extern HgStatus hg_server_participants_announce(HgJob *participant, HgSide side, uint64_t count, HgJobSpec *spec,
-										uint64_t rows[2], uint64_t *wanted, HgError *error);
+extern HgStatus hg_server_participants_announce(HgJob *participant, HgSide side, uint64_t count,
+												HgJobSpec *spec, uint64_t rows[2], uint64_t *wanted,
+												HgError *error);
 
 /* There will be no job, or no more of it: why is what all who ask for something get. */
 extern void hg_server_participants_give_up(HgJob *participant, HgStatus status, const HgError *why);

@@ -148,7 +148,7 @@ check_size(const HgServerQueue *queue, const HgQueueEntry *job, const HgJobSpec 
 	if (!hg_replica_is_made(spec))
 		return HG_OK;
 	return hg_queue_memory_check_replica(&queue->memory, hg_replica_made_name(spec),
-									  hg_replica_least_bytes(spec), error);
+										 hg_replica_least_bytes(spec), error);
 }
 
 /* What a job is answered that waits no more. */
@@ -224,9 +224,11 @@ hg_server_queue_join(HgServerQueue *queue, HgQueueEntry *participant, const HgJo
 
 	pthread_mutex_lock(&queue->lock);
 	participant->state = HG_QUEUE_GRANTED;
-	if (queue->participants.length == 0 && hg_queue_staging_take_lease(&queue->staging, participant))
+	if (queue->participants.length == 0 &&
+		hg_queue_staging_take_lease(&queue->staging, participant))
 		hg_queue_list_append(&queue->memory.open, participant);
-	else if (hg_queue_turn_wait(queue, &queue->participants, participant, waiter) == HG_QUEUE_OUTSIDE)
+	else if (hg_queue_turn_wait(queue, &queue->participants, participant, waiter) ==
+			 HG_QUEUE_OUTSIDE)
 	{
 		queue->counted.jobs_cancelled++;
 		hg_queue_turn_pass_on(queue);
@@ -357,8 +359,8 @@ hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome ou
 }
 
 HgStatus
-hg_server_queue_add_replica(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *spec, HgReplica *made,
-					 uint64_t bytes, HgError *error)
+hg_server_queue_add_replica(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *spec,
+							HgReplica *made, uint64_t bytes, HgError *error)
 {
 	const HgReplicaName *name = hg_replica_made_name(spec);
 	HgQueueItem *replica = calloc(1, sizeof(*replica));

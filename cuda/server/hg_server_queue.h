@@ -105,8 +105,9 @@ extern void hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQue
  * its name, the new one is released.  HG_DEVICE_OUT_OF_MEMORY where it is larger than jobs leave of
  * the memory for replicas, or HG_OUT_OF_MEMORY, and it still is the caller's.
  */
-extern HgStatus hg_server_queue_add_replica(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *spec,
-									 HgReplica *made, uint64_t bytes, HgError *error);
+extern HgStatus hg_server_queue_add_replica(HgServerQueue *queue, HgQueueEntry *job,
+											const HgJobSpec *spec, HgReplica *made, uint64_t bytes,
+											HgError *error);
 
 /* Drop the replica of that name, if there is one. */
 extern void hg_server_queue_drop(HgServerQueue *queue, const HgReplicaName *name);

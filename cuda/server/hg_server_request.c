@@ -344,8 +344,8 @@ take_replica(HgServerJob *job, uint64_t *bytes, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	status =
-		hg_server_queue_add_replica(job->session->queue, &job->entry, &job->spec, made, *bytes, error);
+	status = hg_server_queue_add_replica(job->session->queue, &job->entry, &job->spec, made, *bytes,
+										 error);
 	if (status != HG_OK)
 		job->engine->release(job->engine, made);
 	return status;

@@ -132,13 +132,15 @@ names_are_sane(const HgWireOpening *opening)
 {
 	const HgWireRequest *request = &opening->request;
 
-	if (request->new_replica.shape.key_width > 0 && !hg_replica_is_graph(&request->new_replica.name))
+	if (request->new_replica.shape.key_width > 0 &&
+		!hg_replica_is_graph(&request->new_replica.name))
 		return false;
 	if (request->new_column.shape.width > 0 && !hg_replica_is_column(&request->new_column.name))
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		if (request->replica[side].shape.key_width > 0 && !hg_replica_is_graph(&request->replica[side].name))
+		if (request->replica[side].shape.key_width > 0 &&
+			!hg_replica_is_graph(&request->replica[side].name))
 			return false;
 		if (!columns_are_sane(request, (HgSide) side) ||
 			!lookups_are_sane(opening, (HgSide) side) || !filters_are_sane(opening, (HgSide) side))

@@ -55,7 +55,10 @@ hg_host_cancelled(void *arg)
 	hg_progress_step(host->progress, 0);
 	if (host->caught != NULL)
 		return true;
-	/* also where patience is lost: the latch that told of it is reset, and no later wait sees it */
+	/*
+	 * also where the timeout has passed: the latch that told of it is reset, and no later wait sees
+	 * it
+	 */
 	if (INTERRUPTS_PENDING_CONDITION())
 	{
 		PG_TRY();
@@ -68,10 +71,10 @@ hg_host_cancelled(void *arg)
 		}
 		PG_END_TRY();
 	}
-	return host->caught != NULL || (host->limited && host->patience_ms <= 0);
+	return host->caught != NULL || (host->limited && host->timeout_ms <= 0);
 }
 
-/* Wait for fd, the latch or the end of the patience; an error is kept. */
+/* Wait for fd, the latch or the end of the timeout; an error is kept. */
 static int
 hg_host_wait(HgPgHost *host, int fd)
 {
@@ -82,7 +85,7 @@ hg_host_wait(HgPgHost *host, int fd)
 	{
 		events = WaitLatchOrSocket(
 			MyLatch, awaited | (host->limited ? WL_TIMEOUT : 0), fd,
-			host->limited ? (long) Min(host->patience_ms, HG_LONGEST_WAIT_MS) + 1 : -1,
+			host->limited ? (long) Min(host->timeout_ms, HG_LONGEST_WAIT_MS) + 1 : -1,
 			HG_WAIT_EVENT(hg_host_wait_event, "HashGraphDeviceJob"));
 	}
 	PG_CATCH();
@@ -105,7 +108,7 @@ hg_host_wait_readable(void *arg, int fd)
 
 		INSTR_TIME_SET_CURRENT(start);
 		events = hg_host_wait(host, fd);
-		host->patience_ms -= hg_elapsed_ms(start);
+		host->timeout_ms -= hg_elapsed_ms(start);
 		if (events & WL_LATCH_SET)
 			ResetLatch(MyLatch);
 		if (events & WL_SOCKET_READABLE)
@@ -125,32 +128,32 @@ hg_host_init(HgPgHost *host, MemoryContext context)
 	host->context = context;
 	host->caught = NULL;
 	host->progress = NULL;
-	hg_host_set_patience(host, -1);
+	hg_host_set_timeout(host, -1);
 }
 
 void
-hg_host_set_patience(HgPgHost *host, double patience_ms)
+hg_host_set_timeout(HgPgHost *host, double timeout_ms)
 {
-	host->limited = patience_ms >= 0;
-	host->patience_ms = patience_ms;
+	host->limited = timeout_ms >= 0;
+	host->timeout_ms = timeout_ms;
 }
 
 void
-hg_host_add_patience(HgPgHost *host, double more_ms)
+hg_host_extend_timeout(HgPgHost *host, double more_ms)
 {
-	host->patience_ms += more_ms;
+	host->timeout_ms += more_ms;
 }
 
 void
-hg_host_set_least_patience(HgPgHost *host, double least_ms)
+hg_host_set_min_timeout(HgPgHost *host, double least_ms)
 {
-	host->patience_ms = Max(host->patience_ms, least_ms);
+	host->timeout_ms = Max(host->timeout_ms, least_ms);
 }
 
 bool
-hg_host_lost_patience(const HgPgHost *host)
+hg_host_timed_out(const HgPgHost *host)
 {
-	return host->caught == NULL && host->limited && host->patience_ms <= 0;
+	return host->caught == NULL && host->limited && host->timeout_ms <= 0;
 }
 
 void
@@ -201,7 +204,7 @@ hg_host_throw(HgPgHost *host, HgStatus status, const HgError *error)
 		case HG_INVALID:
 		case HG_CANCELLED:
 		case HG_EVICTED:	/* who can be evicted goes on */
-		case HG_NO_REPLICA:	/* and so does who asks for what is kept, ... */
+		case HG_NO_REPLICA: /* and so does who asks for what is kept, ... */
 		case HG_NOT_UNIQUE: /* ... or looks up what is not unique, ... */
 		case HG_BAD_PAGE:	/* ... or has pages taken apart, ... */
 		case HG_OVERFLOW:	/* ... or has columns computed */

@@ -25,7 +25,7 @@ typedef struct HgPgHost
 	ErrorData *caught;	   /* an interrupt's error, or NULL */
 	HgProgress *progress;  /* of what the engine works for; or NULL */
 	bool limited;		   /* what follows holds */
-	double patience_ms; /* that may still be waited in all; when none is left, all is cancelled */
+	double timeout_ms; /* that may still be waited in all; when none is left, all is cancelled */
 } HgPgHost;
 
 /* Set up a host whose memory comes from context. */
@@ -35,16 +35,16 @@ extern void hg_host_init(HgPgHost *host, MemoryContext context);
  * From now on the engine's waits for another process take so long in all, and then it
  * is as if they were cancelled; negative: there is no limit.
  */
-extern void hg_host_set_patience(HgPgHost *host, double patience_ms);
+extern void hg_host_set_timeout(HgPgHost *host, double timeout_ms);
 
 /* Where there is a limit, allow so much more. */
-extern void hg_host_add_patience(HgPgHost *host, double more_ms);
+extern void hg_host_extend_timeout(HgPgHost *host, double more_ms);
 
 /* Where there is a limit, allow so much at least from now on. */
-extern void hg_host_set_least_patience(HgPgHost *host, double least_ms);
+extern void hg_host_set_min_timeout(HgPgHost *host, double least_ms);
 
-/* Was it for want of patience that the engine was told to stop? */
-extern bool hg_host_lost_patience(const HgPgHost *host);
+/* Returns true if the engine was told to stop because the timeout had passed. */
+extern bool hg_host_timed_out(const HgPgHost *host);
 
 /* In a PG_CATCH: keep the error, so that nothing unwinds through the engine. */
 extern void hg_host_catch(HgPgHost *host);

@@ -25,7 +25,7 @@
 
 typedef struct HgBlockHead
 {
-	void *chunk;	   /* or NULL ... */
+	void *chunk;		 /* or NULL ... */
 	HgPoolBlock *pooled; /* ... and this */
 } HgBlockHead;
 

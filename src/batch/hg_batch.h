@@ -86,7 +86,7 @@ struct HgRowCheck
 	int (*apply)(HgRowCheck *check, const HgBatch *batch, uint16 *which);
 	int ncolumns;
 	int *columns; /* [ncolumns] of the source's batches: column i of what it is asked about */
-	double share;  /* the share of the rows that it selects, as estimated */
+	double share; /* the share of the rows that it selects, as estimated */
 };
 
 /*

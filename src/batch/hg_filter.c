@@ -259,8 +259,8 @@ hg_filter_apply(HgFilter *filter, const uint64 *words, const uint16 *which, int 
 				uint16 *selected)
 {
 	int nselected = filter->form == HG_FILTER_BITMAP
-					? hg_filter_apply_bitmap(filter, words, which, nwords, selected)
-					: hg_filter_apply_bloom(filter, words, which, nwords, selected);
+						? hg_filter_apply_bitmap(filter, words, which, nwords, selected)
+						: hg_filter_apply_bloom(filter, words, which, nwords, selected);
 
 	filter->tested += nwords;
 	filter->refused += nwords - nselected;

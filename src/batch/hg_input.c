@@ -70,8 +70,8 @@ hg_input_check(HgRowCheck *check, const HgBatch *batch, uint16 *which)
 			if (!keys.null_keys[i])
 				valid[n++] = i;
 	}
-	nselected = hg_filter_apply(input->filter, keys.words, nvalid < batch->nrows ? valid : NULL, nvalid,
-							which);
+	nselected = hg_filter_apply(input->filter, keys.words, nvalid < batch->nrows ? valid : NULL,
+								nvalid, which);
 	input->refused += batch->nrows - nselected;
 	input->filtered |= nselected < nvalid;
 	return nselected;

@@ -21,9 +21,9 @@ typedef struct HgFilterMaker
 	HgRowFilters *filters;
 	HgRowFilter *filter;
 	const HgPinnedGraph *graph;
-	HgDeviceSet device_set;  /* that have the columns so far */
-	HgFilterStep *at; /* the next step */
-	uint32 sets;	  /* that are left */
+	HgDeviceSet device_set; /* that have the columns so far */
+	HgFilterStep *at;		/* the next step */
+	uint32 sets;			/* that are left */
 	const HgGraphCodes *codes[HG_MAX_FILTER_COLUMNS];
 } HgFilterMaker;
 

@@ -343,7 +343,8 @@ hg_scan_runs_filter(HgScanRuns *runs, HgRunRows *rows)
 	{
 		uint16 which[HG_BATCH_ROWS];
 
-		hg_run_rows_select(rows, hg_scan_runs_check_rows(runs, in_order, &left, rows, which), which);
+		hg_run_rows_select(rows, hg_scan_runs_check_rows(runs, in_order, &left, rows, which),
+						   which);
 	}
 	hg_scan_select_count(select, seen, rows->n);
 }

@@ -83,8 +83,8 @@ hg_spill_share(HgSpill *spill, const HgSpillParticipants *participants)
 static void
 hg_spill_file_name(const HgSpill *spill, int partition, int process, char *name)
 {
-	snprintf(name, MAXPGPATH, "%s.%d.of.%d", spill->participants.side == HG_OUTER ? "outer" : "inner",
-			 partition, process);
+	snprintf(name, MAXPGPATH, "%s.%d.of.%d",
+			 spill->participants.side == HG_OUTER ? "outer" : "inner", partition, process);
 }
 
 /* Close the file of a partition, which is the end of it unless the set is shared. */
@@ -108,7 +108,8 @@ hg_spill_publish(HgSpill *spill)
 			continue;
 		BufFileExportFileSet(spill->files[partition]);
 		hg_spill_close(spill, partition);
-		pg_atomic_fetch_add_u64(&spill->participants.shared->rows[partition], spill->rows[partition]);
+		pg_atomic_fetch_add_u64(&spill->participants.shared->rows[partition],
+								spill->rows[partition]);
 	}
 }
 
@@ -137,7 +138,8 @@ hg_spill_next_file(HgSpill *spill, int partition)
 		MemoryContext old = MemoryContextSwitchTo(spill->context);
 
 		hg_spill_file_name(spill, partition, spill->next_process++, name);
-		spill->files[partition] = BufFileOpenFileSet(&spill->participants.files->fs, name, O_RDONLY, true);
+		spill->files[partition] =
+			BufFileOpenFileSet(&spill->participants.files->fs, name, O_RDONLY, true);
 		MemoryContextSwitchTo(old);
 	}
 	if (spill->files[partition] == NULL)

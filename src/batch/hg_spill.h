@@ -55,9 +55,9 @@ typedef struct HgSpill
 	uint64 bytes;	   /* written so far */
 	char *buffer;	   /* of one row to write, or of the rows read last */
 	Size buffer_size;
-	uint32 next_length; /* of a row that begins the next batch; 0 = not read yet */
-	HgSpillParticipants participants;	/* where the set is shared */
-	int next_process;	/* shared: whose file of the partition is read next */
+	uint32 next_length;				  /* of a row that begins the next batch; 0 = not read yet */
+	HgSpillParticipants participants; /* where the set is shared */
+	int next_process;				  /* shared: whose file of the partition is read next */
 } HgSpill;
 
 /* What comes with the columns of the rows of a batch. */

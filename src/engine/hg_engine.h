@@ -247,7 +247,7 @@ extern "C"
 									* while another of its group is open */
 		uint32_t ahead;			   /* not 0: its caller has another open, and can do
 									* without it for now: refused where others wait */
-		uint64_t participants_id;			   /* not 0: in a device process, one job with all others
+		uint64_t participants_id;  /* not 0: in a device process, one job with all others
 									* that are opened with the same number (hg_wire.h) */
 		uint32_t shards;		   /* not 0: the job is one of so many that are one join
 									* (hg_exchange.h), 2 or more; its expected rows are its own
@@ -451,17 +451,17 @@ extern "C"
 	/* What a job did: filled by stats() at any time after open. */
 	typedef struct HgJobStats
 	{
-		uint64_t rows[2];		/* by HgSide; in a shared job those of this participant, in one with participants_id (HgJobSpec) those
-								 * of all its participants */
-		uint64_t null_keys[2];	/* likewise: rows of pages that are not among them for want of a
-								 * key alone */
-		uint64_t vertices;		/* V, of both graphs; where the keys are the vertices, as
-								 * many as from the least inner key to the greatest; 0 before
-								 * build, and after it in a streamed job that can't be one */
-		uint64_t bins;			/* 1 where nothing was binned; 0 before build */
-		uint64_t ranges;		/* pieces that the job was partitioned into for want of memory, each of
-								 * which a device had at a time, of a job over several devices
-								 * each shard's; 1 where it ran whole; 0 before build */
+		uint64_t rows[2];	   /* by HgSide; in a shared job those of this participant, in one with
+								* participants_id (HgJobSpec) those	  of all its participants */
+		uint64_t null_keys[2]; /* likewise: rows of pages that are not among them for want of a
+								* key alone */
+		uint64_t vertices;	   /* V, of both graphs; where the keys are the vertices, as
+								* many as from the least inner key to the greatest; 0 before
+								* build, and after it in a streamed job that can't be one */
+		uint64_t bins;		   /* 1 where nothing was binned; 0 before build */
+		uint64_t ranges; /* pieces that the job was partitioned into for want of memory, each of
+						  * which a device had at a time, of a job over several devices
+						  * each shard's; 1 where it ran whole; 0 before build */
 		HgBuildAlgorithm build; /* what was chosen; never AUTO after build */
 		HgProbeAlgorithm probe;
 		HgTableKind table;		/* with HG_BUILD_TABLE; its slots are told as vertices */

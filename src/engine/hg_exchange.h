@@ -62,13 +62,13 @@ extern "C"
 	/* What a shard is to expect of a side.  It has no holes. */
 	typedef struct HgExchange
 	{
-		uint32_t shards;			   /* as HgJobSpec.shards */
-		uint32_t self;				   /* which of them the job is, from 0 */
-		uint64_t numbers;			   /* those of all rows of the side are below this */
+		uint32_t shards;			  /* as HgJobSpec.shards */
+		uint32_t self;				  /* which of them the job is, from 0 */
+		uint64_t numbers;			  /* those of all rows of the side are below this */
 		uint32_t ends[HG_MAX_SHARDS]; /* shard d has the parts ends[d - 1] .. ends[d] - 1,
-										* from 0 on, and the last shard all others */
+									   * from 0 on, and the last shard all others */
 		uint64_t rows[HG_MAX_SHARDS]; /* of the job's parts, which each shard has: rows[self]
-										* stay, and all others come */
+									   * stay, and all others come */
 	} HgExchange;
 
 	/* Rows on their way, in arrays of the caller. */

@@ -63,10 +63,12 @@ hg_partition_shape(const HgPartitioning *partitions, uint32_t partition, uint32_
 }
 
 HgReplicaShape
-hg_copartition_shape(const HgPartitioning *partitions, uint32_t partition, uint32_t key_width, uint64_t rows)
+hg_copartition_shape(const HgPartitioning *partitions, uint32_t partition, uint32_t key_width,
+					 uint64_t rows)
 {
-	return (HgReplicaShape){
-		.key_width = key_width, .parts = parts_of(hg_partition_rows(partitions, partition)), .rows = rows};
+	return (HgReplicaShape){.key_width = key_width,
+							.parts = parts_of(hg_partition_rows(partitions, partition)),
+							.rows = rows};
 }
 
 HgReplicaColumnShape
@@ -144,8 +146,8 @@ write_bits(uint64_t *mask, uint64_t at, uint64_t bits, uint32_t count)
 }
 
 void
-hg_partition_mask(const HgPartitioning *partitions, uint32_t partition, uint32_t part, uint32_t first,
-			  const uint64_t *words, uint32_t count, uint64_t *mask)
+hg_partition_mask(const HgPartitioning *partitions, uint32_t partition, uint32_t part,
+				  uint32_t first, const uint64_t *words, uint32_t count, uint64_t *mask)
 {
 	const uint64_t *bits = hg_partition_bits(partitions, partition, part);
 	uint64_t at = hg_partition_before(partitions, partition, part);

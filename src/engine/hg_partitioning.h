@@ -60,10 +60,12 @@ typedef struct HgPartitioning
  */
 typedef struct HgCopartition
 {
-	uint32_t partitioning;		   /* of those of the other graph: part of the names of partitions, below
-							* HG_MAX_COPARTITIONS; 0: it is the graph that is partitioned itself ... */
-	const HgPartitioning *found; /* ... and then how what is looked up is partitioned; NULL: it is whole */
-	const uint64_t *rows;  /* [count] that another graph has in each partition */
+	uint32_t
+		partitioning; /* of those of the other graph: part of the names of partitions, below
+					   * HG_MAX_COPARTITIONS; 0: it is the graph that is partitioned itself ... */
+	const HgPartitioning
+		*found;			  /* ... and then how what is looked up is partitioned; NULL: it is whole */
+	const uint64_t *rows; /* [count] that another graph has in each partition */
 } HgCopartition;
 
 /* One graph is co-partitioned with others, or with the same anew, less often than that. */
@@ -106,13 +108,14 @@ extern uint32_t hg_partition_number(uint32_t count, uint32_t partition);
 extern uint32_t hg_copartition_number(uint32_t partitioning, uint32_t count, uint32_t partition);
 
 /* The shape of a partition, of keys that are so wide; and that of a column of its rows. */
-extern HgReplicaShape hg_partition_shape(const HgPartitioning *partitions, uint32_t partition, uint32_t key_width);
-extern HgReplicaColumnShape hg_partition_column_shape(const HgPartitioning *partitions, uint32_t partition,
-											   uint32_t width);
+extern HgReplicaShape hg_partition_shape(const HgPartitioning *partitions, uint32_t partition,
+										 uint32_t key_width);
+extern HgReplicaColumnShape hg_partition_column_shape(const HgPartitioning *partitions,
+													  uint32_t partition, uint32_t width);
 
 /* The shape of the partition of a graph that is co-partitioned, with so many of its rows. */
-extern HgReplicaShape hg_copartition_shape(const HgPartitioning *partitions, uint32_t partition, uint32_t key_width,
-										uint64_t rows);
+extern HgReplicaShape hg_copartition_shape(const HgPartitioning *partitions, uint32_t partition,
+										   uint32_t key_width, uint64_t rows);
 
 /*
  * NUMBERS of many rows in a partition: with the ranks of a part, which are those of every
@@ -139,8 +142,9 @@ extern uint32_t hg_partition_rank(const uint64_t *bits, const uint32_t *ranks, u
  * words are NULL, none does.  Have the mask of a partition tell it: bits by the numbers that its
  * rows have there.
  */
-extern void hg_partition_mask(const HgPartitioning *partitions, uint32_t partition, uint32_t part, uint32_t first,
-						  const uint64_t *words, uint32_t count, uint64_t *mask);
+extern void hg_partition_mask(const HgPartitioning *partitions, uint32_t partition, uint32_t part,
+							  uint32_t first, const uint64_t *words, uint32_t count,
+							  uint64_t *mask);
 
 /* Words of the mask of a partition; and bytes of those of all partitions together. */
 static inline uint64_t

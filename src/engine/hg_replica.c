@@ -39,8 +39,9 @@ hg_replica_column_check(const HgReplicaColumnShape *shape, HgError *error)
 							shape->width);
 	if (shape->parts < 1 || shape->parts > HG_FLAT_PARTS || shape->stride < 1 ||
 		shape->stride > UINT32_C(1) << HG_FLAT_ROW_BITS)
-		return hg_error_set(error, HG_INVALID, NULL, "a column replica can not be of %u times %u rows",
-							shape->parts, shape->stride);
+		return hg_error_set(error, HG_INVALID, NULL,
+							"a column replica can not be of %u times %u rows", shape->parts,
+							shape->stride);
 	if (hg_replica_ordinals(shape) >= HG_MAX_ROWS)
 		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in a column replica");
 	return HG_OK;

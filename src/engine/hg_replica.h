@@ -75,10 +75,10 @@ extern "C"
 
 	typedef struct HgReplicaName
 	{
-		uint64_t epoch;	 /* random, of the memory that the graph was made from */
-		uint64_t serial; /* of the graph in it; 0: none */
-		uint32_t column; /* 0: the graph itself; else a column of its rows */
-		uint32_t partition;	 /* 0: all of it; else one of its partitions (hg_partitioning.h) */
+		uint64_t epoch;		/* random, of the memory that the graph was made from */
+		uint64_t serial;	/* of the graph in it; 0: none */
+		uint32_t column;	/* 0: the graph itself; else a column of its rows */
+		uint32_t partition; /* 0: all of it; else one of its partitions (hg_partitioning.h) */
 	} HgReplicaName;
 
 	/*
@@ -127,8 +127,7 @@ extern "C"
 	/* A new graph replica (HgJobSpec.new_replica). */
 	typedef struct HgReplicaSpec
 	{
-		HgReplicaName
-			name; /* where it has one: engines that hold replicas for others ignore it */
+		HgReplicaName name; /* where it has one: engines that hold replicas for others ignore it */
 		HgReplicaShape shape;
 	} HgReplicaSpec;
 
@@ -137,9 +136,9 @@ extern "C"
 	{
 		HgReplicaName name;
 		HgReplicaShape shape; /* which it has, or else there is none of that name */
-		uint32_t masked;   /* not 0: mask() will be called */
-		uint32_t unused;   /* 0 */
-		HgReplica *graph;	   /* the engine's; NULL in a session, which has the name alone */
+		uint32_t masked;	  /* not 0: mask() will be called */
+		uint32_t unused;	  /* 0 */
+		HgReplica *graph;	  /* the engine's; NULL in a session, which has the name alone */
 	} HgReplicaUse;
 
 	/* A new column replica (HgJobSpec.new_column), and one that a job reads. */
@@ -153,11 +152,11 @@ extern "C"
 	{
 		HgReplicaName name;
 		HgReplicaColumnShape shape; /* which it has, or else there is none of that name */
-		uint32_t lookup;		 /* 0: of the side's own rows; else of what they have found in the
-								  * lookup of this number, less 1, or NULL where that is nothing */
-		uint32_t program;		 /* 0: it is a replica; else it has no name, and is computed by the
-								  * side's program of this number, less 1, for its own rows */
-		HgReplica *column;			 /* the engine's; NULL in a session, and of a computed one */
+		uint32_t lookup;   /* 0: of the side's own rows; else of what they have found in the
+							* lookup of this number, less 1, or NULL where that is nothing */
+		uint32_t program;  /* 0: it is a replica; else it has no name, and is computed by the
+							* side's program of this number, less 1, for its own rows */
+		HgReplica *column; /* the engine's; NULL in a session, and of a computed one */
 	} HgReplicaColumnUse;
 
 	/*
@@ -171,7 +170,7 @@ extern "C"
 		uint32_t unmatched;	   /* not 0: a row that finds nothing counts all the same */
 		uint32_t stride;	   /* of the ordinals of the rows that look up */
 		uint32_t found_stride; /* and of those that are looked up */
-		HgReplicaUse own;		   /* the rows that look up, by the key they do it with: never masked */
+		HgReplicaUse own;	   /* the rows that look up, by the key they do it with: never masked */
 		HgReplicaUse found;	   /* those that are looked up */
 	} HgReplicaLookup;
 
@@ -243,8 +242,8 @@ extern "C"
 	static inline bool
 	hg_replica_is_used(const HgJobSpec *spec)
 	{
-		return spec->new_replica != NULL || spec->new_column != NULL || spec->replica[HG_OUTER] != NULL ||
-			   spec->replica[HG_INNER] != NULL;
+		return spec->new_replica != NULL || spec->new_column != NULL ||
+			   spec->replica[HG_OUTER] != NULL || spec->replica[HG_INNER] != NULL;
 	}
 
 	/* What all row numbers of a graph are below. */

@@ -24,7 +24,8 @@ hg_replica_side_stride(const HgJobSpec *spec, HgSide side)
 bool
 hg_replica_is_masked(const HgJobSpec *spec, HgSide side, uint32_t lookup)
 {
-	const HgReplicaUse *use = lookup == 0 ? spec->replica[side] : &spec->lookups[side][lookup - 1].found;
+	const HgReplicaUse *use =
+		lookup == 0 ? spec->replica[side] : &spec->lookups[side][lookup - 1].found;
 
 	return use->masked != 0 || hg_row_filter_find(spec->filters[side], lookup) != NULL;
 }
@@ -102,7 +103,8 @@ check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 	const HgReplicaColumnUse *columns = spec->replica_columns[side];
 
 	if (spec->ncolumns[side] > 0 && columns == NULL)
-		return hg_error_set(error, HG_INVALID, NULL, "columns of a graph replica are kept beside it");
+		return hg_error_set(error, HG_INVALID, NULL,
+							"columns of a graph replica are kept beside it");
 	if (spec->nprograms[side] > HG_MAX_PROGRAMS)
 		return hg_error_set(error, HG_INVALID, NULL, "too many programs: %u",
 							spec->nprograms[side]);
@@ -158,7 +160,7 @@ hg_replica_ordinals_check(const HgJobSpec *spec, HgSide side, uint32_t numbers, 
 
 HgStatus
 hg_replica_lookup_ordinals_check(const HgReplicaLookup *lookup, uint32_t own_numbers,
-							uint32_t found_numbers, HgError *error)
+								 uint32_t found_numbers, HgError *error)
 {
 	if (own_numbers > lookup->stride || found_numbers > lookup->found_stride)
 		return no_ordinal(error);

@@ -51,11 +51,12 @@ extern "C"
 	 * are below numbers.  HG_OK, or HG_INVALID with an explanation.
 	 */
 	extern HgStatus hg_replica_ordinals_check(const HgJobSpec *spec, HgSide side, uint32_t numbers,
-										 HgError *error);
+											  HgError *error);
 
 	/* The same of the rows of both graphs of a lookup. */
-	extern HgStatus hg_replica_lookup_ordinals_check(const HgReplicaLookup *lookup, uint32_t own_numbers,
-												uint32_t found_numbers, HgError *error);
+	extern HgStatus hg_replica_lookup_ordinals_check(const HgReplicaLookup *lookup,
+													 uint32_t own_numbers, uint32_t found_numbers,
+													 HgError *error);
 
 #ifdef __cplusplus
 }

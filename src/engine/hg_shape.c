@@ -217,8 +217,8 @@ check_shards(const HgJobSpec *spec, HgError *error)
 	if (spec->shards < 2 || spec->shards > HG_MAX_SHARDS)
 		return hg_error_set(error, HG_INVALID, NULL, "a join can not have %u members",
 							spec->shards);
-	if (spec->participants_id != 0 || spec->streamed != 0 || spec->trial != NULL || hg_replica_is_used(spec) ||
-		hg_pages_are_there(spec))
+	if (spec->participants_id != 0 || spec->streamed != 0 || spec->trial != NULL ||
+		hg_replica_is_used(spec) || hg_pages_are_there(spec))
 		return hg_error_set(error, HG_INVALID, NULL,
 							"a member of several jobs has keys and columns of its own alone");
 	return HG_OK;
@@ -300,7 +300,8 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 								"columns of graph replicas alone are computed");
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (spec->filters[side] != NULL && spec->replica[side] == NULL)
-			return hg_error_set(error, HG_INVALID, NULL, "rows of graph replicas alone are filtered");
+			return hg_error_set(error, HG_INVALID, NULL,
+								"rows of graph replicas alone are filtered");
 	if (spec->partitions[HG_OUTER] != NULL || spec->partitions[HG_INNER] != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine has no slices of graph replicas");
 	if (hg_replica_is_used(spec))

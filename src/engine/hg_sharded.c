@@ -92,7 +92,7 @@ forget_replicas(HgJobSpec *spec)
 
 static HgStatus
 sharded_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
-		  HgError *error)
+			 HgError *error)
 {
 	void *memory;
 	HgShardedJob *job;
@@ -170,7 +170,8 @@ static HgStatus
 append(HgShardedJob *job, HgSide side, const void *keys, uint64_t count, const uint64_t *first_row,
 	   HgError *error)
 {
-	const HgShardedFilled filled = first_row != NULL ? HG_SHARDED_BY_NUMBER : HG_SHARDED_BY_POSITION;
+	const HgShardedFilled filled =
+		first_row != NULL ? HG_SHARDED_BY_NUMBER : HG_SHARDED_BY_POSITION;
 	HgStatus status = check_appending(job, side, error);
 
 	if (status != HG_OK)
@@ -192,15 +193,15 @@ sharded_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgE
 }
 
 static HgStatus
-sharded_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
-				 HgError *error)
+sharded_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count,
+					uint64_t first_row, HgError *error)
 {
 	return append(job_of(handle), side, keys, count, &first_row, error);
 }
 
 static HgStatus
 sharded_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
-				   const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
+					  const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
 {
 	HgShardedJob *job = job_of(handle);
 	const unsigned char *from = values;
@@ -220,8 +221,8 @@ sharded_append_column(HgJob *handle, HgSide side, uint32_t column, const void *v
 		const uint64_t at = row - first_row;
 
 		status = shard->calls.append_column(shard->job, side, column,
-											 from + at * job->spec.column_width[side][column],
-											 nulls != NULL ? nulls + at : NULL, step, row, error);
+											from + at * job->spec.column_width[side][column],
+											nulls != NULL ? nulls + at : NULL, step, row, error);
 		row += step;
 		job->given[side][column] += status == HG_OK ? step : 0;
 		/* what went to another shard can't be taken back */
@@ -264,7 +265,8 @@ exchange(HgShardedJob *job, HgError *error)
 }
 
 static HgStatus
-sharded_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec, HgError *error)
+sharded_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
+			  HgError *error)
 {
 	HgShardedJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_usable(&job->state, error);
@@ -317,7 +319,7 @@ sharded_build(HgJob *handle, HgError *error)
  */
 static HgStatus
 sharded_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
-		  const uint64_t *words, HgError *error)
+			 const uint64_t *words, HgError *error)
 {
 	HgShardedJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_usable(&job->state, error);
@@ -330,8 +332,8 @@ sharded_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, u
 		return hg_error_set(error, HG_INVALID, NULL, "there is no graph replica to be masked");
 	if (job->exchanged)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
-	return hg_wrapped_finish(
-		&job->state, hg_sharded_partitions_mask(job, side, lookup, first_word, count, words, error));
+	return hg_wrapped_finish(&job->state, hg_sharded_partitions_mask(job, side, lookup, first_word,
+																	 count, words, error));
 }
 
 static HgStatus
@@ -414,7 +416,7 @@ sharded_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error
 
 static HgStatus
 sharded_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
-			HgError *error)
+			   HgError *error)
 {
 	HgShardedJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
@@ -482,7 +484,7 @@ sharded_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error
 
 static HgStatus
 sharded_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
-				  uint32_t *edge_rows, HgError *error)
+					 uint32_t *edge_rows, HgError *error)
 {
 	HgShardedJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
@@ -494,7 +496,7 @@ sharded_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_k
 	job->streaming = false;
 	return hg_wrapped_finish(&job->state,
 							 job->shard[0].calls.export_graph(job->shard[0].job, side, offsets,
-															   edge_keys, edge_rows, error));
+															  edge_keys, edge_rows, error));
 }
 
 static void
@@ -538,7 +540,7 @@ sharded_close(HgJob *handle)
 
 void
 hg_sharded_init(HgSharded *sharded, const char *name, uint32_t shards, uint32_t deal_rows,
-			 HgEngine *(*target)(void *arg, uint32_t shard), void *arg)
+				HgEngine *(*target)(void *arg, uint32_t shard), void *arg)
 {
 	sharded->engine = (HgEngine){
 		.name = name,

@@ -55,7 +55,8 @@ typedef struct HgSharded
 	HgEngine *(*target)(void *arg, uint32_t shard);
 	uint64_t (*room)(void *arg, uint32_t shard); /* or NULL: they are alike */
 	void *arg;
-	uint32_t called; /* of a job of partitions: the shard that was called last, or whose call failed */
+	uint32_t
+		called; /* of a job of partitions: the shard that was called last, or whose call failed */
 } HgSharded;
 
 /*
@@ -66,7 +67,8 @@ typedef struct HgSharded
  * afterwards, to what tells, when a job is to be opened, how many bytes of it a shard has memory
  * for.
  */
-extern void hg_sharded_init(HgSharded *sharded, const char *name, uint32_t shards, uint32_t deal_rows,
-						 HgEngine *(*target)(void *arg, uint32_t shard), void *arg);
+extern void hg_sharded_init(HgSharded *sharded, const char *name, uint32_t shards,
+							uint32_t deal_rows, HgEngine *(*target)(void *arg, uint32_t shard),
+							void *arg);
 
 #endif /* HG_SHARDED_H */

@@ -28,8 +28,8 @@ typedef uint64_t Tally[HG_EXCHANGE_PARTS];
 typedef struct Moves
 {
 	uint64_t rows[HG_MAX_SHARDS][HG_MAX_SHARDS]; /* by who has them and who joins them, until
-													* they are there */
-	uint64_t coming[HG_MAX_SHARDS];			   /* to each, before any have moved */
+												  * they are there */
+	uint64_t coming[HG_MAX_SHARDS];				 /* to each, before any have moved */
 	HgOffer offers[HG_MAX_SHARDS];
 	bool is_offered[HG_MAX_SHARDS];
 	bool is_sent_to[HG_MAX_SHARDS]; /* others say that they have sent it rows */
@@ -99,7 +99,8 @@ move_rows(HgShardedJob *job, HgSide side, uint32_t from, uint32_t to, HgExchange
 
 /* Have each shard make room for what will come. */
 static HgStatus
-expect_rows(HgShardedJob *job, HgSide side, const Tally *tallies, const uint32_t *ends, HgError *error)
+expect_rows(HgShardedJob *job, HgSide side, const Tally *tallies, const uint32_t *ends,
+			HgError *error)
 {
 	HgExchange exchange = {.shards = job->shards, .numbers = job->rows[side]};
 	HgStatus status = HG_OK;

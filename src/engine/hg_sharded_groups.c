@@ -187,7 +187,7 @@ merge_record(HgShardedJob *job, Slots *slots, uint64_t most, const uint64_t *rec
 /* Fetch the groups that a shard has made, and merge them: no more than most in all. */
 static HgStatus
 merge_shard(HgShardedJob *job, HgShard *shard, Slots *slots, uint64_t most, uint64_t *buffer,
-			 HgError *error)
+			HgError *error)
 {
 	HgShardedGroups *groups = &job->groups;
 	HgStatus status = HG_OK;
@@ -225,8 +225,8 @@ merge_shards(HgShardedJob *job, uint64_t most, HgError *error)
 }
 
 HgStatus
-hg_sharded_groups_make(HgShardedJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
-					HgError *error)
+hg_sharded_groups_make(HgShardedJob *job, HgMatchMode mode, const HgReduceSpec *spec,
+					   uint64_t *groups, HgError *error)
 {
 	/* all of them together are numbered in 32 bits */
 	const uint64_t most = spec->max_groups < HG_MAX_ROWS - 1 ? spec->max_groups + 1 : HG_MAX_ROWS;

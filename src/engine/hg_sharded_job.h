@@ -70,7 +70,7 @@ typedef enum HgShardedFilled
 {
 	HG_SHARDED_EMPTY = 0,
 	HG_SHARDED_BY_POSITION, /* append */
-	HG_SHARDED_BY_NUMBER	 /* append_rows */
+	HG_SHARDED_BY_NUMBER	/* append_rows */
 } HgShardedFilled;
 
 typedef struct HgShardedJob
@@ -84,7 +84,7 @@ typedef struct HgShardedJob
 	HgShardedPartitions partitioned;
 
 	uint32_t shares[HG_MAX_SHARDS];
-	uint32_t turns;				  /* the sum of these, after which dealing begins anew */
+	uint32_t turns;					 /* the sum of these, after which dealing begins anew */
 	uint8_t turn[HG_SHARDED_SHARES]; /* [turns] the shard that is dealt rows */
 	HgShardedFilled filled;
 	uint64_t rows[2]; /* numbers of rows that are appended are below these */
@@ -112,7 +112,7 @@ extern HgStatus hg_shards_open(HgShardedJob *job, HgError *error);
 
 /* Have all shards begin with something, where they can. */
 extern HgStatus hg_shards_start(HgShardedJob *job, HgAhead ahead, HgMatchMode mode,
-									  const HgReduceSpec *spec, HgError *error);
+								const HgReduceSpec *spec, HgError *error);
 
 /* Close those that are open. */
 extern void hg_shards_close(HgShardedJob *job);
@@ -127,8 +127,8 @@ extern HgStatus hg_sharded_exchange(HgShardedJob *job, HgError *error);
  * hg_sharded_groups.c: have each shard make groups, which all have begun with where they can, and
  * merge them: HG_TOO_MANY_GROUPS of any shard, or of all together, is that of the job.
  */
-extern HgStatus hg_sharded_groups_make(HgShardedJob *job, HgMatchMode mode, const HgReduceSpec *spec,
-									uint64_t *groups, HgError *error);
+extern HgStatus hg_sharded_groups_make(HgShardedJob *job, HgMatchMode mode,
+									   const HgReduceSpec *spec, uint64_t *groups, HgError *error);
 
 /* The next records, which there have to be some of. */
 extern void hg_sharded_groups_next(HgShardedJob *job, HgGroupRecords *records);
@@ -140,13 +140,13 @@ extern bool hg_sharded_are_partitioned(const HgJobSpec *spec);
 extern HgStatus hg_sharded_partitions_open(HgShardedJob *job, HgError *error);
 
 /* Have a shard's spec, which is the job's so far, name its partitions. */
-extern void hg_sharded_partitions_shard(const HgShardedJob *job, uint32_t shard, HgShardedPartitionSpec *of,
-								  HgJobSpec *spec);
+extern void hg_sharded_partitions_shard(const HgShardedJob *job, uint32_t shard,
+										HgShardedPartitionSpec *of, HgJobSpec *spec);
 
 /* HgEngine.mask of a side, or of a lookup; and tell the shards, before they build. */
 extern HgStatus hg_sharded_partitions_mask(HgShardedJob *job, HgSide side, uint32_t lookup,
-									uint64_t first_word, uint64_t count, const uint64_t *words,
-									HgError *error);
+										   uint64_t first_word, uint64_t count,
+										   const uint64_t *words, HgError *error);
 extern HgStatus hg_sharded_partitions_tell(HgShardedJob *job, HgError *error);
 
 /* Free the masks. */

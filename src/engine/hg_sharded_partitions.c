@@ -30,13 +30,15 @@ hg_sharded_are_partitioned(const HgJobSpec *spec)
 
 /* Can rows that are partitioned so look up as a job says? */
 static bool
-is_copartition(const HgPartitioning *partitions, const HgCopartition *copartition, const HgReplicaLookup *lookup)
+is_copartition(const HgPartitioning *partitions, const HgCopartition *copartition,
+			   const HgReplicaLookup *lookup)
 {
 	if (copartition == NULL || copartition->partitioning >= HG_MAX_COPARTITIONS)
 		return false;
 	if (copartition->partitioning == 0)
-		return copartition->found == NULL || (copartition->found->count == partitions->count &&
-										copartition->found->parts == lookup->found.shape.parts);
+		return copartition->found == NULL ||
+			   (copartition->found->count == partitions->count &&
+				copartition->found->parts == lookup->found.shape.parts);
 	if (copartition->rows == NULL || copartition->found != NULL)
 		return false;
 	for (uint32_t s = 0; s < partitions->count; s++)
@@ -45,8 +47,8 @@ is_copartition(const HgPartitioning *partitions, const HgCopartition *copartitio
 	return true;
 }
 
-/* Note how what is looked up is partitioned, where the rows of a side are; each lookup is of rows before
- * it. */
+/* Note how what is looked up is partitioned, where the rows of a side are; each lookup is of rows
+ * before it. */
 static HgStatus
 open_lookups(HgShardedJob *job, HgSide side, HgError *error)
 {
@@ -56,7 +58,8 @@ open_lookups(HgShardedJob *job, HgSide side, HgError *error)
 	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
 	{
 		const HgReplicaLookup *lookup = &spec->lookups[side][i];
-		const HgCopartition *copartition = spec->copartition[side] != NULL ? &spec->copartition[side][i] : NULL;
+		const HgCopartition *copartition =
+			spec->copartition[side] != NULL ? &spec->copartition[side][i] : NULL;
 
 		job->partitioned.parts[side][i + 1] = lookup->found.shape.parts;
 		if (partitions[lookup->from] == NULL)
@@ -114,7 +117,8 @@ partition_columns(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplic
 
 	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
 	{
-		const HgPartitioning *partitions = job->partitioned.partitions[side][spec->replica_columns[side][i].lookup];
+		const HgPartitioning *partitions =
+			job->partitioned.partitions[side][spec->replica_columns[side][i].lookup];
 
 		columns[i] = spec->replica_columns[side][i];
 		if (partitions == NULL)
@@ -141,7 +145,8 @@ partition_lookups(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplic
 
 	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
 	{
-		const HgPartitioning *partitions = job->partitioned.partitions[side][spec->lookups[side][i].from];
+		const HgPartitioning *partitions =
+			job->partitioned.partitions[side][spec->lookups[side][i].from];
 		const HgPartitioning *found = job->partitioned.partitions[side][i + 1];
 		const HgCopartition *copartition = &spec->copartition[side][i];
 		HgReplicaUse *own = &lookups[i].own;
@@ -150,10 +155,12 @@ partition_lookups(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplic
 		if (partitions == NULL)
 			continue;
 		lookups[i].stride = hg_partition_column_shape(partitions, shard, 1).stride;
-		own->name.partition = hg_copartition_number(copartition->partitioning, partitions->count, shard);
+		own->name.partition =
+			hg_copartition_number(copartition->partitioning, partitions->count, shard);
 		own->shape = hg_copartition_shape(partitions, shard, own->shape.key_width,
-										  copartition->partitioning > 0 ? copartition->rows[shard]
-														 : hg_partition_rows(partitions, shard));
+										  copartition->partitioning > 0
+											  ? copartition->rows[shard]
+											  : hg_partition_rows(partitions, shard));
 		if (found == NULL)
 			continue;
 		lookups[i].found_stride = hg_partition_column_shape(found, shard, 1).stride;
@@ -162,7 +169,8 @@ partition_lookups(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplic
 }
 
 void
-hg_sharded_partitions_shard(const HgShardedJob *job, uint32_t shard, HgShardedPartitionSpec *of, HgJobSpec *spec)
+hg_sharded_partitions_shard(const HgShardedJob *job, uint32_t shard, HgShardedPartitionSpec *of,
+							HgJobSpec *spec)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -224,15 +232,15 @@ mask_part(HgShardedJob *job, HgSide side, uint32_t lookup, const MaskWords *told
 
 	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
 		if (job->partitioned.masks[side][lookup][i] != NULL)
-			hg_partition_mask(job->partitioned.partitions[side][lookup], i, told->part, told->first, told->words,
-						  told->count, job->partitioned.masks[side][lookup][i]);
+			hg_partition_mask(job->partitioned.partitions[side][lookup], i, told->part, told->first,
+							  told->words, told->count, job->partitioned.masks[side][lookup][i]);
 	return status;
 }
 
 /* The same of any words of the graph's mask. */
 static HgStatus
-mask_partitions(HgShardedJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
-			const uint64_t *words, HgError *error)
+mask_partitions(HgShardedJob *job, HgSide side, uint32_t lookup, uint64_t first_word,
+				uint64_t count, const uint64_t *words, HgError *error)
 {
 	const uint64_t end = (uint64_t) job->partitioned.parts[side][lookup] * PART_WORDS;
 	HgStatus status;
@@ -256,7 +264,7 @@ mask_partitions(HgShardedJob *job, HgSide side, uint32_t lookup, uint64_t first_
 
 HgStatus
 hg_sharded_partitions_mask(HgShardedJob *job, HgSide side, uint32_t lookup, uint64_t first_word,
-					uint64_t count, const uint64_t *words, HgError *error)
+						   uint64_t count, const uint64_t *words, HgError *error)
 {
 	HgStatus status = HG_OK;
 
@@ -265,8 +273,8 @@ hg_sharded_partitions_mask(HgShardedJob *job, HgSide side, uint32_t lookup, uint
 	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
 	{
 		job->sharded->called = i;
-		status = job->shard[i].calls.mask(job->shard[i].job, side, lookup, first_word, count,
-										   words, error);
+		status = job->shard[i].calls.mask(job->shard[i].job, side, lookup, first_word, count, words,
+										  error);
 	}
 	return status;
 }
@@ -284,9 +292,10 @@ tell_shard(HgShardedJob *job, HgSide side, uint32_t shard, HgError *error)
 		const uint64_t *mask = job->partitioned.masks[side][lookup][shard];
 
 		if (mask != NULL)
-			status = of->calls.mask(of->job, side, lookup, 0,
-									hg_partition_mask_words(job->partitioned.partitions[side][lookup], shard),
-									mask, error);
+			status = of->calls.mask(
+				of->job, side, lookup, 0,
+				hg_partition_mask_words(job->partitioned.partitions[side][lookup], shard), mask,
+				error);
 	}
 	return status;
 }

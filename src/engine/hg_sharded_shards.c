@@ -21,7 +21,8 @@ choose_shares(HgShardedJob *job)
 	uint32_t given[HG_MAX_SHARDS] = {0};
 
 	for (uint32_t m = 0; m < sharded->shards; m++)
-		room[m] = sharded->room != NULL && !job->is_partitioned ? sharded->room(sharded->arg, m) : 1;
+		room[m] =
+			sharded->room != NULL && !job->is_partitioned ? sharded->room(sharded->arg, m) : 1;
 	job->turns = hg_exchange_ranges_share(sharded->shards, room, job->shares);
 	for (uint32_t turn = 0; turn < job->turns; turn++)
 	{
@@ -116,7 +117,7 @@ hg_shards_open(HgShardedJob *job, HgError *error)
 
 HgStatus
 hg_shards_start(HgShardedJob *job, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
-					  HgError *error)
+				HgError *error)
 {
 	HgStatus status = HG_OK;
 

@@ -104,8 +104,8 @@ static HgStatus
 hg_replica_put(const HgReplicaTask *task, HgEngine *engine, HgJob *job, HgError *error)
 {
 	if (task->column != NULL)
-		return hg_replica_column_put(task->column, engine, job, task->part.partitions, task->part.partition,
-								  error);
+		return hg_replica_column_put(task->column, engine, job, task->part.partitions,
+									 task->part.partition, error);
 	if (task->part.partitions != NULL)
 		return hg_replica_put_partition(engine, job, &task->part, error);
 	return hg_replica_put_graph(engine, job, &task->part.graph->flat, error);
@@ -114,7 +114,7 @@ hg_replica_put(const HgReplicaTask *task, HgEngine *engine, HgJob *job, HgError 
 /* Have the device make the replica; *bytes is what it takes there. */
 static HgStatus
 hg_replica_send(const HgReplicaTask *task, HgEngine *engine, HgReplicaHost *sending, uint64 *bytes,
-			 HgError *error)
+				HgError *error)
 {
 	HgReplica *replica;
 	HgJob *job;
@@ -137,7 +137,8 @@ hg_replica_send(const HgReplicaTask *task, HgEngine *engine, HgReplicaHost *send
  * not to be.
  */
 static bool
-hg_replica_give(const HgReplicaTask *task, HgDeviceCopy *copies, int device_no, bool (*is_left)(void))
+hg_replica_give(const HgReplicaTask *task, HgDeviceCopy *copies, int device_no,
+				bool (*is_left)(void))
 {
 	HgDeviceCopy *copy = &copies[device_no];
 	HgReplicaHost sending = {.is_left = is_left};
@@ -178,10 +179,11 @@ typedef struct HgReplicaPart
 	HgResidentRelation key;
 	const HgPinnedGraph *pinned;
 	HgResidentGraph *version;
-	HgGraphPartitions *partitioning;		/* or NULL: all of it */
+	HgGraphPartitions *partitioning;  /* or NULL: all of it */
 	const HgPartitioning *partitions; /* of cut */
 	uint32 partition;
-	HgGraphCopartition *copartition;	   /* or NULL: in place of all that, how it is co-partitioned ... */
+	HgGraphCopartition
+		*copartition;		   /* or NULL: in place of all that, how it is co-partitioned ... */
 	const HgPinnedGraph *with; /* ... with this one, whose partitions those are */
 	int device_no;
 	uint64 epoch;
@@ -192,8 +194,10 @@ typedef struct HgReplicaPart
 static HgReplicaPartition
 hg_replica_partition_of(const HgReplicaPart *part)
 {
-	return (HgReplicaPartition){
-		.graph = part->pinned, .with = part->with, .partitions = part->partitions, .partition = part->partition};
+	return (HgReplicaPartition){.graph = part->pinned,
+								.with = part->with,
+								.partitions = part->partitions,
+								.partition = part->partition};
 }
 
 /* Give a graph to the device process at a place. */
@@ -201,26 +205,31 @@ static bool
 hg_replica_graph(const HgReplicaPart *part)
 {
 	HgReplicaSpec new_replica = {.name = hg_graph_version_name(part->version, InvalidAttrNumber),
-					   .shape = hg_graph_version_shape(part->version)};
+								 .shape = hg_graph_version_shape(part->version)};
 	const HgReplicaTask task = {
-		.spec = {.key_width = new_replica.shape.key_width, .device = -1, .new_replica = &new_replica},
+		.spec = {.key_width = new_replica.shape.key_width,
+				 .device = -1,
+				 .new_replica = &new_replica},
 		.part = hg_replica_partition_of(part),
 	};
 
 	if (part->copartition != NULL)
 	{
-		new_replica.name.partition = hg_copartition_number(part->copartition->partitioning, part->partitions->count, part->partition);
-		new_replica.shape = hg_copartition_shape(part->partitions, part->partition, new_replica.shape.key_width,
-										  part->copartition->rows[part->partition]);
+		new_replica.name.partition = hg_copartition_number(
+			part->copartition->partitioning, part->partitions->count, part->partition);
+		new_replica.shape =
+			hg_copartition_shape(part->partitions, part->partition, new_replica.shape.key_width,
+								 part->copartition->rows[part->partition]);
 		return hg_replica_give(&task, part->copartition->copies, part->device_no, part->is_left);
 	}
 	if (part->partitions != NULL)
 	{
 		new_replica.name.partition = hg_partition_number(part->partitions->count, part->partition);
-		new_replica.shape = hg_partition_shape(part->partitions, part->partition, new_replica.shape.key_width);
+		new_replica.shape =
+			hg_partition_shape(part->partitions, part->partition, new_replica.shape.key_width);
 	}
-	return hg_replica_give(&task, hg_graph_version_copies(part->version, part->partitioning), part->device_no,
-						part->is_left);
+	return hg_replica_give(&task, hg_graph_version_copies(part->version, part->partitioning),
+						   part->device_no, part->is_left);
 }
 
 /* The same of a column of its rows. */
@@ -228,7 +237,8 @@ static bool
 hg_replica_column(const HgReplicaPart *part, int number)
 {
 	HgGraphColumn *asked = &part->version->columns[number];
-	HgDeviceCopy *copies = hg_graph_version_column_copies(part->version, part->partitioning, number);
+	HgDeviceCopy *copies =
+		hg_graph_version_column_copies(part->version, part->partitioning, number);
 	HgReplicaColumn *column = hg_replica_column_pin(
 		part->key, part->pinned, (AttrNumber) pg_atomic_read_u32(&asked->number), part->is_left);
 	HgReplicaColumnSpec new_replica;
@@ -245,8 +255,10 @@ hg_replica_column(const HgReplicaPart *part, int number)
 		asked->shape = new_replica.shape;
 		if (part->partitions != NULL)
 		{
-			new_replica.name.partition = hg_partition_number(part->partitions->count, part->partition);
-			new_replica.shape = hg_partition_column_shape(part->partitions, part->partition, new_replica.shape.width);
+			new_replica.name.partition =
+				hg_partition_number(part->partitions->count, part->partition);
+			new_replica.shape = hg_partition_column_shape(part->partitions, part->partition,
+														  new_replica.shape.width);
 		}
 		there = hg_replica_give(&task, copies, part->device_no, part->is_left);
 		hg_replica_column_unpin(column);
@@ -262,7 +274,8 @@ hg_replica_column(const HgReplicaPart *part, int number)
 static bool
 hg_replica_pinned_at(const HgReplicaPart *part)
 {
-	HgDeviceCopy *copy = &hg_graph_version_copies(part->version, part->partitioning)[part->device_no];
+	HgDeviceCopy *copy =
+		&hg_graph_version_copies(part->version, part->partitioning)[part->device_no];
 
 	if (hg_device_copy_is_due(copy, part->epoch))
 	{
@@ -275,9 +288,9 @@ hg_replica_pinned_at(const HgReplicaPart *part)
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 		if (pg_atomic_read_u32(&part->version->columns[i].number) != InvalidAttrNumber &&
 			hg_device_copy_is_present(copy, part->epoch) &&
-			hg_device_copy_is_due(
-				&hg_graph_version_column_copies(part->version, part->partitioning, i)[part->device_no],
-				part->epoch) &&
+			hg_device_copy_is_due(&hg_graph_version_column_copies(part->version, part->partitioning,
+																  i)[part->device_no],
+								  part->epoch) &&
 			!hg_replica_column(part, i))
 			return false;
 	return true;
@@ -349,10 +362,12 @@ hg_replica_ask_limits(const HgReplicaHolders *holders, HgReplicaLimits *limits)
 	}
 }
 
-/* Do all of so many devices have room for a graph, or its partitions, and for what joins need with it?
+/* Do all of so many devices have room for a graph, or its partitions, and for what joins need with
+ * it?
  */
 static bool
-hg_replica_is_room(const HgReplicaLimits *limits, uint64 bytes, const HgGraphNeeds *needs, uint32 devices)
+hg_replica_is_room(const HgReplicaLimits *limits, uint64 bytes, const HgGraphNeeds *needs,
+				   uint32 devices)
 {
 	const uint64 each = hg_graph_needs_each(needs, devices);
 
@@ -381,7 +396,8 @@ hg_replica_find_partitioning(HgResidentGraph *version, const HgReplicaHolders *h
 	if (hg_replica_is_room(&limits, bytes, &needs, 1))
 		return true;
 	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
-		if (limits.of[device_no] >= limits.most / HG_REPLICA_WHOLE_SHARE && limits.of[device_no] > 0)
+		if (limits.of[device_no] >= limits.most / HG_REPLICA_WHOLE_SHARE &&
+			limits.of[device_no] > 0)
 			device_set |= HG_DEVICE_BIT(device_no);
 	n = (uint32) pg_popcount32(device_set);
 	/* needs that partitioning does not help do not count */
@@ -395,7 +411,8 @@ hg_replica_find_partitioning(HgResidentGraph *version, const HgReplicaHolders *h
 
 /* What devices have, or are to have, of a pinned graph; false as hg_replica_pinned(). */
 static bool
-hg_replica_part(HgReplicaPart *part, HgDeviceSet device_set, const HgReplicaHolders *holders, bool *tried)
+hg_replica_part(HgReplicaPart *part, HgDeviceSet device_set, const HgReplicaHolders *holders,
+				bool *tried)
 {
 	bool there = false;
 
@@ -439,17 +456,19 @@ hg_replica_partitions(HgReplicaPart *part, const HgReplicaHolders *holders, bool
 	return there;
 }
 
-/* Find out how it is co-partitioned with another one, of whose partitions this is a view; NULL: it is not.
+/* Find out how it is co-partitioned with another one, of whose partitions this is a view; NULL: it
+ * is not.
  */
 static HgGraphCopartition *
 hg_replica_find_copartition(const HgReplicaPart *part, const HgGraphPartitions *partitioning)
 {
 	HgResidentGraph *with = hg_graph_version(part->with->pointer);
-	HgGraphCopartition *copartition = hg_graph_copartition_find(part->version, with, partitioning->device_set);
+	HgGraphCopartition *copartition =
+		hg_graph_copartition_find(part->version, with, partitioning->device_set);
 	uint64 rows[HG_GPU_DEVICES];
 
-	if (copartition == NULL &&
-		hg_replica_count_copartition(part->pinned, part->with, part->partitions, rows, part->is_left))
+	if (copartition == NULL && hg_replica_count_copartition(part->pinned, part->with,
+															part->partitions, rows, part->is_left))
 	{
 		hg_graph_version_end_whole(part->version);
 		copartition = hg_graph_copartition_add(part->version, with, partitioning, rows);
@@ -471,10 +490,12 @@ hg_replica_copartition_with(HgReplicaPart *part, const HgReplicaHolders *holders
 	hg_graph_partitions_view(partitioning, CurrentMemoryContext, &view);
 	part->partitions = &view;
 	part->copartition = hg_replica_find_copartition(part, partitioning);
-	for (int device_no = 0; device_no < HG_GPU_DEVICES && part->copartition != NULL && !part->is_left(); device_no++)
+	for (int device_no = 0;
+		 device_no < HG_GPU_DEVICES && part->copartition != NULL && !part->is_left(); device_no++)
 	{
 		if ((partitioning->device_set & HG_DEVICE_BIT(device_no)) == 0 ||
-			!hg_device_copy_is_due(&part->copartition->copies[device_no], holders->epochs[device_no]))
+			!hg_device_copy_is_due(&part->copartition->copies[device_no],
+								   holders->epochs[device_no]))
 			continue;
 		*tried = true;
 		part->device_no = device_no;
@@ -514,8 +535,8 @@ hg_replica_copartition(const HgReplicaPart *part, const HgReplicaHolders *holder
  * of them could be given anything, or nothing more is to be.
  */
 static bool
-hg_replica_pinned(HgResidentRelation key, const HgPinnedGraph *pinned, const HgReplicaHolders *holders,
-			   bool (*is_left)(void))
+hg_replica_pinned(HgResidentRelation key, const HgPinnedGraph *pinned,
+				  const HgReplicaHolders *holders, bool (*is_left)(void))
 {
 	HgResidentGraph *version = hg_graph_version(pinned->pointer);
 	HgReplicaPart part = {.key = key, .pinned = pinned, .version = version, .is_left = is_left};
@@ -540,7 +561,7 @@ hg_replica_pinned(HgResidentRelation key, const HgPinnedGraph *pinned, const HgR
 /* Give it what it is to have of the graph of a key; false as above. */
 static bool
 hg_replica_one(HgResidentRelation key, const HgKeyNumbers *numbers, bool (*is_left)(void),
-			MemoryContext context)
+			   MemoryContext context)
 {
 	volatile bool there = true;
 	HgReplicaHolders holders;

@@ -20,6 +20,6 @@
  * transaction is open, and none is left so.
  */
 extern void hg_loader_replicate_graphs(HgResidentRelation key, bool (*is_left)(void),
-								  MemoryContext context);
+									   MemoryContext context);
 
 #endif /* HG_LOADER_REPLICA_H */

@@ -46,8 +46,8 @@ hg_replica_column_unpin(HgReplicaColumn *replica)
 
 /* Pin the segment versions that a graph lists; false where one is not there any more. */
 static bool
-hg_replica_pin_versions(HgReplicaColumn *replica, HgResidentRelation key, const HgPinnedGraph *graph,
-					 AttrNumber number)
+hg_replica_pin_versions(HgReplicaColumn *replica, HgResidentRelation key,
+						const HgPinnedGraph *graph, AttrNumber number)
 {
 	HgDirectoryEntry *entry = hg_directory_lock(key, false);
 	const HgDirectoryColumn *column;
@@ -158,7 +158,8 @@ hg_replica_scale(HgReplicaColumn *replica, int scale)
 
 /* Sets the scaled integer of a numeric that is not NULL; false where it is not one that is kept. */
 static bool
-hg_replica_integer(HgReplicaColumn *replica, const HgSegmentArray *array, uint32 row, int64 *integer)
+hg_replica_integer(HgReplicaColumn *replica, const HgSegmentArray *array, uint32 row,
+				   int64 *integer)
 {
 	int scale;
 
@@ -193,15 +194,16 @@ hg_replica_scale_all(HgReplicaColumn *replica)
 			scaled = hg_replica_scale(replica, array.form.scale);
 		else
 			for (uint32 row = 0; row < version->nrows && scaled; row++)
-				scaled =
-					hg_segment_is_null(&array, row) || hg_replica_integer(replica, &array, row, &integer);
+				scaled = hg_segment_is_null(&array, row) ||
+						 hg_replica_integer(replica, &array, row, &integer);
 	}
 	return scaled && !replica->is_left();
 }
 
 /* The scaled integers of rows that have some, as hg_replica_scale_all() has found; 0 where NULL. */
 static const void *
-hg_replica_integers(HgReplicaColumn *replica, const HgSegmentArray *array, uint32 first, uint32 count)
+hg_replica_integers(HgReplicaColumn *replica, const HgSegmentArray *array, uint32 first,
+					uint32 count)
 {
 	int64 *put = replica->put;
 
@@ -264,8 +266,8 @@ hg_replica_code_all(HgReplicaColumn *replica)
 {
 	bool coded = true;
 
-	replica->codes = hg_codes_create(replica->column.length,
-								  (int) att_align_nominal(1, replica->column.align), HG_MOST_CODES);
+	replica->codes = hg_codes_create(
+		replica->column.length, (int) att_align_nominal(1, replica->column.align), HG_MOST_CODES);
 	replica->of_parts = palloc0(Max(replica->nparts, 1) * sizeof(uint16 *));
 	replica->put = palloc(HG_REPLICA_ROWS * sizeof(uint16));
 	for (uint32 part = 0; part < replica->nparts && coded && !replica->is_left(); part++)
@@ -290,7 +292,7 @@ hg_replica_code_all(HgReplicaColumn *replica)
 /* The codes of rows whose values have some. */
 static const void *
 hg_replica_codes(HgReplicaColumn *replica, uint32 part, const HgSegmentArray *array, uint32 first,
-			  uint32 count)
+				 uint32 count)
 {
 	const uint16 *of_part = replica->of_parts[part];
 	uint16 *put = replica->put;
@@ -351,13 +353,14 @@ hg_replica_prepare(HgReplicaColumn *replica, HgResidentGraph *version)
 		return false;
 	if (hg_replica_is_plain(&replica->column))
 		return true;
-	return (replica->column.type == NUMERICOID ? hg_replica_scale_all(replica) : hg_replica_code_all(replica)) &&
+	return (replica->column.type == NUMERICOID ? hg_replica_scale_all(replica)
+											   : hg_replica_code_all(replica)) &&
 		   hg_replica_publish(replica, version);
 }
 
 HgReplicaColumn *
 hg_replica_column_pin(HgResidentRelation key, const HgPinnedGraph *graph, AttrNumber number,
-				   bool (*is_left)(void))
+					  bool (*is_left)(void))
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	HgReplicaColumn *replica = palloc0(sizeof(HgReplicaColumn));
@@ -368,7 +371,8 @@ hg_replica_column_pin(HgResidentRelation key, const HgPinnedGraph *graph, AttrNu
 	replica->scale = -1;
 	replica->spec.name = hg_graph_version_name(version, number);
 	hg_cleanup_register(&replica->cleanup, CurrentMemoryContext, hg_replica_cleanup, replica);
-	if (hg_replica_pin_versions(replica, key, graph, number) && hg_replica_prepare(replica, version))
+	if (hg_replica_pin_versions(replica, key, graph, number) &&
+		hg_replica_prepare(replica, version))
 		return replica;
 	hg_replica_cleanup(replica);
 	return NULL;
@@ -376,7 +380,8 @@ hg_replica_column_pin(HgResidentRelation key, const HgPinnedGraph *graph, AttrNu
 
 /* Bytes that tell which of some rows are NULL; NULL: none is. */
 static const uint8 *
-hg_replica_nulls(const HgReplicaColumn *replica, const HgSegmentArray *array, uint32 first, uint32 count)
+hg_replica_nulls(const HgReplicaColumn *replica, const HgSegmentArray *array, uint32 first,
+				 uint32 count)
 {
 	bool any = false;
 
@@ -402,8 +407,9 @@ typedef struct HgReplicaValues
 
 /* Put those that are of a partition's rows. */
 static HgStatus
-hg_replica_put_selected(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, const HgReplicaValues *all,
-					 const HgPartitioning *partitions, uint32 partition, HgError *error)
+hg_replica_put_selected(HgReplicaColumn *replica, HgEngine *engine, HgJob *job,
+						const HgReplicaValues *all, const HgPartitioning *partitions,
+						uint32 partition, HgError *error)
 {
 	uint64 number;
 	uint32 count;
@@ -414,19 +420,20 @@ hg_replica_put_selected(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, 
 		replica->selected_nulls = palloc(HG_REPLICA_ROWS);
 	}
 	count = hg_replica_select_partition(partitions, partition, all->part, all->first, all->count,
-								 replica->spec.shape.width, all->values, all->nulls, replica->selected,
-								 replica->selected_nulls, &number);
+										replica->spec.shape.width, all->values, all->nulls,
+										replica->selected, replica->selected_nulls, &number);
 	if (count == 0)
 		return HG_OK;
-	return engine->put_values(job, replica->selected, all->nulls != NULL ? replica->selected_nulls : NULL,
-							  count, number, error);
+	return engine->put_values(job, replica->selected,
+							  all->nulls != NULL ? replica->selected_nulls : NULL, count, number,
+							  error);
 }
 
 /* Send the values of a segment. */
 static HgStatus
 hg_replica_put_segment(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, uint32 part,
-					const HgSegmentArray *array, uint32 nrows, const HgPartitioning *partitions, uint32 partition,
-					HgError *error)
+					   const HgSegmentArray *array, uint32 nrows, const HgPartitioning *partitions,
+					   uint32 partition, HgError *error)
 {
 	const uint64 ordinal = (uint64) part * replica->spec.shape.stride;
 	HgStatus status = HG_OK;
@@ -442,7 +449,8 @@ hg_replica_put_segment(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, u
 			all.values = hg_replica_integers(replica, array, first, all.count);
 		all.nulls = hg_replica_nulls(replica, array, first, all.count);
 		if (partitions != NULL)
-			status = hg_replica_put_selected(replica, engine, job, &all, partitions, partition, error);
+			status =
+				hg_replica_put_selected(replica, engine, job, &all, partitions, partition, error);
 		else
 			status =
 				engine->put_values(job, all.values, all.nulls, all.count, ordinal + first, error);
@@ -451,8 +459,8 @@ hg_replica_put_segment(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, u
 }
 
 HgStatus
-hg_replica_column_put(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, const HgPartitioning *partitions,
-				   uint32 partition, HgError *error)
+hg_replica_column_put(HgReplicaColumn *replica, HgEngine *engine, HgJob *job,
+					  const HgPartitioning *partitions, uint32 partition, HgError *error)
 {
 	HgStatus status = HG_OK;
 
@@ -465,8 +473,8 @@ hg_replica_column_put(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, co
 		if (version == NULL)
 			continue;
 		array = hg_segment_array(version, at);
-		status = hg_replica_put_segment(replica, engine, job, part, &array, version->nrows, partitions, partition,
-									 error);
+		status = hg_replica_put_segment(replica, engine, job, part, &array, version->nrows,
+										partitions, partition, error);
 	}
 	return status;
 }

@@ -48,7 +48,7 @@ typedef struct HgReplicaColumn
  * replica, or not now, as when is_left says to go.
  */
 extern HgReplicaColumn *hg_replica_column_pin(HgResidentRelation key, const HgPinnedGraph *graph,
-										AttrNumber number, bool (*is_left)(void));
+											  AttrNumber number, bool (*is_left)(void));
 extern void hg_replica_column_unpin(HgReplicaColumn *replica);
 
 /*
@@ -56,6 +56,7 @@ extern void hg_replica_column_unpin(HgReplicaColumn *replica);
  * rows of a partition, to a job that was opened for that.
  */
 extern HgStatus hg_replica_column_put(HgReplicaColumn *replica, HgEngine *engine, HgJob *job,
-								   const HgPartitioning *partitions, uint32 partition, HgError *error);
+									  const HgPartitioning *partitions, uint32 partition,
+									  HgError *error);
 
 #endif /* HG_LOADER_REPLICA_COLUMN_H */

@@ -47,7 +47,7 @@ hg_replica_key(const HgFlatGraph *graph, const void *keys, uint64 i)
 /* The next bin that is gone through; false: is_left said to go. */
 static bool
 hg_replica_scan(const HgFlatGraph *graph, uint32 bin, bool (*is_left)(void), const void **keys,
-			 const uint32_t **rows, uint64 *count)
+				const uint32_t **rows, uint64 *count)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (is_left())
@@ -96,7 +96,8 @@ hg_replica_mark(const HgFlatGraph *graph, const HgPartitioning *view, bool (*is_
 		{
 			const uint32 partition = hg_partition_of(view->count, hg_replica_key(graph, keys, i));
 			const uint32 number = HG_FLAT_NUMBER(rows[i]);
-			uint64 *bits = unconstify(uint64 *, hg_partition_bits(view, partition, HG_FLAT_PART(rows[i])));
+			uint64 *bits =
+				unconstify(uint64 *, hg_partition_bits(view, partition, HG_FLAT_PART(rows[i])));
 
 			bits[number / 64] |= UINT64CONST(1) << number % 64;
 		}
@@ -111,7 +112,7 @@ hg_replica_mark(const HgFlatGraph *graph, const HgPartitioning *view, bool (*is_
  */
 static dsa_pointer
 hg_replica_make_room(HgResidentClaim *claim, HgResidentRelation key, const HgPinnedGraph *graph,
-				  HgDeviceSet device_set, const uint32 *words)
+					 HgDeviceSet device_set, const uint32 *words)
 {
 	const uint32 count = (uint32) pg_popcount32(device_set);
 	const HgGraphPartitions *like =
@@ -123,8 +124,9 @@ hg_replica_make_room(HgResidentClaim *claim, HgResidentRelation key, const HgPin
 		bytes += (Size) count * (words[part] + 1) * sizeof(uint64);
 	for (;;)
 	{
-		dsa_pointer pointer = like != NULL ? hg_graph_partitions_make_like(claim, device_set, like)
-										   : hg_graph_partitions_make(claim, device_set, parts, words);
+		dsa_pointer pointer = like != NULL
+								  ? hg_graph_partitions_make_like(claim, device_set, like)
+								  : hg_graph_partitions_make(claim, device_set, parts, words);
 
 		if (DsaPointerIsValid(pointer))
 			return pointer;
@@ -137,7 +139,7 @@ hg_replica_make_room(HgResidentClaim *claim, HgResidentRelation key, const HgPin
 /* Find out how it is partitioned, in the claim; false: is_left said to go. */
 static bool
 hg_replica_partition_new(HgResidentClaim *claim, HgResidentRelation key, const HgPinnedGraph *graph,
-				HgDeviceSet device_set, bool (*is_left)(void))
+						 HgDeviceSet device_set, bool (*is_left)(void))
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	const uint32 parts = Max(graph->nsegments, 1);
@@ -165,7 +167,7 @@ hg_replica_partition_new(HgResidentClaim *claim, HgResidentRelation key, const H
 
 bool
 hg_replica_partition(HgResidentRelation key, const HgPinnedGraph *graph, HgDeviceSet device_set,
-			bool (*is_left)(void))
+					 bool (*is_left)(void))
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	const dsa_pointer pointer = hg_graph_version_partitions_over(version, device_set);
@@ -190,8 +192,8 @@ hg_replica_partition(HgResidentRelation key, const HgPinnedGraph *graph, HgDevic
 
 /* Has a partition of a graph this row of another one, which is co-partitioned? */
 static bool
-hg_replica_has_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with, const HgPartitioning *partitions,
-				  uint32 partition, uint32 row)
+hg_replica_has_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with,
+						   const HgPartitioning *partitions, uint32 partition, uint32 row)
 {
 	const uint32 part = HG_FLAT_PART(row);
 	const uint32 number = HG_FLAT_NUMBER(row);
@@ -202,8 +204,8 @@ hg_replica_has_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with
 }
 
 bool
-hg_replica_count_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with, const HgPartitioning *partitions,
-					uint64 *rows, bool (*is_left)(void))
+hg_replica_count_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with,
+							 const HgPartitioning *partitions, uint64 *rows, bool (*is_left)(void))
 {
 	memset(rows, 0, partitions->count * sizeof(uint64));
 	for (uint32 bin = 0; bin < hg_replica_bins(&graph->flat); bin++)
@@ -216,7 +218,8 @@ hg_replica_count_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *wi
 			return false;
 		for (uint64 i = 0; i < count; i++)
 			for (uint32 partition = 0; partition < partitions->count; partition++)
-				rows[partition] += hg_replica_has_copartition(graph, with, partitions, partition, of_bin[i]);
+				rows[partition] +=
+					hg_replica_has_copartition(graph, with, partitions, partition, of_bin[i]);
 	}
 	return true;
 }
@@ -235,7 +238,8 @@ hg_replica_ranks(const HgPartitioning *partitions, uint32 partition)
 	for (uint32 part = 0; part < partitions->parts; part++)
 	{
 		ranks[part] = palloc(hg_partition_ranks(partitions->words[part]) * sizeof(uint32));
-		hg_partition_rank_all(hg_partition_bits(partitions, partition, part), partitions->words[part], ranks[part]);
+		hg_partition_rank_all(hg_partition_bits(partitions, partition, part),
+							  partitions->words[part], ranks[part]);
 	}
 	return ranks;
 }
@@ -267,18 +271,21 @@ hg_replica_flush(HgEngine *engine, HgJob *job, HgPartitionEdges *edges, HgError 
 
 /* Is row i of those of some keys one of a partition's? */
 static bool
-hg_replica_is_of(const HgReplicaPartition *partition, const void *keys, const uint32_t *rows, uint64 i)
+hg_replica_is_of(const HgReplicaPartition *partition, const void *keys, const uint32_t *rows,
+				 uint64 i)
 {
 	if (partition->with != NULL)
-		return hg_replica_has_copartition(partition->graph, partition->with, partition->partitions, partition->partition, rows[i]);
-	return hg_partition_of(partition->partitions->count, hg_replica_key(&partition->graph->flat, keys, i)) ==
+		return hg_replica_has_copartition(partition->graph, partition->with, partition->partitions,
+										  partition->partition, rows[i]);
+	return hg_partition_of(partition->partitions->count,
+						   hg_replica_key(&partition->graph->flat, keys, i)) ==
 		   partition->partition;
 }
 
 /* Put those of a bin's edges that are a partition's, under their numbers in it. */
 static HgStatus
-hg_replica_put_bin(HgEngine *engine, HgJob *job, const HgReplicaPartition *partition, uint32 bin, uint32 **ranks,
-				HgPartitionEdges *edges, HgError *error)
+hg_replica_put_bin(HgEngine *engine, HgJob *job, const HgReplicaPartition *partition, uint32 bin,
+				   uint32 **ranks, HgPartitionEdges *edges, HgError *error)
 {
 	const HgPartitioning *partitions = partition->partitions;
 	const uint32 width = partition->graph->flat.shape.key_width;
@@ -294,9 +301,10 @@ hg_replica_put_bin(HgEngine *engine, HgJob *job, const HgReplicaPartition *parti
 		if (!hg_replica_is_of(partition, keys, rows, i))
 			continue;
 		memcpy(edges->keys + edges->count * width, (const char *) keys + i * width, width);
-		edges->rows[edges->count++] = (uint32) hg_partition_before(partitions, partition->partition, part) +
-									  hg_partition_rank(hg_partition_bits(partitions, partition->partition, part),
-													ranks[part], HG_FLAT_NUMBER(rows[i]));
+		edges->rows[edges->count++] =
+			(uint32) hg_partition_before(partitions, partition->partition, part) +
+			hg_partition_rank(hg_partition_bits(partitions, partition->partition, part),
+							  ranks[part], HG_FLAT_NUMBER(rows[i]));
 		if (edges->count == HG_PARTITION_EDGES)
 			status = hg_replica_flush(engine, job, edges, error);
 	}
@@ -304,12 +312,13 @@ hg_replica_put_bin(HgEngine *engine, HgJob *job, const HgReplicaPartition *parti
 }
 
 HgStatus
-hg_replica_put_partition(HgEngine *engine, HgJob *job, const HgReplicaPartition *partition, HgError *error)
+hg_replica_put_partition(HgEngine *engine, HgJob *job, const HgReplicaPartition *partition,
+						 HgError *error)
 {
 	const HgFlatGraph *graph = &partition->graph->flat;
 	uint32 **ranks = hg_replica_ranks(partition->partitions, partition->partition);
 	HgPartitionEdges edges = {.keys = palloc((Size) HG_PARTITION_EDGES * graph->shape.key_width),
-						  .rows = palloc(HG_PARTITION_EDGES * sizeof(uint32))};
+							  .rows = palloc(HG_PARTITION_EDGES * sizeof(uint32))};
 	HgStatus status = HG_OK;
 
 	for (uint32 bin = 0; bin < hg_replica_bins(graph) && status == HG_OK; bin++)
@@ -323,9 +332,9 @@ hg_replica_put_partition(HgEngine *engine, HgJob *job, const HgReplicaPartition 
 }
 
 uint32
-hg_replica_select_partition(const HgPartitioning *partitions, uint32 partition, uint32 part, uint32 first, uint32 count,
-					 uint32 width, const void *values, const uint8 *nulls, void *to,
-					 uint8 *nulls_to, uint64 *number)
+hg_replica_select_partition(const HgPartitioning *partitions, uint32 partition, uint32 part,
+							uint32 first, uint32 count, uint32 width, const void *values,
+							const uint8 *nulls, void *to, uint8 *nulls_to, uint64 *number)
 {
 	const uint64_t *bits = hg_partition_bits(partitions, partition, part);
 	const uint32 end = Min((first + count + 63) / 64, partitions->words[part]);

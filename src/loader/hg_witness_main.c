@@ -48,7 +48,7 @@
 #include "resident/hg_resident_chain.h"
 
 /* So many periods after its round a successor is no longer waited for. */
-#define HG_WITNESS_PATIENCE 3
+#define HG_WITNESS_TIMEOUT 3
 
 PGDLLEXPORT void hg_witness_main(Datum arg);
 
@@ -244,13 +244,13 @@ hg_witness_work(const HgLoaderTask *task)
 			hg_witness_drop();
 			return 0;
 		}
-		if (age >= HG_WITNESS_PATIENCE * period)
+		if (age >= HG_WITNESS_TIMEOUT * period)
 		{
 			hg_chain_break(held_chain, held_generation);
 			hg_witness_drop();
 			return 0;
 		}
-		return HG_WITNESS_PATIENCE * period - age;
+		return HG_WITNESS_TIMEOUT * period - age;
 	}
 	if (generation == 0)
 	{

@@ -202,7 +202,7 @@ hg_graph_ask_columns(PlannerInfo *root, const HgJoinPath *path, List *exprs)
 		HgGraphKey key;
 
 		has_replica &= var->varattno > 0 && hg_graph_of_table(root, path, var->varno, &rel, &key) &&
-				hg_scan_ask_column(root, rel, &key, var->varattno);
+					   hg_scan_ask_column(root, rel, &key, var->varattno);
 	}
 	list_free(vars);
 	return has_replica;

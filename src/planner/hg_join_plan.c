@@ -285,8 +285,8 @@ hg_plan_computed_keys(List *keys, List **scan_tlist)
 		column_index = makeNullConst(exprType(key), exprTypmod(key), exprCollation(key));
 		column_indexes = lappend_int(column_indexes, list_length(*scan_tlist));
 		*scan_tlist =
-			lappend(*scan_tlist,
-					makeTargetEntry((Expr *) column_index, list_length(*scan_tlist) + 1, NULL, false));
+			lappend(*scan_tlist, makeTargetEntry((Expr *) column_index,
+												 list_length(*scan_tlist) + 1, NULL, false));
 	}
 	return column_indexes;
 }
@@ -367,7 +367,8 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 #endif
 	/* exact keys are never rechecked */
 	if (!hg_hash_clauses_exact(path->hash_clauses, NULL))
-		computed_keys = hg_plan_computed_keys(list_concat_copy(outer_keys, inner_keys), &scan_tlist);
+		computed_keys =
+			hg_plan_computed_keys(list_concat_copy(outer_keys, inner_keys), &scan_tlist);
 
 	cscan->scan.plan.targetlist = tlist;
 	cscan->scan.plan.qual = qual;

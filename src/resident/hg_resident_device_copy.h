@@ -33,16 +33,17 @@
 typedef struct HgReplicaHolders
 {
 	uint64 epochs[HG_GPU_DEVICES]; /* by device number; 0: none there, at the moment */
-	HgDeviceSet lost;				   /* devices where there will be none so soon ... */
-	HgDeviceSet starting;			   /* ... and where there will be one in a moment */
+	HgDeviceSet lost;			   /* devices where there will be none so soon ... */
+	HgDeviceSet starting;		   /* ... and where there will be one in a moment */
 } HgReplicaHolders;
 
 /* The replica that a device process was given. */
 typedef struct HgDeviceCopy
 {
-	pg_atomic_uint64 holder;	/* the process, by its epoch; 0: none, or it has not made the replica */
-	pg_atomic_uint64 bytes;		/* ... which takes that of it */
-	pg_atomic_uint64 replica_at;	/* ... and has taken it then */
+	pg_atomic_uint64
+		holder;				/* the process, by its epoch; 0: none, or it has not made the replica */
+	pg_atomic_uint64 bytes; /* ... which takes that of it */
+	pg_atomic_uint64 replica_at; /* ... and has taken it then */
 	pg_atomic_uint64 missed_by; /* the process that could not take it, or had it no more; 0: none */
 	pg_atomic_uint64 missed_at; /* ... and when */
 	pg_atomic_uint32 rest_ms;	/* after which it is offered again; 0: it was never missed */

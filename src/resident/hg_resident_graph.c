@@ -155,7 +155,8 @@ hg_resident_graph_pin_too(dsa_pointer version)
 
 /* Pin the graph of a table's key; only where that is due, unless holders is NULL. */
 static HgPinnedGraph *
-hg_graph_pin_to_give(HgResidentRelation key, const HgKeyNumbers *numbers, const HgReplicaHolders *holders)
+hg_graph_pin_to_give(HgResidentRelation key, const HgKeyNumbers *numbers,
+					 const HgReplicaHolders *holders)
 {
 	HgPinnedGraph *pinned = hg_graph_begin_pin();
 	HgDirectoryEntry *entry = hg_directory_lock(key, false);
@@ -209,9 +210,10 @@ hg_resident_graph_replica(const HgPinnedGraph *graph, HgReplicaUse *use)
 	HgReplicaHolders holders;
 
 	*use = (HgReplicaUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
-					   .shape = hg_graph_version_shape(version)};
+						  .shape = hg_graph_version_shape(version)};
 	pg_atomic_write_u64(&version->wishes.whole_at, (uint64) GetCurrentTimestamp());
-	return hg_graph_replica_holders(&holders) ? hg_device_copies_present(version->copies, &holders) : 0;
+	return hg_graph_replica_holders(&holders) ? hg_device_copies_present(version->copies, &holders)
+											  : 0;
 }
 
 void
@@ -229,8 +231,8 @@ hg_resident_graph_least_bytes(const HgPinnedGraph *graph)
 }
 
 HgDeviceSet
-hg_resident_graph_replica_column(const HgPinnedGraph *graph, AttrNumber number, HgReplicaColumnUse *use,
-							  const HgGraphCodes **codes)
+hg_resident_graph_replica_column(const HgPinnedGraph *graph, AttrNumber number,
+								 HgReplicaColumnUse *use, const HgGraphCodes **codes)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	int device_no = hg_graph_version_ask_column(version, number);
@@ -242,7 +244,7 @@ hg_resident_graph_replica_column(const HgPinnedGraph *graph, AttrNumber number, 
 	if (replica == 0)
 		return 0;
 	*use = (HgReplicaColumnUse){.name = hg_graph_version_name(version, number),
-							 .shape = version->columns[device_no].shape};
+								.shape = version->columns[device_no].shape};
 	*codes = hg_graph_codes_find(version, number);
 	return replica;
 }
@@ -258,25 +260,27 @@ hg_graph_view_partitions(HgPinnedGraph *graph, const HgGraphPartitions *partitio
 }
 
 HgDeviceSet
-hg_resident_graph_partitioned(HgPinnedGraph *graph, HgReplicaUse *use, const HgPartitioning **partitions)
+hg_resident_graph_partitioned(HgPinnedGraph *graph, HgReplicaUse *use,
+							  const HgPartitioning **partitions)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	HgGraphPartitions *partitioning = hg_graph_version_partitions(version);
 	HgReplicaHolders holders;
 
 	*partitions = NULL;
-	if (partitioning == NULL || !hg_graph_replica_holders(&holders) || !hg_graph_partitions_are_replicated(partitioning, &holders))
+	if (partitioning == NULL || !hg_graph_replica_holders(&holders) ||
+		!hg_graph_partitions_are_replicated(partitioning, &holders))
 		return 0;
 	*use = (HgReplicaUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
-					   .shape = hg_graph_version_shape(version)};
+						  .shape = hg_graph_version_shape(version)};
 	hg_graph_view_partitions(graph, partitioning);
 	*partitions = &graph->partitions;
 	return partitioning->device_set;
 }
 
 HgDeviceSet
-hg_resident_graph_partitioned_column(const HgPinnedGraph *graph, AttrNumber number, HgReplicaColumnUse *use,
-								const HgGraphCodes **codes)
+hg_resident_graph_partitioned_column(const HgPinnedGraph *graph, AttrNumber number,
+									 HgReplicaColumnUse *use, const HgGraphCodes **codes)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	int device_no = hg_graph_version_ask_column(version, number);
@@ -284,18 +288,19 @@ hg_resident_graph_partitioned_column(const HgPinnedGraph *graph, AttrNumber numb
 	HgReplicaHolders holders;
 
 	/* it may have been partitioned otherwise meanwhile */
-	if (device_no < 0 || partitioning == NULL || partitioning != graph->partitioning || !hg_graph_replica_holders(&holders) ||
+	if (device_no < 0 || partitioning == NULL || partitioning != graph->partitioning ||
+		!hg_graph_replica_holders(&holders) ||
 		!hg_graph_partitions_have_column(partitioning, device_no, &holders))
 		return 0;
 	*use = (HgReplicaColumnUse){.name = hg_graph_version_name(version, number),
-							 .shape = version->columns[device_no].shape};
+								.shape = version->columns[device_no].shape};
 	*codes = hg_graph_codes_find(version, number);
 	return partitioning->device_set;
 }
 
 HgDeviceSet
-hg_resident_graph_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with, HgReplicaUse *use,
-						HgCopartition *copartition)
+hg_resident_graph_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with,
+							  HgReplicaUse *use, HgCopartition *copartition)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	HgResidentGraph *partitioning = hg_graph_version(with->pointer);
@@ -303,13 +308,14 @@ hg_resident_graph_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *w
 	HgReplicaHolders holders;
 
 	*use = (HgReplicaUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
-					   .shape = hg_graph_version_shape(version)};
+						  .shape = hg_graph_version_shape(version)};
 	*copartition = (HgCopartition){0};
 	if (version == partitioning)
 		return with->partitioning->device_set;
 	hg_graph_copartition_ask(version, partitioning->key.columns[0].number);
 	found = hg_graph_copartition_find(version, partitioning, with->partitioning->device_set);
-	if (found == NULL || !hg_graph_replica_holders(&holders) || !hg_graph_copartition_is_replicated(found, &holders))
+	if (found == NULL || !hg_graph_replica_holders(&holders) ||
+		!hg_graph_copartition_is_replicated(found, &holders))
 		return 0;
 	*copartition = (HgCopartition){.partitioning = found->partitioning, .rows = found->rows};
 	return found->device_set;
@@ -371,19 +377,20 @@ hg_resident_graph_missed(const HgPinnedGraph *graph, bool partitioned, HgDeviceS
 	hg_graph_replica_holders(&holders);
 	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 		if ((device_set & HG_DEVICE_BIT(device_no)) != 0)
-			missed |=
-				hg_graph_version_set_gone(version, partitioned, device_no, holders.epochs[device_no], missing);
+			missed |= hg_graph_version_set_gone(version, partitioned, device_no,
+												holders.epochs[device_no], missing);
 	hg_resident_count(HG_COUNT_GRAPHS_MISSED, missed);
 }
 
 void
 hg_resident_graph_missed_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with,
-							   HgDeviceSet device_set, const HgMissingReplicas *missing)
+									 HgDeviceSet device_set, const HgMissingReplicas *missing)
 {
 	const HgResidentGraph *version = hg_graph_version(graph->pointer);
 	HgReplicaName name = hg_graph_version_name(version, InvalidAttrNumber);
-	HgGraphCopartition *copartition = hg_graph_copartition_find(hg_graph_version(graph->pointer),
-											  hg_graph_version(with->pointer), with->partitioning->device_set);
+	HgGraphCopartition *copartition =
+		hg_graph_copartition_find(hg_graph_version(graph->pointer), hg_graph_version(with->pointer),
+								  with->partitioning->device_set);
 	HgReplicaHolders holders;
 
 	name.partition = 1;
@@ -435,7 +442,8 @@ hg_graph_has_column(HgResidentGraph *graph, AttrNumber number)
 	if (device_no < 0 || !hg_graph_replica_holders(&holders))
 		return false;
 	return hg_device_copies_present(graph->columns[device_no].copies, &holders) != 0 ||
-		   (partitioning != NULL && hg_graph_partitions_have_column(partitioning, device_no, &holders));
+		   (partitioning != NULL &&
+			hg_graph_partitions_have_column(partitioning, device_no, &holders));
 }
 
 bool

@@ -37,9 +37,10 @@ typedef struct HgPinnedGraph
 	dsa_pointer pointer;
 	HgFlatGraph flat;
 	uint32 nsegments;
-	const uint64 *serials;	  /* [nsegments] */
-	const HgGraphPartitions *partitioning; /* how it is partitioned, where that was asked for; NULL: it was not */
-	HgPartitioning partitions;		  /* ... at addresses of this process */
+	const uint64 *serials; /* [nsegments] */
+	const HgGraphPartitions
+		*partitioning; /* how it is partitioned, where that was asked for; NULL: it was not */
+	HgPartitioning partitions; /* ... at addresses of this process */
 } HgPinnedGraph;
 
 /*
@@ -74,7 +75,8 @@ extern const HgGraphKey *hg_resident_graph_key(const HgPinnedGraph *graph);
  */
 extern HgDeviceSet hg_resident_graph_replica(const HgPinnedGraph *graph, HgReplicaUse *use);
 extern HgDeviceSet hg_resident_graph_replica_column(const HgPinnedGraph *graph, AttrNumber number,
-											  HgReplicaColumnUse *use, const HgGraphCodes **codes);
+													HgReplicaColumnUse *use,
+													const HgGraphCodes **codes);
 
 /*
  * The same of a graph that is partitioned: the places whose device processes have a partition each,
@@ -82,17 +84,19 @@ extern HgDeviceSet hg_resident_graph_replica_column(const HgPinnedGraph *graph, 
  * pin; and where they all have those of a column as well.  Else 0.
  */
 extern HgDeviceSet hg_resident_graph_partitioned(HgPinnedGraph *graph, HgReplicaUse *use,
-										 const HgPartitioning **partitions);
-extern HgDeviceSet hg_resident_graph_partitioned_column(const HgPinnedGraph *graph, AttrNumber number,
-												HgReplicaColumnUse *use, const HgGraphCodes **codes);
+												 const HgPartitioning **partitions);
+extern HgDeviceSet hg_resident_graph_partitioned_column(const HgPinnedGraph *graph,
+														AttrNumber number, HgReplicaColumnUse *use,
+														const HgGraphCodes **codes);
 
 /*
  * The same of a graph by another key, or of that itself, as it is co-partitioned with one by a
  * column of the table, of which all partitions are known to have replicas.  Where it is not all
  * there it is asked for.
  */
-extern HgDeviceSet hg_resident_graph_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with,
-										HgReplicaUse *use, HgCopartition *copartition);
+extern HgDeviceSet hg_resident_graph_copartition(const HgPinnedGraph *graph,
+												 const HgPinnedGraph *with, HgReplicaUse *use,
+												 HgCopartition *copartition);
 
 /* Is it partitioned, whether devices have its partitions or not? */
 extern bool hg_resident_graph_is_partitioned(const HgPinnedGraph *graph);
@@ -128,11 +132,12 @@ extern void hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgDeviceSet 
  * The processes at these devices have answered what is not there any more: note that of it, or of
  * their partitions of it, and of columns of its rows, which is.
  */
-extern void hg_resident_graph_missed(const HgPinnedGraph *graph, bool partitioned, HgDeviceSet device_set,
-									 const HgMissingReplicas *missing);
+extern void hg_resident_graph_missed(const HgPinnedGraph *graph, bool partitioned,
+									 HgDeviceSet device_set, const HgMissingReplicas *missing);
 /* The same of their partitions of it as it is co-partitioned with another one. */
-extern void hg_resident_graph_missed_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with,
-										   HgDeviceSet device_set, const HgMissingReplicas *missing);
+extern void hg_resident_graph_missed_copartition(const HgPinnedGraph *graph,
+												 const HgPinnedGraph *with, HgDeviceSet device_set,
+												 const HgMissingReplicas *missing);
 
 /*
  * Rows of a graph that look others up in graphs whose names come to this number (HgReplicaLookup)

@@ -77,7 +77,8 @@ hg_copartition_first(HgResidentGraph *graph)
 }
 
 HgGraphCopartition *
-hg_graph_copartition_find(HgResidentGraph *graph, const HgResidentGraph *with, HgDeviceSet device_set)
+hg_graph_copartition_find(HgResidentGraph *graph, const HgResidentGraph *with,
+						  HgDeviceSet device_set)
 {
 	dsa_pointer pointer = hg_copartition_first(graph);
 
@@ -105,7 +106,8 @@ hg_copartition_forget(HgResidentGraph *graph, AttrNumber column)
 		hg_device_copies_forget(copartition->copies);
 		for (uint32 partition = 0; partition < copartition->count; partition++)
 		{
-			name.partition = hg_copartition_number(copartition->partitioning, copartition->count, partition);
+			name.partition =
+				hg_copartition_number(copartition->partitioning, copartition->count, partition);
 			hg_device_shared_forget(&name);
 		}
 	}
@@ -121,8 +123,8 @@ hg_copartition_next(HgResidentGraph *graph)
 }
 
 HgGraphCopartition *
-hg_graph_copartition_add(HgResidentGraph *graph, const HgResidentGraph *with, const HgGraphPartitions *partitioning,
-				   const uint64 *rows)
+hg_graph_copartition_add(HgResidentGraph *graph, const HgResidentGraph *with,
+						 const HgGraphPartitions *partitioning, const uint64 *rows)
 {
 	/* nothing fails until it is linked */
 	const dsa_pointer pointer = hg_resident_allocate(NULL, sizeof(HgGraphCopartition));
@@ -154,7 +156,8 @@ hg_graph_copartition_add(HgResidentGraph *graph, const HgResidentGraph *with, co
 bool
 hg_graph_copartition_is_replicated(HgGraphCopartition *copartition, const HgReplicaHolders *holders)
 {
-	return (hg_device_copies_present(copartition->copies, holders) & copartition->device_set) == copartition->device_set;
+	return (hg_device_copies_present(copartition->copies, holders) & copartition->device_set) ==
+		   copartition->device_set;
 }
 
 bool
@@ -162,7 +165,8 @@ hg_graph_copartition_has_replicas(HgResidentGraph *graph, const HgReplicaHolders
 {
 	dsa_pointer pointer = hg_copartition_first(graph);
 
-	while (DsaPointerIsValid(pointer) && !hg_graph_copartition_is_replicated(hg_graph_copartition(pointer), holders))
+	while (DsaPointerIsValid(pointer) &&
+		   !hg_graph_copartition_is_replicated(hg_graph_copartition(pointer), holders))
 		pointer = hg_graph_copartition(pointer)->next;
 	return DsaPointerIsValid(pointer);
 }
@@ -173,11 +177,14 @@ hg_graph_copartition_partitions(HgResidentGraph *with, const HgReplicaHolders *h
 	const HgDeviceSet partitioning = hg_graph_version_partitioning(with, holders);
 	HgGraphPartitions *partitions = hg_graph_version_partitions(with);
 
-	return partitioning != 0 && partitions != NULL && partitions->device_set == partitioning ? partitions : NULL;
+	return partitioning != 0 && partitions != NULL && partitions->device_set == partitioning
+			   ? partitions
+			   : NULL;
 }
 
 bool
-hg_graph_copartition_is_due(HgResidentGraph *graph, HgResidentGraph *with, const HgReplicaHolders *holders)
+hg_graph_copartition_is_due(HgResidentGraph *graph, HgResidentGraph *with,
+							const HgReplicaHolders *holders)
 {
 	const HgGraphPartitions *partitions = hg_graph_copartition_partitions(with, holders);
 	HgGraphCopartition *copartition;

@@ -34,34 +34,40 @@ extern int hg_graph_copartition_asked(HgResidentGraph *graph, AttrNumber *number
 /*
  * How it is co-partitioned with a version that is partitioned over these devices; NULL: it is not.
  */
-extern HgGraphCopartition *hg_graph_copartition_find(HgResidentGraph *graph, const HgResidentGraph *with,
-										 HgDeviceSet device_set);
+extern HgGraphCopartition *hg_graph_copartition_find(HgResidentGraph *graph,
+													 const HgResidentGraph *with,
+													 HgDeviceSet device_set);
 
 /*
  * Note how it is, with so many rows in each partition; what devices have of it as it was
  * co-partitioned with an older version is let go of.  NULL: there is no room.
  */
-extern HgGraphCopartition *hg_graph_copartition_add(HgResidentGraph *graph, const HgResidentGraph *with,
-										const HgGraphPartitions *partitioning, const uint64 *rows);
+extern HgGraphCopartition *hg_graph_copartition_add(HgResidentGraph *graph,
+													const HgResidentGraph *with,
+													const HgGraphPartitions *partitioning,
+													const uint64 *rows);
 
 /*
  * Have all devices their partitions, as far as is known here?  And of one of the ways it is
  * partitioned?
  */
-extern bool hg_graph_copartition_is_replicated(HgGraphCopartition *copartition, const HgReplicaHolders *holders);
-extern bool hg_graph_copartition_has_replicas(HgResidentGraph *graph, const HgReplicaHolders *holders);
+extern bool hg_graph_copartition_is_replicated(HgGraphCopartition *copartition,
+											   const HgReplicaHolders *holders);
+extern bool hg_graph_copartition_has_replicas(HgResidentGraph *graph,
+											  const HgReplicaHolders *holders);
 
 /*
  * Is it to be found out how it is co-partitioned with the newest version by a key that it is asked
  * for, or is a partition to be given to a device?
  */
 extern bool hg_graph_copartition_is_due(HgResidentGraph *graph, HgResidentGraph *with,
-								  const HgReplicaHolders *holders);
+										const HgReplicaHolders *holders);
 
 /*
  * A version that is partitioned, as it is to be, over places whose devices are known; NULL: it is
  * not.
  */
-extern HgGraphPartitions *hg_graph_copartition_partitions(HgResidentGraph *with, const HgReplicaHolders *holders);
+extern HgGraphPartitions *hg_graph_copartition_partitions(HgResidentGraph *with,
+														  const HgReplicaHolders *holders);
 
 #endif /* HG_RESIDENT_GRAPH_COPARTITION_H */

@@ -50,12 +50,13 @@ typedef struct HgGraphKey
 /* What there is of a table in a graph of a key, as things stand. */
 typedef struct HgGraphExtent
 {
-	double share;	/* of the table's blocks that are valid; 0: there is no such graph */
-	double rows;	/* of the graph */
-	double changed; /* blocks that have changed, of which it has rows ... */
-	double older;	/* ... and the share of the table that these rows are, as far as is known */
-	bool has_replica;		/* the device process that is ready has a replica, as far as is known here, ... */
-	bool copartition;		/* ... or several do, as it is co-partitioned with another one of its table */
+	double share;	  /* of the table's blocks that are valid; 0: there is no such graph */
+	double rows;	  /* of the graph */
+	double changed;	  /* blocks that have changed, of which it has rows ... */
+	double older;	  /* ... and the share of the table that these rows are, as far as is known */
+	bool has_replica; /* the device process that is ready has a replica, as far as is known here,
+						 ... */
+	bool copartition; /* ... or several do, as it is co-partitioned with another one of its table */
 } HgGraphExtent;
 
 /* Can rows of it be in a star that devices join? */

@@ -28,8 +28,8 @@
 /* Bytes of devices' memory, at least. */
 typedef struct HgGraphNeeds
 {
-	uint64 partitioning;	  /* where the graph is partitioned each device has a part of these ... */
-	uint64 whole; /* ... beside all of these */
+	uint64 partitioning; /* where the graph is partitioned each device has a part of these ... */
+	uint64 whole;		 /* ... beside all of these */
 } HgGraphNeeds;
 
 /* Those of the join that has told last, in shared memory; and when one wanted the graph whole. */

@@ -61,7 +61,8 @@ hg_graph_partitions_init(dsa_pointer pointer, HgDeviceSet device_set, uint32 par
 }
 
 dsa_pointer
-hg_graph_partitions_make(HgResidentClaim *claim, HgDeviceSet device_set, uint32 parts, const uint32 *words)
+hg_graph_partitions_make(HgResidentClaim *claim, HgDeviceSet device_set, uint32 parts,
+						 const uint32 *words)
 {
 	const Size words_bytes = Max(parts, 1) * sizeof(uint32);
 	const Size before_bytes = (Size) pg_popcount32(device_set) * (parts + 1) * sizeof(uint64);
@@ -85,7 +86,8 @@ hg_graph_partitions_make(HgResidentClaim *claim, HgDeviceSet device_set, uint32 
 }
 
 dsa_pointer
-hg_graph_partitions_make_like(HgResidentClaim *claim, HgDeviceSet device_set, const HgGraphPartitions *other)
+hg_graph_partitions_make_like(HgResidentClaim *claim, HgDeviceSet device_set,
+							  const HgGraphPartitions *other)
 {
 	dsa_pointer pointer = hg_resident_allocate(claim, sizeof(HgGraphPartitions));
 	HgGraphPartitions *partitions;
@@ -101,7 +103,8 @@ hg_graph_partitions_make_like(HgResidentClaim *claim, HgDeviceSet device_set, co
 }
 
 void
-hg_graph_partitions_view(const HgGraphPartitions *partitions, MemoryContext context, HgPartitioning *view)
+hg_graph_partitions_view(const HgGraphPartitions *partitions, MemoryContext context,
+						 HgPartitioning *view)
 {
 	const dsa_pointer *chunks = hg_resident_address(partitions->bits);
 	const uint64 **bits = MemoryContextAlloc(context, Max(partitions->parts, 1) * sizeof(uint64 *));
@@ -109,10 +112,10 @@ hg_graph_partitions_view(const HgGraphPartitions *partitions, MemoryContext cont
 	for (uint32 part = 0; part < partitions->parts; part++)
 		bits[part] = DsaPointerIsValid(chunks[part]) ? hg_resident_address(chunks[part]) : NULL;
 	*view = (HgPartitioning){.count = partitions->count,
-					   .parts = partitions->parts,
-					   .words = hg_resident_address(partitions->words),
-					   .bits = (const uint64_t *const *) bits,
-					   .before = hg_resident_address(partitions->before)};
+							 .parts = partitions->parts,
+							 .words = hg_resident_address(partitions->words),
+							 .bits = (const uint64_t *const *) bits,
+							 .before = hg_resident_address(partitions->before)};
 }
 
 void
@@ -124,14 +127,16 @@ hg_graph_partitions_count(const HgGraphPartitions *partitions, const HgPartition
 bool
 hg_graph_partitions_are_replicated(HgGraphPartitions *partitions, const HgReplicaHolders *holders)
 {
-	return (hg_device_copies_present(partitions->copies, holders) & partitions->device_set) == partitions->device_set;
+	return (hg_device_copies_present(partitions->copies, holders) & partitions->device_set) ==
+		   partitions->device_set;
 }
 
 bool
-hg_graph_partitions_have_column(HgGraphPartitions *partitions, int column, const HgReplicaHolders *holders)
+hg_graph_partitions_have_column(HgGraphPartitions *partitions, int column,
+								const HgReplicaHolders *holders)
 {
-	return (hg_device_copies_present(partitions->columns[column], holders) & partitions->device_set) ==
-		   partitions->device_set;
+	return (hg_device_copies_present(partitions->columns[column], holders) &
+			partitions->device_set) == partitions->device_set;
 }
 
 void

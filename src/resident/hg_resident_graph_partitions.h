@@ -34,8 +34,8 @@ typedef struct HgGraphPartitions
 {
 	dsa_pointer next; /* another way in which it was partitioned; invalid: there are no more */
 	bool borrows;	  /* the arrays below are those of another way, which stays as long */
-	HgDeviceSet device_set;  /* of the devices: the first of them has partition 0, and so on */
-	uint32 count;	  /* of partitions */
+	HgDeviceSet device_set; /* of the devices: the first of them has partition 0, and so on */
+	uint32 count;			/* of partitions */
 	uint32 parts;
 	Size bytes;			/* of all of it */
 	dsa_pointer words;	/* uint32[parts]; these three are those of HgPartitioning */
@@ -60,9 +60,9 @@ typedef struct HgGraphCopartition
 	dsa_pointer next;  /* another way in which it was, before; invalid: there are no more */
 	uint64 with;	   /* the serial number of the version that it is co-partitioned with ... */
 	AttrNumber column; /* ... which is by that */
-	HgDeviceSet device_set;   /* over which that is partitioned */
-	uint32 count;	   /* of partitions */
-	uint32 partitioning;		   /* its number: of this version no other way has it */
+	HgDeviceSet device_set;				 /* over which that is partitioned */
+	uint32 count;						 /* of partitions */
+	uint32 partitioning;				 /* its number: of this version no other way has it */
 	uint64 rows[HG_GPU_DEVICES];		 /* of each partition */
 	HgDeviceCopy copies[HG_GPU_DEVICES]; /* by place, of the partition that it has */
 } HgGraphCopartition;
@@ -80,33 +80,36 @@ extern uint32 hg_graph_partition_at(const HgGraphPartitions *partitions, int dev
  * Make room for how a graph is partitioned over these devices, words[parts] of each partition, with
  * no bit set: all its maker's.  InvalidDsaPointer where there is no room.
  */
-extern dsa_pointer hg_graph_partitions_make(HgResidentClaim *claim, HgDeviceSet device_set, uint32 parts,
-										const uint32 *words);
+extern dsa_pointer hg_graph_partitions_make(HgResidentClaim *claim, HgDeviceSet device_set,
+											uint32 parts, const uint32 *words);
 
 /* The same for other places, as many as these: whose arrays it has. */
 extern dsa_pointer hg_graph_partitions_make_like(HgResidentClaim *claim, HgDeviceSet device_set,
-											 const HgGraphPartitions *other);
+												 const HgGraphPartitions *other);
 
 /*
  * The arrays of it at addresses of this process, through which its maker sets the bits: pointers to
  * those of parts are in context.
  */
 extern void hg_graph_partitions_view(const HgGraphPartitions *partitions, MemoryContext context,
-								 HgPartitioning *view);
+									 HgPartitioning *view);
 
 /* All bits are set: count them. */
-extern void hg_graph_partitions_count(const HgGraphPartitions *partitions, const HgPartitioning *view);
+extern void hg_graph_partitions_count(const HgGraphPartitions *partitions,
+									  const HgPartitioning *view);
 
 /* Have copies all that are to have one, as far as is known here?  Of a column, by its place. */
-extern bool hg_graph_partitions_are_replicated(HgGraphPartitions *partitions, const HgReplicaHolders *holders);
+extern bool hg_graph_partitions_are_replicated(HgGraphPartitions *partitions,
+											   const HgReplicaHolders *holders);
 extern bool hg_graph_partitions_have_column(HgGraphPartitions *partitions, int column,
-										const HgReplicaHolders *holders);
+											const HgReplicaHolders *holders);
 
 /* Devices are told to let go of all copies: none is there any more. */
 extern void hg_graph_partitions_forget(HgGraphPartitions *partitions);
 
 /* Bytes of all copies. */
-extern Size hg_graph_partitions_replica_bytes(HgGraphPartitions *partitions, const HgReplicaHolders *holders);
+extern Size hg_graph_partitions_replica_bytes(HgGraphPartitions *partitions,
+											  const HgReplicaHolders *holders);
 
 /* Free it, and all others from there on. */
 extern void hg_graph_partitions_free(dsa_pointer partitions);
@@ -116,7 +119,8 @@ extern void hg_graph_partitions_free(dsa_pointer partitions);
  * them.
  */
 extern Size hg_graph_copartition_host_bytes(dsa_pointer copartition);
-extern Size hg_graph_copartition_replica_bytes(dsa_pointer copartition, const HgReplicaHolders *holders);
+extern Size hg_graph_copartition_replica_bytes(dsa_pointer copartition,
+											   const HgReplicaHolders *holders);
 extern void hg_graph_copartition_free(dsa_pointer copartition);
 
 #endif /* HG_RESIDENT_GRAPH_PARTITIONS_H */

@@ -204,7 +204,8 @@ hg_graph_version_is_copartitioned(HgResidentGraph *graph)
 
 	for (int i = 0; i < HG_GRAPH_COPARTITIONS; i++)
 		if (pg_atomic_read_u32(&graph->copartition[i].column) != InvalidAttrNumber)
-			copartition_at = Max(copartition_at, pg_atomic_read_u64(&graph->copartition[i].used_at));
+			copartition_at =
+				Max(copartition_at, pg_atomic_read_u64(&graph->copartition[i].used_at));
 	return copartition_at > whole_at;
 }
 
@@ -349,13 +350,15 @@ hg_graph_version_is_to_be_partitioned(HgResidentGraph *graph, const HgReplicaHol
 bool
 hg_graph_version_is_in_need(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	return hg_graph_version_partitioning(graph, holders) == 0 && hg_graph_wishes_are_due(&graph->wishes);
+	return hg_graph_version_partitioning(graph, holders) == 0 &&
+		   hg_graph_wishes_are_due(&graph->wishes);
 }
 
 HgDeviceSet
 hg_graph_version_homes(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	if (pg_atomic_read_u32(&graph->too_large) != 0 && hg_graph_version_partitioning(graph, holders) != 0)
+	if (pg_atomic_read_u32(&graph->too_large) != 0 &&
+		hg_graph_version_partitioning(graph, holders) != 0)
 		return 0;
 	if (hg_graph_version_is_copartitioned(graph))
 		return 0;
@@ -369,7 +372,8 @@ hg_graph_version_lacks_home(HgResidentGraph *graph, const HgReplicaHolders *hold
 {
 	/* one that is partitioned gets none by itself */
 	return hg_graph_version_homes(graph, holders) == 0 &&
-		   hg_graph_version_partitioning(graph, holders) == 0 && !hg_graph_version_is_copartitioned(graph);
+		   hg_graph_version_partitioning(graph, holders) == 0 &&
+		   !hg_graph_version_is_copartitioned(graph);
 }
 
 void
@@ -402,16 +406,17 @@ hg_graph_version_column_copies(HgResidentGraph *graph, HgGraphPartitions *partit
  * partition of them?  Columns are not without it.
  */
 static bool
-hg_graph_version_is_due_at(HgResidentGraph *graph, HgGraphPartitions *partitions, int device_no, uint64 epoch)
+hg_graph_version_is_due_at(HgResidentGraph *graph, HgGraphPartitions *partitions, int device_no,
+						   uint64 epoch)
 {
 	HgDeviceCopy *copy = &hg_graph_version_copies(graph, partitions)[device_no];
 	const bool replica = hg_device_copy_is_present(copy, epoch);
 	bool due = hg_device_copy_is_due(copy, epoch);
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS && replica && !due; i++)
-		due =
-			pg_atomic_read_u32(&graph->columns[i].number) != InvalidAttrNumber &&
-			hg_device_copy_is_due(&hg_graph_version_column_copies(graph, partitions, i)[device_no], epoch);
+		due = pg_atomic_read_u32(&graph->columns[i].number) != InvalidAttrNumber &&
+			  hg_device_copy_is_due(
+				  &hg_graph_version_column_copies(graph, partitions, i)[device_no], epoch);
 	return due;
 }
 
@@ -435,7 +440,8 @@ hg_graph_version_set_gone(HgResidentGraph *graph, bool partitioned, int device_n
 		name.column = pg_atomic_read_u32(&graph->columns[i].number);
 		if (name.column == InvalidAttrNumber || !hg_replica_is_missing(missing, &name))
 			continue;
-		hg_device_copy_set_gone(&hg_graph_version_column_copies(graph, partitions, i)[device_no], epoch);
+		hg_device_copy_set_gone(&hg_graph_version_column_copies(graph, partitions, i)[device_no],
+								epoch);
 		gone = true;
 	}
 	return gone;
@@ -449,8 +455,8 @@ hg_graph_version_partitions_are_due(HgResidentGraph *graph, const HgReplicaHolde
 {
 	const HgDeviceSet partitioning = hg_graph_version_partitioning(graph, holders);
 	HgGraphPartitions *partitions = hg_graph_version_partitions(graph);
-	bool due =
-		hg_graph_version_is_to_be_partitioned(graph, holders) || hg_graph_version_may_widen(graph, holders);
+	bool due = hg_graph_version_is_to_be_partitioned(graph, holders) ||
+			   hg_graph_version_may_widen(graph, holders);
 
 	if (partitions == NULL || partitions->device_set != partitioning)
 		return due;
@@ -487,7 +493,8 @@ Size
 hg_graph_version_host_bytes(HgResidentGraph *graph)
 {
 	dsa_pointer pointer = hg_graph_version_all_partitions(graph);
-	Size bytes = graph->bytes + hg_graph_copartition_host_bytes(hg_graph_version_copartitions(graph));
+	Size bytes =
+		graph->bytes + hg_graph_copartition_host_bytes(hg_graph_version_copartitions(graph));
 
 	for (; DsaPointerIsValid(pointer); pointer = hg_graph_partitions(pointer)->next)
 		bytes += hg_graph_partitions(pointer)->bytes;
@@ -503,7 +510,8 @@ hg_graph_version_replica_bytes(HgResidentGraph *graph, const HgReplicaHolders *h
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 		bytes += hg_device_copies_bytes(graph->columns[i].copies, holders);
-	return bytes + (partitions != NULL ? hg_graph_partitions_replica_bytes(partitions, holders) : 0);
+	return bytes +
+		   (partitions != NULL ? hg_graph_partitions_replica_bytes(partitions, holders) : 0);
 }
 
 HgReplicaName
@@ -517,8 +525,8 @@ HgReplicaShape
 hg_graph_version_shape(const HgResidentGraph *graph)
 {
 	return (HgReplicaShape){.key_width = graph->shape.key_width,
-						 .parts = Max(graph->nsegments, 1),
-						 .rows = graph->rows};
+							.parts = Max(graph->nsegments, 1),
+							.rows = graph->rows};
 }
 
 uint64
@@ -606,7 +614,9 @@ hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
 	}
 	for (int i = 0; i < HG_GRAPH_COPARTITIONS; i++)
 	{
-		pg_atomic_write_u64(&graph->copartition[i].used_at, pg_atomic_read_u64(&other->copartition[i].used_at));
-		pg_atomic_write_u32(&graph->copartition[i].column, pg_atomic_read_u32(&other->copartition[i].column));
+		pg_atomic_write_u64(&graph->copartition[i].used_at,
+							pg_atomic_read_u64(&other->copartition[i].used_at));
+		pg_atomic_write_u32(&graph->copartition[i].column,
+							pg_atomic_read_u32(&other->copartition[i].column));
 	}
 }

@@ -96,24 +96,27 @@ typedef struct HgResidentGraph
 	pg_atomic_uint32 pins;
 	pg_atomic_uint64 used_at; /* when a join used it last; 0: never */
 	TimestampTz made_at;
-	double made_ms;				 /* what making it took */
-	bool merged;				 /* of an older one, and what had changed */
-	uint64 serial;				 /* by which a device knows it, which no other version ever has */
-	pg_atomic_uint32 offered;	 /* 1 where a device was to have any of it, else 0 */
-	pg_atomic_uint32 homes;		 /* HgDeviceSet: of large ones, the home, and where joins want it */
-	pg_atomic_uint32 partitioning;		 /* HgDeviceSet over which it is to be partitioned; 0: it is not */
-	pg_atomic_uint32 too_large;	 /* not 0: for a device alone */
-	pg_atomic_uint64 chosen_at;	 /* when cut was chosen last */
-	pg_atomic_uint64 partitioning_at;	 /* when there was no room for how it is partitioned; 0: never */
-	pg_atomic_uint64 partitions;	 /* dsa_pointer to how it is partitioned; invalid: it is not */
-	pg_atomic_uint64 all_partitions; /* dsa_pointer to the first of all ways in which it was */
-	HgDeviceCopy copies[HG_GPU_DEVICES];			/* by place */
+	double made_ms;			  /* what making it took */
+	bool merged;			  /* of an older one, and what had changed */
+	uint64 serial;			  /* by which a device knows it, which no other version ever has */
+	pg_atomic_uint32 offered; /* 1 where a device was to have any of it, else 0 */
+	pg_atomic_uint32 homes;	  /* HgDeviceSet: of large ones, the home, and where joins want it */
+	pg_atomic_uint32
+		partitioning;			/* HgDeviceSet over which it is to be partitioned; 0: it is not */
+	pg_atomic_uint32 too_large; /* not 0: for a device alone */
+	pg_atomic_uint64 chosen_at; /* when cut was chosen last */
+	pg_atomic_uint64
+		partitioning_at;		 /* when there was no room for how it is partitioned; 0: never */
+	pg_atomic_uint64 partitions; /* dsa_pointer to how it is partitioned; invalid: it is not */
+	pg_atomic_uint64 all_partitions;	 /* dsa_pointer to the first of all ways in which it was */
+	HgDeviceCopy copies[HG_GPU_DEVICES]; /* by place */
 	HgGraphColumn columns[HG_GRAPH_DEVICE_COLUMNS]; /* that were asked for */
 	HgGraphCopartitionRequest copartition[HG_GRAPH_COPARTITIONS];
 	HgGraphWishes wishes;
-	pg_atomic_uint64 copartitions; /* dsa_pointer to the last way in which it was co-partitioned; or invalid */
+	pg_atomic_uint64
+		copartitions; /* dsa_pointer to the last way in which it was co-partitioned; or invalid */
 	pg_atomic_uint64 copartition_at; /* when there was no room for another one; 0: never */
-	pg_atomic_uint64 codes;	   /* dsa_pointer to those of the first column that has some */
+	pg_atomic_uint64 codes;			 /* dsa_pointer to those of the first column that has some */
 	/* see hg_resident_graph_note_ambiguous(); 0: none; the next one goes in that place, modulo all
 	 */
 	pg_atomic_uint64 ambiguous[HG_GRAPH_AMBIGUOUS];
@@ -181,8 +184,10 @@ extern void hg_graph_version_remove_home(HgResidentGraph *graph, int device_no);
  * may have no process now.  Have it partitioned over these, as it is too large for any of them, or
  * is to be joined with one that is.
  */
-extern HgDeviceSet hg_graph_version_partitioning(HgResidentGraph *graph, const HgReplicaHolders *holders);
-extern void hg_graph_version_set_partitioning(HgResidentGraph *graph, HgDeviceSet device_set, bool too_large);
+extern HgDeviceSet hg_graph_version_partitioning(HgResidentGraph *graph,
+												 const HgReplicaHolders *holders);
+extern void hg_graph_version_set_partitioning(HgResidentGraph *graph, HgDeviceSet device_set,
+											  bool too_large);
 
 /*
  * A version is going to be in partitions instead of whole, for the first time: where no whole copy
@@ -217,11 +222,12 @@ extern void hg_graph_version_link_partitions(HgResidentGraph *graph, dsa_pointer
  * The notes of copies, by place: of the whole graph, or of partitions; and of one of its columns.
  */
 extern HgDeviceCopy *hg_graph_version_copies(HgResidentGraph *graph, HgGraphPartitions *partitions);
-extern HgDeviceCopy *hg_graph_version_column_copies(HgResidentGraph *graph, HgGraphPartitions *partitions,
-													int column);
+extern HgDeviceCopy *hg_graph_version_column_copies(HgResidentGraph *graph,
+													HgGraphPartitions *partitions, int column);
 
 /* Is that to be found out, for the places over which it is to be partitioned? */
-extern bool hg_graph_version_is_to_be_partitioned(HgResidentGraph *graph, const HgReplicaHolders *holders);
+extern bool hg_graph_version_is_to_be_partitioned(HgResidentGraph *graph,
+												  const HgReplicaHolders *holders);
 
 /* Is a version, or one of its columns, to be given to a device process, or to get a home? */
 extern bool hg_graph_version_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders);
@@ -237,8 +243,8 @@ extern uint64 hg_graph_version_least_bytes(const HgResidentGraph *graph);
  * The process of this epoch at a place has answered what is not there any more: note that of a
  * version and its columns, or of its partitions of them, which is.  True if some is.
  */
-extern bool hg_graph_version_set_gone(HgResidentGraph *graph, bool partitioned, int device_no, uint64 epoch,
-									  const HgMissingReplicas *missing);
+extern bool hg_graph_version_set_gone(HgResidentGraph *graph, bool partitioned, int device_no,
+									  uint64 epoch, const HgMissingReplicas *missing);
 
 /* Is a copy of it somewhere, or is a partition everywhere, as far as is known here? */
 extern bool hg_graph_version_is_replicated(HgResidentGraph *graph, const HgReplicaHolders *holders);

@@ -98,7 +98,8 @@ hg_report_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph, ui
 		report->bytes = hg_graph_version_host_bytes(version);
 		report->replica_bytes = hg_graph_version_replica_bytes(version, &holders);
 		/* or it is co-partitioned with another one */
-		report->has_replica = hg_graph_version_is_replicated(version, &holders) || report->replica_bytes > 0;
+		report->has_replica =
+			hg_graph_version_is_replicated(version, &holders) || report->replica_bytes > 0;
 		report->used_at = hg_graph_version_used_at(version);
 		report->loaded_at = version->made_at;
 	}

@@ -25,7 +25,7 @@ typedef struct HgResidentReport
 	BlockNumber resident;	 /* blocks that may be valid */
 	BlockNumber stale;		 /* blocks that are there, and are not valid any more */
 	Size bytes;				 /* of the column's arrays */
-	bool has_replica;				 /* a device has a copy, as far as is known, ... */
+	bool has_replica;		 /* a device has a copy, as far as is known, ... */
 	Size replica_bytes;		 /* ... which takes that there */
 	bool pinned;
 	TimestampTz used_at;   /* when a scan used it last; 0: never */

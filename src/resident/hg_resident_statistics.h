@@ -28,7 +28,7 @@ typedef enum HgResidentCounter
 	HG_COUNT_EVICTIONS,			/* columns of segments, and graphs, that have gone */
 	HG_COUNT_GRAPHS_MADE,		/* of columns alone */
 	HG_COUNT_GRAPHS_MERGED,		/* of older graphs, and of what had changed */
-	HG_COUNT_GRAPHS_REPLICATED,		/* copies that a device was given */
+	HG_COUNT_GRAPHS_REPLICATED, /* copies that a device was given */
 	HG_COUNT_GRAPHS_MISSED,		/* that it was asked for, and had no more */
 	HG_COUNT_BLOCKS_LOOKED_AT,	/* that have changed, for the rows of theirs that have not ... */
 	HG_COUNT_LOOKS_RECALLED,	/* blocks whose rows were known from the page visibility cache */

@@ -304,9 +304,9 @@ check_graph(Shard *shard, HgError *error)
 {
 	const Course *course = shard->participants->course;
 	const bool alone = shard->participants->shards.size() == 1;
-	const HgTurn<uint32_t> turn =
-		alone ? HgTurn<uint32_t>{0, 0}
-			  : hg_cuda_exchange_turn<uint32_t>(&shard->exchange[HG_INNER]);
+	const HgTurn<uint32_t> turn = alone
+									  ? HgTurn<uint32_t>{0, 0}
+									  : hg_cuda_exchange_turn<uint32_t>(&shard->exchange[HG_INNER]);
 	unsigned long long *wrong;
 	uint32_t *seen;
 
@@ -419,8 +419,8 @@ run_alone(Shard *shard, HgError *error)
 	{
 		HG_TRY(mark(shard, STEP_END, error));
 		return hg_cuda_graph_build(&shard->work, &shard->shape, sizeof(uint32_t),
-								   shard->keys[HG_INNER], nullptr, rows, true, false,
-								   &shard->graph, error);
+								   shard->keys[HG_INNER], nullptr, rows, true, false, &shard->graph,
+								   error);
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		HG_TRY(hg_cuda_partition_make(&shard->work, sizeof(uint32_t), shard->keys[side], nullptr,
@@ -526,8 +526,8 @@ merge_side(Shard *shard, int side, bool built, HgError *error)
 								   &unfinished, error));
 	for (uint32_t chunk = 0; chunk < exchange->chunk_count; chunk++)
 	{
-		HG_TRY(hg_cuda_exchange_merge(&shard->work, exchange, shown, chunk, partition, &first,
-									  &end, error));
+		HG_TRY(hg_cuda_exchange_merge(&shard->work, exchange, shown, chunk, partition, &first, &end,
+									  error));
 		if (built)
 			HG_TRY(hg_cuda_graph_bins(&shard->work, &shard->shape, partition->starts, first, end,
 									  &shard->graph, unfinished, error));
@@ -551,8 +551,8 @@ sort_side(Shard *shard, int side, HgError *error)
 {
 	const uint64_t share = share_of(shard->participants);
 
-	return hg_cuda_exchange_sort(&shard->work, &shard->exchange[side], shard->keys[side],
-								 nullptr, (uint32_t) (share * shard->self), share, error);
+	return hg_cuda_exchange_sort(&shard->work, &shard->exchange[side], shard->keys[side], nullptr,
+								 (uint32_t) (share * shard->self), share, error);
 }
 
 /* Wait for the other shards: their failure is this one's. */
@@ -699,7 +699,8 @@ close_shard(Shard *shard)
 
 /* Note the time of a run, by the first shard, when all have ended it. */
 static void
-note_run(Participants *participants, std::vector<double> *totals, std::vector<std::vector<double>> *steps)
+note_run(Participants *participants, std::vector<double> *totals,
+		 std::vector<std::vector<double>> *steps)
 {
 	std::vector<double> longest(STEPS, 0);
 
@@ -752,7 +753,8 @@ work_through(Shard *shard)
 		if (turn + 1 < participants->repeat)
 			clear_run(shard);
 	}
-	shard->status = participants->course->joined ? check_pairs(shard, error) : check_graph(shard, error);
+	shard->status =
+		participants->course->joined ? check_pairs(shard, error) : check_graph(shard, error);
 	if (shard->self == 0)
 		choose_median(participants, totals, steps);
 	participants->meeting->wait(false);
@@ -776,8 +778,9 @@ is_right(const Participants *participants)
 		checksum += shard->checksum;
 		expected += shard->expected;
 	}
-	return participants->course->joined ? pairs == participants->course->rows && checksum == expected
-								: rows == participants->course->rows && wrong == 0;
+	return participants->course->joined
+			   ? pairs == participants->course->rows && checksum == expected
+			   : rows == participants->course->rows && wrong == 0;
 }
 
 /* The failure of a course, unless it is another's. */

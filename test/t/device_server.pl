@@ -348,7 +348,7 @@ foreach my $signal ('KILL', 'SEGV', 'TERM')
 }
 never_restarted('killed');
 
-# stopped: it costs a session its patience once, and the others nothing
+# stopped: it costs a session its timeout once, and the others nothing
 {
 	$node->reload;
 	my $impatient = "set hashgraph.gpu_wait_limit = '1s';";

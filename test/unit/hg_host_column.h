@@ -21,8 +21,8 @@ extern "C"
 	typedef struct HgHostColumn
 	{
 		HgReplicaColumnShape shape; /* width 0: there is none */
-		unsigned char *values;	 /* [ordinals] of its width */
-		uint8_t *nulls;			 /* [ordinals] not 0 where NULL; NULL where no put brought any */
+		unsigned char *values;		/* [ordinals] of its width */
+		uint8_t *nulls;				/* [ordinals] not 0 where NULL; NULL where no put brought any */
 	} HgHostColumn;
 
 	/* Have a column in which each ordinal has 0, of a shape that can be. */

@@ -244,8 +244,7 @@ engine_take_rows(HgJob *handle, HgSide which, uint32_t shard, HgExchangeRows *ro
 		status = hg_error_set(error, HG_INVALID, NULL, "there is no such other member");
 	if (status == HG_OK && rows->capacity == 0)
 		status = hg_error_set(error, HG_INVALID, NULL, "there is no room for a row");
-	while (status == HG_OK && taken.count < rows->capacity &&
-		   side->taken[shard] < side->rows.count)
+	while (status == HG_OK && taken.count < rows->capacity && side->taken[shard] < side->rows.count)
 	{
 		const uint64_t row = side->taken[shard]++;
 		uint32_t part;

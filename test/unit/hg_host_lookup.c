@@ -86,8 +86,8 @@ find(const HgHostLookup *lookup, const HgHost *host, uint32_t *ordinals, HgError
 			uint32_t *ordinal = &ordinals[hg_replica_ordinal(lookup->stride, pairs.outer[i])];
 
 			*ordinal = *ordinal == HG_FOUND_NONE
-						 ? (uint32_t) hg_replica_ordinal(lookup->found_stride, pairs.inner[i])
-						 : HG_FOUND_TWO;
+						   ? (uint32_t) hg_replica_ordinal(lookup->found_stride, pairs.inner[i])
+						   : HG_FOUND_TWO;
 		}
 	}
 	hg_flat_close(join);
@@ -140,7 +140,8 @@ run_from(const HgHostLookups *lookups, HgHostLookup *lookup, const HgHost *host,
 	if (status == HG_OK)
 		status = find(lookup, host, found, error);
 	if (status == HG_OK)
-		compose(lookups->lookups[lookup->from - 1].ordinals, found, lookups->ordinals, lookup->ordinals);
+		compose(lookups->lookups[lookup->from - 1].ordinals, found, lookups->ordinals,
+				lookup->ordinals);
 	hg_host_memory_free(host, found, lookup->own_ordinals * sizeof(uint32_t));
 	return status;
 }
@@ -175,8 +176,8 @@ hg_host_lookups_bytes(const HgJobSpec *spec, HgSide side)
 		const HgReplicaLookup *lookup = &spec->lookups[side][i];
 		const uint64_t own = ordinals_of(&lookup->own.shape, lookup->stride) * sizeof(uint32_t);
 
-		bytes +=
-			ordinals_of(&spec->replica[side]->shape, hg_replica_side_stride(spec, side)) * sizeof(uint32_t);
+		bytes += ordinals_of(&spec->replica[side]->shape, hg_replica_side_stride(spec, side)) *
+				 sizeof(uint32_t);
 		if (hg_replica_is_masked(spec, side, i + 1))
 			bytes += hg_host_mask_bytes(&lookup->found.shape);
 		most = lookup->from > 0 && own > most ? own : most;

@@ -30,9 +30,9 @@ extern "C"
 		const HgFlatGraph *own;
 		const HgFlatGraph *found;
 		uint64_t own_ordinals; /* of the rows that look up */
-		HgHostMask mask;	 /* of what is found */
-		uint32_t *ordinals;	 /* [ordinals] by those of the side: the ordinal of what was found, or
-							  * HG_FOUND_NONE, HG_FOUND_TWO; NULL before it is done */
+		HgHostMask mask;	   /* of what is found */
+		uint32_t *ordinals;	   /* [ordinals] by those of the side: the ordinal of what was found, or
+								* HG_FOUND_NONE, HG_FOUND_TWO; NULL before it is done */
 	} HgHostLookup;
 
 	/* Those of a side; all zero where it has none. */

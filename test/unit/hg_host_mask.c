@@ -79,7 +79,8 @@ hg_host_mask_flat(const HgHostMask *mask)
 uint64_t
 hg_host_mask_bytes(const HgReplicaShape *shape)
 {
-	return hg_replica_mask_words(shape) * sizeof(uint64_t) + shape->parts * (sizeof(uint64_t *) + 1);
+	return hg_replica_mask_words(shape) * sizeof(uint64_t) +
+		   shape->parts * (sizeof(uint64_t *) + 1);
 }
 
 void

@@ -20,7 +20,7 @@ extern "C"
 	/* All zero: there is none, and all rows count. */
 	typedef struct HgHostMask
 	{
-		HgReplicaShape shape;	   /* of the graph */
+		HgReplicaShape shape;  /* of the graph */
 		uint64_t *words;	   /* [hg_replica_mask_words] */
 		const uint64_t **bits; /* [parts] of these words */
 		uint8_t *states;	   /* [parts] */

@@ -130,8 +130,8 @@ hg_host_offer_take(HgHostOffer *offer, HgEngine *engine, HgJob *job, HgHostReduc
 {
 	HgStatus status = HG_OK;
 
-	for (uint32_t shard = 0;
-		 offer->memory != NULL && shard < offer->head.shards && status == HG_OK; shard++)
+	for (uint32_t shard = 0; offer->memory != NULL && shard < offer->head.shards && status == HG_OK;
+		 shard++)
 	{
 		HgOfferTrailer trailer;
 		uint64_t rows;

@@ -38,9 +38,9 @@ extern "C"
 		uint64_t rows[2];
 		uint64_t given[2][HG_MAX_COLUMNS];
 		const HgHostColumn *replica[2][HG_MAX_COLUMNS]; /* NULL, or in place of these values ... */
-		const uint32_t *found[2][HG_MAX_COLUMNS];	 /* ... by these ordinals, where not NULL, of
-													  * those of the side's own rows ... */
-		uint32_t stride[2];							 /* ... by this stride */
+		const uint32_t *found[2][HG_MAX_COLUMNS];		/* ... by these ordinals, where not NULL, of
+														 * those of the side's own rows ... */
+		uint32_t stride[2];								/* ... by this stride */
 
 		HgReduceSpec spec;
 		uint32_t words;	   /* of a record; 0 before the first reduction */

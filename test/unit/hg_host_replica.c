@@ -3,9 +3,8 @@
  * hg_host_replica.c
  *	  Graph replicas in host memory: an engine on the CPU that has them, for tests.
  *
- * A job is of one of four kinds, and says which by what is not zero in it: it has a job of the CPU
- * engine inside, which all calls go to; or the shape of a graph that it makes, or of a column; or
- * sides, of which one at least is a graph replica or comes as pages.
+ * What is not zero in a job tells its kind: a job of the CPU engine, which all calls go to; the
+ * shape of a graph or a column that it makes; or sides, one at least a graph replica or pages.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -41,7 +40,7 @@ typedef enum ReplicaState
 	REPLICA_FILLING,
 	REPLICA_BUILT,
 	REPLICA_MATCHING, /* built, and there is a stream */
-	REPLICA_FAILED	   /* only close is left */
+	REPLICA_FAILED	  /* only close is left */
 } ReplicaState;
 
 /* The graph that a job makes, or the column, which is in made from the beginning. */
@@ -50,7 +49,7 @@ typedef struct ReplicaMaking
 	unsigned char *keys; /* [shape.rows] of the shape's key width, as they were put */
 	uint32_t *rows;		 /* [shape.rows] */
 	uint64_t count;		 /* of which there are so many */
-	HgReplica *made;		 /* once a graph is built; until it is a replica */
+	HgReplica *made;	 /* once a graph is built; until it is a replica */
 } ReplicaMaking;
 
 /* One side of a join. */
@@ -80,11 +79,11 @@ typedef struct ReplicaJob
 	HgHost maker;	 /* memory of the owner, counted */
 	HgJobSpec spec;	 /* whose pointers are not followed after open */
 	ReplicaState state;
-	uint64_t held; /* of both */
+	uint64_t held;	  /* of both */
 	uint64_t replica; /* of the owner */
 	HgJobStats stats;
 
-	HgReplicaShape shape;		  /* of the graph that is made; key_width 0 where none is */
+	HgReplicaShape shape;		 /* of the graph that is made; key_width 0 where none is */
 	HgReplicaColumnShape column; /* of the column; width 0 */
 	ReplicaMaking making;
 	ReplicaSide sides[2];
@@ -251,7 +250,8 @@ open_column(ReplicaJob *job, const HgReplicaColumnShape *shape, HgError *error)
 static HgStatus
 find_column(const HgReplicaColumnUse *use, const HgHostColumn **column, HgError *error)
 {
-	if (use->column == NULL || !hg_replica_column_shape_equal(&use->column->column.shape, &use->shape))
+	if (use->column == NULL ||
+		!hg_replica_column_shape_equal(&use->column->column.shape, &use->shape))
 		return hg_error_set(error, HG_NO_REPLICA, NULL, "there is no such column replica");
 	*column = &use->column->column;
 	return HG_OK;
@@ -277,8 +277,9 @@ open_side_columns(ReplicaJob *job, HgSide which, HgError *error)
 		*filters = *job->spec.filters[which];
 	for (uint32_t i = 0; i < filters->ncolumns && status == HG_OK; i++)
 		status = find_column(&filters->columns[i], &side->filters.columns[i], error);
-	return status == HG_OK ? hg_replica_ordinals_check(&job->spec, which, side->replica->numbers, error)
-						   : status;
+	return status == HG_OK
+			   ? hg_replica_ordinals_check(&job->spec, which, side->replica->numbers, error)
+			   : status;
 }
 
 /* The graph replica of a name; HG_NO_REPLICA where there is none of that shape. */
@@ -309,7 +310,7 @@ open_side_lookups(ReplicaJob *job, HgSide which, HgError *error)
 		lookups->lookups[i].own = lookup->own.graph->graph;
 		lookups->lookups[i].found = lookup->found.graph->graph;
 		status = hg_replica_lookup_ordinals_check(lookup, lookup->own.graph->numbers,
-											 lookup->found.graph->numbers, error);
+												  lookup->found.graph->numbers, error);
 	}
 	return status;
 }
@@ -391,7 +392,7 @@ replica_close(HgJob *handle)
 
 static HgStatus
 replica_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **opened,
-		  HgError *error)
+			 HgError *error)
 {
 	ReplicaJob *job = NULL;
 	void *memory;
@@ -409,8 +410,8 @@ replica_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob 
 	job->counting = (HgHost){
 		.alloc = counting_alloc, .free = counting_free, .cancelled = is_cancelled, .arg = job};
 	hg_host_reduce_init(&job->reduce, spec);
-	job->maker = (HgHost){
-		.alloc = maker_alloc, .free = maker_free, .cancelled = is_cancelled, .arg = job};
+	job->maker =
+		(HgHost){.alloc = maker_alloc, .free = maker_free, .cancelled = is_cancelled, .arg = job};
 
 	if (!hg_replica_is_used(spec) && !hg_pages_are_there(spec))
 		status = hg_cpu_engine()->open(hg_cpu_engine(), host, spec, &job->inside, error);
@@ -502,8 +503,8 @@ replica_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgE
 }
 
 static HgStatus
-replica_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
-				 HgError *error)
+replica_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count,
+					uint64_t first_row, HgError *error)
 {
 	ReplicaJob *job = job_of(handle);
 
@@ -514,7 +515,7 @@ replica_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count
 
 static HgStatus
 replica_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
-				   const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
+					  const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
 {
 	ReplicaJob *job = job_of(handle);
 	HgStatus status;
@@ -532,8 +533,8 @@ replica_append_column(HgJob *handle, HgSide side, uint32_t column, const void *v
 
 /* Nothing of the job is looked at but how the side comes. */
 static HgStatus
-replica_bring_pages(HgJob *handle, const HgHost *host, HgSide side, const void *pages, uint64_t count,
-				 HgBroughtPages **brought, HgError *error)
+replica_bring_pages(HgJob *handle, const HgHost *host, HgSide side, const void *pages,
+					uint64_t count, HgBroughtPages **brought, HgError *error)
 {
 	return hg_host_pages_bring(&job_of(handle)->sides[side].pages, host, side, pages, count,
 							   brought, error);
@@ -555,7 +556,7 @@ replica_take_pages(HgJob *handle, HgBroughtPages *brought, uint64_t first_page, 
 
 static HgStatus
 replica_append_pages(HgJob *handle, HgSide side, const void *pages, uint64_t count,
-				  uint64_t first_page, HgError *error)
+					 uint64_t first_page, HgError *error)
 {
 	ReplicaJob *job = job_of(handle);
 	HgBroughtPages *copy;
@@ -563,12 +564,13 @@ replica_append_pages(HgJob *handle, HgSide side, const void *pages, uint64_t cou
 
 	if (status == HG_OK && copy == NULL)
 		status = hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
-	return status == HG_OK ? replica_take_pages(handle, copy, first_page, error) : finish(job, status);
+	return status == HG_OK ? replica_take_pages(handle, copy, first_page, error)
+						   : finish(job, status);
 }
 
 static HgStatus
 replica_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, uint64_t count,
-			   HgError *error)
+				  HgError *error)
 {
 	ReplicaJob *job = job_of(handle);
 	ReplicaMaking *making = &job->making;
@@ -592,7 +594,7 @@ replica_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, uint64_
 
 static HgStatus
 replica_put_values(HgJob *handle, const void *values, const uint8_t *nulls, uint64_t count,
-				uint64_t first_ordinal, HgError *error)
+				   uint64_t first_ordinal, HgError *error)
 {
 	ReplicaJob *job = job_of(handle);
 	HgStatus status;
@@ -610,7 +612,7 @@ replica_put_values(HgJob *handle, const void *values, const uint8_t *nulls, uint
 
 static HgStatus
 replica_mask(HgJob *handle, HgSide which, uint32_t lookup, uint64_t first_word, uint64_t count,
-		  const uint64_t *words, HgError *error)
+			 const uint64_t *words, HgError *error)
 {
 	ReplicaJob *job = job_of(handle);
 	ReplicaSide *side = &job->sides[which];
@@ -707,7 +709,7 @@ build_join(ReplicaJob *job, HgError *error)
 		uint64_t vertices;
 
 		status = side->replica == NULL ? build_side(job, (HgSide) which, error)
-									: build_replica_side(job, (HgSide) which, error);
+									   : build_replica_side(job, (HgSide) which, error);
 		if (status != HG_OK)
 			break;
 		flat[which].graph = side->replica != NULL ? side->replica->graph : side->graph;
@@ -865,7 +867,7 @@ replica_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error
 
 static HgStatus
 replica_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
-			HgError *error)
+			   HgError *error)
 {
 	ReplicaJob *job = job_of(handle);
 	const uint64_t before = job->stats.matches;
@@ -907,7 +909,7 @@ replica_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error
 
 static HgStatus
 replica_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
-				  uint32_t *edge_rows, HgError *error)
+					 uint32_t *edge_rows, HgError *error)
 {
 	ReplicaJob *job = job_of(handle);
 

@@ -32,7 +32,7 @@ extern "C"
 	 */
 	typedef struct HgHostReplica
 	{
-		HgEngine engine;	  /* first: engine calls get its address */
+		HgEngine engine;	 /* first: engine calls get its address */
 		const HgHost *owner; /* of which alloc and free are called */
 	} HgHostReplica;
 

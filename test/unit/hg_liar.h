@@ -138,7 +138,7 @@ typedef struct Liar
 	unsigned char *staging;
 	HgJobStats stats;  /* of the job ... */
 	uint64_t made;	   /* bytes that what it makes holds */
-	bool has_replicas;	   /* ... of which one side is a graph replica */
+	bool has_replicas; /* ... of which one side is a graph replica */
 	bool has_lookups;  /* ... whose rows look up others ... */
 	bool has_computed; /* ... or that has columns computed */
 	bool has_pages;	   /* ... or comes as pages */

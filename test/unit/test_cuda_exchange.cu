@@ -93,8 +93,8 @@ open_shard(Shard *shard, const Case *it, uint32_t self, int devices, HgError *er
 	}
 	HG_TRY(hg_cuda_work_open(&shard->work, &shard->device, nullptr, 0, error));
 	HG_CUDA_TRY(cudaStreamCreateWithFlags(&shard->copies, cudaStreamNonBlocking), error);
-	HG_TRY(hg_cuda_exchange_open(&shard->exchange, it->width, it->shards, self, shard->copies,
-								 error));
+	HG_TRY(
+		hg_cuda_exchange_open(&shard->exchange, it->width, it->shards, self, shard->copies, error));
 	for (uint64_t row = shard->first; row < shard->first + shard->count; row++)
 	{
 		narrow.push_back((uint32_t) key_of(it, row));
@@ -105,8 +105,8 @@ open_shard(Shard *shard, const Case *it, uint32_t self, int devices, HgError *er
 					shard->keys, it->width == 4 ? static_cast<void *>(narrow.data()) : wide.data(),
 					shard->count * it->width, cudaMemcpyHostToDevice, shard->work.stream),
 				error);
-	HG_TRY(hg_cuda_exchange_count(&shard->work, &shard->exchange, shard->keys, shard->count,
-								  error));
+	HG_TRY(
+		hg_cuda_exchange_count(&shard->work, &shard->exchange, shard->keys, shard->count, error));
 	HG_TRY(hg_cuda_exchange_counted(&shard->work, &shard->exchange, error));
 	return hg_cuda_exchange_sort(&shard->work, &shard->exchange, shard->keys, nullptr,
 								 first_number(shard), shard->count, error);

@@ -23,13 +23,13 @@ static TestReplicaSpread
 table_of(uint32_t rows, TestReplicaMask mask)
 {
 	return (TestReplicaSpread){.mask = mask,
-							.width = 8,
-							.parts = rows / 400000 + 1,
-							.count = rows,
-							.keys = rows,
-							.numbers = 450000,
-							.ncolumns = 6,
-							.nulls = 10};
+							   .width = 8,
+							   .parts = rows / 400000 + 1,
+							   .count = rows,
+							   .keys = rows,
+							   .numbers = 450000,
+							   .ncolumns = 6,
+							   .nulls = 10};
 }
 
 /*

@@ -42,8 +42,8 @@ static void
 test_pages_bytes(HgEngine *engine)
 {
 	static const TestReplicaWay ways[][2] = {{TEST_REPLICA_PAGES, TEST_REPLICA_PAGES},
-										  {TEST_REPLICA_PAGES, TEST_REPLICA_APPENDED},
-										  {TEST_REPLICA_APPENDED, TEST_REPLICA_PAGES}};
+											 {TEST_REPLICA_PAGES, TEST_REPLICA_APPENDED},
+											 {TEST_REPLICA_APPENDED, TEST_REPLICA_PAGES}};
 	static const TestPagesForm forms[2] = {{.plain = true, .run = 1 << 20},
 										   {.noise = 20, .nquals = 2, .run = 100}};
 	for (int i = 0; i < 3; i++)
@@ -73,7 +73,7 @@ test_pages_bytes(HgEngine *engine)
 		}
 		reckoned = hg_cuda_engine_job_bytes(&spec);
 		good = test_replica_build(engine, test_host_plain(), &join.sides[0], &join.sides[1], &job,
-							   &error) == HG_OK &&
+								  &error) == HG_OK &&
 			   engine->count(job, HG_MATCH_ALL, &counted, &error) == HG_OK &&
 			   engine->match(job, HG_MATCH_ALL, &error) == HG_OK &&
 			   counted == test_replica_wanted(&join.wanted, HG_MATCH_ALL);

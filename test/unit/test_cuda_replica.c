@@ -147,10 +147,10 @@ test_replica_bytes(HgEngine *engine)
 			memcpy(spec.column_width[side], test_replica_widths, sizeof(test_replica_widths));
 		}
 		reckoned = hg_cuda_engine_job_bytes(&spec);
-		good =
-			test_replica_build(engine, test_host_plain(), both[0], both[1], &job, &error) == HG_OK &&
-			engine->count(job, HG_MATCH_ALL, &counted, &error) == HG_OK &&
-			engine->match(job, HG_MATCH_ALL, &error) == HG_OK;
+		good = test_replica_build(engine, test_host_plain(), both[0], both[1], &job, &error) ==
+				   HG_OK &&
+			   engine->count(job, HG_MATCH_ALL, &counted, &error) == HG_OK &&
+			   engine->match(job, HG_MATCH_ALL, &error) == HG_OK;
 		peak = good ? peak_of(engine, job) : 0;
 		if (job != NULL)
 			engine->close(job);

@@ -26,13 +26,13 @@ static void
 create_join(TestPagesJoin *join, uint32_t rows, uint64_t seed)
 {
 	TestReplicaSpread spreads[2] = {{.way = TEST_REPLICA_PAGES,
-								  .width = 8,
-								  .count = rows,
-								  .keys = rows,
-								  .hot = 20,
-								  .ncolumns = 3,
-								  .values = 9,
-								  .nulls = 10}};
+									 .width = 8,
+									 .count = rows,
+									 .keys = rows,
+									 .hot = 20,
+									 .ncolumns = 3,
+									 .values = 9,
+									 .nulls = 10}};
 
 	spreads[HG_INNER] = spreads[HG_OUTER];
 	spreads[HG_INNER].ncolumns = 1;
@@ -42,7 +42,8 @@ create_join(TestPagesJoin *join, uint32_t rows, uint64_t seed)
 static HgStatus
 open_job(HgEngine *engine, const HgHost *host, TestPagesJoin *join, HgJob **job, HgError *error)
 {
-	return test_replica_open(engine, host, &join->sides[HG_OUTER], &join->sides[HG_INNER], job, error);
+	return test_replica_open(engine, host, &join->sides[HG_OUTER], &join->sides[HG_INNER], job,
+							 error);
 }
 
 static HgStatus

@@ -114,8 +114,8 @@ naive_value(const HgProgram *program, uint32_t last, const TestReplicaSide *side
 }
 
 bool
-test_program_value(const HgProgram *program, const TestReplicaSide *side, uint32_t i, int64_t *value,
-				   bool *overflow)
+test_program_value(const HgProgram *program, const TestReplicaSide *side, uint32_t i,
+				   int64_t *value, bool *overflow)
 {
 	return naive_value(program, program->nsteps - 1, side, i, value, overflow);
 }

@@ -28,8 +28,8 @@ extern "C"
 	 * The number that a program leaves of row i of a side; returns whether it is NULL.  *overflow
 	 * becomes true where one does not fit.
 	 */
-	extern bool test_program_value(const HgProgram *program, const TestReplicaSide *side, uint32_t i,
-								   int64_t *value, bool *overflow);
+	extern bool test_program_value(const HgProgram *program, const TestReplicaSide *side,
+								   uint32_t i, int64_t *value, bool *overflow);
 
 	/* Run it; each test is reported by hg_tap_ok. */
 	extern void hg_engine_computed_suite(HgEngine *engine, const HgHost *host);

@@ -57,8 +57,9 @@ read_right(TestPagesJoin *join, HgEngine *engine, HgJob *job, HgMatchMode mode, 
 	HgStatus status = engine->match(job, mode, error);
 
 	if (status == HG_OK)
-		status = test_replica_read_values(engine, job, &join->sides[HG_OUTER], &join->sides[HG_INNER],
-									   capacity, UINT64_MAX, unwanted, &pairs, error);
+		status =
+			test_replica_read_values(engine, job, &join->sides[HG_OUTER], &join->sides[HG_INNER],
+									 capacity, UINT64_MAX, unwanted, &pairs, error);
 	if (status == HG_OK && !test_replica_right(&pairs, &join->wanted, mode))
 		status = hg_error_set(error, HG_INVALID, NULL, "wrong pairs");
 	free(pairs.pairs);
@@ -112,7 +113,8 @@ null_keys_of(const TestReplicaSide *side)
 	const HgPageSpec *spec = &side->pages.spec;
 	uint64_t null_keys = 0;
 
-	for (uint64_t page = 0; side->spread.way == TEST_REPLICA_PAGES && page < side->pages.count; page++)
+	for (uint64_t page = 0; side->spread.way == TEST_REPLICA_PAGES && page < side->pages.count;
+		 page++)
 	{
 		const unsigned char *from = side->pages.bytes + page * spec->page_size;
 		HgPageValues values;
@@ -181,8 +183,8 @@ test_pages_join_run(TestPagesJoin *join, HgEngine *engine, const HgHost *host, s
 		if (join->sides[side].spread.way == TEST_REPLICA_GRAPH)
 			status = test_replica_make(engine, host, &join->sides[side], error);
 	if (status == HG_OK)
-		status = test_replica_build(engine, host, &join->sides[HG_OUTER], &join->sides[HG_INNER], &job,
-								 error);
+		status = test_replica_build(engine, host, &join->sides[HG_OUTER], &join->sides[HG_INNER],
+									&job, error);
 	if (status == HG_OK)
 		status = test_pages_join_ask(join, engine, job, capacity, error);
 	if (job != NULL)
@@ -233,7 +235,7 @@ static void
 test_ways(HgEngine *engine, const HgHost *host)
 {
 	static const TestReplicaWay ways[][2] = {
-		{TEST_REPLICA_PAGES, TEST_REPLICA_PAGES},	   {TEST_REPLICA_PAGES, TEST_REPLICA_APPENDED},
+		{TEST_REPLICA_PAGES, TEST_REPLICA_PAGES},	 {TEST_REPLICA_PAGES, TEST_REPLICA_APPENDED},
 		{TEST_REPLICA_APPENDED, TEST_REPLICA_PAGES}, {TEST_REPLICA_PAGES, TEST_REPLICA_NUMBERED},
 		{TEST_REPLICA_NUMBERED, TEST_REPLICA_PAGES}, {TEST_REPLICA_PAGES, TEST_REPLICA_GRAPH},
 		{TEST_REPLICA_GRAPH, TEST_REPLICA_PAGES}};
@@ -246,16 +248,16 @@ test_ways(HgEngine *engine, const HgHost *host)
 			for (size_t c = 0; c < LENGTH(ncolumns); c++)
 			{
 				TestReplicaSpread spreads[2] = {{.way = ways[way][0],
-											  .mask = TEST_MASK_SOME,
-											  .width = width,
-											  .parts = 3,
-											  .count = rows,
-											  .keys = rows,
-											  .hot = 40,
-											  .numbers = 70000,
-											  .ncolumns = ncolumns[c][0],
-											  .values = 12,
-											  .nulls = 20}};
+												 .mask = TEST_MASK_SOME,
+												 .width = width,
+												 .parts = 3,
+												 .count = rows,
+												 .keys = rows,
+												 .hot = 40,
+												 .numbers = 70000,
+												 .ncolumns = ncolumns[c][0],
+												 .values = 12,
+												 .nulls = 20}};
 				TestPagesForm forms[2] = {usual_form, {.nquals = 8, .noise = 30}};
 
 				spreads[1] = spreads[0];
@@ -298,20 +300,21 @@ test_forms(HgEngine *engine, const HgHost *host)
 	{
 		const TestPagesForm *form = &cases[i].form;
 		const bool narrow = form->key_bytes > 0;
-		const TestReplicaSpread spreads[2] = {{.way = TEST_REPLICA_PAGES,
-											.width = cases[i].width,
-											.count = rows,
-											.keys = rows,
-											.hot = narrow ? rows : 20,
-											.ncolumns = 4,
-											.values = i % 2 == 0 ? 5 : 0,
-											.nulls = 10},
-										   {.way = narrow ? TEST_REPLICA_PAGES : TEST_REPLICA_APPENDED,
-											.width = cases[i].width,
-											.count = narrow ? 20 : rows,
-											.keys = rows,
-											.hot = narrow ? 20 : 9,
-											.ncolumns = 2}};
+		const TestReplicaSpread spreads[2] = {
+			{.way = TEST_REPLICA_PAGES,
+			 .width = cases[i].width,
+			 .count = rows,
+			 .keys = rows,
+			 .hot = narrow ? rows : 20,
+			 .ncolumns = 4,
+			 .values = i % 2 == 0 ? 5 : 0,
+			 .nulls = 10},
+			{.way = narrow ? TEST_REPLICA_PAGES : TEST_REPLICA_APPENDED,
+			 .width = cases[i].width,
+			 .count = narrow ? 20 : rows,
+			 .keys = rows,
+			 .hot = narrow ? 20 : 9,
+			 .ncolumns = 2}};
 		const TestPagesForm forms[2] = {*form, *form};
 
 		test_join(engine, host, spreads, forms, 2000, seed++);
@@ -330,16 +333,16 @@ test_sizes(HgEngine *engine, const HgHost *host, uint32_t most_rows)
 		{
 			const uint32_t count = i < LENGTH(rows) ? rows[i] : most_rows >> (i - LENGTH(rows));
 			const TestReplicaSpread spreads[2] = {{.way = TEST_REPLICA_PAGES,
-												.width = 8,
-												.count = count,
-												.keys = 2 * (uint64_t) count + 1,
-												.ncolumns = 1},
-											   {.way = TEST_REPLICA_PAGES,
-												.width = 8,
-												.count = rows[j],
-												.keys = 2 * (uint64_t) rows[j] + 1,
-												.ncolumns = i % 2,
-												.nulls = 5}};
+												   .width = 8,
+												   .count = count,
+												   .keys = 2 * (uint64_t) count + 1,
+												   .ncolumns = 1},
+												  {.way = TEST_REPLICA_PAGES,
+												   .width = 8,
+												   .count = rows[j],
+												   .keys = 2 * (uint64_t) rows[j] + 1,
+												   .ncolumns = i % 2,
+												   .nulls = 5}};
 			const TestPagesForm forms[2] = {{.plain = true, .run = 1 << 20},
 											{.noise = 5, .run = 1 << 20}};
 
@@ -393,7 +396,7 @@ test_bad_pages(HgEngine *engine, const HgHost *base)
 					memset(page + pages->spec.page_size - 24 + 18, 0xFF, 2);
 				}
 				good = test_replica_build(engine, &host.host, &join.sides[0], &join.sides[1], &job,
-									   &error) == HG_BAD_PAGE;
+										  &error) == HG_BAD_PAGE;
 				good = good && engine->count(job, HG_MATCH_ALL, &matches, NULL) != HG_OK &&
 					   engine->match(job, HG_MATCH_ALL, NULL) != HG_OK;
 				if (job != NULL)
@@ -481,9 +484,9 @@ static void
 test_bad_specs(HgEngine *engine, const HgHost *host)
 {
 	static const HgReplicaSpec new_replica = {.name = {1, 1, 0, 0},
-									.shape = {.key_width = 8, .parts = 1, .rows = 1}};
+											  .shape = {.key_width = 8, .parts = 1, .rows = 1}};
 	static const HgReplicaColumnSpec new_column = {.name = {1, 1, 1, 0},
-												 .shape = {.width = 4, .parts = 1, .stride = 1}};
+												   .shape = {.width = 4, .parts = 1, .stride = 1}};
 	HgPageSpec pages = good_spec;
 	const HgJobSpec spec = {
 		.key_width = 8, .device = -1, .ncolumns = {1}, .column_width = {{8}}, .pages = {&pages}};

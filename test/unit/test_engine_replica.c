@@ -39,8 +39,8 @@ static const char *const mask_names[TEST_MASKS] = {"", ", mask not given", ", ma
 
 /* Does a job tell of itself what it should? */
 static bool
-stats_right(HgEngine *engine, HgJob *job, const TestReplicaSide *outer, const TestReplicaSide *inner,
-			uint64_t matches)
+stats_right(HgEngine *engine, HgJob *job, const TestReplicaSide *outer,
+			const TestReplicaSide *inner, uint64_t matches)
 {
 	HgJobStats stats;
 
@@ -118,11 +118,11 @@ make_graphs(HgEngine *engine, const HgHost *host, TestReplicaSide *sides, int co
 
 	for (int i = 0; i < count && good; i++)
 	{
-		good =
-			sides[i].spread.way != TEST_REPLICA_GRAPH ||
-			(test_replica_make(engine, host, &sides[i], &error) == HG_OK && sides[i].graph != NULL &&
-			 sides[i].bytes >=
-				 (uint64_t) sides[i].spread.count * (sides[i].spread.width + sizeof(uint32_t)));
+		good = sides[i].spread.way != TEST_REPLICA_GRAPH ||
+			   (test_replica_make(engine, host, &sides[i], &error) == HG_OK &&
+				sides[i].graph != NULL &&
+				sides[i].bytes >=
+					(uint64_t) sides[i].spread.count * (sides[i].spread.width + sizeof(uint32_t)));
 		if (!good)
 			hg_tap_diag("a graph is not made: %s %s", error.message, error.detail);
 	}
@@ -185,19 +185,19 @@ test_ways(HgEngine *engine, const HgHost *host)
 			for (int mask = 0; mask < TEST_MASKS; mask++)
 			{
 				TestReplicaSpread outer = {.way = (TestReplicaWay) (ways / TEST_REPLICA_WAYS),
-										.mask = (TestReplicaMask) mask,
-										.width = widths & 1 ? 4 : 8,
-										.parts = FEW_PARTS,
-										.count = rows,
-										.keys = rows,
-										.hot = 7};
+										   .mask = (TestReplicaMask) mask,
+										   .width = widths & 1 ? 4 : 8,
+										   .parts = FEW_PARTS,
+										   .count = rows,
+										   .keys = rows,
+										   .hot = 7};
 				TestReplicaSpread inner = {.way = (TestReplicaWay) (ways % TEST_REPLICA_WAYS),
-										.mask = (TestReplicaMask) ((mask * 2) % TEST_MASKS),
-										.width = widths & 2 ? 4 : 8,
-										.parts = 1 + (uint32_t) mask % FEW_PARTS,
-										.count = rows / 2,
-										.keys = rows,
-										.hot = 3};
+										   .mask = (TestReplicaMask) ((mask * 2) % TEST_MASKS),
+										   .width = widths & 2 ? 4 : 8,
+										   .parts = 1 + (uint32_t) mask % FEW_PARTS,
+										   .count = rows / 2,
+										   .keys = rows,
+										   .hot = 3};
 
 				if (outer.way != TEST_REPLICA_GRAPH && inner.way != TEST_REPLICA_GRAPH)
 					continue;
@@ -220,15 +220,15 @@ test_sizes(HgEngine *engine, const HgHost *host, uint32_t most_rows)
 		const uint32_t b = sizes[i % count];
 		const uint32_t smaller = a < b ? a : b;
 		TestReplicaSpread outer = {.mask = i % 3 == 1 ? TEST_MASK_SOME : TEST_MASK_NONE,
-								.width = i % 2 ? 4 : 8,
-								.parts = i % 3 == 1 ? 2 : HG_FLAT_PARTS,
-								.count = a,
-								.keys = smaller + 1};
+								   .width = i % 2 ? 4 : 8,
+								   .parts = i % 3 == 1 ? 2 : HG_FLAT_PARTS,
+								   .count = a,
+								   .keys = smaller + 1};
 		TestReplicaSpread inner = {.mask = i % 4 == 2 ? TEST_MASK_SOME : TEST_MASK_NONE,
-								.width = i / 2 % 2 ? 4 : 8,
-								.parts = i % 4 == 2 ? 3 : HG_FLAT_PARTS - 1,
-								.count = b,
-								.keys = smaller + 1};
+								   .width = i / 2 % 2 ? 4 : 8,
+								   .parts = i % 4 == 2 ? 3 : HG_FLAT_PARTS - 1,
+								   .count = b,
+								   .keys = smaller + 1};
 
 		if ((uint64_t) a * b / (smaller + 1) > MOST_PAIRS)
 			outer.keys = inner.keys = (uint64_t) a * b / MOST_PAIRS + 1;
@@ -240,17 +240,17 @@ test_sizes(HgEngine *engine, const HgHost *host, uint32_t most_rows)
 		for (int turned = 0; turned < 2; turned++)
 		{
 			const TestReplicaSpread larger = {.mask = way == 1 ? TEST_MASK_SOME : TEST_MASK_NONE,
-										   .width = turned ? 4 : 8,
-										   .parts = 20,
-										   .count = most_rows,
-										   .keys = most_rows,
-										   .hot = most_rows / 10};
+											  .width = turned ? 4 : 8,
+											  .parts = 20,
+											  .count = most_rows,
+											  .keys = most_rows,
+											  .hot = most_rows / 10};
 			const TestReplicaSpread smaller = {.way = (TestReplicaWay) way,
-											.mask = TEST_MASK_FEW,
-											.width = way == 1 ? 4 : 8,
-											.parts = 20,
-											.count = most_rows / 7,
-											.keys = most_rows};
+											   .mask = TEST_MASK_FEW,
+											   .width = way == 1 ? 4 : 8,
+											   .parts = 20,
+											   .count = most_rows / 7,
+											   .keys = most_rows};
 
 			test_join(engine, host, turned ? &smaller : &larger, turned ? &larger : &smaller,
 					  100000, seed++);
@@ -271,18 +271,23 @@ test_skew(HgEngine *engine, const HgHost *host)
 				{
 					const bool tiny = capacities[c] < 1000;
 					const bool small = hg_tap_suite() <= HG_SUITE_SMALL;
-					const TestReplicaSpread many = {.mask = masked ? TEST_MASK_SOME : TEST_MASK_NONE,
-												 .width = 8,
-												 .parts = 2,
-												 .count = tiny ? 900 : 12000,
-												 .keys = 2,
-												 .hot = tiny ? 300 : 7000};
+					const TestReplicaSpread many = {.mask =
+														masked ? TEST_MASK_SOME : TEST_MASK_NONE,
+													.width = 8,
+													.parts = 2,
+													.count = tiny ? 900 : 12000,
+													.keys = 2,
+													.hot = tiny ? 300 : 7000};
 					const TestReplicaSpread few = {.way = (TestReplicaWay) way,
-												.width = 4,
-												.parts = 1,
-												.count = tiny ? 30 : small ? 60 : 300,
-												.keys = 40,
-												.hot = tiny ? 20 : small ? 30 : 150};
+												   .width = 4,
+												   .parts = 1,
+												   .count = tiny	? 30
+															: small ? 60
+																	: 300,
+												   .keys = 40,
+												   .hot = tiny	  ? 20
+														  : small ? 30
+																  : 150};
 
 					test_join(engine, host, turned ? &few : &many, turned ? &many : &few,
 							  capacities[c], seed++);
@@ -653,7 +658,8 @@ test_bad_making(HgEngine *engine, const HgHost *host)
 		expect(engine->put_edges(job, keys, rows, 3, &error), HG_OK, "put_edges") &&
 		expect(engine->put_edges(job, keys, rows, 2, &error), HG_INVALID, "too many edges") &&
 		expect(engine->build(job, &error), HG_INVALID, "build of too few edges") &&
-		expect(engine->take_replica(job, &graph, &number, &error), HG_INVALID, "keep before build") &&
+		expect(engine->take_replica(job, &graph, &number, &error), HG_INVALID,
+			   "keep before build") &&
 		expect(engine->put_edges(job, keys + 3, rows + 3, 1, &error), HG_OK, "put_edges") &&
 		expect(engine->match(job, HG_MATCH_ALL, &error), HG_INVALID, "match before build") &&
 		expect(engine->build(job, &error), HG_OK, "build") &&
@@ -672,11 +678,12 @@ test_bad_making(HgEngine *engine, const HgHost *host)
 	hg_tap_ok(good, "%s: a job that makes a graph is there for nothing else", engine->name);
 
 	job = NULL;
-	good = expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
-		   expect(engine->put_edges(job, keys, rows, 3, &error), HG_OK, "put_edges") &&
-		   expect(engine->put_edges(job, keys + 3, beyond, 1, &error), HG_OK, "put_edges") &&
-		   expect(engine->build(job, &error), HG_INVALID, "build of a row beyond") &&
-		   expect(engine->take_replica(job, &graph, &number, &error), HG_INVALID, "keep after that");
+	good =
+		expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
+		expect(engine->put_edges(job, keys, rows, 3, &error), HG_OK, "put_edges") &&
+		expect(engine->put_edges(job, keys + 3, beyond, 1, &error), HG_OK, "put_edges") &&
+		expect(engine->build(job, &error), HG_INVALID, "build of a row beyond") &&
+		expect(engine->take_replica(job, &graph, &number, &error), HG_INVALID, "keep after that");
 	if (job != NULL)
 		engine->close(job);
 	hg_tap_ok(good, "%s: an edge of a row that can't be is refused", engine->name);

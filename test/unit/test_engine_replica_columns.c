@@ -76,7 +76,8 @@ static HgStatus
 join_open(Joined *joined, const HgHost *host, HgError *error)
 {
 	test_replica_naive(joined->outer, joined->inner, &joined->wanted);
-	return test_replica_build(joined->engine, host, joined->outer, joined->inner, &joined->job, error);
+	return test_replica_build(joined->engine, host, joined->outer, joined->inner, &joined->job,
+							  error);
 }
 
 static void
@@ -103,8 +104,8 @@ reduce_right(Joined *joined, HgMatchMode mode, const HgReduceSpec *spec, size_t 
 	if (count == HG_TOO_MANY_GROUPS)
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, NULL, "too many groups");
 	test_replica_naive_groups(joined->outer, joined->inner, &joined->wanted, mode, spec, &wanted);
-	status =
-		test_replica_fetch_groups(joined->engine, joined->job, spec, count, capacity, &groups, error);
+	status = test_replica_fetch_groups(joined->engine, joined->job, spec, count, capacity, &groups,
+									   error);
 	if (status == HG_OK && !test_replica_groups_equal(&groups, &wanted, spec))
 		status =
 			hg_error_set(error, HG_INVALID, NULL, "%u keys: %lu groups, of %lu, or wrong ones",
@@ -123,7 +124,7 @@ values_right(Joined *joined, HgMatchMode mode, size_t capacity, uint32_t unwante
 
 	if (status == HG_OK)
 		status = test_replica_read_values(joined->engine, joined->job, joined->outer, joined->inner,
-									   capacity, UINT64_MAX, unwanted, &pairs, error);
+										  capacity, UINT64_MAX, unwanted, &pairs, error);
 	if (status == HG_OK && !test_replica_right(&pairs, &joined->wanted, mode))
 		status = hg_error_set(error, HG_INVALID, NULL, "wrong pairs");
 	free(pairs.pairs);
@@ -139,7 +140,7 @@ too_many_right(Joined *joined, HgReduceSpec *spec, HgError *error)
 	HgStatus status = HG_OK;
 
 	test_replica_naive_groups(joined->outer, joined->inner, &joined->wanted, HG_MATCH_ALL, spec,
-						   &wanted);
+							  &wanted);
 	free(wanted.words);
 	if (wanted.count < 2)
 		return HG_OK;
@@ -226,16 +227,16 @@ test_ways(HgEngine *engine, const HgHost *host)
 			for (int mask = 0; mask < (c == 0 ? TEST_MASKS : 1); mask++)
 			{
 				TestReplicaSpread outer = {.way = (TestReplicaWay) (ways / TEST_REPLICA_WAYS),
-										.mask = (TestReplicaMask) mask,
-										.width = 8,
-										.parts = 3,
-										.count = rows,
-										.keys = rows,
-										.hot = 40,
-										.numbers = 70000,
-										.ncolumns = ncolumns[c][0],
-										.values = 12,
-										.nulls = 20};
+										   .mask = (TestReplicaMask) mask,
+										   .width = 8,
+										   .parts = 3,
+										   .count = rows,
+										   .keys = rows,
+										   .hot = 40,
+										   .numbers = 70000,
+										   .ncolumns = ncolumns[c][0],
+										   .values = 12,
+										   .nulls = 20};
 				TestReplicaSpread inner = outer;
 
 				inner.way = (TestReplicaWay) (ways % TEST_REPLICA_WAYS);
@@ -282,22 +283,22 @@ test_strides(HgEngine *engine, const HgHost *host)
 		for (size_t j = 0; j < LENGTH(shapes); j++)
 		{
 			const TestReplicaSpread outer = {.width = 8,
-										  .parts = shapes[i].parts,
-										  .count = shapes[i].count,
-										  .keys = 500,
-										  .numbers = shapes[i].numbers,
-										  .stride = shapes[i].stride,
-										  .ncolumns = 4,
-										  .nulls = i % 2 ? 50 : 0};
+											 .parts = shapes[i].parts,
+											 .count = shapes[i].count,
+											 .keys = 500,
+											 .numbers = shapes[i].numbers,
+											 .stride = shapes[i].stride,
+											 .ncolumns = 4,
+											 .nulls = i % 2 ? 50 : 0};
 			const TestReplicaSpread inner = {.width = 4,
-										  .parts = shapes[j].parts,
-										  .count = shapes[j].count,
-										  .keys = 500,
-										  .numbers = shapes[j].numbers,
-										  .stride = shapes[j].stride,
-										  .ncolumns = 4,
-										  .values = j % 3 ? 5 : 0,
-										  .nulls = j % 3 ? 5 : 0};
+											 .parts = shapes[j].parts,
+											 .count = shapes[j].count,
+											 .keys = 500,
+											 .numbers = shapes[j].numbers,
+											 .stride = shapes[j].stride,
+											 .ncolumns = 4,
+											 .values = j % 3 ? 5 : 0,
+											 .nulls = j % 3 ? 5 : 0};
 
 			if (hg_tap_suite() == HG_SUITE_TINY && (i + j) % 4 != 0)
 				continue;
@@ -315,20 +316,20 @@ test_many(HgEngine *engine, const HgHost *host)
 	for (int many = 0; many < 2; many++)
 	{
 		const TestReplicaSpread outer = {.mask = many ? TEST_MASK_SOME : TEST_MASK_NONE,
-									  .width = 8,
-									  .parts = 3,
-									  .count = large ? 60000 : 20000,
-									  .keys = 2000,
-									  .numbers = 1 << 17,
-									  .ncolumns = 3,
-									  .values = many ? 0 : 3,
-									  .nulls = 10};
+										 .width = 8,
+										 .parts = 3,
+										 .count = large ? 60000 : 20000,
+										 .keys = 2000,
+										 .numbers = 1 << 17,
+										 .ncolumns = 3,
+										 .values = many ? 0 : 3,
+										 .nulls = 10};
 		const TestReplicaSpread inner = {.width = 8,
-									  .parts = 1,
-									  .count = large ? 40000 : 5000,
-									  .keys = 2000,
-									  .ncolumns = 2,
-									  .values = many ? 1000 : 4};
+										 .parts = 1,
+										 .count = large ? 40000 : 5000,
+										 .keys = 2000,
+										 .ncolumns = 2,
+										 .values = many ? 1000 : 4};
 
 		test_join(engine, host, &outer, &inner, 100000, seed++);
 	}
@@ -403,17 +404,18 @@ test_several_jobs(HgEngine *engine, const HgHost *base)
 			if (i % 2 == 0)
 			{
 				good = test_replica_read_values(engine, joined[i].job, joined[i].outer,
-											 joined[i].inner, 800, turn == 2 ? UINT64_MAX : 2, 0,
-											 &pairs[i], &error) == HG_OK;
+												joined[i].inner, 800, turn == 2 ? UINT64_MAX : 2, 0,
+												&pairs[i], &error) == HG_OK;
 				continue;
 			}
-			test_replica_draw_reduce(&spec, joined[i].outer, joined[i].inner, false, (uint32_t) turn,
-								  &state);
+			test_replica_draw_reduce(&spec, joined[i].outer, joined[i].inner, false,
+									 (uint32_t) turn, &state);
 			good = reduce_right(&joined[i], HG_MATCH_ALL, &spec, 100, &error) == HG_OK;
 		}
 	for (size_t i = 0; i < LENGTH(joins); i++)
 	{
-		good = good && (i % 2 == 1 || test_replica_right(&pairs[i], &joined[i].wanted, HG_MATCH_ALL));
+		good =
+			good && (i % 2 == 1 || test_replica_right(&pairs[i], &joined[i].wanted, HG_MATCH_ALL));
 		if (joined[i].engine != NULL)
 			join_close(&joined[i]);
 		free(pairs[i].pairs);
@@ -524,7 +526,8 @@ test_replica_columns_stretch(HgEngine *engine, const HgHost *host, HgError *erro
 			.engine = engine, .outer = &sides[joins[i][0]], .inner = &sides[joins[i][1]]};
 		HgReduceSpec spec;
 
-		test_replica_draw_reduce(&spec, joined.outer, joined.inner, false, 1 + (uint32_t) i, &state);
+		test_replica_draw_reduce(&spec, joined.outer, joined.inner, false, 1 + (uint32_t) i,
+								 &state);
 		status = join_open(&joined, host, error);
 		if (status == HG_OK)
 			status = values_right(&joined, HG_MATCH_ALL, 2000, 0, error);
@@ -610,7 +613,8 @@ test_bad_making(HgEngine *engine, const HgHost *host)
 		expect(engine->put_values(job, values, nulls, 0, 8, &error), HG_OK, "nothing") &&
 		expect(engine->put_values(job, values, nulls, 8, 0, &error), HG_OK, "put_values") &&
 		expect(engine->put_values(job, values, NULL, 3, 5, &error), HG_OK, "put_values again") &&
-		expect(engine->take_replica(job, &column, &number, &error), HG_INVALID, "keep before build") &&
+		expect(engine->take_replica(job, &column, &number, &error), HG_INVALID,
+			   "keep before build") &&
 		expect(engine->build(job, &error), HG_OK, "build") &&
 		expect(engine->build(job, &error), HG_INVALID, "build twice") &&
 		expect(engine->put_values(job, values, NULL, 1, 0, &error), HG_INVALID,
@@ -679,7 +683,8 @@ test_bad_opens(HgEngine *engine, const HgHost *host, const TestReplicaSide *side
 	columns[1].column = NULL;
 	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_NO_REPLICA, "no column");
 	columns[1].column = side->graph;
-	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_NO_REPLICA, "a graph as one");
+	good &=
+		expect(engine->open(engine, host, &spec, &job, &error), HG_NO_REPLICA, "a graph as one");
 	columns[1].column = side->columns[0].replica;
 	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_NO_REPLICA, "other width");
 	columns[1].column = side->columns[1].replica;
@@ -692,7 +697,8 @@ test_bad_opens(HgEngine *engine, const HgHost *host, const TestReplicaSide *side
 	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_NO_REPLICA, "other stride");
 	columns[0].shape.stride = columns[1].shape.stride = right.stride;
 	use.graph = side->columns[0].replica;
-	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_NO_REPLICA, "one as a graph");
+	good &=
+		expect(engine->open(engine, host, &spec, &job, &error), HG_NO_REPLICA, "one as a graph");
 	hg_tap_ok(good && job == NULL, "%s: a job of columns that can't be is refused", engine->name);
 }
 
@@ -758,7 +764,8 @@ test_bad_joining(HgEngine *engine, const HgHost *host, const TestReplicaSide *si
 	bool good;
 
 	good =
-		expect(test_replica_open(engine, host, &sides[0], &sides[2], &job, &error), HG_OK, "open") &&
+		expect(test_replica_open(engine, host, &sides[0], &sides[2], &job, &error), HG_OK,
+			   "open") &&
 		expect(engine->append_column(job, HG_OUTER, 0, values, NULL, 1, 0, &error), HG_INVALID,
 			   "append_column to a graph replica") &&
 		expect(engine->put_values(job, values, NULL, 1, 0, &error), HG_INVALID, "put_values") &&

@@ -23,7 +23,8 @@ extern "C"
 	 * Make column replicas, reduce joins that have them, and release them: returns the first status
 	 * that is not HG_OK. Nothing is left of it.
 	 */
-	extern HgStatus test_replica_columns_stretch(HgEngine *engine, const HgHost *host, HgError *error);
+	extern HgStatus test_replica_columns_stretch(HgEngine *engine, const HgHost *host,
+												 HgError *error);
 
 #ifdef __cplusplus
 }

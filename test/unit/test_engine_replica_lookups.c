@@ -57,9 +57,9 @@ reduce_right(Joined *joined, const HgReduceSpec *spec, size_t capacity, HgError 
 	if (count == HG_TOO_MANY_GROUPS)
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, NULL, "too many groups");
 	test_replica_naive_groups(joined->outer, joined->inner, &joined->wanted, HG_MATCH_ALL, spec,
-						   &wanted);
-	status =
-		test_replica_fetch_groups(joined->engine, joined->job, spec, count, capacity, &groups, error);
+							  &wanted);
+	status = test_replica_fetch_groups(joined->engine, joined->job, spec, count, capacity, &groups,
+									   error);
 	if (status == HG_OK && !test_replica_groups_equal(&groups, &wanted, spec))
 		status =
 			hg_error_set(error, HG_INVALID, NULL, "%u keys: %lu groups, of %lu, or wrong ones",
@@ -78,7 +78,7 @@ values_right(Joined *joined, HgMatchMode mode, size_t capacity, HgError *error)
 
 	if (status == HG_OK)
 		status = test_replica_read_values(joined->engine, joined->job, joined->outer, joined->inner,
-									   capacity, UINT64_MAX, 0, &pairs, error);
+										  capacity, UINT64_MAX, 0, &pairs, error);
 	if (status == HG_OK && !test_replica_right(&pairs, &joined->wanted, mode))
 		status = hg_error_set(error, HG_INVALID, NULL, "%zu pairs of %zu, or wrong ones",
 							  pairs.count, joined->wanted.count);
@@ -186,14 +186,14 @@ static TestReplicaSpread
 side_of(uint32_t rows, uint32_t parts, uint32_t ncolumns)
 {
 	return (TestReplicaSpread){.width = 8,
-							.parts = parts,
-							.count = rows,
-							.keys = rows / 2 + 1,
-							.hot = rows / 100,
-							.numbers = rows / parts + 100,
-							.ncolumns = ncolumns,
-							.values = 12,
-							.nulls = 20};
+							   .parts = parts,
+							   .count = rows,
+							   .keys = rows / 2 + 1,
+							   .hot = rows / 100,
+							   .numbers = rows / parts + 100,
+							   .ncolumns = ncolumns,
+							   .values = 12,
+							   .nulls = 20};
 }
 
 /* And rows that are looked up, some of which may not count. */
@@ -413,10 +413,10 @@ test_random(HgEngine *engine, const HgHost *host)
 
 				lookup->from = (uint32_t) test_replica_random(&state, l + 1);
 				lookup->unmatched = test_replica_random(&state, 3) == 0;
-				lookup->found =
-					found_of((uint32_t) test_replica_random(&state, 1 + (UINT64_C(1) << round % 13)),
-							 1 + (uint32_t) test_replica_random(&state, 3),
-							 (TestReplicaMask) test_replica_random(&state, TEST_MASK_ZERO));
+				lookup->found = found_of(
+					(uint32_t) test_replica_random(&state, 1 + (UINT64_C(1) << round % 13)),
+					1 + (uint32_t) test_replica_random(&state, 3),
+					(TestReplicaMask) test_replica_random(&state, TEST_MASK_ZERO));
 				lookup->width = test_replica_random(&state, 2) ? 4 : 8;
 				lookup->nulls = (uint32_t) test_replica_random(&state, 10);
 				lookup->misses = (uint32_t) test_replica_random(&state, 20);
@@ -477,7 +477,8 @@ test_replica_lookups_stretch(HgEngine *engine, const HgHost *host, HgError *erro
 					  .found = {.width = 8, .parts = 1, .count = 20, .keys = 20, .numbers = 20},
 					  .width = 8,
 					  .nulls = 9}}},
-		{.side = {.way = TEST_REPLICA_NUMBERED, .width = 4, .count = 300, .keys = 300, .ncolumns = 1}},
+		{.side =
+			 {.way = TEST_REPLICA_NUMBERED, .width = 4, .count = 300, .keys = 300, .ncolumns = 1}},
 	};
 	TestStar stars[2];
 	HgStatus status = HG_OK;

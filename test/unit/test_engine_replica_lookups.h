@@ -19,7 +19,7 @@ extern "C"
 
 	/* Run it; each test is reported by hg_tap_ok. */
 	extern void hg_engine_replica_lookups_suite(HgEngine *engine, const HgHost *host,
-											 uint32_t most_rows);
+												uint32_t most_rows);
 
 	/*
 	 * Join two stars, whose graphs are made, and look at all that it gives, in chunks of some
@@ -30,7 +30,8 @@ extern "C"
 								   HgError *error);
 
 	/* Part of test_replica_stretch (test_engine_replica.h). */
-	extern HgStatus test_replica_lookups_stretch(HgEngine *engine, const HgHost *host, HgError *error);
+	extern HgStatus test_replica_lookups_stretch(HgEngine *engine, const HgHost *host,
+												 HgError *error);
 
 #ifdef __cplusplus
 }

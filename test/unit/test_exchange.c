@@ -172,8 +172,7 @@ by_hand_open(ByHand *two)
 	two->exchange.numbers = 2 * BY_HAND_ROWS;
 	hg_exchange_choose(2, sum, NULL, two->exchange.ends);
 	for (int shard = 0; shard < 2; shard++)
-		two->exchange.rows[shard] =
-			hg_exchange_rows_of(two->tallies[shard], two->exchange.ends, 0);
+		two->exchange.rows[shard] = hg_exchange_rows_of(two->tallies[shard], two->exchange.ends, 0);
 	return good;
 }
 

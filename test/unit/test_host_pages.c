@@ -48,7 +48,8 @@ test_bytes(void)
 static void
 test_cpu_engine(void)
 {
-	const TestReplicaSpread spread = {.way = TEST_REPLICA_PAGES, .width = 8, .count = 10, .keys = 9};
+	const TestReplicaSpread spread = {
+		.way = TEST_REPLICA_PAGES, .width = 8, .count = 10, .keys = 9};
 	const TestPagesForm form = {0};
 	HgJobSpec spec = {.key_width = 8, .device = -1};
 	HgEngine *engine = hg_cpu_engine();

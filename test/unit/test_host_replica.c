@@ -40,8 +40,9 @@ test_owner(void)
 	{
 		test_host_init(&owner, test_host_plain());
 		owner.fail_allocation = i;
-		good = test_replica_stretch(&replica.engine, test_host_plain(), &error) == HG_OUT_OF_MEMORY &&
-			   owner.held_bytes == 0 && !owner.misused;
+		good =
+			test_replica_stretch(&replica.engine, test_host_plain(), &error) == HG_OUT_OF_MEMORY &&
+			owner.held_bytes == 0 && !owner.misused;
 	}
 	hg_tap_ok(good && allocations > 0, "a keeper that refuses memory, at %" PRIu64 " points",
 			  allocations);
@@ -57,7 +58,8 @@ test_bytes(void)
 		{.way = TEST_REPLICA_APPENDED, .width = 4, .count = 30000, .keys = 5000},
 	};
 	const HgReplicaUse use = {.shape = {.key_width = 8, .parts = 2, .rows = 20000}, .masked = 1};
-	const HgJobSpec joining = {.key_width = 4, .replica = {&use, NULL}, .expected_rows = {0, 30000}};
+	const HgJobSpec joining = {
+		.key_width = 4, .replica = {&use, NULL}, .expected_rows = {0, 30000}};
 	TestReplicaSide sides[3];
 	TestHost owner;
 	TestHost host;
@@ -86,8 +88,8 @@ test_bytes(void)
 	hg_tap_ok(good, "what is kept is told to the byte");
 
 	host.peak_bytes = 0;
-	good = good &&
-		   test_replica_build(&replica.engine, &host.host, &sides[0], &sides[2], &job, &error) == HG_OK;
+	good = good && test_replica_build(&replica.engine, &host.host, &sides[0], &sides[2], &job,
+									  &error) == HG_OK;
 	hg_tap_ok(good && host.peak_bytes <= hg_host_replica_bytes(&joining) + 100000,
 			  "a join takes what was reckoned: %" PRIu64 " bytes of %" PRIu64, host.peak_bytes,
 			  hg_host_replica_bytes(&joining));
@@ -162,11 +164,11 @@ test_lookup_bytes(bool computed, bool filtered)
 		if (filtered && side == HG_OUTER)
 			add_filters(&stars[side]);
 		test_star_use(&stars[side], (HgSide) side, &uses[side], &spec);
-		good =
-			good && test_star_make(&replica.engine, test_host_plain(), &stars[side], &error) == HG_OK;
+		good = good &&
+			   test_star_make(&replica.engine, test_host_plain(), &stars[side], &error) == HG_OK;
 	}
-	good = good &&
-		   test_star_build(&replica.engine, &host.host, &stars[0], &stars[1], &job, &error) == HG_OK;
+	good = good && test_star_build(&replica.engine, &host.host, &stars[0], &stars[1], &job,
+								   &error) == HG_OK;
 	hg_tap_ok(good && host.peak_bytes <= hg_host_replica_bytes(&spec) + 100000 &&
 				  host.peak_bytes >= hg_host_replica_bytes(&spec) / 2,
 			  "a join with lookups%s takes what was reckoned: %" PRIu64 " bytes of %" PRIu64,
@@ -207,10 +209,11 @@ test_column_bytes(void)
 		test_host_init(&owner, test_host_plain());
 		test_host_init(&host, test_host_plain());
 		hg_host_replica_init(&replica, &owner.host);
-		good = replica.engine.open(&replica.engine, &host.host, &spec, &job, &error) == HG_OK &&
-			   replica.engine.put_values(job, values, i == 0 ? NULL : nulls, 9, 77, &error) == HG_OK &&
-			   replica.engine.build(job, &error) == HG_OK &&
-			   replica.engine.take_replica(job, &column, &bytes, &error) == HG_OK;
+		good =
+			replica.engine.open(&replica.engine, &host.host, &spec, &job, &error) == HG_OK &&
+			replica.engine.put_values(job, values, i == 0 ? NULL : nulls, 9, 77, &error) == HG_OK &&
+			replica.engine.build(job, &error) == HG_OK &&
+			replica.engine.take_replica(job, &column, &bytes, &error) == HG_OK;
 		good = good && bytes == owner.held_bytes && bytes > 210000 * (i == 0 ? 4 : 5) &&
 			   owner.peak_bytes + host.peak_bytes <= hg_host_replica_bytes(&spec);
 		if (job != NULL)

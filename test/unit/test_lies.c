@@ -251,12 +251,14 @@ play_replica(HgWireClient *client, const HgHost *host, bool *right)
 {
 	const uint64_t serial = 1 + hg_lies_random() % REPLICA_NAMES;
 	const HgReplicaUse use = {.name = {TEST_EPOCH, serial},
-						   .shape = {8, 1, REPLICA_ROWS(serial)},
-						   .masked = hg_lies_random() % 2};
+							  .shape = {8, 1, REPLICA_ROWS(serial)},
+							  .masked = hg_lies_random() % 2};
 	const HgReplicaUse same = {.name = use.name, .shape = use.shape};
 	/* its rows may look themselves up */
-	const HgReplicaLookup lookup = {
-		.stride = REPLICA_ROWS(serial), .found_stride = REPLICA_ROWS(serial), .own = same, .found = use};
+	const HgReplicaLookup lookup = {.stride = REPLICA_ROWS(serial),
+									.found_stride = REPLICA_ROWS(serial),
+									.own = same,
+									.found = use};
 	const HgJobSpec spec = {.key_width = 8,
 							.device = -1,
 							.replica = {&use, &use},
@@ -378,10 +380,10 @@ static void
 play_pages(HgWireClient *client, const HgHost *host, bool *right)
 {
 	const TestReplicaSpread spread = {.way = TEST_REPLICA_PAGES,
-								   .width = 8,
-								   .count = 1 + (uint32_t) (hg_lies_random() % 1000),
-								   .keys = UINT64_C(1) << 60,
-								   .ncolumns = (uint32_t) (hg_lies_random() % 3)};
+									  .width = 8,
+									  .count = 1 + (uint32_t) (hg_lies_random() % 1000),
+									  .keys = UINT64_C(1) << 60,
+									  .ncolumns = (uint32_t) (hg_lies_random() % 3)};
 	const TestPagesForm form = {.nquals = 1, .noise = 10, .run = 10};
 	HgEngine *engine = hg_wire_client_engine(client);
 	uint64_t state = hg_lies_random();
@@ -435,7 +437,7 @@ play_session(HgWireClient *client)
 					  .spread = {5, 0, 0}};
 		const bool whole = hg_lies_random() % 2;
 		HgEngine *engine = hg_wire_client_engine(client);
-		TestImpatient impatient;
+		TestTimeoutHost impatient;
 		HgJob *job = NULL;
 
 		if (!whole)
@@ -445,7 +447,7 @@ play_session(HgWireClient *client)
 			c.spec.memory_limit = hg_lies_random() % 2 ? 0 : 1 << 16;
 		}
 		test_case_create(&c, hg_lies_random() % 3);
-		test_impatient_init(&impatient, JOB_MS);
+		test_timeout_init(&impatient, JOB_MS);
 		if (hg_lies_random() % 4 == 0)
 			play_table(hg_wire_client_engine(client), &impatient.host, &c.data, &right);
 		if (hg_lies_random() % 3 == 0)

@@ -152,7 +152,8 @@ test_named_open(HgWireClient *client, const HgHost *host, const HgReplicaName *n
 {
 	HgEngine *engine = hg_wire_client_engine(client);
 	const HgReplicaSpec new_replica = {.name = *name, .shape = *shape};
-	const HgJobSpec spec = {.key_width = shape->key_width, .device = -1, .new_replica = &new_replica};
+	const HgJobSpec spec = {
+		.key_width = shape->key_width, .device = -1, .new_replica = &new_replica};
 
 	return engine->open(engine, host, &spec, job, error);
 }
@@ -433,7 +434,7 @@ test_named_is_at_rest(TestServer *server, uint64_t graphs)
 bool
 test_named_graphs_become(TestServer *server, uint64_t graphs)
 {
-	const double deadline = test_now_ms() + TEST_PATIENCE_MS;
+	const double deadline = test_now_ms() + TEST_TIMEOUT_MS;
 
 	while (test_status_of(server).replica_graphs != graphs && test_now_ms() < deadline)
 		usleep(1000);

@@ -222,7 +222,8 @@ draw_qual(Writer *writer, HgPageQual *qual, uint32_t number, uint32_t attribute)
 	const uint32_t above = 64 - 8 * (uint32_t) writer->attributes[attribute].length;
 
 	qual->attribute = (uint16_t) attribute;
-	qual->operation = (uint8_t) (test_replica_random(writer->state, 100) + number) % HG_PAGE_OPERATORS;
+	qual->operation =
+		(uint8_t) (test_replica_random(writer->state, 100) + number) % HG_PAGE_OPERATORS;
 	qual->is_signed = number % 2;
 	/* neither the least nor the greatest, so that rows can pass and can fail */
 	qual->constant = UINT64_C(3) << (60 - above);

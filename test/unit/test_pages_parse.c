@@ -114,13 +114,13 @@ static void
 test_good(const TestPagesForm *form, uint32_t width, uint32_t ncolumns, uint64_t seed)
 {
 	const TestReplicaSpread spread = {.way = TEST_REPLICA_PAGES,
-								   .width = width,
-								   .count = 3000,
-								   .keys = form->key_bytes == 2 ? 100 : 1000,
-								   .hot = form->key_bytes == 2 ? 3000 : 300,
-								   .ncolumns = ncolumns,
-								   .values = seed % 2 == 0 ? 3 : 0,
-								   .nulls = 30};
+									  .width = width,
+									  .count = 3000,
+									  .keys = form->key_bytes == 2 ? 100 : 1000,
+									  .hot = form->key_bytes == 2 ? 3000 : 300,
+									  .ncolumns = ncolumns,
+									  .values = seed % 2 == 0 ? 3 : 0,
+									  .nulls = 30};
 	TestReplicaSide side;
 	Guarded guarded;
 	uint32_t next = 0;
@@ -543,8 +543,12 @@ static void
 test_damage(uint32_t size, uint64_t seed)
 {
 	const TestPagesForm form = {.page_size = size, .nquals = 3, .noise = 10};
-	const TestReplicaSpread spread = {
-		.way = TEST_REPLICA_PAGES, .width = 8, .count = 500, .keys = 1000, .ncolumns = 8, .nulls = 30};
+	const TestReplicaSpread spread = {.way = TEST_REPLICA_PAGES,
+									  .width = 8,
+									  .count = 500,
+									  .keys = 1000,
+									  .ncolumns = 8,
+									  .nulls = 30};
 	const uint32_t rounds = hg_tap_suite() == HG_SUITE_TINY ? 500 : 50000;
 	TestReplicaSide side;
 	Guarded guarded;

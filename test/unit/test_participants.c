@@ -250,13 +250,13 @@ participate(void *arg)
 
 	test_host_init(&host, test_host_plain());
 	self->group = (HgParticipants){.state = &shared->state,
-						  .whole_bins = self->group.whole_bins,
-						  .spread = self->group.spread,
-						  .alloc = shared_alloc,
-						  .address = shared_address,
-						  .free = shared_free,
-						  .arrive = shared_arrive,
-						  .arg = self};
+								   .whole_bins = self->group.whole_bins,
+								   .spread = self->group.spread,
+								   .alloc = shared_alloc,
+								   .address = shared_address,
+								   .free = shared_free,
+								   .arrive = shared_arrive,
+								   .arg = self};
 
 	/* whoever brings rows has been joined by the main thread */
 	pthread_mutex_lock(&shared->mutex);
@@ -478,10 +478,10 @@ test_spread(TestKeys kind, uint64_t outer_rows, uint64_t inner_rows)
 	for (int probe = HG_PROBE_STANDARD; probe <= HG_PROBE_INTERSECT; probe++)
 	{
 		ParticipantsRun run = {.participants = 4,
-					   .spread = true,
-					   .alone = true,
-					   .by_turns = true,
-					   .spec = {.probe = (HgProbeAlgorithm) probe}};
+							   .spread = true,
+							   .alone = true,
+							   .by_turns = true,
+							   .spec = {.probe = (HgProbeAlgorithm) probe}};
 
 		good &= participants_run(&run, &data, statuses);
 		for (unsigned i = 0; i < run.participants; i++)
@@ -527,7 +527,8 @@ test_direct(uint32_t key_width)
 		{
 			HgStatus statuses[MOST_PARTICIPANTS];
 			const unsigned *group = groups[turn % LENGTH(groups)];
-			ParticipantsRun run = {.participants = group[0], .late = group[1], .spec = {.direct = 1}};
+			ParticipantsRun run = {
+				.participants = group[0], .late = group[1], .spec = {.direct = 1}};
 
 			run.count = turn % 4 == 0;
 			run.mode = turn % 3 == 0 ? HG_MATCH_FIRST : HG_MATCH_ALL;

@@ -77,13 +77,16 @@ fill_own(PartitionedStar *of, uint32_t lookup, uint32_t partition)
 			continue;
 		memcpy((char *) own->keys + (size_t) own->spread.count * width,
 			   (const char *) whole->keys + (size_t) i * width, width);
-		own->rows[own->spread.count++] = test_partitions_number(partitioning, partition, whole->rows[i]);
+		own->rows[own->spread.count++] =
+			test_partitions_number(partitioning, partition, whole->rows[i]);
 	}
 	of->rows[lookup][partition] = own->spread.count;
-	of->copartition[lookup] = (HgCopartition){.partitioning = PARTITIONS_OF(lookup), .rows = of->rows[lookup]};
+	of->copartition[lookup] =
+		(HgCopartition){.partitioning = PARTITIONS_OF(lookup), .rows = of->rows[lookup]};
 }
 
-/* Cut what a lookup finds, or the graph by which it is made along, where rows that are partitioned look up.
+/* Cut what a lookup finds, or the graph by which it is made along, where rows that are partitioned
+ * look up.
  */
 static bool
 copartition_create(PartitionedStar *of, uint32_t lookup, uint32_t shards)
@@ -96,7 +99,7 @@ copartition_create(PartitionedStar *of, uint32_t lookup, uint32_t shards)
 	{
 		of->copartition[lookup] = (HgCopartition){.found = &of->found[lookup].partitions};
 		return test_partitions_create(&of->found[lookup], &holding.engine, test_host_plain(),
-							   &of->star.lookups[lookup].found, shards);
+									  &of->star.lookups[lookup].found, shards);
 	}
 	for (uint32_t i = 0; i < shards && partitions_of(of, spread->from) != NULL && good; i++)
 	{
@@ -121,7 +124,8 @@ star_create(PartitionedStar *of, const TestStarSpread *spread, bool is_partition
 	good = test_star_make(&holding.engine, test_host_plain(), &of->star, &error) == HG_OK;
 	if (!is_partitioned)
 		return good;
-	good &= test_partitions_create(&of->partitioning, &holding.engine, test_host_plain(), &of->star.side, shards);
+	good &= test_partitions_create(&of->partitioning, &holding.engine, test_host_plain(),
+								   &of->star.side, shards);
 	for (uint32_t l = 0; l < of->star.nlookups && good; l++)
 		good = copartition_create(of, l, shards);
 	return good;
@@ -170,7 +174,8 @@ find_lookup(const PartitionedStar *of, uint32_t number, HgReplicaLookup *lookup)
 			   lookup->found.name.partition == hg_partition_number(sharded.shards, shard);
 	}
 	lookup->own.graph = of->own[number][shard].graph;
-	return lookup->own.name.partition == hg_copartition_number(PARTITIONS_OF(number), sharded.shards, shard) &&
+	return lookup->own.name.partition ==
+			   hg_copartition_number(PARTITIONS_OF(number), sharded.shards, shard) &&
 		   lookup->found.name.partition == 0;
 }
 
@@ -190,7 +195,8 @@ find_side(const HgJobSpec *spec, HgSide side, TestStarUse *use)
 	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
 	{
 		HgReplicaColumnUse *column = &use->columns[i];
-		const TestPartitions *partitioning = partitions_of(of, spec->replica_columns[side][i].lookup);
+		const TestPartitions *partitioning =
+			partitions_of(of, spec->replica_columns[side][i].lookup);
 
 		*column = spec->replica_columns[side][i];
 		good &= column->name.partition == (partitioning != NULL ? number : 0);
@@ -276,7 +282,7 @@ build_job(const HgHost *host, HgJob **job, HgError *error)
 			status = test_replica_give(&sharded.engine, *job, (HgSide) side, 0, &star->side, error);
 		for (uint32_t l = 0; l < star->nlookups && status == HG_OK; l++)
 			status = test_replica_give(&sharded.engine, *job, (HgSide) side, l + 1,
-									&star->lookups[l].found, error);
+									   &star->lookups[l].found, error);
 	}
 	return status == HG_OK ? sharded.engine.build(*job, error) : status;
 }
@@ -297,8 +303,10 @@ groups_right(HgJob *job, const TestReplicaPairs *pairs, HgMatchMode mode, uint32
 
 	test_replica_draw_reduce(&spec, outer, inner, mode == HG_MATCH_FIRST, nkeys, seed);
 	test_replica_naive_groups(outer, inner, pairs, mode, &spec, &wanted);
-	good = sharded.engine.reduce(job, mode, &spec, &count, &error) == HG_OK && count == wanted.count &&
-		   test_replica_fetch_groups(&sharded.engine, job, &spec, count, 100, &groups, &error) == HG_OK &&
+	good = sharded.engine.reduce(job, mode, &spec, &count, &error) == HG_OK &&
+		   count == wanted.count &&
+		   test_replica_fetch_groups(&sharded.engine, job, &spec, count, 100, &groups, &error) ==
+			   HG_OK &&
 		   test_replica_groups_equal(&groups, &wanted, &spec);
 	free(groups.words);
 	free(wanted.words);
@@ -314,7 +322,7 @@ answers_right(HgJob *job, uint64_t *seed)
 	bool good = true;
 
 	test_replica_naive(test_star_flat(&stars[HG_OUTER].star), test_star_flat(&stars[HG_INNER].star),
-					&pairs);
+					   &pairs);
 	for (int mode = HG_MATCH_ALL; mode <= HG_MATCH_FIRST && good; mode++)
 	{
 		uint64_t matches;
@@ -330,8 +338,8 @@ answers_right(HgJob *job, uint64_t *seed)
 
 /* A join, named, of stars of which those are partitioned that a number says, bit by bit. */
 static void
-test_join(const TestStarSpread *outer, const TestStarSpread *inner, uint32_t shards,
-		  uint32_t which, uint64_t seed, const char *what)
+test_join(const TestStarSpread *outer, const TestStarSpread *inner, uint32_t shards, uint32_t which,
+		  uint64_t seed, const char *what)
 {
 	const TestStarSpread *spreads[2] = {outer, inner};
 	bool unique;
@@ -370,15 +378,15 @@ static TestReplicaSpread
 side_of(uint32_t rows, uint32_t parts, TestReplicaMask mask)
 {
 	return (TestReplicaSpread){.mask = mask,
-							.width = rows % 3 == 0 ? 4 : 8,
-							.parts = parts,
-							.count = rows,
-							.keys = rows / 2 + 1,
-							.hot = rows / 100,
-							.numbers = rows / parts + 100,
-							.ncolumns = 4,
-							.values = 12,
-							.nulls = 20};
+							   .width = rows % 3 == 0 ? 4 : 8,
+							   .parts = parts,
+							   .count = rows,
+							   .keys = rows / 2 + 1,
+							   .hot = rows / 100,
+							   .numbers = rows / parts + 100,
+							   .ncolumns = 4,
+							   .values = 12,
+							   .nulls = 20};
 }
 
 /* Are rows of a new lookup looked up by the key of the cut?  Some are. */
@@ -398,18 +406,19 @@ draw_lookups(TestStarSpread *star, uint32_t nlookups, TestStarDoubles doubles, u
 	star->nlookups = nlookups;
 	for (uint32_t l = 0; l < nlookups; l++)
 	{
-		star->lookups[l] = (TestLookupSpread){
-			.from = l > 0 && test_replica_random(seed, 3) == 0
-						? 1 + (uint32_t) test_replica_random(seed, l)
-						: 0,
-			.unmatched = test_replica_random(seed, 2) != 0,
-			.found = side_of(500 + 100 * l, 1 + l % 3,
-							 doubles == TEST_DOUBLES_MASKED ? TEST_MASK_SOME
-															: (TestReplicaMask) (l % TEST_MASK_ZERO)),
-			.width = l % 2 == 0 ? 4 : 8,
-			.nulls = 10 * (l % 3),
-			.misses = 5 * (l % 2),
-			.doubles = l == 0 ? doubles : TEST_DOUBLES_NONE};
+		star->lookups[l] =
+			(TestLookupSpread){.from = l > 0 && test_replica_random(seed, 3) == 0
+										   ? 1 + (uint32_t) test_replica_random(seed, l)
+										   : 0,
+							   .unmatched = test_replica_random(seed, 2) != 0,
+							   .found = side_of(500 + 100 * l, 1 + l % 3,
+												doubles == TEST_DOUBLES_MASKED
+													? TEST_MASK_SOME
+													: (TestReplicaMask) (l % TEST_MASK_ZERO)),
+							   .width = l % 2 == 0 ? 4 : 8,
+							   .nulls = 10 * (l % 3),
+							   .misses = 5 * (l % 2),
+							   .doubles = l == 0 ? doubles : TEST_DOUBLES_NONE};
 		star->lookups[l].by_key = is_by_key(star, l, doubles, seed);
 	}
 }
@@ -428,9 +437,9 @@ test_joins(void)
 				TestStarSpread outer = {.side =
 											side_of(4000 + (uint32_t) mask, 1 + (uint32_t) mask % 3,
 													(TestReplicaMask) mask)};
-				TestStarSpread inner = {.side =
-											side_of(counts[test_replica_random(&seed, LENGTH(counts))],
-													2, (TestReplicaMask) ((mask + d) % TEST_MASKS))};
+				TestStarSpread inner = {
+					.side = side_of(counts[test_replica_random(&seed, LENGTH(counts))], 2,
+									(TestReplicaMask) ((mask + d) % TEST_MASKS))};
 
 				draw_lookups(&outer, 1 + (uint32_t) mask, TEST_DOUBLES_NONE, &seed);
 				draw_lookups(&inner, (uint32_t) mask % 3, TEST_DOUBLES_NONE, &seed);

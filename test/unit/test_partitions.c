@@ -45,14 +45,16 @@ mark_rows(TestPartitions *partitioning)
 		*words = needed > *words ? needed : *words;
 	}
 	for (uint32_t part = 0; part < side->spread.parts; part++)
-		partitioning->bits[part] = zeroed(partitioning->partitions.count * (size_t) partitioning->words[part] * sizeof(uint64_t));
+		partitioning->bits[part] = zeroed(partitioning->partitions.count *
+										  (size_t) partitioning->words[part] * sizeof(uint64_t));
 	for (uint32_t i = 0; i < side->spread.count; i++)
 	{
 		const uint32_t part = HG_FLAT_PART(side->rows[i]);
 		const uint32_t number = HG_FLAT_NUMBER(side->rows[i]);
 
-		partitioning->bits[part][partition_of_row(partitioning, i) * (size_t) partitioning->words[part] + number / 64] |=
-			UINT64_C(1) << number % 64;
+		partitioning
+			->bits[part][partition_of_row(partitioning, i) * (size_t) partitioning->words[part] +
+						 number / 64] |= UINT64_C(1) << number % 64;
 	}
 }
 
@@ -63,7 +65,9 @@ test_partitions_has(const TestPartitions *partitioning, uint32_t partition, uint
 	const uint32_t number = HG_FLAT_NUMBER(row);
 
 	return number / 64 < partitioning->words[part] &&
-		   (hg_partition_bits(&partitioning->partitions, partition, part)[number / 64] >> number % 64 & 1) != 0;
+		   (hg_partition_bits(&partitioning->partitions, partition, part)[number / 64] >>
+				number % 64 &
+			1) != 0;
 }
 
 uint32_t
@@ -71,7 +75,8 @@ test_partitions_number(const TestPartitions *partitioning, uint32_t partition, u
 {
 	const uint32_t part = HG_FLAT_PART(row);
 	const uint64_t *bits = hg_partition_bits(&partitioning->partitions, partition, part);
-	uint32_t *ranks = zeroed(hg_partition_ranks(partitioning->partitions.words[part]) * sizeof(uint32_t));
+	uint32_t *ranks =
+		zeroed(hg_partition_ranks(partitioning->partitions.words[part]) * sizeof(uint32_t));
 	uint32_t rank;
 
 	hg_partition_rank_all(bits, partitioning->partitions.words[part], ranks);
@@ -92,7 +97,8 @@ fill_partition(TestPartitions *partitioning, uint32_t number)
 	partition->spread = side->spread;
 	partition->spread.parts = hg_partition_shape(&partitioning->partitions, number, width).parts;
 	partition->spread.numbers = 0;
-	partition->spread.stride = hg_partition_column_shape(&partitioning->partitions, number, 8).stride;
+	partition->spread.stride =
+		hg_partition_column_shape(&partitioning->partitions, number, 8).stride;
 	partition->keys = zeroed((size_t) side->spread.count * width);
 	partition->rows = zeroed(side->spread.count * sizeof(uint32_t));
 	for (uint32_t column = 0; column < side->spread.ncolumns; column++)
@@ -124,8 +130,8 @@ fill_partition(TestPartitions *partitioning, uint32_t number)
 }
 
 bool
-test_partitions_create(TestPartitions *partitioning, HgEngine *engine, const HgHost *host, const TestReplicaSide *side,
-				uint32_t count)
+test_partitions_create(TestPartitions *partitioning, HgEngine *engine, const HgHost *host,
+					   const TestReplicaSide *side, uint32_t count)
 {
 	HgError error;
 	bool good = true;
@@ -143,10 +149,12 @@ test_partitions_create(TestPartitions *partitioning, HgEngine *engine, const HgH
 	for (uint32_t i = 0; i < count; i++)
 	{
 		fill_partition(partitioning, i);
-		good = good && partitioning->partition[i].spread.count == hg_partition_rows(&partitioning->partitions, i);
+		good = good && partitioning->partition[i].spread.count ==
+						   hg_partition_rows(&partitioning->partitions, i);
 		for (uint32_t row = 0; row < partitioning->partition[i].spread.count && good; row++)
 			good = partitioning->partition[i].rows[row] < partitioning->partition[i].spread.count;
-		good = good && test_replica_make(engine, host, &partitioning->partition[i], &error) == HG_OK;
+		good =
+			good && test_replica_make(engine, host, &partitioning->partition[i], &error) == HG_OK;
 	}
 	return good;
 }

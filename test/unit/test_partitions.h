@@ -28,12 +28,14 @@ typedef struct TestPartitions
  * Cut a side, and make replicas of its partitions; true where each row has a number of its own, in
  * order.
  */
-extern bool test_partitions_create(TestPartitions *partitioning, HgEngine *engine, const HgHost *host,
-							const TestReplicaSide *side, uint32_t count);
+extern bool test_partitions_create(TestPartitions *partitioning, HgEngine *engine,
+								   const HgHost *host, const TestReplicaSide *side, uint32_t count);
 extern void test_partitions_destroy(TestPartitions *partitioning, HgEngine *engine);
 
 /* Has a partition this row?  And the number of one that it has. */
-extern bool test_partitions_has(const TestPartitions *partitioning, uint32_t partition, uint32_t row);
-extern uint32_t test_partitions_number(const TestPartitions *partitioning, uint32_t partition, uint32_t row);
+extern bool test_partitions_has(const TestPartitions *partitioning, uint32_t partition,
+								uint32_t row);
+extern uint32_t test_partitions_number(const TestPartitions *partitioning, uint32_t partition,
+									   uint32_t row);
 
 #endif /* TEST_PARTITIONS_H */

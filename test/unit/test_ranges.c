@@ -157,7 +157,8 @@ test_columns(void)
 
 /* Jobs that are cut into many ranges, and into ranges of ranges. */
 static void
-test_partitions(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_rows, uint64_t bytes)
+test_partitions(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_rows,
+				uint64_t bytes)
 {
 	TestData data;
 	TestRun run = {.engine = ranges_of(bytes), .host = test_host_plain(), .data = &data};
@@ -357,7 +358,8 @@ static void
 test_device(void)
 {
 	const bool small = hg_tap_suite() <= HG_SUITE_SMALL;
-	const uint64_t part = small ? 3 : 1; /* of the rows and of the memory, which is as many ranges */
+	const uint64_t part =
+		small ? 3 : 1; /* of the rows and of the memory, which is as many ranges */
 
 	test_whole();
 	test_adopted(HG_SMALL_STAGES, "joins whole");

@@ -247,7 +247,7 @@ test_cancel(void)
 	TestData data;
 	HgJobStats stats;
 	uint64_t matches;
-	TestImpatient impatient;
+	TestTimeoutHost impatient;
 	double started;
 
 	test_start_server_told(&server, "HG_STANDIN_BUILD_MS", "60000");
@@ -255,11 +255,11 @@ test_cancel(void)
 	hg_ranges_init(&ranges, "ranges", engine_of, client);
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 200000, 200000);
 	started = test_now_ms();
-	test_impatient_init(&impatient, 300);
+	test_timeout_init(&impatient, 300);
 	hg_tap_ok(run_slices(&ranges.engine, &impatient.host, &data, false, &stats, &matches) ==
 				  HG_CANCELLED,
 			  "ranges of a process: cancelled while one is built");
-	hg_tap_ok(test_counts_become(&server, 1, 0, 0) && test_now_ms() - started < TEST_PATIENCE_MS,
+	hg_tap_ok(test_counts_become(&server, 1, 0, 0) && test_now_ms() - started < TEST_TIMEOUT_MS,
 			  "ranges of a process: the device stops too, and closes both jobs");
 	hg_tap_ok(test_status_of(&server).staging_leased == 0,
 			  "ranges of a process: staging is given back");

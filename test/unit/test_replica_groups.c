@@ -62,9 +62,9 @@ find_known(const TestReplicaSide *side, const Known *known, uint32_t row, uint32
 static HgReduceColumn
 draw_column(const TestReplicaSide *const sides[2], bool outer_alone, uint64_t *state)
 {
-	const bool inner =
-		sides[HG_OUTER]->spread.ncolumns == 0 ||
-		(!outer_alone && sides[HG_INNER]->spread.ncolumns > 0 && test_replica_random(state, 2) == 1);
+	const bool inner = sides[HG_OUTER]->spread.ncolumns == 0 ||
+					   (!outer_alone && sides[HG_INNER]->spread.ncolumns > 0 &&
+						test_replica_random(state, 2) == 1);
 	const uint32_t side = inner ? HG_INNER : HG_OUTER;
 
 	return (HgReduceColumn){
@@ -75,8 +75,9 @@ draw_column(const TestReplicaSide *const sides[2], bool outer_alone, uint64_t *s
 }
 
 void
-test_replica_draw_reduce(HgReduceSpec *spec, const TestReplicaSide *outer, const TestReplicaSide *inner,
-					  bool outer_alone, uint32_t nkeys, uint64_t *state)
+test_replica_draw_reduce(HgReduceSpec *spec, const TestReplicaSide *outer,
+						 const TestReplicaSide *inner, bool outer_alone, uint32_t nkeys,
+						 uint64_t *state)
 {
 	const TestReplicaSide *const sides[2] = {outer, inner};
 
@@ -129,8 +130,8 @@ set_head(const TestReplicaSide *const sides[2], const HgReduceSpec *spec, Keyed 
 	{
 		const HgReduceColumn *key = &spec->keys[k];
 
-		if (test_replica_value(sides[key->side], key->column, pair->i[key->side], key->is_signed != 0,
-							&pair->head[k]))
+		if (test_replica_value(sides[key->side], key->column, pair->i[key->side],
+							   key->is_signed != 0, &pair->head[k]))
 		{
 			pair->head[k] = 0;
 			pair->head[spec->nkeys] |= UINT64_C(1) << k;
@@ -148,7 +149,7 @@ add_argument(const TestReplicaSide *const sides[2], const HgReduceItem *item, co
 	uint64_t bits;
 
 	if (test_replica_value(sides[argument->side], argument->column, i[argument->side], is_signed,
-						&bits))
+						   &bits))
 		return;
 	words[0]++;
 	if (item->kind == HG_REDUCE_SUM)
@@ -170,8 +171,8 @@ add_argument(const TestReplicaSide *const sides[2], const HgReduceItem *item, co
 
 /* Make groups of pairs that are sorted by their keys. */
 static void
-fold(const TestReplicaSide *const sides[2], const HgReduceSpec *spec, const Keyed *pairs, size_t count,
-	 TestReplicaGroups *groups)
+fold(const TestReplicaSide *const sides[2], const HgReduceSpec *spec, const Keyed *pairs,
+	 size_t count, TestReplicaGroups *groups)
 {
 	const uint32_t words = hg_reduce_words(spec);
 	uint64_t *record = groups->words;
@@ -201,8 +202,8 @@ fold(const TestReplicaSide *const sides[2], const HgReduceSpec *spec, const Keye
 
 void
 test_replica_naive_groups(const TestReplicaSide *outer, const TestReplicaSide *inner,
-					   const TestReplicaPairs *pairs, HgMatchMode mode, const HgReduceSpec *spec,
-					   TestReplicaGroups *groups)
+						  const TestReplicaPairs *pairs, HgMatchMode mode, const HgReduceSpec *spec,
+						  TestReplicaGroups *groups)
 {
 	const TestReplicaSide *const sides[2] = {outer, inner};
 	Known *known[2] = {sort_known(outer), sort_known(inner)};
@@ -254,7 +255,7 @@ normalise(TestReplicaGroups *groups, const HgReduceSpec *spec)
 
 HgStatus
 test_replica_fetch_groups(HgEngine *engine, HgJob *job, const HgReduceSpec *spec, uint64_t count,
-					   size_t capacity, TestReplicaGroups *groups, HgError *error)
+						  size_t capacity, TestReplicaGroups *groups, HgError *error)
 {
 	const uint32_t words = hg_reduce_words(spec);
 	HgGroupRecords records = {.capacity = capacity, .count = 1};
@@ -277,7 +278,7 @@ test_replica_fetch_groups(HgEngine *engine, HgJob *job, const HgReduceSpec *spec
 
 bool
 test_replica_groups_equal(const TestReplicaGroups *groups, const TestReplicaGroups *wanted,
-					   const HgReduceSpec *spec)
+						  const HgReduceSpec *spec)
 {
 	return groups->count == wanted->count &&
 		   memcmp(groups->words, wanted->words,
@@ -290,8 +291,8 @@ test_replica_groups_equal(const TestReplicaGroups *groups, const TestReplicaGrou
 
 /* Is what came with some matches right in one column? */
 static bool
-values_right(const TestReplicaSide *side, const Known *known, const HgMatches *matches, HgSide which,
-			 uint32_t column)
+values_right(const TestReplicaSide *side, const Known *known, const HgMatches *matches,
+			 HgSide which, uint32_t column)
 {
 	const uint32_t *rows = which == HG_OUTER ? matches->outer : matches->inner;
 	const unsigned char *values = matches->values[which][column];
@@ -315,8 +316,8 @@ values_right(const TestReplicaSide *side, const Known *known, const HgMatches *m
 
 HgStatus
 test_replica_read_values(HgEngine *engine, HgJob *job, const TestReplicaSide *outer,
-					  const TestReplicaSide *inner, size_t capacity, uint64_t chunks,
-					  uint32_t unwanted, TestReplicaPairs *pairs, HgError *error)
+						 const TestReplicaSide *inner, size_t capacity, uint64_t chunks,
+						 uint32_t unwanted, TestReplicaPairs *pairs, HgError *error)
 {
 	const TestReplicaSide *const sides[2] = {outer, inner};
 	Known *known[2] = {sort_known(outer), sort_known(inner)};

@@ -30,8 +30,8 @@
 
 static HgHostReplica holding;
 static HgEngine device;
-static const TestPartitions *partitionings[2];		  /* by HgSide; NULL: the side is whole */
-static const TestReplicaSide *wholes[2]; /* the same of those that are */
+static const TestPartitions *partitionings[2]; /* by HgSide; NULL: the side is whole */
+static const TestReplicaSide *wholes[2];	   /* the same of those that are */
 static uint32_t missing; /* this shard, from 1, has not what is asked for; 0: all have */
 static uint32_t opened;
 
@@ -63,7 +63,8 @@ device_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 		return hg_error_set(error, HG_NO_REPLICA, NULL, "it is not kept");
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const TestReplicaSide *partition = find_partition(&spec->replica[side]->name, (HgSide) side);
+		const TestReplicaSide *partition =
+			find_partition(&spec->replica[side]->name, (HgSide) side);
 
 		if (partition == NULL)
 			return hg_error_set(error, HG_NO_REPLICA, NULL, "another slice was asked for");
@@ -116,7 +117,8 @@ open_job(const HgHost *host, const TestReplicaSide *sides, HgJob **job, HgError 
 		uses[side].masked = sides[side].spread.mask != TEST_MASK_NONE;
 		spec.replica[side] = &uses[side];
 		spec.replica_columns[side] = columns[side];
-		spec.partitions[side] = partitionings[side] != NULL ? &partitionings[side]->partitions : NULL;
+		spec.partitions[side] =
+			partitionings[side] != NULL ? &partitionings[side]->partitions : NULL;
 	}
 	return sharded.engine.open(&sharded.engine, host, &spec, job, error);
 }
@@ -136,8 +138,8 @@ build_job(const HgHost *host, const TestReplicaSide *sides, HgJob **job, HgError
 
 /* Are the groups of a job those that there should be? */
 static bool
-groups_right(HgJob *job, const TestReplicaSide *sides, const TestReplicaPairs *pairs, HgMatchMode mode,
-			 uint32_t nkeys, uint64_t *seed)
+groups_right(HgJob *job, const TestReplicaSide *sides, const TestReplicaPairs *pairs,
+			 HgMatchMode mode, uint32_t nkeys, uint64_t *seed)
 {
 	TestReplicaGroups wanted;
 	TestReplicaGroups groups = {0};
@@ -146,11 +148,13 @@ groups_right(HgJob *job, const TestReplicaSide *sides, const TestReplicaPairs *p
 	uint64_t count;
 	bool good;
 
-	test_replica_draw_reduce(&spec, &sides[HG_OUTER], &sides[HG_INNER], mode == HG_MATCH_FIRST, nkeys,
-						  seed);
+	test_replica_draw_reduce(&spec, &sides[HG_OUTER], &sides[HG_INNER], mode == HG_MATCH_FIRST,
+							 nkeys, seed);
 	test_replica_naive_groups(&sides[HG_OUTER], &sides[HG_INNER], pairs, mode, &spec, &wanted);
-	good = sharded.engine.reduce(job, mode, &spec, &count, &error) == HG_OK && count == wanted.count &&
-		   test_replica_fetch_groups(&sharded.engine, job, &spec, count, 100, &groups, &error) == HG_OK &&
+	good = sharded.engine.reduce(job, mode, &spec, &count, &error) == HG_OK &&
+		   count == wanted.count &&
+		   test_replica_fetch_groups(&sharded.engine, job, &spec, count, 100, &groups, &error) ==
+			   HG_OK &&
 		   test_replica_groups_equal(&groups, &wanted, &spec);
 	free(groups.words);
 	free(wanted.words);
@@ -213,12 +217,12 @@ test_join(const TestReplicaSpread *outer, const TestReplicaSpread *inner, uint32
 		wholes[side] = &sides[side];
 		if ((which >> side & 1) == 0)
 		{
-			good &=
-				test_replica_make(&holding.engine, test_host_plain(), &sides[side], &error) == HG_OK;
+			good &= test_replica_make(&holding.engine, test_host_plain(), &sides[side], &error) ==
+					HG_OK;
 			continue;
 		}
-		good &=
-			test_partitions_create(&made[side], &holding.engine, test_host_plain(), &sides[side], shards);
+		good &= test_partitions_create(&made[side], &holding.engine, test_host_plain(),
+									   &sides[side], shards);
 		partitionings[side] = &made[side];
 	}
 	good = good && join_right(&host.host, sides, &seed);
@@ -252,15 +256,15 @@ test_joins(void)
 			{
 				const uint32_t n = counts[test_replica_random(&seed, LENGTH(counts))];
 				const TestReplicaSpread outer = {.mask = (TestReplicaMask) mask,
-											  .width = mask % 2 == 0 ? 4 : 8,
-											  .parts = 1 + (uint32_t) mask % 3,
-											  .count = 5000,
-											  .keys = 3000,
-											  .hot = 30,
-											  .numbers = 9000,
-											  .ncolumns = COLUMNS,
-											  .values = 20,
-											  .nulls = 10};
+												 .width = mask % 2 == 0 ? 4 : 8,
+												 .parts = 1 + (uint32_t) mask % 3,
+												 .count = 5000,
+												 .keys = 3000,
+												 .hot = 30,
+												 .numbers = 9000,
+												 .ncolumns = COLUMNS,
+												 .values = 20,
+												 .nulls = 10};
 				TestReplicaSpread inner = outer;
 
 				inner.mask = (TestReplicaMask) ((mask + d) % TEST_MASKS);
@@ -294,7 +298,8 @@ test_refusals(void)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		test_replica_side_create(&sides[side], &spread, &seed);
-		(void) test_partitions_create(&made[side], &holding.engine, test_host_plain(), &sides[side], 2);
+		(void) test_partitions_create(&made[side], &holding.engine, test_host_plain(), &sides[side],
+									  2);
 		partitionings[side] = &made[side];
 	}
 	missing = 2;
@@ -316,8 +321,10 @@ test_refusals(void)
 			  "two slices are not for three devices");
 	{
 		const HgReplicaUse use = {.shape = test_replica_shape(&sides[0])};
-		const HgJobSpec spec = {
-			.key_width = 8, .device = -1, .replica = {&use, &use}, .partitions = {&made[0].partitions, NULL}};
+		const HgJobSpec spec = {.key_width = 8,
+								.device = -1,
+								.replica = {&use, &use},
+								.partitions = {&made[0].partitions, NULL}};
 
 		hg_tap_ok(holding.engine.open(&holding.engine, &host.host, &spec, &job, &error) ==
 					  HG_INVALID,

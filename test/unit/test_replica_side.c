@@ -54,14 +54,14 @@ HgReplicaColumnShape
 test_replica_column_shape(const TestReplicaSide *side, uint32_t column)
 {
 	return (HgReplicaColumnShape){.width = test_replica_widths[column],
-							   .parts = side->spread.parts,
-							   .stride = side->spread.stride > 0 ? side->spread.stride
-																 : numbers_of(side)};
+								  .parts = side->spread.parts,
+								  .stride = side->spread.stride > 0 ? side->spread.stride
+																	: numbers_of(side)};
 }
 
 bool
 test_replica_value(const TestReplicaSide *side, uint32_t column, uint32_t i, bool is_signed,
-				uint64_t *bits)
+				   uint64_t *bits)
 {
 	const TestReplicaColumn *values = &side->columns[column];
 	const uint32_t width = test_replica_widths[column];
@@ -188,8 +188,8 @@ test_replica_side_create(TestReplicaSide *side, const TestReplicaSpread *spread,
 			((int64_t *) side->keys)[i] = key;
 		side->rows[i] = i;
 		if (spread->way == TEST_REPLICA_NUMBERED)
-			side->rows[i] =
-				(blocks - 1 - i / TEST_REPLICA_BLOCK) * (TEST_REPLICA_BLOCK + 5) + i % TEST_REPLICA_BLOCK;
+			side->rows[i] = (blocks - 1 - i / TEST_REPLICA_BLOCK) * (TEST_REPLICA_BLOCK + 5) +
+							i % TEST_REPLICA_BLOCK;
 	}
 	if (spread->way == TEST_REPLICA_GRAPH)
 		draw_rows(side, state);
@@ -251,7 +251,7 @@ ordinal_values(const TestReplicaSide *side, uint32_t number, unsigned char *valu
  */
 static HgStatus
 put_ordinals(HgEngine *engine, HgJob *job, const HgReplicaColumnShape *shape,
-		   const unsigned char *values, const uint8_t *nulls, bool wrong, HgError *error)
+			 const unsigned char *values, const uint8_t *nulls, bool wrong, HgError *error)
 {
 	const uint64_t ordinals = hg_replica_ordinals(shape);
 	const uint64_t third = wrong ? ordinals / 3 : 0;
@@ -288,7 +288,8 @@ make_column(HgEngine *engine, const HgHost *host, TestReplicaSide *side, uint32_
 
 	ordinal_values(side, number, values, nulls);
 	if (status == HG_OK)
-		status = put_ordinals(engine, job, &new_replica.shape, values, nulls, number % 3 == 1, error);
+		status =
+			put_ordinals(engine, job, &new_replica.shape, values, nulls, number % 3 == 1, error);
 	if (status == HG_OK)
 		status = engine->build(job, error);
 	if (status == HG_OK)
@@ -318,7 +319,8 @@ HgStatus
 test_replica_make(HgEngine *engine, const HgHost *host, TestReplicaSide *side, HgError *error)
 {
 	const HgReplicaSpec new_replica = {.shape = test_replica_shape(side)};
-	const HgJobSpec spec = {.key_width = side->spread.width, .device = -1, .new_replica = &new_replica};
+	const HgJobSpec spec = {
+		.key_width = side->spread.width, .device = -1, .new_replica = &new_replica};
 	const uint32_t count = side->spread.count;
 	HgJob *job = NULL;
 	HgStatus status = engine->open(engine, host, &spec, &job, error);
@@ -342,7 +344,7 @@ test_replica_make(HgEngine *engine, const HgHost *host, TestReplicaSide *side, H
 
 HgStatus
 test_replica_open(HgEngine *engine, const HgHost *host, const TestReplicaSide *outer,
-			   const TestReplicaSide *inner, HgJob **job, HgError *error)
+				  const TestReplicaSide *inner, HgJob **job, HgError *error)
 {
 	const TestReplicaSide *const sides[2] = {outer, inner};
 	HgJobSpec spec = {.key_width = 8, .device = -1};
@@ -401,7 +403,8 @@ append_rows(HgEngine *engine, HgJob *job, HgSide which, const TestReplicaSide *s
 }
 
 static HgStatus
-append_columns(HgEngine *engine, HgJob *job, HgSide which, const TestReplicaSide *side, HgError *error)
+append_columns(HgEngine *engine, HgJob *job, HgSide which, const TestReplicaSide *side,
+			   HgError *error)
 {
 	const bool numbered = side->spread.way == TEST_REPLICA_NUMBERED;
 	const uint32_t piece = numbered ? TEST_REPLICA_BLOCK : VALUES_PIECE;
@@ -426,7 +429,8 @@ append_columns(HgEngine *engine, HgJob *job, HgSide which, const TestReplicaSide
 
 /* Give pages, from their end on, as many at a time as have ordinals that follow one another. */
 static HgStatus
-append_pages(HgEngine *engine, HgJob *job, HgSide which, const TestReplicaSide *side, HgError *error)
+append_pages(HgEngine *engine, HgJob *job, HgSide which, const TestReplicaSide *side,
+			 HgError *error)
 {
 	const TestReplicaPages *pages = &side->pages;
 	HgStatus status = HG_OK;
@@ -474,7 +478,7 @@ give_mask(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup, const Tes
 
 HgStatus
 test_replica_give(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup,
-			   const TestReplicaSide *side, HgError *error)
+				  const TestReplicaSide *side, HgError *error)
 {
 	HgStatus status;
 
@@ -488,7 +492,7 @@ test_replica_give(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup,
 
 HgStatus
 test_replica_build(HgEngine *engine, const HgHost *host, const TestReplicaSide *outer,
-				const TestReplicaSide *inner, HgJob **job, HgError *error)
+				   const TestReplicaSide *inner, HgJob **job, HgError *error)
 {
 	const TestReplicaSide *const sides[2] = {outer, inner};
 	HgStatus status = test_replica_open(engine, host, outer, inner, job, error);
@@ -566,7 +570,8 @@ sort_rows(const TestReplicaSide *side, uint32_t *count)
 }
 
 void
-test_replica_naive(const TestReplicaSide *outer, const TestReplicaSide *inner, TestReplicaPairs *wanted)
+test_replica_naive(const TestReplicaSide *outer, const TestReplicaSide *inner,
+				   TestReplicaPairs *wanted)
 {
 	uint32_t nouter;
 	uint32_t ninner;
@@ -598,8 +603,8 @@ test_replica_wanted(const TestReplicaPairs *wanted, HgMatchMode mode)
 }
 
 HgStatus
-test_replica_read(HgEngine *engine, HgJob *job, size_t capacity, uint64_t chunks, TestReplicaPairs *pairs,
-			   HgError *error)
+test_replica_read(HgEngine *engine, HgJob *job, size_t capacity, uint64_t chunks,
+				  TestReplicaPairs *pairs, HgError *error)
 {
 	uint32_t *room = test_malloc(2 * capacity * sizeof(uint32_t));
 	HgMatches matches = {.outer = room, .inner = room + capacity, .capacity = capacity, .count = 1};

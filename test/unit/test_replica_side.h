@@ -29,8 +29,8 @@ extern "C"
 		TEST_REPLICA_GRAPH = 0,
 		TEST_REPLICA_APPENDED,
 		TEST_REPLICA_NUMBERED, /* by append_rows */
-		TEST_REPLICA_WAYS,		/* number of the ways above */
-		TEST_REPLICA_PAGES		/* by append_pages, of engines that take them apart (test_pages.h) */
+		TEST_REPLICA_WAYS,	   /* number of the ways above */
+		TEST_REPLICA_PAGES	   /* by append_pages, of engines that take them apart (test_pages.h) */
 	} TestReplicaWay;
 
 	/* Which rows of a graph replica count. */
@@ -76,7 +76,7 @@ extern "C"
 	{
 		unsigned char *values; /* [count] */
 		uint8_t *nulls;		   /* [count] not 0 where NULL; NULL where no row has NULL */
-		HgReplica *replica;		   /* beside a graph replica, once it is made */
+		HgReplica *replica;	   /* beside a graph replica, once it is made */
 		uint64_t bytes;
 	} TestReplicaColumn;
 
@@ -101,14 +101,15 @@ extern "C"
 	typedef struct TestReplicaSide
 	{
 		TestReplicaSpread spread;
-		void *keys;		 /* [count] */
-		uint32_t *rows;	 /* [count] in no order, of a graph replica the last possible one among them */
-		uint64_t *words; /* [hg_replica_mask_words] which rows count; NULL: all */
-		uint8_t *passed; /* [count] not 0: a filter lets the row through; NULL: there is none */
-		HgReplica *graph;	 /* once it is made */
+		void *keys; /* [count] */
+		uint32_t
+			*rows; /* [count] in no order, of a graph replica the last possible one among them */
+		uint64_t *words;  /* [hg_replica_mask_words] which rows count; NULL: all */
+		uint8_t *passed;  /* [count] not 0: a filter lets the row through; NULL: there is none */
+		HgReplica *graph; /* once it is made */
 		uint64_t bytes;
 		TestReplicaColumn columns[HG_MAX_COLUMNS]; /* [spread.ncolumns] */
-		TestReplicaPages pages;					/* of TEST_REPLICA_PAGES */
+		TestReplicaPages pages;					   /* of TEST_REPLICA_PAGES */
 	} TestReplicaSide;
 
 	/* Pairs, as outer << 32 | inner. */
@@ -124,48 +125,52 @@ extern "C"
 	extern uint64_t test_replica_random(uint64_t *state, uint64_t limit);
 
 	extern void test_replica_side_create(TestReplicaSide *side, const TestReplicaSpread *spread,
-									  uint64_t *state);
-	extern void test_replica_side_destroy(TestReplicaSide *side); /* but for the graph and columns */
+										 uint64_t *state);
+	extern void
+	test_replica_side_destroy(TestReplicaSide *side); /* but for the graph and columns */
 
 	extern int64_t test_replica_key(const TestReplicaSide *side, uint32_t i);
 	extern HgReplicaShape test_replica_shape(const TestReplicaSide *side);
-	extern HgReplicaColumnShape test_replica_column_shape(const TestReplicaSide *side, uint32_t column);
+	extern HgReplicaColumnShape test_replica_column_shape(const TestReplicaSide *side,
+														  uint32_t column);
 
 	/* The value of row i in a column, widened; returns whether it is NULL. */
 	extern bool test_replica_value(const TestReplicaSide *side, uint32_t column, uint32_t i,
-								bool is_signed, uint64_t *bits);
+								   bool is_signed, uint64_t *bits);
 
 	/* Does row i of a side count? */
 	extern bool test_replica_counts(const TestReplicaSide *side, uint32_t i);
 
 	/* Make replicas of the graph of a side, and of its columns. */
 	extern HgStatus test_replica_make(HgEngine *engine, const HgHost *host, TestReplicaSide *side,
-								   HgError *error);
+									  HgError *error);
 
 	/* Release the replicas of a side. */
 	extern void test_replica_release(HgEngine *engine, TestReplicaSide *side);
 
 	/* Open a job that joins two sides, whose graphs are made. */
-	extern HgStatus test_replica_open(HgEngine *engine, const HgHost *host, const TestReplicaSide *outer,
-								   const TestReplicaSide *inner, HgJob **job, HgError *error);
+	extern HgStatus test_replica_open(HgEngine *engine, const HgHost *host,
+									  const TestReplicaSide *outer, const TestReplicaSide *inner,
+									  HgJob **job, HgError *error);
 
 	/*
 	 * Give a job a side's rows and columns, or its mask, which is that of what a lookup finds where
 	 * lookup is not 0.
 	 */
 	extern HgStatus test_replica_give(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup,
-								   const TestReplicaSide *side, HgError *error);
+									  const TestReplicaSide *side, HgError *error);
 
 	/*
 	 * Open a job that joins two sides, give it all that, and build.  The job is open afterwards
 	 * unless *job is NULL.
 	 */
-	extern HgStatus test_replica_build(HgEngine *engine, const HgHost *host, const TestReplicaSide *outer,
-									const TestReplicaSide *inner, HgJob **job, HgError *error);
+	extern HgStatus test_replica_build(HgEngine *engine, const HgHost *host,
+									   const TestReplicaSide *outer, const TestReplicaSide *inner,
+									   HgJob **job, HgError *error);
 
 	/* All pairs that there should be, sorted. */
 	extern void test_replica_naive(const TestReplicaSide *outer, const TestReplicaSide *inner,
-								TestReplicaPairs *wanted);
+								   TestReplicaPairs *wanted);
 
 	/* How many of sorted pairs a mode gives. */
 	extern uint64_t test_replica_wanted(const TestReplicaPairs *wanted, HgMatchMode mode);
@@ -173,15 +178,15 @@ extern "C"
 	extern void test_replica_add(TestReplicaPairs *pairs, uint32_t outer, uint32_t inner);
 
 	/* Take the next pairs of a stream, at most so many chunks of capacity. */
-	extern HgStatus test_replica_read(HgEngine *engine, HgJob *job, size_t capacity, uint64_t chunks,
-								   TestReplicaPairs *pairs, HgError *error);
+	extern HgStatus test_replica_read(HgEngine *engine, HgJob *job, size_t capacity,
+									  uint64_t chunks, TestReplicaPairs *pairs, HgError *error);
 
 	/*
 	 * Are they the wanted pairs, or, of FIRST, one of them for each outer row that has any, and
 	 * those of a row together?  Sorts them.
 	 */
 	extern bool test_replica_right(TestReplicaPairs *pairs, const TestReplicaPairs *wanted,
-								HgMatchMode mode);
+								   HgMatchMode mode);
 
 #ifdef __cplusplus
 }

@@ -151,7 +151,7 @@ draw_own(TestStarLookup *lookup, const TestReplicaSide *table, uint64_t *state)
 
 	memset(own, 0, sizeof(*own));
 	own->spread = (TestReplicaSpread){.width = spread->by_key ? table->spread.width : spread->width,
-								   .parts = table->spread.parts};
+									  .parts = table->spread.parts};
 	own->keys = test_malloc((size_t) most * own->spread.width + 1);
 	own->rows = test_malloc((size_t) most * sizeof(uint32_t) + 1);
 	if (taken == NULL)
@@ -279,7 +279,8 @@ flatten(TestStar *star)
 	flat->rows = test_malloc((size_t) count * sizeof(uint32_t) + 1);
 	for (uint32_t column = 0; column < side->spread.ncolumns; column++)
 	{
-		flat->columns[column].values = test_malloc((size_t) count * test_replica_widths[column] + 1);
+		flat->columns[column].values =
+			test_malloc((size_t) count * test_replica_widths[column] + 1);
 		flat->columns[column].nulls = test_malloc((size_t) count + 1);
 	}
 	for (uint32_t i = 0; i < count; i++)
@@ -405,8 +406,8 @@ static HgReplicaUse
 use_of(const TestReplicaSide *side)
 {
 	return (HgReplicaUse){.shape = test_replica_shape(side),
-					   .masked = side->spread.mask != TEST_MASK_NONE,
-					   .graph = side->graph};
+						  .masked = side->spread.mask != TEST_MASK_NONE,
+						  .graph = side->graph};
 }
 
 /* The stride of a table's ordinals, which all columns of it have. */
@@ -503,7 +504,7 @@ test_star_build(HgEngine *engine, const HgHost *host, const TestStar *outer, con
 		status = test_replica_give(engine, *job, (HgSide) which, 0, &stars[which]->side, error);
 		for (uint32_t l = 0; l < stars[which]->nlookups && status == HG_OK; l++)
 			status = test_replica_give(engine, *job, (HgSide) which, l + 1,
-									&stars[which]->lookups[l].found, error);
+									   &stars[which]->lookups[l].found, error);
 	}
 	return status == HG_OK ? engine->build(*job, error) : status;
 }

@@ -59,7 +59,8 @@ extern "C"
 		TestLookupSpread spread;
 		TestReplicaSide own;
 		TestReplicaSide found;
-		uint32_t *ordinals; /* [rows that look up]: which row of found each finds; or none, or two */
+		uint32_t
+			*ordinals; /* [rows that look up]: which row of found each finds; or none, or two */
 	} TestStarLookup;
 
 	typedef struct TestStar
@@ -69,7 +70,7 @@ extern "C"
 		TestStarLookup lookups[HG_MAX_LOOKUPS];
 		uint32_t sources[HG_MAX_COLUMNS]; /* of each column, as of HgReplicaColumnUse.lookup */
 		bool unique;					  /* no row that counts finds two */
-		TestReplicaSide flat;				  /* what it comes to; where it has no lookups, nothing */
+		TestReplicaSide flat;			  /* what it comes to; where it has no lookups, nothing */
 		uint32_t nprograms;
 		HgProgram programs[HG_MAX_PROGRAMS];
 		uint32_t computed[HG_MAX_COLUMNS]; /* of each column, as of HgReplicaColumnUse.program */

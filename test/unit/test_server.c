@@ -174,7 +174,7 @@ crowd_member(TestServer *server, int number)
 	for (int round = 0; good && round < 6; round++)
 	{
 		TestData data;
-		TestImpatient impatient;
+		TestTimeoutHost impatient;
 		HgError error;
 		HgJob *job;
 
@@ -183,7 +183,7 @@ crowd_member(TestServer *server, int number)
 		good = test_stream_works(engine, &data);
 
 		/* now and then one thinks better of it */
-		test_impatient_init(&impatient, number + round);
+		test_timeout_init(&impatient, number + round);
 		job = test_build_job(engine, &impatient.host, &data, &error);
 		good = good && (job != NULL || error.status == HG_CANCELLED);
 		if (job != NULL)
@@ -321,7 +321,7 @@ test_queue(void)
 }
 
 static void
-test_impatience(void)
+test_timeouts(void)
 {
 	static const char *const options[] = {FULL_BUDGET, NULL};
 	TestServer server;
@@ -329,7 +329,7 @@ test_impatience(void)
 	HgWireClient *client;
 	HgEngine *engine;
 	HgJobSpec large = test_plain_spec;
-	TestImpatient impatient;
+	TestTimeoutHost impatient;
 	TestData data;
 	HgError error = {0};
 	HgJob *job;
@@ -345,11 +345,11 @@ test_impatience(void)
 	large.expected_rows[HG_OUTER] = large.expected_rows[HG_INNER] = FULL_ROWS / 2;
 	for (int round = 0; round < 20; round++)
 	{
-		test_impatient_init(&impatient, round % 3);
+		test_timeout_init(&impatient, round % 3);
 		if (engine->open(engine, &impatient.host, &large, &job, &error) != HG_CANCELLED)
 			break;
 	}
-	hg_tap_ok(error.status == HG_CANCELLED && test_now_ms() - started < TEST_PATIENCE_MS,
+	hg_tap_ok(error.status == HG_CANCELLED && test_now_ms() - started < TEST_TIMEOUT_MS,
 			  "a client gives up waiting in the queue, again and again");
 	hg_tap_ok(test_counts_become(&server, 2, 1, 0), "the queue has forgotten it");
 	test_send_note(&first, HG_WIRE_CLOSE, 1);
@@ -518,7 +518,7 @@ test_results(void)
 
 	test_start_server(&server, options);
 	fd = test_connect_to(&server);
-	poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, TEST_PATIENCE_MS);
+	poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, TEST_TIMEOUT_MS);
 	if (hg_wire_receive(fd, &hello, &memory) != HG_WIRE_DONE)
 		abort();
 	staging = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
@@ -603,7 +603,7 @@ test_trouble(void)
 	hg_tap_ok(test_is_waiting(&leaving) && test_counts_jobs(&server, 1), "a job takes its time");
 	started = test_now_ms();
 	status = test_status_of(&server);
-	hg_tap_ok(status.jobs_open == 1 && test_now_ms() - started < TEST_PATIENCE_MS / 2,
+	hg_tap_ok(status.jobs_open == 1 && test_now_ms() - started < TEST_TIMEOUT_MS / 2,
 			  "the status is told meanwhile");
 	hg_tap_ok(test_stream_works(engine, &data), "and others work");
 	test_end_speaker(&leaving);
@@ -622,7 +622,7 @@ test_trouble(void)
 	test_ask_plainly(&leaving, HG_WIRE_COUNT, 1);
 	test_is_waiting(&leaving);
 	started = test_now_ms();
-	hg_tap_ok(test_stop_server(&server) && test_now_ms() - started < TEST_PATIENCE_MS / 2,
+	hg_tap_ok(test_stop_server(&server) && test_now_ms() - started < TEST_TIMEOUT_MS / 2,
 			  "the end of the control connection ends the process in the midst of a job");
 	hg_tap_ok(test_is_cut_off(&leaving) && hg_wire_client_state(client, NULL) == HG_WIRE_LOST,
 			  "which its sessions notice");
@@ -749,7 +749,7 @@ main(int argc, char **argv)
 	{
 		test_counted();
 		test_queue();
-		test_impatience();
+		test_timeouts();
 		test_groups();
 		test_trouble();
 		test_failing_device();

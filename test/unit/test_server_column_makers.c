@@ -63,8 +63,8 @@ test_impossible(void)
 	{
 		const char *what;
 		HgReplicaColumnShape shape;
-		HgReplicaSpec graph; /* which is to be made with it */
-		HgReplicaUse replica;	  /* or read */
+		HgReplicaSpec graph;  /* which is to be made with it */
+		HgReplicaUse replica; /* or read */
 		uint64_t participants_id;
 	} columns[] = {
 		{.what = "of three bytes", .shape = {3, 1, STRIDE, 0}},
@@ -200,7 +200,7 @@ live(TestServer *server, bool waits)
 {
 	static const HgReplicaUse graph = {.name = {TEST_EPOCH, 1, 0, 0}, .shape = {8, 1, ROWS}};
 	static const HgReplicaColumnUse column = {.name = {TEST_EPOCH, 1, 2, 0},
-										   .shape = {4, 1, STRIDE, 0}};
+											  .shape = {4, 1, STRIDE, 0}};
 	const HgJobSpec spec = {.key_width = 8,
 							.device = -1,
 							.ncolumns = {1, 0},
@@ -250,7 +250,8 @@ test_deaths(void)
 		kill(victim, SIGKILL);
 		waitpid(victim, NULL, 0);
 		hg_tap_ok(good && test_counts_become(&server, 2, 1, 0) &&
-					  test_status_of(&server).replica_graphs == 2 && ask(holder, 1, 1) == HG_NO_REPLICA,
+					  test_status_of(&server).replica_graphs == 2 &&
+					  ask(holder, 1, 1) == HG_NO_REPLICA,
 				  "a client dies while it %s, and leaves nothing",
 				  waits ? "waits with a column" : "makes one");
 		/* closing is a note, which nobody waits for */

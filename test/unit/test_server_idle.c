@@ -204,7 +204,7 @@ test_idle_jobs(void)
 	hg_tap_ok(stays, "a job that is asked for matches stays, whoever waits");
 
 	started = test_now_ms();
-	hg_tap_ok(test_is_answered(&waiting, HG_OK) && test_now_ms() - started < TEST_PATIENCE_MS / 2,
+	hg_tap_ok(test_is_answered(&waiting, HG_OK) && test_now_ms() - started < TEST_TIMEOUT_MS / 2,
 			  "one that is asked for nothing makes room");
 	status = test_status_of(&server);
 	hg_tap_ok(status.jobs_evicted == 1 && status.jobs_open == 2 &&

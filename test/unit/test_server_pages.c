@@ -220,8 +220,8 @@ test_reserved(void)
 		spec.expected_rows[HG_INNER] = spreads[HG_INNER].count;
 		good = good && engine->open(engine, test_host_plain(), &spec, &job, &error) == HG_OK;
 		for (int side = HG_OUTER; side <= HG_INNER && good; side++)
-			good =
-				test_replica_give(engine, job, (HgSide) side, 0, &join.sides[side], &error) == HG_OK;
+			good = test_replica_give(engine, job, (HgSide) side, 0, &join.sides[side], &error) ==
+				   HG_OK;
 		good = good && engine->build(job, &error) == HG_OK &&
 			   test_pages_join_ask(&join, engine, job, 1000, &error) == HG_OK;
 		reserved[known] = test_status_of(&server).memory_reserved;
@@ -269,11 +269,12 @@ test_refused(void)
 	engine = hg_wire_client_engine(client);
 	test_pages_join_create(&join, spreads, forms, 6);
 	join.sides[HG_OUTER].spread.count = 100; /* as far as is told */
-	good = good && test_replica_open(engine, test_host_plain(), &join.sides[0], &join.sides[1], &job,
-								  &error) == HG_OK;
+	good = good && test_replica_open(engine, test_host_plain(), &join.sides[0], &join.sides[1],
+									 &job, &error) == HG_OK;
 	if (good)
-		good = test_replica_give(engine, job, HG_OUTER, 0, &join.sides[HG_OUTER], &error) != HG_OK ||
-			   engine->build(job, &error) != HG_OK;
+		good =
+			test_replica_give(engine, job, HG_OUTER, 0, &join.sides[HG_OUTER], &error) != HG_OK ||
+			engine->build(job, &error) != HG_OK;
 	hg_tap_ok(good && error.status == HG_DEVICE_OUT_OF_MEMORY,
 			  "pages of more rows than expected are refused where others have the memory");
 	if (job != NULL)
@@ -331,7 +332,8 @@ disconnect_participants(Participants *participants)
 static HgJobSpec
 shared_spec(const TestPagesJoin *join)
 {
-	HgJobSpec spec = {.key_width = 8, .device = -1, .group = 99, .participants_id = PARTICIPANTS_ID};
+	HgJobSpec spec = {
+		.key_width = 8, .device = -1, .group = 99, .participants_id = PARTICIPANTS_ID};
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -349,8 +351,8 @@ open_participants(Participants *participants, const HgJobSpec *spec)
 	bool good = true;
 
 	for (int i = 0; i < PARTICIPANTS; i++)
-		good = good && participants->engines[i]->open(participants->engines[i], test_host_plain(), spec,
-												 &participants->jobs[i], NULL) == HG_OK;
+		good = good && participants->engines[i]->open(participants->engines[i], test_host_plain(),
+													  spec, &participants->jobs[i], NULL) == HG_OK;
 	return good;
 }
 
@@ -370,8 +372,9 @@ fill_participants(Participants *participants, const TestPagesJoin *join)
 			const int i = turn++ % PARTICIPANTS;
 
 			good = participants->engines[i]->append_pages(
-					   participants->jobs[i], (HgSide) side, pages->bytes + page * pages->spec.page_size,
-					   1, test_pages_ordinal(pages, page), NULL) == HG_OK;
+					   participants->jobs[i], (HgSide) side,
+					   pages->bytes + page * pages->spec.page_size, 1,
+					   test_pages_ordinal(pages, page), NULL) == HG_OK;
 		}
 	}
 	for (int i = 0; i < PARTICIPANTS; i++)
@@ -389,14 +392,15 @@ fetch_participants(Participants *participants, const TestPagesJoin *join)
 	bool more = true;
 
 	for (int i = 0; i < PARTICIPANTS; i++)
-		good = good && participants->engines[i]->match(participants->jobs[i], HG_MATCH_ALL, NULL) == HG_OK;
+		good = good &&
+			   participants->engines[i]->match(participants->jobs[i], HG_MATCH_ALL, NULL) == HG_OK;
 	while (good && more)
 	{
 		const size_t before = pairs.count;
 
 		for (int i = 0; i < PARTICIPANTS; i++)
-			good = good && test_replica_read(participants->engines[i], participants->jobs[i], 300, 1, &pairs,
-										  NULL) == HG_OK;
+			good = good && test_replica_read(participants->engines[i], participants->jobs[i], 300,
+											 1, &pairs, NULL) == HG_OK;
 		more = pairs.count > before;
 	}
 	/* an outer row may have its matches in several chunks */
@@ -465,14 +469,15 @@ test_shared_failures(void)
 	other = *spec.pages[HG_INNER];
 	other.rows_per_page++;
 	others.pages[HG_INNER] = &other;
-	good = participants.engines[0]->open(participants.engines[0], test_host_plain(), &spec, &participants.jobs[0],
-									NULL) == HG_OK &&
+	good = participants.engines[0]->open(participants.engines[0], test_host_plain(), &spec,
+										 &participants.jobs[0], NULL) == HG_OK &&
 		   participants.engines[1]->open(participants.engines[1], test_host_plain(), &others,
-									&participants.jobs[1], NULL) == HG_INVALID;
+										 &participants.jobs[1], NULL) == HG_INVALID;
 	others.pages[HG_INNER] = NULL;
 	participants.jobs[1] = NULL;
-	good = good && participants.engines[1]->open(participants.engines[1], test_host_plain(), &others,
-											&participants.jobs[1], NULL) == HG_INVALID;
+	good =
+		good && participants.engines[1]->open(participants.engines[1], test_host_plain(), &others,
+											  &participants.jobs[1], NULL) == HG_INVALID;
 	participants.jobs[1] = NULL;
 	hg_tap_ok(good, "who would append other pages is no member");
 	close_participants(&participants);
@@ -482,8 +487,8 @@ test_shared_failures(void)
 	for (int i = 0; i < PARTICIPANTS; i++)
 		good = good && participants.engines[i]->build(participants.jobs[i], NULL) == HG_BAD_PAGE;
 	hg_tap_ok(good, "all members are told of a page that makes no sense");
-	good = good &&
-		   participants.engines[2]->count(participants.jobs[2], HG_MATCH_ALL, &count, NULL) == HG_BAD_PAGE;
+	good = good && participants.engines[2]->count(participants.jobs[2], HG_MATCH_ALL, &count,
+												  NULL) == HG_BAD_PAGE;
 	close_participants(&participants);
 	for (int i = 0; i < PARTICIPANTS; i++)
 		good = good && hg_wire_client_state(participants.clients[i], NULL) == HG_WIRE_READY;
@@ -491,13 +496,13 @@ test_shared_failures(void)
 
 	/* one that asks for its own part when another has been told already */
 	good = open_participants(&participants, &spec);
-	good = good &&
-		   participants.engines[0]->append_pages(participants.jobs[0], HG_INNER,
-											join.sides[HG_INNER].pages.bytes, 1, 0, NULL) == HG_OK;
+	good = good && participants.engines[0]->append_pages(participants.jobs[0], HG_INNER,
+														 join.sides[HG_INNER].pages.bytes, 1, 0,
+														 NULL) == HG_OK;
 	good = good && participants.engines[0]->build(participants.jobs[0], NULL) == HG_BAD_PAGE;
-	good = good &&
-		   participants.engines[1]->append_pages(participants.jobs[1], HG_INNER,
-											join.sides[HG_INNER].pages.bytes, 1, 1, NULL) == HG_OK;
+	good = good && participants.engines[1]->append_pages(participants.jobs[1], HG_INNER,
+														 join.sides[HG_INNER].pages.bytes, 1, 1,
+														 NULL) == HG_OK;
 	good = good && hg_wire_client_end_append(participants.jobs[1], NULL) == HG_BAD_PAGE;
 	close_participants(&participants);
 	for (int i = 0; i < PARTICIPANTS; i++)
@@ -538,8 +543,8 @@ test_asked_ahead(void)
 	good = good && engine->start(job, HG_AHEAD_COUNT, HG_MATCH_ALL, NULL, NULL) == HG_OK &&
 		   engine->build(job, NULL) == HG_BAD_PAGE;
 	/* the count has been answered when this is */
-	good = good &&
-		   hg_wire_client_status(participants.clients[0], test_host_plain(), &status, NULL) == HG_OK;
+	good = good && hg_wire_client_status(participants.clients[0], test_host_plain(), &status,
+										 NULL) == HG_OK;
 	good = good && engine->count(job, HG_MATCH_ALL, &count, NULL) == HG_BAD_PAGE;
 	if (job != NULL)
 		engine->close(job);
@@ -704,8 +709,8 @@ test_shared_deserted(void)
 		good = open_participants(&participants, &spec);
 		for (int i = 0; i < 2 && good; i++)
 			good = participants.engines[i]->append_pages(participants.jobs[i], HG_INNER,
-													join.sides[HG_INNER].pages.bytes, 1,
-													(uint64_t) i, NULL) == HG_OK;
+														 join.sides[HG_INNER].pages.bytes, 1,
+														 (uint64_t) i, NULL) == HG_OK;
 		/* both are on their way: nobody has waited for the answer */
 		participants.engines[0]->close(participants.jobs[0]);
 		participants.jobs[0] = NULL;

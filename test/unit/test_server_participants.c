@@ -63,14 +63,15 @@ disconnect_participants(Participants *participants)
 static bool
 open_participants(Participants *participants, uint64_t number, const TestData *data)
 {
-	HgJobSpec spec = {.key_width = data->key_width, .device = -1, .group = 99, .participants_id = number};
+	HgJobSpec spec = {
+		.key_width = data->key_width, .device = -1, .group = 99, .participants_id = number};
 	bool good = true;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec.expected_rows[side] = data->rows[side];
 	for (int i = 0; i < PARTICIPANTS; i++)
-		good = good && participants->engines[i]->open(participants->engines[i], test_host_plain(), &spec,
-												 &participants->jobs[i], NULL) == HG_OK;
+		good = good && participants->engines[i]->open(participants->engines[i], test_host_plain(),
+													  &spec, &participants->jobs[i], NULL) == HG_OK;
 	return good;
 }
 
@@ -87,10 +88,10 @@ give_keys(Participants *participants, const TestData *data)
 			uint64_t count = data->rows[side] - at < PIECE ? data->rows[side] - at : PIECE;
 			int i = turn++ % PARTICIPANTS;
 
-			good = good && participants->engines[i]->append_rows(participants->jobs[i], (HgSide) side,
-															(const char *) data->keys[side] +
-																at * data->key_width,
-															count, at, NULL) == HG_OK;
+			good = good && participants->engines[i]->append_rows(
+							   participants->jobs[i], (HgSide) side,
+							   (const char *) data->keys[side] + at * data->key_width, count, at,
+							   NULL) == HG_OK;
 		}
 	return good;
 }
@@ -147,7 +148,8 @@ fetch_participants(Participants *participants, const TestData *data, uint64_t pa
 
 	for (int i = 0; i < PARTICIPANTS; i++)
 		good = good && (participants->jobs[i] == NULL ||
-						participants->engines[i]->match(participants->jobs[i], HG_MATCH_ALL, NULL) == HG_OK);
+						participants->engines[i]->match(participants->jobs[i], HG_MATCH_ALL,
+														NULL) == HG_OK);
 	while (good && more)
 	{
 		more = false;
@@ -157,7 +159,8 @@ fetch_participants(Participants *participants, const TestData *data, uint64_t pa
 
 			if (participants->jobs[i] == NULL)
 				continue;
-			good = good && participants->engines[i]->next(participants->jobs[i], &matches, NULL) == HG_OK;
+			good = good &&
+				   participants->engines[i]->next(participants->jobs[i], &matches, NULL) == HG_OK;
 			for (size_t k = 0; good && k < matches.count; k++)
 				checksum += test_pair_checksum(outer[k], inner[k]);
 			pairs[i] += matches.count;
@@ -185,14 +188,14 @@ test_together(uint32_t key_width)
 	test_start_server(&server, NULL);
 	connect_participants(&server, &participants);
 	good = open_participants(&participants, PARTICIPANTS_ID, &data);
-	good = good && participants.engines[1]->append(participants.jobs[1], HG_OUTER, data.keys[HG_OUTER], 1,
-											  NULL) == HG_OK;
+	good = good && participants.engines[1]->append(participants.jobs[1], HG_OUTER,
+												   data.keys[HG_OUTER], 1, NULL) == HG_OK;
 	good = good && hg_wire_client_end_append(participants.jobs[1], NULL) == HG_INVALID;
 	hg_tap_ok(good, "the rows of a team have numbers, %u bytes", (unsigned) key_width);
 	close_participants(&participants);
 
-	good = open_participants(&participants, PARTICIPANTS_ID, &data) && fill_participants(&participants, &data) &&
-		   build_participants(&participants);
+	good = open_participants(&participants, PARTICIPANTS_ID, &data) &&
+		   fill_participants(&participants, &data) && build_participants(&participants);
 	for (int i = 0; i < PARTICIPANTS && good; i++)
 	{
 		participants.engines[i]->stats(participants.jobs[i], &stats);
@@ -201,19 +204,20 @@ test_together(uint32_t key_width)
 	}
 	hg_tap_ok(good, "members fill and build a job together, and know of the rows of all");
 	for (int i = 0; i < PARTICIPANTS; i++)
-		good =
-			good &&
-			participants.engines[i]->count(participants.jobs[i], HG_MATCH_ALL, &counts[i], NULL) == HG_OK &&
-			counts[i] == data.pairs;
+		good = good &&
+			   participants.engines[i]->count(participants.jobs[i], HG_MATCH_ALL, &counts[i],
+											  NULL) == HG_OK &&
+			   counts[i] == data.pairs;
 	hg_tap_ok(good, "... all get its count");
-	hg_tap_ok(good && participants.engines[0]->describe(participants.jobs[0], HG_INNER, &graph, NULL) ==
-						  HG_INVALID,
+	hg_tap_ok(good && participants.engines[0]->describe(participants.jobs[0], HG_INNER, &graph,
+														NULL) == HG_INVALID,
 			  "its graphs are nobody's");
-	hg_tap_ok(good && fetch_participants(&participants, &data, pairs) && pairs[0] > 0 && pairs[1] > 0 &&
-				  pairs[2] > 0,
+	hg_tap_ok(good && fetch_participants(&participants, &data, pairs) && pairs[0] > 0 &&
+				  pairs[1] > 0 && pairs[2] > 0,
 			  "each match goes to one of them, under the rows' numbers");
 	close_participants(&participants);
-	hg_tap_ok(test_counts_become(&server, PARTICIPANTS, 0, 0), "the job ends with the last of them");
+	hg_tap_ok(test_counts_become(&server, PARTICIPANTS, 0, 0),
+			  "the job ends with the last of them");
 	status = test_status_of(&server);
 	hg_tap_ok(status.staging_leased == 0 && status.memory_reserved == 0 && status.memory_held == 0,
 			  "and leaves nothing behind");
@@ -239,8 +243,8 @@ open_with_columns(Participants *participants, const TestData *data, uint64_t num
 						  .ncolumns = {1, 1},
 						  .column_width = {{4}, {i == odd_one ? 2 : 8}}};
 
-		statuses[i] = participants->engines[i]->open(participants->engines[i], test_host_plain(), &spec,
-												&participants->jobs[i], NULL);
+		statuses[i] = participants->engines[i]->open(participants->engines[i], test_host_plain(),
+													 &spec, &participants->jobs[i], NULL);
 		good = good && statuses[i] == HG_OK;
 	}
 	return good;
@@ -291,12 +295,14 @@ give_values(Participants *participants, const TestData *data, bool with_nulls)
 
 /* The whole of a job with columns, up to its groups. */
 static bool
-build_with_columns(Participants *participants, const TestData *data, uint64_t number, bool with_nulls)
+build_with_columns(Participants *participants, const TestData *data, uint64_t number,
+				   bool with_nulls)
 {
 	HgStatus statuses[PARTICIPANTS];
 
-	return open_with_columns(participants, data, number, -1, statuses) && give_keys(participants, data) &&
-		   give_values(participants, data, with_nulls) && end_appends(participants) && build_participants(participants);
+	return open_with_columns(participants, data, number, -1, statuses) &&
+		   give_keys(participants, data) && give_values(participants, data, with_nulls) &&
+		   end_appends(participants) && build_participants(participants);
 }
 
 /* Room for the matches that one participant fetches at a time. */
@@ -347,7 +353,8 @@ test_values(bool with_nulls)
 	connect_participants(&server, &participants);
 	good = build_with_columns(&participants, &data, PARTICIPANTS_ID + 3, with_nulls);
 	for (int i = 0; i < PARTICIPANTS; i++)
-		good = good && participants.engines[i]->match(participants.jobs[i], HG_MATCH_ALL, NULL) == HG_OK;
+		good = good &&
+			   participants.engines[i]->match(participants.jobs[i], HG_MATCH_ALL, NULL) == HG_OK;
 	do
 	{
 		count = 0;
@@ -418,11 +425,12 @@ test_groups(void)
 	good = build_with_columns(&participants, &data, PARTICIPANTS_ID + 1, false);
 	for (int i = 0; i < PARTICIPANTS; i++)
 		good = good &&
-			   participants.engines[i]->reduce(participants.jobs[i], HG_MATCH_ALL, &spec, &groups[i], NULL) ==
-				   HG_OK &&
+			   participants.engines[i]->reduce(participants.jobs[i], HG_MATCH_ALL, &spec,
+											   &groups[i], NULL) == HG_OK &&
 			   groups[i] == HG_TOO_MANY_GROUPS;
 	hg_tap_ok(good, "too many groups are too many for all members");
-	hg_tap_ok(good && fetch_participants(&participants, &data, groups), "who can still get the matches");
+	hg_tap_ok(good && fetch_participants(&participants, &data, groups),
+			  "who can still get the matches");
 	close_participants(&participants);
 
 	spec.max_groups = 5;
@@ -431,13 +439,14 @@ test_groups(void)
 	{
 		records[i] = (HgGroupRecords){.words = words[i], .capacity = 10};
 		good = good &&
-			   participants.engines[i]->reduce(participants.jobs[i], HG_MATCH_ALL, &spec, &groups[i], NULL) ==
-				   HG_OK &&
+			   participants.engines[i]->reduce(participants.jobs[i], HG_MATCH_ALL, &spec,
+											   &groups[i], NULL) == HG_OK &&
 			   groups[i] == (i == PARTICIPANTS - 1 ? 5 : 0);
 	}
 	for (int i = 0; i < PARTICIPANTS; i++)
 		good = good &&
-			   participants.engines[i]->next_groups(participants.jobs[i], &records[i], NULL) == HG_OK &&
+			   participants.engines[i]->next_groups(participants.jobs[i], &records[i], NULL) ==
+				   HG_OK &&
 			   records[i].count == groups[i];
 	for (size_t k = 0; good && k < 5; k++)
 	{
@@ -448,13 +457,15 @@ test_groups(void)
 	}
 	hg_tap_ok(good && pairs == 3000 && sum == -2999 * 3000 / 2,
 			  "all groups go to the member that asks first");
-	good = good && participants.engines[PARTICIPANTS - 1]->next_groups(participants.jobs[PARTICIPANTS - 1],
-															 &records[PARTICIPANTS - 1], NULL) == HG_OK;
+	good =
+		good && participants.engines[PARTICIPANTS - 1]->next_groups(
+					participants.jobs[PARTICIPANTS - 1], &records[PARTICIPANTS - 1], NULL) == HG_OK;
 	hg_tap_ok(good && records[PARTICIPANTS - 1].count == 0, "once");
 	/* records of fewer words would be written as the longer ones that they are */
 	spec.nitems = 0;
-	hg_tap_ok(participants.engines[PARTICIPANTS - 1]->reduce(participants.jobs[PARTICIPANTS - 1], HG_MATCH_ALL, &spec,
-												   &groups[0], NULL) == HG_INVALID,
+	hg_tap_ok(participants.engines[PARTICIPANTS - 1]->reduce(participants.jobs[PARTICIPANTS - 1],
+															 HG_MATCH_ALL, &spec, &groups[0],
+															 NULL) == HG_INVALID,
 			  "and no member can have it think of them as others");
 	close_participants(&participants);
 	hg_tap_ok(test_counts_become(&server, PARTICIPANTS, 0, 0) &&
@@ -478,8 +489,8 @@ test_leavers(void)
 	test_data_create(&data, TEST_KEYS_SKEWED, 4, 5000, 500);
 	test_start_server(&server, NULL);
 	connect_participants(&server, &participants);
-	good = open_participants(&participants, PARTICIPANTS_ID, &data) && fill_participants(&participants, &data) &&
-		   build_participants(&participants);
+	good = open_participants(&participants, PARTICIPANTS_ID, &data) &&
+		   fill_participants(&participants, &data) && build_participants(&participants);
 	participants.engines[0]->close(participants.jobs[0]);
 	participants.jobs[0] = NULL;
 	calls = *participants.engines[1];
@@ -524,8 +535,8 @@ test_next_attempt(void)
 			participants.jobs[participant] = NULL;
 		}
 		for (int i = 0; i < PARTICIPANTS && good; i++)
-			good = hg_wire_client_status(participants.clients[i], test_host_plain(), &status, NULL) ==
-				   HG_OK;
+			good = hg_wire_client_status(participants.clients[i], test_host_plain(), &status,
+										 NULL) == HG_OK;
 	}
 	hg_tap_ok(good, "a job that all have closed is gone when they are answered the next thing");
 	close_participants(&participants);
@@ -669,7 +680,10 @@ static void
 test_offers(bool participants_id)
 {
 	static const char *const options[] = {FULL_BUDGET, NULL};
-	HgJobSpec spec = {.key_width = 8, .device = -1, .group = 7, .participants_id = participants_id ? PARTICIPANTS_ID : 0};
+	HgJobSpec spec = {.key_width = 8,
+					  .device = -1,
+					  .group = 7,
+					  .participants_id = participants_id ? PARTICIPANTS_ID : 0};
 	TestServer server;
 	TestSpeaker other;
 	TestData data;
@@ -694,10 +708,11 @@ test_offers(bool participants_id)
 
 	good = hg_wire_client_begin(client, test_host_plain(), &spec, &job, NULL) == HG_OK;
 	hg_tap_ok(good && test_counts_become(&server, 2, 1, 1) && !hg_wire_client_is_admitted(job) &&
-				  hg_wire_client_offer(job, HG_OUTER, data.keys[HG_OUTER], 10, participants_id, 0, &taken,
-									   NULL) == HG_OK &&
+				  hg_wire_client_offer(job, HG_OUTER, data.keys[HG_OUTER], 10, participants_id, 0,
+									   &taken, NULL) == HG_OK &&
 				  taken == 0,
-			  "%s: keys are not taken by a job that stands in the queue", participants_id ? "team" : "alone");
+			  "%s: keys are not taken by a job that stands in the queue",
+			  participants_id ? "team" : "alone");
 	test_send_note(&other, HG_WIRE_CLOSE, 1);
 	test_counts_become(&server, 2, 1, 0);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -848,8 +863,8 @@ test_growing(void)
 	pthread_barrier_init(&ready, NULL, PARTICIPANTS);
 
 	/* what a row is reckoned with */
-	good =
-		participants.engines[0]->open(participants.engines[0], test_host_plain(), &one, &job, NULL) == HG_OK;
+	good = participants.engines[0]->open(participants.engines[0], test_host_plain(), &one, &job,
+										 NULL) == HG_OK;
 	row_bytes = test_status_of(&server).memory_reserved / PIECE;
 	if (job != NULL)
 		participants.engines[0]->close(job);

@@ -49,7 +49,8 @@ join_is_right(HgEngine *holding, HgEngine *joining, TestReplicaSide *outer, Test
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (sides[side]->spread.way == TEST_REPLICA_GRAPH && sides[side]->graph == NULL)
-			good = good && test_replica_make(holding, test_host_plain(), sides[side], &error) == HG_OK;
+			good =
+				good && test_replica_make(holding, test_host_plain(), sides[side], &error) == HG_OK;
 	test_replica_naive(outer, inner, &wanted);
 	good = good &&
 		   test_replica_build(joining, test_host_plain(), outer, inner, &job, &error) == HG_OK &&
@@ -106,7 +107,8 @@ test_joins(void)
 		test_replica_side_create(&sides[i], &spreads[i], &state);
 	for (size_t outer = 0; outer < LENGTH(spreads); outer++)
 		for (size_t inner = 0; inner < LENGTH(spreads); inner++)
-			if ((spreads[outer].way == TEST_REPLICA_GRAPH || spreads[inner].way == TEST_REPLICA_GRAPH) &&
+			if ((spreads[outer].way == TEST_REPLICA_GRAPH ||
+				 spreads[inner].way == TEST_REPLICA_GRAPH) &&
 				!join_is_right(&holding.engine, &joining.engine, &sides[outer], &sides[inner]))
 			{
 				hg_tap_diag("of sides %d and %d", (int) outer, (int) inner);
@@ -158,8 +160,8 @@ test_names(void)
 	client = test_start_client(&server);
 	hg_tap_ok(test_named_ask(client, 1, ROWS) == HG_NO_REPLICA, "a graph is not there");
 	status = test_status_of(&server);
-	hg_tap_ok(status.replica_graphs == 0 && status.replica_bytes == 0 && status.replicas_evicted == 0 &&
-				  status.replica_limit == status.memory_budget / 2,
+	hg_tap_ok(status.replica_graphs == 0 && status.replica_bytes == 0 &&
+				  status.replicas_evicted == 0 && status.replica_limit == status.memory_budget / 2,
 			  "graphs may have half of the memory, where nothing else was said");
 	hg_tap_ok(test_named_make(client, test_host_plain(), 1, ROWS, &error) == HG_OK &&
 				  test_named_ask(client, 1, ROWS) == HG_OK && test_named_is_at_rest(&server, 1),
@@ -234,7 +236,8 @@ test_replica_partitions(void)
 
 	test_start_server(&server, NULL);
 	client = test_start_client(&server);
-	hg_tap_ok(make_partition(client, 1, ROWS) == HG_OK && make_partition(client, 2, ROWS) == HG_OK &&
+	hg_tap_ok(make_partition(client, 1, ROWS) == HG_OK &&
+				  make_partition(client, 2, ROWS) == HG_OK &&
 				  test_named_graphs_become(&server, 2) && ask_partition(client, 1, ROWS) == HG_OK &&
 				  ask_partition(client, 2, ROWS) == HG_OK &&
 				  ask_partition(client, 3, ROWS) == HG_NO_REPLICA &&
@@ -248,7 +251,8 @@ test_replica_partitions(void)
 				  test_named_graphs_become(&server, 2),
 			  "the whole graph is there beside it");
 	test_named_drop(client, 1);
-	hg_tap_ok(test_named_graphs_become(&server, 0) && ask_partition(client, 1, ROWS) == HG_NO_REPLICA,
+	hg_tap_ok(test_named_graphs_become(&server, 0) &&
+				  ask_partition(client, 1, ROWS) == HG_NO_REPLICA,
 			  "slices go with the graph");
 	hg_wire_client_destroy(client);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
@@ -276,7 +280,8 @@ test_drop_in_use(void)
 				  test_named_join(user, test_host_plain(), &name, &shape, &job, &error) == HG_OK,
 			  "a graph is in use");
 	test_named_drop(other, 1);
-	hg_tap_ok(test_named_ask(other, 1, ROWS) == HG_NO_REPLICA, "nobody finds it when it was dropped");
+	hg_tap_ok(test_named_ask(other, 1, ROWS) == HG_NO_REPLICA,
+			  "nobody finds it when it was dropped");
 	test_named_drop(other, 1);
 	hg_tap_ok(engine->append(job, HG_INNER, &key, 1, &error) == HG_OK &&
 				  engine->build(job, &error) == HG_OK &&
@@ -490,10 +495,11 @@ open_by_hand(TestSpeaker *speaker, uint32_t job)
 	message.request.spec = test_plain_spec;
 	message.request.spec.expected_rows[HG_INNER] = 100;
 	if (job == JOB_MAKES)
-		message.request.new_replica = (HgReplicaSpec){.name = {TEST_EPOCH, 2, 0, 0}, .shape = shape};
+		message.request.new_replica =
+			(HgReplicaSpec){.name = {TEST_EPOCH, 2, 0, 0}, .shape = shape};
 	if (job == JOB_JOINS || job == JOB_BARE)
-		message.request.replica[HG_OUTER] =
-			(HgReplicaUse){.name = {TEST_EPOCH, 1, 0, 0}, .shape = shape, .masked = job == JOB_JOINS};
+		message.request.replica[HG_OUTER] = (HgReplicaUse){
+			.name = {TEST_EPOCH, 1, 0, 0}, .shape = shape, .masked = job == JOB_JOINS};
 	test_ask(speaker, HG_WIRE_OPEN, job, &message);
 	return test_is_answered(speaker, HG_OK);
 }
@@ -740,12 +746,12 @@ test_cancels(void)
 	engine = hg_wire_client_engine(client);
 	for (int building = 0; building < 2; building++)
 	{
-		TestImpatient impatient;
+		TestTimeoutHost impatient;
 		HgError error = {0};
 		HgJob *job = NULL;
 		HgStatus status;
 
-		test_impatient_init(&impatient, 1000);
+		test_timeout_init(&impatient, 1000);
 		status = test_named_open(client, &impatient.host, &name, &shape, &job, &error);
 		/* from now on */
 		impatient.deadline = building ? test_now_ms() + 1000 : 0;

@@ -63,7 +63,7 @@ join_is_right(HgEngine *joining, const TestReplicaSide *outer, const TestReplica
 
 		good = joining->match(job, (HgMatchMode) mode, &error) == HG_OK &&
 			   test_replica_read_values(joining, job, outer, inner, 777, UINT64_MAX, 0, &pairs,
-									 &error) == HG_OK &&
+										&error) == HG_OK &&
 			   test_replica_right(&pairs, &wanted, (HgMatchMode) mode);
 		free(pairs.pairs);
 	}
@@ -76,9 +76,10 @@ join_is_right(HgEngine *joining, const TestReplicaSide *outer, const TestReplica
 
 		test_replica_draw_reduce(&spec, outer, inner, false, nkeys, state);
 		test_replica_naive_groups(outer, inner, &wanted, HG_MATCH_ALL, &spec, &right);
-		good = joining->reduce(job, HG_MATCH_ALL, &spec, &count, &error) == HG_OK &&
-			   test_replica_fetch_groups(joining, job, &spec, count, 100, &groups, &error) == HG_OK &&
-			   test_replica_groups_equal(&groups, &right, &spec);
+		good =
+			joining->reduce(job, HG_MATCH_ALL, &spec, &count, &error) == HG_OK &&
+			test_replica_fetch_groups(joining, job, &spec, count, 100, &groups, &error) == HG_OK &&
+			test_replica_groups_equal(&groups, &right, &spec);
 		free(groups.words);
 		free(right.words);
 	}
@@ -141,13 +142,14 @@ test_joins(void)
 	{
 		test_replica_side_create(&sides[i], &spreads[i], &state);
 		if (spreads[i].way == TEST_REPLICA_GRAPH)
-			good = good &&
-				   test_replica_make(&holding.engine, test_host_plain(), &sides[i], &error) == HG_OK;
+			good = good && test_replica_make(&holding.engine, test_host_plain(), &sides[i],
+											 &error) == HG_OK;
 	}
 	hg_tap_ok(good && test_named_is_at_rest(&server, replica), "graphs and columns are kept");
 	for (size_t outer = 0; outer < LENGTH(spreads) && good; outer++)
 		for (size_t inner = 0; inner < LENGTH(spreads) && good; inner++)
-			if ((spreads[outer].way == TEST_REPLICA_GRAPH || spreads[inner].way == TEST_REPLICA_GRAPH) &&
+			if ((spreads[outer].way == TEST_REPLICA_GRAPH ||
+				 spreads[inner].way == TEST_REPLICA_GRAPH) &&
 				!join_is_right(&joining.engine, &sides[outer], &sides[inner], &state))
 			{
 				hg_tap_diag("of sides %d and %d", (int) outer, (int) inner);
@@ -336,7 +338,8 @@ test_drop_in_use(void)
 	job = NULL;
 	good = test_named_read(user, test_host_plain(), 1, ROWS, 3, STRIDE, &job, &error) == HG_OK;
 	test_named_drop(other, 1);
-	hg_tap_ok(good && ask(other, 1, 0) == HG_NO_REPLICA && test_status_of(&server).replica_graphs == 4,
+	hg_tap_ok(good && ask(other, 1, 0) == HG_NO_REPLICA &&
+				  test_status_of(&server).replica_graphs == 4,
 			  "a graph and all of its columns are dropped");
 	hg_wire_client_destroy(user);
 	if (job != NULL)
@@ -372,8 +375,8 @@ typedef struct Nonsense
 	uint64_t count;
 	uint64_t first;
 	HgReplicaSpec new_replica;
-	HgReplicaUse replica;				  /* of the outer side */
-	uint32_t ncolumns;			  /* of that */
+	HgReplicaUse replica;			/* of the outer side */
+	uint32_t ncolumns;				/* of that */
 	HgReplicaColumnSpec new_column; /* or, of the outer side ... */
 	HgReplicaColumnUse columns[2];
 	HgReplicaColumnUse inner_column; /* ... and of the inner one, which is none */
@@ -437,7 +440,10 @@ static const Nonsense nonsense[] = {
 	 .inner_column = COLUMN},
 	{.what = "values for a join", .job = JOB_PLAIN, .type = HG_WIRE_PUT_VALUES, .count = 1},
 	{.what = "values for a graph", .job = JOB_GRAPH, .type = HG_WIRE_PUT_VALUES, .count = 1},
-	{.what = "values for a column replica", .job = JOB_READS, .type = HG_WIRE_PUT_VALUES, .count = 1},
+	{.what = "values for a column replica",
+	 .job = JOB_READS,
+	 .type = HG_WIRE_PUT_VALUES,
+	 .count = 1},
 	{.what = "values of no job", .job = JOB_NEW, .type = HG_WIRE_PUT_VALUES},
 	{.what = "a value beyond the places",
 	 .job = JOB_COLUMN,
@@ -519,7 +525,8 @@ open_by_hand(TestSpeaker *speaker, uint32_t job)
 	memset(&message, 0, sizeof(message));
 	set_spec(&message, job == JOB_PLAIN || job == JOB_READS);
 	if (job == JOB_GRAPH)
-		message.request.new_replica = (HgReplicaSpec){.name = {TEST_EPOCH, 2, 0, 0}, .shape = graph_shape};
+		message.request.new_replica =
+			(HgReplicaSpec){.name = {TEST_EPOCH, 2, 0, 0}, .shape = graph_shape};
 	if (job == JOB_COLUMN)
 		message.request.new_column =
 			(HgReplicaColumnSpec){.name = {TEST_EPOCH, 2, 1, 0}, .shape = column_shape};
@@ -682,8 +689,9 @@ test_client_refuses(void)
 				  engine->describe(job, HG_INNER, &described, &error) == HG_INVALID &&
 				  engine->export_graph(job, HG_INNER, rows, rows, rows, &error) == HG_INVALID,
 			  "and is asked for nothing when it has made it");
-	hg_tap_ok(good && engine->take_replica(job, &replica, &number, &error) == HG_OK && replica == NULL &&
-				  number >= STRIDE * 4 && number == test_status_of(&server).replica_bytes - before,
+	hg_tap_ok(good && engine->take_replica(job, &replica, &number, &error) == HG_OK &&
+				  replica == NULL && number >= STRIDE * 4 &&
+				  number == test_status_of(&server).replica_bytes - before,
 			  "but what it holds, to the byte");
 	if (job != NULL)
 		engine->close(job);
@@ -805,12 +813,12 @@ test_cancels(void)
 	engine = hg_wire_client_engine(client);
 	for (int building = 0; building < 2; building++)
 	{
-		TestImpatient impatient;
+		TestTimeoutHost impatient;
 		HgError error = {0};
 		HgJob *job = NULL;
 		HgStatus status;
 
-		test_impatient_init(&impatient, 1000);
+		test_timeout_init(&impatient, 1000);
 		status =
 			test_named_open_column(client, &impatient.host, &name, &column_shape, &job, &error);
 		/* from now on */

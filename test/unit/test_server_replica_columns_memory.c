@@ -91,16 +91,17 @@ test_limit(uint64_t graph_bytes, uint64_t column_bytes)
 			  "neither a graph nor its columns go for another column of it, which is told before "
 			  "it is sent");
 	/* with two of them the third one is the one that was used least lately */
-	hg_tap_ok(ask(client, 1, 2) == HG_OK &&
-				  test_named_make_column(client, test_host_plain(), 3, 1, STRIDE, &error) ==
-					  HG_OK &&
-				  test_status_of(&server).replicas_evicted == 1 && ask(client, 1, 3) == HG_NO_REPLICA &&
-				  ask(client, 1, 2) == HG_OK && test_named_is_at_rest(&server, 4),
-			  "the column that was used least lately goes for one of another graph");
+	hg_tap_ok(
+		ask(client, 1, 2) == HG_OK &&
+			test_named_make_column(client, test_host_plain(), 3, 1, STRIDE, &error) == HG_OK &&
+			test_status_of(&server).replicas_evicted == 1 && ask(client, 1, 3) == HG_NO_REPLICA &&
+			ask(client, 1, 2) == HG_OK && test_named_is_at_rest(&server, 4),
+		"the column that was used least lately goes for one of another graph");
 	large.stride = (uint32_t) ((graph_bytes + column_bytes * 4) / 4);
 	hg_tap_ok(test_named_open_column(client, test_host_plain(), &huge, &large, &job, &error) ==
 					  HG_DEVICE_OUT_OF_MEMORY &&
-				  test_named_is_at_rest(&server, 4) && test_status_of(&server).replicas_evicted == 1,
+				  test_named_is_at_rest(&server, 4) &&
+				  test_status_of(&server).replicas_evicted == 1,
 			  "one that is larger than all that there is for them is refused, and none goes");
 
 	/* the graph and the two that are used stay; the other one goes, and then there is none to go */
@@ -137,7 +138,7 @@ test_told_at_once(void)
 	static const char *const options[] = {FULL_BUDGET, NULL};
 	static const HgReplicaUse graph = {.name = {TEST_EPOCH, 1, 0, 0}, .shape = {8, 1, ROWS}};
 	static const HgReplicaColumnUse column = {.name = {TEST_EPOCH, 1, 1, 0},
-										   .shape = {4, 1, STRIDE, 0}};
+											  .shape = {4, 1, STRIDE, 0}};
 	HgReplicaColumnUse others[3] = {column, column, column};
 	TestServer server;
 	TestSpeaker busy;
@@ -179,7 +180,8 @@ test_told_at_once(void)
 	/* what two connections say comes in any order */
 	good = good && test_named_graphs_become(&server, 1);
 	test_send_note(&busy, HG_WIRE_CLOSE, 1);
-	hg_tap_ok(good && test_is_answered(&speaker, HG_NO_REPLICA) && test_named_is_at_rest(&server, 1),
+	hg_tap_ok(good && test_is_answered(&speaker, HG_NO_REPLICA) &&
+				  test_named_is_at_rest(&server, 1),
 			  "until his turn has come, and the column has gone");
 	test_end_speaker(&busy);
 	test_end_speaker(&speaker);

@@ -91,8 +91,8 @@ join(HgEngine *engine, const TestStar *outer, const TestStar *inner, uint64_t *s
 	if (status == HG_OK)
 		status = engine->match(job, HG_MATCH_ALL, error);
 	if (status == HG_OK)
-		status =
-			test_replica_read_values(engine, job, flat[0], flat[1], 777, UINT64_MAX, 0, &pairs, error);
+		status = test_replica_read_values(engine, job, flat[0], flat[1], 777, UINT64_MAX, 0, &pairs,
+										  error);
 	if (status == HG_OK)
 		status = engine->reduce(job, HG_MATCH_ALL, &spec, &count, error);
 	if (status == HG_OK)
@@ -193,10 +193,10 @@ chain_init(Chain *chain)
 	chain->use = named_use(1);
 	for (uint32_t l = 0; l < 2; l++)
 		chain->lookups[l] = (HgReplicaLookup){.from = l,
-										   .stride = ROWS,
-										   .found_stride = ROWS,
-										   .own = named_use(2 * l + 2),
-										   .found = named_use(2 * l + 3)};
+											  .stride = ROWS,
+											  .found_stride = ROWS,
+											  .own = named_use(2 * l + 2),
+											  .found = named_use(2 * l + 3)};
 	chain->lookups[1].found.masked = 1;
 	chain->spec = (HgJobSpec){.key_width = 8,
 							  .device = -1,

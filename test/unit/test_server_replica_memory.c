@@ -72,13 +72,13 @@ test_limit(uint64_t graph_bytes)
 	hg_tap_ok(good && test_status_of(&server).replica_limit == graph_bytes * 5 / 2 &&
 				  test_status_of(&server).replica_bytes == 2 * graph_bytes,
 			  "two graphs have room");
-	hg_tap_ok(test_named_ask(client, 1, ROWS) == HG_OK &&
-				  test_named_make(client, test_host_plain(), 3, ROWS, &error) == HG_OK &&
-				  test_named_ask(client, 2, ROWS) == HG_NO_REPLICA &&
-				  test_named_ask(client, 1, ROWS) == HG_OK &&
-				  test_named_ask(client, 3, ROWS) == HG_OK &&
-				  test_status_of(&server).replicas_evicted == 1 && test_named_is_at_rest(&server, 2),
-			  "the one goes for a third that was used least lately");
+	hg_tap_ok(
+		test_named_ask(client, 1, ROWS) == HG_OK &&
+			test_named_make(client, test_host_plain(), 3, ROWS, &error) == HG_OK &&
+			test_named_ask(client, 2, ROWS) == HG_NO_REPLICA &&
+			test_named_ask(client, 1, ROWS) == HG_OK && test_named_ask(client, 3, ROWS) == HG_OK &&
+			test_status_of(&server).replicas_evicted == 1 && test_named_is_at_rest(&server, 2),
+		"the one goes for a third that was used least lately");
 	hg_tap_ok(test_named_open(client, test_host_plain(), &huge, &large, &jobs[0], &error) ==
 					  HG_DEVICE_OUT_OF_MEMORY &&
 				  test_named_is_at_rest(&server, 2),
@@ -222,7 +222,8 @@ test_room_for_jobs(uint64_t graph_bytes)
 	test_ask_open(&first, 3, FULL_ROWS / 4, 7);
 	good = good && test_is_answered(&first, HG_OK);
 	test_ask_open(&second, 1, FULL_ROWS / 4 * 3 - graph_rows / 2, 7);
-	hg_tap_ok(good && test_is_answered(&second, HG_OK) && test_status_of(&server).replica_graphs == 0,
+	hg_tap_ok(good && test_is_answered(&second, HG_OK) &&
+				  test_status_of(&server).replica_graphs == 0,
 			  "a job that may not wait has room made at once");
 	test_send_note(&first, HG_WIRE_CLOSE, 3);
 	test_send_note(&second, HG_WIRE_CLOSE, 1);
@@ -434,7 +435,7 @@ crowd_member(TestServer *server, int number)
 	{
 		const uint64_t serial = 1 + test_replica_random(&state, CROWD_NAMES);
 		const uint32_t column = 1 + (uint32_t) test_replica_random(&state, CROWD_COLUMNS);
-		TestImpatient impatient;
+		TestTimeoutHost impatient;
 		HgError error = {0};
 		HgStatus status = HG_OK;
 		HgJob *job;
@@ -446,7 +447,7 @@ crowd_member(TestServer *server, int number)
 					test_named_make(client, test_host_plain(), serial, CROWD_ROWS(serial), &error);
 				break;
 			case 1:
-				test_impatient_init(&impatient, 1 + (double) test_replica_random(&state, 5));
+				test_timeout_init(&impatient, 1 + (double) test_replica_random(&state, 5));
 				status =
 					test_named_make(client, &impatient.host, serial, CROWD_ROWS(serial), &error);
 				break;
@@ -465,7 +466,7 @@ crowd_member(TestServer *server, int number)
 												CROWD_STRIDE(serial), &error);
 				break;
 			case 5:
-				test_impatient_init(&impatient, 1 + (double) test_replica_random(&state, 5));
+				test_timeout_init(&impatient, 1 + (double) test_replica_random(&state, 5));
 				status = test_named_make_column(client, &impatient.host, serial, column,
 												CROWD_STRIDE(serial), &error);
 				break;

@@ -334,9 +334,9 @@ test_cancel_at_rest(void)
 	}
 	for (int i = 0; i < 20 && status == HG_CANCELLED; i++)
 	{
-		TestImpatient impatient;
+		TestTimeoutHost impatient;
 
-		test_impatient_init(&impatient, 1);
+		test_timeout_init(&impatient, 1);
 		run.host = &impatient.host;
 		status = test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error);
 	}
@@ -367,12 +367,12 @@ test_cancel(void)
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 30000, 30000);
 	for (double wait = 0.2; wait < 40; wait *= 1.5)
 	{
-		TestImpatient impatient;
+		TestTimeoutHost impatient;
 		uint64_t counted;
 		HgError error;
 		HgStatus status;
 
-		test_impatient_init(&impatient, wait);
+		test_timeout_init(&impatient, wait);
 		run.host = &impatient.host;
 		status = test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error);
 		if (status != HG_CANCELLED && (status != HG_OK || counted != data.pairs))
@@ -414,7 +414,7 @@ count_descriptors(pid_t process)
 static bool
 descriptors_become(pid_t process, int count)
 {
-	const double deadline = hg_clock_ms() + TEST_PATIENCE_MS;
+	const double deadline = hg_clock_ms() + TEST_TIMEOUT_MS;
 
 	while (count_descriptors(process) != count && hg_clock_ms() < deadline)
 		usleep(1000);
@@ -514,7 +514,7 @@ test_while_sending(bool dies)
 {
 	Several several;
 	TestData data;
-	TestImpatient impatient;
+	TestTimeoutHost impatient;
 	TestRun run = {.host = &impatient.host, .data = &data, .spec = test_plain_spec};
 	uint64_t counted = 0;
 	HgError error;
@@ -525,12 +525,12 @@ test_while_sending(bool dies)
 	start_sending(&several, 3, "HG_STANDIN_SEND_MS", "1000");
 	run.engine = &several.sharded.engine;
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 5000, 5000);
-	test_impatient_init(&impatient, 300);
+	test_timeout_init(&impatient, 300);
 	impatient.victim = dies ? several.servers[1].process : 0;
 	began = hg_clock_ms();
 	status = test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error);
 	good = status == (dies ? HG_CONNECTION_LOST : HG_CANCELLED) &&
-		   hg_clock_ms() - began < TEST_PATIENCE_MS &&
+		   hg_clock_ms() - began < TEST_TIMEOUT_MS &&
 		   test_counts_become(&several.servers[0], 1, 0, 0) &&
 		   test_counts_become(&several.servers[2], 1, 0, 0);
 	hg_tap_ok(good, "a process that %s while rows are sent: nothing is left of the job",

@@ -136,7 +136,7 @@ test_status_of(TestServer *server)
 bool
 test_counts_become(TestServer *server, uint32_t connections, uint32_t open, uint32_t queued)
 {
-	double deadline = test_now_ms() + TEST_PATIENCE_MS;
+	double deadline = test_now_ms() + TEST_TIMEOUT_MS;
 	HgDeviceStatus status;
 
 	do
@@ -155,7 +155,7 @@ test_counts_become(TestServer *server, uint32_t connections, uint32_t open, uint
 bool
 test_counts_jobs(TestServer *server, uint32_t jobs)
 {
-	double deadline = test_now_ms() + TEST_PATIENCE_MS;
+	double deadline = test_now_ms() + TEST_TIMEOUT_MS;
 	HgDeviceStatus status;
 
 	do
@@ -257,7 +257,7 @@ bool
 test_is_waiting(TestSpeaker *speaker)
 {
 	struct pollfd readable = {.fd = speaker->fd, .events = POLLIN};
-	double deadline = test_now_ms() + TEST_PATIENCE_MS;
+	double deadline = test_now_ms() + TEST_TIMEOUT_MS;
 	int unread;
 
 	/* a machine that is busy may not have come to the request yet */

@@ -50,7 +50,7 @@ test_now_ms(void)
 bool
 test_process_ends(pid_t process, int *status)
 {
-	double deadline = test_now_ms() + TEST_PATIENCE_MS;
+	double deadline = test_now_ms() + TEST_TIMEOUT_MS;
 
 	while (test_now_ms() < deadline)
 	{
@@ -81,7 +81,7 @@ test_receive(int fd, HgWireMessage *message)
 	HgWireResult result;
 	int attached;
 
-	poll(&readable, 1, TEST_PATIENCE_MS);
+	poll(&readable, 1, TEST_TIMEOUT_MS);
 	result = hg_wire_receive(fd, message, &attached);
 	if (attached >= 0)
 		close(attached);
@@ -140,9 +140,9 @@ test_create_long_data(TestData *data)
 }
 
 static bool
-impatient_wait(void *arg, int fd)
+timeout_wait(void *arg, int fd)
 {
-	TestImpatient *impatient = arg;
+	TestTimeoutHost *impatient = arg;
 	struct pollfd readable = {.fd = fd, .events = POLLIN};
 	double left = impatient->deadline - test_now_ms();
 
@@ -151,24 +151,24 @@ impatient_wait(void *arg, int fd)
 	if (impatient->victim == 0)
 		return false;
 	kill(impatient->victim, SIGKILL);
-	poll(&readable, 1, TEST_PATIENCE_MS);
+	poll(&readable, 1, TEST_TIMEOUT_MS);
 	return true;
 }
 
 static bool
-impatient_cancelled(void *arg)
+timeout_cancelled(void *arg)
 {
-	TestImpatient *impatient = arg;
+	TestTimeoutHost *impatient = arg;
 
 	return impatient->victim == 0 && test_now_ms() > impatient->deadline;
 }
 
 void
-test_impatient_init(TestImpatient *impatient, double wait_ms)
+test_timeout_init(TestTimeoutHost *impatient, double wait_ms)
 {
 	impatient->host = *test_host_plain();
-	impatient->host.wait_readable = impatient_wait;
-	impatient->host.cancelled = impatient_cancelled;
+	impatient->host.wait_readable = timeout_wait;
+	impatient->host.cancelled = timeout_cancelled;
 	impatient->host.arg = impatient;
 	impatient->deadline = test_now_ms() + wait_ms;
 	impatient->victim = 0;

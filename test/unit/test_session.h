@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 /* Longer than anything may take that must not take long. */
-#define TEST_PATIENCE_MS 10000
+#define TEST_TIMEOUT_MS 10000
 
 /* The device process to be tested. */
 extern char test_device_path[4096];
@@ -51,13 +51,13 @@ extern bool test_stream_works(HgEngine *engine, const TestData *data);
 extern void test_create_long_data(TestData *data);
 
 /* A host that gives up waiting after the first few milliseconds. */
-typedef struct TestImpatient
+typedef struct TestTimeoutHost
 {
 	HgHost host;
 	double deadline;
 	pid_t victim; /* killed when the deadline is over, rather than cancelled; 0 = none */
-} TestImpatient;
+} TestTimeoutHost;
 
-extern void test_impatient_init(TestImpatient *impatient, double wait_ms);
+extern void test_timeout_init(TestTimeoutHost *impatient, double wait_ms);
 
 #endif /* TEST_SESSION_H */

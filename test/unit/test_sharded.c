@@ -100,16 +100,14 @@ FAILING(tally, (HgJob * job, HgSide side, uint64_t *counts, HgError *error),
 		(job, side, counts, error))
 FAILING(expect, (HgJob * job, HgSide side, const HgExchange *exchange, HgError *error),
 		(job, side, exchange, error))
-FAILING(take_rows,
-		(HgJob * job, HgSide side, uint32_t shard, HgExchangeRows *rows, HgError *error),
+FAILING(take_rows, (HgJob * job, HgSide side, uint32_t shard, HgExchangeRows *rows, HgError *error),
 		(job, side, shard, rows, error))
 FAILING(put_rows, (HgJob * job, HgSide side, const HgExchangeRows *rows, HgError *error),
 		(job, side, rows, error))
 FAILING(arrived, (HgJob * job, HgSide side, HgError *error), (job, side, error))
 FAILING(offer, (HgJob * job, HgSide side, HgOffer *offer, HgError *error),
 		(job, side, offer, error))
-FAILING(send_rows,
-		(HgJob * job, HgSide side, uint32_t shard, const HgOffer *offer, HgError *error),
+FAILING(send_rows, (HgJob * job, HgSide side, uint32_t shard, const HgOffer *offer, HgError *error),
 		(job, side, shard, offer, error))
 FAILING(sent, (HgJob * job, HgSide side, HgError *error), (job, side, error))
 
@@ -250,8 +248,8 @@ test_reduce_suite(HgEngine *engine)
 
 /* A job over devices of so many bytes each: what does not fit all of them is cut. */
 static void
-test_joins(uint32_t shards, TestKeys kind, uint32_t width, uint64_t outer_rows,
-		   uint64_t inner_rows, uint64_t bytes)
+test_joins(uint32_t shards, TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_rows,
+		   uint64_t bytes)
 {
 	TestData data;
 	TestRun run = {.engine = ranges_of(shards), .host = test_host_plain(), .data = &data};
@@ -443,8 +441,8 @@ test_host_memory(uint32_t shards)
 	status = test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error);
 	hg_tap_ok(status == HG_OK && counted == data.pairs && host.peak_bytes <= bound &&
 				  host.held_bytes == 0 && !host.misused,
-			  "%s: %" PRIu64 " x %" PRIu64 " rows take %" PRIu64 " kB of the host", name, rows, rows,
-			  host.peak_bytes / 1000);
+			  "%s: %" PRIu64 " x %" PRIu64 " rows take %" PRIu64 " kB of the host", name, rows,
+			  rows, host.peak_bytes / 1000);
 	test_data_destroy(&data);
 }
 

@@ -397,7 +397,7 @@ has_polled(PatientHost *host, uint64_t least)
  * done with it.
  */
 static void
-test_patience(HgTableKind kind, HgTableContent content)
+test_timeout(HgTableKind kind, HgTableContent content)
 {
 	enum
 	{
@@ -527,7 +527,7 @@ main(void)
 	for (int kind = 0; kind < HG_TABLE_KINDS; kind++)
 		for (int content = 0; content < HG_TABLE_CONTENTS; content++)
 			if (hg_table_traits((HgTableKind) kind, (HgTableContent) content).possible)
-				test_patience((HgTableKind) kind, (HgTableContent) content);
+				test_timeout((HgTableKind) kind, (HgTableContent) content);
 	test_one_key(HG_TABLE_CSR);
 	test_one_key(HG_TABLE_DYNAMIC);
 	test_one_key(HG_TABLE_CUCKOO);

@@ -277,14 +277,14 @@ test_cancel(void)
 	test_create_long_data(&large);
 	for (int round = 0; round < 5; round++)
 	{
-		TestImpatient impatient;
+		TestTimeoutHost impatient;
 		HgError error = {0};
 		uint64_t matches;
 		HgStatus status;
 		double started;
 		HgJob *job;
 
-		test_impatient_init(&impatient, 1e6);
+		test_timeout_init(&impatient, 1e6);
 		job = test_build_job(session.engine, &impatient.host, &large, &error);
 		if (job == NULL)
 		{
@@ -294,7 +294,7 @@ test_cancel(void)
 		impatient.deadline = test_now_ms() + 5 * round;
 		started = test_now_ms();
 		status = session.engine->count(job, HG_MATCH_ALL, &matches, &error);
-		good = good && status == HG_CANCELLED && test_now_ms() - started < TEST_PATIENCE_MS;
+		good = good && status == HG_CANCELLED && test_now_ms() - started < TEST_TIMEOUT_MS;
 		status = session.engine->count(job, HG_MATCH_ALL, &matches, &error);
 		good = good && status == HG_CANCELLED;
 		session.engine->close(job);
@@ -302,7 +302,7 @@ test_cancel(void)
 		/* at once, on the same connection */
 		started = test_now_ms();
 		good = good && test_stream_works(session.engine, &small) &&
-			   test_now_ms() - started < TEST_PATIENCE_MS;
+			   test_now_ms() - started < TEST_TIMEOUT_MS;
 	}
 	hg_tap_ok(good, "a cancelled job answers in time and leaves the connection to the next");
 	hg_tap_ok(hg_wire_client_state(session.client, NULL) == HG_WIRE_READY,
@@ -312,11 +312,11 @@ test_cancel(void)
 	good = true;
 	for (int round = 0; round < 20; round++)
 	{
-		TestImpatient impatient;
+		TestTimeoutHost impatient;
 		HgError error = {0};
 		HgJob *job;
 
-		test_impatient_init(&impatient, 0.2 * round);
+		test_timeout_init(&impatient, 0.2 * round);
 		job = test_build_job(session.engine, &impatient.host, &large, &error);
 		if (job != NULL)
 			session.engine->close(job);
@@ -375,7 +375,7 @@ test_leaving(void)
 {
 	Session session;
 	TestData large;
-	TestImpatient impatient;
+	TestTimeoutHost impatient;
 	HgError error = {0};
 	uint64_t matches;
 	HgJob *job;
@@ -383,7 +383,7 @@ test_leaving(void)
 	/* the session vanishes while the process works, without a word */
 	start_slow_session(&session);
 	test_create_long_data(&large);
-	test_impatient_init(&impatient, 1e6);
+	test_timeout_init(&impatient, 1e6);
 	job = test_build_job(session.engine, &impatient.host, &large, &error);
 	impatient.deadline = test_now_ms() + 20;
 	session.engine->count(job, HG_MATCH_ALL, &matches, &error);
@@ -429,7 +429,7 @@ test_inherited(void)
 	start_ready_session(&session);
 	close(ends[1]);
 	readable = (struct pollfd){.fd = ends[0], .events = POLLIN};
-	hg_tap_ok(poll(&readable, 1, TEST_PATIENCE_MS) == 1 && (readable.revents & POLLHUP) != 0,
+	hg_tap_ok(poll(&readable, 1, TEST_TIMEOUT_MS) == 1 && (readable.revents & POLLHUP) != 0,
 			  "the process keeps no descriptor that it inherited");
 	close(ends[0]);
 
@@ -450,7 +450,7 @@ test_death(void)
 	Session session;
 	TestData data;
 	TestData large;
-	TestImpatient impatient;
+	TestTimeoutHost impatient;
 	HgError error = {0};
 	HgJob *job;
 	HgJob *other;
@@ -490,7 +490,7 @@ test_death(void)
 
 	test_create_long_data(&large);
 	start_slow_session(&session);
-	test_impatient_init(&impatient, 1e6);
+	test_timeout_init(&impatient, 1e6);
 	impatient.victim = session.process;
 	job = test_build_job(session.engine, &impatient.host, &large, &error);
 	impatient.deadline = test_now_ms() + 20;
@@ -584,7 +584,7 @@ test_tables_refused(void)
 	const HgTableTrial trial = {
 		.spec = {.kind = HG_TABLE_CUCKOO, .content = HG_TABLE_MAP, .key_width = 4}, .batches = 10};
 	HgTableTrial csr = trial;
-	TestImpatient impatient;
+	TestTimeoutHost impatient;
 	HgTableMeasure measure;
 	HgError error = {0};
 	Session session;
@@ -616,11 +616,11 @@ test_tables_refused(void)
 	end_session(&session);
 
 	start_ready_session(&session);
-	test_impatient_init(&impatient, 50);
+	test_timeout_init(&impatient, 50);
 	started = test_now_ms();
 	hg_tap_ok(test_measure(session.engine, &impatient.host, &large, &csr, &measure, &error) ==
 					  HG_CANCELLED &&
-				  test_now_ms() - started < TEST_PATIENCE_MS &&
+				  test_now_ms() - started < TEST_TIMEOUT_MS &&
 				  test_stream_works(session.engine, &data),
 			  "a measurement is cancelled in time, and the connection goes on");
 	hg_tap_ok(end_session(&session), "... and ends");

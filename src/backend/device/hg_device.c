@@ -79,12 +79,12 @@ hg_device_complain(int device_no, HgError *error)
 }
 
 HgDeviceState
-hg_device_state(int device_no, long patience_ms, HgError *error)
+hg_device_state(int device_no, long timeout_ms, HgError *error)
 {
 	HgServerDevice server;
 
 	return hg_device_server_read(device_no, &server)
-			   ? hg_device_server_state(device_no, &server, patience_ms, error)
+			   ? hg_device_server_state(device_no, &server, timeout_ms, error)
 			   : hg_device_own_state(false, error);
 }
 
@@ -239,7 +239,7 @@ hg_device_client(int device_no)
 }
 
 bool
-hg_device_ask_status(int device_no, double patience_ms, HgDeviceStatus *status)
+hg_device_ask_status(int device_no, double timeout_ms, HgDeviceStatus *status)
 {
 	HgWireClient *client = hg_device_client(device_no);
 	HgPgHost host;
@@ -247,10 +247,10 @@ hg_device_ask_status(int device_no, double patience_ms, HgDeviceStatus *status)
 	bool told;
 
 	hg_host_init(&host, CurrentMemoryContext);
-	hg_host_set_patience(&host, patience_ms);
+	hg_host_set_timeout(&host, timeout_ms);
 	told = client != NULL && hg_wire_client_status(client, &host.host, status, &error) == HG_OK;
 	hg_host_rethrow(&host);
-	if (hg_host_lost_patience(&host))
+	if (hg_host_timed_out(&host))
 		(void) hg_device_complain(device_no, &error);
 	return told;
 }
@@ -286,8 +286,8 @@ hg_device_costs(HgEngineCosts *costs)
 	if (hg_device_is_shared())
 	{
 		for (int device_no = 0; device_no < hg_device_shared_count(); device_no++)
-			if (hg_device_server_read(device_no, &server) && server.state == HG_SERVER_DEVICE_READY &&
-				!server.silent)
+			if (hg_device_server_read(device_no, &server) &&
+				server.state == HG_SERVER_DEVICE_READY && !server.silent)
 			{
 				*costs = server.costs;
 				return true;
@@ -350,7 +350,7 @@ hg_device_group(void)
  */
 static int
 hg_device_ask_one(int device_no, HgDeviceInfo *infos, int capacity, HgDeviceReport *report,
-					HgError *error)
+				  HgError *error)
 {
 	HgWireClient *client = hg_device_connection(device_no)->client;
 	HgServerDevice server;
@@ -361,7 +361,7 @@ hg_device_ask_one(int device_no, HgDeviceInfo *infos, int capacity, HgDeviceRepo
 	hg_host_init(&host, CurrentMemoryContext);
 	/* one that hangs must not keep the others from being told of */
 	if (hg_device_shared_count() > 1)
-		hg_host_set_patience(&host, HG_DEVICE_LIST_MS);
+		hg_host_set_timeout(&host, HG_DEVICE_LIST_MS);
 	status = hg_wire_client_devices(client, &host.host, infos, capacity, &count, error);
 	if (status == HG_OK)
 		status = hg_wire_client_status(client, &host.host, &report->status, error);
@@ -463,7 +463,7 @@ hg_device_name(int device_no)
 	if (connection->client == NULL || connection->name[0] != '\0')
 		return connection->name;
 	hg_host_init(&host, CurrentMemoryContext);
-	hg_host_set_patience(&host, HG_DEVICE_NAME_MS);
+	hg_host_set_timeout(&host, HG_DEVICE_NAME_MS);
 	hg_wire_client_devices(connection->client, &host.host, infos, lengthof(infos), &count, NULL);
 	hg_host_rethrow(&host);
 	for (int i = 0; i < count; i++)

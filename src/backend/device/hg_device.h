@@ -33,10 +33,10 @@ typedef struct HgDeviceReport
 
 /*
  * How things stand on a device; sees to it that a process is started unless one runs or is known to
- * be of no use.  It waits patience_ms at most for the greeting of a process that runs, and for
+ * be of no use.  It waits timeout_ms at most for the greeting of a process that runs, and for
  * nothing else. *error says why, unless READY.
  */
-extern HgDeviceState hg_device_state(int device_no, long patience_ms, HgError *error);
+extern HgDeviceState hg_device_state(int device_no, long timeout_ms, HgError *error);
 
 /*
  * How long a join waits for a greeting, in ms.  Greetings come before all jobs, so a process that
@@ -72,7 +72,7 @@ extern HgWireClient *hg_device_client(int device_no);
  * What a READY device process says of its device and of the jobs there.  False where none is ready,
  * or it does not answer within so many ms, which others are told (hg_device_complain).
  */
-extern bool hg_device_ask_status(int device_no, double patience_ms, HgDeviceStatus *status);
+extern bool hg_device_ask_status(int device_no, double timeout_ms, HgDeviceStatus *status);
 
 /*
  * The engine of a READY device process; NULL otherwise.  A job that does not fit the device

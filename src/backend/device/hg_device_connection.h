@@ -50,7 +50,8 @@ extern void hg_device_discard_lost(int device_no);
 /* Take a connected socket over; on failure it stays the caller's. */
 extern bool hg_device_connection_adopt(HgDeviceConnection *connection, int fd);
 
-/* Remember that a process (HgDeviceConnection.late_process) has kept the session waiting in vain. */
+/* Remember that a process (HgDeviceConnection.late_process) has kept the session waiting in vain.
+ */
 extern void hg_device_connection_set_late(HgDeviceConnection *connection, uint64 process);
 
 /* Wait, interruptibly, until the process has said something or the deadline has passed. */

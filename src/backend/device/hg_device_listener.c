@@ -50,7 +50,8 @@ hg_device_listener_open(int device_no)
 }
 
 int
-hg_device_listener_start(int device_no, const HgDeviceLaunch *launch, HgWireClient **client, pid_t *pid)
+hg_device_listener_start(int device_no, const HgDeviceLaunch *launch, HgWireClient **client,
+						 pid_t *pid)
 {
 	int sockets[2];
 	int listening;

@@ -23,8 +23,8 @@
  * Start the program, with a socket on a device's address that it listens on, and *client connected
  * to it.  Returns an errno, with *client NULL and *pid 0 where that is not 0.
  */
-extern int hg_device_listener_start(int device_no, const HgDeviceLaunch *launch, HgWireClient **client,
-									pid_t *pid);
+extern int hg_device_listener_start(int device_no, const HgDeviceLaunch *launch,
+									HgWireClient **client, pid_t *pid);
 
 /* Close the connection, which ends the process: it is to be seen off (hg_device_reap). */
 extern void hg_device_listener_close(int device_no, HgWireClient *client);

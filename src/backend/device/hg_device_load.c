@@ -127,7 +127,8 @@ hg_device_load_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_un
 {
 	own.ended = true;
 	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
-		hg_device_load_add(device_no, -(int) own.counters[device_no].jobs, -(int64) own.counters[device_no].bytes);
+		hg_device_load_add(device_no, -(int) own.counters[device_no].jobs,
+						   -(int64) own.counters[device_no].bytes);
 }
 
 void

@@ -17,8 +17,8 @@
  * or ends, or the session has set another hashgraph.gpu_device meanwhile, and those of a query
  * whose processes together have begun others; and jobs that are spread over several devices, by
  * groups that have no other one (hg_device_shards.h).  Two groups that so wait for each other are
- * told by none but the time: under backend auto that is the patience that each join has, and under
- * backend cuda, whose joins wait for ever otherwise, hg_patience_alone_ms.
+ * told by none but the time: under backend auto that is the timeout of each join, and under backend
+ * cuda, whose joins wait for ever otherwise, hg_device_timeout_alone_ms.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

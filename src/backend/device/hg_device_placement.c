@@ -42,7 +42,8 @@ hg_placement_is_idler(const HgDeviceLoad *load, const HgDeviceLoad *than)
 
 /* Where the next job goes, of the READY ones; -1: there are none. */
 static int
-hg_placement_choose(const HgDeviceAvailability *states, int ndevices, HgDeviceSet among, HgDeviceLoad *least)
+hg_placement_choose(const HgDeviceAvailability *states, int ndevices, HgDeviceSet among,
+					HgDeviceLoad *least)
 {
 	int chosen = -1;
 	uint32 most_of_group = 0;
@@ -106,7 +107,8 @@ hg_placement_await(const HgDeviceAvailability *states, int ndevices, HgDeviceSet
 	{
 		if ((among & HG_DEVICE_BIT(device_no)) == 0 || !hg_placement_is_allowed(&states[device_no]))
 			continue;
-		if (chosen < 0 || hg_placement_rank(&states[device_no]) < hg_placement_rank(&states[chosen]))
+		if (chosen < 0 ||
+			hg_placement_rank(&states[device_no]) < hg_placement_rank(&states[chosen]))
 			chosen = device_no;
 	}
 	return chosen;
@@ -117,7 +119,8 @@ static void
 hg_placement_wake(const HgDeviceAvailability *states, int ndevices)
 {
 	for (int device_no = 0; device_no < ndevices; device_no++)
-		if (states[device_no].state == HG_SERVER_DEVICE_RESTING && hg_placement_is_allowed(&states[device_no]))
+		if (states[device_no].state == HG_SERVER_DEVICE_RESTING &&
+			hg_placement_is_allowed(&states[device_no]))
 		{
 			hg_device_shared_ask(device_no);
 			break;

@@ -139,7 +139,7 @@ hg_device_greet(int device_no, const HgServerDevice *server, bool glance, Timest
 }
 
 HgDeviceState
-hg_device_server_state(int device_no, const HgServerDevice *server, long patience_ms, HgError *error)
+hg_device_server_state(int device_no, const HgServerDevice *server, long timeout_ms, HgError *error)
 {
 	HgDeviceLaunch launch;
 
@@ -149,8 +149,8 @@ hg_device_server_state(int device_no, const HgServerDevice *server, long patienc
 		case HG_SERVER_DEVICE_READY:
 			if (!server->silent)
 				return hg_device_greet(
-					device_no, server, patience_ms < 0,
-					TimestampTzPlusMilliseconds(GetCurrentTimestamp(), patience_ms), error);
+					device_no, server, timeout_ms < 0,
+					TimestampTzPlusMilliseconds(GetCurrentTimestamp(), timeout_ms), error);
 			/* it answers yet, or is replaced */
 			hg_error_set(error, HG_UNAVAILABLE, "", "the device does not answer");
 			return HG_DEVICE_STARTING;

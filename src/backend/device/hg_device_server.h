@@ -22,7 +22,7 @@ extern bool hg_device_server_read(int device_no, HgServerDevice *server);
 
 /* hg_device_state where the server runs a process, which is in this state. */
 extern HgDeviceState hg_device_server_state(int device_no, const HgServerDevice *server,
-											long patience_ms, HgError *error);
+											long timeout_ms, HgError *error);
 
 /* Remember that the process of this epoch has kept the session waiting in vain, and tell others. */
 extern void hg_device_server_set_late(int device_no, uint64 epoch);

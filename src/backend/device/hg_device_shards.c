@@ -77,7 +77,8 @@ hg_device_shards_with_room(HgDeviceSet device_set)
 		if ((device_set & HG_DEVICE_BIT(device_no)) != 0)
 			most = Max(most, rooms[device_no]);
 	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
-		if ((device_set & HG_DEVICE_BIT(device_no)) != 0 && rooms[device_no] >= most / HG_SHARDS_ROOM_PART)
+		if ((device_set & HG_DEVICE_BIT(device_no)) != 0 &&
+			rooms[device_no] >= most / HG_SHARDS_ROOM_PART)
 			with_room |= HG_DEVICE_BIT(device_no);
 	return with_room;
 }
@@ -155,7 +156,8 @@ hg_device_shards_find(HgDeviceSet device_set)
 	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 		if ((device_set & HG_DEVICE_BIT(device_no)) != 0)
 			set->device_no[shards++] = device_no;
-	hg_sharded_init(&set->sharded, "cuda", shards, HG_SHARDED_DEAL_ROWS, hg_device_shards_shard, set);
+	hg_sharded_init(&set->sharded, "cuda", shards, HG_SHARDED_DEAL_ROWS, hg_device_shards_shard,
+					set);
 	set->sharded.room = hg_device_shards_room;
 	hg_ranges_init(&set->ranges, "cuda", hg_device_shards_sharded, set);
 	set->next = sets;
@@ -240,7 +242,8 @@ hg_device_shards_complain(HgDeviceSet device_set, HgError *error)
 								   "the device did not answer in time");
 
 	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
-		if ((device_set & HG_DEVICE_BIT(device_no)) != 0 && (alone || hg_device_shards_awaits(device_no)))
+		if ((device_set & HG_DEVICE_BIT(device_no)) != 0 &&
+			(alone || hg_device_shards_awaits(device_no)))
 			status = hg_device_complain(device_no, error);
 	return status;
 }

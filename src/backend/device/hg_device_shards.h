@@ -12,7 +12,7 @@
  * jobs the one that comes second waits without anything that the first one wants.  A job is spread
  * only where its group has no other one open (hg_device_load.h): it waits on a device for others,
  * which wait for none of its group's then, but for those that processes of one group open at the
- * same moment; they are told by the time (hg_patience_apart_ms).
+ * same moment; they are told by the time (hg_device_timeout_apart_ms).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -106,7 +106,8 @@ hg_device_address(int device_no, struct sockaddr_un *address)
 	if (device_no == 0)
 		strlcpy(address->sun_path, HG_DEVICE_ADDRESS, sizeof(address->sun_path));
 	else
-		snprintf(address->sun_path, sizeof(address->sun_path), "%s.%d", HG_DEVICE_ADDRESS, device_no);
+		snprintf(address->sun_path, sizeof(address->sun_path), "%s.%d", HG_DEVICE_ADDRESS,
+				 device_no);
 }
 
 int
@@ -147,10 +148,10 @@ hg_device_shared_survey(HgDeviceAvailability *states)
 		const HgServerDevice *device = &shared->devices[device_no];
 
 		states[device_no] = (HgDeviceAvailability){.state = device->state,
-									   .silent = device->silent,
-									   .ordinal = device->ordinal,
-									   .epoch = device->epoch,
-									   .starting_since = device->starting_since};
+												   .silent = device->silent,
+												   .ordinal = device->ordinal,
+												   .epoch = device->epoch,
+												   .starting_since = device->starting_since};
 	}
 	SpinLockRelease(&shared->mutex);
 	return ndevices;

@@ -18,12 +18,11 @@
  * (hg_device_shards.h), unless these copy between them by what CUDA has for that (IPC handles), and
  * loses all of it with any of them, as it would in one process.
  *
- * WHO WRITES WHAT.  All of it is protected by one spinlock.  The worker alone writes
- * the state of a process (hg_device_shared_publish).  Sessions write two things: that they
- * want a process (hg_device_shared_ask) and that it does not answer
- * (hg_device_shared_set_silent); both wake the worker.  The latter holds until the process
- * answers the worker's next question, so that a process that was stopped costs a session its
- * patience once, and the others nothing.
+ * WHO WRITES WHAT. All of it is protected by one spinlock.  The worker alone writes the state of a
+ * process (hg_device_shared_publish).  Sessions write two things: that they want a process
+ * (hg_device_shared_ask) and that it does not answer (hg_device_shared_set_silent); both wake the
+ * worker.  The latter holds until the process answers the worker's next question, so that a process
+ * that was stopped costs a session its timeout once, and the others nothing.
  *
  * WHAT A SESSION DOES that wants a device (hg_device_server.c), by state:
  *

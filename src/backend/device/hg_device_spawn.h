@@ -20,7 +20,7 @@ typedef struct HgDeviceLaunch
 	char program[MAXPGPATH];
 	uint64 staging_bytes;
 	uint64 memory_budget; /* bytes; 0 = 80 % of the device */
-	int64 replica_bytes;	  /* ... of it for replicas; 0 = half of it, -1 = none */
+	int64 replica_bytes;  /* ... of it for replicas; 0 = half of it, -1 = none */
 	int device;			  /* -1 = any */
 	int idle_timeout;	  /* s; 0 = never */
 } HgDeviceLaunch;

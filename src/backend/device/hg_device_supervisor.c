@@ -86,7 +86,8 @@ hg_supervisor_publish(HgDeviceSupervisor *supervisor, HgServerDeviceState state)
 
 /* There is no device; when to look again. */
 static void
-hg_supervisor_set_unavailable(HgDeviceSupervisor *supervisor, const HgError *reason, TimestampTz next_start)
+hg_supervisor_set_unavailable(HgDeviceSupervisor *supervisor, const HgError *reason,
+							  TimestampTz next_start)
 {
 	supervisor->device.reason = *reason;
 	supervisor->device.reason.status = HG_UNAVAILABLE;
@@ -115,8 +116,8 @@ hg_supervisor_log_reason(HgDeviceSupervisor *supervisor, const HgError *reason)
 		return;
 	ereport(supervisor->device.installed ? LOG : DEBUG1,
 			(hg_device_shared_count() > 1 ? errmsg("hashgraph does not use GPU %d: %s",
-													supervisor->device.ordinal, reason->message)
-										   : errmsg("hashgraph uses no GPU: %s", reason->message),
+												   supervisor->device.ordinal, reason->message)
+										  : errmsg("hashgraph uses no GPU: %s", reason->message),
 			 reason->detail[0] != '\0' ? errdetail("%s", reason->detail) : 0));
 }
 
@@ -168,7 +169,8 @@ hg_supervisor_end(HgDeviceSupervisor *supervisor)
 {
 	if (supervisor->client != NULL)
 	{
-		on_proc_exit(hg_supervisor_reap_at_exit, Int32GetDatum(hg_supervisor_disconnect(supervisor)));
+		on_proc_exit(hg_supervisor_reap_at_exit,
+					 Int32GetDatum(hg_supervisor_disconnect(supervisor)));
 		hg_supervisor_publish(supervisor, HG_SERVER_DEVICE_STARTING);
 	}
 }
@@ -188,7 +190,7 @@ static void
 hg_supervisor_replace(HgDeviceSupervisor *supervisor, TimestampTz now)
 {
 	hg_supervisor_stop(supervisor, supervisor->wanted ? "it is started again with new settings"
-										  : "its GPU is not used any more");
+													  : "its GPU is not used any more");
 	supervisor->next_start = now;
 }
 
@@ -276,7 +278,8 @@ hg_supervisor_wait_readable(void *arg, int fd)
 		}
 		events = WaitLatchOrSocket(
 			MyLatch, WL_LATCH_SET | WL_SOCKET_READABLE | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, fd,
-			supervisor->told_silent ? HG_SUPERVISOR_SILENCE_MS - waited : HG_SUPERVISOR_PING_MS - waited,
+			supervisor->told_silent ? HG_SUPERVISOR_SILENCE_MS - waited
+									: HG_SUPERVISOR_PING_MS - waited,
 			HG_WAIT_EVENT(hg_supervisor_wait_event, "HashGraphDeviceMain"));
 		if (events & WL_LATCH_SET)
 		{
@@ -295,8 +298,9 @@ hg_supervisor_host(HgDeviceSupervisor *supervisor)
 {
 	supervisor->asked_at = GetCurrentTimestamp();
 	supervisor->told_silent = false;
-	return (HgHost){
-		.cancelled = hg_supervisor_cancelled, .wait_readable = hg_supervisor_wait_readable, .arg = supervisor};
+	return (HgHost){.cancelled = hg_supervisor_cancelled,
+					.wait_readable = hg_supervisor_wait_readable,
+					.arg = supervisor};
 }
 
 /* The process has gone, or does not answer: say how, and think of the next one. */
@@ -305,8 +309,8 @@ hg_supervisor_lose(HgDeviceSupervisor *supervisor, TimestampTz now, const char *
 {
 	bool replaced = supervisor->drained_at != 0;
 	bool was_ready = supervisor->device.state == HG_SERVER_DEVICE_READY || replaced;
-	bool healthy =
-		was_ready && TimestampDifferenceExceeds(supervisor->started_at, now, HG_SUPERVISOR_HEALTHY_MS);
+	bool healthy = was_ready && TimestampDifferenceExceeds(supervisor->started_at, now,
+														   HG_SUPERVISOR_HEALTHY_MS);
 	pid_t pid = supervisor->device.pid;
 	char detail[sizeof(((HgError *) 0)->detail)];
 	HgError error;
@@ -359,8 +363,8 @@ hg_supervisor_announce(HgDeviceSupervisor *supervisor, TimestampTz now)
 	const HgHost host = hg_supervisor_host(supervisor);
 
 	supervisor->device.name[0] = '\0';
-	if (hg_wire_client_devices(supervisor->client, &host, supervisor->seen, lengthof(supervisor->seen),
-							   &supervisor->nseen, NULL) != HG_OK)
+	if (hg_wire_client_devices(supervisor->client, &host, supervisor->seen,
+							   lengthof(supervisor->seen), &supervisor->nseen, NULL) != HG_OK)
 	{
 		hg_supervisor_miss_answer(supervisor);
 		return;
@@ -368,7 +372,8 @@ hg_supervisor_announce(HgDeviceSupervisor *supervisor, TimestampTz now)
 	for (int i = 0; i < supervisor->nseen; i++)
 		if (strcmp(supervisor->seen[i].state, "ready") == 0)
 		{
-			strlcpy(supervisor->device.name, supervisor->seen[i].name, sizeof(supervisor->device.name));
+			strlcpy(supervisor->device.name, supervisor->seen[i].name,
+					sizeof(supervisor->device.name));
 			/* the next one is to have the same */
 			supervisor->launch.device = supervisor->device.ordinal = supervisor->seen[i].ordinal;
 			break;
@@ -377,8 +382,8 @@ hg_supervisor_announce(HgDeviceSupervisor *supervisor, TimestampTz now)
 	supervisor->device.epoch = hg_device_shared_next_epoch();
 	memset(&supervisor->device.reason, 0, sizeof(HgError));
 	supervisor->next_ping = now;
-	ereport(LOG, (errmsg("hashgraph device process (PID %d) is ready: %s", (int) supervisor->device.pid,
-						 supervisor->device.name)));
+	ereport(LOG, (errmsg("hashgraph device process (PID %d) is ready: %s",
+						 (int) supervisor->device.pid, supervisor->device.name)));
 	/* who is kept off this GPU is to find the others, and not that there are none */
 	if (supervisor->learn != NULL)
 		supervisor->learn(now);
@@ -407,7 +412,8 @@ hg_supervisor_ping(HgDeviceSupervisor *supervisor, TimestampTz now)
 void
 hg_supervisor_drop(HgDeviceSupervisor *supervisor, const HgReplicaName *name)
 {
-	if (supervisor->client != NULL && hg_wire_client_state(supervisor->client, NULL) == HG_WIRE_READY)
+	if (supervisor->client != NULL &&
+		hg_wire_client_state(supervisor->client, NULL) == HG_WIRE_READY)
 		hg_wire_client_drop(supervisor->client, name);
 }
 
@@ -436,15 +442,18 @@ hg_supervisor_look_after(HgDeviceSupervisor *supervisor, TimestampTz now)
 				kill(supervisor->device.pid, SIGKILL);
 				hg_supervisor_lose(supervisor, now, "It did not start in time, and was killed.");
 			}
-			else if (TimestampDifferenceExceeds(supervisor->started_at, now, HG_SUPERVISOR_SILENCE_MS) &&
+			else if (TimestampDifferenceExceeds(supervisor->started_at, now,
+												HG_SUPERVISOR_SILENCE_MS) &&
 					 hg_supervisor_is_stopped(supervisor))
 			{
 				kill(supervisor->device.pid, SIGKILL);
-				hg_supervisor_lose(supervisor, now, "It was stopped while it started, and was killed.");
+				hg_supervisor_lose(supervisor, now,
+								   "It was stopped while it started, and was killed.");
 			}
 			return;
 		case HG_WIRE_READY:
-			if (supervisor->device.state == HG_SERVER_DEVICE_STARTING && supervisor->drained_at == 0)
+			if (supervisor->device.state == HG_SERVER_DEVICE_STARTING &&
+				supervisor->drained_at == 0)
 				hg_supervisor_announce(supervisor, now);
 			else if (now >= supervisor->next_ping ||
 					 (hg_device_shared_read(supervisor->device_no, &shared) && shared.silent))
@@ -454,7 +463,7 @@ hg_supervisor_look_after(HgDeviceSupervisor *supervisor, TimestampTz now)
 			hg_supervisor_end_process(supervisor);
 			hg_supervisor_log_reason(supervisor, &error);
 			hg_supervisor_set_unavailable(supervisor, &error,
-									  TimestampTzPlusMilliseconds(now, HG_SUPERVISOR_RETRY_MS));
+										  TimestampTzPlusMilliseconds(now, HG_SUPERVISOR_RETRY_MS));
 			return;
 		case HG_WIRE_LOST:
 			hg_supervisor_lose(supervisor, now, NULL);
@@ -523,7 +532,8 @@ hg_supervisor_work(HgDeviceSupervisor *supervisor, bool taken, TimestampTz now)
 {
 	if (hg_device_shared_was_asked(supervisor->device_no) && supervisor->client == NULL &&
 		(supervisor->device.state == HG_SERVER_DEVICE_RESTING ||
-		 (supervisor->device.state == HG_SERVER_DEVICE_UNAVAILABLE && !supervisor->device.installed)))
+		 (supervisor->device.state == HG_SERVER_DEVICE_UNAVAILABLE &&
+		  !supervisor->device.installed)))
 		supervisor->next_start = now;
 	/* one that would not go in time */
 	if (supervisor->lingering != 0 && waitpid(supervisor->lingering, NULL, WNOHANG) != 0)
@@ -549,7 +559,8 @@ hg_supervisor_next_work(const HgDeviceSupervisor *supervisor, TimestampTz now)
 	if (supervisor->client == NULL)
 		return supervisor->wanted ? supervisor->next_start : DT_NOEND;
 	if (supervisor->device.state == HG_SERVER_DEVICE_STARTING && supervisor->drained_at == 0)
-		return Max(TimestampTzPlusMilliseconds(supervisor->started_at, HG_SUPERVISOR_SILENCE_MS + 1),
-				   TimestampTzPlusMilliseconds(now, HG_SUPERVISOR_PING_MS));
+		return Max(
+			TimestampTzPlusMilliseconds(supervisor->started_at, HG_SUPERVISOR_SILENCE_MS + 1),
+			TimestampTzPlusMilliseconds(now, HG_SUPERVISOR_PING_MS));
 	return supervisor->next_ping;
 }

@@ -50,7 +50,8 @@ extern void hg_supervisor_init(HgDeviceSupervisor *supervisor, int device_no);
  * It starts the process now, or when a session asks for it.  A running process stays, and is
  * replaced by hg_supervisor_reload if it has another GPU.
  */
-extern void hg_supervisor_begin(HgDeviceSupervisor *supervisor, int ordinal, bool rests, TimestampTz now);
+extern void hg_supervisor_begin(HgDeviceSupervisor *supervisor, int ordinal, bool rests,
+								TimestampTz now);
 
 /* Settings, or whether it is wanted, may have changed: does the process still do? */
 extern void hg_supervisor_reload(HgDeviceSupervisor *supervisor, TimestampTz now);

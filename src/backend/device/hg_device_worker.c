@@ -217,7 +217,8 @@ hg_worker_work(TimestampTz now)
 	}
 	hg_worker_drop_forgotten();
 	for (int device_no = 0; device_no < HG_GPU_DEVICES && !ShutdownRequestPending; device_no++)
-		hg_supervisor_work(&worker.supervisors[device_no], hg_worker_is_taken(&worker.supervisors[device_no]), now);
+		hg_supervisor_work(&worker.supervisors[device_no],
+						   hg_worker_is_taken(&worker.supervisors[device_no]), now);
 }
 
 /* Wait until something is due, or a process has said something. */
@@ -237,8 +238,8 @@ hg_worker_wait(TimestampTz now)
 
 		next = Min(next, hg_supervisor_next_work(supervisor, now));
 		if (supervisor->client != NULL)
-			AddWaitEventToSet(set, WL_SOCKET_READABLE, hg_wire_client_socket(supervisor->client), NULL,
-							  NULL);
+			AddWaitEventToSet(set, WL_SOCKET_READABLE, hg_wire_client_socket(supervisor->client),
+							  NULL, NULL);
 	}
 	if (next != DT_NOEND)
 		timeout = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), next);

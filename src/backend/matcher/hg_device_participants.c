@@ -19,7 +19,7 @@
 #include "backend/device/hg_device.h"
 #include "backend/device/hg_device_shared.h"
 #include "backend/matcher/hg_device_participants.h"
-#include "backend/matcher/hg_patience.h"
+#include "backend/matcher/hg_device_timeout.h"
 #include "backend/matcher/hg_sender.h"
 #include "hg_guc.h"
 
@@ -108,7 +108,8 @@ hg_device_participants_init_pages(HgDeviceParticipantsShared *shared)
 }
 
 void
-hg_device_participants_finish_sending(HgDeviceParticipantsShared *shared, HgSender *sender, const HgKeySet sides[2])
+hg_device_participants_finish_sending(HgDeviceParticipantsShared *shared, HgSender *sender,
+									  const HgKeySet sides[2])
 {
 	HgPgHost host;
 	HgError error;
@@ -119,8 +120,8 @@ hg_device_participants_finish_sending(HgDeviceParticipantsShared *shared, HgSend
 	{
 		hg_host_init(&host, CurrentMemoryContext);
 		if (hg_backend != HG_BACKEND_CUDA)
-			hg_host_set_patience(&host, hg_gpu_wait_limit > 0 ? Min(hg_gpu_wait_limit, HG_FINISH_MS)
-															  : HG_FINISH_MS);
+			hg_host_set_timeout(&host, hg_gpu_wait_limit > 0 ? Min(hg_gpu_wait_limit, HG_FINISH_MS)
+															 : HG_FINISH_MS);
 		if (hg_sender_finish(sender, &host, sides, &error) == HG_OK)
 			return;
 		hg_host_rethrow(&host);
@@ -154,14 +155,15 @@ hg_device_participants_arrive(HgDeviceParticipants *device)
 static HgStatus
 hg_device_participants_status(HgDeviceParticipants *device, HgStatus status, HgError *error)
 {
-	if (status != HG_CANCELLED || !hg_host_lost_patience(device->participants->host))
+	if (status != HG_CANCELLED || !hg_host_timed_out(device->participants->host))
 		return status;
 	return hg_device_complain(device->shared->device_no, error);
 }
 
 /* Tell of a step, and learn whether all went well with everybody. */
 static bool
-hg_device_participants_agree(HgDeviceParticipants *device, uint32 step, HgStatus status, HgError *why)
+hg_device_participants_agree(HgDeviceParticipants *device, uint32 step, HgStatus status,
+							 HgError *why)
 {
 	HgDeviceAttempt *attempt = device->attempt;
 	uint32 failed = 0;
@@ -207,22 +209,23 @@ hg_device_participants_engine(HgDeviceParticipants *device, HgError *error)
 
 /* Step 1: open the job and give it this process's keys, and columns. */
 static HgStatus
-hg_device_participants_append(HgDeviceParticipants *device, const HgJobSpec *spec, const HgKeySet sides[2],
-					  HgError *error)
+hg_device_participants_append(HgDeviceParticipants *device, const HgJobSpec *spec,
+							  const HgKeySet sides[2], HgError *error)
 {
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
 	HgEngine *engine;
 	HgStatus status;
 	int device_no;
 
-	if (hg_device_choose(HG_DEVICE_BIT(device->shared->device_no), wanted, &device_no, error) != HG_DEVICE_READY)
+	if (hg_device_choose(HG_DEVICE_BIT(device->shared->device_no), wanted, &device_no, error) !=
+		HG_DEVICE_READY)
 		return error->status != HG_OK ? error->status : HG_UNAVAILABLE;
 	engine = hg_device_participants_engine(device, error);
 	if (engine == NULL)
 		return error->status;
 	status = engine->open(engine, &device->participants->host->host, spec, &device->job, error);
 	if (status == HG_OK)
-		hg_patience_begin_work(device->participants->host);
+		hg_device_timeout_begin_work(device->participants->host);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (int i = 0; i < sides[side].npieces && status == HG_OK; i++)
 		{
@@ -257,8 +260,8 @@ hg_device_participants_expects_early(const HgDeviceParticipants *device)
  * nothing there.  Who has no sender has no rows, and no part of the job.
  */
 static HgStatus
-hg_device_participants_take_over(HgDeviceParticipants *device, const HgJobSpec *spec, const HgKeySet sides[2],
-						 HgError *error)
+hg_device_participants_take_over(HgDeviceParticipants *device, const HgJobSpec *spec,
+								 const HgKeySet sides[2], HgError *error)
 {
 	HgSender *sender = device->sender;
 	HgStatus status;
@@ -272,7 +275,7 @@ hg_device_participants_take_over(HgDeviceParticipants *device, const HgJobSpec *
 	status = hg_sender_finish(sender, device->participants->host, sides, error);
 	if (status != HG_OK)
 		return status;
-	hg_patience_begin_work(device->participants->host);
+	hg_device_timeout_begin_work(device->participants->host);
 	if (hg_device_participants_engine(device, error) == NULL)
 		return error->status;
 	device->job = hg_sender_take(sender, &device->participants->host->host);
@@ -310,7 +313,8 @@ hg_device_participants_can_have(HgDeviceParticipants *device, HgMatchMode mode, 
 
 /* Have the matches of all counted; nobody else asks for any meanwhile. */
 static HgStatus
-hg_device_participants_count(HgDeviceParticipants *device, HgMatchMode mode, uint64 *matches, HgError *error)
+hg_device_participants_count(HgDeviceParticipants *device, HgMatchMode mode, uint64 *matches,
+							 HgError *error)
 {
 	HgJobStats before;
 	HgJobStats after;
@@ -327,7 +331,8 @@ hg_device_participants_count(HgDeviceParticipants *device, HgMatchMode mode, uin
 
 /* Step 2, of the process that comes to it first: build, and reduce or count the matches of all. */
 static HgStatus
-hg_device_participants_build(HgDeviceParticipants *device, const HgMatcherSpec *spec, HgError *error)
+hg_device_participants_build(HgDeviceParticipants *device, const HgMatcherSpec *spec,
+							 HgError *error)
 {
 	const uint64 most = device->participants->spec.match_bytes / (2 * sizeof(uint32));
 	HgDeviceAttempt *attempt = device->attempt;
@@ -343,7 +348,8 @@ hg_device_participants_build(HgDeviceParticipants *device, const HgMatcherSpec *
 	{
 		status = hg_reduction_fetch(device->reduction, &device->calls, device->job, spec->mode,
 									device->context, &device->groups, error);
-		if (status == HG_OK && !hg_device_participants_can_have(device, spec->mode, device->groups.pairs))
+		if (status == HG_OK &&
+			!hg_device_participants_can_have(device, spec->mode, device->groups.pairs))
 			return hg_device_distrust(device->shared->device_no, error);
 		attempt->reduced = status == HG_OK && !device->groups.too_many;
 	}
@@ -407,8 +413,9 @@ hg_device_participants_fetch(HgDeviceParticipants *device, HgMatchMode mode, HgE
 		pg_atomic_fetch_add_u32(&device->attempt->streaming, 1);
 	/* all rows of all processes are there */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_wire_client_number(device->job, (HgSide) side,
-							  device->participants->spec.numbers(device->participants->spec.arg, (HgSide) side));
+		hg_wire_client_number(
+			device->job, (HgSide) side,
+			device->participants->spec.numbers(device->participants->spec.arg, (HgSide) side));
 	status = device->calls.match(device->job, mode, error);
 
 	while (status == HG_OK && count > 0)
@@ -418,14 +425,15 @@ hg_device_participants_fetch(HgDeviceParticipants *device, HgMatchMode mode, HgE
 
 /* All steps that are left; false where one has failed for somebody. */
 static bool
-hg_device_participants_steps(HgDeviceParticipants *device, HgDeviceTry number, const HgMatcherSpec *spec,
-					 const HgJobSpec *job_spec, const HgKeySet sides[2])
+hg_device_participants_steps(HgDeviceParticipants *device, HgDeviceTry number,
+							 const HgMatcherSpec *spec, const HgJobSpec *job_spec,
+							 const HgKeySet sides[2])
 {
 	HgDeviceParticipantsShared *shared = device->shared;
 	const bool early = number == HG_TRY_EARLY;
 	/* none of them could fail at the first step then */
-	const bool all_sent =
-		early && hg_device_participants_expects_early(device) && pg_atomic_read_u32(&shared->unsent) == 0;
+	const bool all_sent = early && hg_device_participants_expects_early(device) &&
+						  pg_atomic_read_u32(&shared->unsent) == 0;
 	HgStatus status = HG_OK;
 	HgError error;
 
@@ -457,7 +465,8 @@ hg_device_participants_steps(HgDeviceParticipants *device, HgDeviceTry number, c
 
 /* The attempt that is made after one that has failed; HG_TRIES: none is. */
 static HgDeviceTry
-hg_device_participants_next_try(const HgDeviceParticipants *device, HgDeviceTry number, const HgJobSpec *job_spec)
+hg_device_participants_next_try(const HgDeviceParticipants *device, HgDeviceTry number,
+								const HgJobSpec *job_spec)
 {
 	HgDeviceAttempt *attempt = device->attempt;
 
@@ -474,7 +483,7 @@ static void
 hg_device_participants_fill_spec(HgDeviceParticipants *device, HgDeviceTry number, HgJobSpec *spec)
 {
 	spec->participants_id = number == HG_TRY_EARLY ? device->shared->early_job
-										: device->shared->job + (number == HG_TRY_KEYS);
+												   : device->shared->job + (number == HG_TRY_KEYS);
 	if (number != HG_TRY_KEYS)
 		return;
 	memset(spec->ncolumns, 0, sizeof(spec->ncolumns));
@@ -502,8 +511,9 @@ hg_device_participants_make_room(HgDeviceParticipants *device)
 }
 
 void
-hg_device_participants_begin(HgDeviceParticipants *device, HgPgParticipants *participants, HgSender *sender,
-					 const HgReduction *reduction, HgGather *gather, MemoryContext context)
+hg_device_participants_begin(HgDeviceParticipants *device, HgPgParticipants *participants,
+							 HgSender *sender, const HgReduction *reduction, HgGather *gather,
+							 MemoryContext context)
 {
 	device->shared = participants->spec.device;
 	device->participants = participants;
@@ -516,8 +526,8 @@ hg_device_participants_begin(HgDeviceParticipants *device, HgPgParticipants *par
 }
 
 bool
-hg_device_participants_join(HgDeviceParticipants *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
-					const HgKeySet sides[2], HgError *error)
+hg_device_participants_join(HgDeviceParticipants *device, const HgMatcherSpec *spec,
+							const HgJobSpec *job_spec, const HgKeySet sides[2], HgError *error)
 {
 	HgDeviceTry number = device->shared->early_job != 0 ? HG_TRY_EARLY : HG_TRY_WHOLE;
 	HgJobSpec job = *job_spec;
@@ -559,7 +569,8 @@ hg_device_participants_take_count(HgDeviceParticipants *device)
 
 /* Where the matches are streamed: fetch the next ones in place of the last. */
 static HgStatus
-hg_device_participants_stream(HgDeviceParticipants *device, const HgMatchBlock **block, HgError *error)
+hg_device_participants_stream(HgDeviceParticipants *device, const HgMatchBlock **block,
+							  HgError *error)
 {
 	size_t count;
 	HgStatus status;
@@ -584,7 +595,8 @@ hg_device_participants_stream(HgDeviceParticipants *device, const HgMatchBlock *
 }
 
 HgStatus
-hg_device_participants_next(HgDeviceParticipants *device, const HgMatchBlock **block, HgError *error)
+hg_device_participants_next(HgDeviceParticipants *device, const HgMatchBlock **block,
+							HgError *error)
 {
 	*block = NULL;
 	if (device->streamed)

@@ -75,7 +75,7 @@ typedef struct HgDeviceAttempt
 /* What the processes have in common, in their shared memory. */
 struct HgDeviceParticipantsShared
 {
-	int device_no;					/* of the device that has the job */
+	int device_no;				/* of the device that has the job */
 	uint64 job;					/* HgJobSpec.participants_id; 0: the device is left out of it */
 	uint64 early_job;			/* the same, of the job that senders have; 0: there are none */
 	uint64 pages_job;			/* the same, of the one that gets pages (hg_page_job.h) */
@@ -121,7 +121,8 @@ extern void hg_device_participants_init(HgDeviceParticipantsShared *shared, bool
 /*
  * The leader's, at the same time: the processes are to have senders, for a job with these columns.
  */
-extern void hg_device_participants_init_early(HgDeviceParticipantsShared *shared, const HgJobColumns *columns);
+extern void hg_device_participants_init_early(HgDeviceParticipantsShared *shared,
+											  const HgJobColumns *columns);
 
 /* The leader's, at the same time: the processes are to send pages first, where there is a device.
  */
@@ -131,17 +132,18 @@ extern void hg_device_participants_init_pages(HgDeviceParticipantsShared *shared
  * This process has read its rows, and others may not have: have its sender finished, if it needs
  * not wait for its turn.
  */
-extern void hg_device_participants_finish_sending(HgDeviceParticipantsShared *shared, HgSender *sender,
-										  const HgKeySet sides[2]);
+extern void hg_device_participants_finish_sending(HgDeviceParticipantsShared *shared,
+												  HgSender *sender, const HgKeySet sides[2]);
 
 /*
  * Set up this process's part, all zero before; what is given stays in place, the sender until all
  * steps are done.  The job is to have the columns of reduction, or those of gather, which loses
  * them where there is no room; either may have none.  Matches and groups are allocated in context.
  */
-extern void hg_device_participants_begin(HgDeviceParticipants *device, HgPgParticipants *participants, HgSender *sender,
-								 const HgReduction *reduction, HgGather *gather,
-								 MemoryContext context);
+extern void hg_device_participants_begin(HgDeviceParticipants *device,
+										 HgPgParticipants *participants, HgSender *sender,
+										 const HgReduction *reduction, HgGather *gather,
+										 MemoryContext context);
 
 /*
  * Do all steps that are left to this process.  job_spec has the expected rows of all, and no
@@ -151,7 +153,8 @@ extern void hg_device_participants_begin(HgDeviceParticipants *device, HgPgParti
  * is thrown.
  */
 extern bool hg_device_participants_join(HgDeviceParticipants *device, const HgMatcherSpec *spec,
-								const HgJobSpec *job_spec, const HgKeySet sides[2], HgError *error);
+										const HgJobSpec *job_spec, const HgKeySet sides[2],
+										HgError *error);
 
 /* The number of matches of all, for the one process that asks first; 0 for the others. */
 extern uint64 hg_device_participants_take_count(HgDeviceParticipants *device);
@@ -160,8 +163,8 @@ extern uint64 hg_device_participants_take_count(HgDeviceParticipants *device);
  * The next of the matches that this process has fetched or, where they are streamed, fetches now in
  * place of the last; *block is NULL at the end.
  */
-extern HgStatus hg_device_participants_next(HgDeviceParticipants *device, const HgMatchBlock **block,
-									HgError *error);
+extern HgStatus hg_device_participants_next(HgDeviceParticipants *device,
+											const HgMatchBlock **block, HgError *error);
 
 /* What the job did, of all processes, and is doing, if it is open. */
 extern void hg_device_participants_stats(HgDeviceParticipants *device, HgJobStats *stats);

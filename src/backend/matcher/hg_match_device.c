@@ -17,32 +17,32 @@
 #include "backend/hg_stats.h"
 #include "backend/matcher/hg_match_cpu.h"
 #include "backend/matcher/hg_match_device.h"
-#include "backend/matcher/hg_patience.h"
+#include "backend/matcher/hg_device_timeout.h"
 #include "engine/hg_ranges.h"
 #include "hg_guc.h"
 
 /* Wait for the job's devices as long as is wanted from now on. */
 static void
-hg_match_device_be_patient(HgMatchDevice *device)
+hg_match_device_set_timeout(HgMatchDevice *device)
 {
 	HgMatchTask *task = device->job.source.task;
-	double patience_ms = hg_patience_ms(device->device_set, task->sides, task->report.cpu_ms);
+	double timeout_ms = hg_device_timeout_ms(device->device_set, task->sides, task->report.cpu_ms);
 
 	/* a job that is open on several waits for none that it does not have */
 	if (device->alone)
-		patience_ms = device->device_set == HG_DEVICE_BIT(task->device_no)
-						  ? hg_patience_alone_ms(task->device_no, patience_ms)
-						  : -1;
-	hg_host_set_patience(&task->host, patience_ms);
+		timeout_ms = device->device_set == HG_DEVICE_BIT(task->device_no)
+						 ? hg_device_timeout_alone_ms(task->device_no, timeout_ms)
+						 : -1;
+	hg_host_set_timeout(&task->host, timeout_ms);
 	if (device->job.job != NULL)
-		hg_patience_begin_work(&task->host);
+		hg_device_timeout_begin_work(&task->host);
 }
 
 void
 hg_match_device_rewind(HgMatchSource *source)
 {
 	hg_match_job_rewind(source);
-	hg_match_device_be_patient((HgMatchDevice *) source);
+	hg_match_device_set_timeout((HgMatchDevice *) source);
 }
 
 /* Say why one device has a job that it must cut, and not others beside it. */
@@ -67,8 +67,8 @@ hg_match_device_sharded(HgMatchDevice *device, HgDeviceSet device_set, HgError *
 	if (engine == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
 	if (device->alone)
-		hg_host_set_patience(&task->host, hg_patience_apart_ms(hg_patience_ms(
-											  device_set, task->sides, task->report.cpu_ms)));
+		hg_host_set_timeout(&task->host, hg_device_timeout_apart_ms(hg_device_timeout_ms(
+											 device_set, task->sides, task->report.cpu_ms)));
 	device->job.engine = engine;
 	device->device_set = device_set;
 	status = hg_match_job_open(&device->job.source, error);
@@ -76,7 +76,7 @@ hg_match_device_sharded(HgMatchDevice *device, HgDeviceSet device_set, HgError *
 	{
 		hg_device_shards_name(device_set, task->report.device, sizeof(task->report.device));
 		if (device->alone)
-			hg_match_device_be_patient(device);
+			hg_match_device_set_timeout(device);
 	}
 	else if (status != HG_CANCELLED)
 	{
@@ -125,7 +125,7 @@ hg_match_device_open_somewhere(HgMatchSource *source, HgError *error)
 		return hg_match_job_open(source, error);
 	/* a source before may have had several, and waited for them */
 	if (device->alone)
-		hg_match_device_be_patient(device);
+		hg_match_device_set_timeout(device);
 	strlcpy(task->report.device, hg_device_name(task->device_no), sizeof(task->report.device));
 	task->report.left[0] = '\0';
 	status = hg_match_device_open_whole(device, error);
@@ -156,7 +156,7 @@ hg_match_device_open(HgMatchSource *source, HgError *error)
 	const HgStatus status = hg_match_device_open_somewhere(source, error);
 
 	if (status == HG_OK)
-		hg_patience_begin_work(&source->task->host);
+		hg_device_timeout_begin_work(&source->task->host);
 	return status;
 }
 
@@ -189,7 +189,7 @@ hg_match_device_next(HgMatchSource *source, const HgMatches **matches, HgError *
 	all = *matches;
 	if (status != HG_OK || all == NULL)
 		return status;
-	hg_patience_extend(&task->host, all->count);
+	hg_device_timeout_extend(&task->host, all->count);
 	if (!hg_delivered_note(&task->delivered, all->outer, all->inner, all->count))
 		return hg_device_shards_distrust(((HgMatchDevice *) source)->device_set, error);
 	return HG_OK;
@@ -228,7 +228,7 @@ hg_match_device_replace(HgMatchSource *source, HgError *why)
 
 	if (why->status == HG_CONNECTION_LOST)
 		hg_device_shards_discard_lost(device->device_set);
-	if (why->status == HG_CANCELLED && hg_host_lost_patience(&task->host))
+	if (why->status == HG_CANCELLED && hg_host_timed_out(&task->host))
 		hg_device_shards_complain(device->device_set, why);
 	if (why->status == HG_CANCELLED)
 		return NULL;

@@ -22,10 +22,10 @@
 
 typedef struct HgMatchDevice
 {
-	HgMatchJob job;	  /* first */
-	HgEngine *engine; /* of the task's device; the job's own may be that of several */
-	HgDeviceSet device_set;  /* where the job is */
-	bool alone;		  /* the join is for a device and nothing else */
+	HgMatchJob job;			/* first */
+	HgEngine *engine;		/* of the task's device; the job's own may be that of several */
+	HgDeviceSet device_set; /* where the job is */
+	bool alone;				/* the join is for a device and nothing else */
 } HgMatchDevice;
 
 extern HgMatchSource *hg_match_device_create(HgMatchTask *task, HgEngine *engine,

@@ -16,7 +16,7 @@
 #include "backend/matcher/hg_device_participants.h"
 #include "backend/matcher/hg_match_fetched.h"
 #include "backend/matcher/hg_match_participants.h"
-#include "backend/matcher/hg_patience.h"
+#include "backend/matcher/hg_device_timeout.h"
 
 typedef struct HgMatchFetched
 {
@@ -33,17 +33,19 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 	HgMatchTask *task = source->task;
 	HgDeviceParticipants *device = &fetched->device;
 	const int device_no = task->spec.participants->device->device_no;
-	const double patience_ms = hg_patience_ms(HG_DEVICE_BIT(device_no), task->sides, task->report.cpu_ms);
+	const double timeout_ms =
+		hg_device_timeout_ms(HG_DEVICE_BIT(device_no), task->sides, task->report.cpu_ms);
 	instr_time start;
 	HgJobSpec spec;
 
-	hg_device_participants_begin(device, &task->participants, task->spec.sender, source->reduction, &source->gather,
-						 task->context);
+	hg_device_participants_begin(device, &task->participants, task->spec.sender, source->reduction,
+								 &source->gather, task->context);
 	hg_match_source_fill_spec(source, &spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec.expected_rows[side] = pg_atomic_read_u64(&device->shared->rows[side]);
-	hg_host_set_patience(&task->host,
-						 fetched->alone ? hg_patience_alone_ms(device_no, patience_ms) : patience_ms);
+	hg_host_set_timeout(&task->host, fetched->alone
+										 ? hg_device_timeout_alone_ms(device_no, timeout_ms)
+										 : timeout_ms);
 	INSTR_TIME_SET_CURRENT(start);
 	if (hg_device_participants_join(device, &task->spec, &spec, task->sides, error))
 	{

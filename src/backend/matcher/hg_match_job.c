@@ -39,7 +39,7 @@ hg_match_job_create_on_cpu(HgMatchTask *task, const HgMatchSourceOps *ops)
 	HgMatchJob *job = hg_match_source_create(task, ops, &none, sizeof(HgMatchJob));
 
 	job->engine = hg_match_job_cpu_engine();
-	hg_host_set_patience(&task->host, -1);
+	hg_host_set_timeout(&task->host, -1);
 	task->report.device[0] = '\0';
 	return &job->source;
 }
@@ -84,7 +84,7 @@ hg_match_job_measure(HgMatchJob *job, HgError *error)
 	HgStatus status;
 
 	/* there is no telling how long that takes */
-	hg_host_set_patience(&task->host, -1);
+	hg_host_set_timeout(&task->host, -1);
 	status = job->engine->measure_table(job->job, &task->measure, error);
 	task->measured = status == HG_OK || status == HG_INVALID;
 	task->unmeasurable.status = HG_OK;

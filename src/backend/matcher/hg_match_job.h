@@ -26,8 +26,8 @@ typedef struct HgMatchJob
 } HgMatchJob;
 
 /*
- * A source with a job of the CPU engine, which has no columns.  From now on the task's patience has
- * no limit.
+ * A source with a job of the CPU engine, which has no columns.  From now on the task has no
+ * timeout.
  */
 extern HgMatchSource *hg_match_job_create_on_cpu(HgMatchTask *task, const HgMatchSourceOps *ops);
 

@@ -28,7 +28,7 @@
 #include "backend/device/hg_device_shards.h"
 #include "backend/hg_stats.h"
 #include "backend/matcher/hg_match_replica.h"
-#include "backend/matcher/hg_patience.h"
+#include "backend/matcher/hg_device_timeout.h"
 #include "hg_guc.h"
 
 /* Words of the bits of a part's rows. */
@@ -60,7 +60,7 @@ hg_match_replica_may_reduce(const HgMatcherSpec *spec)
  */
 static HgStatus
 hg_replica_mask(HgEngine *engine, HgJob *job, HgSide side, uint32 lookup, const HgFlatMask *mask,
-			 const HgReplicaUse *use, const uint64 *places, HgError *error)
+				const HgReplicaUse *use, const uint64 *places, HgError *error)
 {
 	HgStatus status = HG_OK;
 
@@ -83,7 +83,7 @@ hg_replica_mask(HgEngine *engine, HgJob *job, HgSide side, uint32 lookup, const 
 /* The same of all graphs of a side. */
 static HgStatus
 hg_replica_mask_side(HgEngine *engine, HgJob *job, HgSide side, const HgMatcherSpec *spec,
-				  HgError *error)
+					 HgError *error)
 {
 	const HgReplicaCovered *replica = spec->replica[side];
 	const HgFlatMask *mask = spec->covered[side]->mask;
@@ -97,7 +97,7 @@ hg_replica_mask_side(HgEngine *engine, HgJob *job, HgSide side, const HgMatcherS
 
 		if (found->mask != NULL)
 			status = hg_replica_mask(engine, job, side, i + 1, found->mask, &found->lookup.found,
-								  found->places, error);
+									 found->places, error);
 	}
 	return status;
 }
@@ -147,8 +147,8 @@ hg_replica_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgRepli
 
 /* Are all codes that groups are told by such as there are? */
 static HgStatus
-hg_replica_check_codes(const HgMatcherSpec *spec, const HgReduceSpec *reduce, const HgGroupSet *groups,
-					HgError *error)
+hg_replica_check_codes(const HgMatcherSpec *spec, const HgReduceSpec *reduce,
+					   const HgGroupSet *groups, HgError *error)
 {
 	const uint32 words = hg_reduce_words(reduce);
 
@@ -173,7 +173,7 @@ hg_replica_check_codes(const HgMatcherSpec *spec, const HgReduceSpec *reduce, co
 /* Have an open job answer. */
 static HgStatus
 hg_replica_answer(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer *answer,
-			   HgError *error)
+				  HgError *error)
 {
 	const HgMatcherSpec *spec = &task->spec;
 	HgEngine *engine = answer->engine;
@@ -221,8 +221,8 @@ hg_replica_held_bytes(const HgMatcherSpec *spec)
 
 /* Have a job of the engine answer.  *opened becomes true once there is a job. */
 static HgStatus
-hg_replica_run(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer *answer, bool *opened,
-			HgError *error)
+hg_replica_run(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer *answer,
+			   bool *opened, HgError *error)
 {
 	HgReplicaUses uses;
 	HgCharge charge = {.budget = task->spec.budget};
@@ -233,7 +233,7 @@ hg_replica_run(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer 
 	*opened = status == HG_OK;
 	if (status != HG_OK)
 		return status;
-	hg_patience_begin_work(&task->host);
+	hg_device_timeout_begin_work(&task->host);
 	hg_charge_set(&charge, hg_replica_held_bytes(&task->spec));
 	status = hg_replica_answer(task, reduction, answer, error);
 	answer->engine->stats(answer->job, &answer->stats);
@@ -268,7 +268,7 @@ hg_replica_timeout_ms(const HgMatchTask *task, HgDeviceSet device_set, const HgR
 							replica->lookups[i].lookup.found.shape.rows) *
 				  HG_REPLICA_CPU_NS;
 	}
-	return hg_patience_ms(device_set, task->sides, ns / 1e6);
+	return hg_device_timeout_ms(device_set, task->sides, ns / 1e6);
 }
 
 /* True if a device has looked, and leaves the pairs to this process for a reason of the data's. */
@@ -308,8 +308,8 @@ hg_replica_engine(HgMatchTask *task, HgDeviceSet *device_set, HgError *error)
 			hg_error_set(error, HG_NO_REPLICA, NULL, "hashgraph.gpu_device excludes the device");
 			return NULL;
 		}
-		if (hg_device_choose(spec->replica_at, hg_backend == HG_BACKEND_CUDA, &task->device_no, error) !=
-			HG_DEVICE_READY)
+		if (hg_device_choose(spec->replica_at, hg_backend == HG_BACKEND_CUDA, &task->device_no,
+							 error) != HG_DEVICE_READY)
 			return NULL;
 		*device_set = HG_DEVICE_BIT(task->device_no);
 		return hg_device_engine(task->device_no, true);
@@ -357,9 +357,9 @@ hg_replica_note_missed(HgMatchTask *task, HgDeviceSet device_set)
  */
 static HgStatus
 hg_replica_ask_once(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer *answer,
-				 HgDeviceSet *device_set, bool *opened, HgError *error)
+					HgDeviceSet *device_set, bool *opened, HgError *error)
 {
-	double patience_ms;
+	double timeout_ms;
 	HgStatus status;
 
 	memset(answer, 0, sizeof(*answer));
@@ -369,14 +369,14 @@ hg_replica_ask_once(HgMatchTask *task, const HgReduction *reduction, HgReplicaAn
 	answer->engine = hg_replica_engine(task, device_set, error);
 	if (answer->engine == NULL)
 		return error->status != HG_OK ? error->status : HG_UNAVAILABLE;
-	patience_ms = hg_replica_timeout_ms(task, *device_set, reduction);
+	timeout_ms = hg_replica_timeout_ms(task, *device_set, reduction);
 	if (hg_backend == HG_BACKEND_CUDA)
-		patience_ms = hg_patience_alone_ms(pg_rightmost_one_pos32(*device_set), patience_ms);
-	hg_host_set_patience(&task->host, patience_ms);
+		timeout_ms = hg_device_timeout_alone_ms(pg_rightmost_one_pos32(*device_set), timeout_ms);
+	hg_host_set_timeout(&task->host, timeout_ms);
 	status = hg_replica_run(task, reduction, answer, opened, error);
-	if (status == HG_CANCELLED && hg_host_lost_patience(&task->host))
+	if (status == HG_CANCELLED && hg_host_timed_out(&task->host))
 		status = hg_device_shards_complain(*device_set, error);
-	hg_host_set_patience(&task->host, -1);
+	hg_host_set_timeout(&task->host, -1);
 	if (status == HG_CONNECTION_LOST)
 		hg_device_shards_discard_lost(*device_set);
 	return status;
@@ -384,7 +384,7 @@ hg_replica_ask_once(HgMatchTask *task, const HgReduction *reduction, HgReplicaAn
 
 HgStatus
 hg_match_replica_ask(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer *answer,
-				  HgError *error)
+					 HgError *error)
 {
 	HgDeviceSet device_set;
 	HgStatus status;

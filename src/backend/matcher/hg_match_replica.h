@@ -37,7 +37,7 @@ extern bool hg_match_replica_may_reduce(const HgMatcherSpec *spec);
  * closes.
  */
 extern HgStatus hg_match_replica_ask(HgMatchTask *task, const HgReduction *reduction,
-								  HgReplicaAnswer *answer, HgError *error);
+									 HgReplicaAnswer *answer, HgError *error);
 
 extern void hg_match_replica_close(HgReplicaAnswer *answer);
 

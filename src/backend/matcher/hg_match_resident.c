@@ -198,8 +198,8 @@ hg_match_resident_build(HgMatchSource *source, HgError *error)
 	resident->build_ms += hg_elapsed_ms(start);
 	if (status != HG_OK || !hg_match_resident_holds(task))
 		return status;
-	resident->delta =
-		task->spec.participants != NULL ? hg_match_participants_create(task) : hg_match_cpu_create(task);
+	resident->delta = task->spec.participants != NULL ? hg_match_participants_create(task)
+													  : hg_match_cpu_create(task);
 	status = resident->delta->ops->open(resident->delta, error);
 	if (status == HG_OK)
 		status = resident->delta->ops->build(resident->delta, error);
@@ -619,7 +619,7 @@ hg_match_resident_create(HgMatchTask *task)
 {
 	const HgMatchColumns none = {0};
 
-	hg_host_set_patience(&task->host, -1);
+	hg_host_set_timeout(&task->host, -1);
 	task->report.device[0] = '\0';
 	return hg_match_source_create(task, &hg_match_resident_ops, &none, sizeof(HgMatchResident));
 }

@@ -11,7 +11,7 @@
 
 #include "backend/matcher/hg_match_device.h"
 #include "backend/matcher/hg_match_sent.h"
-#include "backend/matcher/hg_patience.h"
+#include "backend/matcher/hg_device_timeout.h"
 #include "backend/matcher/hg_sender.h"
 #include "engine/hg_ranges.h"
 
@@ -55,7 +55,7 @@ hg_match_sent_open(HgMatchSource *source, HgError *error)
 
 	job->filled = status == HG_OK;
 	if (job->filled)
-		hg_patience_begin_work(&source->task->host);
+		hg_device_timeout_begin_work(&source->task->host);
 	else
 		hg_match_job_close(source);
 	hg_match_task_end_sending(source->task);

@@ -58,13 +58,14 @@ typedef struct HgMatchTask
 	bool
 		unreported; /* true while matches are counted but not reported (hg_matcher_count_matched) */
 	HgKeySet sides[2];
-	HgPgHost host; /* of every job */
+	HgPgHost host;				   /* of every job */
 	HgPgParticipants participants; /* where spec has one */
 	HgDelivered delivered;
-	int device_no;				/* of the device that was chosen last (hg_device_placement.h) */
+	int device_no;			/* of the device that was chosen last (hg_device_placement.h) */
 	HgMatcherReport report; /* but for what the current source reports */
-	HgDeviceSet missed;		/* of devices that did not have the replicas any more that they were known to have ... */
-	HgMissingReplicas missing;	/* ... and what that is */
+	HgDeviceSet missed; /* of devices that did not have the replicas any more that they were known
+						   to have ... */
+	HgMissingReplicas missing; /* ... and what that is */
 
 	/* where spec has a table, and a device has measured it */
 	bool measured;

@@ -19,13 +19,13 @@
 
 typedef struct HgStarAnswer
 {
-	bool given;				/* what was asked for is here, else the report tells why not: */
-	HgDeviceSet missed;		/* of the device that had not all of it any more, ... */
-	HgMissingReplicas missing;	/* ... but for this; */
-	bool ambiguous;			/* a row would have found more than one */
-	uint64 pairs;			/* the number of joined rows */
-	HgGroupSet groups;		/* and where they were to be reduced, what to */
-	HgMatcherReport report; /* backend "cuda" where it is given */
+	bool given;				   /* what was asked for is here, else the report tells why not: */
+	HgDeviceSet missed;		   /* of the device that had not all of it any more, ... */
+	HgMissingReplicas missing; /* ... but for this; */
+	bool ambiguous;			   /* a row would have found more than one */
+	uint64 pairs;			   /* the number of joined rows */
+	HgGroupSet groups;		   /* and where they were to be reduced, what to */
+	HgMatcherReport report;	   /* backend "cuda" where it is given */
 } HgStarAnswer;
 
 /*

@@ -24,7 +24,7 @@
 #include "backend/matcher/hg_match_sent.h"
 #include "backend/matcher/hg_match_participants.h"
 #include "backend/matcher/hg_matcher_choose.h"
-#include "backend/matcher/hg_patience.h"
+#include "backend/matcher/hg_device_timeout.h"
 #include "backend/matcher/hg_sender.h"
 #include "hg_guc.h"
 
@@ -80,7 +80,7 @@ hg_matcher_choose_gather(const HgMatchTask *task, const HgEngine *engine, HgMatc
 /* The same with the other participants, which all choose alike. */
 static void
 hg_matcher_choose_gather_shared(const HgMatchTask *task, const uint64 rows[2],
-								 HgMatchColumns *columns)
+								HgMatchColumns *columns)
 {
 	const HgDeviceParticipantsShared *shared = task->spec.participants->device;
 
@@ -111,7 +111,7 @@ hg_matcher_choose_device(HgMatchTask *task)
 	HgMatchColumns columns = {0};
 	HgEngine *engine = NULL;
 	HgDeviceState state;
-	double patience_ms;
+	double timeout_ms;
 	HgError error;
 
 	if (hg_backend == HG_BACKEND_CPU || task->spec.small ||
@@ -136,9 +136,11 @@ hg_matcher_choose_device(HgMatchTask *task)
 			columns.reduction = NULL;
 		if (columns.reduction == NULL)
 			hg_matcher_choose_gather(task, engine, &columns);
-		patience_ms = hg_patience_ms(HG_DEVICE_BIT(task->device_no), task->sides, task->report.cpu_ms);
-		hg_host_set_patience(&task->host,
-							 wanted ? hg_patience_alone_ms(task->device_no, patience_ms) : patience_ms);
+		timeout_ms =
+			hg_device_timeout_ms(HG_DEVICE_BIT(task->device_no), task->sides, task->report.cpu_ms);
+		hg_host_set_timeout(&task->host,
+							wanted ? hg_device_timeout_alone_ms(task->device_no, timeout_ms)
+								   : timeout_ms);
 		if (task->spec.sender != NULL)
 			return hg_match_sent_create(task, engine, &columns, wanted);
 		return hg_match_device_create(task, engine, &columns, wanted);

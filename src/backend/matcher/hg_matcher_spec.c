@@ -192,7 +192,8 @@ static bool
 hg_known_device_is_absent(HgKnownDevice *device)
 {
 	if (!device->sought)
-		device->absent = hg_device_glance(hg_device_number(HG_ALL_DEVICES), NULL) == HG_DEVICE_ABSENT;
+		device->absent =
+			hg_device_glance(hg_device_number(HG_ALL_DEVICES), NULL) == HG_DEVICE_ABSENT;
 	device->sought = true;
 	return device->absent;
 }

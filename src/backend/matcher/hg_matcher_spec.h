@@ -62,15 +62,16 @@ typedef struct HgReplicaFound
 typedef struct HgReplicaCovered
 {
 	HgReplicaUse use;
-	const HgPartitioning *partitions; /* how it is partitioned, where devices have a partition each; NULL: it is not */
+	const HgPartitioning *partitions; /* how it is partitioned, where devices have a partition each;
+										 NULL: it is not */
 	HgReplicaColumnUse columns[HG_MAX_COLUMNS]; /* of the reduction, if has_columns */
-	bool coded[HG_MAX_COLUMNS];				 /* has codes in place of values, ... */
-	uint32 ncodes[HG_MAX_COLUMNS];			 /* ... which are below that */
+	bool coded[HG_MAX_COLUMNS];					/* has codes in place of values, ... */
+	uint32 ncodes[HG_MAX_COLUMNS];				/* ... which are below that */
 	bool has_columns;
 	const uint64
 		*places; /* [parts + 1] rows ahead of each part of the table whose rows are covered */
 	uint32 nlookups;
-	HgReplicaFound lookups[HG_MAX_LOOKUPS]; /* what they look up on the way ... */
+	HgReplicaFound lookups[HG_MAX_LOOKUPS];	   /* what they look up on the way ... */
 	HgCopartition copartition[HG_MAX_LOOKUPS]; /* ... and, of partitions, how that is partitioned */
 	uint32 nprograms;
 	HgProgram programs[HG_MAX_PROGRAMS]; /* that compute some of the columns */
@@ -165,7 +166,7 @@ typedef struct HgMatcherSpec
 	 * both are set, the device is to be asked about the pairs, which takes less time.
 	 */
 	const HgReplicaCovered *replica[2];
-	HgDeviceSet replica_at; /* of the devices that have all of it, ... */
+	HgDeviceSet replica_at;	  /* of the devices that have all of it, ... */
 	bool replica_partitioned; /* ... together, as graphs are partitioned: all of them are asked */
 
 	/*

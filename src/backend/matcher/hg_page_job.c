@@ -15,7 +15,7 @@
 #include "backend/device/hg_device.h"
 #include "backend/hg_cleanup.h"
 #include "backend/matcher/hg_page_job.h"
-#include "backend/matcher/hg_patience.h"
+#include "backend/matcher/hg_device_timeout.h"
 #include "engine/wire/hg_wire_client.h"
 #include "hg_guc.h"
 
@@ -30,7 +30,7 @@ struct HgPageJob
 	HgPageJobSpec spec;
 	HgJob *job;		/* NULL: it has failed, or has answered */
 	HgEngine calls; /* of the job's engine, which may go with its connection */
-	int device_no;		/* of the device process */
+	int device_no;	/* of the device process */
 	bool admitted;	/* the device has opened the job */
 	HgError error;	/* why it has failed */
 };
@@ -60,7 +60,7 @@ hg_page_job_check(HgPageJob *job, HgStatus status)
 	hg_page_job_close(job);
 	if (status == HG_CANCELLED)
 	{
-		if (!hg_host_lost_patience(&job->host))
+		if (!hg_host_timed_out(&job->host))
 			hg_host_throw(&job->host, status, &job->error);
 		/* to have others before oneself is no reason to complain */
 		if (job->admitted)
@@ -73,15 +73,16 @@ hg_page_job_check(HgPageJob *job, HgStatus status)
 
 /* What the join may wait for the device. */
 static double
-hg_page_job_patience_ms(const HgPageJob *job)
+hg_page_job_timeout_ms(const HgPageJob *job)
 {
 	const HgPageJobSpec *spec = &job->spec;
 	const HgKeySet sides[2] = {{.rows = spec->expected_rows[HG_OUTER]},
 							   {.rows = spec->expected_rows[HG_INNER]}};
-	const double patience_ms = hg_patience_ms(HG_DEVICE_BIT(job->device_no), sides, spec->cpu_ms);
+	const double timeout_ms =
+		hg_device_timeout_ms(HG_DEVICE_BIT(job->device_no), sides, spec->cpu_ms);
 
-	return hg_backend == HG_BACKEND_CUDA ? hg_patience_alone_ms(job->device_no, patience_ms)
-										 : patience_ms;
+	return hg_backend == HG_BACKEND_CUDA ? hg_device_timeout_alone_ms(job->device_no, timeout_ms)
+										 : timeout_ms;
 }
 
 /* Find the device; false where there is none that is ready. */
@@ -91,7 +92,8 @@ hg_page_job_find_device(HgPageJob *job)
 	const HgPageJobSpec *spec = &job->spec;
 
 	if (spec->participants_id == 0)
-		return hg_device_choose(HG_ALL_DEVICES, false, &job->device_no, &job->error) == HG_DEVICE_READY;
+		return hg_device_choose(HG_ALL_DEVICES, false, &job->device_no, &job->error) ==
+			   HG_DEVICE_READY;
 	job->device_no = spec->device_no;
 	return hg_device_state(job->device_no, hg_device_greeting_ms(), &job->error) == HG_DEVICE_READY;
 }
@@ -129,15 +131,15 @@ hg_page_job_open(HgPageJob *job)
 		asked.expected_rows[side] = spec->expected_rows[side];
 	}
 	job->calls = *hg_wire_client_engine(client);
-	hg_host_set_patience(&job->host, HG_PAGE_JOB_TURN_MS);
+	hg_host_set_timeout(&job->host, HG_PAGE_JOB_TURN_MS);
 	if (!hg_page_job_check(
 			job, hg_wire_client_begin(client, &job->host.host, &asked, &job->job, &job->error)) ||
 		!hg_page_job_check(
 			job, hg_wire_client_page_room(job->job, HG_OUTER, &room, &count, &job->error)))
 		return false;
 	job->admitted = true;
-	hg_host_set_patience(&job->host, hg_page_job_patience_ms(job));
-	hg_patience_begin_work(&job->host);
+	hg_host_set_timeout(&job->host, hg_page_job_timeout_ms(job));
+	hg_device_timeout_begin_work(&job->host);
 	return true;
 }
 
@@ -208,7 +210,8 @@ hg_page_job_ask(HgPageJob *job, HgPageAnswer *answer)
 	const HgMatchMode mode = job->spec.mode;
 	HgStatus status;
 
-	/* both requests are on their way before the first of them is answered; a shared job has no others
+	/* both requests are on their way before the first of them is answered; a shared job has no
+	 * others
 	 */
 	status = job->spec.participants_id != 0
 				 ? HG_OK

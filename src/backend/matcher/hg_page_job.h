@@ -10,7 +10,7 @@
  *
  * A job is asked for before the first page is read, and does not stand in a queue for long: what
  * else the caller would do needs no turn on a device before both sides are there.  Then it may wait
- * for the device as any join does (hg_patience.h).
+ * for the device as any join does (hg_device_timeout.h).
  *
  * PARTICIPANTS can share it (HgJobSpec.participants_id): each participant sends pages of its own,
  * and ends that by hg_page_job_end_sending.  When all have, one of them asks for the answer, while
@@ -45,8 +45,8 @@ typedef struct HgPageJobSpec
 	uint64 expected_rows[2]; /* likewise */
 	double cpu_ms;			 /* that the CPU is expected to take for all of it, reading included */
 
-	uint64 participants_id;			  /* or 0: whose job it is is this process's alone; else ... */
-	int device_no;				  /* ... the device that has it */
+	uint64 participants_id;	  /* or 0: whose job it is is this process's alone; else ... */
+	int device_no;			  /* ... the device that has it */
 	pg_atomic_uint32 *failed; /* of a shared job: not 0 where a participant has failed; or NULL */
 	pg_atomic_uint64
 		*epoch; /* of a shared job: the process that has it, 0 until a participant has asked one */

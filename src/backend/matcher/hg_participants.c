@@ -40,7 +40,8 @@ hg_participants_alloc(void *arg, size_t bytes)
 
 	PG_TRY();
 	{
-		pointer = dsa_allocate_extended(participants->spec.area, bytes, DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
+		pointer = dsa_allocate_extended(participants->spec.area, bytes,
+										DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
 	}
 	PG_CATCH();
 	{

@@ -21,7 +21,7 @@ typedef struct HgDeviceParticipantsShared HgDeviceParticipantsShared; /* hg_devi
 typedef struct HgParticipantsSpec
 {
 	HgParticipantsState *state; /* in shared memory; zeros before the first of them begins */
-	Barrier *barrier;	/* this process is attached to it */
+	Barrier *barrier;			/* this process is attached to it */
 	dsa_area *area;
 	uint32 arrived;	 /* arrives of the engine that were over when it attached */
 	bool whole_bins; /* all outer rows of an inner row go to one process */
@@ -54,7 +54,8 @@ typedef struct HgPgParticipants
 	HgPgHost *host; /* keeps the errors that must not unwind through the engine */
 } HgPgParticipants;
 
-extern void hg_participants_init(HgPgParticipants *participants, const HgParticipantsSpec *spec, HgPgHost *host);
+extern void hg_participants_init(HgPgParticipants *participants, const HgParticipantsSpec *spec,
+								 HgPgHost *host);
 
 /*
  * Free the shared memory of a job that all have closed, and make its state ready for

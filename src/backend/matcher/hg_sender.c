@@ -55,7 +55,7 @@ struct HgSender
 	instr_time started;
 	HgJob *job;		/* NULL: not yet, or given up, or taken */
 	HgEngine calls; /* of the job's engine, which may go with its connection */
-	int device_no;		/* where the job is, or is to be */
+	int device_no;	/* where the job is, or is to be */
 	bool asked;
 	bool gave_up;
 	bool finished;
@@ -66,7 +66,8 @@ struct HgSender
 bool
 hg_sender_is_wanted(const HgSenderSpec *spec, HgJobColumns *columns)
 {
-	const HgParticipantsSpec participants = {.processes = spec->processes, .match_bytes = spec->match_bytes};
+	const HgParticipantsSpec participants = {.processes = spec->processes,
+											 .match_bytes = spec->match_bytes};
 	const HgMatcherSpec matches = {
 		.key_width = spec->key_width,
 		.pairs = spec->pairs,
@@ -184,8 +185,8 @@ hg_sender_offer(HgSender *sender, HgSide side, const HgKeyPiece *piece)
 		uint64 taken;
 
 		if (hg_wire_client_offer(sender->job, side, keys, piece->count - sent->at,
-								 sender->spec.participants_id != 0, piece->first_row + sent->at, &taken,
-								 &error) != HG_OK)
+								 sender->spec.participants_id != 0, piece->first_row + sent->at,
+								 &taken, &error) != HG_OK)
 		{
 			hg_sender_give_up(sender);
 			return false;

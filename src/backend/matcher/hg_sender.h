@@ -46,9 +46,10 @@ typedef struct HgSenderSpec
 	 * same time; for hg_sender_is_wanted those that it may choose.
 	 */
 	const HgColumnSet *columns[2];
-	int processes; /* that the CPU's work would be shared by */
-	uint64 participants_id;   /* HgJobSpec.participants_id; 0: the job is this process's alone */
-	int device_no;	   /* of the device that has the shared job; without participants_id it is ignored */
+	int processes;			/* that the CPU's work would be shared by */
+	uint64 participants_id; /* HgJobSpec.participants_id; 0: the job is this process's alone */
+	int device_no; /* of the device that has the shared job; without participants_id it is ignored
+					*/
 } HgSenderSpec;
 
 /*

@@ -94,7 +94,8 @@ hg_cpu_row_bytes(uint32_t key_width, double load_factor)
 static bool
 is_spread(const HgJob *job, const uint64_t rows[2])
 {
-	return job->participants != NULL && job->participants->spread > 0 && rows[HG_OUTER] < SPREAD_BELOW;
+	return job->participants != NULL && job->participants->spread > 0 &&
+		   rows[HG_OUTER] < SPREAD_BELOW;
 }
 
 /* Choose the shape from the rows of all participants. */
@@ -147,8 +148,9 @@ may_share_direct(const HgJob *job, const uint64_t rows[2])
 static uint64_t
 job_direct_room(const HgJob *job)
 {
-	return hg_host_room(
-		&job->base, job->participants != NULL ? job->base.sides[HG_INNER].rows * hg_cpu_edge_size(job) : 0);
+	return hg_host_room(&job->base, job->participants != NULL
+										? job->base.sides[HG_INNER].rows * hg_cpu_edge_size(job)
+										: 0);
 }
 
 /*
@@ -169,9 +171,9 @@ job_choose_direct(HgJob *job, const uint64_t rows[2], const HgCpuBounds *bounds,
 							   (double) rows[HG_INNER]
 						 : hg_cpu_row_bytes(job->base.spec.key_width, job->base.spec.load_factor) *
 							   ((double) rows[HG_OUTER] + (double) rows[HG_INNER]);
-	uint64_t bytes = job->participants != NULL		  ? SHARED_DIRECT_BYTES(planned)
-					 : planned > DIRECT_BYTES ? (uint64_t) planned
-											  : DIRECT_BYTES;
+	uint64_t bytes = job->participants != NULL ? SHARED_DIRECT_BYTES(planned)
+					 : planned > DIRECT_BYTES  ? (uint64_t) planned
+											   : DIRECT_BYTES;
 	HgStatus status = HG_OK;
 
 	bytes = bytes < room ? bytes : room;

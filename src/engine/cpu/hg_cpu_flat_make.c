@@ -167,8 +167,9 @@ hg_flat_count_kept(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMas
 				maker->counts[to] += hg_cpu_flat_count_rows(&filter, bin.numbers + from, n);
 			else
 			{
-				nselected = hg_cpu_flat_copy_rows(&filter, hg_cpu_flat_key_at(bin.keys, width, from),
-											 width, bin.numbers + from, n, keys, numbers);
+				nselected =
+					hg_cpu_flat_copy_rows(&filter, hg_cpu_flat_key_at(bin.keys, width, from), width,
+										  bin.numbers + from, n, keys, numbers);
 				hg_cpu_flat_vertices(keys, width, nselected, maker->shape.bins_log2, places);
 				for (uint32_t i = 0; i < nselected; i++)
 					maker->counts[places[i]]++;
@@ -301,8 +302,8 @@ keep_together(HgFlatMaker *maker, uint64_t to, const HgCpuFlatBin *bin, uint64_t
 			return false;
 	}
 	nselected = hg_cpu_flat_copy_rows(filter, hg_cpu_flat_key_at(bin->keys, width, from), width,
-								 bin->numbers + from, n, maker->keys + place * width,
-								 maker->numbers + place);
+									  bin->numbers + from, n, maker->keys + place * width,
+									  maker->numbers + place);
 	maker->places[to] += nselected;
 	return true;
 }
@@ -315,8 +316,8 @@ keep_apart(HgFlatMaker *maker, const HgCpuFlatBin *bin, uint64_t from, uint32_t 
 	uint32_t width = maker->shape.key_width;
 	uint64_t keys[HG_CPU_FLAT_PIECE];
 	uint32_t numbers[HG_CPU_FLAT_PIECE];
-	uint32_t nselected = hg_cpu_flat_copy_rows(filter, hg_cpu_flat_key_at(bin->keys, width, from), width,
-										  bin->numbers + from, n, keys, numbers);
+	uint32_t nselected = hg_cpu_flat_copy_rows(filter, hg_cpu_flat_key_at(bin->keys, width, from),
+											   width, bin->numbers + from, n, keys, numbers);
 
 	return collect_block(maker, keys, numbers, 0, nselected);
 }

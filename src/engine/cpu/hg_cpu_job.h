@@ -211,12 +211,12 @@ typedef struct HgCpuDirect
 
 struct HgJob
 {
-	HgHostJob base;		  /* first; its sides have the rows as they were appended */
-	const HgParticipants *participants;	  /* NULL unless the job is shared */
-	HgShape shape;		  /* set by build */
-	HgCpuSide sides[2];	  /* by HgSide */
-	HgCpuGraph graphs[2]; /* by HgSide */
-	HgCpuDirect direct;	  /* instead of graphs, where it has vertices */
+	HgHostJob base;						/* first; its sides have the rows as they were appended */
+	const HgParticipants *participants; /* NULL unless the job is shared */
+	HgShape shape;						/* set by build */
+	HgCpuSide sides[2];					/* by HgSide */
+	HgCpuGraph graphs[2];				/* by HgSide */
+	HgCpuDirect direct;					/* instead of graphs, where it has vertices */
 };
 
 static inline bool

@@ -136,7 +136,7 @@ participants_announce(HgJob *job, const HgCpuBounds *bounds, uint64_t room)
  */
 HgStatus
 hg_cpu_participants_count(HgJob *job, HgStatus status, uint64_t rows[2], HgCpuBounds *bounds,
-				  uint64_t *room, HgError *error)
+						  uint64_t *room, HgError *error)
 {
 	const HgParticipants *participants = job->participants;
 	HgParticipantsState *state = participants->state;
@@ -230,7 +230,7 @@ hg_cpu_participants_exchange(HgJob *job, HgStatus status, HgError *error)
 
 HgStatus
 hg_cpu_participants_alloc(HgJob *job, uint64_t bytes, uint64_t *handle, HgCpuRunHeader **header,
-				  HgError *error)
+						  HgError *error)
 {
 	const HgParticipants *participants = job->participants;
 	HgStatus status = hg_host_check_limit(&job->base, bytes, error);

@@ -14,13 +14,14 @@
 
 /* The two waits of a shared build, and what comes between. */
 extern HgStatus hg_cpu_participants_count(HgJob *job, HgStatus status, uint64_t rows[2],
-								  HgCpuBounds *bounds, uint64_t *room, HgError *error);
+										  HgCpuBounds *bounds, uint64_t *room, HgError *error);
 extern HgStatus hg_cpu_participants_exchange(HgJob *job, HgStatus status, HgError *error);
 
 /* Shared memory for a run, counted against the job's limit, and what is to become of it. */
 extern HgStatus hg_cpu_participants_alloc(HgJob *job, uint64_t bytes, uint64_t *handle,
-								  HgCpuRunHeader **header, HgError *error);
-extern void hg_cpu_participants_publish(HgJob *job, HgSide which, uint64_t handle, HgCpuRunHeader *header);
+										  HgCpuRunHeader **header, HgError *error);
+extern void hg_cpu_participants_publish(HgJob *job, HgSide which, uint64_t handle,
+										HgCpuRunHeader *header);
 extern bool hg_cpu_participants_failed(const HgJob *job);
 
 /*

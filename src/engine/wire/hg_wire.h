@@ -325,7 +325,7 @@ typedef struct HgWireRequest
 					   * whose rows that are looked up it is */
 	uint32_t columns; /* HG_WIRE_COLUMN: NEXT: of those whose values are wanted; PUT_ROWS: of
 					   * those with a NULL, whose bytes are set */
-	uint32_t shard;  /* TAKE_ROWS, SEND_ROWS: of whose parts rows are wanted, or sent */
+	uint32_t shard;	  /* TAKE_ROWS, SEND_ROWS: of whose parts rows are wanted, or sent */
 	uint32_t unused;  /* 0 */
 	uint64_t offset;  /* APPEND and its like, PUT_EDGES, PUT_VALUES, MASK, PUT_ROWS: in staging, a
 					   * multiple of 8 */
@@ -333,29 +333,31 @@ typedef struct HgWireRequest
 					   * pages, edges, words, rows; NEXT, NEXT_GROUPS, EXPORT, TALLY, TAKE_ROWS:
 					   * pairs, records, elements, parts, rows wanted at most */
 	uint64_t first;	  /* APPEND_ROWS, APPEND_COLUMN: the row number of the first key, value;
-					   * APPEND_PAGES: the ordinal of the first page; PUT_VALUES: the ordinal of the first
-					   * value; EXPORT: the first element	  wanted; MASK: the first word */
+					   * APPEND_PAGES: the ordinal of the first page; PUT_VALUES: the ordinal of the
+					   * first   value; EXPORT: the first element	  wanted; MASK: the first word */
 	HgReduceSpec reduce; /* REDUCE */
 	HgExchange exchange; /* EXPECT */
 	HgOffer offer;		 /* SEND_ROWS: that shard's, whose descriptor is attached, and no number */
 	HgTableTrial trial;	 /* OPEN: the table to be measured; spec.key_width in it is 0 for none */
-	HgReplicaSpec new_replica;	 /* OPEN: the new graph replica; shape.key_width in it is 0 for none;
-						  * DROP: a name, which may be a column's */
-	HgReplicaUse replica[2];	 /* OPEN: by HgSide, the same of graph replicas that are sides; but for the
-						  * pointer in it, which is NULL, as in all that follows */
-	HgReplicaColumnSpec new_column; /* OPEN: the new column replica; shape.width in it is 0 for none */
-	HgReplicaColumnUse replica_columns[2][HG_MAX_COLUMNS]; /* OPEN: of sides that are replicas, as many as the spec has
-													  * columns */
+	HgReplicaSpec new_replica; /* OPEN: the new graph replica; shape.key_width in it is 0 for none;
+								* DROP: a name, which may be a column's */
+	HgReplicaUse replica[2]; /* OPEN: by HgSide, the same of graph replicas that are sides; but for
+							  * the pointer in it, which is NULL, as in all that follows */
+	HgReplicaColumnSpec
+		new_column; /* OPEN: the new column replica; shape.width in it is 0 for none */
+	HgReplicaColumnUse replica_columns[2][HG_MAX_COLUMNS]; /* OPEN: of sides that are replicas, as
+															* many as the spec has columns */
 } HgWireRequest;
 
 /* OPEN. */
 typedef struct HgWireOpening
 {
 	HgWireRequest request;
-	HgReplicaLookup lookups[2][HG_MAX_LOOKUPS]; /* of sides that are replicas, as many as the spec says ... */
-	HgProgram programs[2][HG_MAX_PROGRAMS];	 /* ... and so are these */
-	HgPageSpec pages[2];					 /* by HgSide; page_size is 0 of one that has none */
-	HgRowFilters filters[2];				 /* by HgSide; nfilters is 0 of one that has none */
+	HgReplicaLookup
+		lookups[2][HG_MAX_LOOKUPS]; /* of sides that are replicas, as many as the spec says ... */
+	HgProgram programs[2][HG_MAX_PROGRAMS]; /* ... and so are these */
+	HgPageSpec pages[2];					/* by HgSide; page_size is 0 of one that has none */
+	HgRowFilters filters[2];				/* by HgSide; nfilters is 0 of one that has none */
 } HgWireOpening;
 
 /* The blocks behind the header of an opening, the last of which may be a shorter one. */

@@ -530,8 +530,8 @@ hg_wire_answer_has_rows(HgRemoteJob *job, HgSide side, uint32_t shard, const HgE
 	if (!are_of_parts(job, rows, begin, exchange->ends[shard] - begin))
 		return false;
 	/* all that were tallied, and no others */
-	if (exchange->is_tallied && (rows->count > exchange->left[shard] ||
-								 (rows->count == 0) != (exchange->left[shard] == 0)))
+	if (exchange->is_tallied &&
+		(rows->count > exchange->left[shard] || (rows->count == 0) != (exchange->left[shard] == 0)))
 		return false;
 	exchange->left[shard] -= exchange->is_tallied ? rows->count : 0;
 	return true;

@@ -66,14 +66,14 @@ typedef struct HgDeviceStatus
 	uint64_t jobs_evicted;	 /* idle, and others waited for their memory */
 	uint64_t staging_bytes;
 	uint64_t staging_leased;
-	uint64_t memory_budget;	  /* bytes of device memory that jobs may hold together */
-	uint64_t memory_reserved; /* what open jobs were admitted for */
-	uint64_t memory_held;	  /* what they hold */
-	uint64_t memory_peak;	  /* the most that they held */
-	uint64_t replica_graphs;	  /* graphs and columns that are there ... */
-	uint64_t replica_bytes;	  /* ... what they hold of the budget ... */
-	uint64_t replica_limit;	  /* ... and may */
-	uint64_t replicas_evicted;	  /* since its start: others, or jobs, wanted their memory */
+	uint64_t memory_budget;	   /* bytes of device memory that jobs may hold together */
+	uint64_t memory_reserved;  /* what open jobs were admitted for */
+	uint64_t memory_held;	   /* what they hold */
+	uint64_t memory_peak;	   /* the most that they held */
+	uint64_t replica_graphs;   /* graphs and columns that are there ... */
+	uint64_t replica_bytes;	   /* ... what they hold of the budget ... */
+	uint64_t replica_limit;	   /* ... and may */
+	uint64_t replicas_evicted; /* since its start: others, or jobs, wanted their memory */
 } HgDeviceStatus;
 
 /*

@@ -99,8 +99,8 @@ struct HgRemoteJob
 	const HgHost *host;
 	uint32_t id;
 	HgJobSpec spec;
-	HgTableTrial trial; /* where the spec has one: that points here ... */
-	HgReplicaSpec new_replica;	/* ... and the same of these ... */
+	HgTableTrial trial;		   /* where the spec has one: that points here ... */
+	HgReplicaSpec new_replica; /* ... and the same of these ... */
 	HgReplicaUse replica[2];
 	HgReplicaColumnSpec new_column;
 	HgReplicaColumnUse replica_columns[2][HG_MAX_COLUMNS];
@@ -109,8 +109,8 @@ struct HgRemoteJob
 	HgProgram programs[2][HG_MAX_PROGRAMS];
 	HgRowFilters filters[2];
 	HgPageSpec pages[2];
-	uint64_t page_rows[2]; /* by HgSide: what numbers of rows of the pages sent are below */
-	uint64_t replica_bytes;   /* of the replica that it has made */
+	uint64_t page_rows[2];	/* by HgSide: what numbers of rows of the pages sent are below */
+	uint64_t replica_bytes; /* of the replica that it has made */
 	uint64_t rows[2]; /* by HgSide: of its graph replica, or sent so far; of pages at most, until it
 					   * is built */
 	bool appended;	  /* some were sent */
@@ -175,9 +175,9 @@ struct HgWireClient
 	void (*noted)(void *arg, int jobs, int64_t bytes); /* of jobs that come and go; or NULL */
 	void *noted_arg;
 
-	HgWireMessage message; /* the last message received ... */
-	int attached;		   /* ... and the descriptor that came along, or -1 */
-	HgWireDevices devices; /* the last list of devices received */
+	HgWireMessage message;	   /* the last message received ... */
+	int attached;			   /* ... and the descriptor that came along, or -1 */
+	HgWireDevices devices;	   /* the last list of devices received */
 	HgMissingReplicas missing; /* of the last job that was refused for it */
 };
 

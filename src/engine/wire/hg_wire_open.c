@@ -110,7 +110,8 @@ expected_bytes(const HgJobSpec *spec)
 	uint64_t bytes = 0;
 
 	if (spec->new_replica != NULL)
-		return spec->new_replica->shape.rows * (spec->new_replica->shape.key_width + sizeof(uint32_t));
+		return spec->new_replica->shape.rows *
+			   (spec->new_replica->shape.key_width + sizeof(uint32_t));
 	if (spec->new_column != NULL)
 		return hg_replica_ordinals(&spec->new_column->shape) * spec->new_column->shape.width;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -121,9 +122,9 @@ expected_bytes(const HgJobSpec *spec)
 		for (uint32_t column = 0; column < spec->ncolumns[side] && column < HG_MAX_COLUMNS;
 			 column++)
 			row += spec->replica[side] != NULL ? spec->replica_columns[side][column].shape.width
-											: spec->column_width[side][column];
+											   : spec->column_width[side][column];
 		bytes += row * (spec->replica[side] != NULL ? spec->replica[side]->shape.rows
-												 : spec->expected_rows[side]);
+													: spec->expected_rows[side]);
 	}
 	return bytes;
 }

@@ -333,7 +333,8 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_used_add(&inside, (Node *) cscan->custom_exprs);
 	hg_used_add(&outside, (Node *) cscan->scan.plan.targetlist);
 	hg_used_add(&outside, (Node *) cscan->scan.plan.qual);
-	for (int column_index = state->first_result; column_index < list_length(cscan->custom_scan_tlist); column_index++)
+	for (int column_index = state->first_result;
+		 column_index < list_length(cscan->custom_scan_tlist); column_index++)
 		outside.column_indexes = bms_del_member(outside.column_indexes, column_index);
 	needed = bms_union(inside.column_indexes, outside.column_indexes);
 	foreach (lc, list_nth(cscan->custom_private, HG_AGGREGATE_KEYS))
@@ -342,7 +343,8 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	for (int column_index = -1; (column_index = bms_next_member(needed, column_index)) >= 0;)
 		state->attnos[state->ncolumns++] = column_index + 1;
 	state->taking.columns = palloc(Max(state->ncolumns, 1) * sizeof(int));
-	state->taking.ncolumns = hg_aggregate_columns(state, inside.column_indexes, state->taking.columns);
+	state->taking.ncolumns =
+		hg_aggregate_columns(state, inside.column_indexes, state->taking.columns);
 	state->params = inside.params;
 
 	hg_aggregate_begin_groups(state, outside.column_indexes, hg_aggregate_begin_functions(state));
@@ -467,8 +469,8 @@ hg_aggregate_load_group(HgAggregateState *state, HgGroup *group)
 		const HgResult *result = &state->results[i];
 		int column_index = state->first_result + i;
 
-		slot->tts_values[column_index] =
-			hg_function_finish(result->function, result->kind, group, &slot->tts_isnull[column_index]);
+		slot->tts_values[column_index] = hg_function_finish(result->function, result->kind, group,
+															&slot->tts_isnull[column_index]);
 	}
 	MemoryContextSwitchTo(old);
 	return ExecStoreVirtualTuple(slot);

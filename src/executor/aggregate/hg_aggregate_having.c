@@ -28,9 +28,9 @@
 struct HgAggregateHaving
 {
 	HgColumnFilter *filter;
-	int nindexes;	/* of the scan slot that it looks at ... */
-	int *column_indexes;	/* [nplaces] ... are these, ... */
-	HgBatch *batch; /* ... which are columns of this */
+	int nindexes;		 /* of the scan slot that it looks at ... */
+	int *column_indexes; /* [nplaces] ... are these, ... */
+	HgBatch *batch;		 /* ... which are columns of this */
 
 	/* what is known of some groups */
 	uint32 first;
@@ -143,7 +143,8 @@ hg_having_scale(Datum *value, int from, int to)
  * that do not fit are set in unknown.
  */
 static void
-hg_having_add_scaled(HgAggregateState *state, int column_index, const HgFunction *function, bool *unknown)
+hg_having_add_scaled(HgAggregateState *state, int column_index, const HgFunction *function,
+					 bool *unknown)
 {
 	HgAggregateHaving *having = state->having;
 	HgBatch *batch = having->batch;

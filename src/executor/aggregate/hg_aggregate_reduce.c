@@ -108,7 +108,8 @@ hg_aggregate_merge(HgAggregateState *state, HgGroup *group, const uint64 *record
 	for (int f = 0; f < state->nfunctions; f++)
 	{
 		const HgFunction *function = &state->functions[f];
-		const uint64 *item = reduction->column_indexes[f] > 0 ? record + reduction->column_indexes[f] : NULL;
+		const uint64 *item =
+			reduction->column_indexes[f] > 0 ? record + reduction->column_indexes[f] : NULL;
 
 		if (hg_function_sums_numerics(function))
 			hg_function_merge_scaled(function, group, (int64) item[0],

@@ -17,10 +17,10 @@ typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
 
 typedef struct HgAggregateReduction
 {
-	HgReducer reducer; /* what the join may make of its rows instead of returning them */
-	int *items;		   /* [functions] that tell of their arguments ... */
-	int *column_indexes;	   /* [functions] ... where in a record; 0: the number of rows does */
-	HgBatch *batch;	   /* the keys of records */
+	HgReducer reducer;	 /* what the join may make of its rows instead of returning them */
+	int *items;			 /* [functions] that tell of their arguments ... */
+	int *column_indexes; /* [functions] ... where in a record; 0: the number of rows does */
+	HgBatch *batch;		 /* the keys of records */
 } HgAggregateReduction;
 
 /* Take groups from the join, where it can give them; groups, functions and source are known. */

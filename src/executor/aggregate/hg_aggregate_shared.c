@@ -120,7 +120,8 @@ hg_aggregate_shutdown(CustomScanState *node)
 	if (state->participants.shared == NULL)
 		return;
 	if (state->participants.process > 0)
-		state->participants.shared->records[state->participants.process] = hg_aggregate_own_record(state);
+		state->participants.shared->records[state->participants.process] =
+			hg_aggregate_own_record(state);
 	else
 		hg_aggregate_collect(&state->participants);
 	state->participants.shared = NULL;

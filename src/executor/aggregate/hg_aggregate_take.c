@@ -354,8 +354,9 @@ hg_aggregate_load_row(HgAggregateState *state, const HgBatch *batch, int row)
 		int column_index = state->attnos[column] - 1;
 
 		slot->tts_isnull[column_index] = hg_batch_is_null(batch, column, row);
-		slot->tts_values[column_index] =
-			slot->tts_isnull[column_index] ? (Datum) 0 : hg_aggregate_value(taking, batch, column, row);
+		slot->tts_values[column_index] = slot->tts_isnull[column_index]
+											 ? (Datum) 0
+											 : hg_aggregate_value(taking, batch, column, row);
 	}
 	state->css.ss.ps.ps_ExprContext->ecxt_scantuple = ExecStoreVirtualTuple(slot);
 }

@@ -177,7 +177,9 @@ hg_join_computed_column(const CustomScan *cscan, HgSide side, int part)
 	List *column_indexes = list_nth(cscan->custom_private, HG_PRIVATE_COMPUTED_KEYS);
 	int nparts = list_length(list_nth(cscan->custom_private, HG_PRIVATE_OPERATORS));
 
-	return column_indexes == NIL ? -1 : list_nth_int(column_indexes, (side == HG_OUTER ? 0 : nparts) + part);
+	return column_indexes == NIL
+			   ? -1
+			   : list_nth_int(column_indexes, (side == HG_OUTER ? 0 : nparts) + part);
 }
 
 /* The hash clauses as matches are rechecked by them: over the stored values of computed keys. */
@@ -320,11 +322,13 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_used_add(&used, (Node *) cscan->scan.plan.targetlist);
 	hg_used_add(&used, (Node *) cscan->scan.plan.qual);
 	hg_used_add(&used, (Node *) join_qual);
-	rules->rows_wanted = used.column_indexes != NULL || cscan->scan.plan.qual != NIL || join_qual != NIL;
+	rules->rows_wanted =
+		used.column_indexes != NULL || cscan->scan.plan.qual != NIL || join_qual != NIL;
 	/* the nested loop of few outer rows is fed with whole ones */
 	if (list_length(cscan->custom_plans) > HG_INNER + 1)
-		used.column_indexes = bms_add_range(
-			used.column_indexes, 0, intVal(list_nth(cscan->custom_private, HG_PRIVATE_OUTER_COLUMNS)) - 1);
+		used.column_indexes =
+			bms_add_range(used.column_indexes, 0,
+						  intVal(list_nth(cscan->custom_private, HG_PRIVATE_OUTER_COLUMNS)) - 1);
 	hg_join_begin_input(state, HG_OUTER, encoder,
 						list_nth(cscan->custom_exprs, HG_EXPRS_OUTER_KEYS), used.column_indexes);
 	hg_join_begin_input(state, HG_INNER, encoder,
@@ -341,7 +345,8 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		state->matched[side].bits = hg_row_bits_create(&state->memory.files);
 	/* they are begun with each reading; what is expected is asked before */
-	hg_join_matched_begin(&state->matched[HG_INNER], rules->preserved[HG_INNER], rules->single_inner);
+	hg_join_matched_begin(&state->matched[HG_INNER], rules->preserved[HG_INNER],
+						  rules->single_inner);
 
 	record->user = GetUserId();
 	strlcpy(record->node, hg_join_scan_methods.CustomName, sizeof(record->node));
@@ -505,7 +510,7 @@ hg_join_rescan(CustomScanState *node)
 {
 	HgJoinState *state = (HgJoinState *) node;
 	Bitmapset *changed = node->ss.ps.chgParam;
-	bool same[2]; /* the child and the keys would return the rows that there were ... */
+	bool same[2];	/* the child and the keys would return the rows that there were ... */
 	bool cached[2]; /* ... which are all in memory, and stay there */
 	/* core begins with a rescan where there are parameters */
 	bool executed = !INSTR_TIME_IS_ZERO(state->progress.started);
@@ -524,7 +529,8 @@ hg_join_rescan(CustomScanState *node)
 		same[side] = !state->together && input->plan->chgParam == NULL &&
 					 !bms_overlap(changed, state->params[side]) &&
 					 (side == HG_INNER || hg_join_may_cache_outer(state));
-		cached[side] = same[side] && !state->reading.spilled && input->at_end && input->bits == NULL;
+		cached[side] =
+			same[side] && !state->reading.spilled && input->at_end && input->bits == NULL;
 	}
 	/* it was read in several chunks, or not to its end, or let go when all were joined */
 	if (!state->reading.outer_held)

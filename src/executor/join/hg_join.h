@@ -40,7 +40,7 @@ typedef enum HgPlanPrivate
 	HG_PRIVATE_INNER_UNIQUE,   /* Integer: 1 where an outer row has one match at most */
 	HG_PRIVATE_OUTER_COLUMNS,  /* Integer: how many of custom_scan_tlist are outer */
 	HG_PRIVATE_INNER_COLUMNS,  /* Integer: ... and how many behind them are inner */
-	HG_PRIVATE_COMPUTED_KEYS,	   /* IntList: the place in custom_scan_tlist, from 0, for the value of
+	HG_PRIVATE_COMPUTED_KEYS,  /* IntList: the place in custom_scan_tlist, from 0, for the value of
 								* each outer key, then of each inner key; or -1 */
 	HG_PRIVATE_OPERATORS,	   /* OidList: the clauses' operators */
 	HG_PRIVATE_COLLATIONS,	   /* OidList: ... and their input collations */

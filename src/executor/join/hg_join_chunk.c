@@ -327,7 +327,8 @@ hg_join_read_inner(HgJoinState *state)
 	state->reading.inner_chunks = 0;
 	/* a rescan that caches the inner side caches the filter too */
 	if ((!state->reading.outer_ready || !state->inputs[HG_OUTER]->at_end) &&
-		!state->rescan.outer_whole && inner->bits == NULL && state->inputs[HG_OUTER]->filter == NULL)
+		!state->rescan.outer_whole && inner->bits == NULL &&
+		state->inputs[HG_OUTER]->filter == NULL)
 		hg_join_set_filter(state);
 	return hg_join_start_pass(state);
 }
@@ -584,8 +585,9 @@ hg_join_end_chunk(HgJoinState *state)
 		hg_join_leave(&state->participants, true);
 	/* its rows have met all of the inner side */
 	if (state->inputs[HG_INNER]->at_end)
-		return state->rules.preserved[HG_OUTER] && !state->reading.counts_unmatched ? HG_JOIN_UNMATCHED
-																			   : HG_JOIN_READ_OUTER;
+		return state->rules.preserved[HG_OUTER] && !state->reading.counts_unmatched
+				   ? HG_JOIN_UNMATCHED
+				   : HG_JOIN_READ_OUTER;
 	if (state->matched[HG_OUTER].tracked)
 		hg_row_bits_save(state->matched[HG_OUTER].bits, hg_join_lasting_places(state, HG_OUTER),
 						 (HgRowCounts){outer->words->rows, outer->null_rows->rows});
@@ -597,6 +599,7 @@ HgJoinPhase
 hg_join_end_outer(HgJoinState *state)
 {
 	hg_join_emission_begin_rest(&state->emission);
-	return state->rules.preserved[HG_INNER] && !state->reading.inner_counted ? HG_JOIN_INNER_UNMATCHED
-																		: HG_JOIN_NEXT_INNER;
+	return state->rules.preserved[HG_INNER] && !state->reading.inner_counted
+			   ? HG_JOIN_INNER_UNMATCHED
+			   : HG_JOIN_NEXT_INNER;
 }

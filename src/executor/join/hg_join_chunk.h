@@ -20,13 +20,13 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
  */
 typedef struct HgJoinReading
 {
-	uint64 inner_chunks;   /* of the inner input, since it was last read from its start */
-	uint64 outer_chunks;   /* of the outer one, for the current inner chunk */
-	bool outer_held;	   /* all of the outer input is in memory, as one chunk */
-	bool outer_ready;	   /* what the outer input holds is to be joined next: a rescan has cached it, or its rows were
-							* counted */
-	bool outer_found;	   /* the last look at the outer child has found a row */
-	bool spilled;		   /* rows have gone to disk since the last rescan */
+	uint64 inner_chunks; /* of the inner input, since it was last read from its start */
+	uint64 outer_chunks; /* of the outer one, for the current inner chunk */
+	bool outer_held;	 /* all of the outer input is in memory, as one chunk */
+	bool outer_ready; /* what the outer input holds is to be joined next: a rescan has cached it, or
+					   * its rows were counted */
+	bool outer_found; /* the last look at the outer child has found a row */
+	bool spilled;	  /* rows have gone to disk since the last rescan */
 	bool counts_unmatched; /* those without a match of the outer chunk are in its number of rows */
 	bool inner_counted;	   /* ... and so are those of the inner one, which is there as a whole */
 } HgJoinReading;

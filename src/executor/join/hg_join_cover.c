@@ -156,7 +156,8 @@ hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 		}
 	}
 	/* a device that lacks a column would leave the matches to this process, row by row */
-	if (hg_join_reduces_matches(state->reduction) && shape->has_replica[HG_OUTER] && shape->has_replica[HG_INNER])
+	if (hg_join_reduces_matches(state->reduction) && shape->has_replica[HG_OUTER] &&
+		shape->has_replica[HG_INNER])
 		shape->answered = hg_join_has_replica_columns(state);
 	shape->inner_room = hg_join_inner_room(state) * processes;
 	shape->spills_apart = hg_join_spills_apart(state->rules.join_type, state->together > 0);

@@ -30,7 +30,7 @@ typedef struct HgJoinCover
 	bool decided[2]; /* by HgSide: true once rows are covered for all executions, or none are */
 	bool too_late;	 /* in a worker: the leader has ended, and let go of the covered rows */
 	HgReplicaCovered replica[2]; /* by HgSide: the replica that a device was last known to have */
-	uint64 columns_bytes;  /* of the columns that were wanted then, at least */
+	uint64 columns_bytes;		 /* of the columns that were wanted then, at least */
 } HgJoinCover;
 
 /*

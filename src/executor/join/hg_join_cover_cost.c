@@ -60,7 +60,8 @@
  * delta rows.
  */
 #define HG_COVER_APART_NS 100.0
-/* A device that has replicas of both graphs is asked, and looks at their edges: rough, and too much rather.
+/* A device that has replicas of both graphs is asked, and looks at their edges: rough, and too much
+ * rather.
  */
 #define HG_COVER_ASK_NS 100000.0
 #define HG_COVER_ASKED_NS 0.03

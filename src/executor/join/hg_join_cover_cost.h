@@ -19,13 +19,13 @@
 /* What is expected of a join. */
 typedef struct HgCoverShape
 {
-	double rows[2];	   /* by HgSide: that the side has, behind its quals */
-	double covered[2]; /* by HgSide: the share of the side's table that may be covered; 0: none */
-	double pages[2];   /* by HgSide: blocks whose visibility has to be checked for that */
-	double edges[2];   /* by HgSide: the rows of that table */
-	bool has_replica[2];	   /* by HgSide: true if a device keeps its graph */
-	bool dense;		   /* inner keys are their own vertices: outer rows are streamed past any
-						* number of them */
+	double rows[2];		 /* by HgSide: that the side has, behind its quals */
+	double covered[2];	 /* by HgSide: the share of the side's table that may be covered; 0: none */
+	double pages[2];	 /* by HgSide: blocks whose visibility has to be checked for that */
+	double edges[2];	 /* by HgSide: the rows of that table */
+	bool has_replica[2]; /* by HgSide: true if a device keeps its graph */
+	bool dense;			 /* inner keys are their own vertices: outer rows are streamed past any
+						  * number of them */
 	bool answered;	/* nothing is asked for but the number of joined rows, or groups that a device
 					 * can make of them */
 	int columns[2]; /* ... and the columns that are needed of a joined row */

@@ -36,14 +36,15 @@ hg_join_find_columns(HgJoinState *state, const HgReduction *reduction)
 	HgDeviceSet columns = HG_ALL_DEVICES;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		columns &=
-			hg_join_find_replica_columns(state, (HgSide) side, reduction, &state->cover.replica[side]);
+		columns &= hg_join_find_replica_columns(state, (HgSide) side, reduction,
+												&state->cover.replica[side]);
 	return columns;
 }
 
 /* Both sides' graphs are on these devices: have the matcher know, and whether their columns are. */
 static void
-hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgDeviceSet device_set, bool has_columns)
+hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgDeviceSet device_set,
+					bool has_columns)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -182,7 +183,8 @@ hg_join_tell_replicas(HgJoinState *state, HgMatcherSpec *spec)
 	for (int side = HG_OUTER; side <= HG_INNER && spec->reduction != NULL; side++)
 		state->cover.columns_bytes += hg_join_columns_bytes(
 			state->reduction, (HgSide) side, hg_join_covered_graph(state, (HgSide) side));
-	if (spec->replica_at == 0 || (spec->reduction != NULL && !state->cover.replica[HG_OUTER].has_columns))
+	if (spec->replica_at == 0 ||
+		(spec->reduction != NULL && !state->cover.replica[HG_OUTER].has_columns))
 		hg_join_tell_needs(state);
 }
 
@@ -197,7 +199,8 @@ hg_join_note_missed(const HgJoinState *state)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (state->inputs[side]->covered != NULL)
 			hg_resident_graph_missed(hg_join_covered_graph(state, (HgSide) side),
-									 state->cover.replica[side].partitions != NULL, missed, &missing);
+									 state->cover.replica[side].partitions != NULL, missed,
+									 &missing);
 	/* one may have made room for the other */
 	if (state->inputs[HG_OUTER]->covered != NULL && state->inputs[HG_INNER]->covered != NULL)
 		hg_join_tell_needs(state);
@@ -209,7 +212,8 @@ hg_join_wake_partitions(const HgJoinState *state)
 	bool is_partitioned = false;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		is_partitioned |= hg_resident_graph_is_partitioned(hg_join_covered_graph(state, (HgSide) side));
+		is_partitioned |=
+			hg_resident_graph_is_partitioned(hg_join_covered_graph(state, (HgSide) side));
 	if (is_partitioned && hg_backend != HG_BACKEND_CPU)
 		(void) hg_devices_wanted();
 }

@@ -46,7 +46,7 @@ typedef struct HgJoinLookup
 	uint64 earlier_rows;   /* outer rows of the chunks that it has joined */
 	HgBatchSource *source; /* the loop's rows, with the columns that are needed */
 	HgBatch *batch;		   /* that they are read into */
-	int *column_indexes;		   /* of these columns in the join's scan slot */
+	int *column_indexes;   /* of these columns in the join's scan slot */
 	bool chosen;		   /* the loop joins the rows that the outer input holds */
 } HgJoinLookup;
 

@@ -46,7 +46,7 @@ struct HgJoinReduction
 	bool mixed;	  /* ... or can't be made, of an expression of columns of both sides */
 	int expressions[2][HG_MAX_COLUMNS]; /* of those that are computed */
 	HgReduceColumn *operands; /* [ncolumns] of the reducer: what an operand of its source is here */
-	bool replicas_only;			  /* some can't be sent, but have replicas ... */
+	bool replicas_only;		  /* some can't be sent, but have replicas ... */
 	HgJoinCodes codes;		  /* ... as this */
 	uint64 untold_rows;		  /* that have gone up, and were not told to anybody yet */
 };
@@ -57,8 +57,8 @@ struct HgJoinReduction
  * enough.
  */
 static bool
-hg_join_reduce_column(HgJoinReduction *reduction, int column_index, bool code_suffices, bool numeric,
-					  HgReduceColumn *wanted)
+hg_join_reduce_column(HgJoinReduction *reduction, int column_index, bool code_suffices,
+					  bool numeric, HgReduceColumn *wanted)
 {
 	for (int s = HG_OUTER; s <= HG_INNER; s++)
 	{
@@ -92,7 +92,8 @@ static bool
 hg_join_reduce_operand(HgJoinReduction *reduction, int column, int column_index)
 {
 	reduction->operands[column] = (HgReduceColumn){.is_signed = 1};
-	return hg_join_reduce_column(reduction, column_index, false, true, &reduction->operands[column]);
+	return hg_join_reduce_column(reduction, column_index, false, true,
+								 &reduction->operands[column]);
 }
 
 /*
@@ -149,8 +150,9 @@ hg_join_reduce_columns(HgJoinReduction *reduction, const int *column_indexes)
 		HgReduceColumn *argument = &spec->items[i].argument;
 
 		if (argument->column >= reducer->ncolumns
-				? !hg_join_reduce_expression(
-					  reduction, (int) (argument->column - reducer->ncolumns), column_indexes, argument)
+				? !hg_join_reduce_expression(reduction,
+											 (int) (argument->column - reducer->ncolumns),
+											 column_indexes, argument)
 				: !hg_join_reduce_column(reduction, column_indexes[argument->column],
 										 spec->items[i].kind == HG_REDUCE_COUNT,
 										 reducer->numeric_items[i], argument))
@@ -202,7 +204,8 @@ hg_join_reduction_is_mixed(const HgJoinReduction *reduction)
 const HgReduction *
 hg_join_planned_reduction(const HgJoinReduction *reduction)
 {
-	return hg_join_reduces_matches(reduction) && !reduction->replicas_only ? &reduction->wanted : NULL;
+	return hg_join_reduces_matches(reduction) && !reduction->replicas_only ? &reduction->wanted
+																		   : NULL;
 }
 
 const HgReduction *
@@ -226,7 +229,7 @@ hg_join_current_reduction(HgJoinReduction *reduction, const HgJoinMatched matche
 		return NULL;
 	/* a device keeps covered rows alone, which meet each other alone there */
 	if (reduction->replicas_only && (reduction->sides[HG_OUTER].input->covered == NULL ||
-								 reduction->sides[HG_INNER].input->covered == NULL))
+									 reduction->sides[HG_INNER].input->covered == NULL))
 		return NULL;
 	return hg_join_wanted_reduction(reduction);
 }

@@ -68,7 +68,8 @@ typedef struct HgJoinReduction HgJoinReduction;
  * these places in the join's scan slot.  The reducer must stay in place.  NULL: they never can.
  */
 extern HgJoinReduction *hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
-												 const HgReducer *reducer, const int *column_indexes);
+												 const HgReducer *reducer,
+												 const int *column_indexes);
 
 /* May groups of the join's own matches go up? */
 extern bool hg_join_reduces_matches(const HgJoinReduction *reduction);

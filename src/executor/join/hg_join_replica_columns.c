@@ -14,7 +14,7 @@
 
 void
 hg_replica_note_codes(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide side, uint32 column,
-				   const HgGraphCodes *of)
+					  const HgGraphCodes *of)
 {
 	codes->of[side][column] = of;
 	codes->scales[side][column] = of != NULL ? of->scale : -1;
@@ -24,19 +24,20 @@ hg_replica_note_codes(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide side
 
 bool
 hg_replica_add_computed(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide side, uint32 column,
-					 const HgJoinReduction *reduction, int expression,
-					 HgOperand operands[2][HG_MAX_COLUMNS], uint32 parts, uint32 stride)
+						const HgJoinReduction *reduction, int expression,
+						HgOperand operands[2][HG_MAX_COLUMNS], uint32 parts, uint32 stride)
 {
 	/* each has its own, and may be computed */
 	StaticAssertStmt(HG_MAX_PROGRAMS >= HG_MAX_COLUMNS, "there are fewer programs than columns");
 	hg_replica_note_codes(replica, codes, side, column, NULL);
 	if (!hg_join_reduction_program(reduction, expression, operands,
-								   &replica->programs[replica->nprograms], &codes->scales[side][column]))
+								   &replica->programs[replica->nprograms],
+								   &codes->scales[side][column]))
 		return false;
 	replica->nprograms++;
-	replica->columns[column] =
-		(HgReplicaColumnUse){.shape = {.width = HG_COMPUTED_WIDTH, .parts = parts, .stride = stride},
-						  .program = replica->nprograms};
+	replica->columns[column] = (HgReplicaColumnUse){
+		.shape = {.width = HG_COMPUTED_WIDTH, .parts = parts, .stride = stride},
+		.program = replica->nprograms};
 	return true;
 }
 
@@ -51,13 +52,14 @@ hg_join_compute_column(const HgJoinState *state, HgSide side, uint32 column, int
 	for (uint32 i = 0; i < HG_MAX_COLUMNS; i++)
 		operands[side][i] = (HgOperand){i, i < column ? codes->scales[side][i] : -1};
 	/* it is not the first column, which has the stride of all */
-	return hg_replica_add_computed(replica, codes, side, column, state->reduction, expression, operands,
-								replica->use.shape.parts, replica->columns[0].shape.stride);
+	return hg_replica_add_computed(replica, codes, side, column, state->reduction, expression,
+								   operands, replica->use.shape.parts,
+								   replica->columns[0].shape.stride);
 }
 
 HgDeviceSet
 hg_join_find_replica_columns(const HgJoinState *state, HgSide side, const HgReduction *reduction,
-						  HgReplicaCovered *replica)
+							 HgReplicaCovered *replica)
 {
 	const HgCovered *covered = state->inputs[side]->covered;
 	const HgColumnSet *set = &reduction->columns[side];
@@ -81,10 +83,10 @@ hg_join_find_replica_columns(const HgJoinState *state, HgSide side, const HgRedu
 		}
 		if (replica->partitions != NULL)
 			all &= hg_resident_graph_partitioned_column(covered->graph, numbers[column],
-												   &replica->columns[column], &of);
+														&replica->columns[column], &of);
 		else
 			all &= hg_resident_graph_replica_column(covered->graph, numbers[column],
-												 &replica->columns[column], &of);
+													&replica->columns[column], &of);
 		if (replica->columns[column].shape.width != set->widths[column] ||
 			(of != NULL) != hg_join_reduction_is_coded(state->reduction, side, column))
 			all = 0;

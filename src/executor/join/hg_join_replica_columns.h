@@ -16,8 +16,8 @@
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /* Note that a device has codes, or NULL, in place of the values of a column replica. */
-extern void hg_replica_note_codes(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide side, uint32 column,
-							   const HgGraphCodes *of);
+extern void hg_replica_note_codes(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide side,
+								  uint32 column, const HgGraphCodes *of);
 
 /*
  * Write the program of an expression, whose operands are known by the numbers that they have in
@@ -25,14 +25,15 @@ extern void hg_replica_note_codes(HgReplicaCovered *replica, HgJoinCodes *codes,
  * of a stride.  False where there is none.
  */
 extern bool hg_replica_add_computed(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide side,
-								 uint32 column, const HgJoinReduction *reduction, int expression,
-								 HgOperand operands[2][HG_MAX_COLUMNS], uint32 parts,
-								 uint32 stride);
+									uint32 column, const HgJoinReduction *reduction, int expression,
+									HgOperand operands[2][HG_MAX_COLUMNS], uint32 parts,
+									uint32 stride);
 
 /*
  * Find the columns of a side that a reduction needs; the set of devices that have them all.
  */
 extern HgDeviceSet hg_join_find_replica_columns(const HgJoinState *state, HgSide side,
-										  const HgReduction *reduction, HgReplicaCovered *replica);
+												const HgReduction *reduction,
+												HgReplicaCovered *replica);
 
 #endif /* HG_JOIN_REPLICA_COLUMNS_H */

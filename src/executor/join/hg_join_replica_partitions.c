@@ -25,7 +25,8 @@ hg_replica_partitioned_devices(HgReplicaCovered replica[2], const HgSideDevices 
 	{
 		const HgSide other = hg_other_side((HgSide) side);
 
-		if (at[side].partitioned != 0 && (at[other].whole & at[side].partitioned) == at[side].partitioned)
+		if (at[side].partitioned != 0 &&
+			(at[other].whole & at[side].partitioned) == at[side].partitioned)
 		{
 			replica[other].partitions = NULL;
 			return at[side].partitioned;
@@ -35,11 +36,12 @@ hg_replica_partitioned_devices(HgReplicaCovered replica[2], const HgSideDevices 
 }
 
 HgDeviceSet
-hg_replica_find_partitions(HgPinnedGraph *const graphs[2], HgReplicaCovered replica[2], HgSideDevices at[2])
+hg_replica_find_partitions(HgPinnedGraph *const graphs[2], HgReplicaCovered replica[2],
+						   HgSideDevices at[2])
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		at[side].partitioned =
-			hg_resident_graph_partitioned(graphs[side], &replica[side].use, &replica[side].partitions);
+		at[side].partitioned = hg_resident_graph_partitioned(graphs[side], &replica[side].use,
+															 &replica[side].partitions);
 	return hg_replica_partitioned_devices(replica, at);
 }
 
@@ -55,7 +57,8 @@ hg_replica_tell_needs(HgPinnedGraph *const graphs[2], uint64 columns)
 {
 	/* the smaller one is partitioned with it, or is too small to matter */
 	const HgGraphNeeds needs = {.partitioning = hg_resident_graph_least_bytes(graphs[HG_OUTER]) +
-									   hg_resident_graph_least_bytes(graphs[HG_INNER]) + columns};
+												hg_resident_graph_least_bytes(graphs[HG_INNER]) +
+												columns};
 
 	hg_resident_graph_tell_needs(graphs[hg_replica_larger(graphs)], &needs);
 }

@@ -29,8 +29,8 @@ typedef struct HgSideDevices
  * of them are known.  The places of devices that have partitions of one side, and of the other one
  * either partitions, too, or all of it; 0: there are none.
  */
-extern HgDeviceSet hg_replica_find_partitions(HgPinnedGraph *const graphs[2], HgReplicaCovered replica[2],
-									HgSideDevices at[2]);
+extern HgDeviceSet hg_replica_find_partitions(HgPinnedGraph *const graphs[2],
+											  HgReplicaCovered replica[2], HgSideDevices at[2]);
 
 /*
  * No device has all that is asked for: tell the loader, which gives devices their replicas, how

@@ -90,7 +90,8 @@ hg_join_may_cache_outer(HgJoinState *state)
 {
 	if (!state->rescan.examined)
 	{
-		state->rescan.outer_volatile = hg_join_state_is_volatile(state->inputs[HG_OUTER]->plan, NULL);
+		state->rescan.outer_volatile =
+			hg_join_state_is_volatile(state->inputs[HG_OUTER]->plan, NULL);
 		state->rescan.examined = true;
 	}
 	return !state->rescan.outer_volatile;

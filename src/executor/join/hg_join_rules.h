@@ -20,12 +20,12 @@
 typedef struct HgJoinRules
 {
 	JoinType join_type;
-	bool single_match;		   /* at most one match of an outer row counts */
-	bool single_inner;		   /* at most one match of an inner row counts */
-	bool preserved[2];			   /* by HgSide: a preserved side, whose rows without a match are returned */
-	bool return_matched;	   /* matches are returned */
-	bool rows_wanted;		   /* columns or quals are needed: not just their number */
-	ExprState *join_qual;	   /* recheck of hashed keys and the rest of ON, or NULL */
+	bool single_match;	  /* at most one match of an outer row counts */
+	bool single_inner;	  /* at most one match of an inner row counts */
+	bool preserved[2];	  /* by HgSide: a preserved side, whose rows without a match are returned */
+	bool return_matched;  /* matches are returned */
+	bool rows_wanted;	  /* columns or quals are needed: not just their number */
+	ExprState *join_qual; /* recheck of hashed keys and the rest of ON, or NULL */
 	HgJoinRecheck *same_bytes; /* what says without it that it is true; or NULL */
 } HgJoinRules;
 

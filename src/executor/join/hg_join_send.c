@@ -152,7 +152,8 @@ hg_join_may_send(const HgJoinState *state, int processes, HgJobColumns *columns)
 }
 
 void
-hg_join_begin_sending(HgJoinState *state, int processes, uint64 participants_id, const HgJobColumns *columns)
+hg_join_begin_sending(HgJoinState *state, int processes, uint64 participants_id,
+					  const HgJobColumns *columns)
 {
 	HgSenderSpec spec = hg_join_sender_spec(
 		state, processes, columns->reduces ? hg_join_planned_reduction(state->reduction) : NULL);

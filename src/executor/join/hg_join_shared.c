@@ -39,7 +39,8 @@ hg_join_leave(HgJoinParticipants *participants, bool finished)
 	if (!finished)
 		pg_atomic_write_u32(&shared->ended, 1);
 	last = BarrierDetach(&shared->barrier);
-	participants->ends_join = finished && last && pg_atomic_compare_exchange_u32(&shared->ended, &none, 1);
+	participants->ends_join =
+		finished && last && pg_atomic_compare_exchange_u32(&shared->ended, &none, 1);
 }
 
 /* Return no more rows, and let go of everything that lies in shared memory. */
@@ -241,7 +242,8 @@ hg_join_shutdown(CustomScanState *node)
 		return;
 	hg_join_forget_shared(state);
 	if (state->participants.process > 0)
-		hg_join_current_record(state, &state->participants.shared->records[state->participants.process]);
+		hg_join_current_record(state,
+							   &state->participants.shared->records[state->participants.process]);
 }
 
 void

@@ -114,6 +114,7 @@ hg_join_filter_may_pay(const HgJoinState *state, double inner_rows)
 	double outer_rows = hg_join_planned_rows(state, HG_OUTER);
 	double rows = state->css.ss.ps.plan->plan_rows;
 
-	return !state->rules.preserved[HG_OUTER] && (inner_rows < outer_rows / HG_FILTER_SMALL ||
-											(inner_rows < outer_rows && rows < outer_rows / 2));
+	return !state->rules.preserved[HG_OUTER] &&
+		   (inner_rows < outer_rows / HG_FILTER_SMALL ||
+			(inner_rows < outer_rows && rows < outer_rows / 2));
 }

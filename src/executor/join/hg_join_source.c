@@ -28,11 +28,11 @@ typedef struct HgJoinSource
 	HgBatchSource base;
 	HgJoinState *join;
 	int ncolumns;
-	int *column_indexes;	  /* [ncolumns] in the join's scan slot */
-	int nvarlen;	  /* columns of variable length ... */
-	int *varlens;	  /* [nvarlen] ... at these places ... */
-	int16 *attlens;	  /* [nvarlen] ... of these lengths: -1 or -2 */
-	Size fixed_bytes; /* what a row's other values by reference take */
+	int *column_indexes; /* [ncolumns] in the join's scan slot */
+	int nvarlen;		 /* columns of variable length ... */
+	int *varlens;		 /* [nvarlen] ... at these places ... */
+	int16 *attlens;		 /* [nvarlen] ... of these lengths: -1 or -2 */
+	Size fixed_bytes;	 /* what a row's other values by reference take */
 } HgJoinSource;
 
 static inline const HgJoinMethods *
@@ -152,7 +152,8 @@ hg_join_source_reduce(HgBatchSource *source, const HgReducer *reducer)
 		return false;
 	join = from->join;
 	old = MemoryContextSwitchTo(join->memory.context);
-	join->reduction = hg_join_reduction_create(&join->rules, join->inputs, reducer, from->column_indexes);
+	join->reduction =
+		hg_join_reduction_create(&join->rules, join->inputs, reducer, from->column_indexes);
 	MemoryContextSwitchTo(old);
 	return join->reduction != NULL;
 }

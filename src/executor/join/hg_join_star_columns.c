@@ -69,7 +69,7 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, bool operand,
 	star->reduction.columns[table->side].widths[column_index] = width;
 	use = &replica->columns[column_index];
 	if (!hg_star_find_replica_column(&star->graphs, table,
-								  covered->columns[origin.column].column.number, use, &codes) ||
+									 covered->columns[origin.column].column.number, use, &codes) ||
 		use->shape.width != width || (codes != NULL) != coded)
 		return false;
 	use->lookup = table->lookup;
@@ -176,9 +176,9 @@ hg_star_find_computed(HgJoinState *state, const HgReduction *wanted, HgReduceCol
 	star->reduction.columns[side].widths[column_index] = HG_COMPUTED_WIDTH;
 	table = hg_star_side(star, side);
 	return (uint32) column_index < before ||
-		   hg_replica_add_computed(&star->graphs.replica[side], &star->codes, side, (uint32) column_index,
-								state->reduction, origin.column, operands, table->use.shape.parts,
-								table->stride);
+		   hg_replica_add_computed(&star->graphs.replica[side], &star->codes, side,
+								   (uint32) column_index, state->reduction, origin.column, operands,
+								   table->use.shape.parts, table->stride);
 }
 
 /* Find the operands of a column that is computed, before anything is computed of any. */

@@ -79,8 +79,8 @@ hg_star_use_own(HgStarGraphs *graphs, const HgStarTable *from, const HgPinnedGra
 	replica->copartition[last] = (HgCopartition){0};
 	if (from->partitions == NULL)
 		return hg_star_use_graph(graphs, own, use);
-	graphs->missing |=
-		hg_resident_graph_copartition(own, from->graph, use, &replica->copartition[last]) != graphs->at;
+	graphs->missing |= hg_resident_graph_copartition(own, from->graph, use,
+													 &replica->copartition[last]) != graphs->at;
 	return true;
 }
 
@@ -332,8 +332,8 @@ hg_star_rank_edge(const HgJoinTree *tree, const HgStarGraphs *graphs, int j)
 	if (of_facts == NULL || other == NULL)
 		return -1;
 	/* what is too large can't be looked up by another key, nor whole facts look up by what is */
-	return 4 * hg_resident_graph_is_too_large(other) + 2 * hg_resident_graph_is_partitioned(of_facts) +
-		   hg_resident_graph_is_partitioned(other);
+	return 4 * hg_resident_graph_is_too_large(other) +
+		   2 * hg_resident_graph_is_partitioned(of_facts) + hg_resident_graph_is_partitioned(other);
 }
 
 /* The join that facts and another table are the sides of, where there are partitions of one. */
@@ -410,7 +410,7 @@ hg_star_tell_needs(const HgJoinTree *tree, const HgStarGraphs *graphs,
 
 bool
 hg_star_find_replica_column(HgStarGraphs *graphs, const HgStarTable *table, AttrNumber number,
-						 HgReplicaColumnUse *use, const HgGraphCodes **codes)
+							HgReplicaColumnUse *use, const HgGraphCodes **codes)
 {
 	HgDeviceSet at;
 

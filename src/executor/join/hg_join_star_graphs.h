@@ -16,15 +16,15 @@
 
 typedef struct HgStarTable
 {
-	HgSide side;			/* of the job, whose rows it is of or looked up by */
-	uint32 lookup;			/* 0: it is that side; else the number of the lookup, and 1 */
-	int from;				/* the table whose rows find its; -1: they are the facts */
-	int column;				/* ... by this column ... */
-	HgPinnedGraph *own;		/* ... and by this graph of that table's */
-	HgPinnedGraph *graph;	/* the graph of its own by which they are found */
-	HgReplicaUse use;			/* ... as the device has it, ... */
+	HgSide side;					  /* of the job, whose rows it is of or looked up by */
+	uint32 lookup;					  /* 0: it is that side; else the number of the lookup, and 1 */
+	int from;						  /* the table whose rows find its; -1: they are the facts */
+	int column;						  /* ... by this column ... */
+	HgPinnedGraph *own;				  /* ... and by this graph of that table's */
+	HgPinnedGraph *graph;			  /* the graph of its own by which they are found */
+	HgReplicaUse use;				  /* ... as the device has it, ... */
 	const HgPartitioning *partitions; /* ... or several, cut so; NULL: each has all of it */
-	uint32 stride;			/* of its rows' places */
+	uint32 stride;					  /* of its rows' places */
 } HgStarTable;
 
 typedef struct HgStarGraphs
@@ -39,9 +39,9 @@ typedef struct HgStarGraphs
 	uint32 computed[HG_MAX_REDUCE_ITEMS]; /* tables, as bits, of whose columns one is computed */
 	int ncomputed;
 	HgReplicaCovered replica[2]; /* of the job: what it looks up */
-	bool partitioned;		   /* several devices have partitions of a side ... */
-	HgDeviceSet at;  /* of the devices that have all of it; or, together, partitions and all else */
-	bool missing; /* ... but for what has been asked for */
+	bool partitioned;			 /* several devices have partitions of a side ... */
+	HgDeviceSet at; /* of the devices that have all of it; or, together, partitions and all else */
+	bool missing;	/* ... but for what has been asked for */
 } HgStarGraphs;
 
 /* Can these be the facts: is there a table that they can be the sides of a job with? */
@@ -76,12 +76,12 @@ extern void hg_star_tell_needs(const HgJoinTree *tree, const HgStarGraphs *graph
  * not there, and was asked for.
  */
 extern bool hg_star_find_replica_column(HgStarGraphs *graphs, const HgStarTable *table,
-									 AttrNumber number, HgReplicaColumnUse *use,
-									 const HgGraphCodes **codes);
+										AttrNumber number, HgReplicaColumnUse *use,
+										const HgGraphCodes **codes);
 
 /* These places have answered that this, of what they have of the tables, is not there any more. */
-extern void hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgDeviceSet device_set,
-								const HgMissingReplicas *missing);
+extern void hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs,
+								HgDeviceSet device_set, const HgMissingReplicas *missing);
 
 /*
  * A number that the graphs which rows are looked up in come to, with the number of covered facts

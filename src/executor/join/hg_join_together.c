@@ -122,7 +122,8 @@ hg_join_read_step(HgJoinState *state, HgSide side, uint64 max_rows)
 
 	input->budget.limit = before + HG_SHARED_STEP;
 	hg_input_fill(input, max_rows);
-	return hg_shared_budget_add(&state->participants.shared->budget, input->budget.charged - before);
+	return hg_shared_budget_add(&state->participants.shared->budget,
+								input->budget.charged - before);
 }
 
 /* Read a side to its end, or until the join goes to disk. */
@@ -254,7 +255,7 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		HgSpillParticipants participants = {&shared->spills[side], &shared->files, (HgSide) side,
-							state->participants.process, shared->nprocesses};
+											state->participants.process, shared->nprocesses};
 
 		spills[side] = hg_spill_create(state->inputs[side]->rows, 0, bits, &state->memory.files);
 		hg_spill_share(spills[side], &participants);
@@ -447,7 +448,8 @@ hg_join_hand_over_keys(HgJoinState *state)
 		pg_atomic_read_u32(&state->participants.shared->spill_bits) != 0)
 		hg_join_end_sending(state);
 	else
-		hg_device_participants_finish_sending(&state->participants.shared->device, state->sender, sides);
+		hg_device_participants_finish_sending(&state->participants.shared->device, state->sender,
+											  sides);
 }
 
 HgJoinPhase

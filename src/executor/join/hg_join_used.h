@@ -17,7 +17,7 @@
 typedef struct HgUsed
 {
 	Bitmapset *column_indexes; /* columns of the node's scan slot, from 0 */
-	Bitmapset *params; /* PARAM_EXECs */
+	Bitmapset *params;		   /* PARAM_EXECs */
 } HgUsed;
 
 /* Add what an expression, or a list of them, uses; what is inside its subplans does not show. */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * hg_patience.c
- *	  How long a join may wait for a device.
+ * hg_device_timeout.c
+ *	  The device timeout: how long a join may wait for a device.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "backend/device/hg_device_load.h"
-#include "backend/matcher/hg_patience.h"
+#include "backend/matcher/hg_device_timeout.h"
 #include "hg_guc.h"
 
 /*
- * What patience is made of: what the CPU engine may take for a row of either side, all but reading
- * it, and for a match, and the least that a join waits for its turn.  Which of them is the
+ * The parts of the device timeout: what the CPU engine may take for a row of either side, all but
+ * reading it, and for a match, and the least that a join waits for its turn.  Which of them is the
  * faster is told by measured costs (hg_device_costs) and not by these.  They are bounds, on the
  * safe side of what an idle machine measures when its device process starts: where many sessions
  * share the CPU a join takes longer there too, and who gives a device up too soon has waited for
@@ -40,7 +40,7 @@
 
 /* The most jobs of other groups on one of these devices. */
 static uint32
-hg_patience_other_jobs(HgDeviceSet device_set)
+hg_device_timeout_other_jobs(HgDeviceSet device_set)
 {
 	uint32 most = 0;
 
@@ -57,10 +57,10 @@ hg_patience_other_jobs(HgDeviceSet device_set)
 }
 
 double
-hg_patience_ms(HgDeviceSet device_set, const HgKeySet sides[2], double cpu_ms)
+hg_device_timeout_ms(HgDeviceSet device_set, const HgKeySet sides[2], double cpu_ms)
 {
 	const double rows = (double) (sides[HG_OUTER].rows + sides[HG_INNER].rows);
-	const uint32 others = hg_patience_other_jobs(device_set);
+	const uint32 others = hg_device_timeout_other_jobs(device_set);
 	const double crowd = (others + 1.0) / Max(sysconf(_SC_NPROCESSORS_ONLN), 1);
 
 	if (hg_gpu_wait_limit > 0)
@@ -71,26 +71,26 @@ hg_patience_ms(HgDeviceSet device_set, const HgKeySet sides[2], double cpu_ms)
 }
 
 void
-hg_patience_begin_work(HgPgHost *host)
+hg_device_timeout_begin_work(HgPgHost *host)
 {
 	if (hg_gpu_wait_limit == 0)
-		hg_host_set_least_patience(host, HG_LEAST_WORK_MS);
+		hg_host_set_min_timeout(host, HG_LEAST_WORK_MS);
 }
 
 double
-hg_patience_alone_ms(int device_no, double patience_ms)
+hg_device_timeout_alone_ms(int device_no, double timeout_ms)
 {
-	return hg_device_load_is_elsewhere(device_no) ? hg_patience_apart_ms(patience_ms) : -1;
+	return hg_device_load_is_elsewhere(device_no) ? hg_device_timeout_apart_ms(timeout_ms) : -1;
 }
 
 double
-hg_patience_apart_ms(double patience_ms)
+hg_device_timeout_apart_ms(double timeout_ms)
 {
-	return hg_gpu_wait_limit > 0 ? patience_ms : HG_GROUP_WAIT_MS + patience_ms;
+	return hg_gpu_wait_limit > 0 ? timeout_ms : HG_GROUP_WAIT_MS + timeout_ms;
 }
 
 void
-hg_patience_extend(HgPgHost *host, uint64 pairs)
+hg_device_timeout_extend(HgPgHost *host, uint64 pairs)
 {
-	hg_host_add_patience(host, (double) pairs * HG_CPU_MATCH_NS / 1e6);
+	hg_host_extend_timeout(host, (double) pairs * HG_CPU_MATCH_NS / 1e6);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * hg_patience.h
- *	  How long a join may wait for a device.
+ * hg_device_timeout.h
+ *	  The device timeout: how long a join may wait for a device.
  *
  * Under backend auto a join waits for a device as long as it is likely to gain by that.  Its host
  * holds what is left of the time (hg_host.h).  Time in which nobody waits, because rows are being
@@ -28,8 +28,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_PATIENCE_H
-#define HG_PATIENCE_H
+#ifndef HG_DEVICE_TIMEOUT_H
+#define HG_DEVICE_TIMEOUT_H
 
 #include "backend/device/hg_device_placement.h"
 #include "backend/hg_host.h"
@@ -39,21 +39,21 @@
  * Milliseconds that a join may wait for the devices of this set.  cpu_ms is what the CPU is
  * expected to take for it, or 0: then the sides' rows tell.
  */
-extern double hg_patience_ms(HgDeviceSet device_set, const HgKeySet sides[2], double cpu_ms);
+extern double hg_device_timeout_ms(HgDeviceSet device_set, const HgKeySet sides[2], double cpu_ms);
 
 /*
  * The same under backend cuda: negative, for ever, but where the group has jobs on another device
  * (backend/device/hg_device_load.h says why).
  */
-extern double hg_patience_alone_ms(int device_no, double patience_ms);
+extern double hg_device_timeout_alone_ms(int device_no, double timeout_ms);
 
 /* The same of a job on several devices. */
-extern double hg_patience_apart_ms(double patience_ms);
+extern double hg_device_timeout_apart_ms(double timeout_ms);
 
 /* The host's job is open: the device works on it from now on. */
-extern void hg_patience_begin_work(HgPgHost *host);
+extern void hg_device_timeout_begin_work(HgPgHost *host);
 
-/* So many matches have come, which the CPU would have taken time for: allow that much more. */
-extern void hg_patience_extend(HgPgHost *host, uint64 pairs);
+/* Extends the timeout by the time that the CPU would have taken for so many matches. */
+extern void hg_device_timeout_extend(HgPgHost *host, uint64 pairs);
 
-#endif /* HG_PATIENCE_H */
+#endif /* HG_DEVICE_TIMEOUT_H */
