@@ -82,6 +82,7 @@ my @rules = (
 	[ 'nothing is left to be done' => \&check_leftovers ],
 	[ 'tests wait for states, and time is measured in test/perf' => \&check_waits ],
 	[ 'comments are in one piece' => \&check_comments ],
+	[ 'no name of src/ and cuda/ has a retired word' => \&check_retired_words ],
 	[ 'the settings in docs/settings.md are those of hg_guc.c' => \&check_settings ],
 	[ 'every SQL object is in docs/functions.md' => \&check_sql_objects ],
 	[ 'every reason that users are told is in docs/operations.md' => \&check_reasons ],
@@ -417,6 +418,22 @@ sub check_waits
 	return (undef, map { "$_->[0]:$_->[1]: $_->[2]" }
 		  grep { $_->[0] !~ m{([^/]+)$} || !exists $timed{$1} }
 		  matching_lines(qr{^test/t/.*\.p[lm]$}, qr{^[^#]*(?:\bu?sleep\s*[(\d]|\bsleep\s+\S|\bselect\s*\(\s*undef|\bTime::HiRes\b)}));
+}
+
+# Private words for what docs/developer/glossary.md has a term for; SQL names and their counters are users'.
+sub check_retired_words
+{
+	my $word = qr{(?<![A-Za-z])(?i:lent|lends?|undecided|teams?|keeper|patience|alike_groups|kept_(?:graph|column)s?)(?![A-Za-z])};
+	my %stays = map { $_ => 1 } qw(hg_wire_client_lend);
+	my @found;
+
+	foreach my $line (matching_lines(qr{^(?:src|cuda)/.*\.(?:c|h|cu|cuh)$}, $word))
+	{
+		my $code = $line->[2] =~ s{"(?:[^"\\]|\\.)*"|/\*.*?(?:\*/|$)|^\s*\*.*}{}gr;
+
+		push @found, "$line->[0]:$line->[1]: $_" foreach grep { $_ =~ $word && !$stays{$_} } $code =~ /\b([A-Za-z_]\w*)\b/g;
+	}
+	return (undef, @found);
 }
 
 # clang-format tears a comment where it breaks a long line: the rest begins at its star.
