@@ -224,7 +224,10 @@ hg_core_paths_remove(PlannerInfo *root, const Path *ours)
  * ---------------------------------------------------------------------
  */
 
-/* A copy of the cheapest path that a joined relation had, partial ones or all. */
+/*
+ * A copy of the cheapest path of a joined relation that is no loop, partial ones or all, when no
+ * loop was cheaper.
+ */
 typedef struct HgCheapest
 {
 	HgRunKey key; /* the relation, and whether the path is a partial one */
@@ -242,22 +245,14 @@ hg_join_path_copy(const Path *path)
 {
 	size_t size;
 
-	switch (nodeTag(path))
-	{
-		case T_NestPath:
-			size = sizeof(NestPath);
-			break;
-		case T_MergePath:
-			size = sizeof(MergePath);
-			break;
-		case T_HashPath:
-			size = sizeof(HashPath);
-			break;
-		default:
-			if (hg_path_join(path) == NULL)
-				return NULL;
-			size = sizeof(HgJoinPath);
-	}
+	if (IsA(path, MergePath))
+		size = sizeof(MergePath);
+	else if (IsA(path, HashPath))
+		size = sizeof(HashPath);
+	else if (hg_path_join(path) != NULL && IsA(path, CustomPath))
+		size = sizeof(HgJoinPath);
+	else
+		return NULL;
 	return memcpy(palloc(size), path, size);
 }
 
@@ -301,12 +296,15 @@ hg_cheapest_restore(RelOptInfo *joinrel, uint64 run, bool partial)
 	HgCheapest *found;
 	bool known;
 
-	if (first == NULL)
+	/* what a loop puts aside is wanted when the loop is gone */
+	if (first == NULL || IsA(first, NestPath))
 		return;
 	found = hg_planner_run_entry(hg_cheapest, sizeof(HgCheapest), HG_CHEAPEST_BITS, key, &known);
 	if (known && found->path == first)
 		return;
-	if (known && found->copy != NULL && found->copy->total_cost < first->total_cost)
+	/* a hash join that has been removed as it takes longer than its price is not */
+	if (known && found->copy != NULL && found->copy->total_cost < first->total_cost &&
+		!hg_path_is_slower_hash(found->copy, first->total_cost))
 	{
 		if (partial)
 			add_partial_path(joinrel, found->copy);

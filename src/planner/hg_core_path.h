@@ -62,9 +62,9 @@ extern bool hg_core_hash_may_go(const PlannerInfo *root, const RelOptInfo *joinr
 extern void hg_core_paths_remove(PlannerInfo *root, const Path *ours);
 
 /*
- * Adds the cheapest path, and the cheapest partial one, that a joined relation had after the last
- * call for it, if a loop that has been removed since had taken its place.  To be called after the
- * paths of each pair of relations.
+ * Adds the cheapest path, and the cheapest partial one, that a joined relation had beside loops, if
+ * a loop had taken its place and has been removed.  To be called after the paths of each pair of
+ * relations.
  */
 extern void hg_core_paths_restore(PlannerInfo *root, RelOptInfo *joinrel);
 
