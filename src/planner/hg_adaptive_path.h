@@ -34,7 +34,7 @@ extern NestPath *hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *
 
 /*
  * Returns true if such a loop takes so little, with its outer rows, that counting them would be a
- * good part of it.
+ * good part of it.  A loop above a join of ours never does, unless the query is rescanned.
  */
 extern bool hg_adaptive_loop_is_cheap(PlannerInfo *root, const NestPath *loop, Cost outer_cost);
 

@@ -49,7 +49,7 @@ extern bool hg_first_rows_matter(const PlannerInfo *root, const RelOptInfo *join
  * Returns true if the cheapest paths of a joined relation, partial ones or all, are loops of these
  * kinds, whatever relations they join, and a path that hashes and costs at least so much may take
  * their place.  Left out are loops whose risk is bounded, as one side is a small table or one row,
- * those that look rows up and are wanted for their order, and all where the first rows matter.
+ * and all where the first rows matter.  A loop with an order has to be dearer by what a sort costs.
  */
 extern bool hg_core_loops_may_go(PlannerInfo *root, const RelOptInfo *joinrel, bool partial,
 								 Cost least);

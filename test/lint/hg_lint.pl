@@ -423,7 +423,7 @@ sub check_waits
 # Private words for what docs/developer/glossary.md has a term for; SQL names and their counters are users'.
 sub check_retired_words
 {
-	my $word = qr{(?<![A-Za-z])(?i:lent|lends?|undecided|teams?|keeper|patience|alike_groups|kept_(?:graph|column)s?)(?![A-Za-z])};
+	my $word = qr{(?<![A-Za-z])(?i:lent|lends?|undecided|teams?|keeper|patience|alike_groups|kept_(?:graph|column)s?)(?![A-Za-z])|[a-z](?:Lent|Lend|Undecided|Team|Keeper|Patience)s?(?![a-z])};
 	my %stays = map { $_ => 1 } qw(hg_wire_client_lend);
 	my @found;
 

@@ -126,6 +126,7 @@ my @cases = (
 	[ 'a test that looks at a clock', 'test/t/join_slow.pl', 'use Time::Hi' . 'Res;', 'tests wait for states', 'join_slow.pl:' ],
 	[ 'a torn comment', 'src/executor/hg_node.h', " * This goes on\n *below, where it was broken.", 'comments are in one', 'hg_node.h:' ],
 	[ 'a name with a retired word', 'src/executor/hg_node.h', 'extern int hg_node_patience(void);', 'no name of src/', 'hg_node_patience' ],
+	[ 'a type with a retired word', 'src/executor/hg_node.h', 'typedef struct HgTeam HgTeam;', 'no name of src/', 'HgTeam' ],
 	[ 'code switched off', 'src/executor/hg_node.h', '#' . 'if 0', 'nothing is left', 'hg_node.h:' ],
 	[ 'a setting that is not documented', 'src/hg_guc.c', 'DefineCustomIntVariable("hashgraph.bins", "B", NULL, &hg_bins, 0, 0);',
 		'the settings', 'hashgraph.bins is declared' ],
