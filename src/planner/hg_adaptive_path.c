@@ -258,7 +258,7 @@ hg_adaptive_rows(PlannerInfo *root, const NestPath *loop, Cost hashing, double t
 	return Min(rows, HG_ADAPTIVE_MOST_ROWS);
 }
 
-/* Returns the number of outer rows that can be collected until they have been counted. */
+/* Returns the number of outer rows that a process can hold until all have been counted. */
 static double
 hg_adaptive_held_rows(const Path *outer)
 {
@@ -311,7 +311,8 @@ hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer
 	if (hg_join_path_filters(path) || !hg_join_returns_columns(path))
 		return false;
 	rows = hg_adaptive_rows(root, loop, adaptive->total_cost - outer_cost, times);
-	if (!at_once)
+	/* which can't be looked up in chunks: each process has to hold its own until all are counted */
+	if (path->together)
 		rows = Min(rows, hg_adaptive_held_rows(outer) * processes);
 	if (rows < Max(outer->rows, 1) * times)
 		return false;

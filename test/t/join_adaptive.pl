@@ -108,6 +108,29 @@ foreach my $query ("select count(*), sum(p.w) $asks 1000", 'select sum(asks.id),
 	is($ours, $theirs, "... with the rows of PostgreSQL: $query");
 }
 
+# Outer rows that memory does not hold until they are counted are looked up in chunks, up to the same number of them.
+$node->safe_psql('postgres', <<'SQL');
+create table far as select (i * 7919::int8 % 600011)::int as id, i % 1000 as w from generate_series(1, 600000) i;
+create unique index on far (id);
+create table wide as select i as id, 1 as f, repeat(i::text, 20) as pad from generate_series(1, 100000) i;
+vacuum analyze far, wide;
+SQL
+my $narrow = "set work_mem = '64kB';";
+foreach my $chunks ([ 5000, 'lookup' ], [ 90000, 'lookup, hash' ])
+{
+	my ($rows, $strategy) = @$chunks;
+
+	foreach my $kind ('join', 'left join')
+	{
+		my $query = "select count(*), count(far.id), sum(far.w), sum(length(wide.pad)) from wide $kind far on far.id = wide.id * 7 where f + 0 = 1 and f - 1 = 0 and wide.id <= $rows";
+		my ($ours, $theirs) = map { $node->safe_psql('postgres', "$narrow set hashgraph.enabled = $_; $query") } 'on', 'off';
+		my $explained = $node->safe_psql('postgres', "$narrow explain (analyze, timing off, summary off) $query");
+
+		is($ours, $theirs, "a $kind of $rows wide rows in 64 kB has the rows of PostgreSQL");
+		like($explained, qr/Strategy: $strategy$/m, "... and its strategy is $strategy") or diag($explained);
+	}
+}
+
 # Processes that share a join count together.  One of them is held at the row with id 1, until the others have read
 # whatever else there is, and wait: then it goes on, or the query is cancelled.
 $node->safe_psql('postgres', <<'SQL');

@@ -162,9 +162,8 @@ bool
 hg_join_choose_lookup(HgJoinState *state)
 {
 	const HgJoinLookup *lookup = &state->lookup;
-	const HgInput *outer = state->inputs[HG_OUTER];
-	bool chosen = (outer->at_end || lookup->at_once || hg_lookup_sample_rows(lookup) > 0) &&
-				  lookup->earlier_rows + hg_input_rows(outer) <= lookup->most_rows;
+	bool chosen =
+		lookup->earlier_rows + hg_input_rows(state->inputs[HG_OUTER]) <= lookup->most_rows;
 
 	hg_join_set_lookup(state, chosen, !chosen || lookup->earlier_rows == 0);
 	return chosen;

@@ -7,8 +7,9 @@
  * (hg_join_feed.h) into an index of the inner table, with all clauses of the join.  How many outer
  * rows there are is counted before anything is read of the inner side.  The nested loop joins them
  * up to a number from which on hashing clearly costs less (planner/hg_adaptive_path.c).  Where the
- * first rows of the join matter, the loop joins small chunks of outer rows as they are read; when
- * there have been too many, the rows that follow are hashed.
+ * memory for outer rows is full before they are that many, the loop joins the rows that are there,
+ * and counting goes on with the next chunk.  Where the first rows of the join matter, the chunks
+ * are small.  When there have been too many outer rows, those that follow are hashed.
  *
  * That number follows from the rows that the index is expected to find for each outer row.  Keys
  * that many rows of both sides have are looked up more often than others, and filters hide what
@@ -41,7 +42,7 @@ typedef struct HgJoinLookup
 	PlanState *scan;	 /* the loop's inner child if the rows that it finds are counted, or NULL */
 	NodeInstrumentation *counter; /* what counts them, where EXPLAIN does not, or NULL */
 	double matches;				  /* rows that it is expected to find for each outer row */
-	bool at_once;		   /* the first rows matter: it joins a chunk of outer rows at a time */
+	bool at_once;		   /* the first rows matter: chunks of outer rows are small */
 	uint64 chunk_rows;	   /* outer rows of the next chunk, if at_once */
 	uint64 earlier_rows;   /* outer rows of the chunks that it has joined */
 	HgBatchSource *source; /* the loop's rows, with the columns that are needed */
@@ -58,7 +59,7 @@ extern uint64 hg_join_lookup_rows(const HgJoinState *state);
 
 /*
  * Returns true if the nested loop is to join the rows that the outer input holds: all of them, or a
- * chunk.  Nothing was read of the inner side.
+ * chunk.  Nothing has been read of the inner side.
  */
 extern bool hg_join_choose_lookup(HgJoinState *state);
 
