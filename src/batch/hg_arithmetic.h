@@ -14,44 +14,52 @@
 
 #include "batch/hg_batch.h"
 
-/* A number of each row of a batch. */
+/* One number for each row of a batch. */
 typedef struct HgNumbers
 {
-	const int64 *values; /* [rows] integers; or numerics scaled by 10^scale; of no NULL */
-	const bool *nulls;	 /* [rows], or NULL: none is NULL */
-	int scale;			 /* the display scale of numerics; 0 for integers */
+	/* [rows] integers, or numerics times 10^scale; undefined in rows with NULL */
+	const int64 *values;
+	const bool *nulls; /* [rows], or NULL if no row is NULL */
+	int scale;		   /* display scale of numerics; 0 for integers */
 } HgNumbers;
 
-/* Expressions over the columns of batches, each part of them that they share once. */
+/* A set of expressions over the columns of batches; common subexpressions are computed once. */
 typedef struct HgArithmetic HgArithmetic;
 
-/* Is an expression one that is made of columns by what is computed here? */
+/*
+ * Returns true if the expression has only supported functions over columns and constants.
+ * hg_arithmetic_add() may still refuse it.
+ */
 extern bool hg_arithmetic_takes(const Expr *expr);
 
 /*
- * None so far, in CurrentMemoryContext.  A Var with attribute attnos[c] is column c of a batch, of
- * ncolumns.
+ * Creates an empty set of expressions, in CurrentMemoryContext.  A Var with attribute attnos[c] is
+ * column c of a batch.  attnos[ncolumns] stays the caller's and must outlive the set.
  */
 extern HgArithmetic *hg_arithmetic_create(int ncolumns, const int *attnos);
 
-/* Have column c be columns[c] of the batches to come, which stays where it is. */
+/* Maps column c to column columns[c] of the batches to come.  The array stays the caller's. */
 extern void hg_arithmetic_bind(HgArithmetic *arithmetic, const int *columns);
 
-/* Add an expression; returns its number, or -1 where it is none that can be computed so. */
+/* Adds an expression.  Returns its number, or -1 if it cannot be computed here. */
 extern int hg_arithmetic_add(HgArithmetic *arithmetic, Expr *expr);
 
-/* The terms of all expressions: each takes so many bytes once there is a batch. */
+/*
+ * Returns the number of terms of all expressions.  Each term takes a fixed amount of memory from
+ * the first batch on.
+ */
 extern int hg_arithmetic_count(const HgArithmetic *arithmetic);
 
-/* Is a column of numerics one that expressions are made of? */
+/* Returns true if an expression uses the column, and the column has numerics. */
 extern bool hg_arithmetic_uses_numeric(const HgArithmetic *arithmetic, int column);
 
-/* Go on to the rows of another batch, which stays as it is until the next one. */
+/* Begins a batch, which must stay unchanged until the next call. */
 extern void hg_arithmetic_begin_batch(HgArithmetic *arithmetic, const HgBatch *batch);
 
 /*
- * The numbers of an expression for all rows of the batch, until the next one.  NULL where some of
- * them don't fit, for an error or not: then the expression is to be evaluated row by row.
+ * Returns the numbers of an expression for all rows of the batch, valid until the next batch.
+ * Returns NULL if a row's number does not fit, whether or not PostgreSQL raises an error for it.
+ * The caller then evaluates the expression row by row.
  */
 extern const HgNumbers *hg_arithmetic_evaluate(HgArithmetic *arithmetic, int number);
 

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_arithmetic_program.h
- *	  Expressions over the columns of a batch as programs for a device, which has these columns.
+ *	  Compiles expressions over the columns of a batch into programs for a device that has the
+ *	  columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,25 +14,28 @@
 #include "batch/hg_arithmetic.h"
 #include "engine/hg_computed.h"
 
-/* A column that a program computes others of, as a device has it. */
+/* A column on a device, as an operand of a program. */
 typedef struct HgOperand
 {
-	uint32 column; /* of a side */
-	int scale;	   /* of scaled integers; -1: of none */
+	uint32 column; /* column index in the device's side */
+	int scale;	   /* display scale of scaled integers; -1 if the column has none */
 } HgOperand;
 
-/* The columns that an expression is made of. */
+/* Returns the set of columns that an expression uses. */
 extern Bitmapset *hg_arithmetic_columns(const HgArithmetic *arithmetic, int number);
 
 /*
- * The program that computes an expression for a device, which has its columns as operands[column]
- * tells.  *scale is the display scale of its values, or -1 where they are integers.  False: there
- * is none.
+ * Compiles an expression into a program.  operands[column] describes each column that it uses.
+ * *scale is the display scale of the result, or -1 for integers.  Returns false if the expression
+ * has no program.
  */
 extern bool hg_arithmetic_program(const HgArithmetic *arithmetic, int number,
 								  const HgOperand *operands, HgProgram *program, int *scale);
 
-/* Makes a program scale its number by so many more decimals; false: there is no room. */
+/*
+ * Appends steps that multiply the program's result by 10^decimals.  Returns false if the program
+ * has no room.
+ */
 extern bool hg_arithmetic_scale_up(HgProgram *program, int decimals);
 
 #endif /* HG_ARITHMETIC_PROGRAM_H */

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_arithmetic_term.h
- *	  The terms of expressions over the columns of a batch (hg_arithmetic.c), for what is
- *	  made of them.
+ *	  Terms of arithmetic expressions (hg_arithmetic.c), for the files that evaluate or compile
+ *	  them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +15,7 @@
 
 #include "batch/hg_arithmetic.h"
 
-/* The most decimals of a number: 10^decimals of a product still fits 64 bits. */
+/* The most decimals of a number: 10^HG_MOST_DECIMALS fits 64 bits. */
 #define HG_MOST_DECIMALS 18
 
 typedef enum HgTermKind
@@ -30,7 +30,7 @@ typedef enum HgTermKind
 	HG_TERM_MODULO /* by a constant other than 0 */
 } HgTermKind;
 
-/* What has been done of a term for the batch. */
+/* Progress of a term within the current batch. */
 typedef enum HgTermProgress
 {
 	HG_TERM_OPEN,
@@ -40,27 +40,31 @@ typedef enum HgTermProgress
 
 typedef struct HgTerm
 {
-	const Expr *expr; /* to tell it from others */
+	const Expr *expr; /* identifies the term */
 	HgTermKind kind;
-	int width;		 /* of an integer: bytes; 0: a numeric */
-	int column;		 /* of a batch, or of those that it is bound to */
-	int operands[2]; /* numbers of terms; -1: none */
-	int64 constant;	 /* of CONSTANT, 0 where that is NULL; what MODULO divides by, 1 there */
+	int width;		 /* bytes of an integer; 0 for a numeric */
+	int column;		 /* of the batch, or index in HgArithmetic.columns */
+	int operands[2]; /* numbers of the operands' terms; -1 if there is none */
+	/* The value of CONSTANT, 0 if that is NULL; the divisor of MODULO, 1 if that is NULL. */
+	int64 constant;
 	bool constant_null;
 
 	HgTermProgress progress;
 	HgNumbers numbers;
-	int64 *values; /* [HG_BATCH_ROWS] of its own, NULL ahead of the first batch, ... */
-	int64 *scaled; /* ... and of the operand that is scaled by more decimals */
-	bool *nulls;   /* [HG_BATCH_ROWS] of its own */
+	/* [HG_BATCH_ROWS] the term's own memory for results; NULL before the first batch. */
+	int64 *values;
+	/* [HG_BATCH_ROWS] an operand scaled by more decimals. */
+	int64 *scaled;
+	bool *nulls; /* [HG_BATCH_ROWS] own memory */
 } HgTerm;
 
 struct HgArithmetic
 {
 	int ncolumns;
-	const int *attnos;	/* [ncolumns] */
-	const int *columns; /* [ncolumns] of a batch; NULL: they are these */
-	List *terms;		/* HgTerms by number */
+	const int *attnos; /* [ncolumns] */
+	/* [ncolumns] of a batch; NULL if column c is column c of the batch. */
+	const int *columns;
+	List *terms; /* HgTerms by number */
 	const HgBatch *batch;
 };
 

@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * hg_batch.h
- *	  A bounded number of rows as columns: how rows travel between scans, stores and joins.
+ *	  Batches: a bounded number of rows as columns, in which rows move between scans, stores and
+ *	  joins.
  *
- * A batch has up to HG_BATCH_ROWS rows.  Each column is an array of Datums and, where it
- * may have NULLs, an array of flags.  Rows are at home in a column store (hg_column_store.h);
- * in a batch they are under way, and small enough to stay in the nearest cache.
+ * A batch has up to HG_BATCH_ROWS rows, so that it fits a CPU's nearest cache.  Each column is an
+ * array of Datums and, if it may have NULLs, an array of flags.  A column store
+ * (hg_column_store.h) holds rows for longer.
  *
- * A source fills batches: the pages of a table (hg_scan.h), the slots of any other plan, a
- * partition on disk, or a join below this one, which hands over columns without forming a
- * row in between.
+ * A source fills batches.  Sources are the pages of a table (hg_scan.h), the slots of any other
+ * plan, a partition on disk, and a join below this one, which passes columns on without forming a
+ * row.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,13 +25,13 @@
 
 #include "resident/hg_resident_graph_key.h"
 
-/* More than the rows of any heap page of 8 kB, so that a page is one batch. */
+/* More than the rows of any heap page of 8 kB, so that one batch holds a page. */
 #define HG_BATCH_ROWS 512
 
-/* The values by reference that a consumer copies at a time, with those of one more row. */
+/* Bytes of by-reference values, beyond one more row's, that a consumer copies at a time. */
 #define HG_BATCH_BYTES ((Size) 256 * 1024)
 
-/* Ask for the cache line of an address, which has so many bytes. */
+/* Prefetches the cache line of an address; a line has HG_CACHE_LINE bytes. */
 #define HG_CACHE_LINE 64
 #ifdef __GNUC__
 #define HG_PREFETCH(address) __builtin_prefetch(address)
@@ -38,60 +39,63 @@
 #define HG_PREFETCH(address) ((void) (address))
 #endif
 
-/* Values that come again in a column, by the codes that stand for them. */
+/* The distinct values of a column; a code is a value's index. */
 typedef struct HgDictionary
 {
-	uint64 serial; /* no two that are used in a process have the same, and none has 0 */
+	uint64 serial; /* never 0, and unique in a process among dictionaries in use */
 	uint32 ncodes;
-	const uint32 *starts; /* [ncodes] where the value of a code begins ... */
-	const char *bytes;	  /* ... behind this */
+	const uint32 *starts; /* [ncodes] offsets of the values in bytes */
+	const char *bytes;
 } HgDictionary;
 
 typedef struct HgBatch
 {
 	int nrows;
 	int ncolumns;
-	Datum **values;	 /* [ncolumns][HG_BATCH_ROWS]; NULL where a column is not wanted */
-	bool **nulls;	 /* [ncolumns][HG_BATCH_ROWS], valid where has_nulls only */
-	bool *has_nulls; /* [ncolumns]: some row may be NULL; its value is then undefined */
-	bool checked;	 /* the rows have passed the source's check */
+	Datum **values;	 /* [ncolumns][HG_BATCH_ROWS]; NULL for a column that is not filled */
+	bool **nulls;	 /* [ncolumns][HG_BATCH_ROWS], valid only if has_nulls is set */
+	bool *has_nulls; /* [ncolumns] some row may be NULL; the value of a NULL is undefined */
+	bool checked;	 /* all rows have passed the source's check */
 
 	/*
-	 * Numerics as scaled integers: where the consumer has set takes_scaled[c], a source may give
-	 * the values of a column of numerics as int64s, each value times 10^scales[c], which is each
-	 * value's display scale too.  scales[c] is negative where it gives numerics, as it does if it
-	 * sets nothing.
+	 * Numerics as scaled integers.  If the consumer has set takes_scaled[c], a source may supply a
+	 * numeric column as int64s: each value times 10^scales[c], which is also each value's display
+	 * scale.  A negative scales[c], the initial value, says that the column has numerics.
 	 */
 	bool *takes_scaled; /* [ncolumns] */
 	int *scales;		/* [ncolumns] */
 
 	/*
-	 * Codes in place of values: where the consumer has set takes_codes[c], a source may give the
-	 * values of all of a batch's rows as UInt32GetDatum() of their codes in dictionaries[c], which
-	 * is NULL where it gives values; it stays as long as the batch's rows do.
+	 * Codes instead of values.  If the consumer has set takes_codes[c], a source may supply all
+	 * rows of a batch as UInt32GetDatum() of codes of dictionaries[c].  That dictionary lives as
+	 * long as the batch's rows; NULL says that the column has values.
 	 */
 	bool *takes_codes;				   /* [ncolumns] */
 	const HgDictionary **dictionaries; /* [ncolumns] */
 } HgBatch;
 
 /*
- * What the consumer of rows leaves out, told by some of their columns: a source may ask it ahead
- * of what it does to rows itself, and spare itself the rest.  It never fails and has no effects
- * that anybody can see, other than counting the rows that it leaves out.
+ * A filter that the consumer passes to its source, over some columns of the rows.  The source may
+ * apply it before it does its own work on a row.  A check raises no error and has no effect but to
+ * count the rows that it rejects.
  */
 typedef struct HgRowCheck HgRowCheck;
 struct HgRowCheck
 {
-	/* leaves in which[batch->nrows] the selected rows of a batch; returns their number */
+	/* fills which[batch->nrows] with the selected rows' indexes; returns their number */
 	int (*apply)(HgRowCheck *check, const HgBatch *batch, uint16 *which);
 	int ncolumns;
-	int *columns; /* [ncolumns] of the source's batches: column i of what it is asked about */
-	double share; /* the share of the rows that it selects, as estimated */
+	/*
+	 * [ncolumns] column i of the batch that apply() gets is column columns[i] of the source's
+	 * batches
+	 */
+	int *columns;
+	double share; /* estimated share of the rows that it selects */
 };
 
 /*
- * Rows that lie one behind the other in arrays, none of them NULL: column c is values[c][nrows], of
- * the column's own width, and by value.
+ * Consecutive rows without NULLs, as arrays of by-value columns.  values[c] has nrows elements of
+ * the column's own width.
  */
 typedef struct HgRun
 {
@@ -99,26 +103,29 @@ typedef struct HgRun
 	const void **values; /* [ncolumns] */
 } HgRun;
 
-/* No run is longer: a consumer looks at its budget between two. */
+/* Upper bound of a run's rows: a consumer checks its memory budget between two runs. */
 #define HG_RUN_MOST 8192
 
 /* The columns by which rows are joined (hg_graph_key.h). */
 typedef struct HgSourceKey HgSourceKey;
 
-/* Rows that a source does not return, because they are taken by their numbers (hg_covered.h). */
+/*
+ * Covered rows: a cached index supplies them, so that the source does not return them
+ * (hg_covered.h).
+ */
 typedef struct HgCovered HgCovered;
 typedef struct HgPinnedGraph HgPinnedGraph; /* resident/hg_resident_graph.h */
 
-/* ... and what of them processes share (hg_shared_covered.h). */
+/* What the processes of a parallel scan share of covered rows (hg_shared_covered.h). */
 typedef struct HgSharedCovered HgSharedCovered;
 
-/* ... and what a process pins of it (hg_shared_covered.h). */
+/* The cached versions that a process has pinned for shared covered rows (hg_shared_covered.h). */
 typedef struct HgSharedPins HgSharedPins;
 
-/* A table that a device takes rows out of the pages of (hg_page_offer.h). */
+/* A page source: the pages of a table whose rows a device takes apart (hg_page_offer.h). */
 typedef struct HgPageOffer HgPageOffer;
 
-/* Where blocks of tables came from, or would come from. */
+/* Numbers of blocks, by where a scan has read them or would read them. */
 typedef struct HgScanBlocks
 {
 	uint64 resident; /* read from cached columns */
@@ -126,22 +133,22 @@ typedef struct HgScanBlocks
 } HgScanBlocks;
 
 /*
- * A stream of batches.  next fills a batch, whose columns are those that the source was made
- * for, from row 0 on, and sets nrows and has_nulls.  It returns false at the end, and never an
- * empty batch before.  Values by reference stay where they are until the next call.
+ * A stream of batches.  next() fills a batch from row 0 on, with the columns that the source was
+ * made for, and sets nrows and has_nulls.  It returns false at the end, and never returns an empty
+ * batch.  By-reference values are valid until the next call.
  *
- * A batch is bounded by bytes as well as by rows: its values by reference come to max_bytes in its
- * last row at the earliest, by the bytes that lie there, which is a pointer for what is out of
- * line.  A consumer that copies batches, and looks at its budget (hg_budget.h) between them, then
- * exceeds it by max_bytes and a row at most.  One that copies no values sets 0: then nobody looks
- * at them, but for a source that must copy them itself.  What lies in a page of a table is one
- * batch in any case, but not the values that its rows have of columns that were added later.
+ * A batch is bounded by rows and by bytes.  It ends at the latest with the row that brings its
+ * by-reference values to max_bytes; a value out of line counts as its pointer.  A consumer that
+ * copies batches, and checks its budget (hg_budget.h) between them, exceeds the budget by at most
+ * max_bytes and one row.  A consumer that copies no values sets max_bytes to 0; only a source that
+ * must copy values then counts bytes.  The rows of one heap page are always one batch, but values
+ * of columns that were added later count as others do.
  *
- * A source that has to look for rows, because a filter leaves few of them, stops when a batch has
- * max_rows, or at the end of the page or the run of rows that it is in then.
+ * A source whose filter selects few rows stops when a batch has max_rows, or at the end of the
+ * page or run that it then reads.
  *
- * Between two batches the consumer may change the check.  A batch whose rows have all passed it is
- * marked as checked; the consumer clears that mark.
+ * The consumer may change the check between two batches.  A batch whose rows have all passed the
+ * check is marked as checked; the consumer clears that mark.
  */
 typedef struct HgBatchSource HgBatchSource;
 struct HgBatchSource
@@ -149,87 +156,93 @@ struct HgBatchSource
 	bool (*next)(HgBatchSource *source, HgBatch *batch);
 
 	/*
-	 * The next rows as a run of up to max_rows, instead of a batch; false, and nothing is done,
-	 * where they don't come so.  No check is asked.  The arrays stay where they are as long as the
-	 * source does.  NULL: rows never come so.
+	 * Returns the next rows, up to max_rows, as a run instead of a batch.  Returns false and does
+	 * nothing if the next rows do not come as a run.  The check is not applied.  The arrays live
+	 * as long as the source.  NULL if the source never has runs.
 	 */
 	bool (*next_run)(HgBatchSource *source, int max_rows, HgRun *run);
 
-	/* the plan behind it is rescanned by the caller: start again */
+	/* Starts again, after the caller has rescanned the plan behind the source. */
 	void (*restart)(HgBatchSource *source);
 
 	/*
-	 * cover() covers the rows that a resident HashGraph of the source's key has, before the first
-	 * row is asked for.  The source then returns the other rows, in this scan and its rescans.  It
-	 * returns NULL if no row is covered.  uncover() makes the source return all rows again, from
-	 * the next rescan on.  cover is NULL for a source that never covers rows.
+	 * cover() covers the rows that a cached HashGraph of the source's key has.  It is called
+	 * before the first row is read.  The source then returns the other rows, in this scan and its
+	 * rescans.  It returns NULL if no row is covered.  uncover() makes the source return all rows
+	 * again, from the next rescan on.  cover is NULL for a source that never covers rows.
 	 *
-	 * shared is NULL, or what the processes of a parallel scan share, before it is begun: the
-	 * leader's source decides, and tells the others' there, in the area.  If pending is true, and
-	 * shared is NULL, the qual may stay a pending predicate of the covered rows (hg_covered.h).
+	 * shared is NULL, or the shared state of a parallel scan that has not begun.  The leader's
+	 * source then decides what is covered, and publishes that in shared and in the area.  If
+	 * pending is true and shared is NULL, the qual may stay a pending predicate of the covered
+	 * rows (hg_covered.h).
 	 *
 	 * attach_covered() covers the rows that the leader's source has covered, from versions that
-	 * the caller has pinned: see hg_shared_covered.h.  It returns NULL if no row can be covered
-	 * here.
+	 * the caller has pinned (hg_shared_covered.h).  It returns NULL if no row can be covered here.
 	 */
-	const HgSourceKey *key; /* by which the rows are joined, where a graph can be of it; or NULL */
+	const HgSourceKey *key; /* the join key, or NULL if no graph can have it */
 	HgCovered *(*cover)(HgBatchSource *source, bool pending, HgSharedCovered *shared,
 						dsa_area *area);
 	HgCovered *(*attach_covered)(HgBatchSource *source, const HgSharedCovered *shared,
 								 const HgSharedPins *pins, dsa_area *area);
 	void (*uncover)(HgBatchSource *source);
-	/* Returns what would be covered of the table, as far as is known now, before a qual. */
+	/* Estimates the rows of the table that a graph would cover, before a qual. */
 	HgGraphExtent (*may_cover)(const HgBatchSource *source);
 	/*
-	 * Pin the graph that may_cover tells of, in CurrentMemoryContext, and tell the numbers that its
-	 * table has for some of the source's columns.  NULL: there is no graph.
+	 * Pins the graph that may_cover() has found, in CurrentMemoryContext.  Sets numbers[ncolumns]
+	 * to the table's attribute numbers of the source's columns columns[ncolumns].  Returns NULL if
+	 * there is no graph.
 	 */
 	HgPinnedGraph *(*pin_graph)(const HgBatchSource *source, int ncolumns, const int *columns,
 								AttrNumber *numbers);
 	/*
-	 * The n-th of the table's graphs, from 0, that have the columns of the key: column i of it is
-	 * column order[i] of the key.  False: there are fewer.
+	 * Finds the n-th graph, from 0, of the table whose columns are those of the key.  Column i of
+	 * the graph is column order[i] of the key.  Returns false if there is no n-th graph.
 	 */
 	bool (*graph_order)(const HgBatchSource *source, int n, int *order);
 
 	/*
-	 * Before the first row is asked for: offer the pages of the table that it scans, all of whose
-	 * blocks would be read, of whose columns the first of wanted[nwanted] is the key, and the
-	 * others come along; together: those that this process gets of a parallel scan.  False: they
-	 * can't be.  NULL: it never offers any.
+	 * Fills in a page source: the pages of the scanned table, if all of its blocks would be read
+	 * from the heap.  It is called before the first row is read.  wanted[0] is the key column; the
+	 * other wanted[nwanted] columns are sent too.  If together is true, the page source has only
+	 * the pages that this process gets of a parallel scan.  Returns false if there is no such page
+	 * source.  NULL if the source never has one.
 	 */
 	bool (*offer_pages)(HgBatchSource *source, bool together, int nwanted, const int *wanted,
 						HgPageOffer *offer);
 
-	Size max_bytes;	   /* HG_BATCH_BYTES, unless the consumer has changed it */
-	int max_rows;	   /* HG_BATCH_ROWS, likewise */
-	HgRowCheck *check; /* or NULL */
+	Size max_bytes;	   /* HG_BATCH_BYTES, unless the consumer changes it */
+	int max_rows;	   /* HG_BATCH_ROWS, unless the consumer changes it */
+	HgRowCheck *check; /* NULL if all rows are returned */
 
 	/*
-	 * True if tables that the source scans itself may be read from cached columns.  In a parallel
-	 * worker the leader sets it, if its source's may_share returns true: the transaction has made
-	 * none of the tables, which a worker can't tell.  may_share is NULL for a source that scans no
-	 * table.
+	 * True if the tables that the source scans itself may be read from cached columns.  In a
+	 * parallel worker, the leader sets it if may_share() of its own source returns true.  That
+	 * means that the transaction has created none of the tables, which a worker cannot find out.
+	 * may_share is NULL for a source that scans no table.
 	 */
 	bool may_use_cache;
 	bool (*may_share)(const HgBatchSource *source);
-	HgScanBlocks blocks; /* that were scanned, over all scans */
-	/* What of its tables a scan would find as things stand; NULL: it scans none. */
+	/* Blocks that were read, over all scans. */
+	HgScanBlocks blocks;
+	/* Estimates the blocks that a scan would read now; NULL for a source that scans no table. */
 	HgScanBlocks (*expect)(const HgBatchSource *source);
 	/*
-	 * Why a table with cached columns is not read from them, once it is scanned, or NULL; as
-	 * above.
+	 * Returns, after a scan, why a table with cached columns was not read from them, or NULL.  The
+	 * pointer is NULL for a source that scans no table.
 	 */
 	const char *(*why_not)(const HgBatchSource *source);
 };
 
-/* An empty batch of ncolumns columns, all of them wanted, in CurrentMemoryContext. */
+/* Creates an empty batch with arrays for ncolumns columns, in CurrentMemoryContext. */
 extern HgBatch *hg_batch_create(int ncolumns);
 
-/* The same, with the columns wanted[nwanted] alone. */
+/*
+ * Creates an empty batch with arrays only for the columns wanted[nwanted], in
+ * CurrentMemoryContext.
+ */
 extern HgBatch *hg_batch_create_partial(int ncolumns, int nwanted, const int *wanted);
 
-/* Returns true if a row of a column is NULL. */
+/* Returns true if the row of the column is NULL. */
 static inline bool
 hg_batch_is_null(const HgBatch *batch, int column, int row)
 {

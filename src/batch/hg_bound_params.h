@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_bound_params.h
- *	  Expressions with the values of a query's parameters in them.
+ *	  Replaces a query's parameters in expressions by their values.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,17 +12,20 @@
 
 #include "nodes/execnodes.h"
 
-/* The numbers of an expression's parameters of a kind; NULL: it has none. */
+/* Returns the ids of an expression's parameters of a kind; NULL if it has none. */
 extern Bitmapset *hg_find_params(Node *expr, ParamKind kind);
 
 /*
- * The expression with constants in place of the parameters of the query whose values are known and
- * stay as they are for as long as it runs; and, where computed is set, of those that plans have
- * computed, as they are now.  It is the same one where there is nothing to replace.
+ * Returns the expression with constants in place of the query's parameters that are known and
+ * constant while it runs.  If computed is true, parameters that plans have computed (PARAM_EXEC)
+ * are replaced too, by their current values.  Returns expr itself if it has no such parameter.
  */
 extern Node *hg_bind_params(Node *expr, const EState *estate, bool computed);
 
-/* The expression with NULLs for its parameters: of the form that it has once they are known. */
+/*
+ * Returns a copy of the expression with NULL constants in place of all parameters.  It has the
+ * form that it will have with known values.
+ */
 extern Node *hg_blank_params(Node *expr);
 
 #endif /* HG_BOUND_PARAMS_H */

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_bytes.h
- *	  Values that are compared as bytes: which these are, and their orders.
+ *	  Values that are compared as bytes, and their orders.
  *
- * The bytes of a value stay where the value is.
+ * An HgBytes points into the value, and owns no memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,18 +24,18 @@ typedef struct HgBytes
 	int length;
 } HgBytes;
 
-/* Is a value that is compared as bytes neither compressed nor out of line? */
+/* Returns true if a value that is compared as bytes is neither compressed nor out of line. */
 static inline bool
 hg_bytes_is_inline(HgValueOrder order, Datum value)
 {
 	const struct varlena *varlena = (const struct varlena *) DatumGetPointer(value);
 
-	/* the pointer to a value that is out of line has a short header too */
+	/* a pointer to a value out of line has a short header too */
 	return order == HG_ORDER_UUID ||
 		   !(VARATT_IS_EXTERNAL(varlena) || VARATT_IS_COMPRESSED(varlena));
 }
 
-/* The bytes of such a value; of BLANKS without these. */
+/* Returns the bytes of an inline value; for HG_ORDER_BLANKS without trailing blanks. */
 static inline HgBytes
 hg_bytes_of(HgValueOrder order, Datum value)
 {
@@ -56,7 +56,7 @@ hg_bytes_of(HgValueOrder order, Datum value)
 	return bytes;
 }
 
-/* Bytes as memcmp() orders them, and what is longer behind what it begins with. */
+/* Compares as memcmp() does; a prefix is less than what it begins.  Returns <0, 0 or >0. */
 static inline int
 hg_bytes_compare(HgBytes a, HgBytes b)
 {
@@ -65,7 +65,7 @@ hg_bytes_compare(HgBytes a, HgBytes b)
 	return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
 }
 
-/* An order that is quickly told: lengths first. */
+/* Compares by length first, which is faster than by bytes.  Returns <0, 0 or >0. */
 static inline int
 hg_bytes_compare_quickly(HgBytes a, HgBytes b)
 {

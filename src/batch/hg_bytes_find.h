@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_bytes_find.h
- *	  Where bytes are in others.
+ *	  Substring search.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 #include "batch/hg_bytes.h"
 
-/* Where in value part is for the first time, NULL where it is not; part has a byte at least. */
+/* Returns the first occurrence of part in value, or NULL.  part has at least one byte. */
 extern const char *hg_bytes_find(HgBytes value, HgBytes part);
 
 #endif /* HG_BYTES_FIND_H */

@@ -1,23 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * hg_column_store.h
- *	  The needed columns of one side's rows, fetched back by row number.
+ *	  The needed columns of one side's rows, fetched by row number.
  *
- * Rows are numbered from 0 in the order they are added.  They lie in chunks of 2^n rows,
- * fewer of them where they are wide; a chunk has for every column an array of its values and a
- * bitmap of those that are not NULL:
+ * Rows are numbered from 0 in the order in which they are added.  They are in chunks of 2^n rows,
+ * fewer if rows are wide.  A chunk has for every column an array of values and a bitmap of rows
+ * that are not NULL:
  *
  *	by value				the value, in attlen bytes
  *	by reference, fixed		the bytes themselves, each at the type's alignment
- *	variable length			a pointer to a copy, packed in blocks of the store's own
+ *	variable length			a pointer to a copy, packed in blocks of the store
  *
- * Chunks are cut from pieces of memory, each twice as large as the one before up to a limit
- * at which they are huge pages.  Fetching rows at random then misses the cache, but not
- * the TLB; and pieces are used again by the rows that follow a clear, so that fresh memory is
- * touched once.
+ * Pieces of memory hold chunks.  Each piece is twice as large as the one before, up to a size at
+ * which pieces are huge pages, so that random fetches miss the cache but not the TLB.  A clear
+ * keeps the pieces, so that fresh memory is touched once.
  *
- * A store can be shared by the processes of a parallel query (hg_shared_columns.h).  Pieces
- * lie in the query's DSA then, and variable-length values are told by their dsa_pointer.
+ * The processes of a parallel query can share a store (hg_shared_columns.h).  Its pieces are then
+ * in the query's DSA, and chunks have the dsa_pointer of a variable-length value.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,7 +33,7 @@
 #include "batch/hg_shared_columns.h"
 #include "engine/wire/hg_wire_client.h"
 
-/* The most rows of a chunk, by their logarithm. */
+/* Logarithm of the most rows of a chunk. */
 #define HG_MAX_CHUNK_ROWS_LOG2 14
 
 typedef struct HgColumn
@@ -42,7 +41,7 @@ typedef struct HgColumn
 	int16 attlen;
 	bool attbyval;
 	char attalign;
-	bool has_nulls;		  /* some row is NULL here; else nobody looks at the bitmaps */
+	bool has_nulls;		  /* some row is NULL; if not, the bitmaps are not read */
 	uint32 stride;		  /* bytes from one value to the next */
 	Size values_offset;	  /* of the value array in a chunk */
 	Size validity_offset; /* of the bitmap in a chunk */
@@ -58,82 +57,85 @@ typedef struct HgRowRange
 typedef struct HgColumnStore
 {
 	MemoryContext context; /* owns everything below */
-	HgCharge charge;	   /* of the rows */
+	HgCharge charge;	   /* for the rows */
 	int ncolumns;
 	HgColumn *columns;
 	int chunk_rows_log2;
 	Size chunk_bytes; /* of one chunk */
-	Size row_bytes;	  /* of one row in its chunk, bitmaps left aside */
+	Size row_bytes;	  /* of one row in its chunk, without bitmaps */
 	char **chunks;	  /* [nchunks] */
-	int nchunks;	  /* chunks there are, some unused after a clear */
+	int nchunks;	  /* includes chunks that are unused after a clear */
 	int max_chunks;
-	char *piece_next;	/* where the next chunk goes ... */
-	int piece_left;		/* ... and how many more fit there */
+	char *piece_next;	/* where the next chunk goes */
+	int piece_left;		/* chunks that still fit there */
 	uint64 piece_bytes; /* of all pieces */
 	uint64 rows;
-	uint64 next_row;			  /* the number that the next row gets: rows, unless shared */
-	char *packed_start;			  /* the block of variable-length values */
-	char *packed_next;			  /* where the next variable-length value goes ... */
-	char *packed_end;			  /* ... and where its block ends */
-	MemoryContext packed_context; /* variable-length values alone */
+	uint64 next_row;			  /* number of the next row; equals rows, unless shared */
+	char *packed_start;			  /* the current block of variable-length values */
+	char *packed_next;			  /* where the next variable-length value goes */
+	char *packed_end;			  /* end of the block */
+	MemoryContext packed_context; /* of variable-length values only */
 	uint64 packed_bytes;
 
-	/* where several processes share it; else NULL */
+	/* of a shared store; else NULL */
 	HgSharedColumns *shared;
 	dsa_area *area;
-	HgSharedPiece *piece;		/* that the next row goes to, or NULL */
+	HgSharedPiece *piece;		/* of the next row, or NULL */
 	dsa_pointer packed_pointer; /* of packed_start */
-	HgRowRange *ranges;			/* [nranges] of rows, after hg_column_store_attach */
+	HgRowRange *ranges;			/* [nranges] rows, after hg_column_store_attach */
 	int nranges;
-	HgRowNumbers numbers; /* that rows have, after hg_column_store_numbers */
+	HgRowNumbers numbers; /* after hg_column_store_numbers */
 } HgColumnStore;
 
 /*
- * An empty store of the attributes attnos[ncolumns] (from 1) of desc, in a context
- * of its own below parent.  Its rows are charged to a budget, or NULL.
+ * Creates an empty store of the attributes attnos[ncolumns] (from 1) of desc, in its own context
+ * below parent.  Rows are charged to a budget, or NULL.
  */
 extern HgColumnStore *hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns,
 											 const int *attnos, HgBudget *budget);
 
 /*
- * Make a store, whose rows are forgotten, this process's part of a shared one; or, with shared
- * NULL, an ordinary one again.
+ * Frees a store's rows, and makes it this process's part of a shared one, or a private one if
+ * shared is NULL.
  */
 extern void hg_column_store_share(HgColumnStore *store, HgSharedColumns *shared, dsa_area *area);
 
-/* All processes have added their rows: make them known to this one. */
+/* Makes the rows of all processes visible to this one.  All must have added their rows. */
 extern void hg_column_store_attach(HgColumnStore *store);
 
-/* The rows there are, in ranges; of a shared store after hg_column_store_attach. */
+/*
+ * Sets *ranges to the ranges of the existing rows, and returns their number.  A private store uses
+ * *whole for its only range.  A shared store must be attached.
+ */
 extern int hg_column_store_ranges(const HgColumnStore *store, HgRowRange *whole,
 								  const HgRowRange **ranges);
 
 /*
- * The same, and which numbers the rows of all processes have, by chunks; valid until the store is
- * cleared, released or asked again.
+ * Attaches a shared store, and returns the row numbers of all processes by chunk.  They are valid
+ * until the store is cleared or released, or the next call.
  */
 extern const HgRowNumbers *hg_column_store_numbers(HgColumnStore *store);
 
-/* One more than the largest number of a row of any process. */
+/* Returns one more than the largest row number of any process. */
 extern uint64 hg_column_store_end(const HgColumnStore *store);
 
 /*
- * How many rows can be added next with consecutive numbers, at least 1; *first_row becomes
- * the number of the first of them.
+ * Returns how many rows, at least 1, can be added next with consecutive numbers.  Sets *first_row
+ * to the first of them.
  */
 extern int hg_column_store_room(HgColumnStore *store, uint64 *first_row);
 
 /*
- * Add rows of a batch: those of which[nrows], or its first nrows ones where which is NULL;
- * no more than hg_column_store_room told, where the store is shared.  Column i of the store is
- * column at[i] of the batch; everything is copied.
+ * Copies rows which[nrows] of a batch, or its first nrows rows if which is NULL.  Column i of the
+ * store is column at[i] of the batch.  A shared store takes at most the rows that
+ * hg_column_store_room() returned.
  */
 extern void hg_column_store_add(HgColumnStore *store, const HgBatch *batch, const int *at,
 								const uint16 *which, int nrows);
 
 /*
- * Add rows that lie in arrays, all columns by value and without NULLs: column i is values[at[i]].
- * No more than hg_column_store_room told, where the store is shared.
+ * Copies nrows rows from arrays of by-value columns without NULLs; column i is values[at[i]].  The
+ * limit is that of hg_column_store_add().
  */
 extern void hg_column_store_add_run(HgColumnStore *store, const void *const *values, const int *at,
 									int nrows);
@@ -141,31 +143,31 @@ extern void hg_column_store_add_run(HgColumnStore *store, const void *const *val
 /* hg_column_store_get.c */
 
 /*
- * Fetch rows[nrows], at most HG_BATCH_ROWS, into rows 0 .. nrows - 1 of a batch: column i
- * becomes column at[i].  What is by reference points into the store.
+ * Fetches rows[nrows], at most HG_BATCH_ROWS, into rows 0 ..  nrows - 1 of a batch.  Column i
+ * becomes column at[i].  By-reference values point into the store.
  */
 extern void hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows,
 								HgBatch *batch, const int *at);
 
 /*
- * The values of a by-value column from a row on, where they lie: *values[n] of attlen bytes each,
- * and in nulls[n], unless *any_null is set to false, the flags of those that are NULL.  Returns n,
- * which is rows at most, and where they lie apart fewer: at most HG_RUN_ROWS.
+ * Finds the values of a by-value column from a row on.  *values points to n values of attlen bytes
+ * in the store.  nulls[n] marks NULLs; it is not set if *any_null becomes false.  Returns n, which
+ * is at most rows and at most HG_RUN_ROWS.
  */
 extern int hg_column_store_run(const HgColumnStore *store, int column, uint64 row, uint64 rows,
 							   const void **values, bool *nulls, bool *any_null);
 
 #define HG_RUN_ROWS (1 << HG_MAX_CHUNK_ROWS_LOG2)
 
-/* hg_column_store.c again */
+/* hg_column_store.c */
 
-/* Forget the rows, keep the pieces for the next ones. */
+/* Removes the rows, and keeps the pieces for the next ones. */
 extern void hg_column_store_clear(HgColumnStore *store);
 
-/* Free the rows and their memory; the store itself stays usable. */
+/* Removes the rows and frees their memory.  The store stays usable. */
 extern void hg_column_store_release(HgColumnStore *store);
 
-/* Memory that the store holds, whether there are rows in it or not. */
+/* Returns the bytes of the store's memory, used or not. */
 static inline uint64
 hg_column_store_reserved(const HgColumnStore *store)
 {

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_compared.h
- *	  Expressions over columns of a table whose numbers are compared.
+ *	  Expressions over columns of a table whose results a predicate compares.
  *
- * There is one expression, whose numbers are in a set or not, or there are two, whose order is
- * asked for (hg_predicate.h).  What is computed is told in hg_arithmetic.c: exactly what
- * PostgreSQL computes, or nothing, for all rows of a batch.  So comparing raises no error, and a
- * row that would raise one is to be rechecked.
+ * One expression's numbers are in a set or not; two expressions are compared with each other
+ * (hg_predicate.h).  hg_arithmetic.c computes either exactly what PostgreSQL computes, or nothing
+ * for the whole batch.  So a comparison raises no error, and a row that would raise one is
+ * rechecked.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,37 +19,38 @@
 
 #include "batch/hg_arithmetic.h"
 
-/* Terms of the expressions that all conditions of a scan compare, at most. */
+/* The most terms of all expressions that a scan's conditions compare. */
 #define HG_MAX_COMPARED_TERMS 256
 
 typedef struct HgCompared
 {
-	Node *exprs[2]; /* which stay where they are; NULL: there is no second one */
+	Node *exprs[2]; /* not copied; the second is NULL if there is one */
 	HgArithmetic *arithmetic;
-	int numbers[2]; /* of the expressions */
+	int numbers[2]; /* of the expressions in arithmetic */
 	int ncolumns;
-	int *attnos;  /* [ncolumns] of the table */
-	int *columns; /* [ncolumns] of a batch; whoever binds a predicate fills it in */
+	int *attnos;  /* [ncolumns] attributes of the table */
+	int *columns; /* [ncolumns] of a batch; filled in by what binds a predicate */
 } HgCompared;
 
 /*
- * An expression, and another one or NULL, in CurrentMemoryContext; NULL where they are not
- * computed, or have no columns.
+ * Creates the comparison of one expression, or of two if other is not NULL, in
+ * CurrentMemoryContext.  Returns NULL if the expressions have no columns or cannot be computed
+ * column by column.
  */
 extern HgCompared *hg_compared_create(Node *expr, Node *other);
 
-/* Are they the same? */
+/* Returns true if both compare the same expressions. */
 extern bool hg_compared_equal(const HgCompared *a, const HgCompared *b);
 
 /*
- * Where there is one expression, its numbers for all rows of a batch, until the next one; NULL
- * where some don't fit.
+ * Returns the numbers of the only expression for all rows of a batch, valid until the next batch.
+ * Returns NULL if a row's number does not fit.
  */
 extern const HgNumbers *hg_compared_numbers(HgCompared *compared, const HgBatch *batch);
 
 /*
- * Where there are two, orders[i] = -1, 0 or 1, the order of the one's number of row i to the
- * other's, and nulls[i] = is one of them NULL?  False where some don't fit.
+ * Compares the two expressions: orders[i] is -1, 0 or 1, the order of the first to the second in
+ * row i.  nulls[i] is true if either is NULL there.  Returns false if a row's number does not fit.
  */
 extern bool hg_compared_orders(HgCompared *compared, const HgBatch *batch, int64 *orders,
 							   bool *nulls);

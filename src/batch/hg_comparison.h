@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_comparison.h
- *	  Comparisons of a column or what is computed of columns with constants, or with another one, as
- *	  predicates.
+ *	  Comparisons with constants or with another column, compiled into predicates.
+ *
+ * The left side is a column, or an expression over columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,39 +19,41 @@
 /* "column operator constant", or its negation. */
 typedef struct HgComparison
 {
-	AttrNumber attno;	  /* 0: of no column, but of ... */
-	HgCompared *compared; /* ... what is computed; or NULL */
+	AttrNumber attno;	  /* 0 if the left side is an expression */
+	HgCompared *compared; /* the expression; NULL for a column */
 	Oid type;
 	HgValueOrder order;
-	Oid other_type; /* the constant's */
+	Oid other_type; /* type of the constant */
 	int strategy;
 	bool negated;
 } HgComparison;
 
-/* The column that an expression is, as a value of *type; 0 where it is none. */
+/* Returns the attribute number of the column that node is, or 0; *type is the node's type. */
 extern AttrNumber hg_comparison_column(Node *node, Oid *type);
 
 /*
- * A comparison of a column, or what is computed of columns, with constants of a type; false where
- * it is not understood.
+ * Initializes a comparison of a column or an expression with constants of other_type.  Returns
+ * false if the comparison is not supported.
  */
 extern bool hg_comparison_init(HgComparison *comparison, Node *column, Oid other_type, Oid opno,
 							   Oid collation, bool negated);
 
-/* The rows for which it is TRUE with a constant that is NULL: none. */
+/* Returns the predicate of the comparison with NULL, which is TRUE for no row. */
 extern HgPredicate *hg_comparison_null(const HgComparison *comparison);
 
 /*
- * The rows for which it holds with one of the constants, or with all of them, in
- * CurrentMemoryContext; NULL where that is not understood.  No constant is NULL, and there is one
- * at least; they stay where they are.
+ * Returns the predicate of the rows for which the comparison holds with one of
+ * constants[nconstants], or with all of them if all is true.  It is made in CurrentMemoryContext
+ * and may point into the constants.  There is at least one constant, and none is NULL.  Returns
+ * NULL if a constant is not supported.
  */
 extern HgPredicate *hg_comparison_predicate(const HgComparison *comparison, int nconstants,
 											const Datum *constants, bool all);
 
 /*
- * The rows for which a column, or what is computed of columns, compares so with another one, or
- * where negated does not; likewise.
+ * Returns the predicate of the rows for which "column opno other" holds, or, if negated, does not
+ * hold.  Both sides are columns or expressions over columns.  Returns NULL if that is not
+ * supported.
  */
 extern HgPredicate *hg_comparison_predicate_column(Node *column, Node *other, Oid opno,
 												   bool negated);

@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * hg_filter.h
- *	  Which rows of one side can match at all: told by the keys of the other, while it is read.
+ *	  Runtime filters: the inner side's keys reject outer rows that cannot match.
  *
- * A filter is made of all keys of a join's inner side.  Outer rows that it refuses match
- * nothing, and need not be stored, binned or written to disk.  It is made of keys in memory, or
- * while they go to disk, and takes one of two forms:
+ * A filter has all keys of a join's inner side.  Outer rows that it rejects need not be stored,
+ * binned or written to disk.  It is built from keys in memory, or while they go to disk, in one of
+ * two forms:
  *
- *	bitmap	a bit for each word between the least and the greatest, where these are known and
- *			not too far apart: exact;
- *	Bloom	blocks of 64 bits, four of which each word sets: lets some rows in 40 through that
- *			match nothing.
+ * - bitmap: one bit for each word from the least to the greatest, if they are known and not too
+ *   far apart.  It is exact.
+ * - Bloom: blocks of 64 bits; each word sets four bits of one block.  It lets through about one in
+ *   40 rows that match nothing.
  *
- * What a filter costs for each row is worth it only if it refuses enough of them.  That is
- * found out with the first rows it sees; one that refuses few is not asked any more.
+ * A filter pays only if it rejects enough rows.  The first rows tell; after them, a filter that
+ * rejects few is not applied any more.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -37,77 +37,82 @@ typedef enum HgFilterForm
 typedef struct HgFilter
 {
 	MemoryContext context; /* owns the filter */
-	HgCharge charge;	   /* hg_filter_charge() */
+	HgCharge charge;	   /* set by hg_filter_charge() */
 	HgFilterForm form;
-	uint64 sign;   /* words are ordered once this bit is turned */
-	uint64 least;  /* of the ordered words, or 0 where that is not known */
-	uint64 extent; /* the greatest less the least */
+	uint64 sign;   /* bit to flip so that words are ordered */
+	uint64 least;  /* of the ordered words; 0 if unknown */
+	uint64 extent; /* the greatest minus the least */
 	uint64 *bits;  /* bitmap: [extent / 64 + 1]; Bloom: [blocks] */
 	uint64 blocks;
 	bool shared;	/* other processes set bits too */
-	bool pays;		/* rows are to be asked for */
-	uint64 tested;	/* rows asked for so far */
-	uint64 refused; /* ... that match nothing */
+	bool pays;		/* false: stop applying it */
+	uint64 tested;	/* rows tested so far */
+	uint64 refused; /* rows rejected so far */
 } HgFilter;
 
 /*
- * A filter of keys, in a context of its own below CurrentMemoryContext; NULL where it would
- * take more than max_bytes, or there are no keys.
+ * Creates a filter of keys, in its own context below CurrentMemoryContext.  Returns NULL if it
+ * would take more than max_bytes, or if there are no keys.
  */
 extern HgFilter *hg_filter_create(const HgKeySet *keys, uint32 key_width, uint64 max_bytes);
 
 /*
- * A Bloom filter of these keys and of more that are added, whose number nobody knows, with bits
- * in so many bytes.  The more keys there are the fewer rows it refuses, and no others.
+ * Creates a Bloom filter of a given size for these keys and an unknown number that hg_filter_add()
+ * adds.  More keys make it reject fewer rows.  Returns NULL if memory is short.
  */
 extern HgFilter *hg_filter_begin(const HgKeySet *keys, uint32 key_width, uint64 bytes);
 
-/* Add words[which[nwords]], or the first nwords where which is NULL, to a begun filter. */
+/* Adds words[which[nwords]], or words[nwords] if which is NULL, to such a filter. */
 extern void hg_filter_add(HgFilter *filter, const uint64 *words, const uint16 *which, int nwords);
 
-/* Charge one of so many parts of a filter's memory to a budget, until it is destroyed. */
+/* Charges 1/parts of a filter's memory to a budget, until the filter is destroyed. */
 extern void hg_filter_charge(HgFilter *filter, HgBudget *budget, int parts);
 
 /*
- * Which of words[which[nwords]], or of the first nwords where which is NULL, may match: their
- * places go to selected, in the same order; returns how many.  selected may be the array which.
+ * Tests words[which[nwords]], or words[nwords] if which is NULL.  Writes the indexes of those that
+ * may match to selected, in order, and returns their number.  selected may be the array which.
  */
 extern int hg_filter_apply(HgFilter *filter, const uint64 *words, const uint16 *which, int nwords,
 						   uint16 *selected);
 
-/* The share of rows that a filter lets through; 1 where it has not seen enough of them. */
+/* Returns the share of rows that the filter lets through; 1 before it has tested enough rows. */
 extern double hg_filter_share(const HgFilter *filter);
 
+/* Frees the filter and its charge. */
 extern void hg_filter_destroy(HgFilter *filter);
 
 /*
- * A filter that several processes fill, each with its own keys; in shared memory, no pointers.
- * All measure their keys, then one creates the filter, then all open it, and then all may
- * apply what they have opened: the caller sees to it that none begins a step before all others
- * are done with the one before.
+ * A filter that several processes fill, each with its own keys, in shared memory.  All processes
+ * measure their keys; one then creates the filter; all open it; then all may apply it.  The caller
+ * synchronizes the processes between these steps.
  */
 typedef struct HgSharedFilter
 {
-	pg_atomic_uint64 rows;	   /* keys of all */
+	pg_atomic_uint64 rows;	   /* keys of all processes */
 	pg_atomic_uint64 least;	   /* of the ordered words */
-	pg_atomic_uint64 greatest; /* likewise */
+	pg_atomic_uint64 greatest; /* of the ordered words */
 	HgFilterForm form;
 	uint64 blocks;
-	dsa_pointer bits; /* InvalidDsaPointer: there is no filter */
+	dsa_pointer bits; /* InvalidDsaPointer if there is no filter */
 } HgSharedFilter;
 
+/* Initializes the shared state. */
 extern void hg_shared_filter_init(HgSharedFilter *shared);
+/* Adds this process's keys to the number and range of all keys. */
 extern void hg_shared_filter_measure(HgSharedFilter *shared, const HgKeySet *keys,
 									 uint32 key_width);
 
-/* No filter is created where it would take more than max_bytes; returns what it takes, or 0. */
+/*
+ * Allocates the filter unless it needs more than max_bytes.  Returns its bytes, or 0 if there is
+ * none.
+ */
 extern uint64 hg_shared_filter_create(HgSharedFilter *shared, dsa_area *area, uint64 max_bytes);
 
-/* The filter, with these keys added, in a context of its own; NULL where there is none. */
+/* Adds this process's keys, and returns the filter in its own context; NULL if there is none. */
 extern HgFilter *hg_shared_filter_open(const HgSharedFilter *shared, dsa_area *area,
 									   const HgKeySet *keys, uint32 key_width);
 
-/* Free it, when nobody uses it any more, and be ready for the next one. */
+/* Frees the filter after all processes are done, and initializes the state for the next one. */
 extern void hg_shared_filter_release(HgSharedFilter *shared, dsa_area *area);
 
 #endif /* HG_FILTER_H */

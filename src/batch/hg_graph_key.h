@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_graph_key.h
- *	  The keys of resident HashGraphs, as joins make them, and of what is resident.
+ *	  The keys of cached HashGraphs, and the words of the rows of cached columns.
  *
- * A graph's words are made by an encoder (hg_key.h) of the equality of each column's type, under
- * the column's collation.  A join may have a graph whose words are what its own encoder makes of
- * that side: the parts of both tell (resident/hg_resident_graph_key.h).
+ * A graph's words come from an encoder (hg_key.h) of each column type's equality, under the
+ * column's collation.  A join can use a graph if its own encoder makes the same words of that
+ * side.  The parts of both are compared for that (resident/hg_resident_graph_key.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,7 +21,7 @@
 #include "resident/hg_resident_graph_key.h"
 #include "resident/hg_resident_version.h"
 
-/* The columns of a source's batches by which its rows are joined, all of which a table has. */
+/* The columns of a source's batches by which its rows are joined; all are columns of one table. */
 struct HgSourceKey
 {
 	int ncolumns;
@@ -30,13 +30,13 @@ struct HgSourceKey
 };
 
 /*
- * How an encoder makes words of a side, in parts[encoder->nparts].  False: no graph has such words:
- * they are too many, a NULL is equal to one, or a function is not PostgreSQL's own, or calls those
- * of other types.
+ * Describes in parts[encoder->nparts] how an encoder makes words of a side.  Returns false if no
+ * graph can have such words.  That is so if there are too many parts, if an operator is not
+ * strict, or if a hash function is not PostgreSQL's own or calls functions of other types.
  */
 extern bool hg_graph_parts(const HgKeyEncoder *encoder, HgSide side, HgGraphPart *parts);
 
-/* Are the words of a key the integers of its only column? */
+/* Returns true if the key's words are the integers of its only column. */
 static inline bool
 hg_graph_key_is_integer(const HgGraphKey *key)
 {
@@ -44,44 +44,45 @@ hg_graph_key_is_integer(const HgGraphKey *key)
 }
 
 /*
- * Make the encoder of a graph of these columns, in CurrentMemoryContext, and tell what it is of.
- * Either side of it makes the words.  NULL: they can't have one.
+ * Creates the encoder of a graph of columns[ncolumns], in CurrentMemoryContext, and fills in *key.
+ * Both sides of the encoder make the same words.  Returns NULL if the columns cannot have a graph.
  */
 extern HgKeyEncoder *hg_graph_key_create(int ncolumns, const HgResidentColumn *columns,
 										 HgGraphKey *key);
 
-/* Have part order[i] of an encoder's words be part i, of both sides. */
+/* Reorders an encoder's parts, for both sides: part order[i] becomes part i. */
 extern void hg_graph_order_encoder(HgKeyEncoder *encoder, const int *order);
 
-/* The words of the rows of segment versions. */
+/* Computes the words of the rows of segment versions. */
 typedef struct HgGraphWords
 {
 	HgKeyEncoder *encoder;
 	HgGraphKey key;
-	/* of the version that they are of now: */
+	/* of the current version: */
 	uint32 nrows;
 	HgSegmentArray arrays[HG_GRAPH_COLUMNS];
-	/* of a batch of rows: */
+	/* of the current batch: */
 	HgBatch *batch;
-	char *rooms[HG_GRAPH_COLUMNS]; /* for values that do not lie in arrays as they are; or NULL */
-	uint64 *words;				   /* [HG_BATCH_ROWS] */
-	bool *nulls;				   /* [HG_BATCH_ROWS] the row has no word */
+	/* Memory for values that must be decoded from an array; NULL if none is needed. */
+	char *rooms[HG_GRAPH_COLUMNS];
+	uint64 *words; /* [HG_BATCH_ROWS] */
+	bool *nulls;   /* [HG_BATCH_ROWS] the row has no word */
 	MemoryContext temporary;
 } HgGraphWords;
 
-/* In CurrentMemoryContext; NULL: columns can't have a graph. */
+/* Creates it in CurrentMemoryContext; NULL if the columns cannot have a graph. */
 extern HgGraphWords *hg_graph_words_create(int ncolumns, const HgResidentColumn *columns);
 
-/* Those of a version's rows from now on.  False: it has not all of the columns. */
+/* Begins the rows of a version.  Returns false if the version lacks a column. */
 extern bool hg_graph_words_begin(HgGraphWords *words, const HgSegmentVersion *version);
 
 /*
- * Does a value lie out of line?  Whoever has no snapshot that sees the row may not look at it then,
- * and so make no words of the version.
+ * Returns true if the version has a key value out of line.  Without a snapshot that sees the row,
+ * such a value must not be fetched, so that the version gets no words.
  */
 extern bool hg_graph_words_lie_outside(HgGraphWords *words);
 
-/* The words of rows from first on, in words->words; returns of how many. */
+/* Computes the words of a batch of rows from first on.  Returns the number of rows. */
 extern int hg_graph_words_next(HgGraphWords *words, uint32 first);
 
 #endif /* HG_GRAPH_KEY_H */

@@ -3,8 +3,8 @@
  * hg_intervals.h
  *	  Sets of integers as intervals.
  *
- * The integers are those of 128 bits, so that the neighbours of what has 64 are among them.  Sets
- * are immutable, and made in CurrentMemoryContext.
+ * Integers have 128 bits, so that neighbours of 64-bit integers are representable.  Sets are
+ * immutable, and are created in CurrentMemoryContext.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,14 +18,14 @@
 #define HG_INTERVAL_MIN ((int128) ((uint128) 1 << 127))
 #define HG_INTERVAL_MAX (~HG_INTERVAL_MIN)
 
-/* Both ends are in it. */
+/* Both ends are included. */
 typedef struct HgInterval
 {
 	int128 low;
 	int128 high;
 } HgInterval;
 
-/* They ascend, and between two of them there is an integer. */
+/* Ascending intervals, with at least one integer between two of them. */
 typedef struct HgIntervals
 {
 	int n;
@@ -33,19 +33,20 @@ typedef struct HgIntervals
 } HgIntervals;
 
 /*
- * What is in any of these, which are sorted by it; one whose ends are the wrong way round is empty.
+ * Returns the union of intervals[n], and sorts that array.  An interval with low > high is empty.
  */
 extern HgIntervals *hg_intervals_create(int n, HgInterval *intervals);
 
-/* One interval. */
+/* Returns the set of the integers from low to high, both included. */
 extern HgIntervals *hg_intervals_between(int128 low, int128 high);
 
+/* Returns the set of all integers that are not in a set. */
 extern HgIntervals *hg_intervals_complement(const HgIntervals *set);
 
-/* Is an integer in a set? */
+/* Returns true if the integer is in the set. */
 extern bool hg_intervals_contain(const HgIntervals *set, int128 value);
 
-/* Are all integers from low to high in a set; is any of them? */
+/* Return true if all integers (cover), or any integer (meet), from low to high are in the set. */
 extern bool hg_intervals_cover(const HgIntervals *set, int128 low, int128 high);
 extern bool hg_intervals_meet(const HgIntervals *set, int128 low, int128 high);
 

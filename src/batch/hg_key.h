@@ -3,21 +3,17 @@
  * hg_key.h
  *	  Join keys as words of a fixed width.
  *
- * The engine joins words.  An encoder turns the values of a row's join clauses
- * into one word, the same on both sides wherever the clauses' operators say that
- * the values are equal:
+ * The engine joins words.  An encoder turns the values of a row's join clauses into one word.
+ * Rows whose values the clauses' operators call equal get the same word on both sides.
  *
- *	exact	every operator is a built-in one whose equality is equality of an
- *			image of at most 64 bits: the integer itself, sign-extended to the
- *			wider of two types; the bits of a floating-point number, once zeros
- *			have no sign and NaNs are alike; the bytes of a short value that is
- *			passed by reference.  The images are packed side by side; equal words
- *			mean equal values.
- *	hash	anything else: a 64-bit hash.  Where the operator is a built-in one
- *			whose equality is equality of bytes (texts of a deterministic
- *			collation), one of these; else by the hash functions of the
- *			operator's family, under its collation.  Equal words mean nothing
- *			until the operators have been asked ("recheck").
+ * - exact: every operator is a built-in one whose equality is equality of an image of at most 64
+ *   bits.  An image is an integer, sign-extended to the wider of two types; the bits of a
+ *   floating-point number, after zeros and NaNs are normalized; or the bytes of a short
+ *   by-reference value.  The images are packed side by side; equal words mean equal values.
+ * - hash: anything else gets a 64-bit hash.  If equality is equality of bytes (texts of a
+ *   deterministic collation), it is a hash of the bytes.  Otherwise the hash functions of the
+ *   operator's family make it, under the operator's collation.  Rows with equal words are
+ *   rechecked with the operators.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -41,21 +37,21 @@ typedef struct HgKeyClause
 typedef enum HgKeyEncoding
 {
 	HG_KEY_BITS,	/* the value's image */
-	HG_KEY_BYTES,	/* a hash of its bytes, without those of its header */
+	HG_KEY_BYTES,	/* a hash of its bytes, without the varlena header */
 	HG_KEY_HASH_64, /* extended hash function */
 	HG_KEY_HASH_32	/* hash function, where there is no extended one */
 } HgKeyEncoding;
 
-/* How one clause takes part in the word. */
+/* The part of one clause in the word. */
 typedef struct HgKeyPart
 {
 	HgKeyEncoding encoding;
-	bool strict;		 /* NULL matches nothing */
+	bool strict;		 /* the operator is strict: NULL matches nothing */
 	HgKeyImage image[2]; /* HG_KEY_BITS: by HgSide */
 	uint8 bits;			 /* HG_KEY_BITS: width in the word */
-	uint8 shift;		 /* HG_KEY_BITS: its place in the word */
+	uint8 shift;		 /* HG_KEY_BITS: its lowest bit in the word */
 	Oid collation;
-	FmgrInfo hash[2]; /* otherwise: hash function by HgSide */
+	FmgrInfo hash[2]; /* otherwise: by HgSide */
 } HgKeyPart;
 
 typedef struct HgKeyEncoder
@@ -67,18 +63,21 @@ typedef struct HgKeyEncoder
 } HgKeyEncoder;
 
 /*
- * True when an encoder of these clauses would be exact; *width (may be NULL) is
- * the width of its words.
+ * Returns true if an encoder of these clauses is exact.  Sets *width (or NULL) to the bytes of a
+ * word.
  */
 extern bool hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *width);
 
-/* Make an encoder in CurrentMemoryContext.  All operators must be usable. */
+/*
+ * Creates an encoder in CurrentMemoryContext.  Raises an error if an operator has no hash
+ * functions.
+ */
 extern HgKeyEncoder *hg_key_encoder_create(int nclauses, const HgKeyClause *clauses);
 
-/* Is a key word of a side the value itself, as it lies in an array of its own width? */
+/* Returns true if the key of a side is one column's values as they are stored in an array. */
 extern bool hg_key_is_value(const HgKeyEncoder *encoder, HgSide side);
 
-/* Is a key of a side one integer, a column's value itself, as wide as that? */
+/* Returns true if the key of a side is one integer, sign-extended to the word's width. */
 extern bool hg_key_is_integer(const HgKeyEncoder *encoder, HgSide side);
 
 #endif /* HG_KEY_H */

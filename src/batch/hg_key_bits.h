@@ -1,15 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_key_bits.h
- *	  Keys that are near each other, as bits: for those who ask of a key only whether it is there.
+ *	  A set of join keys as a bitmap, for joins that only test whether a key exists.
  *
- * Where nobody looks at the rows behind the keys of an input, and no key is there twice or twice is
- * as good as once, a bit is all that has to be kept of a row.  Ten million keys without gaps take
- * a megabyte.
+ * It serves an input of which the join reads no other column, and whose keys are unique or may be
+ * counted once.  It then keeps one bit for each possible key instead of the rows.  Ten million
+ * consecutive keys take a megabyte.
  *
- * Words are those of an encoder that is exact (hg_key.h).  They are near each other where their
- * differences, modulo 2^32 or 2^64, are: an interval of a circle, as those of negative and positive
- * numbers are.
+ * Words come from an exact encoder (hg_key.h).  The bitmap has the keys' range modulo 2^32 or
+ * 2^64, so that negative and positive numbers are neighbours.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,36 +27,42 @@ typedef struct HgKeyBits
 	MemoryContext context;
 	HgCharge charge;
 	uint32 width;	 /* bytes of a word: 4 or 8 */
-	bool repeats;	 /* a key may come again */
-	uint64 limit;	 /* bytes that bits may take, while there are more of them too */
-	HgKeyBitmap map; /* size is a multiple of 64; 0: there are none so far */
-	uint32 *bits;	 /* the map's */
+	bool repeats;	 /* a key may occur more than once */
+	uint64 limit;	 /* bytes that the bitmap may take, counting both copies while it grows */
+	HgKeyBitmap map; /* size is a multiple of 64; 0 before the first key */
+	uint32 *bits;	 /* the same memory as map.bits */
 } HgKeyBits;
 
-/* Bits of no key, in a context of their own below parent, charged to a budget. */
+/*
+ * Creates an empty set of words of width bytes, in its own context below parent, charged to a
+ * budget.
+ */
 extern HgKeyBits *hg_key_bits_create(MemoryContext parent, uint32 width, bool repeats, uint64 limit,
 									 HgBudget *budget);
+/* Frees the set. */
 extern void hg_key_bits_destroy(HgKeyBits *bits);
 
 /*
- * Have bits for all of these words at once, before any is added; false: there is no room for them.
- * What grows word by word comes to have more than it needs.
+ * Allocates a bitmap for all of these words, before any is added.  A bitmap that grows word by
+ * word takes more memory.  Returns false if the words do not fit the limit.
  */
 extern bool hg_key_bits_reserve(HgKeyBits *bits, const HgKeyPiece *pieces, int npieces);
 
 /*
- * Add words[nwords], of the width, that lie in an array.  Returns how many of them have been added:
- * fewer than all where the next one is there already and may not be, or there is no room for it.
+ * Adds the array words[nwords], whose elements have the set's width.  Returns the number of words
+ * added.  It is less than nwords if the next word is a forbidden duplicate or does not fit.
  */
 extern uint64 hg_key_bits_add(HgKeyBits *bits, const void *words, uint64 nwords);
 
-/* The same of words[which[nwords]], or words[nwords] where which is NULL. */
+/*
+ * Adds words[which[nwords]], or words[nwords] if which is NULL; returns as hg_key_bits_add() does.
+ */
 extern int hg_key_bits_add_words(HgKeyBits *bits, const uint64 *words, const uint16 *which,
 								 int nwords);
 
 /*
- * The next keys behind *place, which is 0 at first, at most max of them: their number, 0 when there
- * are no more.
+ * Reads up to max keys from position *place on, which is 0 at first, and advances it.  Returns the
+ * number of keys; 0 at the end.
  */
 extern int hg_key_bits_next(const HgKeyBits *bits, uint64 *place, uint64 *words, int max);
 

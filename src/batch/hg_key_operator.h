@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_key_operator.h
- *	  Operators that join keys: what the catalogs say of them, and what they compare.
+ *	  Operators that join keys: their catalog entries, and what they compare.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,14 +17,14 @@
 /* How a value becomes an image. */
 typedef enum HgKeyImage
 {
-	HG_IMAGE_INT8, /* by value, so many bits, signed */
+	HG_IMAGE_INT8, /* by value, signed, with this number of bits */
 	HG_IMAGE_INT16,
 	HG_IMAGE_INT32,
 	HG_IMAGE_INT64,
-	HG_IMAGE_FLOAT4,	  /* as float4 */
-	HG_IMAGE_FLOAT4_WIDE, /* as float8 */
+	HG_IMAGE_FLOAT4,	  /* the bits of a float4 */
+	HG_IMAGE_FLOAT4_WIDE, /* the bits of the float8 that a float4 converts to */
 	HG_IMAGE_FLOAT8,
-	HG_IMAGE_BYTES6, /* by reference, so many bytes */
+	HG_IMAGE_BYTES6, /* by reference, with this number of bytes */
 	HG_IMAGE_BYTES8
 } HgKeyImage;
 
@@ -36,31 +36,31 @@ typedef struct HgExactFunction
 } HgExactFunction;
 
 /*
- * An operator as this room sees it; kept, since the planner asks for it again and again, until
- * one of the catalogs that it was made from changes (hg_key_operator.c).
+ * An operator's properties, cached until one of their catalogs changes (hg_key_operator.c),
+ * because the planner reads them again and again.
  */
 typedef struct HgOperator
 {
 	Oid operator_oid; /* hash key */
-	bool usable;	  /* it has hash functions for both sides: */
-	bool extended;	  /* ... the 64-bit ones */
-	Oid hash[2];	  /* ... by HgSide */
+	bool usable;	  /* it has hash functions for both sides */
+	bool extended;	  /* hash[] are the 64-bit functions */
+	Oid hash[2];	  /* by HgSide, if usable */
 	bool strict;
 	Oid commutator;
 	Oid function;
-	const HgExactFunction *exact; /* or NULL */
+	const HgExactFunction *exact; /* NULL if the operator is not exact */
 } HgOperator;
 
-/* What there is to know of an operator: a copy, since a later call may forget it. */
+/* Returns the properties of an operator, as a copy. */
 extern HgOperator hg_key_operator(Oid operator_oid);
 
 /*
- * True when an operator has hash functions for both of its sides, so that an
- * encoder can be made for it.  Never fails.
+ * Returns true if the operator has hash functions for both sides, so that it can be encoded.
+ * Never fails.
  */
 extern bool hg_key_operator_usable(Oid operator_oid);
 
-/* get_commutator, faster the second time. */
+/* get_commutator(), from the cache. */
 extern Oid hg_key_commutator(Oid operator_oid);
 
 #endif /* HG_KEY_OPERATOR_H */

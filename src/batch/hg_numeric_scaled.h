@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_numeric_scaled.h
- *	  Numerics as rows have them, from scaled integers of their display scale, and back.
+ *	  Conversion of numerics between their stored form and scaled integers of their display scale.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,43 +12,41 @@
 
 #include "hg_compat.h"
 
-/* Most decimals. */
+/* The most decimals of a scaled integer. */
 #define HG_SCALED_DECIMALS 16
 
-/* Digits to the base of 10000 that 63 bits have at most, some of the lowest behind the decimals. */
+/* The most base-10000 digits of 63 bits, including decimals that pad the last digit. */
 #define HG_SCALED_DIGITS 6
 
-/*
- * Memory of a numeric that is made of a scaled integer: a short header, one of numerics, and
- * digits.
- */
+/* Bytes of a numeric made from a scaled integer: varlena header, numeric header, digits. */
 #define HG_SCALED_BYTES 16
 
-/* How numerics of a display scale are made. */
+/* How numerics of one display scale are made. */
 typedef struct HgScaledFormat
 {
 	uint16 header;
-	int fraction;  /* digits to the base behind the point */
-	uint64 factor; /* from the scaled integer to one that is scaled by whole digits */
+	int fraction;  /* base-10000 digits behind the point */
+	uint64 factor; /* multiplies a scaled integer up to whole digits */
 } HgScaledFormat;
 
+/* Returns the format of a display scale of 0 to HG_SCALED_DECIMALS. */
 extern HgScaledFormat hg_scaled_format(int scale);
 
 /*
- * Sets the scaled integer of a numeric as a row has it, and its display scale.  Returns false
- * where the numeric differs in any byte from what hg_scaled_store() makes of these.
+ * Sets the scaled integer and the display scale of a stored numeric.  Returns false if
+ * hg_scaled_store() would not make the same bytes again.
  */
 extern bool hg_scaled_load(const char *numeric, int64 *scaled, int *scale);
 
 /*
- * Sets the digits of a scaled integer that overflows when it is multiplied by the factor, the
- * lowest first.  Returns their number.
+ * Sets the digits, lowest first, of a scaled integer whose product with the factor overflows.
+ * Returns the number of digits.
  */
 extern int hg_scaled_many_digits(uint64 scaled, uint64 factor, uint16 *digits);
 
 /*
- * Makes the numeric of a scaled integer at place, where HG_SCALED_BYTES are, in the form in which
- * rows have it: with a short header.  Returns its bytes.
+ * Writes the numeric of a scaled integer to place, which has HG_SCALED_BYTES, with a short header
+ * as in stored rows.  Returns the number of bytes.
  */
 static inline Size
 hg_scaled_store(const HgScaledFormat *format, int64 scaled, char *place)
@@ -70,7 +68,7 @@ hg_scaled_store(const HgScaledFormat *format, int64 scaled, char *place)
 	else
 		n = hg_scaled_many_digits(rest, format->factor, digits);
 	if (n > 0)
-		/* the weight of the first one, in seven bits with its sign */
+		/* the first digit's weight: seven bits with its sign */
 		header |= (uint16) (n - 1 - format->fraction) & 0x7f;
 	while (zeroes < n && digits[zeroes] == 0)
 		zeroes++;

@@ -1,20 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * hg_row_bits.h
- *	  A bit for each row of a chunk: has it found a match yet?
+ *	  One bit for each row of a chunk, which says whether the row has found a match.
  *
- * Where a side is read several times in the same chunks, the bits of one reading are
- * needed in the next one.  They go to a temporary file then, so that only those of
- * the current chunk are in memory:
+ * If a side is read several times in the same chunks, the bits of one reading are needed in the
+ * next.  They go to a temporary file, so that only the current chunk's are in memory:
  *
  *	reading 1	reset, set ..., save, reset, set ..., save, ..., next_reading
  *	reading 2	restore, set ..., save, restore, ..., next_reading
  *	last one	restore, set ..., restore, ..., forget
  *
- * Bits ahead of a chunk's, of rows that are there for all chunks, stay in memory meanwhile.
- *
- * Where the processes of a parallel query join together, they set the bits of all rows in
- * shared memory.
+ * Bits before a chunk's first row, of rows that belong to all chunks, stay in memory.  The
+ * participants of a parallel join set the bits of all rows in shared memory instead.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -29,20 +26,21 @@
 
 #include "backend/hg_budget.h"
 
-/* The rows of a chunk, as an input holds them. */
+/* The numbers of rows of a chunk. */
 typedef struct HgRowCounts
 {
-	uint64 rows; /* with a key: the ones that have a bit */
+	uint64 rows; /* rows with a key, which have a bit */
 	uint64 null_rows;
 } HgRowCounts;
 
-/* Bits that several processes set, in shared memory, in segments that are not too large. */
+/* Bits in shared memory, in segments of limited size. */
 #define HG_BITS_SEGMENT_LOG2 26
 #define HG_BITS_SEGMENTS (1 << (32 - HG_BITS_SEGMENT_LOG2))
 
 typedef struct HgSharedBits
 {
-	dsa_pointer segments[HG_BITS_SEGMENTS]; /* of 2^HG_BITS_SEGMENT_LOG2 rows; or invalid */
+	/* Each has 2^HG_BITS_SEGMENT_LOG2 rows, or is invalid. */
+	dsa_pointer segments[HG_BITS_SEGMENTS];
 } HgSharedBits;
 
 typedef struct HgRowBits
@@ -51,58 +49,58 @@ typedef struct HgRowBits
 	HgCharge charge;
 	uint8 *bits;
 	Size allocated;				 /* bytes */
-	BufFile *previous;			 /* the chunks of the reading before, or NULL */
-	BufFile *current;			 /* ... and of this one, or NULL */
-	pg_atomic_uint32 **segments; /* of shared bits, which have no files; else NULL */
+	BufFile *previous;			 /* chunks of the previous reading, or NULL */
+	BufFile *current;			 /* chunks of this reading, or NULL */
+	pg_atomic_uint32 **segments; /* shared bits, which have no files; else NULL */
 } HgRowBits;
 
-/* No bits, in CurrentMemoryContext.  Bits and the files' buffers are charged to a budget. */
+/* Creates an empty set in CurrentMemoryContext.  Bits and file buffers are charged to a budget. */
 extern HgRowBits *hg_row_bits_create(HgBudget *budget);
 
-/* Make all bits that there are zero. */
+/* Clears all bits. */
 extern void hg_row_bits_clear(HgRowBits *set);
 
 /*
- * Make the bits of a chunk of rows zero, from first on.  Those ahead of it stay as they are, and
- * are zero if they were not there.
+ * Clears the bits of a chunk of rows from first on.  Bits before first keep their values; new ones
+ * are zero.
  */
 extern void hg_row_bits_reset(HgRowBits *set, uint64 first, uint64 rows);
 
-/* Write the bits of a chunk, from first on, behind those of the chunks before. */
+/* Appends the bits of a chunk, from first on, to the file of this reading. */
 extern void hg_row_bits_save(HgRowBits *set, uint64 first, HgRowCounts counts);
 
 /*
- * Take up the bits of the next chunk of the reading before, from first on; its rows in *counts.
- * False after the last one.
+ * Reads the bits of the next chunk of the previous reading, from first on, and sets *counts.
+ * Returns false after the last chunk.
  */
 extern bool hg_row_bits_restore(HgRowBits *set, uint64 first, HgRowCounts *counts);
 
-/* What was saved is what will be restored from now on. */
+/* Begins a reading: the file of saved chunks becomes the one that is restored. */
 extern void hg_row_bits_next_reading(HgRowBits *set);
 
-/* Is there a reading before? */
+/* Returns true if there is a previous reading. */
 static inline bool
 hg_row_bits_saved(const HgRowBits *set)
 {
 	return set->previous != NULL;
 }
 
-/* Delete what was saved. */
+/* Deletes both files. */
 extern void hg_row_bits_forget(HgRowBits *set);
 
 /*
- * Allocate shared bits for so many rows, all of them zero: one process does it for all.  Returns
- * how many bytes they are.
+ * Allocates zeroed shared bits for a number of rows; one process does it for all.  Returns their
+ * bytes.
  */
 extern uint64 hg_shared_bits_create(HgSharedBits *shared, dsa_area *area, uint64 rows);
 
-/* Free them. */
+/* Frees the shared bits. */
 extern void hg_shared_bits_release(HgSharedBits *shared, dsa_area *area);
 
-/* Make a set that of shared bits, or an ordinary one again with shared NULL. */
+/* Makes a set use shared bits, or its own again if shared is NULL. */
 extern void hg_row_bits_share(HgRowBits *set, const HgSharedBits *shared, dsa_area *area);
 
-/* The word of shared bits that a row is in, and its bit there. */
+/* Returns the word of shared bits that has a row's bit, and sets *bit to its mask. */
 static inline pg_atomic_uint32 *
 hg_row_bits_word(const HgRowBits *set, uint64 row, uint32 *bit)
 {
@@ -121,7 +119,7 @@ hg_row_bits_test(const HgRowBits *set, uint64 row)
 	return (pg_atomic_read_u32(hg_row_bits_word(set, row, &bit)) & bit) != 0;
 }
 
-/* Set a row's bit: false where it was set, by whichever process. */
+/* Sets a row's bit.  Returns false if it was already set, by any process. */
 static inline bool
 hg_row_bits_set(HgRowBits *set, uint64 row)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_text_clause.h
- *	  What is known of texts: collations that compare them as bytes, and LIKE.
+ *	  Text conditions: collations that compare texts as bytes, and LIKE.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,15 +14,19 @@
 
 #include "batch/hg_predicate.h"
 
-/* Are texts known to be equal if their bytes are, under a collation; else, ordered as these? */
+/*
+ * Returns true if texts are known to be equal (or, if equality is false, to be ordered) as their
+ * bytes are, under a collation.
+ */
 extern bool hg_text_is_bytewise(Oid collation, bool equality);
 
-/* Is an operator LIKE, of texts or of char(n)s? */
+/* Returns true if the operator is LIKE of text or char(n). */
 extern bool hg_text_is_like(Oid opno);
 
 /*
- * "column LIKE pattern", of a pattern that is not NULL, or where negated NOT LIKE, in
- * CurrentMemoryContext; NULL where it has wildcards but %, or is not understood.
+ * Returns the predicate "column LIKE pattern", or NOT LIKE if negated, in CurrentMemoryContext.
+ * The pattern is not NULL.  Returns NULL if it has wildcards other than %, or cannot be compared
+ * as bytes.
  */
 extern HgPredicate *hg_predicate_from_like(AttrNumber attno, const Const *pattern, Oid collation,
 										   bool negated);

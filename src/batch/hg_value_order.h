@@ -3,10 +3,11 @@
  * hg_value_order.h
  *	  How values of a type are compared: as integers, as numerics, or as bytes.
  *
- * Types are told apart by which of their operators are understood.  A value that is compared as an
- * integer has one, such that two values are less, equal or greater to the type's operators exactly
- * as their integers are; so do values of two types of one FAMILY.  Floating-point numbers are among
- * them: -0 has the integer of 0, and all NaNs have one, which is the greatest.
+ * A type has an order if its comparison operators are known here.  A value that is compared as an
+ * integer has one such that the type's operators order two values exactly as their integers are
+ * ordered.  That also holds for values of two types that hg_order_is_shared() accepts.
+ * Floating-point numbers are compared so too: -0 has the integer of 0, and all NaNs share the
+ * greatest integer.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,32 +21,33 @@
 typedef enum HgValueOrder
 {
 	HG_ORDER_UNKNOWN,
-	HG_ORDER_SIGNED, /* the integer that a value is inside */
+	HG_ORDER_SIGNED, /* the integer that the Datum stores */
 	HG_ORDER_UNSIGNED,
 	HG_ORDER_FLOAT,
 	HG_ORDER_NUMERIC,
 	HG_ORDER_TEXT,
-	HG_ORDER_BLANKS, /* text, without the blanks at its end */
+	HG_ORDER_BLANKS, /* text, without trailing blanks */
 	HG_ORDER_BYTES,
 	HG_ORDER_UUID,
 } HgValueOrder;
 
+/* Returns the order of a type; HG_ORDER_UNKNOWN if its operators are not known here. */
 extern HgValueOrder hg_value_order(Oid type);
 
-/* Is a value compared as its integer? */
+/* Returns true if values of this order are compared by their integers. */
 static inline bool
 hg_order_is_integer(HgValueOrder order)
 {
 	return order == HG_ORDER_SIGNED || order == HG_ORDER_UNSIGNED || order == HG_ORDER_FLOAT;
 }
 
-/* Are values of both types, which are compared as integers, compared with each other so? */
+/* Returns true if values of the two types can be compared with each other by their integers. */
 extern bool hg_order_is_shared(Oid type, Oid other);
 
-/* The integer of a value of width bytes. */
+/* Returns the integer of a value of width bytes; the order must be one of integers. */
 extern int64 hg_order_integer(HgValueOrder order, int width, Datum value);
 
-/* integers[i] = that of values[i], for i < n. */
+/* Sets integers[i] to the integer of values[i], for i < n. */
 extern void hg_order_integers(HgValueOrder order, int width, const Datum *values, int n,
 							  int64 *integers);
 

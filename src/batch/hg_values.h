@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_values.h
- *	  Values that are passed by value, between arrays of their own width and arrays of Datums.
+ *	  Conversion of by-value columns between arrays of the column's own width and arrays of Datums.
  *
- * Such a value has 1, 2, 4 or 8 bytes where it is stored.  A loop over many of them wants its width
- * as a constant: HG_FOR_WIDTH tells the widths apart, ahead of the loop.
+ * A stored value has 1, 2, 4 or 8 bytes.  Loops over many values are compiled for a constant
+ * width; HG_FOR_WIDTH selects the loop.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@
 
 #include "access/tupmacs.h"
 
-/* Call a function that is always inlined with the width, as a constant, ahead of its arguments. */
+/* Calls an always-inlined function with the width as a constant first argument. */
 #define HG_FOR_WIDTH(width, function, ...)                                                         \
 	do                                                                                             \
 	{                                                                                              \
@@ -45,7 +45,7 @@ hg_values_fetch_width(int width, char *const *places, Size offset, int n, Datum 
 		values[i] = fetch_att(places[i] + offset, true, width);
 }
 
-/* values[i] = the value of width bytes that lies offset bytes behind places[i], for i < n. */
+/* Sets values[i] to the value of width bytes at places[i] + offset, for i < n. */
 static inline void
 hg_values_fetch(int width, char *const *places, Size offset, int n, Datum *values)
 {
@@ -59,7 +59,7 @@ hg_values_load_width(int width, const char *array, int n, Datum *values)
 		values[i] = fetch_att(array + (Size) i * width, true, width);
 }
 
-/* values[i] = element i of an array of values of width bytes, for i < n. */
+/* Sets values[i] to element i of an array of values of width bytes, for i < n. */
 static inline void
 hg_values_load(int width, const void *array, int n, Datum *values)
 {
@@ -73,14 +73,17 @@ hg_values_gather_width(int width, const char *array, const uint16 *which, int n,
 		values[i] = fetch_att(array + (Size) which[i] * width, true, width);
 }
 
-/* values[i] = element which[i] of an array of values of width bytes, for i < n. */
+/* Sets values[i] to element which[i] of an array of values of width bytes, for i < n. */
 static inline void
 hg_values_gather(int width, const void *array, const uint16 *which, int n, Datum *values)
 {
 	HG_FOR_WIDTH(width, hg_values_gather_width, array, which, n, values);
 }
 
-/* Are they consecutive numbers, as those of rows mostly are that are streamed in their order? */
+/*
+ * Returns true if numbers[n] are consecutive and ascending; false if n is 0.  Row numbers mostly
+ * are, if rows are streamed in their order.
+ */
 static inline bool
 hg_numbers_consecutive(const uint32 *numbers, int n)
 {
@@ -101,8 +104,8 @@ hg_values_store_width(int width, char *array, const Datum *values, const uint16 
 }
 
 /*
- * Element i of an array of values of width bytes = values[which[i]], or values[i] where which is
- * NULL, for i < n.
+ * Sets element i of an array of values of width bytes to values[which[i]], for i < n.  If which is
+ * NULL, to values[i].
  */
 static inline void
 hg_values_store(int width, void *array, const Datum *values, const uint16 *which, int n)
@@ -110,7 +113,7 @@ hg_values_store(int width, void *array, const Datum *values, const uint16 *which
 	HG_FOR_WIDTH(width, hg_values_store_width, array, values, which, n);
 }
 
-/* The integer that a value of width bytes is inside. */
+/* Returns the signed integer that a by-value Datum of width bytes stores. */
 static pg_attribute_always_inline int64
 hg_value_integer(int width, Datum value)
 {
@@ -134,7 +137,7 @@ hg_values_integers_width(int width, const Datum *values, int n, int64 *integers)
 		integers[i] = hg_value_integer(width, values[i]);
 }
 
-/* integers[i] = the integer that values[i], of width bytes, is inside, for i < n. */
+/* Sets integers[i] to the signed integer that values[i], of width bytes, stores, for i < n. */
 static inline void
 hg_values_integers(int width, const Datum *values, int n, int64 *integers)
 {
