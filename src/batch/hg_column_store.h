@@ -143,7 +143,7 @@ extern void hg_column_store_add_run(HgColumnStore *store, const void *const *val
 /* hg_column_store_get.c */
 
 /*
- * Fetches rows[nrows], at most HG_BATCH_ROWS, into rows 0 ..  nrows - 1 of a batch.  Column i
+ * Fetches rows[nrows], at most HG_BATCH_ROWS, into rows 0 .. nrows - 1 of a batch.  Column i
  * becomes column at[i].  By-reference values point into the store.
  */
 extern void hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows,

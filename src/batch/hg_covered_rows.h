@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_covered_rows.h
- *	  Subsets of the covered rows: found by a key, left out, or selected.
+ *	  Subsets of the covered rows: found by keys, left out, or selected.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +14,7 @@
 
 #include "batch/hg_covered.h"
 
-/* Integers, as many as there are, in the memory context that was current when there were none. */
+/* A growing array of integers, in the memory context that was current at initialization. */
 typedef struct HgIntegers
 {
 	MemoryContext context;
@@ -23,34 +23,34 @@ typedef struct HgIntegers
 	int64 *values; /* [count] */
 } HgIntegers;
 
+/* Initializes an empty array. */
 extern void hg_integers_init(HgIntegers *integers);
+/* Appends an integer. */
 extern void hg_integers_add(HgIntegers *integers, int64 integer);
 
 /*
- * Adds the covered rows that a graph of theirs (hg_covered_graph_by) has by one of the keys, which
- * are integers.  Each row is added as often as its key is there.  Returns false if there would be
- * more than most.
+ * Appends to rows the covered rows whose key is in keys, which are integers, by a graph of
+ * hg_covered_graph_by().  A row is appended as often as its key is in keys.  Returns false if rows
+ * would get more than most elements.
  */
 extern bool hg_covered_find_rows(const HgCovered *covered, const HgPinnedGraph *graph,
 								 const HgIntegers *keys, uint64 most, HgIntegers *rows);
 
-/* Add the values that rows have in a column of integers; none where it is NULL. */
+/* Appends the values of rows in a column of integers, without NULLs. */
 extern void hg_covered_add_values(const HgCovered *covered, const HgIntegers *rows, int column,
 								  HgIntegers *values);
 
-/*
- * Returns the covered rows without these, in CurrentMemoryContext, and sets *left to their number.
- */
+/* Returns the covered rows without rows, in CurrentMemoryContext.  Sets *left to their number. */
 extern HgFlatMask *hg_covered_mask_without(const HgCovered *covered, const HgIntegers *rows,
 										   uint64 *left);
 
 /*
- * Returns those of some covered rows that pass the pending predicate, in CurrentMemoryContext.
- * The predicate stays pending for the other rows (hg_covered.h).
+ * Returns the rows that pass the pending predicate, in CurrentMemoryContext.  rows must be
+ * covered.  The predicate stays pending for the other rows (hg_covered.h).
  */
 extern HgCovered *hg_covered_apply_rows(const HgCovered *covered, const HgIntegers *rows);
 
-/* Makes these rows the only covered ones. */
+/* Makes rows the only covered rows. */
 extern void hg_covered_keep_rows(HgCovered *covered, const HgIntegers *rows);
 
 #endif /* HG_COVERED_ROWS_H */

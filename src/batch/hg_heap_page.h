@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_heap_page.h
- *	  Pages of heap tables, with those of their rows that a snapshot sees.
+ *	  Pages of heap tables, with the rows on them that a snapshot sees.
  *
- * A page is filled in one way or another, and then used without asking how: its rows lie in a
- * buffer that whoever filled it keeps pinned.  As long as the pin is held nobody can prune the
- * page, that is move or remove a row.
+ * A page may be filled in several ways, and is then used in one way.  Its rows are in a buffer
+ * that stays pinned, so that no process can prune the page, that is move or remove a row.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,25 +25,28 @@ typedef struct HgHeapPage
 {
 	Relation relation;
 	BlockNumber block;
-	BlockNumber following; /* the page behind it, where the scan has one; else invalid */
+	BlockNumber following; /* the scan's next page, or InvalidBlockNumber */
 	Buffer buffer;
-	int ntuples;						   /* rows that are held ... */
-	HeapTupleHeader tuples[HG_BATCH_ROWS]; /* [ntuples] ... where they lie ... */
-	OffsetNumber offsets[HG_BATCH_ROWS];   /* [ntuples] ... and their line pointers */
+	int ntuples;						   /* number of rows */
+	HeapTupleHeader tuples[HG_BATCH_ROWS]; /* [ntuples] the rows, in the buffer */
+	OffsetNumber offsets[HG_BATCH_ROWS];   /* [ntuples] their line pointers */
 
-	HeapTupleData row;	 /* that a slot was given last */
-	OffsetNumber stored; /* its line pointer; invalid: the slot has none of this page */
+	HeapTupleData row;	 /* the row that the slot was last given */
+	OffsetNumber stored; /* its line pointer; invalid if the slot has no row of this page */
 } HgHeapPage;
 
-/* Can a relation's pages be taken from its scans under this snapshot? */
+/*
+ * Returns true if this file can read the relation's scans under this snapshot, by page or by
+ * block.
+ */
 extern bool hg_heap_page_may_scan(Relation relation, Snapshot snapshot);
 
 /*
- * Take the scan's next row, and those behind it on its page, up to room of them: the scan goes on
- * behind the last one.  They are counted as returned by the scan.  False at the end.
+ * Reads the scan's next row and the rows behind it on its page, up to room rows.  The scan goes on
+ * behind the last one.  The rows are counted as returned by the scan.  Returns false at the end.
  *
- * The slot, which is to be the scan's own, has the first row, and the pin with it, until the next
- * call, a rescan, or the end of the query.
+ * slot must be the scan's own.  It holds the first row and its pin until the next call, a rescan,
+ * or the end of the query.
  */
 extern bool hg_heap_page_next(HgHeapPage *page, TableScanDesc scan, TupleTableSlot *slot, int room);
 
@@ -53,107 +55,104 @@ extern bool hg_heap_page_next(HgHeapPage *page, TableScanDesc scan, TupleTableSl
  * Block by block
  * ------------------------------------------------------------------------
  *
- * A reader that has the rows of some blocks from elsewhere asks the scan for the numbers of its
- * blocks, and reads those that it wants.  The scan is begun and rescanned as any other, is read in
- * this way alone, and is MVCC's.
+ * A reader that has the rows of some blocks from elsewhere gets the numbers of the scan's blocks,
+ * and reads the others.  The scan is begun and rescanned as usual, has an MVCC snapshot, and is
+ * read in no other way.
  */
 
-/* Blocks that follow each other; the first block of the table follows the last one. */
+/* Consecutive blocks; the first block of the table follows the last. */
 typedef struct HgHeapRange
 {
-	BlockNumber next; /* the first of them */
-	BlockNumber left; /* how many they are */
+	BlockNumber next; /* the first block */
+	BlockNumber left; /* number of blocks */
 } HgHeapRange;
 
 /*
- * Returns the first block from block on, and before end, that the reader will read from the table;
- * end if there is none.  Until the scan is rescanned the answer for a block stays the same, or
- * becomes that it is read.
+ * Returns the first block from block on, and before end, that the reader will read from the heap;
+ * end if there is none.  Until a rescan, the answer for a block may change only to "will be read".
  */
 typedef BlockNumber (*HgHeapWanted)(void *arg, BlockNumber block, BlockNumber end);
 
 /*
- * The blocks that a scan has to come to.  A process of a parallel scan takes them in runs: the one
- * that the reader is in, and the one behind it, if the look-ahead has come so far.
+ * The blocks that a scan still has to visit.  A process of a parallel scan claims them in runs.
+ * It has the run that it reads, and the next one if the look-ahead has reached it.
  */
 typedef struct HgHeapBlocks
 {
 	TableScanDesc scan;
 	BlockNumber nblocks; /* of the table, as far as the scan goes */
-	BlockNumber most;	 /* blocks of a run at most ... */
-	BlockNumber least;	 /* ... and at least */
-	HgHeapRange own;	 /* those that come next: of the run, or of a scan that is not parallel */
-	HgHeapRange behind;	 /* the run behind them */
+	BlockNumber most;	 /* upper bound of a run */
+	BlockNumber least;	 /* lower bound of a run */
+	HgHeapRange own;	 /* the next blocks: of the run, or of the serial scan */
+	HgHeapRange behind;	 /* the next run */
 
-	HgHeapWanted wanted; /* what the look-ahead comes to */
+	HgHeapWanted wanted; /* the blocks to read ahead */
 	void *wanted_arg;
-	HgHeapRange ahead; /* the end of own, or of behind, that it has not come to */
-	bool by_stream;	   /* the scan's read stream does it; else the kernel is told: */
+	HgHeapRange ahead; /* the part of own, or of behind, that the look-ahead has not reached */
+	/* the scan's read stream reads ahead; otherwise blocks are announced to the kernel: */
+	bool by_stream;
 
-	int distance;		   /* of so many blocks ahead; 0: of none ... */
-	int nahead;			   /* ... and of these just now ... */
-	BlockNumber announced; /* ... the last of which is this one ... */
-	int straight;		   /* ... which so many go before, one behind the other */
+	int distance;		   /* number of blocks to announce ahead; 0 for none */
+	int nahead;			   /* number of announced blocks that are not read yet */
+	BlockNumber announced; /* the last announced block */
+	int straight;		   /* number of consecutive blocks announced just before it */
 } HgHeapBlocks;
 
-/* How many blocks a scan has that is begun. */
+/* Returns the number of blocks of a scan that has begun. */
 extern BlockNumber hg_heap_blocks_count(TableScanDesc scan);
 
 /*
- * Is the scan where it was begun, or rescanned?  Then begin with its blocks.  A process of a
- * parallel scan gets them in runs of most blocks as long as there are plenty, and of least in the
- * end.
+ * hg_heap_blocks_unread() returns true if the scan has read nothing since it began or was
+ * rescanned; hg_heap_blocks_begin() may then be called.  A process of a parallel scan gets runs of
+ * most blocks while there are plenty, and of least blocks at the end.
  */
 extern bool hg_heap_blocks_unread(TableScanDesc scan);
 extern void hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan, BlockNumber most,
 								 BlockNumber least);
 
 /*
- * Have blocks that are wanted read ahead of the reader, as far as effective_io_concurrency says, if
- * that is more than one block.  Since 17 a read stream of the scan's does that, which ends and
- * begins anew with it.  On 15 and 16 the kernel is told of the blocks.  So it is on 18 with I/O
- * workers: a read of one block is more work for them than it saves, and few are under way
- * (io_workers).  To be called after hg_heap_blocks_begin(); *blocks must not move.
+ * Reads the blocks that wanted() selects ahead of the reader, by effective_io_concurrency blocks,
+ * unless that is one or less.  Since 17, the scan's read stream does that, which ends and restarts
+ * with the scan.  On 15 and 16, blocks are announced to the kernel.  So they are on 18 with I/O
+ * workers: few reads can be under way (io_workers), and one block costs a worker more than it
+ * saves.  Call it after hg_heap_blocks_begin(); *blocks must not move.
  */
 extern void hg_heap_blocks_look_ahead(HgHeapBlocks *blocks, HgHeapWanted wanted, void *arg);
 
 /*
- * A scan whose blocks have been begun with, and of which no page is pinned, becomes one that was
- * not read: the same as a rescan, but no further scan for those who count them.
+ * Makes a scan unread whose blocks have begun and of which no page is pinned.  It is a rescan that
+ * is not counted as another scan.
  */
 extern void hg_heap_blocks_forget(TableScanDesc scan);
 
-/*
- * Have the blocks of a parallel scan handed out once more, all of them, to processes each of whose
- * scans is one that was not read.
- */
+/* Makes a parallel scan hand out all of its blocks again, to processes whose scans are unread. */
 extern void hg_heap_blocks_deal_again(TableScanDesc scan);
 
 /*
- * The number of the next block, in the order in which the scan comes to them: synchronised with
- * others, or one that no other process of a parallel scan gets.  InvalidBlockNumber at the end.
+ * Returns the next block in the scan's order, or InvalidBlockNumber at the end.  The order is that
+ * of synchronised scans; a parallel scan gives each block to one process.
  */
 extern BlockNumber hg_heap_blocks_next(HgHeapBlocks *blocks);
 
 /*
- * Leave out the next ones, most of them at most, as far as they follow each other.  Returns how
- * many were left out: of a parallel scan none behind the run that the process is in.
+ * Skips up to most of the next blocks, as far as they are consecutive.  Returns the number
+ * skipped.  It does not leave the current run of a parallel scan.
  */
 extern int hg_heap_blocks_skip(HgHeapBlocks *blocks, int most);
 
 /*
- * Take rows of the block that the scan has come to, which the scan's snapshot sees, up to room of
- * those behind the first ones that have been taken, and count them.  Have these been all?  The
- * slot, which is to be the scan's own, has the first of them, where there is one; the page is
- * pinned until the next call, a rescan, or the end of the scan.
+ * Reads the rows of the current block that the snapshot sees, up to room rows behind the first
+ * taken ones, and counts them.  Returns true if no row of the block is left.  slot must be the
+ * scan's own; it gets the first row, if there is one.  The page is pinned until the next call, a
+ * rescan, or the end of the scan.
  */
 extern bool hg_heap_page_read(HgHeapPage *page, HgHeapBlocks *blocks, BlockNumber block, int taken,
 							  int room, TupleTableSlot *slot);
 
 /*
- * Where a block's page is among the shared buffers, or was a moment ago: its lines may be asked
- * for, and not be read.  NULL where it is not, and then it is read ahead; and where there is no
- * such block.
+ * Returns the address of a block's page in shared buffers, for prefetching only, because it may
+ * have been evicted.  If it is not there, it is read ahead, and NULL is returned.  Returns NULL
+ * for an invalid block.
  */
 extern const char *hg_heap_page_ahead(Relation relation, BlockNumber block);
 
@@ -165,38 +164,34 @@ typedef struct HgHeapPlace
 } HgHeapPlace;
 
 /*
- * Where a block of a scan is likely to be that has just come to the one before: tables that were
- * read or written in one go lie in buffers one behind the other.  Rings have no such order, and
- * keep few of their buffers.
+ * Guesses the buffer of a block, from the block that the scan has just read.  Tables that were
+ * read or written in one go are in consecutive buffers.  Buffer rings have no such order.
  */
 extern HgHeapPlace hg_heap_place_guess(TableScanDesc scan, HgHeapPlace before, BlockNumber block);
 
-/* Where the page of a place is, or was: as hg_heap_page_ahead(), without a search where it can. */
+/* As hg_heap_page_ahead(), but without a search if the buffer is known. */
 extern const char *hg_heap_place_ahead(Relation relation, HgHeapPlace place);
 
-/* Pin the page of a place, for the caller, as the scan reads its own.  Returns its buffer. */
+/* Pins the block's page, with the scan's strategy.  Returns its buffer; the caller releases it. */
 extern Buffer hg_heap_place_read(TableScanDesc scan, HgHeapPlace place);
 
-/*
- * Take rows of a block as hg_heap_page_read() does, those under lines[nlines], which the scan's
- * snapshot is known to see.
- */
+/* As hg_heap_page_read(), for the rows at lines[nlines], which the snapshot is known to see. */
 extern void hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place,
 							  const OffsetNumber *lines, int nlines, TupleTableSlot *slot);
 
-/* Have a page that is pinned pruned if that is due, as core does before it looks at its rows. */
+/* Prunes a pinned page if that is due, as core does before it reads a page's rows. */
 extern void hg_heap_page_prune(TableScanDesc scan, Buffer buffer);
 
-/* Let go of the page of the last call. */
+/* Unpins the page of the last call. */
 extern void hg_heap_page_end(TableScanDesc scan, TupleTableSlot *slot);
 
-/* Count rows as returned by scans of a table, wherever they come from. */
+/* Counts rows as returned by scans of the table. */
 extern void hg_heap_count_rows(Relation relation, int64 nrows);
 
-/* Give row i to the slot that has the pin. */
+/* Stores row i in the slot that has the pin. */
 extern void hg_heap_page_store(HgHeapPage *page, int i, TupleTableSlot *slot);
 
-/* Select those of the rows that which[nwhich] names, in ascending order. */
+/* Keeps only the rows which[nwhich], in ascending order. */
 static inline void
 hg_heap_page_select(HgHeapPage *page, int nwhich, const uint16 *which)
 {

@@ -3,8 +3,8 @@
  * hg_heap_vis.h
  *	  Visibility of the rows of heap pages to a snapshot, and copies of pages.
  *
- * A caller that has a page's other rows from elsewhere checks which rows are left, and takes these
- * afterwards (hg_heap_page_take()).  A caller that has a page taken apart elsewhere copies it.
+ * A caller that has some of a page's rows from elsewhere finds the other visible rows here, and
+ * reads them with hg_heap_page_take().  A page source copies whole pages.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,56 +15,54 @@
 
 #include "batch/hg_heap_page.h"
 
-/* Line pointers of a page, a bit each: the first one is bit 0. */
+/* Words of a bitmap of a page's line pointers; bit 0 is the first line pointer. */
 #define HG_LINE_WORDS ((MaxHeapTuplesPerPage + 63) / 64)
 
 typedef struct HgHeapLines
 {
-	uint64 older[HG_LINE_WORDS]; /* of rows whose ids precede one ... */
-	int nothers;				 /* ... and the others */
-	Buffer buffer;				 /* that had the page */
+	uint64 older[HG_LINE_WORDS]; /* visible rows whose xmin precedes a given id */
+	int nothers;				 /* number of other visible rows */
+	Buffer buffer;				 /* the buffer that had the page */
+	/* [nothers] their line pointers */
 	OffsetNumber others[MaxHeapTuplesPerPage];
-	bool settled;		  /* transactions that the rows name have ended, and it is known how */
-	TransactionId newest; /* then, the newest of them that was committed; invalid: there is none */
+	bool settled;		  /* all transactions of the rows have ended, with known outcome */
+	TransactionId newest; /* if settled, the newest committed one, or InvalidTransactionId */
 } HgHeapLines;
 
 /*
- * A visibility check of a block.  Its page is locked from the beginning of the check to its end.
- * Nothing is counted but the block's buffer, and no page is pinned after it.  Not for serializable
- * transactions that must watch for conflicts.
+ * A visibility check of a block, whose page is locked until it ends.  It counts only the buffer,
+ * and leaves no page pinned.  It must not be used in serializable transactions that check
+ * conflicts.
  */
 typedef struct HgHeapVis
 {
 	TableScanDesc scan;
 	BlockNumber block;
 	Buffer buffer;
-	const char *ahead; /* the page of the block that is checked next, or NULL */
+	const char *ahead; /* the next block's page, or NULL */
 } HgHeapVis;
 
-/*
- * Begins a check.  following is the place of the block that is checked next, if that block is
- * valid.
- */
+/* Begins a check.  following is the block that is checked next, or an invalid one. */
 extern void hg_heap_vis_begin(HgHeapVis *vis, TableScanDesc scan, HgHeapPlace place,
 							  HgHeapPlace following);
 
-/* Returns the page's position in the WAL. */
+/* Returns the page's LSN. */
 extern XLogRecPtr hg_heap_vis_lsn(const HgHeapVis *vis);
 
 /*
- * Sets which rows the scan's snapshot sees: those whose ids precede an id, and others.  The page
- * of the block that is checked next is prefetched meanwhile.
+ * Sets *lines to the rows that the scan's snapshot sees; older are those whose xmin precedes id.
+ * Prefetches the next block's page.
  */
 extern void hg_heap_vis_lines(const HgHeapVis *vis, TransactionId id, HgHeapLines *lines);
 
+/* Ends a check: unlocks and unpins the page. */
 extern void hg_heap_vis_end(const HgHeapVis *vis);
 
 /*
- * Copy a block's page, of which only rows that the scan's snapshot sees have line pointers in the
- * copy that tell of rows.  Returns their number.  Nothing is counted but the block's buffer, and no
- * page is pinned after it.  *before, the place of the block that was copied last, becomes this
- * one's; an invalid block and an invalid buffer at first.  Not for serializable transactions that
- * must watch for conflicts.
+ * Copies a block's page to BLCKSZ bytes at to.  In the copy, only rows that the snapshot sees have
+ * normal line pointers.  Returns their number.  It counts only the buffer, and leaves no page
+ * pinned.  *before is the block that was copied last, and becomes this one; both parts are invalid
+ * at first.  It must not be used in serializable transactions that check conflicts.
  */
 extern int hg_heap_page_copy(TableScanDesc scan, BlockNumber block, HgHeapPlace *before, char *to);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_bits.h
- *	  Keys of an input that are kept as bits, in place of rows.
+ *	  An input's keys as a bitmap instead of rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,15 +13,16 @@
 #include "batch/hg_input.h"
 
 /*
- * Turns the keys in memory into bits, of limit bytes at most, in place of rows, of which no column
- * is needed.  repeats: a key that comes again is one.  Returns false, and all is as it was, where
- * there is no room for that, or some key comes again.
+ * Replaces the keys in memory by a bitmap of at most limit bytes.  The input must need no column.
+ * repeats says that duplicate keys count once.  Returns false, and changes nothing, if the keys do
+ * not fit or if a key is duplicate against repeats.
  */
 extern bool hg_input_begin_bits(HgInput *input, bool repeats, uint64 limit);
 
 /*
- * Then: read on until the end (at_end is set).  False where the next key can't be a bit: it is
- * among words, and the input can be spilled.
+ * Reads the input into the bitmap, after hg_input_begin_bits(), until the end (at_end is then
+ * set).  Returns false if the next key cannot be added.  It is then in words, and the input can be
+ * spilled.
  */
 extern bool hg_input_fill_bits(HgInput *input);
 

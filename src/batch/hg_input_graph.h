@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_graph.h
- *	  The keys of an input, and resident HashGraphs that have such.
+ *	  The keys of an input, and cached HashGraphs that have them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,28 +12,28 @@
 
 #include "batch/hg_input.h"
 
-/* Tell the child of the keys, where a graph of columns can have them. */
+/* Sets the child's key, if a graph of columns can have it. */
 extern void hg_input_begin_graph(HgInput *input);
 
-/* Has the child a graph of the keys, as things stand? */
+/* Returns true if a graph can have the child's key. */
 extern bool hg_input_has_graph_key(const HgInput *input);
 
 /*
- * Pins the graph whose rows may be covered, in CurrentMemoryContext, and sets the numbers that the
- * table has for some of the child's columns.  NULL: there is none.
+ * Pins the graph whose rows may be covered, in CurrentMemoryContext.  Sets numbers[ncolumns] to
+ * the table's attribute numbers of the child's columns.  Returns NULL if there is no graph.
  */
 extern HgPinnedGraph *hg_input_pin_graph(const HgInput *input, int ncolumns, const int *columns,
 										 AttrNumber *numbers);
 
 /*
- * The order of the parts of a key that the n-th graph has which has all of them, from 0: part i of
- * its key is part order[i] of the input's.  False: there are fewer.
+ * Finds the n-th graph, from 0, that has all parts of the input's key.  Part i of its key is part
+ * order[i] of the input's.  Returns false if there is no n-th graph.
  */
 extern bool hg_input_graph_order(const HgInput *input, int n, int *order);
 
 /*
- * Have part order[i] of the keys be part i from now on: nothing has been read.  The encoder, which
- * both inputs share, has its parts in the new order already.
+ * Reorders the keys, before any row is read: part order[i] becomes part i.  The encoder, which
+ * both inputs share, must already have the new order.
  */
 extern void hg_input_order_keys(HgInput *input, const int *order);
 

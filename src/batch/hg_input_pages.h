@@ -14,16 +14,20 @@
 #include "batch/hg_page_offer.h"
 
 /*
- * Offer the pages of the child's table, none of whose rows was read, with its key and these columns
- * of its batches; together: those that this process gets.  False where they can't be offered.
+ * Makes the child's table, which must be unread, a page source of the key and of columns[ncolumns]
+ * of the child's batches.  If together is true, it has the pages that this process gets of a
+ * parallel scan.  Returns false if that is impossible.
  */
 extern bool hg_input_offer_pages(HgInput *input, bool together, int ncolumns, const int *columns,
 								 HgPageOffer *offer);
 
-/* All of it was sent and joined. */
+/* Counts the pages, after all of them were sent and joined. */
 extern void hg_input_end_pages(HgInput *input, HgPageOffer *offer);
 
-/* So many rows were in the pages that are there, and so many with a key, and without, were left. */
+/*
+ * Counts the device's results: of sent_rows, rows with a key and null_keys without one passed the
+ * qual.
+ */
 extern void hg_input_tell_pages(HgInput *input, HgPageOffer *offer, uint64 sent_rows, uint64 rows,
 								uint64 null_keys);
 

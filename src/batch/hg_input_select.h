@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_select.h
- *	  Selection of the rows of an input that are to be joined.
+ *	  Selects which rows of an input are joined.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,13 +13,13 @@
 #include "batch/hg_input.h"
 
 /*
- * Selects the rows in memory that a filter lets through, to be joined alone.  They may take limit
- * bytes, and stay in order.  Returns false, and all rows stay, where there are too many.  No row
- * may have a NULL key.  Memory comes from CurrentMemoryContext.
+ * Selects the rows in memory that a filter lets through, in order; only they are joined.  The
+ * copies may take limit bytes, from CurrentMemoryContext.  Returns false, and selects all rows, if
+ * there are too many.  No row may have a NULL key.
  */
 extern bool hg_input_select(HgInput *input, HgFilter *filter, uint64 limit);
 
-/* Makes all of the rows in memory be joined again, if only some were selected. */
+/* Ends the selection, so that all rows in memory are joined. */
 extern void hg_input_select_all(HgInput *input);
 
 #endif /* HG_INPUT_SELECT_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_spill.h
- *	  An input on its way to a spill set, and back.
+ *	  Writes an input to a spill set, and reads it back.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,15 +13,14 @@
 #include "batch/hg_input.h"
 
 /*
- * Reads on to the end, into a spill set instead of memory; the rows in memory go there first and
- * their memory is freed.
+ * Moves the rows in memory to a spill set, frees their memory, and writes all further rows there.
  */
 extern void hg_input_spill(HgInput *input, HgSpill *spill);
 
-/* Reads from a partition from now on; the rows in memory are forgotten. */
+/* Removes the rows in memory, and reads from a partition of source. */
 extern void hg_input_set_source(HgInput *input, HgSpill *source, int partition);
 
-/* All partitions have been read: the rows in memory are forgotten, and there are no more. */
+/* Removes the rows in memory, and ends the input after all partitions were read. */
 extern void hg_input_end_source(HgInput *input);
 
 #endif /* HG_INPUT_SPILL_H */

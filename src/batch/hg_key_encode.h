@@ -13,7 +13,7 @@
 #include "batch/hg_key.h"
 
 /*
- * Encodes rows first ..  first + nrows - 1 of a batch of a side.  Column at[i] has the values of
+ * Encodes rows first .. first + nrows - 1 of a batch of a side.  Column at[i] has the values of
  * part i.  null_keys[row] becomes true if the key is NULL and the row matches nothing; otherwise
  * words[row] becomes the key.  Returns the number of rows with a key.  Hash functions allocate in
  * temporary, which may be reset.

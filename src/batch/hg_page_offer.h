@@ -1,15 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_page_offer.h
- *	  The pages of a table scan, for a device that takes the rows out of them.
+ *	  Page sources: the pages of a table scan, for a device that takes the rows out of them.
  *
- * A scan whose rows nobody here looks at can be offered as the pages of its table
- * (engine/hg_pages.h): they are copied as they are, but for rows that the scan's snapshot does not
- * see, and the scan's qual is the device's to ask.  Then the scan has come to its end.  How many
- * rows it has returned, for those who count them, is what the device has found.
+ * A scan can be a page source (engine/hg_pages.h) if no process needs its rows.  Pages are copied
+ * as they are, without rows that the snapshot does not see, and the device applies the qual.  The
+ * scan is then at its end.  Row counters get the number of rows that the device has found.
  *
- * Where the device does not take them in the end the scan is where it was, and it is as if it had
- * not been offered.
+ * If the device cannot use the pages after all, the scan is made unread again.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,55 +26,58 @@
 typedef struct HgPageOffer
 {
 	HgScanTable *table;
-	bool together; /* it is a parallel scan, of whose pages each process gets some */
+	bool together; /* a parallel scan: each process sends some of the pages */
 	HgPageSpec spec;
-	uint64 expected; /* rows, as the planner expects them */
+	uint64 expected; /* rows, as the planner estimates them */
 
-	/* what the table is known to be like */
+	/* statistics of the table */
 	double blocks;
-	double rows;	/* in all of them ... */
-	double visible; /* ... and the share of blocks all of whose rows all see */
+	double rows;	/* in all blocks */
+	double visible; /* share of blocks that are all-visible */
 
 	/* what was sent */
 	uint64 pages;
 	uint64 sent_rows;
 	bool begun;
-	NodeInstrumentation before; /* of the scan, where it is instrumented */
+	NodeInstrumentation before; /* of the scan, if it is instrumented */
 } HgPageOffer;
 
 /*
- * Offer the pages of a table of whose columns the key is the first of wanted[nwanted], and the
- * others come along; together: of a parallel scan, those that this process gets.  False: they can't
- * be offered.  Nothing is done yet.
+ * Initializes a page source of a table.  wanted[0] is the key's column, and the other
+ * wanted[nwanted] columns are sent too.  If together is true, it has the pages that this process
+ * gets of a parallel scan.  Returns false if the scan cannot be a page source.  The scan is not
+ * touched.
  */
 extern bool hg_page_offer_init(HgPageOffer *offer, HgScanTable *table, bool together, int nwanted,
 							   const int *wanted);
 
-/* How long it takes to take the rows out of the pages here, in ms. */
+/* Returns the estimated time to read the rows here instead, in ms. */
 extern double hg_page_offer_reading_ms(const HgPageOffer *offer);
 
-/* How much less time it takes to copy the pages than to take them apart here, in ms. */
+/* Returns the estimated time that copying saves against reading all-visible pages here, in ms. */
 extern double hg_page_offer_saved_ms(const HgPageOffer *offer);
 
-/*
- * Begin to send all pages of the scan, none of which was read; false, and nothing is begun: they
- * can't be sent after all.
- */
+/* Begins the scan, which must be unread.  Returns false if its pages cannot be sent after all. */
 extern bool hg_page_offer_begin(HgPageOffer *offer);
 
-/* Send them; false: they were not all sent. */
+/*
+ * Copies all pages of the scan to a job's side.  Returns false if the job does not take them all.
+ */
 extern bool hg_page_offer_send(HgPageOffer *offer, HgPageJob *job, HgSide side);
 
-/* The device has joined them: count what was read of the table. */
+/* Counts the rows and blocks that were read, after the device has joined them. */
 extern void hg_page_offer_count(HgPageOffer *offer);
 
-/* Tell that so many rows have come out of sent_rows that were read, of all processes. */
+/* Reports to EXPLAIN that rows of sent_rows, over all processes, have passed the qual. */
 extern void hg_page_offer_tell(HgPageOffer *offer, uint64 sent_rows, uint64 rows);
 
-/* The pages were sent for nothing: the scan begins again, as one that was not read. */
+/* Makes the scan unread again, because its pages were sent in vain. */
 extern void hg_page_offer_forget(HgPageOffer *offer);
 
-/* The same, for one of the processes that have sent them: the others are to get them again, too. */
+/*
+ * Makes the parallel scan hand out all blocks again, after all processes have forgotten theirs;
+ * called by one of them.
+ */
 extern void hg_page_offer_deal_again(HgPageOffer *offer);
 
 #endif /* HG_PAGE_OFFER_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_page_quals.h
- *	  The qual of a table scan as an engine can ask it of the table's pages.
+ *	  Compiles the qual of a table scan for an engine that takes rows out of the table's pages.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,8 +16,8 @@
 #include "engine/hg_pages.h"
 
 /*
- * Enter all clauses of a qual, an implicitly ANDed list over rows of desc, into quals of pages;
- * false where the engine can't ask one of them.
+ * Adds all clauses of a qual, an implicitly ANDed list over rows of desc, to spec->quals.  Returns
+ * false if a clause is not supported.
  */
 extern bool hg_page_quals_fill(TupleDesc desc, List *qual, HgPageSpec *spec);
 

@@ -3,12 +3,12 @@
  * hg_predicate.h
  *	  Clauses over columns, as sets of rows.
  *
- * A predicate is a set of rows: those for which an expression of SQL is TRUE.  It has two values
- * where the expression has three, because what is asked of it always is whether it is TRUE; the
- * rows for which it is FALSE are another predicate.
+ * A predicate is the set of rows for which an SQL expression is TRUE.  It is two-valued, because
+ * callers only ask whether the expression is TRUE.  The rows for which it is FALSE are another
+ * predicate.
  *
- * It is made of an expression (hg_predicate_clause.h), bound to the columns of a batch, applied to
- * batches (hg_predicate_apply.h), and judged by what is known of all their values
+ * A predicate is made of an expression (hg_predicate_clause.h) and bound to the columns of a
+ * batch.  It is then applied to batches (hg_predicate_apply.h), or judged by bounds of all values
  * (hg_predicate_judge.h).
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -29,24 +29,27 @@
 typedef enum HgPredicateKind
 {
 	HG_PREDICATE_NONE,	   /* no row */
-	HG_PREDICATE_ALL,	   /* each row */
+	HG_PREDICATE_ALL,	   /* every row */
 	HG_PREDICATE_AND,	   /* the rows that are in all of args */
-	HG_PREDICATE_OR,	   /* ... in one of them */
-	HG_PREDICATE_NOT,	   /* ... not in the only one */
+	HG_PREDICATE_OR,	   /* the rows that are in one of args */
+	HG_PREDICATE_NOT,	   /* the rows that are not in args[0] */
 	HG_PREDICATE_IS_NULL,  /* the column is NULL */
-	HG_PREDICATE_NOT_NULL, /* ... is not */
-	HG_PREDICATE_INTEGER,  /* its integer is in a set, and not NULL */
-	HG_PREDICATE_NUMERIC,  /* the same of a numeric's integer scaled by 10^HG_PREDICATE_SCALE */
-	HG_PREDICATE_ORDER,	   /* the integer -1, 0 or 1 that tells its order to another column is */
-	HG_PREDICATE_COMPUTED, /* the number of an expression is in a set, and not NULL */
-	/* ... what tells its order to another one's is, and neither is NULL */
+	HG_PREDICATE_NOT_NULL, /* the column is not NULL */
+	HG_PREDICATE_INTEGER,  /* the column's integer is in set; never NULL */
+	/* The column's numeric, scaled by 10^HG_PREDICATE_SCALE, is in set; never NULL. */
+	HG_PREDICATE_NUMERIC,
+	/* The order (-1, 0 or 1) of the column to another column is in set; neither is NULL. */
+	HG_PREDICATE_ORDER,
+	HG_PREDICATE_COMPUTED, /* the number of an expression is in set; never NULL */
+	/* the order of one expression to another is in set; neither is NULL */
 	HG_PREDICATE_COMPUTED_ORDER,
-	HG_PREDICATE_BYTES, /* the column's bytes compare so with a constant's, and it is not NULL */
-	HG_PREDICATE_EQUAL, /* its bytes are one of some constants', or of none, and not NULL */
-	HG_PREDICATE_LIKE,	/* some constants' are in its bytes, or are not, and it is not NULL */
+	/* The column's bytes compare with a constant's as allows says; never NULL. */
+	HG_PREDICATE_BYTES,
+	HG_PREDICATE_EQUAL, /* the column's bytes are one of bytes, or none; never NULL */
+	HG_PREDICATE_LIKE,	/* the column's bytes contain all of bytes, or do not; never NULL */
 } HgPredicateKind;
 
-/* Decimal digits behind the point in which numerics are compared. */
+/* Decimals with which numerics are compared. */
 #define HG_PREDICATE_SCALE 16
 
 typedef struct HgPredicate HgPredicate;
@@ -56,97 +59,113 @@ struct HgPredicate
 	int nargs;
 	HgPredicate **args; /* [nargs] */
 
-	/* a column of the table, and as what it is compared */
+	/* the column of the table, and how it is compared */
 	AttrNumber attno;
-	int column; /* of the batch */
+	int column; /* column of the batch */
 	int16 attlen;
 	HgValueOrder order;
-	AttrNumber other_attno; /* of ORDER */
+	AttrNumber other_attno; /* of ORDER: the other column */
 	int other;
 	int16 other_attlen;
 
-	/* of COMPUTED and COMPUTED_ORDER; order tells numerics of integers */
+	/* of COMPUTED and COMPUTED_ORDER; order is NUMERIC or an order of integers */
 	HgCompared *compared;
-	int nterms; /* of what this and its arguments compare */
+	int nterms; /* terms of this predicate's expressions and its arguments' */
 
-	HgIntervals *set; /* of INTEGER, NUMERIC, ORDER and what is computed */
-	int scale;		  /* of scaled integers: what fast was made for */
-	bool fast_negated;
+	HgIntervals *set;  /* of INTEGER, NUMERIC, ORDER, COMPUTED and COMPUTED_ORDER */
+	int scale;		   /* decimals for which fast_lows and fast_highs are scaled */
+	bool fast_negated; /* the intervals are those of the set's complement */
 	int nfast;
-	int64 *fast_lows;  /* [nfast] of the set within 64 bits, or of what is not in it */
+	int64 *fast_lows;  /* [nfast] intervals within 64 bits */
 	int64 *fast_highs; /* [nfast] */
 
 	bool negated;	/* of EQUAL and LIKE */
-	bool at_start;	/* of LIKE: the first of bytes is where the value begins ... */
-	bool at_end;	/* ... and the last one where it ends */
-	bool allows[3]; /* of BYTES: the row's value may be less, equal, greater */
+	bool at_start;	/* of LIKE: the value begins with the first of bytes */
+	bool at_end;	/* of LIKE: the value ends with the last of bytes */
+	bool allows[3]; /* of BYTES: the value may be less, equal, greater */
 	int nbytes;
-	HgBytes *bytes; /* [nbytes]; of EQUAL sorted, each once; of LIKE none is empty */
+	HgBytes *bytes; /* [nbytes]; of EQUAL sorted and distinct; of LIKE none is empty */
 
-	/* what was found of the values of a dictionary's codes (hg_predicate_apply.c) */
-	uint64 dictionary; /* its serial; 0: of none */
+	/* results for the codes of a dictionary (hg_predicate_apply.c) */
+	uint64 dictionary; /* serial of the dictionary; 0 if there is none */
 	uint32 nverdicts;
 	uint8 *verdicts; /* [nverdicts] */
 };
 
 /*
  * ------------------------------------------------------------------------
- * Making predicates, in CurrentMemoryContext
+ * Functions that make predicates, in CurrentMemoryContext
  * ------------------------------------------------------------------------
  */
 
+/* Returns all rows, or none. */
 extern HgPredicate *hg_predicate_constant(bool holds);
+/* Returns the rows in which the column is NULL, or is not. */
 extern HgPredicate *hg_predicate_null(AttrNumber attno, bool is_null);
-/* The column's integer, or scaled integer, is in a set. */
+/* Returns the rows whose integer, or scaled integer for HG_ORDER_NUMERIC, is in set. */
 extern HgPredicate *hg_predicate_integer(AttrNumber attno, HgValueOrder order, HgIntervals *set);
-/* The order of the column to another one is in a set. */
+/* Returns the rows in which the order of the column to the other column is in set. */
 extern HgPredicate *hg_predicate_order(AttrNumber attno, HgValueOrder order, AttrNumber other_attno,
 									   HgIntervals *set);
-/* The number of an expression is in a set, or where there are two the order of them. */
+/*
+ * Returns the rows in which the expression's number, or the order of two expressions, is in set.
+ */
 extern HgPredicate *hg_predicate_computed(HgCompared *compared, HgValueOrder order,
 										  HgIntervals *set);
-/* Comparisons of bytes; those of constants stay where they are, of BLANKS without these. */
+/*
+ * Compare bytes with constants, which are not copied; BLANKS are without trailing blanks.
+ * hg_predicate_bytes() takes allows[3] for less, equal and greater.  hg_predicate_equal() sorts
+ * constants[nconstants].
+ */
 extern HgPredicate *hg_predicate_bytes(AttrNumber attno, HgValueOrder order, HgBytes constant,
 									   const bool *allows);
 extern HgPredicate *hg_predicate_equal(AttrNumber attno, HgValueOrder order, int nconstants,
 									   HgBytes *constants, bool negated);
-/* The parts are in a value, one behind the other; what at_start and at_end tell is of some part. */
+/*
+ * Returns the rows whose value contains the parts one behind the other; the bytes are not copied.
+ * If at_start or at_end is set, the value begins with the first or ends with the last part.
+ */
 extern HgPredicate *hg_predicate_like(AttrNumber attno, HgValueOrder order, int nparts,
 									  const HgBytes *parts, bool at_start, bool at_end,
 									  bool negated);
 
-/* What is in all of them, or in any; sets of one column become one. */
+/*
+ * Returns the rows that are in all of args (AND) or in any (OR).  Sets of one column are merged.
+ * The array stays the caller's; its predicates become the result's.
+ */
 extern HgPredicate *hg_predicate_combine(HgPredicateKind kind, int nargs, HgPredicate **args);
+/* Returns the rows that are not in arg, which becomes the result's. */
 extern HgPredicate *hg_predicate_not(HgPredicate *arg);
 
 /*
- * Sets the integer of a numeric scaled by 10^HG_PREDICATE_SCALE; false where it has more decimals
- * or is out of reach.
+ * Sets the integer of a numeric, scaled by 10^HG_PREDICATE_SCALE.  Returns false if it has more
+ * decimals or is too large.
  */
 extern bool hg_predicate_scale_value(Datum value, int128 *scaled);
 
 /*
  * ------------------------------------------------------------------------
- * Ahead of applying them
+ * Preparation
  * ------------------------------------------------------------------------
  */
 
 /*
- * Have a predicate know where in a batch its columns are: attnos[*nattnos] gets those that are not
- * there, and has room for all columns of the table.
+ * Binds a predicate's columns to those of a batch.  Column c of the batch is attribute attnos[c].
+ * Missing attributes are appended, and *nattnos is raised; attnos has room for all of the table's
+ * columns.
  */
 extern void hg_predicate_bind(HgPredicate *predicate, TupleDesc desc, AttrNumber *attnos,
 							  int *nattnos);
 
-/* Set used[column] for the columns of a batch that it looks at. */
+/* Sets used[column] for the columns of the batch that the predicate reads. */
 extern void hg_predicate_mark(const HgPredicate *predicate, bool *used);
 
-/* Set used[column] for those whose values it may be given as codes (HgBatch.takes_codes). */
+/* Sets used[column] for those that it can read as codes (HgBatch.takes_codes). */
 extern void hg_predicate_mark_codes(const HgPredicate *predicate, bool *used);
 
 /*
- * Makes the bounds of a predicate's set be for values of 64 bits scaled by 10^scale.  As made they
- * are for 10^HG_PREDICATE_SCALE.  It may be called in the middle of a scan.
+ * Scales the intervals of a predicate's set to values of 64 bits times 10^scale.  They are created
+ * for 10^HG_PREDICATE_SCALE.  It may be called during a scan.
  */
 extern void hg_predicate_prepare(HgPredicate *predicate, int scale);
 

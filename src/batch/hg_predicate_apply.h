@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_apply.h
- *	  Predicates, evaluated for the rows of a batch at once.
+ *	  Applies predicates to the rows of a batch.
  *
- * That can't fail, and has no effects.  Some rows may stay UNDECIDED: those with values that are
- * compressed, out of line, or of a kind that is not understood, and those for which some number of
- * a batch that is computed does not fit.  They are left to the expression.
+ * That raises no error and has no effects.  Some rows need a recheck by the SQL expression.  Their
+ * values are compressed, out of line or not understood, or a computed number of their batch does
+ * not fit.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,19 +18,22 @@
 #include "batch/hg_predicate.h"
 
 /*
- * Sets holds[i] to whether the predicate holds for row i of a batch.  Where that is not known it
- * sets recheck[i], which it leaves alone elsewhere: the caller evaluates the whole qual for such
- * rows.  Returns true if it has set one.
+ * Sets holds[i] to whether the predicate holds for row i of a batch.  If that is unknown, it sets
+ * recheck[i], and the caller evaluates the whole qual for the row.  Other elements of recheck keep
+ * their values.  Returns true if it has set one.
  */
 extern bool hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds,
 							   bool *recheck);
 
-/* Of one over a column's bytes: does it hold for a value?  False: that is not known. */
+/*
+ * Sets *holds to whether a predicate over a column's bytes holds for a value.  Returns false if
+ * that is unknown.
+ */
 extern bool hg_predicate_apply_one(const HgPredicate *predicate, Datum value, bool *holds);
 
 /*
- * Of a predicate over a column's bytes, does it hold for the values of all codes of a dictionary?
- * predicate->verdicts tells it by code then; false: of some value it does not know.
+ * Applies a predicate over a column's bytes to all values of a dictionary.  Returns true if
+ * predicate->verdicts then has a boolean for each code, and false if some value is not known.
  */
 extern bool hg_predicate_judge_codes(HgPredicate *predicate, const HgDictionary *dictionary);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_arrays.h
- *	  Predicates, evaluated for rows of a segment straight over its arrays.
+ *	  Applies predicates directly to the arrays of a segment.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,16 +18,19 @@
 typedef struct HgPredicateColumn
 {
 	const HgSegmentArray *array;
-	const HgDictionary *dictionary; /* where the array has one */
+	const HgDictionary *dictionary; /* of an array with codes */
 } HgPredicateColumn;
 
 /*
- * Can a predicate be evaluated over the arrays of its columns, in less time than over values that
- * are made of them?  Then it is ready for that.
+ * Returns true if the predicate can be applied to the arrays of its columns faster than to values
+ * fetched from them.  It is then prepared for that.
  */
 extern bool hg_predicate_takes_arrays(HgPredicate *predicate, const HgPredicateColumn *columns);
 
-/* holds[i] = does it hold for row first + i, for i < n, which are HG_BATCH_ROWS at most. */
+/*
+ * Sets holds[i] to whether the predicate holds for row first + i, for i < n <= HG_BATCH_ROWS.
+ * hg_predicate_takes_arrays() must have returned true.
+ */
 extern void hg_predicate_apply_arrays(const HgPredicate *predicate,
 									  const HgPredicateColumn *columns, uint32 first, int n,
 									  bool *holds);

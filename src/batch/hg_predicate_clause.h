@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_clause.h
- *	  Expressions of a table scan's qual as predicates.
+ *	  Turns expressions of a table scan's qual into predicates.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,9 +15,9 @@
 #include "batch/hg_predicate.h"
 
 /*
- * The rows for which an expression over columns of one table is TRUE, or with holds = false FALSE,
- * in CurrentMemoryContext; NULL where it is none of those that are understood.  Constants of the
- * expression stay where they are.
+ * Returns the rows for which an expression over columns of one table is TRUE, or FALSE if holds is
+ * false, in CurrentMemoryContext.  Constants of the expression are not copied.  Returns NULL if
+ * the expression is not supported.
  */
 extern HgPredicate *hg_predicate_from_clause(Node *clause, bool holds);
 

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_filter.h
- *	  Predicates as filters of a device (engine/hg_row_filter.h), which has replicas of the columns.
+ *	  Compiles predicates into filters of a device (engine/hg_row_filter.h), which has replicas of
+ *	  the columns.
  *
- * A predicate is one where each column that it looks at has a replica beside that of a graph of the
- * rows: as integers that are compared as such, as scaled integers of numerics, or as codes of
- * values, which are decided about here, one by one.  Columns of which devices have no replica are
- * asked for, all at once.
+ * Each column that the predicate reads must have a replica beside that of a graph of the rows.  A
+ * replica has integers, scaled integers, or codes of values; values of codes are tested here, one
+ * by one.  Columns without a replica are reported as demand, all at once.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,10 +20,11 @@
 #include "resident/hg_resident_graph.h"
 
 /*
- * Have filters, which are all zero or were made by this for lookups before, let those rows of a
- * lookup through (HgRowFilter) that are in all of some predicates, bound to a batch: rows that a
- * pinned graph has. *device_set become those of them whose devices have all that this takes.  False
- * where there is none, or a predicate is no filter: filters are as before then.
+ * Adds a filter of a lookup's rows to filters, which are zeroed or already have the filters of
+ * earlier lookups.  It lets those rows of a pinned graph through that are in all of
+ * predicates[npredicates], which are bound.  Narrows *device_set to the devices that have all
+ * columns.  Returns false, and leaves filters and *device_set as they were, if no device has them
+ * or a predicate cannot be a filter.
  */
 extern bool hg_predicate_filter_add(HgRowFilters *filters, uint32 lookup,
 									const HgPinnedGraph *graph, int npredicates,

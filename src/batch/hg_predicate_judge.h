@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_judge.h
- *	  What of rows is in a predicate, by what is known of all their values.
+ *	  Decides, by bounds of all values, whether a predicate has all, some or none of the rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,21 +12,21 @@
 
 #include "batch/hg_predicate.h"
 
-/* What is known of all values of a column. */
+/* Bounds of all values of a column. */
 typedef struct HgValueBounds
 {
-	bool has_nulls; /* some may be */
+	bool has_nulls; /* some values may be NULL */
 	bool all_nulls;
 	/*
-	 * the integers of those that are not NULL, or the scaled integers of NUMERIC, are from low to
-	 * high
+	 * low and high, both included, bound the integers, or the scaled integers of NUMERIC, that are
+	 * not NULL
 	 */
 	bool known;
 	int128 low;
 	int128 high;
 } HgValueBounds;
 
-/* Of all rows, are none in a predicate, or all; and if that is not known, some.  They ascend. */
+/* The share of rows that are in a predicate; HG_SHARE_SOME if that is unknown.  Ascending. */
 typedef enum HgPredicateShare
 {
 	HG_SHARE_NONE,
@@ -34,7 +34,7 @@ typedef enum HgPredicateShare
 	HG_SHARE_ALL
 } HgPredicateShare;
 
-/* What of rows is in a predicate of whose columns this is known, by columns of the batch. */
+/* Returns the share of rows that are in a predicate.  bounds are by column of the batch. */
 extern HgPredicateShare hg_predicate_judge(const HgPredicate *predicate,
 										   const HgValueBounds *bounds);
 

@@ -16,29 +16,32 @@
 #include "resident/hg_resident_key.h"
 
 /*
- * Memory that HG_BATCH_ROWS values of a column may need beside its arrays, whatever encoding a
- * segment has; 0: none.
+ * Returns the bytes that HG_BATCH_ROWS values of a column may need beside its arrays, in any
+ * encoding; 0 if none.
  */
 extern Size hg_resident_values_room(const HgResidentColumn *column);
 
 /*
- * values[i] = the value of row first + which[i], or first + i where which is NULL, for i < n; of
- * those that are NULL anything.  Values by reference point into the arrays or into room, of which
- * value i has the i-th part of HG_BATCH_ROWS.
+ * Sets values[i] to the value of row first + which[i], or first + i if which is NULL, for i < n.
+ * The value of a NULL is undefined.  By-reference values point into the arrays or into room, which
+ * has hg_resident_values_room() bytes.
  */
 extern void hg_resident_values_fetch(const HgResidentColumn *column, const HgSegmentArray *array,
 									 char *room, uint32 first, const uint16 *which, int n,
 									 Datum *values);
 
-/* The same for SCALED: values[i] = Int64GetDatum() of the scaled integer. */
+/* Sets values[i] to Int64GetDatum() of the scaled integer; the array's encoding is SCALED. */
 extern void hg_resident_values_scaled(const HgSegmentArray *array, uint32 first,
 									  const uint16 *which, int n, Datum *values);
 
-/* The same of a DICTIONARY: values[i] = UInt32GetDatum() of the code; of a NULL anything. */
+/*
+ * Sets values[i] to UInt32GetDatum() of the code; the array's encoding is DICTIONARY.  The code of
+ * a NULL is undefined.
+ */
 extern void hg_resident_values_codes(const HgSegmentArray *array, uint32 first, const uint16 *which,
 									 int n, Datum *values);
 
-/* Bytes that the values of n rows from first on come to at most, those by reference. */
+/* Returns an upper bound of the bytes of the by-reference values of n rows from first on. */
 extern Size hg_resident_values_bytes(const HgResidentColumn *column, const HgSegmentArray *array,
 									 uint32 first, uint32 n);
 

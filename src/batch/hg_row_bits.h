@@ -109,6 +109,7 @@ hg_row_bits_word(const HgRowBits *set, uint64 row, uint32 *bit)
 						 [(row & ((1 << HG_BITS_SEGMENT_LOG2) - 1)) / 32];
 }
 
+/* Returns true if a row's bit is set. */
 static inline bool
 hg_row_bits_test(const HgRowBits *set, uint64 row)
 {

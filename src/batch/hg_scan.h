@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan.h
- *	  Read the child plan of a join as batches.
+ *	  Reads the child plan of a join as batches.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,12 +15,11 @@
 #include "batch/hg_batch.h"
 
 /*
- * A source of the attributes attnos[nattnos] (from 1, each once) of a plan's result rows, in
- * that order, made in CurrentMemoryContext.  It takes the rows page by page where the plan is a
- * sequential scan of a heap table, or an Append of such scans, and by ExecProcNode where it is
- * anything else; the plan is used by nobody else meanwhile.  Rescanning the plan is the
- * caller's to do (ExecReScan); a plan with changed parameters (chgParam) is rescanned by the source
- * itself.
+ * Creates a source of the attributes attnos[nattnos] (from 1, each once) of a plan's rows, in that
+ * order, in CurrentMemoryContext.  A sequential scan of a heap table, or an Append of such scans,
+ * is read by pages; any other plan by ExecProcNode.  Nothing else may read the plan.  The caller
+ * rescans the plan (ExecReScan); the source itself rescans a plan with changed parameters
+ * (chgParam).
  */
 extern HgBatchSource *hg_scan_create(PlanState *plan, int nattnos, const int *attnos);
 

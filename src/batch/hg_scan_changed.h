@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_changed.h
- *	  Rows of changed blocks that are those of a segment version still.
+ *	  Rows of changed blocks that are still those of a segment version.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,24 +16,24 @@
 #include "resident/hg_resident_version.h"
 
 /*
- * The id by which rows of a version are known in the heap: those of its blocks whose ids precede it
- * are the version's, and all others are not.  Invalid where that can't be told any more.
+ * Returns the horizon of a version: rows of its blocks whose xmin precedes it are the version's,
+ * and other rows are not.  Returns InvalidTransactionId if ids have advanced too far to tell.
  */
 extern TransactionId hg_changed_horizon(const HgSegmentVersion *version);
 
-/* How it was found which rows of a block are still the version's. */
+/* How the version's rows of a block were found. */
 typedef enum HgChangedFound
 {
-	HG_CHANGED_UNTOLD = 0, /* it is not known */
+	HG_CHANGED_UNTOLD = 0, /* unknown which rows are the version's */
 	HG_CHANGED_LOOKED_AT,
 	HG_CHANGED_RECALLED /* from the page visibility cache */
 } HgChangedFound;
 
 /*
- * Which rows of a version's block, whose rows are to be told from others by that id, does a scan's
- * snapshot see?  Their bits are set, of which there is one for each row of the version, and *count
- * becomes how many they are; lines tell of other rows of the block.  The block that comes next is
- * following, unless that is negative.
+ * Finds the rows of a version's changed block that the scan's snapshot sees.  Sets the bits of
+ * those that are the version's, by row number in the version, and *count to their number.  *lines
+ * gets the line pointers of the other visible rows.  following is the block that comes next, or
+ * negative.  horizon is hg_changed_horizon()'s.
  */
 extern HgChangedFound hg_changed_find(TableScanDesc scan, HgSegmentVersion *version,
 									  const HgSegmentRows *rows, int block, int following,
@@ -41,28 +41,28 @@ extern HgChangedFound hg_changed_find(TableScanDesc scan, HgSegmentVersion *vers
 									  HgHeapLines *lines);
 
 /*
- * Blocks of a segment whose older rows are had from elsewhere: without pointers, as processes that
- * scan a table together share them.
+ * Changed blocks of a segment whose unchanged rows are covered.  It has no pointers, so that
+ * processes of a parallel scan can share it.
  */
 typedef struct HgChangedBlocks
 {
 	HgBlockBits blocks;
-	uint32 starts[HG_SEGMENT_BLOCKS];  /* where the lines of a block's other rows begin ... */
-	uint16 counts[HG_SEGMENT_BLOCKS];  /* ... and how many they are */
-	Buffer buffers[HG_SEGMENT_BLOCKS]; /* that had the page of such a block */
+	uint32 starts[HG_SEGMENT_BLOCKS];  /* start of the block's delta rows in lines */
+	uint16 counts[HG_SEGMENT_BLOCKS];  /* number of the block's delta rows */
+	Buffer buffers[HG_SEGMENT_BLOCKS]; /* the buffer that had the page */
 	uint32 nlines;
 	uint32 room;
-	OffsetNumber lines[FLEXIBLE_ARRAY_MEMBER]; /* [nlines] line pointers of all of them */
+	OffsetNumber lines[FLEXIBLE_ARRAY_MEMBER]; /* [nlines] line pointers of all delta rows */
 } HgChangedBlocks;
 
 /*
- * Add a block with its other rows to blocks, or to NULL, which are none, in CurrentMemoryContext.
- * Returns where they are now.
+ * Adds a block and its delta rows to blocks, or to a new set if blocks is NULL, in
+ * CurrentMemoryContext.  Returns the set, which may have moved.
  */
 extern HgChangedBlocks *hg_changed_add(HgChangedBlocks *blocks, int block,
 									   const HgHeapLines *lines);
 
-/* What they take; of NULL nothing. */
+/* Returns the bytes of a set; 0 for NULL. */
 extern Size hg_changed_bytes(const HgChangedBlocks *blocks);
 
 #endif /* HG_SCAN_CHANGED_H */

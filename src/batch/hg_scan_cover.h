@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_cover.h
- *	  Covered rows of a table scan: a resident HashGraph has their keys.
+ *	  Covers rows of a table scan: a cached HashGraph has their keys.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,9 +14,8 @@
 #include "batch/hg_shared_covered.h"
 
 /*
- * HgBatchSource.cover, attach_covered and uncover, of its key, whose columns are of the table's
- * attributes, in CurrentMemoryContext; may_cover, the share of the table's rows that would be
- * covered; and HgBatchSource.pin_graph and graph_order.
+ * These implement the functions of HgBatchSource with the same names.  The source's key must
+ * consist of the table's attributes.  Results are allocated in CurrentMemoryContext.
  */
 extern HgCovered *hg_scan_table_cover(HgScanTable *table, bool pending, HgSharedCovered *shared,
 									  dsa_area *area);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_heap.h
- *	  Rows of a table scan that are read from the table, a page at a time.
+ *	  Reads rows of a table scan from the heap, a page at a time.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,27 +17,27 @@
 
 typedef struct HgScanHeap HgScanHeap;
 
-/* A reader of the table's attributes attnos[nattnos], in CurrentMemoryContext. */
+/* Creates a reader of the table's attributes attnos[nattnos], in CurrentMemoryContext. */
 extern HgScanHeap *hg_scan_heap_create(HgScanSelect *select, int nattnos, const AttrNumber *attnos);
 
 /*
- * Add rows of the scan that are not left out to a batch of a source, as hg_pages_fill() does, and
- * count the source's blocks; false at the end.
+ * Appends rows of the scan that pass the check and the qual to a batch, as hg_pages_fill() does.
+ * Counts the source's blocks.  Returns false at the end.
  */
 extern bool hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *batch,
 							  HgBatchSource *source);
 
 /*
- * The same for a block that is not valid, of which a part may have been taken, and which fits.
- * Returns how many rows were looked at; *all tells whether they are the last ones of the block.
+ * Appends rows of a block that is not valid, from row run->taken on; the block must fit.  Returns
+ * the number of rows read.  Sets *all if they are the block's last.
  */
 extern int hg_scan_heap_add_block(HgScanHeap *heap, TableScanDesc scan, const HgResidentRun *run,
 								  HgBatch *batch, Size max_bytes, bool *all);
 
-/* Returns true if a block may go to a batch, behind the rows that are there. */
+/* Returns true if a whole block may be appended to the batch. */
 extern bool hg_scan_heap_fits(const HgScanHeap *heap, const HgBatch *batch);
 
-/* Returns true if rows of a batch need the page that they were read from last. */
+/* Returns true if rows of the batch point into the page that was read last. */
 extern bool hg_scan_heap_holds(const HgScanHeap *heap, const HgBatch *batch);
 
 #endif /* HG_SCAN_HEAP_H */

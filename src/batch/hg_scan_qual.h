@@ -17,71 +17,73 @@
 
 typedef struct HgColumnQual HgColumnQual;
 
-/* The rows that are left of some, in their order. */
+/* The rows that are still selected, in order. */
 typedef struct HgRowsLeft
 {
 	int n;
-	uint16 which[HG_BATCH_ROWS]; /* [n] places of them among those that were left before */
-	bool any_recheck;			 /* and then ... */
-	bool recheck[HG_BATCH_ROWS]; /* [n] ... is row which[i] one for the whole qual to tell of? */
+	uint16 which[HG_BATCH_ROWS]; /* [n] indexes among the rows that were selected before */
+	bool any_recheck;			 /* some row needs a recheck */
+	/* [n] if any_recheck: row which[i] needs a recheck by the whole qual. */
+	bool recheck[HG_BATCH_ROWS];
 } HgRowsLeft;
 
-/* Is a clause one of those that are evaluated over columns (hg_predicate_clause.h)? */
+/* Returns true if a clause can be evaluated over columns (hg_predicate_clause.h). */
 extern bool hg_column_qual_takes(Node *clause);
 
 /*
- * Of the qual of a plan over rows of desc, an implicitly ANDed list, the clauses that are
- * evaluated over columns, in CurrentMemoryContext; NULL where there is none.  Those behind a
- * clause that calls volatile functions are left out.  *rest is a list of the other clauses, in
- * their order.
+ * Compiles the clauses of a qual that can be evaluated over columns, in CurrentMemoryContext.  The
+ * qual is an implicitly ANDed list over rows of desc.  Clauses behind one that calls volatile
+ * functions are not compiled.  Sets *rest to the other clauses, in order.  Returns NULL if no
+ * clause is compiled.
  */
 extern HgColumnQual *hg_column_qual_create(TupleDesc desc, List *qual, List **rest);
 
-/* The attributes that are looked at, each once; returns their number. */
+/* Sets *attnos to the distinct attributes that the predicates read.  Returns their number. */
 extern int hg_column_qual_attributes(const HgColumnQual *qual, const AttrNumber **attnos);
 
-/* Are all these columns at the same place in each row without NULLs? */
+/* Returns true if these attributes have fixed offsets in rows without NULLs. */
 extern bool hg_column_qual_is_fixed(const HgColumnQual *qual);
 
-/* What of the rows of a segment is left by each of the clauses, as far as it is known. */
+/* The shares of a segment's rows that the predicates select, by bounds of its values. */
 typedef struct HgQualShares HgQualShares;
 
-/* In CurrentMemoryContext. */
+/* Creates the shares in CurrentMemoryContext. */
 extern HgQualShares *hg_column_qual_shares_create(const HgColumnQual *qual);
 
-/* A segment's, of whose columns this is known, in the order of the attributes. */
+/* Sets the shares of a segment from the bounds of its columns, in the order of the attributes. */
 extern void hg_column_qual_judge(const HgColumnQual *qual, const HgValueBounds *bounds,
 								 HgQualShares *shares);
 
-/* ... by one of the clauses, ... */
+/* Returns the share of one predicate. */
 extern HgPredicateShare hg_column_qual_share_of(const HgQualShares *shares, int number);
 
-/* ... and by all of them, or with in_order of those ahead of a parameter. */
+/* Returns the share of all predicates, or with in_order of those ahead of a parameter. */
 extern HgPredicateShare hg_column_qual_share(const HgColumnQual *qual, bool in_order,
 											 const HgQualShares *shares);
 
-/* An empty batch for columns of these attributes. */
+/* Empties and returns the batch for columns of the attributes. */
 extern HgBatch *hg_column_qual_batch(HgColumnQual *qual);
 
 /*
- * Which of tuples[ntuples] are left?  With in_order those of the clauses alone are evaluated that
- * no clause with a parameter stands ahead of, in the whole qual.
+ * Applies the predicates to tuples[ntuples], and sets *left to the rows that hold or need a
+ * recheck.  With in_order, only predicates that stand ahead of all clauses with a parameter are
+ * applied.
  */
 extern void hg_column_qual_filter(HgColumnQual *qual, bool in_order, int ntuples,
 								  const HeapTupleHeader *tuples, HgRowsLeft *left);
 
 /*
- * Clause by clause, for who has the columns elsewhere: the predicates that are evaluated, from 0
- * on, whose columns are those of the attributes above.
+ * For callers that have the columns elsewhere: the number of predicates, numbered from 0, and a
+ * predicate.  Its columns are those of the attributes.
  */
 extern int hg_column_qual_count(const HgColumnQual *qual, bool in_order);
 extern HgPredicate *hg_column_qual_predicate(const HgColumnQual *qual, int number);
 
-/* All of n rows are left ... */
+/* Selects all of n rows. */
 extern void hg_rows_left_init(HgRowsLeft *left, int n);
 /*
- * ... and then keeps those of the rows left that a predicate holds for, or that are to be
- * rechecked, by their place among them.  recheck is NULL where no row is.
+ * Keeps the selected rows that hold or need a recheck; both arrays are indexed by position among
+ * the selected rows.  recheck is NULL if no row needs one.
  */
 extern void hg_rows_left_select(HgRowsLeft *left, const bool *holds, const bool *recheck);
 

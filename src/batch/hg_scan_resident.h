@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_resident.h
- *	  The blocks of a table scan of which some are read from cached columns.
+ *	  Table scans of which some blocks are read from cached columns.
  *
- * Which blocks are valid is determined once for a scan, when its first rows are asked for
- * (hg_resident_validity.c), and holds through its rescans.  The scan then comes block by block: as
- * RUNS of rows that lie one behind the other in the arrays of a segment version, and as blocks
- * that are to be read from the heap.  Each process of a parallel query determines it for itself: a
- * block's rows are the same wherever they are taken from, and it is taken by one process.  But
- * where rows are covered one process does so for all (hg_shared_covered.h).
+ * The valid blocks are determined once for a scan, before its first row is read
+ * (hg_resident_validity.c), and stay valid through its rescans.  The scan returns runs and blocks.
+ * A run has consecutive rows in the arrays of a segment version; a block is to be read from the
+ * heap.  The processes of a parallel query determine valid blocks independently: a block has the
+ * same rows from either place, and one process reads it.  If rows are covered, one process decides
+ * for all (hg_shared_covered.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,9 +30,9 @@
 typedef struct HgResidentScan HgResidentScan;
 
 /*
- * Determines the blocks of a scan that are valid in all of these attributes (from 1, each once).
- * The scan has not been read, and its table has at least nblocks blocks.  In CurrentMemoryContext;
- * NULL: no block is valid, and the scan is core's.
+ * Determines the blocks of a scan that are valid in all of the attributes attnos[nattnos] (from 1,
+ * each once), in CurrentMemoryContext.  The scan is unread, and its table has at least nblocks
+ * blocks.  Returns NULL if no block is valid; core then reads the scan.
  */
 extern HgResidentScan *hg_resident_scan_create(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 											   int nattnos, const AttrNumber *attnos);
@@ -41,90 +41,91 @@ extern HgResidentScan *hg_resident_scan_create(Relation rel, Snapshot snapshot, 
 extern HgResidentScan *hg_resident_scan_open(Relation rel, HgValidBlocks *valid, uint32 nsegments,
 											 int nattnos, const AttrNumber *attnos);
 
-/* What a scan comes to. */
+/* The next run or block of a scan. */
 typedef struct HgResidentRun
 {
-	/* cached rows: the next ones of the run; nrows is 0 if the block is not valid */
+	/* rows left in the run; 0 if the next block must be read from the heap */
 	int nrows;
 	uint32 first;
-	uint32 segment; /* that they are of */
-	/* a block to be read from the heap, where nrows is 0, of which so many rows were taken ... */
+	uint32 segment; /* of the run */
+	/* if nrows is 0: the block, of which taken rows have been read */
 	HgHeapBlocks *blocks;
 	BlockNumber block;
 	int taken;
-	/* ... and the next such one, or invalid; */
+	/* the next block to read from the heap, or InvalidBlockNumber */
 	BlockNumber following;
-	/* if some of its rows are covered, the line pointers of the delta rows; else NULL */
+	/* the line pointers of the delta rows, if the block has covered rows; else NULL */
 	const OffsetNumber *lines;
 	int nlines;
-	Buffer recent; /* then, the buffer that had the page */
+	Buffer recent; /* if lines is set, the buffer that had the page */
 } HgResidentRun;
 
 /*
- * Sets what comes next; false at the end.  It stays what comes next until all rows of the run, or
- * of the block, have been taken.  *blocks grows by the valid blocks of it.
+ * Sets *run to what comes next, which stays next until all of its rows are skipped.  Adds the
+ * valid blocks that it begins to *blocks.  Returns false at the end.
  */
 extern bool hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRun *run,
 								  uint64 *blocks);
 
-/* The first rows of a run have been taken. */
+/* Skips the first rows of a run, which have been read. */
 extern void hg_resident_scan_skip(HgResidentScan *resident, int nrows);
 
-/* The next rows of a block have been taken from the heap, or all that were left. */
+/* Skips rows of a block, which have been read from the heap; all says that none is left. */
 extern void hg_resident_scan_skip_block(HgResidentScan *resident, int nrows, bool all);
 
-/* A column of the segment that the scan stands at. */
+/* A column of the segment that the scan is at. */
 typedef struct HgResidentSource
 {
 	HgResidentColumn column;
 	HgSegmentArray array;
 	const HgSegmentBounds *bounds;
-	HgDictionary dictionary; /* where the array has one */
+	HgDictionary dictionary; /* if the array has codes */
 } HgResidentSource;
 
-/* That of an attribute, which is one of the scan's: it stays there, and tells of each segment. */
+/* Returns the column of one of the scan's attributes.  It is updated for each segment. */
 extern const HgResidentSource *hg_resident_scan_source(const HgResidentScan *resident,
 													   AttrNumber attno);
 
-/* Returns the valid blocks of the scan. */
+/* Returns the valid blocks of the scan, and sets *nsegments to the table's segments. */
 extern const HgValidBlocks *hg_resident_scan_valid(const HgResidentScan *resident,
 												   uint32 *nsegments);
 
-/* Passes over the valid blocks of a segment from now on: their rows are covered. */
+/* Makes the scan skip the valid blocks of a segment, because their rows are covered. */
 extern void hg_resident_scan_pass(HgResidentScan *resident, const HgValidSegment *segment);
 
 /*
- * The same, and the blocks are counted as read from the cache; *blocks grows by them.  Returns the
+ * Does the same, and counts the blocks as read from the cache; adds them to *blocks.  Returns the
  * number of their rows.
  */
 extern uint32 hg_resident_scan_cover(HgResidentScan *resident, const HgValidSegment *segment,
 									 uint64 *blocks);
 
 /*
- * Covers the rows of a changed block of a covered segment, all but those that lines tell of: the
- * scan comes to the latter alone.  Blocks of a segment ascend.
+ * Covers the rows of a changed block of a covered segment, except those in lines, which the scan
+ * still returns.  Blocks of a segment must ascend.
  */
 extern void hg_resident_scan_cover_older(HgResidentScan *resident, const HgValidSegment *segment,
 										 int block, const HgHeapLines *lines);
 
 /*
- * What the scan keeps of such blocks of a segment; NULL: there are none.  And another process's,
- * which stay where they are: this one passes over their rows too.
+ * hg_resident_scan_covered_older() returns the changed blocks of a segment, or NULL.
+ * hg_resident_scan_pass_older() makes this scan use another process's, which are not copied.
  */
 extern const HgChangedBlocks *hg_resident_scan_covered_older(const HgResidentScan *resident,
 															 const HgValidSegment *segment);
 extern void hg_resident_scan_pass_older(HgResidentScan *resident, const HgValidSegment *segment,
 										HgChangedBlocks *older);
 
-/* What all that takes. */
+/* Returns the bytes of all sets of changed blocks. */
 extern Size hg_resident_scan_covered_bytes(const HgResidentScan *resident);
 
-/* From the next rescan on no segment is passed over. */
+/* Makes the scan skip no segment, from the next rescan on. */
 extern void hg_resident_scan_uncover(HgResidentScan *resident);
 
 /*
- * Stand at a segment: columns are those of its rows.  Where a run has begun it is to stand where it
- * stood before the next of its rows are asked for.  NULL: it stands at none.
+ * hg_resident_scan_stand() moves the columns to a segment.  After a run has begun, the caller must
+ * restore the run's segment before it reads on.  hg_resident_scan_stands() returns the current
+ * segment, or NULL.
  */
 extern void hg_resident_scan_stand(HgResidentScan *resident, const HgValidSegment *segment);
 extern const HgValidSegment *hg_resident_scan_stands(const HgResidentScan *resident);

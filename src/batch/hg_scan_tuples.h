@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_tuples.h
- *	  Heap tuples into columns.
+ *	  Extracts columns from heap tuples.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,37 +15,38 @@
 
 #include "batch/hg_batch.h"
 
-/* An attribute of a table, as it lies in a tuple. */
+/* An attribute of a table in a tuple. */
 typedef struct HgTupleAttribute
 {
 	int16 attlen;
 	bool attbyval;
 	uint8 alignby;
 	int column;		   /* of the batch, or -1 */
-	bool missing_null; /* what tuples have that are older than the attribute */
+	bool missing_null; /* the value in tuples that are older than the attribute */
 	Datum missing_value;
 } HgTupleAttribute;
 
-/* Where the wanted attributes of a table's tuples are. */
+/* Offsets of the needed attributes in a table's tuples. */
 typedef struct HgTupleLayout
 {
-	int natts;	   /* the last wanted attribute */
-	int nfixed;	   /* attributes ahead of the first of variable length, up to natts */
-	Size *offsets; /* [nfixed], of those where no NULL is ahead */
+	int natts;	   /* number of the last needed attribute */
+	int nfixed;	   /* attributes before the first of variable length, up to natts */
+	Size *offsets; /* [nfixed] offsets if no NULL comes before */
 	int nfixed_wanted;
-	int *fixed_wanted;			  /* [nfixed_wanted], from 0 */
+	int *fixed_wanted;			  /* [nfixed_wanted] needed attributes among them, from 0 */
 	HgTupleAttribute *attributes; /* [natts] */
-	bool by_reference;			  /* some wanted attribute is */
-	Size missing_bytes;			  /* of such values that a tuple older than all of them has */
+	bool by_reference;			  /* some needed attribute is by reference */
+	/* by-reference bytes in a tuple that is older than all attributes */
+	Size missing_bytes;
 } HgTupleLayout;
 
 /*
- * The layout for attribute attnos[c] (from 1, each once) of desc as column c, in
+ * Creates the layout for attribute attnos[c] (from 1, each once) of desc as column c, in
  * CurrentMemoryContext.
  */
 extern HgTupleLayout *hg_tuple_layout_create(TupleDesc desc, int nattnos, const AttrNumber *attnos);
 
-/* Are all wanted attributes ahead of the first of variable length? */
+/* Returns true if no variable-length attribute comes before the last needed one. */
 static inline bool
 hg_tuple_layout_is_fixed(const HgTupleLayout *layout)
 {
@@ -53,8 +54,8 @@ hg_tuple_layout_is_fixed(const HgTupleLayout *layout)
 }
 
 /*
- * Add the columns of tuples[ntuples] behind the rows of a batch, which has room for them.
- * Values by reference point into the tuples.
+ * Appends the columns of tuples[ntuples] to a batch, which has room for them.  By-reference values
+ * point into the tuples.
  */
 extern void hg_tuple_layout_add(const HgTupleLayout *layout, int ntuples,
 								const HeapTupleHeader *tuples, HgBatch *batch);

@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_shared_columns.h
- *	  Where the column chunks of one side lie that several processes fill and read.
+ *	  Shared memory for one side's column chunks, which several processes fill and read.
  *
- * In a join that parallel workers do together, each process fills chunks of its own with the
- * rows that it reads, and fetches rows from all chunks afterwards.  The chunks lie in the
- * query's DSA, in pieces that the process which fills them allocates; a piece has consecutive
- * chunk numbers, which are handed out here, so that a row's number is different from all others:
- * chunk number times rows of a chunk plus place.  What a process leaves unused at
- * the end of its last piece are numbers of no row.
+ * Each participant of a parallel join fills chunks with the rows that it reads, and later fetches
+ * rows from all chunks.  The process that fills a chunk allocates it, as part of a piece, in the
+ * query's DSA.  A piece has consecutive chunk numbers, which are unique.  A row's number is its
+ * chunk's number times the rows of a chunk, plus its position.  Numbers behind the last row of a
+ * process's last piece stay unused.
  *
- * Pieces are chained, for processes to find them once all are filled, and to be freed.
+ * Pieces are linked, so that processes find them after all are filled.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,12 +23,12 @@
 #include "storage/spin.h"
 #include "utils/dsa.h"
 
-/* In shared memory: no pointers. */
+/* In shared memory, without pointers. */
 typedef struct HgSharedColumns
 {
 	slock_t mutex;
-	uint32 chunks;		/* numbers handed out */
-	dsa_pointer pieces; /* the last one; InvalidDsaPointer: none */
+	uint32 chunks;		/* number of chunk numbers in use */
+	dsa_pointer pieces; /* the latest piece, or InvalidDsaPointer */
 } HgSharedColumns;
 
 /* The head of a piece. */
@@ -37,27 +36,28 @@ typedef struct HgSharedPiece
 {
 	dsa_pointer next;
 	uint32 first_chunk;
-	uint32 nchunks; /* 0: variable-length values */
-	uint64 rows;	/* filled, from the start of the first chunk on */
+	uint32 nchunks; /* 0 for a piece of variable-length values */
+	uint64 rows;	/* rows, from the start of the first chunk on */
 	bool has_nulls; /* some row of some column is NULL */
 } HgSharedPiece;
 
-/* Bytes from the start of a piece to what it holds. */
+/* Bytes from the start of a piece to its chunks or values. */
 #define HG_SHARED_PIECE_HEAD TYPEALIGN(64, sizeof(HgSharedPiece))
 
-/* No piece is larger: a larger one might need a segment that takes long to fill with zeros. */
+/* Upper bound of a piece: a larger one might need a segment that takes long to zero. */
 #define HG_SHARED_PIECE_BYTES ((Size) 8 * 1024 * 1024)
 
+/* Initializes the shared state without pieces. */
 extern void hg_shared_columns_init(HgSharedColumns *shared);
 
 /*
- * A new piece with room for bytes bytes behind its head and nchunks chunk numbers; *pointer is
- * where it lies.  Errors when there is no shared memory.
+ * Allocates a piece of bytes behind its head, with nchunks chunk numbers, and sets *pointer to it.
+ * Raises an error if shared memory is short.
  */
 extern HgSharedPiece *hg_shared_columns_add(HgSharedColumns *shared, dsa_area *area, Size bytes,
 											uint32 nchunks, dsa_pointer *pointer);
 
-/* Free all pieces, which nobody uses any more. */
+/* Frees all pieces, after all processes are done. */
 extern void hg_shared_columns_release(HgSharedColumns *shared, dsa_area *area);
 
 #endif /* HG_SHARED_COLUMNS_H */

@@ -3,17 +3,17 @@
  * hg_shared_covered.h
  *	  Covered rows of a table that the processes of a parallel query scan together.
  *
- * The leader determines the covered rows (hg_covered.h) once, before there are workers, and tells
- * them.  The graph version and the segment versions lie in memory that all processes share.  The
+ * The leader determines the covered rows (hg_covered.h) once, before workers start, and publishes
+ * them.  The graph version and the segment versions are in memory that all processes share.  The
  * query's DSA has the bits of the rows that pass a qual, and the line pointers of the delta rows
  * of blocks that are covered in part (hg_scan_changed.h).  Each process pins these versions for
- * itself.  So all processes have the same covered rows under the same numbers, and pass over the
- * same blocks of the table.  The join decides which process joins what.
+ * itself.  So all processes have the same covered rows under the same numbers, and skip the same
+ * blocks of the table.  The join decides which process joins which rows.
  *
- * A process that begins late must not find versions that have been freed.  The leader HOLDS what
- * it has covered until it lets go.  A worker pins it before that, under a lock that keeps the
- * leader from letting go.  Only pins are taken under the lock, because it holds off interrupts:
- * pinned versions stay as they are, so that the worker finds its covered rows after it.
+ * A process that begins late must not find versions that have been freed.  The leader pins its
+ * covered versions until it releases them.  A worker pins them earlier, under a lock that keeps
+ * the leader from releasing.  The lock holds off interrupts, so that a worker takes only pins
+ * under it, and finds its covered rows afterwards.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,18 +30,18 @@
 #include "batch/hg_covered.h"
 #include "batch/hg_scan_resident.h"
 
-/* In the query's DSM: no pointers. */
+/* In the query's DSM, without pointers. */
 typedef struct HgSharedCovered
 {
 	bool covered;		  /* true if rows are covered, and the rest is valid */
 	uint32 nparts;		  /* segments of the table */
 	int nvalid_segments;  /* number of segments with valid blocks */
-	dsa_pointer graph;	  /* in the memory of residents */
+	dsa_pointer graph;	  /* in the memory of cached columns and indexes */
 	dsa_pointer valid;	  /* HgValidCopy[nvalid_segments], in the query's DSA */
-	dsa_pointer segments; /* HgSharedCoveredSegment[nvalid_segments] likewise */
-	uint64 bytes;		  /* that this takes there */
+	dsa_pointer segments; /* HgSharedCoveredSegment[nvalid_segments], in the query's DSA */
+	uint64 bytes;		  /* bytes in the query's DSA */
 
-	/* the next segment, where covered rows are read after all: each by one process */
+	/* ^If covered rows are uncovered: the next segment that no process has taken. */
 	pg_atomic_uint32 next_part;
 } HgSharedCovered;
 
@@ -52,7 +52,7 @@ extern void hg_shared_covered_init(HgSharedCovered *shared);
 extern void hg_shared_covered_publish(HgSharedCovered *shared, dsa_area *area,
 									  const HgCovered *covered, const HgResidentScan *scan);
 
-/* What a worker pins of a scan: its valid blocks, and the graph that has its covered rows. */
+/* A worker's pins: the valid blocks of a scan, and the graph that has its covered rows. */
 struct HgSharedPins
 {
 	HgValidBlocks *valid;
@@ -60,16 +60,16 @@ struct HgSharedPins
 };
 
 /*
- * Pin either while the leader holds it, until CurrentMemoryContext is reset or CurrentResourceOwner
- * released.
+ * Pin the valid blocks or the graph, while the leader has them pinned.  The pins last until
+ * CurrentMemoryContext is reset or CurrentResourceOwner is released.
  */
 extern void hg_shared_covered_pin_valid(const HgSharedCovered *shared, dsa_area *area,
 										HgSharedPins *pins);
 extern void hg_shared_covered_pin_graph(const HgSharedCovered *shared, HgSharedPins *pins);
 
 /*
- * Covers the leader's rows in another process, which has pinned their versions, in
- * CurrentMemoryContext.  The scan passes over them.  See hg_covered_create().
+ * Covers the leader's rows in another process, in CurrentMemoryContext.  pins has their versions.
+ * The scan skips their blocks.  See hg_covered_create() for the other arguments.
  */
 extern HgCovered *hg_shared_covered_attach(const HgSharedCovered *shared, dsa_area *area,
 										   Relation rel, const HgGraphKey *key,

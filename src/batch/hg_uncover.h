@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_uncover.h
- *	  Covered rows that are read after all, by the processes of a parallel query together.
+ *	  Uncovered rows: covered rows that the processes of a parallel query read after all.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,23 +16,24 @@
 
 #include "batch/hg_covered.h"
 
-/* A process's way through the segments of covered rows. */
+/* The position of a process in the segments of covered rows. */
 typedef struct HgUncover
 {
-	HgCovered *covered;			 /* NULL: none is read */
+	HgCovered *covered;			 /* NULL if no row is uncovered */
 	int *columns;				 /* [covered->ncolumns] 0, 1, 2, ... */
-	pg_atomic_uint32 *next_part; /* the next segment that no process has taken */
-	uint32 part;				 /* the one that is read now ... */
-	uint64 at;					 /* ... and the place in it; behind it: none is */
+	pg_atomic_uint32 *next_part; /* shared: the next segment that no process has taken */
+	uint32 part;				 /* the segment that is read now */
+	/* ordinal of the next row; behind the segment's last if it is read */
+	uint64 at;
 } HgUncover;
 
 /*
- * Read rows from now on, in CurrentMemoryContext: those of each segment by the process that
- * *next_part, a counter of all that begins with 0, gives it to.
+ * Begins reading covered rows, in CurrentMemoryContext.  *next_part is a counter that all
+ * processes share and that begins with 0; each segment is read by one process.
  */
 extern void hg_uncover_begin(HgUncover *uncover, HgCovered *covered, pg_atomic_uint32 *next_part);
 
-/* Fill a batch, whose columns are those that are wanted of the rows; false at the end. */
+/* Fills a batch, whose columns are covered->columns.  Returns false at the end. */
 extern bool hg_uncover_next(HgUncover *uncover, HgBatch *batch);
 
 #endif /* HG_UNCOVER_H */
