@@ -1,29 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * hg_arithmetic.c
- *	  Arithmetic over the columns of a batch, column by column: arguments of aggregates, and what
- *	  conditions compare.
+ *	  Arithmetic over the columns of a batch, column by column: arguments of aggregates, and
+ *	  expressions that conditions compare.
  *
- * What is computed: +, -, * and unary minus of int2, int4, int8 and numeric, casts between them
- * that do not round, % of integers by a constant other than 0, constants and columns.  An
- * expression is a tree of TERMS, each of which has a number for each row of the batch, as 64 bits:
- * an integer, or a numeric as a scaled integer, all of them with the same display scale.  So one
- * loop over two arrays is all that an operator takes, and expressions that have parts in common
- * have the terms of these in common.
+ * It computes +, -, * and unary minus of int2, int4, int8 and numeric, casts between them that do
+ * not round, and % of integers by a constant other than 0, over constants and columns.  An
+ * expression is a tree of terms.  A term has one 64-bit number for each row of the batch: an
+ * integer, or a numeric as a scaled integer, with one display scale for all rows.  So an operator
+ * is one loop over two arrays.  Common subexpressions share a term.
  *
- * Results are PostgreSQL's to the digit, or there are none.  The display scale of a sum or
- * difference is the greater one of its operands', that of a product their sum, and numbers are
- * exact, as in numeric.c.  Whatever does not fit makes the term, and all that are made of it,
- * FAIL for the batch: values with different display scales, a numeric of too many digits, NaN or
- * infinite; an integer out of its type's range, 64 bits that overflow.  The caller then evaluates
- * the expression row by row as PostgreSQL does, which raises the errors that it raises, for the
- * rows that it raises them for.  So it does not matter that all rows of a batch are computed, those
- * too that a filter leaves out.
+ * Results are either PostgreSQL's to the digit, or missing.  The display scale of a sum or
+ * difference is the greater of its operands', that of a product is their sum, and numbers are
+ * exact, as in numeric.c.  If a number does not fit, the term and all terms that use it fail for
+ * the batch.  That is so for values with different display scales; for a numeric that has too many
+ * digits, or is NaN or infinite; for an integer out of its type's range; and for an overflow of 64
+ * bits.  The caller then evaluates the expression row by row, and PostgreSQL raises its own errors
+ * for the right rows.  So rows of the batch that a filter removes may be computed too.
  *
- * All operators are strict: NULL where an operand is.  A column's number is 0 there, so that what
- * is made of it fits as others do.
+ * All operators are strict: NULL if an operand is NULL.  A column's number is then 0, so that
+ * results of it fit.
  *
- * Privileges on functions are checked by ExecInitExpr(), which the caller needs anyway.
+ * ExecInitExpr(), which the caller needs anyway, checks privileges on functions.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -70,7 +68,7 @@ hg_arithmetic_count(const HgArithmetic *arithmetic)
 	return list_length(arithmetic->terms);
 }
 
-/* The width of an integer type, 0 for numeric, -1 for any other. */
+/* Returns the width of an integer type, 0 for numeric, -1 for any other type. */
 static int
 hg_number_width(Oid type)
 {
@@ -89,7 +87,7 @@ hg_number_width(Oid type)
 	}
 }
 
-/* What a function does; false where it is none of those that are computed here. */
+/* Finds the kind of a function; false if it is not computed here. */
 static bool
 hg_term_kind(Oid function, HgTermKind *kind)
 {
@@ -158,7 +156,7 @@ hg_term_kind(Oid function, HgTermKind *kind)
 	}
 }
 
-/* What an integer is divided by, 1 where that is NULL; 0: it is none to divide by. */
+/* Returns the divisor that a constant is, 1 if that is NULL; 0 if division is not supported. */
 static int64
 hg_term_divisor(const Expr *expr)
 {
@@ -169,7 +167,7 @@ hg_term_divisor(const Expr *expr)
 	return constant->constisnull ? 1 : hg_value_integer(constant->constlen, constant->constvalue);
 }
 
-/* Can a kind of term be made of these arguments, as far as they matter for it? */
+/* Returns true if a term of this kind can have these arguments. */
 static bool
 hg_term_takes(HgTermKind kind, List *arguments)
 {
@@ -213,7 +211,7 @@ hg_arithmetic_takes(const Expr *expr)
 	return true;
 }
 
-/* The number of a constant, or NULL; false where it does not fit. */
+/* Makes the term a constant; false if it does not fit. */
 static bool
 hg_term_begin_constant(HgTerm *term, const Const *constant)
 {
@@ -232,7 +230,7 @@ hg_term_begin_constant(HgTerm *term, const Const *constant)
 	return true;
 }
 
-/* The column of a Var. */
+/* Makes the term a column; false if the Var is none of them. */
 static bool
 hg_term_begin_column(HgTerm *term, const HgArithmetic *arithmetic, const Var *var)
 {
@@ -246,7 +244,9 @@ hg_term_begin_column(HgTerm *term, const HgArithmetic *arithmetic, const Var *va
 	return false;
 }
 
-/* What a function makes of its arguments, which are terms too. */
+/*
+ * Makes the term a function of its arguments, which become terms; false if that is not supported.
+ */
 static bool
 hg_term_begin_function(HgTerm *term, HgArithmetic *arithmetic, Oid function, List *arguments)
 {
@@ -321,7 +321,7 @@ hg_arithmetic_add(HgArithmetic *arithmetic, Expr *expr)
 	}
 	if (!known)
 	{
-		/* its parts are nobody's */
+		/* no term uses its parts */
 		arithmetic->terms = list_truncate(arithmetic->terms, before);
 		return -1;
 	}
@@ -345,13 +345,11 @@ hg_arithmetic_uses_numeric(const HgArithmetic *arithmetic, int column)
 }
 
 /* ---------------------------------------------------------------------
- * Terms of a batch
- *
- * Each returns false where the term fails.
+ * Terms of a batch. Each function returns false if the term fails.
  * ---------------------------------------------------------------------
  */
 
-/* Have room for a term's numbers, in which those of a constant are already. */
+/* Allocates a term's numbers, and sets those of a constant. */
 static void
 hg_term_prepare(HgArithmetic *arithmetic, HgTerm *term)
 {
@@ -372,7 +370,7 @@ hg_term_prepare(HgArithmetic *arithmetic, HgTerm *term)
 	}
 }
 
-/* The numbers of a column of a batch. */
+/* Loads the numbers of a column of the batch. */
 static bool
 hg_term_load_column(HgTerm *term, const HgBatch *batch, int column)
 {
@@ -397,7 +395,7 @@ hg_term_load_column(HgTerm *term, const HgBatch *batch, int column)
 	return true;
 }
 
-/* Do all of these fit an integer type?  Those of rows with NULL may not, and make it fail too. */
+/* Returns true if all numbers fit an integer type.  A row with NULL may not fit either. */
 static bool
 hg_term_fits(int width, const int64 *values, int n)
 {
@@ -412,7 +410,7 @@ hg_term_fits(int width, const int64 *values, int n)
 	return fit;
 }
 
-/* Returns the numbers of a term scaled by so many more decimals; NULL: they don't fit. */
+/* Returns a term's operand times 10^decimals, or NULL on overflow. */
 static const int64 *
 hg_term_scale_up(HgTerm *term, const int64 *values, int n, int decimals)
 {
@@ -428,7 +426,7 @@ hg_term_scale_up(HgTerm *term, const int64 *values, int n, int decimals)
 	return overflow ? NULL : term->scaled;
 }
 
-/* NULL where either operand is. */
+/* Sets NULL where either operand is NULL. */
 static void
 hg_term_merge_nulls(HgTerm *term, const bool *left, const bool *right, int n)
 {
@@ -442,13 +440,13 @@ hg_term_merge_nulls(HgTerm *term, const bool *left, const bool *right, int n)
 	term->numbers.nulls = term->nulls;
 }
 
-/* The remainders of integers, with their signs. */
+/* Computes remainders of integers, with the dividend's sign. */
 static void
 hg_term_divide(const HgTerm *term, const int64 *values, int n)
 {
 	const int64 divisor = term->constant;
 
-	/* the least integer by -1 is none that processors divide */
+	/* processors trap on the least integer divided by -1 */
 	if (divisor == -1)
 		memset(term->values, 0, n * sizeof(int64));
 	else if (term->width <= (int) sizeof(int32))
@@ -459,7 +457,7 @@ hg_term_divide(const HgTerm *term, const int64 *values, int n)
 			term->values[i] = values[i] % divisor;
 }
 
-/* What a term makes of its one operand. */
+/* Computes a term of one operand. */
 static bool
 hg_term_compute_unary(HgTerm *term, const HgNumbers *operand, int n)
 {
@@ -475,7 +473,7 @@ hg_term_compute_unary(HgTerm *term, const HgNumbers *operand, int n)
 	return !overflow && (term->width == 0 || hg_term_fits(term->width, term->numbers.values, n));
 }
 
-/* ... and of its two. */
+/* Computes a term of two operands. */
 static bool
 hg_term_compute_binary(HgTerm *term, const HgNumbers *left, const HgNumbers *right, int n)
 {

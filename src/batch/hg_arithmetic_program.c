@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * hg_arithmetic_program.c
- *	  Expressions over the columns of a batch as programs for a device, which has these columns.
+ *	  Compiles expressions over the columns of a batch into programs for a device that has the
+ *	  columns.
  *
- * A program does what hg_arithmetic.c does, with the same numbers: integers, which have to fit
- * their type, and scaled integers of numerics, which have to fit 64 bits.  What does not is an
- * overflow on the device, which then has no answer, and all rows are computed here: those that
- * PostgreSQL raises an error for raise it here, and scaled integers that are too large become
- * numerics.  The device computes rows that have no match as well, and may see an overflow where
- * there is no error; that costs time, and nothing else.  So it is with numbers that conditions
- * compare.
+ * A program computes the same numbers as hg_arithmetic.c: integers that must fit their type, and
+ * scaled integers that must fit 64 bits.  An overflow on the device leaves it without an answer,
+ * and all rows are computed here.  PostgreSQL then raises its errors here, and scaled integers
+ * that are too large become numerics.  The device also computes rows without a match, and may see
+ * an overflow where there is no error, which only costs time.  The same holds for numbers that
+ * conditions compare.
  *
- * Display scales are those of the columns on the device, which are known when it is asked, and so
- * are programs.
+ * Display scales are those of the columns on the device.  They are known when the device is asked,
+ * and so programs are compiled then.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,7 +24,7 @@
 #include "batch/hg_arithmetic_term.h"
 #include "batch/hg_numeric.h"
 
-/* A program that is being written. */
+/* A program that is being compiled. */
 typedef struct HgProgramWriter
 {
 	const HgArithmetic *arithmetic;
@@ -46,7 +46,7 @@ hg_arithmetic_columns(const HgArithmetic *arithmetic, int number)
 	return columns;
 }
 
-/* The display scale of a term's numbers, 0 of integers; -1: there is none, or they are too fine. */
+/* Returns the display scale of a term, 0 for integers; -1 if it has none or too many decimals. */
 static int
 hg_term_scale(const HgProgramWriter *writer, int number)
 {
@@ -69,14 +69,14 @@ hg_term_scale(const HgProgramWriter *writer, int number)
 	return scale <= HG_MOST_DECIMALS ? scale : -1;
 }
 
-/* The bits that the numbers of a term have to fit. */
+/* Returns the bits that the numbers of a term must fit. */
 static uint8
 hg_term_bits(const HgTerm *term)
 {
 	return term->width > 0 ? (uint8) (term->width * BITS_PER_BYTE) : 64;
 }
 
-/* Write a step; false where there is no room. */
+/* Appends a step; false if there is no room. */
 static bool
 hg_program_write(HgProgram *program, HgStep step)
 {
@@ -129,7 +129,7 @@ hg_term_step(HgTermKind kind)
 	}
 }
 
-/* Write what leaves a term's number, whose scale and those of its operands there are. */
+/* Appends the steps that compute a term.  Scales of the term and its operands are valid. */
 static bool
 hg_program_write_term(HgProgramWriter *writer, int number)
 {
@@ -145,7 +145,7 @@ hg_program_write_term(HgProgramWriter *writer, int number)
 										 .is_signed = 1});
 	if (term->kind == HG_TERM_CONSTANT)
 		return !term->constant_null && hg_program_write_constant(program, term->constant);
-	/* whose other operand may be NULL, which no step leaves */
+	/* the divisor may be NULL, for which there is no step */
 	if (term->kind == HG_TERM_MODULO)
 		return !hg_arithmetic_term(writer->arithmetic, term->operands[1])->constant_null &&
 			   hg_program_write_term(writer, term->operands[0]) &&

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_batch.c
- *	  A bounded number of rows as columns: how rows travel between scans, stores and joins.
+ *	  Allocation of batches.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_bound_params.c
- *	  Expressions with the values of a query's parameters in them.
+ *	  Replaces a query's parameters in expressions by their values.
  *
- * A generic plan has parameters where one for known values has constants.  What is decided and
- * computed over columns is made of constants, and is set up when the plan is begun: the values are
- * known then.  The same are taken as core folds (eval_const_expressions()).  What plans compute,
- * initial ones among them, is known later, and may change: the caller tells when it is to be taken.
+ * A generic plan has parameters where a custom plan has constants.  Predicates and arithmetic over
+ * columns need constants, and are set up when the plan begins, when the values are known.  The
+ * parameters replaced are those that eval_const_expressions() folds.  Results of plans, including
+ * initial plans, are known later and may change; the caller decides when they are replaced.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,7 +22,7 @@
 
 #include "batch/hg_bound_params.h"
 
-/* Parameters of a kind that a walk has come to. */
+/* The parameters of a kind that a walk has found. */
 typedef struct HgParamSearch
 {
 	ParamKind kind;
@@ -61,7 +61,7 @@ hg_param_make_constant(const Param *param, Datum value, bool isnull)
 							  by_value);
 }
 
-/* The constant that a parameter of a query is; NULL where that can't be told. */
+/* Returns the constant for a query's parameter, or NULL if it is not known to be constant. */
 static Node *
 hg_param_constant(const Param *param, ParamListInfo params)
 {
@@ -77,7 +77,7 @@ hg_param_constant(const Param *param, ParamListInfo params)
 	return hg_param_make_constant(param, value->value, value->isnull);
 }
 
-/* The same of one that a plan computes; NULL: it has not been. */
+/* Returns the constant for a parameter that a plan computes, or NULL if it is not computed yet. */
 static Node *
 hg_param_computed(const Param *param, const ParamExecData *values)
 {
@@ -88,11 +88,11 @@ hg_param_computed(const Param *param, const ParamExecData *values)
 	return hg_param_make_constant(param, value->value, value->isnull);
 }
 
-/* What parameters become. */
+/* The values of parameters. */
 typedef struct HgParamValues
 {
 	ParamListInfo given;
-	const ParamExecData *computed; /* or NULL: they stay parameters */
+	const ParamExecData *computed; /* or NULL: PARAM_EXECs are not replaced */
 } HgParamValues;
 
 static Node *

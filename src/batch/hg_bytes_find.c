@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_bytes_find.c
- *	  Where bytes are in others.
+ *	  Substring search.
  *
- * Texts of tables are short, so that a search is to begin at once: there are no tables of the part.
- * Its first and its last byte are looked for together, at sixteen places at a time, and where both
- * are what is between them is compared.
+ * Texts of tables are short, so that a search must start without building tables of the part.  The
+ * first and the last byte of the part are compared at sixteen positions at a time.  Where both
+ * match, the bytes between them are compared.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,13 +17,12 @@
 
 #include "batch/hg_bytes_find.h"
 
-/* Places that are looked at together: compilers have vectors of so many bytes on every processor.
- */
+/* Positions compared at once: compilers have vectors of 16 bytes on every processor. */
 #define HG_PLACES 16
 
 typedef uint8 HgPlaces __attribute__((vector_size(HG_PLACES)));
 
-/* The first of the bytes of a word of memory that is not 0; there is one. */
+/* Returns the index, in memory order, of the first byte that is not 0; there is one. */
 static inline int
 hg_word_first(uint64 word)
 {
@@ -43,14 +42,14 @@ hg_places_load(const char *at)
 	return places;
 }
 
-/* Is part, whose first and last byte are known to be there, at a place? */
+/* Returns true if part is at a position whose first and last byte match. */
 static inline bool
 hg_bytes_are_at(const char *at, HgBytes part)
 {
 	return part.length <= 2 || memcmp(at + 1, part.data + 1, part.length - 2) == 0;
 }
 
-/* The first of HG_PLACES places from at on where part is; NULL where there is none. */
+/* Returns the first of HG_PLACES positions from at on that has part, or NULL. */
 static inline const char *
 hg_bytes_find_here(const char *at, HgBytes part, HgPlaces first, HgPlaces last)
 {
@@ -78,7 +77,8 @@ const char *
 hg_bytes_find(HgBytes value, HgBytes part)
 {
 	const char *at = value.data;
-	const char *end = value.data + value.length - part.length + 1; /* behind the last place */
+	/* end of the possible positions */
+	const char *end = value.data + value.length - part.length + 1;
 	char first = part.data[0];
 	char last = part.data[part.length - 1];
 
@@ -91,7 +91,7 @@ hg_bytes_find(HgBytes value, HgBytes part)
 		for (; end - at > HG_PLACES; at += HG_PLACES)
 			if ((found = hg_bytes_find_here(at, part, firsts, lasts)) != NULL)
 				return found;
-		/* with some places that it is not at */
+		/* the last positions, some of them for the second time */
 		return hg_bytes_find_here(end - HG_PLACES, part, firsts, lasts);
 	}
 	for (; at < end; at++)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_column_store.c
- *	  The needed columns of one side's rows, fetched back by row number.
+ *	  The needed columns of one side's rows, fetched by row number.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,18 +19,18 @@
 #include "batch/hg_values.h"
 #include "engine/hg_engine.h"
 
-/* Blocks of packed values grow between these sizes; a larger value gets a block of its own. */
+/* Blocks of packed values grow between these sizes; a larger value has a block of its own. */
 #define HG_FIRST_PACKED_BLOCK ((Size) 8 * 1024)
 #define HG_PACKED_BLOCK ((Size) 256 * 1024)
 
-/* A chunk has as many rows as keep it to HG_CHUNK_BYTES, within limits. */
+/* A chunk has as many rows as fit HG_CHUNK_BYTES, within limits. */
 #define HG_CHUNK_BYTES ((Size) 256 * 1024)
 #define HG_MIN_CHUNK_ROWS_LOG2 6
 
-/* Chunk numbers taken at once where there are no columns. */
+/* Chunk numbers that are claimed at once if there are no columns. */
 #define HG_EMPTY_CHUNKS 64
 
-/* The largest pieces that chunks are cut from. */
+/* The largest pieces of chunks. */
 #define HG_PIECE_BYTES ((Size) 8 * 1024 * 1024)
 
 HgColumnStore *
@@ -78,7 +78,7 @@ hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns, const
 	return store;
 }
 
-/* Get the memory of the next chunks. */
+/* Allocates the piece of the next chunks. */
 static void
 hg_column_store_add_piece(HgColumnStore *store)
 {
@@ -94,7 +94,7 @@ hg_column_store_add_piece(HgColumnStore *store)
 	store->piece_bytes += bytes;
 }
 
-/* Make the array of chunks at least so long. */
+/* Makes room for nchunks in the array of chunks. */
 static void
 hg_column_store_reserve_chunks(HgColumnStore *store, int nchunks)
 {
@@ -122,7 +122,7 @@ hg_column_store_grow(HgColumnStore *store)
 	store->piece_left--;
 }
 
-/* Enter the chunks of a piece of any process. */
+/* Adds the chunks of a piece, which any process may have filled. */
 static void
 hg_column_store_enter_piece(HgColumnStore *store, HgSharedPiece *piece)
 {
@@ -133,11 +133,11 @@ hg_column_store_enter_piece(HgColumnStore *store, HgSharedPiece *piece)
 	store->nchunks = Max(store->nchunks, (int) (piece->first_chunk + piece->nchunks));
 }
 
-/* Go on in a new piece of shared memory. */
+/* Claims a new piece of shared memory. */
 static pg_noinline void
 hg_column_store_grow_shared(HgColumnStore *store)
 {
-	uint32 chunks = HG_EMPTY_CHUNKS; /* without columns, they are nothing but their numbers */
+	uint32 chunks = HG_EMPTY_CHUNKS; /* without columns, chunks are only numbers */
 	dsa_pointer pointer;
 
 	if (store->ncolumns > 0)
@@ -155,7 +155,7 @@ hg_column_store_grow_shared(HgColumnStore *store)
 	store->next_row = (uint64) store->piece->first_chunk << store->chunk_rows_log2;
 }
 
-/* The number of the row behind the last one that fits into the current piece. */
+/* Returns the number behind the last row that fits the current piece. */
 static inline uint64
 hg_column_store_piece_end(const HgColumnStore *store)
 {
@@ -176,7 +176,7 @@ hg_column_store_room(HgColumnStore *store, uint64 *first_row)
 	return (int) Min(hg_column_store_piece_end(store) - store->next_row, HG_BATCH_ROWS);
 }
 
-/* A new block for packed values; *pointer is where it lies, where the store is shared. */
+/* Allocates a block for packed values.  Sets *pointer if the store is shared. */
 static char *
 hg_column_store_packed_block(HgColumnStore *store, Size size, dsa_pointer *pointer)
 {
@@ -189,10 +189,7 @@ hg_column_store_packed_block(HgColumnStore *store, Size size, dsa_pointer *point
 	return (char *) piece + HG_SHARED_PIECE_HEAD;
 }
 
-/*
- * Room for size bytes of a packed value at an alignment; *pointer is where it lies, where the
- * store is shared.
- */
+/* Allocates size aligned bytes for a packed value.  Sets *pointer if the store is shared. */
 static char *
 hg_column_store_pack(HgColumnStore *store, Size size, char attalign, dsa_pointer *pointer)
 {
@@ -204,12 +201,12 @@ hg_column_store_pack(HgColumnStore *store, Size size, char attalign, dsa_pointer
 
 		if (size >= block)
 		{
-			/* the current block keeps its free end */
+			/* the current block is used further */
 			store->packed_bytes += size;
 			return hg_column_store_packed_block(store, size, pointer);
 		}
 		place = hg_column_store_packed_block(store, block, &store->packed_pointer);
-		/* the free end of the block before is lost */
+		/* the free end of the previous block is lost */
 		store->packed_bytes += store->packed_end - store->packed_next;
 		store->packed_start = store->packed_next = place;
 		store->packed_end = place + block;
@@ -220,7 +217,7 @@ hg_column_store_pack(HgColumnStore *store, Size size, char attalign, dsa_pointer
 	return place;
 }
 
-/* Copy a variable-length value into the store; returns what stands for it in its chunk. */
+/* Copies a variable-length value into the store; returns what its chunk stores for it. */
 static uint64
 hg_column_store_copy(HgColumnStore *store, const HgColumn *column, Datum value)
 {
@@ -239,7 +236,7 @@ hg_column_store_copy(HgColumnStore *store, const HgColumn *column, Datum value)
 	else
 	{
 		size = datumGetSize(value, false, column->attlen);
-		/* values with a one-byte header have no alignment, as in a tuple */
+		/* as in a tuple, values with a one-byte header are not aligned */
 		place = hg_column_store_pack(store, size,
 									 column->attlen == -1 && !VARATT_IS_4B(DatumGetPointer(value))
 										 ? TYPALIGN_CHAR
@@ -250,10 +247,10 @@ hg_column_store_copy(HgColumnStore *store, const HgColumn *column, Datum value)
 	return store->shared != NULL ? (uint64) pointer : (uint64) (uintptr_t) place;
 }
 
-/* Which row of the batch is the i-th to be added? */
+/* The i-th row of the batch to add. */
 #define HG_WHICH(i) (which != NULL ? which[i] : (i))
 
-/* Copy values of one column, some of which may be undefined because they are NULL. */
+/* Copies values of a fixed-width column; values of NULLs are undefined. */
 static void
 hg_column_store_add_fixed(const HgColumn *column, char *to, const Datum *values, const bool *nulls,
 						  const uint16 *which, int nrows)
@@ -269,7 +266,7 @@ hg_column_store_add_fixed(const HgColumn *column, char *to, const Datum *values,
 				   column->attlen);
 }
 
-/* Add rows that all go to one chunk, at its place first. */
+/* Adds rows that all go to one chunk, from position first on. */
 static void
 hg_column_store_add_to_chunk(HgColumnStore *store, char *chunk, Size first, const HgBatch *batch,
 							 const int *at, const uint16 *which, int nrows)
@@ -313,7 +310,7 @@ hg_column_store_add(HgColumnStore *store, const HgBatch *batch, const int *at, c
 	store->rows += nrows;
 	if (store->shared != NULL)
 		store->piece->rows += nrows;
-	/* their number is all that there is of rows without columns */
+	/* rows without columns are only counted */
 	if (store->ncolumns == 0)
 	{
 		store->next_row += nrows;
@@ -332,7 +329,7 @@ hg_column_store_add(HgColumnStore *store, const HgBatch *batch, const int *at, c
 		nrows -= step;
 		if (nrows == 0)
 			break;
-		/* the others begin the next chunk */
+		/* the other rows begin the next chunk */
 		if (which == NULL)
 		{
 			for (int i = 0; i < nrows; i++)
@@ -464,7 +461,7 @@ hg_column_store_end(const HgColumnStore *store)
 	return store->rows;
 }
 
-/* Free the packed values. */
+/* Frees the packed values. */
 static void
 hg_column_store_unpack(HgColumnStore *store)
 {

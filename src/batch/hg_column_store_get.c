@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_column_store_get.c
- *	  Rows of a column store, fetched back by number.
+ *	  Fetches rows of a column store by number.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 #include "batch/hg_column_store.h"
 #include "batch/hg_values.h"
 
-/* The place of a row in one column's arrays. */
+/* Returns the address of a row's value in a chunk. */
 static inline char *
 hg_column_store_place(const HgColumnStore *store, const HgColumn *column, uint32 row)
 {
@@ -23,8 +23,8 @@ hg_column_store_place(const HgColumnStore *store, const HgColumn *column, uint32
 }
 
 /*
- * Values of rows anywhere.  A row waits for none before it, so that the processor has as many lines
- * of memory on their way as it can, without being told of them ahead.
+ * Fetches values of any rows.  No row depends on another, so that the processor has many cache
+ * misses under way without prefetching.
  */
 static pg_attribute_always_inline void
 hg_column_store_gather(int width, const HgColumnStore *store, const HgColumn *column,
@@ -40,7 +40,7 @@ hg_column_store_gather(int width, const HgColumnStore *store, const HgColumn *co
 							  true, width);
 }
 
-/* Values of a by-value column, of consecutive rows or of any. */
+/* Fetches values of a by-value column, of consecutive rows or of any. */
 static void
 hg_column_store_get_values(const HgColumnStore *store, const HgColumn *column, const uint32 *rows,
 						   int nrows, bool consecutive, Datum *values)
@@ -64,9 +64,8 @@ hg_column_store_get_values(const HgColumnStore *store, const HgColumn *column, c
 }
 
 /*
- * The same for a column by reference, whose values, or pointers to them, lie in the chunks.  The
- * values are all over memory too, which is asked for them: whoever is given them looks at them one
- * by one, with other things in between.
+ * Fetches values of a by-reference column, whose values or pointers are in the chunks.  The values
+ * are prefetched, because the caller reads them one by one, between other work.
  */
 static void
 hg_column_store_get_references(const HgColumnStore *store, const HgColumn *column,
@@ -81,7 +80,7 @@ hg_column_store_get_references(const HgColumnStore *store, const HgColumn *colum
 		else if (store->shared == NULL)
 			values[i] = (Datum) * (const uint64 *) place;
 		else
-			/* that of a NULL is undefined */
+			/* the pointer of a NULL is undefined */
 			values[i] =
 				PointerGetDatum(nulls != NULL && nulls[i]
 									? NULL

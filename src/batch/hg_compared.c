@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_compared.c
- *	  Expressions over columns of a table whose numbers are compared.
+ *	  Expressions over columns of a table whose results a predicate compares.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +15,7 @@
 #include "batch/hg_compared.h"
 #include "batch/hg_numeric.h"
 
-/* The columns of expressions, each once; false where there are none, or system columns. */
+/* Collects the expressions' distinct columns; false for none, or for system columns. */
 static bool
 hg_compared_columns(HgCompared *compared)
 {
@@ -77,14 +77,14 @@ hg_compared_numbers(HgCompared *compared, const HgBatch *batch)
 	return hg_arithmetic_evaluate(compared->arithmetic, compared->numbers[0]);
 }
 
-/* The orders of numbers of different scales. */
+/* Compares numbers of different scales. */
 static void
 hg_compared_orders_scaled(const HgNumbers *left, const HgNumbers *right, int n, int64 *orders)
 {
 	int128 left_factor = 1;
 	int128 right_factor = 1;
 
-	/* 64 bits and HG_MOST_DECIMALS together fit 128 */
+	/* 64 bits times 10^HG_MOST_DECIMALS fit 128 */
 	(void) hg_numeric_scale_up(&left_factor, Max(right->scale - left->scale, 0));
 	(void) hg_numeric_scale_up(&right_factor, Max(left->scale - right->scale, 0));
 	for (int i = 0; i < n; i++)

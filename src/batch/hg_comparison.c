@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_comparison.c
- *	  Comparisons of a column or what is computed of columns with constants, or with another one, as
- *	  predicates.
+ *	  Comparisons with constants or with another column, compiled into predicates.
  *
- * A date is compared with a timestamp as the day that begins with it, or after it.
+ * A date is compared with a timestamp as the first microsecond of its day.
  *
- * What is computed may raise an error in PostgreSQL, which evaluates it whatever it is compared
- * with: so it is a predicate even where no row can be in it.
+ * A computed side may raise an error in PostgreSQL whatever it is compared with.  So such a
+ * comparison is a predicate even if no row can be in it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -45,13 +44,13 @@ hg_comparison_column(Node *node, Oid *type)
 	return var->varattno;
 }
 
-/* How an operator compares; false where that is not understood. */
+/* Sets the strategy of an operator; false if it is not supported. */
 static bool
 hg_comparison_set_operator(HgComparison *comparison, Oid opno)
 {
 	Oid family = lookup_type_cache(comparison->type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 
-	/* an operator of somebody's may be in a family, and of these types */
+	/* a user's operator may be in the family and have these types */
 	if (!OidIsValid(opno) || opno >= FirstGenbkiObjectId || !OidIsValid(family))
 		return false;
 	comparison->strategy = get_op_opfamily_strategy(opno, family);
@@ -68,7 +67,7 @@ hg_comparison_set_operator(HgComparison *comparison, Oid opno)
 	return true;
 }
 
-/* Are values compared as their bytes are, under a collation, where they are compared as texts? */
+/* Returns true if texts are compared as bytes under a collation; other types always are. */
 static bool
 hg_comparison_is_bytewise(const HgComparison *comparison, Oid collation)
 {
@@ -77,7 +76,7 @@ hg_comparison_is_bytewise(const HgComparison *comparison, Oid collation)
 	return hg_text_is_bytewise(collation, comparison->strategy == BTEqualStrategyNumber);
 }
 
-/* Are values of a column and of a constant's type compared as is told by the column's order? */
+/* Returns true if the column's order also compares values of the constant's type. */
 static bool
 hg_comparison_takes(const HgComparison *comparison)
 {
@@ -107,7 +106,7 @@ hg_comparison_init(HgComparison *comparison, Node *column, Oid other_type, Oid o
 	return comparison->attno > 0 || comparison->compared != NULL;
 }
 
-/* The rows whose column, or number that is computed, is in a set. */
+/* Returns the rows whose column or computed number is in a set. */
 static HgPredicate *
 hg_comparison_set(const HgComparison *comparison, HgIntervals *set)
 {
@@ -124,7 +123,7 @@ hg_comparison_null(const HgComparison *comparison)
 			   : hg_predicate_constant(false);
 }
 
-/* The integer of a constant; *between: it is somewhere between that and the next. */
+/* Sets the integer of a constant.  *between: the constant is between it and the next integer. */
 static bool
 hg_comparison_integer(const HgComparison *comparison, Datum constant, int128 *value, bool *between)
 {
@@ -143,7 +142,7 @@ hg_comparison_integer(const HgComparison *comparison, Datum constant, int128 *va
 	{
 		DateADT date = DatumGetDateADT(constant);
 
-		/* a day that no timestamp reaches is ahead of infinity, or behind it, all the same */
+		/* a day out of a timestamp's range compares as infinity does */
 		*value = (int128) date * USECS_PER_DAY;
 		return !DATE_NOT_FINITE(date) && *value > PG_INT64_MIN && *value < PG_INT64_MAX;
 	}
@@ -151,7 +150,9 @@ hg_comparison_integer(const HgComparison *comparison, Datum constant, int128 *va
 	return true;
 }
 
-/* The integers for which a comparison with a constant holds; NULL where that is not understood. */
+/*
+ * Returns the integers for which a comparison with a constant holds; NULL if it is not supported.
+ */
 static HgIntervals *
 hg_comparison_intervals(const HgComparison *comparison, Datum constant)
 {
@@ -163,7 +164,7 @@ hg_comparison_intervals(const HgComparison *comparison, Datum constant)
 
 	if (!hg_comparison_integer(comparison, constant, &value, &between))
 		return NULL;
-	/* from the next integer on it is above the value, and no integer equals it */
+	/* between: no integer equals the constant, and value is the last one below it */
 	switch (comparison->strategy)
 	{
 		case BTLessStrategyNumber:
@@ -187,7 +188,7 @@ hg_comparison_intervals(const HgComparison *comparison, Datum constant)
 	return comparison->negated ? hg_intervals_complement(set) : set;
 }
 
-/* The rows whose bytes compare so with a constant's. */
+/* Returns the rows whose bytes compare with the constant's. */
 static HgPredicate *
 hg_comparison_bytes(const HgComparison *comparison, Datum constant)
 {
@@ -208,12 +209,12 @@ hg_comparison_bytes(const HgComparison *comparison, Datum constant)
 	return hg_predicate_bytes(comparison->attno, comparison->order, bytes, allows);
 }
 
-/* The rows for which a comparison holds with one of the constants, or with all of them. */
+/* Returns the rows for which a comparison of integers holds with one or all constants. */
 static HgPredicate *
 hg_comparison_predicate_integers(const HgComparison *comparison, int nconstants,
 								 const Datum *constants, bool all)
 {
-	/* a comparison holds in at most two intervals, and does not hold in two */
+	/* a comparison, or its complement, is at most two intervals */
 	HgInterval *intervals = palloc(Max(nconstants, 1) * 2 * sizeof(HgInterval));
 	int n = 0;
 	HgIntervals *set;
@@ -234,7 +235,7 @@ hg_comparison_predicate_integers(const HgComparison *comparison, int nconstants,
 	return hg_comparison_set(comparison, set);
 }
 
-/* The same of bytes. */
+/* Returns the rows for which a comparison of bytes holds with one or all constants. */
 static HgPredicate *
 hg_comparison_predicate_bytes(const HgComparison *comparison, int nconstants,
 							  const Datum *constants, bool all)
@@ -265,7 +266,7 @@ hg_comparison_predicate(const HgComparison *comparison, int nconstants, const Da
 		return hg_comparison_predicate_integers(comparison, nconstants, constants, all);
 	if (comparison->order == HG_ORDER_UUID)
 		return hg_comparison_predicate_bytes(comparison, nconstants, constants, all);
-	/* the expression's constants are as they were: it lives longer than what is fetched here */
+	/* the predicate outlives what is detoasted here */
 	fetched = palloc(nconstants * sizeof(Datum));
 	for (int i = 0; i < nconstants; i++)
 		fetched[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(constants[i]));
@@ -292,7 +293,7 @@ hg_comparison_predicate_column(Node *column, Node *other, Oid opno, bool negated
 		if (compared == NULL)
 			return NULL;
 	}
-	/* the order of the two is compared with 0 */
+	/* the order of the two sides is compared with 0 */
 	comparison.type = comparison.other_type = INT8OID;
 	comparison.order = HG_ORDER_SIGNED;
 	set = hg_comparison_intervals(&comparison, Int64GetDatum(0));

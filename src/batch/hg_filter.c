@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_filter.c
- *	  Which rows of one side can match at all: told by the keys of the other, while it is read.
+ *	  Runtime filters: the inner side's keys reject outer rows that cannot match.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,18 +17,18 @@
 #include "batch/hg_filter.h"
 #include "engine/hg_hash.h"
 
-/* A bitmap may have so many bits for each key, or so many in all whatever the keys. */
+/* Upper bounds of a bitmap: bits for each key, or bits in all if that is more. */
 #define HG_BITMAP_BITS_PER_KEY 16
 #define HG_BITMAP_BITS ((uint64) 1 << 19)
 
-/* A Bloom filter has at least so many bits for each key. */
+/* Lower bound of a Bloom filter: bits for each key. */
 #define HG_BLOOM_BITS_PER_KEY 12
 
-/* After so many rows it is clear what a filter is worth: it must refuse one row in ... */
+/* After HG_FILTER_SAMPLE rows, a filter must reject one row in HG_FILTER_PAYS. */
 #define HG_FILTER_SAMPLE 16384
 #define HG_FILTER_PAYS 5
 
-/* Keys between two looks at interrupts. */
+/* Keys between two checks for interrupts. */
 #define HG_FILTER_POLL 65536
 
 static inline uint64
@@ -44,7 +44,7 @@ hg_filter_sign(uint32 key_width)
 	return UINT64CONST(1) << (key_width * 8 - 1);
 }
 
-/* Find the least and the greatest of the keys in their order. */
+/* Finds the least and the greatest of the ordered words. */
 static void
 hg_filter_measure(const HgKeySet *keys, uint32 key_width, uint64 *least, uint64 *greatest)
 {
@@ -64,7 +64,7 @@ hg_filter_measure(const HgKeySet *keys, uint32 key_width, uint64 *least, uint64 
 		}
 }
 
-/* The form of a filter of so many keys, and its number of blocks. */
+/* Chooses the form of a filter and its number of blocks. */
 static HgFilterForm
 hg_filter_form(uint64 rows, uint64 extent, uint64 *blocks)
 {
@@ -77,7 +77,7 @@ hg_filter_form(uint64 rows, uint64 extent, uint64 *blocks)
 	return HG_FILTER_BLOOM;
 }
 
-/* The block of a word in a Bloom filter; *mask becomes its bits there. */
+/* Returns the block of a word in a Bloom filter; sets *mask to its bits. */
 static inline uint64
 hg_bloom_block(const HgFilter *filter, uint64 word, uint64 *mask)
 {
@@ -97,7 +97,7 @@ hg_filter_set(HgFilter *filter, uint64 block, uint64 mask)
 		pg_atomic_fetch_or_u64((pg_atomic_uint64 *) &filter->bits[block], mask);
 }
 
-/* Set the bits of all keys. */
+/* Sets the bits of all keys. */
 static void
 hg_filter_fill(HgFilter *filter, const HgKeySet *keys, uint32 key_width)
 {
@@ -123,7 +123,7 @@ hg_filter_fill(HgFilter *filter, const HgKeySet *keys, uint32 key_width)
 		}
 }
 
-/* A filter without bits, in a context of its own. */
+/* Creates a filter without bits, in its own context. */
 static HgFilter *
 hg_filter_new(uint32 key_width, HgFilterForm form, uint64 blocks)
 {
@@ -140,7 +140,7 @@ hg_filter_new(uint32 key_width, HgFilterForm form, uint64 blocks)
 	return filter;
 }
 
-/* Give a filter bits, all of them 0; where there is no memory, destroy it and return NULL. */
+/* Allocates zeroed bits.  Destroys the filter and returns NULL if memory is short. */
 static HgFilter *
 hg_filter_clear(HgFilter *filter)
 {
@@ -207,7 +207,7 @@ hg_filter_charge(HgFilter *filter, HgBudget *budget, int parts)
 	hg_charge_set(&filter->charge, filter->blocks * sizeof(uint64) / parts);
 }
 
-/* Ask a bitmap. */
+/* Applies a bitmap. */
 static int
 hg_filter_apply_bitmap(const HgFilter *filter, const uint64 *words, const uint16 *which, int nwords,
 					   uint16 *selected)
@@ -220,7 +220,7 @@ hg_filter_apply_bitmap(const HgFilter *filter, const uint64 *words, const uint16
 		uint64 word = (words[row] ^ filter->sign) - filter->least;
 		bool inside = word <= filter->extent;
 
-		/* an outsider reads the first bit, which says nothing of it */
+		/* a word out of range reads the first bit, which is then ignored */
 		word = inside ? word : 0;
 		selected[nselected] = row;
 		nselected += inside & (filter->bits[word / 64] >> (word % 64));
@@ -228,7 +228,7 @@ hg_filter_apply_bitmap(const HgFilter *filter, const uint64 *words, const uint16
 	return nselected;
 }
 
-/* Ask a Bloom filter. */
+/* Applies a Bloom filter. */
 static int
 hg_filter_apply_bloom(const HgFilter *filter, const uint64 *words, const uint16 *which, int nwords,
 					  uint16 *selected)

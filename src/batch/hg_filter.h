@@ -12,7 +12,7 @@
  * - Bloom: blocks of 64 bits; each word sets four bits of one block.  It lets through about one in
  *   40 rows that match nothing.
  *
- * A filter pays only if it rejects enough rows.  The first rows tell; after them, a filter that
+ * A filter pays only if it rejects enough rows.  After its first rows, a filter that
  * rejects few is not applied any more.
  *
  * Copyright (c) 2026, the hashgraph authors

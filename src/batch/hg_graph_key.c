@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_graph_key.c
- *	  The keys of resident HashGraphs, as joins make them, and of what is resident.
+ *	  The keys of cached HashGraphs, and the words of the rows of cached columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,8 +23,8 @@
 #include "batch/hg_resident_values.h"
 
 /*
- * Is a hash function one that nobody replaces?  Those of containers call the functions of their
- * elements' types.
+ * Returns true if a hash function cannot be replaced: it is built in, and not a container's, which
+ * calls the functions of element types.
  */
 static bool
 hg_graph_takes_function(Oid function)
@@ -41,7 +41,10 @@ hg_graph_takes_function(Oid function)
 	}
 }
 
-/* How one part of an encoder makes its share of a side's words; false: not as a graph does. */
+/*
+ * Describes how one part of an encoder makes its part of a side's words; false if no graph does
+ * so.
+ */
 static bool
 hg_graph_part(const HgKeyEncoder *encoder, int i, HgSide side, HgGraphPart *part)
 {
@@ -74,7 +77,7 @@ hg_graph_parts(const HgKeyEncoder *encoder, HgSide side, HgGraphPart *parts)
 	return true;
 }
 
-/* The equality of a type that hashing goes by, or invalid. */
+/* Returns the equality operator of a type's hash family, or InvalidOid. */
 static Oid
 hg_graph_equality(Oid type)
 {
@@ -166,7 +169,7 @@ hg_graph_words_begin(HgGraphWords *words, const HgSegmentVersion *version)
 	return true;
 }
 
-/* Fetch a column's values of rows from first on; how many there are. */
+/* Fetches a column's values of a batch of rows from first on.  Returns their number. */
 static int
 hg_graph_words_fetch(HgGraphWords *words, int column, uint32 first)
 {

@@ -81,7 +81,7 @@ hg_intervals_complement(const HgIntervals *set)
 	return others;
 }
 
-/* The last interval that begins at a value or ahead of it; or NULL. */
+/* Returns the last interval that begins at or before a value, or NULL. */
 static inline const HgInterval *
 hg_intervals_find(const HgIntervals *set, int128 value)
 {

@@ -16,7 +16,7 @@
 #include "batch/hg_key_encode.h"
 #include "batch/hg_key_operator.h"
 
-/* Those that compare the bytes of values of variable length, where a collation has no say. */
+/* Returns true for equality of the bytes of variable-length values. */
 static bool
 hg_key_compares_bytes(Oid function, Oid collation)
 {
@@ -24,7 +24,7 @@ hg_key_compares_bytes(Oid function, Oid collation)
 									 get_collation_isdeterministic(collation));
 }
 
-/* Width of an image in bits. */
+/* Returns the width of an image in bits. */
 static int
 hg_key_image_bits(HgKeyImage image)
 {
@@ -48,7 +48,7 @@ hg_key_image_bits(HgKeyImage image)
 	pg_unreachable();
 }
 
-/* Width in the word of what an exact operator compares. */
+/* Returns the width in the word of what an exact operator compares. */
 static int
 hg_key_exact_bits(const HgExactFunction *exact)
 {
@@ -95,7 +95,7 @@ hg_key_encoder_create(int nclauses, const HgKeyClause *clauses)
 			part->encoding = HG_KEY_BITS;
 			part->image[HG_OUTER] = operator.exact->image[HG_OUTER];
 			part->image[HG_INNER] = operator.exact->image[HG_INNER];
-			/* a part that is alone fills the word with its sign, as a wider integer would */
+			/* a single part fills the word, sign-extended */
 			part->bits = nclauses == 1 ? encoder->width * 8 : hg_key_exact_bits(operator.exact);
 			part->shift = shift;
 			shift += part->bits;
@@ -131,7 +131,7 @@ hg_key_is_value(const HgKeyEncoder *encoder, HgSide side)
 bool
 hg_key_is_integer(const HgKeyEncoder *encoder, HgSide side)
 {
-	/* one part is not packed with others: it is as wide as the wider side's, with its sign */
+	/* a single part is sign-extended to the wider side's image */
 	return encoder->exact && encoder->nparts == 1 &&
 		   encoder->parts[0].image[side] <= HG_IMAGE_INT64;
 }

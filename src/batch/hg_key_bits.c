@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_key_bits.c
- *	  Keys that are near each other, as bits: for those who ask of a key only whether it is there.
+ *	  A set of join keys as a bitmap.
  *
- * The bits are one array, which grows towards the next key, by a quarter at least or by what there
- * is room for: keys come in any order, and nobody knows how far apart they will be.
+ * The bitmap is one array.  It grows towards the next key, by at least a quarter or by what the
+ * limit allows, because keys come in any order and their range is unknown.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,13 +19,13 @@
 #include "backend/hg_memory.h"
 #include "batch/hg_key_bits.h"
 
-/* Bits that there are at first. */
+/* Bits of the first bitmap. */
 #define HG_FIRST_BITS UINT64CONST(65536)
 
-/* A bound of bits is a multiple of this. */
+/* The bitmap's bounds are multiples of this. */
 #define HG_BITS_STEP UINT64CONST(64)
 
-/* They grow by this part of what they are. */
+/* The bitmap grows by 1/HG_BITS_GROWTH of its size. */
 #define HG_BITS_GROWTH 4
 
 HgKeyBits *
@@ -50,7 +50,7 @@ hg_key_bits_destroy(HgKeyBits *bits)
 	MemoryContextDelete(bits->context);
 }
 
-/* A difference of words. */
+/* Returns a - b, modulo the words' width. */
 static inline uint64
 hg_key_bits_minus(const HgKeyBits *bits, uint64 a, uint64 b)
 {
@@ -60,11 +60,13 @@ hg_key_bits_minus(const HgKeyBits *bits, uint64 a, uint64 b)
 static inline Size
 hg_key_bits_bytes(uint64 size)
 {
-	/* whoever reads the word of a bit may read the next one */
+	/* a reader of a bit's word may read the next word */
 	return (Size) (size / 8 + sizeof(uint32));
 }
 
-/* Have so many bits from a word on, those that there are among them; false: no room. */
+/*
+ * Reallocates the bitmap: size bits from the word least on.  Returns false if that does not fit.
+ */
 static bool
 hg_key_bits_resize(HgKeyBits *bits, uint64 least, uint64 size)
 {
@@ -118,7 +120,7 @@ hg_key_bits_reserve(HgKeyBits *bits, const HgKeyPiece *pieces, int npieces)
 			greatest = Max(greatest, difference);
 		}
 	}
-	/* so far apart that their difference may not be a number */
+	/* the difference may not fit 64 bits */
 	if ((uint64) greatest - (uint64) least >= bits->limit * BITS_PER_BYTE)
 		return false;
 	below = (-(uint64) least + HG_BITS_STEP - 1) / HG_BITS_STEP * HG_BITS_STEP;
@@ -126,7 +128,9 @@ hg_key_bits_reserve(HgKeyBits *bits, const HgKeyPiece *pieces, int npieces)
 							  below + ((uint64) greatest / HG_BITS_STEP + 1) * HG_BITS_STEP);
 }
 
-/* How many bits there can be instead of those that there are: no word has two. */
+/*
+ * Returns the most bits that a grown bitmap can have beside the old one, up to one for each word.
+ */
 static uint64
 hg_key_bits_most(const HgKeyBits *bits)
 {
@@ -138,7 +142,7 @@ hg_key_bits_most(const HgKeyBits *bits)
 	return most / HG_BITS_STEP * HG_BITS_STEP;
 }
 
-/* Have a bit for a word that has none; false: no room. */
+/* Grows the bitmap to a word outside of it; false if that does not fit. */
 static bool
 hg_key_bits_reach(HgKeyBits *bits, uint64 word)
 {
@@ -155,10 +159,10 @@ hg_key_bits_reach(HgKeyBits *bits, uint64 word)
 	below = hg_key_bits_minus(bits, bits->map.least, word) - 1;
 	step = Min(above, below) / HG_BITS_STEP * HG_BITS_STEP + HG_BITS_STEP;
 	most = hg_key_bits_most(bits);
-	/* further apart than there is room for */
+	/* farther away than the limit allows */
 	if (most <= bits->map.size || step > most - bits->map.size)
 		return false;
-	/* all that there is room for, if not the part: a step for each word would take for ever */
+	/* up to the limit, because growth by single steps would be quadratic */
 	size = Min(bits->map.size + Max(step, bits->map.size / HG_BITS_GROWTH), most) / HG_BITS_STEP *
 		   HG_BITS_STEP;
 	step = size - bits->map.size;
@@ -167,7 +171,7 @@ hg_key_bits_reach(HgKeyBits *bits, uint64 word)
 		size);
 }
 
-/* Add a word: false, where it is there already and may not be, or there is no room. */
+/* Adds a word.  Returns false for a forbidden duplicate, or if it does not fit. */
 static inline bool
 hg_key_bits_add_word(HgKeyBits *bits, uint64 word)
 {

@@ -18,7 +18,7 @@
 #include "engine/cpu/hg_cpu.h"
 #include "hg_guc.h"
 
-/* Words in the first block and in the largest ones. */
+/* Words of the first block and of the largest ones. */
 #define HG_FIRST_BLOCK 1024
 #define HG_LARGEST_BLOCK (1024 * 1024)
 
@@ -40,7 +40,7 @@ hg_key_column_create(MemoryContext parent, uint32 width, HgBudget *budget)
 	return column;
 }
 
-/* Make room for one more element at the end of an array of the column's. */
+/* Makes room for one more element at the end of an array of the column. */
 static void *
 hg_key_column_extend(HgKeyColumn *column, void *array, int used, int *allocated, Size size)
 {
@@ -52,7 +52,7 @@ hg_key_column_extend(HgKeyColumn *column, void *array, int used, int *allocated,
 	return repalloc_huge(array, *allocated * size);
 }
 
-/* Go on in the next block. */
+/* Moves on to the next block, which may have to be allocated. */
 static void
 hg_key_column_next_block(HgKeyColumn *column)
 {
@@ -80,7 +80,7 @@ hg_key_column_next_block(HgKeyColumn *column)
 	column->blocks_used++;
 }
 
-/* Begin a piece with the next word, which is to be there. */
+/* Begins a piece with the next word. */
 static void
 hg_key_column_next_piece(HgKeyColumn *column, const char *words, uint64 first_row)
 {

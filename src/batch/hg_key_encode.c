@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_key_encode.c
- *	  The words of rows' keys: images of values, and hashes.
+ *	  Computes the key words of rows: images of values, and hashes.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,10 +20,10 @@
 #include "batch/hg_key_encode.h"
 #include "engine/hg_hash.h"
 
-/* What hash functions may leave behind before it is freed, in bytes. */
+/* Garbage of hash functions, in bytes, at which it is freed. */
 #define HG_KEY_GARBAGE (256 * 1024)
 
-/* The constants of hg_key_hash_bytes(), made of what initdb has drawn for the cluster. */
+/* Constants of hg_key_hash_bytes(), from a random number that initdb has drawn. */
 static uint64 hg_key_secrets[3];
 
 void
@@ -45,7 +45,7 @@ hg_key_float4_image(float4 value)
 		uint32 bits;
 	} image;
 
-	/* as the operators have it: zeros are equal, and so are NaNs */
+	/* as the operators compare: zeros are equal, and so are NaNs */
 	image.value = value == 0 ? 0 : isnan(value) ? get_float4_nan() : value;
 	return image.bits;
 }
@@ -63,7 +63,7 @@ hg_key_float8_image(float8 value)
 	return image.bits;
 }
 
-/* The image of a value, sign-extended where it is an integer. */
+/* Returns the image of a value; integers are sign-extended. */
 static pg_attribute_always_inline uint64
 hg_key_image(HgKeyImage image, Datum value)
 {
@@ -95,7 +95,7 @@ hg_key_image(HgKeyImage image, Datum value)
 	pg_unreachable();
 }
 
-/* Put the images of one part into words; images of NULLs by reference do not exist. */
+/* Adds the images of one part to words; by-reference values of NULLs are not read. */
 static pg_attribute_always_inline void
 hg_key_encode_image(const HgKeyPart *part, HgKeyImage image, const Datum *values, int nrows,
 					uint64 *words, const bool *null_keys)
@@ -112,7 +112,7 @@ static void
 hg_key_encode_bits(const HgKeyPart *part, HgSide side, const Datum *values, int nrows,
 				   uint64 *words, const bool *null_keys)
 {
-	/* a loop for each image, so that the commonest ones are a few instructions a row */
+	/* one loop for each image, so that common images take few instructions for each row */
 #define HG_ENCODE(image)                                                                           \
 	case image:                                                                                    \
 		hg_key_encode_image(part, image, values, nrows, words, null_keys);                         \
@@ -133,7 +133,7 @@ hg_key_encode_bits(const HgKeyPart *part, HgSide side, const Datum *values, int 
 #undef HG_ENCODE
 }
 
-/* The n bytes, at most 8, from a place on, as a word. */
+/* Returns n bytes, at most 8, as a word. */
 static inline uint64
 hg_key_load(const char *bytes, Size n)
 {
@@ -157,7 +157,7 @@ hg_key_load(const char *bytes, Size n)
 	return word;
 }
 
-/* Both halves of a product of 128 bits, each bit of which depends on those of both factors. */
+/* Folds a 128-bit product, so that each bit depends on both factors. */
 static inline uint64
 hg_key_fold(uint64 a, uint64 b)
 {
@@ -167,13 +167,13 @@ hg_key_fold(uint64 a, uint64 b)
 }
 
 /*
- * A hash of bytes, the same on both sides of a join, and nowhere else of use: 16 bytes at a time
- * become a product, as in wyhash (Wang Yi, public domain).  What is less at the end is taken
- * together with what is ahead of it.
+ * Returns a hash of bytes, for both sides of a join and nothing else.  Each 16 bytes become a
+ * product, as in wyhash (Wang Yi, public domain).  A shorter rest overlaps the bytes before it.
  *
- * Where one factor is 0 the other one counts for nothing: with constants that are known, any number
- * of values of one hash can be made, and a join of them is quadratic.  They are the cluster's own:
- * all processes of a join have the same, and no client sees them (sql/key_types).
+ * If one factor is 0, the other does not matter.  With known constants, one could therefore make
+ * any number of values with one hash, and a join of them is quadratic.  So the constants are
+ * random for each cluster: all processes of a join have the same, and no client sees them (test
+ * sql/key_types).
  */
 static inline uint64
 hg_key_hash_bytes(const char *bytes, Size n)
@@ -198,7 +198,7 @@ hg_key_hash_bytes(const char *bytes, Size n)
 								hg_key_load(bytes + left - word, word) ^ hash));
 }
 
-/* What HG_KEY_BYTES makes of a value, which may be compressed, or out of line. */
+/* Returns the HG_KEY_BYTES hash of a value, which may be compressed or out of line. */
 static uint64
 hg_key_hash_value(Datum value)
 {
@@ -207,7 +207,7 @@ hg_key_hash_value(Datum value)
 	return hg_key_hash_bytes(VARDATA_ANY(plain), VARSIZE_ANY_EXHDR(plain));
 }
 
-/* Combine the hashes of one part with words; a NULL counts as 0. */
+/* Combines the hashes of one part with words; a NULL counts as 0. */
 static void
 hg_key_encode_hash(HgKeyPart *part, HgSide side, const Datum *values, const bool *nulls, int nrows,
 				   uint64 *words, const bool *null_keys, MemoryContext temporary)
@@ -226,7 +226,7 @@ hg_key_encode_hash(HgKeyPart *part, HgSide side, const Datum *values, const bool
 			{
 				const char *place = DatumGetPointer(values[i]);
 
-				/* as most of them lie there */
+				/* the most common form */
 				if (VARATT_IS_SHORT(place) && !VARATT_IS_EXTERNAL(place))
 				{
 					words[i] = hash_combine64(

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_key_operator.c
- *	  Operators that join keys: what the catalogs say of them, and what they compare.
+ *	  Operators that join keys: their catalog entries, and what they compare.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,9 +26,8 @@
 #include "batch/hg_key_operator.h"
 
 /*
- * The built-in equality functions that compare images.  The function, not the type,
- * tells that equality is equality of the image: a user's operator on int4 may mean
- * something else.
+ * The built-in equality functions that compare images.  They are identified by function and not by
+ * type, because a user's operator on int4 may mean something else.
  */
 static const HgExactFunction hg_exact_functions[] = {
 	{F_INT2EQ, {HG_IMAGE_INT16, HG_IMAGE_INT16}},
@@ -71,28 +70,27 @@ StaticAssertDecl(sizeof(macaddr) == 6 && sizeof(ItemPointerData) == 6 && sizeof(
 static HTAB *hg_operators;
 
 /*
- * What an operator is made from: the operator itself, its families, their hash functions, and its
+ * The catalogs behind HgOperator: the operator, its families, their hash functions, and its
  * function, whose strictness ALTER FUNCTION changes.
  */
 static const int hg_operator_catalogs[] = {OPEROID, AMOPOPID, AMPROCNUM, PROCOID};
 
-/* How often one of them has changed. */
+/* Number of changes to these catalogs. */
 static uint64 hg_operator_changes;
 
-/* The one that was asked for last, which most often is the next one too; or NULL. */
+/* The operator that was read last, which is often the next one too; or NULL. */
 static const HgOperator *hg_last_operator;
 
 /*
- * The hash functions of an operator's family for its two input types: extended ones
- * where both sides have them, else the 32-bit ones.  False where there are none.
+ * Finds the hash functions of an operator's family for its two input types.  They are extended
+ * ones if both sides have them, else 32-bit ones.  Returns false if there are none.
  *
- * The extended function of a container (array, range, record) is in the catalog
- * whatever its elements are, and fails for elements that have none.  Containers
- * therefore hash with 32 bits, as in PostgreSQL's own joins: whatever made the
- * operator hashable vouches for that.
+ * Containers (arrays, ranges, records) use 32-bit hashes, as in PostgreSQL's own joins.  Their
+ * extended function is in the catalog whatever the elements are, and fails for elements without
+ * one.  What made the operator hashable vouches for the 32-bit function.
  *
- * So does char(n): under a nondeterministic collation the extended function of PostgreSQL 15 hashes
- * the blanks at the end, which do not count.
+ * char(n) does too: under a nondeterministic collation, PostgreSQL 15's extended function hashes
+ * trailing blanks, which do not count.
  */
 static bool
 hg_key_hash_functions(Oid operator_oid, Oid functions[2], bool *extended)
@@ -189,7 +187,7 @@ hg_key_operator(Oid operator_oid)
 		if (hg_exact_functions[i].function == found.function)
 			found.exact = &hg_exact_functions[i];
 
-	/* a change that was learned of in between may be one to what was read before it */
+	/* a catalog change meanwhile may concern what was read before it */
 	if (changes == hg_operator_changes)
 	{
 		entry = hash_search(hg_operators, &operator_oid, HASH_ENTER, NULL);

@@ -3,9 +3,9 @@
  * hg_numeric.c
  *	  Numerics as integers of 64 and 128 bits.
  *
- * The layout of a stored numeric is told at the head of PostgreSQL's numeric.c: a header of
- * one or two 16-bit words with sign, display scale and weight, then digits to the base of 10000,
- * the first of which counts 10000^weight.
+ * PostgreSQL's numeric.c describes the layout of a stored numeric.  A header of one or two 16-bit
+ * words has sign, display scale and weight.  Base-10000 digits follow; the first counts
+ * 10000^weight.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,7 +22,7 @@
 #define HG_DIGIT_BASE 10000
 #define HG_DIGIT_DECIMALS 4
 
-/* The first word of the header. */
+/* Bits of the first word of the header. */
 #define HG_NUMERIC_SPECIAL 0xC000
 #define HG_NUMERIC_SHORT 0x8000
 #define HG_SHORT_NEGATIVE 0x2000
@@ -33,11 +33,11 @@
 #define HG_LONG_NEGATIVE 0x4000
 #define HG_LONG_SCALE 0x3FFF
 
-/* Powers of ten that 64 bits hold, and 128. */
+/* The greatest powers of ten that fit 64 and 128 bits. */
 #define HG_MOST_TENS 18
 #define HG_MOST_BIG_TENS (2 * HG_MOST_TENS)
 
-/* So many digits fit 64 bits whatever they are, and 128. */
+/* Numbers of digits that fit 64 and 128 bits, whatever they are. */
 #define HG_SMALL_DIGITS 4
 #define HG_BIG_DIGITS 9
 
@@ -61,7 +61,7 @@ static const int64 hg_tens[HG_MOST_TENS + 1] = {INT64CONST(1),
 												INT64CONST(100000000000000000),
 												INT64CONST(1000000000000000000)};
 
-/* A stored numeric: its digits times 10^power are an integer scaled by 10^scale. */
+/* A stored numeric.  Its digits times 10^power are the integer scaled by 10^scale. */
 typedef struct HgStored
 {
 	bool negative;
@@ -71,7 +71,7 @@ typedef struct HgStored
 	int power;			/* at least -(HG_DIGIT_DECIMALS - 1) */
 } HgStored;
 
-/* Take a numeric's header apart; false where it is no number, or not at hand. */
+/* Parses a numeric's header.  Returns false if it is not a number, or not inline. */
 static pg_attribute_always_inline bool
 hg_numeric_parse(Datum value, HgStored *stored)
 {
@@ -80,7 +80,7 @@ hg_numeric_parse(Datum value, HgStored *stored)
 	uint16 header;
 	int weight;
 
-	/* the pointer to a value that is out of line has a short header too */
+	/* a pointer to a value out of line has a short header too */
 	if (VARATT_IS_EXTERNAL(varlena) || VARATT_IS_COMPRESSED(varlena))
 		return false;
 	at = VARDATA_ANY(varlena);
@@ -122,7 +122,7 @@ hg_stored_digit(const HgStored *stored, int i)
 	return digit;
 }
 
-/* Returns the scaled integer of a numeric that has few digits; false for others. */
+/* Sets the scaled integer of a numeric with few digits; false for others. */
 static pg_attribute_always_inline bool
 hg_stored_small(const HgStored *stored, int64 *scaled)
 {
@@ -143,7 +143,7 @@ hg_stored_small(const HgStored *stored, int64 *scaled)
 	}
 	else
 	{
-		/* constants, by which division is cheap; what is behind the last decimal is zero */
+		/* division by constants is cheap; the digits cut off are zero */
 		digits /= stored->power == -1 ? 10 : stored->power == -2 ? 100 : 1000;
 		*scaled = stored->negative ? -digits : digits;
 	}

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_numeric_scaled.c
- *	  Numerics as rows have them, from scaled integers of their display scale, and back.
+ *	  Conversion of numerics between their stored form and scaled integers of their display scale.
  *
- * Most numerics are stored in the short form that is told at the head of PostgreSQL's numeric.c:
- * 16 bits of sign, display scale and weight, and the digits to the base of 10000 without zeroes at
- * either end, behind a header of one byte.  What is stored in any other way, or with digits that
- * numeric.c would not have left so, is not taken: it could not be made again.
+ * Most numerics are stored in the short form of PostgreSQL's numeric.c.  A one-byte varlena header
+ * is followed by 16 bits of sign, display scale and weight, and by base-10000 digits without
+ * zeroes at either end.  A numeric in any other form is refused, because hg_scaled_store() could
+ * not make it again.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -52,7 +52,7 @@ hg_scaled_many_digits(uint64 scaled, uint64 factor, uint16 *digits)
 	return n;
 }
 
-/* Multiply by 10^power, or divide by 10^-power, of which no more than three are left out. */
+/* Multiplies by 10^power, or divides by 10^-power.  Returns false on overflow. */
 static bool
 hg_scaled_multiply(uint128 *scaled, int power)
 {

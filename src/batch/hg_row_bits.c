@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_row_bits.c
- *	  A bit for each row of a chunk: has it found a match yet?
+ *	  One bit for each row of a chunk, which says whether the row has found a match.
  *
- * A chunk in a file: its HgRowCounts, then the bytes that have its bits, of which the first one may
- * have others' too.
+ * A chunk in a file is its HgRowCounts and the bytes that contain its bits.  The first byte may
+ * also have bits of rows before the chunk.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,7 +20,7 @@
 #include "batch/hg_row_bits.h"
 #include "batch/hg_spill.h"
 
-/* Bytes that are written or read between two looks at interrupts. */
+/* Bytes that are written or read between two checks for interrupts. */
 #define HG_BITS_AT_ONCE ((Size) 1024 * 1024)
 
 static inline Size
@@ -39,7 +39,7 @@ hg_row_bits_create(HgBudget *budget)
 	return set;
 }
 
-/* Charge what the set holds now. */
+/* Charges the bits and the files' buffers. */
 static void
 hg_row_bits_charge(HgRowBits *set)
 {
@@ -48,7 +48,7 @@ hg_row_bits_charge(HgRowBits *set)
 	hg_charge_set(&set->charge, set->allocated + files * HG_SPILL_FILE_BYTES);
 }
 
-/* Room for so many bits: those that were not there are zero. */
+/* Makes room for bits of a number of rows; new ones are zero. */
 static void
 hg_row_bits_reserve(HgRowBits *set, uint64 rows)
 {
@@ -70,7 +70,7 @@ hg_row_bits_clear(HgRowBits *set)
 		hg_block_clear(set->bits, set->allocated);
 }
 
-/* The bits of a byte that stand ahead of those from a row on. */
+/* Returns the mask of the bits before first in its byte. */
 static inline uint8
 hg_row_bits_ahead(uint64 first)
 {
@@ -162,7 +162,7 @@ hg_shared_bits_create(HgSharedBits *shared, dsa_area *area, uint64 rows)
 	{
 		Size bytes = (Min(rows - i * segment_rows, segment_rows) / 32 + 1) * sizeof(uint32);
 
-		/* bits that are zero are words that are initialised */
+		/* an atomic word of zero bits needs no other initialization */
 		shared->segments[i] = dsa_allocate(area, bytes);
 		hg_block_clear(dsa_get_address(area, shared->segments[i]), bytes);
 		all += bytes;

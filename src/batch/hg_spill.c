@@ -6,7 +6,7 @@
  * A row in a file:
  *
  *	uint32	length of all that follows
- *	uint8	1 where the key is NULL
+ *	uint8	1 if the key is NULL
  *	uint64	word
  *	uint8[]	bitmap of the columns that are not NULL
  *	...		their values in turn, each at its type's alignment from the start of the
@@ -25,26 +25,25 @@
 
 #include "batch/hg_spill.h"
 
-/* Where the parts of a row begin, from its start (the length word included). */
+/* Offsets of the parts of a row, including the length word. */
 #define HG_SPILL_FLAG 4
 #define HG_SPILL_WORD 8
 #define HG_SPILL_BITMAP 16
 
-/* The rows of a batch that is read take no more, but for one that is larger by itself. */
+/* Upper bound of a batch that is read, unless one row is larger. */
 #define HG_SPILL_BATCH_BYTES ((Size) 16 * 1024)
 
-/* The row buffer begins with so much, is doubled up to so much, and grows as it must then. */
+/* The row buffer's first size, and the size up to which it is doubled. */
 #define HG_SPILL_FIRST_BUFFER ((Size) 1024)
 #define HG_SPILL_DOUBLED_BUFFER ((Size) 256 * 1024)
 
 /*
- * The vertices of a partition's HashGraphs come from the word's mixer in hg_hash.h.
- * Partitions must cut by a hash that is independent of it, or a partition's rows
- * would share a few vertices.
+ * The hash of partitions must be independent of the mixer in hg_hash.h, which selects vertices;
+ * otherwise a partition's rows would share few vertices.
  */
 #define HG_SPILL_SEED UINT64CONST(0x9e3779b97f4a7c15)
 
-/* Charge the buffers that there are now. */
+/* Charges the buffers. */
 static void
 hg_spill_charge(HgSpill *spill)
 {
@@ -58,7 +57,7 @@ hg_spill_create(const HgColumnStore *layout, int level, int bits, HgBudget *budg
 	HgSpill *spill = palloc0(sizeof(HgSpill));
 
 	Assert(bits > 0 && bits <= HG_SPILL_MAX_BITS && level < HG_SPILL_LEVELS);
-	/* set the tablespaces that BufFileCreateTemp takes its files from */
+	/* for BufFileCreateTemp() */
 	PrepareTempTablespaces();
 	spill->context = CurrentMemoryContext;
 	spill->layout = layout;
@@ -79,7 +78,7 @@ hg_spill_share(HgSpill *spill, const HgSpillParticipants *participants)
 	spill->participants = *participants;
 }
 
-/* The name of a process's file of a partition. */
+/* Sets the name of a process's file of a partition. */
 static void
 hg_spill_file_name(const HgSpill *spill, int partition, int process, char *name)
 {
@@ -87,7 +86,7 @@ hg_spill_file_name(const HgSpill *spill, int partition, int process, char *name)
 			 spill->participants.side == HG_OUTER ? "outer" : "inner", partition, process);
 }
 
-/* Close the file of a partition, which is the end of it unless the set is shared. */
+/* Closes the file of a partition, which deletes it unless the set is shared. */
 static void
 hg_spill_close(HgSpill *spill, int partition)
 {
@@ -124,7 +123,7 @@ hg_spill_adopt(HgSpill *spill)
 	}
 }
 
-/* Open the next process's file of a shared partition; false when there are no more. */
+/* Opens the next process's file of a shared partition; false if there are no more. */
 static bool
 hg_spill_next_file(HgSpill *spill, int partition)
 {
@@ -149,7 +148,7 @@ hg_spill_next_file(HgSpill *spill, int partition)
 	return true;
 }
 
-/* The partition of a word. */
+/* Returns the partition of a word. */
 static int
 hg_spill_partition(const HgSpill *spill, uint64 word)
 {
@@ -159,7 +158,7 @@ hg_spill_partition(const HgSpill *spill, uint64 word)
 				  ((UINT64CONST(1) << spill->bits) - 1));
 }
 
-/* Make the row buffer hold at least size bytes, keeping its first used ones. */
+/* Grows the row buffer to at least size bytes, and keeps its contents. */
 static inline void
 hg_spill_reserve(HgSpill *spill, Size size)
 {
@@ -173,7 +172,7 @@ hg_spill_reserve(HgSpill *spill, Size size)
 	}
 }
 
-/* The row buffer may have had to hold a row that is larger than others: begin anew. */
+/* Shrinks the row buffer, in case a large row has grown it. */
 static void
 hg_spill_trim(HgSpill *spill)
 {
@@ -185,7 +184,7 @@ hg_spill_trim(HgSpill *spill)
 	hg_spill_charge(spill);
 }
 
-/* Append a variable-length value at offset; returns where it ends. */
+/* Appends a variable-length value at offset; returns its end. */
 static Size
 hg_spill_put_varlen(HgSpill *spill, Size offset, const HgColumn *column, Datum value)
 {
@@ -204,7 +203,7 @@ hg_spill_put_varlen(HgSpill *spill, Size offset, const HgColumn *column, Datum v
 	return offset + size;
 }
 
-/* Write one row of a batch. */
+/* Writes one row of a batch. */
 static void
 hg_spill_write_row(HgSpill *spill, uint64 word, bool null_key, const HgBatch *batch, const int *at,
 				   int row)
@@ -298,7 +297,7 @@ hg_spill_rewind(HgSpill *spill, int partition)
 	spill->next_length = 0;
 }
 
-/* Take the row at a place in the buffer as row i of a batch. */
+/* Reads the row in the buffer into row i of a batch. */
 static void
 hg_spill_take_row(const HgSpill *spill, char *row, int i, HgBatch *batch, HgSpillKeys *keys)
 {
@@ -352,7 +351,7 @@ hg_spill_read(HgSpill *spill, int partition, HgBatch *batch, HgSpillKeys *keys)
 				continue;
 			break;
 		}
-		/* a larger row is a batch by itself, so that the others never move */
+		/* a larger row is a batch of its own, so that the buffer does not move */
 		if (used > 0 && used + sizeof(*length) + *length > HG_SPILL_BATCH_BYTES)
 			break;
 		hg_spill_reserve(spill, Max(used + sizeof(*length) + *length, HG_SPILL_BATCH_BYTES));
@@ -383,7 +382,7 @@ hg_spill_drop(HgSpill *spill, int partition)
 void
 hg_spill_destroy(HgSpill *spill)
 {
-	/* the other files of a shared set are others' */
+	/* of a shared set, other processes own the other files */
 	for (int partition = 0; partition < 1 << spill->bits; partition++)
 		hg_spill_close(spill, partition);
 	hg_charge_set(&spill->charge, 0);

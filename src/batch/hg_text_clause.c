@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_text_clause.c
- *	  What is known of texts: collations that compare them as bytes, and LIKE.
+ *	  Text conditions: collations that compare texts as bytes, and LIKE.
  *
- * Under a deterministic collation texts are equal if their bytes are (texteq(), bpchareq()), and
- * LIKE compares bytes (like_match.c); under any other neither is taken.  A % stands for whole
- * characters: where a character may have bytes that others have too, as in EUC, a pattern's bytes
- * that are somewhere in a text need not be characters of it.  Texts are ordered by their bytes
- * where the collation is that of C alone.
+ * Under a deterministic collation, texts are equal if their bytes are (texteq(), bpchareq()), and
+ * LIKE compares bytes (like_match.c).  No other collation is supported.  % stands for whole
+ * characters.  In encodings such as EUC, bytes of a pattern may occur in a text without being
+ * characters of it.  Texts are ordered by their bytes under the C collation only.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -29,9 +28,9 @@
 #include "batch/hg_text_clause.h"
 
 /*
- * Are texts known to be ordered by their bytes under a collation?  PostgreSQL's own answer is told
- * by a header that wants ICU's, which a server's own headers may come without; of collations that
- * are not the server's, or the database's, it might be yes as well.
+ * Returns true if texts are known to be ordered by their bytes under a collation.  PostgreSQL's
+ * own test is in a header that needs ICU's headers, which a server's installation may lack.  So
+ * only built-in C and the database's collation are recognized.
  */
 static bool
 hg_collation_is_c(Oid collation)
@@ -72,14 +71,14 @@ hg_text_is_like(Oid opno)
 	return opno == OID_TEXT_LIKE_OP || opno == OID_BPCHAR_LIKE_OP;
 }
 
-/* Are bytes of whole characters that are in a text characters of it? */
+/* Returns true if bytes of whole characters in a text are always characters of it. */
 static bool
 hg_text_has_characters(void)
 {
 	return GetDatabaseEncoding() == PG_UTF8 || pg_database_encoding_max_length() == 1;
 }
 
-/* The parts of a pattern between its %; returns how many there are that are not empty. */
+/* Splits a pattern at its %.  Returns the number of parts that are not empty. */
 static int
 hg_pattern_part(HgBytes pattern, HgBytes *parts)
 {
@@ -115,7 +114,7 @@ hg_predicate_from_like(AttrNumber attno, const Const *pattern, Oid collation, bo
 	if (memchr(bytes.data, '_', bytes.length) != NULL ||
 		memchr(bytes.data, '\\', bytes.length) != NULL)
 		return NULL;
-	/* the blanks at the end of a char(n) count here */
+	/* trailing blanks of a char(n) count here */
 	if (memchr(bytes.data, '%', bytes.length) == NULL)
 		return hg_predicate_equal(attno, HG_ORDER_TEXT, 1, &bytes, negated);
 	at_start = bytes.data[0] != '%';

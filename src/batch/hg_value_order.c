@@ -53,7 +53,7 @@ hg_value_order(Oid type)
 	}
 }
 
-/* Do types of whole numbers have operators with each other? */
+/* Returns true for the types of whole numbers, which have operators with each other. */
 static bool
 hg_order_is_whole(Oid type)
 {
@@ -81,7 +81,7 @@ hg_order_from_float(float8 number)
 	if (number == 0)
 		return 0;
 	memcpy(&bits, &number, sizeof(bits));
-	/* sign and magnitude */
+	/* from sign and magnitude to two's complement */
 	return bits < 0 ? bits ^ PG_INT64_MAX : bits;
 }
 
