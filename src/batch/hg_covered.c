@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_covered.c
- *	  Rows of a table scan that are not read: a resident HashGraph has their keys, and resident
- *	  columns what else is wanted of them, by their numbers.
+ *	  Covered rows: rows that a table scan does not return, because a cached HashGraph has their
+ *	  keys, and cached columns have their other values, by row number.
  *
- * Matches come in the order of vertices, so that each value lies somewhere else: the addresses of a
- * batch's values are found first, and memory asked for them, before the first one is taken.
+ * Matches come in the order of vertices, so that values are scattered.  The addresses of a batch's
+ * values are computed and prefetched before the first value is read.
  *
- * Where all but a few of the graph's rows are covered, the vertices of the few rows' keys are
- * marked.  All other keys are then joined without asking which rows are covered.
+ * If all but a few of the graph's rows are covered, the vertices of the other rows' keys are
+ * marked.  All other keys are then joined without a test whether their rows are covered.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,7 +23,9 @@
 #include "batch/hg_resident_values.h"
 #include "batch/hg_values.h"
 
-/* Vertices are marked as long as at most this part of a graph's rows is not covered. */
+/*
+ * Vertices are marked while at most 1/HG_COVERED_MARKED_PART of the graph's rows are not covered.
+ */
 #define HG_COVERED_MARKED_PART 16
 
 HgCovered *
@@ -36,7 +38,7 @@ hg_covered_create(Relation rel, HgPinnedGraph *graph, const HgGraphKey *key,
 	Assert(nsegments <= HG_COVERED_SEGMENTS);
 	covered->rel = rel;
 	covered->graph = graph;
-	/* other keys are not as simply had from values */
+	/* other keys would have to be encoded */
 	covered->marks = hg_graph_key_is_integer(key);
 	covered->key = key->columns[0];
 	covered->valid = valid;
@@ -74,7 +76,7 @@ hg_covered_has_version(const HgCovered *covered, const HgSegmentVersion *version
 		   covered->graph->serials[segment] == version->serial;
 }
 
-/* Mark the vertices of n rows of a segment, whose keys have been asked for. */
+/* Marks the vertices of n rows of a segment, whose keys have been prefetched. */
 static void
 hg_covered_mark_rows(HgCovered *covered, const HgSegmentArray *array, const uint32 *rows, uint32 n)
 {
@@ -118,7 +120,7 @@ hg_covered_mark(HgCovered *covered, const HgSegmentVersion *version, const uint6
 	hg_covered_mark_rows(covered, &array, rows, n);
 }
 
-/* Rows of a version are not covered: marks them, while there are few of them. */
+/* Adds count rows of a version that are not covered, and marks them while they are few. */
 static void
 hg_covered_mask_out(HgCovered *covered, const HgSegmentVersion *version, const uint64 *bits,
 					uint64 count)
@@ -165,11 +167,11 @@ hg_covered_add(HgCovered *covered, const HgValidSegment *segment, uint64 *bits, 
 	}
 }
 
-/* Sets which rows of the graph are covered, from what is known of each segment. */
+/* Sets side and mask from the states of the segments. */
 static void
 hg_covered_select(HgCovered *covered)
 {
-	uint32 known = 0; /* segments that the graph has rows of */
+	uint32 known = 0; /* segments of which the graph has rows */
 
 	covered->mask = (HgFlatMask){.nparts = covered->nparts,
 								 .states = covered->states,
@@ -179,7 +181,7 @@ hg_covered_select(HgCovered *covered)
 	covered->side =
 		(HgFlatSide){.graph = &covered->graph->flat,
 					 .mask = hg_covered_has_all(covered, covered->graph) ? NULL : &covered->mask};
-	/* rows of blocks that are not valid any more are not known */
+	/* rows of segments that were not added are not marked */
 	if (known == covered->known &&
 		covered->left_out <= covered->graph->flat.rows / HG_COVERED_MARKED_PART)
 		covered->side.masked = covered->masked;
@@ -188,7 +190,7 @@ hg_covered_select(HgCovered *covered)
 void
 hg_covered_end(HgCovered *covered)
 {
-	/* what stands there are the rows of each segment */
+	/* places[part + 1] has the number of rows of each segment */
 	for (uint32 part = 0; part < covered->nparts; part++)
 		covered->places[part + 1] += covered->places[part];
 	hg_covered_select(covered);
@@ -231,7 +233,7 @@ hg_covered_has_all(const HgCovered *covered, const HgPinnedGraph *graph)
 	return true;
 }
 
-/* True if another graph has the rows of all segment versions of which rows are covered. */
+/* Returns true if another graph has the rows of all segment versions with covered rows. */
 static bool
 hg_covered_is_in(const HgCovered *covered, const HgPinnedGraph *graph)
 {
@@ -270,7 +272,7 @@ hg_covered_stride(const HgCovered *covered)
  * ---------------------------------------------------------------------
  */
 
-/* Where the values of rows lie, and which of them are NULL; memory is asked for them. */
+/* Finds the addresses and NULL flags of rows' values, and prefetches the values. */
 static void
 hg_covered_find(const HgCoveredColumn *column, const uint32 *rows, int nrows, char **places,
 				bool *nulls)
@@ -295,7 +297,7 @@ hg_covered_get(HgCovered *covered, const uint32 *rows, int nrows, HgBatch *batch
 {
 	char *places[HG_BATCH_ROWS];
 
-	/* a match of versions that are not pinned any more may not be looked at */
+	/* versions that are not pinned must not be read */
 	if (covered->valid->nsegments == 0)
 		elog(ERROR, "resident columns have been let go in the middle of a join");
 	for (int c = 0; c < covered->ncolumns; c++)
@@ -345,7 +347,7 @@ hg_covered_next(const HgCovered *covered, uint64 *at, uint32 *rows, int room)
 	uint32 part = 0;
 	int n = 0;
 
-	/* the last segment that begins there, or ahead of it */
+	/* binary search for the last segment that begins at or before *at */
 	for (uint32 end = covered->nparts; part + 1 < end;)
 	{
 		uint32 middle = part + (end - part) / 2;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_covered_rows.c
- *	  Subsets of the covered rows: found by a key, left out, or selected.
+ *	  Subsets of the covered rows: found by keys, left out, or selected.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -40,7 +40,7 @@ hg_integers_add(HgIntegers *integers, int64 integer)
 	integers->values[integers->count++] = integer;
 }
 
-/* Take the rows of an open join of keys with a graph; *all: they are not too many. */
+/* Appends the rows of an open join.  Sets *all to false if they are too many. */
 static HgStatus
 hg_covered_take_rows(HgFlatJoin *join, uint64 most, HgIntegers *rows, bool *all, HgError *error)
 {
@@ -75,7 +75,7 @@ hg_covered_find_rows(const HgCovered *covered, const HgPinnedGraph *graph, const
 
 	if (keys->count == 0)
 		return true;
-	/* what it allocates goes with this, also where it is cancelled */
+	/* the context frees its allocations if it is cancelled */
 	hg_host_init(&host, CurrentMemoryContext);
 	status =
 		hg_flat_lookup_open(&host.host, &wanted, sizeof(int64), HG_OUTER, &side, &join, &error);
@@ -177,7 +177,7 @@ hg_covered_apply_rows(const HgCovered *covered, const HgIntegers *rows)
 {
 	HgCovered *some = palloc(sizeof(HgCovered));
 
-	/* all that is of these rows alone is its own */
+	/* fields that depend on the rows are copied */
 	*some = *covered;
 	some->marks = false;
 	some->masked = NULL;

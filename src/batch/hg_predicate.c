@@ -3,10 +3,10 @@
  * hg_predicate.c
  *	  Clauses over columns, as sets of rows.
  *
- * A comparison with constants is a set of intervals, of the integers that values are compared as
- * (hg_value_order.h) or of the scaled integers of numerics; whole conditions on a column, as
- * BETWEEN and IN are, become one set, and what is known of a segment's least and greatest value
- * tells whether its rows are in it.  Bytes are compared as they are stored.
+ * A comparison with constants is a set of intervals of integers (hg_value_order.h), or of the
+ * scaled integers of numerics.  All conditions on one column, such as BETWEEN and IN, become one
+ * set.  A segment's least and greatest value show whether its rows are in the set.  Bytes are
+ * compared as they are stored.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,7 +22,10 @@
  * ---------------------------------------------------------------------
  */
 
-/* Returns the part of a set within 64 bits, scaled by 10^scale where the set has more decimals. */
+/*
+ * Returns the part of a set within 64 bits, divided down from HG_PREDICATE_SCALE to scale
+ * decimals.
+ */
 static HgIntervals *
 hg_predicate_scaled(const HgIntervals *set, int scale)
 {
@@ -37,7 +40,7 @@ hg_predicate_scaled(const HgIntervals *set, int scale)
 		int128 low = set->intervals[i].low;
 		int128 high = set->intervals[i].high;
 
-		/* rounded up and down: division goes towards 0 */
+		/* round up and down, because division truncates */
 		scaled[i].low = Max(low / unit + (low > 0 && low % unit != 0), PG_INT64_MIN);
 		scaled[i].high = Min(high / unit - (high < 0 && high % unit != 0), PG_INT64_MAX);
 	}
@@ -81,7 +84,7 @@ hg_predicate_scale_value(Datum value, int128 *scaled)
 {
 	int scale;
 
-	/* far from the ends of 128 bits, so that a set may have the next one too */
+	/* far from the ends of 128 bits, so that neighbours are in range */
 	return hg_numeric_decode(value, scaled, &scale) && scale <= HG_PREDICATE_SCALE &&
 		   hg_numeric_scale_up(scaled, HG_PREDICATE_SCALE - scale) &&
 		   *scaled < ((int128) 1 << 126) && *scaled > -((int128) 1 << 126);
@@ -203,10 +206,7 @@ hg_predicate_like(AttrNumber attno, HgValueOrder order, int nparts, const HgByte
 	return predicate;
 }
 
-/*
- * True if a predicate is a set of integers, or of scaled integers, of a column or of an
- * expression.
- */
+/* Returns true if a predicate is a set of integers or scaled integers. */
 static bool
 hg_predicate_is_set(const HgPredicate *predicate)
 {
@@ -214,7 +214,7 @@ hg_predicate_is_set(const HgPredicate *predicate)
 		   predicate->kind == HG_PREDICATE_COMPUTED;
 }
 
-/* Can two predicates become one set of the same column, or expression? */
+/* Returns true if two predicates can be merged: sets of the same column or expression. */
 static bool
 hg_predicate_alike(const HgPredicate *a, const HgPredicate *b)
 {
@@ -222,7 +222,7 @@ hg_predicate_alike(const HgPredicate *a, const HgPredicate *b)
 		   (a->kind != HG_PREDICATE_COMPUTED || hg_compared_equal(a->compared, b->compared));
 }
 
-/* What is in all sets of predicates that are like the first one, or in one of them. */
+/* Merges the predicates that are like args[0] into their intersection (AND) or union (OR). */
 static HgPredicate *
 hg_predicate_combine_alike(HgPredicateKind kind, int nargs, HgPredicate **args)
 {
@@ -232,7 +232,10 @@ hg_predicate_combine_alike(HgPredicateKind kind, int nargs, HgPredicate **args)
 	int most = 0;
 	int n = 0;
 
-	/* what is in all of them is in no complement of one, which has an interval more at most */
+	/*
+	 * the intersection is the complement of a union of complements, each of which has at most one
+	 * more interval
+	 */
 	for (int i = 0; i < nargs; i++)
 		if (hg_predicate_alike(args[0], args[i]))
 			most += args[i]->set->n + 1;
@@ -270,7 +273,7 @@ hg_predicate_combine(HgPredicateKind kind, int nargs, HgPredicate **args)
 
 		if (done[i])
 			continue;
-		/* there are no more columns to look for than the table has */
+		/* there are at most as many sets as columns and expressions */
 		if (hg_predicate_is_set(args[i]))
 			for (int other = i + 1; other < nargs; other++)
 				if (hg_predicate_alike(args[i], args[other]))
@@ -296,7 +299,7 @@ hg_predicate_not(HgPredicate *arg)
 }
 
 /* ---------------------------------------------------------------------
- * Their columns
+ * Columns
  * ---------------------------------------------------------------------
  */
 
@@ -313,7 +316,7 @@ hg_predicate_mark(const HgPredicate *predicate, bool *used)
 		used[predicate->compared->columns[c]] = true;
 }
 
-/* A column's type tells whether its bytes are what is compared. */
+/* By a column's type, either all comparisons of it are of bytes or none is. */
 void
 hg_predicate_mark_codes(const HgPredicate *predicate, bool *used)
 {
@@ -324,7 +327,7 @@ hg_predicate_mark_codes(const HgPredicate *predicate, bool *used)
 		used[predicate->column] = true;
 }
 
-/* The column of an attribute, which is added to those that are there. */
+/* Returns the column of an attribute, which is appended if it is missing. */
 static int
 hg_predicate_column(AttrNumber attno, AttrNumber *attnos, int *nattnos)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_apply.c
- *	  Predicates, evaluated for the rows of a batch at once.
+ *	  Applies predicates to the rows of a batch.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,7 +20,7 @@
  * ---------------------------------------------------------------------
  */
 
-/* Are bytes those of one of a predicate's constants? */
+/* Returns true if bytes equal one of a predicate's constants. */
 static inline bool
 hg_predicate_is_equal(const HgPredicate *predicate, HgBytes value)
 {
@@ -43,8 +43,8 @@ hg_predicate_is_equal(const HgPredicate *predicate, HgBytes value)
 }
 
 /*
- * Are a predicate's parts in bytes, one behind the other?  Each is taken where it is first, which
- * leaves the most to those behind it.
+ * Returns true if bytes contain a predicate's parts in order.  The first occurrence of each part
+ * is taken, which leaves the most bytes for the other parts.
  */
 static inline bool
 hg_predicate_is_like(const HgPredicate *predicate, HgBytes value)
@@ -92,7 +92,7 @@ hg_predicate_test_bytes(const HgPredicate *predicate, HgBytes value)
 	return predicate->allows[(order > 0) - (order < 0) + 1];
 }
 
-/* Does a predicate hold for a value?  False: it does not know. */
+/* Sets *holds to whether a predicate holds for a value.  Returns false if that is unknown. */
 static inline bool
 hg_predicate_apply_value(const HgPredicate *predicate, Datum value, bool *holds)
 {
@@ -111,13 +111,13 @@ hg_predicate_apply_one(const HgPredicate *predicate, Datum value, bool *holds)
 /* What is known of the value of a code. */
 typedef enum HgVerdict
 {
-	HG_VERDICT_NO, /* these two as booleans */
+	HG_VERDICT_NO, /* NO and YES are also booleans */
 	HG_VERDICT_YES,
 	HG_VERDICT_RECHECK,
-	HG_VERDICT_MISSING /* nobody has asked yet */
+	HG_VERDICT_MISSING /* not tested yet */
 } HgVerdict;
 
-/* Have a predicate's verdicts be those of a dictionary. */
+/* Makes a predicate's verdicts those of a dictionary, all of them missing. */
 static void
 hg_predicate_take_dictionary(HgPredicate *predicate, const HgDictionary *dictionary)
 {
@@ -136,7 +136,7 @@ hg_predicate_take_dictionary(HgPredicate *predicate, const HgDictionary *diction
 	predicate->dictionary = dictionary->serial;
 }
 
-/* The verdict of a code, whose value is asked about once. */
+/* Returns the verdict of a code.  Each value is tested once. */
 static inline HgVerdict
 hg_predicate_judge_code(HgPredicate *predicate, const HgDictionary *dictionary, uint32 code)
 {
@@ -158,7 +158,7 @@ hg_predicate_judge_codes(HgPredicate *predicate, const HgDictionary *dictionary)
 {
 	bool decided = true;
 
-	/* they are known already, or are found out */
+	/* missing verdicts are found out */
 	hg_predicate_take_dictionary(predicate, dictionary);
 	for (uint32 code = 0; code < dictionary->ncodes && decided; code++)
 		decided = hg_predicate_judge_code(predicate, dictionary, code) <= HG_VERDICT_YES;
@@ -204,18 +204,18 @@ hg_predicate_apply_bytes(HgPredicate *predicate, const HgBatch *batch, bool *hol
 	return any;
 }
 
-/*
- * --------------------------------------------------------------------- Integers, and scaled
- * integers of numerics ---------------------------------------------------------------------
+/* ---------------------------------------------------------------------
+ * Integers, and scaled integers of numerics
+ * ---------------------------------------------------------------------
  */
 
-/* Is an integer in one of the intervals that are prepared? */
+/* Returns true if an integer is in one of the prepared intervals. */
 static inline bool
 hg_predicate_find(const HgPredicate *predicate, int64 value)
 {
 	int first = 0;
 
-	/* the last one that begins there or ahead of it, without branches */
+	/* binary search without branches for the last interval that begins at or before the value */
 	for (int left = predicate->nfast; left > 1; left -= left / 2)
 		first += predicate->fast_lows[first + left / 2] <= value ? left / 2 : 0;
 	return value >= predicate->fast_lows[first] && value <= predicate->fast_highs[first];
@@ -241,7 +241,7 @@ hg_predicate_test_integers(const HgPredicate *predicate, int n, const int64 *int
 			holds[i] = hg_predicate_find(predicate, integers[i]) != negated;
 }
 
-/* No row whose column is NULL holds. */
+/* Clears holds for rows in which the column is NULL. */
 static inline void
 hg_predicate_drop_nulls(const HgBatch *batch, int column, bool *holds)
 {
@@ -307,11 +307,11 @@ hg_predicate_apply_numerics(HgPredicate *predicate, const HgBatch *batch, bool *
 }
 
 /* ---------------------------------------------------------------------
- * What is computed
+ * Computed numbers
  * ---------------------------------------------------------------------
  */
 
-/* All rows are to be rechecked. */
+/* Marks all rows for a recheck. */
 static bool
 hg_predicate_recheck_all(const HgBatch *batch, bool *holds, bool *recheck)
 {
@@ -352,7 +352,7 @@ hg_predicate_apply_computed_order(const HgPredicate *predicate, const HgBatch *b
 }
 
 /* ---------------------------------------------------------------------
- * All of them
+ * Any predicate
  * ---------------------------------------------------------------------
  */
 
@@ -365,7 +365,7 @@ hg_predicate_apply_args(HgPredicate *predicate, const HgBatch *batch, bool *hold
 	memset(holds, predicate->kind == HG_PREDICATE_AND, batch->nrows * sizeof(bool));
 	for (int a = 0; a < predicate->nargs; a++)
 	{
-		/* there may be very many */
+		/* there may be many arguments */
 		CHECK_FOR_INTERRUPTS();
 		any |= hg_predicate_apply(predicate->args[a], batch, more, recheck);
 		if (predicate->kind == HG_PREDICATE_AND)

@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_arrays.c
- *	  Predicates, evaluated for rows of a segment straight over its arrays.
+ *	  Applies predicates directly to the arrays of a segment.
  *
- * Integers and scaled integers of numerics are compared as wide as they are kept, and of a
- * dictionary's codes it is known which values they hold for.  Rows are taken in steps of a
- * constant size, which compilers make vectors of.
+ * Integers and scaled integers are compared in their stored width.  Codes of a dictionary have
+ * verdicts.  Rows are processed in steps of constant size, which compilers vectorize.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,10 +20,10 @@
 /* Rows of a step. */
 #define HG_STEP 64
 
-/* Codes of the dictionaries all of whose values are asked about ahead of the rows. */
+/* The largest dictionary whose values are all tested before the rows. */
 #define HG_FEW_CODES 256
 
-/* Do something for i < n, of n rows. */
+/* Executes a statement for each i < n. */
 #define HG_FOR_ROWS(n, what)                                                                       \
 	do                                                                                             \
 	{                                                                                              \
@@ -38,11 +37,11 @@
 	} while (0)
 
 /* ---------------------------------------------------------------------
- * Can it be done?
+ * Which predicates can be applied to arrays
  * ---------------------------------------------------------------------
  */
 
-/* Are a column's values kept as signed integers of their own width? */
+/* Returns true if a column is stored as signed integers of its own width. */
 static bool
 hg_predicate_is_signed(const HgPredicate *predicate, const HgSegmentArray *array)
 {
@@ -83,7 +82,7 @@ hg_predicate_takes_arrays(HgPredicate *predicate, const HgPredicateColumn *colum
 		case HG_PREDICATE_AND:
 		case HG_PREDICATE_OR:
 		case HG_PREDICATE_NOT:
-			/* of very many, most have nothing to say */
+			/* most of many arguments change no row */
 			if (predicate->nargs > HG_STEP)
 				return false;
 			for (int a = 0; a < predicate->nargs; a++)
@@ -114,7 +113,7 @@ hg_predicate_takes_arrays(HgPredicate *predicate, const HgPredicateColumn *colum
  * ---------------------------------------------------------------------
  */
 
-/* holds[i] &= is the column of row first + i a value, or with is_null is it not one? */
+/* Clears holds[i] if the column of row first + i is NULL, or with is_null if it is not. */
 static void
 hg_array_keep_nulls(const HgSegmentArray *array, uint32 first, int n, bool is_null, bool *holds)
 {
@@ -126,8 +125,8 @@ hg_array_keep_nulls(const HgSegmentArray *array, uint32 first, int n, bool is_nu
 }
 
 /*
- * Are values from least to greatest, and not so if negated?  One comparison tells it, of the
- * distance to the least in the unsigned type.
+ * Sets holds[i] to whether values[i] is in [least, greatest], or outside if negated.  It is one
+ * comparison of unsigned distances from least.
  */
 #define HG_WITHIN(type, unsigned_type)                                                             \
 	static void hg_within_##type(const type *restrict values, int n, int64 least, int64 greatest,  \
@@ -145,7 +144,7 @@ HG_WITHIN(int16, uint16)
 HG_WITHIN(int32, uint32)
 HG_WITHIN(int64, uint64)
 
-/* The one interval that a predicate is prepared for, over integers. */
+/* Applies the predicate's only interval to integers. */
 static void
 hg_array_within(const HgPredicate *predicate, const HgSegmentArray *array, uint32 first, int n,
 				bool *holds)
@@ -183,7 +182,10 @@ hg_array_within(const HgPredicate *predicate, const HgSegmentArray *array, uint3
 	}
 }
 
-/* Are values less, equal or greater than others, as far as these are allowed? */
+/*
+ * Sets holds[i] to whether the order of values[i] to others[i] is allowed; some orders are, and
+ * not all.
+ */
 #define HG_ORDERED(type)                                                                           \
 	static void hg_ordered_##type(const type *restrict values, const type *restrict others, int n, \
 								  const bool *allows, bool *restrict holds)                        \
@@ -237,7 +239,7 @@ hg_array_ordered(const HgPredicate *predicate, const HgSegmentArray *array,
 	}
 }
 
-/* By the verdicts of a dictionary's codes. */
+/* Applies the verdicts of a dictionary's codes. */
 static void
 hg_array_judged(const HgPredicate *predicate, const HgSegmentArray *array, uint32 first, int n,
 				bool *restrict holds)
@@ -250,7 +252,7 @@ hg_array_judged(const HgPredicate *predicate, const HgSegmentArray *array, uint3
 }
 
 /* ---------------------------------------------------------------------
- * All of them
+ * Any predicate
  * ---------------------------------------------------------------------
  */
 
@@ -307,7 +309,7 @@ hg_predicate_apply_arrays(const HgPredicate *predicate, const HgPredicateColumn 
 			break;
 		case HG_PREDICATE_COMPUTED:
 		case HG_PREDICATE_COMPUTED_ORDER:
-			/* never taken */
+			/* hg_predicate_takes_arrays() refuses these */
 			pg_unreachable();
 		case HG_PREDICATE_BYTES:
 		case HG_PREDICATE_EQUAL:

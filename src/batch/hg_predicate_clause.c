@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_clause.c
- *	  Expressions of a table scan's qual as predicates.
+ *	  Turns expressions of a table scan's qual into predicates.
  *
- * Comparisons of columns, and what is computed of them, with constants and with each other, = ANY
- * and its kind over constant arrays, LIKE without wildcards but %, tests for NULL and for truth,
- * boolean columns, and AND, OR and NOT of all of these.
+ * Supported are comparisons of columns and computed numbers with constants and with each other, =
+ * ANY and similar over constant arrays, LIKE with no wildcard but %, tests for NULL and truth,
+ * boolean columns, and AND, OR and NOT of these.
  *
- * THREE VALUES.  An expression is asked for the rows for which it is TRUE, or for those for which
- * it is FALSE.  NOT swaps what is asked, AND and OR ask the same of their arguments and swap their
- * kind where FALSE is asked for; what is in neither is NULL.  So the columns alone have NULLs.
+ * Three-valued logic: callers ask for the rows for which an expression is TRUE, or for those for
+ * which it is FALSE.  NOT swaps the two.  AND and OR ask the same of their arguments, and swap
+ * their kind for FALSE.  Rows in neither set are NULL.  So NULLs matter for columns only.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -53,7 +53,7 @@ hg_predicate_from_operator(const OpExpr *op, bool holds)
 	if (!IsA(right, Const))
 		return hg_comparison_predicate_column(linitial(op->args), right, op->opno, !holds);
 	constant = (Const *) right;
-	/* all operators that are understood are strict */
+	/* all supported operators are strict */
 	if (hg_text_is_like(opno) || (OidIsValid(opno) && hg_text_is_like(get_negator(opno))))
 		return constant->constisnull
 				   ? hg_predicate_constant(false)
@@ -85,7 +85,7 @@ static HgPredicate *
 hg_predicate_from_array(const ScalarArrayOpExpr *op, bool holds)
 {
 	const Const *constant = lsecond(op->args);
-	/* some comparison is to hold, or all of them are; for FALSE, not to hold */
+	/* for FALSE, comparisons are negated, and ANY and ALL are swapped */
 	bool all = op->useOr != holds;
 	HgComparison comparison;
 	ArrayType *array;
@@ -111,13 +111,13 @@ hg_predicate_from_array(const ScalarArrayOpExpr *op, bool holds)
 					  &nvalues);
 	for (int i = 0; i < nvalues; i++)
 	{
-		/* a comparison with NULL neither holds nor does not */
+		/* a comparison with NULL neither holds nor fails */
 		if (nulls[i] && all)
 			return hg_comparison_null(&comparison);
 		if (!nulls[i])
 			values[n++] = values[i];
 	}
-	/* an empty array is not even compared with NULL */
+	/* with an empty array, the result does not depend on the left side */
 	if (n == 0 && all)
 		return comparison.compared != NULL ? NULL : hg_predicate_constant(true);
 	if (n == 0)
@@ -125,7 +125,7 @@ hg_predicate_from_array(const ScalarArrayOpExpr *op, bool holds)
 	return hg_comparison_predicate(&comparison, n, values, all);
 }
 
-/* All arguments, or one of them; NULL where they compute too much. */
+/* Combines all clauses; NULL if one is not supported or they compute too much. */
 static HgPredicate *
 hg_predicate_from_list(List *clauses, HgPredicateKind kind, bool holds)
 {
@@ -162,7 +162,7 @@ hg_predicate_from_bool(const BoolExpr *expr, bool holds)
 	}
 }
 
-/* Is a test for NULL of a boolean expression in an expression? */
+/* Returns true if an expression contains a test for NULL of a boolean expression. */
 static bool
 hg_clause_asks_unknown(Node *node, void *context)
 {
@@ -178,8 +178,8 @@ hg_clause_asks_unknown(Node *node, void *context)
 }
 
 /*
- * A boolean expression is NULL, or is not.  That takes two predicates of the expression, and twice
- * as many with each such test that is inside of another, which is not taken.
+ * Returns the rows for which a boolean expression is NULL, or is not.  That takes two predicates
+ * of the expression.  Nested tests would double them each time, and are not supported.
  */
 static HgPredicate *
 hg_predicate_from_unknown(Node *arg, bool unknown)

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_filter.c
- *	  Predicates as filters of a device (engine/hg_row_filter.h), which has replicas of the columns.
+ *	  Compiles predicates into filters of a device (engine/hg_row_filter.h), which has replicas of
+ *	  the columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,26 +16,26 @@
 #include "batch/hg_predicate_apply.h"
 #include "batch/hg_predicate_filter.h"
 
-/* What is made of one lookup's predicates. */
+/* The filter of one lookup that is being compiled. */
 typedef struct HgFilterMaker
 {
 	HgRowFilters *filters;
 	HgRowFilter *filter;
 	const HgPinnedGraph *graph;
-	HgDeviceSet device_set; /* that have the columns so far */
+	HgDeviceSet device_set; /* devices that have all columns so far */
 	HgFilterStep *at;		/* the next step */
-	uint32 sets;			/* that are left */
+	uint32 sets;			/* number of sets on the stack after the last step */
 	const HgGraphCodes *codes[HG_MAX_FILTER_COLUMNS];
 } HgFilterMaker;
 
-/* Does a predicate look at a column itself? */
+/* Returns true if a predicate reads a column directly. */
 static inline bool
 hg_filter_has_column(const HgPredicate *predicate)
 {
 	return predicate->attno > 0;
 }
 
-/* May a predicate be a filter, as far as is known without the columns? */
+/* Returns true if a predicate may be a filter, whatever the replicas are. */
 static bool
 hg_filter_may(const HgPredicate *predicate)
 {
@@ -50,7 +51,10 @@ hg_filter_may(const HgPredicate *predicate)
  * ---------------------------------------------------------------------
  */
 
-/* The number of a column among those of the filters, where it is put; -1: it has no replica. */
+/*
+ * Returns the number of a column among those of the filters, to which it is added; -1 if it has no
+ * replica or there is no room.
+ */
 static int
 hg_filter_column(HgFilterMaker *maker, AttrNumber attno)
 {
@@ -74,7 +78,10 @@ hg_filter_column(HgFilterMaker *maker, AttrNumber attno)
 	return (int) filters->ncolumns++;
 }
 
-/* Have all columns of a predicate among those of the filters: none is left unasked for. */
+/*
+ * Adds all columns of a predicate.  It goes on after a failure, so that all of them are reported
+ * as demand.
+ */
 static bool
 hg_filter_columns(HgFilterMaker *maker, const HgPredicate *predicate)
 {
@@ -91,7 +98,7 @@ hg_filter_columns(HgFilterMaker *maker, const HgPredicate *predicate)
 	return all;
 }
 
-/* Has a device the very integers that values are compared as? */
+/* Returns true if the replica has the integers that are compared. */
 static bool
 hg_filter_is_integer(const HgFilterMaker *maker, int column, HgValueOrder order, int16 attlen)
 {
@@ -105,7 +112,7 @@ hg_filter_is_integer(const HgFilterMaker *maker, int column, HgValueOrder order,
  * ---------------------------------------------------------------------
  */
 
-/* Add a step; false where there is no room. */
+/* Appends a step; false if there is no room. */
 static bool
 hg_filter_step(HgFilterMaker *maker, HgFilterStep step)
 {
@@ -120,7 +127,7 @@ hg_filter_step(HgFilterMaker *maker, HgFilterStep step)
 	return true;
 }
 
-/* Add a range to the step that is made; false where there is no room. */
+/* Appends a range to a step; false if there is no room. */
 static bool
 hg_filter_range(HgFilterMaker *maker, HgFilterStep *step, int64 low, int64 high)
 {
@@ -133,7 +140,7 @@ hg_filter_range(HgFilterMaker *maker, HgFilterStep *step, int64 low, int64 high)
 	return true;
 }
 
-/* The values of a column, or computed numbers, that a predicate's set was prepared for. */
+/* Appends the test for a predicate's prepared set, of a column or a computed number. */
 static bool
 hg_filter_set(HgFilterMaker *maker, const HgPredicate *predicate, int column)
 {
@@ -168,7 +175,7 @@ hg_filter_numeric(HgFilterMaker *maker, HgPredicate *predicate, int column)
 	return hg_filter_set(maker, predicate, column);
 }
 
-/* What ORDER allows of a predicate that is an order. */
+/* Returns the allowed orders of a predicate as a mask of HG_FILTER_LESS and its neighbours. */
 static uint8
 hg_filter_allowed(const HgPredicate *predicate)
 {
@@ -195,13 +202,13 @@ hg_filter_order(HgFilterMaker *maker, const HgPredicate *predicate, int column, 
 }
 
 /* ---------------------------------------------------------------------
- * Numbers that are computed
+ * Computed numbers
  * ---------------------------------------------------------------------
  */
 
 /*
- * The program of an expression that is compared, and the display scale of its numbers, or -1: they
- * are integers.  False where there is none.
+ * Compiles an expression into a program.  *scale is its display scale, or -1 for integers.
+ * Returns false if it has none.
  */
 static bool
 hg_filter_program(HgFilterMaker *maker, const HgCompared *compared, int which, HgProgram *program,
@@ -216,7 +223,7 @@ hg_filter_program(HgFilterMaker *maker, const HgCompared *compared, int which, H
 		const int column = hg_filter_column(maker, (AttrNumber) compared->attnos[c]);
 		const HgGraphCodes *codes = maker->codes[column];
 
-		/* integers are there as they are, and numerics as scaled integers */
+		/* codes would have to be decoded */
 		if (codes != NULL && codes->scale < 0)
 			return false;
 		operands[c] = (HgOperand){column, codes != NULL ? codes->scale : -1};
@@ -225,7 +232,10 @@ hg_filter_program(HgFilterMaker *maker, const HgCompared *compared, int which, H
 								 scale);
 }
 
-/* The number, among those of the filters, that a program computes; -1 where there is no room. */
+/*
+ * Returns the number of a program among those of the filters, to which it is added; -1 if there is
+ * no room.
+ */
 static int
 hg_filter_number_of(HgFilterMaker *maker, const HgProgram *program)
 {
@@ -274,7 +284,7 @@ hg_filter_computed_order(HgFilterMaker *maker, const HgPredicate *predicate)
 			return false;
 	for (int i = 0; i < 2; i++)
 	{
-		/* both are compared with the more decimals of the two */
+		/* the side with fewer decimals is scaled up */
 		if (!hg_arithmetic_scale_up(&programs[i], Max(scales[0], scales[1]) - scales[i]))
 			return false;
 		numbers[i] = hg_filter_number_of(maker, &programs[i]);
@@ -286,7 +296,7 @@ hg_filter_computed_order(HgFilterMaker *maker, const HgPredicate *predicate)
 	return hg_filter_step(maker, step);
 }
 
-/* Codes in a row of which a predicate over bytes holds, or does not. */
+/* Appends the test for the codes for which a predicate over bytes holds. */
 static bool
 hg_filter_bytes(HgFilterMaker *maker, const HgPredicate *predicate, int column)
 {
@@ -306,7 +316,7 @@ hg_filter_bytes(HgFilterMaker *maker, const HgPredicate *predicate, int column)
 		told = hg_predicate_apply_one(predicate, PointerGetDatum(hg_graph_code_value(codes, code)),
 									  &holds[code]);
 	}
-	/* ranges of those that hold, or of the others, which begin with the first one */
+	/* ranges of the codes that hold, or of the others if first and last hold */
 	step.negated = codes->ncodes > 0 && told && holds[0] && holds[codes->ncodes - 1];
 	for (uint32 code = 0; code < codes->ncodes && told;)
 	{
@@ -324,8 +334,8 @@ hg_filter_bytes(HgFilterMaker *maker, const HgPredicate *predicate, int column)
 static bool hg_filter_write(HgFilterMaker *maker, HgPredicate *predicate);
 
 /*
- * One argument after the other; where there is none it is the empty set, or that of all rows.
- * outermost: they are clauses of a qual, which a row that is in all of them passes.
+ * Appends the arguments' steps.  Without arguments, AND is all rows and OR is none.  outermost
+ * says that they are clauses of a qual, all of which a row must pass.
  */
 static bool
 hg_filter_args(HgFilterMaker *maker, const HgPredicate *predicate, bool outermost)
@@ -341,14 +351,14 @@ hg_filter_args(HgFilterMaker *maker, const HgPredicate *predicate, bool outermos
 		if (written && a > 0)
 			written =
 				hg_filter_step(maker, (HgFilterStep){.kind = all ? HG_FILTER_AND : HG_FILTER_OR});
-		/* of a row that is out nothing is computed (hg_scan_qual.c) */
+		/* nothing is computed for a row that has failed (hg_scan_qual.c) */
 		if (written && outermost && a + 1 < predicate->nargs && predicate->args[a + 1]->nterms > 0)
 			written = hg_filter_step(maker, (HgFilterStep){.kind = HG_FILTER_REQUIRED});
 	}
 	return written;
 }
 
-/* Write the steps of a predicate, whose columns are all there. */
+/* Appends the steps of a predicate, whose columns have been added. */
 static bool
 hg_filter_write(HgFilterMaker *maker, HgPredicate *predicate)
 {
@@ -393,7 +403,7 @@ hg_filter_write(HgFilterMaker *maker, HgPredicate *predicate)
 	pg_unreachable();
 }
 
-/* Write all of them, which are to hold together. */
+/* Appends the steps of all predicates, which must hold together. */
 static bool
 hg_filter_write_all(HgFilterMaker *maker, int npredicates, HgPredicate **predicates)
 {
@@ -404,7 +414,7 @@ hg_filter_write_all(HgFilterMaker *maker, int npredicates, HgPredicate **predica
 		may = may && hg_filter_may(predicates[i]);
 	if (!may || !hg_filter_columns(maker, &all) || maker->device_set == 0)
 		return false;
-	/* by its columns alone a filter knows rows */
+	/* a filter finds rows by their columns, so that it needs one */
 	return hg_row_filter_stride(maker->filters, maker->filter->lookup) > 0 &&
 		   hg_filter_args(maker, &all, true);
 }

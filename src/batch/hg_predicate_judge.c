@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate_judge.c
- *	  What of rows is in a predicate, by what is known of all their values.
+ *	  Decides, by bounds of all values, whether a predicate has all, some or none of the rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +14,7 @@
 static HgPredicateShare
 hg_predicate_judge_args(const HgPredicate *predicate, const HgValueBounds *bounds)
 {
-	/* one such argument decides, and all of the other kind do */
+	/* one decisive argument decides; otherwise all must have the other share */
 	HgPredicateShare decisive = predicate->kind == HG_PREDICATE_AND ? HG_SHARE_NONE : HG_SHARE_ALL;
 	HgPredicateShare share = predicate->kind == HG_PREDICATE_AND ? HG_SHARE_ALL : HG_SHARE_NONE;
 
@@ -36,7 +36,7 @@ hg_predicate_judge(const HgPredicate *predicate, const HgValueBounds *bounds)
 	const HgValueBounds *column = &bounds[predicate->column];
 	HgPredicateShare share;
 
-	/* an error for a row is one, whatever holds for it beside */
+	/* an error in any row must be raised, whatever the other arguments are */
 	if (predicate->nterms > 0)
 		return HG_SHARE_SOME;
 	switch (predicate->kind)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_columns.c
- *	  Columns of batches that are taken from the arrays of a resident scan.
+ *	  Fills columns of batches from the arrays of a resident scan.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,8 +15,9 @@
 struct HgResidentColumns
 {
 	int ncolumns;
-	const HgResidentSource **sources; /* [ncolumns]; NULL: it is left alone */
-	char **rooms; /* [ncolumns] for values that do not lie in arrays as they are; or NULL */
+	const HgResidentSource **sources; /* [ncolumns] NULL for a column that is left alone */
+	/* [ncolumns] memory for values that must be decoded; NULL if none is needed. */
+	char **rooms;
 };
 
 HgResidentColumns *
@@ -42,7 +43,7 @@ hg_resident_columns_create(const HgResidentScan *resident, int ncolumns, const A
 	return columns;
 }
 
-/* Add the flags of NULLs behind those of a batch's column; has_nulls is set where there may be. */
+/* Appends NULL flags to those of a batch's column; sets *has_nulls if there may be NULLs. */
 static void
 hg_resident_add_nulls(const HgSegmentArray *array, uint32 first, const uint16 *which, int n,
 					  int start, bool *nulls, bool *has_nulls)
@@ -53,7 +54,7 @@ hg_resident_add_nulls(const HgSegmentArray *array, uint32 first, const uint16 *w
 			memset(nulls + start, 0, n * sizeof(bool));
 		return;
 	}
-	/* nobody has set the flags of the rows that are there */
+	/* the flags of the rows before have not been set */
 	if (!*has_nulls)
 		memset(nulls, 0, start * sizeof(bool));
 	for (int i = 0; i < n; i++)

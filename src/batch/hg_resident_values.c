@@ -3,10 +3,10 @@
  * hg_resident_values.c
  *	  Values of a segment's column as Datums.
  *
- * A loop for each encoding (resident/hg_resident_array.h).  Packed values are walked from one to
- * the next: that waits for each length in turn, but only within a group of rows, and the processor
- * is at work in several groups at a time.  Numerics are made of their scaled integers, one behind
- * the other in memory that the next batch uses again.
+ * Each encoding (resident/hg_resident_array.h) has a loop.  Packed values are walked one by one:
+ * each waits for the length of the one before, but only within a group of rows, and the processor
+ * overlaps groups.  Numerics are made from scaled integers, in memory that the next batch uses
+ * again.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,7 +21,7 @@
 #include "batch/hg_resident_values.h"
 #include "batch/hg_values.h"
 
-/* Do FIXED values by reference lie in an array as they would in a row? */
+/* Returns true if FIXED values by reference are aligned in an array. */
 static bool
 hg_resident_is_aligned(const HgResidentColumn *column)
 {
@@ -39,7 +39,7 @@ hg_resident_values_room(const HgResidentColumn *column)
 	return 0;
 }
 
-/* FIXED values by reference, copied to room where the array has not aligned them. */
+/* Fetches FIXED values by reference; copies them to room unless the array aligns them. */
 static void
 hg_resident_fetch_fixed(const HgSegmentArray *array, char *room, uint32 first, const uint16 *which,
 						int n, Datum *values)
@@ -60,13 +60,13 @@ hg_resident_fetch_fixed(const HgSegmentArray *array, char *room, uint32 first, c
 	}
 }
 
-/* PACKED values; regular: all rows have one there. */
+/* Fetches PACKED values.  regular says that no row is NULL or missing. */
 static pg_attribute_always_inline void
 hg_resident_fetch_packed(const HgSegmentArray *array, int length, bool regular, uint32 first,
 						 const uint16 *which, int n, Datum *values)
 {
 	const char *place = NULL;
-	uint32 at = PG_UINT32_MAX; /* the row whose value would begin there */
+	uint32 at = PG_UINT32_MAX; /* the row whose value begins at place */
 
 	for (int i = 0; i < n; i++)
 	{
@@ -109,7 +109,7 @@ hg_resident_fetch_codes_width(int width, const HgSegmentArray *array, uint32 fir
 	}
 }
 
-/* DICTIONARY: values of codes. */
+/* Fetches values of a DICTIONARY. */
 static void
 hg_resident_fetch_codes(const HgSegmentArray *array, uint32 first, const uint16 *which, int n,
 						Datum *values)
@@ -149,7 +149,7 @@ hg_resident_fetch_scaled_width(int width, const char *array, const HgScaledForma
 	}
 }
 
-/* UNITS as numerics. */
+/* Makes numerics from SCALED values. */
 static void
 hg_resident_fetch_scaled(const HgSegmentArray *array, char *room, uint32 first, const uint16 *which,
 						 int n, Datum *values)

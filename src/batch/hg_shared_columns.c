@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_shared_columns.c
- *	  Where the column chunks of one side lie that several processes fill and read.
+ *	  Shared memory for one side's column chunks, which several processes fill and read.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -13,11 +13,11 @@
 
 #include "batch/hg_shared_covered.h"
 
-/* What is covered of a segment that has valid blocks, if the graph has it. */
+/* The covered rows of a segment that has valid blocks, if the graph has it. */
 typedef struct HgSharedCoveredSegment
 {
-	dsa_pointer bits;  /* of its rows; invalid: all or none of them */
-	dsa_pointer older; /* HgChangedBlocks; invalid: none */
+	dsa_pointer bits;  /* of its rows; invalid if all or none are covered */
+	dsa_pointer older; /* HgChangedBlocks, or invalid */
 	uint32 count;
 } HgSharedCoveredSegment;
 
@@ -28,7 +28,7 @@ hg_shared_covered_init(HgSharedCovered *shared)
 	pg_atomic_init_u32(&shared->next_part, 0);
 }
 
-/* Room in the DSA, which is counted. */
+/* Allocates memory in the DSA, and counts it. */
 static void *
 hg_shared_covered_allocate(HgSharedCovered *shared, dsa_area *area, Size bytes,
 						   dsa_pointer *pointer)

@@ -41,7 +41,7 @@ typedef struct HgSharedCovered
 	dsa_pointer segments; /* HgSharedCoveredSegment[nvalid_segments], in the query's DSA */
 	uint64 bytes;		  /* bytes in the query's DSA */
 
-	/* ^If covered rows are uncovered: the next segment that no process has taken. */
+	/* If covered rows are uncovered: the next segment that no process has taken. */
 	pg_atomic_uint32 next_part;
 } HgSharedCovered;
 

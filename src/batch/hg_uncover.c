@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_uncover.c
- *	  Covered rows that are read after all, by the processes of a parallel query together.
+ *	  Uncovered rows: covered rows that the processes of a parallel query read after all.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,14 +25,14 @@ hg_uncover_begin(HgUncover *uncover, HgCovered *covered, pg_atomic_uint32 *next_
 	uncover->at = covered->places[covered->nparts];
 }
 
-/* Go on to the next segment that no other process has taken; false where there is none. */
+/* Claims the next segment; false if there is none. */
 static bool
 hg_uncover_take(HgUncover *uncover)
 {
 	uint32 part;
 
 	CHECK_FOR_INTERRUPTS();
-	/* no more than one by each process is behind the last one */
+	/* the counter exceeds the number of segments by at most one for each process */
 	part = pg_atomic_read_u32(uncover->next_part);
 	if (part < uncover->covered->nparts)
 		part = pg_atomic_fetch_add_u32(uncover->next_part, 1);
