@@ -1,38 +1,36 @@
 /*-------------------------------------------------------------------------
  *
  * hg_heap_page.c
- *	  Pages of heap tables, with those of their rows that a snapshot sees.
+ *	  Pages of heap tables, with the rows on them that a snapshot sees.
  *
- * This file alone looks into the state of core's scans of heaps (HeapScanDescData), which is no
- * interface that core keeps.  It relies on the following, which holds from 15 on:
+ * Only this file reads the state of core's heap scans (HeapScanDescData), which is not a stable
+ * interface.  It relies on the following, which holds from 15 on:
  *
- *	-	table_scan_getnextslot() brings the first visible row of a page.  Core has then chosen the
- *		page (synchronised and parallel scans included), read it, pruned it, and found all the
- *		visible rows on it under one lock: heapgetpage(), since 17 heap_prepare_pagescan(),
- *		fills rs_vistuples[rs_ntuples], and checks there each row for serializable conflicts.
- *		The predicate lock is on the whole relation, taken when the scan began.
- *	-	For each further row of the page core takes the entry of rs_vistuples behind
- *		rs_cindex, without a lock, under the pin of rs_cbuf, and counts it.
+ * - table_scan_getnextslot() returns the first visible row of a page.  Core has then chosen the
+ *   page (synchronised and parallel scans included), read it, pruned it, and found all visible
+ *   rows on it under one lock.  heapgetpage(), since 17 heap_prepare_pagescan(), fills
+ *   rs_vistuples[rs_ntuples], and checks each row for serializable conflicts.  The predicate lock
+ *   is on the whole relation, taken when the scan began.
+ * - For each further row of the page, core takes the entry of rs_vistuples behind rs_cindex,
+ *   without a lock, under the pin of rs_cbuf, and counts it.
+ * - heapgetpage() finds the rows of any block, and since 17 heap_prepare_pagescan(), after rs_cbuf
+ *   and rs_cblock are set to it.  heap_rescan() and heap_endscan() release rs_cbuf.
+ * - rs_inited is false from the beginning of a scan or rescan until a block is read.  Nothing else
+ *   shows that.
+ * - rs_startblock is the first block of a serial scan.  table_block_parallelscan_nextpage() hands
+ *   out the blocks of a parallel scan.  Blocks are counted from phs_startblock on, and wrap
+ *   around.  Those below phs_nallocated are some process's; a process claims the next ones by
+ *   adding to it.
+ * - Since 17, rs_read_stream reads the pages for core's own functions.  heap_rescan() resets it
+ *   and heap_endscan() ends it, without a call of its callback.  Pins of blocks that it has read
+ *   ahead belong to the resource owner, as that of rs_cbuf does.  A scan that is read block by
+ *   block with a look-ahead has another stream there, of the blocks that its reader wants
+ *   (test/t/cache_cold.pl).
  *
- *	-	A block is found for whoever names it by heapgetpage(), and since 17 by
- *		heap_prepare_pagescan() after rs_cbuf and rs_cblock are set to it.  heap_rescan() and
- *		heap_endscan() release rs_cbuf.  rs_inited is false from the beginning of a scan, and a
- *		rescan, until a block of it was asked for, and nothing else tells that one was;
- *		rs_startblock is where it begins if it is not parallel, and else
- *		table_block_parallelscan_nextpage() hands out its blocks: those whose number, counted from
- *		phs_startblock on and behind the last one from the first, is below phs_nallocated are some
- *		process's, and who adds to that gets the next ones.
- *
- *	-	Since 17 rs_read_stream reads the pages that core's own functions ask for; heap_rescan()
- *		resets it, and heap_endscan() ends it, without asking its callback for a block.  Pins of
- *		blocks that it has read ahead belong to the resource owner, as that of rs_cbuf does.  A scan
- *		that is read block by block with a look-ahead has another stream there, of the blocks that
- *		its reader wants (test/t/cache_cold.pl).
- *
- * So these rows are taken from there at once, counted, and rs_cindex is set to the last of them:
- * core goes on with the next page.  In builds with assertions core brings each of them itself,
- * and is compared: test/t/join_faults.pl reads pages of many kinds in such a build.  A version
- * of PostgreSQL that nobody has looked at does not compile.
+ * So the rows of a page are taken at once and counted, and rs_cindex is set to the last of them;
+ * core goes on with the next page.  In builds with assertions, core returns each row itself, and
+ * is compared: test/t/join_faults.pl reads pages of many kinds in such a build.  An unknown
+ * version of PostgreSQL does not compile.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -49,7 +47,7 @@
 
 #include "batch/hg_heap_page.h"
 
-/* The runs that are left when they become shorter. */
+/* Runs that are left when runs become shorter. */
 #define HG_RUNS_LEFT 16
 
 #if !HG_HAVE_KNOWN_HEAP_SCAN
@@ -65,11 +63,11 @@ hg_heap_page_may_scan(Relation relation, Snapshot snapshot)
 void
 hg_heap_count_rows(Relation relation, int64 nrows)
 {
-	/* rows returned are one counter, whatever returned them; this adds to it more than one */
+	/* it is the same counter as for rows of scans, and takes a number */
 	pgstat_count_index_tuples(relation, nrows);
 }
 
-/* Take the rows behind the one that core has brought, up to room in all. */
+/* Adds the rows behind the one that core has returned, up to room in all. */
 static void
 hg_heap_page_fill(HgHeapPage *page, const HeapScanDescData *scan, int room)
 {
@@ -82,13 +80,13 @@ hg_heap_page_fill(HgHeapPage *page, const HeapScanDescData *scan, int room)
 		page->offsets[i] = visible[i];
 		page->tuples[i] =
 			(HeapTupleHeader) PageGetItem(content, PageGetItemId(content, visible[i]));
-		/* core has looked at line pointers alone where the whole page is visible */
+		/* on an all-visible page, core has read only the line pointers */
 		HG_PREFETCH(page->tuples[i]);
 	}
 }
 
 #ifdef USE_ASSERT_CHECKING
-/* Have core come to the last row of the page that is taken, and compare each that it brings. */
+/* Moves core to the last row taken, and compares each row that it returns. */
 static void
 hg_heap_page_advance(HgHeapPage *page, HeapScanDesc scan, TupleTableSlot *slot)
 {
@@ -112,7 +110,7 @@ hg_heap_page_advance(HgHeapPage *page, HeapScanDesc scan, TupleTableSlot *slot)
 	hg_heap_page_store(page, 0, slot);
 }
 #else
-/* Have the scan stand at the last row that is taken, and count those behind the first. */
+/* Moves the scan to the last row taken, and counts the rows behind the first. */
 static void
 hg_heap_page_advance(HgHeapPage *page, HeapScanDesc scan,
 					 TupleTableSlot *slot pg_attribute_unused())
@@ -139,7 +137,7 @@ hg_heap_page_next(HgHeapPage *page, TableScanDesc scan, TupleTableSlot *slot, in
 	page->tuples[0] = heap->rs_ctup.t_data;
 	page->offsets[0] = page->stored = ItemPointerGetOffsetNumber(&heap->rs_ctup.t_self);
 
-	/* a scan that is not by pages has this row alone */
+	/* a scan without page mode has only this row */
 	if ((scan->rs_flags & SO_ALLOW_PAGEMODE) != 0)
 	{
 		hg_heap_page_fill(page, heap, room);
@@ -177,7 +175,7 @@ hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan, BlockNumber most,
 	heap->rs_inited = true;
 }
 
-/* Leave out the first blocks of a range, which do not go behind the end of the table. */
+/* Removes the first blocks of a range, which do not go past the end of the table. */
 static inline void
 hg_heap_range_skip(HgHeapRange *range, BlockNumber skipped, BlockNumber nblocks)
 {
@@ -187,14 +185,14 @@ hg_heap_range_skip(HgHeapRange *range, BlockNumber skipped, BlockNumber nblocks)
 		range->next = 0;
 }
 
-/* The blocks of a range up to its end, or the table's. */
+/* Returns the number of blocks up to the end of the range, or of the table. */
 static inline BlockNumber
 hg_heap_range_straight(HgHeapRange range, BlockNumber nblocks)
 {
 	return Min(range.left, nblocks - range.next);
 }
 
-/* Take a run of those blocks of a parallel scan that no process has; false: there are none. */
+/* Claims a run of a parallel scan; false if none is left. */
 static bool
 hg_heap_blocks_take_run(const HgHeapBlocks *blocks, HgHeapRange *range)
 {
@@ -204,7 +202,7 @@ hg_heap_blocks_take_run(const HgHeapBlocks *blocks, HgHeapRange *range)
 
 	if (taken >= blocks->nblocks)
 		return false;
-	/* in the end all processes have something to do */
+	/* shorter runs at the end keep all processes busy */
 	run = Min(blocks->most, (blocks->nblocks - taken) / HG_RUNS_LEFT);
 	run = Max(run, blocks->least);
 	taken = pg_atomic_fetch_add_u64(&shared->phs_nallocated, run);
@@ -215,25 +213,25 @@ hg_heap_blocks_take_run(const HgHeapBlocks *blocks, HgHeapRange *range)
 	return true;
 }
 
-/* Go on with the next run of a parallel scan; false: there is none. */
+/* Begins the next run of a parallel scan; false if there is none. */
 static bool
 hg_heap_blocks_begin_run(HgHeapBlocks *blocks)
 {
 	if (blocks->behind.left > 0)
 	{
-		/* the look-ahead is in this one */
+		/* the look-ahead is already in this run */
 		blocks->own = blocks->behind;
 		blocks->behind.left = 0;
 		return true;
 	}
 	if (!hg_heap_blocks_take_run(blocks, &blocks->own))
 		return false;
-	/* what the look-ahead has not come to of the run before was not wanted */
+	/* the look-ahead found no more wanted blocks in the previous run */
 	blocks->ahead = blocks->own;
 	return true;
 }
 
-/* The next block that the look-ahead comes to and that is wanted, or InvalidBlockNumber. */
+/* Returns the next wanted block of the look-ahead, or InvalidBlockNumber. */
 static BlockNumber
 hg_heap_blocks_next_wanted(HgHeapBlocks *blocks)
 {
@@ -259,9 +257,9 @@ hg_heap_blocks_next_wanted(HgHeapBlocks *blocks)
 }
 
 /*
- * Tell the kernel of the blocks that the reader will come to behind one that it has come to.  It
- * reads ahead itself where a reader's blocks follow each other, but not while it is told of each:
- * so where there are more of them in a row than would be announced, it is left to do so.
+ * Announces wanted blocks ahead of block, which the reader has reached, to the kernel.  The kernel
+ * reads consecutive blocks ahead by itself, but not while each is announced.  So blocks are not
+ * announced if more of them are consecutive than would be announced.
  */
 static void
 hg_heap_blocks_announce(HgHeapBlocks *blocks, BlockNumber block)
@@ -280,7 +278,7 @@ hg_heap_blocks_announce(HgHeapBlocks *blocks, BlockNumber block)
 		if (ahead != block && blocks->straight < blocks->distance)
 			(void) PrefetchBuffer(blocks->scan->rs_rd, MAIN_FORKNUM, ahead);
 	}
-	/* the block itself is none of them any more */
+	/* the block itself is not ahead any more */
 	blocks->nahead = Max(blocks->nahead - 1, 0);
 }
 
@@ -297,7 +295,7 @@ hg_heap_blocks_stream_next(ReadStream *stream pg_attribute_unused(), void *arg,
 	return hg_heap_blocks_next_wanted(blocks);
 }
 
-/* Have the scan's stream read what is wanted: core resets it and ends it with the scan. */
+/* Gives the scan a stream of the wanted blocks, which core resets and ends with the scan. */
 static void
 hg_heap_blocks_begin_stream(HgHeapBlocks *blocks)
 {
@@ -312,7 +310,7 @@ hg_heap_blocks_begin_stream(HgHeapBlocks *blocks)
 	MemoryContextSwitchTo(old);
 }
 
-/* Pin the page of a block that the reader has come to. */
+/* Pins the page of a block that the reader has reached. */
 static Buffer
 hg_heap_blocks_read(HgHeapBlocks *blocks, BlockNumber block)
 {
@@ -324,7 +322,7 @@ hg_heap_blocks_read(HgHeapBlocks *blocks, BlockNumber block)
 
 		if (BufferIsValid(buffer) && BufferGetBlockNumber(buffer) == block)
 			return buffer;
-		/* more blocks are read than were wanted when the stream came to them */
+		/* the reader now reads more blocks than were wanted when the stream chose */
 		if (BufferIsValid(buffer))
 			ReleaseBuffer(buffer);
 		read_stream_reset(heap->rs_read_stream);
@@ -341,7 +339,7 @@ hg_heap_blocks_look_ahead(HgHeapBlocks *blocks, HgHeapWanted wanted, void *arg)
 {
 	const int distance = get_tablespace_io_concurrency(blocks->scan->rs_rd->rd_rel->reltablespace);
 
-	/* one block at a time is what the reader and the kernel's own read-ahead do better */
+	/* for single blocks, the reader and the kernel's own read-ahead do better */
 	if (distance <= 1)
 		return;
 	blocks->wanted = wanted;
@@ -394,7 +392,7 @@ hg_heap_blocks_skip(HgHeapBlocks *blocks, int most)
 	return (int) skipped;
 }
 
-/* Is it known which buffer had the page of a place? */
+/* Returns true if the buffer that had the page is known. */
 static inline bool
 hg_heap_place_is_known(HgHeapPlace place)
 {
@@ -413,7 +411,7 @@ hg_heap_place_read(TableScanDesc scan, HgHeapPlace place)
 	return place.recent;
 }
 
-/* Have the scan stand nowhere, with nothing pinned. */
+/* Unpins the scan's page. */
 static void
 hg_heap_page_unpin(HeapScanDesc scan)
 {
@@ -422,7 +420,7 @@ hg_heap_page_unpin(HeapScanDesc scan)
 	scan->rs_cbuf = InvalidBuffer;
 }
 
-/* Have the scan's state tell of the rows of a block that the snapshot sees. */
+/* Fills rs_vistuples with the rows of a block that the snapshot sees. */
 static void
 hg_heap_page_prepare(HgHeapBlocks *blocks, BlockNumber block, bool again)
 {
@@ -441,7 +439,7 @@ hg_heap_page_prepare(HgHeapBlocks *blocks, BlockNumber block, bool again)
 #endif
 }
 
-/* Have a page hold the rows under these lines of the block that the scan's state tells of. */
+/* Fills a page with the rows at lines of the scan's block, and counts them. */
 static void
 hg_heap_page_hold(HgHeapPage *page, HeapScanDesc scan, const OffsetNumber *lines, int nlines,
 				  TupleTableSlot *slot)
@@ -449,7 +447,7 @@ hg_heap_page_hold(HgHeapPage *page, HeapScanDesc scan, const OffsetNumber *lines
 	Page content = BufferGetPage(scan->rs_cbuf);
 
 	Assert(nlines <= HG_BATCH_ROWS);
-	/* others of a parallel scan are told by who hands out its blocks */
+	/* for a parallel scan, hg_heap_blocks_next() reports */
 	if (scan->rs_base.rs_parallel == NULL && (scan->rs_base.rs_flags & SO_ALLOW_SYNC) != 0)
 		ss_report_location(scan->rs_base.rs_rd, scan->rs_cblock);
 	page->relation = scan->rs_base.rs_rd;
@@ -476,10 +474,10 @@ hg_heap_page_read(HgHeapPage *page, HgHeapBlocks *blocks, BlockNumber block, int
 	HeapScanDesc heap = (HeapScanDesc) blocks->scan;
 	int left;
 
-	/* its pin on the page before */
+	/* the slot pins the previous page */
 	ExecClearTuple(slot);
 	hg_heap_page_prepare(blocks, block, taken > 0);
-	/* what a snapshot sees of a page stays the same, under the same line pointers */
+	/* for one snapshot, a page's visible rows keep their line pointers */
 	Assert(taken <= (int) heap->rs_ntuples);
 	left = (int) heap->rs_ntuples - taken;
 	hg_heap_page_hold(page, heap, heap->rs_vistuples + taken, Min(room, left), slot);
@@ -496,7 +494,9 @@ hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place,
 	hg_heap_page_unpin(heap);
 	heap->rs_cbuf = hg_heap_place_read(scan, place);
 	heap->rs_cblock = place.block;
-	/* who was alone with the page before may be moving its rows still, and is not behind this */
+	/*
+	 * wait for a process that has begun to prune the page before this pin
+	 */
 	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_SHARE);
 	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_UNLOCK);
 	hg_heap_page_hold(page, heap, lines, nlines, slot);

@@ -3,8 +3,8 @@
  * hg_heap_vis.c
  *	  Visibility of the rows of heap pages to a snapshot, and copies of pages.
  *
- * Each is at a page that is pinned and locked from beginning to end, and asks of its rows what core
- * asks of those of a scan's page (hg_heap_page.c), without the scan's coming to it.
+ * Pages are pinned and locked while they are checked.  Rows are checked as core checks those of a
+ * scan's page (hg_heap_page.c), without moving the scan.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,17 +19,18 @@
 
 #include "batch/hg_heap_vis.h"
 
-/*
- * What is known of the last id that was asked about: the rows of a page have few of them.
- */
+/* What is known of the last xmin, because the rows of a page have few. */
 typedef struct HgIdAge
 {
 	TransactionId id;
-	bool is_older; /* than the one that was given */
-	bool is_past;  /* true if the snapshot's xmin is newer, so that hints suffice */
+	bool is_older; /* it precedes the given id */
+	bool is_past;  /* it precedes the snapshot's xmin, so that hints suffice */
 } HgIdAge;
 
-/* Does a snapshot see a row?  As HeapTupleSatisfiesMVCC() has it, whose quickest way is first. */
+/*
+ * Returns true if a snapshot sees a row, as HeapTupleSatisfiesMVCC() does; the quickest case is
+ * first.
+ */
 static inline bool
 hg_heap_row_is_visible(TableScanDesc scan, BlockNumber block, OffsetNumber offset, Page page,
 					   Buffer buffer, const HgIdAge *age)
@@ -48,7 +49,7 @@ hg_heap_row_is_visible(TableScanDesc scan, BlockNumber block, OffsetNumber offse
 	return HeapTupleSatisfiesVisibility(&row, scan->rs_snapshot, buffer);
 }
 
-/* The newer one of two ids, of which the first may be invalid. */
+/* Returns the newer of two ids, of which the first may be invalid. */
 static inline TransactionId
 hg_heap_newer_id(TransactionId newest, TransactionId id)
 {
@@ -56,11 +57,10 @@ hg_heap_newer_id(TransactionId newest, TransactionId id)
 }
 
 /*
- * Has a transaction committed that has ended, and preceded that xmin of a snapshot?  Where a row's
- * hint does not say so yet, the commit log does: a standby writes hints of what its primary has
- * committed when its own minimum recovery point has passed that, which may be much later.
- * *newest becomes the newer one of it and the transaction's id, if it has.  False: it may run
- * still.
+ * Returns true if a row's transaction has ended: it is known to be committed, or precedes the
+ * snapshot's xmin.  Raises *newest to it if it has committed.  Without a hint, the commit log
+ * tells.  On a standby, hints of commits are set only after its minimum recovery point has passed
+ * them, which may be much later.
  */
 static inline bool
 hg_heap_id_is_settled(TransactionId id, bool is_committed, TransactionId xmin,
@@ -74,8 +74,8 @@ hg_heap_id_is_settled(TransactionId id, bool is_committed, TransactionId xmin,
 }
 
 /*
- * Have all transactions ended that have to do with a row's being there, for a snapshot of that
- * xmin?  *newest becomes the newest one that was committed.
+ * Returns true if all transactions that decide on a row's visibility have ended.  Raises *newest
+ * to the newest one that has committed.
  */
 static inline bool
 hg_heap_row_is_settled(HeapTupleHeader header, TransactionId xmin, TransactionId *newest)
@@ -148,7 +148,7 @@ hg_heap_vis_lines(const HgHeapVis *vis, TransactionId id, HgHeapLines *lines)
 							.is_older = TransactionIdPrecedes(xmin, id),
 							.is_past = TransactionIdPrecedes(xmin, scan->rs_snapshot->xmin)};
 		visible = hg_heap_row_is_visible(scan, vis->block, offset, page, vis->buffer, &age);
-		/* what its hints say of transactions they may have been told just now */
+		/* the check may just have set hints */
 		if (lines->settled)
 			lines->settled =
 				hg_heap_row_is_settled(header, scan->rs_snapshot->xmin, &lines->newest);
@@ -168,8 +168,8 @@ hg_heap_vis_end(const HgHeapVis *vis)
 }
 
 /*
- * Count the rows of a page, all of which are to be seen: two line pointers at a time, whose states
- * are where engines look for them, too (engine/hg_pages_parse.h).
+ * Counts the rows of an all-visible page, two line pointers at a time.  engine/hg_pages_parse.h
+ * reads the same bits.
  */
 static int
 hg_heap_page_count(Page page)
@@ -191,13 +191,16 @@ hg_heap_page_count(Page page)
 	return (int) rows + (i < nlines && ItemIdIsNormal(&lines[i]));
 }
 
-/* Leave out of a copy of a page the rows that the scan's snapshot does not see. */
+/*
+ * Clears line pointers of a copy of a page for rows that the snapshot does not see.  Returns the
+ * number of the others.
+ */
 static int
 hg_heap_page_leave_out(TableScanDesc scan, BlockNumber block, Buffer buffer, char *copy)
 {
 	ItemId lines = ((PageHeader) copy)->pd_linp;
 	Page page = BufferGetPage(buffer);
-	/* the copy may lie where others can write to */
+	/* not from the copy, which other processes may write to */
 	const OffsetNumber end = PageGetMaxOffsetNumber(page);
 	HgIdAge age = {.id = InvalidTransactionId};
 	int rows = 0;
@@ -225,7 +228,7 @@ hg_heap_page_leave_out(TableScanDesc scan, BlockNumber block, Buffer buffer, cha
 	return rows;
 }
 
-/* Is each row of a page, which is locked, to be seen by all? */
+/* Returns true if the snapshot sees all rows of a locked page. */
 static bool
 hg_heap_page_is_visible(TableScanDesc scan, Page page)
 {
@@ -240,7 +243,7 @@ hg_heap_page_copy(TableScanDesc scan, BlockNumber block, HgHeapPlace *before, ch
 	Page page = BufferGetPage(buffer);
 	int rows;
 
-	/* others may set hint bits meanwhile, and nothing else: nobody asks the copy for these */
+	/* others may only set hint bits meanwhile, which the copy's readers ignore */
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	if (!hg_heap_page_is_visible(scan, page))
 	{

@@ -1,10 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_page_layout.c
- *	  Holds what engines know of the heap's pages to what PostgreSQL says of them.
- *
- * Engines take pages apart without PostgreSQL's headers (engine/hg_pages_parse.h): where these say
- * something else, this does not compile.
+ *	  Checks, at compile time, what engines know of heap pages without PostgreSQL's headers
+ *	  (engine/hg_pages_parse.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_page_offer.c
- *	  The pages of a table scan, for a device that takes the rows out of them.
+ *	  Page sources: the pages of a table scan, for a device that takes the rows out of them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,17 +21,17 @@
 #include "batch/hg_page_quals.h"
 
 /*
- * What it takes to copy a page into memory that another process reads, and to take a row out of one
- * here, in ns.  Measured: 691 MB in 0.1 s, and 20 million rows of them in 0.25.
+ * Time to copy a page into memory that another process reads, and to take a row out of one here,
+ * in ns.  Measured: 691 MB in 0.1 s, and 20 million rows of them in 0.25 s.
  */
 #define HG_PAGE_COPY_NS 1200.0
 #define HG_PAGE_ROW_NS 12.5
 
-/* Pages that a process of several takes at a time: a message each has its price, too. */
+/* Bounds of a parallel scan's runs; each run costs at least one message. */
 #define HG_PAGE_RUN_BYTES (4 * 1024 * 1024)
 #define HG_LEAST_PAGE_RUN 64
 
-/* The alignment of an attribute, in bytes. */
+/* Returns the alignment of an attribute, in bytes. */
 static uint8
 hg_page_align(char align)
 {
@@ -48,7 +48,7 @@ hg_page_align(char align)
 	}
 }
 
-/* Tell of an attribute, and of what rows have that were stored before it was there. */
+/* Describes an attribute, and its value in rows that are older than the attribute. */
 static void
 hg_page_offer_attribute(TupleDesc desc, int place, HgPageAttribute *told)
 {
@@ -69,7 +69,7 @@ hg_page_offer_attribute(TupleDesc desc, int place, HgPageAttribute *told)
 		told->missing = (uint64) missing->am_value;
 }
 
-/* Tell of the attributes up to the last one that is wanted, or that a qual asks for. */
+/* Describes the attributes up to the last one that is sent or that a qual uses. */
 static void
 hg_page_offer_attributes(HgPageSpec *spec, TupleDesc desc, int ncolumns)
 {
@@ -84,7 +84,7 @@ hg_page_offer_attributes(HgPageSpec *spec, TupleDesc desc, int ncolumns)
 		hg_page_offer_attribute(desc, i, &spec->attributes[i]);
 }
 
-/* Can a device take an attribute's values out of pages? */
+/* Returns true if a device can take an attribute's values out of pages. */
 static bool
 hg_page_offer_takes(TupleDesc desc, AttrNumber attno)
 {
@@ -93,14 +93,14 @@ hg_page_offer_takes(TupleDesc desc, AttrNumber attno)
 	return attno <= HG_PAGES_MAX_ATTRIBUTES && att->attbyval && !hg_attribute_is_virtual(att);
 }
 
-/* May the scan be read in this way at all? */
+/* Returns true if the scan may be a page source. */
 static bool
 hg_page_offer_may(const HgScanTable *table, bool together)
 {
 	const PlanState *plan = &table->node->ss.ps;
 	TableScanDesc scan = table->node->ss.ss_currentScanDesc;
 
-	/* core watches for conflicts with each row that a serializable transaction reads */
+	/* core checks each row that a serializable transaction reads for conflicts */
 	return !table->qual_is_odd && table->resident == NULL &&
 		   plan->plan->parallel_aware == together && (together || !IsParallelWorker()) &&
 		   plan->chgParam == NULL && !IsolationIsSerializable() && hg_snapshots_are_kept() &&
@@ -109,7 +109,7 @@ hg_page_offer_may(const HgScanTable *table, bool together)
 			 (scan->rs_flags & SO_ALLOW_PAGEMODE) != 0));
 }
 
-/* What the table is like, as the last vacuum has found it. */
+/* Sets statistics of the table from the last vacuum. */
 static void
 hg_page_offer_measure(HgPageOffer *offer, Relation rel)
 {
@@ -171,16 +171,18 @@ hg_page_offer_saved_ms(const HgPageOffer *offer)
 	return (offer->rows * offer->visible * HG_PAGE_ROW_NS - offer->blocks * HG_PAGE_COPY_NS) / 1e6;
 }
 
-/* Pages on their way: those that are in the room that they were copied to have not been sent. */
+/* Room for pages in the job's memory, and the pages that were copied there but not sent. */
 typedef struct HgPageRoom
 {
 	char *to;
-	uint64 count; /* that there is room for */
+	uint64 count; /* capacity */
 	uint64 held;
 	BlockNumber first;
 } HgPageRoom;
 
-/* Have room for one more, which is a block's; false: there will be none. */
+/*
+ * Makes room for a block's page; false if the job has none.  Sends the previous pages if needed.
+ */
 static bool
 hg_page_offer_reserve(HgPageRoom *room, HgPageJob *job, HgSide side, BlockNumber block)
 {
@@ -194,7 +196,7 @@ hg_page_offer_reserve(HgPageRoom *room, HgPageJob *job, HgSide side, BlockNumber
 	return room->to != NULL;
 }
 
-/* Send the pages of a scan that is begun. */
+/* Sends the pages of a scan that has begun. */
 static bool
 hg_page_offer_copy(HgPageOffer *offer, TableScanDesc scan, HgPageJob *job, HgSide side)
 {
@@ -225,7 +227,7 @@ hg_page_offer_begin(HgPageOffer *offer)
 	TableScanDesc scan = hg_scan_table_begin(offer->table);
 
 	MemoryContextSwitchTo(old);
-	/* the blocks that are valid in the cache are known now, and so is how the scan was begun */
+	/* valid blocks, and the way the scan was begun, are known only now */
 	if (!hg_page_offer_may(offer->table, offer->together) ||
 		hg_heap_blocks_count(scan) >= HG_MAX_ROWS / MaxHeapTuplesPerPage)
 		return false;

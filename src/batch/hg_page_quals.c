@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_page_quals.c
- *	  The qual of a table scan as an engine can ask it of the table's pages.
+ *	  Compiles the qual of a table scan for an engine that takes rows out of the table's pages.
  *
- * Comparisons of a column whose values are integers inside with a constant, tests of a column for
- * NULL, and boolean columns (engine/hg_pages.h).
+ * Supported are comparisons of an integer column with a constant, tests of a column for NULL, and
+ * boolean columns (engine/hg_pages.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,7 +22,7 @@
 #include "batch/hg_page_quals.h"
 #include "batch/hg_value_order.h"
 
-/* Operators by the strategies of a btree's, from 1. */
+/* Operators by btree strategy. */
 static const HgPageOperator hg_page_operators[] = {
 	[BTLessStrategyNumber] = HG_PAGE_LESS,
 	[BTLessEqualStrategyNumber] = HG_PAGE_LESS_EQUAL,
@@ -31,7 +31,7 @@ static const HgPageOperator hg_page_operators[] = {
 	[BTGreaterStrategyNumber] = HG_PAGE_GREATER,
 };
 
-/* Can an engine ask anything of an attribute? */
+/* Returns true if an engine can read an attribute. */
 static bool
 hg_page_quals_reaches(TupleDesc desc, AttrNumber attno)
 {
@@ -90,7 +90,7 @@ hg_page_quals_test(TupleDesc desc, const NullTest *test, HgPageQual *qual)
 	return true;
 }
 
-/* "column", or where not holds "NOT column" */
+/* "column", or "NOT column" if holds is false */
 static bool
 hg_page_quals_boolean(TupleDesc desc, Node *column, bool holds, HgPageQual *qual)
 {

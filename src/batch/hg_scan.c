@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan.c
- *	  Read the child plan of a join as batches.
+ *	  Reads the child plan of a join as batches.
  *
- * A plan is read by pages where it is a sequential scan of a heap table (hg_scan_pages.h).
- * An Append is driven as ExecAppend() does it, so that those of its subplans that are such
- * scans are read by pages.  Every other plan returns slots, and their columns are copied:
- * what is by reference is good until the plan's next row only.
+ * A sequential scan of a heap table is read by pages (hg_scan_pages.h).  An Append is driven as
+ * ExecAppend() does, so that its subplans that are such scans are read by pages.  Any other plan
+ * returns slots, whose columns are copied, because by-reference values are valid only until the
+ * plan's next row.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,7 +26,7 @@
 #include "batch/hg_scan_cover.h"
 #include "batch/hg_scan_pages.h"
 
-/* The first block of copied values by reference. */
+/* The first block of copied by-reference values. */
 #define HG_FIRST_SLOT_BYTES ((Size) 8 * 1024)
 
 /* A plan that is read by slots. */
@@ -38,20 +38,20 @@ typedef struct HgSlots
 	int last_attno;
 	const int16 *attlens;
 	const bool *byvals;
-	char *block; /* copies of the current batch's values, one behind the other */
+	char *block; /* copies of the current batch's values */
 	Size block_size;
 	Size block_used;
-	MemoryContext overflow; /* ... and those for which the block had no room */
+	MemoryContext overflow; /* values that did not fit the block */
 	Size overflow_used;
 } HgSlots;
 
-/* A plan that is read in one way or the other. */
+/* A plan that is read by pages or by slots. */
 typedef struct HgReader
 {
 	PlanState *plan;
-	HgScanTable *table; /* that it scans, where it is read by pages; or NULL */
-	HgPages *pages;		/* likewise */
-	HgSlots *slots;		/* else */
+	HgScanTable *table; /* the table, if read by pages; or NULL */
+	HgPages *pages;		/* reader by pages, or NULL */
+	HgSlots *slots;		/* reader by slots, or NULL */
 	bool at_end;
 } HgReader;
 
@@ -59,9 +59,9 @@ typedef struct HgScan
 {
 	HgBatchSource source;
 	PlanState *plan;
-	AppendState *append; /* the plan, where its subplans are read; or NULL */
+	AppendState *append; /* the plan, if its subplans are read; or NULL */
 	int nreaders;
-	HgReader *readers; /* [nreaders] of the subplans, else of the plan */
+	HgReader *readers; /* [nreaders] of the subplans, or of the plan */
 	bool at_end;
 } HgScan;
 
@@ -98,7 +98,7 @@ hg_slots_create(PlanState *plan, int nattnos, const int *attnos)
 	return slots;
 }
 
-/* Forget the copies of the batch before; the block grows to what such a batch needed. */
+/* Frees the copies of the previous batch; the block grows to what that batch needed. */
 static void
 hg_slots_clear(HgSlots *slots)
 {
@@ -137,7 +137,7 @@ hg_slots_alloc(HgSlots *slots, Size size)
 	return MemoryContextAlloc(slots->overflow, size);
 }
 
-/* A copy of a value by reference, expanded objects flattened. */
+/* Copies a by-reference value; expanded objects are flattened. */
 static inline Datum
 hg_slots_copy(HgSlots *slots, Datum value, int16 attlen)
 {
@@ -160,7 +160,7 @@ hg_slots_copy(HgSlots *slots, Datum value, int16 attlen)
 	return PointerGetDatum(to);
 }
 
-/* As hg_pages_fill(). */
+/* Appends rows to a batch, as hg_pages_fill() does. */
 static bool
 hg_slots_fill(HgSlots *slots, HgBatch *batch, int max_rows)
 {
@@ -193,11 +193,11 @@ hg_slots_fill(HgSlots *slots, HgBatch *batch, int max_rows)
 }
 
 /* ---------------------------------------------------------------------
- * One plan, and an Append of them
+ * A plan, and an Append
  * ---------------------------------------------------------------------
  */
 
-/* Read a plan by pages if it can be. */
+/* Reads a plan by pages if possible. */
 static void
 hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos,
 			   HgBatchSource *source)
@@ -210,7 +210,7 @@ hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos
 		reader->slots = hg_slots_create(plan, nattnos, attnos);
 }
 
-/* Rescan a plan, some of whose parameters have changed. */
+/* Rescans a plan with changed parameters. */
 static void
 hg_reader_rescan(HgReader *reader)
 {
@@ -220,7 +220,7 @@ hg_reader_rescan(HgReader *reader)
 	reader->at_end = false;
 }
 
-/* Fill an empty batch of a source; false where the plan has no more rows. */
+/* Fills an empty batch; false if the plan has no more rows. */
 static bool
 hg_reader_fill(HgReader *reader, HgBatch *batch, const HgBatchSource *source)
 {
@@ -237,7 +237,7 @@ hg_reader_fill(HgReader *reader, HgBatch *batch, const HgBatchSource *source)
 	return batch->nrows > 0;
 }
 
-/* ExecAppend(), with a batch in place of a row. */
+/* ExecAppend() with a batch instead of a row. */
 static bool
 hg_scan_append(HgScan *scan, HgBatch *batch)
 {
@@ -279,7 +279,7 @@ hg_scan_next(HgBatchSource *source, HgBatch *batch)
 	for (int c = 0; c < batch->ncolumns; c++)
 		batch->scales[c] = -1;
 
-	/* plans expect to run there: what they begin lasts */
+	/* plans allocate their own state there */
 	old = MemoryContextSwitchTo(scan->plan->state->es_query_cxt);
 	if (scan->plan->chgParam != NULL)
 	{
@@ -314,7 +314,7 @@ hg_scan_next_run(HgBatchSource *source, int max_rows, HgRun *run)
 	MemoryContext old;
 	bool found;
 
-	/* what has just begun, or changed, is begun by a batch */
+	/* a batch begins or rescans a plan */
 	if (scan->at_end || scan->plan->chgParam != NULL)
 		return false;
 	if (scan->append != NULL)
@@ -372,8 +372,8 @@ hg_scan_why_not(const HgBatchSource *source)
 }
 
 /*
- * Returns the table of a source whose rows may be covered, or NULL.  An Append has none: each of
- * its tables would have to be coverable.
+ * Returns the table whose rows may be covered, or NULL.  An Append has none, because all of its
+ * tables would have to be coverable.
  */
 static HgScanTable *
 hg_scan_coverable(const HgScan *scan)
@@ -471,7 +471,7 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	scan->source.may_use_cache = !IsParallelWorker();
 	scan->plan = plan;
 
-	/* asynchronous subplans return rows when they have some: ExecAppend() waits for them */
+	/* ExecAppend() waits for asynchronous subplans */
 	if (IsA(plan, AppendState) && ((AppendState *) plan)->as_nasyncplans == 0)
 	{
 		AppendState *append = (AppendState *) plan;

@@ -1,36 +1,34 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_changed.c
- *	  Rows of changed blocks that are those of a segment version still.
+ *	  Rows of changed blocks that are still those of a segment version.
  *
- * A block in which one row has changed is not valid, but its other rows are what they were.  What
- * was made of the version, as a HashGraph, may still be used for them.  All that has to be found
- * out about the block is which rows they are: their values are not looked at.
+ * A block in which one row has changed is not valid, but its other rows are unchanged.  A
+ * HashGraph of the version may still be used for them.  It only takes to find out which rows they
+ * are; their values are not read.
  *
- * THE CLAIM.  A version's HORIZON is the xmin of a snapshot that was taken before its first block
- * was read.  A row that stands in one of its blocks, under a line pointer, and whose raw xmin
- * precedes the horizon, is the one that the version has of that line pointer.
+ * Claim: a version's horizon is the xmin of a snapshot that was taken before its first block was
+ * read.  A row in one of its blocks whose raw xmin precedes the horizon is the row that the
+ * version has for that line pointer.
  *
- * Proof.  Whoever inserts a row has a transaction id of its own, or its parent's is smaller, and
- * runs at that moment.  If that was after the block was read it had not ended when the snapshot was
- * taken, nor had an id that is smaller than all that ran then: its id is not below the horizon.  So
- * the row was inserted before the block was read.  It stood there when it was: a row keeps its line
- * pointer from its insertion until it is removed, and does not come back; what cuts off blocks, and
- * has them filled again, fills them with rows that are younger.  All rows of the block were copied.
- * And a row is not changed in its place, but for its header and what the catalogs have.  The raw
- * xmin stays as it is when a row is frozen; versions of PostgreSQL before 9.4 put an id there that
- * precedes all others.  Of rows whose ids are half of all ids older than the horizon it may not
- * tell their age, which has them be read from the heap.  A horizon is believed as long as no id
- * that was given out since can be taken for an older one.
+ * Proof: an inserting transaction has its own id, or a subtransaction's, whose parent's is
+ * smaller, and is running.  If the row was inserted after the block was read, its transaction had
+ * not ended when the snapshot was taken, so that its id does not precede the horizon.  So the row
+ * was inserted before the block was read.  It was on the page then: a row keeps its line pointer
+ * from its insertion until it is removed, and does not come back.  Blocks that are truncated and
+ * filled again get younger rows.  The version has copies of all rows of the block.  And a row is
+ * not changed in place, except for its header and by catalog changes.  Freezing keeps the raw
+ * xmin; versions of PostgreSQL before 9.4 put an id there that precedes all others.  For rows
+ * older than the horizon by half of all ids, the comparison may fail; they are then read from the
+ * heap.  A horizon is used only while no newer id can be taken for an older one.
  *
- * WHICH of these rows a snapshot sees is determined as by any scan of the heap: under the page's
- * lock, by its line pointers and headers (hg_heap_vis.c).  If the page visibility cache
- * (hg_page_vis.h) has an entry that must still hold, the entry is used instead.  As long as the
- * snapshot is registered the answer stays the same, and so does that for the block's other rows:
- * these may be read at any later time, and each row is found once.  Where they lie does not stay
- * the same: whoever comes to read them has the page's lock once more, behind the pin.
- *
- * test/t/cache_graph_joins.pl has blocks of every kind changed, in each way.
+ * Visibility of these rows is determined as by any scan of the heap: under the page's lock, by
+ * line pointers and headers (hg_heap_vis.c).  An entry of the page visibility cache
+ * (hg_page_vis.h) is used instead if it must still hold.  While the snapshot is registered, the
+ * answer stays the same, and so does that for the block's other rows.  These may be read at any
+ * later time, and each row is found once.  Their addresses may change: a later reader takes the
+ * page's lock again, after the pin.  test/t/cache_graph_joins.pl has blocks of every kind changed,
+ * in each way.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -42,7 +40,7 @@
 
 #include "batch/hg_scan_changed.h"
 
-/* A horizon is believed for so many ids: half of what can be compared. */
+/* Ids after which a horizon is not used any more: half of what can be compared. */
 #define HG_HORIZON_IDS (UINT64CONST(1) << 30)
 
 TransactionId
@@ -55,7 +53,7 @@ hg_changed_horizon(const HgSegmentVersion *version)
 	return XidFromFullTransactionId(version->horizon);
 }
 
-/* Set the bits of those rows from first on whose bits in words[] are set. */
+/* Sets the bits of rows first + i whose bits in words[] are set. */
 static void
 hg_changed_set(uint64 *bits, uint32 first, const uint64 *words, uint32 nrows)
 {
@@ -72,8 +70,8 @@ hg_changed_set(uint64 *bits, uint32 first, const uint64 *words, uint32 nrows)
 }
 
 /*
- * Recalls a cached entry of a block of the rows first ..  end - 1: sets the bits of the rows that
- * are seen, and makes lines tell of the others.  Returns the number of bits set.
+ * Applies a cached entry of a block with the rows first .. end - 1.  Sets the bits of the visible
+ * rows, and *lines to the other visible rows.  Returns the number of bits set.
  */
 static uint32
 hg_changed_recall(const HgPageVis *vis, uint32 first, uint32 end, uint64 *bits, HgHeapLines *lines)
@@ -84,7 +82,7 @@ hg_changed_recall(const HgPageVis *vis, uint32 first, uint32 end, uint64 *bits, 
 	{
 		uint32 row = first + vis->rows[i];
 
-		/* they were all set, or none was */
+		/* the entry's rows are the exceptions, so their bits are flipped */
 		bits[row / 64] ^= UINT64CONST(1) << row % 64;
 	}
 	lines->nothers = vis->nothers;
@@ -93,8 +91,8 @@ hg_changed_recall(const HgPageVis *vis, uint32 first, uint32 end, uint64 *bits, 
 }
 
 /*
- * Stores an entry for a block of so many rows, of which count are seen and have bits in seen[],
- * where few of them are to be named.
+ * Stores an entry for a block of nrows rows, of which count are visible and have bits in seen[].
+ * An entry has few rows; other blocks are not stored.
  */
 static void
 hg_changed_keep(HgSegmentVersion *version, int block, TransactionId xmin, XLogRecPtr lsn,
@@ -118,7 +116,7 @@ hg_changed_keep(HgSegmentVersion *version, int block, TransactionId xmin, XLogRe
 	hg_page_vis_store(&version->page_vis, block, xmin, &vis, lines->buffer);
 }
 
-/* Where a version's block is; no valid one where the block is negative. */
+/* Returns the block of a version and its last known buffer; invalid if block is negative. */
 static HgHeapPlace
 hg_changed_place(HgSegmentVersion *version, int block)
 {
@@ -135,7 +133,7 @@ hg_changed_find(TableScanDesc scan, HgSegmentVersion *version, const HgSegmentRo
 	TransactionId xmin = scan->rs_snapshot->xmin;
 	uint32 first = rows->first_rows[block];
 	uint32 nrows = rows->first_rows[block + 1] - first;
-	uint64 seen[HG_LINE_WORDS] = {0}; /* by row, where lines are by line pointer */
+	uint64 seen[HG_LINE_WORDS] = {0}; /* by row, while lines is by line pointer */
 	uint32 known = 0;
 	HgHeapVis page;
 	HgPageVis vis;
@@ -153,7 +151,7 @@ hg_changed_find(TableScanDesc scan, HgSegmentVersion *version, const HgSegmentRo
 		return HG_CHANGED_RECALLED;
 	}
 	hg_heap_vis_lines(&page, horizon, lines);
-	/* hints may have been logged */
+	/* hint bits may have been WAL-logged */
 	lsn = hg_heap_vis_lsn(&page);
 	hg_heap_vis_end(&page);
 	*count = 0;
@@ -161,7 +159,7 @@ hg_changed_find(TableScanDesc scan, HgSegmentVersion *version, const HgSegmentRo
 		*count += pg_popcount64(lines->older[i]);
 	if (hg_segment_is_dense(rows, block))
 	{
-		/* bits of lines behind its rows are none of the version's */
+		/* bits behind the version's rows are of other line pointers */
 		memcpy(seen, lines->older, sizeof(seen));
 		for (uint32 i = 0; i < nrows; i += 64)
 			known +=
@@ -177,7 +175,7 @@ hg_changed_find(TableScanDesc scan, HgSegmentVersion *version, const HgSegmentRo
 			seen[i / 64] |= bit << i % 64;
 			known += (uint32) bit;
 		}
-	/* there is no such row that the version does not have */
+	/* every older row must be one of the version's */
 	if (known != *count)
 		return HG_CHANGED_UNTOLD;
 	hg_changed_set(bits, first, seen, nrows);

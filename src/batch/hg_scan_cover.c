@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_cover.c
- *	  Covered rows of a table scan: a resident HashGraph has their keys.
+ *	  Covers rows of a table scan: a cached HashGraph has their keys.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -70,8 +70,8 @@ hg_scan_table_graph_order(const HgScanTable *table, int n, int *order)
 }
 
 /*
- * Set the bits of those rows from first up to end that the qual leaves; share is what it says of
- * all rows of their segment.  Returns how many are left.
+ * Sets the bits of the rows from first to end that pass the qual; share is that of their segment.
+ * Returns the number of bits set.
  */
 static uint32
 hg_scan_mark_covered(HgScanTable *table, HgPredicateShare share, uint32 first, uint32 end,
@@ -83,9 +83,7 @@ hg_scan_mark_covered(HgScanTable *table, HgPredicateShare share, uint32 first, u
 	return end - first;
 }
 
-/*
- * Returns the first block of a segment from one on that is not valid and may have changed; or -1.
- */
+/* Returns the first block of a segment, from block on, that is cached but not valid; or -1. */
 static int
 hg_scan_next_changed(const HgValidSegment *segment, int block, int nblocks)
 {
@@ -97,9 +95,9 @@ hg_scan_next_changed(const HgValidSegment *segment, int block, int nblocks)
 }
 
 /*
- * Covers the unchanged rows of a segment's changed blocks, as far as they pass the qual.  Sets
- * their bits and returns their number.  *blocks grows by the number of blocks without delta rows,
- * and covered->lost by what has changed.
+ * Covers the unchanged rows of a segment's changed blocks that pass the qual.  Sets their bits and
+ * returns their number.  Adds blocks without delta rows to *blocks, and changed rows to
+ * covered->lost.
  */
 static uint32
 hg_scan_cover_changed(HgScanTable *table, TableScanDesc scan, HgCovered *covered,
@@ -144,7 +142,7 @@ hg_scan_cover_changed(HgScanTable *table, TableScanDesc scan, HgCovered *covered
 		nrows = rows.first_rows[block + 1] - rows.first_rows[block];
 		covered->lost += (double) (nrows - count) / Max(nrows, 1);
 		hg_resident_scan_cover_older(table->resident, segment, block, &lines);
-		/* a block with others is counted when the scan comes to these */
+		/* a block with delta rows is counted when the scan reads it */
 		table->source->blocks.heap += lines.nothers == 0;
 		*blocks += lines.nothers == 0;
 		hg_heap_count_rows(scan->rs_rd, (int) count);
@@ -159,7 +157,7 @@ hg_scan_cover_changed(HgScanTable *table, TableScanDesc scan, HgCovered *covered
 	return left;
 }
 
-/* Is the qual not to be asked about rows of the segment of which it leaves some? */
+/* Returns true if the qual stays pending for a segment of which it selects some rows. */
 static bool
 hg_scan_leave_pending(HgCovered *covered, HgPredicateShare share, uint32 part)
 {
@@ -172,8 +170,8 @@ hg_scan_leave_pending(HgCovered *covered, HgPredicateShare share, uint32 part)
 }
 
 /*
- * Covers the rows of a segment that are in valid blocks, or have not changed, and that pass the
- * qual.  *blocks grows by the number of blocks that the scan passes over.
+ * Covers the rows of a segment that are in valid blocks, or unchanged, and that pass the qual.
+ * Adds the blocks that the scan skips to *blocks.
  */
 static void
 hg_scan_cover_segment(HgScanTable *table, TableScanDesc scan, HgCovered *covered,
@@ -215,7 +213,9 @@ hg_scan_cover_segment(HgScanTable *table, TableScanDesc scan, HgCovered *covered
 	hg_covered_add(covered, segment, bits, left);
 }
 
-/* The columns that are needed of covered rows: all but those that a qual alone needs. */
+/*
+ * Returns the columns to fetch for covered rows: the consumer's, without those of the qual only.
+ */
 static HgResidentColumn *
 hg_scan_covered_columns(const HgScanTable *table)
 {
@@ -227,7 +227,7 @@ hg_scan_covered_columns(const HgScanTable *table)
 	return columns;
 }
 
-/* Applies the pending predicate to the rows of a segment, where the scan stands. */
+/* Applies the pending predicate to the rows of the current segment. */
 static void
 hg_scan_apply_segment(HgScanTable *table, HgCovered *covered, const HgValidSegment *segment)
 {
@@ -255,7 +255,7 @@ hg_scan_apply_pending(HgCovered *covered, void *arg)
 	const HgValidSegment *stands = hg_resident_scan_stands(table->resident);
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(covered));
 
-	/* rows whose predicate is pending may not be joined */
+	/* rows with a pending predicate must not be joined */
 	if (valid->nsegments == 0)
 		elog(ERROR, "resident columns have been let go in the middle of a join");
 	for (int i = 0; i < valid->nsegments; i++)
@@ -269,7 +269,7 @@ hg_scan_apply_pending(HgCovered *covered, void *arg)
 		hg_resident_scan_stand(table->resident, segment);
 		hg_scan_apply_segment(table, covered, segment);
 	}
-	/* it may be in the middle of rows of another one */
+	/* the scan may be within a run of another segment */
 	if (stands != NULL)
 	{
 		hg_resident_scan_stand(table->resident, stands);
@@ -301,8 +301,8 @@ hg_scan_set_pending(HgScanTable *table, HgCovered *covered)
 }
 
 /*
- * Covers what a graph of the key has of valid blocks, and of changed blocks as a scan sees them.
- * pending: the qual may stay pending.
+ * Covers the graph's rows in valid blocks, and in changed blocks if the scan sees them.  pending
+ * says that the qual may stay pending.
  */
 static HgCovered *
 hg_scan_cover_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
@@ -354,9 +354,8 @@ hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared,
 }
 
 /*
- * Determines the valid blocks of a scan, none of whose rows was read, and which is begun unless it
- * is a parallel one.  Returns false if rows were read.  Sets *scan to a scan to look at blocks
- * with.
+ * Determines the valid blocks of an unread scan.  Sets *scan to the begun scan, or for a parallel
+ * one to another scan of the table.  Returns false if rows were read.
  */
 static bool
 hg_scan_begin_cover(HgScanTable *table, bool parallel, TableScanDesc *scan)
@@ -364,7 +363,7 @@ hg_scan_begin_cover(HgScanTable *table, bool parallel, TableScanDesc *scan)
 	SeqScanState *node = table->node;
 	MemoryContext old;
 
-	/* a parallel scan is begun later, when there may be more blocks; this one is not counted */
+	/* a parallel scan begins later, perhaps with more blocks; this scan is not counted */
 	if (parallel)
 	{
 		if (!node->ss.ps.plan->parallel_aware || node->ss.ss_currentScanDesc != NULL)
@@ -374,14 +373,14 @@ hg_scan_begin_cover(HgScanTable *table, bool parallel, TableScanDesc *scan)
 			hg_scan_table_decide(table, hg_heap_blocks_count(*scan));
 		return true;
 	}
-	/* what the plan begins lasts */
+	/* the plan's state must last */
 	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
 	*scan = hg_scan_table_begin(table);
 	MemoryContextSwitchTo(old);
 	return hg_heap_blocks_unread(*scan) && (*scan)->rs_parallel == NULL;
 }
 
-/* Covers what may be covered, as a scan sees it that has begun; or returns NULL. */
+/* Covers the rows that can be covered, as a begun scan sees them; NULL if there are none. */
 static HgCovered *
 hg_scan_cover_graph(HgScanTable *table, TableScanDesc scan, bool pending)
 {
@@ -416,7 +415,7 @@ hg_scan_table_cover(HgScanTable *table, bool pending, HgSharedCovered *shared, d
 
 	if (!hg_scan_begin_cover(table, shared != NULL, &scan))
 		return NULL;
-	/* processes share the covered rows after the qual */
+	/* other processes get the covered rows after the qual */
 	covered = hg_scan_cover_graph(table, scan, pending && shared == NULL);
 	if (shared == NULL)
 		return covered;

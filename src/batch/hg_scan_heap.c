@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_heap.c
- *	  Rows of a table scan that are read from the table, a page at a time.
+ *	  Reads rows of a table scan from the heap, a page at a time.
  *
- * A scan of tables in memory waits for memory most of all: for the first touch of each row,
- * which the processor foresees neither from page to page nor from row to row.  So while a page is
- * worked on, the next one is asked for, cache line by cache line, wherever among the shared
- * buffers it is.  It may have gone from there when core reads it: nothing is looked at ahead,
- * only asked for.
+ * A scan of tables in memory mostly waits for memory: for the first access to each row, which the
+ * processor cannot predict.  So the next page in shared buffers is prefetched, cache line by cache
+ * line, while a page is processed.  It may have been evicted before core reads it, because only
+ * prefetches use it early.
  *
- * The pin on the page of the last batch is that of the scan's slot, which core drops when it
- * stores the next row there, at a rescan, and at the end of the query.
+ * The scan's slot pins the page of the last batch.  Core drops that pin when it stores the next
+ * row, at a rescan, and at the end of the query.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,19 +24,19 @@
 #include "batch/hg_scan_heap.h"
 #include "batch/hg_scan_tuples.h"
 
-/* A page is asked for in so many steps: the processor has room for few lines that are under way. */
+/* Steps in which a page is prefetched: the processor can have few cache misses under way. */
 #define HG_AHEAD_STEPS 3
 
-/* Where a page was not found among the shared buffers, so many are not looked for. */
+/* Pages that are not looked up after one was not found in shared buffers. */
 #define HG_AHEAD_PAUSE 64
 
-/* The page behind the one that is worked on. */
+/* The page behind the current one. */
 typedef struct HgAhead
 {
-	BlockNumber behind; /* this one */
-	const char *page;	/* or NULL: it is not known where it is */
-	Size asked;			/* bytes of it that are asked for */
-	int pause;			/* pages to go until one is looked for again */
+	BlockNumber behind; /* number of the current page */
+	const char *page;	/* the next page, or NULL if it is not found */
+	Size asked;			/* bytes of it that were prefetched */
+	int pause;			/* pages until the next lookup */
 } HgAhead;
 
 struct HgScanHeap
@@ -45,8 +44,8 @@ struct HgScanHeap
 	HgScanSelect *select;
 	HgAhead ahead;
 	HgTupleLayout *layout;
-	HgTupleLayout *check_layout; /* of the check's columns; NULL until it is asked */
-	HgHeapPage page;			 /* the rows that are worked on */
+	HgTupleLayout *check_layout; /* of the check's columns; NULL until the check is applied */
+	HgHeapPage page;			 /* the current rows */
 };
 
 HgScanHeap *
@@ -61,7 +60,7 @@ hg_scan_heap_create(HgScanSelect *select, int nattnos, const AttrNumber *attnos)
 	return heap;
 }
 
-/* Drop the rows that the plan's qual does not hold for. */
+/* Removes the rows for which the plan's qual does not hold. */
 static void
 hg_scan_heap_filter(HgScanHeap *heap)
 {
@@ -97,7 +96,7 @@ hg_scan_heap_filter(HgScanHeap *heap)
 	hg_scan_select_count(select, ntuples, page->ntuples);
 }
 
-/* Drop the rows that a check leaves out. */
+/* Removes the rows that the check rejects. */
 static void
 hg_scan_heap_check(HgScanHeap *heap)
 {
@@ -118,7 +117,7 @@ hg_scan_heap_check(HgScanHeap *heap)
 	hg_heap_page_select(&heap->page, hg_scan_select_check(select, which), which);
 }
 
-/* Find the page behind the one that the scan has come to. */
+/* Finds the page behind the scan's current one. */
 static void
 hg_scan_heap_look_ahead(HgScanHeap *heap)
 {
@@ -140,7 +139,7 @@ hg_scan_heap_look_ahead(HgScanHeap *heap)
 		ahead->pause = HG_AHEAD_PAUSE;
 }
 
-/* Ask for some more of the next page. */
+/* Prefetches some more of the next page. */
 static inline void
 hg_scan_heap_ask_ahead(HgScanHeap *heap)
 {
@@ -154,8 +153,8 @@ hg_scan_heap_ask_ahead(HgScanHeap *heap)
 }
 
 /*
- * The rows that may be added to a batch: what old rows have of new columns does not lie in their
- * page, and may be larger by far.
+ * Returns how many rows may be appended to a batch.  Defaults of added columns are not in old
+ * rows' pages, and may be much larger.
  */
 static int
 hg_scan_heap_room(const HgScanHeap *heap, const HgBatch *batch, Size max_bytes)
@@ -167,7 +166,7 @@ hg_scan_heap_room(const HgScanHeap *heap, const HgBatch *batch, Size max_bytes)
 	return (int) room;
 }
 
-/* Add rows of the page that are not left out to a batch. */
+/* Appends the page's rows that pass to a batch. */
 static void
 hg_scan_heap_add(HgScanHeap *heap, HgBatch *batch)
 {
@@ -202,7 +201,7 @@ hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *batch, HgBatchS
 		taken = page->ntuples;
 		hg_scan_heap_add(heap, batch);
 
-		/* values by reference need this page; else another one like it may fit too */
+		/* by-reference values need this page; otherwise another page may fit too */
 	} while (batch->nrows == 0 || (!heap->layout->by_reference && batch->nrows < source->max_rows &&
 								   batch->nrows + taken <= HG_BATCH_ROWS));
 	return true;
@@ -225,7 +224,7 @@ hg_scan_heap_add_block(HgScanHeap *heap, TableScanDesc scan, const HgResidentRun
 						  run->lines + run->taken, Min(room, run->nlines - run->taken), slot);
 	}
 	taken = heap->page.ntuples;
-	/* of a page of which few rows are wanted all lines of the cache are too many */
+	/* few rows are read of such a page, so that prefetching all of it does not pay */
 	heap->page.following = run->lines == NULL ? run->following : InvalidBlockNumber;
 	hg_scan_heap_add(heap, batch);
 	return taken;

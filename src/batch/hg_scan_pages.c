@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_pages.c
- *	  Sequential scans of heap tables, a page at a time.
+ *	  Reads sequential scans of heap tables a page at a time.
  *
- * The rows of a page are taken together (hg_scan_heap.h), where core would bring one at a time
- * and evaluate the plan's qual for it (hg_scan_select.h).  The counters that core would have raised
- * are raised all the same: the relation's (pg_stat_get_tuples_returned) and the plan node's.
+ * The rows of a page are processed together (hg_scan_heap.c), where core returns one row at a time
+ * and evaluates the plan's qual for it (hg_scan_select.h).  The counters that core raises are
+ * raised too: the relation's (pg_stat_get_tuples_returned) and the plan node's.
  *
- * Where blocks of the table are valid in the cache, their rows are taken from cached columns
- * (hg_scan_runs.h), in turns with pages of the other blocks.
+ * Rows of blocks that are valid in the cache are read from cached columns (hg_scan_runs.h), in
+ * turn with pages of other blocks.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,7 +27,7 @@ struct HgPages
 {
 	HgScanTable *table;
 	HgScanHeap *heap;
-	bool takes_runs; /* the consumer has asked for a run since the last batch */
+	bool takes_runs; /* the consumer has requested a run since the last batch */
 };
 
 HgPages *
@@ -40,13 +40,13 @@ hg_pages_create(HgScanTable *table)
 	return pages;
 }
 
-/* Fill a batch from resident columns, and else from the heap; false at the end. */
+/* Fills a batch from cached columns and from the heap; false at the end. */
 static bool
 hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch)
 {
 	HgScanTable *table = pages->table;
 	const HgBatchSource *source = table->source;
-	Size room = 0; /* for values by reference, in bytes */
+	Size room = 0; /* bytes left for by-reference values */
 	HgResidentRun run;
 
 	while (batch->nrows < source->max_rows && (room > 0 || batch->nrows == 0))
@@ -56,7 +56,7 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch)
 			room = source->max_bytes > 0 ? source->max_bytes : SIZE_MAX;
 		if (!hg_resident_scan_next(table->resident, scan, &run, &table->source->blocks.resident))
 		{
-			/* values by reference need the page until the next call */
+			/* by-reference values need the page until the next call */
 			if (hg_scan_heap_holds(pages->heap, batch))
 				return true;
 			hg_heap_page_end(scan, table->node->ss.ss_ScanTupleSlot);
@@ -64,7 +64,7 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch)
 		}
 		if (run.nrows > 0)
 		{
-			/* rows that the consumer can have as they are do not go behind those of the heap */
+			/* rows that can be a run are not appended to rows of the heap */
 			if (batch->nrows > 0 && pages->takes_runs && hg_scan_runs_lie(table->runs, &run))
 				break;
 			if (hg_scan_runs_rule_out(table->runs, &run))
@@ -87,7 +87,7 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch)
 
 			table->source->blocks.heap += run.taken == 0;
 			hg_resident_scan_skip_block(table->resident, taken, all);
-			/* what a page has is a batch for itself where its values are by reference */
+			/* a page with by-reference values is a batch of its own */
 			if (hg_scan_heap_holds(pages->heap, batch))
 				break;
 		}
@@ -126,7 +126,7 @@ hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check)
 	int before = batch->nrows;
 	bool more;
 
-	/* what ExecProcNode() does around the node; rows that a check leaves out are not returned */
+	/* as ExecProcNode() does; rows that the check rejects are not returned */
 	if (plan->instrument)
 		InstrStartNode(plan->instrument);
 	more = hg_pages_read(pages, batch, check);
@@ -160,7 +160,7 @@ hg_pages_run(HgPages *pages, int max_rows, HgRun *run)
 	PlanState *plan = &table->node->ss.ps;
 	bool found;
 
-	/* most scans are told apart here */
+	/* excludes most scans */
 	if (plan->qual != NULL || (table->decided && table->resident == NULL))
 		return false;
 	CHECK_FOR_INTERRUPTS();

@@ -3,29 +3,29 @@
  * hg_scan_qual.c
  *	  The part of a table scan's qual that is evaluated over columns.
  *
- * Clauses that are predicates (hg_predicate_clause.h) are evaluated for all rows of a batch, one
- * clause after the other.  Where one can't decide about a row, the row is left to the whole qual,
- * in core's order; one that another clause does not hold for is not.
+ * Clauses that are predicates (hg_predicate_clause.h) are applied to all rows of a batch, one
+ * clause after the other.  A row that a predicate cannot judge gets a recheck by the whole qual,
+ * in core's order, unless another predicate rejects it.
  *
- * ORDER.  Core evaluates the clauses of a qual in their order, and none behind one that does not
- * hold.  The predicates go ahead of other clauses all the same.  To which rows they are applied
- * does not matter, since none can fail or tell anything about a value; those other clauses are
- * then evaluated for fewer rows, which must not be seen:
+ * Order: core evaluates the clauses of a qual in order, and none behind one that does not hold.
+ * Predicates are applied ahead of other clauses all the same.  That is invisible for predicates,
+ * which raise no error and leak no value.  The other clauses are evaluated for fewer rows, which
+ * must be invisible too:
  *
- *	-	A clause that calls volatile functions is evaluated for the rows that core evaluates it for:
- *		a predicate behind it stays there.
- *	-	A parameter may be the result of a plan that is run when it is needed first, if ever.  Until
- *		then a predicate behind it stays there too (in_order).
- *	-	Of a clause that is neither, its errors alone are seen, and those of a row that is left out
- *		are not.  Core has that freedom too: it orders a qual's clauses by cost, and lets a cheap
- *		one that is leakproof overtake even the quals of a security barrier.  Not all operators
- *		here are marked as leakproof: those of a date with a timestamp, LIKE and arithmetic are not.
- *		But comparisons of integers and of bytes are, and that is what becomes of them.
+ * - A clause that calls volatile functions is evaluated for the same rows as in core: a predicate
+ *   behind it stays there.
+ * - A parameter may be the result of a plan that is run when first needed, if ever.  Until then, a
+ *   predicate behind it stays there too (in_order).
+ * - Of any other clause, only errors are visible, and those of rejected rows do not occur.  Core
+ *   has that freedom too: it orders clauses by cost, and lets a cheap leakproof one overtake even
+ *   the quals of a security barrier.  Not all operators here are marked leakproof: those of a date
+ *   with a timestamp, LIKE and arithmetic are not.  But they are compiled into comparisons of
+ *   integers and bytes, which are leakproof.
  *
- * ARITHMETIC raises no error here: rows whose numbers do not fit are left to the whole qual, which
- * comes to it behind whatever stands ahead of it.  Predicates that compute nothing go ahead of
- * those that do, as they go ahead of all other clauses; among themselves the latter have core's
- * order, in that none leaves out a row that one ahead of it has not decided about.
+ * Arithmetic raises no error here: rows whose numbers do not fit get a recheck by the whole qual,
+ * which reaches the clause in order.  Predicates that compute nothing go ahead of those that do,
+ * as they go ahead of all other clauses.  Those that compute keep core's order among themselves:
+ * none rejects a row that one before it could not judge.
  *
  * The regression topic page_scan counts the calls, and scan_filters compares the rows.
  *
@@ -44,19 +44,19 @@
 #include "batch/hg_scan_qual.h"
 
 /*
- * Clauses that stand ahead of a parameter, and those behind one; of each, those that compute
- * nothing and then those that do.
+ * Parts of the qual: ahead of a parameter, and behind one; in each, first the predicates that
+ * compute nothing.
  */
 #define HG_QUAL_PARTS 4
 
 struct HgColumnQual
 {
-	int nfirst; /* of the predicates stand ahead of the first clause with a parameter */
+	int nfirst; /* predicates ahead of the first clause with a parameter */
 	int npredicates;
-	HgPredicate **predicates; /* [npredicates], ANDed */
+	HgPredicate **predicates; /* [npredicates] all of which must hold */
 	int nattnos;
-	AttrNumber *attnos;	   /* [nattnos] of the columns that are looked at */
-	HgTupleLayout *layout; /* of these */
+	AttrNumber *attnos;	   /* [nattnos] of the columns that are read */
+	HgTupleLayout *layout; /* of the columns that are read */
 	HgBatch *batch;
 };
 
@@ -69,7 +69,7 @@ struct HgQualShares
 bool
 hg_column_qual_takes(Node *clause)
 {
-	/* a predicate of many constants is large, and nobody needs it */
+	/* predicates of many constants are large, and this one is not used */
 	MemoryContext work =
 		AllocSetContextCreate(CurrentMemoryContext, "hashgraph predicate", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(work);
@@ -80,7 +80,7 @@ hg_column_qual_takes(Node *clause)
 	return takes;
 }
 
-/* Add predicates, those of one column together; a clause may be several of them. */
+/* Adds predicates, merged by column; a clause may become several. */
 static void
 hg_column_qual_add(HgColumnQual *qual, int n, HgPredicate **predicates)
 {
@@ -92,7 +92,10 @@ hg_column_qual_add(HgColumnQual *qual, int n, HgPredicate **predicates)
 	if (n == 0)
 		return;
 	all = hg_predicate_combine(HG_PREDICATE_AND, n, predicates);
-	/* of one clause that is NULL in a part the next one is evaluated, which may raise an error */
+	/*
+	 * a single clause that computes is not split: where one part is NULL, core evaluates the next,
+	 * which may raise an error
+	 */
 	parted = all->kind == HG_PREDICATE_AND && (n > 1 || all->nterms == 0);
 	args = parted ? all->args : &all;
 	nargs = parted ? all->nargs : 1;
@@ -102,7 +105,7 @@ hg_column_qual_add(HgColumnQual *qual, int n, HgPredicate **predicates)
 	qual->npredicates += nargs;
 }
 
-/* The predicates of a qual, by the part that they are in, and the other clauses. */
+/* Compiles the predicates of a qual, by part, and collects the other clauses. */
 static void
 hg_column_qual_take(List *qual, HgPredicate **parts[HG_QUAL_PARTS], int n[HG_QUAL_PARTS],
 					List **rest)
@@ -116,7 +119,7 @@ hg_column_qual_take(List *qual, HgPredicate **parts[HG_QUAL_PARTS], int n[HG_QUA
 	{
 		HgPredicate *predicate = volatile_ahead ? NULL : hg_predicate_from_clause(lfirst(lc), true);
 
-		/* what is computed takes memory that nobody has counted */
+		/* each term takes memory that no budget counts */
 		if (predicate != NULL && nterms + predicate->nterms <= HG_MAX_COMPARED_TERMS)
 		{
 			int part = param_ahead * 2 + (predicate->nterms > 0);
@@ -246,7 +249,7 @@ hg_rows_left_init(HgRowsLeft *left, int n)
 	left->any_recheck = false;
 }
 
-/* The places of the selected ones of n rows; returns their number. */
+/* Finds the selected ones of n rows; returns their number. */
 static int
 hg_rows_left_find(const bool *selected, int n, uint16 *which)
 {
@@ -258,14 +261,14 @@ hg_rows_left_find(const bool *selected, int n, uint16 *which)
 		int end = Min(first + step, n);
 		uint64 any = 1;
 
-		/* few are selected, mostly */
+		/* mostly, few rows are selected */
 		if (end - first == step)
 			memcpy(&any, selected + first, step);
 		if (any == 0)
 			continue;
 		for (int i = first; i < end; i++)
 		{
-			/* without a branch, which would be one in two that is not foreseen */
+			/* a branch would often be mispredicted */
 			which[nselected] = i;
 			nselected += selected[i];
 		}
@@ -292,7 +295,9 @@ hg_rows_left_select(HgRowsLeft *left, const bool *holds, const bool *recheck)
 			left->recheck[left->which[k]] | (recheck != NULL && recheck[left->which[k]]);
 }
 
-/* selected[i] &= whether a predicate holds for row i.  Or it is unknown, which is set then. */
+/*
+ * Clears selected[i] if the predicate fails for row i; sets unknown[i] if it cannot judge the row.
+ */
 static bool
 hg_column_qual_apply(HgPredicate *predicate, const HgBatch *batch, bool *selected, bool *unknown)
 {
@@ -315,7 +320,7 @@ hg_column_qual_apply(HgPredicate *predicate, const HgBatch *batch, bool *selecte
 	return any;
 }
 
-/* Evaluates the predicates for the rows of the qual's batch. */
+/* Applies the predicates to the rows of the qual's batch. */
 static void
 hg_column_qual_apply_all(HgColumnQual *qual, bool in_order, HgRowsLeft *left)
 {
@@ -329,7 +334,7 @@ hg_column_qual_apply_all(HgColumnQual *qual, bool in_order, HgRowsLeft *left)
 	memset(unknown, false, nrows * sizeof(bool));
 	for (int p = 0; p < npredicates; p++)
 		any |= hg_column_qual_apply(qual->predicates[p], qual->batch, selected, unknown);
-	/* what one does not know another may have left out */
+	/* another predicate may have rejected such a row */
 	for (int i = 0; any && i < nrows; i++)
 		unknown[i] &= selected[i];
 	hg_rows_left_init(left, nrows);

@@ -1,15 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_resident.c
- *	  The blocks of a table scan of which some are read from cached columns.
+ *	  Table scans of which some blocks are read from cached columns.
  *
- * A run goes on as long as valid blocks of one segment follow one another: the rows of consecutive
- * blocks lie one behind the other.  A block of the version that is not valid ends the run, because
- * its rows lie between.
+ * A run has consecutive valid blocks of one segment, whose rows are consecutive in its arrays.  A
+ * block of the version that is not valid ends the run, because its rows lie between.
  *
- * The versions are pinned until the scan's memory goes or the resource owner that was current when
- * they were, whichever comes first (hg_resident_validity.h).  Where the latter has come first, and
- * somebody goes on with the scan, blocks are read from the heap: the decision is made by the block.
+ * The versions are pinned until the scan's memory or the resource owner that was current goes,
+ * whichever is first (hg_resident_validity.h).  If the resource owner is, and the scan goes on,
+ * blocks are read from the heap, because each block is decided separately.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,45 +26,47 @@
 #include "resident/hg_resident_statistics.h"
 #include "resident/hg_resident_validity.h"
 
-/* So many blocks are looked at for the next one that the heap has to give. */
+/* Blocks that are searched for the next one to read from the heap. */
 #define HG_FOLLOWING_BLOCKS 64
 
-/* A process of a parallel scan takes so many blocks at a time at most, and at least. */
+/* Bounds of a parallel scan's runs. */
 #define HG_MOST_RUN 1024
 #define HG_LEAST_RUN 8
 
-/* The last dictionary that was loaded. */
+/* Serial of the last dictionary. */
 static uint64 last_serial = 0;
 
 struct HgResidentScan
 {
 	HgValidBlocks *valid;
 	uint32 nsegments;
-	const HgValidSegment **segments; /* [nsegments] by number; NULL: none of its blocks is valid */
-	bool *covered;					 /* [nsegments] that are passed over; NULL: none is */
-	HgChangedBlocks **older; /* [nsegments] of these; NULL: of none, or not of that one ... */
-	bool older_shared;		 /* ... and they lie in memory of several processes */
+	/* [nsegments] by number; NULL if none of its blocks is valid. */
+	const HgValidSegment **segments;
+	bool *covered; /* [nsegments] skipped segments; NULL if there are none */
+	/* [nsegments] changed blocks of these, or NULL; NULL if no segment has any. */
+	HgChangedBlocks **older;
+	bool older_shared; /* the changed blocks are another process's */
 	HgHeapBlocks blocks;
-	BlockNumber pending; /* what comes next, where that is known; else invalid */
+	BlockNumber pending; /* the next block, if it is known; else invalid */
 
-	/* the current run, and what is left of it */
+	/* the rest of the current run */
 	uint32 segment;
 	uint32 first;
 	uint32 nrows;
-	int taken; /* rows of the block that comes next, which the heap gives */
+	int taken; /* rows of the next block that were read from the heap */
 
-	/* not yet counted for all: others' caches hold those counters */
+	/* counted at the end only, because shared counters' cache lines are contended */
 	uint64 rows_served;
 	uint64 blocks_served;
 	uint64 blocks_from_heap;
 	MemoryContextCallback at_end;
 
 	int nsources;
-	HgResidentSource *sources; /* [nsources] by the attributes of the scan */
-	uint32 loaded;			   /* segment whose arrays they have; PG_UINT32_MAX: none */
+	HgResidentSource *sources; /* [nsources] by attribute of the scan */
+	uint32 loaded;			   /* the segment whose arrays they have, or PG_UINT32_MAX */
 };
 
-/* Counts the blocks that were read from the cache and those that were not. */
+/* Counts the blocks that were read from the cache and from the heap. */
 static void
 hg_resident_scan_count(void *arg)
 {
@@ -77,7 +78,7 @@ hg_resident_scan_count(void *arg)
 	resident->rows_served = resident->blocks_served = resident->blocks_from_heap = 0;
 }
 
-/* These attributes as resident columns. */
+/* Returns the attributes as resident columns. */
 static HgResidentColumn *
 hg_resident_scan_columns(Relation rel, int nattnos, const AttrNumber *attnos)
 {
@@ -141,7 +142,7 @@ hg_resident_scan_segment(const HgResidentScan *resident, BlockNumber block)
 {
 	const HgValidSegment *segment;
 
-	/* the versions have been let go */
+	/* the versions are not pinned any more */
 	if (resident->valid->nsegments == 0 || block / HG_SEGMENT_BLOCKS >= resident->nsegments)
 		return NULL;
 	segment = resident->segments[block / HG_SEGMENT_BLOCKS];
@@ -150,14 +151,14 @@ hg_resident_scan_segment(const HgResidentScan *resident, BlockNumber block)
 	return segment;
 }
 
-/* True if the rows of a valid block are covered. */
+/* Returns true if the rows of a valid block are covered. */
 static inline bool
 hg_resident_scan_is_covered(const HgResidentScan *resident, BlockNumber block)
 {
 	return resident->covered != NULL && resident->covered[block / HG_SEGMENT_BLOCKS];
 }
 
-/* The changed blocks of a segment, if a block is one of those whose rows are covered; or NULL. */
+/* Returns the changed blocks of a segment if the block is one of them, or NULL. */
 static inline const HgChangedBlocks *
 hg_resident_scan_older(const HgResidentScan *resident, BlockNumber block)
 {
@@ -171,7 +172,7 @@ hg_resident_scan_older(const HgResidentScan *resident, BlockNumber block)
 	return older;
 }
 
-/* Have the sources tell where the arrays of a segment are. */
+/* Moves the sources to the arrays of a segment. */
 static void
 hg_resident_scan_load(HgResidentScan *resident, const HgValidSegment *segment)
 {
@@ -191,7 +192,9 @@ hg_resident_scan_load(HgResidentScan *resident, const HgValidSegment *segment)
 	resident->loaded = segment->version->first / HG_SEGMENT_BLOCKS;
 }
 
-/* Begins a run with a valid block, and the valid blocks behind it.  Returns their number. */
+/*
+ * Begins a run at a valid block, with the valid blocks behind it.  Returns the number of blocks.
+ */
 static int
 hg_resident_scan_run(HgResidentScan *resident, const HgValidSegment *segment, BlockNumber block)
 {
@@ -219,7 +222,7 @@ hg_resident_scan_run(HgResidentScan *resident, const HgValidSegment *segment, Bl
 	return end - first;
 }
 
-/* The next block that the heap has to give, where that is not far behind this one. */
+/* Returns the next block to read from the heap, if it is near. */
 static BlockNumber
 hg_resident_scan_following(const HgResidentScan *resident, BlockNumber block)
 {
@@ -230,8 +233,8 @@ hg_resident_scan_following(const HgResidentScan *resident, BlockNumber block)
 }
 
 /*
- * HgHeapWanted of a scan: blocks that are neither valid nor have covered rows.  The delta rows of
- * the latter were looked at a moment ago.
+ * HgHeapWanted of a scan: blocks that are neither valid nor have covered rows.  The pages of the
+ * latter have just been read.
  */
 static BlockNumber
 hg_resident_scan_wanted(void *arg, BlockNumber block, BlockNumber end)
@@ -257,7 +260,7 @@ bool
 hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRun *run,
 					  uint64 *blocks)
 {
-	/* a rescan begins anew */
+	/* a rescan starts again */
 	if (hg_heap_blocks_unread(scan))
 	{
 		hg_heap_blocks_begin(&resident->blocks, scan, HG_MOST_RUN, HG_LEAST_RUN);
@@ -347,8 +350,8 @@ hg_resident_scan_source(const HgResidentScan *resident, AttrNumber attno)
 	return &resident->sources[i];
 }
 
-/*
- * --------------------------------------------------------------------- Covered rows
+/* ---------------------------------------------------------------------
+ * Covered rows
  * ---------------------------------------------------------------------
  */
 
@@ -387,7 +390,7 @@ hg_resident_scan_cover(HgResidentScan *resident, const HgValidSegment *segment, 
 	return nrows;
 }
 
-/* Where the changed blocks of a segment are told of. */
+/* Returns where the changed blocks of a segment are stored. */
 static HgChangedBlocks **
 hg_resident_scan_older_place(HgResidentScan *resident, const HgValidSegment *segment)
 {

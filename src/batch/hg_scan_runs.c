@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_runs.c
- *	  Rows of a table scan that are read from cached columns.
+ *	  Reads rows of a table scan from cached columns.
  *
- * The rows are taken from arrays; those of a segment that a clause rules out, by what is known of
- * its values, are only counted, and a clause that holds for all of them is not evaluated.  Clauses
- * that can be are evaluated over columns, and the others over the scan's slot, which is given the
- * columns that are there.  These are all that the plan and its qual need, or the block is read from
- * the heap.
+ * If the bounds of a segment's values show that a clause rejects all of its rows, they are only
+ * counted; if a clause holds for all of them, it is not evaluated.  Clauses that are predicates
+ * are applied to columns.  Other clauses are evaluated over the scan's slot, which gets the cached
+ * columns.  The plan and its qual need no other columns, or the block is read from the heap.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,43 +25,44 @@
 #include "batch/hg_resident_columns.h"
 #include "batch/hg_scan_runs.h"
 
-/* A clause of the qual that is evaluated over columns. */
+/* A predicate of the qual. */
 typedef struct HgRunClause
 {
 	HgPredicate *predicate;
-	HgResidentColumns *columns; /* of the qual's, those that it looks at */
+	HgResidentColumns *columns; /* the qual's columns that it reads */
 } HgRunClause;
 
 struct HgScanRuns
 {
 	HgScanSelect *select;
 	HgResidentScan *resident;
-	HgResidentColumns *batch_columns; /* of its columns: for the batch ... */
-	HgResidentColumns *check_columns; /* ... the check; NULL until it is asked ... */
-	const HgColumnQual *column_qual;  /* ... the qual's part over columns, which is the select's: */
-	HgResidentColumns *qual_columns;  /* ... those that it looks at ... */
-	HgRunClause *clauses;			  /* ... by which it is evaluated ... */
-	HgPredicateColumn *qual_arrays;	  /* ... where these lie in a segment; ... */
-	HgValueBounds *bounds;			  /* ... what is known of them in a segment ... */
-	HgQualShares *shares;			  /* ... and what follows for its rows; ... */
-	uint32 judged;					  /* ... this one; PG_UINT32_MAX: none */
-	HgResidentColumns *row_columns;	  /* ... and all of it; NULL where there is no such thing */
+	HgResidentColumns *batch_columns; /* for batches */
+	HgResidentColumns *check_columns; /* for the check; NULL until the check is applied */
+	/* the predicates of select, for which the following was made */
+	const HgColumnQual *column_qual;
+	HgResidentColumns *qual_columns; /* the columns that the predicates read */
+	HgRunClause *clauses;			 /* the predicates */
+	HgPredicateColumn *qual_arrays;	 /* arrays of qual_columns in the current segment */
+	HgValueBounds *bounds;			 /* bounds of qual_columns in the current segment */
+	HgQualShares *shares;			 /* shares of the rows of segment judged */
+	uint32 judged;					 /* the segment, or PG_UINT32_MAX */
+	HgResidentColumns *row_columns;	 /* for the whole qual; NULL if there is none */
 	HgBatch *row_batch;
 	const AttrNumber *row_attnos; /* [row_batch->ncolumns] of the table */
-	const void **values;		  /* [nattnos] of a run that is only looked at */
-	bool by_reference;			  /* some of the batch's columns are */
+	const void **values;		  /* [nattnos] of a run that is only tested */
+	bool by_reference;			  /* some of the batch's columns are by reference */
 };
 
-/* Some rows of a run: all of those behind the first, or such of them as are left. */
+/* Rows of a run: consecutive ones, or a selection. */
 typedef struct HgRunRows
 {
 	uint32 first;
 	int n;
-	const uint16 *which; /* [n] which[i] behind the first; NULL: i */
+	const uint16 *which; /* [n] offsets from first; NULL if offset i is i */
 	uint16 selected[HG_BATCH_ROWS];
 } HgRunRows;
 
-/* Select those of the rows that which[nwhich] names, in ascending order. */
+/* Keeps only the rows which[nwhich], in ascending order. */
 static void
 hg_run_rows_select(HgRunRows *rows, int nwhich, const uint16 *which)
 {
@@ -74,7 +74,7 @@ hg_run_rows_select(HgRunRows *rows, int nwhich, const uint16 *which)
 	rows->which = rows->selected;
 }
 
-/* Have what each clause that is evaluated over columns is evaluated by. */
+/* Makes the clauses, one for each predicate. */
 static void
 hg_scan_runs_create_clauses(HgScanRuns *runs, int nattnos, const AttrNumber *attnos)
 {
@@ -121,7 +121,7 @@ hg_scan_runs_create(HgScanSelect *select, HgResidentScan *resident, int nattnos,
 	return runs;
 }
 
-/* Have what the part of the qual over columns is evaluated by, where that is another one now. */
+/* Makes the state for the select's predicates, if they have changed. */
 static void
 hg_scan_runs_follow(HgScanRuns *runs)
 {
@@ -165,7 +165,7 @@ hg_scan_runs_judge(HgScanRuns *runs, uint32 segment)
 	}
 	waits = hg_scan_select_waits(select);
 	share = hg_column_qual_share(select->column_qual, waits, runs->shares);
-	/* there is more of the qual than what is evaluated over columns */
+	/* the rest of the qual may reject more rows */
 	return waits || select->row_qual != NULL ? Min(share, HG_SHARE_SOME) : share;
 }
 
@@ -181,7 +181,7 @@ hg_scan_runs_rule_out(HgScanRuns *runs, const HgResidentRun *run)
 	return true;
 }
 
-/* Leave out the rows that the check does not select. */
+/* Removes the rows that the check rejects. */
 static void
 hg_scan_runs_check(HgScanRuns *runs, HgRunRows *rows)
 {
@@ -201,7 +201,7 @@ hg_scan_runs_check(HgScanRuns *runs, HgRunRows *rows)
 	hg_run_rows_select(rows, hg_scan_select_check(select, which), which);
 }
 
-/* Which rows of a run that are left does the rest of the qual hold for? */
+/* Finds the rows of a run that pass the rest of the qual; returns their number. */
 static int
 hg_scan_runs_check_rows(HgScanRuns *runs, bool in_order, const HgRowsLeft *left,
 						const HgRunRows *rows, uint16 *which)
@@ -233,14 +233,14 @@ hg_scan_runs_check_rows(HgScanRuns *runs, bool in_order, const HgRowsLeft *left,
 		if (hg_scan_select_rest(select, in_order, left, i))
 			which[nwhich++] = i;
 	}
-	/* the slot has a row of no page */
+	/* the slot's values point into the batch */
 	ExecClearTuple(slot);
 	return nwhich;
 }
 
 /*
- * How many of the first of so many clauses are evaluated over arrays?  Where the current run
- * begins, or its segment is another one than it was.
+ * Returns how many of the first nclauses predicates can be applied to arrays.  It must be called
+ * when a run begins or its segment changes.
  */
 static int
 hg_scan_runs_count_arrays(HgScanRuns *runs, int nclauses)
@@ -254,7 +254,7 @@ hg_scan_runs_count_arrays(HgScanRuns *runs, int nclauses)
 	return count;
 }
 
-/* Set holds[n] for rows from first on that clauses which are evaluated over arrays all hold for. */
+/* Sets holds[i] to whether the first nclauses predicates all hold for row first + i. */
 static void
 hg_scan_runs_apply_arrays(HgScanRuns *runs, int nclauses, uint32 first, int n, bool *holds)
 {
@@ -276,8 +276,8 @@ hg_scan_runs_apply_arrays(HgScanRuns *runs, int nclauses, uint32 first, int n, b
 }
 
 /*
- * hg_predicate_apply() for rows of a run that are left, over a batch.  Rows that are to be
- * rechecked stay where the clause computes something (hg_scan_qual.c).
+ * Applies a predicate to the rows, over a batch.  Rows with a recheck stay if the predicate
+ * computes something (hg_scan_qual.c).
  */
 static bool
 hg_scan_runs_apply(HgScanRuns *runs, HgRunClause *clause, const HgRunRows *rows,
@@ -296,8 +296,8 @@ hg_scan_runs_apply(HgScanRuns *runs, HgRunClause *clause, const HgRunRows *rows,
 }
 
 /*
- * Leave out what clauses that are evaluated over columns do not hold for: the first ones together
- * as long as they are evaluated over arrays, then one after the other.
+ * Removes the rows that the predicates reject: first over arrays, as long as that works, and then
+ * one predicate after the other.
  */
 static void
 hg_scan_runs_decide(HgScanRuns *runs, bool in_order, HgRunRows *rows, HgRowsLeft *left)
@@ -327,7 +327,7 @@ hg_scan_runs_decide(HgScanRuns *runs, bool in_order, HgRunRows *rows, HgRowsLeft
 	}
 }
 
-/* Leave out what the plan's qual does not hold for. */
+/* Removes the rows that the plan's qual rejects. */
 static void
 hg_scan_runs_filter(HgScanRuns *runs, HgRunRows *rows)
 {
@@ -349,14 +349,14 @@ hg_scan_runs_filter(HgScanRuns *runs, HgRunRows *rows)
 	hg_scan_select_count(select, seen, rows->n);
 }
 
-/* The bits of eight booleans, the first one's lowest. */
+/* Packs eight booleans into bits, the first one lowest. */
 static inline uint64
 hg_runs_pack(const bool *holds)
 {
 	uint64 bytes;
 
 	memcpy(&bytes, holds, sizeof(bytes));
-	/* each byte's bit comes to another place of the highest byte, and no two to one below it */
+	/* each byte's bit gets its own position in the highest byte, without carries from below */
 #ifdef WORDS_BIGENDIAN
 	return (bytes * UINT64CONST(0x8040201008040201)) >> 56;
 #else
@@ -364,7 +364,7 @@ hg_runs_pack(const bool *holds)
 #endif
 }
 
-/* Set the bits of those of n rows from first on that hold; returns how many. */
+/* Sets the bits of rows first + i that hold; returns their number. */
 static uint32
 hg_runs_set_bits(uint32 first, int n, const bool *holds, uint64 *bits)
 {
@@ -383,7 +383,7 @@ hg_runs_set_bits(uint32 first, int n, const bool *holds, uint64 *bits)
 			word |= (uint64) holds[done + i] << i;
 		count += pg_popcount64(word);
 		bits[row / 64] |= word << row % 64;
-		/* there is no next word where no row is in it */
+		/* the next word exists only if it has a row */
 		if (row % 64 != 0 && word >> (64 - row % 64) != 0)
 			bits[row / 64 + 1] |= word >> (64 - row % 64);
 	}
@@ -444,7 +444,7 @@ hg_scan_runs_mark_seen(HgScanRuns *runs, const uint64 *seen, uint32 first, uint3
 		while (behind < end && hg_segment_bit(seen, behind))
 			behind++;
 		left += behind > first ? hg_scan_runs_mark(runs, first, behind - first, bits) : 0;
-		/* the one behind has none */
+		/* the row behind is not seen */
 		first = behind + 1;
 	}
 	return left;

@@ -1,24 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_select.c
- *	  Which rows of a table scan are left: the plan's qual, and the consumer's check.
+ *	  Filters the rows of a table scan by the plan's qual and by the consumer's check.
  *
- * The plan's qual is evaluated before anything is extracted: the clauses that can be
- * (hg_scan_qual.h) over columns, and those that are left row by row, over the scan's own slot.
+ * The qual is evaluated before other columns are extracted: predicates (hg_scan_qual.h) over
+ * columns, and the other clauses row by row, over the scan's slot.
  *
- * The consumer's check goes ahead of the qual where it seems to leave out more rows for what it
- * costs.  It has no effects and can't fail, so that the qual's clauses are evaluated in their
- * order, but for fewer rows: unless that can be seen, because a clause calls volatile functions, or
- * because no row has come yet to a clause that waits for the result of a plan.  A hashed subplan
- * and an initial plan are run for the first row that needs them; a plan that is run for each row
- * is waited for to the end.
+ * The check is applied ahead of the qual if it seems to reject more rows for its cost.  It has no
+ * effects and raises no error, so that the qual's clauses keep their order but see fewer rows.
+ * The check does not go ahead if that is visible: if a clause calls volatile functions, or while a
+ * clause waits for the result of a plan that no row has needed yet.  A hashed subplan and an
+ * initial plan are run for the first row that needs them; a plan that is run for each row is
+ * always waited for.
  *
- * What plans have computed is known, and is a constant of what is evaluated over columns, from the
- * first row on that has had it computed: an initial plan's result stays what it is.  Where it
- * changes after all, because the scan is rescanned for rows of a plan above, or the initial plan
- * is run again, the clauses that have it are evaluated row by row.
+ * Results of plans become constants of the predicates after the first row that has needed them,
+ * because an initial plan's result does not change.  If one changes after all, because of a rescan
+ * by a plan above or because the initial plan is run again, the clauses that use it are evaluated
+ * row by row.
  *
- * The plan node's counters are raised as core would have raised them.
+ * The plan node's counters are raised as core raises them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -35,15 +35,15 @@
 #include "batch/hg_scan_select.h"
 
 /*
- * What it takes to decide about a row, in ns: by columns at a fixed place, or behind some of
- * variable length, and by clauses that are evaluated row by row.
+ * Estimated costs for a row, in ns: of the check, of predicates over columns at fixed offsets, of
+ * those behind variable-length ones, and of clauses that are evaluated row by row.
  */
 #define HG_CHECK_COST 8.0
 #define HG_FIXED_COST 4.0
 #define HG_WALK_COST 16.0
 #define HG_ROW_QUAL_COST 50.0
 
-/* Find out what the qual costs. */
+/* Estimates the cost of the qual. */
 static void
 hg_select_weigh(HgScanSelect *select)
 {
@@ -75,7 +75,10 @@ hg_scan_select_waits(const HgScanSelect *select)
 	return false;
 }
 
-/* Part the plan's qual, in CurrentMemoryContext; computed: with what plans have computed. */
+/*
+ * Splits the plan's qual, in CurrentMemoryContext; computed says that results of plans are
+ * constants.
+ */
 static void
 hg_select_part_qual(HgScanSelect *select, bool computed)
 {
@@ -101,7 +104,7 @@ hg_scan_select_create(SeqScanState *node, int nattnos, const AttrNumber *attnos)
 	select->attnos = attnos;
 	select->qual_volatile = contain_volatile_functions(qual);
 	select->qual_params = hg_find_params(qual, PARAM_EXEC);
-	/* a subplan belongs to the expression that it was found in */
+	/* a subplan belongs to its expression */
 	if (contain_subplans(qual))
 	{
 		select->row_qual = node->ss.ps.qual;
@@ -116,7 +119,7 @@ hg_scan_select_create(SeqScanState *node, int nattnos, const AttrNumber *attnos)
 	return select;
 }
 
-/* Take the parameters for what they are, from now on. */
+/* Stops treating parameters as constants. */
 static void
 hg_select_give_params_up(HgScanSelect *select)
 {
@@ -152,7 +155,7 @@ hg_scan_select_rescan(HgScanSelect *select, const Bitmapset *changed)
 		hg_select_give_params_up(select);
 }
 
-/* Is a check to be asked ahead of the qual, and of everything else? */
+/* Returns true if the check should be applied ahead of the qual. */
 static bool
 hg_select_check_pays(const HgScanSelect *select, const HgRowCheck *check)
 {
@@ -162,7 +165,7 @@ hg_select_check_pays(const HgScanSelect *select, const HgRowCheck *check)
 		return false;
 	if (select->qual_cost == 0)
 		return check->ncolumns < select->nattnos;
-	/* the qual would have to drop more rows for what it costs */
+	/* compares rejected rows for their cost */
 	dropped = select->seen > 0 ? 1 - (double) select->passed / select->seen : 0;
 	return (1 - check->share) * select->qual_cost > dropped * HG_CHECK_COST;
 }

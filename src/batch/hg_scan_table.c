@@ -3,7 +3,7 @@
  * hg_scan_table.c
  *	  The table of a sequential scan, and which of its blocks are read from cached columns.
  *
- * A projection must do no more than choose columns; it is then done by choosing.
+ * A plan whose projection does more than choose columns is not read by pages.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,8 +27,8 @@
 #include "resident/hg_resident_validity.h"
 
 /*
- * The table's attribute behind attribute attno of the plan's rows; 0 where it is anything
- * else than a user's column.
+ * Returns the table's attribute behind attribute attno of the plan's rows; 0 if that is not a user
+ * column.
  */
 static AttrNumber
 hg_scan_table_attribute(SeqScanState *node, int attno)
@@ -48,8 +48,8 @@ hg_scan_table_attribute(SeqScanState *node, int attno)
 }
 
 /*
- * The attributes of the table that a plan's qual is made of.  False where some of them are none
- * that can be resident.
+ * Collects the attributes that the plan's qual uses.  Returns false if it uses others than user
+ * columns.
  */
 static bool
 hg_scan_table_collect_attributes(HgScanTable *table)
@@ -61,7 +61,7 @@ hg_scan_table_collect_attributes(HgScanTable *table)
 	pull_varattnos((Node *) plan->qual, ((const Scan *) plan)->scanrelid, &offset_attnos);
 	while ((member = bms_next_member(offset_attnos, member)) >= 0)
 	{
-		/* the whole row, or what the system knows of it */
+		/* the whole row, or a system column */
 		if (member + FirstLowInvalidHeapAttributeNumber <= 0)
 			return false;
 		table->qual_attnos =
@@ -86,7 +86,7 @@ hg_scan_table_create(PlanState *plan, int nattnos, const int *attnos, HgBatchSou
 	if (!hg_heap_page_may_scan(node->ss.ss_currentRelation, plan->state->es_snapshot))
 		return NULL;
 
-	/* what the scan computes beside columns it computes for somebody, or for its effects */
+	/* other expressions must be computed, for their results or effects */
 	if (plan->ps_ProjInfo != NULL)
 	{
 		ListCell *lc;
@@ -125,7 +125,7 @@ hg_scan_table_is_new(const HgScanTable *table)
 	return hg_relation_is_new(table->node->ss.ss_currentRelation);
 }
 
-/* The members of a set in an array; returns their number. */
+/* Lists the members of a set; returns their number. */
 static int
 hg_scan_table_list(const Bitmapset *set, AttrNumber *attnos)
 {
@@ -137,7 +137,7 @@ hg_scan_table_list(const Bitmapset *set, AttrNumber *attnos)
 	return n;
 }
 
-/* The attributes of the table that the rows and the qual are made of; returns their number. */
+/* Lists the attributes that the rows and the qual need; returns their number. */
 static int
 hg_scan_table_needed(const HgScanTable *table, AttrNumber **attnos)
 {
@@ -181,7 +181,7 @@ hg_scan_table_why_not(const HgScanTable *table)
 	const char *why_not;
 	int n;
 
-	/* a scan that was not begun was not asked for rows */
+	/* a scan that was not begun was not read */
 	if (!hg_resident_memory_exists() || table->resident != NULL ||
 		table->node->ss.ss_currentScanDesc == NULL ||
 		hg_resident_share(hg_resident_relation(rel), 0, NULL) == 0)
@@ -212,7 +212,7 @@ hg_scan_table_graph_key(const HgScanTable *table, HgGraphKey *key)
 			hg_resident_column(TupleDescAttr(desc, table->attnos[of->columns[i]] - 1));
 }
 
-/* Note that rows are joined by their key, if a graph of its columns would have it. */
+/* Notes the key by which rows are joined, if a graph of its columns would have it. */
 static void
 hg_scan_table_note_key(const HgScanTable *table, Relation rel)
 {
@@ -238,7 +238,7 @@ hg_scan_table_note_key(const HgScanTable *table, Relation rel)
 	MemoryContextDelete(context);
 }
 
-/* The valid blocks are known: the table is read as runs, in CurrentMemoryContext. */
+/* Sets the valid blocks, and creates the reader of cached rows, in CurrentMemoryContext. */
 static void
 hg_scan_table_decided(HgScanTable *table, HgResidentScan *resident)
 {

@@ -1,16 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_tuples.c
- *	  Heap tuples into columns.
+ *	  Extracts columns from heap tuples.
  *
- * The attributes of a tuple lie one behind the other, without those that are NULL.  Where
- * all tuples of a page have no NULL and every wanted attribute, an attribute that has none
- * but fixed-width ones ahead lies at the same offset in each of them: such columns are filled
- * one at a time, by loops without a branch.  Attributes behind them are found by walking
- * from the last fixed offset to the last wanted attribute.
- *
- * A tuple with NULLs is as regular as any other up to the first of them, and is walked from
- * there.
+ * Attributes of a tuple are consecutive, without those that are NULL.  If all tuples of a page
+ * have no NULL and every needed attribute, an attribute behind only fixed-width ones has the same
+ * offset in each of them.  Such columns are filled one at a time, by loops without branches.
+ * Attributes behind them are found by walking from the last fixed offset to the last needed
+ * attribute.  A tuple with NULLs has fixed offsets up to the first NULL, and is walked from there.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -70,14 +67,14 @@ hg_tuple_layout_create(TupleDesc desc, int nattnos, const AttrNumber *attnos)
 	return layout;
 }
 
-/* Where the first a attributes end, all of them fixed-width and not NULL. */
+/* Returns the end of the first a attributes, all of them fixed-width and not NULL. */
 static inline Size
 hg_tuple_layout_end(const HgTupleLayout *layout, int a)
 {
 	return a == 0 ? 0 : layout->offsets[a - 1] + layout->attributes[a - 1].attlen;
 }
 
-/* The offset of an attribute whose predecessor ends at offset. */
+/* Returns the offset of an attribute whose predecessor ends at offset. */
 static inline Size
 hg_tuple_align(const HgTupleAttribute *att, const char *data, Size offset)
 {
@@ -93,7 +90,7 @@ hg_tuple_fetch(const HgTupleAttribute *att, const char *place)
 	return fetch_att(unconstify(char *, place), att->attbyval, att->attlen);
 }
 
-/* A column of values at one offset in each tuple. */
+/* Fills a column of values at one offset in each tuple. */
 static inline void
 hg_tuple_add_fixed(const HgTupleAttribute *att, Size offset, int ntuples, char *const *data,
 				   Datum *values)
@@ -107,7 +104,7 @@ hg_tuple_add_fixed(const HgTupleAttribute *att, Size offset, int ntuples, char *
 	hg_values_fetch(att->attlen, data, offset, ntuples, values);
 }
 
-/* Tuples without a NULL and with all wanted attributes. */
+/* Fills columns of tuples without NULLs and with all needed attributes. */
 static void
 hg_tuple_add_regular(const HgTupleLayout *layout, int ntuples, char *const *data, HgBatch *batch)
 {
@@ -143,7 +140,7 @@ hg_tuple_add_regular(const HgTupleLayout *layout, int ntuples, char *const *data
 	}
 }
 
-/* Attributes of a tuple ahead of the first NULL, of up to natts. */
+/* Returns the number of a tuple's attributes before the first NULL, up to natts. */
 static inline int
 hg_tuple_first_null(HeapTupleHeader tuple, int natts)
 {
@@ -167,7 +164,7 @@ hg_tuple_set(HgBatch *batch, int column, int row, Datum value, bool isnull)
 		batch->has_nulls[column] = true;
 }
 
-/* Any tuple; nulls are set where there is none, too. */
+/* Fills columns of any tuple, and sets all NULL flags. */
 static void
 hg_tuple_add_one(const HgTupleLayout *layout, HeapTupleHeader tuple, HgBatch *batch, int row)
 {
@@ -228,7 +225,7 @@ hg_tuple_layout_add(const HgTupleLayout *layout, int ntuples, const HeapTupleHea
 		}
 	for (int c = 0; c < batch->ncolumns; c++)
 	{
-		/* the rows that are there have no NULL, nobody has set their flags */
+		/* rows without NULLs have no flags yet */
 		if (!regular && !batch->has_nulls[c])
 			memset(batch->nulls[c], 0, batch->nrows * sizeof(bool));
 		else if (regular && batch->has_nulls[c])
