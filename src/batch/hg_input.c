@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input.c
- *	  One input of a join: read, encoded, and kept as columns.
+ *	  One input of a join: read, encoded, and stored as columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,14 +20,14 @@
 #include "batch/hg_input_select.h"
 #include "batch/hg_key_encode.h"
 
-/* A filter that lets no more than this share of the rows through is asked by the child. */
+/* The child applies a filter that lets through at most this share of the rows. */
 #define HG_CHECK_SELECTIVITY 0.5
 
-/* Keys that a sender is given at a time. */
+/* Bounds of the keys that are uploaded at a time. */
 #define HG_LEAST_SENT ((uint64) 8 * 1024)
 #define HG_MOST_SENT ((uint64) 128 * 1024)
 
-/* Which attributes of the child, counted from 0, are needed for keys or above? */
+/* Returns the attributes of the child, from 0, that are needed for keys or above. */
 static Bitmapset *
 hg_input_collect(HgSide side, List *key_exprs, int ncolumns, const HgInputColumn *columns)
 {
@@ -49,8 +49,8 @@ hg_input_collect(HgSide side, List *key_exprs, int ncolumns, const HgInputColumn
 }
 
 /*
- * Ask the filter about rows of the child, as HgRowCheck says.  Rows without a key match nothing
- * either, and are refused with the others.
+ * HgRowCheck.apply: applies the filter to rows of the child.  Rows without a key match nothing,
+ * and are rejected too.
  */
 static int
 hg_input_check(HgRowCheck *check, const HgBatch *batch, uint16 *which)
@@ -78,8 +78,8 @@ hg_input_check(HgRowCheck *check, const HgBatch *batch, uint16 *which)
 }
 
 /*
- * Let the child ask the filter, where keys are columns, and encoding them neither fails nor
- * calls a function that could tell of them.
+ * Makes the child's check, if keys are columns and encoding them neither fails nor calls a
+ * function that could leak them.
  */
 static void
 hg_input_create_check(HgInput *input)
@@ -104,7 +104,7 @@ hg_input_create_check(HgInput *input)
 	}
 }
 
-/* What the child is to ask for its next rows; NULL: nothing. */
+/* Returns the check for the child's next rows, or NULL. */
 static HgRowCheck *
 hg_input_next_check(HgInput *input)
 {
@@ -189,7 +189,7 @@ hg_input_row_bytes(uint32 key_width, int row_width)
 	return hg_key_column_row_bytes(key_width) + row_width;
 }
 
-/* Sort the rows of a batch from first to end into those with a key and those without one. */
+/* Sorts the rows first .. end - 1 of a batch into those with a key and those without. */
 static void
 hg_input_sort_rows(HgInputRows *rows, const bool *null_keys, int first, int end)
 {
@@ -202,14 +202,14 @@ hg_input_sort_rows(HgInputRows *rows, const bool *null_keys, int first, int end)
 			rows->key_rows[rows->nkeys++] = i;
 }
 
-/* Forget the rows of the child's batch that have not been returned. */
+/* Drops the rows of the child's batch that have not been returned. */
 static void
 hg_input_forget_batch(HgInput *input)
 {
 	input->batch->nrows = input->encoded = 0;
 }
 
-/* Have rows of the child in the batch that have not been returned; false at the end. */
+/* Fetches a batch of the child, unless some rows have not been returned; false at the end. */
 static bool
 hg_input_fetch_batch(HgInput *input)
 {
@@ -226,14 +226,14 @@ hg_input_fetch_batch(HgInput *input)
 	return false;
 }
 
-/* The next rows of the child; false at the end. */
+/* Reads the next rows of the child; false at the end. */
 static bool
 hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 {
 	HgBatch *batch = input->batch;
 	int first;
 	int nrows;
-	int nleft; /* rows that no filter has refused */
+	int nleft; /* rows that no filter has rejected */
 	int nvalid;
 
 	if (!hg_input_fetch_batch(input))
@@ -249,7 +249,7 @@ hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 	if (nvalid < nrows || first > 0)
 	{
 		hg_input_sort_rows(rows, keys->null_keys, first, input->encoded);
-		/* spread over the partitions, should they go to one */
+		/* if they are spilled, they spread over the partitions */
 		for (int i = 0; i < rows->nnull; i++)
 			keys->words[rows->null_rows[i]] = input->null_keys + i;
 		if (!input->keep_null_keys)
@@ -263,7 +263,7 @@ hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 		input->filtered |= rows->nkeys < nvalid;
 		nleft = nvalid = rows->nkeys;
 	}
-	/* the same numbers whether the child has asked the filter or not */
+	/* the counts do not depend on whether the child has applied the filter */
 	input->rows_read += nleft;
 	input->null_keys += nleft - nvalid;
 	input->refused += nrows - nleft;
@@ -308,7 +308,7 @@ hg_input_keep(HgInput *input, const HgInputRows *rows, const HgSpillKeys *keys)
 		done += step;
 		if (done == rows->nkeys)
 			break;
-		/* the others get numbers elsewhere */
+		/* the other rows are numbered in another piece */
 		if (which == NULL)
 		{
 			for (int i = 0; i < rows->nkeys; i++)
@@ -335,7 +335,7 @@ hg_input_read_run(HgInput *input, int max_rows, HgRun *run)
 	if (!input->may_run || input->source != NULL || input->collector != NULL ||
 		(input->filter != NULL && input->filter->pays))
 		return false;
-	/* rows of a batch that was fetched before come first */
+	/* the fetched batch comes first */
 	if (input->encoded < input->batch->nrows)
 		return false;
 	CHECK_FOR_INTERRUPTS();
@@ -347,7 +347,7 @@ hg_input_read_run(HgInput *input, int max_rows, HgRun *run)
 	return true;
 }
 
-/* Keep the child's next rows as they lie in arrays; false where they don't come so. */
+/* Stores the child's next rows as a run; false if they do not come as one. */
 static bool
 hg_input_keep_run(HgInput *input, uint64 max_rows)
 {
@@ -368,8 +368,8 @@ hg_input_keep_run(HgInput *input, uint64 max_rows)
 }
 
 /*
- * Send what there is.  The next time is after half as many rows more, within limits: few enough
- * that small inputs are sent early, and so many that messages do not matter in large ones.
+ * Uploads the words.  The next upload comes after half as many rows again, within limits: small
+ * inputs are sent early, and large ones take few messages.
  */
 static void
 hg_input_send(HgInput *input)
@@ -429,7 +429,7 @@ hg_input_set_sender(HgInput *input, HgSender *sender)
 	input->send_at = HG_LEAST_SENT;
 }
 
-/* The keys are no bits any more. */
+/* Destroys the bitmap of keys. */
 static void
 hg_input_drop_bits(HgInput *input)
 {
@@ -482,7 +482,7 @@ hg_input_rescan(HgInput *input)
 	hg_input_restart(input);
 	if (input->plan->chgParam != NULL)
 		return;
-	/* what a plan begins lasts, whatever the caller's memory is for */
+	/* the plan's state must last */
 	old = MemoryContextSwitchTo(input->plan->state->es_query_cxt);
 	ExecReScan(input->plan);
 	MemoryContextSwitchTo(old);

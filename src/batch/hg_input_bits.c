@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_bits.c
- *	  Keys of an input that are kept as bits, in place of rows.
+ *	  An input's keys as a bitmap instead of rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -39,7 +39,10 @@ hg_input_begin_bits(HgInput *input, bool repeats, uint64 limit)
 	return true;
 }
 
-/* Add a run to the bits: what can't be one is kept as words. */
+/*
+ * Adds a run to the bitmap.  Returns false if a key cannot be added; the rest of the run is then
+ * in words.
+ */
 static bool
 hg_input_add_run(HgInput *input, const HgRun *run)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_cover.c
- *	  Covered rows of an input: a resident HashGraph has their keys.
+ *	  Covered rows of an input, whose keys a cached HashGraph has.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,7 +22,7 @@ hg_input_may_cover(const HgInput *input)
 	return input->child->may_cover(input->child);
 }
 
-/* Makes the context of covered rows, and switches to it; returns the one before. */
+/* Creates the context of covered rows, and switches to it.  Returns the previous context. */
 static MemoryContext
 hg_input_begin_covered(HgInput *input)
 {
@@ -32,7 +32,10 @@ hg_input_begin_covered(HgInput *input)
 	return MemoryContextSwitchTo(input->covered_context);
 }
 
-/* Rows are covered.  rows_read of them count as read by this process.  Their bytes are shared. */
+/*
+ * Sets up covered rows.  rows_read of them count as read by this process.  shared_bytes are
+ * charged too.
+ */
 static void
 hg_input_take_covered(HgInput *input, uint64 rows_read, uint64 shared_bytes)
 {
@@ -41,7 +44,7 @@ hg_input_take_covered(HgInput *input, uint64 rows_read, uint64 shared_bytes)
 		input->covered_to[c] = -1;
 	for (int i = 0; i < input->ncolumns; i++)
 		input->covered_to[input->from[i]] = input->to[i];
-	/* covered rows take none of the delta rows' memory */
+	/* the budget of the delta rows is not used */
 	input->covered_charge.budget = input->budget.parent;
 	hg_charge_set(&input->covered_charge, input->covered->bytes + shared_bytes);
 	input->covered_read = rows_read;
@@ -76,7 +79,7 @@ hg_input_pin_covered(HgInput *input, const HgSharedCovered *shared, dsa_area *ar
 	MemoryContext old = hg_input_begin_covered(input);
 
 	hg_shared_covered_pin_graph(shared, pins);
-	/* valid blocks stay valid when no rows are covered any more */
+	/* valid blocks are needed even after no rows are covered */
 	MemoryContextSwitchTo(GetMemoryChunkContext(input));
 	hg_shared_covered_pin_valid(shared, area, pins);
 	MemoryContextSwitchTo(old);
@@ -92,7 +95,7 @@ hg_input_attach_covered(HgInput *input, const HgSharedCovered *shared, dsa_area 
 		input->covered = input->child->attach_covered(input->child, shared, pins, area);
 	if (input->covered == NULL)
 		elog(ERROR, "a worker cannot attach to the rows that the leader has covered");
-	/* rows and bytes that processes share are the leader's */
+	/* the leader counts shared rows and bytes */
 	hg_input_take_covered(input, 0, 0);
 	MemoryContextSwitchTo(old);
 }

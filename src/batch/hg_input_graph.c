@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_graph.c
- *	  The keys of an input, and resident HashGraphs that have such.
+ *	  The keys of an input, and cached HashGraphs that have them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -52,7 +52,7 @@ hg_input_graph_order(const HgInput *input, int n, int *order)
 	return input->child->key != NULL && input->child->graph_order(input->child, n, order);
 }
 
-/* Have items order[i] of an array be items i. */
+/* Reorders an array: item order[i] becomes item i. */
 static void
 hg_input_order_items(void *items, Size size, int n, const int *order)
 {
@@ -74,7 +74,7 @@ hg_input_order_keys(HgInput *input, const int *order)
 	int n = keys->encoder->nparts;
 
 	hg_input_order_items(input->check_columns, sizeof(int), n, order);
-	/* values of expressions are columns by their parts */
+	/* values of expressions are in the order of the parts */
 	if (keys->exprs == NULL)
 		hg_input_order_items(keys->columns, sizeof(int), n, order);
 	hg_input_order_items(keys->exprs, sizeof(ExprState *), n, order);

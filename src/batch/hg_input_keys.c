@@ -3,9 +3,9 @@
  * hg_input_keys.c
  *	  The keys of the rows that an input reads from its child, as words.
  *
- * Where all keys are columns of the child they are encoded where they are, else they are evaluated
- * for each row first.  Their values can then be kept with the row, so that a recheck of hashed keys
- * evaluates them no more.
+ * If all keys are columns of the child, they are encoded in place.  Otherwise all keys are
+ * evaluated for each row first.  Their values can be stored with the row, so that a recheck of
+ * hashed keys does not evaluate them again.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,17 +26,17 @@
 #include "batch/hg_input_keys.h"
 #include "batch/hg_key_encode.h"
 
-/* Memory of the values of key expressions that are encoded together, in bytes. */
+/* Bytes of key values that are encoded together. */
 #define HG_KEY_VALUES (256 * 1024)
 
-/* How long values are compressed: in the quickest way that the server has. */
+/* Long values are compressed by the server's fastest method. */
 #ifdef USE_LZ4
 #define HG_KEY_COMPRESSION TOAST_LZ4_COMPRESSION
 #else
 #define HG_KEY_COMPRESSION TOAST_PGLZ_COMPRESSION
 #endif
 
-/* A key that is a column of the child, or NULL.  A type that is only relabelled is that column. */
+/* Returns the column of the child that a key is, or NULL.  Relabelled types are ignored. */
 static const Var *
 hg_input_keys_column(const Expr *expr)
 {
@@ -51,7 +51,7 @@ hg_input_keys_is_column(const Expr *expr)
 	return hg_input_keys_column(expr) != NULL;
 }
 
-/* The column of the child's batch that is one of its attributes. */
+/* Returns the column of the child's batch that has one of its attributes. */
 static int
 hg_input_keys_place(const HgInputKeys *keys, int attno)
 {
@@ -65,7 +65,7 @@ hg_input_keys_place(const HgInputKeys *keys, int attno)
 	return place;
 }
 
-/* Have the keys be evaluated: some are no columns. */
+/* Sets the keys up for evaluation, because some are not columns. */
 static void
 hg_input_keys_init_exprs(HgInputKeys *keys, PlanState *plan, PlanState *parent, List *exprs)
 {
@@ -93,7 +93,7 @@ hg_input_keys_init_exprs(HgInputKeys *keys, PlanState *plan, PlanState *parent, 
 		if (contain_subplans(lfirst(lc)) && !get_typbyval(exprType(lfirst(lc))))
 			keys->copies[p] = typlen;
 	}
-	/* what no key needs stays NULL */
+	/* attributes that no key needs stay NULL */
 	memset(keys->slot->tts_values, 0, keys->slot->tts_tupleDescriptor->natts * sizeof(Datum));
 	memset(keys->slot->tts_isnull, true, keys->slot->tts_tupleDescriptor->natts * sizeof(bool));
 }
@@ -125,7 +125,7 @@ hg_input_keys_init(HgInputKeys *keys, HgSide side, PlanState *plan, PlanState *p
 	}
 }
 
-/* A long value in fewer bytes, where that is possible: it may be computed of compressed ones. */
+/* Compresses a long value, if possible; it may be computed from compressed ones. */
 static Datum
 hg_input_keys_compress(Datum value)
 {
@@ -136,7 +136,7 @@ hg_input_keys_compress(Datum value)
 	return compressed != (Datum) 0 ? compressed : value;
 }
 
-/* A key's value as it can be kept with the row: in line, and there until the next are encoded. */
+/* Returns a key's value in a form that can be stored: inline, and valid until the next call. */
 static Datum
 hg_input_keys_settle(const HgInputKeys *keys, int part, Datum value)
 {
@@ -151,7 +151,7 @@ hg_input_keys_settle(const HgInputKeys *keys, int part, Datum value)
 	return settled;
 }
 
-/* Evaluate the keys of a row into the same row of values. */
+/* Evaluates the keys of a row into the same row of values. */
 static void
 hg_input_keys_evaluate(HgInputKeys *keys, int row)
 {
@@ -184,7 +184,7 @@ hg_input_keys_evaluate(HgInputKeys *keys, int row)
 	ExecClearTuple(slot);
 }
 
-/* Begin the values of the batch's next rows: its own columns, where they are, and no key's. */
+/* Begins the values of the batch's next rows: the batch's own columns, and no keys yet. */
 static void
 hg_input_keys_begin_values(HgInputKeys *keys)
 {
@@ -213,7 +213,7 @@ hg_input_keys_encode(HgInputKeys *keys, int first, int *end, HgSpillKeys *encode
 	if (keys->exprs != NULL)
 	{
 		hg_input_keys_begin_values(keys);
-		/* the values of many rows are encoded together, unless they take much memory */
+		/* many rows are encoded together, unless their values take much memory */
 		for (row = first; row < keys->rows->nrows; row++)
 		{
 			if (MemoryContextMemAllocated(memory, true) > HG_KEY_VALUES)

@@ -11,7 +11,7 @@
 
 #include "batch/hg_input_pages.h"
 
-/* Can a device find the key of a row, which must be a column that it takes as it is? */
+/* Returns true if a device can find the key of a row: a strict integer column as it is stored. */
 static bool
 hg_input_has_key_in_pages(const HgInput *input)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_select.c
- *	  Selection of the rows of an input that are to be joined.
+ *	  Selects which rows of an input are joined.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +14,7 @@
 
 #include "batch/hg_input_select.h"
 
-/* Where more than this share of the rows in memory would be selected, all of them are joined. */
+/* If more than this share of the rows would be selected, all of them are joined. */
 #define HG_SELECTED_MOST 0.5
 
 /* Switches between the rows that are joined and the spare ones. */
@@ -31,7 +31,7 @@ hg_input_switch_lists(HgInput *input)
 	input->selected = !input->selected;
 }
 
-/* Creates the spare words and rows, which are empty: selected rows go there. */
+/* Creates the spare words and rows, which are empty. */
 static void
 hg_input_create_spare(HgInput *input)
 {
@@ -40,7 +40,7 @@ hg_input_create_spare(HgInput *input)
 	input->spare_rows = hg_input_create_store(input);
 }
 
-/* Add those of consecutive rows of all that a filter lets through to the selected ones. */
+/* Selects those of consecutive rows that a filter lets through. */
 static void
 hg_input_select_rows(HgInput *input, HgFilter *filter, const HgKeyPiece *piece, uint64 first,
 					 int nrows)
@@ -70,7 +70,7 @@ hg_input_select(HgInput *input, HgFilter *filter, uint64 limit)
 {
 	uint64 most = input->budget.charged + limit;
 	HgKeySet all = hg_key_column_set(input->words);
-	/* rows that come to the bytes of a batch, where all are of a width */
+	/* rows of HG_BATCH_BYTES, on average */
 	uint64 step = Min(HG_BATCH_ROWS, 1 + all.rows * HG_BATCH_BYTES / Max(input->budget.charged, 1));
 
 	Assert(!input->selected && input->null_rows->rows == 0);

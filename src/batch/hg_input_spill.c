@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_spill.c
- *	  An input on its way to a spill set, and back.
+ *	  Writes an input to a spill set, and reads it back.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,7 +13,7 @@
 
 #include "batch/hg_input_spill.h"
 
-/* Move keys that are bits to a spill set. */
+/* Moves the bitmap's keys to a spill set. */
 static void
 hg_input_unload_bits(HgInput *input, HgSpill *spill)
 {
@@ -31,7 +31,7 @@ hg_input_unload_bits(HgInput *input, HgSpill *spill)
 	}
 }
 
-/* Move rows of a store with consecutive numbers to a spill set; words is NULL without keys. */
+/* Moves consecutive rows of a store to a spill set; words is NULL for NULL keys. */
 static void
 hg_input_unload_rows(HgInput *input, HgSpill *spill, const HgColumnStore *store, uint64 first_row,
 					 uint64 nrows, const void *words)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_stream.c
- *	  Rows of an input that are joined as they come, instead of being collected in memory.
+ *	  Rows of an input that are joined as they are read, without storing them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -33,7 +33,7 @@ hg_input_stream_create(HgInput *input, HgBatch *out)
 	return stream;
 }
 
-/* Move the words of the rows together that have some. */
+/* Moves the words of the rows with a key together. */
 static void
 hg_input_stream_pack(HgInputStream *stream)
 {
@@ -78,7 +78,7 @@ hg_input_stream_next(HgInputStream *stream)
 	return true;
 }
 
-/* Fetch a column of rows that lie in arrays: of consecutive ones from first, or at places. */
+/* Fetches a column of a run: n rows from first on, or those at places. */
 static void
 hg_input_stream_get_run(const HgInputStream *stream, int c, int first, const uint16 *places, int n)
 {
@@ -93,7 +93,7 @@ hg_input_stream_get_run(const HgInputStream *stream, int c, int first, const uin
 		hg_values_gather(width, array, places, n, stream->values[c]);
 }
 
-/* Fetch a column of a batch's rows. */
+/* Fetches a column of a batch's rows. */
 static void
 hg_input_stream_get_batch(const HgInputStream *stream, int c, int first, const uint16 *places,
 						  int n, bool in_place)
