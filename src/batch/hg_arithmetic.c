@@ -244,9 +244,7 @@ hg_term_begin_column(HgTerm *term, const HgArithmetic *arithmetic, const Var *va
 	return false;
 }
 
-/*
- * Makes the term a function of its arguments, which become terms; false if that is not supported.
- */
+/* Makes the term a function of its arguments' terms; false if that is not supported. */
 static bool
 hg_term_begin_function(HgTerm *term, HgArithmetic *arithmetic, Oid function, List *arguments)
 {

@@ -44,10 +44,7 @@ extern void hg_arithmetic_bind(HgArithmetic *arithmetic, const int *columns);
 /* Adds an expression.  Returns its number, or -1 if it cannot be computed here. */
 extern int hg_arithmetic_add(HgArithmetic *arithmetic, Expr *expr);
 
-/*
- * Returns the number of terms of all expressions.  Each term takes a fixed amount of memory from
- * the first batch on.
- */
+/* Returns the number of terms.  Each takes a fixed amount of memory from the first batch on. */
 extern int hg_arithmetic_count(const HgArithmetic *arithmetic);
 
 /* Returns true if an expression uses the column, and the column has numerics. */

@@ -32,10 +32,7 @@ extern Bitmapset *hg_arithmetic_columns(const HgArithmetic *arithmetic, int numb
 extern bool hg_arithmetic_program(const HgArithmetic *arithmetic, int number,
 								  const HgOperand *operands, HgProgram *program, int *scale);
 
-/*
- * Appends steps that multiply the program's result by 10^decimals.  Returns false if the program
- * has no room.
- */
+/* Appends steps that multiply the result by 10^decimals; false if there is no room. */
 extern bool hg_arithmetic_scale_up(HgProgram *program, int decimals);
 
 #endif /* HG_ARITHMETIC_PROGRAM_H */

@@ -85,10 +85,7 @@ struct HgRowCheck
 	/* fills which[batch->nrows] with the selected rows' indexes; returns their number */
 	int (*apply)(HgRowCheck *check, const HgBatch *batch, uint16 *which);
 	int ncolumns;
-	/*
-	 * [ncolumns] column i of the batch that apply() gets is column columns[i] of the source's
-	 * batches
-	 */
+	/* [ncolumns] the source's columns that are columns 0, 1, ... of apply()'s batch */
 	int *columns;
 	double share; /* estimated share of the rows that it selects */
 };
@@ -109,10 +106,7 @@ typedef struct HgRun
 /* The columns by which rows are joined (hg_graph_key.h). */
 typedef struct HgSourceKey HgSourceKey;
 
-/*
- * Covered rows: a cached index supplies them, so that the source does not return them
- * (hg_covered.h).
- */
+/* Rows that a cached index supplies and the source does not return (hg_covered.h). */
 typedef struct HgCovered HgCovered;
 typedef struct HgPinnedGraph HgPinnedGraph; /* resident/hg_resident_graph.h */
 
@@ -236,10 +230,7 @@ struct HgBatchSource
 /* Creates an empty batch with arrays for ncolumns columns, in CurrentMemoryContext. */
 extern HgBatch *hg_batch_create(int ncolumns);
 
-/*
- * Creates an empty batch with arrays only for the columns wanted[nwanted], in
- * CurrentMemoryContext.
- */
+/* Creates the same, with arrays only for the columns wanted[nwanted]. */
 extern HgBatch *hg_batch_create_partial(int ncolumns, int nwanted, const int *wanted);
 
 /* Returns true if the row of the column is NULL. */

@@ -94,10 +94,7 @@ typedef struct HgColumnStore
 extern HgColumnStore *hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns,
 											 const int *attnos, HgBudget *budget);
 
-/*
- * Frees a store's rows, and makes it this process's part of a shared one, or a private one if
- * shared is NULL.
- */
+/* Removes the rows, and makes the store part of a shared one, or private if shared is NULL. */
 extern void hg_column_store_share(HgColumnStore *store, HgSharedColumns *shared, dsa_area *area);
 
 /* Makes the rows of all processes visible to this one.  All must have added their rows. */

@@ -150,9 +150,7 @@ hg_comparison_integer(const HgComparison *comparison, Datum constant, int128 *va
 	return true;
 }
 
-/*
- * Returns the integers for which a comparison with a constant holds; NULL if it is not supported.
- */
+/* Returns the integers for which a comparison with a constant holds; NULL if not supported. */
 static HgIntervals *
 hg_comparison_intervals(const HgComparison *comparison, Datum constant)
 {

@@ -23,9 +23,7 @@
 #include "batch/hg_resident_values.h"
 #include "batch/hg_values.h"
 
-/*
- * Vertices are marked while at most 1/HG_COVERED_MARKED_PART of the graph's rows are not covered.
- */
+/* Vertices are marked while at most this part of the graph's rows is not covered. */
 #define HG_COVERED_MARKED_PART 16
 
 HgCovered *
@@ -87,10 +85,7 @@ hg_covered_mark_rows(HgCovered *covered, const HgSegmentArray *array, const uint
 	hg_flat_mark_vertices(&covered->graph->flat.shape, keys, n, covered->masked);
 }
 
-/*
- * Marks the vertices of rows of a version that are not covered: all of them, or those without a
- * bit.
- */
+/* Marks the vertices of rows of a version that are not covered: all, or those without a bit. */
 static void
 hg_covered_mark(HgCovered *covered, const HgSegmentVersion *version, const uint64 *bits)
 {

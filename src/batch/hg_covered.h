@@ -165,10 +165,7 @@ extern uint32 hg_covered_stride(const HgCovered *covered);
 extern void hg_covered_get(HgCovered *covered, const uint32 *rows, int nrows, HgBatch *batch,
 						   const int *at);
 
-/*
- * Finds up to room covered rows from ordinal *at on, and advances *at.  Returns their number; 0 at
- * the end.
- */
+/* Finds up to room rows from ordinal *at on; advances *at.  Returns their number; 0 at the end. */
 extern int hg_covered_next(const HgCovered *covered, uint64 *at, uint32 *rows, int room);
 
 /* Does the same within one segment. */

@@ -102,10 +102,7 @@ extern void hg_shared_filter_init(HgSharedFilter *shared);
 extern void hg_shared_filter_measure(HgSharedFilter *shared, const HgKeySet *keys,
 									 uint32 key_width);
 
-/*
- * Allocates the filter unless it needs more than max_bytes.  Returns its bytes, or 0 if there is
- * none.
- */
+/* Allocates a filter of up to max_bytes.  Returns its bytes, or 0 if there is none. */
 extern uint64 hg_shared_filter_create(HgSharedFilter *shared, dsa_area *area, uint64 max_bytes);
 
 /* Adds this process's keys, and returns the filter in its own context; NULL if there is none. */

@@ -41,10 +41,7 @@ hg_graph_takes_function(Oid function)
 	}
 }
 
-/*
- * Describes how one part of an encoder makes its part of a side's words; false if no graph does
- * so.
- */
+/* Describes one part of an encoder for a side; false if no graph has such a part. */
 static bool
 hg_graph_part(const HgKeyEncoder *encoder, int i, HgSide side, HgGraphPart *part)
 {

@@ -494,9 +494,7 @@ hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place,
 	hg_heap_page_unpin(heap);
 	heap->rs_cbuf = hg_heap_place_read(scan, place);
 	heap->rs_cblock = place.block;
-	/*
-	 * wait for a process that has begun to prune the page before this pin
-	 */
+	/* wait for a process that has begun to prune the page before this pin */
 	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_SHARE);
 	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_UNLOCK);
 	hg_heap_page_hold(page, heap, lines, nlines, slot);

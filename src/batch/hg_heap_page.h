@@ -35,10 +35,7 @@ typedef struct HgHeapPage
 	OffsetNumber stored; /* its line pointer; invalid if the slot has no row of this page */
 } HgHeapPage;
 
-/*
- * Returns true if this file can read the relation's scans under this snapshot, by page or by
- * block.
- */
+/* Returns true if scans of the relation under this snapshot can be read here. */
 extern bool hg_heap_page_may_scan(Relation relation, Snapshot snapshot);
 
 /*

@@ -27,10 +27,7 @@ typedef struct HgIdAge
 	bool is_past;  /* it precedes the snapshot's xmin, so that hints suffice */
 } HgIdAge;
 
-/*
- * Returns true if a snapshot sees a row, as HeapTupleSatisfiesMVCC() does; the quickest case is
- * first.
- */
+/* Returns true if a snapshot sees a row, as HeapTupleSatisfiesMVCC() does. */
 static inline bool
 hg_heap_row_is_visible(TableScanDesc scan, BlockNumber block, OffsetNumber offset, Page page,
 					   Buffer buffer, const HgIdAge *age)

@@ -138,9 +138,7 @@ extern HgInput *hg_input_create(HgSide side, PlanState *plan, ScanState *parent,
 								const HgInputColumn *columns, bool keep_null_keys,
 								HgSourceMaker make_source, HgBudget *budget);
 
-/*
- * Creates an empty store of the input's columns, in CurrentMemoryContext and the input's budget.
- */
+/* Creates an empty store of the input's columns, in CurrentMemoryContext. */
 static inline HgColumnStore *
 hg_input_create_store(HgInput *input)
 {

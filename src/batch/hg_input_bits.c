@@ -39,10 +39,7 @@ hg_input_begin_bits(HgInput *input, bool repeats, uint64 limit)
 	return true;
 }
 
-/*
- * Adds a run to the bitmap.  Returns false if a key cannot be added; the rest of the run is then
- * in words.
- */
+/* Adds a run.  Returns false if a key cannot be added; the rest of the run is then in words. */
 static bool
 hg_input_add_run(HgInput *input, const HgRun *run)
 {

@@ -32,10 +32,7 @@ hg_input_begin_covered(HgInput *input)
 	return MemoryContextSwitchTo(input->covered_context);
 }
 
-/*
- * Sets up covered rows.  rows_read of them count as read by this process.  shared_bytes are
- * charged too.
- */
+/* Sets up covered rows, of which rows_read count as read here.  Charges shared_bytes too. */
 static void
 hg_input_take_covered(HgInput *input, uint64 rows_read, uint64 shared_bytes)
 {

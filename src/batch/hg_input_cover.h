@@ -46,10 +46,7 @@ extern void hg_input_apply_pending(HgInput *input);
  */
 extern void hg_input_end_covered(HgInput *input, const HgIntegers *left);
 
-/*
- * Uncovers all rows, after hg_input_restart() and a rescan of the child.  Rows may not be covered
- * again.
- */
+/* Uncovers all rows, after hg_input_restart() and a rescan of the child. */
 extern void hg_input_uncover(HgInput *input);
 
 /*

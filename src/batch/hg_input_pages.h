@@ -24,10 +24,7 @@ extern bool hg_input_offer_pages(HgInput *input, bool together, int ncolumns, co
 /* Counts the pages, after all of them were sent and joined. */
 extern void hg_input_end_pages(HgInput *input, HgPageOffer *offer);
 
-/*
- * Counts the device's results: of sent_rows, rows with a key and null_keys without one passed the
- * qual.
- */
+/* Counts the rows of sent_rows that passed the qual, with a key and with a NULL key. */
 extern void hg_input_tell_pages(HgInput *input, HgPageOffer *offer, uint64 sent_rows, uint64 rows,
 								uint64 null_keys);
 

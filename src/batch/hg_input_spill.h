@@ -12,9 +12,7 @@
 
 #include "batch/hg_input.h"
 
-/*
- * Moves the rows in memory to a spill set, frees their memory, and writes all further rows there.
- */
+/* Moves the rows in memory to a spill set, frees their memory, and reads the rest there. */
 extern void hg_input_spill(HgInput *input, HgSpill *spill);
 
 /* Removes the rows in memory, and reads from a partition of source. */

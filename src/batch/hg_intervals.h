@@ -32,9 +32,7 @@ typedef struct HgIntervals
 	HgInterval intervals[FLEXIBLE_ARRAY_MEMBER];
 } HgIntervals;
 
-/*
- * Returns the union of intervals[n], and sorts that array.  An interval with low > high is empty.
- */
+/* Returns the union of intervals[n], which is sorted.  An interval with low > high is empty. */
 extern HgIntervals *hg_intervals_create(int n, HgInterval *intervals);
 
 /* Returns the set of the integers from low to high, both included. */

@@ -62,16 +62,10 @@ typedef struct HgKeyEncoder
 	HgKeyPart parts[FLEXIBLE_ARRAY_MEMBER];
 } HgKeyEncoder;
 
-/*
- * Returns true if an encoder of these clauses is exact.  Sets *width (or NULL) to the bytes of a
- * word.
- */
+/* Returns true if an encoder of these clauses is exact.  *width (or NULL) is bytes of a word. */
 extern bool hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *width);
 
-/*
- * Creates an encoder in CurrentMemoryContext.  Raises an error if an operator has no hash
- * functions.
- */
+/* Creates an encoder in CurrentMemoryContext.  All operators must be usable. */
 extern HgKeyEncoder *hg_key_encoder_create(int nclauses, const HgKeyClause *clauses);
 
 /* Returns true if the key of a side is one column's values as they are stored in an array. */

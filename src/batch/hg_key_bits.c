@@ -64,9 +64,7 @@ hg_key_bits_bytes(uint64 size)
 	return (Size) (size / 8 + sizeof(uint32));
 }
 
-/*
- * Reallocates the bitmap: size bits from the word least on.  Returns false if that does not fit.
- */
+/* Reallocates the bitmap: size bits from the word least on; false if that does not fit. */
 static bool
 hg_key_bits_resize(HgKeyBits *bits, uint64 least, uint64 size)
 {
@@ -128,9 +126,7 @@ hg_key_bits_reserve(HgKeyBits *bits, const HgKeyPiece *pieces, int npieces)
 							  below + ((uint64) greatest / HG_BITS_STEP + 1) * HG_BITS_STEP);
 }
 
-/*
- * Returns the most bits that a grown bitmap can have beside the old one, up to one for each word.
- */
+/* Returns the most bits of a grown bitmap, beside the old one. */
 static uint64
 hg_key_bits_most(const HgKeyBits *bits)
 {

@@ -33,10 +33,7 @@ typedef struct HgKeyBits
 	uint32 *bits;	 /* the same memory as map.bits */
 } HgKeyBits;
 
-/*
- * Creates an empty set of words of width bytes, in its own context below parent, charged to a
- * budget.
- */
+/* Creates an empty set in its own context below parent; charges it to budget. */
 extern HgKeyBits *hg_key_bits_create(MemoryContext parent, uint32 width, bool repeats, uint64 limit,
 									 HgBudget *budget);
 /* Frees the set. */
@@ -54,9 +51,7 @@ extern bool hg_key_bits_reserve(HgKeyBits *bits, const HgKeyPiece *pieces, int n
  */
 extern uint64 hg_key_bits_add(HgKeyBits *bits, const void *words, uint64 nwords);
 
-/*
- * Adds words[which[nwords]], or words[nwords] if which is NULL; returns as hg_key_bits_add() does.
- */
+/* Adds words[which[nwords]], or words[nwords] if which is NULL; returns the same. */
 extern int hg_key_bits_add_words(HgKeyBits *bits, const uint64 *words, const uint16 *which,
 								 int nwords);
 

@@ -54,10 +54,7 @@ typedef struct HgOperator
 /* Returns the properties of an operator, as a copy. */
 extern HgOperator hg_key_operator(Oid operator_oid);
 
-/*
- * Returns true if the operator has hash functions for both sides, so that it can be encoded.
- * Never fails.
- */
+/* Returns true if the operator has hash functions for both sides.  Never fails. */
 extern bool hg_key_operator_usable(Oid operator_oid);
 
 /* get_commutator(), from the cache. */

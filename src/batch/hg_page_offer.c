@@ -180,9 +180,7 @@ typedef struct HgPageRoom
 	BlockNumber first;
 } HgPageRoom;
 
-/*
- * Makes room for a block's page; false if the job has none.  Sends the previous pages if needed.
- */
+/* Makes room for a block's page; may send the previous pages.  False if there is none. */
 static bool
 hg_page_offer_reserve(HgPageRoom *room, HgPageJob *job, HgSide side, BlockNumber block)
 {

@@ -60,9 +60,7 @@ extern double hg_page_offer_saved_ms(const HgPageOffer *offer);
 /* Begins the scan, which must be unread.  Returns false if its pages cannot be sent after all. */
 extern bool hg_page_offer_begin(HgPageOffer *offer);
 
-/*
- * Copies all pages of the scan to a job's side.  Returns false if the job does not take them all.
- */
+/* Copies all pages to a side of the job; false if it does not take them all. */
 extern bool hg_page_offer_send(HgPageOffer *offer, HgPageJob *job, HgSide side);
 
 /* Counts the rows and blocks that were read, after the device has joined them. */
@@ -74,10 +72,7 @@ extern void hg_page_offer_tell(HgPageOffer *offer, uint64 sent_rows, uint64 rows
 /* Makes the scan unread again, because its pages were sent in vain. */
 extern void hg_page_offer_forget(HgPageOffer *offer);
 
-/*
- * Makes the parallel scan hand out all blocks again, after all processes have forgotten theirs;
- * called by one of them.
- */
+/* Makes the parallel scan hand out all blocks again; one process calls it for all. */
 extern void hg_page_offer_deal_again(HgPageOffer *offer);
 
 #endif /* HG_PAGE_OFFER_H */

@@ -22,10 +22,7 @@
  * ---------------------------------------------------------------------
  */
 
-/*
- * Returns the part of a set within 64 bits, divided down from HG_PREDICATE_SCALE to scale
- * decimals.
- */
+/* Returns the part of a set within 64 bits, for numbers with scale decimals. */
 static HgIntervals *
 hg_predicate_scaled(const HgIntervals *set, int scale)
 {
@@ -232,10 +229,7 @@ hg_predicate_combine_alike(HgPredicateKind kind, int nargs, HgPredicate **args)
 	int most = 0;
 	int n = 0;
 
-	/*
-	 * the intersection is the complement of a union of complements, each of which has at most one
-	 * more interval
-	 */
+	/* a complement has at most one more interval than the set */
 	for (int i = 0; i < nargs; i++)
 		if (hg_predicate_alike(args[0], args[i]))
 			most += args[i]->set->n + 1;

@@ -107,9 +107,7 @@ extern HgPredicate *hg_predicate_integer(AttrNumber attno, HgValueOrder order, H
 /* Returns the rows in which the order of the column to the other column is in set. */
 extern HgPredicate *hg_predicate_order(AttrNumber attno, HgValueOrder order, AttrNumber other_attno,
 									   HgIntervals *set);
-/*
- * Returns the rows in which the expression's number, or the order of two expressions, is in set.
- */
+/* Returns the rows in which the expression's number, or the two expressions' order, is in set. */
 extern HgPredicate *hg_predicate_computed(HgCompared *compared, HgValueOrder order,
 										  HgIntervals *set);
 /*

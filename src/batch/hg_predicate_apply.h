@@ -25,10 +25,7 @@
 extern bool hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds,
 							   bool *recheck);
 
-/*
- * Sets *holds to whether a predicate over a column's bytes holds for a value.  Returns false if
- * that is unknown.
- */
+/* Applies a predicate over a column's bytes to a value.  Returns false if *holds is unknown. */
 extern bool hg_predicate_apply_one(const HgPredicate *predicate, Datum value, bool *holds);
 
 /*

@@ -182,10 +182,7 @@ hg_array_within(const HgPredicate *predicate, const HgSegmentArray *array, uint3
 	}
 }
 
-/*
- * Sets holds[i] to whether the order of values[i] to others[i] is allowed; some orders are, and
- * not all.
- */
+/* Sets holds[i] to whether the order of values[i] to others[i] is one of allows. */
 #define HG_ORDERED(type)                                                                           \
 	static void hg_ordered_##type(const type *restrict values, const type *restrict others, int n, \
 								  const bool *allows, bool *restrict holds)                        \

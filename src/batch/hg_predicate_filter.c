@@ -51,10 +51,7 @@ hg_filter_may(const HgPredicate *predicate)
  * ---------------------------------------------------------------------
  */
 
-/*
- * Returns the number of a column among those of the filters, to which it is added; -1 if it has no
- * replica or there is no room.
- */
+/* Adds a column to the filters' unless it is there.  Returns its number, or -1 on failure. */
 static int
 hg_filter_column(HgFilterMaker *maker, AttrNumber attno)
 {
@@ -78,10 +75,7 @@ hg_filter_column(HgFilterMaker *maker, AttrNumber attno)
 	return (int) filters->ncolumns++;
 }
 
-/*
- * Adds all columns of a predicate.  It goes on after a failure, so that all of them are reported
- * as demand.
- */
+/* Adds all columns of a predicate.  It does not stop at a failure, so that all are demanded. */
 static bool
 hg_filter_columns(HgFilterMaker *maker, const HgPredicate *predicate)
 {
@@ -206,10 +200,7 @@ hg_filter_order(HgFilterMaker *maker, const HgPredicate *predicate, int column, 
  * ---------------------------------------------------------------------
  */
 
-/*
- * Compiles an expression into a program.  *scale is its display scale, or -1 for integers.
- * Returns false if it has none.
- */
+/* Compiles an expression; *scale is its display scale, or -1 for integers.  False on failure. */
 static bool
 hg_filter_program(HgFilterMaker *maker, const HgCompared *compared, int which, HgProgram *program,
 				  int *scale)
@@ -232,10 +223,7 @@ hg_filter_program(HgFilterMaker *maker, const HgCompared *compared, int which, H
 								 scale);
 }
 
-/*
- * Returns the number of a program among those of the filters, to which it is added; -1 if there is
- * no room.
- */
+/* Adds a program to the filters' numbers.  Returns its number, or -1 if there is no room. */
 static int
 hg_filter_number_of(HgFilterMaker *maker, const HgProgram *program)
 {

@@ -17,10 +17,7 @@ typedef struct HgValueBounds
 {
 	bool has_nulls; /* some values may be NULL */
 	bool all_nulls;
-	/*
-	 * low and high, both included, bound the integers, or the scaled integers of NUMERIC, that are
-	 * not NULL
-	 */
+	/* low to high has all integers, or scaled integers of NUMERIC, that are not NULL */
 	bool known;
 	int128 low;
 	int128 high;

@@ -88,10 +88,7 @@ hg_row_bits_saved(const HgRowBits *set)
 /* Deletes both files. */
 extern void hg_row_bits_forget(HgRowBits *set);
 
-/*
- * Allocates zeroed shared bits for a number of rows; one process does it for all.  Returns their
- * bytes.
- */
+/* Allocates zeroed shared bits; one process does it for all.  Returns their bytes. */
 extern uint64 hg_shared_bits_create(HgSharedBits *shared, dsa_area *area, uint64 rows);
 
 /* Frees the shared bits. */

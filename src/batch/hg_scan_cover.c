@@ -213,9 +213,7 @@ hg_scan_cover_segment(HgScanTable *table, TableScanDesc scan, HgCovered *covered
 	hg_covered_add(covered, segment, bits, left);
 }
 
-/*
- * Returns the columns to fetch for covered rows: the consumer's, without those of the qual only.
- */
+/* Returns the columns to fetch for covered rows: the consumer's only. */
 static HgResidentColumn *
 hg_scan_covered_columns(const HgScanTable *table)
 {

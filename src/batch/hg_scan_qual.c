@@ -43,10 +43,7 @@
 #include "batch/hg_predicate_clause.h"
 #include "batch/hg_scan_qual.h"
 
-/*
- * Parts of the qual: ahead of a parameter, and behind one; in each, first the predicates that
- * compute nothing.
- */
+/* Parts: ahead of a parameter, and behind one; in each, predicates without arithmetic first. */
 #define HG_QUAL_PARTS 4
 
 struct HgColumnQual
@@ -295,9 +292,7 @@ hg_rows_left_select(HgRowsLeft *left, const bool *holds, const bool *recheck)
 			left->recheck[left->which[k]] | (recheck != NULL && recheck[left->which[k]]);
 }
 
-/*
- * Clears selected[i] if the predicate fails for row i; sets unknown[i] if it cannot judge the row.
- */
+/* Clears selected[i] if the predicate fails for row i; sets unknown[i] if it cannot tell. */
 static bool
 hg_column_qual_apply(HgPredicate *predicate, const HgBatch *batch, bool *selected, bool *unknown)
 {

@@ -192,9 +192,7 @@ hg_resident_scan_load(HgResidentScan *resident, const HgValidSegment *segment)
 	resident->loaded = segment->version->first / HG_SEGMENT_BLOCKS;
 }
 
-/*
- * Begins a run at a valid block, with the valid blocks behind it.  Returns the number of blocks.
- */
+/* Begins a run at a valid block, with those behind it.  Returns the number of blocks. */
 static int
 hg_resident_scan_run(HgResidentScan *resident, const HgValidSegment *segment, BlockNumber block)
 {

@@ -53,10 +53,7 @@ extern uint32 hg_scan_runs_mark_seen(HgScanRuns *runs, const uint64 *seen, uint3
 /* Returns true if rows of the current run may be appended to the batch. */
 extern bool hg_scan_runs_join(const HgScanRuns *runs, const HgBatch *batch);
 
-/*
- * Sets values[] to the arrays of the run's next rows, as HgRun has them.  Returns false if they do
- * not come as a run.
- */
+/* Sets values[] to the arrays of the run's next rows; false if they do not come as a run. */
 extern bool hg_scan_runs_values(const HgScanRuns *runs, const HgResidentRun *run,
 								const void **values);
 

@@ -75,10 +75,7 @@ hg_scan_select_waits(const HgScanSelect *select)
 	return false;
 }
 
-/*
- * Splits the plan's qual, in CurrentMemoryContext; computed says that results of plans are
- * constants.
- */
+/* Splits the plan's qual, in CurrentMemoryContext; computed: results of plans are constants. */
 static void
 hg_select_part_qual(HgScanSelect *select, bool computed)
 {

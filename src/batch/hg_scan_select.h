@@ -50,10 +50,7 @@ typedef struct HgScanSelect
 	HgBatch *check_batch;
 } HgScanSelect;
 
-/*
- * Creates the filter of a scan, in CurrentMemoryContext.  The consumer has the table's attributes
- * attnos[nattnos], which are not copied.
- */
+/* Creates the filter of a scan, in CurrentMemoryContext.  attnos is not copied. */
 extern HgScanSelect *hg_scan_select_create(SeqScanState *node, int nattnos,
 										   const AttrNumber *attnos);
 
@@ -79,9 +76,7 @@ extern int hg_scan_select_check(HgScanSelect *select, uint16 *which);
  */
 extern bool hg_scan_select_waits(const HgScanSelect *select);
 
-/*
- * Updates column_qual and row_qual to what is known of the parameters, before rows are filtered.
- */
+/* Updates column_qual and row_qual by what is known of the parameters now. */
 extern void hg_scan_select_follow(HgScanSelect *select);
 
 /* Announces a rescan with other values of the parameters changed. */

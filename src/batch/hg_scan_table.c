@@ -26,10 +26,7 @@
 #include "resident/hg_resident_report.h"
 #include "resident/hg_resident_validity.h"
 
-/*
- * Returns the table's attribute behind attribute attno of the plan's rows; 0 if that is not a user
- * column.
- */
+/* Returns the table's attribute behind attribute attno of the plan's rows, or 0. */
 static AttrNumber
 hg_scan_table_attribute(SeqScanState *node, int attno)
 {
@@ -47,10 +44,7 @@ hg_scan_table_attribute(SeqScanState *node, int attno)
 	return var->varattno;
 }
 
-/*
- * Collects the attributes that the plan's qual uses.  Returns false if it uses others than user
- * columns.
- */
+/* Collects the attributes of the qual; false if it uses other than user columns. */
 static bool
 hg_scan_table_collect_attributes(HgScanTable *table)
 {

@@ -61,10 +61,7 @@ extern void hg_scan_table_graph_key(const HgScanTable *table, HgGraphKey *key);
 /* Determines the valid blocks of an unread scan of at least nblocks blocks. */
 extern void hg_scan_table_decide(HgScanTable *table, BlockNumber nblocks);
 
-/*
- * Opens a scan whose valid blocks are known, of a table of nsegments segments, in
- * CurrentMemoryContext.
- */
+/* Opens a scan whose valid blocks are known, in CurrentMemoryContext. */
 extern void hg_scan_table_open(HgScanTable *table, HgValidBlocks *valid, uint32 nsegments);
 
 /* Begins the plan's scan, if needed, determines its valid blocks, and returns it. */

@@ -40,10 +40,7 @@ typedef struct HgTupleLayout
 	Size missing_bytes;
 } HgTupleLayout;
 
-/*
- * Creates the layout for attribute attnos[c] (from 1, each once) of desc as column c, in
- * CurrentMemoryContext.
- */
+/* Creates the layout for attribute attnos[c] (from 1) of desc as column c. */
 extern HgTupleLayout *hg_tuple_layout_create(TupleDesc desc, int nattnos, const AttrNumber *attnos);
 
 /* Returns true if no variable-length attribute comes before the last needed one. */
