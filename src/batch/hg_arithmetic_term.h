@@ -68,6 +68,7 @@ struct HgArithmetic
 	const HgBatch *batch;
 };
 
+/* Returns a term by its number. */
 static inline HgTerm *
 hg_arithmetic_term(const HgArithmetic *arithmetic, int number)
 {

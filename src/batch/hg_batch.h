@@ -179,7 +179,10 @@ struct HgBatchSource
 	HgCovered *(*attach_covered)(HgBatchSource *source, const HgSharedCovered *shared,
 								 const HgSharedPins *pins, dsa_area *area);
 	void (*uncover)(HgBatchSource *source);
-	/* Estimates the rows of the table that a graph would cover, before a qual. */
+	/*
+	 * Estimates what a graph would cover of the table, before a qual; its share is 0 if none
+	 * would.
+	 */
 	HgGraphExtent (*may_cover)(const HgBatchSource *source);
 	/*
 	 * Pins the graph that may_cover() has found, in CurrentMemoryContext.  Sets numbers[ncolumns]

@@ -98,12 +98,13 @@ typedef struct HgHeapBlocks
 /* Returns the number of blocks of a scan that has begun. */
 extern BlockNumber hg_heap_blocks_count(TableScanDesc scan);
 
-/*
- * hg_heap_blocks_unread() returns true if the scan has read nothing since it began or was
- * rescanned; hg_heap_blocks_begin() may then be called.  A process of a parallel scan gets runs of
- * most blocks while there are plenty, and of least blocks at the end.
- */
+/* Returns true if the scan has read nothing since it began or was rescanned. */
 extern bool hg_heap_blocks_unread(TableScanDesc scan);
+
+/*
+ * Begins with the blocks of an unread scan.  A process of a parallel scan gets runs of most blocks
+ * while there are plenty, and of least blocks at the end.
+ */
 extern void hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan, BlockNumber most,
 								 BlockNumber least);
 

@@ -44,8 +44,10 @@ extern HgIntervals *hg_intervals_complement(const HgIntervals *set);
 /* Returns true if the integer is in the set. */
 extern bool hg_intervals_contain(const HgIntervals *set, int128 value);
 
-/* Return true if all integers (cover), or any integer (meet), from low to high are in the set. */
+/* Returns true if all integers from low to high are in the set. */
 extern bool hg_intervals_cover(const HgIntervals *set, int128 low, int128 high);
+
+/* Returns true if any integer from low to high is in the set. */
 extern bool hg_intervals_meet(const HgIntervals *set, int128 low, int128 high);
 
 #endif /* HG_INTERVALS_H */

@@ -32,7 +32,7 @@ typedef struct HgResidentScan HgResidentScan;
 /*
  * Determines the blocks of a scan that are valid in all of the attributes attnos[nattnos] (from 1,
  * each once), in CurrentMemoryContext.  The scan is unread, and its table has at least nblocks
- * blocks.  Returns NULL if no block is valid; core then reads the scan.
+ * blocks.  Returns NULL if no block is valid.
  */
 extern HgResidentScan *hg_resident_scan_create(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 											   int nattnos, const AttrNumber *attnos);

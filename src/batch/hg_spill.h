@@ -79,12 +79,18 @@ typedef struct HgSpillKeys
 extern HgSpill *hg_spill_create(const HgColumnStore *layout, int level, int bits, HgBudget *budget);
 
 /*
- * hg_spill_share() makes an empty set one process's part of a shared one.  Every process writes
- * its rows and then publishes its files.  After all have published, each process can adopt the
- * whole set and read the partitions that no other process reads.
+ * Makes an empty set one process's part of a shared one.  Every process writes its rows and then
+ * publishes its files.
  */
 extern void hg_spill_share(HgSpill *spill, const HgSpillParticipants *participants);
+
+/* Closes this process's files, so that other processes can read them. */
 extern void hg_spill_publish(HgSpill *spill);
+
+/*
+ * Sets the numbers of rows of the whole shared set, after all processes have published.  Each
+ * process may then read partitions that no other process reads.
+ */
 extern void hg_spill_adopt(HgSpill *spill);
 
 /*
