@@ -167,7 +167,7 @@ hg_term_divisor(const Expr *expr)
 	return constant->constisnull ? 1 : hg_value_integer(constant->constlen, constant->constvalue);
 }
 
-/* Returns true if a term of this kind can have these arguments. */
+/* Returns true if a term of this kind can have the arguments. */
 static bool
 hg_term_takes(HgTermKind kind, List *arguments)
 {

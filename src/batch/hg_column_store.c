@@ -19,7 +19,7 @@
 #include "batch/hg_values.h"
 #include "engine/hg_engine.h"
 
-/* Blocks of packed values grow between these sizes; a larger value has a block of its own. */
+/* Blocks of packed values grow from the first size to the second.  A larger value has its own. */
 #define HG_FIRST_PACKED_BLOCK ((Size) 8 * 1024)
 #define HG_PACKED_BLOCK ((Size) 256 * 1024)
 

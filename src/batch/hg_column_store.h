@@ -13,7 +13,7 @@
  *
  * Pieces of memory hold chunks.  Each piece is twice as large as the one before, up to a size at
  * which pieces are huge pages, so that random fetches miss the cache but not the TLB.  A clear
- * keeps the pieces, so that fresh memory is touched once.
+ * keeps the pieces, so that fresh memory is faulted in once.
  *
  * The processes of a parallel query can share a store (hg_shared_columns.h).  Its pieces are then
  * in the query's DSA, and chunks have the dsa_pointer of a variable-length value.

@@ -24,7 +24,7 @@
 
 typedef struct HgCompared
 {
-	Node *exprs[2]; /* not copied; the second is NULL if there is one */
+	Node *exprs[2]; /* not copied; the second is NULL if there is only one */
 	HgArithmetic *arithmetic;
 	int numbers[2]; /* of the expressions in arithmetic */
 	int ncolumns;

@@ -50,7 +50,7 @@ hg_comparison_set_operator(HgComparison *comparison, Oid opno)
 {
 	Oid family = lookup_type_cache(comparison->type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 
-	/* a user's operator may be in the family and have these types */
+	/* a user's operator may be in the family and have the types */
 	if (!OidIsValid(opno) || opno >= FirstGenbkiObjectId || !OidIsValid(family))
 		return false;
 	comparison->strategy = get_op_opfamily_strategy(opno, family);

@@ -57,8 +57,8 @@ typedef struct HgFilter
 extern HgFilter *hg_filter_create(const HgKeySet *keys, uint32 key_width, uint64 max_bytes);
 
 /*
- * Creates a Bloom filter of a given size for these keys and an unknown number that hg_filter_add()
- * adds.  More keys make it reject fewer rows.  Returns NULL if memory is short.
+ * Creates a Bloom filter of a given size for the given keys and an unknown number that
+ * hg_filter_add() adds.  More keys make it reject fewer rows.  Returns NULL if memory is short.
  */
 extern HgFilter *hg_filter_begin(const HgKeySet *keys, uint32 key_width, uint64 bytes);
 
@@ -84,7 +84,7 @@ extern void hg_filter_destroy(HgFilter *filter);
 /*
  * A filter that several processes fill, each with its own keys, in shared memory.  All processes
  * measure their keys; one then creates the filter; all open it; then all may apply it.  The caller
- * synchronizes the processes between these steps.
+ * synchronizes the processes between the steps.
  */
 typedef struct HgSharedFilter
 {

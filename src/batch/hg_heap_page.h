@@ -35,7 +35,7 @@ typedef struct HgHeapPage
 	OffsetNumber stored; /* its line pointer; invalid if the slot has no row of this page */
 } HgHeapPage;
 
-/* Returns true if scans of the relation under this snapshot can be read here. */
+/* Returns true for a heap and an MVCC snapshot, whose scans can be read here. */
 extern bool hg_heap_page_may_scan(Relation relation, Snapshot snapshot);
 
 /*

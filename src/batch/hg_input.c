@@ -369,7 +369,7 @@ hg_input_keep_run(HgInput *input, uint64 max_rows)
 
 /*
  * Uploads the words.  The next upload comes after half as many rows again, within limits: small
- * inputs are sent early, and large ones take few messages.
+ * inputs are sent soon, and large ones take few messages.
  */
 static void
 hg_input_send(HgInput *input)

@@ -62,7 +62,7 @@ typedef struct HgKeyEncoder
 	HgKeyPart parts[FLEXIBLE_ARRAY_MEMBER];
 } HgKeyEncoder;
 
-/* Returns true if an encoder of these clauses is exact.  *width (or NULL) is bytes of a word. */
+/* Returns true if an encoder of the clauses is exact.  *width (or NULL) is bytes of a word. */
 extern bool hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *width);
 
 /* Creates an encoder in CurrentMemoryContext.  All operators must be usable. */

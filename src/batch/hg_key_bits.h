@@ -40,8 +40,8 @@ extern HgKeyBits *hg_key_bits_create(MemoryContext parent, uint32 width, bool re
 extern void hg_key_bits_destroy(HgKeyBits *bits);
 
 /*
- * Allocates a bitmap for all of these words, before any is added.  A bitmap that grows word by
- * word takes more memory.  Returns false if the words do not fit the limit.
+ * Allocates a bitmap for all words of pieces[npieces], before any is added.  A bitmap that grows
+ * word by word takes more memory.  Returns false if the words do not fit the limit.
  */
 extern bool hg_key_bits_reserve(HgKeyBits *bits, const HgKeyPiece *pieces, int npieces);
 

@@ -75,7 +75,7 @@ static HTAB *hg_operators;
  */
 static const int hg_operator_catalogs[] = {OPEROID, AMOPOPID, AMPROCNUM, PROCOID};
 
-/* Number of changes to these catalogs. */
+/* Number of changes to hg_operator_catalogs. */
 static uint64 hg_operator_changes;
 
 /* The operator that was read last, which is often the next one too; or NULL. */

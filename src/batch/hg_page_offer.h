@@ -45,8 +45,8 @@ typedef struct HgPageOffer
 /*
  * Initializes a page source of a table.  wanted[0] is the key's column, and the other
  * wanted[nwanted] columns are sent too.  If together is true, it has the pages that this process
- * gets of a parallel scan.  Returns false if the scan cannot be a page source.  The scan is not
- * touched.
+ * gets of a parallel scan.  Returns false if the scan cannot be a page source.  It does not use
+ * the scan.
  */
 extern bool hg_page_offer_init(HgPageOffer *offer, HgScanTable *table, bool together, int nwanted,
 							   const int *wanted);

@@ -306,7 +306,7 @@ hg_predicate_apply_arrays(const HgPredicate *predicate, const HgPredicateColumn 
 			break;
 		case HG_PREDICATE_COMPUTED:
 		case HG_PREDICATE_COMPUTED_ORDER:
-			/* hg_predicate_takes_arrays() refuses these */
+			/* hg_predicate_takes_arrays() refuses both kinds */
 			pg_unreachable();
 		case HG_PREDICATE_BYTES:
 		case HG_PREDICATE_EQUAL:

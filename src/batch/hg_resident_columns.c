@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_columns.c
- *	  Fills columns of batches from the arrays of a resident scan.
+ *	  Fills columns of batches from the arrays of cached columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

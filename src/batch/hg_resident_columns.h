@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_columns.h
- *	  Fills columns of batches from the arrays of a resident scan.
+ *	  Fills columns of batches from the arrays of cached columns.
  *
  * The arrays are those of the segment of the scan's current run (hg_scan_resident.h).  Only
  * hg_resident_columns_add() and hg_resident_columns_run() allow columns that are left alone.

@@ -41,7 +41,7 @@ extern HgColumnQual *hg_column_qual_create(TupleDesc desc, List *qual, List **re
 /* Sets *attnos to the distinct attributes that the predicates read.  Returns their number. */
 extern int hg_column_qual_attributes(const HgColumnQual *qual, const AttrNumber **attnos);
 
-/* Returns true if these attributes have fixed offsets in rows without NULLs. */
+/* Returns true if the attributes have fixed offsets in rows without NULLs. */
 extern bool hg_column_qual_is_fixed(const HgColumnQual *qual);
 
 /* The shares of a segment's rows that the predicates select, by bounds of its values. */

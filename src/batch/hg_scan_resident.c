@@ -4,7 +4,7 @@
  *	  Table scans of which some blocks are read from cached columns.
  *
  * A run has consecutive valid blocks of one segment, whose rows are consecutive in its arrays.  A
- * block of the version that is not valid ends the run, because its rows lie between.
+ * block of the version that is not valid ends the run, because its rows are between.
  *
  * The versions are pinned until the scan's memory or the resource owner that was current goes,
  * whichever is first (hg_resident_validity.h).  If the resource owner is, and the scan goes on,
@@ -43,7 +43,7 @@ struct HgResidentScan
 	/* [nsegments] by number; NULL if none of its blocks is valid. */
 	const HgValidSegment **segments;
 	bool *covered; /* [nsegments] skipped segments; NULL if there are none */
-	/* [nsegments] changed blocks of these, or NULL; NULL if no segment has any. */
+	/* [nsegments] changed blocks of covered segments, or NULL; NULL if no segment has any. */
 	HgChangedBlocks **older;
 	bool older_shared; /* the changed blocks are another process's */
 	HgHeapBlocks blocks;
@@ -78,7 +78,7 @@ hg_resident_scan_count(void *arg)
 	resident->rows_served = resident->blocks_served = resident->blocks_from_heap = 0;
 }
 
-/* Returns the attributes as resident columns. */
+/* Returns the attributes as cached columns. */
 static HgResidentColumn *
 hg_resident_scan_columns(Relation rel, int nattnos, const AttrNumber *attnos)
 {

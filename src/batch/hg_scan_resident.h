@@ -5,10 +5,10 @@
  *
  * The valid blocks are determined once for a scan, before its first row is read
  * (hg_resident_validity.c), and stay valid through its rescans.  The scan returns runs and blocks.
- * A run has consecutive rows in the arrays of a segment version; a block is to be read from the
+ * A run has consecutive rows in the arrays of a segment version; a block must be read from the
  * heap.  The processes of a parallel query determine valid blocks independently: a block has the
- * same rows from either place, and one process reads it.  If rows are covered, one process decides
- * for all (hg_shared_covered.h).
+ * same rows in the cache as in the heap, and one process reads it.  If rows are covered, one
+ * process decides for all (hg_shared_covered.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

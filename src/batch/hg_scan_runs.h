@@ -17,7 +17,7 @@ typedef struct HgScanRuns HgScanRuns;
 
 /*
  * Creates a reader of the table's attributes attnos[nattnos], in CurrentMemoryContext.  The qual
- * uses qual_attnos[nqual].  The resident scan must have all of them.
+ * uses qual_attnos[nqual].  resident must have all of them.
  */
 extern HgScanRuns *hg_scan_runs_create(HgScanSelect *select, HgResidentScan *resident, int nattnos,
 									   const AttrNumber *attnos, int nqual,
