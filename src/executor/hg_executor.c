@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_executor.c
- *	  Make the nodes of this room known.
+ *	  Registration of the executor's custom scan nodes.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

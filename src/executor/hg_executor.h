@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_executor.h
- *	  The nodes of this room, for the library's start.
+ *	  Registration of the executor's custom scan nodes when the library is loaded.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,7 +10,7 @@
 #ifndef HG_EXECUTOR_H
 #define HG_EXECUTOR_H
 
-/* Make the nodes known, so that plans with them can be read wherever they come from. */
+/* Registers the join, feed and aggregate nodes, so that plans that contain them can be read. */
 extern void hg_executor_init(void);
 
 #endif /* HG_EXECUTOR_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate.h
- *	  The aggregate node: what the planner hands over.
+ *	  The aggregate node: the layout of its plan, which the planner fills in.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,28 +22,26 @@
  */
 typedef enum HgAggregateExprs
 {
-	HG_AGGREGATE_ARGUMENTS, /* for each Aggref its argument, or NULL where rows are counted */
-	HG_AGGREGATE_FILTERS,	/* for each Aggref its FILTER, or NULL */
+	HG_AGGREGATE_ARGUMENTS, /* for each Aggref its argument; NULL for count(*) */
+	HG_AGGREGATE_FILTERS,	/* for each Aggref its FILTER clause, or NULL */
 	HG_AGGREGATE_EXPRS_COUNT
 } HgAggregateExprs;
 
 typedef enum HgAggregatePrivate
 {
 	HG_AGGREGATE_MARK,			/* hg_library_mark() */
-	HG_AGGREGATE_GROUPED,		/* Integer: 1 where there is a GROUP BY */
-	HG_AGGREGATE_INPUT_COLUMNS, /* Integer: how many of custom_scan_tlist are the input's */
-	HG_AGGREGATE_KEYS,			/* IntList: indexes of the group columns among them, from 0 */
-	HG_AGGREGATE_EQUALITIES,	/* OidList: their equality operators */
-	HG_AGGREGATE_COLLATIONS,	/* OidList: ... and collations */
+	HG_AGGREGATE_GROUPED,		/* Integer: 1 if there is a GROUP BY, else 0 */
+	HG_AGGREGATE_INPUT_COLUMNS, /* Integer: number of input columns in custom_scan_tlist */
+	HG_AGGREGATE_KEYS,			/* IntList: the group columns, as indexes in custom_scan_tlist */
+	HG_AGGREGATE_EQUALITIES,	/* OidList: equality operators of the group columns */
+	HG_AGGREGATE_COLLATIONS,	/* OidList: collations of the group columns */
 	HG_AGGREGATE_PRIVATE_COUNT
 } HgAggregatePrivate;
 
-/*
- * The methods that a plan node carries; registered by hg_aggregate_init, which hg_executor_init
- * calls.
- */
+/* Methods that an aggregate plan node carries. */
 extern const CustomScanMethods hg_aggregate_scan_methods;
 
+/* Registers hg_aggregate_scan_methods.  hg_executor_init() calls it. */
 extern void hg_aggregate_init(void);
 
 #endif /* HG_AGGREGATE_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_advance.h
- *	  Aggregate functions take the rows of a batch.
+ *	  Functions that advance aggregate states by the rows of a batch.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +14,7 @@
 #include "executor/aggregate/hg_aggregate_function.h"
 #include "executor/aggregate/hg_aggregate_groups.h"
 
-/* Rows of a batch: rows[count], or all of the first count where rows is NULL. */
+/* Selected rows of a batch, as indexes: rows[count], or the first count rows if rows is NULL. */
 typedef struct HgSelection
 {
 	const uint16 *rows;
@@ -22,26 +22,30 @@ typedef struct HgSelection
 } HgSelection;
 
 /*
- * Take the selected rows: values and nulls (or NULL: none is) of the argument, by row.
- * Row r belongs to groups[r], or where groups is NULL all rows belong to group.
+ * Advances a function's states by the selected rows.  values and nulls are the argument's, indexed
+ * by row; nulls is NULL if no value is NULL.  Row r belongs to groups[r]; if groups is NULL, all
+ * rows belong to group.
  */
 extern void hg_function_advance(const HgFunction *function, HgSelection selection,
 								const Datum *values, const bool *nulls, HgGroup *const *groups,
 								HgGroup *group);
 
-/* The same of an argument that is numbers. */
+/* As hg_function_advance(), for an argument that was computed as scaled integers. */
 extern void hg_function_advance_numbers(const HgFunction *function, HgSelection selection,
 										const HgNumbers *numbers, HgGroup *const *groups,
 										HgGroup *group);
 
-/* Is it a sum, or an average, of numerics? */
+/* Returns true if a function is sum(numeric) or avg(numeric). */
 static inline bool
 hg_function_sums_numerics(const HgFunction *function)
 {
 	return function->kind == HG_AGGREGATE_SUM_NUMERIC || function->kind == HG_AGGREGATE_AVG_NUMERIC;
 }
 
-/* ... which takes count values that are not NULL by their sum, scaled by 10^scale. */
+/*
+ * Adds count values to the state of a sum or average of numerics.  scaled is their sum times
+ * 10^scale; NULLs are not counted.
+ */
 extern void hg_function_merge_scaled(const HgFunction *function, HgGroup *group, int64 count,
 									 int128 scaled, int scale);
 

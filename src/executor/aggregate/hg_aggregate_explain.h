@@ -12,7 +12,7 @@
 
 #include "nodes/execnodes.h"
 
-/* The executor callback of that name. */
+/* The ExplainCustomScan callback of the aggregate node. */
 extern void hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
 #endif /* HG_AGGREGATE_EXPLAIN_H */

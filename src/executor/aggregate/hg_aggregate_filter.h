@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_filter.h
- *	  FILTER clauses that are evaluated over the columns of a batch.
+ *	  FILTER and HAVING clauses that are evaluated column by column over a batch.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,18 +18,22 @@
 typedef struct HgColumnFilter HgColumnFilter;
 
 /*
- * A filter over rows of desc, whose attribute attnos[c] is column c of a batch, of ncolumns; in
- * CurrentMemoryContext.  NULL where it is none that is evaluated over columns.
+ * Compiles a clause into a filter, in CurrentMemoryContext.  Attribute attnos[c] of desc is column
+ * c of the batches, which have ncolumns.  Returns NULL if the clause cannot be evaluated over
+ * columns.
  */
 extern HgColumnFilter *hg_column_filter_create(const Expr *filter, TupleDesc desc, int ncolumns,
 											   const int *attnos);
 
-/* Take numerics that a filter looks at as integers, too. */
+/*
+ * Sets takes_scaled for each column that the filter uses, so that its numerics come as scaled
+ * integers.
+ */
 extern void hg_column_filter_take_scaled(const HgColumnFilter *filter, bool *takes_scaled);
 
 /*
- * Sets for each row of a batch whether it passes.  Where recheck is set the expression is to be
- * evaluated instead.
+ * Sets passes[i] if row i of the batch passes the filter.  If recheck[i] is set, passes[i] is
+ * meaningless and the caller evaluates the expression for that row.
  */
 extern void hg_column_filter_apply(HgColumnFilter *filter, const HgBatch *batch, bool *passes,
 								   bool *recheck);

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_function.h
- *	  Aggregate functions over batches: what they are, and what they can take.
+ *	  Aggregate functions over batches: their description, and which inputs they accept.
  *
- * How they take rows stands in hg_aggregate_advance.h and hg_aggregate_bulk.h, and what they return
- * in hg_aggregate_result.h.
+ * hg_aggregate_advance.h and hg_aggregate_bulk.h advance their states; hg_aggregate_result.h makes
+ * results of the states.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,7 +18,7 @@
 #include "executor/aggregate/hg_aggregate_kind.h"
 #include "executor/aggregate/hg_aggregate_transition.h"
 
-/* How the integers of an inline aggregate lie in a Datum. */
+/* How the Datum of an inline aggregate's argument holds an integer. */
 typedef enum HgWordType
 {
 	HG_WORD_INT2,
@@ -27,7 +27,7 @@ typedef enum HgWordType
 	HG_WORD_UINT4
 } HgWordType;
 
-/* Choose the loop for the type of words. */
+/* Expands call(type) with the constant for word, so that each type gets a loop of its own. */
 #define HG_FOR_WORD(word, call)                                                                    \
 	do                                                                                             \
 	{                                                                                              \
@@ -51,32 +51,33 @@ typedef enum HgWordType
 typedef struct HgFunction
 {
 	HgAggregateKind kind;
-	bool partial;			  /* the result is the state, for a Finalize Aggregate above */
-	HgWordType word;		  /* of the argument of inline ones */
-	HgTransition *transition; /* of others, and of sums of numerics */
-	Size offset;			  /* of its state in a group */
-	int filter;				  /* of the node's, or -1 */
-	int column;				  /* of the batch: its argument; or -1 */
-	ExprState *argument;	  /* where it is no column; NULL with column -1: rows are counted */
-	int number;				  /* ... by which the node's arithmetic knows it, or -1 */
-	int16 argument_len;		  /* of the argument's type */
+	bool partial;			  /* the result is the state, for a Finalize Aggregate node above */
+	HgWordType word;		  /* type of the argument of an inline aggregate */
+	HgTransition *transition; /* the aggregate's own functions; NULL: not needed */
+	Size offset;			  /* offset of the state in a group, in bytes */
+	int filter;				  /* index of its filter among the node's filters; -1: none */
+	int column;				  /* the argument's column in the batch; -1: it is no plain column */
+	ExprState *argument;	  /* computed argument; NULL: a column, or none with column -1 */
+	int number;				  /* index in the node's HgArithmetic; -1: not computed there */
+	int16 argument_len;		  /* typlen of the argument's type */
 	bool argument_byval;
-	Datum *results;		/* [HG_BATCH_ROWS] of a computed argument over the current batch */
+	Datum *results;		/* [HG_BATCH_ROWS] the computed argument of the current batch */
 	bool *results_null; /* [HG_BATCH_ROWS] */
 } HgFunction;
 
 /*
- * Set up a function for an Aggref: everything but filter and argument.  Its state goes to
- * *offset, which is moved behind it.  States of by-reference values live in states, what
- * its functions leave behind goes to temporary.
+ * Initializes a function for an Aggref, except for its filter and its argument.  Its state is
+ * placed at *offset, which is advanced past the state.  By-reference values of states are
+ * allocated in states; the aggregate's own functions run in temporary.  Raises an error if the
+ * user may not call the aggregate.
  */
 extern void hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset,
 							 MemoryContext states, MemoryContext temporary);
 
-/* Can it take numbers, whatever they are made of? */
+/* Returns true if the function accepts an argument that is computed as scaled integers. */
 extern bool hg_function_takes_numbers(const HgFunction *function);
 
-/* Can it take rows of which none is NULL as they lie in arrays (HgRun)? */
+/* Returns true if the function accepts rows without NULLs from arrays (HgRun). */
 extern bool hg_function_takes_arrays(const HgFunction *function);
 
 #endif /* HG_AGGREGATE_FUNCTION_H */

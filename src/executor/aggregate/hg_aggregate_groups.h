@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_groups.h
- *	  The groups of an aggregation: a hash table of their keys, filled by batches.
+ *	  The groups of an aggregation: a hash table of their keys, filled batch by batch.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,8 +17,8 @@
 #include "executor/aggregate/hg_aggregate_key.h"
 
 /*
- * A group: its values, the flags of those that are NULL, and the states of the aggregates,
- * at the offsets that HgGroups knows.
+ * A group.  Behind its values follow a NULL flag for each value (at nulls_offset) and the states
+ * of the aggregates (at states_offset); HgGroups has the offsets.
  */
 typedef struct HgGroup
 {
@@ -26,94 +26,101 @@ typedef struct HgGroup
 	Datum values[FLEXIBLE_ARRAY_MEMBER];
 } HgGroup;
 
-/* A place in the hash table. */
+/* A slot of the hash table. */
 typedef struct HgGroupSlot
 {
-	uint32 hash;   /* the low bits of the group's */
-	uint32 number; /* of the group, from 1; 0 = free */
+	uint32 hash;   /* the low 32 bits of the group's hash */
+	uint32 number; /* number of the group, from 1; 0: the slot is free */
 } HgGroupSlot;
 
-/* Groups that are near, by their logarithm: their pointers take 8 kB. */
+/* log2 of the size of HgGroups.near, whose pointers take 8 kB. */
 #define HG_GROUPS_NEAR_LOG2 10
 
 typedef struct HgGroups
 {
-	/* as made */
+	/* set by hg_groups_create() */
 	int nkeys;
 	HgGroupKey *keys; /* [nkeys] */
-	int nvalues;	  /* group columns, then others that are the same in a group's rows */
-	int *columns;	  /* [nvalues] of the batch */
+	int nvalues;	  /* the group columns, then other columns with one value per group */
+	int *columns;	  /* [nvalues] columns of the batch */
 	int16 *attlens;	  /* [nvalues] */
 	bool *byvals;	  /* [nvalues] */
 	Size nulls_offset;
 	Size states_offset;
 	Size group_bytes;
 
-	/* what they hold */
+	/* the table and its groups */
 	HgCharge charge;
-	MemoryContext context;	 /* table and groups; reset with them */
+	MemoryContext context;	 /* owns the table and the groups */
 	MemoryContext values;	 /* by-reference values of groups and states; reset with them */
-	MemoryContext temporary; /* of hash and equality functions */
+	MemoryContext temporary; /* hash and equality functions run in it */
 	HgGroupSlot *slots;		 /* [mask + 1] */
 	uint64 mask;
-	char **chunks; /* [nchunks] of 2^chunk_log2 groups */
+	char **chunks; /* [nchunks] each of 2^chunk_log2 groups */
 	int chunk_log2;
 	int nchunks;
 	int max_chunks;
-	char *piece_next; /* where the next chunk goes ... */
-	int piece_left;	  /* ... and how many more fit there */
-	uint64 bytes;	  /* of slots and pieces */
+	char *piece_next; /* address of the next chunk */
+	int piece_left;	  /* number of chunks that still fit there */
+	uint64 bytes;	  /* memory of slots and pieces */
 	uint32 count;
 
-	/* of one key that is a word: groups that were found last, by a part of the word's product */
+	/* for a single key that is a word: recently found groups, by bits of the key's product */
 	HgGroup *near[1 << HG_GROUPS_NEAR_LOG2];
-	int near_rest; /* batches to come that are not looked up there ... */
-	int near_step; /* ... and how many they were at first */
+	int near_rest; /* number of coming batches that skip near */
+	int near_step; /* value that near_rest had at first */
 } HgGroups;
 
 /*
- * An empty table, in a context of its own below CurrentMemoryContext.  Values are the
- * columns[nvalues] of batches, the first nkeys of them the keys'; types are those of desc's
- * attributes attnos[columns[i]].  keys[nkeys] is kept.  A group has room for states of
- * state_bytes, which begin as zeros.  What groups and states have by reference lives in values.
- * All of that, and what the table will be when it must grow next, is charged to budget.
+ * Creates an empty table in CurrentMemoryContext; its groups live in a child context.  Values are
+ * the columns[nvalues] of the batches, of which the first nkeys are the keys.  Their types are
+ * those of attributes attnos[columns[i]] of desc.  The table refers to keys[nkeys] afterwards.
+ *
+ * Each group has state_bytes of room for states, which start as zeros.  By-reference values are
+ * copied into values.  The table's memory, and the memory that its next growth needs, is charged
+ * to budget.
  */
 extern HgGroups *hg_groups_create(int nkeys, HgGroupKey *keys, int nvalues, const int *columns,
 								  TupleDesc desc, const int *attnos, Size state_bytes,
 								  MemoryContext values, MemoryContext temporary, HgBudget *budget);
 
-/* The hashes[nrows] of a batch's rows. */
+/* Computes hashes[nrows], the hashes of the keys of a batch's rows. */
 extern void hg_groups_hash(HgGroups *groups, const HgBatch *batch, uint64 *hashes);
 
 /*
- * Find the groups of a batch's rows, if all of them were found lately; false where that is not so,
- * or the keys are not such as are looked up fast: then found is undefined.
+ * Finds the groups of a batch's rows among recently found ones.  Returns false, with found
+ * undefined, if one of them is not there, if keys are not a single word, or if the batch has NULL
+ * keys.
  */
 extern bool hg_groups_find_near(HgGroups *groups, const HgBatch *batch, HgGroup **found);
 
 /*
- * Find the groups of a batch's rows, which have these hashes.  A row of a group that is not
- * there makes it, where add is set, and gets NULL where not.  New groups are numbered in the order
- * of their rows.
+ * Finds the groups found[nrows] of a batch's rows, whose hashes are given.  If a group does not
+ * exist, it is created if add is set; otherwise found is NULL for its rows.  New groups are
+ * numbered in the order of their rows.
  */
 extern void hg_groups_find(HgGroups *groups, const HgBatch *batch, const uint64 *hashes, bool add,
 						   HgGroup **found);
 
-/* One more group, of the values of a row, or of none where batch is NULL. */
+/*
+ * Adds a group with the values of a row, or with NULLs if batch is NULL.  The caller enters it
+ * into the hash table.  Raises an error at 2^31 - 1 groups.
+ */
 extern HgGroup *hg_groups_add(HgGroups *groups, const HgBatch *batch, int row, uint64 hash);
 
-/* Forget all groups and free their memory. */
+/* Removes all groups and frees their memory, by-reference values included. */
 extern void hg_groups_reset(HgGroups *groups);
 
-/* States have grown, or may have: charge what they take now. */
+/* Charges the current memory of groups and states, which may have grown, to the budget. */
 extern void hg_groups_charge(HgGroups *groups);
 
 /*
- * Take out all but the first count groups; none of the others was there when the table last grew.
+ * Removes all groups but the first count.  The table must not have grown since the first removed
+ * group was added.
  */
 extern void hg_groups_truncate(HgGroups *groups, uint32 count);
 
-/* A group by its number, from 0. */
+/* Returns a group by its number, from 0. */
 static inline HgGroup *
 hg_groups_get(const HgGroups *groups, uint32 number)
 {
@@ -121,6 +128,7 @@ hg_groups_get(const HgGroups *groups, uint32 number)
 						(number & ((1U << groups->chunk_log2) - 1)) * groups->group_bytes);
 }
 
+/* Returns the NULL flags [nvalues] of a group. */
 static inline bool *
 hg_group_nulls(const HgGroups *groups, HgGroup *group)
 {

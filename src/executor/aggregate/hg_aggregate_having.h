@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_having.h
- *	  HAVING, evaluated for many groups at once.
+ *	  HAVING, evaluated for many groups at a time.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,15 +16,16 @@ typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
 typedef struct HgAggregateHaving HgAggregateHaving;
 
 /*
- * What decides the plan's HAVING over columns of groups and results, which are set up; in
- * CurrentMemoryContext.  NULL: there is none, or it is not decided so.
+ * Prepares to evaluate the plan's HAVING over columns of groups and results, which must be set up;
+ * in CurrentMemoryContext.  Returns NULL if there is no HAVING or if it cannot be evaluated over
+ * columns.
  */
 extern HgAggregateHaving *hg_aggregate_begin_having(HgAggregateState *state);
 
-/* Other groups have these numbers now. */
+/* Forgets what is known of groups, because their numbers now belong to other groups. */
 extern void hg_aggregate_forget_having(HgAggregateHaving *having);
 
-/* Is HAVING known not to be true of a group, by its number? */
+/* Returns true if HAVING is known to be false for a group; otherwise the caller evaluates it. */
 extern bool hg_aggregate_is_ruled_out(HgAggregateState *state, uint32 number);
 
 #endif /* HG_AGGREGATE_HAVING_H */

@@ -3,9 +3,9 @@
  * hg_aggregate_key.h
  *	  Keys of groups: how values are hashed and compared.
  *
- * Keys by value that are equal where their bits are, and those that are equal where their bytes are
- * (text of a deterministic collation), are hashed and compared here; any other type's own functions
- * are called, with the collation of the query, in temporary memory, which is reset afterwards.
+ * Types whose values are equal exactly if their bits or bytes are (text with a deterministic
+ * collation among them) are hashed and compared here.  For any other type its own functions are
+ * called, with the query's collation, in temporary memory that is reset afterwards.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,35 +20,38 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-/* When values of a group column are equal. */
+/* How values of a group column are compared. */
 typedef enum HgGroupKeyKind
 {
-	HG_GROUP_KEY_WORD,		/* by value: where the bits that count are */
-	HG_GROUP_KEY_BYTES,		/* where their bytes are */
-	HG_GROUP_KEY_TEXT,		/* varlena: where their bytes are, out of their headers */
-	HG_GROUP_KEY_PADDED,	/* ... and without the spaces at their end */
-	HG_GROUP_KEY_FUNCTIONS, /* where a function says so */
+	HG_GROUP_KEY_WORD,		/* by value: the bits in mask are compared */
+	HG_GROUP_KEY_BYTES,		/* by reference, of fixed length: the bytes are compared */
+	HG_GROUP_KEY_TEXT,		/* varlena: the bytes behind the headers are compared */
+	HG_GROUP_KEY_PADDED,	/* varlena: as TEXT, without trailing spaces */
+	HG_GROUP_KEY_FUNCTIONS, /* the type's equality function is called */
 } HgGroupKeyKind;
 
 /* A group column. */
 typedef struct HgGroupKey
 {
-	int column; /* of the batch */
+	int column; /* column of the batch */
 	HgGroupKeyKind kind;
-	uint64 mask;	/* the bits that count, for words */
-	Size length;	/* for bytes */
-	FmgrInfo hash;	/* for functions */
-	FmgrInfo equal; /* for functions */
+	uint64 mask;	/* WORD: the significant bits */
+	Size length;	/* BYTES: length of a value */
+	FmgrInfo hash;	/* FUNCTIONS */
+	FmgrInfo equal; /* FUNCTIONS */
 	Oid collation;
 } HgGroupKey;
 
-/* Set up a key of a type with an equality operator and a collation: all but its column. */
+/*
+ * Initializes a key for an equality operator and a collation, except for its column.  Raises an
+ * error if the user may not execute the operator's function.
+ */
 extern void hg_group_key_init(HgGroupKey *key, Oid equality, Oid collation);
 
-/* Odd, with no pattern in its bits. */
+/* Multiplier of the hash: odd, without a pattern in its bits. */
 #define HG_GROUP_KEY_MIXER UINT64CONST(0xd6e8feb86659fd93)
 
-/* The hash of what came before, with a word. */
+/* Combines a hash with a word. */
 static inline uint64
 hg_group_key_mix(uint64 hash, uint64 word)
 {
@@ -56,7 +59,7 @@ hg_group_key_mix(uint64 hash, uint64 word)
 	return hash ^ (hash >> 32);
 }
 
-/* The same with bytes. */
+/* Combines a hash with bytes. */
 static inline uint64
 hg_group_key_mix_bytes(uint64 hash, const char *bytes, Size length)
 {
@@ -72,7 +75,7 @@ hg_group_key_mix_bytes(uint64 hash, const char *bytes, Size length)
 			memcpy(&word, bytes, sizeof(uint64));
 			hash = hg_group_key_mix(hash, word);
 		}
-		/* with some of those before it, where there are too few */
+		/* the last word overlaps the one before if length is no multiple of 8 */
 		memcpy(&word, last, sizeof(uint64));
 	}
 	else
@@ -82,8 +85,9 @@ hg_group_key_mix_bytes(uint64 hash, const char *bytes, Size length)
 }
 
 /*
- * The bytes that tell a value of a key from others.  They may lie in temporary memory, which is
- * the caller's to free, if *fetched is set.
+ * Returns the bytes by which a value of a key is hashed and compared, and their number in *length.
+ * If *fetched is set on return, they lie in temporary and the caller resets it; *fetched is left
+ * alone otherwise.
  */
 static inline const char *
 hg_group_key_bytes(const HgGroupKey *key, Datum value, MemoryContext temporary, Size *length,
@@ -110,7 +114,7 @@ hg_group_key_bytes(const HgGroupKey *key, Datum value, MemoryContext temporary, 
 	return VARDATA_ANY(varlena);
 }
 
-/* The hash of a value that is not NULL, on top of the hash of the keys before it. */
+/* Combines the hash of the keys before with that of a value that is not NULL. */
 static inline uint64
 hg_group_key_hash(HgGroupKey *key, uint64 hash, Datum value, MemoryContext temporary)
 {
@@ -138,7 +142,7 @@ hg_group_key_hash(HgGroupKey *key, uint64 hash, Datum value, MemoryContext tempo
 	return hash;
 }
 
-/* Are two values of a key equal? */
+/* Returns true if two values of a key, neither of them NULL, are equal. */
 static inline bool
 hg_group_key_equal(HgGroupKey *key, Datum left, Datum right, MemoryContext temporary)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_reduce.h
- *	  The aggregate node's groups that come from a device.
+ *	  Groups that a device makes of the join's matches, merged into the aggregate node's groups.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,13 +17,16 @@ typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
 
 typedef struct HgAggregateReduction
 {
-	HgReducer reducer;	 /* what the join may make of its rows instead of returning them */
-	int *items;			 /* [functions] that tell of their arguments ... */
-	int *column_indexes; /* [functions] ... where in a record; 0: the number of rows does */
-	HgBatch *batch;		 /* the keys of records */
+	HgReducer reducer;	 /* what the join may reduce its rows to, instead of returning them */
+	int *items;			 /* [functions] index of the reduced item of each function's argument */
+	int *column_indexes; /* [functions] where its words begin in a record; 0: rows are counted */
+	HgBatch *batch;		 /* receives the keys of records */
 } HgAggregateReduction;
 
-/* Take groups from the join, where it can give them; groups, functions and source are known. */
+/*
+ * Asks the join below to hand over groups instead of rows wherever it can.  The node's groups,
+ * functions and source must be set up.
+ */
 extern void hg_aggregate_begin_reduction(HgAggregateState *state);
 
 #endif /* HG_AGGREGATE_REDUCE_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_shared.h
- *	  What the aggregate node's processes did, which is all that they share.
+ *	  Shared memory of the aggregate node below a Gather: what each process did, for EXPLAIN.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,35 +20,35 @@ typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
 /* What was done, over all executions, for EXPLAIN. */
 typedef struct HgAggregateRecord
 {
-	int processes; /* that took rows */
+	int processes; /* processes that took rows */
 	uint64 groups;
-	uint64 memory_bytes; /* the peak of the budget; of all processes */
+	uint64 memory_bytes; /* sum of the processes' peaks */
 	uint64 spilled_bytes;
 	uint64 partitions;
-	uint64 reduced_rows; /* that came in groups from a device */
-	HgScanBlocks blocks; /* of the table that was scanned; none where rows were joined */
+	uint64 reduced_rows; /* rows that a device reduced to groups */
+	HgScanBlocks blocks; /* blocks of the scanned table; zeros if a join is below */
 } HgAggregateRecord;
 
-/* In the query's DSM: no pointers. */
+/* Lies in the query's DSM, so it has no pointers. */
 typedef struct HgAggregateShared
 {
 	int nprocesses;
-	bool may_use_cache; /* workers' scans from resident columns; set by the leader */
-	HgAggregateRecord records[FLEXIBLE_ARRAY_MEMBER]; /* [nprocesses], the leader's is unused */
+	bool may_use_cache; /* workers' scans may read cached columns; set by the leader */
+	HgAggregateRecord records[FLEXIBLE_ARRAY_MEMBER]; /* [nprocesses]; the leader's is unused */
 } HgAggregateShared;
 
-/* This process's place among those below a Gather.  Zeros: there are no others. */
+/* This process among those below a Gather.  All zeros if there are no others. */
 typedef struct HgAggregateParticipants
 {
-	HgAggregateShared *shared; /* or NULL */
-	int process;			   /* 0 is the leader */
-	HgAggregateRecord others;  /* of the workers that have ended */
+	HgAggregateShared *shared; /* NULL: no other processes */
+	int process;			   /* 0: leader; n: worker n - 1 */
+	HgAggregateRecord others;  /* sum of the workers that have ended */
 } HgAggregateParticipants;
 
-/* What this process and the workers that have ended did. */
+/* Returns what this process and the workers that have ended did. */
 extern HgAggregateRecord hg_aggregate_current_record(const HgAggregateState *state);
 
-/* The executor callbacks of these names. */
+/* The parallel-query callbacks of the aggregate node, as in CustomExecMethods. */
 extern Size hg_aggregate_estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
 extern void hg_aggregate_initialize_dsm(CustomScanState *node, ParallelContext *pcxt,
 										void *coordinate);

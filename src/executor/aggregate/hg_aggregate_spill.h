@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_spill.h
- *	  Rows of groups that are not in memory, in temporary files.
+ *	  Temporary files for rows whose groups are not in memory.
  *
- * While the input is read, rows go to partitions of a spill set.  The partitions are read one by
- * one then; rows of one of them that do not fit either make a set of the next level, which is read
- * before the other partitions.
+ * While the input is read, rows go to the partitions of a spill set.  Then the partitions are read
+ * one by one.  Rows of a partition that do not fit either form a set of the next level, which is
+ * read before the remaining partitions.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,7 +18,7 @@
 
 #include "batch/hg_spill.h"
 
-/* A spill set that is read, and its next partition. */
+/* A spill set that is being read, and its next partition. */
 typedef struct HgAggregatePartitions
 {
 	HgSpill *spill;
@@ -27,60 +27,68 @@ typedef struct HgAggregatePartitions
 
 typedef struct HgAggregateSpill
 {
-	MemoryContext context; /* of all that follows */
-	HgColumnStore *layout; /* of the rows: none are in it */
+	MemoryContext context; /* owns all that follows */
+	HgColumnStore *layout; /* layout of the rows; it holds none */
 	int *dense;			   /* [columns of a batch] 0, 1, 2, ... */
-	HgBatch *batch;		   /* rows on their way back */
-	int level;			   /* of the set that is made next: 0 while the input is read */
-	HgSpill *writing;	   /* where rows go; or NULL */
+	HgBatch *batch;		   /* rows that were read from a file */
+	int level;			   /* level of the next set to be written: 0 while the input is read */
+	HgSpill *writing;	   /* the set that rows are written to, or NULL */
 	List *sets;			   /* stack of HgAggregatePartitions, innermost first */
 } HgAggregateSpill;
 
-/* Nothing is on disk, in CurrentMemoryContext; attributes attnos[ncolumns] of desc would be. */
+/*
+ * Initializes with nothing on disk; memory is allocated in CurrentMemoryContext.  Rows consist of
+ * attributes attnos[ncolumns] of desc.
+ */
 extern void hg_aggregate_spill_init(HgAggregateSpill *spill, TupleDesc desc, int ncolumns,
 									const int *attnos);
 
-/* Is there anything on disk that is yet to be read? */
+/* Returns true if there are partitions on disk that have not been read. */
 static inline bool
 hg_aggregate_is_spilled(const HgAggregateSpill *spill)
 {
 	return spill->sets != NIL;
 }
 
-/* Can rows begin to go to disk: do none go there yet, and is there a level left? */
+/* Returns true if writing can start: no set is being written and a level is left. */
 static inline bool
 hg_aggregate_spill_can_start(const HgAggregateSpill *spill)
 {
 	return spill->writing == NULL && spill->level < HG_SPILL_LEVELS;
 }
 
-/* The input is read again from its start: nothing is on disk. */
+/* Deletes all files, because the input is read again from its start. */
 extern void hg_aggregate_spill_reset(HgAggregateSpill *spill);
 
 /*
- * The number of partitions, as a logarithm to base 2, of rows whose groups are expected to take so
- * many bytes in all, with so much memory for groups and buffers.
+ * Returns log2 of the number of partitions for groups that are expected to take expected bytes in
+ * all, if groups and file buffers may take limit bytes.
  */
 extern int hg_aggregate_spill_bits(double expected, uint64 limit);
 
 /*
- * Have rows go to disk from now on, whose groups are expected to take so many bytes in all.
- * Buffers are charged to a budget, which is that of the groups.  Returns how many partitions there
- * are.
+ * Starts a spill set for rows whose groups are expected to take expected bytes in all.  File
+ * buffers are charged to budget, which is that of the groups.  Returns the number of partitions.
  */
 extern int hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, HgBudget *budget);
 
-/* Write the rows which[nrows] of a batch. */
+/* Writes the rows which[nrows] of a batch to the set that is being written. */
 extern void hg_aggregate_spill_write(HgAggregateSpill *spill, const HgSpillKeys *keys,
 									 const HgBatch *batch, const uint16 *which, int nrows);
 
-/* What was read is over: what was written of it, if anything, is read next.  Returns its bytes. */
+/*
+ * Ends reading the input or a partition.  Returns the size in bytes of the set that was written
+ * meanwhile, which is read next; 0 if there is none.
+ */
 extern uint64 hg_aggregate_spill_finish(HgAggregateSpill *spill);
 
-/* Begin to read the next partition that has rows; false, and nothing is on disk, at the end. */
+/* Starts to read the next partition that has rows.  Returns false when none is left on disk. */
 extern bool hg_aggregate_spill_next(HgAggregateSpill *spill);
 
-/* The next rows of it, until the next call, or NULL at its end, where it is deleted. */
+/*
+ * Returns the next rows of the current partition, valid until the next call.  At the end returns
+ * NULL and deletes the file.
+ */
 extern const HgBatch *hg_aggregate_spill_read(HgAggregateSpill *spill);
 
 #endif /* HG_AGGREGATE_SPILL_H */

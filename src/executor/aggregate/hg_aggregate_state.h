@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_state.h
- *	  The aggregate node's state: what the plan says, and the parts of the node's files.
+ *	  The aggregate node's state: the plan's settings, and one part for each of the node's files.
  *
- * Each part is a structure of the header that is named for it.  It is changed by that file's
- * functions alone, unless the header says who else does; what is no part is hg_aggregate.c's.
+ * A part is a structure of the header that is named after it.  Only that file's functions change
+ * it, unless the header says otherwise.  Other fields belong to hg_aggregate.c.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,7 +24,7 @@
 #include "executor/aggregate/hg_aggregate_spill.h"
 #include "executor/aggregate/hg_aggregate_take.h"
 
-/* Where the node stands; hg_aggregate.c tells the way. */
+/* The phases of the node; see hg_aggregate.c. */
 typedef enum HgAggregatePhase
 {
 	HG_AGGREGATE_READ,
@@ -33,7 +33,9 @@ typedef enum HgAggregatePhase
 	HG_AGGREGATE_DONE
 } HgAggregatePhase;
 
-/* What an aggregate returns: functions that sum and average the same have one state. */
+/*
+ * The result of an aggregate.  A sum and an average over the same rows share one function's state.
+ */
 typedef struct HgResult
 {
 	const HgFunction *function;
@@ -46,39 +48,39 @@ struct HgAggregateState
 
 	/* from the plan */
 	bool grouped;
-	bool counts; /* nothing but the number of rows is needed */
+	bool counts; /* only the number of input rows is needed */
 	int nfunctions;
-	HgFunction *functions; /* [nfunctions] that take rows */
+	HgFunction *functions; /* [nfunctions] that have states */
 	int nresults;
-	HgResult *results;		   /* [nresults] of the aggregates */
-	Bitmapset *params;		   /* PARAM_EXECs that filters and arguments use */
+	HgResult *results;		   /* [nresults] one for each Aggref */
+	Bitmapset *params;		   /* PARAM_EXEC numbers in filters and arguments */
 	int first_result;		   /* index of the first aggregate in the scan slot */
-	HgAggregateHaving *having; /* of many groups at once; NULL: they are looked at one by one */
+	HgAggregateHaving *having; /* evaluates HAVING for many groups at once; NULL: one by one */
 
 	/* the input */
-	int ncolumns; /* that are needed of it */
-	int *attnos;  /* [ncolumns] their attributes in the input's rows, from 1 */
+	int ncolumns; /* columns of the input that are needed */
+	int *attnos;  /* [ncolumns] their attribute numbers in the input's rows, from 1 */
 	HgBatchSource *source;
 	HgBatch *batch;
-	HgRun run;		   /* rows that lie in arrays ... */
-	bool takes_arrays; /* ... and are taken from there */
+	HgRun run;		   /* rows in arrays */
+	bool takes_arrays; /* functions read rows from arrays if the source has them */
 
-	/* what is made of it */
-	HgBudget budget;		   /* of groups, and of buffers of files */
+	/* the groups */
+	HgBudget budget;		   /* for groups and file buffers */
 	MemoryContext context;	   /* owns all that follows */
-	MemoryContext row_context; /* of transition, hash and equality functions */
-	MemoryContext states;	   /* what groups and their states have by reference */
+	MemoryContext row_context; /* functions of the types and aggregates run in it */
+	MemoryContext states;	   /* by-reference values of groups and states */
 	HgGroups *groups;
 	HgAggregateTaking taking;
 	HgAggregateReduction reduction;
 	HgAggregateSpill spill;
 
-	/* where the node stands */
+	/* progress */
 	HgAggregatePhase phase;
-	uint32 next_group; /* to return */
-	bool rescannable;  /* all groups of the input are in memory */
+	uint32 next_group; /* next group to return */
+	bool rescannable;  /* all groups are in memory, so that a rescan can return them */
 
-	HgAggregateRecord record; /* what this process did: each file adds to it */
+	HgAggregateRecord record; /* what this process did; each file adds to it */
 	HgAggregateParticipants participants;
 };
 

@@ -1,10 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_sums.h
- *	  The states of aggregates that are not computed by their own functions.
+ *	  The states of the aggregates that are computed inline.
  *
- * They are of the files that advance them (hg_aggregate_advance.c, hg_aggregate_bulk.c) and make
- * results of them (hg_aggregate_result.c), and nobody else's.
+ * Only hg_aggregate_advance.c, hg_aggregate_bulk.c and hg_aggregate_result.c use them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,20 +23,21 @@ typedef struct HgSumState
 typedef struct HgBigSumState
 {
 	int64 count;
-	uint64 low; /* of a sum of 128 bits in two's complement */
+	uint64 low; /* low and high: a sum of 128 bits in two's complement */
 	int64 high;
 } HgBigSumState;
 
 typedef struct HgNumericState
 {
 	int64 count;
-	int64 summed; /* values that are in the sum ... */
-	uint64 low;	  /* ... scaled by 10^scale, as above */
+	int64 summed; /* number of values in the scaled sum */
+	uint64 low;	  /* low and high: the sum times 10^scale, 128 bits */
 	int64 high;
-	int scale;				/* the greatest display scale of these values */
-	HgTransitionState rest; /* of values that are not in it */
+	int scale;				/* greatest display scale of the summed values */
+	HgTransitionState rest; /* values that did not fit into the scaled sum */
 } HgNumericState;
 
+/* The state of min or max of a type that compares as an integer. */
 typedef struct HgExtremeState
 {
 	int64 value;
@@ -46,10 +46,10 @@ typedef struct HgExtremeState
 
 typedef struct HgNumericExtremeState
 {
-	int64 scaled; /* of 10^-scale */
+	int64 scaled; /* in units of 10^-scale */
 	int scale;
-	bool any;				/* ... there are */
-	HgTransitionState rest; /* of values with other scales, and of such as came as numerics */
+	bool any;				/* scaled has a value */
+	HgTransitionState rest; /* values with other scales, and those that came as numerics */
 } HgNumericExtremeState;
 
 static inline int128
@@ -65,8 +65,8 @@ hg_numeric_sum_of(const HgNumericState *state)
 }
 
 /*
- * A sum of up to 2^31 values, in halves of 32 bits: neither overflows, and neither waits for a
- * carry of the other.
+ * A sum of up to 2^31 values in halves of 32 bits.  Neither half overflows, and neither has to
+ * wait for a carry of the other.
  */
 typedef struct HgHalves
 {
@@ -87,7 +87,7 @@ hg_halves_total(const HgHalves *sum)
 	return (int128) sum->high * ((int64) 1 << 32) + sum->low;
 }
 
-/* Add the sum of some values. */
+/* Adds count values with the given sum to a state. */
 static inline void
 hg_big_sum_take(HgBigSumState *state, int64 count, int128 sum)
 {

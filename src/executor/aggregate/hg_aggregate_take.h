@@ -17,52 +17,55 @@
 
 typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
 
-/* What rows are looked at with, and the batch that is being taken. */
+/* Filters and arguments of the functions, and the batch that is being aggregated. */
 typedef struct HgAggregateTaking
 {
 	/* from the plan */
 	int nfilters;
-	ExprState **filters;			 /* [nfilters] those that functions have, each once */
-	HgColumnFilter **column_filters; /* [nfilters] the same over columns, or NULL */
-	int ncolumns;					 /* columns of a batch that filters and arguments use */
-	int *columns;					 /* [ncolumns] */
-	HgArithmetic *arithmetic;		 /* arguments that can be computed column by column */
+	ExprState **filters;			 /* [nfilters] the distinct FILTER clauses of the functions */
+	HgColumnFilter **column_filters; /* [nfilters] the same, evaluated over columns; or NULL */
+	int ncolumns;			  /* number of columns of a batch that filters and arguments use */
+	int *columns;			  /* [ncolumns] */
+	HgArithmetic *arithmetic; /* arguments that are computed column by column */
 
 	/* the batch */
-	HgSelection *filtered;	   /* [nfilters] what passes ... */
-	uint16 *filter_rows;	   /* [nfilters][HG_BATCH_ROWS] ... and where it is noted */
-	int *filter_first;		   /* [nfilters] the first of the current run's ... */
-	int *filter_next;		   /* [nfilters] ... and the next that may pass */
+	HgSelection *filtered;	   /* [nfilters] rows that pass each filter, in filter_rows */
+	uint16 *filter_rows;	   /* [nfilters][HG_BATCH_ROWS] */
+	int *filter_first;		   /* [nfilters] where the current run begins in filtered[] */
+	int *filter_next;		   /* [nfilters] next entry of filtered[] to compare rows with */
 	uint16 *every_row;		   /* [HG_BATCH_ROWS] 0, 1, 2, ... */
-	int nby_run;			   /* functions that take it by runs ... */
-	int *by_run;			   /* [nby_run] ... are these ... */
-	int nby_column;			   /* ... and all others, which take it by columns, */
-	int *by_column;			   /* [nby_column] these */
-	const HgNumbers **numbers; /* [functions] arguments that could be computed by columns */
-	char **numerics;		   /* [columns] made of its integers, by row; NULL: none were yet */
-	HgSmallDomain small;	   /* its rows by their group columns, where there are few kinds */
-	bool few;				   /* ... there are */
-	HgBatch *kinds;			   /* [small.nkinds] what new groups would have */
-	HgGroup *kind_groups[HG_SMALL_KINDS]; /* [small.nkinds] where the groups are in memory */
+	int nby_run;			   /* number of functions that process the batch by runs */
+	int *by_run;			   /* [nby_run] their indexes */
+	int nby_column;			   /* number of functions that process it by columns */
+	int *by_column;			   /* [nby_column] their indexes */
+	const HgNumbers **numbers; /* [functions] argument as computed by columns, or NULL */
+	char **numerics;		   /* [columns] numerics made of scaled integers, or NULL */
+	HgSmallDomain small;	   /* the batch's rows by the Datums of their group columns */
+	bool few;				   /* small is valid: the batch has few kinds of rows */
+	HgBatch *kinds;			   /* [small.nkinds] group columns of one row of each kind */
+	HgGroup *kind_groups[HG_SMALL_KINDS]; /* [small.nkinds] the group of each kind */
 } HgAggregateTaking;
 
 /*
- * Set up how functions take rows of batches of ncolumns, in CurrentMemoryContext.  Their arguments
- * are known, and the caller has filled in what is from the plan.
+ * Allocates the working memory for batches of ncolumns, in CurrentMemoryContext.  The functions'
+ * arguments must be known, and the caller has filled in the members that follow from the plan.
  */
 extern void hg_aggregate_begin_taking(HgAggregateTaking *taking, int ncolumns, int nfunctions,
 									  HgFunction *functions);
 
-/* ... and how groups are found for them: the groups are set up. */
+/* Prepares to find the groups of batches' rows.  The node's groups must be set up. */
 extern void hg_aggregate_begin_finding(HgAggregateState *state);
 
-/* Can the functions take rows as they lie in arrays?  They are set up. */
+/*
+ * Returns true if all functions, which are set up, accept rows from arrays and nothing is grouped
+ * by.
+ */
 extern bool hg_aggregate_takes_arrays(const HgAggregateState *state);
 
-/* Take such rows. */
+/* Aggregates rows from arrays. */
 extern void hg_aggregate_take_arrays(HgAggregateState *state, const HgRun *run);
 
-/* Take the rows of a batch: into groups in memory, or those that are not there to disk. */
+/* Aggregates the rows of a batch; rows whose groups do not fit into memory go to files. */
 extern void hg_aggregate_take(HgAggregateState *state, const HgBatch *batch);
 
 #endif /* HG_AGGREGATE_TAKE_H */
