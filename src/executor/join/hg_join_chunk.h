@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_chunk.h
- *	  The join node's way from its inputs to HashGraphs: chunks and partitions.
+ *	  The join node's phases that read its inputs and build HashGraphs: chunks and partitions.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,24 +14,21 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/*
- * The rows that have been read of the sides, and those that are cached; hg_join.c decides that at a
- * rescan.
- */
+/* What has been read of both sides.  hg_join_rescan() decides which rows stay cached. */
 typedef struct HgJoinReading
 {
-	uint64 inner_chunks; /* of the inner input, since it was last read from its start */
-	uint64 outer_chunks; /* of the outer one, for the current inner chunk */
-	bool outer_held;	 /* all of the outer input is in memory, as one chunk */
-	bool outer_ready; /* what the outer input holds is to be joined next: a rescan has cached it, or
-					   * its rows were counted */
-	bool outer_found; /* the last look at the outer child has found a row */
-	bool spilled;	  /* rows have gone to disk since the last rescan */
-	bool counts_unmatched; /* those without a match of the outer chunk are in its number of rows */
-	bool inner_counted;	   /* ... and so are those of the inner one, which is there as a whole */
+	uint64 inner_chunks; /* chunks of the inner input since it was last read from its start */
+	uint64 outer_chunks; /* chunks of the outer input for the current inner chunk */
+	bool outer_held;	 /* all of the outer input is in memory as one chunk */
+	bool outer_ready; /* the outer input's rows are joined next: a rescan cached them, or they were
+					   * counted */
+	bool outer_found; /* the last check of the outer child found a row */
+	bool spilled;	  /* rows went to disk since the last rescan */
+	bool counts_unmatched; /* the counted rows include the outer chunk's rows without a match */
+	bool inner_counted;	   /* likewise the inner rows, all of which are in memory */
 } HgJoinReading;
 
-/* The work of the phases that they are named for; they return the phase that follows. */
+/* Each function does the work of the phase that it is named for, and returns the next phase. */
 extern HgJoinPhase hg_join_read_inner(HgJoinState *state);
 extern HgJoinPhase hg_join_end_lookup(HgJoinState *state);
 extern HgJoinPhase hg_join_next_partition(HgJoinState *state);
@@ -40,7 +37,7 @@ extern HgJoinPhase hg_join_end_chunk(HgJoinState *state);
 extern HgJoinPhase hg_join_end_outer(HgJoinState *state);
 extern HgJoinPhase hg_join_next_inner(HgJoinState *state);
 
-/* Delete everything that is on disk. */
+/* Deletes all partitions and match bits on disk, and resets the chunk counters. */
 extern void hg_join_drop_spilled(HgJoinState *state);
 
 #endif /* HG_JOIN_CHUNK_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_count.h
- *	  The join node's rows where nothing but their number is asked for, those of outer joins too.
+ *	  Counting the join node's rows, if only their number is needed; outer joins included.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,13 +15,14 @@
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /*
- * May rows without a match be counted, and not found?  As far as is known before rows are
- * read; and of those in memory.
+ * Returns true if rows without a match can be counted without finding them.
+ * hg_join_may_count_unmatched() knows the plan only; hg_join_counts_unmatched() decides for the
+ * rows in memory.
  */
 extern bool hg_join_may_count_unmatched(const HgJoinState *state);
 extern bool hg_join_counts_unmatched(const HgJoinState *state);
 
-/* The number of joined rows of those in memory. */
+/* Returns the number of rows that the join returns for the rows in memory. */
 extern uint64 hg_join_count(HgJoinState *state);
 
 #endif /* HG_JOIN_COUNT_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_cover_replica.h
- *	  What devices keep of the rows that a join covers.
+ *	  Device replicas of the graphs and columns of covered rows: which devices a join asks.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,27 +15,24 @@
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /*
- * Tells a matcher which devices keep the graphs of both sides' covered rows, and the columns that
- * it needs of them: each all of it, or several a partition each.  Where none do, the replicas are
- * brought together, for joins to come.
+ * Adds to a matcher's specification which devices have replicas of both sides' graphs, and of the
+ * columns that it needs: whole replicas, or a partition on each of several devices.  If no device
+ * has both graphs, requests that the replicas be moved together for later joins.
  */
 extern void hg_join_tell_replicas(HgJoinState *state, HgMatcherSpec *spec);
 
 /*
- * True if devices are known to have replicas of all columns that groups of the matches need.  Those
- * that they lack are asked for, and come in the background.
+ * Returns true if devices are known to have replicas of all columns that groups of the matches
+ * need.  Missing columns are requested and loaded in the background.
  */
 extern bool hg_join_has_replica_columns(const HgJoinState *state);
 
-/*
- * A matcher has asked: note where a device does not have a replica any more that it was known to
- * have.
- */
+/* Records which replicas a device reported missing when the matcher asked it. */
 extern void hg_join_note_missed(const HgJoinState *state);
 
 /*
- * No device is asked: where the graph of a side is partitioned, devices that rest, and so have no
- * partition of it, are to come up, for joins to come.
+ * Asks idle devices to start, for later joins, if the graph of a side is partitioned and no device
+ * is asked now.  An idle device has no partition of the graph.
  */
 extern void hg_join_wake_partitions(const HgJoinState *state);
 

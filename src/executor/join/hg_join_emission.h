@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_emission.h
- *	  How far the join node has come with what it returns: matches, and then rows without one.
+ *	  How far the join node has come in returning matches, and then rows without a match.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,21 +12,22 @@
 
 #include "postgres.h"
 
-/* What is returned next: matches, and then rows without one. */
+/* The position in the output: first in the matches, then in the rows without a match. */
 typedef struct HgJoinEmission
 {
-	const uint32 *outer; /* [count] the current chunk of matches, which is the matcher's ... */
+	const uint32
+		*outer; /* [count] outer rows of the current chunk of matches; owned by the matcher */
 	const uint32 *inner; /* [count] */
 	size_t count;
-	size_t next;	/* ... and the one that is next */
-	bool skip_rest; /* the other matches of skip_outer do not count */
+	size_t next;	/* next match of the chunk */
+	bool skip_rest; /* further matches of skip_outer are ignored */
 	uint32 skip_outer;
-	int next_range;		 /* of the rows without a match or a key ... */
-	uint64 next_row;	 /* ... and the next row of it; ... */
-	uint64 next_covered; /* the place of the next covered row; covered rows come first */
+	int next_range;		 /* current range of rows without a match or key */
+	uint64 next_row;	 /* next row of the range */
+	uint64 next_covered; /* bit position of the next covered row; covered rows come first */
 } HgJoinEmission;
 
-/* The stream of matches begins. */
+/* Starts with the first match. */
 static inline void
 hg_join_emission_reset(HgJoinEmission *emission)
 {
@@ -34,7 +35,7 @@ hg_join_emission_reset(HgJoinEmission *emission)
 	emission->skip_rest = false;
 }
 
-/* The rows of a side without a match, or without a key, begin. */
+/* Starts with the first row of a side without a match or key. */
 static inline void
 hg_join_emission_begin_rest(HgJoinEmission *emission)
 {

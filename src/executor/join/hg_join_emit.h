@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_emit.h
- *	  The join node's way from matches, and from rows without one, to batches of joined rows.
+ *	  The join node's way from matches, and from rows without a match, to batches of joined rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,8 +18,9 @@
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /*
- * Fill the output's batch with the next rows of a phase, and note in matched which rows have found
- * a match; false when it has no more.
+ * Each function fills the output's batch with the next rows of a phase: matches, a side's rows
+ * without a match, or a side's rows with a NULL key.  Returns false if there are no more.
+ * hg_join_fill_matches() also records which rows have found a match.
  */
 extern bool hg_join_fill_matches(HgJoinState *state);
 extern bool hg_join_fill_unmatched(HgJoinState *state, HgSide side);

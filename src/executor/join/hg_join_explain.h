@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_explain.h
- *	  EXPLAIN of the join node: one property for each fact.
+ *	  EXPLAIN of the join node.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,32 +14,29 @@
 
 #include "batch/hg_batch.h"
 
-/* The executor callback of that name. */
+/* The ExplainCustomScan callback of the join node. */
 extern void hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
-/* What blocks from either place are called. */
+/* Labels of the block counts of a scan. */
 typedef struct HgBlockLabels
 {
 	const char *resident;
 	const char *heap;
-	const char *not_cached; /* why none of them came from resident columns */
+	const char *not_cached; /* reason why no block came from cached columns */
 } HgBlockLabels;
 
-/* Show where blocks of tables came from, where they could have come from resident columns. */
+/* Shows how many blocks came from cached columns and from the heap, if any could be cached. */
 extern void hg_explain_blocks(const HgBlockLabels *labels, HgScanBlocks blocks, ExplainState *es);
 
-/*
- * Shows what of a source's tables would be read from the cache as things stand, if anything would
- * be.
- */
+/* Shows how many blocks of a source's tables would now come from the cache, if any would. */
 extern void hg_explain_expected_blocks(const HgBatchSource *source, const HgBlockLabels *labels,
 									   ExplainState *es);
 
-/* Shows why a source's tables were not read from the cache, where they have cached columns. */
+/* Shows why a source's tables were not read from the cache, if they have cached columns. */
 extern void hg_explain_not_cached(const HgBatchSource *source, const HgBlockLabels *labels,
 								  ExplainState *es);
 
-/* Show bytes as kilobytes, rounded up. */
+/* Shows bytes as kilobytes, rounded up. */
 extern void hg_explain_bytes(const char *label, uint64 bytes, ExplainState *es);
 
 #endif /* HG_JOIN_EXPLAIN_H */

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_feed.h
- *	  The outer rows that a join holds, as a plan node: Custom Scan (HashGraphFeed).
+ *	  Custom Scan (HashGraphFeed): returns the outer rows that a join has read.
  *
- * It stands for the join's outer child below a nested loop, which looks inner rows up for rows that
- * were read already.
+ * It takes the place of the join's outer child below the nested loop of an adaptive join, which
+ * looks up inner rows for outer rows that were read already.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,14 +18,14 @@
 #include "batch/hg_input.h"
 
 /*
- * A plan node is a CustomScan with scanrelid 0, whose custom_scan_tlist and target list are the
- * columns of the outer child.  Registered by hg_join_init.
+ * Methods of the plan node: a CustomScan with scanrelid 0, whose custom_scan_tlist and target list
+ * are the columns of the outer child.  hg_join_init() registers them.
  */
 extern const CustomScanMethods hg_join_feed_methods;
 
 /*
- * Have the node return the rows that an input holds whenever it is executed.  The input keeps all
- * columns of its child.
+ * Makes the feed node return the rows of an input whenever it is executed.  The input stores all
+ * columns of its child.  Raises an error if feed is another node.
  */
 extern void hg_join_feed_set(PlanState *feed, const HgInput *input);
 

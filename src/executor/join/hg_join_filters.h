@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_filters.h
- *	  Pending predicates of covered rows, which a device applies to columns that it keeps.
+ *	  Pending predicates of covered rows, which a device applies to its replicas of columns.
  *
- * Covered rows with a pending predicate (batch/hg_covered.h) go to a device with a filter.  If a
- * filter can't be made, because a column is not kept any more beside the graph on the device, the
- * predicates are applied here.
+ * Covered rows with a pending predicate (batch/hg_covered.h) go to a device with a filter.  If no
+ * filter can be made, because a column has no replica beside the graph, the predicates are applied
+ * here.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,25 +19,27 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* Applies the pending predicates of both sides' covered rows. */
+/* Applies the pending predicates to both sides' covered rows. */
 extern void hg_join_apply_pending(HgJoinState *state);
 
-/* Have a matcher have that done, when it joins them. */
+/* Makes a matcher apply the pending predicates before it joins covered rows here. */
 extern void hg_join_tell_pending(HgJoinState *state, HgMatcherSpec *spec);
 
-/* There are none of a side. */
+/* Removes all filters of a side. */
 extern void hg_join_clear_filters(HgReplicaCovered *replica);
 
 /*
- * Have the matcher know those of both sides, which are not there yet: the set of devices, or of
- * some of them, that have the replicas for this.
+ * Adds filters for both sides' pending predicates, which must be clear before, to the replicas.
+ * Returns the devices out of device_set that have all replicas for them.  Predicates without a
+ * filter are applied at once.
  */
 extern HgDeviceSet hg_join_tell_filters(HgJoinState *state, HgDeviceSet device_set);
 
 /*
- * Adds filters for the pending predicates of all tables of a tree, whose graphs are known: of the
- * places there, and with strides that are then those of the tables.  When it is known that a
- * device has all else, the predicates of tables without a filter are to be applied here.
+ * For a multi-way join whose graphs are known.  hg_star_tell_filters() adds filters for the
+ * pending predicates of all tables, restricts the graphs' devices to those that can apply them,
+ * and sets the tables' strides.  hg_star_apply_others() applies the predicates of tables without a
+ * filter, once a device is known to have everything else.
  */
 extern void hg_star_tell_filters(const HgJoinTree *tree, HgStarGraphs *graphs);
 extern void hg_star_apply_others(const HgJoinTree *tree, const HgStarGraphs *graphs);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_gather.h
- *	  The join node's columns on a device: they go there, and come back with the matches.
+ *	  Late materialisation on a device: columns are sent there and come back with the matches.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,41 +14,47 @@
 #include "batch/hg_input.h"
 #include "executor/join/hg_join_rules.h"
 
-/* A side's columns that may go to a device, which an HgColumnSet reads. */
+/* A side's columns that can be sent to a device; an HgColumnSet reads them. */
 typedef struct HgSentColumns
 {
 	const HgInput *input;
-	int columns[HG_MAX_COLUMNS]; /* of the input's store */
-	bool *nulls;				 /* [HG_RUN_ROWS] of those that were read last; or NULL */
+	int columns[HG_MAX_COLUMNS]; /* columns of the input's store */
+	bool *nulls;				 /* [HG_RUN_ROWS] NULL flags of the values last read; or NULL */
 	MemoryContext context;
 } HgSentColumns;
 
-/* No columns of an input yet; both stay in place as long as the set is used. */
+/*
+ * Initializes sent and set, without columns, for an input.  Both must stay in place while the set
+ * is used.
+ */
 extern void hg_join_begin_sent(const HgInput *input, HgSentColumns *sent, HgColumnSet *set);
 
 /*
- * Add a column of the store, if it is not among them, in values of so many bytes; *column becomes
- * its index in the set.  False where there is none left.
+ * Adds a column of the store, whose values take width bytes, unless the set has it.  *column
+ * becomes its index in the set.  Returns false if the set is full.
  */
 extern bool hg_join_add_column(HgSentColumns *sent, HgColumnSet *set, int stored, uint8 width,
 							   uint32 *column);
 
-/* Are the values of a column of the store such as can be sent as they are? */
+/* Returns true if the values of a stored column can be sent as they are: they are by value. */
 extern bool hg_join_sends_values(const HgInput *input, int stored);
 
-/* The columns that may come with the matches; opaque. */
+/* The columns that can come with the matches; opaque. */
 typedef struct HgJoinGather HgJoinGather;
 
-/* Find out which they are, in CurrentMemoryContext; NULL where no match is looked at. */
+/*
+ * Finds the columns that can come with the matches, in CurrentMemoryContext.  Returns NULL if no
+ * match is read.
+ */
 extern HgJoinGather *hg_join_gather_create(const HgJoinRules *rules, HgInput *const inputs[2]);
 
-/* Those of a side, for the matcher; or NULL.  gather may be NULL. */
+/* Returns a side's columns for the matcher, or NULL if there are none.  gather may be NULL. */
 extern const HgColumnSet *hg_join_gathered_columns(const HgJoinGather *gather, HgSide side);
 
 /*
- * Fill the columns of a side with the values that came with matches first + which[count] of the
- * matcher's current chunk, or with count of them from first on where which is NULL; false, and
- * nothing is done, where they did not.
+ * Fills a side's columns of batch with values that came with the matcher's current chunk: those of
+ * matches first + which[0 .. count - 1], or first .. first + count - 1 if which is NULL.  Returns
+ * false, and does nothing, if no values came.
  */
 extern bool hg_join_take_gathered(const HgJoinGather *gather, const HgMatcher *matcher, HgSide side,
 								  size_t first, const uint16 *which, int count, HgBatch *batch);

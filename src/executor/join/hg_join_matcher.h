@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_matcher.h
- *	  The join node's matcher: its making, what follows then, its figures, its end.
+ *	  The join node's matcher: creation, start of output, statistics and end.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,43 +18,42 @@
 /* What joins the rows in memory. */
 typedef struct HgJoinMatching
 {
-	HgMatcher *matcher;	   /* or NULL */
-	MemoryContext context; /* that it lives in, and nothing else */
-	HgCharge fetched;	   /* matches that came from a device to be kept */
-	uint64 reckoned;	   /* what the words of the rows are charged for the job ... */
-	HgCharge job;		   /* ... and what it takes beside that */
+	HgMatcher *matcher;	   /* NULL: there is none */
+	MemoryContext context; /* holds the matcher alone */
+	HgCharge fetched;	   /* matches from a device that are kept in memory */
+	uint64 reckoned;	   /* bytes for the job that the rows' key columns are charged for */
+	HgCharge job;		   /* what the job takes beyond reckoned */
 } HgJoinMatching;
 
-/* There is no matcher; those to come live in a child of the node's memory. */
+/* Initializes without a matcher.  Matchers live in a child of the node's memory context. */
 extern void hg_join_matching_init(HgJoinMatching *matching, HgJoinMemory *memory);
 
 /*
- * Build the HashGraphs of the rows in memory, and start the stream of their matches; nothing is
- * sent any more.  The caller has filled in how many matches are expected, what the participants
- * share, and what outer rows that come later are told by (streamed_rows); all else of the spec is
- * filled in here.
+ * Builds the HashGraphs of the rows in memory and starts the stream of their matches.
+ * Asynchronous upload ends.  The caller sets pairs, and participants or streamed_rows and
+ * inner_bits if they apply; this function fills in the rest of the spec.
  */
 extern void hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec);
 
 /*
- * Does nobody look at the rows of a side that matches have?  A sum of outer columns asks how often
- * each row matches, not what.
+ * Returns true if nothing reads the rows of a side in matches.  A sum of outer columns, for
+ * example, needs to know how often each row matches, but not with which inner row.
  */
 extern bool hg_join_is_unread(const HgJoinState *state, HgSide side);
 
-/* Charge what the matcher's job has taken so far: matching may have it take more. */
+/* Charges what the matcher's job has taken so far; matching can take more. */
 extern void hg_join_charge_job(HgJoinMatching *matching);
 
-/* The stream of matches begins, or begins again: returns the phase that is to be entered. */
+/* Starts the stream of matches, for the first time or again.  Returns the next phase. */
 extern HgJoinPhase hg_join_start_output(HgJoinState *state);
 
-/* Have matches reduced, those that can be: the same. */
+/* Reduces the matches to groups, as far as possible.  Returns the next phase. */
 extern HgJoinPhase hg_join_reduce_matches(HgJoinState *state);
 
-/* Done with the matcher, if there is one: keep its figures, free what it holds. */
+/* Ends the matcher, if there is one: adds its statistics to the record and frees it. */
 extern void hg_join_retire_matcher(HgJoinState *state);
 
-/* Free what the matcher holds, as if there had been none: it turned out to be of no use. */
+/* Frees the matcher without recording statistics, because it turned out to be of no use. */
 extern void hg_join_discard_matcher(HgJoinMatching *matching);
 
 #endif /* HG_JOIN_MATCHER_H */

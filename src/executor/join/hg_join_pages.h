@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_pages.h
- *	  A join of two tables that a device takes the rows out of the pages of.
+ *	  A join of two tables whose pages are sent to a device, which extracts the rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,48 +18,52 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
+/* This process's part in such a join. */
 typedef struct HgJoinPages
 {
-	bool sent;		   /* a device has them, or has joined them, in this execution */
-	bool declined;	   /* they are not worth it, or can't be sent, in any execution */
-	char failure[160]; /* why pages were sent in vain, the last time that they were; or "" */
-	int phase;		   /* of the processes that send them together, when this one came */
+	bool sent;		   /* a device has the pages, or has joined them, in this execution */
+	bool declined;	   /* sending pages does not pay or is not possible, in any execution */
+	char failure[160]; /* why the last job with pages failed, or "" */
+	int phase;		   /* the barrier's phase when this process attached */
 } HgJoinPages;
 
-/* What such processes have in common, in the join's shared memory. */
+/* What processes that send pages together share, in the join's shared memory. */
 typedef struct HgJoinPagesShared
 {
-	bool wanted;				   /* in each execution; as the leader has found ... */
-	uint64 expected_rows[2];	   /* ... likewise, by HgSide: of all ... */
-	double cpu_ms;				   /* ... and what the CPU is expected to take */
-	pg_atomic_uint64 sent_rows[2]; /* of all, in pages that were sent; added before they arrive */
-	pg_atomic_uint64 epoch;		   /* of the device process that gets them (hg_page_job.h) */
-	pg_atomic_uint32 failed;	   /* for one of them, and so for all, ... */
-	char failure[160];			   /* ... and why: written by that one before it arrives */
-	pg_atomic_uint32 asked;		   /* one of them asks for all, ... */
-	bool answered;				   /* ... and has written this before it arrives, ... */
-	HgBuildAlgorithm build;		   /* ... and how they were joined */
+	bool wanted;			 /* pages are sent in each execution; set by the leader */
+	uint64 expected_rows[2]; /* by HgSide: expected rows of all processes; set by the leader */
+	double cpu_ms;			 /* expected time of the join on the CPU; set by the leader */
+	pg_atomic_uint64 sent_rows[2]; /* by HgSide: rows in pages sent; added before arriving */
+	pg_atomic_uint64 epoch;	 /* epoch of the device process that gets the pages (hg_page_job.h) */
+	pg_atomic_uint32 failed; /* 1: the job failed for a process, and so for all */
+	char failure[160];		 /* why; written by that process before it arrives */
+	pg_atomic_uint32 asked;	 /* 1: a process has taken on to ask for the answer */
+	bool answered;			 /* the asking process has the answer; written before it arrives */
+	HgBuildAlgorithm build;	 /* build and probe: the algorithms of the job */
 	HgProbeAlgorithm probe;
-	pg_atomic_uint32 dealt; /* one of them has the scans hand out their pages again */
+	pg_atomic_uint32 dealt; /* 1: a process has restarted the parallel scans' page counters */
 } HgJoinPagesShared;
 
 /*
- * An execution begins, and nothing was read: have a device join what it takes out of the pages of
- * both tables, where nobody here needs the rows.  True: all are joined; they have gone up in
- * groups, or are so many empty rows of the output.  False: nothing was read.
+ * Tries to let a device join both tables from their pages, at the start of an execution, if no row
+ * is needed here.  Returns true if all rows are joined: they were handed up in groups, or are
+ * counted as empty rows of the output.  Returns false if nothing was read.
  */
 extern bool hg_join_ask_pages(HgJoinState *state);
 
-/* The leader's, before others can see it: find out whether so many processes are to send pages. */
+/*
+ * Initializes shared in the leader, before workers start, and decides whether processes send
+ * pages.
+ */
 extern void hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processes);
 
-/* The leader's, before each execution.  Are they to send them in this one? */
+/* Resets shared in the leader before each execution.  Returns true if pages are sent in it. */
 extern bool hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *shared);
 
 /*
- * The same as hg_join_ask_pages() with the other participants, to whose barrier this one has
- * attached in *phase, which becomes that of what follows (hg_join_together.c).  True: all are
- * joined, and this process has the rows of all, or none.
+ * As hg_join_ask_pages(), together with the other participants.  This process has attached to
+ * their barrier in *phase, which becomes the phase of what follows (hg_join_together.c).  If it
+ * returns true, this process has the rows of all, or none.
  */
 extern bool hg_join_ask_pages_together(HgJoinState *state, int *phase);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_progress.h
- *	  Where the join node stands, and what it has done.
+ *	  The join node's phase, and its record of what was done.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,7 +16,7 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* Where the node stands; hg_join.c tells the way. */
+/* The phases of the node; see hg_join.c. */
 typedef enum HgJoinPhase
 {
 	HG_JOIN_READ_INNER,
@@ -25,7 +25,7 @@ typedef enum HgJoinPhase
 	HG_JOIN_LOOKUP,
 	HG_JOIN_NEXT_PARTITION,
 	HG_JOIN_READ_OUTER,
-	HG_JOIN_BUILD, /* a part of that, and of what processes do together */
+	HG_JOIN_BUILD, /* shown during READ_OUTER and while processes build together */
 	HG_JOIN_STREAM,
 	HG_JOIN_REDUCE,
 	HG_JOIN_MATCH,
@@ -40,17 +40,17 @@ typedef enum HgJoinPhase
 	HG_JOIN_DONE
 } HgJoinPhase;
 
-/* Each file adds to the record what it does. */
+/* The state of an execution.  Each file adds what it does to the record. */
 typedef struct HgJoinProgress
 {
 	HgJoinPhase phase;
-	instr_time started;	 /* when the first row was asked for; zero before */
-	HgJoinRecord record; /* over all executions, of everything but the live matcher */
-	HgProgress shown;	 /* what others see of it */
-	uint64 before[2];	 /* by HgSide: rows of earlier executions */
+	instr_time started;	 /* when the first row was requested; zero before */
+	HgJoinRecord record; /* over all executions, without the live matcher */
+	HgProgress shown;	 /* what other sessions see */
+	uint64 before[2];	 /* by HgSide: rows read in earlier executions */
 } HgJoinProgress;
 
-/* Notes that a row is asked for.  Returns true if it is the first one of an execution. */
+/* Records that a row was requested.  Returns true if it is the first one of an execution. */
 static inline bool
 hg_join_progress_start(HgJoinProgress *progress)
 {
@@ -62,7 +62,8 @@ hg_join_progress_start(HgJoinProgress *progress)
 }
 
 /*
- * How long the execution has taken that is not over and not in the record; 0 where there is none.
+ * Returns the milliseconds of the current execution, which the record does not yet include; 0 if
+ * there is none.
  */
 static inline double
 hg_join_running_ms(const HgJoinProgress *progress)
@@ -72,7 +73,7 @@ hg_join_running_ms(const HgJoinProgress *progress)
 			   : 0;
 }
 
-/* Go on with a phase, which ends the execution if it is the last one. */
+/* Enters a phase.  HG_JOIN_DONE ends the execution. */
 static inline void
 hg_join_enter(HgJoinProgress *progress, HgJoinPhase phase)
 {
@@ -87,7 +88,7 @@ hg_join_enter(HgJoinProgress *progress, HgJoinPhase phase)
 		hg_progress_tell_phase(&progress->shown);
 }
 
-/* So many rows have gone up at once, perhaps with the last ones of an execution. */
+/* Counts rows that were returned at once, possibly with the last ones of an execution. */
 static inline void
 hg_join_count_returned(HgJoinProgress *progress, uint64 rows)
 {
@@ -98,7 +99,7 @@ hg_join_count_returned(HgJoinProgress *progress, uint64 rows)
 		hg_progress_tell_done(&progress->shown);
 }
 
-/* Begin another execution, wherever the one before stands; its first row has not been asked for. */
+/* Ends the current execution, if any, and prepares another one that starts with a phase. */
 static inline void
 hg_join_restart(HgJoinProgress *progress, HgJoinPhase phase)
 {
@@ -108,10 +109,10 @@ hg_join_restart(HgJoinProgress *progress, HgJoinPhase phase)
 	progress->phase = phase;
 }
 
-/* An execution begins: have others see it, from now on to the end of the node. */
+/* Makes the execution visible to other sessions, until the node ends. */
 extern void hg_join_show(HgJoinState *state);
 
-/* What this process and the workers that it knows of have done, the live matcher included. */
+/* Sets *record to what this process and the known workers have done, live matcher included. */
 extern void hg_join_current_record(const HgJoinState *state, HgJoinRecord *record);
 
 #endif /* HG_JOIN_PROGRESS_H */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_recheck.h
- *	  Matches whose key values have the same bytes, which need not be asked the operator.
+ *	  Rechecks of matches by comparing the bytes of key values, without calling the operator.
  *
- * Where keys are hashes each match is rechecked.  The values of most matches are equal, and most
- * equal values have the same bytes: a built-in operator of a type whose values are equal if their
- * bytes are has nothing to add to that, and is asked of the others alone.
+ * If keys are hashes, each match is rechecked.  The values of most matches are equal, and most
+ * equal values have the same bytes.  For types whose values are equal if their bytes are, the
+ * built-in operator is called only for the other matches.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,18 +18,19 @@
 
 #include "batch/hg_batch.h"
 
-/* What is compared; opaque. */
+/* The columns to compare; opaque. */
 typedef struct HgJoinRecheck HgJoinRecheck;
 
 /*
- * The comparison of a qual, a list of clauses over the columns of a batch of joined rows (1 is the
- * first one), in CurrentMemoryContext.  NULL: bytes do not tell what it says.
+ * Prepares the comparison for a qual, a list of clauses over the columns of a batch of joined rows
+ * (varattno 1 is the first column), in CurrentMemoryContext.  Returns NULL if equal bytes do not
+ * imply that the qual is true.
  */
 extern HgJoinRecheck *hg_join_recheck_create(List *qual);
 
 /*
- * same[i] = the qual is true of row i of a batch, as the bytes of its columns tell.  False: they
- * don't, as those of a NULL do not.
+ * Sets same[i] if the bytes of row i show that the qual is true.  False decides nothing; rows with
+ * a NULL get false.
  */
 extern void hg_join_recheck_rows(const HgJoinRecheck *recheck, const HgBatch *batch, bool *same);
 

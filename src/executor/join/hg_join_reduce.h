@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_reduce.h
- *	  The join node's matches as groups: columns go to a device, and what it makes of them up.
+ *	  The join node's matches as groups: sends columns to a device and hands up its groups.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,134 +16,137 @@
 #include "executor/join/hg_join_rules.h"
 
 /*
- * What a node above makes of the join's rows, where it takes groups of them as well as rows.
- * The columns of spec are those of its source, and what items have from ncolumns on are expressions
- * of these, by their numbers; max_groups is told by room.
+ * How a node above aggregates the join's rows, if it accepts groups instead of rows.  spec's
+ * columns are those of the node's source.  An item's column c >= ncolumns is expression c -
+ * ncolumns over these columns.  spec.max_groups is not used; room() gives it.
  */
 typedef struct HgReducer
 {
 	HgReduceSpec spec;
 
 	/*
-	 * how many groups may come now, all at once, each of which takes so many bytes more than a
-	 * record until it is taken; 0: none, there must be rows
+	 * Returns how many groups can be handed up now, in one call of take(); 0: rows are needed.
+	 * Until then each group takes more bytes in addition to its record.
 	 */
 	uint64 (*room)(void *arg, uint64 more);
 
 	/*
-	 * The source's columns that an expression is made of, the caller's; and the program that
-	 * computes it for a device (engine/hg_computed.h) which has these columns as operands[column]
-	 * tells, with the display scale of what it computes, or -1: false where there is none.
+	 * columns() returns the columns of the source that an expression uses; the caller frees the
+	 * set.  compute() writes the program that computes the expression on a device
+	 * (engine/hg_computed.h).  operands[column] says how the device has a column, and *scale
+	 * becomes the result's display scale, or -1.  It returns false if no program is possible.
 	 */
 	uint32 ncolumns;
 	Bitmapset *(*columns)(void *arg, int expression);
 	bool (*compute)(void *arg, int expression, const HgOperand *operands, HgProgram *program,
 					int *scale);
 
-	/* by key and item: it is of a numeric, of which there are units */
+	/* by key and by item: its column is a numeric, reduced as scaled integers */
 	bool numeric_keys[HG_MAX_REDUCE_KEYS];
 	bool numeric_items[HG_MAX_REDUCE_ITEMS];
 
 	/*
-	 * take the records of groups (hg_engine.h), whose keys are Datums, and items of numerics of
-	 * these display scales
+	 * Receives the records of groups (hg_engine.h).  Keys are Datums; sums of numerics are scaled
+	 * by the display scales in scales[].
 	 */
 	void (*take)(void *arg, const uint64 *records, uint64 count,
 				 const int scales[HG_MAX_REDUCE_ITEMS]);
 	void *arg;
 } HgReducer;
 
-/* What a device's copies of columns have in place of values, by HgSide and column; NULL: values. */
+/* By HgSide and column: the dictionary codes in a device's replica of the column; NULL: values. */
 typedef struct HgJoinCodes
 {
 	const HgGraphCodes *of[2][HG_MAX_COLUMNS];
-	int scales[2][HG_MAX_COLUMNS]; /* of numerics, of which there are units; -1: of none */
+	int scales[2][HG_MAX_COLUMNS]; /* scale of scaled integers; -1: no numeric */
 } HgJoinCodes;
 
-/* How the join serves it; opaque.  NULL stands for a join that does not, in all that follows. */
+/*
+ * The state of the reduction; opaque.  hg_join_reduces_matches(), hg_join_reduction_is_mixed(),
+ * hg_join_planned_reduction(), hg_join_current_reduction(), hg_join_reduce() and
+ * hg_join_take_reduced_rows() accept NULL for a join that makes no groups.
+ */
 typedef struct HgJoinReduction HgJoinReduction;
 
 /*
- * Have rows go up in groups wherever they can, in CurrentMemoryContext: a source's columns are
- * these places in the join's scan slot.  The reducer must stay in place.  NULL: they never can.
+ * Prepares to hand up groups, in CurrentMemoryContext.  column_indexes[] maps columns of the
+ * reducer's source to the join's scan slot.  The reducer must stay in place.  Returns NULL if the
+ * join can never make groups.
  */
 extern HgJoinReduction *hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 												 const HgReducer *reducer,
 												 const int *column_indexes);
 
-/* May groups of the join's own matches go up? */
+/* Returns true if groups of the join's own matches can be handed up. */
 extern bool hg_join_reduces_matches(const HgJoinReduction *reduction);
 
-/* May they not because something is computed of columns of both sides? */
+/* Returns true if an argument is computed from columns of both sides, which the join cannot do. */
 extern bool hg_join_reduction_is_mixed(const HgJoinReduction *reduction);
 
-/* What the matches may be reduced to by the plan alone, of rows that are sent; or NULL. */
+/* Returns the reduction of rows that are sent to a device, as known from the plan; or NULL. */
 extern const HgReduction *hg_join_planned_reduction(const HgJoinReduction *reduction);
 
-/* What those of the rows in memory may be reduced to, for the matcher; or NULL. */
+/* Returns the reduction of the rows in memory, for the matcher; or NULL. */
 extern const HgReduction *hg_join_current_reduction(HgJoinReduction *reduction,
 													const HgJoinMatched matched[2]);
 
 /*
- * The columns of a side that are needed for that, as the table numbers them whose rows are
- * covered.
+ * Sets numbers[] to the attribute numbers, in the table whose rows are covered, of a side's
+ * columns in the reduction.  Computed columns are left out.
  */
 extern void hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 									  AttrNumber numbers[HG_MAX_COLUMNS]);
 
-/* The columns of a side that are needed for that, those that are computed of others behind these.
- */
+/* Returns the columns of a side in the reduction; computed columns come after their operands. */
 extern const HgColumnSet *hg_join_reduction_columns(const HgJoinReduction *reduction, HgSide side);
 
 /*
- * What it wants of all rows, whatever they come from, as many groups as may come now; NULL: none
- * may.
+ * Returns the reduction of all rows, wherever they come from, with max_groups as of now; NULL if
+ * no group can be handed up now.
  */
 extern const HgReduction *hg_join_wanted_reduction(HgJoinReduction *reduction);
 
-/* A column of that, by its place in the side's batches. */
+/* Returns the index in the side's batches of a column of the reduction. */
 extern int hg_join_reduction_column(const HgJoinReduction *reduction, HgSide side, uint32 column);
 
-/*
- * The expression that a column of a side is, which is computed and not a replica; -1: it is a
- * replica.
- */
+/* Returns the expression that computes a column of the reduction; -1: it is a replica. */
 extern int hg_join_reduction_expression(const HgJoinReduction *reduction, HgSide side,
 										uint32 column);
 
 /*
- * The columns that it is computed of, as bits by HgSide, all of which come before it: those of its
- * own side, and if it is mixed of the other one too.
+ * Sets operands[] to bit sets, by HgSide, of the reduction's columns that an expression uses.  All
+ * of them precede it.  Both sides have some only if the reduction is mixed.
  */
 extern void hg_join_reduction_operands(const HgJoinReduction *reduction, int expression,
 									   uint32 operands[2]);
 
 /*
- * The program of such an expression, for a device that has the columns of the sides as operands
- * tells, by their numbers here; false where there is none.
+ * Writes an expression's program for a device.  operands[side][column] says how the device has the
+ * reduction's columns; *scale is set as by HgReducer.compute.  Returns false if there is no
+ * program.
  */
 extern bool hg_join_reduction_program(const HgJoinReduction *reduction, int expression,
 									  HgOperand operands[2][HG_MAX_COLUMNS], HgProgram *program,
 									  int *scale);
 
-/* The matcher that is to be told which replicas a device has. */
+/* Returns the codes of the device's replicas, which the caller fills in. */
 extern HgJoinCodes *hg_join_reduction_codes(HgJoinReduction *reduction);
 
-/* Is a column of a side such as has no values there? */
+/* Returns true if replicas of a column of the reduction have codes or scaled integers. */
 extern bool hg_join_reduction_is_coded(const HgJoinReduction *reduction, HgSide side,
 									   uint32 column);
 
 /*
- * Hand groups up that were made elsewhere, of columns that have other places there than in what is
- * wanted: they are those of spec, and codes tells what they have in place of values.
+ * Hands up groups that another job made.  spec and codes describe the columns of its records,
+ * which differ from those of the join's own reduction.
  */
 extern void hg_join_hand_up(HgJoinReduction *reduction, const HgReduceSpec *spec,
 							const HgJoinCodes *codes, const HgGroupSet *groups);
 
-/* Hand the matches up in groups; false where some can't be, and are to be streamed. */
+/* Hands up the matches as groups.  Returns false if some or all matches must be streamed. */
 extern bool hg_join_reduce(HgJoinReduction *reduction, HgMatcher *matcher);
 
-/* How many rows have gone up in groups since the last call. */
+/* Returns the number of rows handed up in groups since the last call. */
 extern uint64 hg_join_take_reduced_rows(HgJoinReduction *reduction);
 
 #endif /* HG_JOIN_REDUCE_H */

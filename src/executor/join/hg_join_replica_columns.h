@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_replica_columns.h
- *	  The columns of covered rows that a device has, or is to compute, for the groups of a join.
+ *	  Columns of covered rows that devices have, or compute, for the groups of a join.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,14 +15,14 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* Note that a device has codes, or NULL, in place of the values of a column replica. */
+/* Records the codes that a device has in place of a column's values; of is NULL for values. */
 extern void hg_replica_note_codes(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide side,
 								  uint32 column, const HgGraphCodes *of);
 
 /*
- * Write the program of an expression, whose operands are known by the numbers that they have in
- * what is wanted, and have a column of a side be computed by it, with places of so many parts and
- * of a stride.  False where there is none.
+ * Lets a device compute a column of a side by an expression.  operands describes the expression's
+ * columns in the reduction; parts and stride are those of the rows' numbers.  Returns false if
+ * there is no program.
  */
 extern bool hg_replica_add_computed(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide side,
 									uint32 column, const HgJoinReduction *reduction, int expression,
@@ -30,7 +30,8 @@ extern bool hg_replica_add_computed(HgReplicaCovered *replica, HgJoinCodes *code
 									uint32 stride);
 
 /*
- * Find the columns of a side that a reduction needs; the set of devices that have them all.
+ * Finds the replicas of the columns that a reduction needs of a side, and requests missing ones.
+ * Returns the devices that have all of them.
  */
 extern HgDeviceSet hg_join_find_replica_columns(const HgJoinState *state, HgSide side,
 												const HgReduction *reduction,

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_replica_partitions.h
- *	  Where two graphs that are joined are, if one of them at least is partitioned over several
- *	  devices.
+ *	  Finds the devices of two joined graphs, at least one of which is partitioned over several.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,8 +14,8 @@
 #include "resident/hg_resident_graph.h"
 
 /*
- * The devices that have a replica of a side's graph, and those that have all partitions of it
- * together.
+ * whole: devices that have all of a side's graph.  partitioned: devices that have all of its
+ * partitions together.
  */
 typedef struct HgSideDevices
 {
@@ -25,22 +24,22 @@ typedef struct HgSideDevices
 } HgSideDevices;
 
 /*
- * Find out which devices have partitions of the sides' graphs, by HgSide, where those that have all
- * of them are known.  The places of devices that have partitions of one side, and of the other one
- * either partitions, too, or all of it; 0: there are none.
+ * Finds the devices that have partitions of the sides' graphs, by HgSide; at[].whole is set by the
+ * caller.  Returns the devices that have partitions of one side, and of the other side either
+ * partitions or all of it; 0: none.
  */
 extern HgDeviceSet hg_replica_find_partitions(HgPinnedGraph *const graphs[2],
 											  HgReplicaCovered replica[2], HgSideDevices at[2]);
 
 /*
- * No device has all that is asked for: tell the loader, which gives devices their replicas, how
- * many bytes the join needs, and how many of these are columns.
+ * Reports to the loader how many bytes of replicas the join needs, because no device has all of
+ * them.  columns: the bytes of column replicas among them.
  */
 extern void hg_replica_tell_needs(HgPinnedGraph *const graphs[2], uint64 columns);
 
 /*
- * Different devices have the replicas of the two sides' graphs: have the smaller brought to the
- * larger, or that which is not partitioned to the one that is.
+ * Requests that replicas of the two graphs be moved to the same devices: the smaller to the
+ * larger, or the one that is not partitioned to the one that is.
  */
 extern void hg_replica_bring_together(HgPinnedGraph *const graphs[2], const HgSideDevices at[2]);
 

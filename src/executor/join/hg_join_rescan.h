@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_rescan.h
- *	  The rescan cache: input rows that the join node holds for its next execution, and joins of
- *	  them.
+ *	  The rescan cache: input rows that the join node keeps for its next execution.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,26 +14,26 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* What rescans have shown. */
+/* What earlier rescans have shown. */
 typedef struct HgJoinRescan
 {
-	bool inner;			 /* the last one cached the inner input, for other outer rows */
-	bool outer_whole;	 /* all outer rows are wanted again, with other inner rows */
-	bool outer_large;	 /* ... but they do not fit in half of the limit */
-	bool examined;		 /* outer_volatile is set: ... */
-	bool outer_volatile; /* ... the outer child calls volatile functions */
+	bool inner;			 /* the last rescan cached the inner input, for other outer rows */
+	bool outer_whole;	 /* all outer rows will be joined again, with other inner rows */
+	bool outer_large;	 /* they do not fit into half of the limit */
+	bool examined;		 /* outer_volatile is known */
+	bool outer_volatile; /* the outer child calls volatile functions */
 } HgJoinRescan;
 
 /*
- * Returns true if the outer side's rows may be cached.  Core's joins read their outer child again
- * in each execution: where that calls volatile functions, so must this node.
+ * Returns true if the outer side's rows may be cached.  If the outer child calls volatile
+ * functions, it must be read again in each execution, as core's joins do.
  */
 extern bool hg_join_may_cache_outer(HgJoinState *state);
 
 /*
- * Both sides are in memory, one of them for several executions: where the other one's rows are
- * few, have only those of its rows joined that their keys let through.  False: there are none, and
- * no match.
+ * If one side is cached and the other one has few rows, selects the cached rows that the keys of
+ * the few let through.  Both sides must be in memory.  Returns false if no row is left, so that
+ * there is no match.
  */
 extern bool hg_join_select_cached(HgJoinState *state);
 

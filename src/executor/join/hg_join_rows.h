@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_rows.h
- *	  The join node's rows on their way out: from a batch to slots.
+ *	  The join node's way from a batch of joined rows to slots.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,54 +16,54 @@
 
 #include "batch/hg_batch.h"
 
-/* The rows that are returned next; hg_join_emit.c fills the batch, a matcher counts empty ones. */
+/* The rows that are returned next.  hg_join_emit.c fills the batch; a matcher sets empty_left. */
 typedef struct HgJoinOutput
 {
-	HgBatch *batch;		  /* columns by their places in the scan slot */
-	int next;			  /* the row of it that is returned next */
-	bool any_order;		  /* whoever is above takes all rows, whatever their order */
-	uint64 empty_left;	  /* rows of no columns that follow it, in batches to come */
-	int ncolumns;		  /* that are needed ... */
-	int *columns;		  /* [ncolumns] ... and their places */
-	TupleTableSlot *slot; /* that rows are returned in: the scan slot, or the result slot where the
-						   * projection only picks columns */
-	int *slot_columns;	  /* [attributes of slot] their places, or NULL: same places */
+	HgBatch *batch;	   /* columns by their indexes in the scan slot */
+	int next;		   /* the row of the batch that is returned next */
+	bool any_order;	   /* the node above reads all rows and ignores their order */
+	uint64 empty_left; /* rows without columns that follow the batch */
+	int ncolumns;	   /* number of needed columns */
+	int *columns;	   /* [ncolumns] their indexes */
+	TupleTableSlot
+		*slot; /* slot of returned rows: the scan slot, or the result slot with slot_columns */
+	int *slot_columns; /* [attributes of slot] indexes in the scan slot; NULL: the same */
 } HgJoinOutput;
 
-/* Set up how rows leave, in CurrentMemoryContext, once the projection of the node is known. */
+/* Initializes the output, in CurrentMemoryContext.  The node's projection must be set up. */
 extern void hg_join_output_init(HgJoinOutput *output, const ScanState *ss,
 								const Bitmapset *columns);
 
-/* There are no rows. */
+/* Empties the batch. */
 static inline void
 hg_join_output_clear(HgJoinOutput *output)
 {
 	output->batch->nrows = output->next = 0;
 }
 
-/* The next rows of the batch have been taken where they lie. */
+/* Skips rows of the batch, which the caller has used in place. */
 static inline void
 hg_join_output_skip(HgJoinOutput *output, int rows)
 {
 	output->next += rows;
 }
 
-/* Fill the batch with empty rows, of those that are left; false when there are none. */
+/* Fills the batch with rows out of empty_left.  Returns false if there are none. */
 extern bool hg_join_fill_empty(HgJoinOutput *output);
 
-/* Take all the empty rows that are left at once, without a batch: their number. */
+/* Returns the number of all empty rows that are left, and removes them. */
 extern uint64 hg_join_take_empty(HgJoinOutput *output);
 
-/* The next row of the batch that passes plan.qual, projected, or NULL when there are no more. */
+/* Returns the next row of the batch that passes plan.qual, projected; NULL at the end. */
 extern TupleTableSlot *hg_join_next_row(HgJoinOutput *output, ScanState *ss);
 
-/* Put a row of the batch into the scan slot, for an expression to look at. */
+/* Loads a row of the batch into the scan slot. */
 static inline TupleTableSlot *
 hg_join_load_row(const HgJoinOutput *output, TupleTableSlot *slot, int row)
 {
 	const HgBatch *batch = output->batch;
 
-	/* what is asked of a row may take any time */
+	/* evaluating a row's expressions can take any time */
 	CHECK_FOR_INTERRUPTS();
 	ExecClearTuple(slot);
 	for (int i = 0; i < output->ncolumns; i++)
@@ -77,7 +77,7 @@ hg_join_load_row(const HgJoinOutput *output, TupleTableSlot *slot, int row)
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* What a node returns of the row in a slot: its projection, or NULL where plan.qual refuses it. */
+/* Returns the projection of the row in a slot, or NULL if plan.qual rejects it. */
 static inline TupleTableSlot *
 hg_join_return_slot(ScanState *ss, TupleTableSlot *slot)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_rules.h
- *	  Which pairs and which rows a join returns, as its type and its quals say.
+ *	  Which pairs and rows a join returns, according to its type and its quals.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,28 +16,28 @@
 #include "batch/hg_row_bits.h"
 #include "executor/join/hg_join_recheck.h"
 
-/* The same from the start of the node to its end. */
+/* The rules of a join; constant from the node's start to its end. */
 typedef struct HgJoinRules
 {
 	JoinType join_type;
-	bool single_match;	  /* at most one match of an outer row counts */
-	bool single_inner;	  /* at most one match of an inner row counts */
-	bool preserved[2];	  /* by HgSide: a preserved side, whose rows without a match are returned */
-	bool return_matched;  /* matches are returned */
-	bool rows_wanted;	  /* columns or quals are needed: not just their number */
-	ExprState *join_qual; /* recheck of hashed keys and the rest of ON, or NULL */
-	HgJoinRecheck *same_bytes; /* what says without it that it is true; or NULL */
+	bool single_match;		   /* at most one match of an outer row counts */
+	bool single_inner;		   /* at most one match of an inner row counts */
+	bool preserved[2];		   /* by HgSide: rows without a match are returned */
+	bool return_matched;	   /* matches are returned */
+	bool rows_wanted;		   /* columns or quals are needed, not only the number of rows */
+	ExprState *join_qual;	   /* recheck of hashed keys and the rest of ON; or NULL */
+	HgJoinRecheck *same_bytes; /* proves join_qual by bytes; or NULL */
 } HgJoinRules;
 
-/* Which rows of a side, of those in memory, have found a match. */
+/* Which rows of a side, among those in memory, have found a match. */
 typedef struct HgJoinMatched
 {
 	HgRowBits *bits;
-	bool tracked; /* somebody will ask: the bits are valid */
-	bool once;	  /* and a row that has found one finds no more */
+	bool tracked; /* the bits are needed and valid */
+	bool once;	  /* and a row matches at most once */
 } HgJoinMatched;
 
-/* What is to be known of the rows that come into memory from now on: see HgJoinMatched. */
+/* Sets what is tracked for the rows that are read from now on. */
 static inline void
 hg_join_matched_begin(HgJoinMatched *matched, bool tracked, bool once)
 {
@@ -45,8 +45,7 @@ hg_join_matched_begin(HgJoinMatched *matched, bool tracked, bool once)
 	matched->once = once;
 }
 
-/* Rows of a side are in memory, in so many places from first on: none of these has found a match.
- */
+/* Clears the bits at positions first .. places - 1, for rows that have come into memory. */
 static inline void
 hg_join_matched_reset(HgJoinMatched *matched, uint64 first, uint64 places)
 {
@@ -55,12 +54,12 @@ hg_join_matched_reset(HgJoinMatched *matched, uint64 first, uint64 places)
 }
 
 /*
- * What a join type asks for, where an outer row has one match at most if inner_unique is set; the
- * last two members are the caller's to set.
+ * Sets the rules of a join type.  inner_unique: an outer row has at most one match.  The caller
+ * sets rows_wanted, join_qual and same_bytes.  Raises an error for an unknown type.
  */
 extern void hg_join_rules_init(HgJoinRules *rules, JoinType join_type, bool inner_unique);
 
-/* Are matches needed, and not just their number? */
+/* Returns true if matches are needed, and not only their number. */
 static inline bool
 hg_join_streams(const HgJoinRules *rules, const HgJoinMatched matched[2])
 {
@@ -68,8 +67,8 @@ hg_join_streams(const HgJoinRules *rules, const HgJoinMatched matched[2])
 }
 
 /*
- * True if the join returns no row when the side has no rows that are returned or can match: then
- * the other side need not be read.
+ * Returns true if the join returns no row when a side has no rows that are returned or can match,
+ * so that the other side need not be read.
  */
 static inline bool
 hg_join_empty_settles(const HgJoinRules *rules, HgSide side)
@@ -77,7 +76,7 @@ hg_join_empty_settles(const HgJoinRules *rules, HgSide side)
 	return !rules->preserved[hg_other_side(side)];
 }
 
-/* As EXPLAIN and the statistics call it. */
+/* Returns the name of a join type in EXPLAIN and the statistics. */
 extern const char *hg_join_type_name(JoinType join_type);
 
 #endif /* HG_JOIN_RULES_H */

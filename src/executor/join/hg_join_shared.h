@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_shared.h
- *	  The join node below a Gather: what its processes share, and this process's place among them.
+ *	  The join node below a Gather: shared memory, and this process among the participants.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,60 +28,59 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* In the query's DSM: no pointers. */
+/* Lies in the query's DSM, so it has no pointers. */
 typedef struct HgJoinShared
 {
-	int nprocesses;		/* the most that there can be, the leader included */
-	dsm_handle segment; /* that this lies in */
-	Barrier barrier;	/* hg_join_together.c tells its phases */
+	int nprocesses;		/* maximal number of processes, leader included */
+	dsm_handle segment; /* the segment that this lies in */
+	Barrier barrier;	/* phases: see hg_join_together.c */
 	HgParticipantsState participants;
 	HgDeviceParticipantsShared device;
-	HgJoinPagesShared pages;		 /* that are sent before anything is read */
-	HgSharedBudget budget;			 /* of the inputs of all, and of the filter */
-	pg_atomic_uint64 counted;		 /* outer rows, where there may be few to be looked up ... */
-	pg_atomic_uint32 hashes;		 /* ... or there are too many: the inner side is hashed */
-	pg_atomic_uint32 spill_bits;	 /* 0, or the join has gone to 2^this partitions */
-	pg_atomic_uint32 next_partition; /* not yet taken */
-	pg_atomic_uint32 ended;			 /* some process has been the last */
-	pg_atomic_uint32 reader_found;	 /* of the side that is read once, if there is one */
-	HgSharedColumns columns[2];		 /* by HgSide, as everything below */
+	HgJoinPagesShared pages;		 /* sent before anything is read */
+	HgSharedBudget budget;			 /* for the inputs of all processes and the filter */
+	pg_atomic_uint64 counted;		 /* outer rows read so far by an adaptive join */
+	pg_atomic_uint32 hashes;		 /* 1: an adaptive join hashes the inner side */
+	pg_atomic_uint32 spill_bits;	 /* log2 of the number of partitions on disk; 0: none */
+	pg_atomic_uint32 next_partition; /* next partition that no process has taken */
+	pg_atomic_uint32 ended;			 /* 1: a process left early, or the last one has finished */
+	pg_atomic_uint32 reader_found;	 /* 1: a single-reader side has its reader */
+	HgSharedColumns columns[2];		 /* the rows of each side */
 	HgSharedBits matched[2];
 	HgSharedSpill spills[2];
 	HgSharedFilter filter;
-	bool may_use_cache[2]; /* workers' scans from resident columns; set by the leader */
+	bool may_use_cache[2]; /* workers' scans may read cached columns; set by the leader */
 	HgSharedCovered covered[2];
-	LWLock cover_lock; /* guards covers; shared while a worker pins covered rows */
-	bool covers;	   /* the leader holds the covered rows, and sets this with the lock held */
-	pg_atomic_uint32 next_part; /* of the pairs of covered rows */
-	bool at_once;				/* a device is to count these pairs; set by the leader */
-	bool stays_covered;			/* delta rows that don't fit go to disk alone; set by the leader */
+	LWLock cover_lock;			/* guards covers; held shared while a worker pins covered rows */
+	bool covers;				/* the leader holds the covered rows; set with the lock held */
+	pg_atomic_uint32 next_part; /* next part of the pairs of covered rows */
+	bool at_once;				/* a device joins these pairs; set by the leader */
+	bool stays_covered; /* if delta rows do not fit, only they go to disk; set by the leader */
 	SharedFileSet files;
-	HgJoinRecord
-		records[FLEXIBLE_ARRAY_MEMBER]; /* by process; processes is 0 where it did nothing */
+	HgJoinRecord records[FLEXIBLE_ARRAY_MEMBER]; /* by process; processes is 0 if it did nothing */
 } HgJoinShared;
 
 /*
- * This process's place among those that join; hg_join_together.c attaches it and joins.  Zeros:
- * there are no others.
+ * This process among the participants of the join; see hg_join_together.c.  All zeros if there are
+ * no others.
  */
 typedef struct HgJoinParticipants
 {
-	HgJoinShared *shared; /* or NULL */
-	dsm_segment *segment; /* in the leader: that shared lies in; or NULL */
-	int process;		  /* 0: the leader */
-	bool attached;		  /* to the others' barrier: they wait for this process */
-	bool joined;		  /* the two sides are being joined by the processes together, in memory */
-	bool ends_join;		  /* all others are done: rows without a match are this one's to return */
-	HgJoinRecord others;  /* what other processes did, as far as it is known */
+	HgJoinShared *shared; /* NULL: no other processes */
+	dsm_segment *segment; /* in the leader: the segment of shared; or NULL */
+	int process;		  /* 0: leader; n: worker n - 1 */
+	bool attached;		  /* attached to the barrier: the others wait for this process */
+	bool joined;		  /* participants join both sides together, in memory */
+	bool ends_join;		  /* all others have finished: this one returns rows without a match */
+	HgJoinRecord others;  /* what other processes did, as far as known */
 } HgJoinParticipants;
 
 /*
- * Nobody shall wait for this process any more: it has returned its matches (finished), or
- * returns no more of them.
+ * Detaches from the barrier, so that no process waits for this one.  finished: it has returned all
+ * of its matches; otherwise it returns no more of them.
  */
 extern void hg_join_leave(HgJoinParticipants *participants, bool finished);
 
-/* The executor callbacks of these names. */
+/* The parallel-query callbacks of the join node, as in CustomExecMethods. */
 extern Size hg_join_estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
 extern void hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate);
 extern void hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt,
@@ -89,7 +88,7 @@ extern void hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcx
 extern void hg_join_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate);
 extern void hg_join_shutdown(CustomScanState *node);
 
-/* The node ends: what is left of the shared memory may do without it. */
+/* Releases the shared memory, if it still exists, when the node ends. */
 extern void hg_join_end_shared(HgJoinState *state);
 
 #endif /* HG_JOIN_SHARED_H */

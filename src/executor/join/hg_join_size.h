@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_size.h
- *	  What a join may hold, and what it is expected to be like.
+ *	  The memory that a join may use, and the sizes that it is expected to have.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,52 +16,53 @@
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /*
- * The memory that the join may use, and uses: the inputs, each of which has a part of it, and what
- * lies beside them.
+ * The join's memory: that of the inputs, each of which has its own part of the budget, and the
+ * rest.
  */
 typedef struct HgJoinMemory
 {
-	MemoryContext context; /* of the inputs, the spill sets, the filter, the bits and the sender */
-	HgBudget budget;	   /* of work memory */
-	HgBudget files;		   /* the part of a filter, of bits, and of buffers of temporary files */
+	MemoryContext context; /* inputs, spill sets, filter, bits and sender live in it */
+	HgBudget budget;	   /* work memory */
+	HgBudget files;		   /* its part for filter, bits and buffers of files */
 } HgJoinMemory;
 
 /*
- * Begins with no memory used, in a context below CurrentMemoryContext; at most limit bytes may be.
+ * Initializes the budgets, with limit bytes in all, and creates the context below
+ * CurrentMemoryContext.
  */
 extern void hg_join_memory_init(HgJoinMemory *memory, uint64 limit);
 
-/* What both inputs may take together. */
+/* Returns the bytes that both inputs may take together. */
 extern uint64 hg_join_limit(const HgJoinMemory *memory);
 
-/* How many partitions, as a power of two, for expected bytes of inner rows. */
+/* Returns log2 of the number of partitions for expected bytes of inner rows. */
 extern int hg_join_partition_bits(const HgJoinMemory *memory, double expected);
 
 /*
- * Rows of a side that the plan expects in a process: of a child that one of them reads for all, a
- * share, as of any other.
+ * Returns the rows of a side that the plan expects per process; of a single-reader side, its
+ * share.
  */
 extern double hg_join_planned_rows(const HgJoinState *state, HgSide side);
 
-/* What the rows of both sides take that the plan expects in all processes. */
+/* Returns the bytes of both sides' rows that the plan expects in all processes. */
 extern double hg_join_planned_bytes(const HgJoinState *state);
 
 /*
- * The memory that the inner side is expected to take, from the rows in memory and the plan's
- * estimate, less so many covered rows.
+ * Returns the bytes that the inner side is expected to take, from the rows in memory and the
+ * plan's estimate less covered rows.
  */
 extern double hg_join_expected_bytes(const HgInput *inner, double covered);
 
-/* Returns how many inner rows a process may have in memory; those that are there may stay. */
+/* Returns how many inner rows fit into a process's memory; no limit if they are all there. */
 extern double hg_join_inner_room(const HgJoinState *state);
 
-/* A filter may take one part in so many of the memory of both inputs. */
+/* A filter may take 1 / HG_FILTER_SHARE of the memory of both inputs. */
 #define HG_FILTER_SHARE 8
 
 /*
- * Are outer rows that match nothing worth finding while they are read?  Where the inner side
- * is small beside the outer one a filter costs next to nothing, and shows itself whether
- * it is worth its price; else the planner's estimate decides.
+ * Returns true if filtering outer rows without a match while they are read may pay.  If the inner
+ * side is small beside the outer one, the filter is cheap and itself finds out whether it pays;
+ * otherwise the planner's estimate decides.
  */
 extern bool hg_join_filter_may_pay(const HgJoinState *state, double inner_rows);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_source.h
- *	  A join below another node of ours: columns go up without forming a row in between.
+ *	  A join below another node of this extension: hands up columns without forming rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,12 +17,12 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* The name of the join node, which is told by its address. */
+/* The name of the join node.  Nodes are recognized by its address. */
 extern const char hg_join_name[];
 
 /*
- * The methods of the node's state (hg_join.c): next_batch fills its output's batch with the next
- * rows of the join; false at the end.
+ * Methods of the join's state (hg_join.c).  next_batch() fills the output's batch with the next
+ * rows, and returns false at the end.
  */
 typedef struct HgJoinMethods
 {
@@ -31,33 +31,33 @@ typedef struct HgJoinMethods
 } HgJoinMethods;
 
 /*
- * The source of a child plan: a join of our own hands over its batches, any other plan is read by
- * hg_scan.h.  An HgSourceMaker (hg_input.h).
+ * Creates the source of a child plan: a join of this extension hands over its batches, and
+ * hg_scan.h reads any other plan.  An HgSourceMaker (hg_input.h).
  */
 extern HgBatchSource *hg_join_source_create(PlanState *plan, int nattnos, const int *attnos);
 
-/* The join of our own behind a source, or NULL. */
+/* Returns the join behind a source, or NULL if the source is no join of this extension. */
 extern HgJoinState *hg_join_source_join(const HgBatchSource *source);
 
-/* Of such a source, the place of a column in the join's scan slot. */
+/* Returns the index in the join's scan slot of a column of such a source. */
 extern int hg_join_source_column(const HgBatchSource *source, int column);
 
 /*
- * The number of rows of a source of no columns, all at once.  False, and nothing is done, where
- * the source is not a join of our own: then batches must be counted.
+ * Sets *rows to the number of all rows of a source without columns.  Returns false, and does
+ * nothing, if the source is no join: then the caller counts batches.
  */
 extern bool hg_join_source_count(HgBatchSource *source, uint64 *rows);
 
 /*
- * All rows of the source will be taken, whatever their order.  Nothing is done where the source is
- * not a join of our own.
+ * Tells a join that all of its rows are read, and their order is ignored.  Does nothing for other
+ * sources.
  */
 extern void hg_join_source_take_all(HgBatchSource *source);
 
 /*
- * Have rows of the source, which is a join of ours, come in groups wherever they can: next() hands
- * them to the reducer, which must stay in place, and returns the other rows.  False, and nothing is
- * done, where they never can.  Columns are of the source's batches.
+ * Lets a join hand over groups wherever it can: next() passes them to the reducer and returns the
+ * other rows.  Columns of the reducer are those of the source's batches; it must stay in place.
+ * Returns false, and does nothing, if the source can never make groups.
  */
 extern bool hg_join_source_reduce(HgBatchSource *source, const HgReducer *reducer);
 

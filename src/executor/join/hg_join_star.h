@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_star.h
- *	  A tree of joins whose covered rows a device joins at once.
+ *	  Multi-way join: a device joins the covered rows of all tables below a tree of joins at once.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,9 +15,9 @@
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /*
- * What a device has joined at once, the last time that it did: so many tables; 0: it never has.
- * And why not in the last execution; NULL: it has, or nobody wanted it to, or the record's fallback
- * tells.
+ * The last multi-way join.  tables: number of tables that a device joined at once; 0: never.
+ * why_not: why it did not in the last execution; NULL: it did, it was not tried, or the record's
+ * fallback has the reason.
  */
 typedef struct HgJoinAtOnce
 {
@@ -25,18 +25,19 @@ typedef struct HgJoinAtOnce
 	const char *why_not;
 } HgJoinAtOnce;
 
-/* What a join at the top of such a tree knows of it; opaque. */
+/* State of the topmost join of such a tree; opaque. */
 typedef struct HgJoinStar HgJoinStar;
 
 /*
- * An execution begins, and nothing was read: asks a device about the covered rows of all tables
- * below the join.  True: those of one of the tables, the facts, are joined; they have gone up in
- * groups, or are so many empty rows of the output, and the joins are for its delta rows alone.
- * False: the joins are for all rows.
+ * Asks a device, at the start of an execution, to join the covered rows of all tables below the
+ * join.  If it returns true, the covered rows of the fact relation, except stale probes, are
+ * joined: they were handed up in groups, or are counted as empty rows of the output.  The joins
+ * then return only rows for delta rows of the fact relation and stale probes.  If it returns
+ * false, the joins return all rows.
  */
 extern bool hg_join_ask_star(HgJoinState *state);
 
-/* Before a rescan: where a device has answered, no join of the tree keeps anything. */
+/* Resets all joins of the tree before a rescan, if a device has answered. */
 extern void hg_join_forget_star(HgJoinState *state);
 
 #endif /* HG_JOIN_STAR_H */

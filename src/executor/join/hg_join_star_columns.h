@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_star_columns.h
- *	  Columns of a tree's tables that are wanted of its topmost join, as those of a device's job.
+ *	  Columns that a multi-way join needs of its tables, as columns of a device's job.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,19 +14,19 @@
 #include "executor/join/hg_join_tree.h"
 
 /*
- * Finds the table that has a column which is wanted of the topmost join, and which has a replica.
+ * Returns the table column behind a column of the topmost join's reduction that is not computed.
  */
 extern HgTreeColumn hg_star_trace(HgJoinState *state, HgSide side, uint32 column);
 
-/* The expression that a column which is wanted is; -1: it is a replica. */
+/* Returns the expression that computes a column of the reduction; -1: it is a replica. */
 extern int hg_star_expression(const HgJoinState *state, const HgReduceColumn *column);
 
-/* Find out of which tables' columns others are computed, for the graphs. */
+/* Finds the tables whose columns are operands of computed columns, for hg_star_find_graphs(). */
 extern void hg_star_find_computed_tables(HgJoinState *state, const HgReduction *wanted);
 
 /*
- * Find all columns that are wanted, as those of the job; false where a device has not all of them,
- * which are asked for at once.
+ * Finds all columns of the wanted reduction, as columns of the job.  Returns false if the devices
+ * lack some of them; all missing ones are requested.
  */
 extern bool hg_star_find_columns(HgJoinState *state, const HgReduction *wanted);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_star_graphs.h
- *	  What each table of a tree of joins is in a device's job, and by which of its graphs.
+ *	  The role of each table of a multi-way join in a device's job, and the graphs that it uses.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,76 +16,75 @@
 
 typedef struct HgStarTable
 {
-	HgSide side;					  /* of the job, whose rows it is of or looked up by */
-	uint32 lookup;					  /* 0: it is that side; else the number of the lookup, and 1 */
-	int from;						  /* the table whose rows find its; -1: they are the facts */
-	int column;						  /* ... by this column ... */
-	HgPinnedGraph *own;				  /* ... and by this graph of that table's */
-	HgPinnedGraph *graph;			  /* the graph of its own by which they are found */
-	HgReplicaUse use;				  /* ... as the device has it, ... */
-	const HgPartitioning *partitions; /* ... or several, cut so; NULL: each has all of it */
-	uint32 stride;					  /* of its rows' places */
+	HgSide side;					  /* side of the job whose rows it has, or that looks it up */
+	uint32 lookup;					  /* 0: it is that side; n: it is found by lookup n - 1 */
+	int from;						  /* table that looks it up; -1: it is the fact relation */
+	int column;						  /* its column in the edge to that table */
+	HgPinnedGraph *own;				  /* graph of that table for the lookup */
+	HgPinnedGraph *graph;			  /* its own graph, in which it is looked up */
+	HgReplicaUse use;				  /* the device's replica of graph */
+	const HgPartitioning *partitions; /* partitions of graph; NULL: a device has all of it */
+	uint32 stride;					  /* stride of its rows' numbers */
 } HgStarTable;
 
+/* The graphs of a multi-way join. */
 typedef struct HgStarGraphs
 {
 	int facts;
-	int usual;	   /* the edge of which facts and another table are the sides, ... */
-	bool complete; /* ... of a left join, so that all facts must have a match there */
-	HgStarTable tables[HG_TREE_TABLES]; /* as the tree has them */
-	int order[HG_TREE_TABLES];			/* all of them, each behind the one that finds it */
-	HgStarTable again; /* the table that facts are joined with, looked up by them as well; or not:
-						* its lookup is 0 */
-	uint32 computed[HG_MAX_REDUCE_ITEMS]; /* tables, as bits, of whose columns one is computed */
+	int usual;	   /* edge whose ends, the fact relation and another table, are the sides */
+	bool complete; /* the edge is a left join's: every fact row must have a match there */
+	HgStarTable tables[HG_TREE_TABLES]; /* by table of the tree */
+	int order[HG_TREE_TABLES];			/* all tables, each after the one that looks it up */
+	HgStarTable again; /* the inner side, if fact rows look it up again; else lookup is 0 */
+	uint32 computed[HG_MAX_REDUCE_ITEMS]; /* bit sets of the tables of each computed column */
 	int ncomputed;
-	HgReplicaCovered replica[2]; /* of the job: what it looks up */
-	bool partitioned;			 /* several devices have partitions of a side ... */
-	HgDeviceSet at; /* of the devices that have all of it; or, together, partitions and all else */
-	bool missing;	/* ... but for what has been asked for */
+	HgReplicaCovered replica[2]; /* by HgSide: replicas of the job, with its lookups */
+	bool partitioned;			 /* several devices have partitions of a side */
+	HgDeviceSet at;				 /* devices that have everything; if partitioned, together */
+	bool missing;				 /* some replicas are missing, and were requested */
 } HgStarGraphs;
 
-/* Can these be the facts: is there a table that they can be the sides of a job with? */
+/* Returns true if a table can be the fact relation: some other table can be the other side. */
 extern bool hg_star_has_sides(const HgJoinTree *tree, int facts);
 
 /*
- * Have facts and another table be the sides, those of graphs->usual = -1 at first, and then the
- * next ones that can be; false: there are no others.
+ * Chooses the next edge whose ends can be the sides of the job, starting with graphs->usual = -1.
+ * Returns false if there is no other.
  */
 extern bool hg_star_next_sides(const HgJoinTree *tree, HgStarGraphs *graphs);
 
 /*
- * Finds the graphs of a tree all of whose tables have covered rows, the facts and sides of which
- * are told, and of which tables something is computed, in CurrentMemoryContext.  False: neither
- * does a device have all replicas that it takes, nor do several that have a partition each of a
- * side.
+ * Finds the graphs of a tree, in CurrentMemoryContext.  All tables have covered rows, and graphs
+ * has the fact relation, the edge and the computed columns.  Returns false if neither one device
+ * has all replicas nor several have partitions of a side.
  */
 extern bool hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs);
 
-/* The table by whose rows a device knows a table's columns, and looks others up. */
+/* Returns the entry by which a device reads a table's columns and looks others up. */
 extern HgStarTable *hg_star_table(HgStarGraphs *graphs, int table);
 
 /*
- * They were not found, or not all columns: tell the loader, which gives devices their replicas, how
- * much the tree needs of them, of which so many bytes are columns, by table.
+ * Reports to the loader how many bytes of replicas the tree needs, because some are missing.
+ * columns[]: the bytes of column replicas, by table.
  */
 extern void hg_star_tell_needs(const HgJoinTree *tree, const HgStarGraphs *graphs,
 							   const uint64 columns[HG_TREE_TABLES]);
 
 /*
- * A column of a table's rows, as the device has it that has all else, or the devices.  False: it is
- * not there, and was asked for.
+ * Finds the replica of a table's column on the devices that have everything else.  Returns false,
+ * after requesting it, if it is missing.
  */
 extern bool hg_star_find_replica_column(HgStarGraphs *graphs, const HgStarTable *table,
 										AttrNumber number, HgReplicaColumnUse *use,
 										const HgGraphCodes **codes);
 
-/* These places have answered that this, of what they have of the tables, is not there any more. */
+/* Records replicas that the devices of device_set reported missing. */
 extern void hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs,
 								HgDeviceSet device_set, const HgMissingReplicas *missing);
 
 /*
- * A number that the graphs which rows are looked up in come to, with the number of covered facts
- * where that matters; not 0.
+ * Returns a hash, not 0, of the graphs that are looked up and, if every fact row must have a
+ * match, of the number of covered fact rows.
  */
 extern uint64 hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs);
 

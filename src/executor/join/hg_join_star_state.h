@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_star_state.h
- *	  What a join at the top of a tree knows of it: the parts of hg_join_star.c share it.
+ *	  State of a multi-way join, for the files of hg_join_star.c.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,17 +18,17 @@
 struct HgJoinStar
 {
 	HgJoinTree tree;
-	bool possible; /* the tree is one */
-	bool answered; /* by the device, in this execution */
+	bool possible; /* the joins form a tree that a device can join at once */
+	bool answered; /* the device has answered in this execution */
 
-	/* while it is asked */
+	/* valid while the device is asked */
 	HgStarGraphs graphs;
 	HgFlatSide covered[2];
-	HgIntegers touched; /* covered facts that the device is not asked about */
-	uint64 asked;		/* facts that it is asked about, where that matters */
+	HgIntegers touched; /* stale probes: covered fact rows that the device is not asked about */
+	uint64 asked;		/* number of fact rows that it is asked about */
 	HgReduction reduction;
 	HgJoinCodes codes;
-	HgTreeColumn columns[2][HG_MAX_COLUMNS]; /* those of the reduction */
+	HgTreeColumn columns[2][HG_MAX_COLUMNS]; /* columns of the reduction */
 };
 
 #endif /* HG_JOIN_STAR_STATE_H */

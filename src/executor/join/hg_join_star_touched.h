@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_star_touched.h
- *	  Facts of a star that may find rows which a device does not know.
+ *	  Stale probes: covered fact rows of a multi-way join that may match delta rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,9 +14,10 @@
 #include "executor/join/hg_join_star_graphs.h"
 
 /*
- * Adds the covered facts that may find delta rows of other tables, or are found by such, to rows,
- * in CurrentMemoryContext; a row may come more than once.  Those tables are read, and begin again
- * from their start.  Returns false if there are too many.
+ * Adds the stale probes to rows, in CurrentMemoryContext: the covered fact rows that may match
+ * delta rows of other tables, directly or through rows of a third table.  A row can be added
+ * twice.  Reads the tables' delta rows and starts the tables again.  Returns false if there are
+ * too many.
  */
 extern bool hg_star_find_touched(const HgJoinTree *tree, const HgStarGraphs *graphs,
 								 HgIntegers *rows);

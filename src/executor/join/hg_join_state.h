@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_state.h
- *	  The join node's state: what the plan says, and the parts of the node's files.
+ *	  The join node's state: the plan's settings, and one part for each of the node's files.
  *
- * Each part is a structure of the header that is named for it.  It is changed by that file's
- * functions alone, unless the header says who else does; all others read it.
+ * A part is a structure of the header that is named after it.  Only that file's functions change
+ * it, unless the header says otherwise.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -43,11 +43,11 @@ struct HgJoinState
 
 	/* from the plan */
 	HgJoinRules rules;
-	int together;		  /* workers planned, if both sides are shared by all processes; or 0 */
-	int read_once;		  /* the HgSide that one of them reads for all; or -1 */
-	bool dense;			  /* the plan knows that the inner keys need not be hashed */
-	bool rewind;		  /* rescans without changed parameters of the outer side are expected */
-	Bitmapset *params[2]; /* PARAM_EXECs in the keys, by HgSide */
+	int together;		  /* planned workers if processes share both sides; else 0 */
+	int read_once;		  /* HgSide that a single process reads for all; or -1 */
+	bool dense;			  /* the inner keys are known to be dense */
+	bool rewind;		  /* rescans without changed outer parameters are expected */
+	Bitmapset *params[2]; /* by HgSide: PARAM_EXEC numbers in the keys */
 
 	HgJoinProgress progress;
 	HgJoinMemory memory;
@@ -58,7 +58,7 @@ struct HgJoinState
 	HgJoinCover cover;
 	HgJoinRescan rescan;
 	HgJoinSpill spill;
-	HgJoinLookup lookup; /* while there are few outer rows */
+	HgJoinLookup lookup; /* adaptive join */
 
 	/* from HashGraphs to rows */
 	HgJoinMatching matching;
@@ -67,26 +67,26 @@ struct HgJoinState
 	HgJoinEmission emission;
 	HgJoinOutput output;
 
-	/* with a device, what is a pointer NULL without */
-	HgSender *sender;			/* of the keys that are being read: hg_join_send.h */
+	/* for devices; pointers are NULL without one */
+	HgSender *sender;			/* uploads the keys that are being read (hg_join_send.h) */
 	HgJoinGather *gather;		/* columns that may come with the matches */
-	HgJoinReduction *reduction; /* groups, where the node above takes them */
-	HgJoinStar *star;			/* a tree that this is the topmost join of */
-	HgJoinAtOnce at_once;		/* what came of it */
-	HgJoinPages pages;			/* of tables that are not read here */
+	HgJoinReduction *reduction; /* groups, if the node above accepts them */
+	HgJoinStar *star;			/* multi-way join that this is the topmost join of */
+	HgJoinAtOnce at_once;		/* its result */
+	HgJoinPages pages;			/* joins of tables' pages on a device */
 
 	/* below a Gather */
 	HgJoinParticipants participants;
 };
 
-/* True if a row has found a match. */
+/* Returns true if a row has found a match. */
 static inline bool
 hg_join_is_matched(const HgJoinState *state, HgSide side, uint32 row)
 {
 	return hg_row_bits_test(state->matched[side].bits, hg_input_place(state->inputs[side], row));
 }
 
-/* True if an outer row has as many matches as it may have. */
+/* Returns true if an outer row has as many matches as it may have. */
 static inline bool
 hg_join_is_settled(const HgJoinState *state, uint32 outer_row)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_together.h
- *	  The join node's sides, read and joined by the processes below a Gather together.
+ *	  Shared join: the processes below a Gather read and join both sides together.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +15,8 @@
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /*
- * Do what the phases READ_INNER and READ_OUTER do with the others; returns the phase that follows.
+ * Does the work of the phases READ_INNER and READ_OUTER with the other participants.  Returns the
+ * next phase.
  */
 extern HgJoinPhase hg_join_read_together(HgJoinState *state);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_tree.h
- *	  A tree of joins as the tables below it, and which column is joined with which.
+ *	  A tree of joins: the tables below it, and the columns that are joined.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +15,7 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* A tree of more joins than rows can look others up in on a device is none. */
+/* Joins of a tree: a device can do one of them as a job, and the others as lookups. */
 #define HG_TREE_JOINS (HG_MAX_LOOKUPS + 1)
 #define HG_TREE_TABLES (HG_TREE_JOINS + 1)
 
@@ -25,24 +25,24 @@ typedef struct HgTreeTable
 	HgJoinState *join;
 	HgSide side;
 	HgInput *input;
-	bool optional; /* rows of the others that it has no match for are returned all the same */
+	bool optional; /* the other side's rows without a match here are returned too */
 } HgTreeTable;
 
-/* A column of it, by its place in the input's batches. */
+/* A column of a table, as its index in the input's batches. */
 typedef struct HgTreeColumn
 {
 	int table;
 	int column;
 } HgTreeColumn;
 
-/* Two columns whose values are equal, and how each takes part in the words of a key of it alone. */
+/* Two columns that must be equal, and how each is encoded in the words of a key of it alone. */
 typedef struct HgTreeEdge
 {
 	HgTreeColumn ends[2];
 	HgGraphPart parts[2];
 } HgTreeEdge;
 
-/* Its joins, the topmost of which is the first; it has a table more than these. */
+/* njoins joins, the topmost first, and njoins + 1 tables. */
 typedef struct HgJoinTree
 {
 	int njoins;
@@ -52,13 +52,13 @@ typedef struct HgJoinTree
 } HgJoinTree;
 
 /*
- * Find the tables below a join.  False: it is no such tree, all of whose joins are of integers,
- * return their matches as they are, are of this process alone, and inner ones or, where all that
- * may have no match is looked for in one table, outer ones.
+ * Finds the tables below a join.  Returns false unless all joins compare integers, return their
+ * matches without further quals, run in this process alone, and are inner joins, or outer joins
+ * whose optional side is a table.
  */
 extern bool hg_join_tree_init(HgJoinTree *tree, HgJoinState *top);
 
-/* Which table has the column of a join's side, by its place in that side's batches? */
+/* Returns the table column behind a column, by its index in the batches, of a join's side. */
 extern HgTreeColumn hg_join_tree_trace(const HgJoinTree *tree, HgJoinState *join, HgSide side,
 									   int column);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_used.h
- *	  What the expressions of a node of ours use.
+ *	  Columns and parameters that a node's expressions use.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,14 +13,14 @@
 #include "nodes/bitmapset.h"
 #include "nodes/nodes.h"
 
-/* Zeros: nothing. */
+/* What expressions use.  Zeros: nothing. */
 typedef struct HgUsed
 {
 	Bitmapset *column_indexes; /* columns of the node's scan slot, from 0 */
-	Bitmapset *params;		   /* PARAM_EXECs */
+	Bitmapset *params;		   /* PARAM_EXEC numbers */
 } HgUsed;
 
-/* Add what an expression, or a list of them, uses; what is inside its subplans does not show. */
+/* Adds what an expression, or a list of them, uses.  What subplans use inside is not found. */
 extern void hg_used_add(HgUsed *used, Node *expression);
 
 #endif /* HG_JOIN_USED_H */
