@@ -3,37 +3,36 @@
  * hg_aggregate.c
  *	  The aggregate node: Custom Scan (HashGraphAggregate).
  *
- * The node stands above a join of ours, or the scan of a table or its partitions, and aggregates
- * its batches: no row is formed between the two.  It is a node of its own, and not a mode of the
- * join, because the two look at different things: the join's quals and keys at the columns of its
- * inputs, this node's targets at groups and results.  Each has one scan slot for what it looks at,
- * EXPLAIN shows both, and joins of any number below are the join's own affair (hg_join_source.c).
+ * The node stands above a join of this extension, or above the scan of a table or its partitions,
+ * and aggregates their batches without forming rows.  It is a node of its own, and not a mode of
+ * the join, because a join evaluates expressions over columns of its inputs, and this node over
+ * groups and results.  Each has its own scan slot, EXPLAIN shows both, and any number of joins can
+ * be below (hg_join_source.c).
  *
- *	READ			All batches are taken: the groups of their rows are found or made
- *					(hg_aggregate_groups.c) and each aggregate's state is advanced by a loop over
- *					a column (hg_aggregate_advance.c).
- *	RETURN			A row for each group: its columns and the results of its aggregates, in the
- *					scan slot, filtered by HAVING and projected.
- *	NEXT_PARTITION	The groups of rows that did not fit into memory.
+ *	READ			Finds or makes the groups of all rows (hg_aggregate_groups.c), and advances
+ *					each aggregate's state by a loop over a column (hg_aggregate_advance.c).
+ *	RETURN			Returns a row for each group: its columns and results in the scan slot,
+ *					filtered by HAVING and projected.
+ *	NEXT_PARTITION	Aggregates the rows of a partition, whose groups did not fit into memory.
  *
- * Where a device joins, it may make groups of the join's rows itself: hg_aggregate_reduce.c.
+ * If a device joins, it can make groups of the join's rows itself (hg_aggregate_reduce.c).
  *
- * Without GROUP BY there is one group, even for no rows.  Where only rows are counted the join
- * gives their number, and matches are not even looked at; nor is what is resident of a table, of
- * which the blocks tell how many rows they have.
+ * Without GROUP BY there is one group, even for no rows.  If only rows are counted, the join
+ * returns their number without producing matches, and the scan of a cached table adds the row
+ * counts of its blocks.
  *
- * MEMORY.  The groups may take work memory.  When they have, no more groups are made:
- * rows of groups that are there go on to be aggregated, all others go to temporary files,
- * partitioned by the hash of their keys.  When all rows are taken, the groups in memory are
- * complete and are returned.  Then the partitions are read one by one as if each were the input;
- * one with too many groups is cut again.  Below the last level of partitions memory is exceeded:
- * its rows have the same hash.
+ * MEMORY.  Groups may take work memory.  When it is full, no more groups are made: rows of
+ * existing groups are still aggregated, and all others go to temporary files, partitioned by the
+ * hash of their keys.  When all rows are read, the groups in memory are complete and are returned.
+ * Then the partitions are read one by one, as if each were the input; one with too many groups is
+ * partitioned again.  Below the last level of partitions memory is exceeded, because the rows have
+ * the same hash.
  *
- * PARALLEL.  Below a Gather each process aggregates its part of the input by itself, and core's
- * Finalize Aggregate combines the states that they return.  They share nothing but what each of
- * them did, for EXPLAIN.
+ * PARALLEL.  Below a Gather each process aggregates its part of the input, and core's Finalize
+ * Aggregate combines the states that the processes return.  They share only statistics for
+ * EXPLAIN.
  *
- * Groups and states live in contexts of their own, which are reset for each partition; temporary
+ * Groups and states live in contexts of their own, which are reset for each partition.  Temporary
  * files belong to the resource owner.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -61,7 +60,9 @@
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_used.h"
 
-/* So many groups are found as soon in any order: a near cache holds them. */
+/*
+ * Up to this number of groups, the order of rows does not matter: a near cache holds the groups.
+ */
 #define HG_FEW_GROUPS 1000
 
 static Node *hg_aggregate_create_state(CustomScan *cscan);
@@ -111,7 +112,7 @@ hg_aggregate_create_state(CustomScan *cscan)
  * ---------------------------------------------------------------------
  */
 
-/* The column of the batch at an index in the scan slot. */
+/* Returns the batch's column for an index in the scan slot. */
 static int
 hg_aggregate_column(const HgAggregateState *state, int column_index)
 {
@@ -121,7 +122,7 @@ hg_aggregate_column(const HgAggregateState *state, int column_index)
 	elog(ERROR, "an aggregate's column %d is not read", column_index + 1);
 }
 
-/* The columns at a set of indexes; returns how many there are. */
+/* Sets columns[] to the batch's columns for a set of indexes; returns their number. */
 static int
 hg_aggregate_columns(const HgAggregateState *state, const Bitmapset *column_indexes, int *columns)
 {
@@ -133,7 +134,7 @@ hg_aggregate_columns(const HgAggregateState *state, const Bitmapset *column_inde
 	return ncolumns;
 }
 
-/* Set up the argument of a function: a column where it is one, whatever it is called. */
+/* Initializes the argument of a function: a column if it is a Var, with or without relabeling. */
 static void
 hg_aggregate_begin_argument(HgAggregateState *state, HgFunction *function, Expr *argument)
 {
@@ -152,7 +153,7 @@ hg_aggregate_begin_argument(HgAggregateState *state, HgFunction *function, Expr 
 		function->column = hg_aggregate_column(state, ((Var *) bare)->varattno - 1);
 	else
 		function->argument = ExecInitExpr(argument, &state->css.ss.ps);
-	/* integers are taken from a column as they lie there, and counted without a look at them */
+	/* integer columns are read in place, and a counted column only for its NULLs */
 	if (hg_function_takes_numbers(function) &&
 		(function->column < 0 ||
 		 (!function->argument_byval && function->kind != HG_AGGREGATE_COUNT)))
@@ -161,7 +162,7 @@ hg_aggregate_begin_argument(HgAggregateState *state, HgFunction *function, Expr 
 			(Expr *) hg_bind_params((Node *) argument, state->css.ss.ps.state, false));
 }
 
-/* The number of a filter, which aggregates share where they have the same. */
+/* Returns the index of a filter, which equal FILTER clauses share; -1: no filter. */
 static int
 hg_aggregate_filter(HgAggregateState *state, List **filters, Expr *filter)
 {
@@ -182,9 +183,8 @@ hg_aggregate_filter(HgAggregateState *state, List **filters, Expr *filter)
 }
 
 /*
- * What an aggregate returns, by the function that takes its rows: one that has the same argument,
- * filter and state, of those that are set up, whose arguments are known; or a new one, whose state
- * is at *offset.
+ * Returns the result of an Aggref.  Uses a function with the same argument, filter and state if
+ * there is one; otherwise adds a function, whose state is at *offset.
  */
 static HgResult
 hg_aggregate_begin_function(HgAggregateState *state, const Aggref *aggref, List **arguments,
@@ -207,7 +207,7 @@ hg_aggregate_begin_function(HgAggregateState *state, const Aggref *aggref, List 
 	return (HgResult){function, function->kind};
 }
 
-/* Set up the functions; returns the size of their states. */
+/* Initializes the functions; returns the size of their states. */
 static Size
 hg_aggregate_begin_functions(HgAggregateState *state)
 {
@@ -244,7 +244,7 @@ hg_aggregate_begin_functions(HgAggregateState *state)
 	return offset;
 }
 
-/* Set up the groups: their keys, and the other columns of theirs that are returned. */
+/* Initializes the groups: their keys, and the other group columns that are returned. */
 static void
 hg_aggregate_begin_groups(HgAggregateState *state, const Bitmapset *returned, Size state_bytes)
 {
@@ -274,8 +274,8 @@ hg_aggregate_begin_groups(HgAggregateState *state, const Bitmapset *returned, Si
 }
 
 /*
- * Take numerics as integers where arguments and filters that are computed column by column are made
- * of them, and nobody else looks at what lies there: groups that have them do, and other functions.
+ * Lets numeric columns come as scaled integers if only column-by-column arguments and filters use
+ * them.  Group columns and arguments of other functions need the numerics.
  */
 static void
 hg_aggregate_begin_scaled(HgAggregateState *state)
@@ -311,7 +311,7 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	Assert(list_length(cscan->custom_exprs) == HG_AGGREGATE_EXPRS_COUNT);
 	Assert(list_length(cscan->custom_private) == HG_AGGREGATE_PRIVATE_COUNT);
 
-	/* the input is read once, and again from the start after a rescan */
+	/* the input is read forward once, and from the start after a rescan */
 	child = ExecInitNode(linitial(cscan->custom_plans), estate,
 						 eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
 	node->custom_ps = list_make1(child);
@@ -320,7 +320,7 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	state->first_result = intVal(list_nth(cscan->custom_private, HG_AGGREGATE_INPUT_COLUMNS));
 
 	hg_budget_init(&state->budget, NULL, get_hash_memory_limit());
-	/* subplans put slots into the query's tuple table: there are none in these expressions */
+	/* no expression here has a subplan, which would put slots into the query's tuple table */
 	state->context =
 		AllocSetContextCreate(CurrentMemoryContext, "HashGraphAggregate", ALLOCSET_DEFAULT_SIZES);
 	state->row_context =
@@ -329,7 +329,7 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 		AllocSetContextCreate(state->context, "HashGraphAggregate states", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(state->context);
 
-	/* what is needed of the input */
+	/* the needed columns of the input */
 	hg_used_add(&inside, (Node *) cscan->custom_exprs);
 	hg_used_add(&outside, (Node *) cscan->scan.plan.targetlist);
 	hg_used_add(&outside, (Node *) cscan->scan.plan.qual);
@@ -349,10 +349,10 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 
 	hg_aggregate_begin_groups(state, outside.column_indexes, hg_aggregate_begin_functions(state));
 	state->source = hg_join_source_create(child, state->ncolumns, state->attnos);
-	/* many groups are found sooner in the order of a key: the join's, which may be theirs */
+	/* many groups are found faster in the order of the join's key, which may be the group key */
 	if (!state->grouped || cscan->scan.plan.plan_rows <= HG_FEW_GROUPS)
 		hg_join_source_take_all(state->source);
-	/* rows are looked at, but for the values of new groups */
+	/* batches need no limit in bytes unless new groups copy by-reference values */
 	state->source->max_bytes = 0;
 	for (int i = 0; i < state->groups->nvalues; i++)
 		if (!state->groups->byvals[i])
@@ -367,7 +367,7 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	state->run.values = palloc0(Max(state->ncolumns, 1) * sizeof(void *));
 	hg_aggregate_begin_reduction(state);
 
-	/* columns that nothing is put into stay NULL in the scan slot */
+	/* unused columns stay NULL in the scan slot */
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
 	memset(slot->tts_values, 0, slot->tts_tupleDescriptor->natts * sizeof(Datum));
 	state->phase = HG_AGGREGATE_READ;
@@ -379,7 +379,7 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
  * ---------------------------------------------------------------------
  */
 
-/* All rows of the input, or of a partition, are taken: the groups in memory are complete. */
+/* Ends reading the input or a partition: the groups in memory are complete. */
 static void
 hg_aggregate_end_reading(HgAggregateState *state)
 {
@@ -389,7 +389,7 @@ hg_aggregate_end_reading(HgAggregateState *state)
 	state->record.spilled_bytes += hg_aggregate_spill_finish(&state->spill);
 }
 
-/* Take all rows of the input. */
+/* Aggregates all rows of the input. */
 static void
 hg_aggregate_read(HgAggregateState *state)
 {
@@ -423,7 +423,7 @@ hg_aggregate_read(HgAggregateState *state)
 	hg_aggregate_end_reading(state);
 }
 
-/* Take the rows of the next partition; false when there are no more. */
+/* Aggregates the rows of the next partition; returns false if there is none. */
 static bool
 hg_aggregate_read_partition(HgAggregateState *state)
 {
@@ -446,7 +446,7 @@ hg_aggregate_read_partition(HgAggregateState *state)
  * ---------------------------------------------------------------------
  */
 
-/* Put a group into the scan slot. */
+/* Loads a group into the scan slot. */
 static TupleTableSlot *
 hg_aggregate_load_group(HgAggregateState *state, HgGroup *group)
 {
@@ -476,7 +476,7 @@ hg_aggregate_load_group(HgAggregateState *state, HgGroup *group)
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* The next group that passes HAVING, projected, or NULL when there are no more. */
+/* Returns the next group that passes HAVING, projected, or NULL if there are no more. */
 static TupleTableSlot *
 hg_aggregate_next_group(HgAggregateState *state)
 {
@@ -544,8 +544,8 @@ hg_aggregate_exec(CustomScanState *node)
  */
 
 /*
- * Start again.  The groups stay cached where all of them are in memory and nothing has changed that
- * they depend on: HAVING and what is returned are evaluated again anyway.
+ * Restarts the node.  The groups stay cached if all of them are in memory and no parameter that
+ * they depend on has changed.  HAVING and the projection are evaluated again anyway.
  */
 static void
 hg_aggregate_rescan(CustomScanState *node)
@@ -554,7 +554,7 @@ hg_aggregate_rescan(CustomScanState *node)
 	PlanState *child = linitial(node->custom_ps);
 	Bitmapset *changed = node->ss.ps.chgParam;
 
-	/* the core does this for outer and inner plans, but not for custom ones */
+	/* core does this for outer and inner plans, but not for custom ones */
 	if (changed != NULL)
 		UpdateChangedParamSet(child, changed);
 	if (state->phase == HG_AGGREGATE_READ)

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_advance.c
- *	  Aggregate functions take the rows of a batch.
+ *	  Functions that advance aggregate states by the rows of a batch.
  *
- * Each loop below is written once, as an inline function with constant arguments for what does not
- * change within it, so that the compiler makes a tight loop for each case.
+ * Each loop below is written once, as an inline function whose constant arguments say what does
+ * not change within it, so that the compiler makes a tight loop for each case.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,13 +16,13 @@
 #include "executor/aggregate/hg_aggregate_advance.h"
 #include "executor/aggregate/hg_aggregate_sums.h"
 
-/* Walk the rows of a selection that have no NULLs; all is constant. */
+/* Loops over the rows of a selection, all if the constant all is set. */
 #define HG_EACH_ROW(row)                                                                           \
 	for (int i = 0, row = 0; i < selection.count && (row = all ? i : selection.rows[i], true); i++)
 
 #define HG_STATE(type, row) ((type *) ((char *) (plain ? group : groups[row]) + function->offset))
 
-/* Rows of a selection that are not NULL (or nulls is NULL: none is), put into rows if need be. */
+/* Returns the selected rows that are not NULL, in rows if some are.  nulls = NULL: none is. */
 static inline HgSelection
 hg_selection_without(HgSelection selection, const bool *nulls, uint16 *rows)
 {
@@ -68,8 +68,8 @@ hg_big_sum_add(HgBigSumState *state, int64 value)
 }
 
 /*
- * Adds the sum of count values of a display scale, scaled by 10^scale, to a state's sum; false,
- * and nothing is done, where 128 bits do not hold it.
+ * Adds the sum of count values, scaled by 10^scale, to a state's sum.  Returns false, and does
+ * nothing, if 128 bits do not hold the result.
  */
 static inline bool
 hg_numeric_add(HgNumericState *state, int64 count, int128 scaled, int scale)
@@ -108,7 +108,7 @@ hg_advance_sum(const HgFunction *function, HgSelection selection, const Datum *v
 {
 	if (plain)
 	{
-		/* unsigned: what wraps is defined then */
+		/* unsigned, so that wrapping is defined */
 		uint64 sum = 0;
 
 		HG_EACH_ROW(row)
@@ -196,7 +196,7 @@ hg_advance_numeric(const HgFunction *function, HgSelection selection, const Datu
 	}
 }
 
-/* Extremes of numerics as they are: by their own function. */
+/* Minima and maxima of numerics that are not scaled: by the aggregate's own function. */
 static pg_attribute_always_inline void
 hg_advance_rest(const HgFunction *function, HgSelection selection, const Datum *values,
 				HgGroup *const *groups, HgGroup *group, bool plain, bool all)
@@ -274,7 +274,7 @@ hg_function_advance(const HgFunction *function, HgSelection selection, const Dat
 		return;
 	}
 
-	/* all others leave NULLs out */
+	/* all other kinds ignore NULLs */
 	selection = hg_selection_without(selection, nulls, rows);
 	if (groups == NULL && selection.rows == NULL)
 		hg_advance_inline(function, selection, values, function->word, groups, group, true, true);
@@ -291,7 +291,7 @@ hg_function_advance(const HgFunction *function, HgSelection selection, const Dat
  * ---------------------------------------------------------------------
  */
 
-/* Add a numeric to a state's sum, or to the rest. */
+/* Adds a scaled integer to a state's sum, or to the rest. */
 static inline void
 hg_numeric_take(const HgFunction *function, HgNumericState *state, int64 scaled, int scale)
 {
@@ -301,7 +301,7 @@ hg_numeric_take(const HgFunction *function, HgNumericState *state, int64 scaled,
 							  false);
 }
 
-/* hg_advance_numeric() for integers scaled by 10^scale. */
+/* As hg_advance_numeric(), for scaled integers. */
 static pg_attribute_always_inline void
 hg_advance_scaled(const HgFunction *function, HgSelection selection, const int64 *values, int scale,
 				  HgGroup *const *groups, HgGroup *group, bool plain, bool all)
@@ -323,7 +323,7 @@ hg_advance_scaled(const HgFunction *function, HgSelection selection, const int64
 	hg_numeric_take(function, HG_STATE(HgNumericState, row), values[row], scale);
 }
 
-/* The same for extremes. */
+/* Minima and maxima of scaled integers. */
 static pg_attribute_always_inline void
 hg_advance_numeric_extreme(const HgFunction *function, HgSelection selection, const int64 *values,
 						   int scale, HgGroup *const *groups, HgGroup *group, bool plain, bool all,
@@ -378,7 +378,7 @@ hg_function_advance_numbers(const HgFunction *function, HgSelection selection,
 	uint16 rows[HG_BATCH_ROWS];
 
 	selection = hg_selection_without(selection, numbers->nulls, rows);
-	/* the scale is that of no value then */
+	/* without a value there is no scale */
 	if (selection.count == 0)
 		return;
 	if (groups == NULL && selection.rows == NULL)
@@ -402,7 +402,9 @@ hg_function_merge_scaled(const HgFunction *function, HgGroup *group, int64 count
 	state->count += count;
 	if (hg_numeric_add(state, count, scaled, scale))
 		return;
-	/* what 128 bits do not hold is one value of the rest, and of the others nothing is left */
+	/*
+	 * if 128 bits do not hold the sum, it is one value of the rest, and the others count as zeros
+	 */
 	state->summed += count - 1;
 	hg_transition_advance(function->transition, &state->rest, hg_numeric_make(scaled, scale),
 						  false);

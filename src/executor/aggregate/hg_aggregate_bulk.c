@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_bulk.c
- *	  Aggregate functions take rows that come together: in arrays, reduced, or only counted.
+ *	  Functions that advance aggregate states without a batch: from arrays, from a device's groups,
+ *	  or by a row count.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +13,7 @@
 #include "executor/aggregate/hg_aggregate_bulk.h"
 #include "executor/aggregate/hg_aggregate_sums.h"
 
-/* Element i of an array of words. */
+/* Returns element i of an array of words. */
 static pg_attribute_always_inline int64
 hg_array_word(const void *array, int i, HgWordType type)
 {

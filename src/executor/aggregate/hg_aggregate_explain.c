@@ -19,7 +19,7 @@
 static const HgBlockLabels hg_aggregate_block_labels = {"Resident Blocks", "Heap Blocks",
 														"Not Served"};
 
-/* Show the group columns as core does. */
+/* Shows the group columns as core does. */
 static void
 hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
 {

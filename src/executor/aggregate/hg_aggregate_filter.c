@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_filter.c
- *	  FILTER clauses that are evaluated over the columns of a batch.
+ *	  FILTER and HAVING clauses that are evaluated column by column over a batch.
  *
- * They are predicates (hg_predicate.h) over the batch's own arrays, as those of a table scan are
- * over a scan's.  Whether their functions may be called has been checked where the expression was
- * set up, which the rows that are to be rechecked need.
+ * A filter is a predicate (hg_predicate.h) over the batch's own arrays.  Permission to call its
+ * functions was checked when the expression for rechecks was initialized.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,8 +19,8 @@
 struct HgColumnFilter
 {
 	HgPredicate *predicate;
-	int *columns;  /* [view->ncolumns] of the batch */
-	HgBatch *view; /* of these */
+	int *columns;  /* [view->ncolumns] columns of the batch */
+	HgBatch *view; /* the batch's arrays of these columns */
 };
 
 HgColumnFilter *

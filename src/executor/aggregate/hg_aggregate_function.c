@@ -1,26 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_function.c
- *	  Aggregate functions over batches: what they are, and what they can take.
+ *	  Aggregate functions over batches: their description, and which inputs they accept.
  *
- * Counts, sums and averages of integers, and the least and greatest of what compares as an
- * integer, are computed here, by loops over a batch's columns.  Their results are those of
- * PostgreSQL's own functions to the last digit:
+ * Counts, sums and averages of integers, and minima and maxima of types that compare as integers,
+ * are computed inline, by loops over a batch's columns.  Their results equal those of PostgreSQL's
+ * own functions to the last digit:
  *
- *	sum(int2), sum(int4)	an int8, which wraps where PostgreSQL's does
- *	sum(int8)				a numeric, of a sum of 128 bits
- *	sum(numeric)			a numeric, of a sum of 128 bits in units of the greatest display scale
- *							(hg_numeric.h) and, for values that are too large for it, of what its
- *							own transition function has of them
- *	min, max(numeric)		that of units with the display scale that came first, and, for other
- *							values, of what its own transition function has of them
- *	avg						numeric_div of the sum by the count, as PostgreSQL does
+ *	sum(int2), sum(int4)	an int8, which wraps as PostgreSQL's does
+ *	sum(int8)				a numeric, from a sum of 128 bits
+ *	sum(numeric)			a numeric: a sum of 128 bits in units of the greatest display scale
+ *							(hg_numeric.h), and for values that are too large for it the
+ *							state of PostgreSQL's transition function
+ *	min, max(numeric)		a scaled integer of the display scale that came first, and for other
+ *							values the state of PostgreSQL's transition function
+ *	avg						numeric_div of the sum by the count, as in PostgreSQL
  *
- * All other aggregates run their own transition function for each value
- * (hg_aggregate_transition.c): what is saved is the row, not the arithmetic.
+ * All other aggregates call their own transition function for each value
+ * (hg_aggregate_transition.c), which saves forming the row, but no arithmetic.
  *
- * STATES.  A state of zeros is one that has seen no row.  States are flat but for those
- * of transition functions, whose values by reference live in the groups' memory context.
+ * A state of zeros has seen no row.  States are flat, except that by-reference values of
+ * transition functions live in the groups' memory context.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,7 +34,7 @@
 #include "executor/aggregate/hg_aggregate_function.h"
 #include "executor/aggregate/hg_aggregate_sums.h"
 
-/* How the values of a type lie in a Datum, for those that inline aggregates take. */
+/* Returns how a Datum holds a value of the argument type of an inline aggregate. */
 static HgWordType
 hg_word_type(Oid type)
 {
@@ -58,7 +58,7 @@ hg_word_type(Oid type)
 	}
 }
 
-/* Is a kind one of sums and averages? */
+/* Returns true if a kind is a sum or an average. */
 static bool
 hg_function_sums(HgAggregateKind kind)
 {
@@ -117,14 +117,14 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 			*offset += sizeof(HgNumericExtremeState);
 			break;
 		default:
-			/* the setting may be off again: the plan decides */
+			/* hashgraph.float_sums may be off by now, but the plan decides */
 			function->kind = HG_AGGREGATE_TRANSITION;
 			function->transition = hg_transition_create(aggref, states, temporary);
 			*offset += sizeof(HgTransitionState);
 			break;
 	}
 	*offset = MAXALIGN(*offset);
-	/* what is returned of these sums are states that their own functions alone know */
+	/* partial results are states that only the aggregate's own functions can make */
 	if (function->partial && hg_function_sums(function->kind) && function->transition != NULL)
 		hg_transition_find_combine(function->transition, aggref);
 }
@@ -138,7 +138,7 @@ hg_function_takes_numbers(const HgFunction *function)
 bool
 hg_function_takes_arrays(const HgFunction *function)
 {
-	/* of rows, or of a column */
+	/* a count of rows, or of a column */
 	if (function->kind == HG_AGGREGATE_COUNT)
 		return function->filter < 0 && function->argument == NULL;
 	return hg_aggregate_is_of_integers(function->kind) && function->filter < 0 &&

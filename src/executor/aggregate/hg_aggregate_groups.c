@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_groups.c
- *	  The groups of an aggregation: a hash table of their keys, filled by batches.
+ *	  The groups of an aggregation: a hash table of their keys, filled batch by batch.
  *
- * Groups lie in chunks, in the order in which their first rows came; a table with open
- * addressing holds their numbers.  How their keys are hashed and compared is hg_aggregate_key.h's.
- * NULLs are equal to each other.
+ * Groups lie in chunks, in the order of their first rows.  A table with open addressing holds
+ * their numbers.  hg_aggregate_key.h hashes and compares keys; NULLs are equal.
  *
- * A batch is looked up in steps over all of its rows, so that where the table does not fit
- * the cache its lines are fetched for many rows at a time.
+ * A batch is looked up in steps over all of its rows, so that the cache lines of a large table are
+ * fetched for many rows at a time.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,22 +27,22 @@
 /* Slots of the smallest table. */
 #define HG_GROUPS_FIRST_SLOTS 256
 
-/* A chunk has as many groups as keep it to this size, and no more than that. */
+/* Limits of a chunk: its bytes, and log2 of its groups. */
 #define HG_GROUPS_CHUNK_BYTES ((Size) 16 * 1024)
 #define HG_GROUPS_MAX_CHUNK_LOG2 8
 
-/* Chunks are cut from pieces of at most this size. */
+/* Chunks are allocated in pieces of at most this size. */
 #define HG_GROUPS_PIECE_BYTES ((Size) 8 * 1024 * 1024)
 
-/* Tables of more slots than these are prefetched. */
+/* Tables with more slots are prefetched. */
 #define HG_GROUPS_CACHED_SLOTS 16384
 
-/* Slots that are moved to a larger table between two looks at interrupts. */
+/* Slots to move to a larger table between two checks for interrupts. */
 #define HG_GROUPS_POLL 65536
 
 /*
- * Where more rows of a batch than one in so many have a group that was not near, some batches are
- * not looked up there: one, and then twice as many each time, up to a limit.
+ * If more than 1 / HG_GROUPS_NEAR_MISSES of a batch's rows miss near, the next batch skips it.
+ * With each such batch twice as many skip it, up to HG_GROUPS_NEAR_REST.
  */
 #define HG_GROUPS_NEAR_MISSES 8
 #define HG_GROUPS_NEAR_REST 64
@@ -109,7 +108,7 @@ hg_groups_reset(HgGroups *groups)
 void
 hg_groups_charge(HgGroups *groups)
 {
-	/* the table is full at half its slots, and twice as large then */
+	/* the table doubles when half of its slots are used */
 	uint64 slots = groups->slots != NULL ? groups->mask + 1 : HG_GROUPS_FIRST_SLOTS;
 	uint64 growth = groups->count + HG_BATCH_ROWS > slots / 2 ? slots * 2 * sizeof(HgGroupSlot) : 0;
 
@@ -122,7 +121,7 @@ hg_groups_charge(HgGroups *groups)
  * ---------------------------------------------------------------------
  */
 
-/* bytes of memory of the table's. */
+/* Allocates bytes in the table's context; raises an error if there is no memory. */
 static void *
 hg_groups_alloc(HgGroups *groups, Size bytes)
 {
@@ -169,7 +168,7 @@ hg_groups_add(HgGroups *groups, const HgBatch *batch, int row, uint64 hash)
 	HgGroup *group;
 	bool *nulls;
 
-	/* numbers and the hashes that place them are 32-bit */
+	/* group numbers, and the hashes in slots, have 32 bits */
 	if (groups->count == PG_INT32_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -200,7 +199,7 @@ hg_groups_add(HgGroups *groups, const HgBatch *batch, int row, uint64 hash)
 	return group;
 }
 
-/* Make the table, or make it twice as large, with looks at interrupts. */
+/* Creates the table, or doubles it, checking for interrupts. */
 static void
 hg_groups_grow(HgGroups *groups)
 {
@@ -261,7 +260,7 @@ hg_groups_hash(HgGroups *groups, const HgBatch *batch, uint64 *hashes)
 	}
 }
 
-/* Is it the group of a row? */
+/* Returns true if the keys of a row are those of a group. */
 static bool
 hg_groups_equal(HgGroups *groups, HgGroup *group, const HgBatch *batch, int row)
 {
@@ -280,14 +279,14 @@ hg_groups_equal(HgGroups *groups, HgGroup *group, const HgBatch *batch, int row)
 	return true;
 }
 
-/* The same for one key, a word, that is never NULL in this batch. */
+/* As hg_groups_equal(), for a single word key without NULLs in the batch. */
 static inline bool
 hg_groups_equal_word(HgGroups *groups, HgGroup *group, const Datum *values, uint64 mask, int row)
 {
 	return ((values[row] ^ group->values[0]) & mask) == 0 && !hg_group_nulls(groups, group)[0];
 }
 
-/* The place of a word among the groups that are near. */
+/* Returns the index of a word in near. */
 static inline uint32
 hg_groups_near_place(uint64 word)
 {
@@ -314,7 +313,7 @@ hg_groups_find_near(HgGroups *groups, const HgBatch *batch, HgGroup **found)
 		HgGroup *near = groups->near[hg_groups_near_place(word)];
 
 		found[i] = near;
-		/* a group of NULL is never near */
+		/* the group of NULL is never near */
 		missing += near == NULL || (near->values[0] & key->mask) != word;
 	}
 	groups->near_step = missing > batch->nrows / HG_GROUPS_NEAR_MISSES
@@ -324,7 +323,7 @@ hg_groups_find_near(HgGroups *groups, const HgBatch *batch, HgGroup **found)
 	return missing == 0;
 }
 
-/* Have the groups of a batch's rows be near, if they may. */
+/* Enters the groups of a batch's rows into near. */
 static void
 hg_groups_have_near(HgGroups *groups, const Datum *values, int nrows, HgGroup *const *found)
 {
@@ -333,15 +332,15 @@ hg_groups_have_near(HgGroups *groups, const Datum *values, int nrows, HgGroup *c
 }
 
 /*
- * The rows of a batch whose groups are looked up: not those that have the very same values as the
- * row ahead of them, which are same.  Returns how many they are.
+ * Sets same[] and heads[]: the rows whose groups must be looked up, because their keys differ from
+ * the row before.  Returns the number of heads.
  */
 static int
 hg_groups_find_heads(const HgGroups *groups, const HgBatch *batch, bool *same, uint16 *heads)
 {
 	int nheads = 0;
 
-	/* the first columns are those of the keys */
+	/* the first columns are the keys */
 	hg_small_mark_same(batch, groups->nkeys, groups->columns, same);
 	for (int i = 0; i < batch->nrows; i++)
 	{
@@ -352,8 +351,8 @@ hg_groups_find_heads(const HgGroups *groups, const HgBatch *batch, bool *same, u
 }
 
 /*
- * Have the groups of rows be on their way to the cache.  A compiler that found no effect in a
- * function of its own would leave the call out.
+ * Prefetches the groups of rows.  Always inline, because the compiler drops calls of a function
+ * without effects.
  */
 static pg_attribute_always_inline void
 hg_groups_prefetch(const HgGroups *groups, const uint64 *hashes, const uint16 *rows, int nrows)
@@ -369,7 +368,10 @@ hg_groups_prefetch(const HgGroups *groups, const uint64 *hashes, const uint16 *r
 	}
 }
 
-/* The group of a row, made where it is not there and add is set; words are a single key's. */
+/*
+ * Returns the group of a row; if there is none, adds it if add is set and returns NULL if not.
+ * words: the values of a single word key, or NULL.
+ */
 static inline HgGroup *
 hg_groups_find_row(HgGroups *groups, const HgBatch *batch, int row, uint64 hash, bool add,
 				   const Datum *words)
@@ -429,7 +431,7 @@ void
 hg_groups_truncate(HgGroups *groups, uint32 count)
 {
 	memset(groups->near, 0, sizeof(groups->near));
-	/* the last one first: none has been placed behind it that would not be found without it */
+	/* last group first, so that no group is removed that a later one was placed behind */
 	while (groups->count > count)
 	{
 		HgGroup *group = hg_groups_get(groups, groups->count - 1);

@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_having.c
- *	  HAVING, evaluated for many groups at once.
+ *	  HAVING, evaluated for many groups at a time.
  *
- * It is a predicate over the columns of the node's scan slot, as FILTER clauses are over those of
- * its input (hg_aggregate_filter.h), and is asked for a batch of groups ahead of the first of
- * them.  Results that take no memory are put into the batch: integers, and sums of numerics as
- * scaled integers of one scale.  Groups of which it is not known, and those that pass, are looked
- * at one by one.
+ * HAVING is a predicate over the columns of the node's scan slot (hg_aggregate_filter.h).  When
+ * the first group of a batch of groups is asked about, it is evaluated for all of them.  The batch
+ * has only results that need no memory: integers, and sums of numerics as scaled integers of one
+ * scale.  Groups that pass, or whose outcome is unknown, are evaluated one by one.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,24 +27,24 @@
 struct HgAggregateHaving
 {
 	HgColumnFilter *filter;
-	int nindexes;		 /* of the scan slot that it looks at ... */
-	int *column_indexes; /* [nplaces] ... are these, ... */
-	HgBatch *batch;		 /* ... which are columns of this */
+	int nindexes;		 /* number of columns of the scan slot that the filter uses */
+	int *column_indexes; /* [nindexes] their indexes in the scan slot and in batch */
+	HgBatch *batch;		 /* values of the groups */
 
-	/* what is known of some groups */
+	/* outcome for the groups first .. first + batch->nrows - 1 */
 	uint32 first;
-	bool passes[HG_BATCH_ROWS];	 /* [batch->nrows] from the first one on */
+	bool passes[HG_BATCH_ROWS];	 /* [batch->nrows] */
 	bool recheck[HG_BATCH_ROWS]; /* [batch->nrows] */
 };
 
-/* True if a sum of numerics is a scaled integer, as long as its values are. */
+/* Returns true if a result is a sum of numerics, which usually is a scaled integer. */
 static bool
 hg_result_is_scaled(const HgResult *result)
 {
 	return result->kind == HG_AGGREGATE_SUM_NUMERIC && !result->function->partial;
 }
 
-/* Is a result had from its state without memory? */
+/* Returns true if a result can be computed from its state without allocating memory. */
 static bool
 hg_result_is_cheap(const HgResult *result)
 {
@@ -103,7 +102,7 @@ hg_aggregate_forget_having(HgAggregateHaving *having)
 	having->batch->nrows = 0;
 }
 
-/* Put a column of the groups into the batch. */
+/* Copies a group column to the batch. */
 static void
 hg_having_add_column(HgAggregateState *state, int column_index)
 {
@@ -126,7 +125,9 @@ hg_having_add_column(HgAggregateState *state, int column_index)
 	}
 }
 
-/* Converts an integer scaled by 10^from to 10^to; false where it does not fit 64 bits. */
+/*
+ * Converts an integer from scale from to scale to.  Returns false if it does not fit into 64 bits.
+ */
 static bool
 hg_having_scale(Datum *value, int from, int to)
 {
@@ -139,8 +140,8 @@ hg_having_scale(Datum *value, int from, int to)
 }
 
 /*
- * Puts sums of numerics into the batch, scaled by the greatest scale that one of them has.  Those
- * that do not fit are set in unknown.
+ * Adds sums of numerics to the batch, in the greatest scale of one of them.  Sets unknown[] for
+ * sums that do not fit.
  */
 static void
 hg_having_add_scaled(HgAggregateState *state, int column_index, const HgFunction *function,
@@ -192,7 +193,7 @@ hg_having_add_result(HgAggregateState *state, int column_index, bool *unknown)
 			&batch->nulls[column_index][i]);
 }
 
-/* Decide on the groups from one on. */
+/* Evaluates HAVING for the groups from first on. */
 static void
 hg_having_apply(HgAggregateState *state, uint32 first)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_key.c
- *	  Keys of groups: how values of a type are told apart.
+ *	  Keys of groups: how values of a type are compared.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_kind.c
- *	  Which aggregate functions are computed without rows, and how.
+ *	  Which aggregate functions the node computes, and how.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,20 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_reduce.c
- *	  The aggregate node's groups that come from a device.
+ *	  Groups that a device makes of the join's matches, merged into the aggregate node's groups.
  *
- * Where all aggregates are counts, sums, averages and extremes of integers, sums and averages of
- * numerics, or counts of anything, over plain columns or arithmetic and without FILTER, the join
- * below may hand over groups of its rows instead of the rows (hg_join_reduce.c).  They are merged
- * into the groups that are here, as rows would be, so that it does not matter how often that
- * happens and what comes as rows: chunks and partitions of the join, and the parts of the processes
- * below a Gather.
+ * The join below can hand over groups instead of rows (hg_join_reduce.c) if all aggregates, over
+ * plain columns or arithmetic and without FILTER, are of these: counts of anything; sums,
+ * averages, minima and maxima of integers; sums and averages of numerics.  The groups are merged
+ * as rows would be.  So it does not matter how often groups come, and what comes as rows: in
+ * chunks and partitions of the join, or in other processes below a Gather.
  *
- * A device tells values apart by their bits.  Those that the type holds to be equal all the same
- * come in several groups, which are one after they are merged.
+ * A device compares values by their bits.  Values with different bits that the type holds to be
+ * equal come in several groups, which the merge unites.
  *
- * MEMORY.  As many groups may come as fit beside those that are here, and none when rows go
- * to disk.
+ * MEMORY.  The number of groups that may come is limited to what fits beside the existing ones.
+ * None may come while rows go to disk.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -29,10 +28,10 @@
 #include "executor/aggregate/hg_aggregate_state.h"
 #include "executor/join/hg_join_source.h"
 
-/* What a group takes in the table of their numbers, which is a quarter full at least. */
+/* Bytes of a group in the hash table, at least a quarter of whose slots are used. */
 #define HG_GROUP_SLOT_BYTES (4 * sizeof(HgGroupSlot))
 
-/* What one more group takes, and its record while it is merged. */
+/* Returns the bytes of another group, with its record while it is merged. */
 static uint64
 hg_aggregate_group_bytes(const HgAggregateState *state)
 {
@@ -40,7 +39,7 @@ hg_aggregate_group_bytes(const HgAggregateState *state)
 	uint64 bytes = groups->group_bytes + HG_GROUP_SLOT_BYTES +
 				   hg_reduce_words(&state->reduction.reducer.spec) * sizeof(uint64);
 
-	/* its copies of values, which are not longer if they come so */
+	/* copies of its values, which are not longer than this if they come from a device */
 	for (int i = 0; i < groups->nvalues; i++)
 		if (!groups->byvals[i])
 			bytes += 2 * HG_GRAPH_CODED_BYTES;
@@ -61,14 +60,14 @@ hg_aggregate_room(void *arg, uint64 more)
 	return Min(room, PG_INT32_MAX - state->groups->count);
 }
 
-/* The matches of a record's group. */
+/* Returns the number of matches in a record's group. */
 static inline uint64
 hg_aggregate_pairs(const HgReduceSpec *spec, const uint64 *record)
 {
 	return record[spec->nkeys + 1];
 }
 
-/* Put the keys of records into a batch. */
+/* Loads the keys of records into a batch. */
 static HgBatch *
 hg_aggregate_load_records(const HgAggregateReduction *reduction, const uint64 *records,
 						  int nrecords)
@@ -87,7 +86,7 @@ hg_aggregate_load_records(const HgAggregateReduction *reduction, const uint64 *r
 		{
 			const uint64 *record = records + (size_t) i * words;
 
-			/* widened with its sign, or a pointer: as it lies in a Datum */
+			/* sign-extended, or a pointer: the same as a Datum */
 			batch->values[column][i] = (Datum) record[k];
 			batch->nulls[column][i] = (record[spec->nkeys] >> k & 1) != 0;
 			batch->has_nulls[column] |= batch->nulls[column][i];
@@ -96,7 +95,7 @@ hg_aggregate_load_records(const HgAggregateReduction *reduction, const uint64 *r
 	return batch;
 }
 
-/* Merge one record into its group. */
+/* Merges a record into its group. */
 static void
 hg_aggregate_merge(HgAggregateState *state, HgGroup *group, const uint64 *record,
 				   const int scales[HG_MAX_REDUCE_ITEMS])
@@ -145,7 +144,7 @@ hg_aggregate_take_records(void *arg, const uint64 *records, uint64 count,
 		}
 		for (int i = 0; i < nrecords; i++, records += words)
 		{
-			/* without keys there is a record even of nothing */
+			/* without keys there is a record even for no matches */
 			if (hg_aggregate_pairs(&state->reduction.reducer.spec, records) == 0)
 				continue;
 			if (groups->nkeys == 0)
@@ -159,7 +158,9 @@ hg_aggregate_take_records(void *arg, const uint64 *records, uint64 count,
 	hg_charge_set(&charge, 0);
 }
 
-/* The item that a function is merged from; false where there is none that does. */
+/*
+ * Sets *kind to the reduced item that a function is merged from; returns false if there is none.
+ */
 static bool
 hg_aggregate_reduce_kind(const HgFunction *function, HgReduceKind *kind)
 {
@@ -187,7 +188,7 @@ hg_aggregate_reduce_kind(const HgFunction *function, HgReduceKind *kind)
 	}
 }
 
-/* Ask for an item, if it is not asked for already; its number, or -1 where there are too many. */
+/* Adds an item to the spec, unless it is there.  Returns its index, or -1 if the spec is full. */
 static int
 hg_aggregate_reduce_item(HgReduceSpec *spec, const HgReduceItem *item)
 {
@@ -200,7 +201,7 @@ hg_aggregate_reduce_item(HgReduceSpec *spec, const HgReduceItem *item)
 	return (int) spec->nitems++;
 }
 
-/* Where the words of an item are in a record. */
+/* Returns the index of an item's first word in a record. */
 static int
 hg_aggregate_item_index(const HgReduceSpec *spec, int item)
 {
@@ -211,7 +212,7 @@ hg_aggregate_item_index(const HgReduceSpec *spec, int item)
 	return column_index;
 }
 
-/* Is a column of the source one of numerics? */
+/* Returns true if a column of the source is a numeric. */
 static bool
 hg_aggregate_is_numeric(const HgAggregateState *state, uint32 column)
 {
@@ -236,7 +237,7 @@ hg_aggregate_compute(void *arg, int expression, const HgOperand *operands, HgPro
 								 operands, program, scale);
 }
 
-/* Ask for what a function is merged from; false where it can't be. */
+/* Adds what a function is merged from to the spec; returns false if it cannot be merged. */
 static bool
 hg_aggregate_reduce_function(HgAggregateState *state, int f)
 {
@@ -250,7 +251,7 @@ hg_aggregate_reduce_function(HgAggregateState *state, int f)
 	if (function->filter >= 0 || !hg_aggregate_reduce_kind(function, &kind) ||
 		(function->argument != NULL && function->number < 0))
 		return false;
-	/* the number of rows is in every record */
+	/* every record has the number of its rows */
 	if (function->column < 0 && function->argument == NULL)
 		return true;
 	item.kind = kind;
@@ -279,7 +280,7 @@ hg_aggregate_begin_reduction(HgAggregateState *state)
 	state->reduction.batch = hg_batch_create(state->ncolumns);
 	state->reduction.items = palloc0(Max(state->nfunctions, 1) * sizeof(int));
 	state->reduction.column_indexes = palloc0(Max(state->nfunctions, 1) * sizeof(int));
-	/* what is the same in all rows of a group may be grouped by too */
+	/* columns with one value per group can be grouped by as well */
 	for (int i = 0; i < groups->nvalues; i++)
 	{
 		const uint32 column = (uint32) groups->columns[i];

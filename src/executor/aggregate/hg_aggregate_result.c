@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_result.c
- *	  Results of aggregate functions, of the states that their rows have made.
+ *	  Results of aggregate functions, computed from their states.
  *
  * PARTIAL RESULTS.  Below a Gather the node returns states, which core's Finalize Aggregate
- * combines: they are in the form that the aggregates' own combine functions take, and made by
- * their own functions where nobody else knows it.
+ * combines.  They have the form that the aggregates' own combine functions accept.  If only the
+ * aggregate's own functions know that form, they make the state.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,7 +22,7 @@
 #include "executor/aggregate/hg_aggregate_result.h"
 #include "executor/aggregate/hg_aggregate_sums.h"
 
-/* A sum of 128 bits, and that of numerics, as numerics. */
+/* Sums of int8 and of numerics, as numerics. */
 static Datum
 hg_big_sum(const HgBigSumState *state)
 {
@@ -40,14 +40,14 @@ hg_numeric_total(const HgNumericState *state)
 							   DirectFunctionCall1(numeric_sum, state->rest.value));
 }
 
-/* The sum by the count, as numerics. */
+/* Returns sum / count as a numeric. */
 static Datum
 hg_average(Datum sum, int64 count)
 {
 	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(count)));
 }
 
-/* The state of avg(int2) and avg(int4) as their own functions have it. */
+/* Returns the state of avg(int2) and avg(int4) in the form of PostgreSQL's own functions. */
 static Datum
 hg_average_state(const HgSumState *state)
 {
@@ -74,7 +74,7 @@ hg_word_datum(int64 value, HgWordType type)
 	return Int64GetDatum(value);
 }
 
-/* The kind whose states those of a kind are. */
+/* Returns the kind whose state a kind uses: an average uses that of a sum. */
 static HgAggregateKind
 hg_function_state_kind(HgAggregateKind kind)
 {
@@ -98,7 +98,10 @@ hg_function_has_state_of(const HgFunction *function, HgAggregateKind kind)
 		   hg_function_state_kind(function->kind) == hg_function_state_kind(kind);
 }
 
-/* The extreme of the scaled integers and of the rest, which may take the former more than once. */
+/*
+ * Returns the extreme of the scaled integer and the rest, which it adds the former to.  Calls may
+ * be repeated.
+ */
 static Datum
 hg_numeric_extreme(const HgFunction *function, HgNumericExtremeState *state, bool *isnull)
 {

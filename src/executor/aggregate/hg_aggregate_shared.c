@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_shared.c
- *	  What the aggregate node's processes did, and the memory below a Gather in which they tell.
+ *	  Shared memory of the aggregate node below a Gather: what each process did, for EXPLAIN.
  *
- * Workers leave what they did in shared memory when they are done, which is before the leader has
- * the last of their rows.  The leader collects it before that memory goes.
+ * A worker stores its record when it is done, which is before the leader has read its last row.
+ * The leader collects the records before the shared memory is freed.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,7 +27,7 @@ hg_aggregate_add_record(HgAggregateRecord *sum, const HgAggregateRecord *record)
 	sum->blocks.heap += record->blocks.heap;
 }
 
-/* What this process did. */
+/* Returns what this process did. */
 static HgAggregateRecord
 hg_aggregate_own_record(const HgAggregateState *state)
 {
@@ -38,7 +38,7 @@ hg_aggregate_own_record(const HgAggregateState *state)
 	return record;
 }
 
-/* Take over what the workers left. */
+/* Adds the workers' records to those of earlier executions, and clears them. */
 static void
 hg_aggregate_collect(HgAggregateParticipants *participants)
 {
@@ -50,7 +50,7 @@ hg_aggregate_collect(HgAggregateParticipants *participants)
 		hg_aggregate_add_record(&sum, &shared->records[i]);
 		memset(&shared->records[i], 0, sizeof(HgAggregateRecord));
 	}
-	/* each execution has workers of its own, and memory that is free again after it */
+	/* each execution has its own workers and frees its memory: use the maximum, not the sum */
 	sum.processes = Max(sum.processes, participants->others.processes);
 	sum.memory_bytes = Max(sum.memory_bytes, participants->others.memory_bytes);
 	participants->others.processes = 0;

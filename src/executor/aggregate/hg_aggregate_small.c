@@ -3,12 +3,12 @@
  * hg_aggregate_small.c
  *	  Small-domain groups: rows of a batch that have few different values.
  *
- * Rows of the same group mostly have the very same Datums: values by value, and those by reference
- * that lie in a dictionary.  Where a batch has few different ones, groups are looked up once for
- * each kind instead of once for each row, and functions take the rows of a kind together, with
- * a state that stays in registers.  Nothing is said about values: two kinds may be of one group.
+ * Rows of a group mostly have identical Datums, by value or as pointers into a dictionary.  If a
+ * batch has few different ones, groups are looked up once per kind instead of once per row.
+ * Functions then process the rows of a kind together, with a state that stays in registers.  Kinds
+ * are about Datums and not about values, so two kinds can be of one group.
  *
- * Where there are many kinds that shows within the first rows, and costs no more than these.
+ * If there are many kinds, the first rows show it, and cost no more than that.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,26 +18,29 @@
 
 #include "executor/aggregate/hg_aggregate_small.h"
 
-/* Places in the table of kinds, a power of two, of which a quarter is used at most. */
+/* Slots in the table of kinds, a power of two; at most a quarter of them is used. */
 #define HG_SMALL_PLACES (4 * HG_SMALL_KINDS)
 
-/* Odd, with no pattern in its bits; the highest ones of a product are those that count. */
+/*
+ * Multiplier of the hash: odd, without a pattern in its bits.  The highest bits of the product
+ * count.
+ */
 #define HG_SMALL_MIXER UINT64CONST(0x9e3779b97f4a7c15)
 #define HG_SMALL_SHIFT (64 - 6)
 
 StaticAssertDecl(HG_SMALL_PLACES == 1 << 6, "a shift leaves a place in the table of kinds");
 
-/* Rows are not told apart by more columns. */
+/* Maximal number of columns to compare. */
 #define HG_SMALL_COLUMNS 8
 
-/* The columns, with what is looked at for each row where it is near. */
+/* The arrays of the columns, copied for fast access. */
 typedef struct HgSmallColumns
 {
 	const Datum *values[HG_SMALL_COLUMNS];
-	const bool *nulls[HG_SMALL_COLUMNS]; /* of such as have some */
+	const bool *nulls[HG_SMALL_COLUMNS]; /* NULL if the column has none */
 } HgSmallColumns;
 
-/* What tells a row's value in a column from others; NULLs are told by the flags too. */
+/* Returns a row's Datum in a column, or 0 for a NULL; flags distinguish NULLs. */
 static pg_attribute_always_inline uint64
 hg_small_bits(const HgSmallColumns *columns, int i, int row, bool nulls)
 {
@@ -57,11 +60,14 @@ hg_small_equal(const HgSmallColumns *columns, int ncolumns, int row, int other, 
 	return true;
 }
 
-/* Fill in kinds, and first of each kind; ncolumns and nulls are constant. */
+/*
+ * Sets kinds and first; returns false if there are too many kinds.  ncolumns and nulls are
+ * constants.
+ */
 static pg_attribute_always_inline bool
 hg_small_number(HgSmallDomain *small, int nrows, HgSmallColumns columns, int ncolumns, bool nulls)
 {
-	uint8 table[HG_SMALL_PLACES] = {0}; /* kinds from 1; 0: free */
+	uint8 table[HG_SMALL_PLACES] = {0}; /* kind + 1; 0: free */
 	uint16 first[HG_SMALL_KINDS];
 	int nkinds = 0;
 
@@ -94,7 +100,7 @@ hg_small_number(HgSmallDomain *small, int nrows, HgSmallColumns columns, int nco
 	return true;
 }
 
-/* Choose the loop for so many columns. */
+/* Chooses the loop for the number of columns. */
 static bool
 hg_small_number_any(HgSmallDomain *small, const HgBatch *batch, int ncolumns, const int *numbers)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_spill.c
- *	  Rows of groups that are not in memory, in temporary files.
+ *	  Temporary files for rows whose groups are not in memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,7 +11,7 @@
 
 #include "executor/aggregate/hg_aggregate_spill.h"
 
-/* The most partitions of a spill set, by their number's logarithm. */
+/* log2 of the maximal number of partitions of a spill set. */
 #define HG_AGGREGATE_MAX_BITS 6
 
 void
@@ -25,7 +25,7 @@ hg_aggregate_spill_init(HgAggregateSpill *spill, TupleDesc desc, int ncolumns, c
 		spill->dense[c] = c;
 }
 
-/* Done with the innermost set. */
+/* Deletes the innermost set. */
 static void
 hg_aggregate_spill_pop(HgAggregateSpill *spill)
 {
@@ -57,7 +57,7 @@ hg_aggregate_spill_bits(double expected, uint64 limit)
 {
 	int bits = 2;
 
-	/* the estimate may be low: then partitions are cut again */
+	/* if the estimate is low, partitions are partitioned again */
 	while (bits < HG_AGGREGATE_MAX_BITS && expected / (1 << bits) > limit / 2 &&
 		   (UINT64CONST(2) << bits) * HG_SPILL_FILE_BYTES <= limit / 4)
 		bits++;

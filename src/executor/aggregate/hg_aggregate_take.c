@@ -3,32 +3,32 @@
  * hg_aggregate_take.c
  *	  The aggregate node's way from a batch of rows to the states of groups.
  *
- * The groups of all rows are found or made first, and filters are asked, over columns
- * (hg_aggregate_filter.h) where that can be done.  Then functions take the rows in one of two ways:
+ * First the groups of all rows are found or made, and filters are evaluated, over columns if
+ * possible (hg_aggregate_filter.h).  Then each function processes the rows in one of two ways:
  *
- *	by column	By a loop over all rows for each function.  An argument that is no column has been
- *				computed for all of them by loops over columns (hg_arithmetic.h); of one
- *				that is only counted nothing is looked at but whether it is NULL.
- *	by runs		Where arguments are to be evaluated row by row: for each row those of all functions,
- *				so that what fails first is what would have in PostgreSQL.  Values by reference are
- *				as large as a query makes them.  They lie in the memory that they were computed
- *				in until they take HG_RUN_BYTES, are taken without a copy, and that memory is used
- *				again.  Where there are groups, functions whose states a batch with long
- *				values may make large take it by runs of one row, too.
+ *	by column	By a loop over all rows.  A computed argument was evaluated for all of them by
+ *				loops over columns (hg_arithmetic.h).  If it is only counted, only its NULLs
+ *				are read.
+ *	by runs		If arguments must be evaluated row by row: for each row those of all
+ *				functions, so that the first error is the one that PostgreSQL would raise.
+ *				By-reference values can be of any size.  They stay in the memory in which
+ *				they were computed until they take HG_RUN_BYTES; then the functions
+ *				process them without a copy, and the memory is used again.  With GROUP BY,
+ *				functions whose states long values can enlarge go by runs of one row too.
  *
- * Rows that lie in arrays (HgRun) are taken from there where each function can do that and there
- * are neither groups nor filters.  Where a batch has rows of few groups, those of each are taken
- * together (hg_aggregate_small.h), by functions without a filter.
+ * If every function can, and there are neither groups nor filters, rows are processed in place
+ * from arrays (HgRun).  If a batch has rows of few groups, functions without a filter process the
+ * rows of each group together (hg_aggregate_small.h).
  *
- * NUMERICS may come as integers (HgBatch.takes_scaled) where the arguments that they are in are
- * computed column by column.  They are made numerics again for what evaluates expressions row by
- * row, and for files.
+ * NUMERICS come as scaled integers (HgBatch.takes_scaled) if the arguments that use them are
+ * computed column by column.  They are converted to numerics for row-by-row expressions and for
+ * files.
  *
- * MEMORY.  States may be as large as arguments are, and there are as many as there are groups.
- * After each run the budget is looked at.  When it is full, the groups that later rows of the batch
- * have made are unmade, and rows of groups that are not in memory go to files from there on.  So
- * memory is exceeded by a run's values at most, but for states that grow when no more groups are
- * made, as they do in PostgreSQL's own hash aggregation.  test/t/join_memory.pl holds it.
+ * MEMORY.  States can be as large as arguments, for each group.  So the budget is checked after
+ * each run.  When it is full, groups that later rows of the batch have made are removed, and rows
+ * of groups that are not in memory go to files from there on.  So memory is exceeded by one run's
+ * values at most, except by states that grow while no more groups are made, as in PostgreSQL's own
+ * hash aggregation.  test/t/join_memory.pl holds it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -43,10 +43,10 @@
 #include "executor/aggregate/hg_aggregate_bulk.h"
 #include "executor/aggregate/hg_aggregate_state.h"
 
-/* Computed arguments of rows that are taken together, without those of the last row. */
+/* Limit of a run's computed arguments, without those of its last row. */
 #define HG_RUN_BYTES ((Size) 8 * 1024)
 
-/* A value that takes more is long: states of shorter ones are no more than a batch may take. */
+/* A longer value is long.  States of shorter values are small enough for a batch at a time. */
 #define HG_LONG_VALUE 256
 
 void
@@ -84,7 +84,10 @@ hg_aggregate_begin_finding(HgAggregateState *state)
 		hg_batch_create_partial(state->ncolumns, state->groups->nvalues, state->groups->columns);
 }
 
-/* Has a column of variable length long values, or some that may be when they are fetched? */
+/*
+ * Returns true if a column of variable length has values that are long, or may be once they are
+ * detoasted.
+ */
 static bool
 hg_batch_has_long_values(const HgBatch *batch, int column)
 {
@@ -103,8 +106,8 @@ hg_batch_has_long_values(const HgBatch *batch, int column)
 }
 
 /*
- * Is the argument to be computed row by row, or may the values of a batch, or what a function makes
- * of them, be too much at a time?
+ * Returns true if a function must process the batch by runs: its argument is computed row by row,
+ * or the batch's values or its states may be too large.
  */
 static bool
 hg_function_is_by_run(const HgFunction *function, const HgBatch *batch, bool grouped)
@@ -115,7 +118,7 @@ hg_function_is_by_run(const HgFunction *function, const HgBatch *batch, bool gro
 		   function->argument_len == -1 && hg_batch_has_long_values(batch, function->column);
 }
 
-/* Decide which way the functions take a batch. */
+/* Decides how each function processes a batch. */
 static void
 hg_aggregate_choose_ways(HgAggregateState *state, const HgBatch *batch)
 {
@@ -144,8 +147,8 @@ hg_aggregate_choose_ways(HgAggregateState *state, const HgBatch *batch)
  */
 
 /*
- * A value of a column that is not NULL.  A numeric that came as an integer is made as the table's
- * rows have it, as pg_column_size() tells, in room that the next batch takes.
+ * Returns a value of a column, which is not NULL.  A scaled integer is converted to the numeric
+ * that the table's rows have (pg_column_size() shows it), in memory that the next batch reuses.
  */
 static inline Datum
 hg_aggregate_value(HgAggregateTaking *taking, const HgBatch *batch, int column, int row)
@@ -166,8 +169,8 @@ hg_aggregate_value(HgAggregateTaking *taking, const HgBatch *batch, int column, 
 }
 
 /*
- * Write rows of a batch to files, where numerics are numerics; those to come are not to be
- * anything else.
+ * Writes rows of a batch to files, with numerics in place of scaled integers.  Later batches get
+ * numerics at once.
  */
 static void
 hg_aggregate_write(HgAggregateState *state, const HgBatch *batch, const HgSpillKeys *keys,
@@ -198,7 +201,7 @@ hg_aggregate_write(HgAggregateState *state, const HgBatch *batch, const HgSpillK
  * ---------------------------------------------------------------------
  */
 
-/* Is there no room for more groups, and a way to do without? */
+/* Returns true if memory is full and rows can go to files. */
 static inline bool
 hg_aggregate_must_spill(const HgAggregateState *state)
 {
@@ -206,7 +209,7 @@ hg_aggregate_must_spill(const HgAggregateState *state)
 		   state->groups->count > 0;
 }
 
-/* Have rows of groups that do not fit go to files. */
+/* Lets rows of groups that do not fit go to files. */
 static void
 hg_aggregate_start_spill(HgAggregateState *state)
 {
@@ -220,8 +223,8 @@ hg_aggregate_start_spill(HgAggregateState *state)
 }
 
 /*
- * Find those groups of a batch's rows that are there; rows of others go to files, and have NULL in
- * found.  Returns the rows that are left, which are put into rows.
+ * Finds the existing groups of a batch's rows; rows of other groups go to files and have NULL in
+ * found.  Returns the remaining rows, in rows.
  */
 static HgSelection
 hg_aggregate_find_known(HgAggregateState *state, const HgBatch *batch, const HgSpillKeys *keys,
@@ -242,7 +245,7 @@ hg_aggregate_find_known(HgAggregateState *state, const HgBatch *batch, const HgS
 	return selection;
 }
 
-/* Find or make the groups of a batch's rows, by their kinds. */
+/* Finds or makes the groups of a batch's rows, once per kind. */
 static void
 hg_aggregate_find_kinds(HgAggregateState *state, const HgBatch *batch, uint64 *hashes,
 						HgGroup **found)
@@ -273,7 +276,7 @@ hg_aggregate_find_kinds(HgAggregateState *state, const HgBatch *batch, uint64 *h
 	}
 }
 
-/* Find the groups of a batch's rows; returns the rows whose groups are in memory. */
+/* Finds the groups of a batch's rows; returns the rows whose groups are in memory. */
 static HgSelection
 hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillKeys *keys,
 						 HgGroup **found, uint16 *rows)
@@ -289,7 +292,7 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillK
 		hg_aggregate_find_kinds(state, batch, keys->words, found);
 		return (HgSelection){NULL, batch->nrows};
 	}
-	/* no row has a new group then, and nobody asks for hashes */
+	/* then no row has a new group, and the hashes are not needed */
 	if (hg_groups_find_near(state->groups, batch, found))
 		return (HgSelection){NULL, batch->nrows};
 	hg_groups_hash(state->groups, batch, keys->words);
@@ -300,9 +303,9 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillK
 }
 
 /*
- * Functions have taken so many rows by runs, which has filled memory: unmake the groups that
- * later rows have made behind the first known ones, and have the rows of groups that are not there
- * go to files.  Returns the rows that are left.
+ * Called when functions have processed the first taken rows by runs, which has filled memory.
+ * Removes the groups that later rows have added after the first known groups, and sends rows
+ * without a group to files.  Returns the remaining rows.
  */
 static HgSelection
 hg_aggregate_unmake_groups(HgAggregateState *state, const HgBatch *batch, const HgSpillKeys *keys,
@@ -338,14 +341,14 @@ hg_aggregate_unmake_groups(HgAggregateState *state, const HgBatch *batch, const 
  * ---------------------------------------------------------------------
  */
 
-/* Put what filters and arguments use of a row into the scan slot, for them to look at. */
+/* Loads the columns of a row that filters and arguments use into the scan slot. */
 static inline void
 hg_aggregate_load_row(HgAggregateState *state, const HgBatch *batch, int row)
 {
 	HgAggregateTaking *taking = &state->taking;
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
 
-	/* what is evaluated of a row may take any time */
+	/* evaluating a row's expressions can take any time */
 	CHECK_FOR_INTERRUPTS();
 	ExecClearTuple(slot);
 	for (int i = 0; i < taking->ncolumns; i++)
@@ -361,7 +364,7 @@ hg_aggregate_load_row(HgAggregateState *state, const HgBatch *batch, int row)
 	state->css.ss.ps.ps_ExprContext->ecxt_scantuple = ExecStoreVirtualTuple(slot);
 }
 
-/* Select the rows that pass a filter. */
+/* Returns the selected rows that pass a filter. */
 static HgSelection
 hg_aggregate_select(HgAggregateState *state, int filter, const HgBatch *batch,
 					HgSelection selection)
@@ -394,7 +397,10 @@ hg_aggregate_select(HgAggregateState *state, int filter, const HgBatch *batch,
 	return (HgSelection){rows, count};
 }
 
-/* Does a row of the current run pass a filter?  The rows before it have moved filter_next on. */
+/*
+ * Returns true if a row of the current run passes a filter.  The rows before it have advanced
+ * filter_next.
+ */
 static inline bool
 hg_aggregate_passes(const HgAggregateTaking *taking, int filter, uint16 row)
 {
@@ -404,7 +410,7 @@ hg_aggregate_passes(const HgAggregateTaking *taking, int filter, uint16 row)
 	return next < filtered->count && filtered->rows[next] == row;
 }
 
-/* Evaluate a function's argument over the row in the scan slot. */
+/* Evaluates a function's argument for the row in the scan slot. */
 static inline void
 hg_aggregate_evaluate(HgFunction *function, ExprContext *econtext, int row)
 {
@@ -418,8 +424,8 @@ hg_aggregate_evaluate(HgFunction *function, ExprContext *econtext, int row)
  */
 
 /*
- * Have a function take selected rows; an argument that is computed has been, for these: as numbers,
- * or (NULL) row by row.
+ * Lets a function process selected rows, for which a computed argument was evaluated: as numbers,
+ * or row by row if numbers is NULL.
  */
 static inline void
 hg_aggregate_advance(const HgFunction *function, const HgBatch *batch, const HgNumbers *numbers,
@@ -440,8 +446,8 @@ hg_aggregate_advance(const HgFunction *function, const HgBatch *batch, const HgN
 }
 
 /*
- * Have the functions that take a batch by runs take the first of these rows, until their arguments
- * come to HG_RUN_BYTES; returns how many.
+ * Lets the functions that go by runs process the first of these rows, until their arguments take
+ * HG_RUN_BYTES.  Returns the number of processed rows.
  */
 static int
 hg_aggregate_take_run(HgAggregateState *state, const HgBatch *batch, HgSelection rows,
@@ -488,7 +494,9 @@ hg_aggregate_take_run(HgAggregateState *state, const HgBatch *batch, HgSelection
 	return count;
 }
 
-/* Have a function take a batch by columns: those rows that are left, or that pass its filter. */
+/*
+ * Lets a function process a batch by columns: the remaining rows, or those that pass its filter.
+ */
 static void
 hg_aggregate_take_column(HgAggregateState *state, int i, const HgBatch *batch, HgSelection all,
 						 HgGroup *const *groups, HgGroup *group)
@@ -509,7 +517,7 @@ hg_aggregate_take_column(HgAggregateState *state, int i, const HgBatch *batch, H
 				taking->kind_groups[kind]);
 }
 
-/* The group of all rows, where nothing is grouped by. */
+/* Returns the only group, without GROUP BY. */
 static HgGroup *
 hg_aggregate_only_group(HgAggregateState *state, const HgBatch *batch)
 {
@@ -576,7 +584,7 @@ hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 
 		taken += hg_aggregate_take_run(state, batch, (HgSelection){rest, all.count - taken}, groups,
 									   group);
-		/* without new groups their states may grow as they will */
+		/* if there are no new groups to remove, states may grow */
 		if (groups == NULL || state->spill.writing != NULL || state->groups->count == known)
 			continue;
 		hg_groups_charge(state->groups);
@@ -585,6 +593,6 @@ hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 	}
 	for (int i = 0; i < taking->nby_column; i++)
 		hg_aggregate_take_column(state, taking->by_column[i], batch, all, groups, group);
-	/* states may have grown: the next batch asks for room, and EXPLAIN what there was */
+	/* states may have grown; the next batch and EXPLAIN use the charge */
 	hg_groups_charge(state->groups);
 }

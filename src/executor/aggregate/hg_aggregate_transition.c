@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_transition.c
- *	  Aggregates that run their own functions: transition, combine, serialize, final.
+ *	  Aggregates that run their own functions: transition, combine, serialize and final.
  *
- * What is called, and with what, is as in PostgreSQL's own executor: a strict function sees no
- * NULL, one without an initial value begins with the first value that is none, and
- * AggCheckCallContext() tells each of them the memory in which states live.
+ * Functions are called as PostgreSQL's executor does it.  A strict function sees no NULL, one
+ * without an initial value starts with the first value that is not NULL, and AggCheckCallContext()
+ * returns the memory in which states live.
  *
- * A value of the transition type that is by reference is copied to that memory when the function
- * has returned another than it was given; what else the function leaves behind is in temporary
- * memory and goes with the row.
+ * If the function returns another by-reference value than it was given, the value is copied to
+ * that memory.  Anything else that the function allocates is in temporary memory, which is freed
+ * with the row.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -36,8 +36,8 @@
  */
 
 /*
- * What an aggregate's functions get as their context, from which AggCheckCallContext() finds the
- * memory that states live in.
+ * Returns the fcinfo context for an aggregate's functions, in which AggCheckCallContext() finds
+ * the memory of states.
  */
 static Node *
 hg_transition_context(MemoryContext states)
@@ -49,7 +49,7 @@ hg_transition_context(MemoryContext states)
 	return (Node *) agg;
 }
 
-/* The initial value of a transition type, from its text. */
+/* Returns the initial value of a transition type from its text. */
 static Datum
 hg_transition_initial(Oid type, char *string)
 {
@@ -114,7 +114,7 @@ hg_transition_find_combine(HgTransition *transition, const Aggref *aggref)
  * ---------------------------------------------------------------------
  */
 
-/* Copy a value of the transition type to where states live. */
+/* Copies a value of the transition type to the memory of states. */
 static Datum
 hg_transition_copy(const HgTransition *transition, Datum value)
 {
@@ -137,7 +137,7 @@ hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum 
 		state->null = transition->initial_null;
 		state->value =
 			state->null ? (Datum) 0 : hg_transition_copy(transition, transition->initial);
-		/* a strict function without an initial value begins with the first one */
+		/* a strict function without an initial value starts with the first value */
 		if (state->null && transition->advance.fn_strict)
 		{
 			if (null)
@@ -202,7 +202,7 @@ hg_transition_finish(HgTransition *transition, const HgTransitionState *state, b
  * ---------------------------------------------------------------------
  */
 
-/* Add a state of a transition function to another, which may be none; in temporary memory. */
+/* Returns two states of a transition function combined, in temporary memory; 0: no state. */
 static Datum
 hg_transition_combine(HgTransition *transition, Datum to, Datum state)
 {
@@ -217,7 +217,7 @@ hg_transition_combine(HgTransition *transition, Datum to, Datum state)
 	return FunctionCallInvoke(fcinfo);
 }
 
-/* The state that has seen a value so many times, in temporary memory. */
+/* Returns the state that has seen a value times times, in temporary memory; 0 if times is 0. */
 static Datum
 hg_transition_repeat(HgTransition *transition, Datum value, uint64 times)
 {
@@ -236,7 +236,7 @@ hg_transition_repeat(HgTransition *transition, Datum value, uint64 times)
 	once = FunctionCallInvoke(fcinfo);
 	for (int bit = pg_leftmost_one_pos64(times); bit >= 0; bit--)
 	{
-		/* a copy: no state is added to itself */
+		/* a copy, because no state may be combined with itself */
 		Datum same = hg_transition_combine(transition, (Datum) 0, state);
 
 		state = hg_transition_combine(transition, state, same);
@@ -253,7 +253,7 @@ hg_transition_summand(int128 scaled, int scale)
 	return scale >= 0 ? hg_numeric_make(scaled, scale) : Int64GetDatum((int64) scaled);
 }
 
-/* The state that has seen count values, at least one, of such a sum. */
+/* Returns the state that has seen count values, at least one, with this sum. */
 static Datum
 hg_transition_sum(HgTransition *transition, uint64 count, int128 sum, int scale)
 {
