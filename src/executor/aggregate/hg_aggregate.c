@@ -60,9 +60,7 @@
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_used.h"
 
-/*
- * Up to this number of groups, the order of rows does not matter: a near cache holds the groups.
- */
+/* For up to this number of groups the order of rows does not matter: a near cache holds them. */
 #define HG_FEW_GROUPS 1000
 
 static Node *hg_aggregate_create_state(CustomScan *cscan);

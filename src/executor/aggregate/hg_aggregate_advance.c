@@ -402,9 +402,7 @@ hg_function_merge_scaled(const HgFunction *function, HgGroup *group, int64 count
 	state->count += count;
 	if (hg_numeric_add(state, count, scaled, scale))
 		return;
-	/*
-	 * if 128 bits do not hold the sum, it is one value of the rest, and the others count as zeros
-	 */
+	/* if 128 bits do not hold it, the sum is one value of the rest, and the others count as 0 */
 	state->summed += count - 1;
 	hg_transition_advance(function->transition, &state->rest, hg_numeric_make(scaled, scale),
 						  false);

@@ -25,10 +25,7 @@ typedef struct HgColumnFilter HgColumnFilter;
 extern HgColumnFilter *hg_column_filter_create(const Expr *filter, TupleDesc desc, int ncolumns,
 											   const int *attnos);
 
-/*
- * Sets takes_scaled for each column that the filter uses, so that its numerics come as scaled
- * integers.
- */
+/* Sets takes_scaled for the filter's columns, so that numerics come as scaled integers. */
 extern void hg_column_filter_take_scaled(const HgColumnFilter *filter, bool *takes_scaled);
 
 /*

@@ -74,9 +74,7 @@ typedef struct HgFunction
 extern void hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset,
 							 MemoryContext states, MemoryContext temporary);
 
-/*
- * Returns true if the function accepts an argument that is computed column by column (HgNumbers).
- */
+/* Returns true if the function accepts arguments computed column by column (HgNumbers). */
 extern bool hg_function_takes_numbers(const HgFunction *function);
 
 /* Returns true if the function accepts rows without NULLs from arrays (HgRun). */

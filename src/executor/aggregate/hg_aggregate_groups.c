@@ -350,10 +350,7 @@ hg_groups_find_heads(const HgGroups *groups, const HgBatch *batch, bool *same, u
 	return nheads;
 }
 
-/*
- * Prefetches the groups of rows.  Always inline, because the compiler drops calls of a function
- * without effects.
- */
+/* Prefetches the groups of rows.  Always inline: a call without effects would be dropped. */
 static pg_attribute_always_inline void
 hg_groups_prefetch(const HgGroups *groups, const uint64 *hashes, const uint16 *rows, int nrows)
 {

@@ -114,10 +114,7 @@ extern void hg_groups_reset(HgGroups *groups);
 /* Charges the current memory of groups and states, which may have grown, to the budget. */
 extern void hg_groups_charge(HgGroups *groups);
 
-/*
- * Removes all groups but the first count.  The table must not have grown since the first removed
- * group was added.
- */
+/* Removes all but the first count groups.  The table has not grown since it had count groups. */
 extern void hg_groups_truncate(HgGroups *groups, uint32 count);
 
 /* Returns a group by its number, from 0. */

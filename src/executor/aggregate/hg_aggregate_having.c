@@ -125,9 +125,7 @@ hg_having_add_column(HgAggregateState *state, int column_index)
 	}
 }
 
-/*
- * Converts an integer from scale from to scale to.  Returns false if it does not fit into 64 bits.
- */
+/* Converts an integer from scale from to scale to.  Returns false if 64 bits do not hold it. */
 static bool
 hg_having_scale(Datum *value, int from, int to)
 {
@@ -139,10 +137,7 @@ hg_having_scale(Datum *value, int from, int to)
 	return true;
 }
 
-/*
- * Adds sums of numerics to the batch, in the greatest scale of one of them.  Sets unknown[] for
- * sums that do not fit.
- */
+/* Adds sums of numerics in their greatest scale.  Sets unknown[] for sums that do not fit. */
 static void
 hg_having_add_scaled(HgAggregateState *state, int column_index, const HgFunction *function,
 					 bool *unknown)

@@ -158,9 +158,7 @@ hg_aggregate_take_records(void *arg, const uint64 *records, uint64 count,
 	hg_charge_set(&charge, 0);
 }
 
-/*
- * Sets *kind to the reduced item that a function is merged from; returns false if there is none.
- */
+/* Sets *kind to the item that a function is merged from; returns false if there is none. */
 static bool
 hg_aggregate_reduce_kind(const HgFunction *function, HgReduceKind *kind)
 {

@@ -98,10 +98,7 @@ hg_function_has_state_of(const HgFunction *function, HgAggregateKind kind)
 		   hg_function_state_kind(function->kind) == hg_function_state_kind(kind);
 }
 
-/*
- * Returns the extreme of the scaled integer and the rest, which it adds the former to.  Calls may
- * be repeated.
- */
+/* Returns the extreme, after adding the scaled integer to the rest.  Repeated calls do no harm. */
 static Datum
 hg_numeric_extreme(const HgFunction *function, HgNumericExtremeState *state, bool *isnull)
 {

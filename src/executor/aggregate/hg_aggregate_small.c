@@ -21,10 +21,7 @@
 /* Slots in the table of kinds, a power of two; at most a quarter of them is used. */
 #define HG_SMALL_PLACES (4 * HG_SMALL_KINDS)
 
-/*
- * Multiplier of the hash: odd, without a pattern in its bits.  The highest bits of the product
- * count.
- */
+/* Odd, without a pattern in its bits; the highest bits of the product are the slot. */
 #define HG_SMALL_MIXER UINT64CONST(0x9e3779b97f4a7c15)
 #define HG_SMALL_SHIFT (64 - 6)
 
@@ -60,10 +57,7 @@ hg_small_equal(const HgSmallColumns *columns, int ncolumns, int row, int other, 
 	return true;
 }
 
-/*
- * Sets kinds and first; returns false if there are too many kinds.  ncolumns and nulls are
- * constants.
- */
+/* Sets kinds and first; false: too many kinds.  ncolumns and nulls are constants. */
 static pg_attribute_always_inline bool
 hg_small_number(HgSmallDomain *small, int nrows, HgSmallColumns columns, int ncolumns, bool nulls)
 {

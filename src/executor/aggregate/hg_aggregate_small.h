@@ -34,9 +34,7 @@ typedef struct HgSmallDomain
 extern bool hg_small_find(HgSmallDomain *small, const HgBatch *batch, int ncolumns,
 						  const int *columns);
 
-/*
- * Sets same[i] if row i has the same Datums in columns[ncolumns] as row i - 1.  same[0] is false.
- */
+/* Sets same[i] if row i has the same Datums in columns[ncolumns] as the row before it. */
 extern void hg_small_mark_same(const HgBatch *batch, int ncolumns, const int *columns, bool *same);
 
 #endif /* HG_AGGREGATE_SMALL_H */

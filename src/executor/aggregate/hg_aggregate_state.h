@@ -33,9 +33,7 @@ typedef enum HgAggregatePhase
 	HG_AGGREGATE_DONE
 } HgAggregatePhase;
 
-/*
- * The result of an aggregate.  A sum and an average over the same rows share one function's state.
- */
+/* The result of an aggregate.  A sum and an average of the same share one function's state. */
 typedef struct HgResult
 {
 	const HgFunction *function;

@@ -64,10 +64,7 @@ hg_numeric_sum_of(const HgNumericState *state)
 	return (int128) state->high << 64 | state->low;
 }
 
-/*
- * A sum of up to 2^31 values in halves of 32 bits.  Neither half overflows, and neither has to
- * wait for a carry of the other.
- */
+/* A sum of up to 2^31 values in halves of 32 bits, which neither overflow nor wait for a carry. */
 typedef struct HgHalves
 {
 	int64 high;

@@ -84,10 +84,7 @@ hg_aggregate_begin_finding(HgAggregateState *state)
 		hg_batch_create_partial(state->ncolumns, state->groups->nvalues, state->groups->columns);
 }
 
-/*
- * Returns true if a column of variable length has values that are long, or may be once they are
- * detoasted.
- */
+/* Returns true if a varlena column has values that are long, or may be once detoasted. */
 static bool
 hg_batch_has_long_values(const HgBatch *batch, int column)
 {
@@ -168,10 +165,7 @@ hg_aggregate_value(HgAggregateTaking *taking, const HgBatch *batch, int column, 
 	return PointerGetDatum(numeric);
 }
 
-/*
- * Writes rows of a batch to files, with numerics in place of scaled integers.  Later batches get
- * numerics at once.
- */
+/* Writes rows to files, with numerics for scaled integers.  Later batches come with numerics. */
 static void
 hg_aggregate_write(HgAggregateState *state, const HgBatch *batch, const HgSpillKeys *keys,
 				   const uint16 *which, int nrows)
@@ -397,10 +391,7 @@ hg_aggregate_select(HgAggregateState *state, int filter, const HgBatch *batch,
 	return (HgSelection){rows, count};
 }
 
-/*
- * Returns true if a row of the current run passes a filter.  The rows before it have advanced
- * filter_next.
- */
+/* Returns true if a row passes a filter.  Earlier rows of the run have advanced filter_next. */
 static inline bool
 hg_aggregate_passes(const HgAggregateTaking *taking, int filter, uint16 row)
 {
@@ -494,9 +485,7 @@ hg_aggregate_take_run(HgAggregateState *state, const HgBatch *batch, HgSelection
 	return count;
 }
 
-/*
- * Lets a function process a batch by columns: the remaining rows, or those that pass its filter.
- */
+/* Lets a function process a batch by columns: its remaining rows that pass the filter. */
 static void
 hg_aggregate_take_column(HgAggregateState *state, int i, const HgBatch *batch, HgSelection all,
 						 HgGroup *const *groups, HgGroup *group)

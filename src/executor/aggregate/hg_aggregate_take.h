@@ -56,10 +56,7 @@ extern void hg_aggregate_begin_taking(HgAggregateTaking *taking, int ncolumns, i
 /* Prepares to find the groups of batches' rows.  The node's groups must be set up. */
 extern void hg_aggregate_begin_finding(HgAggregateState *state);
 
-/*
- * Returns true if all functions, which are set up, accept rows from arrays and nothing is grouped
- * by.
- */
+/* Returns true if all functions accept rows from arrays and nothing is grouped by. */
 extern bool hg_aggregate_takes_arrays(const HgAggregateState *state);
 
 /* Aggregates rows from arrays. */

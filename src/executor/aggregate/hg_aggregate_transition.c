@@ -35,10 +35,7 @@
  * ---------------------------------------------------------------------
  */
 
-/*
- * Returns the fcinfo context for an aggregate's functions, in which AggCheckCallContext() finds
- * the memory of states.
- */
+/* Returns an fcinfo context from which AggCheckCallContext() gets the memory of states. */
 static Node *
 hg_transition_context(MemoryContext states)
 {

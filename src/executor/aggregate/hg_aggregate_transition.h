@@ -53,7 +53,7 @@ extern void hg_transition_advance(HgTransition *transition, HgTransitionState *s
 								  bool null);
 
 /*
- * Returns the result of a state: of the final function, or of the serialize function if partial.
+ * Returns the result of the final function for a state, or of the serialize function if partial.
  */
 extern Datum hg_transition_finish(HgTransition *transition, const HgTransitionState *state,
 								  bool *isnull);

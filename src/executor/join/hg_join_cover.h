@@ -103,10 +103,7 @@ extern bool hg_join_expects_covered(const HgJoinState *state);
 /* Uncovers a side's rows, if there are any: all of its rows are read from its start. */
 extern void hg_join_uncover(HgJoinState *state, HgSide side);
 
-/*
- * Returns true if covered rows of a side are joined with the rows in memory.  They meet each row
- * of the other side once.
- */
+/* Returns true if a side's covered rows are joined with the rows in memory, once with each. */
 extern bool hg_join_joins_covered(const HgJoinState *state, HgSide side);
 
 /* Returns true if the join of the rows in memory settles which covered rows have no match. */

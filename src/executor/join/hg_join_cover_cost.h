@@ -24,13 +24,12 @@ typedef struct HgCoverShape
 	double pages[2];	 /* by HgSide: blocks whose visibility must be checked to cover it */
 	double edges[2];	 /* by HgSide: rows of the table, which are edges of its graph */
 	bool has_replica[2]; /* by HgSide: a device has a replica of the graph */
-	bool dense; /* inner keys are their own vertices: outer rows can be streamed past any number of
-				 * them */
-	bool answered;	   /* a row count, or groups that a device can make, suffice */
-	int columns[2];	   /* by HgSide: columns that are needed of a joined row */
-	double pairs;	   /* number of joined rows */
-	double inner_room; /* inner delta rows that fit into work memory; with more the join spills */
-	bool spills_apart; /* if the join spills, only delta rows go to disk */
+	bool dense;			 /* inner keys are vertices: outer rows can be streamed past any number */
+	bool answered;		 /* a row count, or groups that a device can make, suffice */
+	int columns[2];		 /* by HgSide: columns that are needed of a joined row */
+	double pairs;		 /* number of joined rows */
+	double inner_room;	 /* inner delta rows that fit into work memory; with more the join spills */
+	bool spills_apart;	 /* if the join spills, only delta rows go to disk */
 } HgCoverShape;
 
 /*

@@ -23,10 +23,7 @@ typedef struct HgSentColumns
 	MemoryContext context;
 } HgSentColumns;
 
-/*
- * Initializes sent and set, without columns, for an input.  Both must stay in place while the set
- * is used.
- */
+/* Initializes sent and set, which must stay in place, without columns, for an input. */
 extern void hg_join_begin_sent(const HgInput *input, HgSentColumns *sent, HgColumnSet *set);
 
 /*
@@ -42,10 +39,7 @@ extern bool hg_join_sends_values(const HgInput *input, int stored);
 /* The columns that can come with the matches; opaque. */
 typedef struct HgJoinGather HgJoinGather;
 
-/*
- * Finds the columns that can come with the matches, in CurrentMemoryContext.  Returns NULL if no
- * match is read.
- */
+/* Finds the columns that can come with matches; NULL: no match is read.  Palloc'd. */
 extern HgJoinGather *hg_join_gather_create(const HgJoinRules *rules, HgInput *const inputs[2]);
 
 /* Returns a side's columns for the matcher, or NULL if there are none.  gather may be NULL. */

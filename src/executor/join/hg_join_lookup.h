@@ -50,9 +50,7 @@ typedef struct HgJoinLookup
 	bool chosen;				  /* the loop joins the rows in the outer input */
 } HgJoinLookup;
 
-/*
- * Initializes the adaptive join, if the plan has one.  The inputs and the output must be set up.
- */
+/* Initializes the adaptive join, if it is one.  Inputs and output must be set up. */
 extern void hg_join_lookup_init(HgJoinState *state);
 
 /* Returns the number of outer rows to read before the next choice. */
@@ -64,10 +62,7 @@ extern uint64 hg_join_lookup_rows(const HgJoinState *state);
  */
 extern bool hg_join_choose_lookup(HgJoinState *state);
 
-/*
- * Records the decision: chosen if the nested loop joins the rows.  If tells is set, counts it in
- * the node's record.
- */
+/* Records whether the nested loop is chosen; if tells is set, also in the node's record. */
 extern void hg_join_set_lookup(HgJoinState *state, bool chosen, bool tells);
 
 /* Fills the output with the next rows of the nested loop.  Returns false if there are no more. */

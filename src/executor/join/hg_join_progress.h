@@ -61,10 +61,7 @@ hg_join_progress_start(HgJoinProgress *progress)
 	return true;
 }
 
-/*
- * Returns the milliseconds of the current execution, which the record does not yet include; 0 if
- * there is none.
- */
+/* Returns the milliseconds of the current execution, not yet in the record; 0: there is none. */
 static inline double
 hg_join_running_ms(const HgJoinProgress *progress)
 {

@@ -13,10 +13,7 @@
 #include "backend/matcher/hg_matcher_spec.h"
 #include "resident/hg_resident_graph.h"
 
-/*
- * whole: devices that have all of a side's graph.  partitioned: devices that have all of its
- * partitions together.
- */
+/* Devices that have all of a side's graph, and devices that together have its partitions. */
 typedef struct HgSideDevices
 {
 	HgDeviceSet whole;

@@ -59,10 +59,7 @@ typedef struct HgJoinShared
 	HgJoinRecord records[FLEXIBLE_ARRAY_MEMBER]; /* by process; processes is 0 if it did nothing */
 } HgJoinShared;
 
-/*
- * This process among the participants of the join; see hg_join_together.c.  All zeros if there are
- * no others.
- */
+/* This process among the participants (hg_join_together.c).  All zeros: there are no others. */
 typedef struct HgJoinParticipants
 {
 	HgJoinShared *shared; /* NULL: no other processes */

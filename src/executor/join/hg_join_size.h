@@ -15,10 +15,7 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/*
- * The join's memory: that of the inputs, each of which has its own part of the budget, and the
- * rest.
- */
+/* The join's memory: the inputs, each with its own part of the budget, and the rest. */
 typedef struct HgJoinMemory
 {
 	MemoryContext context; /* inputs, spill sets, filter, bits and sender live in it */
@@ -26,10 +23,7 @@ typedef struct HgJoinMemory
 	HgBudget files;		   /* its part for filter, bits and buffers of files */
 } HgJoinMemory;
 
-/*
- * Initializes the budgets, with limit bytes in all, and creates the context below
- * CurrentMemoryContext.
- */
+/* Initializes budgets of limit bytes, and creates the context below CurrentMemoryContext. */
 extern void hg_join_memory_init(HgJoinMemory *memory, uint64 limit);
 
 /* Returns the bytes that both inputs may take together. */
@@ -39,8 +33,7 @@ extern uint64 hg_join_limit(const HgJoinMemory *memory);
 extern int hg_join_partition_bits(const HgJoinMemory *memory, double expected);
 
 /*
- * Returns the rows of a side that the plan expects per process; of a single-reader side, its
- * share.
+ * Returns the rows of a side that the plan expects per process (its share of a single reader's).
  */
 extern double hg_join_planned_rows(const HgJoinState *state, HgSide side);
 

@@ -48,10 +48,7 @@ extern int hg_join_source_column(const HgBatchSource *source, int column);
  */
 extern bool hg_join_source_count(HgBatchSource *source, uint64 *rows);
 
-/*
- * Tells a join that all of its rows are read, and their order is ignored.  Does nothing for other
- * sources.
- */
+/* Tells a join that all of its rows are read, in any order.  Other sources ignore it. */
 extern void hg_join_source_take_all(HgBatchSource *source);
 
 /*

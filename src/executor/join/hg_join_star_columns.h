@@ -13,9 +13,7 @@
 #include "backend/matcher/hg_matcher_spec.h"
 #include "executor/join/hg_join_tree.h"
 
-/*
- * Returns the table column behind a column of the topmost join's reduction that is not computed.
- */
+/* Returns the table column behind a column of the reduction that is not computed. */
 extern HgTreeColumn hg_star_trace(HgJoinState *state, HgSide side, uint32 column);
 
 /* Returns the expression that computes a column of the reduction; -1: it is a replica. */

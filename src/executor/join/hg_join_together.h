@@ -14,10 +14,7 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/*
- * Does the work of the phases READ_INNER and READ_OUTER with the other participants.  Returns the
- * next phase.
- */
+/* Does the work of READ_INNER and READ_OUTER with the others; returns the next phase. */
 extern HgJoinPhase hg_join_read_together(HgJoinState *state);
 
 #endif /* HG_JOIN_TOGETHER_H */
