@@ -7,69 +7,66 @@
  *
  *	READ_INNER		All rows of the inner child become columns and key words.  If an empty outer
  *					side settles the result, the first outer row may be fetched before, and
- *					stays in its batch until READ_OUTER.  Before all that a device
- *					may be asked about a whole tree of joins (hg_join_star.c); then only
- *					rows that it does not know are read, behind what it has answered: STAR.  Or it
- *					takes the rows out of both tables' pages (hg_join_pages.c): PAGES.  Or there
- *					are so few outer rows that a nested loop looks inner ones up: LOOKUP
+ *					waits in its batch for READ_OUTER.
+ *	STAR			A device has joined the covered rows of a tree of joins (hg_join_star.c), and
+ *					the node returns them.  Only the rows that the device does not know are
+ *					read afterwards.
+ *	PAGES			A device has joined the rows of both tables' pages (hg_join_pages.c).
+ *	LOOKUP			There are so few outer rows that a nested loop looks up their inner rows
  *					(hg_join_lookup.c).
- *	READ_OUTER		The outer child's rows too, as many as work memory holds: a chunk.
+ *	READ_OUTER		Rows of the outer child are read, as many as work memory holds: a chunk.
  *					Then the HashGraphs of the chunk and of the inner input are built.
- *	MATCH			Matches stream from the engine as pairs of row numbers.  The needed
- *					columns of both rows are gathered, quals are evaluated, rows returned.
- *	STREAM			Where the inner HashGraph is small, outer rows are not collected: READ_OUTER
- *					builds that graph alone, and a batch of rows after the other is read,
- *					looked up and returned with its matches (hg_join_stream.c).  So it is where
- *					inner keys are kept as bits.
- *	END_CHUNK		Left, full and anti joins return the chunk's outer rows without a
- *	  UNMATCHED		match,
- *	  NULL_KEYS		... and those that could not have one.
- *					Then the next chunk, until the outer child has no more rows.
- *	END_OUTER		Right, full and right anti joins return the inner rows without a match,
- *	  INNER_UNMATCHED, INNER_NULL_KEYS		... and those that could not have one.
+ *	MATCH			The engine streams matches as pairs of row numbers.  The needed columns of
+ *					both rows are gathered, quals are evaluated, rows are returned.
+ *	STREAM			If the inner HashGraph is small, or inner keys are kept as bits, outer rows
+ *					are not collected: READ_OUTER builds the inner graph alone, and each
+ *					batch of rows is read, looked up and returned with its matches
+ *					(hg_join_stream.c).
+ *	END_CHUNK		Left, full and anti joins return the chunk's outer rows without a match
+ *	  UNMATCHED,	(UNMATCHED), and those with a NULL key (NULL_KEYS).  Then the next chunk
+ *	  NULL_KEYS		follows, until the outer child has no more rows.
+ *	END_OUTER		Right, full and right anti joins return the inner rows without a match
+ *					(INNER_UNMATCHED), and those with a NULL key (INNER_NULL_KEYS).
  *
- * Cutting the outer input into chunks is right for every join type: what becomes of
- * an outer row depends on that row and on the whole inner input, which each chunk meets;
- * what becomes of an inner row is known when all chunks are done, and a bit for each inner row
- * remembers it until then.  The inner HashGraph is built again for each chunk, which costs less
- * than the chunk's own work, because the inner input has half of the work memory at most.
+ * CHUNKS of the outer input are right for every join type.  What becomes of an outer row depends
+ * on that row and on the whole inner input, which each chunk meets.  What becomes of an inner row
+ * is known when all chunks are done; until then a bit for each inner row records it.  The inner
+ * HashGraph is built again for each chunk.  This costs less than the chunk's own work, because the
+ * inner input takes at most half of work memory.
  *
- * An inner input that is larger goes to temporary files, and so does then the outer
- * one, both cut into the same partitions by a hash of the key:
+ * PARTITIONS.  A larger inner input goes to temporary files, and so does the outer one, both
+ * partitioned by a hash of the key:
  *
- *	NEXT_PARTITION	The inner rows of the next partition take the place of the inner
- *					input, the partition's outer rows that of the outer child.  A partition
- *					that is still too large is cut again.
- *	NEXT_INNER		Rows of one key cannot be cut.  An inner partition of that kind is taken a
- *					chunk at a time too, and each inner chunk meets all of the
- *					partition's outer chunks, which are read again for it.  Which of their
- *					rows have found a match is kept in a file meanwhile (hg_row_bits.h), so
- *					that the last pass can return those that have not.
+ *	NEXT_PARTITION	The partition's inner rows take the place of the inner input, and its outer
+ *					rows that of the outer child.  A partition that is still too large is
+ *					partitioned again.
+ *	NEXT_INNER		Rows of one key cannot be partitioned.  Such an inner partition is read in
+ *					chunks too, each of which meets all of the partition's outer chunks.
+ *					Which outer rows have found a match is kept in a file meanwhile
+ *					(hg_row_bits.h), so that the last pass can return the others.
  *
- * Where nothing but the number of rows is asked for (count(*)), keys alone are kept
- * and the engine counts: COUNT returns that many empty rows.  Where the node above aggregates,
- * REDUCE hands the matches up in groups if a device makes them, and no MATCH follows
- * (hg_join_reduce.c).
+ * If only the number of rows is needed (count(*)), only keys are kept and the engine counts: COUNT
+ * returns that many empty rows.  If the node above aggregates, REDUCE hands up the matches in
+ * groups that a device makes, and no MATCH follows (hg_join_reduce.c).
  *
- * KEYS AND QUALS.  Exact keys match when the words match.  Hashed ones do not: the
- * hash clauses are then part of join_qual and every match is rechecked.  join_qual
- * decides whether rows are matched; plan.qual filters what is returned.
+ * KEYS AND QUALS.  Exact keys match if their words match.  For hashed keys the hash clauses are
+ * part of join_qual, and every match is rechecked.  join_qual decides whether rows match;
+ * plan.qual filters what is returned.
  *
- * RUNTIME FILTER.  Where the planner's estimates or the sizes say that many outer rows match
- * nothing, the inner keys make a filter (hg_filter.h) between READ_INNER and READ_OUTER, which
- * leaves such rows out while they are read, or while they go to disk.
+ * RUNTIME FILTER.  If the planner's estimates or the sizes say that many outer rows match nothing,
+ * the inner keys make a filter (hg_filter.h) between READ_INNER and READ_OUTER.  It removes such
+ * rows while they are read or go to disk.
  *
- * RESCANS. A side that stays the same is cached in memory where there is room, and only those of
- * its rows are joined that other rows can match: hg_join_rescan.c.
+ * RESCANS.  A side that stays the same is cached in memory if there is room, and only those of its
+ * rows are joined that the other rows can match: hg_join_rescan.c.
  *
- * BELOW A GATHER both inputs may be read and joined by all processes together: READ_INNER and
- * READ_OUTER are then what hg_join_together.c tells.
+ * BELOW A GATHER all processes may read and join both inputs together: hg_join_together.c has
+ * READ_INNER and READ_OUTER then.
  *
- * MEMORY.  Inputs, spill sets and the bits live in the context of HgJoinMemory, matchers in that
- * of HgJoinMatching, which is reset after each chunk.  The latter is a
- * child of the former, and that of the query's context, so that an error frees them; temporary
- * files belong to the resource owner; what a matcher holds elsewhere is its own affair
- * (hg_matcher.c).
+ * MEMORY.  Inputs, spill sets and bits live in the context of HgJoinMemory, a child of the query's
+ * context.  Matchers live in the context of HgJoinMatching, a child of the former, which is reset
+ * after each chunk.  So an error frees all of them.  Temporary files belong to the resource owner.
+ * A matcher frees what it holds elsewhere (hg_matcher.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -147,11 +144,11 @@ hg_join_create_state(CustomScan *cscan)
 	return (Node *) state;
 }
 
-/* A key over the scan slot as a key over its own child's rows. */
+/* Context for rewriting a key over the scan slot to one over the child's rows. */
 typedef struct HgChildKeyContext
 {
 	int varno;		  /* OUTER_VAR or INNER_VAR */
-	int first_column; /* of that child in the scan slot */
+	int first_column; /* first column of the child in the scan slot */
 } HgChildKeyContext;
 
 static Node *
@@ -170,7 +167,7 @@ hg_child_key_mutator(Node *node, HgChildKeyContext *context)
 	return expression_tree_mutator(node, hg_child_key_mutator, context);
 }
 
-/* The index in the scan slot, from 0, for the value of a key; or -1: the key is a column. */
+/* Returns the index in the scan slot of a computed key's value, or -1 if the key is a column. */
 static int
 hg_join_computed_column(const CustomScan *cscan, HgSide side, int part)
 {
@@ -182,7 +179,7 @@ hg_join_computed_column(const CustomScan *cscan, HgSide side, int part)
 			   : list_nth_int(column_indexes, (side == HG_OUTER ? 0 : nparts) + part);
 }
 
-/* The hash clauses as matches are rechecked by them: over the stored values of computed keys. */
+/* Returns the hash clauses for rechecks, with stored values in place of computed keys. */
 static List *
 hg_join_recheck_clauses(const CustomScan *cscan, List *hash_clauses)
 {
@@ -208,7 +205,7 @@ hg_join_recheck_clauses(const CustomScan *cscan, List *hash_clauses)
 	return clauses;
 }
 
-/* Make the input of a side. */
+/* Creates the input of a side. */
 static void
 hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List *keys,
 					Bitmapset *columns)
@@ -233,7 +230,7 @@ hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List
 		if (column_index >= 0 && bms_is_member(column_index, columns))
 			stored[ncolumns++] = (HgInputColumn){.part = p, .to = column_index};
 	}
-	/* what a subplan depends on does not show in the expression: assume the most */
+	/* parameters of a subplan do not show in the expression: assume all */
 	hg_used_add(&used, (Node *) keys);
 	state->params[side] =
 		contain_subplans((Node *) keys) ? bms_copy(cscan->scan.plan.allParam) : used.params;
@@ -245,16 +242,13 @@ hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List
 	pfree(stored);
 }
 
-/*
- * What evaluating the hash clauses would have done, where words are compared instead, or the stored
- * values of keys.
- */
+/* Checks permissions of the hash clauses, whose words or stored values are compared instead. */
 static void
 hg_join_begin_clauses(CustomScanState *node, List *hash_clauses)
 {
 	ListCell *lc;
 
-	/* EXPLAIN shows a subplan as its first user has it, which must be over the scan slot */
+	/* EXPLAIN shows a subplan by its first user, which must be over the scan slot */
 	if (contain_subplans((Node *) hash_clauses))
 		(void) ExecInitExprList(hash_clauses, &node->ss.ps);
 	else
@@ -284,7 +278,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	Assert(list_length(cscan->custom_exprs) == HG_EXPRS_COUNT);
 	Assert(list_length(cscan->custom_private) == HG_PRIVATE_COUNT);
 
-	/* a child is read once forward, and again from the start after a rescan */
+	/* a child is read forward once, and from the start after a rescan */
 	foreach (lc, cscan->custom_plans)
 		node->custom_ps = lappend(
 			node->custom_ps,
@@ -324,7 +318,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_used_add(&used, (Node *) join_qual);
 	rules->rows_wanted =
 		used.column_indexes != NULL || cscan->scan.plan.qual != NIL || join_qual != NIL;
-	/* the nested loop of few outer rows is fed with whole ones */
+	/* the nested loop of an adaptive join needs whole outer rows */
 	if (list_length(cscan->custom_plans) > HG_INNER + 1)
 		used.column_indexes =
 			bms_add_range(used.column_indexes, 0,
@@ -338,13 +332,13 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_join_lookup_init(state);
 	state->gather = hg_join_gather_create(rules, state->inputs);
 
-	/* columns that nothing needs stay NULL in the scan slot */
+	/* unneeded columns stay NULL in the scan slot */
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
 	memset(slot->tts_values, 0, slot->tts_tupleDescriptor->natts * sizeof(Datum));
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		state->matched[side].bits = hg_row_bits_create(&state->memory.files);
-	/* they are begun with each reading; what is expected is asked before */
+	/* each reading begins them again; estimates need them before */
 	hg_join_matched_begin(&state->matched[HG_INNER], rules->preserved[HG_INNER],
 						  rules->single_inner);
 
@@ -356,7 +350,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	MemoryContextSwitchTo(old);
 }
 
-/* Read the inner child, unless a device does that and all that follows; returns the next phase. */
+/* Reads the inner child, unless a device answers the join.  Returns the next phase. */
 static HgJoinPhase
 hg_join_begin_reading(HgJoinState *state)
 {
@@ -466,7 +460,7 @@ hg_join_next_batch(HgJoinState *state)
 				break;
 
 			case HG_JOIN_BUILD:
-				/* over when the phase that it is a part of returns */
+				/* only shown while the phase that it is a part of runs */
 				Assert(false);
 				pg_fallthrough;
 			case HG_JOIN_DONE:
@@ -502,17 +496,17 @@ hg_join_exec(CustomScanState *node)
  */
 
 /*
- * Start again.  An input whose child and keys depend on no changed parameter stays cached where all
- * of it is in memory, and so do the HashGraphs where both inputs do.  hg_join_rescan.c tells more.
+ * Restarts the node.  An input whose child and keys depend on no changed parameter stays cached if
+ * all of it is in memory, and so do the HashGraphs if both inputs do (hg_join_rescan.c).
  */
 static void
 hg_join_rescan(CustomScanState *node)
 {
 	HgJoinState *state = (HgJoinState *) node;
 	Bitmapset *changed = node->ss.ps.chgParam;
-	bool same[2];	/* the child and the keys would return the rows that there were ... */
-	bool cached[2]; /* ... which are all in memory, and stay there */
-	/* core begins with a rescan where there are parameters */
+	bool same[2];	/* the child and the keys would return the same rows */
+	bool cached[2]; /* the rows are all in memory, and stay there */
+	/* with parameters, core starts with a rescan */
 	bool executed = !INSTR_TIME_IS_ZERO(state->progress.started);
 
 	hg_join_forget_star(state);
@@ -522,20 +516,20 @@ hg_join_rescan(CustomScanState *node)
 	{
 		HgInput *input = state->inputs[side];
 
-		/* the core does this for outer and inner plans, but not for custom ones */
+		/* core does this for outer and inner plans, but not for custom ones */
 		if (changed != NULL)
 			UpdateChangedParamSet(input->plan, changed);
-		/* what processes shared has gone with their memory */
+		/* what processes shared is gone with their memory */
 		same[side] = !state->together && input->plan->chgParam == NULL &&
 					 !bms_overlap(changed, state->params[side]) &&
 					 (side == HG_INNER || hg_join_may_cache_outer(state));
 		cached[side] =
 			same[side] && !state->reading.spilled && input->at_end && input->bits == NULL;
 	}
-	/* it was read in several chunks, or not to its end, or let go when all were joined */
+	/* it was read in chunks, or not to its end, or freed after the join */
 	if (!state->reading.outer_held)
 		cached[HG_OUTER] = false;
-	/* it lacks rows that other inner rows may match */
+	/* the filter removed rows that other inner rows may match */
 	if (!cached[HG_INNER] && state->inputs[HG_OUTER]->filtered)
 		cached[HG_OUTER] = false;
 	hg_join_restart(&state->progress, HG_JOIN_READ_INNER);
@@ -559,10 +553,10 @@ hg_join_rescan(CustomScanState *node)
 		hg_input_select_all(state->inputs[side]);
 	if (!cached[HG_INNER])
 	{
-		/* it leaves no room for other inner rows */
+		/* it would leave no room for other inner rows */
 		if (state->inputs[HG_OUTER]->budget.charged > hg_join_limit(&state->memory) / 2)
 			cached[HG_OUTER] = false;
-		/* it tells of the inner rows that there were */
+		/* the filter is of the old inner rows */
 		hg_input_set_filter(state->inputs[HG_OUTER], NULL);
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -571,7 +565,7 @@ hg_join_rescan(CustomScanState *node)
 	state->reading.outer_held = state->reading.outer_ready = cached[HG_OUTER];
 	state->reading.spilled = false;
 	state->rescan.inner = cached[HG_INNER];
-	/* what is the same once is so again, as a rule: it is not to be let go when all are joined */
+	/* a side that was the same once usually is so again: it is kept after the join */
 	state->rewind |= same[HG_OUTER];
 	state->rescan.outer_whole |=
 		executed && same[HG_OUTER] && !same[HG_INNER] && !state->rescan.outer_large;
@@ -586,7 +580,7 @@ hg_join_end(CustomScanState *node)
 
 	hg_join_end_shared(state);
 	hg_join_current_record(state, &record);
-	/* the leader files what parallel workers did */
+	/* the leader records the work of parallel workers */
 	if (record.executions + record.lookups > 0 && state->participants.process == 0)
 		hg_stats_record(&record);
 	hg_progress_end(&state->progress.shown);

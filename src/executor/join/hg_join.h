@@ -48,7 +48,8 @@ typedef enum HgPlanPrivate
 	HG_PRIVATE_LOOKUP_ROWS,	   /* Integer: the nested loop joins up to this number of outer rows */
 	HG_PRIVATE_LOOKUP_AT_ONCE, /* Integer: 1 if it joins them as they are read */
 	HG_PRIVATE_LOOKUP_MATCHES, /* Integer: expected rows of its index per outer row; or 0 */
-	HG_PRIVATE_LOOKUP_COLUMNS, /* IntList: attributes in the loop's rows, or 0; NIL: no loop */
+	HG_PRIVATE_LOOKUP_COLUMNS, /* IntList: by entry of custom_scan_tlist, its attribute in the
+								* loop's rows, or 0; NIL: no loop */
 	HG_PRIVATE_COUNT
 } HgPlanPrivate;
 

@@ -1,10 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_chunk.c
- *	  The join node's way from its inputs to HashGraphs: chunks and partitions.
+ *	  The join node's phases that read its inputs and build HashGraphs: chunks and partitions.
  *
- * hg_join.c tells the whole way.  The functions that a phase is named after do that
- * phase's work and return the phase that follows.
+ * See hg_join.c for the phases.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,7 +15,9 @@
 #include "executor/join/hg_join_state.h"
 #include "executor/join/hg_join_together.h"
 
-/* Of outer rows that processes share out: the least of a chunk, and its part of those before. */
+/*
+ * If processes share the outer rows out: the least size of a chunk, and its part of earlier rows.
+ */
 #define HG_SHARED_CHUNK_ROWS 256
 #define HG_SHARED_CHUNK_PART 8
 
@@ -39,8 +40,8 @@ hg_join_fill(HgJoinState *state, HgSide side, uint64 limit, uint64 max_rows)
 }
 
 /*
- * Read a chunk of the inner side: it may take half of the limit.  What the outer side has reserved
- * for its next rows must not be more than the other half then.
+ * Reads a chunk of the inner side, up to half of the limit.  Memory that the outer side has
+ * reserved for its next rows must not exceed the other half.
  */
 static void
 hg_join_fill_inner(HgJoinState *state)
@@ -57,10 +58,10 @@ hg_join_fill_inner(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
-/* hg_filter_create() or hg_filter_begin() */
+/* hg_filter_create() or hg_filter_begin(). */
 typedef HgFilter *(*HgFilterMaker)(const HgKeySet *keys, uint32 key_width, uint64 bytes);
 
-/* A filter of the inner keys in memory, where it may pay for so many inner rows; or NULL. */
+/* Returns a filter of the inner keys in memory if it may pay for inner_rows rows, or NULL. */
 static HgFilter *
 hg_join_make_filter(HgJoinState *state, double inner_rows, HgFilterMaker make)
 {
@@ -69,7 +70,7 @@ hg_join_make_filter(HgJoinState *state, double inner_rows, HgFilterMaker make)
 	HgFilter *filter;
 	MemoryContext old;
 
-	/* nobody has seen the keys of covered rows */
+	/* the keys of covered rows are not known here */
 	if (state->inputs[HG_INNER]->covered != NULL || !hg_join_filter_may_pay(state, inner_rows))
 		return NULL;
 	old = MemoryContextSwitchTo(state->memory.context);
@@ -80,7 +81,7 @@ hg_join_make_filter(HgJoinState *state, double inner_rows, HgFilterMaker make)
 	return filter;
 }
 
-/* The whole inner side is in memory, and the outer child is about to be read. */
+/* Makes the runtime filter, before the outer child is read, if all inner rows are in memory. */
 static void
 hg_join_set_filter(HgJoinState *state)
 {
@@ -90,7 +91,7 @@ hg_join_set_filter(HgJoinState *state)
 						hg_join_make_filter(state, inner_rows, hg_filter_create));
 }
 
-/* The inner side is about to go to disk: the filter that is to hold its keys, or NULL. */
+/* Returns the filter for an inner side that goes to disk, which will collect its keys; or NULL. */
 static HgFilter *
 hg_join_begin_filter(HgJoinState *state)
 {
@@ -106,7 +107,7 @@ hg_join_begin_filter(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
-/* Returns how many chunks like that of the inner rows in memory the current partition has. */
+/* Returns the number of chunks of the current partition's inner rows, by the first one. */
 static double
 hg_join_inner_chunks(const HgJoinState *state)
 {
@@ -116,8 +117,8 @@ hg_join_inner_chunks(const HgJoinState *state)
 }
 
 /*
- * Spill both sides, cut alike at a level, reading each from wherever it is read now.
- * The inner input holds its first rows in memory.
+ * Spills both sides with the same partitioning at a level, each from where it is read now.  The
+ * inner input holds its first rows in memory.
  */
 static void
 hg_join_partition(HgJoinState *state, int level)
@@ -149,7 +150,7 @@ hg_join_partition(HgJoinState *state, int level)
 	hg_join_enter(&state->progress, HG_JOIN_READ_OUTER);
 	hg_input_spill(outer, sides[HG_OUTER]);
 	hg_input_set_filter(outer, NULL);
-	/* the rows that a rescan cached are in the files now */
+	/* the cached rows are in the files now */
 	state->reading.outer_held = state->reading.outer_ready = false;
 	state->reading.spilled = true;
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
@@ -171,10 +172,7 @@ hg_join_drop_spilled(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
-/*
- * Goes to disk, with all rows of both sides, or with delta rows alone where inner rows stay
- * covered.
- */
+/* Goes to disk with all rows of both sides, or with delta rows if inner rows stay covered. */
 static void
 hg_join_go_to_disk(HgJoinState *state)
 {
@@ -189,7 +187,7 @@ hg_join_go_to_disk(HgJoinState *state)
 	hg_join_partition(state, 0);
 }
 
-/* A chunk of the inner side is in memory: where does that lead? */
+/* Starts a pass with the chunk of the inner side in memory.  Returns the next phase. */
 static HgJoinPhase
 hg_join_start_pass(HgJoinState *state)
 {
@@ -202,7 +200,7 @@ hg_join_start_pass(HgJoinState *state)
 						  state->rules.single_inner);
 	hg_join_matched_reset(&state->matched[HG_INNER], hg_join_lasting_places(state, HG_INNER),
 						  hg_input_places(inner));
-	/* no row of the outer side would be returned: it need not be read */
+	/* no outer row would be returned: the outer side need not be read */
 	if (hg_join_empty_settles(&state->rules, HG_INNER) && hg_input_keys(inner) == 0 &&
 		(inner->covered == NULL || inner->covered->rows == 0))
 	{
@@ -213,11 +211,11 @@ hg_join_start_pass(HgJoinState *state)
 }
 
 /*
- * Returns true if the first outer row is fetched before the inner child is read.  It is where an
- * empty inner side would not spare the outer one, and else where it is expected to cost less in
- * vain: of a side that is expected to have n rows one in n is taken to be empty, which spares the
- * other one if it was read first.  An execution that has found outer rows makes the next one expect
- * them.
+ * Returns true if the first outer row is fetched before the inner child is read.  It is if an
+ * empty inner side would not save reading the outer one.  Otherwise it is if looking in vain is
+ * expected to cost less there: a side that is expected to have n rows is taken to be empty with
+ * probability 1/n, which saves reading the other side if it was checked first.  An execution that
+ * found outer rows makes the next one expect them.
  */
 static bool
 hg_join_looks_at_outer(const HgJoinState *state)
@@ -229,14 +227,14 @@ hg_join_looks_at_outer(const HgJoinState *state)
 	const Cost first_row =
 		outer->startup_cost + (outer->total_cost - outer->startup_cost) / outer_rows;
 
-	/* inner rows that a rescan has cached cost nothing */
+	/* cached inner rows cost nothing */
 	if (state->inputs[HG_INNER]->at_end || hg_join_may_yet_cover(state, HG_OUTER))
 		return false;
 	return !hg_join_empty_settles(&state->rules, HG_INNER) ||
 		   (!state->reading.outer_found && first_row / inner_rows < inner->total_cost / outer_rows);
 }
 
-/* True if the outer side is known to be empty, and nothing is returned then. */
+/* Returns true if the outer side is known to be empty and so nothing is returned. */
 static bool
 hg_join_outer_settles(HgJoinState *state)
 {
@@ -248,7 +246,7 @@ hg_join_outer_settles(HgJoinState *state)
 	if (!hg_join_empty_settles(&state->rules, HG_OUTER) ||
 		(!reading->outer_ready && !hg_join_looks_at_outer(state)))
 		return false;
-	/* no rows are covered once the first one has been fetched */
+	/* after the first row was fetched, no rows can be covered */
 	hg_join_cover(state, HG_OUTER);
 	INSTR_TIME_SET_CURRENT(start);
 	empty = hg_input_is_empty(outer);
@@ -264,8 +262,8 @@ hg_join_outer_settles(HgJoinState *state)
 }
 
 /*
- * Read outer rows until it is known whether a nested loop is to join them, as there are few; they
- * are joined first otherwise.
+ * Reads outer rows until it is known whether a nested loop joins them; returns true if it does.
+ * Otherwise they are the first rows to be hashed.
  */
 static bool
 hg_join_counts_few(HgJoinState *state)
@@ -274,7 +272,7 @@ hg_join_counts_few(HgJoinState *state)
 		return false;
 	if (!state->reading.outer_ready)
 	{
-		/* covered rows would not be there to be looked up */
+		/* covered rows could not be passed to the nested loop */
 		state->cover.decided[HG_OUTER] = true;
 		hg_join_fill(state, HG_OUTER, hg_join_limit(&state->memory) / 2,
 					 hg_join_lookup_rows(state));
@@ -283,7 +281,7 @@ hg_join_counts_few(HgJoinState *state)
 	return hg_join_choose_lookup(state);
 }
 
-/* Read the inner child; returns the next phase. */
+/* Reads the inner child; returns the next phase. */
 HgJoinPhase
 hg_join_read_inner(HgJoinState *state)
 {
@@ -298,19 +296,19 @@ hg_join_read_inner(HgJoinState *state)
 		return HG_JOIN_DONE;
 	if (!inner->at_end)
 	{
-		/* these may be fewer than those of the last execution */
+		/* there may be fewer rows than in the last execution */
 		state->streaming.declined = false;
 		hg_join_cover(state, HG_INNER);
 
 		/*
-		 * Of cached rows a part may be joined, which is found when all are there; and sides that
-		 * are sent are both read.
+		 * A part of cached rows may be joined, which is known when all rows are there.  Upload
+		 * needs both sides to be read.
 		 */
 		if (!state->reading.outer_ready && !state->rescan.outer_whole &&
 			!hg_join_expects_covered(state) && hg_join_may_send(state, 1, &columns))
 			hg_join_begin_sending(state, 1, 0, &columns);
 		hg_join_fill_inner(state);
-		/* delta rows beside covered rows must be there as a whole, or go to disk */
+		/* delta rows beside covered rows must all be in memory, or go to disk */
 		if (!inner->at_end && inner->covered != NULL && !hg_join_stays_covered(state))
 		{
 			hg_join_uncover(state, HG_INNER);
@@ -325,7 +323,7 @@ hg_join_read_inner(HgJoinState *state)
 		return HG_JOIN_NEXT_PARTITION;
 	}
 	state->reading.inner_chunks = 0;
-	/* a rescan that caches the inner side caches the filter too */
+	/* a rescan that caches the inner side caches its filter too */
 	if ((!state->reading.outer_ready || !state->inputs[HG_OUTER]->at_end) &&
 		!state->rescan.outer_whole && inner->bits == NULL &&
 		state->inputs[HG_OUTER]->filter == NULL)
@@ -333,7 +331,7 @@ hg_join_read_inner(HgJoinState *state)
 	return hg_join_start_pass(state);
 }
 
-/* The nested loop has joined all rows that the outer input holds; returns the next phase. */
+/* Ends a LOOKUP of all rows in the outer input.  Returns the next phase. */
 HgJoinPhase
 hg_join_end_lookup(HgJoinState *state)
 {
@@ -343,7 +341,7 @@ hg_join_end_lookup(HgJoinState *state)
 	return hg_join_read_inner(state);
 }
 
-/* All partitions are joined: covered rows of both sides meet, if there are any. */
+/* Joins the covered rows of both sides, if any, after all partitions.  Returns the next phase. */
 static HgJoinPhase
 hg_join_end_partitions(HgJoinState *state)
 {
@@ -356,7 +354,7 @@ hg_join_end_partitions(HgJoinState *state)
 	return hg_join_start_pass(state);
 }
 
-/* Take the next partition's inner rows; returns the next phase. */
+/* Reads the next partition's inner rows.  Returns the next phase. */
 HgJoinPhase
 hg_join_next_partition(HgJoinState *state)
 {
@@ -386,7 +384,7 @@ hg_join_next_partition(HgJoinState *state)
 	return hg_join_end_partitions(state);
 }
 
-/* The inner rows in memory are joined: take the next ones; returns the next phase. */
+/* Reads the next inner rows after those in memory are joined.  Returns the next phase. */
 HgJoinPhase
 hg_join_next_inner(HgJoinState *state)
 {
@@ -396,7 +394,7 @@ hg_join_next_inner(HgJoinState *state)
 	if (inner->at_end)
 		return hg_join_is_spilled(&state->spill) ? HG_JOIN_NEXT_PARTITION : HG_JOIN_DONE;
 
-	/* the next chunk of a partition, which meets all of the outer rows again */
+	/* the next chunk of a partition meets all of its outer rows again */
 	hg_join_retire_matcher(state);
 	hg_input_clear(inner);
 	if (state->reading.outer_chunks > 0)
@@ -414,8 +412,8 @@ hg_join_next_inner(HgJoinState *state)
  */
 
 /*
- * Matches that the rows in memory are expected to have: the share of both sides that they are in
- * what the plan expects.  Where there are more rows than were expected, each is to have as many.
+ * Returns the expected number of matches of the rows in memory: the plan's number, times their
+ * share of both sides.  If there are more rows than planned, each has as many matches as planned.
  */
 static double
 hg_join_expected_pairs(const HgJoinState *state)
@@ -440,10 +438,10 @@ hg_join_expected_pairs(const HgJoinState *state)
 }
 
 /*
- * Rows that the next chunk of the outer side may have.  Where processes share the outer child's
- * rows out as they read them, and return their own, none may read far ahead: what is done with a
- * row above the join may take a hundred times as long, and who has read most would have the others
- * wait.  So a chunk is a part of the rows that there have been before.
+ * Returns the number of rows of the next outer chunk.  If processes share the outer child's rows
+ * out and each returns its own, none may read far ahead: the nodes above may take a hundred times
+ * as long per row, and all would wait for the process that read most.  So a chunk is a part of the
+ * rows before.
  */
 static uint64
 hg_join_chunk_rows(const HgJoinState *state)
@@ -455,13 +453,13 @@ hg_join_chunk_rows(const HgJoinState *state)
 		state->sender != NULL || !hg_join_streams(&state->rules, state->matched))
 		return PG_UINT64_MAX;
 	rows = Max(rows, (outer->rows_read - outer->null_keys) / HG_SHARED_CHUNK_PART);
-	/* each chunk makes the inner side's graph again */
+	/* each chunk builds the inner side's graph again */
 	return Max(rows, state->inputs[HG_INNER]->words->rows);
 }
 
 /*
- * Read the outer child, in whole if that fits into half of the limit, as cached rows have to; else
- * go on with a filter until so many bytes are held.
+ * Reads the whole outer child if it fits into half of the limit, which cached rows must do.
+ * Otherwise goes on with a filter, up to limit bytes.
  */
 static void
 hg_join_fill_outer_whole(HgJoinState *state, uint64 limit)
@@ -476,8 +474,8 @@ hg_join_fill_outer_whole(HgJoinState *state, uint64 limit)
 }
 
 /*
- * Read the next chunk of the outer side, and the bits that it has from the chunks of the
- * inner side before; false when there are no more.
+ * Reads the next outer chunk, and its match bits from earlier inner chunks.  Returns false if
+ * there is none.
  */
 static bool
 hg_join_next_chunk(HgJoinState *state)
@@ -502,7 +500,7 @@ hg_join_next_chunk(HgJoinState *state)
 	}
 	else
 	{
-		/* later inner chunks may take all of their half: leave it to them from the start */
+		/* leave later inner chunks all of their half from the start */
 		if (!state->inputs[HG_INNER]->at_end || used > limit / 2)
 			used = limit / 2;
 		if (!outer->at_end && state->rescan.outer_whole && !hg_join_is_spilled(&state->spill))
@@ -520,7 +518,7 @@ hg_join_next_chunk(HgJoinState *state)
 	return true;
 }
 
-/* Take a chunk of the outer side and build the HashGraphs; returns the next phase. */
+/* Reads an outer chunk and builds the HashGraphs; returns the next phase. */
 HgJoinPhase
 hg_join_read_outer(HgJoinState *state)
 {
@@ -531,16 +529,16 @@ hg_join_read_outer(HgJoinState *state)
 	bool passes = !inner->at_end || reading->inner_chunks > 1;
 	HgMatcherSpec spec = {0};
 
-	/* there is one chunk, which all have joined */
+	/* all processes have joined the only chunk */
 	if (state->participants.joined)
 		return HG_JOIN_END_OUTER;
-	/* joined in one chunk: a rescan wants the input and the HashGraphs again */
+	/* joined in one chunk: a rescan can use the input and the HashGraphs again */
 	if (state->rewind && outer->at_end && reading->outer_chunks == 1 &&
 		!hg_join_is_spilled(&state->spill) && !reading->outer_ready)
 		return HG_JOIN_END_OUTER;
 	hg_join_retire_matcher(state);
 	reading->counts_unmatched = false;
-	/* keys that are bits are for rows that are read */
+	/* keys that are bits are joined with rows that are read */
 	if (!reading->outer_ready && inner->bits == NULL)
 		hg_join_cover(state, HG_OUTER);
 	hg_join_matched_begin(matched, state->rules.preserved[HG_OUTER],
@@ -574,7 +572,7 @@ hg_join_read_outer(HgJoinState *state)
 	return hg_join_start_output(state);
 }
 
-/* All matches of a chunk are out; returns the next phase. */
+/* Ends an outer chunk after its matches were returned.  Returns the next phase. */
 HgJoinPhase
 hg_join_end_chunk(HgJoinState *state)
 {
@@ -583,7 +581,7 @@ hg_join_end_chunk(HgJoinState *state)
 	hg_join_emission_begin_rest(&state->emission);
 	if (state->participants.joined)
 		hg_join_leave(&state->participants, true);
-	/* its rows have met all of the inner side */
+	/* its rows have met the whole inner side */
 	if (state->inputs[HG_INNER]->at_end)
 		return state->rules.preserved[HG_OUTER] && !state->reading.counts_unmatched
 				   ? HG_JOIN_UNMATCHED
@@ -594,7 +592,7 @@ hg_join_end_chunk(HgJoinState *state)
 	return HG_JOIN_READ_OUTER;
 }
 
-/* The outer side has no more rows; returns the next phase. */
+/* Ends the outer side.  Returns the next phase. */
 HgJoinPhase
 hg_join_end_outer(HgJoinState *state)
 {

@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_count.c
- *	  The join node's rows where nothing but their number is asked for, those of outer joins too.
+ *	  Counting the join node's rows, if only their number is needed; outer joins included.
  *
- * A join that returns rows without a match has a bit for each row of that side that finds one, and
- * so must be told each match.  If only the number of such rows is asked for, it follows from the
- * number of rows that have a match.  That is a count like that of all matches, and whoever counts
- * matches can give it: graphs as they are, or a device that has replicas of them.  All rows of both
- * sides must be covered, and there must be no delta rows: otherwise matches of a row would be
- * counted apart (hg_match_resident.c).
+ * A join that returns rows without a match keeps a bit for each row of that side, so it must see
+ * each match.  If only the number of rows is needed, it follows from the number of rows that have
+ * a match.  That is a count like the number of all matches, which graphs, or a device with
+ * replicas of them, can return.  All rows of both sides must be covered: with delta rows, the
+ * parts of hg_match_resident.c would each count the matches of a row.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -31,7 +30,7 @@ hg_join_may_count_unmatched(const HgJoinState *state)
 bool
 hg_join_counts_unmatched(const HgJoinState *state)
 {
-	/* covered rows that have no match among each other may have had one in a partition */
+	/* a covered row without a covered match may have matched a row of a partition */
 	if (!hg_join_may_count_unmatched(state) || state->reading.outer_chunks != 1 ||
 		state->cover.with != HG_COVERED_WITH_ALL)
 		return false;
@@ -45,7 +44,10 @@ hg_join_counts_unmatched(const HgJoinState *state)
 	return true;
 }
 
-/* How many rows of a side have a match.  They are told of where nothing else is that is counted. */
+/*
+ * Returns the number of rows of a side that have a match.  The statistics get it as the number of
+ * matches if nothing else is counted.
+ */
 static uint64
 hg_join_count_matched(const HgJoinState *state, HgSide side)
 {

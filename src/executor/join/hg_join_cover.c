@@ -1,38 +1,37 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_cover.c
- *	  The join node's covered rows: resident HashGraphs have their keys.
+ *	  The join node's covered rows, whose keys come from cached HashGraphs.
  *
- * A join can cover the rows of a side's table that a resident HashGraph has (batch/hg_covered.h).
+ * A join can cover the rows of a side's table that a cached HashGraph has (batch/hg_covered.h).
  * They take no memory, and are joined as they are (backend/matcher/hg_match_resident.c).  The
- * side's delta rows are read into memory as ever.  Inner delta rows must be there as a whole.
- * Outer delta rows may come in chunks, of which the first is joined with the covered rows.
+ * side's delta rows are read into memory as usual.  Inner delta rows must all be in memory.  Outer
+ * delta rows may come in chunks, of which the first is joined with the covered rows.
  *
- * PARTITIONS.  Where inner delta rows don't fit into memory, the delta rows of both sides go to
- * disk, cut into partitions, and covered rows stay what they are.  With L the covered rows and
- * P[i] the rows of a partition,
+ * PARTITIONS.  If inner delta rows do not fit into memory, the delta rows of both sides go to disk
+ * in partitions, and covered rows stay covered.  With L the covered rows and P[i] the rows of a
+ * partition of sides a and b,
  *
  *		join = sum over i of (Pa[i] x Lb + La x Pb[i] + Pa[i] x Pb[i]) + La x Lb
  *
  * because rows of different partitions have different keys.  So each partition meets all covered
- * rows of the other side, and when the last one is joined covered rows meet each other, once.  A
- * row of a partition has found all of its matches when the partition is joined.  A covered row has
- * found them when all is done, and its bit stays until then.  Where all rows of a partition have
- * one key, it comes in several chunks, and each of its rows meets the other side's covered rows
- * once: rows of inner chunks meet them with the first outer chunk, and rows of outer chunks with
- * the first inner one.  If there are so many delta rows that it is cheaper, all rows are read
- * instead, and go to disk.
+ * rows of the other side, and after the last one covered rows meet each other, once.  A row of a
+ * partition has found all of its matches when the partition is joined; a covered row when all is
+ * done, and its bit stays until then.  If all rows of a partition have one key, it comes in
+ * several chunks.  Inner chunks meet the covered rows with the first outer chunk, and outer chunks
+ * with the first inner one, so each row meets them once.  If delta rows are so many that it is
+ * cheaper, all rows are read and go to disk.
  *
  * Rows that are covered once are covered in all executions of the node: the snapshot is the same,
  * and a table whose qual has parameters is not covered.
  *
- * BELOW A GATHER the leader chooses for both sides when it sets up the shared memory: workers
- * can't tell what the transaction has made, and all processes must have the same covered rows
- * (batch/hg_shared_covered.h).  All processes read the delta rows together, as ever.  Delta rows
- * that don't fit into memory go to disk alone if no bits are needed, which processes would have to
- * share: each partition then belongs to one process, and covered rows meet each other in parts
- * that each process takes in turn.  Otherwise the covered rows are read too, by segments, and go
- * to disk with the delta rows.  A side that one process reads for all is read as a whole.
+ * BELOW A GATHER the leader chooses for both sides when it sets up the shared memory.  Workers
+ * cannot see what the transaction has changed, and all processes must have the same covered rows
+ * (batch/hg_shared_covered.h).  All processes read the delta rows together.  Delta rows that do
+ * not fit go to disk alone if no bits are needed, which processes would have to share: each
+ * partition belongs to one process, and processes take parts of the pairs of covered rows in turn.
+ * Otherwise the covered rows are read too, by segments, and go to disk with the delta rows.  A
+ * single-reader side is read as a whole.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -59,8 +58,8 @@ hg_join_cover_enabled(void)
 }
 
 /*
- * True if this join may cover rows at all.  Processes that share a join cover rows before they
- * begin: finding them takes too long where it may turn out that there are few outer rows.
+ * Returns true if this join may cover rows at all.  Processes that share a join cover rows before
+ * they begin, which takes too long if there may be few outer rows.
  */
 static bool
 hg_join_may_cover(const HgJoinState *state)
@@ -81,7 +80,7 @@ hg_join_may_yet_cover(const HgJoinState *state, HgSide side)
 	return extent.share + extent.older > 0;
 }
 
-/* Has an input a graph with the parts of its key in this order? */
+/* Returns true if an input has a graph with its key parts in this order. */
 static bool
 hg_join_has_order(const HgInput *input, const int *order, int nparts)
 {
@@ -99,10 +98,10 @@ hg_join_order_keys(HgJoinState *state, HgKeyEncoder *encoder)
 	int order[HG_GRAPH_COLUMNS];
 	bool found = false;
 
-	/* the processes of a parallel join might choose different ones */
+	/* the processes of a parallel join might choose different orders */
 	if (encoder->nparts == 1 || state->css.ss.ps.plan->parallel_aware || !hg_join_may_cover(state))
 		return;
-	/* one that graphs of both sides have, or else one of either */
+	/* an order that graphs of both sides have, or else of either */
 	for (int n = 0; !found && hg_input_graph_order(state->inputs[HG_INNER], n, order); n++)
 		found = hg_join_has_order(state->inputs[HG_OUTER], order, encoder->nparts);
 	for (int side = HG_INNER; side >= HG_OUTER && !found; side--)
@@ -114,11 +113,11 @@ hg_join_order_keys(HgJoinState *state, HgKeyEncoder *encoder)
 		hg_input_order_keys(state->inputs[side], order);
 }
 
-/* What is expected of the join, with what is known of covered rows and of rows in memory. */
+/* Sets *shape from the plan, the covered rows and the rows in memory. */
 static void
 hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 {
-	/* the plan's estimates are one's */
+	/* the plan's estimates are per process */
 	double processes = hg_join_processes(state->together);
 
 	*shape = (HgCoverShape){.dense = state->dense,
@@ -136,7 +135,7 @@ hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 			shape->edges[side] = (double) input->covered->graph->flat.rows;
 			shape->has_replica[side] = hg_resident_graph_is_replicated(input->covered->graph);
 			shape->rows[side] = (double) (input->words->rows + input->covered->rows);
-			/* there may be as many as the plan says, and are more than there were so far */
+			/* there are at least twice the rows so far, or as many as planned */
 			if (!input->at_end)
 				shape->rows[side] = Max(shape->rows[side] + (double) input->words->rows,
 										hg_join_planned_rows(state, (HgSide) side) * processes);
@@ -149,7 +148,7 @@ hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 			const HgGraphExtent extent = hg_input_may_cover(input);
 
 			shape->covered[side] = extent.share + extent.older;
-			/* the leader looks for all processes */
+			/* the leader checks visibility for all processes */
 			shape->pages[side] = extent.changed * processes;
 			shape->edges[side] = extent.rows;
 			shape->has_replica[side] = extent.has_replica;
@@ -163,7 +162,7 @@ hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 	shape->spills_apart = hg_join_spills_apart(state->rules.join_type, state->together > 0);
 }
 
-/* True if a device is to be asked about the pairs of both sides' covered rows. */
+/* Returns true if a device is asked about the pairs of both sides' covered rows. */
 static bool
 hg_join_asks_device(const HgJoinState *state)
 {
@@ -195,9 +194,8 @@ hg_join_expect_covered(const HgJoinState *state, bool cover[2])
 }
 
 /*
- * True if a device is expected to be asked about the rows of both sides, so that predicates can
- * stay pending.  Where rows without a match are returned, or counted, it must be known which rows
- * there are.
+ * Returns true if a device is expected to be asked about both sides' rows, so that predicates can
+ * stay pending.  If rows without a match are returned or counted, the rows must be known.
  */
 static bool
 hg_join_keeps_pending(const HgJoinState *state, const bool cover[2])
@@ -221,7 +219,7 @@ hg_join_cover(HgJoinState *state, HgSide side)
 		return;
 	hg_join_expect_covered(state, cover);
 	state->cover.decided[side] = true;
-	/* one that is asked for, and not there, learns that it was missed */
+	/* covering a missing version reports the demand for it */
 	if (!hg_join_may_cover(state) || (!cover[side] && hg_input_may_cover(input).share > 0))
 		return;
 	INSTR_TIME_SET_CURRENT(start);
@@ -234,10 +232,7 @@ hg_join_cover(HgJoinState *state, HgSide side)
  * ---------------------------------------------------------------------
  */
 
-/*
- * True if it is faster that delta rows alone go to disk, where they don't fit into memory, than
- * all rows.
- */
+/* Returns true if putting only delta rows on disk is faster than reading all rows. */
 static bool
 hg_join_partitions_pay(const HgJoinState *state, const bool fixed[2], bool cover[2])
 {
@@ -301,7 +296,7 @@ hg_join_lasting_places(const HgJoinState *state, HgSide side)
  * ---------------------------------------------------------------------
  */
 
-/* True if the delta rows of all processes go to disk alone, where they don't fit. */
+/* Returns true if only delta rows of all processes go to disk when they do not fit. */
 static bool
 hg_join_stays_covered_together(const HgJoinState *state)
 {
@@ -322,7 +317,7 @@ hg_join_cover_together(HgJoinState *state, HgJoinShared *shared)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		hg_shared_covered_init(&shared->covered[side]);
-		/* by an execution without workers, whose rows are forgotten */
+		/* an execution without workers has covered them; its rows are discarded */
 		if (state->inputs[side]->covered != NULL)
 			hg_input_uncover(state->inputs[side]);
 	}
@@ -339,7 +334,7 @@ hg_join_cover_together(HgJoinState *state, HgJoinShared *shared)
 	shared->covers = hg_join_has_covered(state);
 	shared->at_once = hg_join_asks_device(state);
 	shared->stays_covered = hg_join_stays_covered_together(state);
-	/* what it guards lies in the memory of residents */
+	/* what it guards lies in the cache's shared memory */
 	if (shared->covers)
 		LWLockInitialize(&shared->cover_lock, hg_resident_tranche());
 }
@@ -374,9 +369,8 @@ hg_join_attach_covered(HgJoinState *state)
 	if (!shared->covered[HG_OUTER].covered && !shared->covered[HG_INNER].covered)
 		return;
 	/*
-	 * What the leader has covered of both sides is pinned as one: it holds either all of it, or
-	 * nothing any more.  Finding the covered rows of large tables takes long, and comes after the
-	 * lock.
+	 * Pins both sides' covered rows as one: the leader holds all of them or none.  Finding the
+	 * covered rows of large tables takes long, and comes after the lock.
 	 */
 	LWLockAcquire(&shared->cover_lock, LW_SHARED);
 	state->cover.too_late = !shared->covers;
@@ -453,14 +447,11 @@ hg_join_ends_covered(const HgJoinState *state, HgSide side)
 bool
 hg_join_covered_repeats(const HgJoinState *state, uint64 inner_delta)
 {
-	/*
-	 * delta rows beside covered ones, or in several processes, each of which joins its own with
-	 * covered rows
-	 */
+	/* delta rows beside covered rows, or in several processes that each join their own */
 	bool apart = state->inputs[HG_INNER]->covered != NULL ||
 				 (state->participants.shared != NULL && state->inputs[HG_OUTER]->covered != NULL);
 
-	/* an inner side that is unique has no other match; partitions have rows, as a whole */
+	/* a unique inner side has no other match; partitions always have rows */
 	return (state->rules.join_type == JOIN_SEMI || state->rules.join_type == JOIN_ANTI) && apart &&
 		   (inner_delta > 0 || state->cover.with != HG_COVERED_WITH_ALL);
 }
@@ -475,12 +466,11 @@ hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	{
 		spec->covered_apart = state->cover.with == HG_COVERED_WITH_PARTITIONS;
 		spec->covered_part = shared != NULL ? &shared->next_part : NULL;
-		/* who asks a device is agreed on by those that build together */
+		/* the processes that build together agree on the one that asks a device */
 		on_device &= !spec->covered_apart && shared == NULL;
 	}
 
-	/* see hg_join_keeps_pending(); it may be one of a star that a device has joined but for some
-	 * facts */
+	/* see hg_join_keeps_pending(); the join may be part of a multi-way join */
 	if (state->rules.join_type != JOIN_INNER)
 		hg_join_apply_pending(state);
 	else

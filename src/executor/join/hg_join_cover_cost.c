@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_cover_cost.c
- *	  The cost of a join whose sides are read, or covered by resident HashGraphs.
+ *	  Cost model of a join whose sides are read or covered by cached HashGraphs.
  *
- * Reading a side costs its rows, and joining what has been read costs them again: in bins, or as a
- * stream past a table of few inner rows.  Two graphs cost their edges, whatever their sides' quals
- * leave of them.  A few rows that meet a graph of many cost a visit of the graph each, as with an
- * index.  So a graph is worth it where most of its rows are joined with another graph's, or where
- * the other side has few rows.  Where most covered rows are returned with columns, these are
- * gathered all over memory, and the graph is slower.
+ * A side that is read costs its rows, and joining them costs them again: in bins, or as a stream
+ * past a table of few inner rows.  Two graphs cost their edges, however few of them pass the
+ * quals.  A few rows that meet a large graph cost a lookup each, as in an index.  So a graph pays
+ * if most of its rows are joined with another graph's, or if the other side has few rows.  If most
+ * covered rows are returned with columns, the columns are gathered from all over memory, and the
+ * graph is slower.
  *
- * Figures are ns a row, of one process whose tables are resident and larger than its caches.
+ * Constants are ns per row, of one process whose tables are cached and larger than its CPU caches.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,62 +23,53 @@
 #include "executor/join/hg_join_cover_cost.h"
 #include "hg_guc.h"
 
-/*
- * Covering looks at each block of the table, and joining at each bin: the cost of both for an
- * edge.
- */
+/* Per edge: covering visits each block of the table, and joining each bin. */
 #define HG_COVER_FIXED_NS 0.08
 
-/*
- * The cost of a changed block, whose visibility is checked to find its covered rows.  It was
- * cached before, as a rule.
- */
+/* Per changed block: checking the visibility of its rows, usually by the page visibility cache. */
 #define HG_COVER_PAGE_NS 800.0
-/* A row is read and collected.  A row of a stream is looked up as it comes. */
+/* Reading and collecting a row, or looking it up as it is streamed. */
 #define HG_COVER_HOLD_NS 6.0
 #define HG_COVER_STREAM_NS 4.0
-/* Delta rows go to bins, or a table of them is made that is larger than a cache. */
+/* Putting a delta row into bins, or into a table larger than a cache. */
 #define HG_COVER_JOIN_NS 16.0
-/* ... and before that to disk, and back. */
+/* Writing a row to disk and reading it back. */
 #define HG_COVER_SPILL_NS 60.0
 /* An edge of one of two graphs that are intersected. */
 #define HG_COVER_EDGE_NS 5.0
-/* A graph is made of a delta row, and a row is looked up in one. */
+/* Adding a delta row to a graph, and looking up a row in a graph. */
 #define HG_COVER_MAKE_NS 20.0
 #define HG_COVER_LOOKUP_NS 30.0
 /*
- * An edge that such a lookup finds.  Where two graphs are intersected, this is the cost of an edge
- * beyond as many as a list has of distinct keys: it is in a long list then, which is not compared
- * in registers (engine/cpu/hg_cpu_flat_join.c).  Measured with 5 million rows: 10 to 14 ns where
- * 50,000 keys have 100 rows each, and 16 to 30 where few of them are looked up.
+ * An edge that a lookup finds.  If two graphs are intersected, the cost of an edge beyond
+ * HG_COVER_LIST_ROWS per key: it is in a long list then, which is not compared in registers
+ * (engine/cpu/hg_cpu_flat_join.c).  Measured with 5 million rows: 10 to 14 ns if 50,000 keys have
+ * 100 rows each, and 16 to 30 ns if few of them are looked up.
  */
 #define HG_COVER_FOUND_NS 12.0
 #define HG_COVER_LIST_ROWS 8.0
 /*
- * The cost of either, where delta rows come in partitions, each of which meets the whole graph.
- * It takes twice as long.  But a table that has grown is taken to have more rows, all of them
- * delta rows.
+ * Looking up or adding a delta row if delta rows come in partitions, each of which meets the whole
+ * graph.  It takes twice as long; but a table that has grown is assumed to have more rows, all of
+ * them delta rows.
  */
 #define HG_COVER_APART_NS 100.0
-/* A device that has replicas of both graphs is asked, and looks at their edges: rough, and too much
- * rather.
- */
+/* Asking a device with replicas of both graphs, and its time per edge: rough upper bounds. */
 #define HG_COVER_ASK_NS 100000.0
 #define HG_COVER_ASKED_NS 0.03
-/* A column of a joined row, from anywhere, and where outer rows come in their order. */
+/* Gathering a column of a joined row from anywhere, or of outer rows in their order. */
 #define HG_COVER_GATHER_NS 6.0
 #define HG_COVER_IN_ORDER_NS 0.5
-/* An inner column of a joined row whose outer row was streamed past more rows than a cache holds.
- */
+/* Gathering an inner column after streaming past more inner rows than a cache holds. */
 #define HG_COVER_FAR_NS 16.0
 
 /*
- * So many inner rows are a table that outer ones are streamed past; so are any number of dense ones
- * (engine/cpu/hg_cpu_direct.c), where work memory holds them.
+ * Up to this number of inner rows, outer rows are streamed past them.  Dense inner keys
+ * (engine/cpu/hg_cpu_direct.c) can be any number that work memory holds.
  */
 #define HG_COVER_STREAM_ROWS 131072.0
 
-/* Two graphs, or rows of which one is made, with so many edges, have so many pairs. */
+/* Returns the cost of joining two graphs, or rows of which a graph is made, by their edges. */
 static double
 hg_cover_meet_ns(double outer, double inner, double pairs)
 {
@@ -89,7 +80,7 @@ hg_cover_meet_ns(double outer, double inner, double pairs)
 			   few * HG_COVER_LOOKUP_NS + pairs * HG_COVER_FOUND_NS);
 }
 
-/* The cost of outer delta rows that meet a graph, in so many pairs. */
+/* Returns the cost of outer delta rows that meet a graph. */
 static double
 hg_cover_look_up_ns(double delta, double covered, double pairs, bool spills)
 {
@@ -102,9 +93,7 @@ hg_cover_look_up_ns(double delta, double covered, double pairs, bool spills)
 bool
 hg_join_spills_apart(JoinType join_type, bool together)
 {
-	/*
-	 * which covered rows have found a match would be known to all processes together, and to none
-	 */
+	/* no process alone would know which covered rows have found a match */
 	return !together || join_type == JOIN_INNER;
 }
 
@@ -113,7 +102,7 @@ hg_join_processes(int workers)
 {
 	double processes = workers;
 
-	/* as core has it: the leader reads what they return */
+	/* as core assumes, the leader also reads what workers return */
 	if (parallel_leader_participation)
 		processes += Max(0.0, 1.0 - 0.3 * workers);
 	return Max(processes, 1.0);
@@ -149,13 +138,13 @@ hg_cover_asks_star(int njoins, double facts, double edges)
 double
 hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2])
 {
-	double delta[2];   /* rows that are read ... */
-	double covered[2]; /* ... and edges of the graph */
-	double share[2];   /* of the side's rows that are such edges */
-	bool spills;	   /* the former go to disk */
+	double delta[2];   /* rows that are read */
+	double covered[2]; /* edges of the graph */
+	double share[2];   /* share of the side's rows that are covered */
+	bool spills;	   /* delta rows go to disk */
 	const bool asked = hg_cover_asks_device(shape, cover);
 	bool streams;
-	double gather[2]; /* of each column of a joined row */
+	double gather[2]; /* per column of a joined row */
 	double ns = 0;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -168,7 +157,7 @@ hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2])
 	}
 	spills = delta[HG_INNER] > shape->inner_room;
 	for (int side = HG_OUTER; side <= HG_INNER && spills; side++)
-		/* outer rows are covered beside inner ones, or those fit */
+		/* outer rows stay covered only if inner rows do, or those fit */
 		if (!shape->spills_apart || covered[HG_INNER] == 0)
 		{
 			delta[side] = shape->rows[side];

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_cover_replica.c
- *	  What devices keep of the rows that a join covers.
+ *	  Device replicas of the graphs and columns of covered rows: which devices a join asks.
  *
- * A device that has replicas of both graphs is asked alone.  Where one of them is partitioned,
- * which several devices have (engine/hg_partitioning.h), all of these are asked, if they have a
- * replica of the other one too: its partitions, or all of it.
+ * If a device has replicas of both graphs, it is asked alone.  If one graph is partitioned over
+ * several devices (engine/hg_partitioning.h), all of them are asked, provided that they have the
+ * other graph too: its partitions, or all of it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -29,7 +29,7 @@ hg_join_covered_graph(const HgJoinState *state, HgSide side)
 	return state->inputs[side]->covered->graph;
 }
 
-/* The places of devices that have all columns of both sides which a reduction needs. */
+/* Returns the devices that have all columns of both sides which a reduction needs. */
 static HgDeviceSet
 hg_join_find_columns(HgJoinState *state, const HgReduction *reduction)
 {
@@ -41,7 +41,9 @@ hg_join_find_columns(HgJoinState *state, const HgReduction *reduction)
 	return columns;
 }
 
-/* Both sides' graphs are on these devices: have the matcher know, and whether their columns are. */
+/*
+ * Adds the devices that have both sides' graphs, and whether they have the columns, to the spec.
+ */
 static void
 hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgDeviceSet device_set,
 					bool has_columns)
@@ -55,8 +57,8 @@ hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgDeviceSet device_
 }
 
 /*
- * Tell the matcher which replicas several devices have in partitions; where they do not, the
- * replicas are brought together.
+ * Adds the partitions that several devices have to the spec; if they do not have both graphs,
+ * requests that the replicas be moved together.
  */
 static void
 hg_join_tell_partitioned(HgJoinState *state, HgMatcherSpec *spec, HgSideDevices at[2])
@@ -73,14 +75,14 @@ hg_join_tell_partitioned(HgJoinState *state, HgMatcherSpec *spec, HgSideDevices 
 	}
 	if (spec->reduction != NULL)
 		columns = hg_join_find_columns(state, spec->reduction);
-	/* ordinals of a partition's rows are not those of the graph's */
+	/* row ordinals of a partition are not those of the graph */
 	hg_join_apply_pending(state);
 	spec->replica_partitioned = true;
 	hg_join_tell_graphs(state, spec, device_set,
 						spec->reduction != NULL && (columns & device_set) == device_set);
 }
 
-/* Bytes of the columns that groups need of a side's graph. */
+/* Returns the bytes of the columns that groups need of a side's graph. */
 static uint64
 hg_join_columns_bytes(const HgJoinReduction *reduction, HgSide side, const HgPinnedGraph *graph)
 {
@@ -93,10 +95,7 @@ hg_join_columns_bytes(const HgJoinReduction *reduction, HgSide side, const HgPin
 	return bytes;
 }
 
-/*
- * True if devices have replicas of all columns that groups need of a side's graph; they are asked
- * for.
- */
+/* Returns true if devices have replicas of a side's columns for groups; requests them. */
 static bool
 hg_join_has_side_columns(const HgJoinState *state, HgSide side, HgPinnedGraph **graph)
 {
@@ -135,12 +134,12 @@ hg_join_has_replica_columns(const HgJoinState *state)
 		hg_replica_tell_needs(graphs, bytes);
 	}
 	MemoryContextSwitchTo(old);
-	/* the graphs are pinned as long as this is there */
+	/* the context pins the graphs */
 	MemoryContextDelete(context);
 	return all;
 }
 
-/* Not all that is asked for is there: tell how much it is. */
+/* Reports the bytes of replicas that the join needs, because some are missing. */
 static void
 hg_join_tell_needs(const HgJoinState *state)
 {
@@ -167,7 +166,7 @@ hg_join_tell_replicas(HgJoinState *state, HgMatcherSpec *spec)
 		replica->partitions = NULL;
 		hg_join_clear_filters(replica);
 	}
-	/* they are asked for, wherever the graphs are */
+	/* columns are requested wherever the graphs are */
 	if (spec->reduction != NULL)
 		columns = hg_join_find_columns(state, spec->reduction);
 	device_set = at[HG_OUTER].whole & at[HG_INNER].whole;
@@ -201,7 +200,7 @@ hg_join_note_missed(const HgJoinState *state)
 			hg_resident_graph_missed(hg_join_covered_graph(state, (HgSide) side),
 									 state->cover.replica[side].partitions != NULL, missed,
 									 &missing);
-	/* one may have made room for the other */
+	/* loading one replica may have evicted the other */
 	if (state->inputs[HG_OUTER]->covered != NULL && state->inputs[HG_INNER]->covered != NULL)
 		hg_join_tell_needs(state);
 }

@@ -39,7 +39,7 @@ extern bool hg_join_sends_values(const HgInput *input, int stored);
 /* The columns that can come with the matches; opaque. */
 typedef struct HgJoinGather HgJoinGather;
 
-/* Finds the columns that can come with matches; NULL: no match is read.  Palloc'd. */
+/* Finds the columns that can come with matches, in CurrentMemoryContext; NULL: none is read. */
 extern HgJoinGather *hg_join_gather_create(const HgJoinRules *rules, HgInput *const inputs[2]);
 
 /* Returns a side's columns for the matcher, or NULL if there are none.  gather may be NULL. */
