@@ -15,9 +15,7 @@
 #include "executor/join/hg_join_state.h"
 #include "executor/join/hg_join_together.h"
 
-/*
- * If processes share the outer rows out: the least size of a chunk, and its part of earlier rows.
- */
+/* If processes share outer rows: the least size of a chunk, and its part of earlier rows. */
 #define HG_SHARED_CHUNK_ROWS 256
 #define HG_SHARED_CHUNK_PART 8
 
@@ -301,8 +299,7 @@ hg_join_read_inner(HgJoinState *state)
 		hg_join_cover(state, HG_INNER);
 
 		/*
-		 * A part of cached rows may be joined, which is known when all rows are there.  Upload
-		 * needs both sides to be read.
+		 * A filter may select among cached rows when all are there, and upload needs both sides.
 		 */
 		if (!state->reading.outer_ready && !state->rescan.outer_whole &&
 			!hg_join_expects_covered(state) && hg_join_may_send(state, 1, &columns))
@@ -474,8 +471,7 @@ hg_join_fill_outer_whole(HgJoinState *state, uint64 limit)
 }
 
 /*
- * Reads the next outer chunk, and its match bits from earlier inner chunks.  Returns false if
- * there is none.
+ * Reads the next outer chunk, with its match bits from earlier inner chunks; false: none is left.
  */
 static bool
 hg_join_next_chunk(HgJoinState *state)

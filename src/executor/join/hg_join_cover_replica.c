@@ -41,9 +41,7 @@ hg_join_find_columns(HgJoinState *state, const HgReduction *reduction)
 	return columns;
 }
 
-/*
- * Adds the devices that have both sides' graphs, and whether they have the columns, to the spec.
- */
+/* Adds to the spec the devices that have both graphs, and whether they have the columns. */
 static void
 hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgDeviceSet device_set,
 					bool has_columns)

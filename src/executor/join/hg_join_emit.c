@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_emit.c
- *	  The join node's way from matches, and from rows without one, to batches of joined rows.
+ *	  The join node's way from matches, and from rows without a match, to batches of joined rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,16 +25,16 @@ typedef struct HgMatchRows
 	const uint32 *outer; /* [count] */
 	const uint32 *inner; /* [count] */
 	int count;
-	size_t first;		 /* their places in the current chunk of matches ... */
-	const uint16 *which; /* ... are first + which[count]; NULL: from first on */
+	size_t first;		 /* match i is number first + which[i] of the chunk */
+	const uint16 *which; /* [count] or NULL: match i is number first + i */
 
-	/* where some are left out, what is above points to these */
+	/* storage of outer, inner and which after matches were left out */
 	uint32 selected_outer[HG_BATCH_ROWS];
 	uint32 selected_inner[HG_BATCH_ROWS];
 	uint16 selected_which[HG_BATCH_ROWS];
 } HgMatchRows;
 
-/* Take the next matches from the matcher; false when there are no more. */
+/* Gets the next matches from the matcher; returns false if there are no more. */
 static bool
 hg_join_take_matches(HgJoinState *state, HgMatchRows *matches)
 {
@@ -48,7 +48,7 @@ hg_join_take_matches(HgJoinState *state, HgMatchRows *matches)
 		more = hg_matcher_next(state->matching.matcher, &emission->outer, &emission->inner,
 							   &emission->count);
 		hg_join_charge_job(&state->matching);
-		/* what is streamed is told with its outer rows */
+		/* the progress of a stream is reported with its outer rows */
 		if (!state->streaming.active)
 			hg_progress_step(&state->progress.shown, more ? (int) emission->count : 0);
 		if (!more)
@@ -66,7 +66,7 @@ hg_join_take_matches(HgJoinState *state, HgMatchRows *matches)
 	return true;
 }
 
-/* Does a match count, or has one of its rows as many matches as it may have? */
+/* Returns true if neither row of a match has as many matches as it may have. */
 static inline bool
 hg_join_match_counts(const HgJoinState *state, uint32 outer_row, uint32 inner_row)
 {
@@ -74,7 +74,10 @@ hg_join_match_counts(const HgJoinState *state, uint32 outer_row, uint32 inner_ro
 		   !(state->matched[HG_INNER].once && hg_join_is_matched(state, HG_INNER, inner_row));
 }
 
-/* Note that a row has found a match: false where it may have one, and another process was first. */
+/*
+ * Records that a row has found a match.  Returns false if it may have one only and another process
+ * was first.
+ */
 static inline bool
 hg_join_note_row(HgJoinState *state, HgSide side, uint32 row)
 {
@@ -85,11 +88,11 @@ hg_join_note_row(HgJoinState *state, HgSide side, uint32 row)
 		   !matched->once;
 }
 
-/* Note that the rows of a match have found each other; false where it does not count after all. */
+/* Records a match for both rows.  Returns false if it does not count after all. */
 static inline bool
 hg_join_note_match(HgJoinState *state, uint32 outer_row, uint32 inner_row)
 {
-	/* of one side alone a row may have one match only: the other one's is noted behind it */
+	/* rows of at most one side are limited to one match: that side decides, so it comes first */
 	HgSide first = state->matched[HG_INNER].once ? HG_INNER : HG_OUTER;
 
 	if (!hg_join_note_row(state, first, first == HG_OUTER ? outer_row : inner_row))
@@ -104,7 +107,7 @@ hg_join_note_match(HgJoinState *state, uint32 outer_row, uint32 inner_row)
 	return true;
 }
 
-/* Fetch the columns of both rows of each match. */
+/* Gathers the columns of both rows of each match into the output's batch. */
 static void
 hg_join_gather(HgJoinState *state, const HgMatchRows *matches)
 {
@@ -126,8 +129,8 @@ hg_join_gather(HgJoinState *state, const HgMatchRows *matches)
 }
 
 /*
- * Leave out the matches that do not count because of others; note those that are left, or leave
- * that to whoever looks at them more closely.
+ * Leaves out matches that do not count because of others.  Records the remaining ones if note is
+ * set.
  */
 static void
 hg_join_filter_counted(HgJoinState *state, HgMatchRows *matches, bool note)
@@ -152,7 +155,7 @@ hg_join_filter_counted(HgJoinState *state, HgMatchRows *matches, bool note)
 	matches->count = nselected;
 }
 
-/* Select the rows which[count] of the output's batch, in ascending order. */
+/* Reduces the output's batch to the rows which[count], in ascending order. */
 static void
 hg_join_select_rows(HgJoinOutput *output, const uint16 *which, int count)
 {
@@ -172,7 +175,7 @@ hg_join_select_rows(HgJoinOutput *output, const uint16 *which, int count)
 	batch->nrows = count;
 }
 
-/* Is join_qual true of a row of the output's batch? */
+/* Returns true if join_qual is true for a row of the output's batch. */
 static bool
 hg_join_check_qual(HgJoinState *state, int row)
 {
@@ -187,7 +190,7 @@ hg_join_check_qual(HgJoinState *state, int row)
 	return false;
 }
 
-/* Leave out the gathered matches that join_qual refuses, and those that do not count. */
+/* Leaves out gathered matches that join_qual rejects, or that do not count. */
 static void
 hg_join_filter_qual(HgJoinState *state, const HgMatchRows *matches)
 {
@@ -209,7 +212,7 @@ hg_join_filter_qual(HgJoinState *state, const HgMatchRows *matches)
 	hg_join_select_rows(&state->output, which, nselected);
 }
 
-/* Are all matches one outer row's, which has as many as it may have? */
+/* Returns true if all matches are of one outer row that may have no more. */
 static inline bool
 hg_join_are_settled(const HgJoinState *state, const HgMatchRows *matches)
 {
@@ -221,16 +224,16 @@ bool
 hg_join_fill_matches(HgJoinState *state)
 {
 	const HgJoinRules *rules = &state->rules;
-	/* where no qual refuses any, a single match is all that the engine returns of an outer row */
+	/* without a qual, the engine returns at most the single match of an outer row that counts */
 	bool filter = rules->join_qual == NULL &&
 				  (state->matched[HG_OUTER].tracked || state->matched[HG_INNER].tracked);
-	/* an inner row that has its match may have many more, and nobody but this leaves them out */
+	/* an inner row that has its match may have many more, which only this leaves out */
 	bool filter_early = rules->join_qual != NULL && state->matched[HG_INNER].once;
 	HgMatchRows matches;
 
 	while (hg_join_take_matches(state, &matches))
 	{
-		/* an engine need not leave them out */
+		/* an engine may return them */
 		if (rules->join_qual != NULL && hg_join_are_settled(state, &matches))
 			continue;
 		if (filter || filter_early)
@@ -252,7 +255,7 @@ hg_join_fill_matches(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
-/* The columns of an input are NULL in all rows of a batch. */
+/* Sets the columns of an input to NULL in all rows of a batch. */
 static void
 hg_join_extend(const HgInput *input, HgBatch *out)
 {
@@ -264,8 +267,8 @@ hg_join_extend(const HgInput *input, HgBatch *out)
 }
 
 /*
- * Fill a batch with the next rows of a store of an input, null-extended by the columns of the
- * other one, but for the rows whose place, from first_place on, has a bit.
+ * Fills a batch with the next rows of an input's store, null-extended by the other input's
+ * columns.  Skips rows whose bit, at first_place + row, is set in without (NULL: none).
  */
 static bool
 hg_join_fill_extended(HgJoinEmission *emission, const HgInput *input, const HgInput *other,
@@ -305,7 +308,7 @@ hg_join_fill_extended(HgJoinEmission *emission, const HgInput *input, const HgIn
 	return true;
 }
 
-/* Does the same for the covered rows of an input. */
+/* As hg_join_fill_extended(), for the covered rows of an input. */
 static bool
 hg_join_fill_covered(HgJoinEmission *emission, const HgInput *input, const HgInput *other,
 					 const HgRowBits *without, HgBatch *out)
@@ -332,7 +335,7 @@ hg_join_fill_unmatched(HgJoinState *state, HgSide side)
 {
 	const HgInput *input = state->inputs[side];
 
-	/* they are known when all processes are done */
+	/* they are known when all processes have finished */
 	if (state->participants.joined && !state->participants.ends_join)
 		return false;
 	if (hg_join_ends_covered(state, side) &&

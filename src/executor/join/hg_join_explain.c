@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_explain.c
- *	  EXPLAIN of the join node: one property for each fact.
+ *	  EXPLAIN of the join node.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,7 +21,7 @@
 #include "hg_guc.h"
 #include "resident/hg_resident_memory.h"
 
-/* Show a list of clauses as core shows a qual. */
+/* Shows a list of clauses as core shows a qual. */
 static void
 hg_explain_qual(CustomScanState *node, List *clauses, const char *label, List *ancestors,
 				ExplainState *es)
@@ -43,7 +43,7 @@ hg_explain_bytes(const char *label, uint64 bytes, ExplainState *es)
 	ExplainPropertyInteger(label, "kB", (int64) ((bytes + 1023) / 1024), es);
 }
 
-/* What a join on a device and on the CPU were expected to take, where that was compared. */
+/* Shows the estimated times on a device and on the CPU, if they were compared. */
 static void
 hg_explain_estimates(double device_ms, double cpu_ms, ExplainState *es)
 {
@@ -88,7 +88,7 @@ hg_explain_not_cached(const HgBatchSource *source, const HgBlockLabels *labels, 
 		ExplainPropertyText(labels->not_cached, why_not, es);
 }
 
-/* Show whose rows come from a resident HashGraph. */
+/* Shows the sides whose rows come from a cached HashGraph. */
 static void
 hg_explain_covered(const bool covered[2], ExplainState *es)
 {
@@ -98,7 +98,7 @@ hg_explain_covered(const bool covered[2], ExplainState *es)
 		ExplainPropertyText("Inner HashGraph", "resident", es);
 }
 
-/* How an adaptive join went about its executions. */
+/* Returns how an adaptive join joined in its executions. */
 static const char *
 hg_explain_strategy(const HgJoinRecord *record)
 {
@@ -107,7 +107,7 @@ hg_explain_strategy(const HgJoinRecord *record)
 	return record->lookups == 0 ? "hash" : "lookup, hash";
 }
 
-/* What the node did, over all its executions. */
+/* Shows what the node did, over all executions. */
 static void
 hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainState *es)
 {
@@ -190,8 +190,8 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 }
 
 /*
- * Where the node would join as things stand, if it finds as many rows as the plan expects.  What
- * processes share depends on how many there will be.
+ * Shows where the node would join now, if it finds as many rows as planned.  For processes that
+ * share a join it depends on their number.
  */
 static void
 hg_explain_expected(const HgJoinState *state, ExplainState *es)
@@ -208,7 +208,7 @@ hg_explain_expected(const HgJoinState *state, ExplainState *es)
 
 	if (!es->costs || state->together || hg_backend != HG_BACKEND_AUTO || !hg_device_costs(&costs))
 		return;
-	/* the plan may expect more than there are numbers for */
+	/* the plan may expect more rows than there are row numbers */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		rows[side] = (uint64) Min(state->inputs[side]->plan->plan->plan_rows, HG_MAX_ROWS);
 	if (!spec.counted && hg_join_could_stream(state))

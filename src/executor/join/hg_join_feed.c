@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_feed.c
- *	  The outer rows that a join holds, as a plan node: Custom Scan (HashGraphFeed).
+ *	  Custom Scan (HashGraphFeed): returns the outer rows that a join has read.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,10 +18,11 @@ typedef struct HgFeedState
 {
 	CustomScanState css; /* must be first */
 	const HgInput *input;
-	int piece;		/* of the rows with a key; behind the last one are those without */
-	uint64 next;	/* the row of the piece, or without a key, behind those in the batch */
-	HgBatch *batch; /* columns by their indexes in the join's scan slot, the child's first */
-	int row;		/* of the batch, that is returned next */
+	int piece;	 /* piece of the rows with a key; after the last one come rows without */
+	uint64 next; /* next row to fetch of the piece, or of those without a key */
+	HgBatch
+		*batch; /* columns by their indexes in the join's scan slot; the outer child's come first */
+	int row;	/* row of the batch to return next */
 } HgFeedState;
 
 static Node *hg_feed_create_state(CustomScan *cscan);
@@ -37,7 +38,7 @@ hg_feed_begin(CustomScanState *node pg_attribute_unused(), EState *estate pg_att
 {
 }
 
-/* Fetch the next rows; false when there are no more. */
+/* Fetches the next rows; returns false if there are no more. */
 static bool
 hg_feed_fetch(HgFeedState *feed)
 {
@@ -45,7 +46,7 @@ hg_feed_fetch(HgFeedState *feed)
 	const HgKeySet keys = hg_key_column_set(input->words);
 	bool keyed = feed->piece < keys.npieces;
 	const HgColumnStore *store = keyed ? input->rows : input->null_rows;
-	/* in a store that processes share, those of one process are not numbered from 0 */
+	/* in a store that processes share, row numbers of a process do not start at 0 */
 	uint64 first = keyed ? keys.pieces[feed->piece].first_row : 0;
 	uint64 end = keyed ? keys.pieces[feed->piece].count : input->null_rows->rows;
 	uint32 rows[HG_BATCH_ROWS];
@@ -65,7 +66,7 @@ hg_feed_fetch(HgFeedState *feed)
 	return nrows > 0;
 }
 
-/* Not by ExecScan(), which reads no rows of a node without a table where EvalPlanQual has some. */
+/* Does not use ExecScan(), which reads no rows of a node without a table during EvalPlanQual. */
 static TupleTableSlot *
 hg_feed_exec(CustomScanState *node)
 {
@@ -83,7 +84,7 @@ hg_feed_exec(CustomScanState *node)
 		slot->tts_values[i] = slot->tts_isnull[i] ? (Datum) 0 : feed->batch->values[i][feed->row];
 	}
 	feed->row++;
-	/* the target list is that of the scan slot */
+	/* the target list is the scan slot */
 	return ExecStoreVirtualTuple(slot);
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_filters.c
- *	  Pending predicates of covered rows, which a device applies to columns that it keeps.
+ *	  Pending predicates of covered rows, which a device applies to its replicas of columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +14,7 @@
 #include "executor/join/hg_join_filters.h"
 #include "executor/join/hg_join_state.h"
 
-/* Rows of a side that others may find are few as long as they are one in so many of its own. */
+/* Covered rows that delta rows may find are few if they are one in this many. */
 #define HG_APPLIED_PART 64
 
 void
@@ -24,14 +24,14 @@ hg_join_apply_pending(HgJoinState *state)
 		hg_input_apply_pending(state->inputs[side]);
 }
 
-/* HgMatcherSpec.apply of a join's state. */
+/* HgMatcherSpec.apply */
 static void
 hg_join_apply_all(void *arg)
 {
 	hg_join_apply_pending(arg);
 }
 
-/* The keys of a set, which are few, as a graph has them. */
+/* Adds the keys of a small set to keys, as a graph has them. */
 static void
 hg_join_add_keys(const HgKeySet *set, uint32 width, HgIntegers *keys)
 {
@@ -43,8 +43,8 @@ hg_join_add_keys(const HgKeySet *set, uint32 width, HgIntegers *keys)
 }
 
 /*
- * HgMatcherSpec.apply_some of a join's state: it does not pay to apply the predicates to all
- * covered rows for a few rows that have changed since.
+ * HgMatcherSpec.apply_some: for a few changed rows it does not pay to apply the predicates to all
+ * covered rows.
  */
 static const HgFlatSide *
 hg_join_apply_some(void *arg, HgSide side, const HgKeySet *keys)
@@ -66,7 +66,7 @@ hg_join_apply_some(void *arg, HgSide side, const HgKeySet *keys)
 		if (hg_covered_find_rows(covered, covered->graph, &values, most, &rows))
 		{
 			covered = hg_covered_apply_rows(covered, &rows);
-			/* it has taken more than that which it is made of */
+			/* the result takes memory in addition to covered */
 			hg_charge_set(&input->covered_charge, covered->bytes);
 			return &covered->side;
 		}
@@ -90,8 +90,8 @@ hg_join_clear_filters(HgReplicaCovered *replica)
 }
 
 /*
- * Adds a filter for the pending predicates of an input's rows, which a lookup of a side looks up
- * (HgRowFilter), by a graph.  Returns false if predicates are pending and no filter can be made.
+ * Adds a filter for the pending predicates of an input's rows, which lookup of a side finds
+ * (HgRowFilter) in graph.  Returns false if there are predicates and no filter can be made.
  */
 static bool
 hg_join_add_filter(HgReplicaCovered *replica, uint32 lookup, const HgInput *input,
@@ -122,7 +122,7 @@ hg_star_tell_filters(const HgJoinTree *tree, HgStarGraphs *graphs)
 		HgReplicaCovered *replica = &graphs->replica[side];
 
 		hg_join_clear_filters(replica);
-		/* ordinals of a slice's rows are not those of the graph's */
+		/* row ordinals of a partition are not those of the graph */
 		if (graphs->partitioned)
 			continue;
 		for (uint32 lookup = 0; lookup <= replica->nlookups; lookup++)

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_gather.c
- *	  The join node's columns on a device: they go there, and come back with the matches.
+ *	  Late materialisation on a device: columns are sent there and come back with the matches.
  *
- * A joined row takes each of its values from the column store of its side, by row number, all over
- * memory.  Where the columns of a side are of fixed width and by value, a device can have them
- * beside the keys and gather them in the order of the matches; the matcher decides whether that
- * takes less time.  The values stay in the store as well, for all rows that come without: those
- * without a match or a key, and the matches of the CPU, which may take over at any time.
+ * A joined row gathers its values from the column store of its side, by row number, all over
+ * memory.  If the columns of a side are of fixed width and by value, a device can have them beside
+ * the keys and gather them in the order of the matches.  The matcher decides whether that takes
+ * less time.  The values stay in the store as well, for rows without a match or key, and for
+ * matches of the CPU, which may take over at any time.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,10 +21,10 @@
 struct HgJoinGather
 {
 	HgSentColumns sent[2]; /* by HgSide */
-	HgColumnSet sets[2];   /* of no columns where a side's can't be sent */
+	HgColumnSet sets[2];   /* without columns if the side's cannot be sent */
 };
 
-/* HgColumnSet.read: of a column store. */
+/* HgColumnSet.read for a column store */
 static uint64
 hg_join_read_column(void *arg, uint32 column, uint64 row, uint64 rows, const void **values,
 					const uint8 **nulls)
@@ -113,7 +113,7 @@ hg_join_take_gathered(const HgJoinGather *gather, const HgMatcher *matcher, HgSi
 
 	if (matched == NULL)
 		return false;
-	/* columns of the set are those of the store, in its order */
+	/* the set has the store's columns, in its order */
 	set = &gather->sets[side];
 	for (uint32 column = 0; column < set->ncolumns; column++)
 	{

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_lookup.c
- *	  A join that looks inner rows up in an index while there are few outer ones.
+ *	  Adaptive join: looks up inner rows in an index as long as there are few outer rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,19 +16,21 @@
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_state.h"
 
-/* Outer rows of the first chunk; each one has twice as many as that before, up to a batch. */
+/*
+ * Outer rows of the first chunk.  Each chunk is twice as large as the one before, up to a batch.
+ */
 #define HG_LOOKUP_CHUNK_ROWS 1
 
 /*
- * A sample is this part of the outer rows that may be looked up, so that a sample in vain takes
- * little of what hashing does; up to a batch.
+ * A sample is one row in this many of the outer rows that may be looked up, at most a batch.  So a
+ * sample in vain costs little compared with hashing.
  */
 #define HG_LOOKUP_SAMPLED 16
 
-/* So many outer rows at least tell what the index finds. */
+/* Least number of outer rows that show what the index finds. */
 #define HG_LOOKUP_TELLING_ROWS 64
 
-/* Have the rows counted that the loop's index finds, if it is known how many are expected. */
+/* Counts the rows that the loop's index finds, if the expected number is known. */
 static void
 hg_lookup_init_counting(HgJoinLookup *lookup, int matches)
 {
@@ -42,14 +44,14 @@ hg_lookup_init_counting(HgJoinLookup *lookup, int matches)
 	lookup->matches = matches;
 }
 
-/* What counts the rows that the index finds, and its lookups; the scan is there. */
+/* Returns what counts the index's rows and lookups, if lookup->scan is set. */
 static inline const NodeInstrumentation *
 hg_lookup_counter(const HgJoinLookup *lookup)
 {
 	return lookup->counter != NULL ? lookup->counter : lookup->scan->instrument;
 }
 
-/* Returns how many of the rows that are read next are a sample: 0 if that is not due. */
+/* Returns the number of rows to read as a sample, or 0 if no sample is due. */
 static inline uint64
 hg_lookup_sample_rows(const HgJoinLookup *lookup)
 {
@@ -60,7 +62,7 @@ hg_lookup_sample_rows(const HgJoinLookup *lookup)
 	return due ? rows : 0;
 }
 
-/* Look up fewer rows if the index has found more for each of them than expected. */
+/* Reduces most_rows if the index has found more rows per outer row than expected. */
 static void
 hg_lookup_learn(HgJoinLookup *lookup)
 {
@@ -78,9 +80,9 @@ hg_lookup_learn(HgJoinLookup *lookup)
 }
 
 /*
- * Returns the next rows of the nested loop; false when there are no more.  The counter is the
- * scan's instrument only while the loop runs: where a parallel query begins and ends, core takes a
- * node with one for a node that EXPLAIN (ANALYZE) tells of.
+ * Reads the next rows of the nested loop; returns false if there are no more.  The counter is the
+ * scan's instrument only while the loop runs: when a parallel query starts and ends, core takes a
+ * node with an instrument for one that EXPLAIN (ANALYZE) shows.
  */
 static bool
 hg_lookup_next(const HgJoinLookup *lookup)
@@ -122,7 +124,7 @@ hg_join_lookup_init(HgJoinState *state)
 	{
 		int attno = list_nth_int(columns, output->columns[i]);
 
-		/* what only clauses of the join need is not returned */
+		/* columns that only the join's clauses need are not returned */
 		if (attno == 0)
 			continue;
 		attnos[ncolumns] = attno;
@@ -153,7 +155,7 @@ hg_join_set_lookup(HgJoinState *state, bool chosen, bool tells)
 		record->switches++;
 	else if (tells)
 		record->lookups++;
-	/* no matcher will tell */
+	/* no matcher will set it */
 	if (record->report.backend[0] == '\0')
 		strlcpy(record->report.backend, "cpu", sizeof(record->report.backend));
 }
@@ -169,7 +171,7 @@ hg_join_choose_lookup(HgJoinState *state)
 	return chosen;
 }
 
-/* Have the nested loop start with the rows that the outer input will hold next. */
+/* Restarts the nested loop, for the next rows of the outer input. */
 static void
 hg_join_lookup_restart(HgJoinLookup *lookup)
 {

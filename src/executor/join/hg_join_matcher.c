@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_matcher.c
- *	  The join node's matcher: its making, what follows then, its figures, its end.
+ *	  The join node's matcher: creation, start of output, statistics and end.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -33,7 +33,7 @@ hg_join_charge_job(HgJoinMatching *matching)
 	hg_charge_set(&matching->job, bytes > matching->reckoned ? bytes - matching->reckoned : 0);
 }
 
-/* What this process may still take, if it shares a join with others its part of that. */
+/* Returns the bytes that this process may still use: its part if it shares the join. */
 static uint64
 hg_join_room(const HgJoinState *state, const HgParticipantsSpec *participants)
 {
@@ -42,7 +42,7 @@ hg_join_room(const HgJoinState *state, const HgParticipantsSpec *participants)
 	return hg_budget_room(&state->memory.budget);
 }
 
-/* HgMatcherSpec.settled of a join's state. */
+/* HgMatcherSpec.settled */
 static bool
 hg_join_outer_settled(void *arg, uint32 outer_row)
 {
@@ -63,7 +63,7 @@ hg_join_accesses(const HgJoinState *state, HgSide side)
 	const HgInput *input = state->inputs[side];
 	int accesses = 0;
 
-	/* a value by reference is somewhere else than the pointer to it */
+	/* a by-reference value lies elsewhere than its pointer */
 	for (int c = 0; c < input->ncolumns; c++)
 		accesses += input->rows->columns[c].attbyval ? 1 : 2;
 	return accesses;
@@ -84,7 +84,7 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	spec->key_width = words[HG_INNER]->width;
 	spec->mode =
 		state->rules.single_match && state->rules.join_qual == NULL ? HG_MATCH_FIRST : HG_MATCH_ALL;
-	/* without a qual the first match will do, and is all that is asked for */
+	/* without a qual HG_MATCH_FIRST suffices */
 	if (state->rules.single_match && state->rules.join_qual != NULL)
 	{
 		spec->settled = hg_join_outer_settled;
@@ -96,7 +96,7 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 		hg_key_column_job_bytes(words[HG_OUTER]) + hg_key_column_job_bytes(words[HG_INNER]);
 	spec->direct = true;
 	spec->direct_limit = Max(matching->reckoned + hg_join_room(state, spec->participants), 1);
-	/* what a row's other matches are is asked of those that stand together */
+	/* rechecks of single matches need the matches of a row to be adjacent */
 	spec->any_order = state->output.any_order && state->rules.join_qual == NULL;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -147,7 +147,7 @@ hg_join_reduce_matches(HgJoinState *state)
 void
 hg_join_discard_matcher(HgJoinMatching *matching)
 {
-	/* its cleanup closes the job */
+	/* the context's cleanup closes the job */
 	matching->matcher = NULL;
 	MemoryContextReset(matching->context);
 	hg_charge_set(&matching->fetched, 0);

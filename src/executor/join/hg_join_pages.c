@@ -1,32 +1,33 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_pages.c
- *	  A join of two tables that a device takes the rows out of the pages of.
+ *	  A join of two tables whose pages are sent to a device, which extracts the rows.
  *
- * Most of what such a join takes is to take the tables' pages apart.  Where nobody asks for more
- * than the number of joined rows, or for groups of them, a device does that (engine/hg_pages.h):
- * what is done here is to copy pages to where it finds them.  Pages of which not all rows are to be
- * seen by all are copied without those that the scan's snapshot does not see.
+ * Most of such a join's time goes into extracting rows from pages.  If only the number of joined
+ * rows, or groups of them, are needed, a device does that (engine/hg_pages.h), and this process
+ * only copies pages to it.  From a page with rows that are not visible to all, rows that the
+ * scan's snapshot does not see are removed.
  *
- * Whatever comes between, nobody has been given a row: both tables are read again, from their
- * start, under the same snapshot and with the same parameters, as if there had been no device.
+ * Until the answer no row is returned.  So after a failure both tables are read again from their
+ * start, with the same snapshot and parameters, as if there were no device.
  *
- * BELOW A GATHER the processes that read both sides together (hg_join_together.c) send them
- * together, each the pages that the parallel scans hand out to it, before all that they do else:
+ * BELOW A GATHER the processes that read both sides together (hg_join_together.c) first send the
+ * pages together, each those that the parallel scans hand out to it:
  *
- *	sending		Each opens the same job, and sends pages until there are no more.  One that can't
- *				open it has asked for no page: the others get them.
+ *	sending		Each process opens the same job, and sends pages until there are no more.  If it
+ *				cannot open the job, it requests no page, and the others get them.
  *	(barrier)
- *	asking		All pages are there.  One of those that have sent some asks for the answer.  The
- *				others look whether the device process that has got theirs is still there: it may
- *				have been replaced by one that has nothing but pages of others, of which nobody
- *				could tell that they are not all.
+ *	asking		All pages are sent.  One of the processes that have sent some asks for the answer.
+ *				The others check that the device process that has their pages still exists: a
+ *				new one would have only the pages of others, and not know that some are missing.
  *	(barrier)
- *	known		Where one has failed all have: each says so before it arrives, and looks after all
- *				have.  Else whoever has asked has the rows of all, and the others have none.
- *	(barrier)	Where it is to be read again, the scans hand out all of their pages once more.
+ *	known		If one process has failed, all have: each records its failure before it arrives,
+ *				and checks after all have.  Otherwise the process that asked has the rows of
+ *				all, and the others have none.
+ *	(barrier)	Only after a failure: the scans hand out all of their pages once more.
  *
- * Nobody returns a row before that.  Who comes late takes part in what is left.
+ * No process returns a row before that.  A process that comes late takes part in the remaining
+ * phases.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -43,27 +44,27 @@
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
 
-/* Joins of fewer rows are on the device in no time, once they are read. */
+/* For fewer rows, sending pages does not pay. */
 #define HG_PAGES_ROWS 50000
 
-/* Phases of the barrier of processes that send pages together; see above. */
+/* Phases of the barrier; see above. */
 #define HG_PAGES_SENDING 0
 #define HG_PAGES_ASKING 1
 #define HG_PAGES_KNOWN 2
 #define HG_PAGES_PHASES 3
 
-/* What one process has of it, while it is tried. */
+/* One process's part of the attempt. */
 typedef struct HgPagesTry
 {
-	const HgReduction *reduction; /* whose groups are asked for; NULL: the number of pairs */
+	const HgReduction *reduction; /* groups to make; NULL: pairs are counted */
 	HgPageOffer offers[2];
-	HgPageJob *job; /* NULL: this process has no part in it */
+	HgPageJob *job; /* NULL: this process takes no part */
 	HgPageAnswer answer;
 } HgPagesTry;
 
 static uint32 hg_join_pages_wait_event;
 
-/* Do pairs, counted or in groups, tell all that is asked for, and is nothing kept for later? */
+/* Returns true if only counted pairs or groups are needed, and no rows are kept for later. */
 static bool
 hg_join_is_for_pages(const HgJoinState *state)
 {
@@ -76,7 +77,10 @@ hg_join_is_for_pages(const HgJoinState *state)
 		   !state->rewind && !state->reading.outer_ready && !state->rescan.outer_whole;
 }
 
-/* Find out which groups are to be asked for, if it is groups; false where they can't be. */
+/*
+ * Sets *reduction to the groups to make, or NULL if rows are counted.  Returns false if the groups
+ * cannot be made.
+ */
 static bool
 hg_join_find_groups(HgJoinState *state, const HgReduction **reduction)
 {
@@ -88,7 +92,10 @@ hg_join_find_groups(HgJoinState *state, const HgReduction **reduction)
 	return *reduction != NULL;
 }
 
-/* The columns of a side that a reduction is made of, by their indexes in the side's batches. */
+/*
+ * Sets columns[] to a side's columns of a reduction, as indexes in the side's batches; returns
+ * their number.
+ */
 static int
 hg_join_page_columns(const HgJoinState *state, const HgReduction *reduction, HgSide side,
 					 int columns[HG_MAX_COLUMNS])
@@ -100,7 +107,7 @@ hg_join_page_columns(const HgJoinState *state, const HgReduction *reduction, HgS
 	return (int) reduction->columns[side].ncolumns;
 }
 
-/* Have both sides offer their pages. */
+/* Prepares the page sources of both sides; returns false if a side cannot send pages. */
 static bool
 hg_join_offer_pages(HgJoinState *state, bool together, HgPagesTry *try)
 {
@@ -119,8 +126,8 @@ hg_join_offer_pages(HgJoinState *state, bool together, HgPagesTry *try)
 }
 
 /*
- * Is it expected to be worth it to send them, for so many processes?  *cpu_ms: what the CPU would
- * take for all of it.
+ * Returns true if sending pages is expected to pay for this number of processes.  Sets *cpu_ms to
+ * the whole time on the CPU.
  */
 static bool
 hg_join_pages_pay(const HgJoinState *state, const HgPagesTry *try, int processes,
@@ -141,7 +148,7 @@ hg_join_pages_pay(const HgJoinState *state, const HgPagesTry *try, int processes
 	const bool known = hg_device_costs(&costs);
 	HgMatcherEstimate estimate;
 
-	/* no process is started for pages that are there before it is */
+	/* a device process is not started for this: the pages would be read before it is ready */
 	if (!known && hg_backend == HG_BACKEND_AUTO)
 		return false;
 	hg_matcher_estimate(known ? &costs : NULL, &spec, expected_rows[HG_OUTER],
@@ -165,7 +172,7 @@ hg_join_pages_pay(const HgJoinState *state, const HgPagesTry *try, int processes
 		   (hg_backend == HG_BACKEND_CUDA || estimate.device_ms < estimate.cpu_ms + saved_ms);
 }
 
-/* Open the job that the offers are for, of which spec tells whose it is and what is expected. */
+/* Opens the job.  The caller has set the spec's owner and expectations. */
 static bool
 hg_join_open_pages(HgJoinState *state, HgPagesTry *try, HgPageJobSpec *spec)
 {
@@ -183,7 +190,7 @@ hg_join_open_pages(HgJoinState *state, HgPagesTry *try, HgPageJobSpec *spec)
 	return try->job != NULL;
 }
 
-/* Send this process's pages; false where the job has failed. */
+/* Sends this process's pages; returns false if the job has failed. */
 static bool
 hg_join_send_pages(HgJoinState *state, HgPagesTry *try)
 {
@@ -197,7 +204,7 @@ hg_join_send_pages(HgJoinState *state, HgPagesTry *try)
 	return true;
 }
 
-/* All are joined, and this process's pages were among them. */
+/* Adds this process's part of a finished job to the statistics. */
 static void
 hg_join_end_pages(HgJoinState *state, HgPagesTry *try)
 {
@@ -209,7 +216,7 @@ hg_join_end_pages(HgJoinState *state, HgPagesTry *try)
 	hg_stats_add_report(&state->progress.record, &try->answer.report);
 }
 
-/* This process has the rows, of as many as were sent in all. */
+/* Takes the answer in the process that asked.  sent_rows: rows sent by all. */
 static void
 hg_join_take_pages(HgJoinState *state, HgPagesTry *try, const uint64 sent_rows[2])
 {
@@ -225,7 +232,7 @@ hg_join_take_pages(HgJoinState *state, HgPagesTry *try, const uint64 sent_rows[2
 		state->output.empty_left = answer->pairs;
 }
 
-/* None are: have both sides be where they were. */
+/* Starts both sides again after a failure. */
 static void
 hg_join_forget_pages(HgJoinState *state, HgPagesTry *try)
 {
@@ -236,7 +243,7 @@ hg_join_forget_pages(HgJoinState *state, HgPagesTry *try)
 	}
 }
 
-/* Have a device join what this process alone sends. */
+/* Lets a device join the pages of this process alone. */
 static bool
 hg_join_ask_alone(HgJoinState *state)
 {
@@ -269,7 +276,7 @@ hg_join_ask_alone(HgJoinState *state)
 	return state->pages.sent;
 }
 
-/* Call ask with memory that goes when it is done. */
+/* Calls ask in a temporary memory context. */
 static bool
 hg_join_ask(HgJoinState *state, bool (*ask)(HgJoinState *state))
 {
@@ -291,7 +298,7 @@ hg_join_ask_pages(HgJoinState *state)
 	if (state->participants.shared != NULL || state->together || !hg_join_is_for_pages(state) ||
 		hg_join_expects_covered(state))
 		return false;
-	/* unless it turns out that they are */
+	/* unless hg_join_ask() succeeds */
 	state->pages.declined = true;
 	return hg_join_reads_at_once(state) && hg_join_ask(state, hg_join_ask_alone);
 }
@@ -335,7 +342,7 @@ hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *shared)
 	return shared->wanted && !state->pages.declined;
 }
 
-/* Say that this process has failed, before it arrives. */
+/* Records that this process has failed, before it arrives. */
 static void
 hg_join_pages_fail(HgJoinPagesShared *shared, const HgPageJob *job)
 {
@@ -345,7 +352,7 @@ hg_join_pages_fail(HgJoinPagesShared *shared, const HgPageJob *job)
 		strlcpy(shared->failure, hg_page_job_failure(job), sizeof(shared->failure));
 }
 
-/* Wait for the others. */
+/* Waits for the others. */
 static void
 hg_join_pages_arrive(HgJoinState *state)
 {
@@ -353,7 +360,7 @@ hg_join_pages_arrive(HgJoinState *state)
 						 HG_WAIT_EVENT(hg_join_pages_wait_event, "HashGraphPages"));
 }
 
-/* Open the job and send this process's pages, if it can. */
+/* Opens the job and sends this process's pages, if it can. */
 static void
 hg_join_send_together(HgJoinState *state, HgPagesTry *try)
 {
@@ -374,7 +381,10 @@ hg_join_send_together(HgJoinState *state, HgPagesTry *try)
 		pg_atomic_fetch_add_u64(&shared->pages.sent_rows[side], try->offers[side].sent_rows);
 }
 
-/* All pages were sent by somebody: ask what they make, or leave it to another.  Does this one? */
+/*
+ * Asks for the answer after all pages were sent, unless another process does.  Returns true if
+ * this process has asked.
+ */
 static bool
 hg_join_answer_together(HgJoinState *state, HgPagesTry *try, uint64 sent_rows[2])
 {
@@ -399,7 +409,7 @@ hg_join_answer_together(HgJoinState *state, HgPagesTry *try, uint64 sent_rows[2]
 	return asks;
 }
 
-/* It is known what came of it; true: all are joined. */
+/* Takes the outcome, which all processes know now.  Returns true if all rows are joined. */
 static bool
 hg_join_know_together(HgJoinState *state, HgPagesTry *try, bool asked, const uint64 sent_rows[2])
 {
@@ -434,7 +444,7 @@ hg_join_know_together(HgJoinState *state, HgPagesTry *try, bool asked, const uin
 	return false;
 }
 
-/* All phases that are left. */
+/* Goes through the remaining phases. */
 static bool
 hg_join_ask_participants(HgJoinState *state)
 {
