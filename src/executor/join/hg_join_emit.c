@@ -74,10 +74,7 @@ hg_join_match_counts(const HgJoinState *state, uint32 outer_row, uint32 inner_ro
 		   !(state->matched[HG_INNER].once && hg_join_is_matched(state, HG_INNER, inner_row));
 }
 
-/*
- * Records that a row has found a match.  Returns false if it may have one only and another process
- * was first.
- */
+/* Records that a row has found a match; false: it may have only one, from another process. */
 static inline bool
 hg_join_note_row(HgJoinState *state, HgSide side, uint32 row)
 {
@@ -128,10 +125,7 @@ hg_join_gather(HgJoinState *state, const HgMatchRows *matches)
 	batch->nrows = matches->count;
 }
 
-/*
- * Leaves out matches that do not count because of others.  Records the remaining ones if note is
- * set.
- */
+/* Leaves out matches that do not count because of others; if note is set, records the rest. */
 static void
 hg_join_filter_counted(HgJoinState *state, HgMatchRows *matches, bool note)
 {

@@ -16,9 +16,7 @@
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_state.h"
 
-/*
- * Outer rows of the first chunk.  Each chunk is twice as large as the one before, up to a batch.
- */
+/* Outer rows of the first chunk.  Each further chunk is twice as large, up to a batch. */
 #define HG_LOOKUP_CHUNK_ROWS 1
 
 /*

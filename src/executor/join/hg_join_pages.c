@@ -77,10 +77,7 @@ hg_join_is_for_pages(const HgJoinState *state)
 		   !state->rewind && !state->reading.outer_ready && !state->rescan.outer_whole;
 }
 
-/*
- * Sets *reduction to the groups to make, or NULL if rows are counted.  Returns false if the groups
- * cannot be made.
- */
+/* Sets *reduction to the groups to make, NULL for a count; false: they cannot be made. */
 static bool
 hg_join_find_groups(HgJoinState *state, const HgReduction **reduction)
 {
@@ -93,8 +90,7 @@ hg_join_find_groups(HgJoinState *state, const HgReduction **reduction)
 }
 
 /*
- * Sets columns[] to a side's columns of a reduction, as indexes in the side's batches; returns
- * their number.
+ * Sets columns[] to a reduction's columns, as indexes in the side's batches; returns their number.
  */
 static int
 hg_join_page_columns(const HgJoinState *state, const HgReduction *reduction, HgSide side,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_progress.c
- *	  What others see of a join node that runs.
+ *	  What other sessions see of a running join node.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,10 +14,10 @@
 
 #include "executor/join/hg_join_state.h"
 
-/* The plan may expect more rows of an execution than a bigint can tell: no more than these. */
+/* Limit of expected rows, because a plan may expect more than a bigint holds. */
 #define HG_MOST_EXPECTED 1e18
 
-/* As EXPLAIN calls what takes the time, and the sides. */
+/* Names of the phases, as EXPLAIN names times and sides. */
 static const HgProgressPhase hg_join_phases[] = {
 	[HG_JOIN_READ_INNER] = {"scan inner"},
 	[HG_JOIN_STAR] = {"match"},
@@ -45,7 +45,7 @@ static const HgProgressPhase hg_join_phases[] = {
  * ---------------------------------------------------------------------
  */
 
-/* Rows that have come from the child of a side, whatever became of them. */
+/* Returns the number of rows that a side's child has returned, filtered ones included. */
 static inline uint64
 hg_join_rows_read(const HgInput *input)
 {
@@ -61,7 +61,7 @@ hg_join_tell_phase(const void *arg)
 	return &hg_join_phases[state->progress.phase];
 }
 
-/* HgProgressTeller.backend: of the rows in memory, or of those before. */
+/* HgProgressTeller.backend: of the rows in memory, or else of earlier ones */
 static const char *
 hg_join_tell_backend(const void *arg)
 {
@@ -87,7 +87,7 @@ hg_join_tell_counts(const void *arg, HgProgressCounts *counts)
 		uint64 rows = hg_join_rows_read(input);
 
 		counts->rows[side] = counts->expected[side] = rows;
-		/* rows that are read from files have come from the child before */
+		/* rows in files have come from the child before */
 		if (!input->at_end && input->source == NULL && state->progress.phase != HG_JOIN_DONE)
 			counts->expected[side] =
 				Max(rows, state->progress.before[side] +
@@ -114,7 +114,7 @@ static const HgProgressTeller hg_join_teller = {
  * ---------------------------------------------------------------------
  */
 
-/* The relations of a side, as they are found. */
+/* The relations of a side that were found so far. */
 typedef struct HgJoinRelations
 {
 	EState *estate;
@@ -122,7 +122,7 @@ typedef struct HgJoinRelations
 	int count;
 } HgJoinRelations;
 
-/* Add the relation of a place in the range table; false where there is none. */
+/* Adds the relation of a range table index; returns false if it is no relation. */
 static bool
 hg_join_add_relation(HgJoinRelations *found, Index rti)
 {
@@ -138,7 +138,7 @@ hg_join_add_relation(HgJoinRelations *found, Index rti)
 	return true;
 }
 
-/* The same of several places; false where there is none at any. */
+/* Adds the relations of several indexes; returns false if none is a relation. */
 static bool
 hg_join_add_relations(HgJoinRelations *found, const Bitmapset *rtis)
 {
@@ -150,7 +150,7 @@ hg_join_add_relations(HgJoinRelations *found, const Bitmapset *rtis)
 	return any;
 }
 
-/* Find the relations of a plan and what is below it: those with partitions, not the partitions. */
+/* Finds the relations in a plan tree; partitioned tables stand for their partitions. */
 static bool
 hg_join_find_relations(PlanState *ps, void *context)
 {

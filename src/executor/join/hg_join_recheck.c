@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_recheck.c
- *	  Matches whose key values have the same bytes, which need not be asked the operator.
+ *	  Rechecks of matches by comparing the bytes of key values, without calling the operator.
  *
- * The values lie all over memory, in the order of the matches: they are asked for some rows ahead.
+ * The values lie all over memory, in the order of the matches, so they are prefetched.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,15 +17,15 @@
 
 #include "executor/join/hg_join_recheck.h"
 
-/* Values are asked for so many rows ahead. */
+/* Number of rows that values are prefetched ahead. */
 #define HG_RECHECK_AHEAD 16
 
-/* Two columns that are to have the same bytes. */
+/* Two columns whose bytes are compared. */
 typedef struct HgSameColumns
 {
 	int left;
 	int right;
-	int16 length; /* of their types */
+	int16 length; /* typlen of their types */
 } HgSameColumns;
 
 struct HgJoinRecheck
@@ -34,7 +34,7 @@ struct HgJoinRecheck
 	HgSameColumns columns[FLEXIBLE_ARRAY_MEMBER];
 };
 
-/* Are two values equal to an operator's function if their bytes are the same? */
+/* Returns true if an operator's function holds two values equal whenever their bytes are. */
 static bool
 hg_join_recheck_holds(const OpExpr *op)
 {
@@ -42,7 +42,7 @@ hg_join_recheck_holds(const OpExpr *op)
 	{
 		case F_TEXTEQ:
 		case F_BPCHAREQ:
-			/* without a collation they raise an error */
+			/* without a collation they raise an error, which must not be skipped */
 			return OidIsValid(op->inputcollid);
 		case F_BYTEAEQ:
 		case F_NUMERIC_EQ:
@@ -56,7 +56,7 @@ hg_join_recheck_holds(const OpExpr *op)
 	}
 }
 
-/* The column that an argument is, whatever its type is called; NULL: it is none. */
+/* Returns the column that an argument is, relabeled or not; NULL: it is no column. */
 static const Var *
 hg_join_recheck_column(Node *node)
 {
@@ -98,8 +98,8 @@ hg_join_recheck_create(List *qual)
 }
 
 /*
- * True if two values of variable length are in line, not compressed, and have the same bytes behind
- * their headers, which may differ in length: a computed value has a long one.
+ * Returns true if two varlenas are in line, uncompressed, and have the same bytes behind their
+ * headers.  A computed value has a long header, so that the headers may differ.
  */
 static inline bool
 hg_join_recheck_varlena(const char *left, const char *right)
@@ -134,7 +134,7 @@ hg_join_recheck_rows(const HgJoinRecheck *recheck, const HgBatch *batch, bool *s
 
 			HG_PREFETCH(DatumGetPointer(left[ahead]));
 			HG_PREFETCH(DatumGetPointer(right[ahead]));
-			/* two columns of one side may be NULL: their comparison is no key's */
+			/* two columns of one side may be NULL, as their comparison is no key */
 			if (!same[i] || (left_nulls != NULL && left_nulls[i]) ||
 				(right_nulls != NULL && right_nulls[i]))
 			{

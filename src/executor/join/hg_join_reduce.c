@@ -1,27 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_reduce.c
- *	  The join node's matches as groups: columns go to a device, and what it makes of them up.
+ *	  The join node's matches as groups: sends columns to a device and hands up its groups.
  *
- * A node above that aggregates can take groups of rows as well as rows (HgReducer).  The join
- * lets a device make them of its matches where these are its rows as they are: exact keys, no
- * other quals, nothing remembered of who has matched, and columns of fixed width by value.
- * That is decided for each chunk of the outer side, before its keys are handed over; a chunk whose
- * matches are not reduced, for whatever reason, streams them, and both add up.
+ * A node above that aggregates can accept groups of rows instead of rows (HgReducer).  A device
+ * makes them from the matches if the matches are the join's rows as they are: exact keys, no other
+ * quals, no record of matched rows, and columns of fixed width by value.  This is decided for each
+ * chunk of the outer side, before its keys are handed over.  A chunk whose matches are not
+ * reduced, for whatever reason, streams them; both add up.
  *
- * Of an outer join matches are not all rows, so that it makes no groups of its own.  It hands up
- * those that a device makes of a tree of joins at the top of which it is (hg_join_star.c).
+ * The matches of an outer join are not all of its rows, so it makes no groups of its own.  It
+ * hands up those of a multi-way join at whose top it is (hg_join_star.c).
  *
- * Columns of other types can be grouped by, and counted, where a device has replicas of their codes
- * beside those of both sides' graphs (resident/hg_resident_graph_codes.h): what goes up are the
- * values, which lie beside the graph version, and are there as long as the join has that.  Of
- * numerics it has scaled integers, which can be summed up, too.
+ * Columns of other types can be grouped by, and counted, if a device has replicas of their codes
+ * beside both sides' graphs (resident/hg_resident_graph_codes.h).  Values are handed up in place
+ * of codes; they lie beside the graph version, and live as long as the join has it.  Numerics are
+ * scaled integers there, which can be summed as well.
  *
- * Of column replicas it can also compute other columns (engine/hg_computed.h): an argument that is
- * an expression of one side's columns is a column of that side here, which comes behind these, and
- * has nothing to be sent.  One of both sides' columns nothing can be computed of but a tree of
- * joins whose rows all find each other from one table on; the join's own matches make no groups
- * then.
+ * A device can compute columns from column replicas (engine/hg_computed.h).  An argument that is
+ * an expression of one side's columns becomes a column of that side, after its operands, and is
+ * never sent.  An expression of both sides' columns can be computed only by a multi-way join whose
+ * rows all find each other from one table on; the join's own matches then make no groups.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,27 +33,26 @@
 #include "executor/join/hg_join_gather.h"
 #include "executor/join/hg_join_reduce.h"
 
-/* In place of a column of a side's store: that of the set is computed. */
+/* Marks a computed column, in place of a column of the side's store. */
 #define HG_SENT_COMPUTED (-1)
 
 struct HgJoinReduction
 {
 	const HgReducer *reducer;
-	HgReduction wanted; /* the same, of the columns of the two sides */
+	HgReduction wanted; /* the reducer's spec over columns of the two sides */
 	HgSentColumns sides[2];
-	bool of_tree; /* groups of the join's own matches are not all that there is */
-	bool mixed;	  /* ... or can't be made, of an expression of columns of both sides */
-	int expressions[2][HG_MAX_COLUMNS]; /* of those that are computed */
-	HgReduceColumn *operands; /* [ncolumns] of the reducer: what an operand of its source is here */
-	bool replicas_only;		  /* some can't be sent, but have replicas ... */
-	HgJoinCodes codes;		  /* ... as this */
-	uint64 untold_rows;		  /* that have gone up, and were not told to anybody yet */
+	bool of_tree;						/* an outer join: only a multi-way join makes groups */
+	bool mixed;							/* an expression uses columns of both sides */
+	int expressions[2][HG_MAX_COLUMNS]; /* [side][column] the expression of a computed column */
+	HgReduceColumn *operands;			/* [reducer->ncolumns] the operand's column here */
+	bool replicas_only;					/* some columns cannot be sent, but have replicas */
+	HgJoinCodes codes;					/* codes of the replicas */
+	uint64 untold_rows;					/* rows handed up since hg_join_take_reduced_rows() */
 };
 
 /*
- * Have the column at an index in the scan slot sent, or asked of a device that has a replica of it,
- * and enter it as what is asked for; false where it can't be, or codes of its values are not
- * enough.
+ * Adds the column at an index in the scan slot to the reduction: sent, or as a replica.  Returns
+ * false if that is not possible, or codes would not suffice in place of values.
  */
 static bool
 hg_join_reduce_column(HgJoinReduction *reduction, int column_index, bool code_suffices,
@@ -87,7 +85,7 @@ hg_join_reduce_column(HgJoinReduction *reduction, int column_index, bool code_su
 	return false;
 }
 
-/* Have a column, whose values are numbers, be one of those that are asked for; false as above. */
+/* Adds an operand of an expression; returns false as above. */
 static bool
 hg_join_reduce_operand(HgJoinReduction *reduction, int column, int column_index)
 {
@@ -97,8 +95,8 @@ hg_join_reduce_operand(HgJoinReduction *reduction, int column, int column_index)
 }
 
 /*
- * Have an expression be a column of the side that its first column is of, behind all of its own;
- * false where it can't be.
+ * Adds an expression as a computed column, on the side of its first operand and after its
+ * operands.  Returns false if that is not possible.
  */
 static bool
 hg_join_reduce_expression(HgJoinReduction *reduction, int expression, const int *column_indexes,
@@ -134,7 +132,7 @@ hg_join_reduce_expression(HgJoinReduction *reduction, int expression, const int 
 	return true;
 }
 
-/* Ask for what the reducer wants, of columns at these places in the scan slot; false as above. */
+/* Adds all of the reducer's columns; returns false as above. */
 static bool
 hg_join_reduce_columns(HgJoinReduction *reduction, const int *column_indexes)
 {
@@ -168,11 +166,11 @@ hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 	HgJoinReduction *reduction;
 	const bool of_tree = rules->join_type == JOIN_LEFT || rules->join_type == JOIN_RIGHT;
 
-	/* what becomes of an inner row, and of an outer one without a match, only pairs can tell */
+	/* other join types, and quals, need the matches of each row */
 	if ((rules->join_type != JOIN_INNER && rules->join_type != JOIN_SEMI && !of_tree) ||
 		rules->join_qual != NULL)
 		return NULL;
-	/* without any column there are only matches to be counted, which takes no groups */
+	/* without columns, matches are counted, which needs no groups */
 	if (reducer->spec.nkeys + reducer->spec.nitems == 0)
 		return NULL;
 	reduction = palloc0(sizeof(HgJoinReduction));
@@ -214,7 +212,7 @@ hg_join_wanted_reduction(HgJoinReduction *reduction)
 	HgReduceSpec *spec = &reduction->wanted.spec;
 	uint64 more = 0;
 
-	/* groups of several devices are here once more, as they are merged (engine/hg_sharded.h) */
+	/* groups of several devices are here once more while they are merged (engine/hg_sharded.h) */
 	if (hg_device_shards_is_possible())
 		more = hg_reduce_words(spec) * sizeof(uint64);
 	spec->max_groups = reduction->reducer->room(reduction->reducer->arg, more);
@@ -227,7 +225,7 @@ hg_join_current_reduction(HgJoinReduction *reduction, const HgJoinMatched matche
 	if (!hg_join_reduces_matches(reduction) || matched[HG_OUTER].tracked ||
 		matched[HG_INNER].tracked)
 		return NULL;
-	/* a device keeps covered rows alone, which meet each other alone there */
+	/* a device has replicas of covered rows only, and joins only these */
 	if (reduction->replicas_only && (reduction->sides[HG_OUTER].input->covered == NULL ||
 									 reduction->sides[HG_INNER].input->covered == NULL))
 		return NULL;
@@ -315,7 +313,7 @@ hg_join_reduction_is_coded(const HgJoinReduction *reduction, HgSide side, uint32
 	return !hg_join_sends_values(sent->input, sent->columns[column]);
 }
 
-/* The value that a record tells of, which a device has in another form; numerics lie at place. */
+/* Returns the value of a coded key.  A numeric is stored at the given address. */
 static Datum
 hg_join_decode_key(const HgGraphCodes *codes, const HgScaledFormat *format, uint64 word,
 				   char *column_index)
@@ -326,13 +324,16 @@ hg_join_decode_key(const HgGraphCodes *codes, const HgScaledFormat *format, uint
 	return PointerGetDatum(column_index);
 }
 
-/* Have records have values in place of codes, which the matcher has looked at, and of units. */
+/*
+ * Replaces codes and scaled integers by Datums in the keys of records; the matcher has checked
+ * them.
+ */
 static void
 hg_join_decode(const HgReduceSpec *spec, const HgJoinCodes *all, const HgGroupSet *groups)
 {
 	const uint32 words = hg_reduce_words(spec);
 
-	/* no pair makes no group, and nothing is allocated for these */
+	/* without groups there is nothing to allocate in */
 	for (uint32 k = 0; k < spec->nkeys && groups->count > 0; k++)
 	{
 		const HgReduceColumn *key = &spec->keys[k];
@@ -359,7 +360,7 @@ hg_join_decode(const HgReduceSpec *spec, const HgJoinCodes *all, const HgGroupSe
 	}
 }
 
-/* The display scales of items. */
+/* Sets the display scales of items. */
 static void
 hg_join_scales(const HgReduceSpec *spec, const HgJoinCodes *all, int scales[HG_MAX_REDUCE_ITEMS])
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_replica_columns.c
- *	  The columns of covered rows that a device has, or is to compute, for the groups of a join.
+ *	  Columns of covered rows that devices have, or compute, for the groups of a join.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,7 +27,7 @@ hg_replica_add_computed(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide si
 						const HgJoinReduction *reduction, int expression,
 						HgOperand operands[2][HG_MAX_COLUMNS], uint32 parts, uint32 stride)
 {
-	/* each has its own, and may be computed */
+	/* each column may have a program */
 	StaticAssertStmt(HG_MAX_PROGRAMS >= HG_MAX_COLUMNS, "there are fewer programs than columns");
 	hg_replica_note_codes(replica, codes, side, column, NULL);
 	if (!hg_join_reduction_program(reduction, expression, operands,
@@ -41,7 +41,7 @@ hg_replica_add_computed(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide si
 	return true;
 }
 
-/* Have a column of a side computed, whose others are known. */
+/* Lets a column of a side be computed, whose operands are known. */
 static bool
 hg_join_compute_column(const HgJoinState *state, HgSide side, uint32 column, int expression,
 					   HgReplicaCovered *replica)
@@ -51,7 +51,7 @@ hg_join_compute_column(const HgJoinState *state, HgSide side, uint32 column, int
 
 	for (uint32 i = 0; i < HG_MAX_COLUMNS; i++)
 		operands[side][i] = (HgOperand){i, i < column ? codes->scales[side][i] : -1};
-	/* it is not the first column, which has the stride of all */
+	/* all columns have the stride of the first one, which is never computed */
 	return hg_replica_add_computed(replica, codes, side, column, state->reduction, expression,
 								   operands, replica->use.shape.parts,
 								   replica->columns[0].shape.stride);
@@ -69,7 +69,7 @@ hg_join_find_replica_columns(const HgJoinState *state, HgSide side, const HgRedu
 
 	hg_join_reduction_numbers(state->reduction, side, numbers);
 	replica->nprograms = 0;
-	/* all of them are asked for at once */
+	/* all missing columns are requested at once */
 	for (uint32 column = 0; column < set->ncolumns; column++)
 	{
 		const HgGraphCodes *of = NULL;

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_replica_partitions.c
- *	  Where two graphs that are joined are, if one of them at least is partitioned over several
- *	  devices.
+ *	  Finds the devices of two joined graphs, at least one of which is partitioned over several.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,10 +11,7 @@
 
 #include "executor/join/hg_join_replica_partitions.h"
 
-/*
- * The places that have replicas of both sides, of one of them, or both, partitions; 0: there are
- * none.
- */
+/* Returns the devices that have both sides, at least one of them in partitions; 0: none. */
 static HgDeviceSet
 hg_replica_partitioned_devices(HgReplicaCovered replica[2], const HgSideDevices at[2])
 {
@@ -45,7 +41,7 @@ hg_replica_find_partitions(HgPinnedGraph *const graphs[2], HgReplicaCovered repl
 	return hg_replica_partitioned_devices(replica, at);
 }
 
-/* The side of the larger graph. */
+/* Returns the side of the larger graph. */
 static HgSide
 hg_replica_larger(HgPinnedGraph *const graphs[2])
 {
@@ -55,7 +51,7 @@ hg_replica_larger(HgPinnedGraph *const graphs[2])
 void
 hg_replica_tell_needs(HgPinnedGraph *const graphs[2], uint64 columns)
 {
-	/* the smaller one is partitioned with it, or is too small to matter */
+	/* the smaller graph is partitioned with the larger, or too small to matter */
 	const HgGraphNeeds needs = {.partitioning = hg_resident_graph_least_bytes(graphs[HG_OUTER]) +
 												hg_resident_graph_least_bytes(graphs[HG_INNER]) +
 												columns};

@@ -1,21 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_rescan.c
- *	  The rescan cache: input rows that the join node holds for its next execution, and joins of
- *	  them.
+ *	  The rescan cache: input rows that the join node keeps for its next execution.
  *
- * A join that is executed for each row of a nested loop, or of a subquery above, often has one side
- * that depends on that row, and one that does not.  The rows of the latter stay cached
- * (hg_join_rescan), and the cost of the next execution should follow from what has changed.  The
- * engine would put all of the cached rows into bins for each handful of others.  So a filter of the
- * others' keys, as it is made for rows that are being read (hg_filter.h), goes over the cached
- * keys, which is a pass over memory, and the engine gets what that lets through.
+ * A join that is executed for each row of a nested loop, or of a query above a subquery, often has
+ * one side that depends on that row, and one that does not.  The rows of the latter stay cached
+ * (hg_join_rescan), and the next execution should cost as little as has changed.  The engine would
+ * put all cached rows into bins for each handful of others.  So a filter of the others' keys
+ * (hg_filter.h) is applied to the cached keys, in a pass over memory, and the engine gets only the
+ * rows that pass.
  *
- * A side that is cached for changing rows of the other side has to be cached in whole: the outer
- * one is read without a filter as soon as a rescan shows that it will be wanted again.
+ * A side that is cached for changing rows of the other side must be cached in whole.  So the outer
+ * side is read without a filter once a rescan has shown that it will be needed again.
  *
- * test/t/join_memory.pl holds that this stays within work memory, and the regression topic
- * join_rescan what is read again and what is not.
+ * test/t/join_memory.pl holds that this stays within work memory; the regression topic join_rescan
+ * holds what is read again and what is not.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,10 +29,10 @@
 #include "batch/hg_input_select.h"
 #include "executor/join/hg_join_state.h"
 
-/* A side is small beside cached rows if these are so many times as many. */
+/* A side is small if the cached rows are at least this many times as many. */
 #define HG_RESCAN_SMALL 4
 
-/* Rows that are selected take one part in so many of what the cached ones take. */
+/* Selected rows may take 1 / HG_SELECTED_SHARE of the memory of the cached rows. */
 #define HG_SELECTED_SHARE 4
 
 /* ---------------------------------------------------------------------
@@ -41,7 +40,7 @@
  * ---------------------------------------------------------------------
  */
 
-/* Does a plan node call volatile functions each time that it is executed, those below it aside? */
+/* Returns true if a plan node, without those below it, calls volatile functions. */
 static bool
 hg_join_plan_is_volatile(const Plan *plan)
 {
@@ -59,7 +58,7 @@ hg_join_plan_is_volatile(const Plan *plan)
 		case T_ForeignScan:
 			return contain_volatile_functions((Node *) ((const ForeignScan *) plan)->fdw_exprs);
 		case T_SampleScan:
-			/* a method may take other rows each time */
+			/* a sampling method may return other rows each time */
 			return true;
 		case T_ValuesScan:
 			return contain_volatile_functions((Node *) ((const ValuesScan *) plan)->values_lists);
@@ -72,12 +71,12 @@ hg_join_plan_is_volatile(const Plan *plan)
 			return contain_volatile_functions(((const WindowAgg *) plan)->startOffset) ||
 				   contain_volatile_functions(((const WindowAgg *) plan)->endOffset);
 		default:
-			/* of a function or a table function PostgreSQL caches the rows, too */
+			/* core caches the rows of function scans, too */
 			return false;
 	}
 }
 
-/* The same for a node and all below it, subplans included. */
+/* As hg_join_plan_is_volatile(), for a node and all below it, subplans included. */
 static bool
 hg_join_state_is_volatile(PlanState *ps, void *context)
 {
@@ -102,7 +101,7 @@ hg_join_may_cache_outer(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
-/* Have those rows of a side joined that the keys of the other one let through; false: none are. */
+/* Selects the rows of a side that the other side's keys let through; false: none is left. */
 static bool
 hg_join_select(HgJoinState *state, HgSide side)
 {
@@ -113,7 +112,7 @@ hg_join_select(HgJoinState *state, HgSide side)
 	MemoryContext old;
 	instr_time start;
 
-	/* what becomes of rows without a match, only all of them can tell */
+	/* rows without a match are needed, too */
 	if (state->matched[side].tracked || keys.rows > input->words->rows / HG_RESCAN_SMALL)
 		return true;
 	INSTR_TIME_SET_CURRENT(start);
@@ -136,7 +135,7 @@ hg_join_select(HgJoinState *state, HgSide side)
 bool
 hg_join_select_cached(HgJoinState *state)
 {
-	/* a chunk of many is not cached, and meets an inner side that is not filtered for it */
+	/* one chunk of many is not cached, and the inner side is not filtered for it */
 	return !state->reading.outer_held || hg_join_has_covered(state) ||
 		   ((!state->rescan.outer_whole || hg_join_select(state, HG_OUTER)) &&
 			(!state->rescan.inner || hg_join_select(state, HG_INNER)));

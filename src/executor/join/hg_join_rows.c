@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_rows.c
- *	  The join node's rows on their way out: from a batch to slots.
+ *	  The join node's way from a batch of joined rows to slots.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -46,7 +46,7 @@ hg_join_output_init(HgJoinOutput *output, const ScanState *ss, const Bitmapset *
 	}
 }
 
-/* Put a row of the batch into the result slot, which has nothing but columns of it. */
+/* Loads a row of the batch into the result slot, which has only columns of it. */
 static inline TupleTableSlot *
 hg_join_project_row(const HgJoinOutput *output, int row)
 {
@@ -54,7 +54,7 @@ hg_join_project_row(const HgJoinOutput *output, int row)
 	TupleTableSlot *slot = output->slot;
 	int natts = slot->tts_tupleDescriptor->natts;
 
-	/* a row of no columns is the same row every time */
+	/* rows without columns are all the same */
 	if (natts == 0 && !TTS_EMPTY(slot))
 		return slot;
 	ExecClearTuple(slot);

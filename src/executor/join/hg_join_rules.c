@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_rules.c
- *	  What the types of joins are called and ask for.
+ *	  Which pairs and rows a join returns, and the names of join types.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_send.c
- *	  Which joins send keys to the device while they read their sides.
+ *	  Asynchronous upload: which joins send keys to a device while they read their sides.
  *
- * The device memory and the lease that a sender has are held while both sides are read
- * (hg_sender.h).  So both must be sequential scans of a table, which nothing holds up: a
- * slow child plan, a client that takes its rows slowly, another join of this very process that
- * needs the device too.  That leaves the expressions of the scans and of the keys: they call no
- * function but built-in ones that are not volatile (pg_sleep is), no subplan, and no parameter
- * whose value a subplan has yet to find.
+ * A sender holds its device memory and lease while both sides are read (hg_sender.h).  So both
+ * sides must be sequential scans of tables that nothing delays: no slow child plan, no client that
+ * reads its rows slowly, no other join of this process that needs the device too.  The expressions
+ * of the scans and of the keys must not delay them either.  They may call only built-in functions
+ * that are not volatile (pg_sleep is), no subplan, and no parameter whose value a subplan must
+ * still compute.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,7 +28,7 @@
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
 
-/* May a function run a query, or take any time? */
+/* Returns true if a function may run a query, or take any time. */
 static bool
 hg_join_function_may_wait(Oid function, void *context pg_attribute_unused())
 {
@@ -57,7 +57,7 @@ hg_join_expression_may_wait(Node *node, void *context)
 	return expression_tree_walker(node, hg_join_expression_may_wait, context);
 }
 
-/* Is a side read in one go? */
+/* Returns true if a side is read without waiting for anything. */
 static bool
 hg_join_is_steady(const HgInput *input)
 {
@@ -80,8 +80,8 @@ hg_join_is_steady(const HgInput *input)
 }
 
 /*
- * How many times the rows that the planner expects in one of the processes there are in all: it
- * takes the leader for part of a process, as that has other things to do.
+ * Returns the factor from the planned rows of one process to those of all.  The planner counts the
+ * leader as part of a process, because it has other work.
  */
 static double
 hg_join_shares(int processes)
@@ -109,7 +109,7 @@ hg_join_could_stream(const HgJoinState *state)
 		   !state->matched[HG_OUTER].tracked;
 }
 
-/* What a sender is told. */
+/* Returns the specification of a sender. */
 static HgSenderSpec
 hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *reduction)
 {
@@ -135,7 +135,7 @@ hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *
 bool
 hg_join_reads_at_once(const HgJoinState *state)
 {
-	/* the job has room for what each process reads of a side, not for one that reads all of it */
+	/* the job has room for each process's part of a side, but not for one that reads all of it */
 	return hg_backend != HG_BACKEND_CPU && state->css.ss.ps.state->es_epq_active == NULL &&
 		   state->read_once < 0 && hg_join_is_steady(state->inputs[HG_OUTER]) &&
 		   hg_join_is_steady(state->inputs[HG_INNER]);

@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_shared.c
- *	  The join node below a Gather: the memory that its processes share, from its start to its end.
+ *	  The join node below a Gather: shared memory, and this process among the participants.
  *
- * A partial path of the node comes in two kinds.  Where the inner side is small, each process
- * reads all of it, and joins it with the part of the outer rows that the outer child gives
- * that process, a little at a time: nothing is shared but figures for EXPLAIN and the statistics.
- * Else both sides are read and joined by all processes together (hg_join_together.c), also where
- * the child of one side can't be shared out: one of them reads that.
+ * There are two kinds of partial paths.  If the inner side is small, each process reads all of it,
+ * and joins it with the outer rows that the outer child gives that process, a few at a time.  Then
+ * processes share only statistics.  Otherwise all processes read and join both sides together
+ * (hg_join_together.c); if the child of a side cannot be shared out, one process reads it.
  *
- * A worker leaves its figures when it is shut down, and the leader collects them before the
- * workers of a further execution begin, and before the memory goes, whichever comes first.
+ * A worker stores its record when it is shut down.  The leader collects the records before the
+ * workers of a further execution start and before the memory is freed, whichever comes first.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -35,7 +34,7 @@ hg_join_leave(HgJoinParticipants *participants, bool finished)
 	if (!participants->attached)
 		return;
 	participants->attached = false;
-	/* where matches are left out, nobody can tell which rows have none */
+	/* if matches were skipped, it is unknown which rows have none */
 	if (!finished)
 		pg_atomic_write_u32(&shared->ended, 1);
 	last = BarrierDetach(&shared->barrier);
@@ -43,7 +42,7 @@ hg_join_leave(HgJoinParticipants *participants, bool finished)
 		finished && last && pg_atomic_compare_exchange_u32(&shared->ended, &none, 1);
 }
 
-/* Return no more rows, and let go of everything that lies in shared memory. */
+/* Ends the execution and releases everything in shared memory. */
 static void
 hg_join_forget_shared(HgJoinState *state)
 {
@@ -81,8 +80,8 @@ hg_join_estimate_dsm(CustomScanState *node pg_attribute_unused(), ParallelContex
 }
 
 /*
- * Do the matches that a device gives to the processes in any order do?  One outer row's may go to
- * several of them there.
+ * Returns true if processes may get a device's matches in any order, with those of one outer row
+ * in several processes.
  */
 static bool
 hg_join_device_may_share(const HgJoinRules *rules)
@@ -90,7 +89,7 @@ hg_join_device_may_share(const HgJoinRules *rules)
 	return !rules->single_inner && !(rules->single_match && rules->join_qual != NULL);
 }
 
-/* Make everything ready for a first or a further execution. */
+/* Resets the shared memory for an execution. */
 static void
 hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 {
@@ -99,7 +98,7 @@ hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 	hg_device_participants_init(&shared->device, hg_join_device_may_share(&state->rules));
 	if (hg_join_pages_reset(state, &shared->pages))
 		hg_device_participants_init_pages(&shared->device);
-	/* keys of rows that are counted are not sent */
+	/* an adaptive join sends no keys */
 	else if (state->together && state->lookup.loop == NULL && !hg_join_has_covered(state) &&
 			 hg_join_may_send(state, shared->nprocesses, &columns))
 		hg_device_participants_init_early(&shared->device, &columns);
@@ -117,7 +116,7 @@ hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 			pg_atomic_write_u64(&shared->spills[side].rows[partition], 0);
 }
 
-/* Add what the workers, which have ended, have told of themselves to what is known of them. */
+/* Adds the records of the workers, which have ended, to those of earlier ones. */
 static void
 hg_join_collect_records(HgJoinParticipants *participants)
 {
@@ -136,8 +135,8 @@ hg_join_collect_records(HgJoinParticipants *participants)
 }
 
 /*
- * The leader's shared memory goes.  Nothing but this comes between the end of the workers of a
- * query that needs no more rows, and the end of their memory.
+ * Collects records before the leader's shared memory is freed.  If the query needs no more rows,
+ * this is the only call between the end of the workers and that of their memory.
  */
 static void
 hg_join_segment_detached(dsm_segment *segment pg_attribute_unused(), Datum arg)
@@ -197,7 +196,7 @@ hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coo
 
 	if (pcxt->seg == NULL)
 		return;
-	/* the child may be rescanned later only, and all that lies there is about to go */
+	/* children may be rescanned later, but all shared memory is freed now */
 	hg_join_forget_shared(state);
 	hg_join_collect_records(&state->participants);
 	hg_join_cover_again(state);
@@ -224,7 +223,7 @@ hg_join_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_unuse
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		state->inputs[side]->child->may_use_cache = shared->may_use_cache[side];
 	hg_join_attach_covered(state);
-	/* the files stay as long as this process can have some, whatever becomes of the leader */
+	/* the files stay as long as this process has some, even if the leader ends */
 	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_size.c
- *	  What a join may hold, and what it is expected to be like.
+ *	  The memory that a join may use, and the sizes that it is expected to have.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,12 +15,12 @@
 #include "executor/join/hg_join_state.h"
 
 /*
- * The buffers of a set of partitions may take this much, however little work memory is: 32
- * partitions of each side.  With fewer partitions every row would be written at more levels.
+ * File buffers may take this much however small work memory is: 32 partitions of each side.  With
+ * fewer partitions rows would be written at more levels.
  */
 #define HG_LEAST_FILES_BYTES (64 * (uint64) HG_SPILL_FILE_BYTES)
 
-/* An inner side that is so many times smaller than the outer one is small beside it. */
+/* An inner side is small if the outer one is this many times as large. */
 #define HG_FILTER_SMALL 8
 
 void
@@ -33,8 +33,8 @@ hg_join_memory_init(HgJoinMemory *memory, uint64 limit)
 }
 
 /*
- * What both inputs may take together: work memory less the files' buffers, which are kept
- * to a quarter of it, or to HG_LEAST_FILES_BYTES where that is more.
+ * Work memory less file buffers, which are limited to a quarter of it, or to HG_LEAST_FILES_BYTES
+ * if that is more.
  */
 uint64
 hg_join_limit(const HgJoinMemory *memory)
@@ -50,7 +50,7 @@ hg_join_partition_bits(const HgJoinMemory *memory, double expected)
 	const uint64 limit = hg_join_limit(memory);
 	const uint64 most = memory->budget.limit / 4;
 	const uint64 left = most - Min(most, memory->files.charged);
-	const uint64 room = Max(left, HG_LEAST_FILES_BYTES); /* for the buffers of both sides' files */
+	const uint64 room = Max(left, HG_LEAST_FILES_BYTES); /* for buffers of both sides */
 	int bits = 2;
 
 	while (bits < HG_SPILL_MAX_BITS && expected / (1 << bits) > limit / 4 &&
@@ -82,7 +82,7 @@ hg_join_planned_bytes(const HgJoinState *state)
 	return bytes * hg_join_processes(state->together);
 }
 
-/* What a row of an input takes, as the plan has it. */
+/* Returns the bytes of a row of an input, by the plan. */
 static double
 hg_join_row_bytes(const HgInput *input)
 {
@@ -102,7 +102,7 @@ hg_join_inner_room(const HgJoinState *state)
 {
 	const HgInput *inner = state->inputs[HG_INNER];
 
-	/* they are there */
+	/* all inner rows are in memory */
 	if (inner->at_end && inner->source == NULL)
 		return PG_UINT64_MAX;
 	return (double) (hg_join_limit(&state->memory) / 2) / hg_join_row_bytes(inner);

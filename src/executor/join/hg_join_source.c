@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_source.c
- *	  A join below a join: columns go up without forming a row in between.
+ *	  A join below another node of this extension: hands up columns without forming rows.
  *
- * The upper join asks the lower one for batches instead of calling ExecProcNode.  What that
- * would have done beside returning a row is done here: rescans for changed parameters, and
- * counting for EXPLAIN ANALYZE.  A join with quals above it is read row by row.  Rows that go
- * up in groups (hg_join_reduce.c) are counted as if they were returned.
+ * The upper node requests batches instead of calling ExecProcNode().  What that would also do is
+ * done here: rescans for changed parameters, and counting for EXPLAIN ANALYZE.  A join with quals
+ * on its rows is read row by row.  Rows that are handed up in groups (hg_join_reduce.c) are
+ * counted as returned.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,7 +20,7 @@
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_state.h"
 
-/* Nodes are told by the address of their name. */
+/* Nodes are recognized by its address. */
 const char hg_join_name[] = "HashGraphJoin";
 
 typedef struct HgJoinSource
@@ -28,11 +28,11 @@ typedef struct HgJoinSource
 	HgBatchSource base;
 	HgJoinState *join;
 	int ncolumns;
-	int *column_indexes; /* [ncolumns] in the join's scan slot */
-	int nvarlen;		 /* columns of variable length ... */
-	int *varlens;		 /* [nvarlen] ... at these places ... */
-	int16 *attlens;		 /* [nvarlen] ... of these lengths: -1 or -2 */
-	Size fixed_bytes;	 /* what a row's other values by reference take */
+	int *column_indexes; /* [ncolumns] indexes in the join's scan slot */
+	int nvarlen;		 /* number of columns of variable length */
+	int *varlens;		 /* [nvarlen] their indexes in the scan slot */
+	int16 *attlens;		 /* [nvarlen] their typlen: -1 or -2 */
+	Size fixed_bytes;	 /* bytes of a row's other by-reference values */
 } HgJoinSource;
 
 static inline const HgJoinMethods *
@@ -41,7 +41,7 @@ hg_join_methods(const HgJoinState *join)
 	return (const HgJoinMethods *) join->css.methods;
 }
 
-/* How many rows of the join's batch, from a row on, may go up at once. */
+/* Returns how many rows of the join's batch, from first on, fit into the source's max_bytes. */
 static int
 hg_join_source_fit(const HgJoinSource *from, int first)
 {
@@ -78,7 +78,7 @@ hg_join_source_next(HgBatchSource *source, HgBatch *batch)
 		ExecReScan(ps);
 	if (ps->instrument != NULL)
 		InstrStartNode(ps->instrument);
-	/* what is left of the join's batch comes first */
+	/* the rest of the join's batch comes first */
 	if (output->next == out->nrows)
 		(void) hg_join_methods(join)->next_batch(join);
 	first = output->next;
@@ -86,7 +86,7 @@ hg_join_source_next(HgBatchSource *source, HgBatch *batch)
 	hg_join_output_skip(output, batch->nrows);
 	rows = batch->nrows + hg_join_take_reduced_rows(join->reduction);
 	hg_join_count_returned(&join->progress, rows);
-	/* the columns themselves: they stay as they are until the next call */
+	/* columns are not copied: they are valid until the next call */
 	for (int i = 0; i < from->ncolumns; i++)
 	{
 		batch->values[i] = out->values[from->column_indexes[i]] + first;
@@ -125,7 +125,7 @@ hg_join_source_count(HgBatchSource *source, uint64 *rows)
 	if (ps->instrument != NULL)
 		InstrStartNode(ps->instrument);
 	*rows = 0;
-	/* where the engine counts, this takes the rows that would be in the batches that follow */
+	/* if the engine counts, this takes the rows of all further batches */
 	while (hg_join_methods(join)->next_batch(join))
 		*rows += join->output.batch->nrows + hg_join_take_empty(&join->output);
 	hg_join_count_returned(&join->progress, *rows);
@@ -158,7 +158,7 @@ hg_join_source_reduce(HgBatchSource *source, const HgReducer *reducer)
 	return join->reduction != NULL;
 }
 
-/* The place in a join's scan slot of an attribute of its result, or -1: it is no column. */
+/* Returns the index in a join's scan slot of a result attribute, or -1 if it is no column. */
 static int
 hg_join_result_column(const HgJoinState *join, int attno)
 {
@@ -171,7 +171,7 @@ hg_join_result_column(const HgJoinState *join, int attno)
 	return IsA(tle->expr, Var) ? ((const Var *) tle->expr)->varattno - 1 : -1;
 }
 
-/* The join itself is told by its own rescan. */
+/* The join's own rescan restarts it. */
 static void
 hg_join_source_restart(HgBatchSource *source pg_attribute_unused())
 {

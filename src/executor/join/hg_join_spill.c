@@ -64,7 +64,7 @@ hg_join_spill_joined(const HgJoinSpill *spill)
 	return joined;
 }
 
-/* Delete the innermost sets. */
+/* Deletes the innermost sets. */
 static void
 hg_join_spill_pop(HgJoinSpill *spill)
 {
@@ -102,7 +102,7 @@ hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules, const bool cove
 		const HgSpill *inner = partitions->sides[HG_INNER];
 		int partition;
 
-		/* the one before is joined */
+		/* the current partition is joined */
 		if (partitions->current >= 0)
 			hg_join_spill_drop_current(partitions);
 		partition = partitions->current = partitions->next != NULL
@@ -123,7 +123,7 @@ hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules, const bool cove
 	return NULL;
 }
 
-/* About how many bytes a partition has. */
+/* Returns the approximate size of a partition in bytes. */
 static double
 hg_join_spill_bytes(const HgSpill *spill, int partition)
 {
