@@ -324,10 +324,7 @@ hg_join_decode_key(const HgGraphCodes *codes, const HgScaledFormat *format, uint
 	return PointerGetDatum(column_index);
 }
 
-/*
- * Replaces codes and scaled integers by Datums in the keys of records; the matcher has checked
- * them.
- */
+/* Replaces codes and scaled integers by Datums in records' keys; the matcher has checked them. */
 static void
 hg_join_decode(const HgReduceSpec *spec, const HgJoinCodes *all, const HgGroupSet *groups)
 {

@@ -1,25 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_star.c
- *	  A tree of joins whose covered rows a device joins at once.
+ *	  Multi-way join: a device joins the covered rows of all tables below a tree of joins at once.
  *
- * Tables that are joined by integers, and asked for the number of joined rows or for groups of
- * them, are often one large table, the FACTS, and small ones whose rows these look up.  Where a
- * device has graph replicas of all of them it need not return the rows of one join for the next one
- * (engine/hg_replica.h): facts are one side of a job, a table that is joined with them the other
- * one, and all others are looked up on the way, from the facts on.  So a snowflake is such a tree
- * too.  Where a side is partitioned over several devices each of them does so with its partition.
+ * Tables that are joined by integers are often one large FACT relation, and small ones whose rows
+ * it looks up.  If only the number of joined rows, or groups of them, are needed, and a device has
+ * replicas of all graphs, it need not return the rows of one join for the next one
+ * (engine/hg_replica.h).  The fact relation is one side of its job, a table that is joined with it
+ * is the other side, and all other tables are looked up on the way.  So a snowflake is such a
+ * tree, too.  If a side is partitioned over several devices, each of them does this with its
+ * partition.
  *
- * The facts' delta rows, because somebody has changed them, go through the joins of the tree as if
- * there were no others, and so do facts that find changed rows of other tables
+ * Delta rows of the fact relation go through the joins of the tree as if there were no other fact
+ * rows.  So do its stale probes, which may match changed rows of other tables
  * (hg_join_star_touched.c).
- * A table that is looked up must have a row for each value at most.  Nobody here knows that for
- * certain: the device says if it has not, and what it said is remembered with the facts' graph; and
- * likewise where facts have no match in a table that they all must have one in
+ *
+ * A table that is looked up must have at most one row for each value, which is not known for
+ * certain here.  If a device finds several, it says so, and the fact relation's graph remembers
+ * it.  The same goes for fact rows without a match in a table in which all must have one
  * (hg_join_star_graphs.c).
  *
- * All covered rows of a table have the same numbers in all of its graphs, if these are of the same
- * segment versions: hg_covered_graph_by() makes sure of that.
+ * Covered rows of a table have the same numbers in all of its graphs of the same segment versions,
+ * which hg_covered_graph_by() ensures.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -55,7 +57,7 @@ static const char hg_star_not_covered[] =
  * ---------------------------------------------------------------------
  */
 
-/* Is nothing asked for but the number of rows, or groups? */
+/* Returns true if only the number of rows, or groups, are needed. */
 static bool
 hg_star_is_answer(const HgJoinState *state)
 {
@@ -63,7 +65,7 @@ hg_star_is_answer(const HgJoinState *state)
 		   state->sender == NULL && state->css.ss.ps.state->es_epq_active == NULL;
 }
 
-/* Find the tree, when there is one. */
+/* Creates the state, with the tree if there is one. */
 static HgJoinStar *
 hg_star_create(HgJoinState *state)
 {
@@ -71,7 +73,7 @@ hg_star_create(HgJoinState *state)
 	HgJoinStar *star = palloc0(sizeof(HgJoinStar));
 
 	MemoryContextSwitchTo(old);
-	/* one join is asked for its covered rows as it is, if it can be */
+	/* a single join usually asks about its covered rows itself */
 	star->possible = hg_join_tree_init(&star->tree, state) &&
 					 (star->tree.njoins > 1 || hg_join_reduction_is_mixed(state->reduction) ||
 					  (state->rules.rows_wanted && state->rules.join_type != JOIN_INNER));
@@ -79,9 +81,9 @@ hg_star_create(HgJoinState *state)
 }
 
 /*
- * Would a device be asked, with what is known of the tables?  The largest one are the facts.  Where
- * it has graphs of some and not of all, it is told why not; where the joins have decided in another
- * execution, what was told then still holds.
+ * Returns true if asking a device is expected to pay.  The largest table is the fact relation.  If
+ * a device has graphs of some tables only, *why_not becomes the reason.  If the joins have decided
+ * in another execution, *why_not stays.
  */
 static bool
 hg_star_is_worth(HgJoinStar *star, const char **why_not)
@@ -95,7 +97,7 @@ hg_star_is_worth(HgJoinStar *star, const char **why_not)
 	{
 		const HgTreeTable *table = &star->tree.tables[t];
 
-		/* a join below has begun already, if it was declined before */
+		/* a join below has begun after an earlier refusal */
 		if (table->join->cover.decided[table->side])
 			return false;
 	}
@@ -126,7 +128,7 @@ hg_star_is_worth(HgJoinStar *star, const char **why_not)
  * ---------------------------------------------------------------------
  */
 
-/* No rows are covered any more: the joins choose for themselves. */
+/* Uncovers all rows: each join chooses for itself. */
 static void
 hg_star_uncover(HgJoinStar *star)
 {
@@ -142,8 +144,8 @@ hg_star_uncover(HgJoinStar *star)
 }
 
 /*
- * Covers rows of all tables; returns false if one can't be covered.  The facts, which are many,
- * come last: where no rows of another table are covered the join below alone reads the facts.
+ * Covers rows of all tables; returns false if a table cannot be covered.  The fact relation, the
+ * largest one, comes last: if another table is not covered, the join below alone reads it.
  */
 static bool
 hg_star_cover(HgJoinState *state, HgJoinStar *star)
@@ -161,7 +163,7 @@ hg_star_cover(HgJoinState *state, HgJoinStar *star)
 	return covered;
 }
 
-/* The facts' covered rows have been joined, but for those that are touched. */
+/* Leaves only delta rows and stale probes of the fact relation to the joins. */
 static void
 hg_star_end_covered(HgJoinStar *star)
 {
@@ -180,7 +182,7 @@ hg_star_end_covered(HgJoinStar *star)
  * ---------------------------------------------------------------------
  */
 
-/* Tell of a table, as a side of the job or as what rows look up: of those in mask, or NULL: all. */
+/* Adds a table to the job, as a side or as a lookup.  mask: its covered rows; NULL: all. */
 static void
 hg_star_tell_table(HgJoinStar *star, const HgStarTable *table, const HgCovered *covered,
 				   const HgFlatMask *mask)
@@ -203,7 +205,7 @@ hg_star_tell_table(HgJoinStar *star, const HgStarTable *table, const HgCovered *
 	found->places = covered->places;
 }
 
-/* Tell of all tables, once the strides of those that have columns are known. */
+/* Adds all tables to the job.  Strides of tables with columns must be known. */
 static void
 hg_star_tell_tables(HgJoinStar *star)
 {
@@ -227,7 +229,7 @@ hg_star_tell_tables(HgJoinStar *star)
 	}
 }
 
-/* What is wanted is not all there: tell how much it is, with its columns. */
+/* Reports the bytes of replicas that the tree needs with its columns, because some are missing. */
 static void
 hg_star_tell_wanted(HgJoinState *state, const HgReduction *wanted)
 {
@@ -249,7 +251,7 @@ hg_star_tell_wanted(HgJoinState *state, const HgReduction *wanted)
 	hg_star_tell_needs(&star->tree, &star->graphs, bytes);
 }
 
-/* What there is to be told of the tables; false where that can't be, and why. */
+/* Prepares the job; returns false, with the reason in why_not, if that is not possible. */
 static bool
 hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 {
@@ -263,7 +265,7 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 	{
 		if (!hg_star_next_sides(&star->tree, &star->graphs))
 			return false;
-		/* how many they are is to be known */
+		/* the number of fact rows must be known */
 		if (star->graphs.complete)
 			hg_input_apply_pending(star->tree.tables[star->graphs.facts].input);
 		if (!hg_star_find_graphs(&star->tree, &star->graphs))
@@ -298,14 +300,14 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 	return true;
 }
 
-/* Is an answer of all facts that were asked about? */
+/* Returns true if an answer covers all fact rows that it must cover. */
 static bool
 hg_star_is_complete(const HgJoinStar *star, const HgStarAnswer *answer)
 {
 	return !star->graphs.complete || answer->pairs == star->asked;
 }
 
-/* What is not there any more, or can't be had, is not to be asked for again. */
+/* Records ambiguous lookups and missing replicas, so that they are not requested again. */
 static void
 hg_star_note(HgJoinState *state, const HgReduction *wanted, const HgStarAnswer *answer)
 {
@@ -321,13 +323,13 @@ hg_star_note(HgJoinState *state, const HgReduction *wanted, const HgStarAnswer *
 		return;
 	state->at_once.why_not = hg_star_no_graphs;
 	hg_star_note_missed(&star->tree, &star->graphs, answer->missed, &answer->missing);
-	/* it may have made room for others of the same tables */
+	/* other replicas of the same tables may have evicted it */
 	hg_star_tell_wanted(state, wanted);
 }
 
 /*
- * Ask for what is wanted; NULL: for the number of rows.  What that takes here is charged, but for
- * groups, which whoever takes them charges.
+ * Asks a device for groups, or for the number of rows if wanted is NULL.  Charges the memory used
+ * here, except groups, which their consumer charges.
  */
 static bool
 hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_star_columns.c
- *	  Columns of a tree's tables that are wanted of its topmost join, as those of a device's job.
+ *	  Columns that a multi-way join needs of its tables, as columns of a device's job.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,10 +14,10 @@
 #include "executor/join/hg_join_star_state.h"
 #include "executor/join/hg_join_state.h"
 
-/* In place of a table: a column is computed, and goes by the number of its expression. */
+/* Marks a computed column, in place of its table; its number is that of the expression. */
 #define HG_STAR_COMPUTED (-1)
 
-/* The place of a table's column among those of its side, where it is put; -1: there is no room. */
+/* Returns the index of a column among those of its side, adding it if needed; -1: no room. */
 static int
 hg_star_column(HgJoinStar *star, const HgTreeColumn *column, HgSide side)
 {
@@ -41,8 +41,8 @@ hg_star_trace(HgJoinState *state, HgSide side, uint32 column)
 }
 
 /*
- * A column that is wanted of the topmost join as one of the job's, where others are computed of it
- * on the side of all that they are computed of; false where the device has no replica of it.
+ * Replaces a column of the topmost join's reduction by one of the job.  An operand of an
+ * expression is read on the side of all operands.  Returns false if the device lacks its replica.
  */
 static bool
 hg_star_find_column(HgJoinState *state, const HgReduction *wanted, bool operand,
@@ -78,7 +78,7 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, bool operand,
 	return true;
 }
 
-/* The table that is a side of the job. */
+/* Returns the table that is a side of the job. */
 static const HgStarTable *
 hg_star_side(const HgJoinStar *star, HgSide side)
 {
@@ -118,9 +118,7 @@ hg_star_find_computed_tables(HgJoinState *state, const HgReduction *wanted)
 	}
 }
 
-/*
- * The operands of an expression as columns of the job, all of one side; false where they can't be.
- */
+/* Finds the operands of an expression as columns of one side; false: not possible. */
 static bool
 hg_star_find_operands(HgJoinState *state, const HgReduction *wanted, int expression,
 					  HgOperand operands[2][HG_MAX_COLUMNS], HgSide *side)
@@ -139,7 +137,7 @@ hg_star_find_operands(HgJoinState *state, const HgReduction *wanted, int express
 		*operand = (HgOperand){0, -1};
 		if ((which[from] >> column.column & 1) == 0)
 			continue;
-		/* what is not there is asked for, whatever else is not */
+		/* each missing operand is requested, even if others are missing */
 		if (!hg_star_find_column(state, wanted, true, &column) ||
 			(any && column.side != (uint32) *side))
 		{
@@ -153,7 +151,7 @@ hg_star_find_operands(HgJoinState *state, const HgReduction *wanted, int express
 	return all && any;
 }
 
-/* Have a column that is wanted, and is computed, be one of the job's; false as above. */
+/* Replaces a computed column of the reduction by one of the job; false as above. */
 static bool
 hg_star_find_computed(HgJoinState *state, const HgReduction *wanted, HgReduceColumn *column)
 {
@@ -181,7 +179,7 @@ hg_star_find_computed(HgJoinState *state, const HgReduction *wanted, HgReduceCol
 								   table->use.shape.parts, table->stride);
 }
 
-/* Find the operands of a column that is computed, before anything is computed of any. */
+/* Finds the operands of a computed column, which must precede all computed columns. */
 static bool
 hg_star_has_operands(HgJoinState *state, const HgReduction *wanted, const HgReduceColumn *column)
 {
@@ -209,7 +207,7 @@ hg_star_find_columns(HgJoinState *state, const HgReduction *wanted)
 	for (uint32 i = 0; i < wanted->spec.nitems; i++)
 		if (hg_star_expression(state, &wanted->spec.items[i].argument) >= 0)
 			all &= hg_star_has_operands(state, wanted, &wanted->spec.items[i].argument);
-	/* the strides of tables, which their columns change, are known then */
+	/* now the strides of tables, which their columns change, are known */
 	for (uint32 i = 0; i < wanted->spec.nitems; i++)
 		if (hg_star_expression(state, &wanted->spec.items[i].argument) >= 0)
 			all &= hg_star_find_computed(state, wanted, &reduction->spec.items[i].argument);

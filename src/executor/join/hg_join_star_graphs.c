@@ -1,29 +1,31 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_star_graphs.c
- *	  What each table of a tree of joins is in a device's job, and by which of its graphs.
+ *	  The role of each table of a multi-way join in a device's job, and the graphs that it uses.
  *
- * The facts and a table that they are joined with are the sides of the job.  From these on each
- * table is looked up by one that is there already: by which column of it the edge between the two
- * tells, and by which graph of the other's rows.  What an outer join may find nothing in is looked
- * up, and neither facts nor a side, where an inner join has facts.
+ * The fact relation and a table that it is joined with are the sides of the job.  From there on,
+ * each table is looked up by one that is there already.  The edge between the two says by which
+ * column, and so by which graph of the other table's rows.  A table in which an outer join may
+ * find nothing is looked up, and is neither the fact relation nor, if the fact relation has an
+ * inner join, a side.
  *
- * Where all of their joins are left joins they are sides with one of these tables all the same.  A
- * job finds the rows with a match there, and none of the others: its answer is right if there are
- * none, and that is so if it has as many pairs as facts that it was asked about, each of which has
- * one at most.
+ * LEFT JOINS.  If the fact relation has left joins only, it is a side with one of those tables all
+ * the same.  The job finds the rows with a match there, and none of the others.  So its answer is
+ * right if there are no others: if it has as many pairs as fact rows, each of which has at most
+ * one.
  *
- * A device computes columns of one side's.  Where one is computed of columns of both, the table
- * that the facts are joined with is looked up by them AGAIN, and others by what they find there:
- * then all columns are of the facts' side.  Each of the facts finds the one row that it is joined
- * with, or the device says that there are more, which is what a left join is looked up again for.
+ * COMPUTED COLUMNS.  A device computes columns of one side's columns.  If one is computed from
+ * columns of both sides, fact rows look up the inner side AGAIN, and other tables by what they
+ * find there, so that all columns belong to the outer side.  Each fact row then finds the one row
+ * that it is joined with, or the device reports that there are more.  A left join is looked up
+ * again for that report.
  *
- * Where the graph of a side is partitioned over several devices (engine/hg_partitioning.h) each of
- * them joins its partition.  What rows look up it has all of, and it is asked for where it has not;
- * the graphs by which rows of partitions look up are co-partitioned.  A graph that is too large for
- * one can be looked up only by rows that are partitioned by the same key, which then find what they
- * find in the partition of the same number: so one that is joined with the facts is a side, if
- * there is one.
+ * PARTITIONS.  If the graph of a side is partitioned over several devices
+ * (engine/hg_partitioning.h), each of them joins its partition.  It needs all of each graph that
+ * is looked up, and requests what is missing; the graphs by which rows of partitions look up are
+ * co-partitioned.  A graph that is too large for one device can be looked up only by rows that are
+ * partitioned by the same key, which find their matches in the partition of the same number.  So a
+ * table with such a graph that is joined with the fact relation is preferred as a side.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -37,7 +39,7 @@
 #include "executor/join/hg_join_star_graphs.h"
 #include "executor/join/hg_join_state.h"
 
-/* The graph by an end of an edge; NULL: there is none. */
+/* Returns the graph of an end of an edge; NULL: there is none. */
 static HgPinnedGraph *
 hg_star_pin_graph(const HgJoinTree *tree, const HgTreeEdge *edge, int end)
 {
@@ -47,7 +49,7 @@ hg_star_pin_graph(const HgJoinTree *tree, const HgTreeEdge *edge, int end)
 							   &edge->parts[end]);
 }
 
-/* It is, as a device has it that has all of them; false: none has. */
+/* Finds a graph's replica on the devices that have all others; returns false if there is none. */
 static bool
 hg_star_use_graph(HgStarGraphs *graphs, const HgPinnedGraph *graph, HgReplicaUse *use)
 {
@@ -57,18 +59,18 @@ hg_star_use_graph(HgStarGraphs *graphs, const HgPinnedGraph *graph, HgReplicaUse
 	{
 		if ((graphs->at & ~at) != 0)
 			hg_resident_graph_bring_all(graph, graphs->at);
-		/* whatever else is not there is asked for, too */
+		/* go on, so that all missing replicas are requested */
 		graphs->missing |= (graphs->at & ~at) != 0;
 		return true;
 	}
-	/* the device that has the other replicas has it soon */
+	/* request it for the devices that have the others */
 	if (at != 0 && (at & graphs->at) == 0)
 		hg_resident_graph_bring(graph, graphs->at);
 	graphs->at &= at;
 	return graphs->at != 0;
 }
 
-/* The same of the graph by which rows of a table look others up, in the last lookup of its side. */
+/* As hg_star_use_graph(), for the graph by which a table looks up, in its side's last lookup. */
 static bool
 hg_star_use_own(HgStarGraphs *graphs, const HgStarTable *from, const HgPinnedGraph *own)
 {
@@ -85,8 +87,8 @@ hg_star_use_own(HgStarGraphs *graphs, const HgStarTable *from, const HgPinnedGra
 }
 
 /*
- * Is what rows of partitions find in partitions, too?  A side that they look up again is what it
- * is.
+ * Returns true if rows of partitions find this table in partitions: the inner side if it is
+ * partitioned, or a table whose graph is too large.
  */
 static bool
 hg_star_finds_partitions(const HgStarGraphs *graphs, const HgStarTable *table)
@@ -96,8 +98,8 @@ hg_star_finds_partitions(const HgStarGraphs *graphs, const HgStarTable *table)
 }
 
 /*
- * And of the graph by which a table's rows are found then: it may be in partitions, where those
- * that find them are in partitions by the same graph.
+ * As hg_star_use_graph(), for the graph in which a table is looked up.  It may be in partitions if
+ * the rows that look it up are partitioned by the same graph.
  */
 static bool
 hg_star_use_found(HgStarGraphs *graphs, const HgStarTable *from, HgStarTable *table)
@@ -124,8 +126,8 @@ hg_star_table(HgStarGraphs *graphs, int table)
 }
 
 /*
- * Have a table's rows be looked up by those of another one, with the columns of a join's edge.
- * False as well where those that look up are the ones which need not be there.
+ * Lets a table be looked up by another one, by the columns of join j's edge.  Returns false if a
+ * graph or room is missing, or if the table that would look up is the optional one.
  */
 static bool
 hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, int j, int end, HgStarTable *table)
@@ -151,7 +153,7 @@ hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, int j, int end,
 		   hg_star_use_own(graphs, from, table->own) && hg_star_use_found(graphs, from, table);
 }
 
-/* Several devices are to have partitions of the sides; false: they have not. */
+/* Finds the partitions of both sides on several devices; returns false if there are none. */
 static bool
 hg_star_use_partitions(HgStarGraphs *graphs, HgStarTable *sides[2])
 {
@@ -168,7 +170,7 @@ hg_star_use_partitions(HgStarGraphs *graphs, HgStarTable *sides[2])
 	return graphs->at != 0;
 }
 
-/* Begin with an edge of the facts: what it joins is a side each. */
+/* Starts with the sides: the two ends of an edge of the fact relation. */
 static bool
 hg_star_add_sides(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge *edge)
 {
@@ -193,7 +195,10 @@ hg_star_add_sides(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge
 		   hg_star_use_graph(graphs, other->graph, &other->use);
 }
 
-/* Is a join's edge one of the facts, and the join an inner one, or an outer one? */
+/*
+ * Returns true if a join's edge has the fact relation, and the join is inner (or, with inner
+ * false, outer).
+ */
 static bool
 hg_star_is_facts_edge(const HgJoinTree *tree, int j, int facts, bool inner)
 {
@@ -204,9 +209,8 @@ hg_star_is_facts_edge(const HgJoinTree *tree, int j, int facts, bool inner)
 }
 
 /*
- * The inner join that facts and another table are the sides of: their own, by the graph that
- * covers them, or else another one by a column of theirs.  Its edge has its number; -1: there is
- * none.
+ * Returns the inner join of the fact relation and another table: its own join, by the graph that
+ * covers it, or another one by a column of it; -1: there is none.
  */
 static int
 hg_star_inner_edge(const HgJoinTree *tree, int facts)
@@ -221,8 +225,8 @@ hg_star_inner_edge(const HgJoinTree *tree, int facts)
 }
 
 /*
- * The next edge behind one, or behind -1, that they may be the sides by; -1: there is none.  The
- * join that is done first comes first.
+ * Returns the next edge after after (-1: the first) whose ends can be the sides, or -1.  The join
+ * that is executed first comes first.
  */
 static int
 hg_star_next_edge(const HgJoinTree *tree, int facts, int after)
@@ -252,7 +256,7 @@ hg_star_next_sides(const HgJoinTree *tree, HgStarGraphs *graphs)
 	return graphs->usual >= 0;
 }
 
-/* The tables, as bits, that rows of another one than the facts find, and that one. */
+/* Returns the bit set of table other and all tables that its rows look up. */
 static uint32
 hg_star_beyond(const HgJoinTree *tree, int facts, int other)
 {
@@ -267,7 +271,7 @@ hg_star_beyond(const HgJoinTree *tree, int facts, int other)
 	return beyond;
 }
 
-/* Is a column computed of some of these tables' columns, and of others'? */
+/* Returns true if a column is computed from columns of these tables and of others. */
 static bool
 hg_star_is_computed_across(const HgStarGraphs *graphs, uint32 tables)
 {
@@ -277,7 +281,7 @@ hg_star_is_computed_across(const HgStarGraphs *graphs, uint32 tables)
 	return false;
 }
 
-/* Find the graphs, of which a device has all, or several partitions. */
+/* Finds all graphs, on one device or as partitions on several. */
 static bool
 hg_star_find_all(const HgJoinTree *tree, HgStarGraphs *graphs, int first_edge)
 {
@@ -313,10 +317,7 @@ hg_star_find_all(const HgJoinTree *tree, HgStarGraphs *graphs, int first_edge)
 	return !graphs->missing;
 }
 
-/*
- * How good an edge is for sides that are partitioned; -1: facts and another table can't be sides by
- * it.
- */
+/* Returns the rank of an edge for partitioned sides; -1: its ends cannot be the sides. */
 static int
 hg_star_rank_edge(const HgJoinTree *tree, const HgStarGraphs *graphs, int j)
 {
@@ -331,12 +332,15 @@ hg_star_rank_edge(const HgJoinTree *tree, const HgStarGraphs *graphs, int j)
 	other = hg_star_pin_graph(tree, edge, 1 - end);
 	if (of_facts == NULL || other == NULL)
 		return -1;
-	/* what is too large can't be looked up by another key, nor whole facts look up by what is */
+	/*
+	 * a graph that is too large cannot be looked up by another key, nor be used by whole fact rows
+	 * to look up others
+	 */
 	return 4 * hg_resident_graph_is_too_large(other) +
 		   2 * hg_resident_graph_is_partitioned(of_facts) + hg_resident_graph_is_partitioned(other);
 }
 
-/* The join that facts and another table are the sides of, where there are partitions of one. */
+/* Returns the join whose ends are the sides if one of them is partitioned. */
 static int
 hg_star_partitioned_edge(const HgJoinTree *tree, const HgStarGraphs *graphs)
 {
@@ -354,7 +358,7 @@ hg_star_partitioned_edge(const HgJoinTree *tree, const HgStarGraphs *graphs)
 	return chosen;
 }
 
-/* The graph of the facts by their usual edge; NULL: there is none. */
+/* Returns the graph of the fact relation by its usual edge; NULL: there is none. */
 static HgPinnedGraph *
 hg_star_facts_graph(const HgJoinTree *tree, const HgStarGraphs *graphs)
 {
@@ -369,7 +373,7 @@ hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs)
 	const HgPinnedGraph *facts = hg_star_facts_graph(tree, graphs);
 
 	graphs->partitioned = false;
-	/* others are not to be brought to a device that does not have all of them */
+	/* request no replicas for a device that cannot have all of them */
 	if (facts != NULL && !hg_resident_graph_is_too_large(facts) &&
 		hg_star_find_all(tree, graphs, graphs->usual))
 		return true;
@@ -424,7 +428,7 @@ hg_star_find_replica_column(HgStarGraphs *graphs, const HgStarTable *table, Attr
 	return at != 0;
 }
 
-/* What a table is looked up by is not there any more. */
+/* Records that the graph by which a table is looked up is missing. */
 static void
 hg_star_note_missed_lookup(HgStarGraphs *graphs, const HgStarTable *table, HgDeviceSet device_set,
 						   const HgMissingReplicas *missing)
@@ -446,17 +450,17 @@ hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgDeviceSet de
 		const HgStarTable *table = &graphs->tables[t];
 
 		hg_resident_graph_missed(table->graph, table->partitions != NULL, device_set, missing);
-		/* what a side is joined with is one itself, and is all that it is looked up by again */
+		/* a side is joined with the other side; the second lookup uses the same graphs */
 		if (table->lookup > 0)
 			hg_star_note_missed_lookup(graphs, table, device_set, missing);
 	}
 }
 
-/* Add a table that is looked up, by this graph of its, to a number. */
+/* Adds a table that is looked up to a hash. */
 static uint64
 hg_star_add_found(const HgJoinTree *tree, const HgStarTable *table, int t, uint64 found)
 {
-	/* of some of its rows values may be unique that are not of all */
+	/* values may be unique among some rows, but not among all */
 	const HgCovered *covered = tree->tables[t].input->covered;
 	const bool all = hg_covered_has_all(covered, table->graph) && !hg_covered_has_pending(covered);
 	const uint64 words[] = {table->use.name.serial, all};
@@ -474,7 +478,7 @@ hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs)
 			found = hg_star_add_found(tree, &graphs->tables[t], t, found);
 	if (graphs->again.lookup > 0)
 		found = hg_star_add_found(tree, &graphs->again, graphs->order[1], found);
-	/* some of the facts may have a match each where others have none */
+	/* some fact rows may all have a match, even if others have none */
 	if (graphs->complete)
 		found = hash_combine64(found, tree->tables[graphs->facts].input->covered->rows);
 	return Max(found, 1);

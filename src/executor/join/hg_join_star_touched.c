@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_star_touched.c
- *	  Facts of a star that may find rows which a device does not know.
+ *	  Stale probes: covered fact rows of a multi-way join that may match delta rows.
  *
- * A table that is looked up may have delta rows, because their blocks have changed.  A device that
- * is asked about the covered rows would have facts find nothing where they would find a delta row.
- * So the table's few delta rows are read first.  The values by which they are found are TOUCHED,
- * and with them the values of covered rows of a table that find such rows in turn.  Facts that
- * have a touched value are left to the joins of the tree, as if they were delta rows.  A device is
- * asked about all other facts, which find covered rows alone.
+ * A table that is looked up may have delta rows, because blocks have changed.  A device that knows
+ * covered rows only would let fact rows find nothing where they match a delta row.  So the few
+ * delta rows of each table are read first.  The values by which they are found are TOUCHED, and so
+ * are the values of covered rows of a table that find such rows in turn.  Fact rows with a touched
+ * value are the stale probes: the joins of the tree join them, as if they were delta rows.  A
+ * device is asked about all other fact rows, which match covered rows only.
  *
- * A row that has changed, or is gone, needs no more than that: its old version is not covered any
- * more.  A row that an outer join returns without a key to find others by is found by others
- * itself.
+ * A changed or deleted row needs no more than that, because its old version is not covered.  Delta
+ * rows without a key of their own join are included, because an outer join returns them and other
+ * tables may find them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,18 +25,18 @@
 #include "executor/join/hg_join_star_touched.h"
 #include "executor/join/hg_join_state.h"
 
-/* So many rows may be touched, and one in so many of a table's. */
+/* Limits of touched rows: this number, or this part of a table's covered rows if that is more. */
 #define HG_TOUCHED_ROWS 1024
 #define HG_TOUCHED_PART 64
 
-/* How many rows of a table may be touched. */
+/* Returns the maximal number of touched rows of a table. */
 static uint64
 hg_touched_most(const HgInput *input)
 {
 	return Max(input->covered->rows / HG_TOUCHED_PART, HG_TOUCHED_ROWS);
 }
 
-/* Add the values of a column of rows that were read, those without a key of their join included. */
+/* Adds the values of a column of rows that were read, rows with a NULL key included. */
 static void
 hg_touched_add_rows(const HgInput *input, const HgInputRows *rows, int column, HgIntegers *values)
 {
@@ -59,8 +59,8 @@ hg_touched_add_rows(const HgInput *input, const HgInputRows *rows, int column, H
 }
 
 /*
- * Adds the values by which delta rows of a table are found.  It is read from its start afterwards,
- * and its delta rows have not been consumed.
+ * Reads a table's delta rows and adds the values by which they are found.  The table starts again
+ * afterwards, as if no row had been read.  Returns false if there are too many.
  */
 static bool
 hg_touched_read(HgInput *input, int column, HgIntegers *values)
@@ -79,7 +79,7 @@ hg_touched_read(HgInput *input, int column, HgIntegers *values)
 	return values->count <= most;
 }
 
-/* Adds the covered rows of a table that find touched values of others. */
+/* Adds the covered rows of a table that find touched values of other tables. */
 static bool
 hg_touched_find(const HgJoinTree *tree, const HgStarGraphs *graphs, int t,
 				const HgIntegers touched[HG_TREE_TABLES], HgIntegers *rows)
@@ -99,7 +99,7 @@ hg_star_find_touched(const HgJoinTree *tree, const HgStarGraphs *graphs, HgInteg
 {
 	HgIntegers touched[HG_TREE_TABLES];
 
-	/* from those that find nothing on to the facts, which are the first one */
+	/* from the tables that look nothing up towards the fact relation, which is first in order */
 	for (int n = tree->njoins; n > 0; n--)
 	{
 		const int t = graphs->order[n];

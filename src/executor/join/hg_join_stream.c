@@ -1,22 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_stream.c
- *	  The join node's outer rows, joined batch by batch as they come.
+ *	  Streaming: outer rows are joined batch by batch as they come.
  *
- * Where the inner HashGraph stays in a near cache, or dense inner keys are the vertices of a table
- * (engine/cpu/hg_cpu_direct.c), outer rows need not be collected to be joined: each batch of the
- * child is looked up when it comes, and its columns go up without having been stored.  A star of
- * joins is then a pipeline, through all of which a batch goes while it is in the nearest cache, and
- * the outer side takes no memory, however large it is.
+ * If the inner HashGraph stays in a near cache, or dense inner keys are the vertices of a table
+ * (engine/cpu/hg_cpu_direct.c), outer rows need not be collected.  Each batch of the child is
+ * looked up when it comes, and its columns are handed up without having been stored.  Several such
+ * joins form a pipeline, through which a batch goes while it is in the nearest cache.  The outer
+ * side takes no memory, however large it is.
  *
- * That is for the rows of an inner side that is whole, and for outer ones that are not wanted
- * again: neither for their own sake, where they have no match, nor by another execution.
+ * Streaming needs a complete inner side, and outer rows that are not needed again: neither because
+ * they have no match, nor by another execution.
  *
- * BITS.  Where inner rows are only asked whether they are there, and are more than work memory
- * holds, their keys may be kept as bits, if they are near each other.  Then neither side takes
- * memory by the row, and nothing goes to disk.  That is tried when memory is full, with the keys
- * that are held, and given up when it does not work out: what is there goes to disk as it would
- * have before.
+ * BITS.  If only the existence of inner rows matters, and they are more than work memory holds,
+ * their keys can be kept as bits if they are close together.  Then neither side takes memory per
+ * row, and nothing goes to disk.  This is tried when memory is full, with the keys read so far.
+ * If it does not work out, the rows go to disk as they would have otherwise.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,7 +26,7 @@
 #include "batch/hg_input_bits.h"
 #include "executor/join/hg_join_state.h"
 
-/* Outer rows that are expected in this process. */
+/* Returns the number of outer rows expected in this process. */
 static uint64
 hg_join_expected_outer(const HgJoinState *state)
 {
@@ -36,7 +35,7 @@ hg_join_expected_outer(const HgJoinState *state)
 	return (uint64) Max(Min(rows, (double) HG_MAX_ROWS), 1);
 }
 
-/* Returns true if outer rows can come as a stream past so many inner rows. */
+/* Returns true if outer rows can be streamed past this number of inner rows. */
 static bool
 hg_join_outer_may_stream(const HgJoinState *state, uint64 inner_rows)
 {
@@ -82,7 +81,7 @@ hg_join_may_stream(const HgJoinState *state)
 	if (state->streaming.declined || state->inputs[HG_OUTER]->at_end ||
 		state->reading.inner_chunks != 1 || !inner->at_end)
 		return false;
-	/* what is only counted needs no columns, and the engine can count from either side */
+	/* counting needs no columns, and the engine can count from either side */
 	return hg_join_streams(&state->rules, state->matched) &&
 		   hg_join_outer_may_stream(state, inner->words->rows);
 }
@@ -128,7 +127,7 @@ hg_join_end_stream(HgJoinState *state)
 	state->streaming.active = false;
 }
 
-/* Have the next outer rows looked up; false when there are no more. */
+/* Reads the next outer rows and looks them up; returns false if there are no more. */
 static bool
 hg_join_renew_stream(HgJoinState *state)
 {
@@ -162,7 +161,7 @@ hg_join_count_stream(HgJoinState *state)
 bool
 hg_join_fill_streamed(HgJoinState *state)
 {
-	/* the first time there are no rows, and no matches of them */
+	/* at first there are no rows, and no matches of them */
 	do
 	{
 		if (state->streaming.stream->nrows > 0 && hg_join_fill_matches(state))

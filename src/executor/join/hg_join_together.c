@@ -1,60 +1,58 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_together.c
- *	  The join node's sides, read and joined by the processes below a Gather together.
+ *	  Shared join: the processes below a Gather read and join both sides together.
  *
- *	(pages)		Where a device may take the rows out of the tables' pages, the processes send these
- *				first (hg_join_pages.c), which takes three more barriers; then all is joined, or it
- *				is as if nothing had been read.
- *	counting	Where few outer rows are to be looked up in an index (hg_join_lookup.h), each
- *				process reads its part of them first, and adds their number to that of all.  When
- *				all have come to the end of the outer child, and there are few, each looks up those
- *				that it holds, and the join is over.  Else the rows that are held stay where they
- *				are, the inner side is hashed, and outer rows are read on.
+ *	(pages)		If a device may extract the rows from the tables' pages, the processes send the
+ *				pages first (hg_join_pages.c), which takes three more barriers.  Then all is
+ *				joined, or it is as if nothing had been read.
+ *	counting	An adaptive join (hg_join_lookup.h) counts outer rows first: each process reads its
+ *				part of them and adds their number to a shared counter.  If all have come to the
+ *				end of the outer child and there are few rows, each process looks up those that
+ *				it has read, and the join is over.  Otherwise these rows stay, the inner side is
+ *				hashed, and reading goes on.
  *	(barrier)
  *	reading		Each process reads its parts of both children into column stores of its own in
- *				the query's DSA (hg_shared_columns.h).  What all of them hold is counted, and
- *				when it passes their work memory together, the join goes to disk.  Where a
- *				runtime filter may pay, they make one of all inner keys in between, which takes
- *				three more barriers.  A child that is READ ONCE belongs to one process, which
- *				reads all of it; see below.
+ *				the query's DSA (hg_shared_columns.h).  If all of them together exceed their
+ *				work memory, the join goes to disk.  If a runtime filter may pay, the processes
+ *				make one of all inner keys in between, which takes three more barriers.  A
+ *				SINGLE-READER child belongs to one process; see below.
  *	(barrier)
  *	building	The engine bins the rows of each process, which takes two more barriers.
- *	matching	Bins, or parts of them, are taken one by one, and whoever takes one returns its
- *				matches.  Whose rows have found a match are bits in shared memory.  The last process
- *				to be done with its matches returns the rows without one, alone.  Rows with a
- *				NULL key are returned by the process that read them.
+ *	matching	Each process takes bins, or parts of them, one by one and returns their matches.
+ *				Bits in shared memory record which rows have found a match.  The last process
+ *				to finish returns the rows without a match, alone.  Rows with a NULL key are
+ *				returned by the process that read them.
  *
- * Or, when memory does not suffice:
+ * If memory does not suffice:
  *
- *	reading		Each process moves what it holds to files, and what it still reads.
- *	(barrier)	All know that there are files.
+ *	reading		Each process moves the rows that it has, and those that it still reads, to files.
+ *	(barrier)	All processes know that there are files.
  *	(barrier)	All files are complete.
- *	matching	Partitions are taken one by one, and joined as if there were no other process.
+ *	matching	Processes take partitions one by one, and join each as if they were alone.
  *
- * WHY IT CANNOT DEADLOCK.  A process that waits at a barrier waits for those attached to it, and
- * these are all on their way there: a process attaches when it is asked for its first row,
- * returns none before the last barrier, and so cannot be held up by a reader of its rows.
- * One that comes later than others skips the barriers that are over; one that is
- * stopped early detaches.
+ * WHY IT CANNOT DEADLOCK.  A process that waits at a barrier waits for the attached processes, and
+ * all of them are on their way there.  A process attaches when its first row is requested, and
+ * returns no row before the last barrier, so no reader of its rows can delay it.  A process that
+ * comes late skips the barriers that are over; one that is stopped early detaches.
  *
- * READ ONCE.  A child whose rows can't be shared out, as those of a function, would be read by each
- * process as a whole if each joined it for itself.  Here whoever asks first reads it, into
- * his own part of the shared columns or files; for all others it has ended before its first row.
- * Nothing else is different: rows of any process are joined by all.  He reads that side before the
- * other one, which the others read meanwhile, and then helps with what is left of it.  There is no
- * runtime filter therefore, unless the rows are more than work memory may hold.
+ * SINGLE READER.  A child whose rows cannot be shared out, such as a function scan, would be read
+ * as a whole by each process if each joined alone.  Here the first process that asks for it reads
+ * it, into its own part of the shared columns or files; for all others it is at its end before its
+ * first row.  All processes join the rows, as usual.  The reader reads that side before the other
+ * one, which the others read meanwhile, and then helps with the rest.  Therefore there is no
+ * runtime filter, unless the rows exceed work memory.
  *
- * Who attaches while the barrier is in its first phase asks before he arrives, and there is always
- * such a process, be it the leader or a worker: so the reader is among those who are attached, all
- * rows are there when the reading is over, and who comes later, be it to move rows to files, asks
- * too and finds that there is a reader.  He reads
- * without waiting for anybody, and the others wait for him where they would wait for each other.
- * If he fails, all of the query does; he can't leave without an error before he arrives.  A
- * further execution begins without a reader, and with a child that is read again.
+ * A process that attaches in the barrier's first phase asks before it arrives, and there is always
+ * such a process, the leader or a worker.  So the reader is among the attached processes, and all
+ * rows are there when the reading phase is over.  A process that comes later, even in time to move
+ * rows to files, asks too and finds that there is a reader.  The reader waits for no other
+ * process, and the others wait for it where they would wait for each other.  If it fails, the
+ * whole query fails; without an error it cannot leave before it arrives.  A further execution
+ * starts without a reader, and with a child that is read again.
  *
- * The barrier is detached from when a process has returned its matches, to find out which one
- * is the last.
+ * A process detaches from the barrier when it has returned its matches, which shows which one is
+ * the last.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -68,20 +66,20 @@
 
 static uint32 hg_join_wait_event;
 
-/* The first phase of the barrier behind those of pages, where outer rows are counted; see above. */
+/* Phases of counting, after those of pages; see above. */
 #define HG_TOGETHER_COUNTING 0
 #define HG_COUNTING_PHASES 1
 
 /*
- * Phases of the barrier behind that one.  Without a runtime filter there is only the first of them.
- * Behind the last one all build, or spill; the engine's arrives follow.
+ * Phases after those.  Without a runtime filter only the first one exists.  After the last one all
+ * processes build or spill; the engine's barriers follow.
  */
 #define HG_TOGETHER_READING 0 /* the inner side, and without a filter the outer one too */
 #define HG_TOGETHER_CREATING 1
 #define HG_TOGETHER_FILLING 2
 #define HG_TOGETHER_READING_OUTER 3
 
-/* Rows are read until memory has grown by so much, before it is told to the others. */
+/* Memory may grow by this much before a process reports it to the others. */
 #define HG_SHARED_STEP ((uint64) 256 * 1024)
 
 /* ---------------------------------------------------------------------
@@ -89,7 +87,7 @@ static uint32 hg_join_wait_event;
  * ---------------------------------------------------------------------
  */
 
-/* Is there no more room in memory, where all hold so many bytes, or for the numbers of rows? */
+/* Returns true if memory is full, with bytes used by all processes, or row numbers run out. */
 static bool
 hg_join_shared_is_full(const HgJoinShared *shared, const HgInput *input, uint64 bytes)
 {
@@ -99,7 +97,7 @@ hg_join_shared_is_full(const HgJoinShared *shared, const HgInput *input, uint64 
 		   hg_input_rows(input) > most;
 }
 
-/* Leave a side that is read once to another process, unless it is this one's to read. */
+/* Ends a single-reader side in this process, unless it is the first to ask for it. */
 static void
 hg_join_find_reader(HgJoinState *state)
 {
@@ -111,7 +109,7 @@ hg_join_find_reader(HgJoinState *state)
 }
 
 /*
- * Reads a step of a side, until max_rows rows are in memory at most.  Returns how many bytes all
+ * Reads HG_SHARED_STEP of a side, up to max_rows rows in memory.  Returns the bytes that all
  * processes use for both sides.
  */
 static uint64
@@ -126,7 +124,7 @@ hg_join_read_step(HgJoinState *state, HgSide side, uint64 max_rows)
 								input->budget.charged - before);
 }
 
-/* Read a side to its end, or until the join goes to disk. */
+/* Reads a side to its end, or until the join goes to disk. */
 static void
 hg_join_read_shared(HgJoinState *state, HgSide side)
 {
@@ -140,9 +138,9 @@ hg_join_read_shared(HgJoinState *state, HgSide side)
 
 		if (hg_join_shared_is_full(shared, input, total))
 		{
-			/* a partition is joined by one process, with its own work memory */
+			/* one process joins a partition, with its own work memory */
 			uint32 none = 0;
-			/* ... and the plan estimates one process's rows, unless one reads all */
+			/* the plan's estimate is per process, unless one reads all */
 			int processes = state->read_once == HG_INNER ? 1 : shared->nprocesses;
 			double covered =
 				shared->stays_covered ? (double) state->inputs[HG_INNER]->covered->rows : 0;
@@ -169,7 +167,7 @@ hg_join_row_numbers(void *arg, HgSide side)
 	return hg_column_store_numbers(state->inputs[side]->rows);
 }
 
-/* Places of a side's rows, those of all processes (hg_covered.h). */
+/* Returns the number of bit positions of a side's rows in all processes (hg_covered.h). */
 static uint64
 hg_join_shared_places(const HgJoinState *state, HgSide side)
 {
@@ -179,7 +177,7 @@ hg_join_shared_places(const HgJoinState *state, HgSide side)
 	return input->covered != NULL ? hg_covered_places(input->covered, delta) : delta;
 }
 
-/* Build with the others, and start the stream of this process's matches. */
+/* Builds with the others, and starts the stream of this process's matches. */
 static HgJoinPhase
 hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 {
@@ -192,7 +190,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		.barrier = &shared->barrier,
 		.area = area,
 		.arrived = arrived,
-		/* which rows have matches is told by bits, but who is first by one process alone */
+		/* bits tell which rows have matches, but only one process can tell which came first */
 		.whole_bins = state->rules.single_inner,
 		.spread = hg_join_streams(&state->rules, state->matched),
 		.next_part = &shared->next_part,
@@ -208,10 +206,10 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		.participants = &participants,
 	};
 
-	/* that the bits are there is known behind the engine's barriers */
+	/* the engine's barriers ensure that the bits exist */
 	participants.no_delta =
 		no_delta && !state->matched[HG_OUTER].tracked && !state->matched[HG_INNER].tracked;
-	/* the engine's barriers let the others see them */
+	/* the engine's barriers make the bits visible to the others */
 	for (int side = HG_OUTER; side <= HG_INNER && elected; side++)
 		if (state->matched[side].tracked)
 			hg_shared_budget_add(&shared->budget,
@@ -220,7 +218,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 	hg_join_create_matcher(state, &spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		/* also where this process came too late to read */
+		/* even if this process came too late to read */
 		state->inputs[side]->at_end = true;
 		hg_column_store_attach(state->inputs[side]->rows);
 		if (state->matched[side].tracked)
@@ -235,7 +233,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
  * ---------------------------------------------------------------------
  */
 
-/* Move this process's rows to files, if they are not there yet, and join partitions. */
+/* Moves this process's rows to files, if arrive is set, and prepares to join partitions. */
 static HgJoinPhase
 hg_join_spill_together(HgJoinState *state, bool arrive)
 {
@@ -272,7 +270,7 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 			hg_input_spill(state->inputs[side], spills[side]);
 			hg_spill_publish(spills[side]);
 		}
-		/* from now on this process is on its own */
+		/* from now on this process works alone */
 		hg_column_store_share(state->inputs[side]->rows, NULL, NULL);
 	}
 	state->progress.record.spilled_bytes += hg_join_spill_finish(&state->spill);
@@ -304,7 +302,7 @@ hg_join_arrive(HgJoinShared *shared)
 								HG_WAIT_EVENT(hg_join_wait_event, "HashGraphRead"));
 }
 
-/* Reads outer rows until there are no more, or too many to be looked up or to stay in memory. */
+/* Reads outer rows until there are no more, or too many to be looked up or to fit into memory. */
 static void
 hg_join_count_shared(HgJoinState *state)
 {
@@ -327,8 +325,8 @@ hg_join_count_shared(HgJoinState *state)
 }
 
 /*
- * Count outer rows with the others; returns true if those that this process holds are to be looked
- * up.  What is decided when all have arrived holds for processes that come later.
+ * Counts outer rows with the others.  Returns true if each process looks up the rows that it has
+ * read.  The decision, made when all have arrived, holds for processes that come later.
  */
 static bool
 hg_join_count_together(HgJoinState *state, int *phase)
@@ -346,13 +344,13 @@ hg_join_count_together(HgJoinState *state, int *phase)
 	if (counts)
 	{
 		hg_join_count_shared(state);
-		/* others may take long to find their next row, and to see that there are too many */
+		/* others may take long to read a row and to see that there are too many */
 		if (pg_atomic_read_u32(&shared->hashes) != 0)
 			hg_join_read_shared(state, HG_INNER);
 		elected = hg_join_arrive(shared);
 	}
 	hg_join_set_lookup(state, pg_atomic_read_u32(&shared->hashes) == 0, elected);
-	/* a process that is late finds no rows as a rule: the others have read the child to its end */
+	/* a late process usually finds no rows: the others have read the child to its end */
 	if (state->lookup.chosen && !outer->at_end)
 	{
 		outer->budget.limit = hg_join_limit(&state->memory) / 2;
@@ -362,7 +360,7 @@ hg_join_count_together(HgJoinState *state, int *phase)
 	return state->lookup.chosen;
 }
 
-/* Make the filter that all processes are to fill, if it is not too large. */
+/* Creates the filter that all processes fill, if it is not too large. */
 static void
 hg_join_create_filter(HgJoinShared *shared, dsa_area *area)
 {
@@ -373,11 +371,11 @@ hg_join_create_filter(HgJoinShared *shared, dsa_area *area)
 }
 
 /*
- * Is there to be a filter?  The sides are read one after the other then, and all wait for a process
- * that reads one of them for all: that is worth it where the rows of both would go to disk.
+ * Returns true if a filter is made.  Then the sides are read one after the other, and all
+ * processes wait for a single reader, which pays only if the rows would go to disk.
  *
- * The answer is the same in all processes: it is of the plan, and of the limit that the leader has
- * had when it began, which need not be what a worker takes for its own (test/t/join_parallel.pl).
+ * The answer is the same in all processes: it depends on the plan, and on the limit that the
+ * leader had when it began, not on that of a worker (test/t/join_parallel.pl).
  */
 static bool
 hg_join_filters_together(const HgJoinState *state)
@@ -389,7 +387,7 @@ hg_join_filters_together(const HgJoinState *state)
 		   (state->read_once < 0 || hg_join_planned_bytes(state) > limit);
 }
 
-/* Read the inner side, make a filter of it with the others, and set it for the outer side. */
+/* Reads the inner side, makes a filter of it with the others, and sets it for the outer side. */
 static void
 hg_join_filter_together(HgJoinState *state, int phase)
 {
@@ -427,14 +425,14 @@ hg_join_filter_together(HgJoinState *state, int phase)
 		hg_filter_charge(filter, &state->memory.files, shared->nprocesses);
 	hg_input_set_filter(state->inputs[HG_OUTER], filter);
 	MemoryContextSwitchTo(old);
-	/* no row of the outer side would be returned: it need not be read */
+	/* no outer row would be returned: the outer side need not be read */
 	if (hg_join_empty_settles(&state->rules, HG_INNER) &&
 		pg_atomic_read_u64(&shared->filter.rows) == 0 &&
 		pg_atomic_read_u32(&shared->spill_bits) == 0)
 		state->inputs[HG_OUTER]->at_end = true;
 }
 
-/* The device gets the rest of this process's keys while others may still read. */
+/* Sends the rest of this process's keys to the device while others may still read. */
 static void
 hg_join_hand_over_keys(HgJoinState *state)
 {
@@ -443,7 +441,7 @@ hg_join_hand_over_keys(HgJoinState *state)
 		[HG_INNER] = hg_key_column_set(state->inputs[HG_INNER]->words),
 	};
 
-	/* one that came when all was read need not have its part of the job */
+	/* a process that came after the reading need not open its part of the job */
 	if (sides[HG_OUTER].rows + sides[HG_INNER].rows == 0 ||
 		pg_atomic_read_u32(&state->participants.shared->spill_bits) != 0)
 		hg_join_end_sending(state);
@@ -470,7 +468,7 @@ hg_join_read_together(HgJoinState *state)
 		hg_join_leave(&state->participants, true);
 		return HG_JOIN_PAGES;
 	}
-	/* also where it comes after the reading: it may still come in time to move rows to files */
+	/* even after the reading phase: it may still be in time to move rows to files */
 	hg_join_find_reader(state);
 	hg_join_matched_begin(&state->matched[HG_OUTER], state->rules.preserved[HG_OUTER], false);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -493,7 +491,7 @@ hg_join_read_together(HgJoinState *state)
 			hg_join_filter_together(state, phase);
 		else
 			hg_join_read_shared(state, state->read_once == HG_OUTER ? HG_OUTER : HG_INNER);
-		/* what is at its end already is not read again */
+		/* a side that is at its end is not read again */
 		hg_join_read_shared(state, HG_INNER);
 		hg_join_read_shared(state, HG_OUTER);
 		for (int side = HG_OUTER; side <= HG_INNER; side++)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_tree.c
- *	  A tree of joins as the tables below it, and which column is joined with which.
+ *	  A tree of joins: the tables below it, and the columns that are joined.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +15,7 @@
 #include "executor/join/hg_join_state.h"
 #include "executor/join/hg_join_tree.h"
 
-/* Is a join such as may be one of a tree's? */
+/* Returns true if a join can be part of a tree. */
 static bool
 hg_tree_takes(const HgJoinState *join)
 {
@@ -33,7 +33,10 @@ hg_tree_takes(const HgJoinState *join)
 	return true;
 }
 
-/* Add a join and what is below it, so many tables being there; how many there are then, or -1. */
+/*
+ * Adds a join and all below it to a tree with ntables tables.  Returns the new number of tables,
+ * or -1.
+ */
 static int
 hg_tree_add(HgJoinTree *tree, HgJoinState *join, int ntables)
 {
@@ -56,7 +59,7 @@ hg_tree_add(HgJoinTree *tree, HgJoinState *join, int ntables)
 	return ntables;
 }
 
-/* The table that is the input of a join's side. */
+/* Returns the table that is the input of a join's side. */
 static int
 hg_tree_find(const HgJoinTree *tree, const HgInput *input)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_used.c
- *	  What the expressions of a node of ours use.
+ *	  Columns and parameters that a node's expressions use.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
