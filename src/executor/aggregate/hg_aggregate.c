@@ -5,9 +5,9 @@
  *
  * The node stands above a join of this extension, or above the scan of a table or its partitions,
  * and aggregates their batches without forming rows.  It is a node of its own, and not a mode of
- * the join, because a join evaluates expressions over columns of its inputs, and this node over
- * groups and results.  Each has its own scan slot, EXPLAIN shows both, and any number of joins can
- * be below (hg_join_source.c).
+ * the join: a join evaluates expressions over its inputs' columns, and this node over groups and
+ * results.  Each has its own scan slot, EXPLAIN shows both, and any number of joins can be below
+ * (hg_join_source.c).
  *
  *	READ			Finds or makes the groups of all rows (hg_aggregate_groups.c), and advances
  *					each aggregate's state by a loop over a column (hg_aggregate_advance.c).

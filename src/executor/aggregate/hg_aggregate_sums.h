@@ -52,12 +52,14 @@ typedef struct HgNumericExtremeState
 	HgTransitionState rest; /* values with other scales, and those that came as numerics */
 } HgNumericExtremeState;
 
+/* Returns the sum of a state. */
 static inline int128
 hg_big_sum_of(const HgBigSumState *state)
 {
 	return (int128) state->high << 64 | state->low;
 }
 
+/* Returns the scaled sum of a state, without the rest. */
 static inline int128
 hg_numeric_sum_of(const HgNumericState *state)
 {
@@ -71,6 +73,7 @@ typedef struct HgHalves
 	uint64 low;
 } HgHalves;
 
+/* Adds a value. */
 static inline void
 hg_halves_add(HgHalves *sum, int64 value)
 {
@@ -78,6 +81,7 @@ hg_halves_add(HgHalves *sum, int64 value)
 	sum->low += (uint32) value;
 }
 
+/* Returns the sum of both halves. */
 static inline int128
 hg_halves_total(const HgHalves *sum)
 {

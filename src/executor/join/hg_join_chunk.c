@@ -279,7 +279,6 @@ hg_join_counts_few(HgJoinState *state)
 	return hg_join_choose_lookup(state);
 }
 
-/* Reads the inner child; returns the next phase. */
 HgJoinPhase
 hg_join_read_inner(HgJoinState *state)
 {
@@ -328,7 +327,6 @@ hg_join_read_inner(HgJoinState *state)
 	return hg_join_start_pass(state);
 }
 
-/* Ends a LOOKUP of all rows in the outer input.  Returns the next phase. */
 HgJoinPhase
 hg_join_end_lookup(HgJoinState *state)
 {
@@ -351,7 +349,6 @@ hg_join_end_partitions(HgJoinState *state)
 	return hg_join_start_pass(state);
 }
 
-/* Reads the next partition's inner rows.  Returns the next phase. */
 HgJoinPhase
 hg_join_next_partition(HgJoinState *state)
 {
@@ -381,7 +378,6 @@ hg_join_next_partition(HgJoinState *state)
 	return hg_join_end_partitions(state);
 }
 
-/* Reads the next inner rows after those in memory are joined.  Returns the next phase. */
 HgJoinPhase
 hg_join_next_inner(HgJoinState *state)
 {
@@ -514,7 +510,6 @@ hg_join_next_chunk(HgJoinState *state)
 	return true;
 }
 
-/* Reads an outer chunk and builds the HashGraphs; returns the next phase. */
 HgJoinPhase
 hg_join_read_outer(HgJoinState *state)
 {
@@ -568,7 +563,6 @@ hg_join_read_outer(HgJoinState *state)
 	return hg_join_start_output(state);
 }
 
-/* Ends an outer chunk after its matches were returned.  Returns the next phase. */
 HgJoinPhase
 hg_join_end_chunk(HgJoinState *state)
 {
@@ -588,7 +582,6 @@ hg_join_end_chunk(HgJoinState *state)
 	return HG_JOIN_READ_OUTER;
 }
 
-/* Ends the outer side.  Returns the next phase. */
 HgJoinPhase
 hg_join_end_outer(HgJoinState *state)
 {

@@ -27,13 +27,20 @@ typedef struct HgJoinReading
 	bool inner_counted;	   /* likewise the inner rows, all of which are in memory */
 } HgJoinReading;
 
-/* Each function does the work of the phase that it is named for, and returns the next phase. */
+/* The phases.  Each function does the work of one and returns the next phase. */
+/* READ_INNER: reads all inner rows, unless both sides are shared, looked up or go to disk. */
 extern HgJoinPhase hg_join_read_inner(HgJoinState *state);
+/* LOOKUP: ends it for the rows in the outer input. */
 extern HgJoinPhase hg_join_end_lookup(HgJoinState *state);
+/* NEXT_PARTITION: reads the inner rows of the next partition. */
 extern HgJoinPhase hg_join_next_partition(HgJoinState *state);
+/* READ_OUTER: reads an outer chunk and builds the HashGraphs. */
 extern HgJoinPhase hg_join_read_outer(HgJoinState *state);
+/* END_CHUNK: all matches of an outer chunk were returned. */
 extern HgJoinPhase hg_join_end_chunk(HgJoinState *state);
+/* END_OUTER: the outer side has no more rows. */
 extern HgJoinPhase hg_join_end_outer(HgJoinState *state);
+/* NEXT_INNER: reads the next inner rows of a partition after those in memory are joined. */
 extern HgJoinPhase hg_join_next_inner(HgJoinState *state);
 
 /* Deletes all partitions and match bits on disk, and resets the chunk counters. */

@@ -53,7 +53,7 @@ static const char hg_star_not_covered[] =
 	"decided over columns";
 
 /* ---------------------------------------------------------------------
- * Is it worth it?
+ * Deciding
  * ---------------------------------------------------------------------
  */
 
@@ -163,7 +163,7 @@ hg_star_cover(HgJoinState *state, HgJoinStar *star)
 	return covered;
 }
 
-/* Leaves only delta rows and stale probes of the fact relation to the joins. */
+/* Leaves only delta rows and stale probes of the fact relation to the joins of the tree. */
 static void
 hg_star_end_covered(HgJoinStar *star)
 {

@@ -195,10 +195,7 @@ hg_star_add_sides(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge
 		   hg_star_use_graph(graphs, other->graph, &other->use);
 }
 
-/*
- * Returns true if a join's edge has the fact relation, and the join is inner (or, with inner
- * false, outer).
- */
+/* Returns true if a join's edge has the fact relation, and the join is inner or else outer. */
 static bool
 hg_star_is_facts_edge(const HgJoinTree *tree, int j, int facts, bool inner)
 {
@@ -332,10 +329,7 @@ hg_star_rank_edge(const HgJoinTree *tree, const HgStarGraphs *graphs, int j)
 	other = hg_star_pin_graph(tree, edge, 1 - end);
 	if (of_facts == NULL || other == NULL)
 		return -1;
-	/*
-	 * a graph that is too large cannot be looked up by another key, nor be used by whole fact rows
-	 * to look up others
-	 */
+	/* a too large graph is found by one key only, and not by fact rows that are whole */
 	return 4 * hg_resident_graph_is_too_large(other) +
 		   2 * hg_resident_graph_is_partitioned(of_facts) + hg_resident_graph_is_partitioned(other);
 }

@@ -3,16 +3,16 @@
  * hg_join_star_touched.c
  *	  Stale probes: covered fact rows of a multi-way join that may match delta rows.
  *
- * A table that is looked up may have delta rows, because blocks have changed.  A device that knows
- * covered rows only would let fact rows find nothing where they match a delta row.  So the few
- * delta rows of each table are read first.  The values by which they are found are TOUCHED, and so
- * are the values of covered rows of a table that find such rows in turn.  Fact rows with a touched
+ * A table that is looked up may have delta rows, because blocks have changed.  A device knows
+ * covered rows only, so it would find nothing for a fact row that matches a delta row.  So the few
+ * delta rows of each table are read first.  The values by which they are found are stale, and so
+ * are the values of covered rows of a table that find such rows in turn.  Fact rows with a stale
  * value are the stale probes: the joins of the tree join them, as if they were delta rows.  A
  * device is asked about all other fact rows, which match covered rows only.
  *
  * A changed or deleted row needs no more than that, because its old version is not covered.  Delta
- * rows without a key of their own join are included, because an outer join returns them and other
- * tables may find them.
+ * rows with a NULL key in their own join are included, because other tables may still find them if
+ * an outer join returns them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,11 +25,11 @@
 #include "executor/join/hg_join_star_touched.h"
 #include "executor/join/hg_join_state.h"
 
-/* Limits of touched rows: this number, or this part of a table's covered rows if that is more. */
+/* Limits of stale rows: this number, or this part of a table's covered rows if that is more. */
 #define HG_TOUCHED_ROWS 1024
 #define HG_TOUCHED_PART 64
 
-/* Returns the maximal number of touched rows of a table. */
+/* Returns the maximal number of stale rows of a table. */
 static uint64
 hg_touched_most(const HgInput *input)
 {
@@ -79,7 +79,7 @@ hg_touched_read(HgInput *input, int column, HgIntegers *values)
 	return values->count <= most;
 }
 
-/* Adds the covered rows of a table that find touched values of other tables. */
+/* Adds the covered rows of a table that find stale values of other tables. */
 static bool
 hg_touched_find(const HgJoinTree *tree, const HgStarGraphs *graphs, int t,
 				const HgIntegers touched[HG_TREE_TABLES], HgIntegers *rows)

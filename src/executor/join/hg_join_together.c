@@ -190,7 +190,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		.barrier = &shared->barrier,
 		.area = area,
 		.arrived = arrived,
-		/* bits tell which rows have matches, but only one process can tell which came first */
+		/* bits show which rows have matches, but not which process found the first one */
 		.whole_bins = state->rules.single_inner,
 		.spread = hg_join_streams(&state->rules, state->matched),
 		.next_part = &shared->next_part,

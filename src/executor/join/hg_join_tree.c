@@ -33,10 +33,7 @@ hg_tree_takes(const HgJoinState *join)
 	return true;
 }
 
-/*
- * Adds a join and all below it to a tree with ntables tables.  Returns the new number of tables,
- * or -1.
- */
+/* Adds a join and all below it to a tree of ntables tables; returns their number, or -1. */
 static int
 hg_tree_add(HgJoinTree *tree, HgJoinState *join, int ntables)
 {
