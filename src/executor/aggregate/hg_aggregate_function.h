@@ -68,8 +68,8 @@ typedef struct HgFunction
 /*
  * Initializes a function for an Aggref, except for its filter and its argument.  Its state is
  * placed at *offset, which is advanced past the state.  By-reference values of states are
- * allocated in states; the aggregate's own functions run in temporary.  Raises an error if the
- * user may not call the aggregate.
+ * allocated in states; transition functions run in temporary.  Raises an error if the user may not
+ * call the aggregate.
  */
 extern void hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset,
 							 MemoryContext states, MemoryContext temporary);

@@ -40,7 +40,7 @@ typedef struct HgTransitionState
 
 /*
  * Looks up the functions of an Aggref, in CurrentMemoryContext.  By-reference values of states
- * live in states; the functions run in temporary, which is reset after each call.
+ * live in states.  The transition function runs in temporary, which is reset after each call.
  */
 extern HgTransition *hg_transition_create(const Aggref *aggref, MemoryContext states,
 										  MemoryContext temporary);

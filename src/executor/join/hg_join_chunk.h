@@ -28,6 +28,7 @@ typedef struct HgJoinReading
 } HgJoinReading;
 
 /* The phases.  Each function does the work of one and returns the next phase. */
+
 /* READ_INNER: reads all inner rows, unless both sides are shared, looked up or go to disk. */
 extern HgJoinPhase hg_join_read_inner(HgJoinState *state);
 /* LOOKUP: ends it for the rows in the outer input. */

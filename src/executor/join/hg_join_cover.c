@@ -219,7 +219,7 @@ hg_join_cover(HgJoinState *state, HgSide side)
 		return;
 	hg_join_expect_covered(state, cover);
 	state->cover.decided[side] = true;
-	/* covering a missing version reports the demand for it */
+	/* a version that is requested and not there is recorded as missing */
 	if (!hg_join_may_cover(state) || (!cover[side] && hg_input_may_cover(input).share > 0))
 		return;
 	INSTR_TIME_SET_CURRENT(start);

@@ -39,8 +39,8 @@ typedef struct HgCoverShape
 extern bool hg_join_spills_apart(JoinType join_type, bool together);
 
 /*
- * Returns the number of processes that share the work if workers are planned, as core counts the
- * leader.  workers = 0 gives 1.
+ * Returns the number of processes that share the work of workers, counting the leader as core
+ * does.
  */
 extern double hg_join_processes(int workers);
 

@@ -56,7 +56,7 @@ hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgDeviceSet device_
 
 /*
  * Adds the partitions that several devices have to the spec; if they do not have both graphs,
- * requests that the replicas be moved together.
+ * requests copies on common devices.
  */
 static void
 hg_join_tell_partitioned(HgJoinState *state, HgMatcherSpec *spec, HgSideDevices at[2])

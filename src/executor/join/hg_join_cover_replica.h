@@ -17,7 +17,7 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 /*
  * Adds to a matcher's specification which devices have replicas of both sides' graphs, and of the
  * columns that it needs: whole replicas, or a partition on each of several devices.  If no device
- * has both graphs, requests that the replicas be moved together for later joins.
+ * has both graphs, requests copies on common devices for later joins.
  */
 extern void hg_join_tell_replicas(HgJoinState *state, HgMatcherSpec *spec);
 

@@ -25,7 +25,7 @@ typedef struct HgBlockLabels
 	const char *not_cached; /* reason why no block came from cached columns */
 } HgBlockLabels;
 
-/* Shows how many blocks came from cached columns and from the heap, if any could be cached. */
+/* Shows how many blocks came from cached columns and from the heap, if there is a cache. */
 extern void hg_explain_blocks(const HgBlockLabels *labels, HgScanBlocks blocks, ExplainState *es);
 
 /* Shows how many blocks of a source's tables would now come from the cache, if any would. */

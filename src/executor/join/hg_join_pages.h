@@ -41,7 +41,7 @@ typedef struct HgJoinPagesShared
 	bool answered;			 /* the asking process has the answer; written before it arrives */
 	HgBuildAlgorithm build;	 /* build and probe: the algorithms of the job */
 	HgProbeAlgorithm probe;
-	pg_atomic_uint32 dealt; /* 1: a process has restarted the parallel scans' page counters */
+	pg_atomic_uint32 dealt; /* 1: a process lets the parallel scans hand out all pages again */
 } HgJoinPagesShared;
 
 /*

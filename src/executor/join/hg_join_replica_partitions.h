@@ -35,8 +35,8 @@ extern HgDeviceSet hg_replica_find_partitions(HgPinnedGraph *const graphs[2],
 extern void hg_replica_tell_needs(HgPinnedGraph *const graphs[2], uint64 columns);
 
 /*
- * Requests that replicas of the two graphs be moved to the same devices: the smaller to the
- * larger, or the one that is not partitioned to the one that is.
+ * Requests copies of the two graphs on common devices: of the smaller one where the larger is, or
+ * of the one that is not partitioned where the partitions of the other are.
  */
 extern void hg_replica_bring_together(HgPinnedGraph *const graphs[2], const HgSideDevices at[2]);
 

@@ -79,10 +79,7 @@ hg_join_estimate_dsm(CustomScanState *node pg_attribute_unused(), ParallelContex
 	return hg_join_shared_size(pcxt->nworkers + 1);
 }
 
-/*
- * Returns true if processes may get a device's matches in any order, with those of one outer row
- * in several processes.
- */
+/* Returns true if matches of one outer row may go to several processes, as a device deals them. */
 static bool
 hg_join_device_may_share(const HgJoinRules *rules)
 {

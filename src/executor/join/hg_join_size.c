@@ -32,10 +32,7 @@ hg_join_memory_init(HgJoinMemory *memory, uint64 limit)
 		AllocSetContextCreate(CurrentMemoryContext, "HashGraphJoin", ALLOCSET_DEFAULT_SIZES);
 }
 
-/*
- * Work memory less file buffers, which are limited to a quarter of it, or to HG_LEAST_FILES_BYTES
- * if that is more.
- */
+/* Work memory less file buffers, which take up to a quarter of it or HG_LEAST_FILES_BYTES. */
 uint64
 hg_join_limit(const HgJoinMemory *memory)
 {
