@@ -28,7 +28,7 @@ typedef struct HgCoverShape
 	bool answered;		 /* a row count, or groups that a device can make, suffice */
 	int columns[2];		 /* by HgSide: columns that are needed of a joined row */
 	double pairs;		 /* number of joined rows */
-	double inner_room;	 /* inner delta rows that fit into work memory; with more the join spills */
+	double inner_room;	 /* inner delta rows that fit into work memory; with more it spills */
 	bool spills_apart;	 /* if the join spills, only delta rows go to disk */
 } HgCoverShape;
 

@@ -18,11 +18,10 @@ typedef struct HgFeedState
 {
 	CustomScanState css; /* must be first */
 	const HgInput *input;
-	int piece;	 /* piece of the rows with a key; after the last one come rows without */
-	uint64 next; /* next row to fetch of the piece, or of those without a key */
-	HgBatch
-		*batch; /* columns by their indexes in the join's scan slot; the outer child's come first */
-	int row;	/* row of the batch to return next */
+	int piece;		/* piece of the rows with a key; after the last one come rows without */
+	uint64 next;	/* next row to fetch of the piece, or of those without a key */
+	HgBatch *batch; /* columns by their indexes in the join's scan slot */
+	int row;		/* row of the batch to return next */
 } HgFeedState;
 
 static Node *hg_feed_create_state(CustomScan *cscan);
