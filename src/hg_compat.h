@@ -3,8 +3,8 @@
  * hg_compat.h
  *	  The only place that tests PG_VERSION_NUM.
  *
- * Where versions of PostgreSQL differ, a wrapper here has the signature of the
- * newest version.
+ * Where versions of PostgreSQL differ, a wrapper here has the signature of the newest version. A
+ * number in a comment below is the version that introduced a change.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -37,7 +37,7 @@
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
-/* 17 reads pages through streams */
+/* 17 reads pages through streams. */
 #if PG_VERSION_NUM >= 170000
 #include "storage/read_stream.h"
 #endif
@@ -53,49 +53,49 @@
 #error "hashgraph needs PostgreSQL 15 or later"
 #endif
 
-/* values of 8 bytes are taken for by-value ones, and sums have 128 bits */
+/* Values of 8 bytes are treated as pass-by-value, and sums have 128 bits. */
 #if SIZEOF_VOID_P < 8
 #error "hashgraph needs a PostgreSQL of 64 bits"
 #endif
 
-/* 16 split variable-length macros off postgres.h */
+/* 16 moved the variable-length macros from postgres.h to varatt.h. */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
 
-/* 18 split the formatting of EXPLAIN off explain.h */
+/* 18 moved the formatting of EXPLAIN out of explain.h. */
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
 #endif
 
-/* 19 spells copyObject()'s cast as C23 does, and this is C11 */
+/* 19 casts in copyObject() with C23's typeof_unqual, but this is C11. */
 #if PG_VERSION_NUM >= 190000 && defined(HAVE_TYPEOF_UNQUAL) && __STDC_VERSION__ < 202311L
 #undef typeof_unqual
 #define typeof_unqual __typeof_unqual__
 #endif
 
-/* 18 puts the mark of a function that does not return before its declaration */
+/* 18 puts pg_noreturn before the declaration. */
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn pg_attribute_noreturn()
 #endif
 
-/* 19 marks a case that goes on with the next one by an attribute, and warns of a comment */
+/* 19 marks a fall-through case with an attribute and warns about a comment. */
 #if PG_VERSION_NUM < 190000
 #define pg_fallthrough __attribute__((fallthrough))
 #endif
 
-/* 19 gives a signal's handler a second parameter, and a name to the handler that ignores it */
+/* 19 gives signal handlers a second parameter and names the handler that ignores a signal. */
 #if PG_VERSION_NUM < 190000
 #define PG_SIG_IGN SIG_IGN
 #endif
 
-/* 19 has a type of its own for what is measured of a plan's node */
+/* 19 has a separate type for the instrumentation of a plan node. */
 #if PG_VERSION_NUM < 190000
 typedef struct Instrumentation NodeInstrumentation;
 #endif
 
-/* 18 names an extension's library and version */
+/* 18 declares an extension library's name and version. */
 #if PG_VERSION_NUM >= 180000
 #define HG_MODULE_MAGIC(n, v) PG_MODULE_MAGIC_EXT(.name = (n), .version = (v))
 #else
@@ -103,9 +103,8 @@ typedef struct Instrumentation NodeInstrumentation;
 #endif
 
 /*
- * Since 16 a Var or PlaceHolderVar says which outer joins may have made it NULL,
- * and setrefs.c insists that a custom scan's expressions agree in that with its
- * custom_scan_tlist.
+ * Since 16, a Var or PlaceHolderVar lists the outer joins that may have made it NULL. setrefs.c
+ * requires a custom scan's expressions to agree in that with its custom_scan_tlist.
  */
 #if PG_VERSION_NUM >= 160000
 #define HG_HAVE_NULLINGRELS 1
@@ -115,23 +114,23 @@ typedef struct Instrumentation NodeInstrumentation;
 #define HG_HAVE_NULLINGRELS 0
 #endif
 
-/* Join types that came with 16 and 18 */
+/* Join types that came with 16 and 18. */
 #define HG_HAVE_RIGHT_ANTI (PG_VERSION_NUM >= 160000)
 #define HG_HAVE_RIGHT_SEMI (PG_VERSION_NUM >= 180000)
 
-/* 18 lets extensions add kinds of cumulative statistics */
+/* 18 lets extensions add kinds of cumulative statistics. */
 #define HG_HAVE_STAT_KINDS (PG_VERSION_NUM >= 180000)
 
-/* 19 has a type of OIDs with 64 bits */
+/* 19 has a 64-bit OID type. */
 #define HG_HAVE_OID8 (PG_VERSION_NUM >= 190000)
 
 /*
- * Up to 18 one side of a join may have to be made unique before it is joined as by an
- * inner join; 19 hands over the relation that is unique already, under the same names.
+ * Up to 18, one side of a join may have to be made unique before an inner join replaces a
+ * semijoin. 19 passes a relation that is already unique, under the same names.
  */
 #define HG_HAVE_JOIN_UNIQUE (PG_VERSION_NUM < 190000)
 
-/* The type of the join that rows are joined by. */
+/* Returns the join type by which rows are joined: JOIN_INNER for the two JOIN_UNIQUE types. */
 static inline JoinType
 hg_join_type_of_rows(JoinType join_type)
 {
@@ -143,9 +142,9 @@ hg_join_type_of_rows(JoinType join_type)
 }
 
 /*
- * Since 17 a custom join path carries its restrict list, without which a
- * pseudoconstant clause would be lost; before, such a join must be declined.  The last
- * minor versions do so themselves and do not call the hook for it.
+ * Since 17, a custom join path carries its restrict list. Without it a pseudoconstant clause would
+ * be lost, so such a join must be declined. The last minor versions before 17 do not call the hook
+ * for it.
  */
 #if PG_VERSION_NUM >= 170000
 #define HG_HAVE_CUSTOM_RESTRICTINFO 1
@@ -153,7 +152,7 @@ hg_join_type_of_rows(JoinType join_type)
 #define HG_HAVE_CUSTOM_RESTRICTINFO 0
 #endif
 
-/* 17 lets extensions name their wait events */
+/* 17 lets extensions name their wait events; cache keeps the number of the event. */
 #if PG_VERSION_NUM >= 170000
 #define HG_WAIT_EVENT(cache, name)                                                                 \
 	((cache) != 0 ? (cache) : ((cache) = WaitEventExtensionNew(name)))
@@ -161,7 +160,7 @@ hg_join_type_of_rows(JoinType join_type)
 #define HG_WAIT_EVENT(cache, name) ((void) (cache), (uint32) PG_WAIT_EXTENSION)
 #endif
 
-/* 17 has sets of events belong to a resource owner; without one they are their maker's to free */
+/* Creates a wait event set without a resource owner, which 17 introduced. The caller frees it. */
 static inline WaitEventSet *
 hg_wait_event_set_create(int nevents)
 {
@@ -173,8 +172,8 @@ hg_wait_event_set_create(int nevents)
 }
 
 /*
- * 16 tells exact reads of temporary files from those that may meet the end, which return 0
- * there and fail where a part alone is left.
+ * 16 added BufFileReadMaybeEOF, which returns 0 at the end of the file if eof_ok, and
+ * BufFileReadExact. Both raise an error after a partial read.
  */
 #if PG_VERSION_NUM < 160000
 static inline size_t
@@ -197,14 +196,14 @@ BufFileReadExact(BufFile *file, void *ptr, size_t size)
 #endif
 
 /*
- * What batch/hg_heap_page.c knows of core's scans of heaps is tested up to 19.
- * For later versions somebody must read how those scan first.
+ * batch/hg_heap_page.c depends on how core scans heaps, which is tested up to 19. Read core's
+ * scans again before raising this number.
  */
 #define HG_HAVE_KNOWN_HEAP_SCAN (PG_VERSION_NUM < 200000)
 
 /*
- * Begin the scan of a sequential scan node's table, as the node does itself.  19 tells the scan
- * whether the query changes the table, and whether reading is to be counted.
+ * Begins the scan of a sequential scan node's table as the node itself does. 19 takes flags that
+ * say whether the query only reads the table and whether I/O is counted.
  */
 static inline TableScanDesc
 hg_seqscan_begin(ScanState *node)
@@ -226,15 +225,15 @@ hg_seqscan_begin(ScanState *node)
 }
 
 /*
- * Since 17 core's scans of heaps read their pages through streams.  Up to 16 they read and prepare
- * a block by its number in one function.
+ * Since 17, core's heap scans read pages through streams. Up to 16 they read and prepare a block
+ * by its number in one function.
  */
 #define HG_HAVE_READ_STREAM (PG_VERSION_NUM >= 170000)
 
 #if HG_HAVE_READ_STREAM
 /*
- * Do streams read blocks that lie apart at less than the price of advice to the kernel?  18 may
- * have other processes read.  They are the only way ahead where the kernel keeps no pages.
+ * Returns true if a stream reads scattered blocks faster than posix_fadvise() does. 18 may use I/O
+ * workers, which is slower. With direct I/O, streams are the only way to read ahead.
  */
 static inline bool
 hg_read_stream_pays(void)
@@ -247,8 +246,9 @@ hg_read_stream_pays(void)
 }
 
 /*
- * A stream that reads blocks of a scan's table, in CurrentMemoryContext.  18 starts reads together;
- * the callback must not wait then.  19 counts what a scan reads, if that is wanted.
+ * Begins a stream, in CurrentMemoryContext, that reads blocks of a scan's table. 18 batches the
+ * start of reads, so the callback must not wait. 19 counts the scan's I/O if the scan has
+ * instrumentation.
  */
 static inline ReadStream *
 hg_read_stream_begin(TableScanDesc scan, BufferAccessStrategy strategy,
@@ -271,8 +271,8 @@ hg_read_stream_begin(TableScanDesc scan, BufferAccessStrategy strategy,
 #endif
 
 /*
- * Prune a page where that is due. 19 wants the pin of the heap's scan on the visibility map for it,
- * and sets the page's bit there if the scan may.
+ * Prunes a page if that is due. 19 needs the heap scan's pin on the visibility map, where it sets
+ * the page's bit if the scan allows that.
  */
 #if PG_VERSION_NUM >= 190000
 #define hg_page_prune_opt(heap, buffer)                                                            \
@@ -282,7 +282,7 @@ hg_read_stream_begin(TableScanDesc scan, BufferAccessStrategy strategy,
 #define hg_page_prune_opt(heap, buffer) heap_page_prune_opt((heap)->rs_base.rs_rd, buffer)
 #endif
 
-/* The first block of a process of a parallel scan; 19 scans ranges of a table in parallel too. */
+/* Sets a process's first block in a parallel scan. 19 can scan block ranges in parallel too. */
 static inline void
 hg_parallelscan_begin(Relation rel, ParallelBlockTableScanWorker worker,
 					  ParallelBlockTableScanDesc shared)
@@ -295,7 +295,7 @@ hg_parallelscan_begin(Relation rel, ParallelBlockTableScanWorker worker,
 #endif
 }
 
-/* Begin the scan of a range of a table; since 19 it is told more, as above. */
+/* Begins the scan of a TID range. 19 takes flags. */
 static inline TableScanDesc
 hg_beginscan_tidrange(Relation rel, Snapshot snapshot, ItemPointer first, ItemPointer last)
 {
@@ -306,21 +306,21 @@ hg_beginscan_tidrange(Relation rel, Snapshot snapshot, ItemPointer first, ItemPo
 #endif
 }
 
-/* 16 drops group columns that are all the same from the list that plans are made of */
+/* 16 removes redundant columns from the list of group columns that plans are made from. */
 #if PG_VERSION_NUM >= 160000
 #define HG_GROUP_CLAUSE(root) ((root)->processed_groupClause)
 #else
 #define HG_GROUP_CLAUSE(root) ((root)->parse->groupClause)
 #endif
 
-/* 16 has one privilege check for objects of all kinds */
+/* 16 has one privilege check for all kinds of objects. */
 #if PG_VERSION_NUM >= 160000
 #define hg_function_aclcheck(oid, role, mode) object_aclcheck(ProcedureRelationId, oid, role, mode)
 #else
 #define hg_function_aclcheck(oid, role, mode) pg_proc_aclcheck(oid, role, mode)
 #endif
 
-/* Returns true if the current user may maintain a table: the owner, and since 17 a grantee. */
+/* Returns true if the current user may maintain a table: its owner or, since 17, a grantee. */
 static inline bool
 hg_may_maintain(Oid relation)
 {
@@ -335,8 +335,8 @@ hg_may_maintain(Oid relation)
 }
 
 /*
- * Say how large the catalog takes a table to be: for test/fault, which includes commands/vacuum.h.
- * 18 counts frozen pages too.
+ * Writes a table's size into the catalog, for test/fault, which includes commands/vacuum.h. 18
+ * counts frozen pages too.
  */
 #if PG_VERSION_NUM >= 180000
 #define hg_set_table_size(rel, form)                                                               \
@@ -361,7 +361,7 @@ hg_owns_database(Oid database)
 #endif
 }
 
-/* 19 has one size for a hash table in shared memory */
+/* Creates a hash table in shared memory for nelems entries. 19 has one size instead of two. */
 static inline HTAB *
 hg_shmem_init_hash(const char *name, int64 nelems, HASHCTL *info, int flags)
 {
@@ -372,7 +372,7 @@ hg_shmem_init_hash(const char *name, int64 nelems, HASHCTL *info, int flags)
 #endif
 }
 
-/* 18 counts disabled nodes apart from the cost */
+/* Up to 17, disabled nodes are part of the cost: the count is ignored, and read as 0. */
 static inline void
 hg_path_set_disabled_nodes(Path *path, int disabled_nodes)
 {
@@ -395,7 +395,7 @@ hg_path_disabled_nodes(const Path *path)
 #endif
 }
 
-/* Returns true if a relation may be scanned sequentially.  19 tells for each. */
+/* Returns true if sequential scans are enabled. 19 decides this for each relation. */
 static inline bool
 hg_seqscan_enabled(const RelOptInfo *rel)
 {
@@ -407,17 +407,14 @@ hg_seqscan_enabled(const RelOptInfo *rel)
 #endif
 }
 
-/*
- * The transaction that runs, by the number that it has in its session: no two of them have the same
- * one.  None runs: 0.  17 moved it.
- */
+/* Number of the running transaction, unique within its session; 0 if none runs. 17 moved it. */
 #if PG_VERSION_NUM >= 170000
 #define HG_LOCAL_TRANSACTION_ID (MyProc->vxid.lxid)
 #else
 #define HG_LOCAL_TRANSACTION_ID (MyProc->lxid)
 #endif
 
-/* 18 took execute_once from ExecutorRun: a hook's parameters, and how it passes them on */
+/* Parameters of an ExecutorRun hook and their forwarding. 18 removed execute_once. */
 #if PG_VERSION_NUM >= 180000
 #define HG_EXECUTOR_RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count
 #define HG_EXECUTOR_RUN_ARGUMENTS query, direction, count
@@ -427,7 +424,7 @@ hg_seqscan_enabled(const RelOptInfo *rel)
 #define HG_EXECUTOR_RUN_ARGUMENTS query, direction, count, execute_once
 #endif
 
-/* 19 tells the planner what EXPLAIN it works for: a hook's parameters, and how it passes them on */
+/* Parameters of a planner hook and their forwarding. 19 adds the ExplainState. */
 #if PG_VERSION_NUM >= 190000
 #define HG_PLANNER_PARAMETERS                                                                      \
 	Query *parse, const char *query, int cursor_options, ParamListInfo params, ExplainState *es
@@ -438,7 +435,7 @@ hg_seqscan_enabled(const RelOptInfo *rel)
 #define HG_PLANNER_ARGUMENTS parse, query, cursor_options, params
 #endif
 
-/* The inputs of a set operation; up to 17 it has one, which appends them. */
+/* Returns the input paths of a set operation; up to 17 one path that appends them. */
 static inline List *
 hg_setop_inputs(const SetOpPath *path)
 {
@@ -449,10 +446,10 @@ hg_setop_inputs(const SetOpPath *path)
 #endif
 }
 
-/* 18 lets extensions add options to EXPLAIN, and print more of a plan */
+/* 18 lets extensions add options to EXPLAIN and print more of a plan. */
 #define HG_HAVE_EXPLAIN_OPTIONS (PG_VERSION_NUM >= 180000)
 
-/* Add an option that is on or off; 19 has settings that name such options, and checks these. */
+/* Adds a boolean EXPLAIN option. 19 takes a function that checks its value. */
 #if PG_VERSION_NUM >= 190000
 #define hg_register_explain_option(name, handler)                                                  \
 	RegisterExtensionExplainOption(name, handler, GUCCheckBooleanExplainOption)
@@ -460,7 +457,7 @@ hg_setop_inputs(const SetOpPath *path)
 #define hg_register_explain_option(name, handler) RegisterExtensionExplainOption(name, handler)
 #endif
 
-/* Mark a path as one that settings speak against: up to 17 by what it costs. */
+/* Marks a path as disabled by settings; up to 17 this adds disable_cost to its costs. */
 static inline void
 hg_path_disable(Path *path)
 {
@@ -472,7 +469,7 @@ hg_path_disable(Path *path)
 #endif
 }
 
-/* What a scan costs but for such a mark */
+/* Returns a cost without the disable_cost that hg_path_disable adds. */
 static inline Cost
 hg_cost_unmarked(Cost cost)
 {
@@ -483,7 +480,7 @@ hg_cost_unmarked(Cost cost)
 #endif
 }
 
-/* Returns true if a join may be a hash join.  19 tells for each. */
+/* Returns true if hash joins are enabled. 19 decides this for each join. */
 static inline bool
 hg_hashjoin_enabled(const JoinPathExtraData *extra)
 {
@@ -495,7 +492,7 @@ hg_hashjoin_enabled(const JoinPathExtraData *extra)
 #endif
 }
 
-/* Returns true if a join may be a nested loop.  19 tells for each. */
+/* Returns true if nested loops are enabled. 19 decides this for each join. */
 static inline bool
 hg_nestloop_enabled(const JoinPathExtraData *extra)
 {
@@ -507,7 +504,7 @@ hg_nestloop_enabled(const JoinPathExtraData *extra)
 #endif
 }
 
-/* Estimate the least cost of a plain nested loop.  19 is told which kind of loop it is. */
+/* Estimates the least cost of a plain nested loop. 19 takes the kind of loop. */
 static inline void
 hg_initial_cost_nestloop(PlannerInfo *root, JoinCostWorkspace *workspace, JoinType join_type,
 						 Path *outer, Path *inner, JoinPathExtraData *extra)
@@ -524,8 +521,8 @@ hg_initial_cost_nestloop(PlannerInfo *root, JoinCostWorkspace *workspace, JoinTy
 }
 
 /*
- * Returns true if a unique index and a relation's own clauses leave one row of it at most.  Up to
- * 18 the function takes expressions beside clauses.
+ * Returns true if a unique index and the relation's own clauses limit it to one row. Up to 18 the
+ * function takes expressions beside clauses.
  */
 static inline bool
 hg_rel_has_one_row(PlannerInfo *root, RelOptInfo *rel)
@@ -537,7 +534,7 @@ hg_rel_has_one_row(PlannerInfo *root, RelOptInfo *rel)
 #endif
 }
 
-/* Returns true if a join may be a hash join whose outer input is this path. */
+/* Returns true if a hash join is enabled for this outer path. */
 static inline bool
 hg_hashjoin_path_enabled(const JoinPathExtraData *extra, const Path *outer)
 {
@@ -551,9 +548,9 @@ hg_hashjoin_path_enabled(const JoinPathExtraData *extra, const Path *outer)
 }
 
 /*
- * Returns true if a relation is a join whose paths compete by their costs with joins of its
- * partitions.  Up to 18 the planner takes the latter for the topmost join wherever it can, and
- * removes all other paths of it.
+ * Returns true if a join relation's paths compete by cost with joins of its partitions. Up to 18
+ * the planner uses the partitionwise join for the topmost join wherever it can, and removes all
+ * other paths.
  */
 static inline bool
 hg_partitions_compete(const RelOptInfo *rel)
@@ -566,7 +563,7 @@ hg_partitions_compete(const RelOptInfo *rel)
 #endif
 }
 
-/* And what is said of a joined relation's. */
+/* Sets which join methods are enabled for a join relation; only 19 has that for each join. */
 static inline void
 hg_join_extra_of(JoinPathExtraData *extra, const RelOptInfo *joinrel)
 {
@@ -578,7 +575,7 @@ hg_join_extra_of(JoinPathExtraData *extra, const RelOptInfo *joinrel)
 #endif
 }
 
-/* Returns true if a relation's rows are partial groups, which 19 may make before it joins them. */
+/* Returns true if a relation's rows are partial groups, which 19 can make before a join. */
 static inline bool
 hg_rel_has_partial_groups(const RelOptInfo *rel)
 {
@@ -591,8 +588,8 @@ hg_rel_has_partial_groups(const RelOptInfo *rel)
 }
 
 /*
- * The clauses that equivalence classes give for a join of two relations, which is this outer join
- * where it is one: what is above that may say of the rows is among them.
+ * Returns the clauses that equivalence classes imply for a join of two relations. sjinfo is the
+ * outer join that this is, or NULL; clauses from above it are then among the result.
  */
 static inline List *
 hg_implied_equalities(PlannerInfo *root, Relids both, Relids outer, RelOptInfo *inner,
@@ -606,7 +603,7 @@ hg_implied_equalities(PlannerInfo *root, Relids both, Relids outer, RelOptInfo *
 #endif
 }
 
-/* The relid of an outer join among those of what it has made; 0: it has none. */
+/* Returns the relid of an outer join in the range table; 0 if it has none, as always up to 15. */
 static inline Index
 hg_outer_join_relid(const SpecialJoinInfo *sjinfo)
 {
@@ -619,8 +616,8 @@ hg_outer_join_relid(const SpecialJoinInfo *sjinfo)
 }
 
 /*
- * Returns true if a clause is for a join whose inputs are of these relations.  Of several that say
- * the same of rows before and after another outer join, it is that which knows what they were in.
+ * Returns true if a clause applies to a join whose inputs are these relations. Of the versions of
+ * a clause below and above another outer join, only the right one applies.
  */
 static inline bool
 hg_clause_is_for(const RestrictInfo *rinfo, Relids inputs)
@@ -632,7 +629,7 @@ hg_clause_is_for(const RestrictInfo *rinfo, Relids inputs)
 	return bms_is_subset(rinfo->required_relids, inputs);
 }
 
-/* Have what a hash join of core's was made with say of hash joins what was said then. */
+/* Sets in extra that hash joins were enabled when core made a path; only 19 has that. */
 static inline void
 hg_join_extra_set_enabled(JoinPathExtraData *extra, const JoinPath *core)
 {
@@ -646,8 +643,7 @@ hg_join_extra_set_enabled(JoinPathExtraData *extra, const JoinPath *core)
 #endif
 }
 
-/* What it costs to sort rows, but for reading them. */
-/* Returns what counts the rows of a node while it is the node's instrument, in memory of now. */
+/* Returns a new instrument for a plan node that counts its rows, in CurrentMemoryContext. */
 static inline NodeInstrumentation *
 hg_row_counter(void)
 {
@@ -659,8 +655,8 @@ hg_row_counter(void)
 }
 
 /*
- * Whether EXPLAIN names columns with their relations. 18 has one more entry in the range table
- * of a query with groups, and counts it apart.
+ * Returns true if EXPLAIN prefixes columns with their relation. 18 adds a range table entry to a
+ * query with groups and does not count it in rtable_size.
  */
 static inline bool
 hg_explain_has_prefix(const ExplainState *es)
@@ -672,6 +668,7 @@ hg_explain_has_prefix(const ExplainState *es)
 #endif
 }
 
+/* Returns the cost of sorting rows of this width, without reading them. */
 static inline Cost
 hg_sort_cost(PlannerInfo *root, List *pathkeys, double rows, int width)
 {
@@ -685,6 +682,10 @@ hg_sort_cost(PlannerInfo *root, List *pathkeys, double rows, int width)
 	return sort.total_cost;
 }
 
+/*
+ * add_path_precheck and add_partial_path_precheck; 18 takes the number of disabled nodes. For
+ * partial paths, only 19 also takes the startup cost.
+ */
 static inline bool
 hg_add_path_precheck(RelOptInfo *rel, int disabled_nodes, Cost startup_cost, Cost total_cost,
 					 List *pathkeys, Relids required_outer)
@@ -714,9 +715,7 @@ hg_add_partial_path_precheck(RelOptInfo *rel, int disabled_nodes, Cost startup_c
 #endif
 }
 
-/*
- * 16 renamed what names a relation's file and its parts.
- */
+/* 16 renamed RelFileNode and its fields. */
 #if PG_VERSION_NUM < 160000
 typedef Oid RelFileNumber;
 
@@ -740,7 +739,7 @@ hg_relation_locator(Relation rel)
 #endif
 }
 
-/* Pin a block of a relation's main fork if a buffer that it was in still has it. */
+/* Pins a block of the main fork if its last known buffer still has it; true if pinned. */
 static inline bool
 hg_read_recent_buffer(Relation rel, BlockNumber block, Buffer buffer)
 {
@@ -751,7 +750,7 @@ hg_read_recent_buffer(Relation rel, BlockNumber block, Buffer buffer)
 #endif
 }
 
-/* Returns true if this transaction has made a relation, or the file that it has now. */
+/* Returns true if this transaction has created the relation or its current file. */
 static inline bool
 hg_relation_is_new(Relation rel)
 {
@@ -766,7 +765,7 @@ hg_relation_is_new(Relation rel)
 #endif
 }
 
-/* Up to 16 vacuum may remove rows that a registered snapshot sees, where a setting says so. */
+/* Returns true unless old_snapshot_threshold lets vacuum remove rows that a snapshot sees. */
 static inline bool
 hg_snapshots_are_kept(void)
 {
@@ -777,7 +776,7 @@ hg_snapshots_are_kept(void)
 #endif
 }
 
-/* 18 has generated columns that are not stored. */
+/* Returns true for a generated column that is not stored, which 18 introduced. */
 static inline bool
 hg_attribute_is_virtual(Form_pg_attribute attribute)
 {
@@ -789,7 +788,7 @@ hg_attribute_is_virtual(Form_pg_attribute attribute)
 #endif
 }
 
-/* 17 has a function that copies the keys of a hash table in an area. */
+/* 17 takes a function that copies the keys of a dshash table. */
 #if PG_VERSION_NUM >= 170000
 #define HG_DSHASH_MEMORY_KEYS                                                                      \
 	.compare_function = dshash_memcmp, .hash_function = dshash_memhash,                            \

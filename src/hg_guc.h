@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_guc.h
- *	  The settings of hashgraph; hg_guc.c declares each once.
+ *	  The settings of hashgraph, each declared once in hg_guc.c.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 typedef enum HgBackendChoice
 {
-	HG_BACKEND_AUTO, /* the device where it is ready, else the CPU */
+	HG_BACKEND_AUTO, /* the device if it is ready, else the CPU */
 	HG_BACKEND_CPU,
 	HG_BACKEND_CUDA /* the device, or an error; the cache is used as under auto */
 } HgBackendChoice;
@@ -20,17 +20,17 @@ typedef enum HgBackendChoice
 /* hashgraph.table = auto */
 #define HG_TABLE_AUTO (-1)
 
-/* Most GPUs that one server uses. */
+/* The most GPUs that one server uses. */
 #define HG_GPU_DEVICES 8
 
-/* hashgraph.gpu_device: numbers of GPUs, each once. */
+/* hashgraph.gpu_device: distinct GPU ordinals. */
 typedef struct HgGpuDevices
 {
-	int count; /* 0: all, as -1 says */
+	int count; /* 0: all, which the setting writes as -1 */
 	int ordinals[HG_GPU_DEVICES];
 } HgGpuDevices;
 
-/* The place of a GPU in a list; -1: it is not in it. */
+/* Returns the index of a GPU ordinal in a list; -1 if it is not in it. */
 static inline int
 hg_gpu_devices_find(const HgGpuDevices *devices, int ordinal)
 {
@@ -52,7 +52,7 @@ extern double hg_load_factor;
 extern int hg_bins; /* 0 = automatic */
 extern int hg_min_rows;
 extern bool hg_float_sums;
-extern int hg_gpu_memory_limit;	 /* kB; 0 = no limit of its own */
+extern int hg_gpu_memory_limit;	 /* kB; 0 = no limit for one join */
 extern int hg_keep_memory;		 /* kB; -1 = as much as hash_mem */
 extern int hg_gpu_wait_limit;	 /* ms; 0 = what the CPU would take */
 extern int hg_gpu_memory_budget; /* kB; 0 = 80 % of the device */
@@ -70,6 +70,7 @@ extern bool hg_save_counters;	   /* to PostgreSQL's statistics file, since 18 */
 /* Called when hg_save_counters changes, unless NULL. */
 extern void (*hg_save_counters_assigned)(bool save);
 
+/* Declares all settings; called by _PG_init. */
 extern void hg_guc_init(void);
 
 #endif /* HG_GUC_H */

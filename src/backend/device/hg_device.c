@@ -3,9 +3,9 @@
  * hg_device.c
  *	  The device processes that this session's jobs run in.
  *
- * No PostgreSQL process ever loads CUDA: a crash of the driver must not be a crash
- * of a backend, which would restart the whole cluster.  There are processes of the server's
- * (hg_device_server.h) or one of the session's own (hg_device_own.h).
+ * No PostgreSQL process ever loads CUDA: a crash of the driver must not crash a backend, which
+ * would restart the whole cluster. The processes are the server's (hg_device_server.h) or the
+ * session's own (hg_device_own.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,27 +24,28 @@
 #include "hg_guc.h"
 
 /*
- * What the way to the device process and back adds to what its engine takes there: the messages
- * of a job, 12 us there and back each, and a copy of each key, value and row number in staging.
+ * What the transfer to the device process and back adds to the engine's time: a fixed time for the
+ * messages of a job, 12 us for each further message, and a copy of each key, value and row number
+ * in staging.
  */
 #define HG_DEVICE_JOB_MS 0.1
 #define HG_DEVICE_MESSAGE_MS 0.012
 #define HG_DEVICE_BYTE_NS 0.1
 
-/* For so long auto does not ask a device again that has kept this session waiting in vain. */
+/* How long auto avoids a device that has let this session time out. */
 #define HG_DEVICE_LATE_MS (10 * 1000)
 
-/* How long one of several processes may take to tell of itself. */
+/* How long one of several processes may take to report its devices. */
 #define HG_DEVICE_LIST_MS 2000
 
-/* How long a process that is READY may take to greet a session. */
+/* How long a READY process may take to greet a session. */
 #define HG_DEVICE_GREETING_MS 1000
 
-/* How often such a session looks itself, and how often it lets READY processes turn it away. */
+/* How often a waiting session checks the states, and how many refusals it accepts in a row. */
 #define HG_DEVICE_LOOK_MS 100
 #define HG_DEVICE_REFUSALS 50
 
-/* How long a session of its own process waits to be told of its devices. */
+/* How long a session waits for the names of its own process's devices. */
 #define HG_DEVICE_NAME_MS 1000
 
 HgStatus
@@ -109,14 +110,14 @@ hg_device_epoch(int device_no)
 	return connection->pid == 0 ? connection->epoch : 0;
 }
 
-/* Choose among devices as they stand. */
+/* Chooses among the devices in their current states. */
 static HgDeviceState
 hg_device_choose_now(HgDeviceSet among, long greeting_ms, int *device_no, HgError *error)
 {
 	HgDeviceSet left = among;
 	HgDeviceState state = HG_DEVICE_UNAVAILABLE;
 
-	/* nothing is wanted of devices that this session excludes, though what it names be there */
+	/* a device that this session excludes is not used, even if it has the job's replicas */
 	*device_no = hg_device_number(among);
 	if (*device_no < 0)
 	{
@@ -136,8 +137,8 @@ hg_device_choose_now(HgDeviceSet among, long greeting_ms, int *device_no, HgErro
 }
 
 /*
- * Choose anew until one of the devices is READY: which it is, is not known before, as that one
- * which is awaited may hang, and another one come up, or be known to be there.
+ * Chooses repeatedly until one of the devices is READY. The device is not fixed in advance,
+ * because the awaited one may hang while another one comes up.
  */
 static HgDeviceState
 hg_device_choose_in_time(HgDeviceSet among, int *device_no, HgError *error)
@@ -170,9 +171,7 @@ hg_device_choose_in_time(HgDeviceSet among, int *device_no, HgError *error)
 	return state == HG_DEVICE_STARTING ? hg_device_own_state(true, error) : state;
 }
 
-/*
- * Returns true if the process that a device has now has kept this session waiting in vain lately.
- */
+/* Returns true if the device's current process has let this session time out lately. */
 static bool
 hg_device_is_late(int device_no)
 {
@@ -187,7 +186,7 @@ hg_device_is_late(int device_no)
 	return connection->late_process == process;
 }
 
-/* Returns those of the devices whose processes are not late. */
+/* Returns the devices whose processes are not late. */
 static HgDeviceSet
 hg_device_in_time(HgDeviceSet among)
 {
@@ -345,7 +344,7 @@ hg_device_group(void)
 }
 
 /*
- * The devices that a device's process sees; at the first of them is its own, with the report.
+ * Fills infos with the devices that a device's process sees, and *report for its own device.
  * Returns their number, or 0 with *error filled.
  */
 static int
@@ -359,7 +358,7 @@ hg_device_ask_one(int device_no, HgDeviceInfo *infos, int capacity, HgDeviceRepo
 	int count = 0;
 
 	hg_host_init(&host, CurrentMemoryContext);
-	/* one that hangs must not keep the others from being told of */
+	/* one that hangs must not keep the others out of the list */
 	if (hg_device_shared_count() > 1)
 		hg_host_set_timeout(&host, HG_DEVICE_LIST_MS);
 	status = hg_wire_client_devices(client, &host.host, infos, capacity, &count, error);
@@ -371,7 +370,7 @@ hg_device_ask_one(int device_no, HgDeviceInfo *infos, int capacity, HgDeviceRepo
 	return status == HG_OK ? count : 0;
 }
 
-/* The report of a device, by its number; a new one where it has none; NULL: there is no room. */
+/* Returns the report of a GPU ordinal, or a new zeroed one; NULL if there is no room. */
 static HgDeviceReport *
 hg_device_find_report(HgDeviceReport *reports, int capacity, int *count, int ordinal)
 {
@@ -384,7 +383,7 @@ hg_device_find_report(HgDeviceReport *reports, int capacity, int *count, int ord
 	return &reports[(*count)++];
 }
 
-/* Put what a device's process has told among the reports. */
+/* Adds the devices that a process sees to the reports. */
 static void
 hg_device_add_reports(HgDeviceReport *reports, int capacity, int *count, const HgDeviceInfo *infos,
 					  int ninfos, const HgDeviceReport *report)
@@ -403,7 +402,7 @@ hg_device_add_reports(HgDeviceReport *reports, int capacity, int *count, const H
 	}
 }
 
-/* Tell of a device whose process has not told itself, what the worker knows. */
+/* Fills in the published state of a device whose process has not reported itself. */
 static void
 hg_device_add_state(HgDeviceReport *reports, int count, int device_no)
 {
@@ -430,7 +429,7 @@ hg_device_list(HgDeviceReport *reports, int capacity, HgError *error)
 	int count = 0;
 	int any;
 
-	/* one is waited for; others are asked of as they stand, and those that rest are not woken */
+	/* waits for one; the others count as they are, and resting ones are not woken */
 	if (hg_device_choose(HG_ALL_DEVICES, true, &any, error) != HG_DEVICE_READY && ndevices == 1)
 		return 0;
 	for (int device_no = 0; device_no < ndevices; device_no++)

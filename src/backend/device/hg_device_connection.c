@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_connection.c
- *	  This session's connections to device processes, whoever's those are.
+ *	  This session's connections to device processes, both the server's and its own.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -64,7 +64,7 @@ hg_device_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused(
 		hg_device_connection_close(&connections[device_no]);
 }
 
-/* Jobs were opened, or closed where they are negative, at the other end. */
+/* Counts jobs that were opened, or closed if negative, at the other end. */
 static void
 hg_device_note_jobs(void *arg, int jobs, int64_t bytes)
 {

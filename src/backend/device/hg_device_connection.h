@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_connection.h
- *	  This session's connections to device processes, whoever's those are.
+ *	  This session's connections to device processes, both the server's and its own.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,39 +26,48 @@ typedef enum HgDeviceState
 
 typedef struct HgDeviceConnection
 {
-	HgWireClient *client; /* NULL where there is no connection */
-	pid_t pid;			  /* of a process of this session's own, else 0 */
+	HgWireClient *client; /* NULL without a connection */
+	pid_t pid;			  /* of the session's own process, else 0 */
 	uint64 epoch;		  /* of the server's process; 0 until it has greeted */
-	bool was_ready;		  /* a process of this session's own has come up */
-	TimestampTz late_at;  /* when this session last waited for a process in vain; 0: never */
-	uint64 late_process;  /* that process: the epoch of the server's, the PID of its own */
-	char name[sizeof(((HgDeviceInfo *) 0)->name)]; /* of the device that jobs run on */
+	bool was_ready;		  /* the session's own process has come up */
+	TimestampTz late_at;  /* when this session last waited in vain; 0: never */
+	uint64 late_process;  /* the process waited for: epoch of the server's, PID of its own */
+	char name[sizeof(((HgDeviceInfo *) 0)->name)]; /* of the GPU that jobs run on */
 } HgDeviceConnection;
 
-/* That to a device's process; device 0 is a process of this session's own, too. */
+/*
+ * Returns the connection to a device's process. Device 0 is also a process of this session's own.
+ * The struct is static and never NULL.
+ */
 extern HgDeviceConnection *hg_device_connection(int device_no);
 
-/* Give a connection up, and the process at its other end if it is this session's own. */
+/* Closes a connection. If the process at its other end is this session's own, ends it too. */
 extern void hg_device_connection_close(HgDeviceConnection *connection);
 
 /*
- * Give up a process that was lost, so that the next start makes a new one.  One that runs
- * stays: it may have come after the one that a job lost.
+ * Closes the connection to a process that was lost, so that the next start makes a new one. A
+ * connection to a running process stays: that process may have replaced the one that a job lost.
  */
 extern void hg_device_discard_lost(int device_no);
 
-/* Take a connected socket over; on failure it stays the caller's. */
+/*
+ * Makes the connection use a connected socket. Returns true if the connection now owns the socket;
+ * on false (out of memory) the caller still owns it.
+ */
 extern bool hg_device_connection_adopt(HgDeviceConnection *connection, int fd);
 
-/* Remember that a process (HgDeviceConnection.late_process) has kept the session waiting in vain.
- */
+/* Records that this session has waited in vain for a process (HgDeviceConnection.late_process). */
 extern void hg_device_connection_set_late(HgDeviceConnection *connection, uint64 process);
 
-/* Wait, interruptibly, until the process has said something or the deadline has passed. */
+/*
+ * Waits, interruptibly, until the process has greeted or declined or the deadline has passed.
+ * Returns HG_WIRE_STARTING after the deadline, and fills *error if the process is unavailable or
+ * lost.
+ */
 extern HgWireState hg_device_connection_wait(HgDeviceConnection *connection, TimestampTz deadline,
 											 HgError *error);
 
-/* How long a process of this session's own may take to go after its socket was closed. */
+/* How long a session's own process has, once its socket is closed, before it is killed. */
 #define HG_DEVICE_GRACE_MS 500
 
 /* How long a start may take. */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_listener.c
- *	  A device process of the server, to which sessions connect: its sockets, start and end.
+ *	  Sockets, start and end of a device process of the server, to which sessions connect.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,10 +20,10 @@
 #include "backend/device/hg_device_listener.h"
 #include "backend/device/hg_device_shared.h"
 
-/* Connections that wait to be accepted. */
+/* Connections that may wait to be accepted. */
 #define HG_DEVICE_BACKLOG 1024
 
-/* A listening socket on a device's address; -1 with errno set on failure. */
+/* Returns a socket that listens on a device's address; -1 with errno set on failure. */
 static int
 hg_device_listener_open(int device_no)
 {
@@ -70,7 +70,7 @@ hg_device_listener_start(int device_no, const HgDeviceLaunch *launch, HgWireClie
 	}
 	listening = hg_device_listener_open(device_no);
 	rc = listening < 0 ? errno : hg_device_spawn(launch, listening, sockets[1], pid);
-	/* what connects to a process that is gone is refused if no other has its socket */
+	/* so that connections to a process that is gone are refused */
 	if (listening >= 0)
 		close(listening);
 	close(sockets[1]);

@@ -33,12 +33,12 @@ typedef struct HgGroupLoad
 typedef struct HgLoads
 {
 	HgDeviceCounters counters[HG_GPU_DEVICES];
-	HgGroupLoad groups[FLEXIBLE_ARRAY_MEMBER]; /* by the leader's position among all processes */
+	HgGroupLoad groups[FLEXIBLE_ARRAY_MEMBER]; /* by the leader's index in allProcs */
 } HgLoads;
 
 static HgLoads *loads = NULL;
 
-/* What this process has added, which it takes back at its end. */
+/* What this process has added, which it subtracts when it exits. */
 static struct
 {
 	bool registered;
@@ -49,7 +49,7 @@ static struct
 static shmem_request_hook_type previous_shmem_request = NULL;
 static shmem_startup_hook_type previous_shmem_startup = NULL;
 
-/* Processes that can have jobs. */
+/* Returns the number of processes that can have jobs. */
 static int
 hg_device_load_groups(void)
 {
@@ -103,7 +103,7 @@ hg_device_load_init(void)
 	shmem_startup_hook = hg_device_load_shmem_startup;
 }
 
-/* The counters of this process's group. */
+/* Returns the counters of this process's group. */
 static HgGroupLoad *
 hg_device_load_group(void)
 {
@@ -112,7 +112,7 @@ hg_device_load_group(void)
 	return &loads->groups[leader - ProcGlobal->allProcs];
 }
 
-/* Add to the counters of a device; what is negative wraps around to what it takes away. */
+/* Adds to the counters of a device; negative values rely on unsigned wraparound. */
 static void
 hg_device_load_add(int device_no, int jobs, int64 bytes)
 {
@@ -121,7 +121,7 @@ hg_device_load_add(int device_no, int jobs, int64 bytes)
 	pg_atomic_fetch_add_u32(&hg_device_load_group()->jobs[device_no], jobs);
 }
 
-/* Connections that are closed later have nothing to tell any more. */
+/* Subtracts this process's jobs. Connections closed later no longer count. */
 static void
 hg_device_load_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
 {

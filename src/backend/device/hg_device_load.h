@@ -3,22 +3,22 @@
  * hg_device_load.h
  *	  The jobs that all sessions have at each of the server's device processes.
  *
- * Counters in shared memory, a pair for each device: changed where a job is opened, and waits for
- * its turn from then on, and where it is closed.  What a process has open when it ends is taken
- * back then.  They decide where jobs go, and nothing else: that they are read one by one, while
- * others change them, does no harm.
+ * Shared memory has a pair of counters for each device. They change when a job is opened, even if
+ * it then waits for its turn, and when it is closed. A process that ends subtracts its open jobs.
+ * The counters only decide where jobs go, so it does no harm to read them one by one.
  *
- * The same is counted for each GROUP, which is a query with its parallel workers, by the process
- * that leads it.  WHY: a device process lets no job wait whose group has another one open there,
- * because what it waited for might wait for it (engine/wire/hg_wire.h).  It does not see what the
- * group has open at another process; so a group's jobs go where it has some already.  Jobs whose
- * replicas are only on other devices go there all the same: they wait no longer than the CPU would
- * take (hg_match_replica.c).  And so do those that may not have that device, as it does not answer,
- * or ends, or the session has set another hashgraph.gpu_device meanwhile, and those of a query
- * whose processes together have begun others; and jobs that are spread over several devices, by
- * groups that have no other one (hg_device_shards.h).  Two groups that so wait for each other are
- * told by none but the time: under backend auto that is the timeout of each join, and under backend
- * cuda, whose joins wait for ever otherwise, hg_device_timeout_alone_ms.
+ * Each GROUP, which is a query with its parallel workers, has counters too, at its leader's
+ * process. A device process never lets a job wait whose group has another job open there, because
+ * it might wait for a job that waits for that one (engine/wire/hg_wire.h). It does not see the
+ * group's jobs at other processes, so a group's jobs go to the device that has some already. The
+ * exceptions are jobs whose replicas are only on other devices, which wait no longer than the CPU
+ * would take (hg_match_replica.c); jobs that cannot use the group's device, because it does not
+ * answer, is ending, or is excluded by a new hashgraph.gpu_device; jobs of a query whose
+ * participants have begun jobs elsewhere; and sharded jobs, which only groups without other jobs
+ * may have (hg_device_shards.h).
+ *
+ * Only a timeout ends a wait of two such groups for each other: under backend auto the timeout of
+ * each join, under backend cuda hg_device_timeout_alone_ms.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -32,22 +32,25 @@
 typedef struct HgDeviceLoad
 {
 	uint32 jobs;  /* open, or waiting for their turn */
-	uint64 bytes; /* of their keys and columns, as expected */
+	uint64 bytes; /* expected size of their keys and columns */
 } HgDeviceLoad;
 
-/* Request shared memory; called while shared_preload_libraries are loaded. */
+/* Requests shared memory; called while shared_preload_libraries are loaded. */
 extern void hg_device_load_init(void);
 
 /*
- * So many jobs more, or less, on a device; nothing where the server has no shared memory of ours.
+ * Adds jobs and bytes, which may be negative, to the counters of a device and of this process's
+ * group. Does nothing if the server has no shared memory for them.
  */
 extern void hg_device_load_note(int device_no, int jobs, int64 bytes);
 
-/* What all sessions have on a device. */
+/* Returns the jobs that all sessions have on a device; zeros without shared memory. */
 extern HgDeviceLoad hg_device_load_read(int device_no);
 
-/* The number of jobs that this process's group has there; has it any anywhere else? */
+/* Returns the number of jobs that this process's group has on a device. */
 extern uint32 hg_device_load_of_group(int device_no);
+
+/* Returns true if this process's group has jobs on any other device. */
 extern bool hg_device_load_is_elsewhere(int device_no);
 
 #endif /* HG_DEVICE_LOAD_H */

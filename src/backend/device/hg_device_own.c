@@ -19,17 +19,16 @@
 #include "backend/device/hg_device_own.h"
 #include "backend/device/hg_device_spawn.h"
 
-/* How long an unusable device is left alone. */
+/* How long an unusable device is not tried again. */
 #define HG_DEVICE_RETRY_MS (60 * 1000)
 
 static struct
 {
-	TimestampTz unusable_since; /* 0, or when it turned out to be of no use */
+	TimestampTz unusable_since; /* 0, or when the device turned out to be unusable */
 	HgError reason;				/* why; valid while unusable_since is set */
 	HgDeviceLaunch launch;		/* what was tried */
 } own;
 
-/* The connection to it. */
 static HgDeviceConnection *
 hg_device_own_connection(void)
 {
@@ -43,7 +42,7 @@ hg_device_own_set_unusable(HgStatus status, const char *message, const char *det
 	own.unusable_since = GetCurrentTimestamp();
 }
 
-/* Start the process unless it runs or is known to be of no use. */
+/* Starts the process unless it runs or is known to be unusable. */
 static void
 hg_device_own_start(void)
 {
@@ -129,7 +128,7 @@ hg_device_own_poll(HgError *error)
 	}
 	came_up = connection->was_ready;
 	hg_device_connection_close(connection);
-	/* one that was lost before it came up is left alone for a while, as one that declined */
+	/* one that was lost before it came up is not retried for a while, like one that declined */
 	if (!came_up)
 	{
 		why.status = HG_UNAVAILABLE;
@@ -146,7 +145,7 @@ hg_device_own_state(bool wait, HgError *error)
 {
 	HgDeviceConnection *connection = hg_device_own_connection();
 
-	/* a process that ended since it was last used (idle, killed) is replaced */
+	/* replaces a process that has ended since its last use (idle, killed) */
 	if (connection->was_ready)
 		hg_device_discard_lost(0);
 	hg_device_own_start();

@@ -3,10 +3,9 @@
  * hg_device_own.h
  *	  A device process of this session's own.
  *
- * The session holds one end of a socket pair, and the process ends
- * when that closes, whichever way the session goes.  That the device is of no use (no program, no
- * driver, no device) is remembered for a while, so that not every join pays for finding out
- * again.
+ * The session holds one end of a socket pair. The process ends when that end closes, however the
+ * session ends. If the device turns out to be unusable (no program, no driver, no GPU), the
+ * session remembers that for a minute, so that not every join tries again.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,10 +16,16 @@
 
 #include "backend/device/hg_device_connection.h"
 
-/* hg_device_state where the server runs no device process. */
+/*
+ * hg_device_state for a server without device processes. Starts the process if there is none. With
+ * wait, waits for its greeting for at most HG_DEVICE_START_MS.
+ */
 extern HgDeviceState hg_device_own_state(bool wait, HgError *error);
 
-/* Take in what the process at the other end says; returns what is known then. */
+/*
+ * Reads what the process has sent and returns the resulting state. Closes the connection if the
+ * process was lost or has declined. error may be NULL.
+ */
 extern HgDeviceState hg_device_own_poll(HgError *error);
 
 #endif /* HG_DEVICE_OWN_H */

@@ -19,7 +19,7 @@
 /* The device that this process chose last; -1: none yet. */
 static int last_device_no = -1;
 
-/* May this session's jobs run there?  A GPU whose number is not known yet may be any. */
+/* Returns true if this session's jobs may run on a device; ordinal -1 may become any GPU. */
 static bool
 hg_placement_is_allowed(const HgDeviceAvailability *state)
 {
@@ -33,14 +33,14 @@ hg_placement_is_ready(const HgDeviceAvailability *state)
 	return state->state == HG_SERVER_DEVICE_READY && !state->silent;
 }
 
-/* Is a device better than another one, in what it has to do? */
+/* Returns true if a device has less to do than another one. */
 static bool
 hg_placement_is_idler(const HgDeviceLoad *load, const HgDeviceLoad *than)
 {
 	return load->bytes != than->bytes ? load->bytes < than->bytes : load->jobs < than->jobs;
 }
 
-/* Where the next job goes, of the READY ones; -1: there are none. */
+/* Returns the READY device for the next job, with its load in *least; -1: none. */
 static int
 hg_placement_choose(const HgDeviceAvailability *states, int ndevices, HgDeviceSet among,
 					HgDeviceLoad *least)
@@ -67,10 +67,10 @@ hg_placement_choose(const HgDeviceAvailability *states, int ndevices, HgDeviceSe
 	return chosen;
 }
 
-/* How long a process may take to start before others that rest are thought to be faster, in ms. */
+/* How long a process may take to start before a resting one is assumed to be faster, in ms. */
 #define HG_PLACEMENT_START_MS (5 * 1000)
 
-/* How soon a device that is not READY may be; less is sooner. */
+/* Ranks how soon a device that is not READY may be; less is sooner. */
 static int
 hg_placement_rank(const HgDeviceAvailability *state)
 {
@@ -86,7 +86,7 @@ hg_placement_rank(const HgDeviceAvailability *state)
 		case HG_SERVER_DEVICE_RESTING:
 			return 1;
 		case HG_SERVER_DEVICE_READY:
-			return 2; /* but silent */
+			return 2; /* silent */
 		case HG_SERVER_DEVICE_UNAVAILABLE:
 			break;
 	}
@@ -94,9 +94,8 @@ hg_placement_rank(const HgDeviceAvailability *state)
 }
 
 /*
- * Which device to wait for, where none is READY: one that has begun to start, but not one that
- * hangs meanwhile where another one rests, which is asked to start then; -1: none of these may have
- * this session's jobs.
+ * Returns the device to wait for if none is READY: one that is starting, unless it seems to hang
+ * and another one rests. Returns -1 if none of them may have this session's jobs.
  */
 static int
 hg_placement_await(const HgDeviceAvailability *states, int ndevices, HgDeviceSet among)
@@ -114,7 +113,7 @@ hg_placement_await(const HgDeviceAvailability *states, int ndevices, HgDeviceSet
 	return chosen;
 }
 
-/* Have a device that rests come up, as the others are busy. */
+/* Asks one resting device to start, because the others are busy. */
 static void
 hg_placement_wake(const HgDeviceAvailability *states, int ndevices)
 {
@@ -137,7 +136,7 @@ hg_device_number_ready(HgDeviceSet among)
 
 	if (chosen < 0)
 		return -1;
-	/* its own group's jobs are no reason, as more of them go there all the same */
+	/* the group's own jobs do not count, because more of them go there anyway */
 	if (least.jobs > hg_device_load_of_group(chosen))
 		hg_placement_wake(states, ndevices);
 	last_device_no = chosen;
@@ -155,7 +154,7 @@ hg_device_number(HgDeviceSet among)
 		return chosen;
 	ndevices = hg_device_shared_survey(states);
 	chosen = hg_placement_await(states, ndevices, among);
-	/* where none may have any, the process that is asked says so */
+	/* if none may have jobs, the process that is asked reports that */
 	return chosen < 0 && (ndevices == 0 || among == HG_ALL_DEVICES) ? 0 : chosen;
 }
 
@@ -188,7 +187,7 @@ hg_device_wanted_ordinal(void)
 		return -1;
 	if (hg_gpu_devices.count == 1)
 		return hg_gpu_devices.ordinals[0];
-	/* none of several is there: the process that is asked says so */
+	/* if none of several exists, the process that is asked reports that */
 	ndevices = hg_device_shared_survey(states);
 	for (int device_no = 0; device_no < ndevices; device_no++)
 		if (hg_placement_is_allowed(&states[device_no]))

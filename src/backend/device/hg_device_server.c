@@ -18,7 +18,7 @@
 #include "backend/device/hg_device_server.h"
 #include "backend/device/hg_device_spawn.h"
 
-/* How long after its start a server may still be about to bring up its worker. */
+/* How long after its start a server may still be starting its worker. */
 #define HG_DEVICE_WORKER_MS (10 * 1000)
 
 bool
@@ -26,7 +26,7 @@ hg_device_server_read(int device_no, HgServerDevice *server)
 {
 	if (!hg_device_shared_read(device_no, server))
 		return false;
-	/* without a slot for a background worker there is none, and never will be */
+	/* without a slot for a background worker, no worker ever comes up */
 	return server->state != HG_SERVER_DEVICE_NONE ||
 		   !TimestampDifferenceExceeds(server->since, GetCurrentTimestamp(), HG_DEVICE_WORKER_MS);
 }
@@ -39,8 +39,8 @@ hg_device_server_set_late(int device_no, uint64 epoch)
 }
 
 /*
- * Connect to a device's process: READY, or with *error filled STARTING where it can't be had now,
- * and UNAVAILABLE where this session is the one that can't.
+ * Connects to a device's process. Returns READY; otherwise fills *error and returns STARTING if
+ * the process cannot be reached now, or UNAVAILABLE if the cause is this session.
  */
 static HgDeviceState
 hg_device_connect(int device_no, HgError *error)
@@ -72,13 +72,13 @@ hg_device_connect(int device_no, HgError *error)
 	ReleaseExternalFD();
 	hg_error_set(error, HG_UNAVAILABLE, strerror(failure),
 				 "could not connect to the device process");
-	/* it may have gone this moment, or have more connections than it can take at once */
+	/* it may have just ended, or have a full backlog */
 	return failure == ENOENT || failure == ECONNREFUSED || failure == EAGAIN
 			   ? HG_DEVICE_STARTING
 			   : HG_DEVICE_UNAVAILABLE;
 }
 
-/* Does the connection lead to another process than the READY one, or nowhere? */
+/* Returns true if the connection is lost or leads to another process than the READY one. */
 static bool
 hg_device_is_outdated(const HgDeviceConnection *connection, const HgServerDevice *server)
 {
@@ -87,11 +87,12 @@ hg_device_is_outdated(const HgDeviceConnection *connection, const HgServerDevice
 }
 
 /*
- * Connect to the READY process unless that is done, and wait for its greeting; at a glance, only
- * look whether it is there.
+ * Connects to the READY process unless connected, and waits for its greeting until the deadline.
+ * With glance, only checks whether the greeting has arrived.
  *
- * What greets may be the next process already, which the worker has not yet told of.  But
- * while it starts nothing is READY: if something is READY after the greeting, it is what greeted.
+ * The process that greets may be the next one already, which the worker has not published yet. But
+ * while that one starts, nothing is READY. If the device is READY after the greeting, the READY
+ * process is the one that greeted.
  */
 static HgDeviceState
 hg_device_greet(int device_no, const HgServerDevice *server, bool glance, TimestampTz deadline,
@@ -151,7 +152,7 @@ hg_device_server_state(int device_no, const HgServerDevice *server, long timeout
 				return hg_device_greet(
 					device_no, server, timeout_ms < 0,
 					TimestampTzPlusMilliseconds(GetCurrentTimestamp(), timeout_ms), error);
-			/* it answers yet, or is replaced */
+			/* it will answer, or will be replaced */
 			hg_error_set(error, HG_UNAVAILABLE, "", "the device does not answer");
 			return HG_DEVICE_STARTING;
 		case HG_SERVER_DEVICE_RESTING:

@@ -19,25 +19,25 @@
 #include "engine/hg_ranges.h"
 #include "engine/hg_sharded.h"
 
-/* How long a process that is READY may take to greet, before it is left out. */
+/* How long a READY process may take to greet before it is left out. */
 #define HG_SHARDS_GREETING_MS 200
 
-/* How long it may take then to say what memory it has, before it is said to be silent. */
+/* How long it may then take to report its memory before it counts as silent. */
 #define HG_SHARDS_ROOM_MS 1000
 
 /*
- * A device with less memory than the greatest one's, divided by this, has no part in a job: its
- * part of the rows would be less than what a shard costs.
+ * A device with less than 1/16 of the largest device's memory gets no shard: its part of the rows
+ * would save less than a shard costs.
  */
 #define HG_SHARDS_ROOM_PART 16
 
-/* No device has more than that, whatever it says. */
+/* Upper bound of a device's memory, whatever it reports. */
 #define HG_SHARDS_MOST_ROOM (UINT64CONST(1) << 47)
 
-/* Bytes of memory that jobs can have, as each process said when it was asked last. */
+/* Bytes of memory for jobs, as last reported by each process. */
 static uint64 rooms[HG_GPU_DEVICES];
 
-/* The engine over a set of devices.  Jobs have its address, so that it stays once it was made. */
+/* The engine over a set of devices. Jobs keep its address, so it is never freed. */
 typedef struct HgDeviceShards
 {
 	struct HgDeviceShards *next;
@@ -55,7 +55,7 @@ hg_device_shards_is_possible(void)
 	return hg_device_shared_count() > 1;
 }
 
-/* Ask a device to which this session is connected what memory jobs can have there. */
+/* Asks a connected device how much memory jobs can have; false if it does not answer. */
 static bool
 hg_device_shards_ask_room(int device_no)
 {
@@ -66,7 +66,7 @@ hg_device_shards_ask_room(int device_no)
 	return known;
 }
 
-/* Those of the devices that have enough memory to be of use beside the others. */
+/* Returns the devices whose memory is large enough compared to the others. */
 static HgDeviceSet
 hg_device_shards_with_room(HgDeviceSet device_set)
 {
@@ -124,21 +124,21 @@ hg_device_shards_shard(void *arg, uint32_t shard)
 	return client != NULL ? hg_wire_client_engine(client) : NULL;
 }
 
-/* What a shard has memory for. */
+/* The memory of a shard's device in bytes, for hg_sharded.h. */
 static uint64_t
 hg_device_shards_room(void *arg, uint32_t shard)
 {
 	return rooms[((const HgDeviceShards *) arg)->device_no[shard]];
 }
 
-/* The engine over all of them, for hg_ranges.h. */
+/* The sharded engine, for hg_ranges.h. */
 static HgEngine *
 hg_device_shards_sharded(void *arg)
 {
 	return &((HgDeviceShards *) arg)->sharded.engine;
 }
 
-/* The engines over a set of devices; NULL: out of memory. */
+/* Returns the engines over a set of devices; NULL: out of memory. */
 static HgDeviceShards *
 hg_device_shards_find(HgDeviceSet device_set)
 {
@@ -225,7 +225,7 @@ hg_device_shards_distrust(HgDeviceSet device_set, HgError *error)
 	return status;
 }
 
-/* Is there a question that a device's process has not answered? */
+/* Returns true if a device's process owes an answer. */
 static bool
 hg_device_shards_awaits(int device_no)
 {

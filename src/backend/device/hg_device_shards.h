@@ -3,16 +3,17 @@
  * hg_device_shards.h
  *	  Jobs that are sharded over several of the server's GPUs.
  *
- * A job that one device is too small for is sharded over all that are READY, as one job on each
- * (engine/hg_sharded.h); what is too large for these is partitioned into ranges, each of which is
- * sharded.  Each device is asked before what memory it has: their shares of the rows are in
- * proportion to that, where it differs by much, and one that has next to none is left out.
+ * A job that is too large for one device is sharded over all READY devices, with one job on each
+ * (engine/hg_sharded.h). What is too large for all of them runs in partition passes, each of which
+ * is sharded. Each device is first asked for its memory. Where the amounts differ by much, the
+ * shards' rows are in proportion to them; a device with less than a sixteenth of the largest is
+ * left out.
  *
- * NO TWO WAIT FOR EACH OTHER. Shards are opened by the order of device numbers, so that of two such
- * jobs the one that comes second waits without anything that the first one wants.  A job is spread
- * only where its group has no other one open (hg_device_load.h): it waits on a device for others,
- * which wait for none of its group's then, but for those that processes of one group open at the
- * same moment; they are told by the time (hg_device_timeout_apart_ms).
+ * NO DEADLOCK. Shards are opened in the order of device numbers, so the second of two sharded jobs
+ * waits without holding anything that the first one needs. A job is sharded only if its group has
+ * no other job open (hg_device_load.h), so no job that it waits for waits for its group.
+ * Participants of one group that open jobs at the same moment are the exception; a timeout ends
+ * that (hg_device_timeout_apart_ms).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,40 +25,39 @@
 #include "backend/device/hg_device_placement.h"
 #include "engine/hg_engine.h"
 
-/* May there be several devices, so that it is worth a look which are READY? */
+/* Returns true if the server has several devices, whether or not they are READY. */
 extern bool hg_device_shards_is_possible(void);
 
 /*
- * The devices that a job of this process can be spread over, to which it is connected now; with
- * *why filled where that is one, since no other has memory to speak of, or 0: there are fewer than
- * two, or its group has a job open.  Waits a moment for each that has not greeted, or does not say
- * what memory it has.
+ * Returns the devices that a job of this process can be sharded over, and connects to them.
+ * Returns 0 with *why filled if fewer than two are ready or the group has a job open. Returns a
+ * set of one with *why filled if no other device has enough memory. Waits up to 200 ms for each
+ * greeting and a second for each answer about memory.
  */
 extern HgDeviceSet hg_device_shards_devices(HgError *why);
 
 /*
- * The engine whose jobs are spread over these devices; it lasts as long as the process.  NULL: out
- * of memory.
+ * Returns the engine whose jobs are sharded over these devices, with partition passes if needed.
+ * It lasts as long as the process. NULL means out of memory.
  */
 extern HgEngine *hg_device_shards_engine(HgDeviceSet device_set);
 
 /*
- * The engine for jobs of graph replicas, of which these devices have partitions
- * (engine/hg_partitioning.h), to all of which this process is connected; the same.
+ * Returns the engine for jobs on graph replicas that are partitioned over these devices
+ * (engine/hg_partitioning.h). This process must be connected to all of them. Lifetime and NULL are
+ * as for hg_device_shards_engine.
  */
 extern HgEngine *hg_device_shards_partitions(HgDeviceSet device_set);
 
-/*
- * The device, of these, that a job of partitions was at work with last: where that failed, it has.
- */
+/* Returns the device that the last job on the set called last: after a failure, the culprit. */
 extern int hg_device_shards_called(HgDeviceSet device_set);
 
-/* The names of the devices, for a human. */
+/* Writes the names of the devices for display, for example "2 x NAME", truncated to size bytes. */
 extern void hg_device_shards_name(HgDeviceSet device_set, char *name, Size size);
 
 /*
- * As hg_device_discard_lost, hg_device_distrust and hg_device_complain, of all of the devices; the
- * last of those whose answers are awaited.
+ * hg_device_discard_lost, hg_device_distrust and hg_device_complain for all devices of the set.
+ * The last one complains only about processes that owe an answer, unless the set has one device.
  */
 extern void hg_device_shards_discard_lost(HgDeviceSet device_set);
 extern HgStatus hg_device_shards_distrust(HgDeviceSet device_set, HgError *error);

@@ -22,17 +22,17 @@
 #include "backend/device/hg_device_shared.h"
 #include "hg_guc.h"
 
-/* Falls back to the CPU are logged this often at most. */
+/* How often fallbacks to the CPU are logged at most. */
 #define HG_FALLBACK_LOG_MS (60 * 1000)
 
-/* What keeps the log from being filled. */
+/* Limits how often fallbacks are logged. */
 typedef struct HgFallbackLog
 {
-	TimestampTz logged_at; /* the last time, 0 if never */
-	uint64 unlogged;	   /* since then */
+	TimestampTz logged_at; /* 0: never */
+	uint64 unlogged;	   /* fallbacks since then */
 } HgFallbackLog;
 
-/* Most names of replicas that wait to be dropped. */
+/* The most replica names that can wait to be dropped. */
 #define HG_FORGOTTEN 1024
 
 typedef struct HgDeviceShared
@@ -40,9 +40,9 @@ typedef struct HgDeviceShared
 	slock_t mutex; /* protects all but published */
 	int ndevices;
 	HgServerDevice devices[HG_GPU_DEVICES]; /* by device number */
-	bool asked[HG_GPU_DEVICES];				/* a session wants a process */
-	uint64 epoch;							/* the last that was given out */
-	Latch *worker;							/* NULL where none has come up */
+	bool asked[HG_GPU_DEVICES];				/* a session needs a process */
+	uint64 epoch;							/* last one assigned */
+	Latch *worker;							/* NULL if none has come up */
 	HgFallbackLog fallbacks;
 	int nforgotten;
 	HgReplicaName forgotten[HG_FORGOTTEN];
@@ -157,7 +157,7 @@ hg_device_shared_survey(HgDeviceAvailability *states)
 	return ndevices;
 }
 
-/* Wake the worker, whose latch was read under the lock. */
+/* Wakes the worker, whose latch was read under the lock. */
 static void
 hg_device_shared_wake(Latch *worker)
 {
@@ -231,7 +231,7 @@ hg_device_shared_publish(int device_no, const HgServerDevice *device)
 	bool silent;
 
 	SpinLockAcquire(&shared->mutex);
-	/* a new process has given no cause for complaint */
+	/* a new process has not failed to answer */
 	silent = published->silent && published->epoch == device->epoch;
 	*published = *device;
 	published->silent = silent;

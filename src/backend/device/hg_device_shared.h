@@ -3,38 +3,37 @@
  * hg_device_shared.h
  *	  What all processes of a server know of its device processes.
  *
- * Where the library is in shared_preload_libraries, device processes serve all sessions, one for
- * each GPU that the server uses.  A background worker (hg_device_worker.h) starts them, watches
- * them and starts them again; this is what it tells the sessions, in shared memory, and what they
- * tell it.  A GPU has a DEVICE NUMBER, from 0 on, for as long as the settings stay as they are.
+ * If the library is in shared_preload_libraries, device processes serve all sessions, one for each
+ * GPU that the server uses. A background worker (hg_device_worker.h) starts, watches and restarts
+ * them. It publishes their state in shared memory, where sessions also report to it. A GPU keeps
+ * its DEVICE NUMBER, counted from 0, as long as the settings do not change.
  *
- * WHY A PROCESS FOR EACH. An error that CUDA calls sticky, and a crash in the driver, end all that
- * their process has on any GPU; nothing that is torn down inside it makes that good.  So what must
- * not fall with a GPU is no part of its process: the others' jobs are not, by construction, and a
- * lost process is replaced the same way whether there are others or not.  It costs a staging area
- * and a CUDA runtime for each, and no process sees the queues of all: which GPU a job goes to is
- * decided in the session (hg_device_placement.h), from figures in shared memory.  A job that runs
- * on several GPUs at once has its rows pass from process to process through the session
- * (hg_device_shards.h), unless these copy between them by what CUDA has for that (IPC handles), and
- * loses all of it with any of them, as it would in one process.
+ * WHY ONE PROCESS FOR EACH GPU. A sticky CUDA error, or a crash in the driver, ends everything
+ * that its process has on any GPU; no cleanup inside the process helps. With separate processes, a
+ * failure on one GPU cannot affect jobs on the others, and a lost process is replaced the same way
+ * whether or not there are others. The price is a staging area and a CUDA runtime for each, and no
+ * process sees all queues. The session therefore decides which GPU a job goes to
+ * (hg_device_placement.h). The rows of a sharded job pass between processes through the session
+ * (hg_device_shards.h), unless the processes copy directly through CUDA IPC handles. Such a job is
+ * lost with any of its processes, as it would be in one process.
  *
- * WHO WRITES WHAT. All of it is protected by one spinlock.  The worker alone writes the state of a
- * process (hg_device_shared_publish).  Sessions write two things: that they want a process
- * (hg_device_shared_ask) and that it does not answer (hg_device_shared_set_silent); both wake the
- * worker.  The latter holds until the process answers the worker's next question, so that a process
- * that was stopped costs a session its timeout once, and the others nothing.
+ * WHO WRITES WHAT. One spinlock protects all of it. Only the worker writes the state of a process
+ * (hg_device_shared_publish). Sessions write that they need a process (hg_device_shared_ask) or
+ * that it does not answer (hg_device_shared_set_silent); both wake the worker. A process stays
+ * silent until it answers the worker's next question, so a stopped process costs one session its
+ * timeout, and the others nothing.
  *
- * WHAT A SESSION DOES that wants a device (hg_device_server.c), by state:
+ * WHAT A SESSION DOES that needs a device (hg_device_server.c), by state:
  *
- *	NONE		No worker has come up.  As STARTING while one may be about to; later, where
- *				there was no slot for a background worker, a process of its own.
- *	RESTING		No process runs, because it was idle or nobody has wanted it yet.  Asks for
- *				one, and goes on as with STARTING.
- *	STARTING	backend auto goes to the CPU, backend cuda waits, for a minute at most, and for
- *				whichever device is READY first.
- *	READY		Connects unless it is connected to the process of this epoch already.
- *	UNAVAILABLE	Takes the reason.  Where that is a program that was not there, and now
- *				is, asks for it, and goes on as with STARTING.
+ *	NONE		No worker has come up. Like STARTING while one may still come up. Later, if there
+ *				was no slot for a background worker, the session starts its own process.
+ *	RESTING		No process runs: it was idle, or no session has needed it yet. Asks for one and
+ *				continues as with STARTING.
+ *	STARTING	Backend auto uses the CPU. Backend cuda waits for at most a minute, for whichever
+ *				device is READY first.
+ *	READY		Connects unless connected to the process of this epoch already.
+ *	UNAVAILABLE	Takes the reason. If that is a missing program that is now installed, asks for a
+ *				process and continues as with STARTING.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -53,15 +52,15 @@
 #include "engine/wire/hg_wire_client.h"
 
 /*
- * Where the device process of device 0 listens, below the data directory, which every process of
- * the server has for its working directory; behind that of another are a dot and its device number.
- * Base backups and pg_rewind, which would fail on a socket, leave out what is in this directory.
+ * Address of the process of device 0, below the data directory, which is the working directory of
+ * every server process. The addresses of other devices append a dot and the device number. Base
+ * backups and pg_rewind would fail on a socket, but skip the contents of this directory.
  */
 #define HG_DEVICE_ADDRESS PG_STAT_TMP_DIR "/hashgraph_device"
 
 typedef enum HgServerDeviceState
 {
-	HG_SERVER_DEVICE_NONE = 0, /* what zeroed memory says */
+	HG_SERVER_DEVICE_NONE = 0, /* zeroed memory */
 	HG_SERVER_DEVICE_RESTING,
 	HG_SERVER_DEVICE_STARTING,
 	HG_SERVER_DEVICE_READY,
@@ -71,34 +70,32 @@ typedef enum HgServerDeviceState
 typedef struct HgServerDevice
 {
 	HgServerDeviceState state;
-	TimestampTz since;			/* when the shared memory was made */
-	bool installed;				/* the program was there when the worker looked */
-	bool silent;				/* it has not answered in time, and not since */
-	pid_t pid;					/* of the process, 0 where none runs */
-	TimestampTz starting_since; /* STARTING: since when, whatever becomes of processes meanwhile */
-	int ordinal;	 /* of the GPU; -1: the first that can be used, which is not known yet */
-	uint64 epoch;	 /* of the process that was READY last, which no other one ever has; 0: none */
-	uint64 restarts; /* processes that were lost since then, and replaced */
-	HgError reason;	 /* UNAVAILABLE: why */
-	char name[sizeof(((HgDeviceInfo *) 0)->name)]; /* READY: of the device that jobs run on */
-	HgEngineCosts costs;						   /* READY: what it has measured */
+	TimestampTz since;			/* when the shared memory was created */
+	bool installed;				/* the worker found the program when it last looked */
+	bool silent;				/* has missed an answer and not answered since */
+	pid_t pid;					/* 0 if no process runs */
+	TimestampTz starting_since; /* STARTING: since when, across replaced processes */
+	int ordinal;				/* of the GPU; -1: the first usable one, not known yet */
+	uint64 epoch;				/* of the last READY process, never reused; 0: none */
+	uint64 restarts;			/* lost and replaced processes since the server's start */
+	HgError reason;				/* UNAVAILABLE: why */
+	char name[sizeof(((HgDeviceInfo *) 0)->name)]; /* READY: of the GPU that jobs run on */
+	HgEngineCosts costs;						   /* READY: costs that the process has measured */
 } HgServerDevice;
 
-/* The address of a device's process. */
+/* Fills in the socket address of a device's process. */
 extern void hg_device_address(int device_no, struct sockaddr_un *address);
 
-/* Request shared memory; called while shared_preload_libraries are loaded. */
+/* Requests shared memory; called while shared_preload_libraries are loaded. */
 extern void hg_device_shared_init(void);
 
-/*
- * The number of devices that the server has, at least 1; 0 where it has no shared memory of ours.
- */
+/* Returns the number of devices of the server, at least 1; 0 without our shared memory. */
 extern int hg_device_shared_count(void);
 
-/* How things stand on a device; false where the server has no shared memory of ours. */
+/* Copies the published state of a device. Returns false without our shared memory. */
 extern bool hg_device_shared_read(int device_no, HgServerDevice *device);
 
-/* What decides whether a device's process may have jobs. */
+/* The part of HgServerDevice that decides whether a device's process may have jobs. */
 typedef struct HgDeviceAvailability
 {
 	HgServerDeviceState state;
@@ -108,55 +105,52 @@ typedef struct HgDeviceAvailability
 	TimestampTz starting_since;
 } HgDeviceAvailability;
 
-/* The same of all devices, in states[HG_GPU_DEVICES]; returns their number. */
+/* Fills states[HG_GPU_DEVICES] for all devices; returns their number, 0 without shared memory. */
 extern int hg_device_shared_survey(HgDeviceAvailability *states);
 
-/* Have the worker start a process on a device, if none runs. */
+/* Asks the worker to start a process on a device, if none runs. */
 extern void hg_device_shared_ask(int device_no);
 
-/* Tell all that the process of this epoch does not answer. */
+/* Reports to all that the process of this epoch does not answer. */
 extern void hg_device_shared_set_silent(int device_no, uint64 epoch);
 
 /*
- * Wait, interruptibly, until the worker publishes something or timeout_ms have passed.
- * What was published since the call before, by the same process, ends the wait at once; after the
- * last call comes hg_device_shared_wait_end.
+ * Waits, interruptibly, until the worker publishes something or timeout_ms have passed. A change
+ * published since the same process's last call ends the wait at once. The caller must call
+ * hg_device_shared_wait_end after the last call.
  */
 extern void hg_device_shared_wait(long timeout_ms);
 extern void hg_device_shared_wait_end(void);
 
-/* The worker's: from now on this process is the one to wake. */
+/* For the worker: registers this process as the one to wake. */
 extern void hg_device_shared_attach(void);
 
-/* The worker's: there are so many devices. */
+/* For the worker: sets the number of devices. */
 extern void hg_device_shared_set_count(int ndevices);
 
-/* The worker's: everything but silent. */
+/* For the worker: publishes everything but silent, which is cleared if the epoch is new. */
 extern void hg_device_shared_publish(int device_no, const HgServerDevice *device);
 
-/* The worker's: an epoch for a process that has come up. */
+/* For the worker: returns an epoch for a process that has come up. */
 extern uint64 hg_device_shared_next_epoch(void);
 
-/* The worker's: the process has answered. */
+/* For the worker: clears silent because the process has answered. */
 extern void hg_device_shared_clear_silent(int device_no);
 
-/* The worker's: did a session ask for a process on a device since the last call? */
+/* For the worker: returns true if a session has asked for a process since the last call. */
 extern bool hg_device_shared_was_asked(int device_no);
 
 /*
- * The replica of a name is not used any more, nor are those of its columns: have the worker tell
- * the processes.  Where too many of them wait for that, those of a thousand tables that are dropped
- * at once, a process finds out by itself, when it needs their memory.
+ * Asks the worker to have the device processes drop a replica that is no longer used, and the
+ * replicas of its columns. At most 1024 names wait; further ones are ignored, for example if a
+ * thousand tables are dropped at once. A process drops these itself when it needs their memory.
  */
 extern void hg_device_shared_forget(const HgReplicaName *name);
 
-/* The worker's: the next of these names; false where there is none. */
+/* For the worker: returns one of these names in *name; false if there is none. */
 extern bool hg_device_shared_next_forgotten(HgReplicaName *name);
 
-/*
- * Say in the server's log that a join fell back to the CPU, once a minute for all sessions; in
- * between at DEBUG1.
- */
+/* Logs that a join fell back to the CPU: at LOG once a minute for all sessions, else at DEBUG1. */
 extern void hg_device_log_fallback(const HgError *why);
 
 #endif /* HG_DEVICE_SHARED_H */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_spawn.c
- *	  Start the program hashgraph_device, and see it off.
+ *	  Starts the program hashgraph_device and reaps it.
  *
- * By fork, not by posix_spawn: that holds its caller, where no signal reaches it, until the program
- * has been found and opened, and so for as long as a file system hangs, or somebody's signal stops
- * the new process.  The program closes every descriptor but those that it is told of.
+ * It uses fork and not posix_spawn. posix_spawn blocks its caller, with signals blocked, until the
+ * program has been opened. A hanging file system, or a signal that stops the child, would block
+ * it. The program closes every descriptor but those that its arguments name.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,7 +28,7 @@
 
 #define HG_DEVICE_PROGRAM "hashgraph_device"
 
-/* The descriptors that the device process finds its sockets on. */
+/* The descriptors on which the device process expects its sockets. */
 #define HG_DEVICE_SOCKET 3
 #define HG_DEVICE_LISTENER 4
 
@@ -74,7 +74,7 @@ hg_device_set_missing(HgError *error)
 				 "hashgraph was installed without CUDA");
 }
 
-/* The new process: become the program, or say over the connection why not. */
+/* In the child: executes the program, or declines over the connection with the reason. */
 pg_noreturn static void
 hg_device_exec(const char *program, char **argv, int listening, int connected)
 {
@@ -83,7 +83,7 @@ hg_device_exec(const char *program, char **argv, int listening, int connected)
 	int null;
 	HgError error;
 
-	/* all signals are blocked until none would find a handler of the server's */
+	/* signals stay blocked until none has a handler of the server's */
 	for (int number = 1; number < NSIG; number++)
 		sigaction(number, &standard, NULL);
 	sigemptyset(&none);
@@ -130,7 +130,7 @@ hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_
 	int ends[2] = {-1, -1};
 	int rc = 0;
 
-	/* out of the way of the places that the program looks for them in */
+	/* moves them away from the descriptors that the program expects */
 	ends[0] = fcntl(connected, F_DUPFD_CLOEXEC, HG_DEVICE_LISTENER + 1);
 	if (listening >= 0)
 		ends[1] = fcntl(listening, F_DUPFD_CLOEXEC, HG_DEVICE_LISTENER + 1);
@@ -165,7 +165,7 @@ hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_
 int
 hg_device_reap(pid_t pid, int grace_ms)
 {
-	instr_time start; /* of the half of the time that runs */
+	instr_time start; /* when the current half of the time began */
 	bool killed = false;
 
 	INSTR_TIME_SET_CURRENT(start);
@@ -178,7 +178,7 @@ hg_device_reap(pid_t pid, int grace_ms)
 			return status;
 		if (done < 0 && errno != EINTR)
 			return -1;
-		/* one that does not go by itself is killed halfway; no wait is for ever */
+		/* one that does not end by itself is killed halfway; the wait is always bounded */
 		if (hg_elapsed_ms(start) >= grace_ms / 2)
 		{
 			if (killed)
@@ -187,7 +187,7 @@ hg_device_reap(pid_t pid, int grace_ms)
 			killed = true;
 			INSTR_TIME_SET_CURRENT(start);
 		}
-		/* who waits for all processes of the server does not wait for this one */
+		/* other processes that wait for barriers must not wait for this one */
 		if (ProcSignalBarrierPending && INTERRUPTS_CAN_BE_PROCESSED())
 			ProcessProcSignalBarrier();
 		pg_usleep(1000);

@@ -1,34 +1,32 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_supervisor.c
- *	  The life of the device process with one number of the server.
+ *	  The life of one device process of the server.
  *
- * THE PROCESS'S LIFE, as the worker tells it to the sessions (hg_device_shared.h)
+ * STATES that the worker publishes to sessions (hg_device_shared.h) when the process
  *
- *	spawned			STARTING
- *	says hello		READY
- *	declines		UNAVAILABLE with its reason; tried again after HG_SUPERVISOR_RETRY_MS
- *	dies			STARTING if it is replaced soon, else UNAVAILABLE: after a pause that doubles
- *					from HG_SUPERVISOR_FIRST_PAUSE_MS to HG_SUPERVISOR_LONGEST_PAUSE_MS, and begins
- *					anew when one has lived for a minute
- *	ends by itself	RESTING: it was idle for gpu_idle_timeout.  Started again when asked
- *	no program		UNAVAILABLE; looked for again after HG_SUPERVISOR_RETRY_MS, or when a session
- *					that has found it asks
+ *	is spawned		STARTING
+ *	greets			READY
+ *	declines		UNAVAILABLE with its reason; retried after HG_SUPERVISOR_RETRY_MS
+ *	dies			STARTING if it is replaced soon, else UNAVAILABLE. The pause doubles from
+ *					HG_SUPERVISOR_FIRST_PAUSE_MS to HG_SUPERVISOR_LONGEST_PAUSE_MS, and starts
+ *					again when a process has lived for a minute
+ *	ends by itself	RESTING: it was idle for gpu_idle_timeout. Started again on request
+ *	is missing		UNAVAILABLE; retried after HG_SUPERVISOR_RETRY_MS, or when a session that has
+ *					found the program asks
  *
- * Settings that a process is started with may change while it runs.  It is then replaced: sessions
- * are told that it is STARTING, so that no job begins, and it ends when the last one has, or after
- * HG_SUPERVISOR_DRAIN_MS. One whose GPU is not used any more ends likewise, but is UNAVAILABLE. A
- * reload of the configuration also ends all pauses.
+ * A process whose settings change is replaced. It is published as STARTING, so that no job begins,
+ * and ends with its last job or after HG_SUPERVISOR_DRAIN_MS. A process whose GPU is no longer
+ * used ends likewise, but as UNAVAILABLE. A reload of the configuration also ends all pauses.
  *
- * DOES IT LIVE? The worker asks once a second, and at once when a session complains that it got no
- * answer.  A process that keeps it waiting for a second is called silent, which keeps sessions
- * away; one that says nothing for HG_SUPERVISOR_SILENCE_MS is killed.  A process that starts has
- * nothing to say for up to HG_SUPERVISOR_START_MS, but if it was stopped by a signal it need not be
- * waited for that long.
+ * LIVENESS. The worker pings once a second, and at once when a session reports no answer. After a
+ * second without an answer the process is published as silent, which keeps sessions away; after
+ * HG_SUPERVISOR_SILENCE_MS it is killed. A starting process may be mute for
+ * HG_SUPERVISOR_START_MS, unless a signal has stopped it.
  *
- * HOW IT ENDS.  The process ends when the worker's end of the connection is closed, by whichever
- * way out the worker takes, also by an immediate shutdown, SIGKILL, and the death of the
- * postmaster.  A socket file that is left behind then is removed by the next start.
+ * END. The process ends when the worker's end of the connection closes, however the worker ends:
+ * also by an immediate shutdown, SIGKILL, or the death of the postmaster. The next start removes a
+ * socket file that is left behind.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -48,24 +46,24 @@
 #include "backend/device/hg_device_supervisor.h"
 #include "backend/device/hg_device_listener.h"
 
-/* How long a program that is missing, or has no device, is left alone. */
+/* How long to wait before retrying a program that is missing or has no device. */
 #define HG_SUPERVISOR_RETRY_MS (60 * 1000)
 
-/* How long a lost process is not replaced, from the first time on. */
+/* Pause before a lost process is replaced: the first one and the longest one. */
 #define HG_SUPERVISOR_FIRST_PAUSE_MS 100
 #define HG_SUPERVISOR_LONGEST_PAUSE_MS (60 * 1000)
 
-/* What sessions may wait through without being told that there is no device. */
+/* The longest pause that is published as STARTING and not as UNAVAILABLE. */
 #define HG_SUPERVISOR_SHORT_PAUSE_MS (5 * 1000)
 
-/* How long a process must live to have its losses forgotten. */
+/* How long a process must live to reset the pause. */
 #define HG_SUPERVISOR_HEALTHY_MS (60 * 1000)
 
-/* How long a process may take to start, and to let its jobs end when it is replaced. */
+/* How long a process may take to start, and to finish its jobs when it is replaced. */
 #define HG_SUPERVISOR_START_MS (60 * 1000)
 #define HG_SUPERVISOR_DRAIN_MS (60 * 1000)
 
-/* How often it is asked whether it lives, and when it is held for dead. */
+/* How often a process is pinged, and when a silent one is killed. */
 #define HG_SUPERVISOR_PING_MS 1000
 #define HG_SUPERVISOR_SILENCE_MS (10 * 1000)
 
@@ -84,7 +82,7 @@ hg_supervisor_publish(HgDeviceSupervisor *supervisor, HgServerDeviceState state)
 	hg_device_shared_publish(supervisor->device_no, &supervisor->device);
 }
 
-/* There is no device; when to look again. */
+/* Publishes that there is no device, and sets when to try again. */
 static void
 hg_supervisor_set_unavailable(HgDeviceSupervisor *supervisor, const HgError *reason,
 							  TimestampTz next_start)
@@ -95,7 +93,7 @@ hg_supervisor_set_unavailable(HgDeviceSupervisor *supervisor, const HgError *rea
 	hg_supervisor_publish(supervisor, HG_SERVER_DEVICE_UNAVAILABLE);
 }
 
-/* There is no GPU for it any more, so that nobody is to wait for its process. */
+/* Publishes that there is no GPU for this device any more, so that no session waits for it. */
 static void
 hg_supervisor_set_unused(HgDeviceSupervisor *supervisor)
 {
@@ -105,7 +103,7 @@ hg_supervisor_set_unused(HgDeviceSupervisor *supervisor)
 	hg_supervisor_set_unavailable(supervisor, &reason, DT_NOEND);
 }
 
-/* Log why there is no device, unless that was the reason before. */
+/* Logs why there is no device, unless the reason is the same as before. */
 static void
 hg_supervisor_log_reason(HgDeviceSupervisor *supervisor, const HgError *reason)
 {
@@ -121,7 +119,7 @@ hg_supervisor_log_reason(HgDeviceSupervisor *supervisor, const HgError *reason)
 			 reason->detail[0] != '\0' ? errdetail("%s", reason->detail) : 0));
 }
 
-/* Close the connection, which ends the process: it is to be seen off. */
+/* Closes the connection, which ends the process. The caller must reap the returned PID. */
 static pid_t
 hg_supervisor_disconnect(HgDeviceSupervisor *supervisor)
 {
@@ -134,7 +132,7 @@ hg_supervisor_disconnect(HgDeviceSupervisor *supervisor)
 	return pid;
 }
 
-/* End the process and see it off; returns its status. */
+/* Ends the process and reaps it; returns its wait status or -1. */
 static int
 hg_supervisor_end_process(HgDeviceSupervisor *supervisor)
 {
@@ -147,10 +145,9 @@ hg_supervisor_end_process(HgDeviceSupervisor *supervisor)
 }
 
 /*
- * The end of the worker is that of the processes.  They are seen off last, when the other processes
- * of the server no longer count on this one, and when all of them have been asked to go: so all
- * have together the time that one has.  On the ways out that do not come by here the kernel closes
- * the connections.
+ * Reaps a process when the worker exits. This runs last, when no other server process depends on
+ * the worker and all device processes have been told to end. They share one grace period. If the
+ * worker dies without callbacks, the kernel closes the connections.
  */
 static void
 hg_supervisor_reap_at_exit(int code pg_attribute_unused(), Datum pid)
@@ -175,7 +172,7 @@ hg_supervisor_end(HgDeviceSupervisor *supervisor)
 	}
 }
 
-/* End the process on purpose; why completes "was stopped". */
+/* Ends the process on purpose; why completes "was stopped". */
 static void
 hg_supervisor_stop(HgDeviceSupervisor *supervisor, const char *why)
 {
@@ -185,7 +182,7 @@ hg_supervisor_stop(HgDeviceSupervisor *supervisor, const char *why)
 	ereport(LOG, (errmsg("hashgraph device process (PID %d) was stopped: %s", (int) pid, why)));
 }
 
-/* End it, for one with other settings, if the device is to have any. */
+/* Ends the process, to start one with new settings if the device is still wanted. */
 static void
 hg_supervisor_replace(HgDeviceSupervisor *supervisor, TimestampTz now)
 {
@@ -194,7 +191,7 @@ hg_supervisor_replace(HgDeviceSupervisor *supervisor, TimestampTz now)
 	supervisor->next_start = now;
 }
 
-/* After a loss: when the next one is started, and what sessions are told until then. */
+/* After a loss: schedules the next start and publishes the state until then. */
 static void
 hg_supervisor_pause(HgDeviceSupervisor *supervisor, TimestampTz now, const HgError *reason)
 {
@@ -210,7 +207,7 @@ hg_supervisor_pause(HgDeviceSupervisor *supervisor, TimestampTz now, const HgErr
 	supervisor->pause_ms = Min(2 * supervisor->pause_ms, HG_SUPERVISOR_LONGEST_PAUSE_MS);
 }
 
-/* What a process would be started with now. */
+/* Fills in what a process would be started with now. */
 static void
 hg_supervisor_launch(const HgDeviceSupervisor *supervisor, HgDeviceLaunch *launch)
 {
@@ -218,7 +215,7 @@ hg_supervisor_launch(const HgDeviceSupervisor *supervisor, HgDeviceLaunch *launc
 	launch->device = supervisor->device.ordinal;
 }
 
-/* Start a process, or find that there is none to start. */
+/* Starts a process, or finds that the program is missing. */
 static void
 hg_supervisor_start(HgDeviceSupervisor *supervisor, TimestampTz now)
 {
@@ -258,7 +255,7 @@ hg_supervisor_cancelled(void *arg pg_attribute_unused())
 	return ShutdownRequestPending;
 }
 
-/* Wait for an answer: until the server ends, or the process is held for dead. */
+/* Waits for an answer until the server shuts down or the process has been silent too long. */
 static bool
 hg_supervisor_wait_readable(void *arg, int fd)
 {
@@ -292,7 +289,7 @@ hg_supervisor_wait_readable(void *arg, int fd)
 	return false;
 }
 
-/* What the client needs of a host to wait for an answer, from now on. */
+/* Returns the host with which the client waits for an answer; starts the clock. */
 static HgHost
 hg_supervisor_host(HgDeviceSupervisor *supervisor)
 {
@@ -303,7 +300,10 @@ hg_supervisor_host(HgDeviceSupervisor *supervisor)
 					.arg = supervisor};
 }
 
-/* The process has gone, or does not answer: say how, and think of the next one. */
+/*
+ * Handles a process that was lost or does not answer: logs how and plans the next start. how is
+ * NULL if it closed the connection itself.
+ */
 static void
 hg_supervisor_lose(HgDeviceSupervisor *supervisor, TimestampTz now, const char *how)
 {
@@ -316,7 +316,7 @@ hg_supervisor_lose(HgDeviceSupervisor *supervisor, TimestampTz now, const char *
 	HgError error;
 	int status;
 
-	/* it ends in good order then, as one that was idle */
+	/* a distrusted process exits with status 0, like one that was idle */
 	if (how == NULL && hg_wire_client_is_distrusted(supervisor->client))
 		how = "What it said made no sense.";
 	status = hg_supervisor_end_process(supervisor);
@@ -346,17 +346,17 @@ hg_supervisor_lose(HgDeviceSupervisor *supervisor, TimestampTz now, const char *
 	hg_supervisor_pause(supervisor, now, &error);
 }
 
-/* A question was not answered: see off what does not answer, unless that is the server's end. */
+/* Kills and replaces a process that did not answer, unless the server shuts down. */
 static void
 hg_supervisor_miss_answer(HgDeviceSupervisor *supervisor)
 {
 	if (hg_wire_client_state(supervisor->client, NULL) != HG_WIRE_READY || ShutdownRequestPending)
-		return; /* the next look finds out */
+		return; /* the next check finds out */
 	kill(supervisor->device.pid, SIGKILL);
 	hg_supervisor_lose(supervisor, GetCurrentTimestamp(), "It did not answer, and was killed.");
 }
 
-/* The process has come up: learn what it has and what else it sees, and let the sessions in. */
+/* Handles a process that has come up: reads its devices and publishes it as READY. */
 static void
 hg_supervisor_announce(HgDeviceSupervisor *supervisor, TimestampTz now)
 {
@@ -374,7 +374,7 @@ hg_supervisor_announce(HgDeviceSupervisor *supervisor, TimestampTz now)
 		{
 			strlcpy(supervisor->device.name, supervisor->seen[i].name,
 					sizeof(supervisor->device.name));
-			/* the next one is to have the same */
+			/* its replacement should use the same GPU */
 			supervisor->launch.device = supervisor->device.ordinal = supervisor->seen[i].ordinal;
 			break;
 		}
@@ -384,13 +384,13 @@ hg_supervisor_announce(HgDeviceSupervisor *supervisor, TimestampTz now)
 	supervisor->next_ping = now;
 	ereport(LOG, (errmsg("hashgraph device process (PID %d) is ready: %s",
 						 (int) supervisor->device.pid, supervisor->device.name)));
-	/* who is kept off this GPU is to find the others, and not that there are none */
+	/* sessions that may not use this GPU must find the others, not an empty list */
 	if (supervisor->learn != NULL)
 		supervisor->learn(now);
 	hg_supervisor_publish(supervisor, HG_SERVER_DEVICE_READY);
 }
 
-/* Ask the process how it is. */
+/* Pings the process. */
 static void
 hg_supervisor_ping(HgDeviceSupervisor *supervisor, TimestampTz now)
 {
@@ -417,7 +417,7 @@ hg_supervisor_drop(HgDeviceSupervisor *supervisor, const HgReplicaName *name)
 		hg_wire_client_drop(supervisor->client, name);
 }
 
-/* Has the process been stopped by a signal, and not been told to go on? */
+/* Returns true if a signal has stopped the process and it was not continued. */
 static bool
 hg_supervisor_is_stopped(HgDeviceSupervisor *supervisor)
 {
@@ -427,7 +427,7 @@ hg_supervisor_is_stopped(HgDeviceSupervisor *supervisor)
 		   info.si_pid == supervisor->device.pid;
 }
 
-/* Look after the process that runs. */
+/* Watches the running process. */
 static void
 hg_supervisor_look_after(HgDeviceSupervisor *supervisor, TimestampTz now)
 {
@@ -506,7 +506,7 @@ hg_supervisor_init(HgDeviceSupervisor *supervisor, int device_no)
 	memset(supervisor, 0, sizeof(*supervisor));
 	supervisor->device_no = device_no;
 	supervisor->pause_ms = HG_SUPERVISOR_FIRST_PAUSE_MS;
-	/* the counters are the server's, not this worker's */
+	/* the counters outlive this worker */
 	hg_device_shared_read(device_no, &supervisor->device);
 	supervisor->device.pid = 0;
 }
@@ -518,7 +518,7 @@ hg_supervisor_begin(HgDeviceSupervisor *supervisor, int ordinal, bool rests, Tim
 	supervisor->device.ordinal = ordinal;
 	if (supervisor->client != NULL)
 	{
-		/* one that lets its jobs end, and is replaced after all */
+		/* it was draining, and is replaced after all */
 		if (supervisor->drained_at != 0)
 			hg_supervisor_publish(supervisor, HG_SERVER_DEVICE_STARTING);
 		return;
@@ -535,7 +535,7 @@ hg_supervisor_work(HgDeviceSupervisor *supervisor, bool taken, TimestampTz now)
 		 (supervisor->device.state == HG_SERVER_DEVICE_UNAVAILABLE &&
 		  !supervisor->device.installed)))
 		supervisor->next_start = now;
-	/* one that would not go in time */
+	/* one that did not end in time */
 	if (supervisor->lingering != 0 && waitpid(supervisor->lingering, NULL, WNOHANG) != 0)
 		supervisor->lingering = 0;
 	if (supervisor->client != NULL)

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_supervisor.h
- *	  The supervisor of the device process with one number of the server.
+ *	  The supervisor of one device process of the server.
  *
- * The worker has one for each device (hg_device_worker.h), and gives each its turn.
+ * The worker (hg_device_worker.h) has one for each device and calls them in turn.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,24 +18,24 @@
 typedef struct HgDeviceSupervisor
 {
 	int device_no;
-	bool wanted;		   /* there is a GPU for it; else it ends what runs */
-	HgServerDevice device; /* as it was published last */
-	HgDeviceLaunch launch; /* of the process that runs, or ran last */
-	HgWireClient *client;  /* NULL where no process runs */
+	bool wanted;		   /* there is a GPU for it; if not, it ends its process */
+	HgServerDevice device; /* as last published */
+	HgDeviceLaunch launch; /* of the process that runs or ran last */
+	HgWireClient *client;  /* NULL if no process runs */
 	TimestampTz started_at;
 	TimestampTz next_start; /* DT_NOEND: when a session asks */
 	TimestampTz next_ping;
-	TimestampTz drained_at; /* 0, or when it is replaced at the latest */
+	TimestampTz drained_at; /* 0, or the latest time to replace the process */
 	long pause_ms;			/* before the next replacement */
-	pid_t lingering;		/* one that would not go, even killed; 0: none */
+	pid_t lingering;		/* PID of a process that did not end even when killed; 0: none */
 
-	/* while a question is under way */
+	/* while a question awaits an answer */
 	TimestampTz asked_at;
 	bool told_silent;
 
 	/*
-	 * What the process that came up last has seen, its own device and others; and who is told of it
-	 * before the sessions are let in, or NULL.
+	 * The devices that the process that came up last has seen: its own and others. learn, unless
+	 * NULL, is called before the process is published to sessions.
 	 */
 	int nseen;
 	HgDeviceInfo seen[HG_WIRE_MAX_DEVICES];
@@ -46,27 +46,30 @@ typedef struct HgDeviceSupervisor
 extern void hg_supervisor_init(HgDeviceSupervisor *supervisor, int device_no);
 
 /*
- * From now on the supervisor runs a process for the GPU of this number, or for any GPU if it is -1.
- * It starts the process now, or when a session asks for it.  A running process stays, and is
- * replaced by hg_supervisor_reload if it has another GPU.
+ * Makes the supervisor run a process for the GPU with this ordinal, or for any GPU if it is -1.
+ * Starts the process at the next hg_supervisor_work, or if rests is true when a session asks. A
+ * running process stays; hg_supervisor_reload replaces it if it has another GPU.
  */
 extern void hg_supervisor_begin(HgDeviceSupervisor *supervisor, int ordinal, bool rests,
 								TimestampTz now);
 
-/* Settings, or whether it is wanted, may have changed: does the process still do? */
+/*
+ * Checks the process against changed settings and a changed wanted. Ends or replaces it if it no
+ * longer fits, once its jobs have ended, and ends all pauses between starts.
+ */
 extern void hg_supervisor_reload(HgDeviceSupervisor *supervisor, TimestampTz now);
 
 /*
- * Do what is due, and say when something is again.  Where its GPU is taken by another process it
- * starts none.
+ * hg_supervisor_work does what is due; with taken, another process still has the GPU and it starts
+ * none. hg_supervisor_next_work returns when something is due again, DT_NOEND for never.
  */
 extern void hg_supervisor_work(HgDeviceSupervisor *supervisor, bool taken, TimestampTz now);
 extern TimestampTz hg_supervisor_next_work(const HgDeviceSupervisor *supervisor, TimestampTz now);
 
-/* Have the process drop the replica of a name, if it runs. */
+/* Asks the process, if it runs, to drop the replica of a name. */
 extern void hg_supervisor_drop(HgDeviceSupervisor *supervisor, const HgReplicaName *name);
 
-/* The worker ends: so does the process. */
+/* Ends the process because the worker ends. The process is reaped by a proc_exit callback. */
 extern void hg_supervisor_end(HgDeviceSupervisor *supervisor);
 
 #endif /* HG_DEVICE_SUPERVISOR_H */

@@ -1,25 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_worker.c
- *	  The background worker that keeps the server's device processes.
+ *	  The background worker that runs the server's device processes.
  *
- * A GPU belongs to a server, not to a session: its context takes half a second and half a gigabyte,
- * and only one process that sees all of its jobs can share its memory among them.  This worker
- * starts the program for each GPU, with a socket on which sessions connect, and a connection to
- * itself, over which it learns that the process is up, that it lives, and that it has gone
- * (hg_device_supervisor.c).  It loads no CUDA, and no key ever passes through it: sessions talk to
- * the processes themselves.
+ * A GPU belongs to a server, not to a session: its context takes half a second and half a
+ * gigabyte, and only one process that sees all of its jobs can share its memory among them. For
+ * each GPU, this worker starts the program with a socket for sessions and a connection to itself,
+ * over which it watches the process (hg_device_supervisor.c). It loads no CUDA, and no key passes
+ * through it: sessions talk to the processes directly.
  *
- * WHICH GPUS. Where hashgraph.gpu_device names some, each has a device number, in that order.
- * Where it is -1 the process of device 0 takes the first that can be used and tells what others it
- * sees, which have the numbers behind it.  A device number keeps its GPU then: a process that takes
- * another's device has the same, and what is seen later has the next device, while what is not seen
- * any more is missed at its own device alone.  So it is with a new list as far as it has room for
- * those that have devices.  No process begins while another one has its GPU.
+ * WHICH GPUS. If hashgraph.gpu_device lists GPUs, they get device numbers in that order. If it is
+ * -1, the process of device 0 uses the first usable GPU and reports the others that it sees, which
+ * get the next numbers. A device number keeps its GPU: a replacement process uses the same one.
+ * GPUs seen later are appended, and a GPU that disappears is missing only at its own device
+ * number. A new list, as far as it has room, also leaves GPUs at their device numbers. No process
+ * starts while another one has its GPU.
  *
- * It looks after one process at a time, and waits for it where it must: ten seconds at most for an
- * answer, five for an end.  Meanwhile others do not get a new process; sessions do not wait for
- * the worker where theirs run.
+ * The worker handles one process at a time and waits for it: at most ten seconds for an answer,
+ * five for an end. Meanwhile other devices get no new process; sessions whose processes run do not
+ * wait for the worker.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -41,7 +40,7 @@
 #include "backend/device/hg_device_worker.h"
 #include "hg_guc.h"
 
-/* How long a worker that has failed is left alone. */
+/* Seconds before the postmaster restarts a failed worker. */
 #define HG_WORKER_RESTART_S 5
 
 /* The latch, the postmaster's death, and a socket for each device. */
@@ -66,11 +65,11 @@ hg_device_worker_init(void)
 		return;
 	hg_device_shared_init();
 	hg_device_load_init();
-	/* pg_upgrade has no use for a GPU */
+	/* pg_upgrade does not need a GPU */
 	if (IsBinaryUpgrade)
 		return;
 
-	/* a connection, to no database, is what makes it show in pg_stat_activity */
+	/* a connection, to no database, makes the worker show in pg_stat_activity */
 	registered.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	registered.bgw_start_time = BgWorkerStart_ConsistentState;
 	registered.bgw_restart_time = HG_WORKER_RESTART_S;
@@ -82,10 +81,7 @@ hg_device_worker_init(void)
 	RegisterBackgroundWorker(&registered);
 }
 
-/*
- * The GPUs that are to have device numbers: those of the settings, or all that the first has ever
- * seen.
- */
+/* Returns the GPUs that get device numbers: the setting's, or all that device 0 has seen. */
 static HgGpuDevices
 hg_worker_list(void)
 {
@@ -103,7 +99,7 @@ hg_worker_list(void)
 	return list;
 }
 
-/* Leave those that have device numbers where they are, if there are to be as many. */
+/* Moves GPUs that already have device numbers to these numbers, if the list is long enough. */
 static void
 hg_worker_order(HgGpuDevices *list)
 {
@@ -120,7 +116,7 @@ hg_worker_order(HgGpuDevices *list)
 	}
 }
 
-/* Give each GPU its device number. */
+/* Assigns each GPU its device number. */
 static void
 hg_worker_assign(bool rests, TimestampTz now)
 {
@@ -141,7 +137,7 @@ hg_worker_assign(bool rests, TimestampTz now)
 	worker.ndevices = list.count;
 }
 
-/* Has the process of another device the GPU of this one, as it has not ended yet? */
+/* Returns true if another device's process still has the GPU of this one. */
 static bool
 hg_worker_is_taken(const HgDeviceSupervisor *supervisor)
 {
@@ -156,7 +152,7 @@ hg_worker_is_taken(const HgDeviceSupervisor *supervisor)
 	return false;
 }
 
-/* The first has come up, and may have seen others: where nobody needs GPUs, they rest. */
+/* Assigns GPUs once device 0 has reported the others. Under backend cpu they rest. */
 static void
 hg_worker_learn(TimestampTz now)
 {
@@ -164,7 +160,7 @@ hg_worker_learn(TimestampTz now)
 		hg_worker_assign(hg_backend == HG_BACKEND_CPU, now);
 }
 
-/* Is there no process, nor one that rests, for a GPU that is known to be of use? */
+/* Returns true if no device has a running or resting process, so that no GPU is known to work. */
 static bool
 hg_worker_has_none(void)
 {
@@ -175,14 +171,13 @@ hg_worker_has_none(void)
 	return true;
 }
 
-/* The configuration was read again: the GPUs may be others, and so may what their processes need.
- */
+/* Handles a changed configuration: other GPUs, or other settings of their processes. */
 static void
 hg_worker_reload(TimestampTz now)
 {
 	const bool rests = worker.supervisors[0].device.state == HG_SERVER_DEVICE_RESTING;
 
-	/* those that can be used may be others than they were */
+	/* other GPUs may be usable now */
 	if (hg_gpu_devices.count == 0 && hg_worker_has_none())
 	{
 		worker.supervisors[0].device.ordinal = -1;
@@ -194,7 +189,7 @@ hg_worker_reload(TimestampTz now)
 		hg_supervisor_reload(&worker.supervisors[device_no], now);
 }
 
-/* Have the processes drop graphs that they keep for nobody any more. */
+/* Makes the device processes drop replicas that are no longer used. */
 static void
 hg_worker_drop_forgotten(void)
 {
@@ -205,7 +200,6 @@ hg_worker_drop_forgotten(void)
 			hg_supervisor_drop(&worker.supervisors[device_no], &name);
 }
 
-/* Do what is due. */
 static void
 hg_worker_work(TimestampTz now)
 {
@@ -221,7 +215,7 @@ hg_worker_work(TimestampTz now)
 						   hg_worker_is_taken(&worker.supervisors[device_no]), now);
 }
 
-/* Wait until something is due, or a process has said something. */
+/* Waits until something is due or a process has sent something. */
 static void
 hg_worker_wait(TimestampTz now)
 {
@@ -263,7 +257,7 @@ hg_device_worker_main(Datum arg pg_attribute_unused())
 	pqsignal(SIGINT, PG_SIG_IGN);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
-	/* a reload since this process was forked was not told to it, if it came before the handler */
+	/* a reload before the handler was installed was not signalled to this process */
 	ProcessConfigFile(PGC_SIGHUP);
 
 	hg_device_shared_attach();
@@ -285,6 +279,6 @@ hg_device_worker_main(Datum arg pg_attribute_unused())
 		if (!ShutdownRequestPending)
 			hg_worker_wait(now);
 	}
-	/* not 0: the postmaster would take it that the worker is done for good */
+	/* status 0 would tell the postmaster not to restart the worker */
 	proc_exit(1);
 }

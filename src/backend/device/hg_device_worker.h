@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_worker.h
- *	  The background worker that keeps the server's device process.
+ *	  The background worker that runs the server's device processes.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,7 +10,7 @@
 #ifndef HG_DEVICE_WORKER_H
 #define HG_DEVICE_WORKER_H
 
-/* Register the worker where the library is in shared_preload_libraries. */
+/* Registers the worker and its shared memory if the library is being preloaded. */
 extern void hg_device_worker_init(void);
 
 #endif /* HG_DEVICE_WORKER_H */
