@@ -12,62 +12,65 @@
 
 #include "backend/matcher/hg_reduction.h"
 
-/* Values of columns of a side, in the order of the matches. */
+/* Values of a side's columns, in the order of the matches. */
 typedef struct HgMatchValues
 {
 	const void *values[HG_MAX_COLUMNS]; /* of the column's width */
-	const uint8 *nulls[HG_MAX_COLUMNS]; /* not 0 where the value is NULL; NULL where none is */
+	const uint8 *nulls[HG_MAX_COLUMNS]; /* not 0 for a NULL value; NULL if the column has none */
 } HgMatchValues;
 
-/* What a job gathers, by HgSide; all zero: nothing. */
+/* What a job gathers, by HgSide; all zero means nothing. */
 typedef struct HgGather
 {
-	const HgColumnSet *columns[2]; /* that the job has, or will have; or NULL */
-	HgMatchValues matched[2];	   /* of the matches that were shown last ... */
-	bool has_matched[2];		   /* ... if they came */
+	const HgColumnSet *columns[2]; /* columns that the job has or will have; or NULL */
+	HgMatchValues matched[2];	   /* values of the matches that were returned last */
+	bool has_matched[2];		   /* these values came */
 } HgGather;
 
-/* Matches, with the values that came with them, in memory of their own. */
+/* Matches and their values, in one allocation. */
 typedef struct HgMatchBlock
 {
-	struct HgMatchBlock *next; /* for whoever keeps several */
-	HgMatches all;			   /* what there is of them, and room for all.capacity */
+	struct HgMatchBlock *next; /* for the list that the block is in */
+	HgMatches all;			   /* the matches so far, with room for all.capacity */
 } HgMatchBlock;
 
-/* The columns that a job is to have before all keys are there: of a reduction, or of sides. */
+/* Which columns a job has before all keys are there: those of a reduction, or of sides. */
 typedef struct HgJobColumns
 {
 	bool reduces;
 	bool gathers[2]; /* by HgSide */
 } HgJobColumns;
 
-/* Nothing is gathered from now on. */
+/* Stops gathering values. */
 extern void hg_gather_forget(HgGather *gather);
 
-/* The same for the sides whose values, with so many pairs, would take more memory than this. */
+/* Stops gathering a side's values if those of so many pairs would take more than so many bytes. */
 extern void hg_gather_limit(HgGather *gather, uint64 pairs, uint64 bytes);
 
+/* Returns true if any values are gathered. */
 static inline bool
 hg_gather_is_wanted(const HgGather *gather)
 {
 	return gather->columns[HG_OUTER] != NULL || gather->columns[HG_INNER] != NULL;
 }
 
-/* Bytes of a match, with its values. */
+/* Returns the bytes of a match with its values. */
 extern size_t hg_gather_match_bytes(const HgGather *gather);
 
-/* Room for so many matches, or a few more, and their values. */
+/* Allocates a block for at least capacity matches and their values. */
 extern HgMatchBlock *hg_match_block_create(const HgGather *gather, size_t capacity,
 										   MemoryContext context);
+
+/* Frees a block. */
 extern void hg_match_block_destroy(HgMatchBlock *block);
 
-/* The room that is left in a block: for what next() of a job is to fill ... */
+/* Fills *rest with the free part of a block, for next() of a job. */
 extern void hg_match_block_rest(const HgMatchBlock *block, const HgGather *gather, HgMatches *rest);
 
-/* ... and has filled. */
+/* Adds to the block the matches that a job has written into *rest. */
 extern void hg_match_block_add(HgMatchBlock *block, const HgGather *gather, const HgMatches *rest);
 
-/* Have the values of a block be those that the job has gathered last; returns their columns. */
+/* Makes a block's values the last ones of gather; returns the number of gathered columns. */
 extern uint32 hg_gather_show(HgGather *gather, const HgMatchBlock *block);
 
 #endif /* HG_GATHER_H */

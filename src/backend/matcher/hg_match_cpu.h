@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_cpu.h
- *	  Matches from a job of this process's own on the CPU (hg_match_source.h).
+ *	  Match source: a job of this process on the CPU (hg_match_source.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,6 +12,7 @@
 
 #include "backend/matcher/hg_match_source.h"
 
+/* Creates the source. */
 extern HgMatchSource *hg_match_cpu_create(HgMatchTask *task);
 
 #endif /* HG_MATCH_CPU_H */

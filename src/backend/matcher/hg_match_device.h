@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_device.h
- *	  Matches from a job of this process's own on a device (hg_match_source.h).
+ *	  Match source: a job of this process on a device (hg_match_source.h).
  *
- * Under backend auto the CPU takes over from it, whatever has failed, also in the middle of the
- * stream; under cuda nothing but another job on a device does.
+ * Under backend auto the CPU takes over after any failure, even in the middle of the stream. Under
+ * cuda only another job on a device does.
  *
- * A job goes to the task's device.  Where that is too small for it, as its process says when it is
- * opened, and there are others, it is sharded over all of them (hg_device_shards.h), or else cut:
- * the report says why.
+ * A job goes to the task's device. If the process there rejects it as too large when it is opened,
+ * and there are other devices, the job is sharded over all of them (hg_device_shards.h). Otherwise
+ * it runs in partition passes. The report says why.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,15 +23,16 @@
 typedef struct HgMatchDevice
 {
 	HgMatchJob job;			/* first */
-	HgEngine *engine;		/* of the task's device; the job's own may be that of several */
+	HgEngine *engine;		/* of the task's device; a sharded job has another one */
 	HgDeviceSet device_set; /* where the job is */
-	bool alone;				/* the join is for a device and nothing else */
+	bool alone;				/* backend cuda: the CPU must not take over */
 } HgMatchDevice;
 
+/* Creates the source; it has no job until open. */
 extern HgMatchSource *hg_match_device_create(HgMatchTask *task, HgEngine *engine,
 											 const HgMatchColumns *columns, bool alone);
 
-/* Its making and its calls, for a source that differs in how its job comes to be: in open. */
+/* For a source that opens its job differently: creation with other ops, and the other calls. */
 extern void *hg_match_device_create_as(HgMatchTask *task, const HgMatchSourceOps *ops,
 									   HgEngine *engine, const HgMatchColumns *columns, bool alone);
 extern HgStatus hg_match_device_open(HgMatchSource *source, HgError *error);

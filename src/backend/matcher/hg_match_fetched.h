@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_fetched.h
- *	  Matches that this process has fetched of a job that the participants had on a device.
+ *	  Match source: what this process has fetched of a job that the participants had on a device.
  *
- * hg_device_participants.h tells how the processes have that job, and how they agree on what has
- * become of it: all of that is in build.  What is returned afterwards is in this process's memory
- * or, under backend cuda, fetched as it is returned.
+ * build does all the work on the device, including the agreement on its outcome
+ * (hg_device_participants.h). What next returns is in this process's memory or, under backend
+ * cuda, may be fetched as it is returned.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,8 +17,8 @@
 #include "backend/matcher/hg_match_source.h"
 
 /*
- * Where it is not alone on a device, the participants share a job on the CPU if the device does not
- * do.
+ * Creates the source. With alone (backend cuda), a failure is an error; otherwise the participants
+ * continue with a shared job on the CPU.
  */
 extern HgMatchSource *hg_match_fetched_create(HgMatchTask *task, const HgMatchColumns *columns,
 											  bool alone);

@@ -1,10 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_job.h
- *	  What sources of matches have in common that have a job of an engine behind them.
+ *	  What all match sources with an engine job have in common.
  *
- * These are the calls of hg_match_source.h as far as they are the same for every engine, and the
- * parts that the others are made of.
+ * The calls of hg_match_source.h that are the same for every engine, and parts of the others.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,26 +19,24 @@ typedef struct HgMatchJob
 	HgMatchSource source; /* first */
 	HgEngine *engine;
 	HgJob *job;			 /* NULL before open and after close */
-	HgMatchBlock *block; /* that chunks come in; NULL before the first */
-	bool filled;		 /* it was opened with all keys and columns in it */
+	HgMatchBlock *block; /* receives chunks of matches; NULL before the first */
+	bool filled;		 /* the job already had all keys and columns when it was opened */
 	bool streaming;		 /* match() was called for the current stream */
 } HgMatchJob;
 
-/*
- * A source with a job of the CPU engine, which has no columns.  From now on the task has no
- * timeout.
- */
+/* Creates a source with a CPU job, without columns. Ends the task's device timeout. */
 extern HgMatchSource *hg_match_job_create_on_cpu(HgMatchTask *task, const HgMatchSourceOps *ops);
 
-/* Open a job on the engine. */
+/* Opens a job on the engine. */
 extern HgStatus hg_match_job_open(HgMatchSource *source, HgError *error);
 
-/* Give the job all keys, numbered by their positions, and its columns, unless filled; build it. */
+/* Gives the job all keys, numbered by position, and columns, unless filled; builds it. */
 extern HgStatus hg_match_job_build(HgMatchSource *source, HgError *error);
 
 /*
- * The two parts of next: matches that an outer row still has to get from the source before, if
- * there are any; and the next of the job that no source before has returned.
+ * The two parts of next. next_rest returns false if the outer row of the last returned match has
+ * no further matches from an earlier source. next_new returns the next matches of the job that no
+ * earlier source has returned; *matches is NULL at the end.
  */
 extern bool hg_match_job_next_rest(HgMatchJob *job, const HgMatches **matches);
 extern HgStatus hg_match_job_next_new(HgMatchJob *job, const HgMatches **matches, HgError *error);

@@ -1,10 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_list.h
- *	  Matches that are kept until they are returned, in blocks (hg_gather.h).
+ *	  A list of matches that are stored in blocks until they are returned (hg_gather.h).
  *
- * All zero is an empty list, but for the context that its blocks come from and what a job gathers
- * with its matches, which are its maker's to set.
+ * The caller sets context and gather; all other fields of an empty list are zero.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,23 +17,23 @@
 typedef struct HgMatchList
 {
 	MemoryContext context;
-	const HgGather *gather; /* does not change but while the list is empty */
+	const HgGather *gather; /* changes only while the list is empty */
 	HgMatchBlock *first;
 	HgMatchBlock *last;
-	const HgMatchBlock *next; /* that is returned next */
+	const HgMatchBlock *next; /* block to return next */
 } HgMatchList;
 
-/* The last block, which has room: a new one, for so many matches, where the one before is full. */
+/* Returns the last block if it has room, else a new one for this many matches. */
 extern HgMatchBlock *hg_match_list_reserve(HgMatchList *list, size_t capacity);
 
-/* Free all blocks. */
+/* Frees all blocks. */
 extern void hg_match_list_clear(HgMatchList *list);
 
-/* Return the blocks from the first one on: NULL behind the last one with matches. */
+/* rewind starts at the first block. next returns the next block, or NULL at the end. */
 extern void hg_match_list_rewind(HgMatchList *list);
 extern const HgMatchBlock *hg_match_list_next(HgMatchList *list);
 
-/* Memory of the blocks. */
+/* Returns the memory of the blocks in bytes. */
 extern uint64 hg_match_list_bytes(const HgMatchList *list);
 
 #endif /* HG_MATCH_LIST_H */

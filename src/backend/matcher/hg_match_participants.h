@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_participants.h
- *	  Matches from this process's part of a job that the participants share on the CPU
+ *	  Match source: this process's part of a job that the participants share on the CPU
  *	  (hg_match_source.h).
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -13,6 +13,7 @@
 
 #include "backend/matcher/hg_match_source.h"
 
+/* Creates the source. */
 extern HgMatchSource *hg_match_participants_create(HgMatchTask *task);
 
 #endif /* HG_MATCH_PARTICIPANTS_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_replica.h
- *	  Covered rows of which a device keeps the HashGraphs.
+ *	  Asks devices about pairs of covered rows whose indexes they have replicas of.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,33 +12,30 @@
 
 #include "backend/matcher/hg_match_source.h"
 
-/* A device's answer about the pairs of both sides' covered rows. */
+/* A device's answer about the pairs of covered rows of both sides. */
 typedef struct HgReplicaAnswer
 {
-	HgEngine *engine;  /* of the job below */
-	HgJob *job;		   /* that is asked; NULL: none is open */
-	bool given;		   /* else they are to be found here, and the task's report tells why ... */
-	HgStatus status;   /* ... as this does */
-	uint64 pairs;	   /* how many there are */
-	HgGroupSet groups; /* and where they were to be reduced, what to */
-	HgJobStats stats;  /* of its job */
+	HgEngine *engine;  /* of the job */
+	HgJob *job;		   /* the job that is asked; NULL: none is open */
+	bool given;		   /* there is an answer; if not, this process must find the pairs */
+	HgStatus status;   /* the reason if there is no answer */
+	uint64 pairs;	   /* number of pairs */
+	HgGroupSet groups; /* the groups, if they were asked for */
+	HgJobStats stats;  /* of the job */
 } HgReplicaAnswer;
 
-/*
- * True if a device may be asked for the number of pairs of both sides' covered rows, or for their
- * groups.
- */
+/* Return true if a device may be asked for the number, or the groups, of pairs of covered rows. */
 extern bool hg_match_replica_may_count(const HgMatcherSpec *spec);
 extern bool hg_match_replica_may_reduce(const HgMatcherSpec *spec);
 
 /*
- * Ask it; reduction is NULL for their number alone.  Returns HG_OK, whether there is an answer or
- * not, or HG_CANCELLED. Where it ereports a job may be left open, which hg_match_replica_close
- * closes.
+ * Asks a device. reduction is NULL to ask only for the number. Returns HG_OK with or without an
+ * answer, or HG_CANCELLED. If it ereports, a job may stay open until hg_match_replica_close.
  */
 extern HgStatus hg_match_replica_ask(HgMatchTask *task, const HgReduction *reduction,
 									 HgReplicaAnswer *answer, HgError *error);
 
+/* Closes the job of an answer if one is open. */
 extern void hg_match_replica_close(HgReplicaAnswer *answer);
 
 #endif /* HG_MATCH_REPLICA_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_resident.h
- *	  Matches from resident HashGraphs.
+ *	  Match source: cached indexes of covered rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 #include "backend/matcher/hg_match_source.h"
 
-/* The source of a task in which at least one side has, or had, covered rows. */
+/* Creates the source of a task in which a side has, or had, covered rows. */
 extern HgMatchSource *hg_match_resident_create(HgMatchTask *task);
 
 #endif /* HG_MATCH_RESIDENT_H */

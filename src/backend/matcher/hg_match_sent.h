@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_sent.h
- *	  Matches from a device job that has got its keys while they were read (hg_match_source.h).
+ *	  Match source: a device job whose keys were uploaded while they were read (hg_match_source.h).
  *
- * What differs from any other job on a device is how it comes to be: it is taken over from the
- * task's sender, whose job must have the columns that are wanted now.  Where that fails no harm is
- * done: all keys are still here, and open opens a job for them, with the same columns.
+ * Only open differs from other device jobs: it takes the job over from the task's sender. That job
+ * must have the columns that are needed now. If the takeover fails, all keys are still here, and
+ * open opens a new job for them with the same columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,7 +16,7 @@
 
 #include "backend/matcher/hg_match_source.h"
 
-/* As hg_match_device_create(), of a task that has a sender; open is the end of that. */
+/* hg_match_device_create() for a task with a sender, which open ends. */
 extern HgMatchSource *hg_match_sent_create(HgMatchTask *task, HgEngine *engine,
 										   const HgMatchColumns *columns, bool alone);
 

@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_star.h
- *	  Rows of several tables that a device joins at once, as it has graph replicas of all of them.
+ *	  A multi-way join on a device that has graph replicas of all tables.
  *
- * Two tables are the sides of a job, and what else is joined is looked up by rows of these on the
- * way (engine/hg_replica.h).  Nobody but a device does that: where it has no answer the caller
- * joins the tables two by two.
+ * Two tables are the sides of a job; their rows look up the other tables (engine/hg_replica.h).
+ * Only a device does that. Without an answer the caller joins the tables two by two.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,19 +18,19 @@
 
 typedef struct HgStarAnswer
 {
-	bool given;				   /* what was asked for is here, else the report tells why not: */
-	HgDeviceSet missed;		   /* of the device that had not all of it any more, ... */
-	HgMissingReplicas missing; /* ... but for this; */
-	bool ambiguous;			   /* a row would have found more than one */
-	uint64 pairs;			   /* the number of joined rows */
-	HgGroupSet groups;		   /* and where they were to be reduced, what to */
-	HgMatcherReport report;	   /* backend "cuda" where it is given */
+	bool given;				   /* there is an answer; else the report says why not */
+	HgDeviceSet missed;		   /* the device that no longer had all replicas */
+	HgMissingReplicas missing; /* the replicas missing there */
+	bool ambiguous;			   /* a lookup would have found more than one row */
+	uint64 pairs;			   /* number of joined rows */
+	HgGroupSet groups;		   /* if spec has a reduction; in CurrentMemoryContext */
+	HgMatcherReport report;	   /* its backend is "cuda" if given */
 } HgStarAnswer;
 
 /*
- * Asks for the number of joined rows, or for groups of them where spec has a reduction.  Of spec,
- * the fields covered, kept, reduction, pairs and the progress matter; replica is that of both
- * sides.  The answer lies in CurrentMemoryContext.  It may ereport, and nothing is left open then.
+ * Asks a device for the number of joined rows, or for groups if spec has a reduction. Of spec only
+ * covered, replica (of both sides), reduction, pairs and progress matter. Stores the answer in
+ * CurrentMemoryContext. If it ereports, nothing stays open.
  */
 extern void hg_match_star_ask(const HgMatcherSpec *spec, HgStarAnswer *answer);
 

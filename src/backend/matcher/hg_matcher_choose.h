@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_matcher_choose.h
- *	  The source that a join is to have its matches from at first.
+ *	  Chooses the first match source of a join.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,9 +13,8 @@
 #include "backend/matcher/hg_match_source.h"
 
 /*
- * As hashgraph.backend says; what the choice was made by is in the task's report.  A sender that
- * the source has no use for has come to its end.  Under backend cuda it is an error where there is
- * no device.
+ * Chooses by hashgraph.backend and records the reasons in the task's report. Ends the task's
+ * sender if the source does not use it. Raises an error under backend cuda if there is no device.
  */
 extern HgMatchSource *hg_matcher_choose(HgMatchTask *task);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_matcher_spec.h
- *	  What is to be matched, and how, and what that is expected to take: before there is a matcher.
+ *	  What to match, how, and at which estimated cost: the input of a matcher.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,19 +23,19 @@
 #include "engine/hg_partitioning.h"
 #include "engine/hg_table_measure.h"
 
-/* The side that is not this one. */
+/* Returns the side that is not this one. */
 static inline HgSide
 hg_other_side(HgSide side)
 {
 	return side == HG_OUTER ? HG_INNER : HG_OUTER;
 }
 
-/* The keys of a side, in pieces. */
+/* A part of the keys of a side. */
 typedef struct HgKeyPiece
 {
 	const void *keys; /* [count] words of the key width */
 	uint64 count;
-	uint64 first_row; /* number of the first one; where no job is shared, numbers are dense */
+	uint64 first_row; /* number of the first row; dense unless a job is shared */
 } HgKeyPiece;
 
 typedef struct HgKeySet
@@ -47,207 +47,205 @@ typedef struct HgKeySet
 
 typedef struct HgSender HgSender; /* hg_sender.h */
 
-/*
- * Covered rows that others look up on a device, which keeps the graphs for it
- * (engine/hg_replica.h).
- */
+/* An index of covered rows that a side looks up on a device (engine/hg_replica.h). */
 typedef struct HgReplicaFound
 {
 	HgReplicaLookup lookup;
-	const HgFlatMask *mask; /* the rows of the graph that are covered; NULL: all */
-	const uint64 *places;	/* as in HgReplicaCovered */
+	const HgFlatMask *mask; /* covered rows of that index; NULL: all */
+	const uint64 *places;	/* as HgReplicaCovered.places */
 } HgReplicaFound;
 
-/* The graph of covered rows as a device keeps it. */
+/* The device replica of the index that has a side's covered rows. */
 typedef struct HgReplicaCovered
 {
 	HgReplicaUse use;
-	const HgPartitioning *partitions; /* how it is partitioned, where devices have a partition each;
-										 NULL: it is not */
+	const HgPartitioning *partitions; /* how the replica is partitioned over devices; NULL: it
+									   * is not */
 	HgReplicaColumnUse columns[HG_MAX_COLUMNS]; /* of the reduction, if has_columns */
-	bool coded[HG_MAX_COLUMNS];					/* has codes in place of values, ... */
-	uint32 ncodes[HG_MAX_COLUMNS];				/* ... which are below that */
+	bool coded[HG_MAX_COLUMNS];					/* the column has codes instead of values */
+	uint32 ncodes[HG_MAX_COLUMNS];				/* codes of the column are below this */
 	bool has_columns;
 	const uint64
-		*places; /* [parts + 1] rows ahead of each part of the table whose rows are covered */
+		*places; /* [parts + 1] covered rows before each part */
 	uint32 nlookups;
-	HgReplicaFound lookups[HG_MAX_LOOKUPS];	   /* what they look up on the way ... */
-	HgCopartition copartition[HG_MAX_LOOKUPS]; /* ... and, of partitions, how that is partitioned */
+	HgReplicaFound lookups[HG_MAX_LOOKUPS];	   /* indexes that the side's rows look up */
+	HgCopartition copartition[HG_MAX_LOOKUPS]; /* for partitions: how each of these is
+												* partitioned */
 	uint32 nprograms;
-	HgProgram programs[HG_MAX_PROGRAMS]; /* that compute some of the columns */
-	HgRowFilters filters; /* by pending predicates: fewer rows count than are covered */
+	HgProgram programs[HG_MAX_PROGRAMS]; /* compute some of the columns */
+	HgRowFilters filters;				 /* pending predicates; only rows that pass them count */
 } HgReplicaCovered;
 
 typedef struct HgMatcherSpec
 {
 	uint32 key_width;	 /* bytes: 4 or 8 */
 	HgMatchMode mode;	 /* all matches, or the first of each outer row */
-	bool small;			 /* a few rows: use the CPU and nothing else */
-	bool counted;		 /* no match is asked for, only their number */
-	bool direct;		 /* on the CPU keys may be vertices, where no setting says otherwise ... */
-	uint64 direct_limit; /* ... and the job holds no more than that with a table of them, or with
-						  * what else it can do without; 0: any */
-	double pairs;		 /* matches that are expected; only hints at how long they take */
+	bool small;			 /* few rows: use the CPU only */
+	bool counted;		 /* only the number of matches is needed */
+	bool direct;		 /* on the CPU, keys may be vertices unless a setting forbids it */
+	uint64 direct_limit; /* bytes that such a job may use with its optional table of keys; 0: no
+						  * limit */
+	double pairs;		 /* expected matches; only for estimates of time */
 
 	/*
-	 * NULL, or told of an outer row whether the caller wants no more of its matches, by what he has
-	 * seen of them (HgMatches.settled).  It may not ereport.
+	 * NULL, or a function that returns true if the caller needs no more matches of an outer row
+	 * (HgMatches.settled). It must not ereport.
 	 */
 	bool (*settled)(void *arg, uint32 outer_row);
 	void *settled_arg;
 
 	/*
-	 * 0, or how many outer rows are expected that come after create, a few at a time, as far as
-	 * hg_matcher_may_stream() and hg_matcher_streams() say so: hg_matcher_renew().
+	 * 0, or the expected number of outer rows that come after create, in small batches
+	 * (hg_matcher_renew). Only if hg_matcher_may_stream() and later hg_matcher_streams() return
+	 * true.
 	 */
 	uint64 streamed_rows;
 
 	/*
-	 * By HgSide: the caller does not look at the side's rows of matches, which may be any then.
-	 * any_order: he takes all matches, and their order is nothing to him.
+	 * unread, by HgSide: the caller does not read the side's row numbers in matches, which may be
+	 * arbitrary. any_order: the caller takes all matches, in any order.
 	 */
 	bool unread[2];
 	bool any_order;
 
-	/* By HgSide: at how many places in memory the caller looks for what it needs of a delta row. */
+	/* By HgSide: the number of memory locations that the caller reads for each delta row. */
 	int accesses[2];
 
 	/*
-	 * NULL, or then: keys that are the inner side, each of them once, in place of those of create;
-	 * they stay in place until the matcher is destroyed.
+	 * NULL, or the inner keys, each of them once, which replace those of create. The caller keeps
+	 * it until the matcher is destroyed.
 	 */
 	const HgKeyBitmap *inner_bits;
 
 	/*
-	 * NULL, or what the matches may be reduced to, where they come from a device and that takes
-	 * less time than returning them: hg_matcher_reduce() tells.  It stays in place until the
-	 * matcher is destroyed.
+	 * NULL, or the reduction that a device may apply to the matches, if that takes less time than
+	 * returning them; hg_matcher_reduce() tells. The caller keeps it until the matcher is
+	 * destroyed.
 	 */
 	const HgReduction *reduction;
 
 	/*
-	 * By HgSide: NULL, or columns that are wanted of the rows of each match, which stay in place as
-	 * well.  Where the matches come from a device, and it takes less time to gather them there than
-	 * to look each value up by its row, they come with the matches: hg_matcher_values() tells.
+	 * By HgSide: NULL, or columns whose values the caller needs for each match. A device gathers
+	 * them if that takes less time than looking each value up by its row; see hg_matcher_values().
+	 * The caller keeps them until the matcher is destroyed.
 	 */
 	const HgColumnSet *columns[2];
 
 	/*
-	 * By HgSide: NULL, or the side's covered rows, under the numbers of their resident HashGraph.
-	 * They come beside the delta rows of the side's key set.  Delta rows are numbered from
-	 * first_row on, which is 0 or beyond all of the graph's numbers.  All of it stays in place
-	 * until the matcher is destroyed.  Matches that are returned together are either of covered
-	 * rows of a side or of delta rows.  Where inner rows are all covered or all delta, the matches
-	 * of an outer row follow each other, and HG_MATCH_FIRST is of all of them.
+	 * By HgSide: NULL, or the side's covered rows, numbered as in their cached index. They are
+	 * joined beside the delta rows of the side's key set. Delta rows are numbered from first_row
+	 * on, which is 0 or beyond all numbers of the index. The caller keeps all of it until the
+	 * matcher is destroyed.
+	 *
+	 * One block of matches has either covered rows or delta rows of a side. If the inner rows are
+	 * all covered or all delta, the matches of an outer row are contiguous, and HG_MATCH_FIRST
+	 * applies to all of them.
 	 */
 	const HgFlatSide *covered[2];
 	uint32 first_row[2];
 
 	/*
-	 * NULL if no predicate is pending.  Otherwise apply() applies the pending predicates to all
-	 * covered rows; it must be called before covered rows meet here.  Delta rows need not know all
-	 * covered rows: for the keys of one side, apply_some() returns those covered rows of the other
-	 * side, in CurrentMemoryContext, that may match and pass.  Both may ereport.
+	 * NULL if no predicate is pending. apply() applies the pending predicates to all covered rows,
+	 * and must run before covered rows of both sides meet. Delta rows do not need that:
+	 * apply_some() returns, in CurrentMemoryContext, the covered rows of one side that may match
+	 * the other side's keys and pass. Both may ereport.
 	 */
 	void (*apply)(void *arg);
 	const HgFlatSide *(*apply_some)(void *arg, HgSide side, const HgKeySet *keys);
 	void *apply_arg;
 
 	/*
-	 * True if another matcher has the pairs of covered rows of both sides.  Otherwise covered_part
-	 * is NULL, or without a team a counter of the processes that have a matcher each of the same
-	 * covered rows, and take these pairs in parts.
+	 * covered_apart: another matcher has the pairs of covered rows of both sides. Otherwise
+	 * covered_part is NULL, or, without participants, the counter from which processes with a
+	 * matcher each over the same covered rows take parts of these pairs.
 	 */
 	bool covered_apart;
 	pg_atomic_uint32 *covered_part;
 
 	/*
-	 * By HgSide: NULL, or what a device keeps of the covered rows, as far as is known here.  If
-	 * both are set, the device is to be asked about the pairs, which takes less time.
+	 * By HgSide: NULL, or the device replica of the covered rows, as far as this process knows. If
+	 * both are set, the pairs are asked from the device, which takes less time.
 	 */
 	const HgReplicaCovered *replica[2];
-	HgDeviceSet replica_at;	  /* of the devices that have all of it, ... */
-	bool replica_partitioned; /* ... together, as graphs are partitioned: all of them are asked */
+	HgDeviceSet replica_at;	  /* devices that have all of it */
+	bool replica_partitioned; /* the devices have partitions, and all of them must be asked */
 
 	/*
-	 * NULL, or what this process shares with others that join the same sides, each with rows
-	 * of its own: matches are then those of the work that this process takes.
+	 * NULL, or what this process shares with others that join the same sides, each with its own
+	 * rows. The matches are then those of this process's share of the work.
 	 */
 	const HgParticipantsSpec *participants;
 
-	/*
-	 * NULL, or what has sent keys of the two sides to a device already.  It is the caller's, who
-	 * may destroy it as soon as the matcher is made.
-	 */
+	/* NULL, or a sender that has uploaded keys. The caller may destroy it after create. */
 	HgSender *sender;
 
 	/*
-	 * NULL, or what is charged while devices are asked about covered rows: where devices have a
-	 * partition each, what tells them which rows are covered.  It stays as long as the matcher
-	 * does, and so does the next.
+	 * NULL, or the budget charged while devices are asked about covered rows: for the masks of
+	 * partitions. Like progress, the caller keeps it as long as the matcher.
 	 */
 	HgBudget *budget;
 
-	/* NULL, or what is to be told while the engine works. */
+	/* NULL, or notified of progress while the engine works. */
 	HgProgress *progress;
 
 	/*
-	 * NULL, or a table that is to be measured over the keys of the inner side, in place of a join,
-	 * where that is done on a device: hg_matcher_measured() tells.  There is no outer side then.
+	 * NULL, or a table to measure on a device with the inner keys instead of a join; see
+	 * hg_matcher_measured(). There is no outer side then.
 	 */
 	const HgTableTrial *trial;
 } HgMatcherSpec;
 
-/* What a join is expected to take. */
+/* Estimated times of a join. */
 typedef struct HgMatcherEstimate
 {
-	double device_ms; /* on a device ... */
-	double cpu_ms;	  /* ... and on the CPU */
-	bool reduced;	  /* the device reduces the matches, if they come from there */
+	double device_ms; /* milliseconds on a device */
+	double cpu_ms;	  /* milliseconds on the CPU */
+	bool reduced;	  /* the device should reduce the matches */
 } HgMatcherEstimate;
 
 /*
- * Estimates the time of a join of so many rows, of all participants.  Where the spec has
- * streamed_rows, the CPU joins outer rows as they come if the inner side is small.  Returns false
- * where costs is NULL: no time is known then, and matches are reduced wherever they can be.
+ * Estimates the time of a join of the given rows of all participants. With streamed_rows, the
+ * estimate assumes that the CPU joins outer rows as they come if the inner side is small. Returns
+ * false if costs is NULL: then no times are set, and matches are reduced wherever possible.
  */
 extern bool hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 								uint64 outer_rows, uint64 inner_rows, HgMatcherEstimate *estimate);
 
 /*
- * Choose of spec.columns, for so many rows, those that a device gathers in less time than it takes
- * to look each value up by its row, and that there is room for; none where costs is NULL.
+ * Chooses, of spec.columns, the sides whose values a device gathers in less time than it takes to
+ * look them up by row, and for which there is memory. Sets chosen[] to NULL for the others, and
+ * for both if costs is NULL.
  */
 extern void hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 									  const uint64 rows[2], const HgColumnSet *chosen[2]);
 
 /*
- * While no device process is ready, backend auto asks for one for joins of so many rows: with
- * fewer the CPU is done before that could have started.
+ * While no device process is ready, backend auto asks for one only for joins of this many rows:
+ * with fewer rows the CPU finishes before a process could start.
  */
 #define HG_DEVICE_ROWS 500000
 
-/* What is known of the server's devices. */
+/* What this process knows of the server's devices. */
 typedef struct HgKnownDevice
 {
-	bool measured; /* one is ready, and has measured: */
+	bool measured; /* a device is ready, and costs is valid */
 	HgEngineCosts costs;
-	bool sought; /* else it is known whether there may be one: */
-	bool absent; /* there is none, and never will be */
+	bool sought; /* it was checked whether a device may exist, and absent is valid */
+	bool absent; /* there is no device and never will be */
 } HgKnownDevice;
 
-/* Ask what is known of devices now, but for what is sought when it matters. */
+/* Reads costs; whether a device exists is only checked when needed. */
 extern void hg_matcher_ask_device(HgKnownDevice *device);
 
 /*
- * Returns true if the outer rows of a join may come a few at a time, each of them to be looked up
- * in one graph of all inner rows.  They may where the join is to run on the CPU, by what is known
- * of devices, and no setting asks for another way.
+ * Returns true if the outer rows of a join may come in batches and be looked up in one graph of
+ * all inner rows. This is so if the join would run on the CPU, by what is known of devices, and no
+ * setting requires another algorithm.
  */
 extern bool hg_matcher_may_stream(HgKnownDevice *device, uint32 key_width, uint64 outer_rows,
 								  uint64 inner_rows, double pairs);
 
-/* What is asked of any job, but for the rows that are expected; reduction may be NULL. */
+/* Fills in a job spec from the settings, except for the expected rows. reduction may be NULL. */
 extern void hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduction,
 								 bool on_device);
 
