@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_delivered.c
- *	  What has been delivered of a stream of matches, so that another engine can go on with it.
+ *	  The matches of a stream that have been returned, so that another engine can continue it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,10 +15,10 @@
 #include "backend/matcher/hg_delivered.h"
 #include "backend/hg_memory.h"
 
-/* Rows that are looked at between two looks for interrupts. */
+/* Rows processed between two checks for interrupts. */
 #define HG_ROWS_AT_ONCE 65536
 
-/* A bit for each of rows rows, all unset. */
+/* Returns a bitmap of so many rows, all bits clear; allocates it if bits is NULL. */
 static uint8 *
 hg_delivered_clear_bits(HgDelivered *delivered, uint8 *bits, uint64 rows)
 {
@@ -71,7 +71,7 @@ hg_delivered_forget(HgDelivered *delivered)
 	delivered->last_count = 0;
 }
 
-/* Have room for count inner rows of the last outer row. */
+/* Makes room for count inner rows of the last outer row. */
 static void
 hg_delivered_reserve(HgDelivered *delivered, size_t count)
 {
@@ -88,8 +88,8 @@ hg_delivered_reserve(HgDelivered *delivered, size_t count)
 }
 
 /*
- * Set the bits of outer rows, none of which may have had a match before but the first of them, if
- * it is the last one delivered.  False, with no bit changed, where that is not so.
+ * Sets the bits of outer rows. Returns false, changing no bit, if a row had matches before, unless
+ * it is the first one here and the last one returned.
  */
 static bool
 hg_delivered_mark(HgDelivered *delivered, const uint32 *outer, size_t count)
@@ -97,7 +97,7 @@ hg_delivered_mark(HgDelivered *delivered, const uint32 *outer, size_t count)
 	bool goes_on = delivered->any && outer[0] == delivered->last_outer;
 	size_t marked = 0;
 
-	/* of the first matches each outer row has one */
+	/* with HG_MATCH_FIRST each outer row has one match */
 	if (goes_on && delivered->mode == HG_MATCH_FIRST)
 		return false;
 	while (marked < count)
@@ -129,7 +129,7 @@ hg_delivered_note(HgDelivered *delivered, const uint32 *outer, const uint32 *inn
 	size_t tail = count;
 	size_t before;
 
-	/* the run of the last outer row, which may go on from the chunk before */
+	/* the last outer row's matches, which may continue from the chunk before */
 	while (tail > 0 && outer[tail - 1] == last)
 		tail--;
 	before =
@@ -157,12 +157,12 @@ hg_delivered_resume(HgDelivered *delivered)
 {
 	if (!delivered->any)
 		return;
-	/* nothing was noted since the last time: the rest is the same, and goes on where it was */
+	/* nothing was noted since the last handover: the remaining matches are the same */
 	if (delivered->resumed && !delivered->noted)
 		return;
 	delivered->resumed = true;
 	delivered->noted = false;
-	/* of the first matches, one for each outer row, there is no rest */
+	/* with HG_MATCH_FIRST nothing remains for the last row */
 	if (delivered->mode == HG_MATCH_FIRST)
 		return;
 	delivered->last_rows =
@@ -179,7 +179,7 @@ hg_delivered_resume(HgDelivered *delivered)
 	delivered->rest_row = 0;
 }
 
-/* A key of a piece, whatever its width. */
+/* Returns a key of a piece, whatever its width. */
 static inline uint64
 hg_delivered_key(const HgDelivered *delivered, const HgKeyPiece *piece, uint64 at)
 {
@@ -234,7 +234,7 @@ hg_delivered_filter(const HgDelivered *delivered, uint32 *outer, uint32 *inner, 
 		return count;
 	for (size_t i = 0; i < count; i++)
 	{
-		/* the row that the chunk before ended with may go on here */
+		/* the last row of the previous chunk may continue here */
 		if (hg_delivered_bit(delivered->rows, outer[i]) &&
 			!(delivered->noted && outer[i] == delivered->last_outer))
 			continue;

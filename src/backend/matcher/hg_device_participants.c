@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_participants.c
- *	  A join that the processes of a parallel query have on a device together.
+ *	  A join that the participants of a parallel query do together on a device.
  *
- * hg_device_participants.h tells the steps.  WHY THEY AGREE: a process that fails at a step says so
- * before it arrives, and the others look after they have.  Nobody can have said it of a later step
- * by then but processes that have found all well with this one.
+ * hg_device_participants.h describes the steps. WHY ALL AGREE: a process that fails at a step
+ * writes that before it arrives, and the others read it after they have. By then only processes
+ * that found no failure of this step can have written that a later step failed.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -29,19 +29,16 @@
 #define HG_STEP_FETCH 3
 
 /*
- * Under auto a sender that has its job waits so long at most for the device to take the rest, while
- * others may still read.
+ * How long, under auto, an admitted sender waits for the device to take the rest of its keys.
+ * Other processes may still be reading.
  */
 #define HG_FINISH_MS 50.0
 
-/*
- * Bytes of matches, and of their values, fetched at a time: a block of whole huge pages.  And where
- * they are streamed.
- */
+/* Bytes of matches and values fetched at a time: a block of huge pages; and if streamed. */
 #define HG_FETCH_BYTES ((uint64) 4 * 1024 * 1024)
 #define HG_STREAM_BYTES ((uint64) 512 * 1024)
 
-/* An id that no other group of participants has; 0 where there is none to be had. */
+/* Returns an id that no other group of participants has; 0 if there is none. */
 static uint64
 hg_device_participants_number(void)
 {
@@ -72,18 +69,18 @@ hg_device_participants_init(HgDeviceParticipantsShared *shared, bool possible)
 	}
 	pg_atomic_init_u32(&shared->unsent, 0);
 	pg_atomic_init_u32(&shared->counted, 0);
-	/* only the server's process can be reached by several */
+	/* only the server's process can be reached by several processes */
 	if (hg_backend == HG_BACKEND_CPU || !possible || !hg_device_is_shared())
 		return;
 	shared->device_no = hg_device_number(HG_ALL_DEVICES);
-	/* which GPU the first one has turns out when it is there: this session may be kept off it */
+	/* the GPU of device 0 may be unknown until it starts, and excluded for this session */
 	if (wanted && hg_gpu_devices.count > 0 && hg_device_shared_read(shared->device_no, &server) &&
 		server.ordinal < 0)
 		(void) hg_device_choose(HG_ALL_DEVICES, true, &shared->device_no, &error);
 	shared->costs_known = hg_device_costs(&shared->costs);
 	if (!shared->costs_known && !wanted)
 	{
-		/* one that rests will be there for the next join */
+		/* a resting one will be there for the next join */
 		if (hg_device_shared_read(shared->device_no, &server) &&
 			server.state == HG_SERVER_DEVICE_RESTING)
 			hg_device_shared_ask(shared->device_no);
@@ -129,14 +126,14 @@ hg_device_participants_finish_sending(HgDeviceParticipantsShared *shared, HgSend
 	pg_atomic_write_u32(&shared->unsent, 1);
 }
 
-/* Has this process come after an arrive that all others have been at? */
+/* Returns true if this process attached after an arrive of all others. */
 static bool
 hg_device_participants_is_late(const HgDeviceParticipants *device)
 {
 	return device->participants->participants.arrived > 0;
 }
 
-/* Wait for the others, or learn that they have been here.  What each has written before is seen. */
+/* Waits for the others, or counts an arrive that is over. Their earlier writes are visible. */
 static void
 hg_device_participants_arrive(HgDeviceParticipants *device)
 {
@@ -151,7 +148,7 @@ hg_device_participants_arrive(HgDeviceParticipants *device)
 	hg_host_rethrow(device->participants->host);
 }
 
-/* What a wait that was given up says. */
+/* Converts the status of a wait that timed out into a complaint. */
 static HgStatus
 hg_device_participants_status(HgDeviceParticipants *device, HgStatus status, HgError *error)
 {
@@ -160,7 +157,7 @@ hg_device_participants_status(HgDeviceParticipants *device, HgStatus status, HgE
 	return hg_device_complain(device->shared->device_no, error);
 }
 
-/* Tell of a step, and learn whether all went well with everybody. */
+/* Publishes the outcome of a step and returns true if it succeeded for all processes. */
 static bool
 hg_device_participants_agree(HgDeviceParticipants *device, uint32 step, HgStatus status,
 							 HgError *why)
@@ -182,7 +179,7 @@ hg_device_participants_agree(HgDeviceParticipants *device, uint32 step, HgStatus
 	return false;
 }
 
-/* The columns of a side that the job has; or NULL. */
+/* Returns the columns of a side that the job has; or NULL. */
 static const HgColumnSet *
 hg_device_participants_columns(const HgDeviceParticipants *device, HgSide side)
 {
@@ -190,7 +187,7 @@ hg_device_participants_columns(const HgDeviceParticipants *device, HgSide side)
 									 : device->gather->columns[side];
 }
 
-/* The engine that the job is one of; NULL, with *error filled, where the connection has gone. */
+/* Returns the job's engine; NULL with *error filled if the connection is gone. */
 static HgEngine *
 hg_device_participants_engine(HgDeviceParticipants *device, HgError *error)
 {
@@ -207,7 +204,7 @@ hg_device_participants_engine(HgDeviceParticipants *device, HgError *error)
 	return engine;
 }
 
-/* Step 1: open the job and give it this process's keys, and columns. */
+/* Step 1: opens the job and gives it this process's keys and columns. */
 static HgStatus
 hg_device_participants_append(HgDeviceParticipants *device, const HgJobSpec *spec,
 							  const HgKeySet sides[2], HgError *error)
@@ -243,7 +240,7 @@ hg_device_participants_append(HgDeviceParticipants *device, const HgJobSpec *spe
 	return status;
 }
 
-/* Has the early job the columns that are wanted now? */
+/* Returns true if the early job has the columns that are needed now. */
 static bool
 hg_device_participants_expects_early(const HgDeviceParticipants *device)
 {
@@ -255,9 +252,9 @@ hg_device_participants_expects_early(const HgDeviceParticipants *device)
 }
 
 /*
- * Step 1 of the early attempt.  A sender that has asked for the job and lost it may have sent
- * rows, which would be there twice if this process began again.  One that was never connected has
- * nothing there.  Who has no sender has no rows, and no part of the job.
+ * Step 1 of the early attempt. A sender that has lost its job may have sent rows, which would be
+ * there twice if this process began again; so that fails. One that has not asked for a job has
+ * sent nothing. A process without a sender has no rows and no part in the job.
  */
 static HgStatus
 hg_device_participants_take_over(HgDeviceParticipants *device, const HgJobSpec *spec,
@@ -284,9 +281,9 @@ hg_device_participants_take_over(HgDeviceParticipants *device, const HgJobSpec *
 }
 
 /*
- * Has the built job the rows of all processes?  It has not where the device process was lost after
- * some had appended theirs, and others have opened the job with its successor: none of them has
- * seen anything fail.
+ * Fails unless the built job has the rows of all processes. It does not if the device process was
+ * lost after some processes had sent rows, and others opened the job with its successor: none of
+ * them has seen a failure.
  */
 static HgStatus
 hg_device_participants_check_rows(HgDeviceParticipants *device, HgError *error)
@@ -301,7 +298,7 @@ hg_device_participants_check_rows(HgDeviceParticipants *device, HgError *error)
 	return HG_OK;
 }
 
-/* Can the rows of all processes have so many matches? */
+/* Returns true if the rows of all processes can have so many matches. */
 static bool
 hg_device_participants_can_have(HgDeviceParticipants *device, HgMatchMode mode, uint64 matches)
 {
@@ -311,7 +308,7 @@ hg_device_participants_can_have(HgDeviceParticipants *device, HgMatchMode mode, 
 	return matches <= outer * (mode == HG_MATCH_FIRST ? 1 : inner);
 }
 
-/* Have the matches of all counted; nobody else asks for any meanwhile. */
+/* Counts the matches of all processes; no other process asks for any meanwhile. */
 static HgStatus
 hg_device_participants_count(HgDeviceParticipants *device, HgMatchMode mode, uint64 *matches,
 							 HgError *error)
@@ -329,7 +326,7 @@ hg_device_participants_count(HgDeviceParticipants *device, HgMatchMode mode, uin
 	return status;
 }
 
-/* Step 2, of the process that comes to it first: build, and reduce or count the matches of all. */
+/* Step 2, by the process that comes first: builds, and reduces or counts the matches of all. */
 static HgStatus
 hg_device_participants_build(HgDeviceParticipants *device, const HgMatcherSpec *spec,
 							 HgError *error)
@@ -366,15 +363,15 @@ hg_device_participants_build(HgDeviceParticipants *device, const HgMatcherSpec *
 }
 
 /*
- * Fetch a chunk of matches, behind those that are there; *count is 0 at the end.  Who fetches more
- * than there are has been lied to.
+ * Fetches a chunk of matches into the list; *count is 0 at the end. If the processes have fetched
+ * more than were counted, the device process has lied.
  */
 static HgStatus
 hg_device_participants_fetch_chunk(HgDeviceParticipants *device, size_t *count, HgError *error)
 {
 	const uint64 most = (device->streamed ? HG_STREAM_BYTES : HG_FETCH_BYTES) /
 						hg_gather_match_bytes(device->gather);
-	/* not for many more than there are in all */
+	/* a block is never much larger than all matches */
 	HgMatchBlock *block =
 		hg_match_list_reserve(&device->fetched, Min(most, Max(device->matches, 1)));
 	HgMatches chunk;
@@ -390,25 +387,25 @@ hg_device_participants_fetch_chunk(HgDeviceParticipants *device, size_t *count, 
 	return status;
 }
 
-/* Have all processes together fetched what was counted?  All of them find the same. */
+/* Returns true if all processes together have fetched what was counted; all find the same. */
 static bool
 hg_device_participants_has_all(HgDeviceParticipants *device)
 {
 	if (device->streamed || pg_atomic_read_u64(&device->attempt->fetched) == device->matches)
 		return true;
-	/* whoever was lied to can't be told */
+	/* the process that was lied to is unknown */
 	hg_device_distrust(device->shared->device_no, &device->failure);
 	return false;
 }
 
-/* Step 3: begin to fetch matches and, unless they are streamed, go on until there are no more. */
+/* Step 3: begins to fetch matches and, unless streamed, fetches all of them. */
 static HgStatus
 hg_device_participants_fetch(HgDeviceParticipants *device, HgMatchMode mode, HgError *error)
 {
 	HgStatus status;
 	size_t count = device->streamed ? 0 : 1;
 
-	/* all have said so before one of them comes to its end */
+	/* all processes add themselves before any of them reaches its end */
 	if (device->streamed)
 		pg_atomic_fetch_add_u32(&device->attempt->streaming, 1);
 	/* all rows of all processes are there */
@@ -423,7 +420,7 @@ hg_device_participants_fetch(HgDeviceParticipants *device, HgMatchMode mode, HgE
 	return status;
 }
 
-/* All steps that are left; false where one has failed for somebody. */
+/* Does all remaining steps of an attempt; false if one has failed for any process. */
 static bool
 hg_device_participants_steps(HgDeviceParticipants *device, HgDeviceTry number,
 							 const HgMatcherSpec *spec, const HgJobSpec *job_spec,
@@ -431,7 +428,7 @@ hg_device_participants_steps(HgDeviceParticipants *device, HgDeviceTry number,
 {
 	HgDeviceParticipantsShared *shared = device->shared;
 	const bool early = number == HG_TRY_EARLY;
-	/* none of them could fail at the first step then */
+	/* then no process can fail at step 1 */
 	const bool all_sent = early && hg_device_participants_expects_early(device) &&
 						  pg_atomic_read_u32(&shared->unsent) == 0;
 	HgStatus status = HG_OK;
@@ -444,7 +441,7 @@ hg_device_participants_steps(HgDeviceParticipants *device, HgDeviceTry number,
 	if (!all_sent && !hg_device_participants_agree(device, HG_STEP_APPEND, status, &error))
 		return false;
 
-	/* from here on a process that came late has no job, and no part but to arrive */
+	/* from here on a late process has no job and only arrives */
 	if (status == HG_OK && device->job != NULL)
 		status = hg_device_participants_build(device, spec, &error);
 	if (!hg_device_participants_agree(device, HG_STEP_BUILD, status, &error))
@@ -454,7 +451,7 @@ hg_device_participants_steps(HgDeviceParticipants *device, HgDeviceTry number,
 	device->streamed = device->attempt->streamed;
 	if (device->reduced || spec->counted)
 		return true;
-	/* where work memory can not hold the matches it can hold no values: these are not asked for */
+	/* if work memory cannot hold the matches, no values are fetched */
 	hg_gather_limit(device->gather, device->matches, device->participants->spec.match_bytes);
 
 	if (device->job != NULL)
@@ -463,7 +460,7 @@ hg_device_participants_steps(HgDeviceParticipants *device, HgDeviceTry number,
 		   hg_device_participants_has_all(device);
 }
 
-/* The attempt that is made after one that has failed; HG_TRIES: none is. */
+/* Returns the attempt after a failed one; HG_TRIES: none. */
 static HgDeviceTry
 hg_device_participants_next_try(const HgDeviceParticipants *device, HgDeviceTry number,
 								const HgJobSpec *job_spec)
@@ -478,7 +475,7 @@ hg_device_participants_next_try(const HgDeviceParticipants *device, HgDeviceTry 
 	return HG_TRIES;
 }
 
-/* Have spec tell of the job of an attempt, where it tells of the whole one, or the one before. */
+/* Changes a spec for the whole job, or for the attempt before, into that of an attempt. */
 static void
 hg_device_participants_fill_spec(HgDeviceParticipants *device, HgDeviceTry number, HgJobSpec *spec)
 {
@@ -491,10 +488,7 @@ hg_device_participants_fill_spec(HgDeviceParticipants *device, HgDeviceTry numbe
 	hg_gather_forget(device->gather);
 }
 
-/*
- * Clear the way for the next attempt.  Its job must not find the one before in its way: the
- * device process knows that this is closed when it has answered.
- */
+/* Prepares the next attempt: an answer of the device process proves that the job is gone. */
 static void
 hg_device_participants_make_room(HgDeviceParticipants *device)
 {
@@ -561,13 +555,13 @@ hg_device_participants_take_count(HgDeviceParticipants *device)
 {
 	uint32 none = 0;
 
-	/* one that came late has no number, and leaves it to the others */
+	/* a late process has no number and leaves it to the others */
 	if (!device->came || !pg_atomic_compare_exchange_u32(&device->shared->counted, &none, 1))
 		return 0;
 	return device->matches;
 }
 
-/* Where the matches are streamed: fetch the next ones in place of the last. */
+/* Fetches the next streamed matches in place of the last. */
 static HgStatus
 hg_device_participants_stream(HgDeviceParticipants *device, const HgMatchBlock **block,
 							  HgError *error)
@@ -582,7 +576,7 @@ hg_device_participants_stream(HgDeviceParticipants *device, const HgMatchBlock *
 	status = hg_device_participants_fetch_chunk(device, &count, error);
 	if (count > 0)
 		*block = device->fetched.last;
-	/* others can have its memory */
+	/* its memory is free for others */
 	else if (status == HG_OK)
 	{
 		hg_device_participants_close(device);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_timeout.c
- *	  The device timeout: how long a join may wait for a device.
+ *	  The device timeout: how long a join waits for a device.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,29 +16,26 @@
 #include "hg_guc.h"
 
 /*
- * The parts of the device timeout: what the CPU engine may take for a row of either side, all but
- * reading it, and for a match, and the least that a join waits for its turn.  Which of them is the
- * faster is told by measured costs (hg_device_costs) and not by these.  They are bounds, on the
- * safe side of what an idle machine measures when its device process starts: where many sessions
- * share the CPU a join takes longer there too, and who gives a device up too soon has waited for
- * nothing.  Measured in one process, 2 million rows a side and 3 million matches: 24 to 27 ns for a
- * row, and up to twice that on a busy machine.
+ * Nanoseconds of the CPU engine for a row of either side, without reading it, and for a match; and
+ * the shortest wait for a turn. These are upper bounds for the timeout, not estimates; measured
+ * costs (hg_device_costs) decide which is faster. With many sessions a join is slower on the CPU
+ * too, and giving up a device too soon wastes the wait. Measured in one process, 2 million rows a
+ * side and 3 million matches: 24 to 27 ns a row, and up to twice that on a busy machine.
  */
 #define HG_CPU_ROW_NS 25.0
 #define HG_CPU_MATCH_NS 10.0
 #define HG_LEAST_TURN_MS 50.0
 
 /*
- * What a device may take for a job beyond what its rows take, because something happens for the
- * first time.  It is also how long the worker waits for an answer before it says that a process is
- * silent.
+ * What a device may take beyond the time for its rows, because something happens for the first
+ * time. It equals the time after which the worker publishes a process as silent.
  */
 #define HG_LEAST_WORK_MS 1000.0
 
-/* How long a join that is for a device alone may wait for another group, which may wait for it. */
+/* How long a join of backend cuda may wait for another group, which may wait for it. */
 #define HG_GROUP_WAIT_MS (60.0 * 1000)
 
-/* The most jobs of other groups on one of these devices. */
+/* Returns the most jobs of other groups on one of the devices. */
 static uint32
 hg_device_timeout_other_jobs(HgDeviceSet device_set)
 {
@@ -49,7 +46,7 @@ hg_device_timeout_other_jobs(HgDeviceSet device_set)
 		const uint32 all = hg_device_load_read(device_no).jobs;
 		const uint32 own = hg_device_load_of_group(device_no);
 
-		/* they are read one after the other */
+		/* the counters are not read together, so all may be less than own */
 		if ((device_set & HG_DEVICE_BIT(device_no)) != 0 && all > own)
 			most = Max(most, all - own);
 	}

@@ -3,9 +3,9 @@
  * hg_gather.c
  *	  Values of columns that come with the matches of a job.
  *
- * A block of matches is one piece of memory with an array for each column behind those of the row
- * numbers.  Bytes that tell NULL are written where some value of the column is NULL, and then for
- * all matches of the block.
+ * A block of matches is one allocation: the row numbers, and behind them an array for each column.
+ * NULL flags of a column are written only if a value of it is NULL, and then for all matches of
+ * the block.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,7 +18,7 @@
 #include "backend/matcher/hg_gather.h"
 #include "backend/hg_memory.h"
 
-/* A block has room for a multiple of so many matches, so that its arrays begin where lines do. */
+/* Block capacities are multiples of this, so that arrays begin at cache lines. */
 #define HG_BLOCK_ROUND 64
 
 void
@@ -51,7 +51,7 @@ hg_gather_match_bytes(const HgGather *gather)
 		   hg_column_set_bytes(gather->columns[HG_INNER]);
 }
 
-/* Cut an array off the front of a piece of memory. */
+/* Returns an array from the front of *memory and moves *memory behind it. */
 static void *
 hg_match_block_cut(char **memory, size_t bytes)
 {
@@ -93,7 +93,7 @@ hg_match_block_create(const HgGather *gather, size_t capacity, MemoryContext con
 void
 hg_match_block_destroy(HgMatchBlock *block)
 {
-	/* what the memory begins with */
+	/* the start of the block's array memory */
 	hg_block_free(block->all.outer);
 	pfree(block);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_cpu.c
- *	  Matches from a job of this process's own on the CPU.
+ *	  Match source: a job of this process on the CPU.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,7 +25,7 @@ static const HgMatchSourceOps hg_match_cpu_ops = {
 	.close = hg_match_job_close,
 };
 
-/* A table that no device measures is left to the matcher's caller. */
+/* The matcher's caller measures a table that no device has measured. */
 static const HgMatchSourceOps hg_match_cpu_table_ops = {
 	.backend = "cpu",
 	.open = hg_match_source_pass,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_device.c
- *	  Matches from a job of this process's own on a device.
+ *	  Match source: a job of this process on a device.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,14 +21,14 @@
 #include "engine/hg_ranges.h"
 #include "hg_guc.h"
 
-/* Wait for the job's devices as long as is wanted from now on. */
+/* Sets the timeout for the rest of the job on its devices. */
 static void
 hg_match_device_set_timeout(HgMatchDevice *device)
 {
 	HgMatchTask *task = device->job.source.task;
 	double timeout_ms = hg_device_timeout_ms(device->device_set, task->sides, task->report.cpu_ms);
 
-	/* a job that is open on several waits for none that it does not have */
+	/* a sharded job that is open holds all its devices and waits for none */
 	if (device->alone)
 		timeout_ms = device->device_set == HG_DEVICE_BIT(task->device_no)
 						 ? hg_device_timeout_alone_ms(task->device_no, timeout_ms)
@@ -45,7 +45,7 @@ hg_match_device_rewind(HgMatchSource *source)
 	hg_match_device_set_timeout((HgMatchDevice *) source);
 }
 
-/* Say why one device has a job that it must cut, and not others beside it. */
+/* Records why a job that needs partition passes was not sharded over other devices. */
 static void
 hg_match_device_tell_left(HgMatchTask *task, const char *why)
 {
@@ -54,8 +54,8 @@ hg_match_device_tell_left(HgMatchTask *task, const char *why)
 }
 
 /*
- * Open the job over several devices.  One that can't be opened there leaves things as they were,
- * but where it was cancelled: then they are those that it has waited for.
+ * Opens the job over several devices. A failure restores the state for one device, except after a
+ * cancel: then device_set keeps the devices that were waited for.
  */
 static HgStatus
 hg_match_device_sharded(HgMatchDevice *device, HgDeviceSet device_set, HgError *error)
@@ -87,7 +87,7 @@ hg_match_device_sharded(HgMatchDevice *device, HgDeviceSet device_set, HgError *
 	return status;
 }
 
-/* Open the job on its device, if it fits there. */
+/* Opens the job on its device if it fits there as a whole. */
 static HgStatus
 hg_match_device_open_whole(HgMatchDevice *device, HgError *error)
 {
@@ -104,14 +104,14 @@ hg_match_device_open_whole(HgMatchDevice *device, HgError *error)
 	status = remote->open(remote, host, &spec, &open, error);
 	if (status != HG_OK)
 		return status;
-	/* it is still cut where it turns out to be larger than was expected */
+	/* it can still get partition passes if it becomes larger than expected */
 	status = hg_ranges_adopt(device->engine, host, &spec, open, &device->job.job, error);
 	if (status != HG_OK)
 		remote->close(open);
 	return status;
 }
 
-/* Open the job on its device, over several or, where nothing else is left, in ranges at its own. */
+/* Opens the job on its device; if it does not fit, over several; else in partition passes. */
 static HgStatus
 hg_match_device_open_somewhere(HgMatchSource *source, HgError *error)
 {
@@ -123,7 +123,7 @@ hg_match_device_open_somewhere(HgMatchSource *source, HgError *error)
 
 	if (task->spec.trial != NULL || !hg_device_shards_is_possible())
 		return hg_match_job_open(source, error);
-	/* a source before may have had several, and waited for them */
+	/* an earlier source may have had several devices and set their timeout */
 	if (device->alone)
 		hg_match_device_set_timeout(device);
 	strlcpy(task->report.device, hg_device_name(task->device_no), sizeof(task->report.device));
@@ -131,7 +131,7 @@ hg_match_device_open_somewhere(HgMatchSource *source, HgError *error)
 	status = hg_match_device_open_whole(device, error);
 	if (status != HG_DEVICE_OUT_OF_MEMORY)
 		return status;
-	/* a limit is the job's wherever it is */
+	/* hashgraph.gpu_memory_limit applies to the whole job */
 	if (hg_gpu_memory_limit > 0)
 		hg_error_set(&why, HG_UNAVAILABLE, NULL, "hashgraph.gpu_memory_limit is set");
 	else
@@ -139,7 +139,7 @@ hg_match_device_open_somewhere(HgMatchSource *source, HgError *error)
 	if (device_set != 0 && device_set != HG_DEVICE_BIT(task->device_no))
 	{
 		status = hg_match_device_sharded(device, device_set, error);
-		/* one that is not this one has all the memory */
+		/* the set has one other device, which has more memory */
 		if (status == HG_OK && pg_popcount32(device_set) == 1)
 			hg_match_device_tell_left(task, why.message);
 		if (status == HG_OK || status == HG_CANCELLED)
@@ -182,7 +182,7 @@ hg_match_device_next(HgMatchSource *source, const HgMatches **matches, HgError *
 	const HgMatches *all;
 	HgStatus status;
 
-	/* what is left of an outer row's is not noted: it is found again in the same way */
+	/* remaining matches are not noted: another source finds them again in the same way */
 	if (hg_match_job_next_rest(job, matches))
 		return HG_OK;
 	status = hg_match_job_next_new(job, matches, error);
@@ -218,11 +218,11 @@ hg_match_device_replace(HgMatchSource *source, HgError *why)
 	const HgMatchColumns none = {0};
 	HgMatchTask *task = source->task;
 
-	/* a job without columns may do with less */
+	/* a job without columns may need less memory */
 	if (why->status == HG_DEVICE_OUT_OF_MEMORY &&
 		(source->reduction != NULL || hg_gather_is_wanted(&source->gather)))
 		return hg_match_device_create(task, device->engine, &none, device->alone);
-	/* it had nothing to do: wait for another turn */
+	/* it was idle when evicted: wait for another turn */
 	if (why->status == HG_EVICTED && device->alone)
 		return hg_match_device_create(task, device->engine, &none, true);
 
@@ -237,7 +237,7 @@ hg_match_device_replace(HgMatchSource *source, HgError *why)
 		hg_stats_count_error();
 		return NULL;
 	}
-	/* whatever it says, the CPU may know better, but of what was asked for by the user */
+	/* the CPU takes over whatever the reason, except for a cancel */
 	hg_device_log_fallback(why);
 	strlcpy(task->report.fallback, why->message, sizeof(task->report.fallback));
 	return hg_match_cpu_create(task);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_fetched.c
- *	  Matches that this process has fetched of a job that the participants had on a device.
+ *	  Match source: what this process has fetched of a job that the participants had on a device.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,8 +22,8 @@ typedef struct HgMatchFetched
 {
 	HgMatchSource source; /* first */
 	HgDeviceParticipants device;
-	bool alone;		 /* the join is for a device and nothing else */
-	uint64 returned; /* matches, by this process */
+	bool alone;		 /* backend cuda: the CPU must not take over */
+	uint64 returned; /* matches that this process has returned */
 } HgMatchFetched;
 
 static HgStatus
@@ -104,7 +104,7 @@ hg_match_fetched_report(HgMatchSource *source, HgJobStats *stats)
 {
 	HgMatchFetched *fetched = (HgMatchFetched *) source;
 
-	/* the job was that of all */
+	/* the statistics are those of the shared job */
 	hg_device_participants_stats(&fetched->device, stats);
 	stats->matches = fetched->returned;
 }

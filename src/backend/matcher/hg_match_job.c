@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_job.c
- *	  What sources of matches have in common that have a job of an engine behind them.
+ *	  What all match sources with an engine job have in common.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,14 +14,14 @@
 #include "engine/hg_lookup.h"
 #include "engine/table/hg_table_cpu.h"
 
-/* Matches taken from the engine at a time. */
+/* Bounds of the number of matches taken from the engine at a time. */
 #define HG_LEAST_CHUNK 1024
 #define HG_LARGEST_CHUNK 65536
 
 /* Memory that a chunk of matches may take with values. */
 #define HG_CHUNK_BYTES (4 * 1024 * 1024)
 
-/* The CPU engine, whose jobs may have their inner rows in a table. */
+/* Returns the CPU engine, whose jobs may have their inner rows in a table. */
 static HgEngine *
 hg_match_job_cpu_engine(void)
 {
@@ -54,7 +54,7 @@ hg_match_job_open(HgMatchSource *source, HgError *error)
 	return job->engine->open(job->engine, &source->task->host.host, &spec, &job->job, error);
 }
 
-/* Give the job the keys and columns of a side. */
+/* Gives the job the keys and columns of a side. */
 static HgStatus
 hg_match_job_append(HgMatchJob *job, HgSide side, HgError *error)
 {
@@ -76,14 +76,14 @@ hg_match_job_append(HgMatchJob *job, HgSide side, HgError *error)
 	return status;
 }
 
-/* Have the task's table measured. */
+/* Measures the task's table. */
 static HgStatus
 hg_match_job_measure(HgMatchJob *job, HgError *error)
 {
 	HgMatchTask *task = job->source.task;
 	HgStatus status;
 
-	/* there is no telling how long that takes */
+	/* measuring takes an unknown time */
 	hg_host_set_timeout(&task->host, -1);
 	status = job->engine->measure_table(job->job, &task->measure, error);
 	task->measured = status == HG_OK || status == HG_INVALID;
@@ -108,13 +108,13 @@ hg_match_job_build(HgMatchSource *source, HgError *error)
 	return status;
 }
 
-/* Have room for a chunk of matches, with the values that come with them. */
+/* Prepares an empty block for a chunk of matches with their values. */
 static void
 hg_match_job_reserve(HgMatchJob *job)
 {
 	HgMatchTask *task = job->source.task;
 	const HgGather *gather = &job->source.gather;
-	/* of streamed rows there are a batch's at a time, and those of most have few matches */
+	/* streamed rows come in batches, and most have few matches */
 	const uint64 rows = task->spec.streamed_rows > 0
 							? HG_LEAST_CHUNK
 							: Max(task->sides[HG_OUTER].rows, task->sides[HG_INNER].rows);
@@ -139,7 +139,7 @@ hg_match_job_next_rest(HgMatchJob *job, const HgMatches **matches)
 	return all->count > 0;
 }
 
-/* HgMatches.settled, of the job's rows. */
+/* HgMatches.settled for the job's row numbers. */
 static bool
 hg_match_job_settled(void *arg, uint32_t outer_row)
 {
@@ -148,7 +148,7 @@ hg_match_job_settled(void *arg, uint32_t outer_row)
 	return spec->settled(spec->settled_arg, outer_row + spec->first_row[HG_OUTER]);
 }
 
-/* One chunk of the engine's stream. */
+/* Fetches one chunk of the engine's stream. */
 static HgStatus
 hg_match_job_fetch(HgMatchJob *job, HgError *error)
 {
@@ -184,7 +184,7 @@ hg_match_job_next_new(HgMatchJob *job, const HgMatches **matches, HgError *error
 	{
 		HgMatches *all = &job->block->all;
 
-		/* values stay where they are: a source that goes on with a stream has no columns */
+		/* the values need not move: a source that continues a stream has no columns */
 		all->count = hg_delivered_filter(&task->delivered, all->outer, all->inner, all->count);
 		if (all->count > 0)
 		{

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_list.c
- *	  Matches that are kept until they are returned, in blocks.
+ *	  A list of matches that are stored in blocks until they are returned.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -52,7 +52,7 @@ hg_match_list_next(HgMatchList *list)
 {
 	const HgMatchBlock *block = list->next;
 
-	/* the last one may have been made in vain */
+	/* the last block may have been created without getting any matches */
 	if (block == NULL || block->all.count == 0)
 		return NULL;
 	list->next = block->next;

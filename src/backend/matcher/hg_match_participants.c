@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_participants.c
- *	  Matches from this process's part of a job that the participants share on the CPU.
+ *	  Match source: this process's part of a job that the participants share on the CPU.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -40,7 +40,7 @@ hg_match_participants_build(HgMatchSource *source, HgError *error)
 				job->engine->append_rows(job->job, (HgSide) side, set->pieces[i].keys,
 										 set->pieces[i].count, set->pieces[i].first_row, error);
 	}
-	/* the others wait for it, whatever has happened */
+	/* builds even after a failure, because the others wait for it */
 	built = job->engine->build(job->job, status == HG_OK ? error : &ignored);
 	return status == HG_OK ? built : status;
 }

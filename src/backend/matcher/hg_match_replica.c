@@ -1,21 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_replica.c
- *	  Covered rows of which a device keeps the HashGraphs.
+ *	  Asks devices about pairs of covered rows whose indexes they have replicas of.
  *
- * The job names the two graphs (engine/hg_replica.h) and the columns of their rows.  Unless all
- * rows of a graph are covered, the job is told which are.  Neither keys nor values are sent.
- * Programs (engine/hg_computed.h) tell what to compute from columns, and filters
- * (engine/hg_row_filter.h) tell which rows pass a qual.  The job counts pairs of covered rows
- * alone, or makes groups of them.  The few pairs with delta rows are found in this process
- * (hg_match_resident.c).
+ * The job names the two graphs (engine/hg_replica.h) and the columns of their rows. Unless all
+ * rows of a graph are covered, it also gets a mask of those that are. Neither keys nor values are
+ * sent. Programs (engine/hg_computed.h) compute columns, and filters (engine/hg_row_filter.h)
+ * apply quals. The job only counts or groups pairs of covered rows. This process finds the few
+ * pairs with delta rows (hg_match_resident.c).
  *
- * Where several devices have partitions of a graph all of them are asked, in one job over them
+ * If several devices have partitions of a graph, one job over all of them is asked
  * (engine/hg_sharded.h).
  *
- * The graphs may be gone when they are asked for, and so may the device.  Then the pairs are found
- * here, from the graphs that the host has in any case.  Under backend cuda a device that can't be
- * used is an error instead; graphs that are gone are not.
+ * The replicas or the device may be gone. Then this process finds the pairs in the cached indexes,
+ * which it has in any case. Under backend cuda an unusable device is an error; missing replicas
+ * are not.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -31,13 +30,10 @@
 #include "backend/matcher/hg_device_timeout.h"
 #include "hg_guc.h"
 
-/* Words of the bits of a part's rows. */
+/* Words of the bitmap of a part's rows. */
 #define HG_PART_WORDS (UINT64CONST(1) << (HG_FLAT_ROW_BITS - 6))
 
-/*
- * Where the CPU intersects two graphs it takes so many ns a row, and for a group's pair so many
- * more.
- */
+/* Nanoseconds of the CPU to intersect two graphs, for a row, and more for a grouped pair. */
 #define HG_REPLICA_CPU_NS 5.0
 #define HG_REPLICA_PAIR_NS 20.0
 
@@ -55,8 +51,8 @@ hg_match_replica_may_reduce(const HgMatcherSpec *spec)
 }
 
 /*
- * Tells a job which rows of a graph are covered: the graph of a side, or one that a side looks up
- * (HgEngine.mask).
+ * Sends a job the mask of a graph's covered rows (HgEngine.mask): the graph of a side, or one that
+ * the side looks up. places has the row counts before each part.
  */
 static HgStatus
 hg_replica_mask(HgEngine *engine, HgJob *job, HgSide side, uint32 lookup, const HgFlatMask *mask,
@@ -80,7 +76,7 @@ hg_replica_mask(HgEngine *engine, HgJob *job, HgSide side, uint32 lookup, const 
 	return status;
 }
 
-/* The same of all graphs of a side. */
+/* Sends the masks of all graphs of a side. */
 static HgStatus
 hg_replica_mask_side(HgEngine *engine, HgJob *job, HgSide side, const HgMatcherSpec *spec,
 					 HgError *error)
@@ -102,14 +98,14 @@ hg_replica_mask_side(HgEngine *engine, HgJob *job, HgSide side, const HgMatcherS
 	return status;
 }
 
-/* The graphs that a job has by their names, in place until it is open. */
+/* The graphs that a job names, which must stay in place until it is open. */
 typedef struct HgReplicaUses
 {
 	HgReplicaUse sides[2];
 	HgReplicaLookup lookups[2][HG_MAX_LOOKUPS];
 } HgReplicaUses;
 
-/* What is asked of a job. */
+/* Returns the spec of a job; uses gets what it points to. */
 static HgJobSpec
 hg_replica_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgReplicaUses *uses)
 {
@@ -145,7 +141,7 @@ hg_replica_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgRepli
 	return asked;
 }
 
-/* Are all codes that groups are told by such as there are? */
+/* Fails if a group's code is not below the number of codes of its column. */
 static HgStatus
 hg_replica_check_codes(const HgMatcherSpec *spec, const HgReduceSpec *reduce,
 					   const HgGroupSet *groups, HgError *error)
@@ -170,7 +166,7 @@ hg_replica_check_codes(const HgMatcherSpec *spec, const HgReduceSpec *reduce,
 	return HG_OK;
 }
 
-/* Have an open job answer. */
+/* Sends the masks to an open job and gets its answer. */
 static HgStatus
 hg_replica_answer(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer *answer,
 				  HgError *error)
@@ -182,7 +178,7 @@ hg_replica_answer(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnsw
 
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 		status = hg_replica_mask_side(engine, job, (HgSide) side, spec, error);
-	/* both requests are on their way before the first of them is answered */
+	/* both requests are sent before the first is answered */
 	if (status == HG_OK)
 		status = engine->start(job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT, spec->mode,
 							   NULL, error);
@@ -200,7 +196,7 @@ hg_replica_answer(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnsw
 	return status;
 }
 
-/* What a job holds here: masks of partitions (engine/hg_sharded.h). */
+/* Returns the memory of a job in this process: masks of partitions (engine/hg_sharded.h). */
 static uint64
 hg_replica_held_bytes(const HgMatcherSpec *spec)
 {
@@ -219,7 +215,7 @@ hg_replica_held_bytes(const HgMatcherSpec *spec)
 	return bytes;
 }
 
-/* Have a job of the engine answer.  *opened becomes true once there is a job. */
+/* Opens a job, gets its answer and closes it. *opened becomes true once the job is open. */
 static HgStatus
 hg_replica_run(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer *answer,
 			   bool *opened, HgError *error)
@@ -252,7 +248,7 @@ hg_match_replica_close(HgReplicaAnswer *answer)
 		answer->engine->close(job);
 }
 
-/* What the devices of this set may take, in ms. */
+/* Returns the timeout for the devices of a set in ms. */
 static double
 hg_replica_timeout_ms(const HgMatchTask *task, HgDeviceSet device_set, const HgReduction *reduction)
 {
@@ -271,14 +267,14 @@ hg_replica_timeout_ms(const HgMatchTask *task, HgDeviceSet device_set, const HgR
 	return hg_device_timeout_ms(device_set, task->sides, ns / 1e6);
 }
 
-/* True if a device has looked, and leaves the pairs to this process for a reason of the data's. */
+/* Returns true if the device has tried and declined for a reason in the data. */
 static bool
 hg_replica_is_left(HgStatus status)
 {
 	return status == HG_NO_REPLICA || status == HG_NOT_UNIQUE || status == HG_OVERFLOW;
 }
 
-/* There is no answer, for a reason that is told; under backend cuda that may be an error. */
+/* Records why there is no answer. Under backend cuda that may be an error. */
 static void
 hg_replica_decline(HgMatchTask *task, const HgError *why)
 {
@@ -292,8 +288,8 @@ hg_replica_decline(HgMatchTask *task, const HgError *why)
 }
 
 /*
- * The engine of the device that is to be asked, or of all that have partitions, and the devices of
- * these; NULL: it is not to be had, or one of them is not.
+ * Returns the engine of the device to ask, or of all devices with partitions, and stores these.
+ * NULL: a device is not available.
  */
 static HgEngine *
 hg_replica_engine(HgMatchTask *task, HgDeviceSet *device_set, HgError *error)
@@ -302,7 +298,7 @@ hg_replica_engine(HgMatchTask *task, HgDeviceSet *device_set, HgError *error)
 
 	if (!spec->replica_partitioned)
 	{
-		/* what others may use alone is not kept, as far as this session goes */
+		/* a replica on an excluded device does not count for this session */
 		if (hg_device_number(spec->replica_at) < 0)
 		{
 			hg_error_set(error, HG_NO_REPLICA, NULL, "hashgraph.gpu_device excludes the device");
@@ -327,7 +323,7 @@ hg_replica_engine(HgMatchTask *task, HgDeviceSet *device_set, HgError *error)
 	return hg_device_shards_partitions(*device_set);
 }
 
-/* The name of what has answered. */
+/* Stores the name of what has answered in the report. */
 static void
 hg_replica_name_device(HgMatchTask *task, HgDeviceSet device_set)
 {
@@ -339,7 +335,7 @@ hg_replica_name_device(HgMatchTask *task, HgDeviceSet device_set)
 		strlcpy(name, hg_device_name(task->device_no), sizeof(task->report.device));
 }
 
-/* A device has not all of it any more, or one of several: note which, and what it has not. */
+/* Records which device no longer had a replica, and which replica. */
 static void
 hg_replica_note_missed(HgMatchTask *task, HgDeviceSet device_set)
 {
@@ -351,10 +347,7 @@ hg_replica_note_missed(HgMatchTask *task, HgDeviceSet device_set)
 		task->missing = *hg_wire_client_missing(client);
 }
 
-/*
- * Ask once. *opened becomes true where the device has taken the job, *devices those that were
- * asked.
- */
+/* Asks the devices of *device_set once. *opened becomes true if the job was opened. */
 static HgStatus
 hg_replica_ask_once(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer *answer,
 					HgDeviceSet *device_set, bool *opened, HgError *error)
@@ -391,7 +384,7 @@ hg_match_replica_ask(HgMatchTask *task, const HgReduction *reduction, HgReplicaA
 	bool opened;
 
 	status = hg_replica_ask_once(task, reduction, answer, &device_set, &opened, error);
-	/* who wants a device alone asks one again that had died before, or was to wait its turn */
+	/* backend cuda asks again if the process had died before the job was open, or evicted it */
 	if (hg_backend == HG_BACKEND_CUDA && status == HG_CONNECTION_LOST && !opened)
 		status = hg_replica_ask_once(task, reduction, answer, &device_set, &opened, error);
 	while (hg_backend == HG_BACKEND_CUDA && status == HG_EVICTED)
@@ -405,7 +398,7 @@ hg_match_replica_ask(HgMatchTask *task, const HgReduction *reduction, HgReplicaA
 		hg_replica_note_missed(task, device_set);
 	if (status != HG_OK)
 		hg_replica_decline(task, error);
-	/* groups that were too many are no failure, and no answer */
+	/* too many groups are neither a failure nor an answer */
 	answer->given = status == HG_OK && !answer->groups.too_many;
 	task->report.filters = 0;
 	if (!answer->given)

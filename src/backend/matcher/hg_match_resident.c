@@ -1,42 +1,37 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_resident.c
- *	  Matches from resident HashGraphs.
+ *	  Match source: cached indexes of covered rows.
  *
- * The rows of a side are its covered rows, which a resident HashGraph has (HgMatcherSpec), and its
- * delta rows, which are there as keys.  Either set may be empty.  The join is the sum of four
- * parts, which come one after the other:
+ * The rows of a side are its covered rows, which a cached index has (HgMatcherSpec), and its delta
+ * rows, which come as keys. Either set may be empty. The join is the sum of four parts, in this
+ * order:
  *
- *	covered x covered	two graphs, intersected as they are
- *	delta x covered		the keys are looked up in the graph.  If there are many keys beside the
- *						graph's rows, and few columns are needed of them, a graph is made of the
- *						keys first, and intersected
- *	covered x delta		a graph is made of the keys
+ *	covered x covered	intersects the two graphs
+ *	delta x covered		looks the keys up in the graph. If there are many keys compared to the
+ *graph's rows, and few columns of them are needed, builds a graph of the keys first and intersects
+ *	covered x delta		builds a graph of the keys
  *	delta x delta		a job of the CPU engine
  *
- * Where processes share the join, all of them have the same covered rows, and each has delta rows
- * of its own.  The processes take ranges of vertices of covered x covered in turn.  Each process
- * joins its own delta rows with all covered rows.  A team joins the delta rows of all processes.
- * So each pair belongs to one process, but several processes may have matches of the same covered
- * row.
+ * Participants all have the same covered rows, and each has delta rows of its own. They take
+ * ranges of vertices of covered x covered in turn. Each joins its own delta rows with all covered
+ * rows, and all join the delta rows of all in a shared job. Each pair thus belongs to one process,
+ * but several processes may have matches of the same covered row.
  *
- * A block of matches belongs to one part.  So a block never has both covered rows and delta rows
- * of the same side.  The matches of an outer row with covered inner rows follow each other, and so
- * do those with delta rows.  Where one match of a row counts, and there are both kinds, the caller
- * sees to that.
+ * A block of matches belongs to one part, so it never mixes covered and delta rows of a side. The
+ * matches of an outer row with covered inner rows are contiguous, and so are those with delta
+ * rows. If only one match of a row counts and both kinds exist, the caller handles that.
  *
- * Delta rows that do not fit into memory may come in several matchers.  The pairs of covered rows
- * may then belong to another matcher.
+ * Delta rows that do not fit in memory may come in several matchers. The pairs of covered rows may
+ * then belong to another matcher.
  *
- * Where the caller looks at one side's rows alone, in any order, the pairs of covered x covered
- * are tallied (engine/hg_flat.h), if there are enough of them.  What the caller fetches for them
- * then lies in order, too.
- *
- * Where a device keeps both graphs, and pairs are only counted or grouped, the device does that for
+ * If the caller reads only one side's rows, in any order, and covered x covered has enough pairs,
+ * they are tallied (engine/hg_flat.h). The rows that the caller then fetches are in order, too. If
+ * a device has replicas of both graphs and pairs are only counted or grouped, the device does
  * covered x covered (hg_match_replica.h).
  *
- * Graphs of delta keys are made when the source is built.  They stay in the task's memory, because
- * the stream may begin again.
+ * Graphs of delta keys are built by build and stay in the task's memory, because the stream may
+ * begin again.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -52,27 +47,24 @@
 #include "hg_guc.h"
 
 /*
- * Outer delta keys are looked up in their own order if there are this many times as many covered
- * rows.  Below that, a graph is made of the keys, as long as there are fewer of them than covered
- * rows.  The graph finds matches in the order of vertices, which is faster but takes memory: one
- * part in so many of what there is.  It is slower where the caller then looks at this many places
- * or more for each row, because these are all over memory, and with lookups the caller goes from
- * one to the next.
+ * When to look outer delta keys up in their own order, and when to build a graph of them. A graph
+ * finds matches in the order of vertices. This is faster, but needs memory, of which it gets at
+ * most one part in HG_LOOKUP_SHARE. It is slower if the caller then reads HG_LOOKUP_ACCESSES or
+ * more locations for each row, which are scattered over memory; with lookups it goes from one row
+ * to the next. Keys are looked up if there are HG_LOOKUP_FEW_ROWS times as many covered rows. From
+ * HG_LOOKUP_ROWS times down, the memory for a graph does not count.
  */
 #define HG_LOOKUP_ACCESSES 5
 #define HG_LOOKUP_ROWS 8
 #define HG_LOOKUP_FEW_ROWS 512
-#define HG_LOOKUP_NEAR_ROWS 8192 /* ... which are in a near cache as long as there are no more */
+#define HG_LOOKUP_NEAR_ROWS 8192 /* up to this many rows fit a near cache */
 #define HG_LOOKUP_SHARE 4
 
-/*
- * Rows are tallied where values of them would not be in a near cache, and matches are expected of
- * one in so many of them.
- */
+/* Rows are tallied if they exceed a near cache and one in HG_TALLY_SHARE is expected to match. */
 #define HG_TALLY_ROWS (1 << 20)
 #define HG_TALLY_SHARE 8
 
-/* Matches of a block: as many as a near cache holds. */
+/* Matches in a block: as many as fit a near cache. */
 #define HG_RESIDENT_CHUNK 4096
 
 typedef enum HgResidentPart
@@ -87,31 +79,29 @@ typedef enum HgResidentPart
 typedef struct HgMatchResident
 {
 	HgMatchSource source; /* first */
-	HgFlatGraph *made[2]; /* by HgSide: of the delta keys, to meet covered rows; or NULL */
+	HgFlatGraph *made[2]; /* by HgSide: graph of the delta keys, to meet covered rows; or NULL */
 	HgFlatSide made_side[2];
-	const HgFlatSide *applied[2]; /* by HgSide: covered rows, as they meet delta rows */
-	HgMatchSource *delta;		  /* of the delta keys of both sides; or NULL */
+	const HgFlatSide *applied[2]; /* by HgSide: covered rows after apply_some */
+	HgMatchSource *delta;		  /* for delta x delta; or NULL */
 
-	/* where the stream stands */
+	/* the position of the stream */
 	HgResidentPart part;
-	int piece;			/* of the keys that are looked up: the next one */
-	HgFlatJoin *join;	/* or NULL */
+	int piece;			/* next piece of the keys that are looked up */
+	HgFlatJoin *join;	/* current one, or NULL */
 	HgFlatTally *tally; /* of its pairs; or NULL */
 	HgSide tallied;
 	HgMatches block;
 	HgReplicaAnswer
-		device; /* about the pairs of covered x covered, if the device was asked and has answered */
+		/* The device's answer about covered x covered, if it was asked. */
+		device;
 
-	/*
-	 * of participants of which one process has all of covered x covered
-	 * (HgParticipantsSpec.at_once)
-	 */
-	bool claimed; /* it is known who that is ... */
-	bool is_mine; /* ... this one */
+	/* Whether this process has all of covered x covered (HgParticipantsSpec.at_once). */
+	bool claimed; /* is_mine is valid */
+	bool is_mine;
 
-	uint64 matches;		/* so far, without those of delta x delta */
-	uint64 bytes;		/* that the graphs of delta keys have taken ... */
-	uint64 tally_bytes; /* ... and a tally */
+	uint64 matches;		/* so far, without delta x delta */
+	uint64 bytes;		/* memory of the graphs of delta keys */
+	uint64 tally_bytes; /* memory of a tally */
 	double build_ms;
 	double match_ms;
 } HgMatchResident;
@@ -123,7 +113,7 @@ hg_resident_part_delta(HgResidentPart part)
 	return part == HG_DELTA_COVERED ? HG_OUTER : HG_INNER;
 }
 
-/* The keys of a piece, under the numbers that the task has for them. */
+/* Returns the keys of a piece with the task's row numbers. */
 static HgFlatRows
 hg_match_resident_rows(const HgMatchTask *task, HgSide side, const HgKeyPiece *piece)
 {
@@ -132,7 +122,7 @@ hg_match_resident_rows(const HgMatchTask *task, HgSide side, const HgKeyPiece *p
 						.first_row = (uint32) (task->spec.first_row[side] + piece->first_row)};
 }
 
-/* Makes a graph of the delta keys of a side. */
+/* Builds a graph of the delta keys of a side. */
 static HgStatus
 hg_match_resident_make(HgMatchResident *resident, HgSide side, HgError *error)
 {
@@ -153,7 +143,7 @@ hg_match_resident_make(HgMatchResident *resident, HgSide side, HgError *error)
 	return status;
 }
 
-/* True if both sides have delta rows, in this process or in those that build with it. */
+/* Returns true if both sides have delta rows, in this process or any participant. */
 static bool
 hg_match_resident_holds(const HgMatchTask *task)
 {
@@ -162,7 +152,7 @@ hg_match_resident_holds(const HgMatchTask *task)
 	return task->sides[HG_OUTER].rows > 0 && task->sides[HG_INNER].rows > 0;
 }
 
-/* True if a graph is made of the delta keys of a side, to meet covered rows of the other one. */
+/* Returns true if a graph is built of a side's delta keys, to meet the other's covered rows. */
 static bool
 hg_match_resident_makes(const HgMatchTask *task, HgSide side)
 {
@@ -219,8 +209,8 @@ hg_match_resident_take(void *arg)
 }
 
 /*
- * True if the rows of covered x covered may be tallied, those of the side that is read.  Where one
- * outer row's first match alone counts, that is the outer side.
+ * Returns true if covered x covered may be tallied, and sets the side that is read. With
+ * HG_MATCH_FIRST that must be the outer side.
  */
 static bool
 hg_match_resident_tallies(const HgMatchTask *task, HgSide *side)
@@ -238,7 +228,7 @@ hg_match_resident_tallies(const HgMatchTask *task, HgSide *side)
 			hg_flat_tally_bytes(spec->first_row[*side]) <= spec->direct_limit / 4 * 3);
 }
 
-/* True if this process has pairs of covered x covered to find. */
+/* Returns true if this process has pairs of covered x covered to find. */
 static bool
 hg_match_resident_has_covered(HgMatchResident *resident)
 {
@@ -254,7 +244,7 @@ hg_match_resident_has_covered(HgMatchResident *resident)
 	return resident->is_mine;
 }
 
-/* Returns the covered rows of a side, to be joined with the delta rows of the other one. */
+/* Returns the covered rows of a side to join with the delta rows of the other one. */
 static const HgFlatSide *
 hg_match_resident_covered(HgMatchResident *resident, HgSide side)
 {
@@ -301,7 +291,7 @@ hg_match_resident_open_covered(HgMatchResident *resident, HgError *error)
 	return status;
 }
 
-/* Open the next join of the current part, a graph's or a piece's; there may be none left. */
+/* Opens the next join of the current part, of a graph or a piece. Leaves join NULL at its end. */
 static HgStatus
 hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 {
@@ -352,8 +342,8 @@ hg_match_resident_close_join(HgMatchResident *resident)
 }
 
 /*
- * Opens the join of the current part, or of the next part that has one.  It is NULL where none is
- * left, and the part is delta x delta.
+ * Opens the join of the current part, or of the next part that has one. If none is left, join is
+ * NULL and the part is delta x delta.
  */
 static HgStatus
 hg_match_resident_advance(HgMatchResident *resident, HgError *error)
@@ -388,9 +378,7 @@ hg_match_resident_rewind(HgMatchSource *source)
  * ---------------------------------------------------------------------
  */
 
-/*
- * Returns the next matches of delta rows.  Their numbers become those that the task has for them.
- */
+/* Returns the next matches of delta rows, with the task's row numbers. */
 static HgStatus
 hg_match_resident_next_delta(HgMatchResident *resident, const HgMatches **matches, HgError *error)
 {
@@ -457,8 +445,8 @@ static const HgMatchSourceOps hg_match_resident_ops;
 static const HgMatchSourceOps hg_match_replica_ops;
 
 /*
- * Asks a device about the pairs of covered x covered, where they are this process's: for their
- * number, or for groups of them.  If the device answers, only the parts behind are left.
+ * Asks a device for the number or the groups of this process's pairs of covered x covered. If the
+ * device answers, only the later parts are left.
  */
 static HgStatus
 hg_match_resident_ask(HgMatchResident *resident, const HgReduction *reduction, HgError *error)
@@ -477,8 +465,8 @@ hg_match_resident_ask(HgMatchResident *resident, const HgReduction *reduction, H
 }
 
 /*
- * Takes groups of the pairs of covered x covered; the other pairs are to be streamed.  Where
- * processes share the join all of them agree on it, and one gets the groups.
+ * Gets the groups of covered x covered from a device; the other pairs must be streamed. All
+ * participants agree on that, and one of them gets the groups.
  */
 static HgStatus
 hg_match_resident_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduced, HgError *error)
@@ -607,7 +595,7 @@ static const HgMatchSourceOps hg_match_resident_ops = {
 	.backend = "cpu",
 };
 
-/* The same from when a device has answered on. */
+/* The same calls once a device has answered. */
 static const HgMatchSourceOps hg_match_replica_ops = {
 	HG_MATCH_RESIDENT_CALLS,
 	.backend = "cuda",

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_sent.c
- *	  Matches from a device job that has got its keys while they were read.
+ *	  Match source: a device job whose keys were uploaded while they were read.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +15,7 @@
 #include "backend/matcher/hg_sender.h"
 #include "engine/hg_ranges.h"
 
-/* The job, with all keys and columns, as one of the engine that cuts jobs into ranges. */
+/* Takes the sender's job over, with all keys and columns, and allows partition passes. */
 static HgStatus
 hg_match_sent_take_over(HgMatchJob *job, HgError *error)
 {
@@ -59,7 +59,7 @@ hg_match_sent_open(HgMatchSource *source, HgError *error)
 	else
 		hg_match_job_close(source);
 	hg_match_task_end_sending(source->task);
-	/* begin anew, if the user does not want to stop */
+	/* open a new job, unless the user has cancelled */
 	if (!job->filled && status != HG_CANCELLED)
 		status = hg_match_device_open(source, error);
 	return status;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_source.c
- *	  What sources of matches have in common, whatever is behind them.
+ *	  What all match sources have in common, with or without an engine job.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -53,14 +53,14 @@ hg_match_source_fill_spec(const HgMatchSource *source, HgJobSpec *spec)
 	hg_matcher_init_spec(spec, task->spec.key_width, source->reduction, on_device);
 	spec->direct = task->spec.direct && !on_device && hg_table == HG_TABLE_AUTO;
 	/*
-	 * auto: no table, as none was faster than the graph that a join builds, of 100,000 unique inner
-	 * rows to 3 million, in a near cache or not (docs/tables.md)
+	 * Under auto no table: none was faster than the graph that a join builds, from 100,000 to 3
+	 * million unique inner rows, whether or not these fit a near cache (docs/tables.md).
 	 */
 	spec->table = on_device || hg_table == HG_TABLE_AUTO ? HG_TABLE_CSR : (HgTableKind) hg_table;
 	spec->first_only = task->spec.mode == HG_MATCH_FIRST;
 	spec->direct_limit = task->spec.direct_limit;
 	spec->streamed = task->spec.streamed_rows > 0;
-	/* others go on with what has been delivered of another source, and look at these */
+	/* a replacement on the CPU would need the inner rows to skip returned matches */
 	spec->outer_only = spec->streamed && task->spec.unread[HG_INNER];
 	spec->trial = on_device ? task->spec.trial : NULL;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_star.c
- *	  Rows of several tables that a device joins at once, as it has graph replicas of all of them.
+ *	  A multi-way join on a device that has graph replicas of all tables.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +14,7 @@
 #include "backend/matcher/hg_match_replica.h"
 #include "backend/matcher/hg_match_star.h"
 
-/* A job, for as long as it is asked. */
+/* A task with its cleanup, until it is answered. */
 typedef struct HgStarTask
 {
 	HgMatchTask task;
@@ -28,7 +28,7 @@ hg_star_release(void *arg)
 	hg_match_replica_close(&((HgStarTask *) arg)->answer);
 }
 
-/* What the job has done, in so many milliseconds. */
+/* Fills in the report of the job, which took ms milliseconds. */
 static void
 hg_star_report(const HgStarTask *star, double ms, HgMatcherReport *report)
 {

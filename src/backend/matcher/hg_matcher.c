@@ -1,16 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_matcher.c
- *	  Match the keys of two sides on whichever backend there is.
+ *	  Matches the keys of two sides on whichever backend is available.
  *
- * A matcher has its matches from a source (hg_match_source.h), and another one instead where that
- * fails: hg_matcher_go_on() is the place where one is replaced by the next.
+ * A matcher gets its matches from a source (hg_match_source.h). Only hg_matcher_go_on() replaces a
+ * source that has failed.
  *
- * WHO FREES WHAT
- *
- * A matcher lives in a memory context of its own, from which its sources have their
- * memory, a CPU job too.  A job on a device is one of another process, which has to be told
- * when it is no longer needed: the matcher's cleanup does that (hg_cleanup.h).
+ * MEMORY. A matcher lives in its own memory context, which also holds its sources and their CPU
+ * jobs. A device job belongs to another process, which must be told to free it: the matcher's
+ * cleanup does that (hg_cleanup.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,7 +28,7 @@ struct HgMatcher
 {
 	HgMatchTask task;
 	HgMatchSource *source; /* NULL while there is none */
-	uint64 returned;	   /* matches, one by one, counted or in groups */
+	uint64 returned;	   /* matches that were returned, counted or grouped */
 	HgCleanup cleanup;
 };
 
@@ -43,7 +41,7 @@ hg_matcher_release(void *arg)
 		matcher->source->ops->close(matcher->source);
 }
 
-/* The source in charge, for a call of it. */
+/* Returns the current source; raises an error if the cleanup has closed it. */
 static HgMatchSource *
 hg_matcher_source(const HgMatcher *matcher)
 {
@@ -52,7 +50,7 @@ hg_matcher_source(const HgMatcher *matcher)
 	return matcher->source;
 }
 
-/* Have matches come from this source, and not from the one before. */
+/* Replaces the current source, which is destroyed. */
 static void
 hg_matcher_set_source(HgMatcher *matcher, HgMatchSource *source)
 {
@@ -63,9 +61,7 @@ hg_matcher_set_source(HgMatcher *matcher, HgMatchSource *source)
 		hg_match_source_destroy(before);
 }
 
-/*
- * A call of the source has failed: go on with the one that replaces it, built, or throw the error.
- */
+/* Handles a failed call: replaces the source and builds the replacement, or throws. */
 static void
 hg_matcher_go_on(HgMatcher *matcher, HgStatus status, HgError *why)
 {
@@ -89,7 +85,7 @@ hg_matcher_go_on(HgMatcher *matcher, HgStatus status, HgError *why)
 	hg_delivered_resume(&task->delivered);
 }
 
-/* Choose a source and open it. */
+/* Chooses a source and opens it. */
 static HgStatus
 hg_matcher_open(HgMatcher *matcher, HgError *error)
 {
@@ -118,7 +114,7 @@ hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeyS
 	task->spec = *spec;
 	if (spec->participants != NULL)
 	{
-		/* it is looked at while matches are asked for, and the caller's does not last */
+		/* the caller's spec does not live as long as the matcher */
 		hg_participants_init(&task->participants, spec->participants, &task->host);
 		task->spec.participants = &task->participants.spec;
 	}
@@ -128,8 +124,8 @@ hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeyS
 
 	status = hg_matcher_open(matcher, &error);
 	/*
-	 * A process that has died since the last join, or whose device has failed when that was
-	 * closed, shows it now: begin once more, with a new one.
+	 * A process that has died since the last join, or whose device failed while that was closed,
+	 * is only noticed now: try once more, with a new process.
 	 */
 	if (status == HG_CONNECTION_LOST || status == HG_DEVICE_FAILED)
 	{
@@ -193,7 +189,7 @@ hg_matcher_renew(HgMatcher *matcher, const void *keys, uint64 count)
 	HgError error;
 	HgStatus status = source->ops->renew(source, keys, count, &error);
 
-	/* nothing goes on where the CPU has failed */
+	/* the CPU's source has no replacement, so this throws */
 	if (status != HG_OK)
 		hg_matcher_go_on(matcher, status, &error);
 }
@@ -319,7 +315,7 @@ hg_matcher_matches(const HgMatcher *matcher)
 	HgMatchSource *source = matcher->source;
 	HgJobStats stats = {0};
 
-	/* what a device has done is told when it has answered */
+	/* a device's matches are only known when it has answered */
 	if (source == NULL || source->ops->on_device)
 		return matcher->returned;
 	source->ops->report(source, &stats);

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_matcher_choose.c
- *	  The source that a join is to have its matches from at first.
+ *	  Chooses the first match source of a join.
  *
- * What it is replaced by, where it fails, is its own to say (hg_match_source.h).
+ * A source that fails names its own replacement (hg_match_source.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,7 +28,10 @@
 #include "backend/matcher/hg_sender.h"
 #include "hg_guc.h"
 
-/* Is the device wanted, or, as far as is known, done with the join before the CPU would? */
+/*
+ * Returns true if a device is required, or is estimated to finish before the CPU. Sets
+ * columns->reduction if the device should reduce the matches.
+ */
 static bool
 hg_matcher_device_pays(HgMatchTask *task, bool wanted, HgMatchColumns *columns)
 {
@@ -47,7 +50,7 @@ hg_matcher_device_pays(HgMatchTask *task, bool wanted, HgMatchColumns *columns)
 				 : rows[HG_OUTER] + rows[HG_INNER] >= HG_DEVICE_ROWS;
 }
 
-/* The source of a join whose outer rows come a few at a time, which no device is there for. */
+/* Returns the source of a streamed join, which always runs on the CPU. */
 static HgMatchSource *
 hg_matcher_choose_streamed(HgMatchTask *task)
 {
@@ -60,7 +63,7 @@ hg_matcher_choose_streamed(HgMatchTask *task)
 	return hg_match_cpu_create(task);
 }
 
-/* The job is to return its matches: choose the columns that come with them. */
+/* Chooses the columns whose values come with the matches of a job that does not reduce them. */
 static void
 hg_matcher_choose_gather(const HgMatchTask *task, const HgEngine *engine, HgMatchColumns *columns)
 {
@@ -68,7 +71,7 @@ hg_matcher_choose_gather(const HgMatchTask *task, const HgEngine *engine, HgMatc
 	const uint64 rows[2] = {task->sides[HG_OUTER].rows, task->sides[HG_INNER].rows};
 	HgEngineCosts costs;
 
-	/* a job that has been given keys already has its columns, or is to have none */
+	/* a job that has been given keys has its columns already */
 	if (sender != NULL && hg_sender_is_admitted(sender) && !hg_sender_reduces(sender))
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			columns->gathered[side] = hg_sender_columns(sender, (HgSide) side);
@@ -77,14 +80,14 @@ hg_matcher_choose_gather(const HgMatchTask *task, const HgEngine *engine, HgMatc
 								  columns->gathered);
 }
 
-/* The same with the other participants, which all choose alike. */
+/* hg_matcher_choose_gather for a shared job, where all participants choose the same. */
 static void
 hg_matcher_choose_gather_shared(const HgMatchTask *task, const uint64 rows[2],
 								HgMatchColumns *columns)
 {
 	const HgDeviceParticipantsShared *shared = task->spec.participants->device;
 
-	/* a job that is given keys early has its columns, or is to have none */
+	/* a job that gets keys early has its columns already */
 	if (shared->early_job != 0 && !shared->early_columns.reduces)
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			columns->gathered[side] =
@@ -94,7 +97,7 @@ hg_matcher_choose_gather_shared(const HgMatchTask *task, const uint64 rows[2],
 								  columns->gathered);
 }
 
-/* Where a job may be: what has been sent of it is somewhere already. */
+/* Returns the devices that may have the job: only the sender's, if its job exists. */
 static HgDeviceSet
 hg_matcher_devices(const HgMatchTask *task)
 {
@@ -103,7 +106,7 @@ hg_matcher_devices(const HgMatchTask *task)
 	return device_no >= 0 ? HG_DEVICE_BIT(device_no) : HG_ALL_DEVICES;
 }
 
-/* A job on a device; NULL where the CPU is to do it. */
+/* Returns the source of a job on a device; NULL if the CPU is to do it. */
 static HgMatchSource *
 hg_matcher_choose_device(HgMatchTask *task)
 {
@@ -117,14 +120,14 @@ hg_matcher_choose_device(HgMatchTask *task)
 	if (hg_backend == HG_BACKEND_CPU || task->spec.small ||
 		!hg_matcher_device_pays(task, wanted, &columns))
 		return NULL;
-	/* a parallel worker does not live long enough for a device process of its own to start */
+	/* a parallel worker ends before a device process of its own could start */
 	if (!wanted && IsParallelWorker() && !hg_device_is_shared())
 		return NULL;
 	state = hg_device_choose(hg_matcher_devices(task), wanted, &task->device_no, &error);
 	if (state == HG_DEVICE_READY)
 	{
 		strlcpy(task->report.device, hg_device_name(task->device_no), sizeof(task->report.device));
-		/* a table is one job's */
+		/* a table cannot be split into partition passes */
 		engine = hg_device_engine(task->device_no, task->spec.trial != NULL);
 		if (engine == NULL)
 			hg_error_set(&error, HG_CONNECTION_LOST, NULL,
@@ -150,14 +153,14 @@ hg_matcher_choose_device(HgMatchTask *task)
 		hg_stats_count_error();
 		hg_host_throw(&task->host, error.status, &error);
 	}
-	/* a server that has no program has been made so, and is told nothing new */
+	/* a server without the program was set up that way: not worth a log message */
 	if (state != HG_DEVICE_ABSENT)
 		hg_device_log_fallback(&error);
 	strlcpy(task->report.fallback, error.message, sizeof(task->report.fallback));
 	return NULL;
 }
 
-/* A job on a device that the participants share; NULL: the CPU, in all of them. */
+/* Returns the source of a device job that the participants share. NULL in all of them: the CPU. */
 static HgMatchSource *
 hg_matcher_choose_fetched(HgMatchTask *task)
 {
@@ -196,15 +199,15 @@ hg_matcher_choose_fetched(HgMatchTask *task)
 }
 
 /*
- * Cached rows are joined by the cache's HashGraphs, on a device or here, as a device has copies of
- * them or not.  Under backend cuda there must be a device all the same.
+ * Returns the source of a join with covered rows. It uses the cached indexes, on a device if that
+ * has replicas and else here. Backend cuda requires a device all the same.
  */
 static HgMatchSource *
 hg_matcher_choose_resident(HgMatchTask *task)
 {
 	HgError error;
 
-	/* the leader of parallel workers asks for all of them */
+	/* the leader checks that for its parallel workers */
 	if (hg_backend == HG_BACKEND_CUDA && !task->spec.small && !IsParallelWorker() &&
 		hg_device_choose(HG_ALL_DEVICES, true, &task->device_no, &error) != HG_DEVICE_READY)
 	{
@@ -220,7 +223,7 @@ hg_matcher_choose(HgMatchTask *task)
 	const bool is_shared = task->spec.participants != NULL;
 	HgMatchSource *source;
 
-	/* of a side whose covered rows have been joined the delta rows are left, under their numbers */
+	/* a side whose covered rows were joined elsewhere has delta rows numbered from first_row on */
 	if (task->spec.first_row[HG_OUTER] > 0 || task->spec.first_row[HG_INNER] > 0)
 		return hg_matcher_choose_resident(task);
 	if (task->spec.streamed_rows > 0)

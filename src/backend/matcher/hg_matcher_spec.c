@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_matcher_spec.c
- *	  What is asked of a job, and what it is expected to take.
+ *	  Job specs and the estimated time of joins.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,35 +15,34 @@
 #include "hg_guc.h"
 
 /*
- * What the CPU takes for each value that a match is aggregated by: to fetch it, and to make it part
- * of a group.  Measured in one process of a busy machine, 3 million rows a side: 10 to 35 ns, with
- * the writing of pairs.
+ * Nanoseconds of the CPU to fetch and aggregate one value of a match. Measured in one process of a
+ * busy machine, 3 million rows a side: 10 to 35 ns, including the writing of pairs.
  */
 #define HG_CPU_VALUE_NS 10.0
 
 /*
- * What it takes more to fetch a value by its row than in the order of the matches: where the
- * column's values are in a near cache, of so many bytes, and where they are not.  Measured with 4
- * million matches, values asked for ahead by batches, columns of 4 and 8 bytes: 1.3 to 2.1 ns up to
- * 1 MB, 6 to 9 ns for 4 to 16 MB, twice that and more beyond.
+ * Additional nanoseconds to fetch a value by its row rather than in the order of the matches: if
+ * the column fits a near cache of HG_NEAR_BYTES, and if it does not. Measured with 4 million
+ * matches, prefetching by batches, columns of 4 and 8 bytes: 1.3 to 2.1 ns up to 1 MB, 6 to 9 ns
+ * for 4 to 16 MB, twice that and more beyond.
  */
 #define HG_NEAR_VALUE_NS 2.0
 #define HG_FAR_VALUE_NS 8.0
 #define HG_NEAR_BYTES (2.0 * 1024 * 1024)
 
 /*
- * The additional time of a byte that is stored until all matches are there, written to fresh memory
- * and read from there, than one of a chunk that stays in a cache.  Measured with huge pages: 0.1 ns
- * each (with small ones 0.5 ns and 0.1 ns).
+ * Additional nanoseconds of a byte that is stored until all matches are there and read again,
+ * compared to a chunk that stays in a cache. Measured with huge pages: 0.1 ns each to write and
+ * read (with small pages 0.5 ns and 0.1 ns).
  */
 #define HG_STORED_BYTE_NS 0.2
 
 /*
- * Nanoseconds of the CPU for an outer row that it joins as it comes, with the HashGraph of a small
- * inner side, and for a value of such a match.  The third figure is added where the delta row is
- * collected and sent to a device instead.  Measured with 20 million cached rows and 50,000 inner
- * ones, sums by groups, in one process: 10 ns a row on the CPU, and 4 ns with a device, which took
- * 2 ns of them.
+ * Nanoseconds of the CPU for a streamed outer row, joined with the HashGraph of a small inner
+ * side, and for a value of such a match. HG_DELTA_ROW_NS is added if the delta row is instead
+ * collected and sent to a device. Measured with 20 million cached rows and 50,000 inner rows, sums
+ * by groups, in one process: 10 ns a row on the CPU, and 4 ns with a device, of which the device
+ * took 2 ns.
  */
 #define HG_STREAMED_ROW_NS 4.0
 #define HG_STREAMED_VALUE_NS 2.5
@@ -67,7 +66,7 @@ hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduc
 		hg_reduction_fill_spec(reduction, spec);
 }
 
-/* True if settings let the CPU look outer rows up, as they come, in one graph of all inner rows. */
+/* Returns true if settings allow looking up streamed outer rows in one graph. */
 static bool
 hg_matcher_settings_stream(void)
 {
@@ -97,13 +96,13 @@ hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint6
 	if (streams)
 	{
 		estimate->cpu_ms = outer_rows * HG_STREAMED_ROW_NS / 1e6;
-		/* a device returns matches in an order in which rows are all over memory */
+		/* a device returns matches in an order in which the rows are scattered over memory */
 		estimate->device_ms += delta_ms + pairs * HG_FAR_VALUE_NS / 1e6;
 	}
 	estimate->cpu_ms /= processes;
 	if (reduction == NULL)
 		return true;
-	/* what is not reduced is gathered and aggregated here */
+	/* matches that are not reduced are gathered and aggregated here */
 	values_ms = pairs * value_ns / 1e6 / processes *
 				(reduction->columns[HG_OUTER].ncolumns + reduction->columns[HG_INNER].ncolumns);
 	reduced_ms =
@@ -118,7 +117,7 @@ hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint6
 	return true;
 }
 
-/* Does it take less time to have a side's columns come with the matches than to look them up? */
+/* Returns true if a side's values take less time with the matches than looked up by row. */
 static bool
 hg_matcher_gather_pays(const HgEngineCosts *costs, const HgMatcherSpec *spec, HgSide side,
 					   uint64 rows)
@@ -167,7 +166,7 @@ hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 	}
 }
 
-/* True if the CPU, which streams, takes no longer than a device that reduces nothing. */
+/* Returns true if the CPU, streaming, is no slower than a device that does not reduce. */
 static bool
 hg_matcher_prefers_cpu(const HgEngineCosts *costs, uint32 key_width, uint64 outer_rows,
 					   uint64 inner_rows, double pairs)
@@ -187,7 +186,7 @@ hg_matcher_ask_device(HgKnownDevice *device)
 	device->sought = false;
 }
 
-/* Returns true if there is no device, and never will be; an idle one is asked to start. */
+/* Returns true if there is no device and never will be; asks a resting one to start. */
 static bool
 hg_known_device_is_absent(HgKnownDevice *device)
 {

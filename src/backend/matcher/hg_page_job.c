@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_page_job.c
- *	  A job on a device that gets both sides of a join as pages, and tells how many pairs there are,
- *	  or groups of them.
+ *	  A device job that gets both sides of a join as pages, and returns the number of pairs or
+ *	  groups of them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,7 +19,7 @@
 #include "engine/wire/hg_wire_client.h"
 #include "hg_guc.h"
 
-/* How long a device may take to say that it has room for the job, in ms. */
+/* How long a device may take to admit the job, in ms. */
 #define HG_PAGE_JOB_TURN_MS 20.0
 
 struct HgPageJob
@@ -28,11 +28,11 @@ struct HgPageJob
 	HgCleanup cleanup;
 	HgPgHost host;
 	HgPageJobSpec spec;
-	HgJob *job;		/* NULL: it has failed, or has answered */
-	HgEngine calls; /* of the job's engine, which may go with its connection */
-	int device_no;	/* of the device process */
-	bool admitted;	/* the device has opened the job */
-	HgError error;	/* why it has failed */
+	HgJob *job;		/* NULL: it has failed or has answered */
+	HgEngine calls; /* copy of the job's engine, which may go with its connection */
+	int device_no;
+	bool admitted; /* the device has opened the job */
+	HgError error; /* why it has failed */
 };
 
 static void
@@ -51,7 +51,7 @@ hg_page_job_release(void *arg)
 	hg_page_job_close(arg);
 }
 
-/* A call has answered status: is that HG_OK?  Else the job is closed. */
+/* Returns true if status is HG_OK. Otherwise closes the job, and throws if it was cancelled. */
 static bool
 hg_page_job_check(HgPageJob *job, HgStatus status)
 {
@@ -62,7 +62,7 @@ hg_page_job_check(HgPageJob *job, HgStatus status)
 	{
 		if (!hg_host_timed_out(&job->host))
 			hg_host_throw(&job->host, status, &job->error);
-		/* to have others before oneself is no reason to complain */
+		/* waiting for a turn is no reason to complain */
 		if (job->admitted)
 			(void) hg_device_complain(job->device_no, &job->error);
 	}
@@ -71,7 +71,7 @@ hg_page_job_check(HgPageJob *job, HgStatus status)
 	return false;
 }
 
-/* What the join may wait for the device. */
+/* Returns the timeout of the join, in ms. */
 static double
 hg_page_job_timeout_ms(const HgPageJob *job)
 {
@@ -85,7 +85,7 @@ hg_page_job_timeout_ms(const HgPageJob *job)
 										 : timeout_ms;
 }
 
-/* Find the device; false where there is none that is ready. */
+/* Finds the device; false if none is ready. */
 static bool
 hg_page_job_find_device(HgPageJob *job)
 {
@@ -98,7 +98,7 @@ hg_page_job_find_device(HgPageJob *job)
 	return hg_device_state(job->device_no, hg_device_greeting_ms(), &job->error) == HG_DEVICE_READY;
 }
 
-/* Is the process that this one is connected with that of the other participants? */
+/* Returns true if this process has the same device process as the other participants. */
 static bool
 hg_page_job_has_participants(const HgPageJob *job)
 {
@@ -109,7 +109,7 @@ hg_page_job_has_participants(const HgPageJob *job)
 		   (pg_atomic_compare_exchange_u64(job->spec.epoch, &first, epoch) || first == epoch);
 }
 
-/* Have the device open the job, without waiting for others'; false where it does not. */
+/* Opens the job without waiting long for other jobs; false on failure. */
 static bool
 hg_page_job_open(HgPageJob *job)
 {
@@ -201,7 +201,7 @@ hg_page_job_is_there(HgPageJob *job)
 	return hg_page_job_check(job, HG_CONNECTION_LOST);
 }
 
-/* Have the job build and answer. */
+/* Builds the job and gets its answer. */
 static HgStatus
 hg_page_job_ask(HgPageJob *job, HgPageAnswer *answer)
 {
@@ -210,9 +210,7 @@ hg_page_job_ask(HgPageJob *job, HgPageAnswer *answer)
 	const HgMatchMode mode = job->spec.mode;
 	HgStatus status;
 
-	/* both requests are on their way before the first of them is answered; a shared job has no
-	 * others
-	 */
+	/* both requests are sent before the first is answered, except in a shared job */
 	status = job->spec.participants_id != 0
 				 ? HG_OK
 				 : calls->start(job->job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT, mode,
@@ -254,7 +252,7 @@ hg_page_job_answer(HgPageJob *job, const uint64 most_rows[2], HgPageAnswer *answ
 	{
 		answer->rows[side] = stats->rows[side];
 		answer->null_keys[side] = stats->null_keys[side];
-		/* pages have been looked at here, too */
+		/* this process knows the pages, too */
 		if (stats->rows[side] > most_rows[side] ||
 			stats->null_keys[side] > most_rows[side] - stats->rows[side])
 			return hg_page_job_check(job, hg_device_distrust(job->device_no, &job->error));

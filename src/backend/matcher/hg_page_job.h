@@ -48,8 +48,7 @@ typedef struct HgPageJobSpec
 	uint64 participants_id;	  /* 0: this process's own job */
 	int device_no;			  /* device of a shared job */
 	pg_atomic_uint32 *failed; /* shared job: not 0 if a participant has failed; or NULL */
-	pg_atomic_uint64
-		*epoch; /* of the shared job's process; 0: not opened */
+	pg_atomic_uint64 *epoch;  /* of the shared job's process; 0: not opened */
 
 	/* NULL: count the pairs; else the caller keeps it until the job is destroyed. */
 	const HgReduction *reduction;

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_participants.c
- *	  What PostgreSQL lends to the participants of a shared job: a barrier and a DSA.
+ *	  Implements the engine's participants of a shared job with a barrier and a DSA area.
  *
- * An error in a callback is kept by the host and thrown once the engine has returned, as
- * for an interrupt (hg_host.h).  From then on this process waits for no other: they need not
- * hear of the error from the engine, because it ends the query, and the leader ends them.
- * It must not hold a lock that they wait for, though.
+ * The host keeps an error in a callback and throws it once the engine has returned, as for an
+ * interrupt (hg_host.h). From then on this process waits for no other. The others need not learn
+ * of the error from the engine: it ends the query, and the leader ends them. But this process must
+ * not hold a lock that they wait for.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,11 +22,11 @@
 
 static uint32 hg_participants_wait_event;
 
-/* Keep an error that was thrown in a callback. */
+/* Keeps an error that was thrown in a callback. */
 static void
 hg_participants_catch(HgPgParticipants *participants)
 {
-	/* the DSA's locks: none is held where the engine is called */
+	/* releases the DSA's locks; no other lock is held where the engine is called */
 	LWLockReleaseAll();
 	ConditionVariableCancelSleep();
 	hg_host_catch(participants->host);
@@ -83,10 +83,7 @@ hg_participants_arrive(void *arg)
 	HgPgParticipants *participants = arg;
 	volatile bool arrived = true;
 
-	/*
-	 * The barrier may still be in the phase that the interrupted wait arrived in, which must not
-	 * be taken for two arrives.
-	 */
+	/* The barrier may still be in the phase of the interrupted wait: do not arrive twice. */
 	if (participants->host->caught != NULL)
 		return false;
 	PG_TRY();

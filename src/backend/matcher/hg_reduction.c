@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_reduction.c
- *	  Columns that an engine has, and groups that it makes of matches instead of returning them.
+ *	  Columns of a job, and groups that the engine makes of its matches instead of returning them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +14,7 @@
 
 #include "backend/matcher/hg_reduction.h"
 
-/* Groups that are counted between two looks at interrupts. */
+/* Groups counted between two checks for interrupts. */
 #define HG_GROUPS_AT_ONCE 65536
 
 HgStatus
@@ -52,7 +52,7 @@ hg_reduction_fetch(const HgReduction *reduction, HgEngine *engine, HgJob *job, H
 	groups->too_many = total == HG_TOO_MANY_GROUPS;
 	if (groups->too_many || total == 0)
 		return HG_OK;
-	/* no more than spec.max_groups, of which each call brings some (hg_wire_answer.c) */
+	/* total is at most spec.max_groups (hg_wire_answer.c), and each call returns some of them */
 	groups->words = MemoryContextAllocHuge(context, total * words * sizeof(uint64));
 	while (groups->count < total)
 	{

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sender.c
- *	  Give a device the keys of a join while its sides are still being read.
+ *	  Asynchronous upload: gives a device the keys of a join while its sides are still being read.
  *
- * A sender goes through these states, and looks at each hand-over whether it can go on:
+ * States of a sender; each hand-over checks whether it can go on:
  *
- *	no job		The device process has not greeted this process yet, or is not there.
- *	asked for	The job stands in the device's queue.
- *	admitted	Slots of its lease are filled as they become free.
- *	given up	Something has failed, or taken too long: the rest of the calls do nothing.
+ *	no job		The device process is missing or has not greeted this process yet.
+ *	asked		The job is in the device's queue.
+ *	admitted	Keys are copied into slots of its lease as they become free.
+ *	given up	Something has failed or taken too long. All further calls do nothing.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,13 +25,13 @@
 #include "engine/hg_ranges.h"
 #include "hg_guc.h"
 
-/* Joins of fewer rows are on the device in no time, once they are read. */
+/* Below this, the device gets all rows quickly enough after they were read. */
 #define HG_SENDER_ROWS 50000
 
 /*
- * How long both sides may take to be read while a device waits for them, as it is expected and as
- * it turns out; and what a unit of the planner's costs is taken to be.  Measured: 0.0007 ms for
- * pages in memory; disks take longer.
+ * How long both sides may take to be read while a device waits, expected and actual; and the
+ * assumed time of one unit of planner cost. Measured: 0.0007 ms for pages in memory; disks take
+ * longer.
  */
 #define HG_SENDER_MS 10000.0
 #define HG_SENDER_COST_MS 0.002
@@ -48,14 +48,14 @@ struct HgSender
 {
 	MemoryContext context;
 	HgCleanup cleanup;
-	HgPgHost host; /* of the job until someone waits for it; nothing is asked of it */
+	HgPgHost host; /* the job's host until hg_sender_finish; never cancels */
 	HgJobSpec spec;
 	const HgReduction *reduction;
 	const HgColumnSet *columns[2]; /* by HgSide: to be gathered; or NULL */
 	instr_time started;
-	HgJob *job;		/* NULL: not yet, or given up, or taken */
-	HgEngine calls; /* of the job's engine, which may go with its connection */
-	int device_no;	/* where the job is, or is to be */
+	HgJob *job;		/* NULL: not yet asked, given up, or taken */
+	HgEngine calls; /* copy of the job's engine, which may go with its connection */
+	int device_no;	/* of the job, now or later */
 	bool asked;
 	bool gave_up;
 	bool finished;
@@ -116,7 +116,7 @@ hg_sender_release(void *arg)
 	hg_sender_give_up(arg);
 }
 
-/* Ask for the job as soon as there is a connection; true when it has been asked for. */
+/* Asks for the job once there is a connection; returns true if it has a job. */
 static bool
 hg_sender_ask(HgSender *sender)
 {
@@ -172,7 +172,7 @@ hg_sender_create(const HgSenderSpec *spec)
 	return sender;
 }
 
-/* Hand over what there is of a piece, from where the last time ended; false: no room, or failed. */
+/* Hands over a piece from where the last call ended. False: no room, or it failed. */
 static bool
 hg_sender_offer(HgSender *sender, HgSide side, const HgKeyPiece *piece)
 {
@@ -244,7 +244,7 @@ hg_sender_columns(const HgSender *sender, HgSide side)
 	return sender->columns[side];
 }
 
-/* Append what is left of a side's keys. */
+/* Appends the remaining keys of a side. */
 static HgStatus
 hg_sender_append_keys(HgSender *sender, HgSide side, const HgKeySet *keys, HgError *error)
 {
@@ -268,7 +268,7 @@ hg_sender_append_keys(HgSender *sender, HgSide side, const HgKeySet *keys, HgErr
 	return status;
 }
 
-/* Append the columns of a side, whose keys are all there. */
+/* Appends the columns of a side, whose keys are all there. */
 static HgStatus
 hg_sender_append_columns(HgSender *sender, HgSide side, const HgKeySet *keys, HgError *error)
 {
