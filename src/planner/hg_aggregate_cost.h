@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_cost.h
- *	  What the aggregate node costs.
+ *	  The cost of the aggregate node.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,10 +12,10 @@
 
 #include "planner/hg_aggregate_plan.h"
 
-/* What a forced aggregate costs, the whole of it. */
+/* The total cost of a forced aggregate. */
 #define HG_FORCED_AGGREGATE_COST 0.001
 
-/* Fill in rows and costs of a path whose other fields are set; groups is before HAVING. */
+/* Fills in rows and costs of a path; groups is the number of groups before HAVING. */
 extern void hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups);
 
 #endif /* HG_AGGREGATE_COST_H */

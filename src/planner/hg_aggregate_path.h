@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_path.h
- *	  Offer the aggregate node above joins of ours, and below them.
+ *	  Offers the aggregate node above our joins and above table scans.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 #include "nodes/pathnodes.h"
 
-/* Hook into the planner's grouping for good. */
+/* Hooks into the planner's grouping for good. */
 extern void hg_aggregate_path_init(void);
 
 /* Returns true if a path is one of the aggregate node. */

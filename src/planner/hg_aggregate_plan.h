@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_plan.h
- *	  What a path of the aggregate node is, and the plan that it becomes.
+ *	  The path of the aggregate node, and the plan that it becomes.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,16 +19,17 @@ typedef struct HgAggregatePath
 	CustomPath custom;	/* must be first; custom_paths is the input */
 	bool grouped;		/* there is a GROUP BY */
 	List *group_clause; /* SortGroupClauses, over the input's target */
-	Var *distinct;		/* of the input: a group column too, that the query has none of; or NULL */
+	Var *distinct;		/* column of the input that is also grouped by, though not in GROUP BY;
+						 * or NULL */
 	Oid distinct_equality;
 	List *aggrefs;
 	List *having;
 } HgAggregatePath;
 
-/* Does it count rows, whatever is in them? */
+/* Returns true if an aggregate counts rows, whatever is in them: count(*) or of a constant. */
 extern bool hg_aggref_counts_rows(const Aggref *aggref);
 
-/* Turn a path of the aggregate node into a plan: the PlanCustomPath method. */
+/* The PlanCustomPath method: turns a path of the aggregate node into a plan. */
 extern Plan *hg_aggregate_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 							   List *tlist, List *clauses, List *custom_plans);
 

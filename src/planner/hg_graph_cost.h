@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_graph_cost.h
- *	  What a join costs whose sides' rows have resident HashGraphs.
+ *	  The cost of a join whose rows come from cached HashGraphs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,45 +14,44 @@
 #include "planner/hg_join_plan.h"
 #include "resident/hg_resident_graph_key.h"
 
-/* The costs of a join of which some rows are taken from cached HashGraphs. */
+/* The costs of a join that takes some rows from cached HashGraphs. */
 typedef struct HgGraphCost
 {
-	Cost startup; /* to read the other rows; infinite where it costs less to read all rows ... */
-	Cost run;	  /* ... and to join */
-	Cost asked;	  /* the whole cost where a device answers with the number of pairs or with groups;
-				   * negative where no device can */
+	Cost startup; /* to read the other rows; infinite if reading all rows costs less */
+	Cost run;	  /* to join */
+	Cost asked;	  /* total cost if a device answers with the number of pairs or with groups;
+				   * negative if none can */
 } HgGraphCost;
 
 /*
- * Computes the costs of a path, whose inputs and rows are filled in, if rows come from cached
- * HashGraphs (executor/join/hg_join_cover.h).  The join returns columns[] of each side, reading
- * each side as a whole costs input_costs[], and a process may hold inner_room inner rows in memory.
- * Returns false where no row would come from a cached HashGraph.
+ * Computes the costs of a path whose inputs and rows are filled in, if rows come from cached
+ * HashGraphs (executor/join/hg_join_cover.h). The join returns columns[] of each side. Reading all
+ * of each side costs input_costs[]. A process may store inner_room inner rows in memory. Returns
+ * false if no row would come from a cached HashGraph.
  */
 extern bool hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 						  const Cost input_costs[2], double inner_room, HgGraphCost *cost);
 
-/* True if all clauses of a relation can be evaluated over columns, without values from plans. */
+/* Returns true if all clauses of a relation can be evaluated over columns. */
 extern bool hg_graph_takes_quals(const RelOptInfo *rel);
 
 /*
- * Returns what there is of the table on a side of a hash clause, which is a join's only one, in a
- * graph by what the clause compares; *rel becomes the table.  Its share is 0 where no graph may
- * cover rows.
+ * Returns the extent of a cached graph by what a join's only hash clause compares, for the table
+ * on a side; *rel becomes the table. Its share is 0 if no graph can cover rows.
  */
 extern HgGraphExtent hg_graph_clause_extent(PlannerInfo *root, List *hash_clauses, HgSide side,
 											RelOptInfo **rel);
 
 /*
- * True if a device has replicas of all columns of these expressions beside those of the graphs of a
- * path's tables, as far as is known here.  Columns that it lacks are asked for, and come in the
+ * Returns true if, as far as this process knows, a device has replicas of all columns of exprs
+ * beside the graphs of a path's tables. Requests missing columns, which are loaded in the
  * background.
  */
 extern bool hg_graph_ask_columns(PlannerInfo *root, const HgJoinPath *path, List *exprs);
 
 /*
- * What it costs to have a device join the tables of so many joins at once, of so many edges, with
- * clauses of tables of so many rows of them.
+ * Returns the cost of a device joining the tables of njoins joins at once. Their graphs have edges
+ * rows; filtered of them belong to tables with clauses.
  */
 extern Cost hg_graph_star_cost(int njoins, double edges, double filtered);
 

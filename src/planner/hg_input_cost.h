@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_cost.h
- *	  What the inputs of our nodes cost them less than they cost core.
+ *	  How much less the inputs of our nodes cost them than they cost core.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,72 +12,68 @@
 
 #include "nodes/pathnodes.h"
 
-/* What forming a row of a join's result costs, in units of cpu_tuple_cost. */
+/* Cost of forming a row of a join's result, in units of cpu_tuple_cost. */
 #define HG_RESULT_COST 0.6
 
 /*
- * What a row of either side of a join and its key cost, and what an outer one that goes through
- * costs less, in units of cpu_operator_cost.
+ * Costs of a row of either side of a join and of its key, and what an outer row that goes through
+ * saves (hg_join_cost.c), in units of cpu_operator_cost.
  */
 #define HG_ROW_COST 0.5
 #define HG_EXACT_KEY_COST 0.25
 #define HG_THROUGH_SAVED 0.2
 
-/* By how much core divides the rows of a path that is partial, or what it costs: its processes. */
+/* Returns the number of processes by which core divides the rows or cost of a partial path. */
 extern double hg_parallel_divisor(const Path *path);
 
 /*
- * What starting the workers of a partial path of ours costs beyond parallel_setup_cost, which core
- * adds at the Gather.  The price is in each partial path of ours once: inputs that are such paths
- * have so much of it already (hg_workers_priced()), by which the result is less.  A path of a
- * partition, which an Append would add up, has none of it.
+ * Returns the cost of starting a partial path's workers beyond parallel_setup_cost, which core
+ * adds at the Gather. Each partial path of ours contains it once: priced is the part that its
+ * inputs contain already (hg_workers_priced()). It is 0 for a path of a partition, because an
+ * Append would add it up.
  */
 extern Cost hg_workers_cost(const RelOptInfo *rel, int workers, Cost priced);
 
-/* What the price of a path has of that. */
+/* Returns how much of that cost the cost of a path contains. */
 extern Cost hg_workers_priced(const Path *path);
 
 /*
- * What reading a path costs a node of ours less than it costs core: its total cost holds for rows
- * that come one by one.  It is never more than that cost.
+ * Returns how much less reading a path costs our node than the path's total cost, which assumes
+ * that rows come one by one. Never more than that cost.
  */
 extern Cost hg_path_saving(const Path *path);
 
-/*
- * Returns true if a path that is a sequential scan, or an Append of some, would be read from
- * cached columns, as a whole or in part.
- */
+/* Returns true if a sequential scan, or a scan below an Append, would read cached columns. */
 extern bool hg_path_is_cached(const Path *path);
 
 /*
- * What reading such a path costs less beyond hg_path_saving() where its columns are aggregated as
- * they are; or where its rows are only counted.
+ * Returns what reading such a path saves beyond hg_path_saving() if its columns are aggregated
+ * directly, or with counted if its rows are only counted.
  */
 extern Cost hg_columns_saving(const Path *path, bool counted);
 
 /*
- * What a path costs less where a join of ours reads it: what hg_path_saving() says, and what its
- * pages do where they are asked for ahead.
+ * Returns hg_path_saving() of a path that our join reads, plus what prefetching its pages saves.
  */
 extern Cost hg_scan_gain(const Path *scan);
 
-/* What an input costs a join of ours, whatever it is joined with. */
+/* The cost of an input for a join of ours, whatever it is joined with. */
 typedef struct HgInputCost
 {
 	Path *path;
 	Cost cost;	  /* to read it */
-	Cost workers; /* what it has of the cost of starting workers: hg_workers_priced() */
-	Cost least;	  /* to read and to join it, at least */
-	bool graph;	  /* its relation has a HashGraph that may cover it: it need not be read then */
+	Cost workers; /* the part for starting workers: hg_workers_priced() */
+	Cost least;	  /* lower bound to read and to join it */
+	bool graph;	  /* a HashGraph may cover its relation, which need not be read then */
 	bool joined;  /* it is a join of ours, whose rows may go through the next one */
 	/*
-	 * The mean, by factors, of the rows that are expected and of those of the largest table among
-	 * them.  What filters and joins leave is a guess, which may be too low by far; the rows of a
-	 * whole table are known.
+	 * Geometric mean of the expected rows and those of the largest table among them. Estimates of
+	 * what filters and joins leave may be far too low; the rows of a whole table are known.
 	 */
 	double feared_rows;
 } HgInputCost;
 
+/* Fills in the cost of an input. */
 extern void hg_input_cost(const PlannerInfo *root, Path *path, HgInputCost *input);
 
 #endif /* HG_INPUT_COST_H */

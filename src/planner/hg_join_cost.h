@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_cost.h
- *	  What the join node costs.
+ *	  The cost of the join node.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,30 +17,27 @@
 #include "planner/hg_join_clauses.h"
 #include "planner/hg_join_plan.h"
 
-/* The HgSide of two paths that is not partial, where processes take both sides together; or -1. */
+/* Returns the side that is not partial, if processes join both sides together; else -1. */
 extern int hg_join_read_once(const Path *outer, const Path *inner, bool together);
 
-/* What joins of a relation by so many workers have in common. */
+/* What all joins of a relation by the same number of workers have in common. */
 typedef struct HgJoinShare
 {
 	int workers;
 	double rows; /* that each process returns */
-	Cost cost;	 /* at least, beside both sides */
+	Cost cost;	 /* lower bound of the cost beside both sides */
 } HgJoinShare;
 
-/* Fill in what they have in common, for the rows that the relation is expected to have. */
+/* Fills in *share for the relation's expected rows. */
 extern void hg_join_share(const RelOptInfo *joinrel, int workers, HgJoinShare *share);
 
-/*
- * Returns by how much the parts of hg_join_least_cost() are too high where one side is read once,
- * or rows are only counted.
- */
+/* Returns how much too high hg_join_least_cost() is for counted rows or a side read once. */
 extern Cost hg_join_least_saving(const RelOptInfo *joinrel, const HgJoinShare *share,
 								 const HgInputCost *outer, const HgInputCost *inner, bool together);
 
 /*
- * A lower bound of the total cost of a join of two paths that are not parameterized, whose sides
- * processes take together or each for itself.
+ * Returns a lower bound of the total cost of a join of two unparameterized paths. together:
+ * processes join both sides together, and not each for itself.
  */
 static inline Cost
 hg_join_least_cost(const RelOptInfo *joinrel, const HgJoinShare *share, const HgInputCost *outer,
@@ -57,7 +54,7 @@ hg_join_least_cost(const RelOptInfo *joinrel, const HgJoinShare *share, const Hg
 }
 
 /*
- * Fill in rows and costs of a path of these inputs and keys whose other fields are set.  A path
+ * Fills in rows and costs of a path with these inputs and keys whose other fields are set. A path
  * with parallel_workers is partial.
  */
 extern void hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const inputs[2],

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_eligible.h
- *	  Is a join one that the node can do?
+ *	  Whether the node can do a join.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,16 +14,19 @@
 
 #include "hg_guc.h"
 
-/* Is it a join type that the node does?  Not what a later version may add. */
+/* Returns true if the node does a join type; false for types of later versions. */
 extern bool hg_join_type_is_eligible(JoinType join_type);
 
 /* Returns true if a join of ours can return the columns of a relation. */
 extern bool hg_rel_is_eligible(PlannerInfo *root, const RelOptInfo *rel);
 
-/* Returns true if a join of ours can test the clauses of a join, or a Result above it does. */
+/* Returns true if a join of ours, or a Result above it, can test the clauses of a join. */
 extern bool hg_clauses_are_eligible(const PlannerInfo *root, List *restrictlist);
 
-/* Are inputs too small to look at?  What a scan reads and drops counts too: we read it faster. */
+/*
+ * Returns true if the inputs are too small to consider. Rows that a scan filters count too,
+ * because our nodes read them faster.
+ */
 static inline bool
 hg_inputs_small(const Path *outer_path, const Path *inner_path)
 {

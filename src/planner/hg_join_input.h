@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_input.h
- *	  What a relation is as an input of joins.
+ *	  A relation as an input of joins.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,13 +15,13 @@
 typedef struct HgJoinInput
 {
 	HgInputCost whole;	 /* of the cheapest path that returns all rows */
-	HgInputCost partial; /* of the cheapest partial path; path is NULL where there is none */
+	HgInputCost partial; /* of the cheapest partial path; path is NULL without one */
 	int first;			 /* its first relation */
-	Path *repeated;		 /* the cheapest that each process may run for itself; or NULL */
+	Path *repeated;		 /* the cheapest path that each process may run for itself; or NULL */
 	bool eligible;		 /* a join of ours can return its columns */
 } HgJoinInput;
 
-/* Returns what a relation whose paths have all been made is as an input: it is remembered. */
+/* Returns a relation as an input, once its paths are complete; cached for the planner's run. */
 extern const HgJoinInput *hg_join_input(PlannerInfo *root, RelOptInfo *rel);
 
 #endif /* HG_JOIN_INPUT_H */

@@ -15,8 +15,8 @@
 #include "backend/hg_last_plan.h"
 
 /*
- * Returns why a join of core's that was chosen is not one of ours: what stood in the way first,
- * while paths were made.  For as long as the planner's memory is there.
+ * Returns the first reason, in the order of hg_join_path.c, why a chosen join of core's is not one
+ * of ours. Only while the planner's memory exists.
  */
 extern HgPlanReason hg_join_reason(PlannerInfo *root, const JoinPath *path);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_key_range.h
- *	  How near to each other the keys of a join are, as far as statistics tell.
+ *	  The range of a join's keys, as far as statistics tell.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,14 +15,14 @@
 typedef struct HgKeyRange
 {
 	double size;  /* integers from the least to the greatest */
-	bool repeats; /* some of them come more than once */
-	bool unique;  /* none does, of those that ANALYZE has seen */
-	bool nulls;	  /* it has seen rows without one */
+	bool repeats; /* some come more than once */
+	bool unique;  /* none of those that ANALYZE has seen comes twice */
+	bool nulls;	  /* ANALYZE has seen NULLs */
 } HgKeyRange;
 
 /*
- * The range of one operand of a clause, its left one or its right one, which is to be a column of
- * integers; false: it is not known.
+ * Estimates the range of a clause's left or right operand. Returns false if it is no column of
+ * integers or has no statistics.
  */
 extern bool hg_key_range(PlannerInfo *root, const RestrictInfo *clause, bool left,
 						 HgKeyRange *range);

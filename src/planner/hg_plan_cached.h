@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_plan_cached.h
- *	  Joins and aggregations of plans whose planning is over and forgotten.
+ *	  Joins and aggregations of plans that were planned earlier.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,11 +14,11 @@
 
 #include "backend/hg_last_plan.h"
 
-/* Fill a plan with the steps of a statement, as far as its nodes tell, all with this reason. */
+/* Adds the joins and aggregations of a statement to a plan, all with the same reason. */
 extern void hg_plan_cached_fill(HgLastPlan *plan, const PlannedStmt *statement,
 								HgPlanReason reason);
 
-/* Hook into the executor's start for good: to see plans run that were not planned for that. */
+/* Hooks into the executor's start for good, to report executed plans from the plan cache. */
 extern void hg_plan_cached_init(void);
 
 #endif /* HG_PLAN_CACHED_H */

@@ -13,8 +13,8 @@
 #include "postgres.h"
 
 /*
- * Make the option known where PostgreSQL has options of extensions.  planned: this session's
- * statements are planned with the node, and why it is not used can be told.
+ * Registers the option if PostgreSQL lets extensions add options. planned: this session's
+ * statements are planned with our nodes, so that reasons are known.
  */
 extern void hg_plan_explain_init(bool planned);
 

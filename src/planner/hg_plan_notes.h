@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_plan_notes.h
- *	  What is noted of a statement while it is planned, for whoever asks why.
+ *	  Notes about a statement's planning that explain the plan afterwards.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,11 +14,11 @@
 
 #include "backend/hg_last_plan.h"
 
-/* Why groups are not made by a node of ours. */
+/* Why our node does not make some groups. */
 typedef struct HgGroupsNote
 {
 	const PlannerInfo *root;
-	Relids relids; /* of the grouped relation; NULL: it is not one of partitions */
+	Relids relids; /* of the grouped relation; NULL: not of partitions */
 	HgPlanReason reason;
 } HgGroupsNote;
 
@@ -28,27 +28,27 @@ typedef struct HgGroupsNote
 /* Notes of one run of the planner. */
 typedef struct HgPlanNotes
 {
-	struct HgPlanNotes *outer; /* of a run that this one runs in; or NULL */
-	MemoryContext context;	   /* that lasts until the plan is there */
+	struct HgPlanNotes *outer; /* of the enclosing run; or NULL */
+	MemoryContext context;	   /* lives until the plan is there */
 	PlannerInfo *root;		   /* of the statement; NULL until it has been planned */
-	HgGroupsNote *groups;	   /* [allocated]: */
+	HgGroupsNote *groups;	   /* [allocated] */
 	HgGroupsNote few[HG_FEW_GROUPS];
 	int count;
 	int allocated;
 } HgPlanNotes;
 
-/* Begin to take notes, and end it; on errors too.  The notes are the caller's. */
+/* Begin and end the notes of a run, on errors too. The caller owns the notes. */
 extern void hg_plan_notes_begin(HgPlanNotes *notes);
 extern void hg_plan_notes_end(HgPlanNotes *notes);
 
-/* Note that a query, or one that it is a part of, has been planned. */
+/* Notes that a query, or a part of it, has been planned. */
 extern void hg_plan_notes_query(PlannerInfo *root);
 
-/* Note why groups are not made by a node of ours, unless its path is chosen. */
+/* Notes why our node does not make some groups, unless its path is chosen. */
 extern void hg_plan_notes_groups(const PlannerInfo *root, const RelOptInfo *rel,
 								 HgPlanReason reason);
 
-/* Returns what was noted of groups, or of those that they are parts of. */
+/* Returns what was noted of these groups, or of the groups that they are a part of. */
 extern HgPlanReason hg_plan_notes_find(const HgPlanNotes *notes, const PlannerInfo *root,
 									   const RelOptInfo *rel);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_plan_reasons.h
- *	  Why joins and aggregations of a statement's plan are not done by nodes of ours.
+ *	  Why joins and aggregations of a plan are not done by our nodes.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 #include "postgres.h"
 
-/* Hook into the planner for good: what it plans becomes the session's last plan. */
+/* Hooks into the planner for good: each planned statement becomes the session's last plan. */
 extern void hg_plan_reasons_init(void);
 
 #endif /* HG_PLAN_REASONS_H */

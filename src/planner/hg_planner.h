@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_planner.h
- *	  Hook into the planner.
+ *	  Hooks into the planner.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,8 +13,8 @@
 #include "postgres.h"
 
 /*
- * Hook into the planner for good, for a session that preloads the library; in others just make the
- * option of EXPLAIN known.
+ * Hooks into the planner for good if the session preloads the library. Otherwise only registers
+ * the EXPLAIN option.
  */
 extern void hg_planner_init(bool preloading);
 

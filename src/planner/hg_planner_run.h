@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_planner_run.h
- *	  What may be remembered while the planner runs.
+ *	  A cache that lives as long as a run of the planner.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,33 +13,34 @@
 #include "nodes/pathnodes.h"
 
 /*
- * The number of the planner's run, if something that palloc() has returned for it lasts until its
- * end unless it is freed: what is known of it may be remembered under its address and this number.
- * 0: it may be gone before.  A run within a run gives both of them new numbers.
+ * Returns the number of the planner's run if made, which palloc() has returned, lives until the
+ * run's end unless it is freed. What is known of made may then be cached under its address and
+ * this number. Returns 0 if made may be freed before. A run within a run gives both of them new
+ * numbers.
  */
 extern uint64 hg_planner_run_find(const PlannerInfo *root, const void *made);
 
-/* What an entry of a table is of.  Entries begin with it; the run of an empty one is 0. */
+/* The key of a table entry, and the entry's first field. The run of an empty entry is 0. */
 typedef struct HgRunKey
 {
 	uint64 run;
 	const void *made;
-	uint64 word; /* tells apart what has the same address */
+	uint64 word; /* tells apart entries with the same address */
 } HgRunKey;
 
-/* The first place in a table of 2^bits entries for a key of such an address and word. */
+/* Returns the first index to probe in a table of 2^bits entries. */
 static inline size_t
 hg_planner_run_place(const void *made, uint64 word, int bits)
 {
 	return ((word ^ (uintptr_t) made) * UINT64CONST(0x9E3779B97F4A7C15)) >> (64 - bits);
 }
 
-/* So many entries in a row are looked at. */
+/* Entries that are probed in a row. */
 #define HG_RUN_PROBES 4
 
 /*
- * Returns the entry for a key in a table of 2^bits entries of such a size; *known tells whether it
- * is of this key.  Else the caller fills the entry, key included, once it has what is remembered.
+ * Returns the entry for a key in a table of 2^bits entries of the given size; *known is true if it
+ * has this key. Otherwise the caller fills the entry, key included.
  */
 static inline void *
 hg_planner_run_entry(void *table, size_t size, int bits, HgRunKey key, bool *known)

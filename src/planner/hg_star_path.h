@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_star_path.h
- *	  Offer joins of several tables that a device joins at once.
+ *	  Offers multi-way joins that a device does at once.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,17 +15,17 @@
 #include "planner/hg_join_plan.h"
 
 /*
- * The path of a relation that joins all of its tables, one after the other, of which a device has
- * graph replicas, and could be asked about all at once where no more is wanted than the number of
- * rows or groups of them (executor/join/hg_join_star.h): HgJoinPath.asked is the price of that.
- * NULL: there is none.
+ * Returns a path that joins all tables of a relation, one after the other, if a device has graph
+ * replicas of them and can be asked about all at once (executor/join/hg_join_star.h). That is for
+ * plans that only need the number of rows or groups of them, at the price HgJoinPath.asked.
+ * Returns NULL if there is none.
  */
 extern Path *hg_star_path(PlannerInfo *root, RelOptInfo *rel);
 
 /*
- * Is one join asked about as a star of two tables, where what is wanted takes columns of both of
- * its tables (executor/join/hg_join_star_graphs.h)?  Only where it is by one integer, of which the
- * smaller table seems to have each value once.
+ * Returns true if a device can be asked about one join as a star of two tables, so that results
+ * may use columns of both (executor/join/hg_join_star_graphs.h). The join must be by one integer,
+ * whose values seem to be unique in the smaller table.
  */
 extern bool hg_star_is_one_join(PlannerInfo *root, const HgJoinPath *path);
 
