@@ -1,29 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_cost.c
- *	  What the aggregate node costs.
+ *	  The cost of the aggregate node.
  *
- * For N rows of the input, G groups, k group columns and a aggregates, over the cost of
- * the input:
+ * For N rows of the input, G groups, k group columns and a aggregates, over the cost of the input:
  *
- *	rows		hg_path_saving(): the input has been charged for rows that are not formed, where
- *				it can hand over columns; and hg_columns_saving()
+ *	rows		minus hg_path_saving(), because the input is charged for forming rows even if it
+ *				can return columns, and minus hg_columns_saving()
  *	keys		N * k * cpu_operator_cost / 2
  *				hash, find, compare
- *	aggregates	N * a * cpu_operator_cost / 4, and what arguments and filters cost that are no
- *				plain columns; nothing where rows of a resident table or of a join of ours are only
- *				counted, and a tenth
- *				for arguments and filters of its rows that are computed column by column
+ *	aggregates	N * a * cpu_operator_cost / 4, and the cost of arguments and filters that are no
+ *				plain columns; a tenth of that if they are computed column by column over rows of
+ *				a resident table. Nothing if rows of such a table or of a join of ours are only
+ *				counted
  *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING
- *	disk		pages * 3.5 * seq_page_cost * L to write rows, and read them again, whose groups
- *				exceed work memory, where they are partitioned L times until the groups of a
- *				partition fit; and 4 * random_page_cost for each partition's file. 65 MB of rows
- *				with 64 kB are partitioned six times into 5,460 files, which takes 3.1 s; sorting
- *				them takes 1.2 s
+ *	disk		pages * 3.5 * seq_page_cost * L to write and read the rows of groups that exceed
+ *				work memory, partitioned L times until the groups of a partition fit; and 4 *
+ *				random_page_cost for each partition's file. 65 MB of rows in 64 kB are
+ *				partitioned six times into 5,460 files, which takes 3.1 s; sorting takes 1.2 s
  *
- * Where hashing groups is disabled the node is, just as core's own hash aggregate.
- *
- * Core charges N * (k + a) * cpu_operator_cost and the same for groups.
+ * Core charges N * (k + a) * cpu_operator_cost and the same for groups. If hash aggregation is
+ * disabled, so is the node.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -58,17 +55,17 @@
 #define HG_KEY_COST 0.5
 #define HG_AGGREGATE_COST 0.25
 
-/* What is left of the price of arguments and filters that are computed column by column. */
+/* The remaining share of the cost of arguments and filters that are computed column by column. */
 #define HG_BY_COLUMN_SHARE 0.1
 
-/* Bytes of a group beside its values, for estimates. */
+/* Estimated bytes of a group beside its values. */
 #define HG_GROUP_BYTES 48
 
 /* Costs of a page of rows that is written and read, and of a partition's file. */
 #define HG_DISK_PAGE_COST 3.5
 #define HG_DISK_FILE_COST 4
 
-/* Is an aggregate's argument computed column by column? */
+/* Returns true if an aggregate's argument is computed column by column. */
 static bool
 hg_aggref_is_arithmetic(const Aggref *aggref)
 {
@@ -76,7 +73,7 @@ hg_aggref_is_arithmetic(const Aggref *aggref)
 		   hg_arithmetic_takes(linitial_node(TargetEntry, aggref->args)->expr);
 }
 
-/* Do all of these do nothing but count rows? */
+/* Returns true if all aggregates only count rows. */
 static bool
 hg_aggrefs_count(const List *aggrefs)
 {
@@ -92,14 +89,14 @@ hg_aggrefs_count(const List *aggrefs)
 	return true;
 }
 
-/* Is it a column by value? */
+/* Returns true if an expression is a column of a by-value type. */
 static bool
 hg_is_plain_column(const Node *node)
 {
 	return IsA(node, Var) && get_typbyval(((const Var *) node)->vartype);
 }
 
-/* Can it compute an expression, of columns of one table or, joined at once, of several? */
+/* Returns true if a device can compute an expression: over one table, or tables joined at once. */
 static bool
 hg_may_be_computed(PlannerInfo *root, const HgJoinPath *join, const Node *node)
 {
@@ -116,7 +113,7 @@ hg_may_be_computed(PlannerInfo *root, const HgJoinPath *join, const Node *node)
 	}
 }
 
-/* Can a device make an aggregate function's results of columns of its? */
+/* Returns true if a device can compute an aggregate function's results from its columns. */
 static bool
 hg_aggref_may_be_asked(PlannerInfo *root, const HgJoinPath *join, const Aggref *aggref)
 {
@@ -140,14 +137,15 @@ hg_aggref_may_be_asked(PlannerInfo *root, const HgJoinPath *join, const Aggref *
 	}
 }
 
-/* Can it make groups by an expression?  Of what is not by value, by codes (hg_join_reduce.c). */
+/* Returns true if a device can group by an expression, by codes if it is not by value. */
 static bool
 hg_may_be_grouped_by(const Node *node, double groups)
 {
 	return hg_is_plain_column(node) || (IsA(node, Var) && groups <= HG_MOST_CODES);
 }
 
-/* Can a device tell all that a path wants of a join, if it has the columns?  *exprs become these.
+/*
+ * Returns true if a device with the columns in *exprs can answer all that a path needs of a join.
  */
 static bool
 hg_aggregate_may_ask_device(PlannerInfo *root, const HgAggregatePath *path, const HgJoinPath *join,
@@ -164,7 +162,7 @@ hg_aggregate_may_ask_device(PlannerInfo *root, const HgAggregatePath *path, cons
 			return false;
 		*exprs = lappend(*exprs, path->distinct);
 	}
-	/* of rows without a match there is no more than their number (hg_join_count.c), if any */
+	/* of unmatched rows a device only knows the number (hg_join_count.c), at most */
 	if (join->join_type != JOIN_INNER && join->join_type != JOIN_SEMI && !join->at_once &&
 		!hg_star_is_one_join(root, join))
 		return path->group_clause == NIL && path->distinct == NULL &&
@@ -196,7 +194,7 @@ hg_aggregate_may_ask_device(PlannerInfo *root, const HgAggregatePath *path, cons
 	return true;
 }
 
-/* Is a device asked for all that a path wants of a join?  It is if it has the columns already. */
+/* Returns true if a device is asked for all that a path needs: if it already has the columns. */
 static bool
 hg_aggregate_asks_device(PlannerInfo *root, const HgAggregatePath *path, double groups)
 {
@@ -208,8 +206,8 @@ hg_aggregate_asks_device(PlannerInfo *root, const HgAggregatePath *path, double 
 }
 
 /*
- * Returns bytes of a group, for estimates: a row's, its states, and one row's more for each value
- * that a state holds beyond the first one.
+ * Estimates the bytes of a group: a row, its states, and another row for each value that a state
+ * stores beyond the first one.
  */
 static inline double
 hg_group_bytes(const HgAggregatePath *path, int row_width, int nvalues)
@@ -218,7 +216,7 @@ hg_group_bytes(const HgAggregatePath *path, int row_width, int nvalues)
 		   list_length(path->aggrefs) * 2.0 * sizeof(Datum);
 }
 
-/* Returns how many states of a group hold a value that is not stored in a Datum. */
+/* Returns the number of states of a group that store a value outside a Datum. */
 static int
 hg_count_values(const HgAggregatePath *path)
 {
@@ -230,7 +228,7 @@ hg_count_values(const HgAggregatePath *path)
 	return nvalues;
 }
 
-/* What it costs to partition rows on disk until the groups of each partition fit into memory. */
+/* Returns the cost of partitioning rows on disk until each partition's groups fit in memory. */
 static Cost
 hg_aggregate_disk_cost(const HgAggregatePath *path, const Path *input, double groups)
 {
@@ -243,14 +241,14 @@ hg_aggregate_disk_cost(const HgAggregatePath *path, const Path *input, double gr
 	int partitions;
 	int level;
 
-	/* the types of states are looked up if that may matter */
+	/* the types of states are only looked up if they may matter */
 	if (bytes > limit)
 		bytes = groups * hg_group_bytes(path, width, hg_count_values(path));
 	if (bytes <= limit)
 		return 0;
 	written = 1 - limit / bytes;
 	partitions = 1 << hg_aggregate_spill_bits(bytes, (uint64) limit);
-	/* buffers and hash tables take a part of the memory */
+	/* buffers and hash tables take part of the memory */
 	for (level = 0; level < HG_SPILL_LEVELS && bytes > limit / 2; level++)
 	{
 		bytes /= partitions;
@@ -311,7 +309,7 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 			inside.per_tuple *= HG_BY_COLUMN_SHARE;
 		startup += inside.startup + inside.per_tuple * input->rows;
 	}
-	/* all of that is the device's then */
+	/* the device does all of the above */
 	if (asks)
 		startup = hg_path_join(input)->asked;
 	startup +=

@@ -1,25 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_path.c
- *	  Offer the aggregate node above joins of ours, and above scans of one table.
+ *	  Offers the aggregate node above our joins and above table scans.
  *
- * The planner calls the hook when it has its own paths for a query's GROUP BY and aggregates.
- * The node is offered where all aggregates are among those that the executor knows
- * (hg_aggregate_kind) and used plainly: no ORDER BY, and DISTINCT as below; group columns can be
- * hashed; and the input is a HashGraph join, a table that is read by pages, or the partitions of
- * one of which something is resident.  All else is left to core, which aggregates rows.
+ * The planner calls the hook when it has its own paths for a query's GROUP BY and aggregates. The
+ * node is offered if the executor knows all aggregates (hg_aggregate_kind) and they have no ORDER
+ * BY; if the group columns can be hashed; and if the input is a HashGraph join, a table that is
+ * read by pages, or partitions of which at least one is cached. All else is left to core.
  *
- * DISTINCT.  Where all aggregates are of the distinct values of one column the node makes groups by
- * that column too, and once more groups of these: each value is there once then.  Both may go to
- * disk, as core's sorts of the values of each group may.  Of values that are equal and yet differ
- * core takes any; they are counted, or have no such (those by value).
+ * DISTINCT. If all aggregates are over the distinct values of one column, one node groups by that
+ * column too, and a second node groups the result: each value then occurs once. Both may spill to
+ * disk, as core's sorts of each group's values may. Of values that are equal but differ, core
+ * takes any one; here they are only counted, or are of by-value types, where equal values do not
+ * differ.
  *
- * PARTIAL GROUPS.  Processes below a Gather make groups of their own, which core's Finalize
- * Aggregate combines.  So it is with partitions that are grouped one by one
- * (enable_partitionwise_aggregate) by something else than their key.  By the key the groups of each
- * partition are whole: core plans each as if it were a query's, and calls the hook.  It calls none
- * for one whose groups are partial, and has chosen among the paths for these when it calls the hook
- * for all of them: ours are put among the partitions' then, and appended and combined once more.
+ * PARTIAL GROUPS. Processes below a Gather make their own groups, which core's Finalize Aggregate
+ * combines. The same holds for partitions that are grouped one by one by something other than
+ * their key (enable_partitionwise_aggregate). By the key, the groups of each partition are
+ * complete: core plans each like a query and calls the hook. It does not call the hook for a
+ * partition with partial groups, and has chosen among these paths when it calls the hook for all.
+ * Our paths are then added to the partitions' paths, and appended and combined once more.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -67,9 +67,9 @@ hg_path_is_groups(const Path *path)
 }
 
 /*
- * Can the node compute it, of all values or of distinct ones?  Its functions go over the rows of a
- * batch one after the other, and not row by row: what is volatile would be called in another order
- * than core's.
+ * Returns true if the node can compute an aggregate, over all values or over distinct ones. The
+ * node evaluates each function for a batch of rows before the next one. Volatile functions are
+ * refused because they would be called in another order than core's.
  */
 static bool
 hg_aggref_supported(const Aggref *aggref, bool distinct)
@@ -88,8 +88,8 @@ hg_aggref_supported(const Aggref *aggref, bool distinct)
 }
 
 /*
- * The Aggrefs of expressions, each once, which are of distinct values or none is; false where one
- * of them, or something else that needs core's own node, is not supported.
+ * Collects the distinct Aggrefs of expressions. Returns false if one of them, or something else
+ * that needs core's own node, is not supported.
  */
 static bool
 hg_find_aggrefs(List *exprs, bool distinct, List **aggrefs)
@@ -112,7 +112,7 @@ hg_find_aggrefs(List *exprs, bool distinct, List **aggrefs)
 	return true;
 }
 
-/* The cheapest of an input's paths that is a join of ours, or a projection of one. */
+/* Returns the cheapest unparameterized join of ours among the paths, or a projection of one. */
 static Path *
 hg_find_join_path(List *pathlist)
 {
@@ -130,7 +130,7 @@ hg_find_join_path(List *pathlist)
 	return best;
 }
 
-/* A path that groups a path of the input by the query's GROUP BY; its price is not known yet. */
+/* Returns a path that groups an input by the query's GROUP BY, without a cost yet. */
 static HgAggregatePath *
 hg_aggregate_path_make(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, Path *input)
 {
@@ -141,7 +141,7 @@ hg_aggregate_path_make(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, P
 	path->custom.path.pathtarget = target;
 	path->custom.path.parallel_safe = rel->consider_parallel && input->parallel_safe;
 	path->custom.path.parallel_workers = input->parallel_workers;
-	/* it gets shared memory then, to tell what each process did */
+	/* it gets shared memory, to report what each process did */
 	path->custom.path.parallel_aware = input->parallel_workers > 0;
 	path->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom.custom_paths = list_make1(input);
@@ -151,10 +151,7 @@ hg_aggregate_path_make(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, P
 	return path;
 }
 
-/*
- * The path that computes the aggregates of rel's target over a path of the input, or NULL where
- * the node can't do that.
- */
+/* Returns our path over an input with the aggregates of rel's target; NULL if impossible. */
 static Path *
 hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *having,
 						 double groups)
@@ -172,9 +169,9 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 }
 
 /*
- * The column whose distinct values all aggregates take, and the equality that these go by; NULL
- * where there is no such column, or it can't be hashed.  PostgreSQL takes the values in their
- * order, which sums of floating-point numbers depend on.
+ * Returns the column whose distinct values all aggregates take, and its equality operator. Returns
+ * NULL if there is no such column or it cannot be hashed. PostgreSQL aggregates the values in
+ * their order, on which sums of floating-point numbers depend.
  */
 static Var *
 hg_find_distinct(const List *aggrefs, Oid *equality)
@@ -200,7 +197,7 @@ hg_find_distinct(const List *aggrefs, Oid *equality)
 	return distinct;
 }
 
-/* The same where the aggregates are of distinct values: of groups by these too. */
+/* hg_aggregate_path_create for aggregates over distinct values: groups by these too. */
 static Path *
 hg_distinct_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *having,
 						double groups)
@@ -217,7 +214,7 @@ hg_distinct_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *h
 	distinct = hg_find_distinct(aggrefs, &equality);
 	if (distinct == NULL || !list_member(input->pathtarget->exprs, distinct))
 		return NULL;
-	/* what else the input has is the same in all rows of a group */
+	/* all other input columns are the same in all rows of a group */
 	path = hg_aggregate_path_make(root, rel, input->pathtarget, input);
 	path->grouped = true;
 	path->distinct = distinct;
@@ -233,10 +230,7 @@ hg_distinct_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *h
 	return &path->custom.path;
 }
 
-/*
- * A scan by pages of a table, by one process or by each of as many workers as its cheapest path
- * has; or NULL.
- */
+/* Returns a scan of a table by pages, with as many workers as its cheapest path, or NULL. */
 static Path *
 hg_find_scan(PlannerInfo *root, RelOptInfo *rel, const Path *cheapest)
 {
@@ -244,18 +238,20 @@ hg_find_scan(PlannerInfo *root, RelOptInfo *rel, const Path *cheapest)
 
 	if (!IS_SIMPLE_REL(rel) || hg_scan_path_find(root, rel) == NULL)
 		return NULL;
-	/* its own target, which aggregates are computed of, and may be of several processes */
+	/* a path with the table's own target, possibly for several processes */
 	scan = create_seqscan_path(root, rel, NULL, cheapest->parallel_workers);
 	if (hg_path_saving(scan) <= 0)
 		return NULL;
-	/* a forced aggregation costs nothing, but it does not scan a table again for each outer row */
+	/* a forced aggregation costs nothing, but must not scan a table again for each outer row */
 	if (hg_force && hg_query_is_rescanned(root) &&
 		scan->total_cost - hg_path_saving(scan) > cheapest->total_cost)
 		return NULL;
 	return scan;
 }
 
-/* Is a table too small to be aggregated by the node?  A relation that is none counts as one. */
+/*
+ * Returns true if a table is too small for the node; a relation that is no table counts as small.
+ */
 static bool
 hg_table_is_small(const RelOptInfo *rel)
 {
@@ -263,8 +259,8 @@ hg_table_is_small(const RelOptInfo *rel)
 }
 
 /*
- * The scan of the one table that is aggregated: as above; or the cheapest path, where that is one
- * of partitions of which something is resident; or NULL.
+ * Returns the scan of the one table that is aggregated, or the cheapest path if it scans
+ * partitions with cached columns, or NULL.
  */
 static Path *
 hg_find_table(PlannerInfo *root, RelOptInfo *rel, Path *cheapest)
@@ -277,9 +273,8 @@ hg_find_table(PlannerInfo *root, RelOptInfo *rel, Path *cheapest)
 }
 
 /*
- * The inputs to consider among the paths of a relation, whose cheapest is known: the best join of
- * ours that there is, and the one that would do what core's best path does.  Rows
- * may be too dear to be had from the latter, but none will be formed.
+ * Returns the inputs to consider of a relation: a table scan, or else our best join and our join
+ * like core's best path. The latter may cost too much for forming rows, but none are formed.
  */
 static List *
 hg_find_inputs(PlannerInfo *root, RelOptInfo *rel, List *pathlist, Path *cheapest)
@@ -300,8 +295,8 @@ hg_find_inputs(PlannerInfo *root, RelOptInfo *rel, List *pathlist, Path *cheapes
 }
 
 /*
- * Returns true if the first groups of a path of core's may be all that is wanted of it, and come
- * sooner than those of another path: nothing above sorts them in another order.
+ * Returns true if only the first groups of a path of core's may be needed and they come sooner
+ * than those of another path, because no later sort needs another order.
  */
 static bool
 hg_first_groups_matter(const PlannerInfo *root, const Path *path, const Path *other)
@@ -312,7 +307,7 @@ hg_first_groups_matter(const PlannerInfo *root, const Path *path, const Path *ot
 		   pathkeys_contained_in(wanted, path->pathkeys);
 }
 
-/* Returns true if a path of core's has its rows in an order, by which it groups them. */
+/* Returns true if a path of core's groups its rows by their order. */
 static bool
 hg_path_sorts_to_group(const Path *path)
 {
@@ -322,9 +317,9 @@ hg_path_sorts_to_group(const Path *path)
 }
 
 /*
- * Add a path of ours to those of all groups.  Core sorts its rows, whose number is a guess, to have
- * the groups in order, and prefers that where it costs as much as hashing within 1 %: where to sort
- * our groups costs no more, its path is removed.
+ * Adds our path for all groups. Core sorts its rows, whose number is a guess, to get ordered
+ * groups, and prefers that to hashing within 1 % of the cost. Removes core's path if sorting our
+ * groups costs no more.
  */
 static void
 hg_add_groups(PlannerInfo *root, RelOptInfo *grouped_rel, Path *ours)
@@ -346,7 +341,7 @@ hg_add_groups(PlannerInfo *root, RelOptInfo *grouped_rel, Path *ours)
 	add_path(grouped_rel, ours);
 }
 
-/* Offer the node in one process.  Returns why it can't be, or HG_REASON_COST. */
+/* Offers the node in one process. Returns why it cannot be used, or HG_REASON_COST. */
 static HgPlanReason
 hg_consider_serial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel, List *having,
 				   double groups)
@@ -379,7 +374,7 @@ hg_consider_serial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 	return reason;
 }
 
-/* A relation that core has made for the groups of others, at this stage; or NULL. */
+/* Returns core's relation for the groups of relids at a stage; or NULL. */
 static RelOptInfo *
 hg_find_grouped_rel(const PlannerInfo *root, UpperRelationKind stage, Relids relids)
 {
@@ -395,7 +390,7 @@ hg_find_grouped_rel(const PlannerInfo *root, UpperRelationKind stage, Relids rel
 	return NULL;
 }
 
-/* The number of groups that core expects of some paths, before HAVING. */
+/* Returns the number of groups that core expects of some paths, before HAVING. */
 static double
 hg_count_groups(const List *pathlist)
 {
@@ -409,7 +404,7 @@ hg_count_groups(const List *pathlist)
 	return ((const Path *) linitial(pathlist))->rows;
 }
 
-/* Paths of ours that make partial groups: of all rows, or of those of each process. */
+/* Our paths that make partial groups: of all rows, or of each process's rows. */
 typedef struct HgPartialGroups
 {
 	List *whole;
@@ -425,8 +420,8 @@ hg_path_is_cheaper(const Path *path, const Path *other)
 }
 
 /*
- * Put our paths beside core's, which it has built upon: none is freed, as by add_path().  Is one of
- * ours the first choice now, of the partial ones or of the others?
+ * Adds our paths to core's, freeing none, because core has built on them. Returns true if one of
+ * ours is now the first choice among the partial paths or the others.
  */
 static bool
 hg_add_beside(RelOptInfo *partial_rel, const HgPartialGroups *groups)
@@ -456,7 +451,7 @@ hg_add_beside(RelOptInfo *partial_rel, const HgPartialGroups *groups)
 	return first || partial_rel->cheapest_total_path != cheapest;
 }
 
-/* Append our paths that make partial groups of some inputs. */
+/* Appends our paths that make partial groups of some inputs. */
 static void
 hg_find_partial_groups(PlannerInfo *root, RelOptInfo *partial_rel, const List *inputs,
 					   double groups, List **paths)
@@ -474,12 +469,12 @@ hg_find_partial_groups(PlannerInfo *root, RelOptInfo *partial_rel, const List *i
 	}
 }
 
-/* Those of the rows of each process that shares an input. */
+/* Appends our paths that make partial groups of each process's share of an input. */
 static void
 hg_find_shared_groups(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *partial_rel,
 					  double groups, HgPartialGroups *partial)
 {
-	/* see hg_consider_partial_paths() of joins */
+	/* as in hg_consider_partial_paths() of joins */
 	if (hg_force && hg_query_is_rescanned(root))
 		return;
 	if (partial_rel->consider_parallel && input_rel->partial_pathlist != NIL)
@@ -490,9 +485,9 @@ hg_find_shared_groups(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *part
 }
 
 /*
- * Append those that append the partial groups of partitions, as core has done when it calls the
- * hook.  Nothing is done where it has made whole groups of each, and called the hook for each of
- * them; where one has no partial groups; or where none of ours is the cheapest.
+ * Adds paths that append the partial groups of partitions, as core has done before the hook. Does
+ * nothing if core has made whole groups of each partition, and called the hook for each; if a
+ * partition has no partial groups; or if none of our paths is the cheapest.
  */
 static void
 hg_append_partial_groups(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *partial_rel,
@@ -533,7 +528,7 @@ hg_append_partial_groups(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *p
 	if (!chosen)
 		return;
 
-	/* core's own are built upon: make ours apart from them */
+	/* core has built on its own paths: keep ours apart */
 	partial_rel->pathlist = NIL;
 	partial_rel->partial_pathlist = NIL;
 	add_paths_to_append_rel(root, partial_rel, grouped_parts);
@@ -543,7 +538,7 @@ hg_append_partial_groups(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *p
 	partial_rel->partial_pathlist = partial_pathlist;
 }
 
-/* Offer core's own Finalize Aggregate, which combines the partial groups of a path. */
+/* Offers core's Finalize Aggregate above the partial groups of a path. */
 static void
 hg_consider_final(PlannerInfo *root, RelOptInfo *grouped_rel, Path *path,
 				  const GroupPathExtraData *extra, double groups)
@@ -551,13 +546,13 @@ hg_consider_final(PlannerInfo *root, RelOptInfo *grouped_rel, Path *path,
 	AggStrategy strategy = AGG_PLAIN;
 	Cost cost = path->total_cost;
 
-	/* what is constant in all rows is no column to group by, and all is sorted by nothing */
+	/* GROUP BY constants leaves no column to group by: that is a sort by nothing */
 	if (root->parse->groupClause != NIL)
 		strategy = HG_GROUP_CLAUSE(root) != NIL ? AGG_HASHED : AGG_SORTED;
 	path = (Path *) create_agg_path(root, grouped_rel, path, grouped_rel->reltarget, strategy,
 									AGGSPLIT_FINAL_DESERIAL, HG_GROUP_CLAUSE(root),
 									(List *) extra->havingQual, &extra->agg_final_costs, groups);
-	/* forced where nothing is asked for a Gather */
+	/* must win even in tests that set the costs of a Gather to 0 */
 	if (hg_force)
 	{
 		path->total_cost = Min(path->total_cost, cost + HG_FORCED_AGGREGATE_COST / 2);
@@ -568,14 +563,14 @@ hg_consider_final(PlannerInfo *root, RelOptInfo *grouped_rel, Path *path,
 }
 
 /*
- * Offer the node where it makes partial groups: in every process below a Gather, each of its own
- * part of the input, or of one partition after the other.
+ * Offers the node for partial groups: in every process below a Gather for its share of the input,
+ * or for one partition after the other.
  */
 static void
 hg_consider_partial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 					const GroupPathExtraData *extra, double groups)
 {
-	/* where it is, core has decided that these aggregates can be combined, and made its target */
+	/* it exists if core has decided that these aggregates can be combined */
 	RelOptInfo *partial_rel =
 		hg_find_grouped_rel(root, UPPERREL_PARTIAL_GROUP_AGG, grouped_rel->relids);
 	HgPartialGroups partial = {NIL, NIL};
@@ -585,7 +580,7 @@ hg_consider_partial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 		return;
 	hg_find_shared_groups(root, input_rel, partial_rel, groups, &partial);
 	hg_append_partial_groups(root, input_rel, partial_rel, &partial);
-	/* of a partition, they are appended to those of others */
+	/* paths of a partition are appended to those of the others */
 	hg_add_beside(partial_rel, &partial);
 	foreach (lc, partial.whole)
 		hg_consider_final(root, grouped_rel, lfirst(lc), extra, groups);
@@ -601,8 +596,7 @@ hg_consider_partial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 	}
 }
 
-/* Returns why the node can't make a query's groups, whatever they are made of, or HG_REASON_COST.
- */
+/* Returns why the node cannot make a query's groups at all, or HG_REASON_COST. */
 static HgPlanReason
 hg_groups_reason(const PlannerInfo *root)
 {
@@ -610,8 +604,9 @@ hg_groups_reason(const PlannerInfo *root)
 		return HG_REASON_NOT_ENABLED;
 	if (root->parse->groupingSets != NIL)
 		return HG_REASON_GROUPING_SETS;
-	/* columns of a custom scan are known by their expressions: volatile ones that are written alike
-	 * would be one */
+	/*
+	 * a custom scan identifies columns by expression, so equal volatile ones would be one column
+	 */
 	if (!grouping_is_hashable(HG_GROUP_CLAUSE(root)) ||
 		contain_volatile_functions(
 			(Node *) get_sortgrouplist_exprs(HG_GROUP_CLAUSE(root), root->processed_tlist)))
@@ -619,7 +614,7 @@ hg_groups_reason(const PlannerInfo *root)
 	return HG_REASON_COST;
 }
 
-/* Offer the node for a query's grouping. */
+/* Offers the node for a query's grouping. */
 static void
 hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 					  const GroupPathExtraData *extra)
@@ -628,7 +623,7 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 	HgPlanReason reason;
 	double groups;
 
-	/* a part of a partitionwise aggregation may have no groups of its own, but partial ones */
+	/* a partition may have only partial groups */
 	if (grouped_rel->pathlist == NIL || (parse->groupClause == NIL && !parse->hasAggs))
 		return;
 	reason = hg_groups_reason(root);

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_plan.c
- *	  What a path of the aggregate node is, and the plan that it becomes.
+ *	  The path of the aggregate node, and the plan that it becomes.
  *
- * The plan's custom_scan_tlist is the input's target list followed by the Aggrefs.  When
- * setrefs.c looks for what the target list and HAVING are made of, it finds whole Aggrefs and
- * group columns there, and the arguments in custom_exprs are made of the input's columns.
- * executor/aggregate/hg_aggregate.h says what else the plan carries.
+ * The plan's custom_scan_tlist is the input's target list followed by the Aggrefs. In it,
+ * setrefs.c finds the Aggrefs and group columns of the target list and HAVING as a whole, and the
+ * input's columns for the arguments in custom_exprs. executor/aggregate/hg_aggregate.h describes
+ * the rest of the plan.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -38,7 +38,7 @@ hg_aggref_counts_rows(const Aggref *aggref)
 	return IsA(argument, Const) && !((const Const *) argument)->constisnull;
 }
 
-/* The argument of an aggregate; NULL where it counts rows. */
+/* Returns a copy of an aggregate's argument; NULL if it counts rows. */
 static Expr *
 hg_aggref_argument(const Aggref *aggref)
 {

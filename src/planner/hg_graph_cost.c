@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_graph_cost.c
- *	  What a join costs whose sides' rows have resident HashGraphs.
+ *	  The cost of a join whose rows come from cached HashGraphs.
  *
- * The node chooses the sides to cover by estimates of time (executor/join/hg_join_cover_cost.h),
- * and so does the planner, with the same estimates and figures.  They are converted to units of
- * core's scans, as all that a join of ours costs is (hg_join_cost.c).
+ * The node chooses the sides to cover by estimates of time (executor/join/hg_join_cover_cost.h).
+ * The planner uses the same estimates, converted to units of core's scans like all costs of our
+ * joins (hg_join_cost.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,10 +28,10 @@
 #include "planner/hg_join_clauses.h"
 #include "planner/hg_scan_share.h"
 
-/* What core's scan of a cached table takes for a row, which cpu_tuple_cost is the price of. */
+/* Nanoseconds for a row of core's scan of a table in memory, whose price is cpu_tuple_cost. */
 #define HG_SCAN_NS 28.0
 
-/* A row is looked at by a filter over columns. */
+/* Nanoseconds to filter a row over columns. */
 #define HG_FILTER_NS 1.5
 
 bool
@@ -50,13 +50,13 @@ hg_graph_takes_quals(const RelOptInfo *rel)
 }
 
 /*
- * True if rows of a path's table may be covered, if it has a graph.  Where processes join together
- * each path is a parallel scan.
+ * Returns true if rows of a path's table may be covered, if it has a graph. If processes join
+ * together, the path must be a parallel scan.
  */
 static bool
 hg_graph_takes_path(const Path *path, bool together)
 {
-	/* a projection that chooses columns costs nothing */
+	/* a projection that only chooses columns costs nothing */
 	if (IsA(path, ProjectionPath) && ((const ProjectionPath *) path)->dummypp)
 		path = ((const ProjectionPath *) path)->subpath;
 	return path->pathtype == T_SeqScan && path->param_info == NULL &&
@@ -64,7 +64,7 @@ hg_graph_takes_path(const Path *path, bool together)
 		   hg_graph_takes_quals(path->parent);
 }
 
-/* The columns of a relation that the clauses compare, as those of a key; false: some are none. */
+/* Fills in a key's columns from those that the clauses compare; false if one is no column. */
 static bool
 hg_graph_columns(const RelOptInfo *rel, List *hash_clauses, HgGraphKey *key)
 {
@@ -89,7 +89,9 @@ hg_graph_columns(const RelOptInfo *rel, List *hash_clauses, HgGraphKey *key)
 	return true;
 }
 
-/* The share of each side's table that may be covered, and the rows of its graph; 0: none. */
+/*
+ * Fills in, for each side, the share of the table that a graph may cover (0: none) and its rows.
+ */
 static void
 hg_graph_shares(PlannerInfo *root, const HgJoinPath *path, HgCoverShape *shape)
 {
@@ -125,8 +127,8 @@ hg_graph_shares(PlannerInfo *root, const HgJoinPath *path, HgCoverShape *shape)
 }
 
 /*
- * The table on a side of a join by these clauses, and the key of a graph by what they compare;
- * false where there can be none.  integers: one that is no integer counts as none.
+ * Finds the table on a side of a join by these clauses, and the key of a graph by what they
+ * compare. Returns false if there can be none. integers: only accept integer keys.
  */
 static bool
 hg_graph_side_key(PlannerInfo *root, List *hash_clauses, HgSide side, bool integers,
@@ -134,7 +136,7 @@ hg_graph_side_key(PlannerInfo *root, List *hash_clauses, HgSide side, bool integ
 {
 	const RestrictInfo *rinfo = linitial_node(RestrictInfo, hash_clauses);
 	const bool left = rinfo->outer_is_left == (side == HG_OUTER);
-	/* tables, and not the outer joins that they have been in */
+	/* only tables, without the outer joins that may have made them NULL */
 	const Relids relids =
 		bms_intersect(left ? rinfo->left_relids : rinfo->right_relids, root->all_baserels);
 	HgKeyClause clauses[HG_GRAPH_COLUMNS];
@@ -166,8 +168,8 @@ hg_graph_clause_extent(PlannerInfo *root, List *hash_clauses, HgSide side, RelOp
 }
 
 /*
- * The graph by which the joins of a path, those below it included, have a table's rows: that of the
- * lowest of them.  False: it is not among their tables.
+ * Finds the graph of a table that a path, or the lowest join below it, uses. Returns false if the
+ * table is not among theirs.
  */
 static bool
 hg_graph_of_table(PlannerInfo *root, const HgJoinPath *path, int relid, RelOptInfo **rel,
@@ -194,7 +196,7 @@ hg_graph_ask_columns(PlannerInfo *root, const HgJoinPath *path, List *exprs)
 	bool has_replica = true;
 	ListCell *lc;
 
-	/* all of them are asked for at once */
+	/* requests all missing columns at once */
 	foreach (lc, vars)
 	{
 		const Var *var = lfirst_node(Var, lc);
@@ -215,7 +217,7 @@ hg_graph_star_cost(int njoins, double edges, double filtered)
 		   HG_SCAN_NS;
 }
 
-/* The cost with these sides covered, if so many processes share it. */
+/* Computes the cost with these sides covered, shared by so many processes. */
 static void
 hg_graph_price(const HgJoinPath *path, const HgCoverShape *shape, const bool cover[2],
 			   double processes, const Cost input_costs[2], HgGraphCost *cost)
@@ -229,14 +231,14 @@ hg_graph_price(const HgJoinPath *path, const HgCoverShape *shape, const bool cov
 		double share = cover[side] ? shape->covered[side] : 0;
 
 		cost->startup += input_costs[side] * (1 - share);
-		/* one process does that for all */
+		/* one process filters for all */
 		if (input->parent->baserestrictinfo != NIL)
 			ns += shape->edges[side] * share * HG_FILTER_NS;
 	}
 	cost->run = ns * cpu_tuple_cost / HG_SCAN_NS;
 }
 
-/* What a join costs whose sides may have graphs. */
+/* Computes the costs of a join whose sides may have graphs. */
 static bool
 hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 					   const Cost input_costs[2], double inner_room, HgGraphCost *cost)
@@ -259,7 +261,7 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 		shape.rows[side] = ((const Path *) list_nth(path->custom.custom_paths, side))->rows *
 						   (path->read_once == side ? 1 : processes);
 		shape.columns[side] = columns[side];
-		/* the leader looks for all processes */
+		/* the leader checks changed pages for all processes */
 		shape.pages[side] *= processes;
 	}
 	hg_join_cover_choose(&shape, fixed, cover);
@@ -269,9 +271,7 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 	else
 		cost->startup = cost->run = get_float8_infinity();
 
-	/*
-	 * rows that would be read to return columns may be covered where a device is asked about them
-	 */
+	/* If a device is asked, covering may pay even if columns would need rows to be read. */
 	cost->asked = -1;
 	shape.answered = true;
 	hg_join_cover_choose(&shape, fixed, cover);

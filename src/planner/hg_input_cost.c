@@ -1,46 +1,41 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_cost.c
- *	  What the inputs of our nodes cost them less than they cost core.
+ *	  How much less the inputs of our nodes cost them than they cost core.
  *
- * A join of ours, or an aggregation, reads its input faster than core does, and what it saves is
- * taken off the price of the input: for a table of N rows, or a join of ours that returns N
+ * Our joins and aggregations read their input faster than core does. The saving is subtracted from
+ * the input's cost. For a table of N rows, or a join of ours that returns N rows:
  *
- *	table		N * cpu_tuple_cost * 7/10, and 8/10 of what quals cost that are evaluated over
- *				columns: over resident ones whatever they are made of (an IN of five takes less than
- *				a third of what it takes row by row), over those of pages one comparison of values
- *				by value.  A row takes 9 ns, and core's own scan 26 to 30 (a table of another access
- *				method than heap is priced as if it were one)
- *	pages		seq_page_cost * 15/100 of a table that shared buffers can hold: core waits
- *				3 to 4 us for the memory of a page, and where the next one is asked for ahead
- *				it is 2 us less
- *	resident	all that pages cost, and another 1/10 of N * cpu_tuple_cost, of the share of the
- *				blocks that are read from cached columns: what is left of the price is that of
- *				binning, building and matching
- *				Where a clause is not evaluated over columns, 4/10 of N * cpu_tuple_cost of that
- *				share are not taken off: rows are formed of columns for it
- *	join		what forming its rows costs, where columns are handed over
- *	columns		another 16/100 of N * cpu_tuple_cost, of the share that is cached, where rows are
- *				aggregated that are not joined: 1 ns a row is left of the price; nothing is where
- *				they are only counted
+ *	table		N * cpu_tuple_cost * 7/10, and 8/10 of the cost of quals that are evaluated over
+ *				columns: over cached ones of any kind (an IN of five takes less than a third of
+ *				the time by rows), over pages only a comparison of by-value values. A row takes
+ *				9 ns, and core's scan 26 to 30 (other access methods than heap are priced alike)
+ *	pages		seq_page_cost * 15/100 of a table that fits shared buffers: core waits 3 to 4 us
+ *				for the memory of a page, and prefetching the next one saves 2 us
+ *	resident	the cost of pages and another 1/10 of N * cpu_tuple_cost, for the share of blocks
+ *				read from cached columns: the rest pays for binning, building and matching.
+ *				4/10 of N * cpu_tuple_cost of that share are not saved if a clause is not
+ *				evaluated over columns, because rows are formed of columns for it
+ *	join		the cost of forming its rows, if columns are returned
+ *	columns		another 16/100 of N * cpu_tuple_cost of the cached share, if rows are aggregated
+ *				without a join: 1 ns a row is left; and nothing if they are only counted
  *
- * but no more than an input costs: hints that want a path taken let it cost nothing, as those of
- * pg_hint_plan do for parallel scans, and less than nothing would be less with each rescan.
+ * The saving never exceeds the input's cost. Hints that force a path set its cost to 0, as
+ * pg_hint_plan does for parallel scans, and a negative cost would fall with each rescan.
+ * hg_join_cost.c has the cost of joining, and the units.
  *
- * What joining them costs, and in which units: hg_join_cost.c.
- *
- * WORKERS.  Core asks parallel_setup_cost for them, 1000 units by default.  That is 10 ms at what a
- * unit took when it was chosen, and 2 to 3 ms of our nodes, which read and join several times
- * faster.  Starting workers takes more.  Measured on two cores that others used too, with count(*)
- * of a join of 20,000 rows, which one process does in 0.8 ms; least and median of 25 runs:
+ * WORKERS. Core charges parallel_setup_cost, 1000 units by default. That was 10 ms when it was
+ * chosen, but is 2 to 3 ms in the units of our nodes, which are several times faster. Starting
+ * workers takes longer. Measured on two shared cores, count(*) of a join of 20,000 rows that one
+ * process does in 0.8 ms; minimum and median of 25 runs:
  *
  *		workers			1		2		4		8
  *		least, ms		7.3		10.2	-		15.1
  *		median, ms		10.0	11.9	22		29
  *
- * So a partial path of ours costs parallel_setup_cost twice more, and half of it for each worker.
- * The price is a path's own, because core makes the Gather.  Core's partial paths, whose units take
- * longer, keep their price.
+ * A partial path of ours therefore costs two more parallel_setup_cost, and half of one for each
+ * worker. It is part of the path's cost because core makes the Gather. Core's partial paths, whose
+ * units take longer, keep their cost.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -64,20 +59,20 @@
 #include "planner/hg_join_plan.h"
 #include "planner/hg_scan_share.h"
 
-/* Costs of one row, in units of cpu_tuple_cost (see above). */
+/* Savings and costs of one row, in units of cpu_tuple_cost (see above). */
 #define HG_SCAN_SAVED 0.7
 #define HG_RESIDENT_SAVED 0.1
 #define HG_COLUMNS_SAVED 0.16
 #define HG_COUNT_SAVED 0.2
 #define HG_FORMED_COST 0.4
 
-/* Of what a qual costs that is evaluated over columns. */
+/* Saved share of the cost of a qual that is evaluated over columns. */
 #define HG_QUAL_SAVED 0.8
 
-/* Of what a page costs. */
+/* Saved share of the cost of a page. */
 #define HG_PAGE_SAVED 0.15
 
-/* What starting workers costs beyond parallel_setup_cost, in units of that: once, and for each. */
+/* Cost of starting workers beyond parallel_setup_cost, in units of it: once, and for each. */
 #define HG_WORKERS_COST 2.0
 #define HG_WORKER_COST 0.5
 
@@ -87,7 +82,7 @@ hg_parallel_divisor(const Path *path)
 	return hg_join_processes(path->parallel_workers);
 }
 
-/* What starting so many workers costs beyond parallel_setup_cost. */
+/* Returns the cost of starting workers beyond parallel_setup_cost. */
 static Cost
 hg_start_workers_cost(int workers)
 {
@@ -110,7 +105,7 @@ hg_workers_cost(const RelOptInfo *rel, int workers, Cost priced)
 	return workers == 0 || IS_OTHER_REL(rel) ? 0 : hg_start_workers_cost(workers) - priced;
 }
 
-/* Are all columns of a path's rows there without being computed? */
+/* Returns true if a target consists of plain columns. */
 static bool
 hg_target_is_plain(const PathTarget *target)
 {
@@ -122,14 +117,14 @@ hg_target_is_plain(const PathTarget *target)
 	return true;
 }
 
-/* Rows of a sequential scan's table, of each process that shares it. */
+/* Returns the rows of a sequential scan's table, for each process that shares it. */
 static double
 hg_scan_rows(const Path *path)
 {
 	return path->parent->tuples / (path->parallel_workers > 0 ? hg_parallel_divisor(path) : 1);
 }
 
-/* What a sequential scan costs less where it is read from cached columns. */
+/* Returns what a sequential scan saves if it reads cached columns. */
 static Cost
 hg_resident_saving(const Path *path)
 {
@@ -145,8 +140,8 @@ hg_resident_saving(const Path *path)
 }
 
 /*
- * The share of a table's rows for which a clause that is evaluated over columns saves what the
- * prices say: of pages that is known of one comparison of values by value alone.
+ * Returns the share of a table's rows for which evaluating a clause over columns saves time. Over
+ * pages only a comparison of by-value values does.
  */
 static double
 hg_qual_share(const RelOptInfo *rel, const Expr *clause)
@@ -161,10 +156,10 @@ hg_qual_share(const RelOptInfo *rel, const Expr *clause)
 	return 1;
 }
 
-/* The parts of a clause that are looked at, whether columns decide them. */
+/* How many parts of a long clause are checked for evaluation over columns. */
 #define HG_QUAL_SAMPLE 8
 
-/* A clause, or the first parts of a long one, which are like the others as a rule. */
+/* Returns a clause, or the first parts of a long one, which usually resemble the others. */
 static Node *
 hg_qual_sample(Expr *clause)
 {
@@ -176,8 +171,8 @@ hg_qual_sample(Expr *clause)
 }
 
 /*
- * What a row of a table costs less for its clauses that are decided over columns, and more for
- * others, if it is read from cached columns.
+ * Returns what a row of a table saves for clauses evaluated over columns, minus what others cost
+ * if it is read from cached columns.
  */
 static Cost
 hg_qual_saving(const RelOptInfo *rel)
@@ -203,7 +198,7 @@ hg_qual_saving(const RelOptInfo *rel)
 	return formed ? row - HG_FORMED_COST * cpu_tuple_cost * hg_scan_share(rel) : row;
 }
 
-/* What a sequential scan costs less where it is read by pages, or from cached columns. */
+/* Returns what a sequential scan saves if it is read by pages or from cached columns. */
 static Cost
 hg_scan_saving(const Path *path)
 {
@@ -215,7 +210,7 @@ hg_scan_saving(const Path *path)
 	return row * hg_scan_rows(path) + hg_resident_saving(path);
 }
 
-/* The path below a projection that only chooses columns, which costs nothing; or the path. */
+/* Returns the path below a projection that only chooses columns; or the path itself. */
 static const Path *
 hg_unprojected_path(const Path *path)
 {
@@ -225,7 +220,7 @@ hg_unprojected_path(const Path *path)
 	return path;
 }
 
-/* What an Append costs less where its scans are read from cached columns. */
+/* Returns what an Append saves if its scans read cached columns. */
 static Cost
 hg_append_resident_saving(const AppendPath *append)
 {
@@ -242,7 +237,7 @@ hg_append_resident_saving(const AppendPath *append)
 	return saving;
 }
 
-/* What reading a path costs less where it has the price that rows make. */
+/* Returns what reading a path saves compared to its cost for rows. */
 static Cost
 hg_rows_saving(const Path *path)
 {
@@ -255,7 +250,7 @@ hg_rows_saving(const Path *path)
 		case T_SeqScan:
 			return hg_scan_saving(path);
 		case T_Append:
-			/* partitions are alike, but for what is resident of them */
+			/* partitions are alike, except for their cached columns */
 			foreach (lc, ((const AppendPath *) path)->subpaths)
 				return hg_rows_saving(lfirst(lc)) > 0
 						   ? HG_SCAN_SAVED * cpu_tuple_cost * path->rows +
@@ -266,7 +261,7 @@ hg_rows_saving(const Path *path)
 			break;
 	}
 	join = hg_path_join(path);
-	/* what a WHERE above an outer join asks is asked of rows */
+	/* a WHERE above an outer join needs rows */
 	if (join == NULL || hg_join_path_filters(join))
 		return 0;
 	foreach (lc, path->pathtarget->exprs)
@@ -316,7 +311,7 @@ hg_columns_saving(const Path *path, bool counted)
 	return saving;
 }
 
-/* What reading a table's pages costs less where they are asked for ahead. */
+/* Returns what prefetching a table's pages saves. */
 static Cost
 hg_pages_saving(const Path *path)
 {
@@ -337,7 +332,7 @@ hg_scan_gain(const Path *scan)
 	return Min(gain, scan->total_cost);
 }
 
-/* Returns what HgInputCost says of rows that are to be feared. */
+/* Returns HgInputCost.feared_rows of a path. */
 static double
 hg_feared_rows(const PlannerInfo *root, const Path *path)
 {

@@ -21,7 +21,7 @@
 /* Most joins have no more. */
 #define HG_FEW_CLAUSES 4
 
-/* Does the clause compare an expression of one relation with one of the other? */
+/* Returns true if a clause compares the two relations, and sets its outer_is_left. */
 static bool
 hg_clause_sides_match(RestrictInfo *rinfo, RelOptInfo *outerrel, RelOptInfo *innerrel)
 {
@@ -36,7 +36,7 @@ hg_clause_sides_match(RestrictInfo *rinfo, RelOptInfo *outerrel, RelOptInfo *inn
 	return true;
 }
 
-/* The operator of a hash clause with the outer operand on its left; or InvalidOid. */
+/* Returns the operator of a hash clause with the outer operand on its left; or InvalidOid. */
 static Oid
 hg_clause_operator(const RestrictInfo *rinfo)
 {
@@ -45,7 +45,7 @@ hg_clause_operator(const RestrictInfo *rinfo)
 	return rinfo->outer_is_left ? operator_oid : hg_key_commutator(operator_oid);
 }
 
-/* What it costs to evaluate a key; columns cost nothing. */
+/* Returns the cost of evaluating a key; columns cost nothing. */
 static QualCost
 hg_key_cost(PlannerInfo *root, Node *key)
 {
@@ -58,13 +58,13 @@ hg_key_cost(PlannerInfo *root, Node *key)
 	return cost;
 }
 
-/* What was found in a run of the planner: the same clauses join many pairs of relations. */
+/* Cached properties of a clause: the same clauses join many pairs of relations in a run. */
 typedef struct HgFoundClause
 {
 	HgRunKey key;
-	QualCost left; /* to evaluate its operands */
+	QualCost left; /* cost of evaluating the left operand */
 	QualCost right;
-	/* where the right operand is the outer one, and where the left one is */
+	/* [1] with the left operand as the outer one, [0] with the right one */
 	struct
 	{
 		bool usable;
@@ -96,7 +96,7 @@ hg_clause_look(PlannerInfo *root, const RestrictInfo *rinfo, HgFoundClause *foun
 	found->right = hg_key_cost(root, get_rightop(rinfo->clause));
 }
 
-/* Returns what is known of a clause; space is for what is not remembered. */
+/* Returns the properties of a clause, cached or in *space. */
 static const HgFoundClause *
 hg_clause_find(PlannerInfo *root, const RestrictInfo *rinfo, HgFoundClause *space)
 {
@@ -116,7 +116,7 @@ hg_clause_find(PlannerInfo *root, const RestrictInfo *rinfo, HgFoundClause *spac
 	return found;
 }
 
-/* Add what the keys of one more clause cost, whose outer_is_left is set. */
+/* Adds the cost of the keys of one more clause. */
 static void
 hg_keys_add(HgJoinKeys *keys, const HgFoundClause *found, bool outer_is_left)
 {
@@ -163,7 +163,7 @@ hg_find_hash_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerre
 			all = false;
 		}
 	}
-	/* they take room together */
+	/* several keys must fit together */
 	if (list_length(result) > 1)
 		keys->exact = hg_hash_clauses_exact(result, &keys->width);
 	return result;

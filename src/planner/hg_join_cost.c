@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_cost.c
- *	  What the join node costs.
+ *	  The cost of the join node.
  *
- * A path's cost only orders it among the other paths of the same relation.  Those are core's, and
- * core's units are not time: what its executor does in a unit takes 1.6 to 2.6 us where it scans a
- * cached table, and up to 26 us where a hash table is larger than the caches and each row waits for
- * memory, which the price of a hash join does not know.  Measured with test/bench/costs: count(*)
- * of a join of 2 million rows with one partner each, int4 keys, one core, tables cached, with
- * their scans; ns are those of a row of both tables:
+ * A path's cost only ranks it among the other paths of the same relation. Those are core's, and
+ * core's units are not time: a unit takes 1.6 to 2.6 us if core scans a cached table, and up to 26
+ * us if a hash table exceeds the caches and each row waits for memory, which the cost of a hash
+ * join ignores. Measured with test/bench/costs: count(*) of a join of 2 million rows with one
+ * partner each, int4 keys, one core, tables cached, scans included; ns for a row of both tables:
  *
  *		inner rows			100		10,000	100,000	1,000,000	2,000,000
  *		core, ns			91		110		288		761			807
@@ -18,59 +17,53 @@
  *		share of the time	0.25	0.22	0.18	0.07		0.04
  *		share of the cost	0.34	0.36	0.36	0.37		0.37
  *
- * (With two columns that are summed the shares are 0.3 to 0.07 and 0.4; with rows for a plan above
- * 0.5 to 0.09 and 0.7; with keys of 5 to 11 bytes of text 0.8 to 0.3 and 0.5.)
+ * With two summed columns the shares are 0.3 to 0.07 and 0.4; with rows for a plan above 0.5 to
+ * 0.09 and 0.7; with text keys of 5 to 11 bytes 0.8 to 0.3 and 0.5.
  *
- * So a join of ours is priced as its time in the units of core's scans, which is what most of it
- * takes the place of.  It is less than what core asks for its hash join where few columns are
- * returned, and may be more where many are: core's own takes longer all the same, and is removed
- * (hg_core_path.h).  To ask less where core's takes longest would make plans cheaper that join more
- * rows, and let them win from nested loops.  A unit of these takes 3 to 22 us on TPC-H's tables:
- * what their lookups take is reckoned apart (hg_lookup_cost.h), and no path's cost depends on
- * another's.  In detail:
+ * A join of ours is therefore priced by its time in units of core's scans, most of which it
+ * replaces. That is less than core's hash join if few columns are returned. It may be more if many
+ * are; core's join still takes longer then, and is removed (hg_core_path.h). Charging less where
+ * core is slowest would make plans with more rows cheaper, and let them win from nested loops. A
+ * unit of nested loops takes 3 to 22 us on TPC-H's tables; hg_lookup_cost.h estimates their
+ * lookups, and no path's cost depends on another's. In detail:
  *
- *	- where the node does what core does, it is charged what core charges: hash functions, quals,
- *	  what children cost;
- *	- what it reads a child faster than core does is taken off the child's cost;
- *	- what it does in another way, 14 to 20 ns a row, is charged a little less than the least
- *	  that core charges for a row of either side of a hash join.
+ *	- What the node does like core costs the same: hash functions, quals, children.
+ *	- What it saves when reading a child is subtracted from the child's cost.
+ *	- What it does differently, 14 to 20 ns a row, costs a little less than the least that core
+ *	  charges for a row of either side of a hash join.
  *
  * In units of cpu_operator_cost, for O outer and I inner rows, c hash clauses and R result rows,
- * over the total costs of both inputs:
+ * over the total costs of both inputs (minus what they save, see hg_input_cost.c):
  *
- *	start		3000; 9000 where processes share the join, for each of them; and what starting them
- *				costs (hg_input_cost.c)
+ *	start		3000, or 9000 for each process of a shared join; and the cost of starting workers
+ *				(hg_input_cost.c)
  *	rows		(O + I) / 2
- *				store the row's key, bin it, build and match; T / 5 less for T outer rows that go
- *				through, from a join of ours into one that joins them as they come and returns as
- *				many
- *				O * 11/10 less where resident outer rows are streamed past dense inner keys and only
+ *				store the row's key, bin it, build and match. T / 5 less for T outer rows that go
+ *				through: from a join of ours into one that streams them and returns as many.
+ *				O * 11/10 less if cached outer rows are streamed past dense inner keys and only
  *				counted: that takes 1.5 to 3 ns a row
- *	keys		(O + I) * c / 4 where they are exact; (O + I) * c where they are hashed
- *	columns		(O + I) * columns * 3/20 to keep them, R * columns * 3/20 to gather them again;
- *				nothing for outer ones of the T rows that go through: they stay where they are
- *	quals		as core charges them, for each match; hash clauses again where keys are
- *				hashed and rechecked
- *	result		R * cpu_tuple_cost * 6/10, where rows are formed: 15 to 20 ns
- *	disk		what is over work memory is written and read once, sequentially; but not where
- *				inner keys can be kept as bits (batch/hg_key_bits.h), as far as statistics tell
+ *	keys		(O + I) * c / 4 if they are exact; (O + I) * c if they are hashed
+ *	columns		(O + I) * columns * 3/20 to store them, R * columns * 3/20 to gather them again;
+ *				nothing for outer columns of the T rows that go through, which stay in place
+ *	quals		as core charges them, for each match; hash clauses too if keys are hashed and
+ *				rechecked
+ *	result		R * cpu_tuple_cost * 6/10, if rows are formed: 15 to 20 ns
+ *	disk		what exceeds work memory is written and read once, sequentially; but not if
+ *				inner keys can be stored as bits (batch/hg_key_bits.h), by statistics
  *
- * and what inputs save is taken off them: hg_input_cost.c.
+ * If outer rows go through, one more join in a star of 10 million rows takes 4 ns a row, from
+ * pages or cached columns, whether all rows or every second one have a partner. An outer column
+ * takes 0.1 to 0.3 ns, and an inner one 1 to 2 ns with its sum (int4 keys, tables of 1,000 to
+ * 100,000 rows). Core's hash join takes 50 to 100 ns for such a row, and charges no more than one
+ * cpu_operator_cost if inner rows are unique: it uses the join's selectivity, one by the number of
+ * inner rows, as the share of outer rows with a partner, so that result rows cost almost nothing.
+ * Joins that read a table, or drop rows, are not priced lower for streaming: they would win from
+ * nested loops that find few of these rows.
  *
- * Where outer rows go through, one more join in a star of 10 million rows takes 4 ns a row,
- * whether they are of pages or resident and whether all have a partner or each second one; an
- * outer column takes 0.1 to 0.3 ns, and an inner one 1 to 2 ns with its sum (int4 keys, tables of
- * 1,000 to 100,000 rows).  Core's hash join takes 50 to 100 ns for such a row, and asks no more
- * than a unit of cpu_operator_cost where inner rows are unique, as those of a primary key are: it
- * takes the selectivity of the join, one by the number of inner rows, for the share of outer rows
- * that have a partner, so that result rows cost next to nothing.  Joins that read a table, or
- * drop rows, are not priced lower for joining them as they come: they would win from nested loops
- * that find few of these.
- *
- * Making the node ready takes 15 us more than core's hash join, and 35 to 50 us in each process
- * of a parallel query; core's unit takes 4 us where there are few rows.  Joins of some hundred
- * rows are faster all the same, as core's takes 120 ns a row and ours 10 to 40 (us of processor
- * time of an execution, prepared, one process, int4 keys or 8 bytes of text):
+ * Starting the node takes 15 us more than core's hash join, and 35 to 50 us in each process of a
+ * parallel query; core's unit takes 4 us for few rows. Joins of some hundred rows are still
+ * faster, as core takes 120 ns a row and ours 10 to 40 (us of CPU time of an execution, prepared,
+ * one process, int4 keys or 8 bytes of text):
  *
  *		rows of both sides	200		600		2,000	6,000
  *		core, count(*)		37		87		246		701
@@ -80,28 +73,23 @@
  *		core, text			43		100		274		766
  *		ours				42		63		108		242
  *
- * Rows that a resident HashGraph has are not read: hg_graph_cost.c.
+ * Rows from a cached HashGraph are not read: hg_graph_cost.c.
  *
- * Where processes take a side together that only one of them can read, of the costs C and P of that
- * side and of the others' part of the other one, in each of d processes the sides cost
+ * If processes join together and only one of them can read a side, let C be the cost of that side
+ * and P that of a process's part of the other side. In each of d processes the sides cost
  *
- *	max(C, C / d + P)	the reader takes C at least, and what it does not do of the other side the
- *						others do meanwhile; each process for itself would take C + P
- *	outer rows * 4		... and so much for each outer row of a process, where that would join them
- *						as they come: collecting and binning them instead takes 20 to 40 ns a row
- *						(2 million rows with one partner each among 1,000 to 50,000), and memory:
- *						the rows are those to be feared (hg_input_cost.h)
- *	all rows * 40		... and for rows that go to disk because both sides are held, where one that
- *						holds the inner side alone takes the outer one a chunk at a time: at least
- *						200 ns a row
+ *	max(C, C / d + P)	the reader takes at least C, and meanwhile the others do its part of the
+ *						other side; if each read it for itself, they would cost C + P
+ *	outer rows * 4		for each outer row of a process that could otherwise stream it: collecting
+ *						and binning takes 20 to 40 ns a row (2 million rows with one partner each
+ *						among 1,000 to 50,000), and memory: these are feared rows (hg_input_cost.h)
+ *	all rows * 40		for rows that go to disk because both sides are stored; a process with only
+ *						the inner side takes the outer one in chunks: at least 200 ns a row
  *
- * Where hash joins are disabled the node is, just as core's own hash join.
- *
- * The first row is returned when the inner input has been read and as much of the outer one as
- * work memory holds, or a batch of it where the HashGraph of the inner one is small and outer rows
- * are joined as they come: that belongs to the startup cost, and all else to what rows cost as they
- * are asked for.  Where the inner input goes to disk, all of the outer one goes there before; and
- * processes that join both sides together hold all of them.
+ * If hash joins are disabled, so is the node. The startup cost covers reading the inner input, and
+ * as much of the outer one as work memory can store, or one batch of it if it is streamed past a
+ * small HashGraph. If the inner input goes to disk, so does all of the outer one before the first
+ * row. Processes that join both sides together store all of them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -128,23 +116,23 @@
 #include "planner/hg_planner_run.h"
 #include "planner/hg_scan_share.h"
 
-/* Costs in units of cpu_operator_cost (see above): of a join, and of one that processes share; */
+/* Costs in units of cpu_operator_cost (see above): of a join, and of one that processes share. */
 #define HG_START_COST 3000.0
 #define HG_SHARED_START_COST 9000.0
 
-/* of one row, beside those of hg_input_cost.h. */
+/* Costs and savings of one row, beside those of hg_input_cost.h. */
 #define HG_COUNTED_SAVED 1.1
 #define HG_HASHED_KEY_COST 1.0
 #define HG_COLUMN_COST 0.15
 #define HG_COLLECTED_COST 4.0
 #define HG_SPILLED_COST 40.0
 
-/* What a forced join costs, the whole of it. */
+/* The total cost of a forced join. */
 #define HG_FORCED_COST 0.001
 
 /*
- * How many columns of each side somebody above the join needs.  A PlaceHolderVar counts
- * for the side that computes it; one that the join itself computes counts for none.
+ * Counts the columns of each side that the plan above the join needs. A PlaceHolderVar counts for
+ * the side that computes it; one that the join itself computes counts for none.
  */
 static void
 hg_count_columns(const Path *out, const Path *inputs[2], int columns[2])
@@ -168,8 +156,8 @@ hg_count_columns(const Path *out, const Path *inputs[2], int columns[2])
 }
 
 /*
- * What both sides cost until their rows can be joined, but for what keys and columns cost beyond
- * the least.  So many outer rows go through.
+ * Fills in the cost of both sides until their rows can be joined, with the least cost of keys and
+ * without columns. through is the number of outer rows that go through.
  */
 static void
 hg_sides_cost(const HgInputCost *const inputs[2], double through, Cost sides[2])
@@ -181,21 +169,21 @@ hg_sides_cost(const HgInputCost *const inputs[2], double through, Cost sides[2])
 	sides[HG_OUTER] -= through * HG_THROUGH_SAVED * cpu_operator_cost;
 }
 
-/* What a join of so many workers costs before anything is read. */
+/* Returns the cost of starting a join with so many workers. */
 static Cost
 hg_start_cost(int workers)
 {
 	return (workers > 0 ? HG_SHARED_START_COST : HG_START_COST) * cpu_operator_cost;
 }
 
-/* Rows of an outer input that go through a join which streams them and returns so many. */
+/* Returns how many rows of an outer input go through a join that streams them and returns rows. */
 static double
 hg_through_rows(const HgInputCost *outer, double rows)
 {
 	return outer->joined ? Min(outer->path->rows, rows) : 0;
 }
 
-/* Rows that a join returns to one process of so many workers', where the relation has so many. */
+/* Returns the rows that a join returns to each of its processes, of all rows of the relation. */
 static double
 hg_join_rows(int workers, double rows)
 {
@@ -211,8 +199,8 @@ hg_join_read_once(const Path *outer, const Path *inner, bool together)
 }
 
 /*
- * What a side costs that one process reads for all: it takes that process so long, while the others
- * read the other side, and then all read what is left of that.
+ * Adjusts the cost of a side that one process reads for all: meanwhile the others read the other
+ * side, and then all read what is left of that.
  */
 static void
 hg_share_read_once(Cost sides[2], int read_once, int workers)
@@ -247,7 +235,7 @@ hg_join_least_saving(const RelOptInfo *joinrel, const HgJoinShare *share, const 
 		   inner->least - sides[HG_OUTER] - sides[HG_INNER];
 }
 
-/* What is known of devices: it is asked for once in a run of the planner. */
+/* Returns what is known of devices; asks once in a run of the planner. */
 static HgKnownDevice *
 hg_known_device(const PlannerInfo *root)
 {
@@ -261,10 +249,7 @@ hg_known_device(const PlannerInfo *root)
 	return &device;
 }
 
-/*
- * May the outer rows of a join be joined as they come, whatever the inner side is, by a process
- * that has read all of it?
- */
+/* Returns true if outer rows may be streamed past any inner side that a process has read. */
 static bool
 hg_join_may_be_streamed(const PlannerInfo *root, const HgJoinPath *path, uint32 key_width)
 {
@@ -278,7 +263,7 @@ hg_join_may_be_streamed(const PlannerInfo *root, const HgJoinPath *path, uint32 
 								 (uint64) Min(inner->rows, HG_MAX_ROWS), path->custom.path.rows);
 }
 
-/* Are they, as far as is known before keys have been seen? */
+/* Returns true if they are joined as they come, as far as is known before keys have been read. */
 static bool
 hg_join_is_streamed(const PlannerInfo *root, const HgJoinPath *path, double inner_bytes,
 					uint32 key_width)
@@ -291,8 +276,8 @@ hg_join_is_streamed(const PlannerInfo *root, const HgJoinPath *path, double inne
 }
 
 /*
- * Are the inner keys of a join that nobody wants inner columns of kept as bits, because rows would
- * not fit, as far as statistics tell?  While there come to be more of them they take twice as much.
+ * Returns true if the inner keys are stored as bits because rows would not fit, by statistics. No
+ * inner column may be needed. While the bitmap grows it takes twice its size.
  */
 static bool
 hg_join_keeps_bits(PlannerInfo *root, const HgJoinPath *path, double inner_bytes, bool exact,
@@ -310,10 +295,7 @@ hg_join_keeps_bits(PlannerInfo *root, const HgJoinPath *path, double inner_bytes
 		   hg_join_may_be_streamed(root, path, key_width);
 }
 
-/*
- * Are the inner keys so dense that each is its own vertex (engine/cpu/hg_cpu_direct.c), as far as
- * statistics tell?
- */
+/* Returns true if, by statistics, each inner key is its own vertex (hg_cpu_direct.c). */
 static bool
 hg_join_keys_are_dense(PlannerInfo *root, const HgJoinPath *path, bool exact)
 {
@@ -334,7 +316,7 @@ hg_join_keys_are_dense(PlannerInfo *root, const HgJoinPath *path, bool exact)
 														   (uint64) Min(inner->rows, HG_MAX_ROWS));
 }
 
-/* Are resident outer rows that are streamed past dense inner keys only counted? */
+/* Returns true if cached outer rows are streamed past dense inner keys and only counted. */
 static bool
 hg_join_counts_directly(PlannerInfo *root, const HgJoinPath *path, const int columns[2], bool exact)
 {
@@ -345,8 +327,8 @@ hg_join_counts_directly(PlannerInfo *root, const HgJoinPath *path, const int col
 }
 
 /*
- * The part of the outer rows that is read before the first row is returned: a batch, or what work
- * memory holds beside the inner rows, which take so many bytes.
+ * Returns the part of the outer rows that is read before the first row is returned: a batch, or
+ * what work memory can store beside inner_bytes of inner rows.
  */
 static double
 hg_join_first_part(const HgJoinPath *path, double inner_bytes, uint32 key_width, bool streamed)
@@ -367,10 +349,11 @@ hg_join_first_part(const HgJoinPath *path, double inner_bytes, uint32 key_width,
 }
 
 /*
- * How many matches meet the quals: all; or about one of each outer row that has any, for semi and
- * anti joins and unique inner rows.  The mirror images of the former look at all matches and take
- * few of them, and so do joins with quals beside their hash clauses: *walked is their number, 0 for
- * the others, whose matches are paid as rows.  A process has so many outer rows.
+ * Returns how many matches the quals are evaluated for, given a process's outer rows. For semi and
+ * anti joins and unique inner rows it is about one for each outer row that has any, else all.
+ * *walked is the number of matches that cost time without becoming rows: those of mirrored semi
+ * and anti joins, and of joins with other quals than hash clauses. It is 0 for other joins, whose
+ * matches are paid as rows.
  */
 static double
 hg_join_matches(PlannerInfo *root, const HgJoinPath *path, const JoinPathExtraData *extra,
@@ -403,8 +386,8 @@ hg_join_matches(PlannerInfo *root, const HgJoinPath *path, const JoinPathExtraDa
 }
 
 /*
- * What going to disk costs a process that has so many rows of each side, once out and once back.
- * spilled: where it reads all of the inner side, it must.
+ * Returns the cost of writing a process's rows of each side to disk and reading them back.
+ * spilled: a process that reads all of the inner side must spill.
  */
 static Cost
 hg_disk_cost(const HgJoinPath *path, const double rows[2], uint32 key_width, bool spilled)
@@ -433,8 +416,8 @@ hg_disk_cost(const HgJoinPath *path, const double rows[2], uint32 key_width, boo
 }
 
 /*
- * What it costs to ask a device for all that is wanted of a join of this type, where one question
- * costs so much; negative: it can't be asked.
+ * Returns the cost of asking a device for everything needed of a join of this type, given the cost
+ * of one question; negative if it cannot be asked.
  */
 static Cost
 hg_join_asked_cost(JoinType join_type, Cost question)
@@ -443,7 +426,7 @@ hg_join_asked_cost(JoinType join_type, Cost question)
 	{
 		case JOIN_LEFT:
 		case JOIN_RIGHT:
-			/* pairs, and rows of a side that have one */
+			/* pairs, and the rows of a side that have one */
 			return 2 * question;
 		case JOIN_FULL:
 			return 3 * question;
@@ -494,10 +477,9 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	path->asked = -1;
 
 	/*
-	 * force: cheaper than anything else can be, whatever it would really cost and whatever else
-	 * is disabled; with a difference that makes tests which ask for nothing for a Gather get one.
-	 * Forced joins of partitions are cheaper than one of the whole tables, which is still cheaper
-	 * than those of others.
+	 * Forced: cheaper than any other path, whatever is disabled; the difference between partial
+	 * and other paths lets tests that make a Gather free get one. Forced joins of partitions are
+	 * cheaper than a forced join of whole tables, which is still cheaper than any other join.
 	 */
 	if (hg_force)
 	{
@@ -513,11 +495,12 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	hg_count_columns(out, (const Path *[]){outer, inner}, columns);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		/* matches of hashes are rechecked by the values of both sides */
+		/* matches of hashes are rechecked with the values of both sides */
 		rechecked[side] = Max(columns[side], nclauses);
 		rows[side] = inputs[side]->path->rows / (path->read_once == side ? processes : 1);
 	}
-	/* of a process that reads all of the inner side for itself, be it that this is compared with it
+	/*
+	 * of a process that reads all of the inner side for itself, to which this path may be compared
 	 */
 	row_bytes = hg_input_row_bytes(key_width, inner->pathtarget->width);
 	memory = inner->rows * (path->read_once == HG_OUTER ? processes : 1) * row_bytes;
@@ -560,7 +543,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 		{
 			startup = graph.startup;
 			run = graph.run;
-			/* they are in that price */
+			/* they are in graph.run */
 			columns[HG_OUTER] = columns[HG_INNER] = 0;
 		}
 		if (exact && list_length(path->restrictlist) == nclauses)

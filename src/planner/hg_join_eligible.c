@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_eligible.c
- *	  Is a join one that the node can do?
+ *	  Whether the node can do a join.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,9 +28,9 @@ hg_has_pseudoconstant(List *restrictlist)
 #endif
 
 /*
- * Do a relation's rows carry the identity of a row of an inheritance tree that is updated
- * or deleted from?  setrefs.c resolves such a Var from a child plan's target list, but not
- * from the custom_scan_tlist of a node that has several children.
+ * Returns true if rows of a relation carry the row identity of an updated or deleted inheritance
+ * tree. setrefs.c resolves such a Var from a child plan's target list, but not from the
+ * custom_scan_tlist of a node with several children.
  */
 static bool
 hg_has_row_identity(const RelOptInfo *rel)
@@ -44,9 +44,9 @@ hg_has_row_identity(const RelOptInfo *rel)
 }
 
 /*
- * Do a relation's rows have an anonymous record that a subquery or a CTE makes?  EXPLAIN
- * VERBOSE looks for the names of its fields in the scan of the subquery, and can't find it
- * from the custom_scan_tlist of a node above.
+ * Returns true if rows of a relation have an anonymous record from a subquery or CTE. EXPLAIN
+ * VERBOSE looks up its field names in the scan of the subquery, and does not find it from the
+ * custom_scan_tlist of a node above.
  */
 static bool
 hg_has_anonymous_record(PlannerInfo *root, const RelOptInfo *rel)

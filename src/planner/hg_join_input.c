@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_input.c
- *	  What a relation is as an input of joins.
+ *	  A relation as an input of joins.
  *
- * A relation is joined with many others, and each time in both orders.  What does not depend on
- * these is found once in a run of the planner.
+ * A relation is joined with many others, each time in both orders. What does not depend on these
+ * is computed once in a run of the planner.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,11 +19,11 @@
 #include "planner/hg_planner_run.h"
 #include "planner/hg_scan_path.h"
 
-/* A relation whose input was found in a run of the planner. */
+/* A relation's cached input. */
 typedef struct HgFoundInput
 {
 	HgRunKey key;
-	const Path *cheapest; /* as it was then: another extension may put other paths in their place */
+	const Path *cheapest; /* at that time: another extension may replace the paths */
 	const Path *cheapest_partial;
 	HgJoinInput *input;
 } HgFoundInput;
@@ -63,7 +63,7 @@ hg_join_input_make(PlannerInfo *root, RelOptInfo *rel)
 	return input;
 }
 
-/* Returns true if an entry is of a relation, in a run of the planner and with the paths of now. */
+/* Returns true if an entry is of a relation in this run, and its paths are the current ones. */
 static inline bool
 hg_found_input_is_of(const HgFoundInput *found, uint64 run, const RelOptInfo *rel)
 {
@@ -72,7 +72,7 @@ hg_found_input_is_of(const HgFoundInput *found, uint64 run, const RelOptInfo *re
 		   found->cheapest_partial == hg_cheapest_partial(rel);
 }
 
-/* The same as hg_join_input() in a run whose memory is remembered. */
+/* hg_join_input() in a run whose memory lasts. */
 static pg_noinline const HgJoinInput *
 hg_join_input_find(PlannerInfo *root, RelOptInfo *rel, uint64 run)
 {

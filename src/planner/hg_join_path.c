@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_path.c
- *	  Offer the join node for the joins that it can do.
+ *	  Offers the join node for the joins that it can do.
  *
- * The planner calls the hook for every pair of relations, in every order and for
- * every join type it considers.  The node is offered for joins of every type with at
- * least one clause "outer op inner" whose operator can be hashed; for an outer join
- * only clauses of its ON may be hash keys.  Anything else is left to the core joins,
- * without a trace.
+ * The planner calls the hook for every pair of relations, in every order and for every join type
+ * it considers. The node is offered for joins of every type with at least one clause "outer op
+ * inner" whose operator can be hashed. For an outer join only clauses of its ON may be hash keys.
+ * All other joins are left to core.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,24 +33,24 @@
 #include "planner/hg_scan_path.h"
 
 /*
- * Who wants joins to be offered the node: the session, where it preloads the library, and queries
- * of the extension's own while they are planned.  The hook is there for that long, and does nothing
- * where another library has meanwhile put its own on top of it, so that it can't be taken away.
+ * Users of the hook: a session that preloads the library, and queries of the extension itself
+ * while they are planned. The hook is removed after the last one. If another library has hooked on
+ * top of it meanwhile, it stays but does nothing.
  */
 static int hg_join_pathlist_users;
 static bool hg_join_pathlist_hooked;
 static set_join_pathlist_hook_type hg_prev_join_pathlist_hook;
 
 /*
- * Most joins are offered in both orders, as two join types that give the same rows at nearly
- * the same price.  Is this the one to take: the one whose inner side, which is held in
- * memory, is smaller, or less likely to be much larger than expected?  Where both are alike, it is
- * the one that reads as it was written.
- * The number of rows is that of the paths: a relation's own estimate may be of more, where they
- * take parameters, or not know what an extension does that made them.
+ * Returns true if this order of the sides is the one to offer. Most joins are offered in both
+ * orders, as two join types with the same rows at nearly the same price. The better order stores
+ * the smaller side in memory as the inner one, or the one less likely to be much larger than
+ * expected. Between equal sides it is the order as written. Rows are taken from the paths: a
+ * relation's own estimate may be for more rows if the paths are parameterized, or may ignore what
+ * an extension does that made them.
  *
- * Semi and anti joins stop at the first match of an outer row and their mirror images do not,
- * so that their prices differ, and both are taken; but for tests, where prices are no guide.
+ * Semi and anti joins stop at the first match of an outer row, and their mirror images do not.
+ * Their prices differ, so both are offered, except in tests where prices mean nothing.
  */
 static bool
 hg_is_better_order(const HgInputCost *outer_input, const HgInputCost *inner_input,
@@ -65,7 +64,7 @@ hg_is_better_order(const HgInputCost *outer_input, const HgInputCost *inner_inpu
 
 	if (!hg_force && (mirrored || join_type == JOIN_SEMI || join_type == JOIN_ANTI))
 		return true;
-	/* the planner knows no mirror image of it */
+	/* the planner has no mirror image of it */
 	if ((join_type == JOIN_SEMI && !HG_HAVE_RIGHT_SEMI) ||
 		(join_type == JOIN_ANTI && !HG_HAVE_RIGHT_ANTI))
 		return true;
@@ -86,13 +85,13 @@ typedef struct HgConsidered
 	JoinType join_type;
 	JoinPathExtraData *extra;
 	const HgJoinInput *sides[2]; /* of outerrel and innerrel */
-	bool better;				 /* this order of the sides is the one to take */
-	bool searched;				 /* it is known whether the node can take the join: */
-	List *hash_clauses;			 /* NIL where it can't */
-	HgJoinKeys keys;			 /* of these */
-	bool loops[2];			/* loops of core's stand in its way: of all paths, of partial ones */
-	HgJoinShare shares[2];	/* of all paths and of partial ones, where it has rows */
-	HgInputCost *others[2]; /* of each side, of the last path that is not the cheapest; or NULL */
+	bool better;				 /* this order of the sides is the one to offer */
+	bool searched;				 /* hash_clauses and keys are valid */
+	List *hash_clauses;			 /* NIL if the node cannot do the join */
+	HgJoinKeys keys;			 /* of hash_clauses */
+	bool loops[2];			/* loops of core's may be replaced: of all paths, of partial ones */
+	HgJoinShare shares[2];	/* of all paths and of partial ones; valid if rows is not 0 */
+	HgInputCost *others[2]; /* by side: the last input that is not the cheapest path; or NULL */
 } HgConsidered;
 
 /* Returns true if the outer relation comes first in the query. */
@@ -102,7 +101,7 @@ hg_is_as_written(const HgConsidered *join)
 	return join->sides[HG_OUTER]->first < join->sides[HG_INNER]->first;
 }
 
-/* Look at what is joined and at the clauses, once. */
+/* Checks the relations and finds the hash clauses, once. Returns true if there are any. */
 static bool
 hg_consider_clauses(HgConsidered *join)
 {
@@ -118,7 +117,7 @@ hg_consider_clauses(HgConsidered *join)
 	return join->hash_clauses != NIL;
 }
 
-/* What a path of one side costs. */
+/* Returns the cost of a path as an input of one side. */
 static inline const HgInputCost *
 hg_considered_input(HgConsidered *join, int side, Path *path)
 {
@@ -136,8 +135,8 @@ hg_considered_input(HgConsidered *join, int side, Path *path)
 }
 
 /*
- * The path that joins two paths, a partial one where it is to be and either of them is.  One that
- * is may take both inputs together.
+ * Creates the path that joins two paths. With partial, it is partial if either input is; with
+ * together, all processes join both inputs together.
  */
 static Path *
 hg_join_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Relids required_outer,
@@ -159,7 +158,7 @@ hg_join_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Reli
 	path->custom.path.parallel_safe =
 		join->joinrel->consider_parallel && outer_path->parallel_safe && inner_path->parallel_safe;
 	path->custom.path.parallel_workers = workers;
-	/* it gets shared memory then, if for nothing else than to tell what each process did */
+	/* it gets shared memory, at least to report what each process did */
 	path->custom.path.parallel_aware = workers > 0;
 	path->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom.custom_paths = list_make2(outer_path, inner_path);
@@ -180,7 +179,7 @@ hg_join_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Reli
 	return &path->custom.path;
 }
 
-/* Returns what the join of two paths costs at least. */
+/* Returns a lower bound of the cost of a join of two paths. */
 static Cost
 hg_considered_least_cost(HgConsidered *join, Path *outer_path, Path *inner_path, bool together)
 {
@@ -193,10 +192,7 @@ hg_considered_least_cost(HgConsidered *join, Path *outer_path, Path *inner_path,
 							  hg_considered_input(join, HG_INNER, inner_path), together);
 }
 
-/*
- * Returns true if the cheapest path of the joined relation is one of ours, and not dearer by more
- * than 1 % than one that costs at least so much.
- */
+/* Returns true if the relation's cheapest path is ours and costs at most 1 % more than least. */
 static inline bool
 hg_join_has_as_cheap(const HgConsidered *join, bool partial, int disabled, Cost least)
 {
@@ -210,9 +206,8 @@ hg_join_has_as_cheap(const HgConsidered *join, bool partial, int disabled, Cost 
 }
 
 /*
- * Finds out whether loops of core's stand in the way of paths of ours, partial ones or all.  Of the
- * loops that core has just added some go at once, where a path of ours is there from another pair
- * of relations.
+ * Finds out whether our paths, partial or all, may replace loops of core's. Removes some of the
+ * loops that core has just added at once, if a path of ours exists from another pair of relations.
  */
 static inline void
 hg_consider_loops(HgConsidered *join, bool partial)
@@ -230,9 +225,8 @@ hg_consider_loops(HgConsidered *join, bool partial)
 }
 
 /*
- * Returns true if a path that costs at least so much is dearer by far than the cheapest path of its
- * relation, as most are, and neither a hash join nor loops of core's are there whose place it may
- * take.
+ * Returns true if a path of at least this cost is much dearer than the cheapest one, as most are,
+ * and could not replace a hash join or loops of core's.
  */
 static inline bool
 hg_join_is_dear(const HgConsidered *join, bool partial, int disabled, Cost least)
@@ -247,7 +241,7 @@ hg_join_is_dear(const HgConsidered *join, bool partial, int disabled, Cost least
 		   !(IsA(first, HashPath) && hg_core_hash_may_go(join->root, joinrel, partial, least));
 }
 
-/* Returns true if a path that costs at least so much may be the best of its relation. */
+/* Returns true if a path of at least this cost may be the best of its relation. */
 static bool
 hg_join_may_win(const HgConsidered *join, bool partial, int disabled, Cost least)
 {
@@ -262,8 +256,8 @@ hg_join_may_win(const HgConsidered *join, bool partial, int disabled, Cost least
 }
 
 /*
- * Returns true if the join of two paths is to be offered.  Most can't be the best: that is found
- * out before anything is looked at closely, and again when it is known what the keys cost.
+ * Returns true if the join of two paths should be offered. Most cannot be the best. This is
+ * checked before anything expensive, and again once the cost of the keys is known.
  */
 static bool
 hg_join_is_offered(HgConsidered *join, Path *outer_path, Path *inner_path, bool partial,
@@ -275,12 +269,12 @@ hg_join_is_offered(HgConsidered *join, Path *outer_path, Path *inner_path, bool 
 	if (hg_force)
 		return hg_consider_clauses(join);
 	least = hg_considered_least_cost(join, outer_path, inner_path, together);
-	/* sides that processes take together may take little less than those that each reads alone */
+	/* sides joined together may cost little less than sides that each process reads alone */
 	if (!together && hg_join_has_as_cheap(join, partial, disabled, least))
 		return false;
 	if (!hg_join_may_win(join, partial, disabled, least) || !hg_consider_clauses(join))
 		return false;
-	/* a side that is covered, or read by one process for all, may cost less than that */
+	/* a covered side, or one that is read once for all, may cost less than that */
 	if (together || join->sides[HG_OUTER]->whole.graph || join->sides[HG_INNER]->whole.graph)
 		return true;
 	least += outer_path->rows * join->keys.cost[HG_OUTER].per_tuple +
@@ -288,7 +282,7 @@ hg_join_is_offered(HgConsidered *join, Path *outer_path, Path *inner_path, bool 
 	return !hg_join_has_as_cheap(join, partial, disabled, least);
 }
 
-/* Add a path to those of its relation, partial ones or all. */
+/* Adds a path to the partial paths or all paths of its relation. */
 static void
 hg_path_add(Path *path)
 {
@@ -298,7 +292,7 @@ hg_path_add(Path *path)
 		add_path(path->parent, path);
 }
 
-/* Add a path that takes no parameters, in the place of joins of core's that it is better than. */
+/* Adds an unparameterized path, and removes joins of core's that it is better than. */
 static void
 hg_join_path_add(const HgConsidered *join, Path *path)
 {
@@ -306,21 +300,21 @@ hg_join_path_add(const HgConsidered *join, Path *path)
 	hg_path_add(path);
 }
 
-/* Offer the join of two paths. */
+/* Offers the join of two paths. */
 static void
 hg_consider_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
 {
 	Relids required_outer;
 	Path *path;
 
-	/* inputs that need each other's rows want a nested loop */
+	/* inputs that need each other's rows need a nested loop */
 	if (bms_overlap(PATH_REQ_OUTER(outer_path), join->innerrel->relids) ||
 		bms_overlap(PATH_REQ_OUTER(inner_path), join->outerrel->relids))
 		return;
 	required_outer = calc_non_nestloop_required_outer(outer_path, inner_path);
 	if (required_outer != NULL && !bms_overlap(required_outer, join->extra->param_source_rels))
 		return;
-	/* core copies a parameterized path of a child relation without what is ours in it */
+	/* core copies a parameterized path of a child relation without our fields */
 	if (required_outer != NULL && IS_OTHER_REL(join->joinrel))
 		return;
 
@@ -334,7 +328,7 @@ hg_consider_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
 		hg_join_path_add(join, path);
 }
 
-/* Offer the joins of paths that take parameters, as core does for its hash join. */
+/* Offers the joins of parameterized paths, as core does for its hash join. */
 static void
 hg_consider_parameterized_paths(HgConsidered *join)
 {
@@ -364,7 +358,7 @@ hg_consider_parameterized_paths(HgConsidered *join)
 		}
 }
 
-/* Offer a join for every process below a Gather to take part in. */
+/* Offers a join in which every process below a Gather takes part. */
 static void
 hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path, bool together)
 {
@@ -374,9 +368,8 @@ hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path,
 }
 
 /*
- * Offer the join of a part of the outer rows with all inner rows, for every process
- * below a Gather to do with its own part.  Only for join types that decide about each
- * outer row by itself.
+ * Offers the join of each process's part of the outer rows with all inner rows, for join types
+ * that treat each outer row by itself.
  */
 static void
 hg_consider_separate_path(HgConsidered *join, Path *outer_path, Path *inner_path)
@@ -395,9 +388,9 @@ hg_consider_separate_path(HgConsidered *join, Path *outer_path, Path *inner_path
 }
 
 /*
- * May processes take both sides together?  On the CPU, always, but where core's own may not.  On a
- * device where they can all reach it, and it does not matter who of them gets which match of an
- * outer row.
+ * Returns true if processes may join both sides together. On the CPU they may, unless core's
+ * parallel hash is disabled. On a device all processes must reach it, and it must not matter which
+ * process gets which match of an outer row.
  */
 static bool
 hg_consider_together(HgConsidered *join)
@@ -410,14 +403,14 @@ hg_consider_together(HgConsidered *join)
 		return false;
 	if (!join->extra->inner_unique && join->join_type != JOIN_SEMI && join->join_type != JOIN_ANTI)
 		return true;
-	/* the first match of a row is enough, but it must not be one that is rechecked */
+	/* the first match of a row is enough, but must need no recheck */
 	return hg_consider_clauses(join) && join->keys.exact &&
 		   list_length(join->hash_clauses) == list_length(join->extra->restrictlist);
 }
 
 /*
- * Returns the join of two partial paths that processes take together, after they have counted the
- * outer rows: none are covered (hg_join_cover.c).
+ * Returns the join of two partial paths that processes do together after counting the outer rows.
+ * No rows are covered then (hg_join_cover.c).
  */
 static Path *
 hg_counted_path_create(HgConsidered *join, Path *outer_path, Path *inner_path)
@@ -437,8 +430,8 @@ hg_counted_path_create(HgConsidered *join, Path *outer_path, Path *inner_path)
 }
 
 /*
- * Returns a join of an outer path that hashes: of all of an inner path or, where that costs less,
- * of the partial one (NULL: there is none), which processes take together with the outer one.
+ * Returns the cheaper hashing join of an outer path: with all of an inner path, or together with
+ * the partial inner path (NULL: none).
  */
 static Path *
 hg_cheaper_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Path *partial_inner)
@@ -457,8 +450,8 @@ hg_cheaper_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, P
 }
 
 /*
- * Offer a join that counts the rows of an outer path, and looks the inner ones up in an index where
- * there are few: else it hashes those of an inner path, as above.
+ * Offers an adaptive join: counts the rows of an outer path, and looks up the inner rows in an
+ * index if there are few; else hashes an inner path as hg_cheaper_path_create does.
  */
 static void
 hg_consider_adaptive_path(HgConsidered *join, Path *outer_path, Path *inner_path,
@@ -470,7 +463,7 @@ hg_consider_adaptive_path(HgConsidered *join, Path *outer_path, Path *inner_path
 
 	if (!hg_adaptive || hg_force)
 		return;
-	/* each run of a subquery of which a row is wanted would count anew */
+	/* each run of a subquery of which only a row is needed would count again */
 	if (hg_first_rows_matter(join->root, join->joinrel) && hg_query_is_rescanned(join->root))
 		return;
 	outer_cost = hg_considered_input(join, HG_OUTER, outer_path)->cost;
@@ -494,7 +487,7 @@ hg_consider_adaptive_path(HgConsidered *join, Path *outer_path, Path *inner_path
 	hg_path_add(path);
 }
 
-/* ... of all outer rows, or of the part of each process below a Gather. */
+/* Offers adaptive joins of all outer rows, and of the part of each process below a Gather. */
 static void
 hg_consider_adaptive_paths(HgConsidered *join)
 {
@@ -502,7 +495,7 @@ hg_consider_adaptive_paths(HgConsidered *join)
 	Path *partial_outer;
 	Path *partial_inner = NULL;
 
-	/* what is looked up is rows of a table, by a path beside that one */
+	/* lookups need a table with a parameterized path */
 	if (inner_path->param_info != NULL || IS_JOIN_REL(join->innerrel) ||
 		list_length(join->innerrel->cheapest_parameterized_paths) < 2)
 		return;
@@ -513,16 +506,15 @@ hg_consider_adaptive_paths(HgConsidered *join)
 	inner_path = join->sides[HG_INNER]->repeated;
 	if (partial_outer == NULL || inner_path == NULL)
 		return;
-	/* whoever shares the counting waits for the others before the first row */
+	/* processes that count together wait for each other before the first row */
 	if (!hg_first_rows_matter(join->root, join->joinrel) && hg_consider_together(join))
 		partial_inner = join->sides[HG_INNER]->partial.path;
 	hg_consider_adaptive_path(join, partial_outer, inner_path, partial_inner);
 }
 
 /*
- * Returns true if all joins of the outer rows' parts are dear, whether processes take both sides
- * together, by as many workers, or each process reads all inner rows: what the inner side costs at
- * least is what the cheaper of these paths does.
+ * Returns true if all partial joins are dear, together or with all inner rows in each process,
+ * with the same number of workers. The inner side's least cost is that of the cheaper path.
  */
 static bool
 hg_partial_joins_are_dear(HgConsidered *join)
@@ -541,11 +533,11 @@ hg_partial_joins_are_dear(HgConsidered *join)
 }
 
 /*
- * Offer the partial paths of a join.
+ * Offers the partial paths of a join.
  *
- * Processes take both sides together also where only one of them can be shared out, and one process
- * reads the other (hg_join_together.c).  Where the inner side is so small that outer rows can be
- * joined as they come, each process may do better to read all of it; the prices tell.
+ * Processes also join together if only one side can be shared and one process reads the other
+ * (hg_join_together.c). If the inner side is so small that outer rows can be streamed, it may be
+ * better for each process to read all of it; the prices decide.
  */
 static void
 hg_consider_partial_paths(HgConsidered *join)
@@ -578,7 +570,7 @@ hg_consider_partial_paths(HgConsidered *join)
 		hg_consider_partial_path(join, partial_outer, partial_inner, true);
 }
 
-/* Offer an inner join with its sides exchanged. */
+/* Offers an inner join with its sides exchanged. */
 static void
 hg_consider_other_order(const HgConsidered *join)
 {
@@ -623,7 +615,7 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 #if HG_HAVE_JOIN_UNIQUE
 	if (join_type == JOIN_UNIQUE_OUTER || join_type == JOIN_UNIQUE_INNER)
 	{
-		/* many a semi join is not worth it: look before the side is made unique */
+		/* a semijoin is often not worthwhile: check before making the side unique */
 		join.join_type = JOIN_INNER;
 		if (!hg_consider_clauses(&join))
 			return;
@@ -641,7 +633,7 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 #endif
 	join.better =
 		hg_is_better_order(&outer->whole, &inner->whole, join_type, hg_is_as_written(&join));
-	/* loops may have put aside what was offered in the better order */
+	/* loops may have replaced what was offered in the better order */
 	if (!join.better && (join.loops[0] || join.loops[1]))
 	{
 		if (join_type == JOIN_INNER)
@@ -656,7 +648,7 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	hg_consider_adaptive_paths(&join);
 }
 
-/* Are the inputs of a join of core's small, even with as many rows as are to be feared? */
+/* Returns true if the inputs of a join of core's are small even with the feared rows. */
 static bool
 hg_inputs_small_at_worst(const PlannerInfo *root, const JoinPath *core)
 {
@@ -690,7 +682,7 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 	hg_join_extra_set_enabled(&extra, core);
 	extra.restrictlist = core->joinrestrictinfo;
 	extra.inner_unique = core->inner_unique;
-	/* nobody has estimated it for this path alone: what is returned tells */
+	/* core has not estimated it for this path: derive it from the rows that the path returns */
 	extra.semifactors.outer_match_frac = Min(path->rows / Max(core->outerjoinpath->rows, 1.0), 1.0);
 	if (core->jointype == JOIN_ANTI)
 		extra.semifactors.outer_match_frac = 1.0 - extra.semifactors.outer_match_frac;
@@ -709,7 +701,7 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 		return NULL;
 	ours = hg_join_path_create(&join, core->outerjoinpath, core->innerjoinpath, NULL, partial,
 							   together);
-	/* what each process would read as a whole one may read for all */
+	/* one process may read for all what each would read as a whole */
 	if (partial && !together && hg_consider_together(&join))
 	{
 		Path *once = hg_join_path_create(&join, core->outerjoinpath, core->innerjoinpath, NULL,
@@ -749,12 +741,12 @@ hg_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	if (!hg_enabled || hg_join_pathlist_users == 0)
 		return;
 	join_type = hg_join_type_of_rows(join_type);
-	/* as of core's hash joins, a full one may be all that there is */
+	/* like core's, a hashed full join may be the only way */
 	if (!hg_force && !hg_hashjoin_enabled(extra) && join_type != JOIN_FULL)
 		return;
 	if (hg_join_type_is_eligible(join_type))
 		hg_consider_join(root, joinrel, outerrel, innerrel, join_type, extra);
-	/* two tables are one pair, which tries both of their orders */
+	/* two tables are one pair, of which core tries both orders */
 	if (!hg_force && (!IS_SIMPLE_REL(outerrel) || !IS_SIMPLE_REL(innerrel)))
 		hg_core_paths_restore(root, joinrel);
 }

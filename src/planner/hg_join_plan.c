@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_plan.c
- *	  What a path of the join node is, and the plan that it becomes.
+ *	  The path of the join node, and the plan that it becomes.
  *
- * The plan's custom_scan_tlist is the outer child's target list followed by the
- * inner one's, so that a place in the scan slot tells the child and its column.  Behind them are
- * places for the values of computed keys.  executor/join/hg_join.h says what else the plan carries.
+ * The plan's custom_scan_tlist is the outer child's target list followed by the inner one's, so
+ * that a position in the scan slot determines the child and its column. Behind them are entries
+ * for computed keys. executor/join/hg_join.h describes the rest of the plan.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -60,17 +60,17 @@ hg_plan_scan_tlist(List *custom_plans)
 
 #if HG_HAVE_NULLINGRELS
 /*
- * Which outer joins may have made a Var or PlaceHolderVar NULL depends on where it is
- * looked at: the inner columns of a left join do not yet carry the join's mark in its
- * ON clause and in the child, but do above it.  In this node one slot serves all of
- * these, and setrefs.c wants one marking: that of what is seen above the node.
+ * State for unifying the nulling marks of Vars.
  *
- * The relation's own target says it.  The plan's target list alone would not do: it is
- * empty here when a projection above is going to put its own in its place.
+ * The outer joins that may have made a Var or PlaceHolderVar NULL depend on where it is used. The
+ * inner columns of a left join do not yet carry the join's mark in its ON clause and in the child,
+ * but do above it. In this node one slot serves all uses, and setrefs.c needs one marking: that of
+ * uses above the node. The relation's own target has it. The plan's target list does not suffice,
+ * because it is empty if a projection above will replace it.
  */
 typedef struct HgNullingContext
 {
-	List *used;	 /* Vars and PlaceHolderVars as they are used, the decisive ones first */
+	List *used;	 /* Vars and PlaceHolderVars as used, the decisive ones first */
 	bool inside; /* look into PlaceHolderVars too */
 } HgNullingContext;
 
@@ -93,7 +93,7 @@ hg_nulling_collect(Node *node, HgNullingContext *context)
 	return expression_tree_walker(node, hg_nulling_collect, context);
 }
 
-/* Give every Var and PlaceHolderVar the marks that it has in context->used. */
+/* Gives every Var and PlaceHolderVar the marks that it has in context->used. */
 static Node *
 hg_nulling_mutator(Node *node, HgNullingContext *context)
 {
@@ -139,8 +139,8 @@ hg_nulling_mutator(Node *node, HgNullingContext *context)
 }
 
 /*
- * Make the marks in the quals, the expressions and the scan target list agree with
- * those of target, the expressions of the join relation.
+ * Makes the marks in the quals, the expressions and the scan target list agree with those of
+ * target, the expressions of the join relation.
  */
 static void
 hg_nulling_unify(List *target, List *tlist, List **quals, List **exprs, List **scan_tlist)
@@ -149,8 +149,8 @@ hg_nulling_unify(List *target, List *tlist, List **quals, List **exprs, List **s
 	List *above = list_make3(target, tlist, *quals);
 
 	/*
-	 * The first marking of a Var that is found counts.  What a PlaceHolderVar holds may be
-	 * marked as it is further below, so it comes after what stands for itself.
+	 * The first marking found of a Var counts. A PlaceHolderVar's contents may be marked as
+	 * further below, so they come last.
 	 */
 	hg_nulling_collect((Node *) above, &context);
 	context.inside = true;
@@ -162,7 +162,7 @@ hg_nulling_unify(List *target, List *tlist, List **quals, List **exprs, List **s
 }
 #endif
 
-/* A clause with what decides when it is evaluated. */
+/* A clause with what determines its order of evaluation. */
 typedef struct HgRankedClause
 {
 	Node *clause;
@@ -185,9 +185,9 @@ hg_compare_ranked(const ListCell *a, const ListCell *b)
 }
 
 /*
- * The bare clauses of RestrictInfos in the order of evaluation: security levels first,
- * so that no leaky function sees a row that a security barrier hides, then cheap ones
- * first.  A cheap leakproof clause may go before all levels.
+ * Returns the bare clauses of RestrictInfos in the order of evaluation: by security level, so that
+ * no leaky function sees a row that a security barrier hides, then by cost. A cheap leakproof
+ * clause may go before all levels.
  */
 static List *
 hg_ordered_clauses(PlannerInfo *root, List *rinfos)
@@ -217,8 +217,7 @@ hg_ordered_clauses(PlannerInfo *root, List *rinfos)
 	return result;
 }
 
-/* The clause of a hash clause with the outer operand on its left; setrefs.c copies what it changes.
- */
+/* Returns a hash clause with the outer operand on its left; setrefs.c copies what it changes. */
 static OpExpr *
 hg_plan_hash_clause(const RestrictInfo *rinfo, const RelOptInfo *outerrel)
 {
@@ -236,7 +235,7 @@ hg_plan_hash_clause(const RestrictInfo *rinfo, const RelOptInfo *outerrel)
 	return clause;
 }
 
-/* Split a join's clauses other than its hash clauses into ON and WHERE. */
+/* Splits the clauses that are no hash clauses into ON and WHERE. */
 static void
 hg_split_clauses(PlannerInfo *root, HgJoinPath *path, List **join_qual, List **qual)
 {
@@ -249,7 +248,7 @@ hg_split_clauses(PlannerInfo *root, HgJoinPath *path, List **join_qual, List **q
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		/* a gating Result above takes care of pseudoconstants */
+		/* a gating Result above evaluates pseudoconstants */
 		if (rinfo->pseudoconstant || list_member_ptr(path->hash_clauses, rinfo))
 			continue;
 		if (IS_OUTER_JOIN(path->join_type) && RINFO_IS_PUSHED_DOWN(rinfo, joinrelids))
@@ -262,9 +261,10 @@ hg_split_clauses(PlannerInfo *root, HgJoinPath *path, List **join_qual, List **q
 }
 
 /*
- * Append a place to the scan target list for each key that is computed, and return the places, or
- * -1.  The entry is a NULL of the key's type: setrefs.c replaces each expression that equals an
- * entry, but no constant, and the value is the key's only before an outer join extends the row.
+ * Appends an entry to the scan target list for each computed key. Returns the entries' column
+ * indexes, -1 for keys that are columns. An entry is a NULL of the key's type, because setrefs.c
+ * replaces expressions that equal an entry, but no constants, and the value is the key's only
+ * before an outer join extends the row.
  */
 static List *
 hg_plan_computed_keys(List *keys, List **scan_tlist)
@@ -291,7 +291,7 @@ hg_plan_computed_keys(List *keys, List **scan_tlist)
 	return column_indexes;
 }
 
-/* Are two expressions the same, whatever outer joins may have made them NULL? */
+/* Returns true if two expressions are the same, whatever outer joins may make them NULL. */
 static bool
 hg_same_column(const Node *left, const Node *right)
 {
@@ -303,7 +303,7 @@ hg_same_column(const Node *left, const Node *right)
 	return equal(left, right);
 }
 
-/* For each entry of custom_scan_tlist the attribute of a nested loop's rows, or 0. */
+/* Returns, for each entry of custom_scan_tlist, its attribute in a nested loop's rows, or 0. */
 static List *
 hg_plan_lookup_columns(const List *scan_tlist, const Plan *loop)
 {

@@ -3,9 +3,9 @@
  * hg_join_reason.c
  *	  Why a join of core's is not one of ours.
  *
- * The same questions are asked of the join that was chosen, in the same order, as hg_join_path.c
- * asks of every pair of relations, so that nothing has to be noted while paths are made.
- * test/t/join_why.pl holds that the answers are those that the planner acted on.
+ * The chosen join is checked by the same conditions, in the same order, as hg_join_path.c checks
+ * every pair of relations. Nothing needs to be recorded while paths are made. test/t/join_why.pl
+ * checks that the answers are those that the planner acted on.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,10 +20,7 @@
 #include "planner/hg_join_plan.h"
 #include "planner/hg_join_reason.h"
 
-/*
- * Appends the clauses that paths of the inner side of a nested loop take care of: scans those that
- * are in their parameters, and joins those that are among their own.
- */
+/* Appends the clauses moved into the inner side of a nested loop: parameters, and joins' own. */
 static List *
 hg_add_moved_clauses(List *clauses, const Path *inner)
 {

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_key_range.c
- *	  How near to each other the keys of a join are, as far as statistics tell.
+ *	  The range of a join's keys, as far as statistics tell.
  *
- * ANALYZE keeps the bounds of a column in its histogram and among its most common values.  They are
- * of a sample, so that some keys lie beyond them: whoever needs to know looks at the keys.
+ * ANALYZE stores the bounds of a column in its histogram and most common values. They come from a
+ * sample, so some keys lie beyond them: code that must know reads the keys.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,10 +24,10 @@
 #include "planner/hg_key_range.h"
 #include "planner/hg_planner_run.h"
 
-/* Distinct values of so large a share of the rows are taken for all of them: ANALYZE estimates. */
+/* A share of distinct values that counts as all distinct, because ANALYZE estimates. */
 #define HG_ALL_DISTINCT 0.95
 
-/* A value as an integer; false where its type is none that is near another in this way. */
+/* Converts a value to an integer; false if its type is not integer-like. */
 static bool
 hg_key_integer(Oid type, Datum value, double *integer)
 {
@@ -53,7 +53,7 @@ hg_key_integer(Oid type, Datum value, double *integer)
 	}
 }
 
-/* Widen bounds by the values of a slot; false where it has none. */
+/* Widens bounds by the values of a slot; false if it has none. */
 static bool
 hg_key_widen(const VariableStatData *variable, int kind, double *least, double *greatest)
 {
@@ -66,7 +66,7 @@ hg_key_widen(const VariableStatData *variable, int kind, double *least, double *
 	{
 		double value;
 
-		/* a histogram is in order */
+		/* a histogram is sorted */
 		if (kind == STATISTIC_KIND_HISTOGRAM && i > 0 && i < slot.nvalues - 1)
 			continue;
 		if (!hg_key_integer(slot.valuetype, slot.values[i], &value))
@@ -79,7 +79,7 @@ hg_key_widen(const VariableStatData *variable, int kind, double *least, double *
 	return found;
 }
 
-/* Has ANALYZE seen no value twice?  It says so by a number of its own then. */
+/* Returns true if ANALYZE has seen no value twice, for which stadistinct has a special value. */
 static bool
 hg_key_saw_none_twice(const VariableStatData *variable)
 {
@@ -98,7 +98,7 @@ hg_key_estimate(PlannerInfo *root, Node *key, HgKeyRange *range)
 	bool is_default;
 
 	examine_variable(root, key, 0, &variable);
-	/* no operator of anybody's is called on values of rows that the user may not see */
+	/* this calls no user-defined operator on values of rows that the user may not see */
 	if (HeapTupleIsValid(variable.statsTuple) && variable.rel != NULL)
 	{
 		known = hg_key_widen(&variable, STATISTIC_KIND_HISTOGRAM, &least, &greatest);
@@ -116,8 +116,7 @@ hg_key_estimate(PlannerInfo *root, Node *key, HgKeyRange *range)
 	return known;
 }
 
-/* What was found in a run of the planner: statistics are arrays, which are taken apart each time.
- */
+/* A cached range, because statistics are arrays that must be deconstructed each time. */
 typedef struct HgFoundRange
 {
 	HgRunKey key; /* a clause, and whether it is its left operand */

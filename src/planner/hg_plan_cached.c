@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_plan_cached.c
- *	  Joins and aggregations of plans whose planning is over and forgotten.
+ *	  Joins and aggregations of plans that were planned earlier.
  *
- * A plan of the plan cache may have been made long ago, with other settings and statistics.  Its
- * nodes tell what they join, and whether they are ours, but not why.
+ * A cached plan may have been made long ago, with other settings and statistics. Its nodes tell
+ * what they join and whether they are ours, but not why.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,12 +25,12 @@ static ExecutorStart_hook_type hg_next_executor_start;
 
 typedef struct HgCachedWalk
 {
-	HgLastPlan *plan; /* that is filled */
+	HgLastPlan *plan; /* the plan to fill */
 	List *rtable;
 	HgPlanReason reason;
 } HgCachedWalk;
 
-/* Returns the inputs of a plan's node; the nested loop of an adaptive join of ours is left out. */
+/* Returns the inputs of a plan node, without the nested loop of an adaptive join of ours. */
 static List *
 hg_plan_inputs(const Plan *plan)
 {
@@ -58,7 +58,7 @@ hg_plan_inputs(const Plan *plan)
 	}
 }
 
-/* Returns the relations that a plan's rows are of, as numbers of the flat range table. */
+/* Returns the relations of a plan's rows, as indexes into the flat range table. */
 static Bitmapset *
 hg_plan_relids(const Plan *plan)
 {
@@ -118,7 +118,7 @@ hg_cached_add(HgCachedWalk *walk, const Plan *plan, const char *node, bool aggre
 static void
 hg_cached_add_groups(HgCachedWalk *walk, const Agg *agg)
 {
-	/* what combines partial groups belongs to whoever made them */
+	/* what combines partial groups belongs to the node that made them */
 	if (DO_AGGSPLIT_COMBINE(agg->aggsplit))
 		return;
 	switch (agg->aggstrategy)

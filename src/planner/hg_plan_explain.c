@@ -23,7 +23,7 @@ static explain_per_plan_hook_type hg_next_explain_per_plan;
 static int hg_explain_id;
 static bool hg_explain_is_planned;
 
-/* The option's value is the extension's state of an EXPLAIN. */
+/* Stores the option's value as the extension's state of an EXPLAIN. */
 static void
 hg_explain_set(ExplainState *es, DefElem *option, ParseState *pstate pg_attribute_unused())
 {
@@ -32,7 +32,7 @@ hg_explain_set(ExplainState *es, DefElem *option, ParseState *pstate pg_attribut
 	SetExplainExtensionState(es, hg_explain_id, defGetBoolean(option) ? &on : NULL);
 }
 
-/* One join or aggregation, as text. */
+/* Prints one join or aggregation as text. */
 static void
 hg_explain_step_text(ExplainState *es, const HgPlanStep *step, const List *names)
 {
@@ -116,7 +116,7 @@ hg_explain_per_plan(PlannedStmt *statement, IntoClause *into, ExplainState *es, 
 			hg_explain_plan(es, plan);
 		}
 	}
-	/* rules may have made several statements of the one that is explained */
+	/* rules may have turned the explained statement into several */
 	hg_stats_expect_plan();
 }
 

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_plan_notes.c
- *	  What is noted of a statement while it is planned, for whoever asks why.
+ *	  Notes about a statement's planning that explain the plan afterwards.
  *
- * Nothing is noted of joins, which are considered by the thousand: why a join of the plan is core's
- * can be told from its path afterwards (hg_join_reason.c).
+ * There are no notes about joins, which are considered by the thousand: why a join of the plan is
+ * core's can be derived from its path afterwards (hg_join_reason.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +14,7 @@
 
 #include "planner/hg_plan_notes.h"
 
-/* Of the innermost run of the planner; NULL where none runs. */
+/* Of the innermost run of the planner; NULL if none runs. */
 static HgPlanNotes *hg_plan_notes;
 
 void
@@ -36,8 +36,8 @@ hg_plan_notes_end(HgPlanNotes *notes)
 }
 
 /*
- * Are notes taken of what is planned?  Not if the memory that it is planned in may go before the
- * statement has its plan, as that of an extension which plans parts of it for itself.
+ * Returns true if notes are taken. They are not if the memory of the planning may be freed before
+ * the statement has its plan, as with an extension that plans parts for itself.
  */
 static inline bool
 hg_plan_notes_take(const PlannerInfo *root)
@@ -76,7 +76,7 @@ hg_plan_notes_find(const HgPlanNotes *notes, const PlannerInfo *root, const RelO
 {
 	HgPlanReason found = HG_REASON_COST;
 
-	/* the whole is noted last */
+	/* the whole relation is noted last */
 	for (int i = 0; i < notes->count; i++)
 		if (notes->groups[i].root == root)
 		{

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_plan_reasons.c
- *	  Why joins and aggregations of a statement's plan are not done by nodes of ours.
+ *	  Why joins and aggregations of a plan are not done by our nodes.
  *
- * When a statement has been planned, the paths that were chosen are walked once, from the top down:
- * each is a step of the session's last plan (backend/hg_last_plan.h).  Paths are still there then,
- * and with them the relations and clauses that decided; a plan has none of these.  This is done for
- * every statement, and so it does no more than a few hundred instructions for each join.
+ * After a statement has been planned, its chosen paths are walked once from the top down. Each
+ * becomes a step of the session's last plan (backend/hg_last_plan.h). Paths still have the
+ * relations and clauses that decided, which a plan does not. This happens for every statement, so
+ * it takes only a few hundred instructions for each join.
  *
- * A statement that is planned while another one is, by a function that the planner evaluates, is
- * left out.
+ * A statement that is planned during another one's planning, by a function that the planner
+ * evaluates, is left out.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -33,13 +33,13 @@ static planner_hook_type hg_next_planner;
 
 typedef struct HgReasonWalk
 {
-	HgLastPlan *plan; /* that is filled */
+	HgLastPlan *plan; /* the plan to fill */
 	const HgPlanNotes *notes;
 } HgReasonWalk;
 
 static void hg_walk_path(HgReasonWalk *walk, PlannerInfo *root, const Path *path);
 
-/* Add the names of relations, but of what stands for no rows of a relation. */
+/* Adds the names of relations, except those that stand for no rows of a relation. */
 static void
 hg_walk_add_names(HgReasonWalk *walk, PlannerInfo *root, Relids relids)
 {
@@ -58,7 +58,7 @@ hg_walk_add_names(HgReasonWalk *walk, PlannerInfo *root, Relids relids)
 	}
 }
 
-/* The input of a path of a kind that has one lies in the same place in all of these. */
+/* All kinds of paths with one input have it at the same offset. */
 #define HG_HAS_INPUT(type) (offsetof(type, subpath) == offsetof(SubqueryScanPath, subpath))
 
 StaticAssertDecl(HG_HAS_INPUT(AggPath) && HG_HAS_INPUT(GatherMergePath) &&
@@ -77,7 +77,7 @@ hg_path_input(const Path *path)
 	return ((const SubqueryScanPath *) path)->subpath;
 }
 
-/* The input of a path between groups and what is grouped; NULL where it is none of these. */
+/* Returns the input of a path between groups and what is grouped; NULL for other paths. */
 static const Path *
 hg_groups_input(const Path *path)
 {
@@ -100,7 +100,7 @@ hg_groups_input(const Path *path)
 	}
 }
 
-/* Add an aggregation, with the relations of the nearest path below that is a scan or a join. */
+/* Adds an aggregation, with the relations of the nearest scan or join path below. */
 static void
 hg_walk_add_groups(HgReasonWalk *walk, PlannerInfo *root, const char *node, HgPlanReason reason,
 				   const Path *input)
@@ -109,10 +109,10 @@ hg_walk_add_groups(HgReasonWalk *walk, PlannerInfo *root, const char *node, HgPl
 		return;
 	while (input != NULL && !IS_SIMPLE_REL(input->parent) && !IS_JOIN_REL(input->parent))
 		input = hg_groups_input(input);
-	/* min() or max() of an index's first entry has no input here: there is one relation */
+	/* min() or max() by an index has no input here, but only one relation */
 	if (input == NULL)
 		hg_walk_add_names(walk, root, root->all_baserels);
-	/* a join is the next step */
+	/* the join is the next step */
 	else if (IsA(input, HashPath) || IsA(input, NestPath) || IsA(input, MergePath) ||
 			 (IsA(input, CustomPath) && hg_path_join(input) != NULL))
 		hg_last_plan_share_names(walk->plan);
@@ -120,7 +120,7 @@ hg_walk_add_groups(HgReasonWalk *walk, PlannerInfo *root, const char *node, HgPl
 		hg_walk_add_names(walk, root, input->parent->relids);
 }
 
-/* Returns true if a relation is of a query's groups: the node is considered for no others. */
+/* Returns true if a relation is of a query's groups, for which alone the node is considered. */
 static bool
 hg_rel_is_grouped(const PlannerInfo *root, RelOptInfo *rel)
 {
@@ -128,7 +128,7 @@ hg_rel_is_grouped(const PlannerInfo *root, RelOptInfo *rel)
 		   list_member_ptr(root->upper_rels[UPPERREL_PARTIAL_GROUP_AGG], rel);
 }
 
-/* The name of the plan's node that a path of core's becomes which makes groups. */
+/* Returns the name of the plan node that core's grouping path becomes. */
 static const char *
 hg_groups_name(const Path *path)
 {
@@ -150,7 +150,7 @@ hg_groups_name(const Path *path)
 	}
 }
 
-/* Were groups that come from an input made before rows were joined? */
+/* Returns true if groups of an input were made before rows were joined. */
 static bool
 hg_groups_are_joined(const Path *input)
 {
@@ -160,8 +160,8 @@ hg_groups_are_joined(const Path *input)
 }
 
 /*
- * Add an aggregation of core's, but what combines partial groups: it belongs to whoever made them,
- * unless that was below a join, where the node is not considered.
+ * Adds an aggregation of core's, unless it combines partial groups, which belong to the node that
+ * made them. If they were made below a join, where our node is not considered, it is added.
  */
 static void
 hg_walk_groups(HgReasonWalk *walk, PlannerInfo *root, const Path *path, const Path *input)
@@ -193,7 +193,7 @@ hg_walk_join(HgReasonWalk *walk, PlannerInfo *root, const JoinPath *path, const 
 	hg_walk_path(walk, root, path->innerjoinpath);
 }
 
-/* A node of ours, or of another extension. */
+/* Adds a node of ours, or walks one of another extension. */
 static void
 hg_walk_custom(HgReasonWalk *walk, PlannerInfo *root, const CustomPath *path)
 {
@@ -206,7 +206,7 @@ hg_walk_custom(HgReasonWalk *walk, PlannerInfo *root, const CustomPath *path)
 		hg_walk_path(walk, root, lsecond(path->custom_paths));
 		return;
 	}
-	/* of two that make groups of distinct values the lower one is a part of the upper one */
+	/* of two nodes for distinct values, the lower one is a part of the upper one */
 	if (hg_path_is_groups(&path->path) && ((const HgAggregatePath *) path)->distinct == NULL)
 		hg_walk_add_groups(walk, root, path->methods->CustomName, HG_REASON_CHOSEN,
 						   linitial(path->custom_paths));
@@ -271,14 +271,14 @@ hg_walk_path(HgReasonWalk *walk, PlannerInfo *root, const Path *path)
 			hg_walk_path(walk, root, hg_path_input(path));
 			break;
 		default:
-			/* up to 18 there are two kinds of paths that drop duplicates */
+			/* up to 18 there are two kinds of paths that remove duplicates */
 			if (path->pathtype == T_Unique)
 				hg_walk_path(walk, root, hg_path_input(path));
 			break;
 	}
 }
 
-/* The relation of a query's result; NULL where it has none, as what stands for min() or max(). */
+/* Returns the relation of a query's result; NULL for the query that stands for min() or max(). */
 static const RelOptInfo *
 hg_find_final_rel(const PlannerInfo *root)
 {
@@ -286,7 +286,7 @@ hg_find_final_rel(const PlannerInfo *root)
 												   : NULL;
 }
 
-/* The path of a subquery that became a plan: the planner does not say which it has taken. */
+/* Finds the path that became a subquery's plan, because the planner does not record it. */
 static const Path *
 hg_find_subplan_path(const RelOptInfo *rel, const Plan *plan)
 {
@@ -304,7 +304,7 @@ hg_find_subplan_path(const RelOptInfo *rel, const Plan *plan)
 	return rel->cheapest_total_path;
 }
 
-/* The share of the rows that the planner was asked to expect to be fetched. */
+/* Returns the share of the rows that the planner was told to expect to be fetched. */
 static double
 hg_tuple_fraction(int cursor_options)
 {
@@ -313,7 +313,7 @@ hg_tuple_fraction(int cursor_options)
 	return cursor_tuple_fraction > 0.0 ? cursor_tuple_fraction : 1e-10;
 }
 
-/* Fill a plan with the steps of a statement. */
+/* Fills a plan with the steps of a statement. */
 static void
 hg_walk_statement(HgReasonWalk *walk, PlannedStmt *statement, int cursor_options)
 {
@@ -327,7 +327,7 @@ hg_walk_statement(HgReasonWalk *walk, PlannedStmt *statement, int cursor_options
 	{
 		const RelOptInfo *result = hg_find_final_rel(lfirst(subroot));
 
-		/* one of two alternatives has no plan */
+		/* one of two alternative subplans has no plan */
 		if (lfirst(plan) != NULL && result != NULL)
 			hg_walk_path(walk, lfirst(subroot), hg_find_subplan_path(result, lfirst(plan)));
 	}

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_planner.c
- *	  Hook into the planner.
+ *	  Hooks into the planner.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_planner_run.c
- *	  What may be remembered while the planner runs.
+ *	  A cache that lives as long as a run of the planner.
  *
- * The same questions are asked again and again while joins are planned: of each path that is an
- * input, for each pair of relations that it is one of.  Answers are found by the address of what
- * they are about, in tables of a fixed size whose entries tell the run that they are of.
+ * Planning joins asks the same questions again and again: about each path that is an input, for
+ * each pair of relations. The answers are cached by address in tables of a fixed size, whose
+ * entries have the number of their run.
  *
- * An address stands for one thing as long as it is not freed, nor the memory context that it lies
- * in reset.  So it is for what lies in the context of the run itself: numbers are given to
- * these, and end with them.  GEQO plans each of its tours in a context of the tour's, whose paths
- * are not remembered.
+ * An address stands for one object until it is freed or its memory context is reset. Objects in
+ * the context of the run itself last until the run ends, so these can be cached under the run's
+ * number. GEQO plans each tour in a context of its own, whose paths are not cached.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,7 +21,7 @@
 
 #include "planner/hg_planner_run.h"
 
-/* The run that was asked for last: its memory, NULL where that is gone, and its number. */
+/* Memory of the run that was found last, NULL once it is gone, and the run's number. */
 static MemoryContext hg_run_context;
 static uint64 hg_run_number;
 

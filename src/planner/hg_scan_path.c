@@ -1,18 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_path.c
- *	  Sequential scans that core would not take, to be read by the nodes.
+ *	  Sequential scans that core would not choose, as inputs of our nodes.
  *
- * The nodes read a table faster than core does, so that its sequential scan may be the best input
- * where core has found an index scan that it likes better, and has dropped the other one.
+ * Our nodes read a table faster than core does. A sequential scan may therefore be the best input
+ * even if core prefers an index scan and has dropped the sequential one.
  *
- * But the rows of a relation need not be those that a sequential scan finds in its heap: other
- * extensions replace the paths of a table by their own, which bring rows from elsewhere, and
- * hints of users take paths away.  So a sequential scan is read only where one is among the
- * relation's paths, which all are to give the same rows.  Where core has found better, the
- * hook puts it back among core's own paths before other extensions look at them, but for those
- * that were loaded later and change paths before they call the hooks that were there: who
- * replaces them later replaces it too (test/t/join_provider.pl).
+ * The rows of a relation need not be those in its heap: other extensions replace a table's paths
+ * by paths that read elsewhere, and users' hints remove paths. A sequential scan is therefore read
+ * only if one is among the relation's paths, which must all return the same rows. If core has
+ * found a better path, the hook puts the scan back among core's own paths before other extensions
+ * see them. Extensions that were loaded later and change paths before calling earlier hooks come
+ * first; one that replaces the paths later replaces the scan too (test/t/join_provider.pl).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -33,7 +32,7 @@
 
 static set_rel_pathlist_hook_type hg_prev_set_rel_pathlist_hook;
 
-/* Is a path core's own sequential scan of a relation? */
+/* Returns true if a path is core's own sequential scan of a relation. */
 static bool
 hg_path_is_scan(const Path *path, const RelOptInfo *rel)
 {
@@ -42,8 +41,8 @@ hg_path_is_scan(const Path *path, const RelOptInfo *rel)
 }
 
 /*
- * The cheapest unparameterized path where all are core's own scans of a table, none of them
- * sequential; else NULL.
+ * Returns the cheapest unparameterized path if all paths are core's own scans of a table and none
+ * is sequential; else NULL.
  */
 static const Path *
 hg_cheapest_index_path(const List *paths)
@@ -65,7 +64,7 @@ hg_cheapest_index_path(const List *paths)
 			default:
 				return NULL;
 		}
-		/* they are in order */
+		/* the list is ordered by cost */
 		if (path->param_info == NULL && cheapest == NULL)
 			cheapest = path;
 	}
@@ -73,8 +72,8 @@ hg_cheapest_index_path(const List *paths)
 }
 
 /*
- * Is a relation to be joined, by itself or as the groups that a subquery makes of it?  A query that
- * looks rows up in one table is told by the number of its tables alone.
+ * Returns true if a relation will be joined, directly or as a subquery's groups. The number of
+ * tables alone rules out queries that look rows up in one table.
  */
 static inline bool
 hg_rel_is_joined(const PlannerInfo *root)
@@ -87,8 +86,8 @@ hg_rel_is_joined(const PlannerInfo *root)
 }
 
 /*
- * True if a relation is to be aggregated by a node of ours, because its cached columns help.  A
- * query without aggregates and groups, and a server without cached columns, are ruled out first.
+ * Returns true if our node may aggregate a relation with the help of cached columns. Queries
+ * without aggregates or groups, and servers without cached columns, are ruled out first.
  */
 static inline bool
 hg_rel_is_aggregated(const PlannerInfo *root)
@@ -97,7 +96,7 @@ hg_rel_is_aggregated(const PlannerInfo *root)
 		   hg_resident_memory_exists();
 }
 
-/* Put a path among those of a relation, where add_path() would. */
+/* Inserts a path into a list where add_path() would. */
 static List *
 hg_insert_path(List *paths, Path *path)
 {
@@ -118,8 +117,8 @@ hg_insert_path(List *paths, Path *path)
 }
 
 /*
- * Add a sequential scan to paths of a relation where it may be the best for a node.  What an
- * aggregation would gain by it is known to the aggregation alone.
+ * Adds a sequential scan to the paths of a relation if it may be the best for a node. Only an
+ * aggregation itself knows what it would gain.
  */
 static List *
 hg_keep_scan(const List *paths, Path *scan, bool joined)
@@ -133,7 +132,7 @@ hg_keep_scan(const List *paths, Path *scan, bool joined)
 	return kept;
 }
 
-/* Have sequential scans among the paths of a relation where they may be the best for a node. */
+/* Adds sequential scans, serial and parallel, if they may be the best for a node. */
 static void
 hg_scan_path_keep(PlannerInfo *root, RelOptInfo *rel, bool joined)
 {
@@ -170,7 +169,7 @@ hg_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry
 		hg_prev_set_rel_pathlist_hook(root, rel, rti, rte);
 }
 
-/* The sequential scan among paths of a relation, or below a projection there. */
+/* Returns the sequential scan among a relation's paths or below a projection there. */
 static Path *
 hg_find_scan(const RelOptInfo *rel, const List *paths)
 {
@@ -195,20 +194,20 @@ hg_scan_path_find(PlannerInfo *root, RelOptInfo *rel)
 {
 	Path *scan = hg_find_scan(rel, rel->pathlist);
 
-	/* core may have put a Gather of the parallel scan in its place, not knowing what is saved */
+	/* core may have replaced it by a Gather of the parallel scan, not knowing the saving */
 	if (scan == NULL && hg_find_scan(rel, rel->partial_pathlist) != NULL)
 		scan = create_seqscan_path(root, rel, NULL, 0);
 	return scan;
 }
 
-/* The cheaper for a node of a path and a sequential scan of the relation, which may be NULL. */
+/* Returns the cheaper input of a path and a sequential scan of the relation, which may be NULL. */
 static Path *
 hg_cheaper_input(Path *path, Path *scan)
 {
 	return scan != NULL && scan->total_cost - hg_scan_gain(scan) < path->total_cost ? scan : path;
 }
 
-/* Is a path one whose place a sequential scan may take? */
+/* Returns true if a sequential scan may replace a path. */
 static bool
 hg_path_may_be_scan(const Path *path)
 {
@@ -222,7 +221,7 @@ hg_cheapest_input(PlannerInfo *root, RelOptInfo *rel)
 {
 	Path *path = rel->cheapest_total_path;
 
-	/* core knows what a Gather costs, but not what is cached */
+	/* core knows the cost of a Gather, but not what is cached */
 	if (path->pathtype == T_Gather && hg_scan_share(rel) == 0)
 		return path;
 	return hg_path_may_be_scan(path) ? hg_cheaper_input(path, hg_scan_path_find(root, rel)) : path;
@@ -241,7 +240,7 @@ hg_cheapest_partial_input(const RelOptInfo *rel)
 bool
 hg_query_is_rescanned(const PlannerInfo *root)
 {
-	/* a query has parameters for its subquery that is being planned, and for no other */
+	/* plan_params is only set for the subquery that is being planned */
 	for (const PlannerInfo *above = root->parent_root; above != NULL; above = above->parent_root)
 		if (above->plan_params != NIL)
 			return true;

@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_share.c
- *	  The share of a table's blocks that a scan would read from cached columns, and what its
- *	  clauses save.
+ *	  The share of a table that a scan would read from cached columns, and what its clauses save.
  *
- * The directory is asked once for each relation of a query, when its paths are made: that looks
- * at each of its segments, of 8 MB.  So are clauses, which may have long lists of constants.  The
- * answers are looked for with each path of a join, and are found by the address of the relation,
- * which is its own as long as the memory that it lies in; a note lies there too, and is taken out
- * when that goes.  Paths of one relation are made together, and its note is the first one then.
+ * The directory is asked once for each relation of a query, when its paths are made, because that
+ * reads all of its segments of 8 MB. Clauses, which may have long lists of constants, are also
+ * priced once. The answers are found by the address of the relation for each path of a join. A
+ * note lies in the relation's memory context and is removed with it. Paths of one relation are
+ * made together, when its note is the first one.
  *
- * It is an estimate: the scan determines the valid blocks.
+ * The share is an estimate: the scan determines the valid blocks.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -39,12 +38,12 @@ typedef struct HgScanNote
 	const RelOptInfo *rel;
 	double share;
 	bool has_graph;
-	List *graphs; /* of HgScanGraph, as they were asked for */
+	List *graphs; /* HgScanGraphs of the keys asked for */
 	bool priced;
-	Cost qual_saving; /* where it is */
+	Cost qual_saving; /* valid if priced */
 } HgScanNote;
 
-/* What is known of a key's graph. */
+/* The extent of a key's graph. */
 typedef struct HgScanGraph
 {
 	HgGraphKey asked; /* numbers of columns, and parts */
@@ -94,7 +93,7 @@ hg_scan_note_add(const RelOptInfo *rel, double share)
 	return note;
 }
 
-/* The attributes that a scan returns or filters by; -1: some of them can't be resident. */
+/* Returns the number of attributes that a scan needs, in *attnos; -1: one cannot be cached. */
 static int
 hg_share_attributes(const RelOptInfo *rel, AttrNumber **attnos)
 {
@@ -141,7 +140,7 @@ hg_scan_has_graph(const RelOptInfo *rel)
 	return note != NULL && note->has_graph;
 }
 
-/* Is a key that is asked for this one, by the numbers of columns and the parts? */
+/* Returns true if two keys have the same column numbers and parts. */
 static bool
 hg_scan_asked_equal(const HgGraphKey *a, const HgGraphKey *b)
 {
@@ -154,10 +153,7 @@ hg_scan_asked_equal(const HgGraphKey *a, const HgGraphKey *b)
 	return true;
 }
 
-/*
- * The keys of the graphs of a table that are of the columns of a key, whatever order they have them
- * in, as keys[]; returns their number.
- */
+/* Stores the keys of graphs with a key's columns, in any order, in *keys; returns their number. */
 static int
 hg_scan_graph_keys(Relation rel, const HgGraphKey *asked, HgGraphKey **keys)
 {
@@ -175,7 +171,7 @@ hg_scan_graph_keys(Relation rel, const HgGraphKey *asked, HgGraphKey **keys)
 	return n;
 }
 
-/* Look for a graph of a table. */
+/* Finds a graph of a table by its key. */
 static void
 hg_scan_find_graph(Relation rel, HgScanGraph *graph)
 {
@@ -208,7 +204,7 @@ hg_scan_graph_extent(PlannerInfo *root, const RelOptInfo *rel, const HgGraphKey 
 	graph->asked = *asked;
 	note->graphs = lappend(note->graphs, graph);
 	MemoryContextSwitchTo(old);
-	/* it is locked since it was parsed */
+	/* it has been locked since it was parsed */
 	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
 	hg_scan_find_graph(relation, graph);
 	table_close(relation, NoLock);

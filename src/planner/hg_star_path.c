@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * hg_star_path.c
- *	  Offer joins of several tables that a device joins at once.
+ *	  Offers multi-way joins that a device does at once.
  *
- * The executor asks a device about any tree of joins that is such a star.  The planner's own
- * trees may be of other shapes, or of parts that processes join: so what is offered here is the
- * tree that is asked about, the largest table first, and then one of those that are joined with
- * what there is, each by one integer that is unique in it, or left joined so.  Where no index says
- * so statistics do: the device counts, and the joins are joined as ever where they were wrong.
- * Where all joins are left joins each row of the facts must have a match in the first one, for
- * which it speaks that none is without a value.  It is for an aggregate that asks for no more than
- * a device can tell, and its price is a device's.
+ * The executor asks a device about any tree of joins that forms such a star. The planner's own
+ * trees may have other shapes, or have parts that processes join. This file offers the tree that
+ * can be asked about: the largest table (the fact relation) first, and then one table after the
+ * other, joined or left joined by one integer that is unique in it. If no index guarantees
+ * uniqueness, statistics suggest it: the device checks, and if they were wrong, the joins are
+ * executed as usual. If all joins are left joins, each fact row must have a match in the first
+ * one; facts without NULLs suggest that. The path is for an aggregate that needs no more than a
+ * device can answer, and has a device's price.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -36,24 +36,24 @@
 #include "planner/hg_scan_share.h"
 #include "planner/hg_star_path.h"
 
-/* The share of the blocks of a table that is looked up which may not have changed, at least. */
+/* The least valid share of a table that is looked up. */
 #define HG_STAR_SHARE 0.9
 
-/* The tree, as far as it is made. */
+/* The tree so far. */
 typedef struct HgStarTree
 {
 	PlannerInfo *root;
-	Relids tables; /* that are joined */
-	bool left;	   /* all by left joins */
+	Relids tables; /* tables to join */
+	bool left;	   /* all joins are left joins */
 	RelOptInfo *facts;
-	Path *path;		 /* of what is joined */
-	int njoins;		 /* so far */
-	double edges;	 /* of all tables' graphs ... */
-	double filtered; /* ... of those that have clauses */
-	double share;	 /* of the rows that it joins as it knows them */
+	Path *path;		 /* of the tables joined so far */
+	int njoins;		 /* joins so far */
+	double edges;	 /* rows of all tables' graphs */
+	double filtered; /* rows of the graphs of tables with clauses */
+	double share;	 /* of the rows that are valid in all graphs */
 } HgStarTree;
 
-/* Are all outer joins of the query left joins with a table alone? */
+/* Returns true if all outer joins of the query are left joins with a single table. */
 static bool
 hg_star_takes_outer_joins(const PlannerInfo *root)
 {
@@ -69,7 +69,7 @@ hg_star_takes_outer_joins(const PlannerInfo *root)
 	return true;
 }
 
-/* The left join with a table; NULL: its joins are inner ones. */
+/* Returns the left join with a table; NULL if its joins are inner ones. */
 static SpecialJoinInfo *
 hg_star_left_join(const PlannerInfo *root, const RelOptInfo *rel)
 {
@@ -85,7 +85,7 @@ hg_star_left_join(const PlannerInfo *root, const RelOptInfo *rel)
 	return NULL;
 }
 
-/* Is each clause of a table and others, but those that are implied, what a left join is by? */
+/* Returns true if a table's join clauses, except implied ones, are ON clauses of a left join. */
 static bool
 hg_star_takes_clauses(const RelOptInfo *rel)
 {
@@ -97,7 +97,7 @@ hg_star_takes_clauses(const RelOptInfo *rel)
 	return true;
 }
 
-/* Can a device know the rows of a table by themselves?  All of them, and no other table's. */
+/* Returns true if a device can know all rows of a table from its graph alone. */
 static bool
 hg_star_takes_table(PlannerInfo *root, const RelOptInfo *rel)
 {
@@ -108,7 +108,10 @@ hg_star_takes_table(PlannerInfo *root, const RelOptInfo *rel)
 		   hg_star_takes_clauses(rel) && hg_scan_has_graph(rel) && hg_graph_takes_quals(rel);
 }
 
-/* Can it know the rows of all tables?  The largest one are the facts, which are not left joined. */
+/*
+ * Finds the fact relation, the largest table. False if a device cannot know the rows of all
+ * tables, or the facts are left joined.
+ */
 static bool
 hg_star_find_facts(HgStarTree *tree)
 {
@@ -126,7 +129,7 @@ hg_star_find_facts(HgStarTree *tree)
 	return tree->facts != NULL && hg_star_left_join(tree->root, tree->facts) == NULL;
 }
 
-/* Add what there is of a table; false where a device can't know its rows, or too few of them. */
+/* Adds a table's graph to the tree; false if a device has none or too much of it has changed. */
 static bool
 hg_star_add_table(HgStarTree *tree, const RelOptInfo *rel, const HgGraphExtent *extent)
 {
@@ -140,10 +143,7 @@ hg_star_add_table(HgStarTree *tree, const RelOptInfo *rel, const HgGraphExtent *
 	return true;
 }
 
-/*
- * The clauses by which a table is joined with what there is: none yet; one; or several, and it is
- * no tree.
- */
+/* Returns the clauses that join a table with the tree: none yet, one, or several (no tree). */
 static List *
 hg_star_clauses(const HgStarTree *tree, RelOptInfo *rel, Relids both, SpecialJoinInfo *left_join)
 {
@@ -158,7 +158,7 @@ hg_star_clauses(const HgStarTree *tree, RelOptInfo *rel, Relids both, SpecialJoi
 	return clauses;
 }
 
-/* Do values that a table is joined by seem to be unique in it? */
+/* Returns true if the values by which a table is joined seem to be unique in it. */
 static bool
 hg_star_seems_unique(PlannerInfo *root, const RelOptInfo *rel, const RestrictInfo *clause)
 {
@@ -168,7 +168,7 @@ hg_star_seems_unique(PlannerInfo *root, const RelOptInfo *rel, const RestrictInf
 	return hg_key_range(root, clause, left, &range) && range.unique;
 }
 
-/* Does each row of the facts seem to have a match in a table that is left joined? */
+/* Returns true if each fact row seems to have a match in a left joined table. */
 static bool
 hg_star_seems_complete(PlannerInfo *root, const RelOptInfo *rel, const RestrictInfo *clause)
 {
@@ -178,7 +178,7 @@ hg_star_seems_complete(PlannerInfo *root, const RelOptInfo *rel, const RestrictI
 	return rel->baserestrictinfo == NIL && hg_key_range(root, clause, left, &range) && !range.nulls;
 }
 
-/* What a join of what there is with a table is of. */
+/* Returns the relids of the join of the tree with a table. */
 static Relids
 hg_star_both(const RelOptInfo *joined, const RelOptInfo *rel, const SpecialJoinInfo *left_join)
 {
@@ -189,8 +189,9 @@ hg_star_both(const RelOptInfo *joined, const RelOptInfo *rel, const SpecialJoinI
 }
 
 /*
- * Join a table with what there is.  False: it can't be, or not yet.  The first one, which facts
- * alone are joined with, need not have unique values, and is not left joined if another one is not.
+ * Joins a table with the tree. Returns false if that is impossible, or too early. The first table,
+ * which is joined with the facts alone, need not have unique values. It is not left joined if
+ * another table is not.
  */
 static bool
 hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique)
@@ -209,7 +210,7 @@ hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique)
 	bool is_unique;
 	Path *path;
 
-	/* what a left join is by may be anything */
+	/* a left join may have any clause */
 	if (clause == NULL || !clause->can_join)
 		return false;
 	if (left_join != NULL && tree->njoins == 0 &&
@@ -237,7 +238,7 @@ hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique)
 	return true;
 }
 
-/* Join one more of the tables; false: there is none that can be. */
+/* Joins one more table; false if none can be joined. */
 static bool
 hg_star_extend(HgStarTree *tree)
 {
@@ -271,7 +272,7 @@ hg_star_path(PlannerInfo *root, RelOptInfo *rel)
 			return NULL;
 	if (!hg_cover_asks_star(tree.njoins, tree.facts->tuples, tree.edges))
 		return NULL;
-	/* facts that have changed, or find what has, are joined as ever */
+	/* changed fact rows, and those that find changed rows, are joined as usual */
 	path = (HgJoinPath *) tree.path;
 	path->at_once = true;
 	path->asked = hg_graph_star_cost(tree.njoins, tree.edges, tree.filtered) +
@@ -298,7 +299,7 @@ hg_star_is_one_join(PlannerInfo *root, const HgJoinPath *path)
 		if (extents[side].share <= 0 || !extents[side].has_replica)
 			return false;
 	}
-	/* the larger one are the facts */
+	/* the larger table is the fact relation */
 	found = extents[HG_INNER].rows <= extents[HG_OUTER].rows ? HG_INNER : HG_OUTER;
 	if (!hg_cover_asks_star(1, extents[hg_other_side(found)].rows,
 							extents[HG_OUTER].rows + extents[HG_INNER].rows))
