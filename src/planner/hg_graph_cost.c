@@ -217,7 +217,7 @@ hg_graph_star_cost(int njoins, double edges, double filtered)
 		   HG_SCAN_NS;
 }
 
-/* Computes the cost with these sides covered, shared by so many processes. */
+/* Computes the cost with these sides covered, divided among the processes. */
 static void
 hg_graph_price(const HgJoinPath *path, const HgCoverShape *shape, const bool cover[2],
 			   double processes, const Cost input_costs[2], HgGraphCost *cost)

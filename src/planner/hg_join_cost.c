@@ -169,7 +169,7 @@ hg_sides_cost(const HgInputCost *const inputs[2], double through, Cost sides[2])
 	sides[HG_OUTER] -= through * HG_THROUGH_SAVED * cpu_operator_cost;
 }
 
-/* Returns the cost of starting a join with so many workers. */
+/* Returns the cost of starting a join. */
 static Cost
 hg_start_cost(int workers)
 {

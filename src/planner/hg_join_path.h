@@ -14,8 +14,8 @@
 
 /*
  * Returns our join of the same inputs as a hash join of core's or a projection of one, with the
- * target of its relation. Returns NULL if the path is no such join or the node cannot do it. Our
- * join may cost more; it is for a caller that saves more above it.
+ * target of its relation. Returns NULL if the path is no such join, the node cannot do it, or the
+ * inputs are small. Our join may cost more; it is for a caller that saves more above it.
  */
 extern Path *hg_join_path_instead(PlannerInfo *root, const Path *path);
 

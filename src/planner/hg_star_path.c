@@ -5,12 +5,14 @@
  *
  * The executor asks a device about any tree of joins that forms such a star. The planner's own
  * trees may have other shapes, or have parts that processes join. This file offers the tree that
- * can be asked about: the largest table (the fact relation) first, and then one table after the
- * other, joined or left joined by one integer that is unique in it. If no index guarantees
- * uniqueness, statistics suggest it: the device checks, and if they were wrong, the joins are
- * executed as usual. If all joins are left joins, each fact row must have a match in the first
- * one; facts without NULLs suggest that. The path is for an aggregate that needs no more than a
- * device can answer, and has a device's price.
+ * can be asked about. It begins with the largest table, the fact relation. Each further table is
+ * joined or left joined by one integer that is unique in it. If no index guarantees uniqueness,
+ * statistics suggest it. The device checks, and if they were wrong, the joins are executed as
+ * usual.
+ *
+ * If all joins are left joins, each fact row must have a match in the first one. A key column of
+ * the fact relation without NULLs suggests that. The path is for an aggregate that a device can
+ * answer completely, and has a device's price.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -110,7 +112,7 @@ hg_star_takes_table(PlannerInfo *root, const RelOptInfo *rel)
 
 /*
  * Finds the fact relation, the largest table. False if a device cannot know the rows of all
- * tables, or the facts are left joined.
+ * tables, or the fact relation is left joined.
  */
 static bool
 hg_star_find_facts(HgStarTree *tree)
@@ -190,8 +192,8 @@ hg_star_both(const RelOptInfo *joined, const RelOptInfo *rel, const SpecialJoinI
 
 /*
  * Joins a table with the tree. Returns false if that is impossible, or too early. The first table,
- * which is joined with the facts alone, need not have unique values. It is not left joined if
- * another table is not.
+ * which is joined with the fact relation alone, need not have unique values. It is not left joined
+ * if another table is not.
  */
 static bool
 hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique)

@@ -67,7 +67,7 @@ extern void hg_device_connection_set_late(HgDeviceConnection *connection, uint64
 extern HgWireState hg_device_connection_wait(HgDeviceConnection *connection, TimestampTz deadline,
 											 HgError *error);
 
-/* How long a session's own process has, once its socket is closed, before it is killed. */
+/* Grace period of a session's own process after its socket was closed (hg_device_reap). */
 #define HG_DEVICE_GRACE_MS 500
 
 /* How long a start may take. */

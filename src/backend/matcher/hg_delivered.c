@@ -18,7 +18,7 @@
 /* Rows processed between two checks for interrupts. */
 #define HG_ROWS_AT_ONCE 65536
 
-/* Returns a bitmap of so many rows, all bits clear; allocates it if bits is NULL. */
+/* Clears a bitmap of rows rows and returns it; allocates it if bits is NULL. */
 static uint8 *
 hg_delivered_clear_bits(HgDelivered *delivered, uint8 *bits, uint64 rows)
 {

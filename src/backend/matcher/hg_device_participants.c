@@ -298,7 +298,7 @@ hg_device_participants_check_rows(HgDeviceParticipants *device, HgError *error)
 	return HG_OK;
 }
 
-/* Returns true if the rows of all processes can have so many matches. */
+/* Returns true if the rows of all processes can have this number of matches. */
 static bool
 hg_device_participants_can_have(HgDeviceParticipants *device, HgMatchMode mode, uint64 matches)
 {

@@ -18,8 +18,9 @@
  * fails for all; no row has been returned and all keys are still there. The steps up to a failure
  * or success are an attempt. The attempts, each with its own job, are:
  *
- *	early	The job of the processes' senders (hg_sender.h), if they have them; its expected rows
- *are the planner's. Step 1 needs no arrive if all senders had finished when all rows were read.
+ *	early	The job of the processes' senders (hg_sender.h), if they have them. Its expected rows
+ *			are the planner's. Step 1 needs no arrive if all senders had finished when all rows
+ *			were read.
  *	whole	Without an early job, or if its first step failed: a job for the actual rows.
  *	keys	If the device has no memory for columns: a job without them.
  *

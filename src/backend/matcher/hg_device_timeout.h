@@ -9,9 +9,9 @@
  *
  *	TURN	Until the device has accepted the job, other jobs use the device, and the session cannot
  *			know how long. It waits as long as the CPU would take for the whole join. If the
- *device's other jobs ran on the CPU, they would share its processors with this join; the time is
- *			therefore multiplied by the jobs for each processor. A busy or hung device at most
- *			doubles the time of the join, unless the join is very short.
+ *			device's other jobs ran on the CPU, they would share its processors with this join.
+ *			The time is therefore multiplied by the jobs for each processor. A busy or hung
+ *			device at most doubles the time of the join, unless the join is very short.
  *	WORK	Once the job is open, or if no other session has a job there, the device works on this
  *			job. Giving up now loses that work, and the CPU starts from the beginning. Unexpected
  *			delays are one-time costs (loading kernels, allocating memory, building lookup tables)
@@ -34,8 +34,9 @@
 #include "backend/matcher/hg_matcher_spec.h"
 
 /*
- * Returns the milliseconds that a join may wait for the devices of a set. cpu_ms is the estimated
- * time on the CPU; if it is 0, the number of rows decides.
+ * Returns the milliseconds that a join may wait for the devices of a set: at least cpu_ms, the
+ * CPU's estimated time or 0, and the CPU's time for the sides' rows. hashgraph.gpu_wait_limit
+ * overrides it.
  */
 extern double hg_device_timeout_ms(HgDeviceSet device_set, const HgKeySet sides[2], double cpu_ms);
 

@@ -44,7 +44,7 @@ typedef struct HgJobColumns
 /* Stops gathering values. */
 extern void hg_gather_forget(HgGather *gather);
 
-/* Stops gathering a side's values if those of so many pairs would take more than so many bytes. */
+/* Stops gathering a side's values if those of all pairs would take more than bytes bytes. */
 extern void hg_gather_limit(HgGather *gather, uint64 pairs, uint64 bytes);
 
 /* Returns true if any values are gathered. */

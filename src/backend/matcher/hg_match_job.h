@@ -34,9 +34,9 @@ extern HgStatus hg_match_job_open(HgMatchSource *source, HgError *error);
 extern HgStatus hg_match_job_build(HgMatchSource *source, HgError *error);
 
 /*
- * The two parts of next. next_rest returns false if the outer row of the last returned match has
- * no further matches from an earlier source. next_new returns the next matches of the job that no
- * earlier source has returned; *matches is NULL at the end.
+ * The two parts of next. next_rest returns the remaining matches of the last outer row after a
+ * handover; false if there are none. next_new returns the next matches of the job that no earlier
+ * source has returned; *matches is NULL at the end.
  */
 extern bool hg_match_job_next_rest(HgMatchJob *job, const HgMatches **matches);
 extern HgStatus hg_match_job_next_new(HgMatchJob *job, const HgMatches **matches, HgError *error);

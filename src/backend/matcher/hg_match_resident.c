@@ -9,7 +9,8 @@
  *
  *	covered x covered	intersects the two graphs
  *	delta x covered		looks the keys up in the graph. If there are many keys compared to the
- *graph's rows, and few columns of them are needed, builds a graph of the keys first and intersects
+ *						graph's rows, and few columns of them are needed, builds a graph of the
+ *						keys first and intersects
  *	covered x delta		builds a graph of the keys
  *	delta x delta		a job of the CPU engine
  *

@@ -54,7 +54,7 @@ typedef struct HgMatchTask
 {
 	MemoryContext context; /* all memory of the sources comes from here */
 	HgMatcherSpec spec;
-	bool unreported;
+	bool unreported; /* count matches without reporting them */
 	HgKeySet sides[2];
 	HgPgHost host;				   /* of every job */
 	HgPgParticipants participants; /* if spec has participants */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_matcher.c
- *	  Matches the keys of two sides on whichever backend is available.
+ *	  Matches the keys of two sides on any available backend.
  *
  * A matcher gets its matches from a source (hg_match_source.h). Only hg_matcher_go_on() replaces a
  * source that has failed.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_matcher.h
- *	  Matches the keys of two sides on whichever backend is available.
+ *	  Matches the keys of two sides on any available backend.
  *
  * A matcher is the border between PostgreSQL and the engine. It chooses the backend
  * (hashgraph.backend), runs one engine job there, turns statuses into errors and answers cancels.

@@ -66,7 +66,7 @@ extern void hg_column_set_fill_spec(const HgColumnSet *set, HgSide side, HgJobSp
 /* Returns the bytes of a row's values and NULL flags. set may be NULL: 0. */
 extern size_t hg_column_set_bytes(const HgColumnSet *set);
 
-/* Returns the bytes of all columns for so many rows, without NULL flags. */
+/* Returns the bytes of the columns of all rows of both sides, without NULL flags. */
 extern double hg_reduction_bytes(const HgReduction *reduction, uint64 outer_rows,
 								 uint64 inner_rows);
 
