@@ -232,8 +232,8 @@ hg_seqscan_begin(ScanState *node)
 
 #if HG_HAVE_READ_STREAM
 /*
- * Returns true if a stream reads scattered blocks faster than posix_fadvise() does. 18 may use I/O
- * workers, which is slower. With direct I/O, streams are the only way to read ahead.
+ * Returns true if reading scattered blocks with a stream costs less than with posix_fadvise(). 18
+ * may use I/O workers, which cost more. With direct I/O, only streams can read ahead.
  */
 static inline bool
 hg_read_stream_pays(void)

@@ -295,8 +295,8 @@ hg_find_inputs(PlannerInfo *root, RelOptInfo *rel, List *pathlist, Path *cheapes
 }
 
 /*
- * Returns true if only the first groups of a path of core's may be needed and they come sooner
- * than those of another path, because no later sort needs another order.
+ * Returns true if the first groups of a path of core's may be all that is needed and come sooner
+ * than those of another path. That is not so if something above sorts them in another order.
  */
 static bool
 hg_first_groups_matter(const PlannerInfo *root, const Path *path, const Path *other)
