@@ -1,25 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * hg_computed.h
- *	  Computed columns of graph replicas: what a job makes of columns that it has.
+ *	  Computed columns of graph replicas: programs that compute a column from other columns of a
+ *	  side.
  *
- * A column of a side that is a graph replica (hg_replica.h) is a replica as well, or it is COMPUTED
- * of columns of the side that come before it, and then it is asked for like any other.  What
- * computes it is a PROGRAM: steps, one after the other, each of which leaves a number, and takes
- * those that the last steps before it have left and no step has taken yet.  In the end there is
- * one, which is the value.
+ * A column of a side that is a graph replica (hg_replica.h) is either a column replica or COMPUTED
+ * from columns of the side that come before it.  The caller uses both in the same way.  A PROGRAM
+ * computes the column by a sequence of steps on a stack of numbers.  Each step pops the numbers
+ * that it takes and pushes one.  At the end one number is left: the value.
  *
  *	(a + 1) * b		COLUMN a, CONSTANT 1, ADD, COLUMN b, MULTIPLY
  *
- * NUMBERS are signed, and exact.  Each step says how many bits its own has to fit, 16, 32 or 64:
- * where it does not, it OVERFLOWS.  A number is NULL where one that it is made of is, and then it
- * does not overflow.
+ * NUMBERS are signed and exact.  Each step says how many bits its result must fit, 16, 32 or 64; a
+ * result that does not fit OVERFLOWS.  The result is NULL if an operand is NULL, and does not
+ * overflow then.
  *
- * Values are there from build on, which computes them when the side's lookups are done: columns of
- * what was found are columns as others are.  Where a step overflows for a row of the side's graph
- * that counts, whether it has a match or not, build answers HG_OVERFLOW, after which only close is
- * left.  So does each engine for the same rows, and whoever asked looks for himself whether the
- * rows that matter are among these.
+ * Build computes the values after the side's lookups, so that programs can use columns of rows
+ * that were looked up.  If a step overflows for a row of the side's graph that counts, with or
+ * without a match, build answers HG_OVERFLOW, after which only close is allowed.  All engines do
+ * so for the same rows.  The caller then has to find out for itself whether the rows that matter
+ * overflow.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -36,7 +36,7 @@ extern "C"
 {
 #endif
 
-/* Steps of a program, and numbers that are left at a time, at most. */
+/* Maximum number of steps of a program, and of numbers on its stack. */
 #define HG_MAX_STEPS 32
 #define HG_MAX_STEP_NUMBERS 8
 
@@ -48,9 +48,9 @@ extern "C"
 		HG_STEP_COLUMN = 0, /* the row's value in a column */
 		HG_STEP_CONSTANT,
 		HG_STEP_NEGATE, /* of one number */
-		HG_STEP_FIT,	/* the number itself, which is to fit */
-		HG_STEP_MODULO, /* what is left of one that is divided by the constant, with its sign */
-		HG_STEP_ADD,	/* of two numbers, of which the first was left first */
+		HG_STEP_FIT,	/* the number unchanged, checked against bits */
+		HG_STEP_MODULO, /* remainder of a division by the constant; it has the sign of the number */
+		HG_STEP_ADD,	/* of two numbers; the left operand was pushed first */
 		HG_STEP_SUBTRACT,
 		HG_STEP_MULTIPLY,
 		HG_STEP_KINDS /* number of kinds, not a kind */
@@ -59,9 +59,9 @@ extern "C"
 	typedef struct HgStep
 	{
 		uint8_t kind;	   /* HgStepKind */
-		uint8_t bits;	   /* that its number fits: 16, 32 or 64 */
-		uint8_t column;	   /* COLUMN: of the side, before the one that is computed */
-		uint8_t is_signed; /* COLUMN: 1: two's complement, 0: not */
+		uint8_t bits;	   /* width that its result must fit: 16, 32 or 64 */
+		uint8_t column;	   /* COLUMN: index in the side's columns, below the computed one */
+		uint8_t is_signed; /* COLUMN: 1: two's complement, 0: unsigned */
 		uint32_t unused;   /* 0 */
 		int64_t constant;  /* CONSTANT; MODULO: not 0 */
 	} HgStep;
@@ -73,7 +73,7 @@ extern "C"
 		HgStep steps[HG_MAX_STEPS];
 	} HgProgram;
 
-	/* The numbers that a step takes. */
+	/* Returns how many numbers a step pops: 0, 1 or 2. */
 	static inline uint32_t
 	hg_step_takes(const HgStep *step)
 	{
@@ -83,19 +83,19 @@ extern "C"
 	}
 
 	/*
-	 * Can steps leave one number, of columns ahead of one of this number?  HG_OK, or HG_INVALID
-	 * with an explanation.
+	 * Checks that steps leave exactly one number, and read only columns with an index below
+	 * column.  Returns HG_OK, or HG_INVALID with an explanation.
 	 */
 	extern HgStatus hg_steps_check(const HgStep *steps, uint32_t nsteps, uint32_t column,
 								   HgError *error);
 
 	/*
-	 * Can a program compute the column of this number of a side, of columns before it?  HG_OK, or
-	 * HG_INVALID with an explanation.
+	 * Checks that a program can compute the column with this index of a side from columns before
+	 * it.  Returns HG_OK, or HG_INVALID with an explanation.
 	 */
 	extern HgStatus hg_program_check(const HgProgram *program, uint32_t column, HgError *error);
 
-	/* How many columns of a side are computed. */
+	/* Returns how many columns of a side are computed. */
 	extern uint32_t hg_computed_columns(const HgJobSpec *spec, HgSide side);
 
 #ifdef __cplusplus
@@ -106,7 +106,10 @@ extern "C"
  * Steps of one row's numbers, on the host and in kernels
  * ------------------------------------------------------------------------ */
 
-/* What a step makes of one number; of more than 64 bits they are the low ones, and do not fit. */
+/*
+ * Returns the result of a step of one number.  Of a result that does not fit 64 bits it returns
+ * the low 64 bits and sets *fits to false; otherwise it leaves *fits unchanged or sets it to true.
+ */
 HG_HOST_DEVICE int64_t
 hg_step_one(const HgStep *step, int64_t value, bool *fits)
 {
@@ -118,7 +121,7 @@ hg_step_one(const HgStep *step, int64_t value, bool *fits)
 	return (int64_t) (0 - (uint64_t) value);
 }
 
-/* Does a product fit 64 bits, of which these are the low ones? */
+/* Returns true if a product, whose low 64 bits are given, fits 64 bits. */
 HG_HOST_DEVICE bool
 hg_step_product_fits(int64_t left, int64_t right, int64_t product)
 {
@@ -129,7 +132,7 @@ hg_step_product_fits(int64_t left, int64_t right, int64_t product)
 #endif
 }
 
-/* What a step makes of two numbers; likewise. */
+/* Returns the result of a step of two numbers, its low 64 bits; sets *fits. */
 HG_HOST_DEVICE int64_t
 hg_step_two(const HgStep *step, int64_t left, int64_t right, bool *fits)
 {
@@ -155,7 +158,7 @@ hg_step_two(const HgStep *step, int64_t left, int64_t right, bool *fits)
 	return value;
 }
 
-/* Is a number one of so many bits? */
+/* Returns true if a number fits so many bits, 1 to 64, in two's complement. */
 HG_HOST_DEVICE bool
 hg_step_fits(int64_t value, uint32_t bits)
 {

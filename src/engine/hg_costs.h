@@ -3,15 +3,15 @@
  * hg_costs.h
  *	  What joins cost on an engine, measured on the machine that runs them.
  *
- * The time of a job is taken to be
+ * The time of a job is modelled as
  *
  *	job_ms + outer rows * outer_ns + inner rows * inner_ns + pairs * pair_ns
  *
- * and the four are fitted to four jobs: next to no rows, a small inner side, two sides of
- * one size, and these with their pairs returned.  Where the engine has columns, two more
- * tell what their bytes cost, and what a pair costs that is made part of a group instead of being
- * returned.  That is coarse, but what is compared
- * with it, one engine with another, seldom lies close together.
+ * The four terms are fitted to four jobs: next to no rows, a small inner side, two sides of one
+ * size, and two such sides with their pairs returned.  If the engine has columns, two more jobs
+ * measure what a byte of a column costs, and what a pair costs that becomes part of a group.  The
+ * model is coarse, but the alternatives that it compares, one engine with another, are seldom
+ * close.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,12 +34,12 @@ extern "C"
 		double inner_ns; /* of each inner row beside it */
 		double pair_ns;	 /* of each pair returned */
 
-		/* 0 where the engine has no columns */
+		/* both 0 if the engine has no columns */
 		double column_ns; /* of each byte of a column */
-		double reduce_ns; /* of each pair of a group */
+		double reduce_ns; /* of each pair that becomes part of a group */
 	} HgCosts;
 
-	/* Key widths with costs of their own, and the index of each. */
+	/* Number of key widths, each of which has costs of its own, and the index of each. */
 #define HG_COSTS_WIDTHS 2
 
 	static inline int
@@ -48,37 +48,41 @@ extern "C"
 		return key_width == 8;
 	}
 
-	/* Costs of the engines that there is a choice of, by hg_costs_width_index(). */
+	/* Costs of the two engines to choose from, by hg_costs_width_index(). */
 	typedef struct HgEngineCosts
 	{
 		HgCosts device[HG_COSTS_WIDTHS];
 		HgCosts cpu[HG_COSTS_WIDTHS];
 	} HgEngineCosts;
 
-	/* Rows of a side that are enough to measure with, and the fewest that will do. */
+	/* Rows of a side that are enough for a measurement, and the least number that works. */
 #define HG_COSTS_ROWS (UINT64_C(1) << 20)
 #define HG_COSTS_LEAST_ROWS (UINT64_C(1) << 12)
 
 	/*
-	 * Measure an engine with jobs of up to rows rows a side, a power of two, whose keys are written
-	 * to keys[rows * key_width] first: memory from which the engine takes keys as fast as it ever
-	 * does.  It takes some dozens of milliseconds on a CPU.  A failing engine's status is returned,
-	 * and *costs is not set.
+	 * Measures an engine with jobs of up to rows rows a side; rows is a power of two.  It writes
+	 * the keys to keys[rows * key_width] first, memory from which the engine reads keys as fast as
+	 * from any other.  It takes some dozens of milliseconds on a CPU.  If the engine fails, its
+	 * status is returned and *costs is not set.
 	 */
 	extern HgStatus hg_costs_measure(HgEngine *engine, const HgHost *host, uint32_t key_width,
 									 void *keys, uint64_t rows, HgCosts *costs, HgError *error);
 
-	/* Milliseconds that a job is expected to take. */
+	/* Returns the milliseconds that a job is expected to take. */
 	extern double hg_costs_estimate(const HgCosts *costs, uint64_t outer_rows, uint64_t inner_rows,
 									double pairs);
 
-	/* The same of a job that returns no pairs, but groups of them. */
+	/*
+	 * Returns the same for a job that returns groups of the pairs.  column_bytes is the total of
+	 * the bytes of its columns.
+	 */
 	extern double hg_costs_estimate_reduced(const HgCosts *costs, uint64_t outer_rows,
 											uint64_t inner_rows, double column_bytes, double pairs);
 
 	/*
-	 * Milliseconds more for columns whose values come with the pairs, of so many bytes there and
-	 * back.  A pair's bytes are taken to cost the same whatever they tell.
+	 * Returns how many milliseconds are added by columns whose values come with the pairs:
+	 * column_bytes to the engine, and value_bytes back.  A byte of a pair costs the same whatever
+	 * it holds.
 	 */
 	extern double hg_costs_estimate_values(const HgCosts *costs, double column_bytes,
 										   double value_bytes);

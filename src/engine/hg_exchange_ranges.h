@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_exchange_ranges.h
- *	  Which rows of a job go where, when several devices have it together.
+ *	  How rows are divided over devices that do one job together.
  *
- * The vertex of a row is made of the first bits of its mixed word (hg_hash.h), and so is any
+ * The vertex of a row consists of the first bits of its mixed word (hg_hash.h), and so does any
  * coarser bin.  Each device, a shard, gets the rows of consecutive bins, and with them a range of
- * vertices: what is built there of both sides joins by itself.  The ranges differ in width, not in
- * rows, as far as bins can be parted at all: rows of one bin stay together.  Shards that have
- * memory for very different numbers of rows are given these in proportion.  (A. Tripathy, O. Green,
+ * vertices: the parts of both sides that are built there join by themselves.  The ranges have
+ * equal numbers of rows, not equal widths, as far as whole bins allow.  Shards with memory for
+ * very different numbers of rows get rows in proportion to their memory.  (A. Tripathy, O. Green,
  * "Scalable Hash Table for NUMA Systems", 2021.)
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -24,47 +24,50 @@ extern "C"
 {
 #endif
 
-/* Devices that have a job together, at most. */
+/* Maximum number of devices that do one job together. */
 #define HG_EXCHANGE_SHARDS 8
 
-/* Bins that ranges are made of, as a power of two, at most; there are more where shards are. */
+/*
+ * log2 of the number of bins that ranges consist of, at most.  It grows with the number of shards.
+ */
 #define HG_EXCHANGE_MAX_LOG2 10
 
-	/* How many bins, as a power of two, ranges of so many shards are made of. */
+	/* Returns log2 of the number of bins that ranges of so many shards consist of. */
 	extern uint32_t hg_exchange_ranges_log2(uint32_t shards);
 
 /*
- * Shards are alike where none has less than this part of the room of the one that has most:
- * HG_EXCHANGE_ALIKE / HG_EXCHANGE_ALIKE_OF. WHY two thirds: equal shares leave a fifth of the room
- * of two such shards unused at most, and where all of it is not needed, they are what makes the
- * slowest shard fastest.
+ * Shards count as alike if each has at least HG_EXCHANGE_ALIKE / HG_EXCHANGE_ALIKE_OF of the room
+ * of the largest.  WHY two thirds: equal shares then leave at most a fifth of the room of two
+ * shards unused.  Where not all of the room is needed, equal shares make the slowest shard
+ * fastest.
  */
 #define HG_EXCHANGE_ALIKE 2
 #define HG_EXCHANGE_ALIKE_OF 3
 
-/* What the shares of so many shards that are not alike are together, for each of these. */
+/* Sum of the shares of shards that are not alike, divided by the number of shards. */
 #define HG_EXCHANGE_SHARES 64
 
 	/*
-	 * Which shares shards are to have that have so much room, each less than 2^48: shares[m] of the
-	 * sum of all, which is returned.  Where they are alike, each has 1; else they are in proportion
-	 * to the room, but that each has 1 at least.
+	 * Sets shares[m], the share of shard m, and returns the sum of all shares.  room[m] is the
+	 * number of rows or bytes that shard m has room for, less than 2^48.  If the shards are alike,
+	 * each share is 1; otherwise shares are in proportion to the room, and at least 1.
 	 */
 	extern uint32_t hg_exchange_ranges_share(uint32_t shards, const uint64_t *room,
 											 uint32_t *shares);
 
 	/*
-	 * Part bins, or whatever rows are counted by, into ranges: shard m gets ends[m - 1] (0 for the
-	 * first) to ends[m] - 1, of as many as rows[bins] tell the rows of both sides of, less than
-	 * 2^48 in all.  Each shard's rows come as near to its share as whole bins allow; any of them
-	 * may get none.  Where shares are NULL they are equal ones.
+	 * Divides bins, or any other units by which rows are counted, into ranges: shard m gets the
+	 * bins ends[m - 1] (0 for the first) to ends[m] - 1.  rows[bins] are the rows of both sides in
+	 * each bin, less than 2^48 in all.  Each shard gets as near to its share of the rows as whole
+	 * bins allow, and may get none.  shares NULL means equal shares.
 	 */
 	extern void hg_exchange_ranges_balance(const uint64_t *rows, uint32_t bins, uint32_t shards,
 										   const uint32_t *shares, uint32_t *ends);
 
 	/*
-	 * The same, but that all ranges are as wide where shards are a power of two, have equal shares,
-	 * and it leaves none of them more than an eighth above its own.
+	 * The same, but it prefers ranges of equal width.  It uses them if shares is NULL, the number
+	 * of shards is a power of two, and no range has more than an eighth above its share of the
+	 * rows.
 	 */
 	extern void hg_exchange_ranges_choose(const uint64_t *rows, uint32_t bins, uint32_t shards,
 										  const uint32_t *shares, uint32_t *ends);

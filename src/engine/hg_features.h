@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_features.h
- *	  What instructions the kernels of the CPU may use.
+ *	  Which instructions the kernels of the CPU engine may use.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,8 +11,8 @@
 #define HG_FEATURES_H
 
 /*
- * Where there may be more than plain instructions: what a function that uses them is declared with.
- * hg_cpu_features() asks for all of either.
+ * Attributes for functions that use more than the baseline instructions.  hg_cpu_features()
+ * returns a level only if the machine has all instructions that its attribute lists.
  */
 #if defined(__GNUC__) && defined(__x86_64__)
 #define HG_CPU_X86 1
@@ -21,7 +21,7 @@
 	__attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq,avx512bw,avx512vl")))
 #endif
 
-/* The instructions that kernels may use, in ascending order. */
+/* Levels of instructions, in ascending order. */
 typedef enum HgCpuFeatures
 {
 	HG_CPU_PORTABLE,
@@ -30,8 +30,8 @@ typedef enum HgCpuFeatures
 } HgCpuFeatures;
 
 /*
- * The best that this machine has, up to a limit that tests may set: kernels for less
- * are to be tested on machines that have more.
+ * hg_cpu_features returns the best level of this machine, up to a limit.  hg_cpu_limit_features
+ * sets the limit, so that tests can run kernels for lower levels on machines that have more.
  */
 extern HgCpuFeatures hg_cpu_features(void);
 extern void hg_cpu_limit_features(HgCpuFeatures most);
