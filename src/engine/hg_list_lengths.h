@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_list_lengths.h
- *	  How long the adjacency lists of a HashGraph are, without building it.
+ *	  Lengths of the adjacency lists of a HashGraph, without building it.
  *
- * What skew looks like: the lists of a good hash over different keys have the lengths of a Poisson
+ * The lengths show skew.  A good hash over distinct keys gives lists whose lengths have a Poisson
  * distribution, and each frequent key is a list that stands out.  Counting the rows of each vertex
- * is the first phase of Algorithm 1 of the paper, and all that is needed; vertices and hash are
- * those of the engines, so that the lists are those of a HashGraph of this column alone that any of
- * them would build.
+ * is the first phase of Algorithm 1 of the paper, and sufficient.  Vertices and hash are those of
+ * the engines, so the lists are those of a HashGraph of this column alone that any engine would
+ * build.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,7 +18,7 @@
 
 #include "hg_engine.h"
 
-/* So many vertices have a list of so many rows. */
+/* vertices is the number of vertices whose list has length rows. */
 typedef struct HgListLength
 {
 	uint64_t length;
@@ -32,27 +32,27 @@ typedef struct HgListLengths
 	uint32_t vertices_log2;
 	uint64_t rows;		   /* counted so far */
 	uint32_t *counts;	   /* [vertices] rows of each */
-	HgListLength *lengths; /* [count] by length, ascending, once they are made */
+	HgListLength *lengths; /* [count] ascending by length, after hg_list_lengths_make */
 	uint64_t count;
-	uint64_t lengths_bytes; /* that lengths take */
+	uint64_t lengths_bytes; /* size of lengths */
 } HgListLengths;
 
-/* What the lists of rows rows take of memory, before their lengths are made. */
+/* Returns the memory for counting the lists of rows keys, before their lengths are made. */
 extern uint64_t hg_list_lengths_bytes(uint64_t rows, double load_factor);
 
 /*
- * Have the lists of rows keys of key_width bytes (4 or 8) counted, of which there are at most
- * HG_MAX_ROWS; load_factor as in a job's spec.  host must outlive it.  After a failure here there
- * is nothing to be closed; after one below only that is left.
+ * Prepares to count the lists of at most rows keys of key_width bytes (4 or 8), at most
+ * HG_MAX_ROWS; load_factor is as in HgJobSpec.  host must outlive lists.  After a failure of this
+ * function there is nothing to close; after a failure of a later one only close is allowed.
  */
 extern HgStatus hg_list_lengths_open(HgListLengths *lists, const HgHost *host, uint32_t key_width,
 									 double load_factor, uint64_t rows, HgError *error);
 
-/* Count the lists of count keys; the array stays the caller's.  HG_CANCELLED within 10 ms. */
+/* Counts count keys; the array stays the caller's.  Answers HG_CANCELLED within 10 ms. */
 extern HgStatus hg_list_lengths_add(HgListLengths *lists, const void *keys, uint64_t count,
 									HgError *error);
 
-/* Make the lengths: those of no rows first, if there are any. */
+/* Makes the lengths, beginning with length 0 if any list is empty. */
 extern HgStatus hg_list_lengths_make(HgListLengths *lists, HgError *error);
 
 extern void hg_list_lengths_close(HgListLengths *lists);

@@ -1,17 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * hg_lookup.h
- *	  An engine whose jobs may have their inner rows in a table, and look outer rows up there.
+ *	  An engine whose jobs can have their inner rows in a table, in which they look outer rows up.
  *
- * It wraps an engine that builds HashGraphs of a join's own.  A job for which a table is asked
- * (HgJobSpec.table) gets one of hg_table.h: a multimap; or where no outer row is to have more than
- * one match a map, or a set if nobody looks at inner rows either.  All others pass straight
- * through, and so do jobs that ask for bins, for another probe or for build v2, that are shared,
- * or that number their rows themselves; and when it is built one whose rows the kind can't hold,
- * or has no memory for.
+ * It wraps an engine that builds HashGraphs for a join.  A job that requests a table
+ * (HgJobSpec.table) gets one of hg_table.h.  The table is a multimap.  If no outer row needs more
+ * than one match, it is a map, or a set if the caller also ignores inner rows.
  *
- * The promises of hg_engine.h hold for a job with a table, but that it allocates memory when
- * matches are asked for, where an outer row may have several.
+ * All other jobs pass through to the wrapped engine.  So do jobs that request bins, another probe
+ * or build v2, that are shared, or that number their rows themselves.  A job also passes through
+ * at build if the kind can not hold its rows, or has no memory for them.
+ *
+ * The promises of hg_engine.h hold for a job with a table, with one exception: matching allocates
+ * memory if an outer row can have several matches.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -29,7 +30,9 @@ typedef struct HgLookup
 	HgTables *tables;
 } HgLookup;
 
-/* Set up *lookup, whose engine then opens jobs; it and what it stands on must outlive them. */
+/*
+ * Sets up *lookup, whose engine then opens jobs.  lookup, graphs and tables must outlive the jobs.
+ */
 extern void hg_lookup_init(HgLookup *lookup, HgEngine *graphs, HgTables *tables);
 
 #endif /* HG_LOOKUP_H */

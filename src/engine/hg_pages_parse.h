@@ -1,38 +1,38 @@
 /*-------------------------------------------------------------------------
  *
  * hg_pages_parse.h
- *	  Taking a page of a table apart: the same code on every engine that does, device or not.
+ *	  Parsing a heap page: the same code in every engine, on a device or not.
  *
- * A page begins with a header, which line pointers follow; rows lie at its end.  By their offsets:
+ * A page begins with a header and line pointers; rows are at its end.  By offset:
  *
- *	0	what nobody asks for
- *	12	lower, 16 bits: where the line pointers end
- *	14	upper, 16 bits: where rows begin
- *	16	special, 16 bits: where they end
- *	18	16 bits: the page's size + 4, the version
- *	20	what nobody asks for
+ *	0	not used here
+ *	12	lower, 16 bits: end of the line pointers
+ *	14	upper, 16 bits: begin of the rows
+ *	16	special, 16 bits: end of the rows
+ *	18	16 bits: page size + 4, the version
+ *	20	not used here
  *	24	line pointers, 32 bits each
  *
- * A line pointer is, from its lowest bit on, an offset in 15 bits, a state in 2 and a length in 15.
- * A row begins with a header:
+ * A line pointer is, from its lowest bit on, an offset in 15 bits, a state in 2 and a length in
+ * 15.  A row begins with a header:
  *
- *	0	what nobody asks for
- *	18	infomask2, 16 bits: the lowest 11 are how many attributes it has
- *	20	infomask, 16 bits: the lowest is set where there is a bitmap
- *	22	hoff, 8 bits: where its first attribute begins
+ *	0	not used here
+ *	18	infomask2, 16 bits: the lowest 11 are its number of attributes
+ *	20	infomask, 16 bits: the lowest is set if it has a null bitmap
+ *	22	hoff, 8 bits: offset of its first attribute
  *	23	bitmap, a bit for each attribute: 0 where it is NULL
  *
- * Attributes follow one another, each where its alignment allows it, but those that are NULL.  A
- * varlena says in its first bytes how long it is, itself included: in 7 bits above one that is 1;
- * or in 30 above two that are 00, or 10 where it is compressed.  A byte of 1 alone says that it is
- * elsewhere, and the next one what of it is here.  One of the short kind is not aligned, which is
- * seen from what is where it would begin: padding is 0, and its first byte is not.
+ * Attributes that are not NULL follow one another, each aligned.  The first bytes of a varlena
+ * hold its length, which includes them: 7 bits above a lowest bit of 1, or 30 bits above two bits
+ * that are 00, or 10 if it is compressed.  A first byte of 1 alone means that the value is stored
+ * elsewhere; the next byte says what is here.  A varlena of the short kind is not aligned.  Its
+ * first byte is not 0, while padding is.
  *
- * WHAT IS TRUSTED: nothing.  No byte is read that has not been found to lie in the page, and for a
- * row in its length.  What the page says that can't be is told, and nothing more is known of it.
- * The page must not change meanwhile: who reads what others can write to copies it first.
+ * NOTHING IS TRUSTED.  No byte is read before it has been found to be in the page and, for a row,
+ * in its length.  If the page contradicts itself, parsing stops and reports it.  The page must not
+ * change meanwhile: a caller whose page others can write to copies it first.
  *
- * src/batch/hg_page_layout.c holds the numbers to those of PostgreSQL.
+ * src/batch/hg_page_layout.c holds these numbers to those of PostgreSQL.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -50,17 +50,17 @@
 #error "pages of machines of the other byte order have their bits elsewhere"
 #endif
 
-/* Where things are in a page. */
+/* Offsets in a page header, and the version. */
 #define HG_PAGE_LOWER 12
 #define HG_PAGE_UPPER 14
 #define HG_PAGE_SPECIAL 16
 #define HG_PAGE_SIZE_VERSION 18
 #define HG_PAGE_VERSION 4
 
-/* States of line pointers; those of the others have no row. */
+/* State of a line pointer with a row; pointers in other states have none. */
 #define HG_PAGE_LINE_NORMAL 1
 
-/* Where things are in a row, and their bits. */
+/* Offsets in a row header, and bits there. */
 #define HG_ROW_INFOMASK2 18
 #define HG_ROW_NATTS_MASK 0x07FF
 #define HG_ROW_INFOMASK 20
@@ -68,35 +68,39 @@
 #define HG_ROW_HOFF 22
 #define HG_ROW_BITMAP 23
 
-/* What is here of a varlena that is elsewhere, and what says so. */
+/*
+ * First two bytes of a varlena that is stored elsewhere, its length here, and lengths of headers.
+ */
 #define HG_VARLENA_EXTERNAL 0x01
 #define HG_VARLENA_ON_DISK 18
 #define HG_VARLENA_ON_DISK_BYTES 18
 #define HG_VARLENA_HEADER 4
 #define HG_VARLENA_COMPRESSED_HEADER 8
 
-/* In place of where an attribute is in its row, which is behind the header. */
+/*
+ * Values in place of an attribute's offset in its row, which is behind the header and so greater.
+ */
 #define HG_PAGE_AT_NULL 0
 #define HG_PAGE_AT_MISSING 1
 
-/* What came of a line pointer. */
+/* What a line pointer leads to. */
 typedef enum HgPageRow
 {
-	HG_PAGE_ROW_NONE = 0, /* no row, or none that is wanted */
+	HG_PAGE_ROW_NONE = 0, /* no row, or one that does not pass the quals */
 	HG_PAGE_ROW_WANTED,
-	HG_PAGE_ROW_NO_KEY, /* it would be, but its key is NULL */
-	HG_PAGE_ROW_BAD		/* it makes no sense */
+	HG_PAGE_ROW_NO_KEY, /* a row that passes the quals, but whose key is NULL */
+	HG_PAGE_ROW_BAD		/* the page is damaged */
 } HgPageRow;
 
-/* What is wanted of a row. */
+/* Values read from a row. */
 typedef struct HgPageValues
 {
 	int64_t key;
-	uint64_t columns[HG_MAX_COLUMNS]; /* with zeros before narrow ones; undefined where NULL */
+	uint64_t columns[HG_MAX_COLUMNS]; /* zero-extended; undefined where NULL */
 	uint32_t nulls;					  /* bit i is set where column i is NULL */
 } HgPageValues;
 
-/* Of an attribute's bytes those of a width: 1, 2, 4 or 8, with zeros before them. */
+/* Returns the first width bytes (1, 2, 4 or 8) of an attribute, zero-extended. */
 HG_HOST_DEVICE uint64_t
 hg_page_load(const unsigned char *from, uint32_t width)
 {
@@ -105,8 +109,10 @@ hg_page_load(const unsigned char *from, uint32_t width)
 	uint16_t half;
 
 #ifdef __CUDA_ARCH__
-	/* there a load of many bytes is one where it is known to be aligned, which it is but for types
-	 * of less alignment than width */
+	/*
+	 * a device loads wide values only where they are aligned, which all are but those of types
+	 * whose alignment is less than their width
+	 */
 	if (width == 8 && ((uintptr_t) from & 7) == 0)
 		return *(const uint64_t *) from;
 	if (width == 4 && ((uintptr_t) from & 3) == 0)
@@ -134,7 +140,7 @@ hg_page_align(uint32_t at, uint32_t align)
 	return (at + align - 1) & ~(align - 1);
 }
 
-/* Are all bytes of a page 0? */
+/* Returns true if all bytes of a page are 0. */
 HG_HOST_DEVICE bool
 hg_page_is_new(const HgPageSpec *pages, const unsigned char *page)
 {
@@ -144,7 +150,10 @@ hg_page_is_new(const HgPageSpec *pages, const unsigned char *page)
 	return true;
 }
 
-/* Does a page have line pointers?  *lines is their number; false where it makes no sense. */
+/*
+ * Checks the header of a page and sets *lines to its number of line pointers, 0 for a new page.
+ * Returns false if the page is damaged.
+ */
 HG_HOST_DEVICE bool
 hg_page_open(const HgPageSpec *pages, const unsigned char *page, uint32_t *lines)
 {
@@ -165,8 +174,8 @@ hg_page_open(const HgPageSpec *pages, const unsigned char *page, uint32_t *lines
 }
 
 /*
- * The row of a line pointer, from 0, of a page that has as many: WANTED where there is one, which
- * is at *row then, length bytes long.
+ * Finds the row of a line pointer, numbered from 0.  For WANTED, *row points to it and *length is
+ * its length in bytes.  It does not look at quals.
  */
 HG_HOST_DEVICE HgPageRow
 hg_page_find_row(const HgPageSpec *pages, const unsigned char *page, uint32_t line,
@@ -188,8 +197,8 @@ hg_page_find_row(const HgPageSpec *pages, const unsigned char *page, uint32_t li
 }
 
 /*
- * Where a varlena begins that is at *at of a row or behind padding there, and where it ends; false
- * where it does not lie in the row's length bytes.
+ * Finds the varlena that begins at *at of a row, or behind padding there.  Moves *at to its begin
+ * and sets *end to its end; returns false if it is not within the row's length bytes.
  */
 HG_HOST_DEVICE bool
 hg_page_skip_varlena(const unsigned char *row, uint32_t length, uint32_t align, uint32_t *at,
@@ -227,7 +236,7 @@ hg_page_skip_varlena(const unsigned char *row, uint32_t length, uint32_t align, 
 	return true;
 }
 
-/* The same of a string that ends with a 0. */
+/* The same for a string that ends with a 0. */
 HG_HOST_DEVICE bool
 hg_page_skip_cstring(const unsigned char *row, uint32_t length, uint32_t align, uint32_t *at,
 					 uint32_t *end)
@@ -242,7 +251,7 @@ hg_page_skip_cstring(const unsigned char *row, uint32_t length, uint32_t align, 
 	return false;
 }
 
-/* The same of any attribute that is not NULL. */
+/* The same for any attribute that is not NULL. */
 HG_HOST_DEVICE bool
 hg_page_skip(const HgPageAttribute *attribute, const unsigned char *row, uint32_t length,
 			 uint32_t *at, uint32_t *end)
@@ -257,8 +266,8 @@ hg_page_skip(const HgPageAttribute *attribute, const unsigned char *row, uint32_
 }
 
 /*
- * Where all attributes that a spec tells of are in a row, or HG_PAGE_AT_NULL or MISSING; false
- * where the row makes no sense.
+ * Sets places[i] to the offset of each attribute of the spec in a row, or to HG_PAGE_AT_NULL or
+ * HG_PAGE_AT_MISSING.  Returns false if the row is damaged.
  */
 HG_HOST_DEVICE bool
 hg_page_walk(const HgPageSpec *pages, const unsigned char *row, uint32_t length, uint16_t *places)
@@ -288,7 +297,7 @@ hg_page_walk(const HgPageSpec *pages, const unsigned char *row, uint32_t length,
 	return true;
 }
 
-/* An integer of a row, which is not NULL, in 64 bits. */
+/* Returns an integer attribute of a row, which is not NULL, widened to 64 bits. */
 HG_HOST_DEVICE uint64_t
 hg_page_value(const HgPageSpec *pages, const unsigned char *row, const uint16_t *places,
 			  uint32_t attribute, bool is_signed)
@@ -303,7 +312,7 @@ hg_page_value(const HgPageSpec *pages, const unsigned char *row, const uint16_t 
 	return is_signed ? (uint64_t) ((int64_t) (value << unused) >> unused) : value;
 }
 
-/* Does a row pass a qual? */
+/* Returns true if a row passes a qual. */
 HG_HOST_DEVICE bool
 hg_page_passes(const HgPageSpec *pages, const HgPageQual *qual, const unsigned char *row,
 			   const uint16_t *places)
@@ -337,8 +346,8 @@ hg_page_passes(const HgPageSpec *pages, const HgPageQual *qual, const unsigned c
 }
 
 /*
- * The row of a line pointer, from 0, of a page that hg_page_open has found to have as many, with
- * the values that ncolumns columns get: *values are set where it is WANTED.
+ * Reads the row of a line pointer, numbered from 0, of a page that hg_page_open has accepted.
+ * Applies the quals, and for WANTED sets *values to the key and the values of ncolumns columns.
  */
 HG_HOST_DEVICE HgPageRow
 hg_page_take(const HgPageSpec *pages, uint32_t ncolumns, const unsigned char *page, uint32_t line,
