@@ -1,54 +1,52 @@
 /*-------------------------------------------------------------------------
  *
  * hg_ranges.c
- *	  An engine that cuts jobs which do not fit another engine's memory.
+ *	  An engine that runs a job which does not fit a device as partition passes.
  *
- * While a job runs whole, each call goes to the job of the wrapped engine, and the
- * appended arrays are remembered, nothing more.  When the device refuses, that job is
- * closed, and the rows are joined in passes: build begins one, and match, count and
- * describe begin another unless they can use the one that is about to begin.  A pass:
+ * While a job runs whole, each call goes to the job of the wrapped engine, and the list of
+ * appended arrays is kept, nothing more.  When the device refuses the job, that job is closed, and
+ * the rows are joined in passes.  build begins a pass; match, count and describe begin another
+ * unless they can use the one that build began.  A pass:
  *
- *	1. The rows are cut into ranges by the first bits of their hash (HG_RANGE_BITS).  How
- *	   many each has was counted once.
- *	2. As many ranges are loaded as buffers have room for, a quarter of the rows or so: the keys
- *	   of both sides are read in the order of their rows, and the mixed keys and row
- *	   numbers of these ranges written to the buffers, range by range.  Should one range have
- *	   more outer rows than the buffer, they are loaded in several portions, with
- *	   the inner rows left where they are.
- *	3. What is loaded is cut into slices of consecutive ranges, which need not be moved for
- *	   that.  Each is given to a job of the device.  If that has no memory for it, the slice is
- *	   halved, and no later one is made as large.  A slice of one range is parted in place by the
- *	   first bit in which its mixed keys differ; where none differs, by the position
- *	   of the outer rows.
- *	4. When the slice's job has done what the pass is for, the next slice is taken, or the
- *	   next ranges or portion are loaded.
+ *	1. Rows are partitioned into ranges by the first bits of their hash (HG_RANGE_BITS).  The
+ *	   rows of each range are counted once.
+ *	2. As many ranges are loaded as the buffers hold, about a quarter of the rows.  The keys
+ *	   of both sides are read in row order, and the mixed keys and row numbers of these
+ *	   ranges are written to the buffers, range by range.  If one range has more outer rows
+ *	   than the buffer holds, they are loaded in several portions, while its inner rows stay.
+ *	3. The load is divided into slices of consecutive ranges, without moving rows.  Each
+ *	   slice is given to a job of the device.  If the device has no memory for it, the slice
+ *	   is halved, and no later one is made as large.  A slice of one range is split in place
+ *	   by the first bit in which its mixed keys differ; if none differs, by the position of
+ *	   the outer rows.
+ *	4. When the slice's job has finished, the next slice is taken, or the next ranges or
+ *	   portion are loaded.
  *
- * TWO JOBS.  Where the wrapped engine works by itself (it has the call start), a job for the
- * next slice is opened before the device is told to begin with a slice, and filled while it
- * works; each of them may have half of the memory limit.  The next slice waits where it is
- * not loaded yet, or where the device refuses to have both.  The last resort for a key
- * that does not fit is to be tried without another job, with all of the memory.
+ * TWO JOBS.  If the wrapped engine is asynchronous (it has the call start), a job for the next
+ * slice is opened before the device begins with a slice, and filled while the device works.  Each
+ * may use half of the memory limit.  The next slice waits if it is not loaded yet, or if the
+ * device refuses to have both.  The last resort for a key that does not fit is to try it without
+ * another job, with all of the memory.
  *
- * The keys are read once to be counted and once for each load; choosing those that are wanted
- * takes a nanosecond or so, writing these where they belong a few more.  The rest is
+ * COST.  The keys are read once to count them and once for each load.  Selecting the keys of a
+ * load takes about a nanosecond each, and writing one to its range a few more.  The rest is
  * turning the mixed words into keys again, and sending them.
  *
- * All rows of one key are in one slice of the inner side, and an outer row in one
- * slice of the outer: thus its matches come from one job, one after the other.
+ * All rows of one key are in one slice of the inner side, and an outer row is in one slice of the
+ * outer side.  So the matches of an outer row come from one job, one after the other.
  *
- * The keys of a slice agree in the first bits of their mixed word, which choose the vertex.
- * Given as they are, they would share a few vertices and make long lists.  They are given
- * with these bits (those of a range, where a slice has several) turned to the end of the
- * mixed word, so that the engine sees keys that are spread like any, in a one-to-one exchange for
- * the real ones.
+ * ROTATION.  The keys of a slice have the first bits of their mixed word in common, and these bits
+ * choose the vertex.  With the real keys, all would share a few vertices and make long lists.
+ * Therefore these bits (those of a range, if a slice has several) are rotated to the end of the
+ * mixed word.  The engine sees keys that are spread evenly and map one-to-one to the real keys.
  *
  *	hg_ranges.c			the calls of hg_engine.h
- *	hg_ranges_cut.c		what they do to a job that was cut
- *	hg_ranges_pass.c	passes over the slices of a job that was cut
- *	hg_ranges_slice.c	loading ranges and parting slices
+ *	hg_ranges_cut.c		these calls on a partitioned job
+ *	hg_ranges_pass.c	passes over the slices of a partitioned job
+ *	hg_ranges_slice.c	loading ranges and splitting slices
  *	hg_host_memory.c	memory, cancel
  *
- * A file calls those that stand below it, and none above.
+ * Each file calls only those below it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -68,7 +66,7 @@
 typedef struct HgRangesJob
 {
 	HgRangesPass pass;
-	bool refused; /* the device has no memory for all of it */
+	bool refused; /* the device has no memory for the whole job */
 	HgWrappedState state;
 	bool cut;
 } HgRangesJob;
@@ -79,7 +77,10 @@ job_of(HgJob *handle)
 	return (HgRangesJob *) handle;
 }
 
-/* Must a job with this spec run whole?  Only keys can be given to the device range by range. */
+/*
+ * Returns true if a job must run whole: it has columns, and only keys can be given to the device
+ * range by range.
+ */
 static bool
 must_run_whole(const HgJobSpec *spec)
 {
@@ -87,8 +88,8 @@ must_run_whole(const HgJobSpec *spec)
 }
 
 /*
- * Is this the answer of a device that has no memory for the whole job?  Then the job
- * turns to ranges, and *status becomes what came of that.
+ * Handles the device's answer that it has no memory for the whole job: prepares partition passes
+ * and sets *status to the result.  Returns true if the caller continues with passes.
  */
 static bool
 job_turns(HgRangesJob *job, HgStatus *status, HgError *error)
@@ -100,7 +101,7 @@ job_turns(HgRangesJob *job, HgStatus *status, HgError *error)
 	return *status == HG_OK;
 }
 
-/* A job without a job of the wrapped engine. */
+/* Creates a job without a job of the wrapped engine. */
 static HgStatus
 job_create(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgRangesJob **created,
 		   HgError *error)
@@ -115,7 +116,7 @@ job_create(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgRanges
 	job->pass.ranges = (HgRanges *) engine;
 	job->pass.host = job->pass.slices.host = host;
 	job->pass.spec = *spec;
-	job->pass.spec.direct = 0; /* one range might be, and the next not */
+	job->pass.spec.direct = 0; /* one range might have dense keys, and the next not */
 	job->pass.slices.key_width = spec->key_width;
 	*created = job;
 	return HG_OK;
@@ -174,7 +175,7 @@ hg_ranges_adopt(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJ
 	return HG_OK;
 }
 
-/* Remember an appended array. */
+/* Adds an appended array to the list of a side. */
 static HgStatus
 side_remember(HgRangesJob *job, HgRangesSide *side, const void *keys, uint64_t count,
 			  HgError *error)

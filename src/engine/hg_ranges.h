@@ -1,29 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * hg_ranges.h
- *	  An engine that cuts jobs which do not fit another engine's memory.
+ *	  An engine that runs a job which does not fit a device as partition passes.
  *
- * It wraps the engine of a device.  A job that fits passes straight through, at no
- * cost.  One for which the device has no memory (HG_DEVICE_OUT_OF_MEMORY of open,
- * append, build, match or count, or of the first next) is cut into ranges of hash values,
- * which are consecutive ranges of vertices, and the device runs a job for each range.  It has
- * two of them at a time where it works by itself: one that it works on, and one that
- * is filled meanwhile.  Together they keep to the memory limit of the job.  A range that
- * does not fit is halved, again and again.
- * Rows of one key cannot be parted by their hash: of these the outer ones are cut by their
- * position, and where even one outer row does not fit, the device's status is returned.
+ * It wraps the engine of a device.  A job that fits passes straight through, at no cost.  If the
+ * device has no memory for a job (HG_DEVICE_OUT_OF_MEMORY of open, append, build, match, count or
+ * the first next), the job is partitioned by ranges of hash values, which are consecutive ranges
+ * of vertices.  The device then runs one job for each range.  If the device engine is
+ * asynchronous, two jobs are open at a time: the device works on one while the other is filled.
+ * Together they keep to the memory limit of the job.  A range that does not fit is halved, again
+ * and again.  Rows of one key can not be separated by their hash: there the outer rows are divided
+ * by position.  If not even one outer row fits, the device's status is returned.
  *
- * The promises of hg_engine.h hold for a job that was cut, except that export_graph answers
- * HG_INVALID.  A job with columns is not cut: the device's status is returned.  The graph that
- * describe describes, and its vertices in the statistics, are the sum of those of the ranges; a key
- * is in one of them.  A count or a describe ends the stream.
+ * The promises of hg_engine.h hold for a partitioned job, except that export_graph answers
+ * HG_INVALID.  A job with columns is not partitioned: the device's status is returned.  What
+ * describe returns, and the vertices in the statistics, are sums over the ranges; each key is in
+ * one range.  A count or a describe ends the stream.
  *
- * HOST MEMORY.  A job that runs whole takes what the list of the appended arrays takes.
- * A job that was cut holds the mixed keys and row numbers of a quarter of the rows: key
- * width + 4 bytes for each, which is half of what the keys take, or less.
- * Of a range with more outer rows than
- * that, since one key has many of them, only as many are held at a time; inner rows of
- * one key are held all.
+ * HOST MEMORY.  A job that runs whole takes the list of its appended arrays.  A partitioned job
+ * also holds the mixed keys and row numbers of a quarter of the rows: key width + 4 bytes for
+ * each, which is half the size of the keys, or less.  If a range has more outer rows than that
+ * because of a frequent key, only that many are in memory at a time; the inner rows of the key are
+ * all in memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -42,24 +40,23 @@ typedef struct HgRanges
 } HgRanges;
 
 /*
- * Set up *ranges, whose engine then opens jobs; it must outlive them.  target(arg) is
- * called whenever a job of the wrapped engine is to be opened, and returns that engine,
- * or NULL where it is gone (HG_CONNECTION_LOST).  Its append must have taken a copy of the
- * keys when it returns.
+ * Sets up *ranges, whose engine then opens jobs; *ranges must outlive them.  target(arg) is called
+ * whenever a job of the wrapped engine is opened, and returns that engine, or NULL if it is gone
+ * (HG_CONNECTION_LOST).  The wrapped engine's append must copy the keys before it returns.
  */
 extern void hg_ranges_init(HgRanges *ranges, const char *name, HgEngine *(*target)(void *arg),
 						   void *arg);
 
 /*
- * Make a job of a ranges' engine that has a job of the wrapped one already: opened for spec, not
- * built, whose rows, which are numbered by their positions, are told by hg_ranges_note, a side at
- * a time in that order.  More can be appended afterwards.  Where this fails, open stays the
- * caller's.
+ * Makes a job from an open job of the wrapped engine, which was opened for spec and is not built,
+ * and whose rows are numbered by position.  The caller then calls hg_ranges_note for all rows that
+ * it has appended, a side at a time, in that order.  More rows can be appended afterwards.  On
+ * failure the open job stays the caller's.
  */
 extern HgStatus hg_ranges_adopt(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
 								HgJob *open, HgJob **job, HgError *error);
 
-/* Keys that the adopted job has been given; the array stays in place until close. */
+/* Notes keys that the adopted job already has; the array stays in place until close. */
 extern HgStatus hg_ranges_note(HgJob *job, HgSide side, const void *keys, uint64_t count,
 							   HgError *error);
 

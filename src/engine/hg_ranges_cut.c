@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_ranges_cut.c
- *	  What is asked of a job that was cut into ranges, in a pass over its slices.
+ *	  Calls on a partitioned job: each runs a pass over its slices.
  *
- * hg_ranges.c tells the whole way.
+ * hg_ranges.c describes the algorithm.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* The row numbers of a slice's matches become those of the job. */
+/* Replaces the row numbers of a slice's matches by those of the job. */
 static void
 map_rows(const HgRangesPass *pass, HgMatches *matches)
 {
@@ -41,7 +41,10 @@ hg_ranges_cut_next(HgRangesPass *pass, HgMatches *matches, HgError *error)
 			return HG_OK;
 		}
 
-		/* what was delivered cannot be taken back: then it is too late to part the slice */
+		/*
+		 * matches that were returned can not be taken back: then the slice can not be split any
+		 * more
+		 */
 		if (status == HG_OK)
 			hg_ranges_run_close(pass, &pass->now, true);
 		else if (!pass->delivered)
@@ -61,7 +64,7 @@ hg_ranges_cut_count(HgRangesPass *pass, HgMatchMode mode, uint64_t *matches, HgE
 	HgStatus status;
 
 	*matches = 0;
-	/* of which the device begins to count ahead */
+	/* the device begins to count this mode ahead of the call */
 	pass->mode = mode;
 	hg_ranges_pass_begin(pass, HG_RANGES_FOR_COUNT, true, true);
 	while ((status = hg_ranges_pass_build(pass, error)) == HG_OK && pass->now.job != NULL)
@@ -112,9 +115,10 @@ hg_ranges_cut_describe(HgRangesPass *pass, HgSide side, HgGraphStats *stats, HgE
 }
 
 /*
- * The pieces that the slices of the pass are: of those done, and of those at work and still to
- * come, which are as many each as of the one that is built, or of those before.  A job that was cut
- * has two slices at least, if only because one had nothing to match.
+ * Returns the number of ranges of the pass: those of finished slices, and an estimate for slices
+ * in work or still to come.  The estimate takes as many for each as the current slice has, or the
+ * average of the finished ones.  A partitioned job has at least two slices; one of them may have
+ * nothing to match.
  */
 static uint64_t
 count_pieces(const HgRangesPass *pass, const HgJobStats *built)

@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_ranges_cut.h
- *	  What is asked of a job that was cut into ranges, in a pass over its slices.
+ *	  Calls on a partitioned job: each runs a pass over its slices.
  *
- * These do what the calls of hg_engine.h do, for a job that was cut and is fit for them.
+ * These functions implement the calls of hg_engine.h for a job that was partitioned and has not
+ * failed.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,19 +15,19 @@
 
 #include "hg_ranges_pass.h"
 
-/* next() of a stream: goes on with the next slice at the end of one. */
+/* next() of a stream; continues with the next slice at the end of one. */
 extern HgStatus hg_ranges_cut_next(HgRangesPass *pass, HgMatches *matches, HgError *error);
 
 extern HgStatus hg_ranges_cut_count(HgRangesPass *pass, HgMatchMode mode, uint64_t *matches,
 									HgError *error);
 
-/* What describe() says of each slice of that side alone, in sum. */
+/* Sets *stats to the sum of what describe() returns for each slice of that side. */
 extern HgStatus hg_ranges_cut_describe(HgRangesPass *pass, HgSide side, HgGraphStats *stats,
 									   HgError *error);
 
 /*
- * The statistics of a job without a whole job of the wrapped engine: it was cut, and may be built,
- * or is yet to be.
+ * Returns the statistics of a job that does not run whole: it was partitioned, or will be in
+ * build.  built is true if it was partitioned and built.
  */
 extern void hg_ranges_cut_stats(const HgRangesPass *pass, bool built, HgJobStats *stats);
 

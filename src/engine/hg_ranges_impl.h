@@ -3,8 +3,8 @@
  * hg_ranges_impl.h
  *	  Loops over the keys of one width: included by hg_ranges_slice.c only.
  *
- * Wants HG_KEY_BITS.  Each of these loops is over so few keys that cancellation can
- * wait until it has ended.
+ * The includer defines HG_KEY_BITS, 32 or 64.  Callers limit the number of keys of each loop, so
+ * that the loops need not poll for cancellation.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,7 +20,7 @@
 #define KEY uint64_t
 #endif
 
-/* Add to counts[r] the keys of range r. */
+/* Adds the number of keys of range r to counts[r]. */
 static void
 T(count_keys)(const void *from, uint64_t n, uint64_t *counts)
 {
@@ -31,9 +31,9 @@ T(count_keys)(const void *from, uint64_t n, uint64_t *counts)
 }
 
 /*
- * Write the mixed keys of the ranges that are chosen, and their rows, numbered from first on, to
- * mixed and rows, which have room for n; returns how many there are.  A row of another range is
- * written too, and written over later: that spares a branch nobody can predict.
+ * Writes the mixed keys and row numbers of the chosen ranges to mixed and rows, which have room
+ * for n, and returns how many.  Rows are numbered from first on.  It also writes a row of another
+ * range, and overwrites it later: that avoids a branch that can not be predicted.
  */
 static uint64_t
 T(select_keys)(const void *from, uint64_t n, uint32_t first, const uint8_t *chosen, void *mixed_to,
@@ -54,7 +54,7 @@ T(select_keys)(const void *from, uint64_t n, uint32_t first, const uint8_t *chos
 	return selected;
 }
 
-/* Write n mixed keys and their rows to where their ranges go on, next[range]. */
+/* Appends n mixed keys and their rows to their ranges, at next[range]. */
 static void
 T(scatter_keys)(const void *mixed_from, const uint32_t *rows, uint64_t n, uint64_t *next,
 				void *mixed_to, uint32_t *rows_to)
@@ -73,9 +73,9 @@ T(scatter_keys)(const void *mixed_from, const uint32_t *rows, uint64_t n, uint64
 }
 
 /*
- * keys[i] = a key whose mixed word is mixed[i] without its first bits, which are the
- * same for all: they go to the end.  So that the vertices that the bits behind
- * them choose are all used, and equal keys stay equal, different ones different.
+ * Makes keys whose mixed words are mixed[at + i] rotated left by bits.  The first bits, which all
+ * words of the slice share, go to the end, so that the remaining bits choose among all vertices.
+ * Equal keys stay equal, and different keys different.
  */
 static void
 T(make_keys)(const void *mixed_from, uint64_t at, uint64_t n, uint32_t bits, void *to)
@@ -89,7 +89,7 @@ T(make_keys)(const void *mixed_from, uint64_t at, uint64_t n, uint32_t bits, voi
 		keys[i] = T(hg_unmix)(mixed[i] << left | mixed[i] >> right);
 }
 
-/* The bits in which mixed words at .. at + n - 1 differ from word. */
+/* Returns the bits in which mixed words at .. at + n - 1 differ from word. */
 static uint64_t
 T(differing_bits)(const void *mixed_from, uint64_t at, uint64_t n, uint64_t word)
 {
@@ -102,9 +102,8 @@ T(differing_bits)(const void *mixed_from, uint64_t at, uint64_t n, uint64_t word
 }
 
 /*
- * Go on with parting the rows *low .. *high - 1 into those whose mixed word has bit unset
- * and those that have it set: *low moves up and *high down over at most n rows that are
- * where they belong, until they meet.
+ * Continues to partition the rows *low .. *high - 1 in place: first the rows whose mixed word has
+ * bit clear, then those that have it set.  Handles at most n rows; done when *low equals *high.
  */
 static void
 T(part_rows)(void *mixed_in, uint32_t *rows, uint64_t *low, uint64_t *high, uint64_t bit,
@@ -133,7 +132,7 @@ T(part_rows)(void *mixed_in, uint32_t *rows, uint64_t *low, uint64_t *high, uint
 	*high = j;
 }
 
-/* The mixed word at a place. */
+/* Returns the mixed word at an index. */
 static uint64_t
 T(mixed_at)(const void *mixed, uint64_t at)
 {

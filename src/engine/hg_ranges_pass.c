@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_ranges_pass.c
- *	  Passes over the slices of a job that was cut into ranges.
+ *	  Passes over the slices of a partitioned job.
  *
- * hg_ranges.c tells the whole way.
+ * hg_ranges.c describes the algorithm.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +15,10 @@
 
 #include <string.h>
 
-/* A memory limit below this is not shared by two jobs: what every job needs would be much of it. */
+/*
+ * A memory limit below this is not shared by two jobs: the fixed needs of each would take much of
+ * it.
+ */
 #define HG_RANGES_SHARED_LIMIT (UINT64_C(1) << 20)
 
 /* ------------------------------------------------------------------------
@@ -83,7 +86,7 @@ hg_ranges_run_close(HgRangesPass *pass, HgRangesRun *run, bool done)
 	run->job = NULL;
 }
 
-/* Open a job for the run's slice. */
+/* Opens a job for the run's slice. */
 static HgStatus
 run_begin(HgRangesPass *pass, HgRangesRun *run, bool ahead, HgError *error)
 {
@@ -97,7 +100,9 @@ run_begin(HgRangesPass *pass, HgRangesRun *run, bool ahead, HgError *error)
 	return hg_ranges_run_open(pass, run, &spec, error);
 }
 
-/* Give the rows of a run's slice to its job.  Sides that are not wanted stay without rows. */
+/*
+ * Appends the rows of a run's slice to its job.  A side that the pass does not need has no rows.
+ */
 static HgStatus
 run_fill(HgRangesPass *pass, HgRangesRun *run, HgError *error)
 {
@@ -125,7 +130,7 @@ run_fill(HgRangesPass *pass, HgRangesRun *run, HgError *error)
 	return HG_OK;
 }
 
-/* Have the device begin with what the pass wants of the slice, if it can do so by itself. */
+/* Starts the device's work on the slice for this pass, if the engine is asynchronous. */
 static HgStatus
 run_start(const HgRangesPass *pass, const HgRangesRun *run, HgError *error)
 {
@@ -150,7 +155,7 @@ hg_ranges_retry(HgRangesPass *pass, HgRangesRun *run, HgStatus status, HgError *
 	if (status != HG_DEVICE_OUT_OF_MEMORY)
 		return status;
 	hg_ranges_run_close(pass, run, false);
-	/* the rows of one range say nothing about others: a key may have most of them */
+	/* the rows of one range say nothing about others: one key may have most of them */
 	if (run->slice.end_range - run->slice.first_range > 1)
 		pass->slices.most_rows =
 			hg_ranges_smaller(pass->slices.most_rows, hg_ranges_slice_rows(&run->slice) / 2 + 1);
@@ -188,7 +193,7 @@ hg_ranges_pass_begin(HgRangesPass *pass, HgRangesPurpose purpose, bool outer, bo
 		pass->slices.sides[side].left = 0;
 }
 
-/* The next slice becomes the one that is worked on, its rows given to the device. */
+/* Makes the next slice the current one, and appends its rows to the device's job. */
 static HgStatus
 turn_to_next(HgRangesPass *pass, HgError *error)
 {
@@ -212,8 +217,8 @@ turn_to_next(HgRangesPass *pass, HgError *error)
 }
 
 /*
- * Open a job for the slice after the one that is worked on, where that is loaded and the device
- * has room for both; where it has not, the slice is halved, unless it is much smaller already.
+ * Opens a job for the slice after the current one, if that is loaded and the device has room for
+ * both.  If the device refuses, the slice is halved, unless it is much smaller already.
  */
 static HgStatus
 open_next(HgRangesPass *pass, HgError *error)
@@ -243,7 +248,7 @@ open_next(HgRangesPass *pass, HgError *error)
 	return HG_OK;
 }
 
-/* Fill the slice after the one that is worked on, if there is a job for it. */
+/* Fills the slice after the current one, if it has a job. */
 static HgStatus
 fill_next(HgRangesPass *pass, HgError *error)
 {
@@ -277,7 +282,7 @@ hg_ranges_pass_build(HgRangesPass *pass, HgError *error)
 			}
 		}
 
-		/* what is asked of the device waits behind what it has begun: open first */
+		/* requests queue behind work that the device has begun: open first */
 		status = open_next(pass, error);
 		if (status == HG_OK)
 			status = run_start(pass, now, error);
@@ -331,7 +336,7 @@ hg_ranges_pass_prepare(HgRangesPass *pass, HgError *error)
 		HgRangesSide *side = &pass->slices.sides[which];
 		void *numbers;
 
-		/* both in one array */
+		/* both arrays in one block */
 		status =
 			hg_host_memory_alloc(pass->host, 2 * HG_RANGES * sizeof(uint64_t), &numbers, error);
 		if (status != HG_OK)

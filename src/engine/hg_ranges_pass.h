@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_ranges_pass.h
- *	  Passes over the slices of a job that was cut into ranges.
+ *	  Passes over the slices of a partitioned job.
  *
- * hg_ranges.c tells the whole way.
+ * hg_ranges.c describes the algorithm.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,80 +18,82 @@
 /* A job of the wrapped engine. */
 typedef struct HgRangesRun
 {
-	HgEngine calls; /* of the engine that it belongs to */
-	HgJob *job;		/* NULL where there is none */
+	HgEngine calls; /* the calls of its engine */
+	HgJob *job;		/* NULL if there is none */
 	HgRangesSlice slice;
-	bool filled; /* the rows of the slice were appended */
+	bool filled; /* all rows of the slice were appended */
 	bool built;
 } HgRangesRun;
 
-/* What the slices of a pass are wanted for. */
+/* What a pass does with its slices. */
 typedef enum HgRangesPurpose
 {
 	HG_RANGES_FOR_NOTHING, /* no pass, or one that has ended */
-	HG_RANGES_FOR_BUILD,   /* its first slice is built, to be used by whatever comes */
+	HG_RANGES_FOR_BUILD,   /* the first slice is built, and the next call continues the pass */
 	HG_RANGES_FOR_MATCH,
 	HG_RANGES_FOR_COUNT,
 	HG_RANGES_FOR_DESCRIBE
 } HgRangesPurpose;
 
-/* A job, as far as passes go. */
+/* State of a job's passes. */
 typedef struct HgRangesPass
 {
 	HgRanges *ranges;
 	const HgHost *host;
 	HgJobSpec spec;
-	HgRangesRun now;  /* the whole job, or the slice that is worked on */
+	HgRangesRun now;  /* the whole job, or the current slice */
 	HgRangesRun next; /* the slice that is filled meanwhile */
 	HgRangesSlices slices;
 
 	HgRangesPurpose purpose;
 	HgMatchMode mode;
 	bool streaming;
-	bool delivered; /* the slice has had its first matches */
+	bool delivered; /* matches of the slice were returned */
 
-	HgJobStats sum;	   /* of jobs that were closed */
-	uint64_t done;	   /* slices of this pass that are ... */
-	uint64_t vertices; /* ... and their vertices ... */
-	uint64_t pieces;   /* ... and the ranges that each of them was cut into ... */
-	uint64_t bins;	   /* ... and bins */
+	HgJobStats sum;	   /* statistics of closed jobs */
+	uint64_t done;	   /* slices of this pass that are finished */
+	uint64_t vertices; /* their vertices */
+	uint64_t pieces;   /* ranges that they were divided into */
+	uint64_t bins;	   /* their bins */
 } HgRangesPass;
 
-/* Open a job of the wrapped engine. */
+/* Opens a job of the wrapped engine; HG_CONNECTION_LOST if the engine is gone. */
 extern HgStatus hg_ranges_run_open(HgRangesPass *pass, HgRangesRun *run, const HgJobSpec *spec,
 								   HgError *error);
 
 /*
- * Close a job of the wrapped engine, if there is one, keeping its figures.  done tells that it did
- * all that its slice was wanted for.
+ * Closes a job of the wrapped engine, if there is one, and adds its statistics to the sum.  done:
+ * it did all that the pass needs of its slice.
  */
 extern void hg_ranges_run_close(HgRangesPass *pass, HgRangesRun *run, bool done);
 
-/* The most memory that the open jobs have held together, at most. */
+/* Returns an upper bound of the memory that the open jobs have held together. */
 extern uint64_t hg_ranges_peak_bytes(const HgRangesPass *pass);
 
-/* Close the job that was whole, and get ready for ranges: count the rows of each. */
+/* Closes the job that ran whole, allocates buffers and counts the rows of each range. */
 extern HgStatus hg_ranges_pass_prepare(HgRangesPass *pass, HgError *error);
 
 /*
- * Begin a pass over the slices that have rows of the sides which are wanted.  A pass
- * that was begun for build goes on as one for matches, its first slice being built.
+ * Begins a pass over the slices; a slice is skipped if it has no rows of a side that is needed,
+ * outer or inner.  A pass for build that needs both sides continues as the new pass, with its
+ * first slice built.
  */
 extern void hg_ranges_pass_begin(HgRangesPass *pass, HgRangesPurpose purpose, bool outer,
 								 bool inner);
 
 /*
- * Have a slice built, the one that is at work already or else the next: pass->now has no job
- * when there are no more.
+ * Builds the current slice, or the next one if there is none.  pass->now has no job if no slice is
+ * left.
  */
 extern HgStatus hg_ranges_pass_build(HgRangesPass *pass, HgError *error);
 
-/* The same with the stream of the slice's matches started. */
+/* The same, and starts the stream of the slice's matches. */
 extern HgStatus hg_ranges_pass_match(HgRangesPass *pass, HgError *error);
 
 /*
- * A slice's job failed with status: close it and part the slice where that is for want of memory
- * and possible, and return HG_OK; else return the status.
+ * Handles the failure of a slice's job.  After HG_DEVICE_OUT_OF_MEMORY it closes the job, splits
+ * the slice and returns HG_OK.  Returns the status if it is another one, or the slice can not be
+ * split.
  */
 extern HgStatus hg_ranges_retry(HgRangesPass *pass, HgRangesRun *run, HgStatus status,
 								HgError *error);

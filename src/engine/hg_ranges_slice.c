@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_ranges_slice.c
- *	  Loading ranges of rows, and slicing what is loaded.
+ *	  Loads ranges of rows, and divides the loads into slices.
  *
- * hg_ranges.c tells the whole way.
+ * hg_ranges.c describes the algorithm.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,10 +16,10 @@
 
 #include <string.h>
 
-/* A load has room for so many rows of a side at least. */
+/* Least number of rows of a side that a load has room for. */
 #define LEAST_ROOM 65536
 
-/* Rows that are selected before they are put where they belong: as many as stay in the caches. */
+/* Rows that are selected before they are scattered: few enough to stay in the caches. */
 #define SELECTED_ROWS 2048
 
 #define HG_KEY_BITS 32
@@ -29,7 +29,7 @@
 #include "hg_ranges_impl.h"
 #undef HG_KEY_BITS
 
-/* The next keys of a walk: returns how many, at most max, and 0 at the end. */
+/* Returns the number of the next keys of a walk, at most max, and sets *keys; 0 at the end. */
 static uint64_t
 walk_on(const HgRangesSide *side, HgRangesWalk *walk, uint32_t key_width, uint64_t max,
 		const void **keys)
@@ -77,7 +77,7 @@ hg_ranges_count_side(HgRangesSlices *slices, HgRangesSide *side, HgError *error)
  * Loads
  * ------------------------------------------------------------------------ */
 
-/* Will the range have slices in this pass? */
+/* Returns true if the range has slices in this pass. */
 static bool
 is_wanted(const HgRangesSlices *slices, uint32_t range)
 {
@@ -87,7 +87,7 @@ is_wanted(const HgRangesSlices *slices, uint32_t range)
 	return true;
 }
 
-/* The rows of a side that a load may have, unless they are of one range. */
+/* Returns how many rows of a side a load may have, unless they are of one range. */
 static uint64_t
 load_room(const HgRangesSide *side)
 {
@@ -98,8 +98,8 @@ load_room(const HgRangesSide *side)
 }
 
 /*
- * Have buffers for a load of a side: for all rows of any range, but that outer rows that one
- * key has many of come in portions, where not the whole graph is wanted.
+ * Allocates buffers for a load of a side, large enough for all rows of any range.  Outer rows of a
+ * frequent key may come in portions instead, unless the pass needs whole ranges.
  */
 static HgStatus
 side_reserve(HgRangesSlices *slices, int which, HgError *error)
@@ -114,7 +114,7 @@ side_reserve(HgRangesSlices *slices, int which, HgError *error)
 			if (side->range_rows[range] > capacity)
 				capacity = side->range_rows[range];
 
-	/* a portion ends where there is no room for what is read at a time */
+	/* a portion ends when there is no room for the rows that are read at a time */
 	capacity += HG_RANGES_POLL_ROWS;
 	if (capacity <= side->capacity)
 		return HG_OK;
@@ -140,8 +140,8 @@ side_reserve(HgRangesSlices *slices, int which, HgError *error)
 }
 
 /*
- * Put the next rows of a side that are of the chosen ranges where range_end says, which moves
- * on; of at most max rows that are read.
+ * Reads up to max rows of a side and writes those of the chosen ranges to the buffers, at
+ * range_end, which moves on.
  */
 static void
 load_rows(HgRangesSlices *slices, HgRangesSide *side, uint64_t max)
@@ -173,7 +173,7 @@ load_rows(HgRangesSlices *slices, HgRangesSide *side, uint64_t max)
 	}
 }
 
-/* Load the rows of a side that are left, or as many as there is room for. */
+/* Loads the remaining rows of a side, or as many as there is room for. */
 static HgStatus
 side_load(HgRangesSlices *slices, HgRangesSide *side, HgError *error)
 {
@@ -190,8 +190,8 @@ side_load(HgRangesSlices *slices, HgRangesSide *side, HgError *error)
 }
 
 /*
- * Choose the ranges of the next load, those from next_range on for which there is room: none
- * where none is wanted any more.
+ * Chooses the ranges of the next load: those from next_range on that fit.  Chooses none if no
+ * further range is needed.
  */
 static void
 choose_ranges(HgRangesSlices *slices, HgRangesSlice *load)
@@ -211,13 +211,13 @@ choose_ranges(HgRangesSlices *slices, HgRangesSlice *load)
 			fits &=
 				!slices->wanted[which] || rows[which] + slices->sides[which].range_rows[range] <=
 											  load_room(&slices->sides[which]);
-		/* what is too large has a load of its own */
+		/* a range that is too large has a load of its own */
 		if (!fits && range > load->first_range)
 			break;
 		slices->chosen[range] = wanted;
 		for (int which = 0; which < 2; which++)
 		{
-			/* a side that nothing is wanted of takes no part */
+			/* a side that the pass does not need takes no part */
 			slices->sides[which].range_end[range] = rows[which];
 			if (wanted && slices->wanted[which])
 				rows[which] += slices->sides[which].range_rows[range];
@@ -272,7 +272,7 @@ hg_ranges_load_next(HgRangesSlices *slices, HgError *error)
  * Slices
  * ------------------------------------------------------------------------ */
 
-/* The rows that a slice of several ranges may have now. */
+/* Returns how many rows a slice of several ranges may have now. */
 static uint64_t
 most_slice_rows(const HgRangesSlices *slices)
 {
@@ -283,7 +283,7 @@ most_slice_rows(const HgRangesSlices *slices)
 							 share < HG_RANGES_SMALL_SLICE ? HG_RANGES_SMALL_SLICE : share);
 }
 
-/* Where the rows of a range begin, in a load of several. */
+/* Returns the begin of a range in a load of several. */
 static uint64_t
 range_begin(const HgRangesSlices *slices, int which, uint32_t range)
 {
@@ -293,7 +293,7 @@ range_begin(const HgRangesSlices *slices, int which, uint32_t range)
 		   (slices->wanted[which] && slices->chosen[range] ? side->range_rows[range] : 0);
 }
 
-/* The rows of a range, of both sides, in a load of several. */
+/* Returns the rows of a range, of both sides, in a load of several. */
 static uint64_t
 range_rows(const HgRangesSlices *slices, uint32_t range)
 {
@@ -304,7 +304,7 @@ range_rows(const HgRangesSlices *slices, uint32_t range)
 	return rows;
 }
 
-/* Part a slice of several ranges into those before a range, and the others. */
+/* Splits a slice of several ranges before a range. */
 static void
 split_at(const HgRangesSlices *slices, const HgRangesSlice *slice, uint32_t range,
 		 HgRangesSlice *low, HgRangesSlice *high)
@@ -315,7 +315,7 @@ split_at(const HgRangesSlices *slices, const HgRangesSlice *slice, uint32_t rang
 		low->high[which] = high->low[which] = range_begin(slices, which, range);
 }
 
-/* The range that halves a slice of several ranges, as well as can be. */
+/* Returns the range before which a slice of several ranges is split into halves, roughly. */
 static uint32_t
 middle_range(const HgRangesSlices *slices, const HgRangesSlice *slice)
 {
@@ -328,7 +328,7 @@ middle_range(const HgRangesSlices *slices, const HgRangesSlice *slice)
 	return range;
 }
 
-/* Does something come of the slice for the pass? */
+/* Returns true if the slice has rows of all sides that the pass needs. */
 static bool
 is_useful(const HgRangesSlices *slices, const HgRangesSlice *slice)
 {
@@ -357,7 +357,7 @@ hg_ranges_take_slice(HgRangesSlices *slices, HgRangesSlice *slice)
 	rows = hg_ranges_slice_rows(slice);
 	if (rows > most && slice->end_range - slice->first_range > 1)
 	{
-		/* cut off as much as is wanted, so that the rest makes pieces like it */
+		/* split off an equal share, so that the rest makes pieces of the same size */
 		const uint64_t aim = rows / ((rows + most - 1) / most);
 		uint32_t range = slice->first_range;
 		uint64_t taken = range_rows(slices, range);
@@ -388,7 +388,7 @@ hg_ranges_slices_left(const HgRangesSlices *slices)
 	return left + (rows + most - 1) / most;
 }
 
-/* The bits in which mixed keys of the slice differ. */
+/* Sets *differing to the bits in which mixed keys of the slice differ. */
 static HgStatus
 slice_differing(HgRangesSlices *slices, const HgRangesSlice *slice, uint64_t *differing,
 				HgError *error)
@@ -419,7 +419,7 @@ slice_differing(HgRangesSlices *slices, const HgRangesSlice *slice, uint64_t *di
 	return HG_OK;
 }
 
-/* Part a slice of one range by a bit of its mixed keys, in place. */
+/* Splits a slice of one range by a bit of its mixed keys, in place. */
 static HgStatus
 split_by_bit(HgRangesSlices *slices, const HgRangesSlice *slice, uint32_t bit, HgRangesSlice *low,
 			 HgRangesSlice *high, HgError *error)

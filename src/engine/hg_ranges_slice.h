@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_ranges_slice.h
- *	  The rows of a job that may be cut into ranges: loads of ranges, and slices of these.
+ *	  The rows of a partitioned job: loads of hash ranges, and slices of the loads.
  *
- * hg_ranges.c tells the whole way.
+ * hg_ranges.c describes the algorithm.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,32 +14,32 @@
 
 #include "hg_engine.h"
 
-/* log2 of the ranges that rows are counted and laid out by. */
+/* log2 of the number of ranges by which rows are counted and loaded. */
 #define HG_RANGE_BITS 10
 #define HG_RANGES (1 << HG_RANGE_BITS)
 
-/* The loads that a pass takes, if no key has very many rows. */
+/* Number of loads of a pass, unless a frequent key needs more. */
 #define HG_RANGES_LOADS 4
 
-/* The slices of a load, at least: so that one can be sent while another is worked on. */
+/* Least number of slices of a load, so that one can be sent while the device works on another. */
 #define HG_RANGES_LOAD_SLICES 4
 
-/* A slice of so few rows is not cut any smaller for that. */
+/* A slice with at most this many rows is not made smaller to get more slices. */
 #define HG_RANGES_SMALL_SLICE (UINT64_C(1) << 18)
 
-/* Rows worked on between two polls of cancelled(): the buffers they go to are fresh memory. */
+/* Rows handled between two polls of cancelled(); the buffers that they go to are fresh memory. */
 #define HG_RANGES_POLL_ROWS 4096
 
-/* Keys that are given to the device at a time. */
+/* Maximum number of keys of one append to the device. */
 #define HG_RANGES_GIVE_KEYS 32768
 
 /*
- * Slices that wait because others were parted: these lose half of the rows of their ranges, a bit,
- * or half of their outer rows, each time, and two are worked on at a time.
+ * Size of the stack of slices that wait because others were split.  Each split removes half of the
+ * ranges, one bit, or half of the outer rows, and two slices are worked on at a time.
  */
 #define HG_RANGES_SLICES (2 * (32 + 64 + 32) + 4)
 
-/* Keys that one append brought; the memory is the caller's. */
+/* Keys of one append; the array belongs to the caller. */
 typedef struct HgRangesArray
 {
 	const void *keys;
@@ -61,26 +61,27 @@ typedef struct HgRangesSide
 	size_t array_capacity;
 	uint64_t rows;
 
-	/* of a job that was cut */
+	/* of a partitioned job */
 	uint64_t *range_rows; /* [HG_RANGES] */
-	uint64_t *range_end;  /* [HG_RANGES] where the ranges that are loaded end in the buffers */
+	uint64_t *range_end;  /* [HG_RANGES] end of each loaded range in the buffers */
 	void *mixed;		  /* [capacity] mixed keys of the load */
-	uint32_t *numbers;	  /* [capacity] and their row numbers */
+	uint32_t *numbers;	  /* [capacity] their row numbers */
 	uint64_t capacity;
 	uint64_t loaded;   /* rows in the buffers */
-	uint64_t left;	   /* rows of the load's only range that are not loaded yet ... */
-	HgRangesWalk walk; /* ... and where they come */
+	uint64_t left;	   /* rows of the load's only range that are not loaded yet */
+	HgRangesWalk walk; /* position of the first of these */
 } HgRangesSide;
 
-/* Rows low[side] .. high[side] - 1 of the buffers: of whole ranges, or part of a range's. */
+/* Rows low[side] .. high[side] - 1 of the buffers: whole ranges, or a part of one range. */
 typedef struct HgRangesSlice
 {
 	uint64_t low[2];
 	uint64_t high[2];
 	uint32_t first_range; /* first_range .. end_range - 1 */
 	uint32_t end_range;
-	uint32_t bits; /* of the mixed keys, which the slice or its ranges were chosen by */
-	bool alone;	   /* the device has room for it only while it has nothing else of the job */
+	uint32_t bits; /* number of first bits of the mixed keys that the slice, or each of its ranges,
+					* has in common */
+	bool alone;	   /* runs without another job, with all of the memory */
 } HgRangesSlice;
 
 typedef struct HgRangesSlices
@@ -88,22 +89,22 @@ typedef struct HgRangesSlices
 	const HgHost *host;
 	uint32_t key_width;
 	HgRangesSide sides[2];
-	void *give; /* [HG_RANGES_GIVE_KEYS] keys on their way to the device, or to the buffers */
+	void *give; /* [HG_RANGES_GIVE_KEYS] keys on their way to the device or to the buffers */
 
 	/* of a pass */
-	bool wanted[2];			   /* sides that must have rows where a slice is to be worked on */
-	bool whole;				   /* a range's outer rows are loaded all at a time */
+	bool wanted[2];			   /* sides of which a slice must have rows */
+	bool whole;				   /* all outer rows of a range are loaded at a time */
 	bool in_pairs;			   /* two slices are worked on at a time */
-	uint32_t next_range;	   /* the next to be loaded */
-	uint64_t most_rows;		   /* of both sides that a slice of several ranges may have */
+	uint32_t next_range;	   /* the next range to load */
+	uint64_t most_rows;		   /* maximum rows, of both sides, of a slice of several ranges */
 	uint8_t chosen[HG_RANGES]; /* 1 for ranges that are being loaded, else 0 */
 	HgRangesSlice stack[HG_RANGES_SLICES];
 	int depth;
 
-	double load_ms; /* what loading has taken */
+	double load_ms; /* time of all loading */
 } HgRangesSlices;
 
-/* Rows of both sides. */
+/* Returns the rows of a slice, of both sides. */
 static inline uint64_t
 hg_ranges_slice_rows(const HgRangesSlice *slice)
 {
@@ -117,34 +118,34 @@ hg_ranges_smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Count the rows of each range of a side. */
+/* Counts the rows of each range of a side. */
 extern HgStatus hg_ranges_count_side(HgRangesSlices *slices, HgRangesSide *side, HgError *error);
 
 /*
- * Load the next ranges that are wanted, or more rows of one, when no slice of the last load is
- * left.
+ * Loads the next ranges that are needed, or more rows of the last one, when no slice of the last
+ * load is left.
  */
 extern HgStatus hg_ranges_load_next(HgRangesSlices *slices, HgError *error);
 
-/* Take the next slice of what is loaded; false where there is none. */
+/* Takes the next slice of the load; returns false if there is none. */
 extern bool hg_ranges_take_slice(HgRangesSlices *slices, HgRangesSlice *slice);
 
-/* Put a slice back, to be the next. */
+/* Puts a slice back, as the next one, unless it lacks rows of a side that is needed. */
 extern void hg_ranges_give_back(HgRangesSlices *slices, const HgRangesSlice *slice);
 
-/* The slices that are still to come in this pass, more or less. */
+/* Returns an estimate of the number of slices that this pass still has. */
 extern uint64_t hg_ranges_slices_left(const HgRangesSlices *slices);
 
 /*
- * Part a slice: its halves are the next.  *parted is false where that can't be: an outer row and
- * all inner rows with its key.  A slice of one key is first tried again alone.
+ * Splits a slice into two, which are the next ones.  *parted is false if it can not be split: it
+ * is one outer row and all inner rows of its key.  A slice of one key is first tried again alone.
  */
 extern HgStatus hg_ranges_part_slice(HgRangesSlices *slices, const HgRangesSlice *slice,
 									 bool *parted, HgError *error);
 
 /*
- * Fill give with count keys for row at and those after it of a side's buffer: keys
- * whose mixed words are those of the buffer with the slice's bits turned to the end.
+ * Fills give with count keys for the row at index at of a side's buffer and the rows after it.
+ * Their mixed words are those of the buffer with the first bits of the slice rotated to the end.
  */
 extern void hg_ranges_make_keys(const HgRangesSlices *slices, const HgRangesSlice *slice,
 								const HgRangesSide *side, uint64_t at, uint64_t count);

@@ -3,39 +3,35 @@
  * hg_shape.c
  *	  The shape of a job's HashGraphs: algorithms, vertices and bins.
  *
- * What the caller asks for is honoured; what it leaves open is chosen here from
- * the numbers of rows, which are exact by the time of build.
+ * The caller's parameters are used as they are.  This file chooses those left open from the
+ * numbers of rows, which are exact at build.
  *
- * Probe.  Intersecting needs the graph of both sides, and pays for the second
- * one by touching memory in order afterwards.  Where the inner graph stays in
- * fast memory anyway, its lists can be looked up in any order at little cost, and
- * a graph of a much bigger outer side would be work for nothing: then, and only
- * then, the probe is standard.  An engine that builds a bin's graph when its matches are
- * wanted has it in fast memory whatever the sizes (bins_in_cache): there the probe is
- * always standard.  (Measured with the CPU engine, 10^7 x 10^7 keys of 4 bytes in bins: one graph
- * and looking up 37 + 37 ms, two graphs and intersecting them 65 + 34 ms.)
+ * Probe.  Intersect needs the graphs of both sides.  It pays for the second graph by touching
+ * memory in order afterwards.  If the inner graph stays in fast memory, its lists can be probed in
+ * any order at little cost, and a graph of a much bigger outer side would be wasted work: only
+ * then the probe is standard.  An engine that builds a bin's graph when its matches are read has
+ * it in fast memory whatever the sizes (bins_in_cache): there the probe is always standard.
+ * (Measured with the CPU engine, 10^7 x 10^7 keys of 4 bytes in bins: one graph and probes 37 + 37
+ * ms, two graphs and intersection 65 + 34 ms.)
  *
- * Vertices.  The paper sizes V by the load factor C = N / V.  A join has two N
- * and one V.  Sized by the bigger side, V would make the smaller one a graph of
- * empty lists, whose offsets cost more than its edges: V follows the smaller
- * side.  Sized by a very small one, it would let the lists of the bigger side
- * grow long, and every row that has no partner would be compared with rows of
- * other keys: V is also at least a 32nd of what the bigger side would get.
+ * Vertices.  The paper sizes V by the load factor C = N / V.  A join has two N and one V.  If the
+ * bigger side determined V, the smaller one would be a graph of empty lists, whose offsets cost
+ * more than its edges: V follows the smaller side.  A very small side would make the lists of the
+ * bigger side long, and each row without a partner would be compared with rows of other keys: V is
+ * at least a 32nd of what the bigger side would get.
  *
- * Bins.  Building touches offsets and edges at random.  As long as they stay in
- * cache that is cheap and bins only add a pass (v1); beyond it, rows are first
- * moved into bins small enough for the nearest fast memory (v2).  For a standard probe
- * only the inner graph counts, as the outer rows are read in order: a big outer
- * side is binned only when the inner graph is too big.  (Measured likewise, 10^7 outer rows:
- * with 10^5 inner ones 44 ms without bins, with 3 * 10^5 79 ms, and with 10^6 120 ms, or 84 ms
- * with bins.)
+ * Bins.  Build touches offsets and edges at random.  That is cheap as long as they stay in cache,
+ * and bins would only add a pass (v1).  Beyond that, rows are first moved into bins that fit the
+ * nearest fast memory (v2).  For a standard probe only the inner graph counts, as the outer rows
+ * are read in order: a big outer side is binned only when the inner graph is too big.  (Measured
+ * likewise, 10^7 outer rows: with 10^5 inner rows 44 ms without bins, with 3 * 10^5 79 ms, and
+ * with 10^6 120 ms, or 84 ms with bins.)
  *
- * Keys as vertices.  Where keys are dense, as serial numbers are, key - least is a perfect hash:
- * each list has one key, which need not be stored or compared, nothing need be binned, and outer
- * rows can be looked up in their order.  A place of the table without a row is as dear as one with
- * a row: there may be a few times as many places as the inner side has rows; or, in a table that
- * stays in the nearest cache, as many as are cleared in less time than it would take to hash the
- * rows.
+ * Keys as vertices.  If keys are dense, as serial numbers are, key - least is a perfect hash.
+ * Each list has one key, which need not be stored or compared; nothing is binned, and outer rows
+ * are probed in their order.  A vertex without a row costs as much as one with a row.  So the
+ * table may have a few times as many vertices as the inner side has rows.  A table that stays in
+ * the nearest cache may have as many as can be cleared in less time than hashing the rows takes.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -52,20 +48,23 @@
 
 #include <stdio.h>
 
-/* The outer side is "much bigger" from this many times the inner side on. */
+/* Ratio of outer to inner rows from which on the outer side counts as much bigger. */
 #define STANDARD_MIN_RATIO 4
 
-/* The longest mean list, in units of C, that a bigger side may get. */
+/* Maximum mean list length, in units of C, of the bigger side. */
 #define MAX_LIST_RATIO 32
 
 /* Limits of the load factor. */
 #define MIN_LOAD_FACTOR 0.25
 #define MAX_LOAD_FACTOR 16.0
 
-/* Places that a table of keys may have for each inner row ... */
+/* Maximum vertices of a direct table per inner row. */
 #define DIRECT_RATIO 4
 
-/* ... or for each row of both sides, where it has so few of them that it stays in a near cache. */
+/*
+ * Maximum vertices per row of both sides, for a table of at most DIRECT_NEAR_VERTICES, which stays
+ * in a near cache.  The greater of the two limits counts.
+ */
 #define DIRECT_NEAR_RATIO 8
 #define DIRECT_NEAR_VERTICES (UINT64_C(128) * 1024)
 
@@ -81,7 +80,7 @@ hg_shape_vertices_log2(uint64_t rows, double c)
 	return log2;
 }
 
-/* Bytes of a graph: edges and offsets. */
+/* Returns the bytes of a graph: edges and offsets. */
 static uint64_t
 graph_bytes(uint32_t key_width, uint64_t rows, uint32_t vertices_log2)
 {
@@ -89,7 +88,10 @@ graph_bytes(uint32_t key_width, uint64_t rows, uint32_t vertices_log2)
 		   ((UINT64_C(1) << vertices_log2) + 1) * sizeof(uint32_t);
 }
 
-/* Standard, where the inner graph is small beside fast memory and the outer side. */
+/*
+ * Chooses the probe: standard if the inner graph is small compared with fast memory and with the
+ * outer side.
+ */
 static HgProbeAlgorithm
 choose_probe(const HgJobSpec *spec, const HgShapeLimits *limits, double c, uint64_t outer_rows,
 			 uint64_t inner_rows)
@@ -108,7 +110,7 @@ choose_probe(const HgJobSpec *spec, const HgShapeLimits *limits, double c, uint6
 	return HG_PROBE_INTERSECT;
 }
 
-/* The number of rows that V is sized by: see the head of this file. */
+/* Returns the number of rows that determines V: see the head of this file. */
 static uint64_t
 sizing_rows(HgProbeAlgorithm probe, uint64_t outer_rows, uint64_t inner_rows)
 {
@@ -118,7 +120,7 @@ sizing_rows(HgProbeAlgorithm probe, uint64_t outer_rows, uint64_t inner_rows)
 	if (smaller == 0)
 		return bigger;
 	if (probe == HG_PROBE_STANDARD)
-		return inner_rows; /* the only graph there is */
+		return inner_rows; /* the only graph */
 	if (smaller < bigger / MAX_LIST_RATIO)
 		return bigger / MAX_LIST_RATIO;
 	return smaller;
@@ -157,7 +159,7 @@ hg_shape_choose(const HgJobSpec *spec, const HgShapeLimits *limits, uint64_t out
 				   (bytes >> shape.bins_log2) > limits->bin_bytes)
 				shape.bins_log2++;
 
-		/* a bin is a range of whole vertices, and a backend has its limit */
+		/* a bin is a range of whole vertices, and each engine has a maximum */
 		if (shape.bins_log2 > limits->max_bins_log2)
 			shape.bins_log2 = limits->max_bins_log2;
 		if (shape.bins_log2 > shape.vertices_log2)
@@ -182,7 +184,7 @@ hg_shape_direct_vertices(const HgJobSpec *spec, uint64_t outer_rows, uint64_t in
 	return vertices < limit ? vertices : limit;
 }
 
-/* True if a job of graph replicas can be as its spec says. */
+/* Checks the replicas of a spec: what the job makes, and the replicas that are its sides. */
 static HgStatus
 check_kept(const HgJobSpec *spec, HgError *error)
 {
@@ -210,7 +212,7 @@ check_kept(const HgJobSpec *spec, HgError *error)
 	return HG_OK;
 }
 
-/* A shard jobs that are one join. */
+/* Checks the spec of a shard. */
 static HgStatus
 check_shards(const HgJobSpec *spec, HgError *error)
 {

@@ -3,10 +3,10 @@
  * hg_shape.h
  *	  The shape of a job's HashGraphs: algorithms, vertices and bins.
  *
- * Every backend takes the shape from here, so that the same input with the same
- * spec gives the same graph everywhere, up to the order within a list.  Only the
- * size of the nearest fast memory differs, and with it the number of bins.  Where the spec allows
- * that keys are vertices (direct addressing), a backend may have that instead of any graph.
+ * Every engine takes the shape from here, so that the same input with the same spec gives the same
+ * graph everywhere, up to the order within a list.  Only the size of the nearest fast memory
+ * differs, and with it the number of bins.  If the spec allows keys as vertices (direct), an
+ * engine may use those instead of any graph.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,34 +25,32 @@ typedef struct HgShape
 	uint32_t bins_log2;		/* B = 2^this, at most vertices_log2; 0 for v1 */
 } HgShape;
 
-/* What a backend knows of itself. */
+/* Properties of an engine. */
 typedef struct HgShapeLimits
 {
-	uint64_t bin_bytes;		/* what one bin's rows of both sides and offsets
-							 * may take in the nearest fast memory */
-	uint64_t binned_from;	/* total bytes of a job below which nothing is
-							 * gained by bins */
+	uint64_t bin_bytes;		/* bytes of the nearest fast memory for one bin: rows of both sides, and
+							 * offsets */
+	uint64_t binned_from;	/* total bytes of a job up to which bins gain nothing */
 	uint32_t max_bins_log2; /* at most HG_MAX_BINS_LOG2 */
-	bool bins_in_cache;		/* a bin's graph is built and looked up before it leaves the fast
-							 * memory, so that the order of looking up is free */
+	bool bins_in_cache; /* a bin's graph is built and probed before it leaves the fast memory, so
+						 * that the order of probes does not matter */
 } HgShapeLimits;
 
 /*
- * Choose the shape of a job with outer_rows and inner_rows rows.  spec is valid
- * (see hg_spec_check).  A side without rows does not count: a job with one side
- * gets the shape that fits this side.
+ * Chooses the shape of a job with outer_rows and inner_rows rows.  spec is valid (hg_spec_check).
+ * A side without rows is ignored: a job with one side gets the shape for that side.
  */
 extern HgShape hg_shape_choose(const HgJobSpec *spec, const HgShapeLimits *limits,
 							   uint64_t outer_rows, uint64_t inner_rows);
 
 /*
- * The most vertices that a job may have whose vertices are keys: so many there may be from the
- * least inner key to the greatest.  0 where the job is to have HashGraphs, whatever its keys.
+ * Returns the maximum size of the range from the least to the greatest inner key of a job whose
+ * keys are the vertices.  0 if the job must have HashGraphs, whatever its keys.
  */
 extern uint64_t hg_shape_direct_vertices(const HgJobSpec *spec, uint64_t outer_rows,
 										 uint64_t inner_rows);
 
-/* The smallest e with 2^e >= n, for n <= 2^63. */
+/* Returns the smallest e with 2^e >= n, for n <= 2^63. */
 static inline uint32_t
 hg_ceil_log2(uint64_t n)
 {
@@ -64,13 +62,13 @@ hg_ceil_log2(uint64_t n)
 }
 
 /*
- * log2 of the vertices for rows rows at load factor c: the power of two that is
- * nearest to rows / c, by their ratio.  Rounding up instead would cost up to twice the
- * offsets, which are memory to be touched, to shorten lists that are short anyway.
+ * Returns log2 of the number of vertices for rows rows at load factor c: of the power of two
+ * nearest to rows / c by ratio.  Rounding up instead would cost up to twice the offsets, which are
+ * memory to touch, only to shorten lists that are short anyway.
  */
 extern uint32_t hg_shape_vertices_log2(uint64_t rows, double c);
 
-/* HG_OK, or HG_INVALID with an explanation. */
+/* Checks a spec.  Returns HG_OK, or HG_INVALID with an explanation. */
 extern HgStatus hg_spec_check(const HgJobSpec *spec, HgError *error);
 
 #endif /* HG_SHAPE_H */
