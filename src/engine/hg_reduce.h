@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_reduce.h
- *	  Columns and groups of matches: their records, and what can be asked for.
+ *	  Columns and groups of matches: their records, and checks of requests and records.
  *
- * hg_engine.h says what reduce does; here is what engines and their callers share of it.
+ * hg_engine.h says what reduce does; engines and their callers share what is here.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,7 +19,7 @@ extern "C"
 {
 #endif
 
-	/* Words of an item's part of a record. */
+	/* Returns the words of an item in a record. */
 	static inline uint32_t
 	hg_reduce_item_words(const HgReduceItem *item)
 	{
@@ -36,7 +36,7 @@ extern "C"
 		return 2;
 	}
 
-	/* Words of a record: keys, their nulls, pairs, items. */
+	/* Returns the words of a record: keys, their nulls, pairs, items. */
 	static inline uint32_t
 	hg_reduce_words(const HgReduceSpec *spec)
 	{
@@ -47,10 +47,12 @@ extern "C"
 		return words;
 	}
 
-	/* The most words that a record can have. */
+	/* Maximum words of a record. */
 #define HG_MAX_REDUCE_WORDS (HG_MAX_REDUCE_KEYS + 2 + 3 * HG_MAX_REDUCE_ITEMS)
 
-	/* Bytes that a row of a side takes in its columns, each with a byte that tells NULL. */
+	/*
+	 * Returns the bytes of a row of a side in its columns; each column has one more byte for NULL.
+	 */
 	static inline uint64_t
 	hg_reduce_row_bytes(const HgJobSpec *spec, HgSide side)
 	{
@@ -61,16 +63,19 @@ extern "C"
 		return bytes;
 	}
 
-	/* Can matches of a job come with these columns?  HG_OK, or HG_INVALID with an explanation. */
+	/*
+	 * Checks the columns that matches have arrays for.  Returns HG_OK, or HG_INVALID with an
+	 * explanation.
+	 */
 	extern HgStatus hg_matches_check(const HgJobSpec *job, const HgMatches *matches,
 									 HgError *error);
 
-	/* Can this be asked of a job?  HG_OK, or HG_INVALID with an explanation. */
+	/* Checks a spec of reduce.  Returns HG_OK, or HG_INVALID with an explanation. */
 	extern HgStatus hg_reduce_check(const HgJobSpec *job, const HgReduceSpec *spec, HgError *error);
 
 	/*
-	 * Can this be the record of a group?  Its numbers of pairs and arguments agree, and its values
-	 * could have come from the columns.
+	 * Returns true if a record can be a group's: its numbers of pairs and arguments agree, and its
+	 * values could have come from the columns.
 	 */
 	extern bool hg_reduce_record_check(const HgJobSpec *job, const HgReduceSpec *spec,
 									   const uint64_t *record);

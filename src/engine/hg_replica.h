@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_replica.h
- *	  Replicas: HashGraphs and columns in the memory of an engine, which outlive the jobs that join
- *	  them.
+ *	  Replicas: HashGraphs and columns in an engine's memory that outlive the jobs that use them.
  *
- * A job of hg_engine.h builds its graphs of keys that it is given, and they end with it.  A REPLICA
- * is a graph that a job of its own has made.  It lives until its owner releases it.  Other jobs use
- * it as one of their sides, or as both, as it is: no key of it is sent, binned or moved again.
+ * A job of hg_engine.h builds its graphs from keys that it is given, and frees them at its end.  A
+ * REPLICA is a graph made by a job of its own.  It lives until its owner releases it.  Other jobs
+ * use it as one of their sides, or as both, as it is: no key of it is sent, binned or moved again.
  *
  * MAKING ONE (HgJobSpec.new_replica)
  *
@@ -14,49 +13,50 @@
  *
  * JOINING (HgJobSpec.replica)
  *
- *	open -> { append* (a side that has none), mask* (one that has) } -> build -> match ... as ever
+ *	open -> { append* (a side without replica), mask* (one with) } -> build -> match ... as ever
  *
- * KEYS are signed integers of 4 or 8 bytes, and are compared as such: a graph of keys of 4 bytes
- * meets one of 8, and appended keys of either width.  ROWS have the numbers that they are put with,
- * each below parts << HG_FLAT_ROW_BITS (hg_flat.h) and HG_MAX_ROWS, and no two the same: that is
- * what matches tell.  build answers HG_INVALID where one is not below.
+ * KEYS are signed integers of 4 or 8 bytes, and are compared as such: a graph with keys of 4 bytes
+ * joins one with keys of 8, and appended keys of either width.  ROWS have the numbers that they
+ * are put with, which matches return.  The numbers are below parts << HG_FLAT_ROW_BITS (hg_flat.h)
+ * and HG_MAX_ROWS, and distinct.  build answers HG_INVALID if a number is too large.
  *
- * COLUMNS of a graph's rows are replicas as well, each by itself.  A row has an ORDINAL in them:
- * its part times a STRIDE, which no part has more rows than, and its number in the part.
+ * COLUMNS of a graph's rows are replicas too, each by itself.  A row has an ORDINAL in them: its
+ * part times a STRIDE, plus its number in the part.  The stride is at least the number of rows of
+ * each part.
  *
  *	open (HgJobSpec.new_column) -> put_values* -> build -> take_replica -> close
  *
- * A job that has the graph for a side names those that it reads (HgJobSpec.replica_columns).  They
- * are all of one stride, also those that are computed (hg_computed.h).  open answers HG_INVALID
- * where a row of the graph has no ordinal, its number in its part not being below the stride:
- * behind open each row that the graph has can be looked up as it is.
+ * A job that has the graph as a side names the columns that it reads (HgJobSpec.replica_columns).
+ * They all have one stride, the computed ones (hg_computed.h) too.  open answers HG_INVALID if a
+ * row of the graph has no ordinal because its number in its part is not below the stride.  After
+ * open, columns can therefore be read for each row of the graph without a check.
  *
- * MASKS. Some rows of a graph replica may not count in a job: a bit for each row number says which
- * do, in 64-bit words, bit r % 64 of word r / 64.  Or what its columns have says so: FILTERS
- * (hg_row_filter.h), which build applies to the masks before anything is looked up.
+ * MASKS.  Some rows of a graph replica may not count in a job.  A bit for each row number says
+ * which do, in 64-bit words: bit r % 64 of word r / 64.  FILTERS over columns (hg_row_filter.h)
+ * can also select rows; build applies them to the masks before any lookup.
  *
- * LOOKUPS. Rows of a side that is a graph replica can look up rows of other replicas on the way, by
- * other keys than that of the side.  The rows that were found can look up others: a star or a
- * snowflake of joins is one job then.  An own graph has the rows that look up, by the key which
- * they do it with; a row that it has not, its key being NULL, finds nothing.  Columns of what was
- * found become columns of the side (HgReplicaColumnUse.lookup).
+ * LOOKUPS.  Rows of a side that is a graph replica can look up rows of other replicas, by other
+ * keys than the side's.  Rows that were found can look up further rows, so that one job does a
+ * star or snowflake of joins.  The lookup's own graph has the rows that look up, by the key that
+ * they use for it.  A row that is not in this graph, because its key is NULL, finds nothing.
+ * Columns of rows that were found become columns of the side (HgReplicaColumnUse.lookup).
  *
  *	open (HgJobSpec.lookups) -> mask* (of the side and of what is looked up) -> build -> ...
  *
- * build does one lookup after the other, for all rows of the side that count: those that the mask
- * says, whether the side's graph has them or not, and that have found a row in each lookup before,
- * but where they need not.  A row that is to look up and was not found itself finds nothing.  Where
- * a row that counts would find two rows that do, build answers HG_NOT_UNIQUE, after which only
- * close is left.  Which rows the side has is told by its mask from then on: what is behind build
- * knows nothing of lookups, but that columns have other ordinals.
+ * build does one lookup after the other, for all rows of the side that count.  These are the rows
+ * of the mask, whether the side's graph has them or not, that have found a row in each lookup
+ * before, except in lookups that also keep unmatched rows.  If the row that is to look up was
+ * itself not found, it finds nothing.  If a row that counts would find two rows that count, build
+ * answers HG_NOT_UNIQUE, after which only close is allowed.  At the end the side's mask says which
+ * rows it has.  Phases after build know nothing of lookups, except that columns have other
+ * ordinals.
  *
- * NAMES. Between processes a replica has a name.  The process that gives names never gives the same
- * name twice.  It is what a session sends; the device process has the graph of that name or answers
- * HG_NO_REPLICA. Nothing is ever answered from one of another name.
+ * NAMES.  Between processes a replica has a name, which is never given twice.  A session sends the
+ * name; the device process has a replica of that name or answers HG_NO_REPLICA.
  *
- * Where a graph is too large for one device, several devices have a replica of a PARTITION each,
- * which has a name of its own (hg_partitioning.h).  They go with the graph where that is dropped by
- * its name.
+ * PARTITIONS.  If a graph is too large for one device, several devices have a replica of one
+ * partition each, with a name of its own (hg_partitioning.h).  Dropping the graph by name drops
+ * its partitions.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -75,15 +75,15 @@ extern "C"
 
 	typedef struct HgReplicaName
 	{
-		uint64_t epoch;		/* random, of the memory that the graph was made from */
-		uint64_t serial;	/* of the graph in it; 0: none */
+		uint64_t epoch;		/* random; identifies the memory that the graph was made from */
+		uint64_t serial;	/* of the graph in that memory; 0: no replica */
 		uint32_t column;	/* 0: the graph itself; else a column of its rows */
 		uint32_t partition; /* 0: all of it; else one of its partitions (hg_partitioning.h) */
 	} HgReplicaName;
 
 	/*
-	 * Names of what a device has not of what a job names: the first of them.  Behind the last one
-	 * is a serial of 0.  Where there are none it may be any of all.
+	 * Names of replicas that a job needs and a device does not have: the first few, followed by a
+	 * name with serial 0.  An empty list means that any replica of the job may be missing.
 	 */
 #define HG_MAX_MISSING_REPLICAS 8
 
@@ -92,7 +92,10 @@ extern "C"
 		HgReplicaName names[HG_MAX_MISSING_REPLICAS];
 	} HgMissingReplicas;
 
-	/* Is that missing, or a partition of it where the name is a partition's? */
+	/*
+	 * Returns true if a replica may be missing.  A partition's name matches any partition of the
+	 * same replica.
+	 */
 	static inline bool
 	hg_replica_is_missing(const HgMissingReplicas *missing, const HgReplicaName *name)
 	{
@@ -111,7 +114,7 @@ extern "C"
 
 	typedef struct HgReplicaShape
 	{
-		uint32_t key_width; /* bytes of a key, as it is put: 4 or 8 */
+		uint32_t key_width; /* bytes of a key as it is put: 4 or 8 */
 		uint32_t parts;		/* 1 .. HG_FLAT_PARTS */
 		uint64_t rows;		/* below HG_MAX_ROWS */
 	} HgReplicaShape;
@@ -127,7 +130,7 @@ extern "C"
 	/* A new graph replica (HgJobSpec.new_replica). */
 	typedef struct HgReplicaSpec
 	{
-		HgReplicaName name; /* where it has one: engines that hold replicas for others ignore it */
+		HgReplicaName name; /* ignored by engines that hold replicas for others */
 		HgReplicaShape shape;
 	} HgReplicaSpec;
 
@@ -135,10 +138,10 @@ extern "C"
 	typedef struct HgReplicaUse
 	{
 		HgReplicaName name;
-		HgReplicaShape shape; /* which it has, or else there is none of that name */
+		HgReplicaShape shape; /* the replica's shape; one of another shape counts as missing */
 		uint32_t masked;	  /* not 0: mask() will be called */
 		uint32_t unused;	  /* 0 */
-		HgReplica *graph;	  /* the engine's; NULL in a session, which has the name alone */
+		HgReplica *graph;	  /* the engine's; NULL in a session, which has only the name */
 	} HgReplicaUse;
 
 	/* A new column replica (HgJobSpec.new_column), and one that a job reads. */
@@ -151,34 +154,45 @@ extern "C"
 	typedef struct HgReplicaColumnUse
 	{
 		HgReplicaName name;
-		HgReplicaColumnShape shape; /* which it has, or else there is none of that name */
-		uint32_t lookup;   /* 0: of the side's own rows; else of what they have found in the
-							* lookup of this number, less 1, or NULL where that is nothing */
-		uint32_t program;  /* 0: it is a replica; else it has no name, and is computed by the
-							* side's program of this number, less 1, for its own rows */
-		HgReplica *column; /* the engine's; NULL in a session, and of a computed one */
+		HgReplicaColumnShape shape; /* the column's shape; one of another shape counts as missing */
+
+		/*
+		 * 0: column of the side's own rows.  n: column of the rows that lookup n - 1 has found;
+		 * NULL where it found nothing.
+		 */
+		uint32_t lookup;
+
+		/*
+		 * 0: a column replica.  n: computed by the side's program n - 1, for the side's own rows;
+		 * it has no name.
+		 */
+		uint32_t program;
+		HgReplica *column; /* the engine's; NULL in a session, and if computed */
 	} HgReplicaColumnUse;
 
 	/*
-	 * What rows of a side look up (HgJobSpec.lookups).  The rows that do have ordinals, of which
-	 * all columns and lookups of theirs know by the same stride.
+	 * A lookup by rows of a side (HgJobSpec.lookups).  All columns and lookups of the rows that
+	 * look up use the same stride for their ordinals.
 	 */
 	typedef struct HgReplicaLookup
 	{
-		uint32_t from;		   /* 0: rows of the side look it up; else those that they have found in
-								* the lookup of this number, less 1, which is one before */
-		uint32_t unmatched;	   /* not 0: a row that finds nothing counts all the same */
-		uint32_t stride;	   /* of the ordinals of the rows that look up */
-		uint32_t found_stride; /* and of those that are looked up */
-		HgReplicaUse own;	   /* the rows that look up, by the key they do it with: never masked */
-		HgReplicaUse found;	   /* those that are looked up */
+		/*
+		 * 0: rows of the side look up.  n: rows that lookup n - 1, an earlier one, has found look
+		 * up.
+		 */
+		uint32_t from;
+		uint32_t unmatched;	   /* not 0: a row that finds nothing counts nevertheless */
+		uint32_t stride;	   /* of the ordinals of rows that look up */
+		uint32_t found_stride; /* of the ordinals of rows that are looked up */
+		HgReplicaUse own;	   /* rows that look up, by the key of the lookup; never masked */
+		HgReplicaUse found;	   /* rows that are looked up */
 	} HgReplicaLookup;
 
-	/* In place of the ordinal of a row that was found: none was, or more than one. */
+	/* Values in place of the ordinal of a row that was found: no row, or more than one. */
 #define HG_FOUND_NONE UINT32_MAX
 #define HG_FOUND_TWO (UINT32_MAX - 1)
 
-	/* The ordinal of a row in the columns of its graph. */
+	/* Returns the ordinal of a row in the columns of its graph. */
 	static inline uint64_t
 	hg_replica_ordinal(uint32_t stride, uint32_t row)
 	{
@@ -191,21 +205,21 @@ extern "C"
 		return a->width == b->width && a->parts == b->parts && a->stride == b->stride;
 	}
 
-	/* True if the job makes a replica. */
+	/* Returns true if the job makes a replica. */
 	static inline bool
 	hg_replica_is_made(const HgJobSpec *spec)
 	{
 		return spec->new_replica != NULL || spec->new_column != NULL;
 	}
 
-	/* And what that goes by. */
+	/* Returns the name of the replica that the job makes. */
 	static inline const HgReplicaName *
 	hg_replica_made_name(const HgJobSpec *spec)
 	{
 		return spec->new_column != NULL ? &spec->new_column->name : &spec->new_replica->name;
 	}
 
-	/* Ordinals that a column has. */
+	/* Returns the number of ordinals of a column. */
 	static inline uint64_t
 	hg_replica_ordinals(const HgReplicaColumnShape *shape)
 	{
@@ -219,7 +233,7 @@ extern "C"
 			   a->partition == b->partition;
 	}
 
-	/* Can a graph have that name?  And a column? */
+	/* Return true if the name can be a graph's, or a column's. */
 	static inline bool
 	hg_replica_is_graph(const HgReplicaName *name)
 	{
@@ -238,7 +252,7 @@ extern "C"
 		return a->key_width == b->key_width && a->parts == b->parts && a->rows == b->rows;
 	}
 
-	/* True if the job makes a replica or has one as a side. */
+	/* Returns true if the job makes a replica or has one as a side. */
 	static inline bool
 	hg_replica_is_used(const HgJobSpec *spec)
 	{
@@ -246,7 +260,7 @@ extern "C"
 			   spec->replica[HG_OUTER] != NULL || spec->replica[HG_INNER] != NULL;
 	}
 
-	/* What all row numbers of a graph are below. */
+	/* Returns the upper bound, exclusive, of a graph's row numbers. */
 	static inline uint64_t
 	hg_replica_rows_end(const HgReplicaShape *shape)
 	{
@@ -255,17 +269,17 @@ extern "C"
 		return end < HG_MAX_ROWS ? end : HG_MAX_ROWS;
 	}
 
-	/* Words of a mask over all row numbers that a graph can have. */
+	/* Returns the words of a mask over all row numbers that a graph can have. */
 	static inline uint64_t
 	hg_replica_mask_words(const HgReplicaShape *shape)
 	{
 		return (uint64_t) shape->parts << (HG_FLAT_ROW_BITS - 6);
 	}
 
-	/* What a graph, or a column, that a job is there to make takes at least, in bytes. */
+	/* Returns the least bytes that the graph or column needs which a job makes. */
 	extern uint64_t hg_replica_least_bytes(const HgJobSpec *spec);
 
-	/* Checks that a shape is valid. Returns HG_OK, or HG_INVALID with an explanation. */
+	/* Check a shape.  Return HG_OK, HG_INVALID with an explanation, or HG_TOO_MANY_ROWS. */
 	extern HgStatus hg_replica_check(const HgReplicaShape *shape, HgError *error);
 	extern HgStatus hg_replica_column_check(const HgReplicaColumnShape *shape, HgError *error);
 

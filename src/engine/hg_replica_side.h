@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_replica_side.h
- *	  Sides of jobs that are graph replicas: ordinals of their rows, and which of these count.
+ *	  Sides of jobs that are graph replicas: strides of ordinals, masks, and checks.
  *
- * What is asked here depends on all that a job says of a side: its columns, what it looks up, and
- * its filters (hg_replica.h, hg_row_filter.h).
+ * These functions look at all that a job says of a side: its columns, lookups and filters
+ * (hg_replica.h, hg_row_filter.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,16 +20,16 @@ extern "C"
 {
 #endif
 
-	/* The stride of the ordinals of a side's own rows; 0 where nothing asks for ordinals. */
+	/* Returns the stride of the ordinals of a side's own rows; 0 if the job uses no ordinals. */
 	extern uint32_t hg_replica_side_stride(const HgJobSpec *spec, HgSide side);
 
 	/*
-	 * Has a job a mask of the rows of a side, or of those that a lookup of its looks up, which is
-	 * given or made by a filter?  lookup is as mask has it.
+	 * Returns true if the job has a mask, given or made by a filter, of the rows of a side (lookup
+	 * 0) or of the rows that lookup - 1 looks up.
 	 */
 	extern bool hg_replica_is_masked(const HgJobSpec *spec, HgSide side, uint32_t lookup);
 
-	/* Are there rows of a side that do not count where they find nothing? */
+	/* Returns true if a row of the side that finds nothing in some lookup does not count. */
 	static inline bool
 	hg_replica_lookups_drop(const HgJobSpec *spec, HgSide side)
 	{
@@ -40,20 +40,20 @@ extern "C"
 	}
 
 	/*
-	 * Checks that a graph replica can be a side, with its columns and lookups.  HG_OK, or
+	 * Checks that a graph replica can be a side, with its columns and lookups.  Returns HG_OK, or
 	 * HG_INVALID with an explanation.
 	 */
 	extern HgStatus hg_replica_side_check(const HgJobSpec *spec, HgSide side, HgError *error);
 
 	/*
-	 * Of a spec that can be, and a side that is a graph replica: has each row an ordinal in the
-	 * columns that the job has of it, and where it looks rows up?  The rows' numbers in their parts
-	 * are below numbers.  HG_OK, or HG_INVALID with an explanation.
+	 * Checks that each row of a side that is a graph replica has an ordinal in its columns and
+	 * lookups. numbers is the upper bound, exclusive, of its rows' numbers in their parts.  The
+	 * spec has passed hg_spec_check.  Returns HG_OK or HG_INVALID.
 	 */
 	extern HgStatus hg_replica_ordinals_check(const HgJobSpec *spec, HgSide side, uint32_t numbers,
 											  HgError *error);
 
-	/* The same of the rows of both graphs of a lookup. */
+	/* The same for the rows of both graphs of a lookup. */
 	extern HgStatus hg_replica_lookup_ordinals_check(const HgReplicaLookup *lookup,
 													 uint32_t own_numbers, uint32_t found_numbers,
 													 HgError *error);

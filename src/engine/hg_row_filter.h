@@ -1,33 +1,33 @@
 /*-------------------------------------------------------------------------
  *
  * hg_row_filter.h
- *	  Filters of graph replicas' rows: which of them count in a job, by the values of column
+ *	  Filters of graph replicas' rows: which rows count in a job, by the values of column
  *	  replicas.
  *
- * A job says by a mask which rows of a graph replica count (hg_replica.h), or it says what is to
- * hold for them and the engine decides that in build, before rows look anything up: by its column
- * replicas, so that nobody reads them elsewhere.  Where there is a mask too, a row counts that both
- * let through.
+ * A job says by a mask which rows of a graph replica count (hg_replica.h), or it states
+ * conditions, which the engine evaluates in build before any lookup.  The engine reads the column
+ * replicas for that, so the caller need not read the columns itself.  With a mask and a filter, a
+ * row counts if both pass it.
  *
- * A side's filters are its own, and those of what its lookups look up, each at most one: STEPS, one
- * after the other, each of which leaves a set of rows, and takes those that the last steps before
- * it have left and no step has taken yet.  In the end there is one, which are the rows that count.
+ * A side has at most one filter of its own rows, and one for each lookup's rows that are looked
+ * up.  A filter is a sequence of STEPS on a stack of sets of rows.  Each step pops the sets that
+ * it takes and pushes one.  At the end one set is left: the rows that count.
  *
  *	NOT (a BETWEEN 1 AND 5) OR b IS NULL		IN a [1, 5], NOT, NULL b, OR
  *
- * SETS have two values where SQL has three: a row is in one or not.  One whose value is NULL is in
- * no set of values, negated or not, and in no order.
+ * SETS have two values where SQL has three: a row is in a set or not.  A row whose value is NULL
+ * is in no set that compares values, negated or not.
  *
- * VALUES are compared as integers of 64 bits.  Ranges of a step are not empty, in order, and do not
- * meet.  In place of a column's value there may be a NUMBER that is computed of columns of the same
- * rows, by steps as those of hg_computed.h, and is NULL where one of these is.  Where it does not
- * fit for a row that counts by the mask build answers HG_OVERFLOW, after which only close is left:
- * the row is in no set, and not outside of one either.  An ordinal that no row has, and no mask
- * leaves out, is not told from that of a row whose key is NULL: what lies there, 0 where nothing
- * was put, is to fit, too.
+ * VALUES are compared as 64-bit integers.  The ranges of a step are not empty, ascending, and do
+ * not overlap.  In place of a column's value a step can use a NUMBER computed from columns of the
+ * same rows, by steps as in hg_computed.h; it is NULL if one of them is.  If a number of a row
+ * that counts by the mask overflows, build answers HG_OVERFLOW, after which only close is allowed:
+ * the row is neither in the set nor outside of it.  An ordinal without a row that the mask does
+ * not exclude is treated like a row whose key is NULL: its values, 0 if none were put, must not
+ * overflow either.
  *
- * REQUIRED ends the steps of a row that is not in a set: it does not count, and what is behind is
- * not computed of it.
+ * REQUIRED ends the evaluation for a row that is not in the set: it does not count, and later
+ * steps are not computed for it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -45,66 +45,67 @@ extern "C"
 {
 #endif
 
-/* Of all filters of a side together; their columns are HG_MAX_FILTER_COLUMNS. */
+/* Maximum steps and ranges of all filters of a side; their columns are HG_MAX_FILTER_COLUMNS. */
 #define HG_MAX_FILTER_STEPS 64
 #define HG_MAX_FILTER_RANGES 128
 
-/* Numbers that are computed of a row by filters of a side together, and the steps of these. */
+/* Maximum numbers computed by all filters of a side, and the steps of these. */
 #define HG_MAX_FILTER_NUMBERS 8
 #define HG_MAX_FILTER_NUMBER_STEPS 32
 
-/* Sets that are left at a time, at most: a bit each, of one row. */
+/* Maximum sets on the stack: a bit each. */
 #define HG_MAX_FILTER_SETS 32
 
-/* A side's own filter, and one for each lookup. */
+/* Maximum filters of a side: its own, and one for each lookup. */
 #define HG_MAX_FILTERS (1 + HG_MAX_LOOKUPS)
 
 	typedef enum HgFilterStepKind
 	{
 		HG_FILTER_NONE = 0, /* no row */
 		HG_FILTER_ALL,		/* each row */
-		HG_FILTER_IN,	 /* the value is in one of the ranges, or, negated, in none; and not NULL */
-		HG_FILTER_ORDER, /* its order to that of another column is one that is allowed */
-		HG_FILTER_IS_NULL,	/* it is NULL */
-		HG_FILTER_NOT_NULL, /* it is not */
-		HG_FILTER_NOT,		/* rows that are not in a set */
-		HG_FILTER_REQUIRED, /* a set, which the row is in or does not count */
-		HG_FILTER_AND,		/* in both of two */
-		HG_FILTER_OR,		/* in one of them */
+		HG_FILTER_IN,	 /* the value is not NULL and in one of the ranges, or, negated, in none */
+		HG_FILTER_ORDER, /* the value is less than, equal to or greater than that of another column,
+						  * as allowed */
+		HG_FILTER_IS_NULL,	/* the value is NULL */
+		HG_FILTER_NOT_NULL, /* the value is not NULL */
+		HG_FILTER_NOT,		/* not in the set */
+		HG_FILTER_REQUIRED, /* in the set; other rows do not count */
+		HG_FILTER_AND,		/* in both sets */
+		HG_FILTER_OR,		/* in one of the sets */
 		HG_FILTER_KINDS		/* number of kinds, not a kind */
 	} HgFilterStepKind;
 
-/* What ORDER allows: the value is less than the other one, equal or greater. */
+/* Bits of HgFilterStep.allowed: the value is less than, equal to or greater than the other. */
 #define HG_FILTER_LESS 1
 #define HG_FILTER_EQUAL 2
 #define HG_FILTER_GREATER 4
 
-/* What IN and ORDER compare are numbers of the filters, not columns: a sum of these. */
-#define HG_FILTER_COMPUTED 1	   /* column is one */
-#define HG_FILTER_OTHER_COMPUTED 2 /* ORDER: other is one */
+/* Bits of HgFilterStep.computed: which operands are numbers of the filters, not columns. */
+#define HG_FILTER_COMPUTED 1	   /* column is the index of a number */
+#define HG_FILTER_OTHER_COMPUTED 2 /* ORDER: other is the index of a number */
 
 	typedef struct HgFilterStep
 	{
 		uint8_t kind;	   /* HgFilterStepKind */
-		uint8_t column;	   /* of those that look at one: its number among the filters' */
-		uint8_t other;	   /* ORDER: of the other one */
-		uint8_t is_signed; /* IN, ORDER: 1: two's complement, 0: not, of less than 8 bytes */
-		uint8_t allowed;   /* ORDER: a sum of the above */
+		uint8_t column;	   /* IN to NOT_NULL: index in the filters' columns */
+		uint8_t other;	   /* ORDER: index of the other operand */
+		uint8_t is_signed; /* IN, ORDER: 1: two's complement, 0: unsigned, of less than 8 bytes */
+		uint8_t allowed;   /* ORDER: the bits above */
 		uint8_t negated;   /* IN: 0 or 1 */
-		uint8_t computed;  /* IN, ORDER: a sum of the above */
+		uint8_t computed;  /* IN, ORDER: the bits above */
 		uint8_t unused;	   /* 0 */
-		uint16_t first;	   /* IN: the first of its ranges ... */
-		uint16_t count;	   /* ... and how many they are */
+		uint16_t first;	   /* IN: index of the first of its ranges */
+		uint16_t count;	   /* IN: number of its ranges */
 	} HgFilterStep;
 
-	/* Values from low to high, both among them. */
+	/* Values from low to high, inclusive. */
 	typedef struct HgFilterRange
 	{
 		int64_t low;
 		int64_t high;
 	} HgFilterRange;
 
-	/* A number that is computed: which of the filters' steps of numbers leave it. */
+	/* A computed number: its steps in the filters' number_steps. */
 	typedef struct HgFilterNumber
 	{
 		uint16_t first;
@@ -113,37 +114,36 @@ extern "C"
 
 	typedef struct HgRowFilter
 	{
-		uint32_t lookup; /* 0: of the side's rows; else of those that the lookup of this number,
-						  * less 1, looks up */
+		uint32_t lookup; /* 0: filters rows of the side; n: rows that lookup n - 1 looks up */
 		uint32_t nsteps;
 	} HgRowFilter;
 
-	/* All filters of a side (HgJobSpec.filters); what is not used is 0. */
+	/* All filters of a side (HgJobSpec.filters); unused members are 0. */
 	typedef struct HgRowFilters
 	{
 		uint32_t nfilters;
 		uint32_t ncolumns;
 		uint32_t nranges;
 		uint32_t nnumbers;
-		HgRowFilter filters[HG_MAX_FILTERS]; /* by lookup, ascending */
-		/* all are kept; lookup is that of the filter which looks at it */
+		HgRowFilter filters[HG_MAX_FILTERS]; /* ascending by lookup */
+		/* column replicas; lookup is that of the filter that reads it */
 		HgReplicaColumnUse columns[HG_MAX_FILTER_COLUMNS];
-		HgFilterStep steps[HG_MAX_FILTER_STEPS]; /* those of one filter after those of another */
+		HgFilterStep steps[HG_MAX_FILTER_STEPS]; /* steps of the first filter, then of the next */
 		HgFilterRange ranges[HG_MAX_FILTER_RANGES];
 		HgFilterNumber numbers[HG_MAX_FILTER_NUMBERS];
-		HgStep number_steps[HG_MAX_FILTER_NUMBER_STEPS]; /* columns are the filters' */
+		HgStep number_steps[HG_MAX_FILTER_NUMBER_STEPS]; /* columns are indexes in columns */
 	} HgRowFilters;
 
-	/* The values of a column by ordinal, wherever they are. */
+	/* The values of a column by ordinal. */
 	typedef struct HgFilterColumn
 	{
 		const void *values;
-		const uint8_t *nulls; /* not 0 where it is NULL; NULL where no row has NULL */
+		const uint8_t *nulls; /* not 0 where the value is NULL; NULL if no value is */
 		uint32_t width;
 		uint32_t unused; /* 0 */
 	} HgFilterColumn;
 
-	/* One filter, ready to be asked. */
+	/* One filter, prepared for evaluation. */
 	typedef struct HgFilterTest
 	{
 		uint32_t nsteps;
@@ -155,7 +155,7 @@ extern "C"
 		HgStep number_steps[HG_MAX_FILTER_NUMBER_STEPS];
 	} HgFilterTest;
 
-	/* The sets that a step takes. */
+	/* Returns how many sets a step pops. */
 	static inline uint32_t
 	hg_filter_takes(const HgFilterStep *step)
 	{
@@ -164,14 +164,14 @@ extern "C"
 		return step->kind >= HG_FILTER_NOT ? 1 : 0;
 	}
 
-	/* Does it look at a column? */
+	/* Returns true if a step reads columns. */
 	static inline bool
 	hg_filter_looks(const HgFilterStep *step)
 	{
 		return step->kind >= HG_FILTER_IN && step->kind <= HG_FILTER_NOT_NULL;
 	}
 
-	/* Does a filter compute numbers, which may not fit? */
+	/* Returns true if a filter computes numbers, which may overflow. */
 	static inline bool
 	hg_filter_computes(const HgFilterTest *test)
 	{
@@ -182,7 +182,7 @@ extern "C"
 		return computes;
 	}
 
-	/* Does one of a side's filters, which may be NULL? */
+	/* Returns true if some filter of a side does; filters may be NULL. */
 	static inline bool
 	hg_row_filters_compute(const HgRowFilters *filters)
 	{
@@ -190,8 +190,8 @@ extern "C"
 	}
 
 	/*
-	 * A side's filter of its rows, or of what a lookup looks up; NULL where there is none, as where
-	 * the side has none at all: filters are NULL then.
+	 * Returns a side's filter of its rows (lookup 0) or of the rows that lookup - 1 looks up; NULL
+	 * if there is none.  filters may be NULL.
 	 */
 	static inline const HgRowFilter *
 	hg_row_filter_find(const HgRowFilters *filters, uint32_t lookup)
@@ -202,7 +202,7 @@ extern "C"
 		return NULL;
 	}
 
-	/* The stride of the ordinals that it knows rows by; 0 where there is none. */
+	/* Returns the stride of the ordinals that the filter uses; 0 if there is no filter. */
 	static inline uint32_t
 	hg_row_filter_stride(const HgRowFilters *filters, uint32_t lookup)
 	{
@@ -213,9 +213,8 @@ extern "C"
 	}
 
 	/*
-	 * Have a filter that can be ready to be asked; false where there is none.  The values of its
-	 * columns are for the caller to fill in, for each column of the side's filters that has its
-	 * lookup.
+	 * Prepares a valid filter for evaluation; returns false if there is none.  The caller then
+	 * fills in the values of those columns of the side's filters that have this lookup.
 	 */
 	extern bool hg_filter_test_init(HgFilterTest *test, const HgRowFilters *filters,
 									uint32_t lookup);
@@ -228,7 +227,7 @@ extern "C"
  * Asking, on the host and in kernels
  * ------------------------------------------------------------------------ */
 
-/* The value of an ordinal in a column, widened. */
+/* Returns the value of a column at an ordinal, widened. */
 HG_HOST_DEVICE int64_t
 hg_filter_value(const HgFilterColumn *column, uint8_t is_signed, uint64_t ordinal)
 {
@@ -254,7 +253,10 @@ hg_filter_is_null(const HgFilterColumn *column, uint64_t ordinal)
 	return column->nulls != NULL && column->nulls[ordinal] != 0;
 }
 
-/* Is a value in one of count ranges?  The last one that begins there or ahead of it tells. */
+/*
+ * Returns true if a value is in one of count ranges.  It finds the last range that does not begin
+ * above the value.
+ */
 HG_HOST_DEVICE bool
 hg_filter_is_in(const HgFilterRange *ranges, uint32_t count, int64_t value)
 {
@@ -268,8 +270,8 @@ hg_filter_is_in(const HgFilterRange *ranges, uint32_t count, int64_t value)
 }
 
 /*
- * A number that is computed for an ordinal; *null: it is NULL. *lost becomes true where it, or one
- * on the way to it, does not fit.
+ * Returns a number computed for an ordinal; *null is true if it is NULL.  Sets *lost to true if
+ * it, or a number on the way to it, overflows.
  */
 HG_HOST_DEVICE int64_t
 hg_filter_number(const HgFilterTest *test, uint8_t number, uint64_t ordinal, bool *null, bool *lost)
@@ -277,8 +279,8 @@ hg_filter_number(const HgFilterTest *test, uint8_t number, uint64_t ordinal, boo
 	const uint32_t first = test->numbers[number].first;
 	const uint32_t end = first + test->numbers[number].count;
 	int64_t below[HG_MAX_STEP_NUMBERS];
-	int64_t top = 0;	/* the last number, above these */
-	uint32_t nulls = 0; /* which of all these are NULL, the last one's bit lowest */
+	int64_t top = 0;	/* the last number, top of the stack */
+	uint32_t nulls = 0; /* a bit for each number on the stack that is NULL, the top's lowest */
 	uint32_t numbers = 0;
 
 	for (uint32_t s = first; s < end; s++)
@@ -310,7 +312,7 @@ hg_filter_number(const HgFilterTest *test, uint8_t number, uint64_t ordinal, boo
 	return top;
 }
 
-/* What a step compares: the value of a column, or a number that is computed. */
+/* Returns an operand of a step: the value of a column, or a computed number. */
 HG_HOST_DEVICE int64_t
 hg_filter_operand(const HgFilterTest *test, bool computed, uint8_t number, uint8_t is_signed,
 				  uint64_t ordinal, bool *null, bool *lost)
@@ -322,8 +324,8 @@ hg_filter_operand(const HgFilterTest *test, bool computed, uint8_t number, uint8
 }
 
 /*
- * Is the row of an ordinal in the set of a step that looks at columns?  computes: some step
- * computes numbers.
+ * Returns true if the row of an ordinal is in the set of a step that reads columns.  computes:
+ * some step of the filter computes numbers.
  */
 HG_HOST_DEVICE bool
 hg_filter_look(const HgFilterTest *test, const HgFilterStep *step, bool computes, uint64_t ordinal,
@@ -351,9 +353,9 @@ hg_filter_look(const HgFilterTest *test, const HgFilterStep *step, bool computes
 }
 
 /*
- * Does the row of an ordinal count, by a filter that can be?  Sets that are left are bits of a
- * word.  computes is hg_filter_computes(); *lost becomes true where a number does not fit, and then
- * it is not known.
+ * Returns true if the row of an ordinal counts, by a filter that has passed hg_row_filters_check.
+ * The stack of sets is the bits of a word.  computes is hg_filter_computes().  Sets *lost to true
+ * if a number overflows; the result is then undefined.
  */
 HG_HOST_DEVICE bool
 hg_filter_holds(const HgFilterTest *test, bool computes, uint64_t ordinal, bool *lost)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_row_filter_check.h
- *	  Filters of graph replicas' rows: what all engines check of them.
+ *	  Checks of filters of graph replicas' rows, common to all engines.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,8 +18,8 @@ extern "C"
 #endif
 
 	/*
-	 * Can a side that is a graph replica have its filters, which may be NULL? HG_OK, or HG_INVALID
-	 * with an explanation.  What its lookups are was checked.
+	 * Checks the filters, which may be NULL, of a side that is a graph replica, whose lookups have
+	 * been checked.  Returns HG_OK, or HG_INVALID with an explanation.
 	 */
 	extern HgStatus hg_row_filters_check(const HgJobSpec *spec, HgSide side, HgError *error);
 

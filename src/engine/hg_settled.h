@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_settled.h
- *	  Outer rows whose caller may have enough of their matches before he has all.
+ *	  Outer rows that may be finished before all of their matches have been returned.
  *
- * A row's matches are returned in parts (HgMatches.settled): first a few, and then as many again as
- * there were before.  So a row whose first match will do costs little, however many it has, and one
- * whose matches are all looked at in vain is asked about no more often than the logarithm of their
- * number.  Rows with few matches are not asked about, as a rule, and returned whole.
+ * A row's matches are returned in parts (HgMatches.settled): first a few, and then as many again
+ * as there were before.  So a row that is finished by its first match costs little, however many
+ * it has.  For a row whose matches are all examined in vain, the callback is called at most a
+ * logarithm of their number.  Rows with few matches are usually returned whole, without a
+ * callback.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,24 +18,27 @@
 
 #include "hg_engine.h"
 
-/* Matches of the first part. */
+/* Number of matches of the first part. */
 #define HG_SETTLED_FIRST 16
 
-/* Are no more matches of a row wanted? */
+/* Returns true if the caller needs no more matches of a row. */
 static inline bool
 hg_matches_settled(const HgMatches *matches, uint32_t outer_row)
 {
 	return matches->settled != NULL && matches->settled(matches->settled_arg, outer_row);
 }
 
-/* How many matches of a row the next part has, after so many have been written of it. */
+/* Returns the number of matches in a row's next part, after so many have been written. */
 static inline size_t
 hg_settled_part(uint32_t written)
 {
 	return written > HG_SETTLED_FIRST ? written : HG_SETTLED_FIRST;
 }
 
-/* What the capacity is to be while a part of a row's matches is written, or all where none asks. */
+/*
+ * Returns the capacity to respect while a part of a row's matches is written; all of it if there
+ * is no callback.
+ */
 static inline size_t
 hg_matches_part_capacity(const HgMatches *matches, uint32_t written)
 {

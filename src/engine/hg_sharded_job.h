@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sharded_job.h
- *	  A sharded job, which runs on several engines, and operations on all of its shards.
+ *	  A sharded job, which runs on several engines: declarations shared by its files.
  *
  *	hg_sharded.c			the calls of hg_engine.h
- *	hg_sharded_shards.c	what each shard is given
- *	hg_sharded_exchange.c	rows to the shards that join them
- *	hg_sharded_groups.c	groups of several shards become one
+ *	hg_sharded_shards.c		opening shards, and shares
+ *	hg_sharded_exchange.c	moves rows to the shards that join them
+ *	hg_sharded_groups.c		merges groups of several shards
  *	hg_sharded_partitions.c	graph replicas of which each shard has a partition
  *
- * The first of these stands above the others, which know nothing of each other.
+ * The first of these calls the others, which do not call each other.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,36 +25,36 @@
 
 typedef struct HgShard
 {
-	HgEngine calls; /* of the engine that it belongs to */
+	HgEngine calls; /* the calls of its engine */
 	HgJob *job;
 } HgShard;
 
-/* Groups of all shards, merged. */
+/* The groups of all shards, merged. */
 typedef struct HgShardedGroups
 {
 	HgReduceSpec spec;
-	uint32_t words; /* of a record; 0 where no groups were made */
+	uint32_t words; /* of a record; 0 if no groups were made */
 	uint64_t *records;
 	uint64_t capacity;
 	uint64_t count;
-	uint64_t next; /* the group to be delivered next */
+	uint64_t next; /* index of the next group to return */
 } HgShardedGroups;
 
-/* The rows of a side, and, by the number of a lookup and 1, those that it finds. */
+/* Graphs of a side: index 0 is the side itself, n what lookup n - 1 looks up. */
 #define HG_SHARDED_TABLES (HG_MAX_LOOKUPS + 1)
 
-/* Graph replicas of which each shard has a partition, in place of rows. */
+/* The partitionings of a job's graph replicas. */
 typedef struct HgShardedPartitions
 {
-	/* by HgSide; NULL: the shards have them as they are */
+	/* by HgSide and graph; NULL: each shard has the whole graph */
 	const struct HgPartitioning *partitions[2][HG_SHARDED_TABLES];
-	uint32_t parts[2][HG_SHARDED_TABLES]; /* of the whole graphs */
+	uint32_t parts[2][HG_SHARDED_TABLES]; /* number of parts of the whole graphs */
 
-	/* of partitions, for their shards; NULL: all rows count */
+	/* by shard: masks of partitions; NULL: all rows count */
 	uint64_t *masks[2][HG_SHARDED_TABLES][HG_MAX_SHARDS];
 } HgShardedPartitions;
 
-/* What a shard has in place of the whole graphs, in place until it is open. */
+/* What replaces the whole graphs in the spec of one shard; in place until the shard is open. */
 typedef struct HgShardedPartitionSpec
 {
 	HgReplicaUse replica[2];
@@ -62,10 +62,10 @@ typedef struct HgShardedPartitionSpec
 	HgReplicaLookup lookups[2][HG_MAX_LOOKUPS];
 } HgShardedPartitionSpec;
 
-/* The most that shares of shards can be together. */
+/* Maximum sum of the shares of all shards. */
 #define HG_SHARDED_SHARES (HG_EXCHANGE_SHARES * HG_MAX_SHARDS)
 
-/* How rows are numbered: which of the calls has brought any. */
+/* How rows are numbered, which the first append decides. */
 typedef enum HgShardedFilled
 {
 	HG_SHARDED_EMPTY = 0,
@@ -77,82 +77,99 @@ typedef struct HgShardedJob
 {
 	HgSharded *sharded;
 	const HgHost *host;
-	HgJobSpec spec; /* as the job was asked for */
+	HgJobSpec spec; /* as the caller gave it */
 	uint32_t shards;
-	HgShard shard[HG_MAX_SHARDS]; /* those that are open */
+	HgShard shard[HG_MAX_SHARDS]; /* [shards] are open */
 	bool is_partitioned;
 	HgShardedPartitions partitioned;
 
 	uint32_t shares[HG_MAX_SHARDS];
-	uint32_t turns;					 /* the sum of these, after which dealing begins anew */
+	uint32_t turns; /* sum of the shares: number of turns after which dealing starts again */
 	uint8_t turn[HG_SHARDED_SHARES]; /* [turns] the shard that is dealt rows */
 	HgShardedFilled filled;
-	uint64_t rows[2]; /* numbers of rows that are appended are below these */
+	uint64_t rows[2]; /* upper bound, exclusive, of the numbers of appended rows */
 	uint64_t appended[2];
-	uint64_t given[2][HG_MAX_COLUMNS]; /* rows that have got their value */
+	uint64_t given[2][HG_MAX_COLUMNS]; /* number of values appended */
 
-	uint64_t moved; /* rows that went from one shard to another ... */
-	uint64_t sent;	/* ... and those of them that one sent to the other */
+	uint64_t moved; /* rows that moved from one shard to another */
+	uint64_t sent;	/* rows of moved that one shard sent to another directly */
 	bool exchanged;
-	HgStatus exchange_status; /* of start, which build tells */
+	HgStatus exchange_status; /* of an exchange in start, which build returns */
 	HgError exchange_error;
 	HgWrappedState state;
 
-	bool is_ahead; /* shards have begun with this, and the call for it is still to come */
+	bool is_ahead; /* shards have started this, and the call for it is still to come */
 	HgAhead ahead;
 	HgMatchMode ahead_mode;
 
 	bool streaming;
-	uint32_t current; /* the shard whose matches are delivered */
+	uint32_t current; /* the shard whose matches next returns */
 	HgShardedGroups groups;
 } HgShardedJob;
 
-/* hg_sharded_shards.c: open all of them; what was opened is in the job, whatever comes of it. */
+/*
+ * hg_sharded_shards.c
+ *
+ * Opens all shards.  On failure the caller closes those that were opened, which are in the job.
+ */
 extern HgStatus hg_shards_open(HgShardedJob *job, HgError *error);
 
-/* Have all shards begin with something, where they can. */
+/* Calls start on all shards whose engines have it. */
 extern HgStatus hg_shards_start(HgShardedJob *job, HgAhead ahead, HgMatchMode mode,
 								const HgReduceSpec *spec, HgError *error);
 
-/* Close those that are open. */
+/* Closes all open shards. */
 extern void hg_shards_close(HgShardedJob *job);
 
-/* The shard that is dealt a row, and the first row from there on that another is dealt. */
+/* Returns the shard that is dealt a row; *end is the first later row of another shard. */
 extern HgShard *hg_shard_of_row(HgShardedJob *job, uint64_t row, uint64_t *end);
 
-/* hg_sharded_exchange.c: exchange the rows of both sides. */
+/*
+ * hg_sharded_exchange.c
+ *
+ * Exchanges the rows of both sides.
+ */
 extern HgStatus hg_sharded_exchange(HgShardedJob *job, HgError *error);
 
 /*
- * hg_sharded_groups.c: have each shard make groups, which all have begun with where they can, and
- * merge them: HG_TOO_MANY_GROUPS of any shard, or of all together, is that of the job.
+ * hg_sharded_groups.c
+ *
+ * Makes the groups of each shard and merges them.  HG_TOO_MANY_GROUPS if any shard has too many
+ * groups, or all together have.
  */
 extern HgStatus hg_sharded_groups_make(HgShardedJob *job, HgMatchMode mode,
 									   const HgReduceSpec *spec, uint64_t *groups, HgError *error);
 
-/* The next records, which there have to be some of. */
+/* Returns the next records; groups have been made. */
 extern void hg_sharded_groups_next(HgShardedJob *job, HgGroupRecords *records);
 
-/* hg_sharded_partitions.c: does a spec ask for partitions of graph replicas? */
+/*
+ * hg_sharded_partitions.c
+ *
+ * Returns true if a spec has partitioned graph replicas.
+ */
 extern bool hg_sharded_are_partitioned(const HgJobSpec *spec);
 
-/* Begin a job of them, if it can be so, before its shards are opened. */
+/* Checks and sets up the partitionings of a job, before its shards are opened. */
 extern HgStatus hg_sharded_partitions_open(HgShardedJob *job, HgError *error);
 
-/* Have a shard's spec, which is the job's so far, name its partitions. */
+/* Replaces graphs by a shard's partitions in its spec, which is a copy of the job's. */
 extern void hg_sharded_partitions_shard(const HgShardedJob *job, uint32_t shard,
 										HgShardedPartitionSpec *of, HgJobSpec *spec);
 
-/* HgEngine.mask of a side, or of a lookup; and tell the shards, before they build. */
+/*
+ * hg_sharded_partitions_mask is HgEngine.mask for a side or a lookup.  It collects the masks of
+ * partitions, which hg_sharded_partitions_tell passes to the shards before they build.
+ */
 extern HgStatus hg_sharded_partitions_mask(HgShardedJob *job, HgSide side, uint32_t lookup,
 										   uint64_t first_word, uint64_t count,
 										   const uint64_t *words, HgError *error);
 extern HgStatus hg_sharded_partitions_tell(HgShardedJob *job, HgError *error);
 
-/* Free the masks. */
+/* Frees the masks. */
 extern void hg_sharded_partitions_free(HgShardedJob *job);
 
-/* Forget the groups, if there are any. */
+/* Frees the groups, if there are any. */
 extern void hg_sharded_groups_free(HgShardedJob *job);
 
 #endif /* HG_SHARDED_JOB_H */

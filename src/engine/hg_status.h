@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_status.h
- *	  What a call of an engine returns, and what it says went wrong.
+ *	  Status codes and error descriptions of engine calls.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,28 +19,25 @@ extern "C"
 	{
 		HG_OK = 0,
 		HG_INVALID,				 /* the caller broke the contract or a limit */
-		HG_OUT_OF_MEMORY,		 /* host memory refused; without a device also: over
-								  * memory_limit */
-		HG_DEVICE_OUT_OF_MEMORY, /* device memory refused, over the device's budget
-								  * or over memory_limit: a smaller job may do */
+		HG_OUT_OF_MEMORY,		 /* host memory refused; without a device also: over memory_limit */
+		HG_DEVICE_OUT_OF_MEMORY, /* device memory refused, over the device's budget or over
+								  * memory_limit: a smaller job may work */
 		HG_TOO_MANY_ROWS,		 /* a side would pass HG_MAX_ROWS */
-		HG_CANCELLED,			 /* host->cancelled() said so */
+		HG_CANCELLED,			 /* host->cancelled() returned true */
 		HG_UNAVAILABLE,			 /* no device, no driver, not ready yet */
-		HG_EVICTED,				 /* the job was idle, and others waited for its device memory: a
-								  * new job may do */
-		HG_NO_REPLICA,			 /* there is no replica of that name, or not any more: keys may
-								  * do */
-		HG_NOT_UNIQUE,			 /* a row would find more than one where it may find one: what
-								  * looks for no more than one is not the way to join them */
-		HG_BAD_PAGE,			 /* a page of a table makes no sense: rows that its reader takes out
-								  * of it himself may do */
-		HG_OVERFLOW,			 /* a number does not fit that would be computed of a row: it is
-								  * for the caller to see whether that row matters */
-		HG_DEVICE_FAILED,		 /* a call to the device's driver failed */
-		HG_CONNECTION_LOST		 /* the device process is gone */
+		HG_EVICTED, /* the job was idle and others waited for its device memory: a new job may work
+					 */
+		HG_NO_REPLICA, /* no replica of that name, or not any more: sending keys may work */
+		HG_NOT_UNIQUE, /* a row would find several rows in a lookup that allows one: a plain join
+						* may work */
+		HG_BAD_PAGE,   /* a page of a table is damaged: the caller may read its rows itself */
+		HG_OVERFLOW,   /* a number computed of a row overflows: the caller decides whether that row
+						* matters */
+		HG_DEVICE_FAILED,  /* a call to the device's driver failed */
+		HG_CONNECTION_LOST /* the device process is gone */
 	} HgStatus;
 
-	/* What went wrong, for a human: message without newline, detail may be "". */
+	/* An error description for people: message has no newline, detail may be "". */
 	typedef struct HgError
 	{
 		HgStatus status;
@@ -48,7 +45,10 @@ extern "C"
 		char detail[240];
 	} HgError;
 
-	/* Fill *error (if not NULL) printf-like and return status. */
+	/*
+	 * Fills *error (if not NULL), with format as printf does, and returns status; detail may be
+	 * NULL.
+	 */
 	extern HgStatus hg_error_set(HgError *error, HgStatus status, const char *detail,
 								 const char *format, ...)
 #if defined(__GNUC__)

@@ -1,10 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wrapped_job.h
- *	  What engines around other engines (hg_ranges.h, hg_sharded.h) watch over in each of their
- *	  jobs.
+ *	  State and checks common to jobs of engines around other engines (hg_ranges.h, hg_sharded.h).
  *
- * Engines on the host have hg_host_job.h for that, which holds keys and memory as well.
+ * Engines on the host have hg_host_job.h for that, which manages keys and memory as well.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,10 +17,13 @@
 typedef struct HgWrappedState
 {
 	bool built;
-	bool failed; /* only close is left */
+	bool failed; /* only close is allowed */
 } HgWrappedState;
 
-/* Close a call: what the contract forbids has done nothing, all else is the job's end. */
+/*
+ * Ends a call and returns its status.  A failure other than HG_INVALID makes the job fail for
+ * good; a call that answers HG_INVALID has changed nothing.
+ */
 static inline HgStatus
 hg_wrapped_finish(HgWrappedState *state, HgStatus status)
 {
