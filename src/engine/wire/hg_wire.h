@@ -5,216 +5,209 @@
  *
  * FRAMING
  *
- * The two ends share a connected Unix socket of type SOCK_SEQPACKET: what is sent
- * is received whole or not at all.  Every message is one of five structs of fixed
- * size, native byte order and layout (both ends come from one build on one
- * machine), that starts with an HgWireHeader.  Magic, version, type and length are
- * checked on receipt, and a message that fails ends the connection: nothing is
- * resynchronised.
+ * The two ends share a connected Unix socket of type SOCK_SEQPACKET: a message is received whole
+ * or not at all.  Every message is one of five structs of fixed size, in native byte order and
+ * layout (both ends come from one build on one machine), and starts with an HgWireHeader.  The
+ * receiver checks magic, version, type and length.  A message that fails the check ends the
+ * connection; there is no resynchronisation.
  *
- * HgWireOpening has room for all that a job can be told, which is 23 kB, and next to all of it is
- * 0.  It is sent as HgWirePacked: what is behind the header is partitioned into blocks, and those
- * of which each byte is 0 are left out.
+ * HgWireOpening has room for all parameters of a job, 23 kB, nearly all of which is 0.  It is sent
+ * as HgWirePacked: what follows the header is divided into blocks, and blocks of zeros are left
+ * out.
  *
  * TWO WAYS TO RUN
  *
- * A private device process serves one connection, that of the session which started it, and
- * ends with it.  A server's device process was started by a process that looks after it:
- * it has a control connection to that one, and a listening socket on which any number
- * of sessions connect, each of them served by a thread of its own.  Both speak the same
- * messages, but that the control connection has no staging area and no jobs.  Its
- * requests, LIST and STATUS, are answered at once whatever jobs do, so that
- * whoever gets no answer there knows that the process hangs.
+ * A private device process serves one connection, that of the session which started it, and ends
+ * with it.  A server's device process was started by a supervising process.  It has a control
+ * connection to that process, and a listening socket on which any number of sessions connect, each
+ * served by a thread of its own.  Both kinds speak the same messages, except that the control
+ * connection has no staging area and no jobs.  Its requests, LIST and STATUS, are answered at once
+ * whatever jobs do.  A supervisor that gets no answer there knows that the process hangs.
  *
- * What breaks a rule of this page ends its own connection, and no other.  The end of the
+ * A peer that breaks a rule of this page ends its own connection, and no other.  The end of the
  * control connection, or a failing device, ends the process.
  *
  * WHO SENDS WHAT WHEN
  *
- *	hello		The device process, once, as its first message: when its device is
- *				ready, with the staging area's descriptor attached unless it is for the
- *				control connection, or when it knows that there is none, with the
- *				reason.  Until then the client regards it as starting and sends nothing.
+ *	hello		The device process, once, as its first message: when its device is ready, with
+ *				the staging area's descriptor attached unless it is the control connection; or
+ *				when it knows that there is no device, with the reason.  Until then the client
+ *				regards it as starting and sends nothing.
  *	request		The client.  Each has a sequence number, one more than the last.
- *	reply,		The device process: exactly one for each request, in the order and
- *	devices,	with the sequence number of the requests, whether the request did
- *	status		its work, failed or was cancelled.  HG_DEVICE_FAILED is the last
- *				answer: the process, of no more use, ends.
- *	note		The client: CANCEL stops the request that runs, or waits in the queue,
- *				for a job (which is then answered with HG_CANCELLED) and fails all
- *				later ones; CLOSE frees the job, whatever runs for it; RELEASE gives
- *				staging back (below).  Notes are not answered and carry the sequence
- *				number of the last request.
+ *	reply,		The device process: exactly one for each request, in the order and with the
+ *	devices,	sequence number of the requests, whether the request succeeded, failed or was
+ *	status		cancelled.  HG_DEVICE_FAILED is the last answer: the process is of no more
+ *				use and ends.
+ *	note		The client: CANCEL stops the running or queued request of a job (which is then
+ *				answered with HG_CANCELLED) and fails all later ones.  CLOSE frees the job,
+ *				whatever runs for it.  RELEASE frees results in staging.  DROP drops a
+ *				replica.  Notes are not answered; they carry the sequence number of the last
+ *				request.
  *
- * Requests are answered one at a time.  The client waits for each answer before it
- * goes on, but for APPEND and its like: there it goes on filling the other slot of its lease, and
- * looks at the answer when it needs the slot again; for BUILD, MATCH, COUNT and SEND_ROWS, where it
- * may go on with another job; and for the OPEN of a job whose keys are not all there yet: until
- * that is answered it asks for nothing else on this connection.  The device process looks for
- * notes behind the requests that wait.  A client that stops
- * waiting (its query was cancelled, say) sends a note and may start another job at
- * once: the answer that it did not wait for is recognised by its sequence number
- * when it arrives, and dropped.  A connection can have any number of open jobs; the
- * client numbers them.
+ * Requests are answered one at a time, and the client waits for each answer before it goes on,
+ * with these exceptions.  After APPEND and similar requests it fills the other slot of its lease,
+ * and reads the answer when it needs the slot again.  After BUILD, MATCH, COUNT, REDUCE and
+ * SEND_ROWS it may go on with another job.  After the OPEN of a job whose keys are not complete it
+ * may do other work, but sends no other request on this connection until that is answered.
+ *
+ * The device process looks for notes behind requests that wait.  A client that stops waiting, for
+ * example because its query was cancelled, sends a note and may start another job at once.  It
+ * recognises the answer that it did not wait for by its sequence number, and drops it.  A
+ * connection can have any number of open jobs; the client numbers them.
  *
  * SHARED JOBS
  *
- * The connections of several processes can have one job together: they open it with the same number
- * in HgJobSpec.participants_id, which nobody else uses.  The first of them is admitted, in its
- * turn, with the expected rows of all; the others wait for that, and share its fate.  Each has a
- * lease of its own, appends the rows that it has with APPEND_ROWS and APPEND_COLUMN, or
- * APPEND_PAGES, and closes the job for itself: it ends with the last.  Keys and columns are of the
- * same widths in all of them, and pages have the same in the same places.  That all rows are
- * appended before the first BUILD is the clients' business, and that they were appended to this
- * process: one that took the place of another has none that the other was given.  The rows in the
- * answer to BUILD are those of all shards.  What is asked for by several is done once: BUILD, COUNT
- * and MATCH, whose later askers get the answer of the first, and REDUCE, whose groups are all the
- * first one's: to the others it answers 0.  NEXT gives each chunk to one of them, and an outer row
- * may have its matches in several.  A request that fails for one of them, but for nonsense of its
- * own, fails the job for all; a cancel is its own.
+ * The connections of several processes can do one job together, as its participants: they open it
+ * with the same HgJobSpec.participants_id, which nobody else uses.  The first participant is
+ * admitted, in its turn, with the expected rows of all; the others wait for that, and share the
+ * result.  Each has a lease of its own, appends its rows with APPEND_ROWS and APPEND_COLUMN, or
+ * APPEND_PAGES, and closes the job for itself; the job ends with the last.  Keys, columns and
+ * pages have the same layout for all participants.  The clients ensure that all rows are appended
+ * before the first BUILD, and to this process: a process that replaced another one has none of the
+ * other's rows.  The answer to BUILD has the rows of all participants.
  *
- * A shard that has appended all of its rows says so with END_APPEND, and has no lease any more when
- * that is answered.  One that finds no staging free waits for it, whatever else its group has open:
- * those that have some give it back without waiting for anybody.
+ * A request that several participants send is carried out once.  Later senders of BUILD, COUNT and
+ * MATCH get the answer of the first.  The first sender of REDUCE gets all groups, the others 0.
+ * NEXT gives each chunk to one participant, and an outer row may have its matches in several
+ * chunks.  A request that fails for one participant, unless because it was invalid, fails the job
+ * for all; a cancel affects only its sender.
+ *
+ * A participant that has appended all of its rows sends END_APPEND, and has no lease after the
+ * answer.  A participant that finds no staging free waits for it, whatever else its group has
+ * open: the holders of staging free it without waiting for anyone.
  *
  * TABLES
  *
- * A job whose OPEN names a table has it measured by MEASURE in place of BUILD, and nothing else is
- * asked of it.  It is admitted with what its keys and the table need of device memory at least.
+ * A job whose OPEN names a table gets MEASURE in place of BUILD, and no other request after its
+ * keys.  It is admitted with the least device memory that its keys and the table need.
  *
  * REPLICAS
  *
- * A job whose OPEN names a new graph replica (engine/hg_replica.h) gets its edges by PUT_EDGES, one
- * that names a column its values by PUT_VALUES, and BUILD makes it: from then on the device process
- * has the replica under its name, or another one which it got of that name meanwhile.  Replicas
- * have memory of their own; where that is full, what was used least lately goes, and no job has.
- * So it does where jobs want the memory, and when DROP says so: nobody finds it any more, and where
- * a job has it, it goes with the last of these.  What is larger than all of that memory, or than
- * jobs leave of it with what they have, is refused with HG_DEVICE_OUT_OF_MEMORY. When DROP names a
- * graph its columns go as well; memory is not taken from one of a graph and its columns for
- * another.
+ * A job whose OPEN names a new graph replica (engine/hg_replica.h) gets its edges by PUT_EDGES,
+ * and one that names a new column its values by PUT_VALUES.  BUILD makes the replica.  From then
+ * on the device process has a replica of that name: this one, or another that was made under that
+ * name meanwhile.  Replicas share a limited part of device memory.  When that is full, or when
+ * jobs need the memory, the least recently used replicas that no job uses are evicted.  DROP drops
+ * a replica: nobody finds it any more, and its memory is freed when no job uses it.  A replica
+ * larger than that part of the memory, or than open jobs leave of it, is refused with
+ * HG_DEVICE_OUT_OF_MEMORY.  DROP of a graph also drops its columns.  A graph and its columns are
+ * not evicted for each other.
  *
- * A job whose OPEN names graph replicas has them for sides, with the columns that it names of them,
- * or is refused with HG_NO_REPLICA, at once or when its turn has come, where one of all these is
- * not there, or of another shape than it says.  So it is with the graphs by which rows of a side
- * look up others, and with those that are looked up.  The answer names what is not there.  From
- * then on they stay until the job is closed.  MASK tells which of the graphs' rows count, and so do
- * filters (engine/hg_row_filter.h), whose columns are named and stay as those of the sides do.
- * Columns that have a program have no name, and are computed (engine/hg_computed.h).  BUILD is
- * answered with HG_NOT_UNIQUE where a row that looks up finds two, and with HG_OVERFLOW where a
- * number that is computed, for a column or by a filter, does not fit.
+ * A job whose OPEN names graph replicas has them as sides, with the columns that it names of them.
+ * The job is refused with HG_NO_REPLICA, at once or in its turn, if one of them is missing or has
+ * another shape.  The same applies to the graphs of lookups.  The answer names what is missing.
+ * An admitted job keeps its replicas until it is closed.  MASK says which rows of the graphs
+ * count, and so do filters (engine/hg_row_filter.h), whose columns are named and kept likewise.
+ * Columns with a program have no name, and are computed (engine/hg_computed.h).  BUILD is answered
+ * with HG_NOT_UNIQUE if a row that looks up finds two rows, and with HG_OVERFLOW if a number
+ * computed for a column or by a filter overflows.
  *
  * In answers a job that makes a replica has no rows, and a side that is a graph replica has the
- * rows of that, whatever a mask says and whatever its rows find.
+ * rows of the replica, whatever masks and lookups say.
  *
- * It is nonsense to name anything whose serial is 0, a graph by the number of a column or a column
- * without one, what is computed, or columns, lookups or filters of a side that is no graph replica;
- * to append keys or columns to one that is; to put values beyond the places of a column; or to ask
- * more of a job that makes a replica than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
+ * It is invalid to name a replica with serial 0, a graph by a column's number or a column without
+ * one, or a computed column; to name columns, lookups or filters of a side that is no graph
+ * replica; to append keys or columns to a side that is one; to put values beyond the ordinals of a
+ * column; or to send a job that makes a replica anything but PUT_EDGES or PUT_VALUES, END_APPEND
+ * and BUILD.
  *
  * PAGES
  *
- * A side whose OPEN says how it comes as pages (engine/hg_pages.h) gets them by APPEND_PAGES, and
- * neither keys nor columns otherwise.  BUILD is answered with HG_BAD_PAGE where one of them makes
- * no sense; in a shared job whatever is asked for afterwards is, too.  In answers such a side has
- * the rows that have been found in its pages, which may be as many as pages have room for until it
- * is built; then they are as many as BUILD says.
+ * A side whose OPEN describes pages (engine/hg_pages.h) gets them by APPEND_PAGES, and no keys or
+ * columns.  BUILD is answered with HG_BAD_PAGE if a page is damaged; in a shared job all later
+ * requests are, too.  Before BUILD, answers count as rows of such a side at most as many as its
+ * pages have room for; after BUILD, its rows.
  *
  * SHARDS
  *
- * A job whose OPEN says that it is one of several (HgJobSpec.shards, engine/hg_exchange.h) is
- * admitted with the rows that it expects, and what the exchange of as many takes.  It is asked for
- * TALLY, EXPECT, TAKE_ROWS, PUT_ROWS and ARRIVED before BUILD; the others are jobs of other
- * connections, mostly to other processes, which know nothing of each other: rows that are to go
- * from one to another are the client's in between, or it has the one make memory for them by OFFER,
- * whose answer has a descriptor attached, and attaches that to SEND_ROWS for the other
- * (engine/hg_offer.h).  Both may be answered with HG_INVALID, and the client may go on to another
- * job before SEND_ROWS is answered.  An answer or a request without its descriptor is worth
- * nothing, and no harm: who has no number free for one does not get it.  EXPECT reserves what more
- * rows than were expected need; what is offered is reserved by nobody, and only had while there is
- * room.  In answers the job has the rows that it was sent until ARRIVED, and then those that it
- * has.  No other job is asked for any of these.  Once it is built it may be idle for longer than
- * others before it is evicted: its client may be fetching what the other shards have.
+ * A job whose OPEN says that it is a shard (HgJobSpec.shards, engine/hg_exchange.h) is admitted
+ * with its expected rows and the memory of their exchange.  It gets TALLY, EXPECT, TAKE_ROWS,
+ * PUT_ROWS and ARRIVED before BUILD; no other job does.  The other shards are jobs of other
+ * connections, mostly to other processes, and shards know nothing of each other.  The client moves
+ * rows from one to another.  Or it makes a shard offer a peer window by OFFER, whose answer has a
+ * descriptor attached, and attaches that to SEND_ROWS for another shard (engine/hg_offer.h).  Both
+ * may be answered with HG_INVALID, and the client may go on to another job before SEND_ROWS is
+ * answered.  An answer or request whose descriptor is missing does no harm and has no effect: a
+ * process without a free descriptor number does not receive it.  EXPECT reserves memory for more
+ * rows than were expected.  A window is not reserved for, and offered only while there is room.
+ * In answers the job has the rows that it was sent until ARRIVED, and then its share.  A built
+ * shard may be idle for longer than other jobs before it is evicted: its client may be reading
+ * from the other shards.
  *
  * THE QUEUE
  *
- * OPEN is answered when the job is admitted: when the device memory that its expected rows
- * need is not spoken for by other jobs, and a part of staging is free.  Until then it
- * waits its turn, first come, first served, and small jobs do not overtake large
- * ones.  Two jobs never wait: one that is larger than the whole budget, and one
- * that would wait while its own group (HgJobSpec), or its connection, has another
- * job open, because what it waited for might be waiting for it.  Both are
- * refused with HG_DEVICE_OUT_OF_MEMORY, as a smaller job may do.  A job that is opened ahead
- * (HgJobSpec), while another of its connection is at work, is also refused where anyone
- * waits.  So nobody holds anything while he waits in the queue, and it can't come to a
- * deadlock.
+ * OPEN is answered when the job is admitted: when the device memory for its expected rows is not
+ * reserved by other jobs, and a part of staging is free.  Until then it waits in a FIFO queue;
+ * small jobs do not overtake large ones.  Two kinds of jobs never wait: a job larger than the
+ * whole budget, and a job whose group (HgJobSpec) or connection has another job open, because what
+ * it waited for might wait for it.  Instead of waiting, both are refused with
+ * HG_DEVICE_OUT_OF_MEMORY, as a smaller job may work.  A job opened ahead (HgJobSpec), while
+ * another of its connection is at work, is also refused if any job waits.  So no client holds a
+ * resource while it waits in the queue, and deadlocks are impossible.
  *
- * A job may turn out to have more rows than were expected.  What they need is reserved as
- * they are appended; where others have it, the append fails with HG_DEVICE_OUT_OF_MEMORY.
+ * A job may get more rows than were expected.  Their memory is reserved as they are appended; if
+ * other jobs have reserved it, the append fails with HG_DEVICE_OUT_OF_MEMORY.
  *
- * A built job that its client has asked for nothing for some seconds is evicted where one that
- * waits in the queue needs its memory: it is closed as far as the device is concerned, and whatever
- * is asked of it is answered with HG_EVICTED. The client closes it and may open another, which
- * waits its turn.  So is one that was opened ahead and is not built, where its whole connection has
- * been idle; its lease stays the client's until it closes it.  No shared job is, nor one whose
- * group or connection has another open, beside which its client could not wait.
+ * A built job without a request for some seconds is evicted if a queued job needs its memory: its
+ * device memory is freed, and further requests are answered with HG_EVICTED.  The client closes it
+ * and may open another, which waits in the queue.  A job that was opened ahead and is not built is
+ * evicted likewise if its whole connection has been idle; its lease stays until the client closes
+ * it.  No shared job is evicted, nor one whose group or connection has another job open, because
+ * its client could not wait beside that.
  *
  * STAGING
  *
- * One memfd, made and sized by the device process, sealed against shrinking and
- * growing, and mapped by all ends.  The device process decides who has which part of it:
+ * One memfd, made and sized by the device process, sealed against shrinking and growing, and
+ * mapped by both ends.  The device process decides who has which part of it:
  *
- *	lease		The answer to OPEN names a part of staging that is the job's until its BUILD,
- *				MEASURE or END_APPEND is answered or it is closed.  The client partitions it into
- *				two
- *				slots, used in turn, and APPEND names the offset at which the device process shall
- *				read keys.  A slot is busy from the sending of the request that names it until that
- *				request's answer has arrived.
+ *	lease		The answer to OPEN names a part of staging that belongs to the job until its
+ *				BUILD, MEASURE or END_APPEND is answered or it is closed.  The client divides
+ *				it into two slots, used in turn, and APPEND names the offset at which the device
+ *				process reads keys.  A slot is busy from the sending of the request that names
+ *				it until the answer arrives.
  *	results		The answers to NEXT, NEXT_GROUPS, EXPORT, TALLY and TAKE_ROWS name a part of
- *				staging that holds what was asked for.  It is the client's until its next message,
- *				whichever that is: a client that has nothing else to say sends RELEASE.  Results
- *				are copied out before a call returns, so that between calls no job has a claim on
- *				that part of staging.
+ *				staging that holds the results.  It belongs to the client until its next
+ *				message; a client without another message sends RELEASE.  Results are copied
+ *				out before a call returns, so that between calls no job occupies that part.
  *
- * Three quarters of staging are for leases and one for results, and what waits for room for
- * results waits for nothing but other clients' copying.  The layout there:
+ * Three quarters of staging are for leases and one for results.  A request that waits for room for
+ * results waits only for other clients' copying.  The layout there:
  *
  *	APPEND, APPEND_ROWS
  *				keys[count], key_width bytes each
  *	APPEND_COLUMN
- *				values[count] of the column's width, then, where nulls says so, a byte for each
+ *				values[count] of the column's width, then, if nulls is set, a byte for each
  *				of them, not 0 where it is NULL
  *	APPEND_PAGES
  *				pages[count], each of the side's page_size
- *	NEXT		outer[n], inner[n], 32 bits each, and for each column that is wanted, those of the
- *				outer side first, values[n] of its width and then nulls[n], a byte each: n is
- *				the greatest multiple of 8 that there is room for, and count, the answer's,
- *				of each array are set (hg_wire_place_matches)
+ *	NEXT		outer[n], inner[n], 32 bits each, and for each requested column, the outer
+ *				side's first, values[n] of its width and then nulls[n], a byte each.  n is the
+ *				greatest multiple of 8 that there is room for; the first count entries (the
+ *				answer's) of each array are set (hg_wire_place_matches)
  *	NEXT_GROUPS	records[count] of the last REDUCE, from lease_offset on (hg_reduce.h)
  *	EXPORT		elements first .. first + count - 1 of one array of the graph; the answer's
- *				count may be smaller than what was asked for
+ *				count may be smaller than requested
  *	PUT_EDGES	rows[count], 32 bits each, and from the next multiple of 8 bytes on keys[count],
  *				of the graph replica's key width
  *	PUT_VALUES	as APPEND_COLUMN, with the first ordinal for a row number
  *	MASK		words[count], 64 bits each, unless they are all 0
  *	TALLY		counts[HG_EXCHANGE_PARTS], 64 bits each
  *	TAKE_ROWS, PUT_ROWS
- *				keys[n], key_width bytes each, numbers[n], 32 bits each, and for each column of the
- *				side values[n] of its width and then nulls[n], a byte each, which are set where
- *				nulls, the answer's, or columns, the request's, says so: n is the greatest multiple
- *				of 8 that there is room for in results, and the least that is not below count in a
- *				lease; count of each array are set (hg_wire_place_rows)
+ *				keys[n], key_width bytes each, numbers[n], 32 bits each, and for each column
+ *				of the side values[n] of its width and then nulls[n], a byte each, which are set
+ *				if the answer's nulls or the request's columns says so.  n is the greatest
+ *				multiple of 8 that results have room for, and in a lease the least one that is
+ *				not below count; count entries of each array are set (hg_wire_place_rows)
  *
  * WHAT IS TRUSTED
  *
- * Both ends check that the peer runs under their own user id.  Beyond that no end relies on the
- * other's sanity.  Offsets and lengths are 64-bit, and each end checks them before use: the device
- * process against the job's lease, the client against staging and what it asked for; and each
- * number beside them against what it can be (hg_wire_answer.c says what a client sees through, and
- * what it believes).  The other end may write to staging at any time: who reads what lies there
- * copies it first, checks the copy and uses that, and nobody reads back what he has written there.
- * All clients map the whole of staging: they are processes of one PostgreSQL server, who share its
- * buffers too.
+ * Both ends check that the peer runs under their own user id.  Beyond that no end trusts the
+ * other.  Offsets and lengths are 64-bit, and each end checks them before use: the device process
+ * against the job's lease, the client against staging and its request.  Other numbers are checked
+ * for plausibility (hg_wire_answer.c says what a client detects, and what it believes).  The other
+ * end may write to staging at any time: a reader copies data first, checks the copy and uses that,
+ * and nobody reads back what it wrote there.  All clients map the whole of staging: they are
+ * processes of one PostgreSQL server, which share its buffers too.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -239,12 +232,12 @@
 #define HG_WIRE_PAGE UINT64_C(4096)
 
 /*
- * A slot, or the results of one answer, are this at most: copying them must stay a matter of a
- * millisecond or so, because cancellation is looked at only in between.
+ * Maximum bytes of a slot, or of the results of one answer.  Copying them must take about a
+ * millisecond at most, because cancellation is polled only in between.
  */
 #define HG_WIRE_SLOT_MAX (UINT64_C(8) << 20)
 
-/* Less staging than this would make no useful slots. */
+/* Minimum bytes of staging; less would make no useful slots. */
 #define HG_WIRE_STAGING_MIN (UINT64_C(64) << 10)
 
 typedef enum HgWireType
@@ -255,9 +248,9 @@ typedef enum HgWireType
 	HG_WIRE_LOAD,	   /* HgWireStatus: the answer to HG_WIRE_STATUS */
 	HG_WIRE_REPLY,	   /* HgWireReply: the answer to any other request */
 
-	/* client to device process, all HgWireRequest but for OPEN: requests ... */
-	HG_WIRE_LIST,	/* of devices; belongs to no job */
-	HG_WIRE_STATUS, /* of the process; belongs to no job */
+	/* client to device process, all HgWireRequest except OPEN: requests */
+	HG_WIRE_LIST,	/* of devices; for no job */
+	HG_WIRE_STATUS, /* of the process; for no job */
 	HG_WIRE_OPEN,	/* HgWireOpening */
 	HG_WIRE_APPEND,
 	HG_WIRE_APPEND_ROWS,
@@ -284,11 +277,11 @@ typedef enum HgWireType
 	HG_WIRE_OFFER,
 	HG_WIRE_SEND_ROWS,
 
-	/* ... and notes */
+	/* client to device process: notes */
 	HG_WIRE_CANCEL,
 	HG_WIRE_CLOSE,
 	HG_WIRE_RELEASE,
-	HG_WIRE_DROP /* belongs to no job */
+	HG_WIRE_DROP /* for no job */
 } HgWireType;
 
 /* The arrays of a graph, for EXPORT. */
@@ -305,62 +298,69 @@ typedef struct HgWireHeader
 	uint16_t version;
 	uint16_t type;	   /* HgWireType */
 	uint32_t length;   /* of the whole message, in bytes */
-	uint32_t job;	   /* the client's number of the job, from 1; 0 where none */
+	uint32_t job;	   /* the client's number of the job, from 1; 0 for no job */
 	uint64_t sequence; /* of the request, from 1; hello: 0 */
 } HgWireHeader;
 
-/* What a client sends, or the beginning of it.  Members that a type does not name are 0. */
+/* A message of a client, or its beginning.  Members that its type does not use are 0. */
 typedef struct HgWireRequest
 {
 	HgWireHeader header;
-	HgJobSpec spec;	  /* OPEN: but for the pointers in it, which are NULL */
-	uint32_t side;	  /* APPEND, TALLY and their like, DESCRIBE, EXPORT, MASK: HgSide */
+	HgJobSpec spec;	  /* OPEN; all pointers are NULL */
+	uint32_t side;	  /* APPEND, TALLY and the like, DESCRIBE, EXPORT, MASK: HgSide */
 	uint32_t mode;	  /* MATCH, COUNT, REDUCE: HgMatchMode */
 	uint32_t part;	  /* EXPORT: HgWirePart */
 	uint32_t column;  /* APPEND_COLUMN */
-	uint32_t nulls;	  /* APPEND_COLUMN, PUT_VALUES: 1 where bytes that tell NULL follow the
-					   * values, else 0 */
-	uint32_t zero;	  /* MASK: 1 where the words are all 0, and none are in staging, else 0 */
-	uint32_t lookup;  /* MASK: 0 for the side's own, else the number of the lookup, from 1, of
-					   * whose rows that are looked up it is */
-	uint32_t columns; /* HG_WIRE_COLUMN: NEXT: of those whose values are wanted; PUT_ROWS: of
-					   * those with a NULL, whose bytes are set */
-	uint32_t shard;	  /* TAKE_ROWS, SEND_ROWS: of whose parts rows are wanted, or sent */
+	uint32_t nulls;	  /* APPEND_COLUMN, PUT_VALUES: 1 if NULL bytes follow the values, else 0 */
+	uint32_t zero;	  /* MASK: 1 if the words are all 0 and not in staging, else 0 */
+	uint32_t lookup;  /* MASK: 0 for the side itself; n: for rows that lookup n - 1 looks up */
+	uint32_t columns; /* HG_WIRE_COLUMN bits: NEXT: columns whose values are requested; PUT_ROWS:
+					   * columns with a NULL, whose bytes are set */
+	uint32_t shard;	  /* TAKE_ROWS, SEND_ROWS: the shard whose rows are requested or sent */
 	uint32_t unused;  /* 0 */
-	uint64_t offset;  /* APPEND and its like, PUT_EDGES, PUT_VALUES, MASK, PUT_ROWS: in staging, a
+	uint64_t offset;  /* APPEND and the like, PUT_EDGES, PUT_VALUES, MASK, PUT_ROWS: in staging, a
 					   * multiple of 8 */
-	uint64_t count;	  /* APPEND and its like, PUT_EDGES, PUT_VALUES, MASK, PUT_ROWS: keys, values,
-					   * pages, edges, words, rows; NEXT, NEXT_GROUPS, EXPORT, TALLY, TAKE_ROWS:
-					   * pairs, records, elements, parts, rows wanted at most */
-	uint64_t first;	  /* APPEND_ROWS, APPEND_COLUMN: the row number of the first key, value;
-					   * APPEND_PAGES: the ordinal of the first page; PUT_VALUES: the ordinal of the
-					   * first   value; EXPORT: the first element	  wanted; MASK: the first word */
+
+	/*
+	 * APPEND and the like, PUT_EDGES, PUT_VALUES, MASK, PUT_ROWS: number of keys, values, pages,
+	 * edges, words, rows.  NEXT, NEXT_GROUPS, EXPORT, TALLY, TAKE_ROWS: maximum number of pairs,
+	 * records, elements, parts, rows requested.
+	 */
+	uint64_t count;
+
+	/*
+	 * APPEND_ROWS, APPEND_COLUMN: row number of the first key or value.  APPEND_PAGES: ordinal of
+	 * the first page.  PUT_VALUES: ordinal of the first value.  EXPORT: the first element.  MASK:
+	 * the first word.
+	 */
+	uint64_t first;
 	HgReduceSpec reduce; /* REDUCE */
 	HgExchange exchange; /* EXPECT */
-	HgOffer offer;		 /* SEND_ROWS: that shard's, whose descriptor is attached, and no number */
-	HgTableTrial trial;	 /* OPEN: the table to be measured; spec.key_width in it is 0 for none */
-	HgReplicaSpec new_replica; /* OPEN: the new graph replica; shape.key_width in it is 0 for none;
-								* DROP: a name, which may be a column's */
-	HgReplicaUse replica[2]; /* OPEN: by HgSide, the same of graph replicas that are sides; but for
-							  * the pointer in it, which is NULL, as in all that follows */
-	HgReplicaColumnSpec
-		new_column; /* OPEN: the new column replica; shape.width in it is 0 for none */
-	HgReplicaColumnUse replica_columns[2][HG_MAX_COLUMNS]; /* OPEN: of sides that are replicas, as
-															* many as the spec has columns */
+	HgOffer offer; /* SEND_ROWS: that shard's window; memory is 0, the descriptor is attached */
+	HgTableTrial trial;		   /* OPEN: the table to measure; spec.key_width is 0 for none */
+	HgReplicaSpec new_replica; /* OPEN: the new graph replica; shape.key_width is 0 for none; DROP:
+								* a name, which may be a column's */
+
+	/*
+	 * OPEN: by HgSide, the graph replicas that are sides; shape.key_width is 0 for none.  Pointers
+	 * here and below are NULL.
+	 */
+	HgReplicaUse replica[2];
+	HgReplicaColumnSpec new_column;						   /* OPEN: shape.width is 0 for none */
+	HgReplicaColumnUse replica_columns[2][HG_MAX_COLUMNS]; /* OPEN: of replica sides */
 } HgWireRequest;
 
-/* OPEN. */
+/* The message OPEN. */
 typedef struct HgWireOpening
 {
 	HgWireRequest request;
-	HgReplicaLookup
-		lookups[2][HG_MAX_LOOKUPS]; /* of sides that are replicas, as many as the spec says ... */
-	HgProgram programs[2][HG_MAX_PROGRAMS]; /* ... and so are these */
-	HgPageSpec pages[2];					/* by HgSide; page_size is 0 of one that has none */
-	HgRowFilters filters[2];				/* by HgSide; nfilters is 0 of one that has none */
+	HgReplicaLookup lookups[2][HG_MAX_LOOKUPS]; /* [spec.nlookups], of replica sides */
+	HgProgram programs[2][HG_MAX_PROGRAMS];		/* [spec.nprograms], likewise */
+	HgPageSpec pages[2];						/* by HgSide; page_size is 0 for a side without */
+	HgRowFilters filters[2];					/* by HgSide; nfilters is 0 for a side without */
 } HgWireOpening;
 
-/* The blocks behind the header of an opening, the last of which may be a shorter one. */
+/* The blocks that follow the header of an opening; the last one may be shorter. */
 #define HG_WIRE_BLOCK 64
 #define HG_WIRE_OPENING_BYTES (sizeof(HgWireOpening) - sizeof(HgWireHeader))
 #define HG_WIRE_OPENING_BLOCKS ((HG_WIRE_OPENING_BYTES + HG_WIRE_BLOCK - 1) / HG_WIRE_BLOCK)
@@ -368,28 +368,31 @@ typedef struct HgWireOpening
 /* An opening as it is sent. */
 typedef struct HgWirePacked
 {
-	HgWireHeader header;								  /* length is that of what is sent */
-	uint64_t present[(HG_WIRE_OPENING_BLOCKS + 63) / 64]; /* bits of blocks, others are 0 */
-	unsigned char blocks[HG_WIRE_OPENING_BYTES];		  /* those that are present, in order */
+	HgWireHeader header; /* length is that of the packed message */
+	uint64_t present[(HG_WIRE_OPENING_BLOCKS + 63) /
+					 64];						 /* a bit for each block; blocks without are 0 */
+	unsigned char blocks[HG_WIRE_OPENING_BYTES]; /* the present blocks, in order */
 } HgWirePacked;
 
 typedef struct HgWireReply
 {
 	HgWireHeader header;
-	HgError error;		   /* error.status is HG_OK on success */
-	uint64_t count;		   /* NEXT, NEXT_GROUPS, EXPORT, TALLY, TAKE_ROWS: pairs, records,
-							* elements, parts, rows in staging;
-							* COUNT: matches; REDUCE: groups; BUILD of a replica: bytes that
-							* it holds */
-	uint64_t lease_offset; /* OPEN: the job's lease; where something is in staging: the results */
-	uint64_t lease_bytes;  /* 0 where there is none */
-	uint64_t nulls;		   /* NEXT, TAKE_ROWS: HG_WIRE_COLUMN of those with a NULL, whose bytes
-							* are set */
-	HgJobStats stats;	   /* of the job, as it is now; zero where it is none */
-	HgGraphStats graph;	   /* DESCRIBE */
-	HgTableMeasure table;  /* MEASURE */
-	HgOffer offer;		   /* OFFER: whose descriptor is attached, and no number */
-	HgMissingReplicas missing; /* OPEN: with HG_NO_REPLICA, what is not there; else all 0 */
+	HgError error; /* error.status is HG_OK on success */
+
+	/*
+	 * NEXT, NEXT_GROUPS, EXPORT, TALLY, TAKE_ROWS: number of pairs, records, elements, parts, rows
+	 * in staging.  COUNT: matches.  REDUCE: groups.  BUILD of a replica: bytes that it holds.
+	 */
+	uint64_t count;
+	uint64_t lease_offset; /* OPEN: the job's lease; other answers: the results in staging */
+	uint64_t lease_bytes;  /* 0 if there are none */
+	uint64_t nulls; /* NEXT, TAKE_ROWS: HG_WIRE_COLUMN bits of columns with a NULL, whose bytes are
+					 * set */
+	HgJobStats stats;		   /* current statistics of the job; zero if there is none */
+	HgGraphStats graph;		   /* DESCRIBE */
+	HgTableMeasure table;	   /* MEASURE */
+	HgOffer offer;			   /* OFFER: memory is 0, the descriptor is attached */
+	HgMissingReplicas missing; /* OPEN, with HG_NO_REPLICA: what is missing; else all 0 */
 } HgWireReply;
 
 /* Hello, and the answer to LIST. */
@@ -397,7 +400,7 @@ typedef struct HgWireDevices
 {
 	HgWireHeader header;
 	HgError error;			/* hello: why there is no usable device, or HG_OK */
-	uint64_t staging_bytes; /* hello: size of the attached descriptor; 0 where none is */
+	uint64_t staging_bytes; /* hello: size of the attached staging; 0 if none is attached */
 	uint32_t count;
 	uint32_t unused;	 /* 0 */
 	HgEngineCosts costs; /* hello: measured by the device process; else 0 */
@@ -411,10 +414,10 @@ typedef struct HgWireStatus
 	HgDeviceStatus status;
 } HgWireStatus;
 
-/* A column's bit in a set of columns. */
+/* The bit of a column in a set of columns. */
 #define HG_WIRE_COLUMN(side, column) (UINT32_C(1) << ((side) *HG_MAX_COLUMNS + (column)))
 
-/* Where the keys of so many edges begin behind their rows. */
+/* Returns the offset of the keys of count edges, behind their rows. */
 static inline uint64_t
 hg_wire_edge_keys(uint64_t count)
 {
@@ -427,7 +430,7 @@ typedef union HgWireMessage
 	HgWireHeader header;
 	HgWireRequest request;
 	HgWireOpening opening;
-	HgWirePacked packed; /* no message but on its way */
+	HgWirePacked packed; /* an opening in transfer */
 	HgWireReply reply;
 	HgWireDevices devices;
 	HgWireStatus status;
@@ -438,57 +441,55 @@ typedef enum HgWireResult
 	HG_WIRE_DONE,
 	HG_WIRE_NOTHING,  /* it would have to wait */
 	HG_WIRE_EOF,	  /* the other end is gone */
-	HG_WIRE_NONSENSE, /* what arrived is no message of this version */
+	HG_WIRE_NONSENSE, /* no valid message of this version */
 	HG_WIRE_ERROR	  /* see errno */
 } HgWireResult;
 
-/*
- * Fill in the header of a message, whose other bytes the caller has zeroed.
- */
+/* Fills in the header of a message, whose other bytes the caller has zeroed. */
 extern void hg_wire_header(HgWireHeader *header, HgWireType type, uint32_t job, uint64_t sequence);
 
 /*
- * Send a message whole, an opening packed, without waiting and without SIGPIPE.  attached is a
+ * Sends a message whole, an opening packed, without waiting and without SIGPIPE.  attached is a
  * descriptor to send along, or -1.
  */
 extern HgWireResult hg_wire_send(int fd, const HgWireMessage *message, int attached);
 
 /*
- * Say hello for a device process that has no device, and why.  It can end afterwards: the client
- * reads the message all the same.
+ * Sends the hello of a device process that has no device, with the reason.  The process can end
+ * afterwards: the client still reads the message.
  */
 extern void hg_wire_decline(int fd, const HgError *error);
 
 /*
- * Receive one message, an opening unpacked, without waiting.  *attached is the descriptor that came
- * along (close-on-exec, the caller's), or -1: always -1 unless HG_WIRE_DONE.
+ * Receives one message, an opening unpacked, without waiting.  *attached is the descriptor that
+ * came along (close-on-exec, owned by the caller), or -1; always -1 unless HG_WIRE_DONE.
  */
 extern HgWireResult hg_wire_receive(int fd, HgWireMessage *message, int *attached);
 
-/* The bits of all columns of a job. */
+/* Returns the bits of all columns of a job. */
 extern uint32_t hg_wire_columns(const HgJobSpec *spec);
 
-/* Bytes of a match with its values of a set of columns. */
+/* Returns the bytes of a match with its values of a set of columns. */
 extern uint64_t hg_wire_match_bytes(const HgJobSpec *spec, uint32_t columns);
 
 /*
- * Lay out matches with their values of a set of columns in bytes of results, which begin where 64
- * bits can be: all members but count are set.
+ * Lays out matches with their values of a set of columns in bytes of results, which are aligned to
+ * 8.  Sets all members except count.
  */
 extern void hg_wire_place_matches(const HgJobSpec *spec, uint32_t columns, unsigned char *results,
 								  uint64_t bytes, HgMatches *matches);
 
-/* Bytes of a row of a side on its way from one shard to another. */
+/* Returns the bytes of a row of a side in transfer from one shard to another. */
 extern uint64_t hg_wire_row_bytes(const HgJobSpec *spec, HgSide side);
 
 /*
- * Lay such rows out, a multiple of 8 of them, where 64 bits can be: all members but count and
- * has_nulls are set.
+ * Lays out such rows, capacity of them (a multiple of 8), from an address aligned to 8.  Sets all
+ * members except count and has_nulls.
  */
 extern void hg_wire_place_rows(const HgJobSpec *spec, HgSide side, uint64_t capacity,
 							   unsigned char *at, HgExchangeRows *rows);
 
-/* Does the process at the other end run under our user id? */
+/* Returns true if the process at the other end runs under our user id. */
 extern bool hg_wire_peer_is_trusted(int fd);
 
 #endif /* HG_WIRE_H */

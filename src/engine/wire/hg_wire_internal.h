@@ -3,29 +3,34 @@
  * hg_wire_internal.h
  *	  The parts of the client: its connection, and the jobs that use it.
  *
- *	hg_wire_answer.c	what the device process says, before it is believed
+ *	hg_wire_answer.c	checks of answers before they are used
  *	hg_wire_client.c	the connection: messages in and out, waiting, state
- *	hg_wire_job.c		what calls of a job have in common: requests, and results in staging
- *	hg_wire_open.c		a job is opened
- *	hg_wire_send.c		and is not built: keys, columns, edges, values, masks
- *	hg_wire_exchange.c	and of a shard: the exchange of rows
+ *	hg_wire_job.c		common parts of calls of a job: requests, and results in staging
+ *	hg_wire_open.c		opening a job
+ *	hg_wire_send.c		before build: keys, columns, edges, values, masks
+ *	hg_wire_pages.c		before build: pages
+ *	hg_wire_exchange.c	before build of a shard: the exchange of rows
  *	hg_wire_remote.c	the remote engine: the calls of hg_engine.h
  *
- * Each stands on those above it.  What always holds:
+ * Each file calls only those above it.  Invariants:
  *
- * - answered <= sequence: requests answered and sent.  Answers arrive in order, so
- *	 one number says which slots are free.
- * - What is answered is what was asked, and no answer is used that makes no sense.
- * - A job's own failure (status and error of any answer, an append's that nobody
- *	 waited for too) is kept in the job and given to every later call on it.
- * - A failure of the connection is kept in the client and given to every later
- *	 call on any job.
- * - A job's requests BUILD, and MATCH or COUNT, may be sent before the calls that ask for them:
- *	 these then wait for the answers.
- * - Nothing waits for an answer but hg_wire_client_wait(), and that only through
- *	 host->wait_readable; it polls cancelled() once for each wait.  A request waits for room in the
- *	 socket, and polls cancelled() meanwhile.  A note never waits: one that finds no room is sent
- *	 ahead of the next message, or when the connection is looked at.
+ * - answered <= sequence: the numbers of requests answered and sent.  Answers arrive in order, so
+ * one number says which slots are free.
+ *
+ * - An answer belongs to the request next in order, and is used only if it is plausible.
+ *
+ * - A failure of a job (the status and error of any answer, also of an append that nobody waited
+ * for) stays in the job, and every later call on it returns it.
+ *
+ * - A failure of the connection stays in the client, and every later call on any job returns it.
+ *
+ * - A job's requests BUILD, and MATCH, COUNT or REDUCE, may be sent before the calls that need
+ * them: these then wait for the answers.
+ *
+ * - Only hg_wire_client_wait() waits for an answer, and only through host->wait_readable; it polls
+ * cancelled() once for each wait.  A request waits for room in the socket, and polls cancelled()
+ * meanwhile.  A note never waits: one that finds no room is sent ahead of the next message, or
+ * when the connection is next read.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -36,71 +41,71 @@
 
 #include "hg_wire.h"
 
-/* The slots that a job's lease of staging is cut into. */
+/* The slots of a job's lease of staging. */
 #define HG_WIRE_SLOTS 2
 
 /*
- * Requests that wait for their answers, at most.  A socket holds fewer, so that one more has gone
- * unread for long.
+ * Maximum number of requests without an answer.  A socket holds fewer, so one more means that the
+ * other end has not read for long.
  */
 #define HG_WIRE_WAITING 512
 
-/* Notes that have found no room in the socket, at most. */
+/* Maximum number of notes that have found no room in the socket. */
 #define HG_WIRE_UNSENT 512
 
 typedef struct HgRemoteJob HgRemoteJob;
 
 /*
- * Masks without words, which need no slot, that wait for their answers, at most: a note behind them
- * must be seen (hg_server_internal.h).
+ * Maximum number of unanswered masks without words, which need no slot: the device process must
+ * see a note behind them (hg_server_internal.h).
  */
 #define HG_WIRE_MASKS 4
 
-/* What was asked for, until it is answered. */
+/* A request that is not answered yet. */
 typedef struct HgWireAsked
 {
 	uint16_t type; /* HgWireType */
 	uint16_t side; /* DESCRIBE: HgSide */
 	uint32_t job;
 	uint32_t mode;	/* COUNT, REDUCE: HgMatchMode */
-	uint64_t count; /* NEXT, NEXT_GROUPS, EXPORT: elements at most ... */
-	uint64_t width; /* ... and bytes of each */
+	uint64_t count; /* NEXT, NEXT_GROUPS, EXPORT: maximum number of elements */
+	uint64_t width; /* bytes of an element */
 } HgWireAsked;
 
-/* What is known of the groups of a job. */
+/* State of a job's groups. */
 typedef struct HgRemoteGroups
 {
 	HgReduceSpec spec; /* of the last REDUCE that was sent */
-	bool made;		   /* ... and that has made them */
-	uint64_t left;	   /* that are still to come ... */
-	uint64_t pairs;	   /* ... and the matches they are made of */
+	bool made;		   /* the last REDUCE has succeeded */
+	uint64_t left;	   /* groups that are still to come */
+	uint64_t pairs;	   /* the matches of these groups */
 } HgRemoteGroups;
 
-/* What a shard expects of a side. */
+/* State of a shard's exchange, for one side. */
 typedef struct HgRemoteExchange
 {
 	bool is_tallied;
 	bool expects;
 	bool arrived;
-	uint64_t counts[HG_EXCHANGE_PARTS]; /* as tallied */
-	uint64_t rows;						/* that it will have */
-	uint64_t numbers;					/* those of all rows of the join are below this */
-	uint32_t ends[HG_MAX_SHARDS];		/* whose which parts are: HgExchange */
-	uint64_t left[HG_MAX_SHARDS];		/* rows of each one's parts that it has still to give */
-	uint64_t sending;					/* the request that sends some, 0 where none does ... */
-	uint32_t sending_to;				/* ... and to whom */
+	uint64_t counts[HG_EXCHANGE_PARTS]; /* by part, as tallied */
+	uint64_t rows;						/* rows that the shard will have */
+	uint64_t numbers; /* upper bound, exclusive, of the numbers of all rows of the join */
+	uint32_t ends[HG_MAX_SHARDS]; /* the parts of each shard: HgExchange */
+	uint64_t left[HG_MAX_SHARDS]; /* by shard: rows of its parts that this one has not given yet */
+	uint64_t sending;			  /* sequence number of a SEND_ROWS without an answer, or 0 */
+	uint32_t sending_to;		  /* its receiver */
 } HgRemoteExchange;
 
 struct HgRemoteJob
 {
-	HgWireClient *client; /* NULL once the client was destroyed ... */
-	HgWireClient *past;	  /* ... which is that one then, else NULL */
+	HgWireClient *client; /* NULL after the client was destroyed */
+	HgWireClient *past;	  /* the destroyed client, or NULL */
 	HgRemoteJob *next;
 	const HgHost *host;
 	uint32_t id;
 	HgJobSpec spec;
-	HgTableTrial trial;		   /* where the spec has one: that points here ... */
-	HgReplicaSpec new_replica; /* ... and the same of these ... */
+	HgTableTrial trial; /* copies of what the spec's pointers refer to; the spec points here */
+	HgReplicaSpec new_replica;
 	HgReplicaUse replica[2];
 	HgReplicaColumnSpec new_column;
 	HgReplicaColumnUse replica_columns[2][HG_MAX_COLUMNS];
@@ -109,36 +114,36 @@ struct HgRemoteJob
 	HgProgram programs[2][HG_MAX_PROGRAMS];
 	HgRowFilters filters[2];
 	HgPageSpec pages[2];
-	uint64_t page_rows[2];	/* by HgSide: what numbers of rows of the pages sent are below */
+	uint64_t page_rows[2]; /* by HgSide: upper bound, exclusive, of row numbers of the pages sent */
 	uint64_t replica_bytes; /* of the replica that it has made */
-	uint64_t rows[2]; /* by HgSide: of its graph replica, or sent so far; of pages at most, until it
-					   * is built */
-	bool appended;	  /* some were sent */
-	bool numbered;	  /* ... with their numbers */
+	uint64_t rows[2]; /* by HgSide: rows of its graph replica, or sent so far; for pages an upper
+					   * bound until it is built */
+	bool appended;	  /* some rows were sent */
+	bool numbered;	  /* rows were sent with their numbers */
 	uint64_t edges;	  /* put so far */
 	HgRemoteExchange exchange[2];
 	bool built; /* or appending has ended: no more keys come */
 	HgRemoteGroups groups;
 
-	const HgRowNumbers *numbers[2]; /* by HgSide: that rows may have, of a shared job; or NULL */
+	const HgRowNumbers *numbers[2]; /* by HgSide: valid row numbers; or NULL */
 
 	uint64_t open_sequence; /* of its OPEN */
 	uint64_t lease_offset;	/* in staging: slot 0, then slot 1 */
 	uint64_t slot_bytes;
-	uint64_t slot_sequence[HG_WIRE_SLOTS]; /* the last request that named the slot */
+	uint64_t slot_sequence[HG_WIRE_SLOTS]; /* last request that named the slot */
 	unsigned next_slot;
 
 	/*
-	 * requests of start(), whose calls are still to come: sequence numbers, 0 where there is none
+	 * Sequence numbers of requests that start() has sent and whose calls are still to come; or 0.
 	 */
 	uint64_t started_build;
-	uint64_t started_stream; /* MATCH, or ... */
-	uint64_t started_count;	 /* ... COUNT, or ... */
-	uint64_t started_groups; /* ... REDUCE, of groups.spec */
+	uint64_t started_stream; /* MATCH */
+	uint64_t started_count;	 /* COUNT */
+	uint64_t started_groups; /* REDUCE of groups.spec */
 	HgMatchMode started_mode;
 	uint64_t count; /* of the last answer to COUNT or REDUCE */
 
-	HgError failure;  /* status HG_OK while all is well */
+	HgError failure;  /* HG_OK as long as the job has not failed */
 	HgJobStats stats; /* as of the last answer */
 };
 
@@ -155,113 +160,117 @@ struct HgWireClient
 	HgEngine engine; /* first: engine calls get its address */
 	int fd;
 	HgWireState state;
-	HgError error;	 /* why, for UNAVAILABLE and LOST */
-	bool distrusted; /* LOST because it made no sense */
+	HgError error;	 /* the reason for UNAVAILABLE and LOST */
+	bool distrusted; /* LOST because of invalid data */
 
-	unsigned char *staging; /* NULL at a control connection */
+	unsigned char *staging; /* NULL on a control connection */
 	uint64_t staging_bytes;
 
 	HgEngineCosts costs;
 
 	uint64_t sequence;					/* of the last request sent */
 	uint64_t answered;					/* of the last answer received */
-	HgWireAsked asked[HG_WIRE_WAITING]; /* by sequence number, modulo their number */
+	HgWireAsked asked[HG_WIRE_WAITING]; /* by sequence number modulo HG_WIRE_WAITING */
 	uint32_t last_job;
 	HgRemoteJob *jobs;
 
-	HgWireNote unsent[HG_WIRE_UNSENT]; /* in their order */
+	HgWireNote unsent[HG_WIRE_UNSENT]; /* in order */
 	int nunsent;
 
-	void (*noted)(void *arg, int jobs, int64_t bytes); /* of jobs that come and go; or NULL */
+	void (*noted)(void *arg, int jobs,
+				  int64_t bytes); /* called when jobs are opened or closed; or NULL */
 	void *noted_arg;
 
-	HgWireMessage message;	   /* the last message received ... */
-	int attached;			   /* ... and the descriptor that came along, or -1 */
+	HgWireMessage message;	   /* the last message received */
+	int attached;			   /* the descriptor that came along, or -1 */
 	HgWireDevices devices;	   /* the last list of devices received */
-	HgMissingReplicas missing; /* of the last job that was refused for it */
+	HgMissingReplicas missing; /* of the last job refused with HG_NO_REPLICA */
 };
 
-/* Have the texts of a received error be printable ones. */
+/*
+ * Replaces characters of a received error's texts that are not printable ASCII, and terminates
+ * them.
+ */
 extern void hg_wire_answer_clean_error(HgError *error);
 
-/* The same of devices; false where they make no sense. */
+/* The same for devices; returns false if the list is not valid. */
 extern bool hg_wire_answer_take_devices(HgWireDevices *devices);
 
-/* Can costs have been measured? */
+/* Returns true if the costs are plausible. */
 extern bool hg_wire_answer_has_costs(const HgEngineCosts *costs);
 
 /*
- * The answer to a request of the job has come: keep what it says of the job.  False where it makes
- * no sense.
+ * Checks the answer to a request of a job and stores its results in the job.  Returns false if it
+ * is not plausible.
  */
 extern bool hg_wire_answer_take(HgRemoteJob *job, const HgWireAsked *asked, HgWireReply *reply,
 								uint64_t staging_bytes);
 
-/* Are matches, in memory that nobody else writes to, of rows that the job has? */
+/* Returns true if matches, a copy in memory that nobody else writes to, have rows of the job. */
 extern bool hg_wire_answer_has_matches(const HgRemoteJob *job, const HgMatches *matches);
 
 /*
- * Can these be the next rows that the job has for another shard: numbers of the join, keys of that
- * one's parts, and not more than were tallied, or none before these have come?
+ * Returns true if these can be the next rows that the job has for another shard: numbers of the
+ * join, keys of that shard's parts, and as many as were tallied; none only after all of them.
  */
 extern bool hg_wire_answer_has_rows(HgRemoteJob *job, HgSide side, uint32_t shard,
 									const HgExchangeRows *rows);
 
-/* Have the rows of a side that the job was sent been tallied, and no others? */
+/* Returns true if the counts add up to the rows of a side that the job was sent. */
 extern bool hg_wire_answer_has_tally(const HgRemoteJob *job, HgSide side, const uint64_t *counts);
 
-/* Are these the next groups of the job, and, when they are the last, are they of all matches? */
+/*
+ * Returns true if these can be the next groups of the job and, if they are the last, cover all of
+ * its matches.
+ */
 extern bool hg_wire_answer_has_groups(HgRemoteJob *job, const HgGroupRecords *records);
 
-/* A client of a connected socket, as hg_wire_client_create makes it, but for its engine. */
+/* Makes a client of a connected socket, as hg_wire_client_create does, except for its engine. */
 extern HgWireClient *hg_wire_client_connect(int fd);
 
-/* Can requests be sent?  HG_OK, or why not; takes in what has arrived, never waits. */
+/* Returns HG_OK if requests can be sent, or the reason; reads what has arrived, never waits. */
 extern HgStatus hg_wire_client_check(HgWireClient *client, HgError *error);
 
 /*
- * Send a request for job, which gets the next sequence number; the message is zero but for its own
- * members.  attached is a descriptor, which stays the caller's, or -1; width is that of the
- * elements in staging that the request asks for, if it does.  HG_CONNECTION_LOST on failure, and
- * HG_CANCELLED where the host says so before there is room for it: it is not sent then.
+ * Sends a request for a job, with the next sequence number.  The message is zero except for the
+ * members of the request.  attached is a descriptor, which stays the caller's, or -1; width is the
+ * bytes of the elements in staging that the request returns, or 0.  HG_CONNECTION_LOST on failure;
+ * HG_CANCELLED, with nothing sent, if the host cancels the wait for room.
  */
 extern HgStatus hg_wire_client_send(HgWireClient *client, const HgHost *host, HgWireType type,
 									uint32_t job, HgWireMessage *message, int attached,
 									uint64_t width, HgError *error);
 
-/* Send a note, now or later. */
+/* Sends a note, now or later. */
 extern void hg_wire_client_note(HgWireClient *client, const HgWireNote *note);
 
-/* Tell who watches the client that a job has come, 1, or gone, -1. */
+/* Reports to the watcher of the client that a job was opened (change 1) or closed (-1). */
 extern void hg_wire_client_tell(const HgWireClient *client, const HgRemoteJob *job, int change);
 
 /*
- * Wait until the answer to request sequence has come.  HG_OK says nothing about the
- * answer itself, which is in client->message when it was the last request sent.
+ * Waits until the answer to request sequence has come.  HG_OK does not say whether the request
+ * succeeded.  If it was the last request sent, the answer is in client->message.
  */
 extern HgStatus hg_wire_client_wait(HgWireClient *client, const HgHost *host, uint64_t sequence,
 									HgError *error);
 
 /*
- * May matches be asked for, as far as the job's kind goes?  HG_INVALID of one that makes a replica:
- * the device process would end the connection of who asks for them.
+ * Checks that matches can be requested of the job.  HG_INVALID for a job that makes a replica: for
+ * such a request the device process would end the connection.
  */
 extern HgStatus hg_wire_job_joins(HgRemoteJob *job, HgError *error);
 
-/*
- * Send a note of a job.  It can't fail in a way that matters: a lost connection shows in the next
- * call.
- */
+/* Sends a note of a job.  It has no result: a lost connection shows in the next call. */
 extern void hg_wire_job_note(HgWireClient *client, HgWireType type, uint32_t job);
 
-/* May a call on this job go to the device process?  If not, why. */
+/* Returns HG_OK if a call on this job can go to the device process, or the reason. */
 extern HgStatus hg_wire_job_usable(HgRemoteJob *job, HgError *error);
 
-/* hg_wire_client_wait, and what its failure does to the job. */
+/* hg_wire_client_wait, also returning and recording failures of the job. */
 extern HgStatus hg_wire_job_wait(HgRemoteJob *job, uint64_t sequence, HgError *error);
 
 /*
- * Send a request that asks for nothing in staging.  Its sequence number is then client->sequence.
+ * Sends a request without results in staging.  Its sequence number is client->sequence afterwards.
  */
 extern HgStatus hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 								 HgError *error);
@@ -271,40 +280,40 @@ extern HgStatus hg_wire_job_send_along(HgRemoteJob *job, HgWireType type, HgWire
 									   int attached, HgError *error);
 
 /*
- * Send a request and wait for its answer, whose failure is this call's.  On HG_OK
- * the answer is in client->message.reply.
+ * Sends a request and waits for its answer; returns the answer's failure.  On HG_OK the answer is
+ * in client->message.reply.
  */
 extern HgStatus hg_wire_job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 								uint64_t width, HgError *error);
 
 /*
- * The same of a request for elements of width bytes: *results is where in staging they are, until
- * the next message.
+ * The same for a request of elements of width bytes: *results points to them in staging, until the
+ * next message.
  */
 extern HgStatus hg_wire_job_fetch(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 								  uint64_t width, unsigned char **results, HgError *error);
 
-/* The same with a request that carries no more than these two numbers. */
+/* The same for a request with no parameters except these two numbers. */
 extern HgStatus hg_wire_job_ask_plainly(HgRemoteJob *job, HgWireType type, uint32_t side,
 										uint32_t mode, HgError *error);
 
-/* Wait until the job is admitted: the answer names its lease. */
+/* Waits until the job is admitted: the answer names its lease. */
 extern HgStatus hg_wire_open_wait(HgRemoteJob *job, HgError *error);
 
 /*
- * Can anything be appended to a side?  What the engine would refuse must be told now: its answer
- * comes too late for us.
+ * Checks that something can be appended to a side.  It answers here what the engine would refuse,
+ * whose answer would come too late.
  */
 extern HgStatus hg_wire_send_check_side(HgRemoteJob *job, HgSide side, HgError *error);
 
 /*
- * Begin a request with as many items as there are left, but no more than most, in the slot whose
- * turn it is, once what was in it has been taken: *to is where they go.  The caller sends it next.
+ * Begins a request of left items, at most most, in the next slot, once that is free.  Fills in the
+ * message, and points *to to where the items go.  The caller sends the message next.
  */
 extern HgStatus hg_wire_send_begin(HgRemoteJob *job, uint64_t most, uint64_t left,
 								   HgWireMessage *message, unsigned char **to, HgError *error);
 
-/* The calls of the engine for a job that is not built; see hg_engine.h. */
+/* The calls of the engine before build; see hg_engine.h. */
 extern HgStatus hg_wire_remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
 									HgJob **handle, HgError *error);
 extern HgStatus hg_wire_remote_append(HgJob *handle, HgSide side, const void *keys, uint64_t count,
@@ -324,7 +333,7 @@ extern HgStatus hg_wire_remote_mask(HgJob *handle, HgSide side, uint32_t lookup,
 									uint64_t first_word, uint64_t count, const uint64_t *words,
 									HgError *error);
 
-/* Those of the exchange, in hg_wire_exchange.c; see hg_exchange.h. */
+/* The calls of the exchange, in hg_wire_exchange.c; see hg_exchange.h and hg_offer.h. */
 extern HgStatus hg_wire_remote_tally(HgJob *handle, HgSide side, uint64_t *counts, HgError *error);
 extern HgStatus hg_wire_remote_expect(HgJob *handle, HgSide side, const HgExchange *exchange,
 									  HgError *error);
@@ -338,10 +347,10 @@ extern HgStatus hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t sh
 										 const HgOffer *offer, HgError *error);
 extern HgStatus hg_wire_remote_sent(HgJob *handle, HgSide side, HgError *error);
 
-/* ... and its end. */
+/* The engine's close. */
 extern void hg_wire_job_close(HgJob *handle);
 
-/* *to = *from, where to is not NULL; returns its status. */
+/* Copies *from to *to, if to is not NULL; returns the status of *from. */
 static inline HgStatus
 hg_wire_copy_error(HgError *to, const HgError *from)
 {
