@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_computed.c
- *	  Computed columns of graph replicas: what all engines check of them.
+ *	  Checks of programs that compute columns of graph replicas, common to all engines.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,7 +11,7 @@
 
 #include "hg_replica.h"
 
-/* Can a step be, which would be alone? */
+/* Checks one step by itself; it may read columns with an index below column. */
 static HgStatus
 check_step(const HgStep *step, uint32_t column, HgError *error)
 {

@@ -3,8 +3,8 @@
  * hg_costs.c
  *	  What joins cost on an engine, measured on the machine that runs them.
  *
- * Every job is run a few times and the fastest counts: what disturbs a measurement only ever makes
- * it longer.  The first run warms up the engine's memory pool.
+ * Every job runs a few times and the fastest run counts: disturbances only make a measurement
+ * longer.  The first run warms up the engine's memory pool.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,14 +17,14 @@
 /* Runs of each job. */
 #define RUNS 3
 
-/* Rows of a job that costs what every job does, and of a small inner side. */
+/* Rows of a job that has only the cost of every job, and the divisor for a small inner side. */
 #define FEW_ROWS 64
 #define SMALL_SHARE 64
 
-/* Pairs asked for at a time. */
+/* Pairs fetched at a time. */
 #define CHUNK_PAIRS 65536
 
-/* Distinct keys 0 .. rows - 1 in no order that helps: multiples of an odd number. */
+/* Writes the distinct keys 0 .. rows - 1 in a scattered order: multiples of an odd number. */
 static void
 fill_keys(void *keys, uint32_t key_width, uint64_t rows)
 {
@@ -39,7 +39,7 @@ fill_keys(void *keys, uint32_t key_width, uint64_t rows)
 	}
 }
 
-/* What is asked of a job. */
+/* What a job of a measurement returns. */
 typedef enum Purpose
 {
 	FOR_COUNT,
@@ -48,7 +48,7 @@ typedef enum Purpose
 	FOR_GROUPS
 } Purpose;
 
-/* The jobs of a measurement, but for their rows. */
+/* Common parameters of the jobs of a measurement. */
 typedef struct Jobs
 {
 	HgEngine *engine;
@@ -58,7 +58,7 @@ typedef struct Jobs
 	HgMatches matches; /* room for pairs */
 } Jobs;
 
-/* Return all pairs of a job that was built. */
+/* Fetches all pairs of a job that was built. */
 static HgStatus
 fetch_pairs(Jobs *jobs, HgJob *job, HgError *error)
 {
@@ -72,7 +72,7 @@ fetch_pairs(Jobs *jobs, HgJob *job, HgError *error)
 	return status;
 }
 
-/* Have groups made, of a few hundred values, with a sum of each. */
+/* Makes a few hundred groups, with a sum in each. */
 static HgStatus
 make_groups(Jobs *jobs, HgJob *job, HgError *error)
 {
@@ -87,7 +87,7 @@ make_groups(Jobs *jobs, HgJob *job, HgError *error)
 	return jobs->engine->reduce(job, HG_MATCH_ALL, &spec, &groups, error);
 }
 
-/* Give a job its columns: the memory of the keys serves as both. */
+/* Appends the columns of a job; the keys serve as values. */
 static HgStatus
 append_columns(Jobs *jobs, HgJob *job, const uint64_t rows[2], HgError *error)
 {
@@ -99,14 +99,14 @@ append_columns(Jobs *jobs, HgJob *job, const uint64_t rows[2], HgError *error)
 	return status;
 }
 
-/* Bytes of a value in the column of a side: the outer one is summed up, the inner one a group's. */
+/* Returns the width of a side's column: the outer one is summed, the inner one grouped by. */
 static uint8_t
 column_width(const Jobs *jobs, HgSide side)
 {
 	return side == HG_OUTER ? (uint8_t) jobs->key_width : 1;
 }
 
-/* One job from open to close. */
+/* Runs one job from open to close. */
 static HgStatus
 run_job(Jobs *jobs, const uint64_t rows[2], Purpose purpose, HgError *error)
 {
@@ -149,7 +149,7 @@ run_job(Jobs *jobs, const uint64_t rows[2], Purpose purpose, HgError *error)
 	return status;
 }
 
-/* The time of the fastest of some runs. */
+/* Sets *ms to the time of the fastest run. */
 static HgStatus
 time_job(Jobs *jobs, uint64_t outer_rows, uint64_t inner_rows, Purpose purpose, double *ms,
 		 HgError *error)
@@ -170,14 +170,14 @@ time_job(Jobs *jobs, uint64_t outer_rows, uint64_t inner_rows, Purpose purpose, 
 	return status;
 }
 
-/* Nanoseconds a row of the difference of two times; noise may have made it negative. */
+/* Returns nanoseconds per row from the difference of two times; 0 if noise made it negative. */
 static double
 ns_a_row(double more_ms, double less_ms, uint64_t rows)
 {
 	return more_ms > less_ms ? (more_ms - less_ms) * 1e6 / (double) rows : 0;
 }
 
-/* Measure what columns cost, and groups; equal is the time of a count without columns. */
+/* Measures the costs of columns and of groups; equal is the time of a count without columns. */
 static HgStatus
 measure_columns(Jobs *jobs, uint64_t rows, double equal, HgCosts *costs, HgError *error)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_engine.c
- *	  What every engine shares: errors, the clock and the names of algorithms.
+ *	  Common parts of all engines: errors, the clock and the names of algorithms.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_exchange.c
- *	  Several jobs that are one join: which of them has which rows.
+ *	  Which shard of a join has which rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

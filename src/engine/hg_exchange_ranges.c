@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_exchange_ranges.c
- *	  Which rows of a job go where, when several devices have it together.
+ *	  How rows are divided over devices that do one job together.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,14 +13,14 @@
 #include <stddef.h>
 
 /*
- * Bins of a shard, as a power of two, that rows are parted by well enough, and of all of them at
- * least.  (Measured on two H200 that build a graph of 2^29 rows: 2^8 bins 7.8 ms, 2^9 7.6, 2^10
- * 8.0.)
+ * log2 of the number of bins for each shard that divides rows well enough, and of the least number
+ * of all bins.  (Measured on two H200 that build a graph of 2^29 rows: 2^8 bins 7.8 ms, 2^9 7.6,
+ * 2^10 8.0.)
  */
 #define SHARD_LOG2 7
 #define LEAST_LOG2 9
 
-/* A range may have so much more than its share, as a part of it, where all are as wide. */
+/* Ranges of equal width may exceed their share of the rows by one part in so many. */
 #define MORE_PARTS 8
 
 uint32_t
@@ -57,12 +57,12 @@ hg_exchange_ranges_share(uint32_t shards, const uint64_t *room, uint32_t *shares
 		shares[m] += shares[m] == 0;
 		sum += shares[m];
 	}
-	/* what was rounded does least harm there, and it has a shard's part at least of all */
+	/* the rounding error matters least there, and the share stays at least 1 */
 	shares[most] += units - sum;
 	return units;
 }
 
-/* Can ranges be as wide?  Then they are set. */
+/* Sets ranges of equal width if possible; returns false otherwise. */
 static bool
 part_evenly(const uint64_t *rows, uint32_t bins, uint32_t shards, uint64_t all, uint32_t *ends)
 {
@@ -99,7 +99,7 @@ hg_exchange_ranges_balance(const uint64_t *rows, uint32_t bins, uint32_t shards,
 	for (uint32_t m = 0; m < shards; m++)
 	{
 		const uint32_t own = shares != NULL ? shares[m] : 1;
-		/* of what is left: so those behind a bin with very many rows share the rest */
+		/* of the rest: the shards behind a bin with very many rows share what is left */
 		const uint64_t share = left * own / shares_left;
 		uint64_t has = 0;
 

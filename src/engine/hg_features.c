@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_features.c
- *	  What instructions the kernels of the CPU may use.
+ *	  Which instructions the kernels of the CPU engine may use.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,7 +21,7 @@ HgCpuFeatures
 hg_cpu_features(void)
 {
 #ifdef HG_CPU_X86
-	/* all that the kernels are compiled for: a virtual machine may lack any of it */
+	/* the full list that the kernels are compiled for: a virtual machine may lack any of it */
 	if (features_limit >= HG_CPU_AVX512 && __builtin_cpu_supports("avx512f") &&
 		__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
 		__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx2") &&

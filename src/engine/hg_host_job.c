@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_job.c
- *	  A job of an engine on the host: what its calls check, the keys that it was given, its memory.
+ *	  The common part of a job of an engine on the host: checks of its calls, its keys, its
+ *	  memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -175,7 +176,7 @@ hg_host_open(const HgHost *host, const HgJobSpec *spec, size_t bytes, HgHostJob 
 	if (status != HG_OK)
 		return status;
 
-	/* the job accounts for its own memory like for all other */
+	/* the job counts its own memory like all other */
 	start.stats.build = spec->build;
 	start.stats.probe = spec->probe;
 	status = hg_host_alloc(&start, bytes, &memory, error);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_memory.c
- *	  What an engine has of its host: memory, under a limit of its own, and when to stop.
+ *	  An engine's use of its host: memory, checks of a memory limit, and cancellation.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

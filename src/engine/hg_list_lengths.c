@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_list_lengths.c
- *	  How long the adjacency lists of a HashGraph are, without building it.
+ *	  Lengths of the adjacency lists of a HashGraph, without building it.
  *
  * Most lists are short: their lengths are tallied in an array.  Longer ones are tallied in a table
- * with open addressing.  There can't be many different lengths: of lists with k of them there are
- * k * (k + 1) / 2 rows at least.
+ * with open addressing.  There are few different lengths: lists of k different lengths have at
+ * least k * (k + 1) / 2 rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys that are counted, and vertices that are looked at, between two polls: 2 ms at most. */
+/* Keys that are counted, and vertices that are read, between two polls: 2 ms at most. */
 #define POLL_KEYS ((uint64_t) 1 << 16)
 
 /* Counts that are cleared between two polls, in fresh memory. */
@@ -31,10 +31,10 @@
 
 typedef struct Tally
 {
-	uint64_t lists_short[SHORT]; /* by length: how many there are */
-	HgListLength *lists_long;	 /* [mask + 1] by a hash of the length; no vertices: empty */
+	uint64_t lists_short[SHORT]; /* by length: the number of lists */
+	HgListLength *lists_long;	 /* [mask + 1] by a hash of the length; empty if vertices is 0 */
 	uint64_t mask;
-	uint64_t different; /* lengths */
+	uint64_t different; /* number of different lengths */
 } Tally;
 
 uint64_t
@@ -104,7 +104,7 @@ hg_list_lengths_add(HgListLengths *lists, const void *keys, uint64_t count, HgEr
 	return status;
 }
 
-/* The place of a long length in the table: it is there, or the place is empty. */
+/* Returns the slot of a long length in the table, which has the length or is empty. */
 static HgListLength *
 tally_place(const Tally *tally, uint32_t length)
 {
@@ -113,7 +113,7 @@ tally_place(const Tally *tally, uint32_t length)
 			return &tally->lists_long[at];
 }
 
-/* Tally all lists. */
+/* Tallies all lists. */
 static HgStatus
 tally_lists(const HgListLengths *lists, Tally *tally, HgError *error)
 {
@@ -148,7 +148,7 @@ compare_lengths(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Copy what a tally has to lengths, in order. */
+/* Copies the tally to lengths, in ascending order. */
 static void
 tally_copy(const Tally *tally, HgListLength *lengths)
 {
@@ -173,7 +173,7 @@ hg_list_lengths_make(HgListLengths *lists, HgError *error)
 	void *memory = NULL;
 	HgStatus status;
 
-	/* twice as many places as there can be different lengths, sqrt(2 * rows) */
+	/* twice as many slots as there can be different lengths, sqrt(2 * rows) */
 	while (tally.mask * tally.mask < 8 * lists->rows)
 		tally.mask *= 2;
 	table_bytes = tally.mask-- * sizeof(HgListLength);

@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_lookup.c
- *	  An engine whose jobs may have their inner rows in a table, and look outer rows up there.
+ *	  An engine whose jobs can have their inner rows in a table, in which they look outer rows up.
  *
- * append only remembers where the keys are.  build makes the table of all inner ones
- * (hg_lookup_build.c).  Then the outer keys are looked up as they stand in their arrays
- * (hg_lookup_match.c).
+ * append only remembers the arrays of keys.  build makes the table of all inner rows
+ * (hg_lookup_build.c).  Then the outer keys are looked up in their arrays (hg_lookup_match.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,7 +24,7 @@ wrapped(const HgLookupJob *job)
 	return job->lookup->graphs;
 }
 
-/* Have the wrapped engine do the job, with the rows that there are so far. */
+/* Opens a job of the wrapped engine, with the rows so far, to which all calls then go. */
 static HgStatus
 job_hand_over(HgLookupJob *job, HgError *error)
 {
@@ -40,7 +39,7 @@ job_hand_over(HgLookupJob *job, HgError *error)
 	return status;
 }
 
-/* A job that has failed stays failed, and has no stream. */
+/* Ends a call.  A job that has failed stays failed, and has no stream. */
 static HgStatus
 job_finish(HgLookupJob *job, HgStatus status)
 {
@@ -60,7 +59,7 @@ job_check_mode(const HgLookupJob *job, HgMatchMode mode, HgError *error)
 	return status;
 }
 
-/* Is the job one for a table, as far as can be said before there are rows? */
+/* Returns true if the spec requests a table that the job can use, before its rows are known. */
 static bool
 wants_table(const HgJobSpec *spec)
 {
@@ -102,7 +101,7 @@ engine_append(HgJob *handle, HgSide which, const void *keys, uint64_t count, HgE
 		job, hg_host_append(&job->base, which, keys, count, job->base.sides[which].rows, error));
 }
 
-/* Rows that have numbers, keys that are bits, and shared jobs are the wrapped engine's. */
+/* Hands the job over to the wrapped engine, for numbered rows, keys as bits, and shared jobs. */
 static HgStatus
 job_pass_on(HgLookupJob *job, HgError *error)
 {
@@ -256,7 +255,7 @@ engine_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 	return job_finish(job, status);
 }
 
-/* A table is no graph. */
+/* Answers HG_INVALID to calls that need a graph, and ends the stream. */
 static HgStatus
 job_refuse_graph(HgLookupJob *job, HgError *error)
 {
@@ -301,7 +300,7 @@ engine_stats(HgJob *handle, HgJobStats *stats)
 		return;
 	}
 	wrapped(job)->stats(job->graphs, stats);
-	/* what was tried before counts too */
+	/* the attempt to build a table counts too */
 	stats->phase_ms[HG_PHASE_BUILD] += job->base.stats.phase_ms[HG_PHASE_BUILD];
 	stats->peak_bytes += job->base.held_bytes;
 	if (job->base.stats.peak_bytes > stats->peak_bytes)

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_lookup_build.c
- *	  The table of the inner rows of a job.
+ *	  Builds the table of the inner rows of a job.
  *
- * It is built of all of them as one batch, since some kinds build a new table for each; keys of
- * several arrays are copied together for as long.
+ * All rows are one batch, since some kinds build a new table for each batch.  Keys of several
+ * arrays are copied into one array meanwhile.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@
 /* Bytes of keys that are copied between two polls of cancelled(). */
 #define COPIED_BYTES (256 * 1024)
 
-/* All keys of a side in one array: its own where it has one, else a copy, of *bytes. */
+/* Sets *keys to all keys of a side in one array: its own if it has one, else *copy, of *bytes. */
 static HgStatus
 side_together(HgLookupJob *job, const HgHostSide *side, const void **keys, void **copy,
 			  uint64_t *bytes, HgError *error)
@@ -50,7 +50,9 @@ side_together(HgLookupJob *job, const HgHostSide *side, const void **keys, void 
 	return status;
 }
 
-/* Set *spec to what the table is to be; false where its kind can't be that. */
+/*
+ * Sets *spec to the parameters of the table; returns false if its kind can not have the content.
+ */
 static bool
 choose_spec(HgLookupJob *job, HgTableSpec *spec)
 {
@@ -63,16 +65,16 @@ choose_spec(HgLookupJob *job, HgTableSpec *spec)
 						  .key_width = job->base.spec.key_width,
 						  .expected_rows = job->base.sides[HG_INNER].rows,
 						  .load_factor = job->base.spec.load_factor};
-	/* unique keys are no more than a map holds */
+	/* if keys are unique, a map holds them */
 	if (!hg_table_traits(spec->kind, spec->content).possible)
 		spec->content = HG_TABLE_MAP;
-	/* 0 would be no limit */
+	/* 0 would mean no limit */
 	spec->memory_limit = room == UINT64_MAX ? 0 : room > 0 ? room : 1;
 	job->content = spec->content;
 	return hg_table_traits(spec->kind, spec->content).possible;
 }
 
-/* Is every row in the table that is wanted? */
+/* Returns true if the table has every row that the job needs. */
 static bool
 is_complete(const HgLookupJob *job, const HgTableChange *change)
 {
@@ -80,7 +82,7 @@ is_complete(const HgLookupJob *job, const HgTableChange *change)
 		   change->inserted == job->base.sides[HG_INNER].rows;
 }
 
-/* Tell in the statistics what the table is like. */
+/* Sets the statistics of the job from the table's. */
 static HgStatus
 table_note(HgLookupJob *job, HgError *error)
 {
@@ -110,7 +112,7 @@ hg_lookup_build(HgLookupJob *job, HgError *error)
 	void *copy;
 	HgStatus status;
 
-	/* the copy first: what it takes is no room for the table */
+	/* the copy first: its memory is not available for the table */
 	status = side_together(job, &job->base.sides[HG_INNER], &batch.keys, &copy, &bytes, error);
 	if (status == HG_OK && !choose_spec(job, &spec))
 		status = hg_error_set(error, HG_INVALID, NULL, "no table of this kind for a join");
@@ -120,7 +122,7 @@ hg_lookup_build(HgLookupJob *job, HgError *error)
 		status = tables->build(job->table, &batch, &change, error);
 	if (status == HG_OK && !is_complete(job, &change))
 		status = hg_error_set(error, HG_INVALID, NULL, "keys are not unique");
-	/* matches are to have room beside it */
+	/* a stream of matches must have room beside the table */
 	if (status == HG_OK && job->content == HG_TABLE_MULTIMAP)
 	{
 		HgTableStream *stream = NULL;

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_lookup_match.c
- *	  Outer rows looked up in the table of a job: pairs, or their number.
+ *	  Looks outer rows up in the table of a job: returns pairs, or counts them.
  *
- * Where an outer row has one match at most, rows are found a few at a time and written over by the
- * next where there is none.  Else they come in streams of the table, one for each array of outer
- * keys.
+ * If an outer row has at most one match, rows are found a few at a time, and one without a match
+ * is overwritten by the next.  Otherwise pairs come in streams of the table, one for each array of
+ * outer keys.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,7 +13,7 @@
  */
 #include "hg_lookup_job.h"
 
-/* Keys that are looked up at once, whose rows then stay in the nearest cache. */
+/* Keys that are looked up at once; their rows stay in the nearest cache. */
 #define FOUND_ROWS 1024
 
 void
@@ -31,20 +31,20 @@ hg_lookup_begin(HgLookupJob *job, HgMatchMode mode)
 	job->cursor = (HgLookupCursor){.mode = mode, .last = HG_NO_ROW};
 }
 
-/* Has an outer row one match at most? */
+/* Returns true if an outer row has at most one match. */
 static bool
 is_single(const HgLookupJob *job, HgMatchMode mode)
 {
 	return mode == HG_MATCH_FIRST || job->content != HG_TABLE_MULTIMAP;
 }
 
-/* Write the match of each of count outer rows from first on that has one. */
+/* Writes the matches of count outer rows from first on, and returns their number. */
 static size_t
 write_found(const uint32_t *found, uint32_t first, uint32_t count, uint32_t *outer, uint32_t *inner)
 {
 	size_t n = 0;
 
-	/* one without a match is written too, and written over later */
+	/* a row without a match is written too, and overwritten later */
 	for (uint32_t i = 0; i < count; i++)
 	{
 		outer[n] = first + i;
@@ -54,7 +54,7 @@ write_found(const uint32_t *found, uint32_t first, uint32_t count, uint32_t *out
 	return n;
 }
 
-/* The next matches where an outer row has one at most; some unless there are no more. */
+/* Returns the next matches if an outer row has at most one; none only at the end. */
 static HgStatus
 next_found(HgLookupJob *job, HgMatches *matches, HgError *error)
 {
@@ -76,7 +76,7 @@ next_found(HgLookupJob *job, HgMatches *matches, HgError *error)
 			cursor->at = 0;
 			continue;
 		}
-		/* a few rows at a time are slower */
+		/* small batches are slower */
 		if (room < FOUND_ROWS && matches->count > 0)
 			break;
 		count = count < FOUND_ROWS ? count : FOUND_ROWS;
@@ -95,7 +95,7 @@ next_found(HgLookupJob *job, HgMatches *matches, HgError *error)
 	return HG_OK;
 }
 
-/* The next matches of a multimap. */
+/* Returns the next matches of a multimap. */
 static HgStatus
 next_streamed(HgLookupJob *job, HgMatches *matches, HgError *error)
 {
@@ -141,7 +141,7 @@ hg_lookup_next(HgLookupJob *job, HgMatches *matches, HgError *error)
 											: next_streamed(job, matches, error);
 }
 
-/* How many numbers are another one than this. */
+/* Returns how many numbers differ from this one. */
 static uint32_t
 count_others(const uint32_t *numbers, uint32_t count, uint32_t number)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_offer.c
- *	  Memory that a shard offers to the others: its layout, and what is checked.
+ *	  Peer windows: their layout, and checks.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,14 +27,14 @@ hg_offer_make_token(uint64_t token[HG_OFFER_TOKEN], HgError *error)
 	return HG_OK;
 }
 
-/* Rows that each array has room for. */
+/* Returns the number of rows that each array has room for. */
 static uint64_t
 capacity_of(const HgOfferHead *head)
 {
 	return (head->first[head->shards] + 63) / 64 * 64;
 }
 
-/* Bytes of a row in all arrays. */
+/* Returns the bytes of a row in all arrays. */
 static uint64_t
 row_bytes(const HgOfferHead *head)
 {
@@ -45,7 +45,7 @@ row_bytes(const HgOfferHead *head)
 	return bytes;
 }
 
-/* What the memory is of, but for the rows of shards. */
+/* Fills in the head of a window, except token, bytes and the rows of senders. */
 static void
 describe(const HgJobSpec *spec, HgSide side, uint32_t self, HgOfferHead *head)
 {
@@ -68,7 +68,7 @@ hg_offer_lay_out(const HgJobSpec *spec, HgSide side, const HgExchange *exchange,
 	head->bytes = HG_OFFER_ROWS + capacity_of(head) * row_bytes(head);
 }
 
-/* Do the shards have their rows one behind the other, and not too many? */
+/* Returns true if the senders' rows follow one another, and are not too many. */
 static bool
 are_in_order(const HgOfferHead *head)
 {

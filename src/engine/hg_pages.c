@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_pages.c
- *	  Sides of joins that come as pages of a table: what all engines check of them.
+ *	  Checks of sides that come as pages of a table, common to all engines.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,7 +25,7 @@ is_power_of_two(uint32_t value)
 	return value != 0 && (value & (value - 1)) == 0;
 }
 
-/* Are an attribute's values integers, as far as their width says? */
+/* Returns true if an attribute has the width of an integer. */
 static bool
 is_number(const HgPageAttribute *attribute)
 {
@@ -43,7 +43,7 @@ check_attribute(const HgPageAttribute *attribute, HgError *error)
 	if (!is_power_of_two(attribute->align) || attribute->align > 8 ||
 		(varies && attribute->align < 4))
 		return invalid(error, "an attribute of pages is not aligned so");
-	/* what a column gets of a row without it is as wide as the column */
+	/* the value of a row without the attribute is as wide as the column */
 	if (is_number(attribute) && attribute->length < 8 &&
 		attribute->missing >> (8 * attribute->length) != 0)
 		return invalid(error, "what pages miss of an attribute is wider than that");
@@ -80,7 +80,7 @@ check_layout(const HgPageSpec *pages, HgError *error)
 	return HG_OK;
 }
 
-/* Are key and columns of a side among the attributes, in a width that they can be of? */
+/* Checks that key and columns of a side are attributes of suitable width. */
 static HgStatus
 check_wanted(const HgJobSpec *spec, HgSide side, HgError *error)
 {

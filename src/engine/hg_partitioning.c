@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_partitioning.c
- *	  Partitioned graph replicas: each of several devices has one partition.
+ *	  Partitioned graph replicas: numbers, shapes and masks of their partitions.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -47,7 +47,7 @@ hg_partitions_count(const HgPartitioning *partitions, uint64_t *before)
 	}
 }
 
-/* Parts of HG_FLAT_ROW_BITS that so many dense numbers take. */
+/* Returns the number of parts of a replica with so many rows, whose numbers are dense. */
 static uint32_t
 parts_of(uint64_t rows)
 {
@@ -108,14 +108,14 @@ hg_partition_rank(const uint64_t *bits, const uint32_t *ranks, uint32_t number)
 	return rank + ones(bits[word] & ((UINT64_C(1) << number % 64) - 1));
 }
 
-/* The lowest bits of a word, so many. */
+/* Returns the lowest count bits of a word. */
 static uint64_t
 low_bits(uint64_t word, uint32_t count)
 {
 	return count < 64 ? word & ((UINT64_C(1) << count) - 1) : word;
 }
 
-/* The bits of a word that are set in another one, one behind the other. */
+/* Returns the bits of word at the positions that are set in set, moved together. */
 static uint64_t
 extract(uint64_t word, uint64_t set)
 {
@@ -129,7 +129,7 @@ extract(uint64_t word, uint64_t set)
 	return extracted;
 }
 
-/* Write so many bits at a place of a mask. */
+/* Writes count bits at bit position at of a mask. */
 static void
 write_bits(uint64_t *mask, uint64_t at, uint64_t bits, uint32_t count)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_reduce.c
- *	  What can be asked of the matches of a job.
+ *	  Checks of requests for columns and groups, and of group records.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -54,20 +54,20 @@ hg_reduce_check(const HgJobSpec *job, const HgReduceSpec *spec, HgError *error)
 	return HG_OK;
 }
 
-/* Is it a value of so many bytes, widened? */
+/* Returns true if value can be a value of the column, widened. */
 static bool
 is_widened(const HgJobSpec *job, const HgReduceColumn *column, uint64_t value)
 {
 	const unsigned bits = 8 * job->column_width[column->side][column->column];
 	const uint64_t high = bits < 64 ? value >> (bits - 1) : 0;
 
-	/* of a signed one, all bits from its sign on are equal */
+	/* in a signed value, all bits from its sign on are equal */
 	if (column->is_signed)
 		return high == 0 || high == UINT64_MAX >> (bits - 1);
 	return high <= 1;
 }
 
-/* Can so many values of a column have this sum? */
+/* Returns true if count values of the column can have this sum. */
 static bool
 is_sum(const HgJobSpec *job, const HgReduceColumn *column, uint64_t count, const uint64_t *words)
 {
@@ -77,7 +77,7 @@ is_sum(const HgJobSpec *job, const HgReduceColumn *column, uint64_t count, const
 
 	if (!column->is_signed)
 		return sum <= count * ((one << bits) - 1);
-	/* from the least to the greatest, both moved up by as much as the least is below 0 */
+	/* sum and bounds are moved up, so that the least possible sum becomes 0 */
 	return sum + count * (one << (bits - 1)) <= count * ((one << bits) - 1);
 }
 

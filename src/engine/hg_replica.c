@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_replica.c
- *	  Graph replicas: what all engines check of one, and of a column.
+ *	  Checks of shapes of graph and column replicas, common to all engines.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

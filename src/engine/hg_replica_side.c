@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_replica_side.c
- *	  Sides of jobs that are graph replicas: what all engines ask and check of them.
+ *	  Checks of sides that are graph replicas, common to all engines.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,18 +30,21 @@ hg_replica_is_masked(const HgJobSpec *spec, HgSide side, uint32_t lookup)
 	return use->masked != 0 || hg_row_filter_find(spec->filters[side], lookup) != NULL;
 }
 
-/* Can the graph of a lookup be so, whose rows have ordinals of a stride? */
+/* Checks the shape of a graph of a lookup, and that its rows have ordinals with this stride. */
 static HgStatus
 check_looking(const HgReplicaUse *use, uint32_t stride, HgError *error)
 {
-	/* ordinals are those of a column, whatever its values are */
+	/* ordinals are those of a column of any width */
 	const HgReplicaColumnShape ordinals = {.width = 1, .parts = use->shape.parts, .stride = stride};
 	HgStatus status = hg_replica_check(&use->shape, error);
 
 	return status == HG_OK ? hg_replica_column_check(&ordinals, error) : status;
 }
 
-/* The rows that look up in a lookup of a side: their parts, and the stride of their ordinals. */
+/*
+ * Finds the rows that look up with this from (HgReplicaLookup): their parts and the stride of
+ * their ordinals.
+ */
 static void
 find_looking(const HgJobSpec *spec, HgSide side, uint32_t from, uint32_t *parts, uint32_t *stride)
 {
@@ -51,7 +54,7 @@ find_looking(const HgJobSpec *spec, HgSide side, uint32_t from, uint32_t *parts,
 	*stride = parent != NULL ? parent->found_stride : hg_replica_side_stride(spec, side);
 }
 
-/* Can a side have its lookups, each of which is of rows that are there before? */
+/* Checks the lookups of a side; each must be by rows of the side or of an earlier lookup. */
 static HgStatus
 check_lookups(const HgJobSpec *spec, HgSide side, HgError *error)
 {
@@ -83,7 +86,7 @@ check_lookups(const HgJobSpec *spec, HgSide side, HgError *error)
 	return HG_OK;
 }
 
-/* Can a side have a column that is computed, as far as that differs from others? */
+/* Checks a computed column of a side, as far as it differs from other columns. */
 static HgStatus
 check_computed(const HgJobSpec *spec, HgSide side, uint32_t column, HgError *error)
 {
@@ -96,7 +99,7 @@ check_computed(const HgJobSpec *spec, HgSide side, uint32_t column, HgError *err
 	return hg_program_check(&spec->programs[side][use->program - 1], column, error);
 }
 
-/* Can a side have its columns, each of its own rows or of what they have found? */
+/* Checks the columns of a side, of its own rows or of rows that lookups find. */
 static HgStatus
 check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_row_filter.c
- *	  Filters of graph replicas' rows: how one is made ready to be asked.
+ *	  Prepares filters of graph replicas' rows for evaluation.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* The first step of a filter, which is a side's of this number. */
+/* Returns the index of the first step of a side's filter of this number. */
 static uint32_t
 first_step(const HgRowFilters *filters, uint32_t number)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_row_filter_check.c
- *	  Filters of graph replicas' rows: what all engines check of them.
+ *	  Checks of filters of graph replicas' rows, common to all engines.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 #include "hg_replica_side.h"
 #include "hg_row_filter.h"
 
-/* Can all columns be, each of rows that there are, by ordinals as others know them? */
+/* Checks all columns: their shape, and that their rows and strides are those of the graph. */
 static HgStatus
 check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 {
@@ -40,14 +40,14 @@ check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 	return HG_OK;
 }
 
-/* Is a column of a step one of the rows that its filter is of? */
+/* Returns true if a column has the rows that the filter selects from. */
 static bool
 has_column(const HgRowFilters *filters, const HgRowFilter *filter, uint32_t column)
 {
 	return column < filters->ncolumns && filters->columns[column].lookup == filter->lookup;
 }
 
-/* Can values of a column be taken for integers of 64 bits, signed or not? */
+/* Returns true if values of a column fit signed integers of 64 bits. */
 static bool
 is_integer(const HgRowFilters *filters, uint32_t column, uint8_t is_signed)
 {
@@ -55,7 +55,7 @@ is_integer(const HgRowFilters *filters, uint32_t column, uint8_t is_signed)
 		   (is_signed == 0 && filters->columns[column].shape.width < sizeof(int64_t));
 }
 
-/* Is a number there that is computed of columns of a filter's rows? */
+/* Returns true if a number exists and is computed from columns of the filter's rows. */
 static bool
 has_number(const HgRowFilters *filters, const HgRowFilter *filter, uint32_t number)
 {
@@ -79,7 +79,7 @@ has_number(const HgRowFilters *filters, const HgRowFilter *filter, uint32_t numb
 	return true;
 }
 
-/* Can what a step compares, a column or a number, be compared as an integer of 64 bits? */
+/* Returns true if an operand, a column or a number, can be compared as a 64-bit integer. */
 static bool
 is_comparable(const HgRowFilters *filters, const HgRowFilter *filter, bool computed,
 			  uint32_t number, uint8_t is_signed)
@@ -89,7 +89,7 @@ is_comparable(const HgRowFilters *filters, const HgRowFilter *filter, bool compu
 	return has_column(filters, filter, number) && is_integer(filters, number, is_signed);
 }
 
-/* Are the ranges of a step there, and in order? */
+/* Returns true if the ranges of a step exist and ascend. */
 static bool
 has_ranges(const HgRowFilters *filters, const HgFilterStep *step)
 {
@@ -103,7 +103,7 @@ has_ranges(const HgRowFilters *filters, const HgFilterStep *step)
 	return true;
 }
 
-/* Can a step be, which would be alone? */
+/* Checks one step by itself. */
 static HgStatus
 check_step(const HgRowFilters *filters, const HgRowFilter *filter, const HgFilterStep *step,
 		   HgError *error)
@@ -132,7 +132,7 @@ check_step(const HgRowFilters *filters, const HgRowFilter *filter, const HgFilte
 				: hg_error_set(error, HG_INVALID, NULL, "a filter compares values with none");
 }
 
-/* Can a filter be, whose steps begin there? */
+/* Checks one filter, whose steps are given. */
 static HgStatus
 check_filter(const HgRowFilters *filters, const HgRowFilter *filter, const HgFilterStep *steps,
 			 HgError *error)
@@ -153,7 +153,7 @@ check_filter(const HgRowFilters *filters, const HgRowFilter *filter, const HgFil
 			return hg_error_set(error, HG_INVALID, NULL, "steps leave too many sets");
 		looks |= hg_filter_looks(&steps[i]);
 	}
-	/* by its columns alone it knows the ordinals of rows */
+	/* only its columns tell the ordinals of rows */
 	return sets == 1 && looks ? HG_OK
 							  : hg_error_set(error, HG_INVALID, NULL,
 											 "a filter is to leave one set, by what columns have");

@@ -3,17 +3,17 @@
  * hg_sharded.c
  *	  An engine whose jobs are sharded: each job runs on several other engines.
  *
- * Rows are dealt out by their numbers, HG_SHARDED_DEAL_ROWS of them to a shard in turn, so that
- * nothing need be remembered to give a row's columns to the shard that has its key.  build, or
- * start, has the rows exchanged (hg_sharded_exchange.c); from there on each call goes to all
- * shards, all of which are told to begin before any is waited for.
+ * Rows are dealt out by number, HG_SHARDED_DEAL_ROWS to a shard in turn.  So the shard that has a
+ * row's key, and gets its columns, follows from the row number.  build, or start, exchanges the
+ * rows (hg_sharded_exchange.c).  From there on each call goes to all shards, which are all started
+ * before the first one is waited for.
  *
- * Where the sides are graph replicas of which the shards have partitions, there is nothing to be
- * exchanged, and only counts and groups are asked for (hg_sharded_partitions.c).
+ * If the sides are graph replicas of which the shards have partitions, nothing is exchanged, and
+ * only counts and groups can be requested (hg_sharded_partitions.c).
  *
- * A stream is that of the first shard, and then that of the next, each to its end: all matches of
- * an outer row are with one of them.  All of these are started by match, so that what a shard
- * refuses then is refused before anything was delivered.
+ * A stream returns the matches of the first shard, then those of the next, and so on: all matches
+ * of an outer row are in one shard.  match starts the streams of all shards, so that a shard that
+ * refuses does so before any match has been returned.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,7 +34,7 @@ job_of(HgJob *handle)
 	return (HgShardedJob *) handle;
 }
 
-/* Can rows still come? */
+/* Checks that rows can still be appended to a side. */
 static HgStatus
 check_appending(const HgShardedJob *job, HgSide side, HgError *error)
 {
@@ -49,7 +49,7 @@ check_appending(const HgShardedJob *job, HgSide side, HgError *error)
 	return hg_wrapped_check_side(side, error);
 }
 
-/* Have all shards begin with something, unless they have already. */
+/* Starts work on all shards, unless start() has done that already. */
 static HgStatus
 start_unless_ahead(HgShardedJob *job, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
 				   HgError *error)
@@ -64,7 +64,7 @@ start_unless_ahead(HgShardedJob *job, HgAhead ahead, HgMatchMode mode, const HgR
  * The calls
  * ------------------------------------------------------------------------ */
 
-/* Can there be such a job, partitions aside? */
+/* Checks a spec except for its partitions, which hg_spec_check refuses. */
 static HgStatus
 check_spec(const HgJobSpec *spec, HgError *error)
 {
@@ -74,7 +74,7 @@ check_spec(const HgJobSpec *spec, HgError *error)
 	return hg_spec_check(&whole, error);
 }
 
-/* What a spec names stays in place until open has returned. */
+/* Clears the pointers of a spec, whose targets stay in place only until open has returned. */
 static void
 forget_replicas(HgJobSpec *spec)
 {
@@ -138,7 +138,7 @@ smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Give rows to the shards that are dealt them. */
+/* Appends rows to the shards in turn. */
 static HgStatus
 deal_rows(HgShardedJob *job, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
 		  HgError *error)
@@ -165,7 +165,7 @@ deal_rows(HgShardedJob *job, HgSide side, const void *keys, uint64_t count, uint
 	return status;
 }
 
-/* Append rows, whose numbers the caller gives or not. */
+/* Appends rows; first_row is NULL if they are numbered by position. */
 static HgStatus
 append(HgShardedJob *job, HgSide side, const void *keys, uint64_t count, const uint64_t *first_row,
 	   HgError *error)
@@ -225,14 +225,14 @@ sharded_append_column(HgJob *handle, HgSide side, uint32_t column, const void *v
 											nulls != NULL ? nulls + at : NULL, step, row, error);
 		row += step;
 		job->given[side][column] += status == HG_OK ? step : 0;
-		/* what went to another shard can't be taken back */
+		/* values that went to another shard can not be taken back */
 		if (status == HG_INVALID && at > 0)
 			job->state.failed = true;
 	}
 	return hg_wrapped_finish(&job->state, status);
 }
 
-/* Has each row its values? */
+/* Checks that each row has its values. */
 static HgStatus
 check_columns(const HgShardedJob *job, HgError *error)
 {
@@ -243,7 +243,7 @@ check_columns(const HgShardedJob *job, HgError *error)
 	return HG_OK;
 }
 
-/* Have the rows exchanged, if that was not done yet, or the shards told of masks. */
+/* Exchanges the rows, or passes masks to the shards, unless that was done already. */
 static HgStatus
 exchange(HgShardedJob *job, HgError *error)
 {
@@ -277,7 +277,7 @@ sharded_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, const HgReduceSpec
 		status = hg_reduce_check(&job->spec, spec, error);
 	if (status != HG_OK)
 		return status;
-	/* build tells what came of it */
+	/* build returns the failure */
 	if (exchange(job, NULL) != HG_OK)
 		return HG_OK;
 	job->is_ahead = true;
@@ -308,15 +308,13 @@ sharded_build(HgJob *handle, HgError *error)
 		status = job->shard[i].calls.build(job->shard[i].job, error);
 	}
 	job->state.built = status == HG_OK;
-	/* nothing that is wrong now can be put right, since the rows have been exchanged */
+	/* the rows have been exchanged, so that no failure can be repaired */
 	if (status != HG_OK)
 		job->state.failed = true;
 	return status;
 }
 
-/*
- * HgEngine.mask: of graph replicas alone that are partitions, or that are joined with partitions.
- */
+/* HgEngine.mask: for partitioned graph replicas, and for those that are joined with one. */
 static HgStatus
 sharded_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
 			 const uint64_t *words, HgError *error)

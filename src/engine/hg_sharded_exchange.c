@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sharded_exchange.c
- *	  Rows to the shards that join them.
+ *	  Moves rows to the shards that join them.
  *
- * hg_exchange.h tells the whole way.  Sides are exchanged one after the other, so that no shard has
- * to have room for more than what comes of one; parts are chosen once for both.
+ * hg_exchange.h describes the protocol.  The sides are exchanged one after the other, so that a
+ * shard needs room for the incoming rows of one side only; parts are chosen once for both.
  *
- * Shards send each other their rows themselves, where they can (hg_offer.h), in as many rounds as
- * there are other shards: in each of them all send, and no two to the same one.  What is left goes
- * through the memory of the caller, from one pair of them after the other.
+ * Shards that can do so send rows to each other directly (hg_offer.h), in as many rounds as there
+ * are other shards.  In each round all shards send, no two to the same one.  The remaining rows go
+ * through the caller's memory, from one pair of shards after the other.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,21 +21,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How many rows each shard has of each part of a side. */
+/* Rows of a side in each part, for one shard. */
 typedef uint64_t Tally[HG_EXCHANGE_PARTS];
 
-/* Rows of a side that go from one shard to another. */
+/* Rows of a side that move from one shard to another. */
 typedef struct Moves
 {
-	uint64_t rows[HG_MAX_SHARDS][HG_MAX_SHARDS]; /* by who has them and who joins them, until
-												  * they are there */
-	uint64_t coming[HG_MAX_SHARDS];				 /* to each, before any have moved */
+	uint64_t rows[HG_MAX_SHARDS][HG_MAX_SHARDS]; /* [from][to] rows that have not moved yet */
+	uint64_t coming[HG_MAX_SHARDS];				 /* [to] rows, before any have moved */
 	HgOffer offers[HG_MAX_SHARDS];
 	bool is_offered[HG_MAX_SHARDS];
-	bool is_sent_to[HG_MAX_SHARDS]; /* others say that they have sent it rows */
+	bool is_sent_to[HG_MAX_SHARDS]; /* [to] some shard reports that it has sent rows */
 } Moves;
 
-/* A buffer for rows of a side, in one piece of memory. */
+/* A buffer for rows of a side, in one block of memory. */
 typedef struct Buffer
 {
 	HgExchangeRows rows;
@@ -46,7 +45,7 @@ typedef struct Buffer
 static HgStatus
 buffer_open(Buffer *buffer, const HgShardedJob *job, HgSide side, HgError *error)
 {
-	/* as many of any width make arrays that are aligned */
+	/* a multiple of 64, so that arrays of any width are aligned */
 	const uint64_t all = (job->rows[side] + 63) / 64 * 64;
 	const uint64_t rows = all < HG_SHARDED_ROWS ? all : HG_SHARDED_ROWS;
 	unsigned char *at;
@@ -75,7 +74,7 @@ buffer_open(Buffer *buffer, const HgShardedJob *job, HgSide side, HgError *error
 	return HG_OK;
 }
 
-/* All rows that one shard has for another. */
+/* Moves all rows that one shard has for another through a buffer. */
 static HgStatus
 move_rows(HgShardedJob *job, HgSide side, uint32_t from, uint32_t to, HgExchangeRows *rows,
 		  HgError *error)
@@ -97,7 +96,7 @@ move_rows(HgShardedJob *job, HgSide side, uint32_t from, uint32_t to, HgExchange
 	}
 }
 
-/* Have each shard make room for what will come. */
+/* Calls expect on each shard, which makes room for incoming rows. */
 static HgStatus
 expect_rows(HgShardedJob *job, HgSide side, const Tally *tallies, const uint32_t *ends,
 			HgError *error)
@@ -120,7 +119,7 @@ expect_rows(HgShardedJob *job, HgSide side, const Tally *tallies, const uint32_t
  * From shard to shard
  * ------------------------------------------------------------------------ */
 
-/* Have each shard that rows come to offer memory for them, where it can. */
+/* Takes an offer of a peer window from each shard that rows come to, if it makes one. */
 static HgStatus
 take_offers(HgShardedJob *job, HgSide side, Moves *moves, HgError *error)
 {
@@ -147,7 +146,7 @@ close_offers(Moves *moves)
 			close(moves->offers[to].memory);
 }
 
-/* Have each shard send its rows to the one that is so far behind it, all at a time. */
+/* Makes each shard send its rows to the shard at this distance after it, all in parallel. */
 static HgStatus
 send_round(HgShardedJob *job, HgSide side, uint32_t distance, Moves *moves, HgError *error)
 {
@@ -183,7 +182,7 @@ send_round(HgShardedJob *job, HgSide side, uint32_t distance, Moves *moves, HgEr
 	return status;
 }
 
-/* Have shards send what they can themselves. */
+/* Makes the shards send directly what they can. */
 static HgStatus
 send_rows(HgShardedJob *job, HgSide side, Moves *moves, HgError *error)
 {
@@ -199,7 +198,7 @@ send_rows(HgShardedJob *job, HgSide side, Moves *moves, HgError *error)
  * A side
  * ------------------------------------------------------------------------ */
 
-/* The rows that each shard has for each other one. */
+/* Sets the rows that each shard has for each other one. */
 static void
 find_moves(const HgShardedJob *job, const Tally *tallies, const uint32_t *ends, Moves *moves)
 {
@@ -213,7 +212,7 @@ find_moves(const HgShardedJob *job, const Tally *tallies, const uint32_t *ends, 
 			}
 }
 
-/* Move the rows that are left through memory of the caller, if there are any. */
+/* Moves the remaining rows, if there are any, through the caller's memory. */
 static HgStatus
 move_rest(HgShardedJob *job, HgSide side, const Moves *moves, HgError *error)
 {
@@ -234,7 +233,10 @@ move_rest(HgShardedJob *job, HgSide side, const Moves *moves, HgError *error)
 	return status;
 }
 
-/* All has come to a shard.  What it misses of what others say they have sent is not its fault. */
+/*
+ * Ends the exchange for a shard.  If it misses rows that another shard reported as sent, the
+ * failure is that of the connection between them, not its own.
+ */
 static HgStatus
 rows_arrived(HgShardedJob *job, HgSide side, uint32_t to, const Moves *moves, HgError *error)
 {
@@ -265,7 +267,7 @@ exchange_side(HgShardedJob *job, HgSide side, const Tally *tallies, const uint32
 	return status;
 }
 
-/* Have the rows of both sides tallied, and choose parts. */
+/* Tallies the rows of both sides, and chooses the parts. */
 static HgStatus
 choose_parts(HgShardedJob *job, Tally *tallies[2], uint32_t *ends, HgError *error)
 {

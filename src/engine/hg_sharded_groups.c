@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sharded_groups.c
- *	  Groups of several shards become one.
+ *	  Merges the groups of several shards.
  *
- * Records are fetched a buffer at a time, and each is either added to the one with the same keys,
- * which a table of slots finds, or becomes a group of its own.  There are never more of these than
- * the caller has room for, and one.
+ * Records are fetched a buffer at a time.  Each is either added to the group with the same keys,
+ * which a hash table of slots finds, or becomes a new group.  There are at most max_groups + 1
+ * groups.
  *
- * MEMORY.  While they are merged, they take twice what their records do, at most: the records have
- * as much room as before and as much again when there are more of them, and the slots, which are
- * four a group at most and no longer than a record, are made anew when that is done.
+ * MEMORY.  Merging takes at most twice the memory of the records.  The array of records doubles
+ * when it is full, with old and new array in memory meanwhile.  The slots, at most four per group
+ * and no larger than a record, are rebuilt after that.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,14 +24,14 @@
 /* Records that are fetched at a time. */
 #define BUFFER_RECORDS 4096
 
-/* Where records are found by their keys: a slot has the number of a group + 1, or 0. */
+/* A hash table of groups by their keys: a slot has the index of a group + 1, or 0. */
 typedef struct Slots
 {
 	uint32_t *slots;
-	uint64_t count; /* a power of two, twice the groups or more */
+	uint64_t count; /* a power of two, at least twice the groups */
 } Slots;
 
-/* Where a group with the keys of this record is, or would be. */
+/* Returns the slot of the group with the keys of this record, or the empty slot for it. */
 static uint32_t *
 find_slot(const Slots *slots, const HgShardedGroups *groups, const uint64_t *record)
 {
@@ -51,7 +51,7 @@ find_slot(const Slots *slots, const HgShardedGroups *groups, const uint64_t *rec
 	}
 }
 
-/* Add a sum of two words to another. */
+/* Adds a sum of two words to another. */
 static void
 add_sum(uint64_t *sum, const uint64_t *other)
 {
@@ -61,14 +61,14 @@ add_sum(uint64_t *sum, const uint64_t *other)
 	sum[0] = low;
 }
 
-/* Is a less than b? */
+/* Returns true if a < b. */
 static bool
 is_less(uint64_t a, uint64_t b, bool is_signed)
 {
 	return is_signed ? (int64_t) a < (int64_t) b : a < b;
 }
 
-/* Make one item of two, of which each has arguments or not. */
+/* Adds an item of a group to the same item of another; either may have no arguments. */
 static void
 add_item(const HgReduceItem *item, uint64_t *to, const uint64_t *from)
 {
@@ -93,7 +93,7 @@ add_item(const HgReduceItem *item, uint64_t *to, const uint64_t *from)
 	to[0] += from[0];
 }
 
-/* Add a record to another of the same keys. */
+/* Adds a record to another with the same keys. */
 static void
 add_record(const HgReduceSpec *spec, uint64_t *to, const uint64_t *from)
 {
@@ -115,7 +115,7 @@ slots_free(const HgShardedJob *job, Slots *slots)
 	*slots = (Slots){NULL, 0};
 }
 
-/* Have slots for so many groups, with those that there are. */
+/* Makes slots for so many groups, and enters the existing groups. */
 static HgStatus
 slots_make(HgShardedJob *job, Slots *slots, uint64_t groups, HgError *error)
 {
@@ -136,7 +136,7 @@ slots_make(HgShardedJob *job, Slots *slots, uint64_t groups, HgError *error)
 	return HG_OK;
 }
 
-/* Have room for groups of so many, at most. */
+/* Makes room for one more group; the array grows up to most groups. */
 static HgStatus
 reserve_groups(HgShardedJob *job, Slots *slots, uint64_t most, HgError *error)
 {
@@ -162,7 +162,7 @@ reserve_groups(HgShardedJob *job, Slots *slots, uint64_t most, HgError *error)
 	return slots_make(job, slots, capacity, error);
 }
 
-/* Add a record to its group, or make it one: as long as there are fewer than most. */
+/* Adds a record to its group, or makes it a new group; there are fewer than most groups. */
 static HgStatus
 merge_record(HgShardedJob *job, Slots *slots, uint64_t most, const uint64_t *record, HgError *error)
 {
@@ -184,7 +184,7 @@ merge_record(HgShardedJob *job, Slots *slots, uint64_t most, const uint64_t *rec
 	return HG_OK;
 }
 
-/* Fetch the groups that a shard has made, and merge them: no more than most in all. */
+/* Fetches and merges the groups of a shard, until there are most groups in all. */
 static HgStatus
 merge_shard(HgShardedJob *job, HgShard *shard, Slots *slots, uint64_t most, uint64_t *buffer,
 			HgError *error)
@@ -207,7 +207,7 @@ merge_shard(HgShardedJob *job, HgShard *shard, Slots *slots, uint64_t most, uint
 	return status;
 }
 
-/* The groups of all shards, as long as there are fewer than most. */
+/* Merges the groups of all shards, until there are most groups. */
 static HgStatus
 merge_shards(HgShardedJob *job, uint64_t most, HgError *error)
 {
@@ -228,7 +228,7 @@ HgStatus
 hg_sharded_groups_make(HgShardedJob *job, HgMatchMode mode, const HgReduceSpec *spec,
 					   uint64_t *groups, HgError *error)
 {
-	/* all of them together are numbered in 32 bits */
+	/* group indexes have 32 bits */
 	const uint64_t most = spec->max_groups < HG_MAX_ROWS - 1 ? spec->max_groups + 1 : HG_MAX_ROWS;
 	bool too_many = false;
 	HgStatus status;
@@ -240,7 +240,7 @@ hg_sharded_groups_make(HgShardedJob *job, HgMatchMode mode, const HgReduceSpec *
 		uint64_t made;
 
 		job->sharded->called = shard;
-		/* also where one has too many: the others have begun */
+		/* also if one has too many: the others have begun */
 		status = one->calls.reduce(one->job, mode, spec, &made, error);
 		if (status != HG_OK)
 			return status;

@@ -3,11 +3,12 @@
  * hg_sharded_partitions.c
  *	  Graph replicas of which each shard has a partition.
  *
- * A shard has its partition in the place of the graph, under the name and in the shape that follow
- * from how that is partitioned; a graph that is whole on all devices is each shard's.  The graph by
- * which rows of a partition look up is co-partitioned, and what they find is whole, or cut as well.
- * Masks of a graph that is whole are passed on.  Those of one that is partitioned are collected,
- * for each shard by the numbers that rows have in its partition, and given to it before it builds.
+ * In a shard's spec its partition replaces the graph, under the name and in the shape that follow
+ * from the partitioning.  A graph that each device has whole stays as it is.  The own graph of a
+ * lookup by rows of a partition is co-partitioned; the graph that is looked up is whole, or
+ * partitioned as well.  Masks of a whole graph are passed on.  Masks of a partitioned graph are
+ * collected, for each shard by the row numbers of its partition, and passed to it before it
+ * builds.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,7 +29,7 @@ hg_sharded_are_partitioned(const HgJobSpec *spec)
 	return spec->partitions[HG_OUTER] != NULL || spec->partitions[HG_INNER] != NULL;
 }
 
-/* Can rows that are partitioned so look up as a job says? */
+/* Returns true if a lookup by rows with these partitions is co-partitioned as it must be. */
 static bool
 is_copartition(const HgPartitioning *partitions, const HgCopartition *copartition,
 			   const HgReplicaLookup *lookup)
@@ -47,8 +48,7 @@ is_copartition(const HgPartitioning *partitions, const HgCopartition *copartitio
 	return true;
 }
 
-/* Note how what is looked up is partitioned, where the rows of a side are; each lookup is of rows
- * before it. */
+/* Records the partitionings of graphs that are looked up by partitioned rows. */
 static HgStatus
 open_lookups(HgShardedJob *job, HgSide side, HgError *error)
 {
@@ -72,7 +72,7 @@ open_lookups(HgShardedJob *job, HgSide side, HgError *error)
 	return HG_OK;
 }
 
-/* Can a side of so many shards be so? */
+/* Checks a side of a partitioned job with so many shards. */
 static HgStatus
 check_side(const HgJobSpec *spec, HgSide side, uint32_t shards, HgError *error)
 {
@@ -109,7 +109,7 @@ hg_sharded_partitions_open(HgShardedJob *job, HgError *error)
 	return status;
 }
 
-/* The columns of a shard's rows of a side, and of what these look up. */
+/* Sets a shard's columns of a side: of its partition's rows, and of rows that they look up. */
 static void
 partition_columns(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplicaColumnUse *columns)
 {
@@ -129,7 +129,7 @@ partition_columns(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplic
 	}
 }
 
-/* The partition of a graph that is a side, or is looked up. */
+/* Replaces a graph by its partition. */
 static void
 partition_use(const HgPartitioning *partitions, uint32_t shard, HgReplicaUse *use)
 {
@@ -137,7 +137,7 @@ partition_use(const HgPartitioning *partitions, uint32_t shard, HgReplicaUse *us
 	use->shape = hg_partition_shape(partitions, shard, use->shape.key_width);
 }
 
-/* What they look up, by graphs that are co-partitioned. */
+/* Sets a shard's lookups of a side, whose own graphs are co-partitioned. */
 static void
 partition_lookups(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplicaLookup *lookups)
 {
@@ -191,7 +191,7 @@ hg_sharded_partitions_shard(const HgShardedJob *job, uint32_t shard, HgShardedPa
 	}
 }
 
-/* Have masks of rows of a side, or of those that it looks up, in which all count. */
+/* Allocates masks for the partitions of a graph, in which all rows count, unless it has them. */
 static HgStatus
 make_masks(HgShardedJob *job, HgSide side, uint32_t lookup, HgError *error)
 {
@@ -215,7 +215,7 @@ make_masks(HgShardedJob *job, HgSide side, uint32_t lookup, HgError *error)
 	return status;
 }
 
-/* Words of a part of a mask, from first on; NULL: no row of them counts. */
+/* Words of one part's mask, from first on; NULL: no row of them counts. */
 typedef struct MaskWords
 {
 	uint32_t part;
@@ -224,7 +224,7 @@ typedef struct MaskWords
 	const uint64_t *words;
 } MaskWords;
 
-/* Tell the shards' masks which of their rows count. */
+/* Sets words of the shards' masks. */
 static HgStatus
 mask_part(HgShardedJob *job, HgSide side, uint32_t lookup, const MaskWords *told, HgError *error)
 {
@@ -237,7 +237,7 @@ mask_part(HgShardedJob *job, HgSide side, uint32_t lookup, const MaskWords *told
 	return status;
 }
 
-/* The same of any words of the graph's mask. */
+/* The same for any words of the graph's mask, in several parts. */
 static HgStatus
 mask_partitions(HgShardedJob *job, HgSide side, uint32_t lookup, uint64_t first_word,
 				uint64_t count, const uint64_t *words, HgError *error)
@@ -279,7 +279,7 @@ hg_sharded_partitions_mask(HgShardedJob *job, HgSide side, uint32_t lookup, uint
 	return status;
 }
 
-/* Tell a shard which of its rows of a side count, and which of those that it looks up. */
+/* Passes all masks of a side and its lookups to a shard. */
 static HgStatus
 tell_shard(HgShardedJob *job, HgSide side, uint32_t shard, HgError *error)
 {
@@ -311,7 +311,7 @@ hg_sharded_partitions_tell(HgShardedJob *job, HgError *error)
 	return status;
 }
 
-/* Free the masks of rows of a side, or of those that it looks up. */
+/* Frees the masks of a graph. */
 static void
 free_masks(HgShardedJob *job, HgSide side, uint32_t lookup)
 {

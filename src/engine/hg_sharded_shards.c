@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sharded_shards.c
- *	  The shards of a job, and what each is given.
+ *	  The shards of a job: their shares, opening, start and close.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,8 +10,8 @@
 #include "hg_sharded_job.h"
 
 /*
- * Choose the shards' shares, and their turns in one round of dealing, which are as far apart as can
- * be: so what is left of the last round is dealt in these shares too.
+ * Chooses the shards' shares, and their turns in one round of dealing.  The turns of a shard are
+ * as far apart as possible, so that the rows of an incomplete round are in about the same shares.
  */
 static void
 choose_shares(HgShardedJob *job)
@@ -28,7 +28,7 @@ choose_shares(HgShardedJob *job)
 	{
 		int64_t most = INT64_MIN;
 
-		/* whose share of the turns so far is farthest from being given */
+		/* the shard that lags most behind its share of the turns so far */
 		for (uint32_t m = 0; m < sharded->shards; m++)
 		{
 			const int64_t wanting = (int64_t) job->shares[m] * (turn + 1) - //
@@ -42,7 +42,7 @@ choose_shares(HgShardedJob *job)
 	}
 }
 
-/* A shard's share of something, no less. */
+/* Returns a shard's share of a total, rounded up. */
 static uint64_t
 share_of(const HgShardedJob *job, uint32_t shard, uint64_t all)
 {
@@ -52,8 +52,8 @@ share_of(const HgShardedJob *job, uint32_t shard, uint64_t all)
 }
 
 /*
- * The most rows of a side that a shard has, of so many in all: those it is dealt in turns, or its
- * share in whole parts.
+ * Returns the most rows of a side that a shard has, of so many in all: those that it is dealt in
+ * turns, or its share in whole parts.
  */
 static uint64_t
 shard_rows(const HgShardedJob *job, uint32_t shard, uint64_t rows)
@@ -70,7 +70,7 @@ shard_rows(const HgShardedJob *job, uint32_t shard, uint64_t rows)
 	return most < rows ? most : rows;
 }
 
-/* What a shard is asked for. */
+/* Returns the spec of a shard. */
 static HgJobSpec
 shard_spec(const HgShardedJob *job, uint32_t shard)
 {
@@ -79,7 +79,7 @@ shard_spec(const HgShardedJob *job, uint32_t shard)
 	if (job->sharded->shards == 1)
 		return spec;
 	spec.shards = job->is_partitioned ? 0 : job->sharded->shards;
-	spec.direct = 0; /* one shard might be, and the next not */
+	spec.direct = 0; /* one shard might have dense keys, and the next not */
 	spec.device = -1;
 	spec.memory_limit = share_of(job, shard, spec.memory_limit);
 	for (int side = 0; side < 2 && !job->is_partitioned; side++)

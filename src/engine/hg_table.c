@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table.c
- *	  What all tables share: what they can hold, their parameters and names.
+ *	  Common parts of all tables: what they can hold, their parameters and names.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -75,7 +75,7 @@ hg_table_least_slots_factor(uint32_t functions)
 	return factors[functions - 2];
 }
 
-/* HG_OK if low <= value <= high, or HG_INVALID. */
+/* Returns HG_OK if low <= value <= high, or HG_INVALID. */
 static HgStatus
 check_range(double value, double low, double high, const char *what, HgError *error)
 {
@@ -87,7 +87,7 @@ check_range(double value, double low, double high, const char *what, HgError *er
 	return hg_error_set(error, HG_INVALID, detail, "%s of a table out of range: %g", what, value);
 }
 
-/* The parameters of a kind. */
+/* Checks the parameters of the spec's kind. */
 static HgStatus
 check_parameters(const HgTableSpec *full, HgError *error)
 {

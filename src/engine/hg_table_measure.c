@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_measure.c
- *	  What a table takes: built of keys, looked up and changed, with the times of all that.
+ *	  Measures a table: times of building it from keys, looking them up and changing it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,7 +20,7 @@
 /* Keys that are looked up in one call. */
 #define FIND_KEYS 65536
 
-/* A table that is measured. */
+/* A measurement in progress. */
 typedef struct Trial
 {
 	HgTables *tables;
@@ -33,7 +33,7 @@ typedef struct Trial
 } Trial;
 
 /* ------------------------------------------------------------------------
- * What is asked and answered
+ * Trials and their results
  * ------------------------------------------------------------------------ */
 
 HgStatus
@@ -77,13 +77,13 @@ hg_table_trial_bytes(HgTableMemoryCall memory, const HgTableTrial *trial, uint64
 	spec.max_padding = 1;
 	if (memory(&spec, nkeys, &bytes, NULL) != HG_OK)
 		return 0;
-	/* the old table stands there while the new one is built */
+	/* the old table exists while the new one is built */
 	if (hg_table_trial_batches(trial) > 0 && !hg_table_traits(spec.kind, spec.content).in_place)
 		return bytes.held + bytes.build;
 	return bytes.build;
 }
 
-/* Can rows of the sample have been erased and inserted? */
+/* Returns true if the rows of the sample can have been erased and inserted. */
 static bool
 change_is_sane(const HgTableTrial *trial, uint64_t nkeys, const HgTableMeasure *measure)
 {
@@ -96,7 +96,7 @@ change_is_sane(const HgTableTrial *trial, uint64_t nkeys, const HgTableMeasure *
 		   measure->inserted == measure->erased && measure->erased <= measure->stats.rows;
 }
 
-/* Can a table of these keys be like this? */
+/* Returns true if a table of these keys can have these statistics. */
 static bool
 stats_are_sane(const HgTableTrial *trial, uint64_t nkeys, const HgTableStats *stats)
 {
@@ -108,7 +108,7 @@ stats_are_sane(const HgTableTrial *trial, uint64_t nkeys, const HgTableStats *st
 		   stats->longest_list <= stats->slots;
 }
 
-/* Can a time have been measured? */
+/* Returns true if a time is plausible. */
 static bool
 is_time(double ns)
 {
@@ -127,14 +127,14 @@ hg_table_measure_is_sane(const HgTableTrial *trial, uint64_t nkeys, const HgTabl
  * Measuring
  * ------------------------------------------------------------------------ */
 
-/* Nanoseconds since a moment of hg_clock_ms(). */
+/* Returns nanoseconds since a value of hg_clock_ms(). */
 static double
 ns_since(double started)
 {
 	return (hg_clock_ms() - started) * 1e6;
 }
 
-/* Keys and rows from one row on. */
+/* Returns a batch of the keys from first on. */
 static HgTableBatch
 batch_of(const Trial *trial, uint64_t first, uint64_t count)
 {
@@ -154,7 +154,7 @@ build_all(Trial *trial, HgError *error)
 	return status;
 }
 
-/* Look all keys up, in the order in which they are. */
+/* Looks all keys up, in the given order. */
 static HgStatus
 find_all(Trial *trial, HgError *error)
 {
@@ -178,7 +178,7 @@ find_all(Trial *trial, HgError *error)
 	return status;
 }
 
-/* Erase the sample, or insert it: *ns is the time, and *changed the rows that were. */
+/* Erases or inserts the sample; *ns is the time, and *changed the number of rows changed. */
 static HgStatus
 change_sample(Trial *trial, bool insert, double *ns, uint64_t *changed, HgError *error)
 {
@@ -202,7 +202,7 @@ change_sample(Trial *trial, bool insert, double *ns, uint64_t *changed, HgError 
 	return status;
 }
 
-/* Erase the sample, and insert it again. */
+/* Erases the sample, and inserts it again. */
 static HgStatus
 exchange_sample(Trial *trial, HgError *error)
 {
