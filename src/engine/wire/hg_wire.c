@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wire.c
- *	  Sending and receiving messages: what both ends share.
+ *	  Sends and receives messages, for both ends.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,7 +22,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The size of messages of a type; 0 for a type that does not exist. */
+/* Returns the size of messages of a type; 0 for a type that does not exist. */
 static size_t
 size_of_type(uint16_t type)
 {
@@ -87,7 +87,7 @@ hg_wire_header(HgWireHeader *header, HgWireType type, uint32_t job, uint64_t seq
  * Openings
  * ------------------------------------------------------------------------ */
 
-/* Bytes of a block of an opening. */
+/* Returns the bytes of a block of an opening. */
 static size_t
 bytes_of_block(size_t block)
 {
@@ -96,7 +96,7 @@ bytes_of_block(size_t block)
 	return left < HG_WIRE_BLOCK ? left : HG_WIRE_BLOCK;
 }
 
-/* Pack an opening: all of *packed is set that is to be sent. */
+/* Packs an opening: sets the part of *packed that is sent. */
 static void
 pack(const HgWireOpening *opening, HgWirePacked *packed)
 {
@@ -121,7 +121,7 @@ pack(const HgWireOpening *opening, HgWirePacked *packed)
 	packed->header.length = (uint32_t) (to - (unsigned char *) packed);
 }
 
-/* Unpack what has arrived in place.  False where it is not as long as its blocks are. */
+/* Unpacks a received opening in place.  Returns false if its length does not match its blocks. */
 static bool
 unpack(HgWireMessage *message, size_t received)
 {
@@ -164,7 +164,7 @@ unpack(HgWireMessage *message, size_t received)
  * The socket
  * ------------------------------------------------------------------------ */
 
-/* What a failed call on the socket means. */
+/* Returns what a failed call on the socket means. */
 static HgWireResult
 result_of_errno(void)
 {
@@ -175,7 +175,7 @@ result_of_errno(void)
 	return HG_WIRE_ERROR;
 }
 
-/* Send so many bytes of a message. */
+/* Sends length bytes of a message. */
 static HgWireResult
 send_bytes(int fd, const void *bytes, size_t length, int attached)
 {
@@ -239,8 +239,8 @@ hg_wire_decline(int fd, const HgError *error)
 }
 
 /*
- * The descriptor that came with a packet, or -1.  Should more than one have come,
- * the others are closed, so that no sender can fill our table.
+ * Returns the descriptor that came with a packet, or -1.  Closes further ones, so that no sender
+ * can fill our descriptor table.
  */
 static int
 take_descriptor(struct msghdr *packet)
@@ -308,7 +308,7 @@ hg_wire_receive(int fd, HgWireMessage *message, int *attached)
 	if (*attached >= 0)
 		close(*attached);
 	*attached = -1;
-	/* an empty packet can't be told from the end, and nobody sends one */
+	/* an empty packet looks like the end of the connection, and nobody sends one */
 	return received == 0 ? HG_WIRE_EOF : HG_WIRE_NONSENSE;
 }
 
@@ -353,7 +353,7 @@ void
 hg_wire_place_matches(const HgJobSpec *spec, uint32_t columns, unsigned char *results,
 					  uint64_t bytes, HgMatches *matches)
 {
-	/* so many, that each array begins where any value can */
+	/* a multiple of 8, so that each array is aligned for any value */
 	const uint64_t capacity = bytes / hg_wire_match_bytes(spec, columns) / 8 * 8;
 
 	memset(matches, 0, sizeof(*matches));

@@ -1,27 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wire_answer.c
- *	  What a device process says, before it is believed.
+ *	  Checks of a device process's answers before they are used.
  *
- * The device process is there so that its madness is not the session's: no number of its is used
- * before it was compared with what can be so.  A message is the client's own copy.  Staging is not:
- * the process may write there at any moment, so what lies there is copied first, then checked, and
- * only the copy used.
+ * The device process is a separate process so that its faults do not harm the session: no number
+ * from it is used before it has been compared with what is possible.  A message is the client's
+ * own copy.  Staging is not: the process may write there at any time, so data there is copied
+ * first, then checked, and only the copy is used.
  *
- * WHAT IS SEEN: answers to other requests than those sent, or of other jobs; states and statuses
- * that do not exist or that nothing can have led to; parts of staging that do not lie in it; rows
- * that nobody has appended, and a job without those that were, or those of its graph replicas; more
- * or fewer matches than the job's statistics tell, or more than its rows can have; groups that are
- * not made of the matches, or of numbers that the columns can't hold; tables that can't be made of
- * the job's keys; rows of a shard that the join has not, or more or fewer of them than it was sent,
- * or that come to it; rows for another shard that are not of its parts, or more or fewer than were
- * tallied; graph replicas that are not there, where none was asked for, and those that take less
- * memory than their rows, or far more.
+ * WHAT IS DETECTED: answers to other requests than those sent, or for other jobs; states and
+ * statuses that do not exist or can not occur; parts of staging outside of it; rows that nobody
+ * has appended; a job that lacks appended rows, or rows of its graph replicas; more or fewer
+ * matches than the job's statistics say, or more than its rows can have; groups that do not add up
+ * to the matches, or have numbers that the columns can not give; tables that can not be made of
+ * the job's keys; rows of a shard that the join does not have, or whose number is not what it was
+ * sent, or what comes to it; rows for another shard that are not of its parts, or not as many as
+ * were tallied; missing replicas that were not requested; and new replicas that take less memory
+ * than their rows, or far more.
  *
- * WHAT IS BELIEVED: numbers that could be so and agree with each other.  A process that leaves
- * matches out and does not count them either, joins rows whose keys differ, or returns another
- * value than a column's, is not found out: to do so would be to join once more.  (Matches of keys
- * that are hashes are rechecked by whoever has asked for them.)
+ * WHAT IS BELIEVED: numbers that are possible and agree with each other.  A process that omits
+ * matches and does not count them, joins rows with different keys, or returns wrong values of a
+ * column, is not detected: that would take a second join.  (The caller rechecks matches of keys
+ * that are hashes.)
  *
  * test/unit/test_one_lie.c, test_lies.c and test/t/device_lies.pl lie in all of these ways.
  *
@@ -38,7 +38,10 @@
  * Texts and figures
  * ------------------------------------------------------------------------ */
 
-/* Have a received text end in it, and be one in any encoding. */
+/*
+ * Terminates a received text, and replaces all but printable ASCII, which is valid in any
+ * encoding.
+ */
 static void
 clean_text(char *text, size_t bytes)
 {
@@ -71,7 +74,7 @@ hg_wire_answer_take_devices(HgWireDevices *devices)
 	return true;
 }
 
-/* Can a cost have been measured? */
+/* Returns true if a cost is plausible. */
 static bool
 is_cost(double cost)
 {
@@ -117,34 +120,34 @@ status_exists(HgStatus status)
 		case HG_OVERFLOW:
 		case HG_DEVICE_FAILED:
 			return true;
-		case HG_CONNECTION_LOST: /* who says so has one */
+		case HG_CONNECTION_LOST: /* a process that says so has a connection */
 			break;
 	}
 	return false;
 }
 
-/* True if graph replicas are sides of the job. */
+/* Returns true if graph replicas are sides of the job. */
 static bool
 has_replicas(const HgRemoteJob *job)
 {
 	return job->spec.replica[HG_OUTER] != NULL || job->spec.replica[HG_INNER] != NULL;
 }
 
-/* Do rows of these look up others? */
+/* Returns true if rows of such sides look up others. */
 static bool
 has_lookups(const HgRemoteJob *job)
 {
 	return job->spec.nlookups[HG_OUTER] + job->spec.nlookups[HG_INNER] > 0;
 }
 
-/* True if the job is not shared. */
+/* Returns true if the job is not shared. */
 static bool
 is_alone(const HgRemoteJob *job)
 {
 	return job->spec.participants_id == 0;
 }
 
-/* Are columns of these computed, or numbers by their filters? */
+/* Returns true if the job computes columns, or numbers in filters. */
 static bool
 has_computed(const HgRemoteJob *job)
 {
@@ -156,18 +159,18 @@ has_computed(const HgRemoteJob *job)
 	return computed;
 }
 
-/* Can a request of the job be answered with this, whatever else the answer says? */
+/* Returns true if a request of the job can be answered with this status. */
 static bool
 status_is_sane(const HgRemoteJob *job, const HgWireAsked *asked, HgStatus status)
 {
-	/* what was asked ahead, behind a request that has failed so, can't have been done either */
+	/* requests sent ahead, behind a request that has failed, fail with the same status */
 	if (status == job->failure.status)
 		return status_exists(status);
 	if (status == HG_NO_REPLICA)
 		return asked->type == HG_WIRE_OPEN && has_replicas(job);
 	if (status == HG_NOT_UNIQUE)
 		return asked->type == HG_WIRE_BUILD && has_lookups(job);
-	/* another shard may have been the one that had it built */
+	/* another participant may have sent BUILD */
 	if (status == HG_BAD_PAGE)
 		return hg_pages_are_there(&job->spec) && (asked->type == HG_WIRE_BUILD || !is_alone(job));
 	if (status == HG_OVERFLOW)
@@ -175,7 +178,7 @@ status_is_sane(const HgRemoteJob *job, const HgWireAsked *asked, HgStatus status
 	return status_exists(status);
 }
 
-/* True if the job uses the replica of this name. */
+/* Returns true if the job uses the replica of this name. */
 static bool
 names(const HgRemoteJob *job, const HgReplicaName *name)
 {
@@ -199,7 +202,7 @@ names(const HgRemoteJob *job, const HgReplicaName *name)
 	return named;
 }
 
-/* Is nothing missing but what the job names? */
+/* Returns true if the job names all replicas that are reported missing. */
 static bool
 missing_is_sane(const HgRemoteJob *job, const HgMissingReplicas *missing)
 {
@@ -210,7 +213,8 @@ missing_is_sane(const HgRemoteJob *job, const HgMissingReplicas *missing)
 }
 
 /*
- * Can a job have been built in this way?  A job that makes a graph replica builds it as others do.
+ * Returns true if a job can report this build algorithm.  A job that makes a graph replica builds
+ * it like other jobs.
  */
 static bool
 build_is_sane(const HgRemoteJob *job, HgBuildAlgorithm build)
@@ -218,7 +222,9 @@ build_is_sane(const HgRemoteJob *job, HgBuildAlgorithm build)
 	return (uint32_t) build <= HG_BUILD_DIRECT || (build == HG_BUILD_RESIDENT && has_replicas(job));
 }
 
-/* Rows that a job can have of a side: those it was sent, or those that come to it. */
+/*
+ * Returns the most rows that a job can have of a side: those sent, or those that come to a shard.
+ */
 static uint64_t
 most_rows(const HgRemoteJob *job, HgSide side)
 {
@@ -227,7 +233,7 @@ most_rows(const HgRemoteJob *job, HgSide side)
 	return job->exchange[side].rows > job->rows[side] ? job->exchange[side].rows : job->rows[side];
 }
 
-/* Can a job that was sent these rows have done this? */
+/* Returns true if the job can have these statistics. */
 static bool
 stats_are_sane(const HgRemoteJob *job, const HgJobStats *stats)
 {
@@ -237,10 +243,10 @@ stats_are_sane(const HgRemoteJob *job, const HgJobStats *stats)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (stats->null_keys[side] > (job->spec.pages[side] != NULL ? HG_MAX_ROWS : 0))
 			return false;
-	/* a process knows of one shard alone */
+	/* a process knows only one shard */
 	if (stats->exchanged != 0 || stats->sent != 0)
 		return false;
-	/* differences of times, which may have been rounded to less than nothing */
+	/* differences of times, which rounding may have made negative */
 	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
 		if (!isfinite(stats->phase_ms[phase]))
 			return false;
@@ -250,13 +256,13 @@ stats_are_sane(const HgRemoteJob *job, const HgJobStats *stats)
 }
 
 /*
- * A replica may hold so many times the bytes that it must, and so many of these more: graphs'
- * shapes, and the pieces in which memory is had, are the engine's affair.
+ * Maximum bytes of a replica: this multiple of the bytes that it needs and a spare.  The shape of
+ * graphs and the granularity of memory are up to the engine.
  */
 #define REPLICA_BYTES_RATIO 64
 #define REPLICA_BYTES_SPARE (UINT64_C(1) << 20)
 
-/* Can what a job has made, if it has, hold so many bytes? */
+/* Returns true if the replica that the job has made, if any, can take so many bytes. */
 static bool
 replica_bytes_are_sane(const HgRemoteJob *job, uint64_t bytes)
 {
@@ -266,8 +272,8 @@ replica_bytes_are_sane(const HgRemoteJob *job, uint64_t bytes)
 }
 
 /*
- * Are all rows there?  Those of a shared job are counted by its participants together, and those of
- * pages by whoever has them taken apart.
+ * Returns true if the job has all rows that it was sent.  In a shared job all participants' rows
+ * are counted together, and the rows of pages are known only to the device process.
  */
 static bool
 has_all_rows(const HgRemoteJob *job, const HgJobStats *stats)
@@ -278,7 +284,7 @@ has_all_rows(const HgRemoteJob *job, const HgJobStats *stats)
 	return true;
 }
 
-/* All rows have come to a shard: from now on it has those, and no others. */
+/* Takes the row count of a shard to which all rows have come; false if it is not as expected. */
 static bool
 take_arrived(HgRemoteJob *job, HgSide side, const HgJobStats *stats)
 {
@@ -286,7 +292,7 @@ take_arrived(HgRemoteJob *job, HgSide side, const HgJobStats *stats)
 	return stats->rows[side] == job->rows[side];
 }
 
-/* A job is built: from now on its pages have given so many rows, of which there were no more. */
+/* Takes the row counts of pages of a job that is built; before, they were upper bounds. */
 static void
 take_page_rows(HgRemoteJob *job, const HgJobStats *stats)
 {
@@ -296,8 +302,8 @@ take_page_rows(HgRemoteJob *job, const HgJobStats *stats)
 }
 
 /*
- * Has the job made so many matches since the answer before?  Those of a shared job are also made
- * for other participants.
+ * Returns true if the job has made so many matches since the last answer.  In a shared job matches
+ * are also made for other participants.
  */
 static bool
 has_made(const HgRemoteJob *job, const HgJobStats *stats, uint64_t matches)
@@ -308,7 +314,7 @@ has_made(const HgRemoteJob *job, const HgJobStats *stats, uint64_t matches)
 		   (is_alone(job) ? made == matches : made >= matches);
 }
 
-/* Can the job's rows, which are all its own, have so many matches? */
+/* Returns true if the rows of an unshared job can have so many matches. */
 static bool
 can_have(const HgRemoteJob *job, const HgWireAsked *asked, uint64_t matches)
 {
@@ -328,7 +334,7 @@ graph_is_sane(const HgRemoteJob *job, HgSide side, const HgWireReply *reply)
 		   (!is_alone(job) || graph->edges == job->rows[side]);
 }
 
-/* Does the part of staging that an answer names lie in it? */
+/* Returns true if the part of staging that an answer names is inside of it. */
 static bool
 part_is_sane(const HgWireReply *reply, uint64_t staging_bytes)
 {
@@ -337,7 +343,7 @@ part_is_sane(const HgWireReply *reply, uint64_t staging_bytes)
 		   reply->lease_bytes <= staging_bytes - reply->lease_offset;
 }
 
-/* The same of results of elements of so many bytes. */
+/* The same for results with elements of asked->width bytes. */
 static bool
 has_room(const HgWireAsked *asked, const HgWireReply *reply, uint64_t staging_bytes)
 {
@@ -345,7 +351,7 @@ has_room(const HgWireAsked *asked, const HgWireReply *reply, uint64_t staging_by
 		   reply->count <= reply->lease_bytes / asked->width;
 }
 
-/* An answer to REDUCE: groups of matches, or that they are too many. */
+/* Takes the answer to REDUCE; returns false if it is not plausible. */
 static bool
 take_groups(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *reply)
 {
@@ -369,7 +375,7 @@ take_groups(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *reply
 			   : groups->left <= groups->pairs && (groups->left > 0) == (groups->pairs > 0);
 }
 
-/* What a request that did its work is answered with. */
+/* Takes the results of a request that succeeded; returns false if they are not plausible. */
 static bool
 result_is_sane(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *reply,
 			   uint64_t staging_bytes)
@@ -386,7 +392,7 @@ result_is_sane(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *re
 			return has_all_rows(job, &reply->stats) && replica_bytes_are_sane(job, reply->count);
 		case HG_WIRE_COUNT:
 			job->count = reply->count;
-			/* a shared job counts once, for the participant that asks first */
+			/* a shared job counts once, for the participant whose request is first */
 			return is_alone(job) ? has_made(job, &reply->stats, reply->count) &&
 									   can_have(job, asked, reply->count)
 								 : reply->count <= reply->stats.matches;
@@ -427,10 +433,10 @@ hg_wire_answer_take(HgRemoteJob *job, const HgWireAsked *asked, HgWireReply *rep
 	if (!status_is_sane(job, asked, status) ||
 		(status == HG_NO_REPLICA && !missing_is_sane(job, &reply->missing)))
 		return false;
-	/* nobody looks at what comes of a job that has failed, or was cancelled */
+	/* results of a job that has failed or was cancelled are not used */
 	if (job->failure.status != HG_OK && job->failure.status != HG_INVALID)
 		return true;
-	/* nothing is cancelled but by its client */
+	/* only the client cancels requests */
 	if (status == HG_CANCELLED || !stats_are_sane(job, &reply->stats))
 		return false;
 	if (status == HG_OK && !result_is_sane(job, asked, reply, staging_bytes))
@@ -448,7 +454,7 @@ hg_wire_answer_take(HgRemoteJob *job, const HgWireAsked *asked, HgWireReply *rep
 /* Numbers that are compared at a time, as wide as registers are. */
 #define AT_ONCE 8
 
-/* Is each of these numbers below end?  It takes a fifth of a nanosecond for each of them. */
+/* Returns true if all numbers are below end.  It takes a fifth of a nanosecond for each. */
 static bool
 are_below(const uint32_t *rows, size_t count, uint64_t end)
 {
@@ -466,7 +472,7 @@ are_below(const uint32_t *rows, size_t count, uint64_t end)
 	return all || count == 0;
 }
 
-/* The same, and no gap of a block's?  Without a branch for each of them. */
+/* Returns true if all numbers exist, without a branch for each. */
 static bool
 are_numbers(const uint32_t *rows, size_t count, const HgRowNumbers *numbers)
 {
@@ -501,7 +507,7 @@ hg_wire_answer_has_matches(const HgRemoteJob *job, const HgMatches *matches)
 		   are_rows(job, HG_INNER, matches->inner, matches->count);
 }
 
-/* Are keys of parts from begin on, of which there are so many?  Without a branch for each. */
+/* Returns true if all keys are of parts begin .. begin + parts - 1, without a branch for each. */
 static bool
 are_of_parts(const HgRemoteJob *job, const HgExchangeRows *rows, uint32_t begin, uint32_t parts)
 {
@@ -529,7 +535,7 @@ hg_wire_answer_has_rows(HgRemoteJob *job, HgSide side, uint32_t shard, const HgE
 	begin = shard > 0 ? exchange->ends[shard - 1] : 0;
 	if (!are_of_parts(job, rows, begin, exchange->ends[shard] - begin))
 		return false;
-	/* all that were tallied, and no others */
+	/* exactly the rows that were tallied */
 	if (exchange->is_tallied &&
 		(rows->count > exchange->left[shard] || (rows->count == 0) != (exchange->left[shard] == 0)))
 		return false;

@@ -3,8 +3,8 @@
  * hg_wire_client.c
  *	  A session's end of the connection to a device process.
  *
- * hg_wire.h describes the messages, the sequence numbers and the leases of staging, and
- * hg_wire_internal.h what always holds.
+ * hg_wire.h describes messages, sequence numbers and leases of staging, hg_wire_internal.h the
+ * invariants.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,8 +27,8 @@
 #include <unistd.h>
 
 /*
- * How long a request waits for room in the socket, and how long at a time, in ms.  A process that
- * has no processor to run on reads nothing.
+ * How long a request waits for room in the socket, in all and at a time, in ms.  A process that
+ * gets no CPU time reads nothing.
  */
 #define HG_WIRE_ROOM_MS 1000
 #define HG_WIRE_ROOM_STEP_MS 10
@@ -37,7 +37,7 @@
  * The connection
  * ------------------------------------------------------------------------ */
 
-/* Note that the connection is of no more use, and why.  The first reason stays. */
+/* Marks the connection as lost, with a reason.  The first reason stays. */
 static HgStatus
 lose(HgWireClient *client, const char *detail)
 {
@@ -64,7 +64,7 @@ hg_wire_client_is_distrusted(const HgWireClient *client)
 	return client->distrusted;
 }
 
-/* What a failed send or receive does to the connection. */
+/* Marks the connection as lost after a failed send or receive. */
 static HgStatus
 lose_for_result(HgWireClient *client, HgWireResult result)
 {
@@ -83,7 +83,7 @@ lose_for_result(HgWireClient *client, HgWireResult result)
 	return lose(client, "The process has ended.");
 }
 
-/* Map the staging area behind fd, which stays the caller's. */
+/* Maps the staging area behind fd, which stays the caller's. */
 static bool
 map_staging(HgWireClient *client, int fd, uint64_t bytes)
 {
@@ -107,7 +107,7 @@ map_staging(HgWireClient *client, int fd, uint64_t bytes)
 	return true;
 }
 
-/* The first message of the device process. */
+/* Takes the first message of the device process. */
 static void
 take_hello(HgWireClient *client, HgWireDevices *hello, int attached)
 {
@@ -131,7 +131,7 @@ take_hello(HgWireClient *client, HgWireDevices *hello, int attached)
 		client->state = HG_WIRE_READY;
 }
 
-/* The type of the answer to a request. */
+/* Returns the type of the answer to a request. */
 static HgWireType
 answer_to(HgWireType request)
 {
@@ -146,14 +146,16 @@ asked_at(HgWireClient *client, uint64_t sequence)
 	return &client->asked[sequence % HG_WIRE_WAITING];
 }
 
-/* The answer to the next request: take it in; false, and none has come, where it makes no sense. */
+/*
+ * Takes the answer to the next request.  Returns false, without taking it, if it is not plausible.
+ */
 static bool
 take_answer(HgWireClient *client, HgWireMessage *message)
 {
 	const HgWireAsked *asked = asked_at(client, client->answered + 1);
 	HgRemoteJob *job = client->jobs;
 
-	/* an answer that nobody waits for, or to something else? */
+	/* an answer without a request, or to another request */
 	if (client->answered == client->sequence || message->header.sequence != client->answered + 1 ||
 		message->header.job != asked->job ||
 		message->header.type != answer_to((HgWireType) asked->type))
@@ -178,7 +180,7 @@ take_answer(HgWireClient *client, HgWireMessage *message)
 	return true;
 }
 
-/* Nobody needs the descriptor that came with the last message. */
+/* Closes the descriptor that came with the last message, if there is one. */
 static void
 drop_attached(HgWireClient *client)
 {
@@ -187,7 +189,7 @@ drop_attached(HgWireClient *client)
 	client->attached = -1;
 }
 
-/* Send a note, if there is room for it. */
+/* Sends a note, if there is room for it. */
 static HgWireResult
 send_note(const HgWireClient *client, const HgWireNote *note)
 {
@@ -199,7 +201,7 @@ send_note(const HgWireClient *client, const HgWireNote *note)
 	return hg_wire_send(client->fd, &message, -1);
 }
 
-/* Send the notes that there was no room for, as far as there is some now. */
+/* Sends the notes that found no room before, as far as there is room now. */
 static HgWireResult
 send_notes(HgWireClient *client)
 {
@@ -216,8 +218,7 @@ send_notes(HgWireClient *client)
 }
 
 /*
- * Take in one message, if one is there.  Returns false where there is none, or the
- * connection is lost.
+ * Takes one message, if there is one.  Returns false if there is none, or the connection is lost.
  */
 static bool
 take_message(HgWireClient *client)
@@ -228,7 +229,7 @@ take_message(HgWireClient *client)
 	if (client->state == HG_WIRE_LOST)
 		return false;
 
-	/* what keeps it from going on shows below */
+	/* a failure shows in the receive below */
 	(void) send_notes(client);
 	drop_attached(client);
 	result = hg_wire_receive(client->fd, message, &client->attached);
@@ -251,7 +252,7 @@ take_message(HgWireClient *client)
 	}
 	else if (!take_answer(client, message))
 		hg_wire_client_distrust(client, NULL);
-	/* this was its last answer (hg_server.c): who asks again must find a new process */
+	/* this was its last answer (hg_server.c): the next request must find a new process */
 	else if (message->header.type == HG_WIRE_REPLY &&
 			 message->reply.error.status == HG_DEVICE_FAILED)
 		lose(client, "Its device has failed.");
@@ -261,7 +262,7 @@ take_message(HgWireClient *client)
 HgStatus
 hg_wire_client_wait(HgWireClient *client, const HgHost *host, uint64_t sequence, HgError *error)
 {
-	/* an answer that is always there in time must not keep a cancellation out */
+	/* answers that always arrive in time must not prevent a cancellation */
 	bool cancelled = client->answered < sequence && host->cancelled(host->arg);
 
 	while (client->answered < sequence && !cancelled)
@@ -277,7 +278,7 @@ hg_wire_client_wait(HgWireClient *client, const HgHost *host, uint64_t sequence,
 	return HG_OK;
 }
 
-/* Send a message behind the notes that are to be sent, if there is room for all of it. */
+/* Sends a message after the waiting notes, if there is room for all of it. */
 static HgWireResult
 send_behind_notes(HgWireClient *client, const HgWireMessage *message, int attached)
 {
@@ -287,10 +288,10 @@ send_behind_notes(HgWireClient *client, const HgWireMessage *message, int attach
 }
 
 /*
- * The same, waiting for room where there is none, until the host cancels it.
+ * The same, waiting for room until the host cancels it.
  *
- * A socket that neither takes nor has anything for so long is a lost one: few messages are ever
- * under way, so the other end must have stopped reading long ago.
+ * A socket that has neither taken nor delivered anything for HG_WIRE_ROOM_MS is lost: few messages
+ * are ever under way, so the other end must have stopped reading long ago.
  */
 static HgWireResult
 send_in_time(HgWireClient *client, const HgHost *host, const HgWireMessage *message, int attached,
@@ -328,7 +329,7 @@ hg_wire_client_send(HgWireClient *client, const HgHost *host, HgWireType type, u
 	HgWireResult result;
 	bool cancelled;
 
-	/* more than that can't be under way */
+	/* more requests can not be under way */
 	if (client->state != HG_WIRE_LOST && client->sequence - client->answered == HG_WIRE_WAITING)
 		lose(client, "It has stopped answering.");
 	if (client->state == HG_WIRE_LOST)
@@ -426,7 +427,7 @@ hg_wire_client_check(HgWireClient *client, HgError *error)
 	return HG_CONNECTION_LOST;
 }
 
-/* Send a request that belongs to no job, and wait for its answer. */
+/* Sends a request that belongs to no job, and waits for its answer. */
 static HgStatus
 ask(HgWireClient *client, const HgHost *host, HgWireType request, HgError *error)
 {
@@ -473,7 +474,7 @@ hg_wire_client_status(HgWireClient *client, const HgHost *host, HgDeviceStatus *
 void
 hg_wire_client_drop(HgWireClient *client, const HgReplicaName *name)
 {
-	/* 0 is nobody's, and whoever names it is cut off */
+	/* serial 0 is no replica, and naming it would end the connection */
 	if (name->serial != 0 && hg_wire_client_check(client, NULL) == HG_OK)
 		hg_wire_client_note(client, &(HgWireNote){.type = HG_WIRE_DROP, .name = *name});
 }
@@ -518,7 +519,7 @@ hg_wire_client_destroy(HgWireClient *client)
 		munmap(client->staging, (size_t) client->staging_bytes);
 	drop_attached(client);
 	close(client->fd);
-	/* its engine is called for orphans still */
+	/* its engine is still called for orphans */
 	if (client->jobs == NULL)
 		free(client);
 }

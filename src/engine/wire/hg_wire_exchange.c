@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wire_exchange.c
- *	  A shard's part in an exchange of rows, as the client of a device process.
+ *	  A shard's exchange of rows, as the client of a device process.
  *
- * hg_exchange.h tells the whole way.  Rows that are put go the way of those that are appended: each
- * piece in a slot of the lease, and its answer is not waited for before that slot's next turn.
+ * hg_exchange.h describes the protocol.  put_rows sends rows like appended ones: each piece in a
+ * slot of the lease, whose answer is read when the slot is needed again.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,8 +15,9 @@
 #include <string.h>
 
 /*
- * Is this the time for a call of the exchange?  What the engine would refuse must be told now: the
- * device process ends the connection of who asks it of a job that is no shard.
+ * Checks that a call of the exchange is allowed now.  It answers here what the engine would
+ * refuse: the device process ends the connection of a client that sends such a request for a job
+ * that is no shard.
  */
 static HgStatus
 check_exchange(HgRemoteJob *job, HgSide side, bool expecting, HgError *error)
@@ -85,7 +86,7 @@ hg_wire_remote_expect(HgJob *handle, HgSide side, const HgExchange *exchange, Hg
 	return HG_OK;
 }
 
-/* Copy rows out of staging, or into it. */
+/* Copies rows out of staging, or into it. */
 static void
 copy_rows(const HgJobSpec *spec, HgSide side, const HgExchangeRows *from, HgExchangeRows *to)
 {
@@ -102,8 +103,9 @@ copy_rows(const HgJobSpec *spec, HgSide side, const HgExchangeRows *from, HgExch
 }
 
 /*
- * Copy rows that have been answered for another shard, and check what was copied: that one would
- * refuse what is not of its parts, or not as many, and be thought to be the one that lies.
+ * Copies rows for another shard out of an answer, and checks the copy.  The other shard would
+ * refuse rows that are not of its parts, or a wrong number of them, and would be taken for the
+ * liar.
  */
 static HgStatus
 take_answer(HgRemoteJob *job, HgSide side, uint32_t shard, unsigned char *results,
@@ -151,7 +153,7 @@ hg_wire_remote_take_rows(HgJob *handle, HgSide side, uint32_t shard, HgExchangeR
 	return status == HG_OK ? take_answer(job, side, shard, results, rows, error) : status;
 }
 
-/* The rows from at on. */
+/* Returns the rows from index at on. */
 static HgExchangeRows
 rows_from(const HgJobSpec *spec, HgSide side, const HgExchangeRows *rows, size_t at)
 {
@@ -213,8 +215,8 @@ hg_wire_remote_arrived(HgJob *handle, HgSide side, HgError *error)
 }
 
 /*
- * The descriptor came with the last message, and is the caller's now.  An answer without is no lie:
- * this process may have no number free for it.
+ * Takes the descriptor that came with the last message; the caller owns it then.  An answer
+ * without one is not invalid: this process may have no free descriptor number.
  */
 static HgStatus
 take_offer(HgWireClient *client, HgOffer *offer, HgError *error)
@@ -273,13 +275,13 @@ hg_wire_remote_sent(HgJob *handle, HgSide side, HgError *error)
 	if (sending == 0)
 		return hg_error_set(error, HG_INVALID, NULL, "no rows are being sent");
 	exchange->sending = 0;
-	/* its answer may have been taken in before anybody waits for it */
+	/* the answer may have been read before */
 	status = hg_wire_job_usable(job, error);
 	if (status == HG_OK)
 		status = hg_wire_job_wait(job, sending, error);
 	if (status == HG_OK)
 		exchange->left[exchange->sending_to] = 0;
-	/* the job is none the worse for it */
+	/* the job has not failed */
 	if (status == HG_INVALID)
 		job->failure.status = HG_OK;
 	return status;

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wire_job.c
- *	  What the calls of a job have in common: requests, answers, its end.
+ *	  Common parts of the calls of a job: requests, answers, close.
  *
- * hg_wire.h describes the messages, the sequence numbers and the leases of staging, and
- * hg_wire_internal.h what always holds.
+ * hg_wire.h describes messages, sequence numbers and leases of staging, hg_wire_internal.h the
+ * invariants.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -44,7 +44,7 @@ hg_wire_job_joins(HgRemoteJob *job, HgError *error)
 	return status;
 }
 
-/* Give the job up after a wait that was cancelled. */
+/* Cancels the job after a wait that was cancelled. */
 static HgStatus
 job_cancel(HgRemoteJob *job, HgError *error)
 {
@@ -67,7 +67,7 @@ hg_wire_job_wait(HgRemoteJob *job, uint64_t sequence, HgError *error)
 	return status;
 }
 
-/* Send a request, as hg_wire_client_send. */
+/* Sends a request of the job, as hg_wire_client_send does. */
 static HgStatus
 job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message, int attached, uint64_t width,
 		 HgError *error)
@@ -100,7 +100,7 @@ hg_wire_job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message, uint6
 	if (status == HG_OK)
 		status = hg_wire_job_wait(job, job->client->sequence, error);
 
-	/* a question that makes no sense has been answered, and does no harm to the job */
+	/* the device process has refused an invalid request, which does not harm the job */
 	if (status == HG_INVALID)
 		job->failure.status = HG_OK;
 	return status;
@@ -132,7 +132,7 @@ hg_wire_job_ask_plainly(HgRemoteJob *job, HgWireType type, uint32_t side, uint32
 	return hg_wire_job_ask(job, type, &message, 0, error);
 }
 
-/* Take a job out of those that a client, or one that was destroyed, has open. */
+/* Removes a job from the list of a client, which may be destroyed already. */
 static void
 take_out(HgWireClient *client, HgRemoteJob *job)
 {

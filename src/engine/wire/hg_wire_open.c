@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wire_open.c
- *	  How a job of the remote engine is opened: what of its spec is checked, kept and told.
+ *	  Opens a job of the remote engine: checks, copies and sends its spec.
  *
- * What a job gets then is sent by hg_wire_send.c and hg_wire_pages.c.
+ * hg_wire_send.c and hg_wire_pages.c send what the job gets then.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Have a job keep what rows of a side look up, by names. */
+/* Copies the lookups of a side into the job, without the engine's pointers. */
 static void
 copy_lookups(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
 {
@@ -30,7 +30,7 @@ copy_lookups(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
 		job->spec.lookups[side] = job->lookups[side];
 }
 
-/* Have a job keep the columns of a side, and the programs that compute some of them. */
+/* Copies the columns of a side, and the programs that compute some of them, into the job. */
 static void
 copy_columns(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
 {
@@ -46,7 +46,7 @@ copy_columns(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
 	job->spec.programs[side] = job->programs[side];
 }
 
-/* Have a job keep the filters of a side, whose columns it has by names. */
+/* Copies the filters of a side, without the engine's pointers, into the job. */
 static void
 copy_filters(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
 {
@@ -60,7 +60,10 @@ copy_filters(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
 	job->spec.filters[side] = filters;
 }
 
-/* Have a job keep what its spec only points to.  Names alone mean something in another process. */
+/*
+ * Copies the spec and what it points to into the job.  Replicas are left with their names only, as
+ * pointers mean nothing in another process.
+ */
 static void
 copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 {
@@ -103,7 +106,9 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 	}
 }
 
-/* Bytes of the keys and columns that a job is expected to have, or to be given for a replica. */
+/*
+ * Returns the bytes of the keys and columns that a job is expected to get, or of its new replica.
+ */
 static uint64_t
 expected_bytes(const HgJobSpec *spec)
 {
@@ -118,7 +123,7 @@ expected_bytes(const HgJobSpec *spec)
 	{
 		uint64_t row = spec->key_width;
 
-		/* too many are for the device process to refuse */
+		/* the device process refuses a job with too many */
 		for (uint32_t column = 0; column < spec->ncolumns[side] && column < HG_MAX_COLUMNS;
 			 column++)
 			row += spec->replica[side] != NULL ? spec->replica_columns[side][column].shape.width
@@ -130,8 +135,7 @@ expected_bytes(const HgJobSpec *spec)
 }
 
 /*
- * Can a job be asked for?  Names that are none would end the connection, and what is sent as pages
- * is reckoned with here.
+ * Checks a spec.  An invalid name would end the connection, and the sizes of pages are used here.
  */
 static HgStatus
 check_spec(const HgJobSpec *spec, HgError *error)

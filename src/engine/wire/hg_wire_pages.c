@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wire_pages.c
- *	  A job of the remote engine gets pages of a table, until it is built.
+ *	  Sends pages of a table to a job of the remote engine that is not built.
  *
- * Pages lie in a slot of the job's lease when they are sent (hg_wire_internal.h).  There their
- * owner may put them himself, so that they are copied once on their way.
+ * Pages are sent in a slot of the job's lease (hg_wire_internal.h).  The caller may write them
+ * there itself, so that they are copied only once on this side.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* Can so many pages be appended? */
+/* Checks that so many pages can be appended. */
 static HgStatus
 check_pages(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_page, HgError *error)
 {
@@ -25,7 +25,7 @@ check_pages(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_page, 
 	return hg_pages_append_check(job->spec.pages[side], count, first_page, error);
 }
 
-/* Pages have been sent: there may be as many rows more as they have room for. */
+/* Adds the most rows that the pages sent can have, and notes their row numbers. */
 static void
 note_pages(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_page)
 {
@@ -77,7 +77,7 @@ hg_wire_client_send_pages(HgJob *handle, HgSide side, uint64_t count, uint64_t f
 		return status;
 	message.request.side = (uint32_t) side;
 	message.request.first = first_page;
-	/* not waited for: the next piece is copied while this one travels on */
+	/* not waited for: the next piece is copied while this one is under way */
 	status = hg_wire_job_send(job, HG_WIRE_APPEND_PAGES, &message, error);
 	note_pages(job, side, count, first_page);
 	return status;

@@ -3,8 +3,8 @@
  * hg_wire_remote.c
  *	  The remote engine: forwards every call to a device process.
  *
- * hg_wire.h describes the messages, the sequence numbers and the leases of staging, and
- * hg_wire_internal.h what always holds.
+ * hg_wire.h describes messages, sequence numbers and leases of staging, hg_wire_internal.h the
+ * invariants.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,8 +16,8 @@
 #include <string.h>
 
 /*
- * Send a request that carries no more than a mode, and spec where it is REDUCE, and leave its
- * answer to await_started.
+ * Sends a request with a mode, and with spec for REDUCE (else NULL), and sets *sequence to its
+ * sequence number, for await_started.
  */
 static HgStatus
 start_one(HgRemoteJob *job, HgWireType type, HgMatchMode mode, const HgReduceSpec *spec,
@@ -64,7 +64,7 @@ remote_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, const HgReduceSpec 
 	return status;
 }
 
-/* Wait for the answer to a request of start. */
+/* Waits for the answer to a request of start(). */
 static HgStatus
 await_started(HgRemoteJob *job, uint64_t sequence, HgError *error)
 {
@@ -84,7 +84,7 @@ remote_build(HgJob *handle, HgError *error)
 	status = started > 0 ? await_started(job, started, error)
 						 : hg_wire_job_ask_plainly(job, HG_WIRE_BUILD, 0, 0, error);
 
-	/* its lease is gone, whatever came of it */
+	/* the lease is gone, even if build failed */
 	job->built = true;
 	return status;
 }
@@ -105,7 +105,7 @@ remote_match(HgJob *handle, HgMatchMode mode, HgError *error)
 	return hg_wire_job_ask_plainly(job, HG_WIRE_MATCH, 0, (uint32_t) mode, error);
 }
 
-/* The columns that a caller wants with his matches. */
+/* Returns the bits of the columns whose values the caller requests. */
 static uint32_t
 wanted_columns(const HgMatches *matches)
 {
@@ -118,7 +118,7 @@ wanted_columns(const HgMatches *matches)
 	return columns;
 }
 
-/* Copy matches out of staging, with the columns that are wanted. */
+/* Copies matches out of staging, with the columns that were requested. */
 static void
 copy_matches(const HgJobSpec *spec, const HgMatches *from, uint64_t nulls, HgMatches *to)
 {
@@ -277,7 +277,7 @@ remote_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 	return status;
 }
 
-/* Fetch one array of a graph, in pieces. */
+/* Fetches one array of a graph, in pieces. */
 static HgStatus
 fetch_part(HgRemoteJob *job, HgSide side, HgWirePart part, uint64_t count, size_t width,
 		   void *array, HgError *error)
@@ -287,7 +287,7 @@ fetch_part(HgRemoteJob *job, HgSide side, HgWirePart part, uint64_t count, size_
 	uint64_t first = 0;
 	HgStatus status;
 
-	/* also when there is nothing to fetch, ask: the side may have no graph */
+	/* ask even if there is nothing to fetch: the side may have no graph */
 	do
 	{
 		HgWireMessage message;
@@ -313,7 +313,7 @@ remote_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_ke
 					uint32_t *edge_rows, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	/* what the caller knows: later answers must not make his arrays too small */
+	/* what the caller knows: later answers must not make its arrays too small */
 	const HgJobStats stats = job->stats;
 	HgStatus status = hg_wire_job_joins(job, error);
 
@@ -343,14 +343,14 @@ remote_measure_table(HgJob *handle, HgTableMeasure *measure, HgError *error)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no table");
 	status = hg_wire_job_ask_plainly(job, HG_WIRE_MEASURE, 0, 0, error);
 
-	/* its lease is gone, whatever came of it */
+	/* the lease is gone, even if the measurement failed */
 	job->built = true;
 	if (status == HG_OK)
 		*measure = job->client->message.reply.table;
 	return status;
 }
 
-/* The device process has had the replica by its name since it was built. */
+/* The device process has had the replica under its name since build, so that *graph is NULL. */
 static HgStatus
 remote_take_replica(HgJob *handle, HgReplica **graph, uint64_t *bytes, HgError *error)
 {
@@ -372,12 +372,12 @@ remote_stats(HgJob *handle, HgJobStats *stats)
 	*stats = ((HgRemoteJob *) handle)->stats;
 }
 
-/* Fill the engine in with its calls. */
+/* Sets the calls of the engine. */
 static void
 init_engine(HgEngine *engine)
 {
 	engine->name = "cuda";
-	/* one without refuses to open a job with any */
+	/* a device process without filters refuses to open a job with any */
 	engine->filters = true;
 	engine->open = hg_wire_remote_open;
 	engine->append = hg_wire_remote_append;
@@ -397,7 +397,7 @@ init_engine(HgEngine *engine)
 	engine->start = remote_start;
 	engine->measure_table = remote_measure_table;
 	engine->take_replica = remote_take_replica;
-	/* a replica is known by its name, and is dropped by hg_wire_client_drop */
+	/* no release: a replica is known by its name, and hg_wire_client_drop drops it */
 	engine->put_edges = hg_wire_remote_put_edges;
 	engine->put_values = hg_wire_remote_put_values;
 	engine->mask = hg_wire_remote_mask;

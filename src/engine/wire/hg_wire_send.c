@@ -1,13 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wire_send.c
- *	  A job of the remote engine from when it is opened until it is built: it gets its keys and
- *	  columns, or those of a new replica, or masks of
- *	  replicas; pages are sent by
- *	  hg_wire_pages.c.
+ *	  Sends a job of the remote engine what it gets before build: keys, columns, edges and values
+ *	  of new replicas, and masks.  hg_wire_pages.c sends pages.
  *
- * hg_wire.h describes the messages, the sequence numbers and the leases of staging, and
- * hg_wire_internal.h what always holds.
+ * hg_wire.h describes messages, sequence numbers and leases of staging, hg_wire_internal.h the
+ * invariants.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +15,7 @@
 
 #include <string.h>
 
-/* Is the next slot of the lease free, as far as is known here? */
+/* Returns true if the next slot of the lease is known to be free. */
 static bool
 has_slot(const HgRemoteJob *job)
 {
@@ -62,7 +60,7 @@ hg_wire_send_check_side(HgRemoteJob *job, HgSide side, HgError *error)
 	return HG_OK;
 }
 
-/* The same of rows, or their columns. */
+/* Checks that rows, or values of their columns, can be appended to a side. */
 static HgStatus
 check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, HgError *error)
 {
@@ -81,7 +79,7 @@ check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, 
 	return HG_OK;
 }
 
-/* The same for keys, which are numbered in one way. */
+/* The same for keys; all keys of a job are numbered in the same way. */
 static HgStatus
 check_keys(HgRemoteJob *job, HgWireType type, HgSide side, uint64_t count, uint64_t first_row,
 		   HgError *error)
@@ -98,8 +96,8 @@ check_keys(HgRemoteJob *job, HgWireType type, HgSide side, uint64_t count, uint6
 }
 
 /*
- * Send keys, numbered from first_row on where the request is APPEND_ROWS, all of them or, without
- * wait, as many as there is room for now; *taken is their number.
+ * Sends keys, with row numbers from first_row on if the type is APPEND_ROWS.  Sends all keys or,
+ * without wait, as many as there is room for now; *taken is their number.
  */
 static HgStatus
 append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, uint64_t count,
@@ -127,7 +125,7 @@ append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, ui
 		message.request.first = type == HG_WIRE_APPEND_ROWS ? first_row + *taken : 0;
 		memcpy(to, from + *taken * job->spec.key_width, (size_t) (piece * job->spec.key_width));
 
-		/* not waited for: the next piece is copied while this one travels on */
+		/* not waited for: the next piece is copied while this one is under way */
 		status = hg_wire_job_send(job, type, &message, error);
 		*taken += piece;
 		job->rows[side] += piece;
@@ -137,7 +135,7 @@ append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, ui
 	return status;
 }
 
-/* The number of the next row of a side of a job that numbers its rows itself. */
+/* Returns the number of the next row of a side whose rows the job numbers. */
 static uint64_t
 next_row(const HgRemoteJob *job, HgSide side)
 {
@@ -150,7 +148,7 @@ hg_wire_client_offer(HgJob *handle, HgSide side, const void *keys, uint64_t coun
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 
-	/* take in what has arrived: slots that are free again */
+	/* read what has arrived, to see which slots are free again */
 	if (job->client != NULL)
 		hg_wire_client_state(job->client, NULL);
 	return append_keys(job, numbered ? HG_WIRE_APPEND_ROWS : HG_WIRE_APPEND, side, keys, count,
@@ -178,8 +176,8 @@ hg_wire_remote_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_
 }
 
 /*
- * Send values of a width, with the bytes that tell NULL, in as many requests as it takes: of this
- * type, side and column, the first one's ordinal or row number being first.
+ * Sends values of a width, with NULL bytes unless nulls is NULL, in as many requests as needed, of
+ * this type, side and column.  first is the row number or ordinal of the first value.
  */
 static HgStatus
 send_values(HgRemoteJob *job, HgWireType type, HgSide side, uint32_t column, uint64_t width,
@@ -246,7 +244,7 @@ hg_wire_remote_put_values(HgJob *handle, const void *values, const uint8_t *null
 
 	if (status != HG_OK)
 		return status;
-	/* the device process would say so too late */
+	/* an error of the device process would come too late */
 	if (job->spec.new_column == NULL || job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no column, or has made it");
 	ordinals = hg_replica_ordinals(&job->new_column.shape);
@@ -267,7 +265,7 @@ hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, 
 
 	if (status != HG_OK)
 		return status;
-	/* the device process would say so too late */
+	/* an error of the device process would come too late */
 	if (job->spec.new_replica == NULL || job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no graph, or has made it");
 	if (count > job->new_replica.shape.rows - job->edges)
@@ -277,7 +275,7 @@ hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, 
 	status = hg_wire_open_wait(job, error);
 	while (status == HG_OK && count > 0)
 	{
-		/* keys begin where any can, which may leave room for a row between them and the rows */
+		/* keys are aligned to 8 bytes, which may leave room for one row between rows and keys */
 		const uint64_t most = job->slot_bytes / (sizeof(uint32_t) + width) - 1;
 		HgWireMessage message;
 		unsigned char *to;
@@ -298,7 +296,7 @@ hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, 
 	return status;
 }
 
-/* The graph that a mask is of; NULL where it is of none, or of one that has no mask. */
+/* Returns the graph that a mask is for; NULL if there is none, or it has no mask. */
 static const HgReplicaUse *
 find_masked(const HgRemoteJob *job, HgSide side, uint32_t lookup)
 {
@@ -311,7 +309,7 @@ find_masked(const HgRemoteJob *job, HgSide side, uint32_t lookup)
 	return use->masked != 0 ? use : NULL;
 }
 
-/* Can words of a mask be given? */
+/* Checks that these words of a mask can be set. */
 static HgStatus
 check_mask(HgRemoteJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
 		   HgError *error)
@@ -330,7 +328,10 @@ check_mask(HgRemoteJob *job, HgSide side, uint32_t lookup, uint64_t first_word, 
 	return HG_OK;
 }
 
-/* Say that words of a mask are all 0: no slot says how many of such requests are under way. */
+/*
+ * Sends that words of a mask are all 0.  Such requests use no slot, so HG_WIRE_MASKS limits how
+ * many are under way.
+ */
 static HgStatus
 mask_none(HgRemoteJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
 		  HgError *error)
