@@ -42,6 +42,7 @@ extern "C"
 	/* Number of key widths, each of which has costs of its own, and the index of each. */
 #define HG_COSTS_WIDTHS 2
 
+	/* Returns the index of a key width, 4 or 8. */
 	static inline int
 	hg_costs_width_index(uint32_t key_width)
 	{
@@ -72,10 +73,7 @@ extern "C"
 	extern double hg_costs_estimate(const HgCosts *costs, uint64_t outer_rows, uint64_t inner_rows,
 									double pairs);
 
-	/*
-	 * Returns the same for a job that returns groups of the pairs.  column_bytes is the total of
-	 * the bytes of its columns.
-	 */
+	/* The same for a job that returns groups; column_bytes is the size of all its columns. */
 	extern double hg_costs_estimate_reduced(const HgCosts *costs, uint64_t outer_rows,
 											uint64_t inner_rows, double column_bytes, double pairs);
 

@@ -187,12 +187,11 @@ extern "C"
 	{
 		/* Returns bytes of memory aligned to 64, or NULL.  The contents are undefined. */
 		void *(*alloc)(void *arg, size_t bytes);
+
+		/* Frees memory of alloc; bytes is its size. */
 		void (*free)(void *arg, void *ptr, size_t bytes);
 
-		/*
-		 * Returns true if the work should stop.  It is called every few milliseconds and must be
-		 * cheap.
-		 */
+		/* Returns true if the work should stop; cheap, called every few milliseconds. */
 		bool (*cancelled)(void *arg);
 
 		/*
@@ -242,16 +241,10 @@ extern "C"
 		 */
 		HgTableKind table;
 
-		/*
-		 * Limit in bytes of the job's memory: device memory where the engine has a device.  0 = no
-		 * limit of its own.
-		 */
+		/* Limit in bytes of device memory, or host memory without a device; 0 = none. */
 		uint64_t memory_limit;
 
-		/*
-		 * By HgSide: expected row counts, 0 = unknown.  open may refuse a job that has no room for
-		 * them.
-		 */
+		/* By HgSide: hints, 0 = unknown; open may refuse a job that it has no room for. */
 		uint64_t expected_rows[2];
 		int32_t device; /* device ordinal; -1 = any */
 
@@ -261,16 +254,10 @@ extern "C"
 		 */
 		uint64_t group;
 
-		/*
-		 * Not 0: the caller has another job open and can do without this one for now.  open
-		 * refuses it where other jobs wait.
-		 */
+		/* Not 0: the caller can do without this job for now; refused where other jobs wait. */
 		uint32_t ahead;
 
-		/*
-		 * Not 0: jobs of one device process that have the same number are one shared job
-		 * (hg_wire.h).
-		 */
+		/* Not 0: shared by the jobs of a device process with this number (hg_wire.h). */
 		uint64_t participants_id;
 
 		/*
@@ -346,8 +333,8 @@ extern "C"
 		const struct HgPageSpec *pages[2];
 
 		/*
-		 * By HgSide: [nprograms[side]] programs that compute columns of a side that is a graph
-		 * replica, in place until open has returned.
+		 * By HgSide: [nprograms[side]] programs of a replica side, in place until open has
+		 * returned.
 		 */
 		uint32_t nprograms[2];
 		const struct HgProgram *programs[2];
@@ -360,10 +347,7 @@ extern "C"
 		const struct HgRowFilters *filters[2];
 	} HgJobSpec;
 
-	/*
-	 * Distinct keys as a bitmap.  Bit k is set if least + k, modulo the range of the key type, is
-	 * a key.
-	 */
+	/* Distinct keys as bits: bit k is set if least + k, modulo the type's range, is a key. */
 	typedef struct HgKeyBitmap
 	{
 		uint64_t least;
@@ -388,10 +372,7 @@ extern "C"
 		void *values[2][HG_MAX_COLUMNS];   /* [capacity] */
 		uint8_t *nulls[2][HG_MAX_COLUMNS]; /* [capacity] */
 
-		/*
-		 * Set by next() for columns that the caller needs.  False: no value is NULL, and the bytes
-		 * are not written.
-		 */
+		/* Set by next(), where needed; false: no value is NULL, and nulls is not written. */
 		bool has_nulls[2][HG_MAX_COLUMNS];
 
 		/*
@@ -454,10 +435,7 @@ extern "C"
 		uint64_t max_groups; /* at least 1; with more groups reduce answers HG_TOO_MANY_GROUPS */
 	} HgReduceSpec;
 
-	/*
-	 * In place of a number of groups: there are more groups than max_groups, or than memory has
-	 * room for.
-	 */
+	/* In place of a number of groups: more than max_groups, or than there is memory for. */
 #define HG_TOO_MANY_GROUPS UINT64_MAX
 
 	/* Group records, in an array of the caller. */
@@ -491,8 +469,8 @@ extern "C"
 	typedef struct HgJobStats
 	{
 		/*
-		 * By HgSide.  In a shared job: rows of this participant; with HgJobSpec.participants_id:
-		 * rows of all participants.
+		 * By HgSide: rows of the job; in a shared job of this participant, with participants_id of
+		 * all.
 		 */
 		uint64_t rows[2];
 		uint64_t null_keys[2]; /* likewise: rows of pages that were left out only because their key
@@ -521,10 +499,7 @@ extern "C"
 		 */
 		uint64_t matches;
 
-		/*
-		 * Key comparisons so far; 0 if the keys are the vertices, and for tables, which do not
-		 * count them.
-		 */
+		/* Key comparisons so far; 0 if keys are vertices, and for tables. */
 		uint64_t comparisons;
 
 		/*
@@ -602,8 +577,8 @@ extern "C"
 		HgStatus (*count)(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error);
 
 		/*
-		 * Describes the graph of a side.  HG_INVALID if build made no graph, and in a shared job.
-		 * It ends a stream.
+		 * Describes the graph of a side and ends a stream.  HG_INVALID without a graph or if
+		 * shared.
 		 */
 		HgStatus (*describe)(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error);
 
@@ -658,10 +633,7 @@ extern "C"
 		HgStatus (*reduce)(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
 						   HgError *error);
 
-		/*
-		 * Returns the next records, in no order, at most records->capacity.  HG_INVALID if reduce
-		 * was not called.
-		 */
+		/* Returns the next records, at most records->capacity; HG_INVALID without reduce. */
 		HgStatus (*next_groups)(HgJob *job, HgGroupRecords *records, HgError *error);
 
 		/*
@@ -792,16 +764,11 @@ extern "C"
 		HgStatus (*take_rows)(HgJob *job, HgSide side, uint32_t shard, struct HgExchangeRows *rows,
 							  HgError *error);
 
-		/*
-		 * Adds rows of a side that were taken from another shard.  The arrays stay the caller's.
-		 */
+		/* Adds rows that were taken from another shard.  The arrays stay the caller's. */
 		HgStatus (*put_rows)(HgJob *job, HgSide side, const struct HgExchangeRows *rows,
 							 HgError *error);
 
-		/*
-		 * Ends the exchange of a side: all expected rows have come, and from now on they are the
-		 * rows of the side.
-		 */
+		/* Ends the exchange of a side: the rows that have come are its rows from now on. */
 		HgStatus (*arrived)(HgJob *job, HgSide side, HgError *error);
 
 		/*
@@ -832,8 +799,7 @@ extern "C"
 	extern double hg_clock_ms(void);
 
 	/*
-	 * Return names as users write them: "v1", "v2", "auto"; "standard", "intersect", "auto".  A
-	 * value outside the enum gives "unknown".
+	 * Return names as users write them: "v1", "v2", "auto"; "standard", "intersect"; or "unknown".
 	 */
 	extern const char *hg_build_name(HgBuildAlgorithm build);
 	extern const char *hg_probe_name(HgProbeAlgorithm probe);

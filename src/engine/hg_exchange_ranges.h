@@ -27,9 +27,7 @@ extern "C"
 /* Maximum number of devices that do one job together. */
 #define HG_EXCHANGE_SHARDS 8
 
-/*
- * log2 of the number of bins that ranges consist of, at most.  It grows with the number of shards.
- */
+/* log2 of the greatest number of bins that ranges consist of; it grows with the shards. */
 #define HG_EXCHANGE_MAX_LOG2 10
 
 	/* Returns log2 of the number of bins that ranges of so many shards consist of. */

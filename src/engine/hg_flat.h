@@ -90,10 +90,7 @@ extern "C"
 		const uint64_t *const *bits; /* [nparts] a bit for each row number, if the state is SOME */
 	} HgFlatMask;
 
-	/*
-	 * Returns the bytes of a set of a graph's vertices: one bit each, in 64-bit words, from bin 0
-	 * on.
-	 */
+	/* Returns the bytes of a set of a graph's vertices: a bit each, in 64-bit words. */
 	extern uint64_t hg_flat_vertices_bytes(const HgFlatShape *shape);
 
 	/* Adds the vertices of count keys to such a set. */
@@ -127,13 +124,11 @@ extern "C"
 		uint32_t first_row;
 	} HgFlatRows;
 
+	/* Opens a maker for a graph of this shape.  *maker is set on HG_OK only. */
 	extern HgStatus hg_flat_maker_open(const HgHost *host, const HgFlatShape *shape,
 									   HgFlatMaker **maker, HgError *error);
 
-	/*
-	 * Count rows that will be added, and rows of an older graph that will be kept: those that
-	 * count by the mask.
-	 */
+	/* Count rows to add, and rows of an older graph to keep that count by the mask. */
 	extern HgStatus hg_flat_count(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error);
 	extern HgStatus hg_flat_count_kept(HgFlatMaker *maker, const HgFlatGraph *graph,
 									   const HgFlatMask *mask, HgError *error);
@@ -147,6 +142,8 @@ extern "C"
 	 */
 	extern HgStatus hg_flat_begin(HgFlatMaker *maker, uint32_t first, uint64_t limit, uint32_t *end,
 								  HgError *error);
+
+	/* Add rows of a batch, or rows of an older graph that count by the mask. */
 	extern HgStatus hg_flat_add(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error);
 	extern HgStatus hg_flat_keep(HgFlatMaker *maker, const HgFlatGraph *graph,
 								 const HgFlatMask *mask, HgError *error);
@@ -157,6 +154,8 @@ extern "C"
 	 */
 	extern HgStatus hg_flat_finish_bin(HgFlatMaker *maker, uint32_t bin, void *memory,
 									   HgError *error);
+
+	/* Frees a maker, but not the bins that it has made; NULL does nothing. */
 	extern void hg_flat_maker_close(HgFlatMaker *maker);
 
 	/*
@@ -229,6 +228,8 @@ extern "C"
 
 	/* Restarts the stream from the beginning; not allowed if take is set. */
 	extern void hg_flat_rewind(HgFlatJoin *join);
+
+	/* Frees a join; NULL does nothing. */
 	extern void hg_flat_close(HgFlatJoin *join);
 
 	/*
@@ -252,20 +253,18 @@ extern "C"
 	/* Returns the bytes of memory of a tally for row numbers below end. */
 	extern uint64_t hg_flat_tally_bytes(uint64_t end);
 
+	/* Opens a tally of the rows of a side of the join's pairs.  *tally is set on HG_OK only. */
 	extern HgStatus hg_flat_tally_open(const HgHost *host, HgFlatJoin *join, HgSide side,
 									   uint64_t end, HgFlatTally **tally, HgError *error);
 
-	/*
-	 * Returns the next rows[*count], at most capacity (at least HG_FLAT_TALLY_ROOM); 0 at the end.
-	 */
+	/* Returns the next rows[*count], at most capacity >= HG_FLAT_TALLY_ROOM; 0 at the end. */
 	extern HgStatus hg_flat_tally_next(HgFlatTally *tally, HgMatchMode mode, uint32_t *rows,
 									   size_t capacity, size_t *count, HgError *error);
+
+	/* Frees a tally, but not its join; NULL does nothing. */
 	extern void hg_flat_tally_close(HgFlatTally *tally);
 
-	/*
-	 * Points *keys and *rows to the keys and rows of a bin's edges, and returns their number.  The
-	 * arrays belong to the graph.
-	 */
+	/* Returns the number of a bin's edges; *keys and *rows point into the graph. */
 	extern uint64_t hg_flat_scan(const HgFlatGraph *graph, uint32_t bin, const void **keys,
 								 const uint32_t **rows);
 

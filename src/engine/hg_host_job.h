@@ -116,8 +116,8 @@ extern void hg_host_free(HgHostJob *job, void *ptr, uint64_t bytes);
 extern HgStatus hg_host_check_limit(HgHostJob *job, uint64_t bytes, HgError *error);
 
 /*
- * hg_host_hold adds bytes to those that the job holds.  hg_host_note_peak raises the job's peak to
- * bytes if it was lower.
+ * hg_host_hold adds bytes to the memory that the job holds.  hg_host_note_peak raises the job's
+ * peak to bytes if it was lower.
  */
 extern void hg_host_hold(HgHostJob *job, uint64_t bytes);
 extern void hg_host_note_peak(HgHostJob *job, uint64_t bytes);

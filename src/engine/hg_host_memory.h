@@ -12,10 +12,7 @@
 
 #include "hg_engine.h"
 
-/*
- * Allocate and free memory of the host.  On failure *ptr is NULL, and the status is
- * HG_OUT_OF_MEMORY.  Freeing NULL does nothing.
- */
+/* Allocate and free memory of the host.  On failure *ptr is NULL.  Freeing NULL does nothing. */
 extern HgStatus hg_host_memory_alloc(const HgHost *host, uint64_t bytes, void **ptr,
 									 HgError *error);
 extern void hg_host_memory_free(const HgHost *host, void *ptr, uint64_t bytes);

@@ -55,6 +55,7 @@ extern HgStatus hg_list_lengths_add(HgListLengths *lists, const void *keys, uint
 /* Makes the lengths, beginning with length 0 if any list is empty. */
 extern HgStatus hg_list_lengths_make(HgListLengths *lists, HgError *error);
 
+/* Frees the counts and the lengths. */
 extern void hg_list_lengths_close(HgListLengths *lists);
 
 #endif /* HG_LIST_LENGTHS_H */

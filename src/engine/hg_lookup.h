@@ -30,9 +30,7 @@ typedef struct HgLookup
 	HgTables *tables;
 } HgLookup;
 
-/*
- * Sets up *lookup, whose engine then opens jobs.  lookup, graphs and tables must outlive the jobs.
- */
+/* Sets up *lookup, whose engine then opens jobs; lookup, graphs and tables outlive the jobs. */
 extern void hg_lookup_init(HgLookup *lookup, HgEngine *graphs, HgTables *tables);
 
 #endif /* HG_LOOKUP_H */

@@ -50,9 +50,7 @@ side_together(HgLookupJob *job, const HgHostSide *side, const void **keys, void 
 	return status;
 }
 
-/*
- * Sets *spec to the parameters of the table; returns false if its kind can not have the content.
- */
+/* Sets *spec to the parameters of the table; false if its kind can not have the content. */
 static bool
 choose_spec(HgLookupJob *job, HgTableSpec *spec)
 {

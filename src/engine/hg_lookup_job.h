@@ -42,6 +42,8 @@ typedef struct HgLookupJob
 
 /* Builds the table of the inner rows; HG_INVALID if its kind can not hold them. */
 extern HgStatus hg_lookup_build(HgLookupJob *job, HgError *error);
+
+/* Frees the table, if there is one. */
 extern void hg_lookup_close_table(HgLookupJob *job);
 
 /* hg_lookup_match.c */

@@ -91,10 +91,7 @@ extern "C"
 	/* Makes a random token.  HG_INVALID if the system has no random bytes. */
 	extern HgStatus hg_offer_make_token(uint64_t token[HG_OFFER_TOKEN], HgError *error);
 
-	/*
-	 * Lays out the window for the rows that come to a job with this expectation of a side.
-	 * head->token stays zero.
-	 */
+	/* Lays out the window for the rows that come to a job from others; token stays zero. */
 	extern void hg_offer_lay_out(const HgJobSpec *spec, HgSide side, const HgExchange *exchange,
 								 HgOfferHead *head);
 

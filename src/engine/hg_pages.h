@@ -101,10 +101,7 @@ extern "C"
 		uint64_t constant;
 	} HgPageQual;
 
-	/*
-	 * Layout of pages, and what to read.  Attributes are numbered from 0.  The struct has no
-	 * holes.
-	 */
+	/* Layout of pages, and what to read.  Attributes count from 0.  The struct has no holes. */
 	typedef struct HgPageSpec
 	{
 		uint32_t page_size;
@@ -124,9 +121,7 @@ extern "C"
 #define HG_PAGES_ROW_HEADER 23
 #define HG_PAGES_ROW_ALIGN 8
 
-	/*
-	 * Maximum number of line pointers, and so of rows, of a page: no row takes less than 24 bytes.
-	 */
+	/* Maximum line pointers, and so rows, of a page: no row takes less than 24 bytes. */
 #define HG_PAGES_MOST_LINES(page_size) (((page_size) -HG_PAGES_HEADER) / (24 + HG_PAGES_LINE))
 
 	/* Returns the maximum number of rows that a page gives. */

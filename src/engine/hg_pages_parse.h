@@ -68,18 +68,14 @@
 #define HG_ROW_HOFF 22
 #define HG_ROW_BITMAP 23
 
-/*
- * First two bytes of a varlena that is stored elsewhere, its length here, and lengths of headers.
- */
+/* A varlena that is stored elsewhere: its first bytes and length; lengths of headers. */
 #define HG_VARLENA_EXTERNAL 0x01
 #define HG_VARLENA_ON_DISK 18
 #define HG_VARLENA_ON_DISK_BYTES 18
 #define HG_VARLENA_HEADER 4
 #define HG_VARLENA_COMPRESSED_HEADER 8
 
-/*
- * Values in place of an attribute's offset in its row, which is behind the header and so greater.
- */
+/* In place of an attribute's offset in its row, which is behind the header and greater. */
 #define HG_PAGE_AT_NULL 0
 #define HG_PAGE_AT_MISSING 1
 
@@ -109,10 +105,7 @@ hg_page_load(const unsigned char *from, uint32_t width)
 	uint16_t half;
 
 #ifdef __CUDA_ARCH__
-	/*
-	 * a device loads wide values only where they are aligned, which all are but those of types
-	 * whose alignment is less than their width
-	 */
+	/* a wide load must be aligned, and some types are aligned to less than their width */
 	if (width == 8 && ((uintptr_t) from & 7) == 0)
 		return *(const uint64_t *) from;
 	if (width == 4 && ((uintptr_t) from & 3) == 0)
@@ -134,6 +127,7 @@ hg_page_load(const unsigned char *from, uint32_t width)
 	}
 }
 
+/* Rounds an offset up to a multiple of align, a power of two. */
 HG_HOST_DEVICE uint32_t
 hg_page_align(uint32_t at, uint32_t align)
 {

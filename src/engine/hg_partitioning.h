@@ -48,9 +48,7 @@ typedef struct HgPartitioning
 	/* [parts] of [count * words[part]]: bits of partition s are from word s * words[part] on */
 	const uint64_t *const *bits;
 
-	/*
-	 * [count * (parts + 1)]: before[s * (parts + 1) + p] rows of partition s are in parts before p
-	 */
+	/* [count * (parts + 1)]: before[s * (parts + 1) + p] rows of partition s are before part p */
 	const uint64_t *before;
 } HgPartitioning;
 
@@ -108,18 +106,13 @@ extern uint32_t hg_partition_number(uint32_t count, uint32_t partition);
 /* The same for a co-partitioned graph; partitioning is the number of its partitioning, or 0. */
 extern uint32_t hg_copartition_number(uint32_t partitioning, uint32_t count, uint32_t partition);
 
-/*
- * Return the shape of a partition with keys of this width, and the shape of a column of its rows.
- */
+/* Return the shape of a partition with keys of this width, and of a column of its rows. */
 extern HgReplicaShape hg_partition_shape(const HgPartitioning *partitions, uint32_t partition,
 										 uint32_t key_width);
 extern HgReplicaColumnShape hg_partition_column_shape(const HgPartitioning *partitions,
 													  uint32_t partition, uint32_t width);
 
-/*
- * Returns the shape of a partition, with so many rows, of a graph that is co-partitioned with
- * partitions.
- */
+/* The same for a graph that is co-partitioned with partitions; rows are those of its partition. */
 extern HgReplicaShape hg_copartition_shape(const HgPartitioning *partitions, uint32_t partition,
 										   uint32_t key_width, uint64_t rows);
 
@@ -136,10 +129,7 @@ hg_partition_ranks(uint32_t words)
 	return words / HG_PARTITION_RANK_WORDS + 1;
 }
 
-/*
- * Sets ranks[hg_partition_ranks(words)]: ranks[i] is the number of bits set before word i *
- * HG_PARTITION_RANK_WORDS.
- */
+/* Sets ranks[hg_partition_ranks(words)]: bits set before every HG_PARTITION_RANK_WORDS words. */
 extern void hg_partition_rank_all(const uint64_t *bits, uint32_t words, uint32_t *ranks);
 
 /* Returns the number of bits set before bit number, which is a row's number in the part. */

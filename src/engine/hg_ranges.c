@@ -77,10 +77,7 @@ job_of(HgJob *handle)
 	return (HgRangesJob *) handle;
 }
 
-/*
- * Returns true if a job must run whole: it has columns, and only keys can be given to the device
- * range by range.
- */
+/* Returns true if a job has columns: only keys can be given to the device by ranges. */
 static bool
 must_run_whole(const HgJobSpec *spec)
 {

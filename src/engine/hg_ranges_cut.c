@@ -41,10 +41,7 @@ hg_ranges_cut_next(HgRangesPass *pass, HgMatches *matches, HgError *error)
 			return HG_OK;
 		}
 
-		/*
-		 * matches that were returned can not be taken back: then the slice can not be split any
-		 * more
-		 */
+		/* matches that were returned can not be taken back: it is too late to split the slice */
 		if (status == HG_OK)
 			hg_ranges_run_close(pass, &pass->now, true);
 		else if (!pass->delivered)

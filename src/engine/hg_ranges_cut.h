@@ -18,6 +18,7 @@
 /* next() of a stream; continues with the next slice at the end of one. */
 extern HgStatus hg_ranges_cut_next(HgRangesPass *pass, HgMatches *matches, HgError *error);
 
+/* Sets *matches to the number of all matches of a mode. */
 extern HgStatus hg_ranges_cut_count(HgRangesPass *pass, HgMatchMode mode, uint64_t *matches,
 									HgError *error);
 

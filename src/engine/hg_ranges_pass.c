@@ -15,10 +15,7 @@
 
 #include <string.h>
 
-/*
- * A memory limit below this is not shared by two jobs: the fixed needs of each would take much of
- * it.
- */
+/* A smaller memory limit is not shared by two jobs, as their fixed needs take much of it. */
 #define HG_RANGES_SHARED_LIMIT (UINT64_C(1) << 20)
 
 /* ------------------------------------------------------------------------
@@ -100,9 +97,7 @@ run_begin(HgRangesPass *pass, HgRangesRun *run, bool ahead, HgError *error)
 	return hg_ranges_run_open(pass, run, &spec, error);
 }
 
-/*
- * Appends the rows of a run's slice to its job.  A side that the pass does not need has no rows.
- */
+/* Appends the rows of a run's slice to its job; a side that is not needed has none. */
 static HgStatus
 run_fill(HgRangesPass *pass, HgRangesRun *run, HgError *error)
 {

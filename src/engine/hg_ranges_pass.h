@@ -81,10 +81,7 @@ extern HgStatus hg_ranges_pass_prepare(HgRangesPass *pass, HgError *error);
 extern void hg_ranges_pass_begin(HgRangesPass *pass, HgRangesPurpose purpose, bool outer,
 								 bool inner);
 
-/*
- * Builds the current slice, or the next one if there is none.  pass->now has no job if no slice is
- * left.
- */
+/* Builds the current or the next slice.  pass->now has no job if none is left. */
 extern HgStatus hg_ranges_pass_build(HgRangesPass *pass, HgError *error);
 
 /* The same, and starts the stream of the slice's matches. */

@@ -140,8 +140,7 @@ side_reserve(HgRangesSlices *slices, int which, HgError *error)
 }
 
 /*
- * Reads up to max rows of a side and writes those of the chosen ranges to the buffers, at
- * range_end, which moves on.
+ * Reads up to max rows of a side and writes those of chosen ranges to their place in the buffers.
  */
 static void
 load_rows(HgRangesSlices *slices, HgRangesSide *side, uint64_t max)
@@ -189,10 +188,7 @@ side_load(HgRangesSlices *slices, HgRangesSide *side, HgError *error)
 	return HG_OK;
 }
 
-/*
- * Chooses the ranges of the next load: those from next_range on that fit.  Chooses none if no
- * further range is needed.
- */
+/* Chooses the ranges that the next load has room for; none if no further one is needed. */
 static void
 choose_ranges(HgRangesSlices *slices, HgRangesSlice *load)
 {

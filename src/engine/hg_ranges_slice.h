@@ -121,10 +121,7 @@ hg_ranges_smaller(uint64_t a, uint64_t b)
 /* Counts the rows of each range of a side. */
 extern HgStatus hg_ranges_count_side(HgRangesSlices *slices, HgRangesSide *side, HgError *error);
 
-/*
- * Loads the next ranges that are needed, or more rows of the last one, when no slice of the last
- * load is left.
- */
+/* Loads the next ranges, or more rows of the last one, when no slice of a load is left. */
 extern HgStatus hg_ranges_load_next(HgRangesSlices *slices, HgError *error);
 
 /* Takes the next slice of the load; returns false if there is none. */

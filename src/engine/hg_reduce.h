@@ -50,9 +50,7 @@ extern "C"
 	/* Maximum words of a record. */
 #define HG_MAX_REDUCE_WORDS (HG_MAX_REDUCE_KEYS + 2 + 3 * HG_MAX_REDUCE_ITEMS)
 
-	/*
-	 * Returns the bytes of a row of a side in its columns; each column has one more byte for NULL.
-	 */
+	/* Returns the bytes of a row of a side in its columns, with a byte of each for NULL. */
 	static inline uint64_t
 	hg_reduce_row_bytes(const HgJobSpec *spec, HgSide side)
 	{
@@ -64,8 +62,7 @@ extern "C"
 	}
 
 	/*
-	 * Checks the columns that matches have arrays for.  Returns HG_OK, or HG_INVALID with an
-	 * explanation.
+	 * Checks the columns that matches ask for.  Returns HG_OK, or HG_INVALID with an explanation.
 	 */
 	extern HgStatus hg_matches_check(const HgJobSpec *job, const HgMatches *matches,
 									 HgError *error);

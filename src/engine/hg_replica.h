@@ -93,8 +93,7 @@ extern "C"
 	} HgMissingReplicas;
 
 	/*
-	 * Returns true if a replica may be missing.  A partition's name matches any partition of the
-	 * same replica.
+	 * Returns true if a replica is or may be missing; any partition of it counts for a partition.
 	 */
 	static inline bool
 	hg_replica_is_missing(const HgMissingReplicas *missing, const HgReplicaName *name)
@@ -156,16 +155,10 @@ extern "C"
 		HgReplicaName name;
 		HgReplicaColumnShape shape; /* the column's shape; one of another shape counts as missing */
 
-		/*
-		 * 0: column of the side's own rows.  n: column of the rows that lookup n - 1 has found;
-		 * NULL where it found nothing.
-		 */
+		/* 0: of the side's rows; n: of the rows that lookup n - 1 finds, or NULL. */
 		uint32_t lookup;
 
-		/*
-		 * 0: a column replica.  n: computed by the side's program n - 1, for the side's own rows;
-		 * it has no name.
-		 */
+		/* 0: a replica; n: without a name, computed by the side's program n - 1. */
 		uint32_t program;
 		HgReplica *column; /* the engine's; NULL in a session, and if computed */
 	} HgReplicaColumnUse;
@@ -176,10 +169,7 @@ extern "C"
 	 */
 	typedef struct HgReplicaLookup
 	{
-		/*
-		 * 0: rows of the side look up.  n: rows that lookup n - 1, an earlier one, has found look
-		 * up.
-		 */
+		/* 0: rows of the side look up; n: rows found by lookup n - 1, an earlier one. */
 		uint32_t from;
 		uint32_t unmatched;	   /* not 0: a row that finds nothing counts nevertheless */
 		uint32_t stride;	   /* of the ordinals of rows that look up */
@@ -199,6 +189,7 @@ extern "C"
 		return (uint64_t) HG_FLAT_PART(row) * stride + HG_FLAT_NUMBER(row);
 	}
 
+	/* Returns true if two columns have the same shape. */
 	static inline bool
 	hg_replica_column_shape_equal(const HgReplicaColumnShape *a, const HgReplicaColumnShape *b)
 	{
@@ -226,6 +217,7 @@ extern "C"
 		return (uint64_t) shape->parts * shape->stride;
 	}
 
+	/* Returns true if two names are equal. */
 	static inline bool
 	hg_replica_name_equal(const HgReplicaName *a, const HgReplicaName *b)
 	{
@@ -246,6 +238,7 @@ extern "C"
 		return name->serial != 0 && name->column != 0;
 	}
 
+	/* Returns true if two graphs have the same shape. */
 	static inline bool
 	hg_replica_shape_equal(const HgReplicaShape *a, const HgReplicaShape *b)
 	{

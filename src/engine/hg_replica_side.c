@@ -41,10 +41,7 @@ check_looking(const HgReplicaUse *use, uint32_t stride, HgError *error)
 	return status == HG_OK ? hg_replica_column_check(&ordinals, error) : status;
 }
 
-/*
- * Finds the rows that look up with this from (HgReplicaLookup): their parts and the stride of
- * their ordinals.
- */
+/* Finds parts and stride of the rows that look up with this HgReplicaLookup.from. */
 static void
 find_looking(const HgJobSpec *spec, HgSide side, uint32_t from, uint32_t *parts, uint32_t *stride)
 {

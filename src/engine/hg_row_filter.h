@@ -247,16 +247,14 @@ hg_filter_value(const HgFilterColumn *column, uint8_t is_signed, uint64_t ordina
 	}
 }
 
+/* Returns true if the value of an ordinal is NULL. */
 HG_HOST_DEVICE bool
 hg_filter_is_null(const HgFilterColumn *column, uint64_t ordinal)
 {
 	return column->nulls != NULL && column->nulls[ordinal] != 0;
 }
 
-/*
- * Returns true if a value is in one of count ranges.  It finds the last range that does not begin
- * above the value.
- */
+/* Returns true if a value is in one of count ascending ranges; a binary search. */
 HG_HOST_DEVICE bool
 hg_filter_is_in(const HgFilterRange *ranges, uint32_t count, int64_t value)
 {

@@ -35,10 +35,7 @@ hg_settled_part(uint32_t written)
 	return written > HG_SETTLED_FIRST ? written : HG_SETTLED_FIRST;
 }
 
-/*
- * Returns the capacity to respect while a part of a row's matches is written; all of it if there
- * is no callback.
- */
+/* Returns the capacity for the next part of a row's matches; all of it without a callback. */
 static inline size_t
 hg_matches_part_capacity(const HgMatches *matches, uint32_t written)
 {

@@ -88,10 +88,7 @@ graph_bytes(uint32_t key_width, uint64_t rows, uint32_t vertices_log2)
 		   ((UINT64_C(1) << vertices_log2) + 1) * sizeof(uint32_t);
 }
 
-/*
- * Chooses the probe: standard if the inner graph is small compared with fast memory and with the
- * outer side.
- */
+/* Chooses standard if the inner graph is small beside fast memory and the outer side. */
 static HgProbeAlgorithm
 choose_probe(const HgJobSpec *spec, const HgShapeLimits *limits, double c, uint64_t outer_rows,
 			 uint64_t inner_rows)

@@ -77,15 +77,13 @@ extern "C"
 		 */
 		uint32_t spread;
 
-		/*
-		 * Returns the handle of new shared memory of at most HG_SHARED_JOB_CHUNK_BYTES, aligned to
-		 * at least 8; 0 on failure.
-		 */
+		/* Returns a handle of new shared memory, aligned to at least 8; 0 on failure. */
 		uint64_t (*alloc)(void *arg, size_t bytes);
 
 		/* Returns its address in this process, valid until close or free; NULL on failure. */
 		void *(*address)(void *arg, uint64_t handle);
 
+		/* Frees shared memory of alloc. */
 		void (*free)(void *arg, uint64_t handle);
 
 		/*

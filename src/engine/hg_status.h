@@ -45,10 +45,7 @@ extern "C"
 		char detail[240];
 	} HgError;
 
-	/*
-	 * Fills *error (if not NULL), with format as printf does, and returns status; detail may be
-	 * NULL.
-	 */
+	/* Fills *error (if not NULL) printf-like and returns status; detail may be NULL. */
 	extern HgStatus hg_error_set(HgError *error, HgStatus status, const char *detail,
 								 const char *format, ...)
 #if defined(__GNUC__)

@@ -158,7 +158,7 @@ extern "C"
 		const void *keys; /* [count] of the table's key_width, native byte order */
 
 		/*
-		 * [count], or NULL: first_row, first_row + 1 and so on.  Sets and numberings ignore rows.
+		 * [count], or NULL: first_row, first_row + 1 and so on.  Ignored by sets and numberings.
 		 */
 		const uint32_t *rows;
 		uint64_t count;
@@ -190,10 +190,7 @@ extern "C"
 		size_t count;	 /* set by next(): 0 at the end of the stream */
 	} HgTableMatches;
 
-	/*
-	 * State of a table, and what happened to it since open.  Members that a kind does not have are
-	 * 0.
-	 */
+	/* State of a table, and its history since open.  Members that a kind does not have are 0. */
 	typedef struct HgTableStats
 	{
 		uint64_t rows;		 /* number of pairs or keys */
@@ -262,6 +259,7 @@ extern "C"
 		HgStatus (*build)(HgTable *table, const HgTableBatch *batch, HgTableChange *change,
 						  HgError *error);
 
+		/* Inserts or erases a batch by the rules above. */
 		HgStatus (*insert)(HgTable *table, const HgTableBatch *batch, HgTableChange *change,
 						   HgError *error);
 		HgStatus (*erase)(HgTable *table, const HgTableBatch *batch, HgTableChange *change,
@@ -278,10 +276,7 @@ extern "C"
 		HgStatus (*find)(HgTable *table, const void *keys, uint64_t count, uint32_t *rows,
 						 HgError *error);
 
-		/*
-		 * Counts the rows that have the keys: for each key in counts[count], and the total in
-		 * *all; either may be NULL.
-		 */
+		/* Counts the rows of each key in counts[count], and of all in *all; either may be NULL. */
 		HgStatus (*count)(HgTable *table, const void *keys, uint64_t count, uint32_t *counts,
 						  uint64_t *all, HgError *error);
 
@@ -326,10 +321,7 @@ extern "C"
 	/* Returns a valid spec with each default in place of the 0 that means it. */
 	extern HgTableSpec hg_table_defaults(const HgTableSpec *spec);
 
-	/*
-	 * Returns the least slots_factor for 2 to HG_TABLE_MAX_FUNCTIONS functions (Alcantara and
-	 * others).
-	 */
+	/* Returns the least slots_factor for so many functions, from 2 on (Alcantara and others). */
 	extern double hg_table_least_slots_factor(uint32_t functions);
 
 	/* Return names as users write them: "csr", "sliced_ellpack"; "set", "multimap". */

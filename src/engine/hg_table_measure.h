@@ -56,8 +56,8 @@ extern "C"
 	} HgTableSample;
 
 	/*
-	 * Checks a trial.  Returns HG_OK, or HG_INVALID with an explanation; also for bad_functions,
-	 * which only tests of tables use.
+	 * Returns HG_OK, or HG_INVALID with an explanation; also for bad_functions, which are for
+	 * tests.
 	 */
 	extern HgStatus hg_table_trial_check(const HgTableTrial *trial, HgError *error);
 
@@ -85,10 +85,7 @@ extern "C"
 	extern bool hg_table_measure_is_sane(const HgTableTrial *trial, uint64_t nkeys,
 										 const HgTableMeasure *measure);
 
-	/*
-	 * Measures a table made by tables over keys[nkeys], and frees it.  Returns the first failure
-	 * of its calls.
-	 */
+	/* Measures a table over keys[nkeys], and frees it.  Returns the first failure. */
 	extern HgStatus hg_table_measure(HgTables *tables, const HgHost *host,
 									 const HgTableTrial *trial, const void *keys, uint64_t nkeys,
 									 HgTableMeasure *measure, HgError *error);

@@ -32,6 +32,7 @@ hg_wrapped_finish(HgWrappedState *state, HgStatus status)
 	return status;
 }
 
+/* Returns HG_OK, or HG_INVALID if the job has failed. */
 static inline HgStatus
 hg_wrapped_check_usable(const HgWrappedState *state, HgError *error)
 {
@@ -40,6 +41,7 @@ hg_wrapped_check_usable(const HgWrappedState *state, HgError *error)
 	return HG_OK;
 }
 
+/* Returns HG_OK, or HG_INVALID if the job has failed or is not built. */
 static inline HgStatus
 hg_wrapped_check_built(const HgWrappedState *state, HgError *error)
 {
@@ -50,6 +52,7 @@ hg_wrapped_check_built(const HgWrappedState *state, HgError *error)
 	return status;
 }
 
+/* Returns HG_OK, or HG_INVALID if the match mode is unknown. */
 static inline HgStatus
 hg_wrapped_check_mode(HgMatchMode mode, HgError *error)
 {
@@ -58,6 +61,7 @@ hg_wrapped_check_mode(HgMatchMode mode, HgError *error)
 	return HG_OK;
 }
 
+/* Returns HG_OK, or HG_INVALID if the side is unknown. */
 static inline HgStatus
 hg_wrapped_check_side(HgSide side, HgError *error)
 {

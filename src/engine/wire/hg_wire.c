@@ -238,10 +238,7 @@ hg_wire_decline(int fd, const HgError *error)
 	hg_wire_send(fd, &hello, -1);
 }
 
-/*
- * Returns the descriptor that came with a packet, or -1.  Closes further ones, so that no sender
- * can fill our descriptor table.
- */
+/* Returns the descriptor of a packet, or -1; closes others, which might fill our table. */
 static int
 take_descriptor(struct msghdr *packet)
 {

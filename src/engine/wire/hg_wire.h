@@ -341,10 +341,7 @@ typedef struct HgWireRequest
 	HgReplicaSpec new_replica; /* OPEN: the new graph replica; shape.key_width is 0 for none; DROP:
 								* a name, which may be a column's */
 
-	/*
-	 * OPEN: by HgSide, the graph replicas that are sides; shape.key_width is 0 for none.  Pointers
-	 * here and below are NULL.
-	 */
+	/* OPEN: by HgSide; shape.key_width is 0 for none.  Pointers from here on are NULL. */
 	HgReplicaUse replica[2];
 	HgReplicaColumnSpec new_column;						   /* OPEN: shape.width is 0 for none */
 	HgReplicaColumnUse replica_columns[2][HG_MAX_COLUMNS]; /* OPEN: of replica sides */
@@ -448,10 +445,7 @@ typedef enum HgWireResult
 /* Fills in the header of a message, whose other bytes the caller has zeroed. */
 extern void hg_wire_header(HgWireHeader *header, HgWireType type, uint32_t job, uint64_t sequence);
 
-/*
- * Sends a message whole, an opening packed, without waiting and without SIGPIPE.  attached is a
- * descriptor to send along, or -1.
- */
+/* Sends a message (an opening packed) without waiting or SIGPIPE; attached: a descriptor or -1. */
 extern HgWireResult hg_wire_send(int fd, const HgWireMessage *message, int attached);
 
 /*

@@ -38,10 +38,7 @@
  * Texts and figures
  * ------------------------------------------------------------------------ */
 
-/*
- * Terminates a received text, and replaces all but printable ASCII, which is valid in any
- * encoding.
- */
+/* Terminates a received text and makes it printable ASCII, valid in any encoding. */
 static void
 clean_text(char *text, size_t bytes)
 {
@@ -212,19 +209,14 @@ missing_is_sane(const HgRemoteJob *job, const HgMissingReplicas *missing)
 	return true;
 }
 
-/*
- * Returns true if a job can report this build algorithm.  A job that makes a graph replica builds
- * it like other jobs.
- */
+/* Returns true if a job, also one that makes a replica, can report this algorithm. */
 static bool
 build_is_sane(const HgRemoteJob *job, HgBuildAlgorithm build)
 {
 	return (uint32_t) build <= HG_BUILD_DIRECT || (build == HG_BUILD_RESIDENT && has_replicas(job));
 }
 
-/*
- * Returns the most rows that a job can have of a side: those sent, or those that come to a shard.
- */
+/* Returns the most rows that a side can have: those sent, or those that come to a shard. */
 static uint64_t
 most_rows(const HgRemoteJob *job, HgSide side)
 {

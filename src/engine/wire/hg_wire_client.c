@@ -146,9 +146,7 @@ asked_at(HgWireClient *client, uint64_t sequence)
 	return &client->asked[sequence % HG_WIRE_WAITING];
 }
 
-/*
- * Takes the answer to the next request.  Returns false, without taking it, if it is not plausible.
- */
+/* Takes the answer to the next request; returns false, with none taken, if not plausible. */
 static bool
 take_answer(HgWireClient *client, HgWireMessage *message)
 {
@@ -217,9 +215,7 @@ send_notes(HgWireClient *client)
 	return result;
 }
 
-/*
- * Takes one message, if there is one.  Returns false if there is none, or the connection is lost.
- */
+/* Takes one message; returns false if there is none, or the connection is lost. */
 static bool
 take_message(HgWireClient *client)
 {

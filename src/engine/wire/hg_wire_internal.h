@@ -133,9 +133,7 @@ struct HgRemoteJob
 	uint64_t slot_sequence[HG_WIRE_SLOTS]; /* last request that named the slot */
 	unsigned next_slot;
 
-	/*
-	 * Sequence numbers of requests that start() has sent and whose calls are still to come; or 0.
-	 */
+	/* Sequence numbers of requests of start() whose calls are still to come; or 0. */
 	uint64_t started_build;
 	uint64_t started_stream; /* MATCH */
 	uint64_t started_count;	 /* COUNT */
@@ -187,10 +185,7 @@ struct HgWireClient
 	HgMissingReplicas missing; /* of the last job refused with HG_NO_REPLICA */
 };
 
-/*
- * Replaces characters of a received error's texts that are not printable ASCII, and terminates
- * them.
- */
+/* Terminates the texts of a received error, and replaces all but printable ASCII. */
 extern void hg_wire_answer_clean_error(HgError *error);
 
 /* The same for devices; returns false if the list is not valid. */
@@ -199,10 +194,7 @@ extern bool hg_wire_answer_take_devices(HgWireDevices *devices);
 /* Returns true if the costs are plausible. */
 extern bool hg_wire_answer_has_costs(const HgEngineCosts *costs);
 
-/*
- * Checks the answer to a request of a job and stores its results in the job.  Returns false if it
- * is not plausible.
- */
+/* Takes the answer to a request of a job.  Returns false if it is not plausible. */
 extern bool hg_wire_answer_take(HgRemoteJob *job, const HgWireAsked *asked, HgWireReply *reply,
 								uint64_t staging_bytes);
 
@@ -219,10 +211,7 @@ extern bool hg_wire_answer_has_rows(HgRemoteJob *job, HgSide side, uint32_t shar
 /* Returns true if the counts add up to the rows of a side that the job was sent. */
 extern bool hg_wire_answer_has_tally(const HgRemoteJob *job, HgSide side, const uint64_t *counts);
 
-/*
- * Returns true if these can be the next groups of the job and, if they are the last, cover all of
- * its matches.
- */
+/* Returns true if these can be the job's next groups, and the last ones cover all matches. */
 extern bool hg_wire_answer_has_groups(HgRemoteJob *job, const HgGroupRecords *records);
 
 /* Makes a client of a connected socket, as hg_wire_client_create does, except for its engine. */
@@ -269,9 +258,7 @@ extern HgStatus hg_wire_job_usable(HgRemoteJob *job, HgError *error);
 /* hg_wire_client_wait, also returning and recording failures of the job. */
 extern HgStatus hg_wire_job_wait(HgRemoteJob *job, uint64_t sequence, HgError *error);
 
-/*
- * Sends a request without results in staging.  Its sequence number is client->sequence afterwards.
- */
+/* Sends a request without results in staging; its number is client->sequence then. */
 extern HgStatus hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 								 HgError *error);
 
@@ -279,17 +266,11 @@ extern HgStatus hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessag
 extern HgStatus hg_wire_job_send_along(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 									   int attached, HgError *error);
 
-/*
- * Sends a request and waits for its answer; returns the answer's failure.  On HG_OK the answer is
- * in client->message.reply.
- */
+/* Sends a request and waits for its answer, which is in client->message.reply on HG_OK. */
 extern HgStatus hg_wire_job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 								uint64_t width, HgError *error);
 
-/*
- * The same for a request of elements of width bytes: *results points to them in staging, until the
- * next message.
- */
+/* The same for elements of width bytes; *results is valid until the next message. */
 extern HgStatus hg_wire_job_fetch(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 								  uint64_t width, unsigned char **results, HgError *error);
 
@@ -300,10 +281,7 @@ extern HgStatus hg_wire_job_ask_plainly(HgRemoteJob *job, HgWireType type, uint3
 /* Waits until the job is admitted: the answer names its lease. */
 extern HgStatus hg_wire_open_wait(HgRemoteJob *job, HgError *error);
 
-/*
- * Checks that something can be appended to a side.  It answers here what the engine would refuse,
- * whose answer would come too late.
- */
+/* Checks that a side can get more, as an error of the engine would come too late. */
 extern HgStatus hg_wire_send_check_side(HgRemoteJob *job, HgSide side, HgError *error);
 
 /*

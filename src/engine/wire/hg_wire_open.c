@@ -106,9 +106,7 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 	}
 }
 
-/*
- * Returns the bytes of the keys and columns that a job is expected to get, or of its new replica.
- */
+/* Returns the bytes of keys and columns that a job is expected to get, or of its replica. */
 static uint64_t
 expected_bytes(const HgJobSpec *spec)
 {
@@ -134,9 +132,7 @@ expected_bytes(const HgJobSpec *spec)
 	return bytes;
 }
 
-/*
- * Checks a spec.  An invalid name would end the connection, and the sizes of pages are used here.
- */
+/* Checks a spec: an invalid name would end the connection, and page sizes are used here. */
 static HgStatus
 check_spec(const HgJobSpec *spec, HgError *error)
 {
