@@ -158,7 +158,7 @@ hg_step_two(const HgStep *step, int64_t left, int64_t right, bool *fits)
 	return value;
 }
 
-/* Returns true if a number fits so many bits, 1 to 64, in two's complement. */
+/* Returns true if a number fits bits bits, 1 to 64, in two's complement. */
 HG_HOST_DEVICE bool
 hg_step_fits(int64_t value, uint32_t bits)
 {

@@ -27,9 +27,9 @@
  *	open -> append* (both sides, any order) -> append_column* -> build -> any number of
  *	{ match -> next* | count | reduce -> next_groups* | describe | export_graph } -> close
  *
- * A job belongs to one thread of one process.  Any call may fail.  After HG_CANCELLED, and after
- * any other failure except HG_INVALID, only close is allowed.  A call that answers HG_INVALID has
- * changed nothing.  close never fails and frees everything.
+ * A job belongs to one thread of one process.  Any call may fail, and after a failure only close
+ * is allowed, unless the call's comment says that the status is an answer.  HG_INVALID for a call
+ * out of order usually leaves the job as it was.  close never fails and frees everything.
  *
  * A row number is the position of the row in the order of append, from 0, on each side.
  * append_rows lets the caller choose the numbers instead.  Rows whose key is NULL are never

@@ -108,7 +108,7 @@ extern "C"
 								   const uint32_t *shares, uint32_t ends[HG_MAX_SHARDS]);
 
 	/*
-	 * Checks that a job with so many shards can expect this.  Returns HG_OK, HG_INVALID with an
+	 * Checks that a job with shards shards can expect this.  Returns HG_OK, HG_INVALID with an
 	 * explanation, or HG_TOO_MANY_ROWS.
 	 */
 	extern HgStatus hg_exchange_check(const HgExchange *exchange, uint32_t shards, HgError *error);

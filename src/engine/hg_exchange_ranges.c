@@ -20,7 +20,7 @@
 #define SHARD_LOG2 7
 #define LEAST_LOG2 9
 
-/* Ranges of equal width may exceed their share of the rows by one part in so many. */
+/* Ranges of equal width may exceed their share of the rows by one part in MORE_PARTS. */
 #define MORE_PARTS 8
 
 uint32_t

@@ -30,7 +30,7 @@ extern "C"
 /* log2 of the greatest number of bins that ranges consist of; it grows with the shards. */
 #define HG_EXCHANGE_MAX_LOG2 10
 
-	/* Returns log2 of the number of bins that ranges of so many shards consist of. */
+	/* Returns log2 of the number of bins that the ranges of all shards consist of. */
 	extern uint32_t hg_exchange_ranges_log2(uint32_t shards);
 
 /*

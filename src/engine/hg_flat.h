@@ -97,10 +97,10 @@ extern "C"
 	extern void hg_flat_mark_vertices(const HgFlatShape *shape, const int64_t *keys, uint32_t count,
 									  uint64_t *vertices);
 
-	/* Returns the shape for a graph of so many rows. */
+	/* Returns the shape for a graph of rows rows. */
 	extern HgFlatShape hg_flat_shape(uint32_t key_width, uint64_t rows);
 
-	/* Returns the bytes of a bin with so many rows. */
+	/* Returns the bytes of a bin with rows rows. */
 	extern uint64_t hg_flat_bin_bytes(const HgFlatShape *shape, uint64_t rows);
 
 	/*

@@ -65,7 +65,7 @@ typedef struct HgHostJob
 	.append_bits = engine_append_bits
 
 /*
- * Opens a job: the first member of a struct of so many bytes, whose other members are zero.
+ * Opens a job: the first member of a struct of bytes bytes, whose other members are zero.
  * HG_INVALID if the spec is not valid, or has columns, a trial, replicas, pages or shards.
  */
 extern HgStatus hg_host_open(const HgHost *host, const HgJobSpec *spec, size_t bytes,

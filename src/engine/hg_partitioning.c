@@ -47,7 +47,7 @@ hg_partitions_count(const HgPartitioning *partitions, uint64_t *before)
 	}
 }
 
-/* Returns the number of parts of a replica with so many rows, whose numbers are dense. */
+/* Returns the number of parts of a replica with rows rows, whose numbers are dense. */
 static uint32_t
 parts_of(uint64_t rows)
 {

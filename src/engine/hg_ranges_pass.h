@@ -74,9 +74,9 @@ extern uint64_t hg_ranges_peak_bytes(const HgRangesPass *pass);
 extern HgStatus hg_ranges_pass_prepare(HgRangesPass *pass, HgError *error);
 
 /*
- * Begins a pass over the slices; a slice is skipped if it has no rows of a side that is needed,
- * outer or inner.  A pass for build that needs both sides continues as the new pass, with its
- * first slice built.
+ * Begins a pass over the slices; a slice without rows of a side that is needed, outer or inner, is
+ * skipped.  If the last pass was for build and both sides are needed, it continues as the new
+ * pass, with its first slice built.
  */
 extern void hg_ranges_pass_begin(HgRangesPass *pass, HgRangesPurpose purpose, bool outer,
 								 bool inner);

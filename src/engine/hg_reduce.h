@@ -62,7 +62,7 @@ extern "C"
 	}
 
 	/*
-	 * Checks the columns that matches ask for.  Returns HG_OK, or HG_INVALID with an explanation.
+	 * Checks the columns of matches.  Returns HG_OK, or HG_INVALID with an explanation.
 	 */
 	extern HgStatus hg_matches_check(const HgJobSpec *job, const HgMatches *matches,
 									 HgError *error);

@@ -28,7 +28,7 @@ hg_matches_settled(const HgMatches *matches, uint32_t outer_row)
 	return matches->settled != NULL && matches->settled(matches->settled_arg, outer_row);
 }
 
-/* Returns the number of matches in a row's next part, after so many have been written. */
+/* Returns the number of matches in a row's next part, after written of them. */
 static inline size_t
 hg_settled_part(uint32_t written)
 {

@@ -115,7 +115,7 @@ slots_free(const HgShardedJob *job, Slots *slots)
 	*slots = (Slots){NULL, 0};
 }
 
-/* Makes slots for so many groups, and enters the existing groups. */
+/* Makes slots for that number of groups, and enters the existing groups. */
 static HgStatus
 slots_make(HgShardedJob *job, Slots *slots, uint64_t groups, HgError *error)
 {
@@ -240,7 +240,7 @@ hg_sharded_groups_make(HgShardedJob *job, HgMatchMode mode, const HgReduceSpec *
 		uint64_t made;
 
 		job->sharded->called = shard;
-		/* also if one has too many: the others have begun */
+		/* also if one has too many: the other shards have begun */
 		status = one->calls.reduce(one->job, mode, spec, &made, error);
 		if (status != HG_OK)
 			return status;

@@ -72,7 +72,7 @@ open_lookups(HgShardedJob *job, HgSide side, HgError *error)
 	return HG_OK;
 }
 
-/* Checks a side of a partitioned job with so many shards. */
+/* Checks a side of a partitioned job against its number of shards. */
 static HgStatus
 check_side(const HgJobSpec *spec, HgSide side, uint32_t shards, HgError *error)
 {

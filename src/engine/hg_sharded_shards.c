@@ -52,7 +52,7 @@ share_of(const HgShardedJob *job, uint32_t shard, uint64_t all)
 }
 
 /*
- * Returns the most rows of a side that a shard has, of so many in all: those that it is dealt in
+ * Returns the most rows of a side that a shard has, of rows in all: those that it is dealt in
  * turns, or its share in whole parts.
  */
 static uint64_t

@@ -115,7 +115,7 @@ extern "C"
 		HgTableKind kind;
 		HgTableContent content;
 		uint32_t key_width;		/* bytes of a key: 4 or 8 */
-		uint64_t expected_rows; /* a hint: room for so many is made at once; 0 = unknown */
+		uint64_t expected_rows; /* a hint: open makes room for this many; 0 = unknown */
 		uint64_t memory_limit;	/* bytes the table may hold, changes included; 0 = no limit */
 
 		/* HashGraphs */
@@ -146,7 +146,7 @@ extern "C"
 		uint64_t seed;
 
 		/*
-		 * For tests: so many hash functions, from the first one on, map all keys to one slot, so
+		 * For tests: this many hash functions, from the first on, map all keys to one slot, so
 		 * that the handling of bad functions is exercised.
 		 */
 		uint32_t bad_functions;
@@ -239,7 +239,7 @@ extern "C"
 		bool on_device;
 
 		/*
-		 * Returns an upper bound of the bytes of a table of spec with so many rows, without
+		 * Returns an upper bound of the bytes of a table of spec with rows rows, without
 		 * allocating any.  For padded lists (ellpack, sliced) this follows from max_padding and is
 		 * usually far above what is needed.  HG_INVALID if open would answer it.
 		 */
@@ -321,7 +321,7 @@ extern "C"
 	/* Returns a valid spec with each default in place of the 0 that means it. */
 	extern HgTableSpec hg_table_defaults(const HgTableSpec *spec);
 
-	/* Returns the least slots_factor for so many functions, from 2 on (Alcantara and others). */
+	/* Returns the least slots_factor for 2 or more functions (Alcantara and others). */
 	extern double hg_table_least_slots_factor(uint32_t functions);
 
 	/* Return names as users write them: "csr", "sliced_ellpack"; "set", "multimap". */

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* One row of so many is erased and inserted again. */
+/* One row in ten is erased and inserted again. */
 #define SAMPLE 10
 
 /* Keys that are looked up in one call. */

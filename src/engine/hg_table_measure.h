@@ -74,7 +74,7 @@ extern "C"
 										  HgTableMemory *memory, HgError *error);
 
 	/*
-	 * Returns a lower bound of the memory of a table of so many keys, from what memory returns:
+	 * Returns a lower bound of the memory of a table of nkeys keys, from what memory returns:
 	 * padded lists may take as much as max_padding allows, but need not.  0 if there is no such
 	 * table.
 	 */

@@ -105,11 +105,11 @@
  * In answers a job that makes a replica has no rows, and a side that is a graph replica has the
  * rows of the replica, whatever masks and lookups say.
  *
- * It is invalid to name a replica with serial 0, a graph by a column's number or a column without
- * one, or a computed column; to name columns, lookups or filters of a side that is no graph
- * replica; to append keys or columns to a side that is one; to put values beyond the ordinals of a
- * column; or to send a job that makes a replica anything but PUT_EDGES or PUT_VALUES, END_APPEND
- * and BUILD.
+ * These requests are invalid: to name a replica with serial 0, a graph by a column's number, a
+ * column without one, or a computed column.  To name columns, lookups or filters of a side that is
+ * no graph replica.  To append keys or columns to a side that is one.  To put values beyond the
+ * ordinals of a column.  To send a job that makes a replica anything but PUT_EDGES or PUT_VALUES,
+ * END_APPEND and BUILD.
  *
  * PAGES
  *
@@ -158,7 +158,7 @@
  * STAGING
  *
  * One memfd, made and sized by the device process, sealed against shrinking and growing, and
- * mapped by both ends.  The device process decides who has which part of it:
+ * mapped by both ends.  The device process decides which part belongs to whom:
  *
  *	lease		The answer to OPEN names a part of staging that belongs to the job until its
  *				BUILD, MEASURE or END_APPEND is answered or it is closed.  The client divides

@@ -8,15 +8,19 @@
  * own copy.  Staging is not: the process may write there at any time, so data there is copied
  * first, then checked, and only the copy is used.
  *
- * WHAT IS DETECTED: answers to other requests than those sent, or for other jobs; states and
- * statuses that do not exist or can not occur; parts of staging outside of it; rows that nobody
- * has appended; a job that lacks appended rows, or rows of its graph replicas; more or fewer
- * matches than the job's statistics say, or more than its rows can have; groups that do not add up
- * to the matches, or have numbers that the columns can not give; tables that can not be made of
- * the job's keys; rows of a shard that the join does not have, or whose number is not what it was
- * sent, or what comes to it; rows for another shard that are not of its parts, or not as many as
- * were tallied; missing replicas that were not requested; and new replicas that take less memory
- * than their rows, or far more.
+ * WHAT IS DETECTED:
+ *
+ *	answers to other requests than those sent, or for other jobs
+ *	states and statuses that do not exist or can not occur
+ *	parts of staging outside of it
+ *	rows that nobody has appended; a job that lacks appended rows, or rows of its replicas
+ *	more or fewer matches than the job's statistics say, or more than its rows can have
+ *	groups that do not add up to the matches, or have numbers that columns can not give
+ *	tables that can not be made of the job's keys
+ *	rows of a shard that the join does not have, or in another number than was sent or comes
+ *	rows for another shard that are not of its parts, or in another number than tallied
+ *	missing replicas that were not requested
+ *	new replicas that take less memory than their rows, or far more
  *
  * WHAT IS BELIEVED: numbers that are possible and agree with each other.  A process that omits
  * matches and does not count them, joins rows with different keys, or returns wrong values of a
@@ -254,7 +258,7 @@ stats_are_sane(const HgRemoteJob *job, const HgJobStats *stats)
 #define REPLICA_BYTES_RATIO 64
 #define REPLICA_BYTES_SPARE (UINT64_C(1) << 20)
 
-/* Returns true if the replica that the job has made, if any, can take so many bytes. */
+/* Returns true if the replica that the job has made, if any, can take bytes bytes. */
 static bool
 replica_bytes_are_sane(const HgRemoteJob *job, uint64_t bytes)
 {
@@ -294,7 +298,7 @@ take_page_rows(HgRemoteJob *job, const HgJobStats *stats)
 }
 
 /*
- * Returns true if the job has made so many matches since the last answer.  In a shared job matches
+ * Returns true if the job has made matches matches since the last answer.  In a shared job matches
  * are also made for other participants.
  */
 static bool
@@ -306,7 +310,7 @@ has_made(const HgRemoteJob *job, const HgJobStats *stats, uint64_t matches)
 		   (is_alone(job) ? made == matches : made >= matches);
 }
 
-/* Returns true if the rows of an unshared job can have so many matches. */
+/* Returns true if the rows of an unshared job can have that number of matches. */
 static bool
 can_have(const HgRemoteJob *job, const HgWireAsked *asked, uint64_t matches)
 {

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* Checks that so many pages can be appended. */
+/* Checks that count pages can be appended. */
 static HgStatus
 check_pages(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_page, HgError *error)
 {
