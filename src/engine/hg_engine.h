@@ -332,10 +332,7 @@ extern "C"
 		 */
 		const struct HgPageSpec *pages[2];
 
-		/*
-		 * By HgSide: [nprograms[side]] programs of a replica side, in place until open has
-		 * returned.
-		 */
+		/* By HgSide: [nprograms[side]] programs of a replica side, in place until open returns. */
 		uint32_t nprograms[2];
 		const struct HgProgram *programs[2];
 
@@ -468,10 +465,7 @@ extern "C"
 	/* Statistics of a job: stats() fills them at any time after open. */
 	typedef struct HgJobStats
 	{
-		/*
-		 * By HgSide: rows of the job; in a shared job of this participant, with participants_id of
-		 * all.
-		 */
+		/* By HgSide; in a shared job of this participant, with participants_id of all of them. */
 		uint64_t rows[2];
 		uint64_t null_keys[2]; /* likewise: rows of pages that were left out only because their key
 								* is NULL */
@@ -527,7 +521,7 @@ extern "C"
 	typedef struct HgJob HgJob; /* private to the engine */
 	typedef struct HgEngine HgEngine;
 
-	/* An engine: a table of calls, the first member of an implementation's own struct. */
+	/* An engine: a table of calls, first in an implementation's own struct; some may be NULL. */
 	struct HgEngine
 	{
 		const char *name; /* "cpu" or "cuda" */
@@ -576,10 +570,7 @@ extern "C"
 		 */
 		HgStatus (*count)(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error);
 
-		/*
-		 * Describes the graph of a side and ends a stream.  HG_INVALID without a graph or if
-		 * shared.
-		 */
+		/* Describes a side's graph; ends a stream.  HG_INVALID without a graph or if shared. */
 		HgStatus (*describe)(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error);
 
 		/*
@@ -798,9 +789,7 @@ extern "C"
 	/* Returns milliseconds of a monotonic clock. */
 	extern double hg_clock_ms(void);
 
-	/*
-	 * Return names as users write them: "v1", "v2", "auto"; "standard", "intersect"; or "unknown".
-	 */
+	/* Return names as users write them, such as "v1", "auto" and "intersect"; or "unknown". */
 	extern const char *hg_build_name(HgBuildAlgorithm build);
 	extern const char *hg_probe_name(HgProbeAlgorithm probe);
 

@@ -139,9 +139,7 @@ side_reserve(HgRangesSlices *slices, int which, HgError *error)
 	return HG_OK;
 }
 
-/*
- * Reads up to max rows of a side and writes those of chosen ranges to their place in the buffers.
- */
+/* Reads up to max rows of a side and writes those of chosen ranges to the buffers. */
 static void
 load_rows(HgRangesSlices *slices, HgRangesSide *side, uint64_t max)
 {

@@ -61,9 +61,7 @@ extern "C"
 		return bytes;
 	}
 
-	/*
-	 * Checks the columns of matches.  Returns HG_OK, or HG_INVALID with an explanation.
-	 */
+	/* Checks the columns of matches.  Returns HG_OK, or HG_INVALID with an explanation. */
 	extern HgStatus hg_matches_check(const HgJobSpec *job, const HgMatches *matches,
 									 HgError *error);
 

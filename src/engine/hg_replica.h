@@ -92,9 +92,7 @@ extern "C"
 		HgReplicaName names[HG_MAX_MISSING_REPLICAS];
 	} HgMissingReplicas;
 
-	/*
-	 * Returns true if a replica is or may be missing; any partition of it counts for a partition.
-	 */
+	/* Returns true if a replica may be missing; for a partition any partition of it counts. */
 	static inline bool
 	hg_replica_is_missing(const HgMissingReplicas *missing, const HgReplicaName *name)
 	{

@@ -157,9 +157,7 @@ extern "C"
 	{
 		const void *keys; /* [count] of the table's key_width, native byte order */
 
-		/*
-		 * [count], or NULL: first_row, first_row + 1 and so on.  Ignored by sets and numberings.
-		 */
+		/* [count], or NULL: first_row, first_row + 1 and so on.  Sets and numberings ignore it. */
 		const uint32_t *rows;
 		uint64_t count;
 		uint32_t first_row;

@@ -55,10 +55,7 @@ extern "C"
 		uint64_t count;
 	} HgTableSample;
 
-	/*
-	 * Returns HG_OK, or HG_INVALID with an explanation; also for bad_functions, which are for
-	 * tests.
-	 */
+	/* Returns HG_OK, or HG_INVALID with an explanation; also for bad_functions, for tests. */
 	extern HgStatus hg_table_trial_check(const HgTableTrial *trial, HgError *error);
 
 	/*
