@@ -1,36 +1,36 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_base.h
- *	  A table of the CPU: what all kinds have, and what each has to do.
+ *	  The base of the CPU's hash tables: what all kinds share, and the calls that each kind
+ *	  implements.
  *
  *	hg_table_cpu.c			the calls of hg_table.h: the contract, streams, sets' marker words
- *	hg_table_static.c		HashGraphs built anew for each change: CSR and the two Ellpacks
+ *	hg_table_static.c		HashGraphs that each change rebuilds: CSR and the two Ellpacks
  *	hg_table_dynamic.c		the HashGraph with empty slots in its lists
  *	hg_table_cuckoo.c		cuckoo tables: maps, sets, numberings
  *	hg_table_groups.c		cuckoo tables: multimaps, a numbering and rows in groups
- *	hg_table_cuckoo_find.c	rows of words in slots, many at once
- *	hg_table_cuckoo_slots.c	one array in which each key has several places
+ *	hg_table_cuckoo_find.c	looks up the rows of many words at once
+ *	hg_table_cuckoo_slots.c	the slot array of cuckoo tables
  *	hg_table_dycuckoo*.c	DyCuckoo: subtables of buckets (hg_table_dycuckoo_base.h)
- *	hg_table_lists.c		Algorithm 1 of the HashGraph paper, for static and dynamic ones
- *	hg_table_feed.c			the rows of a table to be built: an older one's and a batch's
- *	hg_table_erased.c		what a batch erases, to be asked for by row
+ *	hg_table_lists.c		Algorithm 1 of the HashGraph paper, for static and dynamic tables
+ *	hg_table_feed.c			the input of a rebuild: an older table's rows and a batch's
+ *	hg_table_erased.c		batches as words and rows; the rows that a batch erases
  *	hg_table_slots.h		slots: words and rows side by side or apart
  *	hg_table_base.c			memory under the table's limit, cancel
  *
- * A file calls those that stand below it, and none above.
+ * A file calls only files that stand below it.
  *
- * WORDS.  A kind never sees a key, but its mixed word (hg_hash.h), widened to 64 bits: mixing is a
- * bijection of the keys of a width, so that words are as good as keys, and every kind takes its
- * functions from them.  Words of 4 bytes stay below 2^32.
+ * WORDS. A kind sees no keys but their mixed words (hg_hash.h), widened to 64 bits. Mixing is a
+ * bijection of the keys of a width, so that a word identifies its key. Every kind derives its hash
+ * functions from the word. Words of 4 bytes stay below 2^32.
  *
- * MARKERS.  A slot with a row is empty or deleted where the row is one of two that no row has
- * (HG_MAX_ROWS is above all of them).  A set has no rows: there two words mark slots, and the two
- * keys which have these words stand beside the table, in marked[].  No kind sees them: sources
- * pass over them, and what a kind answers to such a word is not looked at (hg_table_cpu.c).
+ * MARKERS. A slot with a row is empty or deleted if the row is one of two values that no row has
+ * (HG_MAX_ROWS is above all rows). A set has no rows: two words mark its slots, and the two keys
+ * with these words stand beside the table, in marked[]. No kind sees these words: sources skip
+ * them, and hg_table_cpu.c replaces a kind's answer to such a word.
  *
- * KEY WIDTHS.  What loops over slots is written once, as a function that is always inlined and
- * takes the width, and is called with a constant for each of the two: the compiler makes two of
- * it.
+ * KEY WIDTHS. A loop over slots is written once, as an always-inlined function that takes the
+ * width. It is called with a constant for each width, so that the compiler makes two versions.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -45,12 +45,12 @@
 #include "../hg_table.h"
 
 /*
- * Rows worked on between two polls of cancelled(), and looked up together.  They may lie all over
- * an array that is new: in huge pages, 2 MB are to be cleared for each at first.
+ * Rows that are processed between two polls of cancelled(), and looked up together. It is small
+ * because each row may touch a new huge page, of which the kernel first clears 2 MB.
  */
 #define HG_TABLE_CHUNK 128
 
-/* Bytes that are set between two polls. */
+/* Bytes that are filled between two polls. */
 #define HG_TABLE_CHUNK_BYTES (256 * 1024)
 
 #if defined(__GNUC__)
@@ -66,58 +66,63 @@
 typedef struct HgTableSource HgTableSource;
 typedef struct HgTableCalls HgTableCalls;
 
-/* Where the rows of a key begin, and how far a stream has come with them.  A kind's own. */
+/* Position of a stream in the rows of a key. Only the kind interprets it. */
 typedef struct HgTablePlace
 {
-	uint64_t at;   /* the next slot to look at */
-	uint64_t left; /* slots from there on, where that is known */
-	uint64_t list; /* dynamic: whose slot it is */
-	uint32_t walk; /* dynamic: lists behind its own */
+	uint64_t at;   /* the next slot to read */
+	uint64_t left; /* slots from there on, where the kind knows the number */
+	uint64_t list; /* dynamic: the list that the slot belongs to */
+	uint32_t walk; /* dynamic: number of lists after the key's own list */
 } HgTablePlace;
 
-/* A table, the first member of a kind's own struct. */
+/* A table: the first member of a kind's own struct. */
 struct HgTable
 {
 	const HgTableCalls *calls;
 	const HgHost *host;
-	HgTableSpec spec; /* with the defaults */
+	HgTableSpec spec; /* with the defaults filled in */
 	HgTableTraits traits;
-	bool used;		/* something was put in, or tried to be */
-	bool failed;	/* only close is left */
-	bool marked[2]; /* a set: the keys of the words that mark empty and deleted slots stand in it */
-	uint32_t streams;  /* open ones */
-	uint32_t work;	   /* since the last poll */
-	uint64_t rows;	   /* in the kind's slots: without those in marked */
-	HgTableStats told; /* what describe tells of the past: evictions, restarts ... */
+	bool used;	 /* an insert was done or tried */
+	bool failed; /* only close is allowed */
+	/* set only: true if the key of the empty marker, or of the deleted marker, is in the set */
+	bool marked[2];
+	uint32_t streams;  /* open streams */
+	uint32_t work;	   /* units of work since the last poll */
+	uint64_t rows;	   /* rows in the kind's slots, without the keys in marked */
+	HgTableStats told; /* counters of past work, for describe: evictions, restarts and others */
 	uint64_t held_bytes;
 	uint64_t peak_bytes;
 };
 
 /*
- * What a kind does.  count words are at most HG_TABLE_CHUNK.  After HG_INVALID of change nothing
- * has changed; after another failure what hg_table_traits tells is true.
+ * The calls of a kind. An array of words has at most HG_TABLE_CHUNK entries. If change returns
+ * HG_INVALID, nothing has changed; after another failure hg_table_traits says what is left.
  */
 struct HgTableCalls
 {
-	size_t bytes; /* of the kind's own struct, which open gets filled with zeros */
+	size_t bytes; /* size of the kind's own struct; open receives it zeroed */
 
-	/* Add what a table of so many rows takes at most; spec has the defaults. */
+	/*
+	 * Adds the upper bounds for a table of so many rows to *memory. spec has its defaults filled
+	 * in.
+	 */
 	void (*memory)(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory);
 
-	/* Make it an empty table.  After a failure close is called. */
+	/* Makes the struct an empty table. After a failure the caller calls close. */
 	HgStatus (*open)(HgTable *table, HgError *error);
 
-	/* Erase, then insert; either is NULL where there is nothing to do. */
+	/* Erases the rows of out, then inserts the rows of in. Either may be NULL. Adds to *change. */
 	HgStatus (*change)(HgTable *table, HgTableSource *out, HgTableSource *in, HgTableChange *change,
 					   HgError *error);
 
-	/* rows[count] of words, or HG_NO_ROW; of a set 0. */
+	/* Stores a row of each word, or HG_NO_ROW, in rows[count]; in a set a found word gives 0. */
 	HgStatus (*find)(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *rows,
 					 HgError *error);
 
 	/*
-	 * Of multimaps: how many rows have each word; where these begin; and the next of them, at most
-	 * capacity, *found of them, 0 when there are no more.  NULL in a kind that has no multimaps.
+	 * For multimaps; NULL in kinds that have none. count stores the number of rows of each word.
+	 * locate stores where the rows of each word begin. next returns up to capacity further rows
+	 * from there; *found is their number, which is below capacity once there are no more.
 	 */
 	HgStatus (*count)(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *counts,
 					  HgError *error);
@@ -127,33 +132,34 @@ struct HgTableCalls
 					 size_t capacity, size_t *found, HgError *error);
 
 	/*
-	 * The next words and rows of the table after *place, which is 0 at first and the kind's own: at
-	 * most HG_TABLE_CHUNK.  Returns how many, and sets *end after the last; it may return 0 before.
+	 * Returns up to HG_TABLE_CHUNK words and rows from *place on, and advances *place, which only
+	 * the kind interprets and which is 0 at first. Sets *end after the last row. It may return 0
+	 * before.
 	 */
 	uint32_t (*scan)(const HgTable *table, uint64_t *place, uint64_t *words, uint32_t *rows,
 					 bool *end);
 
-	/* Fill in what the kind knows: stats has what all have. */
+	/* Adds the kind's own statistics to stats, whose common fields the caller sets. */
 	HgStatus (*describe)(HgTable *table, HgTableStats *stats, HgError *error);
 
-	/* Free what the kind holds, but not the struct. */
+	/* Frees the kind's memory, but not the struct. */
 	void (*close)(HgTable *table);
 };
 
 /*
- * Memory of the table's host, counted against the table's limit.  On failure *ptr is NULL.  Freeing
- * NULL does nothing.
+ * Allocates memory of the table's host and counts it against the table's limit. On failure *ptr is
+ * NULL. hg_table_free releases it, with the same size; NULL is allowed.
  */
 extern HgStatus hg_table_alloc(HgTable *table, uint64_t bytes, void **ptr, HgError *error);
 extern void hg_table_free(HgTable *table, void *ptr, uint64_t bytes);
 
-/* HG_OK, or HG_CANCELLED when the host wants the work to stop. */
+/* Returns HG_CANCELLED if the host has cancelled the work, else HG_OK. */
 extern HgStatus hg_table_poll(HgTable *table, HgError *error);
 
-/* Fill memory with a byte, with polls. */
+/* Fills memory with a byte, and polls. */
 extern HgStatus hg_table_fill(HgTable *table, void *ptr, int byte, uint64_t bytes, HgError *error);
 
-/* Poll when enough was done since the last time. */
+/* Adds units of work, and polls after HG_TABLE_CHUNK of them. */
 static inline HgStatus
 hg_table_work(HgTable *table, uint32_t work, HgError *error)
 {
@@ -170,7 +176,7 @@ hg_table_has_rows(const HgTable *table)
 	return table->spec.content != HG_TABLE_SET;
 }
 
-/* The word of a key, and the key of a word. */
+/* The word of a key, and its inverse. */
 HG_TABLE_INLINE uint64_t
 hg_table_word(uint64_t key, uint32_t width)
 {
@@ -183,14 +189,14 @@ hg_table_key(uint64_t word, uint32_t width)
 	return width == 4 ? hg_unmix32((uint32_t) word) : hg_unmix64(word);
 }
 
-/* The 32-bit hash of a word. */
+/* Returns the 32-bit hash of a word. */
 HG_TABLE_INLINE uint32_t
 hg_table_hash(uint64_t word, uint32_t width)
 {
 	return width == 4 ? (uint32_t) word : hg_hash_of_mixed64(word);
 }
 
-/* The words that mark slots of a set: empty (0) and deleted (1). */
+/* Returns the word that marks the empty (0) or deleted (1) slots of a set. */
 HG_TABLE_INLINE uint64_t
 hg_table_marker(uint32_t which, uint32_t width)
 {

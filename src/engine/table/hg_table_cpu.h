@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_cpu.h
- *	  The tables of the CPU, in the memory of the calling process.
+ *	  The CPU's hash tables, in the memory of the calling process.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,10 @@
 
 #include "../hg_table.h"
 
-/* Their calls; never fails.  Several threads may have tables of it at once. */
+/*
+ * Returns the calls of the CPU's tables: a static struct. Never fails. Several threads may use it
+ * at once, each with tables of its own.
+ */
 extern HgTables *hg_table_cpu(void);
 
 #endif /* HG_TABLE_CPU_H */

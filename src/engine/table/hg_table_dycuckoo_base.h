@@ -1,14 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_dycuckoo_base.h
- *	  DyCuckoo: its subtables, and what its files have for each other.
+ *	  DyCuckoo: its subtables, and the functions that its files share.
  *
- *	hg_table_dycuckoo.c		the kind's calls
- *	hg_table_dycuckoo_resize.c
- *							subtables doubled and halved; pairs inserted, whatever it takes
- *	hg_table_dycuckoo_put.c	pairs put into buckets, and those that make room for them
- *	hg_table_dycuckoo_find.c
- *							where words are
+ *	hg_table_dycuckoo.c			the kind's calls
+ *	hg_table_dycuckoo_resize.c	doubles and halves subtables; inserts that may resize
+ *	hg_table_dycuckoo_put.c		puts pairs into buckets, with evictions
+ *	hg_table_dycuckoo_find.c	finds words
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,30 +20,31 @@
 /* Bytes of the words in a bucket. */
 #define HG_DYCUCKOO_BUCKET_BYTES 128
 
-/* No subtable, or slot. */
+/* The answer if a word or an empty slot was not found; also "no subtable". */
 #define HG_DYCUCKOO_NOWHERE UINT64_MAX
 
 typedef struct HgDycuckooSubtable
 {
 	HgTableSlots slots;
-	uint32_t log2; /* 2^log2 buckets */
+	uint32_t log2; /* the subtable has 2^log2 buckets */
 	uint32_t least_log2;
 	uint64_t rows;
-	uint64_t flip; /* its function: (word ^ flip) * factor, from bit 32 on */
+	uint64_t flip; /* hash function: (word ^ flip) * factor, from bit 32 on */
 	uint64_t factor;
-	uint64_t weight; /* the share of new pairs that it gets, as the end of a range below 2^32 */
+	/* upper end of the subtable's range among random numbers below 2^32: its share of new pairs */
+	uint64_t weight;
 } HgDycuckooSubtable;
 
 typedef struct HgDycuckoo
 {
 	HgTable table;
 	HgDycuckooSubtable subtables[HG_TABLE_MAX_SUBTABLES];
-	uint64_t slots; /* of all */
+	uint64_t slots; /* of all subtables */
 	uint64_t random;
 	uint64_t functions_made;
 } HgDycuckoo;
 
-/* A word and its row, on their way. */
+/* A word and its row that need a slot. */
 typedef struct HgDycuckooItem
 {
 	uint64_t word;
@@ -58,7 +57,7 @@ hg_dycuckoo_bucket_slots(uint32_t width)
 	return HG_DYCUCKOO_BUCKET_BYTES / width;
 }
 
-/* The first slot of a word's bucket. */
+/* Returns the first slot of a word's bucket. */
 HG_TABLE_INLINE uint64_t
 hg_dycuckoo_bucket(const HgDycuckooSubtable *subtable, uint64_t word, uint32_t width)
 {
@@ -67,7 +66,7 @@ hg_dycuckoo_bucket(const HgDycuckooSubtable *subtable, uint64_t word, uint32_t w
 	return (hash & ((UINT64_C(1) << subtable->log2) - 1)) * hg_dycuckoo_bucket_slots(width);
 }
 
-/* An empty slot of a word's bucket, or HG_DYCUCKOO_NOWHERE. */
+/* Returns an empty slot of a word's bucket, or HG_DYCUCKOO_NOWHERE. */
 HG_TABLE_INLINE uint64_t
 hg_dycuckoo_room(const HgDycuckooSubtable *subtable, uint64_t word, uint32_t width)
 {
@@ -81,27 +80,27 @@ hg_dycuckoo_room(const HgDycuckooSubtable *subtable, uint64_t word, uint32_t wid
 
 /* hg_table_dycuckoo_put.c */
 
-/* Have empty slots for a subtable.  On failure there are none. */
+/* Allocates 2^log2 buckets of empty slots. On failure no memory stays allocated. */
 extern HgStatus hg_dycuckoo_alloc(HgTable *table, uint32_t log2, HgTableSlots *slots,
 								  HgError *error);
 
-/* Have another function. */
+/* Chooses a new random hash function for a subtable. */
 extern void hg_dycuckoo_choose_function(HgDycuckoo *dycuckoo, HgDycuckooSubtable *subtable);
 
 /*
- * Choose the shares of subtables, without one of them, or HG_DYCUCKOO_NOWHERE: each gets new pairs
- * in proportion to n / C(m, 2).
+ * Recomputes the shares of new pairs, in proportion to n / C(m, 2) for n slots and m pairs. The
+ * subtable `without` gets none; HG_DYCUCKOO_NOWHERE excludes no subtable.
  */
 extern void hg_dycuckoo_choose_weights(HgDycuckoo *dycuckoo, uint64_t without);
 
 /*
- * Put an item in that is not there, by the shares.  Returns false where the chain was too long:
- * then the item that is left without a slot is in its place.
+ * Inserts an item whose word is absent, into a subtable drawn by the shares. Returns false if the
+ * chain of evictions was too long; then *item is the item that is left without a slot.
  */
 extern bool hg_dycuckoo_put(HgDycuckoo *dycuckoo, HgDycuckooItem *item);
 
 /*
- * Move all pairs, and an item that has no slot, to new subtables of the same sizes by new
+ * Moves all pairs, and *more, which has no slot, to new subtables of the same sizes with new
  * functions.
  */
 extern HgStatus hg_dycuckoo_restart(HgDycuckoo *dycuckoo, const HgDycuckooItem *more,
@@ -109,31 +108,37 @@ extern HgStatus hg_dycuckoo_restart(HgDycuckoo *dycuckoo, const HgDycuckooItem *
 
 /* hg_table_dycuckoo_resize.c */
 
-/* Rows that so many slots may have at most. */
+/* Returns the most rows that so many slots may hold. */
 extern uint64_t hg_dycuckoo_most_rows(const HgTableSpec *spec, uint64_t slots);
 
 /*
- * Choose the sizes of subtables for so many rows: the least that hold them, the first ones doubled.
- * Returns the slots of all.
+ * Chooses the smallest sizes of subtables that hold so many rows; the first subtables are doubled
+ * first. Returns the slots of all subtables.
  */
 extern uint64_t hg_dycuckoo_choose_sizes(const HgTableSpec *spec, uint64_t rows,
 										 uint32_t log2[HG_TABLE_MAX_SUBTABLES]);
 
-/* Make empty subtables for so many rows, in place of empty ones. */
+/* Replaces empty subtables by empty ones that hold so many rows. */
 extern HgStatus hg_dycuckoo_make(HgTable *table, uint64_t rows, HgError *error);
 
-/* Double the smallest subtable. */
+/* Doubles the smallest subtable. */
 extern HgStatus hg_dycuckoo_double(HgDycuckoo *dycuckoo, HgError *error);
 
-/* Put an item in that is not there, whatever has to be done for it. */
+/* Inserts an item whose word is absent; doubles subtables or restarts where necessary. */
 extern HgStatus hg_dycuckoo_insert(HgDycuckoo *dycuckoo, HgDycuckooItem *item, HgError *error);
 
-/* Halve the largest subtable, of those that may be, while the table is filled too little. */
+/*
+ * Halves the largest subtable above its opening size, again and again while the table is filled
+ * less than min_filled.
+ */
 extern HgStatus hg_dycuckoo_hold_least(HgDycuckoo *dycuckoo, HgError *error);
 
 /* hg_table_dycuckoo_find.c */
 
-/* The subtables and slots of words, at most HG_TABLE_CHUNK, or HG_DYCUCKOO_NOWHERE. */
+/*
+ * Stores the subtable and slot of each word, or slot HG_DYCUCKOO_NOWHERE; count is at most
+ * HG_TABLE_CHUNK.
+ */
 extern void hg_dycuckoo_locate(const HgDycuckoo *dycuckoo, const uint64_t *words, uint32_t count,
 							   uint32_t *subtables, uint64_t *slots);
 

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_feed.h
- *	  The rows that a table is made of: of an older one, less those erased, and of a batch.
+ *	  The input of a rebuild: the rows of an older table that are not erased, then those of a
+ *	  batch.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,33 +14,32 @@
 #include "hg_table_erased.h"
 
 /*
- * Rows in their order: first those of a table, or of what stands for one, that are not erased, then
- * the batch's.  Each part may be missing.
+ * First the rows of the older table that are not erased, then the rows of the batch. Each part may
+ * be missing.
  */
 typedef struct HgTableFeed
 {
-	HgTable *old;		   /* scanned by its kind's call; NULL: nothing */
-	HgTableErased *erased; /* NULL: nothing */
-	HgTableSource *in;	   /* from where it stands; NULL: nothing */
-	uint64_t batch_from;   /* where that is */
-	uint64_t place;		   /* in old */
+	HgTable *old;		   /* scanned by its kind's call; NULL: no older table */
+	HgTableErased *erased; /* NULL: nothing is erased */
+	HgTableSource *in;	   /* read from its current position; NULL: no batch */
+	uint64_t batch_from;   /* position of in when the feed was made */
+	uint64_t place;		   /* position in old */
 	bool old_ended;
-	uint64_t old_rows; /* rows of old that were passed on, or not, since the last rewind */
+	/* rows of old since the last rewind that were returned, and that were erased */
+	uint64_t old_rows;
 	uint64_t erased_rows;
 } HgTableFeed;
+/* Makes a feed. Any of the three may be NULL; they must outlive the feed. */
 
 extern void hg_feed_init(HgTableFeed *feed, HgTable *old, HgTableErased *erased, HgTableSource *in);
 
-/* Begin again. */
+/* Starts again at the first row. */
 extern void hg_feed_rewind(HgTableFeed *feed);
 
-/* At most so many rows come. */
+/* Returns an upper bound on the number of rows of the feed. */
 extern uint64_t hg_feed_most(const HgTableFeed *feed);
 
-/*
- * The next rows, at most HG_TABLE_CHUNK; *count 0 at the end.  It polls.  The arrays have
- * HG_TABLE_CHUNK entries.
- */
+/* Reads the next rows into arrays of HG_TABLE_CHUNK entries; *count is 0 at the end. It polls. */
 extern HgStatus hg_feed_next(HgTable *table, HgTableFeed *feed, uint64_t *words, uint32_t *rows,
 							 uint32_t *count, HgError *error);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_kinds.h
- *	  The kinds of tables of the CPU: the calls of each.
+ *	  The calls of each kind of table of the CPU.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 #include "hg_table_base.h"
 
-/* hg_table_static.c: csr, ellpack, sliced ellpack */
+/* hg_table_static.c: CSR, Ellpack, Sliced Ellpack */
 extern const HgTableCalls hg_table_static_calls;
 
 /* hg_table_dynamic.c */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_lists.h
- *	  Lists of a HashGraph in CSR form, built from a feed: Algorithm 1 of the paper.
+ *	  Lists of a HashGraph in CSR form, built from a feed: Algorithm 1 of the HashGraph paper.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,39 +13,40 @@
 #include "hg_table_feed.h"
 #include "hg_table_slots.h"
 
-/*
- * Lists longer than this are sorted by word where they are not to change (hg_cpu_job.h says why).
- */
+/* Lists longer than this are sorted by word if they never change (hg_cpu_job.h says why). */
 #define HG_TABLE_SORTED_LIST 128
 
 typedef struct HgTableLists
 {
-	uint32_t log2;	   /* 2^log2 vertices, by the top bits of the hash */
+	uint32_t log2;	   /* 2^log2 vertices, chosen by the top bits of the hash */
 	uint32_t *offsets; /* [vertices + 2] list v is slots offsets[v] .. offsets[v + 1] - 1 */
 	uint64_t offsets_bytes;
-	HgTableSlots slots; /* offsets[vertices] of them are in lists */
+	HgTableSlots slots; /* the lists use the first offsets[vertices] */
 	uint64_t rows;
-	uint64_t longest; /* most rows in one list */
+	uint64_t longest; /* rows of the longest list */
 } HgTableLists;
 
 /*
- * Build lists of the rows of a feed, each with so many empty slots at its end, and have only the
- * first of equal keys in sets and maps.  With sorted, lists longer than HG_TABLE_SORTED_LIST are
- * ordered by word.  On failure there are none, and nothing is held.
+ * Builds lists of the rows of a feed, with `empty` empty slots at the end of each. Sets and maps
+ * keep only the first row of equal keys. If sorted is true, lists longer than HG_TABLE_SORTED_LIST
+ * are ordered by word. On failure no memory stays allocated.
  */
 extern HgStatus hg_lists_build(HgTable *table, HgTableFeed *feed, uint32_t empty, bool sorted,
 							   HgTableLists *lists, HgError *error);
 extern void hg_lists_free(HgTable *table, HgTableLists *lists);
 
-/* HG_OK, or HG_TOO_MANY_ROWS where the lists of so many rows would have too many slots. */
+/* Returns HG_TOO_MANY_ROWS if the lists of so many rows would have too many slots, else HG_OK. */
 extern HgStatus hg_lists_check(const HgTableSpec *spec, uint64_t rows, uint32_t empty,
 							   HgError *error);
 
-/* Bytes of the lists of so many rows, and of what building them takes in addition, at most. */
+/* Upper bounds on the bytes of the lists of so many rows, and on the scratch of building them. */
 extern uint64_t hg_lists_bytes(const HgTableSpec *spec, uint64_t rows, uint32_t empty);
 extern uint64_t hg_lists_build_bytes(const HgTableSpec *spec, uint64_t rows, uint32_t empty);
 
-/* Sort slots from .. from + count - 1 by word; equal words keep their order. */
+/*
+ * Sorts slots from .. from + count - 1 by word; equal words keep their order. scratch has count
+ * slots or more.
+ */
 extern HgStatus hg_lists_sort(HgTable *table, HgTableSlots *slots, uint64_t from, uint64_t count,
 							  HgTableSlots *scratch, HgError *error);
 

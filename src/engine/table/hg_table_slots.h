@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_slots.h
- *	  Slots: words and rows side by side (an array of structures) or apart (a structure of arrays).
+ *	  Slots: words and rows side by side (an array of structures) or apart (a structure of
+ *	  arrays).
  *
- * A slot of a set is a word alone.  Otherwise it has a row, which marks it where it is empty or
- * deleted; see hg_table_base.h for how slots of sets are marked.  Filled with bytes of 0xff all
- * slots are empty.
+ * A slot of a set is a word alone. Other slots have a row, which also marks them as empty or
+ * deleted; hg_table_base.h says how slots of sets are marked. Slots filled with bytes of 0xff are
+ * all empty.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,11 +17,11 @@
 
 #include "hg_table_base.h"
 
-/* Rows that no row has: what is in a slot instead. */
+/* Values that no row has: they mark a slot. */
 #define HG_SLOT_EMPTY HG_NO_ROW
 #define HG_SLOT_DELETED (HG_NO_ROW - 1)
 
-/* Slots that a scan looks at between two polls, at most. */
+/* Upper bound on the slots that one call of a scan reads. */
 #define HG_SLOTS_SCANNED 4096
 
 typedef struct HgTableSlots
@@ -28,20 +29,20 @@ typedef struct HgTableSlots
 	char *memory;
 	uint64_t bytes;
 	uint64_t count;
-	char *words; /* slot i's word is at i * word_stride */
-	char *rows;	 /* NULL: no rows */
+	char *words; /* the word of slot i is at i * word_stride */
+	char *rows;	 /* NULL: the slots have no rows */
 	uint32_t word_stride;
 	uint32_t row_stride;
 } HgTableSlots;
 
-/* Bytes of a slot. */
+/* Returns the bytes of a slot. */
 static inline uint64_t
 hg_slot_bytes(const HgTableSpec *spec)
 {
 	return spec->key_width + (spec->content == HG_TABLE_SET ? 0 : sizeof(uint32_t));
 }
 
-/* Memory for count slots, at least one; their contents are undefined.  On failure there is none. */
+/* Allocates max(count, 1) slots with undefined contents. On failure *slots is zeroed. */
 static inline HgStatus
 hg_slots_alloc(HgTable *table, HgTableLayout layout, uint64_t count, HgTableSlots *slots,
 			   HgError *error)
@@ -91,7 +92,9 @@ hg_slot_word(const HgTableSlots *slots, uint64_t i, uint32_t width)
 	return wide;
 }
 
-/* The row of a slot, of one without rows 0; or what marks it. */
+/*
+ * Returns the row of a slot, or HG_SLOT_EMPTY or HG_SLOT_DELETED. Live slots without rows give 0.
+ */
 HG_TABLE_INLINE uint32_t
 hg_slot_row(const HgTableSlots *slots, uint64_t i, uint32_t width)
 {
@@ -123,7 +126,7 @@ hg_slot_set(const HgTableSlots *slots, uint64_t i, uint64_t word, uint32_t row, 
 		memcpy(slots->rows + i * slots->row_stride, &row, sizeof(row));
 }
 
-/* Mark a slot as empty (0) or deleted (1). */
+/* Marks a slot as empty (0) or deleted (1). */
 HG_TABLE_INLINE void
 hg_slot_mark(const HgTableSlots *slots, uint64_t i, uint32_t which, uint32_t width)
 {
@@ -136,19 +139,21 @@ hg_slot_prefetch(const HgTableSlots *slots, uint64_t i)
 	HG_TABLE_PREFETCH(slots->words + i * slots->word_stride);
 }
 
-/* Is this a row, and no marker? */
+/* Returns true if this is a row, and false if it is a marker. */
 static inline bool
 hg_slot_is_live(uint32_t row)
 {
 	return row < HG_SLOT_DELETED;
 }
 
-/* The scan of a table (hg_table_base.h) whose rows are in the first so many slots of an array. */
+/*
+ * The scan call of a table (hg_table_base.h) whose rows are in the first `used` slots of an array.
+ */
 static inline uint32_t
 hg_slots_scan(const HgTableSlots *slots, uint64_t used, uint32_t width, uint64_t *place,
 			  uint64_t *words, uint32_t *rows, bool *end)
 {
-	/* slots without rows are passed over quickly */
+	/* bounds the work of a call that meets many slots without rows */
 	uint64_t stop = used - *place < HG_SLOTS_SCANNED ? used : *place + HG_SLOTS_SCANNED;
 	uint32_t count = 0;
 	uint64_t i;
