@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_check.cu
- *	  Every call to CUDA is checked, and its failure becomes an HgError.
+ *	  Turns failures of CUDA calls into HgErrors.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,7 +19,7 @@ hg_cuda_error(cudaError_t code, const char *call, HgError *error)
 
 	snprintf(detail, sizeof(detail), "%.*s: %s", (int) strcspn(call, "(<"), call,
 			 cudaGetErrorString(code));
-	cudaGetLastError(); /* an error that can pass has now passed */
+	cudaGetLastError(); /* clears an error that is not sticky */
 	if (code == cudaErrorMemoryAllocation)
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail, "out of device memory");
 	return hg_error_set(error, HG_DEVICE_FAILED, detail, "the device failed");

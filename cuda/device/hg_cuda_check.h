@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_check.h
- *	  Every call to CUDA is checked, and its failure becomes an HgError.
+ *	  Turns failures of CUDA calls into HgErrors; every call is checked.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,12 +15,13 @@
 #include <cuda_runtime.h>
 
 /*
- * Turn a failure into an error: refused memory is HG_DEVICE_OUT_OF_MEMORY, everything
- * else HG_DEVICE_FAILED.  call is the text of the call, of which the name is told.
+ * Turns a failure into an error and returns its status: HG_DEVICE_OUT_OF_MEMORY for refused
+ * memory, else HG_DEVICE_FAILED. call is the text of the failed call; its name goes into the
+ * detail. Clears CUDA's last error.
  */
 HgStatus hg_cuda_error(cudaError_t code, const char *call, HgError *error);
 
-/* Return from the calling function, which returns HgStatus, where a call to CUDA fails. */
+/* Returns from the calling function, which returns HgStatus, if a CUDA call fails. */
 #define HG_CUDA_TRY(call, error)                                                                   \
 	do                                                                                             \
 	{                                                                                              \
@@ -29,7 +30,7 @@ HgStatus hg_cuda_error(cudaError_t code, const char *call, HgError *error);
 			return hg_cuda_error(code_, #call, (error));                                           \
 	} while (0)
 
-/* Return from the calling function where a call of ours fails. */
+/* Returns from the calling function if a call that returns HgStatus fails. */
 #define HG_TRY(call)                                                                               \
 	do                                                                                             \
 	{                                                                                              \

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_device.cu
- *	  A device: its memory under a budget, and what is passed on from job to job.
+ *	  A device: its memory under a budget, and the resources that its jobs reuse.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,13 +13,15 @@
 
 #include <cstring>
 
-/* How long a measurement of the device's free memory is good. */
+/* A measurement of the device's free memory is valid for so long. */
 static constexpr double MEASURED_MS = 1000;
 
-/* Of what is free we leave others one part in so many: kernels and contexts take memory, too. */
+/*
+ * One part in so many of the free memory is left to others: kernels and contexts take memory, too.
+ */
 static constexpr uint64_t LEFT_PARTS = 32;
 
-/* A pool of our own, or none where the device can't have one. */
+/* Creates the device's pool; leaves it NULL if the device supports none. */
 static HgStatus
 create_pool(HgCudaDevice *device, HgError *error)
 {
@@ -44,7 +46,6 @@ create_pool(HgCudaDevice *device, HgError *error)
 	return HG_OK;
 }
 
-/* Learn how much of the device's memory there is for us, beside what other processes have. */
 void
 hg_cuda_device_measure_now(HgCudaDevice *device)
 {
@@ -59,14 +60,17 @@ hg_cuda_device_measure_now(HgCudaDevice *device)
 	outside = device->pool == nullptr ? device->held : device->outside;
 	guard.unlock();
 
-	/* ours is asked for first: what another thread takes in between is missing in both */
+	/*
+	 * The pool's size is read first: memory that another thread takes in between is missing from
+	 * both.
+	 */
 	if (cudaSetDevice(device->ordinal) != cudaSuccess ||
 		(device->pool != nullptr &&
 		 cudaMemPoolGetAttribute(device->pool, cudaMemPoolAttrReservedMemCurrent, &ours) !=
 			 cudaSuccess) ||
 		cudaMemGetInfo(&available, &total) != cudaSuccess)
 	{
-		cudaGetLastError(); /* who needs the device finds out himself */
+		cudaGetLastError(); /* a caller that needs the device sees the failure itself */
 		return;
 	}
 	ours += outside + available - available / LEFT_PARTS;
@@ -156,13 +160,15 @@ hg_cuda_stream_has_passed(cudaStream_t stream)
 	return true;
 }
 
-/* Charge blocks no more whose release the stream for that has passed; with the lock. */
+/*
+ * Uncharges released blocks if the stream of releases has passed them. The caller holds the lock.
+ */
 static void
 uncharge_releases(HgCudaDevice *device)
 {
 	if (device->releasing == 0)
 		return;
-	/* no thread may come to another device by this */
+	/* the query must not change the thread's current device */
 	cudaSetDevice(device->ordinal);
 	if (hg_cuda_stream_has_passed(device->releases))
 	{
@@ -172,8 +178,8 @@ uncharge_releases(HgCudaDevice *device)
 }
 
 /*
- * Charge jobs that are closed no more where their streams have passed their ends, nor what they
- * have left to others that was released; with the lock.
+ * Uncharges closed jobs whose streams have passed their ends, and released blocks. The caller
+ * holds the lock.
  */
 static void
 uncharge_closed(HgCudaDevice *device)
@@ -187,7 +193,7 @@ uncharge_closed(HgCudaDevice *device)
 
 		if (kit->charged == 0)
 			continue;
-		/* no thread may come to another device by this */
+		/* the query must not change the thread's current device */
 		if (!chosen)
 			cudaSetDevice(device->ordinal);
 		chosen = true;
@@ -239,7 +245,7 @@ hg_cuda_device_measure(HgCudaDevice *device)
 		hg_cuda_device_measure_now(device);
 }
 
-/* Take an idle kit, if there are more than so many. */
+/* Takes an idle kit, if more than `kept` are idle. */
 static bool
 take_kit(HgCudaDevice *device, int kept, HgCudaKit *kit)
 {
@@ -251,7 +257,7 @@ take_kit(HgCudaDevice *device, int kept, HgCudaKit *kit)
 	return true;
 }
 
-/* Keep a kit for the next job, if there is room. */
+/* Pools a kit for the next job; returns false if the pool of kits is full. */
 static bool
 keep_kit(HgCudaDevice *device, const HgCudaKit *kit)
 {
@@ -263,10 +269,7 @@ keep_kit(HgCudaDevice *device, const HgCudaKit *kit)
 	return true;
 }
 
-/*
- * Destroy a kit that is not kept: what still runs in its stream is waited for, then nothing of what
- * it is charged with is held any more.
- */
+/* Destroys a kit: waits for its stream, and then uncharges what the kit is charged with. */
 static void
 retire_kit(HgCudaDevice *device, HgCudaKit *kit)
 {
@@ -335,7 +338,7 @@ hg_cuda_device_charge(HgCudaDevice *device, uint64_t needed, uint64_t *charged)
 {
 	std::lock_guard<std::mutex> guard(device->lock);
 
-	/* what it has given back it can have again */
+	/* a job may take again what it has freed */
 	if (needed <= *charged)
 		return true;
 	if (device->held + (needed - *charged) > device->budget)
@@ -367,7 +370,7 @@ hg_cuda_device_room(HgCudaDevice *device, bool beside_promises, uint64_t own_pro
 
 	uncharge_closed(device);
 	taken = device->held;
-	/* what a job holds of its promise already is in both: rather too little than too much */
+	/* a job's own part of its promise counts twice: the room is rather too small than too large */
 	if (beside_promises)
 		taken += device->promised - own_promise;
 	return taken < device->budget ? device->budget - taken : 0;
@@ -395,7 +398,7 @@ hg_cuda_device_uncharge(HgCudaDevice *device, uint64_t held, uint64_t *charged)
 void
 hg_cuda_device_follow(HgCudaDevice *device, const HgCudaKit *kit)
 {
-	/* where either fails the device has, and nothing of it is used again */
+	/* if either call fails, the device has failed, and none of its memory is used again */
 	if (cudaEventRecord(kit->done, kit->stream) == cudaSuccess)
 		cudaStreamWaitEvent(device->releases, kit->done, 0);
 }
@@ -408,7 +411,7 @@ hg_cuda_device_release(HgCudaDevice *device, void *ptr, uint64_t bytes)
 		cudaFree(ptr); /* waits for the device */
 	std::lock_guard<std::mutex> guard(device->lock);
 
-	/* what the stream had to wait for is asked before there is more in it */
+	/* asked before the next free is in the stream */
 	const bool passed = device->pool == nullptr || hg_cuda_stream_has_passed(device->releases);
 
 	if (device->pool != nullptr)

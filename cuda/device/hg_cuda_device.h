@@ -1,29 +1,30 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_device.h
- *	  A device: its memory under a budget, and what is passed on from job to job.
+ *	  A device: its memory under a budget, and the streams, events and pinned memory that its jobs
+ *	  reuse.
  *
  * DEVICE MEMORY comes from one pool per device, whose release threshold is the most that the
- * process may take: memory that a job gave back stays with the process and is reused without
- * a call to the driver, until the process has nothing to do, or has not needed as much for some
- * seconds (hg_cuda_device_tidy), or an allocation fails, which is tried again then.  Where the
- * device has no pools, plain cudaMalloc serves.  We account for what is held ourselves: what all
- * jobs hold stays within the device's budget, and what one job holds within its own limit.
+ * process may take. Memory that a job frees stays with the process and is reused without a call to
+ * the driver. It goes back to the driver when the process has nothing to do, when it has not
+ * needed as much for some seconds (hg_cuda_device_tidy), or when an allocation fails, which is
+ * then retried. Devices without pools use plain cudaMalloc. The memory of all jobs stays within
+ * the device's budget, and that of one job within its own limit.
  *
- * THE BUDGET is what the process may take, by its options, or what the device had for it when that
- * was measured last, whichever is less: other processes take memory of the same device, and
- * give it back.  It is measured when the device is opened, when an allocation fails, and as
- * often as hg_cuda_device_measure() is called, but once a second at most.
+ * THE BUDGET is the smaller of the process's option and what the device had free for it when last
+ * measured: other processes allocate and free memory of the same device. It is measured when the
+ * device is opened, when an allocation fails, and at each hg_cuda_device_measure(), but there at
+ * most once a second.
  *
- * BLOCKS THAT OUTLIVE THEIR JOB (hg_cuda_detach) stay charged, and go back to the pool in a stream
- * that is the device's own.  Jobs that have used them, and may have left work behind in their
- * streams, say so when they end: what is released then waits for that work, and nobody else does.
+ * BLOCKS THAT OUTLIVE THEIR JOB (hg_cuda_detach) stay charged, and are freed in a stream of the
+ * device's own. Jobs that used them, and may have left work in their streams, say so when they end
+ * (hg_cuda_device_follow): the release then waits for that work, and no caller does.
  *
- * PROMISES.  A job is opened where there is room for what it needs at least, and takes that bit by
- * bit.  Until it has, the device knows of it as a promise, so that other jobs, which could do with
- * more than they need, leave it what it was told it has.
+ * PROMISES. A job is opened if there is room for its minimum, and allocates that bit by bit. Until
+ * then the device counts the minimum as promised, so that jobs that use more than their minimum
+ * leave it free.
  *
- * THREADS.  A device is all threads', and its mutex guards what they change of it.
+ * THREADS. All threads share a device; its mutex guards what they change.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -36,126 +37,138 @@
 
 #include <mutex>
 
-/* Bytes of pinned host memory that a job reads results of kernels back into. */
+/* Bytes of pinned host memory into which a job reads back results of kernels. */
 constexpr size_t HG_READBACK_BYTES = 8192;
 
 /*
- * Jobs whose stream and pinned memory are pooled for the next ones: as many as may well run at a
- * time, because giving pinned memory back waits for all that runs; and after a rest.
+ * Most kits that stay pooled: while jobs run, and after a trim. The first is as many as may run at
+ * a time, because freeing pinned memory waits for everything that runs.
  */
 constexpr int HG_IDLE_KITS = 64;
 constexpr int HG_RESTED_KITS = 16;
 
-/* What is slow to make and is passed on from job to job. */
+/* Resources of a job that are slow to create and go from job to job. */
 struct HgCudaKit
 {
 	cudaStream_t stream;
-	cudaEvent_t done;	  /* to wait for */
-	cudaEvent_t paces[2]; /* in turn, behind pieces of work */
+	cudaEvent_t done;	  /* recorded and waited for by each wait */
+	cudaEvent_t paces[2]; /* used alternately, recorded after pieces of work */
 	cudaEvent_t marks[3]; /* to measure phases */
 	void *readback;		  /* pinned, HG_READBACK_BYTES */
-	uint64_t charged;	  /* while idle: bytes that its stream has not passed the end of yet */
+	/* while idle: bytes freed in its stream, which the stream has not passed yet */
+	uint64_t charged;
 };
 
 struct HgCudaDevice
 {
 	int ordinal;
-	cudaMemPool_t pool;	   /* NULL where there are no pools */
-	cudaStream_t releases; /* in which blocks go back that have outlived their job */
-	uint64_t most;		   /* bytes that the process may take, whatever is free */
-	size_t shared_limit;   /* bytes of shared memory that a block can have */
+	cudaMemPool_t pool;	   /* NULL: the device has no pools */
+	cudaStream_t releases; /* stream that frees blocks that have outlived their job */
+	uint64_t most;		   /* upper bound of the budget, in bytes */
+	size_t shared_limit;   /* most bytes of shared memory of a block */
 
-	std::mutex lock;	/* guards all that follows */
-	uint64_t budget;	/* bytes that all jobs may hold together, as measured last ... */
-	double measured_ms; /* ... which was then */
-	uint64_t held;		/* what they are charged with ... */
-	uint64_t outside;	/* ... and the part of it that is in no pool */
-	uint64_t promised;	/* what they were opened for, of those that have not taken it all */
+	std::mutex lock;	/* guards all fields below */
+	uint64_t budget;	/* bytes that all jobs may hold together, as last measured */
+	double measured_ms; /* time of that measurement */
+	uint64_t held;		/* bytes charged to all jobs */
+	uint64_t outside;	/* part of held that is outside the pool */
+	uint64_t promised;	/* sum of the minima of jobs that have not allocated them yet */
 	uint64_t peak;
-	uint64_t releasing;		/* part of it, whose release that stream has not passed yet */
-	uint64_t recent;		/* the most that was held in this period ... */
-	double period_began_ms; /* ... of HG_TIDY_MS */
+	/* part of held that is freed in the stream releases, which has not passed it yet */
+	uint64_t releasing;
+	uint64_t recent;		/* most that was held in the current period */
+	double period_began_ms; /* start of the period of HG_TIDY_MS */
 	HgCudaKit idle[HG_IDLE_KITS];
 	int idle_count;
 };
 
-/* What jobs have not held for a period of so many ms goes back to the driver at its end. */
+/* After a period of so many ms, memory that no job held during it goes back to the driver. */
 constexpr double HG_TIDY_MS = 5000;
 
-/* Get a device ready, which its owner has zeroed; budget 0 means 80 % of its memory at most. */
+/*
+ * Opens a device; the caller has zeroed the struct. budget is in bytes; 0 means 80 % of the
+ * device's memory. After a failure the caller still calls close, which frees the streams, the pool
+ * and idle kits.
+ */
 HgStatus hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError *error);
 void hg_cuda_device_close(HgCudaDevice *device);
 
-/* The budget, what jobs hold of it now, and the most that they held. */
+/* Returns the budget, what jobs hold of it now, and the most that they have held, in bytes. */
 void hg_cuda_device_use(HgCudaDevice *device, uint64_t *budget, uint64_t *held, uint64_t *peak);
 
-/* See what other processes have left of the device, unless that was seen in the last second. */
+/* Measures the budget anew, unless that was done in the last second. */
 void hg_cuda_device_measure(HgCudaDevice *device);
 
-/* Give memory that no job holds back to the driver, and kits that are many. */
+/*
+ * Gives memory that no job holds back to the driver, and destroys all but HG_RESTED_KITS idle
+ * kits.
+ */
 void hg_cuda_device_trim(HgCudaDevice *device);
 
 /*
- * Called now and then while there are jobs: give memory back to the driver that they have not
- * needed for some seconds.
+ * Gives memory back to the driver that jobs have not needed for HG_TIDY_MS. To be called now and
+ * then while there are jobs.
  */
 void hg_cuda_device_tidy(HgCudaDevice *device);
 
 /*
- * For the work of jobs (hg_cuda_work.cu).
+ * The functions below are for the work of jobs (hg_cuda_work.cu).
  *
- * Has a stream done all that was launched in it, or can no more?  Then what was given back in it is
- * free for the runtime too, which takes a synchronization, of a stream that has nothing to do, to
- * know that.
+ * hg_cuda_stream_has_passed returns true if a stream has finished everything launched in it, or
+ * has failed. It then synchronizes the idle stream, without which the runtime does not know that
+ * the memory freed in it is free.
  */
 bool hg_cuda_stream_has_passed(cudaStream_t stream);
 
-/* A kit for a job: one that is idle, or a new one. */
+/* Takes an idle kit for a job, or creates one. On failure *kit is zeroed. */
 HgStatus hg_cuda_device_take_kit(HgCudaDevice *device, HgCudaKit *kit, HgError *error);
 
-/* A job needs its kit no more, which may be charged with what its stream has not passed. */
+/*
+ * Takes a kit back and zeroes *kit. The kit may still be charged with memory that its stream has
+ * not passed.
+ */
 void hg_cuda_device_give_kit(HgCudaDevice *device, HgCudaKit *kit);
 
 /*
- * Charge *charged more, so that it is needed bytes at least, unless that is over the budget: then
- * false.
+ * Raises *charged to needed bytes, if it is less, and the device's charge with it. Returns false,
+ * and changes nothing, if that exceeds the budget.
  */
 bool hg_cuda_device_charge(HgCudaDevice *device, uint64_t needed, uint64_t *charged);
 
-/* A job was opened for so many bytes, which were before. */
+/* Replaces a job's promise of `before` bytes by one of `bytes`. */
 void hg_cuda_device_promise(HgCudaDevice *device, uint64_t before, uint64_t bytes);
 
 /*
- * The part of the budget that is not held, or that is not promised either, but for what was
- * promised to who asks.
+ * Returns the bytes of the budget that are not held. If beside_promises, the promises of other
+ * jobs are subtracted too: all promises but own_promise, the caller's.
  */
 uint64_t hg_cuda_device_room(HgCudaDevice *device, bool beside_promises, uint64_t own_promise);
 
-/* So many bytes more, or less, of what is charged are in no pool though there is one. */
+/* Changes the number of charged bytes that are outside the pool. */
 void hg_cuda_device_add_outside(HgCudaDevice *device, int64_t bytes);
 
-/* Charge no more than held. */
+/* Lowers *charged to held bytes, and the device's charge with it. */
 void hg_cuda_device_uncharge(HgCudaDevice *device, uint64_t held, uint64_t *charged);
 
 /*
- * What is released from now on is free when all is done that was launched in the kit's stream.  For
- * a job that ends, and has used blocks that may be released then.
+ * Makes later releases wait for all work in the kit's stream. For a job that ends and has used
+ * blocks that outlive it.
  */
 void hg_cuda_device_follow(HgCudaDevice *device, const HgCudaKit *kit);
 
 /*
- * Give a block of so many bytes back that has outlived its job (hg_cuda_detach), and is used by
- * nobody but those whom the device follows.  Any thread may call it; it does not wait, unless there
- * are no pools.
+ * Frees a block of so many bytes that has outlived its job (hg_cuda_detach). Only jobs that the
+ * device follows may still use it. Any thread may call it; it waits only if the device has no
+ * pool.
  */
 void hg_cuda_device_release(HgCudaDevice *device, void *ptr, uint64_t bytes);
 
-/* Others may have the memory that was refused: see what there is. */
+/* Measures the budget anew at once. After a failure of CUDA the budget stays. */
 void hg_cuda_device_measure_now(HgCudaDevice *device);
 
 /*
- * Give what the pool has beyond bytes back to the driver, as far as nobody uses it.  A closed job's
- * last blocks were given back behind all waits for its stream.
+ * Gives the pool's unused memory beyond `bytes` back to the driver. It first asks the idle
+ * streams, because a closed job's last blocks were freed after its last wait.
  */
 void hg_cuda_device_trim_pool(HgCudaDevice *device, uint64_t bytes);
 

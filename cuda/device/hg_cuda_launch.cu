@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_launch.cu
- *	  What kernels must be allowed before they are launched.
+ *	  Allows kernels their shared memory before they are launched.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -9,7 +9,7 @@
  */
 #include "hg_cuda_launch.h"
 
-/* NULL before any entry is made, whatever the order of initialisation. */
+/* zero-initialized before any constructor of an entry runs */
 static const HgCudaSharingKernel *sharing_kernels;
 
 HgCudaSharingKernel::HgCudaSharingKernel(const void *function)

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_launch.h
- *	  Launching kernels: the only way that the engine does it.
+ *	  The one way in which the engine launches kernels.
  *
- * A kernel that asks for more than 48 kB of dynamic shared memory has to be allowed that first.
- * What it is allowed is a property of the kernel on its device, which all threads share: whoever
- * sets it for a launch of his own takes it away from another thread that is about to launch.  So
- * it is set once for each device, when that is opened, to the most that the device has for a
- * block, and never changes.  The kernels concerned are those that hg_cuda_launch_shared launches:
- * each instantiation of it enters its kernel in a list, which is complete before main begins.
+ * A kernel that uses more than 48 kB of dynamic shared memory must be allowed that first. The
+ * allowance is a property of the kernel on its device, which all threads share: a thread that set
+ * it for one launch would take it away from another thread's launch. So it is set once, when a
+ * device is opened, to the most that the device has for a block. The kernels concerned are those
+ * that hg_cuda_launch_shared launches: each instantiation enters its kernel in a list, which is
+ * complete before main begins.
  *
- * A launch tells of its own failure alone, not of what cudaGetLastError has from calls before.
+ * A launch reports its own failure only, and not cudaGetLastError's from earlier calls.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,7 +23,7 @@
 
 #include <utility>
 
-/* A kernel that takes dynamic shared memory, in the list of all of them. */
+/* An entry of the list of kernels that use dynamic shared memory. */
 struct HgCudaSharingKernel
 {
 	const void *kernel;
@@ -32,7 +32,7 @@ struct HgCudaSharingKernel
 	explicit HgCudaSharingKernel(const void *kernel);
 };
 
-/* The entry of a kernel. */
+/* The entry of one kernel. */
 template <auto KERNEL> struct HgCudaSharing
 {
 	static const HgCudaSharingKernel entry;
@@ -42,12 +42,12 @@ template <auto KERNEL>
 const HgCudaSharingKernel HgCudaSharing<KERNEL>::entry(reinterpret_cast<const void *>(KERNEL));
 
 /*
- * Allow all kernels of the list the shared memory that a block of the current device can have,
- * shared_limit bytes, but for what each has of static shared memory.
+ * Allows all kernels of the list the current device's shared memory of a block, shared_limit
+ * bytes, less each kernel's static shared memory.
  */
 HgStatus hg_cuda_launch_prepare(size_t shared_limit, HgError *error);
 
-/* A kernel's parameters decide what its arguments are converted to. */
+/* The types that a kernel's arguments are converted to: those of its parameters. */
 template <typename Type> struct HgCudaParameter
 {
 	typedef Type type;
@@ -67,8 +67,8 @@ hg_cuda_launch_kernel(cudaStream_t stream, const char *name, void (*kernel)(Para
 }
 
 /*
- * Launch a kernel in a stream: so many blocks of so many threads, without dynamic
- * shared memory.  name is the kernel's, for an error.
+ * Launches a kernel in a stream, with `blocks` blocks of `threads` threads and no dynamic shared
+ * memory. name is the kernel's name, for errors. Does not wait.
  */
 template <auto KERNEL, typename... Arguments>
 static inline HgStatus
@@ -79,13 +79,14 @@ hg_cuda_launch(cudaStream_t stream, const char *name, unsigned blocks, unsigned 
 								 std::forward<Arguments>(arguments)...);
 }
 
-/* The same with shared bytes of dynamic shared memory for each block. */
+/* The same, with `shared` bytes of dynamic shared memory for each block. */
 template <auto KERNEL, typename... Arguments>
 static inline HgStatus
 hg_cuda_launch_shared(cudaStream_t stream, const char *name, unsigned blocks, unsigned threads,
 					  size_t shared, HgError *error, Arguments &&...arguments)
 {
-	static_cast<void>(&HgCudaSharing<KERNEL>::entry); /* has the kernel entered in the list */
+	/* instantiates the kernel's entry of the list */
+	static_cast<void>(&HgCudaSharing<KERNEL>::entry);
 	return hg_cuda_launch_kernel(stream, name, KERNEL, blocks, threads, shared, error,
 								 std::forward<Arguments>(arguments)...);
 }

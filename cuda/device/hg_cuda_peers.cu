@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_peers.cu
- *	  Devices that reach each other's memory.
+ *	  Access of one device to another one's memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_peers.h
- *	  Devices that reach each other's memory.
+ *	  Access of one device to another one's memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,8 +13,8 @@
 #include "hg_cuda_device.h"
 
 /*
- * Have a device read and write the memory of this one, where the two can reach each other:
- * *reached. Else copies between them go through the host's memory.
+ * Lets the device number `other` read and write the memory of this device. *reached is false if it
+ * cannot reach it; copies between the two then go through host memory.
  */
 HgStatus hg_cuda_peers_admit(HgCudaDevice *device, int other, bool *reached, HgError *error);
 

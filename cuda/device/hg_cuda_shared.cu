@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_shared.cu
- *	  Memory of a device that other processes write to.
+ *	  Device memory that other processes write to.
  *
- * The driver's calls are asked for by name, as the program is linked with no driver.
+ * The driver's functions are looked up by name, because the program is not linked with the driver.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,10 +15,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* The version of CUDA that these calls came with. */
+/* The CUDA version that introduced these calls. */
 static constexpr unsigned CALLS_VERSION = 10020;
 
-/* The driver's calls; all of them are there, or none. */
+/* The driver's calls: all are there, or none is used. */
 struct Calls
 {
 	decltype(&cuMemGetAllocationGranularity) granularity;
@@ -34,7 +34,7 @@ struct Calls
 	bool are_there;
 };
 
-/* Find one of them. */
+/* Looks up one call. */
 template <typename Call>
 static bool
 find_call(const char *name, Call *call)
@@ -70,7 +70,7 @@ find_calls()
 	return calls;
 }
 
-/* They are found once, by whichever thread comes first. */
+/* Returns the calls; the first thread that comes looks them up. */
 static const Calls *
 the_calls()
 {
@@ -85,7 +85,7 @@ refuse(HgError *error, const char *why)
 	return hg_error_set(error, HG_INVALID, nullptr, "%s", why);
 }
 
-/* How such memory of a device is asked for. */
+/* The properties of shareable memory of a device. */
 static CUmemAllocationProp
 properties_of(const HgCudaDevice *device)
 {
@@ -99,7 +99,7 @@ properties_of(const HgCudaDevice *device)
 	return properties;
 }
 
-/* Whole pages of so many bytes. */
+/* Rounds bytes up to whole pages of the driver. Returns false if that fails or bytes is 0. */
 static bool
 round_up(const HgCudaDevice *device, uint64_t bytes, uint64_t *rounded)
 {
@@ -114,7 +114,7 @@ round_up(const HgCudaDevice *device, uint64_t bytes, uint64_t *rounded)
 	return true;
 }
 
-/* Map so many bytes of memory for a device to read and write. */
+/* Maps memory for a device to read and write; returns false if that fails. */
 static bool
 map(const HgCudaDevice *device, CUmemGenericAllocationHandle handle, uint64_t bytes,
 	HgCudaShared *shared)
@@ -143,7 +143,7 @@ map(const HgCudaDevice *device, CUmemGenericAllocationHandle handle, uint64_t by
 	return false;
 }
 
-/* Memory of the device; once more where the pool may have what there is. */
+/* Creates memory of the device; if that fails, trims the pool and tries again. */
 static bool
 create(HgCudaDevice *device, uint64_t bytes, CUmemGenericAllocationHandle *handle)
 {
@@ -155,7 +155,7 @@ create(HgCudaDevice *device, uint64_t bytes, CUmemGenericAllocationHandle *handl
 	return the_calls()->create(handle, bytes, &properties, 0) == CUDA_SUCCESS;
 }
 
-/* Make memory and its descriptor, whose charge is seen to. */
+/* Makes memory, its mapping and its descriptor. The caller has charged the job. */
 static bool
 make(HgCudaDevice *device, uint64_t bytes, HgCudaShared *shared, int *descriptor)
 {
@@ -169,7 +169,7 @@ make(HgCudaDevice *device, uint64_t bytes, HgCudaShared *shared, int *descriptor
 	made = calls->export_handle(descriptor, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0) ==
 			   CUDA_SUCCESS &&
 		   map(device, handle, bytes, shared);
-	/* from now on it is there as long as it is mapped, or has a descriptor */
+	/* from now on a mapping or a descriptor keeps the memory */
 	calls->release(handle);
 	if (!made && *descriptor >= 0)
 		close(*descriptor);
@@ -213,7 +213,7 @@ hg_cuda_shared_open(HgCudaWork *work, int descriptor, uint64_t bytes, HgCudaShar
 	if (calls->import_handle(&handle, reinterpret_cast<void *>(static_cast<intptr_t>(descriptor)),
 							 CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != CUDA_SUCCESS)
 		return refuse(error, "the descriptor is of no device's memory");
-	/* more than there is can't be mapped, nor what the device does not reach */
+	/* mapping fails if the memory is smaller, or the device does not reach it */
 	mapped = map(work->device, handle, rounded, shared);
 	calls->release(handle);
 	return mapped ? HG_OK : refuse(error, "the device does not reach the memory");

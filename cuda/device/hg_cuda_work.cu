@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_work.cu
- *	  What a job holds on a device: a stream, memory under a budget, a way to wait.
+ *	  The resources of a job on a device: a stream, memory under a budget, waits.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,26 +13,27 @@
 #include <cstring>
 #include <unistd.h>
 
-/* How a wait spends its time: at first it asks at once again, if it is not told else, then it
- * sleeps. */
+/*
+ * A wait polls without a pause for SPIN_MS, unless the work says otherwise, and then with sleeps.
+ */
 static constexpr double SPIN_MS = 0.5;
 static constexpr double POLL_MS = 1.0;
 static constexpr useconds_t SLEEP_US = 50;
 
 /*
- * What was launched last takes some milliseconds, and some more for each job that the device works
- * on at the same time.  A device that is not done with it after this long never will be.
+ * A device that needs longer than this has failed. What was launched last takes some milliseconds,
+ * and some more for each job that the device works on at the same time.
  */
 static constexpr double HUNG_MS = 60000;
 
-/* Charge a job so that it can hold bytes more, unless that is over the budget. */
+/* Charges a job so that it can hold bytes more; returns false if that exceeds the budget. */
 static bool
 charge(HgCudaWork *work, uint64_t bytes)
 {
 	return hg_cuda_device_charge(work->device, work->held + bytes, &work->charged);
 }
 
-/* The stream has passed all that the job has given back, which others can have from now on. */
+/* Uncharges all that the job has freed: its stream has passed it, and other jobs may have it. */
 static void
 uncharge(HgCudaWork *work)
 {
@@ -67,7 +68,10 @@ hg_cuda_work_close(HgCudaWork *work)
 		uncharge(work);
 	hg_cuda_work_promise(work, 0);
 
-	/* what was launched before a cancellation may still run: the next job waits its turn */
+	/*
+	 * work launched before a cancellation may still run: the next job's work waits behind it in
+	 * the stream
+	 */
 	work->kit.charged = work->charged;
 	hg_cuda_device_give_kit(work->device, &work->kit);
 }
@@ -81,14 +85,17 @@ hg_cuda_work_promise(HgCudaWork *work, uint64_t bytes)
 	work->promised = bytes;
 }
 
-/* What there is for a job, whoever else wants it, or beside promises, but for one of its own. */
+/*
+ * Returns the bytes that the job could allocate: from all that is free, or beside promises other
+ * than its own.
+ */
 static uint64_t
 room_of(HgCudaWork *work, bool beside_promises, uint64_t own_promise)
 {
 	uint64_t room;
 
 	hg_cuda_device_measure(work->device);
-	/* what it has given back lately it can have again */
+	/* a job may take again what it has freed lately */
 	room = hg_cuda_device_room(work->device, beside_promises, own_promise) +
 		   (work->charged - work->held);
 	if (work->limit == 0)
@@ -130,7 +137,7 @@ hg_cuda_work_let_go(HgCudaWork *work, uint64_t bytes)
 	hg_cuda_device_add_outside(work->device, -(int64_t) bytes);
 }
 
-/* Charge the job with bytes more and ask the device for them, whose answer is *code. */
+/* Charges the job with bytes more and allocates them; *code is the device's answer. */
 static HgStatus
 ask(HgCudaWork *work, uint64_t bytes, void **ptr, cudaError_t *code, HgError *error)
 {
@@ -143,7 +150,7 @@ ask(HgCudaWork *work, uint64_t bytes, void **ptr, cudaError_t *code, HgError *er
 	*ptr = nullptr;
 	if (!charge(work, bytes))
 	{
-		/* others may have given back what they had when that was measured last */
+		/* other processes may have freed memory since the last measurement */
 		hg_cuda_device_measure(device);
 		if (!charge(work, bytes))
 		{
@@ -165,8 +172,8 @@ ask(HgCudaWork *work, uint64_t bytes, void **ptr, cudaError_t *code, HgError *er
 }
 
 /*
- * The same, once more where the device has no memory: others may have it, but it may also be ours,
- * kept for later, or in pieces that are too small.  These go back to the driver.
+ * The same, with a second try if the device has no memory. It may be in the pool, unused or in
+ * pieces that are too small: the pool is trimmed before.
  */
 static HgStatus
 ask_twice(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error)
@@ -178,7 +185,7 @@ ask_twice(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error)
 	if (code == cudaErrorMemoryAllocation)
 	{
 		cudaGetLastError();
-		/* what the job has given back is in use until the stream has passed that */
+		/* what the job has freed is in use until the stream has passed that */
 		HG_TRY(hg_cuda_wait(work, error));
 		hg_cuda_device_trim_pool(device, 0);
 		HG_TRY(ask(work, bytes, ptr, &code, error));
@@ -205,7 +212,7 @@ hg_cuda_alloc(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error)
 	if (work->block_count == HG_WORK_BLOCKS)
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, "The job's list of blocks is full.",
 							"out of device memory");
-	/* what is refused stays charged until the stream is waited for, as what is given back */
+	/* a refused charge stays until the next wait for the stream, as that of freed memory does */
 	HG_TRY(ask_twice(work, rounded, ptr, error));
 
 	work->blocks[work->block_count].ptr = *ptr;
@@ -247,7 +254,7 @@ hg_cuda_detach(HgCudaWork *work, void *ptr)
 
 		if (work->blocks[i].ptr != ptr)
 			continue;
-		/* the device's charge stays, and has another owner */
+		/* the device's charge stays and changes its owner */
 		work->held -= bytes;
 		work->charged -= bytes;
 		work->blocks[i] = work->blocks[--work->block_count];
@@ -271,7 +278,7 @@ hg_cuda_look(const HgCudaWork *work, HgError *error)
 	return HG_OK;
 }
 
-/* Wait for an event, polling cancelled() where that is heeded. */
+/* Waits for an event, polling cancelled() if heed_cancel. */
 static HgStatus
 wait_for(HgCudaWork *work, cudaEvent_t event, bool heed_cancel, HgError *error)
 {
@@ -293,7 +300,7 @@ wait_for(HgCudaWork *work, cudaEvent_t event, bool heed_cancel, HgError *error)
 			return HG_OK;
 		if (code != cudaErrorNotReady)
 			return hg_cuda_error(code, "cudaEventQuery", error);
-		cudaGetLastError(); /* an answer, which must not be taken for the failure of a later call */
+		cudaGetLastError(); /* "not ready" must not be taken for the failure of a later call */
 		if (now - started > HUNG_MS)
 			return hg_error_set(error, HG_DEVICE_FAILED, nullptr,
 								"the device did not finish its work in %.0f seconds",
@@ -325,7 +332,7 @@ hg_cuda_finish(HgCudaWork *work, HgError *error)
 {
 	cudaError_t code = cudaEventRecord(work->kit.done, work->stream);
 
-	/* whatever it says: the caller may not go on, as copies can still come */
+	/* the caller may not go on, whatever the code says: copies can still arrive */
 	if (code != cudaSuccess)
 		return hg_error_set(error, HG_DEVICE_FAILED, cudaGetErrorString(code), "the device failed");
 	HG_TRY(wait_for(work, work->kit.done, false, error));

@@ -1,21 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_work.h
- *	  What a job holds on a device: a stream, memory under a budget, a way to wait.
+ *	  The resources of a job on a device: a stream, memory under a budget, waits.
  *
- * DEVICE MEMORY is under two limits: what all jobs hold stays within the device's budget
- * (hg_cuda_device.h), and what one job holds within its own limit.
+ * DEVICE MEMORY is under two limits: the device's budget for all jobs (hg_cuda_device.h), and the
+ * job's own limit.
  *
- * A block that a job gives back is its own again at once, in the order of its stream.  To others it
- * counts as held until the stream has passed that point: only then can it be anybody's.
+ * A job may reuse a block that it has freed at once, in the order of its stream. The block stays
+ * charged until the stream has passed the point of the free: only then may other jobs have it.
  *
- * Every block that a job holds is listed in its HgCudaWork, so that functions which
- * fail half-way need not give back anything: closing the work does.  Detached ones are not: they
- * outlive it (hg_cuda_device.h).  All work of a
- * job is in one stream, and memory is given back in the order of that stream, so
- * that a block can be given back while kernels that use it are still to run.
+ * HgCudaWork lists every block of a job, so that functions which fail half-way need not free
+ * anything: closing the work does. Detached blocks are not listed: they outlive the job
+ * (hg_cuda_device.h). All work of a job is in one stream, and memory is freed in the order of that
+ * stream, so that a block can be freed while kernels that use it have yet to run.
  *
- * THREADS.  A job, and so its work, belongs to one thread; the device is all threads'.
+ * THREADS. A job and its work belong to one thread; all threads share the device.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,25 +27,25 @@
 
 #include <cstring>
 
-/* Blocks of device memory that one job holds at most. */
+/* Most blocks of device memory of one job. */
 constexpr int HG_WORK_BLOCKS = 48;
 
-/* Their bytes are multiples of this, as in the pool: so much is added to each at most. */
+/* Block sizes are multiples of this, as in the pool. Rounding adds at most so much to a block. */
 constexpr uint64_t HG_BLOCK_ALIGNMENT = 512;
 
 struct HgCudaWork
 {
 	HgCudaDevice *device;
 	HgCudaKit kit;
-	cudaStream_t stream; /* of the kit */
+	cudaStream_t stream; /* the kit's stream */
 	const HgHost *host;	 /* for cancelled(); may be NULL */
-	double spin_ms;		 /* for so long a wait asks again at once, before it sleeps in between */
-	int pace;			 /* of the kit's, the next one */
-	uint64_t limit;		 /* bytes; 0 = none of its own */
-	uint64_t held;		 /* in blocks */
-	uint64_t charged;	 /* of the device's budget: held, and what it has given back lately */
-	uint64_t peak;		 /* of held */
-	uint64_t promised;	 /* bytes that it was opened for, until it has taken them */
+	double spin_ms;		 /* a wait polls without sleeping for so long */
+	int pace;			 /* index of the next of the kit's paces */
+	uint64_t limit;		 /* bytes; 0 = no limit of its own */
+	uint64_t held;		 /* bytes in blocks, and from hg_cuda_work_hold */
+	uint64_t charged;	 /* charge to the device's budget: held, and what was freed lately */
+	uint64_t peak;		 /* most that was held */
+	uint64_t promised;	 /* bytes of the job's minimum, until it has allocated them */
 	struct
 	{
 		void *ptr;
@@ -55,53 +54,55 @@ struct HgCudaWork
 	int block_count;
 };
 
-/* Start and end the work of one job.  close frees all its memory, and never fails. */
+/*
+ * Open and close the work of one job. open makes the device current in the calling thread. close
+ * frees all blocks that are still listed, without waiting, and never fails.
+ */
 HgStatus hg_cuda_work_open(HgCudaWork *work, HgCudaDevice *device, const HgHost *host,
 						   uint64_t limit, HgError *error);
 void hg_cuda_work_close(HgCudaWork *work);
 
 /*
- * The job was opened for so many bytes, which others are to leave to it: until it says 0, because
- * it has what it needs at least.
+ * Announces that the job needs at least so many bytes, which other jobs leave free
+ * (hg_cuda_work_spare). 0 ends the promise.
  */
 void hg_cuda_work_promise(HgCudaWork *work, uint64_t bytes);
 
 /*
- * Bytes that the job could take now without going past a limit, whoever else wants them.  To take
- * as much can still fail: others take some meanwhile.
+ * Returns the bytes that the job could allocate now within all limits, promises to other jobs
+ * included. The allocation can still fail, because other jobs allocate meanwhile.
  */
 uint64_t hg_cuda_work_room(HgCudaWork *work);
 
-/* The same without keeping anything from other jobs that they were promised. */
+/* The same, less what is promised to other jobs. */
 uint64_t hg_cuda_work_spare(HgCudaWork *work);
 
 /*
- * Charge the job with so many bytes of the device that are in none of its blocks, and not of the
- * pool.  False where that is over a limit, or would take from other jobs what they were promised.
+ * Charges the job with so many bytes that are outside its blocks and the pool. Returns false if
+ * that exceeds a limit, or takes what other jobs were promised.
  */
 bool hg_cuda_work_hold(HgCudaWork *work, uint64_t bytes);
 
-/* They are the driver's again. */
+/* Uncharges bytes of hg_cuda_work_hold. */
 void hg_cuda_work_let_go(HgCudaWork *work, uint64_t bytes);
 
 /*
- * bytes of device memory, aligned to 256, in stream order.  HG_DEVICE_OUT_OF_MEMORY over the
- * job's limit, over the device's budget, or when refused.  Where the device refuses at first it
- * waits for the stream, polling cancelled().
+ * Allocates bytes of device memory, aligned to 256, in stream order. HG_DEVICE_OUT_OF_MEMORY if
+ * that exceeds the job's limit or the device's budget, or if the device refuses, after a second
+ * try. Before that try it waits for the stream, polling cancelled().
  */
 HgStatus hg_cuda_alloc(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error);
 
-/* Give a block back; NULL is none. */
+/* Frees a block in stream order; NULL is allowed. */
 void hg_cuda_free(HgCudaWork *work, void *ptr);
 
 /*
- * Let a block outlive the job, which is no more charged with it, and of which nothing that still
- * runs uses it: returns its bytes, 0 for NULL.  Whoever has it then gives it back by
- * hg_cuda_device_release.
+ * Takes a block out of the job, so that it outlives it, and returns its bytes; 0 if ptr is NULL.
+ * No work that still runs may use the block. The caller releases it by hg_cuda_device_release.
  */
 uint64_t hg_cuda_detach(HgCudaWork *work, void *ptr);
 
-/* The same with a type: count elements. */
+/* Allocates an array of count elements; see hg_cuda_alloc. */
 template <typename T>
 static inline HgStatus
 hg_cuda_alloc_array(HgCudaWork *work, uint64_t count, T **array, HgError *error)
@@ -113,7 +114,10 @@ hg_cuda_alloc_array(HgCudaWork *work, uint64_t count, T **array, HgError *error)
 	return status;
 }
 
-/* Make a plain struct of bytes in the memory of a host, filled with zeros; or HG_OUT_OF_MEMORY. */
+/*
+ * Allocates a zeroed plain struct of `bytes` bytes in the host's memory, or fails with
+ * HG_OUT_OF_MEMORY.
+ */
 template <typename T>
 static inline HgStatus
 hg_cuda_make_struct(const HgHost *host, size_t bytes, T **made, HgError *error)
@@ -125,29 +129,32 @@ hg_cuda_make_struct(const HgHost *host, size_t bytes, T **made, HgError *error)
 	return HG_OK;
 }
 
-/* HG_CANCELLED where the job is, without waiting for anything. */
+/* Returns HG_CANCELLED if the job is cancelled, else HG_OK, without waiting. */
 HgStatus hg_cuda_look(const HgCudaWork *work, HgError *error);
 
 /*
- * Wait until the stream is idle, polling cancelled().  No wait is for ever: a device that does not
- * get done in a minute has failed.
+ * Waits until the stream is idle, polling cancelled(). A device that takes longer than a minute
+ * has failed: HG_DEVICE_FAILED.
  */
 HgStatus hg_cuda_wait(HgCudaWork *work, HgError *error);
 
 /*
- * Called between pieces of work: wait until all that was launched before the last call is done,
- * polling cancelled().  So the device has a piece to go on with while the host launches another.
+ * To be called between pieces of work: waits until everything launched before the previous call is
+ * done, polling cancelled(). So the device works on one piece while the host launches the next.
  */
 HgStatus hg_cuda_pace(HgCudaWork *work, HgError *error);
 
 /*
- * Wait until the stream is idle, cancelled or not: for copies to memory of the caller,
- * who may do with it what he likes once the call has returned.  Only where the device has failed
- * can they still come: then the process must end before that memory is used for anything else.
+ * Waits until the stream is idle, cancelled or not: for copies to memory of the caller, which is
+ * free to reuse it after the return. After a failure copies can still arrive: the process must
+ * then end before that memory is used for anything else.
  */
 HgStatus hg_cuda_finish(HgCudaWork *work, HgError *error);
 
-/* Copy bytes <= HG_READBACK_BYTES from the device, wait, and return where they are. */
+/*
+ * Copies bytes <= HG_READBACK_BYTES from the device and waits. *host points to them, until the
+ * next call.
+ */
 HgStatus hg_cuda_read_back(HgCudaWork *work, const void *from, size_t bytes, const void **host,
 						   HgError *error);
 
