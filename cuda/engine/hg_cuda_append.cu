@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_append.cu
- *	  Rows that come to a side of a job of the CUDA engine: as keys, or as pages of a table.
+ *	  Appends rows to a side of a job of the CUDA engine: as keys, or as pages of a table.
  *
- * Pages are copied a piece at a time (hg_cuda_pieces.h), and let go when their rows are out of
- * them.  From then on the side is one whose rows have numbers of their own, one for each
- * (hg_cuda_numbers.h), and nothing else of the job knows that there were pages.
+ * Pages are copied a piece at a time (hg_cuda_pieces.h), and dropped once their rows are
+ * extracted. From then on each row of the side has a number of its own (hg_cuda_numbers.h), and
+ * nothing else of the job knows about pages.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,13 +16,12 @@
 #include "../kernels/hg_cuda_pages.h"
 #include "../kernels/hg_cuda_tuning.h"
 
-/* The least room of a column whose rows nobody knows beforehand. */
+/* Least capacity of a column whose number of rows is unknown. */
 static constexpr uint64_t FIRST_CAPACITY = UINT64_C(1) << 16;
 
 /*
- * Make room for needed elements of a width in an array, keeping the ones that it has: the first
- * time for those that are expected, then for half as many more at a time, or, where memory is
- * short, for no more than these.
+ * Grows an array to `needed` elements of a width, and keeps the first `had`. It allocates the
+ * expected number at first and half as many more later or, if memory is short, just `needed`.
  */
 static HgStatus
 reserve(HgCudaJob *job, void **array, uint64_t *capacity, uint32_t width, uint64_t had,
@@ -58,7 +57,7 @@ reserve(HgCudaJob *job, void **array, uint64_t *capacity, uint32_t width, uint64
 	return HG_OK;
 }
 
-/* Have room for count keys more of a side. */
+/* Makes room for count more keys of a side. */
 static HgStatus
 reserve_keys(HgCudaJob *job, HgSide side, uint64_t count, HgError *error)
 {
@@ -96,7 +95,7 @@ hg_cuda_append_keys(HgCudaJob *job, HgSide side, const void *keys, uint64_t coun
 	return HG_OK;
 }
 
-/* Have room for the rows of a piece of pages, with numbers and values: *target is where they go. */
+/* Makes room for the keys, numbers and values of a piece's rows; *target says where they go. */
 static HgStatus
 reserve_rows(HgCudaJob *job, HgSide side, uint32_t rows, HgCudaPagesTarget *target, HgError *error)
 {
@@ -128,7 +127,7 @@ reserve_rows(HgCudaJob *job, HgSide side, uint32_t rows, HgCudaPagesTarget *targ
 	return HG_OK;
 }
 
-/* The same; where there is no room pieces that are idle make some, and there will be no others. */
+/* The same. If memory is short, it frees the idle pieces first, and no more pieces are made. */
 static HgStatus
 make_room(HgCudaJob *job, HgSide side, uint32_t rows, HgCudaPagesTarget *target, HgError *error)
 {
@@ -136,13 +135,13 @@ make_room(HgCudaJob *job, HgSide side, uint32_t rows, HgCudaPagesTarget *target,
 
 	if (status != HG_DEVICE_OUT_OF_MEMORY)
 		return status;
-	/* rows may still be written out of them */
+	/* rows may still be written out of idle pieces */
 	HG_TRY(hg_cuda_wait(&job->work, error));
 	hg_cuda_pieces_yield(job->pieces);
 	return reserve_rows(job, side, rows, target, error);
 }
 
-/* Have the rows of a piece of pages, which were counted. */
+/* Extracts the rows of a piece of pages, which were counted. */
 static HgStatus
 take_rows(HgCudaJob *job, HgSide side, const HgCudaPages *pages, uint64_t first_row, HgError *error)
 {
@@ -172,7 +171,7 @@ hg_cuda_append_open(HgCudaJob *job, uint64_t job_bytes, HgError *error)
 	return HG_OK;
 }
 
-/* Take pages that were copied in some stream. */
+/* Extracts the rows of pages that were copied and counted in some stream. */
 static HgStatus
 take_pages(HgCudaJob *job, const HgCudaPages *pages, uint64_t first_page, HgError *error)
 {
@@ -195,7 +194,7 @@ hg_cuda_append_piece(HgCudaJob *job, HgCudaPiece *piece, uint64_t first_page, Hg
 	return status;
 }
 
-/* Copy pages, a piece at most, in the job's stream. */
+/* Copies pages, a piece at most, in the job's own stream, and extracts their rows. */
 static HgStatus
 append_in_turn(HgCudaJob *job, HgSide side, const void *pages, uint32_t count, uint64_t first_page,
 			   HgError *error)

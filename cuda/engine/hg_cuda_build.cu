@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_build.cu
- *	  What build makes of the keys of a job of the CUDA engine: graphs, or bins.
+ *	  Builds a job of the CUDA engine: graphs or bins of its keys, or replicas.
  *
- * That is the layout (hg_cuda_shape.h): where the caller asks for algorithms, graphs
- * (hg_cuda_graph.cu), else bins (hg_cuda_partition.cu).  A side that is a graph replica is built
- * already (hg_cuda_replica.h), and the other side becomes a graph, too.
+ * hg_cuda_shape.h chooses the layout: graphs (hg_cuda_graph.cu) if the caller names algorithms,
+ * else bins (hg_cuda_partition.cu). A side that is a graph replica is built already
+ * (hg_cuda_replica.h), and the other side becomes a graph, too.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@
 
 #include <cstring>
 
-/* Add the time between two marks to a phase. */
+/* Adds the time between two marks to a phase. */
 static HgStatus
 add_phase(HgCudaJob *job, HgPhase phase, int from, int to, HgError *error)
 {
@@ -29,7 +29,7 @@ add_phase(HgCudaJob *job, HgPhase phase, int from, int to, HgError *error)
 	return HG_OK;
 }
 
-/* Tell how what was built is shaped. */
+/* Stores the shape of what was built in the job's statistics. */
 static void
 note_shape(HgCudaJob *job, const HgShape *shape)
 {
@@ -40,7 +40,7 @@ note_shape(HgCudaJob *job, const HgShape *shape)
 	job->stats.probe = shape->probe;
 }
 
-/* Add the times that hg_cuda_graph_build has marked. */
+/* Adds the phases that hg_cuda_graph_build has marked. */
 static HgStatus
 add_build_phases(HgCudaJob *job, HgError *error)
 {
@@ -48,7 +48,7 @@ add_build_phases(HgCudaJob *job, HgError *error)
 	return add_phase(job, HG_PHASE_BUILD, 1, 2, error);
 }
 
-/* Build the graph of one side, whose keys have a width, and note the time its phases took. */
+/* Builds the graph of one side, whose keys have a width, and adds the time of its phases. */
 static HgStatus
 build_side(HgCudaJob *job, const HgShape *shape, uint32_t key_width, HgSide side, HgError *error)
 {
@@ -68,14 +68,15 @@ build_graphs(HgCudaJob *job, const HgShape *shape, HgError *error)
 	HG_TRY(build_side(job, shape, job->spec.key_width, HG_INNER, error));
 	if (shape->probe == HG_PROBE_INTERSECT)
 		return build_side(job, shape, job->spec.key_width, HG_OUTER, error);
-	/* its rows are looked up as they are */
+	/* the outer rows are looked up as they are */
 	return hg_cuda_mix(&job->work, job->spec.key_width, outer->keys, outer->keys, outer->rows,
 					   error);
 }
 
 /*
- * The numbers of a side's rows, if each has been given one, to be known by from now on, and no more
- * by its position: they belong to the caller then.  Columns are read by position.
+ * Takes the explicit numbers of a side's rows, or NULL if the job has columns, which are read by
+ * position. The caller owns the array; from now on the number, and not the position, identifies a
+ * row.
  */
 static uint32_t *
 take_numbers(HgCudaJob *job, HgSide side)
@@ -90,7 +91,7 @@ take_numbers(HgCudaJob *job, HgSide side)
 	return given;
 }
 
-/* Put the rows of both sides into bins; with both graphs nothing else is built yet. */
+/* Puts the rows of both sides into bins. If both graphs are to be built, that is done later. */
 static HgStatus
 build_bins(HgCudaJob *job, const HgShape *shape, HgError *error)
 {
@@ -127,7 +128,7 @@ build_making(HgCudaJob *job, HgError *error)
 	return HG_OK;
 }
 
-/* Have all of the new column replica, which has no shape of a graph. */
+/* Completes the new column replica; it has no graph's shape. */
 static HgStatus
 build_making_column(HgCudaJob *job, HgError *error)
 {
@@ -138,7 +139,7 @@ build_making_column(HgCudaJob *job, HgError *error)
 	return HG_OK;
 }
 
-/* Have the appended keys of a side as wide as those of graph replicas. */
+/* Widens the appended keys of a side to the width of graph replicas' keys. */
 static HgStatus
 widen_keys(HgCudaJob *job, HgSide side, HgError *error)
 {
@@ -155,13 +156,13 @@ widen_keys(HgCudaJob *job, HgSide side, HgError *error)
 	return HG_OK;
 }
 
-/* Have the graph of a side that is a replica. */
+/* Makes the graph of a side that is a replica. */
 static HgStatus
 build_replica_side(HgCudaJob *job, HgSide side, HgError *error)
 {
 	const cudaEvent_t *marks = job->work.kit.marks;
 
-	/* nothing is done then, or waited for */
+	/* such a side needs no work and no wait */
 	if (hg_cuda_replica_side_is_whole(&job->replica[side]))
 		return hg_cuda_replica_side_graph(&job->work, &job->replica[side], &job->values[side],
 										  &job->graphs[side], error);
@@ -174,8 +175,8 @@ build_replica_side(HgCudaJob *job, HgSide side, HgError *error)
 }
 
 /*
- * Have the graphs of both sides, at least one of which is a replica.  They do not have the same
- * number of vertices.
+ * Makes the graphs of both sides, at least one of which is a replica. Their numbers of vertices
+ * may differ.
  */
 static HgStatus
 build_replica(HgCudaJob *job, HgError *error)
@@ -206,7 +207,7 @@ build_replica(HgCudaJob *job, HgError *error)
 	return HG_OK;
 }
 
-/* Make graphs or bins of the keys of both sides. */
+/* Makes graphs or bins of the keys of both sides. */
 static HgStatus
 build_keys(HgCudaJob *job, HgError *error)
 {

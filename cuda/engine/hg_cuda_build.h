@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_build.h
- *	  What build makes of the keys of a job of the CUDA engine: graphs, or bins.
+ *	  Builds a job of the CUDA engine: graphs or bins of its keys, or replicas.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 #include "hg_cuda_job.h"
 
-/* Build a job that has all its keys and columns, on the current device. */
+/* Builds a job that has all its keys and columns. The job's device is current. */
 HgStatus hg_cuda_build(HgCudaJob *job, HgError *error);
 
 #endif /* HG_CUDA_BUILD_H */

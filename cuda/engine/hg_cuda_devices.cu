@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_devices.cu
- *	  The devices of this machine: what they are and whether they can be used.
+ *	  The devices of this machine: what they are, and whether they can be used.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,16 +13,18 @@
 #include <cstdlib>
 #include <cstring>
 
-/* Any kernel of this program: the build makes code for the same devices for all. */
+/*
+ * An empty kernel that stands for all: the build makes code for the same devices for every kernel.
+ */
 static __global__ void
 hg_devices_kernel()
 {
 }
 
 /*
- * What may hide devices, for an error's detail.  CUDA itself heeds the variable, which this process
- * has from the server: numbers and UUIDs of devices and MIG slices, and what follows an unknown one
- * is hidden too.
+ * Returns, in detail, what may hide devices, for an error; empty if nothing does. CUDA reads the
+ * variable from the server's environment. It lists numbers and UUIDs of devices and MIG slices; an
+ * unknown entry hides all entries after it.
  */
 static const char *
 hidden_by(char *detail, size_t size)
@@ -36,7 +38,7 @@ hidden_by(char *detail, size_t size)
 	return detail;
 }
 
-/* The number of devices, or why there are none. */
+/* Stores the number of devices, or returns why there are none. */
 static HgStatus
 count_devices(int *count, HgError *error)
 {
@@ -63,7 +65,7 @@ count_devices(int *count, HgError *error)
 	}
 }
 
-/* Is there code in this program that runs on the current device? */
+/* Returns true if this program has code for the current device. */
 static bool
 has_code()
 {
@@ -74,7 +76,7 @@ has_code()
 	return found;
 }
 
-/* Fill in what is known of a device without touching its memory. */
+/* Fills in what is known of a device without touching its memory. */
 static void
 describe_device(int ordinal, HgDeviceInfo *info)
 {
@@ -133,7 +135,7 @@ hg_cuda_engine_list(int used, HgDeviceInfo *infos, int capacity, HgError *error)
 	return count;
 }
 
-/* The first device that can be used; -1: none can. */
+/* Returns the first device that can be used, or -1. */
 static int
 find_first(int count)
 {
@@ -147,14 +149,14 @@ find_first(int count)
 	return -1;
 }
 
-/* The one with the most free memory; -1: none can be used. */
+/* Returns the usable device with the most free memory, or -1. */
 static int
 find_emptiest(int count)
 {
 	uint64_t most = 0;
 	int found = -1;
 
-	/* asking for free memory makes a context, which costs memory itself */
+	/* asking for the free memory creates a context, which itself takes memory */
 	if (count == 1)
 		return 0;
 	for (int i = 0; i < count; i++)

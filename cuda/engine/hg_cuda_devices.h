@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_devices.h
- *	  The devices of this machine (hg_cuda_engine.h has the rest of it).
+ *	  Chooses one of the machine's devices (hg_cuda_engine.h has the rest about them).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,8 +14,9 @@
 #include "hg_cuda_engine.h"
 
 /*
- * Choose a device and make it the current one, with a context, and no other has one: wanted, or
- * HG_CUDA_EMPTIEST or HG_CUDA_FIRST.  HG_UNAVAILABLE where it can't be used.
+ * Chooses device number `wanted`, or HG_CUDA_EMPTIEST or HG_CUDA_FIRST, and makes it current, with
+ * a context; no other device keeps one. Stores its number in *ordinal. HG_UNAVAILABLE if it cannot
+ * be used.
  */
 HgStatus hg_cuda_devices_choose(int wanted, int *ordinal, HgError *error);
 

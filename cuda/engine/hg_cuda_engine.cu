@@ -3,24 +3,25 @@
  * hg_cuda_engine.cu
  *	  The CUDA engine: the life of a job on the host's side.
  *
- * Keys, or pages that they are taken out of, are copied to the device piece by piece as they are
- * appended (hg_cuda_append.cu); nothing of the caller's is read after append has returned.  Build
- * makes graphs or bins of them (hg_cuda_build.cu).  Match finds all matches, which are written to
- * device memory a chunk at a time, and next copies some of them out (hg_cuda_stream.cu).  Reduce
- * has all chunks written, and makes groups of each where it is (hg_cuda_reduce.cu).
+ * Appended keys, or pages, are copied to the device piece by piece (hg_cuda_append.cu); nothing of
+ * the caller's is read after append has returned. Build makes graphs or bins of them
+ * (hg_cuda_build.cu). Match finds all matches, which are written to device memory a chunk at a
+ * time, and next copies some of them out (hg_cuda_stream.cu). Reduce has all chunks written, and
+ * makes groups of each in place (hg_cuda_reduce.cu).
  *
- * Any thread may use an engine, and a job one thread at a time: jobs share nothing but the
- * device and need no locks, each having a stream and memory of its own (hg_cuda_work.h).  Pages
- * alone may be brought to a job by several threads at a time (hg_cuda_pieces.h).
- * Every wait polls the job's cancelled().  What was launched before runs on after a
- * cancellation: a piece of some milliseconds, or one digit of a radix sort.  Copies to the
- * caller's memory are always waited for.
+ * Any thread may use an engine, and one thread at a time a job. Jobs share nothing but the device
+ * and need no locks: each has a stream and memory of its own (hg_cuda_work.h). Only pages may be
+ * brought to one job by several threads at a time (hg_cuda_pieces.h).
  *
- * Replicas of graphs come as edges, and replicas of columns by place.  Jobs that join them begin
- * with both (hg_cuda_replica.h); from build on these are jobs of graphs as others are.
+ * Every wait polls the job's cancelled(). Work that was launched before a cancellation runs on: a
+ * piece of some milliseconds, or one digit of a radix sort. Copies to the caller's memory are
+ * always waited for.
  *
- * A job that says how many rows are to come, and has no room for them, is refused before
- * anything is copied.
+ * Graph replicas arrive as edges, and column replicas as values by ordinal. Jobs that join
+ * replicas start with both (hg_cuda_replica.h); from build on they are jobs of graphs as others
+ * are.
+ *
+ * A job that announces more rows than it has room for is refused before anything is copied.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -46,7 +47,7 @@ struct CudaEngine
 	HgCudaTables tables;
 };
 
-/* Adds the time of its life to a phase. */
+/* Adds its lifetime to a phase. */
 class PhaseTimer
 {
   public:
@@ -70,7 +71,7 @@ job_of(HgJob *handle)
 	return reinterpret_cast<HgCudaJob *>(handle);
 }
 
-/* Make the job's device the current one, of this thread. */
+/* Makes the job's device the current one of this thread. */
 static HgStatus
 enter(HgCudaJob *job, HgError *error)
 {
@@ -82,7 +83,7 @@ enter(HgCudaJob *job, HgError *error)
  * From open to build
  * ------------------------------------------------------------------------ */
 
-/* Would a job of the expected rows have room on the device as it is now? */
+/* Returns HG_DEVICE_OUT_OF_MEMORY if the device has no room now for a job of the expected rows. */
 static HgStatus
 check_room(CudaEngine *self, const HgJobSpec *spec, HgError *error)
 {
@@ -106,7 +107,7 @@ check_room(CudaEngine *self, const HgJobSpec *spec, HgError *error)
 						"the join is too large for the device memory that it may have");
 }
 
-/* What of a spec outlives open. */
+/* Copies into the job what outlives open of a spec. */
 static void
 note_spec(HgCudaJob *job, const HgJobSpec *spec, const HgCudaReplicaSide replica[2])
 {
@@ -176,7 +177,7 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 	return HG_OK;
 }
 
-/* Copy keys, which may be appended, to a side. */
+/* Copies keys, which the caller has checked, to a side. */
 static HgStatus
 append(HgCudaJob *job, HgSide side, const void *keys, uint64_t count, HgError *error)
 {
@@ -188,7 +189,7 @@ append(HgCudaJob *job, HgSide side, const void *keys, uint64_t count, HgError *e
 	return hg_cuda_append_keys(job, side, keys, count, error);
 }
 
-/* Rows that were appended to a side, and are not out of its pages. */
+/* Returns the rows that were appended to a side as keys, not as pages. */
 static uint64_t
 appended(const HgCudaJob *job, HgSide side)
 {
@@ -196,8 +197,8 @@ appended(const HgCudaJob *job, HgSide side)
 }
 
 /*
- * A side that is a graph replica gets no rows, and one that comes as pages nothing else.  Those of
- * others are numbered by the caller, or not: all rows of a job alike.
+ * Checks that keys may be appended to a side: not if it is a graph replica or comes as pages.
+ * Either all rows of a job are numbered by the caller, or none.
  */
 static HgStatus
 check_append(const HgCudaJob *job, HgSide side, bool numbered, HgError *error)
@@ -230,7 +231,7 @@ cuda_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, u
 {
 	HgCudaJob *job = job_of(handle);
 
-	/* the device has the numbers from then on */
+	/* the numbers are on the device from then on */
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "keys can not be appended after build");
 	HG_TRY(check_append(job, side, true, error));
@@ -277,7 +278,7 @@ cuda_append_pages(HgJob *handle, HgSide side, const void *pages, uint64_t count,
 	return status;
 }
 
-/* Any thread may be here: nothing of the job is looked at but what stays as it was opened. */
+/* Any thread may call it: it reads only what stays as it was when the job was opened. */
 static HgStatus
 cuda_bring_pages(HgJob *handle, const HgHost *host, HgSide side, const void *pages, uint64_t count,
 				 HgBroughtPages **brought, HgError *error)
@@ -301,7 +302,7 @@ cuda_drop_pages(HgJob *handle, HgBroughtPages *brought)
 	hg_cuda_pieces_give(job->pieces, reinterpret_cast<HgCudaPiece *>(brought));
 }
 
-/* Can a piece be taken? */
+/* Checks that a piece's rows may be appended, and makes the device current. */
 static HgStatus
 check_piece(HgCudaJob *job, const HgCudaPages *pages, uint64_t first_page, HgError *error)
 {
@@ -392,7 +393,7 @@ cuda_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgOffer *offer,
 	return hg_cuda_offers_send(job, side, shard, offer, error);
 }
 
-/* They are there when they were sent. */
+/* send_rows has waited for the rows already. */
 static HgStatus
 cuda_sent(HgJob *, HgSide, HgError *)
 {
@@ -518,7 +519,7 @@ cuda_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
  * Groups
  * ------------------------------------------------------------------------ */
 
-/* Have all matches written, a chunk at a time, and add each to the groups. */
+/* Writes all matches, a chunk at a time, and adds each chunk to the groups. */
 static HgStatus
 reduce_matches(HgCudaJob *job, HgMatchMode mode, HgError *error)
 {
@@ -571,8 +572,8 @@ cuda_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
  * ------------------------------------------------------------------------ */
 
 /*
- * The graph of a side.  That of the inner bins is built when it is asked for, and is the
- * caller's to give back (see put_graph); the stream makes room for it.
+ * Gets the graph of a side. The inner bins' graph is built for the call, after the stream has
+ * freed its memory; the caller frees it by put_graph.
  */
 static HgStatus
 get_graph(HgCudaJob *job, HgSide side, HgError *error)
@@ -675,7 +676,7 @@ cuda_close(HgJob *handle)
 	const HgHost *host = job->work.host;
 
 	cudaSetDevice(job->work.device->ordinal);
-	/* after a cancellation kernels may still read what is released next */
+	/* after a cancellation kernels may still read replicas that are released next */
 	if (hg_cuda_job_has_replicas(job) && !hg_cuda_stream_has_passed(job->work.stream))
 		hg_cuda_device_follow(job->work.device, &job->work.kit);
 	hg_cuda_append_close(job);
@@ -755,7 +756,7 @@ hg_cuda_engine_job_bytes(const HgJobSpec *spec)
 	const uint64_t inner_rows = spec->expected_rows[HG_INNER];
 	const uint64_t pages = hg_cuda_append_pages_bytes(spec);
 
-	/* append will tell */
+	/* append reports it */
 	if (outer_rows > HG_MAX_ROWS || inner_rows > HG_MAX_ROWS)
 		return 0;
 	if (hg_replica_is_used(spec))

@@ -3,7 +3,7 @@
  * hg_cuda_engine.h
  *	  The CUDA engine, and the devices that it can run on.
  *
- * A C interface: what includes it needs no CUDA.
+ * A C interface: a file that includes it needs no CUDA.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,16 +20,16 @@ extern "C"
 {
 #endif
 
-	/* In place of the number of a device. */
-#define HG_CUDA_EMPTIEST (-1) /* the one with the most free memory */
-#define HG_CUDA_FIRST (-2)	  /* the first that can be used */
-#define HG_CUDA_EACH (-3)	  /* all of them */
+	/* Special values of a device number. */
+#define HG_CUDA_EMPTIEST (-1) /* the device with the most free memory */
+#define HG_CUDA_FIRST (-2)	  /* the first usable device */
+#define HG_CUDA_EACH (-3)	  /* all devices */
 
 	/*
-	 * Get a device ready, or HG_CUDA_EMPTIEST or HG_CUDA_FIRST, and give the engine that
-	 * uses it: one for the process, for all its threads.  memory_budget is what all jobs
-	 * together may hold of device memory at most; 0 means 80 % of it.  HG_UNAVAILABLE, with the
-	 * reason, where there is no driver, device, or none that this build has code for.
+	 * Starts the engine on a device: a number, HG_CUDA_EMPTIEST or HG_CUDA_FIRST. A process has
+	 * one engine, which all its threads share. memory_budget is the most bytes of device memory
+	 * that all jobs may hold together; 0 means 80 % of the device's. HG_UNAVAILABLE, with the
+	 * reason, if there is no driver, no device, or no code in this build for the device.
 	 *
 	 * The engine's append copies the keys before it returns.
 	 */
@@ -37,51 +37,55 @@ extern "C"
 										 HgError *error);
 
 	/*
-	 * The device memory that a job needs at least, for the rows that it expects; 0 where
-	 * they are too many to say.
+	 * Returns the bytes of device memory that a job needs at least for the rows that it expects; 0
+	 * if there are more rows than a job may have.
 	 */
 	extern uint64_t hg_cuda_engine_job_bytes(const HgJobSpec *spec);
 
-	/* The device that it uses. */
+	/* Returns the number of the engine's device. */
 	extern int hg_cuda_engine_device(const HgEngine *engine);
 
 	/*
-	 * The budget of device memory, which is less than memory_budget where other processes have more
-	 * than is left then, as measured last; what jobs hold of it, and the most that they held.
+	 * Stores the current budget of device memory, the bytes that jobs hold, and the most that they
+	 * held. The budget is below memory_budget if other processes left less when it was last
+	 * measured.
 	 */
 	extern void hg_cuda_engine_memory(HgEngine *engine, uint64_t *budget, uint64_t *held,
 									  uint64_t *peak);
 
-	/* The tables of its device, which take memory of the same budget. */
+	/* Returns the calls of the device's tables, whose memory counts against the same budget. */
 	extern HgTables *hg_cuda_engine_tables(HgEngine *engine);
 
-	/* Measure what other processes have left, unless that was done in the last second. */
+	/*
+	 * Measures what other processes have left of the device, unless that was done in the last
+	 * second.
+	 */
 	extern void hg_cuda_engine_measure(HgEngine *engine);
 
-	/* Called about each second while there are jobs: give back what these do not need. */
+	/* Gives memory back to the driver that jobs do not need. To be called about each second. */
 	extern void hg_cuda_engine_tidy(HgEngine *engine);
 
-	/* Give device memory that no job holds back to the driver. */
+	/* Gives device memory that no job holds back to the driver. */
 	extern void hg_cuda_engine_trim(HgEngine *engine);
 
-	/* Give everything back; jobs and tables must be closed, and graph replicas released. */
+	/* Frees the engine. All jobs and tables must be closed, and all replicas released. */
 	extern void hg_cuda_engine_stop(HgEngine *engine);
 
 	/*
-	 * Register host memory with the device, so that copies are fast and asynchronous.
-	 * It must stay mapped while the process lives.  Where that is refused they are slower.
+	 * Registers host memory with the device, so that copies are fast and asynchronous. The memory
+	 * must stay mapped while the process lives. After a failure copies work, but are slower.
 	 */
 	extern HgStatus hg_cuda_engine_register(unsigned char *memory, uint64_t bytes, HgError *error);
 
 	/*
-	 * Fill at most capacity of infos with the devices of this machine, and return their
-	 * number; 0, with *error filled (if not NULL), where there is none.  Their free memory, and
-	 * whether they can be used, is told of the one that is used, or of HG_CUDA_EACH: that takes a
-	 * context, and so memory, of each of these.  Others are HG_DEVICE_UNUSED.
+	 * Fills up to capacity infos with the machine's devices and returns their number. Returns 0 if
+	 * there is none, and fills *error, which may be NULL. Free memory and usability are given for
+	 * device `used` only, or for all with HG_CUDA_EACH, because finding out takes a context, and
+	 * so memory, on the device. Other devices have the state HG_DEVICE_UNUSED.
 	 */
 	extern int hg_cuda_engine_list(int used, HgDeviceInfo *infos, int capacity, HgError *error);
 
-	/* The version of CUDA that this was built with: 13000 for 13.0. */
+	/* Returns the CUDA version that this was built with: 13000 for 13.0. */
 	extern int hg_cuda_engine_build_version(void);
 
 #ifdef __cplusplus

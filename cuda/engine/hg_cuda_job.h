@@ -3,15 +3,14 @@
  * hg_cuda_job.h
  *	  A job of the CUDA engine, for the files that work on it.
  *
- *	hg_cuda_engine.cu		columns in, groups, tables
- *	hg_cuda_append.cu		keys and pages in
- *	hg_cuda_pieces.h		pages on their way
- *	hg_cuda_shards.cu		rows that are exchanged with other jobs
- *	hg_cuda_offers.cu		... straight from device to device
- *	hg_cuda_replica.h			replicas of graphs and columns, and the part of a job that belongs
- *								to them
- *	hg_cuda_build.cu		graphs or bins
- *	hg_cuda_stream.cu		matches
+ *	hg_cuda_engine.cu		appends columns, makes groups, measures tables
+ *	hg_cuda_append.cu		appends keys and pages
+ *	hg_cuda_pieces.h		pages on their way to the device
+ *	hg_cuda_shards.cu		exchanges rows with other shards of the join
+ *	hg_cuda_offers.cu		exchanges rows straight from device to device
+ *	hg_cuda_replica.h		replicas of graphs and columns, and the sides of jobs that are replicas
+ *	hg_cuda_build.cu		builds graphs or bins
+ *	hg_cuda_stream.cu		finds and returns matches
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,7 +29,7 @@
 #include "hg_cuda_replica.h"
 #include "hg_cuda_pieces.h"
 
-/* One side of a job until it is built. */
+/* The keys of one side of a job until it is built. */
 struct HgCudaKeyColumn
 {
 	void *keys; /* [capacity] in device memory, or NULL */
@@ -45,34 +44,35 @@ typedef enum HgCudaExchangeStage
 	HG_EXCHANGE_ARRIVED
 } HgCudaExchangeStage;
 
-/* A side of a job that is a shard, while it exchanges rows (hg_cuda_shards.cu). */
+/* A side of a shard while it exchanges rows (hg_cuda_shards.cu). */
 struct HgCudaExchanged
 {
 	HgCudaExchangeStage stage;
 	HgExchange exchange;
-	uint8_t *owners;					/* [HG_EXCHANGE_PARTS] by part: the shard that has it */
-	uint32_t *order;					/* positions of the side's rows, by shard */
-	uint64_t starts[HG_MAX_SHARDS + 1]; /* in order, of each shard's */
+	uint8_t *owners; /* [HG_EXCHANGE_PARTS] the shard of each part */
+	/* positions of the side's rows, in the order of the shards that get them */
+	uint32_t *order;
+	uint64_t starts[HG_MAX_SHARDS + 1]; /* where each shard's rows begin in order */
 	uint64_t taken[HG_MAX_SHARDS];
 
-	/* the rows that the side will have, and how many have come */
+	/* the rows that the side will have; `rows` of them have arrived */
 	void *keys;
 	uint32_t *numbers;
 	HgCudaColumns values;
 	uint64_t rows;
 
-	/* room for rows on their way out */
+	/* device buffers for outgoing rows */
 	void *taken_keys;
 	uint32_t *taken_numbers;
 	HgCudaColumns taken_values;
 	uint64_t taken_room;
 
-	/* where others send rows to, and what it says (hg_cuda_offers.cu) */
+	/* the peer window that other shards write to, and its head (hg_cuda_offers.cu) */
 	HgCudaShared offered;
 	HgOfferHead head;
 };
 
-/* The matches of a mode, once a pass has counted them. */
+/* The number of matches of a mode, once a pass has counted them. */
 struct HgCudaCounted
 {
 	bool known;
@@ -81,63 +81,71 @@ struct HgCudaCounted
 
 struct HgCudaJob
 {
-	HgJobSpec spec;		 /* without the graphs that it named, which are in making and kept */
-	HgTableTrial trial;	 /* where the spec has one: that points here */
-	HgCudaMaking making; /* the graph or column that it is there to make */
-	HgCudaReplicaSide replica[2]; /* by HgSide; graphs that it has for them */
-	HgPageSpec pages[2];		  /* by HgSide; of those that come as pages: the spec points here */
-	bool bad_page;				  /* one of them makes no sense */
-	HgCudaPieces *pieces;		  /* on their way; NULL where no side comes as pages */
-	HgCudaPages piece;			  /* for pages that are none of these, until the job is built */
-	uint64_t append_peak;		  /* the most memory that it held until then, and all pieces */
+	HgJobSpec spec;		 /* without the replicas that it named, which are in making and replica */
+	HgTableTrial trial;	 /* if the spec has one: spec.trial points here */
+	HgCudaMaking making; /* the graph or column replica that the job makes */
+	HgCudaReplicaSide replica[2]; /* by HgSide; replicas that are sides of the job */
+	/* by HgSide; of sides that come as pages: the spec points here */
+	HgPageSpec pages[2];
+	bool bad_page; /* an invalid page was appended */
+	/* pieces of pages on their way; NULL if no side comes as pages */
+	HgCudaPieces *pieces;
+	HgCudaPages piece;	  /* for pages that got no piece, until the job is built */
+	uint64_t append_peak; /* peak memory while appending, pieces included */
 	HgCudaWork work;
 	HgCudaExchanged exchanges[2]; /* by HgSide; of a shard */
 	HgCudaKeyColumn columns[2];	  /* by HgSide; empty once the side has its graph or bins */
 	HgCudaLayout layout;
 	HgShape shape;
-	bool both;		 /* layout graphs: those of both sides are built at a time, when first needed */
-	bool both_built; /* and have been */
-	bool viewed;	 /* and their edges are rows in bins */
+	bool both;		 /* layout graphs: both sides' graphs are built together, when first needed */
+	bool both_built; /* both has been done */
+	bool viewed;	 /* both: the edges are available as rows in bins */
 	uint64_t common; /* vertices that have edges in both graphs */
-	HgCudaGraph graphs[2]; /* by HgSide; offsets NULL where none was built; the arrays of a replica
-							* are not the work's */
+	/* by HgSide; offsets NULL: no graph; a replica's arrays are not the work's */
+	HgCudaGraph graphs[2];
 	HgCudaPartition partitions[2]; /* by HgSide; layout bins, and both graphs */
 	HgCudaBins bins;			   /* of the partitions */
-	HgCudaColumns values[2];	   /* by HgSide; beside the keys */
-	HgCudaNumbers numbers[2];	   /* by HgSide; without a run where rows were not numbered, with a
-									* stride where they have column replicas */
+	HgCudaColumns values[2];	   /* by HgSide; the columns beside the keys */
+	/*
+	 * by HgSide; without runs if rows are not numbered; with a stride if they have column replicas
+	 */
+	HgCudaNumbers numbers[2];
 	bool built;
 
-	/* of the last match() */
+	/* the stream of the last match() */
 	HgMatchMode mode;
 	bool joined;
-	HgCudaJoin join;				/* other graphs */
+	HgCudaJoin join;				/* layout graphs */
 	HgCudaBinsMatches bins_matches; /* layout bins, and both graphs */
 	uint64_t matches;				/* of the whole stream */
-	uint64_t position;				/* the next match to be delivered */
-	bool spent;						/* all were, and the chunk is gone: they are to be found anew */
-	HgCudaCounted counted[2];		/* by HgMatchMode; of any match() or count() */
+	uint64_t position;				/* index of the next match to emit */
+	/* all matches were emitted, and the chunk was freed: match() finds them anew */
+	bool spent;
+	HgCudaCounted counted[2]; /* by HgMatchMode; from any match() or count() */
 
-	uint32_t *chunk; /* [2 * chunk_capacity]: outer rows, then inner rows; in a job with columns
-					  * by position, else by number (hg_cuda_numbers.h) */
+	/*
+	 * [2 * chunk_capacity]: outer rows, then inner rows; by position in a job with columns, else
+	 * by number (hg_cuda_numbers.h)
+	 */
+	uint32_t *chunk;
 	uint64_t chunk_capacity;
-	uint64_t chunk_first; /* the number of its first match */
-	uint64_t chunk_count; /* matches in it */
-	HgCudaGather gather;  /* where the job has columns */
+	uint64_t chunk_first; /* index of the chunk's first match */
+	uint64_t chunk_count; /* matches in the chunk */
+	HgCudaGather gather;  /* if the job has columns */
 
 	HgCudaReduce reduce; /* the groups of the last reduce() */
 
 	HgJobStats stats;
 };
 
-/* Are its matches those of bins? */
+/* Returns true if the job's matches come from rows in bins. */
 static inline bool
 hg_cuda_job_in_bins(const HgCudaJob *job)
 {
 	return job->layout == HG_LAYOUT_BINS || job->both;
 }
 
-/* True if the job makes a graph replica, or a column replica, or either of them. */
+/* Return true if the job makes a graph replica, a column replica, or either of them. */
 static inline bool
 hg_cuda_job_is_making_graph(const HgCudaJob *job)
 {
@@ -156,14 +164,14 @@ hg_cuda_job_is_making(const HgCudaJob *job)
 	return hg_cuda_job_is_making_graph(job) || hg_cuda_job_is_making_column(job);
 }
 
-/* True if the job has graph replicas. */
+/* Returns true if a side of the job is a graph replica. */
 static inline bool
 hg_cuda_job_has_replicas(const HgCudaJob *job)
 {
 	return job->replica[HG_OUTER].replica != nullptr || job->replica[HG_INNER].replica != nullptr;
 }
 
-/* Does it have columns beside its keys? */
+/* Returns true if the job has columns beside its keys. */
 static inline bool
 hg_cuda_job_has_columns(const HgCudaJob *job)
 {

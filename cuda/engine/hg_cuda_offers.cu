@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_offers.cu
- *	  Rows that jobs of the CUDA engine send each other, from device to device.
+ *	  Sends rows between shards of the CUDA engine from device to device, through peer windows.
  *
- * What a job offers is memory of its device that others map for theirs (hg_cuda_shared.h).  A
- * sender gathers rows in its own memory, as for a caller who takes them, and has them copied
- * there, in its stream: a copy over NVLink runs at 395 GB/s between two H200, where a kernel that
- * writes to the other device comes to 260.  One piece is gathered while the host waits for the
- * copy of the one before, and looks whether the job is cancelled.
+ * A peer window is memory of the receiving job's device that others map for theirs
+ * (hg_cuda_shared.h). A sender gathers rows in its own memory, as it does for a caller that takes
+ * them, and copies them there in its stream: a copy over NVLink runs at 395 GB/s between two H200,
+ * where a kernel that writes to the other device reaches 260. One piece is gathered while the host
+ * waits for the copy of the piece before, and polls for a cancel.
  *
- * A sender that is refused, or cancelled, waits for its copies before it unmaps the memory.  Whose
- * memory it is need not wait for the sender: it is there as long as that has it mapped.
+ * A sender that is refused or cancelled waits for its copies before it unmaps the window. The
+ * owner of the window need not wait for the sender: the memory exists as long as the sender has it
+ * mapped.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -29,7 +30,7 @@ static_assert(HG_OFFER_ROWS <= HG_READBACK_BYTES, "what stands before the rows c
  * Who offers
  * ------------------------------------------------------------------------ */
 
-/* Write the head, and that no trailer is there. */
+/* Writes the head, and zeroes all trailers. */
 static HgStatus
 write_head(HgCudaJob *job, const HgOfferHead *head, unsigned char *memory, HgError *error)
 {
@@ -70,7 +71,7 @@ hg_cuda_offers_make(HgCudaJob *job, HgSide side, HgOffer *offer, HgError *error)
 	return HG_OK;
 }
 
-/* Put what one shard says that it has sent. */
+/* Takes the rows that one shard has reported in its trailer. */
 static HgStatus
 put_sent(HgCudaJob *job, HgSide side, uint32_t shard, const HgOfferTrailer *trailer, HgError *error)
 {
@@ -88,7 +89,7 @@ put_sent(HgCudaJob *job, HgSide side, uint32_t shard, const HgOfferTrailer *trai
 	return hg_cuda_shards_put(job, side, &rows, error);
 }
 
-/* Put what all have sent. */
+/* Takes the rows of all shards. */
 static HgStatus
 put_all(HgCudaJob *job, HgSide side, HgError *error)
 {
@@ -129,8 +130,8 @@ hg_cuda_offers_close(HgCudaJob *job)
  * ------------------------------------------------------------------------ */
 
 /*
- * Begin a copy to memory that is another one's.  What is refused at once is this way's fault; what
- * fails later is found by who waits for it.
+ * Starts a copy between this job's memory and a window. A refusal at once gives HG_INVALID, so
+ * that the rows can go another way; a later failure appears in the next wait.
  */
 static HgStatus
 copy_out(HgCudaJob *job, void *to, const void *from, uint64_t bytes, HgError *error)
@@ -143,7 +144,7 @@ copy_out(HgCudaJob *job, void *to, const void *from, uint64_t bytes, HgError *er
 	return hg_error_set(error, HG_INVALID, cudaGetErrorString(code), "the device was not reached");
 }
 
-/* Copy gathered rows to their place. */
+/* Copies gathered rows to their positions in the window. */
 static HgStatus
 copy_rows(HgCudaJob *job, const HgOfferHead *head, const HgExchangeRows *from,
 		  const HgExchangeRows *to, HgError *error)
@@ -160,7 +161,7 @@ copy_rows(HgCudaJob *job, const HgOfferHead *head, const HgExchangeRows *from,
 	return HG_OK;
 }
 
-/* Send count rows, all that there are, and a trailer behind them. */
+/* Sends all count rows, and a trailer after them. */
 static HgStatus
 send_all(HgCudaJob *job, HgSide side, const HgOfferHead *head, uint64_t count,
 		 unsigned char *memory, HgError *error)
@@ -187,7 +188,7 @@ send_all(HgCudaJob *job, HgSide side, const HgOfferHead *head, uint64_t count,
 	return hg_cuda_wait(&job->work, error);
 }
 
-/* Read the head of what another one has offered, and see whether it is for these rows. */
+/* Reads the head of a window, and checks that it is for these rows. */
 static HgStatus
 read_head(HgCudaJob *job, HgSide side, uint32_t shard, const HgOffer *offer, uint64_t count,
 		  const unsigned char *memory, HgOfferHead *head, HgError *error)

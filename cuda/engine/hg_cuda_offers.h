@@ -1,10 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_offers.h
- *	  Rows that jobs of the CUDA engine send each other, from device to device.
+ *	  Sends rows between shards of the CUDA engine from device to device, through peer windows.
  *
- * src/engine/hg_offer.h tells the way of it, and src/engine/hg_engine.h what each of these calls
- * does.
+ * src/engine/hg_offer.h describes the protocol, and src/engine/hg_engine.h the calls.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,16 +14,26 @@
 
 #include "hg_cuda_job.h"
 
+/*
+ * Makes a peer window for the rows of a side that others have for this job. The caller closes
+ * offer->memory, a descriptor. HG_INVALID if it cannot be made.
+ */
 HgStatus hg_cuda_offers_make(HgCudaJob *job, HgSide side, HgOffer *offer, HgError *error);
 
-/* They are there when it returns. */
+/*
+ * Writes the side's rows for a shard to that shard's window, and waits. HG_INVALID if it is not
+ * reached; no row counts as taken then.
+ */
 HgStatus hg_cuda_offers_send(HgCudaJob *job, HgSide side, uint32_t shard, const HgOffer *offer,
 							 HgError *error);
 
-/* Before hg_cuda_shards_arrived: put what others have sent, and offer nothing any more. */
+/*
+ * Takes what other shards have written to the window, and closes it. To be called before
+ * hg_cuda_shards_arrived; does nothing without a window.
+ */
 HgStatus hg_cuda_offers_take(HgCudaJob *job, HgSide side, HgError *error);
 
-/* Before its work is closed a job gives up what it has offered. */
+/* Closes the windows of both sides. To be called before the job's work is closed. */
 void hg_cuda_offers_close(HgCudaJob *job);
 
 #endif /* HG_CUDA_OFFERS_H */

@@ -11,7 +11,7 @@
 
 #include <new>
 
-/* Of what a job's own limit leaves it beyond its needs pieces get one part in so many. */
+/* Pieces get one part in so many of what a job's own limit leaves beyond its minimum. */
 static constexpr uint64_t LIMIT_PARTS = 4;
 
 void
@@ -33,7 +33,7 @@ hg_cuda_pieces_open(HgCudaPieces *pieces, HgCudaDevice *device, const HgJobSpec 
 	pieces->limit = *reserved;
 }
 
-/* Let go of a piece that nobody has, with the lock. */
+/* Frees a piece that no caller owns. The caller holds the lock. */
 static void
 close_piece(HgCudaPieces *pieces, HgCudaPiece *piece)
 {
@@ -43,7 +43,7 @@ close_piece(HgCudaPieces *pieces, HgCudaPiece *piece)
 	memset(static_cast<void *>(piece), 0, sizeof(*piece));
 }
 
-/* The same of all that are idle. */
+/* Frees all idle pieces. The caller holds the lock. */
 static void
 close_idle(HgCudaPieces *pieces)
 {
@@ -77,7 +77,7 @@ hg_cuda_pieces_close(HgCudaPieces *pieces)
 	pieces->lock.~mutex();
 }
 
-/* Someone comes, with the lock. */
+/* Counts a caller. The caller holds the lock. */
 static void
 enter(HgCudaPieces *pieces)
 {
@@ -117,20 +117,20 @@ hg_cuda_pieces_use(HgCudaPieces *pieces, double *used_ms, uint64_t *peak)
 	*peak = pieces->peak;
 }
 
-/* Have rows been written out of a piece that is idle? */
+/* Returns true if the rows of an idle piece have been written out of it. */
 static bool
 is_written(const HgCudaPiece *piece)
 {
 	const cudaError_t code = cudaEventQuery(piece->work.kit.paces[0]);
 
 	if (code == cudaErrorNotReady)
-		cudaGetLastError(); /* an answer, which must not be taken for the failure of a later call */
+		cudaGetLastError(); /* "not ready" must not be taken for the failure of a later call */
 	return code != cudaErrorNotReady;
 }
 
 /*
- * The piece that has been idle for longest, if there is nothing to wait for, or a new one if there
- * may be, with the lock; NULL: there is none.
+ * Returns the piece that was idle for longest if its rows are written, else a new one if allowed,
+ * else the idle one; NULL if there is none. The caller holds the lock.
  */
 static HgCudaPiece *
 choose(HgCudaPieces *pieces)
@@ -152,7 +152,9 @@ choose(HgCudaPieces *pieces)
 	return none;
 }
 
-/* Say how many bytes more a piece is about to hold; false: pieces may not hold as many. */
+/*
+ * Charges bytes that a piece is about to allocate; false if the limit of all pieces is exceeded.
+ */
 static bool
 charge(HgCudaPieces *pieces, uint64_t bytes)
 {
@@ -166,7 +168,7 @@ charge(HgCudaPieces *pieces, uint64_t bytes)
 	return true;
 }
 
-/* What it holds is known now. */
+/* Replaces a charge by what the piece really holds. */
 static void
 correct(HgCudaPieces *pieces, uint64_t charged, const HgCudaPiece *piece)
 {
@@ -176,8 +178,9 @@ correct(HgCudaPieces *pieces, uint64_t charged, const HgCudaPiece *piece)
 }
 
 /*
- * Have room for pages of so many bytes in a piece that is the caller's; HG_DEVICE_OUT_OF_MEMORY,
- * which need not be explained, where there is none beside what the join, and others, were promised.
+ * Makes room for pages of so many bytes in a piece that the caller owns. HG_DEVICE_OUT_OF_MEMORY,
+ * perhaps without an explanation, if the limit or the memory that no job was promised is too
+ * small.
  */
 static HgStatus
 make_room(HgCudaPieces *pieces, HgCudaPiece *piece, uint64_t room, HgError *error)
@@ -203,7 +206,7 @@ make_room(HgCudaPieces *pieces, HgCudaPiece *piece, uint64_t room, HgError *erro
 	return status;
 }
 
-/* The same, and its stream. */
+/* The same; opens the piece's work first, if it has none. */
 static HgStatus
 prepare(HgCudaPieces *pieces, HgCudaPiece *piece, const HgHost *host, uint64_t room, HgError *error)
 {
@@ -216,7 +219,7 @@ prepare(HgCudaPieces *pieces, HgCudaPiece *piece, const HgHost *host, uint64_t r
 		if (status != HG_OK)
 			memset(work, 0, sizeof(*work));
 		HG_TRY(status);
-		/* of a shared job many participants wait at a time, and want the cores to fill staging */
+		/* many participants of a shared job wait at a time, and need the cores to fill staging */
 		if (pieces->spec->participants_id != 0)
 			work->spin_ms = 0;
 	}
@@ -224,7 +227,10 @@ prepare(HgCudaPieces *pieces, HgCudaPiece *piece, const HgHost *host, uint64_t r
 	return make_room(pieces, piece, room, error);
 }
 
-/* The caller's piece is nobody's any more; it goes where it could not be made ready for pages. */
+/*
+ * Gives a piece back. It is freed if it could not be made ready for pages, and no new ones are
+ * made then.
+ */
 static void
 give(HgCudaPieces *pieces, HgCudaPiece *piece, bool ready)
 {

@@ -3,24 +3,24 @@
  * hg_cuda_pieces.h
  *	  Pieces of a job's pages on their way to the device, several at a time.
  *
- * A piece is memory for pages, and a stream of its own, in which they are copied and their rows are
- * counted: that needs nothing of the job but what stays as it was opened, and so no turn of whoever
- * works on the job.  What needs one is to write the rows, of which it is known then how many there
- * are: that is launched in the job's stream, and not waited for.  The piece's stream waits for
- * it, before the next pages are copied there, or its memory goes.
+ * A piece is memory for pages, with a stream of its own, in which pages are copied and their rows
+ * counted. This needs only what stays as the job was opened, so that any thread may do it without
+ * the job's turn. Writing the rows, whose number is known then, needs the turn: it is launched in
+ * the job's stream, and not waited for. The piece's stream waits for it before the next pages are
+ * copied there, or its memory is freed.
  *
- *	bring	(any thread)	-> the piece is the caller's
+ *	bring	(any thread)	the caller gets the piece
  *	take	(in a turn)		rows are written out of it (hg_cuda_append.h)
- *	give	(any thread)	-> it is the next one's
+ *	give	(any thread)	the piece is free for the next caller
  *
- * MEMORY.  Pieces have some that the job was not admitted with, and that no other was promised,
- * within the device's budget as all memory.  Of a limit of the job's own they have a part of what
- * it is not expected to need, which the job does without until it is built.  Where there is none,
- * or all pieces are on their way, pages are copied in the job's stream, in its turn, to the piece
- * that it was admitted with.
+ * MEMORY. Pieces use memory beyond the job's minimum, within the device's budget, that no other
+ * job was promised. Of the job's own limit they get a part of what it is not expected to need; the
+ * job does without that part until it is built. If there is no memory, or all pieces are taken,
+ * pages are copied in the job's stream, in its turn, to the piece that is part of the job's
+ * minimum.
  *
- * THREADS.  One mutex guards which pieces there are and whose they are; a piece belongs to one
- * thread at a time.
+ * THREADS. One mutex guards the list of pieces and their owners; a piece belongs to one thread at
+ * a time.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -33,20 +33,23 @@
 
 #include <mutex>
 
-/* Where a piece is. */
+/* The state of a piece. */
 enum HgCudaPieceState
 {
-	HG_PIECE_NONE = 0, /* nowhere: it has no stream, and no memory */
+	HG_PIECE_NONE = 0, /* no stream and no memory */
 	HG_PIECE_IDLE,
-	HG_PIECE_TAKEN /* somebody's */
+	HG_PIECE_TAKEN /* a caller owns it */
 };
 
 struct HgCudaPiece
 {
 	HgCudaPieceState state;
-	uint64_t turn;	 /* of idle ones the least is the one that has been so for longest */
-	HgCudaWork work; /* its stream and memory; pace 0 of its kit is behind the rows' being written,
-					  * in the job's stream */
+	uint64_t turn; /* order in which pieces became idle; the least was idle for longest */
+	/*
+	 * its stream and memory; pace 0 of its kit follows the writing of its rows, in the job's
+	 * stream
+	 */
+	HgCudaWork work;
 	HgCudaPages pages;
 };
 
@@ -54,55 +57,60 @@ struct HgCudaPieces
 {
 	HgCudaDevice *device;
 	const HgJobSpec *spec; /* the job's */
-	int most;			   /* pieces that there may be ... */
-	uint64_t limit;		   /* ... and bytes that they may hold */
+	int most;			   /* most pieces that may exist */
+	uint64_t limit;		   /* bytes that all pieces may hold */
 
-	std::mutex lock; /* guards all that follows, but for pieces that are taken */
-	uint64_t held;	 /* bytes ... */
-	uint64_t peak;	 /* ... and how many it were at most */
+	std::mutex lock; /* guards all fields below, except pieces that are taken */
+	uint64_t held;	 /* bytes that all pieces hold */
+	uint64_t peak;	 /* most bytes that they held */
 	uint64_t turns;
-	bool full;		 /* there was no memory for another one */
-	bool ended;		 /* none may be taken any more */
-	int users;		 /* who bring, or have not given back yet ... */
-	double began_ms; /* ... of whom there was none before that */
-	double used_ms;	 /* for how long there was any */
+	bool full;		 /* there was no memory for another piece */
+	bool ended;		 /* no piece may be taken any more */
+	int users;		 /* callers that work on pages */
+	double began_ms; /* when users last became positive */
+	double used_ms;	 /* total time with users > 0 */
 	HgCudaPiece pieces[HG_PIECES];
 };
 
 /*
- * Be ready for pieces of a job that needs so many bytes at least, by its spec, which stays in
- * place; memory of its own limit that they have is *reserved.  The struct is zeros.
+ * Initializes the zeroed struct for a job whose minimum is job_bytes. spec must stay in place.
+ * *reserved is the part of the job's own limit that the pieces get; 0 without a limit.
  */
 void hg_cuda_pieces_open(HgCudaPieces *pieces, HgCudaDevice *device, const HgJobSpec *spec,
 						 uint64_t job_bytes, uint64_t *reserved);
 
-/* The job wants memory: idle pieces go, and no more are made. */
+/* Frees idle pieces for a job that needs memory; no more pieces are made. */
 void hg_cuda_pieces_yield(HgCudaPieces *pieces);
 
-/* There will be no more: idle ones go, and others when they are given back. */
+/* Frees idle pieces; the others are freed when they are given back, and none can be taken. */
 void hg_cuda_pieces_end(HgCudaPieces *pieces);
 
-/* All have been given back, and go. */
+/* Destroys the struct. All pieces must have been given back. */
 void hg_cuda_pieces_close(HgCudaPieces *pieces);
 
-/* Someone begins, or ends, to work on pages: the time in which anybody does is counted. */
+/* Count callers that work on pages, for the time in which there is any. */
 void hg_cuda_pieces_enter(HgCudaPieces *pieces);
 void hg_cuda_pieces_leave(HgCudaPieces *pieces);
 
-/* That time, and the most memory that was held. */
+/* Returns that time, and the most memory that pieces held. */
 void hg_cuda_pieces_use(HgCudaPieces *pieces, double *used_ms, uint64_t *peak);
 
 /*
- * Copy count pages of a side, and count their rows, polling the host's cancelled(): they are the
- * caller's again then, and *piece is, until he gives it back, or NULL where there is none.
+ * Copies count pages of a side to a piece, counts their rows, and waits, polling the host's
+ * cancelled(). The pages are then the caller's again, and the caller owns *piece until it gives it
+ * back. *piece is NULL, with HG_OK, if no piece is available.
  */
 HgStatus hg_cuda_pieces_bring(HgCudaPieces *pieces, const HgHost *host, HgSide side,
 							  const void *from, uint64_t count, HgCudaPiece **piece,
 							  HgError *error);
 
-/* All that was launched in a stream until now reads the piece: who has it next waits for that. */
+/*
+ * Lets the next use of a piece wait for all that was launched in a stream until now, which reads
+ * it.
+ */
 HgStatus hg_cuda_pieces_follow(HgCudaPiece *piece, cudaStream_t stream, HgError *error);
 
+/* Gives a piece back. */
 void hg_cuda_pieces_give(HgCudaPieces *pieces, HgCudaPiece *piece);
 
 #endif /* HG_CUDA_PIECES_H */

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_shards.cu
- *	  Rows that a job of the CUDA engine exchanges with other shards of its join.
+ *	  Exchanges rows between a job of the CUDA engine and other shards of its join.
  *
- * A side that expects rows has the positions of its own ones in the order of the shards that are to
- * have them.  Those that it keeps are copied first to where all will stand, and others are gathered
- * as they are taken.  When all have come, that is the side: each row has a number of its own then
- * (hg_cuda_numbers.h), as if it had come out of a page.
+ * A side that expects rows has the positions of its own rows in the order of the shards that get
+ * them. Rows that stay are copied first to the new arrays of the side; others are gathered as they
+ * are taken. When all have arrived, the new arrays are the side: each row has an explicit number
+ * (hg_cuda_numbers.h), as if it came from a page.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,14 +18,14 @@
 
 #include <cstring>
 
-/* Rows that are taken at a time, at most. */
+/* Most rows that are taken at a time. */
 static constexpr uint64_t TAKEN_ROWS = UINT64_C(1) << 20;
 
 /* ------------------------------------------------------------------------
  * Checks
  * ------------------------------------------------------------------------ */
 
-/* Is a side of a shard where a call wants it to be? */
+/* Checks that the job is a shard that is not built, and that a side is in the given stage. */
 static HgStatus
 check_stage(const HgCudaJob *job, HgSide side, HgCudaExchangeStage stage, HgError *error)
 {
@@ -53,7 +53,7 @@ hg_cuda_shards_check_build(const HgCudaJob *job, HgError *error)
 	return HG_OK;
 }
 
-/* Do the numbers of all rows stay below those that there are? */
+/* Returns true if the numbers of all rows are below limit. */
 static bool
 numbers_stay(const HgCudaNumbers *numbers, uint64_t rows, uint64_t limit)
 {
@@ -83,7 +83,7 @@ hg_cuda_shards_tally(HgCudaJob *job, HgSide side, uint64_t *counts, HgError *err
 							   error);
 }
 
-/* Where the rows of each shard begin, when they are in the order of shards. */
+/* Computes where the rows of each shard begin, in the order of shards. */
 static HgStatus
 find_starts(HgCudaJob *job, HgSide side, const HgExchange *exchange, HgError *error)
 {
@@ -99,7 +99,7 @@ find_starts(HgCudaJob *job, HgSide side, const HgExchange *exchange, HgError *er
 	return HG_OK;
 }
 
-/* Gather count rows, in order from number first on, to arrays: keys, numbers, values. */
+/* Gathers count rows, in order from `first` on, into device arrays: keys, numbers, values. */
 static HgStatus
 gather_rows(HgCudaJob *job, HgSide side, uint64_t first, uint64_t count, void *keys,
 			uint32_t *numbers, HgCudaColumns *values, HgError *error)
@@ -133,7 +133,7 @@ gather_rows(HgCudaJob *job, HgSide side, uint64_t first, uint64_t count, void *k
 	return HG_OK;
 }
 
-/* Rows and columns of a side, with none of its memory. */
+/* Initializes the columns of a side, without memory. */
 static void
 empty_columns(const HgCudaJob *job, HgSide side, HgCudaColumns *columns)
 {
@@ -180,7 +180,7 @@ hg_cuda_shards_expect(HgCudaJob *job, HgSide side, const HgExchange *exchange, H
  * Rows on their way
  * ------------------------------------------------------------------------ */
 
-/* Have room for rows that are taken, on their way to the caller's arrays. */
+/* Makes room for outgoing rows in the device buffers; their contents are lost. */
 static HgStatus
 reserve_taken(HgCudaJob *job, HgSide side, uint64_t rows, HgError *error)
 {
@@ -203,7 +203,7 @@ reserve_taken(HgCudaJob *job, HgSide side, uint64_t rows, HgError *error)
 	return HG_OK;
 }
 
-/* Copy an array to the caller's. */
+/* Starts a copy of an array to the caller's. */
 static HgStatus
 copy_out(HgCudaJob *job, void *to, const void *from, uint64_t bytes, HgError *error)
 {
@@ -211,7 +211,7 @@ copy_out(HgCudaJob *job, void *to, const void *from, uint64_t bytes, HgError *er
 	return HG_OK;
 }
 
-/* Copy what was gathered to the caller's arrays, which may be used when it has returned. */
+/* Starts the copies of gathered rows to the caller's arrays, which the caller must wait for. */
 static HgStatus
 copy_taken(HgCudaJob *job, HgSide side, uint64_t count, HgExchangeRows *rows, HgError *error)
 {
@@ -248,7 +248,7 @@ hg_cuda_shards_left(const HgCudaJob *job, HgSide side, uint32_t shard, uint64_t 
 	return HG_OK;
 }
 
-/* Gather the next rows for another shard, at most so many of those that are left: *count. */
+/* Gathers the next rows for another shard; *count is their number, `most` at most. */
 static HgStatus
 gather_next(HgCudaJob *job, HgSide side, uint32_t shard, uint64_t most, uint64_t *count,
 			HgError *error)
@@ -281,7 +281,7 @@ hg_cuda_shards_take(HgCudaJob *job, HgSide side, uint32_t shard, HgExchangeRows 
 	if (count == 0)
 		return HG_OK;
 	status = copy_taken(job, side, count, rows, error);
-	/* copies to the caller's memory are waited for, whatever comes */
+	/* copies to the caller's memory are waited for, even after a failure */
 	finished = hg_cuda_finish(&job->work, status == HG_OK ? error : nullptr);
 	HG_TRY(status);
 	HG_TRY(finished);
@@ -318,7 +318,7 @@ hg_cuda_shards_rewind(HgCudaJob *job, HgSide side, uint32_t shard)
 	job->exchanges[side].taken[shard] = 0;
 }
 
-/* Copy the caller's rows behind those that have come: out of memory of the host, or a device. */
+/* Copies rows, from host or device memory, behind those that have arrived. */
 static HgStatus
 copy_in(HgCudaJob *job, HgSide side, const HgExchangeRows *rows, HgError *error)
 {
@@ -363,7 +363,7 @@ hg_cuda_shards_put(HgCudaJob *job, HgSide side, const HgExchangeRows *rows, HgEr
 		return hg_error_set(error, HG_INVALID, nullptr, "more rows come than were expected");
 	if (rows->count == 0)
 		return HG_OK;
-	/* what is looked at is the copy: others may write where it was */
+	/* the copy is checked: other processes may write to the original */
 	HG_TRY(copy_in(job, side, rows, error));
 	HG_TRY(hg_cuda_parts_check(&job->work, job->spec.key_width,
 							   static_cast<char *>(it->keys) + it->rows * job->spec.key_width,
@@ -379,7 +379,7 @@ hg_cuda_shards_put(HgCudaJob *job, HgSide side, const HgExchangeRows *rows, HgEr
 	return HG_OK;
 }
 
-/* Give up what a side had before, and what the exchange needed. */
+/* Frees what a side had before, and the buffers of the exchange. */
 static void
 free_before(HgCudaJob *job, HgSide side)
 {
@@ -416,7 +416,7 @@ hg_cuda_shards_arrived(HgCudaJob *job, HgSide side, HgError *error)
 	return HG_OK;
 }
 
-/* What a row of a side holds: its key, and its values with what tells NULL. */
+/* Returns the bytes of a row of a side: its key, and its values with their null flags. */
 static uint64_t
 row_bytes(const HgJobSpec *spec, int side)
 {
@@ -443,7 +443,7 @@ hg_cuda_shards_bytes(const HgJobSpec *spec, uint64_t joined)
 		const uint64_t bytes = spec->expected_rows[side] * row_bytes(spec, side);
 		const uint64_t taken =
 			spec->expected_rows[side] < TAKEN_ROWS ? spec->expected_rows[side] : TAKEN_ROWS;
-		/* of one side at a time: the rows that it will have, its order, and rows on their way */
+		/* for one side at a time: its future rows, its order, and outgoing rows */
 		const uint64_t more = bytes + spec->expected_rows[side] * sizeof(uint32_t) +
 							  taken * (row_bytes(spec, side) + sizeof(uint32_t));
 
@@ -451,7 +451,7 @@ hg_cuda_shards_bytes(const HgJobSpec *spec, uint64_t joined)
 		most = more > most ? more : most;
 	}
 	exchanged += most;
-	/* where rows are read by position their numbers stay beside them */
+	/* if rows are read by position, their numbers stay beside them */
 	if (columns || hg_cuda_layout_choose(spec) != HG_LAYOUT_BINS)
 		joined += numbers;
 	return exchanged > joined ? exchanged : joined;

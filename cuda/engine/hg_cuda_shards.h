@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_shards.h
- *	  Rows that a job of the CUDA engine exchanges with other shards of its join.
+ *	  Exchanges rows between a job of the CUDA engine and other shards of its join.
  *
- * src/engine/hg_exchange.h tells the way of it, and src/engine/hg_engine.h what each of these calls
- * does.  The sides of a job are exchanged one by one.
+ * src/engine/hg_exchange.h describes the protocol, and src/engine/hg_engine.h the calls. Each side
+ * of a job is exchanged by itself. A call in the wrong stage gives HG_INVALID.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,36 +15,49 @@
 
 #include "hg_cuda_job.h"
 
+/*
+ * tally counts a side's rows by part: counts[HG_EXCHANGE_PARTS]. expect makes room for the side's
+ * future rows, and copies those that stay. take copies up to rows->capacity of the rows for
+ * another shard to the caller's host arrays; rows->count is 0 once all were taken.
+ */
 HgStatus hg_cuda_shards_tally(HgCudaJob *job, HgSide side, uint64_t *counts, HgError *error);
 HgStatus hg_cuda_shards_expect(HgCudaJob *job, HgSide side, const HgExchange *exchange,
 							   HgError *error);
 HgStatus hg_cuda_shards_take(HgCudaJob *job, HgSide side, uint32_t shard, HgExchangeRows *rows,
 							 HgError *error);
 
-/* Here the arrays may be in memory of the device, too, where others can write. */
+/*
+ * put appends rows of other shards, whose arrays may also be in memory of the device, where others
+ * can write: it checks its copy. arrived replaces the side's old rows by the exchanged ones.
+ */
 HgStatus hg_cuda_shards_put(HgCudaJob *job, HgSide side, const HgExchangeRows *rows,
 							HgError *error);
 HgStatus hg_cuda_shards_arrived(HgCudaJob *job, HgSide side, HgError *error);
 
-/* The rows of a side that are still to be taken for another shard. */
+/* Stores the number of rows of a side that have not been taken for another shard yet. */
 HgStatus hg_cuda_shards_left(const HgCudaJob *job, HgSide side, uint32_t shard, uint64_t *rows,
 							 HgError *error);
 
 /*
- * Take the next of them, in arrays of the device that the job's stream uses again when this is
- * called the next time: none when all have been.  It returns when the last of it is launched.
+ * Takes the next rows for another shard, in device arrays of the job that the next call reuses;
+ * rows->count is 0 once all were taken. Launches the work in the job's stream, and does not wait.
  */
 HgStatus hg_cuda_shards_gather(HgCudaJob *job, HgSide side, uint32_t shard, HgExchangeRows *rows,
 							   HgError *error);
 
-/* They are all to be taken again. */
+/* Makes all rows for another shard available to be taken again. */
 void hg_cuda_shards_rewind(HgCudaJob *job, HgSide side, uint32_t shard);
 
-/* HG_INVALID where the rows of a side, or of a job that is to be built, are not to be touched. */
+/*
+ * Return HG_INVALID if the rows of a side are exchanged, or if a side's exchange is not complete.
+ */
 HgStatus hg_cuda_shards_check_append(const HgCudaJob *job, HgSide side, HgError *error);
 HgStatus hg_cuda_shards_check_build(const HgCudaJob *job, HgError *error);
 
-/* What a job holds at most that would hold joined bytes if it had its rows from the beginning. */
+/*
+ * Returns the upper bound on the device memory of a job whose rows arrive by exchange. `joined` is
+ * the memory that the same job would need if its rows were local.
+ */
 uint64_t hg_cuda_shards_bytes(const HgJobSpec *spec, uint64_t joined);
 
 #endif /* HG_CUDA_SHARDS_H */

@@ -1,36 +1,35 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_stream.cu
- *	  The matches of a job: found at once, written a chunk at a time.
+ *	  The matches of a job: all found at once, written a chunk at a time.
  *
- * Three layouts, three ways.  Graphs are joined as hg_cuda_join.cu does it: all matches are
- * found, then any range of them can be written.  Bins are joined as hg_cuda_bins.cu does it: the
- * pass that finds the matches writes them on the way, and where the chunk had room for all, as
- * that of most joins has, no other pass follows.  The graphs of both sides, where they come from
- * bins, are not there before they are needed.  The pass that builds them finds the matches as
- * well (hg_cuda_both.cu).  Only if the chunk was too small for these, or they are asked for
- * again, the edges of the graphs are joined as rows in bins, which they are.
+ * The layouts are joined in three ways. Graphs are joined by hg_cuda_join.cu: all matches are
+ * found, then any range of them can be written. Bins are joined by hg_cuda_bins.cu: the pass that
+ * finds the matches writes them on the way, and no other pass follows if the chunk has room for
+ * all, as in most joins. The graphs of both sides, if they come from bins, are built when first
+ * needed, and the pass that builds them finds the matches as well (hg_cuda_both.cu). Only if the
+ * chunk was too small, or matches are requested again, the edges of these graphs are joined as
+ * rows in bins, which they are.
  *
- * MEMORY: the chunk, 8 bytes a pair, and what the ways above take.  Where memory is short the chunk
- * is small, and has to be filled more often: but it can hold the matches of any outer row of bins,
- * which are never written in part.
+ * MEMORY: the chunk, 8 bytes a pair, and what the joins above take. If memory is short, the chunk
+ * is small and filled more often. But it can hold the matches of any outer row of bins, which are
+ * never written in part.
  *
- * A job is admitted with that least chunk, and takes a larger one if it can, so that all matches
- * fit: as many as a pass has counted, or, before there was one, as there would be of unique keys.
- * Up to HG_CHUNK_PAIRS it takes nearly all there is, which is little beside its rows if it has
- * many.  Beyond them it takes a quarter of what is to spare, which is neither held nor promised to
- * a job that is open.  The rest is for those who come while it is read: jobs that wait in the queue
- * of a device process, which are admitted where what they need is neither reserved nor held
- * (hg_queue_memory.h), and jobs with more rows than they were expected to have, which were promised
- * less than they take.  So one job leaves them three quarters, and ten at a time a twentieth, with
- * no account of who has taken what.  A chunk of more than HG_CHUNK_PAIRS becomes a smaller one when
- * fewer matches were found than half of it has room for, and goes when its last match has left, as
- * a session may keep a job that it has read for as long as its query runs.  Others stay from stream
- * to stream.
+ * A job is admitted with the least chunk, and takes a larger one if it can, so that all matches
+ * fit: as many as a pass has counted, else as many as unique keys would have. Up to HG_CHUNK_PAIRS
+ * it takes nearly all free memory; that is little beside the rows of a large job. Above that it
+ * takes a quarter of the memory that is neither held nor promised to an open job. The rest is for
+ * jobs that come while the chunk is read: jobs in the queue of a device process, which are
+ * admitted if their minimum is neither reserved nor held (hg_queue_memory.h), and jobs with more
+ * rows than expected, which were promised less than they take. So one job leaves three quarters,
+ * and ten jobs a twentieth, without any account of who took what. A chunk of more than
+ * HG_CHUNK_PAIRS is replaced by a smaller one if the matches fill less than half of it, and is
+ * freed when its last match has left, because a session may keep a job that it has read until its
+ * query ends. Smaller chunks stay from stream to stream.
  *
- * Writing is not made to overlap with copying to the host by a second chunk.  Copying takes ten
- * times as long (hg_cuda_tuning.h), so that a tenth of it could be hidden at best, of the matches
- * alone that had no room in one chunk, and for twice the memory, which they are short of.
+ * There is no second chunk to overlap writing with copying to the host. Copying takes ten times as
+ * long (hg_cuda_tuning.h), so that this could hide a tenth of it at best, only for matches that do
+ * not fit one chunk, and for twice the memory, which is short then.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -55,13 +54,13 @@ free_chunk(HgCudaJob *job)
 	job->chunk_count = 0;
 }
 
-/* The pairs that a chunk should have room for where wanted ones are to come. */
+/* Returns the pairs that a chunk should have room for if `wanted` pairs are to come. */
 static uint64_t
 choose_capacity(HgCudaJob *job, uint64_t wanted, uint64_t least)
 {
-	/* a larger one takes the place of the one that there is */
+	/* a larger chunk replaces the present one */
 	const uint64_t before = job->chunk_capacity * PAIR_BYTES;
-	/* what is to come takes some, too: counters, and 8 bytes for each unit of rows in bins */
+	/* later steps need memory, too: counters, and 8 bytes for each unit of rows in bins */
 	const uint64_t room = (hg_cuda_work_room(&job->work) + before) / 8 * 7 / PAIR_BYTES;
 	uint64_t capacity = wanted < HG_CHUNK_PAIRS ? wanted : HG_CHUNK_PAIRS;
 
@@ -80,8 +79,8 @@ choose_capacity(HgCudaJob *job, uint64_t wanted, uint64_t least)
 }
 
 /*
- * Have room in the chunk for wanted pairs, or for as many as a chunk may have, or, where memory
- * is short, for fewer, but for least ones.  The pairs in it are lost.
+ * Gives the chunk room for `wanted` pairs, or for as many as a chunk may have, or for fewer if
+ * memory is short, but at least `least`. The pairs in the chunk are lost if it is replaced.
  */
 static HgStatus
 reserve_chunk(HgCudaJob *job, uint64_t wanted, uint64_t least, HgError *error)
@@ -90,10 +89,10 @@ reserve_chunk(HgCudaJob *job, uint64_t wanted, uint64_t least, HgError *error)
 	uint64_t capacity;
 	HgStatus status;
 
-	/* it has all that it needs but for the chunk */
+	/* the job has its minimum, except for the chunk */
 	hg_cuda_work_promise(&job->work, 0);
 	capacity = choose_capacity(job, wanted, least);
-	/* not for a little more at a time, as others give memory back */
+	/* no growth for a small gain, as other jobs free memory */
 	if (capacity <= before || (before >= least && capacity < wanted && capacity / 2 < before))
 		return HG_OK;
 	free_chunk(job);
@@ -112,7 +111,7 @@ reserve_chunk(HgCudaJob *job, uint64_t wanted, uint64_t least, HgError *error)
 	}
 }
 
-/* The pairs that a chunk must have room for. */
+/* Returns the pairs that a chunk must have room for. */
 static uint64_t
 least_chunk(const HgCudaJob *job)
 {
@@ -121,7 +120,7 @@ least_chunk(const HgCudaJob *job)
 			   : HG_LEAST_CHUNK_PAIRS;
 }
 
-/* How many matches of a mode are to be expected, which a pass may have counted. */
+/* Returns the expected number of matches of a mode: the exact one if a pass has counted them. */
 static uint64_t
 expected_pairs(const HgCudaJob *job, HgMatchMode mode)
 {
@@ -134,9 +133,8 @@ expected_pairs(const HgCudaJob *job, HgMatchMode mode)
 }
 
 /*
- * Of the first count matches of the chunk, as they were written, rows get the numbers that the
- * caller gave; but with columns all get positions, which they have unless they are of a graph
- * replica that has any.
+ * Translates the rows of the first count matches of the chunk: to the caller's numbers or, in a
+ * job with columns, to positions, which change only for a graph replica with columns.
  */
 static HgStatus
 number_chunk(HgCudaJob *job, uint64_t count, HgError *error)
@@ -158,8 +156,8 @@ number_chunk(HgCudaJob *job, uint64_t count, HgError *error)
  * ------------------------------------------------------------------------ */
 
 /*
- * Build the graphs of both sides, unless they are; pairs as for hg_cuda_both_build, but that those
- * which are to be written go to the chunk.
+ * Builds the graphs of both sides, unless that was done. pairs is as for hg_cuda_both_build; if
+ * `writing`, the pairs go to the chunk.
  */
 static HgStatus
 build_both(HgCudaJob *job, HgCudaBothPairs *pairs, bool writing, HgError *error)
@@ -169,7 +167,7 @@ build_both(HgCudaJob *job, HgCudaBothPairs *pairs, bool writing, HgError *error)
 	HG_TRY(hg_cuda_both_begin(&job->work, &job->shape, job->partitions, job->graphs, error));
 	if (writing)
 	{
-		/* after the graphs, as it gets by with what they leave */
+		/* after the graphs, because the chunk makes do with the memory that they leave */
 		HG_TRY(reserve_chunk(job, expected_pairs(job, pairs->mode), HG_LEAST_CHUNK_PAIRS, error));
 		pairs->outer_rows = job->chunk;
 		pairs->inner_rows = job->chunk + job->chunk_capacity;
@@ -190,7 +188,7 @@ hg_cuda_stream_graphs(HgCudaJob *job, HgError *error)
 	return job->both ? build_both(job, nullptr, false, error) : HG_OK;
 }
 
-/* Make the edges of both graphs ready to be joined as rows in bins. */
+/* Prepares the edges of both graphs to be joined as rows in bins. */
 static HgStatus
 view_both(HgCudaJob *job, HgError *error)
 {
@@ -219,7 +217,7 @@ outer_of(const HgCudaJob *job)
 	outer.count = job->stats.rows[HG_OUTER];
 	if (outer.in_lists)
 	{
-		/* of a graph replica there may be rows that do not count */
+		/* a graph replica may have rows that are masked */
 		outer.count = job->graphs[HG_OUTER].rows;
 		outer.words = job->graphs[HG_OUTER].edge_words;
 		outer.rows = job->graphs[HG_OUTER].edge_rows;
@@ -260,8 +258,8 @@ hg_cuda_stream_close(HgCudaJob *job)
 }
 
 /*
- * Build the graphs of both sides, and find the matches on the way; *written tells whether the
- * chunk has all of them.
+ * Builds the graphs of both sides, and finds the matches on the way; *written is true if the chunk
+ * has all of them.
  */
 static HgStatus
 match_both(HgCudaJob *job, HgMatchMode mode, bool *written, HgError *error)
@@ -280,7 +278,7 @@ match_both(HgCudaJob *job, HgMatchMode mode, bool *written, HgError *error)
 	return number_chunk(job, job->chunk_count, error);
 }
 
-/* Find the matches; those of bins are written at once where the chunk has room for all. */
+/* Finds the matches; those of bins are written at once if the chunk has room for all. */
 static HgStatus
 find_matches(HgCudaJob *job, HgMatchMode mode, HgError *error)
 {
@@ -351,7 +349,7 @@ hg_cuda_stream_count(HgCudaJob *job, HgMatchMode mode, uint64_t *matches, HgErro
 	return HG_OK;
 }
 
-/* No match is to come any more: a large chunk is of no use, and others can have it at once. */
+/* Frees a large chunk after the last match, so that other jobs can have the memory at once. */
 static HgStatus
 release_chunk(HgCudaJob *job, HgError *error)
 {
@@ -362,7 +360,7 @@ release_chunk(HgCudaJob *job, HgError *error)
 	return hg_cuda_wait(&job->work, error);
 }
 
-/* Where far fewer matches were found than a large chunk has room for, others can have the rest. */
+/* Replaces a large chunk by a smaller one if the matches fill at most half of it. */
 static HgStatus
 fit_chunk(HgCudaJob *job, HgError *error)
 {
@@ -431,8 +429,8 @@ hg_cuda_stream_fill(HgCudaJob *job, HgError *error)
 }
 
 /*
- * Copy count pairs, from number first of the chunk on, to the caller, with the values that are
- * wanted; wait even on failure.
+ * Copies count pairs, from number `first` of the chunk on, to the caller, with the requested
+ * values; waits even after a failure.
  */
 static HgStatus
 copy_pairs(HgCudaJob *job, uint64_t first, uint64_t count, HgMatches *matches, HgError *error)
