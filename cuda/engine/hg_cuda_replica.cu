@@ -1,9 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_replica.cu
- *	  Replicas of graphs and columns in device memory: how they are made, held and released, and how
- *	  jobs use
- *	  them.
+ *	  Replicas of graphs and columns in device memory: how they are made and released, and how
+ *	  jobs use them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,7 +20,7 @@
 #include <cstring>
 #include <new>
 
-/* Bytes of an edge, and of what is stored of it beside. */
+/* Bytes of an edge: its key and its row. */
 static constexpr uint64_t EDGE_BYTES = HG_REPLICA_KEY_WIDTH + sizeof(uint32_t);
 
 /* ------------------------------------------------------------------------
@@ -38,14 +37,14 @@ hg_cuda_making_init(HgCudaMaking *making, const HgJobSpec *spec)
 		making->column.shape = spec->new_column->shape;
 }
 
-/* Edges that are on their way at a time. */
+/* Most edges that are copied at a time. */
 static uint64_t
 piece_of(const HgReplicaShape *shape)
 {
 	return shape->rows < HG_APPEND_KEYS ? shape->rows : HG_APPEND_KEYS;
 }
 
-/* Have room for all edges. */
+/* Allocates the arrays of all edges, once. */
 static HgStatus
 reserve(HgCudaWork *work, HgCudaMaking *making, HgError *error)
 {
@@ -59,7 +58,7 @@ reserve(HgCudaWork *work, HgCudaMaking *making, HgError *error)
 	return hg_cuda_alloc_array(work, shape->rows, &making->keys, error);
 }
 
-/* Copy edges, a piece at most, and wait for them. */
+/* Copies edges, a piece at most, and waits for the copies. */
 static HgStatus
 put_piece(HgCudaWork *work, HgCudaMaking *making, const void *keys, const uint32_t *rows,
 		  uint64_t count, HgError *error)
@@ -145,7 +144,7 @@ hg_cuda_making_take_replica(HgCudaWork *work, HgCudaMaking *making, HgReplica **
 	replica->graph = making->graph;
 	replica->numbers = making->numbers;
 	replica->column = making->column;
-	/* the build has waited for all that uses them */
+	/* the build has waited for all work that uses the arrays */
 	replica->offsets_bytes = hg_cuda_detach(work, replica->graph.offsets);
 	replica->words_bytes = hg_cuda_detach(work, replica->graph.edge_words);
 	replica->rows_bytes = hg_cuda_detach(work, replica->graph.edge_rows);
@@ -174,7 +173,7 @@ hg_cuda_replica_release(HgReplica *replica)
  * Sides
  * ------------------------------------------------------------------------ */
 
-/* Is a graph that is named on the device?  HG_NO_REPLICA where none of that shape is. */
+/* HG_NO_REPLICA if the device has no graph replica of that name and shape. */
 static HgStatus
 find_graph(const HgCudaDevice *device, const HgReplicaUse *use, HgError *error)
 {
@@ -184,7 +183,7 @@ find_graph(const HgCudaDevice *device, const HgReplicaUse *use, HgError *error)
 	return HG_OK;
 }
 
-/* The same of the columns of a side. */
+/* The same for the columns of a side. */
 static HgStatus
 find_columns(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec,
 			 HgSide which, HgError *error)
@@ -203,7 +202,7 @@ find_columns(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpe
 	return HG_OK;
 }
 
-/* The same of the columns of its filters. */
+/* The same for the columns of a side's filters. */
 static HgStatus
 find_filters(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec,
 			 HgSide which, HgError *error)
@@ -225,7 +224,7 @@ find_filters(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpe
 	return HG_OK;
 }
 
-/* The same of the graphs of its lookups, whose rows must have their ordinals. */
+/* The same for the graphs of a side's lookups, whose rows must have ordinals. */
 static HgStatus
 find_lookups(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec,
 			 HgSide which, HgError *error)
@@ -324,8 +323,8 @@ more(uint64_t a, uint64_t b)
 }
 
 /*
- * What a graph takes at most while it is built of its keys, which are wide; also where keys that
- * are frequent make its edges be sorted, twice as many being there then.
+ * Returns the upper bound on the memory while a graph is built of wide keys. If frequent keys make
+ * its edges be sorted, twice as many edges are there at a time.
  */
 static uint64_t
 graph_bytes(const HgShape *shape, uint64_t rows)
@@ -347,7 +346,7 @@ making_bytes(const HgReplicaShape *shape)
 				graph_bytes(&built, shape->rows));
 }
 
-/* What a side holds before it is built, while it is, and then. */
+/* The bytes of a side before, during and after its build. */
 struct SideBytes
 {
 	uint64_t before;
@@ -399,7 +398,8 @@ side_bytes(const HgJobSpec *spec, HgSide side)
 }
 
 /*
- * What a job has of columns: those of graph replicas are there already, or are part of their side.
+ * Returns the bytes of a job's columns. Those of graph replicas exist already, or are part of
+ * their side.
  */
 static uint64_t
 columns_bytes(const HgJobSpec *spec)

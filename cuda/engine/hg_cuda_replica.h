@@ -1,27 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_replica.h
- *	  Replicas of graphs and columns in device memory: how they are made, held and released, and how
- *	  jobs use
- *	  them.
+ *	  Replicas of graphs and columns in device memory: how they are made and released, and how
+ *	  jobs use them.
  *
- * A graph replica is a HashGraph like any other (hg_cuda_graph.h), and ordered, so that it can be
- * the inner side as well as the outer one.  Its keys are 8 bytes wide, whatever they were put as:
- * so graphs of either width line up, and with them what is appended to a job.  It has as many
- * vertices as its load factor of 1 makes them.  Graphs of different numbers of vertices meet by
- * looking the edges of one up in the lists of the other (hg_cuda_join.h).
+ * A graph replica is a HashGraph like any other (hg_cuda_graph.h). It is ordered, so that it can
+ * be either side of a join. Its keys are 8 bytes wide, whatever width they were put with, so that
+ * graphs of both widths and appended keys can be joined. It has as many vertices as a load factor
+ * of 1 gives. Graphs of different numbers of vertices are joined by looking the edges of one up in
+ * the lists of the other (hg_cuda_join.h).
  *
- * WHO OWNS WHAT. While a graph is made its arrays are blocks of the job's work.  The arrays of a
- * replica are its own: charged to the device, and held until it is released.  A job that has graph
- * replicas reads their arrays where they are; of one with a mask it makes a copy that is without
- * the rows which do not count, and nothing behind build knows of masks, or of lookups, which come
- * before that (hg_cuda_replica_lookup.h).  Of columns it borrows the arrays.
+ * OWNERSHIP. While a replica is made, its arrays are blocks of the job's work. The arrays of a
+ * finished replica are its own: they are charged to the device until the replica is released. A
+ * job reads the arrays of its graph and column replicas in place. If a graph has a mask, the job
+ * makes a copy without the masked rows. After build, nothing of the job depends on masks or
+ * lookups, which come before it (hg_cuda_replica_lookup.h).
  *
- * WHAT IS NEVER READ. A graph replica has the number that its rows' numbers in their parts are
- * below, which a kernel finds when it looks at the rows that were put.  A job whose columns have
- * not so many ordinals a part is refused when it is opened, and so is one with lookups whose rows
- * have not.  So each row that comes out of a graph has its place in each of its columns, and in
- * what it has found, and kernels need not look: nothing that a caller says later comes in between.
+ * BOUNDS. A graph replica knows an upper bound of its rows' numbers within their parts, which a
+ * kernel finds in the rows that were put. A job whose columns or lookups have fewer ordinals a
+ * part is refused when it is opened. So each row of a graph has an ordinal in each of its columns
+ * and lookups, and kernels need not check it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -39,17 +37,17 @@
 #include "hg_cuda_replica_lookup.h"
 #include "hg_cuda_replica_mask.h"
 
-/* Bytes of a key in graph replicas, and in graphs that they meet. */
+/* Bytes of a key in graph replicas, and in graphs that they are joined with. */
 constexpr uint32_t HG_REPLICA_KEY_WIDTH = 8;
 
-/* A graph, or a column: what is of the other one is all zero. */
+/* A graph or a column; the fields of the other one are zero. */
 struct HgReplica
 {
 	HgCudaDevice *device;
 	HgCudaReplicaColumn column;
 	HgReplicaShape shape;
 	HgCudaGraph graph;
-	uint32_t numbers; /* what the numbers of its rows in their parts are below */
+	uint32_t numbers; /* the numbers of its rows within their parts are below this */
 	uint64_t offsets_bytes;
 	uint64_t words_bytes;
 	uint64_t rows_bytes;
@@ -58,17 +56,17 @@ struct HgReplica
 /* The graph or the column that a job makes; all zero in a job that makes none. */
 struct HgCudaMaking
 {
-	HgCudaReplicaColumn column; /* shape.width is not 0 where it is one */
-	HgReplicaShape shape;		/* key_width is not 0 where it is a graph */
-	uint64_t *keys;	   /* [shape.rows], wide, in device memory; NULL before the first ones */
+	HgCudaReplicaColumn column; /* shape.width is not 0 if the job makes a column */
+	HgReplicaShape shape;		/* key_width is not 0 if the job makes a graph */
+	uint64_t *keys;	   /* [shape.rows] of 8 bytes, in device memory; NULL before the first put */
 	uint32_t *rows;	   /* [shape.rows] */
-	int32_t *narrow;   /* [HG_APPEND_KEYS, or fewer]: keys of 4 bytes on their way */
-	uint64_t count;	   /* edges that were put */
-	uint32_t numbers;  /* once it is built; see HgReplica */
-	HgCudaGraph graph; /* once it is built, until it is a replica */
+	int32_t *narrow;   /* [min(HG_APPEND_KEYS, shape.rows)]: buffer for keys of 4 bytes */
+	uint64_t count;	   /* edges that were put so far */
+	uint32_t numbers;  /* after build; see HgReplica */
+	HgCudaGraph graph; /* after build, until it is taken as a replica */
 };
 
-/* The replica that a job has for a side, and what belongs to it; all zero where it has none. */
+/* The replica that is a job's side, and what belongs to it; all zero if there is none. */
 struct HgCudaReplicaSide
 {
 	const HgReplica *replica;
@@ -78,51 +76,51 @@ struct HgCudaReplicaSide
 	HgCudaReplicaComputed computed;
 };
 
-/* Note what a spec wants to be made, which may be nothing. */
+/* Notes the replica that a spec lets the job make, which may be none. */
 void hg_cuda_making_init(HgCudaMaking *making, const HgJobSpec *spec);
 
-/* Put edges, as the engine's put_edges does. */
+/* Puts count edges, as the engine's put_edges does, and waits for the copies. */
 HgStatus hg_cuda_making_put(HgCudaWork *work, HgCudaMaking *making, const void *keys,
 							const uint32_t *rows, uint64_t count, HgError *error);
 
 /*
- * Build the graph, with the marks of hg_cuda_graph_build.  HG_INVALID where edges are missing, or
- * one has a row that can't be: nothing is done then.
+ * Builds the graph, with the marks of hg_cuda_graph_build. HG_INVALID, before anything is done, if
+ * edges are missing, or one has a row number out of range.
  */
 HgStatus hg_cuda_making_build(HgCudaWork *work, HgCudaMaking *making, HgError *error);
 
 /*
- * Take the graph or the column, which is built, out of the work.  HG_INVALID where there is none
- * any more.
+ * Takes the built graph or column out of the work as a replica, which the caller releases; *bytes
+ * is its device memory. HG_INVALID if there is none, or it was taken.
  */
 HgStatus hg_cuda_making_take_replica(HgCudaWork *work, HgCudaMaking *making, HgReplica **replica,
 									 uint64_t *bytes, HgError *error);
 
-/* Release a replica, on any thread. */
+/* Releases a replica, on any thread. It does not wait. */
 void hg_cuda_replica_release(HgReplica *replica);
 
 /*
- * Find the graph replica that a job is to have for a side, which may be none, and look for its
- * columns, and for those that its rows look up.  HG_NO_REPLICA where the device has none of that
- * shape, HG_INVALID where rows of a graph have no ordinal.
+ * Finds the graph replica of a job's side, if it has one, and the replicas of its columns, filters
+ * and lookups. HG_NO_REPLICA if one is missing or has another shape; HG_INVALID if rows of a graph
+ * have no ordinal.
  */
 HgStatus hg_cuda_replica_side_open(HgCudaReplicaSide *side, const HgCudaDevice *device,
 								   const HgJobSpec *spec, HgSide which, HgError *error);
 
 /*
- * Have the columns of a graph replica, which were found, for a side, and its rows known by their
- * ordinals then.  Those of what its rows find stand for what becomes of them in build, and those
- * that are computed are there from then on.  A side that is none stays as it is.
+ * Sets a side's columns to those of its column replicas, without a copy, and gives its rows
+ * ordinals. Columns of looked-up rows stand for what build makes of them; computed columns are not
+ * set. Does nothing if the side is no replica.
  */
 void hg_cuda_replica_side_borrow(const HgJobSpec *spec, HgSide which, HgCudaColumns *columns,
 								 HgCudaNumbers *numbers);
 
-/* Give a part of a mask, as the engine's mask does. */
+/* Puts a part of the mask of the side (lookup 0) or of a lookup, as the engine's mask does. */
 HgStatus hg_cuda_replica_side_mask(HgCudaWork *work, HgCudaReplicaSide *side, uint32_t lookup,
 								   uint64_t first_word, uint64_t count, const uint64_t *words,
 								   HgError *error);
 
-/* True if its graph is the replica as it is, for which nothing needs to be done. */
+/* Returns true if the side's graph is the replica unchanged, so that build has nothing to do. */
 static inline bool
 hg_cuda_replica_side_is_whole(const HgCudaReplicaSide *side)
 {
@@ -131,15 +129,16 @@ hg_cuda_replica_side_is_whole(const HgCudaReplicaSide *side)
 }
 
 /*
- * The graph of the rows that count: the replica, or a copy that is the work's.  First filters are
- * applied, of its rows and of what they look up; then its rows look up what they are to, with all
- * that hg_cuda_replica_lookups_run does, and columns are computed, for which it waits: HG_OVERFLOW
- * where that is not possible.  Else it returns when the last of it is launched.
+ * Makes the graph of the rows that count: the replica, or a copy in the work. It applies the
+ * filters of the rows and of what they look up, runs the lookups (hg_cuda_replica_lookups_run),
+ * and computes columns, for which it waits: HG_OVERFLOW if a computed number does not fit. Without
+ * computed columns it returns when all is launched.
  */
 HgStatus hg_cuda_replica_side_graph(HgCudaWork *work, HgCudaReplicaSide *side,
 									HgCudaColumns *columns, HgCudaGraph *graph, HgError *error);
 
-/* The device memory that a job of graph replicas takes at most until the first chunk of its
+/*
+ * Returns the upper bound on the device memory of a job with replicas until the first chunk of its
  * matches.
  */
 uint64_t hg_cuda_replica_job_bytes(const HgJobSpec *spec);

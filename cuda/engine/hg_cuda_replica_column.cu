@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_replica_column.cu
- *	  Values of the rows of graph replicas, by ordinal, in device memory.
+ *	  The values of the rows of graph replicas, by ordinal, in device memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,7 +11,7 @@
 
 #include "../kernels/hg_cuda_tuning.h"
 
-/* Have a zeroed block, unless it is there. */
+/* Allocates a zeroed block, once. */
 static HgStatus
 reserve(HgCudaWork *work, uint64_t bytes, uint8_t **block, HgError *error)
 {
@@ -29,7 +29,7 @@ reserve_values(HgCudaWork *work, HgCudaReplicaColumn *column, HgError *error)
 				   error);
 }
 
-/* Copy values, a piece at most, and wait for them. */
+/* Copies values, a piece at most, and waits for the copies. */
 static HgStatus
 put_piece(HgCudaWork *work, HgCudaReplicaColumn *column, const void *values, const uint8_t *nulls,
 		  uint64_t count, uint64_t first_ordinal, HgError *error)

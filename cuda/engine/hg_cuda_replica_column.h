@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_replica_column.h
- *	  Values of the rows of graph replicas, by ordinal, in device memory.
+ *	  The values of the rows of graph replicas, by ordinal, in device memory.
  *
- * A column has a block of values, and another of bytes that tell NULL, once a put has brought any.
- * Both are zeroed before anything is put: what an ordinal was never given is nobody's, and above
- * all not what another job has left in that memory.
+ * A column has a block of values, and another of null flags once a put has brought any. Both are
+ * zeroed first: an ordinal that was never put must not show what another job has left in that
+ * memory.
  *
- * While a column is made its blocks are the job's work's; detached they are those of whoever has
- * it.  A job that reads it borrows them (hg_cuda_columns.h): nothing is copied.
+ * While a column is made, its blocks belong to the job's work; detached, they belong to the
+ * replica. A job that reads a column uses the blocks in place (hg_cuda_columns.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,29 +22,32 @@
 
 struct HgCudaReplicaColumn
 {
-	HgReplicaColumnShape shape; /* width 0: there is none */
-	unsigned char *values;		/* [ordinals] of that width; NULL before the first one */
-	uint8_t *nulls;				/* [ordinals] not 0 where NULL; NULL where no put brought any */
-	uint64_t values_bytes;		/* of the blocks, once they are detached */
+	HgReplicaColumnShape shape; /* width 0: there is no column */
+	unsigned char *values;		/* [ordinals] of that width; NULL before the first put */
+	/* [ordinals] not 0 if the value is NULL; NULL if no put brought nulls */
+	uint8_t *nulls;
+	uint64_t values_bytes; /* bytes of the blocks, once they are detached */
 	uint64_t nulls_bytes;
 };
 
-/* Put values, as the engine's put_values does. */
+/*
+ * Puts count values from first_ordinal on, as the engine's put_values does; waits for the copies.
+ */
 HgStatus hg_cuda_replica_column_put(HgCudaWork *work, HgCudaReplicaColumn *column,
 									const void *values, const uint8_t *nulls, uint64_t count,
 									uint64_t first_ordinal, HgError *error);
 
-/* Have all ordinals, even where none was put; nothing that uses them runs any more then. */
+/* Allocates the column if no value was put, and waits for the stream. */
 HgStatus hg_cuda_replica_column_build(HgCudaWork *work, HgCudaReplicaColumn *column,
 									  HgError *error);
 
-/* Let a column that is built outlive the work; returns its bytes. */
+/* Takes the blocks of a built column out of the work, and returns their bytes. */
 uint64_t hg_cuda_replica_column_detach(HgCudaWork *work, HgCudaReplicaColumn *column);
 
-/* Give back one that was detached, on any thread; nothing where there is none. */
+/* Releases the blocks of a detached column, on any thread; does nothing without blocks. */
 void hg_cuda_replica_column_release(HgCudaDevice *device, const HgCudaReplicaColumn *column);
 
-/* The device memory that it takes at most. */
+/* Returns the upper bound on the column's device memory. */
 uint64_t hg_cuda_replica_column_bytes(const HgReplicaColumnShape *shape);
 
 #endif /* HG_CUDA_REPLICA_COLUMN_H */

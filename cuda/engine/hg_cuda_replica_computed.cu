@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_replica_computed.cu
- *	  Columns of a side that is a graph replica, which are computed of others, in device memory.
+ *	  Columns of a side that is a graph replica, which are computed from other columns, in device
+ *	  memory.
  *
  * MEMORY: 9 bytes for each ordinal and column.
  *
@@ -36,7 +37,7 @@ hg_cuda_replica_computed_init(HgCudaReplicaComputed *computed, const HgJobSpec *
 	}
 }
 
-/* The columns that a program asks for. */
+/* Fills in the columns that a program reads. */
 static void
 find_operands(const HgProgram *program, const HgCudaColumns *columns, HgCudaComputing *computing)
 {
@@ -78,7 +79,7 @@ hg_cuda_replica_computed_run(HgCudaWork *work, HgCudaReplicaComputed *computed,
 	return HG_OK;
 }
 
-/* Take what was found, so that more can be. */
+/* Reads the flag, waits, and clears it. */
 static HgStatus
 take_lost(HgCudaWork *work, HgCudaReplicaComputed *computed, bool *lost, HgError *error)
 {

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_replica_computed.h
- *	  Columns of a side that is a graph replica, which are computed of others, in device memory.
+ *	  Columns of a side that is a graph replica, which are computed from other columns, in device
+ *	  memory.
  *
- * They are computed by ordinal, for all ordinals that there are, when the side's lookups are done:
- * then all columns that are not computed are there.  Behind build they are read as these.
+ * They are computed for all ordinals, after the side's lookups: then all other columns exist.
+ * After build they are read like these.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,35 +18,36 @@
 #include "../kernels/hg_cuda_columns.h"
 #include "../kernels/hg_cuda_graph.h"
 
-/* Those of a side; all zero where it has none. */
+/* The computed columns of a side; all zero if it has none. */
 struct HgCudaReplicaComputed
 {
 	uint32_t count;
-	uint32_t stride;				  /* of ordinals ... */
-	uint64_t ordinals;				  /* ... of which there are so many */
-	uint32_t columns[HG_MAX_COLUMNS]; /* [count] of the side, in their order ... */
+	uint32_t stride;   /* ordinals of a part */
+	uint64_t ordinals; /* number of ordinals */
+	/* [count] index of each computed column in the side, ascending */
+	uint32_t columns[HG_MAX_COLUMNS];
 	HgProgram programs[HG_MAX_COLUMNS];
-	const uint8_t *nulls[HG_MAX_COLUMNS]; /* ... and once they are computed, what tells NULL */
+	const uint8_t *nulls[HG_MAX_COLUMNS]; /* [count] null flags, once the column is computed */
 	uint32_t
 		*lost; /* device memory: 1 where a number overflows, if only of an ordinal without a row */
 };
 
-/* Note what a spec says of a side's columns, which can be. */
+/* Notes the computed columns of a side, which the spec has been checked for. */
 void hg_cuda_replica_computed_init(HgCudaReplicaComputed *computed, const HgJobSpec *spec,
 								   HgSide side);
 
-/* Compute them, of the side's other columns.  It returns when that is launched. */
+/* Launches the computation of the columns, and adds them to *columns. */
 HgStatus hg_cuda_replica_computed_run(HgCudaWork *work, HgCudaReplicaComputed *computed,
 									  HgCudaColumns *columns, HgError *error);
 
 /*
- * HG_OVERFLOW where a number of one of the rows overflows that count, which a graph has.  It waits
- * for the answer.
+ * Waits, and returns HG_OVERFLOW if a computed number overflows for a row of the graph. Frees the
+ * flag.
  */
 HgStatus hg_cuda_replica_computed_check(HgCudaWork *work, HgCudaReplicaComputed *computed,
 										const HgCudaGraph *graph, HgError *error);
 
-/* The device memory that they take. */
+/* Returns the device memory of a side's computed columns. */
 uint64_t hg_cuda_replica_computed_bytes(const HgJobSpec *spec, HgSide side);
 
 #endif /* HG_CUDA_REPLICA_COMPUTED_H */

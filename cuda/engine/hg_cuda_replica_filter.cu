@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_replica_filter.cu
- *	  Which rows of a graph replica count in a job by the values of column replicas, in device
- *	  memory.
+ *	  Filters the rows of a graph replica by values of column replicas, in device memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +13,10 @@
 
 #include <cstring>
 
-/* Does a filter compute a number that does not fit?  It waits until that is known. */
+/*
+ * Waits, returns HG_OVERFLOW if the filter computed a number that does not fit, and frees the
+ * flag.
+ */
 static HgStatus
 check_lost(HgCudaWork *work, uint32_t *lost, HgError *error)
 {

@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_replica_filter.h
- *	  Which rows of a graph replica count in a job by the values of column replicas, in device
- *	  memory.
+ *	  Filters the rows of a graph replica by values of column replicas, in device memory.
  *
- * What a filter lets through becomes part of the mask that there is of the rows, before anything is
- * looked up: behind that nothing knows of filters.
+ * The result becomes part of the rows' mask before anything is looked up: later steps know nothing
+ * of filters.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,7 +17,7 @@
 #include "hg_cuda_replica_column.h"
 #include "hg_cuda_replica_mask.h"
 
-/* Those of a side; all zero where it has none. */
+/* The filters of a side; all zero if it has none. */
 struct HgCudaReplicaFilters
 {
 	HgRowFilters all;
@@ -27,9 +26,10 @@ struct HgCudaReplicaFilters
 };
 
 /*
- * Have rows not count that the filter of a lookup, as HgRowFilter has it, does not let through;
- * where there is none nothing is done.  It returns when that is launched, or where it computes
- * numbers when they are known to fit: else HG_OVERFLOW.
+ * Clears the bits of rows in the mask that do not pass the filter of `lookup` (numbered as in
+ * HgRowFilter; 0: the side itself); does nothing without a filter. It returns when the work is
+ * launched. But if the filter computes numbers, it waits, and returns HG_OVERFLOW if one does not
+ * fit.
  */
 HgStatus hg_cuda_replica_filters_apply(HgCudaWork *work, const HgCudaReplicaFilters *filters,
 									   uint32_t lookup, HgCudaReplicaMask *mask, HgError *error);

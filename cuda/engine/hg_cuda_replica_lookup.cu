@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_replica_lookup.cu
- *	  What rows of a side that is a graph replica look up in others, in device memory.
+ *	  Lookups of the rows of a side that is a graph replica in other replicas, in device memory.
  *
- * MEMORY: 4 bytes for each ordinal of the side's rows, for each lookup that another one goes on
- * from, and for the one that is done; one copy of the graph that is looked up where it has a mask;
- * and the columns, each with a byte an ordinal where rows can be without.
+ * MEMORY: 4 bytes for each ordinal of the side's rows, for the current lookup and for each one
+ * that a later lookup needs; one copy of the looked-up graph if it has a mask; and the columns,
+ * with a byte for each ordinal if they are nullable.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,7 +22,7 @@
 /* Bytes of an ordinal. */
 static constexpr uint64_t ORDINAL_BYTES = sizeof(uint32_t);
 
-/* Bytes that tell NULL come behind values, which are aligned, in one block. */
+/* Null flags follow the values, which are aligned, in one block. */
 static constexpr uint64_t VALUES_ALIGNMENT = 8;
 
 void
@@ -57,7 +57,7 @@ ordinals_of(const HgCudaReplicaLookups *lookups)
 	return (uint64_t) lookups->parts * lookups->stride;
 }
 
-/* What rows that look up find, by their ordinals: an array that is the work's. */
+/* Allocates and fills the array of what each row that looks up finds, by its own ordinals. */
 static HgStatus
 find(HgCudaWork *work, HgCudaReplicaLookup *lookup, uint32_t **ordinals, HgError *error)
 {
@@ -91,7 +91,7 @@ find_for_side(HgCudaWork *work, HgCudaReplicaLookups *lookups, HgCudaReplicaLook
 	return HG_OK;
 }
 
-/* Have rows not count that have found nothing, where they had to find something. */
+/* Masks rows that found nothing, if the lookup requires a match. */
 static HgStatus
 drop_rows(HgCudaWork *work, const HgCudaReplicaLookups *lookups, const HgCudaReplicaLookup *lookup,
 		  HgCudaReplicaMask *mask, HgError *error)
@@ -115,7 +115,7 @@ values_bytes(uint64_t ordinals, uint32_t width)
 	return (ordinals * width + VALUES_ALIGNMENT - 1) / VALUES_ALIGNMENT * VALUES_ALIGNMENT;
 }
 
-/* Gather a column of what was found; where it can't be NULL nothing tells that. */
+/* Gathers a column of the found rows; it gets null flags only if it can be NULL. */
 static HgStatus
 gather_column(HgCudaWork *work, const HgCudaReplicaLookups *lookups,
 			  const HgCudaReplicaLookup *lookup, uint32_t number, HgCudaColumns *columns,
@@ -137,7 +137,7 @@ gather_column(HgCudaWork *work, const HgCudaReplicaLookups *lookups,
 	return HG_OK;
 }
 
-/* Does a lookup from next on go on from what this one has found? */
+/* Returns true if a lookup from `next` on starts from what lookup `number` found. */
 static bool
 is_needed(const HgCudaReplicaLookups *lookups, uint32_t number, uint32_t next)
 {
@@ -147,7 +147,7 @@ is_needed(const HgCudaReplicaLookups *lookups, uint32_t number, uint32_t next)
 	return false;
 }
 
-/* Give back what no lookup from next on asks for. */
+/* Frees the arrays that no lookup from `next` on needs. */
 static void
 free_ordinals(HgCudaWork *work, HgCudaReplicaLookups *lookups, uint32_t next)
 {
@@ -198,14 +198,14 @@ hg_cuda_replica_lookups_mask_bytes(const HgJobSpec *spec, HgSide side)
 	return bytes;
 }
 
-/* What is held at a moment, and was at most. */
+/* The bytes that are held now, and the most that were held. */
 struct Holding
 {
 	uint64_t now;
 	uint64_t most;
 };
 
-/* So much more is held from now on, and for a moment so much beside it. */
+/* Adds bytes that stay, and for a moment `beside` more. */
 static void
 hold(Holding *holding, uint64_t bytes, uint64_t beside)
 {
@@ -214,7 +214,7 @@ hold(Holding *holding, uint64_t bytes, uint64_t beside)
 		holding->most = holding->now + beside;
 }
 
-/* As find does it, of what is masked or not; the array is held then. */
+/* Adds what find allocates for a masked or unmasked graph; only the array stays. */
 static void
 hold_find(Holding *holding, const HgReplicaLookup *lookup, bool masked)
 {
@@ -233,7 +233,7 @@ hold_find(Holding *holding, const HgReplicaLookup *lookup, bool masked)
 	holding->now -= filtered;
 }
 
-/* Arrays that are given back when lookups before next are done, of which the last one is new. */
+/* Counts the arrays that are freed after the lookups before `next`, the last of which is new. */
 static uint32_t
 count_freed(const HgCudaReplicaLookups *lookups, uint32_t next)
 {

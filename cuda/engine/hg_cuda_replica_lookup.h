@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_replica_lookup.h
- *	  What rows of a side that is a graph replica look up in others, in device memory.
+ *	  Lookups of the rows of a side that is a graph replica in other replicas, in device memory.
  *
- * Before the side's graph is had, each lookup is done for all ordinals of the side's rows.  An
- * array by these says which row each of them has found, in the order in which lookups are, so that
- * one that is of rows which were found has what they are.  Then rows that have found nothing are
- * taken out of the side's mask, columns of what was found are gathered by the side's ordinals, and
- * the array goes as soon as no other lookup asks for it.  Behind build such columns are read as the
+ * Before the side's graph is made, each lookup is done for all ordinals of the side's rows. An
+ * array by these ordinals says which row each one has found; lookups run in order, so that a
+ * lookup by found rows can use the array of an earlier one. Then rows that found nothing are
+ * removed from the side's mask, columns of the found rows are gathered by the side's ordinals, and
+ * the array is freed once no later lookup needs it. After build such columns are read like the
  * side's own, and nothing else is left of lookups.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -23,49 +23,51 @@
 
 struct HgCudaReplicaLookup
 {
-	uint32_t from; /* as of HgReplicaLookup */
+	uint32_t from; /* as in HgReplicaLookup */
 	bool unmatched;
 	uint32_t stride;
 	uint32_t found_stride;
-	uint32_t parts;			  /* of the rows that look up */
-	const HgCudaGraph *own;	  /* of graph replicas */
-	const HgCudaGraph *found; /* ... of which there is a mask */
+	uint32_t parts;			/* parts of the rows that look up */
+	const HgCudaGraph *own; /* the graph of the rows that look up; a graph replica */
+	/* the graph that is looked up; a graph replica, to which mask belongs */
+	const HgCudaGraph *found;
 	HgCudaReplicaMask mask;
-	uint32_t *ordinals; /* [ordinals of the side] what was found, until nobody asks for it */
+	/* [ordinals of the side] the found rows, until no later lookup needs them */
+	uint32_t *ordinals;
 };
 
-/* Those of a side, and its columns of what is found; all zero where it has none. */
+/* The lookups of a side, and its columns of found rows; all zero if it has none. */
 struct HgCudaReplicaLookups
 {
 	uint32_t count;
-	uint32_t parts; /* of the side */
+	uint32_t parts; /* parts of the side */
 	uint32_t stride;
 	HgCudaReplicaLookup lookups[HG_MAX_LOOKUPS];
 	uint32_t ncolumns;
-	const HgCudaReplicaColumn *columns[HG_MAX_COLUMNS]; /* that the side has ... */
-	uint32_t found_by[HG_MAX_COLUMNS];					/* ... as of HgReplicaColumnUse.lookup */
+	const HgCudaReplicaColumn *columns[HG_MAX_COLUMNS]; /* [ncolumns] the side's columns */
+	/* [ncolumns] as HgReplicaColumnUse.lookup */
+	uint32_t found_by[HG_MAX_COLUMNS];
 };
 
-/* What a spec says of them, but for graphs and columns. */
+/* Notes what a spec says of a side's lookups, except graphs and columns. */
 void hg_cuda_replica_lookups_init(HgCudaReplicaLookups *lookups, const HgJobSpec *spec,
 								  HgSide side);
 
 /*
- * Do them all: the side's mask and columns are what comes of it.  HG_NOT_UNIQUE where a row that
- * counts has found two.
+ * Runs all lookups: removes rows from the side's mask, and sets its gathered columns.
+ * HG_NOT_UNIQUE if a row that counts finds two rows.
  */
 HgStatus hg_cuda_replica_lookups_run(HgCudaWork *work, HgCudaReplicaLookups *lookups,
 									 HgCudaReplicaMask *mask, HgCudaColumns *columns,
 									 HgError *error);
 
 /*
- * Of a side that holds *held bytes when it is to be built, its own mask among them where it is
- * masked: the most that it holds while its lookups are done, and *held is what it holds then, with
- * a mask where one can be.
+ * Returns the upper bound on the memory while a side's lookups run. *held is the side's memory
+ * before that, masks included, and is set to the memory after it, with a mask if there can be one.
  */
 uint64_t hg_cuda_replica_lookups_bytes(const HgJobSpec *spec, HgSide side, uint64_t *held);
 
-/* The memory of the masks that are given before that. */
+/* Returns the memory of the masks that callers give for looked-up graphs. */
 uint64_t hg_cuda_replica_lookups_mask_bytes(const HgJobSpec *spec, HgSide side);
 
 #endif /* HG_CUDA_REPLICA_LOOKUP_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_replica_mask.cu
- *	  Which rows of a graph replica count in a job, in device memory.
+ *	  Masks: which rows of a graph replica count in a job, in device memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

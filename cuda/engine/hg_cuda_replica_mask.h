@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_replica_mask.h
- *	  Which rows of a graph replica count in a job, in device memory.
+ *	  Masks: which rows of a graph replica count in a job, in device memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,25 +17,24 @@
 struct HgCudaReplicaMask
 {
 	HgReplicaShape shape; /* of the graph */
-	bool masked;		  /* it is for the caller to give */
-	uint64_t *words; /* [hg_replica_mask_words] in device memory; NULL where none was given: all
-					  * count */
+	bool masked;		  /* the caller may give a mask */
+	uint64_t *words;	  /* [hg_replica_mask_words] in device memory; NULL: all rows count */
 };
 
-/* Note what a spec says of it. */
+/* Notes what a spec says of the mask. */
 void hg_cuda_replica_mask_init(HgCudaReplicaMask *mask, const HgReplicaUse *use);
 
-/* Have words, by which all rows count where there were none. */
+/* Allocates the words, with all bits set, unless they exist. */
 HgStatus hg_cuda_replica_mask_begin(HgCudaWork *work, HgCudaReplicaMask *mask, HgError *error);
 
-/* Give a part of it, as the engine's mask does. */
+/* Puts `count` words from first_word on, as the engine's mask does; words NULL clears them. */
 HgStatus hg_cuda_replica_mask_put(HgCudaWork *work, HgCudaReplicaMask *mask, uint64_t first_word,
 								  uint64_t count, const uint64_t *words, HgError *error);
 
 /*
- * The graph of the rows that count, whose words are given back: the replica, whose arrays are its
- * own, or a copy that is the work's, which *copied tells.  It returns when the last of it is
- * launched.
+ * Makes the graph of the rows that count, and frees the mask's words. Without words it is the
+ * replica, whose arrays it shares, else a copy in the work; *copied says which. It returns when
+ * the work is launched.
  */
 HgStatus hg_cuda_replica_mask_filter(HgCudaWork *work, HgCudaReplicaMask *mask,
 									 const HgCudaGraph *replica, HgCudaGraph *graph, bool *copied,
