@@ -27,7 +27,7 @@
 static_assert(HG_OFFER_ROWS <= HG_READBACK_BYTES, "what stands before the rows can be read back");
 
 /* ------------------------------------------------------------------------
- * Who offers
+ * The receiving shard
  * ------------------------------------------------------------------------ */
 
 /* Writes the head, and zeroes all trailers. */
@@ -126,7 +126,7 @@ hg_cuda_offers_close(HgCudaJob *job)
 }
 
 /* ------------------------------------------------------------------------
- * Who sends
+ * The sending shard
  * ------------------------------------------------------------------------ */
 
 /*

@@ -28,8 +28,8 @@ struct HgCudaReplicaComputed
 	uint32_t columns[HG_MAX_COLUMNS];
 	HgProgram programs[HG_MAX_COLUMNS];
 	const uint8_t *nulls[HG_MAX_COLUMNS]; /* [count] null flags, once the column is computed */
-	uint32_t
-		*lost; /* device memory: 1 where a number overflows, if only of an ordinal without a row */
+	/* device memory: 1 if a number overflows, even for an ordinal without a row */
+	uint32_t *lost;
 };
 
 /* Notes the computed columns of a side, which the spec has been checked for. */

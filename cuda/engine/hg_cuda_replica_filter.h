@@ -21,8 +21,7 @@
 struct HgCudaReplicaFilters
 {
 	HgRowFilters all;
-	const HgCudaReplicaColumn
-		*columns[HG_MAX_FILTER_COLUMNS]; /* [all.ncolumns] of column replicas */
+	const HgCudaReplicaColumn *columns[HG_MAX_FILTER_COLUMNS]; /* [all.ncolumns] */
 };
 
 /*

@@ -16,7 +16,7 @@
 /* All zero: all rows count. */
 struct HgCudaReplicaMask
 {
-	HgReplicaShape shape; /* of the graph */
+	HgReplicaShape shape; /* the graph's shape */
 	bool masked;		  /* the caller may give a mask */
 	uint64_t *words;	  /* [hg_replica_mask_words] in device memory; NULL: all rows count */
 };

@@ -3,9 +3,9 @@
  * hg_device_main.c
  *	  hashgraph_device: the device process with the CUDA engine.
  *
- * The only program of hashgraph that touches CUDA.  The CUDA runtime is linked
- * statically and loads the driver at run time, so that the program starts, and says
- * what is missing, on a machine that has neither.
+ * The only program of hashgraph that touches CUDA. The CUDA runtime is linked statically and loads
+ * the driver at run time. So the program starts on a machine without CUDA and without a driver,
+ * and reports what is missing.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the process was told: hg_cuda_engine_list does not know of it. */
+/* From the command line, for hg_cuda_engine_list, which does not know the budget. */
 static uint64_t memory_budget;
 static HgEngine *started;
 
@@ -39,7 +39,7 @@ host_never_cancelled(void *arg)
 static const HgHost measuring_host = {
 	.alloc = hg_process_alloc, .free = hg_process_free, .cancelled = host_never_cancelled};
 
-/* Measure an engine with both key widths, and with fewer rows where its memory is small. */
+/* Measures an engine with both key widths, and with fewer rows if its memory is too small. */
 static HgStatus
 measure_engine(HgEngine *engine, void *keys, uint64_t bytes, HgCosts costs[HG_COSTS_WIDTHS],
 			   HgError *error)
@@ -59,7 +59,7 @@ measure_engine(HgEngine *engine, void *keys, uint64_t bytes, HgCosts costs[HG_CO
 	return HG_OK;
 }
 
-/* The CPU is measured while the device comes up, which takes longer. */
+/* The CPU is measured while the device starts, which takes longer. */
 static struct
 {
 	pthread_t thread;
@@ -94,7 +94,9 @@ cuda_start(const HgDeviceOptions *options, HgEngine **engine, HgError *error)
 	HgStatus status;
 
 	memory_budget = options->memory_budget;
-	/* streams that share a queue of the device wait for each other: each participant has some
+	/*
+	 * streams in one queue of the device wait for each other, and each participant has several
+	 * streams
 	 */
 	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
 	cpu_measure.running = pthread_create(&cpu_measure.thread, NULL, measure_cpu, NULL) == 0;

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_process.c
- *	  What every device process does, whatever its device.
+ *	  The parts of a device process that do not depend on the kind of its device.
  *
- * The process is forked from a PostgreSQL one, and must neither hold on to what that
- * one had open nor react to what its terminal does: ^C is for the server.  It ends
- * when the socket closes that it was started with, and at once on SIGTERM.
+ * The process is forked from a PostgreSQL process. It closes what that one had open, and ignores
+ * signals of its terminal: ^C is for the server. It ends when the socket closes that it was
+ * started with, and at once on SIGTERM.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,7 +30,6 @@
 
 #define DEFAULT_STAGING_BYTES (UINT64_C(64) << 20)
 
-/* Print how the program is called. */
 static void
 print_usage(const char *program)
 {
@@ -51,7 +50,9 @@ print_usage(const char *program)
 		   program);
 }
 
-/* A whole number from low to high. */
+/*
+ * Parses a whole number from low to high; returns false, with a message on stderr, if it is none.
+ */
 static bool
 parse_number(const char *name, const char *text, int64_t low, int64_t high, int64_t *number)
 {
@@ -70,10 +71,7 @@ parse_number(const char *name, const char *text, int64_t low, int64_t high, int6
 	return true;
 }
 
-/*
- * Read the command line.  Returns false, having said why on stderr, where it can't be
- * understood.
- */
+/* Reads the command line. Returns false, with a message on stderr, if it is invalid. */
 static bool
 parse_options(int argc, char **argv, HgDeviceOptions *options)
 {
@@ -157,7 +155,7 @@ parse_options(int argc, char **argv, HgDeviceOptions *options)
 	return true;
 }
 
-/* Close every descriptor but the two and the standard ones. */
+/* Closes every descriptor but the two and the standard ones. */
 static void
 close_others(int socket, int listen)
 {
@@ -183,7 +181,7 @@ close_others(int socket, int listen)
 	closedir(open_files);
 }
 
-/* Each session takes a descriptor or two: allow as many as we may. */
+/* Raises the limit of descriptors as far as possible: each session takes one or two. */
 static void
 raise_descriptor_limit(void)
 {
@@ -197,8 +195,8 @@ raise_descriptor_limit(void)
 }
 
 /*
- * Cut the process off from the one that started it: close every descriptor but its sockets
- * and the standard ones, and set the signals.
+ * Detaches the process from the one that started it: closes every descriptor but its sockets and
+ * the standard ones, and sets the signals.
  */
 static void
 detach(const HgDeviceOptions *options)
@@ -213,7 +211,7 @@ detach(const HgDeviceOptions *options)
 		raise_descriptor_limit();
 	}
 
-	/* what the parent blocked or caught is not for us */
+	/* signals that the parent blocked or caught */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGTERM, SIG_DFL);
@@ -222,7 +220,10 @@ detach(const HgDeviceOptions *options)
 	signal(SIGINT, SIG_IGN);
 }
 
-/* A connection that is gone again before it was accepted must not be waited for. */
+/*
+ * Makes the listener non-blocking, so that accept does not wait for a connection that is gone
+ * again.
+ */
 static HgStatus
 prepare_listener(int listen, HgError *error)
 {
@@ -232,7 +233,7 @@ prepare_listener(int listen, HgError *error)
 	return HG_OK;
 }
 
-/* Make the staging area: a sealed memfd in *fd, mapped at *staging. */
+/* Makes the staging area: a sealed memfd in *fd, mapped at *staging. */
 static HgStatus
 create_staging(uint64_t bytes, int *fd, unsigned char **staging, HgError *error)
 {
@@ -262,7 +263,7 @@ create_staging(uint64_t bytes, int *fd, unsigned char **staging, HgError *error)
 	return HG_OK;
 }
 
-/* --probe: the devices, for a human or a script. */
+/* --probe: prints the devices for a human or a script, and returns the exit status. */
 static int
 print_devices(const HgDeviceKind *kind)
 {
@@ -331,7 +332,9 @@ tidy_for_server(void *arg)
 	kind->tidy();
 }
 
-/* Serve whoever started us, or whoever connects, until it is over. */
+/*
+ * Starts the engine and serves until the connection or the process ends; returns the exit status.
+ */
 static int
 serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_process.h
- *	  What every device process does, whatever its device.
+ *	  The parts of a device process that do not depend on the kind of its device.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -29,45 +29,43 @@ typedef struct HgDeviceOptions
 {
 	HgDeviceCommand command;
 	int socket;				/* connected, SOCK_SEQPACKET; see hg_server.h */
-	int listen;				/* -1 = serve socket alone */
+	int listen;				/* listening socket; -1: serve only the connected one */
 	uint64_t staging_bytes; /* a multiple of the page size */
-	uint64_t memory_budget; /* bytes of device memory; 0 = 80 % of the device */
-	int64_t replica_bytes;	/* of it for replicas; 0 = half, as it stands, -1 = none */
-	int device;				/* ordinal; -1 = any */
-	int idle_timeout;		/* seconds; 0 = never */
+	uint64_t memory_budget; /* bytes of device memory; 0 = 80 % of the device's */
+	/* bytes of the budget for replicas; 0 = half of the current budget, -1 = none */
+	int64_t replica_bytes;
+	int device;		  /* device number; -1 = any */
+	int idle_timeout; /* seconds; 0 = never */
 } HgDeviceOptions;
 
-/* What one kind of device process does its own way. */
+/* The functions that one kind of device process provides. */
 typedef struct HgDeviceKind
 {
-	const char *description; /* for --version: what it was built with */
+	const char *description; /* what it was built with, for --version */
 
-	/*
-	 * Get the device ready and give the engine that uses it, or say why there is none.
-	 * Called once.
-	 */
+	/* Starts the engine on a device, or returns why there is none. Called once. */
 	HgStatus (*start)(const HgDeviceOptions *options, HgEngine **engine, HgError *error);
 
 	/*
-	 * Register the staging area with the device that was started, so that copies are fast; it
-	 * stays mapped for the life of the process.  Where that is refused copies are slower.
+	 * Registers the staging area with the started device, so that copies are fast. The area stays
+	 * mapped for the life of the process. After a failure copies are slower.
 	 */
 	HgStatus (*pin)(unsigned char *staging, uint64_t bytes, HgError *error);
 
 	/*
-	 * Measure what jobs cost on the engine that was started, with keys in staging, and what
-	 * they cost on the CPU.
+	 * Measures what jobs cost on the started engine, with keys in staging, and what they cost on
+	 * the CPU.
 	 */
 	HgStatus (*measure)(const HgDeviceOptions *options, unsigned char *staging,
 						HgEngineCosts *costs, HgError *error);
 
 	/*
-	 * Fill at most capacity of infos and return their number; 0, with *error (if not NULL)
-	 * filled, where there is none.  Called before start for --probe.
+	 * Fills up to capacity infos and returns their number. If there is none, it returns 0 and
+	 * fills *error, which may be NULL. For --probe it is called before start.
 	 */
 	int (*list)(HgDeviceInfo *infos, int capacity, HgError *error);
 
-	/* see hg_server.h */
+	/* see HgServerConfig in hg_server.h */
 	int evict_ms;
 	uint64_t (*job_bytes)(const HgJobSpec *spec);
 	void (*memory_use)(HgMemoryUse *use);

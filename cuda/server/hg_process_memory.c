@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_process_memory.c
- *	  The device process's own memory, as engines take it from their hosts.
+ *	  The device process's own memory, for the engines' hosts.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_process_memory.h
- *	  The device process's own memory, as engines take it from their hosts.
+ *	  The device process's own memory, for the engines' hosts.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-/* HgHost.alloc and HgHost.free, which need no arg: blocks begin at a line of the cache. */
+/* HgHost.alloc and HgHost.free, which ignore arg: blocks are aligned to a cache line. */
 extern void *hg_process_alloc(void *arg, size_t bytes);
 
 extern void hg_process_free(void *arg, void *ptr, size_t bytes);

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_queue_entry.h
- *	  Who stands in the queue of a device process, and lists of them.
+ *	  Entries of a device process's queue, and lists of them.
  *
- * hg_server_queue.h has what an entry goes through; one mutex there guards them all.
+ * hg_server_queue.h describes the life of an entry; one mutex there guards all entries.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,22 +20,22 @@
 
 #include "../../src/engine/hg_replica.h"
 
-/* A part of staging; bytes 0 where there is none. */
+/* A part of staging; bytes is 0 if there is none. */
 typedef struct HgQueuePart
 {
-	struct HgQueuePart *next; /* the queue's: parts in the order of offsets */
+	struct HgQueuePart *next; /* the queue's list, in the order of offsets */
 	uint64_t offset;
 	uint64_t bytes;
 } HgQueuePart;
 
-/* Where someone stands who wants something. */
+/* The state of an entry. */
 typedef enum HgQueueState
 {
 	HG_QUEUE_OUTSIDE = 0,
 	HG_QUEUE_WAITING,
 	HG_QUEUE_GRANTED,
 	HG_QUEUE_REFUSED,
-	HG_QUEUE_NO_REPLICA /* a graph, or a column, that it names is not there */
+	HG_QUEUE_NO_REPLICA /* a graph or a column that the job names is missing */
 } HgQueueState;
 
 /* hg_queue_replica.h */
@@ -45,59 +45,66 @@ struct HgQueueItem;
 typedef struct HgQueueNamed
 {
 	const HgReplicaName *name;
-	const void *shape;		  /* HgReplicaShape, or of a column HgReplicaColumnShape */
-	HgReplica **to;			  /* set to the engine's, which stays while the job is open */
-	struct HgQueueItem *item; /* and this is what holds it */
+	const void *shape;		  /* HgReplicaShape, or HgReplicaColumnShape for a column */
+	HgReplica **to;			  /* set to the engine's replica, which stays while the job is open */
+	struct HgQueueItem *item; /* the pinned item of the replica; NULL: not pinned */
 } HgQueueNamed;
 
 /*
- * What a job can name: of each side a graph, its columns, two graphs for each lookup, and the
- * columns of filters.
+ * Most replicas that a job can name: of each side a graph, its columns, two graphs for each
+ * lookup, and the columns of filters.
  */
 #define HG_QUEUE_NAMED (2 * (1 + HG_MAX_COLUMNS + 2 * HG_MAX_LOOKUPS + HG_MAX_FILTER_COLUMNS))
 
-/* A job, or a request for room for results.  Zeroed by its owner, then the queue's alone. */
+/*
+ * A job, or a request for room for results. Its owner zeroes it; then only the queue changes it.
+ */
 typedef struct HgQueueEntry
 {
 	struct HgQueueEntry *next; /* in one of the queue's lists */
 	HgQueueState state;
-	int wake; /* of its waiter */
+	int wake; /* eventfd of the thread that waits with the entry */
 
 	HgQueuePart part; /* once granted: the lease, or the room for results */
-	uint64_t wanted;  /* bytes of staging; may get less ... */
-	uint64_t least;	  /* ... but for these, if there are as many */
+	uint64_t wanted;  /* bytes of staging; the grant may be smaller */
+	uint64_t least;	  /* smallest grant, in bytes, if staging has as many */
 
-	/* of a job */
+	/* jobs only */
 	const void *connection;
 	uint64_t group;
-	uint64_t memory; /* bytes of device memory reserved for it */
+	uint64_t memory; /* bytes of device memory reserved for the job */
 	bool is_shared;
-	bool is_shard; /* of several that are one join */
-	bool ahead;	   /* as its spec says, until it is built */
-	bool busy;	   /* it is worked on */
-	bool asked;	   /* to be evicted */
-	bool hurried; /* it must not wait any longer than evicting replicas takes to make room for it */
-	uint64_t used_ms; /* when it was admitted, or worked on last */
+	bool is_shard; /* a shard of a join */
+	bool ahead;	   /* as in its spec, until it is built */
+	bool busy;	   /* a request of the job is being served */
+	bool asked;	   /* the queue has asked for its eviction */
+	/* it must not wait longer than the eviction of replicas takes that make room for it */
+	bool hurried;
+	uint64_t used_ms; /* time at which it was admitted or last served */
 
-	HgQueueNamed named[HG_QUEUE_NAMED]; /* [nnamed] by its owner, before it enters the queue */
+	HgQueueNamed named[HG_QUEUE_NAMED]; /* [nnamed] set by its owner before it enters the queue */
 	uint32_t nnamed;
-	HgMissingReplicas missing; /* those of them that were not there when the queue looked last */
+	/* the named replicas that were missing when the queue last looked for them */
+	HgMissingReplicas missing;
 } HgQueueEntry;
 
-/* A job that has not entered the queue names something, which stays in place until it leaves. */
+/*
+ * Adds a replica to the names of a job that has not entered the queue. The pointers must stay
+ * valid until it leaves.
+ */
 static inline void
 hg_queue_entry_name(HgQueueEntry *job, const HgReplicaName *name, const void *shape, HgReplica **to)
 {
 	job->named[job->nnamed++] = (HgQueueNamed){.name = name, .shape = shape, .to = to};
 }
 
-/* Wake the thread that waits with an entry, or serves its connection. */
+/* Wakes the thread that waits with an entry or serves its connection. */
 static inline void
 hg_queue_entry_wake(const HgQueueEntry *entry)
 {
 	const uint64_t one = 1;
 
-	/* it can't fail: the counter is far from full */
+	/* can't fail: the counter is far from full */
 	if (write(entry->wake, &one, sizeof(one)) < 0)
 		abort();
 }
@@ -121,7 +128,7 @@ hg_queue_list_append(HgQueueList *list, HgQueueEntry *entry)
 	list->length++;
 }
 
-/* Take out an entry, which must be there. */
+/* Removes an entry, which must be in the list. */
 static inline void
 hg_queue_list_remove(HgQueueList *list, HgQueueEntry *entry)
 {

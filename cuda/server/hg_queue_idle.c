@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_queue_idle.c
- *	  Jobs that are evicted where others wait for their memory.
+ *	  Evicts idle jobs if other jobs wait for their memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,12 +10,12 @@
 #include "hg_queue_idle.h"
 
 /*
- * A shard may be idle for so many times as long: its client may be fetching what the others have,
- * and would begin anew with all of them.
+ * A shard may be idle for so many times evict_ms: its client may be fetching what the other shards
+ * have, and would have to start again with all of them.
  */
 #define SHARD_TIMES 10
 
-/* Is nothing done for a job, and was nothing for so long that it may be evicted? */
+/* Returns true if nothing was done for a job for so long that it may be evicted. */
 static bool
 is_unused(const HgQueueMemory *memory, const HgQueueEntry *job, uint64_t now)
 {
@@ -24,7 +24,7 @@ is_unused(const HgQueueMemory *memory, const HgQueueEntry *job, uint64_t now)
 	return !job->busy && now - job->used_ms >= times * (uint64_t) memory->config->evict_ms;
 }
 
-/* The same for all jobs of a connection. */
+/* Returns true if that holds for all jobs of a connection. */
 static bool
 connection_is_idle(const HgQueueMemory *memory, const void *connection, uint64_t now)
 {
@@ -35,38 +35,39 @@ connection_is_idle(const HgQueueMemory *memory, const void *connection, uint64_t
 }
 
 /*
- * Could the client of an open job not wait for another turn, if that were evicted?  It closes one
- * that was opened ahead together with the one that is at work: these two do not keep each other.
+ * Returns true if the client of an open job could not wait for another turn after an eviction. A
+ * client closes a job that was opened ahead together with the one at work, so these two do not
+ * protect each other.
  */
 static bool
 is_bound(const HgQueueMemory *memory, const HgQueueEntry *job)
 {
-	uint32_t grouped = 0; /* that are at work */
+	uint32_t grouped = 0; /* other jobs of the group that are at work */
 
 	for (const HgQueueEntry *other = memory->open.first; other != NULL; other = other->next)
 		grouped += other != job && !other->ahead && hg_queue_memory_are_grouped(job, other);
 	return grouped > (job->ahead ? 1 : 0);
 }
 
-/* True if a job has a replica.  Then, as ever, all that it names. */
+/* Returns true if a job has pinned replicas; it pins all that it names, or none. */
 static bool
 has_items(const HgQueueEntry *job)
 {
 	return job->nnamed > 0 && job->named[0].item != NULL;
 }
 
-/* Is an open job one that may be evicted? */
+/* Returns true if an open job may be evicted. */
 static bool
 is_idle(const HgQueueMemory *memory, const HgQueueEntry *job, uint64_t now)
 {
 	if (job->is_shared || (job->memory == 0 && !has_items(job)) || !is_unused(memory, job, now) ||
 		is_bound(memory, job))
 		return false;
-	/* who has no lease any more has been given all keys */
+	/* a job without a lease has all of its keys */
 	return job->part.bytes == 0 || (job->ahead && connection_is_idle(memory, job->connection, now));
 }
 
-/* Ask for an open job to be evicted; the thread that was asked before may have missed it. */
+/* Marks an open job for eviction; the thread may have missed an earlier mark. */
 static void
 ask_job(HgQueueEntry *job)
 {
@@ -75,8 +76,8 @@ ask_job(HgQueueEntry *job)
 }
 
 /*
- * Would there be memory for the first in the queue when idle jobs, or those of them alone that have
- * been asked for, were evicted, and then the replicas that no job uses?
+ * Returns true if the first job in the queue would fit after the eviction of all idle jobs (of
+ * marked ones only, if asked_alone) and then of the replicas that no job uses.
  */
 static bool
 would_be_enough(HgQueueMemory *memory, bool asked_alone, uint64_t now)
@@ -114,7 +115,7 @@ hg_queue_idle_ask(HgQueueMemory *memory)
 	}
 	if (!would_be_enough(memory, false, now))
 		return;
-	/* where all is held that is not reserved, one by one */
+	/* at least one, as memory may be held that nobody has reserved */
 	while (asked == 0 || !would_be_enough(memory, true, now))
 	{
 		longest = NULL;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_queue_memory.c
- *	  The device memory that is reserved for jobs, and that those who wait need.
+ *	  The device memory that is reserved for jobs, and that waiting jobs need.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,7 +26,7 @@ hg_queue_memory_group_is_open(const HgQueueMemory *memory, const HgQueueEntry *j
 	return false;
 }
 
-/* What there is of a budget but for so much. */
+/* Returns budget - taken, or 0. */
 static uint64_t
 rest_of(uint64_t budget, uint64_t taken)
 {
@@ -54,7 +54,7 @@ hg_queue_memory_unreserved(const HgQueueMemory *memory, uint64_t idle)
 	return rest_of(budget_of(memory), memory->reserved + memory->replica.bytes - idle);
 }
 
-/* Has the device memory for the job, when items of so many bytes have gone? */
+/* Returns true if the device has the memory for the job after `gone` bytes were freed. */
 static bool
 fits_without(const HgQueueMemory *memory, const HgQueueEntry *job, uint64_t gone)
 {
@@ -74,7 +74,7 @@ hg_queue_memory_fits(const HgQueueMemory *memory, const HgQueueEntry *job)
 	return fits_without(memory, job, 0);
 }
 
-/* Bytes of items that nobody uses, and of those that are leaving. */
+/* Returns the bytes of items that no job uses, and of those that are leaving. */
 static uint64_t
 spare_for(const HgQueueMemory *memory, const HgQueueEntry *job, const HgReplicaName *of)
 {
@@ -88,8 +88,8 @@ hg_queue_memory_can_fit(const HgQueueMemory *memory, const HgQueueEntry *job)
 }
 
 /*
- * Evict the next item, in front of those that have gone already; false where there is none, as the
- * device's memory is another than a moment before.
+ * Evicts the next item, and puts it in front of *gone. Returns false if there is none, because the
+ * device's memory has changed a moment ago.
  */
 static bool
 evict_one(HgQueueMemory *memory, const HgQueueEntry *job, const HgReplicaName *of,

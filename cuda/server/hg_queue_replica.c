@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* What goes by a name; there are few, and they are looked for once a job. */
+/* Finds an item by name; a linear search, as there are few, and each job searches once. */
 static HgQueueItem *
 find(const HgQueueReplica *replica, const HgReplicaName *name)
 {
@@ -21,7 +21,7 @@ find(const HgQueueReplica *replica, const HgReplicaName *name)
 	return NULL;
 }
 
-/* The same, if it has the shape that a job says. */
+/* The same, if it has the shape that a job gives. */
 static HgQueueItem *
 find_named(const HgQueueReplica *replica, const HgQueueNamed *named)
 {
@@ -46,8 +46,8 @@ is_named(const HgQueueItem *item, const HgQueueEntry *job)
 }
 
 /*
- * Is it a graph of this name, which may be NULL, or of that graph's rows?  Where the name is not a
- * partition's, partitions are the graph's, too.
+ * Returns true if an item is the graph of this name, which may be NULL, or one of its columns. If
+ * the name is not a partition's, this includes all partitions.
  */
 static bool
 is_of(const HgQueueItem *item, const HgReplicaName *graph)
@@ -74,7 +74,7 @@ hg_queue_replica_named_bytes(const HgQueueReplica *replica, const HgQueueEntry *
 {
 	uint64_t bytes = 0;
 
-	/* one that is named twice, for both sides, is there once */
+	/* a replica that both sides name counts once */
 	for (const HgQueueItem *item = replica->first; item != NULL; item = item->next)
 		if (!item->dropped && is_named(item, job))
 			bytes += item->bytes;
@@ -114,7 +114,7 @@ put_last(HgQueueReplica *replica, HgQueueItem *item)
 	*link = item;
 }
 
-/* Take out an item that is to be released. */
+/* Takes out an item that will be released. */
 static HgQueueItem *
 see_off(HgQueueReplica *replica, HgQueueItem *item)
 {

@@ -3,25 +3,25 @@
  * hg_queue_replica.h
  *	  The replicas of graphs and columns in a device process, by name.
  *
- * Either is an item.  A job that makes a replica gives it to the process, which holds it until it
- * is dropped, or until other replicas or jobs need its memory (src/engine/hg_replica.h, and
- * hg_wire.h).  What they hold is device memory that no job has reserved: hg_queue_memory.h reckons
- * with both.
+ * Each replica is an item. A job that makes a replica gives it to the process, which keeps it
+ * until it is dropped, or until other replicas or jobs need its memory (src/engine/hg_replica.h,
+ * and hg_wire.h). Items hold device memory that no job has reserved; hg_queue_memory.h accounts
+ * for both.
  *
- * A graph that is dropped has its columns dropped with it: the process that gives names knows what
- * it has freed, but not always which replicas of it there were.  One that is evicted leaves them,
- * and they are there when it is made again.  Neither makes room for the other, as they are of use
- * together alone.
+ * Dropping a graph drops its columns: the process that gives names knows what it has freed, but
+ * not always which replicas exist. Evicting a graph leaves its columns, which are used again when
+ * the graph is made again. A graph and its columns are not evicted for each other, because they
+ * are useful only together.
  *
- * PINS.  A job finds all items that it names and pins them in the step that admits it, or none, and
- * lets go of them when the engine has closed it: nobody has any while he waits in the queue, so
- * that no two jobs can wait for each other's.  A pinned item stays; one that is dropped meanwhile
- * is not found any more, and goes with its last user.
+ * PINS. A job finds and pins all items that it names in the step that admits it, or none, and
+ * unpins them when the engine has closed it. A waiting job has no pins, so that no two jobs can
+ * wait for each other's. A pinned item stays; one that is dropped meanwhile is not found any more,
+ * and goes with its last user.
  *
- * LOCKS.  All of it is under the queue's lock, so that an item can't go between the look for it and
- * the job's admission.  But no engine is called with that: what is to go is taken out under the
- * lock, the lock is let go, the engine releases the items, and then they are counted out.  Until
- * then their memory is nobody's: they are leaving.
+ * LOCKS. Everything is guarded by the queue's lock, so that an item can't go between the search
+ * for it and the job's admission. But no engine is called with the lock held: items that go are
+ * taken out under the lock, the lock is released, the engine releases the items, and then they are
+ * counted out. Until then they are "leaving".
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -40,79 +40,84 @@ typedef struct HgQueueItem
 	union
 	{
 		HgReplicaShape graph;
-		HgReplicaColumnShape column; /* where the name is a column's */
+		HgReplicaColumnShape column; /* if the name is a column's */
 	} shape;
 	HgReplica *replica; /* the engine's */
 	uint64_t bytes;
-	uint32_t users;	 /* how often open jobs name it */
-	uint32_t ending; /* of them, those of jobs that are reckoned to end: hg_queue_replica_spare */
+	uint32_t users;	 /* how many names of open jobs refer to it */
+	uint32_t ending; /* users among them that hg_queue_replica_reckon_end has counted */
 	bool dropped;	 /* goes with its last user, and is not found any more */
 } HgQueueItem;
 
 typedef struct HgQueueReplica
 {
-	HgQueueItem *first; /* the one that was used least lately */
-	uint32_t count;		/* of those that have memory: in the list, or leaving */
-	uint64_t bytes;		/* which is so much ... */
-	uint64_t leaving;	/* ... and of it what is leaving */
-	uint64_t evicted;	/* those that others, or jobs, wanted the memory of, so far */
+	HgQueueItem *first; /* least recently used first */
+	uint32_t count;		/* items that hold memory: in the list, or leaving */
+	uint64_t bytes;		/* bytes of these items */
+	uint64_t leaving;	/* bytes of the leaving ones among them */
+	uint64_t evicted;	/* items evicted so far for other replicas or jobs */
 } HgQueueReplica;
 
-/* Is all there that a job names, in the shapes that it says? */
+/* Returns true if all that a job names is there, in the given shapes; else notes job->missing. */
 extern bool hg_queue_replica_has(const HgQueueReplica *replica, HgQueueEntry *job);
 
-/* Bytes of those that are. */
+/* Returns the bytes of the named items that are there. */
 extern uint64_t hg_queue_replica_named_bytes(const HgQueueReplica *replica,
 											 const HgQueueEntry *job);
 
-/* Bytes of a graph and its columns, one of which has this name, but for that one. */
+/* Returns the bytes of the graph and columns that a name belongs to, except the named item. */
 extern uint64_t hg_queue_replica_bytes_beside(const HgQueueReplica *replica,
 											  const HgReplicaName *name);
 
-/* Pin them; all must be there. */
+/* Pins the named items, all of which must be there. */
 extern void hg_queue_replica_pin(HgQueueReplica *replica, HgQueueEntry *job);
 
 /*
- * Let go of what a job has pinned, if it has.  Items that go with it are put in front of the list
- * gone, which is returned.
+ * Unpins a job's items, if they are pinned. Dropped items whose last user it was are put in front
+ * of the list gone, which is returned; the caller releases them.
  */
 extern HgQueueItem *hg_queue_replica_unpin(HgQueueReplica *replica, HgQueueEntry *job,
 										   HgQueueItem *gone);
 
 /*
- * Is there one of that name?  It is the one that was used last then: whoever gives it once more has
- * been told that a job misses something, and the job can't use it before all of that is there.
+ * Returns true if there is an item of that name, and makes it the most recently used. A client
+ * that makes it again was told that a replica is missing, and its job can only run with all of
+ * them.
  */
 extern bool hg_queue_replica_knows(HgQueueReplica *replica, const HgReplicaName *name);
 
-/* Take over an item, which no job has, as the one that was used last. */
+/* Adds an item, which no job uses, as the most recently used. */
 extern void hg_queue_replica_add(HgQueueReplica *replica, HgQueueItem *item);
 
-/* Drop the one of that name, and a graph's columns: returns a list of those that go at once. */
+/*
+ * Drops the item of that name, and a graph's columns. Returns the list of those that the caller
+ * releases now.
+ */
 extern HgQueueItem *hg_queue_replica_drop(HgQueueReplica *replica, const HgReplicaName *name);
 
 /*
- * Bytes of items that could go: that have no users, but for those that are reckoned to end, and
- * that job, which may be NULL, does not name; nor are they of, which may be NULL: the graph that
- * has this name or a column of it.
+ * Returns the bytes of items that could go: without users (but those that
+ * hg_queue_replica_reckon_end counted), not named by job, and not of the graph that `of` names.
+ * Both may be NULL.
  */
 extern uint64_t hg_queue_replica_spare(const HgQueueReplica *replica, const HgQueueEntry *job,
 									   const HgReplicaName *of);
 
 /*
- * Reckon that a job ends, for what is asked next; and, before the lock is let go, that none does.
+ * reckon_end assumes that a job ends, for the next calls of hg_queue_replica_spare. reckon_none
+ * withdraws all assumptions; it must be called before the lock is released.
  */
 extern void hg_queue_replica_reckon_end(const HgQueueEntry *job);
 extern void hg_queue_replica_reckon_none(HgQueueReplica *replica);
 
 /*
- * Evict the item that was used least lately of those that have no users and that job, which may be
- * NULL, does not name, nor of, as above; NULL where there is none.
+ * Evicts the least recently used item without users that job does not name and that is not of the
+ * graph that `of` names; both may be NULL. The caller releases it. Returns NULL if there is none.
  */
 extern HgQueueItem *hg_queue_replica_evict(HgQueueReplica *replica, const HgQueueEntry *job,
 										   const HgReplicaName *of);
 
-/* An item that was leaving has been released: its memory is there again. */
+/* Subtracts an item that the engine has released. */
 extern void hg_queue_replica_count_out(HgQueueReplica *replica, HgQueueItem *item);
 
 #endif /* HG_QUEUE_REPLICA_H */

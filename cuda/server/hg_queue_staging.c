@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_queue_staging.c
- *	  Who has which part of staging.
+ *	  Divides staging into leases and room for results.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,18 +14,22 @@
 #include "../../src/engine/wire/hg_wire.h"
 
 /*
- * A lease is this at most, two slots of the largest size, and at least this where staging is large.
+ * Bounds of a lease: two slots of the largest size at most, and so much at least if staging is
+ * large.
  */
 #define LEASE_MAX (2 * HG_WIRE_SLOT_MAX)
 #define LEASE_MIN (UINT64_C(512) << 10)
 
-/* A member's lease is this at most: it has part of the rows, and may keep it while it reads. */
+/*
+ * Largest lease of a participant, which has a part of the rows, and may keep the lease while it
+ * reads.
+ */
 #define LEASE_OF_PARTICIPANT (UINT64_C(2) << 20)
 
-/* The same of one that has pages, which come as fast as they can be copied. */
+/* The same for a participant with pages, which come as fast as they can be copied. */
 #define LEASE_OF_PAGES (UINT64_C(8) << 20)
 
-/* Leases that any staging has room for. */
+/* Number of leases for which any staging has room. */
 #define LEASES 8
 
 static uint64_t
@@ -47,8 +51,8 @@ whole_pages(uint64_t bytes)
 }
 
 /*
- * Take wanted bytes of an area, or, where nothing as long is free, the longest that is,
- * unless that is less than least.  Both are multiples of the page.
+ * Takes wanted bytes of an area or, if no free piece is as long, the longest one of at least
+ * `least` bytes. Both are multiples of the page. Returns false if there is none.
  */
 static bool
 area_take(HgQueueArea *area, HgQueuePart *part, uint64_t least, uint64_t wanted)
@@ -104,7 +108,7 @@ hg_queue_staging_init(HgQueueStaging *staging, uint64_t bytes)
 	staging->rooms.bytes = whole_pages(bytes) - staging->rooms.offset;
 }
 
-/* The bytes that are sent for a side: UINT64_MAX where nobody knows. */
+/* Returns the bytes that are sent for a side; UINT64_MAX if unknown. */
 static uint64_t
 side_bytes(const HgJobSpec *spec, HgSide side)
 {
@@ -134,11 +138,11 @@ hg_queue_staging_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spe
 		most = less(most, whole_pages(staging->leases.bytes / LEASES));
 		bytes = hg_replica_least_bytes(spec);
 	}
-	/* nothing may be to be sent, and a lease there is always */
+	/* at least a page, even if nothing will be sent */
 	return more(whole_pages(less(bytes, most) + HG_WIRE_PAGE - 1), HG_WIRE_PAGE);
 }
 
-/* Two slots, each of which has room for a page of any side, or all that there ever is. */
+/* Two slots, each with room for a page of any side, or all of the area. */
 uint64_t
 hg_queue_staging_least_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spec)
 {

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_queue_staging.h
- *	  Who has which part of staging.
+ *	  Divides staging into leases and room for results.
  *
- * Staging is two areas: leases for the keys of jobs that are not built yet, and room for
- * results.  A job may keep its lease for as long as its client takes to read its tables,
- * results go as soon as they are copied.  Were they in one area, leases could fill it, and
- * jobs that are to deliver what such a client reads would wait for it, as it does for them.
+ * Staging has two areas: leases for the keys of jobs that are not built yet, and room for results.
+ * A job may keep its lease for as long as its client takes to read its tables, while results go as
+ * soon as they are copied. If both shared one area, leases could fill it. Then a job whose results
+ * such a client must read first would wait for staging, and the client for the job.
  *
  * The caller holds the queue's lock.
  *
@@ -20,7 +20,7 @@
 #include "../../src/engine/hg_engine.h"
 #include "hg_queue_entry.h"
 
-/* A contiguous piece of staging, and the parts of it that are taken. */
+/* A contiguous piece of staging, and its taken parts, in the order of offsets. */
 typedef struct HgQueueArea
 {
 	uint64_t offset;
@@ -35,30 +35,31 @@ typedef struct HgQueueStaging
 	HgQueueArea rooms;
 } HgQueueStaging;
 
+/* Divides staging of so many bytes: three quarters are for leases. */
 extern void hg_queue_staging_init(HgQueueStaging *staging, uint64_t bytes);
 
 /*
- * The bytes that a job has a use for; but one that makes a graph replica, for which no query waits,
- * leaves most of staging to others.
+ * Returns the bytes of staging that a job can use. A job that makes a replica, for which no query
+ * waits, leaves most of staging to others.
  */
 extern uint64_t hg_queue_staging_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spec);
 
-/* ... and those that it can't do without. */
+/* Returns the least bytes that a job needs. */
 extern uint64_t hg_queue_staging_least_lease_bytes(const HgQueueStaging *staging,
 												   const HgJobSpec *spec);
 
-/* The bytes of room that results of so many bytes have a use for. */
+/* Returns the bytes of room that results of so many bytes can use. */
 extern uint64_t hg_queue_staging_room_bytes(uint64_t wanted);
 
-/* Give a job a lease, or a request its room, if there is any. */
+/* Take a lease for a job, or room for a request; return false if there is none. */
 extern bool hg_queue_staging_take_lease(HgQueueStaging *staging, HgQueueEntry *job);
 extern bool hg_queue_staging_take_room(HgQueueStaging *staging, HgQueueEntry *request);
 
-/* Give them back; there may be none. */
+/* Give the lease or the room back; do nothing if there is none. */
 extern void hg_queue_staging_give_lease(HgQueueStaging *staging, HgQueueEntry *job);
 extern void hg_queue_staging_give_room(HgQueueStaging *staging, HgQueueEntry *request);
 
-/* The bytes of both areas that are taken. */
+/* Returns the taken bytes of both areas. */
 static inline uint64_t
 hg_queue_staging_taken(const HgQueueStaging *staging)
 {

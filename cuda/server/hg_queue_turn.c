@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_queue_turn.c
- *	  Whose turn it is in the queue of a device process, and how others wait for theirs.
+ *	  Admits jobs to the device in turn, and lets the others wait.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* How often a client that has sent something else is looked at while it waits, in ms. */
+/* How often a waiting client that has sent another message is checked, in ms. */
 #define LOOK_MS 10
 
-/* Take someone out of a list, whose wait is over. */
+/* Ends the wait of an entry in a list. */
 static void
 end_wait(HgQueueList *list, HgQueueEntry *entry, HgQueueState state)
 {
@@ -47,7 +47,7 @@ hg_queue_turn_release(HgServerQueue *queue, HgQueueItem *gone)
 	}
 }
 
-/* Can and could a job, which is in no list, be admitted?  Then it has what it needs. */
+/* Takes what a job in no list needs, if it fits; returns its new state. */
 static HgQueueState
 admit(HgServerQueue *queue, HgQueueEntry *job)
 {
@@ -55,7 +55,7 @@ admit(HgServerQueue *queue, HgQueueEntry *job)
 
 	if (!hg_queue_replica_has(&memory->replica, job))
 		return HG_QUEUE_NO_REPLICA;
-	/* other processes may have more of the device than when it came */
+	/* other processes may have taken more of the device since it came */
 	if (job->memory > hg_queue_memory_limit(memory, job))
 		return HG_QUEUE_REFUSED;
 	if (!hg_queue_memory_fits(memory, job) || !hg_queue_staging_take_lease(&queue->staging, job))
@@ -66,14 +66,14 @@ admit(HgServerQueue *queue, HgQueueEntry *job)
 	return HG_QUEUE_GRANTED;
 }
 
-/* True if evicting replicas could make room for a job that has none. */
+/* Returns true if a job does not fit, but would after the eviction of replicas. */
 static bool
 needs_items(const HgQueueMemory *memory, const HgQueueEntry *job)
 {
 	return !hg_queue_memory_fits(memory, job) && hg_queue_memory_can_fit(memory, job);
 }
 
-/* Admit a job that must not wait any longer, or refuse it. */
+/* Admits a waiting job at once, or refuses it. */
 static void
 admit_or_refuse(HgServerQueue *queue, HgQueueEntry *job)
 {
@@ -84,7 +84,7 @@ admit_or_refuse(HgServerQueue *queue, HgQueueEntry *job)
 		hg_queue_list_append(&queue->memory.open, job);
 }
 
-/* A job of this group is open: those that wait must not wait any longer. */
+/* After a job of this group was admitted: its waiting jobs are admitted at once or refused. */
 static void
 admit_or_refuse_group(HgServerQueue *queue, uint64_t group)
 {
@@ -97,7 +97,7 @@ admit_or_refuse_group(HgServerQueue *queue, uint64_t group)
 			continue;
 		if (needs_items(&queue->memory, job))
 		{
-			/* its own thread has them released */
+			/* its own thread evicts and releases replicas */
 			job->hurried = true;
 			hg_queue_entry_wake(job);
 		}
@@ -106,7 +106,7 @@ admit_or_refuse_group(HgServerQueue *queue, uint64_t group)
 	}
 }
 
-/* A job, which is in no list, has been admitted. */
+/* Adds a job in no list, which was admitted, to the open ones. */
 static void
 add_open(HgServerQueue *queue, HgQueueEntry *job)
 {
@@ -125,7 +125,7 @@ hg_queue_turn_try(HgServerQueue *queue, HgQueueEntry *job)
 	return state;
 }
 
-/* Something is free again: whose turn is it? */
+/* Grants what is free to those that wait, in their order. */
 static void
 admit_waiting(HgServerQueue *queue)
 {
@@ -137,7 +137,7 @@ admit_waiting(HgServerQueue *queue)
 		end_wait(&queue->participants, job, HG_QUEUE_GRANTED);
 		hg_queue_list_append(&queue->memory.open, job);
 	}
-	/* they have staging at least */
+	/* participants may still wait for staging */
 	if (job != NULL)
 		return;
 	while ((job = queue->memory.waiting.first) != NULL)
@@ -183,7 +183,7 @@ hg_queue_turn_grant_rooms(HgServerQueue *queue)
 		end_wait(&queue->requests, request, HG_QUEUE_GRANTED);
 }
 
-/* A job that waits has been woken, or has slept for long: is it its turn? */
+/* Checks whether it is the turn of a waiting job that was woken, or has slept for long. */
 static void
 look_again(HgServerQueue *queue, HgQueueEntry *job)
 {
@@ -196,12 +196,12 @@ look_again(HgServerQueue *queue, HgQueueEntry *job)
 		admit_waiting(queue);
 	if (job->hurried && job->state == HG_QUEUE_WAITING)
 		admit_or_refuse(queue, job);
-	/* who is the first now may have slept while this one was */
+	/* the job that is first now may have slept meanwhile */
 	if (job->state != HG_QUEUE_WAITING)
 		hg_queue_turn_pass_on(queue);
 }
 
-/* How long a wait for something sleeps at most, in ms; -1 for as long as nothing happens. */
+/* Returns how long a wait may sleep, in ms; -1: until something happens. */
 static int
 longest_sleep(const HgServerQueue *queue, const HgQueueList *list, bool sees_socket)
 {
@@ -229,10 +229,10 @@ hg_queue_turn_wait(HgServerQueue *queue, HgQueueList *list, HgQueueEntry *entry,
 		bool gave_up;
 
 		pthread_mutex_unlock(&queue->lock);
-		ends[0].revents = ends[1].revents = 0; /* poll may fail, for a signal */
+		ends[0].revents = ends[1].revents = 0; /* poll may fail because of a signal */
 		poll(ends, 2, longest_sleep(queue, list, ends[1].fd >= 0));
 		gave_up = (ends[1].fd < 0 || ends[1].revents != 0) && waiter->gave_up(waiter->arg);
-		/* a message that is no reason to give up stays where it is, readable */
+		/* a message that is no reason to give up stays in the socket, which stays readable */
 		if (ends[1].revents != 0)
 			ends[1].fd = -1;
 		if (is_first)
@@ -248,15 +248,15 @@ hg_queue_turn_wait(HgServerQueue *queue, HgQueueList *list, HgQueueEntry *entry,
 		if (entry->state != HG_QUEUE_WAITING)
 			break;
 		/*
-		 * evicting replicas can make room, or another of this connection's jobs, which has to wait,
-		 * too
+		 * replicas can be evicted now, or the event was for another job of this connection, which
+		 * waits, too
 		 */
 		if (ends[0].revents != 0 && read(waiter->wake, &count, sizeof(count)) < 0)
 			abort();
 		if (list == &queue->memory.waiting)
 			look_again(queue, entry);
 	}
-	/* it has been written to, before the state was seen */
+	/* the eventfd is written before the state is visible: clear it */
 	if (read(waiter->wake, &count, sizeof(count)) < 0)
 		abort();
 	return entry->state;

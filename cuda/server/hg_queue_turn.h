@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_queue_turn.h
- *	  Whose turn it is in the queue of a device process, and how others wait for theirs.
+ *	  Admits jobs to the device in turn, and lets the others wait.
  *
- * hg_server_queue.c, whose calls these are made by, tells who comes before whom.
+ * Only hg_server_queue.c calls these functions; it describes the order.
  *
- * The caller holds the queue's lock.  No engine is called with it: items that make room for a
- * job are released by the thread of its own connection, which lets the lock go meanwhile, and
- * then looks whether the job still is the one whose turn it is.  Whoever gives something back
- * wakes it for that.
+ * The caller holds the queue's lock. No engine is called with it: the thread of a job's own
+ * connection releases the items that make room for the job. It gives up the lock meanwhile, and
+ * then checks whether it is still the job's turn. A thread that gives something back wakes it for
+ * that.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,18 +27,18 @@
 struct HgServerQueue
 {
 	const HgServerConfig *config;
-	pthread_mutex_t lock; /* guards all that follows */
+	pthread_mutex_t lock; /* guards all fields below */
 
-	HgQueueMemory memory;	  /* and the jobs that are open, or wait for it */
-	uint32_t evicted;		  /* jobs that are neither open any more nor closed */
-	HgQueueList participants; /* participants of shared jobs, waiting for a lease */
+	HgQueueMemory memory;	  /* and the jobs that are open, or wait for memory */
+	uint32_t evicted;		  /* jobs that are not open any more, but not closed */
+	HgQueueList participants; /* participants of shared jobs that wait for a lease */
 
 	HgQueueStaging staging;
-	HgQueueList requests; /* waiting for room */
+	HgQueueList requests; /* requests that wait for room */
 
 	uint64_t started_ms;
-	uint64_t idle_since_ms; /* while there is no job */
-	HgDeviceStatus counted; /* connections and the numbers of jobs that have ended */
+	uint64_t idle_since_ms; /* start of the time without a job */
+	HgDeviceStatus counted; /* the number of connections, and of jobs that have ended */
 };
 
 static inline uint64_t
@@ -48,30 +48,32 @@ hg_queue_now_ms(void)
 }
 
 /*
- * Admit a job, which is in no list, if it fits now: HG_QUEUE_GRANTED, and it is open.
- * HG_QUEUE_WAITING where it may do so later; HG_QUEUE_REFUSED and HG_QUEUE_NO_REPLICA where it
- * never will.
+ * Admits a job, which is in no list, if it fits now: HG_QUEUE_GRANTED, and it is open.
+ * HG_QUEUE_WAITING if it may fit later; HG_QUEUE_REFUSED or HG_QUEUE_NO_REPLICA if it never will.
  */
 extern HgQueueState hg_queue_turn_try(HgServerQueue *queue, HgQueueEntry *job);
 
-/* Something has been given back: whose turn is it? */
+/*
+ * Admits waiting jobs after something was given back, and wakes the first one if it can evict
+ * replicas.
+ */
 extern void hg_queue_turn_pass_on(HgServerQueue *queue);
 
-/* The same of room for results. */
+/* Grants room for results to waiting requests. */
 extern void hg_queue_turn_grant_rooms(HgServerQueue *queue);
 
-/* Release items that were taken out, if there are any; the lock is let go meanwhile. */
+/* Releases a list of items, which may be NULL, without the lock. */
 extern void hg_queue_turn_release(HgServerQueue *queue, HgQueueItem *gone);
 
 /*
- * Evict replicas to make room for a job that does not fit; the lock is let go meanwhile.  Returns
- * whether there were any.
+ * Evicts replicas to make room for a job that does not fit, and releases them without the lock.
+ * Returns true if there were any.
  */
 extern bool hg_queue_turn_make_room(HgServerQueue *queue, const HgQueueEntry *job);
 
 /*
- * Wait in a list until someone ends the entry's wait, or the client gives up; the lock is let go
- * meanwhile.  Returns the state; HG_QUEUE_OUTSIDE where the client gave up.
+ * Waits in a list, without the lock, until another thread ends the entry's wait, or the client
+ * gives up. Returns the state: HG_QUEUE_OUTSIDE if the client gave up.
  */
 extern HgQueueState hg_queue_turn_wait(HgServerQueue *queue, HgQueueList *list, HgQueueEntry *entry,
 									   const HgQueueWaiter *waiter);

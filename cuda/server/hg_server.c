@@ -3,18 +3,17 @@
  * hg_server.c
  *	  The device process's end of its connections: one, or many.
  *
- * A private process serves its only connection in its only thread.  A server's process has
- * a thread for each session, and the first thread for what must never wait for a job: the
- * control connection, the socket to listen on, and the time without a job.
+ * A private process serves its only connection in its only thread. A server's process has a thread
+ * for each session. Its first thread does what must never wait for a job: it serves the control
+ * connection and the listening socket, and watches the time without a job.
  *
- * When the process is to end, the first thread cuts off all sessions, which each of their
- * threads finds out at the next poll for a cancellation, and gives them a moment.  Should
- * one be stuck in its device's driver, the process ends without it: what a thread
- * holds goes with the process.
+ * When the process ends, the first thread shuts down all sessions, which their threads notice at
+ * the next poll for a cancel, and gives them a moment. If a thread is stuck in its device's
+ * driver, the process ends without it, and the thread's resources go with the process.
  *
- * After a failure of the device nothing is given back at all, neither by the thread that met it nor
- * at exit: its driver might never answer, and might still write to the staging area, where no other
- * session must be given the room.
+ * After a failure of the device nothing is freed, neither by the thread that met it nor at exit.
+ * The driver might never answer, and might still write to the staging area, which no other session
+ * may get.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -38,19 +37,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Without a job for this long the engine rests. */
+/* The engine rests after so long without a job. */
 #define REST_MS 1000
 
 /*
- * How long the first thread sleeps at most, in ms, where there are jobs or other threads: jobs do
- * not wake it when they end.
+ * The longest sleep of the first thread, in ms, while there are jobs or other threads: jobs do not
+ * wake it when they end.
  */
 #define TICK_MS 1000
 
-/* How long it leaves new sessions alone when it could not take one. */
+/* After a failure to accept a session no new ones are accepted for so long. */
 #define BACKOFF_MS 100
 
-/* How long threads are waited for at the end. */
+/* How long the process waits for threads at the end. */
 #define CLOSING_MS 100
 
 typedef struct Server Server;
@@ -67,12 +66,12 @@ struct Server
 {
 	const HgServerConfig *config;
 	HgServerQueue *queue;
-	HgWireDevices hello; /* of every connection, but for the header */
-	bool rested;		 /* the engine has, and no job has been there since */
+	HgWireDevices hello; /* of every connection, except the header */
+	bool rested;		 /* the engine rests, and there was no job since */
 
 	int wake; /* eventfd, written to with device_failed */
 
-	pthread_mutex_t lock; /* guards all that follows */
+	pthread_mutex_t lock; /* guards all fields below */
 	Connection *connections;
 	bool device_failed;
 };
@@ -82,9 +81,9 @@ struct Server
  * ------------------------------------------------------------------------ */
 
 /*
- * Rest where it is time to, or tidy up where there are jobs.  Returns the milliseconds until
- * something of that kind is to be done again: -1 for never as things stand, 0 when the process is
- * to end.
+ * Lets the engine rest after a time without jobs, or tidy up while there are jobs. Returns the
+ * milliseconds until the next such call is due: -1 for never as things stand, 0 if the process
+ * must end.
  */
 static int
 pass_idle_time(Server *server)
@@ -117,7 +116,7 @@ pass_idle_time(Server *server)
  * One session
  * ------------------------------------------------------------------------ */
 
-/* The exit status that the end of a process's first connection calls for. */
+/* Returns the exit status after the end of a process's first connection. */
 static int
 exit_status_of(HgSessionState state)
 {
@@ -134,7 +133,7 @@ exit_status_of(HgSessionState state)
 	return 1;
 }
 
-/* Serve the only session. */
+/* Serves the only session. */
 static int
 serve_one(Server *server)
 {
@@ -161,7 +160,7 @@ serve_one(Server *server)
  * Many sessions
  * ------------------------------------------------------------------------ */
 
-/* Tell the first thread that the device has failed. */
+/* Reports a failure of the device to the first thread. */
 static void
 report_failure(Server *server)
 {
@@ -192,7 +191,7 @@ serve_connection(void *arg)
 		{
 			if (poll(ends, 2, -1) <= 0)
 				continue;
-			/* a job that something is asked of is not idle */
+			/* a request comes before an eviction: its job is not idle */
 			if (ends[0].revents != 0)
 				hg_server_session_serve(session);
 			else
@@ -220,7 +219,7 @@ serve_connection(void *arg)
 	return NULL;
 }
 
-/* Give a connection its thread.  Takes over the socket, which is closed on failure. */
+/* Starts the thread of a connection. Takes over the socket, and closes it on failure. */
 static void
 start_connection(Server *server, int socket)
 {
@@ -230,7 +229,7 @@ start_connection(Server *server, int socket)
 
 	if (connection != NULL)
 	{
-		/* its thread counts it out at its end, which may come before this one goes on */
+		/* its thread may end, and count it out, before this thread goes on */
 		hg_server_queue_count_connections(server->queue, 1);
 		pthread_mutex_lock(&server->lock);
 		connection->server = server;
@@ -239,7 +238,7 @@ start_connection(Server *server, int socket)
 		failure = pthread_create(&thread, NULL, serve_connection, connection);
 		if (failure == 0)
 		{
-			/* its thread can't be gone already: that takes the lock */
+			/* its thread takes the lock before it ends, so that it still exists */
 			server->connections = connection;
 			pthread_detach(thread);
 		}
@@ -254,7 +253,7 @@ start_connection(Server *server, int socket)
 	}
 }
 
-/* Take all connections that wait to be.  Returns whether that went well. */
+/* Accepts all pending connections. Returns false after a failure. */
 static bool
 accept_connections(Server *server)
 {
@@ -271,7 +270,7 @@ accept_connections(Server *server)
 	}
 }
 
-/* Has an engine lost its device? */
+/* Returns true if an engine has lost its device. */
 static bool
 device_has_failed(Server *server)
 {
@@ -283,7 +282,7 @@ device_has_failed(Server *server)
 	return failed;
 }
 
-/* Close all connections, and see that their threads end.  Returns whether all did. */
+/* Closes all connections and waits for their threads. Returns true if all have ended. */
 static bool
 close_connections(Server *server)
 {
@@ -304,7 +303,7 @@ close_connections(Server *server)
 	return all;
 }
 
-/* Listen, until the control connection or the device is gone or nobody comes. */
+/* Listens until the control connection or the device is gone, or the idle timeout has passed. */
 static int
 serve_many(Server *server)
 {

@@ -3,12 +3,12 @@
  * hg_server.h
  *	  The device process's end of its connections.
  *
- *	hg_server.c			one connection, or a socket to listen on and a thread for each
- *	hg_server_session.c	a connection: messages, jobs, what an engine is lent
+ *	hg_server.c			one connection, or a listening socket and a thread for each connection
+ *	hg_server_session.c	a connection: messages, jobs, hosts of engines
  *	hg_server_queue.c	what connections share: device memory, replicas, staging;
- *						on hg_queue_*.c
+ *						uses hg_queue_*.c
  *
- * Nothing here knows what kind of engine does the work.
+ * Nothing here depends on the kind of engine that does the work.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,28 +19,31 @@
 
 #include "../../src/engine/wire/hg_wire.h"
 
-/* How long a job may be idle on a device that others want: longer than a busy client takes. */
+/*
+ * A job that is idle for so long may be evicted if others need the memory: longer than a busy
+ * client takes.
+ */
 #define HG_SERVER_EVICT_MS 2000
 
 /* Device memory, in bytes. */
 typedef struct HgMemoryUse
 {
-	uint64_t budget; /* the memory of jobs and replicas together; less while other processes
-					  * have more */
-	uint64_t held;	 /* what they hold */
-	uint64_t peak;	 /* the most that they held */
+	/* memory of jobs and replicas together; less while other processes use more */
+	uint64_t budget;
+	uint64_t held; /* bytes that they hold */
+	uint64_t peak; /* most bytes that they held */
 } HgMemoryUse;
 
-/* The callbacks get arg.  Any thread may call them, several at a time. */
+/* The callbacks get arg. Any thread may call them, several at a time. */
 typedef struct HgServerConfig
 {
 	int socket; /* connected, SOCK_SEQPACKET: the only session, or the control connection */
-	int listen; /* listening, SOCK_SEQPACKET: where sessions connect; -1 for one session alone */
+	int listen; /* listening, SOCK_SEQPACKET, where sessions connect; -1: only one session */
 
 	/*
 	 * The engine that does the work: any thread may use it, and a job one thread at a time.
-	 * HgEngine lets an engine read the appended keys until close, but those in staging are
-	 * gone as soon as append is answered: this one takes copies.
+	 * HgEngine allows an engine to read appended keys until close, but keys in staging are
+	 * overwritten once append is answered. So this engine must copy them.
 	 */
 	HgEngine *engine;
 
@@ -48,46 +51,50 @@ typedef struct HgServerConfig
 	uint64_t staging_bytes;
 	int staging_fd;
 
-	int64_t replica_limit; /* device memory for replicas; 0 = half of the budget, -1 = none */
+	/* bytes of device memory for replicas; 0 = half of the budget, -1 = none */
+	int64_t replica_limit;
 
-	int idle_timeout; /* seconds without a job until it ends, and the replicas with it; 0 = never */
-	int evict_ms;	  /* how long a job is idle until it may be evicted: hg_queue_idle.h */
+	/* seconds without a job after which the process, and its replicas, end; 0 = never */
+	int idle_timeout;
+	int evict_ms; /* idle time after which a job may be evicted (hg_queue_idle.h) */
 
-	HgEngineCosts costs; /* for the hello */
+	HgEngineCosts costs; /* sent with the hello */
 
-	/* Fill at most capacity of infos and return their number. */
+	/* Fills up to capacity infos and returns their number. */
 	int (*list_devices)(void *arg, HgDeviceInfo *infos, int capacity);
 
-	/* The device memory that a job needs at least, as far as its spec tells. */
+	/* Returns the device memory that a job needs at least, as far as its spec says. */
 	uint64_t (*job_bytes)(void *arg, const HgJobSpec *spec);
 
 	void (*memory_use)(void *arg, HgMemoryUse *use);
 
 	/*
-	 * Called when a job is to be admitted: see what other processes have left of the budget, where
-	 * that has not been seen for a while.  It may take a millisecond or so, memory_use may not.
+	 * Called when a job asks for admission: measures what other processes have left of the budget,
+	 * unless that was done recently. It may take a millisecond or so, which memory_use may not.
 	 */
 	void (*measure)(void *arg);
 
 	/*
-	 * Called when there has been no job for a second: release the memory that is pooled only for
-	 * the next job's speed.  Replicas stay.
+	 * Called after a second without a job: frees memory that is pooled only to speed up the next
+	 * job. Replicas stay.
 	 */
 	void (*rest)(void *arg);
 
-	/* Called about each second while there are jobs: give back what these have no use for. */
+	/* Called about each second while there are jobs: frees memory that they do not need. */
 	void (*tidy)(void *arg);
 	void *arg;
 } HgServerConfig;
 
-/* The exit status of the process after a failure of its device, which is then of no more use. */
+/*
+ * The exit status of the process after a failure of its device, which is not used any more then.
+ */
 #define HG_EXIT_DEVICE_FAILED 3
 
 /*
- * Say hello on config->socket, then serve until its other end closes it or speaks nonsense,
- * the device fails, or there was no job for idle_timeout seconds.  Returns the exit status for
- * the process, 0 where all went as it should, with all jobs closed; where threads are still at
- * work that do not end at once, or the device has failed, it ends the process itself.
+ * Says hello on config->socket, then serves until its other end closes it or breaks the protocol,
+ * the device fails, or there was no job for idle_timeout seconds. Returns the exit status for the
+ * process, with all jobs closed; 0 is success. If threads do not end at once, or the device has
+ * failed, it ends the process itself.
  */
 extern int hg_server_run(const HgServerConfig *config);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_server_exchange.c
- *	  What a shard is asked before it is built: engine/hg_exchange.h tells the way.
+ *	  Requests to a shard before it is built (engine/hg_exchange.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,7 +27,7 @@ hg_server_exchange_is_sane(const HgServerJob *job, const HgWireRequest *request)
 			return request->count > 0;
 		case HG_WIRE_PUT_ROWS:
 			columns = ((UINT32_C(1) << job->spec.ncolumns[side]) - 1) * HG_WIRE_COLUMN(side, 0);
-			/* with such a count no sum of bytes is too large for 64 bits */
+			/* such a count keeps all sums of bytes within 64 bits */
 			return (request->columns & ~columns) == 0 && request->count <= HG_MAX_ROWS &&
 				   hg_server_room_in_lease(job, request, (request->count + 7) / 8 * 8,
 										   hg_wire_row_bytes(&job->spec, side));
@@ -71,7 +71,7 @@ hg_server_exchange_expect(HgServerJob *job, const HgWireRequest *request, HgErro
 	return status == HG_OK ? job->engine->expect(job->job, side, exchange, error) : status;
 }
 
-/* The columns of rows that have a NULL. */
+/* Returns the columns of rows that have a NULL. */
 static uint64_t
 columns_with_nulls(const HgServerJob *job, HgSide side, const HgExchangeRows *rows)
 {

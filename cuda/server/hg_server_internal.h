@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_server_internal.h
- *	  A connection's two halves: its messages, and the jobs that they are about.
+ *	  A connection's messages and its jobs: shared by the files of a session.
  *
- *	hg_server_session.c		messages in and out, what is a sane request
- *	hg_server_request.c		what a request has the engine do
+ *	hg_server_session.c		receives, checks and answers messages
+ *	hg_server_request.c		calls the engine for a request
  *	hg_server_job.c			a job's life: opened, evicted, closed
+ *	hg_server_room.c		leases, room for results, memory for more rows
+ *	hg_server_exchange.c	requests to a shard
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,8 +24,8 @@ typedef struct HgServerJob
 	HgServerSession *session;
 	uint32_t id;
 	HgJobSpec spec;
-	HgTableTrial trial;		   /* where the spec has one: that points here ... */
-	HgReplicaSpec new_replica; /* ... and the same of these */
+	HgTableTrial trial;		   /* if the spec has one: spec.trial points here */
+	HgReplicaSpec new_replica; /* this and the next members likewise */
 	HgReplicaUse replica[2];
 	HgReplicaColumnSpec new_column;
 	HgReplicaColumnUse replica_columns[2][HG_MAX_COLUMNS];
@@ -31,25 +33,28 @@ typedef struct HgServerJob
 	HgPageSpec pages[2];
 	HgProgram programs[2][HG_MAX_PROGRAMS];
 	HgRowFilters filters[2];
-	HgEngine *engine;	   /* of the process, or of shared jobs */
-	HgJob *job;			   /* the engine's; NULL once it has been evicted */
-	HgHost host;		   /* what the engine gets; its arg is this struct */
-	HgQueueEntry entry;	   /* its reservation, and its lease until all keys are there */
-	uint64_t reserved[2];  /* by HgSide: rows that there was memory reserved for, beyond those
-							* expected; a participant has them itself */
+	HgEngine *engine;	/* the process's engine, or that of shared jobs */
+	HgJob *job;			/* the engine's; NULL once it was evicted */
+	HgHost host;		/* given to the engine; its arg is this struct */
+	HgQueueEntry entry; /* its reservation, and its lease until all keys have arrived */
+	/*
+	 * by HgSide; rows with reserved memory, beyond the expected ones; for a participant its own
+	 * share
+	 */
+	uint64_t reserved[2];
 	HgError failure;	   /* status HG_OK while all is well */
-	HgJobStats last_stats; /* of a job that has been evicted */
+	HgJobStats last_stats; /* of a job that was evicted */
 
-	uint32_t record_words; /* of the last REDUCE; 0 where there was none */
+	uint32_t record_words; /* words of a record of the last REDUCE; 0: none */
 
-	/* the graph that is being exported; arrays NULL where none is */
+	/* the graph that is being exported; the arrays are NULL if there is none */
 	HgSide exported_side;
 	void *exported[3]; /* by HgWirePart */
 } HgServerJob;
 
 /*
- * Messages that are taken in before their turn, at most.  A client sends two requests of one job
- * and keys of another ahead, and then a note that must be seen.
+ * Most messages that are received before their turn. A client sends two requests of one job and
+ * keys of another ahead, and then a note that must be seen.
  */
 #define HG_SERVER_AHEAD 8
 
@@ -62,16 +67,16 @@ struct HgServerSession
 	bool is_control;
 	HgSessionState state;
 	HgServerJob *jobs;
-	HgQueueEntry results;	/* the room of the last answer's results, until the next message */
+	HgQueueEntry results;	/* room of the last answer's results, until the next message */
 	uint64_t sequence;		/* of the last request received */
-	HgWireMessage received; /* the message being worked on */
-	HgWireMessage ahead[HG_SERVER_AHEAD]; /* those that come next */
+	HgWireMessage received; /* the message being served */
+	HgWireMessage ahead[HG_SERVER_AHEAD]; /* messages to serve next */
 	int ahead_count;
 	HgWireMessage answer;
 
 	/*
-	 * For jobs, which stand below their session: is there a reason for work on a job to stop, a
-	 * note behind the requests that wait, or the end of the connection?
+	 * For jobs, which stand below their session: returns true if work on a job must stop, because
+	 * of a note behind the waiting requests, or the end of the connection.
 	 */
 	bool (*stops)(HgServerSession *session, uint32_t job);
 };
@@ -79,67 +84,75 @@ struct HgServerSession
 /* hg_server_job.c */
 
 /*
- * Open a job, waiting for its turn: on HG_OK it is one of session->jobs, and the reply
- * names its lease.
+ * Opens a job, and waits for its turn. On HG_OK the job is in session->jobs, and the reply names
+ * its lease. On HG_NO_REPLICA the reply names the missing replicas.
  */
 extern HgStatus hg_server_job_open(HgServerSession *session, const HgWireOpening *opening,
 								   HgWireReply *reply);
 
-/* The job with this number; NULL where there is none. */
+/* Returns the job with this number, or NULL. */
 extern HgServerJob *hg_server_job_find(HgServerSession *session, uint32_t id);
 
-/* Nothing more is to be done for the job but to close it. */
+/* Marks the job as cancelled: it can only be closed. */
 extern void hg_server_job_cancel(HgServerJob *job);
 
-/* What it has done so far. */
+/* Stores the statistics of the job so far. */
 extern void hg_server_job_stats(const HgServerJob *job, HgJobStats *stats);
 
-/* Evict the job if the queue wants that: whatever is asked of it later is answered HG_EVICTED. */
+/* Evicts the job if the queue requires it; later requests for it are answered HG_EVICTED. */
 extern void hg_server_job_yield(HgServerJob *job);
 
+/* Closes a job and frees it. */
 extern void hg_server_job_close(HgServerJob *job);
 
-/* How the connection waits for a job's turn. */
+/* Returns how the connection waits for a job's turn. */
 extern HgQueueWaiter hg_server_job_waiter(HgServerJob *job);
 
-/* No graph is being exported any more. */
+/* Frees the arrays of an exported graph. */
 extern void hg_server_job_drop_export(HgServerJob *job);
 
 /* hg_server_room.c */
 
-/* Do count elements of so many bytes lie in the job's lease, from where a request says on? */
+/*
+ * Returns true if count elements of width bytes, from the request's offset on, lie in the job's
+ * lease.
+ */
 extern bool hg_server_room_in_lease(const HgServerJob *job, const HgWireRequest *request,
 									uint64_t count, uint64_t width);
 
 /*
- * Room for results of so many bytes, or fewer: *results is where it begins, until the
- * next message.
+ * Takes room for results of so many bytes, or fewer, and waits for it. *results is its start, and
+ * is valid until the next message.
  */
 extern HgStatus hg_server_room_take(HgServerJob *job, uint64_t bytes, unsigned char **results,
 									HgError *error);
 
 /*
- * Name the room for results in the answer, or give it back where there are none, unless a device
- * that has failed may still write there.
+ * Puts the room for results into the answer, or gives it back if there are no results. If the
+ * device has failed, the room stays, because the device may still write there.
  */
 extern void hg_server_room_answer(HgServerSession *session, HgStatus status, HgWireReply *reply);
 
 /*
- * Reserve what count rows more of a side need, where the job has not been admitted with them, nor
- * were they reserved for pages that had fewer than they had room for.
+ * Reserves the memory that count more rows of a side need beyond what the job was admitted with,
+ * and beyond what was reserved for pages with fewer rows than they had room for.
  */
 extern HgStatus hg_server_room_reserve_rows(HgServerJob *job, HgSide side, uint64_t count,
 											HgError *error);
 
-/* The same where so many rows of a side are all that a shard will have. */
+/* The same for a shard's side that will have count rows in all. */
 extern HgStatus hg_server_room_reserve_arrivals(HgServerJob *job, HgSide side, uint64_t count,
 												HgError *error);
 
 /* hg_server_exchange.c */
 
-/* Is what a request asks of a shard what it can be asked for, and in its lease what is put? */
+/* Returns true if a request to a shard is valid, and the rows that it puts lie in its lease. */
 extern bool hg_server_exchange_is_sane(const HgServerJob *job, const HgWireRequest *request);
 
+/*
+ * These make the engine's calls for a shard (src/engine/hg_exchange.h). The descriptor that offer
+ * puts into the answer is the caller's to close.
+ */
 extern HgStatus hg_server_exchange_tally(HgServerJob *job, const HgWireRequest *request,
 										 HgWireReply *reply);
 extern HgStatus hg_server_exchange_expect(HgServerJob *job, const HgWireRequest *request,
@@ -149,7 +162,6 @@ extern HgStatus hg_server_exchange_take(HgServerJob *job, const HgWireRequest *r
 extern HgStatus hg_server_exchange_put(HgServerJob *job, const HgWireRequest *request,
 									   HgError *error);
 
-/* On HG_OK the descriptor in the answer's offer is the caller's. */
 extern HgStatus hg_server_exchange_offer(HgServerJob *job, const HgWireRequest *request,
 										 HgWireReply *reply);
 extern HgStatus hg_server_exchange_send(HgServerJob *job, const HgWireRequest *request,
@@ -157,21 +169,21 @@ extern HgStatus hg_server_exchange_send(HgServerJob *job, const HgWireRequest *r
 
 /* hg_server_request.c */
 
-/* Have the engine do what a sane request for an open job asks. */
+/* Calls the engine for a valid request for an open job. */
 extern HgStatus hg_server_job_serve(HgServerJob *job, const HgWireRequest *request,
 									HgWireReply *reply);
 
-/* Does what a request to append names exist in the job, and lie within its lease? */
+/*
+ * Return true if what a request appends exists in the job, and lies in its lease: keys or a
+ * column, pages, edges of a new graph replica, values of a new column replica, words of a mask.
+ */
 extern bool hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request);
 
-/* The same of pages ... */
 extern bool hg_server_job_can_append_pages(const HgServerJob *job, const HgWireRequest *request);
 
-/* ... of edges of a new graph replica, of values of a new column replica ... */
 extern bool hg_server_job_can_put_edges(const HgServerJob *job, const HgWireRequest *request);
 extern bool hg_server_job_can_put_values(const HgServerJob *job, const HgWireRequest *request);
 
-/* ... and of words of a mask. */
 extern bool hg_server_job_can_mask(const HgServerJob *job, const HgWireRequest *request);
 
 #endif /* HG_SERVER_INTERNAL_H */

@@ -4,9 +4,9 @@
  *	  The jobs of a connection of the device process.
  *
  * While an engine works on a request, it polls cancelled(), which looks for the end of the
- * connection, and for a note about the job at work.  That may stand behind requests that were
- * sent ahead: these are taken in, and wait for their turn in the session.  The same look
- * ends a wait in the queue.
+ * connection, and for a note about the current job. A note may stand behind requests that were
+ * sent ahead: these are received, and wait for their turn in the session. The same check ends a
+ * wait in the queue.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -48,7 +48,7 @@ hg_server_job_drop_export(HgServerJob *job)
 	}
 }
 
-/* How the job ends that is closed now. */
+/* Returns how the job that is being closed ended. */
 static HgQueueOutcome
 outcome_of(const HgServerJob *job)
 {
@@ -115,7 +115,7 @@ hg_server_job_waiter(HgServerJob *job)
 	return waiter;
 }
 
-/* Admit the job to the device, in its turn, and have the engine open it. */
+/* Waits for the job's admission to the device, and opens it with the engine. */
 static HgStatus
 open_alone(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 {
@@ -134,8 +134,8 @@ open_alone(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 }
 
 /*
- * The same as a participant of a shared job: the first is admitted with the rows of all; then the
- * others need staging alone.
+ * The same for a participant of a shared job: the first is admitted with the rows of all, and the
+ * others need only staging.
  */
 static HgStatus
 open_shared(HgServerJob *job, const HgJobSpec *spec, HgError *error)
@@ -167,7 +167,7 @@ open_shared(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 	return status;
 }
 
-/* Can there be such a job? */
+/* Checks that a job may have this spec. */
 static HgStatus
 check_spec(const HgJobSpec *spec, HgError *error)
 {
@@ -179,7 +179,7 @@ check_spec(const HgJobSpec *spec, HgError *error)
 	return status;
 }
 
-/* Take what rows of a side look up, where that is a graph replica. */
+/* Copies the lookups of a side's rows, if the side is a graph replica. */
 static void
 take_lookups(HgServerJob *job, const HgWireOpening *opening, HgSide side)
 {
@@ -189,7 +189,7 @@ take_lookups(HgServerJob *job, const HgWireOpening *opening, HgSide side)
 	job->spec.lookups[side] = job->spec.replica[side] != NULL ? job->lookups[side] : NULL;
 }
 
-/* Take the columns of such a side, and what computes some of them. */
+/* Copies the columns of such a side, and the programs that compute some of them. */
 static void
 take_columns(HgServerJob *job, const HgWireOpening *opening, HgSide side)
 {
@@ -204,7 +204,7 @@ take_columns(HgServerJob *job, const HgWireOpening *opening, HgSide side)
 	job->spec.programs[side] = is_replica ? job->programs[side] : NULL;
 }
 
-/* Take the filters of such a side. */
+/* Copies the filters of such a side. */
 static void
 take_filters(HgServerJob *job, const HgWireOpening *opening, HgSide side)
 {
@@ -217,7 +217,7 @@ take_filters(HgServerJob *job, const HgWireOpening *opening, HgSide side)
 		job->spec.replica[side] != NULL && filters->nfilters > 0 ? filters : NULL;
 }
 
-/* Take a job's spec out of a request.  No pointer of the client's is of use here. */
+/* Copies a job's spec out of a request. Pointers of the client's are replaced. */
 static void
 take_spec(HgServerJob *job, const HgWireOpening *opening)
 {
@@ -245,7 +245,7 @@ take_spec(HgServerJob *job, const HgWireOpening *opening)
 	}
 }
 
-/* Name the replicas that a sane spec has. */
+/* Names the replicas of a valid spec for the queue. */
 static void
 name_replicas(HgServerJob *job)
 {
@@ -299,7 +299,7 @@ hg_server_job_open(HgServerSession *session, const HgWireOpening *opening, HgWir
 	job->host.cancelled = host_cancelled;
 	job->host.arg = job;
 
-	/* before the queue reckons with it */
+	/* before the queue uses it */
 	status = check_spec(&job->spec, error);
 	if (status == HG_OK && job->spec.shards != 0 && session->config->engine->tally == NULL)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");

@@ -1,17 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * hg_server_participants.c
- *	  Jobs that several connections have together.
+ *	  Shared jobs: one job of the engine for several connections.
  *
- * A shared job has a lock, and the participant that holds it is the one for which the engine works:
- * the job's cancelled() asks that participant's host.  Who waits for the lock looks at his own
- * meanwhile.  A participant that is cancelled at work leaves a job that can only be closed: the
- * others find it failed.
+ * A shared job has a lock, and the engine works for the participant that holds it: the job's
+ * cancelled() polls that participant's host. A participant that waits for the lock polls its own
+ * host meanwhile. If a participant is cancelled at work, the job can only be closed: the others
+ * find it failed.
  *
- * To bring pages needs no lock: participants do that at a time, and have the lock to take what they
- * have brought.  The engine's job is there as long as they are.
+ * Bringing pages to the device needs no lock: several participants do it at a time, and take the
+ * lock to append what they have brought. The engine's job exists as long as there are
+ * participants.
  *
- * The shared jobs are in a list, which holds each as long as it has participants.
+ * A list holds each shared job as long as it has participants.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,38 +31,39 @@
 #include <string.h>
 #include <time.h>
 
-/* How often a participant that waits for another looks whether its client has given up, in ms. */
+/* How often a waiting participant polls whether its client has given up, in ms. */
 #define LOOK_MS 5
 
 typedef struct Participant Participant;
 
 typedef struct SharedJob
 {
-	struct SharedJob *next; /* in the list, whose lock guards this and the participants' number */
+	/* in the list, whose lock guards this and the number of participants */
+	struct SharedJob *next;
 	uint64_t number;
 	int participants;
 
-	pthread_mutex_t lock;	 /* guards all that follows */
-	pthread_cond_t answered; /* the job has been opened, or has failed */
+	pthread_mutex_t lock;	 /* guards all fields below */
+	pthread_cond_t answered; /* the job was opened, or has failed */
 	HgEngine *engine;
 	HgJob *job;			 /* NULL until it is open */
-	Participant *worker; /* for whom the engine works */
-	HgHost host;		 /* the job's; its arg is this struct */
+	Participant *worker; /* the participant that the engine works for */
+	HgHost host;		 /* the job's host; its arg is this struct */
 	HgError failure;	 /* status HG_OK while all is well */
-	HgJobSpec spec;		 /* the first participant's, once it is open, with pages of its own */
+	HgJobSpec spec;		 /* the first participant's, once it is open; its pages are copied */
 	HgPageSpec pages[2];
 	bool opened;
-	uint64_t announced[2]; /* rows by HgSide, appended or about to be ... */
-	uint64_t reached[2];   /* ... and the most that there were of them */
+	uint64_t announced[2]; /* by HgSide; rows that were appended, or are about to be */
+	uint64_t reached[2];   /* by HgSide; the most that was announced */
 	bool built;
 	bool counted[2]; /* by HgMatchMode */
 	uint64_t counts[2];
 	bool matching;
 	HgMatchMode mode; /* of the stream, while matching */
 	bool reduced;
-	HgReduceSpec reduce;		 /* ... as this says */
-	bool has_groups;			 /* not too many of them ... */
-	const Participant *receiver; /* ... and whose they are */
+	HgReduceSpec reduce;		 /* the spec of the groups, if reduced */
+	bool has_groups;			 /* groups were made, and were not too many */
+	const Participant *receiver; /* the participant that gets the groups */
 } SharedJob;
 
 struct Participant
@@ -83,7 +85,7 @@ participant_of(HgJob *job)
 }
 
 /* ------------------------------------------------------------------------
- * What the engine is lent
+ * The engine's host
  * ------------------------------------------------------------------------ */
 
 static void *
@@ -114,7 +116,7 @@ shared_cancelled(void *arg)
  * Turns
  * ------------------------------------------------------------------------ */
 
-/* When a participant that waits looks at its client again. */
+/* Returns the time of a waiting participant's next poll. */
 static struct timespec
 next_look(void)
 {
@@ -130,7 +132,7 @@ next_look(void)
 	return until;
 }
 
-/* Get the lock; HG_CANCELLED, without it, where the participant's client gives up before. */
+/* Takes the lock; HG_CANCELLED, without the lock, if the participant's client gives up before. */
 static HgStatus
 take_turn(Participant *participant, HgError *error)
 {
@@ -147,7 +149,7 @@ take_turn(Participant *participant, HgError *error)
 	return HG_OK;
 }
 
-/* The failure of all, if there is one. */
+/* Returns the job's failure, if there is one. */
 static HgStatus
 check_job(const SharedJob *participants, HgError *error)
 {
@@ -156,7 +158,7 @@ check_job(const SharedJob *participants, HgError *error)
 	return participants->failure.status;
 }
 
-/* The same for a participant that is about to have something done. */
+/* Takes the lock, and returns without it if the job has failed. */
 static HgStatus
 begin_turn(Participant *participant, HgError *error)
 {
@@ -170,7 +172,7 @@ begin_turn(Participant *participant, HgError *error)
 	return status;
 }
 
-/* Note that the job has failed; the first failure stays. */
+/* Notes that the job has failed; the first failure stays. */
 static void
 fail_job(SharedJob *participants, HgStatus status, const HgError *why)
 {
@@ -187,7 +189,7 @@ fail_job(SharedJob *participants, HgStatus status, const HgError *why)
 	pthread_cond_broadcast(&participants->answered);
 }
 
-/* Give the lock back after the engine has answered. */
+/* Releases the lock after the engine has answered; a failure is the job's, except HG_INVALID. */
 static HgStatus
 end_turn(Participant *participant, HgStatus status, const HgError *error)
 {
@@ -201,7 +203,7 @@ end_turn(Participant *participant, HgStatus status, const HgError *error)
  * Participants
  * ------------------------------------------------------------------------ */
 
-/* A new shared job at the head of the list; NULL when out of memory. */
+/* Adds a new shared job to the list, whose lock the caller holds; NULL when out of memory. */
 static SharedJob *
 add_job(HgEngine *engine, uint64_t number)
 {
@@ -231,7 +233,7 @@ add_job(HgEngine *engine, uint64_t number)
 	return participants;
 }
 
-/* Remove a participant from its job; returns that if it was the last one. */
+/* Removes a participant from its job; returns the job if it was the last one. */
 static SharedJob *
 remove_participant(Participant *participant)
 {
@@ -259,7 +261,7 @@ shared_close(HgJob *job)
 
 	if (participants != NULL)
 	{
-		/* its lock, which nobody wants any more, makes all that was written seen */
+		/* no participant waits for the lock any more; it makes all writes visible */
 		pthread_mutex_lock(&participants->lock);
 		participants->worker = participant;
 		if (participants->job != NULL)
@@ -272,7 +274,7 @@ shared_close(HgJob *job)
 	free(participant);
 }
 
-/* Would participants who asked for these jobs append the same kind of rows? */
+/* Checks that two participants append the same kind of rows. */
 static HgStatus
 check_widths(const HgJobSpec *a, const HgJobSpec *b, HgError *error)
 {
@@ -286,7 +288,7 @@ check_widths(const HgJobSpec *a, const HgJobSpec *b, HgError *error)
 				: hg_error_set(error, HG_INVALID, NULL, "the rows of a team have other widths");
 }
 
-/* Wait until the first participant has opened the job, which must be like this one's. */
+/* Waits until the first participant has opened the job, whose rows must be like this one's. */
 static HgStatus
 wait_for_open(Participant *participant, const HgJobSpec *spec, HgError *error)
 {
@@ -351,7 +353,7 @@ hg_server_participants_join(HgEngine *engine, const HgHost *host, const HgJobSpe
 	return HG_OK;
 }
 
-/* Have the spec, which others read when the first participant is gone. */
+/* Copies the spec, which others read after the first participant has gone. */
 static void
 note_spec(SharedJob *participants, const HgJobSpec *spec)
 {
@@ -416,7 +418,7 @@ hg_server_participants_announce(HgJob *job, HgSide side, uint64_t count, HgJobSp
 }
 
 /* ------------------------------------------------------------------------
- * What is asked of the job
+ * Calls of participants
  * ------------------------------------------------------------------------ */
 
 static HgStatus
@@ -458,8 +460,8 @@ shared_append_column(HgJob *job, HgSide side, uint32_t column, const void *value
 }
 
 /*
- * Bring pages, if the engine does, without a turn: *brought is NULL where it has not, because it
- * can't now, or has failed.
+ * Brings pages to the device, if the engine can, without the lock. *brought is NULL if it can't
+ * now, or has failed.
  */
 static HgStatus
 bring_pages(Participant *participant, HgSide side, const void *pages, uint64_t count,
@@ -474,7 +476,7 @@ bring_pages(Participant *participant, HgSide side, const void *pages, uint64_t c
 							   count, brought, error);
 }
 
-/* Have pages appended, in a turn; what was announced of them is what they have room for. */
+/* Appends pages, with the lock. Their announced rows are replaced by the real number. */
 static HgStatus
 take_pages(SharedJob *participants, HgSide side, const void *pages, uint64_t count,
 		   HgBroughtPages *brought, uint64_t first_page, HgError *error)
@@ -597,7 +599,7 @@ shared_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *
 	if (status != HG_OK)
 		return status;
 	*groups = participants->has_groups ? 0 : HG_TOO_MANY_GROUPS;
-	/* the words of a record are those that its receiver has asked for */
+	/* the words of a record are those of the receiver's request */
 	if (participants->reduced && memcmp(&participants->reduce, spec, sizeof(*spec)) != 0)
 		status = hg_error_set(error, HG_INVALID, NULL, "a team makes groups of one kind");
 	else if (!participants->reduced && participants->matching)

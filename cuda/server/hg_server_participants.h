@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * hg_server_participants.h
- *	  Jobs that several connections have together.
+ *	  Shared jobs: one job of the engine for several connections.
  *
- * The participants of a shared job have one job of the engine.  Each of them is a job of another
- * engine, the shared engine, which passes on what must be done once (build, count, match, reduce)
- * for the first who asks, and to the others the answer that he got, but for groups, which he has
- * alone; and what each does for himself (append_rows, append_column, append_pages, next) for one
- * after the other, but that pages of several are on their way to the device at a time.  hg_wire.h
- * has the rules.
+ * The participants of a shared job have one job of the engine. Each of them is a job of another
+ * engine, the shared engine. That one does some calls once (build, count, match, reduce): for the
+ * first participant that makes them. The others get the same answer, except that the first one
+ * gets all groups. Other calls (append_rows, append_column, append_pages, next) are done for one
+ * participant after the other; only the transfer of pages to the device runs for several at a
+ * time. hg_wire.h has the rules.
  *
- * Any thread may call any function, each participant one at a time.
+ * Any thread may call any function, for each participant one at a time.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,34 +21,37 @@
 
 #include "../../src/engine/hg_engine.h"
 
-/* The engine that participants are jobs of.  Its open is hg_server_participants_join. */
+/*
+ * Returns the engine whose jobs are participants. Instead of its open, call
+ * hg_server_participants_join.
+ */
 extern HgEngine *hg_server_participants_engine(void);
 
 /*
- * Become a participant of the job spec->participants_id, whose job is one of engine.  The first is
- * told that he is, and calls hg_server_participants_open next, or hg_server_participants_give_up;
- * the others wait for that here, and get its failure, or HG_INVALID where their keys or columns are
- * of other widths.  host must outlive the participant.
+ * Makes a participant of the shared job spec->participants_id, whose job is one of engine. If
+ * *first is set, the caller calls hg_server_participants_open or hg_server_participants_give_up
+ * next. The others wait here until then. They get the first one's failure, or HG_INVALID if their
+ * keys or columns have other widths. host must outlive the participant.
  */
 extern HgStatus hg_server_participants_join(HgEngine *engine, const HgHost *host,
 											const HgJobSpec *spec, HgJob **participant, bool *first,
 											HgError *error);
 
-/* The first participant's: open the job for all.  Where it can't be opened, he gives up. */
+/* Opens the job for all; only for the first participant. After a failure it must give up. */
 extern HgStatus hg_server_participants_open(HgJob *participant, const HgJobSpec *spec,
 											HgError *error);
 
 /*
- * A participant is about to append count rows to a side, or pages that have room for so many: then
- * all participants have announced *wanted of that side, and before they had never announced more
- * than rows[2] of both.  spec is what the first participant asked to have admitted, and stays in
- * place as long as the participant does.
+ * Announces that a participant will append count rows to a side, or pages with room for so many.
+ * *wanted is the number of rows that all participants have then announced for the side. rows[2]
+ * are the largest numbers announced before, by side. *spec is the first participant's, and stays
+ * valid as long as the participant.
  */
 extern HgStatus hg_server_participants_announce(HgJob *participant, HgSide side, uint64_t count,
 												HgJobSpec *spec, uint64_t rows[2], uint64_t *wanted,
 												HgError *error);
 
-/* There will be no job, or no more of it: why is what all who ask for something get. */
+/* Makes the job fail: all later calls of any participant return status with *why. */
 extern void hg_server_participants_give_up(HgJob *participant, HgStatus status, const HgError *why);
 
 #endif /* HG_SERVER_PARTICIPANTS_H */

@@ -1,25 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * hg_server_queue.c
- *	  Who may open a job, and who has which part of staging.
+ *	  The queue of a device process: admission of jobs, and parts of staging.
  *
- * There are three queues, of jobs, of participants of jobs that have been admitted, and of requests
- * for room, and whoever gives something back hands it to the first in the queue, then to the
- * second, until one does not fit: nobody overtakes.  Those of a group that has a job open are the
- * exception, for they must not wait: they take what is free, and are refused if it is not enough.
- * That befalls jobs in the middle of the queue too, when the first of their group is admitted.
+ * There are three queues: of jobs, of participants of admitted jobs, and of requests for room. A
+ * thread that gives something back grants it to the first in the queue, then to the second, until
+ * one does not fit: there is no overtaking. Jobs of a group that has a job open are the exception,
+ * because they must not wait: they take what is free, and are refused if that is not enough. This
+ * also happens to jobs in the middle of the queue when the first job of their group is admitted.
  *
- * Participants want staging alone, and come before jobs: what these wait for may be the memory of
- * the participants' own job.  Whoever has a lease gives it back without waiting for anybody here,
- * so that they are served.
+ * Participants need only staging, and come before jobs, because jobs may be waiting for the memory
+ * of the participants' own job. A participant with a lease gives it back without waiting for
+ * anything here, so that all participants are served.
  *
- * One mutex guards all of it.  Whoever waits sleeps in poll(), on his socket and on
- * an eventfd which the thread that has ended his wait writes to.
+ * One mutex guards everything. A waiting thread sleeps in poll(), on its socket and on an eventfd,
+ * to which the thread that ends the wait writes.
  *
- * Below it are hg_queue_staging.h, the parts of staging, hg_queue_replica.h, the device's replicas,
- * hg_queue_memory.h, its memory, hg_queue_idle.h, jobs that are evicted where others wait, and
- * hg_queue_turn.h, who is admitted, and how one waits for it.  How much memory there is to be
- * reserved is measured for who comes, and from time to time for who is the first in the queue.
+ * Below it are hg_queue_staging.h (parts of staging), hg_queue_replica.h (replicas),
+ * hg_queue_memory.h (memory), hg_queue_idle.h (evictions of idle jobs), and hg_queue_turn.h
+ * (admission and waits). The budget is measured for each new job, and from time to time for the
+ * first one in the queue.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -32,14 +32,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Is there a job?  The client of one that was evicted is still to be told. */
+/* Returns true if there is a job; an evicted one counts until its client has closed it. */
 static bool
 has_jobs(const HgServerQueue *queue)
 {
 	return queue->memory.open.length > 0 || queue->memory.waiting.length > 0 || queue->evicted > 0;
 }
 
-/* Note since when there has been nothing to do, if there is nothing. */
+/* Notes the start of a time without jobs, if there are none. */
 static void
 note_idle(HgServerQueue *queue)
 {
@@ -78,7 +78,7 @@ hg_server_queue_destroy(HgServerQueue *queue)
 	free(queue);
 }
 
-/* The answer to a job that does not fit and may not wait, or that can never fit. */
+/* Returns the answer to a job that does not fit and may not wait, or that can never fit. */
 static HgStatus
 refuse(const HgQueueEntry *job, uint64_t limit, HgError *error)
 {
@@ -95,7 +95,7 @@ refuse(const HgQueueEntry *job, uint64_t limit, HgError *error)
 						"the join is too large for the device memory that it may have");
 }
 
-/* The answer to a job that names what is not there. */
+/* Returns the answer to a job that names a missing replica. */
 static HgStatus
 miss(HgError *error)
 {
@@ -103,7 +103,7 @@ miss(HgError *error)
 						"the device does not have the HashGraph, or a column of it, any more");
 }
 
-/* The device memory that a job may have, if it has all of it to itself. */
+/* Returns the device memory that a job could have if it had all for itself. */
 static uint64_t
 limit_of(const HgServerQueue *queue, const HgQueueEntry *job, const HgJobSpec *spec)
 {
@@ -112,7 +112,7 @@ limit_of(const HgServerQueue *queue, const HgQueueEntry *job, const HgJobSpec *s
 	return spec->memory_limit > 0 && spec->memory_limit < budget ? spec->memory_limit : budget;
 }
 
-/* May a job be admitted before all who wait? */
+/* Returns true if a job may be admitted before all waiting jobs. */
 static bool
 goes_first(const HgServerQueue *queue, const HgQueueEntry *job)
 {
@@ -120,7 +120,7 @@ goes_first(const HgServerQueue *queue, const HgQueueEntry *job)
 		   (hg_queue_memory_group_is_open(&queue->memory, job) && !job->ahead);
 }
 
-/* Admit a job that has come now, if it needs no wait; what hg_queue_turn_try says. */
+/* Admits a new job if it need not wait; returns as hg_queue_turn_try. */
 static HgQueueState
 admit_newcomer(HgServerQueue *queue, HgQueueEntry *job)
 {
@@ -136,7 +136,7 @@ admit_newcomer(HgServerQueue *queue, HgQueueEntry *job)
 	return state;
 }
 
-/* Can there be a job of this size?  HG_OK, or the answer to one that there can't be. */
+/* Checks that a job of this size is possible. */
 static HgStatus
 check_size(const HgServerQueue *queue, const HgQueueEntry *job, const HgJobSpec *spec,
 		   HgError *error)
@@ -151,7 +151,7 @@ check_size(const HgServerQueue *queue, const HgQueueEntry *job, const HgJobSpec 
 										 hg_replica_least_bytes(spec), error);
 }
 
-/* What a job is answered that waits no more. */
+/* Returns the answer to a job that waits no more. */
 static HgStatus
 answer_to(const HgServerQueue *queue, const HgQueueEntry *job, const HgJobSpec *spec,
 		  HgError *error)
@@ -203,7 +203,7 @@ hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *
 	if (job->state == HG_QUEUE_OUTSIDE)
 	{
 		queue->counted.jobs_cancelled++;
-		/* the next in the queue may be one that this one kept waiting */
+		/* the next in the queue may have waited only for this one */
 		hg_queue_turn_pass_on(queue);
 		note_idle(queue);
 	}
@@ -290,7 +290,7 @@ hg_server_queue_must_evict(HgServerQueue *queue, HgQueueEntry *job)
 	return must;
 }
 
-/* An open job is to leave the queue. */
+/* Takes an open job out of the queue. */
 static void
 take_out(HgServerQueue *queue, HgQueueEntry *job)
 {
@@ -320,7 +320,7 @@ hg_server_queue_end_lease(HgServerQueue *queue, HgQueueEntry *job)
 {
 	pthread_mutex_lock(&queue->lock);
 	hg_queue_staging_give_lease(&queue->staging, job);
-	/* what is built has taken the place of the one that was at work */
+	/* a built job takes the place of the one that was at work */
 	job->ahead = false;
 	hg_queue_turn_pass_on(queue);
 	pthread_mutex_unlock(&queue->lock);
@@ -330,7 +330,7 @@ void
 hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome outcome)
 {
 	pthread_mutex_lock(&queue->lock);
-	/* while the job is still open: the process is not idle */
+	/* while the job is still open, so that the process is not idle */
 	hg_queue_turn_release(queue, hg_queue_replica_unpin(&queue->memory.replica, job, NULL));
 	hg_queue_staging_give_lease(&queue->staging, job);
 	queue->memory.reserved -= job->memory;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_server_request.c
- *	  What a request for an open job has its engine do.
+ *	  Calls the engine for the requests for an open job.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -50,7 +50,7 @@ hg_server_job_can_put_edges(const HgServerJob *job, const HgWireRequest *request
 {
 	const uint64_t width = job->new_replica.shape.key_width;
 
-	/* with such a count no sum of bytes is too large for 64 bits */
+	/* such a count keeps all sums of bytes within 64 bits */
 	return job->spec.new_replica != NULL && request->count <= HG_MAX_ROWS &&
 		   hg_server_room_in_lease(job, request,
 								   hg_wire_edge_keys(request->count) + request->count * width, 1);
@@ -88,7 +88,7 @@ hg_server_job_can_mask(const HgServerJob *job, const HgWireRequest *request)
 			hg_server_room_in_lease(job, request, request->count, sizeof(uint64_t)));
 }
 
-/* Can rows have the numbers that a request names? */
+/* Checks that rows may have the numbers that a request gives. */
 static HgStatus
 check_numbers(const HgWireRequest *request, HgError *error)
 {
@@ -124,13 +124,16 @@ serve_append_column(HgServerJob *job, const HgWireRequest *request, HgError *err
 
 	if (status != HG_OK)
 		return status;
-	/* an engine without has refused to open a job with columns */
+	/* an engine without append_column has refused to open a job with columns */
 	return job->engine->append_column(job->job, (HgSide) request->side, request->column, values,
 									  request->nulls ? values + bytes : NULL, request->count,
 									  request->first, error);
 }
 
-/* How many rows pages have is known when they are taken apart; until then they may be full. */
+/*
+ * The number of rows is known once the pages are parsed; until then memory for full pages is
+ * reserved.
+ */
 static HgStatus
 serve_append_pages(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
@@ -143,14 +146,14 @@ serve_append_pages(HgServerJob *job, const HgWireRequest *request, HgError *erro
 											 request->count * hg_pages_most_rows(spec), error);
 	if (status != HG_OK)
 		return status;
-	/* an engine without has refused to open the job */
+	/* an engine without append_pages has refused to open the job */
 	return job->engine->append_pages(job->job, (HgSide) request->side, pages, request->count,
 									 request->first, error);
 }
 
 /*
- * The engine exports a graph as a whole: that happens for the first piece that is
- * asked for, and the arrays are kept until the last.
+ * Exports a graph. The engine exports it as a whole, for the first piece that is requested; the
+ * arrays are freed after the last piece.
  */
 static HgStatus
 export_graph(HgServerJob *job, HgSide side, const uint64_t *count, const size_t *width,
@@ -220,7 +223,7 @@ serve_export(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 	return status;
 }
 
-/* The columns of the next matches that have a NULL. */
+/* Returns the columns of the next matches that have a NULL. */
 static uint64_t
 columns_with_nulls(const HgServerJob *job, const HgMatches *matches)
 {
@@ -309,7 +312,10 @@ serve_put_edges(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
 	const unsigned char *rows = job->session->config->staging + request->offset;
 
-	/* an engine without has refused to open the job, which was admitted with all of its edges */
+	/*
+	 * an engine without put_edges has refused to open the job, which was admitted with all of its
+	 * edges
+	 */
 	return job->engine->put_edges(job->job, rows + hg_wire_edge_keys(request->count),
 								  (const uint32_t *) rows, request->count, error);
 }
@@ -335,7 +341,7 @@ serve_mask(HgServerJob *job, const HgWireRequest *request, HgError *error)
 							 request->count, words, error);
 }
 
-/* Make what a job has made a replica of the process; *bytes is what it holds. */
+/* Adds the replica that a job has made to the process; *bytes is its device memory. */
 static HgStatus
 take_replica(HgServerJob *job, uint64_t *bytes, HgError *error)
 {
@@ -365,14 +371,14 @@ serve_build(HgServerJob *job, HgWireReply *reply)
 static HgStatus
 serve_measure(HgServerJob *job, HgWireReply *reply)
 {
-	/* an engine without has refused to open the job */
+	/* an engine without measure_table has refused to open the job */
 	HgStatus status = job->engine->measure_table(job->job, &reply->table, &reply->error);
 
 	hg_server_queue_end_lease(job->session->queue, &job->entry);
 	return status;
 }
 
-/* The client has appended all of its rows. */
+/* Ends the lease of a client that has appended all of its rows. */
 static HgStatus
 serve_end_append(HgServerJob *job)
 {
@@ -380,7 +386,7 @@ serve_end_append(HgServerJob *job)
 	return HG_OK;
 }
 
-/* Have the engine do what a request asks. */
+/* Calls the engine for a request. */
 static HgStatus
 serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_server_room.c
- *	  Room for what a job is sent and what it answers: its lease, its results, memory for its rows.
+ *	  A job's lease, its room for results, and memory for its rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -46,7 +46,7 @@ hg_server_room_answer(HgServerSession *session, HgStatus status, HgWireReply *re
 		hg_server_queue_give_room(session->queue, &session->results);
 }
 
-/* The device memory that a job needs with so many rows, where that are more than expected. */
+/* Returns the device memory that a job needs with so many rows, if they are more than expected. */
 static uint64_t
 bytes_with(const HgServerConfig *config, HgJobSpec spec, const uint64_t rows[2])
 {
@@ -56,7 +56,7 @@ bytes_with(const HgServerConfig *config, HgJobSpec spec, const uint64_t rows[2])
 	return config->job_bytes(config->arg, &spec);
 }
 
-/* Rows of a job's sides, which it has or which there was memory reserved for. */
+/* Stores the rows of a job's sides, appended or with reserved memory. */
 static void
 rows_so_far(const HgServerJob *job, uint64_t rows[2])
 {
@@ -68,7 +68,10 @@ rows_so_far(const HgServerJob *job, uint64_t rows[2])
 			stats.rows[side] > job->reserved[side] ? stats.rows[side] : job->reserved[side];
 }
 
-/* Reserve what so many rows of a side need, where the job has fewer of which spec tells more. */
+/*
+ * Reserves the memory for wanted rows of a side, if they are more than expected and than
+ * rows[side].
+ */
 static HgStatus
 grow(HgServerJob *job, HgSide side, const HgJobSpec *spec, uint64_t rows[2], uint64_t wanted,
 	 HgError *error)
@@ -98,7 +101,8 @@ hg_server_room_reserve_rows(HgServerJob *job, HgSide side, uint64_t count, HgErr
 	if (spec.participants_id != 0)
 	{
 		/*
-		 * each participant begins where the one before him ends, so that all of it is reserved once
+		 * each participant starts from what the one before announced, so that everything is
+		 * reserved once
 		 */
 		HgStatus status =
 			hg_server_participants_announce(job->job, side, count, &spec, rows, &wanted, error);

@@ -22,7 +22,7 @@
  * The socket
  * ------------------------------------------------------------------------ */
 
-/* The connection is of no more use.  The first reason stays. */
+/* Ends the session; the first reason stays. */
 static void
 leave(HgServerSession *session, HgSessionState reason)
 {
@@ -30,7 +30,7 @@ leave(HgServerSession *session, HgSessionState reason)
 		session->state = reason;
 }
 
-/* Send session->answer, waiting where the other end is slow to read. */
+/* Sends session->answer, and waits if the other end is slow to read. */
 static void
 send_answer(HgServerSession *session, int attached)
 {
@@ -62,8 +62,8 @@ send_answer(HgServerSession *session, int attached)
  * ------------------------------------------------------------------------ */
 
 /*
- * Has each of the columns that a side is to have beside its graph the name of one, or is computed
- * and has none?  There are none where the side is no graph replica.
+ * Returns true if each column of a side that is a graph replica has a column's name, or is
+ * computed and has none. Other sides must have no named columns.
  */
 static bool
 columns_are_sane(const HgWireRequest *request, HgSide side)
@@ -83,8 +83,8 @@ columns_are_sane(const HgWireRequest *request, HgSide side)
 }
 
 /*
- * Has each of the graphs that rows of a side look up, or do it with, the name of one?  There are
- * none where the side is no graph replica.
+ * Returns true if each lookup of a side that is a graph replica names two graphs. Other sides must
+ * have no lookups.
  */
 static bool
 lookups_are_sane(const HgWireOpening *opening, HgSide side)
@@ -104,7 +104,10 @@ lookups_are_sane(const HgWireOpening *opening, HgSide side)
 	return true;
 }
 
-/* Has each of the columns that a side's filters look at the name of one?  The same. */
+/*
+ * Returns true if each column of such a side's filters has a column's name; other sides have no
+ * filters.
+ */
 static bool
 filters_are_sane(const HgWireOpening *opening, HgSide side)
 {
@@ -125,7 +128,7 @@ filters_are_sane(const HgWireOpening *opening, HgSide side)
 }
 
 /*
- * True if each replica that a request to open a job names, or is to make, has a name of its kind.
+ * Returns true if each replica that a request to open a job names or makes has a name of its kind.
  */
 static bool
 names_are_sane(const HgWireOpening *opening)
@@ -149,7 +152,7 @@ names_are_sane(const HgWireOpening *opening)
 	return true;
 }
 
-/* Is the request one that hg_wire.h allows?  job is NULL where there is none. */
+/* Returns true if hg_wire.h allows the request. job is NULL if there is none. */
 static bool
 request_is_sane(const HgServerSession *session, const HgWireMessage *message,
 				const HgServerJob *job)
@@ -221,7 +224,7 @@ request_is_sane(const HgServerSession *session, const HgWireMessage *message,
 	return false;
 }
 
-/* Answer a request that belongs to no job. */
+/* Answers a request that belongs to no job. */
 static void
 serve_question(HgServerSession *session, const HgWireHeader *request)
 {
@@ -237,7 +240,7 @@ serve_question(HgServerSession *session, const HgWireHeader *request)
 	else
 	{
 		hg_wire_header(&answer->header, HG_WIRE_LOAD, 0, request->sequence);
-		/* who has jobs asks what he can have here; who has none, whether the process hangs */
+		/* a session asks for its share; a control connection only whether the process answers */
 		if (!session->is_control)
 			session->config->measure(session->config->arg);
 		hg_server_queue_status(session->queue, &answer->status.status);
@@ -245,7 +248,7 @@ serve_question(HgServerSession *session, const HgWireHeader *request)
 	send_answer(session, -1);
 }
 
-/* Answer a request. */
+/* Answers a request. */
 static void
 serve_request(HgServerSession *session, const HgWireMessage *message)
 {
@@ -279,7 +282,7 @@ serve_request(HgServerSession *session, const HgWireMessage *message)
 	{
 		status = hg_server_job_serve(job, request, reply);
 
-		/* a wrong question is no failure of the job */
+		/* an invalid request is no failure of the job */
 		if (status != HG_OK && status != HG_INVALID)
 			job->failure = reply->error;
 		if (status == HG_OK && request->header.type == HG_WIRE_OFFER)
@@ -296,7 +299,7 @@ serve_request(HgServerSession *session, const HgWireMessage *message)
 		leave(session, HG_SESSION_DEVICE_FAILED);
 }
 
-/* Drop the replica of a name, which belongs to no job. */
+/* Drops the replica of a name, which belongs to no job. */
 static void
 serve_drop(HgServerSession *session, const HgWireRequest *note)
 {
@@ -306,7 +309,7 @@ serve_drop(HgServerSession *session, const HgWireRequest *note)
 		hg_server_queue_drop(session->queue, &note->new_replica.name);
 }
 
-/* Obey a note about a job.  One that could not be opened gets some too. */
+/* Obeys a note about a job. Jobs that could not be opened get notes, too. */
 static void
 serve_note(HgServerSession *session, const HgWireHeader *note)
 {
@@ -320,7 +323,7 @@ serve_note(HgServerSession *session, const HgWireHeader *note)
 		hg_server_job_cancel(job);
 }
 
-/* The descriptor that came with a message is not needed any more; there may be none. */
+/* Closes the descriptor that came with a message, if there is one. */
 static void
 drop_attached(HgWireMessage *message)
 {
@@ -329,9 +332,9 @@ drop_attached(HgWireMessage *message)
 }
 
 /*
- * Receive a message of the client's.  False where there is none to be had, for which the
- * connection is left but at its end: that is found again.  SEND_ROWS has the descriptor that came
- * along in its offer, or -1, and keeps it until that is dropped.
+ * Receives a message of the client's. Returns false if there is none; the connection then ends,
+ * except at its end of file, which is set in *ended and found again. The offer of SEND_ROWS gets
+ * the descriptor that came along, or -1; drop_attached closes it.
  */
 static bool
 take_message(HgServerSession *session, HgWireMessage *message, bool *ended)
@@ -362,12 +365,12 @@ take_message(HgServerSession *session, HgWireMessage *message, bool *ended)
 						 message->header.length == sizeof(HgWireOpening)))
 		return true;
 	if (attached >= 0)
-		close(attached); /* nobody has another descriptor to give us */
+		close(attached); /* no other message may have a descriptor */
 	leave(session, HG_SESSION_BROKEN);
 	return false;
 }
 
-/* Is it a note that stops work on a job? */
+/* Returns true if a note stops work on a job. */
 static bool
 stops(const HgWireHeader *message, uint32_t job)
 {
@@ -394,11 +397,11 @@ session_stops(HgServerSession *session, uint32_t job)
 	return ended || session->state != HG_SESSION_OPEN;
 }
 
-/* Do what a message wants. */
+/* Serves one message. */
 static void
 serve_message(HgServerSession *session)
 {
-	/* whatever it is, the client has done with the results */
+	/* with any message the client has finished with the results */
 	hg_server_queue_give_room(session->queue, &session->results);
 	switch ((HgWireType) session->received.header.type)
 	{
@@ -426,7 +429,7 @@ hg_server_session_serve(HgServerSession *session)
 	else if (ended)
 		leave(session, HG_SESSION_CLOSED);
 
-	/* the socket does not tell of what was taken in meanwhile */
+	/* poll does not report messages that were received ahead */
 	while (session->ahead_count > 0 && session->state == HG_SESSION_OPEN)
 	{
 		session->received = session->ahead[0];

@@ -17,31 +17,34 @@ typedef struct HgServerSession HgServerSession;
 typedef enum HgSessionState
 {
 	HG_SESSION_OPEN,
-	HG_SESSION_CLOSED,		 /* by the other end */
-	HG_SESSION_BROKEN,		 /* it broke the rules, or the socket failed */
-	HG_SESSION_DEVICE_FAILED /* the answer that says so was the last */
+	HG_SESSION_CLOSED,		 /* closed by the other end */
+	HG_SESSION_BROKEN,		 /* it broke the protocol, or the socket failed */
+	HG_SESSION_DEVICE_FAILED /* the answer that reported it was the last */
 } HgSessionState;
 
 /*
- * Serve socket, which stays the caller's.  hello is the first message, but for the header;
- * one without staging makes a control connection, which can't have jobs.  NULL
- * where the process is out of memory or descriptors.
+ * Creates a session for a socket, which stays the caller's, and sends hello, without its header,
+ * as the first message. A hello without staging makes a control connection, which can't have jobs.
+ * NULL if the process is out of memory or descriptors.
  */
 extern HgServerSession *hg_server_session_create(const HgServerConfig *config, HgServerQueue *queue,
 												 int socket, const HgWireDevices *hello);
 
+/* Returns whether the session is open, or why it ended. */
 extern HgSessionState hg_server_session_state(const HgServerSession *session);
 
-/* Take one message from the socket, if one is there, and do what it asks. */
+/* Receives one message, if one is there, and serves it and those that were received with it. */
 extern void hg_server_session_serve(HgServerSession *session);
 
-/* Readable where another connection has something for hg_server_session_yield() to do. */
+/* Returns an eventfd, readable if another connection has work for hg_server_session_yield(). */
 extern int hg_server_session_wake(const HgServerSession *session);
 
-/* Evict idle jobs that others wait for the memory of; called when nothing is there to be served. */
+/*
+ * Evicts idle jobs whose memory others wait for; to be called when there is no message to serve.
+ */
 extern void hg_server_session_yield(HgServerSession *session);
 
-/* Close all jobs and forget the connection. */
+/* Closes all jobs and frees the session. */
 extern void hg_server_session_destroy(HgServerSession *session);
 
 #endif /* HG_SERVER_SESSION_H */
