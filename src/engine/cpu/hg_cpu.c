@@ -3,16 +3,16 @@
  * hg_cpu.c
  *	  The CPU engine: the life of a job and the table of calls.
  *
- * A job runs in the thread that calls it.  append only remembers where the keys
- * are; build reads them from there, twice, and so does the standard probe with
- * the outer ones where there are no bins: that is why they must stay until close.
+ * A job runs in the thread that calls it. append only notes where the keys are. build reads them
+ * there, twice, and so does the standard probe with the outer keys if there are no bins. That is
+ * why keys must stay until close.
  *
- * All memory, the job itself included, comes from the host's callbacks and is counted; close gives
- * back whatever is held, so that no function has to tidy up after a failure but for what it holds
- * in local variables.  Build allocates all that matching needs, and nothing is allocated after it,
- * but for the table where keys are the vertices: match and count make that (hg_cpu_direct.c), and
- * build sees to it that it keeps to the job's limit.  The runs of a shared job come from the
- * participants' shared memory; they are counted too, and stay when the job is closed.
+ * All memory, the job itself included, comes from the host's callbacks and is counted. close frees
+ * everything, so that a function that fails frees only what its local variables hold. Build
+ * allocates all that matching needs. The exception is the table of a job whose keys are the
+ * vertices: match and count make it (hg_cpu_direct.c), and build ensures that it stays within the
+ * job's limit. The runs of a shared job come from the participants' shared memory; they are
+ * counted, too, and stay when the job is closed.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -31,9 +31,9 @@ typedef struct CpuJob
 	HgJob job;		  /* first: calls get its address */
 	bool numbered;	  /* append_rows was called */
 	bool has_arrived; /* a shared job's build was called */
-	bool shared_out;  /* a shared job's only stream was begun */
+	bool shared_out;  /* a shared job's only stream was started */
 	HgCpuCursor cursor;
-	HgCpuDirectCursor direct_cursor; /* where the job's vertices are keys */
+	HgCpuDirectCursor direct_cursor; /* if the job's vertices are keys */
 } CpuJob;
 
 static CpuJob *
@@ -42,14 +42,14 @@ cpu_job(HgJob *job)
 	return (CpuJob *) job;
 }
 
-/* A clock that stands still while graphs are built. */
+/* Returns a clock that stands still while graphs are built. */
 static double
 match_clock(const HgJob *job)
 {
 	return hg_clock_ms() - job->base.stats.phase_ms[HG_PHASE_BUILD];
 }
 
-/* HG_OK if the side is one and has a graph, or HG_INVALID. */
+/* HG_INVALID if the side does not exist or has no graph. */
 static HgStatus
 job_check_graph(const HgJob *job, HgSide side, HgError *error)
 {
@@ -65,7 +65,7 @@ job_check_graph(const HgJob *job, HgSide side, HgError *error)
 	return HG_OK;
 }
 
-/* HG_OK if matches can be asked for, and a shared job's only stream begins with this. */
+/* Checks that matches may be requested, and starts the stream; a shared job has only one. */
 static HgStatus
 job_begin_matches(HgJob *job, HgMatchMode mode, HgError *error)
 {
@@ -93,7 +93,7 @@ engine_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	return status;
 }
 
-/* HG_OK if keys can be appended by one of the two calls. */
+/* HG_INVALID if keys can't be appended by the one of the two calls. */
 static HgStatus
 job_check_append(const HgJob *job, HgSide which, bool numbered, HgError *error)
 {
@@ -168,7 +168,7 @@ engine_build(HgJob *job, HgError *error)
 	status = hg_host_check_appending(&job->base, error);
 	if (job->base.state == HG_HOST_FAILED)
 	{
-		/* the others wait for all who have joined */
+		/* the other participants wait for all that have joined */
 		if (job->participants != NULL && !cpu_job(job)->has_arrived)
 			status = hg_cpu_participants_count(job, status, rows, &bounds, &room, error);
 		cpu_job(job)->has_arrived = true;

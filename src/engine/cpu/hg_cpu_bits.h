@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_bits.h
- *	  Bits of a word, for the kernels that match rows.
+ *	  Counts and finds bits of a word, for the kernels that match rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,10 @@
 
 #include <stdint.h>
 
-/* The bits of a word; the number of its lowest, of a word that is not 0; the same of 64 bits. */
+/*
+ * The number of set bits of a word; the index of its lowest set bit, for words that are not 0; the
+ * same for 64 bits.
+ */
 #if defined(__GNUC__)
 #define count_bits(word) ((uint32_t) __builtin_popcount(word))
 #define lowest_bit(word) ((uint32_t) __builtin_ctz(word))

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_build.c
- *	  The shape of a job of the CPU engine, and what is built of it.
+ *	  Chooses the shape of a job of the CPU engine, and builds it.
  *
- * Graphs, or keys that are the vertices; bins, or none: chosen from the rows, of all participants
- * where the job is shared, and from what the job may hold.
+ * The choice is between graphs and keys that are the vertices, and between bins and none. It
+ * depends on the rows, in a shared job those of all participants, and on the memory that the job
+ * may hold.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,33 +20,38 @@
 #include "hg_cpu_participants.h"
 
 /*
- * A bin's graph, which is to stay in the level 2 cache while it is built and looked up: that
- * has 1 MB or more on the machines of today and 256 kB on old ones.
+ * Size of a bin's graph, which must stay in the level 2 cache while it is built and looked up:
+ * current machines have 1 MB or more, old ones 256 kB.
  */
 #define BIN_BYTES (256 * 1024)
 
-/* Up to this size of the graphs the cache holds enough, and bins are a loss. */
+/* Graphs up to this size are mostly cached, and bins do not pay. */
 #define BINNED_FROM (4 * 1024 * 1024)
 
-/* Bins of a shared job whose bins must stay whole, so that each participant gets some. */
+/*
+ * Number of bins of a shared job whose bins must stay whole, so that each participant gets some.
+ */
 #define WHOLE_BINS 64
 
-/* Rows from which on it gets them. */
+/* The least number of rows for so many bins. */
 #define WHOLE_BINS_FROM 65536
 
 /*
- * Outer rows of a shared job from which on they are not put into bins only to be spread: it would
- * take longer than participants differ by the rows that they have appended.
+ * From so many outer rows on, a shared job does not put them into bins only to spread them: that
+ * would take longer than the difference between the participants' shares.
  */
 #define SPREAD_BELOW (1024 * 1024)
 
-/* What a table of keys may take (hg_cpu_direct.c), however few rows there are: if the job may. */
+/*
+ * What a table of keys may take, however few the rows are (hg_cpu_direct.c), if the job's limit
+ * allows.
+ */
 #define DIRECT_BYTES (1024 * 1024)
 
 /*
- * Each participant of a shared job makes its own table: of an inner side that would not be binned
- * anyway, or that is this part of the outer one at most; and what the table may take is a part of
- * what is planned, as there are so many of them.
+ * Each participant of a shared job makes its own table. Therefore the inner side must be one that
+ * would not be binned anyway, or at most this part of the outer side, and the table may take this
+ * part of the planned memory.
  */
 #define SHARED_DIRECT_PART 8
 #define SHARED_DIRECT_BYTES(planned)                                                               \
@@ -59,10 +65,7 @@ static const HgShapeLimits cpu_limits = {
 	.bins_in_cache = true,
 };
 
-/*
- * What the graph of a side takes for each of its rows, with up to 1.42 offsets for it (hg_shape.c),
- * where it is made as a whole.
- */
+/* Returns the bytes of a whole graph for each row, with up to 1.42 offsets a row (hg_shape.c). */
 static double
 graph_row_bytes(uint32_t key_width, double load_factor)
 {
@@ -82,15 +85,17 @@ hg_cpu_row_bytes(uint32_t key_width, double load_factor)
 	double edge = key_width + sizeof(uint32_t);
 
 	/*
-	 * A row in a run is an edge.  Small jobs have no runs but a graph of one side: of two sides as
-	 * big that is less.
+	 * A row in a run is an edge. Small jobs have no runs but a graph of one side, which is less if
+	 * both sides are equally large.
 	 */
 	double graph = graph_row_bytes(key_width, load_factor) / 2;
 
 	return edge > graph ? edge : graph;
 }
 
-/* Are the outer rows of a shared job to be shared out, whoever has appended them? */
+/*
+ * Returns true if the outer rows of a shared job are distributed regardless of who appended them.
+ */
 static bool
 is_spread(const HgJob *job, const uint64_t rows[2])
 {
@@ -98,7 +103,7 @@ is_spread(const HgJob *job, const uint64_t rows[2])
 		   rows[HG_OUTER] < SPREAD_BELOW;
 }
 
-/* Choose the shape from the rows of all participants. */
+/* Chooses the shape from the rows of all participants. */
 static void
 job_choose_shape(HgJob *job, const uint64_t rows[2])
 {
@@ -132,8 +137,8 @@ job_choose_shape(HgJob *job, const uint64_t rows[2])
 }
 
 /*
- * Is each participant of a shared job to have a table of all inner rows, if their keys are dense?
- * Not where the outer rows are to be dealt out by their keys, or by number.
+ * Returns true if each participant of a shared job may have a table of all inner rows, given that
+ * their keys are dense. Not if outer rows are distributed by their keys, or by number.
  */
 static bool
 may_share_direct(const HgJob *job, const uint64_t rows[2])
@@ -144,7 +149,10 @@ may_share_direct(const HgJob *job, const uint64_t rows[2])
 		   (shape.build == HG_BUILD_V1 || rows[HG_INNER] <= rows[HG_OUTER] / SHARED_DIRECT_PART);
 }
 
-/* What there is for a table beside what the job holds, and will for runs of all its inner rows. */
+/*
+ * Returns the memory for a table beside what the job holds, and will hold for runs of its inner
+ * rows.
+ */
 static uint64_t
 job_direct_room(const HgJob *job)
 {
@@ -154,8 +162,8 @@ job_direct_room(const HgJob *job)
 }
 
 /*
- * Have keys be the vertices, where they are dense and there is room for a table of them; bounds are
- * those of a shared job.
+ * Makes the keys the vertices, if they are dense and a table of them fits. bounds are those of a
+ * shared job.
  */
 static HgStatus
 job_choose_direct(HgJob *job, const uint64_t rows[2], const HgCpuBounds *bounds, uint64_t room,
@@ -165,7 +173,10 @@ job_choose_direct(HgJob *job, const uint64_t rows[2], const HgCpuBounds *bounds,
 	const uint64_t sides[2] = {job->base.spec.streamed ? job->base.spec.expected_rows[HG_OUTER]
 													   : rows[HG_OUTER],
 							   rows[HG_INNER]};
-	/* what is planned for two sides of HashGraphs, or for a whole one, or what is little */
+	/*
+	 * what is planned for two sides of HashGraphs, or for one whole graph, but at least
+	 * DIRECT_BYTES
+	 */
 	double planned = job->base.spec.streamed
 						 ? graph_row_bytes(job->base.spec.key_width, job->base.spec.load_factor) *
 							   (double) rows[HG_INNER]
@@ -185,7 +196,7 @@ job_choose_direct(HgJob *job, const uint64_t rows[2], const HgCpuBounds *bounds,
 	return status;
 }
 
-/* The keys are the vertices. */
+/* Stores the shape of a job whose keys are the vertices. */
 static void
 job_set_direct(HgJob *job)
 {
@@ -197,7 +208,7 @@ job_set_direct(HgJob *job)
 	job->base.stats.probe = HG_PROBE_STANDARD;
 }
 
-/* Copy the rows that are to be in bins to runs. */
+/* Copies the rows of binned sides to runs. */
 static HgStatus
 job_bin(HgJob *job, HgError *error)
 {
@@ -211,7 +222,7 @@ job_bin(HgJob *job, HgError *error)
 	return status;
 }
 
-/* Have memory for every graph that matching builds, and build those that are whole. */
+/* Allocates every graph that matching builds, and builds those that are whole. */
 static HgStatus
 job_make_graphs(HgJob *job, HgError *error)
 {
@@ -236,7 +247,10 @@ job_make_graphs(HgJob *job, HgError *error)
 	return status;
 }
 
-/* Have the inner graph be a whole one, for rows in any order; false where it would be too large. */
+/*
+ * Makes the inner graph a whole one, for rows in any order; returns false if it would be too
+ * large.
+ */
 static bool
 job_choose_whole(HgJob *job, uint64_t rows)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_build.h
- *	  The shape of a job of the CPU engine, and what is built of it.
+ *	  Chooses the shape of a job of the CPU engine, and builds it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,8 +13,8 @@
 #include "hg_cpu_job.h"
 
 /*
- * Choose the shape of a job whose rows have been appended, with the other participants where it is
- * shared, and build what is built before matches are asked for.
+ * Chooses the shape of a job whose rows have been appended, in a shared job together with the
+ * other participants. Builds everything that is built before match or count is called.
  */
 extern HgStatus hg_cpu_build(HgJob *job, HgError *error);
 

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_describe.c
- *	  Looking at a HashGraph of the CPU engine: describe and export.
+ *	  Describes and exports a HashGraph of the CPU engine.
  *
- * A graph in bins is built once more, bin by bin, in the scratch memory of its side.
+ * A graph in bins is built again, bin by bin, in the scratch memory of its side.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +15,7 @@
 #include "hg_cpu_graph.h"
 #include "hg_cpu_side.h"
 
-/* Vertices of a graph, and those of them that the next piece of work takes. */
+/* Returns how many vertices the next piece of work takes. */
 static inline uint64_t
 vertices_step(uint64_t left)
 {
@@ -30,7 +30,7 @@ vertices_step(uint64_t left)
 #include "hg_cpu_describe_impl.h"
 #undef HG_KEY_BITS
 
-/* Have the graph of a bin built, if it is not the whole graph, which is there. */
+/* Builds the graph of a bin; does nothing if the side has a whole graph. */
 static HgStatus
 bin_build(HgJob *job, HgSide which, uint64_t bin, HgError *error)
 {
@@ -42,7 +42,6 @@ bin_build(HgJob *job, HgSide which, uint64_t bin, HgError *error)
 							error);
 }
 
-/* Describe the graph of a side: distinct keys are exact. */
 HgStatus
 hg_cpu_describe(HgJob *job, HgSide which, HgGraphStats *stats, HgError *error)
 {
@@ -83,7 +82,6 @@ hg_cpu_describe(HgJob *job, HgSide which, HgGraphStats *stats, HgError *error)
 	return HG_OK;
 }
 
-/* Copy the graph of a side out as hg_engine.h lays it out. */
 HgStatus
 hg_cpu_export(HgJob *job, HgSide which, uint32_t *offsets, void *edge_keys, uint32_t *edge_rows,
 			  HgError *error)

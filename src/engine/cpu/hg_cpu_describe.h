@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_describe.h
- *	  Looking at a HashGraph of the CPU engine: describe and export.
+ *	  Describes and exports a HashGraph of the CPU engine.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 #include "hg_cpu_job.h"
 
-/* What hg_engine.h says of these calls. */
+/* The engine's calls describe and export_graph, as hg_engine.h specifies them. */
 extern HgStatus hg_cpu_describe(HgJob *job, HgSide which, HgGraphStats *stats, HgError *error);
 extern HgStatus hg_cpu_export(HgJob *job, HgSide which, uint32_t *offsets, void *edge_keys,
 							  uint32_t *edge_rows, HgError *error);

@@ -3,7 +3,7 @@
  * hg_cpu_describe_impl.h
  *	  Describe and export for one key width: included by hg_cpu_describe.c only.
  *
- * Wants HG_KEY_BITS.
+ * Expects HG_KEY_BITS.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,9 +15,9 @@
 #define MIXED HG_CPU_T(hg_cpu_mixed)
 
 /*
- * Add the different keys in the lists of vertices first .. first + n - 1 to
- * *distinct: in a short list those that no earlier edge has, in a sorted one
- * those that differ from the edge before.
+ * Adds the number of different keys in the lists of vertices first .. first + n - 1 to *distinct.
+ * In a short list it counts keys that no earlier edge has, in a sorted one keys that differ from
+ * the edge before.
  */
 static HgStatus
 HG_CPU_T(count_distinct)(HgJob *job, const HgCpuGraph *graph, uint64_t first, uint64_t n,

@@ -3,34 +3,34 @@
  * hg_cpu_direct.c
  *	  Jobs whose vertices are the keys themselves: direct addressing.
  *
- * Where the inner keys are dense (hg_shape.c says how dense), the vertex of a key is its difference
- * to the least of them.  What a HashGraph's build is for, to find equal keys among the edges of a
- * list, is then known beforehand: each list has one key.  No key is mixed, stored or compared,
- * nothing is put into bins, an outer row whose key lies outside has no match at once, and outer
- * rows are looked up in the order in which they were appended: what their matches are wanted for
- * then reads them in order too.
+ * If the inner keys are dense (hg_shape.c says how dense), the vertex of a key is its difference
+ * to the least key. Then each list has only one key, and no equal keys need be searched among the
+ * edges of a list. No key is mixed, stored or compared, nothing is put into bins, and an outer row
+ * whose key is out of range has no match at once. Outer rows are looked up in the order in which
+ * they were appended, so that the consumer of their matches reads them in order, too.
  *
- * Differences are taken modulo 2^32 or 2^64 and so are right for signed and unsigned keys alike,
- * whatever lies between them: the least and the greatest are those of the differences to the
- * first key, taken as signed, and the keys are an interval of a circle.
+ * Differences are taken modulo 2^32 or 2^64, and so are right for signed and unsigned keys. The
+ * least and the greatest key are those of the signed differences to the first key: the keys are an
+ * interval of a circle.
  *
- * THE TABLE has a place for each vertex.  What it holds depends on what is asked for, so that it is
- * made as late as that, by match or count, and the next one can have it made anew:
+ * THE TABLE has an entry for each vertex. Its contents depend on the call, so that match or count
+ * makes it, and the next call may have it made anew:
  *
- *	bits	to count, where no inner key is there twice, or to count outer rows with a
- *			partner: a thirty-second of what the others take, and in a near cache mostly
- *	counts	to count otherwise; both of them also for pairs whose inner rows nobody looks at
- *	rows	for pairs, where no inner key is there twice, or one of them will do
+ *	bits	to count if no inner key repeats, or to count outer rows with a partner: a
+ *			thirty-second of the others' size, and mostly in a near cache
+ *	counts	to count otherwise; bits and counts also serve pairs without inner rows
+ *	rows	for pairs, if no inner key repeats, or one match of a row is enough
  *	lists	for pairs otherwise: CSR as in any graph, offsets by vertex and then rows
  *
  * In a SHARED job each participant looks up the outer rows that it has appended, in a table of its
- * own that it makes of the inner rows of all of them: they are in runs of one bin
- * (hg_cpu_participants.c).  Hence it is for inner sides that are little work beside the outer ones.
+ * own. It makes the table of the inner rows of all participants, which are in runs of one bin
+ * (hg_cpu_participants.c). So this is for inner sides that are little work compared with the outer
+ * ones.
  *
- * Inner keys may also come as bits (hg_cpu_direct_give), which are a table then.
+ * Inner keys may also come as bits (hg_cpu_direct_give), which are then the table.
  *
- * That no key is there twice is what is supposed; whoever meets a second row in a place begins
- * again with the other kind.
+ * Inner keys are assumed not to repeat; if a second row has the same vertex, the table is made
+ * again as the other kind.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -55,7 +55,7 @@
  * ---------------------------------------------------------------------
  */
 
-/* Bytes of a kind of table, and of the rows of its lists. */
+/* Returns the bytes of a kind of table, without the rows of its lists. */
 static uint64_t
 table_bytes(const HgJob *job, HgCpuTableKind kind)
 {
@@ -79,7 +79,7 @@ lists_bytes(const HgJob *job)
 	return (job->direct.inner_rows + HG_CPU_DIRECT_LIST_STEP) * sizeof(uint32_t);
 }
 
-/* Vertices for which the largest of the tables takes so many bytes at most. */
+/* Returns for how many vertices the largest of the tables takes at most so many bytes. */
 static uint64_t
 vertices_for_bytes(const HgJob *job, uint64_t bytes)
 {
@@ -89,8 +89,8 @@ vertices_for_bytes(const HgJob *job, uint64_t bytes)
 }
 
 /*
- * Extend bounds by the inner keys that this process has, as differences to first; it ends when
- * they are most or more apart.
+ * Extends bounds by this process's inner keys, as differences to first. Stops when they are `most`
+ * or more apart.
  */
 static HgStatus
 find_bounds(HgJob *job, uint64_t first, uint64_t most, HgCpuBounds *bounds, HgError *error)
@@ -116,7 +116,7 @@ find_bounds(HgJob *job, uint64_t first, uint64_t most, HgCpuBounds *bounds, HgEr
 	return HG_OK;
 }
 
-/* Have vertices, if bounds of inner keys, as differences to first, are near enough. */
+/* Sets the vertices, if the bounds, as differences to first, are less than `most` apart. */
 static void
 choose_bounds(HgJob *job, uint64_t first, uint64_t most, const HgCpuBounds *bounds)
 {
@@ -128,7 +128,7 @@ choose_bounds(HgJob *job, uint64_t first, uint64_t most, const HgCpuBounds *boun
 	job->direct.vertices = last + 1;
 }
 
-/* The most vertices that there may be. */
+/* Returns the most vertices that the job may have. */
 static uint64_t
 most_vertices(HgJob *job, const uint64_t rows[2], uint64_t bytes)
 {
@@ -205,7 +205,7 @@ hg_cpu_direct_close(HgJob *job)
 	direct->kind = HG_CPU_TABLE_NONE;
 }
 
-/* Have a table without a row. */
+/* Allocates an empty table. */
 static HgStatus
 table_create(HgJob *job, HgCpuTableKind kind, HgError *error)
 {
@@ -234,8 +234,8 @@ typedef struct InnerWalk
 	const HgJob *job;
 	HgCpuScan scan;
 	HgCpuWalk walk;
-	const char *edges; /* of the walk, not yet looked at ... */
-	uint32_t left;	   /* ... so many */
+	const char *edges; /* edges of the walk that are still to be read */
+	uint32_t left;	   /* number of these edges */
 	union
 	{
 		HgCpuKey32 keys32[HG_CPU_DIRECT_BLOCK];
@@ -282,8 +282,8 @@ inner_walk_next(InnerWalk *inner, uint32_t max, const void **keys, uint32_t *row
 }
 
 /*
- * Enter all inner rows, and poll after each step of them.  Where no key may be there twice it ends
- * when one is: direct->repeats tells.
+ * Enters all inner rows, and polls after each step of them. If `once`, it stops at a key that
+ * repeats, which direct->repeats says.
  */
 static HgStatus
 table_enter(HgJob *job, HgCpuDirectEnterKernel enter, uint32_t step, bool once, HgError *error)
@@ -310,7 +310,7 @@ table_enter(HgJob *job, HgCpuDirectEnterKernel enter, uint32_t step, bool once, 
 	return HG_OK;
 }
 
-/* Make lists of what has been counted. */
+/* Makes lists of the counts. */
 static HgStatus
 table_place(HgJob *job, HgError *error)
 {
@@ -328,7 +328,7 @@ table_place(HgJob *job, HgError *error)
 	if (status != HG_OK)
 		return status;
 
-	/* read, but never by itself the reason for anything */
+	/* may be read, but never decides anything */
 	memset(direct->rows + direct->inner_rows, 0, HG_CPU_DIRECT_LIST_STEP * sizeof(uint32_t));
 	return table_enter(job, hg_cpu_direct_kernels(job)->place, HG_CPU_POLL_PLACES, false, error);
 }
@@ -345,7 +345,7 @@ hg_cpu_direct_give(HgJob *job, const HgKeyBitmap *bitmap)
 								.table_bytes = bitmap->size / 8};
 }
 
-/* The table for what is asked for, as far as is known of the keys. */
+/* Returns the kind of table for a call, as far as is known of the keys. */
 static HgCpuTableKind
 table_wanted(const HgJob *job, HgMatchMode mode, bool counted)
 {
@@ -356,7 +356,7 @@ table_wanted(const HgJob *job, HgMatchMode mode, bool counted)
 	return once ? HG_CPU_TABLE_ROWS : HG_CPU_TABLE_LISTS;
 }
 
-/* Have the table for what is asked for. */
+/* Makes the table for a call. */
 static HgStatus
 table_make(HgJob *job, HgMatchMode mode, bool counted, HgError *error)
 {
@@ -365,7 +365,7 @@ table_make(HgJob *job, HgMatchMode mode, bool counted, HgError *error)
 	HgStatus status = HG_OK;
 	HgCpuTableKind kind;
 
-	/* of a participant that has none, whose rows others look up */
+	/* a participant without outer rows needs no table; others look up its inner rows */
 	if (job->base.sides[HG_OUTER].rows == 0)
 		return HG_OK;
 	while (status == HG_OK && direct->kind != (kind = table_wanted(job, mode, counted)))
@@ -429,7 +429,7 @@ hg_cpu_direct_next(HgJob *job, HgCpuDirectCursor *cursor, HgMatches *matches, Hg
 		cursor->keys += (size_t) done * width;
 		cursor->left -= done;
 		cursor->row += done;
-		/* the caller is to look at a part of a row's matches */
+		/* the caller must check a part of a row's matches */
 		if (matches->settled != NULL && cursor->list_at > 0)
 			break;
 	}
@@ -455,9 +455,9 @@ hg_cpu_direct_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *er
 	while (status == HG_OK && (count = hg_cpu_scan_next(&scan, job->base.spec.key_width,
 														HG_CPU_POLL_ROWS, &keys, &row)) > 0)
 	{
-		/* where there is a row there is a table for it */
+		/* a row implies a table */
 		counts[job->direct.kind](&table, keys, count, &tally);
-		/* whoever is polled may ask */
+		/* the host's callback may read it */
 		job->base.stats.matches = before + tally.matches;
 		status = hg_host_poll(&job->base, error);
 	}

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_direct.h
- *	  Jobs whose vertices are the keys themselves.
+ *	  Jobs whose vertices are the keys themselves: direct addressing.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,20 +12,20 @@
 
 #include "hg_cpu_side.h"
 
-/* A place in the stream of matches: keys of outer rows, and how much of a list is done. */
+/* A position in the stream of matches: the next outer keys, and the progress in a list. */
 typedef struct HgCpuDirectCursor
 {
-	HgCpuScan scan;	  /* after ... */
-	const char *keys; /* ... the keys that are next, */
-	uint32_t left;	  /* so many, */
-	uint32_t row;	  /* whose rows are numbered from this on */
-	uint32_t list_at; /* rows of the first one's list that are done with */
+	HgCpuScan scan;	  /* the scan, which is after the keys below */
+	const char *keys; /* the next outer keys */
+	uint32_t left;	  /* number of these keys */
+	uint32_t row;	  /* row number of the first one */
+	uint32_t list_at; /* rows of the first one's list that were emitted */
 } HgCpuDirectCursor;
 
 /*
- * Are the inner keys so dense that they are to be the vertices, in tables of so many bytes at most?
- * Then job->direct has vertices.  In a shared job rows are those of all participants, and bounds
- * those of all inner keys.
+ * Makes the inner keys the vertices, which sets job->direct.vertices, if they are dense enough and
+ * their tables take at most so many bytes. In a shared job, rows are those of all participants,
+ * and bounds those of all inner keys.
  */
 extern HgStatus hg_cpu_direct_choose(HgJob *job, const uint64_t rows[2], uint64_t bytes,
 									 HgError *error);
@@ -33,15 +33,18 @@ extern void hg_cpu_direct_choose_shared(HgJob *job, const uint64_t rows[2], uint
 										const HgCpuBounds *bounds);
 
 /*
- * The bounds of this participant's inner keys, as differences to 0: what the other participants are
- * to know.
+ * Stores the bounds of this participant's inner keys, as differences to 0, for the other
+ * participants.
  */
 extern HgStatus hg_cpu_direct_bounds(HgJob *job, HgCpuBounds *bounds, HgError *error);
 
-/* Have a bitmap be the table of a job that is asked for nothing but what bits tell. */
+/* Makes a bitmap of the caller's the table of a job that needs nothing but bits. */
 extern void hg_cpu_direct_give(HgJob *job, const HgKeyBitmap *bitmap);
 
-/* A stream of matches, and their number: make the table for it, if another one is there. */
+/*
+ * The calls match, next and count, for a job whose vertices are keys. match and count make the
+ * table that they need, unless it exists.
+ */
 extern HgStatus hg_cpu_direct_match(HgJob *job, HgCpuDirectCursor *cursor, HgMatchMode mode,
 									HgError *error);
 extern HgStatus hg_cpu_direct_next(HgJob *job, HgCpuDirectCursor *cursor, HgMatches *matches,
@@ -49,7 +52,7 @@ extern HgStatus hg_cpu_direct_next(HgJob *job, HgCpuDirectCursor *cursor, HgMatc
 extern HgStatus hg_cpu_direct_count(HgJob *job, HgMatchMode mode, uint64_t *matches,
 									HgError *error);
 
-/* Free the table. */
+/* Frees the table, unless it is the caller's. */
 extern void hg_cpu_direct_close(HgJob *job);
 
 #endif /* HG_CPU_DIRECT_H */

@@ -4,7 +4,7 @@
  *	  Direct addressing of a register full of rows with AVX-512, for one key width: included by
  *	  hg_cpu_direct_kernels.c only, before hg_cpu_direct_impl.h.
  *
- * Wants HG_KEY_BITS and HG_TARGET.  Each function returns how many of the rows it has done.
+ * Expects HG_KEY_BITS and HG_TARGET. Each function returns how many of the rows it has done.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +15,7 @@
 
 #if HG_KEY_BITS == 32
 
-/* The places of 16 keys: which of them are inside the table, and what is there. */
+/* Computes the vertices of 16 keys, and returns which of them are in the table. */
 HG_TARGET static inline __mmask16
 vertices32_avx512(const HgCpuDirectTable *table, const uint32_t *keys, __m512i *vertices)
 {
@@ -122,7 +122,7 @@ many_write_from_rows32_avx512(const HgCpuDirectTable *table, const uint32_t *key
 
 #else
 
-/* The same of 8 keys. */
+/* The same for 8 keys. */
 HG_TARGET static inline __mmask8
 vertices64_avx512(const HgCpuDirectTable *table, const uint64_t *keys, __m512i *vertices)
 {

@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_direct_impl.h
- *	  The inner loops of direct addressing, for one key width and one set of instructions: included
- *	  by hg_cpu_direct_kernels.c only.
+ *	  The inner loops of direct addressing, for one key width and one instruction set: included by
+ *	  hg_cpu_direct_kernels.c only.
  *
- * Wants HG_KEY_BITS, HG_ISA and HG_TARGET.  What takes several rows at once with instructions of
- * the set comes from hg_cpu_direct_<isa>.h as functions of the names of those here with "many"
- * before them, and HG_MANY tells that there are any; the rest of the rows, and all of them where
- * there are none, is done here one by one.
+ * Expects HG_KEY_BITS, HG_ISA and HG_TARGET. hg_cpu_direct_<isa>.h may define functions that do
+ * several rows at once. They have the names of the functions here with "many" before, and HG_MANY
+ * says that they exist. The remaining rows, or all, are done here one by one.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,7 +21,7 @@
 #define DIFFERENCE_OF(bits) DIFFERENCE_PASTE(bits)
 #define DIFFERENCE DIFFERENCE_OF(HG_KEY_BITS)
 
-/* The vertex of a key of the inner side; of one of the outer side, if it is not above the last. */
+/* The vertex of an inner key; for an outer key, only if it is not above the last vertex. */
 #define VERTEX(key) ((KEY) ((key) - (KEY) table->least))
 
 HG_TARGET static void
@@ -119,7 +118,7 @@ KERNEL(enter_rows)(const HgCpuDirectTable *table, const void *from, uint32_t n, 
 	return repeats;
 }
 
-/* Count the rows of lists, where hg_cpu_graph.c says why. */
+/* Counts the rows of lists, two entries further on: hg_cpu_graph.c says why. */
 HG_TARGET static bool
 KERNEL(enter_lists)(const HgCpuDirectTable *table, const void *from, uint32_t n, uint32_t row)
 {
@@ -189,7 +188,7 @@ KERNEL(count_in_counts)(const HgCpuDirectTable *table, const void *from, uint32_
 	}
 }
 
-/* Where nobody looks at inner rows: as write_from_rows. */
+/* As write_from_rows, without inner rows. */
 HG_TARGET static uint32_t
 KERNEL(write_from_bits)(const HgCpuDirectTable *table, const void *from, uint32_t n, uint32_t row,
 						uint32_t *list_at, HgMatches *matches, HgCpuDirectTally *tally)
@@ -218,7 +217,7 @@ KERNEL(write_from_bits)(const HgCpuDirectTable *table, const void *from, uint32_
 	return i;
 }
 
-/* The same of keys that are there more than once: as write_from_lists. */
+/* The same for keys that repeat: as write_from_lists. */
 HG_TARGET static uint32_t
 KERNEL(write_from_counts)(const HgCpuDirectTable *table, const void *from, uint32_t n, uint32_t row,
 						  uint32_t *list_at, HgMatches *matches, HgCpuDirectTally *tally)
@@ -269,7 +268,7 @@ KERNEL(write_from_rows)(const HgCpuDirectTable *table, const void *from, uint32_
 		bool inside = vertex <= (KEY) table->last;
 		uint32_t inner = inside ? rows[vertex] : HG_CPU_NO_ROW;
 
-		/* a row that does not match is written too, and written over later */
+		/* a row that does not match is written too, and overwritten later */
 		matches->outer[m] = row + i;
 		matches->inner[m] = inner;
 		m += inner != HG_CPU_NO_ROW;

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_direct_kernels.c
- *	  The inner loops of direct addressing, for each key width and set of instructions.
+ *	  The inner loops of direct addressing, for each key width and instruction set.
  *
- * A table may be much larger than the caches.  Nothing that is done with one row depends on
- * another, so that the loads of many are under way at once, without being asked for ahead; only a
- * list is found in two steps, and is.
+ * A table may be much larger than the caches. Rows do not depend on each other, so that the loads
+ * of many rows are in flight at once without prefetches. Only a list takes two dependent loads,
+ * and is prefetched.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,7 +22,7 @@
 #include <immintrin.h>
 #endif
 
-/* So many rows ahead the list of one is asked for, and twice as many its offset, of a far table. */
+/* In a far table a row's list is prefetched so many rows ahead, and its offset twice as many. */
 #define FAR_AHEAD 16
 
 #if defined(__GNUC__)
@@ -32,8 +32,8 @@
 #endif
 
 /*
- * Matches of a place's list of length rows, after the first *at of them, for as many as there is
- * room for: true if that is all.
+ * Writes the matches of a row with a list of length rows, after the first *at, as far as there is
+ * room. Returns true if that is all.
  */
 static inline bool
 write_list(const uint32_t *RESTRICT list, uint32_t length, uint32_t row, uint32_t *at,
@@ -48,7 +48,7 @@ write_list(const uint32_t *RESTRICT list, uint32_t length, uint32_t row, uint32_
 	list += *at;
 	if (room >= HG_CPU_DIRECT_LIST_STEP && room - HG_CPU_DIRECT_LIST_STEP >= left)
 	{
-		/* beyond the list's end as well, where the next matches come */
+		/* also writes beyond the list's end, where the next matches come */
 		for (uint32_t k = 0; k < left; k += HG_CPU_DIRECT_LIST_STEP)
 			for (uint32_t e = 0; e < HG_CPU_DIRECT_LIST_STEP; e++)
 			{
@@ -71,7 +71,7 @@ write_list(const uint32_t *RESTRICT list, uint32_t length, uint32_t row, uint32_
 	return step == left;
 }
 
-/* The same of a list that is not short, where the caller may not want all of its matches. */
+/* The same for a longer list, in parts, as the caller may not need all matches (hg_settled.h). */
 static bool
 write_part(const uint32_t *list, uint32_t length, uint32_t row, uint32_t *at, HgMatches *matches)
 {
@@ -102,13 +102,13 @@ write_part(const uint32_t *list, uint32_t length, uint32_t row, uint32_t *at, Hg
 #undef HG_TARGET
 
 #ifdef HG_CPU_X86
-/* AVX-512: the places of 16 or 8 rows are gathered at once. */
+/* AVX-512: the entries of 16 or 8 rows are gathered at once. */
 #define HG_ISA avx512
 #define HG_TARGET HG_CPU_TARGET_AVX512
 
 /*
- * How many lanes a mask has.  It goes through a general register: where GCC 12 has to keep it in
- * memory, it stores the 8 or 16 bits of the mask, and has popcnt read 32 there.
+ * Returns the number of lanes of a mask. It goes through a general register: if GCC 12 has to keep
+ * the mask in memory, it stores its 8 or 16 bits, and has popcnt read 32 there.
  */
 HG_TARGET static inline uint32_t
 count_lanes(uint32_t mask)

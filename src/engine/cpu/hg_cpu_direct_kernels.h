@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_direct_kernels.h
- *	  The inner loops of direct addressing: what is done with many rows of a table at once.
+ *	  The inner loops of direct addressing, for many rows of a table at once.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,13 +12,13 @@
 
 #include "hg_cpu_job.h"
 
-/* Keys that are looked at together. */
+/* Keys that are processed together. */
 #define HG_CPU_DIRECT_BLOCK 256
 
-/* Matches of a list that are written at once, and the places that may be read after the last. */
+/* Matches of a list that are written at once; so many entries after the last may be read. */
 #define HG_CPU_DIRECT_LIST_STEP 16
 
-/* What the kernels see of a table. */
+/* The kernels' view of a table. */
 typedef struct HgCpuDirectTable
 {
 	uint64_t least;
@@ -28,53 +28,56 @@ typedef struct HgCpuDirectTable
 	bool far; /* not in the nearest caches */
 } HgCpuDirectTable;
 
-/* What they have counted. */
+/* Counters of the kernels. */
 typedef struct HgCpuDirectTally
 {
 	uint64_t matches;
-	uint64_t lists; /* that were not empty, of rows with a match */
+	uint64_t lists; /* non-empty lists of outer rows with a match */
 } HgCpuDirectTally;
 
-/* Extend bounds by some keys, as differences to first. */
+/* Extends bounds by n keys, as differences to first. */
 typedef void (*HgCpuDirectBoundsKernel)(const void *keys, uint32_t n, uint64_t first,
 										HgCpuBounds *bounds);
 
 /*
- * The keys of the first edges, as many as have row numbers that follow each other, from *row on:
- * returns how many, n at most.
+ * Copies the keys of the first edges whose row numbers are consecutive, from *row on. Returns how
+ * many, at most n.
  */
 typedef uint32_t (*HgCpuDirectEdgesKernel)(const void *edges, uint32_t n, void *keys,
 										   uint32_t *row);
 
-/* Enter inner rows, numbered from row on; true where a place was not empty. */
+/*
+ * Enters inner rows, numbered from row on. Returns true if an entry was not empty; counts and
+ * lists always give false.
+ */
 typedef bool (*HgCpuDirectEnterKernel)(const HgCpuDirectTable *table, const void *keys, uint32_t n,
 									   uint32_t row);
 
-/* Count the matches of outer rows, in a table of bits or counts. */
+/* Counts the matches of outer rows, in a table of bits or counts. */
 typedef void (*HgCpuDirectCountKernel)(const HgCpuDirectTable *table, const void *keys, uint32_t n,
 									   HgCpuDirectTally *tally);
 
 /*
- * Write the matches of outer rows, numbered from row on, as long as there is room; returns how many
- * of the rows are done.  Of the first that is not, *list_at rows of its list are.
+ * Writes the matches of outer rows, numbered from row on, as long as there is room. Returns how
+ * many rows are finished. Of the first unfinished row, *list_at rows of its list are written.
  */
 typedef uint32_t (*HgCpuDirectWriteKernel)(const HgCpuDirectTable *table, const void *keys,
 										   uint32_t n, uint32_t row, uint32_t *list_at,
 										   HgMatches *matches, HgCpuDirectTally *tally);
 
-/* The kernels for a key width. */
+/* The kernels for a key width and an instruction set. */
 typedef struct HgCpuDirectKernels
 {
 	HgCpuDirectBoundsKernel bounds;
 	HgCpuDirectEdgesKernel edges;
 	HgCpuDirectEnterKernel
-		enter[HG_CPU_TABLE_LISTS + 1]; /* by HgCpuTableKind; of lists: count them */
-	HgCpuDirectEnterKernel place;	   /* put a row into its list */
+		enter[HG_CPU_TABLE_LISTS + 1]; /* by HgCpuTableKind; for lists it counts them */
+	HgCpuDirectEnterKernel place;	   /* puts rows into their lists */
 	HgCpuDirectCountKernel count[HG_CPU_TABLE_COUNTS + 1];
 	HgCpuDirectWriteKernel write[HG_CPU_TABLE_LISTS + 1];
 } HgCpuDirectKernels;
 
-/* Those of the job's keys, with the instructions that this machine has. */
+/* Returns the kernels for the job's key width and this machine's instructions. */
 extern const HgCpuDirectKernels *hg_cpu_direct_kernels(const HgJob *job);
 
 #endif /* HG_CPU_DIRECT_KERNELS_H */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat.c
- *	  The shape of a flat HashGraph, and what it takes.
+ *	  The shape of a flat HashGraph, and its sizes.
  *
- * Lists have some 4 to 8 rows, more than those of a job's graphs: two short lists are compared
- * all with all, in a register each, at no more than it takes to find out how long they are, and
- * offsets take a quarter of a byte to half a byte a row.
+ * Lists have some 4 to 8 rows, more than those of a job's graphs. Comparing two short lists all
+ * with all, in a register each, takes no longer than finding out how long they are. Offsets then
+ * take a quarter to half a byte a row.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -4,15 +4,14 @@
  *	  A flat HashGraph as the CPU sees it: the arrays of a bin, hashes, rows that count.
  *
  *	hg_cpu_flat.c		shapes and sizes
- *	hg_cpu_flat_make.c	making graphs, of rows and of older graphs
- *	hg_cpu_flat_bin.c	making a bin of its rows
- *	hg_cpu_flat_rows.c	what that does with many rows at once
- *	hg_cpu_flat_join.c	joining them: hg_cpu_flat_stream.h tells more
+ *	hg_cpu_flat_make.c	makes graphs of rows and of older graphs
+ *	hg_cpu_flat_bin.c	makes a bin of its rows
+ *	hg_cpu_flat_rows.c	vectorised helpers of making
+ *	hg_cpu_flat_join.c	joins graphs (hg_cpu_flat_stream.h says more)
  *
- * WHAT ALWAYS HOLDS of a bin, beside what hg_flat.h says: a list longer than HG_CPU_FLAT_SORTED is
- * sorted by key, as signed integers are, so that rows with equal keys stand together there and no
- * list, however long, makes joining quadratic; and HG_CPU_FLAT_PADDING bytes may be read behind the
- * last row.
+ * INVARIANTS of a bin, beside those of hg_flat.h: a list longer than HG_CPU_FLAT_SORTED is sorted
+ * by key, as signed integers. So rows with equal keys are neighbours there, and no list makes
+ * joining quadratic. HG_CPU_FLAT_PADDING bytes may be read after the last row.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -39,10 +38,10 @@
 /* Bins of at most so many rows have offsets of 2 bytes. */
 #define HG_CPU_FLAT_NARROW_ROWS 65535
 
-/* Rows worked on between two polls of cancelled(). */
+/* Rows that are processed between two polls of cancelled(). */
 #define HG_CPU_FLAT_POLL_ROWS 4096
 
-/* The arrays of a bin; without rows where there is none. */
+/* The arrays of a bin; rows is 0 if the bin is empty or missing. */
 typedef struct HgCpuFlatBin
 {
 	uint32_t rows;
@@ -52,7 +51,7 @@ typedef struct HgCpuFlatBin
 	const uint32_t *numbers; /* row numbers */
 } HgCpuFlatBin;
 
-/* Where the arrays of a bin begin, in bytes from it, and where it ends. */
+/* Byte offsets of a bin's arrays, and its size. */
 typedef struct HgCpuFlatPlaces
 {
 	uint64_t offsets;
@@ -99,7 +98,9 @@ hg_cpu_flat_bin(const HgFlatGraph *graph, uint64_t number)
 	return arrays;
 }
 
-/* The first edge of a vertex, which may be the one behind the last; of a bin with rows. */
+/*
+ * Returns the first edge of a vertex, which may be the one after the last; the bin must have rows.
+ */
 static inline uint32_t
 hg_cpu_flat_offset(const HgCpuFlatBin *bin, uint64_t vertex)
 {
@@ -107,7 +108,7 @@ hg_cpu_flat_offset(const HgCpuFlatBin *bin, uint64_t vertex)
 								  : ((const uint32_t *) bin->offsets)[vertex];
 }
 
-/* A key of an array, widened. */
+/* Returns a key of an array, widened. */
 static inline int64_t
 hg_cpu_flat_key(const void *keys, uint32_t width, uint64_t i)
 {
@@ -120,7 +121,10 @@ hg_cpu_flat_hash(int64_t key)
 	return hg_hash_of_mixed64(hg_mix64((uint64_t) key));
 }
 
-/* In keys[low .. high), sorted: the first not below a key, or, with above, the first above it. */
+/*
+ * Returns the first index in the sorted keys[low .. high) whose key is not below key or, if
+ * `above`, is above it; high if there is none.
+ */
 static inline uint32_t
 hg_cpu_flat_find_key(const void *keys, uint32_t width, uint32_t low, uint32_t high, int64_t key,
 					 bool above)
@@ -138,7 +142,7 @@ hg_cpu_flat_find_key(const void *keys, uint32_t width, uint32_t low, uint32_t hi
 	return low;
 }
 
-/* Does a row count? */
+/* Returns true if a row counts. */
 static inline bool
 hg_cpu_flat_counts(const HgFlatMask *mask, uint32_t row)
 {
@@ -153,7 +157,7 @@ hg_cpu_flat_counts(const HgFlatMask *mask, uint32_t row)
 		   (mask->bits[part][number / 64] >> (number % 64) & 1);
 }
 
-/* HG_OK, or HG_INVALID where a shape is out of its limits. */
+/* Returns HG_INVALID if a shape is out of range, else HG_OK. */
 extern HgStatus hg_cpu_flat_check(const HgFlatShape *shape, HgError *error);
 
 #endif /* HG_CPU_FLAT_H */

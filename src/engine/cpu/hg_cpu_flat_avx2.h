@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_avx2.h
- *	  Keys compared with AVX2: included by hg_cpu_flat_compare.c only.
+ *	  Compares keys with AVX2: included by hg_cpu_flat_compare.c only.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
 
-/* Which of 8 keys are equal to a key, as equal_8_portable() has it. */
+/* As equal_8_portable(). */
 HG_TARGET static HG_CPU_FLAT_INLINE uint32_t
 equal_8_avx2(const void *keys, uint32_t width, int64_t key)
 {

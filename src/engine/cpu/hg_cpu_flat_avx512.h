@@ -1,28 +1,28 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_avx512.h
- *	  Lists compared with AVX-512: included by hg_cpu_flat_compare.c only.
+ *	  Compares lists with AVX-512: included by hg_cpu_flat_compare.c only.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
 
-/* The first so many of 16 lanes. */
+/* Returns the first count of 16 lanes. */
 HG_TARGET static HG_CPU_FLAT_INLINE __mmask16
 first_lanes(uint32_t count)
 {
 	return (__mmask16) _bzhi_u32(0xffff, count < 16 ? count : 16);
 }
 
-/* Write the rows of lanes. */
+/* Writes the rows of lanes, packed. */
 HG_TARGET static HG_CPU_FLAT_INLINE void
 write_lanes(uint32_t *to, __mmask16 lanes, __m512i rows)
 {
 	_mm512_storeu_si512(to, _mm512_maskz_compress_epi32(lanes, rows));
 }
 
-/* Which of the keys of a line, those of lanes, are equal to one. */
+/* Returns which of the lanes' keys of a line are equal to a key. */
 HG_TARGET static HG_CPU_FLAT_INLINE uint32_t
 equal_in_line(__mmask16 lanes, const void *line, int64_t key, Kind kind)
 {
@@ -34,10 +34,10 @@ equal_in_line(__mmask16 lanes, const void *line, int64_t key, Kind kind)
 }
 
 /*
- * Compare an outer row that counts with edges low .. high - 1 of the inner side, two lines of the
- * cache at once, of which nearly all lists have part.  A register that began where the list does
- * would want the next line too, whether or not the list is in it, and to ask that is to be wrong
- * often: so the first line is read again instead.
+ * Compares an outer row that counts with edges low .. high - 1 of the inner side, two cache lines
+ * at once, which hold nearly all lists. A register that began with the list would need the next
+ * line, too, if the list crosses into it, and a branch on that mispredicts often. So the first
+ * line is read again instead.
  */
 HG_TARGET static HG_CPU_FLAT_INLINE size_t
 meet_list_avx512(const HgFlatJoin *join, int64_t key, uint32_t row, const void *keys,
@@ -67,7 +67,7 @@ meet_list_avx512(const HgFlatJoin *join, int64_t key, uint32_t row, const void *
 			pairs->counted += count_bits(equal);
 		else if (!kind.filtered && (equal & (equal - 1)) == 0)
 		{
-			/* none or one: what is written for none is written over */
+			/* none or one; what is written for none is overwritten */
 			pairs->outer[n] = row;
 			if (pairs->inner != NULL && equal != 0)
 				pairs->inner[n] = numbers[lowest_bit(equal)];
@@ -113,12 +113,14 @@ meet_row_avx512(const HgFlatJoin *join, const HgCpuFlatProbe *probe, size_t n,
 							probe->end, n, pairs, kind);
 }
 
-/* 16 outer keys of 4 bytes, or 8 of either width widened, of which those of lanes are compared. */
+/*
+ * 16 outer keys of 4 bytes, or 8 keys of either width, widened; only those of lanes are compared.
+ */
 typedef struct Block
 {
 	__m512i keys;
-	__m512i partners; /* of each, how many: as wide as keys */
-	__m512i rows;	  /* ... and the last one's row: of 4 bytes */
+	__m512i partners; /* number of partners of each key, as wide as keys */
+	__m512i rows;	  /* the last partner's row of each key: 4 bytes */
 	__mmask16 lanes;
 } Block;
 
@@ -128,7 +130,7 @@ is_narrow(Kind kind)
 	return kind.outer_width == 4 && kind.inner_width == 4;
 }
 
-/* Pairs of whole blocks that are counted alone, by lanes. */
+/* Counters by lanes of pairs that are only counted, over whole blocks. */
 typedef struct Sums_avx512
 {
 	__m512i pairs;
@@ -147,7 +149,7 @@ sum_avx512(const Sums_avx512 *sums, Kind kind)
 									   : _mm512_reduce_add_epi64(sums->pairs));
 }
 
-/* Compare the block with inner edge i. */
+/* Compares the block with inner edge i. */
 HG_TARGET static HG_CPU_FLAT_INLINE void
 block_compare(Block *block, const HgCpuFlatBin *inner, uint32_t i, Kind kind)
 {
@@ -173,7 +175,7 @@ block_compare(Block *block, const HgCpuFlatBin *inner, uint32_t i, Kind kind)
 		block->rows = _mm512_mask_set1_epi32(block->rows, equal, (int) inner->numbers[i]);
 }
 
-/* Write, or count, the partners of rows of a block of which some have several. */
+/* Writes, or counts, the partners of the rows of a block of which some have several. */
 HG_TARGET static HG_CPU_FLAT_INLINE size_t
 meet_several_avx512(const HgFlatJoin *join, const HgCpuFlatStretch *stretch, const Cell *cell,
 					uint32_t outer_at, __mmask16 lanes, size_t n, HgCpuFlatPairs *pairs, Kind kind)
@@ -192,7 +194,7 @@ meet_several_avx512(const HgFlatJoin *join, const HgCpuFlatStretch *stretch, con
 	return n;
 }
 
-/* Compare count outer edges, as many as a block has at most, with the list of a cell. */
+/* Compares count outer edges, at most a block, with the list of a cell. */
 HG_TARGET static HG_CPU_FLAT_INLINE size_t
 meet_block_avx512(const HgFlatJoin *join, const HgCpuFlatStretch *stretch, const Cell *cell,
 				  uint32_t outer_at, uint32_t count, size_t n, HgCpuFlatPairs *pairs,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_bin.c
- *	  Making a bin of a flat HashGraph: its rows in the order of its vertices, long lists sorted.
+ *	  Makes a bin of a flat HashGraph: rows in the order of vertices, long lists sorted.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,7 +11,7 @@
 
 #include "hg_cpu_flat_rows.h"
 
-/* A key as a word of 64 bits whose unsigned order is the key's. */
+/* Returns a key as a 64-bit word whose unsigned order is the key's order. */
 static inline uint64_t
 ordered(const void *keys, uint32_t width, uint64_t i)
 {
@@ -32,8 +32,8 @@ swap_rows(char *keys, uint32_t width, uint32_t *numbers, uint64_t i, uint64_t j)
 }
 
 /*
- * Sort a list by key, in place, by exchange on the highest bit in which its keys differ: each
- * split fixes at least one bit more.  *work is the work since the last poll.
+ * Sorts a list by key, in place, by exchange on the highest bit in which its keys differ: each
+ * split fixes at least one bit more. *work is the work since the last poll.
  */
 static HgStatus
 sort_list(const HgHost *host, char *keys, uint32_t width, uint32_t *numbers, uint32_t n,
@@ -92,8 +92,8 @@ sort_list(const HgHost *host, char *keys, uint32_t width, uint32_t *numbers, uin
 }
 
 /*
- * Algorithm 1: rows in the order of their vertices, in a bin whose head is set.  A list then ends
- * where its offset in offsets stands.
+ * Algorithm 1: puts the rows in the order of their vertices, in a bin whose head is set.
+ * Afterwards offsets[v] is the end of list v.
  */
 static HG_CPU_FLAT_INLINE HgStatus
 order_rows(const HgHost *host, const HgFlatShape *shape, const HgFlatRows *rows, uint32_t width,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_bin.h
- *	  Making a bin of a flat HashGraph.
+ *	  Makes a bin of a flat HashGraph.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,8 +13,8 @@
 #include "hg_cpu_flat.h"
 
 /*
- * Make a bin of its rows, one at least, whose numbers are given, in memory of hg_flat_bin_bytes of
- * them.  offsets[vertices + 1] are the caller's, and hold nothing for him afterwards.
+ * Makes a bin of its rows, at least one, whose numbers are given, in memory of hg_flat_bin_bytes.
+ * offsets[vertices + 1] is scratch of the caller's.
  */
 extern HgStatus hg_cpu_flat_bin_make(const HgHost *host, const HgFlatShape *shape,
 									 const HgFlatRows *rows, uint32_t *offsets, HgFlatBin *bin,

@@ -1,25 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_compare.c
- *	  Keys compared with keys: what joins of flat HashGraphs spend their time with.
+ *	  Compares keys with keys: the inner loops of joins of flat HashGraphs.
  *
- * Intersecting two graphs meets lists of some 5 rows a side, and how long they are cannot be
- * foreseen: loops over their rows would mispredict their end each time.  So a list is compared
- * as a whole.  A register holds 16 (or 8) outer keys of a cell, nearly always all of it, and is
- * compared with one inner key after the other, eight of them before it is asked whether there
- * are more: those behind the list's end are of other vertices, and can't be equal to any of this
- * one, but at the end of the bin, where what follows is no key.  Each comparison adds to a count
- * for each outer row and puts the inner row's number into its lane, so that a block of rows with
- * one partner each is written by two compressing stores; rows with more are written one by one.
- * No key is hashed: where a vertex begins and ends is known.
+ * Intersecting two graphs meets lists of some 5 rows a side, whose lengths cannot be predicted:
+ * loops over their rows would mispredict each end. So a list is compared as a whole. A register
+ * holds 16 (or 8) outer keys of a cell, nearly always all of them. It is compared with one inner
+ * key after the other, with a check for the end after eight of them. Keys after the list's end are
+ * of other vertices, and can't be equal to keys of this one; only at the end of the bin, where no
+ * keys follow, the end is exact. Each comparison adds to a count for each outer row, and puts the
+ * inner row's number into its lane. So two compressing stores write a block of rows with one
+ * partner each; rows with more are written one by one. No key is hashed: the bounds of a vertex
+ * are known.
  *
- * A probe is one outer key, and its list is compared with it a register at a time.
+ * A probe is one outer key; its list is compared with it a register at a time.
  *
- * Which rows count is asked of rows that have a partner alone.  Parts that count whole, and
- * those of which some rows do, are bits of a table, which for up to 512 parts is one register.
+ * The mask is checked only for rows that have a partner. Parts that count whole, and parts of
+ * which some rows count, are bits of a table, which is one register for up to 512 parts.
  *
- * Without AVX-512 a list is compared with one outer key after the other, eight inner keys at
- * once: one comparison with AVX2.
+ * Without AVX-512 a list is compared with one outer key after the other, eight inner keys at once:
+ * one comparison with AVX2.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -33,23 +33,23 @@
 /* Cells, and blocks of them, between two polls: some 100000 rows. */
 #define POLL_CELLS 8192
 
-/* Of larger cells of vertices nobody asks whether they have rows that do not count. */
+/* Cells of more than 2^this vertices are not checked for masked rows: all count as masked. */
 #define MASKED_LOG2 5
 
-/* What a kernel is specialised for; all of it is known when it is compiled. */
+/* What a kernel is specialised for, known at compile time. */
 typedef struct Kind
 {
-	uint32_t outer_width; /* bytes of keys */
+	uint32_t outer_width; /* bytes of a key */
 	uint32_t inner_width;
 	bool filtered; /* not all rows count */
-	bool written;  /* pairs are written, not counted alone */
+	bool written;  /* pairs are written, not only counted */
 	HgMatchMode mode;
 } Kind;
 
 typedef HgCpuFlatEnd (*IntersectKernel)(HgFlatJoin *join, HgCpuFlatPairs *pairs);
 typedef HgCpuFlatEnd (*CompareKernel)(HgFlatJoin *join, HgCpuFlatPairs *pairs);
 
-/* The next cell of a stretch. */
+/* The edges of a cell. */
 typedef struct Cell
 {
 	uint32_t outer_low;
@@ -74,15 +74,15 @@ cell_at(const HgCpuFlatStretch *stretch, uint32_t number)
 	cell.inner_high = hg_cpu_flat_offset(&stretch->bins[HG_INNER],
 										 inner + (UINT64_C(1) << stretch->vertices_log2[HG_INNER]));
 
-	/* what a kernel has done of the cell when it had to return */
+	/* skip what a kernel has done of the cell before it returned */
 	if (cell.outer_low < stretch->outer_at)
 		cell.outer_low = stretch->outer_at;
 	return cell;
 }
 
 /*
- * Which of count cells, 64 at most, from a number on may have rows that do not count?  A bit each;
- * others are 0.
+ * Returns which of count cells, at most 64, from a number on may have rows that do not count, as
+ * bits.
  */
 static HG_CPU_FLAT_INLINE uint64_t
 masked_cells(const HgFlatJoin *join, const HgCpuFlatStretch *stretch, uint32_t number,
@@ -108,7 +108,7 @@ masked_cells(const HgFlatJoin *join, const HgCpuFlatStretch *stretch, uint32_t n
 				masked |= vertices[at / 64 + 1] << (64 - at % 64);
 			continue;
 		}
-		/* as many as are a power of two lie in one word */
+		/* the vertices of a cell lie in one word, as their number is a power of two */
 		for (uint32_t i = 0; i < count; i++, at += UINT64_C(1) << log2)
 		{
 			uint64_t run = vertices[at / 64] >> at % 64 & ((UINT64_C(1) << (1U << log2)) - 1);
@@ -119,7 +119,7 @@ masked_cells(const HgFlatJoin *join, const HgCpuFlatStretch *stretch, uint32_t n
 	return masked & all;
 }
 
-/* How many bits, from the lowest one on and of most at most, are set, or are not. */
+/* Returns how many bits from the lowest one on, at most `most`, are set, or are not set. */
 static HG_CPU_FLAT_INLINE uint32_t
 run_length(uint64_t bits, bool set, uint32_t most)
 {
@@ -130,8 +130,8 @@ run_length(uint64_t bits, bool set, uint32_t most)
 }
 
 /*
- * Ask memory for the row numbers of these cells from a number on: where few cells are masked they
- * lie apart, and nothing else looks at any.
+ * Prefetches the row numbers of masked cells from a number on. If few cells are masked, their row
+ * numbers lie apart, and nothing else reads them.
  */
 static HG_CPU_FLAT_INLINE void
 ask_for_rows(const HgCpuFlatStretch *stretch, uint32_t number, uint64_t cells)
@@ -152,7 +152,7 @@ ask_for_rows(const HgCpuFlatStretch *stretch, uint32_t number, uint64_t cells)
 	}
 }
 
-/* Is there room to write what count rows may have, and a register more? */
+/* Returns true if there is room for count pairs and a register more. */
 static HG_CPU_FLAT_INLINE bool
 has_room(const HgCpuFlatPairs *pairs, size_t n, size_t count)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_compare.h
- *	  Keys of a join of flat HashGraphs compared with keys.
+ *	  Compares the keys of a join of flat HashGraphs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,8 +13,8 @@
 #include "hg_cpu_flat_stream.h"
 
 /*
- * Intersect cells of the stretch, and go on with the probes of the group: until there are no more,
- * or what HgCpuFlatEnd says.
+ * Intersect the remaining cells of the stretch, or compare the remaining probes of the group, and
+ * add to *pairs. They return why they stopped.
  */
 extern HgCpuFlatEnd hg_cpu_flat_intersect(HgFlatJoin *join, HgMatchMode mode,
 										  HgCpuFlatPairs *pairs);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_filter.h
- *	  Which rows count, ready for kernels: tables of parts instead of a mask.
+ *	  Which rows count, as tables of parts for kernels.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,16 +17,17 @@
 #include <immintrin.h>
 #endif
 
-/* Of parts, a bit each: those that count whole, and those of which some rows do. */
+/* Sets of parts, a bit each: those that count whole, and those of which some rows count. */
 typedef struct HgCpuFlatFilter
 {
-	const HgFlatMask *mask; /* NULL: all rows count, and the rest is not set */
+	const HgFlatMask *mask; /* NULL: all rows count, and the other fields are not set */
 	uint32_t nparts;
 	bool any_some;
 	uint32_t all[HG_FLAT_PARTS / 32];
 	uint32_t some[HG_FLAT_PARTS / 32];
 } HgCpuFlatFilter;
 
+/* Makes the tables of a mask, which must stay in place; NULL is allowed. */
 static inline void
 hg_cpu_flat_filter_init(HgCpuFlatFilter *filter, const HgFlatMask *mask)
 {
@@ -47,10 +48,10 @@ hg_cpu_flat_filter_init(HgCpuFlatFilter *filter, const HgFlatMask *mask)
 
 #ifdef HG_CPU_X86
 
-/* Parts whose bits are one register. */
+/* So many parts' bits are one register. */
 #define HG_CPU_FLAT_REGISTER_PARTS 512
 
-/* Of rows, those of lanes: whose part's bit is set in a table of parts below nparts. */
+/* Returns the lanes whose rows' parts are in a table of parts; all parts are below nparts. */
 HG_CPU_TARGET_AVX512 static HG_CPU_FLAT_INLINE __mmask16
 hg_cpu_flat_parts_avx512(__mmask16 lanes, const uint32_t *table, uint32_t nparts, __m512i parts)
 {
@@ -64,7 +65,7 @@ hg_cpu_flat_parts_avx512(__mmask16 lanes, const uint32_t *table, uint32_t nparts
 									   _mm512_set1_epi32(1));
 }
 
-/* Of 8 rows, those of lanes whose bits are set in their part's bits. */
+/* Returns the lanes of 8 rows whose bits are set in the bits of their parts. */
 HG_CPU_TARGET_AVX512 static HG_CPU_FLAT_INLINE __mmask8
 hg_cpu_flat_bits_avx512(__mmask8 lanes, const uint64_t *const *bits, __m256i rows)
 {
@@ -79,7 +80,7 @@ hg_cpu_flat_bits_avx512(__mmask8 lanes, const uint64_t *const *bits, __m256i row
 									   _mm512_set1_epi64(1));
 }
 
-/* Of rows, those of lanes that count. */
+/* Returns the lanes whose rows count. */
 HG_CPU_TARGET_AVX512 static HG_CPU_FLAT_INLINE __mmask16
 hg_cpu_flat_filter_avx512(const HgCpuFlatFilter *filter, __mmask16 lanes, __m512i rows)
 {
@@ -96,7 +97,7 @@ hg_cpu_flat_filter_avx512(const HgCpuFlatFilter *filter, __mmask16 lanes, __m512
 		return all;
 	some = hg_cpu_flat_parts_avx512(lanes, filter->some, filter->nparts, parts);
 
-	/* lists are short: the second half is empty most of the time */
+	/* lists are short: the second half is mostly empty */
 	if ((some & 0xff) != 0)
 		all |= hg_cpu_flat_bits_avx512((__mmask8) some, filter->mask->bits,
 									   _mm512_castsi512_si256(rows));

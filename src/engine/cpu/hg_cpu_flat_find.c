@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_find.c
- *	  Probes of a join of flat HashGraphs: outer rows, and lists they may have partners in.
+ *	  Finds the probes of a join of flat HashGraphs: outer rows, and lists of possible partners.
  *
  * A lookup goes from the array of bins to a bin's head and the offsets of a vertex, and from there
- * to its keys: each may miss the cache.  So keys are looked up ahead of time, a group at once: when
- * a group is to be compared, the lists of the next one are found, and asked for, and the keys of
- * the one after that are hashed, and their offsets asked for.
+ * to its keys; each step may miss the cache. So keys are looked up ahead of time, a group at once.
+ * When a group is compared, the lists of the next group are found and prefetched, and the keys of
+ * the group after that are hashed, and their offsets prefetched.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,7 +16,7 @@
 
 #include "hg_cpu_job.h"
 
-/* Begin to look up keys number at .. end - 1 of an array, which has none left. */
+/* Starts to look up keys number at .. end - 1 of an array; none may be left from before. */
 static void
 begin_keys(HgCpuFlatKeys *ahead, uint64_t at, uint64_t end)
 {
@@ -27,7 +27,7 @@ begin_keys(HgCpuFlatKeys *ahead, uint64_t at, uint64_t end)
 	ahead->begun = false;
 }
 
-/* The array of keys of a bin; rows are numbered as edges are where numbers is NULL. */
+/* Sets the array of keys to those of a bin. If numbers is NULL, rows are numbered like edges. */
 static void
 set_keys(HgFlatJoin *join, HgSide side, const HgCpuFlatBin *bin, const uint32_t *numbers)
 {
@@ -40,7 +40,7 @@ set_keys(HgFlatJoin *join, HgSide side, const HgCpuFlatBin *bin, const uint32_t 
 	ahead->mask = numbers != NULL ? join->filters[side].mask : NULL;
 }
 
-/* Begin the next part that has rows; in_part is false where there is none. */
+/* Starts the next part that has rows; in_part is false at the end. */
 static HgStatus
 next_part(HgFlatJoin *join, HgError *error)
 {
@@ -85,7 +85,7 @@ next_part(HgFlatJoin *join, HgError *error)
 	return HG_OK;
 }
 
-/* Go on to the next stretch of the part; false where there is none.  It may have no inner rows. */
+/* Goes to the next stretch of the part, which may be empty; returns false if there is none. */
 static bool
 next_stretch(HgFlatJoin *join)
 {
@@ -124,7 +124,7 @@ next_stretch(HgFlatJoin *join)
 	return true;
 }
 
-/* The edges of a side's next cell: from *low up to where it returns. */
+/* Returns the end of the edges of a side's next cell; *low is their start. */
 static uint32_t
 cell_edges(const HgCpuFlatStretch *stretch, HgSide side, uint32_t *low)
 {
@@ -146,7 +146,7 @@ hg_cpu_flat_probe_cell(HgFlatJoin *join)
 	stretch->cell++;
 }
 
-/* Hash the next keys, and ask for their offsets. */
+/* Hashes the next keys, and prefetches their offsets. */
 static inline void
 hash_ahead(HgFlatJoin *join)
 {
@@ -168,7 +168,7 @@ hash_ahead(HgFlatJoin *join)
 		ahead->vertices[i] = vertex & mask;
 		ahead->bins[i] = bin;
 
-		/* offsets are narrow, most likely; of no bin nothing is asked for */
+		/* offsets are most likely narrow; prefetching from a NULL bin does no harm */
 		HG_CPU_PREFETCH(bin);
 		HG_CPU_PREFETCH((const char *) (bin + 1) + (vertex & mask) * sizeof(uint16_t));
 	}
@@ -177,8 +177,8 @@ hash_ahead(HgFlatJoin *join)
 }
 
 /*
- * Find the lists of the keys that were hashed, and ask for them; rows that do not count and those
- * whose list is empty are left out.
+ * Finds and prefetches the lists of the hashed keys. Rows that do not count, and empty lists, are
+ * left out.
  */
 static inline void
 find_lists(HgFlatJoin *join, HgCpuFlatGroup *group, bool numbered)
@@ -223,7 +223,7 @@ find_lists(HgFlatJoin *join, HgCpuFlatGroup *group, bool numbered)
 	group->keys = ahead->hashed;
 }
 
-/* Have the next group of keys looked up; false where no keys are left. */
+/* Looks up the next group of keys; returns false if no keys are left. */
 static bool
 look_up(HgFlatJoin *join, bool numbered)
 {
@@ -247,7 +247,7 @@ look_up(HgFlatJoin *join, bool numbered)
 	return true;
 }
 
-/* Search: go on to the keys of the part's next inner bin; false where there is none. */
+/* Search: goes to the keys of the part's next inner bin; returns false if there is none. */
 static bool
 next_inner_bin(HgFlatJoin *join)
 {
@@ -263,8 +263,8 @@ next_inner_bin(HgFlatJoin *join)
 }
 
 /*
- * Search: go on to a key that was looked up, unless it is not the first of its list with its value:
- * then it has no edges.
+ * Search: goes to a key that was looked up. If it is not the first of its list with its value, it
+ * gets no edges.
  */
 static void
 next_key(HgFlatJoin *join, const HgCpuFlatProbe *key)
@@ -282,7 +282,7 @@ next_key(HgFlatJoin *join, const HgCpuFlatProbe *key)
 	cursor->list.key = key->key;
 	cursor->edges = *key;
 
-	/* equal keys stand together in a long list */
+	/* equal keys are neighbours in a long list */
 	before = cursor->list.at;
 	if (cursor->list.end - before > HG_CPU_FLAT_SORTED && key->row > before)
 		before = key->row - 1;
@@ -295,7 +295,9 @@ next_key(HgFlatJoin *join, const HgCpuFlatProbe *key)
 								 cursor->edges.at, cursor->edges.end, key->key, false);
 }
 
-/* Search: probes of outer edges that have the key; false where there is room for no more. */
+/*
+ * Search: makes probes of the outer edges that have the key; returns false if the group is full.
+ */
 static bool
 find_edges(HgFlatJoin *join)
 {
@@ -311,7 +313,7 @@ find_edges(HgFlatJoin *join)
 
 		if (hg_cpu_flat_key(cursor->edges.keys, width, cursor->edges.at) != cursor->list.key)
 		{
-			/* there are none behind it */
+			/* none after it has the key */
 			if (sorted)
 				cursor->edges.end = cursor->edges.at;
 			if (sorted)
@@ -329,7 +331,7 @@ find_edges(HgFlatJoin *join)
 	return true;
 }
 
-/* Search: find a group of probes; none at the end. */
+/* Search: finds a group of probes; it is empty at the end. */
 static HgStatus
 search(HgFlatJoin *join, HgError *error)
 {
@@ -383,7 +385,7 @@ hg_cpu_flat_find(HgFlatJoin *join, bool numbered, HgError *error)
 				return status;
 			continue;
 		}
-		/* no row of a cell that was probed may count: others of its stretch may be left */
+		/* no row of a probed cell may count, but cells of its stretch may be left */
 		if (cursor->in_part && cursor->stretch.cell < cursor->stretch.cells)
 			return HG_OK;
 		if (cursor->in_part && join->plan.way == HG_CPU_FLAT_INTERSECT && next_stretch(join))

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_find.h
- *	  Probes of a join of flat HashGraphs: outer rows, and lists they may have partners in.
+ *	  Finds the probes of a join of flat HashGraphs: outer rows, and lists of possible partners.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,12 +13,12 @@
 #include "hg_cpu_flat_stream.h"
 
 /*
- * Find the next group of probes: none at the end, or where cells are to be intersected.  numbered
- * tells that the row numbers of matches will be looked at.
+ * Finds the next group of probes. The group is empty at the end of the stream, or if cells can be
+ * intersected. numbered says that the row numbers of matches will be read.
  */
 extern HgStatus hg_cpu_flat_find(HgFlatJoin *join, bool numbered, HgError *error);
 
-/* Probe the outer rows of the next cell, which has a long list. */
+/* Makes the outer rows of the next cell, which has a long list, keys to be looked up. */
 extern void hg_cpu_flat_probe_cell(HgFlatJoin *join);
 
 #endif /* HG_CPU_FLAT_FIND_H */

@@ -3,25 +3,23 @@
  * hg_cpu_flat_join.c
  *	  Joins of flat HashGraphs, and lookups in one.
  *
- * There are three ways to join two graphs, each of which comes to an outer row once:
+ * There are three ways to join two graphs, each of which visits an outer row once:
  *
- *	intersect	Algorithm 3: a vertex of the graph with fewer of them faces a run of those of the
- *				other one: a CELL.  The outer rows of a cell meet its inner ones, which stand
- *				together;
- *	look up		where the outer graph has far fewer vertices, its rows, or keys that are no graph,
- *				are hashed, and meet the list of their vertex;
- *	search		where the outer graph has far more rows these are not walked, but the inner keys
- *				looked up in it, each once, so that each outer row that is found has all its
- *				partners.
+ *	intersect	Algorithm 3: a vertex of the graph with fewer vertices faces a run of vertices of
+ *				the other graph: a CELL. The outer rows of a cell are compared with its inner rows,
+ *				which are neighbours.
+ *	look up		if the outer graph has far fewer vertices: its rows, or keys without a graph, are
+ *				hashed, and compared with the list of their vertex.
+ *	search		if the outer graph has far more rows: the inner keys are looked up in it, each
+ *				once, so that each outer row that is found gets all of its partners.
  *
- * The work is cut where the outer graph's bins are, or the inner one's where it is searched for
- * fewer of them.  Cells whose inner rows are few are compared
- * as they are (hg_cpu_flat_compare.c); outer rows of others become PROBES, as those do that are
- * looked up or found, which are compared with one list each.  A long list is sorted, and
- * searched.
+ * The work is divided at the outer graph's bins, or at the inner graph's if it is searched for
+ * fewer of them. Cells with few inner rows are compared as they are (hg_cpu_flat_compare.c). Outer
+ * rows of other cells become PROBES, and so do rows that are looked up or found; each probe is
+ * compared with one list. A long list is sorted, and searched.
  *
- * Kernels want room for all that they may find at once.  Where the caller's arrays have less, pairs
- * go to a staging area in the join, and are copied from there.
+ * Kernels need room for all that they may find at once. If the caller's arrays have less, pairs go
+ * to a staging area in the join, and are copied from there.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -31,10 +29,10 @@
 #include "hg_cpu_flat_compare.h"
 #include "hg_cpu_flat_find.h"
 
-/* An outer graph that has so many times the rows of the inner one is searched. */
+/* An outer graph with so many times the rows of the inner one is searched. */
 #define SEARCH_RATIO 80
 
-/* Inner vertices of a cell, at most: with more of them outer rows are looked up. */
+/* Most inner vertices of a cell, as log2; with more, outer rows are looked up. */
 #define MAX_INNER_LOG2 2
 
 static HgStatus
@@ -53,7 +51,7 @@ open_join(const HgHost *host, HgFlatJoin **join, HgError *error)
 	return status;
 }
 
-/* Give the join a side. */
+/* Sets a side of the join. */
 static void
 set_side(HgFlatJoin *join, HgSide which, const HgFlatSide *side)
 {
@@ -61,7 +59,7 @@ set_side(HgFlatJoin *join, HgSide which, const HgFlatSide *side)
 	hg_cpu_flat_filter_init(&join->filters[which], side->mask);
 }
 
-/* Get memory for remembered lists, where there is a mask to ask. */
+/* Allocates the remembered lists, if the inner side has a mask. */
 static HgStatus
 open_lists(HgFlatJoin *join, HgError *error)
 {
@@ -79,7 +77,7 @@ open_lists(HgFlatJoin *join, HgError *error)
 	return HG_OK;
 }
 
-/* Choose how two graphs are joined. */
+/* Chooses how two graphs are joined. */
 static HgCpuFlatPlan
 choose_plan(const HgFlatGraph *outer, const HgFlatGraph *inner)
 {
@@ -205,7 +203,10 @@ hg_flat_close(HgFlatJoin *join)
 	hg_host_memory_free(join->host, join, sizeof(*join));
 }
 
-/* The remembered list of a probe's key, which may still be another key's; or NULL. */
+/*
+ * Returns the remembered list of a probe's key, which may still be another key's; NULL without a
+ * mask.
+ */
 static HgCpuFlatList *
 list_of(const HgFlatJoin *join, const HgCpuFlatProbe *probe)
 {
@@ -213,7 +214,7 @@ list_of(const HgFlatJoin *join, const HgCpuFlatProbe *probe)
 							   : NULL;
 }
 
-/* Begin with a probe whose list is long: narrow it to the edges of its key. */
+/* Starts a probe whose list is long: narrows it to the edges of its key. */
 static void
 begin_long(HgFlatJoin *join, HgCpuFlatProbe *probe, HgCpuFlatList *list)
 {
@@ -236,14 +237,14 @@ begin_long(HgFlatJoin *join, HgCpuFlatProbe *probe, HgCpuFlatList *list)
 			(HgCpuFlatList){.key = probe->key, .known = true, .at = probe->at, .end = probe->end};
 }
 
-/* Is a probe's next row one of its remembered list? */
+/* Returns true if a probe's next row is one of its remembered list. */
 static inline bool
 is_listed(const HgCpuFlatCursor *cursor, const HgCpuFlatList *list)
 {
 	return list != NULL && cursor->listed < list->count;
 }
 
-/* Find the next row of a long list that counts, and remember it; *row is NULL at the end. */
+/* Finds the next row of a long list that counts, and remembers it; *row is NULL at the end. */
 static HgStatus
 find_long(HgFlatJoin *join, HgCpuFlatProbe *probe, HgCpuFlatList *list, const uint32_t **row,
 		  HgError *error)
@@ -275,8 +276,8 @@ find_long(HgFlatJoin *join, HgCpuFlatProbe *probe, HgCpuFlatList *list, const ui
 }
 
 /*
- * Write, or count, the pairs of the next probe, whose list is long; until there is no room, or the
- * caller is to look at them: then it stays the next one.
+ * Writes, or counts, the pairs of the next probe, whose list is long. If there is no room, or the
+ * caller must check a part of the pairs, it stays the next probe.
  */
 static HgStatus
 compare_long(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgError *error)
@@ -333,9 +334,9 @@ compare_long(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgError 
 }
 
 /*
- * Go on with the stream by one step: a group of probes, or cells of a stretch.  *end is NO_ROOM
- * where nothing can be done with the room that there is, PART where the caller is to look at what
- * there is, and DONE at the end of the stream.
+ * Advances the stream by one step: a group of probes, or cells of a stretch. *end is NO_ROOM if
+ * nothing can be done with the room, PART if the caller must check a part of a row's pairs, DONE
+ * at the end of the stream, else POLL.
  */
 static HgStatus
 step(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgCpuFlatEnd *end, HgError *error)
@@ -380,7 +381,7 @@ step(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgCpuFlatEnd *en
 	return status;
 }
 
-/* Copy what is in staging, as far as there is room. */
+/* Copies staged pairs, as far as there is room. */
 static void
 take_staged(HgFlatJoin *join, HgMatches *matches)
 {
@@ -421,7 +422,7 @@ hg_flat_next(HgFlatJoin *join, HgMatchMode mode, HgMatches *matches, HgError *er
 		if (status != HG_OK || end != HG_CPU_FLAT_NO_ROOM || pairs.count == pairs.room)
 			continue;
 
-		/* one step with room for one comparison, but it may be many that find little */
+		/* one step with room for one comparison; it may be many comparisons that find little */
 		pairs = (HgCpuFlatPairs){.outer = join->staging[HG_OUTER],
 								 .inner = matches->inner != NULL ? join->staging[HG_INNER] : NULL,
 								 .room = HG_CPU_FLAT_BLOCK_PAIRS,

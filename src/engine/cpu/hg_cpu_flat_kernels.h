@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_kernels.h
- *	  The kernels of one set of instructions, for each kind: for hg_cpu_flat_compare.c only.
+ *	  The kernels of one instruction set, for each kind: for hg_cpu_flat_compare.c only.
  *
- * Wants HG_TARGET, KERNEL and what the set does in its own way:
+ * Expects HG_TARGET, KERNEL, and the functions of the set:
  *
  *	meet(join, stretch, cell, count, n, pairs, sums, kind)
- *		compares the first count outer edges of a cell, HG_CPU_FLAT_BLOCK at most, with its inner
- *		list;
+ *		compares the first count outer edges of a cell, at most HG_CPU_FLAT_BLOCK, with its inner
+ *		list
  *	meet_row(join, probe, n, pairs, kind)
- *		compares a probe with its list.
+ *		compares a probe with its list
  *
- * Both write pairs from place n on, and return where the next one goes; or they count them, in
+ * Both write pairs from position n on, and return the next position; or they count pairs, in
  * pairs->counted or in KERNEL(Sums), which KERNEL(sum) adds up.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -19,7 +19,7 @@
  *-------------------------------------------------------------------------
  */
 
-/* Intersect the cells of a stretch up to one; *n is the place of the next pair. */
+/* Intersects the cells of a stretch before `until`; *n is the position of the next pair. */
 HG_TARGET static HG_CPU_FLAT_INLINE HgCpuFlatEnd
 KERNEL(cells)(const HgFlatJoin *join, HgCpuFlatStretch *stretch, uint32_t until, int *left,
 			  size_t *n, HgCpuFlatPairs *pairs, KERNEL(Sums) * sums, Kind kind)
@@ -51,14 +51,14 @@ KERNEL(cells)(const HgFlatJoin *join, HgCpuFlatStretch *stretch, uint32_t until,
 }
 
 /*
- * Intersect the cells of the join's stretch.  Where not all rows count, runs of cells that have
- * none such and of those that may have some take turns, each in a loop of its own, so that the
- * former take no longer than where all rows do.
+ * Intersects the cells of the join's stretch. With a mask, runs of cells without masked rows
+ * alternate with runs that may have some. Each kind has a loop of its own, so that the former take
+ * no longer than without a mask.
  */
 HG_TARGET static HG_CPU_FLAT_INLINE HgCpuFlatEnd
 KERNEL(intersect)(HgFlatJoin *join, HgCpuFlatPairs *pairs, Kind kind)
 {
-	HgCpuFlatStretch stretch = join->cursor.stretch; /* a copy, which nobody else can write to */
+	HgCpuFlatStretch stretch = join->cursor.stretch; /* a copy, which nothing else can write to */
 	HgCpuFlatEnd end = HG_CPU_FLAT_DONE;
 	size_t n = pairs->count;
 	KERNEL(Sums) sums = KERNEL(sums)();
@@ -84,7 +84,7 @@ KERNEL(intersect)(HgFlatJoin *join, HgCpuFlatPairs *pairs, Kind kind)
 			looked_from = looked;
 			looked += cells;
 		}
-		/* none that comes before them is masked */
+		/* no cell before looked_from is masked */
 		at = stretch.cell > looked_from ? stretch.cell - looked_from : 0;
 		is_masked = stretch.cell >= looked_from && (masked >> at & 1) != 0;
 		at += run_length(masked >> at, is_masked, looked - looked_from - at);
@@ -100,7 +100,7 @@ KERNEL(intersect)(HgFlatJoin *join, HgCpuFlatPairs *pairs, Kind kind)
 	return end;
 }
 
-/* Compare the probes of the join's group. */
+/* Compares the probes of the join's group. */
 HG_TARGET static HG_CPU_FLAT_INLINE HgCpuFlatEnd
 KERNEL(compare)(HgFlatJoin *join, HgCpuFlatPairs *pairs, Kind kind)
 {

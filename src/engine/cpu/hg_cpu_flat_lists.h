@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_lists.h
- *	  Lists compared with one outer key after the other: for sets of instructions without masks,
+ *	  Compares lists with one outer key after the other: for instruction sets without masks,
  *	  included by hg_cpu_flat_compare.c only.
  *
- * Wants HG_TARGET, KERNEL and KERNEL(equal_8), and has what hg_cpu_flat_kernels.h wants.
+ * Expects HG_TARGET, KERNEL and KERNEL(equal_8). Provides what hg_cpu_flat_kernels.h expects.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,8 +12,8 @@
  */
 
 /*
- * Compare an outer row with edges low .. high - 1 of the inner side, all of which it may have for
- * partners.
+ * Compares an outer row with edges low .. high - 1 of the inner side. row_counts says that the row
+ * is known to count.
  */
 HG_TARGET static HG_CPU_FLAT_INLINE size_t
 KERNEL(meet_list)(const HgFlatJoin *join, int64_t key, uint32_t row, bool row_counts,
@@ -71,7 +71,7 @@ KERNEL(meet_list)(const HgFlatJoin *join, int64_t key, uint32_t row, bool row_co
 	return n;
 }
 
-/* Nothing is counted beside pairs->counted. */
+/* Unused: all pairs are counted in pairs->counted. */
 typedef struct KERNEL(Sums)
 {
 	uint64_t pairs;
@@ -105,7 +105,7 @@ KERNEL(meet)(const HgFlatJoin *join, const HgCpuFlatStretch *stretch, const Cell
 	return n;
 }
 
-/* A probe's row counts. */
+/* The row of a probe counts. */
 HG_TARGET static HG_CPU_FLAT_INLINE size_t
 KERNEL(meet_row)(const HgFlatJoin *join, const HgCpuFlatProbe *probe, size_t n,
 				 HgCpuFlatPairs *pairs, Kind kind)

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_make.c
- *	  Making flat HashGraphs: rows into bins.
+ *	  Makes flat HashGraphs: rows into bins.
  *
- * This is Algorithm 2 of the paper with room for some bins at a time: counts of all bins come
- * first, so that each row that is added goes to its bin's place in memory; when all are there,
- * Algorithm 1 makes a bin of them (hg_cpu_flat_bin.c), in memory of its owner.
+ * This is Algorithm 2 of the paper with memory for some bins at a time. All rows are counted by
+ * bin first, so that each added row goes to its position in the memory of its bin. When all rows
+ * of a bin are there, Algorithm 1 makes the bin of them (hg_cpu_flat_bin.c), in memory of its
+ * owner.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,21 +19,21 @@ struct HgFlatMaker
 {
 	const HgHost *host;
 	HgFlatShape shape;
-	uint64_t bytes;	   /* of this struct and the arrays behind it */
-	uint64_t *counts;  /* [bins] rows that were counted */
-	uint64_t *starts;  /* [bins + 1] of those begun: where their rows are in keys and numbers, */
-	uint64_t *places;  /* [bins] and where the next one goes */
-	uint32_t *offsets; /* [vertices + 1] of the bin that is finished */
+	uint64_t bytes;	   /* size of this struct and the arrays behind it */
+	uint64_t *counts;  /* [bins] counted rows */
+	uint64_t *starts;  /* [bins + 1] where the rows of each begun bin start in keys and numbers */
+	uint64_t *places;  /* [bins] where the next row of each goes */
+	uint32_t *offsets; /* [vertices + 1] of the bin that is being finished */
 	uint64_t bins;
 
-	uint32_t first; /* the bins that were begun: first .. end - 1 */
+	uint32_t first; /* the begun bins are first .. end - 1 */
 	uint32_t end;
-	char *keys; /* their rows */
+	char *keys; /* keys of the rows of the begun bins */
 	uint32_t *numbers;
-	uint64_t room; /* bytes of both */
+	uint64_t room; /* bytes of keys and numbers */
 };
 
-/* Bytes that a collected row takes. */
+/* Returns the bytes of a collected row. */
 static uint64_t
 row_bytes(const HgFlatShape *shape)
 {
@@ -75,7 +76,7 @@ hg_flat_maker_open(const HgHost *host, const HgFlatShape *shape, HgFlatMaker **m
 	return HG_OK;
 }
 
-/* Give back the memory of bins that were begun. */
+/* Frees the memory of begun bins. */
 static void
 free_begun(HgFlatMaker *maker)
 {
@@ -115,7 +116,7 @@ hg_flat_count(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error)
 	return HG_OK;
 }
 
-/* Can rows of a graph be kept? */
+/* HG_INVALID if rows of a graph can't be kept: their keys have another width. */
 static HgStatus
 check_kept(const HgFlatMaker *maker, const HgFlatGraph *graph, HgError *error)
 {
@@ -125,8 +126,8 @@ check_kept(const HgFlatMaker *maker, const HgFlatGraph *graph, HgError *error)
 }
 
 /*
- * Rows of a graph's bin that are kept go to one bin of the maker, of this number; or, where the
- * graph has fewer bins, to several: then this is UINT64_MAX.
+ * Returns the maker's bin for the kept rows of a graph's bin; UINT64_MAX if they go to several
+ * bins, because the graph has fewer.
  */
 static inline uint64_t
 bin_of_kept(const HgFlatMaker *maker, const HgFlatGraph *graph, uint64_t number)
@@ -207,11 +208,11 @@ hg_flat_begin(HgFlatMaker *maker, uint32_t first, uint64_t limit, uint32_t *end,
 		bin++;
 	} while (bin < maker->bins && (rows + maker->counts[bin]) * each <= limit);
 
-	/* memory of the bins before may do */
+	/* the memory of earlier bins may be large enough */
 	if (maker->keys == NULL || maker->room < rows * each)
 	{
 		free_begun(maker);
-		maker->room = rows * each + 1; /* something, also for none */
+		maker->room = rows * each + 1; /* not 0, even without rows */
 		status = hg_host_memory_alloc(maker->host, maker->room, &memory, error);
 		if (status != HG_OK)
 			return status;
@@ -231,8 +232,9 @@ not_as_counted(HgError *error)
 }
 
 /*
- * Collect n rows, a block at most, of which those of bins that were not begun are passed over;
- * false where more come than were counted.  rows may be NULL: they are first_row, first_row + 1 ...
+ * Collects n rows, at most a piece, and skips rows of bins that were not begun. Returns false if
+ * there are more rows than were counted. If rows is NULL, they are first_row, first_row + 1 and so
+ * on.
  */
 static HG_CPU_FLAT_INLINE bool
 collect(HgFlatMaker *maker, const void *keys, uint32_t width, const uint32_t *rows,
@@ -285,7 +287,7 @@ hg_flat_add(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error)
 	return HG_OK;
 }
 
-/* Collect rows of a graph's bin that count, all of which go to one bin that was begun. */
+/* Collects rows of a graph's bin that count, all of which go to one begun bin. */
 static bool
 keep_together(HgFlatMaker *maker, uint64_t to, const HgCpuFlatBin *bin, uint64_t from, uint32_t n,
 			  const HgCpuFlatFilter *filter)
@@ -308,7 +310,7 @@ keep_together(HgFlatMaker *maker, uint64_t to, const HgCpuFlatBin *bin, uint64_t
 	return true;
 }
 
-/* Collect those that may go to several bins. */
+/* Collects rows that may go to several bins. */
 static bool
 keep_apart(HgFlatMaker *maker, const HgCpuFlatBin *bin, uint64_t from, uint32_t n,
 		   const HgCpuFlatFilter *filter)
@@ -336,7 +338,7 @@ hg_flat_keep(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMask *mas
 	if (maker->first == maker->end)
 		return hg_error_set(error, HG_INVALID, NULL, "no bins were begun");
 
-	/* the bins of the graph that those begun lie in, or are made of */
+	/* the bins of the graph that contain the begun bins, or that these are made of */
 	if (bins_log2 >= wanted_log2)
 	{
 		b <<= bins_log2 - wanted_log2;
@@ -384,7 +386,7 @@ hg_flat_finish_bin(HgFlatMaker *maker, uint32_t bin, void *memory, HgError *erro
 	return hg_cpu_flat_bin_make(maker->host, &maker->shape, &rows, maker->offsets, memory, error);
 }
 
-/* A graph that was made in one block: bins lie behind the array of their places. */
+/* A graph that was made in one block: the bins follow the array of their addresses. */
 typedef struct MadeGraph
 {
 	HgFlatGraph graph;
@@ -398,14 +400,14 @@ hg_flat_make_bytes(const HgFlatShape *shape, uint64_t rows)
 	uint64_t bins = UINT64_C(1) << shape->bins_log2;
 	uint64_t offsets_bytes = ((UINT64_C(1) << shape->vertices_log2) + 1) * sizeof(uint32_t);
 
-	/* a bin's arrays are aligned, which takes 7 bytes each at most */
+	/* the alignment of a bin's arrays takes at most 7 bytes each */
 	return maker_bytes(shape) + rows * row_bytes(shape) + 1 + sizeof(MadeGraph) +
 		   rows * row_bytes(shape) +
 		   bins * (sizeof(HgFlatBin *) + sizeof(HgFlatBin) + offsets_bytes + 3 * 7 +
 				   HG_CPU_FLAT_PADDING);
 }
 
-/* Have a block for the graph of what a maker has counted, and no bin made yet. */
+/* Allocates a block for the graph of what a maker has counted; its bins are not made yet. */
 static HgStatus
 open_graph(const HgFlatMaker *maker, MadeGraph **graph, HgError *error)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_portable.h
- *	  Keys compared with plain instructions, or those that every x86-64 has: included by
+ *	  Compares keys with plain instructions, or those of every x86-64: included by
  *	  hg_cpu_flat_compare.c only.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -10,8 +10,8 @@
  */
 
 /*
- * Which of 8 keys are equal to a key, as bits.  Keys of 4 bytes are compared with its low half,
- * which must stand for all of it.
+ * Returns which of 8 keys are equal to a key, as bits. Keys of 4 bytes are compared with its low
+ * half, whose sign extension the key must be.
  */
 static HG_CPU_FLAT_INLINE uint32_t
 equal_8_portable(const void *keys, uint32_t width, int64_t key)

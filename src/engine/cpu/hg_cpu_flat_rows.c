@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_rows.c
- *	  What making a flat HashGraph does with many rows at once: a vector's width of them.
+ *	  Vectorised helpers that make flat HashGraphs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,7 +24,7 @@ mix_avx512(__m512i key)
 	return _mm512_xor_si512(key, _mm512_srli_epi64(key, 33));
 }
 
-/* The vertices of whole vectors of keys: returns how many keys these are. */
+/* Stores the vertices of whole vectors of keys, and returns the number of these keys. */
 HG_CPU_TARGET_AVX512 static uint32_t
 vertices_avx512(const void *keys, uint32_t width, uint32_t n, uint32_t log2, uint32_t *vertices)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_rows.h
- *	  What making a flat HashGraph does with many rows at once.
+ *	  Vectorised helpers that make flat HashGraphs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 #include "hg_cpu_flat_filter.h"
 
-/* Rows that are worked on together: so many of them at most, or what is left of count. */
+/* Most rows of a piece, and the size of the piece at `from` of count rows. */
 #define HG_CPU_FLAT_PIECE 512
 
 static inline uint32_t
@@ -21,7 +21,7 @@ hg_cpu_flat_piece(uint64_t from, uint64_t count)
 	return count - from < HG_CPU_FLAT_PIECE ? (uint32_t) (count - from) : HG_CPU_FLAT_PIECE;
 }
 
-/* Poll, once in HG_CPU_FLAT_POLL_ROWS rows that are worked on in such pieces. */
+/* Polls once in HG_CPU_FLAT_POLL_ROWS rows that are processed in pieces. */
 static inline HgStatus
 hg_cpu_flat_poll_piece(const HgHost *host, uint64_t from, HgError *error)
 {
@@ -34,11 +34,13 @@ hg_cpu_flat_key_at(const void *keys, uint32_t width, uint64_t i)
 	return (const char *) keys + i * width;
 }
 
-/* Vertices of n keys among 2^log2 of them; or bins, as log2 has it. */
+/* Stores the vertices of n keys, or their bins, among 2^log2. */
 extern void hg_cpu_flat_vertices(const void *keys, uint32_t width, uint32_t n, uint32_t log2,
 								 uint32_t *vertices);
 
-/* How many of n rows count, and copies of those with their keys: room is for all n. */
+/*
+ * Return how many of n rows count; copy also copies them and their keys to arrays with room for n.
+ */
 extern uint32_t hg_cpu_flat_count_rows(const HgCpuFlatFilter *filter, const uint32_t *rows,
 									   uint32_t n);
 extern uint32_t hg_cpu_flat_copy_rows(const HgCpuFlatFilter *filter, const void *keys,

@@ -3,13 +3,13 @@
  * hg_cpu_flat_tally.c
  *	  The rows of one side of a join's pairs, in order of their numbers.
  *
- * Pairs come in order of vertices, which is any order of rows: to fetch a value for each of many
- * rows is to wait for memory as often.  Here the pairs are walked first, and each row's are counted
- * in half a byte, which a cache holds eight times as many of as of values.  Then the counts are
- * walked in order, and so is whatever lies in order of rows.
+ * Pairs come in order of vertices, which is random for rows: fetching a value for each of many
+ * rows would wait for memory each time. So the pairs are read first, and each row's pairs are
+ * counted in half a byte; a cache holds eight times as many of these as of values. Then the counts
+ * are read in order, and so is everything that lies in the order of rows.
  *
- * A count that is full makes room by returning its row at once, which is all that is returned
- * before the end of the pairs: so counts stay small however many pairs there are of a row, and
+ * If a count is full, its rows are returned at once and the count is reset; nothing else is
+ * returned before the end of the pairs. So counts stay small however many pairs a row has, and
  * nothing grows.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -27,16 +27,16 @@
 #define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
 #define COUNTS_OF_WORD (64 / COUNT_BITS)
 
-/* A word none of whose counts is more than one has no other bits. */
+/* A word whose counts are all 0 or 1 has no other bits set. */
 #define ONES UINT64_C(0x1111111111111111)
 
-/* Pairs that are walked at once, in a near cache. */
+/* Pairs that are read at once, in a near cache. */
 #define CHUNK_PAIRS 2048
 
-/* Counts are asked for so many pairs ahead. */
+/* Counts are prefetched so many pairs ahead. */
 #define AHEAD 32
 
-/* Words that are set to 0, or found to be, between two polls. */
+/* Words that are cleared, or read, between two polls. */
 #define POLL_WORDS (UINT64_C(1) << 17)
 
 struct HgFlatTally
@@ -44,11 +44,11 @@ struct HgFlatTally
 	const HgHost *host;
 	HgFlatJoin *join;
 	HgSide side;
-	uint64_t words;	 /* of counts */
-	bool walked;	 /* all pairs have been counted ... */
-	uint64_t next;	 /* ... and the words before this one were returned */
-	HgMatches chunk; /* pairs of these arrays ... */
-	size_t chunk_at; /* ... from here on are to be counted */
+	uint64_t words;	 /* words of counts */
+	bool walked;	 /* all pairs have been counted */
+	uint64_t next;	 /* once walked: the words before this one were returned */
+	HgMatches chunk; /* the current pairs */
+	size_t chunk_at; /* the next pair of the chunk to be counted */
 	uint32_t pairs[2][CHUNK_PAIRS];
 	uint64_t counts[]; /* [words] of COUNTS_OF_WORD rows each */
 };
@@ -109,7 +109,10 @@ hg_flat_tally_close(HgFlatTally *tally)
 							sizeof(HgFlatTally) + tally->words * sizeof(uint64_t));
 }
 
-/* Count the rows of the chunk, as far as there is room for those whose counts are full. */
+/*
+ * Counts the rows of the chunk, until a full count has no room; returns the number of rows in
+ * rows.
+ */
 static size_t
 count_chunk(HgFlatTally *tally, uint32_t *rows, size_t capacity)
 {
@@ -141,7 +144,7 @@ count_chunk(HgFlatTally *tally, uint32_t *rows, size_t capacity)
 	return n;
 }
 
-/* The rows of a word of counts, each as often as it was counted; returns how many. */
+/* Writes the rows of a word of counts, each as often as it was counted; returns how many. */
 static inline size_t
 word_rows(uint64_t word, uint32_t first, uint32_t *rows)
 {

@@ -1,30 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_graph.c
- *	  Build of a HashGraph on the CPU: Algorithm 1 of the paper.
+ *	  Builds a HashGraph on the CPU: Algorithm 1 of the paper.
  *
- * V1 (Algorithm 1) has three steps over all rows: count the edges of every
- * vertex, turn the counts into offsets by a prefix sum, and put every row into
- * the next free place of its vertex's list.  Counting and placing touch memory at
- * random, so that a graph that does not fit the cache pays two cache misses, and
- * as often two TLB misses, for each row.
+ * V1 (Algorithm 1) has three steps over all rows: count the edges of every vertex, turn the counts
+ * into offsets by a prefix sum, and put every row into the next free position of its vertex's
+ * list. Counting and placing access memory at random, so that a graph that does not fit the cache
+ * pays two cache misses, and as often two TLB misses, for each row.
  *
- * V2 (Algorithm 2) first copies the rows into bins, consecutive ranges of vertices
- * that fit the cache (hg_cpu_run.c), and then runs the three steps of V1 for one bin
- * after another.  Here a bin's graph is built when its matches are wanted, right before,
- * in memory that the bin before has used: it is never anywhere but in the cache.  The
- * rows of a bin are read from all runs, one after the other, twice; the second time they
- * are in the cache as well.  V1 is the same for one bin whose rows are the keys that were
- * appended.
+ * V2 (Algorithm 2) first copies the rows into bins, consecutive ranges of vertices that fit the
+ * cache (hg_cpu_run.c), and then runs the three steps of V1 for one bin after another. Here a
+ * bin's graph is built right before its matches are returned, in memory that the bin before has
+ * used: it is only ever in the cache. The rows of a bin are read from all runs, one after the
+ * other, twice; the second time they are in the cache as well. V1 is the same for one bin whose
+ * rows are the appended keys.
  *
- * Offsets.  While a graph is built, the count of vertex v is kept in
- * offsets[v + 2]; the prefix sum leaves the start of v's list in offsets[v + 1],
- * and placing moves it on to the end of that list, which is the start of the
- * next: the offsets are finished without a separate array of cursors.  Hence the
- * one entry more than the paper's V + 1.
+ * OFFSETS. While a graph is built, offsets[v + 2] holds the count of vertex v. The prefix sum
+ * leaves the start of v's list in offsets[v + 1], and placing moves it to the end of that list,
+ * which is the start of the next. So the offsets are finished without an array of cursors, and
+ * have one entry more than the paper's V + 1.
  *
- * The rows of a list keep the order in which they were read, unless the list is long:
- * these are sorted by their keys (hg_cpu_job.h says why).
+ * The rows of a list keep the order in which they were read, but long lists are sorted by key
+ * (hg_cpu_job.h says why).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -35,14 +32,14 @@
 #include "../hg_hash.h"
 #include "hg_cpu_side.h"
 
-/* The smaller of what is left and what fits between two polls. */
+/* Returns the smaller of what is left and what fits between two polls. */
 static inline uint64_t
 poll_step(uint64_t left)
 {
 	return left < HG_CPU_POLL_ROWS ? left : HG_CPU_POLL_ROWS;
 }
 
-/* Poll when enough rows were worked on since the last time. */
+/* Adds rows, and polls when enough were processed. */
 static inline HgStatus
 work_done(HgJob *job, uint32_t *work, uint32_t rows, HgError *error)
 {
@@ -53,7 +50,7 @@ work_done(HgJob *job, uint32_t *work, uint32_t rows, HgError *error)
 	return hg_host_poll(&job->base, error);
 }
 
-/* Set n entries of offsets to 0. */
+/* Sets n entries of offsets to 0. */
 static HgStatus
 offsets_clear(HgJob *job, uint32_t *offsets, uint64_t n, HgError *error)
 {
@@ -106,7 +103,7 @@ hg_cpu_offsets_sum(HgJob *job, uint32_t *offsets, uint64_t n, uint32_t *longest,
 #include "hg_cpu_graph_impl.h"
 #undef HG_KEY_BITS
 
-/* The vertices of one graph: of a bin, or all. */
+/* Returns the vertices of one graph: of a bin, or all. */
 static uint64_t
 graph_vertices(const HgJob *job)
 {
@@ -131,7 +128,7 @@ hg_cpu_graph_reserve(HgJob *job, HgSide which, uint64_t rows, HgError *error)
 	return status;
 }
 
-/* Build from one of the two sources. */
+/* Builds from one of the two sources. */
 static HgStatus
 graph_build(HgJob *job, HgSide which, uint32_t bin, uint64_t rows, const HgCpuScan *scan,
 			const HgCpuWalk *walk, HgError *error)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_graph.h
- *	  Build of a HashGraph on the CPU: Algorithm 1 of the paper.
+ *	  Builds a HashGraph on the CPU: Algorithm 1 of the paper.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,14 +12,16 @@
 
 #include "hg_cpu_job.h"
 
-/* Have memory for graphs of up to rows edges. */
+/* Allocates a side's graph for up to rows edges. */
 extern HgStatus hg_cpu_graph_reserve(HgJob *job, HgSide which, uint64_t rows, HgError *error);
 
-/* Turn the n counts in offsets[0..n) into running sums; *longest is the biggest count. */
+/* Turns the n counts in offsets[0..n) into running sums; *longest is the largest count. */
 extern HgStatus hg_cpu_offsets_sum(HgJob *job, uint32_t *offsets, uint64_t n, uint32_t *longest,
 								   HgError *error);
 
-/* Build the graph of edges from .. from + rows - 1 of a bin, or of a whole side from its pieces. */
+/*
+ * Build the graph of edges from .. from + rows - 1 of a bin, or of a whole side from its pieces.
+ */
 extern HgStatus hg_cpu_graph_bin(HgJob *job, HgSide which, uint32_t bin, uint64_t from,
 								 uint64_t rows, HgError *error);
 extern HgStatus hg_cpu_graph_pieces(HgJob *job, HgSide which, HgError *error);

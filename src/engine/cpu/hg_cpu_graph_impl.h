@@ -3,7 +3,7 @@
  * hg_cpu_graph_impl.h
  *	  The steps of build for one key width: included by hg_cpu_graph.c only.
  *
- * Wants HG_KEY_BITS.
+ * Expects HG_KEY_BITS.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@
 #define MIX HG_CPU_T(hg_mix)
 #define VERTEX(mixed, log2) hg_vertex_of_hash(HG_CPU_T(hg_hash_of_mixed)(mixed), log2)
 
-/* The highest bit of a word that is not 0. */
+/* Returns the highest bit of a word that is not 0. */
 static inline KEY
 HG_CPU_T(highest_bit)(KEY word)
 {
@@ -27,11 +27,10 @@ HG_CPU_T(highest_bit)(KEY word)
 }
 
 /*
- * Sort n edges by mixed key, in place, by exchange on the highest bit in which
- * they differ.  Each split fixes at least one bit more, so that nothing about the
- * keys makes it slower than HG_KEY_BITS passes, and keys that are all equal, which
- * is what a long list mostly holds, cost one.  *polled_work is the work since the last poll,
- * of this list and those before.
+ * Sorts n edges by mixed key, in place, by exchange on the highest bit in which they differ. Each
+ * split fixes at least one bit more, so that it takes at most HG_KEY_BITS passes for any keys.
+ * Equal keys, the main content of long lists, cost one pass. *polled_work is the work since the
+ * last poll, of this list and those before.
  */
 static HgStatus
 HG_CPU_T(sort_list)(HgJob *job, EDGE *edges, uint32_t n, uint32_t *polled_work, HgError *error)
@@ -105,7 +104,7 @@ HG_CPU_T(sort_list)(HgJob *job, EDGE *edges, uint32_t n, uint32_t *polled_work, 
 	return HG_OK;
 }
 
-/* Sort the long ones among the lists of a graph. */
+/* Sorts the long lists of a graph. */
 static HgStatus
 HG_CPU_T(sort_long_lists)(HgJob *job, HgCpuGraph *graph, uint64_t vertices, HgError *error)
 {
@@ -130,7 +129,7 @@ HG_CPU_T(sort_long_lists)(HgJob *job, HgCpuGraph *graph, uint64_t vertices, HgEr
 	return HG_OK;
 }
 
-/* Count keys, and edges, by vertex. */
+/* Count the rows by vertex: keys of pieces, or edges of runs. */
 static HgStatus
 HG_CPU_T(count_pieces)(HgJob *job, uint32_t *counts, uint32_t mask, HgCpuScan scan, HgError *error)
 {
@@ -173,7 +172,7 @@ HG_CPU_T(count_edges)(HgJob *job, uint32_t *counts, uint32_t mask, HgCpuWalk wal
 	return HG_OK;
 }
 
-/* Put them into their places. */
+/* Put the rows into their lists. */
 static HgStatus
 HG_CPU_T(place_pieces)(HgJob *job, uint32_t *places, uint32_t mask, HgCpuScan scan, EDGE *to,
 					   HgError *error)
@@ -223,8 +222,8 @@ HG_CPU_T(place_edges)(HgJob *job, uint32_t *places, uint32_t mask, HgCpuWalk wal
 }
 
 /*
- * Algorithm 1 over the rows of a scan or of a walk, the other of which is NULL: edges_count
- * rows of a range of so many vertices.
+ * Runs Algorithm 1 over the rows of a scan or of a walk; the other one is NULL. There are
+ * graph->edges_count rows, of a range of so many vertices.
  */
 static HgStatus
 HG_CPU_T(build)(HgJob *job, HgCpuGraph *graph, uint64_t vertices, const HgCpuScan *scan,
@@ -245,7 +244,7 @@ HG_CPU_T(build)(HgJob *job, HgCpuGraph *graph, uint64_t vertices, const HgCpuSca
 		status = scan != NULL ? HG_CPU_T(place_pieces)(job, offsets + 1, mask, *scan, edges, error)
 							  : HG_CPU_T(place_edges)(job, offsets + 1, mask, *walk, edges, error);
 
-	/* read, but never by itself the reason for anything */
+	/* may be read, but never decides anything */
 	memset(edges + graph->edges_count, 0, HG_CPU_EDGE_PADDING * sizeof(EDGE));
 
 	if (status == HG_OK && graph->longest_list > HG_CPU_SORTED_LIST)

@@ -8,33 +8,33 @@
  *	hg_cpu_describe.c	describe and export
  *	hg_cpu_direct.c		jobs whose vertices are the keys: their tables, matches and counts
  *	hg_cpu_direct_kernels.c
- *						what these do with many rows at once
+ *						the inner loops of these jobs
  *	hg_cpu_match.c		units of work; probe intersect and standard, matches and counts
  *	hg_cpu_run.c		runs: rows in the order of their bins
  *	hg_cpu_graph.c		one HashGraph, of a bin or of a whole side
- *	hg_cpu_participants.c		what participants of a shared job tell each other
+ *	hg_cpu_participants.c
+ *						how the participants of a shared job cooperate
  *	hg_cpu_side.c		the runs of a side, whoever made them
- *	../hg_host_job.c	memory under the job's limit, cancel, keys appended, what calls check
+ *	../hg_host_job.c	memory under the job's limit, cancel, appended keys, checks of calls
  *
- * A file calls those that stand below it, and none above.
+ * A file calls only files that stand below it.
  *
- * All that loops over rows is written once for both key widths: the bodies stand in
- * hg_cpu_*_impl.h, which is included with HG_KEY_BITS set to 32 and to 64.
+ * Loops over rows are written once for both key widths: hg_cpu_*_impl.h has their bodies, and is
+ * included with HG_KEY_BITS set to 32 and to 64.
  *
- * An edge carries the mixed key (hg_hash.h), which costs nothing, as mixing can
- * be undone, and spares mixing again: the vertex is a shift away.
+ * An edge carries the mixed key (hg_hash.h). That costs nothing, as mixing can be undone, and
+ * saves mixing again: the vertex is a shift away.
  *
- * WHERE THE ROWS ARE. The keys that were appended stay with the caller, as pieces.  With build v1 a
- * graph is made straight from them, once, and the outer rows of a standard probe are read from
- * there.  With build v2 they are read once, by build, and copied in the order of their bins to
- * runs; the graphs of a bin are made from there when its matches are asked for, in scratch memory
- * that the next bin uses again.  In a shared job the runs lie in memory that all participants see
+ * WHERE THE ROWS ARE. The appended keys stay with the caller, as pieces. With build v1 a graph is
+ * made straight from them, once, and the outer rows of a standard probe are read there. With build
+ * v2 they are read once, by build, and copied to runs in the order of their bins. The graphs of a
+ * bin are made from the runs when its matches are requested, in scratch memory that the next bin
+ * reuses. In a shared job the runs lie in memory that all participants see
  * (hg_cpu_participants.c).
  *
- * WHAT ALWAYS HOLDS of a graph, beside the CSR form: a list longer than
- * HG_CPU_SORTED_LIST is sorted by mixed key.  So equal keys are found there by
- * binary search and stand together, and no list, however long, makes probing,
- * counting or describing quadratic.
+ * INVARIANT of a graph, beside the CSR form: a list longer than HG_CPU_SORTED_LIST is sorted by
+ * mixed key. So equal keys are neighbours there and found by binary search, and no list makes
+ * probing, counting or describing quadratic.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -50,31 +50,31 @@
 #include "hg_cpu.h"
 
 /*
- * Rows worked on between two polls of cancelled().  Where each of them faults in
- * a fresh 4 kB page that is still within 10 ms.
+ * Rows that are processed between two polls of cancelled(). Even if each of them faults in a fresh
+ * 4 kB page, that is within 10 ms.
  */
 #define HG_CPU_POLL_ROWS 4096
 
 /*
- * The same where rows go to places all over a new array: in huge pages, 2 MB are to be
- * cleared for each place at first.
+ * The same for rows that go to positions all over a new array: each may touch a new huge page, of
+ * which the kernel first clears 2 MB.
  */
 #define HG_CPU_POLL_PLACES 128
 
 /*
- * Edges that may be read after the last one: probing reads a register full at the
- * start of every list without asking first whether it has as many.
+ * Edges that may be read after the last one: probing reads a register full at the start of every
+ * list without a check.
  */
 #define HG_CPU_EDGE_PADDING 8
 
 /*
- * Lists longer than this are sorted; shorter ones are compared one by one.  It is
- * well above the mean list of the bigger side (hg_shape.c), as sorting every list
- * of a graph would take longer than all the rest.
+ * Lists longer than this are sorted; shorter ones are compared edge by edge. It is well above the
+ * mean list of the bigger side (hg_shape.c), as sorting every list of a graph would take longer
+ * than everything else.
  */
 #define HG_CPU_SORTED_LIST 128
 
-/* No bin: its graph is not there. */
+/* The bin of a graph that is not built. */
 #define HG_CPU_NO_BIN UINT32_MAX
 
 #if defined(__GNUC__)
@@ -85,7 +85,7 @@
 #define HG_CPU_UNLIKELY(condition) (condition)
 #endif
 
-/* HG_CPU_T(name) is name32 or name64, by the HG_KEY_BITS of the moment. */
+/* HG_CPU_T(name) is name32 or name64, by the current HG_KEY_BITS. */
 #define HG_CPU_PASTE2(name, bits) name##bits
 #define HG_CPU_PASTE(name, bits) HG_CPU_PASTE2(name, bits)
 #define HG_CPU_T(name) HG_CPU_PASTE(name, HG_KEY_BITS)
@@ -99,7 +99,7 @@ typedef struct HgCpuEdge32
 	uint32_t row;
 } HgCpuEdge32;
 
-/* 12 bytes, as a uint64_t member would make it 16. */
+/* 12 bytes; a uint64_t member would make it 16. */
 typedef struct HgCpuEdge64
 {
 	uint32_t mixed[2]; /* the bytes of a uint64_t */
@@ -135,14 +135,11 @@ hg_cpu_edge_set64(HgCpuEdge64 *edge, uint64_t mixed, uint32_t row)
 	edge->row = row;
 }
 
-/*
- * What a run's memory begins with.  It may be mapped by several processes, at
- * different addresses.
- */
+/* The head of a run's memory, which several processes may map at different addresses. */
 typedef struct HgCpuRunHeader
 {
 	uint64_t next;	   /* shared: the handle of the run published before, or 0 */
-	uint32_t edges_at; /* the edges' place, in bytes from here */
+	uint32_t edges_at; /* byte offset of the edges from here */
 	uint32_t rows;
 	uint32_t starts[]; /* [bins + 1] edges starts[b] .. starts[b + 1] - 1 are bin b's */
 } HgCpuRunHeader;
@@ -152,8 +149,8 @@ typedef struct HgCpuRun
 {
 	const uint32_t *starts; /* [bins + 1] */
 	const void *edges;		/* [starts[bins]] HgCpuEdge32 or 64 */
-	HgCpuRunHeader *header; /* its memory */
-	uint64_t bytes;			/* 0 where it is not this job's to free */
+	HgCpuRunHeader *header; /* the run's memory */
+	uint64_t bytes;			/* 0: the memory is not this job's to free */
 } HgCpuRun;
 
 typedef struct HgCpuSide
@@ -164,31 +161,31 @@ typedef struct HgCpuSide
 	size_t run_capacity;
 } HgCpuSide;
 
-/* One HashGraph: of a bin, or whole.  Its memory is used again and again. */
+/* One HashGraph: of a bin, or whole. Its memory is reused for each bin. */
 typedef struct HgCpuGraph
 {
-	uint32_t *offsets; /* [vertices + 2]: the last entry is build's own */
+	uint32_t *offsets; /* [vertices + 2]: the last entry is used by build only */
 	void *edges;	   /* [capacity + HG_CPU_EDGE_PADDING] HgCpuEdge32 or 64 */
 	uint64_t offsets_bytes;
 	uint64_t edges_bytes;
-	uint32_t bin; /* whose graph it is, or HG_CPU_NO_BIN */
+	uint32_t bin; /* the bin of the graph, or HG_CPU_NO_BIN */
 	uint32_t edges_count;
 	uint32_t longest_list;
 } HgCpuGraph;
 
-/* What a table holds for each vertex of a job whose vertices are the keys. */
+/* What a table holds for each vertex, if the keys are the vertices. */
 typedef enum HgCpuTableKind
 {
 	HG_CPU_TABLE_NONE = 0, /* there is no table */
-	HG_CPU_TABLE_BITS,	   /* a bit: has it a row? */
+	HG_CPU_TABLE_BITS,	   /* a bit: the vertex has a row */
 	HG_CPU_TABLE_COUNTS,   /* the number of its rows */
-	HG_CPU_TABLE_ROWS,	   /* its first row; HG_CPU_NO_ROW where it has none */
+	HG_CPU_TABLE_ROWS,	   /* its first row, or HG_CPU_NO_ROW */
 	HG_CPU_TABLE_LISTS	   /* the offset of its rows */
 } HgCpuTableKind;
 
 #define HG_CPU_NO_ROW UINT32_MAX
 
-/* The least and the greatest key of some, as signed differences to another one. */
+/* The least and the greatest of some keys, as signed differences to a given key. */
 typedef struct HgCpuBounds
 {
 	int64_t least;
@@ -199,13 +196,13 @@ typedef struct HgCpuDirect
 {
 	uint64_t least;		 /* the inner key whose vertex is 0, as an unsigned word */
 	uint64_t vertices;	 /* 0: the job has HashGraphs */
-	uint64_t inner_rows; /* of all participants where the job is shared */
-	bool repeats;		 /* some inner key was met twice */
-	bool given;			 /* the table is the caller's, of bits, and the only one that there is */
+	uint64_t inner_rows; /* of all participants in a shared job */
+	bool repeats;		 /* some inner key occurs twice */
+	bool given;			 /* the table is the caller's bits, and the only one */
 	HgCpuTableKind kind;
 	uint32_t *table;
 	uint64_t table_bytes;
-	uint32_t *rows; /* of lists: [inner rows + padding], by vertex */
+	uint32_t *rows; /* kind lists: [inner rows + padding], by vertex */
 	uint64_t rows_bytes;
 } HgCpuDirect;
 
@@ -216,7 +213,7 @@ struct HgJob
 	HgShape shape;						/* set by build */
 	HgCpuSide sides[2];					/* by HgSide */
 	HgCpuGraph graphs[2];				/* by HgSide */
-	HgCpuDirect direct;					/* instead of graphs, where it has vertices */
+	HgCpuDirect direct;					/* used instead of graphs if it has vertices */
 };
 
 static inline bool

@@ -1,37 +1,33 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_match.c
- *	  Matches of two sides on the CPU: probe intersect (Algorithm 3) and standard.
+ *	  Matches two sides on the CPU: probe intersect (Algorithm 3) and standard.
  *
- * The work is cut into units.  A unit is a bin, of which the graphs are built first
- * (hg_cpu_graph.c); where the outer rows are not in bins, there is one unit of all of them, whose
- * graphs build made.  In a shared job, units are handed out to the participants, and may be a part
- * of a bin's outer rows (hg_cpu_participants.c).
+ * The work is divided into units. A unit is a bin, whose graphs are built first (hg_cpu_graph.c).
+ * If the outer rows are not in bins, one unit has all of them, and build has made its graphs. In a
+ * shared job, units are handed out to the participants, and may be a part of a bin's outer rows
+ * (hg_cpu_participants.c).
  *
- * Intersect walks the edges of the outer graph.  They stand in the order of
- * their vertices, so that this is the walk over all vertices in ascending order
- * that Algorithm 3 makes, without a step for the lists that are empty: for each
- * edge of a vertex's outer list, the equal ones of its inner list.  Both graphs
- * are thus read from front to back.  Standard walks the outer rows as they stand in the
- * bin, or as they were appended, and looks them up at random places.
+ * Intersect walks the edges of the outer graph. They are in the order of their vertices, so that
+ * this is Algorithm 3's walk over all vertices in ascending order, without steps for empty lists:
+ * for each edge of a vertex's outer list, it finds the equal ones of the inner list. So both
+ * graphs are read from front to back. Standard walks the outer rows in the order of the bin, or as
+ * they were appended, and looks them up at random positions.
  *
- * Either way rows are taken in groups: first the inner lists of the whole group
- * are found, then they are compared.  The loads of a group do not depend on each
- * other, so that cache misses overlap, with prefetches between the steps where the
- * inner graph may not be in the cache.
+ * Either way rows are taken in groups: first the inner lists of the whole group are found, then
+ * they are compared. The loads of a group do not depend on each other, so that cache misses
+ * overlap. There are prefetches between the steps if the inner graph may not be in the cache.
  *
- * Nearly all lists are short, but how short cannot be foreseen: of the lists that rows with a
- * partner meet at load factor 1, a quarter have more than two edges.  Comparing the first few edges
- * of a list without asking how long it is takes a few instructions, fewer where they fit a vector
- * register, and no branch that could be mispredicted; a row is counted, or written and the place in
- * the output moved on, by the outcome as a number.  Longer lists branch off: up to
- * HG_CPU_SORTED_LIST they are compared edge by edge, beyond they are sorted and
- * searched.  Of rows whose lists are not the shortest the caller is asked whether he wants all
- * matches (hg_settled.h).
+ * Nearly all lists are short, but how short cannot be predicted: of the lists that rows with a
+ * partner meet at load factor 1, a quarter have more than two edges. Comparing the first few edges
+ * of a list regardless of its length takes a few instructions, fewer if they fit a vector
+ * register, and no branch that could be mispredicted. The result is a number by which the count,
+ * or the position in the output, advances. Longer lists branch off: up to HG_CPU_SORTED_LIST they
+ * are compared edge by edge, beyond they are sorted and searched. For rows whose lists are not the
+ * shortest, the caller can say that it needs no more matches (hg_settled.h).
  *
- * A cursor holds where the stream stands, down to an edge of a list, so that a
- * chunk may end anywhere and nothing but the cursor and the graphs of the unit are kept
- * between two chunks.
+ * A cursor holds the position of the stream, down to an edge of a list. So a chunk may end
+ * anywhere, and only the cursor and the unit's graphs are kept between two chunks.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -50,7 +46,7 @@
 #include <immintrin.h>
 #endif
 
-/* cursor->last_low where there was no list yet: no list starts there. */
+/* cursor->last_low before the first list: no list starts there. */
 #define NO_LIST UINT32_MAX
 
 void
@@ -60,7 +56,7 @@ hg_cpu_cursor_init(HgCpuCursor *cursor, HgMatchMode mode)
 	cursor->mode = mode;
 }
 
-/* Poll when enough rows were worked on since the last time. */
+/* Adds rows, and polls when enough were processed. */
 static inline HgStatus
 cursor_work(HgJob *job, HgCpuCursor *cursor, uint32_t rows, HgError *error)
 {
@@ -72,8 +68,8 @@ cursor_work(HgJob *job, HgCpuCursor *cursor, uint32_t rows, HgError *error)
 }
 
 /*
- * Begin a unit: edges from .. from + rows - 1 of the outer rows of a bin.  The inner
- * graph of the last unit is used again where it is of the same bin.
+ * Starts a unit: edges from .. from + rows - 1 of the outer rows of a bin. The inner graph of the
+ * last unit is reused if it is of the same bin.
  */
 static HgStatus
 unit_begin_bin(HgJob *job, HgCpuCursor *cursor, uint32_t bin, uint64_t from, uint64_t rows,
@@ -95,10 +91,7 @@ unit_begin_bin(HgJob *job, HgCpuCursor *cursor, uint32_t bin, uint64_t from, uin
 	return status;
 }
 
-/*
- * Begin the next unit that may have matches; cursor->in_unit is false when there are no
- * more.
- */
+/* Starts the next unit that may have matches; cursor->in_unit is false if there is none. */
 static HgStatus
 unit_next(HgJob *job, HgCpuCursor *cursor, HgError *error)
 {
@@ -142,7 +135,7 @@ unit_next(HgJob *job, HgCpuCursor *cursor, HgError *error)
 	return status;
 }
 
-/* Hand what the cursor counted to the statistics. */
+/* Adds the cursor's counters to the statistics. */
 static void
 cursor_report(HgJob *job, HgCpuCursor *cursor)
 {
@@ -268,10 +261,6 @@ choose_kernels(int key_bits)
 #include "hg_cpu_match_impl.h"
 #undef HG_KEY_BITS
 
-/*
- * The next matches of cursor's stream: as hg_engine.h says of next.  On failure
- * matches->count is 0.
- */
 HgStatus
 hg_cpu_next(HgJob *job, HgCpuCursor *cursor, HgMatches *matches, HgError *error)
 {
@@ -284,7 +273,6 @@ hg_cpu_next(HgJob *job, HgCpuCursor *cursor, HgMatches *matches, HgError *error)
 	return status;
 }
 
-/* Count the matches of cursor's stream, which must be at its beginning. */
 HgStatus
 hg_cpu_count(HgJob *job, HgCpuCursor *cursor, uint64_t *matches, HgError *error)
 {

@@ -3,8 +3,8 @@
  * hg_cpu_match_impl.h
  *	  Matching for one key width: included by hg_cpu_match.c only.
  *
- * Wants HG_KEY_BITS.  Functions with a mode argument are inlined into one for
- * each mode, so that the mode costs nothing in their loops.
+ * Expects HG_KEY_BITS. Functions with a mode argument are inlined for each mode, so that the mode
+ * costs nothing in their loops.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,10 +13,7 @@
 
 #define VERTEX(mixed, log2) hg_vertex_of_hash(HG_CPU_T(hg_hash_of_mixed)(mixed), log2)
 
-/*
- * Take the next outer rows of the unit into the group: returns how many, 0 at the unit's
- * end.
- */
+/* Takes the next outer rows of the unit into the group; returns how many, 0 at the unit's end. */
 static inline uint32_t
 HG_CPU_T(take_rows)(HgJob *job, HgCpuCursor *cursor)
 {
@@ -76,8 +73,7 @@ HG_CPU_T(take_rows)(HgJob *job, HgCpuCursor *cursor)
 }
 
 /*
- * Take the next group of outer rows and find their inner lists.  cursor->count is
- * 0 when there are no more.
+ * Takes the next group of outer rows and finds their inner lists. cursor->count is 0 at the end.
  */
 static HgStatus
 HG_CPU_T(fill_group)(HgJob *job, HgCpuCursor *cursor, HgError *error)
@@ -115,8 +111,8 @@ HG_CPU_T(fill_group)(HgJob *job, HgCpuCursor *cursor, HgError *error)
 	}
 
 	/*
-	 * Intersect meets the rows of one list one after the other: a pair of lists is
-	 * counted at the first.
+	 * Intersect meets the rows of one list one after the other: a pair of lists is counted at the
+	 * first.
 	 */
 	for (uint32_t i = 0; i < count; i++)
 	{
@@ -130,7 +126,7 @@ HG_CPU_T(fill_group)(HgJob *job, HgCpuCursor *cursor, HgError *error)
 	return cursor_work(job, cursor, count, error);
 }
 
-/* In edges[low .. high), sorted: the first whose mixed key is not below mixed. */
+/* Returns the first of the sorted edges[low .. high) whose mixed key is not below mixed. */
 static inline uint32_t
 HG_CPU_T(lower_bound)(const EDGE *edges, uint32_t low, uint32_t high, KEY mixed,
 					  uint64_t *comparisons)
@@ -148,7 +144,7 @@ HG_CPU_T(lower_bound)(const EDGE *edges, uint32_t low, uint32_t high, KEY mixed,
 	return low;
 }
 
-/* In edges[low .. high), sorted: the first whose mixed key is above mixed. */
+/* Returns the first of the sorted edges[low .. high) whose mixed key is above mixed. */
 static inline uint32_t
 HG_CPU_T(upper_bound)(const EDGE *edges, uint32_t low, uint32_t high, KEY mixed,
 					  uint64_t *comparisons)
@@ -166,7 +162,7 @@ HG_CPU_T(upper_bound)(const EDGE *edges, uint32_t low, uint32_t high, KEY mixed,
 	return low;
 }
 
-/* How many edges of a list that is not short match row i of the group. */
+/* Returns how many edges of a list that is not short match row i of the group. */
 static uint64_t
 HG_CPU_T(count_list)(const EDGE *edges, HgCpuCursor *cursor, uint32_t i, HgMatchMode mode)
 {
@@ -215,7 +211,7 @@ HG_CPU_T(count)(HgJob *job, HgCpuCursor *cursor, uint64_t *matches, HgError *err
 		HgStatus status;
 		uint32_t noted;
 
-		/* whoever is polled may ask */
+		/* the host's callback may read it */
 		job->base.stats.matches = before + total;
 		status = HG_CPU_T(fill_group)(job, cursor, error);
 
@@ -233,8 +229,8 @@ HG_CPU_T(count)(HgJob *job, HgCpuCursor *cursor, uint64_t *matches, HgError *err
 }
 
 /*
- * Write the matches of row i of the group in a sorted list, from cursor->list_at
- * on; *done tells whether all of them found room.
+ * Writes the matches of row i of the group in a sorted list, from cursor->list_at on. *done is
+ * false if there was not enough room.
  */
 static HgStatus
 HG_CPU_T(write_sorted)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMode mode,
@@ -315,7 +311,9 @@ HG_CPU_T(write_unsorted)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMod
 	cursor->list_at = at - cursor->low[i];
 }
 
-/* Write matches of row i of the group, as many as the caller may want before he looks at them. */
+/*
+ * Writes the next part of the matches of row i of the group; *done says that the row is finished.
+ */
 static inline HgStatus
 HG_CPU_T(write_part)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMode mode,
 					 HgMatches *matches, bool *done, HgError *error)
@@ -338,8 +336,8 @@ HG_CPU_T(write_part)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMode mo
 }
 
 /*
- * Write the matches of the rows of the group from cursor->at on, until its end, until there is no
- * room, or until the caller is to look at a part of a row's.
+ * Writes the matches of the rows of the group from cursor->at on, until its end, until there is no
+ * room, or until the caller must check a part of a row's matches.
  */
 static inline HgStatus
 HG_CPU_T(write_group)(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode, HgMatches *matches,
@@ -354,7 +352,7 @@ HG_CPU_T(write_group)(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode, HgMatch
 		uint32_t i;
 		bool done;
 
-		/* the rest of a list goes before whole ones */
+		/* the rest of a list comes before whole lists */
 		if (cursor->list_at == 0)
 			write_short(cursor, edges, matches);
 		i = cursor->at;
@@ -392,7 +390,7 @@ HG_CPU_T(next)(HgJob *job, HgCpuCursor *cursor, HgMatches *matches, HgError *err
 			matches->count = 0;
 			return status;
 		}
-		/* a list that is not done with: there is no room, or the caller is to look */
+		/* an unfinished list: there is no room, or the caller must check */
 		if (cursor->list_at > 0)
 			break;
 	}

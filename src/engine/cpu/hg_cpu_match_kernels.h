@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_match_kernels.h
- *	  The inner loops of matching, for one key width and one set of instructions: included
- *	  by hg_cpu_match.c only.
+ *	  The inner loops of matching, for one key width and one instruction set: included by
+ *	  hg_cpu_match.c only.
  *
- * Wants HG_KEY_BITS, HG_ISA, HG_TARGET, SHORT_LIST (the edges of a list that are compared at
+ * Expects HG_KEY_BITS, HG_ISA, HG_TARGET, SHORT_LIST (the edges of a list that are compared at
  * once) and two functions of the set and width, as EQUAL_EDGES and WRITE_EDGES:
  *
  *	uint32_t equal_edges(const EDGE *list, uint32_t length, KEY mixed)
- *		bit e is set where edge e of a list of length <= SHORT_LIST has the key;
+ *		returns bit e set if edge e of a list of length <= SHORT_LIST has the key
  *	void write_edges(const EDGE *list, uint32_t equal, uint32_t *inner)
- *		the rows of the edges of equal one after the other, in SHORT_LIST places or less.
+ *		writes the rows of the edges of equal, packed; it may write up to SHORT_LIST entries
  *
- * Both may read HG_CPU_EDGE_PADDING edges behind a list.
+ * Both may read HG_CPU_EDGE_PADDING edges after a list.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,8 +20,8 @@
  */
 
 /*
- * Count the matches of a group's rows but for those with longer lists, which are noted: returns how
- * many of these there are.
+ * Counts the matches of a group's rows, except those with longer lists, whose indexes it stores in
+ * longer; returns their number.
  */
 HG_TARGET static inline uint32_t
 KERNEL(count_short_mode)(HgCpuCursor *cursor, const EDGE *edges, HgMatchMode mode, uint32_t *longer,
@@ -68,8 +68,8 @@ KERNEL(count_short)(HgCpuCursor *cursor, const void *edges, uint32_t *longer, ui
 }
 
 /*
- * Write the matches of the rows of the group from cursor->at on, as long as their
- * lists are short and there is room for SHORT_LIST matches.
+ * Writes the matches of the rows of the group from cursor->at on, as long as their lists are short
+ * and there is room for SHORT_LIST matches.
  */
 HG_TARGET static inline void
 KERNEL(write_short_mode)(HgCpuCursor *cursor, const EDGE *edges, HgMatchMode mode,
@@ -90,7 +90,7 @@ KERNEL(write_short_mode)(HgCpuCursor *cursor, const EDGE *edges, HgMatchMode mod
 			break;
 		equal = EQUAL_EDGES(list, length, mixed[i]);
 
-		/* a row that does not match is written too, and written over later */
+		/* a row that does not match is written too, and overwritten later */
 		if (mode == HG_MATCH_FIRST)
 		{
 			uint32_t first = equal != 0 ? lowest_bit(equal) : 0;

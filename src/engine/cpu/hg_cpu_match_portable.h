@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_match_portable.h
- *	  Comparing a short list with plain instructions: included by hg_cpu_match.c only.
+ *	  Compares a short list with plain instructions: included by hg_cpu_match.c only.
  *
- * Wants HG_KEY_BITS, and SHORT_LIST, which is 4.
+ * Expects HG_KEY_BITS, and SHORT_LIST, which is 4.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

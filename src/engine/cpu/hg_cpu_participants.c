@@ -1,44 +1,39 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_participants.c
- *	  What the participants of a shared job tell each other.
+ *	  How the participants of a shared job of the CPU engine cooperate.
  *
- * Each participant has a job of its own, with its own pieces and its own scratch memory.  They
- * share an HgParticipantsState and the runs, which lie in chunks of shared memory, each allocated
- * and filled by one participant.  Build goes like this in each of them:
+ * Each participant has a job of its own, with its own pieces and scratch memory. They share an
+ * HgParticipantsState and the runs, which lie in chunks of shared memory; one participant
+ * allocates and fills each chunk. Each participant builds as follows:
  *
- *	1.  add the numbers of its rows to those of all participants, with the bounds of its inner keys,
- *	and arrive;
- *	2. choose the shape from the sums, which all have before them now: it is the same;
- *	3. bin its rows into runs, put each at the head of its side's chain of chunks, and
- *	   arrive;
+ *	1. add its numbers of rows, and the bounds of its inner keys, to the state, and arrive;
+ *	2. choose the shape from the sums, which are the same for all;
+ *	3. bin its rows into runs, put each at the head of its side's chain of chunks, and arrive;
  *	4. note all runs of the chains, which are final now.
  *
- * From then on a participant takes one unit of work after the other by moving the state's
- * counter on, and waits for nobody.  It builds the graphs of a unit in its own scratch
- * memory.  A unit is a bin; or, where a bin has many rows and may be parted, a
- * slice of its outer rows, for which every participant that takes one builds the same inner
- * graph: so that the rows of one frequent key do not keep one of them busy alone, and, where
- * few matches may have much work to follow, so that all get their part of it.
+ * After that a participant takes one unit of work after the other by advancing the state's
+ * counter, and waits for nothing. It builds the graphs of a unit in its own scratch memory. A unit
+ * is a bin or, if a bin has many rows and may be divided, a slice of its outer rows. Every
+ * participant that takes a slice of a bin builds the same inner graph. Slices prevent that one
+ * frequent key keeps one participant busy alone; and if few matches may cause much work, all
+ * participants get a part of it.
  *
- * Where a small inner side is looked up by unbinned outer rows (build v1, probe standard),
- * only the inner rows go to runs.  Each participant makes the whole inner graph for itself, and
- * looks up the outer rows that it has appended.
+ * If unbinned outer rows are looked up in a small inner side (build v1, probe standard), only the
+ * inner rows go to runs. Each participant makes the whole inner graph for itself, and looks up the
+ * outer rows that it has appended. The same holds if keys are the vertices and the inner side is
+ * not large beside the outer one: each participant makes a table for itself (hg_cpu_direct.c).
  *
- * The same with keys that are vertices, where the inner side is not large beside the outer one:
- * what each participant makes for itself is a table (hg_cpu_direct.c).
+ * FAILURE. A participant that fails before an arrive stores its status first, and still arrives,
+ * so that none waits for it in vain. The others read the status after the arrive and fail, too.
+ * Each arrive has a status of its own: all must come to the same conclusion, and a slow
+ * participant may read it when a quick one has already failed again. A participant that is
+ * cancelled while it waits leaves behind announced rows that it has not brought: the others find
+ * them missing. A participant that fails after the last arrive fails alone. It may have taken
+ * units by then: the job as a whole is lost, which its caller must report to the others.
  *
- * FAILURE.  A participant that fails before an arrive writes its status down first, and
- * arrives all the same, so that nobody waits for it in vain; the others read the status after the
- * arrive and fail too.  Each arrive has a status of its own: all of them must come to
- * the same conclusion from it, and whoever is late reads it when a quick one may have
- * failed again.  One that is cancelled while it waits leaves with what it has announced and not
- * brought: the others miss its rows.  A participant that fails after the last arrive fails alone.
- * It may have taken units by then: the job as a whole is then lost, which its caller must tell the
- * others.
- *
- * JOINING LATE.  A participant that joined after an arrive has no rows in the job and skips
- * that arrive; all that it needs is in the state and in the chains.
+ * JOINING LATE. A participant that joins after an arrive has no rows in the job and skips that
+ * arrive; all that it needs is in the state and in the chains.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -51,20 +46,20 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A bin with more rows than this, of both sides, is handed out in slices ... */
+/* A bin with more rows than this, of both sides, is handed out in slices. */
 #define SLICED_FROM 131072
 
-/* ... of so many outer rows, ... */
+/* Outer rows of a slice. */
 #define SLICE_ROWS 65536
 
-/* ... or of this part of them, where as many inner rows may make much work of each. */
+/* Slices of a bin whose many inner rows may make much work of each outer row. */
 #define SLICE_PARTS 256
 
-/* Where matches are to be spread: units for each participant, and the fewest outer rows of one. */
+/* If matches are spread: units for each participant, and the least outer rows of a unit. */
 #define SPREAD_UNITS 16
 #define SPREAD_ROWS 64
 
-/* Write a failure before arrive number at (from 0) down, unless there is one. */
+/* Stores a failure before arrive number at (from 0), unless there is one. */
 static void
 participants_fail(const HgParticipants *participants, uint32_t at, HgStatus status)
 {
@@ -74,7 +69,7 @@ participants_fail(const HgParticipants *participants, uint32_t at, HgStatus stat
 								__ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-/* HG_OK, or the failure before an arrive. */
+/* Returns the failure before an arrive, or HG_OK. */
 static HgStatus
 participants_check(const HgParticipants *participants, uint32_t at, HgError *error)
 {
@@ -96,7 +91,7 @@ hg_cpu_participants_failed(const HgJob *job)
 #define ORDERED(number) ((uint64_t) (number) ^ UINT64_C(1) << 63)
 #define FROM_ORDERED(word) ((int64_t) ((word) ^ UINT64_C(1) << 63))
 
-/* Make a word the greater of itself and another. */
+/* Atomically raises a word to another one, if that is greater. */
 static void
 raise_to(uint64_t *word, uint64_t other)
 {
@@ -108,9 +103,9 @@ raise_to(uint64_t *word, uint64_t other)
 }
 
 /*
- * Tell the others of this participant's rows, of the bounds of the inner ones' keys, and of what it
- * may take for a table, if it has rows to look up in it.  What is the least is told as the greatest
- * of the opposites: the state begins with zeros.
+ * Publishes this participant's rows, the bounds of its inner keys, and its memory for a table, if
+ * it has outer rows to look up. Minima are stored as maxima of complements, because the state
+ * starts with zeros.
  */
 static void
 participants_announce(HgJob *job, const HgCpuBounds *bounds, uint64_t room)
@@ -128,12 +123,6 @@ participants_announce(HgJob *job, const HgCpuBounds *bounds, uint64_t room)
 		__atomic_fetch_add(&state->rows[i], job->base.sides[i].rows, __ATOMIC_RELEASE);
 }
 
-/*
- * The first wait: rows becomes the numbers of rows of all participants, bounds those of all inner
- * keys, where there are any, and *room the least of what they have for a table.  status is how the
- * job stands, with *error set; the participant fails with it.  When this is not HG_OK the
- * participant owes no more arrives.
- */
 HgStatus
 hg_cpu_participants_count(HgJob *job, HgStatus status, uint64_t rows[2], HgCpuBounds *bounds,
 						  uint64_t *room, HgError *error)
@@ -177,7 +166,7 @@ hg_cpu_participants_count(HgJob *job, HgStatus status, uint64_t rows[2], HgCpuBo
 	return HG_OK;
 }
 
-/* Note the runs of a side's chain, which must have all rows that were announced. */
+/* Notes the runs of a side's chain, which must have all announced rows. */
 static HgStatus
 side_load(HgJob *job, HgSide which, HgError *error)
 {
@@ -205,10 +194,6 @@ side_load(HgJob *job, HgSide which, HgError *error)
 	return HG_OK;
 }
 
-/*
- * The second wait, and with status HG_OK all runs afterwards.  status is how binning went,
- * with *error set.
- */
 HgStatus
 hg_cpu_participants_exchange(HgJob *job, HgStatus status, HgError *error)
 {
@@ -251,7 +236,6 @@ hg_cpu_participants_alloc(HgJob *job, uint64_t bytes, uint64_t *handle, HgCpuRun
 	return HG_OK;
 }
 
-/* Put a run at the head of its side's chain: from now on it belongs to all participants. */
 void
 hg_cpu_participants_publish(HgJob *job, HgSide which, uint64_t handle, HgCpuRunHeader *header)
 {
@@ -264,7 +248,7 @@ hg_cpu_participants_publish(HgJob *job, HgSide which, uint64_t handle, HgCpuRunH
 										__ATOMIC_ACQUIRE));
 }
 
-/* The outer rows of a bin that are handed out at once, where it has so many of both sides. */
+/* Returns how many outer rows of a bin with so many rows of both sides are handed out at once. */
 static uint64_t
 participants_step(const HgParticipants *participants, uint64_t outer, uint64_t inner)
 {
@@ -279,7 +263,10 @@ participants_step(const HgParticipants *participants, uint64_t outer, uint64_t i
 		uint64_t all = __atomic_load_n(&participants->state->rows[HG_OUTER], __ATOMIC_RELAXED);
 		uint64_t part = all / ((uint64_t) participants->spread * SPREAD_UNITS) + 1;
 
-		/* whoever takes a slice makes the bin's inner graph: that is to be little beside it */
+		/*
+		 * each participant that takes a slice makes the bin's inner graph, which must be little
+		 * beside it
+		 */
 		part = part > SPREAD_ROWS ? part : SPREAD_ROWS;
 		part = part > inner / SPREAD_UNITS ? part : inner / SPREAD_UNITS;
 		step = step < part ? step : part;
@@ -287,10 +274,7 @@ participants_step(const HgParticipants *participants, uint64_t outer, uint64_t i
 	return step;
 }
 
-/*
- * Take the next unit.  The state's counter is its bin in the high half, and its slice
- * in the low one.
- */
+/* The state's counter holds the bin in its high half, and the slice in its low half. */
 bool
 hg_cpu_participants_take(HgJob *job, uint32_t *bin, uint64_t *from, uint64_t *rows)
 {

@@ -3,26 +3,26 @@
  * hg_cpu_run.c
  *	  Runs: rows copied in the order of their bins, the first half of Algorithm 2.
  *
- * The keys of a side are cut into runs of about a million, and each run is binned by
- * itself, so that no memory is wanted in one piece for a whole side, participants
- * of a shared job need not wait for each other's counts, and the keys come from the
- * cache when they are read again:
+ * The keys of a side are divided into runs of about a million, and each run is binned by itself.
+ * So no side needs its memory in one piece, participants of a shared job need not wait for each
+ * other's counts, and the keys come from the cache when they are read again:
  *
  *	1. count the rows of every bin; a prefix sum gives where each bin starts;
- *	2. move each row, as an edge with its mixed key, to the next free place of its
- *	   bin.  Writing single edges to a thousand places at once would fetch each line of
- *	   memory before it is written, so that every bin has a line of a few edges in the
- *	   cache, which goes to memory when it is full, past the cache.
+ *	2. move each row, as an edge with its mixed key, to the next free position of its bin.
  *
- * Lines are cut where memory is aligned.  A bin that starts within a line writes that line whole
- * all the same, with rubbish before its start: that is the end of the bins before, whose
- * last lines are not full, and these are written last of all.
+ * Writing single edges to a thousand positions at once would fetch each line of memory before it
+ * is written. So every bin has a line of a few edges in the cache, which goes to memory when it is
+ * full, past the cache.
  *
- * The two steps are kernels, compiled for several sets of instructions and chosen when
- * they run.  Mixing a block of keys at a time is what the compiler makes vector
- * instructions of; lines leave in stores as wide as there are.  (Measured on 10^7
- * shuffled keys of 4 bytes in 2^9 bins, one core of a Xeon with AVX-512: step 1 in 5 ms, with
- * plain instructions 10; step 2 in 23 ms, with stores of 16 bytes 30, without lines 40.)
+ * Lines are aligned in memory. A bin that starts within a line still writes that line whole, with
+ * rubbish before its start. The rubbish falls on the end of earlier bins, whose last lines are not
+ * full: these are written last of all.
+ *
+ * The two steps are kernels, compiled for several instruction sets and chosen at run time. The
+ * compiler makes vector instructions of mixing a block of keys; lines are written in stores as
+ * wide as the set has. (Measured on 10^7 shuffled keys of 4 bytes in 2^9 bins, one core of a Xeon
+ * with AVX-512: step 1 in 5 ms, with plain instructions 10; step 2 in 23 ms, with stores of 16
+ * bytes 30, without lines 40.)
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -46,25 +46,25 @@
 #define LINE_EDGES32 8
 #define LINE_EDGES64 16
 
-/* What a run takes, all in all: what a participant of a shared job can have at once. */
+/* The size of a run with its header: that of a shared job's chunk. */
 #define RUN_BYTES HG_SHARED_JOB_CHUNK_BYTES
 
-/* Edges start at such an address. */
+/* The alignment of edges. */
 #define EDGES_ALIGN 64
 
-/* Count keys: counts[b + 1] grows by those of bin b of 2^log2. */
+/* Counts keys: counts[b + 1] grows by those of bin b of 2^log2. */
 typedef void (*CountKernel)(const void *keys, uint32_t n, uint32_t log2, uint32_t *counts);
 
 /*
- * Move keys, whose rows are numbered from row on, to their bins.  places[b] is the next free place
- * of bin b in edges, and lines its line of the moment.
+ * Moves keys, whose rows are numbered from row on, to their bins. places[b] is the next free
+ * position of bin b in edges, and lines has the current line of each bin.
  */
 typedef void (*MoveKernel)(const void *keys, uint32_t n, uint32_t row, uint32_t log2,
 						   uint32_t *places, void *lines, void *edges);
 
 /*
- * stream_line_<isa>: one line of 64 bytes to memory without reading it first.  Both
- * are aligned to 64.
+ * stream_line_<isa>: writes one line of 64 bytes to memory without reading it first. Both
+ * addresses are aligned to 64.
  */
 static inline void
 stream_line_portable(void *to, const void *from)
@@ -78,7 +78,7 @@ stream_line_portable(void *to, const void *from)
 #endif
 }
 
-/* What was streamed is there for whoever reads it after something that is written now. */
+/* Orders streamed stores before all later stores. */
 static inline void
 stream_end(void)
 {
@@ -144,7 +144,7 @@ choose_kernels(uint32_t key_width)
 	return kernels[hg_cpu_features()][key_width == 8];
 }
 
-/* What binning a side works with. */
+/* The state of binning a side. */
 typedef struct Binning
 {
 	HgJob *job;
@@ -159,14 +159,14 @@ typedef struct Binning
 	uint64_t lines_bytes;
 } Binning;
 
-/* The place of a run's edges, behind its header, where that is at the least favourable address. */
+/* Returns the most bytes before a run's edges: its header and the alignment. */
 static uint64_t
 edges_room(uint64_t bins)
 {
 	return sizeof(HgCpuRunHeader) + (bins + 1) * sizeof(uint32_t) + EDGES_ALIGN;
 }
 
-/* Copy the rows to their bins: see the head of this file. */
+/* Copies the rows to their bins: see the head of this file. */
 static HgStatus
 run_fill(const Binning *binning, HgCpuScan *scan, HgCpuRunHeader *header, HgError *error)
 {
@@ -211,7 +211,7 @@ run_fill(const Binning *binning, HgCpuScan *scan, HgCpuRunHeader *header, HgErro
 							  edges);
 	}
 
-	/* what has not filled a line, after all lines that are written whole */
+	/* the incomplete lines, after all lines that are written whole */
 	stream_end();
 	for (uint64_t bin = 0; bin < bins; bin++)
 	{
@@ -230,7 +230,7 @@ run_fill(const Binning *binning, HgCpuScan *scan, HgCpuRunHeader *header, HgErro
 	return HG_OK;
 }
 
-/* Make a run of the next rows of the scan. */
+/* Makes a run of the next rows of the scan. */
 static HgStatus
 run_make(const Binning *binning, HgCpuScan *scan, uint32_t rows, HgError *error)
 {
@@ -262,7 +262,7 @@ run_make(const Binning *binning, HgCpuScan *scan, uint32_t rows, HgError *error)
 
 	if (job->participants != NULL)
 	{
-		/* a run that others cannot use is freed like the rest, by hg_participants_release */
+		/* hg_participants_release frees it, although the others cannot use it */
 		if (status != HG_OK)
 			memset(header->starts, 0, (binning->bins + 1) * sizeof(uint32_t));
 		hg_cpu_participants_publish(job, binning->which, handle, header);
@@ -308,7 +308,7 @@ hg_cpu_bin_side(HgJob *job, HgSide which, HgError *error)
 		status = run_make(&binning, &scan, rows, error);
 		left -= rows;
 
-		/* nobody will ask for the rest */
+		/* a participant has failed: no rows are needed any more */
 		if (job->participants != NULL && hg_cpu_participants_failed(job))
 			break;
 	}

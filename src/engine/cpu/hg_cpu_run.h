@@ -12,7 +12,7 @@
 
 #include "hg_cpu_job.h"
 
-/* Bin all rows that the side's pieces have. */
+/* Copies all rows of a side's pieces to runs. */
 extern HgStatus hg_cpu_bin_side(HgJob *job, HgSide which, HgError *error);
 
 #endif /* HG_CPU_RUN_H */

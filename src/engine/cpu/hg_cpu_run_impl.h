@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_run_impl.h
- *	  The kernels of binning for one key width and one set of instructions: included by
+ *	  The kernels of binning for one key width and one instruction set: included by
  *	  hg_cpu_run_kernels.h only.
  *
- * Wants HG_KEY_BITS, HG_ISA and HG_TARGET.
+ * Expects HG_KEY_BITS, HG_ISA and HG_TARGET.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -41,7 +41,7 @@ KERNEL(count_keys)(const void *from, uint32_t n, uint32_t log2, uint32_t *counts
 		counts[VERTEX(MIX(keys[i]), log2) + 1]++;
 }
 
-/* Move one row. */
+/* Moves one row. */
 HG_TARGET static inline void
 KERNEL(move_row)(KEY mixed, uint32_t row, uint32_t log2, uint32_t *places, EDGE *lines, EDGE *edges)
 {

@@ -1,10 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_run_kernels.h
- *	  The kernels of binning for one set of instructions: included by hg_cpu_run.c only.
+ *	  The kernels of binning for one instruction set: included by hg_cpu_run.c only.
  *
- * Wants HG_ISA, the name of the set, and HG_TARGET, the attribute of functions that
- * may use it.
+ * Expects HG_ISA, the name of the set, and HG_TARGET, the attribute of functions that may use it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -9,7 +9,7 @@
  */
 #include "hg_cpu_side.h"
 
-/* Runs that the first one makes room for. */
+/* Initial capacity of the list of runs. */
 #define FIRST_RUN_CAPACITY 16
 
 HgStatus

@@ -16,8 +16,8 @@
 typedef struct HgCpuScan
 {
 	const HgHostSide *side;
-	size_t piece; /* where the walk stands: a piece ... */
-	uint64_t at;  /* ... and a key of it */
+	size_t piece; /* the current piece */
+	uint64_t at;  /* the next key in that piece */
 } HgCpuScan;
 
 /* A walk over edges of a bin, from run to run. */
@@ -25,16 +25,16 @@ typedef struct HgCpuWalk
 {
 	const HgCpuSide *side;
 	uint32_t bin;
-	size_t run;	   /* where the walk stands: a run ... */
-	uint64_t at;   /* ... and an edge of the bin in it */
+	size_t run;	   /* the current run */
+	uint64_t at;   /* the next edge of the bin in that run */
 	uint64_t left; /* edges still to come */
 } HgCpuWalk;
 
-/* Note a run of a side.  bytes is 0 where the memory is not the job's to free. */
+/* Adds a run to a side. bytes is 0 if the memory is not the job's to free. */
 extern HgStatus hg_cpu_run_add(HgJob *job, HgCpuSide *side, HgCpuRunHeader *header, uint64_t bytes,
 							   HgError *error);
 
-/* The edges of a bin in all runs of a side, and the most that any bin has. */
+/* Return the edges of a bin in all runs of a side, and the most edges of any bin. */
 extern uint64_t hg_cpu_bin_rows(const HgCpuSide *side, uint32_t bin);
 extern HgStatus hg_cpu_biggest_bin(HgJob *job, const HgCpuSide *side, uint64_t *rows,
 								   HgError *error);
@@ -48,8 +48,8 @@ hg_cpu_scan_init(HgCpuScan *scan, const HgHostSide *side)
 }
 
 /*
- * The next keys of a scan: returns how many, at most max, and 0 at the end; they
- * are neighbours in memory from *keys on, and their rows are numbered from *row.
+ * Returns the number of the next keys, at most max, and 0 at the end. They are neighbours in
+ * memory from *keys on, and their rows are numbered from *row on.
  */
 static inline uint32_t
 hg_cpu_scan_next(HgCpuScan *scan, uint32_t key_width, uint32_t max, const void **keys,
@@ -77,7 +77,7 @@ hg_cpu_scan_next(HgCpuScan *scan, uint32_t key_width, uint32_t max, const void *
 	return count;
 }
 
-/* Walk over edges from .. from + rows - 1 of a bin, which has as many. */
+/* Starts a walk over edges from .. from + rows - 1 of a bin, which has as many. */
 static inline void
 hg_cpu_walk_init(HgCpuWalk *walk, const HgCpuSide *side, uint32_t bin, uint64_t from, uint64_t rows)
 {
@@ -88,7 +88,7 @@ hg_cpu_walk_init(HgCpuWalk *walk, const HgCpuSide *side, uint32_t bin, uint64_t 
 	walk->left = rows;
 }
 
-/* The next edges of a walk: returns how many, at most max, and 0 at the end. */
+/* Returns the number of the next edges, at most max, and 0 at the end; *edges points to them. */
 static inline uint32_t
 hg_cpu_walk_next(HgCpuWalk *walk, size_t edge_size, uint32_t max, const void **edges)
 {
