@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_base.c
- *	  What a table of the CPU holds of its host: memory, and its attention.
+ *	  Memory and polls of the CPU's hash tables, from their host.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_cpu.c
- *	  The tables of the CPU: the contract of hg_table.h, around what each kind does.
+ *	  The calls of hg_table.h for the CPU's tables: the contract, around what each kind does.
  *
- * Here calls are checked, keys become words (hg_table_base.h), batches become chunks, and a stream
- * goes from key to key.  Here too stand the two keys of a set whose words mark slots: what a kind
- * answers to them is replaced.  All memory, the table itself included, comes from the host and is
- * counted.
+ * This file checks calls, turns keys into words (hg_table_base.h) and batches into chunks, and
+ * advances streams from key to key. It also handles the two keys of a set whose words mark slots:
+ * a kind's answers to them are replaced. All memory, the table itself included, comes from the
+ * host and is counted.
  *
  * A table runs in the thread that calls it.
  *
@@ -19,7 +19,7 @@
 #include "hg_table_erased.h"
 #include "hg_table_kinds.h"
 
-/* A stream of matches: the keys of a chunk at a time are looked up together. */
+/* A stream of matches; the keys of a chunk are looked up together. */
 struct HgTableStream
 {
 	HgTable *table;
@@ -30,11 +30,11 @@ struct HgTableStream
 	uint32_t at; /* the key of the chunk whose rows come next */
 	bool failed;
 	uint64_t words[HG_TABLE_CHUNK];
-	uint32_t rows[HG_TABLE_CHUNK];		 /* one row a key */
+	uint32_t rows[HG_TABLE_CHUNK];		 /* one row for each key */
 	HgTablePlace places[HG_TABLE_CHUNK]; /* multimaps */
 };
 
-/* The calls for a kind with a content, which are possible. */
+/* Returns the calls for a possible kind and content. */
 static const HgTableCalls *
 calls_of(const HgTableSpec *spec)
 {
@@ -58,21 +58,21 @@ is_set(const HgTable *table)
 	return table->spec.content == HG_TABLE_SET;
 }
 
-/* Does a row say anything, in tables of this content? */
+/* Returns true if tables of this content use the rows of a batch. */
 static bool
 has_own_rows(const HgTable *table)
 {
 	return table->spec.content == HG_TABLE_MAP || table->spec.content == HG_TABLE_MULTIMAP;
 }
 
-/* Rows of the whole table. */
+/* Returns the rows of the whole table. */
 static uint64_t
 all_rows(const HgTable *table)
 {
 	return table->rows + table->marked[0] + table->marked[1];
 }
 
-/* HG_OK if the table can be used, or HG_INVALID. */
+/* HG_INVALID if an earlier change has failed. */
 static HgStatus
 check_usable(const HgTable *table, HgError *error)
 {
@@ -81,7 +81,7 @@ check_usable(const HgTable *table, HgError *error)
 	return HG_OK;
 }
 
-/* The same for a change. */
+/* HG_INVALID if that is so, or a stream is open. */
 static HgStatus
 check_changeable(const HgTable *table, HgError *error)
 {
@@ -92,7 +92,7 @@ check_changeable(const HgTable *table, HgError *error)
 	return status;
 }
 
-/* HG_OK if the rows of a batch are numbers that rows may have. */
+/* HG_INVALID if a batch has numbers that rows can't have. */
 static HgStatus
 check_rows(HgTable *table, const HgTableBatch *batch, HgError *error)
 {
@@ -118,7 +118,7 @@ check_rows(HgTable *table, const HgTableBatch *batch, HgError *error)
 	return status;
 }
 
-/* What a batch to be inserted or erased must be. */
+/* Checks a batch to be inserted or erased. */
 static HgStatus
 check_batch(HgTable *table, const HgTableBatch *batch, bool insert, HgError *error)
 {
@@ -134,7 +134,7 @@ check_batch(HgTable *table, const HgTableBatch *batch, bool insert, HgError *err
 	return check_rows(table, &with_rows, error);
 }
 
-/* Take what a batch says of the keys of a set that stand beside its slots. */
+/* Applies batches to the keys of a set that stand beside its slots. */
 static void
 change_marked(HgTable *table, const HgTableSource *out, const HgTableSource *in,
 			  HgTableChange *change)
@@ -154,7 +154,7 @@ change_marked(HgTable *table, const HgTableSource *out, const HgTableSource *in,
 	}
 }
 
-/* A change of checked batches, NULL or empty where nothing is to be done. */
+/* Makes a change of checked batches, which may be NULL or empty. */
 static HgStatus
 table_change(HgTable *table, const HgTableBatch *out, const HgTableBatch *in, HgTableChange *change,
 			 HgError *error)
@@ -178,8 +178,8 @@ table_change(HgTable *table, const HgTableBatch *out, const HgTableBatch *in, Hg
 }
 
 /*
- * Close a change: of a table that is changed in place only close is left after a failure, unless it
- * is one of those which happen before anything is done.
+ * Finishes a change. A table that is changed in place is unusable after a failure, except those
+ * that happen before anything is done.
  */
 static HgStatus
 change_finish(HgTable *table, HgStatus status)
@@ -213,7 +213,7 @@ tables_close(HgTable *table)
 
 	table->calls->close(table);
 
-	/* the table is the last thing that it holds */
+	/* the table's own memory is freed last */
 	end = *table;
 	hg_table_free(&end, table, end.calls->bytes);
 }
@@ -230,7 +230,7 @@ tables_open(HgTables *tables, const HgHost *host, const HgTableSpec *spec, HgTab
 	if (status != HG_OK)
 		return status;
 
-	/* the table accounts for its own memory like for all other */
+	/* the table accounts for its own memory, too */
 	memset(&start, 0, sizeof(start));
 	start.host = host;
 	start.spec = hg_table_defaults(spec);
@@ -302,7 +302,7 @@ tables_replace(HgTable *table, const HgTableBatch *out, const HgTableBatch *in,
 	return change_finish(table, status);
 }
 
-/* The words of the keys from number from on, at most HG_TABLE_CHUNK; returns how many. */
+/* Stores the words of the keys from number `from` on, at most HG_TABLE_CHUNK; returns how many. */
 static uint32_t
 words_of(const HgTable *table, const void *keys, uint64_t from, uint64_t count, uint64_t *words)
 {
@@ -317,7 +317,7 @@ words_of(const HgTable *table, const void *keys, uint64_t from, uint64_t count, 
 	return n;
 }
 
-/* Find a row of each word, those beside the slots of a set included. */
+/* Finds a row of each word, including those beside the slots of a set. */
 static HgStatus
 find_words(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *rows, HgError *error)
 {
@@ -348,7 +348,7 @@ tables_find(HgTable *table, const void *keys, uint64_t count, uint32_t *rows, Hg
 	return status;
 }
 
-/* How many rows each word has. */
+/* Counts the rows of each word. */
 static HgStatus
 count_words(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *counts, HgError *error)
 {
@@ -416,7 +416,7 @@ tables_match(HgTable *table, const void *keys, uint64_t count, HgTableStream **s
 	return HG_OK;
 }
 
-/* Look the next keys of a stream up. */
+/* Looks up the next keys of a stream. */
 static HgStatus
 stream_advance(HgTableStream *stream, HgError *error)
 {
@@ -435,7 +435,7 @@ stream_advance(HgTableStream *stream, HgError *error)
 	return status;
 }
 
-/* Rows of the key that a stream stands at: into matches, and *done when it has no more. */
+/* Adds rows of the stream's current key to matches; *done is true if it has no more. */
 static HgStatus
 stream_rows(HgTableStream *stream, HgTableMatches *matches, bool *done, HgError *error)
 {
@@ -526,12 +526,12 @@ tables_describe(HgTable *table, HgTableStats *stats, HgError *error)
 	return status;
 }
 
-/* Write one key, and its row, where an export has come to. */
+/* Writes one key and its row at an export's position. */
 static void
 export_one(const HgTable *table, void *keys, uint32_t *rows, uint64_t at, uint64_t word,
 		   uint32_t row)
 {
-	/* numbers are places */
+	/* the number is the position */
 	if (table->spec.content == HG_TABLE_NUMBERING)
 		at = row;
 	if (table->spec.key_width == 4)

@@ -7,14 +7,13 @@
  *
  *	basic		a map: word and row side by side in a slot
  *	set			words alone
- *	compacting	a numbering: a set whose keys have dense numbers.  Theirs is built as a set, and a
- *				prefix sum over the slots numbers what is left when duplicates are gone.  Here keys
- *				come one after the other, and each new one takes the next number, so that keys are
- *				numbered in the order in which they were met, and those that come later go on
- *				from there.
+ *	compacting	a numbering: a set whose keys have dense numbers. The paper builds a set, and
+ *				numbers the keys without duplicates by a prefix sum over the slots. Here keys
+ *				come one after the other, and each new one gets the next number: keys are numbered
+ *				in the order in which they first occur, and later batches continue.
  *
- * A map or set that is empty makes room for the first batch as a whole.  A numbering does not: of
- * the rows whose groups it numbers most have keys that were met before.
+ * An empty map or set makes room for the first batch as a whole. A numbering does not: most of the
+ * rows whose groups it numbers have keys that occurred before.
  *
  * Memory: hg_table_cuckoo_slots.c.
  *
@@ -80,7 +79,7 @@ cuckoo_erase(HgTable *table, HgTableSource *out, HgTableChange *change, HgError 
 			if (slots[i] == UINT64_MAX)
 				continue;
 
-			/* what the chunk has named before is gone */
+			/* an earlier entry of the chunk may have erased it */
 			there = hg_slot_row(&cuckoo->slots, slots[i], table->spec.key_width);
 			if (there == HG_SLOT_EMPTY || !(by_key || there == rows[i]))
 				continue;
@@ -91,7 +90,7 @@ cuckoo_erase(HgTable *table, HgTableSource *out, HgTableChange *change, HgError 
 	return status;
 }
 
-/* Make room for a first batch. */
+/* Makes room for a first batch. */
 static HgStatus
 cuckoo_reserve(HgTable *table, uint64_t rows, HgError *error)
 {
@@ -122,7 +121,7 @@ cuckoo_insert(HgTable *table, HgTableSource *in, HgTableChange *change, HgError 
 	{
 		uint64_t to_come = in->batch->count - in->at;
 
-		/* this has their slots in fast memory */
+		/* this prefetches their slots */
 		hg_cuckoo_find(table, cuckoo, words, count, slots);
 		for (uint32_t i = 0; i < count && status == HG_OK; i++)
 		{
@@ -147,7 +146,7 @@ cuckoo_change(HgTable *table, HgTableSource *out, HgTableSource *in, HgTableChan
 {
 	HgStatus status = HG_OK;
 
-	/* what can't be known to fit is not begun */
+	/* a change that might not fit is not begun */
 	if (in != NULL)
 		status = hg_cuckoo_check(&table->spec, table->rows + in->batch->count, error);
 	if (status == HG_OK && out != NULL)

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_cuckoo_find.c
- *	  Rows of words in the slots of a cuckoo table.
+ *	  Looks up the rows of words in the slots of a cuckoo table.
  *
- * All words try their first place, then those that were not met their second one, and so on.  With
- * AVX-512 eight words of 4 bytes go together: their places are computed at once and their slots
- * gathered, and the numbers of those that were not met are packed by the outcome, so that no branch
- * depends on it.  (Measured with 10^5 pairs, which stay in a near cache: 6 ns a word instead of 14;
- * with 4 * 10^6, which do not, no less than word by word.)
+ * All words try their first slot, then those that were not found their second, and so on. With
+ * AVX-512 eight words of 4 bytes are processed together: their slots are computed and gathered at
+ * once, and the indexes of those not found are packed without a branch. (Measured with 10^5 pairs,
+ * which stay in a near cache: 6 ns a word instead of 14; with 4 * 10^6, which do not, no less than
+ * word by word.)
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,7 +23,7 @@
 /* The low halves of lanes. */
 #define LOW_HALVES _mm512_set1_epi64(UINT32_MAX)
 
-/* The places of words by one of the functions (hg_table_cuckoo_slots.c). */
+/* Returns the slot numbers of words by one of the functions (hg_table_cuckoo_slots.c). */
 HG_CPU_TARGET_AVX512 static inline __m512i
 places_of(const HgCuckooSlots *cuckoo, uint32_t function, __m512i words)
 {
@@ -35,7 +35,7 @@ places_of(const HgCuckooSlots *cuckoo, uint32_t function, __m512i words)
 	return _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(product, 32), count), 32);
 }
 
-/* Look words up at their places: which of those asked for are there, and what their slots hold. */
+/* Looks up the asked lanes' words by a function; returns which were found, and their rows. */
 HG_CPU_TARGET_AVX512 static inline __mmask8
 look_up(const HgCuckooSlots *cuckoo, uint32_t function, __mmask8 asked, __m512i words,
 		__m512i *rows)
@@ -50,19 +50,19 @@ look_up(const HgCuckooSlots *cuckoo, uint32_t function, __mmask8 asked, __m512i 
 	return _mm512_mask_cmpneq_epi64_mask(equal, *rows, _mm512_set1_epi64(HG_SLOT_EMPTY));
 }
 
-/* The lanes of the next of so many. */
+/* Returns the lanes of the next `left` words. */
 static inline __mmask8
 lanes_of(uint32_t left)
 {
 	return left >= 8 ? 0xff : (__mmask8) ((1U << left) - 1);
 }
 
-/* Slots of 8 bytes, the word of 4 before its row. */
+/* For slots of 8 bytes, a word of 4 bytes before its row. */
 HG_CPU_TARGET_AVX512 static void
 find_avx512(const HgTable *table, const HgCuckooSlots *cuckoo, const uint64_t *words,
 			uint32_t count, uint32_t *rows)
 {
-	uint32_t missed[HG_TABLE_CHUNK + 8]; /* numbers of the words that were not met so far */
+	uint32_t missed[HG_TABLE_CHUNK + 8]; /* indexes of words not found yet */
 	uint32_t left = 0;
 	__m512i found;
 

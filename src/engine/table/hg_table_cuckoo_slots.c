@@ -1,36 +1,36 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_cuckoo_slots.c
- *	  One array in which each key has several places: the cuckoo tables' slots.
+ *	  The slot array of the cuckoo tables, in which each key has several possible slots.
  *
  * D. Alcantara and others, "Building an Efficient Hash Table on the GPU", GPU Computing Gems,
- * 2011: the basic table.  Each of 2 to 5 functions gives a key a place in one array of 1.25 N
- * slots (slots_factor), and the key stands in one of its places: a lookup reads as many slots as
- * there are functions, at most.
+ * 2011: the basic table. Each of 2 to 5 functions gives a key a slot in one array of 1.25 N slots
+ * (slots_factor), and the key is in one of them: a lookup reads at most as many slots as there are
+ * functions.
  *
- * INSERT.  A key whose places are all taken goes to that of the first function, and whoever comes
- * out of there goes to the place of *its* next function: which one it has come from is found by
- * comparing its places with the slot.  So on until an empty slot takes one in.  A chain of more
- * than 7 lg(slots) evictions says that the functions are bad: RESTART, with new functions for all.
- * Where fewer than 1.2 slots a key are asked for, chains are longer without anything being bad,
- * and ten times as many evictions are allowed.
- * Their tables take a thread an item and exchange 64-bit words; here items come one after the
- * other, and so a key looks at all of its places first, for itself, as each key is here once, and
- * each one on its way for an empty slot, which makes chains shorter.
+ * INSERT. A key whose slots are all taken evicts the key in its first function's slot. The evicted
+ * key goes to the slot of *its* next function; which function it came from is found by comparing
+ * its slots with the slot. This repeats until an empty slot is found. A chain of more than 7
+ * lg(slots) evictions means that the functions are bad: RESTART, with new functions for all keys.
+ * With fewer than 1.2 slots a key, chains are longer even for good functions, and ten times as
+ * many evictions are allowed. The paper's tables use a thread an item and exchange 64-bit words.
+ * Here items come one after the other. So a new key checks all of its slots first, as each key is
+ * stored once, and an evicted key checks all of its slots for an empty one, which makes chains
+ * shorter.
  *
- * FUNCTIONS.  Theirs are ((a k + b) mod p) mod slots with a prime p of 29 bits, below which slots
- * must stay, and for keys of 32 bits.  Here a place is made of a word that is mixed already, by
- * multiplication with an odd number of 64 bits, of whose product bits 32 .. 63 are spread over the
- * slots by another multiplication: for keys of both widths and up to 2^32 slots.
+ * FUNCTIONS. The paper's are ((a k + b) mod p) mod slots with a prime p of 29 bits, which limits
+ * slots, and for keys of 32 bits. Here a slot is computed from a word that is mixed already: bits
+ * 32 .. 63 of its product with an odd 64-bit number are scaled to the slots by another
+ * multiplication. This works for keys of both widths and up to 2^32 slots.
  *
- * ROOM.  There are limits to how full an array can get, 2.1, 1.1, 1.03 and 1.02 slots a key with
- * 2, 3, 4 and 5 functions, and near them chains are long.  It is filled up to the middle between
- * what it is built with and these limits; then it grows, for as many rows again or what is still
- * to come, if that is less.  Restarts that fail four times in a row make it grow by a quarter too.
+ * ROOM. An array cannot get fuller than 2.1, 1.1, 1.03 and 1.02 slots a key with 2, 3, 4 and 5
+ * functions, and near these limits chains are long. It is filled up to the middle between what it
+ * is built with and the limit. Then it grows for as many rows again, or for those still to come,
+ * if these are fewer. Four failed restarts in a row make it grow by a quarter, too.
  *
- * ERASE leaves an empty slot: nothing walks past a slot here.
+ * ERASE leaves an empty slot: no search walks past a slot.
  *
- * Memory: the slots; with a restart or when they grow, the new ones beside.
+ * Memory: the slots; during a restart or growth also the new ones.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -40,31 +40,31 @@
 
 #include "../hg_shape.h"
 
-/* Slots that a small table has in addition: with few rows, chance would be against it. */
+/* Additional slots, as random conflicts can exceed the factor in small tables. */
 #define MORE_SLOTS 32
 
-/* Evictions of one insert before the functions are given up, times log2 of the slots. */
+/* Longest chain of evictions before a restart, times log2 of the slots. */
 #define CHAIN_LOGS 7
 
-/* The same in an array that is to be filled more than theirs: with fewer slots a key than this. */
+/* The same for arrays with fewer slots a key than FULL_FACTOR. */
 #define CHAIN_LOGS_FULL 70
 #define FULL_FACTOR 1.2
 
-/* Restarts in a row after which the array grows, to so many quarters. */
+/* After so many restarts in a row the array grows, to so many quarters. */
 #define RESTARTS_TO_GROW 4
 #define GROWN_QUARTERS 5
 
-/* Rows that room is made for at once, at least. */
+/* The array grows for at least so many rows. */
 #define LEAST_ROOM 256
 
-/* Slots for so many rows. */
+/* Returns the slots for so many rows. */
 static uint64_t
 slots_for(const HgTableSpec *spec, uint64_t rows)
 {
 	return (uint64_t) (spec->slots_factor * (double) rows) + MORE_SLOTS;
 }
 
-/* Rows that so many slots take before they grow. */
+/* Returns the rows that so many slots take before they grow. */
 static uint64_t
 rows_for(const HgTableSpec *spec, uint64_t slots)
 {
@@ -79,7 +79,7 @@ hg_cuckoo_bytes(const HgTableSpec *spec, uint64_t rows)
 {
 	uint64_t room = rows > spec->expected_rows ? rows : spec->expected_rows;
 
-	/* what was made room for when less was to come, and a row of restarts: see the file's head */
+	/* growth for fewer expected rows, and repeated restarts: see the file's head */
 	return slots_for(spec, room + LEAST_ROOM) * GROWN_QUARTERS / 4 * hg_slot_bytes(spec);
 }
 
@@ -91,7 +91,7 @@ hg_cuckoo_check(const HgTableSpec *spec, uint64_t rows, HgError *error)
 	return HG_OK;
 }
 
-/* New functions, from the next random numbers. */
+/* Chooses new functions from the next random numbers. */
 static void
 choose_functions(const HgTable *table, HgCuckooSlots *cuckoo)
 {
@@ -115,7 +115,7 @@ place_of(const HgCuckooSlots *cuckoo, uint32_t function, uint64_t word)
 	return (product >> 32) * cuckoo->slots.count >> 32;
 }
 
-/* A word and its row, on their way. */
+/* A word and its row that need a slot. */
 typedef struct Item
 {
 	uint64_t word;
@@ -123,8 +123,8 @@ typedef struct Item
 } Item;
 
 /*
- * Put an item in that is not there.  Returns false where the chain was too long: then the item that
- * is left without a slot is in its place, and only a restart helps.
+ * Inserts an item whose word is absent. Returns false if the chain was too long: then *item is the
+ * item that is left without a slot, and only a restart helps.
  */
 HG_TABLE_INLINE bool
 put(HgTable *table, HgCuckooSlots *cuckoo, Item *item, uint32_t width)
@@ -133,7 +133,7 @@ put(HgTable *table, HgCuckooSlots *cuckoo, Item *item, uint32_t width)
 	uint32_t functions = table->spec.functions;
 	bool is_full = functions > 2 && table->spec.slots_factor < FULL_FACTOR;
 	uint32_t most = (is_full ? CHAIN_LOGS_FULL : CHAIN_LOGS) * hg_ceil_log2(slots->count);
-	uint32_t next = 0; /* the function whose place it takes where none of its places is empty */
+	uint32_t next = 0; /* the function whose slot it takes if none of its slots is empty */
 	uint64_t place = 0;
 	uint32_t chain;
 
@@ -156,7 +156,7 @@ put(HgTable *table, HgCuckooSlots *cuckoo, Item *item, uint32_t width)
 		hg_slot_set(slots, place, item->word, item->row, width);
 		*item = out;
 
-		/* on to the next function that has another place for it, if one has */
+		/* continue with the next function that has another slot for it, if there is one */
 		while (place_of(cuckoo, from, out.word) != place)
 			from++;
 		for (uint32_t i = 1; i < functions; i++)
@@ -181,7 +181,7 @@ put_item(HgTable *table, HgCuckooSlots *cuckoo, Item *item)
 	return table->spec.key_width == 4 ? put(table, cuckoo, item, 4) : put(table, cuckoo, item, 8);
 }
 
-/* Put all rows of other slots in; *done is false where a chain was too long. */
+/* Inserts all rows of other slots; *done is false if a chain was too long. */
 static HgStatus
 put_all(HgTable *table, HgCuckooSlots *cuckoo, const HgTableSlots *from, bool *done, HgError *error)
 {
@@ -216,8 +216,8 @@ put_all(HgTable *table, HgCuckooSlots *cuckoo, const HgTableSlots *from, bool *d
 }
 
 /*
- * Move everything to an array of so many slots, or more, by new functions, and with it an item
- * that is not there, unless that is NULL.
+ * Moves everything to an array of at least so many slots, with new functions, together with the
+ * absent item *more, unless that is NULL.
  */
 static HgStatus
 rehash(HgTable *table, HgCuckooSlots *cuckoo, uint64_t count, const Item *more, HgError *error)
@@ -275,7 +275,7 @@ hg_cuckoo_close(HgTable *table, HgCuckooSlots *cuckoo)
 	hg_slots_free(table, &cuckoo->slots);
 }
 
-/* Where a word stands, or UINT64_MAX. */
+/* Returns the slot of a word, or UINT64_MAX. */
 HG_TABLE_INLINE uint64_t
 slot_of(const HgTable *table, const HgCuckooSlots *cuckoo, uint64_t word, uint32_t width)
 {
@@ -309,7 +309,7 @@ hg_cuckoo_insert(HgTable *table, HgCuckooSlots *cuckoo, uint64_t word, uint32_t 
 	}
 	if (cuckoo->rows >= rows_for(&table->spec, cuckoo->slots.count))
 	{
-		/* room for what is to come, but not for more than as much again */
+		/* room for the rows to come, but at most as many again */
 		uint64_t again = cuckoo->rows > LEAST_ROOM ? cuckoo->rows : LEAST_ROOM;
 		uint64_t room = cuckoo->rows + (to_come < again ? to_come + 1 : again);
 
@@ -326,14 +326,14 @@ hg_cuckoo_insert(HgTable *table, HgCuckooSlots *cuckoo, uint64_t word, uint32_t 
 }
 
 /*
- * All words try their first place, then those that are not there their second one, and so on, so
- * that the memory accesses of a round are on their way together.
+ * All words try their first slot, then those not found their second, and so on, so that the memory
+ * accesses of a round overlap.
  */
 HG_TABLE_INLINE void
 find_width(const HgTable *table, const HgCuckooSlots *cuckoo, const uint64_t *words, uint32_t count,
 		   uint64_t *slots, uint32_t width)
 {
-	uint32_t looked_for[HG_TABLE_CHUNK]; /* numbers of the words that were not met so far */
+	uint32_t looked_for[HG_TABLE_CHUNK]; /* indexes of words not found yet */
 	uint64_t places[HG_TABLE_CHUNK];
 	uint32_t left = count;
 

@@ -3,39 +3,36 @@
  * hg_table_dycuckoo.c
  *	  DyCuckoo: subtables of buckets, of which one at a time is resized.
  *
- * Y. Li and others, "Dynamic Hash Tables on GPUs", ICDE 2021.  There are d subtables, each with a
- * function of its own, of 2^k buckets.  A bucket is 32 slots for keys of 4 bytes and 16 for 8, so
- * that its words are 128 bytes; rows stand apart.  A key is in one of d buckets, one of each
- * subtable, in any slot.
+ * Y. Li and others, "Dynamic Hash Tables on GPUs", ICDE 2021. There are d subtables of 2^k
+ * buckets, each with a function of its own. A bucket has 32 slots for keys of 4 bytes and 16 for
+ * 8, so that its words are 128 bytes; rows are stored apart. A key is in one of d buckets, one of
+ * each subtable, in any slot.
  *
- * FIND looks into the d buckets.  ERASE finds, and empties the slot.
+ * FIND searches the d buckets. ERASE finds, and empties the slot.
  *
- * INSERT.  A pair that is new goes to a subtable at random, in proportion to n / C(m, 2) for n
- * slots and m pairs there: conflicts are fewest where C(m, 2) / n is the same for all.  (The
- * proportions are those at the beginning of a chunk of rows.)  Where its bucket is full it takes a
- * slot at random, and the pair from there goes to the next subtable; so on until a bucket has
- * room.
+ * INSERT. A new pair goes to a random subtable, in proportion to n / C(m, 2) for n slots and m
+ * pairs there: conflicts are fewest if C(m, 2) / n is the same for all. (The proportions are those
+ * at the start of a chunk of rows.) If its bucket is full, it takes a random slot, and the pair in
+ * that slot goes to the next subtable, and so on until a bucket has room.
  *
- * RESIZE.  The filled factor is held within alpha and beta (min_filled, max_filled): a pair that
- * would make it pass beta has the smallest subtable doubled first, and rows that were erased have
- * the largest one halved while it is below alpha; but no subtable gets smaller than it was opened.
- * So none has more than twice the slots of another, and a resize moves a d-th of the table, not
- * all of it.
+ * RESIZE. The fill factor stays between alpha and beta (min_filled, max_filled). Before an insert
+ * that would exceed beta the smallest subtable is doubled. After an erase the largest is halved
+ * while the factor is below alpha; but no subtable gets smaller than it was opened. So none has
+ * more than twice the slots of another, and a resize moves a d-th of the table.
  *
  * Doubling: a bucket's number is the low bits of the hash, so the pairs of bucket b stay there or
- * go to b + old number of buckets, and there is room for all of them.  Halving: buckets b and
- * b + half become one; what does not fit is inserted into the other subtables.
+ * go to b + old number of buckets, and all of them fit. Halving: buckets b and b + half become
+ * one; what does not fit is inserted into the other subtables.
  *
- * A chain of more than 7 lg(slots) pairs that make room for each other means that the table is
- * full in fact: then the smallest subtable is doubled too; or, where the table is filled less than
- * alpha, that the functions are bad: then all pairs go to new subtables of the same sizes, by new
- * functions.
+ * A chain of more than 7 lg(slots) evictions means that the table is full in effect: the smallest
+ * subtable is doubled. If the table is filled less than alpha, it means that the functions are
+ * bad: all pairs move to new subtables of the same sizes, with new functions.
  *
- * Theirs has a warp look at a bucket, a lane a slot, under a lock that lanes vote for; here pairs
- * come one after the other.
+ * In the paper a warp processes a bucket, a lane a slot, under a lock that lanes vote for; here
+ * pairs come one after the other.
  *
- * Memory: the subtables, and beside them the one that takes another's place, or with new functions
- * all of them; and what does not fit into a half.
+ * Memory: the subtables, and beside them the one that replaces another or, with new functions, all
+ * of them; and the pairs that do not fit into a half.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -78,7 +75,7 @@ dycuckoo_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
 		spec, rows > spec->expected_rows ? rows : spec->expected_rows, log2);
 	uint64_t bytes;
 
-	/* a chain that was too long may have had one more doubled */
+	/* a chain that was too long may have doubled one more */
 	slots += (uint64_t) hg_dycuckoo_bucket_slots(spec->key_width) << log2[0];
 	bytes = slots * hg_slot_bytes(spec);
 	memory->held += bytes;
@@ -110,7 +107,7 @@ dycuckoo_erase(HgTable *table, HgTableSource *out, HgTableChange *change, HgErro
 			if (slots[i] == HG_DYCUCKOO_NOWHERE)
 				continue;
 
-			/* what the chunk has named before is gone */
+			/* an earlier entry of the chunk may have erased it */
 			there = hg_slot_row(&subtable->slots, slots[i], width);
 			if (!hg_slot_is_live(there) || !(by_key || there == rows[i]))
 				continue;
@@ -126,7 +123,7 @@ dycuckoo_erase(HgTable *table, HgTableSource *out, HgTableChange *change, HgErro
 	return status;
 }
 
-/* Insert a chunk of a batch. */
+/* Inserts a chunk of a batch. */
 static HgStatus
 insert_chunk(HgDycuckoo *dycuckoo, const uint64_t *words, const uint32_t *rows, uint32_t count,
 			 HgTableChange *change, HgError *error)
@@ -146,7 +143,7 @@ insert_chunk(HgDycuckoo *dycuckoo, const uint64_t *words, const uint32_t *rows, 
 		if (slots[i] != HG_DYCUCKOO_NOWHERE)
 			continue;
 
-		/* it may have come with the chunk */
+		/* the same key may have come with the chunk */
 		if (change->inserted > before)
 		{
 			uint64_t again;
@@ -177,7 +174,7 @@ dycuckoo_insert(HgTable *table, HgTableSource *in, HgTableChange *change, HgErro
 	uint32_t count;
 	HgStatus status = HG_OK;
 
-	/* a first batch finds room for all of it */
+	/* a first batch gets room for all of it */
 	if (table->rows == 0 && in->batch->count > hg_dycuckoo_most_rows(&table->spec, dycuckoo->slots))
 		status = hg_dycuckoo_make(table, in->batch->count, error);
 	while (status == HG_OK &&
@@ -197,7 +194,7 @@ dycuckoo_change(HgTable *table, HgTableSource *out, HgTableSource *in, HgTableCh
 	if (status == HG_OK && in != NULL)
 		status = dycuckoo_insert(table, in, change, error);
 
-	/* duplicates in a first batch, or new functions, may have left it with more than it needs */
+	/* duplicates in a first batch, or new functions, may have left the table too large */
 	if (status == HG_OK)
 		status = hg_dycuckoo_hold_least((HgDycuckoo *) table, error);
 	return status;
@@ -220,7 +217,7 @@ dycuckoo_find(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *r
 	return HG_OK;
 }
 
-/* Its place is the number of a subtable, above 56 bits, and a slot. */
+/* *place is the number of a subtable, above 56 bits, and a slot. */
 static uint32_t
 dycuckoo_scan(const HgTable *table, uint64_t *place, uint64_t *words, uint32_t *rows, bool *end)
 {

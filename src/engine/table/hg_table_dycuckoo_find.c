@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_dycuckoo_find.c
- *	  DyCuckoo: where words are.
+ *	  DyCuckoo: finds words.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -9,14 +9,14 @@
  */
 #include "hg_table_dycuckoo_base.h"
 
-/* The slot of a word in its bucket of a subtable, or HG_DYCUCKOO_NOWHERE. */
+/* Returns the slot of a word in its bucket of a subtable, or HG_DYCUCKOO_NOWHERE. */
 HG_TABLE_INLINE uint64_t
 bucket_find(const HgDycuckooSubtable *subtable, uint64_t word, uint32_t width)
 {
 	uint64_t from = hg_dycuckoo_bucket(subtable, word, width);
 	uint32_t any = 0;
 
-	/* most buckets have it not: a loop without a way out is done with vectors */
+	/* most buckets do not have it, and a loop without an exit is vectorised */
 	for (uint32_t i = 0; i < hg_dycuckoo_bucket_slots(width); i++)
 		any |= hg_slot_word(&subtable->slots, from + i, width) == word;
 	for (uint32_t i = 0; any && i < hg_dycuckoo_bucket_slots(width); i++)
@@ -27,15 +27,15 @@ bucket_find(const HgDycuckooSubtable *subtable, uint64_t word, uint32_t width)
 }
 
 /*
- * The subtables and slots of words, or HG_DYCUCKOO_NOWHERE.  All words look into the first
- * subtable, then those that are not there into the second, and so on, so that the memory accesses
- * of a round are on their way together.
+ * Stores the subtables and slots of words, or HG_DYCUCKOO_NOWHERE. All words search the first
+ * subtable, then those not found the second, and so on, so that the memory accesses of a round
+ * overlap.
  */
 HG_TABLE_INLINE void
 locate(const HgDycuckoo *dycuckoo, const uint64_t *words, uint32_t count, uint32_t *subtables,
 	   uint64_t *slots, uint32_t width)
 {
-	uint32_t looked_for[HG_TABLE_CHUNK]; /* numbers of the words that were not met so far */
+	uint32_t looked_for[HG_TABLE_CHUNK]; /* indexes of words not found yet */
 	uint32_t left = count;
 
 	for (uint32_t i = 0; i < count; i++)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_dycuckoo_put.c
- *	  DyCuckoo: pairs put into buckets, and those that make room for them.
+ *	  DyCuckoo: puts pairs into buckets, with evictions.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,10 +10,10 @@
 #include "../hg_shape.h"
 #include "hg_table_dycuckoo_base.h"
 
-/* Pairs that make room for each other before a chain is given up, times log2 of the slots. */
+/* Longest chain of evictions, times log2 of the slots. */
 #define CHAIN_LOGS 7
 
-/* The next random number. */
+/* Returns the next random number. */
 static inline uint64_t
 next_random(HgDycuckoo *dycuckoo)
 {
@@ -55,7 +55,7 @@ hg_dycuckoo_choose_weights(HgDycuckoo *dycuckoo, uint64_t without)
 	{
 		double m = (double) dycuckoo->subtables[i].rows;
 
-		/* where there is no pair of rows, as if there were one */
+		/* fewer than two rows count as one pair of rows */
 		weights[i] = i == without ? 0
 								  : (double) dycuckoo->subtables[i].slots.count /
 										(m < 2 ? 1 : m * (m - 1) / 2);
@@ -68,7 +68,7 @@ hg_dycuckoo_choose_weights(HgDycuckoo *dycuckoo, uint64_t without)
 	}
 }
 
-/* A subtable at random, by the weights. */
+/* Returns a random subtable, by the weights. */
 static uint32_t
 draw_subtable(HgDycuckoo *dycuckoo)
 {
@@ -79,7 +79,7 @@ draw_subtable(HgDycuckoo *dycuckoo)
 	{
 		if (drawn < dycuckoo->subtables[i].weight)
 			return i;
-		/* rounding may leave a number at the end to nobody */
+		/* rounding may leave the last numbers outside all ranges */
 		if (dycuckoo->subtables[i].weight > (i > 0 ? dycuckoo->subtables[i - 1].weight : 0))
 			last = i;
 	}
@@ -87,8 +87,8 @@ draw_subtable(HgDycuckoo *dycuckoo)
 }
 
 /*
- * Put an item in that is not there.  Returns false where the chain was too long: then the item that
- * is left without a slot is in its place.
+ * Inserts an item whose word is absent. Returns false if the chain was too long: then *item is the
+ * item that is left without a slot.
  */
 HG_TABLE_INLINE bool
 put(HgDycuckoo *dycuckoo, HgDycuckooItem *item, uint32_t width)
@@ -132,7 +132,7 @@ hg_dycuckoo_put(HgDycuckoo *dycuckoo, HgDycuckooItem *item)
 	return dycuckoo->table.spec.key_width == 4 ? put(dycuckoo, item, 4) : put(dycuckoo, item, 8);
 }
 
-/* Put all rows of other slots in; *done is false where a chain was too long. */
+/* Inserts all rows of other slots; *done is false if a chain was too long. */
 static HgStatus
 put_all(HgDycuckoo *dycuckoo, const HgTableSlots *from, bool *done, HgError *error)
 {

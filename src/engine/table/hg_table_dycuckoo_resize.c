@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_dycuckoo_resize.c
- *	  DyCuckoo: the sizes of subtables, one of which at a time is doubled or halved.
+ *	  DyCuckoo: doubles and halves subtables; inserts that may resize.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +15,7 @@ hg_dycuckoo_most_rows(const HgTableSpec *spec, uint64_t slots)
 	return (uint64_t) (spec->max_filled * (double) slots);
 }
 
-/* Rows that so many slots are to have at least. */
+/* Returns the least rows that so many slots should hold. */
 static uint64_t
 least_rows(const HgTableSpec *spec, uint64_t slots)
 {
@@ -110,7 +110,10 @@ hg_dycuckoo_insert(HgDycuckoo *dycuckoo, HgDycuckooItem *item, HgError *error)
 	return status;
 }
 
-/* What of buckets b and b + half does not fit into one; with half NULL it is counted only. */
+/*
+ * Merges buckets b and b + half into one; pairs that do not fit go to left. With half NULL they
+ * are only counted. Returns their number.
+ */
 static uint64_t
 merge_buckets(const HgDycuckooSubtable *subtable, uint64_t b, const HgTableSlots *half,
 			  HgTableSlots *left, uint64_t left_rows, uint32_t width)
@@ -142,7 +145,7 @@ merge_buckets(const HgDycuckooSubtable *subtable, uint64_t b, const HgTableSlots
 	return over;
 }
 
-/* Insert what did not fit into half a subtable into the others. */
+/* Inserts what did not fit into half a subtable into the other subtables. */
 static HgStatus
 insert_left(HgDycuckoo *dycuckoo, uint32_t halved, const HgTableSlots *left, HgError *error)
 {
@@ -162,7 +165,7 @@ insert_left(HgDycuckoo *dycuckoo, uint32_t halved, const HgTableSlots *left, HgE
 	return status;
 }
 
-/* Halve a subtable. */
+/* Halves a subtable. */
 static HgStatus
 halve(HgDycuckoo *dycuckoo, uint32_t number, HgError *error)
 {

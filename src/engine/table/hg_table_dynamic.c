@@ -3,33 +3,32 @@
  * hg_table_dynamic.c
  *	  The HashGraph that changes in place: lists with empty slots.
  *
- * From the thesis on the Template Numerical Library that hg_table_static.c speaks of.  The lists
- * are those of a CSR HashGraph, built with e empty slots at the end of each (empty_slots): a
- * list's counter starts at e in place of 0, and the slots start as empty.
+ * From the thesis on the Template Numerical Library (hg_table_static.c). The lists are those of a
+ * CSR HashGraph, built with e empty slots at the end of each (empty_slots): a list's counter
+ * starts at e instead of 0, and the slots start as empty.
  *
- * WALK.  A key belongs into its vertex's list, and where that is full into the next one, and so on
- * (linear probing over lists), up to MOST_WALK lists further, around the end.
+ * WALK. A key belongs to its vertex's list or, if that is full, to the next one, and so on (linear
+ * probing over lists), up to MOST_WALK lists further, around the end.
  *
- *	insert	walks until it meets the key (which stays, but in a multimap), or an empty slot: there
- *			it goes, or into the first deleted slot that it has come by.  None of either: the
- *			table is full and is built anew, with what is left of the batch.
- *	find	walks until it meets the key, or an empty slot: behind that it can't be.
- *	erase	finds, and marks the slot as deleted: walks go on behind it.
+ *	insert	walks until it finds the key (which stays, except in a multimap) or an empty slot.
+ *			It uses that slot, or the first deleted slot on its way. If there is none, the table
+ *			is full and is rebuilt, with the rest of the batch.
+ *	find	walks until it finds the key or an empty slot, after which the key can't be.
+ *	erase	finds, and marks the slot as deleted: walks go on after it.
  *
- * What always holds: on the walk from a row's own list to the row no slot is empty.  For a slot
- * that is not empty becomes so only when everything is built anew; and the empty slots of a list
- * are its last ones, so that in long lists (HG_TABLE_SORTED_LIST) the first can be found by
- * bisection.
+ * INVARIANT: on the walk from a row's own list to the row no slot is empty. For a used slot
+ * becomes empty only in a rebuild, and the empty slots of a list are its last ones. So in long
+ * lists (HG_TABLE_SORTED_LIST) the first empty slot can be found by bisection.
  *
- * REBUILD.  A batch with as many rows as the table has, if these are more than a few for its slots,
- * or with more than the empty slots can take before walks get long, is not worth a walk for each
- * row: everything is hashed again, the old rows and the batch's.
+ * REBUILD. A batch with as many rows as the table, if these are more than a few for its slots, or
+ * with more than the empty slots can take before walks get long, is not worth a walk for each row:
+ * everything is hashed again, the old rows and the batch's.
  *
- * ERASE OF MANY PAIRS OF ONE KEY would walk over all of its rows for each of them.  Once the walks
- * of a batch have seen more slots than the table has, the rest of the batch is done by one look at
- * every slot (hg_table_erased.c).
+ * ERASING MANY PAIRS OF ONE KEY would walk over all of its rows for each pair. Once the walks of a
+ * batch have read more slots than the table has, the rest of the batch is erased by one sweep over
+ * all slots (hg_table_erased.c).
  *
- * Memory: the lists; during a rebuild both old and new ones; during that look a table of what is
+ * Memory: the lists; during a rebuild both old and new ones; during a sweep a table of what is
  * erased.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -39,23 +38,23 @@
 #include "hg_table_kinds.h"
 #include "hg_table_lists.h"
 
-/* Lists behind its own that a row may stand in. */
+/* Most lists after its own in which a row may be. */
 #define MOST_WALK 32
 
 typedef struct DynamicTable
 {
 	HgTable table;
-	HgTableLists lists; /* its rows and longest are those of the last rebuild */
-	uint64_t deleted;	/* slots that are marked so */
+	HgTableLists lists; /* rows and longest are those of the last rebuild */
+	uint64_t deleted;	/* slots marked as deleted */
 } DynamicTable;
 
 /* A walk from list to list. */
 typedef struct Walk
 {
 	uint64_t list;
-	uint64_t at; /* the slots of the list are at .. end - 1 */
+	uint64_t at; /* the remaining slots of the list are at .. end - 1 */
 	uint64_t end;
-	uint32_t lists; /* lists behind the first */
+	uint32_t lists; /* lists after the first */
 } Walk;
 
 static inline void
@@ -67,7 +66,7 @@ walk_begin(const HgTableLists *lists, uint64_t vertex, Walk *walk)
 	walk->lists = 0;
 }
 
-/* Go on to the next list; false where there may be no row of the first one any more. */
+/* Goes to the next list; returns false if no row of the first list can be there. */
 static inline bool
 walk_next(const HgTableLists *lists, Walk *walk)
 {
@@ -89,7 +88,7 @@ vertex_of(const DynamicTable *dynamic, uint64_t word)
 							 dynamic->lists.log2);
 }
 
-/* Have the first list of each word in fast memory before the first of them is looked at. */
+/* Prefetches the first list of each word. */
 static void
 prefetch_lists(const DynamicTable *dynamic, const uint64_t *words, uint32_t count)
 {
@@ -101,7 +100,7 @@ prefetch_lists(const DynamicTable *dynamic, const uint64_t *words, uint32_t coun
 		hg_slot_prefetch(&dynamic->lists.slots, offsets[vertex_of(dynamic, words[i])]);
 }
 
-/* Empty slots of each list that is built before a row is there. */
+/* Returns the empty slots of each list of a table that is opened. */
 static uint32_t
 empty_slots_at_first(const HgTableSpec *spec)
 {
@@ -138,7 +137,7 @@ dynamic_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
 	memory->change += held + lists + scratch + hg_erased_bytes(rows);
 }
 
-/* Hash everything again: the rows of the table, and what is left of a source, or NULL. */
+/* Rebuilds the table of its rows and the rest of a source, which may be NULL. */
 static HgStatus
 dynamic_rebuild(HgTable *table, HgTableSource *in, HgTableChange *change, HgError *error)
 {
@@ -161,7 +160,7 @@ dynamic_rebuild(HgTable *table, HgTableSource *in, HgTableChange *change, HgErro
 	return HG_OK;
 }
 
-/* The first empty slot of those from .. end - 1, or end. */
+/* Returns the first empty slot of from .. end - 1, or end; empty slots must be the last ones. */
 HG_TABLE_INLINE uint64_t
 first_empty(const HgTableSlots *slots, uint64_t from, uint64_t end, uint32_t width)
 {
@@ -177,12 +176,12 @@ first_empty(const HgTableSlots *slots, uint64_t from, uint64_t end, uint32_t wid
 	return from;
 }
 
-/* What an insert has come to. */
+/* The outcome of an insert. */
 typedef enum Inserted
 {
 	INSERTED_NEW,
-	INSERTED_BEFORE, /* the key is there */
-	INSERTED_NOT	 /* there is no slot */
+	INSERTED_BEFORE, /* the key was there before */
+	INSERTED_NOT	 /* there is no free slot */
 } Inserted;
 
 HG_TABLE_INLINE HgStatus
@@ -191,7 +190,7 @@ insert_one(DynamicTable *dynamic, uint64_t word, uint32_t row, Inserted *inserte
 {
 	bool unique = dynamic->table.spec.content != HG_TABLE_MULTIMAP;
 	const HgTableSlots *slots = &dynamic->lists.slots;
-	uint64_t place = UINT64_MAX; /* the first slot that is free */
+	uint64_t place = UINT64_MAX; /* the first free slot */
 	uint32_t free_row = HG_SLOT_DELETED;
 	HgStatus status = HG_OK;
 	Walk walk;
@@ -234,7 +233,7 @@ found:
 	return HG_OK;
 }
 
-/* Is a batch of so many rows worth a rebuild before the first of them? */
+/* Returns true if a batch of so many rows is worth a rebuild at once. */
 static bool
 batch_is_large(const DynamicTable *dynamic, uint64_t count)
 {
@@ -242,7 +241,7 @@ batch_is_large(const DynamicTable *dynamic, uint64_t count)
 	uint64_t slots = dynamic->lists.offsets[hg_lists_vertices(&dynamic->lists)];
 	uint64_t empty = slots - rows - dynamic->deleted;
 
-	/* what was opened with room for the rows to come is filled, not built anew */
+	/* a table that was opened with room for the rows is filled, not rebuilt */
 	return count > empty / 4 * 3 || (rows > 0 && count >= rows && count >= slots / 4);
 }
 
@@ -275,7 +274,10 @@ dynamic_insert(HgTable *table, HgTableSource *in, HgTableChange *change, HgError
 				return status;
 			if (inserted == INSERTED_NOT)
 			{
-				/* the keys of the chunk that came in are passed over if they come again */
+				/*
+				 * in sets and maps, keys of the chunk that were inserted are skipped when they
+				 * come again
+				 */
 				in->at = table->spec.content == HG_TABLE_MULTIMAP ? begin + i : begin;
 				return dynamic_rebuild(table, in, change, error);
 			}
@@ -285,7 +287,7 @@ dynamic_insert(HgTable *table, HgTableSource *in, HgTableChange *change, HgError
 	}
 }
 
-/* Mark the slots of a key, or of a pair, as deleted; *seen slots were looked at. */
+/* Marks the slots of a key, or of a pair, as deleted; adds the slots read to *seen. */
 HG_TABLE_INLINE HgStatus
 erase_one(DynamicTable *dynamic, uint64_t word, bool by_key, uint32_t row, uint64_t *erased,
 		  uint64_t *seen, uint32_t width, HgError *error)
@@ -323,7 +325,7 @@ erase_one(DynamicTable *dynamic, uint64_t word, bool by_key, uint32_t row, uint6
 	return status;
 }
 
-/* Look at every slot, and erase what is left of a source. */
+/* Reads every slot, and erases the rest of a source. */
 static HgStatus
 erase_sweep(DynamicTable *dynamic, HgTableSource *out, uint64_t *erased, HgError *error)
 {
@@ -388,7 +390,7 @@ dynamic_change(HgTable *table, HgTableSource *out, HgTableSource *in, HgTableCha
 {
 	HgStatus status = HG_OK;
 
-	/* what can't be known to fit is not begun */
+	/* a change that might not fit is not begun */
 	if (in != NULL)
 		status = hg_lists_check(&table->spec, table->rows + in->batch->count,
 								table->spec.empty_slots, error);
@@ -463,7 +465,7 @@ dynamic_locate(HgTable *table, const uint64_t *words, uint32_t count, HgTablePla
 	return HG_OK;
 }
 
-/* At the end of a word's rows. */
+/* HgTablePlace.walk after the last of a word's rows. */
 #define WALK_ENDED UINT32_MAX
 
 static HgStatus

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_erased.c
- *	  A batch as words and rows, and what a batch erases, to be asked for by row.
+ *	  Reads a batch as words and rows, and looks up whether a batch erases a row.
  *
- * Where a table is gone through from end to end to erase, each of its rows is looked up in the
- * batch.  The batch stays where it is: what is made here has numbers of its rows alone, hashed by
- * the key, or by key and row where pairs are erased, so that many rows of one key do no harm.
+ * If all slots of a table are read to erase rows, each row is looked up in the batch. The batch
+ * stays in place: the lookup table holds only ordinals of its rows, hashed by key or, if pairs are
+ * erased, by key and row, so that many rows of one key do no harm.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,7 +13,7 @@
  */
 #include "hg_table_erased.h"
 
-/* The word of a batch's key. */
+/* Returns the word of a batch's key. */
 HG_TABLE_INLINE uint64_t
 batch_word(const HgTableBatch *batch, uint64_t i, uint32_t width)
 {
@@ -63,7 +63,7 @@ hg_source_next(HgTable *table, HgTableSource *source, uint64_t *words, uint32_t 
 	return HG_OK;
 }
 
-/* log2 of the slots for so many rows: twice as many at least. */
+/* Returns log2 of the slots for so many rows: at least twice as many. */
 static uint32_t
 slots_log2(uint64_t rows)
 {
@@ -80,9 +80,7 @@ hg_erased_bytes(uint64_t rows)
 	return (UINT64_C(1) << slots_log2(rows)) * sizeof(uint32_t);
 }
 
-/*
- * The slot that says whether a row is to go, or the empty one that says it is not.
- */
+/* Returns the slot of an erased row, or an empty slot if the row is not erased. */
 static uint32_t *
 erased_slot(const HgTableErased *erased, uint64_t word, uint32_t row)
 {

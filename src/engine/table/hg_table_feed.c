@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_feed.c
- *	  The rows that a table is made of: of an older one, less those erased, and of a batch.
+ *	  The input of a rebuild: the rows of an older table that are not erased, then those of a
+ *	  batch.
  *
- * Whatever is built from a feed reads it in this order, so that of equal keys those come first
- * that stood in the table, and then the batch's in the order of the batch.
+ * The order decides which of equal keys come first: those of the table, and then the batch's in
+ * its order.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

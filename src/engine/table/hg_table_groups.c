@@ -5,22 +5,21 @@
  *
  * The multi-value table of "Building an Efficient Hash Table on the GPU"
  * (hg_table_cuckoo_slots.c): distinct keys have dense numbers, the rows of key k are
- * rows[offsets[k]] .. rows[offsets[k + 1] - 1], and a basic table leads from the key to its
- * number.
+ * rows[offsets[k]] .. rows[offsets[k + 1] - 1], and a basic table maps a key to its number.
  *
- * Theirs is built by a radix sort of all pairs, which brings equal keys together, and then numbers
- * them.  Here keys are numbered first, by a compacting table, and the pairs are sorted by number,
- * which is a matter of counting:
+ * The paper sorts all pairs by radix sort, which brings equal keys together, and then numbers
+ * them. Here a compacting table numbers the keys first, and the pairs are sorted by number, by
+ * counting:
  *
  *	1. each row's key gets its number, which is noted;
  *	2. numbers are counted, and a prefix sum of the counts gives the offsets;
- *	3. each row goes to the next place of its group, so that a group has its rows in their order.
+ *	3. each row goes to the next position of its group, which so keeps the order of its rows.
  *
- * As with static HashGraphs (hg_table_static.c) a change builds a new table beside from the old
- * one's rows, less those erased, and the batch's.
+ * As with static HashGraphs (hg_table_static.c) a change builds a new table from the old one's
+ * rows that are not erased, and the batch's.
  *
- * Memory: the keys' slots, an offset and a word for each key, and the rows.  While it is built,
- * the number of each row in addition.
+ * Memory: the keys' slots, an offset and a word for each key, and the rows; during a build also
+ * the number of each row.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,10 +29,10 @@
 #include "hg_table_feed.h"
 #include "hg_table_kinds.h"
 
-/* What a change builds anew. */
+/* The arrays of a table, which each change builds anew. */
 typedef struct Groups
 {
-	HgCuckooSlots numbers; /* of the keys, in the place of rows */
+	HgCuckooSlots numbers; /* the number of each key, stored as its row */
 	uint32_t *offsets;	   /* [keys + 2] */
 	uint64_t offsets_bytes;
 	void *words; /* [keys] of the table's width, by number */
@@ -47,7 +46,7 @@ typedef struct Groups
 typedef struct GroupsTable
 {
 	HgTable table;
-	Groups groups; /* of a table without rows: nothing */
+	Groups groups; /* all zero in a table without rows */
 } GroupsTable;
 
 static void
@@ -63,7 +62,7 @@ groups_free(HgTable *table, Groups *groups)
 static HgStatus
 groups_open(HgTable *table, HgError *error)
 {
-	/* there is nothing to hold before the first row */
+	/* no memory before the first row */
 	(void) table;
 	(void) error;
 	return HG_OK;
@@ -88,7 +87,7 @@ groups_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
 	memory->change += 2 * held + slots + numbers + hg_erased_bytes(rows);
 }
 
-/* Number the keys of a feed; numbers[i] is that of its row i. */
+/* Numbers the keys of a feed; numbers[i] is the number of row i's key. */
 static HgStatus
 groups_number(HgTable *table, HgTableFeed *feed, Groups *groups, uint32_t *numbers, HgError *error)
 {
@@ -103,7 +102,7 @@ groups_number(HgTable *table, HgTableFeed *feed, Groups *groups, uint32_t *numbe
 		return status;
 	while ((status = hg_feed_next(table, feed, words, rows, &count, error)) == HG_OK && count > 0)
 	{
-		/* this has their slots in fast memory */
+		/* this prefetches their slots */
 		hg_cuckoo_find(table, &groups->numbers, words, count, slots);
 		for (uint32_t i = 0; i < count && status == HG_OK; i++)
 		{
@@ -121,7 +120,7 @@ groups_number(HgTable *table, HgTableFeed *feed, Groups *groups, uint32_t *numbe
 	return status;
 }
 
-/* Count rows by their numbers, and turn the counts into offsets, which groups_place moves on. */
+/* Counts rows by number, and turns the counts into offsets, which groups_place advances. */
 static HgStatus
 groups_count(HgTable *table, Groups *groups, const uint32_t *numbers, HgError *error)
 {
@@ -145,7 +144,7 @@ groups_count(HgTable *table, Groups *groups, const uint32_t *numbers, HgError *e
 	return status;
 }
 
-/* Put each row into its group, and each key's word to its number. */
+/* Puts each row into its group, and each key's word at its number. */
 static HgStatus
 groups_place(HgTable *table, HgTableFeed *feed, Groups *groups, const uint32_t *numbers,
 			 HgError *error)
@@ -170,7 +169,7 @@ groups_place(HgTable *table, HgTableFeed *feed, Groups *groups, const uint32_t *
 	return status;
 }
 
-/* Have room for the groups of so many keys and rows. */
+/* Allocates the arrays for the numbers of keys and rows that were counted. */
 static HgStatus
 groups_alloc(HgTable *table, Groups *groups, HgError *error)
 {
@@ -193,7 +192,7 @@ groups_alloc(HgTable *table, Groups *groups, HgError *error)
 	return status;
 }
 
-/* Build groups of a feed.  On failure nothing is held. */
+/* Builds groups of a feed. On failure no memory stays allocated. */
 static HgStatus
 groups_build(HgTable *table, HgTableFeed *feed, Groups *groups, HgError *error)
 {
@@ -321,7 +320,7 @@ groups_next(HgTable *table, uint64_t word, HgTablePlace *place, uint32_t *rows, 
 	return HG_OK;
 }
 
-/* Its place is the number of a key, above 32 bits, and a row. */
+/* *place is the number of a key, above 32 bits, and the index of a row. */
 static uint32_t
 groups_scan(const HgTable *table, uint64_t *place, uint64_t *words, uint32_t *rows, bool *end)
 {

@@ -1,24 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_lists.c
- *	  Lists of a HashGraph in CSR form, built from a feed: Algorithm 1 of the paper.
+ *	  Lists of a HashGraph in CSR form, built from a feed: Algorithm 1 of the HashGraph paper.
  *
  * O. Green, "HashGraph - Scalable Hash Tables Using a Sparse Graph Data Structure", ACM TOPC 2021:
- * to build is to sort by hash.  The feed is read twice: to count the rows of each vertex, whose
- * prefix sum gives the offsets, and to put each row into the next free slot of its list, so that
- * the rows of a list keep the order of the feed.  While a list is filled its place to go on is
- * kept in offsets[v + 1], as in ../cpu/hg_cpu_graph.c: hence the one entry more.
+ * building is sorting by hash. The feed is read twice: to count the rows of each vertex, whose
+ * prefix sum gives the offsets, and to put each row into the next free slot of its list. So the
+ * rows of a list keep the order of the feed. While a list is filled, offsets[v + 1] is its next
+ * slot, as in ../cpu/hg_cpu_graph.c; hence the one entry more.
  *
- * Sets and maps have each key once.  In place, list after list, all but the first row of each key
- * are dropped, and the lists move up to close the gaps: a list never moves beyond where it was.
- * Slots that are left over at the end go back where they are more than an eighth.
+ * Sets and maps keep each key once. In place, list after list, all but the first row of each key
+ * are dropped, and the lists move up to close the gaps. If more than an eighth of the slots is
+ * left over at the end, these are freed.
  *
- * Long lists, which duplicates or keys with equal hashes make, are sorted by a merge sort, which
- * keeps the order of equal words: then equal keys are neighbours, and no list makes building or
+ * Long lists, which duplicates or keys with equal hashes cause, are sorted by a merge sort, which
+ * keeps the order of equal words. Then equal keys are neighbours, and no list makes building or
  * looking up quadratic.
  *
- * Memory: offsets and slots, and scratch for the longest list where one is to be sorted, or the
- * slots that lists are copied to.
+ * Memory: offsets and slots, and scratch for the longest list that is sorted, or the slots that
+ * lists are copied to.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,7 +28,7 @@
 
 #include "../hg_shape.h"
 
-/* Vertices are sized for the rows that are expected, where these are more. */
+/* Returns log2 of the vertices, for the expected rows if these are more. */
 static uint32_t
 vertices_log2(const HgTableSpec *spec, uint64_t rows)
 {
@@ -36,7 +36,7 @@ vertices_log2(const HgTableSpec *spec, uint64_t rows)
 								  spec->load_factor);
 }
 
-/* Slots of the lists of so many rows. */
+/* Returns the slots of the lists of so many rows. */
 static uint64_t
 lists_slots(const HgTableSpec *spec, uint64_t rows, uint32_t empty)
 {
@@ -56,7 +56,7 @@ hg_lists_build_bytes(const HgTableSpec *spec, uint64_t rows, uint32_t empty)
 	return (lists_slots(spec, rows, empty) + 1) * hg_slot_bytes(spec);
 }
 
-/* Count the rows of the feed by vertex, *count in all; v's count is in offsets[v + 2]. */
+/* Counts the rows of the feed, *count in all; the count of vertex v is in offsets[v + 2]. */
 static HgStatus
 lists_count(HgTable *table, HgTableFeed *feed, HgTableLists *lists, uint64_t *count, HgError *error)
 {
@@ -77,7 +77,7 @@ lists_count(HgTable *table, HgTableFeed *feed, HgTableLists *lists, uint64_t *co
 	return status;
 }
 
-/* Turn the counts into offsets, which lists_place moves on, and find the longest list. */
+/* Turns the counts into offsets, which lists_place advances, and finds the longest list. */
 static HgStatus
 lists_sum(HgTable *table, HgTableLists *lists, uint32_t empty, HgError *error)
 {
@@ -121,7 +121,7 @@ lists_place_width(HgTable *table, HgTableFeed *feed, HgTableLists *lists, uint32
 	return status;
 }
 
-/* Put the rows of the feed into their lists. */
+/* Puts the rows of the feed into their lists. */
 static HgStatus
 lists_place(HgTable *table, HgTableFeed *feed, HgTableLists *lists, HgError *error)
 {
@@ -171,8 +171,8 @@ hg_lists_sort(HgTable *table, HgTableSlots *slots, uint64_t from, uint64_t count
 }
 
 /*
- * Move the rows of a list, without those whose key is there already, to where the lists before it
- * end: *kept of them.  In a list that is sorted equal words are neighbours.
+ * Moves the rows of a list to slot `to` on, without repeated keys; *kept is their number. Equal
+ * words are neighbours if is_sorted.
  */
 static HgStatus
 list_unique(HgTable *table, const HgTableSlots *slots, uint64_t from, uint64_t count, uint64_t to,
@@ -199,7 +199,7 @@ list_unique(HgTable *table, const HgTableSlots *slots, uint64_t from, uint64_t c
 	return HG_OK;
 }
 
-/* Sort long lists, drop duplicates, close the gaps, mark what stays empty. */
+/* Sorts long lists, drops duplicates, closes the gaps, and marks empty slots. */
 static HgStatus
 lists_tidy(HgTable *table, HgTableLists *lists, uint32_t empty, bool sorted, HgError *error)
 {
@@ -211,7 +211,7 @@ lists_tidy(HgTable *table, HgTableLists *lists, uint32_t empty, bool sorted, HgE
 	HgStatus status = HG_OK;
 	uint64_t longest = lists->longest;
 	uint64_t to = 0;
-	uint32_t start = 0; /* of the list as it was placed, with the empty slots of those before */
+	uint32_t start = 0; /* of the list as it was placed, after the empty slots of earlier lists */
 
 	if (!unique && empty == 0 && !(sorted && longest > HG_TABLE_SORTED_LIST))
 		return HG_OK;
@@ -220,7 +220,7 @@ lists_tidy(HgTable *table, HgTableLists *lists, uint32_t empty, bool sorted, HgE
 	lists->longest = 0;
 	for (uint64_t v = 0; v < vertices && status == HG_OK; v++)
 	{
-		/* offsets[v + 1] is where the list's last row was placed */
+		/* offsets[v + 1] is the end of the list's placed rows */
 		uint64_t count = offsets[v + 1] - start;
 		bool sort = (unique || sorted) && count > HG_TABLE_SORTED_LIST;
 		uint64_t kept = count;
@@ -243,7 +243,7 @@ lists_tidy(HgTable *table, HgTableLists *lists, uint32_t empty, bool sorted, HgE
 	return status;
 }
 
-/* Give slots back that duplicates have left. */
+/* Frees slots that duplicates have left over. */
 static HgStatus
 lists_trim(HgTable *table, HgTableLists *lists, HgError *error)
 {

@@ -1,29 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * hg_table_static.c
- *	  HashGraphs that are built anew for each change: CSR, Ellpack and Sliced Ellpack.
+ *	  HashGraphs that each change rebuilds: CSR, Ellpack and Sliced Ellpack.
  *
- * The lists of a HashGraph are the rows of a sparse matrix, and can be stored as such (a thesis on
+ * The lists of a HashGraph are the rows of a sparse matrix, and can be stored like it (a thesis on
  * the Template Numerical Library compares these formats for hash tables):
  *
- *	csr				offsets[V + 1]; list v is slots offsets[v] .. offsets[v + 1] - 1.  No slot is
+ *	csr				offsets[V + 1]; list v is slots offsets[v] .. offsets[v + 1] - 1. No slot is
  *					wasted; a lookup reads an offset, and then the list.
- *	ellpack			each list has as many slots as the longest, L: list v begins at v * L.  A
- *					lookup reads nothing but the list.  With a good hash and unique keys L
- *					is about 10 at a load factor of 1; with duplicates as long as the
- *					rows of the most frequent key.
+ *	ellpack			each list has as many slots as the longest, L: list v begins at v * L. A
+ *					lookup reads only the list. With a good hash and unique keys L is about 10 at
+ *					a load factor of 1; with duplicates it is the rows of the most frequent key.
  *	sliced ellpack	the same for slices of 32 neighbours: list v begins at
- *					starts[v / 32] + (v % 32) * L, L the longest of its slice.  starts are a
+ *					starts[v / 32] + (v % 32) * L, L the longest of its slice. starts are a
  *					32nd of CSR's offsets.
  *
- * Slots that are not used are marked empty and stand at the end of a list.  Where they are too
- * many (max_padding), building is refused: then CSR is the better format.
+ * Unused slots are marked empty and are the last of a list. If there are too many (max_padding),
+ * the build is refused: then CSR is the better format.
  *
- * All are built as CSR lists (hg_table_lists.c), from which the Ellpacks are copied.  A change
- * builds a new table from the old one's rows, less those erased, and the batch's, and puts it in
- * the old one's place: "concatenate and build again", which pays where a batch is about as large
- * as the table.  Until the new one stands the old one is whole, so that a change that fails has
- * not happened.
+ * All are built as CSR lists (hg_table_lists.c), from which the Ellpacks are copied. A change
+ * builds a new table from the old one's rows that are not erased, and the batch's, and replaces
+ * the old one: "concatenate and build again", which pays if a batch is about as large as the
+ * table. The old table stays intact until then, so that a change that fails has no effect.
  *
  * Lists longer than HG_TABLE_SORTED_LIST slots are sorted by word, and searched by bisection.
  *
@@ -40,29 +38,29 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Lists that share a length. */
+/* log2 of the lists that share a length. */
 #define SLICE_LOG2 5
 
-/* Slots that an Ellpack may have however few rows it holds. */
+/* An Ellpack may always have so many slots. */
 #define SLOTS_ALLOWED 1024
 
 typedef struct StaticTable
 {
 	HgTable table;
-	HgTableLists lists; /* as built; an Ellpack's has no offsets, and its slots are padded */
+	HgTableLists lists; /* an Ellpack's has no offsets, and its slots are padded */
 	uint64_t length;	/* ellpack: slots of a list */
 	uint32_t *starts;	/* sliced: [slices + 1] where the lists of a slice begin */
 	uint64_t starts_bytes;
 } StaticTable;
 
-/* log2 of the lists in a slice. */
+/* Returns log2 of the lists in a slice. */
 static inline uint32_t
 slice_log2(const HgTableLists *lists)
 {
 	return lists->log2 < SLICE_LOG2 ? lists->log2 : SLICE_LOG2;
 }
 
-/* Where a list begins; returns how many slots it has. */
+/* Stores where a list begins, and returns how many slots it has. */
 static inline uint64_t
 list_slots(const StaticTable *graph, uint64_t v, uint64_t *from)
 {
@@ -103,13 +101,13 @@ static_close(HgTable *table)
 static HgStatus
 static_open(HgTable *table, HgError *error)
 {
-	/* there is nothing to hold before the first row */
+	/* no memory before the first row */
 	(void) table;
 	(void) error;
 	return HG_OK;
 }
 
-/* The slots that padded lists of so many rows may have, or of those that room is made for. */
+/* Returns the most slots of padded lists of so many rows, or of the expected ones if more. */
 static uint64_t
 padded_most(const HgTableSpec *spec, uint64_t rows)
 {
@@ -132,8 +130,7 @@ static_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
 	{
 		uint64_t slots = padded_most(spec, rows);
 
-		/* starts take less than offsets, and scratch for sorting a padded list less than its slots
-		 */
+		/* starts are smaller than offsets, and scratch for sorting than the padded slots */
 		held = slots * hg_slot_bytes(spec) + lists;
 		build += held + slots * hg_slot_bytes(spec);
 	}
@@ -142,7 +139,7 @@ static_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
 	memory->change += held + build + hg_erased_bytes(rows);
 }
 
-/* Say how many slots padding would take. */
+/* Returns the error of too much padding. */
 static HgStatus
 refuse_padding(const HgTable *table, uint64_t slots, uint64_t rows, uint64_t longest,
 			   HgError *error)
@@ -156,7 +153,7 @@ refuse_padding(const HgTable *table, uint64_t slots, uint64_t rows, uint64_t lon
 						hg_table_kind_name(table->spec.kind));
 }
 
-/* Longest of the lists from v to v + count - 1 in CSR form. */
+/* Returns the longest of the lists v .. v + count - 1 in CSR form. */
 static uint64_t
 longest_of(const HgTableLists *lists, uint64_t v, uint64_t count)
 {
@@ -168,7 +165,7 @@ longest_of(const HgTableLists *lists, uint64_t v, uint64_t count)
 	return longest;
 }
 
-/* Choose the lengths of lists, *slots in all, which may be too many. */
+/* Chooses the lengths of lists, with *slots in all, which may be too many. */
 static HgStatus
 static_lengths(HgTable *table, StaticTable *graph, uint64_t *slots, HgError *error)
 {
@@ -202,8 +199,8 @@ static_lengths(HgTable *table, StaticTable *graph, uint64_t *slots, HgError *err
 }
 
 /*
- * Copy the lists to their padded places.  A list with more slots than HG_TABLE_SORTED_LIST must be
- * sorted, also if its rows are fewer.
+ * Copies the lists to their padded slots. A list with more slots than HG_TABLE_SORTED_LIST must be
+ * sorted, even if it has fewer rows.
  */
 static HgStatus
 static_pad(HgTable *table, StaticTable *graph, HgTableSlots *padded, HgError *error)
@@ -237,7 +234,7 @@ static_pad(HgTable *table, StaticTable *graph, HgTableSlots *padded, HgError *er
 	return status;
 }
 
-/* Make an Ellpack of CSR lists. */
+/* Converts CSR lists to an Ellpack. */
 static HgStatus
 static_convert(HgTable *table, StaticTable *graph, HgError *error)
 {
@@ -266,7 +263,7 @@ static_convert(HgTable *table, StaticTable *graph, HgError *error)
 	return HG_OK;
 }
 
-/* The new table is built in a struct of its own, which then takes the old one's place. */
+/* Builds the new table in a struct of its own, which then replaces the old one. */
 static HgStatus
 static_change(HgTable *table, HgTableSource *out, HgTableSource *in, HgTableChange *change,
 			  HgError *error)
@@ -306,7 +303,7 @@ static_change(HgTable *table, HgTableSource *out, HgTableSource *in, HgTableChan
 	return HG_OK;
 }
 
-/* The first slot of a sorted list whose word is not below a word, or, if past, above it. */
+/* Returns the first slot of a sorted list whose word is not below a word or, if past, above it. */
 HG_TABLE_INLINE uint64_t
 list_bisect(const HgTableSlots *slots, uint64_t from, uint64_t length, uint64_t word, bool past,
 			uint32_t width)
@@ -329,10 +326,7 @@ list_bisect(const HgTableSlots *slots, uint64_t from, uint64_t length, uint64_t 
 	return from;
 }
 
-/*
- * Where lists of words are, with both memory accesses of all of them on their way before the first
- * is waited for.
- */
+/* Stores the bounds of words' lists; the memory accesses of all words overlap. */
 HG_TABLE_INLINE void
 static_lists_of(const StaticTable *graph, const uint64_t *words, uint32_t count, uint64_t *from,
 				uint64_t *length, uint32_t width)
@@ -381,7 +375,7 @@ static_find_width(const HgTable *table, const uint64_t *words, uint32_t count, u
 			{
 				uint32_t row = hg_slot_row(slots, slot, width);
 
-				/* of an empty slot that is HG_NO_ROW, and no row stands behind it */
+				/* in an empty slot it is HG_NO_ROW, and no row follows */
 				rows[i] = row;
 				break;
 			}
@@ -456,7 +450,7 @@ static_count_width(HgTable *table, const uint64_t *words, uint32_t count, uint32
 		uint32_t found = 0;
 
 		if (places[i].left > HG_TABLE_SORTED_LIST)
-			found = (uint32_t) places[i].left; /* nothing but the word's rows: see locate */
+			found = (uint32_t) places[i].left; /* only the word's rows: see locate */
 		else
 			for (uint64_t slot = places[i].at; slot < end; slot++)
 				found += hg_slot_word(slots, slot, width) == words[i] &&
@@ -496,7 +490,7 @@ static_next(HgTable *table, uint64_t word, HgTablePlace *place, uint32_t *rows, 
 	return HG_OK;
 }
 
-/* Slots that lists have. */
+/* Returns the number of slots that belong to lists. */
 static uint64_t
 static_used(const StaticTable *graph)
 {
