@@ -16,9 +16,7 @@
 /* A measurement of the device's free memory is valid for so long. */
 static constexpr double MEASURED_MS = 1000;
 
-/*
- * One part in so many of the free memory is left to others: kernels and contexts take memory, too.
- */
+/* One part in so many of the free memory is left to others, for kernels and contexts. */
 static constexpr uint64_t LEFT_PARTS = 32;
 
 /* Creates the device's pool; leaves it NULL if the device supports none. */
@@ -60,10 +58,7 @@ hg_cuda_device_measure_now(HgCudaDevice *device)
 	outside = device->pool == nullptr ? device->held : device->outside;
 	guard.unlock();
 
-	/*
-	 * The pool's size is read first: memory that another thread takes in between is missing from
-	 * both.
-	 */
+	/* the pool is read first: what another thread allocates in between is missing from both */
 	if (cudaSetDevice(device->ordinal) != cudaSuccess ||
 		(device->pool != nullptr &&
 		 cudaMemPoolGetAttribute(device->pool, cudaMemPoolAttrReservedMemCurrent, &ours) !=
@@ -160,9 +155,7 @@ hg_cuda_stream_has_passed(cudaStream_t stream)
 	return true;
 }
 
-/*
- * Uncharges released blocks if the stream of releases has passed them. The caller holds the lock.
- */
+/* Uncharges released blocks if their stream has passed them. The caller holds the lock. */
 static void
 uncharge_releases(HgCudaDevice *device)
 {
@@ -177,10 +170,7 @@ uncharge_releases(HgCudaDevice *device)
 	}
 }
 
-/*
- * Uncharges closed jobs whose streams have passed their ends, and released blocks. The caller
- * holds the lock.
- */
+/* Uncharges released blocks, and closed jobs whose streams have ended. The caller locks. */
 static void
 uncharge_closed(HgCudaDevice *device)
 {

@@ -87,8 +87,7 @@ constexpr double HG_TIDY_MS = 5000;
 
 /*
  * Opens a device; the caller has zeroed the struct. budget is in bytes; 0 means 80 % of the
- * device's memory. After a failure the caller still calls close, which frees the streams, the pool
- * and idle kits.
+ * device's memory. After a failure the caller still calls close, which frees everything.
  */
 HgStatus hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError *error);
 void hg_cuda_device_close(HgCudaDevice *device);
@@ -99,10 +98,7 @@ void hg_cuda_device_use(HgCudaDevice *device, uint64_t *budget, uint64_t *held, 
 /* Measures the budget anew, unless that was done in the last second. */
 void hg_cuda_device_measure(HgCudaDevice *device);
 
-/*
- * Gives memory that no job holds back to the driver, and destroys all but HG_RESTED_KITS idle
- * kits.
- */
+/* Gives memory that no job holds, and all but HG_RESTED_KITS idle kits, back to the driver. */
 void hg_cuda_device_trim(HgCudaDevice *device);
 
 /*
@@ -124,8 +120,7 @@ bool hg_cuda_stream_has_passed(cudaStream_t stream);
 HgStatus hg_cuda_device_take_kit(HgCudaDevice *device, HgCudaKit *kit, HgError *error);
 
 /*
- * Takes a kit back and zeroes *kit. The kit may still be charged with memory that its stream has
- * not passed.
+ * Takes a kit back and zeroes *kit; it may be charged with memory that its stream has not passed.
  */
 void hg_cuda_device_give_kit(HgCudaDevice *device, HgCudaKit *kit);
 
@@ -158,8 +153,7 @@ void hg_cuda_device_follow(HgCudaDevice *device, const HgCudaKit *kit);
 
 /*
  * Frees a block of so many bytes that has outlived its job (hg_cuda_detach). Only jobs that the
- * device follows may still use it. Any thread may call it; it waits only if the device has no
- * pool.
+ * device follows may still use it. Any thread may call it; it waits only without a pool.
  */
 void hg_cuda_device_release(HgCudaDevice *device, void *ptr, uint64_t bytes);
 

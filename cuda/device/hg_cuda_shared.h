@@ -37,9 +37,9 @@ struct HgCudaShared
 };
 
 /*
- * Makes and maps `bytes` bytes, rounded up to pages, on the job's device, and charges the job with
- * them. Memory promised to other jobs is not taken. The caller closes *descriptor. The contents
- * are undefined.
+ * Makes and maps `bytes` bytes, rounded up to pages, on the job's device, and charges the job. It
+ * takes no memory promised to other jobs. The caller closes *descriptor. The contents are
+ * undefined.
  */
 HgStatus hg_cuda_shared_make(HgCudaWork *work, uint64_t bytes, HgCudaShared *shared,
 							 int *descriptor, HgError *error);

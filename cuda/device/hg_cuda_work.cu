@@ -13,9 +13,7 @@
 #include <cstring>
 #include <unistd.h>
 
-/*
- * A wait polls without a pause for SPIN_MS, unless the work says otherwise, and then with sleeps.
- */
+/* A wait polls without a pause for SPIN_MS, or as the work says, and then with sleeps. */
 static constexpr double SPIN_MS = 0.5;
 static constexpr double POLL_MS = 1.0;
 static constexpr useconds_t SLEEP_US = 50;
@@ -68,10 +66,7 @@ hg_cuda_work_close(HgCudaWork *work)
 		uncharge(work);
 	hg_cuda_work_promise(work, 0);
 
-	/*
-	 * work launched before a cancellation may still run: the next job's work waits behind it in
-	 * the stream
-	 */
+	/* work from before a cancellation may still run; the next job's work waits behind it */
 	work->kit.charged = work->charged;
 	hg_cuda_device_give_kit(work->device, &work->kit);
 }
@@ -85,10 +80,7 @@ hg_cuda_work_promise(HgCudaWork *work, uint64_t bytes)
 	work->promised = bytes;
 }
 
-/*
- * Returns the bytes that the job could allocate: from all that is free, or beside promises other
- * than its own.
- */
+/* Returns the free bytes for the job, all of them or only beside other jobs' promises. */
 static uint64_t
 room_of(HgCudaWork *work, bool beside_promises, uint64_t own_promise)
 {

@@ -114,10 +114,7 @@ hg_cuda_alloc_array(HgCudaWork *work, uint64_t count, T **array, HgError *error)
 	return status;
 }
 
-/*
- * Allocates a zeroed plain struct of `bytes` bytes in the host's memory, or fails with
- * HG_OUT_OF_MEMORY.
- */
+/* Allocates a zeroed plain struct of so many bytes in the host's memory, or HG_OUT_OF_MEMORY. */
 template <typename T>
 static inline HgStatus
 hg_cuda_make_struct(const HgHost *host, size_t bytes, T **made, HgError *error)
@@ -152,8 +149,7 @@ HgStatus hg_cuda_pace(HgCudaWork *work, HgError *error);
 HgStatus hg_cuda_finish(HgCudaWork *work, HgError *error);
 
 /*
- * Copies bytes <= HG_READBACK_BYTES from the device and waits. *host points to them, until the
- * next call.
+ * Copies bytes <= HG_READBACK_BYTES from the device and waits; *host is valid until the next call.
  */
 HgStatus hg_cuda_read_back(HgCudaWork *work, const void *from, size_t bytes, const void **host,
 						   HgError *error);

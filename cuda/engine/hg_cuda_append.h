@@ -30,10 +30,7 @@ HgStatus hg_cuda_append_open(HgCudaJob *job, uint64_t job_bytes, HgError *error)
 HgStatus hg_cuda_append_pages(HgCudaJob *job, HgSide side, const void *pages, uint64_t count,
 							  uint64_t first_page, HgError *error);
 
-/*
- * The same with a piece of pages that are on the device already. Gives the piece back, also on
- * failure.
- */
+/* The same with a piece of pages that are on the device. Gives it back, also on failure. */
 HgStatus hg_cuda_append_piece(HgCudaJob *job, HgCudaPiece *piece, uint64_t first_page,
 							  HgError *error);
 
@@ -46,9 +43,7 @@ void hg_cuda_append_close(HgCudaJob *job);
 /* Adds the pieces' time and memory to a job's statistics. */
 void hg_cuda_append_stats(HgCudaJob *job, HgJobStats *stats);
 
-/*
- * Returns the device memory that a job with pages needs beyond that of a job with the same keys.
- */
+/* Returns the memory that a job with pages needs beyond that of the same keys. */
 uint64_t hg_cuda_append_pages_bytes(const HgJobSpec *spec);
 
 #endif /* HG_CUDA_APPEND_H */

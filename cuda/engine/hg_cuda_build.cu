@@ -75,8 +75,7 @@ build_graphs(HgCudaJob *job, const HgShape *shape, HgError *error)
 
 /*
  * Takes the explicit numbers of a side's rows, or NULL if the job has columns, which are read by
- * position. The caller owns the array; from now on the number, and not the position, identifies a
- * row.
+ * position. The caller owns the array; the numbers replace positions from now on.
  */
 static uint32_t *
 take_numbers(HgCudaJob *job, HgSide side)
@@ -174,10 +173,7 @@ build_replica_side(HgCudaJob *job, HgSide side, HgError *error)
 	return add_phase(job, HG_PHASE_BUILD, 1, 2, error);
 }
 
-/*
- * Makes the graphs of both sides, at least one of which is a replica. Their numbers of vertices
- * may differ.
- */
+/* Makes the graphs of both sides, one or both replicas; their numbers of vertices may differ. */
 static HgStatus
 build_replica(HgCudaJob *job, HgError *error)
 {

@@ -13,9 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
-/*
- * An empty kernel that stands for all: the build makes code for the same devices for every kernel.
- */
+/* An empty kernel that stands for all: the build makes all kernels for the same devices. */
 static __global__ void
 hg_devices_kernel()
 {

@@ -14,9 +14,8 @@
 #include "hg_cuda_engine.h"
 
 /*
- * Chooses device number `wanted`, or HG_CUDA_EMPTIEST or HG_CUDA_FIRST, and makes it current, with
- * a context; no other device keeps one. Stores its number in *ordinal. HG_UNAVAILABLE if it cannot
- * be used.
+ * Chooses device `wanted`, or HG_CUDA_EMPTIEST or HG_CUDA_FIRST, and makes it current; only it
+ * keeps a context. Stores its number in *ordinal. HG_UNAVAILABLE if it cannot be used.
  */
 HgStatus hg_cuda_devices_choose(int wanted, int *ordinal, HgError *error);
 

@@ -46,9 +46,8 @@ extern "C"
 	extern int hg_cuda_engine_device(const HgEngine *engine);
 
 	/*
-	 * Stores the current budget of device memory, the bytes that jobs hold, and the most that they
-	 * held. The budget is below memory_budget if other processes left less when it was last
-	 * measured.
+	 * Stores the budget of device memory, the bytes that jobs hold, and the most that they held.
+	 * The budget is below memory_budget if other processes left less at the last measurement.
 	 */
 	extern void hg_cuda_engine_memory(HgEngine *engine, uint64_t *budget, uint64_t *held,
 									  uint64_t *peak);
@@ -56,10 +55,7 @@ extern "C"
 	/* Returns the calls of the device's tables, whose memory counts against the same budget. */
 	extern HgTables *hg_cuda_engine_tables(HgEngine *engine);
 
-	/*
-	 * Measures what other processes have left of the device, unless that was done in the last
-	 * second.
-	 */
+	/* Measures what other processes have left of the device, at most once a second. */
 	extern void hg_cuda_engine_measure(HgEngine *engine);
 
 	/* Gives memory back to the driver that jobs do not need. To be called about each second. */

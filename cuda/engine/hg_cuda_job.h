@@ -106,9 +106,7 @@ struct HgCudaJob
 	HgCudaPartition partitions[2]; /* by HgSide; layout bins, and both graphs */
 	HgCudaBins bins;			   /* of the partitions */
 	HgCudaColumns values[2];	   /* by HgSide; the columns beside the keys */
-	/*
-	 * by HgSide; without runs if rows are not numbered; with a stride if they have column replicas
-	 */
+	/* by HgSide; without runs if rows are not numbered; with a stride for column replicas */
 	HgCudaNumbers numbers[2];
 	bool built;
 

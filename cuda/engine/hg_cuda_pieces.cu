@@ -152,9 +152,7 @@ choose(HgCudaPieces *pieces)
 	return none;
 }
 
-/*
- * Charges bytes that a piece is about to allocate; false if the limit of all pieces is exceeded.
- */
+/* Charges bytes that a piece is about to allocate; false if all pieces exceed the limit. */
 static bool
 charge(HgCudaPieces *pieces, uint64_t bytes)
 {
@@ -179,8 +177,7 @@ correct(HgCudaPieces *pieces, uint64_t charged, const HgCudaPiece *piece)
 
 /*
  * Makes room for pages of so many bytes in a piece that the caller owns. HG_DEVICE_OUT_OF_MEMORY,
- * perhaps without an explanation, if the limit or the memory that no job was promised is too
- * small.
+ * perhaps without a message, if the limit or the memory beside promises is too small.
  */
 static HgStatus
 make_room(HgCudaPieces *pieces, HgCudaPiece *piece, uint64_t room, HgError *error)
@@ -227,10 +224,7 @@ prepare(HgCudaPieces *pieces, HgCudaPiece *piece, const HgHost *host, uint64_t r
 	return make_room(pieces, piece, room, error);
 }
 
-/*
- * Gives a piece back. It is freed if it could not be made ready for pages, and no new ones are
- * made then.
- */
+/* Gives a piece back. If it could not be made ready, it is freed, and no new ones are made. */
 static void
 give(HgCudaPieces *pieces, HgCudaPiece *piece, bool ready)
 {

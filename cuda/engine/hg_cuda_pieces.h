@@ -45,10 +45,7 @@ struct HgCudaPiece
 {
 	HgCudaPieceState state;
 	uint64_t turn; /* order in which pieces became idle; the least was idle for longest */
-	/*
-	 * its stream and memory; pace 0 of its kit follows the writing of its rows, in the job's
-	 * stream
-	 */
+	/* its stream and memory; pace 0 of its kit follows the writing of rows in the job's stream */
 	HgCudaWork work;
 	HgCudaPages pages;
 };
@@ -104,10 +101,7 @@ HgStatus hg_cuda_pieces_bring(HgCudaPieces *pieces, const HgHost *host, HgSide s
 							  const void *from, uint64_t count, HgCudaPiece **piece,
 							  HgError *error);
 
-/*
- * Lets the next use of a piece wait for all that was launched in a stream until now, which reads
- * it.
- */
+/* Lets the next use of a piece wait for all earlier work of a stream, which reads the piece. */
 HgStatus hg_cuda_pieces_follow(HgCudaPiece *piece, cudaStream_t stream, HgError *error);
 
 /* Gives a piece back. */

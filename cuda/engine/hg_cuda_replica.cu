@@ -397,10 +397,7 @@ side_bytes(const HgJobSpec *spec, HgSide side)
 	return bytes;
 }
 
-/*
- * Returns the bytes of a job's columns. Those of graph replicas exist already, or are part of
- * their side.
- */
+/* Returns the bytes of a job's columns, without those of graph replicas. */
 static uint64_t
 columns_bytes(const HgJobSpec *spec)
 {

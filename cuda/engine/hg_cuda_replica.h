@@ -100,9 +100,9 @@ HgStatus hg_cuda_making_take_replica(HgCudaWork *work, HgCudaMaking *making, HgR
 void hg_cuda_replica_release(HgReplica *replica);
 
 /*
- * Finds the graph replica of a job's side, if it has one, and the replicas of its columns, filters
- * and lookups. HG_NO_REPLICA if one is missing or has another shape; HG_INVALID if rows of a graph
- * have no ordinal.
+ * Finds the graph replica of a job's side, if it has one, and those of its columns, filters and
+ * lookups. HG_NO_REPLICA if one is missing or has another shape; HG_INVALID if rows have no
+ * ordinal.
  */
 HgStatus hg_cuda_replica_side_open(HgCudaReplicaSide *side, const HgCudaDevice *device,
 								   const HgJobSpec *spec, HgSide which, HgError *error);
@@ -137,10 +137,7 @@ hg_cuda_replica_side_is_whole(const HgCudaReplicaSide *side)
 HgStatus hg_cuda_replica_side_graph(HgCudaWork *work, HgCudaReplicaSide *side,
 									HgCudaColumns *columns, HgCudaGraph *graph, HgError *error);
 
-/*
- * Returns the upper bound on the device memory of a job with replicas until the first chunk of its
- * matches.
- */
+/* Upper bound on the device memory of a job with replicas until the first chunk of matches. */
 uint64_t hg_cuda_replica_job_bytes(const HgJobSpec *spec);
 
 #endif /* HG_CUDA_REPLICA_H */

@@ -30,9 +30,7 @@ struct HgCudaReplicaColumn
 	uint64_t nulls_bytes;
 };
 
-/*
- * Puts count values from first_ordinal on, as the engine's put_values does; waits for the copies.
- */
+/* Puts count values from first_ordinal on, as the engine's put_values does, and waits. */
 HgStatus hg_cuda_replica_column_put(HgCudaWork *work, HgCudaReplicaColumn *column,
 									const void *values, const uint8_t *nulls, uint64_t count,
 									uint64_t first_ordinal, HgError *error);

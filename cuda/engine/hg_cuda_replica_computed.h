@@ -40,10 +40,7 @@ void hg_cuda_replica_computed_init(HgCudaReplicaComputed *computed, const HgJobS
 HgStatus hg_cuda_replica_computed_run(HgCudaWork *work, HgCudaReplicaComputed *computed,
 									  HgCudaColumns *columns, HgError *error);
 
-/*
- * Waits, and returns HG_OVERFLOW if a computed number overflows for a row of the graph. Frees the
- * flag.
- */
+/* Waits; HG_OVERFLOW if a computed number overflows for a row of the graph. Frees the flag. */
 HgStatus hg_cuda_replica_computed_check(HgCudaWork *work, HgCudaReplicaComputed *computed,
 										const HgCudaGraph *graph, HgError *error);
 

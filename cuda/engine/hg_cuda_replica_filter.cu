@@ -13,10 +13,7 @@
 
 #include <cstring>
 
-/*
- * Waits, returns HG_OVERFLOW if the filter computed a number that does not fit, and frees the
- * flag.
- */
+/* Waits; HG_OVERFLOW if the filter computed a number that does not fit. Frees the flag. */
 static HgStatus
 check_lost(HgCudaWork *work, uint32_t *lost, HgError *error)
 {

@@ -25,10 +25,9 @@ struct HgCudaReplicaFilters
 };
 
 /*
- * Clears the bits of rows in the mask that do not pass the filter of `lookup` (numbered as in
- * HgRowFilter; 0: the side itself); does nothing without a filter. It returns when the work is
- * launched. But if the filter computes numbers, it waits, and returns HG_OVERFLOW if one does not
- * fit.
+ * Clears the mask's bits of rows that do not pass the filter of `lookup` (as in HgRowFilter; 0:
+ * the side's), if there is one. It returns when the work is launched. A filter that computes
+ * numbers makes it wait, and return HG_OVERFLOW if one does not fit.
  */
 HgStatus hg_cuda_replica_filters_apply(HgCudaWork *work, const HgCudaReplicaFilters *filters,
 									   uint32_t lookup, HgCudaReplicaMask *mask, HgError *error);

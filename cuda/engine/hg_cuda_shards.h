@@ -48,9 +48,7 @@ HgStatus hg_cuda_shards_gather(HgCudaJob *job, HgSide side, uint32_t shard, HgEx
 /* Makes all rows for another shard available to be taken again. */
 void hg_cuda_shards_rewind(HgCudaJob *job, HgSide side, uint32_t shard);
 
-/*
- * Return HG_INVALID if the rows of a side are exchanged, or if a side's exchange is not complete.
- */
+/* Return HG_INVALID if a side's rows are exchanged, or if an exchange is not complete. */
 HgStatus hg_cuda_shards_check_append(const HgCudaJob *job, HgSide side, HgError *error);
 HgStatus hg_cuda_shards_check_build(const HgCudaJob *job, HgError *error);
 

@@ -257,10 +257,7 @@ hg_cuda_stream_close(HgCudaJob *job)
 	free_chunk(job);
 }
 
-/*
- * Builds the graphs of both sides, and finds the matches on the way; *written is true if the chunk
- * has all of them.
- */
+/* Builds both sides' graphs, and finds the matches; *written: the chunk has all of them. */
 static HgStatus
 match_both(HgCudaJob *job, HgMatchMode mode, bool *written, HgError *error)
 {

@@ -41,10 +41,7 @@ HgStatus hg_cuda_stream_fill(HgCudaJob *job, HgError *error);
  */
 HgStatus hg_cuda_stream_next(HgCudaJob *job, HgMatches *matches, HgError *error);
 
-/*
- * Free what start allocated: end leaves a chunk of up to HG_CHUNK_PAIRS to the next stream, close
- * frees it as well.
- */
+/* Free what start allocated. end keeps a chunk of up to HG_CHUNK_PAIRS for the next stream. */
 void hg_cuda_stream_end(HgCudaJob *job);
 void hg_cuda_stream_close(HgCudaJob *job);
 

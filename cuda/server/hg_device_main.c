@@ -94,10 +94,7 @@ cuda_start(const HgDeviceOptions *options, HgEngine **engine, HgError *error)
 	HgStatus status;
 
 	memory_budget = options->memory_budget;
-	/*
-	 * streams in one queue of the device wait for each other, and each participant has several
-	 * streams
-	 */
+	/* streams in one queue of the device wait for each other; participants have several each */
 	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
 	cpu_measure.running = pthread_create(&cpu_measure.thread, NULL, measure_cpu, NULL) == 0;
 	status = hg_cuda_engine_start(options->device >= 0 ? options->device : any, memory_budget,

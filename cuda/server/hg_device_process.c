@@ -50,9 +50,7 @@ print_usage(const char *program)
 		   program);
 }
 
-/*
- * Parses a whole number from low to high; returns false, with a message on stderr, if it is none.
- */
+/* Parses a whole number from low to high; returns false, with a message on stderr, if invalid. */
 static bool
 parse_number(const char *name, const char *text, int64_t low, int64_t high, int64_t *number)
 {
@@ -220,10 +218,7 @@ detach(const HgDeviceOptions *options)
 	signal(SIGINT, SIG_IGN);
 }
 
-/*
- * Makes the listener non-blocking, so that accept does not wait for a connection that is gone
- * again.
- */
+/* Makes the listener non-blocking, so that accept does not wait for a vanished connection. */
 static HgStatus
 prepare_listener(int listen, HgError *error)
 {
@@ -332,9 +327,7 @@ tidy_for_server(void *arg)
 	kind->tidy();
 }
 
-/*
- * Starts the engine and serves until the connection or the process ends; returns the exit status.
- */
+/* Starts the engine, and serves until the connection or process ends; returns the exit status. */
 static int
 serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
 {

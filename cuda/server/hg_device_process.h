@@ -52,10 +52,7 @@ typedef struct HgDeviceKind
 	 */
 	HgStatus (*pin)(unsigned char *staging, uint64_t bytes, HgError *error);
 
-	/*
-	 * Measures what jobs cost on the started engine, with keys in staging, and what they cost on
-	 * the CPU.
-	 */
+	/* Measures jobs' costs on the started engine, with keys in staging, and on the CPU. */
 	HgStatus (*measure)(const HgDeviceOptions *options, unsigned char *staging,
 						HgEngineCosts *costs, HgError *error);
 

@@ -56,9 +56,7 @@ typedef struct HgQueueNamed
  */
 #define HG_QUEUE_NAMED (2 * (1 + HG_MAX_COLUMNS + 2 * HG_MAX_LOOKUPS + HG_MAX_FILTER_COLUMNS))
 
-/*
- * A job, or a request for room for results. Its owner zeroes it; then only the queue changes it.
- */
+/* A job, or a request for room for results. Its owner zeroes it; then it is the queue's. */
 typedef struct HgQueueEntry
 {
 	struct HgQueueEntry *next; /* in one of the queue's lists */
@@ -88,10 +86,7 @@ typedef struct HgQueueEntry
 	HgMissingReplicas missing;
 } HgQueueEntry;
 
-/*
- * Adds a replica to the names of a job that has not entered the queue. The pointers must stay
- * valid until it leaves.
- */
+/* Names a replica for a job outside the queue. The pointers must stay valid until it leaves. */
 static inline void
 hg_queue_entry_name(HgQueueEntry *job, const HgReplicaName *name, const void *shape, HgReplica **to)
 {

@@ -35,9 +35,7 @@ typedef struct HgQueueMemory
 	HgQueueReplica replica;
 } HgQueueMemory;
 
-/*
- * Returns true if two jobs are of one group or connection; neither waits while the other is open.
- */
+/* Returns true if two jobs are of one group or connection: neither waits for the other. */
 extern bool hg_queue_memory_are_grouped(const HgQueueEntry *job, const HgQueueEntry *other);
 
 /* Returns true if the job's group or connection has an open job. */
@@ -78,9 +76,8 @@ extern HgStatus hg_queue_memory_check_replica(const HgQueueMemory *memory,
 											  HgError *error);
 
 /*
- * Makes room for a replica of so many bytes beside those that are in use or of the same graph.
- * *gone is the list of evicted items, which the caller releases. HG_DEVICE_OUT_OF_MEMORY if that
- * is not possible.
+ * Makes room for a replica of so many bytes beside those in use or of the same graph, else
+ * HG_DEVICE_OUT_OF_MEMORY. *gone is the list of evicted items, which the caller releases.
  */
 extern HgStatus hg_queue_memory_make_replica_room(HgQueueMemory *memory, const HgReplicaName *name,
 												  uint64_t bytes, HgQueueItem **gone,

@@ -81,24 +81,19 @@ extern HgQueueItem *hg_queue_replica_unpin(HgQueueReplica *replica, HgQueueEntry
 
 /*
  * Returns true if there is an item of that name, and makes it the most recently used. A client
- * that makes it again was told that a replica is missing, and its job can only run with all of
- * them.
+ * makes it again only for a job that can't run before all of its replicas are there.
  */
 extern bool hg_queue_replica_knows(HgQueueReplica *replica, const HgReplicaName *name);
 
 /* Adds an item, which no job uses, as the most recently used. */
 extern void hg_queue_replica_add(HgQueueReplica *replica, HgQueueItem *item);
 
-/*
- * Drops the item of that name, and a graph's columns. Returns the list of those that the caller
- * releases now.
- */
+/* Drops the item of that name, and a graph's columns. The caller releases the returned items. */
 extern HgQueueItem *hg_queue_replica_drop(HgQueueReplica *replica, const HgReplicaName *name);
 
 /*
- * Returns the bytes of items that could go: without users (but those that
- * hg_queue_replica_reckon_end counted), not named by job, and not of the graph that `of` names.
- * Both may be NULL.
+ * Returns the bytes of items that could go: without users (except those that reckon_end counted),
+ * not named by job, and not of the graph that `of` names. Both may be NULL.
  */
 extern uint64_t hg_queue_replica_spare(const HgQueueReplica *replica, const HgQueueEntry *job,
 									   const HgReplicaName *of);

@@ -13,17 +13,11 @@
 #include "../../src/engine/hg_pages.h"
 #include "../../src/engine/wire/hg_wire.h"
 
-/*
- * Bounds of a lease: two slots of the largest size at most, and so much at least if staging is
- * large.
- */
+/* Bounds of a lease: at most two slots of the largest size, at least so much of large staging. */
 #define LEASE_MAX (2 * HG_WIRE_SLOT_MAX)
 #define LEASE_MIN (UINT64_C(512) << 10)
 
-/*
- * Largest lease of a participant, which has a part of the rows, and may keep the lease while it
- * reads.
- */
+/* Largest lease of a participant: it has a part of the rows, and may keep it while it reads. */
 #define LEASE_OF_PARTICIPANT (UINT64_C(2) << 20)
 
 /* The same for a participant with pages, which come as fast as they can be copied. */

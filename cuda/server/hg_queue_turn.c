@@ -247,10 +247,7 @@ hg_queue_turn_wait(HgServerQueue *queue, HgQueueList *list, HgQueueEntry *entry,
 		}
 		if (entry->state != HG_QUEUE_WAITING)
 			break;
-		/*
-		 * replicas can be evicted now, or the event was for another job of this connection, which
-		 * waits, too
-		 */
+		/* replicas can be evicted, or another waiting job of this connection was meant */
 		if (ends[0].revents != 0 && read(waiter->wake, &count, sizeof(count)) < 0)
 			abort();
 		if (list == &queue->memory.waiting)

@@ -53,10 +53,7 @@ hg_queue_now_ms(void)
  */
 extern HgQueueState hg_queue_turn_try(HgServerQueue *queue, HgQueueEntry *job);
 
-/*
- * Admits waiting jobs after something was given back, and wakes the first one if it can evict
- * replicas.
- */
+/* Admits waiting jobs after a release, and wakes the first one if it can evict replicas. */
 extern void hg_queue_turn_pass_on(HgServerQueue *queue);
 
 /* Grants room for results to waiting requests. */

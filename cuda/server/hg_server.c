@@ -82,8 +82,7 @@ struct Server
 
 /*
  * Lets the engine rest after a time without jobs, or tidy up while there are jobs. Returns the
- * milliseconds until the next such call is due: -1 for never as things stand, 0 if the process
- * must end.
+ * milliseconds until the next call is due: -1 for never, 0 if the process must end.
  */
 static int
 pass_idle_time(Server *server)

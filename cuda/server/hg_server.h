@@ -19,10 +19,7 @@
 
 #include "../../src/engine/wire/hg_wire.h"
 
-/*
- * A job that is idle for so long may be evicted if others need the memory: longer than a busy
- * client takes.
- */
+/* Idle time after which others' need may evict a job: longer than a busy client takes. */
 #define HG_SERVER_EVICT_MS 2000
 
 /* Device memory, in bytes. */
@@ -74,10 +71,7 @@ typedef struct HgServerConfig
 	 */
 	void (*measure)(void *arg);
 
-	/*
-	 * Called after a second without a job: frees memory that is pooled only to speed up the next
-	 * job. Replicas stay.
-	 */
+	/* Called after a second without a job: frees pooled memory, but no replicas. */
 	void (*rest)(void *arg);
 
 	/* Called about each second while there are jobs: frees memory that they do not need. */
@@ -85,9 +79,7 @@ typedef struct HgServerConfig
 	void *arg;
 } HgServerConfig;
 
-/*
- * The exit status of the process after a failure of its device, which is not used any more then.
- */
+/* The exit status after a failure of the device, which is not used any more. */
 #define HG_EXIT_DEVICE_FAILED 3
 
 /*

@@ -37,10 +37,7 @@ typedef struct HgServerJob
 	HgJob *job;			/* the engine's; NULL once it was evicted */
 	HgHost host;		/* given to the engine; its arg is this struct */
 	HgQueueEntry entry; /* its reservation, and its lease until all keys have arrived */
-	/*
-	 * by HgSide; rows with reserved memory, beyond the expected ones; for a participant its own
-	 * share
-	 */
+	/* by HgSide; rows with reserved memory beyond the expected ones; a participant's own part */
 	uint64_t reserved[2];
 	HgError failure;	   /* status HG_OK while all is well */
 	HgJobStats last_stats; /* of a job that was evicted */
@@ -113,10 +110,7 @@ extern void hg_server_job_drop_export(HgServerJob *job);
 
 /* hg_server_room.c */
 
-/*
- * Returns true if count elements of width bytes, from the request's offset on, lie in the job's
- * lease.
- */
+/* Returns true if count elements of width bytes at the request's offset lie in the lease. */
 extern bool hg_server_room_in_lease(const HgServerJob *job, const HgWireRequest *request,
 									uint64_t count, uint64_t width);
 

@@ -459,10 +459,7 @@ shared_append_column(HgJob *job, HgSide side, uint32_t column, const void *value
 	return end_turn(participant, status, error);
 }
 
-/*
- * Brings pages to the device, if the engine can, without the lock. *brought is NULL if it can't
- * now, or has failed.
- */
+/* Brings pages without the lock. *brought is NULL if the engine can't now, or has failed. */
 static HgStatus
 bring_pages(Participant *participant, HgSide side, const void *pages, uint64_t count,
 			HgBroughtPages **brought, HgError *error)

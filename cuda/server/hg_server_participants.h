@@ -21,10 +21,7 @@
 
 #include "../../src/engine/hg_engine.h"
 
-/*
- * Returns the engine whose jobs are participants. Instead of its open, call
- * hg_server_participants_join.
- */
+/* Returns the engine of participants; its open is hg_server_participants_join. */
 extern HgEngine *hg_server_participants_engine(void);
 
 /*

@@ -60,18 +60,14 @@ extern HgStatus hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job,
 									  const HgQueueWaiter *waiter, HgError *error);
 
 /*
- * Gives a further participant of an admitted shared job a lease of its own, and waits for staging:
- * HG_OK, or HG_CANCELLED if the client gave up. It has no memory of its own. hg_server_queue_leave
- * ends it.
+ * Gives a further participant of an admitted shared job a lease, and waits for staging: HG_OK, or
+ * HG_CANCELLED if the client gave up. It has no memory of its own. hg_server_queue_leave ends it.
  */
 extern HgStatus hg_server_queue_join(HgServerQueue *queue, HgQueueEntry *participant,
 									 const HgJobSpec *spec, const void *connection,
 									 const HgQueueWaiter *waiter, HgError *error);
 
-/*
- * Reserves bytes more of device memory for an admitted job. HG_DEVICE_OUT_OF_MEMORY if others have
- * it.
- */
+/* Reserves bytes more for an admitted job, or HG_DEVICE_OUT_OF_MEMORY if others have them. */
 extern HgStatus hg_server_queue_grow(HgServerQueue *queue, HgQueueEntry *job, uint64_t bytes,
 									 HgError *error);
 
@@ -95,9 +91,7 @@ extern void hg_server_queue_evict(HgServerQueue *queue, HgQueueEntry *job);
 /* Ends the job's lease, if it has one: it needs no more keys. */
 extern void hg_server_queue_end_lease(HgServerQueue *queue, HgQueueEntry *job);
 
-/*
- * Ends a job that is closed, and holds no device memory any more. It may have been evicted before.
- */
+/* Ends a job that is closed, perhaps after an eviction, and holds no device memory any more. */
 extern void hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome outcome);
 
 /*

@@ -130,10 +130,7 @@ serve_append_column(HgServerJob *job, const HgWireRequest *request, HgError *err
 									  request->first, error);
 }
 
-/*
- * The number of rows is known once the pages are parsed; until then memory for full pages is
- * reserved.
- */
+/* The rows are known once the pages are parsed; until then memory for full pages is reserved. */
 static HgStatus
 serve_append_pages(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
@@ -312,10 +309,7 @@ serve_put_edges(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
 	const unsigned char *rows = job->session->config->staging + request->offset;
 
-	/*
-	 * an engine without put_edges has refused to open the job, which was admitted with all of its
-	 * edges
-	 */
+	/* an engine without put_edges has refused the job, which was admitted with all edges */
 	return job->engine->put_edges(job->job, rows + hg_wire_edge_keys(request->count),
 								  (const uint32_t *) rows, request->count, error);
 }

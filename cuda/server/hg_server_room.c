@@ -68,10 +68,7 @@ rows_so_far(const HgServerJob *job, uint64_t rows[2])
 			stats.rows[side] > job->reserved[side] ? stats.rows[side] : job->reserved[side];
 }
 
-/*
- * Reserves the memory for wanted rows of a side, if they are more than expected and than
- * rows[side].
- */
+/* Reserves memory for wanted rows of a side, if they exceed the expected ones and rows[side]. */
 static HgStatus
 grow(HgServerJob *job, HgSide side, const HgJobSpec *spec, uint64_t rows[2], uint64_t wanted,
 	 HgError *error)
@@ -100,10 +97,7 @@ hg_server_room_reserve_rows(HgServerJob *job, HgSide side, uint64_t count, HgErr
 
 	if (spec.participants_id != 0)
 	{
-		/*
-		 * each participant starts from what the one before announced, so that everything is
-		 * reserved once
-		 */
+		/* each participant starts from what the one before announced: no row is reserved twice */
 		HgStatus status =
 			hg_server_participants_announce(job->job, side, count, &spec, rows, &wanted, error);
 

@@ -82,10 +82,7 @@ columns_are_sane(const HgWireRequest *request, HgSide side)
 	return true;
 }
 
-/*
- * Returns true if each lookup of a side that is a graph replica names two graphs. Other sides must
- * have no lookups.
- */
+/* Returns true if each lookup of a side names two graphs; only graph replicas have lookups. */
 static bool
 lookups_are_sane(const HgWireOpening *opening, HgSide side)
 {
@@ -104,10 +101,7 @@ lookups_are_sane(const HgWireOpening *opening, HgSide side)
 	return true;
 }
 
-/*
- * Returns true if each column of such a side's filters has a column's name; other sides have no
- * filters.
- */
+/* Returns true if each column of a side's filters has a column's name; the same. */
 static bool
 filters_are_sane(const HgWireOpening *opening, HgSide side)
 {
@@ -127,9 +121,7 @@ filters_are_sane(const HgWireOpening *opening, HgSide side)
 	return true;
 }
 
-/*
- * Returns true if each replica that a request to open a job names or makes has a name of its kind.
- */
+/* Returns true if each replica that an opening names or makes has a name of its kind. */
 static bool
 names_are_sane(const HgWireOpening *opening)
 {

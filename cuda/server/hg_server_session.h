@@ -39,9 +39,7 @@ extern void hg_server_session_serve(HgServerSession *session);
 /* Returns an eventfd, readable if another connection has work for hg_server_session_yield(). */
 extern int hg_server_session_wake(const HgServerSession *session);
 
-/*
- * Evicts idle jobs whose memory others wait for; to be called when there is no message to serve.
- */
+/* Evicts idle jobs whose memory others wait for; to be called without pending messages. */
 extern void hg_server_session_yield(HgServerSession *session);
 
 /* Closes all jobs and frees the session. */

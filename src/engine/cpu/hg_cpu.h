@@ -29,8 +29,7 @@ extern bool hg_cpu_graph_is_near(uint32_t key_width, double load_factor, double 
 
 /*
  * Frees the chunks that the participants of a shared job have published, and zeroes its state for
- * another job. Every participant's job must be closed. Not needed if the shared memory is freed as
- * a whole.
+ * another job. Every participant's job must be closed. Not needed if all shared memory is freed.
  */
 extern void hg_participants_release(const HgParticipants *participants);
 

@@ -12,10 +12,7 @@
 
 #include <stdint.h>
 
-/*
- * The number of set bits of a word; the index of its lowest set bit, for words that are not 0; the
- * same for 64 bits.
- */
+/* The number of set bits, and the index of the lowest one; the word must not be 0. */
 #if defined(__GNUC__)
 #define count_bits(word) ((uint32_t) __builtin_popcount(word))
 #define lowest_bit(word) ((uint32_t) __builtin_ctz(word))

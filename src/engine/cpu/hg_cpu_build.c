@@ -28,9 +28,7 @@
 /* Graphs up to this size are mostly cached, and bins do not pay. */
 #define BINNED_FROM (4 * 1024 * 1024)
 
-/*
- * Number of bins of a shared job whose bins must stay whole, so that each participant gets some.
- */
+/* Bins of a shared job whose bins must stay whole, so that each participant gets some. */
 #define WHOLE_BINS 64
 
 /* The least number of rows for so many bins. */
@@ -43,8 +41,7 @@
 #define SPREAD_BELOW (1024 * 1024)
 
 /*
- * What a table of keys may take, however few the rows are (hg_cpu_direct.c), if the job's limit
- * allows.
+ * Bytes that a table of keys may take for any number of rows (hg_cpu_direct.c), limit permitting.
  */
 #define DIRECT_BYTES (1024 * 1024)
 
@@ -93,9 +90,7 @@ hg_cpu_row_bytes(uint32_t key_width, double load_factor)
 	return edge > graph ? edge : graph;
 }
 
-/*
- * Returns true if the outer rows of a shared job are distributed regardless of who appended them.
- */
+/* Returns true if a shared job's outer rows are distributed regardless of who appended them. */
 static bool
 is_spread(const HgJob *job, const uint64_t rows[2])
 {
@@ -149,10 +144,7 @@ may_share_direct(const HgJob *job, const uint64_t rows[2])
 		   (shape.build == HG_BUILD_V1 || rows[HG_INNER] <= rows[HG_OUTER] / SHARED_DIRECT_PART);
 }
 
-/*
- * Returns the memory for a table beside what the job holds, and will hold for runs of its inner
- * rows.
- */
+/* Returns the memory for a table beside the job's own and that of runs of its inner rows. */
 static uint64_t
 job_direct_room(const HgJob *job)
 {
@@ -161,10 +153,7 @@ job_direct_room(const HgJob *job)
 										: 0);
 }
 
-/*
- * Makes the keys the vertices, if they are dense and a table of them fits. bounds are those of a
- * shared job.
- */
+/* Makes dense keys the vertices, if a table of them fits. bounds are a shared job's. */
 static HgStatus
 job_choose_direct(HgJob *job, const uint64_t rows[2], const HgCpuBounds *bounds, uint64_t room,
 				  HgError *error)
@@ -173,10 +162,7 @@ job_choose_direct(HgJob *job, const uint64_t rows[2], const HgCpuBounds *bounds,
 	const uint64_t sides[2] = {job->base.spec.streamed ? job->base.spec.expected_rows[HG_OUTER]
 													   : rows[HG_OUTER],
 							   rows[HG_INNER]};
-	/*
-	 * what is planned for two sides of HashGraphs, or for one whole graph, but at least
-	 * DIRECT_BYTES
-	 */
+	/* the plan for two sides of HashGraphs, or for one whole graph, at least DIRECT_BYTES */
 	double planned = job->base.spec.streamed
 						 ? graph_row_bytes(job->base.spec.key_width, job->base.spec.load_factor) *
 							   (double) rows[HG_INNER]
@@ -247,10 +233,7 @@ job_make_graphs(HgJob *job, HgError *error)
 	return status;
 }
 
-/*
- * Makes the inner graph a whole one, for rows in any order; returns false if it would be too
- * large.
- */
+/* Makes the inner graph a whole one, for rows in any order; false if that is too large. */
 static bool
 job_choose_whole(HgJob *job, uint64_t rows)
 {

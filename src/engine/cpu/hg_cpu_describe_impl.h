@@ -15,9 +15,9 @@
 #define MIXED HG_CPU_T(hg_cpu_mixed)
 
 /*
- * Adds the number of different keys in the lists of vertices first .. first + n - 1 to *distinct.
- * In a short list it counts keys that no earlier edge has, in a sorted one keys that differ from
- * the edge before.
+ * Adds the number of different keys in the lists of vertices first .. first + n - 1 to *distinct:
+ * in short lists keys that no earlier edge has, in sorted ones keys that differ from the edge
+ * before.
  */
 static HgStatus
 HG_CPU_T(count_distinct)(HgJob *job, const HgCpuGraph *graph, uint64_t first, uint64_t n,

@@ -88,10 +88,7 @@ vertices_for_bytes(const HgJob *job, uint64_t bytes)
 	return bytes > lists ? (bytes - lists) / sizeof(uint32_t) : 0;
 }
 
-/*
- * Extends bounds by this process's inner keys, as differences to first. Stops when they are `most`
- * or more apart.
- */
+/* Extends bounds by this process's inner keys less first, until they are `most` or more apart. */
 static HgStatus
 find_bounds(HgJob *job, uint64_t first, uint64_t most, HgCpuBounds *bounds, HgError *error)
 {

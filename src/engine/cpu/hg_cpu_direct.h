@@ -32,10 +32,7 @@ extern HgStatus hg_cpu_direct_choose(HgJob *job, const uint64_t rows[2], uint64_
 extern void hg_cpu_direct_choose_shared(HgJob *job, const uint64_t rows[2], uint64_t bytes,
 										const HgCpuBounds *bounds);
 
-/*
- * Stores the bounds of this participant's inner keys, as differences to 0, for the other
- * participants.
- */
+/* Stores the bounds of this participant's inner keys for the others, as differences to 0. */
 extern HgStatus hg_cpu_direct_bounds(HgJob *job, HgCpuBounds *bounds, HgError *error);
 
 /* Makes a bitmap of the caller's the table of a job that needs nothing but bits. */

@@ -39,10 +39,7 @@ typedef struct HgCpuDirectTally
 typedef void (*HgCpuDirectBoundsKernel)(const void *keys, uint32_t n, uint64_t first,
 										HgCpuBounds *bounds);
 
-/*
- * Copies the keys of the first edges whose row numbers are consecutive, from *row on. Returns how
- * many, at most n.
- */
+/* Copies the keys of the first edges with consecutive row numbers, from *row; returns how many. */
 typedef uint32_t (*HgCpuDirectEdgesKernel)(const void *edges, uint32_t n, void *keys,
 										   uint32_t *row);
 

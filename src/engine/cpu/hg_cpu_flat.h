@@ -98,9 +98,7 @@ hg_cpu_flat_bin(const HgFlatGraph *graph, uint64_t number)
 	return arrays;
 }
 
-/*
- * Returns the first edge of a vertex, which may be the one after the last; the bin must have rows.
- */
+/* Returns the first edge of a vertex, or of the one after the last; the bin must have rows. */
 static inline uint32_t
 hg_cpu_flat_offset(const HgCpuFlatBin *bin, uint64_t vertex)
 {

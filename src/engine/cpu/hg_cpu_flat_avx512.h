@@ -113,9 +113,7 @@ meet_row_avx512(const HgFlatJoin *join, const HgCpuFlatProbe *probe, size_t n,
 							probe->end, n, pairs, kind);
 }
 
-/*
- * 16 outer keys of 4 bytes, or 8 keys of either width, widened; only those of lanes are compared.
- */
+/* 16 outer keys of 4 bytes, or 8 of either width, widened; only those of lanes are compared. */
 typedef struct Block
 {
 	__m512i keys;

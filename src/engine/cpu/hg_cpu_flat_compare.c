@@ -80,10 +80,7 @@ cell_at(const HgCpuFlatStretch *stretch, uint32_t number)
 	return cell;
 }
 
-/*
- * Returns which of count cells, at most 64, from a number on may have rows that do not count, as
- * bits.
- */
+/* Returns, as bits, which of count <= 64 cells from a number on may have masked rows. */
 static HG_CPU_FLAT_INLINE uint64_t
 masked_cells(const HgFlatJoin *join, const HgCpuFlatStretch *stretch, uint32_t number,
 			 uint32_t count)

@@ -176,10 +176,7 @@ hash_ahead(HgFlatJoin *join)
 	ahead->at += count;
 }
 
-/*
- * Finds and prefetches the lists of the hashed keys. Rows that do not count, and empty lists, are
- * left out.
- */
+/* Finds and prefetches the hashed keys' lists. Skips rows that do not count, and empty lists. */
 static inline void
 find_lists(HgFlatJoin *join, HgCpuFlatGroup *group, bool numbered)
 {
@@ -262,10 +259,7 @@ next_inner_bin(HgFlatJoin *join)
 	return true;
 }
 
-/*
- * Search: goes to a key that was looked up. If it is not the first of its list with its value, it
- * gets no edges.
- */
+/* Search: goes to a key; if it is not the first of its list with its value, it gets no edges. */
 static void
 next_key(HgFlatJoin *join, const HgCpuFlatProbe *key)
 {
@@ -295,9 +289,7 @@ next_key(HgFlatJoin *join, const HgCpuFlatProbe *key)
 								 cursor->edges.at, cursor->edges.end, key->key, false);
 }
 
-/*
- * Search: makes probes of the outer edges that have the key; returns false if the group is full.
- */
+/* Search: makes probes of the outer edges with the key; returns false if the group is full. */
 static bool
 find_edges(HgFlatJoin *join)
 {

@@ -203,10 +203,7 @@ hg_flat_close(HgFlatJoin *join)
 	hg_host_memory_free(join->host, join, sizeof(*join));
 }
 
-/*
- * Returns the remembered list of a probe's key, which may still be another key's; NULL without a
- * mask.
- */
+/* Returns the remembered list at a key's hash, maybe another key's; NULL without a mask. */
 static HgCpuFlatList *
 list_of(const HgFlatJoin *join, const HgCpuFlatProbe *probe)
 {

@@ -11,10 +11,7 @@
  *-------------------------------------------------------------------------
  */
 
-/*
- * Compares an outer row with edges low .. high - 1 of the inner side. row_counts says that the row
- * is known to count.
- */
+/* Compares an outer row, which counts if row_counts, with inner edges low .. high - 1. */
 HG_TARGET static HG_CPU_FLAT_INLINE size_t
 KERNEL(meet_list)(const HgFlatJoin *join, int64_t key, uint32_t row, bool row_counts,
 				  const void *keys, const uint32_t *numbers, uint32_t low, uint32_t high, size_t n,

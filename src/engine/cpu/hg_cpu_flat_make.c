@@ -233,8 +233,7 @@ not_as_counted(HgError *error)
 
 /*
  * Collects n rows, at most a piece, and skips rows of bins that were not begun. Returns false if
- * there are more rows than were counted. If rows is NULL, they are first_row, first_row + 1 and so
- * on.
+ * there are more rows than were counted. If rows is NULL, they start with first_row.
  */
 static HG_CPU_FLAT_INLINE bool
 collect(HgFlatMaker *maker, const void *keys, uint32_t width, const uint32_t *rows,

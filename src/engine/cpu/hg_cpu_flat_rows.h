@@ -38,9 +38,7 @@ hg_cpu_flat_key_at(const void *keys, uint32_t width, uint64_t i)
 extern void hg_cpu_flat_vertices(const void *keys, uint32_t width, uint32_t n, uint32_t log2,
 								 uint32_t *vertices);
 
-/*
- * Return how many of n rows count; copy also copies them and their keys to arrays with room for n.
- */
+/* Return how many of n rows count; copy also copies these and their keys, with room for n. */
 extern uint32_t hg_cpu_flat_count_rows(const HgCpuFlatFilter *filter, const uint32_t *rows,
 									   uint32_t n);
 extern uint32_t hg_cpu_flat_copy_rows(const HgCpuFlatFilter *filter, const void *keys,

@@ -24,9 +24,7 @@
 /* Most outer rows that are compared with a short list at once. */
 #define HG_CPU_FLAT_BLOCK 16
 
-/*
- * Upper bound on the pairs of one such comparison, including positions that are overwritten later.
- */
+/* Upper bound on the pairs of one such comparison, overwritten positions included. */
 #define HG_CPU_FLAT_BLOCK_PAIRS (HG_CPU_FLAT_SHORT * HG_CPU_FLAT_BLOCK + HG_CPU_FLAT_BLOCK)
 
 /* Probes that are found together, so that their cache misses overlap. */
@@ -87,8 +85,7 @@ typedef struct HgCpuFlatKeys
 
 /*
  * Cells that face each other in a bin of each side. On each side, cell c is a run of
- * 2^vertices_log2 vertices from first + (c << vertices_log2) on; on at least one side it is one
- * vertex.
+ * 2^vertices_log2 vertices from first + (c << vertices_log2) on; on one side it is one vertex.
  */
 typedef struct HgCpuFlatStretch
 {

@@ -72,9 +72,7 @@ HG_CPU_T(take_rows)(HgJob *job, HgCpuCursor *cursor)
 	return count;
 }
 
-/*
- * Takes the next group of outer rows and finds their inner lists. cursor->count is 0 at the end.
- */
+/* Takes the next group of outer rows, and finds their inner lists. count is 0 at the end. */
 static HgStatus
 HG_CPU_T(fill_group)(HgJob *job, HgCpuCursor *cursor, HgError *error)
 {
@@ -110,10 +108,7 @@ HG_CPU_T(fill_group)(HgJob *job, HgCpuCursor *cursor, HgError *error)
 			HG_CPU_PREFETCH(&inner[cursor->low[i]]);
 	}
 
-	/*
-	 * Intersect meets the rows of one list one after the other: a pair of lists is counted at the
-	 * first.
-	 */
+	/* rows of one list follow each other in intersect: a pair of lists counts at the first */
 	for (uint32_t i = 0; i < count; i++)
 	{
 		bool filled = cursor->high[i] > cursor->low[i];
@@ -311,9 +306,7 @@ HG_CPU_T(write_unsorted)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMod
 	cursor->list_at = at - cursor->low[i];
 }
 
-/*
- * Writes the next part of the matches of row i of the group; *done says that the row is finished.
- */
+/* Writes the next part of the matches of row i of the group; *done: the row is finished. */
 static inline HgStatus
 HG_CPU_T(write_part)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMode mode,
 					 HgMatches *matches, bool *done, HgError *error)

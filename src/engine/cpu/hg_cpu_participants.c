@@ -104,8 +104,7 @@ raise_to(uint64_t *word, uint64_t other)
 
 /*
  * Publishes this participant's rows, the bounds of its inner keys, and its memory for a table, if
- * it has outer rows to look up. Minima are stored as maxima of complements, because the state
- * starts with zeros.
+ * it has outer rows. The state starts with zeros, so minima are stored as maxima of complements.
  */
 static void
 participants_announce(HgJob *job, const HgCpuBounds *bounds, uint64_t room)
@@ -264,8 +263,7 @@ participants_step(const HgParticipants *participants, uint64_t outer, uint64_t i
 		uint64_t part = all / ((uint64_t) participants->spread * SPREAD_UNITS) + 1;
 
 		/*
-		 * each participant that takes a slice makes the bin's inner graph, which must be little
-		 * beside it
+		 * each participant that takes a slice makes the inner graph: little work beside the slice
 		 */
 		part = part > SPREAD_ROWS ? part : SPREAD_ROWS;
 		part = part > inner / SPREAD_UNITS ? part : inner / SPREAD_UNITS;

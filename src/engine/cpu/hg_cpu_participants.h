@@ -37,10 +37,7 @@ extern void hg_cpu_participants_publish(HgJob *job, HgSide which, uint64_t handl
 										HgCpuRunHeader *header);
 extern bool hg_cpu_participants_failed(const HgJob *job);
 
-/*
- * Takes the next unit of a shared job: edges *from .. *from + *rows - 1 of a bin. Returns false at
- * the end.
- */
+/* Takes the next unit: edges *from .. *from + *rows - 1 of a bin. Returns false at the end. */
 extern bool hg_cpu_participants_take(HgJob *job, uint32_t *bin, uint64_t *from, uint64_t *rows);
 
 #endif /* HG_CPU_PARTICIPANTS_H */

@@ -102,10 +102,7 @@ struct HgTableCalls
 {
 	size_t bytes; /* size of the kind's own struct; open receives it zeroed */
 
-	/*
-	 * Adds the upper bounds for a table of so many rows to *memory. spec has its defaults filled
-	 * in.
-	 */
+	/* Adds the upper bounds for so many rows to *memory. spec has its defaults filled in. */
 	void (*memory)(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory);
 
 	/* Makes the struct an empty table. After a failure the caller calls close. */
@@ -132,9 +129,8 @@ struct HgTableCalls
 					 size_t capacity, size_t *found, HgError *error);
 
 	/*
-	 * Returns up to HG_TABLE_CHUNK words and rows from *place on, and advances *place, which only
-	 * the kind interprets and which is 0 at first. Sets *end after the last row. It may return 0
-	 * before.
+	 * Returns up to HG_TABLE_CHUNK words and rows, and advances *place, which is 0 at first and
+	 * only the kind interprets. Sets *end after the last row; before that it may return 0.
 	 */
 	uint32_t (*scan)(const HgTable *table, uint64_t *place, uint64_t *words, uint32_t *rows,
 					 bool *end);

@@ -12,10 +12,7 @@
 
 #include "hg_table_slots.h"
 
-/*
- * A hash function: the slot number is the top half of (word ^ flip) * factor, scaled to the number
- * of slots.
- */
+/* A hash function: the top half of (word ^ flip) * factor, scaled to the number of slots. */
 typedef struct HgCuckooFunction
 {
 	uint64_t flip;

@@ -99,10 +99,7 @@ extern void hg_dycuckoo_choose_weights(HgDycuckoo *dycuckoo, uint64_t without);
  */
 extern bool hg_dycuckoo_put(HgDycuckoo *dycuckoo, HgDycuckooItem *item);
 
-/*
- * Moves all pairs, and *more, which has no slot, to new subtables of the same sizes with new
- * functions.
- */
+/* Moves all pairs, and *more, to new subtables of the same sizes with new functions. */
 extern HgStatus hg_dycuckoo_restart(HgDycuckoo *dycuckoo, const HgDycuckooItem *more,
 									HgError *error);
 
@@ -127,18 +124,12 @@ extern HgStatus hg_dycuckoo_double(HgDycuckoo *dycuckoo, HgError *error);
 /* Inserts an item whose word is absent; doubles subtables or restarts where necessary. */
 extern HgStatus hg_dycuckoo_insert(HgDycuckoo *dycuckoo, HgDycuckooItem *item, HgError *error);
 
-/*
- * Halves the largest subtable above its opening size, again and again while the table is filled
- * less than min_filled.
- */
+/* Halves the largest subtable above its opening size, while the table is below min_filled. */
 extern HgStatus hg_dycuckoo_hold_least(HgDycuckoo *dycuckoo, HgError *error);
 
 /* hg_table_dycuckoo_find.c */
 
-/*
- * Stores the subtable and slot of each word, or slot HG_DYCUCKOO_NOWHERE; count is at most
- * HG_TABLE_CHUNK.
- */
+/* Stores words' subtables and slots, or HG_DYCUCKOO_NOWHERE; count <= HG_TABLE_CHUNK. */
 extern void hg_dycuckoo_locate(const HgDycuckoo *dycuckoo, const uint64_t *words, uint32_t count,
 							   uint32_t *subtables, uint64_t *slots);
 

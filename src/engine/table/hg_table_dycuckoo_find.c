@@ -28,8 +28,7 @@ bucket_find(const HgDycuckooSubtable *subtable, uint64_t word, uint32_t width)
 
 /*
  * Stores the subtables and slots of words, or HG_DYCUCKOO_NOWHERE. All words search the first
- * subtable, then those not found the second, and so on, so that the memory accesses of a round
- * overlap.
+ * subtable, then those not found the second, and so on: the memory accesses of a round overlap.
  */
 HG_TABLE_INLINE void
 locate(const HgDycuckoo *dycuckoo, const uint64_t *words, uint32_t count, uint32_t *subtables,

@@ -275,8 +275,7 @@ dynamic_insert(HgTable *table, HgTableSource *in, HgTableChange *change, HgError
 			if (inserted == INSERTED_NOT)
 			{
 				/*
-				 * in sets and maps, keys of the chunk that were inserted are skipped when they
-				 * come again
+				 * sets and maps: keys of the chunk that were inserted are skipped when they recur
 				 */
 				in->at = table->spec.content == HG_TABLE_MULTIMAP ? begin + i : begin;
 				return dynamic_rebuild(table, in, change, error);

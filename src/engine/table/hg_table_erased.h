@@ -21,16 +21,12 @@ struct HgTableSource
 	bool marked[2];
 };
 
-/*
- * Reads the next words and rows of a batch, at most HG_TABLE_CHUNK; *count is 0 at the end. It
- * polls.
- */
+/* Reads up to HG_TABLE_CHUNK next words and rows; *count is 0 at the end. It polls. */
 extern HgStatus hg_source_next(HgTable *table, HgTableSource *source, uint64_t *words,
 							   uint32_t *rows, uint32_t *count, HgError *error);
 
 /*
- * The rows that a batch erases: an open-addressing table of row ordinals of the batch, which stays
- * in place.
+ * The rows that a batch erases: a hash table of row ordinals of the batch, which stays in place.
  */
 typedef struct HgTableErased
 {

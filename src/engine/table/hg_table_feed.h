@@ -13,10 +13,7 @@
 
 #include "hg_table_erased.h"
 
-/*
- * First the rows of the older table that are not erased, then the rows of the batch. Each part may
- * be missing.
- */
+/* First the older table's rows that are not erased, then the batch's. Each part may be missing. */
 typedef struct HgTableFeed
 {
 	HgTable *old;		   /* scanned by its kind's call; NULL: no older table */

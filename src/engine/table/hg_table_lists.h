@@ -43,10 +43,7 @@ extern HgStatus hg_lists_check(const HgTableSpec *spec, uint64_t rows, uint32_t 
 extern uint64_t hg_lists_bytes(const HgTableSpec *spec, uint64_t rows, uint32_t empty);
 extern uint64_t hg_lists_build_bytes(const HgTableSpec *spec, uint64_t rows, uint32_t empty);
 
-/*
- * Sorts slots from .. from + count - 1 by word; equal words keep their order. scratch has count
- * slots or more.
- */
+/* Sorts count slots from `from` on by word, stably. scratch has count slots or more. */
 extern HgStatus hg_lists_sort(HgTable *table, HgTableSlots *slots, uint64_t from, uint64_t count,
 							  HgTableSlots *scratch, HgError *error);
 

@@ -92,9 +92,7 @@ hg_slot_word(const HgTableSlots *slots, uint64_t i, uint32_t width)
 	return wide;
 }
 
-/*
- * Returns the row of a slot, or HG_SLOT_EMPTY or HG_SLOT_DELETED. Live slots without rows give 0.
- */
+/* Returns the row of a slot (0 without rows), or HG_SLOT_EMPTY or HG_SLOT_DELETED. */
 HG_TABLE_INLINE uint32_t
 hg_slot_row(const HgTableSlots *slots, uint64_t i, uint32_t width)
 {
@@ -146,9 +144,7 @@ hg_slot_is_live(uint32_t row)
 	return row < HG_SLOT_DELETED;
 }
 
-/*
- * The scan call of a table (hg_table_base.h) whose rows are in the first `used` slots of an array.
- */
+/* The scan call of a table (hg_table_base.h) with rows in the first `used` slots of an array. */
 static inline uint32_t
 hg_slots_scan(const HgTableSlots *slots, uint64_t used, uint32_t width, uint64_t *place,
 			  uint64_t *words, uint32_t *rows, bool *end)
