@@ -87,9 +87,11 @@ constexpr double HG_TIDY_MS = 5000;
 
 /*
  * Opens a device; the caller has zeroed the struct. budget is in bytes; 0 means 80 % of the
- * device's memory. After a failure the caller still calls close, which frees everything.
+ * device's memory. After a failure the caller still calls close.
  */
 HgStatus hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError *error);
+
+/* Frees the streams, the pool and the idle kits. */
 void hg_cuda_device_close(HgCudaDevice *device);
 
 /* Returns the budget, what jobs hold of it now, and the most that they have held, in bytes. */

@@ -53,6 +53,7 @@ template <typename Type> struct HgCudaParameter
 	typedef Type type;
 };
 
+/* Launches a kernel that is given as a pointer; the functions below are for callers. */
 template <typename... Parameters>
 static inline HgStatus
 hg_cuda_launch_kernel(cudaStream_t stream, const char *name, void (*kernel)(Parameters...),

@@ -54,12 +54,11 @@ struct HgCudaWork
 	int block_count;
 };
 
-/*
- * Open and close the work of one job. open makes the device current in the calling thread. close
- * frees all blocks that are still listed, without waiting, and never fails.
- */
+/* Opens the work of one job, and makes the device current in the calling thread. */
 HgStatus hg_cuda_work_open(HgCudaWork *work, HgCudaDevice *device, const HgHost *host,
 						   uint64_t limit, HgError *error);
+
+/* Closes the work: frees all blocks that are still listed, without waiting. Never fails. */
 void hg_cuda_work_close(HgCudaWork *work);
 
 /*

@@ -115,7 +115,7 @@ build_bins(HgCudaJob *job, const HgShape *shape, HgError *error)
 	return add_build_phases(job, error);
 }
 
-/* Make the new graph replica. */
+/* Makes the new graph replica. */
 static HgStatus
 build_making(HgCudaJob *job, HgError *error)
 {

@@ -143,19 +143,21 @@ hg_cuda_job_in_bins(const HgCudaJob *job)
 	return job->layout == HG_LAYOUT_BINS || job->both;
 }
 
-/* Return true if the job makes a graph replica, a column replica, or either of them. */
+/* Returns true if the job makes a graph replica. */
 static inline bool
 hg_cuda_job_is_making_graph(const HgCudaJob *job)
 {
 	return job->making.shape.key_width != 0;
 }
 
+/* Returns true if the job makes a column replica. */
 static inline bool
 hg_cuda_job_is_making_column(const HgCudaJob *job)
 {
 	return job->making.column.shape.width != 0;
 }
 
+/* Returns true if the job makes a replica. */
 static inline bool
 hg_cuda_job_is_making(const HgCudaJob *job)
 {

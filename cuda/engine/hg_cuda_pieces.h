@@ -85,8 +85,10 @@ void hg_cuda_pieces_end(HgCudaPieces *pieces);
 /* Destroys the struct. All pieces must have been given back. */
 void hg_cuda_pieces_close(HgCudaPieces *pieces);
 
-/* Count callers that work on pages, for the time in which there is any. */
+/* Counts a caller that works on pages; the time with any such caller is measured. */
 void hg_cuda_pieces_enter(HgCudaPieces *pieces);
+
+/* Ends the work of a caller. */
 void hg_cuda_pieces_leave(HgCudaPieces *pieces);
 
 /* Returns that time, and the most memory that pieces held. */

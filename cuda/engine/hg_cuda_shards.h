@@ -15,23 +15,27 @@
 
 #include "hg_cuda_job.h"
 
-/*
- * tally counts a side's rows by part: counts[HG_EXCHANGE_PARTS]. expect makes room for the side's
- * future rows, and copies those that stay. take copies up to rows->capacity of the rows for
- * another shard to the caller's host arrays; rows->count is 0 once all were taken.
- */
+/* Counts a side's rows by part, in counts[HG_EXCHANGE_PARTS]. */
 HgStatus hg_cuda_shards_tally(HgCudaJob *job, HgSide side, uint64_t *counts, HgError *error);
+
+/* Makes room for the side's future rows, and copies those that stay. */
 HgStatus hg_cuda_shards_expect(HgCudaJob *job, HgSide side, const HgExchange *exchange,
 							   HgError *error);
+
+/*
+ * Copies up to rows->capacity rows for another shard to host arrays; rows->count is 0 at the end.
+ */
 HgStatus hg_cuda_shards_take(HgCudaJob *job, HgSide side, uint32_t shard, HgExchangeRows *rows,
 							 HgError *error);
 
 /*
- * put appends rows of other shards, whose arrays may also be in memory of the device, where others
- * can write: it checks its copy. arrived replaces the side's old rows by the exchanged ones.
+ * Appends rows of other shards. They may be in device memory where others can write: the copy is
+ * checked.
  */
 HgStatus hg_cuda_shards_put(HgCudaJob *job, HgSide side, const HgExchangeRows *rows,
 							HgError *error);
+
+/* Replaces the side's old rows by the exchanged ones, all of which must have arrived. */
 HgStatus hg_cuda_shards_arrived(HgCudaJob *job, HgSide side, HgError *error);
 
 /* Stores the number of rows of a side that have not been taken for another shard yet. */
@@ -48,8 +52,10 @@ HgStatus hg_cuda_shards_gather(HgCudaJob *job, HgSide side, uint32_t shard, HgEx
 /* Makes all rows for another shard available to be taken again. */
 void hg_cuda_shards_rewind(HgCudaJob *job, HgSide side, uint32_t shard);
 
-/* Return HG_INVALID if a side's rows are exchanged, or if an exchange is not complete. */
+/* HG_INVALID if the rows of a side are exchanged, so that none may be appended. */
 HgStatus hg_cuda_shards_check_append(const HgCudaJob *job, HgSide side, HgError *error);
+
+/* HG_INVALID if the exchange of a shard's side is not complete. */
 HgStatus hg_cuda_shards_check_build(const HgCudaJob *job, HgError *error);
 
 /*

@@ -41,8 +41,10 @@ HgStatus hg_cuda_stream_fill(HgCudaJob *job, HgError *error);
  */
 HgStatus hg_cuda_stream_next(HgCudaJob *job, HgMatches *matches, HgError *error);
 
-/* Free what start allocated. end keeps a chunk of up to HG_CHUNK_PAIRS for the next stream. */
+/* Frees what start allocated, except a chunk of up to HG_CHUNK_PAIRS, for the next stream. */
 void hg_cuda_stream_end(HgCudaJob *job);
+
+/* The same, and frees that chunk, too. */
 void hg_cuda_stream_close(HgCudaJob *job);
 
 #endif /* HG_CUDA_STREAM_H */

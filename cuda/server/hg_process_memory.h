@@ -12,9 +12,10 @@
 
 #include <stddef.h>
 
-/* HgHost.alloc and HgHost.free, which ignore arg: blocks are aligned to a cache line. */
+/* HgHost.alloc, which ignores arg: blocks are aligned to a cache line. NULL when out of memory. */
 extern void *hg_process_alloc(void *arg, size_t bytes);
 
+/* HgHost.free, which ignores arg and bytes. */
 extern void hg_process_free(void *arg, void *ptr, size_t bytes);
 
 #endif /* HG_PROCESS_MEMORY_H */

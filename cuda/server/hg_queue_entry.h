@@ -111,6 +111,7 @@ typedef struct HgQueueList
 	uint32_t length;
 } HgQueueList;
 
+/* Adds an entry at the end. */
 static inline void
 hg_queue_list_append(HgQueueList *list, HgQueueEntry *entry)
 {

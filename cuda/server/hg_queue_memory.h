@@ -57,10 +57,12 @@ extern bool hg_queue_memory_fits(const HgQueueMemory *memory, const HgQueueEntry
 extern bool hg_queue_memory_can_fit(const HgQueueMemory *memory, const HgQueueEntry *job);
 
 /*
- * Take items out of the list that make room for the job, or for `bytes` more of an open job. The
- * caller releases them. NULL if none are needed, or if all would not be enough.
+ * Takes items out of the list that make room for the job; the caller releases them. NULL if none
+ * are needed, or if all would not be enough.
  */
 extern HgQueueItem *hg_queue_memory_make_room(HgQueueMemory *memory, const HgQueueEntry *job);
+
+/* The same for `bytes` more of an open job. */
 extern HgQueueItem *hg_queue_memory_make_more_room(HgQueueMemory *memory, const HgQueueEntry *job,
 												   uint64_t bytes);
 

@@ -98,11 +98,10 @@ extern HgQueueItem *hg_queue_replica_drop(HgQueueReplica *replica, const HgRepli
 extern uint64_t hg_queue_replica_spare(const HgQueueReplica *replica, const HgQueueEntry *job,
 									   const HgReplicaName *of);
 
-/*
- * reckon_end assumes that a job ends, for the next calls of hg_queue_replica_spare. reckon_none
- * withdraws all assumptions; it must be called before the lock is released.
- */
+/* Assumes that a job ends, for the next calls of hg_queue_replica_spare. */
 extern void hg_queue_replica_reckon_end(const HgQueueEntry *job);
+
+/* Withdraws all assumptions; must be called before the lock is released. */
 extern void hg_queue_replica_reckon_none(HgQueueReplica *replica);
 
 /*

@@ -51,12 +51,16 @@ extern uint64_t hg_queue_staging_least_lease_bytes(const HgQueueStaging *staging
 /* Returns the bytes of room that results of so many bytes can use. */
 extern uint64_t hg_queue_staging_room_bytes(uint64_t wanted);
 
-/* Take a lease for a job, or room for a request; return false if there is none. */
+/* Takes a lease for a job; returns false if there is none. */
 extern bool hg_queue_staging_take_lease(HgQueueStaging *staging, HgQueueEntry *job);
+
+/* Takes room for a request; returns false if there is none. */
 extern bool hg_queue_staging_take_room(HgQueueStaging *staging, HgQueueEntry *request);
 
-/* Give the lease or the room back; do nothing if there is none. */
+/* Gives a lease back, if there is any. */
 extern void hg_queue_staging_give_lease(HgQueueStaging *staging, HgQueueEntry *job);
+
+/* Gives room back, if there is any. */
 extern void hg_queue_staging_give_room(HgQueueStaging *staging, HgQueueEntry *request);
 
 /* Returns the taken bytes of both areas. */

@@ -41,6 +41,7 @@ struct HgServerQueue
 	HgDeviceStatus counted; /* the number of connections, and of jobs that have ended */
 };
 
+/* Returns the time in ms, of the clock of the entries. */
 static inline uint64_t
 hg_queue_now_ms(void)
 {

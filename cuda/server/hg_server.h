@@ -63,6 +63,7 @@ typedef struct HgServerConfig
 	/* Returns the device memory that a job needs at least, as far as its spec says. */
 	uint64_t (*job_bytes)(void *arg, const HgJobSpec *spec);
 
+	/* Stores the current use. It must be fast. */
 	void (*memory_use)(void *arg, HgMemoryUse *use);
 
 	/*

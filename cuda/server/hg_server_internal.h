@@ -144,20 +144,29 @@ extern HgStatus hg_server_room_reserve_arrivals(HgServerJob *job, HgSide side, u
 extern bool hg_server_exchange_is_sane(const HgServerJob *job, const HgWireRequest *request);
 
 /*
- * These make the engine's calls for a shard (src/engine/hg_exchange.h). The descriptor that offer
- * puts into the answer is the caller's to close.
+ * Requests to a shard (src/engine/hg_exchange.h). The first counts a side's rows by part, into
+ * room for results.
  */
 extern HgStatus hg_server_exchange_tally(HgServerJob *job, const HgWireRequest *request,
 										 HgWireReply *reply);
+
+/* Reserves memory for the side's future rows, and expects them. */
 extern HgStatus hg_server_exchange_expect(HgServerJob *job, const HgWireRequest *request,
 										  HgError *error);
+
+/* Takes rows for another shard into room for results. */
 extern HgStatus hg_server_exchange_take(HgServerJob *job, const HgWireRequest *request,
 										HgWireReply *reply);
+
+/* Puts rows out of the lease. */
 extern HgStatus hg_server_exchange_put(HgServerJob *job, const HgWireRequest *request,
 									   HgError *error);
 
+/* Makes a peer window; the caller closes the descriptor in the answer. */
 extern HgStatus hg_server_exchange_offer(HgServerJob *job, const HgWireRequest *request,
 										 HgWireReply *reply);
+
+/* Writes rows to another shard's window, and waits until they have arrived. */
 extern HgStatus hg_server_exchange_send(HgServerJob *job, const HgWireRequest *request,
 										HgError *error);
 
@@ -167,17 +176,19 @@ extern HgStatus hg_server_exchange_send(HgServerJob *job, const HgWireRequest *r
 extern HgStatus hg_server_job_serve(HgServerJob *job, const HgWireRequest *request,
 									HgWireReply *reply);
 
-/*
- * Return true if what a request appends exists in the job, and lies in its lease: keys or a
- * column, pages, edges of a new graph replica, values of a new column replica, words of a mask.
- */
+/* Returns true if the keys or the column to append exist in the job, and lie in its lease. */
 extern bool hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request);
 
+/* The same for pages. */
 extern bool hg_server_job_can_append_pages(const HgServerJob *job, const HgWireRequest *request);
 
+/* The same for edges of a new graph replica. */
 extern bool hg_server_job_can_put_edges(const HgServerJob *job, const HgWireRequest *request);
+
+/* The same for values of a new column replica. */
 extern bool hg_server_job_can_put_values(const HgServerJob *job, const HgWireRequest *request);
 
+/* The same for words of a mask. */
 extern bool hg_server_job_can_mask(const HgServerJob *job, const HgWireRequest *request);
 
 #endif /* HG_SERVER_INTERNAL_H */

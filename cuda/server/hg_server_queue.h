@@ -71,8 +71,10 @@ extern HgStatus hg_server_queue_join(HgServerQueue *queue, HgQueueEntry *partici
 extern HgStatus hg_server_queue_grow(HgServerQueue *queue, HgQueueEntry *job, uint64_t bytes,
 									 HgError *error);
 
-/* Mark the begin and the end of work on an admitted job, so that the queue knows idle jobs. */
+/* Notes the start of work on an admitted job, which is then not idle. */
 extern void hg_server_queue_begin_work(HgServerQueue *queue, HgQueueEntry *job);
+
+/* Notes the end of work on an admitted job. */
 extern void hg_server_queue_end_work(HgServerQueue *queue, HgQueueEntry *job);
 
 /*

@@ -12,7 +12,10 @@
 
 #include <stdint.h>
 
-/* The number of set bits, and the index of the lowest one; the word must not be 0. */
+/*
+ * count_bits returns the number of set bits; lowest_bit and lowest_bit64 the index of the lowest
+ * set bit of a word that is not 0.
+ */
 #if defined(__GNUC__)
 #define count_bits(word) ((uint32_t) __builtin_popcount(word))
 #define lowest_bit(word) ((uint32_t) __builtin_ctz(word))

@@ -90,7 +90,9 @@ hg_cpu_row_bytes(uint32_t key_width, double load_factor)
 	return edge > graph ? edge : graph;
 }
 
-/* Returns true if a shared job's outer rows are distributed regardless of who appended them. */
+/*
+ * Returns true if a shared job's outer rows are distributed, whatever participant appended them.
+ */
 static bool
 is_spread(const HgJob *job, const uint64_t rows[2])
 {

@@ -12,8 +12,10 @@
 
 #include "hg_cpu_job.h"
 
-/* The engine's calls describe and export_graph, as hg_engine.h specifies them. */
+/* Describes the graph of a side as the engine's describe; distinct keys are exact. */
 extern HgStatus hg_cpu_describe(HgJob *job, HgSide which, HgGraphStats *stats, HgError *error);
+
+/* Copies the graph of a side out as the engine's export_graph. */
 extern HgStatus hg_cpu_export(HgJob *job, HgSide which, uint32_t *offsets, void *edge_keys,
 							  uint32_t *edge_rows, HgError *error);
 

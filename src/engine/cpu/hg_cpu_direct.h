@@ -24,11 +24,14 @@ typedef struct HgCpuDirectCursor
 
 /*
  * Makes the inner keys the vertices, which sets job->direct.vertices, if they are dense enough and
- * their tables take at most so many bytes. In a shared job, rows are those of all participants,
- * and bounds those of all inner keys.
+ * their tables take at most so many bytes. rows are those of both sides.
  */
 extern HgStatus hg_cpu_direct_choose(HgJob *job, const uint64_t rows[2], uint64_t bytes,
 									 HgError *error);
+
+/*
+ * The same for a shared job: rows are those of all participants, bounds those of all inner keys.
+ */
 extern void hg_cpu_direct_choose_shared(HgJob *job, const uint64_t rows[2], uint64_t bytes,
 										const HgCpuBounds *bounds);
 
@@ -38,14 +41,15 @@ extern HgStatus hg_cpu_direct_bounds(HgJob *job, HgCpuBounds *bounds, HgError *e
 /* Makes a bitmap of the caller's the table of a job that needs nothing but bits. */
 extern void hg_cpu_direct_give(HgJob *job, const HgKeyBitmap *bitmap);
 
-/*
- * The calls match, next and count, for a job whose vertices are keys. match and count make the
- * table that they need, unless it exists.
- */
+/* Starts a stream of matches, and makes the table for it, unless it exists. */
 extern HgStatus hg_cpu_direct_match(HgJob *job, HgCpuDirectCursor *cursor, HgMatchMode mode,
 									HgError *error);
+
+/* Returns the next matches of the stream, as the engine's next. */
 extern HgStatus hg_cpu_direct_next(HgJob *job, HgCpuDirectCursor *cursor, HgMatches *matches,
 								   HgError *error);
+
+/* Counts the matches, as the engine's count, and makes the table for that, unless it exists. */
 extern HgStatus hg_cpu_direct_count(HgJob *job, HgMatchMode mode, uint64_t *matches,
 									HgError *error);
 

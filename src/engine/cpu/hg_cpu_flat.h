@@ -60,12 +60,14 @@ typedef struct HgCpuFlatPlaces
 	uint64_t end;
 } HgCpuFlatPlaces;
 
+/* Returns the bytes of an offset in a bin of so many rows. */
 static inline uint32_t
 hg_cpu_flat_offset_width(uint64_t rows)
 {
 	return rows > HG_CPU_FLAT_NARROW_ROWS ? 4 : 2;
 }
 
+/* Returns where the arrays of a bin of so many rows are. */
 static inline HgCpuFlatPlaces
 hg_cpu_flat_places(const HgFlatShape *shape, uint64_t rows)
 {
@@ -80,6 +82,7 @@ hg_cpu_flat_places(const HgFlatShape *shape, uint64_t rows)
 	return places;
 }
 
+/* Returns the arrays of a graph's bin. */
 static inline HgCpuFlatBin
 hg_cpu_flat_bin(const HgFlatGraph *graph, uint64_t number)
 {
@@ -113,6 +116,7 @@ hg_cpu_flat_key(const void *keys, uint32_t width, uint64_t i)
 	return width == 4 ? ((const int32_t *) keys)[i] : ((const int64_t *) keys)[i];
 }
 
+/* Returns the 32-bit hash of a key. */
 static inline uint32_t
 hg_cpu_flat_hash(int64_t key)
 {

@@ -12,12 +12,11 @@
 
 #include "hg_cpu_flat_stream.h"
 
-/*
- * Intersect the remaining cells of the stretch, or compare the remaining probes of the group, and
- * add to *pairs. They return why they stopped.
- */
+/* Intersects the remaining cells of the stretch, adds to *pairs, and returns why it stopped. */
 extern HgCpuFlatEnd hg_cpu_flat_intersect(HgFlatJoin *join, HgMatchMode mode,
 										  HgCpuFlatPairs *pairs);
+
+/* Compares the remaining probes of the group, likewise. */
 extern HgCpuFlatEnd hg_cpu_flat_compare(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs);
 
 #endif /* HG_CPU_FLAT_COMPARE_H */

@@ -12,9 +12,10 @@
 
 #include "hg_cpu_flat_filter.h"
 
-/* Most rows of a piece, and the size of the piece at `from` of count rows. */
+/* Most rows of a piece. */
 #define HG_CPU_FLAT_PIECE 512
 
+/* Returns the rows of the piece that starts at `from`, of count rows in all. */
 static inline uint32_t
 hg_cpu_flat_piece(uint64_t from, uint64_t count)
 {
@@ -28,6 +29,7 @@ hg_cpu_flat_poll_piece(const HgHost *host, uint64_t from, HgError *error)
 	return from % HG_CPU_FLAT_POLL_ROWS == 0 ? hg_host_check_cancel(host, error) : HG_OK;
 }
 
+/* Returns the address of key i. */
 static inline const void *
 hg_cpu_flat_key_at(const void *keys, uint32_t width, uint64_t i)
 {
@@ -38,9 +40,11 @@ hg_cpu_flat_key_at(const void *keys, uint32_t width, uint64_t i)
 extern void hg_cpu_flat_vertices(const void *keys, uint32_t width, uint32_t n, uint32_t log2,
 								 uint32_t *vertices);
 
-/* Return how many of n rows count; copy also copies these and their keys, with room for n. */
+/* Returns how many of n rows count. */
 extern uint32_t hg_cpu_flat_count_rows(const HgCpuFlatFilter *filter, const uint32_t *rows,
 									   uint32_t n);
+
+/* Copies the rows that count, and their keys, to arrays with room for n; returns how many. */
 extern uint32_t hg_cpu_flat_copy_rows(const HgCpuFlatFilter *filter, const void *keys,
 									  uint32_t width, const uint32_t *rows, uint32_t n,
 									  void *to_keys, uint32_t *to_rows);

@@ -199,6 +199,7 @@ hg_cpu_flat_work_done(HgFlatJoin *join, uint32_t work, HgError *error)
 	return hg_host_check_cancel(join->host, error);
 }
 
+/* Returns log2 of a graph's vertices. */
 static inline uint32_t
 hg_cpu_flat_log2(const HgFlatShape *shape)
 {

@@ -19,9 +19,11 @@ extern HgStatus hg_cpu_graph_reserve(HgJob *job, HgSide which, uint64_t rows, Hg
 extern HgStatus hg_cpu_offsets_sum(HgJob *job, uint32_t *offsets, uint64_t n, uint32_t *longest,
 								   HgError *error);
 
-/* Build the graph of edges from .. from + rows - 1 of a bin, or of all of a side's pieces. */
+/* Builds the graph of edges from .. from + rows - 1 of a bin. The graph must be reserved. */
 extern HgStatus hg_cpu_graph_bin(HgJob *job, HgSide which, uint32_t bin, uint64_t from,
 								 uint64_t rows, HgError *error);
+
+/* Builds the graph of a whole side from its pieces. The graph must be reserved. */
 extern HgStatus hg_cpu_graph_pieces(HgJob *job, HgSide which, HgError *error);
 
 #endif /* HG_CPU_GRAPH_H */

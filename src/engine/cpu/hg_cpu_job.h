@@ -14,7 +14,7 @@
  *	hg_cpu_graph.c		one HashGraph, of a bin or of a whole side
  *	hg_cpu_participants.c
  *						how the participants of a shared job cooperate
- *	hg_cpu_side.c		the runs of a side, whoever made them
+ *	hg_cpu_side.c		the runs of a side, of all participants
  *	../hg_host_job.c	memory under the job's limit, cancel, appended keys, checks of calls
  *
  * A file calls only files that stand below it.
@@ -106,6 +106,7 @@ typedef struct HgCpuEdge64
 	uint32_t row;
 } HgCpuEdge64;
 
+/* Returns the mixed key of an edge. */
 static inline uint32_t
 hg_cpu_mixed32(const HgCpuEdge32 *edge)
 {
@@ -121,6 +122,7 @@ hg_cpu_mixed64(const HgCpuEdge64 *edge)
 	return mixed;
 }
 
+/* Sets the mixed key and the row of an edge. */
 static inline void
 hg_cpu_edge_set32(HgCpuEdge32 *edge, uint32_t mixed, uint32_t row)
 {
@@ -216,12 +218,14 @@ struct HgJob
 	HgCpuDirect direct;					/* used instead of graphs if it has vertices */
 };
 
+/* Returns true if the job's vertices are the keys. */
 static inline bool
 hg_cpu_is_direct(const HgJob *job)
 {
 	return job->direct.vertices > 0;
 }
 
+/* Returns the bytes of an edge. */
 static inline size_t
 hg_cpu_edge_size(const HgJob *job)
 {

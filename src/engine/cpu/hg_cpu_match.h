@@ -48,12 +48,15 @@ typedef struct HgCpuCursor
 	} u;
 } HgCpuCursor;
 
-/*
- * Starts a stream of matches. next returns further matches of the stream, as hg_engine.h says;
- * after a failure matches->count is 0. count counts the matches of a stream at its start.
- */
+/* Starts a stream of matches. */
 extern void hg_cpu_cursor_init(HgCpuCursor *cursor, HgMatchMode mode);
+
+/*
+ * Returns the next matches of a stream, as the engine's next; after a failure matches->count is 0.
+ */
 extern HgStatus hg_cpu_next(HgJob *job, HgCpuCursor *cursor, HgMatches *matches, HgError *error);
+
+/* Counts the matches of a stream, which must be at its start. */
 extern HgStatus hg_cpu_count(HgJob *job, HgCpuCursor *cursor, uint64_t *matches, HgError *error);
 
 #endif /* HG_CPU_MATCH_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_side.c
- *	  The runs of a side, whoever made them, and the rows of its bins.
+ *	  The runs of a side, and the rows of its bins.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_side.h
- *	  The runs of a side, whoever made them, and walks over its rows.
+ *	  The runs of a side, and walks over its rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,11 +34,14 @@ typedef struct HgCpuWalk
 extern HgStatus hg_cpu_run_add(HgJob *job, HgCpuSide *side, HgCpuRunHeader *header, uint64_t bytes,
 							   HgError *error);
 
-/* Return the edges of a bin in all runs of a side, and the most edges of any bin. */
+/* Returns the edges of a bin in all runs of a side. */
 extern uint64_t hg_cpu_bin_rows(const HgCpuSide *side, uint32_t bin);
+
+/* Stores the most edges that any bin of a side has. */
 extern HgStatus hg_cpu_biggest_bin(HgJob *job, const HgCpuSide *side, uint64_t *rows,
 								   HgError *error);
 
+/* Starts a walk over the keys of a side. */
 static inline void
 hg_cpu_scan_init(HgCpuScan *scan, const HgHostSide *side)
 {

@@ -142,11 +142,10 @@ struct HgTableCalls
 	void (*close)(HgTable *table);
 };
 
-/*
- * Allocates memory of the table's host and counts it against the table's limit. On failure *ptr is
- * NULL. hg_table_free releases it, with the same size; NULL is allowed.
- */
+/* Allocates memory of the table's host, within the table's limit. On failure *ptr is NULL. */
 extern HgStatus hg_table_alloc(HgTable *table, uint64_t bytes, void **ptr, HgError *error);
+
+/* Frees memory of hg_table_alloc, with the same size; NULL is allowed. */
 extern void hg_table_free(HgTable *table, void *ptr, uint64_t bytes);
 
 /* Returns HG_CANCELLED if the host has cancelled the work, else HG_OK. */
@@ -166,6 +165,7 @@ hg_table_work(HgTable *table, uint32_t work, HgError *error)
 	return hg_table_poll(table, error);
 }
 
+/* Returns true if the slots have rows: not in sets. */
 static inline bool
 hg_table_has_rows(const HgTable *table)
 {

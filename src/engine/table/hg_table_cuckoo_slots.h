@@ -31,6 +31,8 @@ typedef struct HgCuckooSlots
 /* Allocates slots for so many rows, all empty. On failure no memory stays allocated. */
 extern HgStatus hg_cuckoo_open(HgTable *table, HgCuckooSlots *cuckoo, uint64_t rows,
 							   HgError *error);
+
+/* Frees the slots. */
 extern void hg_cuckoo_close(HgTable *table, HgCuckooSlots *cuckoo);
 
 /*

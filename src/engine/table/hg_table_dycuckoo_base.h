@@ -51,6 +51,7 @@ typedef struct HgDycuckooItem
 	uint32_t row;
 } HgDycuckooItem;
 
+/* Returns the slots of a bucket. */
 static inline uint32_t
 hg_dycuckoo_bucket_slots(uint32_t width)
 {

@@ -40,6 +40,8 @@ typedef struct HgTableErased
 /* Builds the table from the unread rest of a source. On failure no memory stays allocated. */
 extern HgStatus hg_erased_create(HgTable *table, HgTableErased *erased, HgTableSource *source,
 								 HgError *error);
+
+/* Frees the table. */
 extern void hg_erased_free(HgTable *table, HgTableErased *erased);
 
 /* Returns true if the batch erases a row with this word and row number. */

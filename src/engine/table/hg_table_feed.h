@@ -26,6 +26,7 @@ typedef struct HgTableFeed
 	uint64_t old_rows;
 	uint64_t erased_rows;
 } HgTableFeed;
+
 /* Makes a feed. Any of the three may be NULL; they must outlive the feed. */
 
 extern void hg_feed_init(HgTableFeed *feed, HgTable *old, HgTableErased *erased, HgTableSource *in);

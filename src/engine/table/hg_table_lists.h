@@ -33,20 +33,25 @@ typedef struct HgTableLists
  */
 extern HgStatus hg_lists_build(HgTable *table, HgTableFeed *feed, uint32_t empty, bool sorted,
 							   HgTableLists *lists, HgError *error);
+
+/* Frees the lists and zeroes the struct. */
 extern void hg_lists_free(HgTable *table, HgTableLists *lists);
 
 /* Returns HG_TOO_MANY_ROWS if the lists of so many rows would have too many slots, else HG_OK. */
 extern HgStatus hg_lists_check(const HgTableSpec *spec, uint64_t rows, uint32_t empty,
 							   HgError *error);
 
-/* Upper bounds on the bytes of the lists of so many rows, and on the scratch of building them. */
+/* Upper bound on the bytes of the lists of so many rows. */
 extern uint64_t hg_lists_bytes(const HgTableSpec *spec, uint64_t rows, uint32_t empty);
+
+/* Upper bound on the scratch of building them. */
 extern uint64_t hg_lists_build_bytes(const HgTableSpec *spec, uint64_t rows, uint32_t empty);
 
 /* Sorts count slots from `from` on by word, stably. scratch has count slots or more. */
 extern HgStatus hg_lists_sort(HgTable *table, HgTableSlots *slots, uint64_t from, uint64_t count,
 							  HgTableSlots *scratch, HgError *error);
 
+/* Returns the number of lists. */
 static inline uint64_t
 hg_lists_vertices(const HgTableLists *lists)
 {

@@ -69,6 +69,7 @@ hg_slots_alloc(HgTable *table, HgTableLayout layout, uint64_t count, HgTableSlot
 	return HG_OK;
 }
 
+/* Frees the slots and zeroes the struct. */
 static inline void
 hg_slots_free(HgTable *table, HgTableSlots *slots)
 {
@@ -76,6 +77,7 @@ hg_slots_free(HgTable *table, HgTableSlots *slots)
 	memset(slots, 0, sizeof(*slots));
 }
 
+/* Returns the word of a slot. */
 HG_TABLE_INLINE uint64_t
 hg_slot_word(const HgTableSlots *slots, uint64_t i, uint32_t width)
 {
@@ -110,6 +112,7 @@ hg_slot_row(const HgTableSlots *slots, uint64_t i, uint32_t width)
 	return row;
 }
 
+/* Sets the word and, if slots have rows, the row of a slot. */
 HG_TABLE_INLINE void
 hg_slot_set(const HgTableSlots *slots, uint64_t i, uint64_t word, uint32_t row, uint32_t width)
 {
@@ -131,6 +134,7 @@ hg_slot_mark(const HgTableSlots *slots, uint64_t i, uint32_t which, uint32_t wid
 	hg_slot_set(slots, i, hg_table_marker(which, width), HG_NO_ROW - which, width);
 }
 
+/* Prefetches the word of a slot. */
 HG_TABLE_INLINE void
 hg_slot_prefetch(const HgTableSlots *slots, uint64_t i)
 {
