@@ -161,7 +161,7 @@ uncharge_releases(HgCudaDevice *device)
 {
 	if (device->releasing == 0)
 		return;
-	/* the query must not change the thread's current device */
+	/* else a thread without a device would initialize another one */
 	cudaSetDevice(device->ordinal);
 	if (hg_cuda_stream_has_passed(device->releases))
 	{
@@ -183,7 +183,7 @@ uncharge_closed(HgCudaDevice *device)
 
 		if (kit->charged == 0)
 			continue;
-		/* the query must not change the thread's current device */
+		/* else a thread without a device would initialize another one */
 		if (!chosen)
 			cudaSetDevice(device->ordinal);
 		chosen = true;

@@ -54,7 +54,10 @@ struct HgCudaWork
 	int block_count;
 };
 
-/* Opens the work of one job, and makes the device current in the calling thread. */
+/*
+ * Opens the work of one job, and makes the device current in the calling thread. limit is in
+ * bytes; 0 means none. On failure nothing is open.
+ */
 HgStatus hg_cuda_work_open(HgCudaWork *work, HgCudaDevice *device, const HgHost *host,
 						   uint64_t limit, HgError *error);
 

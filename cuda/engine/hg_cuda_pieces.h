@@ -61,7 +61,7 @@ struct HgCudaPieces
 	uint64_t held;	 /* bytes that all pieces hold */
 	uint64_t peak;	 /* most bytes that they held */
 	uint64_t turns;
-	bool full;		 /* there was no memory for another piece */
+	bool full;		 /* no new pieces are made, as memory is short */
 	bool ended;		 /* no piece may be taken any more */
 	int users;		 /* callers that work on pages */
 	double began_ms; /* when users last became positive */

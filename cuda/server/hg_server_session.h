@@ -23,7 +23,7 @@ typedef enum HgSessionState
 } HgSessionState;
 
 /*
- * Creates a session for a socket, which stays the caller's, and sends hello, without its header,
+ * Creates a session for a socket, which stays the caller's. Sends hello, whose header it fills in,
  * as the first message. A hello without staging makes a control connection, which can't have jobs.
  * NULL if the process is out of memory or descriptors.
  */

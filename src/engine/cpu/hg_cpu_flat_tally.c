@@ -109,7 +109,7 @@ hg_flat_tally_close(HgFlatTally *tally)
 							sizeof(HgFlatTally) + tally->words * sizeof(uint64_t));
 }
 
-/* Counts the rows of the chunk, while full counts have room; returns the rows returned. */
+/* Counts the rows of the chunk, while full counts have room; returns how many rows it wrote. */
 static size_t
 count_chunk(HgFlatTally *tally, uint32_t *rows, size_t capacity)
 {

@@ -82,7 +82,7 @@ struct HgTable
 	const HgHost *host;
 	HgTableSpec spec; /* with the defaults filled in */
 	HgTableTraits traits;
-	bool used;	 /* an insert was done or tried */
+	bool used;	 /* a build, or an insert of rows, has succeeded */
 	bool failed; /* only close is allowed */
 	/* set only: true if the key of the empty marker, or of the deleted marker, is in the set */
 	bool marked[2];
@@ -108,7 +108,7 @@ struct HgTableCalls
 	/* Makes the struct an empty table. After a failure the caller calls close. */
 	HgStatus (*open)(HgTable *table, HgError *error);
 
-	/* Erases the rows of out, then inserts the rows of in. Either may be NULL. Adds to *change. */
+	/* Erases out, then inserts in, either of which may be NULL. *change is zero at first. */
 	HgStatus (*change)(HgTable *table, HgTableSource *out, HgTableSource *in, HgTableChange *change,
 					   HgError *error);
 
