@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident.h
- *	  The room's part in the server's start.
+ *	  Installs the hooks that reserve and initialize this room's shared memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,7 +10,10 @@
 #ifndef HG_RESIDENT_H
 #define HG_RESIDENT_H
 
-/* Request shared memory, and have it made; called while shared_preload_libraries are loaded. */
+/*
+ * Installs shmem_request_hook and shmem_startup_hook.  Does nothing unless called while
+ * shared_preload_libraries are loaded.
+ */
 extern void hg_resident_init(void);
 
 #endif /* HG_RESIDENT_H */

@@ -1,35 +1,38 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_array.h
- *	  The values of a segment's column in memory: their encodings, and where a row's value is.
+ *	  The values of one column of a segment in memory: encodings, arrays, and how to find a row's
+ *	  value.
  *
- * FIXED: values of a fixed width of at most HG_FIXED_WIDTH bytes, of which a row that is NULL has
- * one of zeroes.
+ * FIXED: values of a fixed width of at most HG_FIXED_WIDTH bytes.  A NULL row has a value of
+ * zeroes.
  *
- * PACKED: all other values, byte for byte as the row in the heap has them: short headers, what is
- * compressed in line, and pointers to what is out of line.  They lie one behind the other as in a
- * row, aligned as their type wants it (those with a short header are not), and nothing lies there
- * for a row that is NULL.  Where a value begins is known of each HG_GROUP_ROWS-th row, and of the
- * others from the lengths of those ahead of it: a quarter of a byte a row is all that it takes.
+ * PACKED: all other values, byte for byte as the heap has them: short headers, values compressed
+ * in line, and pointers to values out of line.  Values lie one behind the other as in a row,
+ * aligned as their type requires; those with a short header are not aligned.  A NULL row takes no
+ * bytes.  The start of every HG_GROUP_ROWS-th value is stored; the others follow from the lengths
+ * of the values before them.  That costs a quarter of a byte a row.
  *
- * DICTIONARY: such values where few of them differ, each kept once, and their numbers by row: a
- * CODE.  Two values that differ in a byte have two codes, whatever their type calls equal.
+ * DICTIONARY: such values where few of them differ.  Each distinct value is stored once, and each
+ * row has its number, the CODE.  Two values that differ in a byte have two codes, even if their
+ * type calls them equal.
  *
- * SCALED: numerics that all have one display scale, as scaled integers, as wide as their range
- * needs.
+ * SCALED: numerics that all have one display scale, as scaled integers of the width that their
+ * range needs.
  *
  * MISSING: a row that is older than its column has no value in the heap, but the column's default
- * of that time, which may be large.  That is kept once, and of a PACKED column a bit for each row.
+ * of that time, which may be large.  That value is stored once; a PACKED column has a bit for each
+ * row that says whether the row is missing it.
  *
- * VALUES OUT OF LINE.  What is kept of a value in the table's TOAST is its pointer, which is
- * followed when somebody asks for the value.  The chunks are there then, and are that value's: the
- * reader's snapshot sees the row that the pointer was taken from, or its block would not be valid
- * (hg_resident_validity.c).  Chunks are deleted by who deletes that row, or updates the value, in
- * the same transaction, which that snapshot does not see as committed; so no vacuum of the TOAST
- * table may remove them as long as the snapshot is registered, and no other value gets their
- * identifier while they are there.  What moves chunks under new identifiers, or drops them, is a
- * rewrite, which gives the table another file under a lock that waits for the reader.  That is
- * all that a scan of the heap relies on too: it reads the pointer first, and follows it later.
+ * VALUES OUT OF LINE.  Of a value in the table's TOAST, the array has the pointer, which is
+ * followed when the value is read.  The chunks are still there then, and still are that value's.
+ * The reader's snapshot sees the row that the pointer was taken from, or its block would not be
+ * valid (hg_resident_validity.c).  Chunks are deleted by the transaction that deletes that row or
+ * updates the value, and the snapshot does not see that transaction as committed.  So no vacuum of
+ * the TOAST table may remove them while the snapshot is registered, and no other value gets their
+ * identifier meanwhile.  Only a rewrite moves or drops chunks otherwise.  It gives the table
+ * another file, under a lock that waits for the reader.  A heap scan relies on the same: it reads
+ * the pointer first, and follows it later.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -42,13 +45,13 @@
 
 #include "access/tupmacs.h"
 
-/* Widest values that are FIXED. */
+/* Maximum width of FIXED values, in bytes. */
 #define HG_FIXED_WIDTH 16
 
-/* PACKED values of which the first one's place is kept. */
+/* Rows of a PACKED group; the start of the group's first value is stored. */
 #define HG_GROUP_ROWS 16
 
-/* Most values of a DICTIONARY. */
+/* Maximum number of values of a DICTIONARY. */
 #define HG_MOST_CODES 65536
 
 typedef enum HgSegmentEncoding
@@ -59,35 +62,36 @@ typedef enum HgSegmentEncoding
 	HG_ENCODING_SCALED
 } HgSegmentEncoding;
 
-/* How the arrays of a column are to be read. */
+/* How to read the arrays of a column. */
 typedef struct HgSegmentForm
 {
 	HgSegmentEncoding encoding;
-	int width;		   /* of FIXED values, of codes: 1 or 2, or of scaled integers: 1, 2, 4 or 8 */
-	int scale;		   /* of UNITS */
-	uint32 ncodes;	   /* of a DICTIONARY */
-	uint32 widest;	   /* DICTIONARY: bytes of the widest value */
-	uint32 missing_at; /* PACKED: where the value of missing rows begins */
+	int width;	   /* bytes of a FIXED value, a code (1 or 2), or a scaled integer (1, 2, 4 or 8) */
+	int scale;	   /* of SCALED */
+	uint32 ncodes; /* DICTIONARY: number of codes */
+	uint32 widest; /* DICTIONARY: bytes of the widest value */
+	uint32 missing_at; /* PACKED: offset in HG_PART_BYTES of the value of missing rows */
 } HgSegmentForm;
 
 /* The arrays of a column, in the order in which they lie in its chunk. */
 typedef enum HgSegmentPart
 {
 	HG_PART_VALUES = 0, /* [rows x width] values, codes or scaled integers */
-	HG_PART_VALID,		/* [rows] bits; none where no value is NULL */
-	HG_PART_STARTS,		/* uint32s: of groups of rows, and of what is behind them; or of codes */
-	HG_PART_MISSING,	/* [rows] bits; none where no row is missing */
-	HG_PART_BYTES,		/* PACKED and DICTIONARY: the values themselves */
+	HG_PART_VALID,		/* [rows] bits; absent if no value is NULL */
+	HG_PART_STARTS,	 /* uint32 offsets of PACKED groups and of their end, or of the values of codes
+					  */
+	HG_PART_MISSING, /* [rows] bits; absent if no row is missing */
+	HG_PART_BYTES,	 /* PACKED and DICTIONARY: the values themselves */
 	HG_PARTS
 } HgSegmentPart;
 
-/* Pointers of this process to them. */
+/* The arrays at addresses of this process; NULL: the column does not have that array. */
 typedef struct HgSegmentArray
 {
 	HgSegmentForm form;
-	int width;	 /* form.width */
-	int length;	 /* of the type: -1, or that of each value */
-	int alignby; /* of the type */
+	int width;	 /* a copy of form.width */
+	int length;	 /* attlen of the type: a width, or -1 if each value has its own length */
+	int alignby; /* alignment of the type, in bytes */
 	const char *values;
 	const uint64 *valid;
 	const uint32 *starts;
@@ -95,19 +99,21 @@ typedef struct HgSegmentArray
 	const char *bytes;
 } HgSegmentArray;
 
+/* Returns the bytes of an array of one bit for each of nrows rows. */
 static inline Size
 hg_segment_bits_bytes(uint32 nrows)
 {
 	return ((Size) nrows + 63) / 64 * sizeof(uint64);
 }
 
+/* Returns true if the bit of a row is set. */
 static inline bool
 hg_segment_bit(const uint64 *bits, uint32 row)
 {
 	return (bits[row / 64] >> (row % 64) & 1) != 0;
 }
 
-/* Set the bits of rows first .. end - 1. */
+/* Sets the bits of rows first to end - 1. */
 static inline void
 hg_segment_set_bits(uint64 *bits, uint32 first, uint32 end)
 {
@@ -120,26 +126,28 @@ hg_segment_set_bits(uint64 *bits, uint32 first, uint32 end)
 	}
 }
 
+/* Returns true if the value of a row is NULL. */
 static inline bool
 hg_segment_is_null(const HgSegmentArray *array, uint32 row)
 {
 	return array->valid != NULL && !hg_segment_bit(array->valid, row);
 }
 
+/* Returns true if a row is older than the column, and has its default of that time. */
 static inline bool
 hg_segment_is_missing(const HgSegmentArray *array, uint32 row)
 {
 	return array->missing != NULL && hg_segment_bit(array->missing, row);
 }
 
-/* Bytes of a value, which is of a type of that length. */
+/* Returns the bytes of a packed value; length is attlen of its type. */
 static inline Size
 hg_segment_value_bytes(int length, const char *value)
 {
 	return length == -1 ? VARSIZE_ANY(value) : (Size) length;
 }
 
-/* Where a value begins that is packed behind others which end there. */
+/* Returns where the next packed value begins, if the previous one ends at end. */
 static inline const char *
 hg_segment_align(int length, int alignby, const char *end)
 {
@@ -149,7 +157,7 @@ hg_segment_align(int length, int alignby, const char *end)
 	return (const char *) TYPEALIGN(alignby, end);
 }
 
-/* Where the packed values of a row's group begin. */
+/* Returns where the packed values of the row's group begin. */
 static inline const char *
 hg_segment_group(const HgSegmentArray *array, uint32 row)
 {
@@ -157,8 +165,8 @@ hg_segment_group(const HgSegmentArray *array, uint32 row)
 }
 
 /*
- * The packed value of a row that is behind the one whose value would begin at place, in the same
- * group, or is that one.
+ * Returns where the value of row to would begin, before alignment; place is where that of row from
+ * would.  Both rows are of one group.
  */
 static inline const char *
 hg_segment_walk(const HgSegmentArray *array, uint32 from, uint32 to, const char *place)
@@ -173,7 +181,7 @@ hg_segment_walk(const HgSegmentArray *array, uint32 from, uint32 to, const char 
 	return place;
 }
 
-/* The code of a row that is not NULL. */
+/* Returns the code of a row, which must not be NULL. */
 static inline uint32
 hg_segment_code(const HgSegmentArray *array, uint32 row)
 {
@@ -182,14 +190,14 @@ hg_segment_code(const HgSegmentArray *array, uint32 row)
 	return ((const uint16 *) array->values)[row];
 }
 
-/* The value of a code: what depends on a value alone can be found out once for each. */
+/* Returns the value of a code.  What depends on it alone can be computed once for each code. */
 static inline const char *
 hg_segment_code_value(const HgSegmentArray *array, uint32 code)
 {
 	return array->bytes + array->starts[code];
 }
 
-/* Returns the integer of a row in an array of that width; inlined where this is a constant. */
+/* Returns the integer of a row; each of values has width bytes.  Inlined for constant widths. */
 static pg_attribute_always_inline int64
 hg_segment_integer(int width, const char *values, uint32 row)
 {
@@ -207,8 +215,8 @@ hg_segment_integer(int width, const char *values, uint32 row)
 }
 
 /*
- * Where the value of a row is that is not NULL, as the heap has it, but for the alignment of FIXED
- * values.  Not of UNITS, which nothing lies there for.
+ * Returns a pointer to the value of a row, which must not be NULL.  The bytes are those of the
+ * heap, except that FIXED values may be unaligned.  Not for SCALED, which has no such bytes.
  */
 static inline const char *
 hg_segment_place(const HgSegmentArray *array, uint32 row)

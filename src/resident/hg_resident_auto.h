@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_auto.h
- *	  Columns that joins have scanned twice are taken in without being asked for, and HashGraphs are
- *	  made of those whose values joins have hashed twice.
+ *	  Requests columns that joins have scanned twice, and HashGraphs of keys that joins have
+ *	  hashed twice, on behalf of nobody.
  *
- * What was scanned once is noted in a table of fixed size, where one column may push out another:
- * a scan that is forgotten has to come a third time.
+ * A first scan is noted in a hash table of fixed size, where one note may overwrite another.  A
+ * scan whose note was overwritten has to come a third time.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,25 +20,26 @@
 
 #include "resident/hg_resident_graph_key.h"
 
-/* While shared memory is requested, and made. */
+/* Reserves and initializes shared memory, while the server starts. */
 extern void hg_auto_request(void);
 extern void hg_auto_startup(void);
 
 /*
- * Note that a join scans these columns of a table, once for each execution: in a transaction, the
- * table locked.  Where hashgraph.resident_auto is off, there is no memory, or the table can't be
- * resident, nothing is noted.  Costs a look at the directory where all of them are resident, or are
- * to be.
+ * Notes that a join scans these columns of a table; call it once for each execution, in a
+ * transaction, with the table locked.  Columns that were scanned twice are requested from the
+ * directory.  Does nothing if hashgraph.resident_auto is off, there is no memory for cached
+ * columns, or the table can't be cached.  If all columns are requested already this costs one
+ * lookup in the directory.
  */
 extern void hg_auto_note_scan(Relation rel, const AttrNumber *columns, int ncolumns);
 
-/* Is it of use to note what a join does with a table? */
+/* Returns true if the notes for this table can lead to a request. */
 extern bool hg_auto_may_note(Relation rel);
 
 /*
- * Note that a join hashes the values of columns of a table, all that it joins that side by, and
- * such as a graph can be of, under the same conditions.  Tables that are smaller than a segment are
- * hashed sooner than a graph is found.
+ * Notes that a join hashes these columns of a table, under the same conditions as
+ * hg_auto_note_scan.  They must be the whole key of that side, and of a kind that a graph can
+ * have.  Tables smaller than a segment are ignored: hashing one is faster than finding its graph.
  */
 extern void hg_auto_note_key(Relation rel, const HgKeyNumbers *key);
 

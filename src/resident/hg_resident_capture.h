@@ -1,20 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_capture.h
- *	  Taking a segment in: from before its first page is read until its version is in the chain.
+ *	  Loads a segment: from before its first page is read until its version has joined the chain.
  *
- * Whoever captures holds a registered snapshot from before the first call until the last one has
- * returned: nobody else watches over what has been read and not been published
- * (hg_resident_validity.c, "A loader's own snapshot").  During each call it holds the relation's
- * AccessShareLock; where it lets go of that in between, so that others get at the table, it calls
- * hg_capture_let_go before, and hg_capture_go_on with the relation that it has opened then, which
- * must have the same file still.
+ * The caller holds a registered snapshot from before the first call until the last one has
+ * returned: nobody else watches what has been read and not been published (hg_resident_validity.c,
+ * "A loader's own snapshot").  During each call it holds the relation's AccessShareLock.  To
+ * release that lock in between, so that others can lock the table, the caller calls
+ * hg_capture_let_go first.  After it has locked and opened the relation again, which must still
+ * have the same file, it calls hg_capture_go_on.
  *
- *		hg_capture_begin
- *		for each block of capture.wanted: hg_capture_page, and take the rows of the copy
- *		make a version of what was taken
- *		hg_capture_join
- *		hg_capture_end					also where it is given up; an error does it too
+ *	hg_capture_begin
+ *	for each block of capture.wanted: hg_capture_page, and load the rows of the copy
+ *	make a version of the rows
+ *	hg_capture_join
+ *	hg_capture_end, also after giving up; no call is needed after an error
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,46 +34,60 @@ typedef struct HgCapture
 {
 	Relation rel;
 	uint32 segment;
-	HgBlockBits wanted;		   /* blocks that were all-visible when it began, and when it went on */
-	XLogRecPtr map_lsn;		   /* of the map's page then */
-	FullTransactionId horizon; /* rows that come to blocks from then on have no older id */
-	Buffer map;				   /* that page */
-	int refused;			   /* blocks that are all-visible, and have no position in the WAL */
+	HgBlockBits wanted;		   /* blocks that were all-visible at begin and at each go_on */
+	XLogRecPtr map_lsn;		   /* LSN of the map's page at begin */
+	FullTransactionId horizon; /* rows that come to blocks later have no older id */
+	Buffer map;				   /* that page, pinned */
+	int refused;			   /* number of all-visible blocks whose page has no plausible LSN */
 	BufferAccessStrategy strategy;
 } HgCapture;
 
-/* What one block was when it was read. */
+/* Copy of one block at the time it was read. */
 typedef struct HgCapturedPage
 {
 	PGAlignedBlock content;
 	XLogRecPtr lsn;
-	Buffer buffer; /* where it was, and may be again */
+	Buffer buffer; /* where the page was, and may be again; not pinned */
 } HgCapturedPage;
 
-/* False: there is nothing to take in, as no block below this page of the map can be relied on. */
+/*
+ * Begins a capture.  Returns false if there is nothing to load: the segment has no page of the
+ * visibility map, or that page's LSN can't be relied on.  Pins the map's page.
+ */
 extern bool hg_capture_begin(HgCapture *capture, Relation rel, uint32 segment,
 							 BufferAccessStrategy strategy);
 
-/* Copy a block that capture->wanted has.  False: it is not all-visible, or can't be relied on. */
+/*
+ * Copies a block that capture->wanted has to *page.  Returns false if the block is not all-visible
+ * any more, or its page's LSN can't be relied on; the latter counts in capture->refused.
+ */
 extern bool hg_capture_page(HgCapture *capture, BlockNumber block, HgCapturedPage *page);
 
 /*
- * Publish a version of the segment, and have it join the chain.  False: not published, because
- * there is no chain, or the directory does not want it any more; the version is still the caller's.
+ * Publishes a version of the segment, and joins it to the chain.  Returns false if there is no
+ * chain, or the directory does not want the segment any more.  The version is the directory's if
+ * the result is true, and still the caller's if it is false.
  */
 extern bool hg_capture_join(HgCapture *capture, dsa_pointer version);
 
+/* Releases the pin of the map's page.  May be called more than once. */
 extern void hg_capture_end(HgCapture *capture);
 
-/* Hold nothing of the table any more; end may follow, or go_on. */
+/*
+ * Releases the pin, and forgets the relation, so that the caller can unlock it.  hg_capture_end or
+ * hg_capture_go_on may follow.
+ */
 extern void hg_capture_let_go(HgCapture *capture);
-/* False: the table's map has gone. */
+/*
+ * Continues with the relation, and removes blocks from capture->wanted that are not all-visible
+ * any more.  Returns false if the segment has no page of the map any more.
+ */
 extern bool hg_capture_go_on(HgCapture *capture, Relation rel);
 
 /*
- * Makes the version that the directory has for the segment valid again, after its record has
- * become void: those of its blocks which rule L shows to be unchanged get a new record.  Returns
- * their number; -1: there is no such version.  Takes the place of all calls between begin and end.
+ * Makes the directory's version of the segment valid again after its record has become void.
+ * Blocks that rule L shows to be unchanged get a new record.  Returns their number, or -1 if there
+ * is no such version.  Used instead of hg_capture_page and hg_capture_join.
  */
 extern int hg_capture_readmit(HgCapture *capture);
 

@@ -195,7 +195,7 @@ hg_chain_finished(const HgChain *chain)
 
 /*
  * ------------------------------------------------------------------------
- * The witnesses'
+ * For witnesses
  * ------------------------------------------------------------------------
  */
 
@@ -360,9 +360,7 @@ hg_chain_is_quiet(const HgSegmentSlot *slot)
 		   (slot->loadable == 0 || slot->rested == HG_RESTED_ROUNDS);
 }
 
-/*
- * Observe n slots, which are below one page of the map.  Is there something to take in?
- */
+/* Observes n slots, below one page of the map.  Returns true if there is something to load. */
 static bool
 hg_chain_observe_slots(HgSegmentSlot *slots, uint32 n, const HgBlockBits *bits, bool full,
 					   uint64 generation)
@@ -563,10 +561,7 @@ hg_chain_end_round(HgChain *chain, HgChainPosition position)
 
 	hg_chain_raise(&chain->finishing, position.round);
 	pg_memory_barrier();
-	/*
-	 * who joins behind this list has seen the above: it has held the lock of each part of the
-	 * directory
-	 */
+	/* whoever joins after this has seen finishing: the list takes each partition's lock */
 	nkeys = hg_directory_list(chain->database, &keys);
 	for (int i = 0; i < nkeys; i++)
 	{

@@ -1,22 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_eviction.h
- *	  Making room in the area: what was not used for the longest time goes.
+ *	  Makes room in the area by evicting what was not used for the longest time.
  *
- * The page visibility cache (hg_page_vis.h) goes before all else, of any table and whenever it was
- * used, as far as room is wanted and nobody reads the segment: the next join computes it again.
- * Of the rest HashGraphs go first, each as a whole: they are made again of columns, without
- * reading the table.  A graph was used when its column was, or itself.  Then goes a column of a
- * segment: the arrays that it has there.  What is taken in again comes segment by segment too, so
- * that a table may be resident in parts.  It stays
+ * The page visibility caches (hg_page_vis.h) of segments that nobody reads go first, of any table
+ * and whenever they were used: the next join computes them again.  Then graphs go, each as a
+ * whole: they are made again from columns, without reading the table.  A graph counts as used when
+ * its columns were, or itself.  Then the columns of single segments go.  Loading works segment by
+ * segment too, so a table may be cached in parts.  Not evicted are
  *
  *	-	what is pinned, by a process that reads it or by hashgraph_resident_add();
  *	-	what was made less than a minute ago, so that tables do not take turns in the area;
- *	-	what was used later than whoever wants the room was asked for, and what is of the same
- *		table: a table that is too large would evict itself.
+ *	-	what was used after the table that needs the room was requested, and what is of that table:
+ *		a table that is too large would evict itself.
  *
- * A column that has lost a segment is not taken in again before a scan asks for it, or a user, nor
- * is a graph made again before a join does.
+ * A column that has lost a segment is loaded again after a scan or a user requests it, and a graph
+ * is made again after a join does.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,20 +29,20 @@
 #include "resident/hg_resident_directory.h"
 
 /*
- * Make room for so many bytes that a table wants, which somebody asks for now, or was asked for
- * when its entry says.  Returns how many have been freed: 0 if nothing may go but page
- * visibility caches, and fewer bytes of these than are wanted.  They come back as joins go on, and
- * who asks until there is room would never end: after that it is tried once more.  No lock of the
- * directory is held.
+ * Evicts until this many bytes are freed for the table.  now is true if somebody requests the
+ * table now; otherwise what was used after its last request stays.  Returns the number of freed
+ * bytes; 0 if only page visibility caches were freed, and fewer bytes than wanted.  Joins fill
+ * those again, so that a caller that retried until there is room would never end.  The caller
+ * holds no lock of the directory.
  */
 extern Size hg_eviction_make_room(HgResidentRelation table, Size wanted, bool now);
 
-/* How long nothing is evicted that was taken in, in ms. */
+/* Returns how long new versions are not evicted, in ms. */
 extern long hg_eviction_rest_ms(void);
 
 /*
- * How long what scans have asked for, and nobody else, is remembered when all of it has been
- * evicted and no scan has missed it, in ms.
+ * Returns how long the directory remembers, in ms, an entry that only scans requested, after all
+ * of it was evicted and no scan has missed it.
  */
 extern long hg_eviction_forget_ms(void);
 

@@ -1,17 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_codes.h
- *	  Codes of the values that a column of a graph's rows has: what a device is given in their
- *	  place.
+ *	  Codes that devices have instead of a column's values, where those have no width that an
+ *	  engine supports.
  *
- * A value that is not of a width that an engine has goes to a device as a number from 0, which is
- * the same for the same bytes in all rows of a graph version, or, a numeric, as an integer scaled
- * by the column's display scale.  What a number stands for lies beside the version, for whoever
- * gets it back, as long as that is there.  Two values that differ in a byte have two codes,
- * whatever their type calls equal.
+ * A value becomes a number from 0, the same for the same bytes in all rows of a graph version.  A
+ * numeric may become an integer scaled by the column's display scale instead.  What a number
+ * stands for is stored with the graph version and lives as long.  Two values that differ in a byte
+ * have two codes, even if their type calls them equal.
  *
- * Codes follow from the segment versions that the graph lists, none of which changes: whoever
- * makes them again, for a device that has lost its copy, makes the same.
+ * Codes follow from the segment versions that the graph lists, which never change.  A process that
+ * makes them again, for a device that has lost its replica, makes the same.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,39 +23,41 @@
 
 #include "resident/hg_resident_graph_version.h"
 
-/* Bytes of what the device has of a value: a code, or the scaled integer of a numeric. */
+/* Bytes of a code, and of a scaled integer, on the device. */
 #define HG_GRAPH_CODE_WIDTH sizeof(uint16)
 #define HG_GRAPH_SCALED_WIDTH sizeof(int64)
 
-/* Bytes of the longest value that has a code. */
+/* Maximum length in bytes of a value that has a code. */
 #define HG_GRAPH_CODED_BYTES 128
 
 /* The codes of a column, in shared memory. */
 typedef struct HgGraphCodes
 {
-	dsa_pointer next; /* those of another column; invalid: there are no more */
-	Size bytes;		  /* of all of it */
+	dsa_pointer next; /* the next column's; invalid: there are no more */
+	Size bytes;		  /* of this chunk */
 	AttrNumber number;
-	int scale; /* of numerics, which are scaled integers in place of codes; -1: of none */
+	int scale; /* display scale of scaled integers, which have no codes; -1: codes */
 	uint32 ncodes;
-	uint32 starts[FLEXIBLE_ARRAY_MEMBER]; /* [ncodes] of their values, from the beginning on */
+	uint32 starts[FLEXIBLE_ARRAY_MEMBER]; /* [ncodes] offsets of the values from the beginning of
+											 the struct */
 } HgGraphCodes;
 
-/* Those of a column of a pinned version; NULL: there are none. */
+/* Returns the codes of a column of a pinned graph version, or NULL. */
 extern const HgGraphCodes *hg_graph_codes_find(HgResidentGraph *graph, AttrNumber number);
 
 /*
- * Room for so many, whose values take nbytes behind starts, which *values becomes the beginning of;
- * NULL: there is none.  The caller fills them in, and links them before anything can fail.
+ * hg_graph_codes_allocate allocates room for ncodes codes and nbytes of values; *values becomes
+ * the beginning of those.  Returns NULL if there is no memory.  The caller fills in starts and
+ * values, and links the codes to the graph before anything can fail.
  */
 extern HgGraphCodes *hg_graph_codes_allocate(AttrNumber number, int scale, uint32 ncodes,
 											 Size nbytes, dsa_pointer *pointer, char **values);
 extern void hg_graph_codes_link(HgResidentGraph *graph, dsa_pointer pointer);
 
-/* The version is freed. */
+/* Frees all codes of a graph version that is being freed. */
 extern void hg_graph_codes_free(HgResidentGraph *graph);
 
-/* What a code stands for. */
+/* Returns the value that a code stands for. */
 static inline const char *
 hg_graph_code_value(const HgGraphCodes *codes, uint32 code)
 {

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_copartition.h
- *	  Graph versions that are co-partitioned with another one of their table.
+ *	  Graph versions that are co-partitioned with another graph of their table.
  *
- * Where rows of a graph that is partitioned over several devices look others up by another key, the
- * graph by that key is CO-PARTITIONED with it (engine/hg_partitioning.h): each device has those of
- * its rows that it has of the graph that is partitioned, under the same numbers.  Joins ask for
- * that by the column which the graph is by that is partitioned; and it is found out anew where that
- * has another version, or is partitioned otherwise.
+ * A graph may be partitioned over several devices, and its rows may look others up by another key.
+ * Then the graph by that key is CO-PARTITIONED with it (engine/hg_partitioning.h): each device has
+ * of it the rows that it has of the partitioned graph, under the same numbers.  Joins request that
+ * by the column that is the key of the partitioned graph.  It is computed anew when that graph has
+ * another version or partitioning.
  *
- * It may be partitioned by its own keys as well, and be whole somewhere.
+ * A graph may also be partitioned by its own key, and have whole replicas.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,24 +23,27 @@
 #include "engine/hg_partitioning.h"
 #include "resident/hg_resident_graph_version.h"
 
-/* Ask for a graph to be co-partitioned with that of its table by this column. */
+/*
+ * Requests that a graph be co-partitioned with the table's graph by this column.  At most
+ * HG_GRAPH_COPARTITIONS columns are requested; a new one replaces an idle one, or is ignored.
+ */
 extern void hg_graph_copartition_ask(HgResidentGraph *graph, AttrNumber column);
 
-/*
- * The columns of those that it is asked to be co-partitioned with, numbers[HG_GRAPH_COPARTITIONS].
- */
+/* Stores the requested columns in numbers[HG_GRAPH_COPARTITIONS], and returns their number. */
 extern int hg_graph_copartition_asked(HgResidentGraph *graph, AttrNumber *numbers);
 
 /*
- * How it is co-partitioned with a version that is partitioned over these devices; NULL: it is not.
+ * Returns how the graph is co-partitioned with a version that is partitioned over these devices;
+ * NULL if it is not.
  */
 extern HgGraphCopartition *hg_graph_copartition_find(HgResidentGraph *graph,
 													 const HgResidentGraph *with,
 													 HgDeviceSet device_set);
 
 /*
- * Note how it is, with so many rows in each partition; what devices have of it as it was
- * co-partitioned with an older version is let go of.  NULL: there is no room.
+ * Stores how the graph is co-partitioned, with the number of rows of each partition.  Devices drop
+ * what they have of it by an older co-partitioning with the graph of the same column.  Returns
+ * NULL if there is no memory.
  */
 extern HgGraphCopartition *hg_graph_copartition_add(HgResidentGraph *graph,
 													const HgResidentGraph *with,
@@ -48,8 +51,8 @@ extern HgGraphCopartition *hg_graph_copartition_add(HgResidentGraph *graph,
 													const uint64 *rows);
 
 /*
- * Have all devices their partitions, as far as is known here?  And of one of the ways it is
- * partitioned?
+ * Return true if all devices are recorded to have their partitions: by this co-partitioning, or by
+ * any of the graph's.
  */
 extern bool hg_graph_copartition_is_replicated(HgGraphCopartition *copartition,
 											   const HgReplicaHolders *holders);
@@ -57,15 +60,15 @@ extern bool hg_graph_copartition_has_replicas(HgResidentGraph *graph,
 											  const HgReplicaHolders *holders);
 
 /*
- * Is it to be found out how it is co-partitioned with the newest version by a key that it is asked
- * for, or is a partition to be given to a device?
+ * Returns true if a loader has work: to compute how the graph is co-partitioned with this version,
+ * which a join has requested, or to send a partition to a device.
  */
 extern bool hg_graph_copartition_is_due(HgResidentGraph *graph, HgResidentGraph *with,
 										const HgReplicaHolders *holders);
 
 /*
- * A version that is partitioned, as it is to be, over places whose devices are known; NULL: it is
- * not.
+ * Returns the partitioning of a version that is partitioned over the devices it shall be
+ * partitioned over; NULL otherwise.
  */
 extern HgGraphPartitions *hg_graph_copartition_partitions(HgResidentGraph *with,
 														  const HgReplicaHolders *holders);

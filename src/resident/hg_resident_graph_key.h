@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_key.h
- *	  What a resident HashGraph is of: columns of a table, and how their values become words.
+ *	  The key of a graph: columns of a table, and how their values become a word.
  *
- * A key is a word for each row, made of the values of its columns in their order, as a join makes
- * it (batch/hg_key.h): so what a join has as words of a side, and a graph as keys, is the same
- * where both are made alike of the same columns.  How that is done is told by plain words, which
- * are compared.  All functions that they name are PostgreSQL's own, which nobody replaces while a
- * graph is there.
+ * A key is one word for each row, made from the values of its columns in their order, as a join
+ * makes it (batch/hg_key.h).  The words of a join's side and those of a graph are the same if both
+ * are made in the same way from the same columns.  HgGraphPart describes the way, for comparison.
+ * All functions that it names are PostgreSQL's own, which nobody replaces while a graph exists.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,24 +19,24 @@
 
 #include "resident/hg_resident_key.h"
 
-/* Most columns of a key. */
+/* Maximum number of columns of a key. */
 #define HG_GRAPH_COLUMNS 8
 
-/* The columns of a key by their numbers, in its order; behind them zeroes. */
+/* The columns of a key by their numbers, in the key's order, padded with zeroes. */
 typedef struct HgKeyNumbers
 {
 	int16 n;
 	AttrNumber numbers[HG_GRAPH_COLUMNS];
 } HgKeyNumbers;
 
-/* How a column's values take part in the words; what does not matter is 0. */
+/* How a column's values become part of the word; members that do not apply are 0. */
 typedef struct HgGraphPart
 {
 	uint8 encoding; /* HgKeyEncoding */
-	uint8 image;	/* HgKeyImage of HG_KEY_BITS: that of a lone integer is any */
-	uint8 bits;		/* ... and how many bits of the word are its, but for a lone integer's */
-	Oid function;	/* that hashes them */
-	Oid collation;	/* that this is given */
+	uint8 image;	/* HgKeyImage of HG_KEY_BITS; of a single integer any */
+	uint8 bits;		/* number of the word's bits that it takes; not for a single integer */
+	Oid function;	/* hash function of the values */
+	Oid collation;	/* collation passed to it */
 } HgGraphPart;
 
 typedef struct HgGraphKey
@@ -47,31 +46,33 @@ typedef struct HgGraphKey
 	HgGraphPart parts[HG_GRAPH_COLUMNS];
 } HgGraphKey;
 
-/* What there is of a table in a graph of a key, as things stand. */
+/* What a graph of a key has of a table, as things stand. */
 typedef struct HgGraphExtent
 {
-	double share;	  /* of the table's blocks that are valid; 0: there is no such graph */
-	double rows;	  /* of the graph */
-	double changed;	  /* blocks that have changed, of which it has rows ... */
-	double older;	  /* ... and the share of the table that these rows are, as far as is known */
-	bool has_replica; /* the device process that is ready has a replica, as far as is known here,
-						 ... */
-	bool copartition; /* ... or several do, as it is co-partitioned with another one of its table */
+	double share;	/* valid blocks that it has, as a share of the table's; 0: no graph */
+	double rows;	/* number of the graph's rows */
+	double changed; /* changed blocks that it has rows of */
+	double older;	/* estimated share of the table that those rows are */
+	/* devices have a replica, whole or in partitions */
+	bool has_replica;
+	bool copartition; /* devices have all partitions of a co-partitioning */
 } HgGraphExtent;
 
-/* Can rows of it be in a star that devices join? */
+/* Returns true if devices can join its rows in a multi-way join. */
 static inline bool
 hg_graph_extent_is_of_stars(const HgGraphExtent *extent)
 {
 	return extent->share > 0 && (extent->has_replica || extent->copartition);
 }
 
+/* Returns true if two keys have the same columns in the same order. */
 static inline bool
 hg_key_numbers_equal(const HgKeyNumbers *a, const HgKeyNumbers *b)
 {
 	return a->n == b->n && memcmp(a->numbers, b->numbers, a->n * sizeof(AttrNumber)) == 0;
 }
 
+/* Returns true if a key has this column. */
 static inline bool
 hg_key_numbers_have(const HgKeyNumbers *key, AttrNumber number)
 {
@@ -81,6 +82,7 @@ hg_key_numbers_have(const HgKeyNumbers *key, AttrNumber number)
 	return false;
 }
 
+/* Returns the numbers of a key's columns. */
 static inline HgKeyNumbers
 hg_graph_key_numbers(const HgGraphKey *key)
 {
@@ -91,6 +93,7 @@ hg_graph_key_numbers(const HgGraphKey *key)
 	return numbers;
 }
 
+/* Returns true if values become part of the word in the same way. */
 static inline bool
 hg_graph_part_equal(const HgGraphPart *a, const HgGraphPart *b)
 {
@@ -98,6 +101,7 @@ hg_graph_part_equal(const HgGraphPart *a, const HgGraphPart *b)
 		   a->function == b->function && a->collation == b->collation;
 }
 
+/* Returns true if two keys have the same columns in the same order, and make the same words. */
 static inline bool
 hg_graph_key_equal(const HgGraphKey *a, const HgGraphKey *b)
 {
@@ -111,8 +115,8 @@ hg_graph_key_equal(const HgGraphKey *a, const HgGraphKey *b)
 }
 
 /*
- * Has a key the columns of another one, in another order or the same?  Column i of it is column
- * order[i] of the other one.
+ * Returns true if a key has the columns of another one, in any order.  Column i of key is column
+ * order[i] of other.
  */
 static inline bool
 hg_graph_key_permutes(const HgGraphKey *key, const HgGraphKey *other, int *order)

@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_needs.h
- *	  What joins need of devices beside a graph version.
+ *	  The device memory that joins need beside a graph version.
  *
- * A device answers a join where it has all replicas that this takes: the graphs of its tables, and
- * columns of theirs.  Each of them may be small enough for a device, and all together too large for
- * any: then they come and go, and no join is ever answered.  So a join that was not answered TELLS
- * what it needs together, with the graph that would be partitioned over several devices for it, and
- * the loader, which knows their memory for replicas, partitions it as one that is too large by
- * itself.
+ * A device answers a join if it has all replicas that the join needs: the graphs of its tables,
+ * and columns.  Each may fit a device, but not all together.  Then they would evict each other in
+ * turn, and no join would ever be answered by a device.  So a join that was not answered REPORTS
+ * the memory that it needs in total, with the graph to partition over several devices for it.  The
+ * loader, which knows the devices' memory for replicas, partitions it as it does a graph that is
+ * too large alone.
  *
  * One graph of a table is partitioned for that, and the others are co-partitioned with it
- * (hg_resident_graph_copartition.h).  Those are not given to a device whole, unless a join has
- * wanted it since: what joins wanted last counts.
+ * (hg_resident_graph_copartition.h).  Those get no whole replicas, unless a join has requested one
+ * since: the last request counts.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,36 +25,40 @@
 
 #include "port/atomics.h"
 
-/* Bytes of devices' memory, at least. */
+/* Least device memory that a join needs, in bytes. */
 typedef struct HgGraphNeeds
 {
-	uint64 partitioning; /* where the graph is partitioned each device has a part of these ... */
-	uint64 whole;		 /* ... beside all of these */
+	uint64 partitioning; /* part that is divided by the number of devices if the graph is
+							partitioned */
+	uint64 whole;		 /* part that each device needs */
 } HgGraphNeeds;
 
-/* Those of the join that has told last, in shared memory; and when one wanted the graph whole. */
+/* The needs of the join that reported last, in shared memory. */
 typedef struct HgGraphWishes
 {
-	pg_atomic_uint64 partitioning; /* HgGraphNeeds; both are 0: none has told */
+	pg_atomic_uint64 partitioning; /* as in HgGraphNeeds; both 0: no report */
 	pg_atomic_uint64 whole;
-	pg_atomic_uint64 most_weighed; /* bytes, together, that the graph was not partitioned for ... */
-	pg_atomic_uint64 weighed_at;   /* ... and when that was decided last; 0: never */
-	pg_atomic_uint64 whole_at;	   /* 0: never */
+	pg_atomic_uint64 most_weighed; /* largest total that the graph was not partitioned for */
+	pg_atomic_uint64 weighed_at;   /* when that was decided last; 0: never */
+	pg_atomic_uint64 whole_at;	   /* when a join last requested a whole replica; 0: never */
 } HgGraphWishes;
 
+/* Sets all members to 0. */
 extern void hg_graph_wishes_init(HgGraphWishes *wishes);
 
+/* Stores the needs of a join, and returns those that were stored last. */
 extern void hg_graph_wishes_tell(HgGraphWishes *wishes, const HgGraphNeeds *needs);
 extern HgGraphNeeds hg_graph_wishes_told(HgGraphWishes *wishes);
 
 /*
- * Is it to be decided whether the graph is partitioned for what has been told?  So it is for more
- * than was weighed before, and else now and then.  It was, and the graph is not.
+ * hg_graph_wishes_are_due returns true if a loader shall decide whether to partition the graph:
+ * the needs have exceeded those it decided on before, or that was HG_GRAPH_OFFER_MS ago.
+ * hg_graph_wishes_set_weighed notes the decision against it.
  */
 extern bool hg_graph_wishes_are_due(HgGraphWishes *wishes);
 extern void hg_graph_wishes_set_weighed(HgGraphWishes *wishes);
 
-/* How much of it each of so many devices needs a replica of; 1: where nothing is partitioned. */
+/* Returns the bytes that each of so many devices needs; with 1 nothing is partitioned. */
 static inline uint64
 hg_graph_needs_each(const HgGraphNeeds *needs, uint32 devices)
 {

@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_partitions.h
- *	  How a graph version is partitioned, which several devices have one each of.
+ *	  How a graph version is partitioned over several devices, each of which has one partition.
  *
- * A graph that is too large for one device, or is joined with one that is, is partitioned over
- * several (engine/hg_partitioning.h).  What tells which rows a partition has lies beside the
- * version as long as that is there: who has pinned the version can use it.  Where other devices are
- * to have it, it is partitioned again, and how it was partitioned before stays, for whoever uses
- * it, and for when it is partitioned so again.
+ * A graph is partitioned if it is too large for one device, or is joined with one that is
+ * (engine/hg_partitioning.h).  The arrays that say which rows a partition has live as long as the
+ * graph version, so any process that has pinned that can use them.  To move to other devices the
+ * version is partitioned again.  The previous partitioning stays, for those that use it and for
+ * when it is needed again.
  *
- * The memory that it takes is a bit of each row for each partition.  What rows a partition has
- * follows from how many partitions there are: so ways to cut it into as many, for other devices,
- * share their bits.
+ * A partitioning takes one bit for each row and partition.  Which rows a partition has follows
+ * from the number of partitions, so partitionings with the same number, over other devices, share
+ * their bits.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,25 +26,23 @@
 #include "resident/hg_resident_device_copy.h"
 #include "resident/hg_resident_memory.h"
 
-/*
- * How it is partitioned, in shared memory: immutable once it is linked, but for the notes of
- * copies.
- */
+/* A partitioning, in shared memory.  Immutable once linked, except for copies and columns. */
 typedef struct HgGraphPartitions
 {
-	dsa_pointer next; /* another way in which it was partitioned; invalid: there are no more */
-	bool borrows;	  /* the arrays below are those of another way, which stays as long */
-	HgDeviceSet device_set; /* of the devices: the first of them has partition 0, and so on */
+	dsa_pointer next;		/* next partitioning of the version; invalid: there is none */
+	bool borrows;			/* the arrays belong to another partitioning, which lives as long */
+	HgDeviceSet device_set; /* the first of these devices has partition 0, and so on */
 	uint32 count;			/* of partitions */
 	uint32 parts;
-	Size bytes;			/* of all of it */
-	dsa_pointer words;	/* uint32[parts]; these three are those of HgPartitioning */
+	Size bytes;			/* of the area; without borrowed arrays */
+	dsa_pointer words;	/* uint32[parts]; these arrays are those of HgPartitioning */
 	dsa_pointer before; /* uint64[count * (parts + 1)] */
 	dsa_pointer bits;	/* dsa_pointer[parts], of uint64[count * words[part]]; invalid: no words */
-	HgDeviceCopy copies[HG_GPU_DEVICES]; /* by place, of the partition that it has */
+	HgDeviceCopy copies[HG_GPU_DEVICES]; /* by device number, of its partition */
 	HgDeviceCopy columns[HG_GRAPH_DEVICE_COLUMNS][HG_GPU_DEVICES]; /* of columns of its rows */
 } HgGraphPartitions;
 
+/* Returns the address of a partitioning. */
 static inline HgGraphPartitions *
 hg_graph_partitions(dsa_pointer partitions)
 {
@@ -52,72 +50,74 @@ hg_graph_partitions(dsa_pointer partitions)
 }
 
 /*
- * How a version is co-partitioned with another one of its table (hg_resident_graph_copartition.h),
- * in shared memory, immutable as well: which rows a partition has is told by the bits of that.
+ * How a version is co-partitioned with another graph of its table
+ * (hg_resident_graph_copartition.h), in shared memory.  Immutable, except for the records of
+ * replicas.  The other graph's partitioning says which rows a partition has.
  */
 typedef struct HgGraphCopartition
 {
-	dsa_pointer next;  /* another way in which it was, before; invalid: there are no more */
-	uint64 with;	   /* the serial number of the version that it is co-partitioned with ... */
-	AttrNumber column; /* ... which is by that */
-	HgDeviceSet device_set;				 /* over which that is partitioned */
-	uint32 count;						 /* of partitions */
-	uint32 partitioning;				 /* its number: of this version no other way has it */
-	uint64 rows[HG_GPU_DEVICES];		 /* of each partition */
-	HgDeviceCopy copies[HG_GPU_DEVICES]; /* by place, of the partition that it has */
+	dsa_pointer next;			 /* an older co-partitioning; invalid: there is none */
+	uint64 with;				 /* serial number of the other version */
+	AttrNumber column;			 /* the other graph's key */
+	HgDeviceSet device_set;		 /* over which the other version is partitioned */
+	uint32 count;				 /* of partitions */
+	uint32 partitioning;		 /* a number that no other co-partitioning of this version has */
+	uint64 rows[HG_GPU_DEVICES]; /* of each partition */
+	HgDeviceCopy copies[HG_GPU_DEVICES]; /* by device number, of its partition */
 } HgGraphCopartition;
 
+/* Returns the address of a co-partitioning. */
 static inline HgGraphCopartition *
 hg_graph_copartition(dsa_pointer copartition)
 {
 	return hg_resident_address(copartition);
 }
 
-/* The number of the partition that the device of a place has, which is one of these. */
+/* Returns the number of the partition of a device, which is one of the partitioning's. */
 extern uint32 hg_graph_partition_at(const HgGraphPartitions *partitions, int device_no);
 
 /*
- * Make room for how a graph is partitioned over these devices, words[parts] of each partition, with
- * no bit set: all its maker's.  InvalidDsaPointer where there is no room.
+ * Allocates a partitioning over these devices with no bit set; part i has words[i] words for each
+ * partition.  Returns InvalidDsaPointer if there is no memory.  Its maker links it.
  */
 extern dsa_pointer hg_graph_partitions_make(HgResidentClaim *claim, HgDeviceSet device_set,
 											uint32 parts, const uint32 *words);
 
-/* The same for other places, as many as these: whose arrays it has. */
+/* Allocates a partitioning over as many other devices, which shares the arrays of other. */
 extern dsa_pointer hg_graph_partitions_make_like(HgResidentClaim *claim, HgDeviceSet device_set,
 												 const HgGraphPartitions *other);
 
 /*
- * The arrays of it at addresses of this process, through which its maker sets the bits: pointers to
- * those of parts are in context.
+ * Sets *view to the arrays of a partitioning at addresses of this process; the maker sets bits
+ * through it.  An array of pointers is allocated in context.
  */
 extern void hg_graph_partitions_view(const HgGraphPartitions *partitions, MemoryContext context,
 									 HgPartitioning *view);
 
-/* All bits are set: count them. */
+/* Fills in the counts of a partitioning, after all bits are set. */
 extern void hg_graph_partitions_count(const HgGraphPartitions *partitions,
 									  const HgPartitioning *view);
 
-/* Have copies all that are to have one, as far as is known here?  Of a column, by its place. */
+/*
+ * Return true if all devices are recorded to have their partitions: of the graph, or of a column,
+ * by its index in HgResidentGraph.columns.
+ */
 extern bool hg_graph_partitions_are_replicated(HgGraphPartitions *partitions,
 											   const HgReplicaHolders *holders);
 extern bool hg_graph_partitions_have_column(HgGraphPartitions *partitions, int column,
 											const HgReplicaHolders *holders);
 
-/* Devices are told to let go of all copies: none is there any more. */
+/* Records that no device has a partition any more, after devices were told to drop them. */
 extern void hg_graph_partitions_forget(HgGraphPartitions *partitions);
 
-/* Bytes of all copies. */
+/* Returns the device memory of all recorded replicas of its partitions, in bytes. */
 extern Size hg_graph_partitions_replica_bytes(HgGraphPartitions *partitions,
 											  const HgReplicaHolders *holders);
 
-/* Free it, and all others from there on. */
+/* Frees a partitioning and those that follow it. */
 extern void hg_graph_partitions_free(dsa_pointer partitions);
 
-/*
- * Bytes of a way to be co-partitioned and all others from there on, and of all copies; and free
- * them.
- */
+/* Return the bytes of a co-partitioning and its followers, here and on devices; free them. */
 extern Size hg_graph_copartition_host_bytes(dsa_pointer copartition);
 extern Size hg_graph_copartition_replica_bytes(dsa_pointer copartition,
 											   const HgReplicaHolders *holders);

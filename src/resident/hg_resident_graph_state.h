@@ -1,22 +1,23 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_state.h
- *	  What is to become of the HashGraphs that a table's entry asks for.
+ *	  Decides when the graphs that a table's entry requests are made, made again, and sent to
+ *	  devices.
  *
- * A graph is made of what the table's slots have, and stays as it is while versions come to slots
- * and go: it is OUT OF STEP then, which costs joins a look at the rows of those versions, and
- * nothing else.  A loader makes the next one
+ * A graph is made from the versions in the table's slots, and stays as it is while slots get other
+ * versions.  Then it is OUT OF STEP.  Joins read the rows of those segments themselves, and are
+ * correct.  A loader makes the next graph version
  *
- *	-	at once, when it has taken versions in, if as many segments as HG_GRAPH_STEP_PART says are
- *		out of step.  Keeping the rows of all others costs some half of making a graph of 10 million
- *		rows anew (150 ms of a core against 250), so that of a stream of changes of 1 % each costs a
- *		fifteenth of that, where ten of them gather;
- *	-	when nothing has come or gone for HG_GRAPH_REST_MS, however few segments they are, if
- *		making graphs takes no more than HG_GRAPH_TIME_PART of a core's time;
- *	-	when somebody asks for it.
+ *	-	at once, when it has loaded segments, if one in HG_GRAPH_STEP_PART segments is out of step.
+ *		Merging the rows of all others takes some half of making a graph of 10 million rows anew
+ *		(150 ms of a core against 250).  So a stream of changes of 1 % each costs a fifteenth of
+ *		that for each, as ten of them gather;
+ *	-	when no slot has changed for HG_GRAPH_REST_MS, however few segments are out of step, if
+ *		making graphs takes at most one HG_GRAPH_TIME_PART of a core's time;
+ *	-	when a user requests it.
  *
- * Where device processes are ready, they are given copies of each graph, once, and again when they
- * have had to let go of it (resident/hg_resident_graph_version.h says which of them).
+ * Ready device processes get replicas of each graph once, and again when they have dropped them
+ * (resident/hg_resident_graph_version.h says which devices).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,53 +31,52 @@
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_graph_version.h"
 
-/* A graph is made again when this part of its segments is out of step. */
+/* A graph is made again at once if one in this many of its segments is out of step. */
 #define HG_GRAPH_STEP_PART 10
 
-/* ... or when it has been, however few they are, for so long, in ms, ... */
+/* A graph that is out of step at all is made again if no slot has changed for this time, in ms. */
 #define HG_GRAPH_REST_MS 3000
 
-/* ... and so many times as long as the last one took to be made has passed. */
+/* Wait between two versions of a graph, as a multiple of the time that making one took. */
 #define HG_GRAPH_TIME_PART 50
 
-/* Blocks of a table, as a graph of it is concerned. */
+/* Blocks of a table, as seen by a graph of it. */
 typedef struct HgGraphBlocks
 {
-	BlockNumber resident; /* blocks that may be valid, and whose rows the graph has */
-	BlockNumber stale;	  /* of which there are rows in memory, and not so ... */
-	BlockNumber changed;  /* ... among others that may be, of which the graph has rows */
+	BlockNumber resident; /* may be valid, and the graph has their rows */
+	BlockNumber stale;	  /* other blocks of loaded versions */
+	BlockNumber
+		changed; /* those of them that the graph has rows of, in segments that have valid blocks */
 } HgGraphBlocks;
 
-/* Count them in a locked entry, by the generation of the database's chain. */
+/* Counts the blocks of a locked entry; generation is that of the database's chain, or 0. */
 extern HgGraphBlocks hg_graph_blocks(const HgDirectoryEntry *entry, const HgResidentGraph *graph,
 									 uint64 generation);
 
-/* The device processes that graphs are to be given to; false: there are none. */
+/* Finds the device processes that may get replicas.  Returns false if there are none. */
 extern bool hg_graph_replica_holders(HgReplicaHolders *holders);
 
-/* Is anything of a graph of a locked entry, which has a version, to be given to a device process?
- */
+/* Returns true if a loader has to send any of a graph, which has a version, to a device. */
 extern bool hg_graph_is_to_be_given(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
 									const HgReplicaHolders *holders);
 
-/* Look at the graphs of a locked entry, once in a while.  Is anything to be made, or to be given?
- */
+/* Decides about the graphs of a locked entry.  Returns true if a loader has work. */
 extern bool hg_graphs_observe(HgDirectoryEntry *entry);
 
 /*
- * Those of a locked entry together: HG_RESIDENT_QUEUED while one is to be made, else
- * HG_RESIDENT_DECLINED, with a reason, where one was declined since a time, else HG_RESIDENT_READY.
+ * Returns the state of a locked entry's graphs together: HG_RESIDENT_QUEUED if one is to be made;
+ * HG_RESIDENT_DECLINED, with *reason, if one was declined since; otherwise HG_RESIDENT_READY.
  */
 extern HgResidentState hg_graphs_state(const HgDirectoryEntry *entry, TimestampTz since,
 									   HgResidentReason *reason);
 
-/* Is a graph of a locked entry pinned, as all of its columns are? */
+/* Returns true if all columns of a graph's key are pinned, so that the graph is not evicted. */
 extern bool hg_graph_is_to_stay(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph);
 
-/* May a graph of a locked entry be made: are its columns there, or will be? */
+/* Returns true if no column of a graph's key is evicted or declined. */
 extern bool hg_graph_may_be_made(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph);
 
-/* Say of a graph that it is not made, and why; what there is of it goes. */
+/* Marks a graph as declined for a reason, and frees its version. */
 extern void hg_graph_decline(HgDirectoryGraph *graph, HgResidentReason reason);
 
 #endif /* HG_RESIDENT_GRAPH_STATE_H */

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_key.h
- *	  What names a segment and a column of it: plain words, to be compared and hashed.
+ *	  Identities of tables, files, segments and columns: plain data, for comparing and hashing;
+ *	  and bitmaps of a segment's blocks.
  *
- * A SEGMENT is HG_SEGMENT_BLOCKS consecutive blocks of a table. 32 of them lie below one page of
- * the visibility map and none below two, so that one look at one page of the map is a look at a
- * segment.
+ * A SEGMENT is HG_SEGMENT_BLOCKS consecutive blocks of a table.  One page of the visibility map
+ * covers 32 whole segments, so that a look at one page of the map covers a segment.
  *
- * A table's rows are named by its file: a rewrite makes another one, and TRUNCATE, CLUSTER, SET
- * TABLESPACE and REFRESH MATERIALIZED VIEW are rewrites.  A column is named by all that the
- * meaning of its bytes depends on: ALTER COLUMN TYPE rewrites nothing where the bytes stay the
- * same, so that the type, its modifier and the collation may change below an unchanged file.
+ * A table's rows are identified by its file.  TRUNCATE, CLUSTER, SET TABLESPACE, REFRESH
+ * MATERIALIZED VIEW and rewrites make another one.  A column is identified by all that the meaning
+ * of its bytes depends on.  ALTER COLUMN TYPE rewrites nothing if the bytes stay the same, so the
+ * type, its modifier and the collation may change without a new file.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -31,10 +31,10 @@
 
 #define HG_SEGMENT_BLOCKS 1021
 
-/* Segments below one page of the visibility map, which has two bits a block. */
+/* Segments covered by one page of the visibility map, which has two bits a block. */
 #define HG_SEGMENTS_PER_MAP_PAGE 32
 
-/* Most rows of a segment: a row number within it has 19 bits. */
+/* Maximum number of rows of a segment: a row number within it has 19 bits. */
 #define HG_SEGMENT_ROWS (HG_SEGMENT_BLOCKS * (int) MaxHeapTuplesPerPage)
 
 StaticAssertDecl(
@@ -42,14 +42,14 @@ StaticAssertDecl(
 	"segments do not fill pages of the visibility map: hashgraph needs blocks of 8 kB");
 StaticAssertDecl(HG_SEGMENT_ROWS < (1 << 19), "row numbers of a segment have more than 19 bits");
 
-/* A table as the directory knows it. */
+/* A table, as the directory identifies it. */
 typedef struct HgResidentRelation
 {
 	Oid database;
 	Oid relation;
 } HgResidentRelation;
 
-/* Where its rows lie. */
+/* The file that has a table's rows. */
 typedef struct HgResidentFile
 {
 	Oid tablespace;
@@ -69,7 +69,7 @@ typedef struct HgResidentColumn
 
 #define HG_BLOCK_WORDS ((HG_SEGMENT_BLOCKS + 63) / 64)
 
-/* The last of these words, where all blocks are set. */
+/* The last word of an HgBlockBits with all blocks set. */
 #define HG_BLOCK_LAST_WORD (PG_UINT64_MAX >> (HG_BLOCK_WORDS * 64 - HG_SEGMENT_BLOCKS))
 
 /* A bit for each block of a segment. */
@@ -78,15 +78,15 @@ typedef struct HgBlockBits
 	uint64 words[HG_BLOCK_WORDS];
 } HgBlockBits;
 
+/* Returns the identity of a relation of this database. */
 static inline HgResidentRelation
 hg_resident_relation(Relation rel)
 {
-	/*
-	 * a partitioned table has no file that would tell the database; shared tables are no residents
-	 */
+	/* a partitioned table has no file that names its database; shared tables are not cached */
 	return (HgResidentRelation){.database = MyDatabaseId, .relation = RelationGetRelid(rel)};
 }
 
+/* Returns the identity of a relation's current file. */
 static inline HgResidentFile
 hg_resident_file(Relation rel)
 {
@@ -94,12 +94,14 @@ hg_resident_file(Relation rel)
 							.number = hg_relation_locator(rel).relNumber};
 }
 
+/* Returns true if two identities are of the same file. */
 static inline bool
 hg_resident_file_equal(HgResidentFile a, HgResidentFile b)
 {
 	return a.tablespace == b.tablespace && a.number == b.number;
 }
 
+/* Returns the identity of a column, made from its definition. */
 static inline HgResidentColumn
 hg_resident_column(Form_pg_attribute attribute)
 {
@@ -112,6 +114,7 @@ hg_resident_column(Form_pg_attribute attribute)
 							  .by_value = attribute->attbyval};
 }
 
+/* Returns true if two columns have the same number and definition. */
 static inline bool
 hg_resident_column_equal(const HgResidentColumn *a, const HgResidentColumn *b)
 {
@@ -120,32 +123,35 @@ hg_resident_column_equal(const HgResidentColumn *a, const HgResidentColumn *b)
 		   a->by_value == b->by_value;
 }
 
-/* Segments of a table of so many blocks. */
+/* Returns the number of segments of a table of nblocks blocks. */
 static inline uint32
 hg_segment_count(BlockNumber nblocks)
 {
 	return (nblocks + HG_SEGMENT_BLOCKS - 1) / HG_SEGMENT_BLOCKS;
 }
 
+/* Returns true if the bit of a block is set; block is its number within the segment. */
 static inline bool
 hg_block_bits_test(const HgBlockBits *bits, int block)
 {
 	return (bits->words[block / 64] & (UINT64CONST(1) << (block % 64))) != 0;
 }
 
+/* Sets the bit of a block. */
 static inline void
 hg_block_bits_set(HgBlockBits *bits, int block)
 {
 	bits->words[block / 64] |= UINT64CONST(1) << (block % 64);
 }
 
+/* Clears the bit of a block. */
 static inline void
 hg_block_bits_clear(HgBlockBits *bits, int block)
 {
 	bits->words[block / 64] &= ~(UINT64CONST(1) << (block % 64));
 }
 
-/* The first block from one on that is not there; HG_SEGMENT_BLOCKS: all are. */
+/* Returns the first block from the given one on whose bit is clear, or HG_SEGMENT_BLOCKS. */
 static inline int
 hg_block_bits_end(const HgBlockBits *bits, int block)
 {
@@ -160,7 +166,7 @@ hg_block_bits_end(const HgBlockBits *bits, int block)
 	return HG_SEGMENT_BLOCKS;
 }
 
-/* All blocks. */
+/* Returns a bitmap with the bits of all blocks set. */
 static inline HgBlockBits
 hg_block_bits_all(void)
 {
@@ -171,13 +177,14 @@ hg_block_bits_all(void)
 	return bits;
 }
 
+/* Returns true if two bitmaps are equal. */
 static inline bool
 hg_block_bits_equal(const HgBlockBits *a, const HgBlockBits *b)
 {
 	return memcmp(a, b, sizeof(HgBlockBits)) == 0;
 }
 
-/* Keep of bits what others have too. */
+/* Clears the bits that others do not have. */
 static inline void
 hg_block_bits_and(HgBlockBits *bits, const HgBlockBits *others)
 {
@@ -185,7 +192,7 @@ hg_block_bits_and(HgBlockBits *bits, const HgBlockBits *others)
 		bits->words[i] &= others->words[i];
 }
 
-/* How many are in a, and not in b (where that is given)? */
+/* Returns the number of bits that are set in a, and clear in b unless that is NULL. */
 static inline int
 hg_block_bits_count(const HgBlockBits *a, const HgBlockBits *b)
 {

@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_list.h
- *	  What is to be resident, in a file that outlives the server: names, never data.
+ *	  The list file: the names of cached tables, columns and graphs, never data, which outlives
+ *	  the server.
  *
- * The file lies in the data directory, of a primary and of a standby, which goes by its own.  It is
- * read once, by whoever needs the directory first after the server's start; then the directory is
- * what is true, and the file is written anew from it when that has changed.  A file that is not as
- * it was written is reported, and read as if there were none: it stands in nobody's way.
+ * The file lies in the data directory.  A standby has its own.  The first process that needs the
+ * directory after the server's start reads it.  From then on the directory is authoritative, and
+ * the file is rewritten from it after changes.  A damaged file is reported and ignored: it never
+ * keeps the server from working.
  *
- * An entry names its table by number and by name: after pg_rewind, or in a copy of another
- * history, the number may be another table's.
+ * An entry identifies its table by OID and by name.  After pg_rewind, or in a copy of another
+ * history, the OID may be another table's.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,20 +21,20 @@
 
 #include "hg_compat.h"
 
-/* While shared memory is requested, and made. */
+/* Reserves and initializes shared memory, while the server starts. */
 extern void hg_list_request(void);
 extern void hg_list_startup(void);
 
 /*
- * Have the directory name what the file does, where that has not been done since the server's
- * start.  Comes before every change of the directory.
+ * Adds what the file names to the directory, once after the server's start.  Call it before every
+ * change of the directory.  Problems with the file raise warnings.
  */
 extern void hg_list_load(void);
 
 /*
- * Have the file say what the directory has, durably, where that has changed since it was written,
- * or always, but for a file that names more than there was memory for.  What can't be written is
- * warned of.
+ * Writes the directory's requests to the file, durably, if they have changed since it was written.
+ * With always it writes in any case, except over a file that names more than memory had room for.
+ * A failed write raises a warning.
  */
 extern void hg_list_write(bool always);
 

@@ -1,24 +1,23 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_memory.h
- *	  The one area of main shared memory that everything resident lies in.
+ *	  The area of main shared memory that has all cached columns and graphs.
  *
- * hashgraph.resident_memory says how large the area is; it is asked for when the server starts,
- * and never grows: an allocation that finds no room returns nothing.  What is in it is named by
- * dsa_pointers, which every process takes for addresses of its own by hg_resident_address(); the
- * first use attaches a process, for its life.
+ * hashgraph.resident_memory is the size of the area.  It is allocated when the server starts and
+ * never grows; an allocation that finds no room returns InvalidDsaPointer.  Chunks are identified
+ * by dsa_pointers, and hg_resident_address() converts one to an address of this process.  The
+ * first use attaches the process for its life.
  *
- * CLAIMS.  A chunk has no owner that PostgreSQL knows of: what a process has allocated and told
- * nobody about would be lost with it until the server starts again.  So memory is allocated under
- * a claim, which gives back all of it when the transaction fails or the memory context of the
- * claim is reset, unless it was kept: then it belongs to whatever was published.  A process that
- * ends (FATAL) aborts its transaction on the way (ShutdownPostgres, which is called before shared
- * memory is left), and so comes by the same way; one that is killed takes the shared memory of the
- * server with it.
+ * CLAIMS.  PostgreSQL knows no owner of a chunk: a chunk that a process allocated and did not
+ * publish would leak until the server restarts.  So memory is allocated under a claim.  It frees
+ * everything when the transaction fails or the claim's memory context is reset, unless
+ * hg_resident_claim_keep() was called because the chunks belong to something published.  A process
+ * that ends by FATAL aborts its transaction (ShutdownPostgres, before it leaves shared memory) and
+ * so frees its claims too.  A killed process takes the server's shared memory with it.
  *
- * THE EPOCH is a random number that is drawn when the area is made.  Positions in the WAL repeat
- * after a crash that lost some of it, so that nothing which speaks of them may outlive the memory
- * that they were kept in: whatever leaves this memory carries the epoch with it.
+ * THE EPOCH is a random number, drawn when the area is made.  LSNs repeat after a crash that lost
+ * WAL, so nothing that names LSNs may outlive this memory.  Whatever leaves the memory carries the
+ * epoch.
  *
  * This file alone calls dsa.c's functions (make lint).
  *
@@ -36,7 +35,7 @@
 
 #include "backend/hg_cleanup.h"
 
-/* What is allocated and not published so far. */
+/* Chunks that are allocated and not published yet. */
 typedef struct HgResidentClaim
 {
 	HgCleanup cleanup;
@@ -47,10 +46,10 @@ typedef struct HgResidentClaim
 	{
 		dsa_pointer chunk;
 		Size bytes;
-	} * chunks; /* [capacity], count of them used */
+	} * chunks; /* [capacity]; count of them are used */
 } HgResidentClaim;
 
-/* Locks of this room, by number. */
+/* The LWLocks of this room. */
 typedef enum HgResidentLock
 {
 	HG_RESIDENT_LOCK_CHAINS = 0,
@@ -60,73 +59,86 @@ typedef enum HgResidentLock
 	HG_RESIDENT_LOCKS /* their number */
 } HgResidentLock;
 
-/* While shared memory is requested, and made: with AddinShmemInitLock held, startup_end last. */
+/*
+ * Reserve and create the area, while the server starts, with AddinShmemInitLock held at startup.
+ */
 extern void hg_resident_memory_request(void);
 extern void hg_resident_memory_startup(void);
 
 /*
- * Shared memory of a part of this room or above, beside the area: ask for it, and have it when it
- * is made.  Then it is zeroed, and is_new, but where another process has made it.  Without memory
- * for residents nothing is asked for, and NULL is what there is.
+ * Reserve and initialize shared memory beside the area, for this room or one above it.
+ * hg_resident_shared_startup returns zeroed memory with *is_new true, or memory that another
+ * process has initialized.  Without memory for cached columns it returns NULL.
  */
 extern void hg_resident_shared_request(Size bytes);
 extern void *hg_resident_shared_startup(const char *name, Size bytes, bool *is_new);
 
-/* The area while shared memory is made by the postmaster, which is not attached; NULL otherwise. */
+/* Returns the area while the postmaster initializes shared memory, unattached; NULL otherwise. */
 extern dsa_area *hg_resident_startup_area(void);
+/* Detaches the postmaster from the area, after all rooms have initialized their memory. */
 extern void hg_resident_memory_startup_end(void);
 
-/* Has the server memory for residents? */
+/* Returns true if the server has memory for cached columns.  The functions below require it. */
 extern bool hg_resident_memory_exists(void);
 
+/* Returns the area's epoch. */
 extern uint64 hg_resident_epoch(void);
-/* A number that nobody else is given as long as the area is there; never 0. */
+/* Returns a number that no other call returns while the area exists; never 0. */
 extern uint64 hg_resident_serial(void);
+/* Returns the size of the area in bytes. */
 extern Size hg_resident_memory_size(void);
-/* Bytes that are allocated, without what the area needs for itself. */
+/* Returns the number of allocated bytes, without dsa's own. */
 extern Size hg_resident_memory_used(void);
-/* Of these, what processes have pinned, each version once (hg_resident_version.h). */
+/* Returns the bytes of all pinned versions, each counted once (hg_resident_version.h). */
 extern Size hg_resident_memory_pinned(void);
 
 /*
- * This process has pinned a version of so many bytes, which nobody else has (only), or not any
- * more.
+ * Account for a version of so many bytes that this process has pinned or unpinned.  only: no other
+ * process has it pinned.
  */
 extern void hg_resident_memory_pin(Size bytes, bool only);
 extern void hg_resident_memory_unpin(Size bytes, bool only);
 
 /*
- * Do processes that wait for their client, as those with an idle cursor do, pin more than half of
- * the area?  Nobody knows when they will let go of it.
+ * Returns true if processes that wait for their client, such as those with an idle cursor, pin
+ * more than half of the area.  Nobody knows when they will unpin it.
  */
 extern bool hg_resident_memory_is_idle(void);
 
+/* Returns a lock of this room, and the tranche of all its locks. */
 extern LWLock *hg_resident_lock(HgResidentLock lock);
 extern int hg_resident_tranche(void);
 
-/* The area, to which this process is attached from now on. */
+/* Returns the area, and attaches this process to it if needed. */
 extern dsa_area *hg_resident_area(void);
+/* Returns the address of a chunk in this process. */
 extern void *hg_resident_address(dsa_pointer chunk);
 
-/* Open a claim, which lies in context and belongs to CurrentResourceOwner too. */
+/*
+ * Opens a claim, whose array lies in context.  The reset of context or the end of
+ * CurrentResourceOwner frees the claim's chunks.
+ */
 extern void hg_resident_claim_open(HgResidentClaim *claim, MemoryContext context);
 
 /*
- * Bytes of shared memory, not zeroed; InvalidDsaPointer where there is no room.  Without a claim
- * (NULL) the caller links them to something published before anything can fail.
+ * Allocates bytes of the area, not zeroed; InvalidDsaPointer if there is no room.  If claim is
+ * NULL, the caller links the chunk to something published before anything can fail.
  */
 extern dsa_pointer hg_resident_allocate(HgResidentClaim *claim, Size bytes);
 
-/* What the claim holds belongs to something that is published: it is forgotten here. */
+/* Removes all chunks from the claim, which belong to something published from now on. */
 extern void hg_resident_claim_keep(HgResidentClaim *claim);
 
-/* Is there room for so many bytes, as it looks now? */
+/* Returns true if a chunk of this size could be allocated now. */
 extern bool hg_resident_has_room(Size bytes);
 
-/* Give back what the claim holds now. */
+/* Frees the claim's chunks.  The claim can be used again. */
 extern void hg_resident_claim_release(HgResidentClaim *claim);
 
-/* Give back a chunk that was allocated with so many bytes.  Does not fail. */
+/*
+ * Frees a chunk.  bytes is the size that it was allocated with, or 0 if the caller accounts for it
+ * elsewhere.  Does not fail.
+ */
 extern void hg_resident_free(dsa_pointer chunk, Size bytes);
 
 #endif /* HG_RESIDENT_MEMORY_H */

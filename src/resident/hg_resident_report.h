@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_report.h
- *	  What there is of a table, for people to look at: an estimate, and no decision.
+ *	  Reports what is cached of a table, for users and the planner. Nothing decides on visibility
+ *	  by it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,39 +15,40 @@
 
 #include "resident/hg_resident_directory.h"
 
+/* The report of a column, or of a graph. */
 typedef struct HgResidentReport
 {
 	AttrNumber number;
-	HgKeyNumbers key;		 /* of a HashGraph, and not of the column's values, if it has any */
-	HgResidentState state;	 /* of the column, as far as it is told from the table's */
-	HgResidentReason reason; /* of the column, else of the table */
+	HgKeyNumbers key;		 /* columns of the graph; n is 0 in the report of a column */
+	HgResidentState state;	 /* of the column, or else of the table */
+	HgResidentReason reason; /* of the column, or else of the table */
 	BlockNumber total;		 /* blocks of the table */
-	BlockNumber visible;	 /* of these, such as are all-visible */
-	BlockNumber resident;	 /* blocks that may be valid */
-	BlockNumber stale;		 /* blocks that are there, and are not valid any more */
-	Size bytes;				 /* of the column's arrays */
-	bool has_replica;		 /* a device has a copy, as far as is known, ... */
-	Size replica_bytes;		 /* ... which takes that there */
+	BlockNumber visible;	 /* number of all-visible blocks */
+	BlockNumber resident;	 /* number of blocks that may be valid */
+	BlockNumber stale;		 /* number of loaded blocks that are not valid any more */
+	Size bytes;				 /* of the column's arrays, or of the graph */
+	bool has_replica;		 /* a device is recorded to have a replica */
+	Size replica_bytes;		 /* device memory of the graph's replicas */
 	bool pinned;
-	TimestampTz used_at;   /* when a scan used it last; 0: never */
+	TimestampTz used_at;   /* when it was last used; 0: never */
 	TimestampTz loaded_at; /* 0: never */
 } HgResidentReport;
 
-/* Reports of the columns of a table, and of their graphs, in CurrentMemoryContext; returns their
- * number. */
+/*
+ * Sets *reports to an array of reports in CurrentMemoryContext: of each column of a table's entry,
+ * followed by the graphs whose first column it is.  Returns their number, 0 if there is no entry.
+ */
 extern int hg_resident_report(HgResidentRelation key, HgResidentReport **reports);
 
-/* Returns true if the directory has a table of a database whose residents can be used. */
+/* Returns true if the directory has the table and the database's chain is unbroken. */
 extern bool hg_resident_is_known(HgResidentRelation key);
 
-/*
- * Returns the share of a table's blocks that may be valid in all of these columns, by their
- * numbers: 0 to 1.
- */
+/* Returns the share of a table's blocks, 0 to 1, that may be valid in all of these columns. */
 extern double hg_resident_share(HgResidentRelation key, int nnumbers, const AttrNumber *numbers);
 
+/* Returns the name of a state, for users. */
 extern const char *hg_resident_state_name(HgResidentState state);
-/* NULL for HG_REASON_NONE. */
+/* Returns what a reason means, for users; NULL for HG_REASON_NONE. */
 extern const char *hg_resident_reason_text(HgResidentReason reason);
 
 #endif /* HG_RESIDENT_REPORT_H */

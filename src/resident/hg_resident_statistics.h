@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_statistics.h
- *	  What has been done with residents since the server started, or since somebody reset it.
+ *	  Counters of the cache since the server's start or the last reset, in shared memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,39 +19,43 @@
 typedef enum HgResidentCounter
 {
 	HG_COUNT_SCANS = 0,			/* scans that read from cached columns */
-	HG_COUNT_ROWS_SERVED,		/* from versions, before their quals */
-	HG_COUNT_BLOCKS_SERVED,		/* of these scans */
-	HG_COUNT_BLOCKS_FROM_HEAP,	/* of these scans */
-	HG_COUNT_CHAINS_BROKEN,		/* of snapshots: no block was valid until the next one */
-	HG_COUNT_BLOCKS_READMITTED, /* that rule L has brought back */
-	HG_COUNT_LOADS,				/* segments that were taken in */
-	HG_COUNT_EVICTIONS,			/* columns of segments, and graphs, that have gone */
-	HG_COUNT_GRAPHS_MADE,		/* of columns alone */
-	HG_COUNT_GRAPHS_MERGED,		/* of older graphs, and of what had changed */
-	HG_COUNT_GRAPHS_REPLICATED, /* copies that a device was given */
-	HG_COUNT_GRAPHS_MISSED,		/* that it was asked for, and had no more */
-	HG_COUNT_BLOCKS_LOOKED_AT,	/* that have changed, for the rows of theirs that have not ... */
-	HG_COUNT_LOOKS_RECALLED,	/* blocks whose rows were known from the page visibility cache */
-	HG_COUNT_DECLINES,			/* tables; by reason: below */
-	HG_RESIDENT_COUNTERS		/* their number */
+	HG_COUNT_ROWS_SERVED,		/* rows read from versions, before quals */
+	HG_COUNT_BLOCKS_SERVED,		/* blocks that these scans read from versions */
+	HG_COUNT_BLOCKS_FROM_HEAP,	/* blocks that these scans read from the heap */
+	HG_COUNT_CHAINS_BROKEN,		/* after a break no block is valid until a new chain starts */
+	HG_COUNT_BLOCKS_READMITTED, /* blocks that rule L made valid again */
+	HG_COUNT_LOADS,				/* segments loaded */
+	HG_COUNT_EVICTIONS,			/* columns of segments, and graphs, evicted */
+	HG_COUNT_GRAPHS_MADE,		/* graphs made from columns alone */
+	HG_COUNT_GRAPHS_MERGED,		/* graphs made from older ones and changes */
+	HG_COUNT_GRAPHS_REPLICATED, /* replicas sent to devices */
+	HG_COUNT_GRAPHS_MISSED,		/* replicas that a join requested and a device did not have */
+	HG_COUNT_BLOCKS_LOOKED_AT,	/* changed blocks examined for their unchanged rows */
+	HG_COUNT_LOOKS_RECALLED,	/* those found in the page visibility cache */
+	HG_COUNT_DECLINES,			/* tables and graphs declined */
+	HG_RESIDENT_COUNTERS		/* number of counters */
 } HgResidentCounter;
 
 typedef struct HgResidentStatistics
 {
 	uint64 counters[HG_RESIDENT_COUNTERS];
+	/* of HG_COUNT_DECLINES, by reason */
 	uint64 declines[HG_RESIDENT_REASONS];
 	TimestampTz reset_at; /* 0: never */
 } HgResidentStatistics;
 
-/* While shared memory is requested, and made. */
+/* Reserves and initializes shared memory, while the server starts. */
 extern void hg_resident_statistics_request(void);
 extern void hg_resident_statistics_startup(void);
 
+/* Adds n to a counter. */
 extern void hg_resident_count(HgResidentCounter counter, uint64 n);
-/* A table is declined. */
+/* Counts a table or graph that was declined, by reason. */
 extern void hg_resident_count_decline(HgResidentReason reason);
 
+/* Returns the statistics; all 0 without memory for cached columns. */
 extern HgResidentStatistics hg_resident_statistics(void);
+/* Sets all counters to 0. */
 extern void hg_resident_statistics_reset(void);
 
 #endif /* HG_RESIDENT_STATISTICS_H */

@@ -1,22 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_version.h
- *	  Segment versions: rows of a segment's blocks as columns, immutable once they are published.
+ *	  Segment versions: the rows of a segment's blocks as columns in shared memory, immutable
+ *	  once they are published.
  *
- * A version has the rows of those blocks of a segment that were all-visible when it was taken in,
- * in physical order: row numbers ascend by block, and in a block by line pointer.  It knows
- * nothing of who may use it: a record that lies beside it (hg_resident_validity.h) tells whether a
- * block of it is valid, and that alone changes.
+ * A version has the rows of those blocks of a segment that were all-visible when it was loaded, in
+ * physical order: row numbers ascend by block, and within a block by line pointer.  A version does
+ * not say who may use it.  The record beside it (hg_resident_directory.h) says which of its blocks
+ * may be valid, and only that changes.
  *
- * USERS.  A version is used by the directory as long as that names it, and by each process that
- * has pinned it; the last one to let go frees it.  A pin is taken where the directory's own use
- * can't end meanwhile, under the lock of its entry, or where the taker knows of another pin.
+ * USERS.  A version is used by the directory as long as a slot names it, and by each process that
+ * has pinned it.  The last user to release it frees it.  A process may pin a version under the
+ * lock of its entry, or while another process keeps it pinned.
  *
- * SERIALS.  Each version has a number of its own, as long as the area is there, by which those who
- * keep something that was made of it (hg_resident_graph.h) know it from all others.
+ * SERIALS.  Each version has a number that is unique as long as the area exists.  What is made
+ * from versions (hg_resident_graph.h) identifies them by it.
  *
- * EVICTION takes the arrays of single columns (hg_resident_eviction.h), under the entry's exclusive
- * lock and of versions that nobody has pinned: whoever has one pinned sees no change of it.
+ * EVICTION frees the arrays of single columns (hg_resident_eviction.h), under the entry's
+ * exclusive lock and only of versions that nobody has pinned.  A process that has a version pinned
+ * sees no change of it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -39,16 +41,17 @@
 #include "resident/hg_page_vis.h"
 #include "resident/hg_resident_memory.h"
 
-/* What is known of the values of a column. */
+/* What is known about a column's values in a version. */
 typedef struct HgSegmentBounds
 {
 	bool all_nulls;
-	bool known;	 /* of those that are not NULL: */
-	int64 least; /* the integer that it is compared as (hg_value_order.h), or of UNITS these */
+	bool known;	 /* least and greatest are known, of values that are not NULL */
+	int64 least; /* the integer that values compare as (hg_value_order.h), or of SCALED the scaled
+					integer */
 	int64 greatest;
 } HgSegmentBounds;
 
-/* A column of a version that is to be made: arrays of the maker's. */
+/* A column of a version to be made.  The arrays are the maker's, and are copied. */
 typedef struct HgSegmentColumnData
 {
 	HgResidentColumn column;
@@ -56,21 +59,21 @@ typedef struct HgSegmentColumnData
 	struct HgSegmentPartData
 	{
 		const void *array;
-		Size bytes; /* 0: there is none */
+		Size bytes; /* 0: absent */
 	} parts[HG_PARTS];
 	HgSegmentBounds bounds;
 } HgSegmentColumnData;
 
-/* All that a version is made of. */
+/* What a version is made of.  The arrays are the maker's, and are copied. */
 typedef struct HgSegmentData
 {
-	BlockNumber first;			 /* block of the segment */
+	BlockNumber first;			 /* first block of the segment */
 	XLogRecPtr map_lsn;			 /* of the map's page, before the first block was read */
-	FullTransactionId horizon;	 /* rows that came to blocks since have no older id */
-	HgBlockBits taken;			 /* blocks whose rows are here */
+	FullTransactionId horizon;	 /* rows that came to blocks later have no older id */
+	HgBlockBits taken;			 /* blocks whose rows the version has */
 	const uint32 *first_rows;	 /* [HG_SEGMENT_BLOCKS + 1] row number of each block's first row */
-	const XLogRecPtr *lsns;		 /* [HG_SEGMENT_BLOCKS] of the blocks' pages */
-	const Buffer *buffers;		 /* [HG_SEGMENT_BLOCKS] where those were */
+	const XLogRecPtr *lsns;		 /* [HG_SEGMENT_BLOCKS] LSNs of the blocks' pages */
+	const Buffer *buffers;		 /* [HG_SEGMENT_BLOCKS] buffers that had them */
 	const OffsetNumber *offsets; /* [rows] line pointers */
 	int ncolumns;
 	const HgSegmentColumnData *columns; /* [ncolumns] */
@@ -80,55 +83,60 @@ typedef struct HgSegmentColumn
 {
 	HgResidentColumn column;
 	HgSegmentForm form;
-	dsa_pointer arrays;		  /* one behind the other, each aligned to 8 bytes; invalid: evicted */
-	uint32 bytes[HG_PARTS];	  /* of each; 0: there is none */
-	pg_atomic_uint64 used_at; /* when a scan used it last; 0: never */
+	dsa_pointer arrays;		/* one chunk of all arrays, each aligned to 8 bytes; invalid: evicted */
+	uint32 bytes[HG_PARTS]; /* of each array; 0: absent */
+	pg_atomic_uint64 used_at; /* when a scan last used it; 0: never */
 	HgSegmentBounds bounds;
 } HgSegmentColumn;
 
 /*
- * A version, in shared memory.  In a chunk of its own lie, in this order, each aligned to 8 bytes:
- * lsns[HG_SEGMENT_BLOCKS], first_rows[HG_SEGMENT_BLOCKS + 1], buffers[HG_SEGMENT_BLOCKS], and where
- * the line pointers of some block have gaps, offset_starts[HG_SEGMENT_BLOCKS] and the offsets.  So
- * versions are small, and those of a table lie side by side: deciding on a scan looks at each.
+ * A version, in shared memory.  Another chunk, the body, has these arrays in this order, each
+ * aligned to 8 bytes: lsns[HG_SEGMENT_BLOCKS], first_rows[HG_SEGMENT_BLOCKS + 1],
+ * buffers[HG_SEGMENT_BLOCKS].  If the line pointers of some block have gaps,
+ * offset_starts[HG_SEGMENT_BLOCKS] and the offsets follow.  So versions are small, and those of a
+ * table lie side by side: determining what is valid for a scan reads each of them.
  */
 typedef struct HgSegmentVersion
 {
 	HgBlockBits taken;
 	dsa_pointer body;
-	uint64 serial;			/* which no other version ever has */
-	pg_atomic_uint32 users; /* the directory, and each pin */
+	uint64 serial;			/* no other version ever has it */
+	pg_atomic_uint32 users; /* the directory and each pin */
 	pg_atomic_uint32 pins;
-	HgPageVisCache page_vis; /* at blocks that have changed since; not among its bytes */
+	HgPageVisCache page_vis; /* of blocks that have changed; not counted in bytes */
 	BlockNumber first;
 	uint32 nrows;
 	uint32 ncolumns;
-	Size body_bytes;	  /* of that chunk */
-	Size bytes;			  /* of all of them, and this */
+	Size body_bytes;	  /* of the body */
+	Size bytes;			  /* of the version, its body and its arrays */
 	TimestampTz taken_at; /* when it was made */
 	XLogRecPtr map_lsn;
-	FullTransactionId horizon; /* rows that came to its blocks since have no older id */
+	FullTransactionId horizon; /* rows that came to its blocks later have no older id */
 	bool dense;				   /* line pointers of each block are 1, 2, 3, ... */
 	HgSegmentColumn columns[FLEXIBLE_ARRAY_MEMBER];
 } HgSegmentVersion;
 
-/* Line pointers of a block without gaps. */
+/* Value of offset_starts for a block without gaps. */
 #define HG_OFFSETS_DENSE PG_UINT32_MAX
 
-/* Pointers of this process into a version. */
+/* The arrays of a version's body at addresses of this process. */
 typedef struct HgSegmentRows
 {
 	const XLogRecPtr *lsns;
 	const uint32 *first_rows;
 	const Buffer *buffers;
-	const uint32
-		*offset_starts; /* NULL: all dense; else where a block's begin, or HG_OFFSETS_DENSE */
+	/* by block, first index in offsets, or HG_OFFSETS_DENSE; NULL if all blocks are dense */
+	const uint32 *offset_starts;
 	const OffsetNumber *offsets;
 } HgSegmentRows;
 
-/* Make a version with one user, its maker.  InvalidDsaPointer where there is no room. */
+/*
+ * Makes a version with one user, its maker.  Returns InvalidDsaPointer if there is no memory; the
+ * claim has what was allocated.
+ */
 extern dsa_pointer hg_segment_version_make(HgResidentClaim *claim, const HgSegmentData *data);
 
+/* Returns the address of a version. */
 static inline HgSegmentVersion *
 hg_segment_version(dsa_pointer version)
 {
@@ -136,9 +144,8 @@ hg_segment_version(dsa_pointer version)
 }
 
 /*
- * Ask for the cache lines of what tells of a version's users and its first columns: whoever goes
- * over the versions of a table asks for those that are further on, so as not to wait for memory at
- * each of them.
+ * Prefetches the users and the first columns of a version.  Loops over the versions of a table
+ * call it HG_VERSIONS_AHEAD versions ahead, so as not to wait for memory at each.
  */
 static inline void
 hg_segment_version_prefetch(dsa_pointer version)
@@ -150,68 +157,77 @@ hg_segment_version_prefetch(dsa_pointer version)
 	__builtin_prefetch(start + offsetof(HgSegmentVersion, columns) + sizeof(HgSegmentColumn));
 }
 
-/* So many versions further on. */
 #define HG_VERSIONS_AHEAD 8
 
-/* What a version of this would take of the area. */
+/* Returns the bytes of the area that a version made of this data would use. */
 extern Size hg_segment_version_bytes(const HgSegmentData *data);
 
-/* One more process.  The caller knows that there is a user who does not go meanwhile. */
+/* Pins a version.  Another user must keep it from being freed meanwhile. */
 extern void hg_segment_version_pin(HgSegmentVersion *version);
 
-/* It is gone again; the last user frees the version.  Does not fail. */
+/* Ends a pin.  The last user frees the version.  Does not fail. */
 extern void hg_segment_version_release(dsa_pointer version);
 
-/* The maker's use, or the directory's, which that has become, ends. */
+/*
+ * Ends the maker's use, which becomes the directory's when the version is published.  The last
+ * user frees the version.
+ */
 extern void hg_segment_version_retire(dsa_pointer version);
 
+/* Returns true if any process has pinned the version. */
 static inline bool
 hg_segment_version_is_pinned(HgSegmentVersion *version)
 {
 	return pg_atomic_read_u32(&version->pins) > 0;
 }
 
-/* Give back a column's arrays; how many bytes they were.  The entry is locked, nobody has a pin. */
+/*
+ * Frees a column's arrays, and returns their bytes.  The entry is locked exclusively, and no
+ * process has the version pinned.
+ */
 extern Size hg_segment_evict_column(HgSegmentVersion *version, int column);
 
+/* Returns the arrays of a version's body. */
 extern HgSegmentRows hg_segment_rows(const HgSegmentVersion *version);
 
-/* Where a column is; -1: this version does not have it, or not any more. */
+/* Returns the index of a column with this definition; -1 if the version lacks its values. */
 extern int hg_segment_find_column(const HgSegmentVersion *version, const HgResidentColumn *column);
 
+/* Returns the arrays of a column, which must not be evicted. */
 extern HgSegmentArray hg_segment_array(const HgSegmentVersion *version, int column);
 
-/* What is known of a column's values, without a look at them. */
+/* Returns what is known about a column's values. */
 static inline const HgSegmentBounds *
 hg_segment_bounds(const HgSegmentVersion *version, int column)
 {
 	return &version->columns[column].bounds;
 }
 
-/* When a scan used a column of it last. */
+/* Returns when a scan last used a column of the version; 0: never. */
 static inline TimestampTz
 hg_segment_used_at(HgSegmentVersion *version, int column)
 {
 	return (TimestampTz) pg_atomic_read_u64(&version->columns[column].used_at);
 }
 
+/* Returns true if a column is not evicted. */
 static inline bool
 hg_segment_has_column(const HgSegmentVersion *version, int column)
 {
 	return DsaPointerIsValid(version->columns[column].arrays);
 }
 
-/* Bytes of the arrays of a column that it has. */
+/* Returns the bytes of a column's chunk; the column must not be evicted. */
 extern Size hg_segment_column_bytes(const HgSegmentVersion *version, int column);
 
-/* Are the line pointers of a block's rows 1, 2, 3 ...? */
+/* Returns true if the line pointers of a block's rows are 1, 2, 3, ... */
 static inline bool
 hg_segment_is_dense(const HgSegmentRows *rows, int block)
 {
 	return rows->offset_starts == NULL || rows->offset_starts[block] == HG_OFFSETS_DENSE;
 }
 
-/* Line pointer of the row that is the i-th of a block. */
+/* Returns the line pointer of the i-th row of a block, counted from 0. */
 static inline OffsetNumber
 hg_segment_offset(const HgSegmentRows *rows, int block, int i)
 {
