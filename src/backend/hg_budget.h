@@ -1,20 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * hg_budget.h
- *	  What a node may take of memory, what it has taken, and the most that it took.
+ *	  Memory budgets: how much memory a node may use, uses, and has used at most.
  *
- * Every copy whose size a query decides is charged to a budget: rows that are kept, values of
- * groups, bits, filters, buffers of files, matches that came from a device.  Whoever holds memory
- * has a charge, which says how much it holds now; it is set when that grows, and set to 0 when
- * the memory is let go or used for something else.
+ * Every copy whose size a query decides is charged to a budget: stored rows, values of groups,
+ * bits, filters, file buffers, matches from a device.  The owner of such memory has a charge,
+ * which says how many bytes it uses now.  It sets the charge when that grows, and to 0 when the
+ * memory is freed or used for something else.
  *
- * A budget refuses nothing.  Its owner looks whether it is full between two steps, none of which
- * charges more than a batch (hg_batch.h), and goes to disk then.
+ * A budget refuses nothing.  Its owner checks whether it is full between two steps, none of which
+ * charges more than a batch (hg_batch.h), and then goes to disk.
  *
- * What is charged to a budget is charged to its parent, too: each input of a join has a part of
- * what the join has.  The peak of a node's budget is what EXPLAIN shows as Memory Usage.
+ * What is charged to a budget is also charged to its parent: each input of a join has a budget
+ * below the join's.  EXPLAIN shows the peak of a node's budget as Memory Usage.
  *
- * What is gone before the next row is looked at is not charged: what expressions leave behind.
+ * Memory that is freed before the next row, such as what expressions leave behind, is not charged.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -31,46 +31,47 @@ typedef struct HgBudget HgBudget;
 struct HgBudget
 {
 	HgBudget *parent; /* or NULL */
-	uint64 limit;	  /* its owner's to change */
-	uint64 charged;	  /* now */
-	uint64 peak;	  /* the most there was */
+	uint64 limit;	  /* in bytes; the owner may change it */
+	uint64 charged;	  /* bytes charged now */
+	uint64 peak;	  /* largest value of charged */
 };
 
-/* What somebody holds.  Zeros: nothing, and of no budget. */
+/* The memory of one owner.  All zeros: no memory, and no budget. */
 typedef struct HgCharge
 {
-	HgBudget *budget; /* or NULL: it is counted here alone */
+	HgBudget *budget; /* or NULL: counted only here */
 	uint64 bytes;
 } HgCharge;
 
-/* What several processes may take together, in shared memory. */
+/* A limit that several processes have together, in shared memory. */
 typedef struct HgSharedBudget
 {
 	uint64 limit;
-	pg_atomic_uint64 charged; /* as far as they have told of it */
+	pg_atomic_uint64 charged; /* as reported by hg_shared_budget_add */
 } HgSharedBudget;
 
+/* Initializes an empty budget with a limit in bytes; parent may be NULL. */
 static inline void
 hg_budget_init(HgBudget *budget, HgBudget *parent, uint64 limit)
 {
 	*budget = (HgBudget){.parent = parent, .limit = limit};
 }
 
-/* Is more charged than may be? */
+/* Returns true if more is charged than the limit. */
 static inline bool
 hg_budget_is_full(const HgBudget *budget)
 {
 	return budget->charged > budget->limit;
 }
 
-/* What may still be charged. */
+/* Returns the bytes that may still be charged. */
 static inline uint64
 hg_budget_room(const HgBudget *budget)
 {
 	return hg_budget_is_full(budget) ? 0 : budget->limit - budget->charged;
 }
 
-/* So many bytes are held now, whatever it was before. */
+/* Sets a charge to this many bytes. */
 static inline void
 hg_charge_set(HgCharge *charge, uint64 bytes)
 {
@@ -82,16 +83,17 @@ hg_charge_set(HgCharge *charge, uint64 bytes)
 	charge->bytes = bytes;
 }
 
+/* Initializes a shared budget to which nothing is charged. */
 extern void hg_shared_budget_init(HgSharedBudget *shared, uint64 limit);
 
 /*
- * A budget of this process has been charged so much more; returns what all have.  That does not
- * fall again until it is initialised: all who look at it when the last has told of its own see the
- * same.
+ * Adds bytes that a budget of this process has been charged, and returns the sum of all processes.
+ * The sum never falls until the next initialization: all processes that read it after the last one
+ * has added its bytes see the same.
  */
 extern uint64 hg_shared_budget_add(HgSharedBudget *shared, uint64 bytes);
 
-/* What all processes together have left. */
+/* Returns the bytes that all processes together have left. */
 extern uint64 hg_shared_budget_room(HgSharedBudget *shared);
 
 #endif /* HG_BUDGET_H */

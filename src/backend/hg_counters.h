@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_counters.h
- *	  The counters of each database's joins, which all sessions share.
+ *	  Counters of each database's joins, shared by all sessions.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,15 +13,15 @@
 #include "datatype/timestamp.h"
 
 /*
- * Counters since the last reset, of one database.  PostgreSQL's statistics file has them as they
- * are here, so that new ones go to the end (hg_counters.c).
+ * Counters of one database since the last reset.  PostgreSQL's statistics file contains this
+ * struct, so new counters go to the end (hg_counters.c).
  */
 typedef struct HgStatCounters
 {
-	uint64 joins;	   /* HgJoinRecords */
-	uint64 cpu_joins;  /* ... that ran on the CPU */
-	uint64 cuda_joins; /* ... that ran on a GPU */
-	uint64 fallbacks;  /* ... that turned from the device to the CPU */
+	uint64 joins;	   /* number of HgJoinRecords */
+	uint64 cpu_joins;  /* joins on the CPU */
+	uint64 cuda_joins; /* joins on a GPU */
+	uint64 fallbacks;  /* joins that fell back from a device to the CPU */
 	uint64 errors;	   /* device failures that became an error */
 	uint64 outer_rows;
 	uint64 inner_rows;
@@ -35,26 +35,26 @@ typedef struct HgStatCounters
 	double build_ms;
 	double match_ms;
 	double total_ms;
-	uint64 lookups;	 /* executions that joined few outer rows by a nested loop into an index */
-	uint64 switches; /* executions that counted more outer rows, and hashed the inner side */
+	uint64 lookups;	 /* executions that looked few outer rows up in an index */
+	uint64 switches; /* executions that found more outer rows, and hashed the inner side */
 	TimestampTz reset_at;
 } HgStatCounters;
 
 /*
- * Choose where the counters live.  There are none if the library is not in
- * shared_preload_libraries.  Call once, from _PG_init.
+ * Chooses where the counters are stored.  There are none unless the library is in
+ * shared_preload_libraries.  Call it once, from _PG_init.
  */
 extern void hg_counters_init(void);
 
 /*
- * Lock this database's counters and return them, or NULL if the server has none.  They may be read
- * and changed until hg_counters_unlock.  Until then the caller must not wait, take a lock or raise
- * an error.
+ * hg_counters_lock locks this database's counters and returns them, or NULL if the server has
+ * none.  The caller may read and change them until hg_counters_unlock.  Meanwhile it must not
+ * wait, take a lock or raise an error.
  */
 extern HgStatCounters *hg_counters_lock(void);
 extern void hg_counters_unlock(void);
 
-/* Set locked counters to 0, as of a time. */
+/* Sets locked counters to 0, and the time of their reset. */
 extern void hg_counters_clear(HgStatCounters *counters, TimestampTz reset_at);
 
 #endif /* HG_COUNTERS_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_elapsed.h
- *	  How long something has taken.
+ *	  Elapsed time.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +14,7 @@
 
 #include "portability/instr_time.h"
 
-/* Milliseconds since a moment. */
+/* Returns the milliseconds since a moment. */
 static inline double
 hg_elapsed_ms(instr_time since)
 {

@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host.h
- *	  What PostgreSQL lends to the engine: memory, interrupts, waits.
+ *	  Callbacks of the engine into PostgreSQL: memory, interrupts, waits.
  *
- * Nothing may unwind through the engine, so an interrupt that turns into an error
- * while the engine polls is caught and kept, and thrown again once the engine has
- * returned.
+ * Nothing may unwind through the engine.  An error that an interrupt raises while the engine polls
+ * is caught and stored, and rethrown when the engine has returned.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,41 +19,41 @@
 
 typedef struct HgPgHost
 {
-	HgHost host;		   /* what the engine sees */
-	MemoryContext context; /* of the memory it asks for, and of caught */
-	ErrorData *caught;	   /* an interrupt's error, or NULL */
-	HgProgress *progress;  /* of what the engine works for; or NULL */
-	bool limited;		   /* what follows holds */
-	double timeout_ms; /* that may still be waited in all; when none is left, all is cancelled */
+	HgHost host;		   /* the engine's view */
+	MemoryContext context; /* of memory that the engine allocates, and of caught */
+	ErrorData *caught;	   /* error of an interrupt, or NULL */
+	HgProgress *progress;  /* of the join that the engine works for; or NULL */
+	bool limited;		   /* timeout_ms is a limit */
+	double timeout_ms; /* time that waits may still take in total; at 0 everything is cancelled */
 } HgPgHost;
 
-/* Set up a host whose memory comes from context. */
+/* Initializes a host without a timeout, whose memory comes from context. */
 extern void hg_host_init(HgPgHost *host, MemoryContext context);
 
 /*
- * From now on the engine's waits for another process take so long in all, and then it
- * is as if they were cancelled; negative: there is no limit.
+ * Limits the time that the engine's waits for other processes may take in total, from now on.
+ * Then the engine is cancelled.  A negative timeout means no limit.
  */
 extern void hg_host_set_timeout(HgPgHost *host, double timeout_ms);
 
-/* Where there is a limit, allow so much more. */
+/* Adds to the timeout, if there is one. */
 extern void hg_host_extend_timeout(HgPgHost *host, double more_ms);
 
-/* Where there is a limit, allow so much at least from now on. */
+/* Raises the timeout to at least this, if there is one. */
 extern void hg_host_set_min_timeout(HgPgHost *host, double least_ms);
 
-/* Returns true if the engine was told to stop because the timeout had passed. */
+/* Returns true if the engine was cancelled because the timeout had passed. */
 extern bool hg_host_timed_out(const HgPgHost *host);
 
-/* In a PG_CATCH: keep the error, so that nothing unwinds through the engine. */
+/* In a PG_CATCH: stores the error, so that nothing unwinds through the engine. */
 extern void hg_host_catch(HgPgHost *host);
 
-/* Throw what was caught; returns when nothing was. */
+/* Rethrows the stored error; returns if there is none. */
 extern void hg_host_rethrow(HgPgHost *host);
 
 /*
- * Throw the error of an engine call that answered status: first what was caught,
- * else error, with an SQLSTATE and a hint that fit the status.
+ * Raises the error of an engine call that returned status: the stored error if there is one, or
+ * else error, with an SQLSTATE and a hint for the status.
  */
 pg_noreturn extern void hg_host_throw(HgPgHost *host, HgStatus status, const HgError *error);
 

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_last_plan.h
- *	  The joins and aggregations of this session's last plan, and why core's own nodes do them.
+ *	  The joins and aggregations of this session's last plan, and why PostgreSQL's own nodes do
+ *	  them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,12 +14,12 @@
 #include "nodes/plannodes.h"
 
 /*
- * Why a join or an aggregation is not done by a node of ours: what stood in the way first.  Of a
- * cached plan it is not known of any, and of those that are ours it is not known why they are.
+ * The first reason why a join or an aggregation is not done by a node of this extension.  For a
+ * cached plan the reasons are not known.
  */
 typedef enum HgPlanReason
 {
-	HG_REASON_CHOSEN = 0, /* it is done by one */
+	HG_REASON_CHOSEN = 0, /* it is */
 	HG_REASON_COST,
 	HG_REASON_FEW_ROWS,
 	HG_REASON_NO_CLAUSE,
@@ -34,78 +35,82 @@ typedef enum HgPlanReason
 	HG_REASON_NO_HASHAGG,
 	HG_REASON_NOT_PRELOADED,
 	HG_REASON_CACHED,
-	HG_REASONS /* not a reason: their number */
+	HG_REASONS /* number of reasons */
 } HgPlanReason;
 
-/* Returns a reason as users read it; NULL for HG_REASON_CHOSEN. */
+/* Returns the text of a reason for users; NULL for HG_REASON_CHOSEN. */
 extern const char *hg_plan_reason_text(HgPlanReason reason);
 
 /* One join or aggregation of a plan. */
 typedef struct HgPlanStep
 {
-	const char *node; /* as EXPLAIN calls it; static */
+	const char *node; /* name in EXPLAIN; static */
 	bool aggregate;
-	bool chosen; /* it is a node of ours */
+	bool chosen; /* a node of this extension */
 	HgPlanReason reason;
-	int names;	/* of its relations: how many (negative: they are those of the next step), ... */
-	int offset; /* ... and where the first one lies, in bytes */
+	int names;	/* number of its relations' names; -1: those of the next step */
+	int offset; /* of the first name, in bytes */
 } HgPlanStep;
 
-/* At most so many steps of a plan are kept, the first ones, and so many bytes of names. */
+/* Limits of a stored plan: its first steps, and bytes of names. */
 #define HG_LAST_PLAN_STEPS 1000
 #define HG_LAST_PLAN_NAME_BYTES (256 * 1024)
 
-/* What is kept of a plan. */
+/* A stored plan. */
 typedef struct HgLastPlan HgLastPlan;
 
 /*
- * Begin to fill the plan that is returned.  It is this session's last one once it has been
- * published; else the next call takes it again.
+ * Empties a plan and returns it, to be filled.  hg_last_plan_publish makes it the session's last
+ * plan; without that, the next call returns it again.
  */
 extern HgLastPlan *hg_last_plan_begin(void);
 
 /*
- * Add a step, if there is room for it, and the names of its relations after it: the alias, and of a
- * partition its OID.
+ * hg_last_plan_add adds a step; it returns false if the plan is full.  hg_last_plan_add_name adds
+ * a relation's name to the last step: its alias, and for a partition its OID.
  */
 extern bool hg_last_plan_add(HgLastPlan *plan, const char *node, bool aggregate, bool chosen,
 							 HgPlanReason reason);
 extern void hg_last_plan_add_name(HgLastPlan *plan, const char *alias, Oid child);
 
-/* Have the last step added be of the relations of the next one. */
+/* Gives the last step the names of the next one. */
 extern void hg_last_plan_share_names(HgLastPlan *plan);
 
 /*
- * Returns true if what is planned now would be the session's last plan.  It is not where it is
- * planned while a statement runs whose own plan has steps, by a function that this calls.
+ * Returns true if a plan that is made now would become the session's last plan.  A plan does not
+ * if it is made by a function while a statement runs whose own plan has steps.
  */
 extern bool hg_last_plan_is_wanted(void);
 
 /*
- * Make a plan of a statement the session's last one, of the current user's, if it has steps and its
- * statement does not ask for the last plan.  started: the statement runs, or is explained, already.
+ * Makes a plan of a statement the session's last one, owned by the current user, if it has steps
+ * and the statement does not call hashgraph_last_plan().  started: the statement is already being
+ * run or explained.
  */
 extern void hg_last_plan_publish(HgLastPlan *plan, const PlannedStmt *statement, bool started);
 
 /*
- * Returns true if a statement that is about to run, or to be explained, is the one that was planned
- * last, for this run: it is told only once.
+ * Returns true if a statement that is about to be run or explained is the one that was planned
+ * last, and has not been started before.
  */
 extern bool hg_last_plan_start(const PlannedStmt *statement);
 
 /*
- * Returns true if a statement is the one that was published last, and has been started: *plan is
- * what is kept of it, or NULL where it has no steps.
+ * Returns true if a statement was published last and has been started.  *plan becomes its stored
+ * plan, or NULL if it has no steps.
  */
 extern bool hg_last_plan_find(const PlannedStmt *statement, const HgLastPlan **plan);
 
 /*
- * The last plan, for a function that asks for it: not the one that calls this function.  NULL where
- * there is none, or the current user may not see it.
+ * Returns the last plan for a SQL function, other than the plan of the statement that calls the
+ * function.  Returns NULL if there is none, or the current user may not see it.
  */
 extern const HgLastPlan *hg_last_plan_for(Oid function);
 
-/* The steps of a plan, and the names of the relations of one, which are palloc'd texts. */
+/*
+ * Return the number of a plan's steps, a step by its number from 0, and the names of a step's
+ * relations as palloc'd strings.
+ */
 extern int hg_last_plan_count(const HgLastPlan *plan);
 extern const HgPlanStep *hg_last_plan_step(const HgLastPlan *plan, int number);
 extern List *hg_last_plan_names(const HgLastPlan *plan, const HgPlanStep *step);

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_library.h
- *	  Versions of this library, where several of them meet.
+ *	  Handles different versions of this library in one server.
  *
- * Where the library's file is replaced, processes that have loaded it keep the old one, and new
- * ones get the new one.  Under shared_preload_libraries all of a server's have the old one until it
- * is restarted.  Where sessions load it, parallel workers of an old session are new processes, and
- * one version's plans and shared memory mean nothing to another.  Scripts of the extension may
- * be newer, too, than the library that a session has.
+ * When the library's file is replaced, processes that have loaded it keep the old version, and new
+ * ones load the new version.  With shared_preload_libraries all processes have the old version
+ * until the server restarts.  Otherwise the parallel workers of an old session have the new
+ * version, to which the old version's plans and shared memory mean nothing.  The extension's
+ * scripts may also be newer than a session's library.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,13 +19,14 @@
 #include "nodes/pg_list.h"
 
 /*
- * What a plan's private list begins with, in every version: hg_library_require_plan, which comes
- * before all else that is read of the list, raises an error where the plan is another version's.
+ * hg_library_mark returns the first element of a plan's private list, in every version.
+ * hg_library_require_plan must be called before anything else of the list is read.  It raises an
+ * error if the plan is another version's.
  */
 extern Node *hg_library_mark(void);
 extern void hg_library_require_plan(const List *custom_private);
 
-/* Is this library of a version, or of a later one?  What is no version is an error. */
+/* Returns true if this library has this version or a later one.  Raises an error if it is none. */
 extern bool hg_library_is_at_least(const char *version);
 
 #endif /* HG_LIBRARY_H */

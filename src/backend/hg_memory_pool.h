@@ -27,31 +27,28 @@
 #ifndef HG_MEMORY_POOL_H
 #define HG_MEMORY_POOL_H
 
-/* Once, when the library is loaded. */
+/* Creates the pool; call it once, when the library is loaded. */
 extern void hg_pool_init(void);
 
-/* A block in use.  Its start is aligned to huge pages, and asks for them. */
+/* A block in use.  It is aligned to huge pages, and requests them. */
 typedef struct HgPoolBlock HgPoolBlock;
 
 /*
- * A block of bytes at least, with whatever contents, until hg_pool_free or the context's reset;
- * NULL when there is no memory.  It starts at *start, and *start[-1] and before that is the
- * caller's: HG_POOL_HEADER bytes.
+ * hg_pool_alloc returns a block of at least this many bytes with undefined contents, or NULL if
+ * there is no memory.  The block starts at *start; the HG_POOL_HEADER bytes before it are the
+ * caller's.  hg_pool_free or the reset of context returns it to the pool.
  */
 #define HG_POOL_HEADER ((Size) 64)
 extern HgPoolBlock *hg_pool_alloc(MemoryContext context, Size bytes, char **start);
 extern void hg_pool_free(HgPoolBlock *block);
 
-/*
- * A join begins: free the blocks that exceed the limit.  The join itself may allocate no block that
- * would do so.
- */
+/* Frees blocks that exceed the limit, when a join begins, even if the join allocates none. */
 extern void hg_pool_begin_join(void);
 
-/* Free what is not in use. */
+/* Frees all free blocks. */
 extern void hg_pool_release(void);
 
-/* Bytes that the pool would hold if no block were in use any more. */
+/* Returns the bytes that the pool would have if no block were in use. */
 extern Size hg_pool_bytes(void);
 
 #endif /* HG_MEMORY_POOL_H */

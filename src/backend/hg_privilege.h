@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_privilege.h
- *	  May the functions be called that a node calls by itself, and may a join be seen?
+ *	  Checks whether functions that a node calls by itself may be executed, and joins may be
+ *	  seen.
  *
- * The executor checks functions when it initialises the expressions that call them.  A node that
- * compares keys as words, or runs an aggregate's functions, has no such expression, and checks
- * them here when it begins, just as PostgreSQL's own node would: EXPLAIN does so too.
+ * The executor checks functions when it initializes the expressions that call them.  A node that
+ * compares keys as words, or runs an aggregate's functions, has no such expression.  It checks
+ * them here when it begins, as PostgreSQL's own node would, and therefore also in EXPLAIN.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,21 +18,21 @@
 #include "nodes/primnodes.h"
 
 /*
- * Check that the current user may execute an operator's function.  An error where not; else what
- * decides beyond privileges (sepgsql) is asked.  Hash functions are not checked, as in core.
+ * Raises an error if the current user may not execute an operator's function.  Also calls the
+ * object access hook (sepgsql).  Hash functions are not checked, as in PostgreSQL.
  */
 extern void hg_privilege_check_function(Oid function);
 
 /*
- * Check that the current user may execute an aggregate function, and the aggregate's owner the
- * functions that it consists of, as far as this node would call them.
+ * Raises an error if the current user may not execute an aggregate, or the aggregate's owner may
+ * not execute those of its functions that this node would call.
  */
 extern void hg_privilege_check_aggregate(const Aggref *aggref);
 
 /*
- * May the current user see a join that runs or ran as another one?  As with what PostgreSQL tells
- * of sessions, it takes the rights of that user, or of pg_read_all_stats: functions that are
- * SECURITY DEFINER join tables that their callers can't read.
+ * Returns true if the current user may see a join that runs or ran as the given user.  That takes
+ * the rights of that user or of pg_read_all_stats, as for PostgreSQL's views of sessions: a
+ * SECURITY DEFINER function may join tables that its callers can't read.
  */
 extern bool hg_privilege_may_see_join(Oid user);
 

@@ -1,25 +1,23 @@
 /*-------------------------------------------------------------------------
  *
  * hg_progress.h
- *	  How far joins have come: each process tells of its own, and all can be seen while they run.
+ *	  Progress of running joins: each process reports its own, and all sessions can see it.
  *
- * A join that runs has a slot in shared memory, which its process alone writes to, without a lock,
- * as it does to what pg_stat_activity shows: the count of changes is odd meanwhile, and a reader
- * who has met one begins again.  What a slot says is asked of the join, by the functions that it
- * has begun with (HgProgressTeller): whoever does a part of its work says that there is something
- * new, after a batch of rows or a step of the engine, and need not know what the join is
- * (hg_progress_step).
+ * A running join has a slot in shared memory.  Only its process writes to the slot, without a
+ * lock, as for pg_stat_activity: the change count is odd during a write, and a reader that sees a
+ * change starts again.  The slot's contents come from functions of the join (HgProgressTeller).
+ * Code that does a part of the join's work calls hg_progress_step after a batch of rows or a step
+ * of the engine, and need not know the join.
  *
- * There are slots where the library is in shared_preload_libraries, HG_PROGRESS_JOINS for each
- * process.  A join that finds none is not shown: that is one which begins while there are so many
- * others of its process that are not done.  Those that are done, and whose statement goes on, make
- * room.
+ * Slots exist if the library is in shared_preload_libraries, HG_PROGRESS_JOINS for each process.
+ * A join that begins while its process has that many unfinished joins is not shown.  Joins that
+ * are finished, while their statement goes on, make room.
  *
- * A slot is given back when the join ends, or on any other way out of its statement
- * (hg_cleanup.h), which is also the way of a process that is terminated.  Slots of a process that
- * has gone without are not shown, and its successor clears them.
+ * A slot is freed when the join ends, or on any other way out of its statement (hg_cleanup.h),
+ * including termination.  Slots of a process that ended without that are not shown, and its
+ * successor clears them.
  *
- * test/t/join_progress.pl holds all of this.
+ * test/t/join_progress.pl tests this.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,62 +32,62 @@
 
 #include "backend/hg_cleanup.h"
 
-/* Joins of one process that are shown at the same time. */
+/* Number of joins of one process that are shown at the same time. */
 #define HG_PROGRESS_JOINS 8
 
-/* Relations that are shown of each side: the first ones. */
+/* Number of relations of each side that are shown: the first ones. */
 #define HG_PROGRESS_RELATIONS 8
 
-/* Rows after which figures are told again, and what a batch counts for at least. */
+/* Rows after which a join is reported again, and what a batch counts for at least. */
 #define HG_PROGRESS_STEP_ROWS 1024
 #define HG_PROGRESS_LEAST_ROWS 128
 
-/* What a join is, as long as it runs. */
+/* What does not change while the join runs. */
 typedef struct HgProgressJoin
 {
-	Oid user; /* that it runs as */
+	Oid user; /* as which it runs */
 	int plan_node;
 	char join_type[16]; /* "Inner", "Left", "Right Anti", ... */
 	int nrelations[2];	/* by HgSide */
 	Oid relations[2][HG_PROGRESS_RELATIONS];
 } HgProgressJoin;
 
-/* How far it has come, over all of its executions. */
+/* The progress over all executions. */
 typedef struct HgProgressCounts
 {
-	uint64 rows[2];		  /* read from the children, by HgSide ... */
-	uint64 expected[2];	  /* ... and as many as are expected of the executions so far */
-	uint64 executions;	  /* how often HashGraphs were built */
-	uint64 partitions;	  /* on disk, those that are joined included ... */
-	uint64 joined;		  /* ... which are these; of shared ones those that somebody has joined */
-	uint64 matches;		  /* that were found */
-	uint64 rows_out;	  /* that were returned */
-	uint64 memory_bytes;  /* of work memory that are held now */
-	uint64 spilled_bytes; /* written to temporary files */
+	uint64 rows[2];		  /* rows read from the children, by HgSide */
+	uint64 expected[2];	  /* rows expected in the executions so far */
+	uint64 executions;	  /* number of times that HashGraphs were built */
+	uint64 partitions;	  /* partitions on disk, including joined ones */
+	uint64 joined;		  /* joined partitions; of shared ones by any process */
+	uint64 matches;		  /* matches found */
+	uint64 rows_out;	  /* rows returned */
+	uint64 memory_bytes;  /* work memory in use */
+	uint64 spilled_bytes; /* bytes written to temporary files */
 } HgProgressCounts;
 
-/* The words for a phase: EXPLAIN's, as far as it has some. */
+/* Name of a phase; as in EXPLAIN, if that has one. */
 typedef struct HgProgressPhase
 {
 	char words[32];
 } HgProgressPhase;
 
-/* What tells of a join.  None of these fails, nor takes longer than some loads and stores. */
+/* Functions that describe a join.  They must not fail, and take only some loads and stores. */
 typedef struct HgProgressTeller
 {
-	/* these stay in place; the backend is "" where it is open */
+	/* The results stay in place.  backend returns "" while it is not chosen. */
 	const HgProgressPhase *(*phase)(const void *arg);
 	const char *(*backend)(const void *arg);
 	void (*count)(const void *arg, HgProgressCounts *counts);
 } HgProgressTeller;
 
-/* One join as everybody sees it. */
+/* One join, as other sessions see it. */
 typedef struct HgProgressRow
 {
-	int pid;	/* 0: there is none */
+	int pid;	/* 0: no join */
 	int leader; /* pid of a parallel worker's leader, or 0 */
 	Oid database;
-	TimestampTz started; /* when the first row was asked for */
+	TimestampTz started; /* when the first row was requested */
 	HgProgressJoin join;
 	HgProgressPhase phase;
 	char backend[8];
@@ -98,52 +96,55 @@ typedef struct HgProgressRow
 
 typedef struct HgProgressSlot
 {
-	int st_changecount; /* for PGSTAT_BEGIN_WRITE_ACTIVITY and its like */
+	int st_changecount; /* for PGSTAT_BEGIN_WRITE_ACTIVITY and related macros */
 	HgProgressRow row;
 } HgProgressSlot;
 
-/* A join's own part of it, in its process.  Zeros: nothing is told. */
+/* A join's own state, in its process.  All zeros: nothing is reported. */
 typedef struct HgProgress
 {
 	volatile HgProgressSlot *slot; /* or NULL */
 	const HgProgressTeller *teller;
 	const void *arg;
-	const HgProgressPhase *phase; /* what is in the slot */
+	const HgProgressPhase *phase; /* as in the slot */
 	const char *backend;
-	uint32 untold; /* rows since all was told */
-	bool done;	   /* until more is told: others may have the slot */
+	uint32 untold; /* rows since the last report */
+	bool done;	   /* other joins may take the slot, until more is reported */
 	HgCleanup cleanup;
 } HgProgress;
 
-/* Request shared memory where the library is in shared_preload_libraries. */
+/* Reserves shared memory if the library is in shared_preload_libraries. */
 extern void hg_progress_init(void);
 
-/* Can joins be told of, and has the session not said otherwise (track_activities)? */
+/* Returns true if there is shared memory, and the session has track_activities on. */
 extern bool hg_progress_is_wanted(void);
 
 /*
- * Show a join, if there is a slot, until hg_progress_end, the reset of context or the release of
- * CurrentResourceOwner.  *progress stays in place until then, and so do teller and arg.
+ * Shows a join, if there is a slot, until hg_progress_end, the reset of context or the release of
+ * CurrentResourceOwner.  *progress, teller and arg must stay in place until then.
  */
 extern void hg_progress_begin(HgProgress *progress, const HgProgressJoin *join,
 							  const HgProgressTeller *teller, const void *arg,
 							  MemoryContext context);
 
-/* Tell all that there is to tell. */
+/* Reports everything. */
 extern void hg_progress_tell(HgProgress *progress);
 
-/* Tell that the join is in another phase, nothing else. */
+/* Reports only the phase, if it has changed. */
 extern void hg_progress_tell_phase(HgProgress *progress);
 
-/* Tell all of one that is done, though it may be begun again: others may have its slot. */
+/*
+ * Reports everything about a join that is finished.  Others may take its slot, until it is
+ * executed again.
+ */
 extern void hg_progress_tell_done(HgProgress *progress);
 
-/* Show it no more. */
+/* Stops showing the join. */
 extern void hg_progress_end(HgProgress *progress);
 
 /*
- * There is something new, after so many rows: all is told, unless it was shortly before.  progress
- * may be NULL.
+ * Notes that so many rows were processed, and reports everything unless that was done shortly
+ * before.  progress may be NULL.
  */
 static inline void
 hg_progress_step(HgProgress *progress, int rows)
@@ -155,12 +156,12 @@ hg_progress_step(HgProgress *progress, int rows)
 		hg_progress_tell(progress);
 }
 
-/* Are joins of this server shown at all? */
+/* Returns true if joins of this server are shown at all. */
 extern bool hg_progress_exists(void);
 
 /*
- * The next join that runs, in the order of processes; *place is 0 before the first.  False: there
- * are no more.
+ * Copies the next running join to *row, in the order of processes.  *place must be 0 at first.
+ * Returns false if there are no more.
  */
 extern bool hg_progress_next(int *place, HgProgressRow *row);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_stats.h
- *	  What HashGraph joins did: this session's last ones, and shared counters.
+ *	  Statistics of finished joins: this session's last ones, and shared counters.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,92 +13,90 @@
 #include "backend/hg_counters.h"
 #include "backend/hg_report.h"
 
-/* One finished join, of a plan node or of a function. */
+/* A finished join, of a plan node or of a SQL function. */
 typedef struct HgJoinRecord
 {
-	Oid user;				/* that it ran as, whoever ends it */
-	char node[32];			/* "HashGraphJoin" or "hashgraph_join" */
-	char join_type[16];		/* "Inner", "Left", "Right Anti", ... */
-	HgMatcherReport report; /* times and counts summed over all executions */
-	uint64 executions;		/* how often the node built its graphs */
-	uint64 lookups;			/* ... and joined few outer rows by a nested loop into an index, ... */
-	uint64 switches;		/* ... or found more of them when it had counted */
-	uint64 null_keys[2];	/* rows left out because a key was NULL, by HgSide */
-	uint64 resident_blocks[2]; /* of tables that were scanned, read from cached columns ... */
-	uint64 heap_blocks[2];	   /* ... and read from the table, by HgSide */
-	uint64 filtered_rows;	   /* outer rows that a runtime filter left out while they were read */
+	Oid user;				   /* as which it ran, whoever ends it */
+	char node[32];			   /* "HashGraphJoin" or "hashgraph_join" */
+	char join_type[16];		   /* "Inner", "Left", "Right Anti", ... */
+	HgMatcherReport report;	   /* times and counts are sums over all executions */
+	uint64 executions;		   /* executions that built HashGraphs */
+	uint64 lookups;			   /* executions that looked few outer rows up in an index */
+	uint64 switches;		   /* executions that counted too many for that */
+	uint64 null_keys[2];	   /* rows left out because a key is NULL, by HgSide */
+	uint64 resident_blocks[2]; /* blocks read from cached columns, by HgSide */
+	uint64 heap_blocks[2];	   /* blocks read from the tables, by HgSide */
+	uint64 filtered_rows;	   /* outer rows that a runtime filter left out during the scan */
 	uint64 rows_out;		   /* rows that the node returned */
-	uint64 partitions;		   /* 1 where everything stayed in memory */
-	uint64 memory_bytes;	   /* most work memory held */
+	uint64 partitions;		   /* 1 if everything stayed in memory */
+	uint64 memory_bytes;	   /* peak of work memory */
 	uint64 spilled_bytes;	   /* written to temporary files */
-	bool recheck;			   /* keys were hashes, and every match was rechecked */
-	int processes;			   /* of a parallel query that were asked for rows; else 0 or 1 */
+	bool recheck;			   /* keys were hashes, so every match was rechecked */
+	int processes;			   /* processes of a parallel query that ran the node; else 0 or 1 */
 	double scan_ms;			   /* reading both sides and encoding their keys */
-	double total_ms;		   /* from the first row asked for to the end */
+	double total_ms;		   /* from the first requested row to the end */
 } HgJoinRecord;
 
-/*
- * See where statements begin, and have joins counted where the library is in
- * shared_preload_libraries.
- */
+/* Installs the hooks that number statements, and the counters in shared_preload_libraries. */
 extern void hg_stats_init(void);
 
-/* Returns true inside of a statement. */
+/* Returns true while a statement runs. */
 extern bool hg_stats_is_running(void);
 
-/* The number of the statement that runs, or of the one that begins next. */
+/* Returns the number of the running statement, or of the next one. */
 extern uint64 hg_stats_statement(void);
 
-/* How often the session has forgotten what it did: DISCARD ALL. */
+/* Returns how often the session has executed DISCARD ALL. */
 extern uint64 hg_stats_discards(void);
 
 /*
- * Returns true if a plan that starts now is a statement's own: the statement is one, or executes or
- * explains one, and has not been told of it before.  EXPLAIN has one within other statements too.
+ * Returns true if a plan that starts now is a statement's own: the statement is it, or executes or
+ * explains it, and this has not returned true for it before.  An EXPLAIN inside another statement
+ * has its own plan too.
  */
 extern bool hg_stats_starts_plan(void);
 
-/* Returns true if the utility command that runs has not started its own plan yet. */
+/* Returns true if the running utility command has not started its own plan yet. */
 extern bool hg_stats_expects_plan(void);
 
-/* Have the statement that runs, which explains plans, start another one. */
+/* Makes the running statement, which explains plans, expect another one. */
 extern void hg_stats_expect_plan(void);
 
 /*
- * Add what a matcher did to a record, as one more execution.  Counts and times are
- * summed, memory and ranges are the most there were, the backend is a device's if that of any
- * execution was, the rest is the last one's.
+ * Adds a matcher's report to a record, as one more execution.  Counts and times are summed, memory
+ * and ranges are maxima, and the backend is a device's if that of any execution was.  The rest is
+ * the last execution's.
  */
 extern void hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report);
 
 /*
- * Add what another process did of the same join.  Counts are summed, and times are the
- * longest of all processes, as they work at the same time.
+ * Adds the record of another process of the same join.  Counts are summed; times are maxima, as
+ * the processes work at the same time.
  */
 extern void hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other);
 
 /*
- * Add what the same processes did in a later execution of the join.  Counts and times are
- * summed, memory and processes are the most there were.
+ * Adds the record of a later execution of the join by the same processes.  Counts and times are
+ * summed; memory and processes are maxima.
  */
 extern void hg_stats_append(HgJoinRecord *record, const HgJoinRecord *later);
 
-/* File one finished join: into this session's list and into the counters. */
+/* Adds a finished join to this session's list and to the counters. */
 extern void hg_stats_record(const HgJoinRecord *record);
 
-/* Count a device failure that ended in an error. */
+/* Counts a device failure that became an error. */
 extern void hg_stats_count_error(void);
 
 /*
- * The joins of this session's last statement that had one, oldest first, whoever they ran as.
- * The array lives until the next hg_stats_record or the end of the statement.
+ * Returns the joins of this session's last statement that had one, oldest first, of all users, and
+ * their number.  The array lives until the next hg_stats_record or the end of the statement.
  */
 extern const HgJoinRecord *hg_stats_last_joins(int *count);
 
-/* This database's counters; false where the library is not preloaded by the server. */
+/* Copies this database's counters; returns false if the server does not preload the library. */
 extern bool hg_stats_read(HgStatCounters *result);
 
-/* Reset this database's counters; false as above. */
+/* Resets this database's counters; returns false as above. */
 extern bool hg_stats_reset(void);
 
 #endif /* HG_STATS_H */

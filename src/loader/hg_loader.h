@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader.h
- *	  The room's part in the server's start.
+ *	  Registers the launcher and the loaders' shared memory at the server's start.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,7 +10,10 @@
 #ifndef HG_LOADER_H
 #define HG_LOADER_H
 
-/* Request shared memory, and register the launcher where the server has memory for residents. */
+/*
+ * Installs the hooks, and registers the launcher if the server has memory for cached columns.
+ * Does nothing unless called while shared_preload_libraries are loaded.
+ */
 extern void hg_loader_init(void);
 
 #endif /* HG_LOADER_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_bounds.h
- *	  The least and the greatest value of a column of a segment.
+ *	  Computes the least and the greatest value of a segment's column.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,8 +13,8 @@
 #include "resident/hg_resident_version.h"
 
 /*
- * Sets the bounds of a column of so many rows.  If the values are not compared as integers, and
- * are no scaled integers, it is known whether all are NULL, and no more.
+ * Returns the bounds of a column of nrows rows.  Values that neither compare as integers nor are
+ * scaled integers have no bounds: the result only says whether all are NULL.
  */
 extern HgSegmentBounds hg_bounds_create(const HgSegmentColumnData *column, uint32 nrows);
 

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_codes.h
- *	  Values that differ, and a code for each: numbers from 0 in the order in which they came.
+ *	  A set of distinct values, with a code for each: numbers from 0 in the order in which values
+ *	  came.
  *
- * Values are told apart by their bytes as they are kept, and nothing is said of what their type
- * calls equal: one value may have several codes, where it is compressed in one row and not in
- * another.
+ * Values are compared by their stored bytes, not by their type's equality.  One value may have
+ * several codes, if it is compressed in one row and not in another.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,24 +22,27 @@
 
 typedef struct HgCodes
 {
-	int length;	 /* of the type: -1, or that of each value */
-	int alignby; /* of the type */
-	uint32 most; /* no more codes than that */
+	int length;	 /* attlen of the type: a width, or -1 */
+	int alignby; /* alignment of the type, in bytes */
+	uint32 most; /* maximum number of codes */
 	uint32 ncodes;
-	const char **values; /* [most] the maker's, which stay in place */
+	const char **values; /* [most] the caller's memory, which must stay in place */
 	uint32 *hashes;		 /* [most] */
 	uint32 mask;
 	uint32 *slots; /* [mask + 1] codes, or HG_NO_CODE */
-	Size nbytes;   /* of the values, laid one behind the other */
+	Size nbytes;   /* of all values, laid out one behind the other */
 } HgCodes;
 
-/* No values yet, in CurrentMemoryContext. */
+/* Creates an empty set in CurrentMemoryContext. */
 extern HgCodes *hg_codes_create(int length, int alignby, uint32 most);
 
-/* The code of a value, which it is given if it has none; HG_NO_CODE: there are too many. */
+/* Returns the code of a value, which is added if it is new; HG_NO_CODE if the set is full. */
 extern uint32 hg_codes_find(HgCodes *codes, const char *value);
 
-/* Lay the values out, in starts[ncodes] and bytes[nbytes], which are zeroes; the widest's bytes. */
+/*
+ * Lays the values out in bytes[nbytes], which must be zeroes, and their offsets in starts[ncodes].
+ * Returns the bytes of the widest value.
+ */
 extern uint32 hg_codes_fill(const HgCodes *codes, uint32 *starts, char *bytes);
 
 #endif /* HG_LOADER_CODES_H */

@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_column.h
- *	  The values of a segment's column, as rows come, to the arrays that are kept.
+ *	  Collects the values of a segment's column row by row, and makes the arrays of a version
+ *	  from them.
  *
- * How they are encoded (resident/hg_resident_array.h) is decided on when all of them have come.
+ * The encoding (resident/hg_resident_array.h) is chosen when all values are there.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,45 +17,49 @@
 
 #include "resident/hg_resident_version.h"
 
-/* A column that is being filled.  All memory is of one context. */
+/* A column that is being filled.  All memory is in context. */
 typedef struct HgEncodedColumn
 {
 	MemoryContext context;
 	HgResidentColumn column;
 	HgSegmentEncoding encoding; /* FIXED or PACKED */
 	int alignby;
-	uint32 capacity; /* rows */
+	uint32 capacity; /* rows that the arrays have room for */
 	uint64 *valid;	 /* [capacity] bits */
-	uint64 *missing; /* [capacity] bits; NULL: no row is missing so far */
+	uint64 *missing; /* [capacity] bits; NULL: no row is missing yet */
 	bool has_nulls;
 	char *values;	/* FIXED: [capacity x length] */
 	uint32 *starts; /* PACKED: [capacity / HG_GROUP_ROWS + 1] */
-	char *bytes;	/* PACKED: [room] */
+	char *bytes;	/* PACKED: [room], of which nbytes are used */
 	Size room;
 	Size nbytes;
-	const char
-		*missing_value; /* PACKED: of missing rows, of the appender's; NULL: there are none */
+	/* PACKED: the missing rows' default, the caller's; NULL: no row is missing */
+	const char *missing_value;
 } HgEncodedColumn;
 
+/* Initializes an empty column, whose arrays will be in context. */
 extern void hg_encoded_column_begin(HgEncodedColumn *column, MemoryContext context,
 									HgResidentColumn of);
 
-/* Have room for so many rows, a multiple of 64. */
+/* Makes room for capacity rows, a multiple of 64. */
 extern void hg_encoded_column_reserve(HgEncodedColumn *column, uint32 capacity);
 
 /*
- * Append a value as that of row, the next one, for which there is room.  It is missing where the
- * row is older than the column and has its default, which is the same for all such rows, and stays
- * where it is until the column is finished.
+ * Appends the value of the given row, which is the next one, and for which there is room.
+ * missing: the row is older than the column, and has its default.  All such rows must have the
+ * same value, which must stay in place until the column is finished.
  */
 extern void hg_encoded_column_append(HgEncodedColumn *column, uint32 row, Datum value, bool isnull,
 									 bool missing);
 
-/* The same for n rows from this one on, none of them NULL, of a FIXED column by value. */
+/* Appends the values of n rows, none of them NULL, to a FIXED column passed by value. */
 extern void hg_encoded_column_append_values(HgEncodedColumn *column, uint32 row,
 											const Datum *values, int n);
 
-/* The arrays of so many rows, as long as the context is there; no value comes after this. */
+/*
+ * Fills in data with the arrays of nrows rows, which live as long as the context.  The column
+ * takes no more values.
+ */
 extern void hg_encoded_column_finish(HgEncodedColumn *column, uint32 nrows,
 									 HgSegmentColumnData *data);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_dictionary.h
- *	  Packed values of a segment's column to a dictionary of those that differ.
+ *	  Makes a dictionary of the packed values of a segment's column.
  *
  * Its codes are those of hg_loader_codes.h.
  *
@@ -20,16 +20,16 @@ typedef struct HgDictionary
 {
 	uint32 ncodes;
 	uint32 widest;	/* bytes of the widest value */
-	int width;		/* of a code */
-	void *codes;	/* [rows x width]; of what is NULL 0 */
-	uint32 *starts; /* [ncodes] */
+	int width;		/* bytes of a code: 1 or 2 */
+	void *codes;	/* [rows x width]; 0 for NULL */
+	uint32 *starts; /* [ncodes] offsets in bytes */
 	char *bytes;	/* [nbytes] */
 	Size nbytes;
 } HgDictionary;
 
 /*
- * Make a dictionary of the PACKED values of so many rows.  False: it has too many values, or it
- * would not take less than limit bytes.
+ * Makes a dictionary of the PACKED values of nrows rows, with its arrays in context.  Returns
+ * false if it would have too many values, or take limit bytes or more.
  */
 extern bool hg_dictionary_make(MemoryContext context, const HgSegmentArray *packed, uint32 nrows,
 							   Size limit, HgDictionary *dictionary);

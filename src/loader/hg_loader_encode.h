@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_encode.h
- *	  Rows of a table's pages to the arrays of a segment version.
+ *	  Makes the arrays of a segment version from copies of the table's pages.
  *
- * What the arrays of a column are is decided on column by column (hg_loader_column.h).
+ * hg_loader_column.h makes the arrays of each column.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,27 +17,28 @@
 #include "resident/hg_resident_capture.h"
 #include "resident/hg_resident_version.h"
 
-/* May a column be resident?  HG_REASON_NONE if so. */
+/* Returns HG_REASON_NONE if a column may be cached, or else why it may not. */
 extern HgResidentReason hg_encode_may_take_in(Form_pg_attribute attribute);
 
 typedef struct HgEncoder HgEncoder;
 
-/* For the rows of a segment, in a memory context of its own below the current one. */
+/* Creates an encoder for the rows of a segment, in a memory context below the current one. */
 extern HgEncoder *hg_encoder_begin(Relation rel, uint32 segment, const HgResidentColumn *columns,
 								   int ncolumns);
 
 /*
- * Take the rows of a block, which come in ascending order; those without rows, or not taken, need
- * not come.
+ * Adds the rows of a block.  Blocks come in ascending order; blocks that are not added have no
+ * rows in the version.
  */
 extern void hg_encoder_add_page(HgEncoder *encoder, BlockNumber block, HgCapturedPage *page);
 
-/* Bytes that the arrays of a fixed width take by now, which nothing makes less. */
+/* Returns the bytes of the FIXED columns' values so far.  The finished arrays have no fewer. */
 extern Size hg_encoder_fixed_bytes(const HgEncoder *encoder);
 
-/* All of it, as long as the encoder is there; no page comes after this. */
+/* Returns the data for a version, which lives as long as the encoder.  Call it last. */
 extern const HgSegmentData *hg_encoder_finish(HgEncoder *encoder, const HgCapture *capture);
 
+/* Frees the encoder. */
 extern void hg_encoder_end(HgEncoder *encoder);
 
 #endif /* HG_LOADER_ENCODE_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_graph.h
- *	  Making the HashGraphs of a table's keys, of what its segments have in memory.
+ *	  Makes the graphs of a table's keys from the versions of its segments.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,9 +15,9 @@
 #include "resident/hg_resident_key.h"
 
 /*
- * Make the graphs of a table that are wanted, or out of step, until is_left says to go; nobody else
- * takes the table in meanwhile.  No transaction is open, and none is left so.  False: some of them
- * could not be made now, and are still wanted.
+ * Makes the graphs of a table that are requested or out of step, until is_left returns true.  The
+ * caller has claimed the table, so that no other loader works on it.  No transaction is open
+ * before or after.  Returns false if some graph could not be made now, and is still requested.
  */
 extern bool hg_loader_make_graphs(HgResidentRelation key, bool (*is_left)(void),
 								  MemoryContext context);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_graph_make.h
- *	  Making a HashGraph of the segments that it is to have, bin by bin.
+ *	  Makes a graph version from segment versions, bin by bin.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,17 +15,20 @@
 #include "loader/hg_loader_graph_take.h"
 #include "resident/hg_resident_memory.h"
 
-/* How an attempt at a graph has ended. */
+/* Result of an attempt to make a graph. */
 typedef enum HgGraphOutcome
 {
-	HG_GRAPH_DONE,		/* also where there was nothing to do */
-	HG_GRAPH_LEFT,		/* the loader is to go */
-	HG_GRAPH_NO_MEMORY, /* in the area */
-	HG_GRAPH_NO_BIN,	/* a bin passes what rows may be collected in */
-	HG_GRAPH_REPLACED	/* the table has another file meanwhile, or a column has gone */
+	HG_GRAPH_DONE,		/* made, or nothing to do */
+	HG_GRAPH_LEFT,		/* the loader has to exit */
+	HG_GRAPH_NO_MEMORY, /* the area has no room */
+	HG_GRAPH_NO_BIN,	/* a bin does not fit in maintenance_work_mem */
+	HG_GRAPH_REPLACED	/* the table has another file now, or a column is gone */
 } HgGraphOutcome;
 
-/* Make a graph of what was taken; *pointer is the claim's. */
+/*
+ * Makes a graph version from what hg_graph_take() has pinned.  *pointer becomes the version, whose
+ * chunks belong to the claim.  Raises the engine's errors.
+ */
 extern HgGraphOutcome hg_graph_make(HgGraphMaking *making, HgResidentClaim *claim,
 									dsa_pointer *pointer);
 

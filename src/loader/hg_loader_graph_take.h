@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_graph_take.h
- *	  What a table's HashGraph is made of: found out, and pinned.
+ *	  Determines what a table's graph is to be made from, and pins it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,37 +21,41 @@
 /* What a graph is made of. */
 typedef struct HgGraphMaking
 {
-	HgPgHost host; /* the first member: what it is given as */
+	HgPgHost host; /* must be first: callbacks get its address */
+	/* the host's own cancel callback */
 	bool (*is_interrupted)(void *arg);
+	/* returns true if the loader has to exit */
 	bool (*is_left)(void);
 	HgCleanup cleanup; /* of pins */
 	HgResidentRelation key;
 	HgKeyNumbers numbers;
 	HgResidentFile file;
-	HgGraphWords *words; /* of the columns as they are; NULL: they can't have a graph */
+	/* makes the columns' words; NULL: their types can't have a graph */
+	HgGraphWords *words;
 	HgResidentColumn columns[HG_GRAPH_COLUMNS];
-	uint64 replacements; /* of the entry, when its slots were read */
+	uint64 replacements; /* the entry's counter when its slots were read */
 	uint32 nsegments;
-	uint32 size;		/* of each of these arrays: */
-	uint64 *serials;	/* of versions whose rows the graph will have, or that it passes over */
-	uint8 *kept;		/* HgFlatPartState of the older graph's rows */
-	dsa_pointer *added; /* versions that it does not have, pinned; invalid: none */
-	dsa_pointer old;	/* the older graph, pinned; invalid: there is none */
-	HgFlatGraph flat;	/* that */
-	HgFlatMask mask;	/* and its rows that are kept */
-	uint32 *rows;		/* [HG_BATCH_ROWS] numbers of a batch's rows that have a key */
+	uint32 size;		/* allocated elements of the next three arrays */
+	uint64 *serials;	/* of versions that the graph will list */
+	uint8 *kept;		/* HgFlatPartState: whether rows of the older graph are kept */
+	dsa_pointer *added; /* pinned versions whose rows are new; invalid: none */
+	dsa_pointer old;	/* pinned older graph; invalid: none */
+	HgFlatGraph flat;	/* the older graph */
+	HgFlatMask mask;	/* which of its rows are kept */
+	uint32 *rows;		/* [HG_BATCH_ROWS] numbers of those rows of a batch that have a key */
 } HgGraphMaking;
 
-/* In CurrentMemoryContext, with nothing found out yet. */
+/* Allocates the state for making the graph of a key, in CurrentMemoryContext. */
 extern HgGraphMaking *hg_graph_making(HgResidentRelation key, const HgKeyNumbers *numbers,
 									  bool (*is_left)(void));
 
 /*
- * Find out what a graph is made of, and pin that: in a transaction.  False: none is to be made.
+ * Determines what the graph is made from and pins it, in a transaction.  Returns false if no graph
+ * is to be made; the directory then says why, if it was declined.
  */
 extern bool hg_graph_take(HgGraphMaking *making);
 
-/* Let go of it. */
+/* Unpins everything.  Also called when the memory context is reset. */
 extern void hg_graph_unpin(void *making);
 
 #endif /* HG_LOADER_GRAPH_TAKE_H */

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_holdoff.h
- *	  Commands that want a database for themselves send residents' workers away, and keep them away.
+ *	  Makes the workers leave a database that a command needs for itself, and keeps them away.
  *
- * DROP DATABASE, ALTER DATABASE ...  RENAME and SET TABLESPACE, and CREATE DATABASE of its
- * template, fail where somebody else is connected; for background workers of extensions core waits
- * five seconds, and does not tell them to go.  So they are told before, and none is started until
- * the transaction has ended.  What is resident of a database that is dropped goes with it.
+ * DROP DATABASE, ALTER DATABASE RENAME and SET TABLESPACE, and CREATE DATABASE of its template,
+ * fail if anyone else is connected.  PostgreSQL waits five seconds for an extension's background
+ * workers, and does not ask them to exit.  So this hook asks them first, and none is started until
+ * the transaction has ended.  DROP DATABASE also removes the database's entries from the
+ * directory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +16,7 @@
 #ifndef HG_LOADER_HOLDOFF_H
 #define HG_LOADER_HOLDOFF_H
 
-/* Set the hook, while shared_preload_libraries are loaded. */
+/* Installs the hook, while shared_preload_libraries are loaded. */
 extern void hg_holdoff_init(void);
 
 #endif /* HG_LOADER_HOLDOFF_H */

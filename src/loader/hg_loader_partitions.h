@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_partitions.h
- *	  Partitioned tables that are resident stand for their partitions, present and future.
+ *	  Entries of partitioned tables, which stand for their present and future partitions.
  *
- * The entry of such a table has columns and nothing else; each of its partitions that is a table
- * has an entry of its own, which says what it is there for.  Who looks after the database has these
- * follow what there is: partitions that came, or went.
+ * The entry of a partitioned table has columns and graphs, but no slots.  Each partition that is a
+ * table has an entry of its own, which names the partitioned table as its parent.  The witnesses
+ * let the partitions' entries follow the catalog.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,17 +19,15 @@
 #include "resident/hg_resident_directory.h"
 
 /*
- * Have each partition of an open table have an entry with the columns that its own has, and
- * take out those that are no partitions of it any more.  False: no memory.
+ * Makes entries for the partitions of an open table, with the columns and graphs of its own entry.
+ * Removes entries of tables that are no partitions any more.  Returns false if memory is full.
  */
 extern bool hg_partitions_follow(Relation rel);
 
-/*
- * Take out all that was taken in for a partitioned table, or of these the columns of these names.
- */
+/* Removes the columns with these names from the entries that name the parent; NIL: the entries. */
 extern void hg_partitions_forget(HgResidentRelation parent, List *columns);
 
-/* Keys of what was taken in for a partitioned table.  Returns their number. */
+/* Returns the number of entries that name the parent.  *keys becomes an array of their tables. */
 extern int hg_partitions_list(HgResidentRelation parent, HgResidentRelation **keys);
 
 #endif /* HG_LOADER_PARTITIONS_H */

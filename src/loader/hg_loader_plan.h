@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_plan.h
- *	  What is to be taken in of a table: which columns, which segments.
+ *	  Plans what to load of a table: which columns and which segments.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,50 +15,51 @@
 #include "resident/hg_resident_directory.h"
 
 /*
- * What is taken in leaves of the area, in bytes, so that tables can be asked for where it is full.
- * Chunks of each size have blocks of 64 kB of their own, some of which stay where an attempt has
+ * Bytes of the area that loading leaves free, so that tables can be requested when it is full.
+ * dsa keeps blocks of 64 kB for chunks of each size, some of which remain after an attempt that
  * found no room.
  */
 #define HG_LOADER_LEFT_ROOM (4 * HG_DIRECTORY_ROOM)
 
 typedef struct HgLoaderPlan
 {
-	bool (*is_left)(void); /* is the loader to go? */
+	/* returns true if the loader has to exit */
+	bool (*is_left)(void);
 	HgResidentRelation key;
 	HgResidentFile file;
 	int ncolumns;
-	HgResidentColumn *columns; /* [ncolumns] that are taken in */
+	HgResidentColumn *columns; /* [ncolumns] to be loaded */
 	int nsegments;
-	uint32 *segments; /* [nsegments] that are wanted, ascending */
+	uint32 *segments; /* [nsegments] to be loaded, ascending */
 } HgLoaderPlan;
 
-/* Say of a locked entry that its table is not taken in, and why. */
+/* Marks a locked entry as declined, with a reason. */
 extern void hg_loader_decline(HgDirectoryEntry *entry, HgResidentReason reason);
 
 /*
- * May an open table be resident?  If not, its entry is told why, and keeps nothing of it: nobody
- * observes it any more.  An entry that names another table is forgotten.
+ * Returns true if an open table may be cached.  Otherwise declines its entry, and frees all of its
+ * versions, since nobody observes the table any more.  Removes an entry that names another table.
  */
 extern bool hg_loader_check_table(Relation rel);
 
 /*
- * Have a table be wanted whose columns are not any more what they were taken in as: a type that
- * changes to one of the same bytes leaves the file as it is.
+ * Queues a table if the definition of a cached column has changed.  A change to a type with the
+ * same bytes keeps the file.
  */
 extern void hg_loader_check_columns(Relation rel);
 
 /*
- * Make the plan for an open table, in a memory context that lives beyond the transaction.  NULL:
- * the table is not to be taken in, which its entry is told, or has none.
+ * Makes the plan for an open table, in context, and sets the entry's file, slots and state.
+ * Returns NULL if the table is not to be loaded; its entry then says why, unless there is none.
  */
 extern HgLoaderPlan *hg_loader_make_plan(Relation rel, MemoryContext context);
 
-/* Is what the plan says of an open table still so? */
+/* Returns true if the plan's file and columns are still those of the open table. */
 extern bool hg_loader_plan_holds(const HgLoaderPlan *plan, Relation rel);
 
 /*
- * Has a version of a locked entry all columns of the plan, and none that is not asked for any more?
- * It may have some that were evicted from other segments.
+ * Returns true if a version of a locked entry has all columns of the plan, and no column that is
+ * not requested any more.  It may have columns that were evicted from other segments.
  */
 extern bool hg_loader_has_columns(const HgDirectoryEntry *entry, dsa_pointer pointer,
 								  const HgLoaderPlan *plan);

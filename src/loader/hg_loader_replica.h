@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_replica.h
- *	  Giving devices replicas of a table's HashGraphs.
+ *	  Sends replicas of a table's graphs to devices.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,9 +15,9 @@
 #include "resident/hg_resident_key.h"
 
 /*
- * Give the server's device processes replicas of those graphs of a table that they are to have and
- * have not, until is_left says to go.  What they do not take is offered again later.  No
- * transaction is open, and none is left so.
+ * Sends the replicas of a table's graphs that device processes shall have and lack, until is_left
+ * returns true.  A replica that a process refuses is sent again later.  No transaction is open
+ * before or after.
  */
 extern void hg_loader_replicate_graphs(HgResidentRelation key, bool (*is_left)(void),
 									   MemoryContext context);

@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_replica_column.h
- *	  Columns of a graph's rows that a device is given: what of them, and in which shape.
+ *	  Sends columns of a graph's rows to a device: which values, and in which form.
  *
- * A column is of the rows of the segment versions that the graph lists, all of which have to be
- * there still: else the next graph is soon made, and its columns are those of the versions that
- * there are then.
+ * A column has the rows of the segment versions that the graph lists.  If one of them has been
+ * replaced there is no replica: the next graph version comes soon, and its columns have the newer
+ * versions.
  *
- * VALUES that lie in arrays of a width that an engine has go as they are.  Numerics that all have
- * one display scale go as integers scaled by 10^scale.  Of all others, where few differ and none
- * is long, the device is given codes of the whole table (resident/hg_resident_graph_codes.h),
- * which are made here of those that segments have, or of the values of a segment that has none.
+ * Values in arrays of a width that an engine supports are sent as they are.  Numerics that all
+ * have one display scale are sent as scaled integers.  Of other types, columns with few distinct
+ * and no long values are sent as codes that are the same in the whole table
+ * (resident/hg_resident_graph_codes.h).  Codes are computed here from the dictionaries of
+ * segments, or from the values of a segment without one.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,35 +26,36 @@
 #include "loader/hg_loader_codes.h"
 #include "resident/hg_resident_graph.h"
 
-/* A column of the rows of a pinned graph. */
+/* A column of a pinned graph's rows. */
 typedef struct HgReplicaColumn
 {
 	HgCleanup cleanup; /* of pins */
 	HgResidentColumn column;
 	bool (*is_left)(void);
 	uint32 nparts;
-	dsa_pointer *versions; /* [nparts] pinned; invalid: the graph has no row of the segment */
-	uint8 *nulls;		   /* of values that are put at a time */
-	int scale;			   /* of numerics, which go as scaled integers; -1: of none */
-	HgCodes *codes;		   /* of values that go as codes; NULL: none do */
-	uint16 **of_parts; /* [nparts] codes of those of a segment's dictionary; NULL: it has none */
-	void *put;		   /* codes or scaled integers that are put at a time */
-	void *selected;	   /* values of a partition's rows, and ... */
-	uint8 *selected_nulls; /* ... bytes that tell NULL, that are put at a time; NULL so far */
+	dsa_pointer *versions; /* [nparts] pinned; invalid: the graph has no rows of the segment */
+	uint8 *nulls;		   /* [HG_REPLICA_ROWS] NULL flags to send */
+	int scale;			   /* display scale of scaled integers; -1: none */
+	HgCodes *codes;		   /* of values that are sent as codes; or NULL */
+	uint16 **of_parts;	   /* [nparts] codes to send, by the segment's own code; or NULL */
+	void *put;			   /* [HG_REPLICA_ROWS] codes or scaled integers to send */
+	void *selected; /* [HG_REPLICA_ROWS] values of a partition's rows to send; NULL until used */
+	uint8 *selected_nulls; /* [HG_REPLICA_ROWS] their NULL flags */
 	HgReplicaColumnSpec spec;
 } HgReplicaColumn;
 
 /*
- * Pin it, in CurrentMemoryContext, and have its codes known where it has some; NULL: it can have no
- * replica, or not now, as when is_left says to go.
+ * Pins the column's versions and computes its codes or scale.  The result lies in
+ * CurrentMemoryContext.  Returns NULL if the column can have no replica, or is_left returned true.
  */
 extern HgReplicaColumn *hg_replica_column_pin(HgResidentRelation key, const HgPinnedGraph *graph,
 											  AttrNumber number, bool (*is_left)(void));
+/* Unpins the versions. */
 extern void hg_replica_column_unpin(HgReplicaColumn *replica);
 
 /*
- * Send its values to a job that was opened for it; or, where partitions are not NULL, those of the
- * rows of a partition, to a job that was opened for that.
+ * Sends the values to a job that was opened for the replica: all, or with partitions not NULL
+ * those of a partition's rows.
  */
 extern HgStatus hg_replica_column_put(HgReplicaColumn *replica, HgEngine *engine, HgJob *job,
 									  const HgPartitioning *partitions, uint32 partition,

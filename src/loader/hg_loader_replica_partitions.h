@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_replica_partitions.h
- *	  Partitioning graphs, and sending the rows of one.
+ *	  Computes partitionings of graphs, and sends partitions.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,38 +15,40 @@
 #include "resident/hg_resident_graph.h"
 
 /*
- * Find out how a pinned graph of a table is partitioned over these devices, and link that to its
- * version; where there is no room for it, even if others make some, that is noted.  False: is_left
- * said to go.
+ * Computes how a pinned graph is partitioned over these devices, and links that to its version.
+ * If the area has no room even after evictions, that is noted in the version.  Returns false if
+ * is_left returned true.
  */
 extern bool hg_replica_partition(HgResidentRelation key, const HgPinnedGraph *graph,
 								 HgDeviceSet device_set, bool (*is_left)(void));
 
-/* A partition of a pinned graph. */
+/* A partition of a pinned graph to be sent. */
 typedef struct HgReplicaPartition
 {
 	const HgPinnedGraph *graph;
-	const HgPinnedGraph *with; /* along with which it is partitioned; NULL: it is by its own keys */
-	const HgPartitioning *partitions; /* of that, or of it */
+	const HgPinnedGraph
+		*with; /* graph that it is co-partitioned with; NULL: partitioned by its own key */
+	const HgPartitioning *partitions; /* of with, or else of graph */
 	uint32 partition;
 } HgReplicaPartition;
 
-/* Send the edges of a partition to a job that was opened for it. */
+/* Sends the edges of a partition to a job that was opened for it. */
 extern HgStatus hg_replica_put_partition(HgEngine *engine, HgJob *job,
 										 const HgReplicaPartition *partition, HgError *error);
 
 /*
- * Count the rows that a graph has in each partition of another one of its table, rows[count].
- * False: is_left said to go.
+ * Counts the rows that a graph has in each partition of another graph of its table, in
+ * rows[partitions->count].  Returns false if is_left returned true.
  */
 extern bool hg_replica_count_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with,
 										 const HgPartitioning *partitions, uint64 *rows,
 										 bool (*is_left)(void));
 
 /*
- * Of values[count] of a part's rows from first on, which is a multiple of 64, each width bytes, and
- * bytes that tell NULL, or NULL: bring those of a partition's rows together at the beginning.
- * Returns how many there are, and *number is that of the first of them in the partition.
+ * Copies values of a partition's rows to the beginning of to, and their NULL flags to nulls_to.
+ * values[count], width bytes each, and nulls[count] (or NULL) are those of a part's rows from
+ * first on, a multiple of 64.  Returns the number of copied values.  *number is the row number in
+ * the partition of the first.
  */
 extern uint32 hg_replica_select_partition(const HgPartitioning *partitions, uint32 partition,
 										  uint32 part, uint32 first, uint32 count, uint32 width,

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_shared.h
- *	  Which processes work for the residents of which database.
+ *	  Shared memory of the background workers: which processes work for which database.
  *
- * A POST for each database that has residents, or is rid of them: two witnesses and, while there
- * is something to take in, loaders.  The launcher gives posts to databases and starts the
- * processes; each of them takes its place when it has come up, and leaves it as the last thing
- * that it does.  Who is to go is told so (leave), and goes by itself.
+ * A database with entries in the directory has a POST: two witnesses and, while there is something
+ * to load, loaders.  The launcher assigns posts to databases and starts the processes.  Each
+ * process takes its place in the post when it has started, and leaves it as the last thing it
+ * does.  A process that shall exit is asked to (leave), and exits itself.
  *
  * One lock protects all of it.
  *
@@ -21,74 +21,81 @@
 
 #include "datatype/timestamp.h"
 
-/* Most loaders of a database at a time. */
+/* Maximum number of loaders of a database at a time. */
 #define HG_LOADERS 4
 
 typedef enum HgPlace
 {
 	HG_PLACE_WITNESS = 0,
 	HG_PLACE_OTHER_WITNESS,
-	HG_PLACE_LOADER, /* the first one of HG_LOADERS */
+	HG_PLACE_LOADER, /* first of HG_LOADERS */
 	HG_PLACES = HG_PLACE_LOADER + HG_LOADERS
 } HgPlace;
 
-/* What the launcher reads of a post. */
+/* A copy of a post. */
 typedef struct HgPost
 {
 	Oid database;
+	/* the processes shall exit */
 	bool leave;
-	pid_t pids[HG_PLACES];	 /* 0: nobody is there */
-	uint32 taken[HG_PLACES]; /* how often somebody has taken it */
+	pid_t pids[HG_PLACES];	 /* 0: the place is empty */
+	uint32 taken[HG_PLACES]; /* number of times that a process has taken the place */
 } HgPost;
 
-/* Request shared memory, and have it made; while shared_preload_libraries are loaded. */
+/* Installs the hooks for shared memory, while shared_preload_libraries are loaded. */
 extern void hg_loader_shared_init(void);
 
-/* Tell the launcher that there is something to do. */
+/* Wakes the launcher. */
 extern void hg_loader_wake(void);
 
-/* Has there been a launcher since the server started?  Without a slot for it there is none. */
+/*
+ * Returns true if there has been a launcher since the server started.  There is none if no
+ * background worker slot was left.
+ */
 extern bool hg_loader_has_launcher(void);
 
 /*
- * Keep workers away from a database, until as many calls have let them; the caller's release comes
- * on each way out.  False: there are too many who do so already.
+ * hg_post_hold_off keeps workers away from a database until hg_post_let_on was called as often;
+ * the caller must call that on each way out.  It returns false if too many commands do so.
+ * hg_post_is_held_off returns true while workers are kept away.
  */
 extern bool hg_post_hold_off(Oid database);
 extern void hg_post_let_on(Oid database);
 extern bool hg_post_is_held_off(Oid database);
 
-/* Have those who work for a database leave.  True: nobody is there. */
+/* Asks a database's workers to exit.  Returns true if there are none. */
 extern bool hg_post_send_away(Oid database);
 
-/* The launcher's: from now on this process is the one to wake. */
+/* For the launcher: makes this process the one that hg_loader_wake wakes. */
 extern void hg_loader_shared_attach(void);
 
-/* The launcher's: how many posts there may be, and what one of them is.  False: it is nobody's. */
+/*
+ * For the launcher: hg_post_count returns the number of posts.  hg_post_read copies one, and
+ * returns false if it is no database's.
+ */
 extern int hg_post_count(void);
 extern bool hg_post_read(int number, HgPost *post);
 
-/* The launcher's: the post of a database, given to it where it has none.  -1: none is free. */
+/* For the launcher: returns the post of a database, assigned if needed; -1 if none is free. */
 extern int hg_post_assign(Oid database);
-/* The launcher's: nobody is there any more.  False: somebody is. */
+/* For the launcher: frees a post.  Returns false if processes are still there. */
 extern bool hg_post_unassign(int number);
-/* The launcher's: have those who are there leave, or have them stay. */
+/* For the launcher: asks the processes of a post to exit, or not any more. */
 extern void hg_post_set_leave(int number, bool leave);
 
 /*
- * A worker's: take the place that it was started for, until it exits.  False: the post is another
- * database's, is to be left, or the place is taken.
+ * For a worker: takes the place that it was started for, until it exits.  Returns false if the
+ * post is another database's or shall be left, the database is held off, or the place is taken.
  */
 extern bool hg_post_take(int number, Oid database, HgPlace place);
-/* A worker's: is it to go? */
+/* For a worker: returns true if it has to exit. */
 extern bool hg_post_is_left(int number);
-/* A worker's: wake another one. */
+/* For a worker: wakes the process of another place. */
 extern void hg_post_wake(int number, HgPlace place);
 
 /*
- * The witnesses': who has made the last round that is done, and when it was done.  It says whose
- * turn is next, and no more than that: a witness that comes late, with a round of a chain that is
- * broken, is not heeded.
+ * For witnesses: the last finished round, the place that made it, and when it ended.  It only says
+ * whose turn is next.  A late round of a broken chain is not stored.
  */
 typedef struct HgLastRound
 {
@@ -97,6 +104,7 @@ typedef struct HgLastRound
 	TimestampTz ended_at;
 } HgLastRound;
 
+/* Stores the last round, if it is newer; and returns it. */
 extern void hg_post_set_last_round(int number, const HgLastRound *last);
 extern HgLastRound hg_post_last_round(int number);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_table.h
- *	  Taking a table's segments in, each in a transaction of its own.
+ *	  Loads a table's segments, each in a transaction of its own.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,9 +15,9 @@
 #include "resident/hg_resident_key.h"
 
 /*
- * Take in what is wanted of a table, until is_left says to go.  False: some of it could not be had
- * now (a lock, a chain that broke), and is still wanted.  What outlives a transaction lies in
- * context.
+ * Loads what is requested of a table, makes its graphs and sends their replicas, until is_left
+ * returns true.  Returns false if some of it was not possible now (a lock, a broken chain), and is
+ * still requested.  What outlives a transaction is allocated in context.
  */
 extern bool hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext context);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_worker.h
- *	  What the background workers of residents have in common.
+ *	  Functions that all background workers of the cache use.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +14,7 @@
 
 #include "loader/hg_loader_shared.h"
 
-/* What a worker is started for, which it finds in bgw_extra. */
+/* What a worker is started for, passed in bgw_extra. */
 typedef struct HgLoaderTask
 {
 	Oid database;
@@ -22,39 +22,39 @@ typedef struct HgLoaderTask
 	HgPlace place;
 } HgLoaderTask;
 
-/* Start one.  False: there is no slot for it. */
+/* Starts a worker.  Returns false if there is no background worker slot. */
 extern bool hg_loader_start_worker(const HgLoaderTask *task);
 
 /*
- * Come up as a worker, connect to the database and take the place.  Exits where that is not to be;
- * what the worker wants to be done when it ends it registers after this.
+ * Connects this worker to its database and takes its place.  Exits if the place cannot be taken.
+ * Exit callbacks of the worker must be registered later.
  */
 extern HgLoaderTask hg_loader_worker_begin(void);
 
 /*
- * Begin a transaction as all of these workers want it, whatever the database's settings are: read
- * committed, for under repeatable read its snapshots would all be the first one; read only; and
- * never a serializable one, which would make others' transactions fail.  With a snapshot,
- * registered and active.
+ * hg_loader_begin starts a transaction with a registered, active snapshot, whatever the database's
+ * settings are.  It is read committed, as under repeatable read all snapshots would be the first
+ * one; read only; and never serializable, which would make others' transactions fail.
+ * hg_loader_end commits it.
  */
 extern void hg_loader_begin(void);
 extern void hg_loader_end(void);
 
 /*
- * In a PG_CATCH: report the error, and end what it has left, with this memory context current.
- * True: it may be gone the next time, as it came from somebody else, and not from the table.
+ * In a PG_CATCH: reports the error, aborts the transaction, and switches to context.  Returns true
+ * if a retry may succeed, as another process caused the error and not the table.
  */
 extern bool hg_loader_recover(MemoryContext context);
 
-/* Sleep until somebody wakes this process, or so long; interrupts and reloads are looked at. */
+/* Sleeps until this process is woken, or for the time.  Processes interrupts and reloads. */
 extern void hg_loader_sleep(long milliseconds);
 
 /*
- * A relation, with AccessShareLock, if that can be had at once: waiting for it would hold back
- * xmin, and have others queue behind.  *gone tells that there is no such relation.
+ * Returns the relation with an AccessShareLock, or NULL if the lock is not available at once:
+ * waiting would hold back xmin, and queue others.  *gone becomes true if the relation is gone.
  */
 extern Relation hg_loader_open(Oid relation, bool *gone);
-/* The lock goes too. */
+/* Closes the relation and releases the lock. */
 extern void hg_loader_close(Relation rel);
 
 #endif /* HG_LOADER_WORKER_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_witness.h
- *	  How often the witnesses of a database take turns.
+ *	  The period of the witnesses of a database.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,7 +10,7 @@
 #ifndef HG_WITNESS_H
 #define HG_WITNESS_H
 
-/* From one round to the next, in ms.  Xmin is held back by twice as much. */
+/* Returns the time from one round to the next, in ms.  Xmin is held back by twice as much. */
 extern long hg_witness_period(void);
 
 #endif /* HG_WITNESS_H */

@@ -16,13 +16,13 @@
 
 typedef struct HgCompared
 {
-	uint64 rows;	  /* rows of valid blocks */
-	uint64 different; /* rows of which something differs, here or in a HashGraph */
+	uint64 rows;	  /* number of rows in valid blocks */
+	uint64 different; /* number of rows that differ, in the cache or in a graph */
 } HgCompared;
 
 /*
  * Compares all rows of a table that a scan under this snapshot would read from the cache with what
- * it reads from the heap.
+ * it would read from the heap.
  */
 extern HgCompared hg_sql_compare_valid(Relation rel, Snapshot snapshot);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_compare_graph.h
- *	  Has a resident HashGraph each row that has its key once, and no other?
+ *	  Compares the graphs of a table's keys with its valid blocks.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,8 +15,8 @@
 #include "resident/hg_resident_validity.h"
 
 /*
- * Compares the graphs of a table's keys with its valid blocks: returns how many rows one of them
- * has not, has more than once, with another key, in another bin, or should not have.
+ * Returns the number of wrong rows in the graphs: missing, duplicate or superfluous ones, and rows
+ * with another key or in another bin.
  */
 extern uint64 hg_sql_compare_graphs(Relation rel, const HgValidBlocks *valid);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_match.h
- *	  Two key columns read and matched, for hashgraph_probe_stats().
+ *	  Reads and matches two key columns, for hashgraph_probe_stats().
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,30 +19,32 @@
 typedef struct HgSqlMatch
 {
 	HgBudget budget;	/* of both sides */
-	HgSqlSide sides[2]; /* by HgSide */
+	HgSqlSide sides[2]; /* matches need no recheck */
 	bool exact;			/* every match of the engine is one */
+	/* time when reading began */
 	HgMatcher *matcher;
+	/* time that reading took */
 	instr_time start;
 	double scan_ms;
 
-	/* for the recheck of matches whose keys are hashes */
+	/* For the recheck of matches whose keys are hashes: */
 	FmgrInfo equality;
 	Oid collation;
-	HgBatch *key;			 /* one key, on its way from a store to the operator */
-	MemoryContext temporary; /* of the operator; reset now and then */
+	HgBatch *key;			 /* room for one key, between a store and the operator */
+	MemoryContext temporary; /* for the operator's garbage */
 } HgSqlMatch;
 
 /*
- * Check both key columns, read them and build their HashGraphs.  Everything lies in
- * CurrentMemoryContext; an error of class 53 where it would pass hg_sql_memory_limit().
+ * Checks both key columns, reads them and builds their HashGraphs.  Everything lies in
+ * CurrentMemoryContext.  Raises an error of class 53 if that would exceed hg_sql_memory_limit().
  */
 extern void hg_sql_match_open(HgSqlMatch *match, Oid left, const char *left_key, Oid right,
 							  const char *right_key);
 
-/* Are the keys of two rows equal?  To be asked of every match unless match->exact. */
+/* Returns true if the keys of two rows are equal.  Call it for every match unless match->exact. */
 extern bool hg_sql_match_recheck(HgSqlMatch *match, uint32 left, uint32 right);
 
-/* Milliseconds since a moment. */
+/* Returns the milliseconds since start. */
 extern double hg_sql_ms_since(instr_time start);
 
 #endif /* HG_SQL_MATCH_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_relation.h
- *	  The tables and key columns that SQL functions are given: checking and reading.
+ *	  Checks and reads the tables and key columns that are arguments of SQL functions.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,64 +23,64 @@ typedef struct HgSqlKey
 	const char *table;	/* schema-qualified and quoted as needed */
 	const char *column; /* quoted as needed */
 	Oid declared_type;
-	Oid type; /* base type, where the column's is a domain */
+	Oid type; /* base type if the column's is a domain */
 	Oid collation;
 } HgSqlKey;
 
 /* The rows of a key column, in the order they were read. */
 typedef struct HgSqlSide
 {
-	HgKeyColumn *keys;	   /* a word for each row that has a key */
-	HgColumnStore *values; /* the keys themselves where asked for; else NULL */
-	uint64 null_keys;	   /* rows left out because their key is NULL */
+	HgKeyColumn *keys;	   /* one word for each row that has a key */
+	HgColumnStore *values; /* the keys themselves, or NULL if not requested */
+	uint64 null_keys;	   /* number of rows left out, because their key is NULL */
 } HgSqlSide;
 
 /*
- * Open the relation that a SQL function was given, whatever its kind, with a lock of mode
- * AccessShareLock.  Throws an error with SQLSTATE 42P01 if no relation has this OID, or if the
- * relation was dropped while the lock was awaited.
+ * Opens a relation of any kind that is an argument of a SQL function, with an AccessShareLock.
+ * Raises an error with SQLSTATE 42P01 if there is no relation with this OID, or it was dropped
+ * while the lock was awaited.
  */
 extern Relation hg_sql_relation_open(Oid relation);
 
 /*
- * Check that relation is a table or materialized view whose rows a ctid names, that
- * it has a column of that name, and that the caller may read it.  Errors otherwise.
- * The relation stays locked to the end of the transaction.
+ * Checks that the relation is a table or materialized view whose rows a ctid identifies, has this
+ * column, and that the caller may read it.  Raises an error otherwise.  The lock on the relation
+ * is kept until the end of the transaction.
  */
 extern HgSqlKey hg_sql_key_check(Oid relation, const char *column);
 
 /*
- * The clause "left = right" by the default operators of the columns' types, never by
- * the search path.  Errors where there is none that can be hashed or that the current user may
- * execute, or where the collations conflict.
+ * Returns the clause "left = right" with the default operator of the columns' types, whatever the
+ * search path is.  Raises an error if there is none that can be hashed, the current user may not
+ * execute it, or the collations conflict.
  */
 extern HgKeyClause hg_sql_key_clause(const HgSqlKey *left, const HgSqlKey *right);
 
 /*
- * The condition "left = right" by that operator, as SQL that means the same whatever
- * the search path: the columns belong to tables with the aliases l and r.
+ * Returns the condition "left = right" as SQL text with that operator, for tables with the aliases
+ * l and r.  It means the same under any search path.
  */
 extern char *hg_sql_key_condition(const HgSqlKey *left, const HgSqlKey *right,
 								  const HgKeyClause *clause);
 
 /*
- * Read a key column as the caller, under the active snapshot.  Rows whose key matches
- * nothing are counted and left out; of the others the words are kept, and the keys
- * themselves where asked for.  Everything lies in CurrentMemoryContext.
+ * Reads a key column as the caller, under the active snapshot.  Rows whose key matches nothing are
+ * only counted.  Of the others, the words are stored, and with keep_values the keys themselves.
+ * Everything lies in CurrentMemoryContext.
  *
- * Rows and the HashGraph that is to be built of them are charged to the budget: an error
- * of class 53 as soon as it is full.
+ * Rows and the HashGraph to be built from them are charged to the budget.  Raises an error of
+ * class 53 as soon as that is full.
  */
 extern void hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder,
 							 HgSide which, bool keep_values, HgBudget *budget);
 
 /*
- * Bytes that the statistics functions may take: they build something whole, as CREATE
- * INDEX does, and need not spill as long as that memory or a join's would do.
+ * Returns the bytes that a statistics function may use: the larger of maintenance_work_mem, as for
+ * CREATE INDEX, and a join's memory.
  */
 extern uint64 hg_sql_memory_limit(void);
 
-/* An error of class 53 where a budget of that is full. */
+/* Raises an error of class 53 if a budget with that limit is full. */
 extern void hg_sql_memory_check(const HgBudget *budget);
 
 #endif /* HG_SQL_RELATION_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_resident_columns.h
- *	  The columns and keys of a table that a caller names, to be resident.
+ *	  Looks up the columns and keys of a table that a caller names for caching.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,24 +18,24 @@
 #include "resident/hg_resident_graph_key.h"
 
 /*
- * The numbers of the columns of these names, or where that is NULL of all that can be resident; an
- * error where one can't be.
+ * Returns the numbers of the named columns, or with NULL those of all columns that can be cached.
+ * Raises an error if a column does not exist or can't be cached.
  */
 extern List *hg_sql_resident_columns(Relation rel, const ArrayType *names);
 
 /*
- * The keys that names (or NULL) tell, in *keys; returns how many.  An array of one dimension has a
- * key of one column in each element, and one of two has a key of several in each row, at whose end
- * there may be NULLs.  An error where one can't have a HashGraph.  Their columns are added to a
- * list of numbers.
+ * Sets *keys to the named keys, and returns their number; 0 if names is NULL or empty.  Each
+ * element of an array of one dimension is a key of one column.  Each row of an array of two
+ * dimensions is a key of several, and may end with NULLs.  Adds the keys' columns to *numbers.
+ * Raises an error if a key can't have a graph.
  */
 extern int hg_sql_resident_keys(Relation rel, ArrayType *names, HgKeyNumbers **keys,
 								List **numbers);
 
-/* Numbers of columns as an array; their number is *n. */
+/* Returns column numbers as an array of *n elements. */
 extern const AttrNumber *hg_sql_resident_numbers(const List *numbers, int *n);
 
-/* The names of columns of a table. */
+/* Returns the names of columns by their numbers, as a list of strings. */
 extern List *hg_sql_resident_names(Relation rel, const List *numbers);
 
 #endif /* HG_SQL_RESIDENT_COLUMNS_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_row.h
- *	  Result rows of many columns, filled one by one.
+ *	  Result rows with many columns, which are filled one by one.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,8 +25,8 @@ typedef struct HgSqlRow
 } HgSqlRow;
 
 /*
- * Start a row of all NULLs of the type that the function returns, which must be a row
- * of that many columns: the installed SQL may be of another version than the library.
+ * Starts a row of NULLs of the function's result type.  Raises an error if that is no row type
+ * with this number of columns: the installed SQL may be of another version than the library.
  */
 static inline HgSqlRow
 hg_sql_row_start(FunctionCallInfo fcinfo, int columns)
@@ -43,13 +43,14 @@ hg_sql_row_start(FunctionCallInfo fcinfo, int columns)
 	return row;
 }
 
-/* The row as a function returns it. */
+/* Returns the row as the function's result. */
 static inline Datum
 hg_sql_row_finish(HgSqlRow *row)
 {
 	return HeapTupleGetDatum(heap_form_tuple(row->desc, row->values, row->nulls));
 }
 
+/* Sets a column, by its number from 0. */
 static inline void
 hg_sql_row_set(HgSqlRow *row, int column, Datum value)
 {
@@ -57,7 +58,7 @@ hg_sql_row_set(HgSqlRow *row, int column, Datum value)
 	row->nulls[column] = false;
 }
 
-/* Close the gap of a column that the result's version does not have. */
+/* Removes a column that the installed version of the result type lacks; later columns move up. */
 static inline void
 hg_sql_row_leave_out(HgSqlRow *row, int column)
 {
@@ -67,21 +68,21 @@ hg_sql_row_leave_out(HgSqlRow *row, int column)
 	memmove(&row->nulls[column], &row->nulls[column + 1], after * sizeof(bool));
 }
 
-/* A bigint. */
+/* Sets a bigint column. */
 static inline void
 hg_sql_row_set_count(HgSqlRow *row, int column, uint64 value)
 {
 	hg_sql_row_set(row, column, Int64GetDatum((int64) value));
 }
 
-/* A double precision. */
+/* Sets a double precision column. */
 static inline void
 hg_sql_row_set_number(HgSqlRow *row, int column, double value)
 {
 	hg_sql_row_set(row, column, Float8GetDatum(value));
 }
 
-/* A double precision, left NULL where nothing is divided by nothing. */
+/* Sets a double precision column to value / by; leaves it NULL if by is 0. */
 static inline void
 hg_sql_row_set_ratio(HgSqlRow *row, int column, uint64 value, uint64 by)
 {
@@ -89,7 +90,7 @@ hg_sql_row_set_ratio(HgSqlRow *row, int column, uint64 value, uint64 by)
 		hg_sql_row_set_number(row, column, (double) value / (double) by);
 }
 
-/* A text, left NULL where it is empty. */
+/* Sets a text column; leaves it NULL if value is empty. */
 static inline void
 hg_sql_row_set_text(HgSqlRow *row, int column, const char *value)
 {
