@@ -15,17 +15,17 @@
 #include "resident/hg_page_vis.h"
 #include "resident/hg_resident_memory.h"
 
-/* This part of the area is left to others. */
+/* One in this many bytes of the area must stay free. */
 #define HG_PAGE_VIS_LEFT_PART 16
 
-/* Bytes of the places of a segment. */
+/* Bytes of the slots of a segment. */
 #define HG_PAGE_VIS_BYTES (HG_SEGMENT_BLOCKS * sizeof(HgPageVisSlot))
 
-/* The slot of a block.  A WAL position of 0 is no page's. */
+/* The slot of a block.  An LSN of 0 means no entry. */
 typedef struct HgPageVisSlot
 {
-	pg_atomic_uint32 turn;	 /* odd while it is written */
-	pg_atomic_uint32 buffer; /* that had the page; 0: nobody has told */
+	pg_atomic_uint32 turn;	 /* odd during a write */
+	pg_atomic_uint32 buffer; /* that had the page last; 0: unknown */
 	HgPageVis vis;
 } HgPageVisSlot;
 
@@ -37,7 +37,7 @@ hg_page_vis_init(HgPageVisCache *cache)
 	pg_atomic_init_u64(&cache->place, InvalidDsaPointer);
 }
 
-/* The places of all blocks of the segment; NULL: there are none. */
+/* Returns the slots of the segment's blocks, or NULL. */
 static HgPageVisSlot *
 hg_page_vis_slots(HgPageVisCache *cache)
 {
@@ -46,7 +46,7 @@ hg_page_vis_slots(HgPageVisCache *cache)
 	return DsaPointerIsValid(pointer) ? hg_resident_address(pointer) : NULL;
 }
 
-/* The same, and they are made where there are none: NULL where there is no room. */
+/* Returns the slots, and allocates them if there are none; NULL if there is no room. */
 static HgPageVisSlot *
 hg_page_vis_make(HgPageVisCache *cache)
 {
@@ -56,14 +56,14 @@ hg_page_vis_make(HgPageVisCache *cache)
 
 	if (hg_page_vis_slots(cache) != NULL)
 		return hg_page_vis_slots(cache);
-	/* each block comes by here: the area's lock is asked for where there is room alone */
+	/* each block comes here: take the area's lock only if there seems to be room */
 	if (hg_resident_memory_used() + HG_PAGE_VIS_BYTES + size / HG_PAGE_VIS_LEFT_PART > size)
 		return NULL;
 	pointer = hg_resident_allocate(NULL, HG_PAGE_VIS_BYTES);
 	if (!DsaPointerIsValid(pointer))
 		return NULL;
 	memset(hg_resident_address(pointer), 0, HG_PAGE_VIS_BYTES);
-	/* somebody else may have come first */
+	/* another process may have been first */
 	if (!pg_atomic_compare_exchange_u64(&cache->place, &none, pointer))
 		hg_resident_free(pointer, HG_PAGE_VIS_BYTES);
 	return hg_page_vis_slots(cache);
@@ -81,7 +81,7 @@ hg_page_vis_free(HgPageVisCache *cache)
 	return HG_PAGE_VIS_BYTES;
 }
 
-/* True if an entry holds for a snapshot of this xmin. */
+/* Returns true if an entry holds for a snapshot with this xmin. */
 static bool
 hg_page_vis_is_valid(const HgPageVis *vis, TransactionId xmin)
 {
@@ -121,7 +121,7 @@ hg_page_vis_store(HgPageVisCache *cache, int block, TransactionId xmin, const Hg
 		return;
 	place += block;
 	turn = pg_atomic_read_u32(&place->turn);
-	/* who else writes knows as much */
+	/* another process that is writing the slot stores an equivalent entry */
 	if (turn % 2 != 0 || !pg_atomic_compare_exchange_u32(&place->turn, &turn, turn + 1))
 		return;
 	place->vis = *vis;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident.c
- *	  The room's part in the server's start.
+ *	  Installs the hooks that reserve and initialize this room's shared memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_auto.c
- *	  Columns that joins have scanned twice are taken in without being asked for, and HashGraphs are
- *	  made of those whose values joins have hashed twice.
+ *	  Requests columns that joins have scanned twice, and graphs of keys that joins have hashed
+ *	  twice.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,17 +23,17 @@
 #include "resident/hg_resident_list.h"
 #include "resident/hg_resident_validity.h"
 
-/* Columns that are remembered. */
+/* Number of notes. */
 #define HG_AUTO_NOTES 4096
 
-/* As many scans have a column be taken in. */
+/* Number of scans that make a request. */
 #define HG_AUTO_SCANS 2
 
 typedef struct HgAutoNote
 {
 	HgResidentRelation table;
 	HgKeyNumbers columns;
-	bool key; /* they were hashed, and not one scanned alone */
+	bool key; /* a join hashed them; else it scanned a single one */
 	uint16 scans;
 } HgAutoNote;
 
@@ -54,7 +54,7 @@ hg_auto_startup(void)
 									   HG_AUTO_NOTES * sizeof(HgAutoNote), &is_new);
 }
 
-/* Note a scan of a column, or of a key, the lock held.  Is it time to take it in? */
+/* Notes a scan of a column or a key, with the lock held.  True: request it. */
 static bool
 hg_auto_note(HgResidentRelation table, const HgKeyNumbers *columns, bool key)
 {
@@ -74,7 +74,7 @@ hg_auto_note(HgResidentRelation table, const HgKeyNumbers *columns, bool key)
 	return true;
 }
 
-/* The same without the lock. */
+/* Takes the lock for hg_auto_note. */
 static bool
 hg_auto_note_one(HgResidentRelation table, const HgKeyNumbers *columns, bool key)
 {
@@ -88,8 +88,8 @@ hg_auto_note_one(HgResidentRelation table, const HgKeyNumbers *columns, bool key
 }
 
 /*
- * Note a scan of columns that nobody has asked for; those that it is time for are left in the
- * array.
+ * Notes a scan of columns that nobody has requested.  Leaves those that it is time to request at
+ * the front of the array, and returns their number.
  */
 static int
 hg_auto_note_all(HgResidentRelation table, AttrNumber *columns, int ncolumns)
@@ -103,13 +103,13 @@ hg_auto_note_all(HgResidentRelation table, AttrNumber *columns, int ncolumns)
 }
 
 /*
- * Ask for columns, and for graphs of keys.  Where the extension was not created nobody could drop
- * them again, and witnesses would do so at once.  The launcher writes the list: a query waits for
- * no disk that is written.
+ * Requests columns, and graphs of keys.  Does nothing if the extension was not created: nobody
+ * could drop the entries, and witnesses would do so at once.  The launcher writes the list file,
+ * so that no query waits for a disk write.
  *
- * Whether there is room is looked at before (hg_directory_ask), but others may take it meanwhile,
- * and then the directory raises an error, which is not the query's.  It leaves nothing but locks of
- * the directory's, and who begins a scan holds no others.
+ * hg_directory_ask() checks for room first, but other processes may use it up meanwhile.  Then the
+ * directory raises an error, which must not fail the query.  It leaves only locks of the directory
+ * behind, and a process that begins a scan holds no other LWLock.
  */
 static void
 hg_auto_ask(Relation rel, const AttrNumber *columns, int ncolumns, const HgKeyNumbers *keys,
@@ -172,7 +172,7 @@ hg_auto_note_scan(Relation rel, const AttrNumber *columns, int ncolumns)
 	pfree(unnamed);
 }
 
-/* Is a graph of a table's key asked for already? */
+/* Returns true if a graph of a table's key is requested already. */
 static bool
 hg_auto_is_key(HgResidentRelation table, const HgKeyNumbers *key)
 {

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_capture.c
- *	  Taking a segment in: from before its first page is read until its version is in the chain.
+ *	  Loads a segment: from before its first page is read until its version has joined the chain.
  *
- * The conditions of each step are proved in hg_resident_validity.c.  In short: the map's page is
- * looked at before any page of the table, bits and position in one hold of its lock; a page is
- * copied under its share lock, under which the map's bit is looked at once more; and the bits are
- * copied again when the version is published.
+ * hg_resident_validity.c proves the conditions of each step.  In short: the map's page is read
+ * before any page of the table, with bits and LSN under one lock.  A page is copied under its
+ * share lock, under which the map's bit is read once more.  The bits are copied again when the
+ * version is published.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,11 +25,11 @@
 #include "resident/hg_resident_map.h"
 #include "resident/hg_resident_statistics.h"
 
-/* Can a position be one of a record that this server has written or replayed? */
+/* Returns true if an LSN can be that of a record that this server has written or replayed. */
 static bool
 hg_capture_is_plausible(XLogRecPtr lsn)
 {
-	/* what is written without WAL, and never vacuumed since, has no position */
+	/* pages that were written without WAL, and never vacuumed since, have no LSN */
 	if (XLogRecPtrIsInvalid(lsn))
 		return false;
 	if (RecoveryInProgress())
@@ -38,8 +38,8 @@ hg_capture_is_plausible(XLogRecPtr lsn)
 }
 
 /*
- * The xmin of the capture's snapshot: who inserts a row after a block was read has not ended when
- * the snapshot was taken, so that no id of theirs is older.
+ * Returns the xmin of the capture's snapshot.  Whoever inserts a row after a block was read was
+ * still running when the snapshot was taken, so its id is not older.
  */
 static FullTransactionId
 hg_capture_horizon(void)
@@ -66,11 +66,11 @@ hg_capture_begin(HgCapture *capture, Relation rel, uint32 segment, BufferAccessS
 }
 
 /*
- * Is a page, whose share lock is held, all-visible now?  The map's bit must be looked at under the
- * page's lock, on a primary and on a standby: whoever changes the page clears the bit before it
- * gives the page's lock back, and replay clears it before it takes that.  The page's own bit is
- * asked for on a primary alone: on a standby it says nothing (heapgetpage() and
- * heap_prepare_pagescan() don't believe it either where the snapshot was taken during recovery).
+ * Returns true if a page, whose share lock is held, is all-visible now.  The map's bit must be
+ * read under the page's lock, on a primary and on a standby.  A process that changes the page
+ * clears the bit before it releases the page's lock, and replay clears it before it takes that
+ * lock.  The page's own bit counts only on a primary.  heapgetpage() and heap_prepare_pagescan()
+ * do not believe it either if the snapshot was taken during recovery.
  */
 static bool
 hg_capture_is_visible(const HgCapture *capture, BlockNumber block, Page page)
@@ -104,9 +104,9 @@ hg_capture_page(HgCapture *capture, BlockNumber block, HgCapturedPage *page)
 }
 
 /*
- * Writes a record of a version: of the one that the slot has, or of a new one that is published
- * with it.  blocks are those that may be valid; *count becomes the number of them that are.
- * False: it does not join.
+ * Writes the record of a version: the slot's, or with publish a new one that is published with the
+ * record.  blocks are the candidates; *count becomes the number of blocks in the record.  Returns
+ * false if the version does not join.
  */
 static bool
 hg_capture_write_record(HgCapture *capture, dsa_pointer version, bool publish,
@@ -119,13 +119,13 @@ hg_capture_write_record(HgCapture *capture, dsa_pointer version, bool publish,
 
 	while (again)
 	{
-		/* the position first, then the bits, then the record */
+		/* first the position, then the bits, then the record */
 		HgChainPosition position = hg_chain_position(chain);
 		HgSegmentRecord record = {.position = position};
 		HgDirectoryEntry *entry;
 		int visible;
 
-		/* not behind the lock: what is published is the caller's no more */
+		/* not after publication: then the version is not the caller's any more */
 		CHECK_FOR_INTERRUPTS();
 		hg_map_copy(capture->rel, capture->segment, 1, &record.blocks);
 		visible = hg_block_bits_count(&record.blocks, NULL);
@@ -140,8 +140,8 @@ hg_capture_write_record(HgCapture *capture, dsa_pointer version, bool publish,
 			bool expected = publish || slot->version == version;
 
 			/*
-			 * an observation of the entry has begun, or a strike has passed, since the position was
-			 * asked for: once more, under a newer snapshot
+			 * an observation of the entry has begun, or a strike has passed, since the position
+			 * was read: repeat under a newer snapshot
 			 */
 			again = expected && !hg_chain_may_join(chain, entry, position);
 			if (expected && !again)
@@ -179,7 +179,7 @@ hg_capture_join(HgCapture *capture, dsa_pointer version)
 	return true;
 }
 
-/* Who drops the table's file waits for pins, and without sleeping: they go with the lock. */
+/* Dropping the table's file waits for pins, without sleeping, so they go with the lock. */
 void
 hg_capture_let_go(HgCapture *capture)
 {
@@ -198,7 +198,7 @@ hg_capture_go_on(HgCapture *capture, Relation rel)
 	capture->rel = rel;
 	if (!hg_map_look(rel, capture->segment, &bits, &lsn, &capture->map))
 		return false;
-	/* what was seen at first holds on, but for what has gone: VACUUM may have cut the file */
+	/* what was seen at first still holds, except for truncated blocks */
 	hg_block_bits_and(&capture->wanted, &bits);
 	return true;
 }
@@ -209,7 +209,7 @@ hg_capture_end(HgCapture *capture)
 	hg_capture_let_go(capture);
 }
 
-/* Rule L for one block: is its page, which is not read from disk for it, as it was? */
+/* Rule L for one block: returns true if its page is in memory and unchanged. */
 static bool
 hg_capture_is_unchanged(HgCapture *capture, BlockNumber block, XLogRecPtr lsn, Buffer buffer)
 {
@@ -224,7 +224,7 @@ hg_capture_is_unchanged(HgCapture *capture, BlockNumber block, XLogRecPtr lsn, B
 	return unchanged;
 }
 
-/* Pins the version that the slot of the segment has, whose blocks may not be valid. */
+/* Pins the version of the segment's slot, whatever its record says; invalid if there is none. */
 static dsa_pointer
 hg_capture_pin_void(HgCapture *capture)
 {

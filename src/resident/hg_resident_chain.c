@@ -21,26 +21,23 @@
 #include "resident/hg_resident_map.h"
 #include "resident/hg_resident_statistics.h"
 
-/* Part of a segment's blocks that may be had again for which it is taken in again at once. */
+/* A segment is loaded again at once if one in this many all-visible blocks could be added. */
 #define HG_STALE_PART 5
 
-/*
- * Rounds in which no block has come to them after which fewer are enough.  It is vacuums that bring
- * them: this one has gone by.
- */
+/* Rounds without new blocks, which VACUUM brings, after which fewer are enough. */
 #define HG_RESTED_ROUNDS 2
 
-/* Blocks that were refused, and tables that failed, are tried again after so long, in ms. */
+/* Refused blocks, and tables that failed, are tried again after this time, in ms. */
 #define HG_REFUSED_MS (10 * 60 * 1000)
 
-/* A table that there was no memory for is tried again when this part of the area is free again. */
+/* A table that found no memory is tried again when one in this many bytes of the area is free. */
 #define HG_MORE_MEMORY_PART 16
 
 struct HgChain
 {
 	Oid database;				 /* protected by HG_RESIDENT_LOCK_CHAINS; invalid: free */
 	pg_atomic_uint64 generation; /* 0: broken */
-	/* Rounds go on over breaks; written by the witness whose turn it is */
+	/* Rounds continue over breaks.  The witness whose turn it is writes them. */
 	pg_atomic_uint64 registered;
 	pg_atomic_uint64 finishing;
 	pg_atomic_uint64 finished;
@@ -48,14 +45,14 @@ struct HgChain
 
 typedef struct HgChains
 {
-	pg_atomic_uint64 generations; /* drawn so far */
+	pg_atomic_uint64 generations; /* number of generations so far */
 	int count;
 	HgChain chains[FLEXIBLE_ARRAY_MEMBER];
 } HgChains;
 
 static HgChains *chains = NULL;
 
-/* As many databases can have two witnesses. */
+/* Enough for as many databases as can have two witnesses. */
 static int
 hg_chain_count(void)
 {
@@ -96,7 +93,7 @@ hg_chain_startup(void)
 	}
 }
 
-/* The chain of a database, or a free one for InvalidOid; the caller holds the lock. */
+/* Returns the chain of a database, or with InvalidOid a free one.  The lock is held. */
 static HgChain *
 hg_chain_search(Oid database)
 {
@@ -152,8 +149,8 @@ hg_chain_read(const pg_atomic_uint64 *round)
 }
 
 /*
- * Have a round be at least this one.  A witness whose chain was broken may come late, when another
- * generation has gone on: what it writes must take nothing back.
+ * Raises a round to at least this one.  A witness whose chain was broken may come late, when
+ * another generation has gone on; what it writes must not lower the round.
  */
 static void
 hg_chain_raise(pg_atomic_uint64 *round, uint64 at_least)
@@ -165,8 +162,8 @@ hg_chain_raise(pg_atomic_uint64 *round, uint64 at_least)
 }
 
 /*
- * The generation comes first: if another one begins in between, a record with the old one is void.
- * The other way round the round would be one of the old, whose snapshot has gone.
+ * The generation is read first.  If another one begins in between, a record with the old one is
+ * void.  In the other order the round could be the old generation's, whose snapshot is gone.
  */
 HgChainPosition
 hg_chain_position(const HgChain *chain)
@@ -175,7 +172,7 @@ hg_chain_position(const HgChain *chain)
 
 	pg_read_barrier();
 	position.round = hg_chain_read(&chain->registered);
-	/* bits that the caller copies are not older than this */
+	/* bits that the caller copies are newer than this */
 	pg_memory_barrier();
 	return position;
 }
@@ -206,7 +203,7 @@ hg_chain_start(HgChain *chain, uint64 *first)
 	uint64 round = hg_chain_read(&chain->registered) + 1;
 
 	Assert(hg_chain_generation(chain) == 0);
-	/* there are no records of this generation to be observed: the round is done */
+	/* this generation has no records to observe, so the round counts as finished */
 	hg_chain_raise(&chain->registered, round);
 	hg_chain_raise(&chain->finishing, round);
 	hg_chain_raise(&chain->finished, round);
@@ -221,7 +218,7 @@ hg_chain_begin_round(HgChain *chain, uint64 generation)
 {
 	uint64 before = hg_chain_read(&chain->registered);
 
-	/* the round of another generation is not taken for one of this: the number has changed then */
+	/* the exchange fails if another generation has begun a round meanwhile */
 	pg_read_barrier();
 	if (hg_chain_generation(chain) != generation ||
 		!pg_atomic_compare_exchange_u64(&chain->registered, &before, before + 1))
@@ -231,8 +228,8 @@ hg_chain_begin_round(HgChain *chain, uint64 generation)
 }
 
 /*
- * Have what scans have asked for since be taken in again: columns that were evicted, and a table
- * that there was no memory for.  So is this one where memory has been given back since.
+ * Queues what scans have missed since: evicted columns, and a table for which there was no memory.
+ * Also queues such a table if memory was freed since.  Returns true if it queued anything.
  */
 static bool
 hg_chain_observe_asked(HgDirectoryEntry *entry)
@@ -265,7 +262,7 @@ hg_chain_observe_asked(HgDirectoryEntry *entry)
 	return true;
 }
 
-/* May what a locked entry was declined for be over? */
+/* Returns true if the reason for which a locked entry was declined may have passed. */
 static bool
 hg_chain_is_over(const HgDirectoryEntry *entry)
 {
@@ -288,8 +285,8 @@ hg_chain_may_observe(Relation rel)
 }
 
 /*
- * Have a locked entry follow its table, which may be resident: what it has of another file goes,
- * and what it was declined for may be over.
+ * Lets a locked entry follow its table, which may be cached: drops what is of another file, and
+ * queues the table if the reason for which it was declined may have passed.
  */
 static void
 hg_chain_observe_file(HgDirectoryEntry *entry, HgResidentFile file)
@@ -306,8 +303,8 @@ hg_chain_observe_file(HgDirectoryEntry *entry, HgResidentFile file)
 }
 
 /*
- * Has a slot whose bits are these now all that they allow, and had it that when it was observed
- * last?  Then there is nothing to note.
+ * Returns true if a slot has all blocks that these bits allow, now and at the last observation.
+ * Then there is nothing to note.
  */
 static bool
 hg_chain_is_complete(const HgSegmentSlot *slot, const HgBlockBits *bits, bool valid)
@@ -316,7 +313,7 @@ hg_chain_is_complete(const HgSegmentSlot *slot, const HgBlockBits *bits, bool va
 		   hg_block_bits_equal(&slot->record.blocks, bits);
 }
 
-/* Observe a segment's slot.  Is there something to take in? */
+/* Observes a segment's slot.  Returns true if there is something to load. */
 static bool
 hg_chain_observe_slot(HgSegmentSlot *slot, const HgBlockBits *bits, uint64 generation)
 {
@@ -337,7 +334,7 @@ hg_chain_observe_slot(HgSegmentSlot *slot, const HgBlockBits *bits, uint64 gener
 		slot->rested++;
 	slot->visible = visible;
 	slot->loadable = loadable;
-	/* what was refused would be so again, but after a while */
+	/* what was refused would be refused again, except after a while */
 	slot->refused = Min(slot->refused, loadable);
 	if (slot->refused > 0 && DsaPointerIsValid(slot->version) &&
 		TimestampDifferenceExceeds(hg_segment_version(slot->version)->taken_at,
@@ -352,7 +349,7 @@ hg_chain_observe_slot(HgSegmentSlot *slot, const HgBlockBits *bits, uint64 gener
 	return slot->wanted;
 }
 
-/* Would the same bits leave a slot that was observed as it is? */
+/* Returns true if observing the slot again with the same bits would change nothing. */
 static bool
 hg_chain_is_quiet(const HgSegmentSlot *slot)
 {
@@ -378,7 +375,7 @@ hg_chain_observe_slots(HgSegmentSlot *slots, uint32 n, const HgBlockBits *bits, 
 	return wanted;
 }
 
-/* Has a locked entry been of no use to anybody for long?  Scans may ask for it again. */
+/* Returns true if a locked entry was of no use for long.  Scans may request it again. */
 static bool
 hg_chain_is_forgotten(const HgDirectoryEntry *entry)
 {
@@ -387,20 +384,19 @@ hg_chain_is_forgotten(const HgDirectoryEntry *entry)
 									  hg_eviction_forget_ms());
 }
 
-/* An observation of a table. */
 typedef struct HgObservation
 {
 	HgResidentRelation key;
 	HgResidentFile file;
 	HgChainPosition position;
 	uint32 nsegments; /* of the file */
-	bool steady;	  /* nobody has changed a slot since the last one, which was of this chain */
-	bool wanted;	  /* there is something to take in */
+	bool steady;	  /* no slot was changed since the last one, in the same generation */
+	bool wanted;	  /* something is to be loaded */
 } HgObservation;
 
 /*
- * Begin with a table's entry.  From here on nothing joins at an older round, so that each record is
- * looked at, or newer.  False: there is nothing to observe.
+ * Begins with a table's entry.  From here on nothing joins at an older round, so every record is
+ * looked at, or newer.  Returns false if there is nothing to observe.
  */
 static bool
 hg_chain_begin_observation(HgObservation *observation, Relation rel, BlockNumber nblocks)
@@ -409,7 +405,7 @@ hg_chain_begin_observation(HgObservation *observation, Relation rel, BlockNumber
 
 	if (entry == NULL)
 		return false;
-	/* a witness whose chain was broken comes late, and nobody counts on it any more */
+	/* a witness whose chain was broken comes late; nobody relies on it */
 	if (entry->observing >= observation->position.round)
 	{
 		hg_directory_unlock(entry);
@@ -417,7 +413,7 @@ hg_chain_begin_observation(HgObservation *observation, Relation rel, BlockNumber
 	}
 	entry->observing = observation->position.round;
 	entry->nblocks = nblocks;
-	/* one that is another table's the loader takes out */
+	/* a loader removes an entry that names another table */
 	(void) hg_directory_check_name(entry, RelationGetRelationName(rel));
 	hg_chain_observe_file(entry, observation->file);
 	observation->wanted = hg_chain_observe_asked(entry) || entry->nslots != observation->nsegments;
@@ -433,10 +429,7 @@ hg_chain_begin_observation(HgObservation *observation, Relation rel, BlockNumber
 	return true;
 }
 
-/*
- * Look at an entry again, which others may have taken out meanwhile, or another observation may
- * have taken over: NULL.
- */
+/* Locks the entry again; NULL if it was removed, or another observation has taken over. */
 static HgDirectoryEntry *
 hg_chain_lock_observed(const HgObservation *observation)
 {
@@ -451,10 +444,10 @@ hg_chain_lock_observed(const HgObservation *observation)
 	return entry;
 }
 
-/* Pages of the map that are looked at between two holds of the entry's lock. */
+/* Pages of the map that are read between two holds of the entry's lock. */
 #define HG_OBSERVED_PAGES 16
 
-/* Observe what is below npages pages of the map.  False: nobody counts on it any more. */
+/* Observes the slots below npages pages of the map.  Returns false if the observation is void. */
 static bool
 hg_chain_observe_pages(HgObservation *observation, Relation rel, uint32 first_page, uint32 npages,
 					   HgBlockBits *bits)
@@ -485,7 +478,7 @@ hg_chain_observe_pages(HgObservation *observation, Relation rel, uint32 first_pa
 	return true;
 }
 
-/* All of an entry's slots were looked at, but for those of segments that were cut off. */
+/* Ends an observation that has seen all slots, except those of truncated segments. */
 static void
 hg_chain_end_observation(HgObservation *observation)
 {
@@ -532,7 +525,7 @@ hg_chain_observe(uint64 generation, uint64 round, Relation rel)
 	return all && observation.wanted;
 }
 
-/* Where a record is in the chain: where it has joined, or its entry was observed since. */
+/* Returns a record's round: where it joined, or its entry was observed since. */
 static uint64
 hg_chain_round(const HgDirectoryEntry *entry, const HgSegmentRecord *record)
 {
@@ -541,7 +534,7 @@ hg_chain_round(const HgDirectoryEntry *entry, const HgSegmentRecord *record)
 	return Max(record->position.round, entry->observed.round);
 }
 
-/* Empty the records of an entry that this round has not seen. */
+/* Empties the records of an entry that this round has not seen. */
 static void
 hg_chain_strike(HgDirectoryEntry *entry, uint64 round)
 {
@@ -569,7 +562,7 @@ hg_chain_end_round(HgChain *chain, HgChainPosition position)
 
 		if (entry == NULL)
 			continue;
-		/* where all of it was seen, those of this chain are not older, and others are void */
+		/* an entry that was seen has no older records of this chain, and others are void */
 		if (entry->observed.generation != position.generation ||
 			entry->observed.round != position.round)
 			hg_chain_strike(entry, position.round);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_device_copy.c
- *	  What device processes were given of a HashGraph: notes of it, in shared memory.
+ *	  Records in shared memory which device processes have replicas of a graph.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -64,12 +64,12 @@ hg_device_copy_set_present(HgDeviceCopy *copy, uint64 epoch, uint64 bytes)
 	pg_atomic_write_u64(&copy->bytes, bytes);
 	pg_atomic_write_u64(&copy->replica_at, (uint64) GetCurrentTimestamp());
 	pg_atomic_write_u64(&copy->missed_by, 0);
-	/* who sees this sees a column's shape too */
+	/* a process that reads holder also sees a column's shape */
 	pg_write_barrier();
 	pg_atomic_write_u64(&copy->holder, epoch);
 }
 
-/* A process has it not, and is to be offered it again after so many ms. */
+/* Records that a process lacks the replica, and shall get it again after rest_ms. */
 static void
 hg_device_copy_note_missed(HgDeviceCopy *copy, uint64 epoch, uint32 rest_ms)
 {
@@ -95,10 +95,10 @@ hg_device_copy_set_gone(HgDeviceCopy *copy, uint64 epoch)
 {
 	uint32 rest_ms = HG_GRAPH_OFFER_FIRST_MS;
 
-	/* others have told already */
+	/* others have reported it already */
 	if (!hg_device_copy_is_present(copy, epoch))
 		return;
-	/* those that make room for each other in turn do so ever less often */
+	/* replicas that evict each other in turn do so ever less often */
 	if (!TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&copy->replica_at),
 									GetCurrentTimestamp(), HG_GRAPH_OFFER_MS))
 		rest_ms =

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_directory.c
- *	  What is resident, or is to be: tables, their columns, their segments.
+ *	  The directory: which tables, columns and graphs are or shall be cached, and their segments.
  *
  * A dshash table in the area, made by the postmaster as pgstat_shmem.c makes its own.  An entry
- * names two chunks, its slots and its columns, which are replaced by larger ones when they are too
- * small.
+ * names three chunks: its slots, columns and graphs.  A chunk that is too small is replaced by a
+ * larger one.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -29,7 +29,7 @@ typedef struct HgDirectoryShared
 } HgDirectoryShared;
 
 static HgDirectoryShared *shared = NULL;
-static dshash_table *directory = NULL; /* this process's */
+static dshash_table *directory = NULL; /* of this process */
 
 static dshash_parameters
 hg_directory_parameters(void)
@@ -129,7 +129,10 @@ hg_directory_check_name(HgDirectoryEntry *entry, const char *name)
 	return true;
 }
 
-/* Make room for so many items of a chunk that has *size of them, used of which count. */
+/*
+ * Makes room for wanted items in a chunk that has room for *size, of which used are in use.
+ * Returns false if there is no memory.
+ */
 static bool
 hg_directory_grow(dsa_pointer *chunk, uint32 *size, uint32 used, uint32 wanted, Size width)
 {
@@ -151,7 +154,7 @@ hg_directory_grow(dsa_pointer *chunk, uint32 *size, uint32 used, uint32 wanted, 
 	return true;
 }
 
-/* A graph goes, and is to be made again. */
+/* Frees a graph's version, and queues the graph. */
 static void
 hg_directory_lose_graph(HgDirectoryGraph *graph)
 {
@@ -238,7 +241,7 @@ hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned)
 	return true;
 }
 
-/* Have a graph be made, or be in step, whatever has kept it from that. */
+/* Queues a graph, whatever has prevented it before. */
 static void
 hg_directory_want_graph(HgDirectoryGraph *graph)
 {
@@ -300,7 +303,7 @@ hg_directory_ask(const HgDirectoryRequest *request)
 	found = entry != NULL;
 	if (!found)
 	{
-		/* the table of entries raises an error where it finds no room */
+		/* the hash table raises an error if it finds no room */
 		if (!hg_resident_has_room(HG_DIRECTORY_ROOM))
 			return HG_REASON_NO_MEMORY;
 		entry = hg_directory_lock_new(request->key, &found);
@@ -506,7 +509,7 @@ hg_directory_set_waiting(Oid database, HgResidentReason reason)
 int
 hg_directory_graph_keys(HgResidentRelation key, HgKeyNumbers **keys)
 {
-	/* what holds the keys is allocated without a lock */
+	/* the array is allocated without a lock */
 	for (uint32 size = 8;; size *= 2)
 	{
 		HgDirectoryEntry *entry;
@@ -531,7 +534,7 @@ hg_directory_list(Oid database, HgResidentRelation **keys)
 {
 	int size = 64;
 
-	/* what holds the keys is allocated without a lock */
+	/* the array is allocated without a lock */
 	for (;;)
 	{
 		dshash_seq_status scan;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_directory_entry.c
- *	  What a locked entry of the directory tells.
+ *	  Functions that read a locked entry of the directory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

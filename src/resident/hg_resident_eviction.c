@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_eviction.c
- *	  Making room in the area: what was not used for the longest time goes.
+ *	  Makes room in the area by evicting what was not used for the longest time.
  *
- * All that may go is listed, a lock at a time, sorted, graphs before columns, by when it was used
- * last, and taken in that order, where it is still what it was.  There is no list that is kept
- * sorted: room is made seldom, by loaders, and scans only write down when they came by.
+ * Everything that may be evicted is listed, one lock at a time, and sorted: graphs before columns,
+ * by last use.  It is evicted in that order, if it is still the same.  No list is kept sorted:
+ * only loaders make room, and seldom, and scans only store the time of use.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,15 +19,15 @@
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 
-/* A column of a segment, or a graph, that may go. */
+/* A column of a segment, or a graph, that may be evicted. */
 typedef struct HgVictim
 {
 	HgResidentRelation table;
 	bool graph;
 	uint32 segment;
 	dsa_pointer version; /* of the segment, or of the graph */
-	AttrNumber number;	 /* of the column ... */
-	HgKeyNumbers key;	 /* ... or of what the graph is of */
+	AttrNumber number;	 /* of the column */
+	HgKeyNumbers key;	 /* of the graph */
 	TimestampTz used_at;
 } HgVictim;
 
@@ -40,7 +40,7 @@ typedef struct HgVictims
 	TimestampTz used_before; /* what was used later stays */
 } HgVictims;
 
-/* May columns of a version go? */
+/* Returns true if columns of a version may be evicted. */
 static bool
 hg_eviction_may_touch(HgSegmentVersion *version, TimestampTz now)
 {
@@ -48,7 +48,7 @@ hg_eviction_may_touch(HgSegmentVersion *version, TimestampTz now)
 		   TimestampDifferenceExceeds(version->taken_at, now, hg_eviction_rest_ms());
 }
 
-/* Note a victim as the n-th, if there is room. */
+/* Stores a victim as the n-th, if there is room. */
 static void
 hg_eviction_note(HgVictims *victims, int n, HgVictim victim)
 {
@@ -56,7 +56,7 @@ hg_eviction_note(HgVictims *victims, int n, HgVictim victim)
 		victims->items[n] = victim;
 }
 
-/* May a graph of a locked entry go?  Not if all of its columns are pinned. */
+/* Returns true if a graph may be evicted.  One whose columns are all pinned may not. */
 static bool
 hg_eviction_may_take_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
 						   TimestampTz now)
@@ -70,7 +70,7 @@ hg_eviction_may_take_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph
 		   TimestampDifferenceExceeds(version->made_at, now, hg_eviction_rest_ms());
 }
 
-/* When a graph, or values of its columns, were used last, or these were asked for. */
+/* Returns when a graph, or values of its columns, were last used, or its columns requested. */
 static TimestampTz
 hg_eviction_graph_used_at(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph)
 {
@@ -86,7 +86,10 @@ hg_eviction_graph_used_at(const HgDirectoryEntry *entry, const HgDirectoryGraph 
 	return used_at;
 }
 
-/* Add the graphs of a locked entry that may go, as the n-th and so on; how many there are then. */
+/*
+ * Adds the graphs of a locked entry that may be evicted, from the n-th victim on.  Returns the new
+ * number of victims.
+ */
 static int
 hg_eviction_collect_graphs(const HgDirectoryEntry *entry, HgVictims *victims, int n)
 {
@@ -111,7 +114,10 @@ hg_eviction_collect_graphs(const HgDirectoryEntry *entry, HgVictims *victims, in
 	return n;
 }
 
-/* Add what of a locked entry may go; what finds no room is counted alone. */
+/*
+ * Adds what may be evicted of a locked entry.  Returns the new number of victims, which may exceed
+ * victims->size; the excess was only counted.
+ */
 static int
 hg_eviction_collect(const HgDirectoryEntry *entry, HgVictims *victims)
 {
@@ -148,7 +154,7 @@ hg_eviction_collect(const HgDirectoryEntry *entry, HgVictims *victims)
 	return n;
 }
 
-/* Add those of a table. */
+/* Adds what may be evicted of a table. */
 static void
 hg_eviction_collect_table(HgResidentRelation table, HgVictims *victims)
 {
@@ -182,7 +188,7 @@ hg_eviction_compare(const void *left, const void *right)
 	return a->used_at < b->used_at ? -1 : a->used_at > b->used_at;
 }
 
-/* Take a graph, if it still may go; how many bytes that has freed. */
+/* Evicts a graph, if it still may be.  Returns the freed bytes. */
 static Size
 hg_eviction_take_graph(const HgVictim *victim, TimestampTz now)
 {
@@ -204,13 +210,13 @@ hg_eviction_take_graph(const HgVictim *victim, TimestampTz now)
 		hg_resident_count(HG_COUNT_EVICTIONS, 1);
 	}
 	hg_directory_unlock(entry);
-	/* all of its bins are given back without a lock */
+	/* its many bins are freed without a lock */
 	if (freed > 0)
 		hg_graph_version_retire(victim->version);
 	return freed;
 }
 
-/* The same of a column of a segment. */
+/* Evicts a column of a segment, if it still may be.  Returns the freed bytes. */
 static Size
 hg_eviction_take_column(const HgVictim *victim, TimestampTz now)
 {
@@ -239,7 +245,7 @@ hg_eviction_take_column(const HgVictim *victim, TimestampTz now)
 		empty &= !hg_segment_has_column(version, (int) i);
 	}
 	asked = hg_directory_find_column(entry, victim->number);
-	/* a scan that has missed it before it was there does not bring it back */
+	/* a scan that missed it before it was loaded does not bring it back */
 	if (asked != NULL && freed > 0)
 	{
 		asked->evicted = true;
@@ -259,7 +265,7 @@ hg_eviction_take_column(const HgVictim *victim, TimestampTz now)
 
 /*
  * Frees page visibility caches of a table's versions that nobody reads, until wanted bytes are
- * free.
+ * freed.  Returns the freed bytes.
  */
 static Size
 hg_eviction_take_page_vis(HgResidentRelation table, Size wanted)
@@ -279,7 +285,7 @@ hg_eviction_take_page_vis(HgResidentRelation table, Size wanted)
 	return freed;
 }
 
-/* When a table was used last, or asked for. */
+/* Returns when a table was last used or requested; 0 if it has no entry. */
 static TimestampTz
 hg_eviction_used_at(HgResidentRelation table)
 {

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_eviction_rest.c
- *	  How long nothing is evicted that was taken in, and how long is remembered what was.
+ *	  Times for which new versions are not evicted, and evicted entries are remembered.
  *
- * A file of its own, so that tests can stand in front of it (test/fault).
+ * A file of its own, so that tests can replace it (test/fault).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

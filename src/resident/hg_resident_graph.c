@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph.c
- *	  Resident HashGraphs: of keys of a table that is resident, in the area.
+ *	  Cached HashGraphs of a table's keys: finding and pinning them, and what devices have of
+ *	  them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,10 +20,7 @@
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 
-/*
- * The entry of a table of which something may be there, locked and shared; NULL: there is none, or
- * it is of another file.
- */
+/* Locks the entry of a table, shared.  Returns NULL if there is none, or it is of another file. */
 static HgDirectoryEntry *
 hg_graph_lock_table(Relation rel)
 {
@@ -39,7 +37,7 @@ hg_graph_lock_table(Relation rel)
 	return NULL;
 }
 
-/* The same, with the graph of a key in it; NULL also where that is not to be asked for. */
+/* Does the same, and finds the graph of a key; NULL also if that is not requested. */
 static HgDirectoryEntry *
 hg_graph_lock(Relation rel, const HgGraphKey *key, HgDirectoryGraph **graph)
 {
@@ -55,7 +53,7 @@ hg_graph_lock(Relation rel, const HgGraphKey *key, HgDirectoryGraph **graph)
 	return NULL;
 }
 
-/* Is there a version of a graph that is of this key, as it is now? */
+/* Returns true if a graph has a version made from this key, with the same column definitions. */
 static bool
 hg_graph_is_of(const HgDirectoryGraph *asked, const HgGraphKey *key)
 {
@@ -73,7 +71,7 @@ hg_graph_cleanup(void *arg)
 	graph->pointer = InvalidDsaPointer;
 }
 
-/* A graph that this process is about to pin. */
+/* Allocates the pin of a graph, registered for cleanup. */
 static HgPinnedGraph *
 hg_graph_begin_pin(void)
 {
@@ -83,7 +81,7 @@ hg_graph_begin_pin(void)
 	return pinned;
 }
 
-/* It is pinned: find its addresses. */
+/* Fills in the addresses after pinning. */
 static void
 hg_graph_end_pin(HgPinnedGraph *pinned)
 {
@@ -97,7 +95,7 @@ hg_graph_end_pin(HgPinnedGraph *pinned)
 	pinned->serials = hg_graph_version_serials(graph);
 }
 
-/* Pins a graph, to use it, or only to inspect it. */
+/* Pins a graph, to use it or only to inspect it. */
 static HgPinnedGraph *
 hg_graph_pin(Relation rel, const HgGraphKey *key, bool use)
 {
@@ -114,7 +112,7 @@ hg_graph_pin(Relation rel, const HgGraphKey *key, bool use)
 	else
 	{
 		graph = hg_graph_version(asked->version);
-		/* as versions of segments, which cursors that nobody reads from hold too */
+		/* as for segment versions: idle cursors may hold these pins too */
 		if (!hg_resident_memory_is_idle() || hg_graph_version_is_pinned(graph))
 		{
 			hg_graph_version_pin(graph);
@@ -153,7 +151,7 @@ hg_resident_graph_pin_too(dsa_pointer version)
 	return pinned;
 }
 
-/* Pin the graph of a table's key; only where that is due, unless holders is NULL. */
+/* Pins the graph of a table's key; with holders not NULL only if any of it is to be sent. */
 static HgPinnedGraph *
 hg_graph_pin_to_give(HgResidentRelation key, const HgKeyNumbers *numbers,
 					 const HgReplicaHolders *holders)
@@ -219,7 +217,7 @@ hg_resident_graph_replica(const HgPinnedGraph *graph, HgReplicaUse *use)
 void
 hg_resident_graph_tell_needs(const HgPinnedGraph *graph, const HgGraphNeeds *needs)
 {
-	/* what it is partitioned for already it stays cut for */
+	/* what it is partitioned for already stays as it is */
 	if (!hg_resident_graph_is_too_large(graph))
 		hg_graph_wishes_tell(&hg_graph_version(graph->pointer)->wishes, needs);
 }
@@ -249,7 +247,7 @@ hg_resident_graph_replica_column(const HgPinnedGraph *graph, AttrNumber number,
 	return replica;
 }
 
-/* Have the arrays that tell how a graph is partitioned at addresses of this process. */
+/* Sets the addresses of the arrays of a partitioning. */
 static void
 hg_graph_view_partitions(HgPinnedGraph *graph, const HgGraphPartitions *partitions)
 {
@@ -287,7 +285,7 @@ hg_resident_graph_partitioned_column(const HgPinnedGraph *graph, AttrNumber numb
 	HgGraphPartitions *partitioning = hg_graph_version_partitions(version);
 	HgReplicaHolders holders;
 
-	/* it may have been partitioned otherwise meanwhile */
+	/* the partitioning may have changed meanwhile */
 	if (device_no < 0 || partitioning == NULL || partitioning != graph->partitioning ||
 		!hg_graph_replica_holders(&holders) ||
 		!hg_graph_partitions_have_column(partitioning, device_no, &holders))
@@ -348,7 +346,7 @@ hg_resident_graph_bring_partitions(const HgPinnedGraph *graph, HgDeviceSet devic
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 
-	/* small ones come whole, where there is room for them */
+	/* small graphs get whole replicas, if devices have memory */
 	if (version->rows > HG_GRAPH_EVERYWHERE_ROWS || pg_atomic_read_u32(&version->too_large) != 0)
 		hg_graph_version_set_partitioning(version, device_set, false);
 }
@@ -356,7 +354,7 @@ hg_resident_graph_bring_partitions(const HgPinnedGraph *graph, HgDeviceSet devic
 void
 hg_resident_graph_bring(const HgPinnedGraph *graph, HgDeviceSet device_set)
 {
-	/* those that are brought together all choose the same */
+	/* all graphs that are requested together choose the same device */
 	hg_graph_version_add_homes(hg_graph_version(graph->pointer), device_set & (~device_set + 1));
 }
 
@@ -431,7 +429,7 @@ hg_resident_graph_note_lost(const HgPinnedGraph *graph, double blocks)
 	pg_atomic_write_u32(&hg_graph_version(graph->pointer)->lost, (uint32) ceil(blocks));
 }
 
-/* True if devices have a replica of a column beside that of a graph's version.  It is asked for. */
+/* Requests a column.  Returns true if devices have a replica of it beside that of the graph. */
 static bool
 hg_graph_has_column(HgResidentGraph *graph, AttrNumber number)
 {
@@ -500,7 +498,7 @@ hg_resident_graph_extent(Relation rel, const HgGraphKey *key)
 	return extent;
 }
 
-/* Are the columns of a key those of a table as they are now? */
+/* Returns true if a key's columns still have these definitions in the table. */
 static bool
 hg_graph_key_is_current(Relation rel, const HgGraphKey *key)
 {

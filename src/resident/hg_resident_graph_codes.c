@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_codes.c
- *	  Codes of the values that a column of a graph's rows has.
+ *	  Codes that devices have instead of a column's values.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

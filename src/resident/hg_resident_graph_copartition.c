@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_copartition.c
- *	  Graph versions that are co-partitioned with another one of their table.
+ *	  Graph versions that are co-partitioned with another graph of their table.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +14,7 @@
 #include "backend/device/hg_device_shared.h"
 #include "resident/hg_resident_graph_copartition.h"
 
-/* Has nobody asked for it in so many ms? */
+/* Returns true if no join has requested it for this time, in ms. */
 static bool
 hg_copartition_is_idle(HgGraphCopartitionRequest *asked, int ms)
 {
@@ -33,7 +33,7 @@ hg_graph_copartition_ask(HgResidentGraph *graph, AttrNumber column)
 		HgGraphCopartitionRequest *asked = &graph->copartition[i];
 		uint32 none = InvalidAttrNumber;
 
-		/* that it is there already is seen here too, as others ask at the same time */
+		/* this also finds an existing request, as other processes request at the same time */
 		if (pg_atomic_compare_exchange_u32(&asked->column, &none, (uint32) column) ||
 			none == (uint32) column)
 		{
@@ -66,7 +66,7 @@ hg_graph_copartition_asked(HgResidentGraph *graph, AttrNumber *numbers)
 	return n;
 }
 
-/* The way in which it was co-partitioned last; invalid: it never was. */
+/* Returns the newest co-partitioning of a version; invalid if there is none. */
 static dsa_pointer
 hg_copartition_first(HgResidentGraph *graph)
 {
@@ -88,9 +88,7 @@ hg_graph_copartition_find(HgResidentGraph *graph, const HgResidentGraph *with,
 	return DsaPointerIsValid(pointer) ? hg_graph_copartition(pointer) : NULL;
 }
 
-/*
- * Have devices let go of what they have of it as it was co-partitioned with the graph by a column.
- */
+/* Has devices drop a version's partitions, as it was co-partitioned with the graph of a column. */
 static void
 hg_copartition_forget(HgResidentGraph *graph, AttrNumber column)
 {
@@ -113,7 +111,7 @@ hg_copartition_forget(HgResidentGraph *graph, AttrNumber column)
 	}
 }
 
-/* What the next way would have for a number; HG_MAX_COPARTITIONS: none is left. */
+/* Returns the number of the next co-partitioning; HG_MAX_COPARTITIONS if there is none left. */
 static uint32
 hg_copartition_next(HgResidentGraph *graph)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_needs.c
- *	  What joins need of devices beside a graph version.
+ *	  The device memory that joins need beside a graph version.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,7 +24,7 @@ hg_graph_wishes_init(HgGraphWishes *wishes)
 	pg_atomic_init_u64(&wishes->whole_at, 0);
 }
 
-/* Whoever reads the numbers of two joins that tell at a time is told of another one, soon. */
+/* A reader that sees the numbers of two joins mixed soon sees the report of another join. */
 void
 hg_graph_wishes_tell(HgGraphWishes *wishes, const HgGraphNeeds *needs)
 {
@@ -39,7 +39,7 @@ hg_graph_wishes_told(HgGraphWishes *wishes)
 						  .whole = pg_atomic_read_u64(&wishes->whole)};
 }
 
-/* The bytes of what has been told, on one device. */
+/* Returns the bytes that one device would need. */
 static uint64
 hg_graph_wishes_bytes(HgGraphWishes *wishes)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_partitions.c
- *	  How a graph version is partitioned, which several devices have one each of.
+ *	  How a graph version is partitioned over several devices, each of which has one partition.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,7 +19,7 @@ hg_graph_partition_at(const HgGraphPartitions *partitions, int device_no)
 	return (uint32) pg_popcount32(partitions->device_set & (HG_DEVICE_BIT(device_no) - 1));
 }
 
-/* Have blocks for the bits of all parts; false: there is no room. */
+/* Allocates the bits of all parts; false if there is no room. */
 static bool
 hg_graph_partitions_allocate_bits(HgResidentClaim *claim, HgGraphPartitions *partitions)
 {
@@ -42,7 +42,7 @@ hg_graph_partitions_allocate_bits(HgResidentClaim *claim, HgGraphPartitions *par
 	return true;
 }
 
-/* One of no arrays and no copies so far. */
+/* Initializes a partitioning without arrays and replicas. */
 static HgGraphPartitions *
 hg_graph_partitions_init(dsa_pointer pointer, HgDeviceSet device_set, uint32 parts)
 {
@@ -157,7 +157,7 @@ hg_graph_partitions_replica_bytes(HgGraphPartitions *partitions, const HgReplica
 	return bytes;
 }
 
-/* Free the arrays of one; the bytes of all of it are counted by itself. */
+/* Frees the arrays of a partitioning, whose bytes it accounts for itself. */
 static void
 hg_graph_partitions_free_arrays(const HgGraphPartitions *partitions)
 {

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_state.c
- *	  What is to become of the HashGraphs that a table's entry asks for.
+ *	  Decides when the graphs that a table's entry requests are made, made again, and sent to
+ *	  devices.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,10 +20,10 @@
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 
-/* What could not be made for an error is tried again after so long, in ms. */
+/* A graph that failed with an error is tried again after this time, in ms. */
 #define HG_GRAPH_FAILED_MS (10 * 60 * 1000)
 
-/* What there was no memory for is tried again when this part of it has been given back. */
+/* A graph that found no memory is tried again when this part of the area was freed. */
 #define HG_GRAPH_MORE_MEMORY_PART 16
 
 HgGraphBlocks
@@ -53,14 +54,14 @@ hg_graph_blocks(const HgDirectoryEntry *entry, const HgResidentGraph *graph, uin
 	return blocks;
 }
 
-/* Has it been so long, in ms, that a graph was tried to be made? */
+/* Returns true if the last attempt at a graph was at least ms ago. */
 static bool
 hg_graph_has_rested(const HgDirectoryGraph *graph, long ms)
 {
 	return TimestampDifferenceExceeds(graph->tried_at, GetCurrentTimestamp(), ms);
 }
 
-/* Is it time for a graph that is out of step to be made again, however little differs? */
+/* Returns true if it is time to make a graph that is out of step again, however little differs. */
 static bool
 hg_graph_is_to_step(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph)
 {
@@ -74,7 +75,7 @@ hg_graph_is_to_step(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph
 		   now >= version->made_at + (TimestampTz) (version->made_ms * 1000 * HG_GRAPH_TIME_PART);
 }
 
-/* May what has kept a graph from being there be over, or does somebody ask for it again? */
+/* Returns true if what has prevented a graph may have passed, or a join requests it again. */
 static bool
 hg_graph_is_due(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph)
 {

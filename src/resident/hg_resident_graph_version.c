@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_version.c
- *	  Graph versions: HashGraphs of keys of a table, immutable once they are published.
+ *	  Graph versions: HashGraphs of keys of a table in shared memory, immutable once they are
+ *	  published.
  *
- * A version is a chunk for itself, one for its list of segment versions, one that names its bins,
- * and one for each bin: a graph of 10 million rows has a thousand, of some 100 kB, so that none
- * needs a large piece of the area, and what they round up to is little.
+ * A version has a chunk for itself, one for its list of segment versions, one for the pointers to
+ * its bins, and one for each bin.  A graph of 10 million rows has a thousand bins of some 100 kB.
+ * So none needs a large piece of the area, and rounding up wastes little.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -114,7 +115,7 @@ hg_graph_version_bins(const HgResidentGraph *graph, const HgFlatBin **bins)
 		bins[i] = DsaPointerIsValid(chunks[i]) ? hg_resident_address(chunks[i]) : NULL;
 }
 
-/* The last way in which a version was co-partitioned with another one; invalid: there is none. */
+/* Returns the newest co-partitioning of a version; invalid if there is none. */
 static dsa_pointer
 hg_graph_version_copartitions(HgResidentGraph *graph)
 {
@@ -141,9 +142,8 @@ hg_graph_version_release(dsa_pointer pointer)
 }
 
 /*
- * Have a device let go of what it has of a version that is freed.  What that is nobody knows for
- * sure: a column may be there that its graph has missed, or that was on its way when the loader
- * left.
+ * Has devices drop all replicas of a version.  Nobody knows for sure which exist: a column may be
+ * there that was reported missing, or was on its way when the loader exited.
  */
 static void
 hg_graph_version_forget_copies(HgResidentGraph *graph)
@@ -167,7 +167,7 @@ hg_graph_version_retire(dsa_pointer pointer)
 	hg_graph_copartition_free(hg_graph_version_copartitions(graph));
 	hg_graph_partitions_free((dsa_pointer) pg_atomic_read_u64(&graph->all_partitions));
 	chunks = hg_resident_address(graph->bins);
-	/* the version counts the bytes of all of it */
+	/* the version accounts for the bytes of all its chunks */
 	for (uint32 i = 0; i < hg_graph_version_nbins(graph); i++)
 		if (DsaPointerIsValid(chunks[i]))
 			hg_resident_free(chunks[i], 0);
@@ -177,7 +177,7 @@ hg_graph_version_retire(dsa_pointer pointer)
 }
 
 /* ---------------------------------------------------------------------
- * What devices are to have
+ * What devices shall have
  * ---------------------------------------------------------------------
  */
 
@@ -195,7 +195,7 @@ hg_graph_version_partitioning(HgResidentGraph *graph, const HgReplicaHolders *ho
 	return (partitioning & holders->lost) == 0 ? partitioning : 0;
 }
 
-/* Have joins asked for it to be co-partitioned with others, and for nothing else since? */
+/* Returns true if joins requested a co-partitioning last, and not a whole replica. */
 static bool
 hg_graph_version_is_copartitioned(HgResidentGraph *graph)
 {
@@ -214,7 +214,7 @@ hg_graph_version_end_whole(HgResidentGraph *graph)
 {
 	const bool is_partitioned = pg_atomic_read_u32(&graph->too_large) != 0;
 
-	/* what goes by the version's own name is its partitions, too */
+	/* forgetting the version's name drops its partitions, too */
 	if ((!is_partitioned && !hg_graph_version_is_copartitioned(graph)) ||
 		DsaPointerIsValid((dsa_pointer) pg_atomic_read_u64(&graph->all_partitions)) ||
 		DsaPointerIsValid(hg_graph_version_copartitions(graph)))
@@ -258,7 +258,7 @@ hg_graph_version_partitions(HgResidentGraph *graph)
 	return DsaPointerIsValid(partitions) ? hg_graph_partitions(partitions) : NULL;
 }
 
-/* The first of all ways in which a version was partitioned, or invalid. */
+/* Returns the first of all partitionings of a version; invalid if there is none. */
 static dsa_pointer
 hg_graph_version_all_partitions(HgResidentGraph *graph)
 {
@@ -289,8 +289,8 @@ hg_graph_version_partitions_into(HgResidentGraph *graph, uint32 count)
 }
 
 /*
- * A version is partitioned into another number of partitions: have devices let go of those that it
- * had.  As many of them, at other places, go by the same names.
+ * Has devices drop a version's partitions, as it is now partitioned into another number.
+ * Partitions with the same number on other devices have the same names.
  */
 static void
 hg_graph_version_forget_partitions(HgResidentGraph *graph, uint32 count)
@@ -370,7 +370,7 @@ hg_graph_version_homes(HgResidentGraph *graph, const HgReplicaHolders *holders)
 bool
 hg_graph_version_lacks_home(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	/* one that is partitioned gets none by itself */
+	/* a partitioned version gets no home by itself */
 	return hg_graph_version_homes(graph, holders) == 0 &&
 		   hg_graph_version_partitioning(graph, holders) == 0 &&
 		   !hg_graph_version_is_copartitioned(graph);
@@ -402,8 +402,8 @@ hg_graph_version_column_copies(HgResidentGraph *graph, HgGraphPartitions *partit
 }
 
 /*
- * Is a version, or one of its columns, to be given to the device process of this epoch, or its
- * partition of them?  Columns are not without it.
+ * Returns true if the device process with this epoch shall be sent the version or one of its
+ * columns, or its partition of them.  Columns are not sent before the version.
  */
 static bool
 hg_graph_version_is_due_at(HgResidentGraph *graph, HgGraphPartitions *partitions, int device_no,
@@ -447,9 +447,7 @@ hg_graph_version_set_gone(HgResidentGraph *graph, bool partitioned, int device_n
 	return gone;
 }
 
-/*
- * Is it to be partitioned, or is a partition, or a column of one, to be given to a device process?
- */
+/* Returns true if it shall be partitioned, or a partition or a column of one be sent. */
 static bool
 hg_graph_version_partitions_are_due(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
@@ -545,8 +543,9 @@ hg_graph_column_is_idle(HgGraphColumn *column, TimestampTz now, int ms)
 }
 
 /*
- * Have an idle column's place.  What others who look at it meanwhile take for a copy of the new one
- * is none that the device knows by that name: they miss it.
+ * Takes an idle column's entry for another column.  A process that reads the records meanwhile may
+ * take a replica of the old column for one of the new.  The device does not know it by that name,
+ * and reports it missing.
  */
 static bool
 hg_graph_column_replace(HgResidentGraph *graph, int place_of, AttrNumber number, TimestampTz now)
@@ -575,7 +574,7 @@ hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number)
 		HgGraphColumn *column = &graph->columns[i];
 		uint32 none = InvalidAttrNumber;
 
-		/* that it is there already is seen here too, as others ask at the same time */
+		/* this also finds an existing request, as other processes request at the same time */
 		if (pg_atomic_compare_exchange_u32(&column->number, &none, (uint32) number) ||
 			none == (uint32) number)
 		{
@@ -598,7 +597,7 @@ hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
 	hg_graph_wishes_tell(&graph->wishes, &needs);
 	pg_atomic_write_u64(&graph->wishes.whole_at, pg_atomic_read_u64(&other->wishes.whole_at));
 	hg_graph_version_add_homes(graph, pg_atomic_read_u32(&other->homes));
-	/* over which devices one is partitioned that is too large for any is found out anew */
+	/* the devices for a version that is too large for one are chosen anew */
 	if (pg_atomic_read_u32(&other->too_large) == 0)
 		hg_graph_version_set_partitioning(graph, pg_atomic_read_u32(&other->partitioning), false);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)

@@ -1,18 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_list.c
- *	  What is to be resident, in a file that outlives the server: names, never data.
+ *	  The list file: the names of cached tables, columns and graphs, never data, which outlives
+ *	  the server.
  *
- * The file is a header and an item for each table, each with its columns behind it:
+ * The file has a header, and for each table an item followed by its columns:
  *
- *		HgListHeader	what it is, its length, and a checksum of all that follows
- *		HgListItem, HgListColumn[ncolumns], those of keys included
- *		...
+ *	HgListHeader	identification, length, and a checksum of all that follows
+ *	HgListItem, HgListColumn[ncolumns], including those of keys
+ *	...
  *
- * It is written beside, and renamed (durable_rename), so that a crash leaves the one or the other.
- * One lock keeps those who write apart, and the one who reads: it is held over both, and whoever
- * finds that the file has been read does without.  What there is to be warned of is said when it is
- * released: whoever asks for it can't be cancelled, and a client may not read.
+ * It is written to a temporary file and renamed (durable_rename), so that a crash leaves either
+ * the old or the new file.  One lock serializes writers and the reader, and is held throughout.  A
+ * process that finds that the file was read does not need it.  Warnings are raised after the lock
+ * is released: while it is held a cancel has no effect, and a client may not read.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -37,14 +38,14 @@
 
 #define HG_LIST_MAGIC 0x48475231 /* HGR1 */
 
-/* A file that is longer was not written here. */
+/* A longer file was not written here. */
 #define HG_LIST_MAX_BYTES (256 * 1024 * 1024)
 
 typedef struct HgListHeader
 {
 	uint32 magic;
 	uint32 items;
-	uint32 bytes; /* that follow */
+	uint32 bytes; /* number of bytes that follow */
 	pg_crc32c checksum;
 } HgListHeader;
 
@@ -56,16 +57,16 @@ typedef struct HgListItem
 {
 	HgResidentRelation key;
 	Oid parent;
-	uint16 flags; /* HG_LIST_... */
+	uint16 flags; /* HG_LIST_PARTITIONED, HG_LIST_AUTOMATIC */
 	uint16 ncolumns;
 	TimestampTz used_at;
 	NameData name;
 } HgListItem;
 
 /*
- * Flags of a column: a list from before there were graphs says of none that it is a key.  A key of
- * several columns stands behind them, as columns once more: the first one of it, and those that go
- * on with it.
+ * Flags of a column.  HG_LIST_KEY marks a key of one column.  A key of several columns follows the
+ * columns, as columns again: HG_LIST_KEY_FIRST, then HG_LIST_KEY_NEXT.  Lists from before there
+ * were graphs have none of these.
  */
 #define HG_LIST_PINNED 1
 #define HG_LIST_KEY 2
@@ -75,23 +76,23 @@ typedef struct HgListItem
 typedef struct HgListColumn
 {
 	AttrNumber number;
-	uint16 flags; /* HG_LIST_PINNED and so on */
+	uint16 flags; /* HG_LIST_PINNED etc. */
 } HgListColumn;
 
 typedef struct HgListShared
 {
-	pg_atomic_uint32 loaded; /* becomes 1 under HG_RESIDENT_LOCK_LIST, which protects the others */
+	pg_atomic_uint32 loaded; /* the file names more than the directory had room for */
 	bool kept;				 /* the file names what the directory has no room for */
-	uint64 written;			 /* changes of the directory that the file has */
+	uint64 written;			 /* value of hg_directory_changes() that the file contains */
 } HgListShared;
 
-/* What is wrong with a list. */
+/* A problem with the list file. */
 typedef enum HgListProblem
 {
 	HG_LIST_FINE = 0,
-	HG_LIST_UNREADABLE, /* as errno says */
+	HG_LIST_UNREADABLE, /* errno says why */
 	HG_LIST_DAMAGED,
-	HG_LIST_TOO_LONG /* for the memory there is */
+	HG_LIST_TOO_LONG /* for the area */
 } HgListProblem;
 
 static HgListShared *shared = NULL;
@@ -129,7 +130,7 @@ hg_list_checksum(const char *data, Size bytes)
  * ------------------------------------------------------------------------
  */
 
-/* All of the file, in the current memory context; NULL: there is none, or it can't be opened. */
+/* Returns the whole file in CurrentMemoryContext; NULL if there is none, or it can't be opened. */
 static char *
 hg_list_read(Size *bytes, HgListProblem *problem)
 {
@@ -160,7 +161,7 @@ hg_list_read(Size *bytes, HgListProblem *problem)
 	return data != NULL ? data : pstrdup("");
 }
 
-/* Is the item at a position all there?  Fills it in, and moves the position to its columns. */
+/* Reads the item at *at, and moves *at to its columns.  Returns false if it is incomplete. */
 static bool
 hg_list_next(const char *data, Size bytes, Size *at, HgListItem *item)
 {
@@ -172,7 +173,7 @@ hg_list_next(const char *data, Size bytes, Size *at, HgListItem *item)
 		   memchr(NameStr(item->name), '\0', NAMEDATALEN) != NULL;
 }
 
-/* Is this a list as it was written? */
+/* Returns true if the list is undamaged. */
 static bool
 hg_list_is_good(const char *data, Size bytes, HgListHeader *header)
 {
@@ -202,7 +203,7 @@ hg_list_is_good(const char *data, Size bytes, HgListHeader *header)
 	return at == bytes;
 }
 
-/* The i-th of an item's columns. */
+/* Returns the i-th of an item's columns. */
 static HgListColumn
 hg_list_column(const char *columns, int i)
 {
@@ -212,7 +213,7 @@ hg_list_column(const char *columns, int i)
 	return column;
 }
 
-/* The key that the i-th of an item's columns begins; false: it begins none. */
+/* Returns true if the i-th of an item's columns begins a key, and sets *key. */
 static bool
 hg_list_key(const HgListItem *item, const char *columns, int i, HgKeyNumbers *key)
 {
@@ -231,7 +232,7 @@ hg_list_key(const HgListItem *item, const char *columns, int i, HgKeyNumbers *ke
 	return true;
 }
 
-/* Make an item's entry.  False: no memory. */
+/* Makes an item's entry.  Returns false if there is no memory. */
 static bool
 hg_list_take(const HgListItem *item, const char *columns)
 {
@@ -239,7 +240,7 @@ hg_list_take(const HgListItem *item, const char *columns)
 	bool all = true;
 	HgDirectoryEntry *entry;
 
-	/* an error of the directory's would have nobody know of the rest */
+	/* an error of the directory would lose the rest of the list */
 	if (!hg_resident_has_room(HG_DIRECTORY_ROOM))
 		return false;
 	entry = hg_directory_lock_new(item->key, &found);
@@ -274,7 +275,7 @@ hg_list_take(const HgListItem *item, const char *columns)
 	return all;
 }
 
-/* Make the entries of a list that is good.  How many there is no memory for. */
+/* Makes the entries of an undamaged list.  Returns the number of items that found no memory. */
 static uint32
 hg_list_take_all(const char *data, Size bytes, uint32 items)
 {
@@ -292,7 +293,7 @@ hg_list_take_all(const char *data, Size bytes, uint32 items)
 	return 0;
 }
 
-/* Warn of a list; errno is that of its problem. */
+/* Raises the warning for a problem; errno belongs to the problem. */
 static void
 hg_list_warn(HgListProblem problem, uint32 left, uint32 items)
 {
@@ -362,7 +363,7 @@ hg_list_load(void)
  * ------------------------------------------------------------------------
  */
 
-/* Add a column to what is written. */
+/* Appends a column to the data. */
 static void
 hg_list_add_column(StringInfo data, HgListItem *item, AttrNumber number, uint16 flags)
 {
@@ -372,7 +373,7 @@ hg_list_add_column(StringInfo data, HgListItem *item, AttrNumber number, uint16 
 	item->ncolumns++;
 }
 
-/* Add a locked entry's columns, and its keys. */
+/* Appends a locked entry's columns and keys. */
 static void
 hg_list_add_columns(StringInfo data, HgListItem *item, const HgDirectoryEntry *entry)
 {
@@ -396,7 +397,7 @@ hg_list_add_columns(StringInfo data, HgListItem *item, const HgDirectoryEntry *e
 	}
 }
 
-/* Add a table's item. */
+/* Appends a table's item. */
 static void
 hg_list_add(StringInfo data, HgResidentRelation key, uint32 *items)
 {
@@ -419,12 +420,12 @@ hg_list_add(StringInfo data, HgResidentRelation key, uint32 *items)
 	appendBinaryStringInfo(data, (char *) &item, sizeof(item));
 	hg_list_add_columns(data, &item, entry);
 	hg_directory_unlock(entry);
-	/* how many there are of them is known now */
+	/* now the number of columns is known */
 	memcpy(data->data + at, &item, sizeof(item));
 	(*items)++;
 }
 
-/* Replace the file.  False: it could not be done, as errno says. */
+/* Replaces the file.  Returns false, with errno, on failure. */
 static bool
 hg_list_replace(const char *data, Size bytes)
 {

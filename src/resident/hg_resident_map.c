@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_map.c
- *	  Looks at the visibility map, which extend and change nothing.
+ *	  Reads the visibility map, without extending or changing it.
  *
- * The map has two bits a block, the lower one of which says that the block is all-visible; a
- * segment's bits begin anywhere in a byte that a block's may.  They are taken 64 blocks at a time
- * from a copy of the page.
+ * The map has two bits for each block; the lower one is the all-visible bit.  A segment's bits
+ * begin at any even bit of a byte.  They are extracted 64 blocks at a time from a copy of the
+ * page.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,7 +28,7 @@
 StaticAssertDecl(BITS_PER_HEAPBLOCK == 2 && VISIBILITYMAP_ALL_VISIBLE == 1,
 				 "the visibility map is laid out in another way");
 
-/* A page's contents, and bytes to read beyond their end. */
+/* A page's contents, with padding for reads beyond the end. */
 typedef struct HgMapPage
 {
 	unsigned char bytes[HG_MAP_BYTES + 2 * sizeof(uint64)];
@@ -46,7 +46,7 @@ hg_map_load(const unsigned char *bytes)
 	return word;
 }
 
-/* The lower bits of 32 pairs, side by side. */
+/* Returns the lower bits of 32 pairs, side by side. */
 static inline uint32
 hg_map_all_visible(uint64 pairs)
 {
@@ -58,7 +58,7 @@ hg_map_all_visible(uint64 pairs)
 	return (uint32) (pairs | pairs >> 16);
 }
 
-/* Bits of the segment that is the i-th below a page. */
+/* Extracts the bits of the i-th segment below a page. */
 static void
 hg_map_take(const HgMapPage *page, uint32 i, HgBlockBits *bits)
 {
@@ -76,17 +76,17 @@ hg_map_take(const HgMapPage *page, uint32 i, HgBlockBits *bits)
 			low = low >> shift | high << (64 - shift);
 			high = high >> shift | (uint64) bytes[2 * sizeof(uint64)] << (64 - shift);
 		}
-		/* as most of them are */
+		/* most are all-visible */
 		if ((low & high & HG_MAP_ALL_VISIBLE) == HG_MAP_ALL_VISIBLE)
 			bits->words[word] = PG_UINT64_MAX;
 		else
 			bits->words[word] = hg_map_all_visible(low) | (uint64) hg_map_all_visible(high) << 32;
 	}
-	/* the last word has bits of the next segment too */
+	/* the last word also has bits of the next segment */
 	bits->words[HG_BLOCK_WORDS - 1] &= HG_BLOCK_LAST_WORD;
 }
 
-/* Copy a pinned page of the map. */
+/* Copies a pinned page of the map. */
 static void
 hg_map_copy_page(Buffer map, HgMapPage *page)
 {
@@ -94,16 +94,16 @@ hg_map_copy_page(Buffer map, HgMapPage *page)
 	memset(page->bytes + HG_MAP_BYTES, 0, sizeof(page->bytes) - HG_MAP_BYTES);
 }
 
-/* Pin the page of the map that a segment is below, in place of *map; false where there is none. */
+/* Pins the map's page of a segment in place of *map.  Returns false if there is none. */
 static bool
 hg_map_pin(Relation rel, uint32 segment, Buffer *map)
 {
-	/* it pins the page where that exists, and is asked for nothing else */
+	/* called only to pin the page, if that exists */
 	(void) visibilitymap_get_status(rel, segment * HG_SEGMENT_BLOCKS, map);
 	return BufferIsValid(*map);
 }
 
-/* Cache lines of a page, and how many of them are asked for before they are looked at. */
+/* Words of a cache line, lines of a page, and lines to prefetch. */
 #define HG_MAP_LINE_WORDS 8
 #define HG_MAP_LINES (BLCKSZ / (HG_MAP_LINE_WORDS * (int) sizeof(uint64)))
 #define HG_MAP_LINES_AHEAD 16
@@ -111,7 +111,7 @@ hg_map_pin(Relation rel, uint32 segment, Buffer *map)
 StaticAssertDecl(BLCKSZ - HG_MAP_BYTES < HG_MAP_LINE_WORDS * sizeof(uint64),
 				 "a page's header is longer than a cache line");
 
-/* Ask for the first cache lines of a pinned page. */
+/* Prefetches the first cache lines of a pinned page. */
 static void
 hg_map_prefetch(Buffer map)
 {
@@ -122,8 +122,8 @@ hg_map_prefetch(Buffer map)
 }
 
 /*
- * Are all blocks below a pinned page all-visible?  Each word is read once, so that this is a copy
- * too, of which one bit is kept.
+ * Returns true if all blocks below a pinned page are all-visible.  Each word is read once, so this
+ * is a copy too, of which one bit is kept.
  */
 static bool
 hg_map_is_full(Buffer map)
@@ -145,8 +145,8 @@ hg_map_is_full(Buffer map)
 }
 
 /*
- * Copy the bits of n segments below a pinned page of the map; invalid: there is none.  True: all of
- * the page's bits are set, and nothing was copied.
+ * Copies the bits of n segments below a pinned page of the map; clears them if map is invalid.
+ * Returns true, and copies nothing, if all bits of the page are set.
  */
 static bool
 hg_map_copy_below(Buffer map, uint32 first, uint32 n, HgBlockBits *bits)
@@ -187,7 +187,7 @@ hg_map_copy(Relation rel, uint32 first, uint32 n, HgBlockBits *bits)
 		ReleaseBuffer(map);
 }
 
-/* Pin a page of the map, and have its first words be at hand when it is its turn. */
+/* Pins a page of the map, and prefetches its first words. */
 static Buffer
 hg_map_pin_ahead(Relation rel, uint32 page)
 {
@@ -226,7 +226,7 @@ hg_map_look(Relation rel, uint32 segment, HgBlockBits *bits, XLogRecPtr *lsn, Bu
 		return false;
 	LockBuffer(*map, BUFFER_LOCK_SHARE);
 	hg_map_copy_page(*map, &page);
-	/* hint bits stamp pages under a share lock, a half of the position after the other */
+	/* hint bits stamp pages under a share lock, and the LSN is written in two halves */
 	*lsn = BufferGetLSNAtomic(*map);
 	LockBuffer(*map, BUFFER_LOCK_UNLOCK);
 	hg_map_take(&page, segment % HG_SEGMENTS_PER_MAP_PAGE, bits);

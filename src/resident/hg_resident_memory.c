@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_memory.c
- *	  The one area of main shared memory that everything resident lies in.
+ *	  The area of main shared memory that has all cached columns and graphs.
  *
- * As pgstat_shmem.c does it: dsa_create_in_place() by the postmaster, which pins the area and
- * limits it to the size that it has (dsa.c makes no segment beyond that limit, so that the area
- * never grows by dynamic shared memory), and then forgets it; each process attaches in place, in
- * TopMemoryContext, and releases the area when it leaves shared memory.  That is an on_shmem_exit
- * callback: those of before_shmem_exit, ShutdownPostgres among them, may still use the area.
+ * As in pgstat_shmem.c, the postmaster calls dsa_create_in_place(), pins the area, limits it to
+ * its initial size, and detaches.  dsa.c makes no segment beyond that limit, so the area never
+ * grows into dynamic shared memory.  Each process attaches in place, in TopMemoryContext, and
+ * releases the area in an on_shmem_exit callback.  before_shmem_exit callbacks, ShutdownPostgres
+ * among them, may still use the area.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -31,16 +31,16 @@ typedef struct HgResidentControl
 {
 	uint64 epoch;
 	Size size;			   /* of the area */
-	pg_atomic_uint64 used; /* bytes that are allocated */
+	pg_atomic_uint64 used; /* allocated bytes */
 	pg_atomic_uint64 pinned;
-	pg_atomic_uint64 serials; /* numbers that were given out */
+	pg_atomic_uint64 serials; /* number of serials given out */
 	int nprocesses;
-	pg_atomic_uint64 pinned_by[FLEXIBLE_ARRAY_MEMBER]; /* [nprocesses], by number of the PGPROC */
+	pg_atomic_uint64 pinned_by[FLEXIBLE_ARRAY_MEMBER]; /* [nprocesses], by PGPROC number */
 } HgResidentControl;
 
-static HgResidentControl *control = NULL; /* NULL: no memory was asked for */
+static HgResidentControl *control = NULL; /* NULL: no memory was reserved */
 static dsa_area *attached = NULL;
-static dsa_area *made = NULL; /* by the postmaster, while shared memory is made */
+static dsa_area *made = NULL; /* by the postmaster, during startup */
 
 static Size
 hg_resident_configured_size(void)
@@ -55,7 +55,7 @@ hg_resident_control_size(void)
 							 mul_size(MaxBackends, sizeof(pg_atomic_uint64))));
 }
 
-/* Where the area begins. */
+/* Returns the start of the area. */
 static void *
 hg_resident_place(void)
 {
@@ -194,7 +194,7 @@ hg_resident_memory_is_idle(void)
 	Size half = control->size / 2;
 	Size idle = 0;
 
-	/* that is the rule, and looks at no process */
+	/* the common case reads no other process's state */
 	if (hg_resident_memory_pinned() <= half)
 		return false;
 	for (int i = 0; i < control->nprocesses; i++)
@@ -268,7 +268,7 @@ hg_resident_allocate(HgResidentClaim *claim, Size bytes)
 {
 	dsa_pointer chunk;
 
-	/* what can fail comes first */
+	/* first what can fail */
 	if (claim != NULL && claim->count == claim->capacity)
 	{
 		claim->chunks =

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_report.c
- *	  What there is of a table, for people to look at: an estimate, and no decision.
+ *	  Reports what is cached of a table, for users and the planner. Nothing decides on visibility
+ *	  by it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,7 +14,7 @@
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_report.h"
 
-/* Add what a slot has of a column. */
+/* Adds what a slot has of a column. */
 static void
 hg_report_add(HgResidentReport *report, const HgSegmentSlot *slot, uint64 generation)
 {
@@ -45,7 +46,7 @@ hg_report_add(HgResidentReport *report, const HgSegmentSlot *slot, uint64 genera
 	}
 }
 
-/* Fill in the report of a column of a locked entry. */
+/* Fills in the report of a column of a locked entry. */
 static void
 hg_report_column(const HgDirectoryEntry *entry, const HgDirectoryColumn *column, uint64 generation,
 				 HgResidentReport *report)
@@ -69,7 +70,7 @@ hg_report_column(const HgDirectoryEntry *entry, const HgDirectoryColumn *column,
 		hg_report_add(report, &slots[k], generation);
 }
 
-/* The same of a graph, behind the report of its first column. */
+/* Fills in the report of a graph; of_column is that of its first column. */
 static void
 hg_report_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph, uint64 generation,
 				const HgResidentReport *of_column, HgResidentReport *report)
@@ -97,7 +98,7 @@ hg_report_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph, ui
 		report->stale = blocks.stale;
 		report->bytes = hg_graph_version_host_bytes(version);
 		report->replica_bytes = hg_graph_version_replica_bytes(version, &holders);
-		/* or it is co-partitioned with another one */
+		/* it may also be co-partitioned with another graph */
 		report->has_replica =
 			hg_graph_version_is_replicated(version, &holders) || report->replica_bytes > 0;
 		report->used_at = hg_graph_version_used_at(version);
@@ -105,7 +106,7 @@ hg_report_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph, ui
 	}
 }
 
-/* Fill in the reports of a locked entry, for all of which there is room. */
+/* Fills in the reports of a locked entry; there is room for all. */
 static void
 hg_report_fill(const HgDirectoryEntry *entry, uint64 generation, HgResidentReport *reports)
 {
@@ -150,7 +151,7 @@ hg_resident_report(HgResidentRelation key, HgResidentReport **reports)
 	}
 }
 
-/* Has a version columns of all these numbers, none of them evicted? */
+/* Returns true if a version has columns with all these numbers, none of them evicted. */
 static bool
 hg_report_has_numbers(const HgSegmentVersion *version, int nnumbers, const AttrNumber *numbers)
 {

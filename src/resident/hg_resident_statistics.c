@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_statistics.c
- *	  What has been done with residents since the server started, or since somebody reset it.
+ *	  Counters of the cache since the server's start or the last reset, in shared memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,7 +30,7 @@ hg_resident_statistics_request(void)
 	hg_resident_shared_request(sizeof(HgSharedStatistics));
 }
 
-/* Have all of them be 0. */
+/* Sets all counters to 0. */
 static void
 hg_resident_statistics_clear(void (*set)(volatile pg_atomic_uint64 *, uint64))
 {

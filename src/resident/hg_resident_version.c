@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_version.c
- *	  Segment versions: rows of a segment's blocks as columns, immutable once they are published.
+ *	  Segment versions: the rows of a segment's blocks as columns in shared memory, immutable
+ *	  once they are published.
  *
- * A version is a chunk for itself, one for all that speaks of blocks and rows, and one for the
- * arrays of each column.  Blocks whose line pointers have no gaps, which is how a table is loaded
- * and how it stays where nobody deletes, need none of them: 16 bytes a block are all that they
- * take.
+ * A version has a chunk for itself, one (the body) for its blocks and rows, and one for the arrays
+ * of each column.  Blocks whose line pointers have no gaps store none.  That is so after loading a
+ * table, and stays so without deletions; such blocks take 16 bytes each.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,20 +18,20 @@
 
 #include "resident/hg_resident_version.h"
 
-/* Bytes of a version itself. */
+/* Returns the bytes of a version's own chunk. */
 static Size
 hg_segment_own_bytes(int ncolumns)
 {
 	return offsetof(HgSegmentVersion, columns) + ncolumns * sizeof(HgSegmentColumn);
 }
 
-/* Where the arrays of the body begin, and where it ends. */
+/* Offsets in the body. */
 typedef struct HgSegmentLayout
 {
 	Size lsns;
 	Size first_rows;
 	Size buffers;
-	Size offset_starts; /* where not dense: */
+	Size offset_starts; /* only if not dense, as offsets */
 	Size offsets;
 	Size end;
 } HgSegmentLayout;
@@ -53,8 +53,8 @@ hg_segment_layout(bool dense, uint32 noffsets)
 }
 
 /*
- * offset_starts[block] of all blocks: HG_OFFSETS_DENSE, or where the block's line pointers begin
- * among those that are kept.  Returns the number of these.
+ * Fills in offset_starts[HG_SEGMENT_BLOCKS]: HG_OFFSETS_DENSE, or where the block's line pointers
+ * begin among the stored ones.  Returns the number of stored line pointers.
  */
 static uint32
 hg_segment_find_gaps(const HgSegmentData *data, uint32 *offset_starts)
@@ -66,7 +66,7 @@ hg_segment_find_gaps(const HgSegmentData *data, uint32 *offset_starts)
 		uint32 first = data->first_rows[block];
 		uint32 n = data->first_rows[block + 1] - first;
 
-		/* they ascend, so that the last one tells of all */
+		/* they ascend, so the last one suffices */
 		if (n == 0 || data->offsets[first + n - 1] == n)
 			offset_starts[block] = HG_OFFSETS_DENSE;
 		else
@@ -101,7 +101,7 @@ hg_segment_fill_body(HgSegmentVersion *version, const HgSegmentData *data,
 	}
 }
 
-/* Where an array lies in a column's chunk, or with HG_PARTS where that ends. */
+/* Returns where an array begins in a column's chunk; with HG_PARTS, where the last one ends. */
 static Size
 hg_segment_part_start(const uint32 *bytes, int part)
 {
@@ -112,14 +112,14 @@ hg_segment_part_start(const uint32 *bytes, int part)
 	return start;
 }
 
-/* What a column's chunk takes: none is empty. */
+/* Returns the bytes of a column's chunk, which is never empty. */
 static Size
 hg_segment_chunk_bytes(const uint32 *bytes)
 {
 	return Max(hg_segment_part_start(bytes, HG_PARTS), 1);
 }
 
-/* Copy a column to shared memory; false where there is no room. */
+/* Copies a column to shared memory; false if there is no room. */
 static bool
 hg_segment_make_column(HgResidentClaim *claim, const HgSegmentColumnData *from,
 					   HgSegmentColumn *column)
@@ -210,7 +210,7 @@ void
 hg_segment_version_release(dsa_pointer pointer)
 {
 	HgSegmentVersion *version = hg_segment_version(pointer);
-	/* before it is unpinned, as it may lose columns then */
+	/* read before unpinning: then columns may be evicted */
 	Size bytes = version->bytes;
 
 	hg_resident_memory_unpin(bytes, pg_atomic_sub_fetch_u32(&version->pins, 1) == 0);
@@ -247,7 +247,7 @@ hg_segment_evict_column(HgSegmentVersion *version, int i)
 HgSegmentRows
 hg_segment_rows(const HgSegmentVersion *version)
 {
-	/* how many offsets there are matters to the end alone */
+	/* the number of offsets affects only the end */
 	HgSegmentLayout layout = hg_segment_layout(version->dense, 0);
 	const char *body = hg_resident_address(version->body);
 	HgSegmentRows rows = {
@@ -274,7 +274,7 @@ hg_segment_find_column(const HgSegmentVersion *version, const HgResidentColumn *
 	return -1;
 }
 
-/* An array of a column's chunk; NULL: there is none. */
+/* Returns an array of a column's chunk, or NULL. */
 static const void *
 hg_segment_part(const HgSegmentColumn *column, const char *chunk, HgSegmentPart part)
 {
