@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_launcher.c
- *	  The worker that has residents' workers started, where they are needed.
+ *	  The launcher: a background worker that starts the witnesses and loaders of each database.
  *
- * One for the server, connected to no database.  Once a second, or when it is woken, it looks at
- * the directory: a database with tables in it gets a post, a chain and two witnesses, and loaders
- * as long as something is wanted there; one without, or one that a command wants to have for
- * itself (hg_loader_holdoff.h), is left, and its post given to another when the last of them has
- * gone.  A worker that ends is started again after a pause, which doubles each time that it has
- * not lived for long.
+ * There is one for the server, connected to no database.  Once a second, or when it is woken, it
+ * reads the directory.  A database with entries gets a post, a chain and two witnesses, and
+ * loaders while something is to be loaded.  The workers of a database without entries, or of one
+ * that a command needs for itself (hg_loader_holdoff.h), are asked to exit.  When all have gone,
+ * the post is free for another database.  A worker that ends is started again after a pause, which
+ * doubles each time the worker has not lived for long.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -38,28 +38,28 @@
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_list.h"
 
-/* Between two looks at the directory, in ms. */
+/* Time between two reads of the directory, in ms. */
 #define HG_LAUNCHER_PERIOD_MS 1000
 
-/* The list is written at least as often, in ms, as what is used changes its order too. */
+/* The list file is written at least this often, in ms, as uses change it too. */
 #define HG_LAUNCHER_LIST_MS (5 * 60 * 1000)
 
-/* Before a worker is started again, in ms: at first, and at most. */
+/* First and longest pause before a worker is started again, in ms. */
 #define HG_LAUNCHER_FIRST_PAUSE_MS 200
 #define HG_LAUNCHER_LONGEST_PAUSE_MS (60 * 1000)
 
-/* A worker that has lived for so long has done what it was for. */
+/* A witness that has lived this long, in ms, has worked. */
 #define HG_LAUNCHER_HEALTHY_MS 3000
 
 #define HG_LAUNCHER_RESTART_S 5
 
 PGDLLEXPORT void hg_launcher_main(Datum arg);
 
-/* What the launcher knows of a place. */
+/* What the launcher knows about a place. */
 typedef struct HgLaunched
 {
-	TimestampTz started_at; /* 0: never */
-	uint32 taken;			/* how often the place had been taken then */
+	TimestampTz started_at; /* when a worker was started last; 0: never */
+	uint32 taken;			/* HgPost.taken at that time */
 	long pause_ms;
 } HgLaunched;
 
@@ -70,19 +70,19 @@ typedef struct HgLaunchedPost
 	HgLaunched places[HG_PLACES];
 } HgLaunchedPost;
 
-/* A database with residents. */
+/* A database with entries in the directory. */
 typedef struct HgLauncherDatabase
 {
 	Oid database;
-	bool wanted; /* there is something to take in */
+	bool wanted; /* there is something to load */
 } HgLauncherDatabase;
 
 static HgLaunchedPost *launched; /* [hg_post_count()] */
 
-/* A worker that was started comes up within that, in ms, or not at all. */
+/* A worker that was started takes its place within this time, in ms, or never. */
 #define HG_LAUNCHER_COMES_UP_MS 5000
 
-/* Was a worker started that has not taken its place so far? */
+/* Returns true if a worker was started that has not taken its place yet. */
 static bool
 hg_launcher_comes_up(int number, const HgPost *post, HgPlace place, TimestampTz now)
 {
@@ -92,7 +92,7 @@ hg_launcher_comes_up(int number, const HgPost *post, HgPlace place, TimestampTz 
 		   !TimestampDifferenceExceeds(worker->started_at, now, HG_LAUNCHER_COMES_UP_MS);
 }
 
-/* How many loaders there are, or are about to come up. */
+/* Returns the number of loaders that run or are about to. */
 static int
 hg_launcher_count_loaders(void)
 {
@@ -111,7 +111,7 @@ hg_launcher_count_loaders(void)
 	return n;
 }
 
-/* The databases that the directory has tables of, in the current memory context. */
+/* Returns the number of databases with entries, and an array of them in CurrentMemoryContext. */
 static int
 hg_launcher_list(HgLauncherDatabase **databases)
 {
@@ -137,17 +137,17 @@ hg_launcher_list(HgLauncherDatabase **databases)
 	return n;
 }
 
-/* What the catalog says of a database. */
+/* State of a database in the catalog. */
 typedef enum HgDatabaseState
 {
 	HG_DATABASE_GONE,
-	HG_DATABASE_CLOSED, /* nobody can connect to it */
+	HG_DATABASE_CLOSED, /* accepts no connections */
 	HG_DATABASE_OPEN
 } HgDatabaseState;
 
 /*
- * Is there still a database, and can workers connect to it?  Shared catalogs can be read without a
- * connection to any, as the launcher of logical replication does.
+ * Returns whether a database exists, and accepts connections.  Shared catalogs can be read without
+ * a connection to a database, as the launcher of logical replication does.
  */
 static HgDatabaseState
 hg_launcher_look_for_database(Oid database)
@@ -168,7 +168,7 @@ hg_launcher_look_for_database(Oid database)
 
 		if (DatumGetObjectId(slot_getattr(slot, Anum_pg_database_oid, &isnull)) != database)
 			continue;
-		/* a limit below -1, which is none, is that of a DROP DATABASE that was interrupted */
+		/* a limit below -1, which is no limit, is that of an interrupted DROP DATABASE */
 		state =
 			DatumGetBool(slot_getattr(slot, Anum_pg_database_datallowconn, &isnull)) &&
 					DatumGetInt32(slot_getattr(slot, Anum_pg_database_datconnlimit, &isnull)) >= -1
@@ -183,7 +183,8 @@ hg_launcher_look_for_database(Oid database)
 }
 
 /*
- * Start a worker where the place is empty, and the pause is over.  False: there is no slot for it.
+ * Starts a worker if the place is empty and the pause is over.  Returns false if there is no
+ * background worker slot.
  */
 static bool
 hg_launcher_fill(int number, const HgPost *post, HgPlace place)
@@ -194,7 +195,7 @@ hg_launcher_fill(int number, const HgPost *post, HgPlace place)
 
 	if (post->pids[place] != 0)
 		return true;
-	/* a loader that has come up has done its work, a witness that has lived for a while too */
+	/* a loader that took its place has worked, and so has a witness that lived for a while */
 	if (before->started_at == 0 ||
 		(post->taken[place] != before->taken &&
 		 (place >= HG_PLACE_LOADER ||
@@ -203,14 +204,14 @@ hg_launcher_fill(int number, const HgPost *post, HgPlace place)
 	if (before->started_at != 0 &&
 		!TimestampDifferenceExceeds(before->started_at, now, before->pause_ms))
 		return true;
-	/* one that has not come up: a standby replays DROP DATABASE without a word to anybody */
+	/* the last worker did not start: a standby replays DROP DATABASE without notice */
 	if (before->started_at != 0 && post->taken[place] == before->taken)
 	{
 		HgDatabaseState state = hg_launcher_look_for_database(post->database);
 
 		if (state == HG_DATABASE_GONE)
 			(void) hg_directory_forget_database(post->database);
-		/* what is resident of a closed one waits until it is open again */
+		/* the entries of a closed database wait until it is open again */
 		if (state != HG_DATABASE_OPEN)
 			return true;
 	}
@@ -223,8 +224,8 @@ hg_launcher_fill(int number, const HgPost *post, HgPlace place)
 }
 
 /*
- * Start a loader where another one may be had, and none comes up: that may be enough.  False: there
- * is no slot for it.
+ * Starts a loader if the limits allow another one, and none is about to start: that one may be
+ * enough.  Returns false if there is no background worker slot.
  */
 static bool
 hg_launcher_fill_loader(int number, const HgPost *post)
@@ -244,14 +245,14 @@ hg_launcher_fill_loader(int number, const HgPost *post)
 		   hg_launcher_fill(number, post, free_place);
 }
 
-/* Say of the tables of a database that there is no worker for them, or that there is one again. */
+/* Sets or clears the reason that there is no worker, for the tables of a database. */
 static void
 hg_launcher_tell_starved(Oid database, bool starved)
 {
 	hg_directory_set_waiting(database, starved ? HG_REASON_NO_WORKER : HG_REASON_NONE);
 }
 
-/* Look after a database that has residents. */
+/* Assigns a post to a database with entries, and starts its workers. */
 static void
 hg_launcher_serve(const HgLauncherDatabase *database)
 {
@@ -282,7 +283,7 @@ hg_launcher_serve(const HgLauncherDatabase *database)
 	launched[number].starved = !started;
 }
 
-/* Leave the posts of databases that have none any more. */
+/* Asks the workers of databases that need none any more to exit, and frees their posts. */
 static void
 hg_launcher_leave(const HgLauncherDatabase *databases, int n)
 {
@@ -306,7 +307,7 @@ hg_launcher_leave(const HgLauncherDatabase *databases, int n)
 	}
 }
 
-/* How long nothing is to be done, in ms, unless the launcher is woken. */
+/* Returns how long the launcher may sleep, in ms, unless it is woken. */
 static long
 hg_launcher_idle(const HgLauncherDatabase *databases, int n)
 {
@@ -316,7 +317,7 @@ hg_launcher_idle(const HgLauncherDatabase *databases, int n)
 	return HG_LAUNCHER_PERIOD_MS;
 }
 
-/* What was used last is told to the next start of the server, where this one ends in good order. */
+/* Writes the times of last use to the list file when the server stops in good order. */
 static void
 hg_launcher_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
 {
@@ -333,7 +334,7 @@ hg_launcher_main(Datum arg pg_attribute_unused())
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
-	/* a connection, to no database, is what makes it show in pg_stat_activity */
+	/* without this connection, to no database, it would not be in pg_stat_activity */
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
 	launched = MemoryContextAllocZero(TopMemoryContext, hg_post_count() * sizeof(HgLaunchedPost));
 	context = AllocSetContextCreate(TopMemoryContext, "hashgraph launcher", ALLOCSET_DEFAULT_SIZES);
@@ -353,7 +354,7 @@ hg_launcher_main(Datum arg pg_attribute_unused())
 		if (late)
 			written_at = now;
 		n = hg_launcher_list(&databases);
-		/* in turn: there may be fewer loaders than databases that want one */
+		/* in turn: there may be fewer loaders than databases that need one */
 		for (int i = 0; i < n; i++)
 			hg_launcher_serve(&databases[(turn + i) % n]);
 		turn++;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_bounds.c
- *	  The least and the greatest value of a column of a segment.
+ *	  Computes the least and the greatest value of a segment's column.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +14,7 @@
 #include "batch/hg_values.h"
 #include "loader/hg_loader_bounds.h"
 
-/* Extend bounds to some rows' integers. */
+/* Extends bounds by the integers of n rows from first on. */
 static void
 hg_bounds_extend(HgSegmentBounds *bounds, const int64 *integers, const uint64 *valid, uint32 first,
 				 int n)
@@ -26,7 +26,7 @@ hg_bounds_extend(HgSegmentBounds *bounds, const int64 *integers, const uint64 *v
 	{
 		uint32 row = first + i;
 
-		/* what is NULL has a value of zeroes */
+		/* NULL rows have a value of zeroes */
 		if (valid != NULL && (valid[row / 64] >> (row % 64) & 1) == 0)
 			continue;
 		bounds->all_nulls = false;
@@ -37,7 +37,7 @@ hg_bounds_extend(HgSegmentBounds *bounds, const int64 *integers, const uint64 *v
 	bounds->greatest = greatest;
 }
 
-/* The integers of some rows: what they are compared as, or scaled integers. */
+/* Computes the integers that n rows compare as, or their scaled integers. */
 static void
 hg_bounds_integers(const HgSegmentColumnData *column, HgValueOrder order, uint32 first, int n,
 				   int64 *integers)

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_codes.c
- *	  Values that differ, and a code for each.
+ *	  A set of distinct values, with a code for each.
  *
- * A hash table has the codes by the values' bytes, with open addressing.
+ * A hash table with open addressing finds codes by the bytes of values.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,7 +30,7 @@ hg_codes_create(int length, int alignby, uint32 most)
 	return codes;
 }
 
-/* Where a value begins that is laid behind others which end there. */
+/* Returns where a value begins that is laid out after values that end at end. */
 static Size
 hg_codes_start(const HgCodes *codes, const char *value, Size end)
 {
@@ -47,7 +47,7 @@ hg_codes_find(HgCodes *codes, const char *value)
 	uint32 slot = hash & codes->mask;
 	uint32 code;
 
-	/* the first bytes of a value tell how many there are */
+	/* a value begins with its length, so comparing lengths reads no byte beyond it */
 	for (; (code = codes->slots[slot]) != HG_NO_CODE; slot = (slot + 1) & codes->mask)
 		if (codes->hashes[code] == hash &&
 			hg_segment_value_bytes(codes->length, codes->values[code]) == size &&

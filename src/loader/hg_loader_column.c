@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_column.c
- *	  The values of a segment's column, as rows come, to the arrays that are kept.
+ *	  Collects the values of a segment's column row by row, and makes the arrays of a version
+ *	  from them.
  *
- * What is not FIXED is PACKED first: its bytes are copied from the page.  They are no more than the
- * pages have, and the default of missing rows once, whatever the table is.  When all are there it
- * is tried what else they can be: numerics integers, and all others, where that takes less, a
- * dictionary of the packed values.
+ * Values that are not FIXED are PACKED first: their bytes are copied from the page.  So they use
+ * no more memory than the pages, plus the default of missing rows once.  When all values are
+ * there, other encodings are tried: scaled integers for numerics, and otherwise a dictionary, if
+ * that is smaller.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,7 +24,7 @@
 #include "loader/hg_loader_column.h"
 #include "loader/hg_loader_dictionary.h"
 
-/* Room for packed values at first. */
+/* Initial room for packed values, in bytes. */
 #define HG_PACKED_ROOM ((Size) 64 * 1024)
 
 static void *
@@ -66,7 +67,7 @@ hg_encoded_column_reserve(HgEncodedColumn *column, uint32 capacity)
 	column->capacity = capacity;
 }
 
-/* Copy a value behind those that are packed; returns where it begins. */
+/* Appends the bytes of a value to the packed ones.  Returns their offset. */
 static Size
 hg_encoded_column_pack(HgEncodedColumn *column, const char *value)
 {
@@ -74,7 +75,7 @@ hg_encoded_column_pack(HgEncodedColumn *column, const char *value)
 	Size size = hg_segment_value_bytes(length, value);
 	Size start = column->nbytes;
 
-	/* a first byte of a longer header may be zero too, which is why the value is asked here */
+	/* the first byte of a longer header may be zero too, so the value itself is tested */
 	if (length != -1 || !VARATT_IS_SHORT(value))
 		start = TYPEALIGN(column->alignby, start);
 	if (start + size > column->room)
@@ -88,7 +89,7 @@ hg_encoded_column_pack(HgEncodedColumn *column, const char *value)
 	return start;
 }
 
-/* Note that a row is missing, and has this value. */
+/* Notes that a row is missing, and has this value. */
 static void
 hg_encoded_column_miss(HgEncodedColumn *column, uint32 row, const char *value)
 {
@@ -129,7 +130,7 @@ hg_encoded_column_append(HgEncodedColumn *column, uint32 row, Datum value, bool 
 		hg_encoded_column_pack(column, DatumGetPointer(value));
 }
 
-/* Note n rows from this one on as having a value. */
+/* Notes that n rows from this one on are not NULL. */
 static void
 hg_encoded_column_set_valid(HgEncodedColumn *column, uint32 row, int n)
 {
@@ -185,7 +186,7 @@ hg_encoded_column_finish_packed(HgEncodedColumn *column, uint32 nrows, HgSegment
 	hg_encoded_column_part(data, HG_PART_BYTES, column->bytes, column->nbytes);
 }
 
-/* The packed values, as they will be read. */
+/* Returns the packed values as a reader would see them. */
 static HgSegmentArray
 hg_encoded_column_packed(const HgEncodedColumn *column, const HgSegmentColumnData *data)
 {
@@ -198,7 +199,7 @@ hg_encoded_column_packed(const HgEncodedColumn *column, const HgSegmentColumnDat
 							.bytes = column->bytes};
 }
 
-/* Bytes that an integer between these two takes. */
+/* Returns the width in bytes of integers within these bounds. */
 static int
 hg_encoded_width(int64 least, int64 greatest)
 {
@@ -211,7 +212,7 @@ hg_encoded_width(int64 least, int64 greatest)
 	return sizeof(int64);
 }
 
-/* Make integers as narrow as that, where they lie. */
+/* Converts integers to the given width in place. */
 static void
 hg_encoded_narrow(int64 *integers, uint32 n, int width)
 {
@@ -233,8 +234,8 @@ hg_encoded_narrow(int64 *integers, uint32 n, int width)
 }
 
 /*
- * Sets the scaled integers of packed numerics, and what bounds them.  Returns their scale; -1:
- * some of them have no scaled integer or another scale, or all are NULL.
+ * Computes the scaled integers of packed numerics, and their bounds.  Returns their scale; -1 if
+ * some have no scaled integer or another scale, or all are NULL.
  */
 static int
 hg_encoded_scaled(const HgSegmentArray *packed, uint32 nrows, int64 *integers, int64 *least,
@@ -263,7 +264,7 @@ hg_encoded_scaled(const HgSegmentArray *packed, uint32 nrows, int64 *integers, i
 	return common;
 }
 
-/* Have integers in place of packed numerics; false where these can't be. */
+/* Replaces packed numerics by scaled integers; returns false if that is not possible. */
 static bool
 hg_encoded_column_try_scaled(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnData *data)
 {
@@ -274,7 +275,7 @@ hg_encoded_column_try_scaled(HgEncodedColumn *column, uint32 nrows, HgSegmentCol
 	int scale;
 	int width;
 
-	/* a default that lies in no row has another header than a value that does */
+	/* a default that is in no row has another header than a value in a row */
 	if (column->column.type != NUMERICOID || column->missing != NULL || nrows == 0)
 		return false;
 	integers = MemoryContextAllocHuge(column->context, nrows * sizeof(int64));
@@ -293,7 +294,7 @@ hg_encoded_column_try_scaled(HgEncodedColumn *column, uint32 nrows, HgSegmentCol
 	return true;
 }
 
-/* Have a dictionary in place of the packed values, where that takes less. */
+/* Replaces the packed values by a dictionary, if that is smaller. */
 static void
 hg_encoded_column_try_dictionary(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnData *data)
 {

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_dictionary.c
- *	  Packed values of a segment's column to a dictionary of those that differ.
+ *	  Makes a dictionary of the packed values of a segment's column.
  *
- * A sample of the rows is looked at first, as most columns that have no dictionary have none by
- * far.
+ * A sample of the rows is tried first, as most columns without a dictionary have far too many
+ * values.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,18 +18,18 @@
 #include "loader/hg_loader_dictionary.h"
 
 /*
- * Rows of the sample.  Where as many values as a dictionary may have are equally frequent, some 30
- * of them come again.
+ * Rows of the sample, and repeated values that make a dictionary likely.  If as many values as a
+ * dictionary may have are equally frequent, some 30 of the sample's values are repeated.
  */
 #define HG_SAMPLE_ROWS 2048
 #define HG_SAMPLE_REPEATED 8
 
-/* The codes of a column's rows, while they are found. */
+/* State of encoding a column's rows. */
 typedef struct HgEncoding
 {
 	const HgSegmentArray *packed;
 	HgCodes *codes;
-	uint32 missing; /* the code of missing rows, or HG_NO_CODE */
+	uint32 missing; /* code of missing rows, or HG_NO_CODE */
 } HgEncoding;
 
 static HgEncoding
@@ -41,8 +41,8 @@ hg_encoding_begin(const HgSegmentArray *packed, uint32 most)
 }
 
 /*
- * The code of a row that is not NULL: that of missing rows, whose value is large, is looked up
- * once.
+ * Returns the code of a row, which is not NULL.  The value of missing rows, which is large, is
+ * looked up once.
  */
 static uint32
 hg_encoding_row(HgEncoding *encoding, uint32 row, const char *value)
@@ -54,7 +54,7 @@ hg_encoding_row(HgEncoding *encoding, uint32 row, const char *value)
 	return encoding->missing;
 }
 
-/* Does it look as if there were a dictionary? */
+/* Returns true if a dictionary seems possible. */
 static bool
 hg_dictionary_is_likely(const HgSegmentArray *packed, uint32 nrows)
 {
@@ -73,11 +73,11 @@ hg_dictionary_is_likely(const HgSegmentArray *packed, uint32 nrows)
 		seen++;
 		hg_encoding_row(&encoding, row, hg_segment_place(packed, row));
 	}
-	/* few values among many rows that are NULL tell nothing */
+	/* few values among many NULLs say nothing */
 	return seen < HG_SAMPLE_ROWS / 4 || seen - (int) encoding.codes->ncodes >= HG_SAMPLE_REPEATED;
 }
 
-/* Find the codes of all rows; false where these become too many or take too much. */
+/* Finds the codes of all rows; false if there are too many, or they use more than limit bytes. */
 static bool
 hg_dictionary_encode(HgEncoding *encoding, uint32 nrows, Size limit, uint16 *of_rows)
 {

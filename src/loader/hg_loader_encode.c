@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_encode.c
- *	  Rows of a table's pages to the arrays of a segment version.
+ *	  Makes the arrays of a segment version from copies of the table's pages.
  *
- * The rows of a page are taken apart at once, column by column, as a scan does it
- * (batch/hg_scan_tuples.h), and appended a column at a time.  The arrays grow as rows come: a
- * segment has up to 297,111 of them, and seldom as many.
+ * The rows of a page are deformed together, column by column, as a scan does it
+ * (batch/hg_scan_tuples.h), and appended a column at a time.  The arrays grow with the rows: a
+ * segment has up to 297,111 rows, and seldom as many.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,7 +21,7 @@
 #include "loader/hg_loader_column.h"
 #include "loader/hg_loader_encode.h"
 
-/* Room for so many rows at first. */
+/* Initial room, in rows. */
 #define HG_ENCODE_ROWS 32768
 
 StaticAssertDecl(MaxHeapTuplesPerPage <= HG_BATCH_ROWS, "a page has more rows than a batch");
@@ -30,11 +30,11 @@ struct HgEncoder
 {
 	MemoryContext context;
 	HgTupleLayout *layout;
-	HgBatch *batch; /* rows of a page, in the order of columns */
+	HgBatch *batch; /* rows of a page; its columns are in the order of columns */
 	HeapTupleHeader tuples[MaxHeapTuplesPerPage];
 	uint32 nrows;
 	uint32 capacity;
-	int nblocks; /* whose first row is known */
+	int nblocks; /* number of blocks whose first_rows is set */
 	uint32 first_rows[HG_SEGMENT_BLOCKS + 1];
 	XLogRecPtr lsns[HG_SEGMENT_BLOCKS];
 	Buffer buffers[HG_SEGMENT_BLOCKS];
@@ -51,13 +51,13 @@ hg_encode_may_take_in(Form_pg_attribute attribute)
 		return HG_REASON_COLUMN_DROPPED;
 	if (hg_attribute_is_virtual(attribute))
 		return HG_REASON_COLUMN_VIRTUAL;
-	/* nothing is stored as such a string in practice */
+	/* in practice nothing is stored as a C string */
 	if (attribute->attlen == -2)
 		return HG_REASON_COLUMN_STRING;
 	return HG_REASON_NONE;
 }
 
-/* Make room for a page's rows. */
+/* Makes room for a page's rows. */
 static void
 hg_encoder_reserve(HgEncoder *encoder)
 {
@@ -92,7 +92,7 @@ hg_encoder_begin(Relation rel, uint32 segment, const HgResidentColumn *columns, 
 		hg_encoded_column_begin(&encoder->columns[i], context, columns[i]);
 		numbers[i] = columns[i].number;
 	}
-	/* the relation is closed and opened again meanwhile: what older rows have is to stay */
+	/* a copy that stays while the relation is closed and reopened */
 	encoder->layout =
 		hg_tuple_layout_create(CreateTupleDescCopyConstr(RelationGetDescr(rel)), ncolumns, numbers);
 	encoder->batch = hg_batch_create(ncolumns);
@@ -102,7 +102,7 @@ hg_encoder_begin(Relation rel, uint32 segment, const HgResidentColumn *columns, 
 	return encoder;
 }
 
-/* Append the rows of the batch to column i. */
+/* Appends the rows of the batch to column i. */
 static void
 hg_encoder_append_batch(HgEncoder *encoder, int i)
 {
@@ -121,7 +121,7 @@ hg_encoder_append_batch(HgEncoder *encoder, int i)
 								 number > HeapTupleHeaderGetNatts(encoder->tuples[row]));
 }
 
-/* Blocks before this one that did not come have no rows. */
+/* Sets first_rows up to block to.  Blocks that were not added have no rows. */
 static void
 hg_encoder_advance(HgEncoder *encoder, int to)
 {

@@ -1,23 +1,23 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_graph.c
- *	  Making the HashGraphs of a table's keys, of what its segments have in memory.
+ *	  Makes the graphs of a table's keys from the versions of its segments.
  *
- * A graph is made of the arrays of the key's columns in the versions that the table's slots have,
- * and of nothing else: no page is read, no lock is held, and no snapshot.  The versions are pinned
- * meanwhile, and immutable.
+ * A graph is made only from the arrays of the key's columns in the versions of the table's slots.
+ * No page is read, and no table lock and no snapshot is held.  The versions are pinned meanwhile,
+ * and immutable.
  *
- * KEEPING.  What is made when there is a graph already is made of it: of the rows that it has of
- * versions which the slots still have, and of those of versions that came since.  Rows that are
- * kept come bin by bin as they lie there, and most of them need not be hashed again.
+ * MERGING.  If there is an older graph, the new one is made from the older graph's rows of
+ * versions that the slots still have, and from the rows of newer versions.  The older graph's rows
+ * are copied bin by bin, and most of them need not be hashed again.
  *
- * VALUES OUT OF LINE are kept in memory as pointers (resident/hg_resident_array.h), which nobody
- * may follow without a snapshot that sees the row.  So a version that has one in the key is passed
- * over: joins read its rows as they do those of versions that came since.
+ * VALUES OUT OF LINE are cached as pointers (resident/hg_resident_array.h), which nobody may
+ * follow without a snapshot that sees the row.  So a version with such a value in the key is
+ * passed over: joins read its rows as they do those of newer versions.
  *
- * MEMORY.  A graph that finds no room has others evicted, as columns do.  If that is not enough the
- * graph that it would replace goes first; readers that have pinned it keep it.  A graph that finds
- * no room even so is declined, and its table's columns stay as they are.
+ * MEMORY.  A graph that finds no room evicts others, as columns do.  If that is not enough, the
+ * graph that it replaces is freed first; readers that have pinned it keep it.  A graph that finds
+ * no room even so is declined.  Its table's columns remain.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -37,7 +37,7 @@
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 
-/* Are the columns of a locked entry those that a graph was made of? */
+/* Returns true if the key's columns in a locked entry are those that the graph was made from. */
 static bool
 hg_graph_is_of_columns(const HgGraphMaking *making, const HgDirectoryEntry *entry)
 {
@@ -52,7 +52,7 @@ hg_graph_is_of_columns(const HgGraphMaking *making, const HgDirectoryEntry *entr
 	return true;
 }
 
-/* Publish a graph, in place of the one that there is. */
+/* Publishes a graph in place of the older one. */
 static HgGraphOutcome
 hg_graph_publish(const HgGraphMaking *making, HgResidentClaim *claim, dsa_pointer pointer)
 {
@@ -77,15 +77,15 @@ hg_graph_publish(const HgGraphMaking *making, HgResidentClaim *claim, dsa_pointe
 		published = true;
 	}
 	hg_directory_unlock(entry);
-	/* all of its bins are given back without a lock */
+	/* its many bins are freed without a lock */
 	if (DsaPointerIsValid(old))
 		hg_graph_version_retire(old);
 	return published ? HG_GRAPH_DONE : HG_GRAPH_REPLACED;
 }
 
 /*
- * There is no room for a graph.  Where it would have replaced another one, that goes, and the next
- * attempt may find room; true.  Else it is declined.
+ * Handles lack of room for a graph.  If it would replace another one, frees that and returns true:
+ * the next attempt may succeed.  Otherwise declines the graph.
  */
 static bool
 hg_graph_vacate(HgGraphMaking *making)
@@ -101,7 +101,7 @@ hg_graph_vacate(HgGraphMaking *making)
 	if (graph != NULL && vacated && graph->version == old)
 	{
 		graph->version = InvalidDsaPointer;
-		hg_graph_version_retire(old); /* it is pinned, and goes when it is not */
+		hg_graph_version_retire(old); /* pinned by this process, so freed after unpinning */
 	}
 	else if (graph != NULL && !vacated)
 		hg_graph_decline(graph, HG_REASON_NO_MEMORY);
@@ -109,7 +109,7 @@ hg_graph_vacate(HgGraphMaking *making)
 	return vacated;
 }
 
-/* Is there room left beside a graph that was made for a table, or can it be had? */
+/* Returns true if a graph leaves enough room in the area, after evictions if needed. */
 static bool
 hg_graph_leaves_room(HgResidentRelation key)
 {
@@ -123,7 +123,7 @@ hg_graph_leaves_room(HgResidentRelation key)
 	return room;
 }
 
-/* Make a graph in a transaction, which holds no snapshot. */
+/* Makes a graph in a transaction, without a snapshot. */
 static HgGraphOutcome
 hg_graph_attempt(HgGraphMaking *making)
 {
@@ -159,7 +159,7 @@ hg_graph_attempt(HgGraphMaking *making)
 	return outcome;
 }
 
-/* A graph is still wanted, or declined where it has failed. */
+/* Queues a graph again, or declines it with a reason. */
 static void
 hg_graph_want(HgResidentRelation key, const HgKeyNumbers *numbers, HgResidentReason failure)
 {
@@ -179,7 +179,7 @@ hg_graph_want(HgResidentRelation key, const HgKeyNumbers *numbers, HgResidentRea
 	hg_directory_unlock(entry);
 }
 
-/* Make the graph of a key.  False: it could not be made now, and is still wanted. */
+/* Makes the graph of a key.  Returns false if that must wait, and it is still requested. */
 static bool
 hg_graph_make_one(HgResidentRelation key, const HgKeyNumbers *numbers, bool (*is_left)(void),
 				  MemoryContext context)

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_graph_make.c
- *	  Making a HashGraph of the segments that it is to have, bin by bin.
+ *	  Makes a graph version from segment versions, bin by bin.
  *
- * BIN BY BIN.  Rows are counted first, and then collected for as many bins at a time as fit
- * maintenance_work_mem, so that it takes this much and no more beside the area, however large the
- * graph is.  The rows are hashed once for each time.  Where a bin alone does not fit, because as
- * many rows have one key, there is no graph.
+ * Rows are counted first.  Then they are collected for as many bins at a time as fit in
+ * maintenance_work_mem, so that a graph of any size takes no more than this beside the area.  The
+ * rows are hashed once for each time.  If a single bin does not fit, because too many rows have
+ * one key, there is no graph.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,9 +21,7 @@
 
 typedef HgStatus (*HgGraphTaker)(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error);
 
-/*
- * Hand the words of rows of a segment, from one on, to a maker: how far it has come is *row.
- */
+/* Passes the words of a batch of a segment's rows, from *row on, to a maker.  Advances *row. */
 static HgStatus
 hg_graph_feed_batch(HgGraphMaking *making, uint32 segment, uint32 *row, HgFlatMaker *maker,
 					HgGraphTaker take, HgError *error)
@@ -32,7 +30,7 @@ hg_graph_feed_batch(HgGraphMaking *making, uint32 segment, uint32 *row, HgFlatMa
 	int n = hg_graph_words_next(words, *row);
 	int count = 0;
 
-	/* narrow words take the place of wide ones from the front on, none of them ahead of its own */
+	/* narrow words overwrite wide ones from the front on, none before it was read */
 	for (int i = 0; i < n; i++)
 	{
 		if (words->nulls[i])
@@ -49,7 +47,7 @@ hg_graph_feed_batch(HgGraphMaking *making, uint32 segment, uint32 *row, HgFlatMa
 				error);
 }
 
-/* Hand the rows of a version that was added to a maker. */
+/* Passes the rows of a new version to a maker. */
 static HgStatus
 hg_graph_feed_segment(HgGraphMaking *making, uint32 segment, HgFlatMaker *maker, HgGraphTaker take,
 					  HgError *error)
@@ -59,7 +57,7 @@ hg_graph_feed_segment(HgGraphMaking *making, uint32 segment, HgFlatMaker *maker,
 	HgStatus status = HG_OK;
 
 	(void) hg_graph_words_begin(words, hg_segment_version(making->added[segment]));
-	/* values that are words, as they lie there */
+	/* if the values are the words, pass them in place */
 	if (hg_key_is_value(words->encoder, HG_OUTER) && array->valid == NULL)
 		return take(maker,
 					&(HgFlatRows){.keys = array->values,
@@ -86,7 +84,7 @@ hg_graph_feed(HgGraphMaking *making, HgFlatMaker *maker, HgGraphTaker take, HgEr
 	return status;
 }
 
-/* How many rows there will be: of those that are kept an estimate. */
+/* Returns the expected number of rows; those of the older graph are an estimate. */
 static uint64
 hg_graph_rows(const HgGraphMaking *making)
 {
@@ -117,7 +115,7 @@ hg_graph_rows(const HgGraphMaking *making)
  * ------------------------------------------------------------------------
  */
 
-/* An error of the engine's, unless the loader is to go. */
+/* Raises an error of the engine, unless it was cancelled because the loader has to exit. */
 static HgGraphOutcome
 hg_graph_fail(HgGraphMaking *making, HgStatus status, const HgError *error)
 {
@@ -126,10 +124,7 @@ hg_graph_fail(HgGraphMaking *making, HgStatus status, const HgError *error)
 	return HG_GRAPH_LEFT;
 }
 
-/*
- * Room for a bin; NULL: there is none.  Whoever is evicted for it makes room for all that is
- * missing.
- */
+/* Allocates a bin; NULL if there is no room.  Evictions make room for all missing bytes. */
 static void *
 hg_graph_add_bin(const HgGraphMaking *making, HgResidentClaim *claim, HgResidentGraph *graph,
 				 uint32 bin, uint64 rows, uint64 missing)
@@ -145,7 +140,7 @@ hg_graph_add_bin(const HgGraphMaking *making, HgResidentClaim *claim, HgResident
 	return memory;
 }
 
-/* Bytes of all bins of a maker that has counted. */
+/* Returns the bytes of all bins of a maker that has counted. */
 static uint64
 hg_graph_bytes(const HgFlatMaker *maker, const HgFlatShape *shape)
 {
@@ -157,7 +152,7 @@ hg_graph_bytes(const HgFlatMaker *maker, const HgFlatShape *shape)
 	return bytes;
 }
 
-/* Does each bin of a maker that has counted fit within a limit by itself? */
+/* Returns true if each bin of a maker that has counted fits in a limit by itself. */
 static bool
 hg_graph_bins_fit(const HgFlatMaker *maker, const HgFlatShape *shape, uint64 limit)
 {
@@ -167,7 +162,7 @@ hg_graph_bins_fit(const HgFlatMaker *maker, const HgFlatShape *shape, uint64 lim
 	return true;
 }
 
-/* Make the bins of a graph, of rows that were counted. */
+/* Makes the bins of a graph from counted rows. */
 static HgGraphOutcome
 hg_graph_make_bins(HgGraphMaking *making, HgFlatMaker *maker, HgResidentClaim *claim,
 				   HgResidentGraph *graph)

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_graph_take.c
- *	  What a table's HashGraph is made of: found out, and pinned.
+ *	  Determines what a table's graph is to be made from, and pins it.
  *
- * How a key's words are made is asked of catalogs, which nobody may do with an entry locked: so the
- * columns are read first, and it is all begun again where they are other ones when the graph's
- * versions are.
+ * How a key's words are made follows from catalogs, which must not be read while an entry is
+ * locked.  So the columns are read first.  Everything starts again if they have changed when the
+ * versions are read.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -35,9 +35,9 @@ hg_graph_unpin(void *arg)
 }
 
 /*
- * The engine's question, every few milliseconds.  Catalogs are asked for how words are made, by
- * hash functions for collations too, and a snapshot of them would hold vacuums back for as long as
- * the graph takes to be made.
+ * Cancel callback, called every few milliseconds.  Making words reads catalogs, for hash functions
+ * and collations too.  A catalog snapshot would hold back vacuums as long as the graph is made, so
+ * it is dropped here.
  */
 static bool
 hg_graph_is_cancelled(void *arg)
@@ -64,7 +64,7 @@ hg_graph_making(HgResidentRelation key, const HgKeyNumbers *numbers, bool (*is_l
 	return making;
 }
 
-/* Have room for so many segments. */
+/* Allocates the arrays for nsegments. */
 static void
 hg_graph_reserve(HgGraphMaking *making, uint32 nsegments)
 {
@@ -74,7 +74,7 @@ hg_graph_reserve(HgGraphMaking *making, uint32 nsegments)
 	making->added = palloc(making->size * sizeof(dsa_pointer));
 }
 
-/* Why a key of a locked entry can have no graph; HG_REASON_NONE: it can. */
+/* Returns why the key of a locked entry can have no graph, or HG_REASON_NONE. */
 static HgResidentReason
 hg_graph_reason(const HgGraphMaking *making, const HgDirectoryEntry *entry)
 {
@@ -83,7 +83,7 @@ hg_graph_reason(const HgGraphMaking *making, const HgDirectoryEntry *entry)
 	return entry->nslots > HG_GRAPH_SEGMENTS ? HG_REASON_GRAPH_SEGMENTS : HG_REASON_NONE;
 }
 
-/* The version that there is of a graph, if it is of the columns as they are now; or NULL. */
+/* Returns the older version of a graph, if its columns and words are still the same; or NULL. */
 static HgResidentGraph *
 hg_graph_older(const HgGraphMaking *making, const HgDirectoryGraph *graph)
 {
@@ -96,8 +96,9 @@ hg_graph_older(const HgGraphMaking *making, const HgDirectoryGraph *graph)
 }
 
 /*
- * Compare the slots of a locked entry, for which there is room, with the older graph: which rows of
- * that are kept, which versions come to them.  Nothing is pinned.  How many segments differ.
+ * Compares the slots of a locked entry, for which the arrays have room, with the older graph.
+ * Sets which of its rows are kept, and which versions are new, without pinning them.  Returns the
+ * number of segments that differ.
  */
 static uint32
 hg_graph_compare(HgGraphMaking *making, const HgDirectoryEntry *entry, const HgResidentGraph *old)
@@ -135,7 +136,7 @@ hg_graph_compare(HgGraphMaking *making, const HgDirectoryEntry *entry, const HgR
 	return differ;
 }
 
-/* Pin what a locked entry has, and the graph is made of. */
+/* Pins the versions and the older graph in a locked entry. */
 static void
 hg_graph_pin(HgGraphMaking *making, const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
 			 HgResidentGraph *old)
@@ -150,7 +151,7 @@ hg_graph_pin(HgGraphMaking *making, const HgDirectoryEntry *entry, const HgDirec
 	making->old = graph->version;
 }
 
-/* Is a graph of a locked entry to be made, which says so from now on? */
+/* Returns true if a graph of a locked entry is to be made; then it is marked as loading. */
 static bool
 hg_graph_take_locked(HgGraphMaking *making, const HgDirectoryEntry *entry, HgDirectoryGraph *graph)
 {
@@ -161,7 +162,7 @@ hg_graph_take_locked(HgGraphMaking *making, const HgDirectoryEntry *entry, HgDir
 
 	if (reason != HG_REASON_NONE)
 	{
-		/* who waits for other graphs is told of those alone that are declined meanwhile */
+		/* a session that waits for other graphs is told only of those declined meanwhile */
 		if (graph->wanted || graph->state != HG_RESIDENT_DECLINED || graph->reason != reason)
 			hg_graph_decline(graph, reason);
 		return false;
@@ -176,7 +177,7 @@ hg_graph_take_locked(HgGraphMaking *making, const HgDirectoryEntry *entry, HgDir
 		   (old == NULL || differ * HG_GRAPH_STEP_PART >= Max(entry->nslots, 1)));
 	if (!due)
 		return false;
-	graph->wanted = false; /* what comes to be wanted from now on is another graph */
+	graph->wanted = false; /* later requests are for another graph */
 	graph->reason = HG_REASON_NONE;
 	graph->tried_at = GetCurrentTimestamp();
 	if (old != NULL && differ == 0)
@@ -191,8 +192,8 @@ hg_graph_take_locked(HgGraphMaking *making, const HgDirectoryEntry *entry, HgDir
 }
 
 /*
- * Are a graph's columns in a locked entry those that the words are of?  Else they are from now on,
- * which there are no words of yet.
+ * Returns true if a graph's columns in a locked entry are those of the words.  Otherwise stores
+ * the new ones; the caller makes words for them.
  */
 static bool
 hg_graph_knows_columns(HgGraphMaking *making, const HgDirectoryEntry *entry)
@@ -210,7 +211,7 @@ hg_graph_knows_columns(HgGraphMaking *making, const HgDirectoryEntry *entry)
 	return known;
 }
 
-/* Are all of a graph's columns in a locked entry to be taken in? */
+/* Returns true if all columns of a graph in a locked entry are to be loaded. */
 static bool
 hg_graph_has_columns(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph)
 {
@@ -224,8 +225,8 @@ hg_graph_has_columns(const HgDirectoryEntry *entry, const HgDirectoryGraph *grap
 }
 
 /*
- * Pass over what was pinned of versions that have a key's value out of line.  Where the loader is
- * to go there is no time to look, and nobody may make words of the others either.
+ * Passes over pinned versions with a value of the key out of line.  If the loader has to exit,
+ * there is no time to check, and the remaining versions must not be used either.
  */
 static void
 hg_graph_pass_over(HgGraphMaking *making)

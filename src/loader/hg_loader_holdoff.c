@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_holdoff.c
- *	  Commands that want a database for themselves send residents' workers away, and keep them away.
+ *	  Makes the workers leave a database that a command needs for itself, and keeps them away.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -29,27 +29,27 @@
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_list.h"
 
-/* How long workers are waited for, in ms, and between two looks: core waits once more, as long. */
+/* How long workers are waited for, and between checks, in ms.  PostgreSQL waits as long again. */
 #define HG_HOLDOFF_MS 5000
 #define HG_HOLDOFF_LOOK_MS 5
 
-/* A database that this transaction keeps workers away from, or kept. */
+/* A database that this transaction keeps or kept workers away from. */
 typedef struct HgHoldoff
 {
 	HgCleanup cleanup;
-	Oid database;					 /* InvalidOid: no worker is kept away */
-	SubTransactionId subtransaction; /* whose rollback ends it */
+	Oid database;					 /* InvalidOid: ended */
+	SubTransactionId subtransaction; /* its rollback ends this */
 	struct HgHoldoff *next;
 } HgHoldoff;
 
-/* All of this transaction's, the last one first. */
+/* Those of this transaction, the last one first. */
 static HgHoldoff *hg_holdoffs = NULL;
 
 static ProcessUtility_hook_type previous_process_utility = NULL;
 
 static uint32 hg_holdoff_wait_event;
 
-/* The value of a text option of a list, or what it is by default. */
+/* Returns the value of a text option in a list, or a default. */
 static const char *
 hg_holdoff_option(List *options, const char *name, const char *otherwise)
 {
@@ -65,7 +65,7 @@ hg_holdoff_option(List *options, const char *name, const char *otherwise)
 	return otherwise;
 }
 
-/* True if a database is a template, which others than its owner may copy. */
+/* Returns true if a database is a template, which users other than its owner may copy. */
 static bool
 hg_holdoff_is_template(Oid database)
 {
@@ -79,7 +79,7 @@ hg_holdoff_is_template(Oid database)
 	return is_template;
 }
 
-/* True if the current user may create databases.  Not all releases export core's own check. */
+/* Returns true if the current user may create databases.  Not all releases export this check. */
 static bool
 hg_holdoff_may_create(void)
 {
@@ -95,7 +95,7 @@ hg_holdoff_may_create(void)
 	return may;
 }
 
-/* True if the current user may do a statement that wants a database for itself, as core decides. */
+/* Returns true if PostgreSQL would allow the current user to execute this statement. */
 static bool
 hg_holdoff_is_allowed(Node *statement, Oid database)
 {
@@ -105,7 +105,7 @@ hg_holdoff_is_allowed(Node *statement, Oid database)
 	return hg_owns_database(database) && (!IsA(statement, RenameStmt) || hg_holdoff_may_create());
 }
 
-/* The name of the database that a statement wants for itself; NULL: none. */
+/* Returns the name of the database that a statement needs for itself, or NULL. */
 static const char *
 hg_holdoff_name(Node *statement)
 {
@@ -130,7 +130,7 @@ hg_holdoff_name(Node *statement)
 	}
 }
 
-/* Keep workers away no longer. */
+/* Lets workers work again. */
 static void
 hg_holdoff_end(HgHoldoff *holdoff)
 {
@@ -151,8 +151,8 @@ hg_holdoff_release(void *arg)
 }
 
 /*
- * A subtransaction that is released hands its hold-offs over to its parent.  One that is rolled
- * back ends them.
+ * Hands the hold-offs of a released subtransaction over to its parent, and ends those of a
+ * subtransaction that is rolled back.
  */
 static void
 hg_holdoff_end_subtransaction(SubXactEvent event, SubTransactionId subtransaction,
@@ -170,8 +170,8 @@ hg_holdoff_end_subtransaction(SubXactEvent event, SubTransactionId subtransactio
 }
 
 /*
- * Keep workers away from a database until this transaction has ended, or the subtransaction is
- * rolled back.  Returns false if too many transactions keep workers away.
+ * Keeps workers away from a database until this transaction ends, or the subtransaction is rolled
+ * back.  Returns false if too many commands do so.
  */
 static bool
 hg_holdoff_begin(Oid database)
@@ -181,7 +181,7 @@ hg_holdoff_begin(Oid database)
 	for (holdoff = hg_holdoffs; holdoff != NULL; holdoff = holdoff->next)
 		if (holdoff->database == database)
 			return true;
-	/* registered before anything is held off, because registering may fail */
+	/* registered first, as registering may fail */
 	holdoff = MemoryContextAllocZero(TopTransactionContext, sizeof(HgHoldoff));
 	holdoff->subtransaction = GetCurrentSubTransactionId();
 	hg_cleanup_register_transaction(&holdoff->cleanup, hg_holdoff_release, holdoff);
@@ -193,10 +193,7 @@ hg_holdoff_begin(Oid database)
 	return true;
 }
 
-/*
- * Keep workers away from a database until this transaction has ended, and wait until they have
- * gone.
- */
+/* Keeps workers away from a database until this transaction ends; waits until they are gone. */
 static void
 hg_holdoff_take(Oid database)
 {
@@ -224,7 +221,7 @@ hg_holdoff_process_utility(PlannedStmt *statement, const char *text, bool read_o
 	Oid database = name != NULL ? get_database_oid(name, true) : InvalidOid;
 	bool drops = IsA(statement->utilityStmt, DropdbStmt);
 
-	/* nobody else can send workers away */
+	/* an unprivileged user must not be able to stop workers */
 	if (OidIsValid(database) && hg_holdoff_is_allowed(statement->utilityStmt, database))
 		hg_holdoff_take(database);
 	if (previous_process_utility != NULL)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_main.c
- *	  A loader of a database: takes in what is wanted there, and ends.
+ *	  A loader of a database: loads what is requested there, and exits.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,14 +23,11 @@
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_chain.h"
 
-/*
- * How long a loader waits for the database's witnesses to have come up, in ms, and between two
- * looks.
- */
+/* How long a loader waits for the database's chain, and between two checks, in ms. */
 #define HG_LOADER_CHAIN_MS 5000
 #define HG_LOADER_LOOK_MS 20
 
-/* Freed memory that it holds for reuse, which the arrays of most segments fit. */
+/* Freed memory that the C library keeps for reuse; enough for the arrays of most segments. */
 #define HG_LOADER_POOL_BYTES (32 * 1024 * 1024)
 
 PGDLLEXPORT void hg_loader_main(Datum arg);
@@ -43,7 +40,7 @@ hg_loader_is_left(void)
 	return hg_post_is_left(task.post);
 }
 
-/* Nothing can be published without a chain. */
+/* Waits for a chain, without which nothing can be published.  Returns false if there is none. */
 static bool
 hg_loader_wait_for_chain(void)
 {
@@ -60,14 +57,14 @@ hg_loader_wait_for_chain(void)
 	return false;
 }
 
-/* A table that is wanted. */
+/* A table with something to load. */
 typedef struct HgWanted
 {
 	HgResidentRelation key;
 	TimestampTz used_at;
 } HgWanted;
 
-/* Fill in a table, if it is wanted. */
+/* Fills in a table.  Returns false if there is nothing to load. */
 static bool
 hg_loader_is_wanted(HgResidentRelation key, HgWanted *wanted)
 {
@@ -82,7 +79,7 @@ hg_loader_is_wanted(HgResidentRelation key, HgWanted *wanted)
 	return is_wanted;
 }
 
-/* What was used last comes first. */
+/* Most recently used first. */
 static int
 hg_loader_compare_wanted(const void *left, const void *right)
 {
@@ -92,7 +89,7 @@ hg_loader_compare_wanted(const void *left, const void *right)
 	return a > b ? -1 : a < b;
 }
 
-/* Go once over the tables of the database.  How many have been taken in. */
+/* Goes over the database's tables once.  Returns the number of tables that were loaded. */
 static int
 hg_loader_pass(MemoryContext context)
 {
@@ -114,9 +111,8 @@ hg_loader_pass(MemoryContext context)
 }
 
 /*
- * The arrays of a segment are allocated and freed for each of them: keep the C library from giving
- * them back to the kernel in between, which would have each page of them be touched for the first
- * time again.  A loader ends when there is nothing more to load.
+ * Keeps the C library from returning the arrays to the kernel between two segments: each page
+ * would then be touched for the first time again.  A loader exits when there is nothing to load.
  */
 static void
 hg_loader_pool_memory(void)
@@ -143,6 +139,6 @@ hg_loader_main(Datum arg pg_attribute_unused())
 			MemoryContextSwitchTo(context);
 			done = hg_loader_pass(context);
 		} while (done > 0);
-	/* the launcher starts another one as long as something is wanted */
+	/* the launcher starts another one while something is requested */
 	proc_exit(0);
 }

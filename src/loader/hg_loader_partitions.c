@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_partitions.c
- *	  Partitioned tables that are resident stand for their partitions, present and future.
+ *	  Entries of partitioned tables, which stand for their present and future partitions.
  *
- * Partitions are looked up without a lock of theirs: one that goes meanwhile, or is another thing,
- * the loader finds out.
+ * Partitions are looked up without locking them.  If one is dropped meanwhile, or is no table, the
+ * loader notices.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,17 +19,17 @@
 
 #include "loader/hg_loader_partitions.h"
 
-/* What a partitioned table's entry asks for. */
+/* What a partitioned table's entry requests. */
 typedef struct HgPartitioned
 {
 	bool pinned;
 	int ncolumns;
-	AttrNumber *columns; /* [ncolumns] of the table's own numbers */
+	AttrNumber *columns; /* [ncolumns], numbers of the partitioned table */
 	int nkeys;
-	HgKeyNumbers *keys; /* [nkeys] of graphs that are asked for, likewise */
+	HgKeyNumbers *keys; /* [nkeys] of graphs, with the same numbers */
 } HgPartitioned;
 
-/* Read it; false: there is no such entry. */
+/* Reads an entry; returns false if there is none. */
 static bool
 hg_partitions_read(HgResidentRelation parent, int natts, HgPartitioned *asked)
 {
@@ -55,8 +55,8 @@ hg_partitions_read(HgResidentRelation parent, int natts, HgPartitioned *asked)
 }
 
 /*
- * Has a partition's entry all of these columns and keys, and was it made for this table, or another
- * one?
+ * Returns true if a partition has an entry with all of these columns and keys, whichever table it
+ * was made for.
  */
 static bool
 hg_partitions_is_there(const HgDirectoryRequest *request)
@@ -74,7 +74,7 @@ hg_partitions_is_there(const HgDirectoryRequest *request)
 	return there;
 }
 
-/* The number that a partition has for a column of its table; 0: none. */
+/* Returns the number of a table's column in a partition; 0 if it has none. */
 static AttrNumber
 hg_partitions_number(Relation rel, Oid partition, AttrNumber number)
 {
@@ -90,7 +90,7 @@ hg_partitions_number(Relation rel, Oid partition, AttrNumber number)
 	return Max(found, InvalidAttrNumber);
 }
 
-/* The same of a key; false: it has not all of the columns. */
+/* Translates a key to a partition's numbers; false if the partition lacks a column. */
 static bool
 hg_partitions_key(Relation rel, Oid partition, const HgKeyNumbers *of, HgKeyNumbers *key)
 {
@@ -104,7 +104,7 @@ hg_partitions_key(Relation rel, Oid partition, const HgKeyNumbers *of, HgKeyNumb
 	return true;
 }
 
-/* Have a partition have an entry.  False: no memory. */
+/* Makes a partition's entry.  Returns false if there is no memory. */
 static bool
 hg_partitions_ask(Relation rel, const HgPartitioned *asked, Oid partition)
 {
@@ -130,7 +130,7 @@ hg_partitions_ask(Relation rel, const HgPartitioned *asked, Oid partition)
 	}
 	for (int i = 0; i < asked->nkeys; i++)
 		request.nkeys += hg_partitions_key(rel, partition, &asked->keys[i], &keys[request.nkeys]);
-	/* it has gone meanwhile, or all columns have */
+	/* the partition is gone, or all of its columns */
 	if (name == NULL || request.ncolumns == 0)
 		return true;
 	return hg_partitions_is_there(&request) || hg_directory_ask(&request) != HG_REASON_NO_MEMORY;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_plan.c
- *	  What is to be taken in of a table: which columns, which segments.
+ *	  Plans what to load of a table: which columns and which segments.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -46,7 +46,7 @@ hg_loader_check_table(Relation rel)
 	return false;
 }
 
-/* What a table's attribute of that number is as a column; false, with a reason: it can't be one. */
+/* Sets *column to an attribute's definition; false, with a reason, if it can't be cached. */
 static bool
 hg_loader_column(Relation rel, AttrNumber number, HgResidentColumn *column,
 				 HgResidentReason *reason)
@@ -64,7 +64,10 @@ hg_loader_column(Relation rel, AttrNumber number, HgResidentColumn *column,
 	return *reason == HG_REASON_NONE;
 }
 
-/* The columns of a locked entry that can be taken in, in columns[natts]; it is told of each. */
+/*
+ * Returns the number of columns of a locked entry that are to be loaded, in columns[natts].
+ * Stores each column's definition or reason in the entry.
+ */
 static int
 hg_loader_plan_columns(Relation rel, HgDirectoryEntry *entry, HgResidentColumn *columns)
 {
@@ -116,7 +119,7 @@ hg_loader_check_columns(Relation rel)
 	hg_directory_unlock(entry);
 }
 
-/* Is a column asked for in a locked entry? */
+/* Returns true if a column of a locked entry is requested. */
 static bool
 hg_loader_is_asked(const HgDirectoryEntry *entry, AttrNumber number)
 {
@@ -143,7 +146,7 @@ hg_loader_has_columns(const HgDirectoryEntry *entry, dsa_pointer pointer, const 
 	return true;
 }
 
-/* Fill in the segments of a locked entry that are wanted; there is room for all of them. */
+/* Adds the segments of a locked entry that are to be loaded; the plan has room for all. */
 static void
 hg_loader_plan_segments(HgLoaderPlan *plan, HgDirectoryEntry *entry)
 {
@@ -194,7 +197,7 @@ hg_loader_make_plan(Relation rel, MemoryContext context)
 		hg_loader_plan_segments(plan, entry);
 	entry->state = HG_RESIDENT_LOADING;
 	entry->reason = HG_REASON_NONE;
-	entry->wanted = false; /* what comes to be wanted from now on is another plan's */
+	entry->wanted = false; /* later requests are for another plan */
 	hg_directory_unlock(entry);
 	return plan;
 }

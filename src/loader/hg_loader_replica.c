@@ -1,21 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_replica.c
- *	  Giving devices replicas of a table's HashGraphs.
+ *	  Sends replicas of a table's graphs to devices.
  *
- * A graph is pinned meanwhile, and immutable.  Its edges go through the loader's own connection and
- * a lease of staging, bin by bin, as keys of a join do: the device process puts this job behind
- * those that came before it, and no session waits for more than a slot of it.  A graph is the
- * device's under the number of its version (resident/hg_resident_graph_version.h), so that nobody
- * ever gets another one, and is dropped there when the version is freed here.
+ * The graph is pinned meanwhile, and immutable.  Its edges go through the loader's own connection
+ * and a lease of staging, bin by bin, like the keys of a join.  The device process queues this job
+ * behind earlier ones, and no session waits for more than one slot of it.  The device knows the
+ * graph by the serial number of its version (resident/hg_resident_graph_version.h), so nobody ever
+ * gets another one.  The replica is dropped when the version is freed.
  *
- * Columns that joins have asked for follow it (hg_loader_replica_column.h).
+ * Columns that joins have requested follow the graph (hg_loader_replica_column.h).
  *
- * A graph is partitioned over several devices if it takes more than half of the memory that any
- * device has for replicas, so that no two of that kind would fit there, or if joins need more
- * together with it than any device has (resident/hg_resident_graph_needs.h).  Each of these devices
- * gets a partition of the graph (hg_loader_replica_partitions.h), and partitions of the columns.
- * Graphs by which rows of such a one look others up are co-partitioned with it.
+ * A graph is partitioned over several devices if it takes more than half of any device's memory
+ * for replicas, so that no two such graphs would fit.  It is also partitioned if joins need more
+ * memory together with it than any device has (resident/hg_resident_graph_needs.h).  Each device
+ * gets a partition of the graph (hg_loader_replica_partitions.h) and of the columns.  Graphs by
+ * which rows of it look others up are co-partitioned with it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -39,27 +39,24 @@
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 
-/* How long a process that is ready may take to greet, in ms. */
+/* How long a ready device process may take to answer the greeting, in ms. */
 #define HG_REPLICA_TIMEOUT_MS 1000
 
-/*
- * A graph is a device's alone where it takes no more than this part of the device's memory for
- * replicas.
- */
+/* A graph that takes at most this part of a device's memory for replicas stays whole. */
 #define HG_REPLICA_WHOLE_SHARE 2
 
-/* What joins need is more than can be told, by this part of it. */
+/* Actual needs of joins exceed the reported ones by this part. */
 #define HG_REPLICA_NEEDS_PART 8
 
 typedef struct HgReplicaHost
 {
-	HgPgHost host; /* the first member: what it is given as */
+	HgPgHost host; /* must be first: callbacks get its address */
 	bool (*is_interrupted)(void *arg);
 	bool (*is_left)(void);
-	bool sent; /* what is made of it is the device's soon, and is waited for: to be dropped then */
+	bool sent; /* the replica is complete soon: wait for it, so that it can be dropped later */
 } HgReplicaHost;
 
-/* The engine's question, every few milliseconds. */
+/* Cancel callback, called every few milliseconds. */
 static bool
 hg_replica_is_cancelled(void *arg)
 {
@@ -68,7 +65,7 @@ hg_replica_is_cancelled(void *arg)
 	return sending->is_interrupted(arg) || (!sending->sent && sending->is_left());
 }
 
-/* Send the edges of a graph to a job that was opened for it. */
+/* Sends the edges of a graph to a job that was opened for it. */
 static HgStatus
 hg_replica_put_graph(HgEngine *engine, HgJob *job, const HgFlatGraph *graph, HgError *error)
 {
@@ -91,15 +88,15 @@ hg_replica_put_graph(HgEngine *engine, HgJob *job, const HgFlatGraph *graph, HgE
  * ---------------------------------------------------------------------
  */
 
-/* A replica to be made: of a graph, or a column; of all of it, or of a partition. */
+/* A replica to be made, of a graph or of a column. */
 typedef struct HgReplicaTask
 {
 	HgJobSpec spec;
 	HgReplicaColumn *column;
-	HgReplicaPartition part; /* of a graph, or of a column; where partitions are NULL: all of it */
+	HgReplicaPartition part; /* the partition; partitions is NULL for all of it */
 } HgReplicaTask;
 
-/* Send the new replica's keys or values to a job that was opened for it. */
+/* Sends the replica's keys or values to a job that was opened for it. */
 static HgStatus
 hg_replica_put(const HgReplicaTask *task, HgEngine *engine, HgJob *job, HgError *error)
 {
@@ -111,7 +108,7 @@ hg_replica_put(const HgReplicaTask *task, HgEngine *engine, HgJob *job, HgError 
 	return hg_replica_put_graph(engine, job, &task->part.graph->flat, error);
 }
 
-/* Have the device make the replica; *bytes is what it takes there. */
+/* Makes the replica on the device.  *bytes becomes its device memory. */
 static HgStatus
 hg_replica_send(const HgReplicaTask *task, HgEngine *engine, HgReplicaHost *sending, uint64 *bytes,
 				HgError *error)
@@ -133,8 +130,8 @@ hg_replica_send(const HgReplicaTask *task, HgEngine *engine, HgReplicaHost *send
 }
 
 /*
- * Give it to the device process at a place, and note so.  False: that can't be had at all, or is
- * not to be.
+ * Sends a replica to a device's process, and records the result.  Returns false if the process can
+ * take no replica at all, or the loader has to exit.
  */
 static bool
 hg_replica_give(const HgReplicaTask *task, HgDeviceCopy *copies, int device_no,
@@ -173,24 +170,24 @@ hg_replica_give(const HgReplicaTask *task, HgDeviceCopy *copies, int device_no,
 	return false;
 }
 
-/* What a place is to have of a pinned graph: all of it, or a partition. */
+/* What a device shall have of a pinned graph: all of it, or a partition. */
 typedef struct HgReplicaPart
 {
 	HgResidentRelation key;
 	const HgPinnedGraph *pinned;
 	HgResidentGraph *version;
-	HgGraphPartitions *partitioning;  /* or NULL: all of it */
-	const HgPartitioning *partitions; /* of cut */
+	HgGraphPartitions *partitioning;  /* NULL: all of it, or a co-partitioning */
+	const HgPartitioning *partitions; /* of partitioning, or of with */
 	uint32 partition;
-	HgGraphCopartition
-		*copartition;		   /* or NULL: in place of all that, how it is co-partitioned ... */
-	const HgPinnedGraph *with; /* ... with this one, whose partitions those are */
+	/* co-partitioning with another graph; or NULL */
+	HgGraphCopartition *copartition;
+	const HgPinnedGraph *with; /* that other graph */
 	int device_no;
 	uint64 epoch;
 	bool (*is_left)(void);
 } HgReplicaPart;
 
-/* The partition that a part is, or all of it. */
+/* Returns the partition of a part, or all of it. */
 static HgReplicaPartition
 hg_replica_partition_of(const HgReplicaPart *part)
 {
@@ -200,7 +197,7 @@ hg_replica_partition_of(const HgReplicaPart *part)
 								.partition = part->partition};
 }
 
-/* Give a graph to the device process at a place. */
+/* Sends a graph to a device's process. */
 static bool
 hg_replica_graph(const HgReplicaPart *part)
 {
@@ -232,7 +229,7 @@ hg_replica_graph(const HgReplicaPart *part)
 						   part->device_no, part->is_left);
 }
 
-/* The same of a column of its rows. */
+/* Sends a column of its rows to a device's process. */
 static bool
 hg_replica_column(const HgReplicaPart *part, int number)
 {
@@ -270,7 +267,7 @@ hg_replica_column(const HgReplicaPart *part, int number)
 	return there;
 }
 
-/* Give the process at a place what it is to have of a pinned graph; false as above. */
+/* Sends a device's process what it shall have of a graph.  Returns as hg_replica_give(). */
 static bool
 hg_replica_pinned_at(const HgReplicaPart *part)
 {
@@ -281,7 +278,7 @@ hg_replica_pinned_at(const HgReplicaPart *part)
 	{
 		if (!hg_replica_graph(part))
 			return false;
-		/* a large one may find the room that it has not found here at another place */
+		/* a large graph may find room on another device */
 		if (part->partitions == NULL && !hg_device_copy_is_present(copy, part->epoch))
 			hg_graph_version_remove_home(part->version, part->device_no);
 	}
@@ -301,7 +298,7 @@ hg_replica_pinned_at(const HgReplicaPart *part)
  * ---------------------------------------------------------------------
  */
 
-/* What a device process says of its replicas; false where it does not tell. */
+/* Reads the status of a device process; returns false if it does not answer. */
 static bool
 hg_replica_status_at(int device_no, HgDeviceStatus *status)
 {
@@ -312,8 +309,8 @@ hg_replica_status_at(int device_no, HgDeviceStatus *status)
 }
 
 /*
- * Give a large graph its home: where there is most room, of those that have not refused it lately.
- * One that is full makes room, where it has replicas that were used less lately.
+ * Chooses the home of a large graph: the device with most free memory among those that have not
+ * refused it lately.  A full device evicts replicas that were used less recently.
  */
 static void
 hg_replica_find_home(HgResidentGraph *version, const HgReplicaHolders *holders)
@@ -340,10 +337,10 @@ hg_replica_find_home(HgResidentGraph *version, const HgReplicaHolders *holders)
 		hg_graph_version_add_homes(version, HG_DEVICE_BIT(home));
 }
 
-/* The devices' memory for replicas. */
+/* The devices' memory for replicas, in bytes. */
 typedef struct HgReplicaLimits
 {
-	uint64 of[HG_GPU_DEVICES]; /* by place; 0: there is none, or it does not tell */
+	uint64 of[HG_GPU_DEVICES]; /* by device number; 0: no process, or no answer */
 	uint64 most;
 } HgReplicaLimits;
 
@@ -362,8 +359,9 @@ hg_replica_ask_limits(const HgReplicaHolders *holders, HgReplicaLimits *limits)
 	}
 }
 
-/* Do all of so many devices have room for a graph, or its partitions, and for what joins need with
- * it?
+/*
+ * Returns true if this many devices have memory for a graph, or its partitions, and for what joins
+ * need with it.
  */
 static bool
 hg_replica_is_room(const HgReplicaLimits *limits, uint64 bytes, const HgGraphNeeds *needs,
@@ -376,9 +374,9 @@ hg_replica_is_room(const HgReplicaLimits *limits, uint64 bytes, const HgGraphNee
 }
 
 /*
- * Have a graph partitioned that is too large for any device, alone or with what joins need beside
- * it, over those that have room for an equal share of it.  False: it is too large, and there is a
- * device that will be ready in a moment.
+ * Partitions a graph that is too large for any device, alone or with what joins need, over the
+ * devices that have memory for an equal share.  Returns false if it is too large, and another
+ * device will be ready in a moment.
  */
 static bool
 hg_replica_find_partitioning(HgResidentGraph *version, const HgReplicaHolders *holders)
@@ -400,7 +398,7 @@ hg_replica_find_partitioning(HgResidentGraph *version, const HgReplicaHolders *h
 			limits.of[device_no] > 0)
 			device_set |= HG_DEVICE_BIT(device_no);
 	n = (uint32) pg_popcount32(device_set);
-	/* needs that partitioning does not help do not count */
+	/* needs that partitioning would not satisfy do not count */
 	if (n < 2 || !hg_replica_is_room(&limits, bytes, &needs, n))
 		needs = (HgGraphNeeds){0};
 	if (n > 1 && !hg_replica_is_room(&limits, bytes, &needs, 1) &&
@@ -409,7 +407,7 @@ hg_replica_find_partitioning(HgResidentGraph *version, const HgReplicaHolders *h
 	return true;
 }
 
-/* What devices have, or are to have, of a pinned graph; false as hg_replica_pinned(). */
+/* Sends what these devices shall have of a pinned graph.  Returns false as hg_replica_pinned(). */
 static bool
 hg_replica_part(HgReplicaPart *part, HgDeviceSet device_set, const HgReplicaHolders *holders,
 				bool *tried)
@@ -430,7 +428,7 @@ hg_replica_part(HgReplicaPart *part, HgDeviceSet device_set, const HgReplicaHold
 	return there;
 }
 
-/* The same of its partitions, which it is partitioned into first. */
+/* Partitions the graph if needed, and sends the partitions. */
 static bool
 hg_replica_partitions(HgReplicaPart *part, const HgReplicaHolders *holders, bool *tried)
 {
@@ -456,8 +454,9 @@ hg_replica_partitions(HgReplicaPart *part, const HgReplicaHolders *holders, bool
 	return there;
 }
 
-/* Find out how it is co-partitioned with another one, of whose partitions this is a view; NULL: it
- * is not.
+/*
+ * Computes how a graph is co-partitioned with another one, whose partitions part->partitions are;
+ * NULL if is_left returned true or there is no room.
  */
 static HgGraphCopartition *
 hg_replica_find_copartition(const HgReplicaPart *part, const HgGraphPartitions *partitioning)
@@ -476,7 +475,7 @@ hg_replica_find_copartition(const HgReplicaPart *part, const HgGraphPartitions *
 	return copartition;
 }
 
-/* The same of the partitions of it as it is co-partitioned with a pinned graph. */
+/* Sends the partitions of a graph as it is co-partitioned with part->with. */
 static bool
 hg_replica_copartition_with(HgReplicaPart *part, const HgReplicaHolders *holders, bool *tried)
 {
@@ -506,7 +505,7 @@ hg_replica_copartition_with(HgReplicaPart *part, const HgReplicaHolders *holders
 	return there;
 }
 
-/* The same along with all graphs of the table that it is asked to be co-partitioned with. */
+/* Does so for each graph of the table that it is requested to be co-partitioned with. */
 static bool
 hg_replica_copartition(const HgReplicaPart *part, const HgReplicaHolders *holders, bool *tried)
 {
@@ -531,8 +530,8 @@ hg_replica_copartition(const HgReplicaPart *part, const HgReplicaHolders *holder
 }
 
 /*
- * Give the processes that are to have it what they are to have of a pinned graph; false where none
- * of them could be given anything, or nothing more is to be.
+ * Sends all that device processes shall have of a pinned graph.  Returns false if none of them
+ * could be sent anything, or the loader has to exit.
  */
 static bool
 hg_replica_pinned(HgResidentRelation key, const HgPinnedGraph *pinned,
@@ -558,7 +557,7 @@ hg_replica_pinned(HgResidentRelation key, const HgPinnedGraph *pinned,
 	return (there || !tried) && !is_left();
 }
 
-/* Give it what it is to have of the graph of a key; false as above. */
+/* Does the same for the graph of a key. */
 static bool
 hg_replica_one(HgResidentRelation key, const HgKeyNumbers *numbers, bool (*is_left)(void),
 			   MemoryContext context)

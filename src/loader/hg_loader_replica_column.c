@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_replica_column.c
- *	  Columns of a graph's rows that a device is given.
+ *	  Sends columns of a graph's rows to a device.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,7 +18,7 @@
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_graph_codes.h"
 
-/* Values that are put at a time, with bytes that tell NULL. */
+/* Number of values, with NULL flags, that are sent at a time. */
 #define HG_REPLICA_ROWS 65536
 
 /* ---------------------------------------------------------------------
@@ -26,7 +26,7 @@
  * ---------------------------------------------------------------------
  */
 
-/* Let go of the versions. */
+/* Unpins the versions. */
 static void
 hg_replica_cleanup(void *arg)
 {
@@ -44,7 +44,7 @@ hg_replica_column_unpin(HgReplicaColumn *replica)
 	hg_replica_cleanup(replica);
 }
 
-/* Pin the segment versions that a graph lists; false where one is not there any more. */
+/* Pins the segment versions that a graph lists; returns false if one was replaced. */
 static bool
 hg_replica_pin_versions(HgReplicaColumn *replica, HgResidentRelation key,
 						const HgPinnedGraph *graph, AttrNumber number)
@@ -81,8 +81,8 @@ hg_replica_pin_versions(HgReplicaColumn *replica, HgResidentRelation key,
 }
 
 /*
- * The version of a part, and which of its columns it is: -1 where it has not got it.  NULL: the
- * graph has no row of the part.
+ * Returns the version of a part, with the column's index in it, or -1 if it lacks that.  Returns
+ * NULL if the graph has no rows of the part.
  */
 static const HgSegmentVersion *
 hg_replica_version(const HgReplicaColumn *replica, uint32 part, int *at)
@@ -101,7 +101,7 @@ hg_replica_version(const HgReplicaColumn *replica, uint32 part, int *at)
  * ---------------------------------------------------------------------
  */
 
-/* Are there engines with columns of the type's width? */
+/* Returns true if engines support columns of the type's width. */
 static bool
 hg_replica_is_plain(const HgResidentColumn *column)
 {
@@ -109,7 +109,7 @@ hg_replica_is_plain(const HgResidentColumn *column)
 								column->length == 8);
 }
 
-/* Bytes of what the device has of a value. */
+/* Returns the bytes that the device has for each value. */
 static uint32
 hg_replica_width(const HgResidentColumn *column)
 {
@@ -118,7 +118,7 @@ hg_replica_width(const HgResidentColumn *column)
 	return column->type == NUMERICOID ? HG_GRAPH_SCALED_WIDTH : HG_GRAPH_CODE_WIDTH;
 }
 
-/* Find out the shape of the column; false where a segment has it not, or otherwise. */
+/* Determines the shape of the column; returns false if a segment lacks it or has another width. */
 static bool
 hg_replica_shape(HgReplicaColumn *replica)
 {
@@ -147,7 +147,7 @@ hg_replica_shape(HgReplicaColumn *replica)
  * ---------------------------------------------------------------------
  */
 
-/* Have a display scale be that of all numerics; false where others have another one. */
+/* Checks a display scale; returns false if it differs from that of earlier numerics. */
 static bool
 hg_replica_scale(HgReplicaColumn *replica, int scale)
 {
@@ -156,7 +156,7 @@ hg_replica_scale(HgReplicaColumn *replica, int scale)
 	return replica->scale == scale;
 }
 
-/* Sets the scaled integer of a numeric that is not NULL; false where it is not one that is kept. */
+/* Computes the scaled integer of a numeric, which is not NULL; returns false if it has none. */
 static bool
 hg_replica_integer(HgReplicaColumn *replica, const HgSegmentArray *array, uint32 row,
 				   int64 *integer)
@@ -172,7 +172,7 @@ hg_replica_integer(HgReplicaColumn *replica, const HgSegmentArray *array, uint32
 		   hg_replica_scale(replica, scale);
 }
 
-/* Find the display scale of all values; false where they have several, or are not all finite. */
+/* Finds the display scale of all values; false if there are several, or not all are finite. */
 static bool
 hg_replica_scale_all(HgReplicaColumn *replica)
 {
@@ -200,7 +200,7 @@ hg_replica_scale_all(HgReplicaColumn *replica)
 	return scaled && !replica->is_left();
 }
 
-/* The scaled integers of rows that have some, as hg_replica_scale_all() has found; 0 where NULL. */
+/* Returns the scaled integers of rows, after hg_replica_scale_all() has succeeded; 0 for NULL. */
 static const void *
 hg_replica_integers(HgReplicaColumn *replica, const HgSegmentArray *array, uint32 first,
 					uint32 count)
@@ -219,11 +219,11 @@ hg_replica_integers(HgReplicaColumn *replica, const HgSegmentArray *array, uint3
  * ---------------------------------------------------------------------
  */
 
-/* Give a value a code; HG_NO_CODE where it is such as has none, or there are too many. */
+/* Returns the code of a value; HG_NO_CODE if it can have none, or there are too many. */
 static uint32
 hg_replica_code(HgReplicaColumn *replica, const char *value)
 {
-	/* others are not to be read without the table's TOAST, or more than once */
+	/* such values can't be read without the table's TOAST, or more than once */
 	if (replica->column.length == -1 && (VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value)))
 		return HG_NO_CODE;
 	if (hg_segment_value_bytes(replica->column.length, value) > HG_GRAPH_CODED_BYTES)
@@ -231,7 +231,7 @@ hg_replica_code(HgReplicaColumn *replica, const char *value)
 	return hg_codes_find(replica->codes, value);
 }
 
-/* Have the values of a segment's dictionary coded. */
+/* Codes the values of a segment's dictionary. */
 static bool
 hg_replica_code_dictionary(HgReplicaColumn *replica, uint32 part, const HgSegmentArray *array)
 {
@@ -249,7 +249,7 @@ hg_replica_code_dictionary(HgReplicaColumn *replica, uint32 part, const HgSegmen
 	return true;
 }
 
-/* The same of the values of each row. */
+/* Codes the values of each row. */
 static bool
 hg_replica_code_rows(HgReplicaColumn *replica, const HgSegmentArray *array, uint32 nrows)
 {
@@ -260,7 +260,7 @@ hg_replica_code_rows(HgReplicaColumn *replica, const HgSegmentArray *array, uint
 	return true;
 }
 
-/* Have all values coded; false where they can't be. */
+/* Codes all values; returns false if that is not possible. */
 static bool
 hg_replica_code_all(HgReplicaColumn *replica)
 {
@@ -289,7 +289,7 @@ hg_replica_code_all(HgReplicaColumn *replica)
 	return coded && !replica->is_left();
 }
 
-/* The codes of rows whose values have some. */
+/* Returns the codes of rows. */
 static const void *
 hg_replica_codes(HgReplicaColumn *replica, uint32 part, const HgSegmentArray *array, uint32 first,
 				 uint32 count)
@@ -317,15 +317,15 @@ hg_replica_codes(HgReplicaColumn *replica, uint32 part, const HgSegmentArray *ar
  */
 
 /*
- * Publishes what codes stand for, or the scale of scaled integers, unless it is known already;
- * false: no room.
+ * Publishes the values of codes, or the scale of scaled integers, unless they are published
+ * already; returns false if there is no room.
  */
 static bool
 hg_replica_publish(const HgReplicaColumn *replica, HgResidentGraph *version)
 {
 	const HgCodes *all = replica->codes;
 	const uint32 ncodes = all != NULL ? all->ncodes : 0;
-	/* where all are NULL any scale will do */
+	/* if all values are NULL, any scale will do */
 	const int scale = all != NULL ? -1 : Max(replica->scale, 0);
 	HgGraphCodes *codes;
 	dsa_pointer pointer;
@@ -345,7 +345,7 @@ hg_replica_publish(const HgReplicaColumn *replica, HgResidentGraph *version)
 	return true;
 }
 
-/* Know all that is to be sent of the column; false as above. */
+/* Prepares everything that is to be sent; returns false if there can be no replica now. */
 static bool
 hg_replica_prepare(HgReplicaColumn *replica, HgResidentGraph *version)
 {
@@ -378,7 +378,7 @@ hg_replica_column_pin(HgResidentRelation key, const HgPinnedGraph *graph, AttrNu
 	return NULL;
 }
 
-/* Bytes that tell which of some rows are NULL; NULL: none is. */
+/* Returns the NULL flags of some rows; NULL if none is NULL. */
 static const uint8 *
 hg_replica_nulls(const HgReplicaColumn *replica, const HgSegmentArray *array, uint32 first,
 				 uint32 count)
@@ -395,7 +395,7 @@ hg_replica_nulls(const HgReplicaColumn *replica, const HgSegmentArray *array, ui
 	return any ? replica->nulls : NULL;
 }
 
-/* Values of a part's rows, from first on, with bytes that tell NULL, or NULL. */
+/* Values of a part's rows from first on, with NULL flags or NULL. */
 typedef struct HgReplicaValues
 {
 	uint32 part;
@@ -405,7 +405,7 @@ typedef struct HgReplicaValues
 	const uint8 *nulls;
 } HgReplicaValues;
 
-/* Put those that are of a partition's rows. */
+/* Sends those values that are of a partition's rows. */
 static HgStatus
 hg_replica_put_selected(HgReplicaColumn *replica, HgEngine *engine, HgJob *job,
 						const HgReplicaValues *all, const HgPartitioning *partitions,
@@ -429,7 +429,7 @@ hg_replica_put_selected(HgReplicaColumn *replica, HgEngine *engine, HgJob *job,
 							  error);
 }
 
-/* Send the values of a segment. */
+/* Sends the values of a segment. */
 static HgStatus
 hg_replica_put_segment(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, uint32 part,
 					   const HgSegmentArray *array, uint32 nrows, const HgPartitioning *partitions,

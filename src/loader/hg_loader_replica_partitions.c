@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_replica_partitions.c
- *	  Partitioning graphs, and sending the rows of one.
+ *	  Computes partitionings of graphs, and sends partitions.
  *
- * A graph is gone through twice to be partitioned: for how many bits each part needs, and to set
- * them.  From then on it is known which number each row has in its partition, for as long as the
- * version is there; and for each partition that is sent it is gone through once more.
+ * To partition a graph its edges are read twice: for the number of bits of each part, and to set
+ * the bits.  They determine the number of each row in its partition, as long as the version
+ * exists.  To send a partition the edges are read once more.
  *
- * A graph that is co-partitioned with another one (resident/hg_resident_graph_copartition.h) is
- * gone through to count its rows in each partition of that.  They are the same rows where both
- * graphs were made of the same version of a segment; of other segments it has none in any
- * partition: no join has rows of a segment that not all of its graphs list alike.
+ * To co-partition a graph with another one (resident/hg_resident_graph_copartition.h) its edges
+ * are read to count its rows in each of the other's partitions.  Both graphs have the same rows of
+ * a segment if they were made from the same version of it.  Rows of other segments are in no
+ * partition: no join uses rows of a segment unless all of its graphs list the same version.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,7 +24,7 @@
 #include "loader/hg_loader_replica_partitions.h"
 #include "resident/hg_resident_eviction.h"
 
-/* Edges that are put at a time. */
+/* Number of edges that are sent at a time. */
 #define HG_PARTITION_EDGES 65536
 
 static uint32
@@ -44,7 +44,7 @@ hg_replica_key(const HgFlatGraph *graph, const void *keys, uint64 i)
  * Partitioning ---------------------------------------------------------------------
  */
 
-/* The next bin that is gone through; false: is_left said to go. */
+/* Reads the next bin; returns false if is_left returned true. */
 static bool
 hg_replica_scan(const HgFlatGraph *graph, uint32 bin, bool (*is_left)(void), const void **keys,
 				const uint32_t **rows, uint64 *count)
@@ -56,7 +56,7 @@ hg_replica_scan(const HgFlatGraph *graph, uint32 bin, bool (*is_left)(void), con
 	return true;
 }
 
-/* How many words of bits the rows of each part take; false: is_left said to go. */
+/* Computes how many words of bits each part needs; returns false if is_left returned true. */
 static bool
 hg_replica_measure(const HgFlatGraph *graph, uint32 parts, uint32 *words, bool (*is_left)(void))
 {
@@ -80,7 +80,7 @@ hg_replica_measure(const HgFlatGraph *graph, uint32 parts, uint32 *words, bool (
 	return true;
 }
 
-/* Set the bit of each row in its partition; false: is_left said to go. */
+/* Sets the bit of each row in its partition; returns false if is_left returned true. */
 static bool
 hg_replica_mark(const HgFlatGraph *graph, const HgPartitioning *view, bool (*is_left)(void))
 {
@@ -106,9 +106,8 @@ hg_replica_mark(const HgFlatGraph *graph, const HgPartitioning *view, bool (*is_
 }
 
 /*
- * Room to tell how a graph is partitioned over these devices, in the claim: of a version that has
- * been partitioned into as many partitions nothing more is to be found out.  Invalid: there is
- * none.
+ * Allocates a partitioning over these devices, in the claim.  It is complete if the version has
+ * been partitioned into as many partitions before.  Returns invalid if there is no room.
  */
 static dsa_pointer
 hg_replica_make_room(HgResidentClaim *claim, HgResidentRelation key, const HgPinnedGraph *graph,
@@ -136,7 +135,7 @@ hg_replica_make_room(HgResidentClaim *claim, HgResidentRelation key, const HgPin
 	}
 }
 
-/* Find out how it is partitioned, in the claim; false: is_left said to go. */
+/* Computes a partitioning, in the claim; returns false if is_left returned true. */
 static bool
 hg_replica_partition_new(HgResidentClaim *claim, HgResidentRelation key, const HgPinnedGraph *graph,
 						 HgDeviceSet device_set, bool (*is_left)(void))
@@ -190,7 +189,7 @@ hg_replica_partition(HgResidentRelation key, const HgPinnedGraph *graph, HgDevic
  * Co-partitioning ---------------------------------------------------------------------
  */
 
-/* Has a partition of a graph this row of another one, which is co-partitioned? */
+/* Returns true if a partition of with has this row of graph, which is co-partitioned with it. */
 static bool
 hg_replica_has_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with,
 						   const HgPartitioning *partitions, uint32 partition, uint32 row)
@@ -229,7 +228,7 @@ hg_replica_count_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *wi
  * ---------------------------------------------------------------------
  */
 
-/* The ranks of a partition's bits in all parts, [parts]. */
+/* Returns the ranks of a partition's bits in all parts, [parts]. */
 static uint32 **
 hg_replica_ranks(const HgPartitioning *partitions, uint32 partition)
 {
@@ -252,7 +251,7 @@ hg_replica_free_ranks(uint32 **ranks, uint32 parts)
 	pfree(ranks);
 }
 
-/* Edges of a partition that are collected to be put. */
+/* Edges of a partition that are collected for sending. */
 typedef struct HgPartitionEdges
 {
 	char *keys;
@@ -269,7 +268,7 @@ hg_replica_flush(HgEngine *engine, HgJob *job, HgPartitionEdges *edges, HgError 
 	return count > 0 ? engine->put_edges(job, edges->keys, edges->rows, count, error) : HG_OK;
 }
 
-/* Is row i of those of some keys one of a partition's? */
+/* Returns true if the i-th edge is of the partition. */
 static bool
 hg_replica_is_of(const HgReplicaPartition *partition, const void *keys, const uint32_t *rows,
 				 uint64 i)
@@ -282,7 +281,7 @@ hg_replica_is_of(const HgReplicaPartition *partition, const void *keys, const ui
 		   partition->partition;
 }
 
-/* Put those of a bin's edges that are a partition's, under their numbers in it. */
+/* Sends those edges of a bin that are of the partition, with their row numbers in it. */
 static HgStatus
 hg_replica_put_bin(HgEngine *engine, HgJob *job, const HgReplicaPartition *partition, uint32 bin,
 				   uint32 **ranks, HgPartitionEdges *edges, HgError *error)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_shared.c
- *	  Which processes work for the residents of which database.
+ *	  Shared memory of the background workers: which processes work for which database.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,18 +20,18 @@
 
 typedef struct HgSharedPost
 {
-	HgPost post; /* database InvalidOid: nobody's */
+	HgPost post; /* database is InvalidOid: free */
 	Latch *latches[HG_PLACES];
 	HgLastRound last;
 } HgSharedPost;
 
-/* How many commands may keep workers away at the same time. */
+/* Number of commands that may keep workers away at the same time. */
 #define HG_HOLD_OFFS 32
 
 typedef struct HgLoaderShared
 {
 	Latch *launcher;
-	Oid held_off[HG_HOLD_OFFS]; /* databases, one for each command; InvalidOid: free */
+	Oid held_off[HG_HOLD_OFFS]; /* one element for each command; InvalidOid: free */
 	int count;
 	HgSharedPost posts[FLEXIBLE_ARRAY_MEMBER];
 } HgLoaderShared;
@@ -41,7 +41,7 @@ static HgLoaderShared *shared = NULL;
 static shmem_request_hook_type previous_shmem_request = NULL;
 static shmem_startup_hook_type previous_shmem_startup = NULL;
 
-/* As many databases can have two witnesses. */
+/* Enough for as many databases as can have two witnesses. */
 static int
 hg_loader_posts(void)
 {
@@ -98,7 +98,7 @@ hg_loader_shared_unlock(void)
 	LWLockRelease(hg_resident_lock(HG_RESIDENT_LOCK_LOADERS));
 }
 
-/* Latches are processes' slots, which outlive them: one that is set in vain does no harm. */
+/* Latches belong to process slots, which outlive processes: setting one in vain does no harm. */
 static void
 hg_loader_set_latch(Latch *latch)
 {
@@ -106,7 +106,7 @@ hg_loader_set_latch(Latch *latch)
 		SetLatch(latch);
 }
 
-/* Where a database is among those that are held off, the lock held; -1: it is not. */
+/* Returns the index of a database among those held off; -1 if it is not.  The lock is held. */
 static int
 hg_hold_off_find(Oid database)
 {
@@ -116,7 +116,7 @@ hg_hold_off_find(Oid database)
 	return -1;
 }
 
-/* Replace one entry by another one; false: there is none. */
+/* Replaces one element by another; returns false if there is none. */
 static bool
 hg_hold_off_replace(Oid before, Oid after)
 {
@@ -271,7 +271,7 @@ hg_post_send_away(Oid database)
 	return empty;
 }
 
-/* The place that this process has. */
+/* The place of this process. */
 static int own_post = -1;
 static HgPlace own_place;
 
@@ -305,7 +305,7 @@ hg_post_take(int number, Oid database, HgPlace place)
 	{
 		own_post = number;
 		own_place = place;
-		/* behind the transaction's end, which is before_shmem_exit's */
+		/* after the transaction's end, which is a before_shmem_exit callback */
 		on_shmem_exit(hg_post_leave_place, 0);
 	}
 	return taken;

@@ -1,25 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_table.c
- *	  Taking a table's segments in, each in a transaction of its own.
+ *	  Loads a table's segments, each in a transaction of its own.
  *
- * A table is taken in segment by segment.  First a PLAN is made, in a transaction of its own: may
- * the table be resident, which of the columns that were asked for may, which segments are wanted.
- * Then each of these has a transaction, with the snapshot that the loader must hold
- * (resident/hg_resident_capture.h) and the table's lock; what the plan was made of is looked at
- * again there, as it may have changed.
+ * First a PLAN is made in a transaction of its own: may the table be cached, which of the
+ * requested columns may, and which segments are to be loaded.  Then each segment has a
+ * transaction, with the snapshot that the loader must hold (resident/hg_resident_capture.h) and
+ * the table's lock.  The plan is checked again there, as it may be out of date.
  *
- * GIVING WAY.  The lock is asked for only if it can be had at once.  Every few pages it is let go
- * and asked for again, in the same way: that fails where somebody waits for a lock that conflicts
- * with it, or has got it in between, and the segment is given up, to be begun again later.
- * (LockHasWaitersRelation() would tell without letting go, but knows nothing of a lock that was
- * taken by the fast path, as this one is.)  VACUUM, which wants to cut off a table's empty end,
- * does not wait: it tries for five seconds, every 50 ms, and gives up if it does not get the lock
- * (lazy_truncate_heap).  So every two seconds no lock is held for longer than that.
+ * GIVING WAY.  The lock is taken only if it is available at once.  Every few pages it is released
+ * and taken again in the same way.  That fails if somebody waits for a conflicting lock, or has
+ * taken it in between.  Then the segment is given up, to start again later.
+ * (LockHasWaitersRelation() would tell without releasing, but does not know locks taken by the
+ * fast path, like this one.)  VACUUM, which wants to truncate a table's empty end, does not wait:
+ * it tries for five seconds, every 50 ms, and gives up (lazy_truncate_heap).  So every two seconds
+ * no lock is held for longer than 50 ms.
  *
- * FAILING.  A page that can't be read would end one loader after the other, and other tables would
- * have none.  So an error ends the table's transaction, and not the loader: the table is declined,
- * and tried again after a while (hg_resident_chain.c), or when it is another file.
+ * ERRORS.  A page that can't be read would end one loader after the other, and other tables would
+ * have none.  So an error ends the table's transaction, and not the loader.  The table is
+ * declined, and tried again after a while (hg_resident_chain.c), or when it has another file.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -45,30 +44,27 @@
 #include "resident/hg_resident_memory.h"
 #include "resident/hg_resident_statistics.h"
 
-/* Pages that are read before others are let at the table. */
+/* Number of pages that are read before others may lock the table. */
 #define HG_LOADER_LOOK_PAGES 16
 
-/* After so long no lock is held for so long: both in ms. */
+/* After HG_LOADER_BUSY_MS no lock is held for HG_LOADER_REST_MS; both in ms. */
 #define HG_LOADER_BUSY_MS 2000
 #define HG_LOADER_REST_MS 60
 
-/* How often a lock is tried for, and in between, in ms. */
+/* How often a lock is tried, and the time in between in ms. */
 #define HG_LOADER_LOCK_TRIES 50
 #define HG_LOADER_LOCK_MS 20
 
-/*
- * A version whose record is void is taken as it is if it loses no more than this part of its
- * blocks.
- */
+/* A version with a void record is made valid again if it loses at most this part of its blocks. */
 #define HG_LOADER_READMIT_PART 5
 
-/* How an attempt at a segment has ended. */
+/* Result of an attempt at a segment. */
 typedef enum HgAttempt
 {
 	HG_ATTEMPT_DONE,
-	HG_ATTEMPT_NO_LOCK,	  /* somebody else has the table, or waits for it */
-	HG_ATTEMPT_NO_MEMORY, /* in the area */
-	HG_ATTEMPT_CHANGED	  /* the plan is not true any more, or there is no chain */
+	HG_ATTEMPT_NO_LOCK,	  /* another process has locked the table, or waits for it */
+	HG_ATTEMPT_NO_MEMORY, /* the area has no room */
+	HG_ATTEMPT_CHANGED	  /* the plan is out of date, or there is no chain */
 } HgAttempt;
 
 /*
@@ -77,7 +73,7 @@ typedef enum HgAttempt
  * ------------------------------------------------------------------------
  */
 
-/* A segment of which nothing more can be had now is not wanted until that changes. */
+/* Marks a segment of which nothing more can be loaded now, until that changes. */
 static void
 hg_loader_leave_out(const HgLoaderPlan *plan, uint32 segment)
 {
@@ -91,8 +87,9 @@ hg_loader_leave_out(const HgLoaderPlan *plan, uint32 segment)
 }
 
 /*
- * May a slot's version do, with those of its blocks that are unchanged?  Only where its record is
- * void: what is wanted of a segment that is in the chain is what its version does not have.
+ * Returns true if a slot's version may be made valid again, with those of its blocks that are
+ * unchanged.  Only if its record is void: of a segment in the chain, what is to be loaded is what
+ * its version lacks.
  */
 static bool
 hg_loader_may_readmit(const HgLoaderPlan *plan, const HgDirectoryEntry *entry,
@@ -105,7 +102,7 @@ hg_loader_may_readmit(const HgLoaderPlan *plan, const HgDirectoryEntry *entry,
 			   hg_block_bits_count(visible, NULL);
 }
 
-/* True if all that a capture would have of its segment is valid already. */
+/* Returns true if all that a capture would load of its segment is valid already. */
 static bool
 hg_loader_is_complete(const HgLoaderPlan *plan, const HgCapture *capture)
 {
@@ -129,7 +126,7 @@ hg_loader_is_complete(const HgLoaderPlan *plan, const HgCapture *capture)
 	return complete;
 }
 
-/* Makes the version of a captured segment valid again; false: it is to be loaded. */
+/* Makes the version of a captured segment valid again; false if the segment must be loaded. */
 static bool
 hg_loader_readmit(const HgLoaderPlan *plan, HgCapture *capture)
 {
@@ -148,7 +145,7 @@ hg_loader_readmit(const HgLoaderPlan *plan, HgCapture *capture)
 	return may && (visible - hg_capture_readmit(capture)) * HG_LOADER_READMIT_PART < visible;
 }
 
-/* Let others at the table.  HG_ATTEMPT_DONE: it is open again, and as it was. */
+/* Lets others lock the table.  HG_ATTEMPT_DONE: it is open again, and unchanged. */
 static HgAttempt
 hg_loader_give_way(const HgLoaderPlan *plan, HgCapture *capture)
 {
@@ -166,7 +163,7 @@ hg_loader_give_way(const HgLoaderPlan *plan, HgCapture *capture)
 																			 : HG_ATTEMPT_CHANGED;
 }
 
-/* Read the pages of a segment. */
+/* Reads the pages of a segment. */
 static HgAttempt
 hg_loader_read(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encoder)
 {
@@ -183,7 +180,7 @@ hg_loader_read(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encoder)
 		CHECK_FOR_INTERRUPTS();
 		if (hg_capture_page(capture, block, &page))
 			hg_encoder_add_page(encoder, block, &page);
-		/* what is NULL takes little in a page, and as much as any other value in an array */
+		/* a NULL takes little room in a page, and as much as any other value in an array */
 		if (hg_encoder_fixed_bytes(encoder) > hg_resident_memory_size())
 			return HG_ATTEMPT_NO_MEMORY;
 		if (++npages % HG_LOADER_LOOK_PAGES == 0)
@@ -192,9 +189,7 @@ hg_loader_read(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encoder)
 	return attempt;
 }
 
-/*
- * Make a version of what was read, with room that others may have to make for it, and publish it.
- */
+/* Makes a version from what was read, after evictions if needed, and publishes it. */
 static HgAttempt
 hg_loader_publish(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encoder)
 {
@@ -235,7 +230,7 @@ hg_loader_load(const HgLoaderPlan *plan, HgCapture *capture)
 	return attempt;
 }
 
-/* Try to take a segment in, in a transaction with the table open, which is closed. */
+/* Tries to load a segment in a transaction, with the table open.  Closes the table. */
 static HgAttempt
 hg_loader_try(const HgLoaderPlan *plan, Relation rel, uint32 segment)
 {
@@ -259,7 +254,7 @@ hg_loader_try(const HgLoaderPlan *plan, Relation rel, uint32 segment)
 	return attempt;
 }
 
-/* The same in a transaction of its own. */
+/* Tries to load a segment in a transaction of its own. */
 static HgAttempt
 hg_loader_attempt(const HgLoaderPlan *plan, uint32 segment)
 {
@@ -284,8 +279,8 @@ hg_loader_attempt(const HgLoaderPlan *plan, uint32 segment)
  */
 
 /*
- * Where there is no room for a segment's new version beside the old one, the old one goes first.
- * False: there is none.
+ * Frees a segment's old version if there is no room for a new one beside it.  Returns false if
+ * there is none.
  */
 static bool
 hg_loader_vacate(const HgLoaderPlan *plan, uint32 segment)
@@ -305,8 +300,8 @@ hg_loader_vacate(const HgLoaderPlan *plan, uint32 segment)
 }
 
 /*
- * Where columns find no room the table's own graphs go, which are made of them.  False: there are
- * none.
+ * Frees the table's own graphs, which are made from its columns, if those find no room.  Returns
+ * false if there are none.
  */
 static bool
 hg_loader_decline_graphs(const HgLoaderPlan *plan)
@@ -328,7 +323,7 @@ hg_loader_decline_graphs(const HgLoaderPlan *plan)
 	return declined;
 }
 
-/* Once in a while, with no lock held. */
+/* Sleeps once in a while, with no lock held. */
 static void
 hg_loader_rest(TimestampTz *busy_since)
 {
@@ -338,7 +333,7 @@ hg_loader_rest(TimestampTz *busy_since)
 	*busy_since = GetCurrentTimestamp();
 }
 
-/* Take in the segments of a plan. */
+/* Loads the segments of a plan. */
 static HgAttempt
 hg_loader_work_off(const HgLoaderPlan *plan)
 {
@@ -371,7 +366,7 @@ hg_loader_work_off(const HgLoaderPlan *plan)
 	return HG_ATTEMPT_DONE;
 }
 
-/* Tell the table's entry how it has ended. */
+/* Stores the result in the table's entry. */
 static void
 hg_loader_finish(const HgLoaderPlan *plan, HgAttempt attempt)
 {
@@ -382,7 +377,7 @@ hg_loader_finish(const HgLoaderPlan *plan, HgAttempt attempt)
 		return;
 	entry->loads += plan->nsegments;
 	entry->loaded_at = GetCurrentTimestamp();
-	/* another file has taken the place of this one: nothing is known of that */
+	/* another file has replaced this one: nothing is known about it */
 	if (!hg_resident_file_equal(entry->file, plan->file))
 		attempt = HG_ATTEMPT_CHANGED;
 	if (attempt == HG_ATTEMPT_DONE)
@@ -401,10 +396,7 @@ hg_loader_finish(const HgLoaderPlan *plan, HgAttempt attempt)
 	hg_directory_unlock(entry);
 }
 
-/*
- * Have a table for this loader alone.  False: another one has it.  One that has ended meanwhile has
- * let it go.
- */
+/* Claims a table for this loader.  Returns false if another loader that still runs has it. */
 static bool
 hg_loader_claim(HgResidentRelation key)
 {
@@ -433,7 +425,10 @@ hg_loader_unclaim(HgResidentRelation key)
 	hg_directory_unlock(entry);
 }
 
-/* Make a plan in a transaction of its own.  NULL: there is nothing to take in, or else no lock. */
+/*
+ * Makes a plan in a transaction of its own.  Returns NULL if there is nothing to load (*nothing is
+ * true), or no lock.
+ */
 static HgLoaderPlan *
 hg_loader_try_plan(HgResidentRelation key, MemoryContext context, bool *nothing)
 {
@@ -454,7 +449,7 @@ hg_loader_try_plan(HgResidentRelation key, MemoryContext context, bool *nothing)
 	return plan;
 }
 
-/* Take in a table that nobody else does; what hg_loader_take_in returns. */
+/* Loads a claimed table; returns what hg_loader_take_in does without graphs. */
 static bool
 hg_loader_take_in_claimed(HgResidentRelation key, bool (*is_left)(void), MemoryContext context)
 {
@@ -476,7 +471,7 @@ hg_loader_take_in_claimed(HgResidentRelation key, bool (*is_left)(void), MemoryC
 	return attempt == HG_ATTEMPT_DONE || attempt == HG_ATTEMPT_NO_MEMORY;
 }
 
-/* After an error: end what it has left, and tell the table's entry. */
+/* After an error: aborts the transaction, and stores the result in the table's entry. */
 static bool
 hg_loader_give_up(HgResidentRelation key, MemoryContext context)
 {

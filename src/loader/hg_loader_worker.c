@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_worker.c
- *	  What the background workers of residents have in common.
+ *	  Functions that all background workers of the cache use.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -48,7 +48,7 @@ hg_loader_start_worker(const HgLoaderTask *task)
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }
 
-/* A database's limits of time are for its sessions: a witness' transaction lasts two periods. */
+/* Switches timeouts for sessions off: a witness's transaction lasts two periods. */
 static void
 hg_loader_lift_limits(void)
 {
@@ -96,7 +96,7 @@ hg_loader_end(void)
 	CommitTransactionCommand();
 }
 
-/* May an error be gone the next time?  It came from somebody else, and not from the table. */
+/* Returns true if a retry may succeed: another process caused the error, and not the table. */
 static bool
 hg_loader_may_pass(int sqlstate)
 {
@@ -111,7 +111,7 @@ hg_loader_recover(MemoryContext context)
 
 	HOLD_INTERRUPTS();
 	EmitErrorReport();
-	/* one of the directory's may be held outside of a transaction */
+	/* a lock of the directory may be held outside of a transaction */
 	LWLockReleaseAll();
 	AbortOutOfAnyTransaction();
 	MemoryContextSwitchTo(context);

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_witness.c
- *	  How often the witnesses of a database take turns.
+ *	  The period of the witnesses of a database.
  *
- * A file of its own, so that tests can stand in front of it (test/fault).
+ * A file of its own, so that tests can replace it (test/fault).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,30 +1,31 @@
 /*-------------------------------------------------------------------------
  *
  * hg_witness_main.c
- *	  The witnesses of a database: two processes whose snapshots are a chain.
+ *	  The witnesses of a database: two processes whose snapshots form a chain.
  *
- * What they are for, and why there are two, is told in resident/hg_resident_validity.c; what a
- * round is, in resident/hg_resident_chain.h.  In turn, one of them
+ * resident/hg_resident_validity.c explains their purpose, and why there are two;
+ * resident/hg_resident_chain.h explains rounds.  In turn, each of them
  *
- *		begins a transaction, with a snapshot: that of the round
- *		observes the tables that have records, each under a lock that can be had at once
- *		ends the round
- *		stays in the transaction until the other one has ended its round, a period later
- *		ends the transaction
+ *	begins a transaction with a snapshot, that of the round
+ *	observes the tables that have records, each under a lock that is available at once
+ *	ends the round
+ *	stays in the transaction until the other has ended its round, a period later
+ *	ends the transaction
  *
- * so that xmin is held back by two periods and a round at most, and so is who waits for the end of
- * the transactions that could see older rows (CREATE INDEX CONCURRENTLY).  A witness whose
- * successor does not come breaks the chain and goes on: whoever is first begins another one.
+ * So xmin is held back by at most two periods and a round.  So is anyone who waits for the end of
+ * transactions that could see older rows (CREATE INDEX CONCURRENTLY).  A witness whose successor
+ * does not come breaks the chain and continues; the first witness begins another one.
  *
- * A TABLE THAT CAN'T BE OBSERVED, because its file is missing or damaged, keeps no other from
- * being: each has a subtransaction, whose error ends that alone.  The table is declined.
+ * A TABLE THAT CAN'T BE OBSERVED, because its file is missing or damaged, does not prevent the
+ * observation of others: each table has a subtransaction, whose error ends only that.  The table
+ * is declined.
  *
- * WHATEVER ENDS A WITNESS breaks the chain before its snapshot is given up.  Any other error is not
- * caught on the way: a background worker's ends in proc_exit(), as a termination does,
- * and the callbacks of before_shmem_exit come before everything else, that which was registered
- * last first.  hg_witness_at_exit is registered after InitPostgres() has registered
- * ShutdownPostgres, which aborts the transaction.  (A callback for the transaction's abort, or its
- * resource owner's release, would come too late: ProcArrayEndTransaction is called before them.)
+ * WHATEVER ENDS A WITNESS breaks the chain before its snapshot is dropped.  No other error is
+ * caught: an error of a background worker ends in proc_exit(), as a termination does.
+ * before_shmem_exit callbacks come before everything else, the last registered one first.
+ * hg_witness_at_exit is registered after InitPostgres() has registered ShutdownPostgres, which
+ * aborts the transaction.  (A callback for the transaction's abort, or its resource owner's
+ * release, would come too late: ProcArrayEndTransaction is called before them.)
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -47,12 +48,12 @@
 #include "loader/hg_witness.h"
 #include "resident/hg_resident_chain.h"
 
-/* So many periods after its round a successor is no longer waited for. */
+/* Number of periods after its round that a successor is waited for. */
 #define HG_WITNESS_TIMEOUT 3
 
 PGDLLEXPORT void hg_witness_main(Datum arg);
 
-/* The database's chain, and what this process holds the snapshot of; 0: of none. */
+/* The database's chain, and generation and round of this process's snapshot; 0: it has none. */
 static HgChain *held_chain = NULL;
 static uint64 held_generation = 0;
 static uint64 held_round = 0;
@@ -64,14 +65,14 @@ hg_witness_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused
 		hg_chain_break(held_chain, held_generation);
 }
 
-/* The extension has gone from the database, and with it what could drop its residents. */
+/* Returns true if the extension was dropped, so that nobody could drop the entries. */
 static bool
 hg_witness_extension_is_gone(void)
 {
 	return !OidIsValid(get_extension_oid("hashgraph", true));
 }
 
-/* Observe a table.  Is there something to take in? */
+/* Observes a table.  Returns true if there is something to load. */
 static bool
 hg_witness_observe_table(Relation rel)
 {
@@ -88,7 +89,7 @@ hg_witness_observe_table(Relation rel)
 	return hg_chain_observe(held_generation, held_round, rel);
 }
 
-/* Is an error a table's own?  What somebody else has sent, or lacks, is not. */
+/* Returns true if the table caused an error, and not another process or lack of resources. */
 static bool
 hg_witness_is_of_table(int sqlstate)
 {
@@ -112,7 +113,7 @@ hg_witness_decline(Relation rel)
 	hg_directory_unlock(entry);
 }
 
-/* Observe a table in a subtransaction of its own. */
+/* Observes a table in a subtransaction of its own. */
 static bool
 hg_witness_try_table(Relation rel)
 {
@@ -143,7 +144,7 @@ hg_witness_try_table(Relation rel)
 	return wanted;
 }
 
-/* Observe the tables of the database.  Is there something to take in? */
+/* Observes the tables of the database.  Returns true if there is something to load. */
 static bool
 hg_witness_observe(void)
 {
@@ -165,7 +166,7 @@ hg_witness_observe(void)
 			hg_directory_forget_relation(keys[i]);
 		}
 		if (rel == NULL)
-			continue; /* it is not observed, and its records are struck */
+			continue; /* it is not observed, so its records are struck */
 		wanted |= hg_witness_try_table(rel);
 		hg_loader_close(rel);
 		CHECK_FOR_INTERRUPTS();
@@ -174,7 +175,7 @@ hg_witness_observe(void)
 	return wanted;
 }
 
-/* Say that the round is done: the other one is next. */
+/* Reports that the round is finished: the other witness is next. */
 static void
 hg_witness_tell(const HgLoaderTask *task)
 {
@@ -185,7 +186,7 @@ hg_witness_tell(const HgLoaderTask *task)
 	hg_post_wake(task->post, HG_PLACE_OTHER_WITNESS - task->place);
 }
 
-/* Begin a chain with a snapshot of this process. */
+/* Begins a chain with a snapshot of this process. */
 static void
 hg_witness_start(const HgLoaderTask *task)
 {
@@ -195,7 +196,7 @@ hg_witness_start(const HgLoaderTask *task)
 	hg_loader_wake();
 }
 
-/* Make the next round of the chain.  Returns with a snapshot held, unless the chain is broken. */
+/* Makes the next round of the chain.  Returns with a snapshot, unless the chain is broken. */
 static void
 hg_witness_make_round(const HgLoaderTask *task, uint64 generation)
 {
@@ -219,7 +220,7 @@ hg_witness_make_round(const HgLoaderTask *task, uint64 generation)
 		hg_loader_wake();
 }
 
-/* Give the snapshot up. */
+/* Drops the snapshot. */
 static void
 hg_witness_drop(void)
 {
@@ -227,7 +228,7 @@ hg_witness_drop(void)
 	held_generation = 0;
 }
 
-/* Do what is due; returns how long there is nothing to do, in ms. */
+/* Does what is due; returns how long there is nothing to do, in ms. */
 static long
 hg_witness_work(const HgLoaderTask *task)
 {
@@ -238,7 +239,7 @@ hg_witness_work(const HgLoaderTask *task)
 
 	if (held_generation != 0)
 	{
-		/* a later round is done, which is the other one's, or nobody counts on this any more */
+		/* the other witness has finished a later round, or nobody relies on this one any more */
 		if (hg_chain_finished(held_chain) > held_round || generation != held_generation)
 		{
 			hg_witness_drop();
