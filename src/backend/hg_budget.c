@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_budget.c
- *	  What processes may take of memory together.
+ *	  Memory budgets that several processes share.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

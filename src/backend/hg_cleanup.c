@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cleanup.c
- *	  Give back what lies outside of a memory context, on each way out of a statement.
+ *	  Releases what lies outside of a memory context, on each way out of a statement.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -31,7 +31,7 @@ hg_cleanup_context_reset(void *arg)
 	hg_cleanup_run(arg);
 }
 
-/* The object of an owner that was registered last; NULL if none is left. */
+/* Returns the object of an owner that was registered last; NULL if none is left. */
 static HgCleanup *
 hg_cleanup_last(ResourceOwner owner)
 {
@@ -56,12 +56,12 @@ hg_cleanup_owner_release(ResourceReleasePhase phase, bool is_commit pg_attribute
 
 	if (phase != RESOURCE_RELEASE_BEFORE_LOCKS)
 		return;
-	/* a release function may change the list, so that each search begins at its head */
+	/* a release function may change the list, so each search begins at its head */
 	while ((cleanup = hg_cleanup_last(owner)) != NULL)
 		hg_cleanup_run(cleanup);
 }
 
-/* Have release(arg) called when context is reset or owner is released. */
+/* Registers release(arg) for the reset of context or the release of owner. */
 static void
 hg_cleanup_add(HgCleanup *cleanup, MemoryContext context, ResourceOwner owner,
 			   void (*release)(void *arg), void *arg)

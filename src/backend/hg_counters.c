@@ -1,31 +1,33 @@
 /*-------------------------------------------------------------------------
  *
  * hg_counters.c
- *	  The counters of each database's joins, which all sessions share.
+ *	  Counters of each database's joins, shared by all sessions.
  *
- * The counters have two stores, and hg_counters_init chooses one.  Whoever counts does not know
- * which one it is.
+ * The counters have two stores, and hg_counters_init chooses one.  Code that counts does not know
+ * which.
  *
- * CUMULATIVE STATISTICS are the store since PostgreSQL 18.  The counters are a kind of PostgreSQL's
- * own statistics, with an entry for each database.  PostgreSQL writes the entries to its statistics
- * file when the server stops, and reads them when it starts.  Crash recovery discards them.  DROP
- * DATABASE drops an entry, and pg_stat_reset() resets it.  A join is counted in the entry at once,
- * under the entry's lock, and not in pending data: joins are few, and what a view shows is exact.
+ * CUMULATIVE STATISTICS are the store since PostgreSQL 18.  The counters are a kind of
+ * PostgreSQL's own statistics, with an entry for each database.  PostgreSQL writes the entries to
+ * its statistics file when the server stops, and reads them when it starts.  Crash recovery
+ * discards them.  DROP DATABASE drops an entry, and pg_stat_reset() resets it.  A join is counted
+ * in the entry at once, under the entry's lock, and not in pending data: joins are few, and what a
+ * view shows is exact.
  *
- * The statistics file says neither how long an entry is nor what it holds.  If the length changed,
- * PostgreSQL would take the file for corrupted and discard all statistics, its own too.  Thus an
- * entry has HG_KIND_BYTES in every version of this extension.  It begins with the number of its
- * layout.  Whoever locks an entry of another layout starts its counters anew.  A new entry is all
- * zeros, which is no layout, and is started in the same way.  A counter that is added at the end
- * of HgStatCounters needs no new layout, because unused bytes are zero.  Any other change does.
+ * The statistics file says neither how long an entry is nor what it contains.  If the length
+ * changed, PostgreSQL would take the file for corrupted and discard all statistics, its own too.
+ * So an entry has HG_KIND_BYTES in every version of this extension.  It begins with the number of
+ * its layout.  A process that locks an entry of another layout resets its counters.  A new entry
+ * is all zeros, which is no layout, and is reset in the same way.  A counter that is added at the
+ * end of HgStatCounters needs no new layout, because unused bytes are zero.  Any other change
+ * does.
  *
- * SHARED MEMORY is the store up to PostgreSQL 17, and later where another extension has the kind's
- * ID.  There is room for HG_STAT_DATABASES databases.  One more takes the entry that was used least
- * recently, and starts from zero.  The counters end with the server.  The hash table is protected
- * by a lightweight lock: shared to find an entry, exclusive to add one.  An entry's own spinlock
+ * SHARED MEMORY is the store up to PostgreSQL 17, and later if another extension has the kind's
+ * ID.  There is room for HG_STAT_DATABASES databases.  One more takes the entry that was used
+ * least recently, and starts from zero.  The counters end with the server.  A lightweight lock
+ * protects the hash table: shared to find an entry, exclusive to add one.  An entry's own spinlock
  * protects its counters.
  *
- * test/t/server_counters.pl holds what is said here of restarts, resets and layouts.
+ * test/t/server_counters.pl tests restarts, resets and layouts.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -47,7 +49,7 @@
 #include "utils/pgstat_internal.h"
 #endif
 
-/* A place where counters live.  At most one database's counters are locked at a time. */
+/* A store of counters.  At most one database's counters are locked at a time. */
 typedef struct HgCounterStore
 {
 	HgStatCounters *(*lock)(void);
@@ -77,7 +79,7 @@ hg_counters_unlock(void)
 
 /* ---------------------------------------------------------------- shared memory */
 
-/* Databases that have counters at the same time. */
+/* Maximum number of databases with counters. */
 #define HG_STAT_DATABASES 1024
 
 /* The counters of one database. */
@@ -91,8 +93,8 @@ typedef struct HgStatEntry
 
 typedef struct HgStatShared
 {
-	LWLock *lock;	   /* protects the hash table, and since */
-	TimestampTz since; /* no counter that was dropped is younger than this */
+	LWLock *lock;	   /* protects the hash table and since */
+	TimestampTz since; /* no dropped counter is younger than this */
 } HgStatShared;
 
 static HgStatShared *shared = NULL;
@@ -134,7 +136,7 @@ hg_counters_shmem_startup(void)
 	LWLockRelease(AddinShmemInitLock);
 }
 
-/* Drop the entry that was used least recently.  The lock is held exclusively. */
+/* Drops the entry that was used least recently.  The lock is held exclusively. */
 static void
 hg_counters_drop_oldest(void)
 {
@@ -158,8 +160,8 @@ hg_counters_drop_oldest(void)
 }
 
 /*
- * This database's entry, made where there is none.  Returns with the lock held, in
- * whichever mode, and the entry's spinlock not.
+ * Returns this database's entry, made if there is none.  The lock is held then, in either mode;
+ * the entry's spinlock is not.
  */
 static HgStatEntry *
 hg_counters_find_entry(void)
@@ -223,9 +225,9 @@ hg_counters_init_shared_memory(void)
 #if HG_HAVE_STAT_KINDS
 
 /*
- * The kind's ID.  IDs from 24 to 32 are for extensions, a list of them stands at
- * https://wiki.postgresql.org/wiki/CustomCumulativeStats.  It must be the same in every version of
- * this extension, because the statistics file has it.
+ * The kind's ID.  IDs from 24 to 32 are for extensions;
+ * https://wiki.postgresql.org/wiki/CustomCumulativeStats lists them.  It must be the same in every
+ * version of this extension, because the statistics file contains it.
  */
 #ifndef HG_STAT_KIND
 #define HG_STAT_KIND 31
@@ -234,10 +236,10 @@ hg_counters_init_shared_memory(void)
 /* Bytes of an entry in the statistics file.  This must never change. */
 #define HG_KIND_BYTES 512
 
-/* Layout of HgStatCounters in these bytes; 0 is none. */
+/* Layout of HgStatCounters in these bytes; 0: none. */
 #define HG_KIND_LAYOUT 1
 
-/* What the statistics file has of one database. */
+/* The statistics file's data of one database. */
 typedef union HgKindData
 {
 	struct
@@ -258,7 +260,7 @@ typedef struct HgKindEntry
 
 static PgStat_EntryRef *locked_reference = NULL;
 
-/* Start the counters of an entry that is locked; pg_stat_reset() calls this too. */
+/* Resets the counters of a locked entry; pg_stat_reset() calls this too. */
 static void
 hg_counters_start_kind_entry(PgStatShared_Common *header, TimestampTz reset_at)
 {
@@ -300,7 +302,10 @@ static PgStat_KindInfo kind_info = {
 	.reset_timestamp_cb = hg_counters_start_kind_entry,
 };
 
-/* The checkpointer writes the statistics file, by what it has here. */
+/*
+ * Sets whether the statistics file will contain the counters.  The checkpointer writes it, and
+ * uses its own setting.
+ */
 static void
 hg_counters_set_saved(bool saved)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host.c
- *	  What PostgreSQL lends to the engine: memory, interrupts, waits.
+ *	  Callbacks of the engine into PostgreSQL: memory, interrupts, waits.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,7 +16,7 @@
 #include "backend/hg_host.h"
 #include "backend/hg_memory.h"
 
-/* No wait is longer at a time: a latch counts milliseconds in an int. */
+/* Maximum time of one wait: a latch counts milliseconds in an int. */
 #define HG_LONGEST_WAIT_MS (60.0 * 1000)
 
 static uint32 hg_host_wait_event;
@@ -44,8 +44,8 @@ hg_host_catch(HgPgHost *host)
 }
 
 /*
- * Serve interrupts; true when one of them is an error, which is kept.  The engine has done some
- * work since the last time.
+ * Processes interrupts.  Returns true if one of them raised an error, which is stored, or the
+ * timeout has passed.  Also counts as a step of the engine's progress.
  */
 static bool
 hg_host_cancelled(void *arg)
@@ -56,8 +56,8 @@ hg_host_cancelled(void *arg)
 	if (host->caught != NULL)
 		return true;
 	/*
-	 * also where the timeout has passed: the latch that told of it is reset, and no later wait sees
-	 * it
+	 * even if the timeout has passed: the latch that signaled the interrupt is reset, and no later
+	 * wait would see it
 	 */
 	if (INTERRUPTS_PENDING_CONDITION())
 	{
@@ -74,7 +74,7 @@ hg_host_cancelled(void *arg)
 	return host->caught != NULL || (host->limited && host->timeout_ms <= 0);
 }
 
-/* Wait for fd, the latch or the end of the timeout; an error is kept. */
+/* Waits for fd, the latch or the end of the timeout; an error is stored. */
 static int
 hg_host_wait(HgPgHost *host, int fd)
 {
@@ -203,11 +203,11 @@ hg_host_throw(HgPgHost *host, HgStatus status, const HgError *error)
 		case HG_OK:
 		case HG_INVALID:
 		case HG_CANCELLED:
-		case HG_EVICTED:	/* who can be evicted goes on */
-		case HG_NO_REPLICA: /* and so does who asks for what is kept, ... */
-		case HG_NOT_UNIQUE: /* ... or looks up what is not unique, ... */
-		case HG_BAD_PAGE:	/* ... or has pages taken apart, ... */
-		case HG_OVERFLOW:	/* ... or has columns computed */
+		case HG_EVICTED:	/* a job that can be evicted continues */
+		case HG_NO_REPLICA: /* the caller continues without replicas */
+		case HG_NOT_UNIQUE: /* the caller continues without lookups */
+		case HG_BAD_PAGE:	/* the caller continues without pages */
+		case HG_OVERFLOW:	/* the caller continues without computed columns */
 			break;
 	}
 	ereport(ERROR, (errcode(sqlstate), errmsg("%s", error->message),

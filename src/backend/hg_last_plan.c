@@ -1,20 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * hg_last_plan.c
- *	  The joins and aggregations of this session's last plan, and why core's own nodes do them.
+ *	  The joins and aggregations of this session's last plan, and why PostgreSQL's own nodes do
+ *	  them.
  *
- * A plan is kept as an array of steps and a string of names, in memory of the session's that is
- * used again and again: this is done for each statement that is planned, so that nothing is
- * formatted or looked up before somebody asks.
+ * A plan is stored as an array of steps and a string of names, in memory that the session reuses.
+ * This is done for each planned statement, so nothing is formatted or looked up before a user
+ * asks.
  *
- * THREE PLANS are kept: the last one, the one before, and one that is being filled.  The one before
- * takes the place of the last one when it turns out that the latter's statement asks for it, by a
- * function whose OID is not known until it is called: statements that call it are known by then by
- * the hash of its catalog entry, which PostgreSQL keeps for each function that a plan depends on.
+ * THREE PLANS are stored: the last one, the one before, and one that is being filled.  If the last
+ * one turns out to be that of the statement that calls hashgraph_last_plan(), the one before
+ * replaces it.  The function's OID is not known until it is called.  From then on, statements that
+ * call it are recognized by the hash of its catalog entry, which PostgreSQL stores for each
+ * function that a plan depends on.
  *
- * WHICH STATEMENT.  A plan is published when it has been made.  Executing it, or explaining it,
- * starts it, for the first time; the same plan of a plan cache starts again without being planned,
- * and is published anew by whoever sees that.  A copy of a plan is known by what it costs.
+ * WHICH STATEMENT.  A plan is published when it has been made.  Executing or explaining it starts
+ * it, for the first time.  The same plan of a plan cache starts again without being planned;
+ * whoever sees that publishes it anew.  A copy of a plan is recognized by its costs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -32,31 +34,31 @@
 #include "backend/hg_privilege.h"
 #include "backend/hg_stats.h"
 
-/* Functions of a plan that are remembered. */
+/* Maximum number of functions of a plan that are remembered. */
 #define HG_LAST_PLAN_FUNCTIONS 16
 
 struct HgLastPlan
 {
 	HgPlanStep *steps; /* [allocated_steps] */
-	char *names;	   /* [allocated_bytes]: of each an Oid, and the alias with its end */
+	char *names; /* [allocated_bytes]: for each name an Oid, and the alias with its terminator */
 	int count;
 	int allocated_steps;
 	int bytes;
 	int allocated_bytes;
-	/* what follows is set when it is published */
-	Oid user;								  /* whose plan it is */
-	uint64 statement;						  /* that it was planned in, */
-	uint64 discards;						  /* ... and the session's DISCARD ALLs before */
-	uint32 functions[HG_LAST_PLAN_FUNCTIONS]; /* hashes of those that it depends on */
+	/* Set when the plan is published: */
+	Oid user;								  /* its owner */
+	uint64 statement;						  /* number of the statement */
+	uint64 discards;						  /* number of DISCARD ALLs of the session before */
+	uint32 functions[HG_LAST_PLAN_FUNCTIONS]; /* hashes of functions that it depends on */
 	int nfunctions;
 };
 
-/* A statement that was planned, with steps or without, as far as a copy of it is known by that. */
+/* The statement that was planned last, as far as needed to recognize a copy of it. */
 typedef struct HgPlanned
 {
-	bool started; /* it has been run or explained */
-	bool listed;  /* its steps are those of the last plan; else it has none */
-	NodeTag tag;  /* of its topmost node, ... */
+	bool started; /* it has been executed or explained */
+	bool listed;  /* the last plan has its steps; else it has none */
+	NodeTag tag;  /* of its topmost node, like the costs and rows */
 	int subplans;
 	int relations;
 	Cost startup_cost;
@@ -72,7 +74,7 @@ static HgLastPlan *hg_last = &hg_plans[0];
 static HgLastPlan *hg_before = &hg_plans[1];
 static HgLastPlan *hg_filled = &hg_plans[2];
 
-/* The hash of the function that asks for the last plan; 0 until it has been called. */
+/* The hash of hashgraph_last_plan(); 0 until it has been called. */
 static uint32 hg_asking_function;
 
 const char *
@@ -117,7 +119,7 @@ hg_plan_reason_text(HgPlanReason reason)
 	return NULL;
 }
 
-/* Enlarge an array of the session's to so many elements at least. */
+/* Enlarges an array in the session's memory to at least needed elements. */
 static void *
 hg_last_plan_enlarge(void *array, int *allocated, int needed, size_t size)
 {
@@ -175,7 +177,7 @@ hg_last_plan_share_names(HgLastPlan *plan)
 	plan->steps[plan->count - 1].names = -1;
 }
 
-/* Is this a statement that asks for the last plan? */
+/* Returns true if a statement calls hashgraph_last_plan(). */
 static bool
 hg_last_plan_is_asked(const PlannedStmt *statement)
 {
@@ -213,7 +215,7 @@ hg_planned_of(const PlannedStmt *statement)
 					   .rows = top->plan_rows};
 }
 
-/* Was this the statement that was planned last, or is it a copy of it? */
+/* Returns true if this is the statement that was planned last, or a copy of it. */
 static bool
 hg_planned_is(const PlannedStmt *statement)
 {
@@ -225,7 +227,7 @@ hg_planned_is(const PlannedStmt *statement)
 		   hg_planned.relations == other.relations;
 }
 
-/* Remember the hashes of functions that a statement depends on. */
+/* Stores the hashes of functions that a statement depends on. */
 static void
 hg_last_plan_set_functions(HgLastPlan *plan, const PlannedStmt *statement)
 {
@@ -277,7 +279,7 @@ hg_last_plan_find(const PlannedStmt *statement, const HgLastPlan **plan)
 	return hg_planned.started && hg_planned_is(statement);
 }
 
-/* Does a plan depend on the function that asks for the last one? */
+/* Returns true if a plan depends on hashgraph_last_plan(). */
 static bool
 hg_last_plan_asks(const HgLastPlan *plan)
 {
@@ -324,7 +326,7 @@ hg_last_plan_names(const HgLastPlan *plan, const HgPlanStep *step)
 	List *names = NIL;
 	const char *at;
 
-	/* one that there was no room for has none */
+	/* there was no room for the next step */
 	if (step->names < 0 && ++step == plan->steps + plan->count)
 		return NIL;
 	at = plan->names + step->offset;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_library.c
- *	  Versions of this library, where several of them meet.
+ *	  Handles different versions of this library in one server.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,7 +13,7 @@
 
 #include "backend/hg_library.h"
 
-/* Numbers of a version: 0.4.0. */
+/* Number of numbers in a version such as 0.4.0. */
 #define HG_VERSION_NUMBERS 3
 
 Node *
@@ -26,7 +26,7 @@ void
 hg_library_require_plan(const List *custom_private)
 {
 	Node *mark = custom_private == NIL ? NULL : linitial(custom_private);
-	/* before 0.4.0 plans had none */
+	/* plans of versions before 0.4.0 have no mark */
 	const char *version = mark != NULL && IsA(mark, String) ? strVal(mark) : "0.3.0 or older";
 
 	if (strcmp(version, HG_VERSION) != 0)

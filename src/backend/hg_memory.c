@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_memory.c
- *	  Large blocks of memory, from PostgreSQL's memory contexts.
+ *	  Large blocks of memory that belong to memory contexts.
  *
- * Before the aligned start of a block there are two words: the palloc chunk that it is, or, from a
- * certain size on, a block of the memory pool (hg_memory_pool.h).
+ * Before the aligned start of a block there is a head of two pointers: to its palloc chunk, or
+ * from a certain size on to a block of the memory pool (hg_memory_pool.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,13 +25,13 @@
 
 typedef struct HgBlockHead
 {
-	void *chunk;		 /* or NULL ... */
-	HgPoolBlock *pooled; /* ... and this */
+	void *chunk;		 /* or NULL */
+	HgPoolBlock *pooled; /* or NULL */
 } HgBlockHead;
 
 StaticAssertDecl(sizeof(HgBlockHead) <= HG_POOL_HEADER, "head of a block");
 
-/* Bytes that are cleared between two looks at interrupts. */
+/* Number of bytes that are cleared between two checks for interrupts. */
 #define HG_CLEARED_BYTES ((Size) 4 * 1024 * 1024)
 
 void *

@@ -24,13 +24,13 @@
 
 struct HgPoolBlock
 {
-	dlist_node node; /* in the list of its owner, or of idle blocks */
-	void *chunk;	 /* what was allocated */
+	dlist_node node; /* in the list of its owner, or of free blocks */
+	void *chunk;	 /* the palloc chunk */
 	char *start;
 	Size bytes;
 };
 
-/* The blocks that were taken for a memory context, in which this is. */
+/* The blocks that were allocated for a memory context; it lies in that context. */
 typedef struct HgPoolOwner
 {
 	MemoryContextCallback callback;
@@ -43,7 +43,7 @@ static struct
 {
 	MemoryContext context;
 	dlist_head holders;
-	dlist_head idle; /* freed last first */
+	dlist_head idle; /* last freed first */
 	Size bytes;		 /* of all blocks */
 } pool = {.holders = DLIST_STATIC_INIT(pool.holders), .idle = DLIST_STATIC_INIT(pool.idle)};
 
@@ -62,7 +62,7 @@ hg_pool_limit(void)
 	return hg_keep_memory < 0 ? get_hash_memory_limit() : (Size) hg_keep_memory * 1024;
 }
 
-/* Free a block, which is in no list any more. */
+/* Frees a block, which is in no list. */
 static void
 hg_pool_free_block(HgPoolBlock *block)
 {
@@ -71,7 +71,7 @@ hg_pool_free_block(HgPoolBlock *block)
 	pfree(block);
 }
 
-/* Free idle blocks, the longest idle first, until all blocks are of so many bytes at most. */
+/* Frees free blocks, the longest unused first, until all blocks have at most so many bytes. */
 static void
 hg_pool_shrink(Size bytes)
 {
@@ -89,14 +89,14 @@ static void
 hg_pool_put(HgPoolBlock *block)
 {
 #ifdef MADV_FREE
-	/* advice: that it is refused changes nothing but what the process seems to hold */
+	/* advice: a refusal only changes how much memory the process seems to use */
 	(void) madvise(block->start, block->bytes, MADV_FREE);
 #endif
 	dlist_push_head(&pool.idle, &block->node);
 	hg_pool_shrink(hg_pool_limit());
 }
 
-/* A context is reset: what was taken for it is no longer in use. */
+/* Returns the blocks of a context to the pool when that is reset. */
 static void
 hg_pool_reset_owner(void *arg)
 {
@@ -108,8 +108,8 @@ hg_pool_reset_owner(void *arg)
 }
 
 /*
- * Have a holder told of its context's reset, after all others who are: they may use what they have
- * there until it goes, as they may with memory of the context itself.
+ * Registers an owner for its context's reset, after all other callbacks: they may use blocks until
+ * then, as they may use memory of the context itself.
  */
 static void
 hg_pool_register(HgPoolOwner *holder)
@@ -120,7 +120,7 @@ hg_pool_register(HgPoolOwner *holder)
 	holder->callback.func = hg_pool_reset_owner;
 	holder->callback.arg = holder;
 	MemoryContextRegisterResetCallback(context, &holder->callback);
-	/* now the first; who registers later comes before it */
+	/* now it is the first; callbacks that are registered later come before it */
 	*last = holder->callback.next;
 	while (*last != NULL)
 		last = &(*last)->next;
@@ -128,7 +128,7 @@ hg_pool_register(HgPoolOwner *holder)
 	*last = &holder->callback;
 }
 
-/* The holder for a context; NULL when there is no memory. */
+/* Returns the owner of a context's blocks; NULL if there is no memory. */
 static HgPoolOwner *
 hg_pool_owner(MemoryContext context)
 {
@@ -151,7 +151,7 @@ hg_pool_owner(MemoryContext context)
 	return holder;
 }
 
-/* The smallest idle block of bytes at least, of which a fifth is wasted at most; or NULL. */
+/* Returns the smallest free block of this size or at most a quarter more, or NULL. */
 static HgPoolBlock *
 hg_pool_find(Size bytes)
 {
@@ -169,7 +169,7 @@ hg_pool_find(Size bytes)
 	return best;
 }
 
-/* A new block; NULL when there is no memory. */
+/* Allocates a block; returns NULL if there is no memory. */
 static HgPoolBlock *
 hg_pool_allocate(Size bytes)
 {
@@ -189,7 +189,7 @@ hg_pool_allocate(Size bytes)
 	block->start = (char *) TYPEALIGN(HG_HUGE_PAGE, (char *) block->chunk + HG_POOL_HEADER);
 	block->bytes = bytes;
 #ifdef MADV_HUGEPAGE
-	/* advice: that it is refused changes nothing but the speed */
+	/* advice: a refusal only changes the speed */
 	(void) madvise(block->start, bytes, MADV_HUGEPAGE);
 #endif
 	pool.bytes += bytes;
@@ -215,7 +215,7 @@ hg_pool_alloc(MemoryContext context, Size bytes, char **start)
 	{
 		const Size limit = hg_pool_limit();
 
-		/* what is idle must not come on top of what a join may use */
+		/* free blocks must not add to the memory that a join may use */
 		hg_pool_shrink(limit > bytes ? limit - bytes : 0);
 		block = hg_pool_allocate(bytes);
 		if (block == NULL && !dlist_is_empty(&pool.idle))
@@ -228,7 +228,7 @@ hg_pool_alloc(MemoryContext context, Size bytes, char **start)
 	}
 	dlist_push_head(&holder->blocks, &block->node);
 #ifdef USE_ASSERT_CHECKING
-	/* who reads what nobody has written is to be found out; all of it would take too long */
+	/* makes reads of undefined contents visible; filling all of it would take too long */
 	memset(block->start, 0x7F, HG_HUGE_PAGE);
 #endif
 	*start = block->start;

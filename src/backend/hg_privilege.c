@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_privilege.c
- *	  May the functions be called that a node calls by itself, and may a join be seen?
+ *	  Checks whether functions that a node calls by itself may be executed, and joins may be
+ *	  seen.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,7 +23,7 @@
 
 #include "backend/hg_privilege.h"
 
-/* Check that a role may execute a function, which an error calls what kind says. */
+/* Raises an error if a role may not execute a function; the error's text depends on kind. */
 static void
 hg_privilege_check(Oid function, Oid role, ObjectType kind)
 {
@@ -39,7 +40,7 @@ hg_privilege_check_function(Oid function)
 	hg_privilege_check(function, GetUserId(), OBJECT_FUNCTION);
 }
 
-/* The owner of a function. */
+/* Returns the owner of a function. */
 static Oid
 hg_privilege_owner(Oid function)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_progress.c
- *	  How far joins have come: each process tells of its own, and all can be seen while they run.
+ *	  Progress of running joins: each process reports its own, and all sessions can see it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,13 +20,13 @@
 
 #include "backend/hg_progress.h"
 
-/* [MaxBackends * HG_PROGRESS_JOINS], by the number of the process; NULL without shared memory */
+/* [MaxBackends * HG_PROGRESS_JOINS], by PGPROC number; NULL without shared memory */
 static HgProgressSlot *slots = NULL;
 
-/* Those of this process; NULL before its first join. */
+/* The slots of this process; NULL before its first join. */
 static volatile HgProgressSlot *own_slots = NULL;
 
-/* [HG_PROGRESS_JOINS] whose they are; NULL: nobody's. */
+/* [HG_PROGRESS_JOINS] users of these slots; NULL: free. */
 static HgProgress *owners[HG_PROGRESS_JOINS];
 
 static shmem_request_hook_type previous_shmem_request = NULL;
@@ -89,7 +89,7 @@ hg_progress_is_wanted(void)
  * ---------------------------------------------------------------------
  */
 
-/* A slot is nobody's from now on. */
+/* Frees a slot. */
 static void
 hg_progress_clear(volatile HgProgressSlot *slot)
 {
@@ -98,7 +98,7 @@ hg_progress_clear(volatile HgProgressSlot *slot)
 	PGSTAT_END_WRITE_ACTIVITY(slot);
 }
 
-/* Find this process's slots, which its predecessor may have left as they were. */
+/* Finds this process's slots, and clears those that its predecessor may have left. */
 static void
 hg_progress_attach(void)
 {
@@ -112,7 +112,7 @@ hg_progress_attach(void)
 			hg_progress_clear(&own_slots[i]);
 }
 
-/* A place among this process's slots: an empty one, or that of a join that is done; or -1. */
+/* Returns the index of a free slot of this process, or of a finished join's; or -1. */
 static int
 hg_progress_find_place(void)
 {
@@ -141,7 +141,6 @@ hg_progress_end(HgProgress *progress)
 	progress->slot = NULL;
 }
 
-/* Of the cleanup. */
 static void
 hg_progress_release(void *arg)
 {
@@ -149,7 +148,7 @@ hg_progress_release(void *arg)
 }
 
 /* ---------------------------------------------------------------------
- * Telling
+ * Reporting
  * ---------------------------------------------------------------------
  */
 
@@ -166,7 +165,7 @@ hg_progress_begin(HgProgress *progress, const HgProgressJoin *join, const HgProg
 	};
 
 	Assert(progress->slot == NULL);
-	/* its statement is over, or there is no room */
+	/* the statement is over, or there is no free slot */
 	if (!hg_progress_is_wanted() ||
 		(progress->cleanup.release != NULL && !progress->cleanup.pending) ||
 		(place = hg_progress_find_place()) < 0)
@@ -176,7 +175,7 @@ hg_progress_begin(HgProgress *progress, const HgProgressJoin *join, const HgProg
 	if (owners[place] != NULL)
 		hg_progress_end(owners[place]);
 
-	/* that one stays as long as this process does */
+	/* the leader's PGPROC stays as long as this process */
 	if (IsParallelWorker() && MyProc->lockGroupLeader != NULL)
 		row.leader = MyProc->lockGroupLeader->pid;
 	progress->teller = teller;
@@ -252,7 +251,7 @@ hg_progress_tell_phase(HgProgress *progress)
  * ---------------------------------------------------------------------
  */
 
-/* A copy of a slot as it was at one moment. */
+/* Copies a slot as it was at one moment. */
 static void
 hg_progress_read(const volatile HgProgressSlot *slot, HgProgressRow *row)
 {
@@ -280,7 +279,7 @@ hg_progress_next(int *place, HgProgressRow *row)
 		int process = *place / HG_PROGRESS_JOINS;
 
 		hg_progress_read(&slots[(*place)++], row);
-		/* a process that has gone may have left it */
+		/* a process that ended may have left it */
 		if (row->pid != 0 && row->pid == ProcGlobal->allProcs[process].pid)
 			return true;
 	}

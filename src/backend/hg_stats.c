@@ -1,25 +1,23 @@
 /*-------------------------------------------------------------------------
  *
  * hg_stats.c
- *	  What HashGraph joins did: this session's last ones, and shared counters.
+ *	  Statistics of finished joins: this session's last ones, and shared counters.
  *
- * THE SESSION'S LIST holds the joins of the last statement that had one.  A
- * statement is what runs at the outermost level of the executor or of utility
- * commands; whatever it runs inside (functions, triggers, EXPLAIN, DO) belongs to
- * it.  Hooks number the statements.  A join that is filed under a new number makes the list
- * start afresh, so that statements without a join, the one that reads the list among them,
- * leave it as it is.  A join is filed when it ends, which may be after its statement's last
- * row was fetched, but always before the next statement starts to run.  The joins of a cursor
- * belong to the statement that closed it.  A session outlives its users: each join says whose it
- * is, and DISCARD ALL, with which a pool hands a session on, empties the list.
+ * THE SESSION'S LIST has the joins of the last statement that had one.  A statement is what runs
+ * at the outermost level of the executor or of utility commands; whatever it runs inside
+ * (functions, triggers, EXPLAIN, DO) belongs to it.  Hooks number the statements.  A join that is
+ * added under a new number empties the list first.  So statements without a join, such as one that
+ * reads the list, leave it as it is.  A join is added when it ends.  That may be after its
+ * statement's last row was fetched, but always before the next statement starts.  The joins of a
+ * cursor belong to the statement that closed it.  A session may change users: each join stores its
+ * user, and DISCARD ALL, with which a pool hands a session on, empties the list.
  *
- * The hooks are in the way of every query that a session with the library runs, so they
- * do little: the executor's set no PG_TRY, which would be most of what a lookup of one row
- * pays for the library.  The outermost level is noted when it is entered, with the
- * subtransaction that it runs in.  An error that leaves it leaves the note behind; but whoever
- * catches that error has aborted the subtransaction by then, from which the note is known
- * to be void.  Utility commands, some of which end the transaction that they began in, are
- * counted with a PG_TRY, but for those that BEGIN and COMMIT stand for.
+ * The hooks run in every query of a session with the library, so they do little.  The executor's
+ * hooks set no PG_TRY, which would be most of the library's cost in a lookup of one row.  The
+ * outermost level is noted when it is entered, with its subtransaction.  An error that leaves it
+ * leaves the note behind.  But whoever catches that error has aborted the subtransaction by then,
+ * so the note is known to be void.  Utility commands, some of which end the transaction that they
+ * began in, are counted with a PG_TRY, except for transaction commands such as BEGIN and COMMIT.
  *
  * THE COUNTERS of a database are shared by all sessions: hg_counters.c.
  *
@@ -41,7 +39,7 @@
 #include "backend/hg_stats.h"
 #include "hg_compat.h"
 
-/* Joins of one statement that the session's list keeps: the first ones. */
+/* Maximum number of joins of a statement in the session's list: the first ones. */
 #define HG_LAST_JOINS 1000
 
 static struct
@@ -50,37 +48,34 @@ static struct
 	HgJoinRecord *records; /* [allocated] */
 	int count;
 	int allocated;
-	uint64 statement; /* that the records belong to */
+	uint64 statement; /* to which the records belong */
 } last_joins;
 
-/* The statement that runs or ran last. */
+/* Number of the statement that runs or ran last. */
 static uint64 statement_number = 0;
 
-/* Utility commands that we are inside of, but for transaction commands. */
+/* Depth of running utility commands, without transaction commands. */
 static int utility_depth = 0;
 
-/* DISCARD ALLs of this session. */
+/* Number of DISCARD ALLs of this session. */
 static uint64 discards = 0;
 
-/* The utility command that runs is to start a plan of its own. */
+/* The running utility command will start a plan of its own. */
 static bool plan_expected = false;
 
-/*
- * The outermost level that is no such command: which of the session's transactions it runs in, and
- * which subtransaction of that; invalid where there is no such level.
- */
+/* Transaction and subtransaction of the outermost level that is no such command; or invalid. */
 static struct
 {
 	LocalTransactionId transaction;
 	SubTransactionId subtransaction;
 } outermost;
 
-/* what to call next: hooks that were there before, else what core calls without any */
+/* What to call next: the hooks that were there before, or PostgreSQL's functions. */
 static ExecutorRun_hook_type next_executor_run;
 static ExecutorFinish_hook_type next_executor_finish;
 static ProcessUtility_hook_type next_process_utility;
 
-/* Not if an error has left its outermost level. */
+/* The note of the outermost level is void if an error has left it. */
 bool
 hg_stats_is_running(void)
 {
@@ -124,7 +119,7 @@ hg_stats_expect_plan(void)
 	plan_expected = true;
 }
 
-/* Does a utility command have one plan of its own? */
+/* Returns true if a utility command has one plan of its own. */
 static bool
 hg_stats_has_plan(const Node *statement)
 {
@@ -132,7 +127,10 @@ hg_stats_has_plan(const Node *statement)
 		   IsA(statement, CreateTableAsStmt) || IsA(statement, DeclareCursorStmt);
 }
 
-/* Note a level that transactions do not end in; is it the outermost?  Then it is to be left. */
+/*
+ * Enters a level in which transactions do not end.  Returns true if it is the outermost, which
+ * must be left.
+ */
 static inline bool
 hg_stats_enter(void)
 {
@@ -162,7 +160,7 @@ hg_stats_executor_run(HG_EXECUTOR_RUN_PARAMETERS)
 	hg_stats_leave();
 }
 
-/* AFTER triggers run here, after the statement's last row: still the same one. */
+/* AFTER triggers run here, after the last row: it is still the same statement. */
 static void
 hg_stats_executor_finish(QueryDesc *query)
 {
@@ -195,11 +193,11 @@ hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_on
 						 QueryEnvironment *environment, DestReceiver *dest,
 						 QueryCompletion *completion)
 {
-	/* asked now, as running the statement may free it; volatile because of PG_TRY */
+	/* read now, as running the statement may free it; volatile because of PG_TRY */
 	const volatile bool forgets = hg_stats_is_discard_all(statement->utilityStmt);
 	const volatile bool expected_before = plan_expected;
 
-	/* these say here what is to be done, and are through before it is */
+	/* these only note what to do, and return before it is done */
 	if (IsA(statement->utilityStmt, TransactionStmt))
 	{
 		const bool entered = hg_stats_enter();
@@ -241,8 +239,8 @@ hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_on
 }
 
 /*
- * The hooks that number statements change nothing that a statement does, so that any session that
- * has loaded the library may have them.
+ * The hooks that number statements do not change what a statement does, so any session that has
+ * loaded the library may have them.
  */
 void
 hg_stats_init(void)
@@ -256,7 +254,7 @@ hg_stats_init(void)
 	hg_counters_init();
 }
 
-/* True if a device has answered what the report tells of, or a part of it. */
+/* Returns true if a device has answered the reported job, or a part of it. */
 static bool
 hg_stats_is_of_device(const HgMatcherReport *report)
 {
@@ -264,8 +262,8 @@ hg_stats_is_of_device(const HgMatcherReport *report)
 }
 
 /*
- * Give a report what it shares with another one of the same join: the backend is a device's if
- * either of them has used a device, and the reasons are the other one's where the report has none.
+ * Merges another report of the same join into a report: the backend is a device's if either has
+ * used a device, and the reasons are the other's if the report has none.
  */
 static void
 hg_stats_keep(HgMatcherReport *report, const HgMatcherReport *other)
@@ -322,7 +320,7 @@ hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
 	HgJobStats *sum = &record->report.job;
 	const HgJobStats *more = &other->report.job;
 
-	/* a process that had nothing to join knows nothing of these */
+	/* a process that had nothing to join does not know these */
 	if (record->executions == 0)
 	{
 		HgJobStats rows = *sum;
@@ -382,7 +380,7 @@ hg_stats_append(HgJoinRecord *record, const HgJoinRecord *later)
 	double total_ms = record->total_ms;
 	int processes = record->processes;
 
-	/* what is summed is summed there too; the rest is not of the same time */
+	/* merging also sums what is summed here; the rest is not of the same time */
 	hg_stats_merge(record, later);
 	record->executions = executions + later->executions;
 	record->memory_bytes = Max(memory_bytes, later->memory_bytes);
@@ -429,7 +427,7 @@ hg_stats_count_join(const HgJoinRecord *record)
 	hg_counters_unlock();
 }
 
-/* Append to the session's list, which starts afresh with every statement. */
+/* Appends to the session's list, which is emptied for each statement. */
 static void
 hg_stats_remember_join(const HgJoinRecord *record)
 {

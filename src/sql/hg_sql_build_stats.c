@@ -76,8 +76,8 @@ hg_sql_build_stats_fill(HgSqlRow *row, const HgSqlSide *side, const HgGraphStats
 /*
  * hashgraph_build_stats(rel regclass, key name)
  *
- * The column is the inner side of a job whose outer side is empty, so that only its
- * graph is built, in the shape that fits it.
+ * The column is the inner side of a job with an empty outer side, so that only its graph is built,
+ * in the shape that fits it.
  */
 Datum
 hashgraph_build_stats(PG_FUNCTION_ARGS)

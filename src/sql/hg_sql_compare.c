@@ -3,10 +3,10 @@
  * hg_sql_compare.c
  *	  Compares valid blocks with the heap.
  *
- * The valid blocks of each segment are found for itself, as a scan of it would, with all the
- * columns that its version has.  Then the heap's rows of these blocks are read in physical order,
- * and each is compared with the cached row in its place: line pointer, NULLs and bytes.
- * HashGraphs are compared with the valid blocks (hg_sql_compare_graph.c).
+ * The valid blocks of each segment are determined without requiring any column.  Then the heap's
+ * rows of these blocks are read in physical order.  Each is compared with the cached row at its
+ * position, in all columns that the version has: line pointer, NULLs and bytes.  Graphs are
+ * compared with the valid blocks (hg_sql_compare_graph.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,7 +24,7 @@
 #include "sql/hg_sql_compare.h"
 #include "sql/hg_sql_compare_graph.h"
 
-/* True if a value of the heap is the cached one of this row. */
+/* Returns true if a value of the heap equals the cached value of this row. */
 static bool
 hg_sql_compare_value(const HgResidentColumn *column, const HgSegmentArray *array, uint32 row,
 					 Datum value, bool isnull)
@@ -53,8 +53,8 @@ hg_sql_compare_value(const HgResidentColumn *column, const HgSegmentArray *array
 }
 
 /*
- * True if a version's column is there, and one of the table's.  One that was dropped is valid for
- * nobody.
+ * Returns true if a version's column is there, and has the definition of a column of the table.  A
+ * dropped column is valid for nobody.
  */
 static bool
 hg_sql_compare_has_column(Relation rel, const HgSegmentVersion *version, int i)
@@ -67,7 +67,7 @@ hg_sql_compare_has_column(Relation rel, const HgSegmentVersion *version, int i)
 		   hg_resident_column_equal(&now, column);
 }
 
-/* Are those columns of a row that are to be compared as the heap has them? */
+/* Returns true if the compared columns of a row are as in the heap. */
 static bool
 hg_sql_compare_row(const HgSegmentVersion *version, const HgSegmentArray *arrays,
 				   const bool *compared, uint32 row, TupleTableSlot *slot)
@@ -93,7 +93,7 @@ hg_sql_compare_segment(Relation rel, Snapshot snapshot, const HgValidSegment *se
 	HgSegmentRows rows = hg_segment_rows(version);
 	HgSegmentArray *arrays = palloc0(Max(version->ncolumns, 1) * sizeof(HgSegmentArray));
 	bool *has = palloc0(Max(version->ncolumns, 1) * sizeof(bool));
-	uint16 *found = palloc0(HG_SEGMENT_BLOCKS * sizeof(uint16)); /* rows of each block */
+	uint16 *found = palloc0(HG_SEGMENT_BLOCKS * sizeof(uint16)); /* number of heap rows, by block */
 	ItemPointerData first;
 	ItemPointerData last;
 	TableScanDesc scan;

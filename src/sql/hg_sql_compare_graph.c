@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_compare_graph.c
- *	  Has a resident HashGraph each row that has its key once, and no other?
+ *	  Compares the graphs of a table's keys with its valid blocks.
  *
- * A graph and the versions of segments are both copies of the table's rows; that the versions have
- * the table's is compared elsewhere (hg_sql_compare.c).  All edges of the graph are looked at, bin
- * by bin: one of a valid version must have the key that the version has, and lie in that key's
- * bin, and a bit tells whether there was one of this row before.  Edges of versions that are not
- * valid, which nobody is given, must be of a segment that the graph lists.
+ * A graph and the segment versions are both copies of the table's rows; hg_sql_compare.c compares
+ * the versions with the table.  All edges of the graph are read, bin by bin.  An edge of a valid
+ * version must have the key that the version has, and lie in that key's bin.  A bit marks rows for
+ * which an edge was seen.  Edges of versions that are not valid, which no join gets, must be of a
+ * segment that the graph lists.
  *
- * MEMORY.  The keys of as many segments as the statistics functions have memory for, one at least,
- * are held at a time, and the edges are gone over once for each time.
+ * MEMORY.  The keys of as many segments are held at a time as the statistics functions have memory
+ * for, at least one.  The edges are read once for each time.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,16 +27,16 @@
 #include "sql/hg_sql_compare_graph.h"
 #include "sql/hg_sql_relation.h"
 
-/* A segment that is compared: those of which the graph has other rows, or none, are not. */
+/* A segment; it is not compared if the graph has other rows of it, or none. */
 typedef struct HgComparedPart
 {
 	bool compared;
 	uint32 nrows;
 	int64 *keys;  /* [nrows] */
-	uint64 *seen; /* [nrows] bits; of rows without a key they are set */
+	uint64 *seen; /* [nrows] bits; set for rows without a key */
 } HgComparedPart;
 
-/* Begin with a segment that is compared, whose words are begun. */
+/* Begins to compare a segment, whose words are begun. */
 static void
 hg_compared_part_begin(HgComparedPart *part, HgGraphWords *words, uint32 key_width)
 {
@@ -60,14 +60,14 @@ hg_compared_part_begin(HgComparedPart *part, HgGraphWords *words, uint32 key_wid
 }
 
 /*
- * Begins with the segments of the valid blocks that a graph has rows of, from the *next-th on and
- * as many as there is memory for, in parts[graph->nsegments]; *next is behind them then.
+ * Begins to compare segments of the valid blocks that a graph has rows of, in
+ * parts[graph->nsegments]: from the *next-th on, as many as fit in memory.  Advances *next.
  */
 static void
 hg_compared_parts_begin(const HgPinnedGraph *graph, HgGraphWords *words, const HgValidBlocks *valid,
 						HgComparedPart *parts, int *next)
 {
-	uint64 limit = hg_sql_memory_limit() / (sizeof(int64) + 1); /* rows */
+	uint64 limit = hg_sql_memory_limit() / (sizeof(int64) + 1); /* in rows */
 	uint64 rows = 0;
 
 	for (; *next < valid->nsegments; (*next)++)
@@ -85,7 +85,7 @@ hg_compared_parts_begin(const HgPinnedGraph *graph, HgGraphWords *words, const H
 	}
 }
 
-/* May a graph have an edge in a bin: by its key, and of a segment that it lists? */
+/* Returns true if a graph may have an edge with this key in this bin, and lists its segment. */
 static bool
 hg_graph_edge_may_be(const HgPinnedGraph *graph, uint32 bin, int64 key, uint32 segment)
 {
@@ -96,7 +96,7 @@ hg_graph_edge_may_be(const HgPinnedGraph *graph, uint32 bin, int64 key, uint32 s
 		   hg_vertex_of_hash(hash, graph->flat.shape.bins_log2) == bin;
 }
 
-/* Has a segment that is compared a row with this key, of which there was no edge before? */
+/* Returns true if a segment has a row with this key, for which no edge was seen before. */
 static bool
 hg_compared_part_takes(HgComparedPart *part, uint32 number, int64 key)
 {
@@ -108,7 +108,7 @@ hg_compared_part_takes(HgComparedPart *part, uint32 number, int64 key)
 	return true;
 }
 
-/* How many rows of a segment have a key, and were not seen; it is done with. */
+/* Ends a segment.  Returns the number of rows that have a key, and for which no edge was seen. */
 static uint64
 hg_compared_part_end(HgComparedPart *part)
 {
@@ -124,8 +124,7 @@ hg_compared_part_end(HgComparedPart *part)
 	return missing;
 }
 
-/* How many edges are wrong: of segments that are compared, and, if so, such as may not be at all.
- */
+/* Returns the number of wrong edges of compared segments; with all, of other segments too. */
 static uint64
 hg_graph_compare_edges(const HgPinnedGraph *graph, HgComparedPart *parts, bool all)
 {
@@ -153,7 +152,7 @@ hg_graph_compare_edges(const HgPinnedGraph *graph, HgComparedPart *parts, bool a
 	return different;
 }
 
-/* How many rows a graph has not, has more than once, or should not have. */
+/* Returns the number of rows that a graph lacks, has more than once, or should not have. */
 static uint64
 hg_graph_compare(const HgPinnedGraph *graph, HgGraphWords *words, const HgValidBlocks *valid)
 {
@@ -189,7 +188,7 @@ hg_sql_compare_graphs(Relation rel, const HgValidBlocks *valid)
 		HgPinnedGraph *graph = hg_resident_graph_peek(rel, &keys[i]);
 		HgGraphWords *words = hg_graph_words_create(keys[i].ncolumns, keys[i].columns);
 
-		/* no join has another one, if what the columns are hashed by has changed */
+		/* no join uses a graph whose columns are hashed in another way now */
 		if (graph != NULL && words != NULL && hg_graph_key_equal(&words->key, &keys[i]))
 			different += hg_graph_compare(graph, words, valid);
 		if (graph != NULL)

@@ -25,7 +25,7 @@ PG_FUNCTION_INFO_V1(hashgraph_devices_0_3);
 PG_FUNCTION_INFO_V1(hashgraph_devices_0_4);
 PG_FUNCTION_INFO_V1(hashgraph_version);
 
-/* Devices of one machine that are listed. */
+/* Maximum number of listed devices. */
 #define HG_MAX_LISTED_DEVICES 64
 
 /* Numbers of the columns of hashgraph_devices(). */
@@ -39,14 +39,14 @@ typedef enum HgDevicesColumn
 	DEVICE_MEMORY_BUDGET,
 	DEVICE_DRIVER,
 	DEVICE_STATE,
-	DEVICE_JOBS, /* since 0.3, and what follows */
+	DEVICE_JOBS, /* this and later columns: since 0.3 */
 	DEVICE_QUEUED,
 	DEVICE_MEMORY_HELD,
 	DEVICE_STAGING,
 	DEVICE_STAGING_USED,
 	DEVICE_RESTARTS,
 	DEVICE_UPTIME,
-	DEVICE_MEMORY_RESERVED, /* since 0.4, and what follows */
+	DEVICE_MEMORY_RESERVED, /* this and later columns: since 0.4 */
 	DEVICE_REPLICA_GRAPHS,
 	DEVICE_REPLICA_BYTES,
 	DEVICE_REPLICA_LIMIT,
@@ -64,14 +64,14 @@ typedef enum HgVersionColumn
 	VERSION_COLUMNS
 } HgVersionColumn;
 
-/* A version as CUDA numbers it: 12040 is 12.4. */
+/* Returns a version number of CUDA as text: 12040 is 12.4. */
 static char *
 hg_sql_cuda_version(int32 version)
 {
 	return psprintf("%d.%d", version / 1000, version % 1000 / 10);
 }
 
-/* Ask the device processes for their devices; says why at DEBUG1 where there is none. */
+/* Returns the number of devices that device processes report.  Says why at DEBUG1 if it is 0. */
 static int
 hg_sql_list_devices(HgDeviceReport *reports)
 {
@@ -84,7 +84,7 @@ hg_sql_list_devices(HgDeviceReport *reports)
 	return count;
 }
 
-/* What the process says of itself, which belongs to the device that it uses. */
+/* Fills in what a device process reports about itself. */
 static void
 hg_sql_set_report(HgSqlRow *row, const HgDeviceReport *report)
 {
@@ -108,8 +108,8 @@ hg_sql_set_report(HgSqlRow *row, const HgDeviceReport *report)
 }
 
 /*
- * One row a GPU, none where there is none that can be used, with the first so many columns, as
- * an installed version of the extension declares them.
+ * Returns a row for each usable GPU, with the first columns of the result type, as many as the
+ * installed version of the extension declares.
  */
 static void
 hg_sql_devices_return(FunctionCallInfo fcinfo, int columns)
@@ -130,7 +130,7 @@ hg_sql_devices_return(FunctionCallInfo fcinfo, int columns)
 		hg_sql_row_set_text(&row, DEVICE_COMPUTE_CAPABILITY,
 							psprintf("%d.%d", info->capability_major, info->capability_minor));
 		hg_sql_row_set_count(&row, DEVICE_MEMORY_TOTAL, info->memory_total);
-		/* it can't be had without using the device */
+		/* not known without using the device */
 		if (reports[i].served)
 			hg_sql_row_set_count(&row, DEVICE_MEMORY_FREE, info->memory_free);
 		hg_sql_row_set_count(&row, DEVICE_MEMORY_BUDGET, info->memory_budget);
@@ -166,7 +166,7 @@ hashgraph_devices_0_4(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Fill in the version of the extension as it is installed in this database. */
+/* Fills in the version of the extension that is installed in this database. */
 static void
 hg_sql_set_extension_version(HgSqlRow *row)
 {
@@ -193,9 +193,8 @@ hg_sql_set_extension_version(HgSqlRow *row)
 }
 
 /*
- * hashgraph_version(): versions of the installed extension, of the library, of the
- * CUDA that the device program was built with, and of the driver; NULL for the last
- * two where there is none.
+ * hashgraph_version(): versions of the installed extension, of the library, of the CUDA that the
+ * device program was built with, and of the driver; the last two are NULL if there is none.
  */
 Datum
 hashgraph_version(PG_FUNCTION_ARGS)
@@ -211,8 +210,7 @@ hashgraph_version(PG_FUNCTION_ARGS)
 	if (hg_sql_list_devices(reports) > 0)
 	{
 #ifndef HG_CUDA_BUILD
-		/* a program that came by itself, as from a package of its own, has the runtime of its CUDA
-		 */
+		/* a device program that was installed separately reports its own CUDA */
 		if (reports[0].info.runtime_version > 0)
 			hg_sql_row_set_text(&row, VERSION_CUDA_BUILD,
 								hg_sql_cuda_version(reports[0].info.runtime_version));

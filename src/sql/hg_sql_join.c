@@ -3,16 +3,15 @@
  * hg_sql_join.c
  *	  hashgraph_join() over tables.
  *
- * The function is an ordinary join query of the two tables' ctids, run through SPI as
- * the caller under the active snapshot and planned with the join node forced, whatever
- * the settings are and whether or not the session preloads the library: privileges, row
- * security and visibility are PostgreSQL's own, and memory and temporary files those of
- * the node.  Should the planner have no use for the node, it is the same query all the
- * same.  The result is a tuplestore, which goes to a temporary file when it passes
- * work_mem.
+ * The function runs an ordinary join query of the two tables' ctids through SPI, as the caller
+ * under the active snapshot.  It is planned with the join node forced, whatever the settings are,
+ * and whether or not the session preloads the library.  So privileges, row security and visibility
+ * are PostgreSQL's own, and memory and temporary files are the node's.  If the planner has no use
+ * for the node, the query is the same.  The result is a tuplestore, which goes to a temporary file
+ * when it exceeds work_mem.
  *
- * A ctid names a row of the table's own storage.  Where another extension brings the table's rows
- * from elsewhere, the query's plan shows it, and the function refuses.
+ * A ctid identifies a row of the table's own storage.  If another extension provides the table's
+ * rows from elsewhere, the query's plan shows it, and the function raises an error.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -35,7 +34,7 @@
 
 PG_FUNCTION_INFO_V1(hashgraph_join_tables);
 
-/* Switch a setting on until the end of the current level of settings. */
+/* Switches a setting on until the end of the current GUC level. */
 static void
 hg_sql_join_switch_on(const char *setting)
 {
@@ -44,8 +43,8 @@ hg_sql_join_switch_on(const char *setting)
 }
 
 /*
- * Open a cursor for the query.  Planning is all that the settings and hooks are changed for:
- * what runs inside the query (a row security policy's functions) is planned as ever.
+ * Opens a cursor for the query.  The settings and hooks are changed only for planning it: what
+ * runs inside the query (functions of row security policies) is planned as usual.
  */
 static Portal
 hg_sql_join_open(const char *query)
@@ -74,8 +73,8 @@ hg_sql_join_open(const char *query)
 }
 
 /*
- * Do all rows of a plan come from scans of the tables named, by core itself?  What the quals' own
- * queries read is left aside.
+ * Returns true if all rows of a plan come from PostgreSQL's own scans of the two tables.
+ * Subqueries of quals are ignored.
  */
 static bool
 hg_sql_join_plan_scans(const Plan *plan, const List *rtable, Oid left, Oid right)
@@ -103,7 +102,7 @@ hg_sql_join_plan_scans(const Plan *plan, const List *rtable, Oid left, Oid right
 					return false;
 			return true;
 		case T_Result:
-			/* it has no input where no row can pass row security */
+			/* it has no input if no row can pass row security */
 			break;
 		default:
 			if (plan->lefttree == NULL)
@@ -114,7 +113,7 @@ hg_sql_join_plan_scans(const Plan *plan, const List *rtable, Oid left, Oid right
 		   hg_sql_join_plan_scans(plan->righttree, rtable, left, right);
 }
 
-/* Errors unless the portal's query reads the tables of both keys themselves. */
+/* Raises an error unless the portal's query reads both keys' tables themselves. */
 static void
 hg_sql_join_check_plan(Portal portal, const HgSqlKey *left, const HgSqlKey *right)
 {

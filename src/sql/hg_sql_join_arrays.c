@@ -3,15 +3,14 @@
  * hg_sql_join_arrays.c
  *	  hashgraph_join() over arrays.
  *
- * The keys are bigints, which the engine takes as they lie in an array.  Where an
- * array has NULLs, and where keys and HashGraphs would pass work memory, they are
- * copied with their positions, and in the latter case part by part: a part is the keys
- * of both sides with the same share of the hash, by bits of it that vertices are not
- * made of.  The arrays are read through once for each part; they are in memory anyway.
- * A part that has more keys than expected, since one of them is frequent, is joined in
- * pieces of both sides.
+ * The keys are bigints, which the engine reads in place in an array.  If an array has NULLs, or
+ * keys and HashGraphs would exceed work memory, the keys are copied with their positions.  In the
+ * latter case that is done part by part.  A part has the keys of both sides with the same share of
+ * the hash, by bits of it that vertices are not made from.  The arrays are read once for each
+ * part; they are in memory anyway.  A part that has more keys than expected, since one of them is
+ * frequent, is joined in pieces of both sides.
  *
- * Matches go to a tuplestore, which is a temporary file when it passes work_mem.
+ * Matches go to a tuplestore, which goes to a temporary file when it exceeds work_mem.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -33,32 +32,32 @@
 
 PG_FUNCTION_INFO_V1(hashgraph_join_arrays);
 
-/* Work memory of a key: what the join node reckons, and its position. */
+/* Work memory of a key: as the join node computes it, and its position. */
 #define KEY_BYTES (hg_input_row_bytes(sizeof(int64), 0) + sizeof(uint32))
 
-/* Room for a piece, at least; and how much larger than the average of the parts. */
+/* Minimum number of keys in a piece; and the slack of parts over their average. */
 #define LEAST_PIECE 64
 #define PIECE_SLACK 1.25
 
-/* Elements between two looks for a cancel. */
+/* Number of elements between two checks for interrupts. */
 #define ELEMENTS_PER_LOOK 65536
 
-/* One side: an array, and the piece of it that is being joined. */
+/* One side: an array, and its current piece. */
 typedef struct HgSqlArray
 {
 	const int64 *data; /* elements that are not NULL */
 	const uint8 *validity;
-	int count; /* elements */
+	int count; /* number of elements */
 	uint64 nulls;
 
-	/* where the next piece begins */
+	/* Where the next piece begins: */
 	int next;
 	const int64 *next_data;
 
-	/* the piece; keys and positions are its own memory where there is a capacity */
+	/* The current piece; keys and positions are own memory if capacity is not 0. */
 	uint64 capacity;
 	int64 *keys;	   /* [rows] */
-	uint32 *positions; /* [rows] from 1; NULL where row i is position i + 1 */
+	uint32 *positions; /* [rows] from 1; NULL if row i has position i + 1 */
 	uint64 rows;
 } HgSqlArray;
 
@@ -67,7 +66,7 @@ typedef struct HgSqlArrayJoin
 {
 	HgSqlArray arrays[2]; /* by HgSide */
 	HgBudget budget;
-	HgCharge pieces; /* that are being joined */
+	HgCharge pieces; /* memory of the current pieces */
 	uint32 parts;
 	ReturnSetInfo *result;
 	HgJoinRecord record;
@@ -102,7 +101,7 @@ hg_sql_array_rewind(HgSqlArray *array)
 	array->next_data = array->data;
 }
 
-/* Make room for pieces of so many keys, which are copied from now on. */
+/* Allocates memory for pieces of up to capacity keys, which are copied from now on. */
 static void
 hg_sql_array_reserve(HgSqlArray *array, uint64 capacity)
 {
@@ -113,7 +112,7 @@ hg_sql_array_reserve(HgSqlArray *array, uint64 capacity)
 		MemoryContextAllocHuge(CurrentMemoryContext, array->capacity * sizeof(array->positions[0]));
 }
 
-/* Take the next piece of a part; it may be empty at the end of the array. */
+/* Makes the next piece of a part the current one.  It may be empty at the end of the array. */
 static void
 hg_sql_array_take(HgSqlArray *array, uint32 part, uint32 parts)
 {
@@ -123,7 +122,7 @@ hg_sql_array_take(HgSqlArray *array, uint32 part, uint32 parts)
 
 	if (array->capacity == 0)
 	{
-		/* the array itself is the one piece there is */
+		/* the array itself is the only piece */
 		array->keys = unconstify(int64 *, data);
 		array->rows = array->count - i;
 		array->next = array->count;
@@ -137,7 +136,7 @@ hg_sql_array_take(HgSqlArray *array, uint32 part, uint32 parts)
 			CHECK_FOR_INTERRUPTS();
 		if (hg_sql_array_is_null(array, i))
 			continue;
-		key = *data++; /* a NULL takes no room */
+		key = *data++; /* a NULL has no element */
 		if (parts > 1)
 		{
 			uint64 share = hg_mix64((uint64) key) & PG_UINT32_MAX;
@@ -153,19 +152,19 @@ hg_sql_array_take(HgSqlArray *array, uint32 part, uint32 parts)
 	array->rows = rows;
 }
 
-/* The position of a row of the piece in its array. */
+/* Returns the position in the array of a row of the piece. */
 static inline Datum
 hg_sql_array_position(const HgSqlArray *array, uint32 row)
 {
 	return Int64GetDatum(array->positions == NULL ? (int64) row + 1 : array->positions[row]);
 }
 
-/* Decide into how many parts the join goes, and make room for what must be copied. */
+/* Determines the number of parts, and allocates memory for what must be copied. */
 static void
 hg_sql_join_divide(HgSqlArrayJoin *join)
 {
 	double keys = 0;
-	double share; /* of all keys, that work memory holds */
+	double share; /* part of all keys that fits in work memory */
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		keys += join->arrays[side].count - join->arrays[side].nulls;
@@ -183,7 +182,7 @@ hg_sql_join_divide(HgSqlArrayJoin *join)
 	}
 }
 
-/* Take the next piece of a side, and note the time. */
+/* Reads the next piece of a side, and adds the time. */
 static void
 hg_sql_join_take(HgSqlArrayJoin *join, HgSide side, uint32 part)
 {
@@ -194,7 +193,7 @@ hg_sql_join_take(HgSqlArrayJoin *join, HgSide side, uint32 part)
 	join->record.scan_ms += hg_sql_ms_since(start);
 }
 
-/* Join the two pieces. */
+/* Joins the current pieces. */
 static void
 hg_sql_join_pieces(HgSqlArrayJoin *join)
 {
@@ -236,7 +235,7 @@ hg_sql_join_pieces(HgSqlArrayJoin *join)
 	hg_matcher_destroy(matcher);
 }
 
-/* Join what both arrays have of a part; at least once, so that there is something to tell. */
+/* Joins a part of both arrays; the first part at least once, so that there is a report. */
 static void
 hg_sql_join_part(HgSqlArrayJoin *join, uint32 part)
 {

@@ -30,7 +30,7 @@ typedef enum HgLastPlanColumn
 	STEP_COLUMNS
 } HgLastPlanColumn;
 
-/* Names as an array of texts. */
+/* Returns names as a text array. */
 static Datum
 hg_sql_name_array(const List *names)
 {
@@ -44,7 +44,7 @@ hg_sql_name_array(const List *names)
 }
 
 /*
- * hashgraph_last_plan(): the joins and aggregations of this session's last plan that has one, if
+ * hashgraph_last_plan(): the joins and aggregations of this session's last plan that has any, if
  * the current user may see it.
  */
 Datum

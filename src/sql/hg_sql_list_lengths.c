@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_list_lengths.c
- *	  hashgraph_list_lengths(): how long the adjacency lists of a key column are.
+ *	  hashgraph_list_lengths(): the lengths of the adjacency lists of a key column.
  *
- * The lists are counted in this process, whatever backend a join would have: vertices and hash are
- * the same on each.
+ * The lists are counted in this process, whatever backend a join would use: vertices and hash are
+ * the same in each.
  *
- * MEMORY.  Keys and the counts of their lists are charged to the budget that the other statistics
- * functions have.
+ * MEMORY.  Keys and the counts of their lists are charged to a budget like that of the other
+ * statistics functions.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -36,7 +36,7 @@ typedef enum HgListLengthsColumn
 	LENGTHS_COLUMNS
 } HgListLengthsColumn;
 
-/* Count the lists of a side's keys. */
+/* Counts the lists of a side's keys. */
 static HgStatus
 hg_sql_lengths_make(HgListLengths *lists, const HgHost *host, const HgKeySet *set, uint32 width,
 					HgError *error)
@@ -98,7 +98,7 @@ hashgraph_list_lengths(PG_FUNCTION_ARGS)
 	hg_budget_init(&budget, NULL, hg_sql_memory_limit());
 	hg_sql_side_read(&side, &key, encoder, HG_INNER, false, &budget);
 
-	/* in place of the HashGraph that no join will make */
+	/* instead of the HashGraph, which no join will build */
 	set = hg_key_column_set(side.keys);
 	hg_charge_set(&side.keys->charge, hg_key_column_reserved(side.keys) +
 										  hg_list_lengths_bytes(set.rows, hg_load_factor));

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_match.c
- *	  Two key columns read and matched, for hashgraph_probe_stats().
+ *	  Reads and matches two key columns, for hashgraph_probe_stats().
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,7 +18,7 @@
 
 #include "sql/hg_sql_match.h"
 
-/* Garbage of the operator that may pile up before it is thrown away. */
+/* Bytes of the operator's garbage after which it is freed. */
 #define GARBAGE_BYTES ((Size) 256 * 1024)
 
 double
@@ -32,8 +32,8 @@ hg_sql_ms_since(instr_time start)
 }
 
 /*
- * Make the operator ready to be called.  It gets an expression to look at: a
- * polymorphic function may ask for the types of its arguments.
+ * Prepares the operator for calls.  It gets an expression, as a polymorphic function may need the
+ * types of its arguments.
  */
 static void
 hg_sql_match_prepare_recheck(HgSqlMatch *match, const HgKeyClause *clause, const HgSqlKey *left,
@@ -80,7 +80,7 @@ hg_sql_match_open(HgSqlMatch *match, Oid left, const char *left_key, Oid right,
 	match->matcher = hg_matcher_create(&spec, &sets[HG_OUTER], &sets[HG_INNER]);
 }
 
-/* The key of a row, as the operator takes it. */
+/* Returns the key of a row as an argument of the operator. */
 static NullableDatum
 hg_sql_match_key(const HgSqlMatch *match, HgSide side, uint32 row)
 {

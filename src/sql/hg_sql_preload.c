@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_preload.c
- *	  Which library does this session have, and does a new one load it?  Asked by the scripts.
+ *	  Checks of the extension's scripts: which library this session has, and whether new sessions
+ *	  load it.
  *
- * A script of the extension begins by asking whether the library is one that it is for: a
- * session, or a server, keeps the one that it has loaded, whatever was installed since.
+ * A script of the extension begins with a check of the library's version: a session, or a server,
+ * keeps the library that it has loaded, whatever was installed since.
  *
- * Joins are planned by hooks that the library sets where it is preloaded, so that other
- * sessions, this one among them if it loads the library now, plan them without.  Nothing is
- * changed here: the user is told what to run.
+ * Joins are planned by hooks that the library sets when it is preloaded.  Other sessions,
+ * including one that loads the library only now, plan them without.  Nothing is changed here: the
+ * user is told what to run.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -39,17 +40,17 @@ PG_FUNCTION_INFO_V1(hashgraph_check_preload);
 
 #define PRELOAD_SETTING "session_preload_libraries"
 
-/* The settings of a session, and those stored for it, that preload libraries. */
+/* Settings that preload libraries, which may also be stored for roles and databases. */
 static const char *const preload_settings[] = {PRELOAD_SETTING, "local_preload_libraries"};
 
-/* Does a list of libraries, as a setting holds it, name this one? */
+/* Returns true if a setting's list of libraries names this one. */
 static bool
 hg_sql_list_has_library(const char *value)
 {
 	List *libraries;
 	ListCell *cell;
 
-	/* the server complains of a malformed list when it loads it */
+	/* the server complains about a malformed list when it loads it */
 	if (value == NULL || !SplitDirectoriesString(pstrdup(value), ',', &libraries))
 		return false;
 	foreach (cell, libraries)
@@ -63,7 +64,7 @@ hg_sql_list_has_library(const char *value)
 	return false;
 }
 
-/* A setting's value among those that ALTER DATABASE or ALTER ROLE stored, or NULL. */
+/* Returns a setting's value that ALTER DATABASE or ALTER ROLE has stored, or NULL. */
 static char *
 hg_sql_stored_setting(Relation catalog, Oid database, Oid role, const char *name)
 {
@@ -102,7 +103,7 @@ hg_sql_stored_setting(Relation catalog, Oid database, Oid role, const char *name
 	return value;
 }
 
-/* The line that makes new sessions of this database load the library too. */
+/* Returns the command that makes new sessions of this database load the library. */
 static char *
 hg_sql_preload_line(const char *value)
 {
@@ -113,7 +114,7 @@ hg_sql_preload_line(const char *value)
 	initStringInfo(&line);
 	appendStringInfo(&line, "ALTER DATABASE %s SET " PRELOAD_SETTING " = ",
 					 quote_identifier(get_database_name(MyDatabaseId)));
-	/* what is there stays; each is a string of its own, or it would be one name */
+	/* keeps the other libraries; each is a string of its own, or the list would be one name */
 	if (value != NULL && SplitDirectoriesString(pstrdup(value), ',', &libraries))
 		foreach (cell, libraries)
 			appendStringInfo(&line, "%s, ", quote_literal_cstr(lfirst(cell)));
@@ -122,7 +123,7 @@ hg_sql_preload_line(const char *value)
 }
 
 /*
- * hashgraph_check_library(needed text): an error where this session's library is older than a
+ * hashgraph_check_library(needed text): raises an error if this session's library is older than a
  * script that was installed after the session, or the server, had loaded it.
  */
 Datum
@@ -143,10 +144,7 @@ hashgraph_check_library(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/*
- * hashgraph_check_preload(): warn where new sessions of this database will not load
- * the library.
- */
+/* hashgraph_check_preload(): warns if new sessions of this database will not load the library. */
 Datum
 hashgraph_check_preload(PG_FUNCTION_ARGS)
 {
@@ -156,7 +154,7 @@ hashgraph_check_preload(PG_FUNCTION_ARGS)
 					   {MyDatabaseId, InvalidOid},
 					   {InvalidOid, InvalidOid}};
 	const char *current = GetConfigOption(PRELOAD_SETTING, true, false);
-	const char *kept = NULL; /* what holds for the database, whatever the role */
+	const char *kept = NULL; /* stored for the database, whatever the role */
 	Relation catalog;
 	bool loads = false;
 

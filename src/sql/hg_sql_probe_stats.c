@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_probe_stats.c
- *	  hashgraph_probe_stats(): what joining two key columns takes.
+ *	  hashgraph_probe_stats(): the costs of joining two key columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -46,7 +46,7 @@ typedef enum HgProbeStatsColumn
 	PROBE_COLUMNS
 } HgProbeStatsColumn;
 
-/* The number of matches that pass the recheck; *recheck_ms is the time it took. */
+/* Returns the number of matches that pass the recheck; *recheck_ms is its time. */
 static uint64
 hg_sql_probe_stats_recheck(HgSqlMatch *match, double *recheck_ms)
 {
@@ -104,11 +104,9 @@ hg_sql_probe_stats_fill(HgSqlRow *row, HgSqlMatch *match, uint64 matches, double
 }
 
 /*
- * hashgraph_probe_stats(left_rel regclass, left_key name, right_rel regclass,
- *						 right_key name)
+ * hashgraph_probe_stats(left_rel regclass, left_key name, right_rel regclass, right_key name)
  *
- * Exact keys are counted without writing a match; those that are hashes have to be
- * rechecked one by one.
+ * Exact keys are counted without writing a match.  Matches of hashes are rechecked one by one.
  */
 Datum
 hashgraph_probe_stats(PG_FUNCTION_ARGS)

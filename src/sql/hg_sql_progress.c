@@ -48,7 +48,7 @@ typedef enum HgProgressColumn
 	PROGRESS_COLUMNS
 } HgProgressColumn;
 
-/* The relations of a side as an array of OIDs. */
+/* Returns the relations of a side as an array of OIDs. */
 static Datum
 hg_sql_progress_relations(const HgProgressJoin *join, HgSide side)
 {
@@ -60,7 +60,7 @@ hg_sql_progress_relations(const HgProgressJoin *join, HgSide side)
 										   true, TYPALIGN_INT));
 }
 
-/* What is for those alone who may see the join. */
+/* Fills in what only users who may see the join get. */
 static void
 hg_sql_progress_fill(HgSqlRow *row, const HgProgressRow *join)
 {
@@ -89,8 +89,8 @@ hg_sql_progress_fill(HgSqlRow *row, const HgProgressRow *join)
 }
 
 /*
- * hashgraph_progress(): the joins that run; of those that the current user may not see, whose they
- * are and no more, as PostgreSQL tells of the progress of commands.
+ * hashgraph_progress(): the running joins.  Of a join that the current user may not see it shows
+ * only process and database, as PostgreSQL does for the progress of commands.
  */
 Datum
 hashgraph_progress(PG_FUNCTION_ARGS)

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_relation.c
- *	  The tables and key columns that SQL functions are given: checking and reading.
+ *	  Checks and reads the tables and key columns that are arguments of SQL functions.
  *
- * Rows are read by an ordinary query, run through SPI as the caller under the active
- * snapshot, so that privileges, row security and visibility are PostgreSQL's own.
- * Its text is made of quoted names of the catalog's, never of what the caller wrote.
- * The rows stream into a receiver of ours: nothing but keys is held.
+ * Rows are read by an ordinary query through SPI, as the caller under the active snapshot, so that
+ * privileges, row security and visibility are PostgreSQL's own.  The query's text consists of
+ * quoted names from the catalog, never of the caller's text.  The rows stream into a DestReceiver
+ * that keeps only keys.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -37,7 +37,7 @@
 #include "backend/hg_privilege.h"
 #include "sql/hg_sql_relation.h"
 
-/* A receiver of the rows of one side. */
+/* Receives the rows of one side. */
 typedef struct HgSqlReceiver
 {
 	DestReceiver base;
@@ -46,12 +46,12 @@ typedef struct HgSqlReceiver
 	HgSide which;
 	bool keep_values;
 	HgBudget *budget;
-	MemoryContext parent;	 /* of the values */
-	HgBatch *row;			 /* the one that is received */
-	MemoryContext temporary; /* of hash functions */
+	MemoryContext parent;	 /* context for the values */
+	HgBatch *row;			 /* the current row */
+	MemoryContext temporary; /* for hash functions */
 } HgSqlReceiver;
 
-/* Why relations of a kind are not taken, and what to do instead. */
+/* Raises the error for a relation of another kind, with a hint. */
 static void
 hg_sql_reject_kind(const char *table, char kind)
 {
@@ -78,7 +78,7 @@ hg_sql_reject_kind(const char *table, char kind)
 					errhint("%s", hint)));
 }
 
-/* May the current user read a column and the ctid of a relation? */
+/* Returns true if the current user may read a column and the ctid of a relation. */
 static bool
 hg_sql_may_read(Oid relation, AttrNumber attribute)
 {
@@ -155,7 +155,7 @@ hg_sql_key_check(Oid relation, const char *column)
 	return key;
 }
 
-/* The type's cache entry; an error where its values can't be hashed. */
+/* Returns the type's cache entry; raises an error if its values can't be hashed. */
 static TypeCacheEntry *
 hg_sql_lookup_hashable(const HgSqlKey *key)
 {
@@ -180,9 +180,8 @@ hg_sql_lookup_hashable(const HgSqlKey *key)
 }
 
 /*
- * The equality operator of a hash operator family between the types of two of its
- * operator classes, or InvalidOid.  What is polymorphic (arrays, enums, ranges) is
- * equal to nothing but its own type, whatever the family says.
+ * Returns the equality operator of a hash operator family between two types, or InvalidOid.  A
+ * polymorphic type (arrays, enums, ranges) is only equal to itself, whatever the family says.
  */
 static Oid
 hg_sql_family_equality(Oid family, const TypeCacheEntry *left, const TypeCacheEntry *right)
@@ -194,8 +193,8 @@ hg_sql_family_equality(Oid family, const TypeCacheEntry *left, const TypeCacheEn
 }
 
 /*
- * The collation of "left = right", as the parser derives it from two columns: one that
- * is not the database's default wins over one that is, and two such must agree.
+ * Returns the collation of "left = right", as the parser derives it from two columns: a collation
+ * other than the database's default wins over that, and two such collations must agree.
  */
 static Oid
 hg_sql_key_collation(const HgSqlKey *left, const HgSqlKey *right)
@@ -248,13 +247,13 @@ hg_sql_key_clause(const HgSqlKey *left, const HgSqlKey *right)
 }
 
 /*
- * A key as an operand: cast to the type that the operator takes, so that the parser
- * finds this operator and no other of its name.
+ * Returns a key as an operand: cast to the type that the operator takes, so that the parser finds
+ * this operator and no other of its name.
  */
 static char *
 hg_sql_key_operand(const HgSqlKey *key, const char *alias, Oid wanted)
 {
-	/* whatever is polymorphic takes the key as it is */
+	/* a polymorphic operator takes the key as it is */
 	if (IsPolymorphicType(wanted) || wanted == RECORDOID)
 		wanted = key->type;
 	if (wanted == key->declared_type)
@@ -281,7 +280,7 @@ hg_sql_key_condition(const HgSqlKey *left, const HgSqlKey *right, const HgKeyCla
 	return condition;
 }
 
-/* Lay the values out, now that the type of the query's rows is known. */
+/* Creates the store of values, when the type of the query's rows is known. */
 static void
 hg_sql_receive_startup(DestReceiver *self, int operation pg_attribute_unused(), TupleDesc desc)
 {
@@ -353,7 +352,7 @@ hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder, Hg
 				 .rStartup = hg_sql_receive_startup,
 				 .rShutdown = hg_sql_receive_nothing,
 				 .rDestroy = hg_sql_receive_nothing,
-				 .mydest = DestTuplestore}, /* SPI has a use of its own for DestNone */
+				 .mydest = DestTuplestore}, /* SPI uses DestNone for itself */
 		.side = side,
 		.encoder = encoder,
 		.which = which,

@@ -46,7 +46,7 @@ PG_FUNCTION_INFO_V1(hashgraph_resident_refresh);
 PG_FUNCTION_INFO_V1(hashgraph_resident_check);
 PG_FUNCTION_INFO_V1(hashgraph_stat_resident);
 
-/* Between two looks at a table that is waited for, in ms. */
+/* Time between two checks of a table that is waited for, in ms. */
 #define HG_RESIDENT_LOOK_MS 10
 
 /* Numbers of the columns of hashgraph_resident(). */
@@ -120,7 +120,7 @@ hg_sql_resident_require_memory(void)
 								"shared_preload_libraries, and restart the server.")));
 }
 
-/* Open a table that the current user may look after. */
+/* Opens a table that the current user may maintain. */
 static Relation
 hg_sql_resident_open(Oid relation)
 {
@@ -134,7 +134,7 @@ hg_sql_resident_open(Oid relation)
 	return rel;
 }
 
-/* An error where a table can't be resident, however often it is asked for. */
+/* Raises an error if a table can't be cached. */
 static void
 hg_sql_resident_require_table(Relation rel)
 {
@@ -151,7 +151,7 @@ hg_sql_resident_require_table(Relation rel)
 						errdetail("The transaction has made the table, or the file that it has.")));
 }
 
-/* Why a table is in a state.  Without a launcher there is nobody who would tell. */
+/* Returns why a table is in a state.  Without a launcher nobody sets HG_REASON_NO_WORKER. */
 static HgResidentReason
 hg_sql_resident_reason(HgResidentState state, HgResidentReason reason)
 {
@@ -160,7 +160,7 @@ hg_sql_resident_reason(HgResidentState state, HgResidentReason reason)
 	return reason;
 }
 
-/* What a table that is waited for has come to. */
+/* The progress of a table that is waited for. */
 typedef struct HgSqlWaited
 {
 	HgResidentState state;
@@ -170,7 +170,10 @@ typedef struct HgSqlWaited
 	bool wanted;
 } HgSqlWaited;
 
-/* Find it out, of graphs those asked for since a time; an error where the table has gone. */
+/*
+ * Reads the progress, of graphs those that were declined since a time.  Raises an error if the
+ * table has no entry any more.
+ */
 static HgSqlWaited
 hg_sql_resident_waited(HgResidentRelation key, const char *name, TimestampTz since)
 {
@@ -188,7 +191,7 @@ hg_sql_resident_waited(HgResidentRelation key, const char *name, TimestampTz sin
 	return waited;
 }
 
-/* An error for what is declined. */
+/* Raises the error for a declined table or graph. */
 static void
 hg_sql_resident_complain(const char *what, const char *name, HgResidentReason reason)
 {
@@ -199,17 +202,17 @@ hg_sql_resident_complain(const char *what, const char *name, HgResidentReason re
 			 errdetail("The reason is that %s.", hg_resident_reason_text(reason))));
 }
 
-/* How long a table that nobody can take in is waited for, in ms. */
+/* How long a table is waited for while there is no worker, in ms. */
 #define HG_RESIDENT_WORKER_MS 10000
 
 /*
- * Wait until a table is ready, with the graphs that are asked for; an error where it is declined,
- * or a graph has been since a time, or no worker comes to take it in.
+ * Waits until a table and its graphs are ready.  Raises an error if the table is declined, a graph
+ * was declined since a time, or no worker comes.
  */
 static void
 hg_sql_resident_wait(HgResidentRelation key, const char *name, TimestampTz since)
 {
-	instr_time worked; /* when there was last a worker that would take it in */
+	instr_time worked; /* when there was last a worker for it */
 
 	INSTR_TIME_SET_CURRENT(worked);
 	for (;;)
@@ -243,7 +246,7 @@ hg_sql_resident_wait(HgResidentRelation key, const char *name, TimestampTz since
 	}
 }
 
-/* Have what a partitioned table stands for be taken in, or wait for it. */
+/* Waits for the partitions of a partitioned table. */
 static void
 hg_sql_resident_wait_partitions(HgResidentRelation parent, TimestampTz since)
 {
@@ -298,7 +301,7 @@ hashgraph_resident_add(PG_FUNCTION_ARGS)
 		reason = hg_directory_ask(&request);
 	if (reason == HG_REASON_NONE && request.partitioned && !hg_partitions_follow(rel))
 		reason = HG_REASON_NO_MEMORY;
-	/* a lock would keep the loader from nothing, but others from the table as long as this waits */
+	/* a lock would not hinder the loader, but others as long as this waits */
 	relation_close(rel, AccessShareLock);
 	hg_list_write(false);
 	hg_loader_wake();
@@ -345,7 +348,7 @@ hashgraph_resident_drop(PG_FUNCTION_ARGS)
 			hg_directory_remove(entry);
 		else
 		{
-			/* versions without them take the place of those with them */
+			/* versions without the columns will replace those with them */
 			entry->wanted = !partitioned;
 			hg_directory_unlock(entry);
 		}
@@ -363,7 +366,7 @@ hashgraph_resident_drop(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Have all of a table be wanted; false: it is not resident. */
+/* Requests all of a table again; returns false if it has no entry. */
 static bool
 hg_sql_resident_want(HgResidentRelation key)
 {
@@ -399,8 +402,8 @@ hashgraph_resident_refresh(PG_FUNCTION_ARGS)
 }
 
 /*
- * Compares the blocks of a table that are valid for this transaction with its rows, and adds that
- * to a sum.
+ * Compares the blocks of a table that are valid for this transaction with the heap, and adds the
+ * result to a sum.
  */
 static void
 hg_sql_resident_compare(Relation rel, HgCompared *sum)
@@ -420,14 +423,14 @@ hg_sql_resident_compare(Relation rel, HgCompared *sum)
 	sum->different += compared.different;
 }
 
-/* The same of the partitions of a partitioned table, which stands for them. */
+/* Does so for the partitions of a partitioned table. */
 static void
 hg_sql_resident_compare_partitions(Relation rel, HgCompared *sum)
 {
 	List *partitions = find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL);
 	ListCell *cell;
 
-	/* the first one is the table itself, whose lock is the caller's */
+	/* the first one is the table itself, which the caller has locked */
 	for_each_from(cell, partitions, 1)
 	{
 		Relation partition = relation_open(lfirst_oid(cell), NoLock);
@@ -456,8 +459,8 @@ hashgraph_resident_check(PG_FUNCTION_ARGS)
 }
 
 /*
- * May the current user see what there is of a table: who may see its statistics?  What its columns
- * and HashGraphs take tells of all rows, as pg_stats does, which hides it where policies hold.
+ * Returns true if the current user may see what is cached of a table, like its statistics.  Sizes
+ * of columns and graphs depend on all rows: they are hidden where policies hold, as in pg_stats.
  */
 static bool
 hg_sql_resident_may_see(HgResidentRelation key)
@@ -469,7 +472,7 @@ hg_sql_resident_may_see(HgResidentRelation key)
 		   check_enable_rls(key.relation, InvalidOid, true) != RLS_ENABLED;
 }
 
-/* The numbers of a key's columns, as SQL has them. */
+/* Returns the numbers of a key's columns as an array. */
 static Datum
 hg_sql_resident_key_array(const HgKeyNumbers *key)
 {
@@ -532,7 +535,7 @@ hashgraph_resident(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Why tables were declined, and how often: "reason: times", in lines. */
+/* Returns why tables were declined, and how often: lines of "reason: times". */
 static char *
 hg_sql_resident_declines(const HgResidentStatistics *statistics)
 {

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_resident_advise.c
- *	  hashgraph_resident_advise(): what taking a table's columns in would need.
+ *	  hashgraph_resident_advise(): memory that caching a table's columns would need.
  *
- * An estimate, as the planner makes it, of rows; what each of them takes is known of a type of
- * fixed width, and else what ANALYZE has found, or the planner takes for granted.  What ANALYZE has
- * found tells of rows: who may not see all of them is not told (pg_stats hides it as well).
+ * The number of rows is the planner's estimate.  The bytes of each value are known for a type of
+ * fixed width; otherwise they are what ANALYZE has found, or the planner assumes.  ANALYZE's
+ * findings depend on rows: they are not used if the user may not see all rows (pg_stats hides them
+ * as well).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -48,25 +49,25 @@ typedef enum HgAdviseColumn
 	ADVISE_COLUMNS
 } HgAdviseColumn;
 
-/* How large a table is, or all partitions of one. */
+/* The size of a table, or of all partitions of one. */
 typedef struct HgAdviseSize
 {
-	int natts;		/* of the table that was asked for */
-	bool sees_rows; /* the user may see all rows of that */
+	int natts;		/* of the table that is the argument */
+	bool sees_rows; /* the user may see all rows of that table */
 	BlockNumber blocks;
 	double *bytes;		 /* [natts] */
-	double *graph_bytes; /* [natts] of its HashGraph */
+	double *graph_bytes; /* [natts] of the columns' graphs */
 } HgAdviseSize;
 
-/* What is known of the values of a table's column. */
+/* What is known about a column's values. */
 typedef struct HgAdviseValues
 {
-	double width;	 /* of one that is not NULL */
-	double present;	 /* the part of the rows that have such a one */
-	double distinct; /* how many differ; 0: nobody knows */
+	double width;	 /* bytes of a value that is not NULL */
+	double present;	 /* part of the rows that are not NULL */
+	double distinct; /* number of distinct values; 0: unknown */
 } HgAdviseValues;
 
-/* May the user see all rows of a table, as far as policies go? */
+/* Returns true if no policy hides rows of a table from the user. */
 static bool
 hg_advise_sees_rows(Relation rel)
 {
@@ -99,14 +100,12 @@ hg_advise_values(Relation rel, bool sees_rows, Form_pg_attribute attribute, doub
 	return values;
 }
 
-/*
- * What values of any length take in so many rows and segments: packed, or by a dictionary of each.
- */
+/* Returns the bytes of values of variable length: packed, or with a dictionary in each segment. */
 static double
 hg_advise_variable(const HgAdviseValues *values, double rows, BlockNumber blocks)
 {
 	double segments = hg_segment_count(blocks);
-	/* old rows' default of a column that was added later is kept once, and lies in no block */
+	/* the default of a column that was added later is stored once, and lies in no block */
 	double packed = Min(rows * values->present * values->width,
 						(double) blocks * BLCKSZ + segments * values->width) +
 					rows * sizeof(uint32) / HG_GROUP_ROWS;
@@ -118,7 +117,7 @@ hg_advise_variable(const HgAdviseValues *values, double rows, BlockNumber blocks
 			   rows * (codes > 256 ? 2 : 1) + segments * codes * (values->width + sizeof(uint32)));
 }
 
-/* What the HashGraph of a column would take that has a key in so many rows. */
+/* Returns the bytes of the graph of a column with a key in so many rows; 0: it can't have one. */
 static double
 hg_advise_graph(Form_pg_attribute attribute, double rows)
 {
@@ -138,10 +137,7 @@ hg_advise_graph(Form_pg_attribute attribute, double rows)
 			   (double) (sizeof(dsa_pointer) + hg_flat_bin_bytes(&shape, (uint64) (rows / bins)));
 }
 
-/*
- * Add what a table's column takes, where a value may be NULL a bit that tells whether it is, and
- * what a graph of it would.
- */
+/* Adds the bytes of a column, with a bit for each row if it may have NULLs, and of its graph. */
 static void
 hg_advise_add_column(Relation rel, bool sees_rows, AttrNumber number, double rows,
 					 BlockNumber blocks, double *bytes, double *graph_bytes)
@@ -162,7 +158,7 @@ hg_advise_add_column(Relation rel, bool sees_rows, AttrNumber number, double row
 	*graph_bytes += hg_advise_graph(attribute, rows * values.present);
 }
 
-/* Add a table, which is the one that was asked for or a partition, with columns of its own. */
+/* Adds a table, which is the argument or a partition of it with its own column numbers. */
 static void
 hg_advise_add(Relation rel, Relation asked, HgAdviseSize *size)
 {
@@ -204,7 +200,7 @@ hg_advise_size(Relation rel)
 		return size;
 	}
 	partitions = find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL);
-	/* the first one is the table itself, whose lock is the caller's */
+	/* the first one is the table itself, which the caller has locked */
 	for_each_from(cell, partitions, 1)
 	{
 		Relation partition = relation_open(lfirst_oid(cell), NoLock);
@@ -215,7 +211,7 @@ hg_advise_size(Relation rel)
 	return size;
 }
 
-/* Bytes that segments take beside their columns. */
+/* Returns the bytes that segments need beside their columns. */
 static double
 hg_advise_own_bytes(HgAdviseSize size)
 {
@@ -225,7 +221,7 @@ hg_advise_own_bytes(HgAdviseSize size)
 					   HG_SEGMENT_BLOCKS * (sizeof(XLogRecPtr) + sizeof(uint32) + sizeof(Buffer)));
 }
 
-/* A row of the result; a column of NULL stands for what the table takes by itself. */
+/* Adds a row to the result; attribute NULL is for what the table needs beside its columns. */
 static void
 hg_advise_put(FunctionCallInfo fcinfo, Form_pg_attribute attribute, HgResidentReason reason,
 			  double bytes, double graph_bytes)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_resident_columns.c
- *	  The columns and keys of a table that a caller names, to be resident.
+ *	  Looks up the columns and keys of a table that a caller names for caching.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,7 +18,7 @@
 #include "resident/hg_resident_report.h"
 #include "sql/hg_sql_resident_columns.h"
 
-/* The number of a column that can be resident; an error where it can't, or there is none. */
+/* Returns the number of a column; raises an error if it does not exist or can't be cached. */
 static AttrNumber
 hg_sql_resident_column(Relation rel, const char *name)
 {
@@ -63,7 +63,7 @@ hg_sql_resident_columns(Relation rel, const ArrayType *names)
 	return numbers;
 }
 
-/* An error for a key that can't have a graph. */
+/* Raises the error for a key that can't have a graph. */
 static void
 hg_sql_resident_refuse_key(Relation rel, const HgKeyNumbers *key, const char *why)
 {
@@ -81,7 +81,7 @@ hg_sql_resident_refuse_key(Relation rel, const HgKeyNumbers *key, const char *wh
 			 errdetail("The reason is that %s.", why)));
 }
 
-/* The key of these names, of which some at the end may be NULL. */
+/* Returns the key with these column names; NULLs at the end are ignored. */
 static HgKeyNumbers
 hg_sql_resident_key(Relation rel, const Datum *names, const bool *nulls, int n)
 {

@@ -84,7 +84,7 @@ typedef enum HgStatColumn
 	STAT_MATCH_MS,
 	STAT_TOTAL_MS,
 	STAT_STATS_RESET,
-	STAT_LOOKUPS, /* since 0.4 */
+	STAT_LOOKUPS, /* this and later columns: since 0.4 */
 	STAT_SWITCHES,
 	STAT_COLUMNS
 } HgStatColumn;
@@ -132,9 +132,9 @@ hg_sql_last_joins_fill(HgSqlRow *row, int ordinal, const HgJoinRecord *record)
 }
 
 /*
- * The joins of this session's last statement that had one, those that the current user may see,
- * as rows of the function that an installed version of the extension declares: without the columns
- * missing[nmissing], the last one first.
+ * Returns the joins of this session's last statement that had one, if the current user may see
+ * them.  Leaves out the columns missing[nmissing], the last one first, which the installed version
+ * of the extension does not declare.
  */
 static void
 hg_sql_last_joins_return(FunctionCallInfo fcinfo, int nmissing, const HgLastJoinsColumn *missing)
@@ -198,7 +198,7 @@ hg_sql_stat_check(bool counted)
 				 errhint("Add hashgraph to shared_preload_libraries and restart the server.")));
 }
 
-/* This database's counters since the last reset, as a row of so many columns. */
+/* Returns this database's counters since the last reset, as a row of ncolumns columns. */
 static Datum
 hg_sql_stat_return(FunctionCallInfo fcinfo, int ncolumns)
 {
@@ -246,10 +246,7 @@ hashgraph_stat_0_4(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(hg_sql_stat_return(fcinfo, STAT_COLUMNS));
 }
 
-/*
- * hashgraph_stat_reset(): this database's counters to zero, and those of residents, which are the
- * server's.
- */
+/* hashgraph_stat_reset(): resets this database's counters, and the server's of the cache. */
 Datum
 hashgraph_stat_reset(PG_FUNCTION_ARGS)
 {

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_table_stats.c
- *	  hashgraph_table_stats(): a table of engine/hg_table.h over one key column.
+ *	  hashgraph_table_stats(): a hash table of engine/hg_table.h over one key column.
  *
- * A table of the kind and content that are asked for is measured over all keys
- * (engine/hg_table_measure.h): on a device where a matcher would have its join there, else here.
+ * A hash table of the given kind and content is measured over all keys
+ * (engine/hg_table_measure.h): on a device if a matcher would have its join there, or else here.
  *
- * MEMORY.  Keys lie in one array, because a table is built of one batch.  Array and table are
- * charged to the same budget as the other statistics functions have; what reading leaves of it is
- * the table's limit.  A table on a device has the limits of joins there.
+ * MEMORY.  Keys lie in one array, because a hash table is built from one batch.  Array and hash
+ * table are charged to a budget like that of the other statistics functions; what the keys leave
+ * of it is the hash table's limit.  A hash table on a device has the limits of joins there.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,7 +28,7 @@
 #include "sql/hg_sql_relation.h"
 #include "sql/hg_sql_row.h"
 
-/* Batches that the sample is cut into. */
+/* Number of batches that the sample is divided into. */
 #define DEFAULT_BATCHES 10
 
 PG_FUNCTION_INFO_V1(hashgraph_table_stats);
@@ -80,19 +80,19 @@ typedef enum HgTableStatsColumn
 	TABLE_COLUMNS
 } HgTableStatsColumn;
 
-/* What a table is lent: a host that knows whether it was the one to refuse memory. */
+/* A host that knows whether it has refused memory. */
 typedef struct HgSqlTableHost
 {
-	HgPgHost pg; /* first: callbacks of both get the same argument */
+	HgPgHost pg; /* must be first: callbacks get its address */
 	bool refused;
 } HgSqlTableHost;
 
-/* A table that is measured. */
+/* A hash table that is measured. */
 typedef struct HgSqlTable
 {
 	HgSqlTableHost host;
 	HgBudget budget;
-	HgCharge array; /* what keys takes */
+	HgCharge array; /* memory of keys */
 	HgTableTrial trial;
 	const void *keys;
 	uint64 nkeys;
@@ -101,14 +101,14 @@ typedef struct HgSqlTable
 	HgMatcherReport report; /* where it was measured */
 } HgSqlTable;
 
-/* The name that an argument gives, or NULL. */
+/* Returns the text of an argument, or NULL. */
 static const char *
 hg_sql_table_name_argument(FunctionCallInfo fcinfo, HgTableStatsArgument argument)
 {
 	return PG_ARGISNULL(argument) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(argument));
 }
 
-/* A number that an argument gives, or 0, by which a spec means its default. */
+/* Returns the number of an argument, or 0, which means the default in a spec. */
 static double
 hg_sql_table_number(FunctionCallInfo fcinfo, HgTableStatsArgument argument, const char *name)
 {
@@ -121,7 +121,7 @@ hg_sql_table_number(FunctionCallInfo fcinfo, HgTableStatsArgument argument, cons
 	return value;
 }
 
-/* The same for a whole number. */
+/* Returns the whole number of an argument, or 0. */
 static uint32
 hg_sql_table_count(FunctionCallInfo fcinfo, HgTableStatsArgument argument, const char *name)
 {
@@ -152,7 +152,7 @@ hg_sql_table_layout(int layout)
 	return layout == HG_TABLE_AOS ? "aos" : "soa";
 }
 
-/* The number of what has a name; an error that lists all where nothing has. */
+/* Returns the number with this name; raises an error that lists all names if there is none. */
 static int
 hg_sql_table_choice(const char *name, const char *what, int count, const char *(*name_of)(int) )
 {
@@ -169,14 +169,14 @@ hg_sql_table_choice(const char *name, const char *what, int count, const char *(
 					errhint("Available values: %s.", all.data)));
 }
 
-/* The most general content of a kind: it loses no row of a column with duplicates. */
+/* Returns the most general content of a kind: it loses no row of a column with duplicates. */
 static HgTableContent
 hg_sql_table_default_content(HgTableKind kind)
 {
 	return hg_table_traits(kind, HG_TABLE_MULTIMAP).possible ? HG_TABLE_MULTIMAP : HG_TABLE_MAP;
 }
 
-/* What a kind can hold, for a hint. */
+/* Returns the contents that a kind can have, for a hint. */
 static const char *
 hg_sql_table_contents_of(HgTableKind kind)
 {
@@ -189,7 +189,7 @@ hg_sql_table_contents_of(HgTableKind kind)
 	return all.data;
 }
 
-/* What the arguments ask for; an error where there is no such table. */
+/* Returns the spec of the arguments; raises an error if there is no such hash table. */
 static HgTableSpec
 hg_sql_table_spec(FunctionCallInfo fcinfo, uint32 key_width)
 {
@@ -235,7 +235,7 @@ hg_sql_table_spec(FunctionCallInfo fcinfo, uint32 key_width)
 	return spec;
 }
 
-/* How many batches the sample is cut into; 0 where nothing is to be changed. */
+/* Returns the number of batches; 0 if no changes are to be measured. */
 static uint32
 hg_sql_table_batches(FunctionCallInfo fcinfo)
 {
@@ -261,7 +261,7 @@ hg_sql_table_alloc(void *arg, size_t bytes)
 	return block;
 }
 
-/* Keys and table pass the limit. */
+/* Raises the error that keys and hash table exceed the limit. */
 pg_noreturn static void
 hg_sql_table_throw_full(void)
 {
@@ -275,7 +275,7 @@ hg_sql_table_throw_full(void)
 					 "kinds that can't be changed in place take up to twice the memory then.")));
 }
 
-/* Return where a table was measured, and throw otherwise. */
+/* Returns if a hash table was measured, and raises an error otherwise. */
 static void
 hg_sql_table_check(HgSqlTable *table, HgStatus status, const HgError *error)
 {
@@ -284,7 +284,7 @@ hg_sql_table_check(HgSqlTable *table, HgStatus status, const HgError *error)
 	hg_host_rethrow(&table->host.pg);
 	if (status == HG_OUT_OF_MEMORY && !table->host.refused)
 		hg_sql_table_throw_full();
-	/* the one thing that is wrong with a batch of ours: lists can't be padded so far */
+	/* the only thing that can be wrong with these batches: lists can't be padded so far */
 	if (status == HG_INVALID)
 		ereport(
 			ERROR,
@@ -295,7 +295,7 @@ hg_sql_table_check(HgSqlTable *table, HgStatus status, const HgError *error)
 	hg_host_throw(&table->host.pg, status, error);
 }
 
-/* Read the keys of a column into one array. */
+/* Reads the keys of a column into one array. */
 static void
 hg_sql_table_read(HgSqlTable *table, const HgSqlKey *key, HgKeyEncoder *encoder)
 {
@@ -309,7 +309,7 @@ hg_sql_table_read(HgSqlTable *table, const HgSqlKey *key, HgKeyEncoder *encoder)
 	set = hg_key_column_set(side.keys);
 	bytes = set.rows * encoder->width;
 
-	/* no HashGraph of a join will be built of them: from here on they are keys alone */
+	/* no HashGraph will be built from them: from here on only the keys count */
 	hg_charge_set(&side.keys->charge, hg_key_column_reserved(side.keys));
 	table->array.budget = &table->budget;
 	hg_charge_set(&table->array, bytes);
@@ -334,7 +334,7 @@ hg_sql_table_read(HgSqlTable *table, const HgSqlKey *key, HgKeyEncoder *encoder)
 	table->null_keys = side.null_keys;
 }
 
-/* Have the table measured on a device; false: it is to be measured here. */
+/* Measures the hash table on a device; returns false if it is to be measured here. */
 static bool
 hg_sql_table_measure_there(HgSqlTable *table)
 {
@@ -355,14 +355,14 @@ hg_sql_table_measure_there(HgSqlTable *table)
 	return measured;
 }
 
-/* Measure the table in this process. */
+/* Measures the hash table in this process. */
 static void
 hg_sql_table_measure_here(HgSqlTable *table)
 {
 	HgStatus status;
 	HgError error;
 
-	/* 0 would be no limit */
+	/* 0 would mean no limit */
 	table->trial.spec.memory_limit = Max(hg_budget_room(&table->budget), 1);
 	status = hg_table_measure(hg_table_cpu(), &table->host.pg.host, &table->trial, table->keys,
 							  table->nkeys, &table->measure, &error);
@@ -375,7 +375,7 @@ hg_sql_table_measure_here(HgSqlTable *table)
 			 (unsigned long long) table->measure.inserted);
 }
 
-/* A time a row, left NULL where there was none. */
+/* Sets a time for each row; leaves it NULL if there were no rows. */
 static void
 hg_sql_table_fill_ns(HgSqlRow *row, HgTableStatsColumn column, double ns, uint64 rows)
 {
@@ -424,7 +424,7 @@ hg_sql_table_fill(HgSqlRow *row, const HgSqlTable *table)
 /*
  * hashgraph_table_stats(rel regclass, key name, kind text, content text, parameters ...)
  *
- * A parameter that is NULL has its default; one that the kind does not have is not looked at.
+ * A parameter that is NULL has its default; a parameter that the kind does not have is ignored.
  */
 Datum
 hashgraph_table_stats(PG_FUNCTION_ARGS)
