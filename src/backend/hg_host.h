@@ -24,7 +24,7 @@ typedef struct HgPgHost
 	ErrorData *caught;	   /* error of an interrupt, or NULL */
 	HgProgress *progress;  /* of the join that the engine works for; or NULL */
 	bool limited;		   /* timeout_ms is a limit */
-	double timeout_ms; /* time that waits may still take in total; at 0 everything is cancelled */
+	double timeout_ms;	   /* ms that waits may still take; at 0 the engine is cancelled */
 } HgPgHost;
 
 /* Initializes a host without a timeout, whose memory comes from context. */

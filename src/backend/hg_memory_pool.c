@@ -71,7 +71,7 @@ hg_pool_free_block(HgPoolBlock *block)
 	pfree(block);
 }
 
-/* Frees free blocks, the longest unused first, until all blocks have at most so many bytes. */
+/* Frees free blocks, the longest unused first, until all blocks have at most this many bytes. */
 static void
 hg_pool_shrink(Size bytes)
 {
@@ -84,7 +84,7 @@ hg_pool_shrink(Size bytes)
 	}
 }
 
-/* Put a block into the pool, or free it. */
+/* Puts a block into the pool, or frees it. */
 static void
 hg_pool_put(HgPoolBlock *block)
 {

@@ -26,7 +26,7 @@ static HgProgressSlot *slots = NULL;
 /* The slots of this process; NULL before its first join. */
 static volatile HgProgressSlot *own_slots = NULL;
 
-/* [HG_PROGRESS_JOINS] users of these slots; NULL: free. */
+/* [HG_PROGRESS_JOINS] joins that use own_slots; NULL: free */
 static HgProgress *owners[HG_PROGRESS_JOINS];
 
 static shmem_request_hook_type previous_shmem_request = NULL;

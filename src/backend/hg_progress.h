@@ -133,18 +133,15 @@ extern void hg_progress_tell(HgProgress *progress);
 /* Reports only the phase, if it has changed. */
 extern void hg_progress_tell_phase(HgProgress *progress);
 
-/*
- * Reports everything about a join that is finished.  Others may take its slot, until it is
- * executed again.
- */
+/* Reports everything about a join that is finished for now.  Other joins may take its slot. */
 extern void hg_progress_tell_done(HgProgress *progress);
 
 /* Stops showing the join. */
 extern void hg_progress_end(HgProgress *progress);
 
 /*
- * Notes that so many rows were processed, and reports everything unless that was done shortly
- * before.  progress may be NULL.
+ * Notes that rows were processed, and reports everything unless that was done shortly before.
+ * progress may be NULL.
  */
 static inline void
 hg_progress_step(HgProgress *progress, int rows)

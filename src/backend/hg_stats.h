@@ -16,7 +16,7 @@
 /* A finished join, of a plan node or of a SQL function. */
 typedef struct HgJoinRecord
 {
-	Oid user;				   /* as which it ran, whoever ends it */
+	Oid user;				   /* as which it ran */
 	char node[32];			   /* "HashGraphJoin" or "hashgraph_join" */
 	char join_type[16];		   /* "Inner", "Left", "Right Anti", ... */
 	HgMatcherReport report;	   /* times and counts are sums over all executions */

@@ -55,7 +55,7 @@
 
 PGDLLEXPORT void hg_launcher_main(Datum arg);
 
-/* What the launcher knows about a place. */
+/* A place, as the launcher knows it. */
 typedef struct HgLaunched
 {
 	TimestampTz started_at; /* when a worker was started last; 0: never */

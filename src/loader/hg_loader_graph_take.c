@@ -151,7 +151,7 @@ hg_graph_pin(HgGraphMaking *making, const HgDirectoryEntry *entry, const HgDirec
 	making->old = graph->version;
 }
 
-/* Returns true if a graph of a locked entry is to be made; then it is marked as loading. */
+/* Returns true if a graph of a locked entry shall be made; then marks it as loading. */
 static bool
 hg_graph_take_locked(HgGraphMaking *making, const HgDirectoryEntry *entry, HgDirectoryGraph *graph)
 {
@@ -162,7 +162,7 @@ hg_graph_take_locked(HgGraphMaking *making, const HgDirectoryEntry *entry, HgDir
 
 	if (reason != HG_REASON_NONE)
 	{
-		/* a session that waits for other graphs is told only of those declined meanwhile */
+		/* a waiting session gets an error only for graphs that are declined while it waits */
 		if (graph->wanted || graph->state != HG_RESIDENT_DECLINED || graph->reason != reason)
 			hg_graph_decline(graph, reason);
 		return false;
@@ -211,7 +211,7 @@ hg_graph_knows_columns(HgGraphMaking *making, const HgDirectoryEntry *entry)
 	return known;
 }
 
-/* Returns true if all columns of a graph in a locked entry are to be loaded. */
+/* Returns true if all columns of a graph in a locked entry can be loaded and are not evicted. */
 static bool
 hg_graph_has_columns(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph)
 {

@@ -37,11 +37,11 @@ typedef struct HgGraphMaking
 	uint32 nsegments;
 	uint32 size;		/* allocated elements of the next three arrays */
 	uint64 *serials;	/* of versions that the graph will list */
-	uint8 *kept;		/* HgFlatPartState: whether rows of the older graph are kept */
+	uint8 *kept;		/* HgFlatPartState: whether the older graph's rows are copied */
 	dsa_pointer *added; /* pinned versions whose rows are new; invalid: none */
 	dsa_pointer old;	/* pinned older graph; invalid: none */
 	HgFlatGraph flat;	/* the older graph */
-	HgFlatMask mask;	/* which of its rows are kept */
+	HgFlatMask mask;	/* which of its rows are copied */
 	uint32 *rows;		/* [HG_BATCH_ROWS] numbers of those rows of a batch that have a key */
 } HgGraphMaking;
 

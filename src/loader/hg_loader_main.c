@@ -27,7 +27,7 @@
 #define HG_LOADER_CHAIN_MS 5000
 #define HG_LOADER_LOOK_MS 20
 
-/* Freed memory that the C library keeps for reuse; enough for the arrays of most segments. */
+/* Freed bytes that the C library reuses; enough for the arrays of most segments. */
 #define HG_LOADER_POOL_BYTES (32 * 1024 * 1024)
 
 PGDLLEXPORT void hg_loader_main(Datum arg);

@@ -146,7 +146,7 @@ hg_loader_has_columns(const HgDirectoryEntry *entry, dsa_pointer pointer, const 
 	return true;
 }
 
-/* Adds the segments of a locked entry that are to be loaded; the plan has room for all. */
+/* Adds the segments of a locked entry that need loading; the plan has room for all. */
 static void
 hg_loader_plan_segments(HgLoaderPlan *plan, HgDirectoryEntry *entry)
 {

@@ -407,7 +407,9 @@ hg_replica_find_partitioning(HgResidentGraph *version, const HgReplicaHolders *h
 	return true;
 }
 
-/* Sends what these devices shall have of a pinned graph.  Returns false as hg_replica_pinned(). */
+/*
+ * Sends the devices of the set what they shall have of a graph.  Returns as hg_replica_pinned().
+ */
 static bool
 hg_replica_part(HgReplicaPart *part, HgDeviceSet device_set, const HgReplicaHolders *holders,
 				bool *tried)

@@ -345,7 +345,7 @@ hg_replica_publish(const HgReplicaColumn *replica, HgResidentGraph *version)
 	return true;
 }
 
-/* Prepares everything that is to be sent; returns false if there can be no replica now. */
+/* Prepares everything that will be sent; returns false if there can be no replica now. */
 static bool
 hg_replica_prepare(HgReplicaColumn *replica, HgResidentGraph *version)
 {

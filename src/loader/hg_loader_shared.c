@@ -25,7 +25,7 @@ typedef struct HgSharedPost
 	HgLastRound last;
 } HgSharedPost;
 
-/* Number of commands that may keep workers away at the same time. */
+/* Maximum number of commands that keep workers away at the same time. */
 #define HG_HOLD_OFFS 32
 
 typedef struct HgLoaderShared

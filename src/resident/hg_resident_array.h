@@ -166,7 +166,7 @@ hg_segment_group(const HgSegmentArray *array, uint32 row)
 
 /*
  * Returns where the value of row to would begin, before alignment; place is where that of row from
- * would.  Both rows are of one group.
+ * would.  Both rows are in one group.
  */
 static inline const char *
 hg_segment_walk(const HgSegmentArray *array, uint32 from, uint32 to, const char *place)

@@ -38,8 +38,8 @@ hg_capture_is_plausible(XLogRecPtr lsn)
 }
 
 /*
- * Returns the xmin of the capture's snapshot.  Whoever inserts a row after a block was read was
- * still running when the snapshot was taken, so its id is not older.
+ * Returns the xmin of the capture's snapshot.  A transaction that inserts a row after a block was
+ * read was still running when the snapshot was taken, so its id is not older.
  */
 static FullTransactionId
 hg_capture_horizon(void)

@@ -302,10 +302,7 @@ hg_chain_observe_file(HgDirectoryEntry *entry, HgResidentFile file)
 		hg_directory_want(entry);
 }
 
-/*
- * Returns true if a slot has all blocks that these bits allow, now and at the last observation.
- * Then there is nothing to note.
- */
+/* Returns true if a slot has all blocks that the bits allow, now and at the last observation. */
 static bool
 hg_chain_is_complete(const HgSegmentSlot *slot, const HgBlockBits *bits, bool valid)
 {
@@ -391,12 +388,12 @@ typedef struct HgObservation
 	HgChainPosition position;
 	uint32 nsegments; /* of the file */
 	bool steady;	  /* no slot was changed since the last one, in the same generation */
-	bool wanted;	  /* something is to be loaded */
+	bool wanted;	  /* there is something to load */
 } HgObservation;
 
 /*
  * Begins with a table's entry.  From here on nothing joins at an older round, so every record is
- * looked at, or newer.  Returns false if there is nothing to observe.
+ * observed, or newer.  Returns false if there is nothing to observe.
  */
 static bool
 hg_chain_begin_observation(HgObservation *observation, Relation rel, BlockNumber nblocks)
@@ -554,7 +551,7 @@ hg_chain_end_round(HgChain *chain, HgChainPosition position)
 
 	hg_chain_raise(&chain->finishing, position.round);
 	pg_memory_barrier();
-	/* whoever joins after this has seen finishing: the list takes each partition's lock */
+	/* a loader that joins later has seen finishing: the list takes each partition's lock */
 	nkeys = hg_directory_list(chain->database, &keys);
 	for (int i = 0; i < nkeys; i++)
 	{

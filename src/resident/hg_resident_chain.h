@@ -101,7 +101,7 @@ extern uint64 hg_chain_start(HgChain *chain, uint64 *round);
 extern uint64 hg_chain_begin_round(HgChain *chain, uint64 generation);
 
 /*
- * Returns true if the table is to be observed: it has an entry, which was not declined, has slots,
+ * Returns true if the table shall be observed: it has an entry, which was not declined, has slots,
  * is of another file, or was declined for a reason that may have passed.
  */
 extern bool hg_chain_may_observe(Relation rel);

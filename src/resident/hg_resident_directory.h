@@ -172,8 +172,8 @@ extern void hg_directory_startup(void);
 /* Returns the entry of a table, locked, or NULL.  hg_directory_unlock unlocks it. */
 extern HgDirectoryEntry *hg_directory_lock(HgResidentRelation key, bool exclusive);
 /*
- * Returns the entry of a table, locked exclusively, and makes an empty one if there is none.
- * *found tells which.  Raises an error if there is no memory.
+ * Returns the entry of a table, locked exclusively.  Makes an empty one if there is none, and sets
+ * *found to false.  Raises an error if there is no memory.
  */
 extern HgDirectoryEntry *hg_directory_lock_new(HgResidentRelation key, bool *found);
 extern void hg_directory_unlock(HgDirectoryEntry *entry);
@@ -233,7 +233,7 @@ hg_directory_prefetch(const HgSegmentSlot *slots, uint32 nslots, uint32 i)
 extern int hg_directory_unnamed(HgResidentRelation key, AttrNumber *columns, int ncolumns);
 
 /*
- * Adds these columns and keys to the table's entry, which is made if there is none, and queues the
+ * Adds columns and keys to the table's entry, which is made if there is none, and queues the
  * table.  Returns HG_REASON_NONE, or why some were not added: HG_REASON_NO_MEMORY or
  * HG_REASON_GRAPH_NUMBER.  Raises an error if the hash table cannot grow after all.
  */

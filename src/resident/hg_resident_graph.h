@@ -132,15 +132,15 @@ extern uint64 hg_resident_graph_least_bytes(const HgPinnedGraph *graph);
  */
 extern void hg_resident_graph_bring_partitions(const HgPinnedGraph *graph, HgDeviceSet device_set);
 
-/* Requests a replica on the first of these devices, which have its join partner. */
+/* Requests a replica on the first of the devices that have its join partner. */
 extern void hg_resident_graph_bring(const HgPinnedGraph *graph, HgDeviceSet device_set);
 
-/* Requests a replica on each of these devices. */
+/* Requests a replica on each device of the set. */
 extern void hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgDeviceSet device_set);
 
 /*
- * Records the missing replicas that the processes of these devices have reported, of the graph or
- * of its partitions, and of columns.
+ * Records the missing replicas that the processes of the devices have reported, of the graph or of
+ * its partitions, and of columns.
  */
 extern void hg_resident_graph_missed(const HgPinnedGraph *graph, bool partitioned,
 									 HgDeviceSet device_set, const HgMissingReplicas *missing);
@@ -167,7 +167,7 @@ extern void hg_resident_graph_note_lost(const HgPinnedGraph *graph, double block
 
 /*
  * Return true if devices are recorded to have a replica of a column of its rows: one device, or
- * all that have its partitions.  The column is requested, too.
+ * all that have its partitions.  The column is then requested.
  */
 extern bool hg_resident_graph_ask_column(Relation rel, const HgGraphKey *key, AttrNumber number);
 extern bool hg_resident_graph_has_column(const HgPinnedGraph *graph, AttrNumber number);

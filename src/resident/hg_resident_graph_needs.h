@@ -58,7 +58,7 @@ extern HgGraphNeeds hg_graph_wishes_told(HgGraphWishes *wishes);
 extern bool hg_graph_wishes_are_due(HgGraphWishes *wishes);
 extern void hg_graph_wishes_set_weighed(HgGraphWishes *wishes);
 
-/* Returns the bytes that each of so many devices needs; with 1 nothing is partitioned. */
+/* Returns the bytes that each of several devices needs; with 1 nothing is partitioned. */
 static inline uint64
 hg_graph_needs_each(const HgGraphNeeds *needs, uint32 devices)
 {

@@ -31,11 +31,11 @@ typedef struct HgGraphPartitions
 {
 	dsa_pointer next;		/* next partitioning of the version; invalid: there is none */
 	bool borrows;			/* the arrays belong to another partitioning, which lives as long */
-	HgDeviceSet device_set; /* the first of these devices has partition 0, and so on */
+	HgDeviceSet device_set; /* the first device of the set has partition 0, and so on */
 	uint32 count;			/* of partitions */
 	uint32 parts;
-	Size bytes;			/* of the area; without borrowed arrays */
-	dsa_pointer words;	/* uint32[parts]; these arrays are those of HgPartitioning */
+	Size bytes;			/* in the area, without borrowed arrays */
+	dsa_pointer words;	/* uint32[parts]; as in HgPartitioning, like the next two */
 	dsa_pointer before; /* uint64[count * (parts + 1)] */
 	dsa_pointer bits;	/* dsa_pointer[parts], of uint64[count * words[part]]; invalid: no words */
 	HgDeviceCopy copies[HG_GPU_DEVICES]; /* by device number, of its partition */
@@ -77,8 +77,8 @@ hg_graph_copartition(dsa_pointer copartition)
 extern uint32 hg_graph_partition_at(const HgGraphPartitions *partitions, int device_no);
 
 /*
- * Allocates a partitioning over these devices with no bit set; part i has words[i] words for each
- * partition.  Returns InvalidDsaPointer if there is no memory.  Its maker links it.
+ * Allocates a partitioning over a set of devices with no bit set; part i has words[i] words for
+ * each partition.  Returns InvalidDsaPointer if there is no memory.  Its maker links it.
  */
 extern dsa_pointer hg_graph_partitions_make(HgResidentClaim *claim, HgDeviceSet device_set,
 											uint32 parts, const uint32 *words);

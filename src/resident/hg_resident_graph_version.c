@@ -370,7 +370,7 @@ hg_graph_version_homes(HgResidentGraph *graph, const HgReplicaHolders *holders)
 bool
 hg_graph_version_lacks_home(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	/* a partitioned version gets no home by itself */
+	/* a partitioned version gets a home only on request */
 	return hg_graph_version_homes(graph, holders) == 0 &&
 		   hg_graph_version_partitioning(graph, holders) == 0 &&
 		   !hg_graph_version_is_copartitioned(graph);

@@ -151,7 +151,7 @@ extern dsa_pointer hg_graph_version_make(HgResidentClaim *claim, const HgGraphKe
 /* Returns the list of a version, [nsegments].  Its maker fills it in. */
 extern uint64 *hg_graph_version_serials(const HgResidentGraph *graph);
 
-/* Allocates a bin of so many bytes and rows, which the maker fills in; NULL if memory is full. */
+/* Allocates a bin of rows rows, which the maker fills in; NULL if there is no memory. */
 extern void *hg_graph_version_add_bin(HgResidentClaim *claim, HgResidentGraph *graph, uint32 bin,
 									  Size bytes, uint64 rows);
 

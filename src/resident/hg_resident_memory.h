@@ -59,9 +59,7 @@ typedef enum HgResidentLock
 	HG_RESIDENT_LOCKS /* their number */
 } HgResidentLock;
 
-/*
- * Reserve and create the area, while the server starts, with AddinShmemInitLock held at startup.
- */
+/* Reserve and create the area, while the server starts; startup needs AddinShmemInitLock. */
 extern void hg_resident_memory_request(void);
 extern void hg_resident_memory_startup(void);
 
@@ -93,7 +91,7 @@ extern Size hg_resident_memory_used(void);
 extern Size hg_resident_memory_pinned(void);
 
 /*
- * Account for a version of so many bytes that this process has pinned or unpinned.  only: no other
+ * Account for a version of this size that this process has pinned or unpinned.  only: no other
  * process has it pinned.
  */
 extern void hg_resident_memory_pin(Size bytes, bool only);

@@ -151,7 +151,7 @@ hg_resident_report(HgResidentRelation key, HgResidentReport **reports)
 	}
 }
 
-/* Returns true if a version has columns with all these numbers, none of them evicted. */
+/* Returns true if a version has all columns with these numbers, and none is evicted. */
 static bool
 hg_report_has_numbers(const HgSegmentVersion *version, int nnumbers, const AttrNumber *numbers)
 {

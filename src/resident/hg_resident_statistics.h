@@ -20,8 +20,8 @@ typedef enum HgResidentCounter
 {
 	HG_COUNT_SCANS = 0,			/* scans that read from cached columns */
 	HG_COUNT_ROWS_SERVED,		/* rows read from versions, before quals */
-	HG_COUNT_BLOCKS_SERVED,		/* blocks that these scans read from versions */
-	HG_COUNT_BLOCKS_FROM_HEAP,	/* blocks that these scans read from the heap */
+	HG_COUNT_BLOCKS_SERVED,		/* blocks that such scans read from versions */
+	HG_COUNT_BLOCKS_FROM_HEAP,	/* blocks that such scans read from the heap */
 	HG_COUNT_CHAINS_BROKEN,		/* after a break no block is valid until a new chain starts */
 	HG_COUNT_BLOCKS_READMITTED, /* blocks that rule L made valid again */
 	HG_COUNT_LOADS,				/* segments loaded */
@@ -31,7 +31,7 @@ typedef enum HgResidentCounter
 	HG_COUNT_GRAPHS_REPLICATED, /* replicas sent to devices */
 	HG_COUNT_GRAPHS_MISSED,		/* replicas that a join requested and a device did not have */
 	HG_COUNT_BLOCKS_LOOKED_AT,	/* changed blocks examined for their unchanged rows */
-	HG_COUNT_LOOKS_RECALLED,	/* those found in the page visibility cache */
+	HG_COUNT_LOOKS_RECALLED,	/* changed blocks found in the page visibility cache */
 	HG_COUNT_DECLINES,			/* tables and graphs declined */
 	HG_RESIDENT_COUNTERS		/* number of counters */
 } HgResidentCounter;

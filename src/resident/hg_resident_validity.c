@@ -251,8 +251,8 @@ hg_validity_note_use(HgSegmentVersion *version, int column, TimestampTz now)
 }
 
 /*
- * Notes the use of these columns.  Returns true if the version has all of them; sets missed[] for
- * those it lacks.
+ * Notes the use of columns.  Returns true if a version has all of them; sets missed[] for those it
+ * lacks.
  */
 static bool
 hg_validity_use_columns(HgSegmentVersion *version, const HgResidentColumn *columns, int ncolumns,
@@ -274,9 +274,9 @@ hg_validity_use_columns(HgSegmentVersion *version, const HgResidentColumn *colum
 }
 
 /*
- * Pins the segments of a locked entry that have valid blocks, and reduces bits to those.  Versions
- * that processes have pinned can't be evicted, and remain beside those that replace them.  If idle
- * cursors pin more than half of the area, only versions that are pinned already are used.
+ * Pins the segments of a locked entry that have valid blocks, and reduces bits to the valid ones.
+ * Pinned versions can't be evicted, and remain beside versions that replace them.  If idle cursors
+ * pin more than half of the area, only versions that are pinned already are used.
  */
 static void
 hg_validity_take(HgValidBlocks *valid, HgDirectoryEntry *entry, uint64 generation,
@@ -340,7 +340,7 @@ hg_validity_has_versions(Relation rel, HgResidentRelation key, const HgChain *ch
 	return found;
 }
 
-/* Creates an empty set of valid blocks, with room for so many segments. */
+/* Creates an empty set of valid blocks, with room for nsegments. */
 static HgValidBlocks *
 hg_validity_create(uint32 nsegments)
 {

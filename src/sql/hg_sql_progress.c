@@ -60,7 +60,7 @@ hg_sql_progress_relations(const HgProgressJoin *join, HgSide side)
 										   true, TYPALIGN_INT));
 }
 
-/* Fills in what only users who may see the join get. */
+/* Fills in the columns that need the privilege to see the join. */
 static void
 hg_sql_progress_fill(HgSqlRow *row, const HgProgressRow *join)
 {

@@ -117,7 +117,7 @@ hg_advise_variable(const HgAdviseValues *values, double rows, BlockNumber blocks
 			   rows * (codes > 256 ? 2 : 1) + segments * codes * (values->width + sizeof(uint32)));
 }
 
-/* Returns the bytes of the graph of a column with a key in so many rows; 0: it can't have one. */
+/* Returns the bytes of the graph of a column with a key in this many rows; 0: none is possible. */
 static double
 hg_advise_graph(Form_pg_attribute attribute, double rows)
 {

@@ -284,7 +284,7 @@ hg_sql_table_check(HgSqlTable *table, HgStatus status, const HgError *error)
 	hg_host_rethrow(&table->host.pg);
 	if (status == HG_OUT_OF_MEMORY && !table->host.refused)
 		hg_sql_table_throw_full();
-	/* the only thing that can be wrong with these batches: lists can't be padded so far */
+	/* the only possible error in a batch made here: lists can't be padded so far */
 	if (status == HG_INVALID)
 		ereport(
 			ERROR,
