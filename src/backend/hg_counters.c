@@ -159,10 +159,7 @@ hg_counters_drop_oldest(void)
 	shared->since = GetCurrentTimestamp();
 }
 
-/*
- * Returns this database's entry, made if there is none.  The lock is held then, in either mode;
- * the entry's spinlock is not.
- */
+/* Returns this database's entry, made if needed, with the lock held in either mode. */
 static HgStatEntry *
 hg_counters_find_entry(void)
 {
@@ -302,10 +299,7 @@ static PgStat_KindInfo kind_info = {
 	.reset_timestamp_cb = hg_counters_start_kind_entry,
 };
 
-/*
- * Sets whether the statistics file will contain the counters.  The checkpointer writes it, and
- * uses its own setting.
- */
+/* Sets whether the checkpointer writes the counters; each process has this setting. */
 static void
 hg_counters_set_saved(bool saved)
 {

@@ -55,10 +55,7 @@ hg_host_cancelled(void *arg)
 	hg_progress_step(host->progress, 0);
 	if (host->caught != NULL)
 		return true;
-	/*
-	 * even if the timeout has passed: the latch that signaled the interrupt is reset, and no later
-	 * wait would see it
-	 */
+	/* even after the timeout: the latch of the interrupt is reset, and no later wait sees it */
 	if (INTERRUPTS_PENDING_CONDITION())
 	{
 		PG_TRY();

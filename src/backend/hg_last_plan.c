@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_last_plan.c
- *	  The joins and aggregations of this session's last plan, and why PostgreSQL's own nodes do
- *	  them.
+ *	  The joins and aggregations of the last plan, and why PostgreSQL's nodes do them.
  *
  * A plan is stored as an array of steps and a string of names, in memory that the session reuses.
  * This is done for each planned statement, so nothing is formatted or looked up before a user

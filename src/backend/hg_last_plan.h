@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_last_plan.h
- *	  The joins and aggregations of this session's last plan, and why PostgreSQL's own nodes do
- *	  them.
+ *	  The joins and aggregations of the last plan, and why PostgreSQL's nodes do them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -95,10 +94,7 @@ extern void hg_last_plan_publish(HgLastPlan *plan, const PlannedStmt *statement,
  */
 extern bool hg_last_plan_start(const PlannedStmt *statement);
 
-/*
- * Returns true if a statement was published last and has been started.  *plan becomes its stored
- * plan, or NULL if it has no steps.
- */
+/* Returns true if the statement was published last and started.  *plan: its steps; NULL: none. */
 extern bool hg_last_plan_find(const PlannedStmt *statement, const HgLastPlan **plan);
 
 /*
@@ -107,10 +103,7 @@ extern bool hg_last_plan_find(const PlannedStmt *statement, const HgLastPlan **p
  */
 extern const HgLastPlan *hg_last_plan_for(Oid function);
 
-/*
- * Return the number of a plan's steps, a step by its number from 0, and the names of a step's
- * relations as palloc'd strings.
- */
+/* Return a plan's number of steps, a step from 0, and its relations' names as palloc'd strings. */
 extern int hg_last_plan_count(const HgLastPlan *plan);
 extern const HgPlanStep *hg_last_plan_step(const HgLastPlan *plan, int number);
 extern List *hg_last_plan_names(const HgLastPlan *plan, const HgPlanStep *step);

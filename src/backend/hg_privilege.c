@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_privilege.c
- *	  Checks whether functions that a node calls by itself may be executed, and joins may be
- *	  seen.
+ *	  Checks whether a node may call functions itself, and a user may see joins.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_privilege.h
- *	  Checks whether functions that a node calls by itself may be executed, and joins may be
- *	  seen.
+ *	  Checks whether a node may call functions itself, and a user may see joins.
  *
  * The executor checks functions when it initializes the expressions that call them.  A node that
  * compares keys as words, or runs an aggregate's functions, has no such expression.  It checks

@@ -139,10 +139,7 @@ extern void hg_progress_tell_done(HgProgress *progress);
 /* Stops showing the join. */
 extern void hg_progress_end(HgProgress *progress);
 
-/*
- * Notes that rows were processed, and reports everything unless that was done shortly before.
- * progress may be NULL.
- */
+/* Notes processed rows; reports everything unless done shortly before.  progress may be NULL. */
 static inline void
 hg_progress_step(HgProgress *progress, int rows)
 {
@@ -156,10 +153,7 @@ hg_progress_step(HgProgress *progress, int rows)
 /* Returns true if joins of this server are shown at all. */
 extern bool hg_progress_exists(void);
 
-/*
- * Copies the next running join to *row, in the order of processes.  *place must be 0 at first.
- * Returns false if there are no more.
- */
+/* Copies the next running join, by process; false if there is none.  *place is 0 at first. */
 extern bool hg_progress_next(int *place, HgProgressRow *row);
 
 #endif /* HG_PROGRESS_H */

@@ -127,10 +127,7 @@ hg_stats_has_plan(const Node *statement)
 		   IsA(statement, CreateTableAsStmt) || IsA(statement, DeclareCursorStmt);
 }
 
-/*
- * Enters a level in which transactions do not end.  Returns true if it is the outermost, which
- * must be left.
- */
+/* Enters a level that contains no transaction end; true if it is the outermost, to be left. */
 static inline bool
 hg_stats_enter(void)
 {
@@ -238,10 +235,7 @@ hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_on
 	}
 }
 
-/*
- * The hooks that number statements do not change what a statement does, so any session that has
- * loaded the library may have them.
- */
+/* These hooks do not change what a statement does, so any session may have them. */
 void
 hg_stats_init(void)
 {

@@ -182,10 +182,7 @@ hg_launcher_look_for_database(Oid database)
 	return state;
 }
 
-/*
- * Starts a worker if the place is empty and the pause is over.  Returns false if there is no
- * background worker slot.
- */
+/* Starts a worker if the place is empty and the pause is over; false if no worker slot is free. */
 static bool
 hg_launcher_fill(int number, const HgPost *post, HgPlace place)
 {

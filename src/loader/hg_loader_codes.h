@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_codes.h
- *	  A set of distinct values, with a code for each: numbers from 0 in the order in which values
- *	  came.
+ *	  A set of distinct values, with a code for each: 0, 1, 2, ... in order of arrival.
  *
  * Values are compared by their stored bytes, not by their type's equality.  One value may have
  * several codes, if it is compressed in one row and not in another.

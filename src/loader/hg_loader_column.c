@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_column.c
- *	  Collects the values of a segment's column row by row, and makes the arrays of a version
- *	  from them.
+ *	  Collects the values of a segment's column, and makes its arrays from them.
  *
  * Values that are not FIXED are PACKED first: their bytes are copied from the page.  So they use
  * no more memory than the pages, plus the default of missing rows once.  When all values are

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_column.h
- *	  Collects the values of a segment's column row by row, and makes the arrays of a version
- *	  from them.
+ *	  Collects the values of a segment's column, and makes its arrays from them.
  *
  * The encoding (resident/hg_resident_array.h) is chosen when all values are there.
  *
@@ -56,10 +55,7 @@ extern void hg_encoded_column_append(HgEncodedColumn *column, uint32 row, Datum 
 extern void hg_encoded_column_append_values(HgEncodedColumn *column, uint32 row,
 											const Datum *values, int n);
 
-/*
- * Fills in data with the arrays of nrows rows, which live as long as the context.  The column
- * takes no more values.
- */
+/* Fills in data with the arrays of nrows rows, which live as long as the context. */
 extern void hg_encoded_column_finish(HgEncodedColumn *column, uint32 nrows,
 									 HgSegmentColumnData *data);
 

@@ -40,10 +40,7 @@ hg_encoding_begin(const HgSegmentArray *packed, uint32 most)
 						.missing = HG_NO_CODE};
 }
 
-/*
- * Returns the code of a row, which is not NULL.  The value of missing rows, which is large, is
- * looked up once.
- */
+/* Returns the code of a row.  The value of missing rows, which is large, is looked up once. */
 static uint32
 hg_encoding_row(HgEncoding *encoding, uint32 row, const char *value)
 {

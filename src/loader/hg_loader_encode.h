@@ -26,10 +26,7 @@ typedef struct HgEncoder HgEncoder;
 extern HgEncoder *hg_encoder_begin(Relation rel, uint32 segment, const HgResidentColumn *columns,
 								   int ncolumns);
 
-/*
- * Adds the rows of a block.  Blocks come in ascending order; blocks that are not added have no
- * rows in the version.
- */
+/* Adds the rows of a block; blocks ascend.  A block that is not added has no rows. */
 extern void hg_encoder_add_page(HgEncoder *encoder, BlockNumber block, HgCapturedPage *page);
 
 /* Returns the bytes of the FIXED columns' values so far.  The finished arrays have no fewer. */

@@ -150,10 +150,7 @@ hg_holdoff_release(void *arg)
 	hg_holdoff_end(holdoff);
 }
 
-/*
- * Hands the hold-offs of a released subtransaction over to its parent, and ends those of a
- * subtransaction that is rolled back.
- */
+/* Hands hold-offs of a released subtransaction to its parent; ends those of an aborted one. */
 static void
 hg_holdoff_end_subtransaction(SubXactEvent event, SubTransactionId subtransaction,
 							  SubTransactionId parent, void *arg pg_attribute_unused())

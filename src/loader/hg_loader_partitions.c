@@ -54,10 +54,7 @@ hg_partitions_read(HgResidentRelation parent, int natts, HgPartitioned *asked)
 	return true;
 }
 
-/*
- * Returns true if a partition has an entry with all of these columns and keys, whichever table it
- * was made for.
- */
+/* Returns true if a partition has an entry with all of these, whichever table it was made for. */
 static bool
 hg_partitions_is_there(const HgDirectoryRequest *request)
 {

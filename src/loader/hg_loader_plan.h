@@ -42,10 +42,7 @@ extern void hg_loader_decline(HgDirectoryEntry *entry, HgResidentReason reason);
  */
 extern bool hg_loader_check_table(Relation rel);
 
-/*
- * Queues a table if the definition of a cached column has changed.  A change to a type with the
- * same bytes keeps the file.
- */
+/* Queues a table if a column's definition has changed; a change may keep bytes and file. */
 extern void hg_loader_check_columns(Relation rel);
 
 /*

@@ -359,10 +359,7 @@ hg_replica_ask_limits(const HgReplicaHolders *holders, HgReplicaLimits *limits)
 	}
 }
 
-/*
- * Returns true if this many devices have memory for a graph, or its partitions, and for what joins
- * need with it.
- */
+/* Returns true if this many devices have memory for a graph and what joins need with it. */
 static bool
 hg_replica_is_room(const HgReplicaLimits *limits, uint64 bytes, const HgGraphNeeds *needs,
 				   uint32 devices)
@@ -407,9 +404,7 @@ hg_replica_find_partitioning(HgResidentGraph *version, const HgReplicaHolders *h
 	return true;
 }
 
-/*
- * Sends the devices of the set what they shall have of a graph.  Returns as hg_replica_pinned().
- */
+/* Sends the devices what they shall have of a graph.  Returns as hg_replica_pinned(). */
 static bool
 hg_replica_part(HgReplicaPart *part, HgDeviceSet device_set, const HgReplicaHolders *holders,
 				bool *tried)

@@ -53,10 +53,7 @@ extern HgReplicaColumn *hg_replica_column_pin(HgResidentRelation key, const HgPi
 /* Unpins the versions. */
 extern void hg_replica_column_unpin(HgReplicaColumn *replica);
 
-/*
- * Sends the values to a job that was opened for the replica: all, or with partitions not NULL
- * those of a partition's rows.
- */
+/* Sends the values of all rows, or with partitions those of one, to a job for the replica. */
 extern HgStatus hg_replica_column_put(HgReplicaColumn *replica, HgEngine *engine, HgJob *job,
 									  const HgPartitioning *partitions, uint32 partition,
 									  HgError *error);

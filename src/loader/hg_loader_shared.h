@@ -48,10 +48,7 @@ extern void hg_loader_shared_init(void);
 /* Wakes the launcher. */
 extern void hg_loader_wake(void);
 
-/*
- * Returns true if there has been a launcher since the server started.  There is none if no
- * background worker slot was left.
- */
+/* Returns true if there was a launcher since the server's start, which needs a worker slot. */
 extern bool hg_loader_has_launcher(void);
 
 /*
@@ -69,10 +66,7 @@ extern bool hg_post_send_away(Oid database);
 /* For the launcher: makes this process the one that hg_loader_wake wakes. */
 extern void hg_loader_shared_attach(void);
 
-/*
- * For the launcher: hg_post_count returns the number of posts.  hg_post_read copies one, and
- * returns false if it is no database's.
- */
+/* For the launcher: return the number of posts, and copy one; false if it is no database's. */
 extern int hg_post_count(void);
 extern bool hg_post_read(int number, HgPost *post);
 

@@ -278,10 +278,7 @@ hg_loader_attempt(const HgLoaderPlan *plan, uint32 segment)
  * ------------------------------------------------------------------------
  */
 
-/*
- * Frees a segment's old version if there is no room for a new one beside it.  Returns false if
- * there is none.
- */
+/* Frees a segment's old version, to make room for the new one; false if there is none. */
 static bool
 hg_loader_vacate(const HgLoaderPlan *plan, uint32 segment)
 {
@@ -299,10 +296,7 @@ hg_loader_vacate(const HgLoaderPlan *plan, uint32 segment)
 	return vacated;
 }
 
-/*
- * Frees the table's own graphs, which are made from its columns, if those find no room.  Returns
- * false if there are none.
- */
+/* Declines the table's own graphs, to make room for its columns; false if there are none. */
 static bool
 hg_loader_decline_graphs(const HgLoaderPlan *plan)
 {
@@ -426,8 +420,7 @@ hg_loader_unclaim(HgResidentRelation key)
 }
 
 /*
- * Makes a plan in a transaction of its own.  Returns NULL if there is nothing to load (*nothing is
- * true), or no lock.
+ * Makes a plan in a transaction.  NULL: there is nothing to load (*nothing is true), or no lock.
  */
 static HgLoaderPlan *
 hg_loader_try_plan(HgResidentRelation key, MemoryContext context, bool *nothing)

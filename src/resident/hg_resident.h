@@ -10,10 +10,7 @@
 #ifndef HG_RESIDENT_H
 #define HG_RESIDENT_H
 
-/*
- * Installs shmem_request_hook and shmem_startup_hook.  Does nothing unless called while
- * shared_preload_libraries are loaded.
- */
+/* Installs the hooks, only while shared_preload_libraries are loaded. */
 extern void hg_resident_init(void);
 
 #endif /* HG_RESIDENT_H */

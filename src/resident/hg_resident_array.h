@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_array.h
- *	  The values of one column of a segment in memory: encodings, arrays, and how to find a row's
- *	  value.
+ *	  The values of one column of a segment in memory: their encodings and arrays.
  *
  * FIXED: values of a fixed width of at most HG_FIXED_WIDTH bytes.  A NULL row has a value of
  * zeroes.

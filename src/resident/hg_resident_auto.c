@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_auto.c
- *	  Requests columns that joins have scanned twice, and graphs of keys that joins have hashed
- *	  twice.
+ *	  Requests columns that joins have scanned twice, and keys that joins have hashed twice.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

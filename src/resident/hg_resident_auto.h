@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_auto.h
- *	  Requests columns that joins have scanned twice, and graphs of keys that joins have hashed
- *	  twice.
+ *	  Requests columns that joins have scanned twice, and keys that joins have hashed twice.
  *
  * A first scan is noted in a hash table of fixed size, where one note may overwrite another.  A
  * scan whose note was overwritten has to come a third time.

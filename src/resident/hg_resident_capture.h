@@ -73,10 +73,7 @@ extern bool hg_capture_join(HgCapture *capture, dsa_pointer version);
 /* Releases the pin of the map's page.  May be called more than once. */
 extern void hg_capture_end(HgCapture *capture);
 
-/*
- * Releases the pin, and forgets the relation, so that the caller can unlock it.  hg_capture_end or
- * hg_capture_go_on may follow.
- */
+/* Releases the pin and forgets the relation; hg_capture_end or hg_capture_go_on may follow. */
 extern void hg_capture_let_go(HgCapture *capture);
 /*
  * Continues with the relation, and removes blocks from capture->wanted that are not all-visible

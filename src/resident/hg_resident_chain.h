@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_chain.h
- *	  The chain of snapshots of a database, and the rounds in which its visibility maps are
- *	  observed.
+ *	  The chain of snapshots of a database, and rounds of observing its visibility maps.
  *
  * Two processes that are connected to the database, the witnesses, take turns.  The one whose turn
  * it is registers a snapshot in a transaction of its own.  It copies the bits of every table that

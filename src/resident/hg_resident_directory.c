@@ -129,10 +129,7 @@ hg_directory_check_name(HgDirectoryEntry *entry, const char *name)
 	return true;
 }
 
-/*
- * Makes room for wanted items in a chunk that has room for *size, of which used are in use.
- * Returns false if there is no memory.
- */
+/* Enlarges a chunk for wanted items, of which used are in use; false if there is no memory. */
 static bool
 hg_directory_grow(dsa_pointer *chunk, uint32 *size, uint32 used, uint32 wanted, Size width)
 {

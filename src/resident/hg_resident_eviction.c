@@ -86,10 +86,7 @@ hg_eviction_graph_used_at(const HgDirectoryEntry *entry, const HgDirectoryGraph 
 	return used_at;
 }
 
-/*
- * Adds the graphs of a locked entry that may be evicted, from the n-th victim on.  Returns the new
- * number of victims.
- */
+/* Adds the graphs that may be evicted, from the n-th victim on.  Returns the number of victims. */
 static int
 hg_eviction_collect_graphs(const HgDirectoryEntry *entry, HgVictims *victims, int n)
 {
@@ -263,10 +260,7 @@ hg_eviction_take_column(const HgVictim *victim, TimestampTz now)
 	return freed;
 }
 
-/*
- * Frees page visibility caches of a table's versions that nobody reads, until wanted bytes are
- * freed.  Returns the freed bytes.
- */
+/* Frees page visibility caches that nobody reads, up to wanted bytes.  Returns the bytes. */
 static Size
 hg_eviction_take_page_vis(HgResidentRelation table, Size wanted)
 {

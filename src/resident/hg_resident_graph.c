@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph.c
- *	  Cached HashGraphs of a table's keys: finding and pinning them, and what devices have of
- *	  them.
+ *	  Cached HashGraphs ("graphs"): finding and pinning them, and what devices have of them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

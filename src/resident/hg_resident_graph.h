@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph.h
- *	  Cached HashGraphs of a table's keys ("graphs"): finding and pinning them, and what devices
- *	  have of them.
+ *	  Cached HashGraphs ("graphs"): finding and pinning them, and what devices have of them.
  *
  * A graph version (hg_resident_graph_version.h) LISTS the segment versions whose rows it has, by
  * their serial numbers.  A scan for which a segment version is valid (hg_resident_validity.h) sees
@@ -108,10 +107,7 @@ extern HgDeviceSet hg_resident_graph_copartition(const HgPinnedGraph *graph,
 /* Returns true if the graph is partitioned, whether or not devices have its partitions. */
 extern bool hg_resident_graph_is_partitioned(const HgPinnedGraph *graph);
 
-/*
- * Returns true if it is partitioned because no single device has memory for it, or for what joins
- * need beside it.
- */
+/* Returns true if it is partitioned because it, or what joins need with it, fits no device. */
 extern bool hg_resident_graph_is_too_large(const HgPinnedGraph *graph);
 
 /* Returns true if a device has a replica, or several have all of its partitions. */
@@ -138,10 +134,7 @@ extern void hg_resident_graph_bring(const HgPinnedGraph *graph, HgDeviceSet devi
 /* Requests a replica on each device of the set. */
 extern void hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgDeviceSet device_set);
 
-/*
- * Records the missing replicas that the processes of the devices have reported, of the graph or of
- * its partitions, and of columns.
- */
+/* Records the missing replicas that devices have reported, of the graph or its partitions. */
 extern void hg_resident_graph_missed(const HgPinnedGraph *graph, bool partitioned,
 									 HgDeviceSet device_set, const HgMissingReplicas *missing);
 /* Does the same for the partitions of the graph as it is co-partitioned with another one. */
@@ -172,10 +165,7 @@ extern void hg_resident_graph_note_lost(const HgPinnedGraph *graph, double block
 extern bool hg_resident_graph_ask_column(Relation rel, const HgGraphKey *key, AttrNumber number);
 extern bool hg_resident_graph_has_column(const HgPinnedGraph *graph, AttrNumber number);
 
-/*
- * Returns what a graph of the key has of a table, as things stand; all zeroes if there is no
- * graph.
- */
+/* Returns what a graph of the key has of a table; all zeroes if there is no graph. */
 extern HgGraphExtent hg_resident_graph_extent(Relation rel, const HgGraphKey *key);
 
 /*

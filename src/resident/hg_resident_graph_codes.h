@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_codes.h
- *	  Codes that devices have instead of a column's values, where those have no width that an
- *	  engine supports.
+ *	  Codes that devices have instead of values, if no engine supports their width.
  *
  * A value becomes a number from 0, the same for the same bytes in all rows of a graph version.  A
  * numeric may become an integer scaled by the column's display scale instead.  What a number

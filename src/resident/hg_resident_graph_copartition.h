@@ -32,10 +32,7 @@ extern void hg_graph_copartition_ask(HgResidentGraph *graph, AttrNumber column);
 /* Stores the requested columns in numbers[HG_GRAPH_COPARTITIONS], and returns their number. */
 extern int hg_graph_copartition_asked(HgResidentGraph *graph, AttrNumber *numbers);
 
-/*
- * Returns how the graph is co-partitioned with a version that is partitioned over these devices;
- * NULL if it is not.
- */
+/* Returns the co-partitioning with a version that is partitioned over these devices, or NULL. */
 extern HgGraphCopartition *hg_graph_copartition_find(HgResidentGraph *graph,
 													 const HgResidentGraph *with,
 													 HgDeviceSet device_set);
@@ -50,10 +47,7 @@ extern HgGraphCopartition *hg_graph_copartition_add(HgResidentGraph *graph,
 													const HgGraphPartitions *partitioning,
 													const uint64 *rows);
 
-/*
- * Return true if all devices are recorded to have their partitions: by this co-partitioning, or by
- * any of the graph's.
- */
+/* Return true if devices have all partitions: of this, or of any co-partitioning of the graph. */
 extern bool hg_graph_copartition_is_replicated(HgGraphCopartition *copartition,
 											   const HgReplicaHolders *holders);
 extern bool hg_graph_copartition_has_replicas(HgResidentGraph *graph,
@@ -66,10 +60,7 @@ extern bool hg_graph_copartition_has_replicas(HgResidentGraph *graph,
 extern bool hg_graph_copartition_is_due(HgResidentGraph *graph, HgResidentGraph *with,
 										const HgReplicaHolders *holders);
 
-/*
- * Returns the partitioning of a version that is partitioned over the devices it shall be
- * partitioned over; NULL otherwise.
- */
+/* Returns the partitioning of a version, if it is over the right devices; NULL otherwise. */
 extern HgGraphPartitions *hg_graph_copartition_partitions(HgResidentGraph *with,
 														  const HgReplicaHolders *holders);
 

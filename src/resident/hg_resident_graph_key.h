@@ -114,10 +114,7 @@ hg_graph_key_equal(const HgGraphKey *a, const HgGraphKey *b)
 	return true;
 }
 
-/*
- * Returns true if a key has the columns of another one, in any order.  Column i of key is column
- * order[i] of other.
- */
+/* Returns true if key is a permutation of other: its column i is column order[i] of other. */
 static inline bool
 hg_graph_key_permutes(const HgGraphKey *key, const HgGraphKey *other, int *order)
 {

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_state.c
- *	  Decides when the graphs that a table's entry requests are made, made again, and sent to
- *	  devices.
+ *	  Decides when a table's graphs are made, made again, and sent to devices.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_state.h
- *	  Decides when the graphs that a table's entry requests are made, made again, and sent to
- *	  devices.
+ *	  Decides when a table's graphs are made, made again, and sent to devices.
  *
  * A graph is made from the versions in the table's slots, and stays as it is while slots get other
  * versions.  Then it is OUT OF STEP.  Joins read the rows of those segments themselves, and are

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_version.c
- *	  Graph versions: HashGraphs of keys of a table in shared memory, immutable once they are
- *	  published.
+ *	  Graph versions: HashGraphs in shared memory, immutable once they are published.
  *
  * A version has a chunk for itself, one for its list of segment versions, one for the pointers to
  * its bins, and one for each bin.  A graph of 10 million rows has a thousand bins of some 100 kB.

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_version.h
- *	  Graph versions: HashGraphs of keys of a table in shared memory, immutable once they are
- *	  published.
+ *	  Graph versions: HashGraphs in shared memory, immutable once they are published.
  *
  * A graph version is a flat HashGraph (engine/hg_flat.h) of the rows of segment versions, at most
  * one of each segment.  A row number is made of the segment's number and the row's in it.  The
@@ -41,18 +40,12 @@
 
 StaticAssertDecl(HG_SEGMENT_ROWS < (1 << HG_FLAT_ROW_BITS), "segments are larger than parts");
 
-/*
- * Maximum number of segments of a table that has a graph.  Larger part numbers are for rows that a
- * query reads itself.
- */
+/* Maximum number of segments.  Larger part numbers are for rows that a query reads itself. */
 #define HG_GRAPH_SEGMENTS 4096
 
 StaticAssertDecl(HG_GRAPH_SEGMENTS < HG_FLAT_PARTS, "no number of a part is left");
 
-/*
- * Flag in the list: the segment version is passed over, as a value of the key lies out of line,
- * where a loader must not look.
- */
+/* Flag of a segment version that is passed over: a loader can't read a key value out of line. */
 #define HG_GRAPH_PASSED (UINT64CONST(1) << 63)
 
 /*
@@ -126,10 +119,7 @@ typedef struct HgResidentGraph
 	pg_atomic_uint32 next_ambiguous;
 	pg_atomic_uint32 lost; /* in blocks, see hg_resident_graph_note_lost() */
 	uint32 nsegments;
-	/*
-	 * uint64[nsegments]: serials of the segment versions that it lists; 0: none.  With
-	 * HG_GRAPH_PASSED the version is passed over.
-	 */
+	/* uint64[nsegments], 0: none, HG_GRAPH_PASSED | serial: passed over */
 	dsa_pointer serials;
 	dsa_pointer bins; /* dsa_pointer[1 << shape.bins_log2]; invalid: an empty bin */
 } HgResidentGraph;
@@ -235,17 +225,11 @@ extern HgDeviceCopy *hg_graph_version_copies(HgResidentGraph *graph, HgGraphPart
 extern HgDeviceCopy *hg_graph_version_column_copies(HgResidentGraph *graph,
 													HgGraphPartitions *partitions, int column);
 
-/*
- * Returns true if the version shall be partitioned now: it shall be, is not over those devices,
- * and they all have processes.
- */
+/* Returns true if the version shall be partitioned, is not yet, and all devices have processes. */
 extern bool hg_graph_version_is_to_be_partitioned(HgResidentGraph *graph,
 												  const HgReplicaHolders *holders);
 
-/*
- * Returns true if a loader has to send any of a version to a device process, or to choose a home
- * or devices for it.
- */
+/* Returns true if a loader has to send any of a version, or to choose devices for it. */
 extern bool hg_graph_version_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /*

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_key.h
- *	  Identities of tables, files, segments and columns: plain data, for comparing and hashing;
- *	  and bitmaps of a segment's blocks.
+ *	  Identities of tables, files and columns, and bitmaps of a segment's blocks.
  *
  * A SEGMENT is HG_SEGMENT_BLOCKS consecutive blocks of a table.  One page of the visibility map
  * covers 32 whole segments, so that a look at one page of the map covers a segment.

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_list.c
- *	  The list file: the names of cached tables, columns and graphs, never data, which outlives
- *	  the server.
+ *	  The list file: names of cached tables, columns and keys, which outlives the server.
  *
  * The file has a header, and for each table an item followed by its columns:
  *

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_list.h
- *	  The list file: the names of cached tables, columns and graphs, never data, which outlives
- *	  the server.
+ *	  The list file: names of cached tables, columns and keys, which outlives the server.
  *
  * The file lies in the data directory.  A standby has its own.  The first process that needs the
  * directory after the server's start reads it.  From then on the directory is authoritative, and

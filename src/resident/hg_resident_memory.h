@@ -90,10 +90,7 @@ extern Size hg_resident_memory_used(void);
 /* Returns the bytes of all pinned versions, each counted once (hg_resident_version.h). */
 extern Size hg_resident_memory_pinned(void);
 
-/*
- * Account for a version of this size that this process has pinned or unpinned.  only: no other
- * process has it pinned.
- */
+/* Account for a pinned or unpinned version; only: no other process has it pinned. */
 extern void hg_resident_memory_pin(Size bytes, bool only);
 extern void hg_resident_memory_unpin(Size bytes, bool only);
 
@@ -112,10 +109,7 @@ extern dsa_area *hg_resident_area(void);
 /* Returns the address of a chunk in this process. */
 extern void *hg_resident_address(dsa_pointer chunk);
 
-/*
- * Opens a claim, whose array lies in context.  The reset of context or the end of
- * CurrentResourceOwner frees the claim's chunks.
- */
+/* Opens a claim in context; its reset or the end of CurrentResourceOwner frees the chunks. */
 extern void hg_resident_claim_open(HgResidentClaim *claim, MemoryContext context);
 
 /*
@@ -133,10 +127,7 @@ extern bool hg_resident_has_room(Size bytes);
 /* Frees the claim's chunks.  The claim can be used again. */
 extern void hg_resident_claim_release(HgResidentClaim *claim);
 
-/*
- * Frees a chunk.  bytes is the size that it was allocated with, or 0 if the caller accounts for it
- * elsewhere.  Does not fail.
- */
+/* Frees a chunk.  bytes as allocated, or 0 if accounted for elsewhere.  Does not fail. */
 extern void hg_resident_free(dsa_pointer chunk, Size bytes);
 
 #endif /* HG_RESIDENT_MEMORY_H */

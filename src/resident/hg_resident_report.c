@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_report.c
- *	  Reports what is cached of a table, for users and the planner. Nothing decides on visibility
- *	  by it.
+ *	  Reports what is cached of a table, for users and the planner.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -250,10 +250,7 @@ hg_validity_note_use(HgSegmentVersion *version, int column, TimestampTz now)
 		pg_atomic_write_u64(&version->columns[column].used_at, (uint64) now);
 }
 
-/*
- * Notes the use of columns.  Returns true if a version has all of them; sets missed[] for those it
- * lacks.
- */
+/* Notes the use of columns.  True: the version has all.  Sets missed[] for those it lacks. */
 static bool
 hg_validity_use_columns(HgSegmentVersion *version, const HgResidentColumn *columns, int ncolumns,
 						TimestampTz now, bool *missed)

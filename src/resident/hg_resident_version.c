@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_version.c
- *	  Segment versions: the rows of a segment's blocks as columns in shared memory, immutable
- *	  once they are published.
+ *	  Segment versions: a segment's rows as columns, immutable once they are published.
  *
  * A version has a chunk for itself, one (the body) for its blocks and rows, and one for the arrays
  * of each column.  Blocks whose line pointers have no gaps store none.  That is so after loading a

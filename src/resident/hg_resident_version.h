@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_version.h
- *	  Segment versions: the rows of a segment's blocks as columns in shared memory, immutable
- *	  once they are published.
+ *	  Segment versions: a segment's rows as columns, immutable once they are published.
  *
  * A version has the rows of those blocks of a segment that were all-visible when it was loaded, in
  * physical order: row numbers ascend by block, and within a block by line pointer.  A version does
@@ -130,10 +129,7 @@ typedef struct HgSegmentRows
 	const OffsetNumber *offsets;
 } HgSegmentRows;
 
-/*
- * Makes a version with one user, its maker.  Returns InvalidDsaPointer if there is no memory; the
- * claim has what was allocated.
- */
+/* Makes a version with one user, its maker.  Returns InvalidDsaPointer if there is no memory. */
 extern dsa_pointer hg_segment_version_make(HgResidentClaim *claim, const HgSegmentData *data);
 
 /* Returns the address of a version. */
@@ -168,10 +164,7 @@ extern void hg_segment_version_pin(HgSegmentVersion *version);
 /* Ends a pin.  The last user frees the version.  Does not fail. */
 extern void hg_segment_version_release(dsa_pointer version);
 
-/*
- * Ends the maker's use, which becomes the directory's when the version is published.  The last
- * user frees the version.
- */
+/* Ends the maker's use, or the directory's, which it becomes.  The last user frees the version. */
 extern void hg_segment_version_retire(dsa_pointer version);
 
 /* Returns true if any process has pinned the version. */
@@ -181,10 +174,7 @@ hg_segment_version_is_pinned(HgSegmentVersion *version)
 	return pg_atomic_read_u32(&version->pins) > 0;
 }
 
-/*
- * Frees a column's arrays, and returns their bytes.  The entry is locked exclusively, and no
- * process has the version pinned.
- */
+/* Frees a column's arrays, and returns their bytes.  No process has the version pinned. */
 extern Size hg_segment_evict_column(HgSegmentVersion *version, int column);
 
 /* Returns the arrays of a version's body. */

@@ -20,10 +20,7 @@ typedef struct HgCompared
 	uint64 different; /* number of rows that differ, in the cache or in a graph */
 } HgCompared;
 
-/*
- * Compares all rows of a table that a scan under this snapshot would read from the cache with what
- * it would read from the heap.
- */
+/* Compares all rows that a scan under this snapshot would read from the cache with the heap. */
 extern HgCompared hg_sql_compare_valid(Relation rel, Snapshot snapshot);
 
 #endif /* HG_SQL_COMPARE_H */

@@ -72,10 +72,7 @@ hg_sql_join_open(const char *query)
 	return portal;
 }
 
-/*
- * Returns true if all rows of a plan come from PostgreSQL's own scans of the two tables.
- * Subqueries of quals are ignored.
- */
+/* Returns true if all rows of a plan, except in quals, come from core's scans of the tables. */
 static bool
 hg_sql_join_plan_scans(const Plan *plan, const List *rtable, Oid left, Oid right)
 {

@@ -43,10 +43,7 @@ hg_sql_name_array(const List *names)
 	return PointerGetDatum(construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
-/*
- * hashgraph_last_plan(): the joins and aggregations of this session's last plan that has any, if
- * the current user may see it.
- */
+/* hashgraph_last_plan(): the session's last plan, if the current user may see it. */
 Datum
 hashgraph_last_plan(PG_FUNCTION_ARGS)
 {

@@ -31,10 +31,7 @@ hg_sql_ms_since(instr_time start)
 	return INSTR_TIME_GET_MILLISEC(now);
 }
 
-/*
- * Prepares the operator for calls.  It gets an expression, as a polymorphic function may need the
- * types of its arguments.
- */
+/* Prepares the operator.  A polymorphic function needs an expression to find argument types. */
 static void
 hg_sql_match_prepare_recheck(HgSqlMatch *match, const HgKeyClause *clause, const HgSqlKey *left,
 							 const HgSqlKey *right)

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_preload.c
- *	  Checks of the extension's scripts: which library this session has, and whether new sessions
- *	  load it.
+ *	  Checks which library this session has, and whether new sessions load it.
  *
  * A script of the extension begins with a check of the library's version: a session, or a server,
  * keeps the library that it has loaded, whatever was installed since.

@@ -170,10 +170,7 @@ typedef struct HgSqlWaited
 	bool wanted;
 } HgSqlWaited;
 
-/*
- * Reads the progress, of graphs those that were declined since a time.  Raises an error if the
- * table has no entry any more.
- */
+/* Reads the progress, with graphs declined since a time.  An error if the table has no entry. */
 static HgSqlWaited
 hg_sql_resident_waited(HgResidentRelation key, const char *name, TimestampTz since)
 {
@@ -401,10 +398,7 @@ hashgraph_resident_refresh(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/*
- * Compares the blocks of a table that are valid for this transaction with the heap, and adds the
- * result to a sum.
- */
+/* Compares a table's valid blocks with the heap, and adds the result to a sum. */
 static void
 hg_sql_resident_compare(Relation rel, HgCompared *sum)
 {
