@@ -98,7 +98,7 @@ typedef struct HgLastRound
 	TimestampTz ended_at;
 } HgLastRound;
 
-/* Stores the last round, if it is newer; and returns it. */
+/* Store the last round, if it is newer; and return it. */
 extern void hg_post_set_last_round(int number, const HgLastRound *last);
 extern HgLastRound hg_post_last_round(int number);
 

@@ -419,9 +419,7 @@ hg_loader_unclaim(HgResidentRelation key)
 	hg_directory_unlock(entry);
 }
 
-/*
- * Makes a plan in a transaction.  NULL: there is nothing to load (*nothing is true), or no lock.
- */
+/* Makes a plan in a transaction.  NULL: nothing is to be loaded (*nothing), or no lock. */
 static HgLoaderPlan *
 hg_loader_try_plan(HgResidentRelation key, MemoryContext context, bool *nothing)
 {

@@ -19,7 +19,7 @@
 
 #include "resident/hg_resident_graph_key.h"
 
-/* Reserves and initializes shared memory, while the server starts. */
+/* Reserve and initialize shared memory, while the server starts. */
 extern void hg_auto_request(void);
 extern void hg_auto_startup(void);
 

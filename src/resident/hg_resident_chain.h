@@ -54,7 +54,7 @@
 
 typedef struct HgChain HgChain;
 
-/* Reserves and initializes shared memory, while the server starts. */
+/* Reserve and initialize shared memory, while the server starts. */
 extern void hg_chain_request(void);
 extern void hg_chain_startup(void);
 

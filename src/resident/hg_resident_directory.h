@@ -165,7 +165,7 @@ typedef struct HgDirectoryEntry
 /* Maximum number of graphs of an entry. */
 #define HG_DIRECTORY_GRAPHS 1024
 
-/* Reserves and initializes shared memory, while the server starts; after the area. */
+/* Reserve and initialize shared memory, while the server starts; after the area. */
 extern void hg_directory_request(void);
 extern void hg_directory_startup(void);
 
@@ -176,6 +176,7 @@ extern HgDirectoryEntry *hg_directory_lock(HgResidentRelation key, bool exclusiv
  * *found to false.  Raises an error if there is no memory.
  */
 extern HgDirectoryEntry *hg_directory_lock_new(HgResidentRelation key, bool *found);
+/* Unlocks an entry, which may change from then on. */
 extern void hg_directory_unlock(HgDirectoryEntry *entry);
 
 /* Return the slots, columns and graphs of a locked entry; NULL if there are none. */

@@ -65,6 +65,7 @@ extern HgPinnedGraph *hg_resident_graph_pin_due(HgResidentRelation key, const Hg
 /* Does the same whether or not anything of it is to be sent. */
 extern HgPinnedGraph *hg_resident_graph_pin_to_give(HgResidentRelation key,
 													const HgKeyNumbers *numbers);
+/* Unpins a graph.  May be called more than once. */
 extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
 
 /* Returns the key of a pinned graph; valid while it is pinned. */
@@ -160,7 +161,7 @@ extern void hg_resident_graph_note_lost(const HgPinnedGraph *graph, double block
 
 /*
  * Return true if devices are recorded to have a replica of a column of its rows: one device, or
- * all that have its partitions.  The column is then requested.
+ * all that have its partitions.  They also request the column.
  */
 extern bool hg_resident_graph_ask_column(Relation rel, const HgGraphKey *key, AttrNumber number);
 extern bool hg_resident_graph_has_column(const HgPinnedGraph *graph, AttrNumber number);

@@ -46,7 +46,7 @@ typedef struct HgGraphWishes
 /* Sets all members to 0. */
 extern void hg_graph_wishes_init(HgGraphWishes *wishes);
 
-/* Stores the needs of a join, and returns those that were stored last. */
+/* Store the needs of a join, and return the needs that were stored last. */
 extern void hg_graph_wishes_tell(HgGraphWishes *wishes, const HgGraphNeeds *needs);
 extern HgGraphNeeds hg_graph_wishes_told(HgGraphWishes *wishes);
 

@@ -173,7 +173,7 @@ extern HgDeviceSet hg_graph_version_homes(HgResidentGraph *graph, const HgReplic
 /* Returns true if the version shall have a home, and has none yet. */
 extern bool hg_graph_version_lacks_home(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
-/* Add homes to a version, or remove one, which has no memory for it. */
+/* Add homes to a version; and remove one, which has no memory for it. */
 extern void hg_graph_version_add_homes(HgResidentGraph *graph, HgDeviceSet device_set);
 extern void hg_graph_version_remove_home(HgResidentGraph *graph, int device_no);
 
@@ -208,8 +208,8 @@ extern bool hg_graph_version_may_widen(HgResidentGraph *graph, const HgReplicaHo
 
 /*
  * hg_graph_version_partitions returns the current partitioning, or NULL.  The next two return an
- * existing one: over these devices, or invalid; and into so many partitions, or NULL.
- * hg_graph_version_link_partitions makes one of them, or a new one, current; invalid notes that
+ * earlier one: over a set of devices, or invalid; and into so many partitions, or NULL.
+ * hg_graph_version_link_partitions makes an earlier or a new one current.  Invalid notes that
  * there was no memory for it.
  */
 extern HgGraphPartitions *hg_graph_version_partitions(HgResidentGraph *graph);

@@ -20,7 +20,7 @@
 
 #include "hg_compat.h"
 
-/* Reserves and initializes shared memory, while the server starts. */
+/* Reserve and initialize shared memory, while the server starts. */
 extern void hg_list_request(void);
 extern void hg_list_startup(void);
 

@@ -100,7 +100,7 @@ extern void hg_resident_memory_unpin(Size bytes, bool only);
  */
 extern bool hg_resident_memory_is_idle(void);
 
-/* Returns a lock of this room, and the tranche of all its locks. */
+/* Return a lock of this room, and the tranche of all its locks. */
 extern LWLock *hg_resident_lock(HgResidentLock lock);
 extern int hg_resident_tranche(void);
 

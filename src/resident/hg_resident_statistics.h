@@ -44,7 +44,7 @@ typedef struct HgResidentStatistics
 	TimestampTz reset_at; /* 0: never */
 } HgResidentStatistics;
 
-/* Reserves and initializes shared memory, while the server starts. */
+/* Reserve and initialize shared memory, while the server starts. */
 extern void hg_resident_statistics_request(void);
 extern void hg_resident_statistics_startup(void);
 
