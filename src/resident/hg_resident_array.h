@@ -77,10 +77,9 @@ typedef enum HgSegmentPart
 {
 	HG_PART_VALUES = 0, /* [rows x width] values, codes or scaled integers */
 	HG_PART_VALID,		/* [rows] bits; absent if no value is NULL */
-	HG_PART_STARTS,	 /* uint32 offsets of PACKED groups and of their end, or of the values of codes
-					  */
-	HG_PART_MISSING, /* [rows] bits; absent if no row is missing */
-	HG_PART_BYTES,	 /* PACKED and DICTIONARY: the values themselves */
+	HG_PART_STARTS,		/* uint32 offsets of PACKED groups and their end, or of codes' values */
+	HG_PART_MISSING,	/* [rows] bits; absent if no row is missing */
+	HG_PART_BYTES,		/* PACKED and DICTIONARY: the values themselves */
 	HG_PARTS
 } HgSegmentPart;
 

@@ -37,7 +37,7 @@ typedef struct HgCapture
 	HgBlockBits wanted;		   /* blocks that were all-visible at begin and at each go_on */
 	XLogRecPtr map_lsn;		   /* LSN of the map's page at begin */
 	FullTransactionId horizon; /* rows that come to blocks later have no older id */
-	Buffer map;				   /* that page, pinned */
+	Buffer map;				   /* the map's page, pinned; or InvalidBuffer */
 	int refused;			   /* number of all-visible blocks whose page has no plausible LSN */
 	BufferAccessStrategy strategy;
 } HgCapture;

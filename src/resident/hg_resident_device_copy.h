@@ -34,8 +34,8 @@
 typedef struct HgReplicaHolders
 {
 	uint64 epochs[HG_GPU_DEVICES]; /* by device number; 0: no process is ready */
-	HgDeviceSet lost;			   /* devices that will have no process soon */
-	HgDeviceSet starting;		   /* devices whose process is starting */
+	HgDeviceSet lost;			   /* devices that will not have a process soon */
+	HgDeviceSet starting;		   /* devices that will have one in a moment */
 } HgReplicaHolders;
 
 /* The replica that the process of one device has. */

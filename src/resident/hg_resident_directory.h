@@ -77,9 +77,8 @@ typedef struct HgDirectoryGraph
 	bool asked;			 /* a join has missed it; set under a shared lock */
 	dsa_pointer version; /* see hg_resident_graph_version.h; InvalidDsaPointer: none */
 	uint64 made_of;		 /* replacements (see below) when the slots that it was made of were read */
-	/* when a loader tried last to make it, or it was evicted */
-	TimestampTz tried_at;
-	Size declined_with; /* bytes of the area in use when it was declined for lack of memory */
+	TimestampTz tried_at; /* when a loader tried to make it, or it was evicted */
+	Size declined_with;	  /* bytes of the area in use when it was declined for lack of memory */
 } HgDirectoryGraph;
 
 /* A requested column. */
@@ -215,8 +214,7 @@ typedef struct HgDirectoryRequest
 	int ncolumns;
 	const AttrNumber *columns; /* [ncolumns] */
 	int nkeys;
-	const HgKeyNumbers
-		*keys; /* [nkeys] graphs, of columns that are requested here or were before */
+	const HgKeyNumbers *keys; /* [nkeys] of graphs, with columns of this or earlier requests */
 } HgDirectoryRequest;
 
 /* Prefetches the version of the slot HG_VERSIONS_AHEAD slots after the i-th. */

@@ -37,8 +37,7 @@ typedef struct HgGraphCodes
 	AttrNumber number;
 	int scale; /* display scale of scaled integers, which have no codes; -1: codes */
 	uint32 ncodes;
-	uint32 starts[FLEXIBLE_ARRAY_MEMBER]; /* [ncodes] offsets of the values from the beginning of
-											 the struct */
+	uint32 starts[FLEXIBLE_ARRAY_MEMBER]; /* [ncodes] offsets of values from this struct */
 } HgGraphCodes;
 
 /* Returns the codes of a column of a pinned graph version, or NULL. */

@@ -49,12 +49,11 @@ typedef struct HgGraphKey
 /* What a graph of a key has of a table, as things stand. */
 typedef struct HgGraphExtent
 {
-	double share;	/* valid blocks that it has, as a share of the table's; 0: no graph */
-	double rows;	/* number of the graph's rows */
-	double changed; /* changed blocks that it has rows of */
-	double older;	/* estimated share of the table that those rows are */
-	/* devices have a replica, whole or in partitions */
-	bool has_replica;
+	double share;	  /* valid blocks that it has, as a share of the table's; 0: no graph */
+	double rows;	  /* number of the graph's rows */
+	double changed;	  /* changed blocks that it has rows of */
+	double older;	  /* estimated share of the table that those rows are */
+	bool has_replica; /* devices have it, whole or in partitions */
 	bool copartition; /* devices have all partitions of a co-partitioning */
 } HgGraphExtent;
 

@@ -28,9 +28,8 @@
 /* Least device memory that a join needs, in bytes. */
 typedef struct HgGraphNeeds
 {
-	uint64 partitioning; /* part that is divided by the number of devices if the graph is
-							partitioned */
-	uint64 whole;		 /* part that each device needs */
+	uint64 partitioning; /* divided among devices if the graph is partitioned */
+	uint64 whole;		 /* needed by each device */
 } HgGraphNeeds;
 
 /* The needs of the join that reported last, in shared memory. */

@@ -44,8 +44,7 @@ typedef struct HgGraphBlocks
 {
 	BlockNumber resident; /* may be valid, and the graph has their rows */
 	BlockNumber stale;	  /* other blocks of loaded versions */
-	BlockNumber
-		changed; /* those of them that the graph has rows of, in segments that have valid blocks */
+	BlockNumber changed;  /* stale blocks of segments that have resident ones */
 } HgGraphBlocks;
 
 /* Counts the blocks of a locked entry; generation is that of the database's chain, or 0. */

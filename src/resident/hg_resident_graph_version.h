@@ -94,19 +94,18 @@ typedef struct HgResidentGraph
 	pg_atomic_uint32 pins;
 	pg_atomic_uint64 used_at; /* when a join used it last; 0: never */
 	TimestampTz made_at;
-	double made_ms;				   /* how long making it took */
-	bool merged;				   /* made from an older version and changed segments */
-	uint64 serial;				   /* names it on devices; no other version has it */
-	pg_atomic_uint32 offered;	   /* 1 once a device may have been sent any of it */
-	pg_atomic_uint32 homes;		   /* HgDeviceSet: homes of a large version */
-	pg_atomic_uint32 partitioning; /* HgDeviceSet over which it shall be partitioned; 0: none */
-	pg_atomic_uint32 too_large;	   /* 1: for a single device */
-	pg_atomic_uint64 chosen_at;	   /* when partitioning was chosen last */
-	/* when there was no memory for a partitioning; 0: never */
-	pg_atomic_uint64 partitioning_at;
-	pg_atomic_uint64 partitions;		 /* dsa_pointer to the current partitioning; or invalid */
-	pg_atomic_uint64 all_partitions;	 /* dsa_pointer to the list of all partitionings */
-	HgDeviceCopy copies[HG_GPU_DEVICES]; /* by device number, of the whole graph */
+	double made_ms;					  /* how long making it took */
+	bool merged;					  /* made from an older version and changed segments */
+	uint64 serial;					  /* names it on devices; no other version has it */
+	pg_atomic_uint32 offered;		  /* 1 once a device may have been sent any of it */
+	pg_atomic_uint32 homes;			  /* HgDeviceSet: homes of a large version */
+	pg_atomic_uint32 partitioning;	  /* HgDeviceSet over which it shall be partitioned; 0: none */
+	pg_atomic_uint32 too_large;		  /* 1: for a single device */
+	pg_atomic_uint64 chosen_at;		  /* when partitioning was chosen last */
+	pg_atomic_uint64 partitioning_at; /* when there was no memory for one; 0: never */
+	pg_atomic_uint64 partitions;	  /* dsa_pointer to the current partitioning; or invalid */
+	pg_atomic_uint64 all_partitions;  /* dsa_pointer to the list of all partitionings */
+	HgDeviceCopy copies[HG_GPU_DEVICES];			/* by device number, of the whole graph */
 	HgGraphColumn columns[HG_GRAPH_DEVICE_COLUMNS]; /* requested columns */
 	HgGraphCopartitionRequest copartition[HG_GRAPH_COPARTITIONS];
 	HgGraphWishes wishes;
@@ -119,7 +118,7 @@ typedef struct HgResidentGraph
 	pg_atomic_uint32 next_ambiguous;
 	pg_atomic_uint32 lost; /* in blocks, see hg_resident_graph_note_lost() */
 	uint32 nsegments;
-	/* uint64[nsegments], 0: none, HG_GRAPH_PASSED | serial: passed over */
+	/* uint64[nsegments], of listed versions; 0: none; with HG_GRAPH_PASSED: passed over */
 	dsa_pointer serials;
 	dsa_pointer bins; /* dsa_pointer[1 << shape.bins_log2]; invalid: an empty bin */
 } HgResidentGraph;

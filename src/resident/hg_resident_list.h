@@ -32,8 +32,8 @@ extern void hg_list_load(void);
 
 /*
  * Writes the directory's requests to the file, durably, if they have changed since it was written.
- * With always it writes in any case, except over a file that names more than memory had room for.
- * A failed write raises a warning.
+ * With always it writes even without changes, except over a file that names more than memory had
+ * room for.  A failed write raises a warning.
  */
 extern void hg_list_write(bool always);
 

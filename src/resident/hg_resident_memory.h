@@ -56,7 +56,7 @@ typedef enum HgResidentLock
 	HG_RESIDENT_LOCK_LOADERS,
 	HG_RESIDENT_LOCK_LIST,
 	HG_RESIDENT_LOCK_NOTES,
-	HG_RESIDENT_LOCKS /* their number */
+	HG_RESIDENT_LOCKS /* number of locks */
 } HgResidentLock;
 
 /* Reserve and create the area, while the server starts; startup needs AddinShmemInitLock. */
@@ -71,7 +71,7 @@ extern void hg_resident_memory_startup(void);
 extern void hg_resident_shared_request(Size bytes);
 extern void *hg_resident_shared_startup(const char *name, Size bytes, bool *is_new);
 
-/* Returns the area while the postmaster initializes shared memory, unattached; NULL otherwise. */
+/* Returns the area while the postmaster, which is not attached, makes shared memory; else NULL. */
 extern dsa_area *hg_resident_startup_area(void);
 /* Detaches the postmaster from the area, after all rooms have initialized their memory. */
 extern void hg_resident_memory_startup_end(void);

@@ -39,9 +39,8 @@ typedef enum HgResidentCounter
 typedef struct HgResidentStatistics
 {
 	uint64 counters[HG_RESIDENT_COUNTERS];
-	/* of HG_COUNT_DECLINES, by reason */
-	uint64 declines[HG_RESIDENT_REASONS];
-	TimestampTz reset_at; /* 0: never */
+	uint64 declines[HG_RESIDENT_REASONS]; /* HG_COUNT_DECLINES by reason */
+	TimestampTz reset_at;				  /* 0: never */
 } HgResidentStatistics;
 
 /* Reserve and initialize shared memory, while the server starts. */

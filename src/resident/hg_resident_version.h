@@ -45,8 +45,7 @@ typedef struct HgSegmentBounds
 {
 	bool all_nulls;
 	bool known;	 /* least and greatest are known, of values that are not NULL */
-	int64 least; /* the integer that values compare as (hg_value_order.h), or of SCALED the scaled
-					integer */
+	int64 least; /* as compared (hg_value_order.h), or scaled */
 	int64 greatest;
 } HgSegmentBounds;
 
