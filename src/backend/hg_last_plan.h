@@ -18,7 +18,7 @@
  */
 typedef enum HgPlanReason
 {
-	HG_REASON_CHOSEN = 0, /* it is */
+	HG_REASON_CHOSEN = 0, /* a node of this extension does it */
 	HG_REASON_COST,
 	HG_REASON_FEW_ROWS,
 	HG_REASON_NO_CLAUSE,

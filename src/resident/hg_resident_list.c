@@ -80,9 +80,9 @@ typedef struct HgListColumn
 
 typedef struct HgListShared
 {
-	pg_atomic_uint32 loaded; /* the file names more than the directory had room for */
-	bool kept;				 /* the file names what the directory has no room for */
-	uint64 written;			 /* value of hg_directory_changes() that the file contains */
+	pg_atomic_uint32 loaded; /* becomes 1 under HG_RESIDENT_LOCK_LIST, which protects the others */
+	bool kept;		/* the file was too long or unreadable; only a changed directory replaces it */
+	uint64 written; /* value of hg_directory_changes() that the file contains */
 } HgListShared;
 
 /* A problem with the list file. */

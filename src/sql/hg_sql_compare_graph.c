@@ -124,7 +124,7 @@ hg_compared_part_end(HgComparedPart *part)
 	return missing;
 }
 
-/* Returns the number of wrong edges of compared segments; with all, of other segments too. */
+/* Returns the number of wrong edges of compared segments; with all, adds impossible edges. */
 static uint64
 hg_graph_compare_edges(const HgPinnedGraph *graph, HgComparedPart *parts, bool all)
 {

@@ -19,13 +19,11 @@
 typedef struct HgSqlMatch
 {
 	HgBudget budget;	/* of both sides */
-	HgSqlSide sides[2]; /* matches need no recheck */
-	bool exact;			/* every match of the engine is one */
-	/* time when reading began */
+	HgSqlSide sides[2]; /* by HgSide */
+	bool exact;			/* matches need no recheck */
 	HgMatcher *matcher;
-	/* time that reading took */
-	instr_time start;
-	double scan_ms;
+	instr_time start; /* when reading began */
+	double scan_ms;	  /* time that reading took */
 
 	/* For the recheck of matches whose keys are hashes: */
 	FmgrInfo equality;
