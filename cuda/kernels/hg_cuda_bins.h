@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_bins.h
- *	  Joining bins: both sides in bins, and graphs of one bin at a time.
+ *	  Joins two sides whose rows are in bins, one bin at a time.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,73 +16,74 @@
 struct HgPiece;
 struct HgBinsCounters;
 
-/* Two sides in bins, ready to be joined. */
+/* Two partitions that are ready to be joined.  Arrays are in device memory. */
 struct HgCudaBins
 {
 	HgCudaPartition inner;
 	HgCudaPartition outer;
 	uint32_t vertices_log2;
-	uint32_t above; /* see hg_cuda_bins_open */
+	uint32_t above; /* bins with at most this many rows of both sides are left out */
 
-	/* outer rows whose bin a block has room for: a narrow block [0], or only a wide one [1] */
+	/* bins that fit a narrow block [0], and those that fit only a wide block [1] */
 	struct
 	{
-		uint32_t room;	 /* inner rows of a bin */
-		uint64_t count;	 /* of pieces */
+		uint32_t room;	 /* inner rows of a bin that such a block has room for */
+		uint64_t count;	 /* pieces of outer rows */
 		HgPiece *pieces; /* [count] */
 	} widths[2];
-	uint64_t longest; /* inner rows of the longest of these bins */
+	uint64_t longest; /* inner rows of the longest bin that fits a block */
 
-	/* the rows of the bins that no block has room for */
+	/* the rows of the bins that fit no block */
 	HgCudaGraph rest_inner;
-	HgCudaOuter rest_outer; /* its arrays are the bins' own */
+	HgCudaOuter rest_outer; /* copies of the rows, which belong to the bins */
 };
 
-/* All matches of a mode, to be written in any number of parts. */
+/* All matches of a join, which can be written in any number of parts. */
 struct HgCudaBinsMatches
 {
 	HgMatchMode mode;
 	HgCudaMatchCounts counts; /* of all matches */
-	uint64_t in_blocks;		  /* matches of pieces: the first ones; those of the rest follow */
+	uint64_t in_blocks;		  /* matches of bins that fit a block; the others come after them */
 	uint64_t *unit_matches;	  /* see hg_bins_join_kernel */
-	bool numbered;			  /* unit_matches are summed up */
+	bool numbered;			  /* unit_matches have been prefix-summed */
 	HgCudaJoin rest;
 };
 
 /*
- * Get ready to join two partitions with as many bins, of 2^vertices_log2 vertices: the bins that
- * have more than above rows of both sides together.  The arrays of the partitions must stay while
- * the bins are used, and remain the caller's.
+ * Prepares the join of two partitions with the same number of bins, for graphs of 2^vertices_log2
+ * vertices.  Only bins with more than above rows of both sides together are joined; above 0 joins
+ * all.  The arrays of the partitions must stay while the bins are used; they remain the caller's.
  */
 HgStatus hg_cuda_bins_open(HgCudaWork *work, const HgCudaPartition *inner,
 						   const HgCudaPartition *outer, uint32_t vertices_log2, uint32_t above,
 						   HgCudaBins *bins, HgError *error);
 
-/* Count the matches, keeping nothing. */
+/* Counts the matches and writes none. */
 HgStatus hg_cuda_bins_count(HgCudaWork *work, const HgCudaBins *bins, HgMatchMode mode,
 							HgCudaMatchCounts *counts, HgError *error);
 
 /*
- * Find the matches, and write the first *written of them into arrays in device memory, which
- * have room for capacity pairs: all of those in blocks where they have room, or else none.
+ * Finds and counts the matches, and writes those of bins that fit a block to outer_rows and
+ * inner_rows, arrays of capacity elements in device memory.  *written is their number, or 0 if they
+ * do not fit the arrays.  hg_cuda_bins_write writes the others.  Ends with hg_cuda_bins_end.
  */
 HgStatus hg_cuda_bins_match(HgCudaWork *work, const HgCudaBins *bins, HgMatchMode mode,
 							uint32_t *outer_rows, uint32_t *inner_rows, uint64_t capacity,
 							HgCudaBinsMatches *matches, uint64_t *written, HgError *error);
 
 /*
- * Write matches from number first on, as many as there is room for: *written of them, at least
- * one unless there is none, if the capacity is at least the bins' longest.  It waits.
+ * Writes the matches from number first on, as many as fit the arrays, and waits.  *written is their
+ * number.  It is at least 1 if a match is left and capacity is at least bins->longest.
  */
 HgStatus hg_cuda_bins_write(HgCudaWork *work, const HgCudaBins *bins, HgCudaBinsMatches *matches,
 							uint64_t first, uint32_t *outer_rows, uint32_t *inner_rows,
 							uint64_t capacity, uint64_t *written, HgError *error);
 
-/* Build the graph of the inner side, whatever the bins are. */
+/* Builds an ordered graph of all inner rows, which the caller frees with hg_cuda_graph_free. */
 HgStatus hg_cuda_bins_graph(HgCudaWork *work, const HgCudaBins *bins, HgCudaGraph *graph,
 							HgError *error);
 
-/* Give back what match and open took; what is all zero is closed already. */
+/* Free what match and open allocated, and zero the structure.  A zeroed one is closed already. */
 void hg_cuda_bins_end(HgCudaWork *work, HgCudaBinsMatches *matches);
 void hg_cuda_bins_close(HgCudaWork *work, HgCudaBins *bins);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_bins_kernels.h
- *	  The kernels that join bins: hg_cuda_bins.cu tells when each runs.
+ *	  The kernels that join bins: hg_cuda_bins.cu says when each runs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,26 +15,26 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
-/* How the bins stand, with what they are to be joined by: see hg_cuda_bins.cu. */
+/* Numbers about the bins of a join: see hg_cuda_bins.cu. */
 struct HgBinsSurvey
 {
-	uint32_t pieces[2]; /* of outer rows, for narrow and for wide blocks: hg_pieces_kernel */
-	unsigned long long rest_rows[2]; /* by HgSide, of bins that no block has room for */
-	unsigned long long longest;		 /* inner rows of a bin that a block has room for */
+	uint32_t pieces[2]; /* pieces of outer rows, for narrow and for wide blocks: hg_pieces_kernel */
+	unsigned long long rest_rows[2]; /* by HgSide: rows of bins that fit no block */
+	unsigned long long longest;		 /* inner rows of the longest bin that fits a block */
 };
 
-/* What is found in bins adds up here. */
+/* Sums over all bins of a join. */
 struct HgBinsCounters
 {
-	unsigned long long cursor; /* pairs: those that a block writes it takes from here */
-	unsigned long long end;	   /* the first match that was not written, but should have been */
+	unsigned long long cursor; /* pairs so far: blocks take positions for theirs from here */
+	unsigned long long end;	   /* least number of a match that did not fit the arrays */
 	unsigned long long comparisons;
 	unsigned long long intersections;
 };
 
 /*
- * Survey the bins that have rows of both sides, more than above, a thread a bin.  The
- * widest blocks have room for wide_rows inner rows.
+ * Surveys the bins that have more than above rows of both sides together, a thread a bin.  Bins
+ * with more than wide_rows inner rows fit no block.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
@@ -68,8 +68,8 @@ __launch_bounds__(HG_STREAM_THREADS)
 }
 
 /*
- * Copy the rows of pieces to words_out and rows_out without gaps, in any order of pieces, a block a
- * piece.
+ * Copies the rows of pieces to words_out and rows_out without gaps, a block a piece.  The order of
+ * the pieces is undefined.  *cursor is the number of rows copied so far, 0 at first.
  */
 template <typename Word>
 __global__ void
@@ -91,7 +91,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	}
 }
 
-/* The sum of value over the threads of a warp, which are all there. */
+/* Returns the sum of value over the threads of a warp, all of which must call it. */
 __device__ __forceinline__ uint32_t
 hg_warp_sum(uint32_t value)
 {
@@ -104,24 +104,24 @@ hg_warp_sum(uint32_t value)
 #endif
 }
 
-/* Lists that a bin has room for in shared memory: they are read four at a time. */
+/* Returns for how many lists a bin needs shared memory: at least 4, as they are read by fours. */
 __host__ __device__ constexpr uint32_t
 hg_bins_list_room(uint32_t bin_vertices)
 {
 	return bin_vertices < 4 ? 4 : bin_vertices;
 }
 
-/* What counting in hg_bins_join_kernel needs of dynamic shared memory: lists and edge words. */
+/* Returns the dynamic shared memory of hg_bins_join_kernel if it only counts: lists, edge words. */
 template <typename Word>
 constexpr size_t
 hg_bins_counted_bytes(uint32_t bin_vertices, uint32_t rows)
 {
-	/* two edges are read without asking whether they are there */
+	/* two edges are read without a check that they exist */
 	return (size_t) hg_bins_list_room(bin_vertices) * sizeof(uint32_t) +
 		   (size_t) (rows + 2) * sizeof(Word);
 }
 
-/* What writing pairs there needs: edge rows as well. */
+/* Returns the dynamic shared memory of hg_bins_join_kernel if it writes pairs: edge rows, too. */
 template <typename Word>
 constexpr size_t
 hg_bins_shared_bytes(uint32_t bin_vertices, uint32_t rows)
@@ -130,10 +130,12 @@ hg_bins_shared_bytes(uint32_t bin_vertices, uint32_t rows)
 }
 
 /*
- * Algorithm 1 in shared memory: the graph of the n < 2^16 rows of one bin, words and rows.
- * lists[v] = (edges of v) << 16 | (the edge behind its last one), with v counted from the
- * bin's first vertex.  All threads of the block call it; on return all may read the graph.
- * Where rows is NULL, edge_rows is not written.  With HOT one vertex may have most of the rows.
+ * Builds the graph of the n < 2^16 rows of one bin in shared memory, by Algorithm 1.  All threads
+ * of the block call it; after it returns, all may read the graph.
+ *
+ * lists[v] is the number of edges of v << 16 | the index behind its last edge, with v counted from
+ * the bin's first vertex.  If rows is NULL, edge_rows is not written.  HOT: one vertex may have
+ * most of the rows.
  */
 template <typename Word, int THREADS, bool HOT>
 __device__ __forceinline__ void
@@ -146,7 +148,7 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 	const uint32_t per_thread = bin_vertices > THREADS ? bin_vertices / THREADS : 1;
 	const uint32_t first_list = threadIdx.x * per_thread;
 	const uint32_t mask = bin_vertices - 1;
-	/* with HOT, whole warps stay together */
+	/* with HOT, all threads of a warp take part in each round */
 	const uint32_t rounded = HOT ? (n + 31) / 32 * 32 : n;
 	uint32_t sum = 0;
 	uint32_t before;
@@ -155,7 +157,7 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 		lists[v] = 0;
 	__syncthreads();
 
-	/* count; some words at a time, so that they wait for memory together */
+	/* count; several loads at a time wait for memory together */
 	for (uint32_t first = threadIdx.x; first < rounded; first += THREADS * HG_BINS_LOADS)
 	{
 		Word word[HG_BINS_LOADS];
@@ -178,7 +180,7 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 	}
 	__syncthreads();
 
-	/* prefix sum; a thread sums up neighbours, four at a time against bank conflicts */
+	/* prefix sum; a thread sums neighbours, four at a time against bank conflicts */
 	if (per_thread >= 4)
 	{
 		for (uint32_t j = 0; j < per_thread; j += 4)
@@ -220,7 +222,7 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 		}
 	__syncthreads();
 
-	/* scatter: the beginning of a list moves on to its end */
+	/* scatter: the start of each list advances to its end */
 	for (uint32_t first = threadIdx.x; first < rounded; first += THREADS * HG_BINS_LOADS)
 	{
 		Word word[HG_BINS_LOADS];
@@ -256,15 +258,16 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 }
 
 /*
- * Look HG_BINS_ITEMS outer rows of a thread up in the graph of a bin: found[k] becomes the number
- * of edges of list[k] that match word[k], << 16, | the last of them, and the sums are added to.
+ * Looks up HG_BINS_ITEMS outer rows of a thread in the graph of a bin.  found[k] becomes the number
+ * of edges of list[k] that match word[k] << 16 | the index of the last of them.  *matches,
+ * *comparisons and *intersections are added to.
  */
 template <typename Word>
 __device__ __forceinline__ void
 hg_bins_find(const Word *word, const uint32_t *list, const Word *edge_words, bool first_only,
 			 uint32_t *found, uint32_t *matches, uint32_t *comparisons, uint32_t *intersections)
 {
-	/* most lists have an edge or two: these are compared without waiting for a branch */
+	/* most lists have one or two edges: compare both without waiting for a branch */
 #pragma unroll
 	for (int k = 0; k < HG_BINS_ITEMS; k++)
 	{
@@ -297,16 +300,16 @@ hg_bins_find(const Word *word, const uint32_t *list, const Word *edge_words, boo
 	}
 }
 
-/* What the threads of a block count together, in shared memory. */
+/* Counters that the threads of a block share, in shared memory. */
 template <int THREADS> struct HgBinsTally
 {
-	uint32_t warp_matches[2][THREADS / 32]; /* of one unit and, in turn, of the next */
+	uint32_t warp_matches[2][THREADS / 32]; /* by turn: of one unit, then of the next */
 	unsigned long long unit_place[2];
 	uint32_t comparisons; /* of all units */
 	uint32_t intersections;
 };
 
-/* Begin to count; a barrier of the block is to follow. */
+/* Zeroes the tally.  A barrier of the block must follow. */
 template <int THREADS>
 __device__ __forceinline__ void
 hg_bins_tally_begin(HgBinsTally<THREADS> *tally)
@@ -316,12 +319,12 @@ hg_bins_tally_begin(HgBinsTally<THREADS> *tally)
 }
 
 /*
- * Get room for the matches of a unit, of which each thread has some: where those of the warp go
- * is returned, and *of_warp is their number.  All threads of the block call it, with a turn that
- * is 0 and 1 in turn.
+ * Reserves output positions for the matches of a unit, and returns the first position of the
+ * calling warp.  *of_warp becomes the number of matches of the warp; matches is that of the thread.
+ * All threads of the block call it, with a turn that alternates between 0 and 1.
  *
- * The unit gets the next free places from the cursor, and *unit_matches its number of matches, if
- * not NULL.  But where places are numbered, it has those from *unit_matches on.
+ * If numbered, the unit's positions begin at *unit_matches.  Otherwise it takes the next free ones
+ * from the cursor, and stores its number of matches in *unit_matches, unless that is NULL.
  */
 template <int THREADS>
 __device__ __forceinline__ uint64_t
@@ -359,9 +362,7 @@ hg_bins_take_room(HgBinsTally<THREADS> *tally, uint32_t turn, uint32_t matches, 
 	return tally->unit_place[turn] + before;
 }
 
-/*
- * Add what the threads of a block have counted in all units to the counters; all of them call it.
- */
+/* Adds what the threads of a block have counted in all units to the counters.  All of them call. */
 template <int THREADS>
 __device__ __forceinline__ void
 hg_bins_tally_end(HgBinsTally<THREADS> *tally, uint32_t comparisons, uint32_t intersections,
@@ -383,10 +384,11 @@ hg_bins_tally_end(HgBinsTally<THREADS> *tally, uint32_t comparisons, uint32_t in
 }
 
 /*
- * Write the pairs of the rows of a warp, as hg_bins_find found them, from place to on; those below
- * place 0 or from capacity on are not written.  Where counters is not NULL no row is written in
- * part, and counters->end becomes the lowest number, place 0 being first, of a match that is
- * missing therefore.
+ * Writes the pairs of the rows of a warp, as hg_bins_find found them, from position to on.
+ * Positions below 0 and from capacity on are not written.
+ *
+ * If counters is not NULL, no row is written in part, and counters->end becomes the least number of
+ * a match that is missing for that reason.  Position 0 has the number first.
  */
 template <typename Word>
 __device__ __forceinline__ void
@@ -464,7 +466,7 @@ hg_bins_write(const Word *word, const uint32_t *row, const uint32_t *list, const
 	}
 }
 
-/* What is asked of hg_bins_join_kernel.  Arrays are in device memory. */
+/* Parameters of hg_bins_join_kernel.  Arrays are in device memory. */
 template <typename Word> struct HgBinsJoin
 {
 	const Word *inner_words; /* rows in bins */
@@ -472,41 +474,41 @@ template <typename Word> struct HgBinsJoin
 	const uint32_t *inner_starts;
 	const Word *outer_words;
 	const uint32_t *outer_rows;
-	uint32_t shift;		   /* 32 - log2 of all vertices */
-	uint32_t bin_vertices; /* of one bin */
-	uint32_t room;		   /* inner rows of a bin, at most */
+	uint32_t shift;		   /* 32 - log2 of the vertices of all bins */
+	uint32_t bin_vertices; /* vertices of one bin */
+	uint32_t room;		   /* most inner rows of a bin */
 
 	const HgPiece *pieces;	/* of outer rows, one for each block */
-	uint64_t *unit_matches; /* [HG_BINS_UNITS for each piece]; see below */
-	bool first_only;		/* a row has one match at most */
+	uint64_t *unit_matches; /* HG_BINS_UNITS for each piece, or NULL; see below */
+	bool first_only;		/* a row has at most one match */
 
 	uint32_t *outer_out; /* [capacity] pairs; NULL: count only */
 	uint32_t *inner_out;
 	uint64_t capacity;
-	bool numbered; /* unit_matches are the numbers of the matches before each unit */
-	uint64_t first;
+	bool numbered;	/* unit_matches[i] is the number of matches before unit i */
+	uint64_t first; /* if numbered: the number of the first match to write */
 	HgBinsCounters *counters;
 };
 
 /*
- * Join pieces of outer rows with the inner rows of their bin, a block a piece.
+ * Joins pieces of outer rows with the inner rows of their bin, a block a piece.
  *
  * The block builds the graph of the inner rows in shared memory and looks the outer rows up, a
- * unit of THREADS * HG_BINS_ITEMS at a time.  A thread keeps what it finds for each of its
- * rows: the list, how many edges match and the last of them.  So the block knows how many pairs
- * the unit has, and where those of each row go: one behind the other, row after row.  A row's
- * only pair is written by its thread.  The pairs of a row that has more are written by
- * HG_BINS_GROUP threads, which walk its list together.
+ * unit of THREADS * HG_BINS_ITEMS rows at a time.  For each of its rows a thread remembers the
+ * list, the number of edges that match, and the last of them.  So the block knows how many pairs
+ * the unit has, and the positions of each row's pairs, which follow each other row after row.  A
+ * row's only pair is written by its thread.  The pairs of a row that has several are written by
+ * HG_BINS_GROUP threads, which walk the list together.
  *
- * unit_matches of a unit is set to its number of matches (if not NULL, and where there is no
- * such unit it is left alone), and its pairs go to the next free places, which are taken from
- * the cursor.  It ends up as the number of all pairs, whether they had room or not.
+ * If not numbered: unit_matches of each unit, unless NULL, becomes its number of matches; entries
+ * of units that do not exist are left alone.  The pairs go to the next free positions, taken from
+ * the cursor, which ends up as the number of all pairs, whether they fit the arrays or not.
  *
- * Where the matches are numbered, the pairs first .. first + capacity - 1 are written, the first
- * one to place 0, as far as they are of rows that have all of their matches among them; end
- * becomes the lowest number of a match that is not, or stays.  Units outside are not looked up,
- * and nothing is counted.  The order of units, and of rows in a unit, is always the same, that
- * of edges in a list is not.
+ * If numbered: the pairs first .. first + capacity - 1 are written, the first one to position 0.
+ * A row is written only if all of its matches are among them; counters->end becomes the least
+ * number of a match left out for that reason, or stays.  Units outside of the range are not looked
+ * up, and nothing is counted.  The order of units, and of rows in a unit, is always the same; the
+ * order of edges in a list is not.
  */
 template <typename Word, int THREADS>
 __global__ void
@@ -517,7 +519,7 @@ __launch_bounds__(THREADS, hg_bins_blocks(sizeof(Word), THREADS))
 	extern __shared__ __align__(16) unsigned char hg_shared[];
 	__shared__ HgBinsTally<THREADS> tally;
 
-	/* lists are read four at a time, and so must begin at a multiple of 16 bytes */
+	/* lists are read four at a time, so they must begin at a multiple of 16 bytes */
 	uint32_t *lists = reinterpret_cast<uint32_t *>(hg_shared);
 	Word *edge_words = reinterpret_cast<Word *>(lists + hg_bins_list_room(join.bin_vertices));
 	uint32_t *edge_rows = reinterpret_cast<uint32_t *>(edge_words + join.room + 2);
@@ -549,14 +551,14 @@ __launch_bounds__(THREADS, hg_bins_blocks(sizeof(Word), THREADS))
 		Word word[HG_BINS_ITEMS];
 		uint32_t row[HG_BINS_ITEMS];
 		uint32_t list[HG_BINS_ITEMS];
-		uint32_t found[HG_BINS_ITEMS]; /* edges that match << 16 | the last of them */
+		uint32_t found[HG_BINS_ITEMS]; /* see hg_bins_find */
 		uint32_t matches = 0;
 
 		if (join.numbered &&
 			(unit_matches[0] >= join.first + join.capacity || unit_matches[1] <= join.first))
 			continue;
 
-			/* all loads of one kind first: they wait for memory together */
+			/* all loads of one kind first, so that they wait for memory together */
 #pragma unroll
 		for (int k = 0; k < HG_BINS_ITEMS; k++)
 		{

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_both_kernels.h
- *	  The kernels that build the HashGraphs of both sides: hg_cuda_both.cu tells when each runs.
+ *	  The kernels that build the HashGraphs of both sides: hg_cuda_both.cu says when each runs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,17 +12,17 @@
 
 #include "hg_cuda_bins_kernels.h"
 
-/* How the bins stand, by the rows of both sides together: numbers of bins. */
+/* Numbers about the bins of a build, by the rows of both sides together. */
 struct HgBothSurvey
 {
-	uint32_t wide;		   /* that only wide blocks have room for */
-	uint32_t rest;		   /* that no block has room for */
-	uint32_t rest_rows[2]; /* of the rest, by HgSide */
+	uint32_t wide;		   /* bins that fit only wide blocks */
+	uint32_t rest;		   /* bins that fit no block */
+	uint32_t rest_rows[2]; /* by HgSide: rows of the latter */
 };
 
 /*
- * List the bins that only wide blocks have room for, from the front of list[bins], and those that
- * no block has, from its end, a thread a bin.
+ * Lists the bins that fit only wide blocks, from the front of list[bins], and those that fit no
+ * block, from its end, a thread a bin.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
@@ -49,7 +49,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		list[atomicAdd(&survey->wide, 1u)] = bin;
 }
 
-/* What hg_both_kernel needs of dynamic shared memory: lists of both sides, edge words and rows. */
+/* Returns the dynamic shared memory of hg_both_kernel: lists of both sides, edge words and rows. */
 template <typename Word>
 constexpr size_t
 hg_both_shared_bytes(uint32_t bin_vertices, uint32_t rows)
@@ -58,37 +58,37 @@ hg_both_shared_bytes(uint32_t bin_vertices, uint32_t rows)
 		   hg_bins_list_room(bin_vertices) * sizeof(uint32_t);
 }
 
-/* One side of hg_both_kernel: rows in bins, that become edges of a graph.  In device memory. */
+/* One side of hg_both_kernel: its rows in bins, and the graph they become, in device memory. */
 template <typename Word> struct HgBothSide
 {
 	const Word *words;
 	const uint32_t *rows;
 	const uint32_t *starts;
-	Word *edge_words; /* [rows of all bins], like words and rows, which they are not */
+	Word *edge_words; /* [rows of all bins]; must not be the array words */
 	uint32_t *edge_rows;
-	uint32_t *offsets; /* of all vertices */
+	uint32_t *offsets; /* of the vertices of all bins */
 };
 
-/* What is asked of hg_both_kernel. */
+/* Parameters of hg_both_kernel. */
 template <typename Word> struct HgBoth
 {
 	HgBothSide<Word> inner;
 	HgBothSide<Word> outer;
-	const uint32_t *bins; /* a block each; NULL: first_bin + the number of the block */
+	const uint32_t *bins; /* the bin of each block; NULL: first_bin + the block's number */
 	uint32_t first_bin;
-	uint32_t shift;		   /* 32 - log2 of all vertices */
-	uint32_t bin_vertices; /* of one bin */
-	uint32_t room;		   /* rows of both sides of a bin together, at most */
+	uint32_t shift;		   /* 32 - log2 of the vertices of all bins */
+	uint32_t bin_vertices; /* vertices of one bin */
+	uint32_t room;		   /* most rows of both sides of a bin together */
 
-	bool matched;		 /* look the outer rows up as well */
-	bool first_only;	 /* a row has one match at most */
+	bool matched;		 /* also look the outer rows up */
+	bool first_only;	 /* a row has at most one match */
 	uint32_t *outer_out; /* [capacity] pairs; NULL: count only */
 	uint32_t *inner_out;
 	uint64_t capacity;
 	HgBinsCounters *counters;
 };
 
-/* offsets[v] of the lists of a bin, whose first edge is number start of all. */
+/* Writes offsets[v] of the vertices of a bin, whose first edge is edge start of the graph. */
 template <int THREADS>
 __device__ __forceinline__ void
 hg_both_offsets(const uint32_t *lists, uint32_t bin_vertices, uint32_t start, uint32_t *offsets)
@@ -98,14 +98,14 @@ hg_both_offsets(const uint32_t *lists, uint32_t bin_vertices, uint32_t start, ui
 }
 
 /*
- * Build the graphs of both sides of a bin, and join them, a block a bin.
+ * Builds the graphs of both sides of a bin, and joins them, a block a bin.
  *
- * The block runs Algorithm 1 of the paper for either side in shared memory, writes the edges to
- * the same places that their rows have, and the offsets of the bin's vertices.  Where that is asked
- * for it then takes the outer edges, list after list, to the inner list of their vertex, as
+ * The block runs Algorithm 1 of the paper for either side in shared memory.  It writes the edges
+ * to the positions that their rows have in the partition, and the offsets of the bin's vertices.
+ * If matched, it then looks each outer edge up in the inner list of its vertex, as
  * hg_bins_join_kernel does with rows, and writes the pairs in the same way.
  *
- * Bins that are too long are left out.  With HOT one key may have most rows of a bin.
+ * Bins with more than room rows are left out.  HOT: one key may have most rows of a bin.
  */
 template <typename Word, int THREADS, bool HOT>
 __global__ void
@@ -189,7 +189,7 @@ __launch_bounds__(THREADS, hg_both_blocks(THREADS)) hg_both_kernel(const HgBoth<
 			hg_bins_take_room(&tally, turn, matches, false, nullptr, both.counters, &of_warp);
 
 		turn ^= 1;
-		/* row numbers are read late, to take fewer registers before */
+		/* row numbers are read late, which takes fewer registers */
 		if (both.outer_out == nullptr || of_warp == 0)
 			continue;
 #pragma unroll
@@ -207,7 +207,7 @@ __launch_bounds__(THREADS, hg_both_blocks(THREADS)) hg_both_kernel(const HgBoth<
 		hg_bins_tally_end(&tally, comparisons, intersections, both.counters);
 }
 
-/* *common += the vertices that have edges in both graphs. */
+/* Adds the vertices first .. end - 1 that have edges in both graphs to *common. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_common_kernel(const uint32_t *inner_offsets, const uint32_t *outer_offsets, uint64_t first,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_build_kernels.h
- *	  The kernels that build a HashGraph: hg_cuda_graph.cu tells when each runs.
+ *	  The kernels that build a HashGraph: hg_cuda_graph.cu says when each runs.
  *
  * Word is uint32_t or uint64_t, a mixed word.  shift is 32 - log2 of the number of
  * vertices (see hg_cuda_word.h).  n counts rows, and is below 2^32.
@@ -22,7 +22,7 @@
  * Streams
  * ------------------------------------------------------------------------ */
 
-/* words[i] = mix(keys[i]), or the reverse; keys may be words. */
+/* words[i] = mix(keys[i]), or, without FORWARD, unmix; both may be one array. */
 template <typename Word, bool FORWARD>
 __global__ void
 hg_mix_kernel(const Word *keys, Word *words, uint64_t n)
@@ -46,9 +46,9 @@ hg_mix_kernel(const Word *keys, Word *words, uint64_t n)
  * ------------------------------------------------------------------------ */
 
 /*
- * counters[vertex] += 1 for each thread of a warp that is in active; returns what each
- * of them found there.  Threads with the same vertex add up first: one key in millions
- * of rows would otherwise queue all of them before one word of memory.
+ * Adds 1 to counters[vertex] for each thread of a warp that is in active, and returns the value
+ * that the thread found.  Threads with the same vertex add once together: otherwise all rows of a
+ * key with millions of them would queue for one word of memory.
  */
 __device__ __forceinline__ uint32_t
 hg_take_place(uint32_t active, uint32_t *counters, uint32_t vertex)
@@ -65,7 +65,7 @@ hg_take_place(uint32_t active, uint32_t *counters, uint32_t vertex)
 	return base + __popc(peers & ((1u << lane) - 1));
 }
 
-/* Phase 1: counters[v] = rows of vertex v.  counters start at 0. */
+/* Phase 1: adds the rows of each vertex v to counters[v], which are 0 at first. */
 template <typename Word>
 __global__ void
 hg_count_kernel(const Word *words, uint64_t first, uint64_t n, uint32_t shift, uint32_t *counters)
@@ -78,8 +78,8 @@ hg_count_kernel(const Word *words, uint64_t first, uint64_t n, uint32_t shift, u
 }
 
 /*
- * Phase 3: put every row into the next free place of its list.  cursors[v] start at offsets[v].
- * Row i is numbered rows[i], or i where rows is NULL.
+ * Phase 3: puts each row at the next free position of its list.  cursors[v] is offsets[v] at first.
+ * Row i has the number rows[i], or i if rows is NULL.
  */
 template <typename Word>
 __global__ void
@@ -100,9 +100,9 @@ hg_scatter_kernel(const Word *words, const uint32_t *rows, uint64_t first, uint6
 }
 
 /*
- * Put the edges low .. high - 1, one list, in the order of their words.  Returns false,
- * leaving them as they are, where that would take one thread too long.  A list of one
- * key is in order however long it is.
+ * Sorts the edges low .. high - 1, one list, by their words.  Returns false, and leaves them as
+ * they are, if that would take one thread too long.  A list of one key is sorted already, whatever
+ * its length.
  */
 template <typename Word>
 __device__ __forceinline__ bool
@@ -134,7 +134,7 @@ hg_order_list(Word *words, uint32_t *rows, uint32_t low, uint32_t high)
 	return true;
 }
 
-/* Order the lists of vertices first .. vertices - 1; *unfinished counts those left as they are. */
+/* Sorts the lists of vertices first .. vertices - 1; *unfinished counts those left unsorted. */
 template <typename Word>
 __global__ void
 hg_order_kernel(const uint32_t *offsets, uint64_t first, uint64_t vertices, Word *edge_words,
@@ -147,7 +147,7 @@ hg_order_kernel(const uint32_t *offsets, uint64_t first, uint64_t vertices, Word
 		uint32_t low = offsets[v];
 		uint32_t high = offsets[v + 1];
 
-		/* a list of millions is not for one thread to walk */
+		/* one thread should not walk a list of millions */
 		if (high - low > HG_BIN_ROWS)
 			atomicAdd(unfinished, 1);
 		else if (high - low > 1 && !hg_order_list(edge_words, edge_rows, low, high))
@@ -159,14 +159,14 @@ hg_order_kernel(const uint32_t *offsets, uint64_t first, uint64_t vertices, Word
  * Algorithm 2: bins
  * ------------------------------------------------------------------------ */
 
-/* Where counter i lies in shared memory: 33 words for 32, against bank conflicts. */
+/* Returns the index of counter i in shared memory: 33 words for 32, against bank conflicts. */
 __device__ __forceinline__ uint32_t
 hg_padded(uint32_t i)
 {
 	return i + (i >> 5);
 }
 
-/* What hg_bin_build_kernel needs of dynamic shared memory. */
+/* Returns the dynamic shared memory of hg_bin_build_kernel. */
 template <typename Word>
 constexpr size_t
 hg_bin_shared_bytes(uint32_t bin_vertices)
@@ -176,20 +176,20 @@ hg_bin_shared_bytes(uint32_t bin_vertices)
 		   (bin_vertices + 31) / 32 * sizeof(uint32_t);
 }
 
-/* What it needs of static shared memory, at most: for its prefix sum. */
+/* Upper bound on the static shared memory of hg_bin_build_kernel, for its prefix sum. */
 constexpr size_t HG_BIN_STATIC_SHARED = 4096;
 
 /*
- * Algorithm 1 inside one bin, in shared memory: a block a bin.  It reads the rows
- * starts[bin] .. starts[bin + 1] - 1 of words and rows, and writes the same places back
- * as edges, and the offsets of the bin's vertices.
+ * Runs Algorithm 1 inside one bin, in shared memory, a block a bin.  It reads the rows
+ * starts[bin] .. starts[bin + 1] - 1 of words and rows, writes them back to the same positions as
+ * edges, and writes the offsets of the bin's vertices.
  *
- * With ORDERED the edges of a list are put in the order of their words: every row
- * counts the words of its list below its own.  That is work of the list's length for a
- * row, but for all rows at once; long lists of one key, in order already, are spared it.
+ * With ORDERED the edges of a list are sorted by their words: each row counts the words of its list
+ * below its own.  That is work of the list's length for each row, all rows at once.  Long lists of
+ * one key need no sort.
  *
- * A bin with too many rows is left as it is, and one with a long list of many keys is
- * left with this list in any order; both are counted in *unfinished.
+ * A bin with more than HG_BIN_ROWS rows is left as it is.  A bin whose long list has several keys
+ * leaves this list unsorted.  Both are counted in *unfinished.
  */
 template <typename Word, bool ORDERED>
 __global__ void
@@ -206,7 +206,7 @@ __launch_bounds__(HG_BIN_THREADS, hg_bin_blocks(sizeof(Word)))
 	Word *bin_words = reinterpret_cast<Word *>(hg_shared);
 	uint32_t *bin_rows = reinterpret_cast<uint32_t *>(bin_words + HG_BIN_ROWS);
 	uint32_t *counts = bin_rows + HG_BIN_ROWS;
-	uint32_t *mixed = counts + bin_vertices + bin_vertices / 32 + 2; /* a bit for a vertex */
+	uint32_t *mixed = counts + bin_vertices + bin_vertices / 32 + 2; /* a bit for each vertex */
 
 	const uint32_t bin = first_bin + blockIdx.x;
 	const uint32_t thread = threadIdx.x;
@@ -238,7 +238,7 @@ __launch_bounds__(HG_BIN_THREADS, hg_bin_blocks(sizeof(Word)))
 			mixed[v] = 0;
 	__syncthreads();
 
-	/* count; what the counter was is the row's place within its list */
+	/* count; the value before the addition is the row's position within its list */
 #pragma unroll
 	for (int k = 0; k < HG_BIN_ITEMS; k++)
 		if (k * HG_BIN_THREADS + thread < n)
@@ -271,7 +271,7 @@ __launch_bounds__(HG_BIN_THREADS, hg_bin_blocks(sizeof(Word)))
 		counts[hg_padded(bin_vertices)] = n;
 	__syncthreads();
 
-	/* scatter; also offsets, with the one behind the last: the next bin writes the same */
+	/* scatter; also offsets, with the one behind the last, which the next bin writes as well */
 #pragma unroll
 	for (int k = 0; k < HG_BIN_ITEMS; k++)
 		if (k * HG_BIN_THREADS + thread < n)
@@ -286,7 +286,7 @@ __launch_bounds__(HG_BIN_THREADS, hg_bin_blocks(sizeof(Word)))
 
 	if (ORDERED)
 	{
-		/* which long lists have more than one key? */
+		/* mark the long lists that have several keys */
 #pragma unroll
 		for (int k = 0; k < HG_BIN_ITEMS; k++)
 			if (k * HG_BIN_THREADS + thread < n)
@@ -299,13 +299,13 @@ __launch_bounds__(HG_BIN_THREADS, hg_bin_blocks(sizeof(Word)))
 			}
 		__syncthreads();
 
-		/* a row takes its row number along to its place in the order */
+		/* a row takes its row number along to its sorted position */
 		uint32_t row[HG_BIN_ITEMS];
 
 #pragma unroll
 		for (int k = 0; k < HG_BIN_ITEMS; k++)
 		{
-			row[k] = UINT32_MAX; /* stays where it is: no row has this number */
+			row[k] = UINT32_MAX; /* no row has this number: the edge stays where it is */
 			if (k * HG_BIN_THREADS + thread < n)
 			{
 				uint32_t v = hg_word_vertex(word[k], shift) - first_vertex;
@@ -355,7 +355,7 @@ __launch_bounds__(HG_BIN_THREADS, hg_bin_blocks(sizeof(Word)))
 	}
 }
 
-/* offsets[v] for v = first .. vertices, in words that are sorted. */
+/* Writes offsets[v] for v = first .. vertices; words are sorted. */
 template <typename Word>
 __global__ void
 hg_offsets_kernel(const Word *words, uint32_t n, uint64_t first, uint32_t vertices_log2,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_columns.h
- *	  The columns that the rows of a side have beside their keys.
+ *	  The columns of the rows of a side, beside their keys.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,59 +13,66 @@
 #include "hg_cuda_numbers.h"
 
 /*
- * The columns of a side, in one block of device memory: an array of values by position for each
- * column, then an array of bytes for each, not 0 where the value is NULL. Or, of a side that is a
- * graph replica, borrowed arrays of both kinds, by ordinal, which is the position of its rows
- * (hg_cuda_numbers.h): there is no block then, and no row is without its value.
+ * The columns of a side, in one block of device memory: for each column an array of values by
+ * position, then for each column an array of bytes, which are not 0 where the value is NULL.
+ *
+ * If the side is a graph replica, its column replicas are used instead: arrays of both kinds by
+ * ordinal, which is the position of a row (hg_cuda_numbers.h).  Then there is no block, and each
+ * row has its value.
  */
 struct HgCudaColumns
 {
 	uint32_t count;
 	uint32_t width[HG_MAX_COLUMNS];
-	bool borrowed; /* of a graph replica: a column not borrowed yet will be, before it is read */
-	unsigned char *block; /* NULL before the first value */
-	uint64_t capacity;	  /* rows that it has room for */
-	uint64_t given[HG_MAX_COLUMNS];
+	bool borrowed; /* column replicas; those that are still missing come before they are read */
+	unsigned char *block;			/* NULL before the first value */
+	uint64_t capacity;				/* rows that fit the block */
+	uint64_t given[HG_MAX_COLUMNS]; /* values that have come */
 	bool has_nulls[HG_MAX_COLUMNS];
-	const void *replica_values[HG_MAX_COLUMNS]; /* NULL where it is not borrowed */
+	const void *replica_values[HG_MAX_COLUMNS]; /* NULL: no replica yet */
 	const uint8_t *replica_nulls[HG_MAX_COLUMNS];
 };
 
-/* Columns as the spec has them for a side, without any row. */
+/* Initializes columns as the spec describes them for a side, without any row. */
 void hg_cuda_columns_init(HgCudaColumns *columns, const HgJobSpec *spec, HgSide side);
 
 /*
- * Have a column whose values are somebody else's, who keeps them as long as anything of the job
- * runs; nulls are NULL where no row has NULL.
+ * Makes a column use the arrays of a column replica.  They belong to the replica and must stay
+ * while anything of the job runs.  nulls is NULL if no row has NULL.
  */
 void hg_cuda_columns_borrow(HgCudaColumns *columns, uint32_t column, const void *values,
 							const uint8_t *nulls);
 
 /*
- * Take values of a column, for count rows numbered from first_row on: of the side's rows rows,
- * of which there may be expected ones in the end.  It waits until they are copied.
+ * Appends values of a column for count rows, which are numbered from first_row on.  The side has
+ * rows rows, and is expected to get expected ones in all (a hint for the allocation).  nulls is
+ * NULL if no value is NULL.  Waits until the caller's arrays have been copied.  Returns HG_INVALID
+ * if there is no such column or row, or if the columns are replicas.
  */
 HgStatus hg_cuda_columns_append(HgCudaWork *work, HgCudaColumns *columns, HgCudaNumbers *numbers,
 								uint64_t rows, uint64_t expected, uint32_t column,
 								const void *values, const uint8_t *nulls, uint64_t count,
 								uint64_t first_row, HgError *error);
 
-/* Have room for rows rows, keeping what there is. */
+/* Makes room for rows rows, and keeps the values that have come.  expected is a hint. */
 HgStatus hg_cuda_columns_reserve(HgCudaWork *work, HgCudaColumns *columns, uint64_t rows,
 								 uint64_t expected, HgError *error);
 
-/* Where values of a column that has room for some are written by position, with what tells NULL. */
+/*
+ * Returns the arrays to which the values and NULL bytes of a column are written, by position.
+ * hg_cuda_columns_reserve must have made room.
+ */
 void hg_cuda_columns_arrays(const HgCudaColumns *columns, uint32_t column, void **values,
 							uint8_t **nulls);
 
-/* So many rows have been given their values of all columns: nulls has the bits of those with NULL.
+/* Notes that rows rows got values of all columns; bit i of nulls: column i has a NULL among them.
  */
 void hg_cuda_columns_give(HgCudaColumns *columns, uint64_t rows, uint32_t nulls);
 
-/* HG_INVALID unless each of the side's rows has a value for each column, or they are borrowed. */
+/* Returns HG_INVALID unless each of rows rows has all values.  Replicas always have. */
 HgStatus hg_cuda_columns_check(const HgCudaColumns *columns, uint64_t rows, HgError *error);
 
-/* The arrays of a column that has rows; nulls are NULL where no row has NULL. */
+/* Return the arrays of a column that has rows.  The nulls are NULL if no row has NULL. */
 const void *hg_cuda_columns_values(const HgCudaColumns *columns, uint32_t column);
 const uint8_t *hg_cuda_columns_nulls(const HgCudaColumns *columns, uint32_t column);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_compute.h
- *	  Columns of graph replicas that are computed of others, in device memory, by ordinal.
+ *	  Columns of graph replicas that are computed from others, by ordinal, in device memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,35 +13,36 @@
 #include "../../src/engine/hg_computed.h"
 #include "hg_cuda_graph.h"
 
-/* In place of what tells NULL: a number of the row overflows. */
+/* In place of a NULL byte: a number of the row overflows. */
 #define HG_COMPUTED_LOST 2
 
-/* An operand of a program: arrays by ordinal. */
+/* An operand of a program: arrays by ordinal in device memory. */
 struct HgCudaOperand
 {
 	const void *values;
-	const uint8_t *nulls; /* NULL where no row has NULL */
+	const uint8_t *nulls; /* NULL if no row has NULL */
 	uint32_t width;
 };
 
-/* What is to be computed; a kernel takes it as it is. */
+/* Parameters of hg_compute_kernel. */
 struct HgCudaComputing
 {
 	HgProgram program;
-	HgCudaOperand columns[HG_MAX_COLUMNS]; /* of the side, as far as the program asks for them */
+	HgCudaOperand columns[HG_MAX_COLUMNS]; /* of the side; those that the program uses are set */
 };
 
 /*
- * Compute count ordinals of a column: values[i], and nulls[i], which is 1 where it is NULL and
- * HG_COMPUTED_LOST where a step overflows, whether there is a row or not. *lost, in device memory,
- * becomes 1 where one does.  It returns when that is launched.
+ * Computes a column for ordinals 0 .. count - 1, whether they have a row or not.  nulls[i] becomes
+ * 1 if the value is NULL, HG_COMPUTED_LOST if a step overflows, else 0.  *lost, in device memory,
+ * becomes 1 if a step overflows for any ordinal.  Returns once the work is launched.
  */
 HgStatus hg_cuda_compute(HgCudaWork *work, const HgCudaComputing *computing, uint64_t count,
 						 int64_t *values, uint8_t *nulls, uint32_t *lost, HgError *error);
 
 /*
- * Does a number of one of a graph's rows overflow, of ordinals with a stride? *lost is in device
- * memory, and 0 before.  It returns when that is launched.
+ * Sets *lost to 1 if a row of the graph has an ordinal whose null is HG_COMPUTED_LOST.  stride is
+ * that of the ordinals.  *lost is in device memory and must be 0 before.  Returns once the work is
+ * launched.
  */
 HgStatus hg_cuda_compute_look(HgCudaWork *work, const HgCudaGraph *graph, uint32_t stride,
 							  const uint8_t *nulls, uint32_t *lost, HgError *error);

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_compute_kernels.h
- *	  The kernels for columns that are computed of others (hg_cuda_compute.cu).
+ *	  The kernels for columns that are computed from others (hg_cuda_compute.cu).
  *
- * Each works on the items first .. end - 1.
+ * Each kernel works on the items first .. end - 1.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,14 +16,15 @@
 #include "hg_cuda_compute.h"
 #include "hg_cuda_tuning.h"
 
-/* A number that a step leaves, of one row. */
+/* An intermediate result of a program, of one row. */
 struct HgComputed
 {
 	int64_t value;
 	bool null;
 };
 
-/* The value of an ordinal in a column, widened; *fits becomes false where 64 bits have no room. */
+/* Returns the value of an ordinal in a column, widened.  *fits becomes false if it exceeds 64 bits.
+ */
 __device__ __forceinline__ HgComputed
 hg_compute_load(const HgCudaOperand *column, bool is_signed, uint64_t ordinal, bool *fits)
 {
@@ -53,7 +54,10 @@ hg_compute_load(const HgCudaOperand *column, bool is_signed, uint64_t ordinal, b
 	return loaded;
 }
 
-/* Some ordinals for each thread, which are those of neighbours by turns. */
+/*
+ * Computes a column, HG_COMPUTE_ROWS ordinals a thread.  Neighbouring threads have neighbouring
+ * ordinals.
+ */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_compute_kernel(const __grid_constant__ HgCudaComputing computing, uint64_t first,
@@ -62,9 +66,9 @@ __launch_bounds__(HG_STREAM_THREADS)
 	const uint64_t begin =
 		first + (uint64_t) blockIdx.x * HG_STREAM_THREADS * HG_COMPUTE_ROWS + threadIdx.x;
 	HgComputed below[HG_MAX_STEP_NUMBERS][HG_COMPUTE_ROWS];
-	HgComputed top[HG_COMPUTE_ROWS] = {}; /* the last number of each row, above these */
+	HgComputed top[HG_COMPUTE_ROWS] = {}; /* the top of each row's stack, above these */
 	bool overflows[HG_COMPUTE_ROWS] = {};
-	uint32_t numbers = 0; /* with that */
+	uint32_t numbers = 0; /* depth of the stack, top included */
 
 	for (uint32_t s = 0; s < computing.program.nsteps; s++)
 	{
@@ -112,7 +116,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	}
 }
 
-/* Is there a row, an edge a thread, of whose ordinal it is told that a number overflows? */
+/* Sets *lost to 1 if the ordinal of an edge's row has an overflow, an edge a thread. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_compute_look_kernel(const uint32_t *rows, uint32_t stride, const uint8_t *nulls,

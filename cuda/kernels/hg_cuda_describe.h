@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_describe.h
- *	  Looking at a HashGraph in device memory: its numbers, and a copy of it for the caller.
+ *	  Statistics and copies of a HashGraph in device memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,14 +13,14 @@
 #include "hg_cuda_graph.h"
 #include "hg_cuda_numbers.h"
 
-/* Describe a graph, walking it. */
+/* Sets all of *stats, from a walk over the graph.  Waits. */
 HgStatus hg_cuda_graph_describe(HgCudaWork *work, const HgCudaGraph *graph, HgGraphStats *stats,
 								HgError *error);
 
 /*
- * Copy a graph to memory of the caller: offsets[vertices + 1], and as many edges as it has rows,
- * with keys, not mixed words, and with the numbers that the caller gave the rows, if any.  The
- * caller's memory is not touched any more once the call has returned, cancelled or not.
+ * Copies a graph to arrays of the caller: offsets[vertices + 1], edge_keys[rows] and
+ * edge_rows[rows].  Edges get keys, not mixed words, and the row numbers that the caller assigned
+ * (numbers).  Waits, so the arrays are not written to after the return, even if it is cancelled.
  */
 HgStatus hg_cuda_graph_export(HgCudaWork *work, const HgCudaGraph *graph, HgCudaNumbers *numbers,
 							  uint32_t *offsets, void *edge_keys, uint32_t *edge_rows,

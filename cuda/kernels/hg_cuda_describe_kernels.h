@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_describe_kernels.h
- *	  The kernels that look at a HashGraph: hg_cuda_describe.cu tells when each runs.
+ *	  The kernels for statistics of a HashGraph: hg_cuda_describe.cu says when each runs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +15,7 @@
 
 #include <cub/block/block_reduce.cuh>
 
-/* Add the empty vertices to sums[0], the longest list to sums[1] as a maximum. */
+/* Adds the empty vertices to sums[0]; sums[1] becomes at least the length of the longest list. */
 static __global__ void
 hg_describe_lists_kernel(const uint32_t *offsets, uint64_t first, uint64_t vertices,
 						 unsigned long long *sums)
@@ -36,7 +36,7 @@ hg_describe_lists_kernel(const uint32_t *offsets, uint64_t first, uint64_t verti
 	}
 }
 
-/* Add the keys that differ from the one before them to sums[2]: the different keys. */
+/* Adds the words that differ from the one before them to sums[2]: the distinct keys. */
 template <typename Word>
 __global__ void
 hg_describe_keys_kernel(const Word *words, uint64_t first, uint64_t n, unsigned long long *sums)

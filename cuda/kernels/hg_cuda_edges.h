@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_edges.h
- *	  Edges of graph replicas: keys that are made wide, rows that are checked, and rows that count.
+ *	  Edges of graph replicas: widened keys, checked rows, and graphs of selected rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,30 +12,30 @@
 
 #include "hg_cuda_graph.h"
 
-/*
- * wide[i] = keys[i] of count keys of 4 bytes, as 8 bytes with their sign.  It returns when that is
- * launched.
- */
+/* wide[i] = keys[i], sign-extended from 4 to 8 bytes, for count keys.  Returns once launched. */
 HgStatus hg_cuda_edges_widen(HgCudaWork *work, const void *keys, void *wide, uint64_t count,
 							 HgError *error);
 
 /*
- * Are rows[0 .. count - 1] all below limit, and what are their numbers in their parts below?  It
- * waits for the answer.
+ * Sets *below to whether all of rows[0 .. count - 1] are less than limit, and *numbers to one more
+ * than the largest number of a row within its part (0 without rows).  Waits.
  */
 HgStatus hg_cuda_edges_check(HgCudaWork *work, const uint32_t *rows, uint64_t count, uint32_t limit,
 							 bool *below, uint32_t *numbers, HgError *error);
 
 /*
- * Make a graph of the edges of another one, with keys of 8 bytes, whose rows count: those whose bit
- * is set, bit r % 64 of mask[r / 64].  It has the same vertices, and its lists are in the same
- * order.  It is the work's; the other one may be anybody's.  It returns when the last of it is
+ * Makes a graph of the edges of another one, with keys of 8 bytes, whose rows are selected: row r
+ * is if bit r % 64 of mask[r / 64] is set.  It has the same vertices, and lists in the same order.
+ * Its arrays belong to work; the other graph may belong to anyone.  Returns once the last kernel is
  * launched.
  */
 HgStatus hg_cuda_edges_filter(HgCudaWork *work, const HgCudaGraph *graph, const uint64_t *mask,
 							  HgCudaGraph *filtered, HgError *error);
 
-/* What that takes at most, with the graph that it makes, which stays: filtered_bytes of it. */
+/*
+ * Returns the most memory that hg_cuda_edges_filter takes for a graph of this size, the new graph
+ * included.  *filtered_bytes becomes the part that stays: the new graph.
+ */
 uint64_t hg_cuda_edges_filter_bytes(uint64_t rows, uint32_t vertices_log2,
 									uint64_t *filtered_bytes);
 

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_edges_kernels.h
- *	  The kernels for edges of graph replicas: hg_cuda_edges.cu tells when each runs.
+ *	  The kernels for edges of graph replicas: hg_cuda_edges.cu says when each runs.
  *
- * Each works on the items first .. end - 1, a thread an item.
+ * Each kernel works on the items first .. end - 1, a thread an item.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,14 +15,14 @@
 #include "../../src/engine/hg_flat.h"
 #include "hg_cuda_tuning.h"
 
-/* The item of this thread. */
+/* Returns the item of this thread. */
 __device__ __forceinline__ uint64_t
 hg_edge_item(uint64_t first)
 {
 	return first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
 }
 
-/* wide[i] = keys[i], with its sign. */
+/* wide[i] = keys[i], sign-extended. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_widen_kernel(const int32_t *keys, int64_t *wide, uint64_t first, uint64_t end)
@@ -34,8 +34,8 @@ __launch_bounds__(HG_STREAM_THREADS)
 }
 
 /*
- * found[0] becomes 1 where a row is not below limit, and found[1] what the numbers of all rows in
- * their parts are below, where it was less.
+ * found[0] becomes 1 if a row is not less than limit.  found[1] becomes at least one more than each
+ * row's number within its part.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS) hg_limit_kernel(const uint32_t *rows, uint32_t limit,
@@ -49,12 +49,12 @@ __launch_bounds__(HG_STREAM_THREADS) hg_limit_kernel(const uint32_t *rows, uint3
 	row = rows[i];
 	if (row >= limit)
 		found[0] = 1;
-	/* few are more than all before them: only these are compared again, at a time */
+	/* few rows exceed the maximum so far: only those need an atomic */
 	if (HG_FLAT_NUMBER(row) >= *const_cast<volatile uint32_t *>(&found[1]))
 		atomicMax(&found[1], HG_FLAT_NUMBER(row) + 1);
 }
 
-/* flags[i] = 1 where the row of edge i counts, else 0. */
+/* flags[i] = 1 if the row of edge i is selected, else 0. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS) hg_flag_kernel(const uint32_t *rows, const uint64_t *mask,
 													uint64_t first, uint64_t end, uint32_t *flags)
@@ -65,7 +65,9 @@ __launch_bounds__(HG_STREAM_THREADS) hg_flag_kernel(const uint32_t *rows, const 
 		flags[i] = (uint32_t) (mask[rows[i] / 64] >> (rows[i] % 64)) & 1;
 }
 
-/* Put the edges that count to their places, which are the numbers of those that count before them.
+/*
+ * Moves the selected edges to their positions.  places[i] is the number of selected edges before
+ * edge i, of which there is one more than edges.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
@@ -86,7 +88,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	}
 }
 
-/* Lists begin where the first of their edges would be. */
+/* Writes the offsets of the new graph: a list begins where its first edge would be. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_filter_offsets_kernel(const uint32_t *offsets, const uint32_t *places, uint64_t first,

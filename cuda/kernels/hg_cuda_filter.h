@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_filter.h
- *	  Filters of graph replicas' rows, decided by ordinal for a mask by row number.
+ *	  Filters on the rows of a graph replica: computed by ordinal, for a mask by row number.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,10 +14,12 @@
 #include "../device/hg_cuda_work.h"
 
 /*
- * Clear the bits of rows of so many parts in a mask, which the filter does not let through; its
- * columns are in device memory, as the mask is.  Bits of numbers that no row can have become
- * anything.  *lost, in device memory, becomes 1 where a number that the filter computes does not
- * fit for a row whose bit is set; NULL: it computes none.  It returns when that is launched.
+ * Clears the bits of a mask whose rows the filter does not let through.  The rows are those of
+ * parts 0 .. parts - 1; the mask and the filter's columns are in device memory.  Bits of numbers
+ * that no row can have become undefined.
+ *
+ * *lost, in device memory, becomes 1 if a number that the filter computes overflows for a row whose
+ * bit is set; lost is NULL if the filter computes none.  Returns once the work is launched.
  */
 HgStatus hg_cuda_filter(HgCudaWork *work, const HgFilterTest *test, uint32_t parts, uint64_t *mask,
 						uint32_t *lost, HgError *error);

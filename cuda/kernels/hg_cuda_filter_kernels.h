@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_filter_kernels.h
- *	  The kernel for filters of graph replicas' rows (hg_cuda_filter.cu).
+ *	  The kernel for filters on the rows of a graph replica (hg_cuda_filter.cu).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,9 +15,9 @@
 #include "hg_cuda_tuning.h"
 
 /*
- * Decide about the items first .. end - 1, both multiples of 32: a warp for each 32 numbers of a
- * part, of which so many words of the mask are needed, of those that it has.  *lost becomes 1 where
- * a number does not fit; a filter that computes none has no need of it.
+ * Tests the items first .. end - 1, both multiples of 32: a warp for each 32 numbers of a part.
+ * part_words is the number of 32-bit words of the mask that a part uses, of those that it has.
+ * *lost becomes 1 if a computed number overflows; without computes, lost is not used.
  */
 template <bool computes>
 static __global__ void
@@ -36,7 +36,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	bool holds = false;
 	bool overflows = false;
 
-	/* both are of a whole warp */
+	/* both conditions hold for a whole warp */
 	if (i >= end)
 		return;
 	counts = *bits;

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_found.h
- *	  What rows of a graph replica find in another one, by ordinals, and columns of that.
+ *	  Lookups from the rows of one graph replica to another, by ordinal, and columns of the found.
  *
- * Ordinals are those of the columns of a table's rows (src/engine/hg_replica.h), and no row is
- * without one: callers have seen to that.  What an ordinal holds is an ordinal of the other table,
- * HG_FOUND_NONE or HG_FOUND_TWO, so that nothing else is ever read by it.
+ * Ordinals are those of a relation's column replicas (src/engine/hg_replica.h).  Callers have
+ * checked that each row has one.  An array of found rows holds ordinals of the relation that is
+ * looked up, HG_FOUND_NONE or HG_FOUND_TWO, so that all reads stay within its columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,40 +16,42 @@
 
 #include "hg_cuda_graph.h"
 
-/* A graph, and what its rows' ordinals are. */
+/* A graph, and the ordinals of its rows. */
 struct HgCudaOrdinalGraph
 {
-	const HgCudaGraph *graph; /* with keys of 8 bytes; ordered where it is looked up */
-	uint64_t ordinals;
+	const HgCudaGraph *graph; /* with keys of 8 bytes; ordered if it is looked up */
+	uint64_t ordinals;		  /* number of ordinals: parts * stride */
 	uint32_t stride;
 };
 
 /*
- * Have an array of the work's that tells, for each ordinal of rows that look up, what they find.
- * It returns when that is launched.
+ * Looks up the rows of own in found.  *ordinals becomes a new array of work, with an entry for each
+ * ordinal of own: the ordinal of the row found, HG_FOUND_NONE, or HG_FOUND_TWO if several rows have
+ * the key.  Returns once the work is launched.
  */
 HgStatus hg_cuda_found_make(HgCudaWork *work, const HgCudaOrdinalGraph *own,
 							const HgCudaOrdinalGraph *found, uint32_t **ordinals, HgError *error);
 
 /*
- * The same of count rows that have found those which look up, by parent: *device_set is what these
- * have found then, by found.
+ * Composes two lookups: *ordinals becomes a new array of work with found[parent[i]] for each of
+ * count ordinals i, or HG_FOUND_NONE if parent[i] is no ordinal.  Returns once it is launched.
  */
 HgStatus hg_cuda_found_compose(HgCudaWork *work, const uint32_t *parent, const uint32_t *found,
 							   uint64_t count, uint32_t **ordinals, HgError *error);
 
 /*
- * Look at what the rows that count have found, of some parts and a stride: *two says whether one of
- * them has found two.  With drop those that have found nothing are taken out of the mask, which may
- * be NULL without: all count then.  It waits for the answer.
+ * Checks what the selected rows have found.  The rows are those of parts 0 .. parts - 1; mask has a
+ * bit for each, NULL means that all are selected.  *two becomes true if a selected row has found
+ * HG_FOUND_TWO.  With drop, which needs a mask, the bits of rows that have found nothing are
+ * cleared.  Waits.
  */
 HgStatus hg_cuda_found_look(HgCudaWork *work, const uint32_t *ordinals, uint32_t parts,
 							uint32_t stride, uint64_t *mask, bool drop, bool *two, HgError *error);
 
 /*
- * values_out[i] = the value of what was found by ordinal i, of count ones; nulls_out[i] is not 0
- * where that is NULL, or nothing was found.  nulls are NULL where no row has NULL; and nulls_out
- * where nobody asks.  It returns when that is launched.
+ * values_out[i] = the value, of width bytes, of the row that ordinal i has found, for count
+ * ordinals; nulls_out[i] is not 0 if it is NULL or no row was found.  nulls is NULL if no value is;
+ * nulls_out may be NULL.  Returns once the work is launched.
  */
 HgStatus hg_cuda_found_gather(HgCudaWork *work, const uint32_t *ordinals, uint64_t count,
 							  uint32_t width, const void *values, const uint8_t *nulls,

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_found_kernels.h
- *	  The kernels for what rows of graph replicas find: hg_cuda_found.cu tells when each runs.
+ *	  The kernels for lookups between graph replicas: hg_cuda_found.cu says when each runs.
  *
- * Each works on the items first .. end - 1, a thread an item.
+ * Each kernel works on the items first .. end - 1, a thread an item.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,21 +16,22 @@
 #include "hg_cuda_tuning.h"
 #include "hg_cuda_word.h"
 
-/* The item of this thread. */
+/* Returns the item of this thread. */
 __device__ __forceinline__ uint64_t
 hg_found_item(uint64_t first)
 {
 	return first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
 }
 
-/* The ordinal of a row, which fits 32 bits where the ordinals of its table do. */
+/* Returns the ordinal of a row, which fits 32 bits. */
 __device__ __forceinline__ uint32_t
 hg_found_ordinal(uint32_t stride, uint32_t row)
 {
 	return HG_FLAT_PART(row) * stride + HG_FLAT_NUMBER(row);
 }
 
-/* The first of the edges low .. high - 1, one list in order, that is not below word. */
+/* Returns the first of the edges low .. high - 1, one sorted list, that is not below word, or high.
+ */
 __device__ __forceinline__ uint32_t
 hg_found_first(const uint64_t *words, uint32_t low, uint32_t high, uint64_t word)
 {
@@ -42,9 +43,9 @@ hg_found_first(const uint64_t *words, uint32_t low, uint32_t high, uint64_t word
 }
 
 /*
- * The edges of a graph look for partners in another one, whose lists are in order, and the ordinals
- * of their rows get what these find.  Edges come list by list: neighbouring threads search
- * neighbouring lists.
+ * Looks up the edges own_words, own_rows in an ordered graph, and writes what they find to the
+ * ordinals of their rows, which hold HG_FOUND_NONE before.  Edges come list by list, so that
+ * neighbouring threads search neighbouring lists.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
@@ -66,7 +67,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	vertex = hg_word_vertex(word, shift);
 	high = offsets[vertex + 1];
 	edge = hg_found_first(words, offsets[vertex], high, word);
-	/* who finds nothing has that already */
+	/* the ordinal holds HG_FOUND_NONE already */
 	if (edge >= high || words[edge] != word)
 		return;
 	found = edge + 1 < high && words[edge + 1] == word ? HG_FOUND_TWO
@@ -74,7 +75,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	ordinals[hg_found_ordinal(own_stride, own_rows[i])] = found;
 }
 
-/* ordinals[i] = what the row has found that row i has found. */
+/* ordinals[i] = found[parent[i]], or HG_FOUND_NONE if parent[i] is no ordinal. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_found_compose_kernel(const uint32_t *parent, const uint32_t *found, uint64_t first,
@@ -90,10 +91,10 @@ __launch_bounds__(HG_STREAM_THREADS)
 }
 
 /*
- * Look at the rows that count, a warp for each 32 numbers of a part: so many words of the mask that
- * a part needs, of those that it has.  *two becomes 1 where one of them has found two.  With drop
- * bits of rows that have found nothing are cleared, and those of numbers that no row can have.
- * first and end are multiples of 32.
+ * Checks what the selected rows have found, a warp for each 32 numbers of a part.  first and end
+ * are multiples of 32.  part_words is the number of 32-bit words of the mask that a part uses, of
+ * those that it has.  *two becomes 1 if a selected row has found HG_FOUND_TWO.  With drop, bits of
+ * rows that have found nothing are cleared, as are those of numbers that no row can have.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
@@ -111,7 +112,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	uint32_t *bits = nullptr;
 	uint32_t found;
 
-	/* of a whole warp */
+	/* holds for a whole warp */
 	if (i >= end)
 		return;
 	if (mask != nullptr)
@@ -128,7 +129,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		*bits = counts & found;
 }
 
-/* values_out[i], nulls_out[i] = the value of what ordinal i has found. */
+/* values_out[i], nulls_out[i] = the value of the row that ordinal i has found. */
 template <typename T>
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_gather.h
- *	  Matches and the values of their rows, on their way to the host.
+ *	  Copies of matches and of their rows' values to the host.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,21 +13,22 @@
 #include "hg_cuda_columns.h"
 #include "hg_cuda_tuning.h"
 
-/* What a column's values of some matches pass through; NULL before it is opened. */
+/* Device memory through which matches and values pass.  NULL before it is opened. */
 struct HgCudaGather
 {
 	unsigned char *block; /* [HG_GATHER_BYTES] */
 };
 
-/* Device memory that it takes: values, or row numbers, and bytes that tell NULL. */
+/* Bytes of the block: values or row numbers of HG_GATHER_PAIRS rows, and a NULL byte for each. */
 constexpr uint64_t HG_GATHER_BYTES = HG_GATHER_PAIRS * (sizeof(uint64_t) + 1);
 
+/* Allocates the block, which belongs to work. */
 HgStatus hg_cuda_gather_open(HgCudaWork *work, HgCudaGather *gather, HgError *error);
 
 /*
- * Copy count matches, HG_GATHER_PAIRS at most, to the caller's arrays, with the values that he
- * wants: rows are pairs of positions in device memory, and columns and numbers are those of both
- * sides.  It waits until all are copied, even on failure.
+ * Copies count matches, at most HG_GATHER_PAIRS, to the caller's arrays, with the values of columns
+ * whose matches->values is not NULL.  rows are positions in device memory, [count] by HgSide, as
+ * are columns and numbers by HgSide.  Waits until all copies are done, even on failure.
  */
 HgStatus hg_cuda_gather_matches(HgCudaWork *work, const HgCudaGather *gather,
 								const HgCudaColumns columns[2], HgCudaNumbers numbers[2],

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_pass.h
- *	  One pass over rows that puts them into bins, or into more of them.
+ *	  One pass of the partition: rows into bins, or bins into smaller ones.
  *
  * hg_cuda_partition.cu says what a pass does, hg_cuda_partition_kernels.h how.  All functions
- * return when the last of it is launched.
+ * return once the last kernel is launched.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,37 +18,36 @@
 
 #include <cub/device/device_scan.cuh>
 
-/* What a pass has to do: all arrays in device memory. */
+/* The input and output of a pass.  All arrays are in device memory. */
 template <typename Word> struct HgPass
 {
 	HgPassRows<Word> from;
 	uint64_t count;
-	const uint32_t *starts; /* [2^bins_log2 + 1] of the bins that there are; NULL: one */
+	const uint32_t *starts; /* [2^bins_log2 + 1] of the bins before the pass; NULL: one bin */
 	uint32_t bins_log2;
 	uint32_t digits_log2;
-	HgTurn<Word> turn; /* of what was exchanged */
+	HgTurn<Word> turn; /* for HG_PASS_EXCHANGED */
 	Word *words_out;
 	uint32_t *rows_out;
 	uint32_t *starts_out; /* [2^(bins_log2 + digits_log2) + 1] */
 
-	const uint32_t
-		*final_starts; /* of final_log2 bits, which starts_out are of; NULL: to be counted */
+	const uint32_t *final_starts; /* starts after the last pass; NULL: starts_out must be counted */
 	uint32_t final_log2;
 };
 
-/* The tiles of a pass: those that there are are known on the device alone. */
+/* The tiles of a pass.  Only the device knows their exact number. */
 struct HgTiles
 {
-	HgPiece *pieces; /* NULL: they follow from their numbers (hg_tile) */
-	uint32_t *count;
-	uint32_t most;
+	HgPiece *pieces; /* [most]; NULL: they follow from their numbers (hg_tile) */
+	uint32_t *count; /* in device memory; NULL: most */
+	uint32_t most;	 /* upper bound on the count */
 };
 
 /* ------------------------------------------------------------------------
  * One pass
  * ------------------------------------------------------------------------ */
 
-/* Prefix-sum counts[entries] into starts. */
+/* Writes the exclusive prefix sums of counts[entries] to starts. */
 static inline HgStatus
 hg_pass_sum(HgCudaWork *work, const uint32_t *counts, uint32_t *starts, uint64_t entries,
 			HgError *error)
@@ -67,7 +66,7 @@ hg_pass_sum(HgCudaWork *work, const uint32_t *counts, uint32_t *starts, uint64_t
 	return HG_OK;
 }
 
-/* List the tiles of all bins of a pass, or of those in list, if it is not NULL. */
+/* Lists the tiles of all bins of a pass, or of the bins in list, unless it is NULL. */
 template <typename Word>
 static HgStatus
 hg_pass_list(HgCudaWork *work, const HgPass<Word> *pass, const HgBinList *list, uint32_t tile_rows,
@@ -88,8 +87,8 @@ hg_pass_list(HgCudaWork *work, const HgPass<Word> *pass, const HgBinList *list, 
 }
 
 /*
- * Count the rows of each digit of the bins of a pass: *counts, which are 0.  Where there is one bin
- * so far, the kernel sums them up as well.
+ * Adds the rows of each digit of the pass's bins to counts, which are 0.  If there is one bin
+ * before the pass (HG_PASS_KEYS), the kernel also computes the prefix sums (hg_digits_kernel).
  */
 template <typename Word, int THREADS, int ITEMS, HgPassOf OF>
 static HgStatus
@@ -117,7 +116,7 @@ hg_pass_count(HgCudaWork *work, const HgPass<Word> *pass, const HgTiles *tiles, 
 	return HG_OK;
 }
 
-/* Learn where the bins of a pass begin: count their rows, and sum up the counts. */
+/* Counts the rows of the pass's bins and sets starts_out and cursors to where each begins. */
 template <typename Word, int THREADS, int ITEMS, bool KEYS>
 static HgStatus
 hg_pass_find_starts(HgCudaWork *work, const HgPass<Word> *pass, const HgTiles *tiles,
@@ -141,7 +140,7 @@ hg_pass_find_starts(HgCudaWork *work, const HgPass<Word> *pass, const HgTiles *t
 	return HG_OK;
 }
 
-/* Move the rows of all tiles. */
+/* Moves the rows of all tiles. */
 template <typename Word, int THREADS, int ITEMS, HgPassOf OF>
 static HgStatus
 hg_pass_scatter(HgCudaWork *work, const HgPass<Word> *pass, const HgTiles *tiles, uint32_t *cursors,
@@ -165,7 +164,7 @@ hg_pass_scatter(HgCudaWork *work, const HgPass<Word> *pass, const HgTiles *tiles
 	return HG_OK;
 }
 
-/* A pass with tiles of THREADS * ITEMS rows. */
+/* Runs a pass with tiles of THREADS * ITEMS rows. */
 template <typename Word, int THREADS, int ITEMS, bool KEYS>
 static HgStatus
 hg_pass_run_tiles(HgCudaWork *work, const HgPass<Word> *pass, HgError *error)
@@ -196,7 +195,7 @@ hg_pass_run_tiles(HgCudaWork *work, const HgPass<Word> *pass, HgError *error)
 	return HG_OK;
 }
 
-/* Does a device with shared_limit bytes of shared memory for a block have room for such tiles? */
+/* Returns true if a block with shared_limit bytes of shared memory has room for such tiles. */
 static inline bool
 hg_pass_fits(size_t shared_limit, uint32_t key_width, int threads, int items, uint32_t digits_log2)
 {
@@ -207,7 +206,7 @@ hg_pass_fits(size_t shared_limit, uint32_t key_width, int threads, int items, ui
 	return 1 << digits_log2 <= threads && bytes + HG_PARTITION_STATIC_SHARED <= shared_limit;
 }
 
-/* The most bits that one pass can take, which is 9 everywhere. */
+/* Returns the most bits that one pass can take: 10, or 9 where shared memory is short. */
 static inline uint32_t
 hg_pass_most_log2(const HgCudaWork *work, uint32_t key_width)
 {
@@ -218,8 +217,8 @@ hg_pass_most_log2(const HgCudaWork *work, uint32_t key_width)
 }
 
 /*
- * A pass with the tiles that suit the number of digits and the device: wide ones where a tile
- * has to do for many digits, since what it has of one digit should fill some sectors of memory.
+ * Runs a pass with tiles that suit the number of digits and the device.  Many digits get wide
+ * tiles, as the rows of one digit in a tile should fill several sectors of memory.
  */
 template <typename Word, bool KEYS>
 static HgStatus
