@@ -39,7 +39,7 @@ HgStatus hg_cuda_both_begin(HgCudaWork *work, const HgShape *shape,
 HgStatus hg_cuda_both_build(HgCudaWork *work, const HgShape *shape, HgCudaPartition partitions[2],
 							HgCudaGraph graphs[2], HgCudaBothPairs *pairs, HgError *error);
 
-/* Counts the vertices that have edges in both graphs (the intersections of Algorithm 3). Waits. */
+/* Counts the vertices that have edges in both graphs: the intersections of Algorithm 3.  Waits. */
 HgStatus hg_cuda_both_common(HgCudaWork *work, const HgCudaGraph graphs[2], uint64_t *common,
 							 HgError *error);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_graph.h
- *	  Building HashGraphs in device memory, from keys in device memory.
+ *	  Builds HashGraphs in device memory from keys in device memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,10 +14,10 @@
 #include "hg_cuda_shape.h"
 
 /*
- * A HashGraph.  All arrays are in device memory and belong to the work that they were
- * built with.  Edges carry the mixed word of the key in place of the key (hg_hash.h:
- * it can be mixed back), so that nothing is ever hashed twice.  In an ordered graph each
- * list is sorted by the mixed word: equal keys stand next to each other.
+ * A HashGraph.  All arrays are in device memory and belong to the work that built them.  Edges
+ * carry the mixed word of the key in place of the key (hg_hash.h: it can be unmixed), so that
+ * nothing is hashed twice.  In an ordered graph each list is sorted by the mixed word: equal keys
+ * are neighbours.
  */
 struct HgCudaGraph
 {
@@ -30,32 +30,38 @@ struct HgCudaGraph
 	uint32_t *edge_rows; /* [rows] */
 };
 
-/* words[i] = the mixed word of keys[i]; in place where both are one array. */
+/* words[i] = the mixed word of keys[i]; keys and words may be one array. */
 HgStatus hg_cuda_mix(HgCudaWork *work, uint32_t key_width, const void *keys, void *words,
 					 uint64_t count, HgError *error);
 
-/* The reverse. */
+/* keys[i] = the key whose mixed word is words[i]; keys and words may be one array. */
 HgStatus hg_cuda_unmix(HgCudaWork *work, uint32_t key_width, const void *words, void *keys,
 					   uint64_t count, HgError *error);
 
 /*
- * Build a graph of count rows, whose keys are keys[0 .. count - 1], and whose numbers rows[0 ..
- * count - 1], or 0, 1 ... where rows is NULL; those stay as they are.  keep_keys: keys do too;
- * otherwise they are a block of work, which becomes part of the graph or is given back (NULL where
- * count is 0).  The graph is ordered where that is asked for, and where it comes at
- * no cost.  Marks of the kit: 0 is recorded at the start, 1 after the bins (v2) and 2 at the
- * end.  It returns when the graph is complete.
+ * Builds a graph of count rows with keys[count], numbered rows[count], or 0, 1 ... if rows is NULL.
+ * Waits.
+ *
+ * rows stay as they are, and so do keys with keep_keys.  Without, keys are a block of work, which
+ * becomes part of the graph or is freed (NULL if count is 0).  The graph is ordered if ordered, or
+ * if that costs nothing.  It records marks of the kit: 0 at the start, 1 after the bins (v2), 2 at
+ * the end.
  */
 HgStatus hg_cuda_graph_build(HgCudaWork *work, const HgShape *shape, uint32_t key_width, void *keys,
 							 const uint32_t *rows, uint64_t count, bool keep_keys, bool ordered,
 							 HgCudaGraph *graph, HgError *error);
 
 /*
- * The same of a partition, of the shape's bins, whose bins are there bit by bit: begin takes its
- * words and rows, which may be undefined yet, for edges; bins builds bins first .. end - 1, once
- * they are there, of which starts[first .. end] tell where they begin, and returns when that is
- * launched; finish, once all bins are built, returns when the graph is complete.  *unfinished is
- * for them alone.
+ * Build a graph of a partition whose bins become available one after the other.  The partition has
+ * the bins of the shape.
+ *
+ * begin		takes the partition's words and rows as edges; their contents may still be
+ *				undefined.  Returns HG_INVALID if a block has no room for such bins.
+ * bins			builds bins first .. end - 1, once they are available, at starts[first .. end].
+ *				Returns once the work is launched.
+ * finish		is called once all bins are built, and waits until the graph is complete.
+ *
+ * *unfinished is memory that begin allocates and finish frees.
  */
 HgStatus hg_cuda_graph_begin(HgCudaWork *work, const HgShape *shape,
 							 const HgCudaPartition *partition, bool ordered, HgCudaGraph *graph,
@@ -67,20 +73,20 @@ HgStatus hg_cuda_graph_finish(HgCudaWork *work, HgCudaGraph *graph, uint32_t *un
 							  HgError *error);
 
 /*
- * Build an ordered graph by sorting count edges, whatever their keys are.  words and rows are
- * blocks of work, which become part of the graph or are given back.
+ * Builds an ordered graph of count edges by sorting them, whatever their keys.  words and rows are
+ * blocks of work, which become part of the graph or are freed.  Waits.
  */
 HgStatus hg_cuda_graph_sort(HgCudaWork *work, uint32_t key_width, uint32_t vertices_log2,
 							void *words, uint32_t *rows, uint64_t count, HgCudaGraph *graph,
 							HgError *error);
 
 /*
- * Put the lists of a graph in order, whatever its edges are and its offsets were.  It returns when
- * that is launched.
+ * Sorts the edges of a graph, in any order before, and computes its offsets.  Returns once the last
+ * kernel is launched.
  */
 HgStatus hg_cuda_graph_order(HgCudaWork *work, HgCudaGraph *graph, HgError *error);
 
-/* Give the arrays back. */
+/* Frees the arrays and zeroes the graph. */
 void hg_cuda_graph_free(HgCudaWork *work, HgCudaGraph *graph);
 
 #endif /* HG_CUDA_GRAPH_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_match_kernels.h
- *	  The kernels that match: hg_cuda_join.cu tells when each runs.
+ *	  The kernels that match: hg_cuda_join.cu says when each runs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,18 +16,18 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
-/* What lookups add up to: one stripe of HG_COUNTER_STRIPES. */
+/* Sums of the lookups: one stripe of HG_COUNTER_STRIPES. */
 struct HgLookupCounters
 {
 	unsigned long long matches;
 	unsigned long long comparisons;
 	unsigned long long intersections;
-	unsigned long long longest_tile; /* matches of it: a maximum, not a sum */
+	unsigned long long longest_tile; /* most matches of a tile */
 };
 
 /*
- * The range of edges low .. high - 1, one list in order, that are equal to word: its
- * start is returned, and its length in *length.  *comparisons is added to.
+ * Finds the edges that equal word among the edges low .. high - 1, one sorted list.  Returns the
+ * first one, and sets *length to their number.  *comparisons is added to.
  */
 template <typename Word, bool FIRST>
 __device__ __forceinline__ uint32_t
@@ -68,7 +68,7 @@ hg_find_range(const Word *words, uint32_t low, uint32_t high, Word word, uint32_
 		{
 			uint32_t half = step / 2;
 
-			/* word goes on for fewer than step edges from end on */
+			/* fewer than step edges from end on equal word */
 			compared++;
 			if (words[end + half - 1] == word)
 			{
@@ -85,9 +85,9 @@ hg_find_range(const Word *words, uint32_t low, uint32_t high, Word word, uint32_
 }
 
 /*
- * Look up a tile of outer rows, a block a tile.  With KEEP, match_starts and match_counts
- * get the range of every row, and tile_matches and tile_units the tile's numbers.  Without,
- * only the counters are filled.  FIRST: a row has one match at most.
+ * Looks up a tile of outer rows, a block a tile.  With KEEP, match_starts and match_counts get the
+ * range of each row, tile_matches and tile_units the numbers of the tile.  Without, only the
+ * counters are set.  FIRST: a row has at most one match.
  */
 template <typename Word, bool KEEP, bool FIRST>
 __global__ void
@@ -109,7 +109,7 @@ __launch_bounds__(HG_TILE_THREADS)
 	uint32_t comparisons = 0;
 	uint32_t intersections = 0;
 
-	/* all loads of one kind first: they wait for memory together */
+	/* all loads of one kind first, so that they wait for memory together */
 #pragma unroll
 	for (int k = 0; k < HG_TILE_ITEMS_PER_THREAD; k++)
 		if (first + k * HG_TILE_THREADS < n)
@@ -136,7 +136,7 @@ __launch_bounds__(HG_TILE_THREADS)
 
 		if (low[k] < high[k])
 		{
-			/* a list of the outer graph counts once, with its first edge */
+			/* a list of the outer graph is counted once, at its first edge */
 			if (!in_lists || i == 0 ||
 				hg_word_vertex(outer_words[i - 1], shift) != hg_word_vertex(word[k], shift))
 				intersections++;
@@ -173,8 +173,8 @@ __launch_bounds__(HG_TILE_THREADS)
 }
 
 /*
- * The last index i in [low, high) with starts[i] <= value, where starts[low] <= value:
- * found by a warp, 32 ways at a time.  All its threads return it.
+ * Returns the last index i in [low, high) with starts[i] <= value, where starts[low] <= value.  A
+ * warp searches 32 ways at a time, and all its threads return the result.
  */
 __device__ __forceinline__ uint64_t
 hg_warp_search(const uint64_t *starts, uint64_t low, uint64_t high, uint64_t value)
@@ -195,8 +195,8 @@ hg_warp_search(const uint64_t *starts, uint64_t low, uint64_t high, uint64_t val
 }
 
 /*
- * found[0] = the tile that match number first is in, found[1] = that of number last;
- * units[0], units[1] = the units that they are in, where there are units.  One warp.
+ * found[0] and found[1] become the tiles of match numbers first and last; found[2] and found[3]
+ * their units, or 0 if unit_starts is NULL.  One warp.
  */
 static __global__ void
 hg_locate_kernel(const uint64_t *tile_starts, const uint64_t *unit_starts, uint64_t tiles,
@@ -219,16 +219,16 @@ hg_locate_kernel(const uint64_t *tile_starts, const uint64_t *unit_starts, uint6
 }
 
 /*
- * Write the matches of one unit, a block a unit, as far as they are among the matches
- * first .. end - 1, to outer_out[0 .. end - first - 1] and inner_out.
+ * Writes those matches of a unit that are among the matches first .. end - 1, a block a unit, to
+ * outer_out[0 .. end - first - 1] and inner_out.
  *
- * Where unit_starts is NULL a unit is a tile, and first_unit a tile.  Otherwise a unit
- * is HG_UNIT_PAIRS matches of a tile, the last of a tile fewer.
+ * Without SPLIT a unit is a tile, first_unit is a tile, and unit_starts is NULL.  With SPLIT a unit
+ * is HG_UNIT_PAIRS matches of a tile; the last one of a tile may have fewer.
  *
- * The block sums up the numbers of matches of the tile's rows, so that each row knows
- * where its matches begin, relative to the unit (a row that begins before it, and goes
- * on into it, begins at 0 with a later edge).  Then each thread takes matches, finds
- * the row by bisection and the inner edge by the distance from the row's beginning.
+ * The block prefix-sums the match counts of the tile's rows, so that each row knows where its
+ * matches begin, relative to the unit.  A row that begins before the unit begins at 0, with a later
+ * edge.  Then each thread takes matches, finds the row by bisection, and the inner edge by the
+ * distance from the row's first match.
  */
 template <bool SPLIT>
 __global__ void
@@ -243,7 +243,7 @@ __launch_bounds__(HG_TILE_THREADS)
 	typedef typename std::conditional<SPLIT, unsigned long long, uint32_t>::type Sum;
 	typedef cub::BlockScan<Sum, HG_TILE_THREADS> Scan;
 	__shared__ typename Scan::TempStorage storage;
-	__shared__ uint32_t begins[HG_TILE_ITEMS]; /* the row's first match, from the unit's on */
+	__shared__ uint32_t begins[HG_TILE_ITEMS]; /* the row's first match, relative to the unit */
 	__shared__ uint32_t edges[HG_TILE_ITEMS];  /* the inner edge of that match */
 	__shared__ uint64_t shared_tile;
 
@@ -316,7 +316,7 @@ __launch_bounds__(HG_TILE_THREADS)
 		uint32_t edge = counts[k] > 0 ? match_starts[row0 + item0 + k] : 0;
 		Sum begin = before < skipped ? 0 : before - skipped;
 
-		/* rows behind the unit begin at its end, or would not fit 32 bits */
+		/* rows behind the unit begin at its end: their real begin might exceed 32 bits */
 		begins[item0 + k] = begin < in_unit ? (uint32_t) begin : in_unit;
 		edges[item0 + k] = before < skipped ? edge + (uint32_t) (skipped - before) : edge;
 		before += counts[k];
@@ -327,7 +327,7 @@ __launch_bounds__(HG_TILE_THREADS)
 	{
 		uint32_t item = 0;
 
-		/* the last row that begins at match or before: rows without matches lose the tie */
+		/* the last row that begins at match or before, so never one without matches */
 #pragma unroll
 		for (int step = HG_TILE_ITEMS / 2; step > 0; step /= 2)
 			if (begins[item + step] <= match)

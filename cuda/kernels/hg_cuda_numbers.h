@@ -1,20 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_numbers.h
- *	  Row numbers, where they are not the positions of the rows.
+ *	  Row numbers, if they differ from the positions of the rows.
  *
- * Everything on the device knows a row by its position in its side's column, which is the
- * order of the appends.  Where the caller has numbers of his own, what follows one another in
- * both is a run, and pairs are translated, run by run, on their way out.
+ * On the device a row is known by its position in its side's columns, which is the order of the
+ * appends.  If the caller assigned other numbers, pairs are translated on their way out, in one of
+ * three ways:
  *
- * Where each row has come with a number of its own, out of a page, all numbers are in device
- * memory, by position, and there is no run.
- *
- * Of a graph replica the rows' numbers are all that there is, and matches come with these.  Where
- * columns are to be read they become positions when they are written, which are the ordinals in
- * column replicas (hg_replica.h), and numbers again on their way out: both by the stride, and no
- * run.
- *
+ *	runs		rows that follow each other both by position and by number.
+ *	given		each row came with its own number, out of a page.  All numbers are in device memory,
+ *				by position.
+ *	stride		the side is a graph replica, whose edges have row numbers.  If columns are read,
+ *				the numbers become positions when pairs are written, namely ordinals of the column
+ *				replicas (hg_replica.h), and numbers again on their way out.
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -24,41 +22,41 @@
 
 #include "../device/hg_cuda_work.h"
 
-/* Rows that follow one another by position and by number. */
+/* Rows that follow each other both by position and by number. */
 struct HgCudaRun
 {
-	uint32_t position; /* of the first one */
+	uint32_t position; /* of the first row */
 	uint32_t number;
 };
 
 /*
- * Run i goes on to where run i + 1 begins.  All zero: there are none yet, and as long as there are
- * none numbers are positions.
+ * The row numbers of a side.  Run i ends where run i + 1 begins.  If all is zero, numbers are
+ * positions.
  */
 struct HgCudaNumbers
 {
 	uint32_t stride; /* not 0: positions are ordinals of this stride, and there is no run */
-	HgCudaRun *runs; /* [capacity] by position; in memory of the job's host */
+	HgCudaRun *runs; /* [capacity] by position; memory of the job's host */
 	uint64_t count;
 	uint64_t capacity;
-	uint64_t found;			/* the run of the last one that was looked for */
-	HgCudaRun *device_runs; /* [count] the same in device memory, once they are needed */
-	uint32_t *given;		/* NULL, or [given_capacity] a number for each position */
+	uint64_t found;			/* the run in which the last search ended */
+	HgCudaRun *device_runs; /* [count] copy in device memory; NULL before it is needed */
+	uint32_t *given; /* [given_capacity] the number of each position, in device memory, or NULL */
 	uint64_t given_capacity;
 };
 
-/* Note that the count rows from position on are numbered from first_row on. */
+/* Notes that the count rows from position on are numbered from first_row on. */
 HgStatus hg_cuda_numbers_add(HgCudaNumbers *numbers, const HgHost *host, uint64_t position,
 							 uint64_t count, uint64_t first_row, HgError *error);
 
 /*
- * Of a side with rows rows: the position of the one with a number, and how many from there on
- * follow one another in both, it among them; 0 where there is none.
+ * Finds the row with a number, on a side with rows rows.  Sets *position, and returns how many rows
+ * from there on follow each other by position and number; 0 if there is no such row.
  */
 uint64_t hg_cuda_numbers_find(HgCudaNumbers *numbers, uint64_t rows, uint64_t number,
 							  uint64_t *position);
 
-/* Are numbers anything but positions? */
+/* Returns true if numbers differ from positions. */
 static inline bool
 hg_cuda_numbers_differ(const HgCudaNumbers *numbers)
 {
@@ -66,21 +64,21 @@ hg_cuda_numbers_differ(const HgCudaNumbers *numbers)
 }
 
 /*
- * rows[0 .. count - 1], in device memory, become positions where they were numbers, if there is a
- * stride, which their numbers in their parts are below; else they are positions, and stay.  It
- * returns when that is launched.
+ * Translates rows[0 .. count - 1], in device memory, from numbers to positions if there is a
+ * stride; otherwise they are positions already.  A number within its part must be less than the
+ * stride.  Returns once the work is launched.
  */
 HgStatus hg_cuda_numbers_to_ordinals(HgCudaWork *work, const HgCudaNumbers *numbers, uint32_t *rows,
 									 uint64_t count, HgError *error);
 
 /*
- * rows[0 .. count - 1], in device memory, become numbers where they were positions.  It returns
- * when that is launched.
+ * Translates rows[0 .. count - 1], in device memory, from positions to numbers.  Returns once the
+ * work is launched.
  */
 HgStatus hg_cuda_numbers_translate(HgCudaWork *work, HgCudaNumbers *numbers, uint32_t *rows,
 								   uint64_t count, HgError *error);
 
-/* Free the host's memory; that of the device belongs to the job's work. */
+/* Frees the host's memory, and zeroes numbers.  Device memory belongs to the job's work. */
 void hg_cuda_numbers_close(HgCudaNumbers *numbers, const HgHost *host);
 
 #endif /* HG_CUDA_NUMBERS_H */

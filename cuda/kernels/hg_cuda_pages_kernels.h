@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_pages_kernels.h
- *	  The kernels that take pages apart: hg_cuda_pages.cu tells when each runs.
+ *	  The kernels that parse pages: hg_cuda_pages.cu says when each runs.
  *
- * A warp has a page, and its lanes the page's line pointers in turn.
+ * A warp parses a page; its lanes take the page's line pointers in turn.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,11 +16,11 @@
 #include "hg_cuda_pages.h"
 #include "hg_cuda_tuning.h"
 
-/* Words of a spec, which has no holes. */
+/* 64-bit words of a spec. */
 static_assert(sizeof(HgPageSpec) % sizeof(uint64_t) == 0, "a spec is made of words");
 constexpr unsigned HG_PAGE_SPEC_WORDS = sizeof(HgPageSpec) / sizeof(uint64_t);
 
-/* Have the spec where all threads of a block read it. */
+/* Copies the spec to shared memory.  All threads of the block call it. */
 __device__ __forceinline__ void
 hg_pages_share_spec(const HgPageSpec *spec, HgPageSpec *shared)
 {
@@ -32,7 +32,7 @@ hg_pages_share_spec(const HgPageSpec *spec, HgPageSpec *shared)
 	__syncthreads();
 }
 
-/* The page of this warp, and the lane's place in it. */
+/* Return the number of this warp's page, and the thread's lane. */
 __device__ __forceinline__ uint32_t
 hg_pages_page()
 {
@@ -45,7 +45,7 @@ hg_pages_lane()
 	return threadIdx.x % 32;
 }
 
-/* The sums of two numbers of each lane, and all bits that any lane has. */
+/* Replaces *sum and *other by their sums over the lanes of the warp, and *bits by the OR. */
 __device__ __forceinline__ void
 hg_pages_gather(uint32_t *sum, uint32_t *other, uint32_t *bits)
 {
@@ -58,10 +58,10 @@ hg_pages_gather(uint32_t *sum, uint32_t *other, uint32_t *bits)
 }
 
 /*
- * Count the rows of pages.  Each page gets the place of its first row among all of them, in
- * starts[count]; found[0] becomes the number of rows, found[1] has HG_PAGES_BAD where a page
- * makes no sense, and the bits of columns with a NULL, and found[2] becomes the number of rows that
- * want a key alone.  All are 0 before.
+ * Counts the rows of pages.  starts[page] becomes the position of the page's first row.  found[0]
+ * becomes the number of rows, and found[2] of the rows that are wanted but for their NULL key.
+ * found[1] gets the bits of columns that have a NULL, and HG_PAGES_BAD if a page is invalid.  All
+ * of found is 0 before.
  */
 static __global__ void
 __launch_bounds__(HG_PAGES_THREADS)
@@ -105,12 +105,12 @@ __launch_bounds__(HG_PAGES_THREADS)
 	starts[page] = atomicAdd(&found[0], rows);
 	if (null_keys > 0)
 		atomicAdd(&found[2], null_keys);
-	/* most pages have nothing to tell that others have not told */
+	/* most pages have no bit that is not set already */
 	if ((bits & ~*const_cast<volatile uint32_t *>(&found[1])) != 0)
 		atomicOr(&found[1], bits);
 }
 
-/* Write one row where the target has it. */
+/* Writes one row to a position of the target. */
 __device__ __forceinline__ void
 hg_pages_put(const HgCudaPagesTarget *target, uint64_t position, uint32_t number,
 			 const HgPageValues *values)
@@ -148,8 +148,8 @@ hg_pages_put(const HgCudaPagesTarget *target, uint64_t position, uint32_t number
 }
 
 /*
- * Write the rows of pages that make sense: those of a page from its start among all of them on,
- * behind the target's first.  The first page's rows are numbered from first_row on.
+ * Writes the rows of valid pages, those of a page from position target.first + starts[page] on. The
+ * line pointers of the first page are numbered from first_row on.
  */
 static __global__ void
 __launch_bounds__(HG_PAGES_THREADS)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_partition.h
- *	  Putting rows into bins, in device memory.
+ *	  Puts rows into bins, in device memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,8 +13,8 @@
 #include "../device/hg_cuda_work.h"
 
 /*
- * Rows in bins, by the first bits of their mixed words; within a bin they are in any order.
- * The arrays are in device memory and belong to the work that they were made with.
+ * Rows in bins, by the first bits of their mixed words; within a bin they are in any order.  The
+ * arrays are in device memory and belong to the work that made them.
  */
 struct HgCudaPartition
 {
@@ -26,7 +26,7 @@ struct HgCudaPartition
 	uint32_t *starts; /* [2^bins_log2 + 1]: bin b has rows starts[b] .. starts[b + 1] - 1 */
 };
 
-/* What stays of what a partition is made of.  All else is blocks of work, and is given back. */
+/* Which inputs of a partition stay.  The others are blocks of work, and are freed. */
 typedef enum HgPartitionKeeps
 {
 	HG_KEEP_NOTHING = 0, /* rows may be NULL */
@@ -35,19 +35,22 @@ typedef enum HgPartitionKeeps
 } HgPartitionKeeps;
 
 /*
- * Partition count rows by the first bins_log2 bits of their mixed words.  keys are not mixed;
- * keys[i] is that of the row which is numbered rows[i], or i if rows is NULL.  It returns when the
- * last of it is launched.
+ * Partitions count rows by the first bins_log2 bits of their mixed words.  keys are not mixed;
+ * keys[i] is that of the row numbered rows[i], or i if rows is NULL.  Returns once the last kernel
+ * is launched.
  */
 HgStatus hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys,
 								const uint32_t *rows, uint64_t count, HgPartitionKeeps keeps,
 								uint32_t bins_log2, HgCudaPartition *partition, HgError *error);
 
 /*
- * The same in two steps, in one pass, keeping the keys: where the bins begin, *starts, [2^bins_log2
- * + 1] in device memory, and the partition from that.  bins_log2 is at most HG_PARTITION_WIDE_LOG2,
- * and no more than a pass can take.  rows NULL: keys[i] is that of the row numbered first_row + i.
- * Both return when the last of it is launched; the starts stay the caller's.
+ * Partition in two steps and one pass, keeping the keys.  The first step finds where the bins
+ * begin: *starts, a new array [2^bins_log2 + 1] in device memory, which the caller frees.  The
+ * second step makes the partition from them.
+ *
+ * bins_log2 is at most HG_PARTITION_WIDE_LOG2, and at most what a pass can take.  keys[i] is that
+ * of the row numbered rows[i], or first_row + i if rows is NULL.  Both return once the last kernel
+ * is launched.
  */
 HgStatus hg_cuda_partition_count(HgCudaWork *work, uint32_t key_width, const void *keys,
 								 uint64_t count, uint32_t bins_log2, uint32_t **starts,
@@ -62,23 +65,23 @@ struct HgBinList
 {
 	const uint32_t *bins; /* [count] their numbers, in device memory */
 	uint32_t count;
-	uint64_t rows; /* that they have together, at most */
+	uint64_t rows; /* upper bound on their rows together */
 };
 
 /*
- * Put the rows of some bins in the order of the digits_log2 bits that follow those of the bin, at
- * most HG_PARTITION_NARROW_LOG2: words_out and rows_out get them, in the places that the bins have
- * in the partition.  offsets[bin << digits_log2 | digit] becomes the first row of each digit of
- * these bins.  All else stays as it is.  It returns when the last of it is launched.
+ * Sorts the rows of the listed bins by the digits_log2 bits that follow those of the bin, at most
+ * HG_PARTITION_NARROW_LOG2, into words_out and rows_out, at the positions of the bin in the
+ * partition.  offsets[bin << digits_log2 | digit] becomes the position of the first row of each
+ * digit of a listed bin.  Nothing else is written.  Returns once the last kernel is launched.
  */
 HgStatus hg_cuda_partition_split(HgCudaWork *work, const HgCudaPartition *partition,
 								 const HgBinList *list, uint32_t digits_log2, void *words_out,
 								 uint32_t *rows_out, uint32_t *offsets, HgError *error);
 
-/* Bytes of device memory that are held at most while it is made, the keys among them. */
+/* Returns the most device memory while a partition is made, keys included. */
 uint64_t hg_cuda_partition_bytes(uint32_t key_width, uint64_t count, uint32_t bins_log2);
 
-/* Give the arrays back. */
+/* Frees the arrays and zeroes the partition. */
 void hg_cuda_partition_free(HgCudaWork *work, HgCudaPartition *partition);
 
 #endif /* HG_CUDA_PARTITION_H */

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_partition_kernels.h
- *	  The kernels that put rows into bins: hg_cuda_partition.cu tells when each runs.
+ *	  The kernels that put rows into bins: hg_cuda_partition.cu says when each runs.
  *
- * Word is uint32_t or uint64_t, a mixed word.  A pass takes the rows of some bins apart by
- * their next digits_log2 bits, a tile at a time: THREADS * ITEMS rows of one bin.  The digit
- * of a word is the last digits_log2 bits of hg_word_vertex(word, shift), and the bin that it
- * gets into is numbered bin << digits_log2 | digit.
+ * Word is uint32_t or uint64_t, a mixed word.  A pass divides the rows of bins by their next
+ * digits_log2 bits, a tile at a time: THREADS * ITEMS rows of one bin.  The digit of a word is the
+ * last digits_log2 bits of hg_word_vertex(word, shift), and the bin that it gets into has the
+ *number bin << digits_log2 | digit.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,38 +21,38 @@
 
 #include <cub/block/block_scan.cuh>
 
-/* Rows first .. end - 1 of what is partitioned, all of one bin. */
+/* Rows first .. end - 1 of the input, all of one bin. */
 struct HgPiece
 {
-	uint32_t bin; /* or, of listed bins, its number in the list; with HG_PIECE_OTHER, or without */
+	uint32_t bin; /* or the bin's index in a list; | HG_PIECE_OTHER if the rows are in array 1 */
 	uint32_t first;
 	uint32_t end;
 };
 
-/* Beside the bin of a piece: its rows are among the second of two arrays. */
+/* Flag of HgPiece.bin: the rows are in the second of two arrays. */
 constexpr uint32_t HG_PIECE_OTHER = 1u << 31;
 
-/* What a pass moves. */
+/* The rows that a pass moves. */
 enum HgPassOf
 {
-	HG_PASS_KEYS,	  /* keys, which are still to be mixed, of rows that may have no numbers yet */
+	HG_PASS_KEYS,	  /* keys that are not mixed yet; rows may have no numbers yet */
 	HG_PASS_WORDS,	  /* mixed words and numbers */
-	HG_PASS_HOT,	  /* the same, where one digit may have most rows of a tile */
-	HG_PASS_EXCHANGED /* the same, of which a device has a range, own ones and those of others
-					   * (HG_PIECE_OTHER): they are turned (HgTurn) */
+	HG_PASS_HOT,	  /* the same, if one digit may have most rows of a tile */
+	HG_PASS_EXCHANGED /* the same, of a shard's range, from the shard itself and from others
+					   * (HG_PIECE_OTHER): words are rotated (HgTurn) */
 };
 
-/* Rows that a pass moves: those of pieces are in the first arrays or in the second. */
+/* The input of a pass.  The rows of a piece are in the first arrays or in the second ones. */
 template <typename Word> struct HgPassRows
 {
 	const Word *words[2];
-	const uint32_t *rows[2]; /* NULL: numbered by their place, from first_row on */
+	const uint32_t *rows[2]; /* NULL: first_row + the row's index */
 	uint32_t first_row;
 };
 
 /*
- * A range of mixed words, from base on, as words of their own: without base their first bits are
- * 0, and these, so many, are turned to the end.  It is one-to-one.
+ * Maps a range of mixed words, from base on, one-to-one to words that are spread evenly.  Without
+ * base the first bits of a word, so many as bits says, are 0: the word is rotated left by them.
  */
 template <typename Word> struct HgTurn
 {
@@ -60,6 +60,7 @@ template <typename Word> struct HgTurn
 	uint32_t bits;
 };
 
+/* Return the rotated word. */
 __device__ __forceinline__ uint32_t
 hg_word_turn(uint32_t word, const HgTurn<uint32_t> &turn)
 {
@@ -74,7 +75,7 @@ hg_word_turn(uint64_t word, const HgTurn<uint64_t> &turn)
 	return turn.bits == 0 ? rest : rest << turn.bits | rest >> (64 - turn.bits);
 }
 
-/* The reverse. */
+/* Return the word that was rotated. */
 __device__ __forceinline__ uint32_t
 hg_word_turn_back(uint32_t word, const HgTurn<uint32_t> &turn)
 {
@@ -87,16 +88,17 @@ hg_word_turn_back(uint64_t word, const HgTurn<uint64_t> &turn)
 	return (turn.bits == 0 ? word : word >> turn.bits | word << (64 - turn.bits)) + turn.base;
 }
 
-/* Some of the bins that one or two sides have: all arrays are starts, see HgCudaPartition. */
+/* Selects bins by the rows of one or two sides.  Arrays are starts as in HgCudaPartition. */
 struct HgBinFilter
 {
-	const uint32_t *starts; /* at least least and at most most rows by these */
+	const uint32_t *starts; /* the bin has least to most rows by these */
 	uint32_t least;
 	uint32_t most;
-	const uint32_t *others; /* and, if not NULL, more than above by these and starts together */
+	const uint32_t *others; /* unless NULL: and more than above rows by these and starts together */
 	uint32_t above;
 };
 
+/* Returns true if the filter selects a bin. */
 __device__ __forceinline__ bool
 hg_bin_chosen(const HgBinFilter &filter, uint32_t bin)
 {
@@ -109,9 +111,9 @@ hg_bin_chosen(const HgBinFilter &filter, uint32_t bin)
 }
 
 /*
- * What atomicAdd(&counters[place], by) gives each thread that takes part, with counters in shared
- * memory; all threads of a warp call it.  Those with the same place as the first of them add up
- * before, as one key may have most rows of a bin, and would queue for one counter.
+ * Returns what atomicAdd(&counters[place], by) returns, to each thread with taking.  counters are
+ * in shared memory; all threads of a warp call it.  Threads with the same place as the first one of
+ * them add once together: one key may have most rows of a bin, which would queue for one counter.
  */
 __device__ __forceinline__ uint32_t
 hg_take_shared(bool taking, uint32_t *counters, uint32_t place, uint32_t by)
@@ -133,8 +135,8 @@ hg_take_shared(bool taking, uint32_t *counters, uint32_t place, uint32_t by)
 }
 
 /*
- * Tile number tile: of those that are listed, or, with KEYS, of the one bin that count rows are
- * in at first.
+ * Returns tile number tile: one of the listed tiles, or, with KEYS, tile_rows of the count rows
+ * that are all in one bin.
  */
 template <bool KEYS>
 __device__ __forceinline__ HgPiece
@@ -150,7 +152,7 @@ hg_tile(const HgPiece *tiles, uint32_t tile, uint32_t tile_rows, uint32_t count)
 	return piece;
 }
 
-/* The bin of a piece, and which of two arrays its rows are in. */
+/* Return the bin of a piece, and which of two arrays its rows are in. */
 template <HgPassOf OF>
 __device__ __forceinline__ uint32_t
 hg_piece_bin(const HgPiece &piece)
@@ -165,7 +167,7 @@ hg_piece_array(const HgPiece &piece)
 	return OF == HG_PASS_EXCHANGED ? piece.bin / HG_PIECE_OTHER : 0;
 }
 
-/* The sum of value over the threads of a warp before this one. */
+/* Returns the sum of value over the threads of the warp before this one. */
 __device__ __forceinline__ uint32_t
 hg_warp_sum_before(uint32_t value, uint32_t lane)
 {
@@ -183,14 +185,16 @@ hg_warp_sum_before(uint32_t value, uint32_t lane)
 }
 
 /*
- * Cut bins into pieces of at most size rows, a block 32 bins: bin b has the rows starts[b] ..
- * starts[b + 1] - 1.  There are bins bins, or as many in a list (NULL: none), and only those are
- * cut that filter chooses.  *count pieces are in the list of pieces already.  Those of one bin
- * follow each other.  Pieces tell bins by their numbers, or, where cycle is not 0, by these modulo
- * cycle: then each bin is there several times.  flags are set in all of them.
+ * Divides bins into pieces of at most size rows, a block 32 bins.  Bin b has the rows starts[b] ..
+ * starts[b + 1] - 1.  The bins are 0 .. bins - 1, or list[0 .. bins - 1] if list is not NULL; the
+ * filter selects among them.  The pieces are appended to pieces, of which there are *count.  Those
+ * of one bin follow each other.
  *
- * Each warp of a block has a thread for each of these bins.  They get room together, and the
- * threads of all warps write their pieces.
+ * HgPiece.bin becomes the bin's number, or its index in the list, | flags.  If cycle is not 0, it
+ * is taken modulo cycle: then each bin occurs several times.
+ *
+ * Each warp of a block has a thread for each of the 32 bins.  They reserve positions together, and
+ * the threads of all warps write the pieces.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
@@ -245,7 +249,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	}
 }
 
-/* sums[i] += counts[i] of shared memory, for all i < n, by all threads of a block. */
+/* Adds counts[0 .. n - 1], in shared memory, to sums.  All threads of the block call it. */
 template <int THREADS>
 __device__ __forceinline__ void
 hg_add_counts(const uint32_t *counts, uint32_t n, uint32_t *sums)
@@ -256,14 +260,15 @@ hg_add_counts(const uint32_t *counts, uint32_t n, uint32_t *sums)
 }
 
 /*
- * counts[bin << digits_log2 | digit] += the rows of it in tiles first .. end - 1, of which
- * there are *tile_count (see hg_tile; NULL: end is right).  A block takes per_block tiles, one
- * after the other, and counts in shared memory, 2^digits_log2 numbers, as long as they are of one
- * bin.  With KEYS the words are still to be mixed.
+ * Adds the rows of tiles first .. end - 1 to counts[bin << digits_log2 | digit].  There are
+ * *tile_count tiles (see hg_tile); NULL: end is exact.  A block takes per_block consecutive tiles.
+ * While they are of one bin, it counts in shared memory, 2^digits_log2 numbers.  With KEYS the
+ * words are not mixed yet.
  *
- * Where all rows are in one bin and these tiles are the last of them, the last block to end sums
- * up: starts[digit] and counts[digit] become the first place of a digit, and the last of starts
- * the number of rows.  *ended, which is 0 before, counts blocks; NULL: nothing of that.
+ * If all rows are in one bin and these tiles are its last ones, the last block to end computes the
+ * prefix sums: starts[digit] and counts[digit] become the first position of a digit, and the last
+ * element of starts the number of rows.  *ended, 0 before, counts the blocks that ended; NULL: no
+ * prefix sums.
  */
 template <typename Word, int THREADS, int ITEMS, HgPassOf OF>
 __global__ void
@@ -337,7 +342,7 @@ __launch_bounds__(THREADS)
 		return;
 	__threadfence();
 
-	/* a thread a digit; what others added is asked for where they added it */
+	/* a thread a digit; an atomic reads what the other blocks added */
 	const uint32_t rows = thread < digit_count ? atomicAdd(&counts[thread], 0u) : 0;
 	uint32_t before;
 
@@ -348,7 +353,7 @@ __launch_bounds__(THREADS)
 		starts[digit_count] = count;
 }
 
-/* What hg_count_bins_kernel needs of shared memory. */
+/* Returns the shared memory of hg_count_bins_kernel. */
 constexpr size_t
 hg_count_bins_bytes(uint32_t bins_log2)
 {
@@ -356,8 +361,8 @@ hg_count_bins_bytes(uint32_t bins_log2)
 }
 
 /*
- * counts[bin] += the rows of it among keys first .. end - 1, all 2^bins_log2 bins at a time,
- * which are counted in shared memory.  Blocks take per_block rows each.
+ * Adds the rows of each bin among keys first .. end - 1 to counts[bin].  All 2^bins_log2 bins are
+ * counted at once, in shared memory.  Blocks take per_block rows each.
  */
 template <typename Word>
 __global__ void
@@ -401,7 +406,10 @@ __launch_bounds__(HG_STREAM_THREADS) hg_set_kernel(uint32_t *array, uint64_t cou
 		array[i] = value;
 }
 
-/* The starts of the bins of a pass from those of smaller ones, 2^finer_log2 of which make one. */
+/*
+ * Writes the starts of the bins of a pass, to starts and cursors, from those of finer bins:
+ * 2^finer_log2 of them make one.
+ */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_coarser_kernel(const uint32_t *finer, uint32_t finer_log2, uint64_t entries,
@@ -414,9 +422,10 @@ __launch_bounds__(HG_STREAM_THREADS)
 }
 
 /*
- * The first place of each digit of listed bins, a block a bin, 2^digits_log2 <= THREADS: instead of
- * its rows, which were counted, cursors[number in the list << digits_log2 | digit] gets it, and
- * offsets[bin << digits_log2 | digit].  The rows of a bin begin at starts[bin].
+ * Computes the first position of each digit of listed bins, a block a bin, 2^digits_log2 <=
+ * THREADS. cursors[index in the list << digits_log2 | digit] is the number of rows before, and
+ * becomes that position, as does offsets[bin << digits_log2 | digit].  The rows of a bin begin at
+ * starts[bin].
  */
 template <int THREADS>
 __global__ void
@@ -436,7 +445,7 @@ __launch_bounds__(THREADS)
 		*cursor = offsets[((size_t) bin << digits_log2) + threadIdx.x] = starts[bin] + before;
 }
 
-/* What hg_scatter_tiles_kernel needs of dynamic shared memory. */
+/* Returns the dynamic shared memory of hg_scatter_tiles_kernel. */
 template <typename Word>
 constexpr size_t
 hg_scatter_shared_bytes(int threads, int items, uint32_t digits_log2)
@@ -446,16 +455,16 @@ hg_scatter_shared_bytes(int threads, int items, uint32_t digits_log2)
 }
 
 /*
- * Move the rows of tiles first + blockIdx.x, of *tile_count (NULL: all are there), to their bins, a
+ * Moves the rows of tiles first + blockIdx.x, of *tile_count (NULL: all exist), to their bins, a
  * block a tile; 2^digits_log2 <= THREADS.  cursors[bin << digits_log2 | digit] is the next free
- * place of it.
+ * position of a bin.
  *
- * A row's place is where its bin's share of the tile begins, plus the row's number within this
- * share.  One atomic addition for each digit of a tile gets the share; the numbers come from
- * counters in shared memory.  The tile is put in order in shared memory first, so that
- * neighbouring threads write neighbouring places.
+ * A row's position is where its bin's share of the tile begins, plus the row's number within this
+ * share.  One atomic addition for each digit of a tile reserves the share; the numbers come from
+ * counters in shared memory.  The tile is sorted in shared memory first, so that neighbouring
+ * threads write neighbouring positions.
  *
- * Of keys that have no rows the number of a row is its place, from first_row on.
+ * Keys without rows get the number first_row + their index.
  */
 template <typename Word, int THREADS, int ITEMS, HgPassOf OF>
 __global__ void
@@ -473,8 +482,8 @@ __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 
 	Word *tile_words = reinterpret_cast<Word *>(hg_shared);
 	uint32_t *tile_rows = reinterpret_cast<uint32_t *>(tile_words + THREADS * ITEMS);
-	uint32_t *begins = tile_rows + THREADS * ITEMS; /* of a digit in the tile; before, its rows */
-	uint32_t *distances = begins + (1u << digits_log2); /* from there to its place outside */
+	uint32_t *begins = tile_rows + THREADS * ITEMS; /* of a digit in the tile; at first its rows */
+	uint32_t *distances = begins + (1u << digits_log2); /* from there to its position outside */
 
 	const uint32_t thread = threadIdx.x;
 	const uint32_t mask = (1u << digits_log2) - 1;
@@ -520,7 +529,7 @@ __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 	}
 	__syncthreads();
 
-	/* a thread a digit: get its share, and where it begins in the tile */
+	/* a thread a digit: reserve its share, and find where it begins in the tile */
 	uint32_t share = thread <= mask ? begins[thread] : 0;
 	uint32_t place = 0;
 	uint32_t before;
@@ -536,7 +545,7 @@ __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 	}
 	__syncthreads();
 
-	/* put the tile in order; row numbers come half at a time, to take fewer registers */
+	/* sort the tile; row numbers are read in two halves, which takes fewer registers */
 #pragma unroll
 	for (int half = 0; half < ITEMS; half += ITEMS / 2)
 	{

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_parts.h
- *	  Whose are rows, when several jobs are one join (src/engine/hg_exchange.h).
+ *	  Which shard each row belongs to, when several jobs are one join (src/engine/hg_exchange.h).
  *
- * All arrays but host ones are in device memory.  What is not said to wait returns when the last
- * of it is launched.
+ * Arrays are in device memory unless a comment says "host".  A function that does not wait returns
+ * once the last kernel is launched.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,13 +16,13 @@
 #include "../../src/engine/hg_exchange.h"
 #include "../device/hg_cuda_work.h"
 
-/* Count the keys of each part into counts[HG_EXCHANGE_PARTS] of the host's; it waits. */
+/* Counts the keys of each part into counts[HG_EXCHANGE_PARTS], on the host.  Waits. */
 HgStatus hg_cuda_parts_tally(HgCudaWork *work, uint32_t key_width, const void *keys, uint64_t count,
 							 uint64_t *counts, HgError *error);
 
 /*
- * Put the positions of keys in the order of the shards that have their parts, owners[
- * HG_EXCHANGE_PARTS]: those of shard m begin at starts[m] of the host's, as they were tallied.
+ * Sorts the positions of count keys by the shards that have their parts, owners[HG_EXCHANGE_PARTS],
+ * into order[count].  Those of shard m begin at starts[m], on the host, as the tallies imply.
  */
 HgStatus hg_cuda_parts_order(HgCudaWork *work, uint32_t key_width, const void *keys, uint64_t count,
 							 const uint8_t *owners, uint32_t shards, const uint64_t *starts,
@@ -33,8 +33,8 @@ HgStatus hg_cuda_parts_gather(HgCudaWork *work, uint32_t width, const void *from
 							  const uint32_t *order, uint64_t count, void *to, HgError *error);
 
 /*
- * Are all of these keys of shard self's parts, and do all of these numbers stay below limit?  It
- * waits.
+ * Sets *right to whether all of the keys are of parts of shard self, and all of the numbers are
+ * less than limit.  Waits.
  */
 HgStatus hg_cuda_parts_check(HgCudaWork *work, uint32_t key_width, const void *keys,
 							 const uint32_t *numbers, uint64_t count, const uint8_t *owners,

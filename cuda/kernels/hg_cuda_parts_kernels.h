@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_parts_kernels.h
- *	  The kernels that tell whose rows are.
+ *	  The kernels that find the shard of each row (hg_cuda_parts.cu).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,6 +18,7 @@
 constexpr int HG_PARTS_THREADS = 512;
 constexpr int HG_PARTS_ITEMS = 8;
 
+/* Return the part of a key. */
 __device__ __forceinline__ uint32_t
 hg_part_of_key(uint32_t key)
 {
@@ -30,7 +31,7 @@ hg_part_of_key(uint64_t key)
 	return hg_exchange_part64(hg_word_mix(key));
 }
 
-/* counts[part] += the keys first .. end - 1 that are of it. */
+/* Adds the keys first .. end - 1 of each part to counts[part]. */
 template <typename Word>
 __global__ void
 __launch_bounds__(HG_PARTS_THREADS)
@@ -52,9 +53,9 @@ __launch_bounds__(HG_PARTS_THREADS)
 }
 
 /*
- * order[next place of the shard that has its part] = i, for the keys first .. end - 1.  A block has
- * HG_PARTS_THREADS * HG_PARTS_ITEMS of them, numbers those of each shard in shared memory, and
- * takes places for them together.
+ * Writes i to the next free position in order of the shard that has key i, for keys first .. end -
+ * 1.  cursors[shard] is that position.  A block has HG_PARTS_THREADS * HG_PARTS_ITEMS keys, numbers
+ * those of each shard in shared memory, and reserves positions for them together.
  */
 template <typename Word>
 __global__ void
@@ -109,7 +110,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		to[i] = from[order[i]];
 }
 
-/* *wrong becomes 1 where a key is not of self's parts, or a number not below limit. */
+/* *wrong becomes 1 if a key is not of self's parts, or a number is not less than limit. */
 template <typename Word>
 __global__ void
 __launch_bounds__(HG_STREAM_THREADS)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_pieces.h
- *	  Work in pieces of some milliseconds, with looks at cancellation between them.
+ *	  Work in pieces of some milliseconds, with checks for cancellation between them.
  *
  * A piece is a range of items: rows, slots, lists or tiles, first .. end - 1 of them.
  *
@@ -16,7 +16,7 @@
 #include "../device/hg_cuda_work.h"
 #include "hg_cuda_tuning.h"
 
-/* Do does(first, end) for the pieces of n items, of at most so many each. */
+/* Calls does(first, end) for the pieces of n items, of at most most items each, until one fails. */
 template <typename Does>
 static inline HgStatus
 hg_cuda_in_pieces(HgCudaWork *work, uint64_t n, uint64_t most, HgError *error, const Does &does)
@@ -32,7 +32,7 @@ hg_cuda_in_pieces(HgCudaWork *work, uint64_t n, uint64_t most, HgError *error, c
 	return HG_OK;
 }
 
-/* What stands for the range of a piece among the arguments of a kernel. */
+/* Placeholders for the range of a piece among the arguments of a kernel. */
 struct HgCudaPieceFirst
 {
 };
@@ -42,7 +42,7 @@ struct HgCudaPieceEnd
 constexpr HgCudaPieceFirst HG_PIECE_FIRST;
 constexpr HgCudaPieceEnd HG_PIECE_END;
 
-/* An argument for the piece first .. end - 1. */
+/* Return the argument for the piece first .. end - 1: the argument itself, first or end. */
 template <typename Argument>
 static inline const Argument &
 hg_cuda_of_piece(const Argument &argument, uint64_t, uint64_t)
@@ -63,8 +63,9 @@ hg_cuda_of_piece(HgCudaPieceEnd, uint64_t, uint64_t end)
 }
 
 /*
- * Launch a kernel for n items in pieces of at most so many: blocks of THREADS threads, which have
- * ITEMS items each.
+ * Launches a kernel for n items in pieces of at most most items: blocks of THREADS threads, which
+ * have ITEMS items each.  HG_PIECE_FIRST and HG_PIECE_END among the arguments become the range of
+ * each piece.
  */
 template <auto KERNEL, uint64_t THREADS, uint64_t ITEMS = THREADS, typename... Arguments>
 static inline HgStatus

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_reduce.h
- *	  Groups of the matches that are in device memory.
+ *	  Groups the matches that are in device memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,43 +12,51 @@
 
 #include "hg_cuda_columns.h"
 
+/* The groups of a job, all arrays in device memory. */
 struct HgCudaReduce
 {
 	HgReduceSpec spec;
 	const HgCudaColumns *columns; /* [2] by HgSide */
-	uint32_t words;				  /* of a record; 0 where nothing was reduced */
-	bool too_many;				  /* of them, or no room: nothing is to be had */
+	uint32_t words;				  /* of a record; 0 if nothing was reduced */
+	bool too_many;				  /* more groups than max_groups or than fit memory: no result */
 	uint64_t groups;
-	uint64_t delivered;
+	uint64_t delivered; /* groups whose records have been copied out */
 
 	uint64_t *records;	  /* [capacity * words] */
-	uint64_t capacity;	  /* groups that there is room for */
-	uint64_t *slots;	  /* [2^slots_log2] see hg_cuda_reduce_kernels.h; NULL without keys */
-	uint32_t slots_log2;  /* 2^this slots are twice the capacity, or more */
-	uint64_t *counters;	  /* [2] groups, and pairs left over by a launch */
-	uint32_t *pending[2]; /* [pending_capacity] pairs left over, and those left over of these */
+	uint64_t capacity;	  /* groups that fit records */
+	uint64_t *slots;	  /* [2^slots_log2] see hg_cuda_reduce_table.h; NULL without keys */
+	uint32_t slots_log2;  /* at least twice the capacity */
+	uint64_t *counters;	  /* [2] groups, and pairs that a launch left over */
+	uint32_t *pending[2]; /* [pending_capacity] pairs left over, used in turn */
 	uint64_t pending_capacity;
 };
 
-/* Get ready to make groups, of rows with these columns, which must stay as they are. */
+/*
+ * Prepares to make groups.  columns, [2] by HgSide, must stay as they are.  reduce->too_many is set
+ * if memory is short.
+ */
 HgStatus hg_cuda_reduce_open(HgCudaWork *work, const HgReduceSpec *spec,
 							 const HgCudaColumns *columns, HgCudaReduce *reduce, HgError *error);
 
 /*
- * Add count matches, pairs of positions in device memory.  It waits.  reduce->too_many ends
- * it, and is no failure.
+ * Adds count matches, pairs of positions in device memory.  Waits.  It stops when reduce->too_many
+ * is set, which is no failure.
  */
 HgStatus hg_cuda_reduce_add(HgCudaWork *work, HgCudaReduce *reduce, const uint32_t *outer,
 							const uint32_t *inner, uint64_t count, HgError *error);
 
-/* Give back all but the records. */
+/* Frees all but the records; these too if reduce->too_many is set. */
 void hg_cuda_reduce_end(HgCudaWork *work, HgCudaReduce *reduce);
 
-/* Copy the next records out. */
+/*
+ * Copies the next records to the caller: at most records->capacity and HG_REDUCE_RECORDS.
+ * records->count is their number, 0 at the end.  Waits.  Returns HG_INVALID if no groups were made
+ * or records has no capacity.
+ */
 HgStatus hg_cuda_reduce_next(HgCudaWork *work, HgCudaReduce *reduce, HgGroupRecords *records,
 							 HgError *error);
 
-/* Give back everything; what is all zero is closed already. */
+/* Frees everything and zeroes reduce.  A zeroed one is closed already. */
 void hg_cuda_reduce_close(HgCudaWork *work, HgCudaReduce *reduce);
 
 #endif /* HG_CUDA_REDUCE_H */

@@ -1,23 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_reduce_kernels.h
- *	  Kernels that make groups of matches.
+ *	  The kernels that group matches; hg_cuda_reduce_table.h has the table of groups.
  *
- * hg_cuda_reduce_table.h has the groups, whose records lie in device memory.
+ * ENTRIES.  Records are changed by atomics, which would queue for a group with many pairs.  So each
+ * block has entries in shared memory, and adds them to the records at its end.  Group g can use
+ * entry g modulo the number of entries.  It gets the entry if its pair comes first, which is likely
+ * for a frequent group.  Pairs of other groups are added to the record.  An entry has 32-bit
+ * numbers, where possible, which shared memory adds at once:
  *
- * ENTRIES.  Records are changed by atomics, and a group that many pairs have would make them wait
- * for each other.  So each block has entries in shared memory, and adds them to the records at its
- * end.  Each of them may be of the groups whose number it is, modulo how many entries there are,
- * and is of the one whose pair comes first, most likely a frequent one.  Pairs of others are added
- * to the record.  An entry has 32-bit numbers that shared memory adds at once, where it can:
- *
- *	least, greatest		64 bits, first, for each such item
- *	owner				32 bits, the group, or none
+ *	minimum, maximum	64 bits, first, for each such item
+ *	owner				32 bits, the group, or HG_NO_GROUP
  *	pairs				32 bits, as a launch has less than 2^32 of them
  *	counts				32 bits, for each item
  *	sums				three times 32 bits, low first: less than 2^32 numbers of 64 bits
  *
- * CROWDS.  Pairs of a warp that are many of one group are added up before, and one lane adds
+ * CROWDS.  If many pairs of a warp are of one group, they are added up first, and one lane adds
  * their sum.  One by one, the lanes would wait for each other.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -34,10 +32,8 @@
  * Adding up
  * ------------------------------------------------------------------------ */
 
-/*
- * Some values of an item: how many, and their sum as a number of 128 bits, or in the low word
- * the least or greatest of them.
- */
+/* A partial result of an item: the count of values, and their 128-bit sum, or minimum, maximum in
+ * low. */
 struct HgReducePart
 {
 	uint32_t count;
@@ -45,6 +41,7 @@ struct HgReducePart
 	uint64_t high;
 };
 
+/* Returns the lesser of a and b if kind is HG_REDUCE_MIN, else the greater. */
 __device__ __forceinline__ uint64_t
 hg_reduce_better(uint32_t kind, bool is_signed, uint64_t a, uint64_t b)
 {
@@ -53,7 +50,7 @@ hg_reduce_better(uint32_t kind, bool is_signed, uint64_t a, uint64_t b)
 	return less == (kind == HG_REDUCE_MIN) ? a : b;
 }
 
-/* Both parts become one. */
+/* Adds other to *part. */
 __device__ __forceinline__ void
 hg_reduce_join(const HgReduceField &item, HgReducePart *part, const HgReducePart &other)
 {
@@ -67,7 +64,7 @@ hg_reduce_join(const HgReduceField &item, HgReducePart *part, const HgReducePart
 		part->low = hg_reduce_better(item.kind, item.argument.is_signed, part->low, other.low);
 }
 
-/* What an item gets of one pair: nothing where it is no pair, or the value is NULL. */
+/* Returns an item's part of one pair: an empty one if there is no pair, or the value is NULL. */
 __device__ __forceinline__ HgReducePart
 hg_reduce_part_of(const HgReduceField &item, bool is_pair, uint32_t outer, uint32_t inner)
 {
@@ -88,7 +85,7 @@ hg_reduce_part_of(const HgReduceField &item, bool is_pair, uint32_t outer, uint3
 	return part;
 }
 
-/* Have the least or greatest in memory of either kind be at least as good as a value. */
+/* Updates a minimum or maximum, in memory of either kind, by a value. */
 __device__ __forceinline__ void
 hg_reduce_improve(const HgReduceField &item, HgAtomicWord *place, uint64_t value)
 {
@@ -107,7 +104,7 @@ hg_reduce_improve(const HgReduceField &item, HgAtomicWord *place, uint64_t value
 		atomicMax(place, (HgAtomicWord) value);
 }
 
-/* Add a part to a record. */
+/* Adds a part to a record. */
 __device__ __forceinline__ void
 hg_reduce_add_to_record(const HgReduceField &item, HgAtomicWord *record, const HgReducePart &part)
 {
@@ -131,7 +128,7 @@ hg_reduce_add_to_record(const HgReduceField &item, HgAtomicWord *record, const H
 		hg_reduce_improve(item, words + 1, part.low);
 }
 
-/* Add a part to an entry. */
+/* Adds a part to an entry. */
 __device__ __forceinline__ void
 hg_reduce_add_to_entry(const HgReduceField &item, uint32_t *entry, const HgReducePart &part)
 {
@@ -161,7 +158,7 @@ hg_reduce_add_to_entry(const HgReduceField &item, uint32_t *entry, const HgReduc
 		hg_reduce_improve(item, reinterpret_cast<HgAtomicWord *>(entry + item.value), part.low);
 }
 
-/* What an entry has of an item. */
+/* Returns an entry's part of an item. */
 __device__ __forceinline__ HgReducePart
 hg_reduce_part_of_entry(const HgReduceField &item, const uint32_t *entry)
 {
@@ -179,7 +176,7 @@ hg_reduce_part_of_entry(const HgReduceField &item, const uint32_t *entry)
 	return part;
 }
 
-/* The entry of a group, or NULL where another group has it. */
+/* Returns the entry of a group, or NULL if another group has it. */
 __device__ __forceinline__ uint32_t *
 hg_reduce_entry_of(const HgReduceTask &task, uint32_t *entries, uint32_t group)
 {
@@ -189,7 +186,7 @@ hg_reduce_entry_of(const HgReduceTask &task, uint32_t *entries, uint32_t group)
 	return owner == HG_NO_GROUP || owner == group ? entry : nullptr;
 }
 
-/* Add pairs to their group, and what an item gets of them: to its entry, where it has one. */
+/* Add a number of pairs, and an item's part, to the entry, or to the record if entry is NULL. */
 __device__ __forceinline__ void
 hg_reduce_add_pairs(const HgReduceTask &task, uint32_t *entry, uint32_t group, uint32_t pairs)
 {
@@ -210,7 +207,7 @@ hg_reduce_add_part(const HgReduceTask &task, uint32_t *entry, uint32_t group,
 		hg_reduce_add_to_record(item, task.records + (uint64_t) group * task.words, part);
 }
 
-/* Add a pair to its group. */
+/* Adds a pair to its group. */
 __device__ __forceinline__ void
 hg_reduce_add_pair(const HgReduceTask &task, uint32_t *entries, uint32_t group, uint32_t outer,
 				   uint32_t inner)
@@ -223,7 +220,7 @@ hg_reduce_add_pair(const HgReduceTask &task, uint32_t *entries, uint32_t group, 
 						   hg_reduce_part_of(task.items[i], true, outer, inner));
 }
 
-/* The parts of all lanes of a warp, in each of them. */
+/* Returns the sum of the parts of all lanes of a warp, to each of them. */
 __device__ __forceinline__ HgReducePart
 hg_reduce_join_warp(const HgReduceField &item, HgReducePart part)
 {
@@ -240,7 +237,7 @@ hg_reduce_join_warp(const HgReduceField &item, HgReducePart part)
 	return part;
 }
 
-/* The pairs of a crowd, lanes of this warp, are of one group: add them to it.  A whole warp. */
+/* Adds the pairs of a crowd, a mask of lanes, to their group.  All threads of the warp call it. */
 __device__ __forceinline__ void
 hg_reduce_add_crowd(const HgReduceTask &task, uint32_t *entries, uint32_t crowd, uint32_t group,
 					uint32_t outer, uint32_t inner)
@@ -269,7 +266,7 @@ hg_reduce_add_crowd(const HgReduceTask &task, uint32_t *entries, uint32_t crowd,
  * Kernels
  * ------------------------------------------------------------------------ */
 
-/* Make the only group of a task without keys; one thread. */
+/* Makes the only group of a task without keys; one thread. */
 static __global__ void
 hg_reduce_first_kernel(HgReduceTask task)
 {
@@ -279,7 +276,7 @@ hg_reduce_first_kernel(HgReduceTask task)
 	task.counters[0] = 1;
 }
 
-/* Fill empty slots with groups 0 .. groups - 1; and these are the numbers that are taken. */
+/* Fills empty slots with groups 0 .. groups - 1, and sets counters[0] to groups. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS) hg_reduce_slots_kernel(HgReduceTask task, uint64_t groups)
 {
@@ -299,7 +296,7 @@ __launch_bounds__(HG_STREAM_THREADS) hg_reduce_slots_kernel(HgReduceTask task, u
 		;
 }
 
-/* Add pairs to their groups, in any number of blocks, with entries in shared memory. */
+/* Adds pairs to their groups, in any number of blocks, with entries in shared memory. */
 static __global__ void
 __launch_bounds__(HG_REDUCE_THREADS) hg_reduce_kernel(HgReduceTask task)
 {

@@ -1,20 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_reduce_table.h
- *	  The table of groups, which kernels find and make the groups of pairs in.
+ *	  The table of groups, in which kernels find or make the group of a pair.
  *
- * THE TABLE.  Groups are numbered in the order in which they are found, and the record of
- * group g is records[g * words ..], as hg_engine.h lays it out.  A table of slots finds the number
- * by the hash of the keys, with linear probing.  A slot is
+ * Groups are numbered in the order in which they are found.  The record of group g is
+ * records[g * words ..], laid out as in hg_engine.h.  A table of slots maps the hash of the keys to
+ * the number, with linear probing.  A slot is
  *
  *	0						empty
- *	1						being filled: whoever meets it looks again
+ *	1						busy: being filled; a thread that meets it reads it again
  *	tag, number				the high half is 31 bits of the hash and a set bit
  *
- * Whoever turns an empty slot into one that is being filled takes the next number, writes the
- * record, and then the slot, so that who reads the slot finds the record.  When no number is left,
- * because the slots would be more than half full or there are more groups than may be, the slot is
- * emptied again and the pair is left over, for a launch with a larger table.
+ * The thread that turns an empty slot busy takes the next number, writes the record, and then the
+ * slot, so that a thread that reads the slot finds the record.  No number is left if the slots
+ *would be more than half full or there would be too many groups.  Then the thread empties the slot
+ *again, and its pair is left over for a launch with a larger table.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,37 +26,37 @@
 #include "../../src/engine/hg_hash.h"
 #include "../../src/engine/hg_reduce.h"
 
-/* What atomics take. */
+/* The type that atomics take. */
 typedef unsigned long long HgAtomicWord;
 
 constexpr HgAtomicWord HG_SLOT_EMPTY = 0;
 constexpr HgAtomicWord HG_SLOT_BUSY = 1;
 constexpr uint32_t HG_SLOT_TAG = UINT32_C(1) << 31;
 
-/* No group: the pair is left over, or there is none. */
+/* No group: the pair is left over, or there is no pair. */
 constexpr uint32_t HG_NO_GROUP = UINT32_MAX;
 
-/* A column of a side in device memory. */
+/* A column of a side in device memory, by position. */
 struct HgReduceValues
 {
 	const void *values;
-	const uint8_t *nulls; /* NULL where none is */
+	const uint8_t *nulls; /* NULL if no value is NULL */
 	uint8_t width;
 	bool is_signed;
 	uint8_t side;
 };
 
-/* An item, and where its part begins in a record, and in an entry in 32-bit words. */
+/* An item, the index of its part in a record, and in an entry of a block in 32-bit words. */
 struct HgReduceField
 {
 	HgReduceValues argument;
 	uint8_t kind; /* HgReduceKind */
 	uint8_t word;
-	uint8_t count; /* in the entry */
-	uint8_t value; /* of the sum, or of the least or greatest, in the entry */
+	uint8_t count; /* in the entry: index of the count */
+	uint8_t value; /* in the entry: index of the sum, minimum or maximum */
 };
 
-/* All that a kernel must know. */
+/* Parameters of the kernels.  Arrays are in device memory. */
 struct HgReduceTask
 {
 	uint32_t nkeys;
@@ -68,13 +68,13 @@ struct HgReduceTask
 	HgAtomicWord *slots;
 	uint64_t slot_mask;
 	HgAtomicWord *records;
-	uint64_t limit;			/* numbers are less than this */
-	uint64_t made;			/* groups of earlier launches: others may be written meanwhile */
-	HgAtomicWord *counters; /* [2] numbers taken, which may be too many; pairs left over */
+	uint64_t limit;			/* upper bound on the numbers of groups, exclusive */
+	uint64_t made;			/* groups of earlier launches, whose records are complete */
+	HgAtomicWord *counters; /* [2] numbers taken, which may exceed limit; pairs left over */
 
-	uint32_t entries; /* of a block */
+	uint32_t entries; /* entries of a block */
 	uint32_t entry_words;
-	uint32_t entry_owner; /* where these are in an entry, in 32-bit words */
+	uint32_t entry_owner; /* index of owner and pairs in an entry, in 32-bit words */
 	uint32_t entry_pairs;
 
 	const uint32_t *outer; /* by pair */
@@ -84,7 +84,7 @@ struct HgReduceTask
 	uint32_t count;
 };
 
-/* The value that the least and greatest of anything are at first. */
+/* Returns the initial value of a minimum or maximum. */
 __host__ __device__ __forceinline__ uint64_t
 hg_reduce_neutral(uint32_t kind, bool is_signed)
 {
@@ -93,7 +93,7 @@ hg_reduce_neutral(uint32_t kind, bool is_signed)
 	return is_signed ? (uint64_t) INT64_MIN : 0;
 }
 
-/* A row's value, widened; returns whether it is NULL. */
+/* Sets *value to a row's value, widened.  Returns true if it is NULL. */
 __device__ __forceinline__ bool
 hg_reduce_load(const HgReduceValues &column, uint32_t outer, uint32_t inner, uint64_t *value)
 {
@@ -122,13 +122,14 @@ hg_reduce_load(const HgReduceValues &column, uint32_t outer, uint32_t inner, uin
 	return column.nulls != nullptr && column.nulls[row] != 0;
 }
 
-/* The first words of a record: keys and their nulls. */
+/* The first words of a record: keys, and a bit for each NULL key. */
 struct HgReduceHead
 {
-	uint64_t keys[HG_MAX_REDUCE_KEYS]; /* 0 behind the last */
+	uint64_t keys[HG_MAX_REDUCE_KEYS]; /* 0 behind the last, and if NULL */
 	uint64_t nulls;
 };
 
+/* Returns the hash of a group's keys. */
 __device__ __forceinline__ uint64_t
 hg_reduce_hash(const HgReduceHead &head)
 {
@@ -140,7 +141,7 @@ hg_reduce_hash(const HgReduceHead &head)
 	return hash;
 }
 
-/* Read words that another thread may have written, but does not write any more. */
+/* Reads the head of a group's record.  Another thread may have written it, but is done. */
 __device__ __forceinline__ HgReduceHead
 hg_reduce_head_of(const HgReduceTask &task, uint64_t group)
 {
@@ -154,6 +155,7 @@ hg_reduce_head_of(const HgReduceTask &task, uint64_t group)
 	return head;
 }
 
+/* Returns true if two groups are the same. */
 __device__ __forceinline__ bool
 hg_reduce_same(const HgReduceHead &a, const HgReduceHead &b)
 {
@@ -165,6 +167,7 @@ hg_reduce_same(const HgReduceHead &a, const HgReduceHead &b)
 	return same;
 }
 
+/* Writes the record of a new group, without pairs. */
 __device__ __forceinline__ void
 hg_reduce_write_record(const HgReduceTask &task, const HgReduceHead &head, uint64_t group)
 {
@@ -188,7 +191,7 @@ hg_reduce_write_record(const HgReduceTask &task, const HgReduceHead &head, uint6
 	}
 }
 
-/* The number of a pair's group, or none where its number would reach the limit. */
+/* Returns the group of a pair, made if it is new, or HG_NO_GROUP if its number would be limit. */
 __device__ __forceinline__ uint32_t
 hg_reduce_find(const HgReduceTask &task, uint32_t outer, uint32_t inner)
 {
@@ -241,7 +244,7 @@ hg_reduce_find(const HgReduceTask &task, uint32_t outer, uint32_t inner)
 			continue;
 		if ((uint32_t) (state >> 32) == tag)
 		{
-			/* whoever wrote the slot in this launch wrote the record before: read it after */
+			/* a record of this launch was written before its slot: read it after the slot */
 			if ((uint32_t) state >= task.made)
 				__threadfence();
 			if (hg_reduce_same(hg_reduce_head_of(task, (uint32_t) state), head))

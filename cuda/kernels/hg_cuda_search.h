@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_search.h
- *	  Whose is an item: a search in prefix sums, which tell where each one's items begin.
+ *	  Finds the owner of an item by prefix sums, which say where each owner's items begin.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,8 +13,9 @@
 #include <cstdint>
 
 /*
- * The last of starts[low .. high], which ascend, that is at most item, as starts[low] is.  Of those
- * that begin at one place, the last has the item, and the others have none.
+ * Returns the last index i in low .. high with starts[i] <= item.  starts ascend, and
+ * starts[low] <= item.  Of several owners with the same start, the last one owns the item; the
+ * others have none.
  */
 template <typename Number>
 __device__ __forceinline__ uint32_t

@@ -16,46 +16,46 @@ extern "C"
 #include "../../src/engine/hg_shape.h"
 }
 
-/* What is in device memory between build and close. */
+/* What device memory has of a job between build and close. */
 enum HgCudaLayout
 {
-	HG_LAYOUT_GRAPHS, /* HashGraphs, as the spec asks for */
-	HG_LAYOUT_BINS	  /* both sides in bins: the graph of a bin is built where it is probed */
+	HG_LAYOUT_GRAPHS, /* HashGraphs, as the spec demands */
+	HG_LAYOUT_BINS	  /* both sides in bins; a bin's graph is built when the bin is probed */
 };
 
-/* Bins, where the spec leaves algorithms and bins open. */
+/* Returns HG_LAYOUT_BINS if the spec leaves algorithms and bins open. */
 HgCudaLayout hg_cuda_layout_choose(const HgJobSpec *spec);
 
 /*
- * Are the graphs of a job of this shape built at a time (hg_cuda_both.cu)?  Where both sides have
- * one, by Algorithm 2, and blocks have room for the vertices of a bin.
+ * Returns true if the graphs of both sides are built at once (hg_cuda_both.cu): both sides have
+ * one, built by Algorithm 2, and a block has room for the vertices of a bin.
  */
 bool hg_cuda_is_both(const HgJobSpec *spec, const HgShape *shape);
 
-/* As few bins of a graph's vertices as blocks can join (hg_cuda_bins.cu), as a power of two. */
+/* Returns log2 of the fewest bins of a graph's vertices that blocks can join (hg_cuda_bins.cu). */
 uint32_t hg_cuda_joined_bins_log2(uint32_t key_width, uint32_t vertices_log2, uint64_t inner_rows);
 
-/* Is a graph of this shape built by putting rows into bins first? */
+/* Returns true if a graph of this shape is built by putting rows into bins first. */
 bool hg_cuda_is_binned(const HgShape *shape);
 
 /*
- * The shape of a job.  Like hg_shape_choose, but where the bins are ours to choose
- * they are small enough for the blocks that will have them.
+ * Returns the shape of a job.  It is that of hg_shape_choose, except for the number of bins: if the
+ * spec leaves it open, bins are small enough for the blocks that will process them.
  */
 HgShape hg_cuda_shape_choose(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows);
 
 /*
- * The shape of a graph that is built by itself, whatever it is going to meet: as many vertices as
- * its load factor of 1 makes them.
+ * Returns the shape of a graph that is built by itself, whatever it will be joined with.  The
+ * number of vertices follows from a load factor of 1.
  */
 HgShape hg_cuda_graph_shape(uint32_t key_width, uint64_t rows);
 
-/* What building a graph of so many rows holds at most, its keys among it. */
+/* Returns the most device memory while a graph is built, keys included. */
 uint64_t hg_cuda_graph_bytes(uint32_t key_width, const HgShape *shape, uint64_t rows);
 
 /*
- * What a job with so many rows takes of device memory at least, from its first key to the
- * first chunk of its matches.
+ * Returns the least device memory of a job with this many rows, from its first key to the first
+ * chunk of its matches.
  */
 uint64_t hg_cuda_job_bytes(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows);
 

@@ -11,7 +11,9 @@
 #define HG_CUDA_WORD_H
 
 #include "../../src/engine/hg_hash.h"
+/* Functions of mixed words of both widths, for kernels that are templates of the word. */
 
+/* Return the mixed word of a key. */
 __host__ __device__ __forceinline__ uint32_t
 hg_word_mix(uint32_t key)
 {
@@ -23,7 +25,7 @@ hg_word_mix(uint64_t key)
 {
 	return hg_mix64(key);
 }
-
+/* Return the key of a mixed word. */
 __host__ __device__ __forceinline__ uint32_t
 hg_word_unmix(uint32_t word)
 {
@@ -36,7 +38,7 @@ hg_word_unmix(uint64_t word)
 	return hg_unmix64(word);
 }
 
-/* The vertex (or bin) of a word among 2^log2, where shift is 32 - log2. */
+/* Return the vertex (or bin) of a word among 2^log2, where shift is 32 - log2. */
 __device__ __forceinline__ uint32_t
 hg_word_vertex(uint32_t word, uint32_t shift)
 {
@@ -50,7 +52,7 @@ hg_word_vertex(uint64_t word, uint32_t shift)
 	return __funnelshift_rc(hg_hash_of_mixed64(word), 0, shift);
 }
 
-/* The first index in [low, high) of sorted words that is not below word; high if none. */
+/* Returns the first index in [low, high) of sorted words that is not below word, or high. */
 template <typename Word>
 __device__ __forceinline__ uint32_t
 hg_word_lower_bound(const Word *words, uint32_t low, uint32_t high, Word word)
@@ -67,7 +69,7 @@ hg_word_lower_bound(const Word *words, uint32_t low, uint32_t high, Word word)
 	return low;
 }
 
-/* The least word whose vertex (or bin) is at least vertex, one of 2^log2; log2 > 0. */
+/* Returns the least word whose vertex (or bin) among 2^log2 is at least vertex; log2 > 0. */
 template <typename Word>
 __device__ __forceinline__ Word
 hg_word_first(uint32_t vertex, uint32_t log2)
