@@ -148,8 +148,8 @@ hg_pages_put(const HgCudaPagesTarget *target, uint64_t position, uint32_t number
 }
 
 /*
- * Writes the rows of valid pages, those of a page from position target.first + starts[page] on. The
- * line pointers of the first page are numbered from first_row on.
+ * Writes the rows of valid pages, those of a page from position target.first + starts[page] on.
+ * The line pointers of the first page are numbered from first_row on.
  */
 static __global__ void
 __launch_bounds__(HG_PAGES_THREADS)

@@ -11,6 +11,7 @@
 #define HG_CUDA_WORD_H
 
 #include "../../src/engine/hg_hash.h"
+
 /* Functions of mixed words of both widths, for kernels that are templates of the word. */
 
 /* Return the mixed word of a key. */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_cuckoo.h
- *	  One array in which each key has several places: the cuckoo tables' slots, on a device.
+ *	  The slots of a cuckoo table in device memory: one array, with several candidates for each key.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,73 +13,78 @@
 #include "hg_cuda_cuckoo_places.h"
 #include "hg_cuda_table.h"
 
-/* What kernels tell, in device memory; all but the row beside are of one run. */
+/* Results of kernels, in device memory.  All but beside are of one run. */
 struct HgCuckooTold
 {
-	unsigned long long rows; /* that came into bins, or left them */
+	unsigned long long rows; /* rows that were inserted into bins, or erased */
 	unsigned long long evictions;
-	uint32_t longest; /* chain, or group */
-	uint32_t failed;  /* bins that are as they were */
-	uint32_t cursor;  /* of an array that is written */
-	uint32_t beside;  /* the row of the key whose word marks slots, or HG_NO_ROW */
+	uint32_t longest; /* longest chain of evictions, or largest group */
+	uint32_t failed;  /* bins that failed, and are unchanged */
+	uint32_t cursor;  /* elements of an output array so far */
+	uint32_t beside;  /* the row of the key whose word marks empty slots, or HG_NO_ROW */
 };
 
 /* The slots, in device memory. */
 struct HgCuckooSlots
 {
-	void *cells;	/* [bins * buckets * HG_CUCKOO_BUCKET], see hg_cuda_cuckoo_kernels.h */
-	uint32_t *rows; /* [the same] of words of 8 bytes that have rows; else NULL */
+	void *cells;	/* [bins * buckets * HG_CUCKOO_BUCKET], see hg_cuda_cuckoo_look_kernels.h */
+	uint32_t *rows; /* [the same] if words have 8 bytes and slots have rows, else NULL */
 	HgCuckooTold *told;
 };
 
+/* A cuckoo table. */
 struct HgCudaCuckoo
 {
 	HgCuckooPlaces places;
 	HgCuckooSlots slots;
-	uint64_t in_bins; /* rows */
-	uint32_t beside;  /* what told has */
-	uint64_t random;  /* where the next function comes from */
+	uint64_t in_bins; /* rows in the bins */
+	uint32_t beside;  /* copy of slots.told->beside */
+	uint64_t random;  /* state of the random numbers for functions */
 	uint64_t functions_made;
 };
 
-/* Distinct keys in bins, for hg_cuda_cuckoo_insert_words: see hg_cuda_cuckoo_distinct. */
+/* The distinct keys of a batch, in bins, from hg_cuda_cuckoo_distinct.  Arrays in device memory. */
 struct HgCuckooDistinct
 {
 	HgCuckooPlaces places; /* how keys became words, and bins_log2 */
-	uint64_t count;		   /* of distinct keys */
+	uint64_t count;		   /* distinct keys */
 	void *words;		   /* [count] in the order of their bins */
 	uint32_t *starts;	   /* [2^bins_log2 + 1] */
-	uint32_t *offsets;	   /* groups: [count + 1] where the rows of each begin */
-	uint32_t *rows;		   /* groups: [of all rows] */
-	uint64_t longest;	   /* groups: most rows of one key */
+	uint32_t *offsets;	   /* with groups: [count + 1] where the rows of each key begin */
+	uint32_t *rows;		   /* with groups: [rows of the batch] */
+	uint64_t longest;	   /* with groups: most rows of one key */
 };
 
-/* Have room for so many rows, of which there are none so far.  After a failure close it. */
+/*
+ * Initializes an empty table with room for rows rows.  After a failure it must be closed.  close
+ * frees the slots.
+ */
 HgStatus hg_cuda_cuckoo_open(HgCudaTable *table, HgCudaCuckoo *cuckoo, uint64_t rows,
 							 HgError *error);
 void hg_cuda_cuckoo_close(HgCudaTable *table, HgCudaCuckoo *cuckoo);
 
-/* Keys in it, in the bins and beside. */
+/* Returns the rows of the table, in the bins and beside them. */
 static inline uint64_t
 hg_cuda_cuckoo_rows(const HgCudaCuckoo *cuckoo)
 {
 	return cuckoo->in_bins + (cuckoo->beside != HG_NO_ROW);
 }
 
-/* Slots there are. */
+/* Returns the number of slots. */
 static inline uint64_t
 hg_cuda_cuckoo_slots(const HgCudaCuckoo *cuckoo)
 {
 	return (uint64_t) cuckoo->places.buckets * HG_CUCKOO_BUCKET << cuckoo->places.bins_log2;
 }
 
-/* Put a batch in; keys that are there stay.  After a failure only close is allowed. */
+/* Inserts a batch; keys of the table keep their rows.  After a failure only close is allowed. */
 HgStatus hg_cuda_cuckoo_insert(HgCudaTable *table, HgCudaCuckoo *cuckoo,
 							   const HgCudaTableBatch *batch, HgError *error);
 
 /*
- * Find the distinct keys of a batch, count > 0, which is in arrays of the caller.  groups: with
- * all their rows.  On failure the table's work has what is held.
+ * Finds the distinct keys of a batch with count > 0, whose arrays stay the caller's.  With groups,
+ * also the rows of each.  The caller frees the result; after a failure its blocks remain in the
+ * table's work, which frees them.
  */
 HgStatus hg_cuda_cuckoo_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo,
 								 const HgCudaTableBatch *batch, bool groups,
@@ -87,41 +92,49 @@ HgStatus hg_cuda_cuckoo_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo,
 void hg_cuda_cuckoo_distinct_free(HgCudaTable *table, HgCuckooDistinct *distinct);
 
 /*
- * Put distinct keys into an empty table, each with its place in words as its row; then words are
- * the keys, no more mixed.
+ * Inserts distinct keys into an empty table; the row of each is its index in distinct->words.
+ * Afterwards distinct->words are keys, not mixed.
  */
 HgStatus hg_cuda_cuckoo_insert_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo,
 										HgCuckooDistinct *distinct, HgError *error);
 
-/* Words become keys. */
+/* Replaces distinct->words by their keys. */
 HgStatus hg_cuda_cuckoo_to_keys(HgCudaTable *table, HgCuckooDistinct *distinct, HgError *error);
 
-/* *absent gets the keys that are not in the table, in any order: keys_out[*absent], or NULL. */
+/*
+ * Sets *absent to the number of keys that are not in the table, and writes them to keys_out, unless
+ * it is NULL, in any order.  Waits.
+ */
 HgStatus hg_cuda_cuckoo_absent(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const void *keys,
 							   uint64_t count, void *keys_out, uint64_t *absent, HgError *error);
 
-/* Take out what stands of a batch. */
+/* Erases the pairs or keys of a batch that are in the table. */
 HgStatus hg_cuda_cuckoo_erase(HgCudaTable *table, HgCudaCuckoo *cuckoo,
 							  const HgCudaTableBatch *batch, HgError *error);
 
 /*
- * The rows of keys, or HG_NO_ROW, of sets 0; counts: 1 or 0 instead.  offsets, unless NULL: only
- * those that are there, to rows[offsets[i] - offsets[0]].
+ * Looks keys up, for rows[count]: the row of each, 0 in a set, or HG_NO_ROW.  With counts, 1 or 0
+ * for a key that is or is not in the table.  If offsets is not NULL, only the rows of keys that are
+ * in the table are written, to rows[offsets[i] - offsets[0]].
  */
 HgStatus hg_cuda_cuckoo_find(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const void *keys,
 							 uint64_t count, bool counts, const uint64_t *offsets, uint32_t *rows,
 							 HgError *error);
 
 /*
- * All keys and rows, or rows NULL, in any order; by_row: each key to the place that its row says.
+ * Copies all keys, and their rows unless rows is NULL, in any order.  With by_row each key goes to
+ * the index that its row says.
  */
 HgStatus hg_cuda_cuckoo_export(HgCudaTable *table, const HgCudaCuckoo *cuckoo, bool by_row,
 							   void *keys, uint32_t *rows, HgError *error);
 
-/* HG_OK, or HG_TOO_MANY_ROWS where so many rows would want too many slots. */
+/* Returns HG_TOO_MANY_ROWS if this many rows need more slots than a table can have. */
 HgStatus hg_cuda_cuckoo_check(const HgTableSpec *spec, uint64_t rows, HgError *error);
 
-/* Bytes of the slots for so many rows, and what inserting so many takes beside them, at most. */
+/*
+ * Return upper bounds on the bytes of the slots for this many rows, and on what inserting this many
+ * takes in addition.
+ */
 uint64_t hg_cuda_cuckoo_bytes(const HgTableSpec *spec, uint64_t rows);
 uint64_t hg_cuda_cuckoo_insert_bytes(const HgTableSpec *spec, uint64_t rows);
 

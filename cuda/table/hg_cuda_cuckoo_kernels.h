@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_cuckoo_kernels.h
- *	  The kernels that build cuckoo tables, bin by bin: hg_cuda_cuckoo.cu tells when each runs.
+ *	  The kernels that build cuckoo tables, bin by bin: hg_cuda_cuckoo.cu says when each runs.
  *
- * Word is uint32_t or uint64_t, a mixed word; ROWS says whether slots have rows: see
- * hg_cuda_cuckoo_look_kernels.h for what is in them.
+ * Word is uint32_t or uint64_t, a mixed word; ROWS says whether slots have rows.
+ * hg_cuda_cuckoo_look_kernels.h describes slots.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,21 +18,21 @@
 
 #include <cub/block/block_scan.cuh>
 
-/* A block that holds a bin. */
+/* Sizes of a block, which holds a bin in shared memory. */
 constexpr int HG_CUCKOO_THREADS = 512;
 constexpr uint32_t HG_CUCKOO_CLAIMS_LOG2 = 10;
 constexpr uint32_t HG_CUCKOO_NONE = UINT32_MAX;
 
-/* A slot that was taken for a row whose entry is not there yet, with the row's place in its run. */
+/* Flag of a slot that is reserved for a row without an entry yet; the rest is the row's index. */
 constexpr uint32_t HG_CUCKOO_ROW = UINT32_C(1) << 31;
 
-/* Rows that are put in before those that are left over have their turn. */
+/* Rows of a run: they take empty slots before any entry is evicted for one of them. */
 constexpr uint32_t HG_CUCKOO_RUN = 6 * HG_CUCKOO_THREADS;
 
 /* Rows that a thread looks up in a round before it waits for the others. */
 constexpr int HG_CUCKOO_TRIES = 8;
 
-/* Shared memory that a bin takes; numbers: 1 for rows or counts, else 0. */
+/* Returns the shared memory of a slot; numbers: 1 for rows or counts, else 0. */
 constexpr size_t
 hg_cuckoo_slot_bytes(size_t word_bytes, int numbers)
 {
@@ -42,6 +42,7 @@ hg_cuckoo_slot_bytes(size_t word_bytes, int numbers)
 constexpr size_t HG_CUCKOO_CLAIM_BYTES =
 	sizeof(uint16_t) * ((1 << HG_CUCKOO_CLAIMS_LOG2) + HG_CUCKOO_RUN);
 
+/* Returns the blocks that should run on a multiprocessor at a time. */
 constexpr int
 hg_cuckoo_blocks(size_t word_bytes)
 {
@@ -53,22 +54,31 @@ hg_cuckoo_blocks(size_t word_bytes)
 }
 
 /* ------------------------------------------------------------------------
- * Shared memory that threads meet at
+ * Shared memory that threads access without barriers
  *
- * They do so without waiting for each other.  Reads and writes of 2, 4 and 8 bytes are whole; who
- * reads may see what was there before, and says why that is right; and where one value tells of
- * another there is a fence between the writes of the two.  racecheck takes all of it for hazards
- * that is not done by atomics, which take longer.  With HG_CUDA_RACECHECK it is, so that racecheck
- * tells of everything else.
+ * Reads and writes of 2, 4 and 8 bytes are never torn.  A reader may see an old value; comments say
+ * why that is right.  If one value depends on another, there is a fence between their writes.
+ * racecheck reports accesses that are not atomic, but atomics take longer.  With HG_CUDA_RACECHECK
+ * they are atomic, so that racecheck reports only real hazards.
  * ------------------------------------------------------------------------ */
 
 #ifdef HG_CUDA_RACECHECK
 template <size_t BYTES> struct HgCuckooAtomic;
-template <> struct HgCuckooAtomic<2> { typedef unsigned short Type; };
-template <> struct HgCuckooAtomic<4> { typedef unsigned int Type; };
-template <> struct HgCuckooAtomic<8> { typedef unsigned long long Type; };
+template <> struct HgCuckooAtomic<2>
+{
+	typedef unsigned short Type;
+};
+template <> struct HgCuckooAtomic<4>
+{
+	typedef unsigned int Type;
+};
+template <> struct HgCuckooAtomic<8>
+{
+	typedef unsigned long long Type;
+};
 #endif
 
+/* Read and write a value that other threads may access at the same time. */
 template <typename Value>
 __device__ __forceinline__ Value
 hg_cuckoo_read(const Value *value)
@@ -100,7 +110,7 @@ hg_cuckoo_write(Value *value, Value written)
 #endif
 }
 
-/* The slots of a bucket. */
+/* Reads the slots of a bucket. */
 __device__ __forceinline__ void
 hg_cuckoo_read_slots(const uint32_t *slots, uint32_t there[HG_CUCKOO_BUCKET])
 {
@@ -120,27 +130,28 @@ hg_cuckoo_read_slots(const uint32_t *slots, uint32_t there[HG_CUCKOO_BUCKET])
 /* ------------------------------------------------------------------------
  * A bin in shared memory
  *
- * Entries, a word and a number each, are there to stay, and slots have the numbers of entries: so
- * an exchange of 32 bits moves a word of any width with all that belongs to it.
+ * An entry is a word and a number.  Entries never move; slots have the numbers of entries.  So an
+ * exchange of 32 bits moves a word of any width with all that belongs to it.
  * ------------------------------------------------------------------------ */
 
 constexpr int HG_CUCKOO_COUNTERS = 5;
 
 template <typename Word> struct HgCuckooBin
 {
-	Word *words;	   /* [slots] of entries */
-	uint32_t *slots;   /* [slots] entries, or HG_CUCKOO_NONE */
-	uint32_t *numbers; /* [slots] of entries: rows or counts */
+	Word *words;	   /* [capacity] of entries */
+	uint32_t *slots;   /* [capacity] entries, HG_CUCKOO_NONE, or HG_CUCKOO_ROW | index of a row */
+	uint32_t *numbers; /* [capacity] of entries: rows or counts */
 	uint16_t *claims;  /* [2^HG_CUCKOO_CLAIMS_LOG2] */
-	uint16_t *left;	   /* [HG_CUCKOO_RUN] places of rows that are left over */
+	uint16_t *left;	   /* [HG_CUCKOO_RUN] indexes of rows of the run that are left over */
 	uint32_t capacity; /* slots */
 	uint32_t *left_count;
-	uint32_t *used; /* entries there are */
+	uint32_t *used; /* entries that exist */
 	uint32_t *failed;
 	uint32_t *evictions;
 	uint32_t *longest;
 };
 
+/* Returns the bin that lies in shared memory, with HG_CUCKOO_COUNTERS counters. */
 template <typename Word, int NUMBERS>
 __device__ __forceinline__ HgCuckooBin<Word>
 hg_cuckoo_bin(unsigned char *shared, uint32_t capacity, uint32_t *counters)
@@ -161,7 +172,7 @@ hg_cuckoo_bin(unsigned char *shared, uint32_t capacity, uint32_t *counters)
 	return bin;
 }
 
-/* The entry of a word, or HG_CUCKOO_NONE.  No entry moves meanwhile. */
+/* Returns the entry of a word, or HG_CUCKOO_NONE.  No entry may be evicted meanwhile. */
 template <typename Word>
 __device__ __forceinline__ uint32_t
 hg_cuckoo_entry(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, Word word)
@@ -188,8 +199,8 @@ hg_cuckoo_entry(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, Word
 }
 
 /*
- * Put an entry into a bucket if it has an empty slot, by compare and swap.  A slot that is taken
- * never becomes empty.
+ * Puts an entry into a bucket by compare and swap.  Returns false if it has no empty slot.  A used
+ * slot never becomes empty.
  */
 template <typename Word>
 __device__ __forceinline__ bool
@@ -205,17 +216,17 @@ hg_cuckoo_put_in(const HgCuckooBin<Word> &bin, uint32_t bucket, uint32_t entry)
 }
 
 /*
- * Put an entry in that is in no slot, of a word that no other entry has.  It goes to the first of
- * its buckets with an empty slot.  If there is none it takes the place of another, which goes on to
- * the buckets behind the one that it comes from.  So a bucket is full before a key is in one
- * behind it.
+ * Puts an entry, which is in no slot and whose word no other entry has, into the first of its
+ * buckets with an empty slot.  If there is none, it replaces another entry, which continues with
+ * the buckets behind the one that it comes from.  So a bucket is full before a key is in a later
+ * one.  Sets *bin.failed if the chain becomes too long.
  */
 template <typename Word>
 __device__ __forceinline__ void
 hg_cuckoo_put(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, uint32_t entry, Word word)
 {
 	uint32_t random = (uint32_t) word ^ threadIdx.x;
-	uint32_t next = 0; /* function to begin with */
+	uint32_t next = 0; /* function to start with */
 	uint32_t chain = 0;
 
 	for (;;)
@@ -250,19 +261,20 @@ hg_cuckoo_put(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, uint32
 	hg_cuckoo_write(bin.failed, 1u);
 }
 
-/* What came of a row. */
+/* The result of inserting a row. */
 enum HgCuckooMet
 {
-	HG_CUCKOO_NEW,	/* its word has got an entry */
-	HG_CUCKOO_SEEN, /* there is an entry of its word */
-	HG_CUCKOO_LEFT	/* its buckets are full of others; or of its word there will be an entry */
+	HG_CUCKOO_NEW,	/* its word got an entry */
+	HG_CUCKOO_SEEN, /* its word has an entry */
+	HG_CUCKOO_LEFT	/* its buckets are full, or another row of its word is just getting an entry */
 };
 
 /*
- * Put the word of a row, which is the place'th of its run, into the first empty slot of its
- * buckets, unless it is there.  *entry is that of its word.  Others do so at the same time, and no
- * entry moves: all rows of one word look at the same slots in the same order, and go past those
- * only that others have; so a word gets one entry.
+ * Puts the word of a row, number place of its run, into the first empty slot of its buckets, unless
+ * the word has an entry.  *entry becomes the entry of the word.
+ *
+ * Threads run concurrently, and no entry is evicted meanwhile.  All rows of one word visit the same
+ * slots in the same order and pass only slots that other words have, so a word gets one entry.
  */
 template <typename Word>
 __device__ __forceinline__ HgCuckooMet
@@ -271,7 +283,7 @@ hg_cuckoo_meet(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const
 {
 	if (!places.stops)
 	{
-		/* it may be behind an empty slot */
+		/* the word may be behind an empty slot */
 		*entry = hg_cuckoo_entry(places, bin, word);
 		if (*entry != HG_CUCKOO_NONE)
 			return HG_CUCKOO_SEEN;
@@ -313,12 +325,12 @@ hg_cuckoo_meet(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const
 }
 
 /*
- * Put the words of rows that are left over of a run in, those that are not there; all threads of
- * the block call it.  False if the bin has failed.
+ * Inserts the words of count rows that a run left over, unless they have entries.  All threads of
+ * the block call it.  Returns false if the bin has failed.
  *
- * In rounds: each thread looks up its rows until it has one that is not there.  Of those with
- * the same claim one wins, and puts its entry in; the others look again in the next round.  So no
- * two threads put the same word in, and nobody looks a word up while entries are on their way.
+ * It works in rounds.  Each thread looks up its rows until one has no entry.  Of the threads with
+ * the same claim one wins and inserts its entry; the others look again in the next round.  So no
+ * two threads insert the same word, and no thread looks a word up while entries are evicted.
  */
 template <typename Word, typename Number, typename Seen>
 __device__ __forceinline__ bool
@@ -376,13 +388,13 @@ hg_cuckoo_fill_left(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, 
 }
 
 /*
- * Put the words of rows first .. end - 1 into a bin, those that are not there, one entry for each
- * word; all threads of a block call it, and wait before and after.  number(i) is that of a new
- * entry, seen(entry) is called once for each other row, and pass(word, i) is asked whether it is to
- * be passed over.
+ * Inserts the words of rows first .. end - 1 into a bin, one entry for each distinct word.  All
+ * threads of a block call it, with a barrier before and after.  number(entry, i) sets the number of
+ * a new entry, seen(entry) is called for each other row, and rows for which pass(word, i) returns
+ * true are left out.
  *
- * In runs: first empty slots are taken, for which nobody has to wait; then those have their turn
- * that found none, for whom others have to move.
+ * It works in runs: rows first take empty slots, which needs no barrier; then the rows that found
+ * none follow, for which other entries are evicted.
  */
 template <typename Word, typename Pass, typename Number, typename Seen>
 __device__ __forceinline__ void
@@ -429,10 +441,10 @@ hg_cuckoo_fill(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const
  * ------------------------------------------------------------------------ */
 
 /*
- * Put rows into bins first_bin + blockIdx.x, a block a bin: bin b has the rows starts[b << finer]
- * .. starts[(b + 1) << finer] - 1, NULL: none.  Row i is first_row + rows[i], or first_row + i
- * where rows is NULL.  fresh: bins are empty and nothing has been written to them.  A bin that
- * fails is as it was.
+ * Inserts rows into bins first_bin + blockIdx.x, a block a bin.  Bin b gets the rows
+ * starts[b << finer] .. starts[(b + 1) << finer] - 1; starts NULL: none.  Row i is
+ * first_row + rows[i], or first_row + i if rows is NULL.  fresh: bins are empty, and their slots
+ * undefined.  A bin that fails is left as it was.
  */
 template <typename Word, bool ROWS>
 __global__ void
@@ -533,9 +545,10 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 }
 
 /*
- * The distinct words of bins first_bin + blockIdx.x, a block a bin, to the first places of the bin
- * in words_out, and their number to counts.  GROUPS: the bin's rows, in groups, to rows_out, and
- * where that of each word begins to offsets_out, which is by the same places.
+ * Finds the distinct words of bins first_bin + blockIdx.x, a block a bin.  They are written from
+ * the position of the bin's first row on to words_out, and their number to counts.  With GROUPS,
+ * rows_out gets the bin's rows, grouped by word, and offsets_out, by the same positions, the start
+ * of each group.
  */
 template <typename Word, bool GROUPS>
 __global__ void
@@ -637,8 +650,9 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 }
 
 /*
- * Bring what is distinct together, a block a bin: bases[bin] words are in bins before it.  bins are
- * those from the first block's on to the last one, with which offsets_out end.
+ * Moves distinct words together, a block a bin: bases[bin] words are in bins before it.  bins is
+ * the number of bins from the first block's to the last of all, for which offsets_out gets its last
+ * element.
  */
 template <typename Word>
 __global__ void

@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_cuckoo_look_kernels.h
- *	  The kernels that look up and erase in cuckoo tables: hg_cuda_cuckoo.cu tells when each runs.
+ *	  The kernels that look up and erase in cuckoo tables: hg_cuda_cuckoo.cu says when each runs.
  *
  * Word is uint32_t or uint64_t, a mixed word; ROWS says whether slots have rows.  A slot's cell is
  *
- *	words of 4 bytes, with rows		the word above, the row below: empty by its row
- *	words of 8 bytes, with rows		the word, and the row in an array of its own
+ *	words of 4 bytes, with rows		the word in the high half, the row in the low half
+ *	words of 8 bytes, with rows		the word; the row is in an array of its own
  *	sets							the word
  *
- * and where the row does not tell it is empty if it has the word markers[0].  The key that has
- * this word is none of a set's (hg_cuda_table.h); another table has it beside the slots.
+ * A slot of the first kind is empty if its row is HG_CUDA_EMPTY_ROW, the others if they have the
+ * word markers[0].  The key with this word is never in a set's slots (hg_cuda_table.h); other
+ *tables have it beside the slots.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,6 +23,7 @@
 #include "../kernels/hg_cuda_tuning.h"
 #include "hg_cuda_cuckoo.h"
 
+/* The type of a cell. */
 template <typename Word, bool ROWS> struct HgCuckooCell
 {
 	typedef Word Type;
@@ -34,7 +36,7 @@ template <> struct HgCuckooCell<uint32_t, true>
 	static constexpr bool PACKED = true;
 };
 
-/* Keys that a thread looks up. */
+/* Keys that a thread looks up, and threads of a block. */
 constexpr int HG_CUCKOO_ITEMS = 4;
 constexpr int HG_CUCKOO_LOOK_THREADS = 256;
 
@@ -42,7 +44,7 @@ constexpr int HG_CUCKOO_LOOK_THREADS = 256;
  * Looking up
  * ------------------------------------------------------------------------ */
 
-/* The cells of a bucket. */
+/* Reads the cells of a bucket. */
 template <typename Cell>
 __device__ __forceinline__ void
 hg_cuckoo_load(const Cell *cells, Cell found[HG_CUCKOO_BUCKET])
@@ -70,8 +72,8 @@ hg_cuckoo_load(const Cell *cells, Cell found[HG_CUCKOO_BUCKET])
 }
 
 /*
- * Where a word is among the cells of a bucket, or HG_CUCKOO_BUCKET; *full: none of those looked at
- * is empty.
+ * Returns the index of a word among the cells of a bucket, or HG_CUCKOO_BUCKET.  *full becomes
+ * whether no cell is empty.
  */
 template <typename Word, bool ROWS>
 __device__ __forceinline__ uint32_t
@@ -98,7 +100,7 @@ hg_cuckoo_among(const typename HgCuckooCell<Word, ROWS>::Type *cells, Word word,
 	return at;
 }
 
-/* The first slot of the bucket of a word by a function. */
+/* Returns the first slot of the bucket that a function chooses for a word. */
 template <typename Word>
 __device__ __forceinline__ uint64_t
 hg_cuckoo_slot(const HgCuckooPlaces &places, uint32_t function, Word word)
@@ -109,8 +111,8 @@ hg_cuckoo_slot(const HgCuckooPlaces &places, uint32_t function, Word word)
 }
 
 /*
- * The slot of a word, or UINT64_MAX; it is not looked for in the bucket of a function before from.
- * *row is the row that stands there, of a set 0, or HG_NO_ROW.
+ * Returns the slot of a word, or UINT64_MAX.  The buckets of functions before from are not
+ * searched.  *row becomes the row of the slot, 0 in a set, or HG_NO_ROW.
  */
 template <typename Word, bool ROWS>
 __device__ __forceinline__ uint64_t
@@ -144,7 +146,7 @@ hg_cuckoo_look(const HgCuckooPlaces &places, const HgCuckooSlots &slots, uint32_
 	return UINT64_MAX;
 }
 
-/* The row of a key, from the slots or beside. */
+/* Returns the row of a key, from the slots or beside, or HG_NO_ROW. */
 template <typename Word, bool ROWS>
 __device__ __forceinline__ uint32_t
 hg_cuckoo_row(const HgCuckooPlaces &places, const HgCuckooSlots &slots, Word word)
@@ -157,7 +159,7 @@ hg_cuckoo_row(const HgCuckooPlaces &places, const HgCuckooSlots &slots, Word wor
 	return row;
 }
 
-/* What a lookup writes: the row, 1 or 0 for it, or the row to its place among matches. */
+/* What a lookup writes: the row; 1 or 0; or the row to its position among matches. */
 enum HgCuckooAnswer
 {
 	HG_CUCKOO_ROWS,
@@ -165,7 +167,7 @@ enum HgCuckooAnswer
 	HG_CUCKOO_MATCHES
 };
 
-/* Look up keys first + ...; see HgCuckooAnswer, hg_cuda_cuckoo_find. */
+/* Looks up keys first .. end - 1; see HgCuckooAnswer and hg_cuda_cuckoo_find. */
 template <typename Word, bool ROWS, HgCuckooAnswer ANSWER>
 __global__ void
 __launch_bounds__(HG_CUCKOO_LOOK_THREADS)
@@ -180,7 +182,7 @@ __launch_bounds__(HG_CUCKOO_LOOK_THREADS)
 	Word word[HG_CUCKOO_ITEMS];
 	Cell cells[HG_CUCKOO_ITEMS][HG_CUCKOO_BUCKET];
 
-	/* the first buckets of all are on their way together */
+	/* the first buckets of all keys are read at the same time */
 #pragma unroll
 	for (int k = 0; k < HG_CUCKOO_ITEMS; k++)
 	{
@@ -232,8 +234,8 @@ __launch_bounds__(HG_CUCKOO_LOOK_THREADS)
 }
 
 /*
- * Count keys that are not in the table in told->cursor, and write them to keys_out, unless that is
- * NULL.
+ * Adds the number of keys first .. end - 1 that are not in the table to told->cursor, and writes
+ * them to keys_out, unless it is NULL.
  */
 template <typename Word, bool ROWS>
 __global__ void
@@ -256,7 +258,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		keys_out[place] = key;
 }
 
-/* Take keys out, by_key or where they have the row that is named.  One of equals counts it. */
+/* Erases keys: all by_key, else those that have the named row.  Of equal keys one is counted. */
 template <typename Word, bool ROWS>
 __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
@@ -280,7 +282,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		{
 			const uint32_t row = slots.told->beside;
 
-			/* counted from what is beside */
+			/* the host counts this row by the change of beside */
 			if (by_key || row == wanted)
 				atomicCAS(&slots.told->beside, row, HG_NO_ROW);
 		}
@@ -319,8 +321,8 @@ __launch_bounds__(HG_STREAM_THREADS)
  * ------------------------------------------------------------------------ */
 
 /*
- * The keys and rows of slots first .. end - 1, to the next places by told->cursor, or by_row: each
- * key to the place that its row says.  rows is NULL where not wanted; inverse is that of
+ * Copies the keys and rows of slots first .. end - 1, to the next positions by told->cursor; with
+ * by_row each key to the index that its row says.  rows may be NULL.  inverse is that of
  * key_factor.
  */
 template <typename Word, bool ROWS>
@@ -357,7 +359,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		rows[place] = row;
 }
 
-/* keys_out[i] = spread keys[i], or FROM_WORDS: the key of word keys[i]; both may be one array. */
+/* keys_out[i] = spread keys[i], or with FROM_WORDS the key of word keys[i]; may be one array. */
 template <typename Word, bool FROM_WORDS>
 __global__ void
 __launch_bounds__(HG_STREAM_THREADS)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_cuckoo_places.h
- *	  Where a key can stand in a cuckoo table: bins, buckets and functions.
+ *	  The bin and the buckets of a key in a cuckoo table.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,27 +13,29 @@
 #include "../../src/engine/hg_table.h"
 #include "../kernels/hg_cuda_word.h"
 
-/* Slots of a bucket: a sector of memory, where a slot has 8 bytes. */
+/* Slots of a bucket: a 32-byte sector of memory if a slot has 8 bytes. */
 constexpr uint32_t HG_CUCKOO_BUCKET = 4;
 
 /*
- * A key is (key ^ key_flip) * key_factor before it is mixed, which is the key itself at first.  Its
- * word's first bits tell the bin, and each function gives it a bucket of this bin.
+ * The functions of a table.  A key is spread, (key ^ key_flip) * key_factor, before it is mixed; at
+ * first that is the key itself.  The first bits of its word choose the bin, and each function
+ * chooses a bucket of this bin.
  */
 struct HgCuckooPlaces
 {
 	uint64_t key_flip;
 	uint64_t key_factor; /* odd */
-	uint64_t markers[2]; /* the words of the keys whose plain words mark slots of sets */
+	uint64_t markers[2]; /* words of the two keys whose plain words mark slots of sets */
 	uint64_t flips[HG_TABLE_MAX_FUNCTIONS];
 	uint64_t factors[HG_TABLE_MAX_FUNCTIONS];
 	uint32_t functions;
-	uint32_t most_chain; /* evictions of one insert */
+	uint32_t most_chain; /* most evictions of one insert */
 	uint32_t bins_log2;
 	uint32_t buckets; /* of a bin */
-	bool stops;		  /* a key is in none of the buckets behind one of its own with an empty slot */
+	bool stops;		  /* a search may stop at a bucket with an empty slot: nothing was erased */
 };
 
+/* Return the spread key, and the word of a key. */
 template <typename Word>
 __host__ __device__ __forceinline__ Word
 hg_cuckoo_spread(const HgCuckooPlaces &places, Word key)
@@ -48,7 +50,7 @@ hg_cuckoo_word(const HgCuckooPlaces &places, Word key)
 	return hg_word_mix(hg_cuckoo_spread(places, key));
 }
 
-/* The inverse of an odd number, modulo 2^64: each step doubles the bits that are right. */
+/* Returns the inverse of an odd number modulo 2^64.  Each step doubles the bits that are right. */
 __host__ __device__ __forceinline__ uint64_t
 hg_cuckoo_inverse(uint64_t factor)
 {
@@ -59,7 +61,7 @@ hg_cuckoo_inverse(uint64_t factor)
 	return inverse;
 }
 
-/* The key of a word, where inverse is that of key_factor. */
+/* Returns the key of a word; inverse is hg_cuckoo_inverse(key_factor). */
 template <typename Word>
 __host__ __device__ __forceinline__ Word
 hg_cuckoo_key(const HgCuckooPlaces &places, uint64_t inverse, Word word)
@@ -67,7 +69,7 @@ hg_cuckoo_key(const HgCuckooPlaces &places, uint64_t inverse, Word word)
 	return (hg_word_unmix(word) * static_cast<Word>(inverse)) ^ static_cast<Word>(places.key_flip);
 }
 
-/* The bucket of a word, within its bin, by a function. */
+/* Returns the bucket of a word within its bin, by a function. */
 template <typename Word>
 __host__ __device__ __forceinline__ uint32_t
 hg_cuckoo_bucket(const HgCuckooPlaces &places, uint32_t function, Word word)

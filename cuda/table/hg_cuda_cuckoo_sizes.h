@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_cuckoo_sizes.h
- *	  Sizes of cuckoo tables on a device, and their functions.
+ *	  Chooses sizes and functions of cuckoo tables on a device.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,28 +12,31 @@
 
 #include "hg_cuda_cuckoo_launch.h"
 
-/* What an array grows by after restarts. */
+/* Factor by which an array grows after restarts. */
 constexpr double HG_CUCKOO_GROWN = 1.25;
 
-/* Numbers that an entry has beside its word: 1, or of sets 0. */
+/* Returns the 4-byte values of an entry beside its word: 1, or 0 in a set. */
 int hg_cuda_cuckoo_numbers(const HgCudaTable *table);
 
-/* Bins and buckets for so many rows, with factor slots for each. */
+/* Sets bins_log2 and buckets for this many rows, with factor slots for each. */
 void hg_cuda_cuckoo_choose_size(const HgCudaTable *table, double rows, double factor,
 								HgCuckooPlaces *places);
 
-/* Rows that the slots take before they grow. */
+/* Returns how many rows the slots take before they grow. */
 uint64_t hg_cuda_cuckoo_rows_for(const HgCudaTable *table, const HgCudaCuckoo *cuckoo);
 
-/* How keys are spread: as they are, or by new random numbers. */
+/* Sets how keys are spread: not at all if plain, else by new random numbers.  Sets markers, too. */
 void hg_cuda_cuckoo_choose_spread(const HgCudaTable *table, HgCudaCuckoo *cuckoo, bool plain,
 								  HgCuckooPlaces *places);
 
-/* New functions. */
+/* Sets new random functions. */
 void hg_cuda_cuckoo_choose_functions(HgCudaCuckoo *cuckoo, uint32_t functions,
 									 HgCuckooPlaces *places);
 
-/* New functions of a table, of which the first ones may be bad, and its size for so many rows. */
+/*
+ * Sets the functions and the size of a table for this many rows, with grown times the slots of the
+ * spec.  The first spec.bad_functions functions of a table are bad on purpose.
+ */
 void hg_cuda_cuckoo_choose_places(const HgCudaTable *table, HgCudaCuckoo *cuckoo, uint64_t rows,
 								  double grown);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_batch.h
- *	  A batch behind the rows that a change keeps, to build a table of.
+ *	  Appends a batch to the rows that a rebuild keeps.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 #include "hg_cuda_table.h"
 
-/* Copy a batch to keys and rows, from place at on; to keys alone where rows is NULL. */
+/* Copies a batch to keys and rows, from index at on; rows may be NULL.  Returns once launched. */
 HgStatus hg_cuda_batch_append(HgCudaTable *table, const HgCudaTableBatch *in, uint64_t at,
 							  void *keys, uint32_t *rows, HgError *error);
 
