@@ -65,8 +65,7 @@ HgStatus hg_cuda_columns_reserve(HgCudaWork *work, HgCudaColumns *columns, uint6
 void hg_cuda_columns_arrays(const HgCudaColumns *columns, uint32_t column, void **values,
 							uint8_t **nulls);
 
-/* Notes that rows rows got values of all columns; bit i of nulls: column i has a NULL among them.
- */
+/* Notes that rows rows got values of all columns; bit i of nulls: column i has a NULL. */
 void hg_cuda_columns_give(HgCudaColumns *columns, uint64_t rows, uint32_t nulls);
 
 /* Returns HG_INVALID unless each of rows rows has all values.  Replicas always have. */

@@ -23,8 +23,7 @@ struct HgComputed
 	bool null;
 };
 
-/* Returns the value of an ordinal in a column, widened.  *fits becomes false if it exceeds 64 bits.
- */
+/* Returns the widened value of an ordinal in a column; *fits becomes false beyond 64 bits. */
 __device__ __forceinline__ HgComputed
 hg_compute_load(const HgCudaOperand *column, bool is_signed, uint64_t ordinal, bool *fits)
 {

@@ -152,8 +152,7 @@ HgStatus hg_cuda_exchange_expect(HgCudaWork *work, HgCudaExchange *exchange,
 								 uint32_t bins_log2, uint32_t chunks, HgCudaShown *shown,
 								 HgCudaPartition *partition, HgError *error);
 
-/* Starts to send the sorted rows to all shards.  starts, ends and shown, [shards], are those of
- * all. */
+/* Starts to send the sorted rows.  starts, ends and shown, [shards], are those of all shards. */
 HgStatus hg_cuda_exchange_send(HgCudaWork *work, HgCudaExchange *exchange,
 							   const uint32_t *const starts[], const uint32_t *ends,
 							   uint32_t chunks, const HgCudaShown *shown, HgError *error);

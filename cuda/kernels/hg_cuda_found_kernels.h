@@ -30,8 +30,7 @@ hg_found_ordinal(uint32_t stride, uint32_t row)
 	return HG_FLAT_PART(row) * stride + HG_FLAT_NUMBER(row);
 }
 
-/* Returns the first of the edges low .. high - 1, one sorted list, that is not below word, or high.
- */
+/* Returns the first of the edges low .. high - 1, a sorted list, not below word, or high. */
 __device__ __forceinline__ uint32_t
 hg_found_first(const uint64_t *words, uint32_t low, uint32_t high, uint64_t word)
 {

@@ -32,8 +32,7 @@
  * Adding up
  * ------------------------------------------------------------------------ */
 
-/* A partial result of an item: the count of values, and their 128-bit sum, or minimum, maximum in
- * low. */
+/* A partial result of an item: count, and 128-bit sum, or the minimum or maximum in low. */
 struct HgReducePart
 {
 	uint32_t count;

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_dycuckoo.h
- *	  What the files of DyCuckoo tables in device memory share.
+ *	  Definitions that the files of DyCuckoo tables in device memory share.
  *
- *	hg_cuda_table_dycuckoo.cu			the calls of a kind
- *	hg_cuda_table_dycuckoo_insert.cu	putting pairs in, and what may have to be done for that
- *	hg_cuda_table_dycuckoo_subtables.cu	subtables: memory, functions, what is known of them
+ *	hg_cuda_table_dycuckoo.cu			the calls of the kind
+ *	hg_cuda_table_dycuckoo_insert.cu	inserting pairs, halving subtables
+ *	hg_cuda_table_dycuckoo_subtables.cu	subtables: memory, functions, state, doubling
  *
- * A file calls those that stand below it, and none above.
+ * Each file calls only files below it in this list.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,43 +18,44 @@
 
 #include "hg_cuda_table_dycuckoo_kernels.h"
 
-/* Pairs that are put in, keys and slots that are looked at, between two looks at cancellation. */
+/* Pairs that are inserted, keys and slots that are read, between two checks for cancellation. */
 constexpr uint64_t HG_DY_PIECE_PAIRS = UINT64_C(1) << 22;
 constexpr uint64_t HG_DY_PIECE_KEYS = UINT64_C(1) << 24;
 constexpr uint64_t HG_DY_PIECE_SLOTS = UINT64_C(1) << 26;
 
+/* A DyCuckoo table. */
 struct HgCudaDycuckoo
 {
 	HgCudaTable base;
-	HgDyTable table; /* arrays are the device's */
-	uint32_t log2[HG_TABLE_MAX_SUBTABLES];
-	uint32_t least_log2[HG_TABLE_MAX_SUBTABLES];
-	HgDyState *state; /* the device's */
-	HgDyState known;  /* as it was read last */
-	uint64_t erased;  /* rows that may have gone since */
-	uint64_t random;
+	HgDyTable table;							 /* its arrays are in device memory */
+	uint32_t log2[HG_TABLE_MAX_SUBTABLES];		 /* of the buckets of each subtable */
+	uint32_t least_log2[HG_TABLE_MAX_SUBTABLES]; /* to which it may be halved */
+	HgDyState *state;							 /* in device memory */
+	HgDyState known;							 /* copy from the last read */
+	uint64_t erased;							 /* upper bound on rows erased since */
+	uint64_t random;							 /* state of the random numbers for functions */
 	uint32_t functions_made;
 };
 
-/* Call a function template of the slots that a table has. */
+/* Calls a function template with the type of a table's slots. */
 #define HG_DY_BY_SLOTS(table, function, ...)                                                       \
 	HG_BY_SLOTS(HgDySlots, (table)->spec, function, __VA_ARGS__)
 
-/* Slots of a bucket. */
+/* Returns the slots of a bucket. */
 static inline uint32_t
 hg_dy_bucket_slots(const HgTableSpec *spec)
 {
 	return HG_DY_BUCKET_BYTES / (spec->key_width == 4 && spec->content == HG_TABLE_SET ? 4 : 8);
 }
 
-/* Are the rows in an array of their own? */
+/* Returns true if the rows are in an array of their own. */
 static inline bool
 hg_dy_rows_are_apart(const HgTableSpec *spec)
 {
 	return spec->key_width == 8 && spec->content != HG_TABLE_SET;
 }
 
-/* Bytes of so many slots. */
+/* Returns the bytes of a number of slots. */
 static inline uint64_t
 hg_dy_slots_bytes(const HgTableSpec *spec, uint64_t slots)
 {
@@ -62,7 +63,7 @@ hg_dy_slots_bytes(const HgTableSpec *spec, uint64_t slots)
 		   (hg_dy_rows_are_apart(spec) ? slots * sizeof(uint32_t) : 0);
 }
 
-/* Rows that so many slots may have at most, and are to have at least. */
+/* Return the most rows that a number of slots may have, and the least that they should have. */
 static inline uint64_t
 hg_dy_most_rows(const HgTableSpec *spec, uint64_t slots)
 {
@@ -75,7 +76,7 @@ hg_dy_least_rows(const HgTableSpec *spec, uint64_t slots)
 	return (uint64_t) (spec->min_filled * (double) slots);
 }
 
-/* Slots of a subtable, and of all. */
+/* Return the slots of a subtable, and of all subtables. */
 static inline uint64_t
 hg_dy_subtable_slots(const HgCudaDycuckoo *dy, uint32_t i)
 {
@@ -96,37 +97,37 @@ hg_dy_all_slots(const HgCudaDycuckoo *dy)
  * Subtables
  * ------------------------------------------------------------------------ */
 
-/* Sizes of subtables for so many rows, the least that hold them.  Returns the slots of all. */
+/* Sets log2 to the least sizes of subtables for this many rows.  Returns the slots of all. */
 uint64_t hg_dy_choose_sizes(const HgTableSpec *spec, uint64_t rows,
 							uint32_t log2[HG_TABLE_MAX_SUBTABLES]);
 
-/* Choose new functions. */
+/* Sets new random functions. */
 void hg_dy_choose_functions(HgCudaDycuckoo *dy);
 
 /*
- * Have slots of 2^log2 buckets for a subtable, which are not those that it has; empty, or with
- * anything in them.
+ * alloc sets new slots of 2^log2 buckets for a subtable, and does not free its old ones.  They are
+ * empty, or undefined without empty.  free frees the slots of a subtable.
  */
 HgStatus hg_dy_alloc_slots(HgCudaDycuckoo *dy, uint32_t log2, bool empty, HgDySubtable *subtable,
 						   HgError *error);
 void hg_dy_free_slots(HgCudaDycuckoo *dy, HgDySubtable *subtable);
 
-/* Make empty subtables of the sizes in log2, in place of those that there are. */
+/* Replaces all subtables by empty ones of the sizes in dy->log2. */
 HgStatus hg_dy_make_subtables(HgCudaDycuckoo *dy, HgError *error);
 
-/* Wait for the device, and know what it knows: always, or unless the rows are known. */
+/* read waits and copies the device's state; know does so only if rows may have been erased. */
 HgStatus hg_dy_read_state(HgCudaDycuckoo *dy, HgError *error);
 HgStatus hg_dy_know_rows(HgCudaDycuckoo *dy, HgError *error);
 
-/* Draw the first of a key's two subtables by what is known of them. */
+/* Sets the probabilities of a key's first subtable, by the empty slots of the subtables. */
 void hg_dy_choose_thresholds(HgCudaDycuckoo *dy);
 
-/* Double the smallest subtable. */
+/* Doubles the smallest subtable. */
 HgStatus hg_dy_double_smallest(HgCudaDycuckoo *dy, HgError *error);
 
 /*
- * Copy all pairs of the subtables out, and not the one beside them: keys, or mixed words.
- * state->exported is their number.  rows may be NULL.
+ * Copies all pairs of the subtables, but not the one beside them: keys, or mixed words.
+ * state->exported becomes their number.  rows may be NULL.
  */
 HgStatus hg_dy_export_slots(HgCudaDycuckoo *dy, bool as_keys, void *words, uint32_t *rows,
 							HgError *error);
@@ -135,16 +136,19 @@ HgStatus hg_dy_export_slots(HgCudaDycuckoo *dy, bool as_keys, void *words, uint3
  * Insert
  * ------------------------------------------------------------------------ */
 
-/* Bytes of device memory that putting so many pairs in takes. */
+/* Returns the bytes of device memory that inserting this many pairs takes. */
 uint64_t hg_dy_scratch_bytes(uint32_t key_width, uint64_t pairs);
 
 /*
- * Put a list of keys in, at most HG_DY_PIECE_PAIRS, for which there is room; after that the rows
- * are known.
+ * Inserts a list of at most HG_DY_PIECE_PAIRS keys.  The caller has made room for them.  Waits, so
+ * that the rows of the table are known.
  */
 HgStatus hg_dy_insert_keys(HgCudaDycuckoo *dy, const HgSlotBatch *list, HgError *error);
 
-/* Halve the largest subtable while the table is filled too little. */
+/*
+ * Halves the largest subtable that may be halved, while the table has too few rows for its slots.
+ * It stops if the rows that are left over make a subtable double.
+ */
 HgStatus hg_dy_hold_least(HgCudaDycuckoo *dy, HgError *error);
 
 #endif /* HG_CUDA_TABLE_DYCUCKOO_H */

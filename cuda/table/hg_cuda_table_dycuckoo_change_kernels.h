@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_dycuckoo_change_kernels.h
- *	  The kernels that change DyCuckoo tables: hg_cuda_table_dycuckoo.cu tells when each runs.
+ *	  The kernels that change DyCuckoo tables: hg_cuda_table_dycuckoo.cu says when each runs.
  *
  * Slots is HgDySlots of a word and whether there are rows.
  *
@@ -14,7 +14,7 @@
 
 #include "hg_cuda_table_dycuckoo_kernels.h"
 
-/* Add up, subtable by subtable, where the lanes of a warp have put a pair, or taken one out. */
+/* Adds the lanes of a warp with each subtable to its count, which is in shared memory. */
 __device__ __forceinline__ void
 hg_dy_tell(const HgDyTable &table, uint32_t *counts, uint32_t subtable)
 {
@@ -28,9 +28,9 @@ hg_dy_tell(const HgDyTable &table, uint32_t *counts, uint32_t subtable)
 }
 
 /*
- * The slots of a key's two buckets in the order in which it takes them: most of the first bucket,
- * in which lookups look first; most of the second; and what is left of both.  So buckets are full
- * when nearly all are.  Of sets of slots, as hg_dy_empties() gives them, one in this order.
+ * Merges sets of slots of a key's two buckets, as of hg_dy_empties(), into one set in the order in
+ * which a key takes slots: most of the first bucket, where lookups search first; most of the
+ * second; and the rest of both.  So buckets are full only when nearly all are.
  */
 template <typename Slots>
 __device__ __forceinline__ uint32_t
@@ -44,7 +44,7 @@ hg_dy_order(uint32_t first, uint32_t second)
 		   second >> MOST << (2 * MOST + LAST);
 }
 
-/* The slot of bit in that order; *second: it is one of the second bucket. */
+/* Returns the slot of a bit of that set; *second: it is one of the second bucket. */
 template <typename Slots>
 __device__ __forceinline__ uint32_t
 hg_dy_ordered(uint32_t bit, bool *second)
@@ -60,8 +60,8 @@ hg_dy_ordered(uint32_t bit, bool *second)
 }
 
 /*
- * Put pair i of a list into the table, if its key is not there and one of its buckets has an empty
- * slot; if both are full it is left over.  Returns the subtable that it is in, or
+ * Inserts pair i of a list if its key is not in the table and one of its buckets has an empty slot.
+ * If both are full, it is appended to left.  Returns the subtable that it was put into, or
  * HG_TABLE_MAX_SUBTABLES.  All lanes of a warp call it.
  */
 template <typename Slots, bool KEYS>
@@ -143,8 +143,8 @@ hg_dy_place(const HgDyTable &table, const HgSlotBatch &list, uint32_t i,
 }
 
 /*
- * Put pairs of a list into the table, and leave those over whose buckets are full.  See
- * hg_cuda_table_dycuckoo.cu why a key comes in once however often it is in the list.
+ * Inserts pairs of a list, and appends those whose buckets are full to left.
+ * hg_cuda_table_dycuckoo.cu says why a key is inserted once however often the list has it.
  */
 template <typename Slots, bool KEYS>
 __global__ void
@@ -167,7 +167,7 @@ __launch_bounds__(HG_DY_THREADS, HG_DY_PLACE_BLOCKS)
 		atomicAdd(&state->rows[threadIdx.x], counts[threadIdx.x]);
 }
 
-/* Read a bucket, by one lane. */
+/* Reads a bucket, by one lane. */
 __device__ __forceinline__ void
 hg_dy_read(const void *bucket, uint4 (&pieces)[HG_DY_LANES])
 {
@@ -176,7 +176,7 @@ hg_dy_read(const void *bucket, uint4 (&pieces)[HG_DY_LANES])
 		pieces[p] = __ldcg(static_cast<const uint4 *>(bucket) + p);
 }
 
-/* Slot k of a bucket that a lane has read. */
+/* Returns slot k of a bucket that a lane has read. */
 template <typename Slots>
 __device__ __forceinline__ typename Slots::Slot
 hg_dy_cell(const uint4 (&pieces)[HG_DY_LANES], uint32_t k)
@@ -190,7 +190,7 @@ hg_dy_cell(const uint4 (&pieces)[HG_DY_LANES], uint32_t k)
 	return slot;
 }
 
-/* The lock of a subtable's bucket, whose first slot is given; others have it too. */
+/* Returns the lock of a bucket, given by its first slot.  Several buckets share a lock. */
 template <typename Slots>
 __device__ __forceinline__ uint32_t *
 hg_dy_lock(uint32_t *locks, uint32_t mask, uint32_t subtable, uint64_t bucket)
@@ -198,7 +198,7 @@ hg_dy_lock(uint32_t *locks, uint32_t mask, uint32_t subtable, uint64_t bucket)
 	return &locks[((uint32_t) (bucket / Slots::COUNT) * HG_TABLE_MAX_SUBTABLES + subtable) & mask];
 }
 
-/* Whoever has it next sees what was written under it. */
+/* Frees a lock.  The next owner sees what was written under it. */
 __device__ __forceinline__ void
 hg_dy_unlock(uint32_t *lock)
 {
@@ -206,7 +206,7 @@ hg_dy_unlock(uint32_t *lock)
 	atomicExch(lock, HG_DY_UNLOCKED);
 }
 
-/* The first empty slot of a bucket that a lane has read, or COUNT. */
+/* Returns the first empty slot of a bucket that a lane has read, or COUNT. */
 template <typename Slots>
 __device__ __forceinline__ uint32_t
 hg_dy_empty(const uint4 (&pieces)[HG_DY_LANES])
@@ -221,9 +221,9 @@ hg_dy_empty(const uint4 (&pieces)[HG_DY_LANES])
 }
 
 /*
- * The slot of a full bucket of a subtable, which a lane has read, whose pair is to go: one whose
- * other bucket has room, as far as can be seen without its lock, or any.  So nearly all chains end
- * with the next eviction, and it is the longest that is waited for.
+ * Returns the slot of a full bucket whose pair is evicted: one whose other bucket has room, as far
+ * as can be seen without its lock, or a random one.  So nearly all chains end with the next
+ * eviction; the kernel takes as long as the longest chain.
  */
 template <typename Slots>
 __device__ __forceinline__ uint32_t
@@ -262,15 +262,15 @@ hg_dy_victim(const HgDyTable &table, uint32_t subtable, const uint4 (&pieces)[HG
 }
 
 /*
- * Put pairs into the table that are not there, and whose buckets were full: who stands there has
- * to go to his other bucket.  One of each word comes in.  A chain has most evictions; the pair
- * that is in hand then is to be tried again, and so are those beyond limit, for which there are no
- * claims.  claims are filled with 0xff.
+ * Inserts the pairs of left, whose buckets are full, by evicting pairs to their other buckets.  The
+ * keys are not in the table; of equal ones one is inserted.  A chain has at most most evictions;
+ * the pair that it then has in hand is appended to next.  So are pairs from index limit on, for
+ * which there are no claims.  claims are filled with 0xff.
  *
- * A slot is taken, or a pair exchanged for the one in it, by compare-and-swap; who is not the first
- * looks at the bucket again.  Where rows are apart from words that is not one operation, and a
- * bucket is locked for it: a lane that does not get its lock tries again when the others of its
- * warp have had a turn; who has one waits for nobody.  locks are filled with HG_DY_UNLOCKED.
+ * A slot is taken, or its pair exchanged, by compare-and-swap; a lane that fails reads the bucket
+ * again.  If rows are apart from words, that is not one operation, and the bucket is locked.  A
+ * lane that does not get a lock tries again after the other lanes of its warp; a lane with a lock
+ * waits for none.  locks are filled with HG_DY_UNLOCKED.
  */
 template <typename Slots>
 __global__ void
@@ -400,8 +400,8 @@ __launch_bounds__(HG_DY_THREADS)
 }
 
 /*
- * Empty the slot of key i of a list, or, where rows are looked at, of the pair.  Returns the
- * subtable that it was in, or HG_TABLE_MAX_SUBTABLES.  All lanes of a warp call it.
+ * Empties the slot of key i of a list, or, without by_key, of the pair.  Returns the subtable that
+ * it was in, or HG_TABLE_MAX_SUBTABLES.  All lanes of a warp call it.
  */
 template <typename Slots>
 __device__ __forceinline__ uint32_t
@@ -435,7 +435,7 @@ hg_dy_erase(const HgDyTable &table, const HgSlotBatch &list, uint32_t i, bool by
 
 		if (Slots::APART && !by_key)
 			row = table.subtables[subtable].rows[slot];
-		/* of two that name it, one has taken it out */
+		/* of two lanes that name a slot, one erases it */
 		if ((by_key || row == wanted) &&
 			hg_slot_cas(place, Slots::make(word, row), Slots::EMPTY) == Slots::make(word, row))
 			erased = subtable;
@@ -444,6 +444,7 @@ hg_dy_erase(const HgDyTable &table, const HgSlotBatch &list, uint32_t i, bool by
 	return erased;
 }
 
+/* Erases the keys or pairs of a list. */
 template <typename Slots>
 __global__ void
 __launch_bounds__(HG_DY_THREADS) hg_dy_erase_kernel(const __grid_constant__ HgDyTable table,

@@ -3,9 +3,9 @@
  * hg_cuda_table_dycuckoo_kernels.h
  *	  DyCuckoo tables in device memory, and the kernels that read them and resize subtables.
  *
- * A bucket is HG_DY_BUCKET_BYTES, and HG_DY_LANES lanes of a warp read it, 16 bytes each.  Each
- * lane has a key of its own; the lanes of a group look at the buckets of all their keys, one key
- * after the other, with the loads of all of them on their way together.
+ * A bucket has HG_DY_BUCKET_BYTES, and HG_DY_LANES lanes of a warp read it, 16 bytes each.  Each
+ * lane has its own key.  The lanes of a group read the buckets of all their keys, one key after the
+ * other, with all loads in flight at the same time.
  *
  * Slots is HgDySlots of a word and whether there are rows.
  *
@@ -25,21 +25,20 @@ constexpr int HG_DY_THREADS = 256;
 /* Pairs of subtables. */
 constexpr uint32_t HG_DY_PAIRS = HG_TABLE_MAX_SUBTABLES * (HG_TABLE_MAX_SUBTABLES - 1) / 2;
 
-/* A lock that nobody has: what memory is filled with. */
+/* A lock that is free: memory is filled with it. */
 constexpr uint32_t HG_DY_UNLOCKED = UINT32_MAX;
 
-/* This part of the slots of a key's first bucket it takes after those of the second. */
+/* 1 / HG_DY_LAST of the slots of a first bucket are taken after those of the second. */
 constexpr uint32_t HG_DY_LAST = 4;
 
 /*
- * A multiprocessor has so many blocks at a time that put pairs in; and of a launch that changes the
- * table there are no more than fit 132 of them, since each tells once what it has done, at places
- * where all meet.
+ * Blocks of the insert kernel on a multiprocessor.  A launch that changes the table has at most as
+ * many blocks as fit 132 multiprocessors, since each adds its counts once to shared counters.
  */
 constexpr int HG_DY_PLACE_BLOCKS = 4;
 constexpr unsigned HG_DY_CHANGE_BLOCKS = 4 * 132;
 
-/* Pairs of a full bucket whose other buckets are read together, to see who has room to go to. */
+/* Pairs of a full bucket whose other buckets are read together, to find one with room. */
 constexpr uint32_t HG_DY_CANDIDATES = 4;
 
 /* The slots of a bucket. */
@@ -50,7 +49,7 @@ template <typename Key, bool ROWS> struct HgDySlots : HgCudaSlots<Key, ROWS>
 	typedef Key Word;
 	using Base::EMPTY;
 	static constexpr uint32_t COUNT = HG_DY_BUCKET_BYTES / sizeof(Slot);
-	static constexpr uint32_t PIECE = 16 / sizeof(Slot); /* of a lane */
+	static constexpr uint32_t PIECE = 16 / sizeof(Slot); /* slots that a lane reads */
 
 	static __device__ __forceinline__ bool
 	has(Slot slot, Word key)
@@ -58,7 +57,7 @@ template <typename Key, bool ROWS> struct HgDySlots : HgCudaSlots<Key, ROWS>
 		return slot != EMPTY && Base::word(slot) == key;
 	}
 
-	/* Is it a word that no slot can have?  Of sets nobody asks for it, of maps it stands beside. */
+	/* Returns true if no slot can have the word.  Sets ignore it, maps have it beside the slots. */
 	static __device__ __forceinline__ bool
 	is_odd(Word word)
 	{
@@ -71,47 +70,48 @@ template <typename Key, bool ROWS> struct HgDySlots : HgCudaSlots<Key, ROWS>
 	}
 };
 
+/* A subtable.  Arrays are in device memory. */
 struct HgDySubtable
 {
 	void *slots;	/* [COUNT << log2] */
-	uint32_t *rows; /* the same, where they are apart */
+	uint32_t *rows; /* the same, if they are apart, else NULL */
 	uint64_t flip;	/* its function: (word ^ flip) * factor, from bit 32 on */
 	uint64_t factor;
 	uint32_t mask; /* buckets - 1 */
 };
 
-/* What kernels must know of a table. */
+/* A table, as a parameter of kernels. */
 struct HgDyTable
 {
 	HgDySubtable subtables[HG_TABLE_MAX_SUBTABLES];
 	uint64_t flip; /* the function that chooses a pair of subtables */
 	uint64_t factor;
 	uint32_t count;					 /* subtables */
-	uint32_t pairs;					 /* of them */
-	uint32_t threshold[HG_DY_PAIRS]; /* a key that draws less has the first for its first */
+	uint32_t pairs;					 /* pairs of subtables */
+	uint32_t threshold[HG_DY_PAIRS]; /* a key that draws less prefers the first of the pair */
 	uint8_t first[HG_DY_PAIRS];
 	uint8_t second[HG_DY_PAIRS];
 };
 
-/* What kernels tell of a table; in device memory. */
+/* Counters of a table, in device memory. */
 struct HgDyState
 {
-	uint32_t rows[HG_TABLE_MAX_SUBTABLES]; /* of each subtable */
-	uint32_t odd_row;					   /* of the key whose word is no slot's */
+	uint32_t rows[HG_TABLE_MAX_SUBTABLES]; /* rows of each subtable */
+	uint32_t odd_row;					   /* row of the key beside the slots, or empty */
 	uint32_t longest_chain;
 	unsigned long long evictions;
 
 	/* set to 0 before each use */
 	uint32_t left;	 /* pairs whose buckets are full */
-	uint32_t next;	 /* pairs to be tried again */
-	uint32_t failed; /* of these, because their chain was too long */
+	uint32_t next;	 /* pairs that must be tried again */
+	uint32_t failed; /* of these, pairs whose chain was too long */
 	uint32_t absent;
 	uint32_t empty_buckets;
 	uint32_t fullest_bucket;
 	unsigned long long exported;
 };
 
-/* Lists that kernels append to. */
+/* A list of pairs that kernels append to, in device memory. */
 template <typename Word> struct HgDyRoom
 {
 	Word *words;
@@ -119,10 +119,10 @@ template <typename Word> struct HgDyRoom
 };
 
 /* ------------------------------------------------------------------------
- * Where a key belongs
+ * The buckets of a key
  * ------------------------------------------------------------------------ */
 
-/* Have a table in shared memory, where lanes can ask for different subtables at a time. */
+/* Copies a table to shared memory, where lanes can read different subtables at a time. */
 __device__ __forceinline__ void
 hg_dy_share(const HgDyTable &table, HgDyTable *shared)
 {
@@ -135,7 +135,7 @@ hg_dy_share(const HgDyTable &table, HgDyTable *shared)
 	__syncthreads();
 }
 
-/* The two subtables of a word, the one that it goes to first before. */
+/* Sets the two subtables of a word, the preferred one first. */
 __device__ __forceinline__ void
 hg_dy_pair(const HgDyTable &table, uint64_t word, uint32_t *first, uint32_t *second)
 {
@@ -147,7 +147,7 @@ hg_dy_pair(const HgDyTable &table, uint64_t word, uint32_t *first, uint32_t *sec
 	*second = ordered ? table.second[pair] : table.first[pair];
 }
 
-/* The first slot of a word's bucket. */
+/* Returns the first slot of a word's bucket. */
 template <typename Slots>
 __device__ __forceinline__ uint64_t
 hg_dy_bucket(const HgDySubtable &subtable, uint64_t word)
@@ -157,6 +157,7 @@ hg_dy_bucket(const HgDySubtable &subtable, uint64_t word)
 	return (uint64_t) (hash & subtable.mask) * Slots::COUNT;
 }
 
+/* Returns the slots of a subtable. */
 template <typename Slots>
 __device__ __forceinline__ typename Slots::Slot *
 hg_dy_slots(const HgDySubtable &subtable)
@@ -168,7 +169,7 @@ hg_dy_slots(const HgDySubtable &subtable)
  * Looking at buckets
  * ------------------------------------------------------------------------ */
 
-/* Slot k of a lane's piece. */
+/* Returns slot k of a lane's piece. */
 template <typename Slots>
 __device__ __forceinline__ typename Slots::Slot
 hg_dy_piece(const uint4 &piece, int k)
@@ -180,9 +181,8 @@ hg_dy_piece(const uint4 &piece, int k)
 }
 
 /*
- * Read the buckets of a group's lanes that want theirs: pieces[r] is this lane's piece of the
- * bucket of lane r of the group; of one that is not wanted, empty slots.  All lanes of a warp call
- * it.
+ * Reads the buckets of those lanes of a group with wanted: pieces[r] becomes this lane's piece of
+ * the bucket of lane r of the group, or empty slots without wanted.  All lanes of a warp call it.
  */
 __device__ __forceinline__ void
 hg_dy_load(const void *bucket, bool wanted, uint4 (&pieces)[HG_DY_LANES])
@@ -204,8 +204,8 @@ hg_dy_load(const void *bucket, bool wanted, uint4 (&pieces)[HG_DY_LANES])
 }
 
 /*
- * Where in its bucket is a lane's word?  COUNT where it is not.  *row is what the slot has of it.
- * All lanes of a warp call it.
+ * Returns the slot of a lane's word in its bucket, or COUNT.  *row becomes the row in the slot, if
+ * any.  All lanes of a warp call it.
  */
 template <typename Slots>
 __device__ __forceinline__ uint32_t
@@ -245,7 +245,7 @@ hg_dy_match(const uint4 (&pieces)[HG_DY_LANES], typename Slots::Word word, uint3
 	return at;
 }
 
-/* The slot of a bucket that bit stands for in a set of its slots, as hg_dy_empties() gives them. */
+/* Returns the slot of a bucket that a bit of a set of slots, as of hg_dy_empties(), stands for. */
 template <typename Slots>
 __device__ __forceinline__ uint32_t
 hg_dy_slot_of(uint32_t bit)
@@ -253,7 +253,7 @@ hg_dy_slot_of(uint32_t bit)
 	return bit % HG_DY_LANES * Slots::PIECE + bit / HG_DY_LANES;
 }
 
-/* The slots of a lane's bucket that are empty, as a set.  All lanes of a warp call it. */
+/* Returns the set of empty slots of a lane's bucket.  All lanes of a warp call it. */
 template <typename Slots>
 __device__ __forceinline__ uint32_t
 hg_dy_empties(const uint4 (&pieces)[HG_DY_LANES])
@@ -278,7 +278,7 @@ hg_dy_empties(const uint4 (&pieces)[HG_DY_LANES])
 	return empties;
 }
 
-/* Is a lane's word in its bucket?  All lanes of a warp call it. */
+/* Returns true if a lane's word is in its bucket.  All lanes of a warp call it. */
 template <typename Slots>
 __device__ __forceinline__ bool
 hg_dy_is_in(const uint4 (&pieces)[HG_DY_LANES], typename Slots::Word word)
@@ -305,8 +305,8 @@ hg_dy_is_in(const uint4 (&pieces)[HG_DY_LANES], typename Slots::Word word)
 }
 
 /*
- * The subtable and slot of a lane's word, if it is wanted; false where it is in neither bucket. All
- * lanes of a warp call it.
+ * Sets the subtable and slot of a lane's word, if wanted.  Returns false if neither bucket has it.
+ * All lanes of a warp call it.
  */
 template <typename Slots>
 __device__ __forceinline__ bool
@@ -340,15 +340,16 @@ hg_dy_look(const HgDyTable &table, typename Slots::Word word, bool wanted, uint3
 	return at < Slots::COUNT;
 }
 
-/* What is asked of each key. */
+/* What a lookup of a key answers. */
 enum HgDyQuestion
 {
 	HG_DY_FIND,	 /* answers[i]: its row, or HG_NO_ROW */
 	HG_DY_COUNT, /* answers[i]: 1, or 0 */
-	HG_DY_MATCH, /* answers[offsets[i] - offsets[0]]: its row, where it has one */
-	HG_DY_ABSENT /* state->absent: how many are not there */
+	HG_DY_MATCH, /* answers[offsets[i] - offsets[0]]: its row, if it has one */
+	HG_DY_ABSENT /* state->absent: how many keys are not in the table */
 };
 
+/* Looks up keys first .. end - 1: see HgDyQuestion. */
 template <typename Slots, HgDyQuestion QUESTION>
 __global__ void
 __launch_bounds__(HG_DY_THREADS)
@@ -401,7 +402,7 @@ __launch_bounds__(HG_DY_THREADS)
  * Whole subtables: a thread a slot
  * ------------------------------------------------------------------------ */
 
-/* The pairs of bucket b of old stay there in twice, or go to b + the buckets of old. */
+/* Doubles a subtable: pairs of bucket b stay in bucket b, or move by the buckets of old. */
 template <typename Slots>
 __global__ void
 __launch_bounds__(HG_DY_THREADS)
@@ -424,7 +425,7 @@ __launch_bounds__(HG_DY_THREADS)
 	}
 }
 
-/* Buckets b and b + the buckets of half become one; what does not fit is left over. */
+/* Halves a subtable: buckets b and b + the buckets of half become one.  left gets the excess. */
 template <typename Slots>
 __global__ void
 __launch_bounds__(HG_DY_THREADS)
@@ -473,7 +474,7 @@ __launch_bounds__(HG_DY_THREADS)
 		hg_dy_slots<Slots>(half)[i] = Slots::EMPTY;
 }
 
-/* Copy the pairs of slots out, behind those that are there: keys, or words. */
+/* Copies the pairs of slots first .. end - 1, as keys or words, behind those that are copied. */
 template <typename Slots, bool KEYS>
 __global__ void
 __launch_bounds__(HG_DY_THREADS)
@@ -497,7 +498,7 @@ __launch_bounds__(HG_DY_THREADS)
 	}
 }
 
-/* Copy the pair out that stands beside the slots, if there is one: one thread. */
+/* Copies the pair beside the slots, if there is one; one thread. */
 template <typename Word>
 __global__ void
 hg_dy_export_odd_kernel(Word *keys, uint32_t *rows, HgDyState *state)
@@ -510,7 +511,7 @@ hg_dy_export_odd_kernel(Word *keys, uint32_t *rows, HgDyState *state)
 	}
 }
 
-/* How full are the buckets? */
+/* Counts the empty buckets, and finds the rows of the fullest one. */
 template <typename Slots>
 __global__ void
 __launch_bounds__(HG_DY_THREADS)

@@ -3,7 +3,7 @@
  * hg_cuda_table_dynamic_build_kernels.h
  *	  The kernels that build dynamic HashGraphs: an edge a thread.
  *
- * hg_cuda_table_dynamic_build.cu tells when each runs.
+ * hg_cuda_table_dynamic_build.cu says when each runs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,9 +15,9 @@
 #include "hg_cuda_table_dynamic_kernels.h"
 
 /*
- * Of ordered edges: count those whose key the edge before has, and those of a set's markers, which
- * are no keys.  The first edge of each key stands
- * for it: it gets the number of the one that is in the table already, below old_rows, if one is.
+ * Counts the ordered edges that are left out: those whose key the edge before has, and those of a
+ * set's markers, which are no keys.  The first edge of each key stands for it.  If a later one is
+ * of a row in the table, whose number is below old_rows, the first one gets that number.
  */
 template <typename Slots>
 __global__ void
@@ -46,7 +46,7 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 	hg_dynamic_tell(&state->doubles, again);
 }
 
-/* kept[j] = 1 for the first edge of each key; kept[edges] = 0. */
+/* kept[j] = 1 for the first edge of each key, else 0; kept[edges] = 0. */
 template <typename Slots>
 __global__ void
 __launch_bounds__(HG_DYNAMIC_THREADS)
@@ -60,7 +60,10 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 				  !hg_dynamic_is_marker<Slots>(words[j]);
 }
 
-/* The first slots of lists from those of edges; places, or NULL: edges in front that are kept. */
+/*
+ * Replaces the first edges of lists by their first slots.  places, or NULL, are the edges that stay
+ * before each edge.
+ */
 static __global__ void
 __launch_bounds__(HG_DYNAMIC_THREADS)
 	hg_dynamic_offsets_kernel(uint32_t *offsets, const uint32_t *places, uint64_t first,
@@ -73,8 +76,7 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 			(places != nullptr ? places[offsets[v]] : offsets[v]) + (uint32_t) v * empty_slots;
 }
 
-/* What the rows of edges are: numbers below old_rows are those of the table, all others a batch's.
- */
+/* The rows of edges, by number: those below old_rows are the table's, all others the batch's. */
 struct HgDynamicRows
 {
 	const uint32_t *old;
@@ -83,7 +85,7 @@ struct HgDynamicRows
 	uint32_t first_row;
 };
 
-/* Put the edges first .. end - 1 into their slots. */
+/* Writes the edges first .. end - 1 to their slots. */
 template <typename Slots>
 __global__ void
 __launch_bounds__(HG_DYNAMIC_THREADS)

@@ -3,7 +3,7 @@
  * hg_cuda_table_dynamic_change_kernels.h
  *	  The kernels that change dynamic HashGraphs in place: a key a thread.
  *
- * hg_cuda_table_dynamic.cu tells when each runs, and why no key comes in twice.
+ * hg_cuda_table_dynamic.cu says when each runs, and why no key is inserted twice.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,15 +14,15 @@
 
 #include "hg_cuda_table_dynamic_kernels.h"
 
-/* In a list of more slots than this, of a multimap, the first empty slot is found by bisection. */
+/* In a list of a multimap with more slots than this, the first empty slot is found by bisection. */
 constexpr uint32_t HG_DYNAMIC_LONG = 64;
 
-/* Slots that are read at a time where a key is looked for that is to be put in. */
+/* Slots that are read at a time in the search for a key that is inserted. */
 constexpr uint32_t HG_DYNAMIC_READ = 4;
 
 /*
- * Change a slot that was read: have a word and row there, or have it deleted.  *seen becomes what
- * there is where that has changed before; then it returns false.
+ * Changes a slot, which was read as *seen, to a word and row, or to deleted.  Returns false if it
+ * has changed meanwhile; then *seen becomes the new value, unless rows are apart.
  */
 template <typename Slots>
 __device__ __forceinline__ bool
@@ -54,7 +54,7 @@ hg_dynamic_write(const HgDynamicLists &lists, uint32_t at, HgDynamicSlot<Slots> 
 	return true;
 }
 
-/* The sum of what the threads of a block have, of which the first gets it; all call it. */
+/* Returns the sum of value over the threads of a block to the first thread; all call it. */
 __device__ __forceinline__ uint32_t
 hg_dynamic_sum(uint32_t value)
 {
@@ -73,8 +73,8 @@ hg_dynamic_sum(uint32_t value)
 }
 
 /*
- * Walk on from a slot that is not free any more to the next one that is; false where the word is
- * met, or there is none: then *met tells which.
+ * Moves a walk, from a slot that is not free any more, to the next free one.  Returns false if it
+ * meets the word (with compare; *met becomes true) or the end.
  */
 template <typename Slots>
 __device__ __forceinline__ bool
@@ -96,8 +96,9 @@ hg_dynamic_next_free(const HgDynamicLists &lists, typename Slots::Word word, boo
 }
 
 /*
- * A slot that is free for a word that is to be there once; false where it is there, or none is.
- * Several slots are read before the first of them is looked at, so that none waits for another.
+ * Finds a free slot for a word that must be unique.  Returns false if the word is in the table
+ * (*met becomes true) or there is none.  Several slots are read before the first is examined, so
+ * that their loads overlap.
  */
 template <typename Slots>
 __device__ __forceinline__ bool
@@ -107,7 +108,7 @@ hg_dynamic_look(const HgDynamicLists &lists, typename Slots::Word word, HgDynami
 	HgDynamicWalk free_walk;
 	HgDynamicSlot<Slots> free_slot;
 	bool free = false;
-	bool end = false; /* an empty slot: the word is not behind it */
+	bool end = false; /* an empty slot was met: the word is not behind it */
 
 	while (!end && hg_dynamic_go_on(lists, walk))
 	{
@@ -153,7 +154,7 @@ hg_dynamic_look(const HgDynamicLists &lists, typename Slots::Word word, HgDynami
 	return free;
 }
 
-/* Go to the first empty slot of a long list, whose empty ones are the last. */
+/* Moves a walk to the first empty slot of a long list, whose empty slots are its last ones. */
 template <typename Slots>
 __device__ __forceinline__ void
 hg_dynamic_skip(const HgDynamicLists &lists, HgDynamicWalk *walk)
@@ -174,8 +175,9 @@ hg_dynamic_skip(const HgDynamicLists &lists, HgDynamicWalk *walk)
 }
 
 /*
- * Put keys in.  COMPARE: those that are not there, and one of several; else all of which wanted[i]
- * is not 0 (NULL: all).  Those that find no slot are left over.
+ * Inserts keys.  With COMPARE, those that are not in the table, and one of equal ones; without, all
+ * with wanted[i] not 0 (NULL: all).  Keys that find no slot are appended to left_keys and
+ * left_rows.
  */
 template <typename Slots, bool COMPARE>
 __global__ void
@@ -216,7 +218,7 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 			{
 				reused = seen.mark == HG_DYNAMIC_DELETED;
 				inserted = hg_dynamic_write<Slots>(lists, walk.at, &seen, word, row);
-				/* somebody was faster: with the same key? */
+				/* another thread took the slot, possibly for the same key */
 				if (!inserted)
 					free = hg_dynamic_next_free<Slots>(lists, word, COMPARE, &walk, &seen, &met);
 			}
@@ -237,7 +239,10 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 	hg_dynamic_tell(&state->reused, inserted && reused);
 }
 
-/* wanted[i] = 1 for the keys that are not there, one of several; claims as in hg_slot_claim(). */
+/*
+ * wanted[i] = 1 for keys that are not in the table, and for one of equal ones; else 0.  claims as
+ * in hg_slot_claim().
+ */
 template <typename Slots>
 __global__ void
 __launch_bounds__(HG_DYNAMIC_THREADS)
@@ -258,7 +263,7 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 	}
 }
 
-/* Mark the slots of keys, or of pairs, as deleted. */
+/* Marks the slots of keys, or of pairs, as deleted. */
 template <typename Slots>
 __global__ void
 __launch_bounds__(HG_DYNAMIC_THREADS)
@@ -278,7 +283,7 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 		HgDynamicWalk walk = hg_dynamic_begin(lists, word);
 		HgDynamicSlot<Slots> found;
 
-		/* of several that name a slot one has deleted it */
+		/* of several threads that name a slot, one deletes it */
 		while (!hg_dynamic_is_marker<Slots>(word) &&
 			   hg_dynamic_next<Slots>(lists, word, &walk, &found))
 		{

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_dynamic_kernels.h
- *	  The kernels of dynamic HashGraphs: hg_cuda_table_dynamic.cu tells when each runs.
+ *	  The kernels that read dynamic HashGraphs: hg_cuda_table_dynamic.cu says when each runs.
  *
  * Slots is HgCudaSlots of a word and whether there are rows.  Each thread has a key, and walks.
  *
@@ -16,10 +16,10 @@
 
 constexpr int HG_DYNAMIC_THREADS = 256;
 
-/* Lists behind its own that a row may stand in. */
+/* A row may stand in one of this many lists behind its own. */
 constexpr uint32_t HG_DYNAMIC_WALK = 32;
 
-/* What is in a slot. */
+/* The state of a slot. */
 enum HgDynamicMark
 {
 	HG_DYNAMIC_LIVE,
@@ -27,23 +27,23 @@ enum HgDynamicMark
 	HG_DYNAMIC_DELETED
 };
 
-/* The lists, in device memory: those of vertex v begin at slot offsets[v]. */
+/* The lists, in device memory.  Those of vertex v begin at slot offsets[v]. */
 struct HgDynamicLists
 {
 	uint32_t *offsets; /* [vertices + 1] */
 	void *slots;
-	uint32_t *rows; /* where they are apart from the words */
+	uint32_t *rows; /* if they are apart from the words, else NULL */
 	uint32_t vertices_log2;
-	bool unique; /* no two of a key */
+	bool unique; /* a key has at most one row */
 };
 
-/* What kernels tell since it was read last; in device memory. */
+/* Counters of kernels since the last read; in device memory. */
 struct HgDynamicState
 {
 	uint32_t inserted;
-	uint32_t reused;  /* of these, in place of deleted ones */
-	uint32_t left;	  /* that found no slot */
-	uint32_t doubles; /* edges whose key another one has */
+	uint32_t reused;  /* inserted rows that took deleted slots */
+	uint32_t left;	  /* rows that found no slot */
+	uint32_t doubles; /* edges that are left out: duplicates and markers */
 	unsigned long long erased;
 	unsigned long long exported;
 	uint32_t empty_lists;
@@ -64,6 +64,7 @@ template <typename Slots> struct HgDynamicSlot
 	HgDynamicMark mark;
 };
 
+/* Reads a slot. */
 template <typename Slots>
 __device__ __forceinline__ HgDynamicSlot<Slots>
 hg_dynamic_read(const HgDynamicLists &lists, uint32_t at)
@@ -88,15 +89,16 @@ hg_dynamic_read(const HgDynamicLists &lists, uint32_t at)
 	return read;
 }
 
-/* A walk from list to list. */
+/* A walk over the slots of consecutive lists. */
 struct HgDynamicWalk
 {
 	uint32_t list;
-	uint32_t at; /* the slots of the list are at .. end - 1 */
+	uint32_t at; /* the slots that are left of the list are at .. end - 1 */
 	uint32_t end;
-	uint32_t lists; /* behind the first */
+	uint32_t lists; /* lists behind the first one */
 };
 
+/* Starts a walk at the list of a word. */
 template <typename Word>
 __device__ __forceinline__ HgDynamicWalk
 hg_dynamic_begin(const HgDynamicLists &lists, Word word)
@@ -110,7 +112,7 @@ hg_dynamic_begin(const HgDynamicLists &lists, Word word)
 	return walk;
 }
 
-/* Have the walk at a slot, in the next lists where this one has no more; false at the end. */
+/* Moves a walk to the next list if its list has no slots left.  Returns false at the end. */
 __device__ __forceinline__ bool
 hg_dynamic_go_on(const HgDynamicLists &lists, HgDynamicWalk *walk)
 {
@@ -128,7 +130,7 @@ hg_dynamic_go_on(const HgDynamicLists &lists, HgDynamicWalk *walk)
 	return true;
 }
 
-/* Is it a word that marks slots of a set, and so none of its keys? */
+/* Returns true if a word marks slots of a set, and so belongs to none of its keys. */
 template <typename Slots>
 __device__ __forceinline__ bool
 hg_dynamic_is_marker(typename Slots::Word word)
@@ -137,8 +139,8 @@ hg_dynamic_is_marker(typename Slots::Word word)
 }
 
 /*
- * Add up what the threads of a block have done, which all call it.  All blocks add to one place,
- * where each waits for all others: so a block adds once.
+ * Adds the number of threads of a block with done to a counter.  All threads of the block call it.
+ * The counter is shared by all blocks, so each block adds once.
  */
 __device__ __forceinline__ void
 hg_dynamic_tell(uint32_t *counter, bool done)
@@ -153,7 +155,7 @@ hg_dynamic_tell(uint32_t *counter, bool done)
  * Looking up
  * ------------------------------------------------------------------------ */
 
-/* Have the walk at the next slot with a word; false where there is none any more. */
+/* Moves a walk to the next slot with a word, and reads it.  Returns false if there is none. */
 template <typename Slots>
 __device__ __forceinline__ bool
 hg_dynamic_next(const HgDynamicLists &lists, typename Slots::Word word, HgDynamicWalk *walk,
@@ -170,7 +172,7 @@ hg_dynamic_next(const HgDynamicLists &lists, typename Slots::Word word, HgDynami
 	return false;
 }
 
-/* rows[i] = a row of keys[i], or HG_NO_ROW. */
+/* rows[i] = a row of keys[i], or HG_NO_ROW, for keys first .. end - 1. */
 template <typename Slots>
 __global__ void
 __launch_bounds__(HG_DYNAMIC_THREADS)
@@ -189,7 +191,7 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 	}
 }
 
-/* counts[i] = the rows of keys[i]; or, with offsets, copy them to rows. */
+/* counts[i] = the number of rows of keys[i], or, with offsets, copies them to rows. */
 template <typename Slots>
 __global__ void
 __launch_bounds__(HG_DYNAMIC_THREADS)
@@ -223,14 +225,14 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
  * All of it
  * ------------------------------------------------------------------------ */
 
-/* Copy the keys and rows of the slots first .. end - 1 out, behind those that are there. */
+/* Copies the keys and rows of slots first .. end - 1 to the next positions by state->exported. */
 template <typename Slots>
 __global__ void
 __launch_bounds__(HG_DYNAMIC_THREADS)
 	hg_dynamic_export_kernel(HgDynamicLists lists, uint64_t first, uint64_t end,
 							 typename Slots::Word *keys, uint32_t *rows, HgDynamicState *state)
 {
-	__shared__ uint32_t warps[HG_DYNAMIC_THREADS / 32]; /* rows of each, then those in front */
+	__shared__ uint32_t warps[HG_DYNAMIC_THREADS / 32]; /* rows of each, then rows before it */
 	__shared__ unsigned long long base;
 	const uint64_t i = first + (uint64_t) blockIdx.x * HG_DYNAMIC_THREADS + threadIdx.x;
 	const uint32_t lane = threadIdx.x % 32;
@@ -273,7 +275,7 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 	}
 }
 
-/* How long are the lists, and how far do rows stand from their own?  A thread a list. */
+/* Finds the lengths of lists, and how far rows stand from their own lists; a thread a list. */
 template <typename Slots>
 __global__ void
 __launch_bounds__(HG_DYNAMIC_THREADS)
@@ -311,7 +313,7 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 		longest = max(longest, __shfl_down_sync(UINT32_MAX, longest, step));
 		walk = max(walk, __shfl_down_sync(UINT32_MAX, walk, step));
 	}
-	/* most know of longer ones already: what is read may be old, but not too large */
+	/* most know of longer ones already: a value that is read may be old, but never too large */
 	if (threadIdx.x % 32 == 0)
 	{
 		if (longest > __ldcg(&state->longest_list))

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_groups_kernels.h
- *	  The kernels of rows in groups: hg_cuda_table_groups.cu tells when each runs.
+ *	  The kernels of rows in groups: hg_cuda_table_groups.cu says when each runs.
  *
  * The rows of key number n are rows[offsets[n]] .. rows[offsets[n + 1] - 1].
  *
@@ -18,13 +18,13 @@
 
 #include "../../src/engine/hg_hash.h"
 
-/* A pair of which there is none: no key has this number. */
+/* An empty slot of a table of pairs: no key has this number. */
 constexpr unsigned long long HG_GROUPS_NO_PAIR = UINT64_MAX;
 
 /* A group longer than this is copied by a block, not by a warp. */
 constexpr uint32_t HG_GROUPS_LONG = 4096;
 
-/* A pair to be erased; by key, its row is HG_NO_ROW. */
+/* Returns a pair to be erased; its row is HG_NO_ROW if it is erased by key. */
 __device__ __forceinline__ unsigned long long
 hg_groups_pair(uint32_t number, uint32_t row)
 {
@@ -32,8 +32,8 @@ hg_groups_pair(uint32_t number, uint32_t row)
 }
 
 /*
- * Put pairs to be erased, of key numbers[i], into a table with open addressing: pairs[mask + 1],
- * twice as many as there are pairs at least.  Numbers may be HG_NO_ROW.
+ * Enters pairs to be erased, with key numbers[i], into a hash table with open addressing:
+ * pairs[mask + 1], at least twice as many slots as pairs.  Keys with HG_NO_ROW are left out.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
@@ -59,8 +59,8 @@ __launch_bounds__(HG_STREAM_THREADS)
 }
 
 /*
- * Copy the keys and rows at places first .. end - 1, without those that pairs has, which is NULL
- * where all are copied to where they are.  cursor is the next place of the copies.
+ * Copies the keys and rows of positions first .. end - 1 that pairs does not have.  *cursor is the
+ * next position of the copies.  If pairs and cursor are NULL, all are copied to their positions.
  */
 template <typename Word>
 __global__ void
@@ -112,7 +112,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		rows_out[place] = row;
 }
 
-/* Numbers of keys, or HG_NO_ROW, become one of the rows of each, or COUNTS: how many it has. */
+/* Replaces numbers of keys, or HG_NO_ROW, by one row of each, or, with COUNTS, by the row count. */
 template <bool COUNTS>
 __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
@@ -132,9 +132,9 @@ __launch_bounds__(HG_STREAM_THREADS)
 }
 
 /*
- * Copy the rows of keys, whose numbers are given, to where those of each key begin.  A warp has a
- * key a lane, and copies the rows of all of them as one sequence, 32 at a time, so that it does not
- * matter how many each key has; a long group is copied by all warps of the block.
+ * Copies the rows of keys, given by number, to rows_out[places[i] - places[0]].  A warp has a key a
+ * lane and copies the rows of all of them as one sequence, 32 at a time, so that the sizes of
+ * groups do not matter.  A long group is copied by all warps of the block.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
@@ -182,7 +182,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	for (uint32_t begin = 0; begin < all; begin += 32)
 	{
 		const uint32_t row = begin + lane;
-		uint32_t owner = 0; /* lanes whose rows are all before */
+		uint32_t owner = 0; /* lanes whose rows all come before */
 
 #pragma unroll
 		for (uint32_t step = 16; step > 0; step /= 2)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_measure.h
- *	  What a table in device memory takes: hg_table_measure.h, with keys that are there already.
+ *	  Measures a table in device memory: hg_table_measure.h, with keys that are on the device.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,14 +13,14 @@
 #include "../../src/engine/hg_table_measure.h"
 #include "../device/hg_cuda_work.h"
 
-/* Device memory that measuring a table over so many keys takes at least, beside the keys. */
+/* Returns the least device memory to measure a table over this many keys, beside the keys. */
 uint64_t hg_cuda_table_measure_bytes(const HgTableTrial *trial, uint64_t nkeys);
 
 /*
- * Measure a table over keys[nkeys], an array of work's that its stream has filled, on the current
+ * Measures a table over keys[nkeys], an array of work's that its stream has filled, on the current
  * device.  Times are the device's, from the first kernel of a phase to the end of the last.  The
- * table has what work's limit leaves.  When it returns nothing reads the keys any more, whatever
- * the status.
+ * table may use what work's limit leaves.  After the return nothing reads the keys any more,
+ * whatever the status.
  */
 HgStatus hg_cuda_table_measure(HgCudaWork *work, const HgTableTrial *trial, const void *keys,
 							   uint64_t nkeys, HgTableMeasure *measure, HgError *error);

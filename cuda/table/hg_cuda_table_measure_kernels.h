@@ -12,7 +12,7 @@
 
 #include "../kernels/hg_cuda_tuning.h"
 
-/* found[0] and found[1] become 1 where the keys a and b are among keys[n]. */
+/* Sets found[0] to 1 if key a is among keys[n], and found[1] if key b is. */
 template <typename Word>
 __global__ void
 hg_table_among_kernel(const Word *keys, uint64_t n, Word a, Word b, uint32_t *found)

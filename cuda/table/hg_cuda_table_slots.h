@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_slots.h
- *	  Slots of tables in device memory that change in place, as atomic operations can change them.
+ *	  Slots that atomic operations change in place, of tables in device memory.
  *
- * A slot is a word of a set; a word and its row side by side, where both are 32 bits, with the row
- * in the high half; or a word of 64 bits, whose row is in an array of its own.  Filled with bytes
- * of 0xff all slots are empty, and all rows.
+ * A slot is a word, in a set; a word and its row side by side, if both have 32 bits, with the row
+ *in the high half; or a word of 64 bits, whose row is in an array of its own.  Memory filled with
+ *0xff bytes makes all slots and rows empty.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,6 +20,7 @@
 
 #include <type_traits>
 
+/* The type of slots with words of type Key, and with or without rows. */
 template <typename Key, bool ROWS> struct HgCudaSlots
 {
 	typedef Key Word;
@@ -44,7 +45,7 @@ template <typename Key, bool ROWS> struct HgCudaSlots
 		return static_cast<Word>(slot);
 	}
 
-	/* The row, where it is in the slot. */
+	/* Returns the row, if it is in the slot, else 0. */
 	static __device__ __forceinline__ uint32_t
 	row(Slot slot)
 	{
@@ -55,6 +56,7 @@ template <typename Key, bool ROWS> struct HgCudaSlots
 	}
 };
 
+/* Return what was in a slot, which becomes to if that was from. */
 __device__ __forceinline__ uint64_t
 hg_slot_cas(uint64_t *slot, uint64_t from, uint64_t to)
 {
@@ -68,7 +70,7 @@ hg_slot_cas(uint32_t *slot, uint32_t from, uint32_t to)
 	return atomicCAS(slot, from, to);
 }
 
-/* Take a place of counter's for each lane that wants one; all lanes of a warp call it. */
+/* Returns the next index by counter to each lane with wanted; all lanes of a warp call it. */
 __device__ __forceinline__ uint32_t
 hg_slot_append(uint32_t *counter, bool wanted)
 {
@@ -82,8 +84,8 @@ hg_slot_append(uint32_t *counter, bool wanted)
 }
 
 /*
- * Has row i of words the claim of its word?  Of those with the same, which may all ask, one has
- * it.  claims are filled with 0xff, more than there are rows that ask; they may be keys or words.
+ * Returns true to exactly one of the threads that call it for rows with the same word.  claims are
+ * filled with 0xff, and there are more than rows that call.  words may be keys or words.
  */
 template <typename Word>
 __device__ __forceinline__ bool
@@ -100,16 +102,16 @@ hg_slot_claim(const Word *words, uint32_t i, uint32_t hash, uint32_t *claims, ui
 	}
 }
 
-/* Keys and rows of a batch, or of a part of it, in device memory. */
+/* Keys and rows of a batch, or of a piece of it, in device memory. */
 struct HgSlotBatch
 {
-	const void *keys;	  /* or words, where they are mixed */
+	const void *keys;	  /* keys, or mixed words */
 	const uint32_t *rows; /* NULL: first_row, first_row + 1 ... */
 	uint32_t first_row;
 	uint32_t count;
 };
 
-/* Do does(HgSlotBatch) for the pieces of a batch, of at most so many pairs each. */
+/* Calls does(HgSlotBatch) for the pieces of a batch, of at most most pairs each. */
 template <typename Does>
 static inline HgStatus
 hg_slot_batch_in_pieces(HgCudaTable *table, const HgCudaTableBatch *batch, uint64_t most,
@@ -129,7 +131,7 @@ hg_slot_batch_in_pieces(HgCudaTable *table, const HgCudaTableBatch *batch, uint6
 		});
 }
 
-/* Call a function template of the slots that a table of a spec has: SLOTS<word, has rows>. */
+/* Calls a function template with the slots of a spec's tables: SLOTS<word, has rows>. */
 #define HG_BY_SLOTS(SLOTS, spec, function, ...)                                                    \
 	((spec).key_width == 4                                                                         \
 		 ? ((spec).content == HG_TABLE_SET ? function<SLOTS<uint32_t, false>>(__VA_ARGS__)         \

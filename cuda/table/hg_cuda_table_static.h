@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_static.h
- *	  HashGraphs that are built anew for each change: CSR, Ellpack and Sliced Ellpack.
+ *	  HashGraphs that are rebuilt for each change: CSR, Ellpack and Sliced Ellpack.
  *
- *	hg_cuda_table_static.cu			the calls of the kind, what looks up
+ *	hg_cuda_table_static.cu			the calls of the kind, lookups
  *	hg_cuda_table_static_build.cu	a new table from the old one and batches
- *	hg_cuda_table_static_rows.cu	the rows of these
+ *	hg_cuda_table_static_rows.cu	the rows that it is built of
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,6 +16,7 @@
 
 #include "hg_cuda_table.h"
 
+/* How words and rows of slots lie in memory. */
 enum HgStaticForm
 {
 	HG_FORM_SET, /* words alone */
@@ -24,8 +25,8 @@ enum HgStaticForm
 };
 
 /*
- * Slots, as pairs of HgStaticPair or as words; rows are those of HG_FORM_SOA.  An empty slot has
- * the word that is above all others, and no row.
+ * Slots: pairs (HgStaticPair), or words and, for HG_FORM_SOA, rows.  An empty slot has the greatest
+ * word and no row.
  */
 struct HgStaticSlots
 {
@@ -33,36 +34,37 @@ struct HgStaticSlots
 	uint32_t *rows;
 };
 
-/* Lists that share a length in a Sliced Ellpack. */
+/* log2 of the lists that share a length in a Sliced Ellpack. */
 constexpr uint32_t HG_STATIC_SLICE_LOG2 = 5;
 
-/* Where the slots of lists are. */
+/* The lists of a HashGraph: their vertices and slots. */
 struct HgStaticLists
 {
 	uint32_t log2; /* of the vertices */
 	uint32_t slice_log2;
 	uint32_t *starts; /* csr: [vertices + 1]; sliced: [slices + 1]; ellpack: NULL */
-	uint32_t length;  /* ellpack: slots of a list */
+	uint32_t length;  /* ellpack: slots of each list */
 	HgStaticSlots slots;
 };
 
-/* A HashGraph; all zero without rows. */
+/* A HashGraph; zeroed if it has no rows.  Arrays are blocks of the table's work. */
 struct HgStaticGraph
 {
 	HgStaticLists lists;
 	uint64_t rows;
 	uint64_t slots;
-	uint64_t longest; /* of the Ellpacks: rows of the longest list ... */
-	uint64_t empty;	  /* ... and lists without a row */
+	uint64_t longest; /* Ellpacks: rows of the longest list */
+	uint64_t empty;	  /* Ellpacks: lists without a row */
 };
 
-/* How slots of a table stand in memory, for functions that are templates of it. */
+/* Word and form of a table's slots, as an argument of function templates. */
 template <typename Type, int TABLE_FORM> struct HgStaticTag
 {
 	typedef Type Word;
 	static constexpr int FORM = TABLE_FORM;
 };
 
+/* Returns the form of a spec's tables. */
 static inline HgStaticForm
 hg_static_form(const HgTableSpec *spec)
 {
@@ -71,7 +73,7 @@ hg_static_form(const HgTableSpec *spec)
 	return spec->layout == HG_TABLE_SOA ? HG_FORM_SOA : HG_FORM_AOS;
 }
 
-/* call(HgStaticTag) for a table. */
+/* Calls call(HgStaticTag) with the tag of a spec's tables. */
 template <typename Call>
 static inline HgStatus
 hg_static_with_form(const HgTableSpec *spec, const Call &call)
@@ -90,20 +92,20 @@ hg_static_with_form(const HgTableSpec *spec, const Call &call)
 	}
 }
 
-/* The rows to be built of. */
+/* The rows that a table is built of. */
 struct HgStaticInput
 {
 	void *keys;		/* [count] */
-	bool own;		/* they are a block of the work */
+	bool own;		/* keys and rows are blocks of the work, else the batch's */
 	uint32_t *rows; /* [count], or NULL: first_row, first_row + 1 ... */
 	uint32_t first_row;
 	uint64_t count;
-	uint64_t kept; /* of the old table */
+	uint64_t kept; /* of these, rows of the old table */
 };
 
 /*
- * Have all rows of a new table in arrays, duplicates among them; and the bytes of what is asked for
- * in so large a batch that erases.
+ * Collects all rows of a new table, duplicates among them: the rows of old that out does not erase,
+ * and those of in.  erased_bytes returns the memory for the rows that a batch of this size erases.
  */
 HgStatus hg_static_concatenate(HgCudaTable *table, const HgStaticGraph *old,
 							   const HgCudaTableBatch *out, const HgCudaTableBatch *in,
@@ -111,25 +113,26 @@ HgStatus hg_static_concatenate(HgCudaTable *table, const HgStaticGraph *old,
 uint64_t hg_static_erased_bytes(uint64_t rows);
 
 /*
- * Build a graph of what is in an old one, less what out erases, and of what in inserts; either may
- * be NULL.  The old one stays as it is.
+ * Builds a graph of the rows of an old one that out does not erase, and of the rows of in; either
+ * batch may be NULL.  The old graph stays as it is.  Returns HG_INVALID if an Ellpack would be
+ * padded beyond its limit.
  */
 HgStatus hg_static_build(HgCudaTable *table, const HgStaticGraph *old, const HgCudaTableBatch *out,
 						 const HgCudaTableBatch *in, HgStaticGraph *built, HgTableChange *change,
 						 HgError *error);
 
-/* Copy keys, and rows where that is not NULL, out of a graph, in any order. */
+/* Copies keys, and rows unless NULL, out of a graph, in any order. */
 HgStatus hg_static_export(HgCudaTable *table, const HgStaticGraph *graph, void *keys,
 						  uint32_t *rows, HgError *error);
 
-/* What the lists of a graph of csr are like: the longest, and how many are empty. */
+/* Sets the rows of the longest list, and the number of empty lists, of a csr graph.  Waits. */
 HgStatus hg_static_csr_lists(HgCudaWork *work, const HgStaticGraph *graph, uint64_t *longest,
 							 uint64_t *empty, HgError *error);
 
-/* Add what a table of so many rows takes at most. */
+/* Adds the most memory of a table with this many rows. */
 void hg_static_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory);
 
-/* Give the arrays back. */
+/* Frees the arrays and zeroes the graph. */
 void hg_static_free(HgCudaWork *work, HgStaticGraph *graph);
 
 #endif /* HG_CUDA_TABLE_STATIC_H */

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_static_build_kernels.h
- *	  The kernels that build HashGraphs that stay.
+ *	  The kernels that build static HashGraphs.
  *
- * hg_cuda_table_static_rows.cu and hg_cuda_table_static_build.cu tell when each runs.
+ * hg_cuda_table_static_rows.cu and hg_cuda_table_static_build.cu say when each runs.
  * Word, FORM and FORMAT are those of hg_cuda_table_static_kernels.h.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -18,33 +18,33 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
-/* Slots or edges that a block works on, where it takes several a thread. */
+/* Slots or edges of a block, in kernels with several of them a thread. */
 constexpr uint32_t HG_STATIC_TILE = HG_STATIC_THREADS * 8;
 
-/* Slots that a block reads, lists that it looks at, and padded slots that a warp writes. */
+/* Slots that a block reads, lists that it measures, and padded slots that a warp writes. */
 constexpr uint32_t HG_STATIC_EXTRACT_TILE = HG_STATIC_THREADS * 4;
 constexpr uint32_t HG_STATIC_SIZES_TILE = HG_STATIC_THREADS * 16;
 constexpr uint32_t HG_STATIC_PAD_SLOTS = 2048;
 
-/* Slots of a lane whose edges are read together. */
+/* Slots of a lane whose edges are read at the same time. */
 constexpr uint32_t HG_STATIC_PAD_STEPS = 4;
 
 /* ------------------------------------------------------------------------
- * What a change is made of
+ * Erased rows
  * ------------------------------------------------------------------------ */
 
-/* What a batch erases: numbers of its rows in slots, by hash, or HG_CUDA_EMPTY_ROW. */
+/* The rows that a batch erases, as a hash table of their indexes in the batch. */
 struct HgStaticErased
 {
 	const void *keys;
 	const uint32_t *rows;
 	uint32_t first_row;
 	bool by_key;
-	uint32_t *slots; /* [2^log2], twice as many as rows at least; NULL: nothing is erased */
+	uint32_t *slots; /* [2^log2] at least twice the rows; HG_CUDA_EMPTY_ROW; NULL: no rows */
 	uint32_t log2;
 };
 
-/* Is row i of the batch this one, as far as that counts? */
+/* Returns true if row i of the batch erases a word and row. */
 template <typename Word>
 __device__ __forceinline__ bool
 hg_static_erases(const HgStaticErased &erased, uint32_t i, Word word, uint32_t row)
@@ -54,7 +54,7 @@ hg_static_erases(const HgStaticErased &erased, uint32_t i, Word word, uint32_t r
 			(erased.rows != nullptr ? erased.rows[i] : erased.first_row + i) == row);
 }
 
-/* The slot where a search for a row begins. */
+/* Returns the slot at which the search for a row begins. */
 template <typename Word>
 __device__ __forceinline__ uint64_t
 hg_static_erased_slot(const HgStaticErased &erased, Word word, uint32_t row)
@@ -64,7 +64,7 @@ hg_static_erased_slot(const HgStaticErased &erased, Word word, uint32_t row)
 	return hg_mix64(erased.by_key ? (uint64_t) word : pair) & ((UINT64_C(1) << erased.log2) - 1);
 }
 
-/* Enter the rows first .. n - 1 of the batch, of equal ones one; slots are empty before. */
+/* Enters the rows first .. n - 1 of the batch, one of equal ones.  Slots are empty at first. */
 template <typename Word>
 __global__ void
 __launch_bounds__(HG_STATIC_THREADS)
@@ -91,6 +91,7 @@ __launch_bounds__(HG_STATIC_THREADS)
 	}
 }
 
+/* Returns true if the batch erases a word and row. */
 template <typename Word>
 __device__ __forceinline__ bool
 hg_static_is_erased(const HgStaticErased &erased, Word word, uint32_t row)
@@ -110,9 +111,8 @@ hg_static_is_erased(const HgStaticErased &erased, Word word, uint32_t row)
 }
 
 /*
- * Copy keys, and rows where that is not NULL, out of slots first .. n - 1, but for those erased, in
- * any order, a block HG_STATIC_EXTRACT_TILE of them; *count, 0 before the first, is how many there
- * are.
+ * Copies the keys, and rows unless NULL, of slots first .. n - 1 that are not erased, in any order,
+ * a block HG_STATIC_EXTRACT_TILE slots.  *count, 0 at first, becomes their number.
  */
 template <typename Word, int FORM>
 __global__ void
@@ -121,7 +121,7 @@ __launch_bounds__(HG_STATIC_THREADS)
 							 Word *keys, uint32_t *rows, uint32_t *count)
 {
 	constexpr uint32_t ITEMS = HG_STATIC_EXTRACT_TILE / HG_STATIC_THREADS;
-	__shared__ uint32_t warps[HG_STATIC_THREADS / 32]; /* rows of each, then where they begin */
+	__shared__ uint32_t warps[HG_STATIC_THREADS / 32]; /* rows of each, then their position */
 	const uint64_t start = first + (uint64_t) blockIdx.x * HG_STATIC_EXTRACT_TILE + threadIdx.x;
 	const uint32_t lane = threadIdx.x % 32;
 	uint32_t item_rows[ITEMS];
@@ -157,7 +157,7 @@ __launch_bounds__(HG_STATIC_THREADS)
 	if (lane == 0)
 		warps[threadIdx.x / 32] = of_warp;
 	__syncthreads();
-	/* all blocks add to one place, where each waits for all others: so a block adds once */
+	/* the counter is shared by all blocks, so each block adds once */
 	if (threadIdx.x == 0)
 	{
 		uint32_t all = 0;
@@ -199,8 +199,8 @@ __launch_bounds__(HG_STATIC_THREADS)
  * ------------------------------------------------------------------------ */
 
 /*
- * Does an edge stay?  Words are in order, and the first of each stays.  Of a set, which has no
- * rows, the words that mark slots do not.
+ * Returns true if an edge stays.  Words are sorted, and the first edge of each stays, except for
+ * the words that mark slots of a set.
  */
 template <typename Word>
 __device__ __forceinline__ bool
@@ -210,7 +210,7 @@ hg_static_stays(const Word *words, uint32_t i, bool is_set)
 		   !(is_set && words[i] >= HG_CUDA_DELETED_WORD<Word>);
 }
 
-/* counts[tile] = edges of a tile of HG_STATIC_TILE that stay; a block a tile from first on. */
+/* counts[tile] = edges of a tile of HG_STATIC_TILE that stay; a block a tile, from first on. */
 template <typename Word>
 __global__ void
 __launch_bounds__(HG_STATIC_THREADS)
@@ -232,8 +232,8 @@ __launch_bounds__(HG_STATIC_THREADS)
 }
 
 /*
- * Move the edges of a tile that stay: places[tile] is where those of it begin.  With edge_rows,
- * whose least of each word stays, rows_out are all ones before.
+ * Moves the edges of a tile that stay to places[tile] and behind.  If edge_rows is not NULL, the
+ * least row of each word stays; rows_out are filled with ones before.
  */
 template <typename Word>
 __global__ void
@@ -262,7 +262,7 @@ __launch_bounds__(HG_STATIC_THREADS)
 			words_out[base + before] = words[i];
 		if (edge_rows != nullptr)
 		{
-			/* the last one that stays up to here has this word */
+			/* the last edge that stays up to here has this word */
 			const uint32_t active = __ballot_sync(UINT32_MAX, i < n);
 
 			if (i < n)
@@ -290,20 +290,21 @@ __launch_bounds__(HG_STATIC_THREADS)
  * Formats
  * ------------------------------------------------------------------------ */
 
-/* The rows that are meant by numbers of edges: rows[number], or first + number. */
+/* Maps numbers of edges to rows: rows[number], or first + number if rows is NULL. */
 struct HgStaticRows
 {
 	const uint32_t *rows;
 	uint32_t first;
 };
 
+/* Returns the row of a number. */
 __device__ __forceinline__ uint32_t
 hg_static_row(const HgStaticRows &rows, uint32_t number)
 {
 	return rows.rows != nullptr ? rows.rows[number] : rows.first + number;
 }
 
-/* Slots of csr, from edges; edges and slots may be the same arrays. */
+/* Writes slots of csr from edges first .. n - 1; edges and slots may be the same arrays. */
 template <typename Word, int FORM>
 __global__ void
 __launch_bounds__(HG_STATIC_THREADS)
@@ -316,19 +317,19 @@ __launch_bounds__(HG_STATIC_THREADS)
 		hg_static_put<Word, FORM>(slots, (uint32_t) i, words[i], hg_static_row(rows, edge_rows[i]));
 }
 
-/* What lists are like. */
+/* The sizes of all lists. */
 struct HgStaticSizes
 {
-	unsigned long long padded; /* slots where each slice has the length of its longest list */
+	unsigned long long padded; /* slots if each slice has the length of its longest list */
 	uint32_t longest;
 	uint32_t empty; /* lists without a row */
 };
 
 /*
- * Look at the lists of csr, a block HG_STATIC_SIZES_TILE of them from first on, a multiple of that;
- * a thread a list at a time, so that a slice is a warp, or the first lanes of one.  slots[slice],
- * where that is not NULL, gets how many slots a slice takes padded.  All blocks add to one place,
- * where each waits for all others: so a block adds once.
+ * Measures the lists of csr, a block HG_STATIC_SIZES_TILE of them from first on, a multiple of
+ * that.  A thread measures a list at a time, so that a slice is a warp, or the first lanes of one.
+ * Unless slots is NULL, slots[slice] becomes the slots of the padded slice.  The counters are
+ * shared by all blocks, so each block adds once.
  */
 static __global__ void
 __launch_bounds__(HG_STATIC_THREADS)
@@ -389,8 +390,7 @@ __launch_bounds__(HG_STATIC_THREADS)
 	}
 }
 
-/* Write the slots at .. end - 1 of lists that are padded to one length, whose lists begin at base.
- */
+/* Writes slots at .. end - 1 of lists padded to one length, the first of which is at base. */
 template <typename Word, int FORM>
 __device__ __forceinline__ void
 hg_static_pad_slice(const HgStaticSlots &slots, const uint32_t *offsets, const Word *words,
@@ -398,12 +398,12 @@ hg_static_pad_slice(const HgStaticSlots &slots, const uint32_t *offsets, const W
 					uint32_t lists, uint32_t length, uint64_t base, uint64_t at, uint64_t end)
 {
 	const uint32_t lane = threadIdx.x % 32;
-	const uint32_t lists_on = 32 / length; /* what a step of all lanes is */
+	const uint32_t lists_on = 32 / length; /* lists and slots of a step of all lanes */
 	const uint32_t slots_on = 32 % length;
 	const uint32_t begin = offsets[list + (lane < lists ? lane : lists)];
 	const uint32_t behind = offsets[list + lists];
 	const uint32_t from = (uint32_t) (at - base) + lane;
-	uint32_t mine = from / length; /* of the lists */
+	uint32_t mine = from / length; /* index of the list */
 	uint32_t inside = from % length;
 
 	for (; at < end; at += 32 * HG_STATIC_PAD_STEPS)
@@ -411,7 +411,7 @@ hg_static_pad_slice(const HgStaticSlots &slots, const uint32_t *offsets, const W
 		Word word[HG_STATIC_PAD_STEPS];
 		uint32_t row[HG_STATIC_PAD_STEPS];
 
-		/* edges of several steps are on their way together */
+		/* edges of several steps are read at the same time */
 #pragma unroll
 		for (uint32_t k = 0; k < HG_STATIC_PAD_STEPS; k++)
 		{
@@ -447,9 +447,9 @@ hg_static_pad_slice(const HgStaticSlots &slots, const uint32_t *offsets, const W
 }
 
 /*
- * Slots of lists that are padded, from the edges and offsets of csr: slots first .. n - 1, a warp
- * HG_STATIC_PAD_SLOTS of them.  It goes from slice to slice, whose lists have one length: so where
- * a slot's list begins is known by one of the lanes, and no lane has to look for it.
+ * Writes slots first .. n - 1 of padded lists, from the edges and offsets of csr, a warp
+ * HG_STATIC_PAD_SLOTS of them.  It proceeds slice by slice, whose lists have one length, so that
+ * one of the lanes knows where a slot's list begins.
  */
 template <typename Word, int FORM, int FORMAT>
 __global__ void

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_static_kernels.h
- *	  The kernels that look HashGraphs that stay up: hg_cuda_table_static.cu tells when each runs.
+ *	  The kernels that look up in static HashGraphs: hg_cuda_table_static.cu says when each runs.
  *
- * Word is uint32_t or uint64_t, a mixed word.  FORM tells how a slot's word and row stand in
- * memory, FORMAT where the slots of a list are.  Counts of rows and slots are below 2^32.
+ * Word is uint32_t or uint64_t, a mixed word.  FORM is the HgStaticForm of slots, FORMAT the
+ * HgTableKind, which decides where the slots of a list are.  Rows and slots are fewer than 2^32.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,7 +24,7 @@ constexpr int HG_STATIC_THREADS = HG_STREAM_THREADS;
  * Slots
  * ------------------------------------------------------------------------ */
 
-/* A word and its row, which one access reads: with words of 8 bytes 4 of 16 bytes are unused. */
+/* A word and its row, for one access.  With words of 8 bytes, 4 of 16 bytes are unused. */
 template <typename Word> struct HgStaticPair;
 
 template <> struct __align__(8) HgStaticPair<uint32_t>
@@ -40,10 +40,11 @@ template <> struct __align__(16) HgStaticPair<uint64_t>
 	uint32_t unused;
 };
 
+/* A slot that was read. */
 template <typename Word, int FORM> struct HgStaticSlot
 {
 	Word word;
-	uint32_t row; /* what row_of() wants */
+	uint32_t row; /* HG_FORM_AOS: the row; row_of() returns it for all forms */
 
 	__device__ __forceinline__
 	HgStaticSlot(const HgStaticSlots &slots, uint32_t i)
@@ -60,7 +61,7 @@ template <typename Word, int FORM> struct HgStaticSlot
 			word = static_cast<const Word *>(slots.words)[i];
 	}
 
-	/* The row of slot i, which this is; HG_CUDA_EMPTY_ROW where it is empty. */
+	/* Returns the row of this slot, number i; HG_CUDA_EMPTY_ROW if it is empty. */
 	__device__ __forceinline__ uint32_t
 	row_of(const HgStaticSlots &slots, uint32_t i) const
 	{
@@ -70,6 +71,7 @@ template <typename Word, int FORM> struct HgStaticSlot
 	}
 };
 
+/* Writes slot i. */
 template <typename Word, int FORM>
 __device__ __forceinline__ void
 hg_static_put(const HgStaticSlots &slots, uint32_t i, Word word, uint32_t row)
@@ -92,7 +94,7 @@ hg_static_put(const HgStaticSlots &slots, uint32_t i, Word word, uint32_t row)
  * Lists
  * ------------------------------------------------------------------------ */
 
-/* The list of a vertex: slots *from .. *end - 1. */
+/* Sets the list of a vertex: slots *from .. *end - 1. */
 template <int FORMAT>
 __host__ __device__ __forceinline__ void
 hg_static_list(const HgStaticLists &lists, uint32_t vertex, uint32_t *from, uint32_t *end)
@@ -118,7 +120,7 @@ hg_static_list(const HgStaticLists &lists, uint32_t vertex, uint32_t *from, uint
 	}
 }
 
-/* Move *from towards the first slot of a list whose word is not below word, but not beyond. */
+/* Advances *from towards the first slot of a list whose word is not below word, but not beyond. */
 template <typename Word, int FORM>
 __device__ __forceinline__ void
 hg_static_narrow(const HgStaticSlots &slots, uint32_t *from, uint32_t end, Word word)
@@ -134,7 +136,7 @@ hg_static_narrow(const HgStaticSlots &slots, uint32_t *from, uint32_t end, Word 
 	}
 }
 
-/* The first slot of a list whose word is not below word; end if none. */
+/* Returns the first slot of a list whose word is not below word, or end. */
 template <typename Word, int FORM>
 __device__ __forceinline__ uint32_t
 hg_static_lower(const HgStaticSlots &slots, uint32_t from, uint32_t end, Word word)
@@ -145,14 +147,14 @@ hg_static_lower(const HgStaticSlots &slots, uint32_t from, uint32_t end, Word wo
 	return from;
 }
 
-/* The first slot from from on, where word begins, that has another word or is empty. */
+/* Returns the first slot from from on, where word begins, with another word or none; or end. */
 template <typename Word, int FORM>
 __device__ __forceinline__ uint32_t
 hg_static_upper(const HgStaticSlots &slots, uint32_t from, uint32_t end, Word word)
 {
 	while (from < end)
 	{
-		/* most often there is one, or none */
+		/* most often a key has one row or none */
 		const uint32_t at = end - from > HG_LIST_WALKED ? from + (end - from) / 2 : from;
 		const HgStaticSlot<Word, FORM> slot(slots, at);
 
@@ -164,6 +166,7 @@ hg_static_upper(const HgStaticSlots &slots, uint32_t from, uint32_t end, Word wo
 	return from;
 }
 
+/* Sets rows[i] to a row of keys[i], or HG_NO_ROW, for keys first .. n - 1. */
 template <typename Word, int FORM, int FORMAT>
 __global__ void
 __launch_bounds__(HG_STATIC_THREADS)
@@ -195,7 +198,7 @@ __launch_bounds__(HG_STATIC_THREADS)
 	rows[i] = row;
 }
 
-/* Of each key how many rows it has, or, with LOCATE, where they begin. */
+/* Sets answers[i] to the number of rows of keys[i], or, with LOCATE, to the first slot of them. */
 template <typename Word, int FORM, int FORMAT, bool LOCATE>
 __global__ void
 __launch_bounds__(HG_STATIC_THREADS)
@@ -217,8 +220,8 @@ __launch_bounds__(HG_STATIC_THREADS)
 }
 
 /*
- * Write the rows of keys whose rows begin at begins[0 .. n - 1]: pair number i belongs to the last
- * key whose offset is at most that.
+ * Writes the rows of n keys, which begin at slots begins[n]; those of key i from
+ * rows[offsets[i] - offsets[0]] on.
  */
 template <typename Word, int FORM>
 __global__ void

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_tables.h
- *	  The tables of a device, for callers with arrays of the host.
+ *	  The tables of a device, for callers with arrays on the host.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,6 +13,7 @@
 #include "../../src/engine/hg_table.h"
 #include "../device/hg_cuda_device.h"
 
+/* Makes tables on a device. */
 struct HgCudaTables
 {
 	HgTables tables; /* first: its calls get its address */
@@ -20,7 +21,7 @@ struct HgCudaTables
 };
 
 /*
- * Make them those of a device, which must outlive all their tables.  Several threads may have
+ * Initializes the calls.  The device must outlive all of their tables.  Several threads may have
  * tables of it at once.
  */
 void hg_cuda_tables_init(HgCudaTables *tables, HgCudaDevice *device);

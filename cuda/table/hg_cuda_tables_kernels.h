@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_tables_kernels.h
- *	  The kernels between tables and callers: hg_cuda_tables_read.cu tells when each runs.
+ *	  The kernels between tables and callers: hg_cuda_tables_read.cu says when each runs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@
 
 #include <cub/block/block_reduce.cuh>
 
-/* Keys of a set whose words mark slots are answered here, whatever its kind has said. */
+/* Sets the answers to keys of a set whose words mark slots, whatever its kind has answered. */
 template <typename Word>
 __global__ void
 hg_tables_marked_kernel(const Word *keys, uint32_t n, uint32_t of_empty, uint32_t of_deleted,
@@ -36,7 +36,7 @@ hg_tables_marked_kernel(const Word *keys, uint32_t n, uint32_t of_empty, uint32_
 	}
 }
 
-/* *sum += all counts. */
+/* Adds counts[0 .. n - 1] to *sum. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_tables_sum_kernel(const uint32_t *counts, uint32_t n, unsigned long long *sum)
@@ -50,16 +50,16 @@ __launch_bounds__(HG_STREAM_THREADS)
 		atomicAdd(sum, all);
 }
 
-/* What of a piece of a stream comes next: keys first .. end - 1, which have so many pairs. */
+/* The next part of a stream's piece: its keys up to end - 1, which have this many pairs. */
 struct HgTablesCut
 {
 	uint64_t pairs;
-	uint64_t end; /* as wide as pairs: nothing between them is read back unwritten */
+	uint64_t end; /* as wide as pairs: a hole would be read back undefined */
 };
 
 /*
- * As many keys from first on, of n, as have capacity pairs at most together; or one that has more.
- * One thread.
+ * Finds as many keys from first on, of n, as have at most capacity pairs together; or one that has
+ * more.  One thread.
  */
 static __global__ void
 hg_tables_cut_kernel(const uint64_t *offsets, uint32_t first, uint32_t n, uint64_t capacity,
@@ -73,19 +73,19 @@ hg_tables_cut_kernel(const uint64_t *offsets, uint32_t first, uint32_t n, uint64
 	cut->end = end;
 }
 
-/* The number of the key of each of pairs pairs of keys first .. end - 1, the first being number. */
+/* Sets probes[i] to the number of the key of pair i of keys first .. end - 1; first has number. */
 static __global__ void
 hg_tables_probes_kernel(const uint64_t *offsets, uint32_t first, uint32_t end, uint64_t pairs,
 						uint32_t number, uint32_t *probes)
 {
 	const uint64_t i = (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
 
-	/* of keys without rows that begin where one with rows does, that one is the last */
+	/* of keys that begin at the same pair, the last one has it: the others have no rows */
 	if (i < pairs)
 		probes[i] = number + hg_search_owner(offsets, first, end - 1, offsets[first] + i) - first;
 }
 
-/* The sum of counts, wider than they are. */
+/* Adds counts as 64 bits. */
 struct HgTablesSum
 {
 	__host__ __device__ __forceinline__ uint64_t
