@@ -1,37 +1,37 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_bins.cu
- *	  Joining bins: both sides in bins, and graphs of one bin at a time.
+ *	  Joins two sides whose rows are in bins, one bin at a time.
  *
- * This is what the engine does where nobody asks for anything else.  The rows of both sides are
- * in bins by the first bits of their words (hg_cuda_partition.cu), so small that the inner rows
- * of one fit the shared memory of a block.  A block builds their HashGraph there, Algorithm 1
- * of the paper, and looks the outer rows of its bin up: the standard probe, with the graph so
- * near that the order of looking up is free.  The graph is gone when the block ends, and neither
- * offsets nor edges are written to device memory.  That is less to do than to build the graph
- * of the outer side as well, and to intersect.
+ * The engine joins this way if the spec demands no algorithm.  The rows of both sides are in bins
+ * by the first bits of their words (hg_cuda_partition.cu), so small that the inner rows of one fit
+ * the shared memory of a block.  A block builds their HashGraph there (Algorithm 1 of the paper)
+ * and looks up the outer rows of its bin: the standard probe, with the graph so near that the
+ * order of lookups does not matter.  The graph is gone when the block ends; neither offsets nor
+ * edges are written to device memory.  That is less work than to build the graph of the outer side
+ * as well, and to intersect.
  *
- * Pairs are written as they are found: a block takes room for those of some thousand rows at a
- * time.  Where there is not enough for all pairs at once, nothing is lost but time.  How many
- * matches each unit of outer rows has was noted, and prefix sums number all matches, so
- * that any range of them can be written by the blocks that have it, as often as one likes.  A
- * range begins and ends between two outer rows: the matches of one row come in an order that
- * differs from time to time.
+ * Pairs are written as they are found: a block reserves positions for the pairs of some thousand
+ * rows at a time.  If the arrays do not hold all pairs, the match counts of each unit of outer
+ * rows are there, and their prefix sums number all matches.  So any range of matches can be
+ * written later by the blocks that have it, any number of times.  A range begins and ends between
+ * two outer rows: the order of the matches of one row varies between passes.
  *
- * SKEW.  The outer rows of a bin are cut in pieces of some ten thousand rows, a block each, so
- * that a bin of millions is as fast as a thousand bins.  Inner rows are another matter: a
- * bin that narrow blocks, several a multiprocessor, have no room for is left to wide ones, with
- * all of the shared memory there is.  Bins that are too long even for these have few keys with
- * many rows, or one.  Their rows of both sides are copied, and the inner ones sorted by word
- * to be a graph in device memory (hg_cuda_graph_sort), whose matches hg_cuda_join.cu finds and
- * writes whatever their number.  They come last in the stream.
+ * SKEW.  The outer rows of a bin are divided into pieces of some ten thousand rows, a block each,
+ * so that a bin of millions is as fast as a thousand bins.  A bin whose inner rows do not fit a
+ * narrow block (several run on a multiprocessor) goes to a wide one, with all shared memory there
+ * is.  Bins that do not fit even that have few keys with many rows.  Their rows of both sides are
+ * copied.  The inner ones are sorted by word to become a graph in device memory
+ * (hg_cuda_graph_sort), whose matches hg_cuda_join.cu finds and writes, whatever their number.
+ * These matches come last.
  *
- * A list of many inner rows with several keys is compared from end to end for each outer row:
- * as a bin has some thousand rows at most, that is their number, times some thousand.  Launches
- * begin small and grow as long as they are quick, since what was launched can't be cancelled.
+ * A list of many inner rows with several keys is compared from end to end for each outer row.  A
+ * bin has some thousand rows at most, so the comparisons are the outer rows times some thousand.
+ * Launches begin small and grow as long as they are quick, since a launched kernel can't be
+ * cancelled.
  *
- * MEMORY: 12 bytes for each piece, and for matches 128 more; for bins that no block has room for
- * what their rows take once more, and while the inner ones are sorted that of theirs again.
+ * MEMORY: 12 bytes for each piece, and 128 more for matches.  The rows of bins that fit no block
+ * take their size again, and the inner ones once more while they are sorted.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -56,7 +56,7 @@ enum
 /* Rows of a piece; wide blocks take as many, in fewer units. */
 static constexpr uint32_t PIECE_ROWS = HG_BINS_THREADS * HG_BINS_ITEMS * HG_BINS_UNITS;
 
-/* Rows of a piece that is copied to the rest. */
+/* Rows of a piece that is copied to the rest: the bins that fit no block. */
 static constexpr uint32_t GATHERED_ROWS = 8192;
 
 static_assert(HG_BINS_WIDE_THREADS >= HG_BINS_THREADS, "a wide block has units enough");
@@ -71,10 +71,10 @@ bin_vertices(const HgCudaBins *bins)
 }
 
 /* ------------------------------------------------------------------------
- * Getting ready
+ * Preparation
  * ------------------------------------------------------------------------ */
 
-/* How many inner rows of a bin do narrow and wide blocks have room for? */
+/* Sets how many inner rows of a bin fit narrow and wide blocks. */
 static void
 choose_rooms(const HgCudaWork *work, HgCudaBins *bins)
 {
@@ -84,14 +84,14 @@ choose_rooms(const HgCudaWork *work, HgCudaBins *bins)
 	const size_t limit = work->device->shared_limit - HG_BINS_STATIC_SHARED;
 	const size_t room = limit > none ? (limit - none) / (width + sizeof(uint32_t)) : 0;
 
-	/* 16 bits hold a number of edges */
+	/* an edge's index must fit 16 bits */
 	bins->widths[WIDE].room = (uint32_t) (room < UINT16_MAX ? room : UINT16_MAX);
 	bins->widths[NARROW].room = hg_bins_rows(width);
 	if (bins->widths[NARROW].room > bins->widths[WIDE].room)
 		bins->widths[NARROW].room = bins->widths[WIDE].room;
 }
 
-/* The bins that are to be joined, by the rows of both sides. */
+/* Returns the filter for the bins that are joined, by the rows of both sides. */
 static HgBinFilter
 filter_of(const HgCudaBins *bins)
 {
@@ -100,18 +100,18 @@ filter_of(const HgCudaBins *bins)
 	return filter;
 }
 
-/* Learn how long the bins are, and list the pieces of those that fit a block. */
+/* Finds the lengths of the bins, and lists the pieces of those that fit a block. */
 static HgStatus
 survey_bins(HgCudaWork *work, HgCudaBins *bins, HgBinsSurvey *survey, HgError *error)
 {
 	const uint32_t count = UINT32_C(1) << bins->inner.bins_log2;
-	const uint64_t cuts = bins->outer.count / PIECE_ROWS; /* beside one for each bin */
+	const uint64_t cuts = bins->outer.count / PIECE_ROWS; /* pieces beside one for each bin */
 	const uint64_t long_bins = bins->inner.count / (bins->widths[NARROW].room + UINT64_C(1));
 	HgBinFilter chosen = filter_of(bins);
 	HgBinsSurvey *found;
 	const void *host;
 
-	/* all is launched before anything is known, and waited for once */
+	/* everything is launched before any result is known, and awaited once */
 	HG_TRY(hg_cuda_alloc_array(work, cuts + count, &bins->widths[NARROW].pieces, error));
 	if (long_bins > 0)
 		HG_TRY(hg_cuda_alloc_array(work, cuts + long_bins, &bins->widths[WIDE].pieces, error));
@@ -141,7 +141,7 @@ survey_bins(HgCudaWork *work, HgCudaBins *bins, HgBinsSurvey *survey, HgError *e
 	return HG_OK;
 }
 
-/* Copy the rows of one side that are in bins which no block has room for: count of them. */
+/* Copies the rows of one side in bins that fit no block to new arrays: count rows. */
 template <typename Word>
 static HgStatus
 gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, uint64_t count,
@@ -151,7 +151,7 @@ gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, ui
 	const uint64_t most_pieces = side->count / GATHERED_ROWS + bin_count;
 	HgBinFilter chosen = filter_of(bins);
 	HgPiece *pieces;
-	uint32_t *numbers; /* of pieces, of rows */
+	uint32_t *numbers; /* [2] pieces, rows */
 	const void *host;
 	uint32_t piece_count;
 	Word *gathered;
@@ -186,7 +186,7 @@ gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, ui
 	return HG_OK;
 }
 
-/* Make a graph of the inner rows that no block has room for, and gather their outer rows. */
+/* Makes the graph of the inner rows that fit no block, and copies their outer rows. */
 template <typename Word>
 static HgStatus
 open_rest(HgCudaWork *work, HgCudaBins *bins, const HgBinsSurvey *survey, HgError *error)
@@ -241,11 +241,11 @@ hg_cuda_bins_close(HgCudaWork *work, HgCudaBins *bins)
  * Launches
  * ------------------------------------------------------------------------ */
 
-/* What is asked of a pass over the bins, or of a part of it; the same for both widths of keys. */
+/* Parameters of a pass over pieces, for both widths of keys. */
 struct Request
 {
 	HgMatchMode mode;
-	uint64_t *unit_matches; /* of all pieces, those for wide blocks last; or NULL */
+	uint64_t *unit_matches; /* of all pieces, narrow ones first; or NULL */
 	bool numbered;
 	uint64_t first;
 	uint32_t *outer_out;
@@ -254,7 +254,7 @@ struct Request
 	HgBinsCounters *counters;
 };
 
-/* The number of the first of a width's pieces among all. */
+/* Returns the number of a width's first piece among all pieces. */
 static uint64_t
 first_piece(const HgCudaBins *bins, int width)
 {
@@ -279,7 +279,7 @@ launch_blocks(HgCudaWork *work, const HgBinsJoin<Word> *join, uint64_t count, Hg
 		work->stream, "hg_bins_join_kernel", (unsigned) count, THREADS, shared, error, *join);
 }
 
-/* Join count pieces of a width, from its piece number first on. */
+/* Joins count pieces of a width, from its piece number first on. */
 template <typename Word>
 static HgStatus
 launch_words(HgCudaWork *work, const HgCudaBins *bins, const Request *request, int width,
@@ -320,7 +320,7 @@ launch(HgCudaWork *work, const HgCudaBins *bins, const Request *request, int wid
 			   : launch_words<uint64_t>(work, bins, request, width, first, count, error);
 }
 
-/* How many pieces the first launch of a pass takes. */
+/* Returns how many pieces the first launch of a pass takes. */
 static uint64_t
 first_launch(const HgCudaBins *bins)
 {
@@ -330,9 +330,9 @@ first_launch(const HgCudaBins *bins)
 }
 
 /*
- * Join the pieces of a width from first to end, in launches of *most pieces, which grow as long as
- * they are quick: what was launched can't be cancelled.  The last one is not waited for where
- * nothing comes after it.
+ * Joins the pieces first .. end - 1 of a width, in launches of *most pieces, which grow as long as
+ * they are quick: a launched kernel can't be cancelled.  With is_last, the last one is not
+ * awaited.
  */
 static HgStatus
 launch_pieces(HgCudaWork *work, const HgCudaBins *bins, const Request *request, int width,
@@ -356,8 +356,8 @@ launch_pieces(HgCudaWork *work, const HgCudaBins *bins, const Request *request, 
 }
 
 /*
- * Join the pieces from number first of all to end, and read back what was counted, from counters
- * that are set.
+ * Joins the pieces first .. end - 1 of all, and reads back the counters, which the caller has
+ * initialized.
  */
 static HgStatus
 pass_over(HgCudaWork *work, const HgCudaBins *bins, const Request *request, uint64_t first,
@@ -368,7 +368,7 @@ pass_over(HgCudaWork *work, const HgCudaBins *bins, const Request *request, uint
 
 	for (int width = NARROW; width <= WIDE; width++)
 	{
-		/* those that are of this width */
+		/* the pieces of this width */
 		const uint64_t before = first_piece(bins, width);
 		const uint64_t behind = before + bins->widths[width].count;
 		const uint64_t from = first < before ? before : first;
@@ -387,7 +387,7 @@ pass_over(HgCudaWork *work, const HgCudaBins *bins, const Request *request, uint
  * Matches
  * ------------------------------------------------------------------------ */
 
-/* What blocks and the rest found, in sum. */
+/* Adds up what blocks and the rest found. */
 static void
 add_up(const HgBinsCounters *blocks, const HgCudaMatchCounts *rest, HgCudaMatchCounts *counts)
 {
@@ -450,7 +450,7 @@ hg_cuda_bins_match(HgCudaWork *work, const HgCudaBins *bins, HgMatchMode mode, u
 	return HG_OK;
 }
 
-/* Number the matches, once. */
+/* Computes the prefix sums of the units' matches, once. */
 static HgStatus
 number_matches(HgCudaWork *work, const HgCudaBins *bins, HgCudaBinsMatches *matches, HgError *error)
 {
@@ -472,7 +472,9 @@ number_matches(HgCudaWork *work, const HgCudaBins *bins, HgCudaBinsMatches *matc
 	return HG_OK;
 }
 
-/* Write matches first .. first + capacity - 1, as far as they are whole rows' and in blocks. */
+/*
+ * Writes those of the matches first .. first + capacity - 1 that are in blocks, in whole rows.
+ */
 static HgStatus
 write_units(HgCudaWork *work, const HgCudaBins *bins, HgCudaBinsMatches *matches, uint64_t first,
 			uint32_t *outer_rows, uint32_t *inner_rows, uint64_t capacity, uint64_t *written,

@@ -1,29 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_both.cu
- *	  Building the HashGraphs of both sides in one pass over their bins, and joining on the way.
+ *	  Builds the HashGraphs of both sides in one pass over their bins, and joins them meanwhile.
  *
- * This is Algorithm 2 for the graphs of both sides at a time, where Algorithm 3 of the paper is to
- * follow: as both have the same vertices, a bin is a range of vertices of either.  A block reads
- * the rows of both sides of its bin, builds both graphs of it in shared memory, and writes their
- * edges and offsets.  With both at hand it can intersect their lists at once, and write the pairs:
- * nothing of the graphs is read again.
+ * This is Algorithm 2 of the paper for the graphs of both sides, if Algorithm 3 follows.  Both
+ * have the same vertices, so a bin is a range of vertices of either.  A block reads the rows of
+ * both sides of its bin, builds both graphs in shared memory, and writes their edges and offsets.
+ * It can also intersect their lists at once and write the pairs, so that the graphs are not read
+ * again.
  *
- * Sides of very different sizes are no trouble: what counts is the rows of a bin together.
+ * Sides of very different sizes do no harm: only the rows of a bin together count.
  *
- * SKEW.  Bins with more rows than narrow blocks, several a multiprocessor, have room for are left
- * to wide ones, with all of the shared memory there is.  What is too long even for these has few
- * keys with many rows.  Such bins get one more pass of the partition inside of them, by vertices,
- * which any number of blocks share however many rows one vertex has; or, where bins have too many
- * vertices for that, all edges are sorted.  They are joined by hg_cuda_bins.cu, which takes long
- * outer lists in pieces and long inner lists elsewhere.
+ * SKEW.  Bins whose rows do not fit a narrow block (several run on a multiprocessor) go to a wide
+ * one, with all shared memory there is.  Bins that do not fit even that have few keys with many
+ * rows.  They get one more pass of the partition inside of them, by vertices, which any number of
+ * blocks share however many rows a vertex has.  If bins have too many vertices for that, all edges
+ * are sorted.  hg_cuda_bins.cu joins these bins; it handles long outer and inner lists.
  *
  * Lists are in no order here: keys are compared with whole lists (hg_cuda_bins.cu).
  *
- * MEMORY: the offsets, and the rows of both sides twice, in bins and as edges, until all edges are
- * there; and what the caller has for pairs.  A block could leave edges where it found the rows, but
- * bins that are taken apart by many blocks can't stay in their places, and would have to be copied
- * back.
+ * MEMORY: the offsets, the rows of both sides twice, in bins and as edges, until all edges exist,
+ * and the caller's arrays for pairs.  A block could write edges over the rows, but bins that many
+ * blocks divide can't stay in place, and would have to be copied back.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -36,16 +34,16 @@
 
 #include <cstring>
 
-/* Everything of a build; the same for both widths of keys. */
+/* State of a build, for both widths of keys. */
 struct Build
 {
 	const HgShape *shape;
 	HgCudaPartition *partitions; /* by HgSide */
 	HgCudaGraph *graphs;		 /* by HgSide */
 	HgCudaBothPairs *pairs;		 /* or NULL */
-	uint32_t narrow_room;		 /* rows of both sides of a bin */
+	uint32_t narrow_room;		 /* rows of both sides of a bin that fit a narrow block */
 	uint32_t wide_room;
-	uint32_t *list; /* [bins]: those for wide blocks from the front, the rest from the end */
+	uint32_t *list; /* [bins] see hg_both_survey_kernel */
 	HgBothSurvey *survey;
 	HgBinsCounters *counters;
 };
@@ -62,7 +60,7 @@ bin_vertices(const Build *build)
 	return UINT32_C(1) << (build->shape->vertices_log2 - build->shape->bins_log2);
 }
 
-/* How many rows of a bin do narrow and wide blocks have room for? */
+/* Sets how many rows of a bin fit narrow and wide blocks. */
 static void
 choose_rooms(const HgCudaWork *work, Build *build)
 {
@@ -72,7 +70,7 @@ choose_rooms(const HgCudaWork *work, Build *build)
 	const size_t limit = work->device->shared_limit - HG_BINS_STATIC_SHARED;
 	const size_t room = limit > none ? (limit - none) / (width + sizeof(uint32_t)) : 0;
 
-	/* 16 bits hold a number of edges */
+	/* an edge's index must fit 16 bits */
 	build->wide_room = (uint32_t) (room < UINT16_MAX ? room : UINT16_MAX);
 	build->narrow_room = (uint32_t) ((HG_BOTH_SHARED - none) / (width + sizeof(uint32_t)));
 	if (build->narrow_room > build->wide_room)
@@ -80,7 +78,7 @@ choose_rooms(const HgCudaWork *work, Build *build)
 }
 
 /* ------------------------------------------------------------------------
- * Bins that blocks have room for
+ * Bins that fit a block
  * ------------------------------------------------------------------------ */
 
 template <typename Word>
@@ -98,7 +96,7 @@ side_of(const Build *build, HgSide side)
 	return it;
 }
 
-/* Take count bins: number first on of all, or, wide, of those that are listed. */
+/* Processes count bins: from number first on of all, or, in wide blocks, of the listed ones. */
 template <typename Word, int THREADS, bool HOT>
 static HgStatus
 launch(HgCudaWork *work, const Build *build, uint32_t first, uint32_t count, HgError *error)
@@ -130,8 +128,8 @@ launch(HgCudaWork *work, const Build *build, uint32_t first, uint32_t count, HgE
 }
 
 /*
- * Take bins from 0 to end, in launches that begin small and grow as long as they are quick: what
- * bins have of pairs nobody knows, and what was launched can't be cancelled.
+ * Processes bins 0 .. end - 1, in launches that begin small and grow as long as they are quick:
+ * the pairs of a bin are unknown, and a launched kernel can't be cancelled.
  */
 template <typename Word, int THREADS, bool HOT>
 static HgStatus
@@ -159,10 +157,10 @@ launch_all(HgCudaWork *work, const Build *build, uint32_t end, HgError *error)
 }
 
 /* ------------------------------------------------------------------------
- * The others
+ * Bins that fit no block
  * ------------------------------------------------------------------------ */
 
-/* Finish the graphs of the bins that no block has room for. */
+/* Completes the graphs of the bins that fit no block. */
 static HgStatus
 build_rest(HgCudaWork *work, const Build *build, const HgBothSurvey *survey, HgError *error)
 {
@@ -181,7 +179,7 @@ build_rest(HgCudaWork *work, const Build *build, const HgBothSurvey *survey, HgE
 										   graph->edge_rows, graph->offsets, error));
 			continue;
 		}
-		/* all rows are there still, and are sorted instead of the edges */
+		/* all rows still exist in the partition: sort these instead of the edges */
 		hg_cuda_free(work, graph->edge_words);
 		hg_cuda_free(work, graph->edge_rows);
 		graph->edge_words = partition->words;
@@ -193,7 +191,7 @@ build_rest(HgCudaWork *work, const Build *build, const HgBothSurvey *survey, HgE
 	return HG_OK;
 }
 
-/* The edges of a side, which are in the bins of its partition. */
+/* Returns the edges of a side as a partition with the same bins. */
 static HgCudaPartition
 edges_of(const Build *build, HgSide side)
 {
@@ -204,7 +202,7 @@ edges_of(const Build *build, HgSide side)
 	return edges;
 }
 
-/* Join these bins: their pairs come behind those that there are. */
+/* Joins the bins that fit no block: their pairs are written behind the others. */
 static HgStatus
 match_rest(HgCudaWork *work, const Build *build, HgError *error)
 {
@@ -247,10 +245,10 @@ match_rest(HgCudaWork *work, const Build *build, HgError *error)
 }
 
 /* ------------------------------------------------------------------------
- * All of it
+ * Build
  * ------------------------------------------------------------------------ */
 
-/* What kernels counted, in one block, to be read back at once. */
+/* Counters of all kernels, in one block, which is read back at once. */
 struct Found
 {
 	HgBothSurvey survey;

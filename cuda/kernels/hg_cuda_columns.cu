@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_columns.cu
- *	  The columns that the rows of a side have beside their keys.
+ *	  The columns of the rows of a side, beside their keys.
  *
- * Values come when the keys of their rows are there, in pieces, and are copied to where the
- * row's position is.  That all have come is known by their number.  A caller who gives a row its
- * value twice gets groups that are wrong, but nothing is read where there is no row.
+ * Values come in pieces, after the keys of their rows, and are copied to the positions of the
+ * rows.  Their number shows whether all have come.  A caller that gives a row its value twice gets
+ * wrong groups, but nothing is read outside of the arrays.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@
 
 #include <cstring>
 
-/* Rows that there is room for are a multiple of this, so that each array is aligned. */
+/* The capacity is a multiple of this, so that each array is aligned. */
 static constexpr uint64_t ROWS_ALIGNMENT = 8;
 
 void
@@ -29,7 +29,7 @@ hg_cuda_columns_init(HgCudaColumns *columns, const HgJobSpec *spec, HgSide side)
 		columns->width[column] = spec->column_width[side][column];
 }
 
-/* Where the values of a column begin in a block, or, for the one behind the last, the nulls. */
+/* Return where a column's values, or NULL bytes, begin in a block; column may be the count. */
 static uint64_t
 values_offset(const HgCudaColumns *columns, uint32_t column, uint64_t capacity)
 {
@@ -87,7 +87,7 @@ hg_cuda_columns_reserve(HgCudaWork *work, HgCudaColumns *columns, uint64_t rows,
 		capacity = 2 * columns->capacity;
 	capacity = (capacity + ROWS_ALIGNMENT - 1) / ROWS_ALIGNMENT * ROWS_ALIGNMENT;
 
-	/* rows without a value yet are copied with the others when there must be room for more */
+	/* rows without a value yet are copied with the others if the block grows */
 	bytes = nulls_offset(columns, columns->count, capacity);
 	HG_TRY(hg_cuda_alloc_array(work, bytes, &block, error));
 	HG_CUDA_TRY(cudaMemsetAsync(block, 0, bytes, work->stream), error);

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_compute.cu
- *	  Columns of graph replicas that are computed of others, in device memory, by ordinal.
+ *	  Columns of graph replicas that are computed from others, by ordinal, in device memory.
  *
- * Each thread follows the program for a few ordinals, so that a step is decoded once for them.  All
- * threads do the same steps, and neighbours read neighbouring values: it is a matter of memory
- * alone, and ordinals where no row is are computed as well, of whatever lies there.  Which numbers
- * that overflow are some row's is looked at only where there are any.
+ * Each thread runs the program for a few ordinals, so that a step is decoded once for all of them.
+ * All threads do the same steps, and neighbours read neighbouring values, so memory alone limits
+ * the speed.  Ordinals without a row are computed as well, from undefined values.  Only if any
+ * number overflows, a second kernel checks whether it is a row's.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

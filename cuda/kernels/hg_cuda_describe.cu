@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_describe.cu
- *	  Looking at a HashGraph in device memory: its numbers, and a copy of it for the caller.
+ *	  Statistics and copies of a HashGraph in device memory.
  *
- * Describing counts empty vertices and the longest list by the offsets, and different keys as
- * edges whose word differs from the one before: a graph whose lists are in no order has its
- * words sorted for that, in a copy.  What is copied out goes in pieces, since row numbers and
- * keys are made from what the graph has in place of them.
+ * Empty vertices and the longest list come from the offsets.  Distinct keys are counted as edges
+ * whose word differs from the one before; if lists are unordered, the words are sorted for that,
+ * in a copy.  Graphs are copied out in pieces, since row numbers and keys must be translated.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,10 +23,10 @@
 static constexpr int THREADS = HG_STREAM_THREADS;
 
 /* ------------------------------------------------------------------------
- * Numbers
+ * Statistics
  * ------------------------------------------------------------------------ */
 
-/* Sort words: many by one digit after the other, as hg_cuda_graph.cu sorts rows. */
+/* Sorts words, many of them digit by digit, as hg_cuda_graph.cu sorts rows. */
 template <typename Word>
 static HgStatus
 sort_words(HgCudaWork *work, cub::DoubleBuffer<Word> *words, uint64_t n, HgError *error)
@@ -54,7 +53,7 @@ sort_words(HgCudaWork *work, cub::DoubleBuffer<Word> *words, uint64_t n, HgError
 	return HG_OK;
 }
 
-/* Add up the different keys of a graph in sums[2]. */
+/* Adds the distinct keys of a graph to sums[2]. */
 template <typename Word>
 static HgStatus
 count_keys(HgCudaWork *work, const HgCudaGraph *graph, unsigned long long *sums, HgError *error)
@@ -63,7 +62,7 @@ count_keys(HgCudaWork *work, const HgCudaGraph *graph, unsigned long long *sums,
 	const uint64_t n = graph->rows;
 	cub::DoubleBuffer<Word> ordered;
 
-	/* equal keys have to be neighbours to be counted once */
+		/* equal keys must be neighbours to be counted once */
 	if (!graph->ordered && n > 0)
 	{
 		HG_TRY(hg_cuda_alloc_array(work, n, &ordered.d_buffers[0], error));
@@ -130,7 +129,7 @@ hg_cuda_graph_describe(HgCudaWork *work, const HgCudaGraph *graph, HgGraphStats 
  * Copies
  * ------------------------------------------------------------------------ */
 
-/* Copy an array to the caller, in pieces, with cancelled() polled between them. */
+/* Copies an array to the caller, in pieces, with checks for cancellation between them. */
 static HgStatus
 copy_out(HgCudaWork *work, const void *from, void *to, uint64_t bytes, HgError *error)
 {
@@ -150,7 +149,7 @@ copy_out(HgCudaWork *work, const void *from, void *to, uint64_t bytes, HgError *
 	return HG_OK;
 }
 
-/* Copy the row numbers of a graph's edges to the caller. */
+/* Copies the row numbers of a graph's edges to the caller. */
 static HgStatus
 copy_rows(HgCudaWork *work, const HgCudaGraph *graph, HgCudaNumbers *numbers, uint32_t *edge_rows,
 		  HgError *error)
@@ -183,7 +182,7 @@ hg_cuda_graph_export(HgCudaWork *work, const HgCudaGraph *graph, HgCudaNumbers *
 	HG_TRY(copy_out(work, graph->offsets, offsets, entries * sizeof(uint32_t), error));
 	HG_TRY(copy_rows(work, graph, numbers, edge_rows, error));
 
-	/* edges carry mixed words; the caller gets keys */
+	/* edges have mixed words; the caller gets keys */
 	HG_TRY(hg_cuda_alloc(work, HG_APPEND_KEYS * width, &keys, error));
 	for (uint64_t at = 0; at < graph->rows; at += HG_APPEND_KEYS)
 	{

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_edges.cu
- *	  Edges of graph replicas: keys that are made wide, rows that are checked, and rows that count.
+ *	  Edges of graph replicas: widened keys, checked rows, and graphs of selected rows.
  *
- * A graph of the rows that count is the other one with its gaps closed.  Each edge has a flag, and
- * the prefix sum of the flags tells the place of each edge that counts, and where each list begins.
- * So lists stay in their order, and nothing is hashed or sorted.
+ * A graph of selected rows is the other graph with the gaps closed.  Each edge has a flag, whose
+ * prefix sums are the position of each selected edge, and the start of each list.  So lists keep
+ * their order, and nothing is hashed or sorted.
  *
- * MEMORY of that: 4 bytes for each edge, until it is made, and the graph.
+ * MEMORY: 4 bytes for each edge, until the graph is made, and the graph.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,7 +24,7 @@
 /* Bytes of an edge with a key of 8 bytes. */
 static constexpr uint64_t EDGE_BYTES = sizeof(uint64_t) + sizeof(uint32_t);
 
-/* CUB's own has had two names. */
+/* Addition for CUB, whose own functor had two names over time. */
 struct Plus
 {
 	__host__ __device__ uint32_t
@@ -48,7 +48,7 @@ hg_cuda_edges_check(HgCudaWork *work, const uint32_t *rows, uint64_t count, uint
 {
 	const uint32_t *found;
 	const void *host;
-	uint32_t *device_found; /* [2] as hg_limit_kernel has them */
+	uint32_t *device_found; /* [2] see hg_limit_kernel */
 
 	*below = true;
 	*numbers = 0;
@@ -68,8 +68,8 @@ hg_cuda_edges_check(HgCudaWork *work, const uint32_t *rows, uint64_t count, uint
 }
 
 /*
- * Of the flags places[first .. end - 1], and a place behind them, each becomes the number of those
- * before it that are set, of which *before are before first; then *before is of end.  It waits.
+ * Replaces the flags places[first .. end - 1], and one element behind them, by the number of set
+ * flags before each.  *before is that number for first, and becomes that for end.  Waits.
  */
 static HgStatus
 sum_up(HgCudaWork *work, uint32_t *places, uint64_t first, uint64_t end, uint32_t *before,
@@ -94,7 +94,7 @@ sum_up(HgCudaWork *work, uint32_t *places, uint64_t first, uint64_t end, uint32_
 	return HG_OK;
 }
 
-/* places[i], of rows + 1, becomes the number of edges before i that count; *total of all. */
+/* Sets places[rows + 1] to the number of selected edges before each edge, and *total to all. */
 static HgStatus
 find_places(HgCudaWork *work, const HgCudaGraph *graph, const uint64_t *mask, uint32_t *places,
 			uint32_t *total, HgError *error)
@@ -105,7 +105,7 @@ find_places(HgCudaWork *work, const HgCudaGraph *graph, const uint64_t *mask, ui
 		const uint64_t end =
 			graph->rows - first < HG_PIECE_ROWS ? graph->rows : first + HG_PIECE_ROWS;
 
-		/* the place behind is the first one of the next piece, which begins with the same */
+		/* the next piece begins with the element behind this one, and with the same value */
 		HG_TRY((hg_cuda_launch<hg_flag_kernel>(
 			work->stream, "hg_flag_kernel", hg_blocks_for(end - first, HG_STREAM_THREADS),
 			HG_STREAM_THREADS, error, graph->edge_rows, mask, first, end, places)));

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_exchange.cu
- *	  Rows of one side of a job that several devices have together change devices.
+ *	  The exchange of one side's rows between the devices of a sharded job.
  *
  * The bins of the exchange are those of the first pass of a partition, and a merge is its second
- * pass (hg_cuda_partition.cu), whose rows come from several devices: no row is moved for the
- * exchange alone but over the link between the devices, and that by copies beside the kernels.
+ * pass (hg_cuda_partition.cu), whose rows come from several devices.  So the exchange itself moves
+ * rows only over the link between devices, by copies that run beside the kernels.
  *
- * What comes stands in one array, chunk by chunk, shard by shard, bin by bin.  A bin of the range
- * is there as often as there are shards: its segments.  A pass takes any number of these.
+ * Arriving rows stand in one array, by chunk, shard and bin.  A bin of the range occurs once for
+ * each other shard: these are its segments.  A pass takes any number of them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,7 +24,7 @@
 /* Rows of the smallest tiles. */
 static constexpr int LEAST_TILE_ROWS = HG_PARTITION_THREADS * HG_PARTITION_ITEMS / 2;
 
-/* Segments that there are at most, what ends those of each chunk, and what is before it. */
+/* Most segments, with the end of those of each chunk, and the rows before each chunk. */
 static constexpr size_t HOST_SEGMENTS =
 	(HG_EXCHANGE_SHARDS - 1) * HG_EXCHANGE_MAX_BINS + 2 * HG_EXCHANGE_CHUNKS;
 
@@ -117,14 +117,14 @@ hg_cuda_exchange_range_log2(const uint32_t *ends, uint32_t self)
 	return log2;
 }
 
-/* The first bin of a chunk among so many of a range: each has more than the one before. */
+/* Returns the first bin of a chunk of a range's chunks: each has more bins than the last. */
 static uint32_t
 chunk_bin(uint32_t bins, uint32_t chunk, uint32_t chunks)
 {
 	return (uint32_t) ((uint64_t) bins * chunk * (chunk + 1) / (chunks * (chunks + 1)));
 }
 
-/* How many chunks there are of a shard's range, when no chunk is to be without a bin. */
+/* Returns the chunks of a shard's range: fewer if a chunk would have no bin. */
 static uint32_t
 chunks_of(const uint32_t *ends, uint32_t shard, uint32_t chunks)
 {
@@ -136,8 +136,8 @@ chunks_of(const uint32_t *ends, uint32_t shard, uint32_t chunks)
 }
 
 /*
- * Note where the segments of a chunk that come from others begin, from number *count on, and rows
- * from *place on.
+ * Notes where the segments of a chunk that come from other shards begin: segment numbers from
+ * *count on, rows from *place on.
  */
 static void
 note_segments(HgCudaExchange *exchange, HgCudaExchangeChunk *chunk, const uint32_t *const starts[],
@@ -153,7 +153,7 @@ note_segments(HgCudaExchange *exchange, HgCudaExchangeChunk *chunk, const uint32
 	exchange->host_segments[(*count)++] = *place;
 }
 
-/* Cut the range into chunks, and learn what each has: *count numbers of segments, and its sums. */
+/* Divides the range into chunks: *count segments, *arriving rows from others, *rows in all. */
 static void
 cut_range(HgCudaExchange *exchange, const uint32_t *const starts[], uint32_t *count,
 		  uint64_t *arriving, uint64_t *rows)
@@ -186,7 +186,7 @@ cut_range(HgCudaExchange *exchange, const uint32_t *const starts[], uint32_t *co
  * Copies
  * ------------------------------------------------------------------------ */
 
-/* Copy bytes to a shard's device. */
+/* Copies bytes to a shard's device. */
 static HgStatus
 copy(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaShown *to, const void *source,
 	 uint64_t bytes, void *target, HgError *error)
@@ -197,7 +197,7 @@ copy(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaShown *to, co
 	return HG_OK;
 }
 
-/* Send count sorted rows, from number at on, to where a shard has a place for them. */
+/* Sends count sorted rows, from number at on, to position place of a shard. */
 static HgStatus
 send_rows(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaShown *to, uint64_t at,
 		  uint64_t count, uint64_t place, HgError *error)
@@ -214,8 +214,9 @@ send_rows(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaShown *t
 }
 
 /*
- * Send what is of a chunk of a shard's range. *place is where the chunk begins there, and becomes
- * where the next one does: it has the rows of each other shard, one after the other.
+ * Sends this shard's rows of a chunk of another shard's range.  *place is the position of the
+ * chunk there, and becomes that of the next one; a chunk has the rows of each shard but its own in
+ * turn.
  */
 static HgStatus
 send_chunk(HgCudaWork *work, const HgCudaExchange *exchange, const uint32_t *const starts[],
@@ -248,7 +249,7 @@ hg_cuda_exchange_send(HgCudaWork *work, HgCudaExchange *exchange, const uint32_t
 			HG_CUDA_TRY(cudaStreamWaitEvent(exchange->copies, shown[m].ready, 0), error);
 	for (uint32_t c = 0; c < chunks; c++)
 	{
-		/* shards in another order each, so that not all write to the same */
+		/* each shard starts with another target, so that not all write to the same one */
 		for (uint32_t i = 1; i < exchange->shards; i++)
 		{
 			const uint32_t m = (exchange->self + i) % exchange->shards;
@@ -267,10 +268,10 @@ hg_cuda_exchange_send(HgCudaWork *work, HgCudaExchange *exchange, const uint32_t
 }
 
 /* ------------------------------------------------------------------------
- * Room
+ * Memory
  * ------------------------------------------------------------------------ */
 
-/* Room for the partition.  Bins that are beyond the range begin, and end, where all rows end. */
+/* Allocates the partition.  Bins beyond the range are empty, and begin where all rows end. */
 static HgStatus
 make_room(HgCudaWork *work, const HgCudaExchange *exchange, uint32_t digits_log2, uint64_t rows,
 		  HgCudaPartition *partition, HgError *error)
@@ -288,7 +289,7 @@ make_room(HgCudaWork *work, const HgCudaExchange *exchange, uint32_t digits_log2
 		HG_STREAM_THREADS, error, partition->starts + there, entries - there, (uint32_t) rows);
 }
 
-/* Room for what merges work in. */
+/* Allocates the memory for merges. */
 static HgStatus
 make_scratch(HgCudaWork *work, HgCudaExchange *exchange, uint32_t digits_log2, HgError *error)
 {
@@ -356,7 +357,7 @@ hg_cuda_exchange_expect(HgCudaWork *work, HgCudaExchange *exchange, const uint32
  * Merging
  * ------------------------------------------------------------------------ */
 
-/* Add the tiles of segments to the list: so many, in cycles of the bins of a chunk. */
+/* Appends the tiles of segments to the list; bins is the cycle of hg_pieces_kernel. */
 static HgStatus
 list_segments(HgCudaWork *work, const HgCudaExchangeScratch *scratch, const uint32_t *starts,
 			  uint32_t segments, uint32_t bins, uint32_t tile_rows, uint32_t flags, HgError *error)
@@ -371,7 +372,7 @@ list_segments(HgCudaWork *work, const HgCudaExchangeScratch *scratch, const uint
 											scratch->tiles, scratch->tile_count);
 }
 
-/* The tiles of a chunk: of the own rows, and of those that have arrived. */
+/* Lists the tiles of a chunk: of the shard's own rows, and of arrived ones. */
 static HgStatus
 list_chunk(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaExchangeChunk *chunk,
 		   uint32_t tile_rows, HgTiles *tiles, HgError *error)
@@ -391,9 +392,9 @@ list_chunk(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaExchang
 }
 
 /*
- * A merge of a chunk, as a pass with tiles of THREADS * ITEMS rows.  places get what is before the
- * chunk, and then the rows of each bin to be; the sums of that are where bins begin, and then the
- * next free place of each.
+ * Merges a chunk, as a pass with tiles of THREADS * ITEMS rows.  places become the rows before the
+ * chunk, then the rows of each new bin; their sums are where the bins begin, and then the next
+ * free position of each.
  */
 template <typename Word, int THREADS, int ITEMS>
 static HgStatus

@@ -143,9 +143,9 @@ uint32_t hg_cuda_exchange_range_log2(const uint32_t *ends, uint32_t self);
 
 /*
  * Allocates memory for the rows that come, and for a partition of 2^bins_log2 bins, at least as
- * many as the range has.  starts and ends, [shards], are those of all shards.  Ranges are divided
- * into chunks chunks, at most HG_EXCHANGE_CHUNKS, the same number for all shards.  *shown is what
- * the other shards need for hg_cuda_exchange_send.
+ * many as the range has.  starts and ends, [shards], are those of all shards.  chunks is the number
+ * of chunks of each range, at most HG_EXCHANGE_CHUNKS.  *shown is what the other shards need for
+ * hg_cuda_exchange_send.
  */
 HgStatus hg_cuda_exchange_expect(HgCudaWork *work, HgCudaExchange *exchange,
 								 const uint32_t *const starts[], const uint32_t *ends,

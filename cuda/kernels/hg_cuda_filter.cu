@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_filter.cu
- *	  Filters of graph replicas' rows, decided by ordinal for a mask by row number.
+ *	  Filters on the rows of a graph replica: computed by ordinal, for a mask by row number.
  *
- * A thread has a row, and a warp the rows of one word of the mask: all of them do the same steps,
- * and read neighbouring values.  Where a word says that none of its rows counts nothing is read.
- * Filters that compute numbers have a kernel of their own, which has room for these.
+ * A thread has a row, and a warp the rows of one word of the mask: all do the same steps and read
+ * neighbouring values.  If none of a word's bits is set, nothing is read.  Filters that compute
+ * numbers have their own kernel, with memory for these.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,7 +20,7 @@
 static_assert(HG_PIECE_ROWS % 32 == 0 && HG_STREAM_THREADS % 32 == 0,
 			  "a warp decides about 32 rows of a part");
 
-/* Kernels take no more than this. */
+/* Parameters of a kernel have at most this many bytes. */
 static_assert(sizeof(HgFilterTest) + 5 * sizeof(uint64_t) <= 4096,
 			  "a filter is a parameter of a kernel");
 

@@ -15,8 +15,8 @@
 #include "hg_cuda_tuning.h"
 
 /*
- * Tests the items first .. end - 1, both multiples of 32: a warp for each 32 numbers of a part.
- * part_words is the number of 32-bit words of the mask that a part uses, of those that it has.
+ * Tests the items first .. end - 1, both multiples of 32: a warp for each 32 numbers of a part.  A
+ * part uses the first part_words 32-bit words of its share of the mask.
  * *lost becomes 1 if a computed number overflows; without computes, lost is not used.
  */
 template <bool computes>

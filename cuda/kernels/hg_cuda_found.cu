@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_found.cu
- *	  What rows of a graph replica find in another one, by ordinals, and columns of that.
+ *	  Lookups from the rows of one graph replica to another, by ordinal, and columns of the found.
  *
- * It is the intersection of two graphs (Algorithm 3), as hg_cuda_join.cu has it, of which no pair
- * is written: a row may find one row, and its place gets the ordinal of that.  Where two have its
- * key it gets HG_FOUND_TWO, which matters if it counts alone.  So nothing depends on who comes
- * first.
+ * A lookup is the intersection of two graphs (Algorithm 3), as in hg_cuda_join.cu, but no pair is
+ * written.  A row may find one row, whose ordinal is stored at its own ordinal.  If several rows
+ * have its key, HG_FOUND_TWO is stored, which only matters if the row is selected.  So the result
+ * does not depend on the order of threads.
  *
- * Whether rows count is told by ordinal, not by edge: ordinals are read in order, as are the words
- * of the mask.
+ * The kernel that checks selected rows goes by ordinal, not by edge, so that it reads ordinals and
+ * the words of the mask in order.
  *
  * MEMORY: 4 bytes for each ordinal of the rows that look up.
  *

@@ -91,9 +91,9 @@ __launch_bounds__(HG_STREAM_THREADS)
 
 /*
  * Checks what the selected rows have found, a warp for each 32 numbers of a part.  first and end
- * are multiples of 32.  part_words is the number of 32-bit words of the mask that a part uses, of
- * those that it has.  *two becomes 1 if a selected row has found HG_FOUND_TWO.  With drop, bits of
- * rows that have found nothing are cleared, as are those of numbers that no row can have.
+ * are multiples of 32.  A part uses the first part_words 32-bit words of its share of the mask.
+ * *two becomes 1 if a selected row has found HG_FOUND_TWO.  With drop, the bits of rows that have
+ * found nothing are cleared, and the bits of numbers that no row can have.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)

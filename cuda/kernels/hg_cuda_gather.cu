@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_gather.cu
- *	  Matches and the values of their rows, on their way to the host.
+ *	  Copies of matches and of their rows' values to the host.
  *
  * The matches of a job with columns stay pairs of positions in device memory, as columns are by
- * position.  When some of them are asked for, the rows of either side become row numbers in a
- * block of their own, and are copied from there; then that block takes the values of one column
- * after another.  The stream keeps the order: a kernel writes to the block when the copy before
- * it is done.
+ * position.  When some of them are demanded, the positions of either side become row numbers in
+ * the gather block, and are copied from there.  Then that block takes the values of one column
+ * after another.  The stream keeps the order: a kernel writes to the block after the copy before
+ * it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@
 
 #include "../device/hg_cuda_launch.h"
 
-/* values_out[i], nulls_out[i] = the value of row rows[i]; nulls is NULL where none is. */
+/* values_out[i], nulls_out[i] = the value of row rows[i]; nulls is NULL if no value is NULL. */
 template <typename T>
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
@@ -41,7 +41,7 @@ hg_cuda_gather_open(HgCudaWork *work, HgCudaGather *gather, HgError *error)
 	return hg_cuda_alloc_array(work, HG_GATHER_BYTES, &gather->block, error);
 }
 
-/* Have a copy to the caller's memory made. */
+/* Enqueues a copy to the caller's memory. */
 static HgStatus
 copy_out(HgCudaWork *work, const void *from, uint64_t bytes, void *to, HgError *error)
 {
@@ -49,7 +49,7 @@ copy_out(HgCudaWork *work, const void *from, uint64_t bytes, void *to, HgError *
 	return HG_OK;
 }
 
-/* The numbers of the rows at some positions. */
+/* Copies the numbers of the rows at some positions. */
 static HgStatus
 copy_numbers(HgCudaWork *work, const HgCudaGather *gather, HgCudaNumbers *numbers,
 			 const uint32_t *rows, uint64_t count, uint32_t *to, HgError *error)
@@ -79,7 +79,7 @@ launch(HgCudaWork *work, const HgCudaGather *gather, const HgCudaColumns *column
 		reinterpret_cast<T *>(gather->block), nulls_out);
 }
 
-/* The values of a column of the rows at some positions. */
+/* Copies the values of a column of the rows at some positions. */
 static HgStatus
 copy_values(HgCudaWork *work, const HgCudaGather *gather, const HgCudaColumns *columns,
 			uint32_t column, const uint32_t *rows, uint64_t count, void *values, uint8_t *nulls,
@@ -108,7 +108,7 @@ copy_values(HgCudaWork *work, const HgCudaGather *gather, const HgCudaColumns *c
 	return columns->has_nulls[column] ? copy_out(work, nulls_out, count, nulls, error) : HG_OK;
 }
 
-/* All that a match has of one side. */
+/* Copies the row numbers and values of one side. */
 static HgStatus
 copy_side(HgCudaWork *work, const HgCudaGather *gather, const HgCudaColumns *columns,
 		  HgCudaNumbers *numbers, const uint32_t *rows, uint64_t count, HgSide side,

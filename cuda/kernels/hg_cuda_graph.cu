@@ -1,30 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_graph.cu
- *	  Building HashGraphs in device memory.
+ *	  Builds HashGraphs in device memory.
  *
- * V1 is Algorithm 1 of the paper over the whole device: count the rows of every
- * vertex with atomics, prefix-sum the counts, scatter the rows with atomics.  Each
- * row touches memory at random twice, which is as fast as anything while the graph
- * fits the L2 cache, and several times slower beyond.
+ * V1 is Algorithm 1 of the paper over the whole device: count the rows of each vertex with
+ * atomics, prefix-sum the counts, scatter the rows with atomics.  Each row accesses memory at
+ * random twice.  That is as fast as anything while the graph fits the L2 cache, and several times
+ * slower beyond.
  *
- * V2 is Algorithm 2: rows go into bins first, and Algorithm 1 runs inside every bin,
- * in shared memory.  A mixed word is its own hash (hg_hash.h), so that cutting into
- * bins is a radix partition by the top bits of the word (hg_cuda_partition.cu), and a bin is
- * a consecutive range of vertices.  A block reads its bin once and writes edges and offsets
- * once, all in order.
+ * V2 is Algorithm 2: rows go into bins first, and Algorithm 1 runs inside each bin, in shared
+ * memory.  A mixed word is its own hash (hg_hash.h), so that bins are a radix partition by the top
+ * bits of the word (hg_cuda_partition.cu), and a bin is a consecutive range of vertices.  A block
+ * reads its bin once and writes edges and offsets once, all in order.
  *
- * Either way the lists of the inner side are put in the order of their words at last.
- * It makes the edges of one key neighbours, so that the matches of a row are one range
- * of edges and writing them is copying, however many they are: matching counts on it.
- * The rows of the outer side only look, so that their lists can be in any order.
+ * Both finally sort the lists of the inner side by their words.  Edges of one key become
+ * neighbours, so that the matches of a row are one range of edges and writing them is copying,
+ * however many they are.  Matching relies on it.  The lists of the outer side can be in any order.
  *
- * SKEW.  A bin can have more rows or vertices than shared memory, and a list of several
- * keys can be too long to be ordered where it is built.  Where that happens, all edges of
- * the graph are sorted by the whole word: that is linear, does not care for duplicates,
- * and costs about what the bins cost.  Vertices then find their offsets by bisection.
- * (Lists of V1 stay where they are, since sorting by the word sorts by vertex first: its
- * offsets hold.)
+ * SKEW.  A bin can have more rows or vertices than shared memory holds, and a list of several keys
+ * can be too long to be sorted where it is built.  Then all edges of the graph are sorted by the
+ * whole word: that is linear, does not depend on duplicates, and costs about what the bins cost.
+ * Vertices then find their offsets by bisection.  (The offsets of V1 stay valid, since sorting by
+ * the word sorts by vertex first.)
  *
  * MEMORY of a side while it is built: words and row numbers, twice, and the offsets.
  *
@@ -80,7 +77,7 @@ hg_cuda_unmix(HgCudaWork *work, uint32_t key_width, const void *words, void *key
  * Sorting
  * ------------------------------------------------------------------------ */
 
-/* Rows and their words, twice: a sort goes back and forth between the two. */
+/* Rows and their words, twice: a sort moves them between two buffers. */
 template <typename Word> struct SortedRows
 {
 	cub::DoubleBuffer<Word> words;
@@ -88,10 +85,7 @@ template <typename Word> struct SortedRows
 	uint64_t n;
 };
 
-/*
- * Sort by the whole word.  Many rows are sorted by one digit after the other, from the
- * lowest, which gives the same.
- */
+/* Sorts by the whole word.  Many rows are sorted digit by digit, from the lowest one. */
 template <typename Word>
 static HgStatus
 sort_rows(HgCudaWork *work, SortedRows<Word> *sorted, HgError *error)
@@ -119,7 +113,7 @@ sort_rows(HgCudaWork *work, SortedRows<Word> *sorted, HgError *error)
 	return HG_OK;
 }
 
-/* Sort the edges of a graph by their words, which puts all its lists in order. */
+/* Sorts the edges of a graph by their words, which sorts all of its lists. */
 template <typename Word>
 static HgStatus
 sort_edges(HgCudaWork *work, HgCudaGraph *graph, HgError *error)
@@ -201,7 +195,7 @@ build_v1(HgCudaWork *work, Word *words, const uint32_t *rows, uint64_t n, HgCuda
 	hg_cuda_free(work, words);
 	graph->edge_words = edge_words;
 
-	/* a thread a list: fewer of them where lists are longer */
+	/* a thread sorts a list: launches have fewer of them if lists are longer */
 	const uint64_t piece_lists = HG_PIECE_ROWS / (n / vertices + 1);
 
 	for (uint64_t first = 0; graph->ordered && first < vertices; first += piece_lists)
@@ -221,7 +215,7 @@ build_v1(HgCudaWork *work, Word *words, const uint32_t *rows, uint64_t n, HgCuda
  * Algorithm 2
  * ------------------------------------------------------------------------ */
 
-/* Run Algorithm 1 inside bins from to .. end - 1 of the graph's edges, which are partitioned. */
+/* Runs Algorithm 1 inside bins from .. end - 1 of the graph's edges, which are partitioned. */
 template <typename Word, bool ORDERED>
 static HgStatus
 build_bins(HgCudaWork *work, const HgShape *shape, const uint32_t *starts, uint32_t from,
@@ -248,7 +242,7 @@ build_bins(HgCudaWork *work, const HgShape *shape, const uint32_t *starts, uint3
 	return HG_OK;
 }
 
-/* Does a bin fit a block as far as its vertices go? */
+/* Returns true if a block has room for the vertices of a bin. */
 template <typename Word>
 static bool
 bins_fit(const HgCudaWork *work, const HgShape *shape)
@@ -260,7 +254,7 @@ bins_fit(const HgCudaWork *work, const HgShape *shape)
 			   work->device->shared_limit;
 }
 
-/* Find the offsets of a graph whose edges are sorted. */
+/* Finds the offsets of a graph whose edges are sorted. */
 template <typename Word>
 static HgStatus
 find_offsets(HgCudaWork *work, const HgCudaGraph *graph, HgError *error)
@@ -282,10 +276,10 @@ find_offsets(HgCudaWork *work, const HgCudaGraph *graph, HgError *error)
 }
 
 /* ------------------------------------------------------------------------
- * Either
+ * Both algorithms
  * ------------------------------------------------------------------------ */
 
-/* Read the number of lists and bins that were left unfinished, waiting for it. */
+/* Reads the number of lists and bins that were left unfinished.  Waits. */
 static HgStatus
 read_unfinished(HgCudaWork *work, uint32_t *unfinished, uint32_t *count, HgError *error)
 {
@@ -296,7 +290,7 @@ read_unfinished(HgCudaWork *work, uint32_t *unfinished, uint32_t *count, HgError
 	return HG_OK;
 }
 
-/* Algorithm 2 in some bins of a graph whose edges are rows in bins. */
+/* Runs Algorithm 2 in some bins of a graph whose edges are rows in bins. */
 template <typename Word>
 static HgStatus
 build_some_bins(HgCudaWork *work, const HgShape *shape, const uint32_t *starts, uint32_t first,
@@ -307,7 +301,7 @@ build_some_bins(HgCudaWork *work, const HgShape *shape, const uint32_t *starts, 
 			   : build_bins<Word, false>(work, shape, starts, first, end, graph, unfinished, error);
 }
 
-/* Sort the edges, if anything could not be finished in its bin. */
+/* Sorts the edges if anything could not be finished in its bin. */
 template <typename Word>
 static HgStatus
 finish_bins(HgCudaWork *work, HgCudaGraph *graph, uint32_t *unfinished, HgError *error)
@@ -321,7 +315,7 @@ finish_bins(HgCudaWork *work, HgCudaGraph *graph, uint32_t *unfinished, HgError 
 	return find_offsets<Word>(work, graph, error);
 }
 
-/* Build by Algorithm 2; edges that could not be finished by bins are sorted. */
+/* Builds by Algorithm 2, with a sort if a bin could not be finished. */
 template <typename Word>
 static HgStatus
 build_v2(HgCudaWork *work, const HgShape *shape, void *keys, const uint32_t *rows, bool keep_keys,
@@ -376,7 +370,7 @@ build(HgCudaWork *work, const HgShape *shape, Word *keys, const uint32_t *rows, 
 	return HG_OK;
 }
 
-/* A graph without its edges, and with room for its offsets. */
+/* Makes a graph without edges, with memory for its offsets. */
 static HgStatus
 begin_graph(HgCudaWork *work, uint32_t key_width, uint32_t vertices_log2, uint64_t rows,
 			HgCudaGraph *graph, HgError *error)

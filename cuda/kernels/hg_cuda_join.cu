@@ -1,26 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_join.cu
- *	  Matching rows with a HashGraph in device memory.
+ *	  Matches rows with a HashGraph in device memory.
  *
- * Both probes of the paper are one procedure here.  Outer rows look for their partners
- * in the list of their vertex, a thread a row.  In the standard probe they come as they
- * were read, and touch the inner graph at random.  In the intersection (Algorithm 3)
- * they come as edges of the outer graph, list by list: neighbouring threads search
- * neighbouring lists of the inner graph, which are read once and in order.
+ * Both probes of the paper are one procedure here.  Outer rows search the list of their vertex, a
+ * thread a row.  In the standard probe they come as they were appended, and access the inner graph
+ * at random.  In the intersection (Algorithm 3) they come as edges of the outer graph, list by
+ * list: neighbouring threads search neighbouring lists of the inner graph, which are read once and
+ * in order.
  *
- * Lists are in the order of their words (hg_cuda_graph.h), so what matches a row is one
- * range of inner edges, however many they are.
+ * Lists are sorted by their words (hg_cuda_graph.h), so the matches of a row are one range of
+ * inner edges, however many they are.
  *
- * 1. Look up: the range of each row is kept, and the matches of each tile of rows are
- *	  summed up.
- * 2. Prefix-sum the tiles: which makes every match a number.
- * 3. Write matches first .. first + count - 1, for any first and count.  Blocks take
- *	  tiles where every tile is small.  Where one key has so many rows that a tile has
- *	  more matches than a block should write, blocks take units: equal parts of a tile.
+ * 1. Look up: store the range of each row, and sum the matches of each tile of rows.
+ * 2. Prefix-sum the tiles, which numbers all matches.
+ * 3. Write matches first .. first + count - 1, for any first and count.  A block takes a tile if
+ *	  all tiles are small.  If one key has so many rows that a tile has more matches than a block
+ *	  should write, a block takes a unit: an equal part of a tile.
  *
- * Nothing here grows with the number of matches, and no number of matches is held in
- * fewer than 64 bits.  The matches of an outer row have consecutive numbers.
+ * No memory grows with the number of matches, and all counts of matches have 64 bits.  The matches
+ * of an outer row have consecutive numbers.
  *
  * MEMORY: 8 bytes for each outer row, and 16 for each tile.
  *
@@ -36,10 +35,10 @@
 #include <cub/device/device_scan.cuh>
 #include <cstring>
 
-/* Tiles that one launch looks up at most. */
+/* Most tiles that one launch looks up. */
 static constexpr uint64_t PIECE_TILES = HG_PIECE_ROWS / HG_TILE_ITEMS;
 
-/* Blocks that one launch can have. */
+/* Most blocks of a launch. */
 static constexpr uint64_t MAX_BLOCKS = UINT64_C(1) << 30;
 
 static_assert(HG_COUNTER_STRIPES * sizeof(HgLookupCounters) <= HG_READBACK_BYTES,
@@ -47,7 +46,7 @@ static_assert(HG_COUNTER_STRIPES * sizeof(HgLookupCounters) <= HG_READBACK_BYTES
 static_assert((HG_TILE_ITEMS & (HG_TILE_ITEMS - 1)) == 0 && HG_TILE_ITEMS_PER_THREAD % 4 == 0,
 			  "hg_write_kernel bisects tiles, and reads them four rows at a time");
 
-/* Look all tiles up.  join is NULL where nothing is to be kept. */
+/* Looks up all tiles.  join is NULL if nothing is kept. */
 template <typename Word, bool KEEP, bool FIRST>
 static HgStatus
 look_up(HgCudaWork *work, const HgCudaOuter *outer, const HgCudaGraph *inner, HgCudaJoin *join,
@@ -84,10 +83,7 @@ look_up_mode(HgCudaWork *work, const HgCudaOuter *outer, const HgCudaGraph *inne
 						   : look_up<Word, false, false>(work, outer, inner, join, counters, error);
 }
 
-/*
- * Look all tiles up, and wait for the counters.  *longest_tile is set where join is
- * not NULL.
- */
+/* Looks up all tiles, and waits for the counters.  *longest_tile is set if join is not NULL. */
 static HgStatus
 look_up_counted(HgCudaWork *work, const HgCudaOuter *outer, const HgCudaGraph *inner,
 				HgMatchMode mode, HgCudaJoin *join, HgCudaMatchCounts *counts,
@@ -121,7 +117,7 @@ look_up_counted(HgCudaWork *work, const HgCudaOuter *outer, const HgCudaGraph *i
 	return HG_OK;
 }
 
-/* Turn the numbers of count tiles into the numbers before each, and the total behind. */
+/* Replaces the numbers of count tiles by the sums before each, and the total behind them. */
 static HgStatus
 sum_up(HgCudaWork *work, uint64_t *numbers, uint64_t count, HgError *error)
 {
@@ -168,7 +164,7 @@ hg_cuda_join_open(HgCudaWork *work, const HgCudaOuter *outer, const HgCudaGraph 
 	HG_TRY(hg_cuda_alloc_array(work, tiles + 1, &join->unit_starts, error));
 	HG_TRY(hg_cuda_alloc_array(work, 4, &join->found, error));
 
-	/* what is summed up and read in whole tiles has an end that no row writes */
+	/* set what is summed and read in whole tiles, and no row writes */
 	HG_CUDA_TRY(cudaMemsetAsync(join->tile_starts + tiles, 0, sizeof(uint64_t), work->stream),
 				error);
 	HG_CUDA_TRY(cudaMemsetAsync(join->unit_starts + tiles, 0, sizeof(uint64_t), work->stream),
@@ -195,7 +191,7 @@ hg_cuda_join_write(HgCudaWork *work, const HgCudaJoin *join, uint64_t first, uin
 				   uint32_t *outer_rows, uint32_t *inner_rows, HgError *error)
 {
 	const bool split = join->unit_starts != nullptr;
-	uint64_t found[4] = {0, join->tiles - 1, 0, 0}; /* as of hg_locate_kernel */
+	uint64_t found[4] = {0, join->tiles - 1, 0, 0}; /* as hg_locate_kernel sets them */
 	uint64_t first_block;
 	uint64_t last_block;
 

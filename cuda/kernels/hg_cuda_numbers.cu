@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_numbers.cu
- *	  Row numbers, where they are not the positions of the rows.
+ *	  Row numbers, if they differ from the positions of the rows.
  *
- * There are as many runs as there were appends that did not follow on from the one before: a
- * few hundred where some processes fill a job together.  They stay in the caches while
- * millions of pairs look their rows up by bisection.
+ * There is a run for each append that did not continue the one before: a few hundred if several
+ * processes fill a job together.  They stay in the caches while millions of pairs look their rows
+ * up by bisection.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,7 +19,7 @@
 
 #include <cstring>
 
-/* Runs that the first one makes room for. */
+/* Runs that are allocated at first. */
 static constexpr uint64_t FIRST_CAPACITY = 64;
 
 /* rows[i] = the number of the row at position rows[i]. */
@@ -35,7 +35,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	if (i >= n)
 		return;
 	row = rows[i];
-	/* the last run that begins at row or before; the first one begins at 0 */
+	/* the last run that begins at row or before it; the first one begins at 0 */
 	while (high - low > 1)
 	{
 		uint32_t middle = low + (high - low) / 2;
@@ -48,7 +48,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	rows[i] = runs[low].number + (row - runs[low].position);
 }
 
-/* rows[i] = the number that was given for position rows[i]. */
+/* rows[i] = the number that was assigned to position rows[i]. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_given_kernel(const uint32_t *given, uint32_t *rows, uint64_t n)
@@ -59,7 +59,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		rows[i] = given[rows[i]];
 }
 
-/* rows[i] = the ordinal of row rows[i].  Nothing is read there: any row would do no harm here. */
+/* rows[i] = the ordinal of row rows[i].  Nothing is read at the ordinal: any row is harmless. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_number_to_ordinal_kernel(uint32_t stride, uint32_t *rows, uint64_t n)
@@ -81,7 +81,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		rows[i] = HG_FLAT_ROW(rows[i] / stride, rows[i] % stride);
 }
 
-/* Have room for one more run. */
+/* Makes room for one more run. */
 static HgStatus
 reserve(HgCudaNumbers *numbers, const HgHost *host, HgError *error)
 {
@@ -129,7 +129,7 @@ hg_cuda_numbers_find(HgCudaNumbers *numbers, uint64_t rows, uint64_t number, uin
 		*position = number;
 		return number < rows ? rows - number : 0;
 	}
-	/* most often it is in the run of the one before, or in the next */
+	/* most often the row is in the run of the last one, or in the next */
 	for (uint64_t tried = 0; tried < numbers->count; tried++)
 	{
 		const uint64_t i = (numbers->found + tried) % numbers->count;
@@ -146,7 +146,7 @@ hg_cuda_numbers_find(HgCudaNumbers *numbers, uint64_t rows, uint64_t number, uin
 	return 0;
 }
 
-/* With the largest stride there is, ordinals are numbers. */
+/* Returns true if ordinals are numbers, as with the largest stride. */
 static bool
 is_identity(const HgCudaNumbers *numbers)
 {

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_pages.cu
- *	  Pages of a table in device memory, a piece at a time, and the rows in them.
+ *	  The rows of a relation's pages, which are parsed in device memory a piece at a time.
  *
- * A piece is read twice, from the cache: how many rows there are is known before there must be room
- * for them.  A page's rows stay together; the pages come in the order in which they were counted,
- * which is any.
+ * A piece is parsed twice, from the cache: the number of rows must be known before there is memory
+ * for them.  The rows of a page stay together; pages come in the order in which they were counted,
+ * which is undefined.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@
 #include "hg_cuda_pages_kernels.h"
 #include "hg_cuda_tuning.h"
 
-/* What is beside the pages of a piece: the specs, what is found, and where pages' rows start. */
+/* Returns the bytes beside the pages of a piece: specs, results, and rows before each page. */
 static uint64_t
 beside_bytes(const HgJobSpec *spec, uint64_t room)
 {
@@ -56,7 +56,7 @@ hg_cuda_pages_open(HgCudaWork *work, const HgJobSpec *spec, uint64_t room, HgCud
 	return HG_OK;
 }
 
-/* Blocks that have a warp for each page of a piece. */
+/* Returns the number of blocks, for a warp for each page of a piece. */
 static unsigned
 blocks_of(const HgCudaPages *pages)
 {
@@ -72,7 +72,7 @@ hg_cuda_pages_count(HgCudaWork *work, HgCudaPages *pages, const HgJobSpec *spec,
 
 	pages->side = side;
 	pages->count = count;
-	/* what is done before the copy does not keep others from the bus behind it */
+	/* work that is enqueued before the copy does not delay other copies on the bus */
 	HG_CUDA_TRY(cudaMemsetAsync(pages->found, 0, HG_PAGES_FOUND * sizeof(uint32_t), work->stream),
 				error);
 	HG_CUDA_TRY(cudaMemcpyAsync(pages->pages, from, (uint64_t) count * spec->pages[side]->page_size,

@@ -1,31 +1,31 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_partition.cu
- *	  Putting rows into bins, in device memory.
+ *	  Puts rows into bins, in device memory.
  *
- * It is a radix partition of mixed words and row numbers by the first bits of the words, which
- * is what the first phase of Algorithm 2 of the paper asks for, in one pass over the rows where
- * the bins are few, else in two or more: the first pass by the first bits, the next one inside
- * each bin of it by the bits that follow.  A pass
+ * It is a radix partition of mixed words and row numbers by the first bits of the words: the first
+ * phase of Algorithm 2 of the paper.  Few bins take one pass over the rows, many take two or more:
+ * the first pass goes by the first bits, the next one divides each of its bins by the bits that
+ * follow.  A pass
  *
- * 1. cuts the bins that there are into tiles of some thousand rows, the one bin of the first pass
- *	  without being told,
- * 2. counts the rows of all bins to be, reading the words,
- * 3. prefix-sums the counts, which says where each of them begins,
+ * 1. divides the existing bins into tiles of some thousand rows (the one bin of the first pass
+ *	  needs no list of them),
+ * 2. counts the rows of all new bins, reading the words,
+ * 3. prefix-sums the counts, which are where each bin begins,
  * 4. moves the rows, a block a tile (hg_cuda_partition_kernels.h).
  *
- * Where shared memory has room for a number for each bin of the last pass, all passes are
- * counted at once before the first one, from the keys.
+ * If shared memory has room for a number for each bin of the last pass, all passes are counted at
+ * once before the first one, from the keys.
  *
- * The first pass reads keys and mixes them on the way, and numbers the rows by their place where
- * they have no numbers.
+ * The first pass reads keys and mixes them, and numbers the rows by their index if they have no
+ * numbers.
  *
- * It does less than a radix sort, which keeps rows with equal digits in their order: here the
- * next tile that comes takes the next free places.  A sort has to know what all tiles before
- * have of each digit before it can write one.
+ * It does less than a radix sort, which keeps rows with equal digits in their order: here the next
+ * tile takes the next free positions.  A sort must know how many rows of each digit all tiles
+ * before have before it can write one.
  *
- * MEMORY: what comes out, and, if there is more than one pass, once more words and row numbers
- * to pass from one to the other; one of these blocks of words can be that of the keys.
+ * MEMORY: the output, and, for several passes, words and row numbers once more, to pass from one
+ * to the next; one of these blocks of words can be that of the keys.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -38,12 +38,12 @@
 #include <cstring>
 
 /* ------------------------------------------------------------------------
- * All of them
+ * All passes
  * ------------------------------------------------------------------------ */
 
 /*
- * Count the rows of all bins to be at once, for all passes, where that is possible: reading the
- * keys once is less than reading the rows again in each pass.  *starts stays NULL where not.
+ * Counts the rows of all final bins at once, for all passes, if shared memory allows: reading the
+ * keys once is less than reading the rows again in each pass.  Otherwise *starts stays NULL.
  */
 template <typename Word>
 static HgStatus
@@ -64,7 +64,7 @@ count_bins(HgCudaWork *work, const Word *keys, uint64_t count, uint32_t bins_log
 		const uint64_t end = count - first < HG_COUNT_ROWS ? count : first + HG_COUNT_ROWS;
 		uint64_t per_block = (end - first - 1) / HG_COUNT_BLOCKS + 1;
 
-		/* a block adds what it counted to as many numbers as there are bins */
+		/* a block adds its counts to as many numbers as there are bins: that must be worth it */
 		if (per_block < 4 * entries)
 			per_block = 4 * entries;
 		HG_TRY((hg_cuda_launch_shared<hg_count_bins_kernel<Word>>(
@@ -86,7 +86,7 @@ make(HgCudaWork *work, Word *keys, const uint32_t *rows, HgPartitionKeeps keeps,
 	const uint32_t most = hg_pass_most_log2(work, sizeof(Word));
 	uint32_t passes = partition->bins_log2 == 0 ? 1 : (partition->bins_log2 - 1) / most + 1;
 	uint32_t *final_starts = nullptr;
-	bool is_first = true; /* pass: of keys */
+	bool is_first = true; /* the first pass, which reads keys */
 	HgPass<Word> pass;
 
 	if (passes > 1)
@@ -111,7 +111,7 @@ make(HgCudaWork *work, Word *keys, const uint32_t *rows, HgPartitionKeeps keeps,
 		else
 			HG_TRY((hg_pass_run<Word, false>(work, &pass, error)));
 
-		/* given back in the order of the stream: the pass has read it by then */
+		/* freed in the order of the stream: after the pass has read them */
 		if (!is_first || keeps < HG_KEEP_KEYS)
 			hg_cuda_free(work, const_cast<Word *>(pass.from.words[0]));
 		if (!is_first || keeps < HG_KEEP_ROWS)
@@ -201,7 +201,7 @@ hg_cuda_partition_place(HgCudaWork *work, uint32_t key_width, const void *keys,
  * Inside of some bins
  * ------------------------------------------------------------------------ */
 
-/* A pass over the bins in list, with tiles of HG_PARTITION_THREADS * ITEMS rows. */
+/* Runs a pass over the listed bins, with tiles of HG_PARTITION_THREADS * ITEMS rows. */
 template <typename Word, int ITEMS>
 static HgStatus
 split_tiles(HgCudaWork *work, const HgPass<Word> *pass, const HgBinList *list, uint32_t *offsets,
@@ -209,7 +209,7 @@ split_tiles(HgCudaWork *work, const HgPass<Word> *pass, const HgBinList *list, u
 {
 	constexpr int THREADS = HG_PARTITION_THREADS;
 	const uint64_t entries = (uint64_t) list->count << pass->digits_log2;
-	uint32_t *cursors; /* of these bins, in the order of the list */
+	uint32_t *cursors; /* of the listed bins, in the order of the list */
 	HgTiles tiles;
 
 	HG_TRY(hg_cuda_alloc_array(work, entries, &cursors, error));

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_parts.cu
- *	  Whose are rows, when several jobs are one join.
+ *	  Which shard each row belongs to, when several jobs are one join.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +14,7 @@
 
 #include <cstring>
 
-/* Blocks of a tally: some on each multiprocessor of the biggest device. */
+/* Blocks of a tally: several on each multiprocessor of the biggest device. */
 static constexpr unsigned TALLY_BLOCKS = 528;
 
 template <typename Word>

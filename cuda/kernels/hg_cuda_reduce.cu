@@ -1,19 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_reduce.cu
- *	  Groups of the matches that are in device memory.
+ *	  Groups the matches that are in device memory.
  *
- * 1. A launch adds some millions of pairs to their groups; the kernel's file tells how
- *	  (hg_cuda_reduce_kernels.h).  Pairs whose group would have been one too many for the
- *	  table are left over.
- * 2. As long as there are such, the table is made larger and they are added.
+ * 1. A launch adds some millions of pairs to their groups (hg_cuda_reduce_kernels.h).  Pairs whose
+ *	  group would be one too many for the table are left over.
+ * 2. While there are such pairs, the table grows and they are added.
  *
- * The table begins small, unless the caller expects many groups: a small one stays in the
- * caches.  The groups are numbered without gaps, so that a larger table has the same records, and
- * they can be copied out as they are.
+ * The table begins small, unless the caller expects many groups: a small one stays in the caches.
+ * Groups are numbered without gaps, so that a larger table has the same records, and they can be
+ * copied out as they are.
  *
- * MEMORY: a record and two slots of 8 bytes for each group that there is room for, while the
- * table grows twice that, and 8 bytes for each pair of a launch.
+ * MEMORY: a record and two slots of 8 bytes for each group of the capacity, twice that while the
+ * table grows, and 8 bytes for each pair of a launch.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,7 +25,7 @@
 
 #include <cstring>
 
-/* Tables have so many slots, and grow by these factors, the second where there is no room. */
+/* Sizes of tables, and their growth factors: the second if memory does not hold the first. */
 static constexpr uint32_t LEAST_SLOTS_LOG2 = 12;
 static constexpr uint32_t EXPECTED_SLOTS_LOG2 = 24;
 static constexpr uint32_t MOST_SLOTS_LOG2 = 32;
@@ -41,7 +40,7 @@ static_assert(HG_MAX_REDUCE_WORDS < 256 && 4 + 4 * HG_MAX_REDUCE_ITEMS < 256,
 static_assert((4 + 4 * HG_MAX_REDUCE_ITEMS) * sizeof(uint32_t) <= HG_REDUCE_SHARED,
 			  "a block has room for an entry");
 
-/* What there is no room for is no failure here. */
+/* Turns a lack of memory into reduce->too_many, which is no failure. */
 static HgStatus
 forgive(HgCudaReduce *reduce, HgStatus status)
 {
@@ -65,7 +64,7 @@ values_of(const HgCudaReduce *reduce, const HgReduceColumn *column)
 	return values;
 }
 
-/* What kernels must know, but for the pairs. */
+/* Returns the parameters of kernels, without the pairs. */
 static HgReduceTask
 make_task(const HgCudaReduce *reduce)
 {
@@ -104,7 +103,7 @@ make_task(const HgCudaReduce *reduce)
 			place += SUM_WORDS;
 		}
 	}
-	task.entry_words = (place + 1) / 2 * 2; /* each begins where 64 bits can be */
+	task.entry_words = (place + 1) / 2 * 2; /* each entry begins at a multiple of 8 bytes */
 
 	task.slots = reinterpret_cast<HgAtomicWord *>(reduce->slots);
 	task.slot_mask = (UINT64_C(1) << reduce->slots_log2) - 1;
@@ -120,7 +119,7 @@ make_task(const HgCudaReduce *reduce)
 	return task;
 }
 
-/* A table with 2^slots_log2 slots, with the groups that there are; the old one stays on failure. */
+/* Makes a table of 2^slots_log2 slots with the current groups.  On failure the old one stays. */
 static HgStatus
 make_table(HgCudaWork *work, HgCudaReduce *reduce, uint32_t slots_log2, HgError *error)
 {
@@ -132,7 +131,7 @@ make_table(HgCudaWork *work, HgCudaReduce *reduce, uint32_t slots_log2, HgError 
 	uint64_t *slots;
 	HgStatus status;
 
-	/* one more than may be shows that they are too many */
+	/* one group more than allowed shows that they are too many */
 	if (most < capacity)
 		capacity = most + 1;
 	HG_TRY(hg_cuda_alloc_array(work, slots_count, &slots, error));
@@ -161,7 +160,7 @@ make_table(HgCudaWork *work, HgCudaReduce *reduce, uint32_t slots_log2, HgError 
 		HG_STREAM_THREADS, error, task, reduce->groups);
 }
 
-/* Make the table larger. */
+/* Makes the table larger. */
 static HgStatus
 grow_table(HgCudaWork *work, HgCudaReduce *reduce, HgError *error)
 {
@@ -173,7 +172,7 @@ grow_table(HgCudaWork *work, HgCudaReduce *reduce, HgError *error)
 	return status;
 }
 
-/* The record of all matches, where there are no keys. */
+/* Makes the record of all matches, if there are no keys. */
 static HgStatus
 make_only_group(HgCudaWork *work, HgCudaReduce *reduce, HgError *error)
 {
@@ -206,7 +205,7 @@ hg_cuda_reduce_open(HgCudaWork *work, const HgReduceSpec *spec, const HgCudaColu
 	return forgive(reduce, make_table(work, reduce, slots_log2, error));
 }
 
-/* Have room for pairs left over. */
+/* Makes room for pairs left over. */
 static HgStatus
 reserve_pending(HgCudaWork *work, HgCudaReduce *reduce, uint64_t count, HgError *error)
 {
@@ -224,7 +223,7 @@ reserve_pending(HgCudaWork *work, HgCudaReduce *reduce, uint64_t count, HgError 
 	return HG_OK;
 }
 
-/* One launch: *left_over pairs are now in task->pending. */
+/* Runs one launch; *left_over pairs are then in task->pending. */
 static HgStatus
 launch(HgCudaWork *work, HgCudaReduce *reduce, const HgReduceTask *task, uint64_t *left_over,
 	   HgError *error)
@@ -245,7 +244,7 @@ launch(HgCudaWork *work, HgCudaReduce *reduce, const HgReduceTask *task, uint64_
 	return HG_OK;
 }
 
-/* Add the pairs of a launch, with as many launches as it takes. */
+/* Adds the pairs of a launch, with as many launches as the growth of the table takes. */
 static HgStatus
 add_pairs(HgCudaWork *work, HgCudaReduce *reduce, const uint32_t *outer, const uint32_t *inner,
 		  uint32_t count, HgError *error)

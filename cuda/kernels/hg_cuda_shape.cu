@@ -3,9 +3,9 @@
  * hg_cuda_shape.cu
  *	  The shape of a job on a device: layout, vertices and bins, and memory.
  *
- * The vertices are those that every engine has (hg_shape.h).  The bins follow from what a block
- * of a kernel holds (hg_cuda_tuning.h), the same on every device, so that a job's shape and
- * the memory that it takes are known before there is a device.
+ * The vertices are those of every engine (hg_shape.h).  The number of bins follows from what a
+ * block of a kernel holds (hg_cuda_tuning.h), the same on every device.  So a job's shape and
+ * memory are known before a device is chosen.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@
 #include "hg_cuda_partition.h"
 #include "hg_cuda_tuning.h"
 
-/* CUB's prefix sum counted in int for long: more vertices are built with bins. */
+/* CUB's prefix sum counted in int for long: graphs with more vertices are built with bins. */
 static constexpr uint32_t MAX_SCANNED_LOG2 = 30;
 
 HgCudaLayout
@@ -55,13 +55,13 @@ hg_cuda_joined_bins_log2(uint32_t key_width, uint32_t vertices_log2, uint64_t in
 	return bins_log2;
 }
 
-/* The fast memory of a device. */
+/* Returns the limits of a device's fast memory. */
 static HgShapeLimits
 limits_of(uint32_t key_width, HgCudaLayout layout)
 {
 	HgShapeLimits limits;
 
-	/* at load factor 1 a row is an edge and an offset */
+	/* at load factor 1 a row takes an edge and an offset */
 	limits.bin_bytes = (uint64_t) 2 * HG_BIN_MEAN_ROWS * (key_width + 2 * sizeof(uint32_t));
 	limits.binned_from = HG_BINNED_FROM_BYTES;
 	limits.max_bins_log2 = HG_MAX_BINS_LOG2;
@@ -69,7 +69,7 @@ limits_of(uint32_t key_width, HgCudaLayout layout)
 	return limits;
 }
 
-/* The fewest bins, from 2^bins_log2 on, that have so many rows and vertices on average. */
+/* Returns log2 of the fewest bins, from the shape's on, with these mean rows and vertices. */
 static uint32_t
 bins_log2_for(const HgShape *shape, uint64_t rows, uint32_t mean_rows, uint32_t bin_vertices)
 {
@@ -92,7 +92,7 @@ hg_cuda_shape_choose(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_
 	HgJobSpec wanted = *spec;
 	HgShape shape;
 
-	/* what is too big to be built without bins can still be small enough to be probed */
+	/* a graph that is too big to be built without bins can still be small enough to be probed */
 	if (layout == HG_LAYOUT_GRAPHS && spec->probe == HG_PROBE_AUTO && inner_rows > 0 &&
 		outer_rows / HG_STANDARD_MIN_RATIO >= inner_rows &&
 		inner_rows * (spec->key_width + 2 * sizeof(uint32_t)) <= HG_STANDARD_UP_TO_BYTES)
@@ -139,7 +139,7 @@ hg_cuda_graph_shape(uint32_t key_width, uint64_t rows)
  * Memory
  * ------------------------------------------------------------------------ */
 
-/* The more of two numbers. */
+/* Returns the greater of two numbers. */
 static uint64_t
 more(uint64_t a, uint64_t b)
 {
@@ -175,7 +175,7 @@ graphs_bytes(const HgJobSpec *spec, const HgShape *shape, uint64_t outer_rows, u
 	return more(bytes, inner_graph + outer_rows * width + found);
 }
 
-/* What both sides' rows hold at most while they are put into bins, and joined. */
+/* Returns the most memory while both sides' rows are put into bins, and joined. */
 static uint64_t
 bins_bytes(const HgJobSpec *spec, const HgShape *shape, uint64_t outer_rows, uint64_t inner_rows)
 {
@@ -206,7 +206,7 @@ hg_cuda_job_bytes(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_row
 		const uint64_t starts = (UINT64_C(2) << shape.bins_log2) * sizeof(uint32_t);
 		const uint64_t offsets = (UINT64_C(2) << shape.vertices_log2) * sizeof(uint32_t);
 
-		/* the graphs and the chunk are there while the rows are, too: hg_cuda_both.cu */
+		/* graphs and chunk exist at the same time as the rows: hg_cuda_both.cu */
 		return columns + more(bins_bytes(spec, &shape, outer_rows, inner_rows),
 							  2 * (inner_rows + outer_rows) * edge + starts + offsets +
 								  HG_LEAST_CHUNK_PAIRS * 2 * sizeof(uint32_t));
