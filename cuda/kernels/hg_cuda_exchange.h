@@ -14,8 +14,8 @@
  *	send	needs the addresses of all shards.  Starts to copy rows to the shards of their ranges,
  *			in chunks of bins, in a stream of its own.
  *	merge	needs all shards to have started to send.  Waits for a chunk, and puts it and the
- *shard's own rows of the same bins into the bins of its partition.  These can be used while other
- *			chunks are on their way.
+ *			shard's own rows of the same bins into the bins of its partition.  These can be used
+ *			while other chunks are on their way.
  *
  * A shard's sorted rows must stay until all others have merged their last chunk.
  *
@@ -26,6 +26,8 @@
  * source device started them, and 251 GB/s if the target device did.
  *
  * MEMORY of a shard: its rows, unsorted and sorted; the rows that come; and the partition.
+ *
+ * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */

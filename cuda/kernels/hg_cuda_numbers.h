@@ -13,6 +13,7 @@
  *	stride		the side is a graph replica, whose edges have row numbers.  If columns are read,
  *				the numbers become positions when pairs are written, namely ordinals of the column
  *				replicas (hg_replica.h), and numbers again on their way out.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------

@@ -6,7 +6,7 @@
  * Word is uint32_t or uint64_t, a mixed word.  A pass divides the rows of bins by their next
  * digits_log2 bits, a tile at a time: THREADS * ITEMS rows of one bin.  The digit of a word is the
  * last digits_log2 bits of hg_word_vertex(word, shift), and the bin that it gets into has the
- *number bin << digits_log2 | digit.
+ * number bin << digits_log2 | digit.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

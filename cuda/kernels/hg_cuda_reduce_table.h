@@ -13,8 +13,8 @@
  *
  * The thread that turns an empty slot busy takes the next number, writes the record, and then the
  * slot, so that a thread that reads the slot finds the record.  No number is left if the slots
- *would be more than half full or there would be too many groups.  Then the thread empties the slot
- *again, and its pair is left over for a launch with a larger table.
+ * would be more than half full or there would be too many groups.  Then the thread empties the slot
+ * again, and its pair is left over for a launch with a larger table.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

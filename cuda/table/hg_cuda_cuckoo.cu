@@ -1,42 +1,42 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_cuckoo.cu
- *	  One array in which each key has several places: the cuckoo tables' slots, on a device.
+ *	  The slots of a cuckoo table in device memory: one array, with several candidates for each key.
  *
  * D. Alcantara and others, "Building an Efficient Hash Table on the GPU", GPU Computing Gems,
- * 2011.  Each of 2 to 5 functions gives a key a place, and it stands in one of them.  A key whose
- * places are all taken takes that of another, which goes on to the place of its next function; a
- * chain of more than 7 lg(slots) evictions says that the functions are bad: RESTART, with new ones.
+ * 2011.  Each of 2 to 5 functions gives a key a candidate, and the key stands in one of them.  A
+ * key whose candidates are all taken replaces another key, which moves to the candidate of its
+ * next function.  A chain of more than 7 lg(slots) evictions means that the functions are bad:
+ * RESTART, with new ones.
  *
- * Theirs has a thread an item, and 64-bit exchanges all over the memory of the device.  Here it is
- * different in three ways:
+ * The paper has a thread an item, and 64-bit exchanges all over device memory.  This
+ * implementation differs in three ways:
  *
- * BINS.  A key's places are all in one bin, which the first bits of its word tell, and a bin fits
- * the shared memory of a block.  A batch is put into bins first (hg_cuda_partition.cu), and then a
- * block reads a bin of the table, unless that is new, puts the batch's rows in, and writes the
- * bin back, all in order (hg_cuda_cuckoo_kernels.h).  So a change takes no random access to memory
- * at all, and, as no other block has the bin, equal keys of a batch are not hard to tell.  There
- * is a block for each bin that has rows in the batch, so that small batches read and write little.
+ * BINS.  All candidates of a key are in one bin, chosen by the first bits of its word, and a bin
+ * fits the shared memory of a block.  A batch is put into bins first (hg_cuda_partition.cu).  Then
+ * a block reads a bin of the table, unless it is new, inserts the batch's rows, and writes the bin
+ * back, all in order (hg_cuda_cuckoo_kernels.h).  So a change takes no random access to memory,
+ * and since no other block has the bin, equal keys of a batch are easily found.  Each bin with
+ * rows in the batch has a block, so that small batches read and write little.
  *
- * BUCKETS.  A function tells a bucket of four slots, which a lookup reads at once.  A key goes to
- * the first of its buckets with an empty slot, and so most are found in the first: with 1.25
- * slots a key seven of eight.  As long as nothing was erased a lookup ends at a bucket with an
- * empty slot.
+ * BUCKETS.  A function chooses a bucket of four slots, which a lookup reads at once.  A key goes
+ * to the first of its buckets with an empty slot, so most keys are found in the first: seven of
+ * eight with 1.25 slots a key.  While nothing was erased a lookup ends at a bucket with an empty
+ * slot.
  *
- * SPREADING.  Keys that have the first bits of their words in common would all get into one bin.
- * With a restart each key is multiplied with a random odd number before it is mixed, so that they
- * part.
+ * SPREADING.  Keys whose words have the same first bits would all get into one bin.  After a
+ * restart each key is multiplied by a random odd number before it is mixed, which separates them.
  *
- * ROOM.  The bins differ in the keys they get: there are so many slots that six standard deviations
- * more have room, where fewer were asked for.  An array is filled up to the middle between what
- * it is built with and what its functions can do with; then it grows, for what comes, of which the
- * keys that are there already are not counted.  A restart makes it grow too, every fourth time in a
- * row.
+ * CAPACITY.  Bins get different numbers of keys: there are slots for six standard deviations more
+ * than the mean, if the spec demands fewer.  An array is filled up to the middle between its
+ * initial load and the load that its functions can handle.  Then it grows, for the new keys of the
+ * batch: keys that the table has already are not counted.  Every fourth restart in a row makes it
+ * grow too.
  *
  * ERASE leaves an empty slot.
  *
- * MEMORY: the slots.  While a batch is put in: twice its keys and rows, once more the keys where
- * they are spread; while the array grows: all keys and rows beside the old slots or the new.
+ * MEMORY: the slots.  While a batch is inserted: its keys and rows twice, and the keys once more
+ * if they are spread.  While the array grows: all keys and rows beside the old or the new slots.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -49,13 +49,13 @@
 #include <cstddef>
 #include <cstring>
 
-/* Of the rows of a batch, slots that a block has for them where distinct keys are found. */
+/* Load of a block's slots, by all rows of a batch, in the search for distinct keys. */
 static constexpr double DISTINCT_FILLED = 0.8;
 
-/* Evictions of one insert there: 7 lg of the slots. */
+/* Most evictions of one insert in that search: 7 lg of the slots. */
 static constexpr uint32_t DISTINCT_CHAIN = 91;
 
-/* Restarts in a row after which the array grows. */
+/* Every so many restarts in a row the array grows. */
 static constexpr uint32_t RESTARTS_TO_GROW = 4;
 
 /* ------------------------------------------------------------------------
@@ -71,7 +71,7 @@ free_slots(HgCudaTable *table, HgCudaCuckoo *cuckoo)
 	cuckoo->slots.rows = nullptr;
 }
 
-/* Memory for as many slots as there are to be; nothing is in it. */
+/* Allocates the slots; their contents are undefined. */
 static HgStatus
 alloc_slots(HgCudaTable *table, HgCudaCuckoo *cuckoo, HgError *error)
 {
@@ -88,7 +88,7 @@ alloc_slots(HgCudaTable *table, HgCudaCuckoo *cuckoo, HgError *error)
 	return hg_cuda_alloc_array(&table->work, slots, &cuckoo->slots.rows, error);
 }
 
-/* Before kernels that tell something. */
+/* Zeroes the counters, before kernels that set them. */
 static HgStatus
 clear_told(HgCudaTable *table, const HgCudaCuckoo *cuckoo, HgError *error)
 {
@@ -109,8 +109,8 @@ read_told(HgCudaTable *table, const HgCudaCuckoo *cuckoo, HgCuckooTold *told, Hg
 }
 
 /*
- * Have the bins take rows.  *failed: not all of them did; then, where the bins were fresh, there is
- * nothing in them of any use, and else there are words that have got in.
+ * Inserts rows into the bins.  *failed becomes true if a bin failed.  Then fresh bins are
+ * undefined, and others have some of the rows.
  */
 static HgStatus
 fill_bins(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCuckooRows *rows, bool fresh,
@@ -131,7 +131,7 @@ fill_bins(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCuckooRows *rows, bo
 	return HG_OK;
 }
 
-/* Put keys and rows, of the caller, into as many bins as there are, spread. */
+/* Partitions keys, spread, and rows of the caller into as many bins as places has. */
 static HgStatus
 partition(HgCudaTable *table, const HgCuckooPlaces *places, const void *keys, const uint32_t *rows,
 		  uint64_t count, HgCudaPartition *parts, HgError *error)
@@ -149,7 +149,7 @@ partition(HgCudaTable *table, const HgCuckooPlaces *places, const void *keys, co
 								  places->bins_log2, parts, error);
 }
 
-/* Put keys of the caller into the bins. */
+/* Inserts a batch of the caller into the bins. */
 static HgStatus
 put(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTableBatch *batch, bool fresh,
 	bool *failed, HgError *error)
@@ -167,7 +167,7 @@ put(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTableBatch *batch, boo
 	return HG_OK;
 }
 
-/* Copy keys and rows that are in bins out. */
+/* Copies the keys and rows of the bins. */
 static HgStatus
 export_bins(HgCudaTable *table, const HgCudaCuckoo *cuckoo, bool by_row, void *keys, uint32_t *rows,
 			HgError *error)
@@ -178,8 +178,8 @@ export_bins(HgCudaTable *table, const HgCudaCuckoo *cuckoo, bool by_row, void *k
 }
 
 /*
- * Move everything to new slots for so many rows, by new functions; anew: and keys are spread anew.
- * unwritten: slots are not cleared where there is nothing to move, as they are filled next.
+ * Moves everything to new slots for room rows, with new functions.  With anew, keys are spread
+ * anew.  With unwritten, empty slots stay undefined, as they are filled next.
  */
 static HgStatus
 rehash(HgCudaTable *table, HgCudaCuckoo *cuckoo, uint64_t room, double grown, bool anew,
@@ -334,7 +334,7 @@ hg_cuda_cuckoo_distinct_free(HgCudaTable *table, HgCuckooDistinct *distinct)
 	memset(distinct, 0, sizeof(*distinct));
 }
 
-/* Sum the counts up into starts, and bring words and offsets of all bins together. */
+/* Prefix-sums the counts into starts, and moves words and offsets of all bins together. */
 static HgStatus
 make_dense(HgCudaTable *table, const HgCudaPartition *parts, const HgCuckooSparse *sparse,
 		   bool groups, HgCuckooDistinct *distinct, HgError *error)
@@ -362,7 +362,7 @@ make_dense(HgCudaTable *table, const HgCudaPartition *parts, const HgCuckooSpars
 	return hg_cuda_cuckoo_launches(&table->spec)->dense(table, parts, sparse, distinct, error);
 }
 
-/* Find the distinct words of all bins of a partition. */
+/* Finds the distinct words of all bins of a partition.  Waits. */
 static HgStatus
 find_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCuckooPlaces *places,
 			  const HgCudaPartition *parts, uint32_t first_row, const HgCuckooSparse *sparse,
@@ -393,7 +393,7 @@ hg_cuda_cuckoo_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTa
 	bool failed = true;
 
 	memset(distinct, 0, sizeof(*distinct));
-	/* as many bins as the table will have, so that its bins are some of them */
+	/* at least as many bins as the table will have, so that several make one of the table's */
 	hg_cuda_cuckoo_choose_size(table, (double) room, table->spec.slots_factor, places);
 	bins_log2 = places->bins_log2;
 	while ((double) (count >> bins_log2) > DISTINCT_FILLED * capacity)
@@ -459,7 +459,7 @@ hg_cuda_cuckoo_insert_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, HgCucko
 	HgCuckooRows rows = {distinct->words, nullptr, 0, distinct->starts, 0, distinct->count};
 	bool failed;
 
-	/* spread as they were when they got into bins */
+	/* keys are spread as they were when they got into bins */
 	free_slots(table, cuckoo);
 	cuckoo->places = distinct->places;
 	hg_cuda_cuckoo_choose_places(table, cuckoo, room, 1);
@@ -497,7 +497,7 @@ hg_cuda_cuckoo_export(HgCudaTable *table, const HgCudaCuckoo *cuckoo, bool by_ro
 	HG_TRY(export_bins(table, cuckoo, by_row, keys, rows, error));
 	if (cuckoo->beside == HG_NO_ROW)
 		return HG_OK;
-	/* only words of 8 bytes are beside */
+	/* only words of 8 bytes are recorded beside the slots */
 	HG_CUDA_TRY(cudaMemcpyAsync(static_cast<uint64_t *>(keys) + place, &key, sizeof(key),
 								cudaMemcpyHostToDevice, table->work.stream),
 				error);
@@ -505,6 +505,6 @@ hg_cuda_cuckoo_export(HgCudaTable *table, const HgCudaCuckoo *cuckoo, bool by_ro
 		HG_CUDA_TRY(cudaMemcpyAsync(rows + place, &cuckoo->slots.told->beside, sizeof(*rows),
 									cudaMemcpyDeviceToDevice, table->work.stream),
 					error);
-	/* where a device reads the host's memory itself, it may read the key only now */
+	/* a device that reads the host's memory directly may read the key only now */
 	return hg_cuda_finish(&table->work, error);
 }

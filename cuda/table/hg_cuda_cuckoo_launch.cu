@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_cuckoo_launch.cu
- *	  Launching the kernels of cuckoo tables, for the types that a table has.
+ *	  Launches the kernels of cuckoo tables for the types of a table.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 #include "../kernels/hg_cuda_pieces.h"
 #include "hg_cuda_cuckoo_kernels.h"
 
-/* A bin has this many slots at most, or fewer where shared memory is short. */
+/* Most slots of a bin, if shared memory allows. */
 static constexpr uint32_t MOST_SLOTS = 5376;
 
 uint32_t
@@ -26,7 +26,7 @@ hg_cuda_cuckoo_most_slots(const HgCudaTable *table, int numbers)
 		   HG_CUCKOO_BUCKET;
 }
 
-/* Bins of a launch, where there are count rows in all of them. */
+/* Returns the bins of a launch, if all bins have count rows. */
 static uint64_t
 bins_at_a_time(const HgCuckooPlaces *places, uint64_t count)
 {
@@ -41,7 +41,7 @@ shared_bytes(const HgCudaTable *table, const HgCuckooPlaces *places, int numbers
 		   HG_CUCKOO_CLAIM_BYTES;
 }
 
-/* Launch a kernel whose blocks have a bin each, of count rows in all of them. */
+/* Launches a kernel whose blocks have a bin each; all bins have count rows. */
 template <auto KERNEL, typename... Arguments>
 static HgStatus
 launch_bins(HgCudaTable *table, const char *name, uint32_t bins_log2, uint64_t count,
@@ -60,7 +60,7 @@ launch_bins(HgCudaTable *table, const char *name, uint32_t bins_log2, uint64_t c
 		});
 }
 
-/* Launch a kernel whose threads have an item each, of n. */
+/* Launches a kernel whose threads have one of n items each. */
 template <auto KERNEL, typename... Arguments>
 static HgStatus
 launch_items(HgCudaTable *table, const char *name, uint64_t n, HgError *error,
@@ -90,7 +90,7 @@ launch_erase(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const HgCudaTableBa
 {
 	HgCuckooPlaces places = cuckoo->places;
 
-	/* slots become empty while keys are looked for */
+	/* a search must not stop at a slot that has just become empty */
 	places.stops = false;
 	return launch_items<hg_cuckoo_erase_kernel<Word, ROWS>>(
 		table, "hg_cuckoo_erase_kernel", batch->count, error, places, cuckoo->slots,
@@ -193,7 +193,7 @@ launch_dense(HgCudaTable *table, const HgCudaPartition *parts, const HgCuckooSpa
 	const uint64_t mean = parts->count >> parts->bins_log2; /* rows of a bin */
 	const uint64_t most = HG_PIECE_ROWS / (mean > 0 ? mean : 1);
 
-	/* blocks count from the first bin of a piece */
+	/* blocks are numbered from the first bin of a piece */
 	return hg_cuda_in_pieces(
 		&table->work, bins, most, error,
 		[&](uint64_t first, uint64_t end)

@@ -11,7 +11,7 @@
  *
  * A slot of the first kind is empty if its row is HG_CUDA_EMPTY_ROW, the others if they have the
  * word markers[0].  The key with this word is never in a set's slots (hg_cuda_table.h); other
- *tables have it beside the slots.
+ * tables have it beside the slots.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

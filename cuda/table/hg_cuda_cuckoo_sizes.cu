@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_cuckoo_sizes.cu
- *	  Sizes of cuckoo tables on a device, and their functions: hg_cuda_cuckoo.cu tells the reasons.
+ *	  Chooses sizes and functions of cuckoo tables on a device: see hg_cuda_cuckoo.cu.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,27 +13,27 @@
 
 #include <cmath>
 
-/* Slots that a table of one bin has in addition: with few rows, chance would be against it. */
+/* Additional slots of a table with one bin: with few rows the variance is large. */
 static constexpr uint32_t MORE_SLOTS = 32;
 
-/* So many standard deviations of rows more than the mean have room in this part of a bin. */
+/* A bin filled to MOST_FILLED holds this many standard deviations of rows above the mean. */
 static constexpr double DEVIATIONS = 6;
 static constexpr double MOST_FILLED = 0.95;
 
-/* Slots a key that bins of any device can do with, whatever was asked for. */
+/* Slots a key that suffice for bins on any device, whatever the spec demands. */
 static constexpr double BINS_FACTOR = 1.25;
 
-/* Evictions of one insert before the functions are given up, times log2 of the slots. */
+/* Most evictions of one insert, times log2 of the slots. */
 static constexpr uint32_t CHAIN_LOGS = 7;
 
-/* The same in an array that is to be filled more than theirs: with fewer slots a key than this. */
+/* The same for arrays with a higher load than the paper's: fewer slots a key than FULL_FACTOR. */
 static constexpr uint32_t CHAIN_LOGS_FULL = 70;
 static constexpr double FULL_FACTOR = 1.2;
 
-/* Rows that room is made for at once, at least. */
+/* Least rows for which memory is allocated. */
 static constexpr uint64_t LEAST_ROOM = 256;
 
-/* What is held beside that is in proportion to anything. */
+/* Upper bound on memory that does not grow with the rows. */
 static constexpr uint64_t SMALL_BYTES = UINT64_C(256) << 10;
 
 /* ------------------------------------------------------------------------
@@ -46,7 +46,7 @@ hg_cuda_cuckoo_numbers(const HgCudaTable *table)
 	return table->spec.content == HG_TABLE_SET ? 0 : 1;
 }
 
-/* Bins and buckets for so many rows, with factor slots for each. */
+/* Sets bins_log2 and buckets for this many rows, with factor slots for each. */
 void
 hg_cuda_cuckoo_choose_size(const HgCudaTable *table, double rows, double factor,
 						   HgCuckooPlaces *places)
@@ -62,13 +62,13 @@ hg_cuda_cuckoo_choose_size(const HgCudaTable *table, double rows, double factor,
 
 		slots = factor * mean > least ? factor * mean : least;
 	}
-	/* a bin of no more buckets than functions would be no choice */
+	/* with no more buckets than functions there would be no choice */
 	if (slots < 8 * HG_CUCKOO_BUCKET)
 		slots = 8 * HG_CUCKOO_BUCKET;
 	places->buckets = (uint32_t) ceil(slots / HG_CUCKOO_BUCKET);
 }
 
-/* Rows that the slots take before they grow. */
+/* Returns how many rows the slots take before they grow. */
 uint64_t
 hg_cuda_cuckoo_rows_for(const HgCudaTable *table, const HgCudaCuckoo *cuckoo)
 {
@@ -79,7 +79,7 @@ hg_cuda_cuckoo_rows_for(const HgCudaTable *table, const HgCudaCuckoo *cuckoo)
 	return (uint64_t) ((1 / spec->slots_factor + most) / 2 * (slots - MORE_SLOTS)) + 1;
 }
 
-/* Slots for so many rows, at most, restarts included. */
+/* Returns the most slots for this many rows, restarts included. */
 static double
 slots_at_most(const HgTableSpec *spec, uint64_t rows)
 {
@@ -129,7 +129,7 @@ next_random(HgCudaCuckoo *cuckoo)
 	return hg_mix64(cuckoo->random += UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* How keys are spread: as they are, or by new random numbers. */
+/* Sets how keys are spread, and the markers' words. */
 void
 hg_cuda_cuckoo_choose_spread(const HgCudaTable *table, HgCudaCuckoo *cuckoo, bool plain,
 							 HgCuckooPlaces *places)
@@ -142,7 +142,7 @@ hg_cuda_cuckoo_choose_spread(const HgCudaTable *table, HgCudaCuckoo *cuckoo, boo
 									  : hg_cuckoo_word(*places, hg_word_unmix(UINT64_MAX - marker));
 }
 
-/* New functions. */
+/* Sets new random functions. */
 void
 hg_cuda_cuckoo_choose_functions(HgCudaCuckoo *cuckoo, uint32_t functions, HgCuckooPlaces *places)
 {
@@ -155,7 +155,7 @@ hg_cuda_cuckoo_choose_functions(HgCudaCuckoo *cuckoo, uint32_t functions, HgCuck
 	}
 }
 
-/* New functions, of which the first ones may be bad, for so many rows. */
+/* Sets the size for this many rows, and functions, the first of which may be bad on purpose. */
 void
 hg_cuda_cuckoo_choose_places(const HgCudaTable *table, HgCudaCuckoo *cuckoo, uint64_t rows,
 							 double grown)

@@ -18,8 +18,8 @@
  *
  * TWO LAYERS.  A kind works on arrays in device memory, in the stream of the table's work, and
  * returns once its kernels are launched, unless it needs their results.  Benchmarks time this
- *layer, and joins on the device would use it.  hg_cuda_tables.cu stands between the kinds and
- *callers with arrays of the host.
+ * layer, and joins on the device would use it.  hg_cuda_tables.cu stands between the kinds and
+ * callers with arrays of the host.
  *
  * WORDS.  A kind works with mixed words (kernels/hg_cuda_word.h), not keys, in the key's width:
  * uint32_t or uint64_t.  Mixing is a bijection, so words identify keys, and the top bits of a word

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_batch.cu
- *	  A batch behind the rows that a change keeps, to build a table of.
+ *	  Appends a batch to the rows that a rebuild keeps.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

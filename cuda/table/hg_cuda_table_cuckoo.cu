@@ -9,14 +9,14 @@
  *	set			words alone
  *	compacting	a numbering: a set whose keys have dense numbers
  *
- * A NUMBERING.  The distinct keys of a batch are found first, bin by bin, and brought together: the
- * place that each gets is its number in a table that was empty, which takes them as they are, in
- * bins.  Of those that come later, the keys that are not there yet get the numbers that follow.
+ * A NUMBERING.  The distinct keys of a batch are found bin by bin and moved together.  In an empty
+ * table the position of each key there is its number, and the table takes the keys as they are, in
+ * bins.  Keys of later batches that the table does not have get the next numbers.
  *
- * A map or set that is empty makes room for the first batch as a whole, a numbering for its
- * distinct keys.
+ * An empty map or set makes room for the first batch as a whole, a numbering for its distinct
+ * keys.
  *
- * Memory: hg_cuda_cuckoo.cu; of a numbering the distinct keys of a batch beside it.
+ * MEMORY: see hg_cuda_cuckoo.cu; a numbering also takes the distinct keys of a batch.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -64,7 +64,7 @@ cuckoo_close(HgCudaTable *table)
 	hg_cuda_cuckoo_close(table, cuckoo_of(table));
 }
 
-/* Number the keys of a batch that are not there yet. */
+/* Numbers the keys of a batch that the table does not have. */
 static HgStatus
 insert_numbers(HgCudaTable *table, const HgCudaTableBatch *in, HgError *error)
 {
@@ -100,7 +100,7 @@ cuckoo_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTable
 	uint64_t before = hg_cuda_cuckoo_rows(cuckoo);
 	HgTableChange done = {0, 0};
 
-	/* what can't be known to fit is not begun */
+	/* check that everything fits before anything is changed */
 	if (in != nullptr)
 		HG_TRY(hg_cuda_cuckoo_check(&table->spec, before + in->count, error));
 	if (out != nullptr)

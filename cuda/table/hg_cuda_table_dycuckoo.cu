@@ -3,63 +3,60 @@
  * hg_cuda_table_dycuckoo.cu
  *	  DyCuckoo on a device: subtables of buckets, of which one at a time is resized.
  *
- * Y. Li and others, "Dynamic Hash Tables on GPUs", ICDE 2021: d subtables, each with a function of
- * its own, of 2^k buckets; the filled factor is held within alpha and beta (min_filled, max_filled)
- * by doubling the smallest or halving the largest subtable alone.  ../../src/engine/table/
- * hg_table_dycuckoo.c tells of that.  What is done otherwise here:
+ * Y. Li and others, "Dynamic Hash Tables on GPUs", ICDE 2021: d subtables of 2^k buckets, each
+ * with its own function.  The load is kept between alpha and beta (min_filled, max_filled) by
+ * doubling the smallest or halving the largest subtable alone.  ../../src/engine/table/
+ * hg_table_dycuckoo.c describes that.  This implementation differs:
  *
- * TWO PLACES.  A first function gives each key a pair of the subtables, and it is in one of its two
- * buckets there: to look for it is to read two buckets, however many subtables there are, and one
- * where it is in the first.  Which of the pair is the first is drawn, by bits of the same function,
- * with probabilities in proportion to the empty slots of the two.  (Theirs, slots / C(pairs, 2), is
- * for buckets in which any two conflict.  Of buckets with many slots it matters whether they are
- * full, and fewest are where all subtables are equally full.)
+ * TWO BUCKETS.  A first function gives each key a pair of subtables, and the key is in one of its
+ * two buckets there.  A lookup reads two buckets, however many subtables there are, and one if the
+ * key is in the first.  Bits of the same function decide which of the pair is first, with
+ * probabilities in proportion to the empty slots of the two.  (The paper's probabilities, slots /
+ * C(pairs, 2), are for buckets in which any two keys conflict.  With many slots a bucket it
+ * matters how many buckets are full, which is least if all subtables have the same load.)
  *
- * BUCKETS are 64 bytes, the least that a device reads at random at the speed of its memory: 8 pairs
- * of 32-bit keys, with the rows beside the keys, since a find is then one access; 8 keys of 64
- * bits, with the rows apart; 16 keys or 8 of a set.  Four lanes read one.
+ * BUCKETS have 64 bytes, the least that a device reads at random at the speed of its memory: 8
+ * pairs of 32-bit keys with the rows beside the keys, since a find is then one access; 8 keys of
+ * 64 bits with the rows apart; 16 or 8 keys of a set.  Four lanes read a bucket.
  *
- * INSERT has two phases, and no locks in the first, which most pairs need alone:
+ * INSERT has two phases; the first suffices for most pairs, and needs no locks:
  *
- * 1. place	Each pair reads both of its buckets.  Where the key is there it is passed over; else it
- *			takes an empty slot by compare-and-swap, the first in an order of the slots of both: six
- *			of eight of the first bucket, as many of the second, and the others.  Where another one
- *			was faster it looks who, and goes on to the next.
- * 2. evict	Pairs whose buckets were full.  One of each key claims to come in, in a table of
- *			claims.  It takes the place of one there, who goes on to his other bucket, and so on
- *			until a bucket has room.  A pair is exchanged for another by one compare-and-swap
- *			where a slot has all of it.  Keys of 64 bits have their rows apart: there the bucket
- *			is locked, and a lane holds one lock at a time, and gives it back before it asks for
- *			another.
+ * 1. place	Each pair reads both of its buckets.  If the key is there, the pair is left out.
+ *			Otherwise it takes an empty slot by compare-and-swap, the first one in an order of the
+ *			slots of both: six of eight of the first bucket, as many of the second, and the others.
+ *			If another pair was faster, it checks that pair's key, and goes on to the next slot.
+ * 2. evict	Pairs whose buckets were full.  One of each key gets the claim, in a table of claims,
+ *			and evicts a pair, which moves to its other bucket, and so on until a bucket has room.
+ *			One compare-and-swap exchanges a pair if the slot has all of it.  Keys of 64 bits have
+ *			their rows apart: then the bucket is locked.  A lane has at most one lock at a time, and
+ *			frees it before it takes another.
  *
- * Each key comes in once.  In phase 1 slots are only filled, and nothing moves.  So a key that
- * stood there before is seen.  Of two of one batch that are equal, both go through the same slots
- * in the same order, since the first of the pair of subtables depends on the key alone, and each
- * takes one only after it has seen that all before are taken by others: the one whose slot is
- * behind would have seen the other one's key, and they cannot both take one slot.  If one finds
- * both buckets full without its key, so does the other.  In phase 2 keys are on their way, so that
- * nobody can look for one; but nobody needs to: none of those that come in was there before, and
- * of equal ones one has the claim.
+ * Each key is inserted once.  In phase 1 slots are only filled, and nothing moves, so a key of the
+ * table is found.  Two equal keys of a batch visit the same slots in the same order, since the
+ * order of the subtables depends on the key alone, and each takes a slot only after it has seen
+ * that other keys have all slots before.  So the one with the later slot would have seen the other
+ * one, and they cannot both take one slot.  If one finds both buckets full without its key, so
+ * does the other.  In phase 2 keys move, so that no search is possible.  None is needed: no key of
+ * phase 2 was in the table before, and of equal ones one has the claim.
  *
  * A chain of more than 7 lg(slots) evictions means that the table is full in fact: then the
- * smallest subtable is doubled; or, where the table is filled less than alpha, that the functions
- * are bad: then all pairs go to new subtables, by new functions.  What was left over goes through
- * both phases again.
+ * smallest subtable is doubled.  If the load is below alpha, it means that the functions are bad:
+ * then all pairs go to new subtables, by new functions.  Pairs that are left over pass both phases
+ * again.
  *
- * ERASE finds, and empties the slot by compare-and-swap: of two that name it one has done it.
+ * ERASE finds the slot, and empties it by compare-and-swap: of two that name it one succeeds.
  *
- * BOUNDS.  Before pairs are put in, there is room for all of them at beta: where that is not known,
- * those whose keys are not there are counted first, unless the batch is small, and the table not
- * filled too little with a doubled subtable and none of its pairs.  Where many of them were equal
- * it may be too large then, which is seen at the end of the change.
+ * BOUNDS.  Before an insert there is room for all pairs at beta.  If that is not certain, the keys
+ * that the table does not have are counted first.  This count is skipped if the batch is small,
+ * and the load with a doubled subtable and none of its pairs would still be alpha.  If many pairs
+ * were equal, the table may then be too large, which is checked at the end of the change.
  *
- * WAITING.  A change that inserts waits for the device once, as the number of pairs that are left
- * over is to be known.  One that erases need not, unless it is asked what it has done, or the
- * filled factor may be below alpha: what is known of the rows is then an upper limit, and how many
- * may be gone.
+ * WAITING.  A change that inserts waits for the device once, for the number of pairs that are left
+ * over.  One that erases waits only if its caller wants the counts, or the load may be below
+ * alpha: the known rows are then an upper bound, and the rows that may be gone are counted.
  *
- * Memory: the subtables; beside them the one that takes another's place, or with new functions all
- * pairs; and what is left over, twice.
+ * MEMORY: the subtables; beside them the one that replaces another, or with new functions all
+ * pairs; and the pairs that are left over, twice.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -72,10 +69,10 @@
 #include <algorithm>
 #include <cstring>
 
-/* What blocks are rounded up by, all together, at most. */
+/* Upper bound on the rounding of all blocks. */
 static constexpr uint64_t ROUNDING = 64 * 1024;
 
-/* Of a batch of less than this part of the slots it is not asked which keys are there already. */
+/* A batch smaller than one part in this of the slots is not checked for keys of the table. */
 static constexpr uint64_t SMALL_BATCH = 8;
 
 /* ------------------------------------------------------------------------
@@ -218,7 +215,7 @@ erase(HgCudaDycuckoo *dy, const HgCudaTableBatch *out, HgError *error)
 	return HG_OK;
 }
 
-/* Count what is new in a list, and have room for that. */
+/* Counts the keys of a list that the table does not have, and makes room for them. */
 template <typename Slots>
 static HgStatus
 make_room_for_new(HgCudaDycuckoo *dy, const HgSlotBatch *list, HgError *error)
@@ -234,7 +231,7 @@ make_room_for_new(HgCudaDycuckoo *dy, const HgSlotBatch *list, HgError *error)
 	return HG_OK;
 }
 
-/* Have room for what is new in a list. */
+/* Makes room for the new keys of a list. */
 template <typename Slots>
 static HgStatus
 make_room(HgCudaDycuckoo *dy, const HgSlotBatch *list, HgError *error)
@@ -251,7 +248,7 @@ make_room(HgCudaDycuckoo *dy, const HgSlotBatch *list, HgError *error)
 			HG_TRY(hg_dy_know_rows(dy, error));
 			continue;
 		}
-		/* the smallest subtable has no more than its share */
+		/* the smallest subtable has at most its share of the slots */
 		if (list->count > slots / SMALL_BATCH ||
 			table->rows < hg_dy_least_rows(spec, slots + slots / spec->subtables))
 			return make_room_for_new<Slots>(dy, list, error);
@@ -266,7 +263,7 @@ insert(HgCudaDycuckoo *dy, const HgCudaTableBatch *in, HgError *error)
 {
 	HgCudaTable *table = &dy->base;
 
-	/* a first batch finds room for all of it */
+	/* a first batch gets room for all of it */
 	if (in->count > hg_dy_most_rows(&table->spec, hg_dy_all_slots(dy)))
 	{
 		HG_TRY(hg_dy_know_rows(dy, error));
@@ -317,7 +314,7 @@ dycuckoo_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTab
 }
 
 /* ------------------------------------------------------------------------
- * All of it
+ * The whole table
  * ------------------------------------------------------------------------ */
 
 template <typename Slots>

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_dycuckoo_insert.cu
- *	  Putting pairs into DyCuckoo tables in device memory, and what may have to be done for that.
+ *	  Inserts pairs into DyCuckoo tables in device memory, and halves subtables.
  *
- * See hg_cuda_table_dycuckoo.cu for the two phases, and for what is done where a chain is too long.
+ * hg_cuda_table_dycuckoo.cu describes the two phases, and what follows a chain that is too long.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,22 +16,22 @@
 
 #include <algorithm>
 
-/* Evictions before a chain is given up, times log2 of the slots. */
+/* Most evictions of a chain, times log2 of the slots. */
 static constexpr uint32_t CHAIN_LOGS = 7;
 
-/* Locks at most; and claims at least. */
+/* Most locks, and least claims. */
 static constexpr uint32_t MOST_LOCKS = UINT32_C(1) << 17;
 static constexpr uint64_t LEAST_CLAIMS = 64;
 
-/* Functions that are tried before there must be more slots. */
+/* Functions that are tried before slots are added. */
 static constexpr int TRIES = 12;
 
-/* What phase 1 leaves over, phase 2 has to try again, and how they do it: one block of memory. */
+/* Memory of the phases, one block: pairs left over, pairs to try again, claims and locks. */
 template <typename Word> struct Scratch
 {
 	HgDyRoom<Word> left;
 	HgDyRoom<Word> next;
-	uint32_t *claims; /* and behind them the locks */
+	uint32_t *claims; /* the locks stand behind them */
 	uint32_t claim_count;
 	uint32_t *locks;
 	uint32_t lock_count;
@@ -53,7 +53,7 @@ hg_dy_scratch_bytes(uint32_t key_width, uint64_t pairs)
 template <typename Slots>
 static HgStatus restart(HgCudaDycuckoo *dy, const HgSlotBatch *more, HgError *error);
 
-/* Have memory for what phases do with so many pairs. */
+/* Allocates the memory of the phases for this many pairs. */
 template <typename Word>
 static HgStatus
 alloc_scratch(HgCudaDycuckoo *dy, uint64_t pairs, Scratch<Word> *scratch, HgError *error)
@@ -72,7 +72,7 @@ alloc_scratch(HgCudaDycuckoo *dy, uint64_t pairs, Scratch<Word> *scratch, HgErro
 	return HG_OK;
 }
 
-/* Run both phases over a list, with KEYS of keys, and read what has come of it. */
+/* Runs both phases over a list, of keys with KEYS, else of words, and reads the state. */
 template <typename Slots, bool KEYS>
 static HgStatus
 run_phases(HgCudaDycuckoo *dy, const HgSlotBatch *list,
@@ -101,8 +101,8 @@ run_phases(HgCudaDycuckoo *dy, const HgSlotBatch *list,
 }
 
 /*
- * Put a list of at most HG_DY_PIECE_PAIRS in.  Where a chain is too long, what helps against that
- * is done; but with failed nothing is, and *failed is set.
+ * Inserts a list of at most HG_DY_PIECE_PAIRS.  If a chain is too long, the table is repaired; but
+ * if failed is not NULL, *failed becomes true instead.
  */
 template <typename Slots, bool KEYS>
 static HgStatus
@@ -138,7 +138,7 @@ insert_list(HgCudaDycuckoo *dy, const HgSlotBatch *list, bool *failed, HgError *
 	return HG_OK;
 }
 
-/* Put words and rows in that are more than a list may have. */
+/* Inserts words and rows, which may be more than a list. */
 template <typename Slots>
 static HgStatus
 insert_words(HgCudaDycuckoo *dy, const typename Slots::Word *words, const uint32_t *rows,
@@ -156,7 +156,7 @@ insert_words(HgCudaDycuckoo *dy, const typename Slots::Word *words, const uint32
 	return HG_OK;
 }
 
-/* Move all pairs, and those of a list, to new subtables of the same sizes by new functions. */
+/* Moves all pairs, and those of a list, to new subtables of the same sizes, by new functions. */
 template <typename Slots>
 static HgStatus
 restart(HgCudaDycuckoo *dy, const HgSlotBatch *more, HgError *error)
@@ -244,8 +244,8 @@ hg_dy_insert_keys(HgCudaDycuckoo *dy, const HgSlotBatch *list, HgError *error)
 }
 
 /*
- * Halve the largest subtable, of those that may be, while the table is filled too little.  Where
- * what was left over has had another one doubled that is the end of it.
+ * Halves the largest subtable, of those that may be, while the load is too low.  It ends when the
+ * pairs that were left over have doubled another subtable.
  */
 HgStatus
 hg_dy_hold_least(HgCudaDycuckoo *dy, HgError *error)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_dycuckoo_subtables.cu
- *	  Subtables of DyCuckoo in device memory: sizes, functions, what is known of them, doubling.
+ *	  Subtables of DyCuckoo in device memory: sizes, functions, state, doubling.
  *
  * See hg_cuda_table_dycuckoo.cu.
  *
@@ -165,7 +165,7 @@ hg_dy_double_smallest(HgCudaDycuckoo *dy, HgError *error)
 	return HG_DY_BY_SLOTS(&dy->base, double_subtable, dy, smallest, error);
 }
 
-/* Copy all pairs of the subtables out, and not the one beside them. */
+/* Copies all pairs of the subtables, but not the one beside them. */
 template <typename Slots, bool KEYS>
 static HgStatus
 export_slots(HgCudaDycuckoo *dy, void *words, uint32_t *rows, HgError *error)

@@ -4,34 +4,33 @@
  *	  The HashGraph on a device that changes in place: lists with empty slots.
  *
  * From the thesis on the Template Numerical Library; ../../src/engine/table/hg_table_dynamic.c
- * tells of the lists, of walks over them, and of what always holds.  Here each thread has a row.
+ * describes the lists, walks over them, and the invariants.  Here each thread has a row.
  *
- * SLOTS.  A pair of 32-bit key and row is one slot of 64 bits, whatever layout is asked for, since
- * it can be taken by one compare-and-swap then.  Keys of 64 bits have their rows apart.
+ * SLOTS.  A pair of 32-bit key and row is one slot of 64 bits, whatever layout the spec has, since
+ * one compare-and-swap can then take it.  Keys of 64 bits have their rows apart.
  *
- * INSERT.  Equal keys of one batch, in a set or map, walk over the same slots.  Each looks first
- * whether its key is there, up to an empty slot, and notes the first slot that is free, deleted or
- * empty.  That it takes by compare-and-swap; where another one was faster it compares, and walks on
- * to the next.  Slots are only filled meanwhile.  So of two equal keys the one that takes the slot
- * behind has seen that all in front of it are taken, by other keys: it would have met the other.
+ * INSERT.  Equal keys of one batch, in a set or map, walk over the same slots.  Each first
+ * searches for its key up to an empty slot, and remembers the first free slot, deleted or empty.
+ * It takes that by compare-and-swap; if another thread was faster, it compares the key and walks
+ * on to the next free slot.  Slots are only filled meanwhile.  So of two equal keys the one with
+ * the later slot has seen other keys in all slots before it: it would have met the other one.
  *
- * With keys of 64 bits a slot is taken by its row, and the word is there later: nobody can compare
- * meanwhile.  In a map the keys that are not there, one of several, are found before (a table of
- * claims), and then put in without comparing, as all rows of a multimap are.
+ * With keys of 64 bits a slot is taken by its row, and the word follows: no thread can compare
+ * meanwhile.  So a map first finds the keys that it does not have, one of equal ones (a table of
+ * claims), and then inserts them without comparing, as it does for all rows of a multimap.
  *
- * ERASE marks the slot that it finds by compare-and-swap, so that one of several has done it.
+ * ERASE marks the slot by compare-and-swap, so that one of several threads succeeds.
  *
- * WAITING.  A change that inserts waits for the device, as the number of rows that found no slot is
- * to be known.  One that erases need not, unless it is asked what it has done: what is known of
- * the rows is then an upper limit, and how many may be gone.
+ * WAITING.  A change that inserts waits for the device, for the number of rows that found no slot.
+ * One that erases waits only if its caller wants the count: the known rows are then an upper
+ * bound, and the rows that may be gone are counted.
  *
- * REBUILD, when rows find no slot, the batch is large, or lists are far too many: keys of the table
- * and of the batch, one behind the other, are built into a static HashGraph
- * (../kernels/hg_cuda_graph.cu), whose edges are then spread to where they stand with the empty
- * slots.  In sets and maps equal keys are neighbours in it, of which the first stands for all, with
- * the row of the table's if that has one.
+ * REBUILD, when rows find no slot, the batch is large, or lists are far too many: the keys of the
+ * table and of the batch become a static HashGraph (../kernels/hg_cuda_graph.cu), whose edges are
+ * then spread to their slots, with empty ones between lists.  In sets and maps equal keys are
+ * neighbours there.  The first one stands for all, with the row of the table's if that has one.
  *
- * Memory: the lists; during a rebuild the keys and rows of both, and the graph.
+ * MEMORY: the lists; during a rebuild the keys and rows of both, and the graph.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -45,14 +44,14 @@
 #include <algorithm>
 #include <cstring>
 
-/* What is done between two looks at cancellation. */
+/* Work between two checks for cancellation. */
 static constexpr uint64_t HG_DYNAMIC_PIECE_PAIRS = UINT64_C(1) << 22;
 static constexpr uint64_t HG_DYNAMIC_PIECE_KEYS = UINT64_C(1) << 22;
 
-/* Claims at least. */
+/* Least claims. */
 static constexpr uint64_t LEAST_CLAIMS = 64;
 
-/* What blocks are rounded up by, and CUB takes beside what grows with the rows. */
+/* Upper bound on rounding, and on CUB's memory that does not grow with the rows. */
 static constexpr uint64_t ROUNDING = UINT64_C(1) << 20;
 
 static uint64_t
@@ -72,7 +71,7 @@ dynamic_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
 		hg_dynamic_lists_slots(spec, rows, spec->empty_slots) * slot_bytes(spec) + offsets;
 	const uint64_t held = (first > lists ? first : lists) + ROUNDING;
 
-	/* keys and rows, what a graph is built from and with, places of edges, claims */
+	/* keys and rows, the input and memory of a graph's build, positions of edges, claims */
 	const uint64_t scratch =
 		rows * (4 * spec->key_width + 12 * sizeof(uint32_t)) + 3 * offsets +
 		hg_cuda_partition_bytes(spec->key_width, rows,
@@ -84,7 +83,7 @@ dynamic_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
 	memory->change += held + lists + scratch;
 }
 
-/* HG_OK, or HG_TOO_MANY_ROWS where the lists of so many rows would have too many slots. */
+/* Returns HG_TOO_MANY_ROWS if the lists of this many rows would have too many slots. */
 static HgStatus
 check_slots(const HgTableSpec *spec, uint64_t rows, uint32_t empty, HgError *error)
 {
@@ -140,7 +139,7 @@ erase(HgCudaDynamic *dynamic, const HgCudaTableBatch *out, HgError *error)
 	return HG_OK;
 }
 
-/* Find out which of a piece are new, one of several equal ones. */
+/* Finds the keys of a piece that the table does not have, one of equal ones. */
 template <typename Slots>
 static HgStatus
 claim(HgCudaDynamic *dynamic, const HgSlotBatch *piece, uint8_t *wanted, HgError *error)
@@ -160,7 +159,7 @@ claim(HgCudaDynamic *dynamic, const HgSlotBatch *piece, uint8_t *wanted, HgError
 	return HG_OK;
 }
 
-/* Put a piece into the lists; those that found no slot are copied to left_keys and left_rows. */
+/* Inserts a piece; the rows that found no slot are copied to left_keys and left_rows. */
 template <typename Slots>
 static HgStatus
 insert_piece(HgCudaDynamic *dynamic, const HgSlotBatch *piece, typename Slots::Word *left_keys,
@@ -189,18 +188,18 @@ insert_piece(HgCudaDynamic *dynamic, const HgSlotBatch *piece, typename Slots::W
 	return hg_dynamic_read_state(dynamic, error);
 }
 
-/* Is a batch of so many rows worth a rebuild before the first of them, if the table has rows? */
+/* Returns true if a rebuild pays before a batch of count rows, if the table has rows rows. */
 static bool
 is_worth_rebuild(const HgCudaDynamic *dynamic, uint64_t rows, uint64_t count)
 {
-	/* what is known of both differs from what there is by the same rows */
+	/* the errors of both known numbers cancel each other */
 	const uint64_t empty = dynamic->slots - dynamic->base.rows - dynamic->deleted;
 
-	/* so many were erased that there are four times the lists that rows want */
+	/* rows were erased: there are four times the lists that the rows need */
 	if (hg_dynamic_vertices_log2(&dynamic->base.spec, rows + count) + 2 <=
 		dynamic->lists.vertices_log2)
 		return true;
-	/* what was opened with room for rows is filled by some of them, and built of all at once */
+	/* a table opened with room is filled by parts of the rows, and built for all at once */
 	if (count > empty / 4 * 3)
 		return true;
 	if (rows == 0)
@@ -261,7 +260,7 @@ dynamic_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTabl
 	}
 	before = table->rows;
 
-	/* what can't be known to fit is not begun */
+	/* check that everything fits before anything is changed */
 	if (in != nullptr)
 		HG_TRY(check_slots(&table->spec, table->rows + in->count, table->spec.empty_slots, error));
 	if (out != nullptr && out->count > 0)
@@ -306,7 +305,7 @@ dynamic_find(HgCudaTable *table, const void *keys, uint64_t count, uint32_t *row
 	return HG_DYNAMIC_BY_SLOTS(table, find, dynamic, keys, count, rows, error);
 }
 
-/* Count rows, or, with offsets, copy them out. */
+/* Counts rows, or, with offsets, copies them. */
 template <typename Slots>
 static HgStatus
 match(HgCudaDynamic *dynamic, const void *keys, uint64_t count, const uint64_t *offsets,

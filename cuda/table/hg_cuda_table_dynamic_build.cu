@@ -1,9 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_dynamic_build.cu
- *	  Building the lists of a dynamic HashGraph in device memory.
- *
- * See hg_cuda_table_dynamic.cu.
+ *	  Builds the lists of a dynamic HashGraph in device memory: see hg_cuda_table_dynamic.cu.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -75,10 +73,10 @@ hg_dynamic_free_lists(HgCudaDynamic *dynamic)
 	dynamic->lists.rows = nullptr;
 }
 
-/* What is built: the table's rows, in front, and a batch's. */
+/* The input of a build: the table's rows, then a batch's. */
 template <typename Word> struct Feed
 {
-	Word *keys; /* [count], a block of the work's */
+	Word *keys; /* [count], a block of the work */
 	uint32_t *old;
 	uint64_t old_rows;
 	const uint32_t *rows; /* of the batch */
@@ -87,8 +85,8 @@ template <typename Word> struct Feed
 };
 
 /*
- * Count the edges of a graph that are left out, and number those that stay: *device_set is NULL
- * where all do.
+ * Counts the edges of a graph that are left out, and numbers those that stay: *places is NULL if
+ * all do.
  */
 template <typename Slots>
 static HgStatus
@@ -129,7 +127,7 @@ leave_out(HgCudaDynamic *dynamic, const HgCudaGraph *graph, uint64_t old_rows, u
 	return HG_OK;
 }
 
-/* Make the table's lists of a feed, whose keys are given back; it has none. */
+/* Makes the lists of a table, which has none, from a feed, and frees the feed's keys. */
 template <typename Slots>
 static HgStatus
 build_lists(HgCudaDynamic *dynamic, Feed<typename Slots::Word> *feed, uint32_t empty_slots,
@@ -140,7 +138,7 @@ build_lists(HgCudaDynamic *dynamic, Feed<typename Slots::Word> *feed, uint32_t e
 	HgCudaWork *work = &table->work;
 	const HgShape shape = hg_dynamic_choose_shape(&table->spec, feed->count);
 	const uint64_t vertices = UINT64_C(1) << shape.vertices_log2;
-	/* of a first batch edges carry the rows, rather than where these are */
+	/* the edges of a first batch carry the rows, not their indexes */
 	const uint32_t *numbers = feed->old_rows == 0 ? feed->rows : nullptr;
 	HgDynamicRows rows = {feed->old, (uint32_t) feed->old_rows,
 						  numbers == nullptr ? feed->rows : nullptr,
@@ -188,7 +186,7 @@ build_lists(HgCudaDynamic *dynamic, Feed<typename Slots::Word> *feed, uint32_t e
 	return HG_OK;
 }
 
-/* Copy all keys and rows of the table out. */
+/* Copies all keys and rows of the table. */
 template <typename Slots>
 static HgStatus
 export_slots(HgCudaDynamic *dynamic, void *keys, uint32_t *rows, HgError *error)
@@ -205,7 +203,7 @@ export_slots(HgCudaDynamic *dynamic, void *keys, uint32_t *rows, HgError *error)
 	return hg_cuda_pace(work, error);
 }
 
-/* Hash everything again: the rows of the table, and a batch. */
+/* Builds new lists of the rows of the table and of a batch. */
 template <typename Slots>
 static HgStatus
 rebuild(HgCudaDynamic *dynamic, const HgCudaTableBatch *in, HgError *error)

@@ -4,22 +4,20 @@
  *	  Cuckoo tables on a device: multimaps, as rows in groups.
  *
  * The multi-value table of "Building an Efficient Hash Table on the GPU" (hg_cuda_cuckoo.cu):
- * distinct keys have dense numbers, the rows of key n are rows[offsets[n]] .. rows[offsets[n + 1] -
- * 1], and a basic table leads from the key to its number.
+ * distinct keys have dense numbers, the rows of key n are rows[offsets[n]] .. rows[offsets[n + 1]
+ * - 1], and a basic table maps the key to its number.
  *
- * Theirs is built by a radix sort of all pairs, which brings equal keys together.  Here pairs are
- * put into bins, and a block has all rows of a bin: it finds the distinct keys, counts the rows of
- * each, and writes them in groups, which stay within the memory of the bin.  The bins' distinct
- * keys are brought together, and their bins are those that the basic table is built from.  The
- * time hardly depends on how many rows a key has, unless one key has most of them: its rows are
- * those of one block.
+ * The paper builds it by a radix sort of all pairs.  Here pairs are put into bins, and a block has
+ * all rows of a bin.  It finds the distinct keys, counts the rows of each, and writes them in
+ * groups, which stay within the memory of the bin.  The distinct keys of all bins are moved
+ * together, and the basic table is built from them, bin by bin.  The time hardly depends on the
+ * rows a key, unless one key has most of them: all rows of a key are processed by one block.
  *
- * A change builds a new table beside, from the old one's rows, less those erased, and the
- * batch's.  What is erased is put into a table with open addressing, in which each old row is
- * looked up.
+ * A change builds a new table beside the old one, from the old rows that are not erased, and the
+ * batch's.  Erased pairs are entered into a hash table, in which each old row is looked up.
  *
- * Memory: the keys' slots, an offset and the key for each, and the rows.  While it is built, the
- * rows in bins, and for a change all keys and rows one after the other, in addition.
+ * MEMORY: the slots of keys, an offset and the key for each, and the rows.  During a build also
+ * the rows in bins, and for a change all keys and rows in one array.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,10 +32,10 @@
 
 #include <cstring>
 
-/* What a change builds anew. */
+/* The arrays of a table, which a change builds anew. */
 struct Groups
 {
-	HgCudaCuckoo numbers; /* of the keys, in the place of rows */
+	HgCudaCuckoo numbers; /* maps keys to numbers, which are its rows */
 	void *keys;			  /* [key_count] by number */
 	uint32_t *offsets;	  /* [key_count + 1] */
 	uint32_t *rows;		  /* [count] */
@@ -49,10 +47,10 @@ struct Groups
 struct GroupsTable
 {
 	HgCudaTable table;
-	Groups groups; /* of a table without rows: nothing */
+	Groups groups; /* zeroed without rows */
 };
 
-/* The old rows and the batch's, one after the other. */
+/* The input of a build: the old rows, then the batch's. */
 struct Feed
 {
 	void *keys;
@@ -88,7 +86,7 @@ groups_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
 
 	memory->held += held;
 	memory->build += held + build;
-	/* the old one, the feed, and what is erased in a table up to four times as large */
+	/* the old table, the feed, and a hash table of erased pairs, up to four times their number */
 	memory->change +=
 		2 * held + build + rows * (width + 2 * sizeof(uint32_t)) + 4 * rows * sizeof(uint64_t);
 }
@@ -96,7 +94,7 @@ groups_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
 static HgStatus
 groups_open(HgCudaTable *table, HgError *error)
 {
-	/* there is nothing to hold before the first row */
+	/* no memory is needed before the first row */
 	static_cast<void>(table);
 	static_cast<void>(error);
 	return HG_OK;
@@ -108,7 +106,7 @@ groups_close(HgCudaTable *table)
 	groups_free(table, groups_of(table));
 }
 
-/* Build groups of a batch.  On failure the work has what is held. */
+/* Builds groups of a batch.  After a failure its blocks remain in the work. */
 static HgStatus
 groups_build(HgCudaTable *table, const HgCudaTableBatch *batch, Groups *groups, HgError *error)
 {
@@ -147,7 +145,7 @@ expand_words(HgCudaTable *table, const Groups *groups, const unsigned long long 
 		static_cast<Word *>(keys), rows);
 }
 
-/* Copy keys and rows, in the order of their places, or those not in pairs to a cursor's. */
+/* Copies keys and rows to their positions, or those that pairs does not have to a cursor's. */
 static HgStatus
 expand(HgCudaTable *table, const Groups *groups, const unsigned long long *pairs, uint64_t mask,
 	   bool by_key, uint32_t *cursor, void *keys, uint32_t *rows, HgError *error)
@@ -158,7 +156,7 @@ expand(HgCudaTable *table, const Groups *groups, const unsigned long long *pairs
 															   cursor, keys, rows, error);
 }
 
-/* A table of the pairs that a batch erases, count > 0: *pairs[*mask + 1]. */
+/* Makes the hash table of the pairs that a batch erases, count > 0: *pairs[*mask + 1]. */
 static HgStatus
 list_erased(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
 			unsigned long long **pairs, uint64_t *mask, HgError *error)
@@ -180,7 +178,7 @@ list_erased(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *ou
 	return HG_OK;
 }
 
-/* Put the old rows that stay, and the batch's behind them, into a feed. */
+/* Puts the old rows that are not erased, and then the batch's, into a feed. */
 static HgStatus
 make_feed(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
 		  const HgCudaTableBatch *in, Feed *feed, HgError *error)
@@ -214,7 +212,7 @@ make_feed(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
 	return hg_cuda_batch_append(table, in, feed->kept, feed->keys, feed->rows, error);
 }
 
-/* Build what a change makes of groups. */
+/* Builds the groups that result from a change.  *kept becomes the old rows that stay. */
 static HgStatus
 groups_rebuild(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
 			   const HgCudaTableBatch *in, Groups *built, uint64_t *kept, HgError *error)
@@ -271,7 +269,7 @@ groups_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTable
  * Reading
  * ------------------------------------------------------------------------ */
 
-/* One of the rows of each key, or how many it has. */
+/* Sets answers to one of the rows of each key, or to its row count. */
 template <bool COUNTS>
 static HgStatus
 answer(HgCudaTable *table, const void *keys, uint64_t count, uint32_t *answers, HgError *error)

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_measure.cu
- *	  What a table in device memory takes: hg_table_measure.h, with keys that are there already.
+ *	  Measures a table in device memory: hg_table_measure.h, with keys that are on the device.
  *
- * The calls of a table's kind are timed by events of the table's own stream.  They are asked for no
- * numbers of rows, which they would have to wait for: how many rows were erased and inserted is
- * told by what the table has before and after.
+ * The calls of a table's kind are timed by events of the table's own stream.  They do not report
+ * numbers of rows, for which they would have to wait.  Erased and inserted rows follow from the
+ * statistics of the table before and after.
  *
- * The two keys of a set whose words mark slots stand beside a table (hg_cuda_table.h), and no kind
- * is asked about them: here it is counted how many of them there are among the keys.
+ * The two keys of a set whose words mark slots are recorded beside a table (hg_cuda_table.h),
+ * which no kind does itself.  So this file counts how many of them are among the keys.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,10 +22,10 @@
 
 #include <cstring>
 
-/* Keys that are looked up in one call: half a millisecond at a slow table's 8 G/s. */
+/* Keys of one lookup call: half a millisecond at a slow table's 8 G/s. */
 static constexpr uint64_t FIND_KEYS = UINT64_C(1) << 22;
 
-/* Rows of batches that are changed in place without a look at the host. */
+/* Rows of batches that are changed in place before the host paces the device. */
 static constexpr uint64_t PACE_ROWS = UINT64_C(1) << 18;
 
 /* A table that is measured. */
@@ -35,7 +35,7 @@ struct CudaTrial
 	const HgTableTrial *trial;
 	const unsigned char *keys;
 	uint64_t nkeys;
-	uint32_t *rows; /* that were found last, of the caller's work */
+	uint32_t *rows; /* found by the last lookup; a block of the caller's work */
 	HgTableMeasure *measure;
 };
 
@@ -45,7 +45,7 @@ find_keys(uint64_t nkeys)
 	return nkeys < FIND_KEYS ? nkeys : FIND_KEYS;
 }
 
-/* What a kind says that a table takes: a memory call (HgTables). */
+/* Sets the memory that a kind reports for a table: a memory call (HgTables). */
 static HgStatus
 kind_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory, HgError *error)
 {
@@ -67,7 +67,7 @@ hg_cuda_table_measure_bytes(const HgTableTrial *trial, uint64_t nkeys)
  * Time
  * ------------------------------------------------------------------------ */
 
-/* A phase begins in the table's stream. */
+/* Starts a phase in the table's stream. */
 static HgStatus
 begin_phase(CudaTrial *trial, HgError *error)
 {
@@ -77,7 +77,7 @@ begin_phase(CudaTrial *trial, HgError *error)
 	return HG_OK;
 }
 
-/* It has ended when this returns, and took *ns. */
+/* Waits for the end of a phase, and sets *ns to its time. */
 static HgStatus
 end_phase(CudaTrial *trial, double *ns, HgError *error)
 {
@@ -95,7 +95,7 @@ end_phase(CudaTrial *trial, double *ns, HgError *error)
  * Phases
  * ------------------------------------------------------------------------ */
 
-/* Keys and rows from one row on. */
+/* Returns the batch of keys and rows from row first on. */
 static HgCudaTableBatch
 batch_of(const CudaTrial *trial, uint64_t first, uint64_t count)
 {
@@ -119,7 +119,7 @@ build_all(CudaTrial *trial, HgError *error)
 	return end_phase(trial, &trial->measure->build_ns, error);
 }
 
-/* Look all keys up, in the order in which they are. */
+/* Looks all keys up, in their order. */
 static HgStatus
 find_all(CudaTrial *trial, HgError *error)
 {
@@ -136,7 +136,7 @@ find_all(CudaTrial *trial, HgError *error)
 	return end_phase(trial, &trial->measure->find_ns, error);
 }
 
-/* Erase the sample, or insert it. */
+/* Erases the sample, or inserts it. */
 static HgStatus
 change_sample(CudaTrial *trial, bool insert, double *ns, HgError *error)
 {
@@ -166,7 +166,7 @@ change_sample(CudaTrial *trial, bool insert, double *ns, HgError *error)
 	return end_phase(trial, ns, error);
 }
 
-/* Erase the sample, and insert it again. */
+/* Erases the sample, and inserts it again. */
 static HgStatus
 exchange_sample(CudaTrial *trial, HgError *error)
 {
@@ -188,10 +188,10 @@ exchange_sample(CudaTrial *trial, HgError *error)
 }
 
 /* ------------------------------------------------------------------------
- * All of it
+ * The measurement
  * ------------------------------------------------------------------------ */
 
-/* How many of the two keys that stand beside a set's slots there are. */
+/* Counts the keys, of the two whose words mark slots of a set, that are among the keys. */
 static HgStatus
 count_marked(HgCudaWork *work, const HgTableSpec *spec, const void *keys, uint64_t nkeys,
 			 uint64_t *marked, HgError *error)
@@ -223,7 +223,7 @@ count_marked(HgCudaWork *work, const HgTableSpec *spec, const void *keys, uint64
 	return HG_OK;
 }
 
-/* Measure an open table; marked keys stand beside it. */
+/* Measures an open table; marked keys are recorded beside it. */
 static HgStatus
 run(CudaTrial *trial, uint64_t marked, HgError *error)
 {
@@ -233,7 +233,7 @@ run(CudaTrial *trial, uint64_t marked, HgError *error)
 	return hg_cuda_table_describe(trial->table, marked, &trial->measure->stats, error);
 }
 
-/* What work's limit leaves for a table. */
+/* Returns the memory limit of a table: the spec's, or what work's limit leaves. */
 static uint64_t
 table_limit(const HgCudaWork *work, const HgTableSpec *spec)
 {
@@ -268,13 +268,13 @@ hg_cuda_table_measure(HgCudaWork *work, const HgTableTrial *asked, const void *k
 	trial.measure = measure;
 	HG_TRY(count_marked(work, &spec, keys, nkeys, &marked, error));
 	HG_TRY(hg_cuda_alloc_array(work, find_keys(nkeys) + 1, &trial.rows, error));
-	/* what the table's stream reads and writes must be there for it, too */
+	/* work's stream must have written the arrays before the table's stream uses them */
 	HG_TRY(hg_cuda_wait(work, error));
 
 	spec.memory_limit = table_limit(work, &spec);
 	HG_TRY(hg_cuda_table_open(work->device, work->host, &spec, &trial.table, error));
 	status = run(&trial, marked, error);
-	/* nor may it go on with them when they are given back, cancelled or not */
+	/* the table's stream must be done with the arrays before they are freed, even if cancelled */
 	ended = hg_cuda_finish(&trial.table->work, error);
 	hg_cuda_table_close(trial.table);
 	hg_cuda_free(work, trial.rows);

@@ -4,8 +4,8 @@
  *	  Slots that atomic operations change in place, of tables in device memory.
  *
  * A slot is a word, in a set; a word and its row side by side, if both have 32 bits, with the row
- *in the high half; or a word of 64 bits, whose row is in an array of its own.  Memory filled with
- *0xff bytes makes all slots and rows empty.
+ * in the high half; or a word of 64 bits, whose row is in an array of its own.  Memory filled with
+ * 0xff bytes makes all slots and rows empty.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,21 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_static.cu
- *	  HashGraphs that are built anew for each change: CSR, Ellpack and Sliced Ellpack.
+ *	  HashGraphs that are rebuilt for each change: CSR, Ellpack and Sliced Ellpack.
  *
  * The formats are those of the CPU (src/engine/table/hg_table_static.c):
  *
  *	csr				offsets[V + 1]; a lookup reads one of them, and then the list
  *	ellpack			each list has as many slots as the longest: a lookup reads the list alone
- *	sliced ellpack	each has as many as the longest of 32 neighbours, and starts are a 32nd of the
+ *	sliced ellpack	each has as many as the longest of 32 neighbours; starts are a 32nd of the
  *					offsets, so that they stay in fast memory
  *
- * All lists are in the order of their words.  Slots that are not used stand behind the others of a
- * list, with the word that is above all.  A thread looks up a key: it walks a short list, and
- * halves a longer one.  The rows of keys are written by a thread a row, however many a key has.
+ * All lists are sorted by their words.  Unused slots stand at the end of a list, with the greatest
+ * word.  A thread looks up a key: it walks a short list, and bisects a longer one.  A thread
+ * writes one row, however many a key has.
  *
- * A change builds a new table beside the old one (hg_cuda_table_static_build.cu), which then takes
- * its place.
+ * A change builds a new table beside the old one (hg_cuda_table_static_build.cu), and replaces it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,14 +27,14 @@
 
 static constexpr int THREADS = HG_STATIC_THREADS;
 
-/* Blocks that write matches, however many these are. */
+/* Blocks that write matches, whatever their number. */
 static constexpr unsigned MATCH_BLOCKS = 4096;
 
 struct StaticTable
 {
 	HgCudaTable table;
 	HgStaticGraph graph;
-	bool built; /* something was put in */
+	bool built; /* something was inserted */
 };
 
 static StaticTable *
@@ -47,7 +46,7 @@ static_of(HgCudaTable *table)
 static HgStatus
 static_open(HgCudaTable *, HgError *)
 {
-	/* there is nothing to hold before the first row */
+	/* no memory is needed before the first row */
 	return HG_OK;
 }
 
@@ -81,7 +80,7 @@ static_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTable
  * Looking up
  * ------------------------------------------------------------------------ */
 
-/* What is asked of each key. */
+/* What a lookup of a key answers. */
 enum Question
 {
 	ASK_ROW,
@@ -109,7 +108,7 @@ ask_lists(HgCudaWork *work, const HgStaticLists &lists, Question question, const
 		HG_PIECE_END, answers);
 }
 
-/* Answer a question for each key. */
+/* Answers a question for each key. */
 static HgStatus
 ask(HgCudaTable *table, Question question, const void *keys, uint64_t count, uint32_t *answers,
 	HgError *error)

@@ -1,23 +1,23 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_static_build.cu
- *	  Building HashGraphs that stay: build, drop duplicates, pad.
+ *	  Builds static HashGraphs: build, drop duplicates, pad.
  *
- * BUILD.  What is kept of the old table and the batch are in one array.  A graph of the join's kind
- * (hg_cuda_graph.cu), by bins where it is large, is built of it, whose lists are in the order of
- * their words: since a vertex is the top bits of a word, so are all its edges.  An edge knows its
- * row by its number in the array.
+ * BUILD.  One array has the rows that stay of the old table, and the batch.  It becomes a graph of
+ * the join's kind (hg_cuda_graph.cu), by bins if it is large, with sorted lists.  A vertex is the
+ * top bits of a word, so all edges are sorted.  An edge refers to its row by the index in the
+ * array.
  *
- * DROP DUPLICATES, of sets and maps: the first edge of each word stays, with the least number that
- * an edge of the word has.  So what was in the table stays, and else the first of a batch.  Where
- * there are none, counting them is all that is done.  Of a set the two words that mark slots go.
+ * DROP DUPLICATES, in sets and maps: the first edge of each word stays, with the least index of
+ * the word's edges.  So rows of the table stay, and else the first of a batch.  Without duplicates
+ * only the count is done.  The two words that mark slots of sets are dropped as well.
  *
- * PAD.  csr has its lists already: words and rows are put side by side, or rows where there were
- * numbers.  Of the Ellpacks the longest lists are looked for, of all or of each slice, and each
- * slot is written: a warp goes over slices, whose lists have one length.
+ * PAD.  csr has its lists already: words and rows are put side by side, or rows replace indexes.
+ * The Ellpacks need the longest list, of all or of each slice.  Then each slot is written: a warp
+ * proceeds slice by slice, whose lists have one length.
  *
- * MEMORY while it is built: keys and rows, the graph's as it is built (hg_cuda_shape.cu), and the
- * slots; the older table beside.
+ * MEMORY during a build: keys and rows, the graph's build (hg_cuda_shape.cu), the slots, and the
+ * old table.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -36,7 +36,7 @@
 
 static constexpr int THREADS = HG_STATIC_THREADS;
 
-/* Slots that an Ellpack may have however few rows it holds. */
+/* Slots that an Ellpack may have however few rows it has. */
 static constexpr uint64_t SLOTS_ALLOWED = 1024;
 
 void
@@ -48,7 +48,7 @@ hg_static_free(HgCudaWork *work, HgStaticGraph *graph)
 	memset(graph, 0, sizeof(*graph));
 }
 
-/* numbers[count] become the sums of those before each. */
+/* Replaces numbers[count] by the sum of those before each. */
 static HgStatus
 sum_up(HgCudaWork *work, uint32_t *numbers, uint64_t count, HgError *error)
 {
@@ -70,7 +70,7 @@ sum_up(HgCudaWork *work, uint32_t *numbers, uint64_t count, HgError *error)
  * Build, and drop duplicates
  * ------------------------------------------------------------------------ */
 
-/* The shape of a graph of so many rows. */
+/* Returns the shape of a graph of this many rows. */
 static HgShape
 shape_of(const HgTableSpec *spec, uint64_t rows)
 {
@@ -83,7 +83,7 @@ shape_of(const HgTableSpec *spec, uint64_t rows)
 	return hg_cuda_shape_choose(&job, 0, rows > spec->expected_rows ? rows : spec->expected_rows);
 }
 
-/* Move the *count edges of a graph that stay, as many as there are by counts of each tile. */
+/* Moves the count edges of a graph that stay together.  counts are prefix sums by tile. */
 template <typename Word>
 static HgStatus
 compress(HgCudaTable *table, HgCudaGraph *graph, uint32_t *counts, uint64_t count, HgError *error)
@@ -116,7 +116,7 @@ compress(HgCudaTable *table, HgCudaGraph *graph, uint32_t *counts, uint64_t coun
 		HG_PIECE_FIRST, graph->vertices_log2, graph->offsets);
 }
 
-/* Have each word once in an ordered graph, and of a set none that marks slots. */
+/* Leaves one edge of each word in an ordered graph, and in a set none that marks slots. */
 template <typename Word>
 static HgStatus
 drop_duplicates(HgCudaTable *table, HgCudaGraph *graph, HgError *error)
@@ -147,7 +147,7 @@ drop_duplicates(HgCudaTable *table, HgCudaGraph *graph, HgError *error)
  * Pad
  * ------------------------------------------------------------------------ */
 
-/* The slots that padded lists of so many rows may have, or of those that room is made for. */
+/* Returns the most slots of padded lists of this many rows, or of the expected rows if more. */
 static uint64_t
 padded_most(const HgTableSpec *spec, uint64_t rows)
 {
@@ -159,7 +159,7 @@ padded_most(const HgTableSpec *spec, uint64_t rows)
 	return most > (double) SLOTS_ALLOWED ? (uint64_t) most : SLOTS_ALLOWED;
 }
 
-/* Say how many slots padding would take. */
+/* Returns HG_INVALID, with the slots that padding would take. */
 static HgStatus
 refuse_padding(const HgCudaTable *table, uint64_t slots, uint64_t rows, uint64_t longest,
 			   HgError *error)
@@ -172,7 +172,7 @@ refuse_padding(const HgCudaTable *table, uint64_t slots, uint64_t rows, uint64_t
 						hg_table_kind_name(table->spec.kind));
 }
 
-/* Learn what lists are like by their offsets; see hg_static_sizes_kernel. */
+/* Finds the sizes of lists by their offsets; see hg_static_sizes_kernel.  Waits. */
 static HgStatus
 find_sizes(HgCudaWork *work, const uint32_t *offsets, const HgStaticLists *lists, uint32_t *slots,
 		   HgStaticSizes *sizes, HgError *error)
@@ -203,7 +203,7 @@ hg_static_csr_lists(HgCudaWork *work, const HgStaticGraph *graph, uint64_t *long
 	return HG_OK;
 }
 
-/* Memory for slots. */
+/* Allocates slots. */
 template <typename Word, int FORM>
 static HgStatus
 slots_open(HgCudaWork *work, uint64_t count, HgStaticSlots *slots, HgError *error)
@@ -216,7 +216,7 @@ slots_open(HgCudaWork *work, uint64_t count, HgStaticSlots *slots, HgError *erro
 						 &slots->words, error);
 }
 
-/* Make a table of csr of a graph, whose edges' numbers mean rows. */
+/* Makes a csr table of a graph; rows maps the edges' numbers to rows. */
 template <typename Word, int FORM>
 static HgStatus
 make_csr(HgCudaTable *table, HgCudaGraph *graph, const HgStaticRows &rows, HgStaticGraph *built,
@@ -245,7 +245,7 @@ make_csr(HgCudaTable *table, HgCudaGraph *graph, const HgStaticRows &rows, HgSta
 	return HG_OK;
 }
 
-/* Make an Ellpack of a graph, or refuse it. */
+/* Makes an Ellpack of a graph, or refuses to. */
 template <typename Word, int FORM, int FORMAT>
 static HgStatus
 make_padded(HgCudaTable *table, HgCudaGraph *graph, const HgStaticRows &rows, HgStaticGraph *built,
@@ -283,7 +283,7 @@ make_padded(HgCudaTable *table, HgCudaGraph *graph, const HgStaticRows &rows, Hg
 }
 
 /* ------------------------------------------------------------------------
- * All of it
+ * The whole build
  * ------------------------------------------------------------------------ */
 
 template <typename Word, int FORM>
@@ -297,8 +297,8 @@ build(HgCudaTable *table, HgStaticInput *all, HgStaticGraph *built, HgError *err
 	HgCudaGraph graph;
 
 	/*
-	 * Edges carry rows rather than where rows are, which would be fetched at random: but not where
-	 * it matters which of equal keys was there first.
+	 * Edges carry rows, not indexes of rows, which would be fetched at random.  But if duplicates
+	 * are dropped, the indexes decide which of equal keys came first.
 	 */
 	if (FORM != HG_FORM_SET && (all->kept == 0 || table->spec.content == HG_TABLE_MULTIMAP) &&
 		all->rows != nullptr)
@@ -366,7 +366,7 @@ hg_static_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
 						  : form == HG_FORM_AOS ? 2 * width
 												: width + sizeof(uint32_t);
 	const HgShape shape = shape_of(spec, rows);
-	const uint64_t small = UINT64_C(8) << 20; /* lists of tiles, what CUB wants, rounding */
+	const uint64_t small = UINT64_C(8) << 20; /* lists of tiles, memory of CUB, rounding */
 	const uint64_t edges = rows * (width + sizeof(uint32_t));
 	const uint64_t starts = ((UINT64_C(1) << shape.vertices_log2) + 1) * sizeof(uint32_t);
 	uint64_t held = rows * slot + starts;
@@ -375,7 +375,7 @@ hg_static_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
 	if (spec->kind != HG_TABLE_CSR)
 		held = padded_most(spec, rows) * slot + starts;
 
-	/* the graph while its edges are sorted or moved, and what they are made of */
+	/* the graph while its edges are sorted or moved, and its input */
 	build = held + 3 * edges + edges / 4 + 3 * starts + small;
 	memory->held += held;
 	memory->build += build;

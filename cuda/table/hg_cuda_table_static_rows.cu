@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_table_static_rows.cu
- *	  What HashGraphs that stay are built of: rows of the old one, and those of a batch.
+ *	  Collects the rows of which static HashGraphs are built: those of the old one, and a batch's.
  *
- * The keys of the old table that are not erased, and those of the batch, come into one array, and
- * their rows into another.  What is erased is asked for in a hash table of the batch that erases,
- * in time that does not depend on how many rows have a key.  A first batch is built of as it is.
+ * The keys of the old table that are not erased, and those of the batch, are copied to one array,
+ * and their rows to another.  A hash table of the erasing batch finds erased rows, in time that
+ * does not depend on the rows a key.  A first batch is used in place.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,10 +23,10 @@
 
 static constexpr int THREADS = HG_STATIC_THREADS;
 
-/* Slots that say which of a batch's rows are erased, at least. */
+/* Least slots of the hash table of erased rows. */
 static constexpr uint64_t LEAST_ERASED_SLOTS = 16;
 
-/* log2 of these for so many rows: twice as many at least. */
+/* Returns log2 of its slots for this many rows: at least twice as many. */
 static uint32_t
 erased_log2(uint64_t rows)
 {
@@ -39,7 +39,7 @@ hg_static_erased_bytes(uint64_t rows)
 	return (UINT64_C(1) << erased_log2(rows)) * sizeof(uint32_t);
 }
 
-/* Enter what a batch erases where it is asked for. */
+/* Enters the rows that a batch erases. */
 template <typename Word>
 static HgStatus
 erased_enter(HgCudaWork *work, uint64_t count, const HgStaticErased &erased, HgError *error)
@@ -49,7 +49,7 @@ erased_enter(HgCudaWork *work, uint64_t count, const HgStaticErased &erased, HgE
 		HG_PIECE_END);
 }
 
-/* Have what a batch erases to be asked for. */
+/* Makes the hash table of the rows that a batch erases. */
 static HgStatus
 erased_open(HgCudaTable *table, const HgCudaTableBatch *out, HgStaticErased *erased, HgError *error)
 {
@@ -69,7 +69,7 @@ erased_open(HgCudaTable *table, const HgCudaTableBatch *out, HgStaticErased *era
 									  : erased_enter<uint64_t>(work, out->count, *erased, error);
 }
 
-/* Copy what is not erased out of a graph; *count, on the device, becomes how much that is. */
+/* Copies the rows of a graph that are not erased; *count, on the device, becomes their number. */
 static HgStatus
 extract(HgCudaTable *table, const HgStaticGraph *graph, const HgStaticErased &erased, void *keys,
 		uint32_t *rows, uint32_t *count, HgError *error)
@@ -106,7 +106,7 @@ hg_static_export(HgCudaTable *table, const HgStaticGraph *graph, void *keys, uin
 	return HG_OK;
 }
 
-/* Copy what of the old table is to stay to the front of all. */
+/* Copies the rows of the old table that stay to the front of all. */
 static HgStatus
 keep_old(HgCudaTable *table, const HgStaticGraph *old, const HgCudaTableBatch *out,
 		 HgStaticInput *all, HgError *error)
@@ -145,7 +145,7 @@ hg_static_concatenate(HgCudaTable *table, const HgStaticGraph *old, const HgCuda
 	memset(all, 0, sizeof(*all));
 	if (old->rows == 0)
 	{
-		/* in place of a copy */
+		/* the batch is used in place of a copy */
 		all->count = inserted;
 		if (in != nullptr)
 		{

@@ -3,11 +3,12 @@
  * hg_cuda_tables.cu
  *	  The tables of a device: the contract of hg_table.h, around what each kind does.
  *
- * Here calls are checked, batches are copied to the device, and changes made.  A batch of a change
- * is on the device as a whole, as its kind sees it at once; keys to be looked up go there piece by
- * piece (hg_cuda_tables_read.cu).  Here too stand the two keys of a set whose words mark slots.
+ * This file checks calls, copies batches to the device, and changes tables.  The batch of a change
+ * is on the device as a whole, as its kind processes it at once; keys that are looked up are
+ * copied piece by piece (hg_cuda_tables_read.cu).  It also records the two keys of a set whose
+ * words mark slots.
  *
- * MEMORY is the device's, but for the structs of tables and streams.
+ * MEMORY is the device's, except for the structs of tables and streams.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,13 +20,13 @@
 
 #include <cstring>
 
-/* Keys of the host that are looked at between two polls. */
+/* Keys on the host that are examined between two checks for cancellation. */
 static constexpr uint64_t CHECKED_KEYS = UINT64_C(1) << 20;
 
-/* What rounding takes beside a batch. */
+/* Upper bound on rounding, beside a batch. */
 static constexpr uint64_t SMALL_BYTES = UINT64_C(1) << 16;
 
-/* A batch on the device, and which of the keys that mark slots of sets are in it. */
+/* A batch on the device, and which marker keys of sets are in it. */
 struct DeviceBatch
 {
 	HgCudaTableBatch batch;
@@ -34,7 +35,7 @@ struct DeviceBatch
 	bool marked[2];
 };
 
-/* Does a row say anything, in tables of this content? */
+/* Returns true if tables of this content store rows. */
 static bool
 has_own_rows(const HgTableSpec *spec)
 {
@@ -112,7 +113,7 @@ tables_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory, HgE
 	full = hg_table_defaults(spec);
 	read = HG_TABLES_READ_BYTES;
 	if (full.content == HG_TABLE_MULTIMAP)
-		read += rows * 2 * sizeof(uint32_t); /* all of them may have one key */
+		read += rows * 2 * sizeof(uint32_t); /* all rows may have one key */
 	batch = rows * (full.key_width + (has_own_rows(&full) ? sizeof(uint32_t) : 0)) + SMALL_BYTES;
 	memory->held = read;
 	memory->build = memory->change = read + batch;
@@ -149,10 +150,10 @@ tables_close(HgTable *handle)
 }
 
 /* ------------------------------------------------------------------------
- * What is checked
+ * Checks
  * ------------------------------------------------------------------------ */
 
-/* HG_OK if the table can be changed, whose device is then the thread's; or HG_INVALID. */
+/* Returns HG_INVALID if the table can't be changed.  Otherwise makes its device current. */
 static HgStatus
 check_changeable(const CallersTable *owner, HgError *error)
 {
@@ -162,7 +163,7 @@ check_changeable(const CallersTable *owner, HgError *error)
 	return HG_OK;
 }
 
-/* HG_OK if the rows of a batch are numbers that rows may have. */
+/* Returns HG_INVALID if a row of a batch is not below HG_MAX_ROWS. */
 static HgStatus
 check_rows(const CallersTable *owner, const HgTableBatch *batch, HgError *error)
 {
@@ -184,7 +185,7 @@ check_rows(const CallersTable *owner, const HgTableBatch *batch, HgError *error)
 	return HG_OK;
 }
 
-/* What a batch to be inserted or erased must be. */
+/* Checks a batch that is inserted or erased. */
 static HgStatus
 check_batch(const CallersTable *owner, const HgTableBatch *batch, bool insert, HgError *error)
 {
@@ -204,7 +205,7 @@ check_batch(const CallersTable *owner, const HgTableBatch *batch, bool insert, H
  * Batches on the device
  * ------------------------------------------------------------------------ */
 
-/* Look for the keys of a batch that stand beside the slots of a set. */
+/* Finds which marker keys of a set are in a batch. */
 template <typename Word>
 static HgStatus
 find_marked(const HgCudaTable *table, const HgTableBatch *batch, bool marked[2], HgError *error)
@@ -223,7 +224,7 @@ find_marked(const HgCudaTable *table, const HgTableBatch *batch, bool marked[2],
 	return HG_OK;
 }
 
-/* Have a batch on the device; there is none where it is NULL or empty. */
+/* Copies a batch to the device; there is none if it is NULL or empty. */
 static HgStatus
 batch_open(HgCudaTable *table, const HgTableBatch *batch, bool insert, DeviceBatch *there,
 		   HgError *error)
@@ -264,7 +265,7 @@ batch_close(HgCudaTable *table, const DeviceBatch *there)
  * Changes
  * ------------------------------------------------------------------------ */
 
-/* Take what batches say of the keys of a set that stand beside its slots. */
+/* Applies batches to the recorded marker keys of a set. */
 static void
 change_marked(CallersTable *owner, const DeviceBatch *out, const DeviceBatch *in,
 			  HgTableChange *change)
@@ -284,7 +285,7 @@ change_marked(CallersTable *owner, const DeviceBatch *out, const DeviceBatch *in
 	}
 }
 
-/* A change of checked batches, NULL or empty where nothing is to be done. */
+/* Runs a change of checked batches, which may be NULL or empty. */
 static HgStatus
 run_change(CallersTable *owner, const HgTableBatch *out, const HgTableBatch *in,
 		   HgTableChange *change, HgError *error)
@@ -302,7 +303,7 @@ run_change(CallersTable *owner, const HgTableBatch *out, const HgTableBatch *in,
 		HG_TRY(table->calls->change(table, erase.batch.count > 0 ? &erase.batch : nullptr,
 									insert.batch.count > 0 ? &insert.batch : nullptr, &done,
 									error));
-		/* it is done: only a device that has failed can still undo it */
+		/* the change is done: only a device failure can still undo it */
 		status = hg_cuda_finish(&table->work, error);
 		owner->failed = status != HG_OK;
 		HG_TRY(status);
@@ -317,9 +318,8 @@ run_change(CallersTable *owner, const HgTableBatch *out, const HgTableBatch *in,
 }
 
 /*
- * A change whose table may be changed: check its batches, and do it.  Of a table that is changed in
- * place only close is left after a failure, unless it is one of those which happen before anything
- * is done.
+ * Checks the batches of a change, and runs it.  After a failure a table that is changed in place
+ * only allows close, except after the errors that precede any change.
  */
 static HgStatus
 change_table(CallersTable *owner, const HgTableBatch *out, const HgTableBatch *in,

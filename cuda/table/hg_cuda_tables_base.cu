@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_tables_base.cu
- *	  What the calls of a device's tables are made of: memory of calls that fail, copies, what is
- *	  told of a table.
+ *	  What the calls of a device's tables share: memory of failed calls, copies, statistics.
  *
- * What a call that fails has taken is given back by comparing the blocks that there are with those
- * that there were, so that a table which is as it was holds what it held.
+ * The memory of a failed call is found by comparing the blocks before and after, so that a table
+ * that is unchanged has the blocks that it had.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -50,7 +49,7 @@ has_block(const HeldBlocks *blocks, const void *ptr)
 HgStatus
 hg_tables_settle(HgCudaWork *work, const HeldBlocks *before, HgStatus status)
 {
-	/* what is given back has its place taken by the last one, which was looked at already */
+	/* the last block replaces a freed one, and has been examined already */
 	if (status != HG_OK)
 		for (int i = work->block_count - 1; i >= 0; i--)
 			if (!has_block(before, work->blocks[i].ptr))
@@ -64,7 +63,7 @@ hg_cuda_table_describe(HgCudaTable *table, uint64_t beside, HgTableStats *stats,
 	*stats = table->told;
 	stats->bytes = table->work.held;
 	HG_TRY(table->calls->describe(table, stats, error));
-	/* a kind may not have known its rows before */
+	/* the kind may have learned its rows only in describe */
 	stats->rows = table->rows + beside;
 	stats->slots += beside;
 	stats->filled = stats->slots == 0 ? 0 : (double) stats->rows / (double) stats->slots;

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_tables_read.cu
- *	  Reading a device's tables from the host: find, count, match, describe, export.
+ *	  Reads a device's tables from the host: find, count, match, describe, export.
  *
- * Keys go to the device piece by piece, and what their kind answers comes back.  What it answers to
- * the two keys of a set whose words mark slots is replaced.
+ * Keys are copied to the device piece by piece, and the answers of their kind come back.  The
+ * answer to the two marker keys of a set is replaced.
  *
- * MATCHES.  The rows of the keys of a piece are counted, and the prefix sum of these counts says
- * where the rows of each begin.  As many keys as have room together are written at a time, one at
- * least: a buffer that is too small for the rows of one key is replaced by a larger one.  What is
- * written leaves as the caller has room for it.
+ * MATCHES.  The rows of the keys of a piece are counted, and the prefix sums of the counts say
+ * where the rows of each key begin.  As many keys as fit the buffer are written at a time, at
+ * least one: a buffer that is too small for the rows of one key is replaced by a larger one.  The
+ * written pairs are copied out as the caller has room for them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,7 +23,7 @@
 #include <cub/device/device_scan.cuh>
 #include <cstring>
 
-/* A stream of matches: the keys of a piece are on the device. */
+/* A stream of matches.  The keys of the current piece are on the device. */
 struct CallersStream
 {
 	CallersTable *owner;
@@ -33,16 +33,16 @@ struct CallersStream
 	bool failed;
 
 	uint32_t piece_keys;
-	uint32_t piece_at; /* the next of them whose rows are to be written */
+	uint32_t piece_at; /* the next key of it whose rows will be written */
 	void *device_keys;
-	uint32_t *counts;  /* [piece_keys + 1] rows of each, and 0 */
-	uint64_t *offsets; /* [piece_keys + 1] of the pairs of each */
+	uint32_t *counts;  /* [piece_keys + 1] rows of each key, and 0 */
+	uint64_t *offsets; /* [piece_keys + 1] pairs before each key */
 
 	uint64_t capacity; /* of the arrays of pairs */
 	uint32_t *probes;
 	uint32_t *rows;
-	uint64_t written; /* pairs that are there ... */
-	uint64_t taken;	  /* ... and of these with the caller */
+	uint64_t written; /* pairs in the arrays */
+	uint64_t taken;	  /* of these, pairs that were copied out */
 };
 
 static CallersStream *
@@ -57,7 +57,7 @@ piece_of(uint64_t left)
 	return left < HG_TABLES_KEYS ? left : HG_TABLES_KEYS;
 }
 
-/* Copy bytes of the device to the host, and wait for them even where the work is cancelled. */
+/* Copies bytes from the device to the host, and waits, even if the work is cancelled. */
 static HgStatus
 copy_out(HgCudaWork *work, void *to, const void *from, uint64_t bytes, HgError *error)
 {
@@ -76,7 +76,7 @@ copy_out(HgCudaWork *work, void *to, const void *from, uint64_t bytes, HgError *
 	return HG_OK;
 }
 
-/* Answer to the keys of a set that stand beside its slots: with these two, if they are in it. */
+/* Sets the answers to marker keys of a set: there if they are in it, else absent. */
 static HgStatus
 answer_marked(CallersTable *owner, const void *keys, uint64_t count, uint32_t there,
 			  uint32_t absent, uint32_t *answers, HgError *error)
@@ -228,7 +228,7 @@ tables_match(HgTable *handle, const void *keys, uint64_t count, HgTableStream **
 	return HG_OK;
 }
 
-/* Give back what a stream holds of the device. */
+/* Frees the device memory of a stream. */
 static void
 stream_release(CallersStream *stream)
 {
@@ -247,7 +247,7 @@ stream_release(CallersStream *stream)
 	stream->capacity = 0;
 }
 
-/* Room for pairs, in place of less. */
+/* Replaces the arrays of pairs by larger ones. */
 static HgStatus
 stream_reserve(CallersStream *stream, uint64_t pairs, HgError *error)
 {
@@ -263,7 +263,7 @@ stream_reserve(CallersStream *stream, uint64_t pairs, HgError *error)
 	return HG_OK;
 }
 
-/* offsets[n + 1] become the sums of the counts before each; counts has one more, which is 0. */
+/* Sets offsets[n + 1] to the sums of the counts before each; counts has room for one more. */
 static HgStatus
 sum_up(HgCudaWork *work, uint32_t *counts, uint32_t n, uint64_t *offsets, HgError *error)
 {
@@ -283,7 +283,7 @@ sum_up(HgCudaWork *work, uint32_t *counts, uint32_t n, uint64_t *offsets, HgErro
 	return HG_OK;
 }
 
-/* Have the next piece of keys on the device, with the offsets of their pairs. */
+/* Copies the next piece of keys to the device, and computes the offsets of their pairs. */
 static HgStatus
 stream_advance(CallersStream *stream, HgError *error)
 {
@@ -311,7 +311,7 @@ stream_advance(CallersStream *stream, HgError *error)
 	return HG_OK;
 }
 
-/* Write the pairs of keys piece_at .. end - 1. */
+/* Writes the pairs of keys piece_at .. end - 1. */
 static HgStatus
 stream_write(CallersStream *stream, uint32_t end, uint64_t pairs, HgError *error)
 {
@@ -338,7 +338,7 @@ stream_write(CallersStream *stream, uint32_t end, uint64_t pairs, HgError *error
 							   stream->offsets + first, stream->rows, error);
 }
 
-/* Have the next pairs written, if there are any left. */
+/* Writes the next pairs, if any are left. */
 static HgStatus
 stream_fill(CallersStream *stream, HgError *error)
 {
@@ -435,7 +435,7 @@ tables_end(HgTableStream *handle)
 }
 
 /* ------------------------------------------------------------------------
- * All of it
+ * The whole table
  * ------------------------------------------------------------------------ */
 
 static HgStatus
