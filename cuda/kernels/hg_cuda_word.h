@@ -26,6 +26,7 @@ hg_word_mix(uint64_t key)
 {
 	return hg_mix64(key);
 }
+
 /* Return the key of a mixed word. */
 __host__ __device__ __forceinline__ uint32_t
 hg_word_unmix(uint32_t word)

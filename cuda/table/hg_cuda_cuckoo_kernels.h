@@ -64,18 +64,9 @@ hg_cuckoo_blocks(size_t word_bytes)
 
 #ifdef HG_CUDA_RACECHECK
 template <size_t BYTES> struct HgCuckooAtomic;
-template <> struct HgCuckooAtomic<2>
-{
-	typedef unsigned short Type;
-};
-template <> struct HgCuckooAtomic<4>
-{
-	typedef unsigned int Type;
-};
-template <> struct HgCuckooAtomic<8>
-{
-	typedef unsigned long long Type;
-};
+template <> struct HgCuckooAtomic<2> { typedef unsigned short Type; };
+template <> struct HgCuckooAtomic<4> { typedef unsigned int Type; };
+template <> struct HgCuckooAtomic<8> { typedef unsigned long long Type; };
 #endif
 
 /* Read and write a value that other threads may access at the same time. */
