@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_exchange.h
- *	  An engine whose jobs exchange rows, by the plainest means: keys and numbers, in host memory.
+ *	  An engine whose jobs exchange rows, by the simplest means: keys and numbers, in host memory.
  *
- * It is the CPU engine for jobs that are shards (hg_exchange.h).  It has no columns: whoever has
- * them beside it (hg_host_reduce.h) knows them by the numbers of rows.
+ * It is the CPU engine for jobs that are shards (hg_exchange.h).  It has no columns: a caller with
+ * columns beside it (hg_host_reduce.h) identifies rows by their numbers.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,29 +21,29 @@ extern "C"
 {
 #endif
 
-	/* The engine; all memory of its jobs is their host's. */
+	/* Returns the engine.  All memory of its jobs is their host's. */
 	extern HgEngine *hg_host_exchange(void);
 
-	/* take_rows of the engine for its job, with the columns of the rows. */
+	/* Calls take_rows of the engine for its job, and adds the columns of the rows. */
 	extern HgStatus hg_host_exchange_take(HgEngine *engine, HgJob *job, const HgHostReduce *reduce,
 										  HgSide side, uint32_t shard, HgExchangeRows *rows,
 										  HgError *error);
 
 	/*
-	 * put_rows likewise, all of whose rows get their columns.  It fails where a row is here
-	 * already.
+	 * Calls put_rows of the engine for its job, and stores the columns of the rows.  Fails if a row
+	 * was put before.
 	 */
 	extern HgStatus hg_host_exchange_put(HgEngine *engine, HgJob *job, HgHostReduce *reduce,
 										 HgSide side, const HgExchangeRows *rows, HgError *error);
 
 	/*
-	 * The rows of a side that a job of the engine has for another shard, of which none may have
-	 * been taken: else, or where it is not the time to take them, HG_INVALID.
+	 * Sets *rows to the rows of a side that a job of the engine has for another shard.  Returns
+	 * HG_INVALID if some of them were taken already, or the job is in the wrong state.
 	 */
 	extern HgStatus hg_host_exchange_count(HgJob *job, HgSide side, uint32_t shard, uint64_t *rows,
 										   HgError *error);
 
-	/* What was taken for a shard is to be taken again. */
+	/* Lets the rows for a shard be taken again from the beginning. */
 	extern void hg_host_exchange_rewind(HgJob *job, HgSide side, uint32_t shard);
 
 #ifdef __cplusplus

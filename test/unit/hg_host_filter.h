@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_filter.h
- *	  Filters of graph replicas' rows, in host memory, by the plainest means.
+ *	  Filters on the rows of graph replicas, in host memory, by the simplest means.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,7 +20,7 @@ extern "C"
 {
 #endif
 
-	/* Those of a side; all zero where it has none. */
+	/* The filters of a side; zeroed if it has none. */
 	typedef struct HgHostFilters
 	{
 		HgRowFilters filters;
@@ -28,8 +28,9 @@ extern "C"
 	} HgHostFilters;
 
 	/*
-	 * Have rows of a side, and of what it looks up, not count that its filters do not let through:
-	 * there is a mask of those that have one.
+	 * Removes rows from the mask of a side, and from those of its lookups, that its filters do not
+	 * let through.  A mask must exist for each that has a filter.  Returns HG_OVERFLOW if a
+	 * computed number does not fit.
 	 */
 	extern HgStatus hg_host_filters_apply(const HgHostFilters *filters, HgHostMask *mask,
 										  HgHostLookups *lookups, const HgHost *host,

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_offer.h
- *	  Rows that jobs of hg_host_exchange.h send each other, through memory of the host.
+ *	  Rows that jobs of hg_host_exchange.h send each other through peer windows in host memory.
  *
- * What a job offers is a memfd, sealed so that nobody can take memory away from who has it mapped.
- * Whoever has the columns of a job (hg_host_reduce.h) has one of these beside it, and calls it in
- * the course of an exchange (src/engine/hg_offer.h).
+ * A peer window is a memfd, sealed so that no process can shrink it while another one has it
+ *mapped.  The owner of a job's columns (hg_host_reduce.h) has an HgHostOffer beside it for each
+ *side, and calls it in the course of an exchange (src/engine/hg_offer.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,45 +22,50 @@ extern "C"
 {
 #endif
 
-	/* What a sender is to do wrong. */
+	/* A fault that a sender is told to commit. */
 	typedef enum HgHostSendFault
 	{
 		HG_SEND_WELL = 0,
-		HG_SEND_NOT,	 /* reaches nothing; or, once half of the rows are there, ... */
-		HG_SEND_FAILS,	 /* is refused */
-		HG_SEND_DIES,	 /* as of SIGKILL */
-		HG_SEND_ALTERS,	 /* has all their keys altered in the end */
-		HG_SEND_NUMBERS, /* has one of their numbers beyond all others */
-		HG_SEND_SHORT,	 /* says that there was one less */
-		HG_SEND_SILENT	 /* says nothing at all, but that it is done */
+		HG_SEND_NOT,	 /* does not reach the window */
+		HG_SEND_FAILS,	 /* fails, after half of the rows were written */
+		HG_SEND_DIES,	 /* is killed by SIGKILL, after half of the rows were written */
+		HG_SEND_ALTERS,	 /* alters all keys in the end */
+		HG_SEND_NUMBERS, /* gives one row a number beyond all others */
+		HG_SEND_SHORT,	 /* reports one row less */
+		HG_SEND_SILENT	 /* reports no rows at all, but success */
 	} HgHostSendFault;
 
-	/* The fault of that name ("fails"); NULL, or any other one, is none. */
+	/* Returns the fault of a name ("fails"); HG_SEND_WELL for NULL or an unknown name. */
 	extern HgHostSendFault hg_host_send_fault(const char *name);
 
-	/* What a job offers for a side. */
+	/* The peer window of a job's side. */
 	typedef struct HgHostOffer
 	{
-		HgExchange exchange; /* that it expects; shards is 0 before */
+		HgExchange exchange; /* what the side expects; shards is 0 before */
 		HgOfferHead head;
-		unsigned char *memory; /* mapped, head.bytes of it; NULL where nothing was offered */
+		unsigned char *memory; /* mapped, head.bytes; NULL without a window */
 	} HgHostOffer;
 
-	/* A side expects this from now on. */
+	/* Notes what a side expects from now on. */
 	extern void hg_host_offer_expect(HgHostOffer *offer, const HgJobSpec *spec, HgSide side,
 									 const HgExchange *exchange);
 
-	/* offer of an engine, for a side that expects rows: the memory is its own until it is freed. */
+	/*
+	 * make makes the window, as offer of an engine, for a side that expects rows.  made->memory is
+	 * a descriptor of the caller's.  free unmaps the window.
+	 */
 	extern HgStatus hg_host_offer_make(HgHostOffer *offer, HgOffer *made, HgError *error);
 	extern void hg_host_offer_free(HgHostOffer *offer);
 
-	/* send_rows of an engine, which are there when it returns. */
+	/* Writes rows to another shard's window, as send_rows of an engine; returns once written. */
 	extern HgStatus hg_host_offer_send(const HgHostOffer *own, HgEngine *engine, HgJob *job,
 									   const HgHostReduce *reduce, HgSide side, uint32_t shard,
 									   const HgOffer *offer, HgHostSendFault fault, HgError *error);
 
-	/* What comes before arrived of an engine: take what others have sent.  Whatever it says, the
-	 * offer can be freed then. */
+	/*
+	 * Takes the rows that others have written, before arrived of an engine.  The window can be
+	 * freed afterwards, whatever the status.
+	 */
 	extern HgStatus hg_host_offer_take(HgHostOffer *offer, HgEngine *engine, HgJob *job,
 									   HgHostReduce *reduce, HgSide side, HgError *error);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_pages.h
- *	  Rows out of pages of a table, on the host, for an engine of tests that has such sides.
+ *	  Rows from pages of a relation, on the host, for a test engine with such sides.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,39 +19,40 @@ extern "C"
 {
 #endif
 
-	/* How a side comes: page_size 0 where it does not come as pages. */
+	/* How a side comes: page_size is 0 if it does not come as pages. */
 	typedef struct HgHostPages
 	{
 		HgPageSpec spec;
-		bool bad; /* one of them makes no sense */
+		bool bad; /* a page is invalid */
 	} HgHostPages;
 
-	/* Pages in memory of a host. */
+	/* Copied pages, in memory of a host. */
 	struct HgBroughtPages
 	{
 		const HgHost *host;
-		size_t bytes; /* of all of it */
+		size_t bytes; /* of the whole struct */
 		HgSide side;
 		uint64_t count;
 		unsigned char pages[];
 	};
 
+	/* Initializes a side by its spec. */
 	extern void hg_host_pages_init(HgHostPages *pages, const HgJobSpec *spec, HgSide side);
 
 	/*
-	 * Copy pages, as others may write to them: *copy is NULL where the host has no memory, or they
-	 * can't be appended.
+	 * Copies pages, since others may write to them.  *copy is NULL if the host has no memory, or if
+	 * the pages can't be appended.  The caller drops it.
 	 */
 	extern HgStatus hg_host_pages_bring(const HgHostPages *pages, const HgHost *host, HgSide side,
 										const void *from, uint64_t count, HgBroughtPages **copy,
 										HgError *error);
 
-	/* Let go of them, whichever job they were for. */
+	/* Frees copied pages.  job is not used. */
 	extern void hg_host_pages_drop(HgJob *job, HgBroughtPages *copy);
 
 	/*
-	 * Take copied pages apart: their rows become a piece behind the others, with their columns'
-	 * values, and are counted in stats.  Those that make no sense are noted, and give no rows.
+	 * Parses copied pages.  Their rows are appended to pieces, with the values of their columns,
+	 * and are counted in stats.  An invalid page sets pages->bad, and then no rows are appended.
 	 */
 	extern HgStatus hg_host_pages_take(HgHostPages *pages, const HgJobSpec *spec,
 									   const HgHost *host, HgHostReduce *reduce,

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_host_reduce.h
- *	  Columns and groups in host memory, by the plainest means: a job's matches, one by one.
+ *	  Columns and groups in host memory, by the simplest means: a job's matches, one by one.
  *
- * The stand-in answers with it, and what a device makes of its matches is compared with it.
+ * The stand-in uses it, and the groups of a device are compared with it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,82 +23,85 @@ extern "C"
 	/* A row's value in a column. */
 	typedef struct HgHostValue
 	{
-		uint64_t bits; /* zeros before those of a narrow value */
-		bool wanted;   /* there is such a row */
-		bool given;
+		uint64_t bits; /* padded with zeros */
+		bool wanted;   /* the row exists */
+		bool given;	   /* the value has come */
 		bool null;
 	} HgHostValue;
 
-	/* The columns of a job, and the groups of its last reduction; all in memory of malloc. */
+	/* The columns of a job, and the groups of its last reduction; all memory is malloc's. */
 	typedef struct HgHostReduce
 	{
 		HgJobSpec job;
 		HgHostValue *values[2][HG_MAX_COLUMNS]; /* [capacity] by row number */
 		uint64_t capacity[2][HG_MAX_COLUMNS];
-		uint64_t rows[2];
-		uint64_t given[2][HG_MAX_COLUMNS];
-		const HgHostColumn *replica[2][HG_MAX_COLUMNS]; /* NULL, or in place of these values ... */
-		const uint32_t *found[2][HG_MAX_COLUMNS];		/* ... by these ordinals, where not NULL, of
-														 * those of the side's own rows ... */
-		uint32_t stride[2];								/* ... by this stride */
+		uint64_t rows[2];				   /* rows that exist */
+		uint64_t given[2][HG_MAX_COLUMNS]; /* values that have come */
+
+		/* used in place of values unless NULL; at the ordinals in found unless that is NULL */
+		const HgHostColumn *replica[2][HG_MAX_COLUMNS];
+		const uint32_t *found[2][HG_MAX_COLUMNS]; /* by the ordinals of the side's rows */
+		uint32_t stride[2];						  /* of these ordinals */
 
 		HgReduceSpec spec;
 		uint32_t words;	   /* of a record; 0 before the first reduction */
 		uint64_t *records; /* [room * words] */
 		uint64_t room;
 		uint64_t groups;
-		uint64_t *slots; /* [slot_count] number of a group + 1, or 0: found by its hash */
+		uint64_t *slots; /* [slot_count] hash table: number of a group + 1, or 0 */
 		uint64_t slot_count;
-		uint64_t next; /* the group to be delivered next */
+		uint64_t next; /* the next group to be copied out */
 	} HgHostReduce;
 
+	/* Initializes columns and groups of a job.  It must be freed. */
 	extern void hg_host_reduce_init(HgHostReduce *reduce, const HgJobSpec *job);
 
-	/* Rows have been appended, which are to have values now. */
+	/* Notes that rows were appended, whose values must follow. */
 	extern HgStatus hg_host_reduce_add_rows(HgHostReduce *reduce, HgSide side, uint64_t count,
 											uint64_t first_row, HgError *error);
 
-	/* As append_column of an engine: rows are known by their numbers. */
+	/* Appends values, as append_column of an engine, by row number. */
 	extern HgStatus hg_host_reduce_append(HgHostReduce *reduce, HgSide side, uint32_t column,
 										  const void *values, const uint8_t *nulls, uint64_t count,
 										  uint64_t first_row, HgError *error);
 
 	/*
-	 * Have a column replica beside the rows of a side, none of which are added then, and each of
-	 * which has an ordinal.  Or beside the rows that these have found: of each ordinal found says
-	 * which ordinal is its, by a stride of the side's.  All stays where it is as long as anything
-	 * is asked of the columns.
+	 * Uses a column replica for a column of a side, to which no rows are added; each row must have
+	 * an ordinal.  If found is not NULL, the column is one of rows that the side's rows have found:
+	 * found maps the side's ordinals, by stride, to those of the replica.  Both must stay while the
+	 * columns are used.
 	 */
 	extern void hg_host_reduce_borrow(HgHostReduce *reduce, HgSide side, uint32_t column,
 									  const HgHostColumn *replica, const uint32_t *found,
 									  uint32_t stride);
 
-	/* The value of a row in a column; returns whether it is NULL. */
+	/* Sets *bits to the value of a row in a column.  Returns true if it is NULL. */
 	extern bool hg_host_reduce_value(const HgHostReduce *reduce, uint32_t side, uint32_t column,
 									 uint32_t row, uint64_t *bits);
 
-	/* Before build: HG_INVALID unless all rows have all their values. */
+	/* Returns HG_INVALID unless all rows have all their values.  Called before build. */
 	extern HgStatus hg_host_reduce_check(const HgHostReduce *reduce, HgError *error);
 
 	/*
-	 * As next of an engine: the matches that engine->next, of an engine without columns, gives for
-	 * its job, with the values that are wanted.
+	 * Sets matches as next of an engine: the next matches of engine, which has no columns, with the
+	 * values of columns whose matches->values is not NULL.
 	 */
 	extern HgStatus hg_host_reduce_gather(const HgHostReduce *reduce, HgEngine *engine, HgJob *job,
 										  HgMatches *matches, HgError *error);
 
 	/*
-	 * Make groups of the matches that engine->match and next give for its job; *groups is
-	 * HG_TOO_MANY_GROUPS where they are.
+	 * Groups the matches of engine for its job.  *groups becomes their number, or
+	 * HG_TOO_MANY_GROUPS if they exceed spec->max_groups.
 	 */
 	extern HgStatus hg_host_reduce_run(HgHostReduce *reduce, HgEngine *engine, HgJob *job,
 									   HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
 									   HgError *error);
 
-	/* As next_groups of an engine. */
+	/* Copies the next groups, as next_groups of an engine. */
 	extern HgStatus hg_host_reduce_next(HgHostReduce *reduce, HgGroupRecords *records,
 										HgError *error);
 
+	/* Frees all memory and zeroes it. */
 	extern void hg_host_reduce_free(HgHostReduce *reduce);
 
 #ifdef __cplusplus
