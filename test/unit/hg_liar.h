@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_liar.h
- *	  A device process, played by its client's own waiting, that tells one lie.
+ *	  A device process with one fault, played by the waiting of its client.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,11 +14,11 @@
 
 #define LIAR_STAGING_BYTES 262144
 
-/* Rows of either side of the job, which match one by one, and what their column holds. */
+/* Rows of either side of the job, which match one by one, and the value of their column. */
 #define LIAR_ROWS 4
 #define LIAR_VALUE 7
 
-/* What a device process can get wrong. */
+/* The faults of a device process. */
 typedef enum Lie
 {
 	LIE_NONE,
@@ -126,30 +126,30 @@ typedef enum Lie
 	LIE_COUNT
 } Lie;
 
-/* What the client drops the process over, in words. */
+/* For each lie, what the client drops the process for. */
 extern const char *const lie_names[LIE_COUNT];
 
-/* A device process played by the host's own waiting. */
+/* A device process that the host's wait plays. */
 typedef struct Liar
 {
 	HgHost host;
 	int fd;
 	Lie lie;
 	unsigned char *staging;
-	HgJobStats stats;  /* of the job ... */
-	uint64_t made;	   /* bytes that what it makes holds */
-	bool has_replicas; /* ... of which one side is a graph replica */
-	bool has_lookups;  /* ... whose rows look up others ... */
-	bool has_computed; /* ... or that has columns computed */
-	bool has_pages;	   /* ... or comes as pages */
-	bool is_shard;	   /* it is one of several */
-	bool has_given;	   /* ... which has given all rows of others */
+	HgJobStats stats;  /* of the job */
+	uint64_t made;	   /* bytes of the replica that the job makes */
+	bool has_replicas; /* one side of the job is a graph replica */
+	bool has_lookups;  /* its rows look up others */
+	bool has_computed; /* it has computed columns */
+	bool has_pages;	   /* one side comes as pages */
+	bool is_shard;	   /* the job is one of several shards */
+	bool has_given;	   /* the shard has sent all rows of others */
 } Liar;
 
-/* Its client waits: answer its request, with the lie. */
+/* The client waits: answers its request, with the lie.  It is wait_readable of the host. */
 extern bool liar_wait(void *arg, int fd);
 
-/* Is the key of the first part, which is that of the shard that is played? */
+/* Returns true if a key is of the first part, which the played shard has. */
 extern bool liar_key_is_own(uint32_t key);
 
 #endif /* HG_LIAR_H */

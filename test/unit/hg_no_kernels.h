@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_no_kernels.h
- *	  What objects of nvcc call when they are loaded, for a program without CUDA's library.
+ *	  Stubs of the functions that nvcc's objects call when they are loaded, without CUDA's library.
  *
- * None of its objects has a kernel.  For one file of the program.
+ * For programs none of whose objects has a kernel.  One file of the program includes it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_standin_memory.h
- *	  The device memory of a device process without a device: a number of bytes, and who has them.
+ *	  The device memory of a stand-in: a budget of bytes, and how many of them are held.
  *
  * All threads may call this at any time.
  *
@@ -14,19 +14,23 @@
 
 #include "../../cuda/server/hg_server.h"
 
-/* So many bytes are there from now on, whatever is held of them. */
+/* Sets the budget, whatever is held of it. */
 extern void hg_standin_memory_allow(uint64_t budget);
 
-/* Have so many bytes more held; false, and none are, where there are not as many. */
+/* Holds bytes.  Returns false, and holds none, if the budget does not allow it. */
 extern bool hg_standin_memory_hold(uint64_t bytes);
 
-/* They are free again. */
+/* Releases bytes. */
 extern void hg_standin_memory_let_go(uint64_t bytes);
 
-/* Memory of a host that is held so; NULL where either has none. */
+/*
+ * alloc allocates memory of a host, and holds its bytes; NULL if the budget or the host has none.
+ * free does the reverse.
+ */
 extern void *hg_standin_memory_alloc(const HgHost *lender, size_t bytes);
 extern void hg_standin_memory_free(const HgHost *lender, void *ptr, size_t bytes);
 
+/* Sets the budget, the bytes held, and the most that were held. */
 extern void hg_standin_memory_use(HgMemoryUse *use);
 
 #endif /* HG_STANDIN_MEMORY_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_cuda_bins.h
- *	  Bins of a device: of all sizes, and those that no block has room for.
+ *	  Tests of bins on a device: of all sizes, also those that fit no block.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 #include "../../src/engine/hg_engine.h"
 
-/* Report on them by hg_tap. */
+/* Runs the tests, which report by hg_tap. */
 extern void test_cuda_bins(HgEngine *engine);
 
 #endif /* TEST_CUDA_BINS_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_cuda_chunks.h
- *	  Streams of the CUDA engine that need one chunk or several, and the memory of chunks.
+ *	  Tests of the CUDA engine's streams with one or several chunks, and of the memory of chunks.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,8 +11,8 @@
 #define TEST_CUDA_CHUNKS_H
 
 /*
- * Report on them by hg_tap, with engines of its own, of a device that there is.  HG_SUITE=tiny
- * leaves them out, whose matches are millions.
+ * Runs the tests, which report by hg_tap, with engines of their own; there must be a device.
+ * HG_SUITE=tiny leaves them out, as they have millions of matches.
  */
 extern void test_cuda_chunks(void);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_cuda_exchange.h
- *	  Rows that change devices.
+ *	  Tests of rows that change devices.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +15,7 @@ extern "C"
 {
 #endif
 
-	/* On all devices that there are; shards share them where these are fewer. */
+	/* Runs the tests on all devices; several shards share one if there are too few. */
 	extern void test_cuda_exchange(void);
 
 #ifdef __cplusplus

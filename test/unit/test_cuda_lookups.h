@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_cuda_lookups.h
- *	  What rows of graph replicas look up, on a device: the memory that it takes.
+ *	  Tests of the device memory of lookups from graph replicas.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 #include "../../src/engine/hg_engine.h"
 
-/* Report on it by hg_tap.  HG_SUITE=tiny leaves it out, whose rows are millions. */
+/* Runs the tests, which report by hg_tap.  HG_SUITE=tiny leaves them out: they have many rows. */
 extern void test_cuda_lookups(HgEngine *engine);
 
 #endif /* TEST_CUDA_LOOKUPS_H */

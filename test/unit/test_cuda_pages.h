@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_cuda_pages.h
- *	  Sides that come as pages, on a device: the suite of all engines, and the memory that it takes.
+ *	  Tests of sides that come as pages, on a device: the suite of all engines, and the memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 #include "../../src/engine/hg_engine.h"
 
-/* Report on it by hg_tap.  HG_SUITE=tiny leaves out the memory of millions of rows. */
+/* Runs the tests, which report by hg_tap.  HG_SUITE=tiny leaves out those of memory. */
 extern void test_cuda_pages(HgEngine *engine);
 
 #endif /* TEST_CUDA_PAGES_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_cuda_replica.h
- *	  Graph replicas on a device: the memory that they, and jobs about them, take.
+ *	  Tests of the device memory of graph replicas, and of jobs with them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,7 @@
 
 #include "../../src/engine/hg_engine.h"
 
-/* Report on it by hg_tap.  HG_SUITE=tiny has the refusals alone. */
+/* Runs the tests, which report by hg_tap.  HG_SUITE=tiny has the refusals only. */
 extern void test_cuda_replica(HgEngine *engine);
 
 #endif /* TEST_CUDA_REPLICA_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_cuda_sharded.h
- *	  Jobs of the CUDA engine that are shards of one join.
+ *	  Tests of the CUDA engine's jobs that are shards of one join.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,6 +12,7 @@
 
 #include "../../src/engine/hg_engine.h"
 
+/* Runs the tests, which report by hg_tap. */
 extern void test_cuda_sharded(HgEngine *engine);
 
 #endif /* TEST_CUDA_SHARDED_H */
