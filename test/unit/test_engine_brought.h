@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_engine_brought.h
- *	  The conformity suite of pages that are brought to a job, and taken in turns.
+ *	  The conformity suite of pages that are brought to a job, and taken later.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,9 +18,8 @@ extern "C"
 #endif
 
 	/*
-	 * Run the suite on an engine that can bring pages, with rows of that number, and report each
-	 * test by hg_tap_ok.  host is where memory comes from, for any thread, and its cancelled() must
-	 * be false.
+	 * Runs the suite on an engine that can bring pages, with sides of rows rows, and reports each
+	 * test by hg_tap_ok.  host allocates memory, for any thread; its cancelled() must be false.
 	 */
 	extern void hg_engine_brought_suite(HgEngine *engine, const HgHost *host, uint32_t rows);
 

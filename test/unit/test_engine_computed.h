@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_engine_computed.h
- *	  The part of the suite of graph replicas (test_engine_replica.h) that is about computed
- *	  columns.
+ *	  The suite of graph replicas (test_engine_replica.h): computed columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,20 +17,20 @@ extern "C"
 {
 #endif
 
-	/* The columns that test_program_draw() has; the next one may be computed of them. */
+	/* The columns that programs of test_program_draw() use; the next one may be computed. */
 #define TEST_PROGRAM_COLUMNS 4
 
-	/* Draw a program of at most so many steps, of columns that are signed. */
+	/* Draws a program of at most steps steps over signed columns. */
 	extern void test_program_draw(HgProgram *program, uint32_t steps, uint64_t *state);
 
 	/*
-	 * The number that a program leaves of row i of a side; returns whether it is NULL.  *overflow
-	 * becomes true where one does not fit.
+	 * Sets *value to the result of a program for row i of a side.  Returns true if it is NULL.
+	 * *overflow becomes true if a number does not fit.
 	 */
 	extern bool test_program_value(const HgProgram *program, const TestReplicaSide *side,
 								   uint32_t i, int64_t *value, bool *overflow);
 
-	/* Run it; each test is reported by hg_tap_ok. */
+	/* Runs this part; each test is reported by hg_tap_ok. */
 	extern void hg_engine_computed_suite(HgEngine *engine, const HgHost *host);
 
 #ifdef __cplusplus

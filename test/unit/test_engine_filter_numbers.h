@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_engine_filter_numbers.h
- *	  The part of the suite of filters (test_engine_filters.h) that is about numbers they compute.
+ *	  The suite of filters (test_engine_filters.h): numbers that filters compute.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@ extern "C"
 {
 #endif
 
-	/* Run it; each test is reported by hg_tap_ok. */
+	/* Runs this part; each test is reported by hg_tap_ok. */
 	extern void hg_engine_filter_numbers_suite(HgEngine *engine, const HgHost *host);
 
 #ifdef __cplusplus

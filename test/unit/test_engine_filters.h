@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_engine_filters.h
- *	  The part of the suite of graph replicas that is about filters of their rows.
+ *	  The suite of graph replicas (test_engine_replica.h): filters on their rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@ extern "C"
 {
 #endif
 
-	/* Run it; each test is reported by hg_tap_ok. */
+	/* Runs this part; each test is reported by hg_tap_ok. */
 	extern void hg_engine_filters_suite(HgEngine *engine, const HgHost *host);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_engine_replica.h
- *	  The conformity suite of graph replicas: what an engine that has them must do.
+ *	  The conformity suite of graph replicas.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,17 +18,16 @@ extern "C"
 #endif
 
 	/*
-	 * Run the suite on an engine, with graphs of up to so many rows, and report each test by
-	 * hg_tap_ok.  host is where memory comes from, and its cancelled() must be false.
-	 *
-	 * The environment variables HG_SUITE and HG_STRIDE mean what hg_tap.h says.
+	 * Runs the suite on an engine, with graphs of up to most_rows rows, and reports each test by
+	 * hg_tap_ok.  host allocates memory; its cancelled() must be false.  HG_SUITE and HG_STRIDE of
+	 * the environment apply (hg_tap.h).
 	 */
 	extern void hg_engine_replica_suite(HgEngine *engine, const HgHost *host, uint32_t most_rows);
 
 	/*
-	 * Make two graphs, join them with a mask, and one of them with appended rows, and release them;
-	 * and the same with columns, by groups, and with lookups: returns the first status that is not
-	 * HG_OK.  Nothing is left of it.
+	 * Makes two graphs, joins them with a mask, and one of them with appended rows, and releases
+	 * them; then the same with columns, by groups, and with lookups.  Returns the first status that
+	 * is not HG_OK, and leaves nothing allocated.
 	 */
 	extern HgStatus test_replica_stretch(HgEngine *engine, const HgHost *host, HgError *error);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_engine_replica_columns.h
- *	  The part of the suite of graph replicas (test_engine_replica.h) that is about their columns.
+ *	  The suite of graph replicas (test_engine_replica.h): their columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,11 +17,12 @@ extern "C"
 {
 #endif
 
+	/* Runs this part; each test is reported by hg_tap_ok. */
 	extern void hg_engine_replica_columns_suite(HgEngine *engine, const HgHost *host);
 
 	/*
-	 * Make column replicas, reduce joins that have them, and release them: returns the first status
-	 * that is not HG_OK. Nothing is left of it.
+	 * Makes column replicas, reduces joins that use them, and releases them.  Returns the first
+	 * status that is not HG_OK, and leaves nothing allocated.
 	 */
 	extern HgStatus test_replica_columns_stretch(HgEngine *engine, const HgHost *host,
 												 HgError *error);

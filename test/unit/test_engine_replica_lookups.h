@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_engine_replica_lookups.h
- *	  The part of the suite of graph replicas that is about what their rows look up.
+ *	  The suite of graph replicas (test_engine_replica.h): lookups of their rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,19 +17,20 @@ extern "C"
 {
 #endif
 
-	/* Run it; each test is reported by hg_tap_ok. */
+	/* Runs this part, with graphs of up to most_rows rows; each test is reported by hg_tap_ok. */
 	extern void hg_engine_replica_lookups_suite(HgEngine *engine, const HgHost *host,
 												uint32_t most_rows);
 
 	/*
-	 * Join two stars, whose graphs are made, and look at all that it gives, in chunks of some
-	 * capacity; where a row finds two it is HG_NOT_UNIQUE, and *error says so.
+	 * Joins two stars, whose replicas are made, and checks all results, in chunks of capacity.  The
+	 * status is HG_NOT_UNIQUE if a selected row finds two.  If the result is wrong, it is
+	 * HG_INVALID, and *error says why.
 	 */
 	extern HgStatus test_star_join(HgEngine *engine, const HgHost *host, const TestStar *outer,
 								   const TestStar *inner, size_t capacity, uint64_t *state,
 								   HgError *error);
 
-	/* Part of test_replica_stretch (test_engine_replica.h). */
+	/* The part of test_replica_stretch (test_engine_replica.h) with lookups. */
 	extern HgStatus test_replica_lookups_stretch(HgEngine *engine, const HgHost *host,
 												 HgError *error);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_measure.h
- *	  What an engine that measures tables must do, whichever it is.
+ *	  The conformity suite of engines that measure tables.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,12 +18,12 @@ extern "C"
 {
 #endif
 
-	/* Measure a table over the inner keys of data, in a job that is closed again. */
+	/* Measures a table over the inner keys of data, in a job of its own. */
 	extern HgStatus test_measure(HgEngine *engine, const HgHost *host, const TestData *data,
 								 const HgTableTrial *trial, HgTableMeasure *measure,
 								 HgError *error);
 
-	/* Measure tables of all kinds over many keys, and what can't be measured. */
+	/* Runs the suite: tables of all kinds, cancellation, and trials that are invalid. */
 	extern void test_measure_suite(HgEngine *engine, const HgHost *host);
 
 #ifdef __cplusplus

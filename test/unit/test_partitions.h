@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_partitions.h
- *	  Sides of joins that are partitioned, each a side of its own.
+ *	  Partitions of a side of a join, each as a side of its own.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,7 +13,7 @@
 #include "../../src/engine/hg_partitioning.h"
 #include "test_replica_side.h"
 
-/* A side that is partitioned, and its partitions. */
+/* The partitions of a side. */
 typedef struct TestPartitions
 {
 	const TestReplicaSide *side;
@@ -25,14 +25,14 @@ typedef struct TestPartitions
 } TestPartitions;
 
 /*
- * Cut a side, and make replicas of its partitions; true where each row has a number of its own, in
- * order.
+ * create divides a side, and makes replicas of its partitions.  Returns true if each partition has
+ * its rows, numbered from 0 without gaps.  destroy releases and frees all.
  */
 extern bool test_partitions_create(TestPartitions *partitioning, HgEngine *engine,
 								   const HgHost *host, const TestReplicaSide *side, uint32_t count);
 extern void test_partitions_destroy(TestPartitions *partitioning, HgEngine *engine);
 
-/* Has a partition this row?  And the number of one that it has. */
+/* Return whether a partition has a row of the side, and the number of that row in it. */
 extern bool test_partitions_has(const TestPartitions *partitioning, uint32_t partition,
 								uint32_t row);
 extern uint32_t test_partitions_number(const TestPartitions *partitioning, uint32_t partition,

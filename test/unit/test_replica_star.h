@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * test_replica_star.h
- *	  Sides of joins whose rows look up others on the way, and what such a side comes to.
+ *	  Sides of joins whose rows look up others, and the equivalent sides without lookups.
  *
- * What it must come to is a side without lookups: the rows that count, with the columns that they
- * have found.  It is found by sorting and bisection, which shares nothing with what is tested.
+ * The equivalent side has the selected rows, with the columns that they have found.  It comes from
+ * sorting and bisection, which share nothing with what is tested.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,30 +23,30 @@ extern "C"
 {
 #endif
 
-	/* Keys that two rows have which are looked up. */
+	/* Keys that two of the found rows have. */
 	typedef enum TestStarDoubles
 	{
 		TEST_DOUBLES_NONE = 0,
-		TEST_DOUBLES_MASKED, /* one of the two does not count */
-		TEST_DOUBLES_UNSEEN, /* rows look for them that do not count */
-		TEST_DOUBLES_SEEN	 /* rows look for them */
+		TEST_DOUBLES_MASKED, /* one of the two is not selected */
+		TEST_DOUBLES_UNSEEN, /* only unselected rows look for them */
+		TEST_DOUBLES_SEEN	 /* selected rows look for them */
 	} TestStarDoubles;
 
-	/* What a lookup is drawn from. */
+	/* How a lookup is drawn. */
 	typedef struct TestLookupSpread
 	{
-		uint32_t from; /* as of HgReplicaLookup */
+		uint32_t from; /* as in HgReplicaLookup */
 		bool unmatched;
 		TestReplicaSpread found;
-		uint32_t width;	 /* of the keys that are looked for */
-		uint32_t nulls;	 /* of a hundred rows so many have none */
-		uint32_t misses; /* ... and so many look for one that is not there */
+		uint32_t width;	 /* of the keys that are looked up */
+		uint32_t nulls;	 /* percentage of rows without a key to look up */
+		uint32_t misses; /* percentage of rows that look for a key that is not there */
 		TestStarDoubles doubles;
-		bool
-			by_key; /* all rows look for their table's own key, and nothing of the above is drawn */
+		bool by_key; /* rows look for their relation's own key; width, nulls and others do not apply
+					  */
 	} TestLookupSpread;
 
-	/* And a side, whose table and those that are looked up have as many columns as the side. */
+	/* How a star is drawn.  All of its relations have as many columns as the side. */
 	typedef struct TestStarSpread
 	{
 		TestReplicaSpread side;
@@ -54,51 +54,53 @@ extern "C"
 		TestLookupSpread lookups[HG_MAX_LOOKUPS];
 	} TestStarSpread;
 
+	/* A lookup of a star. */
 	typedef struct TestStarLookup
 	{
 		TestLookupSpread spread;
 		TestReplicaSide own;
 		TestReplicaSide found;
-		uint32_t
-			*ordinals; /* [rows that look up]: which row of found each finds; or none, or two */
+		uint32_t *ordinals; /* [rows that look up] index in found, HG_FOUND_NONE or HG_FOUND_TWO */
 	} TestStarLookup;
 
+	/* A side whose rows look up others. */
 	typedef struct TestStar
 	{
 		TestReplicaSide side;
 		uint32_t nlookups;
 		TestStarLookup lookups[HG_MAX_LOOKUPS];
-		uint32_t sources[HG_MAX_COLUMNS]; /* of each column, as of HgReplicaColumnUse.lookup */
-		bool unique;					  /* no row that counts finds two */
-		TestReplicaSide flat;			  /* what it comes to; where it has no lookups, nothing */
+		uint32_t sources[HG_MAX_COLUMNS]; /* of each column, as HgReplicaColumnUse.lookup */
+		bool unique;					  /* no selected row finds two */
+		TestReplicaSide flat;			  /* the equivalent side; not used without lookups */
 		uint32_t nprograms;
 		HgProgram programs[HG_MAX_PROGRAMS];
-		uint32_t computed[HG_MAX_COLUMNS]; /* of each column, as of HgReplicaColumnUse.program */
-		HgRowFilters filters;			   /* but for their columns, ... */
-		uint32_t filtered[HG_MAX_FILTER_COLUMNS]; /* ... which are those of these numbers */
+		uint32_t computed[HG_MAX_COLUMNS]; /* of each column, as HgReplicaColumnUse.program */
+		HgRowFilters filters;			   /* without their columns */
+		uint32_t filtered[HG_MAX_FILTER_COLUMNS]; /* the numbers of these columns */
 	} TestStar;
 
+	/* create draws a star; destroy frees it, but not its replicas. */
 	extern void test_star_create(TestStar *star, const TestStarSpread *spread, uint64_t *state);
-	extern void test_star_destroy(TestStar *star); /* but for graphs and columns */
+	extern void test_star_destroy(TestStar *star);
 
-	/* The table whose rows a lookup of its looks up; 0: its own. */
+	/* Returns the rows that a lookup finds; lookup 0: the side. */
 	extern TestReplicaSide *test_star_table(TestStar *star, uint32_t lookup);
 
-	/* Other rows of its tables pass than when it was created: find what it comes to now. */
+	/* Computes the equivalent side again, after filters have changed which rows pass. */
 	extern void test_star_filtered(TestStar *star);
 
-	/* What it comes to. */
+	/* Returns the equivalent side. */
 	extern const TestReplicaSide *test_star_flat(const TestStar *star);
 
-	/* Make replicas of all its graphs and columns; and release them. */
+	/* make makes replicas of all graphs and columns; release releases them. */
 	extern HgStatus test_star_make(HgEngine *engine, const HgHost *host, TestStar *star,
 								   HgError *error);
 	extern void test_star_release(HgEngine *engine, TestStar *star);
 
-	/* Have a column, of the width of computed ones, be computed: it is a constant. */
+	/* Makes a column computed, of the width of computed ones: it is a constant. */
 	extern void test_star_compute(TestStar *star, uint32_t column, int64_t constant);
 
-	/* The parts of a job's spec that a star is, in place as long as this is. */
+	/* The parts of a job's spec that describe a star.  They must stay while the spec is used. */
 	typedef struct TestStarUse
 	{
 		HgReplicaUse side;
@@ -108,12 +110,13 @@ extern "C"
 		HgRowFilters filters;
 	} TestStarUse;
 
+	/* Sets *use, and the parts of spec that point to it, for side which. */
 	extern void test_star_use(const TestStar *star, HgSide which, TestStarUse *use,
 							  HgJobSpec *spec);
 
 	/*
-	 * Open a job that joins two of them, whose graphs are made, give it rows, columns and masks,
-	 * and build.  The job is open afterwards unless *job is NULL.
+	 * Opens a job that joins two stars, whose replicas are made, passes rows and masks, and builds.
+	 * The caller closes *job unless it is NULL.
 	 */
 	extern HgStatus test_star_build(HgEngine *engine, const HgHost *host, const TestStar *outer,
 									const TestStar *inner, HgJob **job, HgError *error);

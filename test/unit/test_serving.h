@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_serving.h
- *	  A device process that serves many sessions, for tests: started, connected to, spoken to.
+ *	  Device processes that serve many sessions, for tests: starting them, and speaking to them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,14 +15,14 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* What fills the stand-in's memory when it is started with FULL_BUDGET: it takes 32 bytes a row. */
+/* Rows that fill a stand-in's memory if it starts with FULL_BUDGET: it takes 32 bytes a row. */
 #define FULL_ROWS 1000000
 #define FULL_BUDGET "--memory-budget", "32000000"
 
-/* How long something that must not happen is waited for. */
+/* Time to wait for something that must not happen. */
 #define TEST_QUIET_MS 50
 
-/* A stand-in that listens. */
+/* A stand-in that listens for sessions. */
 typedef struct TestServer
 {
 	pid_t process;
@@ -31,7 +31,7 @@ typedef struct TestServer
 	socklen_t address_length;
 } TestServer;
 
-/* A session that speaks by hand. */
+/* A session whose messages the test sends itself. */
 typedef struct TestSpeaker
 {
 	int fd;
@@ -40,60 +40,66 @@ typedef struct TestSpeaker
 } TestSpeaker;
 
 /*
- * Start a stand-in that listens, with more options, four strings at most: it may greet or not ...
+ * launch starts a stand-in that listens, with up to four more options, and does not wait for its
+ * greeting.  start waits until it is ready.
  */
 extern void test_launch_server(TestServer *server, const char *const *options);
-
-/* ... or greets. */
 extern void test_start_server(TestServer *server, const char *const *options);
 
-/* Start one that is told how to misbehave, by a variable of its environment. */
+/* Starts a stand-in with a variable of its environment, which tells it to misbehave. */
 extern void test_start_server_told(TestServer *server, const char *name, const char *value);
 
-/* Make an empty file, and return its name, which the caller is to remove. */
+/* Makes an empty file, and returns its name, which is static.  The caller removes the file. */
 extern const char *test_new_file(void);
 
-/* Leave it alone, and report whether it then ends in time and as it should. */
+/* Closes the control connection.  Returns true if the process then ends in time with status 0. */
 extern bool test_stop_server(TestServer *server);
 
-/* Does it end in time, with this status? */
+/* Returns true if the process ends in time, with this exit status. */
 extern bool test_server_ends(TestServer *server, int exit_status);
 
+/* Returns the status of the process; zeroed if it does not answer. */
 extern HgDeviceStatus test_status_of(TestServer *server);
 
-/* Wait until the process has so many jobs open and queued, and so many connections. */
+/*
+ * Waits until the process has these numbers of connections, open jobs and queued jobs.  Returns
+ * false, after an explanation, if time runs out.
+ */
 extern bool test_counts_become(TestServer *server, uint32_t connections, uint32_t open,
 							   uint32_t queued);
 
-/* Wait until it has so many jobs, open and queued together. */
+/* The same with the number of jobs, open and queued together. */
 extern bool test_counts_jobs(TestServer *server, uint32_t jobs);
 
+/* Connects to the process, and returns the socket. */
 extern int test_connect_to(TestServer *server);
 
-/* A session that is ready. */
+/* Starts a session, and waits until it is ready. */
 extern HgWireClient *test_start_client(TestServer *server);
 
+/* Starts a session with messages by hand, and receives the greeting. */
 extern void test_start_speaker(TestServer *server, TestSpeaker *speaker);
 
-/* Send a request. */
+/* Send a request: with this message, or with a plain one, whose count is 1. */
 extern void test_ask(TestSpeaker *speaker, HgWireType type, uint32_t job, HgWireMessage *message);
-
 extern void test_ask_plainly(TestSpeaker *speaker, HgWireType type, uint32_t job);
 
+/* Sends a note, which has no answer. */
 extern void test_send_note(TestSpeaker *speaker, HgWireType type, uint32_t job);
 
-/* Ask for a job that expects so many rows. */
+/* Requests to open a job that expects rows rows. */
 extern void test_ask_open(TestSpeaker *speaker, uint32_t job, uint64_t rows, uint64_t group);
 
-/* Has the last request been answered like this, or is it in time? */
+/* Returns true if the last request is answered in time, with this status. */
 extern bool test_is_answered(TestSpeaker *speaker, HgStatus status);
 
-/* Does nothing come for a while, once the process has taken what was sent? */
+/* Returns true if no message comes for a while after the process has read the request. */
 extern bool test_is_waiting(TestSpeaker *speaker);
 
-/* Is the connection at its end? */
+/* Returns true if the process closes the connection in time. */
 extern bool test_is_cut_off(TestSpeaker *speaker);
 
+/* Closes the session. */
 extern void test_end_speaker(TestSpeaker *speaker);
 
 #endif /* TEST_SERVING_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_session.h
- *	  What tests of device processes have in common: sessions, and their jobs.
+ *	  Sessions with device processes, and their jobs, for tests.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,49 +15,52 @@
 
 #include <sys/types.h>
 
-/* Longer than anything may take that must not take long. */
+/* Upper bound on the time of anything that must not take long. */
 #define TEST_TIMEOUT_MS 10000
 
-/* The device process to be tested. */
+/* The path of the device process that is tested. */
 extern char test_device_path[4096];
 
 /*
- * It is the one that a test program's argument names, or else the stand-in beside the program,
- * which may be told to misbehave: returns whether it is that.
+ * Sets test_device_path: the program's argument, or else the stand-in beside the program.  Returns
+ * true if it is the stand-in, which can be told to misbehave.
  */
 extern bool test_choose_device(int argc, char **argv);
 
+/* Returns the time of a monotonic clock in milliseconds. */
 extern double test_now_ms(void);
 
-/* Has the process ended in time?  If not it is killed.  *status as of waitpid. */
+/* Returns true if the process ends in time; otherwise kills it.  *status is that of waitpid. */
 extern bool test_process_ends(pid_t process, int *status);
 
-/* Wait until the process has said hello, or can't any more. */
+/* Waits until the process has greeted, or has failed. */
 extern HgWireState test_started_state(HgWireClient *client, HgError *error);
 
-/* Receive a message of the process, waiting; its descriptor is closed. */
+/* Waits for a message of the process, and receives it; an attached descriptor is closed. */
 extern HgWireResult test_receive(int fd, HgWireMessage *message);
 
+/* A spec with keys of 4 bytes, and nothing else. */
 extern const HgJobSpec test_plain_spec;
 
-/* A job with these keys, appended and built; NULL with *error filled on failure. */
+/* Returns a built job with these keys; NULL on failure, with *error set. */
 extern HgJob *test_build_job(HgEngine *engine, const HgHost *host, const TestData *data,
 							 HgError *error);
 
-/* Does a job on this engine stream the right matches? */
+/* Returns true if a job on this engine streams the right matches. */
 extern bool test_stream_works(HgEngine *engine, const TestData *data);
 
-/* Enough keys to fill several slots of staging. */
+/* Makes enough keys to fill several slots of staging. */
 extern void test_create_long_data(TestData *data);
 
-/* A host that gives up waiting after the first few milliseconds. */
+/* A host whose wait times out. */
 typedef struct TestTimeoutHost
 {
 	HgHost host;
 	double deadline;
-	pid_t victim; /* killed when the deadline is over, rather than cancelled; 0 = none */
+	pid_t victim; /* killed at the deadline, in place of a timeout; 0: none */
 } TestTimeoutHost;
 
+/* Initializes a host that times out after wait_ms milliseconds. */
 extern void test_timeout_init(TestTimeoutHost *impatient, double wait_ms);
 
 #endif /* TEST_SESSION_H */

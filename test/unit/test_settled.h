@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_settled.h
- *	  A caller that has enough of some rows' matches before he has all of them.
+ *	  Tests of a caller that does not need all matches of some rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,32 +17,33 @@ extern "C"
 {
 #endif
 
-	/* A stream of all matches, that can be begun again and again. */
+	/* A stream of all matches, which can be started repeatedly. */
 	typedef struct TestStream
 	{
 		HgStatus (*begin)(void *arg, HgError *error);
 		HgStatus (*next)(void *arg, HgMatches *matches, HgError *error);
 		void *arg;
-		uint64_t rows;	 /* numbers of outer rows are below this */
+		uint64_t rows;	 /* bound of the numbers of outer rows */
 		size_t capacity; /* of a chunk */
 	} TestStream;
 
 	/*
-	 * Check what hg_engine.h promises where settled() is set, with rows of which none, one, 20 or
-	 * all matches are wanted.  Returns false after explaining by hg_tap_diag.
+	 * Checks what hg_engine.h promises if settled() is set, with rows of which none, one, 20 or all
+	 * matches are wanted.  Returns false, after an explanation by hg_tap_diag, if a check fails.
 	 */
 	extern bool test_settled_checked(const TestStream *stream);
 
-	/* How many matches are returned where one of each outer row is wanted; 0 on failure. */
+	/* Returns the number of matches that come if one of each outer row is wanted; 0 on failure. */
 	extern uint64_t test_settled_first(const TestStream *stream);
 
-	/* The stream of an engine's job that is built. */
+	/* A job of an engine, which is built. */
 	typedef struct TestJobStream
 	{
 		HgEngine *engine;
 		HgJob *job;
 	} TestJobStream;
 
+	/* Returns the stream of a job's matches.  *of must stay. */
 	extern TestStream test_job_stream(TestJobStream *of, uint64_t rows, size_t capacity);
 
 #ifdef __cplusplus
