@@ -355,10 +355,7 @@ launch_pieces(HgCudaWork *work, const HgCudaBins *bins, const Request *request, 
 	return HG_OK;
 }
 
-/*
- * Joins the pieces first .. end - 1 of all, and reads back the counters, which the caller has
- * initialized.
- */
+/* Joins the pieces first .. end - 1 of all, and reads the counters, which the caller has set. */
 static HgStatus
 pass_over(HgCudaWork *work, const HgCudaBins *bins, const Request *request, uint64_t first,
 		  uint64_t end, HgBinsCounters *counts, HgError *error)
@@ -472,9 +469,7 @@ number_matches(HgCudaWork *work, const HgCudaBins *bins, HgCudaBinsMatches *matc
 	return HG_OK;
 }
 
-/*
- * Writes those of the matches first .. first + capacity - 1 that are in blocks, in whole rows.
- */
+/* Writes those of the matches first .. first + capacity - 1 that are in blocks, in whole rows. */
 static HgStatus
 write_units(HgCudaWork *work, const HgCudaBins *bins, HgCudaBinsMatches *matches, uint64_t first,
 			uint32_t *outer_rows, uint32_t *inner_rows, uint64_t capacity, uint64_t *written,

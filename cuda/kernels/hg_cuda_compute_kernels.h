@@ -53,10 +53,7 @@ hg_compute_load(const HgCudaOperand *column, bool is_signed, uint64_t ordinal, b
 	return loaded;
 }
 
-/*
- * Computes a column, HG_COMPUTE_ROWS ordinals a thread.  Neighbouring threads have neighbouring
- * ordinals.
- */
+/* Computes a column, HG_COMPUTE_ROWS ordinals a thread; neighbours have neighbouring ones. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_compute_kernel(const __grid_constant__ HgCudaComputing computing, uint64_t first,

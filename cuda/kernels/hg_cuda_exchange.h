@@ -48,6 +48,7 @@ constexpr uint32_t HG_EXCHANGE_CHUNKS = 8;
 constexpr uint32_t HG_EXCHANGE_USED_CHUNKS = 6;
 constexpr uint32_t HG_EXCHANGE_AWAITED_CHUNKS = 3;
 
+/* Most bins of an exchange, of all shards together. */
 constexpr uint32_t HG_EXCHANGE_MAX_BINS = 1u << HG_EXCHANGE_MAX_LOG2;
 
 /* What a shard publishes to the others, of one side. */

@@ -24,6 +24,7 @@ struct HgCudaOuter
 	bool in_lists; /* words are edges of a graph */
 };
 
+/* The numbers of a join's matches, or of some of them. */
 struct HgCudaMatchCounts
 {
 	uint64_t matches;

@@ -127,6 +127,7 @@ hg_cuckoo_read_slots(const uint32_t *slots, uint32_t there[HG_CUCKOO_BUCKET])
 
 constexpr int HG_CUCKOO_COUNTERS = 5;
 
+/* A bin; its arrays and counters lie in shared memory. */
 template <typename Word> struct HgCuckooBin
 {
 	Word *words;	   /* [capacity] of entries */

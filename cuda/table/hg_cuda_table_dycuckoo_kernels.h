@@ -51,6 +51,7 @@ template <typename Key, bool ROWS> struct HgDySlots : HgCudaSlots<Key, ROWS>
 	static constexpr uint32_t COUNT = HG_DY_BUCKET_BYTES / sizeof(Slot);
 	static constexpr uint32_t PIECE = 16 / sizeof(Slot); /* slots that a lane reads */
 
+	/* Returns true if a slot has a word. */
 	static __device__ __forceinline__ bool
 	has(Slot slot, Word key)
 	{

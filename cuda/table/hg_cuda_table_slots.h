@@ -30,6 +30,7 @@ template <typename Key, bool ROWS> struct HgCudaSlots
 	typedef typename std::conditional<PACKED, uint64_t, Word>::type Slot;
 	static constexpr Slot EMPTY = static_cast<Slot>(-1);
 
+	/* Return the slot of a word and row, and the word of a slot. */
 	static __device__ __forceinline__ Slot
 	make(Word word, uint32_t row)
 	{

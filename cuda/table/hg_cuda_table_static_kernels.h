@@ -46,6 +46,7 @@ template <typename Word, int FORM> struct HgStaticSlot
 	Word word;
 	uint32_t row; /* HG_FORM_AOS: the row; row_of() returns it for all forms */
 
+	/* Reads slot i. */
 	__device__ __forceinline__
 	HgStaticSlot(const HgStaticSlots &slots, uint32_t i)
 	{
