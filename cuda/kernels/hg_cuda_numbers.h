@@ -30,10 +30,7 @@ struct HgCudaRun
 	uint32_t number;
 };
 
-/*
- * The row numbers of a side.  Run i ends where run i + 1 begins.  If all is zero, numbers are
- * positions.
- */
+/* Row numbers of a side.  Run i ends where run i + 1 begins.  Zeroed: numbers are positions. */
 struct HgCudaNumbers
 {
 	uint32_t stride; /* not 0: positions are ordinals of this stride, and there is no run */

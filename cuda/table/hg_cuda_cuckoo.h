@@ -55,10 +55,7 @@ struct HgCuckooDistinct
 	uint64_t longest;	   /* with groups: most rows of one key */
 };
 
-/*
- * Initializes an empty table with room for rows rows.  After a failure it must be closed.  close
- * frees the slots.
- */
+/* open makes an empty table with room for rows rows; close frees it, also after a failure. */
 HgStatus hg_cuda_cuckoo_open(HgCudaTable *table, HgCudaCuckoo *cuckoo, uint64_t rows,
 							 HgError *error);
 void hg_cuda_cuckoo_close(HgCudaTable *table, HgCudaCuckoo *cuckoo);

@@ -84,10 +84,7 @@ template <typename Word> struct Feed
 	uint64_t count;
 };
 
-/*
- * Counts the edges of a graph that are left out, and numbers those that stay: *places is NULL if
- * all do.
- */
+/* Counts the edges that are left out, and numbers the others: *places is NULL if all stay. */
 template <typename Slots>
 static HgStatus
 leave_out(HgCudaDynamic *dynamic, const HgCudaGraph *graph, uint64_t old_rows, uint32_t **places,

@@ -220,10 +220,7 @@ __launch_bounds__(HG_STATIC_THREADS)
 	answers[i] = LOCATE ? from : hg_static_upper<Word, FORM>(lists.slots, from, end, word) - from;
 }
 
-/*
- * Writes the rows of n keys, which begin at slots begins[n]; those of key i from
- * rows[offsets[i] - offsets[0]] on.
- */
+/* Writes the rows of key i, from slot begins[i] on, to rows[offsets[i] - offsets[0]]; n keys. */
 template <typename Word, int FORM>
 __global__ void
 __launch_bounds__(HG_STATIC_THREADS)

@@ -74,10 +74,7 @@ uint64_t hg_tables_marker_key(const HgTableSpec *spec, int which);
 /* Returns HG_INVALID if a change has failed.  Otherwise makes the table's device current. */
 HgStatus hg_tables_check_usable(const CallersTable *owner, HgError *error);
 
-/*
- * note records the blocks of work; settle frees blocks added since if status is an error, and
- * returns status.
- */
+/* note records blocks; settle frees blocks added since if status is an error; returns status. */
 void hg_tables_note(const HgCudaWork *work, HeldBlocks *blocks);
 HgStatus hg_tables_settle(HgCudaWork *work, const HeldBlocks *before, HgStatus status);
 

@@ -34,10 +34,7 @@ extern "C"
 									   const uint8_t *nulls, uint64_t count, uint64_t first_ordinal,
 									   HgError *error);
 
-	/*
-	 * Sets *bits to the value of a row, which has an ordinal, padded with zeros.  Returns true if
-	 * it is NULL.
-	 */
+	/* Sets *bits to the value of a row, padded with zeros.  Returns true if it is NULL. */
 	extern bool hg_host_column_get(const HgHostColumn *column, uint32_t row, uint64_t *bits);
 
 	/* The same for an ordinal. */

@@ -108,10 +108,7 @@ extern "C"
 	/* The same, and builds. */
 	extern HgStatus test_run_build(const TestRun *run, HgJob **job, HgError *error);
 
-	/*
-	 * The same, counts into *matches and closes.  *stats, unless it is NULL, gets the statistics of
-	 * the job.
-	 */
+	/* The same, counts and closes.  *stats gets the statistics of the job; it may be NULL. */
 	extern HgStatus test_run_count(const TestRun *run, HgMatchMode mode, uint64_t *matches,
 								   HgJobStats *stats, HgError *error);
 

@@ -47,10 +47,7 @@ typedef struct TestPairs
 	size_t room;
 } TestPairs;
 
-/*
- * Work that allocates and polls.  run returns its status and frees everything; sides has three
- * elements.
- */
+/* Work that allocates and polls.  run frees everything; sides has three elements. */
 typedef struct TestFlatStretch
 {
 	const char *name;
