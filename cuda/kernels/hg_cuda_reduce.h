@@ -25,7 +25,7 @@ struct HgCudaReduce
 	uint64_t *records;	  /* [capacity * words] */
 	uint64_t capacity;	  /* groups that fit records */
 	uint64_t *slots;	  /* [2^slots_log2] see hg_cuda_reduce_table.h; NULL without keys */
-	uint32_t slots_log2;  /* at least twice the capacity */
+	uint32_t slots_log2;  /* 2^this is at least twice the capacity */
 	uint64_t *counters;	  /* [2] groups, and pairs that a launch left over */
 	uint32_t *pending[2]; /* [pending_capacity] pairs left over, used in turn */
 	uint64_t pending_capacity;

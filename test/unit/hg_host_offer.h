@@ -4,8 +4,8 @@
  *	  Rows that jobs of hg_host_exchange.h send each other through peer windows in host memory.
  *
  * A peer window is a memfd, sealed so that no process can shrink it while another one has it
- *mapped.  The owner of a job's columns (hg_host_reduce.h) has an HgHostOffer beside it for each
- *side, and calls it in the course of an exchange (src/engine/hg_offer.h).
+ * mapped.  The owner of a job's columns (hg_host_reduce.h) has an HgHostOffer beside it for each
+ * side, and calls it in the course of an exchange (src/engine/hg_offer.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

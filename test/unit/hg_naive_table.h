@@ -4,7 +4,7 @@
  *	  The reference for tables: the rows of each key that a test uses.
  *
  * The keys are a list of the test's; here they are indexes in it, and an array has the rows of
- *each.  There is no hashing, and nothing is shared with the tables that are compared with it.
+ * each.  There is no hashing, and nothing is shared with the tables that are compared with it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -4,7 +4,7 @@
  *	  Pages of PostgreSQL's heap, written for tests, and sides of joins that come as pages.
  *
  * The code that writes pages shares nothing with the code that parses them, except the attributes
- *of a relation (hg_pages.h).
+ * of a relation (hg_pages.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -4,7 +4,7 @@
  *	  Sides of joins with graph replicas, and the right result of a join of two of them.
  *
  * The result comes from sorting both sides and merging them: that shares nothing with what it
- *tests.
+ * tests.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
