@@ -64,16 +64,16 @@ HgStatus hg_cuda_bins_count(HgCudaWork *work, const HgCudaBins *bins, HgMatchMod
 
 /*
  * Finds and counts the matches, and writes those of bins that fit a block to outer_rows and
- * inner_rows, arrays of capacity elements in device memory.  *written is their number, or 0 if they
- * do not fit the arrays.  hg_cuda_bins_write writes the others.  Ends with hg_cuda_bins_end.
+ * inner_rows, arrays of capacity elements in device memory.  *written is their number, or 0 if
+ * they do not fit the arrays.  hg_cuda_bins_write writes the others.  Ends with hg_cuda_bins_end.
  */
 HgStatus hg_cuda_bins_match(HgCudaWork *work, const HgCudaBins *bins, HgMatchMode mode,
 							uint32_t *outer_rows, uint32_t *inner_rows, uint64_t capacity,
 							HgCudaBinsMatches *matches, uint64_t *written, HgError *error);
 
 /*
- * Writes the matches from number first on, as many as fit the arrays, and waits.  *written is their
- * number.  It is at least 1 if a match is left and capacity is at least bins->longest.
+ * Writes the matches from number first on, as many as fit the arrays, and waits.  *written is
+ * their number.  It is at least 1 if a match is left and capacity is at least bins->longest.
  */
 HgStatus hg_cuda_bins_write(HgCudaWork *work, const HgCudaBins *bins, HgCudaBinsMatches *matches,
 							uint64_t first, uint32_t *outer_rows, uint32_t *inner_rows,

@@ -18,7 +18,7 @@
 /* Numbers about the bins of a join: see hg_cuda_bins.cu. */
 struct HgBinsSurvey
 {
-	uint32_t pieces[2]; /* pieces of outer rows, for narrow and for wide blocks: hg_pieces_kernel */
+	uint32_t pieces[2];				 /* pieces of outer rows, for narrow and for wide blocks */
 	unsigned long long rest_rows[2]; /* by HgSide: rows of bins that fit no block */
 	unsigned long long longest;		 /* inner rows of the longest bin that fits a block */
 };
@@ -111,7 +111,7 @@ hg_bins_list_room(uint32_t bin_vertices)
 	return bin_vertices < 4 ? 4 : bin_vertices;
 }
 
-/* Returns the dynamic shared memory of hg_bins_join_kernel if it only counts: lists, edge words. */
+/* Returns the dynamic shared memory of hg_bins_join_kernel to count: lists and edge words. */
 template <typename Word>
 constexpr size_t
 hg_bins_counted_bytes(uint32_t bin_vertices, uint32_t rows)
@@ -258,8 +258,8 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 }
 
 /*
- * Looks up HG_BINS_ITEMS outer rows of a thread in the graph of a bin.  found[k] becomes the number
- * of edges of list[k] that match word[k] << 16 | the index of the last of them.  *matches,
+ * Looks up HG_BINS_ITEMS outer rows of a thread in the graph of a bin.  found[k] becomes the
+ * number of edges of list[k] that match word[k] << 16 | the index of the last of them.  *matches,
  * *comparisons and *intersections are added to.
  */
 template <typename Word>
@@ -320,8 +320,8 @@ hg_bins_tally_begin(HgBinsTally<THREADS> *tally)
 
 /*
  * Reserves output positions for the matches of a unit, and returns the first position of the
- * calling warp.  *of_warp becomes the number of matches of the warp; matches is that of the thread.
- * All threads of the block call it, with a turn that alternates between 0 and 1.
+ * calling warp.  *of_warp becomes the number of matches of the warp; matches is that of the
+ * thread.  All threads of the block call it, with a turn that alternates between 0 and 1.
  *
  * If numbered, the unit's positions begin at *unit_matches.  Otherwise it takes the next free ones
  * from the cursor, and stores its number of matches in *unit_matches, unless that is NULL.
@@ -362,7 +362,7 @@ hg_bins_take_room(HgBinsTally<THREADS> *tally, uint32_t turn, uint32_t matches, 
 	return tally->unit_place[turn] + before;
 }
 
-/* Adds what the threads of a block have counted in all units to the counters.  All of them call. */
+/* Adds what the threads of a block have counted to the counters.  All of them call it. */
 template <int THREADS>
 __device__ __forceinline__ void
 hg_bins_tally_end(HgBinsTally<THREADS> *tally, uint32_t comparisons, uint32_t intersections,
@@ -387,8 +387,8 @@ hg_bins_tally_end(HgBinsTally<THREADS> *tally, uint32_t comparisons, uint32_t in
  * Writes the pairs of the rows of a warp, as hg_bins_find found them, from position to on.
  * Positions below 0 and from capacity on are not written.
  *
- * If counters is not NULL, no row is written in part, and counters->end becomes the least number of
- * a match that is missing for that reason.  Position 0 has the number first.
+ * If counters is not NULL, no row is written in part, and counters->end becomes the least number
+ * of a match that is missing for that reason.  Position 0 has the number first.
  */
 template <typename Word>
 __device__ __forceinline__ void

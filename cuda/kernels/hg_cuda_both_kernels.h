@@ -49,7 +49,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		list[atomicAdd(&survey->wide, 1u)] = bin;
 }
 
-/* Returns the dynamic shared memory of hg_both_kernel: lists of both sides, edge words and rows. */
+/* Returns the dynamic shared memory of hg_both_kernel: two lists, edge words and rows. */
 template <typename Word>
 constexpr size_t
 hg_both_shared_bytes(uint32_t bin_vertices, uint32_t rows)

@@ -78,8 +78,8 @@ hg_count_kernel(const Word *words, uint64_t first, uint64_t n, uint32_t shift, u
 }
 
 /*
- * Phase 3: puts each row at the next free position of its list.  cursors[v] is offsets[v] at first.
- * Row i has the number rows[i], or i if rows is NULL.
+ * Phase 3: puts each row at the next free position of its list.  cursors[v] is offsets[v] at
+ * first.  Row i has the number rows[i], or i if rows is NULL.
  */
 template <typename Word>
 __global__ void
@@ -184,9 +184,9 @@ constexpr size_t HG_BIN_STATIC_SHARED = 4096;
  * starts[bin] .. starts[bin + 1] - 1 of words and rows, writes them back to the same positions as
  * edges, and writes the offsets of the bin's vertices.
  *
- * With ORDERED the edges of a list are sorted by their words: each row counts the words of its list
- * below its own.  That is work of the list's length for each row, all rows at once.  Long lists of
- * one key need no sort.
+ * With ORDERED the edges of a list are sorted by their words: each row counts the words of its
+ * list below its own.  That is work of the list's length for each row, all rows at once.  Long
+ * lists of one key need no sort.
  *
  * A bin with more than HG_BIN_ROWS rows is left as it is.  A bin whose long list has several keys
  * leaves this list unsorted.  Both are counted in *unfinished.

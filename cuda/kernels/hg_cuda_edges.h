@@ -26,8 +26,8 @@ HgStatus hg_cuda_edges_check(HgCudaWork *work, const uint32_t *rows, uint64_t co
 /*
  * Makes a graph of the edges of another one, with keys of 8 bytes, whose rows are selected: row r
  * is if bit r % 64 of mask[r / 64] is set.  It has the same vertices, and lists in the same order.
- * Its arrays belong to work; the other graph may belong to anyone.  Returns once the last kernel is
- * launched.
+ * Its arrays belong to work; the other graph may belong to anyone.  Returns once the last kernel
+ * is launched.
  */
 HgStatus hg_cuda_edges_filter(HgCudaWork *work, const HgCudaGraph *graph, const uint64_t *mask,
 							  HgCudaGraph *filtered, HgError *error);

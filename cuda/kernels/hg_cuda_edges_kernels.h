@@ -34,8 +34,8 @@ __launch_bounds__(HG_STREAM_THREADS)
 }
 
 /*
- * found[0] becomes 1 if a row is not less than limit.  found[1] becomes at least one more than each
- * row's number within its part.
+ * found[0] becomes 1 if a row is not less than limit.  found[1] becomes at least one more than
+ * each row's number within its part.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS) hg_limit_kernel(const uint32_t *rows, uint32_t limit,

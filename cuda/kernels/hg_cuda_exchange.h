@@ -146,9 +146,9 @@ uint32_t hg_cuda_exchange_range_log2(const uint32_t *ends, uint32_t self);
 
 /*
  * Allocates memory for the rows that come, and for a partition of 2^bins_log2 bins, at least as
- * many as the range has.  starts and ends, [shards], are those of all shards.  chunks is the number
- * of chunks of each range, at most HG_EXCHANGE_CHUNKS.  *shown is what the other shards need for
- * hg_cuda_exchange_send.
+ * many as the range has.  starts and ends, [shards], are those of all shards.  chunks is the
+ * number of chunks of each range, at most HG_EXCHANGE_CHUNKS.  *shown is what the other shards
+ * need for hg_cuda_exchange_send.
  */
 HgStatus hg_cuda_exchange_expect(HgCudaWork *work, HgCudaExchange *exchange,
 								 const uint32_t *const starts[], const uint32_t *ends,
@@ -161,8 +161,8 @@ HgStatus hg_cuda_exchange_send(HgCudaWork *work, HgCudaExchange *exchange,
 							   uint32_t chunks, const HgCudaShown *shown, HgError *error);
 
 /*
- * Merges a chunk into the partition, whose bins *first .. *end - 1 are then complete.  Returns once
- * the last kernel is launched.
+ * Merges a chunk into the partition, whose bins *first .. *end - 1 are then complete.  Returns
+ * once the last kernel is launched.
  */
 HgStatus hg_cuda_exchange_merge(HgCudaWork *work, HgCudaExchange *exchange,
 								const HgCudaShown *shown, uint32_t chunk,

@@ -18,8 +18,8 @@
  * parts 0 .. parts - 1; the mask and the filter's columns are in device memory.  Bits of numbers
  * that no row can have become undefined.
  *
- * *lost, in device memory, becomes 1 if a number that the filter computes overflows for a row whose
- * bit is set; lost is NULL if the filter computes none.  Returns once the work is launched.
+ * *lost, in device memory, becomes 1 if a number that the filter computes overflows for a row
+ * whose bit is set; lost is NULL if the filter computes none.  Returns once the work is launched.
  */
 HgStatus hg_cuda_filter(HgCudaWork *work, const HgFilterTest *test, uint32_t parts, uint64_t *mask,
 						uint32_t *lost, HgError *error);

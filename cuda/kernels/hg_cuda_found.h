@@ -25,9 +25,9 @@ struct HgCudaOrdinalGraph
 };
 
 /*
- * Looks up the rows of own in found.  *ordinals becomes a new array of work, with an entry for each
- * ordinal of own: the ordinal of the row found, HG_FOUND_NONE, or HG_FOUND_TWO if several rows have
- * the key.  Returns once the work is launched.
+ * Looks up the rows of own in found.  *ordinals becomes a new array of work, with an entry for
+ * each ordinal of own: the ordinal of the row found, HG_FOUND_NONE, or HG_FOUND_TWO if several
+ * rows have the key.  Returns once the work is launched.
  */
 HgStatus hg_cuda_found_make(HgCudaWork *work, const HgCudaOrdinalGraph *own,
 							const HgCudaOrdinalGraph *found, uint32_t **ordinals, HgError *error);
@@ -40,8 +40,8 @@ HgStatus hg_cuda_found_compose(HgCudaWork *work, const uint32_t *parent, const u
 							   uint64_t count, uint32_t **ordinals, HgError *error);
 
 /*
- * Checks what the selected rows have found.  The rows are those of parts 0 .. parts - 1; mask has a
- * bit for each, NULL means that all are selected.  *two becomes true if a selected row has found
+ * Checks what the selected rows have found.  The rows are those of parts 0 .. parts - 1; mask has
+ * a bit for each, NULL means that all are selected.  *two becomes true if a selected row has found
  * HG_FOUND_TWO.  With drop, which needs a mask, the bits of rows that have found nothing are
  * cleared.  Waits.
  */
@@ -50,8 +50,8 @@ HgStatus hg_cuda_found_look(HgCudaWork *work, const uint32_t *ordinals, uint32_t
 
 /*
  * values_out[i] = the value, of width bytes, of the row that ordinal i has found, for count
- * ordinals; nulls_out[i] is not 0 if it is NULL or no row was found.  nulls is NULL if no value is;
- * nulls_out may be NULL.  Returns once the work is launched.
+ * ordinals; nulls_out[i] is not 0 if it is NULL or no row was found.  nulls is NULL if no value
+ * is; nulls_out may be NULL.  Returns once the work is launched.
  */
 HgStatus hg_cuda_found_gather(HgCudaWork *work, const uint32_t *ordinals, uint64_t count,
 							  uint32_t width, const void *values, const uint8_t *nulls,

@@ -26,9 +26,9 @@ constexpr uint64_t HG_GATHER_BYTES = HG_GATHER_PAIRS * (sizeof(uint64_t) + 1);
 HgStatus hg_cuda_gather_open(HgCudaWork *work, HgCudaGather *gather, HgError *error);
 
 /*
- * Copies count matches, at most HG_GATHER_PAIRS, to the caller's arrays, with the values of columns
- * whose matches->values is not NULL.  rows are positions in device memory, [count] by HgSide, as
- * are columns and numbers by HgSide.  Waits until all copies are done, even on failure.
+ * Copies count matches, at most HG_GATHER_PAIRS, to the caller's arrays, with the values of
+ * columns whose matches->values is not NULL.  rows are positions in device memory, [count] by
+ * HgSide, as are columns and numbers by HgSide.  Waits until all copies are done, even on failure.
  */
 HgStatus hg_cuda_gather_matches(HgCudaWork *work, const HgCudaGather *gather,
 								const HgCudaColumns columns[2], HgCudaNumbers numbers[2],

@@ -39,8 +39,8 @@ HgStatus hg_cuda_unmix(HgCudaWork *work, uint32_t key_width, const void *words, 
 					   uint64_t count, HgError *error);
 
 /*
- * Builds a graph of count rows with keys[count], numbered rows[count], or 0, 1 ... if rows is NULL.
- * Waits.
+ * Builds a graph of count rows with keys[count], numbered rows[count], or 0, 1 ... if rows is
+ * NULL.  Waits.
  *
  * rows stay as they are, and so do keys with keep_keys.  Without, keys are a block of work, which
  * becomes part of the graph or is freed (NULL if count is 0).  The graph is ordered if ordered, or
@@ -81,8 +81,8 @@ HgStatus hg_cuda_graph_sort(HgCudaWork *work, uint32_t key_width, uint32_t verti
 							HgError *error);
 
 /*
- * Sorts the edges of a graph, in any order before, and computes its offsets.  Returns once the last
- * kernel is launched.
+ * Sorts the edges of a graph, in any order before, and computes its offsets.  Returns once the
+ * last kernel is launched.
  */
 HgStatus hg_cuda_graph_order(HgCudaWork *work, HgCudaGraph *graph, HgError *error);
 

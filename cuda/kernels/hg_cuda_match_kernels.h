@@ -222,13 +222,13 @@ hg_locate_kernel(const uint64_t *tile_starts, const uint64_t *unit_starts, uint6
  * Writes those matches of a unit that are among the matches first .. end - 1, a block a unit, to
  * outer_out[0 .. end - first - 1] and inner_out.
  *
- * Without SPLIT a unit is a tile, first_unit is a tile, and unit_starts is NULL.  With SPLIT a unit
- * is HG_UNIT_PAIRS matches of a tile; the last one of a tile may have fewer.
+ * Without SPLIT a unit is a tile, first_unit is a tile, and unit_starts is NULL.  With SPLIT a
+ * unit is HG_UNIT_PAIRS matches of a tile; the last one of a tile may have fewer.
  *
  * The block prefix-sums the match counts of the tile's rows, so that each row knows where its
- * matches begin, relative to the unit.  A row that begins before the unit begins at 0, with a later
- * edge.  Then each thread takes matches, finds the row by bisection, and the inner edge by the
- * distance from the row's first match.
+ * matches begin, relative to the unit.  A row that begins before the unit begins at 0, with a
+ * later edge.  Then each thread takes matches, finds the row by bisection, and the inner edge by
+ * the distance from the row's first match.
  */
 template <bool SPLIT>
 __global__ void

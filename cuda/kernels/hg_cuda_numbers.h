@@ -8,8 +8,8 @@
  * three ways:
  *
  *	runs		rows that follow each other both by position and by number.
- *	given		each row came with its own number, out of a page.  All numbers are in device memory,
- *				by position.
+ *	given		each row came with its own number, out of a page.  All numbers are in device
+ *				memory, by position.
  *	stride		the side is a graph replica, whose edges have row numbers.  If columns are read,
  *				the numbers become positions when pairs are written, namely ordinals of the column
  *				replicas (hg_replica.h), and numbers again on their way out.
@@ -48,8 +48,8 @@ HgStatus hg_cuda_numbers_add(HgCudaNumbers *numbers, const HgHost *host, uint64_
 							 uint64_t count, uint64_t first_row, HgError *error);
 
 /*
- * Finds the row with a number, on a side with rows rows.  Sets *position, and returns how many rows
- * from there on follow each other by position and number; 0 if there is no such row.
+ * Finds the row with a number, on a side with rows rows.  Sets *position, and returns how many
+ * rows from there on follow each other by position and number; 0 if there is no such row.
  */
 uint64_t hg_cuda_numbers_find(HgCudaNumbers *numbers, uint64_t rows, uint64_t number,
 							  uint64_t *position);

@@ -77,8 +77,8 @@ HgStatus hg_cuda_pages_count(HgCudaWork *work, HgCudaPages *pages, const HgJobSp
 
 /*
  * Writes the rows of the pages that were counted, none of which is invalid.  first_row is the
- * number of the first page's first line pointer.  Returns once the work is launched.  work may have
- * another stream than the work that counted them.
+ * number of the first page's first line pointer.  Returns once the work is launched.  work may
+ * have another stream than the work that counted them.
  */
 HgStatus hg_cuda_pages_write(HgCudaWork *work, const HgCudaPages *pages,
 							 const HgCudaPagesTarget *target, uint32_t first_row, HgError *error);

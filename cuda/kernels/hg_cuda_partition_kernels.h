@@ -94,7 +94,7 @@ struct HgBinFilter
 	const uint32_t *starts; /* the bin has least to most rows by these */
 	uint32_t least;
 	uint32_t most;
-	const uint32_t *others; /* unless NULL: and more than above rows by these and starts together */
+	const uint32_t *others; /* unless NULL: more than above rows by both together */
 	uint32_t above;
 };
 
@@ -112,8 +112,9 @@ hg_bin_chosen(const HgBinFilter &filter, uint32_t bin)
 
 /*
  * Returns what atomicAdd(&counters[place], by) returns, to each thread with taking.  counters are
- * in shared memory; all threads of a warp call it.  Threads with the same place as the first one of
- * them add once together: one key may have most rows of a bin, which would queue for one counter.
+ * in shared memory; all threads of a warp call it.  Threads with the same place as the first one
+ * of them add once together: one key may have most rows of a bin, which would queue for one
+ * counter.
  */
 __device__ __forceinline__ uint32_t
 hg_take_shared(bool taking, uint32_t *counters, uint32_t place, uint32_t by)

@@ -21,8 +21,9 @@ HgStatus hg_cuda_parts_tally(HgCudaWork *work, uint32_t key_width, const void *k
 							 uint64_t *counts, HgError *error);
 
 /*
- * Sorts the positions of count keys by the shards that have their parts, owners[HG_EXCHANGE_PARTS],
- * into order[count].  Those of shard m begin at starts[m], on the host, as the tallies imply.
+ * Sorts the positions of count keys by the shards that have their parts,
+ * owners[HG_EXCHANGE_PARTS], into order[count].  Those of shard m begin at starts[m], on the host,
+ * as the tallies imply.
  */
 HgStatus hg_cuda_parts_order(HgCudaWork *work, uint32_t key_width, const void *keys, uint64_t count,
 							 const uint8_t *owners, uint32_t shards, const uint64_t *starts,

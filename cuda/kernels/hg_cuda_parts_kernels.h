@@ -54,8 +54,8 @@ __launch_bounds__(HG_PARTS_THREADS)
 
 /*
  * Writes i to the next free position in order of the shard that has key i, for keys first .. end -
- * 1.  cursors[shard] is that position.  A block has HG_PARTS_THREADS * HG_PARTS_ITEMS keys, numbers
- * those of each shard in shared memory, and reserves positions for them together.
+ * 1.  cursors[shard] is that position.  A block has HG_PARTS_THREADS * HG_PARTS_ITEMS keys,
+ * numbers those of each shard in shared memory, and reserves positions for them together.
  */
 template <typename Word>
 __global__ void

@@ -31,7 +31,7 @@ template <typename Word> struct HgPass
 	uint32_t *rows_out;
 	uint32_t *starts_out; /* [2^(bins_log2 + digits_log2) + 1] */
 
-	const uint32_t *final_starts; /* starts after the last pass; NULL: starts_out must be counted */
+	const uint32_t *final_starts; /* starts after the last pass; NULL: count starts_out */
 	uint32_t final_log2;
 };
 

@@ -16,7 +16,7 @@
 #include "../device/hg_cuda_work.h"
 #include "hg_cuda_tuning.h"
 
-/* Calls does(first, end) for the pieces of n items, of at most most items each, until one fails. */
+/* Calls does(first, end) for pieces of n items, at most most items each, until one fails. */
 template <typename Does>
 static inline HgStatus
 hg_cuda_in_pieces(HgCudaWork *work, uint64_t n, uint64_t most, HgError *error, const Does &does)

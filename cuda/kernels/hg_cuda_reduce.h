@@ -32,8 +32,8 @@ struct HgCudaReduce
 };
 
 /*
- * Prepares to make groups.  columns, [2] by HgSide, must stay as they are.  reduce->too_many is set
- * if memory is short.
+ * Prepares to make groups.  columns, [2] by HgSide, must stay as they are.  reduce->too_many is
+ * set if memory is short.
  */
 HgStatus hg_cuda_reduce_open(HgCudaWork *work, const HgReduceSpec *spec,
 							 const HgCudaColumns *columns, HgCudaReduce *reduce, HgError *error);

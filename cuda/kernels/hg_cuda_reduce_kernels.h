@@ -3,11 +3,11 @@
  * hg_cuda_reduce_kernels.h
  *	  The kernels that group matches; hg_cuda_reduce_table.h has the table of groups.
  *
- * ENTRIES.  Records are changed by atomics, which would queue for a group with many pairs.  So each
- * block has entries in shared memory, and adds them to the records at its end.  Group g can use
- * entry g modulo the number of entries.  It gets the entry if its pair comes first, which is likely
- * for a frequent group.  Pairs of other groups are added to the record.  An entry has 32-bit
- * numbers, where possible, which shared memory adds at once:
+ * ENTRIES.  Records are changed by atomics, which would queue for a group with many pairs.  So
+ * each block has entries in shared memory, and adds them to the records at its end.  Group g can
+ * use entry g modulo the number of entries.  It gets the entry if its pair comes first, which is
+ * likely for a frequent group.  Pairs of other groups are added to the record.  An entry has
+ * 32-bit numbers, where possible, which shared memory adds at once:
  *
  *	minimum, maximum	64 bits, first, for each such item
  *	owner				32 bits, the group, or HG_NO_GROUP

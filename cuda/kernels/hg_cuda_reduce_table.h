@@ -3,9 +3,9 @@
  * hg_cuda_reduce_table.h
  *	  The table of groups, in which kernels find or make the group of a pair.
  *
- * Groups are numbered in the order in which they are found.  The record of group g is
- * records[g * words ..], laid out as in hg_engine.h.  A table of slots maps the hash of the keys to
- * the number, with linear probing.  A slot is
+ * Groups are numbered in the order in which they are found.  The record of group g is records[g *
+ * words ..], laid out as in hg_engine.h.  A table of slots maps the hash of the keys to the
+ * number, with linear probing.  A slot is
  *
  *	0						empty
  *	1						busy: being filled; a thread that meets it reads it again
@@ -13,8 +13,8 @@
  *
  * The thread that turns an empty slot busy takes the next number, writes the record, and then the
  * slot, so that a thread that reads the slot finds the record.  No number is left if the slots
- * would be more than half full or there would be too many groups.  Then the thread empties the slot
- * again, and its pair is left over for a launch with a larger table.
+ * would be more than half full or there would be too many groups.  Then the thread empties the
+ * slot again, and its pair is left over for a launch with a larger table.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

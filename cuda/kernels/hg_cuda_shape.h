@@ -39,8 +39,8 @@ uint32_t hg_cuda_joined_bins_log2(uint32_t key_width, uint32_t vertices_log2, ui
 bool hg_cuda_is_binned(const HgShape *shape);
 
 /*
- * Returns the shape of a job.  It is that of hg_shape_choose, except for the number of bins: if the
- * spec leaves it open, bins are small enough for the blocks that will process them.
+ * Returns the shape of a job.  It is that of hg_shape_choose, except for the number of bins: if
+ * the spec leaves it open, bins are small enough for the blocks that will process them.
  */
 HgShape hg_cuda_shape_choose(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows);
 

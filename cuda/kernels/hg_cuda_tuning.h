@@ -189,8 +189,8 @@ constexpr uint32_t HG_UNIT_PAIRS = 8192;
 constexpr int HG_COUNTER_STRIPES = 64;
 
 /*
- * Most rows of one launch: some milliseconds on a current device.  The host checks for cancellation
- * while it waits, but a launched kernel runs to its end.
+ * Most rows of one launch: some milliseconds on a current device.  The host checks for
+ * cancellation while it waits, but a launched kernel runs to its end.
  */
 constexpr uint64_t HG_PIECE_ROWS = UINT64_C(1) << 26;
 
@@ -216,8 +216,8 @@ constexpr uint64_t HG_APPEND_KEYS = UINT64_C(1) << 22;
  * each.
  *
  * A job has at most HG_PIECES further pieces beside the one that it was admitted with, and
- * HG_PIECES_BYTES of them: two for each participant of a shared job that copies at the speed of the
- * bus, so that one is filled while rows are written out of the other.  An only process has
+ * HG_PIECES_BYTES of them: two for each participant of a shared job that copies at the speed of
+ * the bus, so that one is filled while rows are written out of the other.  An only process has
  * HG_PIECES_ALONE.
  */
 constexpr uint64_t HG_PAGES_PIECE_BYTES = UINT64_C(8) << 20;
@@ -228,10 +228,10 @@ constexpr uint64_t HG_PIECES_BYTES = UINT64_C(128) << 20;
 
 /*
  * A chunk of pairs has room for HG_CHUNK_PAIRS if memory allows, and for up to HG_CHUNK_MOST_PAIRS
- * if they take at most one part in HG_CHUNK_SHARE of the spare memory (hg_cuda_stream.cu says why).
- * Pairs that do not fit one chunk are matched twice: 2^25 unique keys a side take 0.5 ms more, and
- * each chunk some 0.05 ms for its launches and waits, while the copy of 2^25 pairs takes 5.4 ms at
- * 50 GB/s.  Beyond 2 GB of pairs that gain is not worth more memory.
+ * if they take at most one part in HG_CHUNK_SHARE of the spare memory (hg_cuda_stream.cu says
+ * why).  Pairs that do not fit one chunk are matched twice: 2^25 unique keys a side take 0.5 ms
+ * more, and each chunk some 0.05 ms for its launches and waits, while the copy of 2^25 pairs takes
+ * 5.4 ms at 50 GB/s.  Beyond 2 GB of pairs that gain is not worth more memory.
  */
 constexpr uint64_t HG_CHUNK_PAIRS = UINT64_C(1) << 22;
 constexpr uint64_t HG_CHUNK_MOST_PAIRS = UINT64_C(1) << 28;
@@ -245,8 +245,8 @@ constexpr uint64_t HG_GATHER_PAIRS = UINT64_C(1) << 16;
 
 /*
  * Grouping of matches: a launch takes HG_REDUCE_PAIRS pairs at most, with blocks enough to fill a
- * device.  Each block has entries for some groups in shared memory, and adds them to the records at
- * its end.  At most HG_REDUCE_RECORDS records leave the device at a time.
+ * device.  Each block has entries for some groups in shared memory, and adds them to the records
+ * at its end.  At most HG_REDUCE_RECORDS records leave the device at a time.
  */
 constexpr int HG_REDUCE_THREADS = 512;
 constexpr uint32_t HG_REDUCE_BLOCKS = 512;
@@ -257,9 +257,9 @@ constexpr uint64_t HG_REDUCE_RECORDS = UINT64_C(1) << 17;
 
 /*
  * At least this many pairs of one group in a warp are added up before they are added to the group.
- * Of 6, 8 and 16 none is best for all.  With 6 ten groups take up to a sixth longer.  With 16 a sum
- * where every fourth pair is of one group takes a tenth longer, and four equal groups a quarter
- * less.
+ * Of 6, 8 and 16 none is best for all.  With 6 ten groups take up to a sixth longer.  With 16 a
+ * sum where every fourth pair is of one group takes a tenth longer, and four equal groups a
+ * quarter less.
  */
 constexpr int HG_REDUCE_CROWD = 8;
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_cuckoo.cu
- *	  The slots of a cuckoo table in device memory: one array, with several candidates for each key.
+ *	  The slots of a cuckoo table in device memory: one array, with several buckets for each key.
  *
  * D. Alcantara and others, "Building an Efficient Hash Table on the GPU", GPU Computing Gems,
  * 2011.  Each of 2 to 5 functions gives a key a candidate, and the key stands in one of them.  A

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_cuckoo.h
- *	  The slots of a cuckoo table in device memory: one array, with several candidates for each key.
+ *	  The slots of a cuckoo table in device memory: one array, with several buckets for each key.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -43,7 +43,7 @@ struct HgCudaCuckoo
 	uint64_t functions_made;
 };
 
-/* The distinct keys of a batch, in bins, from hg_cuda_cuckoo_distinct.  Arrays in device memory. */
+/* Distinct keys of a batch, in bins: see hg_cuda_cuckoo_distinct.  Arrays in device memory. */
 struct HgCuckooDistinct
 {
 	HgCuckooPlaces places; /* how keys became words, and bins_log2 */
@@ -99,8 +99,8 @@ HgStatus hg_cuda_cuckoo_insert_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo
 HgStatus hg_cuda_cuckoo_to_keys(HgCudaTable *table, HgCuckooDistinct *distinct, HgError *error);
 
 /*
- * Sets *absent to the number of keys that are not in the table, and writes them to keys_out, unless
- * it is NULL, in any order.  Waits.
+ * Sets *absent to the number of keys that are not in the table, and writes them to keys_out,
+ * unless it is NULL, in any order.  Waits.
  */
 HgStatus hg_cuda_cuckoo_absent(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const void *keys,
 							   uint64_t count, void *keys_out, uint64_t *absent, HgError *error);
@@ -111,8 +111,8 @@ HgStatus hg_cuda_cuckoo_erase(HgCudaTable *table, HgCudaCuckoo *cuckoo,
 
 /*
  * Looks keys up, for rows[count]: the row of each, 0 in a set, or HG_NO_ROW.  With counts, 1 or 0
- * for a key that is or is not in the table.  If offsets is not NULL, only the rows of keys that are
- * in the table are written, to rows[offsets[i] - offsets[0]].
+ * for a key that is or is not in the table.  If offsets is not NULL, only the rows of keys that
+ * are in the table are written, to rows[offsets[i] - offsets[0]].
  */
 HgStatus hg_cuda_cuckoo_find(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const void *keys,
 							 uint64_t count, bool counts, const uint64_t *offsets, uint32_t *rows,
@@ -129,8 +129,8 @@ HgStatus hg_cuda_cuckoo_export(HgCudaTable *table, const HgCudaCuckoo *cuckoo, b
 HgStatus hg_cuda_cuckoo_check(const HgTableSpec *spec, uint64_t rows, HgError *error);
 
 /*
- * Return upper bounds on the bytes of the slots for this many rows, and on what inserting this many
- * takes in addition.
+ * Return upper bounds on the bytes of the slots for this many rows, and on what inserting this
+ * many takes in addition.
  */
 uint64_t hg_cuda_cuckoo_bytes(const HgTableSpec *spec, uint64_t rows);
 uint64_t hg_cuda_cuckoo_insert_bytes(const HgTableSpec *spec, uint64_t rows);

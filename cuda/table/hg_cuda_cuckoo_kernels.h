@@ -56,8 +56,8 @@ hg_cuckoo_blocks(size_t word_bytes)
 /* ------------------------------------------------------------------------
  * Shared memory that threads access without barriers
  *
- * Reads and writes of 2, 4 and 8 bytes are never torn.  A reader may see an old value; comments say
- * why that is right.  If one value depends on another, there is a fence between their writes.
+ * Reads and writes of 2, 4 and 8 bytes are never torn.  A reader may see an old value; comments
+ * say why that is right.  If one value depends on another, there is a fence between their writes.
  * racecheck reports accesses that are not atomic, but atomics take longer.  With HG_CUDA_RACECHECK
  * they are atomic, so that racecheck reports only real hazards.
  * ------------------------------------------------------------------------ */
@@ -262,11 +262,12 @@ enum HgCuckooMet
 };
 
 /*
- * Puts the word of a row, number place of its run, into the first empty slot of its buckets, unless
- * the word has an entry.  *entry becomes the entry of the word.
+ * Puts the word of a row, number place of its run, into the first empty slot of its buckets,
+ * unless the word has an entry.  *entry becomes the entry of the word.
  *
- * Threads run concurrently, and no entry is evicted meanwhile.  All rows of one word visit the same
- * slots in the same order and pass only slots that other words have, so a word gets one entry.
+ * Threads run concurrently, and no entry is evicted meanwhile.  All rows of one word visit the
+ * same slots in the same order and pass only slots that other words have, so a word gets one
+ * entry.
  */
 template <typename Word>
 __device__ __forceinline__ HgCuckooMet
@@ -381,9 +382,9 @@ hg_cuckoo_fill_left(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, 
 
 /*
  * Inserts the words of rows first .. end - 1 into a bin, one entry for each distinct word.  All
- * threads of a block call it, with a barrier before and after.  number(entry, i) sets the number of
- * a new entry, seen(entry) is called for each other row, and rows for which pass(word, i) returns
- * true are left out.
+ * threads of a block call it, with a barrier before and after.  number(entry, i) sets the number
+ * of a new entry, seen(entry) is called for each other row, and rows for which pass(word, i)
+ * returns true are left out.
  *
  * It works in runs: rows first take empty slots, which needs no barrier; then the rows that found
  * none follow, for which other entries are evicted.
@@ -643,8 +644,8 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 
 /*
  * Moves distinct words together, a block a bin: bases[bin] words are in bins before it.  bins is
- * the number of bins from the first block's to the last of all, for which offsets_out gets its last
- * element.
+ * the number of bins from the first block's to the last of all, for which offsets_out gets its
+ * last element.
  */
 template <typename Word>
 __global__ void

@@ -17,8 +17,8 @@
 constexpr uint32_t HG_CUCKOO_BUCKET = 4;
 
 /*
- * The functions of a table.  A key is spread, (key ^ key_flip) * key_factor, before it is mixed; at
- * first that is the key itself.  The first bits of its word choose the bin, and each function
+ * The functions of a table.  A key is spread, (key ^ key_flip) * key_factor, before it is mixed;
+ * at first that is the key itself.  The first bits of its word choose the bin, and each function
  * chooses a bucket of this bin.
  */
 struct HgCuckooPlaces

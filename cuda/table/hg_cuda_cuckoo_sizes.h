@@ -25,7 +25,7 @@ void hg_cuda_cuckoo_choose_size(const HgCudaTable *table, double rows, double fa
 /* Returns how many rows the slots take before they grow. */
 uint64_t hg_cuda_cuckoo_rows_for(const HgCudaTable *table, const HgCudaCuckoo *cuckoo);
 
-/* Sets how keys are spread: not at all if plain, else by new random numbers.  Sets markers, too. */
+/* Sets how keys are spread, not at all if plain, else by random numbers; and the markers. */
 void hg_cuda_cuckoo_choose_spread(const HgCudaTable *table, HgCudaCuckoo *cuckoo, bool plain,
 								  HgCuckooPlaces *places);
 

@@ -30,10 +30,10 @@
  * with these words are recorded beside the table, in marked[].  A kind ignores such a word in a
  * batch, and its answer to one is not used.
  *
- * MEMORY belongs to the table's work, under the table's memory_limit and the device's budget.  What
- * a call needs for itself is freed before it returns.  A call that fails need not free anything:
- * hg_cuda_tables.cu frees each block that did not exist before.  So a kind that builds a new table
- * beside the old one changes its struct, and frees the old one's blocks, last.
+ * MEMORY belongs to the table's work, under the table's memory_limit and the device's budget.
+ * What a call needs for itself is freed before it returns.  A call that fails need not free
+ * anything: hg_cuda_tables.cu frees each block that did not exist before.  So a kind that builds a
+ * new table beside the old one changes its struct, and frees the old one's blocks, last.
  *
  * CANCEL: kinds call hg_cuda_pace() between pieces of work of at most 10 ms, and hg_cuda_wait() to
  * wait.
@@ -95,9 +95,9 @@ struct HgCudaTableCalls
 	HgStatus (*open)(HgCudaTable *table, HgError *error);
 
 	/*
-	 * Erases out, then inserts in; either may be NULL.  A table without any insert so far is built.
-	 * *change is set on return.  It may be NULL; then a kind that maintains rows otherwise need not
-	 * wait for the device.
+	 * Erases out, then inserts in; either may be NULL.  A table without any insert so far is
+	 * built.  *change is set on return.  It may be NULL; then a kind that maintains rows otherwise
+	 * need not wait for the device.
 	 */
 	HgStatus (*change)(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTableBatch *in,
 					   HgTableChange *change, HgError *error);

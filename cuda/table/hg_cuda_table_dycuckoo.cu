@@ -28,8 +28,8 @@
  * 2. evict	Pairs whose buckets were full.  One of each key gets the claim, in a table of claims,
  *			and evicts a pair, which moves to its other bucket, and so on until a bucket has room.
  *			One compare-and-swap exchanges a pair if the slot has all of it.  Keys of 64 bits have
- *			their rows apart: then the bucket is locked.  A lane has at most one lock at a time, and
- *			frees it before it takes another.
+ *			their rows apart: then the bucket is locked.  A lane has at most one lock at a time,
+ *			and frees it before it takes another.
  *
  * Each key is inserted once.  In phase 1 slots are only filled, and nothing moves, so a key of the
  * table is found.  Two equal keys of a batch visit the same slots in the same order, since the

@@ -60,8 +60,8 @@ hg_dy_ordered(uint32_t bit, bool *second)
 }
 
 /*
- * Inserts pair i of a list if its key is not in the table and one of its buckets has an empty slot.
- * If both are full, it is appended to left.  Returns the subtable that it was put into, or
+ * Inserts pair i of a list if its key is not in the table and one of its buckets has an empty
+ * slot.  If both are full, it is appended to left.  Returns the subtable that it was put into, or
  * HG_TABLE_MAX_SUBTABLES.  All lanes of a warp call it.
  */
 template <typename Slots, bool KEYS>
@@ -262,10 +262,10 @@ hg_dy_victim(const HgDyTable &table, uint32_t subtable, const uint4 (&pieces)[HG
 }
 
 /*
- * Inserts the pairs of left, whose buckets are full, by evicting pairs to their other buckets.  The
- * keys are not in the table; of equal ones one is inserted.  A chain has at most most evictions;
- * the pair that it then has in hand is appended to next.  So are pairs from index limit on, for
- * which there are no claims.  claims are filled with 0xff.
+ * Inserts the pairs of left, whose buckets are full, by evicting pairs to their other buckets.
+ * The keys are not in the table; of equal ones one is inserted.  A chain has at most most
+ * evictions; the pair that it then has in hand is appended to next.  So are pairs from index limit
+ * on, for which there are no claims.  claims are filled with 0xff.
  *
  * A slot is taken, or its pair exchanged, by compare-and-swap; a lane that fails reads the bucket
  * again.  If rows are apart from words, that is not one operation, and the bucket is locked.  A

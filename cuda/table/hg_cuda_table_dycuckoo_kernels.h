@@ -4,8 +4,8 @@
  *	  DyCuckoo tables in device memory, and the kernels that read them and resize subtables.
  *
  * A bucket has HG_DY_BUCKET_BYTES, and HG_DY_LANES lanes of a warp read it, 16 bytes each.  Each
- * lane has its own key.  The lanes of a group read the buckets of all their keys, one key after the
- * other, with all loads in flight at the same time.
+ * lane has its own key.  The lanes of a group read the buckets of all their keys, one key after
+ * the other, with all loads in flight at the same time.
  *
  * Slots is HgDySlots of a word and whether there are rows.
  *
@@ -58,7 +58,7 @@ template <typename Key, bool ROWS> struct HgDySlots : HgCudaSlots<Key, ROWS>
 		return slot != EMPTY && Base::word(slot) == key;
 	}
 
-	/* Returns true if no slot can have the word.  Sets ignore it, maps have it beside the slots. */
+	/* Returns true if no slot can have the word: sets ignore it, maps record it beside. */
 	static __device__ __forceinline__ bool
 	is_odd(Word word)
 	{

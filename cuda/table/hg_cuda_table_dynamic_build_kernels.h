@@ -61,8 +61,8 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 }
 
 /*
- * Replaces the first edges of lists by their first slots.  places, or NULL, are the edges that stay
- * before each edge.
+ * Replaces the first edges of lists by their first slots.  places, or NULL, are the edges that
+ * stay before each edge.
  */
 static __global__ void
 __launch_bounds__(HG_DYNAMIC_THREADS)

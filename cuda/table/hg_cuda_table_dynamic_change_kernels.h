@@ -14,7 +14,7 @@
 
 #include "hg_cuda_table_dynamic_kernels.h"
 
-/* In a list of a multimap with more slots than this, the first empty slot is found by bisection. */
+/* In longer lists of a multimap than this, bisection finds the first empty slot. */
 constexpr uint32_t HG_DYNAMIC_LONG = 64;
 
 /* Slots that are read at a time in the search for a key that is inserted. */
@@ -175,8 +175,8 @@ hg_dynamic_skip(const HgDynamicLists &lists, HgDynamicWalk *walk)
 }
 
 /*
- * Inserts keys.  With COMPARE, those that are not in the table, and one of equal ones; without, all
- * with wanted[i] not 0 (NULL: all).  Keys that find no slot are appended to left_keys and
+ * Inserts keys.  With COMPARE, those that are not in the table, and one of equal ones; without,
+ * all with wanted[i] not 0 (NULL: all).  Keys that find no slot are appended to left_keys and
  * left_rows.
  */
 template <typename Slots, bool COMPARE>

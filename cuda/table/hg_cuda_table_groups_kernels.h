@@ -112,7 +112,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		rows_out[place] = row;
 }
 
-/* Replaces numbers of keys, or HG_NO_ROW, by one row of each, or, with COUNTS, by the row count. */
+/* Replaces numbers of keys, or HG_NO_ROW, by a row of each, or, with COUNTS, the row count. */
 template <bool COUNTS>
 __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
@@ -132,8 +132,8 @@ __launch_bounds__(HG_STREAM_THREADS)
 }
 
 /*
- * Copies the rows of keys, given by number, to rows_out[places[i] - places[0]].  A warp has a key a
- * lane and copies the rows of all of them as one sequence, 32 at a time, so that the sizes of
+ * Copies the rows of keys, given by number, to rows_out[places[i] - places[0]].  A warp has a key
+ * a lane and copies the rows of all of them as one sequence, 32 at a time, so that the sizes of
  * groups do not matter.  A long group is copied by all warps of the block.
  */
 static __global__ void

@@ -25,8 +25,8 @@ enum HgStaticForm
 };
 
 /*
- * Slots: pairs (HgStaticPair), or words and, for HG_FORM_SOA, rows.  An empty slot has the greatest
- * word and no row.
+ * Slots: pairs (HgStaticPair), or words and, for HG_FORM_SOA, rows.  An empty slot has the
+ * greatest word and no row.
  */
 struct HgStaticSlots
 {
@@ -104,8 +104,9 @@ struct HgStaticInput
 };
 
 /*
- * Collects all rows of a new table, duplicates among them: the rows of old that out does not erase,
- * and those of in.  erased_bytes returns the memory for the rows that a batch of this size erases.
+ * Collects all rows of a new table, duplicates among them: the rows of old that out does not
+ * erase, and those of in.  erased_bytes returns the memory for the rows that a batch of this size
+ * erases.
  */
 HgStatus hg_static_concatenate(HgCudaTable *table, const HgStaticGraph *old,
 							   const HgCudaTableBatch *out, const HgCudaTableBatch *in,

@@ -111,8 +111,8 @@ hg_static_is_erased(const HgStaticErased &erased, Word word, uint32_t row)
 }
 
 /*
- * Copies the keys, and rows unless NULL, of slots first .. n - 1 that are not erased, in any order,
- * a block HG_STATIC_EXTRACT_TILE slots.  *count, 0 at first, becomes their number.
+ * Copies the keys, and rows unless NULL, of slots first .. n - 1 that are not erased, in any
+ * order, a block HG_STATIC_EXTRACT_TILE slots.  *count, 0 at first, becomes their number.
  */
 template <typename Word, int FORM>
 __global__ void

@@ -30,8 +30,8 @@ extern "C"
 										  HgError *error);
 
 	/*
-	 * Calls put_rows of the engine for its job, and stores the columns of the rows.  Fails if a row
-	 * was put before.
+	 * Calls put_rows of the engine for its job, and stores the columns of the rows.  Fails if a
+	 * row was put before.
 	 */
 	extern HgStatus hg_host_exchange_put(HgEngine *engine, HgJob *job, HgHostReduce *reduce,
 										 HgSide side, const HgExchangeRows *rows, HgError *error);

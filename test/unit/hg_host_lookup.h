@@ -54,9 +54,9 @@ extern "C"
 										 const HgHost *host, HgError *error);
 
 	/*
-	 * Runs all lookups; each row must have an ordinal.  Removes rows of the side from its mask that
-	 * find nothing but should; the mask must exist if that can happen.  Returns HG_NOT_UNIQUE if a
-	 * selected row finds two.
+	 * Runs all lookups; each row must have an ordinal.  Removes rows of the side from its mask
+	 * that find nothing but should; the mask must exist if that can happen.  Returns HG_NOT_UNIQUE
+	 * if a selected row finds two.
 	 */
 	extern HgStatus hg_host_lookups_run(HgHostLookups *lookups, HgHostMask *mask,
 										const HgHost *host, HgError *error);

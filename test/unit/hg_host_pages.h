@@ -40,8 +40,8 @@ extern "C"
 	extern void hg_host_pages_init(HgHostPages *pages, const HgJobSpec *spec, HgSide side);
 
 	/*
-	 * Copies pages, since others may write to them.  *copy is NULL if the host has no memory, or if
-	 * the pages can't be appended.  The caller drops it.
+	 * Copies pages, since others may write to them.  *copy is NULL if the host has no memory, or
+	 * if the pages can't be appended.  The caller drops it.
 	 */
 	extern HgStatus hg_host_pages_bring(const HgHostPages *pages, const HgHost *host, HgSide side,
 										const void *from, uint64_t count, HgBroughtPages **copy,

@@ -67,9 +67,9 @@ extern "C"
 
 	/*
 	 * Uses a column replica for a column of a side, to which no rows are added; each row must have
-	 * an ordinal.  If found is not NULL, the column is one of rows that the side's rows have found:
-	 * found maps the side's ordinals, by stride, to those of the replica.  Both must stay while the
-	 * columns are used.
+	 * an ordinal.  If found is not NULL, the column is one of rows that the side's rows have
+	 * found: found maps the side's ordinals, by stride, to those of the replica.  Both must stay
+	 * while the columns are used.
 	 */
 	extern void hg_host_reduce_borrow(HgHostReduce *reduce, HgSide side, uint32_t column,
 									  const HgHostColumn *replica, const uint32_t *found,
@@ -83,8 +83,8 @@ extern "C"
 	extern HgStatus hg_host_reduce_check(const HgHostReduce *reduce, HgError *error);
 
 	/*
-	 * Sets matches as next of an engine: the next matches of engine, which has no columns, with the
-	 * values of columns whose matches->values is not NULL.
+	 * Sets matches as next of an engine: the next matches of engine, which has no columns, with
+	 * the values of columns whose matches->values is not NULL.
 	 */
 	extern HgStatus hg_host_reduce_gather(const HgHostReduce *reduce, HgEngine *engine, HgJob *job,
 										  HgMatches *matches, HgError *error);

@@ -9,8 +9,8 @@
  *
  * It copies keys before a call returns, as a device's engine does, to memory of the job's host,
  * under the job's limit.  A replica is in memory of the owner, and is charged to the job's limit
- * until it is complete.  If memory is refused, the status is HG_OUT_OF_MEMORY.  Columns of appended
- * rows, and groups, are in memory of malloc (hg_host_reduce.h), which is not counted.
+ * until it is complete.  If memory is refused, the status is HG_OUT_OF_MEMORY.  Columns of
+ * appended rows, and groups, are in memory of malloc (hg_host_reduce.h), which is not counted.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -3,8 +3,8 @@
  * hg_standin_wait.h
  *	  Waits that a stand-in is told to make.
  *
- * Functions with a host return HG_CANCELLED if its cancelled() returns true meanwhile.  All threads
- * may call them at any time.
+ * Functions with a host return HG_CANCELLED if its cancelled() returns true meanwhile.  All
+ * threads may call them at any time.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -46,8 +46,8 @@ extern "C"
 
 	/*
 	 * Returns n, where a test makes every n-th of many events fail in turn, and the first and the
-	 * last.  HG_STRIDE in the environment sets it.  Without, it is 1, or 7 in a tiny or small suite
-	 * under AddressSanitizer.
+	 * last.  HG_STRIDE in the environment sets it.  Without, it is 1, or 7 in a tiny or small
+	 * suite under AddressSanitizer.
 	 */
 	extern unsigned hg_tap_stride(void);
 

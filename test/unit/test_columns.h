@@ -63,7 +63,7 @@ extern "C"
 	extern HgStatus test_case_append_column(const TestCase *c, HgEngine *engine, HgJob *job,
 											HgSide side, uint32_t column, HgError *error);
 
-	/* Opens a job, appends all its rows, and builds it.  *job is NULL if it could not be opened. */
+	/* Opens a job, appends its rows, and builds it.  *job is NULL if it could not be opened. */
 	extern HgStatus test_case_build(const TestCase *c, HgEngine *engine, const HgHost *host,
 									HgJob **job, HgError *error);
 

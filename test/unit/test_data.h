@@ -51,8 +51,8 @@ extern "C"
 	extern const char *test_keys_name(TestKeys kind);
 
 	/*
-	 * Makes keys and the result; checksum is 0 if there are more than 2^26 pairs.  Ends the program
-	 * if memory is short.
+	 * Makes keys and the result; checksum is 0 if there are more than 2^26 pairs.  Ends the
+	 * program if memory is short.
 	 */
 	extern void test_data_create(TestData *data, TestKeys kind, uint32_t key_width,
 								 uint64_t outer_rows, uint64_t inner_rows);

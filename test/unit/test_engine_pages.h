@@ -18,9 +18,9 @@ extern "C"
 #endif
 
 	/*
-	 * Runs the suite on an engine, which may have graph replicas too, with sides of up to most_rows
-	 * rows, and reports each test by hg_tap_ok.  host allocates memory; its cancelled() must be
-	 * false.  HG_SUITE and HG_STRIDE of the environment apply (hg_tap.h).
+	 * Runs the suite on an engine, which may have graph replicas too, with sides of up to
+	 * most_rows rows, and reports each test by hg_tap_ok.  host allocates memory; its cancelled()
+	 * must be false.  HG_SUITE and HG_STRIDE of the environment apply (hg_tap.h).
 	 */
 	extern void hg_engine_pages_suite(HgEngine *engine, const HgHost *host, uint32_t most_rows);
 

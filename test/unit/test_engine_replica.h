@@ -26,8 +26,8 @@ extern "C"
 
 	/*
 	 * Makes two graphs, joins them with a mask, and one of them with appended rows, and releases
-	 * them; then the same with columns, by groups, and with lookups.  Returns the first status that
-	 * is not HG_OK, and leaves nothing allocated.
+	 * them; then the same with columns, by groups, and with lookups.  Returns the first status
+	 * that is not HG_OK, and leaves nothing allocated.
 	 */
 	extern HgStatus test_replica_stretch(HgEngine *engine, const HgHost *host, HgError *error);
 

@@ -22,8 +22,8 @@ extern "C"
 												uint32_t most_rows);
 
 	/*
-	 * Joins two stars, whose replicas are made, and checks all results, in chunks of capacity.  The
-	 * status is HG_NOT_UNIQUE if a selected row finds two.  If the result is wrong, it is
+	 * Joins two stars, whose replicas are made, and checks all results, in chunks of capacity.
+	 * The status is HG_NOT_UNIQUE if a selected row finds two.  If the result is wrong, it is
 	 * HG_INVALID, and *error says why.
 	 */
 	extern HgStatus test_star_join(HgEngine *engine, const HgHost *host, const TestStar *outer,

@@ -40,10 +40,10 @@ extern "C"
 	extern HgJobSpec hg_engine_suite_base;
 
 	/*
-	 * Cancels jobs of up to most_rows rows a side at random moments, more than a hundred times, and
-	 * reports whether 99 of 100 stop in time.  The engine must work in this process, as the host
-	 * does not wait.  With by_cpu_time this process alone does all the work: then its CPU time
-	 * counts, and not time in which other processes have the CPU.
+	 * Cancels jobs of up to most_rows rows a side at random moments, more than a hundred times,
+	 * and reports whether 99 of 100 stop in time.  The engine must work in this process, as the
+	 * host does not wait.  With by_cpu_time this process alone does all the work: then its CPU
+	 * time counts, and not time in which other processes have the CPU.
 	 */
 	extern void hg_engine_cancel_times(HgEngine *engine, const HgHost *host, uint64_t most_rows,
 									   bool by_cpu_time);

@@ -106,8 +106,8 @@ extern bool test_pairs_read(HgFlatJoin *join, HgMatchMode mode, size_t capacity,
 							TestPairs *pairs);
 
 /*
- * Sorts the pairs.  Returns true if they are the wanted ones, or, with HG_MATCH_FIRST, one for each
- * outer row; the pairs of a row must have come together.
+ * Sorts the pairs.  Returns true if they are the wanted ones, or, with HG_MATCH_FIRST, one for
+ * each outer row; the pairs of a row must have come together.
  */
 extern bool test_pairs_right(TestPairs *pairs, const TestPairs *wanted, HgMatchMode mode,
 							 bool with_inner);

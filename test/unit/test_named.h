@@ -45,7 +45,7 @@ extern HgStatus test_named_put(HgWireClient *client, HgJob *job, uint32_t width,
 extern HgStatus test_named_make(HgWireClient *client, const HgHost *host, uint64_t serial,
 								uint64_t rows, HgError *error);
 
-/* Joins a graph with itself.  Returns HG_INVALID if a row is missing, or why it can't be opened. */
+/* Joins a graph with itself.  Returns HG_INVALID if a row is missing, or why it fails. */
 extern HgStatus test_named_ask(HgWireClient *client, uint64_t serial, uint64_t rows);
 
 /* Opens a job that makes a column of this name and shape. */

@@ -59,8 +59,8 @@ extern "C"
 
 	/*
 	 * Reads the next pairs of a stream, at most chunks chunks of capacity, with the values of all
-	 * columns except those with bit side * HG_MAX_COLUMNS + column of unwanted.  Returns HG_INVALID
-	 * if a value is wrong.
+	 * columns except those with bit side * HG_MAX_COLUMNS + column of unwanted.  Returns
+	 * HG_INVALID if a value is wrong.
 	 */
 	extern HgStatus test_replica_read_values(HgEngine *engine, HgJob *job,
 											 const TestReplicaSide *outer,

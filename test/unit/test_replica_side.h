@@ -140,7 +140,7 @@ extern "C"
 	extern bool test_replica_value(const TestReplicaSide *side, uint32_t column, uint32_t i,
 								   bool is_signed, uint64_t *bits);
 
-	/* Returns true if row i of a side is selected: by the mask, and by a filter if there is one. */
+	/* Returns true if row i of a side is selected, by the mask and a filter if there are any. */
 	extern bool test_replica_counts(const TestReplicaSide *side, uint32_t i);
 
 	/* Makes replicas of the graph of a side, and of its columns. */
@@ -163,8 +163,8 @@ extern "C"
 									  const TestReplicaSide *side, HgError *error);
 
 	/*
-	 * Opens a job that joins two sides, passes their rows and masks, and builds.  The caller closes
-	 * *job unless it is NULL.
+	 * Opens a job that joins two sides, passes their rows and masks, and builds.  The caller
+	 * closes *job unless it is NULL.
 	 */
 	extern HgStatus test_replica_build(HgEngine *engine, const HgHost *host,
 									   const TestReplicaSide *outer, const TestReplicaSide *inner,

@@ -42,8 +42,7 @@ extern "C"
 		uint32_t nulls;	 /* percentage of rows without a key to look up */
 		uint32_t misses; /* percentage of rows that look for a key that is not there */
 		TestStarDoubles doubles;
-		bool by_key; /* rows look for their relation's own key; width, nulls and others do not apply
-					  */
+		bool by_key; /* rows look for their relation's own key; width and others do not apply */
 	} TestLookupSpread;
 
 	/* How a star is drawn.  All of its relations have as many columns as the side. */
@@ -115,8 +114,8 @@ extern "C"
 							  HgJobSpec *spec);
 
 	/*
-	 * Opens a job that joins two stars, whose replicas are made, passes rows and masks, and builds.
-	 * The caller closes *job unless it is NULL.
+	 * Opens a job that joins two stars, whose replicas are made, passes rows and masks, and
+	 * builds.  The caller closes *job unless it is NULL.
 	 */
 	extern HgStatus test_star_build(HgEngine *engine, const HgHost *host, const TestStar *outer,
 									const TestStar *inner, HgJob **job, HgError *error);

@@ -28,8 +28,9 @@ extern "C"
 	} TestStream;
 
 	/*
-	 * Checks what hg_engine.h promises if settled() is set, with rows of which none, one, 20 or all
-	 * matches are wanted.  Returns false, after an explanation by hg_tap_diag, if a check fails.
+	 * Checks what hg_engine.h promises if settled() is set, with rows of which none, one, 20 or
+	 * all matches are wanted.  Returns false, after an explanation by hg_tap_diag, if a check
+	 * fails.
 	 */
 	extern bool test_settled_checked(const TestStream *stream);
 
