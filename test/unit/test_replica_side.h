@@ -52,11 +52,10 @@ extern "C"
 		uint32_t width;
 		uint32_t parts; /* of a graph replica */
 		uint32_t count;
-		uint64_t keys; /* distinct keys, around 0, beside extremes */
-		uint32_t hot;  /* rows with one key */
-		uint32_t
-			numbers; /* of a graph replica: bound of row numbers within parts; 0: the greatest */
-		uint32_t stride; /* of its columns; 0: numbers */
+		uint64_t keys;	  /* distinct keys, around 0, beside extremes */
+		uint32_t hot;	  /* rows with one key */
+		uint32_t numbers; /* of a graph replica: bound of row numbers in parts; 0: the greatest */
+		uint32_t stride;  /* of its columns; 0: numbers */
 		uint32_t ncolumns;
 		uint64_t values; /* distinct values of a column, around 0; 0: any bits */
 		uint32_t nulls;	 /* percentage of rows with NULL, in every other column */
