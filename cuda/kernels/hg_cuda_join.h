@@ -56,7 +56,7 @@ HgStatus hg_cuda_join_count(HgCudaWork *work, const HgCudaOuter *outer, const Hg
 
 /*
  * Finds the matches, and waits.  The arrays of outer and inner remain the caller's, and must stay
- * while the join is used.  Close it with hg_cuda_join_close, also after a failure.
+ * while the join is used.  Free it with hg_cuda_join_close.
  */
 HgStatus hg_cuda_join_open(HgCudaWork *work, const HgCudaOuter *outer, const HgCudaGraph *inner,
 						   HgMatchMode mode, HgCudaJoin *join, HgError *error);
