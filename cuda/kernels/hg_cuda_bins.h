@@ -65,7 +65,8 @@ HgStatus hg_cuda_bins_count(HgCudaWork *work, const HgCudaBins *bins, HgMatchMod
 /*
  * Finds and counts the matches, and writes those of bins that fit a block to outer_rows and
  * inner_rows, arrays of capacity elements in device memory.  *written is their number, or 0 if
- * they do not fit the arrays.  hg_cuda_bins_write writes the others.  hg_cuda_bins_end frees it.
+ * they do not fit the arrays.  hg_cuda_bins_write writes the others, and hg_cuda_bins_end frees
+ * *matches.
  */
 HgStatus hg_cuda_bins_match(HgCudaWork *work, const HgCudaBins *bins, HgMatchMode mode,
 							uint32_t *outer_rows, uint32_t *inner_rows, uint64_t capacity,
