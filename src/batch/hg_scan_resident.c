@@ -50,7 +50,6 @@ struct HgResidentScan
 	BlockNumber pending; /* the next block, if it is known; else invalid */
 
 	/* the rest of the current run */
-	uint32 segment;
 	uint32 first;
 	uint32 nrows;
 	int taken; /* rows of the next block that were read from the heap */

@@ -148,12 +148,13 @@ partition_lookups(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplic
 		const HgPartitioning *partitions =
 			job->partitioned.partitions[side][spec->lookups[side][i].from];
 		const HgPartitioning *found = job->partitioned.partitions[side][i + 1];
-		const HgCopartition *copartition = &spec->copartition[side][i];
+		const HgCopartition *copartition;
 		HgReplicaUse *own = &lookups[i].own;
 
 		lookups[i] = spec->lookups[side][i];
 		if (partitions == NULL)
 			continue;
+		copartition = &spec->copartition[side][i];
 		lookups[i].stride = hg_partition_column_shape(partitions, shard, 1).stride;
 		own->name.partition =
 			hg_copartition_number(copartition->partitioning, partitions->count, shard);

@@ -113,7 +113,7 @@ hg_adaptive_index(const Path *outer, const RelOptInfo *innerrel)
 	return best;
 }
 
-/* Is a path a nested loop of two relations into an index that nobody wants for its order? */
+/* Returns true if a path is a nested loop of two relations into an index, without an order. */
 static bool
 hg_path_is_lookup(const Path *path, const RelOptInfo *outerrel, const RelOptInfo *innerrel)
 {
@@ -220,7 +220,7 @@ hg_adaptive_loop_is_cheap(PlannerInfo *root, const NestPath *loop, Cost outer_co
 	return rescanned || !hg_path_has_join(outer);
 }
 
-/* Are all that is wanted of a join columns of its sides? */
+/* Returns true if a join returns nothing but columns of its sides. */
 static bool
 hg_join_returns_columns(const HgJoinPath *path)
 {
@@ -253,7 +253,7 @@ hg_adaptive_rows(PlannerInfo *root, const NestPath *loop, Cost hashing, double t
 	double rows = HG_ADAPTIVE_MOST_ROWS;
 
 	/* the more there are, the more of them find their pages read: begin with the most */
-	for (int step = 0; step < 3; step++)
+	for (int step = 0; step < 2; step++)
 		rows = hashing * times / hg_loop_lookup_cost(root, loop, rows);
 	return Min(rows, HG_ADAPTIVE_MOST_ROWS);
 }

@@ -1,28 +1,32 @@
 /*-------------------------------------------------------------------------
  *
  * hg_lookup_cost.c
- *	  What lookups in an index take, which is more or less than their price.
+ *	  What lookups in an index take.
  *
- * The price of a lookup in the inner loop of a nested loop depends on how often there will be one:
- * pages that many of them read are read once.  Core makes the path of the index before it knows
- * which joins will use it, and takes for granted that there will be as many lookups as the table
- * whose columns are looked up has rows (get_loop_count()), and so that the pages are shared
- * by as many.  Where joins leave few of these rows, pages are charged to lookups that never are:
- * TPC-H's question 9 looks 319,000 orders up, and pays for each what it would cost if it were one
- * of 6 million, 0.03 units beside the 0.43 for the way down the index.  It takes 7 us, which
- * at the 2 us that core's scans take for a unit are 3.5.
+ * Core's price of a lookup in the inner loop of a nested loop differs from what it takes, for two
+ * reasons.
  *
- * So the price of a lookup is asked for again here, from core, for as many as there will be.  The
- * difference is what the loop's price hides.
+ * NUMBER OF LOOKUPS.  Core makes the path of an index before it knows which joins will use it.  It
+ * assumes as many lookups as there are rows in the table whose columns are looked up
+ * (get_loop_count()), and divides the pages among them.  If joins leave few of these rows, each
+ * lookup pays for too few pages.  TPC-H's question 9 looks up 319,000 orders, and pays for each as
+ * if it were one of 6 million: 0.03 units beside the 0.43 for the way down the index.  It takes
+ * 7 us, which are 3.5 units at the 2 us that a unit of core's scans takes.  So core is asked again
+ * here, for the number of lookups that there will be.
  *
- * It is the other way about where shared buffers hold all pages and few rows are looked up: each
- * page is charged random_page_cost then, and a lookup 6 to 8 units, but it takes 1 to 2 us, about
- * the 0.5 units that core charges for its way down the index and its row.  Where 1,200 rows of
- * 400,000 were looked up in that same table, the loop took 2.5 ms at a price of 13,000, and a join
- * of ours, at 9,600, took 23 ms.  A lookup that goes to many pages takes as long for each of them:
- * 5,000 lookups that found 41 rows each, in a table of 16,000 pages, took 530 ms, where core
- * charged each page once.  Where shared buffers can't hold all tables of the query, they push each
- * other's pages out, and core's price is right.
+ * PRICE OF A PAGE.  Core charges random_page_cost for a page, as if it came from a disk, and once
+ * for each page, as if it stayed in memory from then on.  There are three cases:
+ *
+ * 1. Shared buffers hold all tables of the query.  A page takes HG_BUFFERED of its price, and each
+ *	  lookup goes to all of its pages.  Where 1,200 rows of 400,000 were looked up, the loop took
+ *	  2.5 ms at a price of 13,000, and a join of ours at a price of 9,600 took 23 ms.  5,000 lookups
+ *	  that found 41 rows each, in a table of 16,000 pages, took 530 ms, where core charged each page
+ *	  once.
+ * 2. The kernel's cache holds the table (effective_cache_size).  A page that shared buffers do not
+ *	  hold any more is copied from there again, for HG_CACHED of its price.  In TPC-H's question 5
+ *	  30,000 lookups find 15 orders each, in 26,000 pages.  They copy 395,000 pages, which took
+ *	  600 ms.  So core is asked for its price with a cache of the size of shared buffers.
+ * 3. Neither holds the table: core's price is right, for the number of lookups.
  *
  * Core's own paths keep their prices.  What a loop really takes is the price of an adaptive join
  * (hg_adaptive_path.h), and decides whether a loop is left beside a join that hashes
@@ -60,22 +64,22 @@
 /* The same factor where shared buffers hold the pages: they take 0.1 to 0.8 us. */
 #define HG_BUFFERED 0.1
 
-/* A lookup takes HG_BUFFERED of its price for so many pages at most. */
-#define HG_BUFFERED_PAGES 10
+/* A lookup takes less than core's price for this many pages at most. */
+#define HG_CHEAPER_PAGES 10
 
-/* So many lookups that a page is charged to none of them, if the cache can hold it. */
+/* A number of lookups that leaves each with no part of a page, if the cache holds the pages. */
 #define HG_MANY 1e9
 
-/* What a lookup takes at least, in units of cpu_tuple_cost: half of its way down an index. */
+/* The least that a lookup takes, in units of cpu_tuple_cost: half of its way down an index. */
 #define HG_LEAST_LOOKUP 25
 
-/* Where a query names more tables, they are not looked through for those that it names twice. */
+/* A query that names more tables is not searched for tables that it names twice. */
 #define HG_FEW_TABLES 64
 
-/* From which correlation on a table's rows lie in the order of a column. */
+/* Least correlation of a column in whose order the rows of its table lie. */
 #define HG_IN_ORDER 0.9
 
-/* As many lookups as core has reckoned with, or more. */
+/* Returns an upper bound of the number of lookups by which core has priced an inner path. */
 static double
 hg_expected_lookups(const PlannerInfo *root, const Path *inner)
 {
@@ -94,7 +98,7 @@ hg_expected_lookups(const PlannerInfo *root, const Path *inner)
 	return least;
 }
 
-/* The table whose rows a path returns in their order, joined with others or not; 0: none. */
+/* Returns the table whose rows a path returns in their order, joined or not; 0: none. */
 static Index
 hg_scanned_first(const Path *path)
 {
@@ -118,7 +122,7 @@ hg_scanned_first(const Path *path)
 		}
 }
 
-/* Do a table's rows lie in the order of one of its columns, or nearly so? */
+/* Returns true if a table's rows lie in the order of one of its columns, or nearly so. */
 static bool
 hg_column_is_in_order(PlannerInfo *root, const Var *column, Oid less)
 {
@@ -136,108 +140,6 @@ hg_column_is_in_order(PlannerInfo *root, const Var *column, Oid less)
 	}
 	ReleaseVariableStats(stats);
 	return in_order;
-}
-
-/*
- * Does a lookup find its rows where the plan below has just read the one that asks for them: in the
- * same table, which lies in the order of the column that is looked up?
- */
-static bool
-hg_lookup_finds_near(PlannerInfo *root, const Path *outer, const Path *path)
-{
-	const IndexPath *inner = (const IndexPath *) path;
-	Index first = hg_scanned_first(outer);
-	const IndexClause *clause = IsA(path, IndexPath) && inner->indexclauses != NIL
-									? linitial_node(IndexClause, inner->indexclauses)
-									: NULL;
-	List *columns;
-	ListCell *lc;
-	bool near = false;
-
-	if (first == 0 || clause == NULL || clause->indexcol != 0 ||
-		planner_rt_fetch(first, root)->relid !=
-			planner_rt_fetch(inner->path.parent->relid, root)->relid)
-		return false;
-	columns = pull_var_clause((Node *) clause->rinfo->clause, PVC_RECURSE_PLACEHOLDERS);
-	foreach (lc, columns)
-	{
-		const Var *column = lfirst_node(Var, lc);
-
-		if (column->varno == (int) first && column->varlevelsup == 0 &&
-			column->varattno == inner->indexinfo->indexkeys[0])
-			near = hg_column_is_in_order(
-				root, column,
-				get_opfamily_member(inner->indexinfo->opfamily[0], inner->indexinfo->opcintype[0],
-									inner->indexinfo->opcintype[0], BTLessStrategyNumber));
-	}
-	list_free(columns);
-	return near;
-}
-
-/*
- * Prices of lookups that were asked for in a run of the planner: the same ones are compared again
- * and again.  A path that looks rows of a table up is never freed before it ends.
- */
-typedef struct HgPrice
-{
-	HgRunKey key; /* the path and the number of lookups */
-	Cost price;
-} HgPrice;
-
-#define HG_PRICES_BITS 9
-
-static HgPrice hg_prices[1 << HG_PRICES_BITS];
-
-/*
- * Core's price of a lookup where there are so many, by the settings of now: they may have changed
- * since the path was made, as hints change them for the paths of one relation.
- */
-static Cost
-hg_ask_price(PlannerInfo *root, const Path *inner, double lookups)
-{
-	if (IsA(inner, IndexPath))
-	{
-		IndexPath again = *(const IndexPath *) inner;
-
-		cost_index(&again, root, lookups, false);
-		return hg_cost_unmarked(again.path.total_cost);
-	}
-	else
-	{
-		BitmapHeapPath again = *(const BitmapHeapPath *) inner;
-
-		cost_bitmap_heap_scan(&again.path, root, inner->parent, inner->param_info, again.bitmapqual,
-							  lookups);
-		return hg_cost_unmarked(again.path.total_cost);
-	}
-}
-
-/* The same, of what was asked for before where possible: core takes long to answer. */
-static Cost
-hg_lookup_price(PlannerInfo *root, const Path *inner, double lookups)
-{
-	HgRunKey key = {.run = hg_planner_run_find(root, inner), .made = inner};
-	HgPrice *found;
-	bool known;
-	Cost price;
-
-	if (key.run == 0)
-		return hg_ask_price(root, inner, lookups);
-	memcpy(&key.word, &lookups, sizeof(key.word));
-	found = hg_planner_run_entry(hg_prices, sizeof(HgPrice), HG_PRICES_BITS, key, &known);
-	if (known)
-		return found->price;
-	price = hg_ask_price(root, inner, lookups);
-	/* where an access method's estimate has had a query planned meanwhile, nobody asks for it */
-	*found = (HgPrice){key, price};
-	return price;
-}
-
-/* Can core be asked for the price of a lookup again? */
-static bool
-hg_lookup_has_price(const Path *inner)
-{
-	return inner->param_info != NULL && (IsA(inner, IndexPath) || IsA(inner, BitmapHeapPath));
 }
 
 /* Returns the number of pages of a query's tables: each is counted once, however often it is named.
@@ -282,6 +184,90 @@ hg_query_pages(const PlannerInfo *root)
 	return pages;
 }
 
+/*
+ * Returns true if a lookup finds its rows beside the outer row that it is made for: in the same
+ * table, whose rows lie in the order of the column that is looked up.
+ */
+static bool
+hg_lookup_finds_near(PlannerInfo *root, const Path *outer, const Path *path)
+{
+	const IndexPath *inner = (const IndexPath *) path;
+	const IndexClause *clause = IsA(path, IndexPath) && inner->indexclauses != NIL
+									? linitial_node(IndexClause, inner->indexclauses)
+									: NULL;
+	Index first;
+	List *columns;
+	ListCell *lc;
+	bool near = false;
+
+	/* most queries name each table once */
+	if (clause == NULL || clause->indexcol != 0 || root->total_table_pages == hg_query_pages(root))
+		return false;
+	first = hg_scanned_first(outer);
+	if (first == 0 || planner_rt_fetch(first, root)->relid !=
+						  planner_rt_fetch(inner->path.parent->relid, root)->relid)
+		return false;
+	columns = pull_var_clause((Node *) clause->rinfo->clause, PVC_RECURSE_PLACEHOLDERS);
+	foreach (lc, columns)
+	{
+		const Var *column = lfirst_node(Var, lc);
+
+		if (column->varno == (int) first && column->varlevelsup == 0 &&
+			column->varattno == inner->indexinfo->indexkeys[0])
+			near = hg_column_is_in_order(
+				root, column,
+				get_opfamily_member(inner->indexinfo->opfamily[0], inner->indexinfo->opcintype[0],
+									inner->indexinfo->opcintype[0], BTLessStrategyNumber));
+	}
+	list_free(columns);
+	return near;
+}
+
+/*
+ * Returns core's price of a lookup if there are this many and a cache of this many pages, by the
+ * settings of now: they may have changed since the path was made, as hints change them for the
+ * paths of one relation.
+ */
+static Cost
+hg_ask_price(PlannerInfo *root, const Path *inner, double lookups, int cache_pages)
+{
+	int saved = effective_cache_size;
+	union
+	{
+		IndexPath index;
+		BitmapHeapPath bitmap;
+	} again;
+
+	effective_cache_size = cache_pages;
+	PG_TRY();
+	{
+		if (IsA(inner, IndexPath))
+		{
+			again.index = *(const IndexPath *) inner;
+			cost_index(&again.index, root, lookups, false);
+		}
+		else
+		{
+			again.bitmap = *(const BitmapHeapPath *) inner;
+			cost_bitmap_heap_scan(&again.bitmap.path, root, inner->parent, inner->param_info,
+								  again.bitmap.bitmapqual, lookups);
+		}
+	}
+	PG_FINALLY();
+	{
+		effective_cache_size = saved;
+	}
+	PG_END_TRY();
+	return hg_cost_unmarked(((const Path *) &again)->total_cost);
+}
+
+/* Returns true if core can be asked for the price of a lookup again. */
+static bool
+hg_lookup_has_price(const Path *inner)
+{
+	return inner->param_info != NULL && (IsA(inner, IndexPath) || IsA(inner, BitmapHeapPath));
+}
+
 /* Returns true if shared buffers can hold the tables of the query and the index of a lookup. */
 static bool
 hg_lookup_is_buffered(const PlannerInfo *root, const Path *inner)
@@ -293,33 +279,76 @@ hg_lookup_is_buffered(const PlannerInfo *root, const Path *inner)
 	return root->total_table_pages <= most || hg_query_pages(root) <= most;
 }
 
-/* Returns what each of so many lookups takes beyond its price, for rows of an outer path. */
+/*
+ * Returns what each of this many lookups takes beyond core's price; negative if it takes less. near
+ * says that it finds its rows beside the outer row.
+ */
 static Cost
-hg_lookup_hidden(PlannerInfo *root, const Path *outer, const Path *inner, double lookups)
+hg_ask_hidden(PlannerInfo *root, const Path *inner, double lookups, bool buffered, bool near)
 {
-	Cost hidden;
+	Cost price = hg_cost_unmarked(inner->total_cost);
+	Cost unpaged = hg_ask_price(root, inner, HG_MANY, effective_cache_size);
+	double factor = 1;
+	Cost paged;
 
-	if (lookups >= hg_expected_lookups(root, inner) || hg_lookup_finds_near(root, outer, inner))
-		return 0;
-	hidden = hg_lookup_price(root, inner, Max(lookups, 1)) - hg_cost_unmarked(inner->total_cost);
-	return Max(hidden, 0) * HG_CACHED;
+	/* each lookup goes to all its pages, however many others have been there */
+	if (buffered)
+		factor = HG_BUFFERED;
+	/* each page that shared buffers do not hold any more comes from the kernel again */
+	else if (inner->parent->pages <= effective_cache_size)
+		factor = HG_CACHED;
+	if (near)
+		paged = price;
+	else
+		paged = hg_ask_price(root, inner, lookups,
+							 !buffered && factor < 1 ? NBuffers : effective_cache_size);
+	/* what reads a good part of its table is priced as a scan is, whose pages are not cheaper */
+	return Max(unpaged + Max(paged - unpaged, 0) * factor - price,
+			   -HG_CHEAPER_PAGES * random_page_cost);
 }
 
 /*
- * Returns what a lookup for rows of an outer path takes beyond its price, or less, where shared
- * buffers hold its pages.
+ * Answers of hg_ask_hidden() in a run of the planner, which compares the same paths again and
+ * again.  A path of lookups lives as long as the run.
  */
-static Cost
-hg_lookup_buffered(PlannerInfo *root, const Path *outer, const Path *inner)
+typedef struct HgHidden
 {
-	Cost price = hg_cost_unmarked(inner->total_cost);
-	Cost unpaged = hg_lookup_price(root, inner, HG_MANY);
-	/* it goes to all its pages, however many others have been there, unless that was just before */
-	Cost paged = hg_lookup_finds_near(root, outer, inner) ? price : hg_lookup_price(root, inner, 1);
-	Cost hidden = unpaged + Max(paged - unpaged, 0) * HG_BUFFERED - price;
+	HgRunKey key; /* the path, the number of lookups, and near as the lowest bit of that */
+	Cost cost;
+} HgHidden;
 
-	/* what reads a good part of its table is priced as a scan is, whose pages are not cheaper */
-	return Max(hidden, -HG_BUFFERED_PAGES * random_page_cost);
+#define HG_HIDDEN_BITS 9
+
+static HgHidden hg_hidden[1 << HG_HIDDEN_BITS];
+
+/* Bits of a double that numbers of lookups which differ by less than 1/16 have in common. */
+#define HG_ROUNDED_LOOKUPS (~((UINT64CONST(1) << 48) - 1))
+
+/* Returns what each of this many lookups for rows of an outer path takes beyond core's price. */
+static Cost
+hg_lookup_hidden(PlannerInfo *root, const Path *outer, const Path *inner, double lookups)
+{
+	bool buffered = hg_lookup_is_buffered(root, inner);
+	bool near = hg_lookup_finds_near(root, outer, inner);
+	HgRunKey key = {.run = hg_planner_run_find(root, inner), .made = inner};
+	HgHidden *found;
+	bool known;
+	Cost cost;
+
+	lookups = buffered ? 1 : Max(lookups, 1);
+	memcpy(&key.word, &lookups, sizeof(key.word));
+	key.word &= HG_ROUNDED_LOOKUPS;
+	memcpy(&lookups, &key.word, sizeof(key.word));
+	if (key.run == 0)
+		return hg_ask_hidden(root, inner, lookups, buffered, near);
+	key.word |= near;
+	found = hg_planner_run_entry(hg_hidden, sizeof(HgHidden), HG_HIDDEN_BITS, key, &known);
+	if (known)
+		return found->cost;
+	cost = hg_ask_hidden(root, inner, lookups, buffered, near);
+	/* where an access method's estimate has had a query planned meanwhile, nobody asks for it */
+	*found = (HgHidden){key, cost};
+	return cost;
 }
 
 Cost
@@ -339,11 +368,7 @@ hg_lookup_cost(PlannerInfo *root, const Path *outer, const Path *inner, Cost pri
 {
 	if (!hg_lookup_has_price(inner))
 		return price;
-	if (hg_lookup_is_buffered(root, inner))
-		price += hg_lookup_buffered(root, outer, inner);
-	else
-		price += hg_lookup_hidden(root, outer, inner, lookups);
-	return Max(price, hg_lookup_least_cost());
+	return Max(price + hg_lookup_hidden(root, outer, inner, lookups), hg_lookup_least_cost());
 }
 
 Cost

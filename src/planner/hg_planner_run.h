@@ -46,8 +46,7 @@ static inline void *
 hg_planner_run_entry(void *table, size_t size, int bits, HgRunKey key, bool *known)
 {
 	size_t mask = ((size_t) 1 << bits) - 1;
-	size_t first =
-		((key.word ^ (uintptr_t) key.made) * UINT64CONST(0x9E3779B97F4A7C15)) >> (64 - bits);
+	size_t first = hg_planner_run_place(key.made, key.word, bits);
 
 	for (size_t i = 0; i < HG_RUN_PROBES; i++)
 	{

@@ -84,9 +84,9 @@
  *
  *	(4)	While a snapshot S that was registered at s, before e, is held, W's id is not removable.
  *		A vacuum may compute its horizon (ComputeXidHorizons) before e.  Then W's id was among the
- *running ones of this database, and the horizon is not above it; ids that are assigned later are
- *		larger.  Or it computes its horizon after e, and so after s.  Then S.xmin is not above W's
- *		id, since W had not ended at s, and S is heeded, because the witness is connected to the
+ *		running ones of this database, and the horizon is not above it; ids that are assigned later
+ *		are larger.  Or it computes its horizon after e, and so after s.  Then S.xmin is not above
+ *		W's id, since W had not ended at s, and S is heeded, because the witness is connected to the
  *		database.  (It is not true in general that a horizon computed before S is below S.xmin:
  *		GetSnapshotData counts the ids of all databases, and horizons of tables those of one.  The
  *		two cases do not need it.)  GlobalVisTestIsRemovableXid has its bounds from there.

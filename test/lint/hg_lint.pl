@@ -82,6 +82,7 @@ my @rules = (
 	[ 'nothing is left to be done' => \&check_leftovers ],
 	[ 'tests wait for states, and time is measured in test/perf' => \&check_waits ],
 	[ 'comments are in one piece' => \&check_comments ],
+	[ 'comments of headers are statements' => \&check_contracts ],
 	[ 'no name of src/ and cuda/ has a retired word' => \&check_retired_words ],
 	[ 'the settings in docs/settings.md are those of hg_guc.c' => \&check_settings ],
 	[ 'every SQL object is in docs/functions.md' => \&check_sql_objects ],
@@ -441,6 +442,27 @@ sub check_comments
 {
 	return (undef, map { "$_->[0]:$_->[1]: $_->[2]" }
 		  matching_lines(qr{\.(?:c|h|cu)$}, qr{^\t* \*[A-Za-z(]}));
+}
+
+# A contract is no question, and a comment does not continue the one above it.
+sub check_contracts
+{
+	my @found;
+
+	foreach my $file (grep { /^(?:src|cuda)\/.*\.(?:h|cuh)$/ } @files)
+	{
+		my $code = join "\n", @{ $lines{$file} };
+
+		while ($code =~ m{(/\*.*?\*/)}gs)
+		{
+			my $comment = $1;
+			my $number = 1 + (substr($code, 0, pos($code) - length $comment) =~ tr/\n//);
+
+			push @found, "$file:$number: the comment ends with a question mark" if $comment =~ m{\?\s*\*/$};
+			push @found, "$file:$number: the comment begins with \"...\"" if $comment =~ m{^/\*[\s*]*\.\.\.};
+		}
+	}
+	return (undef, @found);
 }
 
 # hashgraph.<name> => default as text, of the table in docs/settings.md.

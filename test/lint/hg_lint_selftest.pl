@@ -125,6 +125,8 @@ my @cases = (
 	[ 'a test that sleeps', 'test/t/join_slow.pl', 'us' . 'leep(300_000);', 'tests wait for states', 'join_slow.pl:' ],
 	[ 'a test that looks at a clock', 'test/t/join_slow.pl', 'use Time::Hi' . 'Res;', 'tests wait for states', 'join_slow.pl:' ],
 	[ 'a torn comment', 'src/executor/hg_node.h', " * This goes on\n *below, where it was broken.", 'comments are in one', 'hg_node.h:' ],
+	[ 'a contract that asks', 'src/executor/hg_node.h', "/*\n * Is the node\n * ready?\n */", 'comments of headers', 'hg_node.h:' ],
+	[ 'a comment that continues another', 'src/executor/hg_node.h', '/* ... and of its children */', 'comments of headers', 'hg_node.h:' ],
 	[ 'a name with a retired word', 'src/executor/hg_node.h', 'extern int hg_node_patience(void);', 'no name of src/', 'hg_node_patience' ],
 	[ 'a type with a retired word', 'src/executor/hg_node.h', 'typedef struct HgTeam HgTeam;', 'no name of src/', 'HgTeam' ],
 	[ 'code switched off', 'src/executor/hg_node.h', '#' . 'if 0', 'nothing is left', 'hg_node.h:' ],

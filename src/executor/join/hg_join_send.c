@@ -25,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "executor/join/hg_join_cover_cost.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
 
@@ -79,24 +80,11 @@ hg_join_is_steady(const HgInput *input)
 	return true;
 }
 
-/*
- * Returns the factor from the planned rows of one process to those of all.  The planner counts the
- * leader as part of a process, because it has other work.
- */
-static double
-hg_join_shares(int processes)
-{
-	double workers = processes - 1;
-
-	if (processes == 1)
-		return 1;
-	return workers + (parallel_leader_participation ? Max(1.0 - 0.3 * workers, 0) : 0);
-}
-
 uint64
 hg_join_expected_rows(const HgJoinState *state, HgSide side, int processes)
 {
-	return (uint64) Min(state->inputs[side]->plan->plan->plan_rows * hg_join_shares(processes),
+	return (uint64) Min(state->inputs[side]->plan->plan->plan_rows *
+							hg_join_processes(processes - 1),
 						(double) HG_MAX_ROWS);
 }
 
@@ -119,7 +107,7 @@ hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *
 
 	if (hg_join_streams(&state->rules, state->matched))
 	{
-		spec.pairs = state->css.ss.ps.plan->plan_rows * hg_join_shares(processes);
+		spec.pairs = state->css.ss.ps.plan->plan_rows * hg_join_processes(processes - 1);
 		spec.streams = hg_join_could_stream(state);
 	}
 	spec.match_bytes = state->memory.budget.limit * processes;
